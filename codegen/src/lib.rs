@@ -1,0 +1,1 @@
+//! From planned IR to machine code through Cranelift; the CPU as a target.

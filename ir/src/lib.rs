@@ -1,0 +1,1 @@
+//! The language: entities, types, attributes, operations, dialects, text, verifier, diagnostics, interpreter.

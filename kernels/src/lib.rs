@@ -1,0 +1,1 @@
+//! Hand-tuned microkernels on strided views; no knowledge of the IR.

@@ -1,0 +1,1 @@
+//! The facade library that an embedder depends on, and the optc binary.

@@ -1,0 +1,3 @@
+//! The `optc` command.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! From IR to better IR: the pass manager, analyses, transforms and planners.

@@ -1,0 +1,1 @@
+//! The project's own checks: lit runner, law tests, real models, tidy checks, generators.
