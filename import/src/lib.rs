@@ -1,1 +1,3 @@
 //! Reads ONNX models into the IR.
+
+pub mod onnx;

@@ -1,0 +1,440 @@
+//! What an ONNX file says, as typed views on its bytes.
+//!
+//! Each struct mirrors a message of `onnx.proto` (github.com/onnx/onnx, IR version 13) and borrows names and data from
+//! the buffer; field numbers stand in `read`, once each. Unknown fields are skipped, as protobuf wants it. Nothing is
+//! interpreted here: whether an element type exists or a shape fits is asked by whoever uses the tensor.
+//!
+//! Graphs nest (an attribute may hold one): deeper than [`MAX_DEPTH`] is an error, so that no file can exhaust the stack.
+
+use super::numbers::{Encoding, Numbers};
+use super::tensor::{Tensor, ValueInfo, ValueType, read_sparse_name};
+use super::wire::{Field, Message, Span, WireError};
+
+/// How deep graphs may nest, the outermost counted.
+pub const MAX_DEPTH: usize = 32;
+
+/// `ModelProto`: a file.
+#[derive(Debug, Clone, Default)]
+pub struct Model<'a> {
+    /// Version of the file format.
+    pub ir_version: i64,
+    /// The program that wrote the file; empty where it does not say.
+    pub producer: &'a str,
+    /// The main graph.
+    pub graph: Graph<'a>,
+    /// The operator sets in use.
+    pub opsets: Vec<Opset<'a>>,
+    /// Free properties, in the order of the file.
+    pub metadata: Vec<(&'a str, &'a str)>,
+    /// Functions that nodes may call by (domain, name).
+    pub functions: Vec<Function<'a>>,
+}
+
+/// `OperatorSetIdProto`: a version of an operator set. The domain of ONNX's own operators is empty.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Opset<'a> {
+    /// Whose operators.
+    pub domain: &'a str,
+    /// Which version of them.
+    pub version: i64,
+}
+
+/// `GraphProto`: nodes in an order in which each comes after what it reads.
+#[derive(Debug, Clone, Default)]
+pub struct Graph<'a> {
+    /// The graph's name; may be empty.
+    pub name: &'a str,
+    /// The nodes, in execution order.
+    pub nodes: Vec<Node<'a>>,
+    /// Weights, by name.
+    pub initializers: Vec<Tensor<'a>>,
+    /// Names of the sparse weights (whose data is not read).
+    pub sparse_initializers: Vec<&'a str>,
+    /// Inputs. Up to IR version 3 the weights are listed here too.
+    pub inputs: Vec<ValueInfo<'a>>,
+    /// Outputs.
+    pub outputs: Vec<ValueInfo<'a>>,
+    /// What the file claims of values in between.
+    pub value_infos: Vec<ValueInfo<'a>>,
+}
+
+/// `NodeProto`: one operation.
+#[derive(Debug, Clone, Default)]
+pub struct Node<'a> {
+    /// Names of the operands; an empty one is an optional operand left out.
+    pub inputs: Vec<&'a str>,
+    /// Names of the results; an empty one is an optional result left out.
+    pub outputs: Vec<&'a str>,
+    /// The node's own name; may be empty.
+    pub name: &'a str,
+    /// The operator.
+    pub op_type: &'a str,
+    /// The operator's set; empty for ONNX's own.
+    pub domain: &'a str,
+    /// The attributes, in the order of the file.
+    pub attributes: Vec<Attribute<'a>>,
+    /// Offset of the node in the file, in bytes.
+    pub offset: usize,
+}
+
+/// `AttributeProto`: a named compile-time value.
+#[derive(Debug, Clone)]
+pub struct Attribute<'a> {
+    /// The attribute's name.
+    pub name: &'a str,
+    /// Its value.
+    pub value: AttributeValue<'a>,
+    /// Offset of the attribute in the file, in bytes.
+    pub offset: usize,
+}
+
+/// The value of an attribute, by `AttributeProto.type`.
+#[derive(Debug, Clone)]
+pub enum AttributeValue<'a> {
+    /// One float.
+    Float(f32),
+    /// One integer.
+    Int(i64),
+    /// One string, which need not be UTF-8.
+    String(Span<'a>),
+    /// A dense tensor.
+    Tensor(Box<Tensor<'a>>),
+    /// A graph, which may read values of the graphs around it.
+    Graph(Box<Graph<'a>>),
+    /// Floats.
+    Floats(Vec<f32>),
+    /// Integers.
+    Ints(Vec<i64>),
+    /// Strings.
+    Strings(Vec<Span<'a>>),
+    /// Dense tensors.
+    Tensors(Vec<Tensor<'a>>),
+    /// Graphs.
+    Graphs(Vec<Graph<'a>>),
+    /// A type.
+    Type(ValueType<'a>),
+    /// Types.
+    Types(Vec<ValueType<'a>>),
+    /// A sparse tensor or several; not read.
+    Sparse,
+    /// In a function's body: the attribute of this name of the calling node.
+    Reference(&'a str),
+}
+
+/// `FunctionProto`: an operator defined by nodes.
+#[derive(Debug, Clone, Default)]
+pub struct Function<'a> {
+    /// The operator's name.
+    pub name: &'a str,
+    /// The operator's set.
+    pub domain: &'a str,
+    /// Names of the operands.
+    pub inputs: Vec<&'a str>,
+    /// Names of the results.
+    pub outputs: Vec<&'a str>,
+    /// Attributes that a call must give.
+    pub attributes: Vec<&'a str>,
+    /// Attributes that a call may give, with their defaults.
+    pub defaults: Vec<Attribute<'a>>,
+    /// The body.
+    pub nodes: Vec<Node<'a>>,
+    /// The operator sets that the body uses.
+    pub opsets: Vec<Opset<'a>>,
+}
+
+impl<'a> Model<'a> {
+    /// Reads a whole file. An empty one, or one without a graph, is an error.
+    pub fn read(buffer: &'a [u8]) -> Result<Model<'a>, WireError> {
+        if buffer.is_empty() {
+            return Err(WireError::new(0, "an empty file, expected an ONNX model"));
+        }
+        let mut model = Model::default();
+        let mut graph = None;
+        for field in Message::new(buffer).fields() {
+            let field = field?;
+            match field.number {
+                1 => model.ir_version = field.int("ir_version")?,
+                2 => model.producer = field.string("producer_name")?,
+                7 => set_once(&mut graph, field, "graph", |message| {
+                    Graph::read(message, 1)
+                })?,
+                8 => push(&mut model.opsets, field, "opset_import", Opset::read)?,
+                14 => push(&mut model.metadata, field, "metadata_props", read_pair)?,
+                25 => push(&mut model.functions, field, "functions", Function::read)?,
+                _ => {}
+            }
+        }
+        model.graph = graph.ok_or_else(|| WireError::new(0, "a model without a graph"))?;
+        Ok(model)
+    }
+
+    /// The value of the property `key`, if the file has it.
+    pub fn property(&self, key: &str) -> Option<&'a str> {
+        self.metadata
+            .iter()
+            .find(|(name, _)| *name == key)
+            .map(|&(_, value)| value)
+    }
+}
+
+impl<'a> Opset<'a> {
+    fn read(message: Message<'a>) -> Result<Opset<'a>, WireError> {
+        let mut opset = Opset::default();
+        for field in message.fields() {
+            let field = field?;
+            match field.number {
+                1 => opset.domain = field.string("domain")?,
+                2 => opset.version = field.int("version")?,
+                _ => {}
+            }
+        }
+        Ok(opset)
+    }
+}
+
+impl<'a> Graph<'a> {
+    fn read(message: Message<'a>, depth: usize) -> Result<Graph<'a>, WireError> {
+        if depth > MAX_DEPTH {
+            return Err(WireError::new(
+                message.offset(),
+                format!("graphs nested deeper than {MAX_DEPTH}"),
+            ));
+        }
+        let mut graph = Graph::default();
+        for field in message.fields() {
+            let field = field?;
+            match field.number {
+                1 => push(&mut graph.nodes, field, "node", |message| {
+                    Node::read(message, depth)
+                })?,
+                2 => graph.name = field.string("name")?,
+                5 => push(&mut graph.initializers, field, "initializer", Tensor::read)?,
+                11 => push(&mut graph.inputs, field, "input", ValueInfo::read)?,
+                12 => push(&mut graph.outputs, field, "output", ValueInfo::read)?,
+                13 => push(&mut graph.value_infos, field, "value_info", ValueInfo::read)?,
+                15 => push(
+                    &mut graph.sparse_initializers,
+                    field,
+                    "sparse_initializer",
+                    read_sparse_name,
+                )?,
+                _ => {}
+            }
+        }
+        Ok(graph)
+    }
+}
+
+impl<'a> Node<'a> {
+    fn read(message: Message<'a>, depth: usize) -> Result<Node<'a>, WireError> {
+        let mut node = Node {
+            offset: message.offset(),
+            ..Node::default()
+        };
+        for field in message.fields() {
+            let field = field?;
+            match field.number {
+                1 => node.inputs.push(field.string("input")?),
+                2 => node.outputs.push(field.string("output")?),
+                3 => node.name = field.string("name")?,
+                4 => node.op_type = field.string("op_type")?,
+                5 => push(&mut node.attributes, field, "attribute", |message| {
+                    Attribute::read(message, depth)
+                })?,
+                7 => node.domain = field.string("domain")?,
+                _ => {}
+            }
+        }
+        Ok(node)
+    }
+
+    /// The attribute called `name`, if the node has it.
+    pub fn attribute(&self, name: &str) -> Option<&Attribute<'a>> {
+        self.attributes
+            .iter()
+            .find(|attribute| attribute.name == name)
+    }
+}
+
+/// Every value field of an `AttributeProto`, before `type` says which of them counts.
+#[derive(Default)]
+struct AttributeFields<'a> {
+    name: &'a str,
+    kind: i32,
+    reference: &'a str,
+    float: f32,
+    int: i64,
+    string: Span<'a>,
+    tensor: Option<Tensor<'a>>,
+    graph: Option<Graph<'a>>,
+    floats: Numbers<'a>,
+    ints: Numbers<'a>,
+    strings: Vec<Span<'a>>,
+    tensors: Vec<Tensor<'a>>,
+    graphs: Vec<Graph<'a>>,
+    ty: Option<ValueType<'a>>,
+    types: Vec<ValueType<'a>>,
+}
+
+impl<'a> Attribute<'a> {
+    fn read(message: Message<'a>, depth: usize) -> Result<Attribute<'a>, WireError> {
+        let mut fields = AttributeFields::default();
+        // Files of the first format have no `type`: there the value's field says it.
+        let mut guess = 0;
+        for field in message.fields() {
+            let field = field?;
+            match field.number {
+                1 => fields.name = field.string("name")?,
+                20 => fields.kind = field.int32("type")?,
+                21 => fields.reference = field.string("ref_attr_name")?,
+                number => {
+                    fields.read_value(field, depth)?;
+                    guess = guess.max(kind_of_field(number));
+                }
+            }
+        }
+        if fields.kind == 0 {
+            fields.kind = guess;
+        }
+        let (name, offset) = (fields.name, message.offset());
+        let value = fields
+            .value()
+            .ok_or_else(|| WireError::new(offset, format!("attribute '{name}' has no value")))?;
+        Ok(Attribute {
+            name,
+            value,
+            offset,
+        })
+    }
+}
+
+/// `AttributeProto.type` of an attribute whose value stands in field `number`.
+fn kind_of_field(number: u64) -> i32 {
+    match number {
+        2..=10 => number as i32 - 1,
+        11 => 10,
+        14 => 13,
+        15 => 14,
+        22 | 23 => 11,
+        _ => 0,
+    }
+}
+
+impl<'a> AttributeFields<'a> {
+    fn read_value(&mut self, field: Field<'a>, depth: usize) -> Result<(), WireError> {
+        match field.number {
+            2 => self.float = field.float("f")?,
+            3 => self.int = field.int("i")?,
+            4 => self.string = field.bytes("s")?,
+            5 => set_once(&mut self.tensor, field, "t", Tensor::read)?,
+            6 => set_once(&mut self.graph, field, "g", |message| {
+                Graph::read(message, depth + 1)
+            })?,
+            7 => self.floats.append(field, "floats", Encoding::Fixed32)?,
+            8 => self.ints.append(field, "ints", Encoding::Varint)?,
+            9 => self.strings.push(field.bytes("strings")?),
+            10 => push(&mut self.tensors, field, "tensors", Tensor::read)?,
+            11 => push(&mut self.graphs, field, "graphs", |message| {
+                Graph::read(message, depth + 1)
+            })?,
+            14 => set_once(&mut self.ty, field, "tp", ValueType::read)?,
+            15 => push(&mut self.types, field, "type_protos", ValueType::read)?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn value(self) -> Option<AttributeValue<'a>> {
+        if !self.reference.is_empty() {
+            return Some(AttributeValue::Reference(self.reference));
+        }
+        Some(match self.kind {
+            1 => AttributeValue::Float(self.float),
+            2 => AttributeValue::Int(self.int),
+            3 => AttributeValue::String(self.string),
+            4 => AttributeValue::Tensor(Box::new(self.tensor?)),
+            5 => AttributeValue::Graph(Box::new(self.graph?)),
+            6 => AttributeValue::Floats(self.floats.floats().collect()),
+            7 => AttributeValue::Ints(self.ints.varints().collect()),
+            8 => AttributeValue::Strings(self.strings),
+            9 => AttributeValue::Tensors(self.tensors),
+            10 => AttributeValue::Graphs(self.graphs),
+            11 | 12 => AttributeValue::Sparse,
+            13 => AttributeValue::Type(self.ty?),
+            14 => AttributeValue::Types(self.types),
+            _ => return None,
+        })
+    }
+}
+
+impl<'a> Function<'a> {
+    fn read(message: Message<'a>) -> Result<Function<'a>, WireError> {
+        let mut function = Function::default();
+        for field in message.fields() {
+            let field = field?;
+            match field.number {
+                1 => function.name = field.string("name")?,
+                4 => function.inputs.push(field.string("input")?),
+                5 => function.outputs.push(field.string("output")?),
+                6 => function.attributes.push(field.string("attribute")?),
+                7 => push(&mut function.nodes, field, "node", |message| {
+                    Node::read(message, 1)
+                })?,
+                9 => push(&mut function.opsets, field, "opset_import", Opset::read)?,
+                10 => function.domain = field.string("domain")?,
+                11 => {
+                    push(
+                        &mut function.defaults,
+                        field,
+                        "attribute_proto",
+                        |message| Attribute::read(message, 1),
+                    )?;
+                }
+                _ => {}
+            }
+        }
+        Ok(function)
+    }
+}
+
+/// `StringStringEntryProto`.
+pub(super) fn read_pair<'a>(message: Message<'a>) -> Result<(&'a str, &'a str), WireError> {
+    let (mut key, mut value) = ("", "");
+    for field in message.fields() {
+        let field = field?;
+        match field.number {
+            1 => key = field.string("key")?,
+            2 => value = field.string("value")?,
+            _ => {}
+        }
+    }
+    Ok((key, value))
+}
+
+/// Reads an element of the repeated message field `name`.
+pub(super) fn push<'a, T>(
+    items: &mut Vec<T>,
+    field: Field<'a>,
+    name: &str,
+    read: impl FnOnce(Message<'a>) -> Result<T, WireError>,
+) -> Result<(), WireError> {
+    let index = items.len();
+    items.push(read(field.message(name)?).map_err(|error| error.inside_item(name, index))?);
+    Ok(())
+}
+
+/// Reads the singular message field `name`. Protobuf would merge a second one into the first; no writer makes that.
+pub(super) fn set_once<'a, T>(
+    slot: &mut Option<T>,
+    field: Field<'a>,
+    name: &str,
+    read: impl FnOnce(Message<'a>) -> Result<T, WireError>,
+) -> Result<(), WireError> {
+    if slot.is_some() {
+        return Err(
+            WireError::new(field.offset(), "a second one, expected one at most").inside(name),
+        );
+    }
+    *slot = Some(read(field.message(name)?).map_err(|error| error.inside(name))?);
+    Ok(())
+}

@@ -1,0 +1,211 @@
+//! What an ONNX file says of a tensor, a value and their types, as typed views on its bytes.
+//!
+//! The same manner as [`super::model`], which holds what is above them: nodes, graphs, models.
+
+use super::model::{push, read_pair, set_once};
+use super::numbers::{Encoding, Numbers};
+use super::wire::{Message, Span, WireError};
+
+/// `TensorProto`: elements of one type, in row-major order, in one of several encodings.
+#[derive(Debug, Clone, Default)]
+pub struct Tensor<'a> {
+    /// The tensor's name; may be empty in an attribute.
+    pub name: &'a str,
+    /// Sizes of the dimensions; none for a scalar.
+    pub dims: Vec<i64>,
+    /// `TensorProto.DataType`.
+    pub data_type: i32,
+    /// Elements as little-endian bytes.
+    pub raw_data: Option<Span<'a>>,
+    /// Elements of FLOAT and COMPLEX64.
+    pub float_data: Numbers<'a>,
+    /// Elements of INT32 and everything narrower, of BOOL, and the bits of FLOAT16 and BFLOAT16.
+    pub int32_data: Numbers<'a>,
+    /// Elements of INT64.
+    pub int64_data: Numbers<'a>,
+    /// Elements of DOUBLE and COMPLEX128.
+    pub double_data: Numbers<'a>,
+    /// Elements of UINT32 and UINT64.
+    pub uint64_data: Numbers<'a>,
+    /// Elements of STRING.
+    pub string_data: Vec<Span<'a>>,
+    /// Keys and values that say where the data is, if it is in another file.
+    pub external_data: Vec<(&'a str, &'a str)>,
+    /// Whether `data_location` says EXTERNAL.
+    pub is_external: bool,
+    /// Offset of the tensor in the file, in bytes.
+    pub offset: usize,
+}
+
+/// `ValueInfoProto`: a value's name and type.
+#[derive(Debug, Clone, Default)]
+pub struct ValueInfo<'a> {
+    /// The value's name.
+    pub name: &'a str,
+    /// Its type, where the file gives one.
+    pub ty: ValueType<'a>,
+}
+
+/// `TypeProto`: what kind of value.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum ValueType<'a> {
+    /// The file does not say.
+    #[default]
+    Unknown,
+    /// A dense tensor.
+    Tensor {
+        /// `TensorProto.DataType`; 0 where the file does not say.
+        element: i32,
+        /// The dimensions; `None` where not even the rank is given.
+        shape: Option<Vec<Dimension<'a>>>,
+    },
+    /// A sequence, map, optional or sparse tensor; not read further.
+    Other(&'static str),
+}
+
+/// `TensorShapeProto.Dimension`: one size.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Dimension<'a> {
+    /// Any size.
+    #[default]
+    Unknown,
+    /// This size. The file may hold nonsense, such as a negative number.
+    Value(i64),
+    /// The same size wherever the name stands.
+    Symbol(&'a str),
+}
+
+impl<'a> Tensor<'a> {
+    pub(super) fn read(message: Message<'a>) -> Result<Tensor<'a>, WireError> {
+        let mut tensor = Tensor {
+            offset: message.offset(),
+            ..Tensor::default()
+        };
+        let mut dims = Numbers::default();
+        for field in message.fields() {
+            let field = field?;
+            match field.number {
+                1 => dims.append(field, "dims", Encoding::Varint)?,
+                2 => tensor.data_type = field.int32("data_type")?,
+                4 => tensor
+                    .float_data
+                    .append(field, "float_data", Encoding::Fixed32)?,
+                5 => tensor
+                    .int32_data
+                    .append(field, "int32_data", Encoding::Varint)?,
+                6 => tensor.string_data.push(field.bytes("string_data")?),
+                7 => tensor
+                    .int64_data
+                    .append(field, "int64_data", Encoding::Varint)?,
+                8 => tensor.name = field.string("name")?,
+                9 => tensor.raw_data = Some(field.bytes("raw_data")?),
+                10 => tensor
+                    .double_data
+                    .append(field, "double_data", Encoding::Fixed64)?,
+                11 => tensor
+                    .uint64_data
+                    .append(field, "uint64_data", Encoding::Varint)?,
+                13 => push(&mut tensor.external_data, field, "external_data", read_pair)?,
+                14 => tensor.is_external = field.int32("data_location")? == 1,
+                _ => {}
+            }
+        }
+        tensor.dims = dims.varints().collect();
+        Ok(tensor)
+    }
+}
+
+impl<'a> ValueInfo<'a> {
+    pub(super) fn read(message: Message<'a>) -> Result<ValueInfo<'a>, WireError> {
+        let mut info = ValueInfo::default();
+        let mut ty = None;
+        for field in message.fields() {
+            let field = field?;
+            match field.number {
+                1 => info.name = field.string("name")?,
+                2 => set_once(&mut ty, field, "type", ValueType::read)?,
+                _ => {}
+            }
+        }
+        info.ty = ty.unwrap_or_default();
+        Ok(info)
+    }
+}
+
+impl<'a> ValueType<'a> {
+    pub(super) fn read(message: Message<'a>) -> Result<ValueType<'a>, WireError> {
+        let mut ty = None;
+        for field in message.fields() {
+            let field = field?;
+            match field.number {
+                1 => set_once(&mut ty, field, "tensor_type", read_tensor_type)?,
+                4 => ty = Some(ValueType::Other("sequence")),
+                5 => ty = Some(ValueType::Other("map")),
+                7 => ty = Some(ValueType::Other("opaque")),
+                8 => ty = Some(ValueType::Other("sparse tensor")),
+                9 => ty = Some(ValueType::Other("optional")),
+                _ => {}
+            }
+        }
+        Ok(ty.unwrap_or_default())
+    }
+}
+
+fn read_tensor_type<'a>(message: Message<'a>) -> Result<ValueType<'a>, WireError> {
+    let (mut element, mut shape) = (0, None);
+    for field in message.fields() {
+        let field = field?;
+        match field.number {
+            1 => element = field.int32("elem_type")?,
+            2 => set_once(&mut shape, field, "shape", read_shape)?,
+            _ => {}
+        }
+    }
+    Ok(ValueType::Tensor { element, shape })
+}
+
+fn read_shape<'a>(message: Message<'a>) -> Result<Vec<Dimension<'a>>, WireError> {
+    let mut shape = Vec::new();
+    for field in message.fields() {
+        let field = field?;
+        if field.number == 1 {
+            push(&mut shape, field, "dim", Dimension::read)?;
+        }
+    }
+    Ok(shape)
+}
+
+impl<'a> Dimension<'a> {
+    pub(super) fn read(message: Message<'a>) -> Result<Dimension<'a>, WireError> {
+        let mut dimension = Dimension::Unknown;
+        for field in message.fields() {
+            let field = field?;
+            match field.number {
+                1 => dimension = Dimension::Value(field.int("dim_value")?),
+                2 => dimension = symbol(field.string("dim_param")?),
+                _ => {}
+            }
+        }
+        Ok(dimension)
+    }
+}
+
+fn symbol(name: &str) -> Dimension<'_> {
+    if name.is_empty() {
+        Dimension::Unknown
+    } else {
+        Dimension::Symbol(name)
+    }
+}
+
+/// `SparseTensorProto`: the name is that of its values.
+pub(super) fn read_sparse_name<'a>(message: Message<'a>) -> Result<&'a str, WireError> {
+    let mut values = None;
+    for field in message.fields() {
+        let field = field?;
+        if field.number == 1 {
+            set_once(&mut values, field, "values", Tensor::read)?;
+        }
+    }
+    Ok(values.map_or("", |tensor| tensor.name))
+}
