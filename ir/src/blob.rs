@@ -1,0 +1,84 @@
+//! Where the bytes of big constants are.
+//!
+//! A constant's bytes are never formatted and rarely copied: a [`Blob`] is shared bytes (a mapped file, or memory), or a
+//! recipe ([`ConstantSource`]) that writes any part of them on demand.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The bytes of a constant.
+#[derive(Clone)]
+pub enum Blob {
+    /// Bytes that something else owns: a mapped file, a vector.
+    Shared {
+        /// The owner.
+        owner: Arc<dyn AsRef<[u8]> + Send + Sync>,
+        /// Which of the owner's bytes.
+        range: Range<usize>,
+    },
+    /// Bytes made on demand.
+    Lazy(Arc<dyn ConstantSource>),
+}
+
+/// A recipe for the bytes of a constant.
+pub trait ConstantSource: Send + Sync + fmt::Debug {
+    /// How many bytes there are.
+    fn len_bytes(&self) -> usize;
+
+    /// Writes the bytes from `start_byte` on, as many as `out` holds.
+    ///
+    /// `start_byte` and the length of `out` are multiples of the element's size, and lie within `len_bytes`.
+    fn read(&self, start_byte: usize, out: &mut [u8]);
+}
+
+impl Blob {
+    /// A blob that owns `bytes`.
+    pub fn from_bytes(bytes: Vec<u8>) -> Blob {
+        let range = 0..bytes.len();
+        Blob::Shared { owner: Arc::new(bytes), range }
+    }
+
+    /// How many bytes there are.
+    pub fn len_bytes(&self) -> usize {
+        match self {
+            Blob::Shared { range, .. } => range.len(),
+            Blob::Lazy(source) => source.len_bytes(),
+        }
+    }
+
+    /// The bytes, where they are in memory already.
+    pub fn as_bytes(&self) -> Option<&[u8]> {
+        match self {
+            Blob::Shared { owner, range } => Some(&(**owner).as_ref()[range.clone()]),
+            Blob::Lazy(_) => None,
+        }
+    }
+
+    /// Writes the bytes from `start_byte` on, as many as `out` holds.
+    pub fn read(&self, start_byte: usize, out: &mut [u8]) {
+        match self {
+            Blob::Shared { .. } => {
+                let bytes = self.as_bytes().expect("shared blobs are in memory");
+                out.copy_from_slice(&bytes[start_byte..start_byte + out.len()]);
+            }
+            Blob::Lazy(source) => source.read(start_byte, out),
+        }
+    }
+
+    /// All bytes, copied or made.
+    pub fn to_vec(&self) -> Vec<u8> {
+        let mut out = vec![0; self.len_bytes()];
+        self.read(0, &mut out);
+        out
+    }
+}
+
+impl fmt::Debug for Blob {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Blob::Shared { range, .. } => write!(f, "Shared({} bytes)", range.len()),
+            Blob::Lazy(source) => write!(f, "Lazy({source:?})"),
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! Which operations, values, blocks and regions an isolated operation holds, and how they hang together.
+//!
+//! Struct-of-arrays tables. Operand slots of an operation are contiguous and are also the entries of the use lists of
+//! the values that they read, so replacing all uses of a value costs its number of uses. Results of an operation are
+//! contiguous. Blocks hold their operations as a linked list with sequence numbers, so that "is before" costs nothing.
+//! An isolated operation nested in a body (a function in a module) owns a [`Body`] of its own: see [`Body::child`].
+
+use cranelift_entity::packed_option::PackedOption;
+use cranelift_entity::{EntityList, EntityRef, ListPool, PrimaryMap};
+
+use crate::entities::{Attr, Block, Child, Location, Op, OpName, Region, Type, Use, Value};
+
+mod blocks;
+mod op_ref;
+mod ops;
+mod uses;
+
+#[cfg(test)]
+mod tests;
+
+pub use op_ref::OpRef;
+pub use uses::{UseRef, Uses};
+
+/// The tables of an isolated operation.
+#[derive(Clone)]
+pub struct Body {
+    /// Inherent attributes of the isolated operation itself.
+    pub properties: Attr,
+    /// Other attributes of the isolated operation itself.
+    pub attrs: Attr,
+    roots: Vec<Region>,
+    ops: PrimaryMap<Op, OpRecord>,
+    uses: PrimaryMap<Use, UseRecord>,
+    values: PrimaryMap<Value, ValueRecord>,
+    blocks: PrimaryMap<Block, BlockRecord>,
+    regions: PrimaryMap<Region, RegionRecord>,
+    extras: PrimaryMap<ExtraIndex, Extra>,
+    children: PrimaryMap<Child, Option<Box<Body>>>,
+    value_lists: ListPool<Value>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct ExtraIndex(u32);
+cranelift_entity::entity_impl!(ExtraIndex, "extra");
+
+/// One operation.
+#[derive(Clone)]
+struct OpRecord {
+    name: OpName,
+    properties: Attr,
+    attrs: Attr,
+    location: Location,
+    first_use: u32,
+    first_result: u32,
+    use_count: u16,
+    result_count: u16,
+    extra: PackedOption<ExtraIndex>,
+    block: PackedOption<Block>,
+    prev: PackedOption<Op>,
+    next: PackedOption<Op>,
+    seq: u32,
+}
+
+/// What few operations have.
+#[derive(Clone, Default)]
+struct Extra {
+    regions: Vec<Region>,
+    successors: Vec<Successor>,
+    child: PackedOption<Child>,
+}
+
+/// A block that a terminator may go to, and which of the terminator's operands become its arguments.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Successor {
+    /// The block.
+    pub block: Block,
+    /// First operand of the terminator that is an argument of the block.
+    pub first_operand: u32,
+    /// How many are.
+    pub operand_count: u32,
+}
+
+#[derive(Clone)]
+struct UseRecord {
+    value: PackedOption<Value>,
+    owner: Op,
+    prev: PackedOption<Use>,
+    next: PackedOption<Use>,
+}
+
+#[derive(Clone)]
+struct ValueRecord {
+    ty: Type,
+    owner: Owner,
+    index: u32,
+    first_use: PackedOption<Use>,
+}
+
+/// The operation or block that defines a value, in four bytes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Owner(u32);
+
+impl Owner {
+    const BLOCK_TAG: u32 = 1 << 31;
+
+    fn op(op: Op) -> Owner {
+        Owner(op.index() as u32)
+    }
+
+    fn block(block: Block) -> Owner {
+        Owner(block.index() as u32 | Self::BLOCK_TAG)
+    }
+}
+
+#[derive(Clone)]
+struct BlockRecord {
+    args: EntityList<Value>,
+    region: PackedOption<Region>,
+    first: PackedOption<Op>,
+    last: PackedOption<Op>,
+}
+
+#[derive(Clone)]
+struct RegionRecord {
+    owner: PackedOption<Op>,
+    blocks: Vec<Block>,
+}
+
+/// Who defines a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ValueDef {
+    /// The result of an operation, with its index.
+    Result(Op, usize),
+    /// The argument of a block, with its index.
+    Arg(Block, usize),
+}
+
+impl Body {
+    /// A body with `roots` empty regions.
+    pub fn new(roots: usize) -> Body {
+        let mut body = Body {
+            properties: Attr::EMPTY,
+            attrs: Attr::EMPTY,
+            roots: Vec::new(),
+            ops: PrimaryMap::new(),
+            uses: PrimaryMap::new(),
+            values: PrimaryMap::new(),
+            blocks: PrimaryMap::new(),
+            regions: PrimaryMap::new(),
+            extras: PrimaryMap::new(),
+            children: PrimaryMap::new(),
+            value_lists: ListPool::new(),
+        };
+        body.roots = (0..roots)
+            .map(|_| body.regions.push(RegionRecord { owner: None.into(), blocks: vec![] }))
+            .collect();
+        body
+    }
+
+    /// The regions of the isolated operation itself.
+    pub fn roots(&self) -> &[Region] {
+        &self.roots
+    }
+
+    /// The first root region: the body of a function or module.
+    pub fn root(&self) -> Region {
+        self.roots[0]
+    }
+
+    /// Adds a root region, for an isolated operation whose number of regions is found while reading.
+    pub fn add_root(&mut self) -> Region {
+        let region = self.regions.push(RegionRecord { owner: None.into(), blocks: vec![] });
+        self.roots.push(region);
+        region
+    }
+
+    /// How many operations were ever made; an upper bound of the indices of [`Op`].
+    pub fn op_capacity(&self) -> usize {
+        self.ops.len()
+    }
+
+    /// How many values were ever made; an upper bound of the indices of [`Value`].
+    pub fn value_capacity(&self) -> usize {
+        self.values.len()
+    }
+
+    /// How many blocks were ever made; an upper bound of the indices of [`Block`].
+    pub fn block_capacity(&self) -> usize {
+        self.blocks.len()
+    }
+
+    /// Makes room for so many more operations, operands and results.
+    pub fn reserve(&mut self, ops: usize, operands: usize, values: usize) {
+        self.ops.reserve(ops);
+        self.uses.reserve(operands);
+        self.values.reserve(values);
+    }
+
+    /// The type of a value.
+    pub fn ty(&self, value: Value) -> Type {
+        self.values[value].ty
+    }
+
+    /// Changes the type of a value.
+    pub fn set_ty(&mut self, value: Value, ty: Type) {
+        self.values[value].ty = ty;
+    }
+
+    /// Who defines a value.
+    pub fn def(&self, value: Value) -> ValueDef {
+        let record = &self.values[value];
+        let number = record.owner.0 & !Owner::BLOCK_TAG;
+        match record.owner.0 & Owner::BLOCK_TAG {
+            0 => ValueDef::Result(Op::from_u32(number), record.index as usize),
+            _ => ValueDef::Arg(Block::from_u32(number), record.index as usize),
+        }
+    }
+
+    /// The operation that defines a value, unless a block does.
+    pub fn defining_op(&self, value: Value) -> Option<Op> {
+        match self.def(value) {
+            ValueDef::Result(op, _) => Some(op),
+            ValueDef::Arg(..) => None,
+        }
+    }
+
+    /// The block in which a value is defined.
+    pub fn def_block(&self, value: Value) -> Option<Block> {
+        match self.def(value) {
+            ValueDef::Result(op, _) => self.block_of(op),
+            ValueDef::Arg(block, _) => Some(block),
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! Which operations stand in a block, in which order, and which blocks in a region.
+
+use cranelift_entity::EntityList;
+
+use super::{Block, BlockRecord, Body, Owner, RegionRecord, ValueRecord};
+use crate::entities::{Location, Op, Region, Type, Value};
+
+/// Distance of the sequence numbers of neighbours when they are dealt out.
+const STRIDE: u32 = 64;
+
+impl Body {
+    /// Adds an empty block at the end of a region.
+    pub fn add_block(&mut self, region: Region) -> Block {
+        let block = self.make_block();
+        self.attach_block(region, block);
+        block
+    }
+
+    /// An empty block that stands in no region yet (a forward reference while reading).
+    pub fn make_block(&mut self) -> Block {
+        let record = BlockRecord {
+            args: EntityList::new(),
+            region: None.into(),
+            first: None.into(),
+            last: None.into(),
+        };
+        self.blocks.push(record)
+    }
+
+    /// Puts a block that stands nowhere at the end of a region.
+    pub fn attach_block(&mut self, region: Region, block: Block) {
+        assert!(self.blocks[block].region.is_none(), "{block} stands in a region already");
+        self.blocks[block].region = region.into();
+        self.regions[region].blocks.push(block);
+    }
+
+    /// Takes a block, with its operations, out of its region.
+    pub fn detach_block(&mut self, block: Block) {
+        let region = self.blocks[block].region.take().expect("a block in a region");
+        self.regions[region].blocks.retain(|other| *other != block);
+    }
+
+    /// Adds an argument of type `ty` at the end of a block's arguments.
+    pub fn add_arg(&mut self, block: Block, ty: Type) -> Value {
+        let index = self.blocks[block].args.len(&self.value_lists) as u32;
+        let record = ValueRecord { ty, owner: Owner::block(block), index, first_use: None.into() };
+        let value = self.values.push(record);
+        self.blocks[block].args.push(value, &mut self.value_lists);
+        value
+    }
+
+    /// The arguments of a block.
+    pub fn args(&self, block: Block) -> &[Value] {
+        self.blocks[block].args.as_slice(&self.value_lists)
+    }
+
+    /// Removes an unread argument of a block.
+    pub fn remove_arg(&mut self, block: Block, index: usize) {
+        let value = self.args(block)[index];
+        assert!(!self.is_used(value), "argument {index} of {block} is read");
+        self.blocks[block].args.remove(index, &mut self.value_lists);
+        for later in index..self.args(block).len() {
+            let value = self.args(block)[later];
+            self.values[value].index = later as u32;
+        }
+    }
+
+    /// The blocks of a region, entry first.
+    pub fn blocks(&self, region: Region) -> &[Block] {
+        &self.regions[region].blocks
+    }
+
+    /// The entry block of a region, if it has blocks.
+    pub fn entry(&self, region: Region) -> Option<Block> {
+        self.blocks(region).first().copied()
+    }
+
+    /// The region of a block.
+    pub fn region_of(&self, block: Block) -> Option<Region> {
+        self.blocks[block].region.expand()
+    }
+
+    /// The operation that owns a region; none for a root region.
+    pub fn owner_of(&self, region: Region) -> Option<Op> {
+        self.regions[region].owner.expand()
+    }
+
+    /// The operation around an operation; none if that is the isolated operation itself.
+    pub fn parent_op(&self, op: Op) -> Option<Op> {
+        self.owner_of(self.region_of(self.block_of(op)?)?)
+    }
+
+    pub(super) fn add_region(&mut self, owner: Op) -> Region {
+        self.regions.push(RegionRecord { owner: owner.into(), blocks: Vec::new() })
+    }
+
+    /// The block that an operation stands in.
+    pub fn block_of(&self, op: Op) -> Option<Block> {
+        self.ops[op].block.expand()
+    }
+
+    /// The operations of a block, in order.
+    pub fn ops(&self, block: Block) -> impl Iterator<Item = Op> + '_ {
+        let first = self.blocks[block].first.expand();
+        std::iter::successors(first, |op| self.ops[*op].next.expand())
+    }
+
+    /// The first operation of a block.
+    pub fn first_op(&self, block: Block) -> Option<Op> {
+        self.blocks[block].first.expand()
+    }
+
+    /// The last operation of a block: its terminator, if it is complete.
+    pub fn last_op(&self, block: Block) -> Option<Op> {
+        self.blocks[block].last.expand()
+    }
+
+    /// The operation behind another in its block.
+    pub fn next_op(&self, op: Op) -> Option<Op> {
+        self.ops[op].next.expand()
+    }
+
+    /// The operation before another in its block.
+    pub fn prev_op(&self, op: Op) -> Option<Op> {
+        self.ops[op].prev.expand()
+    }
+
+    /// Whether `a` stands before `b`; both in one block.
+    pub fn is_before(&self, a: Op, b: Op) -> bool {
+        assert_eq!(self.block_of(a), self.block_of(b), "{a} and {b} stand in different blocks");
+        self.ops[a].seq < self.ops[b].seq
+    }
+
+    /// Puts an operation that stands nowhere at the end of a block.
+    pub fn append(&mut self, op: Op, block: Block) {
+        let last = self.blocks[block].last.expand();
+        let seq = last.map_or(0, |last| self.ops[last].seq).saturating_add(STRIDE);
+        self.insert_between(op, block, last, None);
+        self.ops[op].seq = seq;
+        if seq == u32::MAX {
+            self.renumber(block);
+        }
+    }
+
+    /// Puts an operation that stands nowhere before another.
+    pub fn insert_before(&mut self, op: Op, before: Op) {
+        let block = self.block_of(before).expect("an operation in a block");
+        let prev = self.prev_op(before);
+        self.insert_between(op, block, prev, Some(before));
+        let low = prev.map_or(0, |prev| self.ops[prev].seq);
+        let high = self.ops[before].seq;
+        self.ops[op].seq = low + (high - low) / 2;
+        if high - low < 2 {
+            self.renumber(block);
+        }
+    }
+
+    /// Puts an operation that stands nowhere behind another.
+    pub fn insert_after(&mut self, op: Op, after: Op) {
+        match self.next_op(after) {
+            Some(next) => self.insert_before(op, next),
+            None => self.append(op, self.block_of(after).expect("an operation in a block")),
+        }
+    }
+
+    /// Takes an operation out of its block; it keeps operands and results.
+    pub fn detach(&mut self, op: Op) {
+        let Some(block) = self.ops[op].block.take() else {
+            return;
+        };
+        let (prev, next) = (self.ops[op].prev.take(), self.ops[op].next.take());
+        match prev {
+            Some(prev) => self.ops[prev].next = next.into(),
+            None => self.blocks[block].first = next.into(),
+        }
+        match next {
+            Some(next) => self.ops[next].prev = prev.into(),
+            None => self.blocks[block].last = prev.into(),
+        }
+    }
+
+    fn insert_between(&mut self, op: Op, block: Block, prev: Option<Op>, next: Option<Op>) {
+        assert!(self.ops[op].block.is_none(), "{op} stands in a block already");
+        let record = &mut self.ops[op];
+        record.block = block.into();
+        record.prev = prev.into();
+        record.next = next.into();
+        match prev {
+            Some(prev) => self.ops[prev].next = op.into(),
+            None => self.blocks[block].first = op.into(),
+        }
+        match next {
+            Some(next) => self.ops[next].prev = op.into(),
+            None => self.blocks[block].last = op.into(),
+        }
+    }
+
+    fn renumber(&mut self, block: Block) {
+        let ops: Vec<Op> = self.ops(block).collect();
+        let stride = (u32::MAX / (ops.len() as u32 + 2)).clamp(1, STRIDE);
+        for (position, op) in ops.into_iter().enumerate() {
+            self.ops[op].seq = (position as u32 + 1) * stride;
+        }
+    }
+
+    /// Where an argument of a block is said to come from: its block's first operation, else unknown.
+    pub fn arg_location(&self, block: Block) -> Location {
+        self.first_op(block).map_or(Location::UNKNOWN, |op| self.location(op))
+    }
+}

@@ -1,0 +1,124 @@
+//! One operation, with all that is needed to ask about it.
+
+use super::Body;
+use crate::context::Context;
+use crate::entities::{Attr, Op, Type, Value};
+use crate::opdef::{Kind, OpDef, Presence, Traits};
+
+/// An operation, its body and the context: what rules and rows look at.
+#[derive(Clone, Copy)]
+pub struct OpRef<'a> {
+    /// The context of all handles.
+    pub ctx: &'a Context,
+    /// The tables that hold the operation.
+    pub body: &'a Body,
+    /// The operation.
+    pub op: Op,
+}
+
+impl<'a> OpRef<'a> {
+    /// The operation `op` of `body`.
+    pub fn new(ctx: &'a Context, body: &'a Body, op: Op) -> OpRef<'a> {
+        OpRef { ctx, body, op }
+    }
+
+    /// The name's text.
+    pub fn name(&self) -> &'a str {
+        self.ctx.op_name_str(self.body.name(self.op))
+    }
+
+    /// The row, if the operation is registered.
+    pub fn def(&self) -> Option<&'static OpDef> {
+        self.ctx.def(self.body.name(self.op))
+    }
+
+    /// The kind; unregistered operations hold structure as far as anyone knows.
+    pub fn kind(&self) -> Kind {
+        self.def().map_or(Kind::Structure, |def| def.kind)
+    }
+
+    /// Whether all these facts hold of the operation.
+    pub fn has(&self, traits: Traits) -> bool {
+        self.def().is_some_and(|def| def.traits.contains(traits))
+    }
+
+    /// Operand `index`.
+    pub fn operand(&self, index: usize) -> Value {
+        self.body.operand(self.op, index)
+    }
+
+    /// How many operands there are.
+    pub fn operand_count(&self) -> usize {
+        self.body.operand_count(self.op)
+    }
+
+    /// Type of operand `index`.
+    pub fn operand_type(&self, index: usize) -> Type {
+        self.body.ty(self.operand(index))
+    }
+
+    /// Result `index`.
+    pub fn result(&self, index: usize) -> Value {
+        self.body.result(self.op, index)
+    }
+
+    /// Type of result `index`.
+    pub fn result_type(&self, index: usize) -> Type {
+        self.body.ty(self.result(index))
+    }
+
+    /// Known sizes of operand `index`.
+    pub fn operand_shape(&self, index: usize) -> Option<Vec<u64>> {
+        self.ctx.static_shape(self.operand_type(index))
+    }
+
+    /// Known sizes of result `index`.
+    pub fn result_shape(&self, index: usize) -> Option<Vec<u64>> {
+        self.ctx.static_shape(self.result_type(index))
+    }
+
+    /// An attribute, inherent or not.
+    pub fn attr(&self, name: &str) -> Option<Attr> {
+        self.body.attr(self.ctx, self.op, self.ctx.ident(name))
+    }
+
+    /// An integer attribute, or the row's default for it.
+    pub fn int(&self, name: &str) -> Option<i64> {
+        let given = self.attr(name).and_then(|attr| self.ctx.int_value(attr));
+        given.or_else(|| match self.presence(name)? {
+            Presence::DefaultInt(value) => Some(value),
+            _ => None,
+        })
+    }
+
+    /// A float attribute, or the row's default for it.
+    pub fn float(&self, name: &str) -> Option<f64> {
+        let given = self.attr(name).and_then(|attr| self.ctx.float_value(attr));
+        given.or_else(|| match self.presence(name)? {
+            Presence::DefaultFloat(value) => Some(value),
+            _ => None,
+        })
+    }
+
+    /// An `array<i64>` attribute, or the row's default for it.
+    pub fn ints(&self, name: &str) -> Option<Vec<i64>> {
+        let given = self.attr(name).and_then(|attr| self.ctx.ints_value(attr));
+        given.or_else(|| match self.presence(name)? {
+            Presence::DefaultInts(values) => Some(values.to_vec()),
+            _ => None,
+        })
+    }
+
+    /// A string attribute, or the row's default for it.
+    pub fn text(&self, name: &str) -> Option<&'a str> {
+        let given = self.attr(name).and_then(|attr| self.ctx.str_value(attr));
+        given.or_else(|| match self.presence(name)? {
+            Presence::DefaultText(text) => Some(text),
+            _ => None,
+        })
+    }
+
+    fn presence(&self, name: &str) -> Option<Presence> {
+        Some(self.def()?.attr(name)?.presence)
+    }
+}

@@ -1,0 +1,241 @@
+//! How operations are made, read, changed and erased.
+
+use cranelift_entity::EntityRef;
+
+use super::{Body, Extra, OpRecord, Owner, Successor, ValueRecord};
+use crate::context::Context;
+use crate::entities::{Attr, Child, Ident, Location, Op, OpName, Region, Type, Value};
+
+impl Body {
+    /// Makes an operation that stands in no block yet.
+    pub fn make_op(&mut self, name: OpName, operands: &[Value], results: &[Type], location: Location) -> Op {
+        let use_count = u16::try_from(operands.len()).expect("at most 65535 operands");
+        let result_count = u16::try_from(results.len()).expect("at most 65535 results");
+        let first_result = self.values.len() as u32;
+        let op = self.ops.push(OpRecord {
+            name,
+            properties: Attr::EMPTY,
+            attrs: Attr::EMPTY,
+            location,
+            first_use: self.uses.len() as u32,
+            first_result,
+            use_count,
+            result_count,
+            extra: None.into(),
+            block: None.into(),
+            prev: None.into(),
+            next: None.into(),
+            seq: 0,
+        });
+        self.push_slots(op, operands.len());
+        self.link_operands(op, operands);
+        for (index, &ty) in results.iter().enumerate() {
+            let index = index as u32;
+            self.values.push(ValueRecord { ty, owner: Owner::op(op), index, first_use: None.into() });
+        }
+        op
+    }
+
+    /// The name of an operation.
+    pub fn name(&self, op: Op) -> OpName {
+        self.ops[op].name
+    }
+
+    /// Gives an operation another name; its operands and results stay.
+    pub fn set_name(&mut self, op: Op, name: OpName) {
+        self.ops[op].name = name;
+    }
+
+    /// Where an operation comes from.
+    pub fn location(&self, op: Op) -> Location {
+        self.ops[op].location
+    }
+
+    /// Says where an operation comes from.
+    pub fn set_location(&mut self, op: Op, location: Location) {
+        self.ops[op].location = location;
+    }
+
+    /// How many results an operation has.
+    pub fn result_count(&self, op: Op) -> usize {
+        self.ops[op].result_count.into()
+    }
+
+    /// Result `index` of an operation.
+    pub fn result(&self, op: Op, index: usize) -> Value {
+        assert!(index < self.result_count(op), "result {index} of {op} does not exist");
+        Value::new(self.ops[op].first_result as usize + index)
+    }
+
+    /// All results of an operation.
+    pub fn results(
+        &self,
+        op: Op,
+    ) -> impl DoubleEndedIterator<Item = Value> + ExactSizeIterator + Clone + use<> {
+        let record = &self.ops[op];
+        let first = record.first_result as usize;
+        (first..first + record.result_count as usize).map(Value::new)
+    }
+
+    /// Inherent attributes: a dictionary.
+    pub fn properties(&self, op: Op) -> Attr {
+        self.child(op).map_or(self.ops[op].properties, |child| child.properties)
+    }
+
+    /// Other attributes: a dictionary.
+    pub fn attrs(&self, op: Op) -> Attr {
+        self.child(op).map_or(self.ops[op].attrs, |child| child.attrs)
+    }
+
+    /// Replaces the inherent attributes.
+    pub fn set_properties(&mut self, op: Op, properties: Attr) {
+        match self.child_mut(op) {
+            Some(child) => child.properties = properties,
+            None => self.ops[op].properties = properties,
+        }
+    }
+
+    /// Replaces the other attributes.
+    pub fn set_attrs(&mut self, op: Op, attrs: Attr) {
+        match self.child_mut(op) {
+            Some(child) => child.attrs = attrs,
+            None => self.ops[op].attrs = attrs,
+        }
+    }
+
+    /// An attribute of an operation, inherent or not.
+    pub fn attr(&self, ctx: &Context, op: Op, name: Ident) -> Option<Attr> {
+        ctx.dict_get(self.properties(op), name).or_else(|| ctx.dict_get(self.attrs(op), name))
+    }
+
+    /// Sets an attribute: inherent if the row has it, else among the others.
+    pub fn set_attr(&mut self, ctx: &Context, op: Op, name: &str, value: Attr) {
+        let inherent = ctx.def(self.name(op)).is_some_and(|def| def.attr(name).is_some());
+        let name = ctx.ident(name);
+        if inherent {
+            self.set_properties(op, ctx.dict_set(self.properties(op), name, value));
+        } else {
+            self.set_attrs(op, ctx.dict_set(self.attrs(op), name, value));
+        }
+    }
+
+    /// Removes an attribute, if it is there.
+    pub fn remove_attr(&mut self, ctx: &Context, op: Op, name: &str) {
+        let name = ctx.ident(name);
+        self.set_properties(op, ctx.dict_remove(self.properties(op), name));
+        self.set_attrs(op, ctx.dict_remove(self.attrs(op), name));
+    }
+
+    /// The regions of an operation that stand in this body; those of an isolated one are the roots of its child.
+    pub fn regions(&self, op: Op) -> &[Region] {
+        self.extra(op).map_or(&[], |extra| &extra.regions)
+    }
+
+    /// Adds an empty region to an operation.
+    pub fn add_op_region(&mut self, op: Op) -> Region {
+        let region = self.add_region(op);
+        self.extra_mut(op).regions.push(region);
+        region
+    }
+
+    /// The blocks that a terminator may go to.
+    pub fn successors(&self, op: Op) -> &[Successor] {
+        self.extra(op).map_or(&[], |extra| &extra.successors)
+    }
+
+    /// Says which blocks a terminator may go to.
+    pub fn set_successors(&mut self, op: Op, successors: Vec<Successor>) {
+        self.extra_mut(op).successors = successors;
+    }
+
+    /// The body that an isolated operation owns.
+    pub fn child(&self, op: Op) -> Option<&Body> {
+        let child = self.extra(op)?.child.expand()?;
+        self.children[child].as_deref()
+    }
+
+    /// The body that an isolated operation owns.
+    pub fn child_mut(&mut self, op: Op) -> Option<&mut Body> {
+        let child = self.extra(op)?.child.expand()?;
+        self.children[child].as_deref_mut()
+    }
+
+    /// Gives an operation a body of its own; the attributes that it had go with it.
+    pub fn set_child(&mut self, op: Op, mut child: Body) {
+        child.properties = self.properties(op);
+        child.attrs = self.attrs(op);
+        let index = self.children.push(Some(Box::new(child)));
+        self.extra_mut(op).child = index.into();
+    }
+
+    /// All bodies that operations of this one own, with their operations, in text order of the root regions.
+    pub fn children(&self) -> impl Iterator<Item = (Op, &Body)> + '_ {
+        let blocks = self.roots.iter().flat_map(|region| self.blocks(*region));
+        blocks.flat_map(|block| self.ops(*block)).filter_map(|op| Some((op, self.child(op)?)))
+    }
+
+    /// All bodies that operations of this one own, so that they can be changed side by side.
+    pub fn children_mut(&mut self) -> impl Iterator<Item = &mut Body> {
+        self.children.values_mut().filter_map(|child| child.as_deref_mut())
+    }
+
+    /// Erases an operation with its regions; nothing may read its results.
+    pub fn erase(&mut self, op: Op) {
+        let read = self.results(op).find(|result| self.is_used(*result));
+        assert!(read.is_none(), "{op} is erased while {read:?} is read");
+        self.detach(op);
+        self.clear_operands(op);
+        self.ops[op].use_count = 0;
+        for region in self.regions(op).to_vec() {
+            self.erase_blocks(region);
+        }
+        if let Some(child) = self.extra(op).and_then(|extra| extra.child.expand()) {
+            self.children[child] = None;
+        }
+    }
+
+    /// Erases all blocks of a region with their operations, whatever they read of each other.
+    pub fn erase_blocks(&mut self, region: Region) {
+        let blocks = std::mem::take(&mut self.regions[region].blocks);
+        for &block in &blocks {
+            let ops: Vec<Op> = self.ops(block).collect();
+            ops.iter().for_each(|op| self.drop_references(*op));
+        }
+        for block in blocks {
+            let ops: Vec<Op> = self.ops(block).collect();
+            ops.into_iter().rev().for_each(|op| self.erase(op));
+            self.blocks[block].region = None.into();
+        }
+    }
+
+    fn drop_references(&mut self, op: Op) {
+        self.clear_operands(op);
+        self.ops[op].use_count = 0;
+        for region in self.regions(op).to_vec() {
+            let blocks = self.blocks(region).to_vec();
+            let ops: Vec<Op> = blocks.iter().flat_map(|block| self.ops(*block)).collect();
+            ops.into_iter().for_each(|op| self.drop_references(op));
+        }
+    }
+
+    fn extra(&self, op: Op) -> Option<&Extra> {
+        self.ops[op].extra.expand().map(|extra| &self.extras[extra])
+    }
+
+    fn extra_mut(&mut self, op: Op) -> &mut Extra {
+        let extra = match self.ops[op].extra.expand() {
+            Some(extra) => extra,
+            None => {
+                let extra = self.extras.push(Extra::default());
+                self.ops[op].extra = extra.into();
+                extra
+            }
+        };
+        &mut self.extras[extra]
+    }
+
+    /// The handle of the child that an operation owns.
+    pub fn child_index(&self, op: Op) -> Option<Child> {
+        self.extra(op)?.child.expand()
+    }
+}

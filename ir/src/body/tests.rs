@@ -1,0 +1,95 @@
+//! Do the tables keep their promises under edits?
+
+use super::*;
+use crate::context::Context;
+
+fn body_with_block(ctx: &Context) -> (Body, Block, Value) {
+    let mut body = Body::new(1);
+    let block = body.add_block(body.root());
+    let arg = body.add_arg(block, ctx.f32());
+    (body, block, arg)
+}
+
+#[test]
+fn replaced_uses_read_the_new_value_at_the_same_index() {
+    let ctx = Context::new();
+    let (mut body, block, arg) = body_with_block(&ctx);
+    let name = ctx.op_name("t.op");
+    let a = body.make_op(name, &[arg, arg], &[ctx.f32()], Location::UNKNOWN);
+    let b = body.make_op(name, &[arg], &[], Location::UNKNOWN);
+    body.append(a, block);
+    body.append(b, block);
+    let new = body.result(a, 0);
+    body.set_operand(b, 0, new);
+    assert_eq!(body.uses(new).map(|u| (u.op, u.index)).collect::<Vec<_>>(), [(b, 0)]);
+    let other = body.add_arg(block, ctx.f32());
+    body.replace_uses(arg, other);
+    assert!(!body.is_used(arg));
+    assert_eq!(body.operands(a).collect::<Vec<_>>(), [other, other]);
+    assert!(body.has_one_use(new) && !body.has_one_use(other));
+}
+
+#[test]
+fn more_operands_than_before_get_new_slots() {
+    let ctx = Context::new();
+    let (mut body, block, arg) = body_with_block(&ctx);
+    let op = body.make_op(ctx.op_name("t.op"), &[arg], &[], Location::UNKNOWN);
+    body.append(op, block);
+    body.set_operands(op, &[arg, arg, arg]);
+    assert_eq!(body.uses(arg).map(|u| u.index).collect::<Vec<_>>(), [2, 1, 0]);
+    body.set_operands(op, &[]);
+    assert!(!body.is_used(arg) && body.operand_count(op) == 0);
+}
+
+#[test]
+fn order_survives_many_insertions_at_one_place() {
+    let ctx = Context::new();
+    let (mut body, block, _) = body_with_block(&ctx);
+    let name = ctx.op_name("t.op");
+    let make = |body: &mut Body| body.make_op(name, &[], &[], Location::UNKNOWN);
+    let (first, last) = (make(&mut body), make(&mut body));
+    body.append(first, block);
+    body.append(last, block);
+    for _ in 0..500 {
+        let op = make(&mut body);
+        body.insert_before(op, last);
+        let op = make(&mut body);
+        body.insert_after(op, first);
+    }
+    let ops: Vec<Op> = body.ops(block).collect();
+    assert_eq!(ops.len(), 1002);
+    assert!(ops.windows(2).all(|pair| body.is_before(pair[0], pair[1]) && !body.is_before(pair[1], pair[0])));
+}
+
+#[test]
+fn erasing_an_operation_erases_what_is_inside() {
+    let ctx = Context::new();
+    let (mut body, block, arg) = body_with_block(&ctx);
+    let name = ctx.op_name("t.op");
+    let outer = body.make_op(name, &[], &[], Location::UNKNOWN);
+    body.append(outer, block);
+    let region = body.add_op_region(outer);
+    let inner_block = body.add_block(region);
+    let producer = body.make_op(name, &[arg], &[ctx.f32()], Location::UNKNOWN);
+    body.append(producer, inner_block);
+    let reader = body.make_op(name, &[body.result(producer, 0)], &[], Location::UNKNOWN);
+    body.append(reader, inner_block);
+    assert_eq!(body.parent_op(reader), Some(outer));
+    body.erase(outer);
+    assert!(!body.is_used(arg) && body.first_op(block).is_none());
+}
+
+#[test]
+fn a_child_takes_the_attributes_with_it() {
+    let ctx = Context::new();
+    let (mut body, block, _) = body_with_block(&ctx);
+    let func = body.make_op(ctx.op_name("func.func"), &[], &[], Location::UNKNOWN);
+    body.append(func, block);
+    body.set_attr(&ctx, func, "sym_name", ctx.str_attr("f"));
+    body.set_child(func, Body::new(1));
+    body.set_attr(&ctx, func, "optc.stage", ctx.str_attr("plan"));
+    let child = body.child(func).unwrap();
+    assert_eq!(child.symbol(&ctx), Some("f"));
+    assert_eq!(child.properties, body.properties(func));
+    assert!(child.own_attr(&ctx, ctx.ident("optc.stage")).is_some());
+}

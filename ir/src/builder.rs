@@ -1,0 +1,144 @@
+//! How operations are made with their types inferred.
+
+use crate::body::{Body, OpRef, Successor};
+use crate::context::Context;
+use crate::entities::{Attr, Block, Location, Op, OpName, Type, Value};
+use crate::opdef::{Infer, InferError, InferInput};
+
+/// Where a builder puts what it makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InsertPoint {
+    /// At the end of a block.
+    End(Block),
+    /// Before an operation.
+    Before(Op),
+}
+
+/// Makes operations in a body, one behind the other.
+pub struct Builder<'a> {
+    /// The context of all handles.
+    pub ctx: &'a Context,
+    /// The tables that hold the operations.
+    pub body: &'a mut Body,
+    /// Where the next operation goes.
+    pub at: InsertPoint,
+    /// Where the next operation is said to come from.
+    pub location: Location,
+}
+
+/// What an operation is made of.
+#[derive(Clone, Debug, Default)]
+pub struct OpSpec<'a> {
+    /// Operands.
+    pub operands: &'a [Value],
+    /// Attributes; those of the row become inherent.
+    pub attrs: &'a [(&'a str, Attr)],
+    /// Result types; none to infer them.
+    pub results: Option<&'a [Type]>,
+    /// Successors of a terminator.
+    pub successors: Vec<Successor>,
+}
+
+impl<'a> Builder<'a> {
+    /// A builder that appends to `block`.
+    pub fn at_end(ctx: &'a Context, body: &'a mut Body, block: Block) -> Builder<'a> {
+        Builder { ctx, body, at: InsertPoint::End(block), location: Location::UNKNOWN }
+    }
+
+    /// A builder that inserts before `op`, with its location.
+    pub fn before(ctx: &'a Context, body: &'a mut Body, op: Op) -> Builder<'a> {
+        let location = body.location(op);
+        Builder { ctx, body, at: InsertPoint::Before(op), location }
+    }
+
+    /// Makes an operation.
+    ///
+    /// # Errors
+    /// If the result types can't be inferred from operands and attributes.
+    pub fn build(&mut self, name: &str, spec: OpSpec<'_>) -> Result<Op, InferError> {
+        let name = self.ctx.op_name(name);
+        let (inherent, other) = self.split_attrs(name, spec.attrs);
+        let operand_types: Vec<Type> = spec.operands.iter().map(|value| self.body.ty(*value)).collect();
+        let results = match spec.results {
+            Some(results) => results.to_vec(),
+            None => infer(self.ctx, name, &operand_types, inherent)?,
+        };
+        let op = self.body.make_op(name, spec.operands, &results, self.location);
+        self.body.set_properties(op, inherent);
+        self.body.set_attrs(op, other);
+        if !spec.successors.is_empty() {
+            self.body.set_successors(op, spec.successors);
+        }
+        self.insert(op);
+        Ok(op)
+    }
+
+    /// Makes an operation with inferred types and gives its first result.
+    ///
+    /// # Errors
+    /// If the result types can't be inferred.
+    pub fn value(
+        &mut self,
+        name: &str,
+        operands: &[Value],
+        attrs: &[(&str, Attr)],
+    ) -> Result<Value, InferError> {
+        let op = self.build(name, OpSpec { operands, attrs, ..OpSpec::default() })?;
+        Ok(self.body.result(op, 0))
+    }
+
+    /// Makes a constant: `nn.constant` with this value and type.
+    pub fn constant(&mut self, value: Attr, ty: Type) -> Value {
+        let spec = OpSpec { attrs: &[("value", value)], results: Some(&[ty]), ..OpSpec::default() };
+        let op = self.build("nn.constant", spec).expect("the types are given");
+        self.body.result(op, 0)
+    }
+
+    /// Puts an operation that stands nowhere where the builder is.
+    pub fn insert(&mut self, op: Op) {
+        match self.at {
+            InsertPoint::End(block) => self.body.append(op, block),
+            InsertPoint::Before(before) => self.body.insert_before(op, before),
+        }
+    }
+
+    fn split_attrs(&self, name: OpName, attrs: &[(&str, Attr)]) -> (Attr, Attr) {
+        let def = self.ctx.def(name);
+        let is_inherent = |key: &str| def.is_some_and(|def| def.attr(key).is_some());
+        let (inherent, other): (Vec<_>, Vec<_>) = attrs.iter().partition(|(key, _)| is_inherent(key));
+        let dict = |entries: Vec<&(&str, Attr)>| {
+            self.ctx.dict(entries.into_iter().map(|(key, attr)| (self.ctx.ident(key), *attr)).collect())
+        };
+        (dict(inherent), dict(other))
+    }
+}
+
+/// The result types that follow from operand types and inherent attributes.
+///
+/// # Errors
+/// If the operation is not registered, its row has no inference, or the rule refuses.
+pub fn infer(
+    ctx: &Context,
+    name: OpName,
+    operands: &[Type],
+    properties: Attr,
+) -> Result<Vec<Type>, InferError> {
+    let def =
+        ctx.def(name).ok_or_else(|| InferError(format!("`{}` is not registered", ctx.op_name_str(name))))?;
+    match &def.infer {
+        Infer::Declared if def.results.is_empty() => Ok(Vec::new()),
+        Infer::Declared => Err(InferError(format!("the result types of `{}` must be given", def.name))),
+        Infer::SameAs(index) => {
+            let ty = operands.get(*index as usize);
+            Ok(vec![*ty.ok_or_else(|| InferError(format!("`{}` lacks operand {index}", def.name)))?])
+        }
+        Infer::Rule(rule) => rule(&InferInput { ctx, def, operands, properties }),
+    }
+}
+
+impl Body {
+    /// An operation with what is needed to ask about it.
+    pub fn at<'a>(&'a self, ctx: &'a Context, op: Op) -> OpRef<'a> {
+        OpRef::new(ctx, self, op)
+    }
+}

@@ -1,0 +1,232 @@
+//! What all modules share: interned contents, dialects, blobs, source texts.
+//!
+//! A context only grows. Reading a handle takes no lock; making one takes a short lock, so passes may run on many
+//! functions at once.
+
+use std::collections::HashMap;
+use std::sync::{OnceLock, RwLock};
+
+use crate::attrs::AttrData;
+use crate::blob::Blob;
+use crate::dialects;
+use crate::entities::{Attr, Ident, Location, OpName, Type};
+use crate::intern::Interner;
+use crate::location::LocationData;
+use crate::opdef::{Dialect, OpDef};
+use crate::types::TypeData;
+use cranelift_entity::EntityRef;
+use indexmap::IndexMap;
+use rustc_hash::FxBuildHasher;
+use std::hash::BuildHasher;
+
+/// A source text, with where it begins in the numbering of [`Location::at_source`].
+pub struct Source {
+    /// The file's name as given by the user.
+    pub name: String,
+    /// The text.
+    pub text: String,
+    /// Offset of its first byte.
+    pub start: u32,
+}
+
+/// What all modules share.
+pub struct Context {
+    types: Interner<TypeData>,
+    attrs: Interner<AttrData>,
+    idents: Interner<Box<str>>,
+    locations: Interner<LocationData>,
+    names: Interner<OpNameEntry>,
+    dialects: boxcar::Vec<&'static Dialect>,
+    blobs: RwLock<IndexMap<Ident, Blob>>,
+    sources: boxcar::Vec<Source>,
+    references: RwLock<HashMap<String, String>>,
+}
+
+/// An operation's name with its row; equal if the name is.
+struct OpNameEntry {
+    ident: Ident,
+    def: OnceLock<&'static OpDef>,
+}
+
+impl PartialEq for OpNameEntry {
+    fn eq(&self, other: &Self) -> bool {
+        self.ident == other.ident
+    }
+}
+impl Eq for OpNameEntry {}
+impl std::hash::Hash for OpNameEntry {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.ident.hash(state);
+    }
+}
+
+impl Default for Context {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Context {
+    /// A context that knows the built-in dialects ([`dialects::ALL`]).
+    pub fn new() -> Context {
+        let ctx = Context {
+            types: Interner::new(),
+            attrs: Interner::new(),
+            idents: Interner::new(),
+            locations: Interner::new(),
+            names: Interner::new(),
+            dialects: boxcar::Vec::new(),
+            blobs: RwLock::default(),
+            sources: boxcar::Vec::new(),
+            references: RwLock::default(),
+        };
+        let empty = ctx.attr(AttrData::Dict(Box::default()));
+        assert_eq!(empty, Attr::EMPTY, "the empty dictionary is interned first");
+        let unknown = ctx.location(LocationData::Unknown);
+        assert_eq!(unknown, Location::UNKNOWN, "the unknown location is interned first");
+        for dialect in dialects::ALL {
+            ctx.register(dialect);
+        }
+        ctx
+    }
+
+    /// Makes a dialect's operations known. A dialect may be registered twice; another one of the same name is a defect.
+    pub fn register(&self, dialect: &'static Dialect) {
+        if let Some(known) = self.dialect(dialect.name) {
+            assert!(std::ptr::eq(known, dialect), "two dialects are named `{}`", dialect.name);
+            return;
+        }
+        self.dialects.push(dialect);
+        for def in dialect.ops {
+            let name = self.op_name(def.name);
+            let entry = self.names.get(name.index() as u32);
+            assert!(entry.def.set(def).is_ok(), "two rows are named `{}`", def.name);
+        }
+    }
+
+    /// The registered dialect of this name.
+    pub fn dialect(&self, name: &str) -> Option<&'static Dialect> {
+        self.dialects.iter().map(|(_, dialect)| *dialect).find(|dialect| dialect.name == name)
+    }
+
+    /// All registered dialects, in the order of their registration.
+    pub fn dialects(&self) -> impl Iterator<Item = &'static Dialect> + '_ {
+        self.dialects.iter().map(|(_, dialect)| *dialect)
+    }
+
+    /// The handle of a string.
+    pub fn ident(&self, text: &str) -> Ident {
+        let hash = FxBuildHasher.hash_one(text);
+        Ident::from_u32(self.idents.intern_with(hash, |other| &**other == text, || text.into()))
+    }
+
+    /// The string of a handle.
+    pub fn str(&self, ident: Ident) -> &str {
+        self.idents.get(ident.index() as u32)
+    }
+
+    /// The handle of an operation's name, registered or not.
+    pub fn op_name(&self, name: &str) -> OpName {
+        let ident = self.ident(name);
+        OpName::from_u32(self.names.intern(OpNameEntry { ident, def: OnceLock::new() }))
+    }
+
+    /// The text of an operation's name.
+    pub fn op_name_str(&self, name: OpName) -> &str {
+        self.str(self.names.get(name.index() as u32).ident)
+    }
+
+    /// The row of an operation, if a dialect registered it.
+    pub fn def(&self, name: OpName) -> Option<&'static OpDef> {
+        self.names.get(name.index() as u32).def.get().copied()
+    }
+
+    /// The handle of a type.
+    pub fn ty(&self, data: TypeData) -> Type {
+        Type::from_u32(self.types.intern(data))
+    }
+
+    /// The content of a type.
+    pub fn type_data(&self, ty: Type) -> &TypeData {
+        self.types.get(ty.index() as u32)
+    }
+
+    /// The handle of an attribute. Dictionaries must be sorted by name (see [`Context::dict`]).
+    pub fn attr(&self, data: AttrData) -> Attr {
+        Attr::from_u32(self.attrs.intern(data))
+    }
+
+    /// The content of an attribute.
+    pub fn attr_data(&self, attr: Attr) -> &AttrData {
+        self.attrs.get(attr.index() as u32)
+    }
+
+    /// The handle of a location.
+    pub fn location(&self, data: LocationData) -> Location {
+        Location::from_u32(self.locations.intern(data))
+    }
+
+    /// The content of an interned location; [`Location::source_offset`] must be none.
+    pub fn location_data(&self, location: Location) -> &LocationData {
+        assert!(location.source_offset().is_none(), "a source offset has no interned content");
+        self.locations.get(location.index() as u32)
+    }
+
+    /// `loc("name")`.
+    pub fn name_location(&self, name: &str) -> Location {
+        let name = self.ident(name);
+        self.location(LocationData::Name { name, child: Location::UNKNOWN })
+    }
+
+    /// The name that a location carries, if it is one, or a fusion that has one among its parts.
+    pub fn location_name(&self, location: Location) -> Option<&str> {
+        if location.source_offset().is_some() {
+            return None;
+        }
+        match self.location_data(location) {
+            LocationData::Name { name, .. } => Some(self.str(*name)),
+            LocationData::Fused { parts, .. } => parts.iter().find_map(|part| self.location_name(*part)),
+            LocationData::CallSite { callee, .. } => self.location_name(*callee),
+            _ => None,
+        }
+    }
+
+    /// Keeps a source text for diagnostics; returns where it begins in the numbering of [`Location::at_source`].
+    pub fn add_source(&self, name: &str, text: String) -> &Source {
+        let start =
+            self.sources.iter().map(|(_, source)| source.start as usize + source.text.len() + 1).max();
+        let start = u32::try_from(start.unwrap_or(0)).expect("source texts are at most 2 GiB");
+        let number = self.sources.push(Source { name: name.to_owned(), text, start });
+        &self.sources[number]
+    }
+
+    /// The source text that holds a byte offset.
+    pub fn source_at(&self, offset: u32) -> Option<&Source> {
+        self.sources.iter().map(|(_, source)| source).find(|source| {
+            (source.start as usize..=source.start as usize + source.text.len()).contains(&(offset as usize))
+        })
+    }
+
+    /// Keeps a constant's bytes under a name; a later blob of the same name replaces it.
+    pub fn set_blob(&self, key: Ident, blob: Blob) {
+        self.blobs.write().expect("no thread panics while it holds blobs").insert(key, blob);
+    }
+
+    /// The bytes kept under a name.
+    pub fn blob(&self, key: Ident) -> Option<Blob> {
+        self.blobs.read().expect("no thread panics while it holds blobs").get(&key).cloned()
+    }
+
+    /// Says where blobs come from that are not printed inline: an entry of `external_resources: {optc: {...}}`.
+    pub fn set_reference(&self, key: &str, value: &str) {
+        self.references.write().expect("no thread panics here").insert(key.to_owned(), value.to_owned());
+    }
+
+    /// What [`Context::set_reference`] said, sorted by key.
+    pub fn references(&self) -> Vec<(String, String)> {
+        let references = self.references.read().expect("no thread panics here");
+        let mut sorted: Vec<_> = references.iter().map(|(key, value)| (key.clone(), value.clone())).collect();
+        sorted.sort();
+        sorted
+    }
+}

@@ -1,0 +1,209 @@
+//! How a fault of the input is told to the user.
+//!
+//! ```text
+//! error: `nn.relu` expects a tensor of floats, found `tensor<4xi32>`
+//!  --> net.mlir:3:8
+//!   |
+//! 3 |   %0 = nn.relu %arg0 : tensor<4xi32>
+//!   |        ^^^^^^^
+//!   = help: ...
+//! ```
+
+use std::fmt::Write;
+
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+
+use crate::context::Context;
+use crate::entities::Location;
+use crate::location::LocationData;
+
+/// How grave a diagnostic is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Severity {
+    /// The input is refused.
+    Error,
+    /// The input is suspect.
+    Warning,
+    /// What a pass did, or why it did not.
+    Remark,
+}
+
+/// Something to tell the user, in lower case: what was found, what was expected, where, and a hint.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// How grave.
+    pub severity: Severity,
+    /// The message.
+    pub message: String,
+    /// Where.
+    pub location: Location,
+    /// How many bytes of source the caret marks; 0 for the word at the location.
+    pub length: u32,
+    /// Further places with what is there.
+    pub notes: Vec<(Location, String)>,
+    /// What to do about it.
+    pub help: Option<String>,
+}
+
+impl Diagnostic {
+    /// An error at `location`.
+    pub fn error(location: Location, message: impl Into<String>) -> Diagnostic {
+        let message = message.into();
+        Diagnostic { severity: Severity::Error, message, location, length: 0, notes: Vec::new(), help: None }
+    }
+
+    /// A remark at `location`.
+    pub fn remark(location: Location, message: impl Into<String>) -> Diagnostic {
+        Diagnostic { severity: Severity::Remark, ..Diagnostic::error(location, message) }
+    }
+
+    /// Adds a hint.
+    pub fn with_help(mut self, help: impl Into<String>) -> Diagnostic {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// Adds a place.
+    pub fn with_note(mut self, location: Location, note: impl Into<String>) -> Diagnostic {
+        self.notes.push((location, note.into()));
+        self
+    }
+
+    /// The text for a terminal without colours: message, place with a caret under it, notes, hint.
+    pub fn render(&self, ctx: &Context) -> String {
+        let level = match self.severity {
+            Severity::Error => Level::ERROR,
+            Severity::Warning => Level::WARNING,
+            Severity::Remark => Level::NOTE.with_name("remark"),
+        };
+        let mut notes: Vec<String> = Vec::new();
+        for (location, note) in &self.notes {
+            notes.push(match describe(ctx, *location) {
+                Some(place) => format!("{place}: {note}"),
+                None => note.clone(),
+            });
+        }
+        let place = describe(ctx, self.location);
+        let in_source = source_span(ctx, self.location, self.length);
+        let title = match (&place, &in_source) {
+            (Some(place), None) => format!("{place}: {}", self.message),
+            _ => self.message.clone(),
+        };
+        let mut group = Group::with_title(level.primary_title(title));
+        if let Some((name, text, span)) = in_source {
+            let snippet = Snippet::source(text).path(name).fold(true);
+            group = group.element(snippet.annotation(AnnotationKind::Primary.span(span)));
+        }
+        for note in &notes {
+            group = group.element(Level::NOTE.message(note.as_str()));
+        }
+        if let Some(help) = &self.help {
+            group = group.element(Level::HELP.message(help.as_str()));
+        }
+        Renderer::plain().render(&[group])
+    }
+}
+
+/// `file:line:column` of a location, or the name that it carries.
+pub fn describe(ctx: &Context, location: Location) -> Option<String> {
+    if let Some(offset) = location.source_offset() {
+        let source = ctx.source_at(offset)?;
+        let (line, column) = line_column(&source.text, (offset - source.start) as usize);
+        return Some(format!("{}:{line}:{column}", source.name));
+    }
+    match ctx.location_data(location) {
+        LocationData::FileLineCol { file, line, column, .. } => {
+            Some(format!("{}:{line}:{column}", ctx.str(*file)))
+        }
+        LocationData::Name { name, .. } => Some(format!("`{}`", ctx.str(*name))),
+        LocationData::CallSite { callee, .. } => describe(ctx, *callee),
+        LocationData::Fused { parts, .. } => parts.iter().find_map(|part| describe(ctx, *part)),
+        LocationData::Unknown => None,
+    }
+}
+
+/// Line and column, both from 1 and the column in characters, of a byte offset.
+pub fn line_column(text: &str, offset: usize) -> (usize, usize) {
+    let offset = text.floor_char_boundary(offset.min(text.len()));
+    let before = &text[..offset];
+    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
+}
+
+/// The marked span, cut to a few lines of the source so that long inputs stay cheap to render.
+fn source_span(
+    ctx: &Context,
+    location: Location,
+    length: u32,
+) -> Option<(&str, &str, std::ops::Range<usize>)> {
+    let offset = location.source_offset()?;
+    let source = ctx.source_at(offset)?;
+    let start = source.text.floor_char_boundary((offset - source.start) as usize);
+    let rest = &source.text[start..];
+    let word = rest.find(|c: char| c.is_whitespace() || "(){}<>[],:=".contains(c)).unwrap_or(rest.len());
+    let wanted = if length > 0 { length as usize } else { word };
+    let line_end = rest.find('\n').unwrap_or(rest.len());
+    let end = source.text.floor_char_boundary(start + wanted.min(line_end).max(usize::from(line_end > 0)));
+    Some((&source.name, &source.text, start..end))
+}
+
+/// The candidates that a misspelt word may stand for, nearest first.
+///
+/// Near means an edit distance (Damerau-Levenshtein, restricted) of at most a third of the word's length.
+pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    let limit = (word.chars().count() / 3).max(1);
+    let mut near: Vec<(usize, &str)> = candidates
+        .into_iter()
+        .map(|other| (edit_distance(word, other), other))
+        .filter(|near| near.0 <= limit)
+        .collect();
+    near.sort_unstable();
+    near.into_iter().map(|(_, other)| other).collect()
+}
+
+/// "did you mean `x`?" for the nearest candidate, if one is near.
+pub fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    let nearest = nearest(word, candidates);
+    let mut text = String::new();
+    write!(text, "did you mean `{}`?", nearest.first()?).expect("writing to a string");
+    Some(text)
+}
+
+fn edit_distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let mut rows = vec![vec![0; b.len() + 1]; a.len() + 1];
+    for (i, row) in rows.iter_mut().enumerate() {
+        row[0] = i;
+    }
+    rows[0] = (0..=b.len()).collect();
+    for i in 1..=a.len() {
+        for j in 1..=b.len() {
+            let substitute = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            let mut best = substitute.min(rows[i - 1][j] + 1).min(rows[i][j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                best = best.min(rows[i - 2][j - 2] + 1);
+            }
+            rows[i][j] = best;
+        }
+    }
+    rows[a.len()][b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_swapped_pair_is_one_edit_away() {
+        assert_eq!(edit_distance("fuse", "fues"), 1);
+        assert_eq!(nearest("inplcae", ["plan", "inplace", "fuse"]), ["inplace"]);
+    }
+
+    #[test]
+    fn a_source_location_is_shown_with_a_caret() {
+        let ctx = Context::new();
+        let start = ctx.add_source("a.mlir", "first\n  second x\n".into()).start;
+        let text = Diagnostic::error(Location::at_source(start + 8), "bad").with_help("try").render(&ctx);
+        assert!(text.contains("a.mlir:2:3") && text.contains("^^^^^^") && text.contains("try"), "{text}");
+    }
+}

@@ -1,0 +1,48 @@
+//! The values that the interpreter computes with.
+
+use std::sync::Arc;
+
+use crate::context::Context;
+use crate::entities::Type;
+use crate::size::tensor_bytes;
+
+/// A value: a tensor of known sizes, or a scalar (its type then is not a tensor).
+///
+/// Elements are packed row-major in little-endian bytes, as in memory.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tensor {
+    /// The type, with all sizes known.
+    pub ty: Type,
+    /// The elements.
+    pub bytes: Arc<Vec<u8>>,
+}
+
+/// Why an operation has no result: a phrase in lower case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EvalError(pub String);
+
+impl<S: Into<String>> From<S> for EvalError {
+    fn from(text: S) -> Self {
+        EvalError(text.into())
+    }
+}
+
+impl Tensor {
+    /// A value of type `ty`, whose size must be that of `bytes`.
+    pub fn new(ctx: &Context, ty: Type, bytes: Vec<u8>) -> Tensor {
+        assert_eq!(tensor_bytes(ctx, ty), Some(bytes.len() as u64), "a value's bytes fit its type");
+        Tensor { ty, bytes: Arc::new(bytes) }
+    }
+
+    /// A tensor of `f32`.
+    pub fn from_f32(ctx: &Context, shape: &[u64], values: &[f32]) -> Tensor {
+        let bytes = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        Tensor::new(ctx, ctx.tensor(shape, ctx.f32()), bytes)
+    }
+
+    /// The elements of a value of `f32`.
+    pub fn to_f32(&self) -> Vec<f32> {
+        let words = self.bytes.chunks_exact(4);
+        words.map(|word| f32::from_le_bytes(word.try_into().expect("four bytes"))).collect()
+    }
+}

@@ -1,0 +1,87 @@
+//! A whole program: one `builtin.module` with what is in it.
+
+use std::sync::Arc;
+
+use crate::body::{Body, OpRef};
+use crate::context::Context;
+use crate::entities::{Block, Ident, Location, Op};
+use crate::opdef::Traits;
+
+/// A program with the context of its handles.
+///
+/// The outermost operation, nearly always a `builtin.module`, is the only one of the body `top`.
+#[derive(Clone)]
+pub struct Module {
+    /// The context of all handles.
+    pub ctx: Arc<Context>,
+    /// Holds the outermost operation.
+    pub top: Body,
+}
+
+impl Module {
+    /// An empty `builtin.module`.
+    pub fn new(ctx: Arc<Context>) -> Module {
+        let mut top = Body::new(1);
+        let block = top.add_block(top.root());
+        let op = top.make_op(ctx.op_name("builtin.module"), &[], &[], Location::UNKNOWN);
+        let mut child = Body::new(1);
+        child.add_block(child.root());
+        top.set_child(op, child);
+        top.append(op, block);
+        Module { ctx, top }
+    }
+
+    /// The outermost operation.
+    pub fn op(&self) -> Op {
+        let block = self.top.entry(self.top.root()).expect("a module has its outermost operation");
+        self.top.first_op(block).expect("a module has its outermost operation")
+    }
+
+    /// What the outermost operation holds.
+    pub fn body(&self) -> &Body {
+        self.top.child(self.op()).unwrap_or(&self.top)
+    }
+
+    /// What the outermost operation holds.
+    pub fn body_mut(&mut self) -> &mut Body {
+        let op = self.op();
+        match self.top.child_index(op) {
+            Some(_) => self.top.child_mut(op).expect("the child was just found"),
+            None => &mut self.top,
+        }
+    }
+
+    /// The block that holds the module's functions.
+    pub fn block(&self) -> Block {
+        let body = self.body();
+        body.entry(body.root()).expect("a module has a block")
+    }
+
+    /// The functions directly in the module (declarations too), in text order: the operation in [`Module::body`] and its own body.
+    pub fn functions(&self) -> impl Iterator<Item = (Op, &Body)> + '_ {
+        let body = self.body();
+        body.children().filter(move |(op, _)| OpRef::new(&self.ctx, body, *op).has(Traits::FUNCTION))
+    }
+
+    /// The body of the function called `name`.
+    pub fn function(&self, name: &str) -> Option<&Body> {
+        self.functions().map(|(_, body)| body).find(|body| body.symbol(&self.ctx) == Some(name))
+    }
+}
+
+impl Body {
+    /// The symbol that the isolated operation itself defines (`sym_name`).
+    pub fn symbol<'c>(&self, ctx: &'c Context) -> Option<&'c str> {
+        ctx.str_value(self.own_attr(ctx, ctx.ident("sym_name"))?)
+    }
+
+    /// An attribute of the isolated operation itself, inherent or not.
+    pub fn own_attr(&self, ctx: &Context, name: Ident) -> Option<crate::entities::Attr> {
+        ctx.dict_get(self.properties, name).or_else(|| ctx.dict_get(self.attrs, name))
+    }
+
+    /// Sets an attribute, that no row has, of the isolated operation itself.
+    pub fn set_own_attr(&mut self, ctx: &Context, name: &str, value: crate::entities::Attr) {
+        self.attrs = ctx.dict_set(self.attrs, ctx.ident(name), value);
+    }
+}

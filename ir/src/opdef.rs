@@ -1,0 +1,391 @@
+//! What a row says about an operation: its name, shape, meaning, and what may be done with it.
+//!
+//! Everything that works on operations (parser, printer, verifier, interpreter, passes, machine code) asks rows; nothing
+//! matches on an operation's name. A dialect is a table of rows; another crate's dialect has the same rights as ours.
+
+use bitflags::bitflags;
+
+use crate::attrs::AttrData;
+use crate::body::OpRef;
+use crate::context::Context;
+use crate::entities::{Attr, Type};
+use crate::interp::{EvalError, Tensor};
+use crate::scalar::Scalar;
+
+/// A named table of rows.
+pub struct Dialect {
+    /// What stands before the dot of its operations' names.
+    pub name: &'static str,
+    /// What the dialect is for, in a sentence or two.
+    pub doc: &'static str,
+    /// Its operations.
+    pub ops: &'static [OpDef],
+}
+
+/// The row of an operation.
+pub struct OpDef {
+    /// Full name: `nn.relu`.
+    pub name: &'static str,
+    /// One sentence: what the results are.
+    pub doc: &'static str,
+    /// A line of IR text that uses it, parsed by a test.
+    pub example: &'static str,
+    /// Operands in order; at most one of them [`Arity::Variadic`] or [`Arity::Optional`], unless `operandSegmentSizes` is among `attrs`.
+    pub operands: &'static [OperandDef],
+    /// Results in order.
+    pub results: &'static [OperandDef],
+    /// Inherent attributes (printed as properties).
+    pub attrs: &'static [AttrDef],
+    /// How many regions it has.
+    pub regions: RegionCount,
+    /// How the result types follow from operands and attributes.
+    pub infer: Infer,
+    /// A law beyond what the row's other columns say.
+    pub verify: Option<fn(OpRef<'_>) -> Result<(), String>>,
+    /// Facts that hold of every instance.
+    pub traits: Traits,
+    /// What kind of computation it is.
+    pub kind: Kind,
+    /// Which result may overwrite which operand; elementwise rows need not say it.
+    pub reuse: &'static [Reuse],
+    /// How the interpreter computes it; elementwise rows, regions and symbols need none.
+    pub eval: Option<Eval>,
+}
+
+/// Computes an operation's results from its operands: the reference meaning.
+pub type Eval = fn(OpRef<'_>, &[Tensor]) -> Result<Vec<Tensor>, EvalError>;
+
+impl OpDef {
+    /// A row with no operands, results, attributes or facts: what rows start from.
+    pub const BLANK: OpDef = OpDef {
+        name: "",
+        doc: "",
+        example: "",
+        operands: &[],
+        results: &[],
+        attrs: &[],
+        regions: RegionCount::Exactly(0),
+        infer: Infer::Declared,
+        verify: None,
+        traits: Traits::empty(),
+        kind: Kind::Structure,
+        reuse: &[],
+        eval: None,
+    };
+
+    /// In which order `result` may overwrite `operand`, if the row allows it at all.
+    pub fn access(&self, result: usize, operand: usize) -> Access {
+        if let Kind::Elementwise(_) = self.kind {
+            return Access::SameIndex;
+        }
+        let found = self.reuse.iter().find(|r| r.result as usize == result && r.operand as usize == operand);
+        found.map_or(Access::Never, |reuse| reuse.access)
+    }
+
+    /// The inherent attribute called `name`, if the row has one.
+    pub fn attr(&self, name: &str) -> Option<&'static AttrDef> {
+        self.attrs.iter().find(|attr| attr.name == name)
+    }
+}
+
+/// One operand (or result) of a row, or a run of them.
+pub struct OperandDef {
+    /// What the documentation calls it.
+    pub name: &'static str,
+    /// Which types it takes.
+    pub types: TypeClass,
+    /// How many values stand here.
+    pub arity: Arity,
+}
+
+impl OperandDef {
+    /// Exactly one value.
+    pub const fn one(name: &'static str, types: TypeClass) -> OperandDef {
+        OperandDef { name, types, arity: Arity::One }
+    }
+
+    /// One value or none.
+    pub const fn optional(name: &'static str, types: TypeClass) -> OperandDef {
+        OperandDef { name, types, arity: Arity::Optional }
+    }
+
+    /// Any number of values.
+    pub const fn variadic(name: &'static str, types: TypeClass) -> OperandDef {
+        OperandDef { name, types, arity: Arity::Variadic }
+    }
+}
+
+/// How many values stand at one place of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arity {
+    /// Exactly one.
+    One,
+    /// One or none.
+    Optional,
+    /// Any number.
+    Variadic,
+}
+
+/// Which types an operand takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TypeClass {
+    /// Any.
+    Any,
+    /// A tensor of any element type.
+    Tensor,
+    /// A tensor of floats.
+    FloatTensor,
+    /// A tensor of integers or booleans.
+    IntTensor,
+    /// A float, or a vector or tensor of floats.
+    FloatLike,
+    /// An integer or index, or a vector or tensor of them.
+    IntLike,
+    /// An `i1`, or a vector or tensor of them.
+    BoolLike,
+    /// `index`.
+    Index,
+}
+
+/// How many regions an operation has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RegionCount {
+    /// That many.
+    Exactly(u8),
+    /// Any number.
+    Any,
+}
+
+/// One inherent attribute of a row.
+pub struct AttrDef {
+    /// Its name.
+    pub name: &'static str,
+    /// Which attributes it takes.
+    pub kind: AttrKind,
+    /// Whether it must be there, or what its absence stands for.
+    pub presence: Presence,
+    /// What it means, with its unit.
+    pub doc: &'static str,
+}
+
+/// Whether an attribute must be there.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Presence {
+    /// It must.
+    Required,
+    /// It need not be; the documentation says what its absence means.
+    Optional,
+    /// Its absence stands for this integer.
+    DefaultInt(i64),
+    /// Its absence stands for this number.
+    DefaultFloat(f64),
+    /// Its absence stands for this list.
+    DefaultInts(&'static [i64]),
+    /// Its absence stands for this text.
+    DefaultText(&'static str),
+}
+
+/// Which attributes a row's attribute takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AttrKind {
+    /// Any.
+    Any,
+    /// An integer of any type.
+    Int,
+    /// A float of any type.
+    Float,
+    /// `true` or `false`.
+    Bool,
+    /// `unit`: there or not.
+    Unit,
+    /// A string.
+    Text,
+    /// One of these strings.
+    OneOf(&'static [&'static str]),
+    /// `array<i64: ...>`.
+    Ints,
+    /// `array<f64: ...>` or `array<f32: ...>`.
+    Floats,
+    /// A type.
+    Type,
+    /// A function type.
+    FunctionType,
+    /// A symbol.
+    Symbol,
+    /// Elements of a tensor: dense, sparse, or a resource.
+    Elements,
+    /// An array of attributes.
+    Array,
+    /// A dictionary.
+    Dict,
+}
+
+/// How result types follow from operands and attributes.
+pub enum Infer {
+    /// They do not: whoever builds the operation says them.
+    Declared,
+    /// The one result has the type of this operand.
+    SameAs(u8),
+    /// By this rule.
+    Rule(fn(&InferInput<'_>) -> Result<Vec<Type>, InferError>),
+}
+
+/// What an inference rule sees.
+pub struct InferInput<'a> {
+    /// The context of all handles.
+    pub ctx: &'a Context,
+    /// The row.
+    pub def: &'static OpDef,
+    /// Types of the operands.
+    pub operands: &'a [Type],
+    /// The inherent attributes (a dictionary).
+    pub properties: Attr,
+}
+
+/// Why no result type follows: a phrase in lower case, what was found and what was expected.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InferError(pub String);
+
+impl<S: Into<String>> From<S> for InferError {
+    fn from(text: S) -> Self {
+        InferError(text.into())
+    }
+}
+
+bitflags! {
+    /// Facts that hold of every instance of a row.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct Traits: u32 {
+        /// No effect but its results: may be removed, repeated, moved.
+        const PURE = 1;
+        /// Its two first operands may change places.
+        const COMMUTATIVE = 1 << 1;
+        /// Ends a block.
+        const TERMINATOR = 1 << 2;
+        /// Its regions use no value from outside; it owns a body of its own.
+        const ISOLATED = 1 << 3;
+        /// Defines the symbol named by `sym_name`.
+        const SYMBOL = 1 << 4;
+        /// Its region holds symbols.
+        const SYMBOL_TABLE = 1 << 5;
+        /// Its result is the attribute `value`.
+        const CONSTANT = 1 << 6;
+        /// Applied to its own result it changes nothing.
+        const IDEMPOTENT = 1 << 7;
+        /// All operands and results have one type.
+        const SAME_TYPE = 1 << 8;
+        /// Its blocks need no terminator.
+        const NO_TERMINATOR = 1 << 9;
+        /// Each region has at most one block.
+        const SINGLE_BLOCK = 1 << 10;
+        /// Returns its operands from the function around it.
+        const RETURN = 1 << 11;
+        /// Hands its operands to the operation around it.
+        const YIELD = 1 << 12;
+        /// A function: has `sym_name` and `function_type`, and one region that may be empty (a declaration).
+        const FUNCTION = 1 << 13;
+        /// All operands and results have one shape, and the result's elements may differ in type.
+        const SAME_SHAPE = 1 << 14;
+        /// Result is the operand's elements in another element type.
+        const CAST = 1 << 15;
+    }
+}
+
+/// What kind of computation an operation is. Small and closed: passes and machine code match on it.
+#[derive(Clone, Copy)]
+pub enum Kind {
+    /// Each result element is this function of the operands' elements at the same (broadcast) index.
+    Elementwise(&'static Scalar),
+    /// Folds axes of the operand.
+    Reduce(Reduce),
+    /// Result (or operand) is a window on the other's bytes.
+    View(View),
+    /// Sums of products: matmul, convolution.
+    Contract(Contract),
+    /// Anything else that is computed from whole operands: pool, softmax, gather; the text names the lowering.
+    Kernel(&'static str),
+    /// A fused body that is run as one.
+    Group,
+    /// Control flow: if, loop, call.
+    Region,
+    /// A constant.
+    Source,
+    /// Modules, functions, terminators: what holds the rest.
+    Structure,
+}
+
+/// Which operator a reduction folds with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reduce {
+    /// Sum, from the first element on.
+    Sum,
+    /// Sum over count.
+    Mean,
+    /// Product.
+    Prod,
+    /// Largest.
+    Max,
+    /// Smallest.
+    Min,
+    /// Sum of squares.
+    SumSquare,
+}
+
+/// Which contraction an operation is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Contract {
+    /// `[.., M, K] x [.., K, N] (+ [N])`.
+    Matmul,
+    /// Two-dimensional convolution `(input, filter OIHW, bias?)`.
+    Conv2d,
+}
+
+/// Elements of a shape laid out in memory: element `i` is at `offset + sum(i * strides)`, counted in elements.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Strided {
+    /// Where the first element is.
+    pub offset: i64,
+    /// Sizes, outermost first.
+    pub shape: Vec<u64>,
+    /// Distance between neighbours along each axis.
+    pub strides: Vec<i64>,
+}
+
+/// How a view maps layouts.
+#[derive(Clone, Copy)]
+pub enum View {
+    /// The result is a window on operand 0: its layout follows from the operand's, or is none where no strides describe it.
+    OfOperand(fn(OpRef<'_>, usize, &Strided) -> Option<Strided>),
+    /// Each operand is a window on the result, as in a concatenation: its layout follows from the result's.
+    OfResult(fn(OpRef<'_>, usize, &Strided) -> Option<Strided>),
+}
+
+/// Says that `result` may overwrite `operand`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reuse {
+    /// Index of the result.
+    pub result: u8,
+    /// Index of the operand.
+    pub operand: u8,
+    /// In which order the operand is read.
+    pub access: Access,
+}
+
+/// In which order an operand is read while a result is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Element `i` of the operand is read for element `i` of the result only, and before it is written.
+    SameIndex,
+    /// A row of the operand is read whole before the same row of the result is written.
+    RowWise,
+    /// No order makes it right.
+    Never,
+}
+
+/// The elements of a dictionary attribute.
+pub(crate) fn dict_get(ctx: &Context, dict: Attr, name: crate::entities::Ident) -> Option<Attr> {
+    let AttrData::Dict(entries) = ctx.attr_data(dict) else {
+        return None;
+    };
+    entries.iter().find(|(key, _)| *key == name).map(|(_, attr)| *attr)
+}

@@ -1,0 +1,116 @@
+//! What an elementwise operation computes for one element: a constant tree.
+//!
+//! The tree is the one meaning of the operation: the interpreter walks it, the simplifier hashes it, code generation
+//! lowers it, and a law test holds all of them to the same bits.
+
+/// A function of the operands' elements at one index.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Scalar {
+    /// The element of operand `n`.
+    Arg(u8),
+    /// The number in the operation's float attribute of this name.
+    Attr(&'static str),
+    /// A number, rounded to the element type.
+    Const(f64),
+    /// A function of one number.
+    Unary(Unary, &'static Scalar),
+    /// A function of two numbers.
+    Binary(Binary, &'static Scalar, &'static Scalar),
+    /// `a * b + c`, rounded once.
+    Fma(&'static Scalar, &'static Scalar, &'static Scalar),
+    /// The second where the first is true, else the third.
+    Select(&'static Scalar, &'static Scalar, &'static Scalar),
+    /// The operand converted to the result's element type.
+    Convert(&'static Scalar),
+}
+
+/// A function of one number. On floats, each is defined to the bit (see `math`); on integers, arithmetic wraps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Unary {
+    /// Flips the sign, of NaN too.
+    Neg,
+    /// Clears the sign, of NaN too.
+    Abs,
+    /// IEEE square root.
+    Sqrt,
+    /// Largest integer not above.
+    Floor,
+    /// Smallest integer not below.
+    Ceil,
+    /// Nearest integer, ties to even.
+    RoundEven,
+    /// `e^x`.
+    Exp,
+    /// Natural logarithm.
+    Log,
+    /// Hyperbolic tangent.
+    Tanh,
+    /// Error function.
+    Erf,
+    /// `1 / (1 + e^-x)`.
+    Sigmoid,
+    /// Sine.
+    Sin,
+    /// Cosine.
+    Cos,
+    /// Flips every bit; of a boolean, its truth.
+    Not,
+}
+
+/// A function of two numbers. Comparisons give a boolean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Binary {
+    /// Sum.
+    Add,
+    /// Difference.
+    Sub,
+    /// Product.
+    Mul,
+    /// Quotient; integers truncate, and a division that has no result (by zero, or the smallest by -1) gives 0 or the dividend.
+    Div,
+    /// Remainder with the dividend's sign; integers by zero give 0.
+    Rem,
+    /// `a > b ? a : b`: the second if either is NaN, or if both are zeros.
+    Max,
+    /// `a < b ? a : b`: the second if either is NaN, or if both are zeros.
+    Min,
+    /// `a` to the power `b`.
+    Pow,
+    /// Bitwise and.
+    And,
+    /// Bitwise or.
+    Or,
+    /// Bitwise exclusive or.
+    Xor,
+    /// Left shift; 0 from the width on.
+    Shl,
+    /// Right shift (arithmetic on signed and signless integers); all sign bits from the width on.
+    Shr,
+    /// Equal; false on NaN.
+    Eq,
+    /// Not equal; true on NaN.
+    Ne,
+    /// Less.
+    Lt,
+    /// Less or equal.
+    Le,
+    /// Greater.
+    Gt,
+    /// Greater or equal.
+    Ge,
+}
+
+impl Scalar {
+    /// How many operands the function has: one more than the largest argument number.
+    pub fn arg_count(&self) -> usize {
+        match self {
+            Scalar::Arg(n) => *n as usize + 1,
+            Scalar::Attr(_) | Scalar::Const(_) => 0,
+            Scalar::Unary(_, a) | Scalar::Convert(a) => a.arg_count(),
+            Scalar::Binary(_, a, b) => a.arg_count().max(b.arg_count()),
+            Scalar::Fma(a, b, c) | Scalar::Select(a, b, c) => {
+                a.arg_count().max(b.arg_count()).max(c.arg_count())
+            }
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! How the commonest types and attributes are made and read.
+
+use crate::attrs::AttrData;
+use crate::blob::Blob;
+use crate::context::Context;
+use crate::entities::{Attr, Ident, Type};
+use crate::opdef::dict_get;
+use crate::types::{Dim, FloatKind, Signedness, TypeData};
+use hashbrown::HashSet;
+
+/// Shorthands that make and read the commonest types.
+impl Context {
+    /// A signless integer type.
+    pub fn int(&self, width: u32) -> Type {
+        self.ty(TypeData::Integer { width, signedness: Signedness::Signless })
+    }
+
+    /// A float type.
+    pub fn float(&self, kind: FloatKind) -> Type {
+        self.ty(TypeData::Float(kind))
+    }
+
+    /// `f32`.
+    pub fn f32(&self) -> Type {
+        self.float(FloatKind::F32)
+    }
+
+    /// `index`.
+    pub fn index(&self) -> Type {
+        self.ty(TypeData::Index)
+    }
+
+    /// A tensor of known sizes.
+    pub fn tensor(&self, shape: &[u64], elem: Type) -> Type {
+        let shape = shape.iter().map(|&size| Dim::Known(size)).collect();
+        self.ty(TypeData::Tensor { shape, elem, encoding: None })
+    }
+
+    /// The sizes of a tensor, if it is one and all are known.
+    pub fn static_shape(&self, ty: Type) -> Option<Vec<u64>> {
+        self.type_data(ty).tensor_shape()?.iter().map(|dim| dim.known()).collect()
+    }
+
+    /// The element type of a shaped type; any other type is its own element.
+    pub fn elem(&self, ty: Type) -> Type {
+        self.type_data(ty).elem().unwrap_or(ty)
+    }
+}
+
+/// Shorthands that make and read the commonest attributes.
+impl Context {
+    /// A dictionary; sorts by name. A name given twice is a defect.
+    pub fn dict(&self, mut entries: Vec<(Ident, Attr)>) -> Attr {
+        entries.sort_by(|a, b| self.str(a.0).cmp(self.str(b.0)));
+        let twice = entries.windows(2).find(|pair| pair[0].0 == pair[1].0);
+        assert!(twice.is_none(), "a dictionary names each entry once");
+        self.attr(AttrData::Dict(entries.into()))
+    }
+
+    /// The entry of a dictionary.
+    pub fn dict_get(&self, dict: Attr, name: Ident) -> Option<Attr> {
+        dict_get(self, dict, name)
+    }
+
+    /// The dictionary with this entry set.
+    pub fn dict_set(&self, dict: Attr, name: Ident, value: Attr) -> Attr {
+        let mut entries = self.dict_entries(dict).to_vec();
+        entries.retain(|entry| entry.0 != name);
+        entries.push((name, value));
+        self.dict(entries)
+    }
+
+    /// The dictionary without this entry.
+    pub fn dict_remove(&self, dict: Attr, name: Ident) -> Attr {
+        let mut entries = self.dict_entries(dict).to_vec();
+        entries.retain(|entry| entry.0 != name);
+        self.attr(AttrData::Dict(entries.into()))
+    }
+
+    /// The entries of a dictionary, sorted by name.
+    pub fn dict_entries(&self, dict: Attr) -> &[(Ident, Attr)] {
+        match self.attr_data(dict) {
+            AttrData::Dict(entries) => entries,
+            other => panic!("not a dictionary: {other:?}"),
+        }
+    }
+
+    /// An `i64`.
+    pub fn int_attr(&self, value: i64) -> Attr {
+        self.attr(AttrData::Integer { value: value.into(), ty: self.int(64) })
+    }
+
+    /// An `f32`.
+    pub fn f32_attr(&self, value: f32) -> Attr {
+        self.attr(AttrData::Float { bits: value.to_bits().into(), ty: self.f32() })
+    }
+
+    /// A string.
+    pub fn str_attr(&self, text: &str) -> Attr {
+        self.attr(AttrData::String { bytes: text.as_bytes().into(), ty: None })
+    }
+
+    /// `unit`.
+    pub fn unit_attr(&self) -> Attr {
+        self.attr(AttrData::Unit)
+    }
+
+    /// A type as an attribute.
+    pub fn type_attr(&self, ty: Type) -> Attr {
+        self.attr(AttrData::Type(ty))
+    }
+
+    /// An array of attributes.
+    pub fn array_attr(&self, items: &[Attr]) -> Attr {
+        self.attr(AttrData::Array(items.into()))
+    }
+
+    /// `array<i64: ...>`.
+    pub fn ints_attr(&self, values: &[i64]) -> Attr {
+        let bytes = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        self.attr(AttrData::DenseArray { elem: self.int(64), bytes })
+    }
+
+    /// `dense_resource<key> : ty`, with `blob` kept under `key`.
+    pub fn resource_attr(&self, key: &str, ty: Type, blob: Blob) -> Attr {
+        let key = self.ident(key);
+        self.set_blob(key, blob);
+        self.attr(AttrData::Resource { ty, key })
+    }
+
+    /// The value of an integer attribute (or of a boolean: 0 or 1).
+    pub fn int_value(&self, attr: Attr) -> Option<i64> {
+        match self.attr_data(attr) {
+            AttrData::Integer { value, .. } => i64::try_from(*value).ok(),
+            AttrData::Bool(value) => Some((*value).into()),
+            _ => None,
+        }
+    }
+
+    /// The value of an `f32` or `f64` attribute.
+    pub fn float_value(&self, attr: Attr) -> Option<f64> {
+        let AttrData::Float { bits, ty } = self.attr_data(attr) else {
+            return None;
+        };
+        match self.type_data(*ty) {
+            TypeData::Float(FloatKind::F32) => Some(f32::from_bits(*bits as u32).into()),
+            TypeData::Float(FloatKind::F64) => Some(f64::from_bits(*bits as u64)),
+            _ => None,
+        }
+    }
+
+    /// The text of a string attribute.
+    pub fn str_value(&self, attr: Attr) -> Option<&str> {
+        match self.attr_data(attr) {
+            AttrData::String { bytes, .. } => std::str::from_utf8(bytes).ok(),
+            _ => None,
+        }
+    }
+
+    /// The values of an `array<i64: ...>`.
+    pub fn ints_value(&self, attr: Attr) -> Option<Vec<i64>> {
+        match self.attr_data(attr) {
+            AttrData::DenseArray { elem, bytes } if *elem == self.int(64) => {
+                let words = bytes.chunks_exact(8);
+                Some(words.map(|word| i64::from_le_bytes(word.try_into().expect("eight bytes"))).collect())
+            }
+            _ => None,
+        }
+    }
+
+    /// The items of an array.
+    pub fn array_value(&self, attr: Attr) -> Option<&[Attr]> {
+        match self.attr_data(attr) {
+            AttrData::Array(items) => Some(items),
+            _ => None,
+        }
+    }
+
+    /// All names known so far that are near to `name`, nearest first: for "did you mean".
+    pub fn similar_ops(&self, name: &str) -> Vec<&'static str> {
+        let known: HashSet<&'static str> = self.dialects().flat_map(|d| d.ops).map(|def| def.name).collect();
+        crate::diag::nearest(name, known)
+    }
+}

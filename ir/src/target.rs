@@ -1,0 +1,50 @@
+//! What passes must know of the machine that they compile for.
+//!
+//! A target answers questions about single operations; the pass `select` writes its answers into the IR, so that
+//! planning counts scratch without knowing a kernel.
+
+use crate::body::OpRef;
+use crate::opdef::Access;
+
+/// A machine.
+pub trait Target: Sync {
+    /// The name that `optc.target` carries.
+    fn name(&self) -> &str;
+
+    /// The data layout in which this operation runs best (`"NHWC"`), where it has a choice.
+    fn layout(&self, op: OpRef<'_>) -> Option<&'static str>;
+
+    /// Whether `op` can join a group that its kernel would run as one, in the given place.
+    ///
+    /// `root` is the contraction (or pool) that the group is built around.
+    fn fuses(&self, root: OpRef<'_>, op: OpRef<'_>, place: Place) -> bool;
+
+    /// The kernel that runs an operation (or group) and what it needs; none where general code is generated.
+    fn select(&self, op: OpRef<'_>, threads: usize) -> Option<KernelChoice>;
+}
+
+/// Where in a group an operation stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// On the root's first operand, before it is read.
+    Prologue,
+    /// Adds a value for each output channel.
+    Bias,
+    /// Adds a value of the result's own shape.
+    Residual,
+    /// Maps each element of the result; nothing follows it.
+    Activation,
+}
+
+/// A kernel with what it needs for one operation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KernelChoice {
+    /// Its name: `mem.kernel`.
+    pub kernel: String,
+    /// Scratch of all threads together, in bytes, 64-byte aligned: `mem.scratch`.
+    pub scratch_bytes: u64,
+    /// Bytes of repacked weights; 0 where the weights are used as they are.
+    pub packed_bytes: u64,
+    /// Which operands result 0 may overwrite, and in which order each is read.
+    pub overwrites: Vec<(usize, Access)>,
+}
