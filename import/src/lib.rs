@@ -1,3 +1,4 @@
 //! Reads ONNX models into the IR.
 
 pub mod onnx;
+pub mod synth;

@@ -66,20 +66,13 @@ elements! {
 impl Element {
     /// Whether it is a real floating-point type.
     pub fn is_float(self) -> bool {
-        matches!(
-            self,
-            Element::Float | Element::Double | Element::Float16 | Element::Bfloat16
-        )
+        matches!(self, Element::Float | Element::Double | Element::Float16 | Element::Bfloat16)
     }
 
     /// Bytes of raw data for a tensor of sizes `dims`; none if they exceed the address space.
     pub fn storage_bytes(self, dims: &[u64]) -> Option<usize> {
-        let count = dims
-            .iter()
-            .try_fold(1u64, |count, &size| count.checked_mul(size))?;
+        let count = dims.iter().try_fold(1u64, |count, &size| count.checked_mul(size))?;
         let bits = count.checked_mul(self.bits())?;
-        usize::try_from(bits.div_ceil(8))
-            .ok()
-            .filter(|&bytes| bytes <= isize::MAX as usize)
+        usize::try_from(bits.div_ceil(8)).ok().filter(|&bytes| bytes <= isize::MAX as usize)
     }
 }

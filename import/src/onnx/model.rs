@@ -155,9 +155,7 @@ impl<'a> Model<'a> {
             match field.number {
                 1 => model.ir_version = field.int("ir_version")?,
                 2 => model.producer = field.string("producer_name")?,
-                7 => set_once(&mut graph, field, "graph", |message| {
-                    Graph::read(message, 1)
-                })?,
+                7 => set_once(&mut graph, field, "graph", |message| Graph::read(message, 1))?,
                 8 => push(&mut model.opsets, field, "opset_import", Opset::read)?,
                 14 => push(&mut model.metadata, field, "metadata_props", read_pair)?,
                 25 => push(&mut model.functions, field, "functions", Function::read)?,
@@ -170,10 +168,7 @@ impl<'a> Model<'a> {
 
     /// The value of the property `key`, if the file has it.
     pub fn property(&self, key: &str) -> Option<&'a str> {
-        self.metadata
-            .iter()
-            .find(|(name, _)| *name == key)
-            .map(|&(_, value)| value)
+        self.metadata.iter().find(|(name, _)| *name == key).map(|&(_, value)| value)
     }
 }
 
@@ -195,29 +190,19 @@ impl<'a> Opset<'a> {
 impl<'a> Graph<'a> {
     fn read(message: Message<'a>, depth: usize) -> Result<Graph<'a>, WireError> {
         if depth > MAX_DEPTH {
-            return Err(WireError::new(
-                message.offset(),
-                format!("graphs nested deeper than {MAX_DEPTH}"),
-            ));
+            return Err(WireError::new(message.offset(), format!("graphs nested deeper than {MAX_DEPTH}")));
         }
         let mut graph = Graph::default();
         for field in message.fields() {
             let field = field?;
             match field.number {
-                1 => push(&mut graph.nodes, field, "node", |message| {
-                    Node::read(message, depth)
-                })?,
+                1 => push(&mut graph.nodes, field, "node", |message| Node::read(message, depth))?,
                 2 => graph.name = field.string("name")?,
                 5 => push(&mut graph.initializers, field, "initializer", Tensor::read)?,
                 11 => push(&mut graph.inputs, field, "input", ValueInfo::read)?,
                 12 => push(&mut graph.outputs, field, "output", ValueInfo::read)?,
                 13 => push(&mut graph.value_infos, field, "value_info", ValueInfo::read)?,
-                15 => push(
-                    &mut graph.sparse_initializers,
-                    field,
-                    "sparse_initializer",
-                    read_sparse_name,
-                )?,
+                15 => push(&mut graph.sparse_initializers, field, "sparse_initializer", read_sparse_name)?,
                 _ => {}
             }
         }
@@ -225,12 +210,20 @@ impl<'a> Graph<'a> {
     }
 }
 
+impl Graph<'_> {
+    /// The name by which to speak of a node: its own, or else its operator and index, as `Conv_5`.
+    pub fn node_name(&self, index: usize) -> String {
+        let node = &self.nodes[index];
+        match node.name {
+            "" => format!("{}_{index}", node.op_type),
+            name => name.to_owned(),
+        }
+    }
+}
+
 impl<'a> Node<'a> {
     fn read(message: Message<'a>, depth: usize) -> Result<Node<'a>, WireError> {
-        let mut node = Node {
-            offset: message.offset(),
-            ..Node::default()
-        };
+        let mut node = Node { offset: message.offset(), ..Node::default() };
         for field in message.fields() {
             let field = field?;
             match field.number {
@@ -238,9 +231,9 @@ impl<'a> Node<'a> {
                 2 => node.outputs.push(field.string("output")?),
                 3 => node.name = field.string("name")?,
                 4 => node.op_type = field.string("op_type")?,
-                5 => push(&mut node.attributes, field, "attribute", |message| {
-                    Attribute::read(message, depth)
-                })?,
+                5 => {
+                    push(&mut node.attributes, field, "attribute", |message| Attribute::read(message, depth))?
+                }
                 7 => node.domain = field.string("domain")?,
                 _ => {}
             }
@@ -250,9 +243,7 @@ impl<'a> Node<'a> {
 
     /// The attribute called `name`, if the node has it.
     pub fn attribute(&self, name: &str) -> Option<&Attribute<'a>> {
-        self.attributes
-            .iter()
-            .find(|attribute| attribute.name == name)
+        self.attributes.iter().find(|attribute| attribute.name == name)
     }
 }
 
@@ -300,11 +291,7 @@ impl<'a> Attribute<'a> {
         let value = fields
             .value()
             .ok_or_else(|| WireError::new(offset, format!("attribute '{name}' has no value")))?;
-        Ok(Attribute {
-            name,
-            value,
-            offset,
-        })
+        Ok(Attribute { name, value, offset })
     }
 }
 
@@ -327,16 +314,12 @@ impl<'a> AttributeFields<'a> {
             3 => self.int = field.int("i")?,
             4 => self.string = field.bytes("s")?,
             5 => set_once(&mut self.tensor, field, "t", Tensor::read)?,
-            6 => set_once(&mut self.graph, field, "g", |message| {
-                Graph::read(message, depth + 1)
-            })?,
+            6 => set_once(&mut self.graph, field, "g", |message| Graph::read(message, depth + 1))?,
             7 => self.floats.append(field, "floats", Encoding::Fixed32)?,
             8 => self.ints.append(field, "ints", Encoding::Varint)?,
             9 => self.strings.push(field.bytes("strings")?),
             10 => push(&mut self.tensors, field, "tensors", Tensor::read)?,
-            11 => push(&mut self.graphs, field, "graphs", |message| {
-                Graph::read(message, depth + 1)
-            })?,
+            11 => push(&mut self.graphs, field, "graphs", |message| Graph::read(message, depth + 1))?,
             14 => set_once(&mut self.ty, field, "tp", ValueType::read)?,
             15 => push(&mut self.types, field, "type_protos", ValueType::read)?,
             _ => {}
@@ -377,18 +360,13 @@ impl<'a> Function<'a> {
                 4 => function.inputs.push(field.string("input")?),
                 5 => function.outputs.push(field.string("output")?),
                 6 => function.attributes.push(field.string("attribute")?),
-                7 => push(&mut function.nodes, field, "node", |message| {
-                    Node::read(message, 1)
-                })?,
+                7 => push(&mut function.nodes, field, "node", |message| Node::read(message, 1))?,
                 9 => push(&mut function.opsets, field, "opset_import", Opset::read)?,
                 10 => function.domain = field.string("domain")?,
                 11 => {
-                    push(
-                        &mut function.defaults,
-                        field,
-                        "attribute_proto",
-                        |message| Attribute::read(message, 1),
-                    )?;
+                    push(&mut function.defaults, field, "attribute_proto", |message| {
+                        Attribute::read(message, 1)
+                    })?;
                 }
                 _ => {}
             }
@@ -431,9 +409,7 @@ pub(super) fn set_once<'a, T>(
     read: impl FnOnce(Message<'a>) -> Result<T, WireError>,
 ) -> Result<(), WireError> {
     if slot.is_some() {
-        return Err(
-            WireError::new(field.offset(), "a second one, expected one at most").inside(name),
-        );
+        return Err(WireError::new(field.offset(), "a second one, expected one at most").inside(name));
     }
     *slot = Some(read(field.message(name)?).map_err(|error| error.inside(name))?);
     Ok(())

@@ -35,11 +35,7 @@ fn count_numbers(span: Span<'_>, encoding: Encoding) -> Result<usize, WireError>
     if span.bytes.len().is_multiple_of(width) {
         return Ok(span.bytes.len() / width);
     }
-    let message = format!(
-        "{} bytes, expected {}",
-        span.bytes.len(),
-        encoding.expected()
-    );
+    let message = format!("{} bytes, expected {}", span.bytes.len(), encoding.expected());
     Err(WireError::new(span.offset, message))
 }
 
@@ -62,12 +58,7 @@ pub struct Numbers<'a> {
 impl<'a> Numbers<'a> {
     /// Appends the field's element, or all of its elements where the writer packed them. `name` is the field's name in
     /// the schema. Every element is checked here, so that the iterators cannot fail.
-    pub fn append(
-        &mut self,
-        field: Field<'a>,
-        name: &str,
-        encoding: Encoding,
-    ) -> Result<(), WireError> {
+    pub fn append(&mut self, field: Field<'a>, name: &str, encoding: Encoding) -> Result<(), WireError> {
         let span = field.number_span(name, encoding)?;
         self.count += count_numbers(span, encoding).map_err(|error| error.inside(name))?;
         if !span.bytes.is_empty() {
@@ -98,9 +89,7 @@ impl<'a> Numbers<'a> {
 
     /// The bytes of all pieces, one after the other.
     pub fn bytes(&self) -> impl Iterator<Item = u8> + '_ {
-        self.spans
-            .iter()
-            .flat_map(|span| span.bytes.iter().copied())
+        self.spans.iter().flat_map(|span| span.bytes.iter().copied())
     }
 
     /// The elements of a varint field.
@@ -110,9 +99,7 @@ impl<'a> Numbers<'a> {
 
     /// The elements of a `float` field.
     pub fn floats(&self) -> impl Iterator<Item = f32> + '_ {
-        self.spans
-            .iter()
-            .flat_map(|span| span.bytes.chunks_exact(4).map(float))
+        self.spans.iter().flat_map(|span| span.bytes.chunks_exact(4).map(float))
     }
 }
 
@@ -127,8 +114,7 @@ impl Iterator for Varints<'_> {
         if self.rest.bytes.is_empty() {
             return None;
         }
-        let (number, _) =
-            take_varint(&mut self.rest).expect("`Numbers::append` checked every varint");
+        let (number, _) = take_varint(&mut self.rest).expect("`Numbers::append` checked every varint");
         Some(number.cast_signed())
     }
 }
@@ -144,11 +130,7 @@ mod tests {
 
     #[test]
     fn packed_and_unpacked_numbers_are_the_same() {
-        for bytes in [
-            &b"\x08\x01\x08\x96\x01"[..],
-            b"\x0a\x03\x01\x96\x01",
-            b"\x08\x01\x0a\x02\x96\x01",
-        ] {
+        for bytes in [&b"\x08\x01\x08\x96\x01"[..], b"\x0a\x03\x01\x96\x01", b"\x08\x01\x0a\x02\x96\x01"] {
             let mut numbers = Numbers::default();
             for field in fields(bytes) {
                 numbers.append(field, "dims", Encoding::Varint).unwrap();
@@ -162,9 +144,7 @@ mod tests {
     fn packed_floats_stay_where_they_lie() {
         let field = fields(b"\x0a\x08\0\0\x80\x3f\0\0\0\x40")[0];
         let mut numbers = Numbers::default();
-        numbers
-            .append(field, "float_data", Encoding::Fixed32)
-            .unwrap();
+        numbers.append(field, "float_data", Encoding::Fixed32).unwrap();
         assert_eq!(numbers.contiguous().unwrap().offset, 2);
         assert_eq!(numbers.floats().collect::<Vec<_>>(), [1.0, 2.0]);
     }
@@ -172,12 +152,7 @@ mod tests {
     #[test]
     fn a_number_cut_short_is_located() {
         let field = fields(b"\x0a\x02\xc3\x28")[0];
-        let error = Numbers::default()
-            .append(field, "floats", Encoding::Fixed32)
-            .unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "byte 2: 2 bytes, expected elements of 4 bytes (in floats)"
-        );
+        let error = Numbers::default().append(field, "floats", Encoding::Fixed32).unwrap_err();
+        assert_eq!(error.to_string(), "byte 2: 2 bytes, expected elements of 4 bytes (in floats)");
     }
 }

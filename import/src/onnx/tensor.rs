@@ -77,34 +77,21 @@ pub enum Dimension<'a> {
 
 impl<'a> Tensor<'a> {
     pub(super) fn read(message: Message<'a>) -> Result<Tensor<'a>, WireError> {
-        let mut tensor = Tensor {
-            offset: message.offset(),
-            ..Tensor::default()
-        };
+        let mut tensor = Tensor { offset: message.offset(), ..Tensor::default() };
         let mut dims = Numbers::default();
         for field in message.fields() {
             let field = field?;
             match field.number {
                 1 => dims.append(field, "dims", Encoding::Varint)?,
                 2 => tensor.data_type = field.int32("data_type")?,
-                4 => tensor
-                    .float_data
-                    .append(field, "float_data", Encoding::Fixed32)?,
-                5 => tensor
-                    .int32_data
-                    .append(field, "int32_data", Encoding::Varint)?,
+                4 => tensor.float_data.append(field, "float_data", Encoding::Fixed32)?,
+                5 => tensor.int32_data.append(field, "int32_data", Encoding::Varint)?,
                 6 => tensor.string_data.push(field.bytes("string_data")?),
-                7 => tensor
-                    .int64_data
-                    .append(field, "int64_data", Encoding::Varint)?,
+                7 => tensor.int64_data.append(field, "int64_data", Encoding::Varint)?,
                 8 => tensor.name = field.string("name")?,
                 9 => tensor.raw_data = Some(field.bytes("raw_data")?),
-                10 => tensor
-                    .double_data
-                    .append(field, "double_data", Encoding::Fixed64)?,
-                11 => tensor
-                    .uint64_data
-                    .append(field, "uint64_data", Encoding::Varint)?,
+                10 => tensor.double_data.append(field, "double_data", Encoding::Fixed64)?,
+                11 => tensor.uint64_data.append(field, "uint64_data", Encoding::Varint)?,
                 13 => push(&mut tensor.external_data, field, "external_data", read_pair)?,
                 14 => tensor.is_external = field.int32("data_location")? == 1,
                 _ => {}
@@ -191,11 +178,7 @@ impl<'a> Dimension<'a> {
 }
 
 fn symbol(name: &str) -> Dimension<'_> {
-    if name.is_empty() {
-        Dimension::Unknown
-    } else {
-        Dimension::Symbol(name)
-    }
+    if name.is_empty() { Dimension::Unknown } else { Dimension::Symbol(name) }
 }
 
 /// `SparseTensorProto`: the name is that of its values.

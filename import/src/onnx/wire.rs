@@ -31,11 +31,7 @@ pub struct WireError {
 impl WireError {
     /// An error at byte `offset`, not yet inside any field.
     pub fn new(offset: usize, message: impl Into<String>) -> WireError {
-        WireError {
-            offset,
-            message: message.into(),
-            path: Vec::new(),
-        }
+        WireError { offset, message: message.into(), path: Vec::new() }
     }
 
     /// The same error, seen from the message that holds it as `field`.
@@ -62,11 +58,7 @@ impl WireError {
 impl fmt::Display for WireError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "byte {}: {}", self.offset, self.message)?;
-        if self.path.is_empty() {
-            Ok(())
-        } else {
-            write!(f, " (in {})", self.path())
-        }
+        if self.path.is_empty() { Ok(()) } else { write!(f, " (in {})", self.path()) }
     }
 }
 
@@ -105,10 +97,7 @@ enum Value<'a> {
 impl<'a> Message<'a> {
     /// The outermost message: the whole buffer.
     pub fn new(buffer: &'a [u8]) -> Message<'a> {
-        Message(Span {
-            bytes: buffer,
-            offset: 0,
-        })
+        Message(Span { bytes: buffer, offset: 0 })
     }
 
     /// Offset of the message's first byte.
@@ -159,23 +148,16 @@ fn read_field<'a>(rest: &mut Span<'a>) -> Result<Field<'a>, WireError> {
         2 => {
             let at = rest.offset;
             let (length, _) = take_varint(rest)?;
-            let length = usize::try_from(length)
-                .map_err(|_| WireError::new(at, format!("length {length} bytes")))?;
+            let length =
+                usize::try_from(length).map_err(|_| WireError::new(at, format!("length {length} bytes")))?;
             Value::Delimited(take(rest, length)?)
         }
         5 => Value::Fixed32(take(rest, 4)?),
         other => {
-            return Err(WireError::new(
-                offset,
-                format!("wire type {other}, expected 0, 1, 2 or 5"),
-            ));
+            return Err(WireError::new(offset, format!("wire type {other}, expected 0, 1, 2 or 5")));
         }
     };
-    Ok(Field {
-        number,
-        value,
-        offset,
-    })
+    Ok(Field { number, value, offset })
 }
 
 const MAX_FIELD_NUMBER: u64 = (1 << 29) - 1;
@@ -183,19 +165,10 @@ const MAX_FIELD_NUMBER: u64 = (1 << 29) - 1;
 fn take<'a>(rest: &mut Span<'a>, length: usize) -> Result<Span<'a>, WireError> {
     let Some((bytes, after)) = rest.bytes.split_at_checked(length) else {
         let left = rest.bytes.len();
-        return Err(WireError::new(
-            rest.offset,
-            format!("{length} bytes expected, {left} left"),
-        ));
+        return Err(WireError::new(rest.offset, format!("{length} bytes expected, {left} left")));
     };
-    let taken = Span {
-        bytes,
-        offset: rest.offset,
-    };
-    *rest = Span {
-        bytes: after,
-        offset: rest.offset + length,
-    };
+    let taken = Span { bytes, offset: rest.offset };
+    *rest = Span { bytes: after, offset: rest.offset + length };
     Ok(taken)
 }
 
@@ -247,11 +220,8 @@ impl<'a> Field<'a> {
     pub fn string(&self, name: &str) -> Result<&'a str, WireError> {
         let span = self.bytes(name)?;
         str::from_utf8(span.bytes).map_err(|error| {
-            WireError::new(
-                span.offset + error.valid_up_to(),
-                "bytes that are not UTF-8, expected text",
-            )
-            .inside(name)
+            WireError::new(span.offset + error.valid_up_to(), "bytes that are not UTF-8, expected text")
+                .inside(name)
         })
     }
 
@@ -266,9 +236,8 @@ impl<'a> Field<'a> {
     /// The value as an `int32` or an enumeration; a number outside 32 bits is an error.
     pub fn int32(&self, name: &str) -> Result<i32, WireError> {
         let number = self.int(name)?;
-        i32::try_from(number).map_err(|_| {
-            WireError::new(self.offset, format!("{number}, expected 32 bits")).inside(name)
-        })
+        i32::try_from(number)
+            .map_err(|_| WireError::new(self.offset, format!("{number}, expected 32 bits")).inside(name))
     }
 
     /// The value as a `float`.
@@ -280,11 +249,7 @@ impl<'a> Field<'a> {
     }
 
     /// The bytes of a repeated number field: one element, or all of them where the writer packed them.
-    pub(super) fn number_span(
-        &self,
-        name: &str,
-        encoding: Encoding,
-    ) -> Result<Span<'a>, WireError> {
+    pub(super) fn number_span(&self, name: &str, encoding: Encoding) -> Result<Span<'a>, WireError> {
         match (self.value, encoding) {
             (Value::Varint(_, span), Encoding::Varint)
             | (Value::Fixed32(span), Encoding::Fixed32)
@@ -314,10 +279,7 @@ mod tests {
     #[test]
     fn a_field_is_a_tag_and_a_value() {
         let fields = fields(b"\x0a\x03abc\x10\x96\x01\x1d\0\0\x80\x3f").unwrap();
-        assert_eq!(
-            fields.iter().map(|field| field.number).collect::<Vec<_>>(),
-            [1, 2, 3]
-        );
+        assert_eq!(fields.iter().map(|field| field.number).collect::<Vec<_>>(), [1, 2, 3]);
         assert_eq!(fields[0].string("name").unwrap(), "abc");
         assert_eq!(fields[1].int("value").unwrap(), 150);
         assert_eq!(fields[2].float("weight").unwrap(), 1.0);
@@ -333,19 +295,8 @@ mod tests {
     #[test]
     fn a_span_knows_its_offset_in_the_buffer() {
         let outer = fields(b"\x08\x01\x12\x04\x0a\x02hi").unwrap();
-        let inner: Vec<_> = outer[1]
-            .message("inner")
-            .unwrap()
-            .fields()
-            .map(Result::unwrap)
-            .collect();
-        assert_eq!(
-            inner[0].bytes("text").unwrap(),
-            Span {
-                bytes: b"hi",
-                offset: 6
-            }
-        );
+        let inner: Vec<_> = outer[1].message("inner").unwrap().fields().map(Result::unwrap).collect();
+        assert_eq!(inner[0].bytes("text").unwrap(), Span { bytes: b"hi", offset: 6 });
     }
 
     #[test]
@@ -357,10 +308,7 @@ mod tests {
             "byte 1: a varint of more than 64 bits"
         );
         assert_eq!(error(b"\x0b"), "byte 0: wire type 3, expected 0, 1, 2 or 5");
-        assert_eq!(
-            error(b"\x00"),
-            "byte 0: field number 0, expected 1 to 536870911"
-        );
+        assert_eq!(error(b"\x00"), "byte 0: field number 0, expected 1 to 536870911");
         assert_eq!(
             error(b"\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"),
             format!("byte 11: {} bytes expected, 0 left", u64::MAX)
@@ -370,11 +318,7 @@ mod tests {
     #[test]
     fn a_value_of_another_type_names_the_field() {
         let field = fields(b"\x0a\x02\xc3\x28").unwrap()[0];
-        let text = field
-            .string("name")
-            .unwrap_err()
-            .inside_item("node", 3)
-            .inside("graph");
+        let text = field.string("name").unwrap_err().inside_item("node", 3).inside("graph");
         assert_eq!(
             text.to_string(),
             "byte 2: bytes that are not UTF-8, expected text (in graph.node[3].name)"

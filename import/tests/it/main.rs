@@ -1,6 +1,10 @@
 //! What the importer promises, in one test program.
 
 #[cfg(test)]
+mod external;
+#[cfg(test)]
 mod model;
+#[cfg(test)]
+mod synth;
 #[cfg(test)]
 mod writer;

@@ -4,33 +4,18 @@ use import::onnx::model::{AttributeValue, MAX_DEPTH, Model};
 use import::onnx::tensor::{Dimension, ValueType};
 
 use crate::writer::{
-    self, Graph, Message, float, floats_tensor, graph, int, ints, ints_tensor, property, string,
-    tensor,
+    self, Graph, Message, float, floats_tensor, graph, int, ints, ints_tensor, property, string, tensor,
 };
 
 /// A file in which everything occurs: an attribute of each kind, weights in each encoding, a nested graph.
 fn everything() -> Vec<u8> {
-    let inner = Graph::default()
-        .node("Relu", &["x"], &["z"], &[])
-        .output("z");
-    let function = Message::default()
-        .bytes(1, "Twice")
-        .strings(4, &["a"])
-        .strings(5, &["b"])
-        .bytes(10, "mine");
-    let unpacked = Message::default()
-        .int(1, 2)
-        .int(2, 7)
-        .int(7, 5)
-        .int(7, -6)
-        .bytes(8, "unpacked");
+    let inner = Graph::default().node("Relu", &["x"], &["z"], &[]).output("z");
+    let function =
+        Message::default().bytes(1, "Twice").strings(4, &["a"]).strings(5, &["b"]).bytes(10, "mine");
+    let unpacked = Message::default().int(1, 2).int(2, 7).int(7, 5).int(7, -6).bytes(8, "unpacked");
     let external = property("location", "w.bin").0;
-    let outside = Message::default()
-        .packed(1, &[4])
-        .int(2, 1)
-        .bytes(8, "outside")
-        .bytes(13, external)
-        .int(14, 1);
+    let outside =
+        Message::default().packed(1, &[4]).int(2, 1).bytes(8, "outside").bytes(13, external).int(14, 1);
     let graph = Graph::default()
         .input("x", &[1, -1, 8, 8])
         .weight(floats_tensor("w", &[2, 3], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]))
@@ -40,26 +25,16 @@ fn everything() -> Vec<u8> {
             "Conv",
             &["x", "w", ""],
             &["y"],
-            &[
-                ints("pads", &[0, 1, 0, 1]),
-                int("group", -1),
-                string("auto_pad", "VALID"),
-            ],
+            &[ints("pads", &[0, 1, 0, 1]), int("group", -1), string("auto_pad", "VALID")],
         )
         .node(
             "If",
             &["y"],
             &["z"],
-            &[
-                graph("then_branch", inner),
-                float("f", 0.5),
-                tensor("t", &ints_tensor("", &[3, 4])),
-            ],
+            &[graph("then_branch", inner), float("f", 0.5), tensor("t", &ints_tensor("", &[3, 4]))],
         )
         .output("z");
-    let model = writer::model(17, graph)
-        .message(14, &property("key", "value"))
-        .message(25, &function);
+    let model = writer::model(17, graph).message(14, &property("key", "value")).message(25, &function);
     model.bytes(999, "a field of the future").0
 }
 
@@ -67,54 +42,21 @@ fn everything() -> Vec<u8> {
 fn a_file_is_read_as_it_was_written() {
     let bytes = everything();
     let model = Model::read(&bytes).unwrap();
-    assert_eq!(
-        (
-            model.ir_version,
-            model.opsets[0].version,
-            model.property("key")
-        ),
-        (8, 17, Some("value"))
-    );
-    assert_eq!(
-        (model.functions[0].name, model.functions[0].domain),
-        ("Twice", "mine")
-    );
+    assert_eq!((model.ir_version, model.opsets[0].version, model.property("key")), (8, 17, Some("value")));
+    assert_eq!((model.functions[0].name, model.functions[0].domain), ("Twice", "mine"));
     let conv = &model.graph.nodes[0];
-    assert_eq!(
-        (conv.op_type, conv.name, &conv.inputs[..]),
-        ("Conv", "Conv_y", &["x", "w", ""][..])
-    );
-    let AttributeValue::Ints(pads) = &conv.attribute("pads").unwrap().value else {
-        panic!("pads")
-    };
+    assert_eq!((conv.op_type, conv.name, &conv.inputs[..]), ("Conv", "Conv_y", &["x", "w", ""][..]));
+    let AttributeValue::Ints(pads) = &conv.attribute("pads").unwrap().value else { panic!("pads") };
     assert_eq!(pads, &[0, 1, 0, 1]);
-    assert!(matches!(
-        conv.attribute("group").unwrap().value,
-        AttributeValue::Int(-1)
-    ));
-    let AttributeValue::String(text) = conv.attribute("auto_pad").unwrap().value else {
-        panic!("auto_pad")
-    };
+    assert!(matches!(conv.attribute("group").unwrap().value, AttributeValue::Int(-1)));
+    let AttributeValue::String(text) = conv.attribute("auto_pad").unwrap().value else { panic!("auto_pad") };
     assert_eq!(text.bytes, b"VALID");
-    let AttributeValue::Graph(inner) =
-        &model.graph.nodes[1].attribute("then_branch").unwrap().value
-    else {
+    let AttributeValue::Graph(inner) = &model.graph.nodes[1].attribute("then_branch").unwrap().value else {
         panic!("g")
     };
     assert_eq!(inner.nodes[0].op_type, "Relu");
-    let dims = vec![
-        Dimension::Value(1),
-        Dimension::Unknown,
-        Dimension::Value(8),
-        Dimension::Value(8),
-    ];
-    assert_eq!(
-        model.graph.inputs[0].ty,
-        ValueType::Tensor {
-            element: 1,
-            shape: Some(dims)
-        }
-    );
+    let dims = vec![Dimension::Value(1), Dimension::Unknown, Dimension::Value(8), Dimension::Value(8)];
+    assert_eq!(model.graph.inputs[0].ty, ValueType::Tensor { element: 1, shape: Some(dims) });
 }
 
 #[test]
@@ -130,9 +72,7 @@ fn raw_data_is_the_file_itself() {
 fn weights_keep_their_encoding() {
     let bytes = everything();
     let model = Model::read(&bytes).unwrap();
-    let [_, unpacked, outside] = &model.graph.initializers[..] else {
-        panic!("three weights")
-    };
+    let [_, unpacked, outside] = &model.graph.initializers[..] else { panic!("three weights") };
     assert_eq!(unpacked.int64_data.varints().collect::<Vec<_>>(), [5, -6]);
     assert!(outside.is_external && outside.raw_data.is_none());
     assert_eq!(outside.external_data, [("location", "w.bin")]);
@@ -151,45 +91,28 @@ fn an_error_names_byte_and_fields() {
 
 #[test]
 fn a_file_without_a_graph_is_refused() {
-    assert_eq!(
-        Model::read(b"").unwrap_err().message,
-        "an empty file, expected an ONNX model"
-    );
-    assert_eq!(
-        Model::read(b"\x08\x08").unwrap_err().message,
-        "a model without a graph"
-    );
+    assert_eq!(Model::read(b"").unwrap_err().message, "an empty file, expected an ONNX model");
+    assert_eq!(Model::read(b"\x08\x08").unwrap_err().message, "a model without a graph");
 }
 
 #[test]
 fn graphs_nest_only_so_deep() {
     let nest = |depth| {
-        (1..depth).fold(Graph::default(), |inner, _| {
-            Graph::default().node("If", &[], &[], &[graph("g", inner)])
-        })
+        (1..depth)
+            .fold(Graph::default(), |inner, _| Graph::default().node("If", &[], &[], &[graph("g", inner)]))
     };
     assert!(Model::read(&writer::model(17, nest(MAX_DEPTH)).0).is_ok());
     let error = Model::read(&writer::model(17, nest(MAX_DEPTH + 1)).0).unwrap_err();
-    assert_eq!(
-        error.message,
-        format!("graphs nested deeper than {MAX_DEPTH}")
-    );
+    assert_eq!(error.message, format!("graphs nested deeper than {MAX_DEPTH}"));
 }
 
 #[test]
 fn a_truncated_file_is_an_error_at_every_length_inside_the_graph() {
     let bytes = everything();
-    let graph_end = bytes
-        .windows(4)
-        .position(|window| window == b"\x42\x04\x0a\x00")
-        .unwrap();
+    let graph_end = bytes.windows(4).position(|window| window == b"\x42\x04\x0a\x00").unwrap();
     for length in 0..bytes.len() {
         let result = Model::read(&bytes[..length]);
-        assert!(
-            result.is_err() || length >= graph_end,
-            "{length} bytes of {}",
-            bytes.len()
-        );
+        assert!(result.is_err() || length >= graph_end, "{length} bytes of {}", bytes.len());
     }
 }
 
@@ -198,9 +121,7 @@ fn flipped_bytes_never_panic() {
     let bytes = everything();
     let mut state = 1u64;
     let mut random = || {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) as usize
     };
     let mut accepted = 0;
@@ -212,8 +133,5 @@ fn flipped_bytes_never_panic() {
         }
         accepted += usize::from(Model::read(&broken).is_ok());
     }
-    assert!(
-        (1..20_000).contains(&accepted),
-        "{accepted} accepted: the flips test nothing"
-    );
+    assert!((1..20_000).contains(&accepted), "{accepted} accepted: the flips test nothing");
 }

@@ -37,15 +37,11 @@ impl Message {
     }
 
     pub(crate) fn messages(self, field: u64, messages: &[Message]) -> Message {
-        messages
-            .iter()
-            .fold(self, |message, part| message.message(field, part))
+        messages.iter().fold(self, |message, part| message.message(field, part))
     }
 
     pub(crate) fn strings(self, field: u64, strings: &[&str]) -> Message {
-        strings
-            .iter()
-            .fold(self, |message, text| message.bytes(field, text))
+        strings.iter().fold(self, |message, text| message.bytes(field, text))
     }
 
     pub(crate) fn packed(self, field: u64, numbers: &[i64]) -> Message {
@@ -63,10 +59,7 @@ pub(crate) const INT64: i32 = 7;
 /// `ModelProto` around the graph, with opset `version` of ONNX's own operators.
 pub(crate) fn model(version: i64, graph: Graph) -> Message {
     let opset = Message::default().bytes(1, "").int(2, version);
-    Message::default()
-        .int(1, 8)
-        .message(7, &graph.message())
-        .message(8, &opset)
+    Message::default().int(1, 8).message(7, &graph.message()).message(8, &opset)
 }
 
 /// A metadata property of a model.
@@ -109,24 +102,15 @@ impl Graph {
         outputs: &[&str],
         attributes: &[Message],
     ) -> Graph {
-        let node = Message::default()
-            .strings(1, inputs)
-            .strings(2, outputs)
-            .bytes(4, op);
+        let node = Message::default().strings(1, inputs).strings(2, outputs).bytes(4, op);
         let node = node.bytes(3, format!("{op}_{}", outputs.first().unwrap_or(&"")));
         self.nodes.push(node.messages(5, attributes));
         self
     }
 
     fn message(self) -> Message {
-        let graph = Message::default()
-            .messages(1, &self.nodes)
-            .bytes(2, "g")
-            .messages(5, &self.initializers);
-        graph
-            .messages(11, &self.inputs)
-            .messages(12, &self.outputs)
-            .messages(13, &self.value_infos)
+        let graph = Message::default().messages(1, &self.nodes).bytes(2, "g").messages(5, &self.initializers);
+        graph.messages(11, &self.inputs).messages(12, &self.outputs).messages(13, &self.value_infos)
     }
 }
 
@@ -138,35 +122,23 @@ pub(crate) fn value_info(name: &str, element: i32, dims: &[i64]) -> Message {
     };
     let shape = Message::default().messages(1, &dims.iter().map(dim).collect::<Vec<_>>());
     let tensor = Message::default().int(1, element.into()).message(2, &shape);
-    Message::default()
-        .bytes(1, name)
-        .message(2, &Message::default().message(1, &tensor))
+    Message::default().bytes(1, name).message(2, &Message::default().message(1, &tensor))
 }
 
 /// `TensorProto` with raw data.
 pub(crate) fn raw_tensor(name: &str, element: i32, dims: &[i64], raw: &[u8]) -> Message {
-    Message::default()
-        .packed(1, dims)
-        .int(2, element.into())
-        .bytes(8, name)
-        .bytes(9, raw)
+    Message::default().packed(1, dims).int(2, element.into()).bytes(8, name).bytes(9, raw)
 }
 
 /// A tensor of f32.
 pub(crate) fn floats_tensor(name: &str, dims: &[i64], values: &[f32]) -> Message {
-    let raw: Vec<u8> = values
-        .iter()
-        .flat_map(|value| value.to_le_bytes())
-        .collect();
+    let raw: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
     raw_tensor(name, FLOAT, dims, &raw)
 }
 
 /// A tensor of i64, of rank 1.
 pub(crate) fn ints_tensor(name: &str, values: &[i64]) -> Message {
-    let raw: Vec<u8> = values
-        .iter()
-        .flat_map(|value| value.to_le_bytes())
-        .collect();
+    let raw: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
     raw_tensor(name, INT64, &[values.len() as i64], &raw)
 }
 
@@ -187,24 +159,15 @@ pub(crate) fn string(name: &str, value: &str) -> Message {
 
 /// An attribute of kind INTS.
 pub(crate) fn ints(name: &str, values: &[i64]) -> Message {
-    Message::default()
-        .bytes(1, name)
-        .packed(8, values)
-        .int(20, 7)
+    Message::default().bytes(1, name).packed(8, values).int(20, 7)
 }
 
 /// An attribute of kind TENSOR.
 pub(crate) fn tensor(name: &str, value: &Message) -> Message {
-    Message::default()
-        .bytes(1, name)
-        .message(5, value)
-        .int(20, 4)
+    Message::default().bytes(1, name).message(5, value).int(20, 4)
 }
 
 /// An attribute of kind GRAPH.
 pub(crate) fn graph(name: &str, value: Graph) -> Message {
-    Message::default()
-        .bytes(1, name)
-        .message(6, &value.message())
-        .int(20, 5)
+    Message::default().bytes(1, name).message(6, &value.message()).int(20, 5)
 }

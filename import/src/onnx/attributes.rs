@@ -1,0 +1,93 @@
+//! What a node's attributes say, by the type that the operator gives them.
+//!
+//! Each getter's error says what was found and what was expected; an attribute that is left out is `None`.
+
+use super::model::{AttributeValue, Node};
+use super::tensor::Tensor;
+use super::wire::Span;
+
+impl<'a> Node<'a> {
+    /// An integer.
+    pub fn int(&self, name: &str) -> Result<Option<i64>, String> {
+        match self.value(name) {
+            None => Ok(None),
+            Some(AttributeValue::Int(number)) => Ok(Some(*number)),
+            Some(other) => Err(mismatch(name, other, "an integer")),
+        }
+    }
+
+    /// A truth value: an integer, 0 or not.
+    pub fn truth(&self, name: &str) -> Result<Option<bool>, String> {
+        Ok(self.int(name)?.map(|number| number != 0))
+    }
+
+    /// A float.
+    pub fn float(&self, name: &str) -> Result<Option<f32>, String> {
+        match self.value(name) {
+            None => Ok(None),
+            Some(AttributeValue::Float(number)) => Ok(Some(*number)),
+            Some(other) => Err(mismatch(name, other, "a float")),
+        }
+    }
+
+    /// A list of integers.
+    pub fn ints(&self, name: &str) -> Result<Option<&[i64]>, String> {
+        match self.value(name) {
+            None => Ok(None),
+            Some(AttributeValue::Ints(numbers)) => Ok(Some(numbers)),
+            Some(other) => Err(mismatch(name, other, "integers")),
+        }
+    }
+
+    /// A string.
+    pub fn text(&self, name: &str) -> Result<Option<&'a str>, String> {
+        match self.value(name) {
+            None => Ok(None),
+            Some(AttributeValue::String(span)) => utf8(name, *span).map(Some),
+            Some(other) => Err(mismatch(name, other, "a string")),
+        }
+    }
+
+    /// A tensor.
+    pub fn tensor(&self, name: &str) -> Result<Option<&Tensor<'a>>, String> {
+        match self.value(name) {
+            None => Ok(None),
+            Some(AttributeValue::Tensor(tensor)) => Ok(Some(tensor)),
+            Some(other) => Err(mismatch(name, other, "a tensor")),
+        }
+    }
+
+    fn value(&self, name: &str) -> Option<&AttributeValue<'a>> {
+        self.attribute(name).map(|attribute| &attribute.value)
+    }
+}
+
+fn utf8<'a>(name: &str, span: Span<'a>) -> Result<&'a str, String> {
+    str::from_utf8(span.bytes).map_err(|_| format!("attribute '{name}' is not UTF-8"))
+}
+
+fn mismatch(name: &str, found: &AttributeValue<'_>, expected: &str) -> String {
+    format!("attribute '{name}' is {}, expected {expected}", found.describe())
+}
+
+impl AttributeValue<'_> {
+    /// What kind of value it is, with an article.
+    pub fn describe(&self) -> &'static str {
+        match self {
+            AttributeValue::Float(_) => "a float",
+            AttributeValue::Int(_) => "an integer",
+            AttributeValue::String(_) => "a string",
+            AttributeValue::Tensor(_) => "a tensor",
+            AttributeValue::Graph(_) => "a graph",
+            AttributeValue::Floats(_) => "floats",
+            AttributeValue::Ints(_) => "integers",
+            AttributeValue::Strings(_) => "strings",
+            AttributeValue::Tensors(_) => "tensors",
+            AttributeValue::Graphs(_) => "graphs",
+            AttributeValue::Type(_) => "a type",
+            AttributeValue::Types(_) => "types",
+            AttributeValue::Sparse => "sparse",
+            AttributeValue::Reference(_) => "a reference to a function's attribute",
+        }
+    }
+}

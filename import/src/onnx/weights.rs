@@ -1,0 +1,155 @@
+//! Where a tensor's elements are: in the model's own bytes, in another file, or in a rule.
+//!
+//! Elements stay where they are: raw data and packed floats are shared with the mapped file, external data with its own,
+//! stripped weights are recipes. Only the encodings of small tensors (variable-length integers, floats in several pieces)
+//! are decoded into memory.
+
+use std::sync::Arc;
+
+use ir::{Blob, Context, FloatKind, Signedness, Type, TypeData};
+
+use super::element::Element;
+use super::external::{ExternalFiles, SharedBytes};
+use super::numbers::Numbers;
+use super::tensor::Tensor;
+use super::wire::Span;
+use crate::synth::Stripped;
+
+/// A tensor of the model: its type, and its elements as little-endian bytes in row-major order.
+#[derive(Debug, Clone)]
+pub struct Weight {
+    /// Type of the elements; never narrower than a byte.
+    pub element: Element,
+    /// Sizes, outermost first.
+    pub dims: Vec<u64>,
+    /// The elements.
+    pub blob: Blob,
+}
+
+/// What finds the elements of a model's tensors.
+pub struct Weights<'a> {
+    /// The model's own bytes, on which its tensors are views.
+    pub model_bytes: SharedBytes,
+    /// Other files that it names.
+    pub external: ExternalFiles<'a>,
+    /// Rules for tensors without data, by name; empty if the model has none or they are not wanted.
+    pub stripped: Stripped,
+}
+
+impl Weights<'_> {
+    /// The elements of `tensor`. `key` is its name among the rules. The error says what the tensor lacks.
+    pub fn read(&mut self, tensor: &Tensor<'_>, key: &str) -> Result<Weight, String> {
+        let element = whole_byte_element(tensor.data_type)?;
+        let dims = sizes(&tensor.dims)?;
+        let len_bytes = element
+            .storage_bytes(&dims)
+            .ok_or_else(|| format!("shape {dims:?} has more elements than memory holds"))?;
+        let blob = match self.stripped.get(key) {
+            Some(entry) if has_no_data(tensor) => entry.blob(key, element, &dims)?,
+            _ if tensor.is_external => self.external.blob(&tensor.external_data, len_bytes)?,
+            _ => self.stored(tensor, element, len_bytes)?,
+        };
+        if element == Element::Bool && blob.as_bytes().is_some_and(|bytes| bytes.iter().any(|&byte| byte > 1))
+        {
+            return Err("a truth value other than 0 and 1".to_owned());
+        }
+        Ok(Weight { element, dims, blob })
+    }
+
+    fn stored(&self, tensor: &Tensor<'_>, element: Element, len_bytes: usize) -> Result<Blob, String> {
+        let blob = match tensor.raw_data {
+            Some(raw) => self.share(raw),
+            None => self.typed(tensor, element),
+        };
+        match blob.len_bytes() {
+            found if found == len_bytes => Ok(blob),
+            0 => Err(format!("no data, expected {len_bytes} bytes by type and shape")),
+            found => Err(format!("{found} bytes of data, expected {len_bytes} by type and shape")),
+        }
+    }
+
+    fn typed(&self, tensor: &Tensor<'_>, element: Element) -> Blob {
+        match element {
+            Element::Float | Element::Complex64 => self.fixed(&tensor.float_data),
+            Element::Double | Element::Complex128 => self.fixed(&tensor.double_data),
+            Element::Int64 => narrow::<8>(&tensor.int64_data),
+            Element::Uint32 => narrow::<4>(&tensor.uint64_data),
+            Element::Uint64 => narrow::<8>(&tensor.uint64_data),
+            Element::Int32 => narrow::<4>(&tensor.int32_data),
+            _ if element.bits() == 16 => narrow::<2>(&tensor.int32_data),
+            _ => narrow::<1>(&tensor.int32_data),
+        }
+    }
+
+    fn fixed(&self, numbers: &Numbers<'_>) -> Blob {
+        match numbers.contiguous() {
+            Some(span) => self.share(span),
+            None => Blob::from_bytes(numbers.bytes().collect()),
+        }
+    }
+
+    fn share(&self, span: Span<'_>) -> Blob {
+        let range = span.offset..span.offset + span.bytes.len();
+        Blob::Shared { owner: Arc::clone(&self.model_bytes), range }
+    }
+}
+
+/// The low `WIDTH` bytes of each number.
+fn narrow<const WIDTH: usize>(numbers: &Numbers<'_>) -> Blob {
+    let bytes = numbers.varints().flat_map(|number| number.to_le_bytes().into_iter().take(WIDTH));
+    Blob::from_bytes(bytes.collect())
+}
+
+/// Whether the file gives no elements at all.
+fn has_no_data(tensor: &Tensor<'_>) -> bool {
+    let numbers = [
+        &tensor.float_data,
+        &tensor.int32_data,
+        &tensor.int64_data,
+        &tensor.double_data,
+        &tensor.uint64_data,
+    ];
+    tensor.raw_data.is_none_or(|raw| raw.bytes.is_empty())
+        && numbers.iter().all(|numbers| numbers.is_empty())
+        && !tensor.is_external
+}
+
+fn whole_byte_element(number: i32) -> Result<Element, String> {
+    match Element::from_number(number) {
+        Some(element) if element.bits() >= 8 => Ok(element),
+        Some(element) => Err(format!("elements of type {} are not supported", element.name())),
+        None if number == 8 => Err("a tensor of strings, expected numbers".to_owned()),
+        None => Err(format!("element type {number}, expected one of TensorProto.DataType")),
+    }
+}
+
+/// Sizes as a file gives them; a negative one is an error.
+pub fn sizes(dims: &[i64]) -> Result<Vec<u64>, String> {
+    let size = |&size: &i64| u64::try_from(size).map_err(|_| format!("size {size}, expected 0 or more"));
+    dims.iter().map(size).collect()
+}
+
+/// The IR's type for elements of type `element`. Signed integers are signless there.
+pub fn element_type(ctx: &Context, element: Element) -> Result<Type, String> {
+    let unsigned = |width| ctx.ty(TypeData::Integer { width, signedness: Signedness::Unsigned });
+    Ok(match element {
+        Element::Float => ctx.f32(),
+        Element::Double => ctx.float(FloatKind::F64),
+        Element::Float16 => ctx.float(FloatKind::F16),
+        Element::Bfloat16 => ctx.float(FloatKind::Bf16),
+        Element::Float8E4m3fn => ctx.float(FloatKind::F8E4M3FN),
+        Element::Float8E4m3fnuz => ctx.float(FloatKind::F8E4M3FNUZ),
+        Element::Float8E5m2 => ctx.float(FloatKind::F8E5M2),
+        Element::Float8E5m2fnuz => ctx.float(FloatKind::F8E5M2FNUZ),
+        Element::Bool => ctx.int(1),
+        Element::Int8 => ctx.int(8),
+        Element::Int16 => ctx.int(16),
+        Element::Int32 => ctx.int(32),
+        Element::Int64 => ctx.int(64),
+        Element::Uint8 => unsigned(8),
+        Element::Uint16 => unsigned(16),
+        Element::Uint32 => unsigned(32),
+        Element::Uint64 => unsigned(64),
+        _ => return Err(format!("elements of type {} are not supported", element.name())),
+    })
+}
