@@ -1,1 +1,3 @@
 //! From IR to better IR: the pass manager, analyses, transforms and planners.
+
+pub mod place;

@@ -1,0 +1,360 @@
+//! Where a buffer goes when the buffers are placed one after another and never moved.
+//!
+//! An [`Order`] says who comes first, a [`Fit`] which of the free gaps is taken. Both are the classical ones
+//! (Pisarchyk and Lee, *Efficient Memory Management for Deep Neural Net Inference*, 2020; Sekiyama et al.,
+//! *Profile-guided memory optimization for deep neural networks*, 2018).
+//!
+//! The placed buffers are kept in a list by offset; a buffer walks up the list past those that are alive with
+//! it. O(n) a buffer with a small constant, and first fit stops at the first gap.
+
+use super::separations::Separations;
+use super::{Buffer, BufferId, Problem};
+use cranelift_entity::PrimaryMap;
+use std::cmp::Reverse;
+
+/// Which of the gaps that are large enough is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fit {
+    /// The lowest.
+    First,
+    /// The one that leaves the fewest bytes free; the lowest of these.
+    Best,
+}
+
+/// Which buffer is placed first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Order {
+    /// The largest.
+    Size,
+    /// The largest product of size and life.
+    Area,
+    /// The longest life.
+    Life,
+    /// The earliest first step.
+    Birth,
+    /// The latest last step.
+    Death,
+    /// The most buffers alive with it.
+    Degree,
+    /// The most live bytes at some step of its life.
+    Breadth,
+}
+
+impl Order {
+    /// The buffers that have bytes and no pin, in this order; ties by size, then life, then index.
+    pub(super) fn sort(self, problem: &Problem) -> Vec<BufferId> {
+        let movable =
+            |(_, buffer): &(BufferId, &Buffer)| buffer.size_bytes > 0 && buffer.pin.is_none();
+        let mut order: Vec<BufferId> = problem
+            .buffers
+            .iter()
+            .filter(movable)
+            .map(|(id, _)| id)
+            .collect();
+        let keys = self.keys(problem);
+        order.sort_by_cached_key(|&id| {
+            let buffer = &problem.buffers[id];
+            (
+                Reverse(keys[id]),
+                Reverse(buffer.size_bytes),
+                Reverse(life(buffer)),
+                id,
+            )
+        });
+        order
+    }
+
+    fn keys(self, problem: &Problem) -> PrimaryMap<BufferId, u128> {
+        let of_each = |key: fn(&Buffer) -> u64| {
+            problem
+                .buffers
+                .values()
+                .map(|b| u128::from(key(b)))
+                .collect()
+        };
+        match self {
+            Self::Size => of_each(|buffer| buffer.size_bytes),
+            Self::Life => of_each(life),
+            Self::Birth => of_each(|buffer| u64::from(u32::MAX - buffer.first.as_u32())),
+            Self::Death => of_each(|buffer| u64::from(buffer.last.as_u32())),
+            Self::Area => problem
+                .buffers
+                .values()
+                .map(|b| u128::from(b.size_bytes) * u128::from(life(b)))
+                .collect(),
+            Self::Degree => degrees(problem),
+            Self::Breadth => breadths(problem),
+        }
+    }
+}
+
+fn life(buffer: &Buffer) -> u64 {
+    u64::from(buffer.last.as_u32() - buffer.first.as_u32()) + 1
+}
+
+/// For each buffer, how many are alive with it (itself included): those born by its end, less those dead before it.
+fn degrees(problem: &Problem) -> PrimaryMap<BufferId, u128> {
+    let mut births: Vec<_> = problem
+        .buffers
+        .values()
+        .map(|buffer| buffer.first)
+        .collect();
+    let mut deaths: Vec<_> = problem.buffers.values().map(|buffer| buffer.last).collect();
+    births.sort_unstable();
+    deaths.sort_unstable();
+    let degree = |buffer: &Buffer| {
+        let born = births.partition_point(|&first| first <= buffer.last);
+        let dead = deaths.partition_point(|&last| last < buffer.first);
+        (born - dead) as u128
+    };
+    problem.buffers.values().map(degree).collect()
+}
+
+/// For each buffer, the most live bytes at a step of its life: a range maximum over the births' steps, by a
+/// sparse table in O(n log n).
+fn breadths(problem: &Problem) -> PrimaryMap<BufferId, u128> {
+    let mut steps: Vec<_> = problem
+        .buffers
+        .values()
+        .map(|buffer| buffer.first)
+        .collect();
+    steps.sort_unstable();
+    steps.dedup();
+    let mut change = vec![0i128; steps.len() + 1];
+    let range = |buffer: &Buffer| {
+        (
+            steps.partition_point(|&s| s < buffer.first),
+            steps.partition_point(|&s| s <= buffer.last),
+        )
+    };
+    for buffer in problem.buffers.values() {
+        let (from, to) = range(buffer);
+        change[from] += i128::from(buffer.size_bytes);
+        change[to] -= i128::from(buffer.size_bytes);
+    }
+    let mut live = 0;
+    let sums = change.iter().take(steps.len()).map(|delta| {
+        live += delta;
+        live as u128
+    });
+    let mut table: Vec<Vec<u128>> = vec![sums.collect()];
+    while 2 << (table.len() - 1) <= steps.len() {
+        let half = 1 << (table.len() - 1);
+        let last = &table[table.len() - 1];
+        table.push(
+            (0..last.len() - half)
+                .map(|i| last[i].max(last[i + half]))
+                .collect(),
+        );
+    }
+    let breadth = |buffer: &Buffer| {
+        let (from, to) = range(buffer);
+        let level = (to - from).ilog2() as usize;
+        table[level][from].max(table[level][to - (1 << level)])
+    };
+    problem.buffers.values().map(breadth).collect()
+}
+
+/// A buffer that has its place.
+#[derive(Clone, Copy)]
+struct Placed {
+    offset: u64,
+    id: BufferId,
+}
+
+/// Places the buffers of `order` one after another, the pinned ones before; `None` as soon as the size would
+/// reach `limit`. Buffers outside `order` that are not pinned stay at 0.
+pub(super) fn greedy(
+    problem: &Problem,
+    separations: &Separations,
+    order: &[BufferId],
+    fit: Fit,
+    limit: u64,
+) -> Option<(PrimaryMap<BufferId, u64>, u64)> {
+    let mut offsets: PrimaryMap<BufferId, u64> = problem
+        .buffers
+        .values()
+        .map(|b| b.pin.unwrap_or(0))
+        .collect();
+    let mut size_bytes = 0;
+    let pinned = problem
+        .buffers
+        .iter()
+        .filter(|(_, b)| b.pin.is_some() && b.size_bytes > 0);
+    let mut placed: Vec<Placed> = pinned
+        .map(|(id, b)| Placed {
+            offset: b.pin.unwrap_or(0),
+            id,
+        })
+        .collect();
+    placed.sort_by_key(|entry| (entry.offset, entry.id));
+    for entry in &placed {
+        size_bytes = size_bytes.max(entry.offset + problem.buffers[entry.id].size_bytes);
+    }
+    for &id in order {
+        let offset = if separations.is_special(id) {
+            fit_special(problem, separations, &placed, id, fit)
+        } else {
+            fit_ordinary(problem, &placed, id, fit)
+        };
+        offsets[id] = offset;
+        size_bytes = size_bytes.max(offset + problem.buffers[id].size_bytes);
+        if size_bytes >= limit {
+            return None;
+        }
+        let position = placed.partition_point(|entry| entry.offset < offset);
+        placed.insert(position, Placed { offset, id });
+    }
+    Some((offsets, size_bytes))
+}
+
+/// Walks the gaps from below: obstacles come in the order of their lower edges.
+struct GapWalk {
+    align: i64,
+    fit: Fit,
+    /// The lowest offset above all obstacles so far.
+    floor: i64,
+    /// The fewest bytes left over in a gap so far, and that gap's offset.
+    best: Option<(i64, i64)>,
+}
+
+impl GapWalk {
+    fn new(buffer: &Buffer, fit: Fit) -> Self {
+        Self {
+            align: buffer.align as i64,
+            fit,
+            floor: 0,
+            best: None,
+        }
+    }
+
+    /// Passes an obstacle that forbids the offsets strictly between `low` and `high`; true if the walk is over.
+    fn pass(&mut self, low: i64, high: i64) -> bool {
+        if low >= self.floor {
+            let slack = low - self.floor;
+            if self.best.is_none_or(|(least, _)| slack < least) {
+                self.best = Some((slack, self.floor));
+            }
+            if self.fit == Fit::First || slack == 0 {
+                return true;
+            }
+        }
+        if high > self.floor {
+            self.floor = round_up(high, self.align);
+        }
+        false
+    }
+
+    fn offset(&self) -> u64 {
+        self.best.map_or(self.floor, |(_, offset)| offset) as u64
+    }
+}
+
+fn round_up(value: i64, align: i64) -> i64 {
+    if align == 1 {
+        value
+    } else {
+        (value as u64).next_multiple_of(align as u64) as i64
+    }
+}
+
+fn fit_ordinary(problem: &Problem, placed: &[Placed], id: BufferId, fit: Fit) -> u64 {
+    let buffer = &problem.buffers[id];
+    let size = buffer.size_bytes as i64;
+    let mut walk = GapWalk::new(buffer, fit);
+    for entry in placed {
+        let other = &problem.buffers[entry.id];
+        if other.first <= buffer.last && buffer.first <= other.last {
+            let offset = entry.offset as i64;
+            if walk.pass(offset - size, offset + other.size_bytes as i64) {
+                break;
+            }
+        }
+    }
+    walk.offset()
+}
+
+/// The same for a buffer with overlaps, whose obstacles do not come sorted by their lower edges.
+fn fit_special(
+    problem: &Problem,
+    separations: &Separations,
+    placed: &[Placed],
+    id: BufferId,
+    fit: Fit,
+) -> u64 {
+    let buffer = &problem.buffers[id];
+    let mut obstacles = Vec::new();
+    for entry in placed {
+        let other = &problem.buffers[entry.id];
+        if other.first <= buffer.last && buffer.first <= other.last {
+            let (low, high) = separations.forbidden(problem, id, entry.id, entry.offset);
+            if low < high {
+                obstacles.push((low, high));
+            }
+        }
+    }
+    obstacles.sort_unstable();
+    let mut walk = GapWalk::new(buffer, fit);
+    for (low, high) in obstacles {
+        if walk.pass(low, high) {
+            break;
+        }
+    }
+    walk.offset()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{buffer, problem};
+    use super::*;
+
+    fn offsets(problem: &Problem, order: Order, fit: Fit) -> Vec<u64> {
+        let order = order.sort(problem);
+        let (offsets, _) =
+            greedy(problem, &Separations::new(problem), &order, fit, u64::MAX).expect("no limit");
+        offsets.values().copied().collect()
+    }
+
+    #[test]
+    fn first_fit_takes_the_lowest_gap_and_best_fit_the_tightest() {
+        // Two long buffers leave gaps of 5 (below the 20) and of 2 (between 20 and 9).
+        let mut problem = problem(&[buffer(0, 9, 20), buffer(0, 9, 9), buffer(5, 5, 2)]);
+        problem.buffers[BufferId::from_u32(0)].pin = Some(5);
+        problem.buffers[BufferId::from_u32(1)].pin = Some(27);
+        assert_eq!(offsets(&problem, Order::Size, Fit::First), [5, 27, 0]);
+        assert_eq!(offsets(&problem, Order::Size, Fit::Best), [5, 27, 25]);
+    }
+
+    #[test]
+    fn breadth_is_the_largest_live_sum_of_the_life() {
+        let problem = problem(&[
+            buffer(0, 4, 1),
+            buffer(1, 1, 7),
+            buffer(3, 3, 9),
+            buffer(6, 6, 2),
+        ]);
+        assert_eq!(
+            breadths(&problem).values().copied().collect::<Vec<_>>(),
+            [10, 8, 10, 2]
+        );
+        assert_eq!(
+            degrees(&problem).values().copied().collect::<Vec<_>>(),
+            [3, 2, 2, 1]
+        );
+    }
+
+    #[test]
+    fn an_output_is_written_over_its_input_at_the_distance() {
+        let mut problem = problem(&[buffer(0, 1, 100), buffer(1, 2, 100)]);
+        let (input, output) = (BufferId::from_u32(0), BufferId::from_u32(1));
+        problem.overlaps.push(super::super::Overlap {
+            input,
+            output,
+            min_distance_bytes: 30,
+        });
+        assert_eq!(offsets(&problem, Order::Birth, Fit::First), [0, 100]);
+        assert_eq!(offsets(&problem, Order::Death, Fit::First), [30, 0]);
+        problem.overlaps[0].min_distance_bytes = -30;
+        assert_eq!(offsets(&problem, Order::Birth, Fit::First), [0, 0]);
+    }
+}

@@ -1,0 +1,155 @@
+//! At which offset of one arena each buffer stands.
+//!
+//! The problem is *dynamic storage allocation*: buffers with known lives and sizes get offsets so that
+//! buffers alive at the same step share no bytes, and the highest end is as low as possible. It is
+//! NP-hard, so there are several planners ([`PLANNERS`]) and one independent [`judge`].
+//!
+//! ```text
+//! life  0 1 2 3 4        offset
+//! a     ###       4  =>  b:0  a:8  c:4     size 12, which is the bound:
+//! b     #####     4      at step 1, a, b and c are alive
+//! c       ###     4
+//! ```
+//!
+//! Everything here is a pure function on numbers; nothing knows of operations or types. Two buffers may be
+//! allowed to share bytes at a minimum distance ([`Overlap`]): an operation that has consumed the first rows
+//! of its input may write its first rows of output over them.
+//!
+//! A conflict of `a` and `b` is a disjunction: `offset(b) >= offset(a) + D(a, b)` or
+//! `offset(a) >= offset(b) + D(b, a)`, where `D(a, b)` is `size(a)` for an ordinary pair. An overlap lowers
+//! `D(output, input)` to its distance; so every planner treats both kinds of pair alike (see `Separations`).
+
+use cranelift_entity::{PrimaryMap, entity_impl};
+
+mod bound;
+pub mod csv;
+mod greedy;
+pub mod judge;
+#[cfg(test)]
+mod laws;
+mod portfolio;
+mod registry;
+mod separations;
+#[cfg(test)]
+mod testing;
+mod validate;
+
+pub use bound::{lower_bound, whole_tensor_bound};
+pub use registry::{PLANNERS, Planner, planner};
+pub use validate::Fault;
+
+/// A buffer of a [`Problem`], by its position in the problem's table.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct BufferId(u32);
+entity_impl!(BufferId, "buffer");
+
+/// A point of time: the index of an operation in the order of execution.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Step(u32);
+entity_impl!(Step, "step");
+
+/// A piece of memory that is needed for a while.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Buffer {
+    /// The first step at which the bytes must be kept.
+    pub first: Step,
+    /// The last such step, included: `first == last` is a life of one step.
+    pub last: Step,
+    /// Zero is allowed: such a buffer gets offset 0 and conflicts with nothing.
+    pub size_bytes: u64,
+    /// The offset is a multiple of this; at least 1, not necessarily a power of two.
+    pub align: u64,
+    /// The offset, where it is given from outside.
+    pub pin: Option<u64>,
+}
+
+/// Permission for two buffers alive at once to share bytes: they are disjoint, or
+/// `offset(input) - offset(output) >= min_distance_bytes`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Overlap {
+    /// The buffer that is consumed while `output` is written.
+    pub input: BufferId,
+    /// The buffer that may be written over `input`.
+    pub output: BufferId,
+    /// How far `input` must start above `output`; negative where the output may start above the input.
+    pub min_distance_bytes: i64,
+}
+
+/// What is to be placed.
+#[derive(Clone, Debug, Default)]
+pub struct Problem {
+    /// The buffers. A planner's answer is a table with the same indices.
+    pub buffers: PrimaryMap<BufferId, Buffer>,
+    /// Pairs that may share bytes; several entries for a pair allow what any of them allows.
+    pub overlaps: Vec<Overlap>,
+    /// The arena's size where it is fixed: a planner stops at the first placement that fits.
+    pub capacity: Option<u64>,
+}
+
+/// Where everything stands, and how good that is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Placement {
+    /// The offset of each buffer, in bytes from the arena's start.
+    pub offsets: PrimaryMap<BufferId, u64>,
+    /// The highest end of a buffer.
+    pub size_bytes: u64,
+    /// A size below which no placement of this problem can be.
+    pub lower_bound_bytes: u64,
+    /// Whether no smaller placement exists: the bound is met, or an exhaustive search proved it.
+    pub proved_best: bool,
+    /// The name of the planner that found it: a row of [`PLANNERS`], or one of its orders.
+    pub planner: &'static str,
+}
+
+impl Placement {
+    /// The bytes between the placement and the bound.
+    pub fn gap_bytes(&self) -> u64 {
+        self.size_bytes.saturating_sub(self.lower_bound_bytes)
+    }
+
+    /// The gap as a share of the bound: 0.01 is one percent.
+    pub fn gap(&self) -> f64 {
+        match self.gap_bytes() {
+            0 => 0.0,
+            gap => gap as f64 / self.lower_bound_bytes.max(1) as f64,
+        }
+    }
+}
+
+/// How much work a planner may do. All limits count work, never time, so that the answer is reproducible.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// The nodes that the exact search may visit in all.
+    pub max_nodes: u64,
+    /// The threads that may be used; the answer is the same for any number.
+    pub threads: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            max_nodes: 20_000,
+            threads: 1,
+        }
+    }
+}
+
+/// Places `problem` with the best planner for its size: the fast portfolio.
+///
+/// # Panics
+/// Where [`Problem::validate`] finds a fault.
+pub fn place(problem: &Problem, options: &Options) -> Placement {
+    place_until(problem, options, &|| false)
+}
+
+/// [`place`], ended early when `stop` says so; the best placement found so far is returned. With a `stop`
+/// that depends on time the answer does too.
+///
+/// # Panics
+/// Where [`Problem::validate`] finds a fault.
+pub fn place_until(problem: &Problem, options: &Options, stop: Stop<'_>) -> Placement {
+    portfolio::portfolio(problem, options, stop)
+}
+
+/// Asked now and then by a planner: true ends the search.
+pub type Stop<'s> = &'s (dyn Fn() -> bool + Sync);

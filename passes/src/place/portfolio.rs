@@ -1,0 +1,127 @@
+//! Which of the classical greedy placements is the smallest.
+//!
+//! Every order is tried with every fit until one meets the bound (or the capacity, if one is given). An
+//! attempt ends as soon as it reaches the best size so far.
+
+use super::greedy::{Fit, Order, greedy};
+use super::separations::Separations;
+use super::{BufferId, Options, Placement, Problem, Stop, lower_bound};
+use cranelift_entity::PrimaryMap;
+
+/// The best placement so far and what ends the search for a better one.
+pub(super) struct Best {
+    pub(super) offsets: PrimaryMap<BufferId, u64>,
+    pub(super) size_bytes: u64,
+    pub(super) lower_bound_bytes: u64,
+    pub(super) planner: &'static str,
+    target_bytes: u64,
+}
+
+impl Best {
+    /// Nothing placed yet.
+    pub(super) fn new(problem: &Problem) -> Self {
+        let lower_bound_bytes = lower_bound(problem);
+        Self {
+            offsets: PrimaryMap::new(),
+            size_bytes: u64::MAX,
+            lower_bound_bytes,
+            planner: "",
+            target_bytes: lower_bound_bytes.max(problem.capacity.unwrap_or(0)),
+        }
+    }
+
+    /// Whether a smaller placement is impossible or not wanted.
+    pub(super) fn is_enough(&self) -> bool {
+        self.size_bytes <= self.target_bytes
+    }
+
+    /// Takes a placement if it is smaller.
+    pub(super) fn offer(
+        &mut self,
+        found: Option<(PrimaryMap<BufferId, u64>, u64)>,
+        planner: &'static str,
+    ) {
+        if let Some((offsets, size_bytes)) =
+            found.filter(|&(_, size_bytes)| size_bytes < self.size_bytes)
+        {
+            (self.offsets, self.size_bytes, self.planner) = (offsets, size_bytes, planner);
+        }
+    }
+
+    pub(super) fn into_placement(self) -> Placement {
+        let proved_best = self.size_bytes == self.lower_bound_bytes;
+        let Self {
+            offsets,
+            size_bytes,
+            lower_bound_bytes,
+            planner,
+            ..
+        } = self;
+        Placement {
+            offsets,
+            size_bytes,
+            lower_bound_bytes,
+            proved_best,
+            planner,
+        }
+    }
+}
+
+/// The orders and fits in the order of trial, each with its name. The first is always run to its end.
+pub(super) const ATTEMPTS: [(&str, Order, Fit); 14] = [
+    ("size-first", Order::Size, Fit::First),
+    ("size-best", Order::Size, Fit::Best),
+    ("area-first", Order::Area, Fit::First),
+    ("area-best", Order::Area, Fit::Best),
+    ("breadth-first", Order::Breadth, Fit::First),
+    ("breadth-best", Order::Breadth, Fit::Best),
+    ("life-first", Order::Life, Fit::First),
+    ("life-best", Order::Life, Fit::Best),
+    ("degree-first", Order::Degree, Fit::First),
+    ("degree-best", Order::Degree, Fit::Best),
+    ("birth-first", Order::Birth, Fit::First),
+    ("birth-best", Order::Birth, Fit::Best),
+    ("death-first", Order::Death, Fit::First),
+    ("death-best", Order::Death, Fit::Best),
+];
+
+/// The best of [`ATTEMPTS`], the first of equals.
+pub(super) fn portfolio(problem: &Problem, _options: &Options, stop: Stop<'_>) -> Placement {
+    let mut best = Best::new(problem);
+    try_orders(problem, &mut best, stop);
+    best.into_placement()
+}
+
+/// Tries [`ATTEMPTS`] until one is enough or `stop` says so; the first is always run to its end.
+pub(super) fn try_orders(problem: &Problem, best: &mut Best, stop: Stop<'_>) {
+    let separations = Separations::new(problem);
+    for (name, order, fit) in ATTEMPTS {
+        let found = greedy(
+            problem,
+            &separations,
+            &order.sort(problem),
+            fit,
+            best.size_bytes,
+        );
+        best.offer(found, name);
+        if best.is_enough() || stop() {
+            break;
+        }
+    }
+}
+
+/// One order and one fit, named as a planner of its own.
+pub(super) fn single(problem: &Problem, name: &'static str, order: Order, fit: Fit) -> Placement {
+    let mut best = Best::new(problem);
+    best.offer(
+        greedy(
+            problem,
+            &Separations::new(problem),
+            &order.sort(problem),
+            fit,
+            u64::MAX,
+        ),
+        name,
+    );
+    best.into_placement()
+}

@@ -1,0 +1,45 @@
+//! Which planners there are.
+
+use super::greedy::{Fit, Order};
+use super::portfolio::{portfolio, single};
+use super::{Options, Placement, Problem, Stop};
+
+/// A way to place buffers, as `plan{planner=NAME}` names it.
+#[derive(Clone, Copy)]
+pub struct Planner {
+    /// The name, unique in [`PLANNERS`].
+    pub name: &'static str,
+    /// What it does, in one sentence.
+    pub doc: &'static str,
+    /// Places a valid problem; returns its best so far when the last argument says stop.
+    pub run: fn(&Problem, &Options, Stop<'_>) -> Placement,
+}
+
+/// All planners. A new one is a new row here, and all law tests then apply to it.
+pub const PLANNERS: &[Planner] = &[
+    Planner {
+        name: "portfolio",
+        doc: "the best of seven orders, each by first fit and by best fit",
+        run: portfolio,
+    },
+    Planner {
+        name: "size",
+        doc: "first fit, the largest buffer first",
+        run: |problem, _, _| single(problem, "size", Order::Size, Fit::First),
+    },
+    Planner {
+        name: "area",
+        doc: "first fit, the largest product of size and life first",
+        run: |problem, _, _| single(problem, "area", Order::Area, Fit::First),
+    },
+    Planner {
+        name: "birth",
+        doc: "best fit in the order of execution, as an allocator at run time would do it",
+        run: |problem, _, _| single(problem, "birth", Order::Birth, Fit::Best),
+    },
+];
+
+/// The planner of that name.
+pub fn planner(name: &str) -> Option<&'static Planner> {
+    PLANNERS.iter().find(|planner| planner.name == name)
+}
