@@ -26,12 +26,7 @@ pub fn whole_tensor_bound(problem: &Problem) -> u64 {
 }
 
 fn single_buffer_bound(problem: &Problem) -> u64 {
-    problem
-        .buffers
-        .values()
-        .map(|buffer| buffer.pin.unwrap_or(0) + buffer.size_bytes)
-        .max()
-        .unwrap_or(0)
+    problem.buffers.values().map(|buffer| buffer.pin.unwrap_or(0) + buffer.size_bytes).max().unwrap_or(0)
 }
 
 /// What happens to the sum of live bytes at a step.
@@ -74,9 +69,7 @@ fn sweep(problem: &Problem, savings: &[Saving]) -> u64 {
             Event::SavingEnds(bytes) => saved -= bytes,
         }
         if events.peek().is_none_or(|&(next, _)| next != step) {
-            let rounding = roundings
-                .last_key_value()
-                .map_or(0, |(&largest, _)| largest);
+            let rounding = roundings.last_key_value().map_or(0, |(&largest, _)| largest);
             bound = bound.max(live.saturating_sub(rounding).saturating_sub(saved));
         }
     }
@@ -84,9 +77,7 @@ fn sweep(problem: &Problem, savings: &[Saving]) -> u64 {
 }
 
 fn forget(roundings: &mut BTreeMap<u64, usize>, rounding: u64) {
-    let count = roundings
-        .get_mut(&rounding)
-        .expect("a buffer dies after its birth");
+    let count = roundings.get_mut(&rounding).expect("a buffer dies after its birth");
     *count -= 1;
     if *count == 0 {
         roundings.remove(&rounding);
@@ -96,11 +87,7 @@ fn forget(roundings: &mut BTreeMap<u64, usize>, rounding: u64) {
 /// All events with their steps; a death counts at the step after the last.
 fn events_of(problem: &Problem, savings: &[Saving]) -> Vec<(u64, Event)> {
     let mut events = Vec::with_capacity(2 * (problem.buffers.len() + savings.len()));
-    for (id, buffer) in problem
-        .buffers
-        .iter()
-        .filter(|(_, buffer)| buffer.size_bytes > 0)
-    {
+    for (id, buffer) in problem.buffers.iter().filter(|(_, buffer)| buffer.size_bytes > 0) {
         events.push((u64::from(buffer.first.as_u32()), Event::Birth(id)));
         events.push((u64::from(buffer.last.as_u32()) + 1, Event::Death(id)));
     }
@@ -113,12 +100,7 @@ fn events_of(problem: &Problem, savings: &[Saving]) -> Vec<(u64, Event)> {
 
 /// What divides every offset.
 fn grain(problem: &Problem) -> u64 {
-    problem
-        .buffers
-        .values()
-        .filter(|b| b.size_bytes > 0)
-        .fold(0, |g, b| gcd(g, b.align))
-        .max(1)
+    problem.buffers.values().filter(|b| b.size_bytes > 0).fold(0, |g, b| gcd(g, b.align)).max(1)
 }
 
 /// The largest intersection that each overlap allows, sizes rounded to `grain`; several entries for one pair
@@ -126,10 +108,7 @@ fn grain(problem: &Problem) -> u64 {
 fn savings(problem: &Problem, grain: u64) -> Vec<Saving> {
     let mut pairs: BTreeMap<(BufferId, BufferId), u64> = BTreeMap::new();
     for overlap in &problem.overlaps {
-        let key = (
-            overlap.input.min(overlap.output),
-            overlap.input.max(overlap.output),
-        );
+        let key = (overlap.input.min(overlap.output), overlap.input.max(overlap.output));
         let bytes = pairs.entry(key).or_insert(0);
         *bytes = (*bytes).max(largest_intersection(problem, overlap, grain));
     }
@@ -150,9 +129,7 @@ fn largest_intersection(problem: &Problem, overlap: &Overlap, grain: u64) -> u64
     if distance >= output {
         return 0;
     }
-    input
-        .next_multiple_of(grain)
-        .min(output.next_multiple_of(grain) - distance)
+    input.next_multiple_of(grain).min(output.next_multiple_of(grain) - distance)
 }
 
 fn gcd(a: u64, b: u64) -> u64 {
@@ -167,38 +144,21 @@ mod tests {
     #[test]
     fn the_bound_is_the_largest_sum_of_live_bytes() {
         assert_eq!(
-            lower_bound(&problem(&[
-                buffer(0, 2, 4),
-                buffer(0, 4, 4),
-                buffer(2, 4, 5),
-                buffer(5, 9, 12)
-            ])),
+            lower_bound(&problem(&[buffer(0, 2, 4), buffer(0, 4, 4), buffer(2, 4, 5), buffer(5, 9, 12)])),
             13
         );
     }
 
     #[test]
     fn lives_are_inclusive_at_both_ends() {
-        assert_eq!(
-            lower_bound(&problem(&[buffer(0, 1, 4), buffer(1, 2, 4)])),
-            8
-        );
-        assert_eq!(
-            lower_bound(&problem(&[buffer(0, 1, 4), buffer(2, 2, 4)])),
-            4
-        );
+        assert_eq!(lower_bound(&problem(&[buffer(0, 1, 4), buffer(1, 2, 4)])), 8);
+        assert_eq!(lower_bound(&problem(&[buffer(0, 1, 4), buffer(2, 2, 4)])), 4);
     }
 
     #[test]
     fn all_but_the_topmost_buffer_are_rounded_to_the_alignment() {
-        assert_eq!(
-            lower_bound(&problem(&[aligned(0, 1, 65, 64), aligned(0, 1, 1, 64)])),
-            65 + 64
-        );
-        assert_eq!(
-            lower_bound(&problem(&[aligned(0, 1, 65, 48), aligned(0, 1, 1, 64)])),
-            80 + 1
-        );
+        assert_eq!(lower_bound(&problem(&[aligned(0, 1, 65, 64), aligned(0, 1, 1, 64)])), 65 + 64);
+        assert_eq!(lower_bound(&problem(&[aligned(0, 1, 65, 48), aligned(0, 1, 1, 64)])), 80 + 1);
     }
 
     #[test]

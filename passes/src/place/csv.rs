@@ -87,40 +87,20 @@ struct Field<'t> {
 
 impl Field<'_> {
     fn error(self, message: String) -> CsvError {
-        CsvError {
-            line: self.line,
-            column: self.column,
-            message,
-        }
+        CsvError { line: self.line, column: self.column, message }
     }
 
     fn number(self, what: &str) -> Result<u64, CsvError> {
-        let expected = || {
-            format!(
-                "`{}` is no {what}: expected a whole number below 2^62",
-                self.text
-            )
-        };
+        let expected = || format!("`{}` is no {what}: expected a whole number below 2^62", self.text);
         let number: u64 = self.text.parse().map_err(|_| self.error(expected()))?;
-        if number < 1 << 62 {
-            Ok(number)
-        } else {
-            Err(self.error(expected()))
-        }
+        if number < 1 << 62 { Ok(number) } else { Err(self.error(expected())) }
     }
 
     fn step(self, what: &str) -> Result<u32, CsvError> {
         let number = self.number(what)?;
-        let too_large = || {
-            self.error(format!(
-                "{what} {number} is too large: expected at most {}",
-                u32::MAX - 1
-            ))
-        };
-        u32::try_from(number)
-            .ok()
-            .filter(|&step| step < u32::MAX)
-            .ok_or_else(too_large)
+        let too_large =
+            || self.error(format!("{what} {number} is too large: expected at most {}", u32::MAX - 1));
+        u32::try_from(number).ok().filter(|&step| step < u32::MAX).ok_or_else(too_large)
     }
 }
 
@@ -138,10 +118,7 @@ struct Row<'t> {
 /// All that is wrong, in the order of the lines: an unknown or missing column, a row with too few or too many
 /// fields, a field that is no number, an empty life, an id used twice, an overlap with an unknown id.
 pub fn read(text: &str) -> Result<Table, Vec<CsvError>> {
-    let mut lines = text
-        .lines()
-        .enumerate()
-        .map(|(index, line)| (index + 1, line));
+    let mut lines = text.lines().enumerate().map(|(index, line)| (index + 1, line));
     let header = lines.by_ref().find(|(_, line)| !line.trim().is_empty());
     let Some((line, header)) = header else {
         return Err(vec![CsvError {
@@ -164,18 +141,9 @@ pub fn read(text: &str) -> Result<Table, Vec<CsvError>> {
         return Err(errors);
     }
     let buffers = rows.iter().map(|row| row.buffer).collect();
-    let offsets = columns
-        .contains(&Column::Offset)
-        .then(|| rows.iter().filter_map(|row| row.offset).collect());
-    Ok(Table {
-        problem: Problem {
-            buffers,
-            overlaps,
-            capacity: None,
-        },
-        names,
-        offsets,
-    })
+    let offsets =
+        columns.contains(&Column::Offset).then(|| rows.iter().filter_map(|row| row.offset).collect());
+    Ok(Table { problem: Problem { buffers, overlaps, capacity: None }, names, offsets })
 }
 
 fn fields(line: usize, text: &str) -> Vec<Field<'_>> {
@@ -186,14 +154,7 @@ fn fields(line: usize, text: &str) -> Vec<Field<'_>> {
         start
     };
     let columns: Vec<usize> = text.split(',').map(field).collect();
-    text.split(',')
-        .zip(columns)
-        .map(|(part, column)| Field {
-            text: part.trim(),
-            line,
-            column,
-        })
-        .collect()
+    text.split(',').zip(columns).map(|(part, column)| Field { text: part.trim(), line, column }).collect()
 }
 
 fn read_header(fields: &[Field<'_>]) -> Result<Vec<Column>, Vec<CsvError>> {
@@ -224,21 +185,13 @@ fn read_header(fields: &[Field<'_>]) -> Result<Vec<Column>, Vec<CsvError>> {
             errors.push(fields[0].error(format!("the header has no column `{what}`")));
         }
     }
-    if errors.is_empty() {
-        Ok(columns)
-    } else {
-        Err(errors)
-    }
+    if errors.is_empty() { Ok(columns) } else { Err(errors) }
 }
 
 fn read_row<'t>(columns: &[Column], fields: &[Field<'t>]) -> Result<Row<'t>, Vec<CsvError>> {
     if fields.len() != columns.len() {
         let last = fields[fields.len() - 1];
-        return Err(vec![last.error(format!(
-            "{} fields, expected {}",
-            fields.len(),
-            columns.len()
-        ))]);
+        return Err(vec![last.error(format!("{} fields, expected {}", fields.len(), columns.len()))]);
     }
     let mut errors = Vec::new();
     let (mut first, mut after, mut size_bytes, mut align, mut pin) = (0, 0, 0, 1, None);
@@ -262,27 +215,18 @@ fn read_row<'t>(columns: &[Column], fields: &[Field<'t>]) -> Result<Row<'t>, Vec
         errors.extend({ read }().err());
     }
     if errors.is_empty() && after <= u64::from(first) {
-        errors.push(upper.error(format!(
-            "upper {after} is not above lower {first}: expected a life of a step at least"
-        )));
+        errors.push(
+            upper.error(format!(
+                "upper {after} is not above lower {first}: expected a life of a step at least"
+            )),
+        );
     }
     if !errors.is_empty() {
         return Err(errors);
     }
     let last = u32::try_from(after - 1).expect("a step is below u32::MAX");
     let (first, last) = (Step::from_u32(first), Step::from_u32(last));
-    Ok(Row {
-        name,
-        buffer: Buffer {
-            first,
-            last,
-            size_bytes,
-            align,
-            pin,
-        },
-        overlaps,
-        offset,
-    })
+    Ok(Row { name, buffer: Buffer { first, last, size_bytes, align, pin }, overlaps, offset })
 }
 
 /// The names, each once, and the overlaps between them.
@@ -291,10 +235,7 @@ fn resolve(rows: &[Row<'_>], errors: &mut Vec<CsvError>) -> (Vec<String>, Vec<Ov
     for (index, row) in rows.iter().enumerate() {
         let id = BufferId::from_u32(index as u32);
         if ids.insert(row.name.text, id).is_some() {
-            errors.push(
-                row.name
-                    .error(format!("id `{}` is used twice", row.name.text)),
-            );
+            errors.push(row.name.error(format!("id `{}` is used twice", row.name.text)));
         }
     }
     let mut overlaps = Vec::new();
@@ -306,21 +247,16 @@ fn resolve(rows: &[Row<'_>], errors: &mut Vec<CsvError>) -> (Vec<String>, Vec<Ov
                 .split_once(':')
                 .and_then(|(input, distance)| Some((input, distance.parse::<i64>().ok()?)));
             match parts.and_then(|(input, distance)| Some((*ids.get(input)?, distance))) {
-                Some((input, min_distance_bytes)) => overlaps.push(Overlap {
-                    input,
-                    output,
-                    min_distance_bytes,
-                }),
+                Some((input, min_distance_bytes)) => {
+                    overlaps.push(Overlap { input, output, min_distance_bytes })
+                }
                 None => errors.push(field.error(format!(
                     "`{entry}` is no overlap: expected INPUT:DISTANCE, an id and a whole number"
                 ))),
             }
         }
     }
-    (
-        rows.iter().map(|row| row.name.text.to_owned()).collect(),
-        overlaps,
-    )
+    (rows.iter().map(|row| row.name.text.to_owned()).collect(), overlaps)
 }
 
 /// Writes a problem, and its solution as the last column if given. `names` has an id for each buffer.
@@ -340,11 +276,7 @@ pub fn write(problem: &Problem, names: &[String], placement: Option<&Placement>)
     text.push('\n');
     let mut by_output: HashMap<BufferId, Vec<String>> = HashMap::new();
     for overlap in &problem.overlaps {
-        let entry = format!(
-            "{}:{}",
-            names[overlap.input.as_u32() as usize],
-            overlap.min_distance_bytes
-        );
+        let entry = format!("{}:{}", names[overlap.input.as_u32() as usize], overlap.min_distance_bytes);
         by_output.entry(overlap.output).or_default().push(entry);
     }
     for ((id, buffer), name) in problem.buffers.iter().zip(names) {
@@ -357,11 +289,7 @@ pub fn write(problem: &Problem, names: &[String], placement: Option<&Placement>)
             row.push_str(&buffer.pin.map_or(",".into(), |pin| format!(",{pin}")));
         }
         if overlapping {
-            row.push_str(
-                &by_output
-                    .get(&id)
-                    .map_or(",".into(), |entries| format!(",{}", entries.join(";"))),
-            );
+            row.push_str(&by_output.get(&id).map_or(",".into(), |entries| format!(",{}", entries.join(";"))));
         }
         if let Some(placement) = placement {
             write!(row, ",{}", placement.offsets[id]).expect("a string can be written to");
@@ -386,18 +314,10 @@ mod tests {
     #[test]
     fn half_open_lives_become_inclusive_ones() {
         let table = read("id,lower,upper,size\nb1,0,3,4\n\nb2,3,9,8\n").unwrap();
-        let (b1, b2) = (
-            &table.problem.buffers[BufferId::from_u32(0)],
-            &table.problem.buffers[BufferId::from_u32(1)],
-        );
-        assert_eq!(
-            (b1.first.as_u32(), b1.last.as_u32(), b1.size_bytes),
-            (0, 2, 4)
-        );
-        assert_eq!(
-            (b2.first.as_u32(), b2.last.as_u32(), b2.size_bytes),
-            (3, 8, 8)
-        );
+        let (b1, b2) =
+            (&table.problem.buffers[BufferId::from_u32(0)], &table.problem.buffers[BufferId::from_u32(1)]);
+        assert_eq!((b1.first.as_u32(), b1.last.as_u32(), b1.size_bytes), (0, 2, 4));
+        assert_eq!((b2.first.as_u32(), b2.last.as_u32(), b2.size_bytes), (3, 8, 8));
         assert_eq!(table.names, ["b1", "b2"]);
         assert_eq!(table.offsets, None);
     }
@@ -406,14 +326,7 @@ mod tests {
     fn other_names_and_orders_of_columns_are_read() {
         let table = read("size,end,start,buffer,offset\r\n4,2,0,x,12\r\n").unwrap();
         let buffer = &table.problem.buffers[BufferId::from_u32(0)];
-        assert_eq!(
-            (
-                buffer.first.as_u32(),
-                buffer.last.as_u32(),
-                buffer.size_bytes
-            ),
-            (0, 2, 4)
-        );
+        assert_eq!((buffer.first.as_u32(), buffer.last.as_u32(), buffer.size_bytes), (0, 2, 4));
         assert_eq!(table.offsets, Some(vec![12]));
     }
 
@@ -421,11 +334,7 @@ mod tests {
     fn what_is_written_is_read_back() {
         for family in Family::ALL {
             let problem = family.draw(12, 3);
-            let names: Vec<String> = problem
-                .buffers
-                .keys()
-                .map(|id| format!("v{}", id.as_u32()))
-                .collect();
+            let names: Vec<String> = problem.buffers.keys().map(|id| format!("v{}", id.as_u32())).collect();
             let placement = place(&problem, &Options::default());
             let table = read(&write(&problem, &names, Some(&placement))).unwrap();
             assert!(table.problem.buffers == problem.buffers, "{family:?}");
@@ -433,29 +342,20 @@ mod tests {
             let mut overlaps = problem.overlaps.clone();
             overlaps.sort_by_key(|overlap| overlap.output);
             assert_eq!(table.problem.overlaps, overlaps);
-            assert_eq!(
-                table.offsets.unwrap(),
-                placement.offsets.values().copied().collect::<Vec<_>>()
-            );
+            assert_eq!(table.offsets.unwrap(), placement.offsets.values().copied().collect::<Vec<_>>());
         }
     }
 
     #[test]
     fn all_errors_are_located() {
         assert_eq!(errors(""), "1:1: no header: expected id,lower,upper,size\n");
-        assert_eq!(
-            errors("id,lower,upper\n"),
-            "1:1: the header has no column `size`\n"
-        );
-        assert_eq!(
-            errors("id,lower,upper,size,id\n"),
-            "1:21: `id` repeats an earlier column\n"
-        );
+        assert_eq!(errors("id,lower,upper\n"), "1:1: the header has no column `size`\n");
+        assert_eq!(errors("id,lower,upper,size,id\n"), "1:21: `id` repeats an earlier column\n");
         assert!(
-            errors("id,lover,upper,size\n")
-                .starts_with("1:4: unknown column `lover`: expected id, buffer, ")
+            errors("id,lover,upper,size\n").starts_with("1:4: unknown column `lover`: expected id, buffer, ")
         );
-        let text = "id,lower,upper,size\na,0,x,4\nb,5,5,4\nb,0,1,-2\nc,0,1\nd,0,4294967295,1\na,0,1,1\na,1,2,1\n";
+        let text =
+            "id,lower,upper,size\na,0,x,4\nb,5,5,4\nb,0,1,-2\nc,0,1\nd,0,4294967295,1\na,0,1,1\na,1,2,1\n";
         assert_eq!(
             errors(text),
             "2:5: `x` is no upper: expected a whole number below 2^62\n\

@@ -43,45 +43,27 @@ pub(super) enum Order {
 impl Order {
     /// The buffers that have bytes and no pin, in this order; ties by size, then life, then index.
     pub(super) fn sort(self, problem: &Problem) -> Vec<BufferId> {
-        let movable =
-            |(_, buffer): &(BufferId, &Buffer)| buffer.size_bytes > 0 && buffer.pin.is_none();
-        let mut order: Vec<BufferId> = problem
-            .buffers
-            .iter()
-            .filter(movable)
-            .map(|(id, _)| id)
-            .collect();
+        let movable = |(_, buffer): &(BufferId, &Buffer)| buffer.size_bytes > 0 && buffer.pin.is_none();
+        let mut order: Vec<BufferId> = problem.buffers.iter().filter(movable).map(|(id, _)| id).collect();
         let keys = self.keys(problem);
         order.sort_by_cached_key(|&id| {
             let buffer = &problem.buffers[id];
-            (
-                Reverse(keys[id]),
-                Reverse(buffer.size_bytes),
-                Reverse(life(buffer)),
-                id,
-            )
+            (Reverse(keys[id]), Reverse(buffer.size_bytes), Reverse(life(buffer)), id)
         });
         order
     }
 
     fn keys(self, problem: &Problem) -> PrimaryMap<BufferId, u128> {
-        let of_each = |key: fn(&Buffer) -> u64| {
-            problem
-                .buffers
-                .values()
-                .map(|b| u128::from(key(b)))
-                .collect()
-        };
+        let of_each =
+            |key: fn(&Buffer) -> u64| problem.buffers.values().map(|b| u128::from(key(b))).collect();
         match self {
             Self::Size => of_each(|buffer| buffer.size_bytes),
             Self::Life => of_each(life),
             Self::Birth => of_each(|buffer| u64::from(u32::MAX - buffer.first.as_u32())),
             Self::Death => of_each(|buffer| u64::from(buffer.last.as_u32())),
-            Self::Area => problem
-                .buffers
-                .values()
-                .map(|b| u128::from(b.size_bytes) * u128::from(life(b)))
-                .collect(),
+            Self::Area => {
+                problem.buffers.values().map(|b| u128::from(b.size_bytes) * u128::from(life(b))).collect()
+            }
             Self::Degree => degrees(problem),
             Self::Breadth => breadths(problem),
         }
@@ -94,11 +76,7 @@ fn life(buffer: &Buffer) -> u64 {
 
 /// For each buffer, how many are alive with it (itself included): those born by its end, less those dead before it.
 fn degrees(problem: &Problem) -> PrimaryMap<BufferId, u128> {
-    let mut births: Vec<_> = problem
-        .buffers
-        .values()
-        .map(|buffer| buffer.first)
-        .collect();
+    let mut births: Vec<_> = problem.buffers.values().map(|buffer| buffer.first).collect();
     let mut deaths: Vec<_> = problem.buffers.values().map(|buffer| buffer.last).collect();
     births.sort_unstable();
     deaths.sort_unstable();
@@ -113,19 +91,12 @@ fn degrees(problem: &Problem) -> PrimaryMap<BufferId, u128> {
 /// For each buffer, the most live bytes at a step of its life: a range maximum over the births' steps, by a
 /// sparse table in O(n log n).
 fn breadths(problem: &Problem) -> PrimaryMap<BufferId, u128> {
-    let mut steps: Vec<_> = problem
-        .buffers
-        .values()
-        .map(|buffer| buffer.first)
-        .collect();
+    let mut steps: Vec<_> = problem.buffers.values().map(|buffer| buffer.first).collect();
     steps.sort_unstable();
     steps.dedup();
     let mut change = vec![0i128; steps.len() + 1];
     let range = |buffer: &Buffer| {
-        (
-            steps.partition_point(|&s| s < buffer.first),
-            steps.partition_point(|&s| s <= buffer.last),
-        )
+        (steps.partition_point(|&s| s < buffer.first), steps.partition_point(|&s| s <= buffer.last))
     };
     for buffer in problem.buffers.values() {
         let (from, to) = range(buffer);
@@ -141,11 +112,7 @@ fn breadths(problem: &Problem) -> PrimaryMap<BufferId, u128> {
     while 2 << (table.len() - 1) <= steps.len() {
         let half = 1 << (table.len() - 1);
         let last = &table[table.len() - 1];
-        table.push(
-            (0..last.len() - half)
-                .map(|i| last[i].max(last[i + half]))
-                .collect(),
-        );
+        table.push((0..last.len() - half).map(|i| last[i].max(last[i + half])).collect());
     }
     let breadth = |buffer: &Buffer| {
         let (from, to) = range(buffer);
@@ -171,22 +138,11 @@ pub(super) fn greedy(
     fit: Fit,
     limit: u64,
 ) -> Option<(PrimaryMap<BufferId, u64>, u64)> {
-    let mut offsets: PrimaryMap<BufferId, u64> = problem
-        .buffers
-        .values()
-        .map(|b| b.pin.unwrap_or(0))
-        .collect();
+    let mut offsets: PrimaryMap<BufferId, u64> =
+        problem.buffers.values().map(|b| b.pin.unwrap_or(0)).collect();
     let mut size_bytes = 0;
-    let pinned = problem
-        .buffers
-        .iter()
-        .filter(|(_, b)| b.pin.is_some() && b.size_bytes > 0);
-    let mut placed: Vec<Placed> = pinned
-        .map(|(id, b)| Placed {
-            offset: b.pin.unwrap_or(0),
-            id,
-        })
-        .collect();
+    let pinned = problem.buffers.iter().filter(|(_, b)| b.pin.is_some() && b.size_bytes > 0);
+    let mut placed: Vec<Placed> = pinned.map(|(id, b)| Placed { offset: b.pin.unwrap_or(0), id }).collect();
     placed.sort_by_key(|entry| (entry.offset, entry.id));
     for entry in &placed {
         size_bytes = size_bytes.max(entry.offset + problem.buffers[entry.id].size_bytes);
@@ -220,12 +176,7 @@ struct GapWalk {
 
 impl GapWalk {
     fn new(buffer: &Buffer, fit: Fit) -> Self {
-        Self {
-            align: buffer.align as i64,
-            fit,
-            floor: 0,
-            best: None,
-        }
+        Self { align: buffer.align as i64, fit, floor: 0, best: None }
     }
 
     /// Passes an obstacle that forbids the offsets strictly between `low` and `high`; true if the walk is over.
@@ -251,11 +202,7 @@ impl GapWalk {
 }
 
 fn round_up(value: i64, align: i64) -> i64 {
-    if align == 1 {
-        value
-    } else {
-        (value as u64).next_multiple_of(align as u64) as i64
-    }
+    if align == 1 { value } else { (value as u64).next_multiple_of(align as u64) as i64 }
 }
 
 fn fit_ordinary(problem: &Problem, placed: &[Placed], id: BufferId, fit: Fit) -> u64 {
@@ -327,31 +274,16 @@ mod tests {
 
     #[test]
     fn breadth_is_the_largest_live_sum_of_the_life() {
-        let problem = problem(&[
-            buffer(0, 4, 1),
-            buffer(1, 1, 7),
-            buffer(3, 3, 9),
-            buffer(6, 6, 2),
-        ]);
-        assert_eq!(
-            breadths(&problem).values().copied().collect::<Vec<_>>(),
-            [10, 8, 10, 2]
-        );
-        assert_eq!(
-            degrees(&problem).values().copied().collect::<Vec<_>>(),
-            [3, 2, 2, 1]
-        );
+        let problem = problem(&[buffer(0, 4, 1), buffer(1, 1, 7), buffer(3, 3, 9), buffer(6, 6, 2)]);
+        assert_eq!(breadths(&problem).values().copied().collect::<Vec<_>>(), [10, 8, 10, 2]);
+        assert_eq!(degrees(&problem).values().copied().collect::<Vec<_>>(), [3, 2, 2, 1]);
     }
 
     #[test]
     fn an_output_is_written_over_its_input_at_the_distance() {
         let mut problem = problem(&[buffer(0, 1, 100), buffer(1, 2, 100)]);
         let (input, output) = (BufferId::from_u32(0), BufferId::from_u32(1));
-        problem.overlaps.push(super::super::Overlap {
-            input,
-            output,
-            min_distance_bytes: 30,
-        });
+        problem.overlaps.push(super::super::Overlap { input, output, min_distance_bytes: 30 });
         assert_eq!(offsets(&problem, Order::Birth, Fit::First), [0, 100]);
         assert_eq!(offsets(&problem, Order::Death, Fit::First), [30, 0]);
         problem.overlaps[0].min_distance_bytes = -30;

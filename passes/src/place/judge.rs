@@ -65,19 +65,13 @@ impl fmt::Display for Violation {
             Self::SharedBytes { first, second } => {
                 write!(f, "{first} and {second} share bytes while both live")
             }
-            Self::TooClose {
-                input,
-                output,
-                found,
-                expected,
-            } => write!(
+            Self::TooClose { input, output, found, expected } => write!(
                 f,
                 "input {input} is {found} bytes above output {output}, expected at least {expected}, or no shared bytes"
             ),
-            Self::Misaligned(buffer) => write!(
-                f,
-                "the offset of {buffer} is not a multiple of its alignment"
-            ),
+            Self::Misaligned(buffer) => {
+                write!(f, "the offset of {buffer} is not a multiple of its alignment")
+            }
             Self::NotAtItsPin(buffer) => {
                 write!(f, "{buffer} is not at the offset where it is pinned")
             }
@@ -106,10 +100,7 @@ pub fn judge(problem: &Problem, placement: &Placement) -> Vec<Violation> {
         highest = highest.max(end(buffer, placement.offsets[id]));
     }
     if placement.size_bytes != highest {
-        violations.push(Violation::WrongSize {
-            found: placement.size_bytes,
-            expected: highest,
-        });
+        violations.push(Violation::WrongSize { found: placement.size_bytes, expected: highest });
     }
     if placement.size_bytes < placement.lower_bound_bytes {
         violations.push(Violation::BelowBound);
@@ -120,11 +111,7 @@ pub fn judge(problem: &Problem, placement: &Placement) -> Vec<Violation> {
 
 /// The first byte above the buffer. An offset near the end of the number range counts as one that reaches it.
 fn end(buffer: &Buffer, offset: u64) -> u64 {
-    if buffer.size_bytes == 0 {
-        0
-    } else {
-        offset.saturating_add(buffer.size_bytes)
-    }
+    if buffer.size_bytes == 0 { 0 } else { offset.saturating_add(buffer.size_bytes) }
 }
 
 fn judge_alone(
@@ -146,10 +133,7 @@ fn judge_alone(
     if buffer.pin.is_some_and(|pin| pin != offset) {
         violations.push(Violation::NotAtItsPin(id));
     }
-    if problem
-        .capacity
-        .is_some_and(|capacity| end(buffer, offset) > capacity)
-    {
+    if problem.capacity.is_some_and(|capacity| end(buffer, offset) > capacity) {
         violations.push(Violation::AboveCapacity(id));
     }
 }
@@ -160,16 +144,11 @@ type Distances = HashMap<(BufferId, BufferId), i64>;
 fn judge_pairs(problem: &Problem, placement: &Placement, violations: &mut Vec<Violation>) {
     let mut distances = Distances::new();
     for overlap in &problem.overlaps {
-        let distance = distances
-            .entry((overlap.input, overlap.output))
-            .or_insert(i64::MAX);
+        let distance = distances.entry((overlap.input, overlap.output)).or_insert(i64::MAX);
         *distance = (*distance).min(overlap.min_distance_bytes);
     }
-    let mut by_offset: Vec<BufferId> = problem
-        .buffers
-        .keys()
-        .filter(|&id| problem.buffers[id].size_bytes > 0)
-        .collect();
+    let mut by_offset: Vec<BufferId> =
+        problem.buffers.keys().filter(|&id| problem.buffers[id].size_bytes > 0).collect();
     let mut births = by_offset.clone();
     let mut deaths = by_offset.clone();
     by_offset.sort_by_key(|&id| (placement.offsets[id], id));
@@ -205,12 +184,7 @@ fn judge_shared(
             if found >= expected {
                 return None;
             }
-            violation = Violation::TooClose {
-                input,
-                output,
-                found,
-                expected,
-            };
+            violation = Violation::TooClose { input, output, found, expected };
         }
     }
     Some(violation)
@@ -234,18 +208,8 @@ impl LiveEnds {
     fn new(leaves: Vec<BufferId>, placement: &Placement) -> Self {
         let width = leaves.len().next_power_of_two();
         let offsets = leaves.iter().map(|&id| placement.offsets[id]).collect();
-        let leaf_of = leaves
-            .iter()
-            .enumerate()
-            .map(|(leaf, &id)| (id, leaf))
-            .collect();
-        Self {
-            leaves,
-            offsets,
-            leaf_of,
-            highest: vec![0; 2 * width],
-            width,
-        }
+        let leaf_of = leaves.iter().enumerate().map(|(leaf, &id)| (id, leaf)).collect();
+        Self { leaves, offsets, leaf_of, highest: vec![0; 2 * width], width }
     }
 
     /// Makes a buffer live up to `end`, or dead with an end of 0.
@@ -289,115 +253,54 @@ mod tests {
 
     fn placement(offsets: &[u64], size_bytes: u64) -> Placement {
         let offsets = offsets.iter().copied().collect();
-        Placement {
-            offsets,
-            size_bytes,
-            lower_bound_bytes: 0,
-            proved_best: false,
-            planner: "test",
-        }
+        Placement { offsets, size_bytes, lower_bound_bytes: 0, proved_best: false, planner: "test" }
     }
 
     #[test]
     fn every_pair_that_shares_bytes_is_listed() {
-        let problem = problem(&[
-            buffer(0, 9, 100),
-            buffer(1, 2, 5),
-            buffer(2, 3, 5),
-            buffer(4, 5, 5),
-        ]);
-        let shared = |first, second| SharedBytes {
-            first: id(first),
-            second: id(second),
-        };
+        let problem = problem(&[buffer(0, 9, 100), buffer(1, 2, 5), buffer(2, 3, 5), buffer(4, 5, 5)]);
+        let shared = |first, second| SharedBytes { first: id(first), second: id(second) };
         let found = judge(&problem, &placement(&[0, 50, 54, 50], 100));
-        assert_eq!(
-            found,
-            [shared(0, 1), shared(0, 2), shared(1, 2), shared(0, 3)]
-        );
+        assert_eq!(found, [shared(0, 1), shared(0, 2), shared(1, 2), shared(0, 3)]);
         assert_eq!(judge(&problem, &placement(&[0, 100, 105, 100], 110)), []);
     }
 
     #[test]
     fn lives_that_touch_in_one_step_conflict() {
         let problem = problem(&[buffer(0, 1, 4), buffer(1, 2, 4)]);
-        assert_eq!(
-            judge(&problem, &placement(&[0, 0], 4)),
-            [SharedBytes {
-                first: id(0),
-                second: id(1)
-            }]
-        );
+        assert_eq!(judge(&problem, &placement(&[0, 0], 4)), [SharedBytes { first: id(0), second: id(1) }]);
     }
 
     #[test]
     fn an_overlap_holds_only_from_its_distance_on() {
         let mut problem = problem(&[buffer(0, 1, 8), buffer(1, 2, 8)]);
-        problem.overlaps.push(Overlap {
-            input: id(0),
-            output: id(1),
-            min_distance_bytes: 3,
-        });
+        problem.overlaps.push(Overlap { input: id(0), output: id(1), min_distance_bytes: 3 });
         assert_eq!(judge(&problem, &placement(&[3, 0], 11)), []);
         assert_eq!(judge(&problem, &placement(&[0, 8], 16)), []);
-        let close = TooClose {
-            input: id(0),
-            output: id(1),
-            found: 2,
-            expected: 3,
-        };
+        let close = TooClose { input: id(0), output: id(1), found: 2, expected: 3 };
         assert_eq!(judge(&problem, &placement(&[2, 0], 10)), [close]);
-        problem.overlaps.push(Overlap {
-            input: id(0),
-            output: id(1),
-            min_distance_bytes: 2,
-        });
+        problem.overlaps.push(Overlap { input: id(0), output: id(1), min_distance_bytes: 2 });
         assert_eq!(judge(&problem, &placement(&[2, 0], 10)), []);
     }
 
     #[test]
     fn each_buffer_is_judged_alone() {
-        let mut problem = problem(&[
-            aligned(0, 0, 4, 4),
-            buffer(1, 1, 4),
-            buffer(2, 2, 4),
-            buffer(3, 3, 0),
-        ]);
+        let mut problem = problem(&[aligned(0, 0, 4, 4), buffer(1, 1, 4), buffer(2, 2, 4), buffer(3, 3, 0)]);
         problem.buffers[id(1)].pin = Some(1);
         problem.capacity = Some(9);
         let found = judge(&problem, &placement(&[2, 2, 6, 1], 10));
         assert_eq!(
             found,
-            [
-                Misaligned(id(0)),
-                NotAtItsPin(id(1)),
-                AboveCapacity(id(2)),
-                EmptyNotAtZero(id(3))
-            ]
+            [Misaligned(id(0)), NotAtItsPin(id(1)), AboveCapacity(id(2)), EmptyNotAtZero(id(3))]
         );
     }
 
     #[test]
     fn the_numbers_about_the_whole_are_judged() {
         let problem = problem(&[buffer(0, 0, 4)]);
-        assert_eq!(
-            judge(&problem, &placement(&[0], 5)),
-            [WrongSize {
-                found: 5,
-                expected: 4
-            }]
-        );
-        assert_eq!(
-            judge(&problem, &placement(&[], 0)),
-            [WrongCount {
-                found: 0,
-                expected: 1
-            }]
-        );
-        let placement = Placement {
-            lower_bound_bytes: 5,
-            ..placement(&[0], 4)
-        };
+        assert_eq!(judge(&problem, &placement(&[0], 5)), [WrongSize { found: 5, expected: 4 }]);
+        assert_eq!(judge(&problem, &placement(&[], 0)), [WrongCount { found: 0, expected: 1 }]);
+        let placement = Placement { lower_bound_bytes: 5, ..placement(&[0], 4) };
         assert_eq!(judge(&problem, &placement), [BelowBound]);
     }
 
@@ -410,17 +313,15 @@ mod tests {
                 let (x, y) = (&problem.buffers[a], &problem.buffers[b]);
                 let (at, bt) = (placement.offsets[a], placement.offsets[b]);
                 let allowed = |input: BufferId, output: BufferId| {
-                    let distance =
-                        placement.offsets[input] as i64 - placement.offsets[output] as i64;
+                    let distance = placement.offsets[input] as i64 - placement.offsets[output] as i64;
                     let fits = |o: &Overlap| {
                         o.input == input && o.output == output && distance >= o.min_distance_bytes
                     };
                     problem.overlaps.iter().any(fits)
                 };
                 let together = x.first <= y.last && y.first <= x.last;
-                let meet = at < bt + y.size_bytes
-                    && bt < at + x.size_bytes
-                    && x.size_bytes * y.size_bytes > 0;
+                let meet =
+                    at < bt + y.size_bytes && bt < at + x.size_bytes && x.size_bytes * y.size_bytes > 0;
                 if together && meet && !allowed(a, b) && !allowed(b, a) {
                     pairs.push((a, b));
                 }
@@ -433,23 +334,15 @@ mod tests {
     fn the_sweep_finds_what_the_law_says_on_random_plans() {
         let mut random = Random(7);
         for seed in 0..300 {
-            let problem =
-                Family::ALL[seed as usize % Family::ALL.len()].draw(2 + seed as u32 % 30, seed);
-            let offsets: Vec<u64> = problem
-                .buffers
-                .keys()
-                .map(|_| random.range(0, 60))
-                .collect();
+            let problem = Family::ALL[seed as usize % Family::ALL.len()].draw(2 + seed as u32 % 30, seed);
+            let offsets: Vec<u64> = problem.buffers.keys().map(|_| random.range(0, 60)).collect();
             let placement = placement(&offsets, 0);
             let pair = |violation: Violation| match violation {
                 SharedBytes { first, second } => Some((first.min(second), first.max(second))),
                 TooClose { input, output, .. } => Some((input.min(output), input.max(output))),
                 _ => None,
             };
-            let mut found: Vec<_> = judge(&problem, &placement)
-                .into_iter()
-                .filter_map(pair)
-                .collect();
+            let mut found: Vec<_> = judge(&problem, &placement).into_iter().filter_map(pair).collect();
             found.sort();
             assert_eq!(found, pairs_that_share(&problem, &placement), "seed {seed}");
         }
@@ -459,28 +352,17 @@ mod tests {
     fn every_corrupted_plan_is_rejected() {
         let mut rejected = 0;
         for seed in 0..200 {
-            let problem =
-                Family::ALL[seed as usize % Family::ALL.len()].draw(3 + seed as u32 % 20, seed);
+            let problem = Family::ALL[seed as usize % Family::ALL.len()].draw(3 + seed as u32 % 20, seed);
             let good = place(&problem, &Options::default());
             assert_eq!(judge(&problem, &good), [], "seed {seed}");
-            for (victim, _) in problem
-                .buffers
-                .iter()
-                .filter(|(_, buffer)| buffer.size_bytes > 0)
-            {
+            for (victim, _) in problem.buffers.iter().filter(|(_, buffer)| buffer.size_bytes > 0) {
                 rejected += reject_moves(&problem, &good, victim);
                 rejected += reject_growth(&problem, &good, victim);
             }
-            let shrunk = Placement {
-                size_bytes: good.size_bytes.wrapping_sub(1),
-                ..good.clone()
-            };
+            let shrunk = Placement { size_bytes: good.size_bytes.wrapping_sub(1), ..good.clone() };
             assert_ne!(judge(&problem, &shrunk), [], "a smaller size, seed {seed}");
         }
-        assert!(
-            rejected > 2000,
-            "only {rejected} corrupted plans were tried"
-        );
+        assert!(rejected > 2000, "only {rejected} corrupted plans were tried");
     }
 
     /// Moves a buffer onto each buffer that lives with it; returns how many such plans there were.
@@ -493,13 +375,11 @@ mod tests {
                 continue;
             }
             count += 1;
-            let named = judge(problem, &bad)
-                .into_iter()
-                .any(|violation| match violation {
-                    SharedBytes { first, second } => first == victim || second == victim,
-                    TooClose { input, output, .. } => input == victim || output == victim,
-                    _ => false,
-                });
+            let named = judge(problem, &bad).into_iter().any(|violation| match violation {
+                SharedBytes { first, second } => first == victim || second == victim,
+                TooClose { input, output, .. } => input == victim || output == victim,
+                _ => false,
+            });
             assert!(named, "{victim} moved onto {other}");
         }
         count
@@ -509,22 +389,14 @@ mod tests {
     fn reject_growth(problem: &Problem, good: &Placement, victim: BufferId) -> u32 {
         let mut count = 0;
         let mut longer = problem.clone();
-        longer.buffers[victim].last = problem
-            .buffers
-            .values()
-            .map(|b| b.last)
-            .max()
-            .expect("a buffer");
+        longer.buffers[victim].last = problem.buffers.values().map(|b| b.last).max().expect("a buffer");
         longer.buffers[victim].first = super::super::Step::from_u32(0);
         let mut larger = problem.clone();
         larger.buffers[victim].size_bytes += 1;
         for problem in [longer, larger] {
             let bad_pairs = pairs_that_share(&problem, good);
             count += bad_pairs.len() as u32;
-            assert!(
-                bad_pairs.is_empty() || !judge(&problem, good).is_empty(),
-                "{victim} grew"
-            );
+            assert!(bad_pairs.is_empty() || !judge(&problem, good).is_empty(), "{victim} grew");
         }
         count
     }

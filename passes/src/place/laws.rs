@@ -11,10 +11,7 @@ fn problems() -> impl Iterator<Item = (String, Problem)> {
     Family::ALL.into_iter().flat_map(|family| {
         (0..50).map(move |seed| {
             let n = 1 + (seed as u32 * 7) % 60;
-            (
-                format!("{family:?} n={n} seed={seed}"),
-                family.draw(n, seed),
-            )
+            (format!("{family:?} n={n} seed={seed}"), family.draw(n, seed))
         })
     })
 }
@@ -31,22 +28,10 @@ fn every_planner_is_sound_and_at_least_the_bound() {
     for (name, problem) in problems() {
         for planner in PLANNERS {
             let placement = (planner.run)(&problem, &Options::default(), &|| false);
-            assert_eq!(
-                judge(&problem, &placement),
-                [],
-                "{} on {name}",
-                planner.name
-            );
+            assert_eq!(judge(&problem, &placement), [], "{} on {name}", planner.name);
             assert_eq!(placement.lower_bound_bytes, lower_bound(&problem));
-            assert!(
-                placement.gap_bytes() > 0 || placement.proved_best,
-                "{} on {name}",
-                planner.name
-            );
-            assert!(
-                lower_bound(&problem) <= whole_tensor_bound(&problem),
-                "{name}"
-            );
+            assert!(placement.gap_bytes() > 0 || placement.proved_best, "{} on {name}", planner.name);
+            assert!(lower_bound(&problem) <= whole_tensor_bound(&problem), "{name}");
         }
     }
 }
@@ -57,11 +42,7 @@ fn no_classical_order_beats_the_default() {
         let placement = place(&problem, &Options::default());
         for (attempt, order, fit) in ATTEMPTS {
             let classical = single(&problem, attempt, order, fit).size_bytes;
-            assert!(
-                placement.size_bytes <= classical,
-                "{attempt} beats {} on {name}",
-                placement.planner
-            );
+            assert!(placement.size_bytes <= classical, "{attempt} beats {} on {name}", placement.planner);
         }
     }
 }
@@ -70,16 +51,8 @@ fn no_classical_order_beats_the_default() {
 fn the_same_problem_gets_the_same_bytes_at_any_thread_count() {
     for (name, problem) in problems().step_by(5) {
         for planner in PLANNERS {
-            let run = |threads| {
-                (planner.run)(
-                    &problem,
-                    &Options {
-                        threads,
-                        ..Options::default()
-                    },
-                    &|| false,
-                )
-            };
+            let run =
+                |threads| (planner.run)(&problem, &Options { threads, ..Options::default() }, &|| false);
             assert_eq!(run(1), run(2), "{} on {name}", planner.name);
         }
     }
@@ -90,12 +63,7 @@ fn every_planner_returns_at_once_when_told_to_stop() {
     for (name, problem) in problems().step_by(5) {
         for planner in PLANNERS {
             let placement = (planner.run)(&problem, &Options::default(), &|| true);
-            assert_eq!(
-                judge(&problem, &placement),
-                [],
-                "{} on {name}",
-                planner.name
-            );
+            assert_eq!(judge(&problem, &placement), [], "{} on {name}", planner.name);
         }
     }
 }
@@ -105,17 +73,8 @@ fn every_planner_returns_at_once_when_told_to_stop() {
 fn brute_force(problem: &Problem) -> u64 {
     let mut state = BruteForce {
         problem,
-        offsets: problem
-            .buffers
-            .values()
-            .map(|b| b.pin.unwrap_or(0))
-            .collect(),
-        placed: problem
-            .buffers
-            .iter()
-            .filter(|(_, b)| b.pin.is_some())
-            .map(|(id, _)| id)
-            .collect(),
+        offsets: problem.buffers.values().map(|b| b.pin.unwrap_or(0)).collect(),
+        placed: problem.buffers.iter().filter(|(_, b)| b.pin.is_some()).map(|(id, _)| id).collect(),
         best: u64::MAX,
     };
     state.extend();
@@ -142,9 +101,7 @@ impl BruteForce<'_> {
         for id in self.problem.buffers.keys() {
             if !self.placed.contains(&id) {
                 let align = self.problem.buffers[id].align;
-                let offset = (0..)
-                    .map(|k| k * align)
-                    .find(|&offset| self.is_free(id, offset));
+                let offset = (0..).map(|k| k * align).find(|&offset| self.is_free(id, offset));
                 self.offsets[id] = offset.expect("there is room above everything");
                 self.placed.push(id);
                 self.extend();
@@ -165,9 +122,7 @@ impl BruteForce<'_> {
             apart
                 || self.problem.overlaps.iter().any(|overlap| {
                     let distance = offset as i64 - that_offset as i64;
-                    (overlap.input == id
-                        && overlap.output == other
-                        && distance >= overlap.min_distance_bytes)
+                    (overlap.input == id && overlap.output == other && distance >= overlap.min_distance_bytes)
                         || (overlap.input == other
                             && overlap.output == id
                             && -distance >= overlap.min_distance_bytes)
@@ -184,11 +139,7 @@ fn no_planner_beats_brute_force() {
             let optimum = brute_force(&problem);
             for planner in PLANNERS {
                 let size_bytes = (planner.run)(&problem, &Options::default(), &|| false).size_bytes;
-                assert!(
-                    size_bytes >= optimum,
-                    "{} on {family:?} seed {seed}",
-                    planner.name
-                );
+                assert!(size_bytes >= optimum, "{} on {family:?} seed {seed}", planner.name);
             }
         }
     }

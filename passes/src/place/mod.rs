@@ -127,10 +127,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self {
-            max_nodes: 20_000,
-            threads: 1,
-        }
+        Self { max_nodes: 20_000, threads: 1 }
     }
 }
 

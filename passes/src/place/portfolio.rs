@@ -36,34 +36,16 @@ impl Best {
     }
 
     /// Takes a placement if it is smaller.
-    pub(super) fn offer(
-        &mut self,
-        found: Option<(PrimaryMap<BufferId, u64>, u64)>,
-        planner: &'static str,
-    ) {
-        if let Some((offsets, size_bytes)) =
-            found.filter(|&(_, size_bytes)| size_bytes < self.size_bytes)
-        {
+    pub(super) fn offer(&mut self, found: Option<(PrimaryMap<BufferId, u64>, u64)>, planner: &'static str) {
+        if let Some((offsets, size_bytes)) = found.filter(|&(_, size_bytes)| size_bytes < self.size_bytes) {
             (self.offsets, self.size_bytes, self.planner) = (offsets, size_bytes, planner);
         }
     }
 
     pub(super) fn into_placement(self) -> Placement {
         let proved_best = self.size_bytes == self.lower_bound_bytes;
-        let Self {
-            offsets,
-            size_bytes,
-            lower_bound_bytes,
-            planner,
-            ..
-        } = self;
-        Placement {
-            offsets,
-            size_bytes,
-            lower_bound_bytes,
-            proved_best,
-            planner,
-        }
+        let Self { offsets, size_bytes, lower_bound_bytes, planner, .. } = self;
+        Placement { offsets, size_bytes, lower_bound_bytes, proved_best, planner }
     }
 }
 
@@ -96,13 +78,7 @@ pub(super) fn portfolio(problem: &Problem, _options: &Options, stop: Stop<'_>) -
 pub(super) fn try_orders(problem: &Problem, best: &mut Best, stop: Stop<'_>) {
     let separations = Separations::new(problem);
     for (name, order, fit) in ATTEMPTS {
-        let found = greedy(
-            problem,
-            &separations,
-            &order.sort(problem),
-            fit,
-            best.size_bytes,
-        );
+        let found = greedy(problem, &separations, &order.sort(problem), fit, best.size_bytes);
         best.offer(found, name);
         if best.is_enough() || stop() {
             break;
@@ -113,15 +89,6 @@ pub(super) fn try_orders(problem: &Problem, best: &mut Best, stop: Stop<'_>) {
 /// One order and one fit, named as a planner of its own.
 pub(super) fn single(problem: &Problem, name: &'static str, order: Order, fit: Fit) -> Placement {
     let mut best = Best::new(problem);
-    best.offer(
-        greedy(
-            problem,
-            &Separations::new(problem),
-            &order.sort(problem),
-            fit,
-            u64::MAX,
-        ),
-        name,
-    );
+    best.offer(greedy(problem, &Separations::new(problem), &order.sort(problem), fit, u64::MAX), name);
     best.into_placement()
 }

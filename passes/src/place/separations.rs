@@ -23,20 +23,12 @@ pub(super) struct Separations {
 impl Separations {
     pub(super) fn new(problem: &Problem) -> Self {
         let mut separations = Self::default();
-        for &Overlap {
-            input,
-            output,
-            min_distance_bytes,
-        } in &problem.overlaps
-        {
+        for &Overlap { input, output, min_distance_bytes } in &problem.overlaps {
             let above = min_distance_bytes.min(problem.buffers[output].size_bytes as i64);
             let allowed = &mut separations.allowed[output];
             match allowed.iter_mut().find(|entry| entry.other == input) {
                 Some(entry) => entry.above = entry.above.min(above),
-                None => allowed.push(Allowed {
-                    other: input,
-                    above,
-                }),
+                None => allowed.push(Allowed { other: input, above }),
             }
             separations.special[input] = true;
             separations.special[output] = true;
@@ -51,12 +43,8 @@ impl Separations {
 
     /// `D(below, above)` for a pair that is alive at once.
     pub(super) fn distance(&self, problem: &Problem, below: BufferId, above: BufferId) -> i64 {
-        let found = self.allowed[below]
-            .iter()
-            .find(|entry| entry.other == above);
-        found.map_or(problem.buffers[below].size_bytes as i64, |entry| {
-            entry.above
-        })
+        let found = self.allowed[below].iter().find(|entry| entry.other == above);
+        found.map_or(problem.buffers[below].size_bytes as i64, |entry| entry.above)
     }
 
     /// The offsets of `buffer` that `placed`, standing at `offset`, forbids: those strictly between the two

@@ -8,20 +8,11 @@ pub(super) fn buffer(first: u32, last: u32, size_bytes: u64) -> Buffer {
 }
 
 pub(super) fn aligned(first: u32, last: u32, size_bytes: u64, align: u64) -> Buffer {
-    Buffer {
-        first: Step::from_u32(first),
-        last: Step::from_u32(last),
-        size_bytes,
-        align,
-        pin: None,
-    }
+    Buffer { first: Step::from_u32(first), last: Step::from_u32(last), size_bytes, align, pin: None }
 }
 
 pub(super) fn problem(buffers: &[Buffer]) -> Problem {
-    Problem {
-        buffers: buffers.iter().copied().collect(),
-        ..Problem::default()
-    }
+    Problem { buffers: buffers.iter().copied().collect(), ..Problem::default() }
 }
 
 /// SplitMix64 (Steele, Lea and Flood, 2014).
@@ -110,33 +101,22 @@ fn uniform(random: &mut Random, n: u32, size: impl Fn(&mut Random) -> u64) -> Pr
     let horizon = u64::from(n.max(2));
     let mut buffers = Vec::new();
     for _ in 0..n {
-        let (a, b) = (
-            random.range(0, horizon) as u32,
-            random.range(0, horizon) as u32,
-        );
-        let reach = if random.range(0, 3) == 0 {
-            a.max(b)
-        } else {
-            a.min(b) + a.max(b) % 4
-        };
+        let (a, b) = (random.range(0, horizon) as u32, random.range(0, horizon) as u32);
+        let reach = if random.range(0, 3) == 0 { a.max(b) } else { a.min(b) + a.max(b) % 4 };
         buffers.push(buffer(a.min(b), reach, size(random)));
     }
     problem(&buffers)
 }
 
 fn chain(random: &mut Random, n: u32, longest: u64) -> Vec<Buffer> {
-    (0..n)
-        .map(|i| buffer(i, i + random.range(1, longest) as u32, random.range(1, 64)))
-        .collect()
+    (0..n).map(|i| buffer(i, i + random.range(1, longest) as u32, random.range(1, 64))).collect()
 }
 
 fn nested(random: &mut Random, n: u32) -> Vec<Buffer> {
     let middle = n + 4;
     let life = |i: u32, random: &mut Random| {
-        let (low, high) = (
-            random.range(0, u64::from(i) + 1) as u32,
-            random.range(0, u64::from(i) + 1) as u32,
-        );
+        let (low, high) =
+            (random.range(0, u64::from(i) + 1) as u32, random.range(0, u64::from(i) + 1) as u32);
         (middle - low, middle + high)
     };
     (0..n)
@@ -166,10 +146,7 @@ fn guillotine(random: &mut Random, n: u32) -> Vec<Buffer> {
             parts.push((first, last, size - cut));
         }
     }
-    parts
-        .iter()
-        .map(|&(first, last, size)| buffer(first as u32, last as u32, size))
-        .collect()
+    parts.iter().map(|&(first, last, size)| buffer(first as u32, last as u32, size)).collect()
 }
 
 /// Pins every third buffer where a stack of all buffers would put it, so that pins never collide.
@@ -193,11 +170,7 @@ fn overlapping(random: &mut Random, n: u32) -> Problem {
             continue;
         }
         let min_distance_bytes = random.range(0, 60) as i64 - 20;
-        problem.overlaps.push(Overlap {
-            input: pair[0],
-            output: pair[1],
-            min_distance_bytes,
-        });
+        problem.overlaps.push(Overlap { input: pair[0], output: pair[1], min_distance_bytes });
     }
     problem
 }

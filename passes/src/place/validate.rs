@@ -46,10 +46,8 @@ impl Problem {
         let mut total = 0u64;
         for (id, buffer) in &self.buffers {
             faults.extend(fault_of(id, buffer));
-            let bytes = buffer
-                .size_bytes
-                .saturating_add(buffer.align)
-                .saturating_add(buffer.pin.unwrap_or(0));
+            let bytes =
+                buffer.size_bytes.saturating_add(buffer.align).saturating_add(buffer.pin.unwrap_or(0));
             total = total.saturating_add(bytes);
         }
         for overlap in &self.overlaps {
