@@ -1,1 +1,65 @@
 //! What a compiled program needs to run: the arena, mapped files, the fork-join pool, the call into machine code.
+//!
+//! This room knows neither the IR nor the kernels. Machine code comes in as an address with an owner ([`JitCode`]), becomes a
+//! [`Program`] together with its weights and the descriptions of its inputs and outputs, and is run from a [`RunContext`],
+//! which owns everything that one caller needs: the arena and the threads. Many contexts share one program.
+//!
+//! ```
+//! use runtime::{ElementKind, JitCode, Program, ProgramParts, TensorDesc, Weights, as_bytes, as_bytes_mut};
+//! use std::sync::Arc;
+//!
+//! // What machine code looks like from here: one entry. This one doubles its only input.
+//! unsafe extern "C" fn double(
+//!     _: *const runtime::Context, _: *mut u8, _: *const u8,
+//!     inputs: *const *const u8, outputs: *const *mut u8, _: *const i64,
+//! ) -> i32 {
+//!     // SAFETY: the descriptors below promise four f32 on both sides.
+//!     unsafe {
+//!         for i in 0..4 {
+//!             *(*outputs).cast::<f32>().add(i) = 2.0 * *(*inputs).cast::<f32>().add(i);
+//!         }
+//!     }
+//!     0
+//! }
+//!
+//! let tensor = |name: &str| TensorDesc::new(name, ElementKind::F32, vec![4], 16);
+//! // SAFETY: `double` is a function, which stays loaded, and touches only what the descriptors name.
+//! let code = unsafe { JitCode::from_entry(double, Arc::new(())) };
+//! let program = Arc::new(Program::new(ProgramParts {
+//!     code,
+//!     weights: Arc::new(Weights::none()),
+//!     arena_bytes: 0,
+//!     threads: 1,
+//!     inputs: vec![tensor("x")],
+//!     outputs: vec![tensor("y")],
+//!     faults: vec![],
+//! }));
+//! let mut context = program.context(1)?;
+//! let mut y = [0.0f32; 4];
+//! context.run(&[as_bytes(&[1.0f32, 2.0, 3.0, 4.0])], &mut [as_bytes_mut(&mut y)])?;
+//! assert_eq!(y, [2.0, 4.0, 6.0, 8.0]);
+//! # Ok::<(), runtime::RunError>(())
+//! ```
+
+mod abi;
+mod allocations;
+mod buffer;
+mod bytes;
+mod context;
+mod jit;
+mod machine;
+mod mapped;
+mod pool;
+mod program;
+mod wait;
+
+pub use abi::{Context, EntryFn, KernelFn, optc_parallel, optc_poison, symbols};
+pub use allocations::{Allocations, CountingAllocator};
+pub use buffer::{AlignedBuffer, Arena, ArenaError, OutOfMemory, POISON, poison};
+pub use bytes::{Plain, as_bytes, as_bytes_mut, from_bytes, from_bytes_mut};
+pub use context::{InputBuffer, RunContext, RunError, Side};
+pub use jit::{JitCode, WrongSignature};
+pub use machine::{available_threads, cpu_features, peak_resident_bytes};
+pub use mapped::MappedFile;
+pub use pool::Pool;
+pub use program::{ElementKind, Program, ProgramParts, TensorDesc, Weights};

@@ -1,0 +1,106 @@
+//! What compiled code and this crate know of each other: the entry, the kernels, and the symbols that code may import.
+//!
+//! All of it is the C calling convention with pointers and integers, so that the same code serves the JIT and an object file.
+
+use crate::buffer::poison;
+use crate::pool::Pool;
+
+/// A kernel, as compiled code hands it to [`optc_parallel`]: a descriptor of sizes (its layout is between code and kernel), a
+/// table of operand and result pointers, the part to do, and this worker's scratch.
+pub type KernelFn = unsafe extern "C" fn(desc: *const u8, ptrs: *const *mut u8, part: u32, scratch: *mut u8);
+
+/// The entry of compiled code. It returns 0, or `k > 0` for the program's fault number `k` (see
+/// [`crate::ProgramParts::faults`]).
+///
+/// - `arena`: the program's `arena_bytes`, aligned to 64, containing garbage;
+/// - `weights`: the program's weights, aligned to 64;
+/// - `inputs`, `outputs`: one pointer for each descriptor, in order, to that many bytes;
+/// - `dims`: the sizes of symbolic dimensions, in the program's order.
+pub type EntryFn = unsafe extern "C" fn(
+    ctx: *const Context,
+    arena: *mut u8,
+    weights: *const u8,
+    inputs: *const *const u8,
+    outputs: *const *mut u8,
+    dims: *const i64,
+) -> i32;
+
+/// What compiled code receives as its first argument and passes on to [`optc_parallel`] unread.
+#[repr(C)]
+pub struct Context {
+    pool: *const Pool,
+}
+
+impl Context {
+    /// A context for code that runs while `pool` is borrowed. The pointer is only followed during the run.
+    pub(crate) fn new(pool: &Pool) -> Context {
+        Context { pool }
+    }
+}
+
+/// Runs all parts of a kernel on the context's threads and returns when they are done. A kernel that panics ends the process
+/// with its message: it can't unwind out of `extern "C"`, and so not into machine code.
+///
+/// # Safety
+/// `ctx` must be what the entry received; the rest as for [`Pool::run`].
+pub unsafe extern "C" fn optc_parallel(
+    ctx: *const Context,
+    kernel: KernelFn,
+    desc: *const u8,
+    ptrs: *const *mut u8,
+    parts: u32,
+    scratch: *mut u8,
+    scratch_stride: u64,
+) {
+    // SAFETY: the entry's context lives during the run, and the pool behind it too (`RunContext` borrows both).
+    let pool = unsafe { &*(*ctx).pool };
+    // SAFETY: what our caller vouches for.
+    unsafe { pool.run(kernel, desc, ptrs, parts, scratch, scratch_stride as usize) }
+}
+
+/// Fills dead memory with [`crate::POISON`], which reads as NaN. Code compiled for a debug run calls it where a value dies.
+///
+/// # Safety
+/// `ptr` must be valid for writing `bytes` bytes.
+pub unsafe extern "C" fn optc_poison(ptr: *mut u8, bytes: u64) {
+    if bytes > 0 {
+        // SAFETY: what our caller vouches for; all memory of a run is initialised.
+        poison(unsafe { std::slice::from_raw_parts_mut(ptr, bytes as usize) });
+    }
+}
+
+/// The symbols that compiled code may import from this crate, for the JIT's table.
+pub fn symbols() -> [(&'static str, *const u8); 2] {
+    [("optc_parallel", optc_parallel as *const u8), ("optc_poison", optc_poison as *const u8)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parallel_reaches_the_contexts_pool() {
+        unsafe extern "C" fn store_part(_: *const u8, ptrs: *const *mut u8, part: u32, _: *mut u8) {
+            // SAFETY: one byte for each part.
+            unsafe { *(*ptrs).add(part as usize) = part as u8 + 1 };
+        }
+        let pool = Pool::new(2);
+        let mut out = [0u8; 9];
+        let ptrs = [out.as_mut_ptr()];
+        let ctx = Context::new(&pool);
+        // SAFETY: nine bytes for nine parts, no descriptor and no scratch used.
+        unsafe { optc_parallel(&ctx, store_part, [].as_ptr(), ptrs.as_ptr(), 9, std::ptr::null_mut(), 0) };
+        assert_eq!(out, [1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    }
+
+    #[test]
+    fn poison_writes_its_range_only() {
+        let mut words = [0u32; 4];
+        // SAFETY: the middle two words.
+        unsafe { optc_poison(words.as_mut_ptr().add(1).cast(), 8) };
+        // SAFETY: nothing is written.
+        unsafe { optc_poison(std::ptr::null_mut(), 0) };
+        assert!(f32::from_bits(words[1]).is_nan() && f32::from_bits(words[2]).is_nan());
+        assert_eq!((words[0], words[3]), (0, 0));
+    }
+}

@@ -1,0 +1,149 @@
+//! How many allocations a piece of work makes, and how much memory it holds at its peak.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::hint::black_box;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicI64};
+use std::sync::{Mutex, PoisonError};
+
+/// The system's allocator, with counts while [`CountingAllocator::measure`] runs; else it costs one load of a shared flag.
+///
+/// ```standalone_crate
+/// use runtime::CountingAllocator;
+/// #[global_allocator]
+/// static ALLOCATOR: CountingAllocator = CountingAllocator::new();
+///
+/// let (numbers, allocations) = ALLOCATOR.measure(|| vec![1u64; 100]);
+/// assert_eq!((allocations.count, allocations.remaining_bytes), (1, 800));
+/// # drop(numbers);
+/// ```
+pub struct CountingAllocator {
+    counting: AtomicBool,
+    count: AtomicU64,
+    bytes: AtomicU64,
+    live: AtomicI64,
+    peak: AtomicI64,
+    /// Held by the measurement that counts.
+    measuring: Mutex<()>,
+}
+
+/// What all threads of the process did while a piece of work ran.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Allocations {
+    /// Allocations, a growing or shrinking of one included.
+    pub count: u64,
+    /// The sum of their sizes.
+    pub bytes: u64,
+    /// The most that was live at a time, above what was live at the beginning.
+    pub peak_bytes: u64,
+    /// What was live at the end, above what was live at the beginning; negative where more was freed.
+    pub remaining_bytes: i64,
+}
+
+impl CountingAllocator {
+    /// An allocator to be installed with `#[global_allocator]`.
+    #[expect(clippy::new_without_default, reason = "a static needs a const constructor")]
+    pub const fn new() -> CountingAllocator {
+        CountingAllocator {
+            counting: AtomicBool::new(false),
+            count: AtomicU64::new(0),
+            bytes: AtomicU64::new(0),
+            live: AtomicI64::new(0),
+            peak: AtomicI64::new(0),
+            measuring: Mutex::new(()),
+        }
+    }
+
+    /// Runs `work` and counts what is allocated meanwhile, by all threads. One measurement runs at a time; others wait, so `work`
+    /// must not measure in its turn.
+    ///
+    /// # Panics
+    /// If this is not the program's global allocator, so that a count of nothing is never a mistake.
+    pub fn measure<R>(&self, work: impl FnOnce() -> R) -> (R, Allocations) {
+        let _alone = self.measuring.lock().unwrap_or_else(PoisonError::into_inner);
+        let counting = Counting::begin(self);
+        drop(black_box(Box::new(0u64)));
+        assert!(
+            self.count.load(Relaxed) > 0,
+            "the counting allocator is not this program's global allocator"
+        );
+        self.reset();
+        let result = work();
+        drop(counting);
+        let allocations = Allocations {
+            count: self.count.load(Relaxed),
+            bytes: self.bytes.load(Relaxed),
+            peak_bytes: self.peak.load(Relaxed).max(0) as u64,
+            remaining_bytes: self.live.load(Relaxed),
+        };
+        (result, allocations)
+    }
+
+    fn reset(&self) {
+        self.count.store(0, Relaxed);
+        self.bytes.store(0, Relaxed);
+        self.live.store(0, Relaxed);
+        self.peak.store(0, Relaxed);
+    }
+
+    fn allocated(&self, bytes: usize) {
+        if self.counting.load(Relaxed) {
+            self.count.fetch_add(1, Relaxed);
+            self.bytes.fetch_add(bytes as u64, Relaxed);
+            let live = self.live.fetch_add(bytes as i64, Relaxed) + bytes as i64;
+            self.peak.fetch_max(live, Relaxed);
+        }
+    }
+
+    fn freed(&self, bytes: usize) {
+        if self.counting.load(Relaxed) {
+            self.live.fetch_sub(bytes as i64, Relaxed);
+        }
+    }
+}
+
+/// Counts until it is dropped, by a panic too.
+struct Counting<'a>(&'a CountingAllocator);
+
+impl<'a> Counting<'a> {
+    fn begin(allocator: &'a CountingAllocator) -> Counting<'a> {
+        allocator.reset();
+        allocator.counting.store(true, Relaxed);
+        Counting(allocator)
+    }
+}
+
+impl Drop for Counting<'_> {
+    fn drop(&mut self) {
+        self.0.counting.store(false, Relaxed);
+    }
+}
+
+// SAFETY: all memory comes from and goes to `System`, with the caller's arguments unchanged; counting does not allocate.
+unsafe impl GlobalAlloc for CountingAllocator {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        self.allocated(layout.size());
+        // SAFETY: the caller's contract is `System`'s.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        self.allocated(layout.size());
+        // SAFETY: as above.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        self.freed(layout.size());
+        // SAFETY: as above.
+        unsafe { System.dealloc(block, layout) }
+    }
+
+    unsafe fn realloc(&self, block: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
+        self.freed(layout.size());
+        self.allocated(new_size);
+        // SAFETY: as above.
+        unsafe { System.realloc(block, layout, new_size) }
+    }
+}

@@ -1,0 +1,287 @@
+//! Where a program's bytes live: aligned buffers, the arena of a context, and the poison for dead memory.
+
+use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::fmt;
+use std::ops::Range;
+use std::ptr::NonNull;
+
+/// What dead memory is filled with in a debug run: a quiet NaN when read as f64, f32, bf16, f16 or f8, and a huge number when read
+/// as an integer, so that an index taken from it is out of every range.
+pub const POISON: [u8; 2] = 0x7ff9u16.to_le_bytes();
+
+/// Fills `bytes` with [`POISON`], which begins anew at the start of the range.
+pub fn poison(bytes: &mut [u8]) {
+    for pair in bytes.chunks_mut(POISON.len()) {
+        pair.copy_from_slice(&POISON[..pair.len()]);
+    }
+}
+
+/// The alignment that compiled code may rely on, in bytes: one cache line, one AVX-512 vector.
+const ALIGN: usize = 64;
+
+/// Buffers from this size on begin at a page.
+const BIG_BYTES: usize = 64 << 10;
+const PAGE: usize = 4096;
+
+/// Zeroed memory aligned to 64 bytes, or to a page from 64 KiB on. Its size is fixed; it may be zero.
+///
+/// Memory comes from the global allocator by way of its zeroing entry and with its smallest alignment, and is aligned here: so
+/// that big buffers are fresh pages of the system, which cost nothing until they are written.
+pub struct AlignedBuffer {
+    /// What the allocator gave; dangling if the buffer is empty.
+    block: NonNull<u8>,
+    layout: Layout,
+    start: NonNull<u8>,
+    size_bytes: usize,
+}
+
+// SAFETY: the buffer owns its memory, like a `Vec<u8>`.
+unsafe impl Send for AlignedBuffer {}
+// SAFETY: as above; shared access only reads.
+unsafe impl Sync for AlignedBuffer {}
+
+/// The system has no memory of that size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OutOfMemory {
+    /// What was asked for.
+    pub bytes: usize,
+}
+
+impl fmt::Display for OutOfMemory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "no memory for a buffer of {} bytes", self.bytes)
+    }
+}
+
+impl std::error::Error for OutOfMemory {}
+
+impl AlignedBuffer {
+    /// A buffer of `bytes` zeros.
+    ///
+    /// # Errors
+    /// If the allocator has no such memory.
+    pub fn zeroed(bytes: usize) -> Result<AlignedBuffer, OutOfMemory> {
+        if bytes == 0 {
+            return Ok(AlignedBuffer::empty());
+        }
+        let align = if bytes >= BIG_BYTES { PAGE } else { ALIGN };
+        let layout = bytes
+            .checked_add(align)
+            .and_then(|padded| Layout::from_size_align(padded, align_of::<u128>()).ok())
+            .ok_or(OutOfMemory { bytes })?;
+        // SAFETY: the layout's size is not zero.
+        let block = NonNull::new(unsafe { alloc_zeroed(layout) }).ok_or(OutOfMemory { bytes })?;
+        let padding = block.as_ptr().align_offset(align);
+        // SAFETY: `padding` is below `align`, by which the block is larger than `bytes`.
+        let start = unsafe { block.add(padding) };
+        Ok(AlignedBuffer { block, layout, start, size_bytes: bytes })
+    }
+
+    fn empty() -> AlignedBuffer {
+        let dangling = NonNull::<Line>::dangling().cast();
+        AlignedBuffer { block: dangling, layout: Layout::new::<()>(), start: dangling, size_bytes: 0 }
+    }
+
+    /// The contents.
+    pub fn as_slice(&self) -> &[u8] {
+        // SAFETY: `start` is valid for `size_bytes` bytes, initialised by `alloc_zeroed`.
+        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.size_bytes) }
+    }
+
+    /// The contents, to be written.
+    pub fn as_mut_slice(&mut self) -> &mut [u8] {
+        // SAFETY: as in `as_slice`, and `self` is borrowed exclusively.
+        unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.size_bytes) }
+    }
+}
+
+/// Gives dangling pointers their alignment.
+#[repr(align(64))]
+struct Line;
+
+impl Drop for AlignedBuffer {
+    fn drop(&mut self) {
+        if self.layout.size() > 0 {
+            // SAFETY: `block` came from the allocator with this layout.
+            unsafe { dealloc(self.block.as_ptr(), self.layout) };
+        }
+    }
+}
+
+impl fmt::Debug for AlignedBuffer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "AlignedBuffer({} bytes)", self.size_bytes)
+    }
+}
+
+/// The memory in which a run's intermediates and scratch lie: the context's own, allocated once and at the first run, or memory
+/// that the embedder gives for the context's life.
+pub struct Arena<'a>(Memory<'a>);
+
+enum Memory<'a> {
+    Unallocated,
+    Owned(AlignedBuffer),
+    Given(&'a mut [u8]),
+}
+
+impl<'a> Arena<'a> {
+    /// An arena that allocates its memory when it is first needed.
+    pub fn owned() -> Arena<'a> {
+        Arena(Memory::Unallocated)
+    }
+
+    /// An arena in the embedder's memory, whose contents are garbage afterwards. It must be aligned to 64 bytes and large enough
+    /// for the program; what makes a context of it checks both.
+    pub fn given(memory: &'a mut [u8]) -> Arena<'a> {
+        Arena(Memory::Given(memory))
+    }
+
+    /// The first `bytes` bytes, allocated if they are not yet there.
+    ///
+    /// # Errors
+    /// If the allocator has no such memory, or the memory given is smaller than that or not aligned to 64.
+    pub fn reserve(&mut self, bytes: usize) -> Result<&mut [u8], ArenaError> {
+        if matches!(self.0, Memory::Unallocated) {
+            self.0 = Memory::Owned(AlignedBuffer::zeroed(bytes)?);
+        }
+        let memory = self.contents();
+        if memory.as_ptr().align_offset(ALIGN) != 0 {
+            return Err(ArenaError::Misaligned);
+        }
+        let found = memory.len();
+        memory.get_mut(..bytes).ok_or(ArenaError::TooSmall { needed: bytes, found })
+    }
+
+    /// Checks memory that was given, without allocating any.
+    ///
+    /// # Errors
+    /// As [`Arena::reserve`].
+    pub fn check(&mut self, bytes: usize) -> Result<(), ArenaError> {
+        match self.0 {
+            Memory::Unallocated => Ok(()),
+            Memory::Owned(_) | Memory::Given(_) => self.reserve(bytes).map(drop),
+        }
+    }
+
+    /// The bytes held now: 0 before the first run of an owned arena.
+    pub fn size_bytes(&self) -> usize {
+        match &self.0 {
+            Memory::Unallocated => 0,
+            Memory::Owned(buffer) => buffer.size_bytes,
+            Memory::Given(memory) => memory.len(),
+        }
+    }
+
+    /// Fills a range of bytes with [`POISON`].
+    ///
+    /// # Panics
+    /// If the range is not within the bytes held now.
+    pub fn poison(&mut self, range: Range<usize>) {
+        poison(&mut self.contents()[range]);
+    }
+
+    fn contents(&mut self) -> &mut [u8] {
+        match &mut self.0 {
+            Memory::Unallocated => &mut [],
+            Memory::Owned(buffer) => buffer.as_mut_slice(),
+            Memory::Given(memory) => memory,
+        }
+    }
+}
+
+/// Why an arena can't serve a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ArenaError {
+    /// The memory given does not begin at a multiple of 64.
+    Misaligned,
+    /// The memory given has too few bytes.
+    TooSmall {
+        /// What the program needs.
+        needed: usize,
+        /// What was given.
+        found: usize,
+    },
+    /// The allocator has no such memory.
+    OutOfMemory(OutOfMemory),
+}
+
+impl From<OutOfMemory> for ArenaError {
+    fn from(error: OutOfMemory) -> ArenaError {
+        ArenaError::OutOfMemory(error)
+    }
+}
+
+impl fmt::Display for ArenaError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ArenaError::Misaligned => write!(f, "the arena given must begin at a multiple of {ALIGN} bytes"),
+            ArenaError::TooSmall { needed, found } => {
+                write!(f, "the arena given has {found} bytes, and the program needs {needed}")
+            }
+            ArenaError::OutOfMemory(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for ArenaError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buffers_are_zero_and_aligned_by_size() {
+        for (bytes, align) in
+            [(0, 64), (1, 64), (64, 64), (BIG_BYTES - 1, 64), (BIG_BYTES, PAGE), (1 << 20, PAGE)]
+        {
+            let mut buffer = AlignedBuffer::zeroed(bytes).unwrap();
+            assert_eq!(buffer.as_slice().as_ptr() as usize % align, 0, "{bytes}");
+            assert!(buffer.as_slice().iter().all(|&byte| byte == 0));
+            buffer.as_mut_slice().fill(1);
+            assert_eq!(buffer.as_slice().len(), bytes);
+        }
+    }
+
+    #[test]
+    fn impossible_sizes_are_errors() {
+        for bytes in [usize::MAX, isize::MAX as usize, 1 << 60] {
+            assert_eq!(AlignedBuffer::zeroed(bytes).unwrap_err(), OutOfMemory { bytes });
+        }
+    }
+
+    #[test]
+    fn poison_is_nan_at_every_float_width() {
+        let mut bytes = [0u8; 11];
+        poison(&mut bytes);
+        assert_eq!(bytes[..2], bytes[8..10]);
+        assert_eq!(bytes[10], POISON[0]);
+        assert!(f64::from_le_bytes(bytes[..8].try_into().unwrap()).is_nan());
+        assert!(f32::from_le_bytes(bytes[..4].try_into().unwrap()).is_nan());
+        let half = u16::from_le_bytes(POISON);
+        assert!(half & 0x7c00 == 0x7c00 && half & 0x3ff != 0, "f16");
+        assert!(half & 0x7f80 == 0x7f80 && half & 0x7f != 0, "bf16");
+    }
+
+    #[test]
+    fn an_owned_arena_allocates_once_and_late() {
+        let mut arena = Arena::owned();
+        assert_eq!(arena.size_bytes(), 0);
+        arena.check(1 << 60).unwrap();
+        let first = arena.reserve(100).unwrap().as_ptr();
+        assert_eq!(arena.reserve(100).unwrap().as_ptr(), first);
+        assert_eq!(arena.size_bytes(), 100);
+        arena.poison(4..8);
+        let words = arena.reserve(100).unwrap();
+        assert!(words[..4] == [0; 4] && words[4..6] == POISON && words[8] == 0);
+    }
+
+    #[test]
+    fn a_given_arena_is_checked() {
+        let mut buffer = AlignedBuffer::zeroed(200).unwrap();
+        let start = buffer.as_slice().as_ptr();
+        assert_eq!(Arena::given(buffer.as_mut_slice()).reserve(200).unwrap().as_ptr(), start);
+        let too_small = ArenaError::TooSmall { needed: 201, found: 200 };
+        assert_eq!(Arena::given(buffer.as_mut_slice()).check(201), Err(too_small));
+        assert_eq!(Arena::given(&mut buffer.as_mut_slice()[1..]).check(10), Err(ArenaError::Misaligned));
+    }
+}

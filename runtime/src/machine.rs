@@ -1,0 +1,65 @@
+//! What machine this is and what the process has used of it.
+
+use std::thread;
+
+/// The threads that run at once on this machine, as the system allots them to the process; 1 if it does not say.
+pub fn available_threads() -> usize {
+    thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// The architecture and those of its vector features that kernels choose by, as one line: `x86_64 avx avx2 fma avx512f`.
+pub fn cpu_features() -> String {
+    let mut line = std::env::consts::ARCH.to_owned();
+    for feature in vector_features() {
+        line.push(' ');
+        line.push_str(feature);
+    }
+    line
+}
+
+#[cfg(target_arch = "x86_64")]
+fn vector_features() -> Vec<&'static str> {
+    macro_rules! detected {
+        ($($name:tt)*) => {
+            [$(($name, std::arch::is_x86_feature_detected!($name))),*]
+        };
+    }
+    let features = detected!("sse4.1" "avx" "f16c" "fma" "avx2" "avx512f" "avx512bw" "avx512dq" "avx512vl"
+        "avx512vnni" "avx512bf16");
+    features.iter().filter(|(_, present)| *present).map(|(name, _)| *name).collect()
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn vector_features() -> Vec<&'static str> {
+    Vec::new()
+}
+
+/// The most memory that the process has had resident at a time, in bytes; `None` where the system does not say so (in
+/// `/proc/self/status`, as Linux does).
+pub fn peak_resident_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kibibytes * 1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn features_begin_with_the_architecture() {
+        let line = cpu_features();
+        assert!(line.starts_with(std::env::consts::ARCH), "{line}");
+        assert!(line.split(' ').all(|word| !word.is_empty()), "{line}");
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn the_peak_grows_with_what_is_touched() {
+        let before = peak_resident_bytes().unwrap();
+        let touched = std::hint::black_box(vec![1u8; 64 << 20]);
+        assert!(peak_resident_bytes().unwrap() >= 64 << 20, "before {before}");
+        drop(touched);
+    }
+}

@@ -1,0 +1,357 @@
+//! How the parts of one kernel are spread over threads and joined again.
+//!
+//! A fork-join pool. The caller is worker 0 and works too; parts are taken from a shared counter, so that a slow thread takes
+//! fewer. Threads spin for a bounded time and then sleep (see `wait`).
+//!
+//! # The gate
+//!
+//! All agreement goes through one atomic word, the *gate*: how many workers are inside the job, how many sleep, whether the job
+//! is open, and the job's number. Every change of it is a read-modify-write, so all changes stand in one order, and each
+//! carries on the release sequence of the ones before. From that follow the three laws that the rest relies on:
+//!
+//! 1. *A job is read only while it stands.* The caller writes the job while the gate is closed and nobody is inside, then opens
+//!    the gate (release). A worker enters by exchanging an open gate for the same gate with one more inside (acquire): it sees
+//!    the job, and the gate can't be drained before it leaves. A worker that comes late finds the gate closed.
+//! 2. *All parts are done when `for_each` returns.* The caller leaves when the counter is used up, closes the gate (nobody enters
+//!    any more) and waits until nobody is inside; each leaving is a release, the last look of the caller an acquire. Workers that
+//!    never came are not waited for, so a core that another process holds costs its share and no more.
+//! 3. *No wake-up is lost.* A worker holds the lock from before it counts itself asleep until it waits. An opening either comes
+//!    before the counting, then the worker sees it in the gate and does not wait; or after it, then the opener sees a sleeper in
+//!    the word that it changes, and its taking of the lock puts the notification after the beginning of the wait. The same holds
+//!    for the caller's sleep, with the roles exchanged.
+//!
+//! A panic in a part is caught where it happens, the parts not yet begun are dropped, and the caller panics with the first
+//! payload after the join. (Kernels can't unwind: an `extern "C"` function aborts the process instead.)
+//!
+//! The pool does not nest: a call that finds it busy, from within a part or from another thread, runs its parts in its own
+//! thread.
+
+use std::any::Any;
+use std::cell::UnsafeCell;
+use std::mem;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::{Arc, Barrier, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+
+use crate::abi::KernelFn;
+use crate::wait::spin_for;
+
+/// A fork-join pool of a fixed number of threads, the caller's included.
+///
+/// ```
+/// use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+/// let pool = runtime::Pool::new(2);
+/// let sum = AtomicU32::new(0);
+/// pool.for_each(10, &|_worker, part| {
+///     sum.fetch_add(part, Relaxed);
+/// });
+/// assert_eq!(sum.into_inner(), 45);
+/// ```
+pub struct Pool {
+    shared: Arc<Shared>,
+    workers: Vec<JoinHandle<()>>,
+    /// True while a call has the workers; a second call meanwhile runs in its own thread.
+    busy: AtomicBool,
+}
+
+/// What a part is given to: the worker's number (below the pool's threads) and the part's.
+type Body<'a> = dyn Fn(usize, u32) + Sync + 'a;
+
+/// A job as the workers see it. The borrow's lifetime is erased; law 1 keeps it alive while it is read.
+#[derive(Clone, Copy)]
+struct Job {
+    body: *const Body<'static>,
+    parts: u32,
+}
+
+/// Keeps a word alone in its cache lines (two, since processors fetch lines in pairs).
+#[repr(align(128))]
+struct Alone<T>(T);
+
+struct Shared {
+    gate: Alone<AtomicU64>,
+    /// The first part that nobody has taken; 64 bits, so that overshooting a `u32` can't wrap.
+    next: Alone<AtomicU64>,
+    job: UnsafeCell<Option<Job>>,
+    panic: Mutex<Option<Box<dyn Any + Send>>>,
+    lock: Mutex<()>,
+    opened: Condvar,
+    drained: Condvar,
+}
+
+// SAFETY: all fields but `job` are `Send` and `Sync`. `job` is written by the one caller that holds `busy`, while the gate is
+// closed and drained, and read by workers between entering and leaving (law 1); what it points to is `Sync`.
+unsafe impl Send for Shared {}
+// SAFETY: as above.
+unsafe impl Sync for Shared {}
+
+/// One worker inside the job; the field holds up to 65,535.
+const INSIDE: u64 = 1;
+const INSIDE_FIELD: u64 = 0xffff;
+/// One worker asleep.
+const ASLEEP: u64 = 1 << 16;
+const ASLEEP_FIELD: u64 = 0xffff << 16;
+/// The job may be entered.
+const OPEN: u64 = 1 << 32;
+/// The pool is being dropped.
+const STOP: u64 = 1 << 33;
+/// The caller sleeps until nobody is inside.
+const CALLER_ASLEEP: u64 = 1 << 34;
+/// One more job. The number only spares a worker from entering a job twice; its wrapping costs at most a job done without it.
+const NUMBER: u64 = 1 << 35;
+
+/// The most threads a pool has, by the width of the gate's fields.
+const MOST_THREADS: usize = 1024;
+
+impl Pool {
+    /// A pool of `threads` threads, of which one is the caller's: `threads - 1` are started here. `Pool::new(1)` starts none and
+    /// runs everything in the caller's thread.
+    ///
+    /// # Panics
+    /// If `threads` is 0 or above 1024, or the system refuses to start a thread.
+    pub fn new(threads: usize) -> Pool {
+        assert!(
+            (1..=MOST_THREADS).contains(&threads),
+            "a pool has 1 to {MOST_THREADS} threads, not {threads}"
+        );
+        let shared = Arc::new(Shared::new());
+        let started = Arc::new(Barrier::new(threads));
+        let workers =
+            (1..threads).map(|worker| start(worker, Arc::clone(&shared), Arc::clone(&started))).collect();
+        started.wait();
+        Pool { shared, workers, busy: AtomicBool::new(false) }
+    }
+
+    /// The number of threads, the caller's included.
+    pub fn threads(&self) -> usize {
+        self.workers.len() + 1
+    }
+
+    /// Calls `body(worker, part)` once for each part below `parts`, and returns when all calls have returned. At any time no two
+    /// calls run with the same `worker`, which is below [`Pool::threads`]. Which worker gets which part is not determined.
+    ///
+    /// # Panics
+    /// With the payload of the first panic in `body`; parts not begun by then are dropped. The pool stays usable.
+    pub fn for_each(&self, parts: u32, body: &Body<'_>) {
+        if parts <= 1 || self.workers.is_empty() || self.busy.swap(true, Acquire) {
+            (0..parts).for_each(|part| body(0, part));
+            return;
+        }
+        self.shared.open(parts, body);
+        self.shared.take_parts(0);
+        let panic = self.shared.close();
+        self.busy.store(false, Release);
+        if let Some(payload) = panic {
+            resume_unwind(payload);
+        }
+    }
+
+    /// Calls `kernel(desc, ptrs, part, scratch + worker * scratch_stride)` for each part below `parts`, as [`Pool::for_each`]
+    /// does. `scratch_stride` is in bytes; `scratch` may be null if the kernel uses none.
+    ///
+    /// # Safety
+    /// `kernel` must be sound for `desc` and `ptrs` with each part, on any thread, with all parts at once; and `scratch` must
+    /// have `threads() * scratch_stride` bytes that nothing else uses meanwhile.
+    pub unsafe fn run(
+        &self,
+        kernel: KernelFn,
+        desc: *const u8,
+        ptrs: *const *mut u8,
+        parts: u32,
+        scratch: *mut u8,
+        scratch_stride: usize,
+    ) {
+        let call = KernelCall { kernel, desc, ptrs, scratch, scratch_stride };
+        // SAFETY: the caller of `run` vouches for the kernel on these arguments; `for_each` hands each part out once, and never
+        // the same worker to two calls at a time.
+        self.for_each(parts, &|worker, part| unsafe { call.part(worker, part) });
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        self.shared.gate.0.fetch_or(STOP, AcqRel);
+        self.shared.notify(&self.shared.opened);
+        for worker in self.workers.drain(..) {
+            worker.join().expect("workers catch every panic");
+        }
+    }
+}
+
+/// The arguments that all parts of a kernel share.
+struct KernelCall {
+    kernel: KernelFn,
+    desc: *const u8,
+    ptrs: *const *mut u8,
+    scratch: *mut u8,
+    scratch_stride: usize,
+}
+
+// SAFETY: shared between workers only to call `part`, whose safety the caller of `Pool::run` vouches for on any thread.
+unsafe impl Sync for KernelCall {}
+
+impl KernelCall {
+    /// # Safety
+    /// As for [`Pool::run`], with `worker` below the pool's threads and used by one call at a time.
+    unsafe fn part(&self, worker: usize, part: u32) {
+        let scratch = self.scratch.wrapping_add(worker * self.scratch_stride);
+        // SAFETY: what the caller vouches for.
+        unsafe { (self.kernel)(self.desc, self.ptrs, part, scratch) }
+    }
+}
+
+/// Starts a worker. Its thread allocates as it comes up; `started` keeps that out of later runs, which allocate nothing.
+fn start(worker: usize, shared: Arc<Shared>, started: Arc<Barrier>) -> JoinHandle<()> {
+    thread::Builder::new()
+        .name(format!("optc-{worker}"))
+        .spawn(move || {
+            started.wait();
+            shared.work(worker);
+        })
+        .expect("the system starts a thread")
+}
+
+impl Shared {
+    fn new() -> Shared {
+        Shared {
+            gate: Alone(AtomicU64::new(0)),
+            next: Alone(AtomicU64::new(0)),
+            job: UnsafeCell::new(None),
+            panic: Mutex::new(None),
+            lock: Mutex::new(()),
+            opened: Condvar::new(),
+            drained: Condvar::new(),
+        }
+    }
+
+    /// The caller's first half: publishes the job and wakes those who sleep.
+    fn open(&self, parts: u32, body: &Body<'_>) {
+        let body = &raw const *body;
+        // SAFETY: only the lifetime changes. Law 2: `close` returns before the borrow ends, and nobody reads the job after that.
+        let body = unsafe { mem::transmute::<*const Body<'_>, *const Body<'static>>(body) };
+        // SAFETY: the gate is closed and drained (law 1), and `busy` keeps other callers out.
+        unsafe { *self.job.get() = Some(Job { body, parts }) };
+        self.next.0.store(0, Relaxed);
+        let before = self.gate.0.fetch_add(NUMBER | OPEN, AcqRel);
+        if before & ASLEEP_FIELD != 0 {
+            self.notify(&self.opened);
+        }
+    }
+
+    /// The caller's second half: lets nobody in any more, waits for those inside, and hands out the first panic.
+    fn close(&self) -> Option<Box<dyn Any + Send>> {
+        self.gate.0.fetch_and(!OPEN, AcqRel);
+        let drained = || (self.gate.0.load(Acquire) & INSIDE_FIELD == 0).then_some(());
+        if spin_for(drained).is_none() {
+            self.sleep_until_drained();
+        }
+        // A worker's store to `panic` comes before its leaving, so the look without news is one uncontended lock.
+        lock(&self.panic).take()
+    }
+
+    fn sleep_until_drained(&self) {
+        let mut guard = lock(&self.lock);
+        self.gate.0.fetch_or(CALLER_ASLEEP, AcqRel);
+        while self.gate.0.load(Acquire) & INSIDE_FIELD != 0 {
+            guard = self.drained.wait(guard).unwrap_or_else(PoisonError::into_inner);
+        }
+        self.gate.0.fetch_and(!CALLER_ASLEEP, AcqRel);
+    }
+
+    /// A worker's life.
+    fn work(&self, worker: usize) {
+        let mut done = 0;
+        loop {
+            let gate = self.wait_for_news(done);
+            if gate & STOP != 0 {
+                return;
+            }
+            if self.gate.0.compare_exchange(gate, gate + INSIDE, Acquire, Relaxed).is_ok() {
+                self.take_parts(worker);
+                self.leave();
+                done = number(gate);
+            }
+        }
+    }
+
+    /// The gate at a moment when it was open for a job other than number `done`, or when the pool stops.
+    fn wait_for_news(&self, done: u64) -> u64 {
+        loop {
+            let news = || Some(self.gate.0.load(Relaxed)).filter(|&gate| is_news(gate, done));
+            if let Some(gate) = spin_for(news) {
+                return gate;
+            }
+            self.sleep(done);
+        }
+    }
+
+    /// Sleeps until the next opening, or any earlier moment: what is woken looks again by spinning, since the job that woke it is
+    /// often over before it is up, and the next one near.
+    fn sleep(&self, done: u64) {
+        let guard = lock(&self.lock);
+        let before = self.gate.0.fetch_add(ASLEEP, AcqRel);
+        if !is_news(before, done) {
+            drop(self.opened.wait(guard).unwrap_or_else(PoisonError::into_inner));
+        }
+        self.gate.0.fetch_sub(ASLEEP, AcqRel);
+    }
+
+    fn leave(&self) {
+        let before = self.gate.0.fetch_sub(INSIDE, AcqRel);
+        if before & CALLER_ASLEEP != 0 && before & INSIDE_FIELD == INSIDE {
+            self.notify(&self.drained);
+        }
+    }
+
+    /// Runs parts until none is left. Never unwinds.
+    fn take_parts(&self, worker: usize) {
+        // SAFETY: a worker is inside (law 1), or this is the caller, who wrote the job itself and has not closed it.
+        let job = unsafe { *self.job.get() }.expect("an open gate has a job");
+        // SAFETY: the borrow behind the pointer lasts until `close` returns, which waits for all that are inside (law 2).
+        let body = unsafe { &*job.body };
+        let parts = u64::from(job.parts);
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
+            while let Some(part) = Some(self.next.0.fetch_add(1, Relaxed)).filter(|&part| part < parts) {
+                body(worker, part as u32);
+            }
+        }));
+        if let Err(payload) = outcome {
+            self.next.0.store(parts, Relaxed);
+            self.keep_first(payload);
+        }
+    }
+
+    /// Keeps the payload if it is the job's first. Later ones are leaked: dropping a payload may panic in its turn.
+    fn keep_first(&self, payload: Box<dyn Any + Send>) {
+        let mut first = lock(&self.panic);
+        match *first {
+            None => *first = Some(payload),
+            Some(_) => mem::forget(payload),
+        }
+    }
+
+    /// Wakes all who wait for `event`. Taking the lock first is what law 3 asks for.
+    fn notify(&self, event: &Condvar) {
+        drop(lock(&self.lock));
+        event.notify_all();
+    }
+}
+
+fn number(gate: u64) -> u64 {
+    gate / NUMBER
+}
+
+fn is_news(gate: u64, done: u64) -> bool {
+    gate & STOP != 0 || (gate & OPEN != 0 && number(gate) != done)
+}
+
+/// Locks; that a holder panicked is no concern, since nothing here is left half done.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+#[path = "pool_tests.rs"]
+mod tests;

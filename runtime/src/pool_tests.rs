@@ -1,0 +1,194 @@
+//! That the pool does each part once, joins, wakes, survives panics, and stays out of the way of others.
+
+use std::collections::HashSet;
+use std::sync::atomic::AtomicU32;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use super::*;
+
+/// Each of `parts` parts adds one to its own counter; panics unless each was done once.
+fn check_each_part_once(pool: &Pool, parts: u32) {
+    let done: Vec<AtomicU32> = (0..parts).map(|_| AtomicU32::new(0)).collect();
+    pool.for_each(parts, &|_, part| {
+        done[part as usize].fetch_add(1, Relaxed);
+    });
+    for (part, times) in done.iter().enumerate() {
+        assert_eq!(times.load(Relaxed), 1, "part {part} of {parts}");
+    }
+}
+
+fn panic_message(outcome: thread::Result<()>) -> String {
+    *outcome.expect_err("a part panicked").downcast::<String>().expect("a formatted message")
+}
+
+#[test]
+fn each_part_is_done_once() {
+    for threads in [1, 2, 3, 8] {
+        let pool = Pool::new(threads);
+        for parts in [0, 1, 2, 3, 7, 64, 1000] {
+            check_each_part_once(&pool, parts);
+        }
+    }
+}
+
+#[test]
+fn many_short_jobs_in_a_row_lose_nothing() {
+    let pool = Pool::new(4);
+    let sum = AtomicU64::new(0);
+    for job in 0..50_000u64 {
+        pool.for_each(3, &|_, part| {
+            sum.fetch_add(job * u64::from(part), Relaxed);
+        });
+    }
+    assert_eq!(sum.into_inner(), (0..50_000).map(|job| 3 * job).sum());
+}
+
+#[test]
+fn sleeping_workers_are_woken() {
+    let pool = Pool::new(2);
+    for _ in 0..20 {
+        while pool.shared.gate.0.load(Relaxed) & ASLEEP_FIELD == 0 {
+            thread::yield_now();
+        }
+        let (send, receive) = mpsc::sync_channel::<()>(1);
+        let receive = Mutex::new(receive);
+        // One part sends and the other receives, so that the job ends only if both threads take part in it.
+        pool.for_each(2, &|_, part| match part {
+            0 => lock(&receive).recv_timeout(Duration::from_secs(60)).expect("the worker woke up"),
+            _ => send.send(()).expect("the channel is open"),
+        });
+    }
+}
+
+#[test]
+fn a_caller_that_slept_is_woken() {
+    let pool = Pool::new(2);
+    let caller = thread::current().id();
+    for _ in 0..5 {
+        pool.for_each(2, &|_, _| {
+            if thread::current().id() == caller {
+                // The caller goes on when the worker has the other part.
+                spin_until(|| pool.shared.next.0.load(Relaxed) >= 2);
+            } else {
+                spin_until(|| pool.shared.gate.0.load(Relaxed) & CALLER_ASLEEP != 0);
+            }
+        });
+        assert_eq!(pool.shared.gate.0.load(Relaxed) & CALLER_ASLEEP, 0);
+    }
+}
+
+fn spin_until(condition: impl Fn() -> bool) {
+    while !condition() {
+        thread::yield_now();
+    }
+}
+
+#[test]
+fn no_worker_runs_two_parts_at_once() {
+    let pool = Pool::new(4);
+    let inside: Vec<AtomicU32> = (0..4).map(|_| AtomicU32::new(0)).collect();
+    for _ in 0..500 {
+        pool.for_each(32, &|worker, _| {
+            assert_eq!(inside[worker].fetch_add(1, AcqRel), 0);
+            inside[worker].fetch_sub(1, AcqRel);
+        });
+    }
+}
+
+#[test]
+fn a_panic_reaches_the_caller_after_the_join_and_the_pool_goes_on() {
+    let pool = Pool::new(3);
+    for bad_part in [0, 5, 99] {
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
+            pool.for_each(100, &|_, part| assert!(part != bad_part, "part {part} is bad"));
+        }));
+        assert_eq!(panic_message(outcome), format!("part {bad_part} is bad"));
+        check_each_part_once(&pool, 100);
+    }
+}
+
+#[test]
+fn a_panic_of_every_part_is_one_panic() {
+    let pool = Pool::new(4);
+    for _ in 0..200 {
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
+            pool.for_each(16, &|_, part| panic!("part {part}"));
+        }));
+        assert!(panic_message(outcome).starts_with("part "));
+    }
+}
+
+#[test]
+fn a_call_from_within_a_part_runs_inline() {
+    let pool = Pool::new(2);
+    let count = AtomicU32::new(0);
+    pool.for_each(4, &|_, _| {
+        let outer = thread::current().id();
+        pool.for_each(5, &|worker, _| {
+            assert_eq!((worker, thread::current().id()), (0, outer));
+            count.fetch_add(1, Relaxed);
+        });
+    });
+    assert_eq!(count.into_inner(), 20);
+}
+
+#[test]
+fn two_callers_at_once_both_get_their_parts_done() {
+    let pool = Pool::new(2);
+    thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| (0..2000).for_each(|_| check_each_part_once(&pool, 5)));
+        }
+    });
+}
+
+#[test]
+fn more_threads_than_cores_still_finish() {
+    let hog = AtomicBool::new(true);
+    thread::scope(|scope| {
+        for _ in 0..2 * thread::available_parallelism().map_or(2, usize::from) {
+            scope.spawn(|| {
+                while hog.load(Relaxed) {
+                    std::hint::spin_loop()
+                }
+            });
+        }
+        let pool = Pool::new(8);
+        (0..50).for_each(|_| check_each_part_once(&pool, 40));
+        hog.store(false, Relaxed);
+    });
+}
+
+#[test]
+fn a_pool_can_be_dropped_unused_and_asleep() {
+    (0..50).for_each(|_| drop(Pool::new(3)));
+    let pool = Pool::new(3);
+    spin_until(|| pool.shared.gate.0.load(Relaxed) & ASLEEP_FIELD == 2 * ASLEEP);
+    drop(pool);
+}
+
+#[test]
+fn kernels_get_their_part_and_their_workers_scratch() {
+    unsafe extern "C" fn mark(desc: *const u8, ptrs: *const *mut u8, part: u32, scratch: *mut u8) {
+        // SAFETY: the test gives one byte per part, one byte of descriptor, and 16 bytes of scratch per worker.
+        unsafe {
+            *(*ptrs).add(part as usize) = part as u8 + *desc;
+            *scratch.add(15) = 1;
+        }
+    }
+    let pool = Pool::new(2);
+    let (mut out, mut scratch) = ([0u8; 100], [0u8; 32]);
+    let ptrs = [out.as_mut_ptr()];
+    // SAFETY: sizes as `mark` says.
+    unsafe { pool.run(mark, [7u8].as_ptr(), ptrs.as_ptr(), 100, scratch.as_mut_ptr(), 16) };
+    assert!((0..100).all(|part| out[part] == part as u8 + 7));
+    let touched: HashSet<usize> = (0..32).filter(|&i| scratch[i] != 0).collect();
+    assert!(!touched.is_empty() && touched.is_subset(&HashSet::from([15, 31])), "{touched:?}");
+}
+
+#[test]
+#[should_panic(expected = "a pool has 1 to 1024 threads, not 0")]
+fn a_pool_without_threads_is_refused() {
+    let _ = Pool::new(0);
+}

@@ -1,0 +1,246 @@
+//! That a program runs machine code on what it is given, and refuses what does not fit before the code is entered.
+
+use std::sync::Arc;
+
+use cranelift_codegen::ir::{AbiParam, InstBuilder, MemFlagsData, Value, types};
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
+use cranelift_jit::{JITBuilder, JITModule};
+use cranelift_module::{FuncId, Linkage, Module, default_libcall_names};
+use runtime::{
+    AlignedBuffer, Arena, ArenaError, ElementKind, InputBuffer, JitCode, Pool, Program, ProgramParts,
+    RunError, Side, TensorDesc, Weights, as_bytes, as_bytes_mut,
+};
+
+/// What the compiled function under test does.
+#[derive(Clone, Copy)]
+enum Body {
+    /// `y[i] = x[i] + w` on 8 f32, a part of `optc_parallel` for each `i`; each part goes by way of its worker's scratch.
+    AddWeight,
+    /// Returns this status and writes nothing.
+    Status(i64),
+}
+
+/// The kernel that `AddWeight` calls: pointers are x, w, y; scratch is one f32 for each worker.
+unsafe extern "C" fn add_weight(_: *const u8, ptrs: *const *mut u8, part: u32, scratch: *mut u8) {
+    // SAFETY: the code below passes these three pointers, to 8, 1 and 8 f32, and 64 bytes of scratch for each worker.
+    unsafe {
+        let (x, w, y) = (*ptrs, *ptrs.add(1), *ptrs.add(2));
+        *scratch.cast::<f32>() = *x.cast::<f32>().add(part as usize);
+        *y.cast::<f32>().add(part as usize) = *scratch.cast::<f32>() + *w.cast::<f32>();
+    }
+}
+
+/// The pointer table, then 64 bytes of scratch for each of two workers.
+const ARENA_BYTES: usize = 64 + 2 * 64;
+
+/// Compiles an entry with `pointers` parameters.
+fn compile(body: Body, pointers: usize) -> (JITModule, FuncId) {
+    let mut builder = JITBuilder::new(default_libcall_names()).expect("the test compiles");
+    builder.symbols(runtime::symbols());
+    builder.symbol("add_weight", add_weight as *const u8);
+    let mut module = JITModule::new(builder);
+    let mut context = module.make_context();
+    context.func.signature.params = vec![AbiParam::new(types::I64); pointers];
+    context.func.signature.returns = vec![AbiParam::new(types::I32)];
+    let entry = module
+        .declare_function("entry", Linkage::Export, &context.func.signature)
+        .expect("the test compiles");
+    let mut builder_context = FunctionBuilderContext::new();
+    let mut builder = FunctionBuilder::new(&mut context.func, &mut builder_context);
+    let block = builder.create_block();
+    builder.append_block_params_for_function_params(block);
+    builder.switch_to_block(block);
+    builder.seal_block(block);
+    let params = builder.block_params(block).to_vec();
+    let status = match body {
+        Body::AddWeight => {
+            emit_add_weight(&mut module, &mut builder, &params);
+            0
+        }
+        Body::Status(status) => status,
+    };
+    let status = builder.ins().iconst(types::I32, status);
+    builder.ins().return_(&[status]);
+    builder.finalize(module.target_config());
+    module.define_function(entry, &mut context).expect("the test compiles");
+    module.finalize_definitions().expect("the test compiles");
+    (module, entry)
+}
+
+fn emit_add_weight(module: &mut JITModule, builder: &mut FunctionBuilder<'_>, params: &[Value]) {
+    let &[ctx, arena, weights, inputs, outputs, _dims] = params else { panic!("an entry's parameters") };
+    let flags = MemFlagsData::trusted();
+    let x = builder.ins().load(types::I64, flags, inputs, 0);
+    let y = builder.ins().load(types::I64, flags, outputs, 0);
+    for (slot, pointer) in [x, weights, y].into_iter().enumerate() {
+        builder.ins().store(flags, pointer, arena, 8 * slot as i32);
+    }
+    let mut parallel = module.make_signature();
+    let (pointer, part) = (AbiParam::new(types::I64), AbiParam::new(types::I32));
+    parallel.params = vec![pointer, pointer, pointer, pointer, part, pointer, pointer];
+    let parallel =
+        module.declare_function("optc_parallel", Linkage::Import, &parallel).expect("the test compiles");
+    let mut kernel = module.make_signature();
+    kernel.params = vec![pointer, pointer, part, pointer];
+    let kernel = module.declare_function("add_weight", Linkage::Import, &kernel).expect("the test compiles");
+    let parallel = module.declare_func_in_func(parallel, builder.func);
+    let kernel = module.declare_func_in_func(kernel, builder.func);
+    let kernel = builder.ins().func_addr(types::I64, kernel);
+    let parts = builder.ins().iconst(types::I32, 8);
+    let scratch = builder.ins().iadd_imm_u(arena, 64);
+    let stride = builder.ins().iconst(types::I64, 64);
+    builder.ins().call(parallel, &[ctx, kernel, weights, arena, parts, scratch, stride]);
+}
+
+fn parts(body: Body) -> ProgramParts {
+    let (module, entry) = compile(body, 6);
+    let mut weights = AlignedBuffer::zeroed(4).expect("the test compiles");
+    weights.as_mut_slice().copy_from_slice(as_bytes(&[100.0f32]));
+    let tensor = |name: &str| TensorDesc::new(name, ElementKind::F32, vec![8], 32);
+    ProgramParts {
+        code: JitCode::from_module(module, entry).expect("the test compiles"),
+        weights: Arc::new(Weights::buffer(weights)),
+        arena_bytes: ARENA_BYTES,
+        threads: 2,
+        inputs: vec![tensor("x")],
+        outputs: vec![tensor("y")],
+        faults: vec!["the index is out of range".to_owned()],
+    }
+}
+
+fn program(body: Body) -> Arc<Program> {
+    Arc::new(Program::new(parts(body)))
+}
+
+const X: [f32; 8] = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0];
+const Y: [f32; 8] = [100.0, 101.0, 102.0, 103.0, 104.0, 105.0, 106.0, 107.0];
+
+#[test]
+fn machine_code_runs_its_kernels_on_every_number_of_threads() {
+    let program = program(Body::AddWeight);
+    for threads in [1, 2] {
+        let mut context = program.context(threads).unwrap();
+        for _ in 0..100 {
+            let mut y = [0.0f32; 8];
+            context.run(&[as_bytes(&X)], &mut [as_bytes_mut(&mut y)]).unwrap();
+            assert_eq!(y, Y);
+        }
+        assert_eq!(context.arena_bytes(), ARENA_BYTES);
+    }
+}
+
+#[test]
+fn many_contexts_run_one_program_at_once() {
+    let program = program(Body::AddWeight);
+    let pool = Arc::new(Pool::new(2));
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                let mut context = program.context_in(Arc::clone(&pool), Arena::owned()).unwrap();
+                for _ in 0..200 {
+                    let mut y = [0.0f32; 8];
+                    context.run(&[as_bytes(&X)], &mut [as_bytes_mut(&mut y)]).unwrap();
+                    assert_eq!(y, Y);
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn a_program_runs_in_the_embedders_arena() {
+    let program = program(Body::AddWeight);
+    let mut memory = AlignedBuffer::zeroed(ARENA_BYTES).unwrap();
+    let pool = Arc::new(Pool::new(1));
+    let arena = Arena::given(memory.as_mut_slice());
+    let mut context = program.context_in(Arc::clone(&pool), arena).unwrap();
+    let mut y = [0.0f32; 8];
+    context.run(&[as_bytes(&X)], &mut [as_bytes_mut(&mut y)]).unwrap();
+    assert_eq!(y, Y);
+    drop(context);
+    assert_eq!(memory.as_slice()[64..68], as_bytes(&[7.0f32])[..], "scratch of worker 0");
+
+    let too_small = Arena::given(&mut memory.as_mut_slice()[..ARENA_BYTES - 1]);
+    let error = program.context_in(pool, too_small).err().unwrap();
+    let expected = ArenaError::TooSmall { needed: ARENA_BYTES, found: ARENA_BYTES - 1 };
+    assert_eq!(error, RunError::Arena(expected));
+}
+
+/// Runs `AddWeight` on `inputs` and outputs of `output_bytes`, and compares the message.
+fn check_refused(inputs: &[&[u8]], output_bytes: &[usize], message: &str) {
+    let mut context = program(Body::AddWeight).context(1).expect("the buffers fit");
+    let mut outputs: Vec<Vec<u8>> = output_bytes.iter().map(|&bytes| vec![0; bytes]).collect();
+    let mut outputs: Vec<&mut [u8]> = outputs.iter_mut().map(Vec::as_mut_slice).collect();
+    let error = context.run(inputs, &mut outputs).expect_err("the buffers do not fit");
+    assert_eq!(error.to_string(), message);
+
+    let mut y = [0.0f32; 8];
+    context.run(&[as_bytes(&X)], &mut [as_bytes_mut(&mut y)]).expect("the buffers fit");
+    assert_eq!(y, Y, "the context stays usable");
+}
+
+#[test]
+fn buffers_that_do_not_fit_are_refused() {
+    let x = as_bytes(&X);
+    check_refused(&[], &[32], "0 input buffers were given, and the program has 1 inputs");
+    check_refused(&[x], &[32, 1], "2 output buffers were given, and the program has 1 outputs");
+    let short = "input `x` of shape [8] has 32 bytes, and the buffer given has 31";
+    check_refused(&[&x[1..]], &[32], short);
+    let long = "output `y` of shape [8] has 32 bytes, and the buffer given has 33";
+    check_refused(&[x], &[33], long);
+    let odd = "the buffer given for input `x` must begin at a multiple of 4 bytes";
+    check_refused(&[&as_bytes(&[0u64; 6])[1..33]], &[32], odd);
+}
+
+#[test]
+fn a_status_becomes_the_fault_that_the_compiler_named() {
+    for (status, expected) in [
+        (1, "the index is out of range"),
+        (2, "a fault that the compiler did not name"),
+        (-1, "a fault that the compiler did not name"),
+    ] {
+        let mut context = program(Body::Status(status)).context(1).unwrap();
+        let mut y = [0.0f32; 8];
+        let error = context.run(&[as_bytes(&X)], &mut [as_bytes_mut(&mut y)]).unwrap_err();
+        let message = expected.to_owned();
+        assert_eq!(error, RunError::Fault { status: status as i32, message });
+    }
+}
+
+#[test]
+fn an_overwritten_input_must_be_donated() {
+    let mut parts = parts(Body::AddWeight);
+    parts.inputs[0].overwritten = true;
+    let mut context = Arc::new(Program::new(parts)).context(1).unwrap();
+    let (mut x, mut y) = (X, [0.0f32; 8]);
+    let refused = RunError::NotDonated { name: "x".to_owned() };
+    let result = context.run(&[as_bytes(&x)], &mut [as_bytes_mut(&mut y)]);
+    assert_eq!(result, Err(refused.clone()));
+    let mut shared = [InputBuffer::Shared(as_bytes(&X))];
+    let result = context.run_donating(&mut shared, &mut [as_bytes_mut(&mut y)]);
+    assert_eq!(result, Err(refused));
+    let mut donated = [InputBuffer::Donated(as_bytes_mut(&mut x))];
+    context.run_donating(&mut donated, &mut [as_bytes_mut(&mut y)]).unwrap();
+    assert_eq!(y, Y);
+    let mut short = [InputBuffer::Donated(&mut as_bytes_mut(&mut x)[4..])];
+    let result = context.run_donating(&mut short, &mut [as_bytes_mut(&mut y)]);
+    assert!(matches!(result, Err(RunError::Size { side: Side::Input, expected: 32, found: 28, .. })));
+}
+
+#[test]
+fn threads_beyond_the_planned_scratch_are_refused() {
+    let program = program(Body::AddWeight);
+    for found in [0, 3] {
+        assert_eq!(program.context(found).err(), Some(RunError::Threads { most: 2, found }));
+    }
+    let error = program.context_in(Arc::new(Pool::new(3)), Arena::owned()).err();
+    assert_eq!(error, Some(RunError::Threads { most: 2, found: 3 }));
+}
+
+#[test]
+fn an_entry_of_another_signature_is_refused() {
+    let (module, entry) = compile(Body::Status(0), 5);
+    let error = JitCode::from_module(module, entry).unwrap_err();
+    assert_eq!(error.expected, "(i64, i64, i64, i64, i64, i64) -> i32 system_v");
+    assert_eq!(error.found, "(i64, i64, i64, i64, i64) -> i32 system_v");
+}
