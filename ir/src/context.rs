@@ -97,7 +97,7 @@ impl Context {
             return;
         }
         self.dialects.push(dialect);
-        for def in dialect.ops {
+        for def in dialect.ops() {
             let name = self.op_name(def.name);
             let entry = self.names.get(name.index() as u32);
             assert!(entry.def.set(def).is_ok(), "two rows are named `{}`", def.name);

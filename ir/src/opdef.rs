@@ -11,6 +11,7 @@ use crate::context::Context;
 use crate::entities::{Attr, Type};
 use crate::interp::{EvalError, Tensor};
 use crate::scalar::Scalar;
+use crate::types::{Dim, TypeData};
 
 /// A named table of rows.
 pub struct Dialect {
@@ -18,8 +19,15 @@ pub struct Dialect {
     pub name: &'static str,
     /// What the dialect is for, in a sentence or two.
     pub doc: &'static str,
+    /// Its operations, in one table or several.
+    pub tables: &'static [&'static [OpDef]],
+}
+
+impl Dialect {
     /// Its operations.
-    pub ops: &'static [OpDef],
+    pub fn ops(&self) -> impl Iterator<Item = &'static OpDef> + use<> {
+        self.tables.iter().flat_map(|table| table.iter())
+    }
 }
 
 /// The row of an operation.
@@ -240,6 +248,68 @@ pub struct InferInput<'a> {
     pub operands: &'a [Type],
     /// The inherent attributes (a dictionary).
     pub properties: Attr,
+}
+
+impl<'a> InferInput<'a> {
+    /// The sizes of operand `index`.
+    ///
+    /// # Errors
+    /// If there is no such operand, or it is not a ranked tensor.
+    pub fn shape(&self, index: usize) -> Result<&'a [Dim], InferError> {
+        let ty = *self.operands.get(index).ok_or_else(|| format!("operand {index} is missing"))?;
+        let shape = self.ctx.type_data(ty).tensor_shape();
+        shape.ok_or_else(|| InferError(format!("operand {index} is not a ranked tensor")))
+    }
+
+    /// The element type of operand `index`.
+    ///
+    /// # Errors
+    /// If there is no such operand.
+    pub fn elem(&self, index: usize) -> Result<Type, InferError> {
+        let ty = *self.operands.get(index).ok_or_else(|| format!("operand {index} is missing"))?;
+        Ok(self.ctx.elem(ty))
+    }
+
+    /// An inherent attribute.
+    pub fn attr(&self, name: &str) -> Option<Attr> {
+        self.ctx.dict_get(self.properties, self.ctx.ident(name))
+    }
+
+    /// An integer attribute, or the row's default for it.
+    pub fn int(&self, name: &str) -> Option<i64> {
+        let given = self.attr(name).and_then(|attr| self.ctx.int_value(attr));
+        given.or_else(|| match self.def.attr(name)?.presence {
+            Presence::DefaultInt(value) => Some(value),
+            _ => None,
+        })
+    }
+
+    /// An `array<i64>` attribute, or the row's default for it.
+    ///
+    /// # Errors
+    /// If it is not there, or something else.
+    pub fn ints(&self, name: &str) -> Result<Vec<i64>, InferError> {
+        let given = self.attr(name).and_then(|attr| self.ctx.ints_value(attr));
+        let default = || match self.def.attr(name)?.presence {
+            Presence::DefaultInts(values) => Some(values.to_vec()),
+            _ => None,
+        };
+        given.or_else(default).ok_or_else(|| InferError(format!("`{name}` is not an `array<i64>`")))
+    }
+
+    /// A string attribute, or the row's default for it.
+    pub fn text(&self, name: &str) -> Option<&'a str> {
+        let given = self.attr(name).and_then(|attr| self.ctx.str_value(attr));
+        given.or_else(|| match self.def.attr(name)?.presence {
+            Presence::DefaultText(text) => Some(text),
+            _ => None,
+        })
+    }
+
+    /// A tensor type of these sizes.
+    pub fn tensor(&self, shape: Vec<Dim>, elem: Type) -> Type {
+        self.ctx.ty(TypeData::Tensor { shape: shape.into(), elem, encoding: None })
+    }
 }
 
 /// Why no result type follows: a phrase in lower case, what was found and what was expected.

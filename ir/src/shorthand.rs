@@ -4,7 +4,7 @@ use crate::attrs::AttrData;
 use crate::blob::Blob;
 use crate::context::Context;
 use crate::entities::{Attr, Ident, Type};
-use crate::opdef::dict_get;
+use crate::opdef::{Dialect, dict_get};
 use crate::types::{Dim, FloatKind, Signedness, TypeData};
 use hashbrown::HashSet;
 
@@ -178,7 +178,8 @@ impl Context {
 
     /// All names known so far that are near to `name`, nearest first: for "did you mean".
     pub fn similar_ops(&self, name: &str) -> Vec<&'static str> {
-        let known: HashSet<&'static str> = self.dialects().flat_map(|d| d.ops).map(|def| def.name).collect();
+        let known: HashSet<&'static str> =
+            self.dialects().flat_map(Dialect::ops).map(|def| def.name).collect();
         crate::diag::nearest(name, known)
     }
 }

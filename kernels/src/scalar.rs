@@ -43,16 +43,8 @@ const ROUND: f32 = 12_582_912.0;
 /// ln 2 in two parts, the first short enough that `n * LN2_HI` is exact for |n| < 2^15.
 const LN2_HI: f32 = 0.693_359_4;
 const LN2_LO: f32 = -2.121_944_4e-4;
-const EXP: [f32; 8] = [
-    1.987_569_1e-4,
-    1.398_2e-3,
-    8.333_452e-3,
-    4.166_579_6e-2,
-    1.666_666_5e-1,
-    5e-1,
-    1.0,
-    1.0,
-];
+const EXP: [f32; 8] =
+    [1.987_569_1e-4, 1.398_2e-3, 8.333_452e-3, 4.166_579_6e-2, 1.666_666_5e-1, 5e-1, 1.0, 1.0];
 
 /// e^x. Overflows to infinity above 88.72284, is denormal below -87.33654 and 0 below -103.97; NaN for NaN.
 #[inline]
@@ -119,11 +111,7 @@ pub fn tanh(x: f32) -> f32 {
     let z = min(7.905_311, max(-7.905_311, x));
     let square = z * z;
     let value = z * poly(square, TANH_TOP) / poly(square, TANH_BOTTOM);
-    let value = if x.abs() > 9.02 {
-        1f32.copysign(x)
-    } else {
-        value
-    };
+    let value = if x.abs() > 9.02 { 1f32.copysign(x) } else { value };
     if x.abs() < 4e-4 { x } else { value }
 }
 
@@ -136,13 +124,8 @@ const ERF_TOP: [f32; 7] = [
     -2.954_6e-3,
     -1.609_603_3e-2,
 ];
-const ERF_BOTTOM: [f32; 5] = [
-    -1.456_607_2e-5,
-    -2.133_740_6e-4,
-    -1.682_827e-3,
-    -7.373_329_2e-3,
-    -1.426_473_9e-2,
-];
+const ERF_BOTTOM: [f32; 5] =
+    [-1.456_607_2e-5, -2.133_740_6e-4, -1.682_827e-3, -7.373_329_2e-3, -1.426_473_9e-2];
 
 /// The error function; exactly 1 in magnitude above 3.75, keeps the sign of zero, NaN for NaN.
 #[inline]
@@ -150,11 +133,7 @@ pub fn erf(x: f32) -> f32 {
     let z = min(3.75, max(-3.75, x));
     let square = z * z;
     let value = z * poly(square, ERF_TOP) / poly(square, ERF_BOTTOM);
-    if x.abs() > 3.75 {
-        1f32.copysign(x)
-    } else {
-        value
-    }
+    if x.abs() > 3.75 { 1f32.copysign(x) } else { value }
 }
 
 /// 1 / (1 + e^-x), relatively exact for large negative `x` too; NaN for NaN.

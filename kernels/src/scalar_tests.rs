@@ -4,9 +4,7 @@ use super::*;
 
 /// Every 997th bit pattern from 0 to infinity, with both signs: all exponents, denormals included.
 fn sweep() -> impl Iterator<Item = f32> {
-    (0..0x7f80_0000u32)
-        .step_by(997)
-        .flat_map(|bits| [f32::from_bits(bits), -f32::from_bits(bits)])
+    (0..0x7f80_0000u32).step_by(997).flat_map(|bits| [f32::from_bits(bits), -f32::from_bits(bits)])
 }
 
 /// The distance of `found` from `exact` in units of the last place of the f32 nearest to `exact`.
@@ -14,27 +12,14 @@ fn ulps(found: f32, exact: f64) -> f64 {
     let nearest = (exact as f32).abs().clamp(f32::MIN_POSITIVE, f32::MAX);
     let ulp = f64::from(f32::from_bits(nearest.to_bits() + 1)) - f64::from(nearest);
     let ulp = if ulp.is_finite() { ulp } else { 2f64.powi(104) };
-    if exact as f32 == found {
-        0.0
-    } else {
-        (f64::from(found) - exact).abs() / ulp
-    }
+    if exact as f32 == found { 0.0 } else { (f64::from(found) - exact).abs() / ulp }
 }
 
 #[track_caller]
-fn check(
-    name: &str,
-    function: fn(f32) -> f32,
-    exact: fn(f64) -> f64,
-    allowed: impl Fn(f32, f64) -> bool,
-) {
+fn check(name: &str, function: fn(f32) -> f32, exact: fn(f64) -> f64, allowed: impl Fn(f32, f64) -> bool) {
     for x in sweep() {
         let (found, want) = (function(x), exact(f64::from(x)));
-        assert!(
-            allowed(found, want),
-            "{name}({x:e}) is {found:e}, want {want:e}: {} ulp",
-            ulps(found, want)
-        );
+        assert!(allowed(found, want), "{name}({x:e}) is {found:e}, want {want:e}: {} ulp", ulps(found, want));
     }
 }
 
@@ -53,9 +38,7 @@ fn exact_erf(x: f64) -> f64 {
         }
         sum * std::f64::consts::FRAC_2_SQRT_PI
     } else {
-        let fraction = (1..60)
-            .rev()
-            .fold(a, |tail, n| a + 0.5 * f64::from(n) / tail);
+        let fraction = (1..60).rev().fold(a, |tail, n| a + 0.5 * f64::from(n) / tail);
         1.0 - (-a * a).exp() / (fraction * std::f64::consts::PI.sqrt())
     };
     value.copysign(x)
@@ -68,16 +51,12 @@ fn exp_is_within_four_ulp() {
 
 #[test]
 fn log_is_within_four_ulp() {
-    check("log", log, f64::ln, |found, want| {
-        want.is_nan() && found.is_nan() || ulps(found, want) <= 4.0
-    });
+    check("log", log, f64::ln, |found, want| want.is_nan() && found.is_nan() || ulps(found, want) <= 4.0);
 }
 
 #[test]
 fn sigmoid_is_within_four_ulp() {
-    check("sigmoid", sigmoid, exact_sigmoid, |found, want| {
-        ulps(found, want) <= 4.0
-    });
+    check("sigmoid", sigmoid, exact_sigmoid, |found, want| ulps(found, want) <= 4.0);
 }
 
 #[test]
@@ -100,9 +79,7 @@ fn softplus_is_within_four_ulp() {
 
 #[test]
 fn tanh_is_within_five_ulp() {
-    check("tanh", tanh, f64::tanh, |found, want| {
-        ulps(found, want) <= 5.0
-    });
+    check("tanh", tanh, f64::tanh, |found, want| ulps(found, want) <= 5.0);
 }
 
 #[test]
@@ -118,11 +95,7 @@ fn gelu_errs_by_4e_7_of_its_input() {
         let wide = f64::from(x);
         let bound = 4e-7 * wide.abs().max(1.0);
         let want = 0.5 * wide * (1.0 + exact_erf(wide * std::f64::consts::FRAC_1_SQRT_2));
-        assert!(
-            (f64::from(gelu(x)) - want).abs() <= bound,
-            "gelu({x:e}) is {:e}, want {want:e}",
-            gelu(x)
-        );
+        assert!((f64::from(gelu(x)) - want).abs() <= bound, "gelu({x:e}) is {:e}, want {want:e}", gelu(x));
         let inner = (2.0 / std::f64::consts::PI).sqrt() * (wide + 0.044715 * wide.powi(3));
         let want = 0.5 * wide * (1.0 + inner.tanh());
         assert!(
@@ -144,40 +117,19 @@ fn gelu_of_large_negative_numbers_is_zero() {
 #[test]
 fn infinities_nan_and_zeros_are_as_documented() {
     let infinity = f32::INFINITY;
-    assert_eq!(
-        [exp(infinity), exp(-infinity), exp(0.0), exp(-0.0)],
-        [infinity, 0.0, 1.0, 1.0]
-    );
-    assert_eq!(
-        [log(infinity), log(0.0), log(-0.0), log(1.0)],
-        [infinity, -infinity, -infinity, 0.0]
-    );
+    assert_eq!([exp(infinity), exp(-infinity), exp(0.0), exp(-0.0)], [infinity, 0.0, 1.0, 1.0]);
+    assert_eq!([log(infinity), log(0.0), log(-0.0), log(1.0)], [infinity, -infinity, -infinity, 0.0]);
     assert!(log(-infinity).is_nan() && log(-1e-40).is_nan());
+    assert_eq!([tanh(infinity), tanh(-infinity), erf(infinity), erf(-infinity)], [1.0, -1.0, 1.0, -1.0]);
     assert_eq!(
-        [
-            tanh(infinity),
-            tanh(-infinity),
-            erf(infinity),
-            erf(-infinity)
-        ],
-        [1.0, -1.0, 1.0, -1.0]
-    );
-    assert_eq!(
-        [
-            sigmoid(infinity),
-            sigmoid(-infinity),
-            softplus(infinity),
-            softplus(-infinity)
-        ],
+        [sigmoid(infinity), sigmoid(-infinity), softplus(infinity), softplus(-infinity)],
         [1.0, 0.0, infinity, 0.0]
     );
     for odd in [tanh, erf] {
         assert_eq!(odd(-0.0).to_bits(), (-0.0f32).to_bits());
         assert_eq!(odd(0.0).to_bits(), 0);
     }
-    for function in [
-        exp, log, tanh, erf, sigmoid, silu, gelu, gelu_tanh, softplus, hard_swish,
-    ] {
+    for function in [exp, log, tanh, erf, sigmoid, silu, gelu, gelu_tanh, softplus, hard_swish] {
         assert!(function(f32::NAN).is_nan());
     }
     assert_eq!(relu(f32::NAN).to_bits(), 0);
@@ -185,12 +137,7 @@ fn infinities_nan_and_zeros_are_as_documented() {
     assert_eq!(clip(f32::NAN, -1.0, 1.0), -1.0);
     assert!(leaky_relu(f32::NAN, 0.1).is_nan());
     assert_eq!(
-        [
-            hard_sigmoid(-9.0, 0.2, 0.5),
-            hard_sigmoid(9.0, 0.2, 0.5),
-            hard_swish(3.0),
-            hard_swish(-3.0)
-        ],
+        [hard_sigmoid(-9.0, 0.2, 0.5), hard_sigmoid(9.0, 0.2, 0.5), hard_swish(3.0), hard_swish(-3.0)],
         [0.0, 1.0, 3.0, 0.0]
     );
 }

@@ -4,7 +4,7 @@ use crate::opdef::{AttrDef, AttrKind, Dialect, OpDef, Presence, RegionCount, Tra
 
 /// The dialect.
 pub static DIALECT: Dialect =
-    Dialect { name: "builtin", doc: "Modules: what holds everything else.", ops: OPS };
+    Dialect { name: "builtin", doc: "Modules: what holds everything else.", tables: &[OPS] };
 
 static OPS: &[OpDef] = &[OpDef {
     name: "builtin.module",

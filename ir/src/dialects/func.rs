@@ -5,7 +5,8 @@ use crate::opdef::{
 };
 
 /// The dialect.
-pub static DIALECT: Dialect = Dialect { name: "func", doc: "Functions, their calls and returns.", ops: OPS };
+pub static DIALECT: Dialect =
+    Dialect { name: "func", doc: "Functions, their calls and returns.", tables: &[OPS] };
 
 static OPS: &[OpDef] = &[
     OpDef {

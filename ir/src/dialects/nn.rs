@@ -1,0 +1,32 @@
+//! `nn`: operations on tensors, as neural networks have them.
+
+use crate::opdef::{AttrDef, AttrKind, Dialect, Presence};
+
+mod broadcast;
+mod contract;
+mod elementwise;
+mod reduce;
+mod rest;
+mod views;
+mod window;
+
+pub use window::{Window, window_of};
+
+/// The dialect.
+pub static DIALECT: Dialect = Dialect {
+    name: "nn",
+    doc: "Operations on tensors, as neural networks have them; sizes broadcast as in numpy.",
+    tables: &[elementwise::OPS, contract::OPS, window::OPS, views::OPS, reduce::OPS, rest::OPS],
+};
+
+/// The column of an attribute.
+const fn attr(name: &'static str, kind: AttrKind, presence: Presence, doc: &'static str) -> AttrDef {
+    AttrDef { name, kind, presence, doc }
+}
+
+const LAYOUT: AttrDef = attr(
+    "layout",
+    AttrKind::OneOf(&["NCHW", "NHWC"]),
+    Presence::DefaultText("NCHW"),
+    "Which axes of input and result are batch, channels, height and width.",
+);

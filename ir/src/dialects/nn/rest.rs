@@ -1,0 +1,159 @@
+//! `nn`'s other rows: constants, normalisation, padding, softmax, gather.
+
+use super::attr;
+use crate::body::OpRef;
+use crate::entities::Type;
+use crate::opdef::{
+    Access, AttrKind, Infer, InferError, InferInput, Kind, OpDef, OperandDef, Presence, Reuse, Traits,
+    TypeClass,
+};
+use crate::types::Dim;
+
+const RESULT: &[OperandDef] = &[OperandDef::one("result", TypeClass::Tensor)];
+
+pub(super) static OPS: &[OpDef] = &[
+    OpDef {
+        name: "nn.constant",
+        doc: "A constant tensor.",
+        example: "%0 = nn.constant dense<1.0> : tensor<4xf32>",
+        results: RESULT,
+        attrs: &[attr("value", AttrKind::Elements, Presence::Required, "Its elements.")],
+        infer: Infer::Rule(infer_constant),
+        traits: Traits::PURE.union(Traits::CONSTANT),
+        kind: Kind::Source,
+        ..OpDef::BLANK
+    },
+    OpDef {
+        name: "nn.batch_norm",
+        doc: "(x - mean) / sqrt(variance + `epsilon`) * scale + bias, for each channel.",
+        example: "%1 = nn.batch_norm %x, %s, %b, %m, %v : (tensor<1x8x4x4xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) -> tensor<1x8x4x4xf32>",
+        operands: &[
+            OperandDef::one("x", TypeClass::FloatTensor),
+            OperandDef::one("scale", TypeClass::FloatTensor),
+            OperandDef::one("bias", TypeClass::FloatTensor),
+            OperandDef::one("mean", TypeClass::FloatTensor),
+            OperandDef::one("variance", TypeClass::FloatTensor),
+        ],
+        results: RESULT,
+        attrs: &[
+            attr("epsilon", AttrKind::Float, Presence::DefaultFloat(1e-5), "Added to the variance."),
+            attr("axis", AttrKind::Int, Presence::DefaultInt(1), "The channel axis."),
+        ],
+        infer: Infer::SameAs(0),
+        verify: Some(verify_batch_norm),
+        traits: Traits::PURE,
+        kind: Kind::Kernel("batch_norm"),
+        reuse: &[Reuse { result: 0, operand: 0, access: Access::SameIndex }],
+        ..OpDef::BLANK
+    },
+    OpDef {
+        name: "nn.softmax",
+        doc: "e^x over the sum of e^x along an axis; the largest element is subtracted first.",
+        example: "%1 = nn.softmax %0 {axis = 1 : i64} : tensor<2x3xf32>",
+        operands: &[OperandDef::one("x", TypeClass::FloatTensor)],
+        results: RESULT,
+        attrs: &[attr("axis", AttrKind::Int, Presence::Required, "The axis, from 0.")],
+        infer: Infer::SameAs(0),
+        verify: Some(verify_axis),
+        traits: Traits::PURE,
+        kind: Kind::Kernel("softmax"),
+        reuse: &[Reuse { result: 0, operand: 0, access: Access::RowWise }],
+        ..OpDef::BLANK
+    },
+    OpDef {
+        name: "nn.pad",
+        doc: "The operand with more elements, equal to `value`, around it.",
+        example: "%1 = nn.pad %0 {low = array<i64: 1>, high = array<i64: 0>} : (tensor<4xf32>) -> tensor<5xf32>",
+        operands: &[OperandDef::one("x", TypeClass::Tensor)],
+        results: RESULT,
+        attrs: &[
+            attr(
+                "low",
+                AttrKind::Ints,
+                Presence::Required,
+                "How many before the first element of each axis.",
+            ),
+            attr(
+                "high",
+                AttrKind::Ints,
+                Presence::Required,
+                "How many behind the last element of each axis.",
+            ),
+            attr("value", AttrKind::Float, Presence::DefaultFloat(0.0), "What they are."),
+        ],
+        infer: Infer::Rule(infer_pad),
+        traits: Traits::PURE,
+        kind: Kind::Kernel("pad"),
+        ..OpDef::BLANK
+    },
+    OpDef {
+        name: "nn.gather",
+        doc: "Slices of x along an axis, picked by index; a negative index counts from the end.",
+        example: "%1 = nn.gather %x, %i {axis = 0 : i64} : (tensor<8x4xf32>, tensor<2xi64>) -> tensor<2x4xf32>",
+        operands: &[
+            OperandDef::one("x", TypeClass::Tensor),
+            OperandDef::one("indices", TypeClass::IntTensor),
+        ],
+        results: RESULT,
+        attrs: &[attr("axis", AttrKind::Int, Presence::DefaultInt(0), "The axis, from 0.")],
+        infer: Infer::Rule(infer_gather),
+        traits: Traits::PURE,
+        kind: Kind::Kernel("gather"),
+        ..OpDef::BLANK
+    },
+];
+
+fn infer_constant(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {
+    use crate::AttrData::{Dense, Resource, Sparse};
+    let value = input.attr("value").ok_or("`value` is missing")?;
+    match input.ctx.attr_data(value) {
+        Dense { ty, .. } | Resource { ty, .. } | Sparse { ty, .. } => Ok(vec![*ty]),
+        _ => Err("`value` holds no elements".into()),
+    }
+}
+
+fn verify_axis(op: OpRef<'_>) -> Result<(), String> {
+    let rank = op.ctx.type_data(op.operand_type(0)).tensor_shape().map_or(0, <[Dim]>::len);
+    match op.int("axis") {
+        Some(axis) if (0..rank as i64).contains(&axis) => Ok(()),
+        Some(axis) => Err(format!("axis {axis} is not one of the operand's {rank}")),
+        None => Err("`axis` is missing".into()),
+    }
+}
+
+fn verify_batch_norm(op: OpRef<'_>) -> Result<(), String> {
+    verify_axis(op)?;
+    let axis = op.int("axis").unwrap_or(1) as usize;
+    let shape = op.ctx.type_data(op.operand_type(0)).tensor_shape().unwrap_or(&[]);
+    for index in 1..op.operand_count() {
+        match op.ctx.type_data(op.operand_type(index)).tensor_shape() {
+            Some(&[size]) if size == shape[axis] || size == Dim::Unknown || shape[axis] == Dim::Unknown => {}
+            _ => return Err(format!("operand {index} is not a tensor of one number for each channel")),
+        }
+    }
+    Ok(())
+}
+
+fn infer_pad(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {
+    let (shape, low, high) = (input.shape(0)?, input.ints("low")?, input.ints("high")?);
+    if low.len() != shape.len() || high.len() != shape.len() {
+        return Err(format!("`low` and `high` do not have {} numbers each", shape.len()).into());
+    }
+    let grown = shape.iter().zip(low.iter().zip(&high)).map(|(size, (low, high))| match size {
+        Dim::Unknown => Ok(Dim::Unknown),
+        Dim::Known(size) => {
+            let size = (*size as i64).checked_add(*low).and_then(|size| size.checked_add(*high));
+            let size = size.and_then(|size| u64::try_from(size).ok());
+            size.map(Dim::Known).ok_or_else(|| InferError("a padded size is below zero".into()))
+        }
+    });
+    Ok(vec![input.tensor(grown.collect::<Result<_, _>>()?, input.elem(0)?)])
+}
+
+fn infer_gather(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {
+    let (shape, indices) = (input.shape(0)?, input.shape(1)?);
+    let axis = input.int("axis").and_then(|axis| usize::try_from(axis).ok());
+    let axis = axis.filter(|axis| *axis < shape.len()).ok_or("`axis` is not one of the operand's axes")?;
+    let sizes = [&shape[..axis], indices, &shape[axis + 1..]].concat();
+    Ok(vec![input.tensor(sizes, input.elem(0)?)])
+}

@@ -1,0 +1,193 @@
+//! Which sizes sliding windows have, and the rows of pools.
+
+use super::{LAYOUT, attr};
+use crate::body::OpRef;
+use crate::entities::Type;
+use crate::opdef::{
+    AttrDef, AttrKind, Infer, InferError, InferInput, Kind, OpDef, OperandDef, Presence, Traits, TypeClass,
+};
+use crate::types::Dim;
+
+/// How a window slides over an image, with all defaults filled in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// Rows and columns of the window.
+    pub kernel: [u64; 2],
+    /// Distance between neighbouring windows.
+    pub strides: [u64; 2],
+    /// Padding above, left, below, right.
+    pub pads: [u64; 4],
+    /// Distance between neighbouring elements of the window.
+    pub dilations: [u64; 2],
+    /// How the number of windows is rounded.
+    pub rounding: Rounding,
+}
+
+/// How the number of windows is rounded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rounding {
+    /// A window that does not fit is dropped.
+    Down,
+    /// A window that begins inside the image (or its left padding) counts.
+    Up,
+}
+
+impl Window {
+    /// How many windows fit along `axis` (0: height, 1: width) of an image of `size` elements; none if no window does.
+    pub fn count(&self, axis: usize, size: u64) -> Option<u64> {
+        let extent = (self.kernel[axis].checked_sub(1)?).checked_mul(self.dilations[axis])?.checked_add(1)?;
+        let (before, after) = (self.pads[axis], self.pads[axis + 2]);
+        let padded = size.checked_add(before)?.checked_add(after)?;
+        let room = padded.checked_sub(extent)?;
+        let stride = self.strides[axis];
+        let count = match self.rounding {
+            Rounding::Down => room.checked_div(stride)? + 1,
+            Rounding::Up => {
+                let count = room.checked_add(stride)?.checked_sub(1)?.checked_div(stride)? + 1;
+                count - u64::from((count - 1) * stride >= size + before)
+            }
+        };
+        Some(count)
+    }
+
+    fn from_lists(
+        kernel: &[i64],
+        strides: &[i64],
+        pads: &[i64],
+        dilations: &[i64],
+        rounding: Rounding,
+    ) -> Result<Window, InferError> {
+        let window = Window {
+            kernel: sizes("kernel", kernel, 1)?,
+            strides: sizes("strides", strides, 1)?,
+            pads: sizes("pads", pads, 0)?,
+            dilations: sizes("dilations", dilations, 1)?,
+            rounding,
+        };
+        Ok(window)
+    }
+}
+
+fn sizes<const N: usize>(name: &str, values: &[i64], least: i64) -> Result<[u64; N], InferError> {
+    let wrong = || InferError(format!("`{name}` is {values:?}, not {N} numbers of at least {least}"));
+    let values: &[i64; N] = values.try_into().map_err(|_| wrong())?;
+    if values.iter().any(|value| *value < least || *value > i64::from(u32::MAX)) {
+        return Err(wrong());
+    }
+    Ok(values.map(|value| value as u64))
+}
+
+/// The window of a convolution or pool; none if its attributes are malformed.
+pub fn window_of(op: OpRef<'_>) -> Option<Window> {
+    let kernel = match op.ints("kernel") {
+        Some(kernel) => kernel,
+        None => op.operand_shape(1)?.get(2..4)?.iter().map(|size| *size as i64).collect(),
+    };
+    let rounding = if op.attr("ceil").is_some() { Rounding::Up } else { Rounding::Down };
+    let dilations = op.ints("dilations").unwrap_or(vec![1, 1]);
+    Window::from_lists(&kernel, &op.ints("strides")?, &op.ints("pads")?, &dilations, rounding).ok()
+}
+
+/// The window that an inference rule sees; `kernel` as given or read off a filter.
+pub(super) fn infer_window(input: &InferInput<'_>, kernel: &[i64]) -> Result<Window, InferError> {
+    let rounding = if input.attr("ceil").is_some() { Rounding::Up } else { Rounding::Down };
+    let dilations = match input.def.attr("dilations") {
+        Some(_) => input.ints("dilations")?,
+        None => vec![1, 1],
+    };
+    Window::from_lists(kernel, &input.ints("strides")?, &input.ints("pads")?, &dilations, rounding)
+}
+
+/// The shape of the result of sliding a window over operand 0, with `channels` channels.
+pub(super) fn slide(input: &InferInput<'_>, window: &Window, channels: Dim) -> Result<Vec<Dim>, InferError> {
+    let image = input.shape(0)?;
+    let [batch, height, width] = match (image, input.text("layout")) {
+        (&[n, h, w, _], Some("NHWC")) => [n, h, w],
+        (&[n, _, h, w], _) => [n, h, w],
+        _ => return Err(format!("operand 0 has {} axes, expected 4", image.len()).into()),
+    };
+    let slide = |axis: usize, size: Dim| match size {
+        Dim::Unknown => Ok(Dim::Unknown),
+        Dim::Known(size) => match window.count(axis, size) {
+            Some(count) => Ok(Dim::Known(count)),
+            None => Err(InferError(format!(
+                "a window of {:?} does not fit an image of size {size}",
+                window.kernel
+            ))),
+        },
+    };
+    let (height, width) = (slide(0, height)?, slide(1, width)?);
+    Ok(match input.text("layout") {
+        Some("NHWC") => vec![batch, height, width, channels],
+        _ => vec![batch, channels, height, width],
+    })
+}
+
+fn infer_pool(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {
+    let window = infer_window(input, &input.ints("kernel")?)?;
+    let image = input.shape(0)?;
+    let channel_axis = if input.text("layout") == Some("NHWC") { 3 } else { 1 };
+    let channels = *image.get(channel_axis).ok_or("operand 0 has too few axes, expected 4")?;
+    Ok(vec![input.tensor(slide(input, &window, channels)?, input.elem(0)?)])
+}
+
+pub(super) const STRIDES: AttrDef = attr(
+    "strides",
+    AttrKind::Ints,
+    Presence::DefaultInts(&[1, 1]),
+    "Distance between neighbouring windows: rows, columns.",
+);
+pub(super) const PADS: AttrDef =
+    attr("pads", AttrKind::Ints, Presence::DefaultInts(&[0, 0, 0, 0]), "Padding above, left, below, right.");
+pub(super) const DILATIONS: AttrDef = attr(
+    "dilations",
+    AttrKind::Ints,
+    Presence::DefaultInts(&[1, 1]),
+    "Distance between neighbouring elements of a window: rows, columns.",
+);
+const KERNEL: AttrDef = attr("kernel", AttrKind::Ints, Presence::Required, "Rows and columns of a window.");
+const CEIL: AttrDef = attr(
+    "ceil",
+    AttrKind::Unit,
+    Presence::Optional,
+    "If there, a window that begins inside the image or its left padding counts even if it does not fit.",
+);
+
+pub(super) static OPS: &[OpDef] = &[
+    OpDef {
+        name: "nn.max_pool2d",
+        doc: "The largest element of each window; padding never is.",
+        example: "%1 = nn.max_pool2d %0 {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>} : (tensor<1x8x4x4xf32>) -> tensor<1x8x2x2xf32>",
+        operands: &[OperandDef::one("input", TypeClass::FloatTensor)],
+        results: &[OperandDef::one("result", TypeClass::FloatTensor)],
+        attrs: &[KERNEL, STRIDES, PADS, DILATIONS, CEIL, LAYOUT],
+        infer: Infer::Rule(infer_pool),
+        traits: Traits::PURE,
+        kind: Kind::Kernel("max_pool2d"),
+        ..OpDef::BLANK
+    },
+    OpDef {
+        name: "nn.avg_pool2d",
+        doc: "The mean of each window.",
+        example: "%1 = nn.avg_pool2d %0 {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>} : (tensor<1x8x4x4xf32>) -> tensor<1x8x2x2xf32>",
+        operands: &[OperandDef::one("input", TypeClass::FloatTensor)],
+        results: &[OperandDef::one("result", TypeClass::FloatTensor)],
+        attrs: &[
+            KERNEL,
+            STRIDES,
+            PADS,
+            CEIL,
+            attr(
+                "count_include_pad",
+                AttrKind::Unit,
+                Presence::Optional,
+                "If there, padding counts as zeros (but not what `ceil` adds); else the mean is over the image only.",
+            ),
+            LAYOUT,
+        ],
+        infer: Infer::Rule(infer_pool),
+        traits: Traits::PURE,
+        kind: Kind::Kernel("avg_pool2d"),
+        ..OpDef::BLANK
+    },
+];

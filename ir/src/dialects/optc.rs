@@ -1,0 +1,30 @@
+//! `optc`: what fusion makes.
+
+use crate::opdef::{Dialect, Infer, Kind, OpDef, OperandDef, RegionCount, Traits, TypeClass};
+
+/// The dialect.
+pub static DIALECT: Dialect =
+    Dialect { name: "optc", doc: "Fused operations: bodies that are run as one step.", tables: &[OPS] };
+
+static OPS: &[OpDef] = &[
+    OpDef {
+        name: "optc.group",
+        doc: "What its body yields, computed in one step; the body reads nothing but its arguments.",
+        example: "%1 = optc.group(%a = %0) : (tensor<4xf32>) -> tensor<4xf32> { optc.yield %a : tensor<4xf32> }",
+        operands: &[OperandDef::variadic("inputs", TypeClass::Any)],
+        results: &[OperandDef::variadic("results", TypeClass::Any)],
+        regions: RegionCount::Exactly(1),
+        infer: Infer::Declared,
+        traits: Traits::PURE.union(Traits::SINGLE_BLOCK),
+        kind: Kind::Group,
+        ..OpDef::BLANK
+    },
+    OpDef {
+        name: "optc.yield",
+        doc: "Ends the body of a group with its results.",
+        example: "optc.yield %a : tensor<4xf32>",
+        operands: &[OperandDef::variadic("values", TypeClass::Any)],
+        traits: Traits::TERMINATOR.union(Traits::YIELD),
+        ..OpDef::BLANK
+    },
+];
