@@ -212,6 +212,12 @@ pub enum AttrKind {
     OneOf(&'static [&'static str]),
     /// `array<i64: ...>`.
     Ints,
+    /// An integer that is the number of an axis of operand 0.
+    Axis,
+    /// `array<i64: ...>`: numbers of axes of operand 0.
+    Axes,
+    /// `array<i64: ...>`: a number for each axis of operand 0.
+    PerAxis,
     /// `array<f64: ...>` or `array<f32: ...>`.
     Floats,
     /// A type.
@@ -358,6 +364,9 @@ bitflags! {
         const SAME_SHAPE = 1 << 14;
         /// Result is the operand's elements in another element type.
         const CAST = 1 << 15;
+        /// Permuting the axes of operand 0 (and of all others, if they are joined or broadcast with it), with the
+        /// attributes that speak of axes, permutes the axes of the result. Elementwise rows need not say it.
+        const PERMUTABLE = 1 << 16;
     }
 }
 

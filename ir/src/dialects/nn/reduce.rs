@@ -9,7 +9,7 @@ use crate::opdef::{
 use crate::types::Dim;
 
 const ATTRS: &[AttrDef] = &[
-    attr("axes", AttrKind::Ints, Presence::Required, "Which axes are folded, each from 0."),
+    attr("axes", AttrKind::Axes, Presence::Required, "Which axes are folded, each from 0."),
     attr("keepdims", AttrKind::Unit, Presence::Optional, "If there, folded axes stay, with size 1."),
 ];
 
@@ -27,7 +27,7 @@ macro_rules! row {
             results: &[OperandDef::one("result", TypeClass::Tensor)],
             attrs: ATTRS,
             infer: Infer::Rule(infer_reduce),
-            traits: Traits::PURE,
+            traits: Traits::PURE.union(Traits::PERMUTABLE),
             kind: Kind::Reduce(Reduce::$reduce),
             ..OpDef::BLANK
         }

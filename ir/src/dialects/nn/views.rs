@@ -49,17 +49,17 @@ pub(super) static OPS: &[OpDef] = &[
         operands: X,
         results: RESULT,
         attrs: &[
-            attr("starts", AttrKind::Ints, Presence::Required, "First index along each axis."),
-            attr("sizes", AttrKind::Ints, Presence::Required, "Elements along each axis."),
+            attr("starts", AttrKind::PerAxis, Presence::Required, "First index along each axis."),
+            attr("sizes", AttrKind::PerAxis, Presence::Required, "Elements along each axis."),
             attr(
                 "strides",
-                AttrKind::Ints,
+                AttrKind::PerAxis,
                 Presence::Optional,
                 "Distance, possibly negative, of neighbours along each axis; absent: 1.",
             ),
         ],
         infer: Infer::Rule(infer_slice),
-        traits: Traits::PURE,
+        traits: Traits::PURE.union(Traits::PERMUTABLE),
         kind: Kind::View(View::OfOperand(slice_layout)),
         ..OpDef::BLANK
     },
@@ -81,9 +81,9 @@ pub(super) static OPS: &[OpDef] = &[
         example: "%2 = nn.concat %0, %1 {axis = 0 : i64} : (tensor<2xf32>, tensor<3xf32>) -> tensor<5xf32>",
         operands: &[OperandDef::variadic("parts", TypeClass::Tensor)],
         results: RESULT,
-        attrs: &[attr("axis", AttrKind::Int, Presence::Required, "The axis, from 0.")],
+        attrs: &[attr("axis", AttrKind::Axis, Presence::Required, "The axis, from 0.")],
         infer: Infer::Rule(infer_concat),
-        traits: Traits::PURE,
+        traits: Traits::PURE.union(Traits::PERMUTABLE),
         kind: Kind::View(View::OfResult(concat_layout)),
         ..OpDef::BLANK
     },
