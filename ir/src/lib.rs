@@ -25,6 +25,7 @@ mod shorthand;
 pub mod size;
 pub mod target;
 pub mod types;
+pub mod weights;
 
 pub use attrs::{AttrData, DenseData};
 pub use blob::{Blob, ConstantSource};

@@ -1,0 +1,72 @@
+//! How passes copy, rebuild and remove operations.
+
+use ir::builder::{InsertPoint, infer};
+use ir::opdef::InferError;
+use ir::{Attr, Block, Body, Builder, Context, Kind, Op, OpSpec, Traits, Type, Value};
+
+/// The entry block of a function's body; none for a declaration.
+pub fn entry(body: &Body) -> Option<Block> {
+    body.entry(body.root())
+}
+
+/// Erases the pure operations of a block that nothing reads, last first, until none is left.
+pub fn erase_dead(ctx: &Context, body: &mut Body, block: Block) {
+    let ops: Vec<Op> = body.ops(block).collect();
+    for op in ops.into_iter().rev() {
+        let is_pure = body.at(ctx, op).has(Traits::PURE);
+        if is_pure && !body.results(op).any(|result| body.is_used(result)) {
+            body.erase(op);
+        }
+    }
+}
+
+/// Makes an operation like `op`, with its name, location and other attributes, of new operands and inherent attributes;
+/// its result types are inferred. It goes where `at` says.
+///
+/// # Errors
+/// If no result types follow.
+pub fn rebuild(
+    ctx: &Context,
+    body: &mut Body,
+    op: Op,
+    operands: &[Value],
+    properties: Attr,
+    at: InsertPoint,
+) -> Result<Op, InferError> {
+    let types: Vec<Type> = operands.iter().map(|value| body.ty(*value)).collect();
+    let results = infer(ctx, body.name(op), &types, properties)?;
+    let copy = body.make_op(body.name(op), operands, &results, body.location(op));
+    body.set_properties(copy, properties);
+    body.set_attrs(copy, body.attrs(op));
+    let location = body.location(op);
+    Builder { ctx, body, at, location }.insert(copy);
+    Ok(copy)
+}
+
+/// Appends a copy of `op`, which has no regions, with other operands to `block`.
+pub fn copy_to(body: &mut Body, op: Op, operands: &[Value], block: Block) -> Op {
+    assert!(body.regions(op).is_empty() && body.child(op).is_none(), "{op} has regions");
+    let results: Vec<Type> = body.results(op).map(|result| body.ty(result)).collect();
+    let copy = body.make_op(body.name(op), operands, &results, body.location(op));
+    body.set_properties(copy, body.properties(op));
+    body.set_attrs(copy, body.attrs(op));
+    body.append(copy, block);
+    copy
+}
+
+/// The permutation of an operation that reorders the axes of its operand.
+pub fn permutation(ctx: &Context, body: &Body, op: Op) -> Option<Vec<usize>> {
+    let op = body.at(ctx, op);
+    let Kind::View(_) = op.kind() else { return None };
+    op.def()?.attr("permutation")?;
+    Some(op.ints("permutation")?.into_iter().map(|axis| axis as usize).collect())
+}
+
+/// `value` in another shape of as many elements, made where `at` says.
+pub fn reshape(ctx: &Context, body: &mut Body, value: Value, shape: &[u64], at: Op) -> Value {
+    let shape: Vec<i64> = shape.iter().map(|size| *size as i64).collect();
+    let attrs = [("shape", ctx.ints_attr(&shape))];
+    let spec = OpSpec { operands: &[value], attrs: &attrs, ..OpSpec::default() };
+    let op = Builder::before(ctx, body, at).build("nn.reshape", spec);
+    body.result(op.expect("as many elements"), 0)
+}

@@ -1,0 +1,242 @@
+//! In which layout each operation runs: images turn to the one that the target wants.
+//!
+//! ```text
+//! %1 = nn.conv2d %0, %w : NCHW          %a = nn.transpose %0 [0, 2, 3, 1]
+//! %2 = nn.relu %1                  =>   %b = nn.conv2d %a, %w {layout = "NHWC"}
+//! return %2                             %c = nn.relu %b
+//!                                       %2 = nn.transpose %c [0, 3, 1, 2]
+//! ```
+//!
+//! One walk in text order. An operation with a choice of layout is put between two transposes; a transpose on an operand
+//! of an operation whose row lets axes be permuted moves behind it, if more bytes come transposed than not; a
+//! transpose of a transpose becomes one, and nothing where they cancel; one that only moves axes of size 1 becomes a
+//! reshape, which is free. So in a convolutional network two transposes are left: at the input and at the output.
+
+use ir::builder::InsertPoint;
+use ir::opdef::View;
+use ir::weights::WeightSet;
+use ir::{
+    Attr, AttrKind, Body, Builder, Context, Diagnostic, InferError, Kind, Op, Target, Traits, Value, size,
+};
+
+use crate::edit::{entry, erase_dead, permutation, rebuild, reshape};
+
+/// Axis `i` of an NHWC image is axis `TO_NHWC[i]` of the NCHW one.
+const TO_NHWC: [usize; 4] = [0, 2, 3, 1];
+
+/// Turns the operations of a function to the target's layouts.
+///
+/// # Errors
+/// If an operation can't be rebuilt in another layout, which means that its row declares a wrong fact.
+pub fn layout(ctx: &Context, target: &dyn Target, body: &mut Body) -> Result<(), Vec<Diagnostic>> {
+    let Some(block) = entry(body) else { return Ok(()) };
+    let ops: Vec<Op> = body.ops(block).collect();
+    let mut pass = Layout { ctx, target, weights: WeightSet::of(ctx, body), body };
+    let mut faults = Vec::new();
+    for op in ops {
+        if let Err(InferError(reason)) = pass.visit(op) {
+            faults.push(Diagnostic::error(pass.body.location(op), format!("in another layout: {reason}")));
+        }
+    }
+    erase_dead(ctx, body, block);
+    if faults.is_empty() { Ok(()) } else { Err(faults) }
+}
+
+struct Layout<'a> {
+    ctx: &'a Context,
+    target: &'a dyn Target,
+    weights: WeightSet,
+    body: &'a mut Body,
+}
+
+impl Layout<'_> {
+    fn visit(&mut self, op: Op) -> Result<(), InferError> {
+        let op_ref = self.body.at(self.ctx, op);
+        if self.body.results(op).any(|result| self.weights.contains(result)) {
+            return Ok(());
+        }
+        if op_ref.def().is_some_and(|def| def.attr("layout").is_some()) {
+            return match (op_ref.text("layout"), self.target.layout(op_ref)) {
+                (Some("NCHW"), Some("NHWC")) => self.turn_to_nhwc(op),
+                _ => Ok(()),
+            };
+        }
+        if let Some(permutation) = permutation(self.ctx, self.body, op) {
+            return self.shorten_transpose(op, &permutation);
+        }
+        match self.profitable_permutation(op) {
+            Some(permutation) => self.sink_transpose(op, &permutation),
+            None => Ok(()),
+        }
+    }
+
+    /// Joins a transpose with one before it, or makes it a reshape, where that can be done.
+    fn shorten_transpose(&mut self, op: Op, permutation: &[usize]) -> Result<(), InferError> {
+        let operand = self.body.operand(op, 0);
+        let (source, _) = self.through_transpose(operand, permutation);
+        let shape = self.ctx.static_shape(self.body.ty(operand));
+        if source != operand || shape.is_some_and(|shape| moves_only_ones(&shape, permutation)) {
+            let new = self.transposed(operand, permutation, op)?;
+            self.replace(op, new);
+        }
+        Ok(())
+    }
+
+    fn turn_to_nhwc(&mut self, op: Op) -> Result<(), InferError> {
+        let mut operands: Vec<Value> = self.body.operands(op).collect();
+        operands[0] = self.transposed(operands[0], &TO_NHWC, op)?;
+        let key = self.ctx.ident("layout");
+        let properties = self.ctx.dict_set(self.body.properties(op), key, self.ctx.str_attr("NHWC"));
+        let copy = rebuild(self.ctx, self.body, op, &operands, properties, InsertPoint::Before(op))?;
+        let new = self.transposed(self.body.result(copy, 0), &inverse(&TO_NHWC), op)?;
+        self.replace(op, new);
+        Ok(())
+    }
+
+    fn replace(&mut self, op: Op, new: Value) {
+        let old = self.body.result(op, 0);
+        self.body.replace_uses(old, new);
+    }
+
+    /// `value` with permuted axes, through transposes that it came from; made before `at`.
+    fn transposed(&mut self, value: Value, permutation: &[usize], at: Op) -> Result<Value, InferError> {
+        let (source, permutation) = self.through_transpose(value, permutation);
+        if permutation.iter().copied().eq(0..permutation.len()) {
+            return Ok(source);
+        }
+        let shape = self.ctx.static_shape(self.body.ty(source));
+        if let Some(shape) = shape.filter(|shape| moves_only_ones(shape, &permutation)) {
+            let shape: Vec<u64> = permutation.iter().map(|axis| shape[*axis]).collect();
+            return Ok(reshape(self.ctx, self.body, source, &shape, at));
+        }
+        let axes: Vec<i64> = permutation.iter().map(|axis| *axis as i64).collect();
+        let attrs = [("permutation", self.ctx.ints_attr(&axes))];
+        Builder::before(self.ctx, self.body, at).value("nn.transpose", &[source], &attrs)
+    }
+
+    /// What `value` is a transpose of, and by what, when its own axes are then permuted.
+    fn through_transpose(&self, value: Value, outer: &[usize]) -> (Value, Vec<usize>) {
+        let Some(op) = self.body.defining_op(value) else { return (value, outer.to_vec()) };
+        match permutation(self.ctx, self.body, op) {
+            Some(inner) => (self.body.operand(op, 0), outer.iter().map(|axis| inner[*axis]).collect()),
+            None => (value, outer.to_vec()),
+        }
+    }
+
+    /// The transpose of an operand that should move behind `op`: most of the bytes that `op` reads come by it.
+    fn profitable_permutation(&self, op: Op) -> Option<Vec<usize>> {
+        let op_ref = self.body.at(self.ctx, op);
+        let is_elementwise = matches!(op_ref.kind(), Kind::Elementwise(_));
+        if !is_elementwise && !op_ref.has(Traits::PERMUTABLE) {
+            return None;
+        }
+        let rank = op_ref.result_shape(0)?.len();
+        let source = |value: Value| {
+            let permutation = permutation(self.ctx, self.body, self.body.defining_op(value)?)?;
+            (!is_elementwise || permutation.len() == rank).then_some(permutation)
+        };
+        let wanted = self.body.operands(op).find_map(source)?;
+        let (mut with, mut without) = (0, 0);
+        for value in self.body.operands(op).take(self.permuted_operands(op)) {
+            let bytes = size::tensor_bytes(self.ctx, self.body.ty(value))?;
+            match source(value) {
+                Some(permutation) if permutation == wanted => with += bytes,
+                _ if self.weights.contains(value) => {}
+                _ => without += bytes,
+            }
+        }
+        (with > without).then_some(wanted)
+    }
+
+    /// How many of the first operands have their axes permuted with the result's.
+    fn permuted_operands(&self, op: Op) -> usize {
+        match self.body.at(self.ctx, op).kind() {
+            Kind::Elementwise(_) | Kind::View(View::OfResult(_)) => self.body.operand_count(op),
+            _ => 1,
+        }
+    }
+
+    /// Rewrites `op(transpose(x))` as `transpose(op(x))`.
+    fn sink_transpose(&mut self, op: Op, permutation: &[usize]) -> Result<(), InferError> {
+        let undo = inverse(permutation);
+        let mut operands: Vec<Value> = self.body.operands(op).collect();
+        for value in operands.iter_mut().take(self.permuted_operands(op)) {
+            let full = self.with_rank(*value, permutation.len(), op);
+            *value = self.transposed(full, &undo, op)?;
+        }
+        let properties = self.permuted_attrs(op, permutation);
+        let copy = rebuild(self.ctx, self.body, op, &operands, properties, InsertPoint::Before(op))?;
+        let result = self.body.result(copy, 0);
+        let rank = self.ctx.type_data(self.body.ty(result)).tensor_shape().map_or(0, <[_]>::len);
+        let back = match rank == permutation.len() {
+            true => permutation.to_vec(),
+            false => self.remaining_permutation(op, permutation),
+        };
+        let new = self.transposed(result, &back, op)?;
+        self.replace(op, new);
+        Ok(())
+    }
+
+    /// The value with leading axes of size 1 up to `rank` axes.
+    fn with_rank(&mut self, value: Value, rank: usize, at: Op) -> Value {
+        let shape =
+            self.ctx.static_shape(self.body.ty(value)).expect("profitable operations have known sizes");
+        if shape.len() >= rank {
+            return value;
+        }
+        let full = [vec![1; rank - shape.len()], shape].concat();
+        reshape(self.ctx, self.body, value, &full, at)
+    }
+
+    /// The inherent attributes of `op` with those that speak of axes speaking of the transpose's operand.
+    fn permuted_attrs(&self, op: Op, permutation: &[usize]) -> Attr {
+        let ctx = self.ctx;
+        let op_ref = self.body.at(ctx, op);
+        let mut properties = self.body.properties(op);
+        for attr in op_ref.def().map_or(&[][..], |def| def.attrs) {
+            let new = match attr.kind {
+                AttrKind::Axis => {
+                    op_ref.int(attr.name).map(|axis| ctx.int_attr(permutation[axis as usize] as i64))
+                }
+                AttrKind::Axes => op_ref.ints(attr.name).map(|mut axes| {
+                    axes.iter_mut().for_each(|axis| *axis = permutation[*axis as usize] as i64);
+                    axes.sort_unstable();
+                    ctx.ints_attr(&axes)
+                }),
+                AttrKind::PerAxis => op_ref.ints(attr.name).map(|values| {
+                    let moved: Vec<i64> = inverse(permutation).iter().map(|axis| values[*axis]).collect();
+                    ctx.ints_attr(&moved)
+                }),
+                _ => None,
+            };
+            if let Some(new) = new {
+                properties = ctx.dict_set(properties, ctx.ident(attr.name), new);
+            }
+        }
+        properties
+    }
+
+    /// How the axes that `op` leaves over are permuted when `permutation` no longer is before it.
+    fn remaining_permutation(&self, op: Op, permutation: &[usize]) -> Vec<usize> {
+        let dropped = self.body.at(self.ctx, op).ints("axes").unwrap_or_default();
+        let kept = (0..permutation.len()).filter(|axis| !dropped.contains(&(*axis as i64)));
+        let kept: Vec<usize> = kept.map(|axis| permutation[axis]).collect();
+        let mut sorted = kept.clone();
+        sorted.sort_unstable();
+        kept.iter().map(|axis| sorted.binary_search(axis).expect("a kept axis")).collect()
+    }
+}
+
+fn inverse(permutation: &[usize]) -> Vec<usize> {
+    let mut inverse = vec![0; permutation.len()];
+    for (to, &from) in permutation.iter().enumerate() {
+        inverse[from] = to;
+    }
+    inverse
+}
+
+/// Whether all axes of more than one element keep their order.
+fn moves_only_ones(shape: &[u64], permutation: &[usize]) -> bool {
+    let moved: Vec<usize> = permutation.iter().copied().filter(|axis| shape[*axis] != 1).collect();
+    moved.is_sorted()
+}
