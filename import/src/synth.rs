@@ -52,6 +52,16 @@ impl Stripped {
         serde_json::from_str(json).map(Stripped).map_err(|error| format!("{PROPERTY}: {error}"))
     }
 
+    /// How many tensors there are rules for.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// The rule for the tensor `name`; a `Constant` node's has `const:` in front of its output's name.
     pub fn get(&self, name: &str) -> Option<&Entry> {
         self.0.get(name)
@@ -64,22 +74,22 @@ impl Entry {
     pub fn blob(&self, name: &str, element: Element, dims: &[u64]) -> Result<Blob, String> {
         if self.dtype != element.number() || self.shape != dims {
             return Err(format!(
-                "{PROPERTY}: '{name}' has type {} and shape {:?}, the tensor {} and {dims:?}",
+                "{PROPERTY}: `{name}` has type {} and shape {:?}, the tensor {} and {dims:?}",
                 self.dtype,
                 self.shape,
                 element.number()
             ));
         }
         let len_bytes =
-            element.storage_bytes(dims).ok_or_else(|| format!("'{name}' has too many elements"))?;
+            element.storage_bytes(dims).ok_or_else(|| format!("`{name}` has too many elements"))?;
         if let Some(text) = &self.z {
             return unpack(text, len_bytes)
                 .map(Blob::from_bytes)
-                .map_err(|what| format!("{PROPERTY}: '{name}': {what}"));
+                .map_err(|what| format!("{PROPERTY}: `{name}`: {what}"));
         }
         let rule = self
             .rule(name)
-            .ok_or_else(|| format!("{PROPERTY}: '{name}' has no 'fill', 'z' or 'mean' and 'std'"))?;
+            .ok_or_else(|| format!("{PROPERTY}: `{name}` has no `fill`, `z` or `mean` and `std`"))?;
         Synthetic::new(rule, element, len_bytes).map(Synthetic::into_blob)
     }
 
@@ -118,7 +128,7 @@ pub fn input(name: &str, seed: Option<u64>, element: Element, dims: &[u64]) -> R
         Some(seed) => format!("input:{name}:{seed}"),
         None => format!("input:{name}"),
     };
-    let len_bytes = element.storage_bytes(dims).ok_or_else(|| format!("'{name}' has too many elements"))?;
+    let len_bytes = element.storage_bytes(dims).ok_or_else(|| format!("`{name}` has too many elements"))?;
     let seed = fnv1a(key.as_bytes());
     let rule = match element {
         Element::Bool => Rule::Index { seed, modulus: 2 },

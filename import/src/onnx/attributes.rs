@@ -63,11 +63,11 @@ impl<'a> Node<'a> {
 }
 
 fn utf8<'a>(name: &str, span: Span<'a>) -> Result<&'a str, String> {
-    str::from_utf8(span.bytes).map_err(|_| format!("attribute '{name}' is not UTF-8"))
+    str::from_utf8(span.bytes).map_err(|_| format!("attribute `{name}` is not UTF-8"))
 }
 
 fn mismatch(name: &str, found: &AttributeValue<'_>, expected: &str) -> String {
-    format!("attribute '{name}' is {}, expected {expected}", found.describe())
+    format!("attribute `{name}` is {}, expected {expected}", found.describe())
 }
 
 impl AttributeValue<'_> {

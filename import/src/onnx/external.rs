@@ -42,7 +42,7 @@ impl<'a> ExternalFiles<'a> {
     /// `length` in bytes. The error says what is wrong with them.
     pub fn blob(&mut self, entries: &[(&str, &str)], len_bytes: usize) -> Result<Blob, String> {
         let place = Place::parse(entries)?;
-        let describe = |what: String| format!("external data '{}': {what}", place.location);
+        let describe = |what: String| format!("external data `{}`: {what}", place.location);
         if let Some(length) = place.length.filter(|&length| length != len_bytes as u64) {
             return Err(describe(format!("length {length} bytes, expected {len_bytes} by type and shape")));
         }
@@ -72,7 +72,7 @@ impl<'a> ExternalFiles<'a> {
     fn resolve(&self, location: &str) -> Result<PathBuf, String> {
         let plain = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
         if location.is_empty() || !Path::new(location).components().all(plain) {
-            return Err("expected a relative path without '..'".to_owned());
+            return Err("expected a relative path without `..`".to_owned());
         }
         let folder = fs::canonicalize(&self.folder).map_err(|error| error.to_string())?;
         let path = fs::canonicalize(folder.join(location)).map_err(|error| error.to_string())?;
@@ -100,7 +100,7 @@ impl<'e> Place<'e> {
             let text = value(key)?;
             Some(
                 text.parse::<u64>()
-                    .map_err(|_| format!("external data: {key} '{text}', expected a number of bytes")),
+                    .map_err(|_| format!("external data: {key} `{text}`, expected a number of bytes")),
             )
         };
         let location = value("location").ok_or("external data without a location")?;

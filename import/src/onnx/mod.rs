@@ -1,11 +1,20 @@
-//! Where the parts of an ONNX file are read, from bytes to tensors.
+//! Where the parts of an ONNX file are read, from bytes to a module.
 
 pub mod attributes;
+pub mod call;
+mod convert;
+pub mod declared;
 pub mod element;
 pub mod external;
+mod import;
+mod lower;
 pub mod model;
 pub mod numbers;
 pub mod order;
+pub mod rows;
 pub mod tensor;
+mod unsupported;
 pub mod weights;
 pub mod wire;
+
+pub use import::{Options, StrippedWeights, import, restore};

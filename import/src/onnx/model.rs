@@ -290,7 +290,7 @@ impl<'a> Attribute<'a> {
         let (name, offset) = (fields.name, message.offset());
         let value = fields
             .value()
-            .ok_or_else(|| WireError::new(offset, format!("attribute '{name}' has no value")))?;
+            .ok_or_else(|| WireError::new(offset, format!("attribute `{name}` has no value")))?;
         Ok(Attribute { name, value, offset })
     }
 }

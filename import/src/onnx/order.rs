@@ -76,7 +76,7 @@ fn define<'a>(
             Definer::Node(index) => Some(index),
             Definer::Outside => None,
         };
-        faults.push(Fault { node, message: format!("'{name}' is defined twice"), help: None });
+        faults.push(Fault { node, message: format!("`{name}` is defined twice"), help: None });
     }
 }
 
@@ -95,7 +95,7 @@ fn undefined(graph: &Graph<'_>, definers: &HashMap<&str, Definer>, faults: &mut 
         let what = if node.is_some() { "input" } else { "the graph's output" };
         let hinted = faults.len() < MAX_HINTS;
         let help = hinted.then(|| did_you_mean(name, definers.keys().copied())).flatten();
-        faults.push(Fault { node, message: format!("{what} '{name}' is not defined"), help });
+        faults.push(Fault { node, message: format!("{what} `{name}` is not defined"), help });
     }
 }
 
@@ -155,7 +155,7 @@ fn cycle(graph: &Graph<'_>, definers: &HashMap<&str, Definer>, order: &[usize]) 
     cycle.reverse();
     let first = cycle.iter().position(|index| Some(index) == cycle.iter().min()).expect("a cycle has nodes");
     cycle.rotate_left(first);
-    let names: Vec<String> = cycle.iter().map(|&index| format!("'{}'", graph.node_name(index))).collect();
+    let names: Vec<String> = cycle.iter().map(|&index| format!("`{}`", graph.node_name(index))).collect();
     let node = Some(cycle[0]);
     Fault { node, message: format!("a cycle: {} -> {}", names.join(" -> "), names[0]), help: None }
 }
@@ -199,18 +199,18 @@ mod tests {
     #[test]
     fn a_cycle_is_named_in_the_direction_of_the_data() {
         let found = faults(&["a = x", "y = c", "b = a, y", "c = b, x"]);
-        assert_eq!(found, [(Some(1), "a cycle: 'Add_1' -> 'Add_2' -> 'Add_3' -> 'Add_1'".to_owned())]);
-        assert_eq!(faults(&["y = y, x"]), [(Some(0), "a cycle: 'Add_0' -> 'Add_0'".to_owned())]);
+        assert_eq!(found, [(Some(1), "a cycle: `Add_1` -> `Add_2` -> `Add_3` -> `Add_1`".to_owned())]);
+        assert_eq!(faults(&["y = y, x"]), [(Some(0), "a cycle: `Add_0` -> `Add_0`".to_owned())]);
     }
 
     #[test]
     fn all_names_defined_twice_or_never_are_told_at_once() {
         let found = faults(&["x = x", "a = nothing, ", "a = x"]);
         let expected = [
-            (Some(0), "'x' is defined twice"),
-            (Some(2), "'a' is defined twice"),
-            (Some(1), "input 'nothing' is not defined"),
-            (None, "the graph's output 'y' is not defined"),
+            (Some(0), "`x` is defined twice"),
+            (Some(2), "`a` is defined twice"),
+            (Some(1), "input `nothing` is not defined"),
+            (None, "the graph's output `y` is not defined"),
         ];
         assert_eq!(found, expected.map(|(node, message)| (node, message.to_owned())));
     }

@@ -53,7 +53,7 @@ fn nothing_outside_the_folder_is_read() {
     let folder = folder("outside");
     let absolute = folder.join("secret.bin");
     for location in ["../secret.bin", "parts/../../secret.bin", absolute.to_str().unwrap(), ""] {
-        let expected = format!("external data '{location}': expected a relative path without '..'");
+        let expected = format!("external data `{location}`: expected a relative path without `..`");
         assert_eq!(error(&folder, &[("location", location)]), expected);
     }
 }
@@ -65,7 +65,7 @@ fn a_link_that_leaves_the_folder_is_refused() {
     let link = folder.join("models/link.bin");
     let _ = fs::remove_file(&link);
     std::os::unix::fs::symlink(folder.join("secret.bin"), &link).unwrap();
-    let expected = "external data 'link.bin': a link that leaves the model's folder";
+    let expected = "external data `link.bin`: a link that leaves the model's folder";
     assert_eq!(error(&folder, &[("location", "link.bin")]), expected);
 }
 
@@ -73,17 +73,17 @@ fn a_link_that_leaves_the_folder_is_refused() {
 fn every_wrong_entry_says_what_is_wrong() {
     let folder = folder("wrong");
     let at = |offset| error(&folder, &[("location", "w.bin"), ("offset", offset)]);
-    assert_eq!(at("13"), "external data 'w.bin': 4 bytes at offset 13, the file has 16");
+    assert_eq!(at("13"), "external data `w.bin`: 4 bytes at offset 13, the file has 16");
     assert_eq!(
         at("18446744073709551615"),
-        "external data 'w.bin': 4 bytes at offset 18446744073709551615, the file has 16"
+        "external data `w.bin`: 4 bytes at offset 18446744073709551615, the file has 16"
     );
-    assert_eq!(at("-1"), "external data: offset '-1', expected a number of bytes");
+    assert_eq!(at("-1"), "external data: offset `-1`, expected a number of bytes");
     let length = error(&folder, &[("location", "w.bin"), ("length", "5")]);
-    assert_eq!(length, "external data 'w.bin': length 5 bytes, expected 4 by type and shape");
-    assert_eq!(error(&folder, &[("location", "parts")]), "external data 'parts': not a regular file");
+    assert_eq!(length, "external data `w.bin`: length 5 bytes, expected 4 by type and shape");
+    assert_eq!(error(&folder, &[("location", "parts")]), "external data `parts`: not a regular file");
     assert_eq!(error(&folder, &[]), "external data without a location");
     assert!(
-        error(&folder, &[("location", "none.bin")]).starts_with("external data 'none.bin': No such file")
+        error(&folder, &[("location", "none.bin")]).starts_with("external data `none.bin`: No such file")
     );
 }

@@ -5,6 +5,8 @@ mod external;
 #[cfg(test)]
 mod model;
 #[cfg(test)]
+mod models;
+#[cfg(test)]
 mod synth;
 #[cfg(test)]
 mod writer;

@@ -62,7 +62,7 @@ fn exact_bytes_are_unpacked() {
 fn more_bytes_than_the_shape_has_are_refused() {
     let entry = r#"{"dtype": 1, "shape": [5], "z": "eJxjYACBBnsg4QBEQNwAxAscABsHAyA="}"#;
     let error = blob("z", entry, Element::Float, &[5]).unwrap_err();
-    assert!(error.starts_with("stripped_weights: 'z': zlib: "), "{error}");
+    assert!(error.starts_with("stripped_weights: `z`: zlib: "), "{error}");
 }
 
 #[test]
@@ -90,9 +90,9 @@ fn a_part_is_the_same_as_in_the_whole() {
 fn an_entry_that_contradicts_its_tensor_is_refused() {
     let entry = r#"{"dtype": 1, "shape": [5], "fill": 0}"#;
     let error = blob("w", entry, Element::Float, &[6]).unwrap_err();
-    assert_eq!(error, "stripped_weights: 'w' has type 1 and shape [5], the tensor 1 and [6]");
+    assert_eq!(error, "stripped_weights: `w` has type 1 and shape [5], the tensor 1 and [6]");
     let empty = blob("w", r#"{"dtype": 1, "shape": [6], "mean": 0}"#, Element::Float, &[6]).unwrap_err();
-    assert_eq!(empty, "stripped_weights: 'w' has no 'fill', 'z' or 'mean' and 'std'");
+    assert_eq!(empty, "stripped_weights: `w` has no `fill`, `z` or `mean` and `std`");
     assert!(Stripped::parse("{").unwrap_err().starts_with("stripped_weights: EOF"));
 }
 

@@ -1,0 +1,251 @@
+//! What a converter sees of the node that it converts.
+//!
+//! A converter reads the node's attributes and operands, emits operations, and returns the node's results; or it refuses,
+//! with what was found and what was expected. Whatever an ONNX operator takes as an operand but the IR as an attribute
+//! (a shape, axes, bounds) must be a constant here, and is read through [`Call::known_ints`] and [`Call::known_float`].
+
+use ir::attrs::Splat;
+use ir::{Attr, AttrData, Builder, Context, DenseData, FloatKind, InferError, Type, TypeData, Value};
+
+use super::model::Node;
+use super::tensor::Tensor;
+use super::weights::{Weight, Weights, element_type};
+
+/// Why a node is not converted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    /// What was found and what was expected, lower case.
+    pub message: String,
+    /// What to do about it.
+    pub help: Option<String>,
+}
+
+impl From<String> for Refusal {
+    fn from(message: String) -> Refusal {
+        Refusal { message, help: None }
+    }
+}
+
+impl From<&str> for Refusal {
+    fn from(message: &str) -> Refusal {
+        Refusal::from(message.to_owned())
+    }
+}
+
+impl From<InferError> for Refusal {
+    fn from(error: InferError) -> Refusal {
+        Refusal::from(error.0)
+    }
+}
+
+/// One node on its way into the IR.
+pub struct Call<'c, 'm> {
+    /// The node.
+    pub node: &'c Node<'m>,
+    /// Version of ONNX's operator set.
+    pub version: i64,
+    /// Makes the operations.
+    pub builder: Builder<'c>,
+    pub(super) operands: Vec<Option<Value>>,
+    pub(super) weights: &'c mut Weights<'m>,
+}
+
+/// Elements at most, where a shape, axes or bounds are read from a constant.
+const MAX_KNOWN_BYTES: usize = 64 * 1024;
+
+impl<'c> Call<'c, '_> {
+    /// The context of all handles.
+    pub fn ctx(&self) -> &'c Context {
+        self.builder.ctx
+    }
+
+    /// How many operands the node names, left-out ones included.
+    pub fn operand_count(&self) -> usize {
+        self.operands.len()
+    }
+
+    /// Operand `index`, unless it is left out.
+    pub fn optional(&self, index: usize) -> Option<Value> {
+        self.operands.get(index).copied().flatten()
+    }
+
+    /// Operand `index`, which must be there.
+    pub fn operand(&self, index: usize) -> Result<Value, Refusal> {
+        self.optional(index).ok_or_else(|| Refusal::from(format!("input {index} is left out")))
+    }
+
+    /// Whether the node's result `index` is wanted.
+    pub fn wants_result(&self, index: usize) -> bool {
+        self.node.outputs.get(index).is_some_and(|name| !name.is_empty())
+    }
+
+    /// The sizes of a value, all of which must be known.
+    pub fn shape(&self, value: Value) -> Result<Vec<u64>, Refusal> {
+        let shape = self.ctx().static_shape(self.builder.body.ty(value));
+        shape.ok_or_else(|| Refusal::from("an input of unknown size, expected known sizes"))
+    }
+
+    /// The type of a value's elements.
+    pub fn element(&self, value: Value) -> Type {
+        self.ctx().elem(self.builder.body.ty(value))
+    }
+
+    /// The index of dimension `axis` among `rank`, counted from the end where it is negative.
+    pub fn axis(&self, axis: i64, rank: usize) -> Result<usize, Refusal> {
+        let signed_rank = rank as i64;
+        let index = if axis < 0 { axis.saturating_add(signed_rank) } else { axis };
+        match usize::try_from(index) {
+            Ok(index) if index < rank => Ok(index),
+            _ => Err(format!("axis {axis}, expected {} to {}", -signed_rank, signed_rank - 1).into()),
+        }
+    }
+
+    /// A place between dimensions, from 0 (before all) to `rank` (behind all), counted from the end where it is negative.
+    pub fn position(&self, axis: i64, rank: usize) -> Result<usize, Refusal> {
+        if axis == rank as i64 { Ok(rank) } else { self.axis(axis, rank) }
+    }
+
+    /// Makes an operation with one result.
+    pub fn emit(&mut self, name: &str, operands: &[Value], attrs: &[(&str, Attr)]) -> Result<Value, Refusal> {
+        Ok(self.builder.value(name, operands, attrs)?)
+    }
+
+    /// The same elements in another shape.
+    pub fn reshape(&mut self, value: Value, shape: &[u64]) -> Result<Value, Refusal> {
+        if self.shape(value)? == shape {
+            return Ok(value);
+        }
+        let sizes: Vec<i64> = shape.iter().map(|&size| size.cast_signed()).collect();
+        let sizes = self.ctx().ints_attr(&sizes);
+        self.emit("nn.reshape", &[value], &[("shape", sizes)])
+    }
+
+    /// A constant number of the element type of `like`, of rank 0.
+    pub fn scalar_like(&mut self, number: f64, like: Value) -> Result<Value, Refusal> {
+        let elem = self.element(like);
+        let bytes = number_bytes(self.ctx(), number, elem)?;
+        let ty = self.ctx().tensor(&[], elem);
+        let data = DenseData::Bytes { splat: Splat::One, bytes: bytes.into() };
+        let value = self.ctx().attr(AttrData::Dense { ty, data });
+        Ok(self.builder.constant(value, ty))
+    }
+
+    /// A constant tensor of `weight`, called `key` where its bytes are kept outside the text.
+    pub fn constant(&mut self, weight: Weight, key: &str) -> Result<Value, Refusal> {
+        Ok(emit_constant(&mut self.builder, weight, key)?)
+    }
+
+    /// The elements of a tensor in an attribute; `key` is its name among the rules for stripped weights.
+    pub fn read_tensor(&mut self, tensor: &Tensor<'_>, key: &str) -> Result<Weight, Refusal> {
+        Ok(self.weights.read(tensor, key)?)
+    }
+
+    /// The integers of operand `index`, which must be a constant; none if it is left out.
+    pub fn known_ints(&self, index: usize) -> Result<Option<Vec<i64>>, Refusal> {
+        let Some(value) = self.optional(index) else { return Ok(None) };
+        let (elem, bytes) = self.known_bytes(index, value)?;
+        match self.ctx().type_data(elem) {
+            TypeData::Integer { width: 64, .. } => Ok(Some(words(&bytes, i64::from_le_bytes))),
+            TypeData::Integer { width: 32, .. } => {
+                Ok(Some(words(&bytes, i32::from_le_bytes).into_iter().map(i64::from).collect()))
+            }
+            TypeData::Integer { width: 1, .. } => Ok(Some(bytes.into_iter().map(i64::from).collect())),
+            _ => Err(format!("input {index} does not hold integers").into()),
+        }
+    }
+
+    /// The one number of operand `index`, a constant of f32 or f64; none if it is left out.
+    pub fn known_float(&self, index: usize) -> Result<Option<f64>, Refusal> {
+        let Some(value) = self.optional(index) else { return Ok(None) };
+        let (elem, bytes) = self.known_bytes(index, value)?;
+        let numbers = match self.ctx().type_data(elem) {
+            TypeData::Float(FloatKind::F32) => {
+                words(&bytes, f32::from_le_bytes).into_iter().map(f64::from).collect()
+            }
+            TypeData::Float(FloatKind::F64) => words(&bytes, f64::from_le_bytes),
+            _ => Vec::new(),
+        };
+        match numbers[..] {
+            [number] => Ok(Some(number)),
+            _ => Err(format!("input {index} is not one float").into()),
+        }
+    }
+
+    /// The constant that defines a value, if one does.
+    pub fn defining_constant(&self, value: Value) -> Option<Attr> {
+        let op = self.builder.body.defining_op(value)?;
+        let op = self.builder.body.at(self.ctx(), op);
+        op.has(ir::Traits::CONSTANT).then(|| op.attr("value")).flatten()
+    }
+
+    fn known_bytes(&self, index: usize, value: Value) -> Result<(Type, Vec<u8>), Refusal> {
+        let constant = self.defining_constant(value);
+        let constant = constant.ok_or_else(|| format!("input {index} is computed, expected a constant"))?;
+        let (ty, bytes) = match self.ctx().attr_data(constant) {
+            AttrData::Resource { ty, key } => {
+                let blob = self.ctx().blob(*key).expect("`emit_constant` keeps the blob of each resource");
+                if blob.len_bytes() > MAX_KNOWN_BYTES {
+                    return Err(format!("input {index} has {} bytes", blob.len_bytes()).into());
+                }
+                (*ty, blob.to_vec())
+            }
+            AttrData::Dense { ty, data: DenseData::Bytes { splat: Splat::All, bytes } } => {
+                (*ty, bytes.to_vec())
+            }
+            AttrData::Dense { ty, data: DenseData::Bytes { splat: Splat::One, bytes } } => {
+                let count: u64 = self.shape(value)?.iter().product();
+                (*ty, bytes.repeat(count as usize))
+            }
+            _ => return Err(format!("input {index} is not a tensor of numbers").into()),
+        };
+        Ok((self.ctx().elem(ty), bytes))
+    }
+}
+
+fn words<T, const WIDTH: usize>(bytes: &[u8], word: impl Fn([u8; WIDTH]) -> T) -> Vec<T> {
+    bytes.as_chunks().0.iter().map(|&chunk| word(chunk)).collect()
+}
+
+fn number_bytes(ctx: &Context, number: f64, elem: Type) -> Result<Vec<u8>, Refusal> {
+    Ok(match ctx.type_data(elem) {
+        TypeData::Float(FloatKind::F32) => (number as f32).to_le_bytes().to_vec(),
+        TypeData::Float(FloatKind::F64) => number.to_le_bytes().to_vec(),
+        TypeData::Float(FloatKind::F16) => half::f16::from_f64(number).to_le_bytes().to_vec(),
+        TypeData::Float(FloatKind::Bf16) => half::bf16::from_f64(number).to_le_bytes().to_vec(),
+        TypeData::Integer { width, .. } => {
+            (number as i64).to_le_bytes()[..(width.div_ceil(8) as usize).min(8)].to_vec()
+        }
+        _ => return Err("elements of this type are not supported here".into()),
+    })
+}
+
+/// Constants up to this size are written into the text; bigger ones stay where they are, under a name.
+const MAX_INLINE_BYTES: usize = 64;
+
+/// An `nn.constant` of `weight`.
+///
+/// A big one is a `dense_resource` under `key`, with `#1`, `#2` ... behind it where the context already has a blob of that name
+/// (from another model).
+pub(super) fn emit_constant(builder: &mut Builder<'_>, weight: Weight, key: &str) -> Result<Value, String> {
+    let ctx = builder.ctx;
+    let elem = element_type(ctx, weight.element)?;
+    let ty = ctx.tensor(&weight.dims, elem);
+    let value = if weight.blob.len_bytes() <= MAX_INLINE_BYTES {
+        let width = (weight.element.bits() / 8) as usize;
+        ctx.attr(AttrData::Dense { ty, data: inline(weight.blob.to_vec(), width) })
+    } else {
+        let candidates = (1..).map(|n| format!("{key}#{n}"));
+        let mut keys = std::iter::once(key.to_owned()).chain(candidates);
+        let free = keys.find(|key| ctx.blob(ctx.ident(key)).is_none()).expect("there is no end of numbers");
+        ctx.resource_attr(&free, ty, weight.blob)
+    };
+    Ok(builder.constant(value, ty))
+}
+
+fn inline(bytes: Vec<u8>, width: usize) -> DenseData {
+    let first = bytes.get(..width).unwrap_or_default();
+    if !first.is_empty() && bytes.chunks(width).all(|element| element == first) {
+        return DenseData::Bytes { splat: Splat::One, bytes: first.into() };
+    }
+    DenseData::Bytes { splat: Splat::All, bytes: bytes.into() }
+}

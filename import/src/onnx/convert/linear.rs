@@ -1,0 +1,93 @@
+//! What matrix products, normalisations and softmax become.
+
+use ir::Value;
+
+use crate::onnx::call::{Call, Refusal};
+
+/// MatMul.
+pub(crate) fn matmul(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
+    let (a, b) = (call.operand(0)?, call.operand(1)?);
+    Ok(vec![call.emit("nn.matmul", &[a, b], &[])?])
+}
+
+/// Gemm: `alpha * A' * B' + beta * C`, where `'` transposes on request and C broadcasts.
+pub(crate) fn gemm(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
+    let (a, b) = (call.operand(0)?, call.operand(1)?);
+    let alpha = call.node.float("alpha")?.unwrap_or(1.0);
+    let beta = call.node.float("beta")?.unwrap_or(1.0);
+    let mut attrs = Vec::new();
+    for (theirs, ours) in [("transA", "transpose_a"), ("transB", "transpose_b")] {
+        if call.node.truth(theirs)?.unwrap_or(false) {
+            attrs.push((ours, call.ctx().unit_attr()));
+        }
+    }
+    let Some(c) = call.optional(2).filter(|_| beta != 0.0) else {
+        let product = call.emit("nn.matmul", &[a, b], &attrs)?;
+        return Ok(vec![scaled(call, product, alpha)?]);
+    };
+    let columns = columns(call, b, attrs.iter().any(|(name, _)| *name == "transpose_b"))?;
+    if alpha == 1.0 && beta == 1.0 && is_row(&call.shape(c)?, columns) {
+        let bias = call.reshape(c, &[columns])?;
+        return Ok(vec![call.emit("nn.matmul", &[a, b, bias], &attrs)?]);
+    }
+    let product = call.emit("nn.matmul", &[a, b], &attrs)?;
+    let product = scaled(call, product, alpha)?;
+    let c = scaled(call, c, beta)?;
+    Ok(vec![call.emit("nn.add", &[product, c], &[])?])
+}
+
+fn scaled(call: &mut Call<'_, '_>, value: Value, factor: f32) -> Result<Value, Refusal> {
+    if factor == 1.0 {
+        return Ok(value);
+    }
+    let factor = call.scalar_like(factor.into(), value)?;
+    call.emit("nn.mul", &[value, factor], &[])
+}
+
+fn columns(call: &Call<'_, '_>, b: Value, transposed: bool) -> Result<u64, Refusal> {
+    match (call.shape(b)?[..].as_ref(), transposed) {
+        ([_, columns], false) | ([columns, _], true) => Ok(*columns),
+        (shape, _) => Err(format!("input 1 has shape {shape:?}, expected a matrix").into()),
+    }
+}
+
+fn is_row(shape: &[u64], columns: u64) -> bool {
+    shape == [columns] || shape == [1, columns]
+}
+
+/// BatchNormalization with the statistics that training left: the first result alone.
+pub(crate) fn batch_normalization(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
+    if call.node.truth("training_mode")?.unwrap_or(false) {
+        return Err("training mode, expected inference".into());
+    }
+    if !call.node.truth("spatial")?.unwrap_or(true) {
+        return Err("`spatial` 0: statistics of each element, expected those of each channel".into());
+    }
+    let mut operands = Vec::new();
+    for index in 0..5 {
+        operands.push(call.operand(index)?);
+    }
+    let epsilon = call.node.float("epsilon")?.unwrap_or(1e-5);
+    let attrs = [("epsilon", call.ctx().f32_attr(epsilon)), ("axis", call.ctx().int_attr(1))];
+    Ok(vec![call.emit("nn.batch_norm", &operands, &attrs)?])
+}
+
+/// Softmax: along one axis from version 13 on; before, along all dimensions from `axis` on, taken as one.
+pub(crate) fn softmax(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
+    let x = call.operand(0)?;
+    let shape = call.shape(x)?;
+    if call.version >= 13 {
+        let axis = call.axis(call.node.int("axis")?.unwrap_or(-1), shape.len())?;
+        return Ok(vec![softmax_along(call, x, axis)?]);
+    }
+    let axis = call.position(call.node.int("axis")?.unwrap_or(1), shape.len())?;
+    let matrix = [shape[..axis].iter().product(), shape[axis..].iter().product()];
+    let x = call.reshape(x, &matrix)?;
+    let y = softmax_along(call, x, 1)?;
+    Ok(vec![call.reshape(y, &shape)?])
+}
+
+fn softmax_along(call: &mut Call<'_, '_>, x: Value, axis: usize) -> Result<Value, Refusal> {
+    let axis = call.ctx().int_attr(axis as i64);
+    call.emit("nn.softmax", &[x], &[("axis", axis)])
+}

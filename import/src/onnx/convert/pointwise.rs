@@ -1,0 +1,120 @@
+//! What the operators that work element by element become.
+//!
+//! Up to version 6, a binary operator broadcasts only on request (`broadcast`), with its second operand laid along the
+//! first from `axis` on; from version 7 on, numpy's rule holds, which is the IR's own.
+
+use ir::{FloatKind, TypeData, Value};
+
+use crate::onnx::call::{Call, Refusal};
+
+/// `nn.NAME` of the one operand.
+pub(crate) fn unary(call: &mut Call<'_, '_>, name: &str) -> Result<Vec<Value>, Refusal> {
+    let x = call.operand(0)?;
+    Ok(vec![call.emit(name, &[x], &[])?])
+}
+
+/// `nn.NAME` of two operands.
+pub(crate) fn binary(call: &mut Call<'_, '_>, name: &str) -> Result<Vec<Value>, Refusal> {
+    let a = call.operand(0)?;
+    let mut b = call.operand(1)?;
+    if call.version < 7 {
+        b = legacy_broadcast(call, a, b)?;
+    }
+    Ok(vec![call.emit(name, &[a, b], &[])?])
+}
+
+/// `nn.NAME` of all operands, from left to right.
+pub(crate) fn fold(call: &mut Call<'_, '_>, name: &str) -> Result<Vec<Value>, Refusal> {
+    let mut result = call.operand(0)?;
+    for index in 1..call.operand_count() {
+        let operand = call.operand(index)?;
+        result = call.emit(name, &[result, operand], &[])?;
+    }
+    Ok(vec![result])
+}
+
+fn legacy_broadcast(call: &mut Call<'_, '_>, a: Value, b: Value) -> Result<Value, Refusal> {
+    let (full, part) = (call.shape(a)?, call.shape(b)?);
+    if !call.node.truth("broadcast")?.unwrap_or(false) {
+        let found = format!("shapes {full:?} and {part:?}, expected equal ones without `broadcast`");
+        return if full == part { Ok(b) } else { Err(found.into()) };
+    }
+    let Some(axis) = call.node.int("axis")? else { return Ok(b) };
+    let axis = if axis < 0 { axis.saturating_add_unsigned(full.len() as u64) } else { axis };
+    let axis = usize::try_from(axis).ok().filter(|axis| full.get(*axis..*axis + part.len()).is_some());
+    let axis = axis.ok_or_else(|| format!("`axis` does not fit the shapes {full:?} and {part:?}"))?;
+    let mut shape = part;
+    shape.resize(full.len() - axis, 1);
+    call.reshape(b, &shape)
+}
+
+/// Clip: bounds are attributes up to version 10, then operands, either of which may be left out.
+pub(crate) fn clip(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
+    let x = call.operand(0)?;
+    if call.version < 11 {
+        let lo = call.node.float("min")?.unwrap_or(f32::MIN);
+        let hi = call.node.float("max")?.unwrap_or(f32::MAX);
+        return clip_between(call, x, lo, hi);
+    }
+    let is_f32 = matches!(call.ctx().type_data(call.element(x)), TypeData::Float(FloatKind::F32));
+    let constant = |value: Option<Value>| value.is_none_or(|value| call.defining_constant(value).is_some());
+    if is_f32 && constant(call.optional(1)) && constant(call.optional(2)) {
+        let lo = call.known_float(1)?.map_or(f32::NEG_INFINITY, |lo| lo as f32);
+        let hi = call.known_float(2)?.map_or(f32::INFINITY, |hi| hi as f32);
+        return clip_between(call, x, lo, hi);
+    }
+    let mut result = x;
+    // The bound comes first: where an element is NaN, the second operand is the result.
+    for (index, name) in [(1, "nn.max"), (2, "nn.min")] {
+        if let Some(bound) = call.optional(index) {
+            result = call.emit(name, &[bound, result], &[])?;
+        }
+    }
+    Ok(vec![result])
+}
+
+fn clip_between(call: &mut Call<'_, '_>, x: Value, lo: f32, hi: f32) -> Result<Vec<Value>, Refusal> {
+    let (lo, hi) = (call.ctx().f32_attr(lo), call.ctx().f32_attr(hi));
+    Ok(vec![call.emit("nn.clip", &[x], &[("lo", lo), ("hi", hi)])?])
+}
+
+/// LeakyRelu.
+pub(crate) fn leaky_relu(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
+    with_floats(call, "nn.leaky_relu", &[("alpha", 0.01)])
+}
+
+/// Elu.
+pub(crate) fn elu(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
+    with_floats(call, "nn.elu", &[("alpha", 1.0)])
+}
+
+/// HardSigmoid.
+pub(crate) fn hard_sigmoid(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
+    with_floats(call, "nn.hard_sigmoid", &[("alpha", 0.2), ("beta", 0.5)])
+}
+
+/// A unary operator with float attributes of the same names, and their defaults.
+fn with_floats(call: &mut Call<'_, '_>, name: &str, defaults: &[(&str, f32)]) -> Result<Vec<Value>, Refusal> {
+    let x = call.operand(0)?;
+    let mut attrs = Vec::new();
+    for &(attr, default) in defaults {
+        let number = call.node.float(attr)?.unwrap_or(default);
+        attrs.push((attr, call.ctx().f32_attr(number)));
+    }
+    Ok(vec![call.emit(name, &[x], &attrs)?])
+}
+
+/// Identity, and Dropout outside training: the operand itself.
+pub(crate) fn identity(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
+    Ok(vec![call.operand(0)?])
+}
+
+/// Dropout. In training it would be random: from version 12 on an operand says so, which must be left out or false.
+pub(crate) fn dropout(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
+    if call.version >= 12
+        && call.known_ints(2)?.is_some_and(|training| training.iter().any(|&flag| flag != 0))
+    {
+        return Err("training mode, expected inference".into());
+    }
+    identity(call)
+}

@@ -1,0 +1,173 @@
+//! What convolutions and pools become: the operators that slide a window over an image.
+//!
+//! Padding is explicit in the IR. `auto_pad` asks for as much as makes the output `ceil(input / stride)`: in each dimension
+//! `max((output - 1) * stride + (kernel - 1) * dilation + 1 - input, 0)` in all, half before and half behind, the odd one
+//! behind (SAME_UPPER) or before (SAME_LOWER).
+
+use ir::{Attr, Value};
+
+use crate::onnx::call::{Call, Refusal};
+
+/// A window's sizes in each spatial dimension, as the node gives them.
+struct Window {
+    kernel: Vec<u64>,
+    strides: Vec<u64>,
+    dilations: Vec<u64>,
+    /// Before each dimension, then behind each.
+    pads: Vec<u64>,
+}
+
+/// Sizes beyond this are refused, so that no sum or product of two overflows.
+const MAX_SIZE: u64 = 1 << 31;
+
+impl Window {
+    /// The window of a node over an image of the sizes `spatial`; `kernel` is known from the weights or must be an attribute.
+    fn of(call: &Call<'_, '_>, spatial: &[u64], kernel: Option<&[u64]>) -> Result<Window, Refusal> {
+        let rank = spatial.len();
+        let given = sizes(call, "kernel_shape", rank)?;
+        let kernel = match (given, kernel) {
+            (Some(given), Some(kernel)) if given != kernel => {
+                return Err(format!("`kernel_shape` {given:?}, but the weights have {kernel:?}").into());
+            }
+            (Some(given), _) => given,
+            (None, Some(kernel)) => kernel.to_vec(),
+            (None, None) => return Err("`kernel_shape` is left out".into()),
+        };
+        let strides = sizes(call, "strides", rank)?.unwrap_or_else(|| vec![1; rank]);
+        let dilations = sizes(call, "dilations", rank)?.unwrap_or_else(|| vec![1; rank]);
+        let positive = [&kernel, &strides, &dilations].into_iter().flatten().all(|&size| size > 0);
+        if !positive {
+            return Err(format!(
+                "kernel {kernel:?}, strides {strides:?}, dilations {dilations:?}, expected 1 or more"
+            )
+            .into());
+        }
+        let mut window = Window { kernel, strides, dilations, pads: vec![0; 2 * rank] };
+        window.pads = window.padding(call, spatial)?;
+        Ok(window)
+    }
+
+    fn padding(&self, call: &Call<'_, '_>, spatial: &[u64]) -> Result<Vec<u64>, Refusal> {
+        let rank = spatial.len();
+        let odd_one_behind = match call.node.text("auto_pad")?.unwrap_or("NOTSET") {
+            "NOTSET" | "" => return Ok(sizes(call, "pads", 2 * rank)?.unwrap_or_else(|| vec![0; 2 * rank])),
+            "VALID" => return Ok(vec![0; 2 * rank]),
+            "SAME_UPPER" => true,
+            "SAME_LOWER" => false,
+            other => {
+                let expected = "NOTSET, VALID, SAME_UPPER or SAME_LOWER";
+                return Err(format!("`auto_pad` {other:?}, expected {expected}").into());
+            }
+        };
+        let mut pads = vec![0; 2 * rank];
+        for (i, &size) in spatial.iter().enumerate() {
+            let total = self.same_padding(i, size);
+            let (less, more) = (total / 2, total.div_ceil(2));
+            (pads[i], pads[rank + i]) = if odd_one_behind { (less, more) } else { (more, less) };
+        }
+        Ok(pads)
+    }
+
+    fn same_padding(&self, i: usize, size: u64) -> u64 {
+        let output = size.div_ceil(self.strides[i]);
+        let reach = (self.kernel[i] - 1) * self.dilations[i] + 1;
+        (output.saturating_sub(1) * self.strides[i] + reach).saturating_sub(size)
+    }
+}
+
+fn sizes_attr(call: &Call<'_, '_>, sizes: &[u64]) -> Attr {
+    let sizes: Vec<i64> = sizes.iter().map(|size| size.cast_signed()).collect();
+    call.ctx().ints_attr(&sizes)
+}
+
+/// The attribute `name`: `count` sizes.
+fn sizes(call: &Call<'_, '_>, name: &str, count: usize) -> Result<Option<Vec<u64>>, Refusal> {
+    let Some(numbers) = call.node.ints(name)? else { return Ok(None) };
+    let sizes = numbers.iter().map(|&size| u64::try_from(size).ok().filter(|&size| size < MAX_SIZE));
+    match sizes.collect::<Option<Vec<u64>>>() {
+        Some(sizes) if sizes.len() == count => Ok(Some(sizes)),
+        _ => Err(format!("`{name}` {numbers:?}, expected {count} sizes from 0 to {}", MAX_SIZE - 1).into()),
+    }
+}
+
+/// The sizes of an image `[batch, channels, height, width]`.
+fn image(call: &Call<'_, '_>, x: Value) -> Result<[u64; 4], Refusal> {
+    let shape = call.shape(x)?;
+    match shape[..] {
+        [n, c, h, w] if h < MAX_SIZE && w < MAX_SIZE => Ok([n, c, h, w]),
+        _ => Err(format!("an input of shape {shape:?}, expected [batch, channels, height, width]").into()),
+    }
+}
+
+/// Conv.
+pub(crate) fn conv(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
+    let (x, filter) = (call.operand(0)?, call.operand(1)?);
+    let [_, _, height, width] = image(call, x)?;
+    let [_, _, kernel_height, kernel_width] = image(call, filter)?;
+    let window = Window::of(call, &[height, width], Some(&[kernel_height, kernel_width]))?;
+    let groups = call.node.int("group")?.unwrap_or(1);
+    let attrs = [
+        ("strides", sizes_attr(call, &window.strides)),
+        ("pads", sizes_attr(call, &window.pads)),
+        ("dilations", sizes_attr(call, &window.dilations)),
+        ("groups", call.ctx().int_attr(groups)),
+    ];
+    let mut operands = vec![x, filter];
+    operands.extend(call.optional(2));
+    Ok(vec![call.emit("nn.conv2d", &operands, &attrs)?])
+}
+
+/// MaxPool. Its second result, the indices of the elements chosen, is not supported.
+pub(crate) fn max_pool(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
+    let x = call.operand(0)?;
+    let (window, mut attrs) = pool(call, x)?;
+    attrs.push(("dilations", sizes_attr(call, &window.dilations)));
+    Ok(vec![call.emit("nn.max_pool2d", &[x], &attrs)?])
+}
+
+/// AveragePool. Whether the padding counts is `count_include_pad`'s to say.
+pub(crate) fn average_pool(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
+    let x = call.operand(0)?;
+    let (window, mut attrs) = pool(call, x)?;
+    if window.dilations.iter().any(|&dilation| dilation != 1) {
+        return Err(format!("`dilations` {:?}, expected 1", window.dilations).into());
+    }
+    if call.node.truth("count_include_pad")?.unwrap_or(false) {
+        attrs.push(("count_include_pad", call.ctx().unit_attr()));
+    }
+    Ok(vec![call.emit("nn.avg_pool2d", &[x], &attrs)?])
+}
+
+type Attrs = Vec<(&'static str, Attr)>;
+
+/// The window of a pool over `x`, with the attributes that all pools have.
+fn pool(call: &Call<'_, '_>, x: Value) -> Result<(Window, Attrs), Refusal> {
+    let [_, _, height, width] = image(call, x)?;
+    let window = Window::of(call, &[height, width], None)?;
+    let mut attrs = vec![
+        ("kernel", sizes_attr(call, &window.kernel)),
+        ("strides", sizes_attr(call, &window.strides)),
+        ("pads", sizes_attr(call, &window.pads)),
+    ];
+    if call.node.truth("ceil_mode")?.unwrap_or(false) {
+        attrs.push(("ceil", call.ctx().unit_attr()));
+    }
+    Ok((window, attrs))
+}
+
+/// GlobalAveragePool: the mean of each channel.
+pub(crate) fn global_average_pool(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
+    global_pool(call, "nn.reduce_mean")
+}
+
+/// GlobalMaxPool: the largest of each channel.
+pub(crate) fn global_max_pool(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
+    global_pool(call, "nn.reduce_max")
+}
+
+fn global_pool(call: &mut Call<'_, '_>, name: &str) -> Result<Vec<Value>, Refusal> {
+    let x = call.operand(0)?;
+    let axes: Vec<i64> = (2..call.shape(x)?.len() as i64).collect();
+    let (axes, keepdims) = (call.ctx().ints_attr(&axes), call.ctx().unit_attr());
+    Ok(vec![call.emit(name, &[x], &[("axes", axes), ("keepdims", keepdims)])?])
+}

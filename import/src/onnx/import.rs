@@ -1,0 +1,163 @@
+//! How a model file becomes a module.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use ir::{Context, Diagnostic, Module};
+
+use super::declared::Sizes;
+use super::external::{ExternalFiles, OpenFile, SharedBytes};
+use super::lower::{Source, lower};
+use super::model::{AttributeValue, Model};
+use super::rows::NEWEST;
+use super::tensor::Tensor;
+use super::weights::Weights;
+use crate::synth::{self, Stripped};
+
+/// How a model is imported.
+pub struct Options<'a> {
+    /// How files are opened: mapped, or read ([`super::external::read_file`]).
+    pub open_file: OpenFile<'a>,
+    /// What stands for weights that were stripped from the file.
+    pub stripped: StrippedWeights,
+    /// Values of symbolic sizes.
+    pub sizes: Sizes,
+}
+
+/// What stands for the weights of a weight-stripped model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StrippedWeights {
+    /// Nothing: such a model is refused.
+    Refuse,
+    /// The numbers that its rules make (see [`crate::synth`]).
+    Synthesize,
+}
+
+/// The model at `path` as a module with the function `@main`.
+///
+/// Weights are shared with the opened file or made on demand. The context is told where they come from
+/// (`model`, `synthesize`), so that printed text finds them again through [`restore`].
+///
+/// # Errors
+/// Every fault of the stage that failed: the file itself, names and operators, or the conversion.
+pub fn import(ctx: &Arc<Context>, path: &Path, options: &Options<'_>) -> Result<Module, Vec<Diagnostic>> {
+    let file = Opened::new(ctx, path, options)?;
+    let model = file.model()?;
+    let version = operator_set(&model).map_err(|message| file.fault(message))?;
+    let weights = file.weights(&model, options)?;
+    let source = Source { graph: &model.graph, version, sizes: &options.sizes, weights };
+    let module = lower(ctx, source)?;
+    ctx.set_reference("model", &path.display().to_string());
+    if options.stripped == StrippedWeights::Synthesize && model.property(synth::PROPERTY).is_some() {
+        ctx.set_reference("synthesize", "true");
+    }
+    Ok(module)
+}
+
+/// Gives the context the blobs `keys` of a module that was imported from `path`, printed, and parsed again.
+///
+/// # Errors
+/// The faults of the file, and every key that no tensor of the model goes by.
+pub fn restore(
+    ctx: &Context,
+    path: &Path,
+    options: &Options<'_>,
+    keys: &[&str],
+) -> Result<(), Vec<Diagnostic>> {
+    let file = Opened::new(ctx, path, options)?;
+    let model = file.model()?;
+    let mut weights = file.weights(&model, options)?;
+    let mut diagnostics = Vec::new();
+    for key in keys {
+        match restored(&model, &mut weights, key) {
+            Ok(blob) => ctx.set_blob(ctx.ident(key), blob),
+            Err(message) => diagnostics.push(Diagnostic::error(ctx.name_location(key), message)),
+        }
+    }
+    if diagnostics.is_empty() { Ok(()) } else { Err(diagnostics) }
+}
+
+fn restored(model: &Model<'_>, weights: &mut Weights<'_>, key: &str) -> Result<ir::Blob, String> {
+    let plain = key.rsplit_once('#').map_or(key, |(plain, _)| plain);
+    let found = [key, plain].into_iter().find_map(|name| named_tensor(model, name));
+    let (tensor, rule) = found.ok_or_else(|| format!("the model has no tensor `{key}`"))?;
+    Ok(weights.read(tensor, &rule)?.blob)
+}
+
+/// The weight or `Constant` called `name`, and its name among the rules.
+fn named_tensor<'m, 'a>(model: &'m Model<'a>, name: &str) -> Option<(&'m Tensor<'a>, String)> {
+    let weight = model.graph.initializers.iter().find(|tensor| tensor.name == name);
+    if let Some(tensor) = weight {
+        return Some((tensor, name.to_owned()));
+    }
+    let node = model.graph.nodes.iter().find(|node| node.op_type == "Constant" && node.outputs == [name])?;
+    match &node.attributes.first()?.value {
+        AttributeValue::Tensor(tensor) => Some((tensor, format!("const:{name}"))),
+        _ => None,
+    }
+}
+
+/// A model file's bytes, and how to speak of it.
+struct Opened<'c> {
+    ctx: &'c Context,
+    path: &'c Path,
+    bytes: SharedBytes,
+}
+
+impl<'c> Opened<'c> {
+    fn new(ctx: &'c Context, path: &'c Path, options: &Options<'_>) -> Result<Opened<'c>, Vec<Diagnostic>> {
+        let bytes = (options.open_file)(path).map_err(|error| fault(ctx, path, error.to_string()))?;
+        Ok(Opened { ctx, path, bytes })
+    }
+
+    fn fault(&self, message: String) -> Vec<Diagnostic> {
+        fault(self.ctx, self.path, message)
+    }
+
+    fn model(&self) -> Result<Model<'_>, Vec<Diagnostic>> {
+        Model::read((*self.bytes).as_ref()).map_err(|error| self.fault(error.to_string()))
+    }
+
+    fn weights<'a>(&self, model: &Model<'_>, options: &Options<'a>) -> Result<Weights<'a>, Vec<Diagnostic>> {
+        let stripped = rules(model, options.stripped).map_err(|refused| match refused {
+            Rules::Malformed(message) => self.fault(message),
+            Rules::Unwanted(count) => {
+                let message = format!("the data of {count} tensors was stripped from this model");
+                let help = "`--synthesize-weights` makes numbers by the rule that stands in their place";
+                vec![self.fault(message).remove(0).with_help(help)]
+            }
+        })?;
+        let external = ExternalFiles::beside(self.path, options.open_file);
+        Ok(Weights { model_bytes: Arc::clone(&self.bytes), external, stripped })
+    }
+}
+
+fn fault(ctx: &Context, path: &Path, message: String) -> Vec<Diagnostic> {
+    vec![Diagnostic::error(ctx.name_location(&path.display().to_string()), message)]
+}
+
+/// Why a model's rules are not used.
+enum Rules {
+    Malformed(String),
+    Unwanted(usize),
+}
+
+fn rules(model: &Model<'_>, stripped: StrippedWeights) -> Result<Stripped, Rules> {
+    let Some(json) = model.property(synth::PROPERTY) else { return Ok(Stripped::default()) };
+    let rules = Stripped::parse(json).map_err(Rules::Malformed)?;
+    match stripped {
+        StrippedWeights::Refuse if !rules.is_empty() => Err(Rules::Unwanted(rules.len())),
+        _ => Ok(rules),
+    }
+}
+
+/// The version of ONNX's own operators. Files of the first two formats do not say it: version 1.
+fn operator_set(model: &Model<'_>) -> Result<i64, String> {
+    let mut own = model.opsets.iter().filter(|opset| matches!(opset.domain, "" | "ai.onnx"));
+    match own.next() {
+        Some(opset) if (1..=NEWEST).contains(&opset.version) => Ok(opset.version),
+        Some(opset) => Err(format!("version {} of the operator set, expected 1 to {NEWEST}", opset.version)),
+        None if model.ir_version < 3 => Ok(1),
+        None => Err("the model does not say which version of the operator set it uses".to_owned()),
+    }
+}

@@ -1,0 +1,268 @@
+//! How a model's graph becomes a function of the IR.
+//!
+//! The graph's inputs become the arguments of `@main`, its outputs the operands of its `return`, each with its ONNX name as
+//! `optc.name`; nodes are converted one by one, in an order in which they can run, by the rows of [`super::rows`]. Weights
+//! appear where they are first read; those that nobody reads never do. Types follow from the rows of the IR; what the
+//! file says of a value's type is held against it, and a contradiction is an error.
+//!
+//! All faults that do not follow from others are told at once: those of names and order, and unknown operators, before
+//! anything is converted; then all nodes that refuse, except those that read a result of one that did.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use ir::{
+    Attr, Block, Body, Builder, Context, Diagnostic, Location, Module, Op, OpSpec, Traits, Type, TypeData,
+    Value,
+};
+
+use super::call::{Call, Refusal, emit_constant};
+use super::declared::{Sizes, check_declared, declared_type};
+use super::model::{Graph, Node};
+use super::order::order;
+use super::rows::{self, Row};
+use super::tensor::{Tensor, ValueInfo};
+use super::unsupported::unsupported;
+use super::weights::Weights;
+
+/// What is lowered, and with what.
+pub(super) struct Source<'m> {
+    /// The main graph.
+    pub(super) graph: &'m Graph<'m>,
+    /// Version of ONNX's operator set.
+    pub(super) version: i64,
+    /// Values of symbolic sizes.
+    pub(super) sizes: &'m Sizes,
+    /// What finds the elements of tensors.
+    pub(super) weights: Weights<'m>,
+}
+
+/// A module with the function `@main` that computes the graph.
+///
+/// # Errors
+/// All faults of the graph; each has the name of its node as location.
+pub(super) fn lower(ctx: &Arc<Context>, source: Source<'_>) -> Result<Module, Vec<Diagnostic>> {
+    let graph = source.graph;
+    let node_rows: Vec<Option<&Row>> = graph.nodes.iter().map(|node| row_of(node, source.version)).collect();
+    let mut diagnostics = unsupported(ctx, graph, source.version, &node_rows);
+    let order = order(graph).unwrap_or_else(|faults| {
+        diagnostics.extend(faults.into_iter().map(|fault| fault.into_diagnostic(ctx, graph)));
+        Vec::new()
+    });
+    if !diagnostics.is_empty() {
+        return Err(diagnostics);
+    }
+    let mut lowering = Lowering::new(ctx, source);
+    lowering.arguments();
+    for index in order {
+        lowering.node(index, node_rows[index].expect("`unsupported` told of every node without a row"));
+    }
+    lowering.finish(ctx)
+}
+
+fn row_of(node: &Node<'_>, version: i64) -> Option<&'static Row> {
+    matches!(node.domain, "" | "ai.onnx").then(|| rows::find(node.op_type, version)).flatten()
+}
+
+struct Lowering<'m> {
+    ctx: &'m Context,
+    source: Source<'m>,
+    initializers: HashMap<&'m str, &'m Tensor<'m>>,
+    declared: HashMap<&'m str, &'m ValueInfo<'m>>,
+    /// The value that a name stands for; none where a fault was told that leaves the name without one.
+    values: HashMap<&'m str, Option<Value>>,
+    argument_names: Vec<&'m str>,
+    body: Body,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl<'m> Lowering<'m> {
+    fn new(ctx: &'m Context, source: Source<'m>) -> Lowering<'m> {
+        let graph = source.graph;
+        let mut body = Body::new(1);
+        body.add_block(body.root());
+        let declared = graph.value_infos.iter().chain(&graph.outputs);
+        Lowering {
+            ctx,
+            initializers: graph.initializers.iter().map(|tensor| (tensor.name, tensor)).collect(),
+            declared: declared.map(|info| (info.name, info)).collect(),
+            values: HashMap::new(),
+            argument_names: Vec::new(),
+            body,
+            diagnostics: Vec::new(),
+            source,
+        }
+    }
+
+    fn block(&self) -> Block {
+        self.body.entry(self.body.root()).expect("`Lowering::new` made a block")
+    }
+
+    fn builder(&mut self, location: Location) -> Builder<'_> {
+        let block = self.block();
+        let mut builder = Builder::at_end(self.ctx, &mut self.body, block);
+        builder.location = location;
+        builder
+    }
+
+    fn refuse(&mut self, location: Location, refusal: Refusal) {
+        let diagnostic = Diagnostic::error(location, refusal.message);
+        self.diagnostics.push(Diagnostic { help: refusal.help, ..diagnostic });
+    }
+
+    /// An argument for each input that is not a weight too.
+    fn arguments(&mut self) {
+        let graph = self.source.graph;
+        for input in &graph.inputs {
+            if self.initializers.contains_key(input.name) {
+                continue;
+            }
+            let value = match declared_type(self.ctx, &input.ty, self.source.sizes) {
+                Ok(ty) => {
+                    let block = self.block();
+                    self.argument_names.push(input.name);
+                    Some(self.body.add_arg(block, ty))
+                }
+                Err(refusal) => {
+                    self.refuse(self.ctx.name_location(input.name), refusal);
+                    None
+                }
+            };
+            self.values.insert(input.name, value);
+        }
+    }
+
+    /// The value called `name`; a weight is made when it is first asked for.
+    fn value(&mut self, name: &'m str) -> Option<Value> {
+        if let Some(value) = self.values.get(name) {
+            return *value;
+        }
+        let tensor = *self.initializers.get(name).expect("`order` found every name defined");
+        let location = self.ctx.name_location(name);
+        let weight = self.source.weights.read(tensor, name);
+        let value = weight.and_then(|weight| emit_constant(&mut self.builder(location), weight, name));
+        let value = value.map_err(|message| self.refuse(location, message.into())).ok();
+        self.values.insert(name, value);
+        value
+    }
+
+    fn node(&mut self, index: usize, row: &'static Row) {
+        let node = &self.source.graph.nodes[index];
+        let location = self.ctx.name_location(&self.source.graph.node_name(index));
+        let mut operands = Vec::with_capacity(node.inputs.len());
+        for name in &node.inputs {
+            let left_out = name.is_empty();
+            let value = if left_out { None } else { self.value(name) };
+            if value.is_none() && !left_out {
+                return self.abandon(node);
+            }
+            operands.push(value);
+        }
+        if let Err(refusal) = self.convert(node, row, operands, location) {
+            self.refuse(location, refusal);
+            self.abandon(node);
+        }
+    }
+
+    /// Leaves the results of a node without a value.
+    fn abandon(&mut self, node: &Node<'m>) {
+        self.values.extend(node.outputs.iter().map(|name| (*name, None)));
+    }
+
+    fn convert(
+        &mut self,
+        node: &'m Node<'m>,
+        row: &Row,
+        operands: Vec<Option<Value>>,
+        location: Location,
+    ) -> Result<(), Refusal> {
+        check_form(node, row)?;
+        let block = self.block();
+        let mut builder = Builder::at_end(self.ctx, &mut self.body, block);
+        builder.location = location;
+        let version = self.source.version;
+        let weights = &mut self.source.weights;
+        let results = row.convert.run(&mut Call { node, version, builder, operands, weights })?;
+        for (index, &name) in node.outputs.iter().enumerate().filter(|(_, name)| !name.is_empty()) {
+            let value =
+                *results.get(index).ok_or_else(|| format!("result {index}, `{name}`, is not supported"))?;
+            if let Some(info) = self.declared.get(name) {
+                check_declared(self.ctx, self.body.ty(value), info, self.source.sizes)?;
+            }
+            self.values.insert(name, Some(value));
+        }
+        Ok(())
+    }
+
+    fn finish(mut self, ctx: &Arc<Context>) -> Result<Module, Vec<Diagnostic>> {
+        let names: Vec<&str> = self.source.graph.outputs.iter().map(|output| output.name).collect();
+        let results: Vec<Option<Value>> = names.iter().map(|name| self.value(name)).collect();
+        if !self.diagnostics.is_empty() {
+            return Err(self.diagnostics);
+        }
+        let results: Vec<Value> = results.into_iter().flatten().collect();
+        let spec = OpSpec { operands: &results, ..OpSpec::default() };
+        self.builder(Location::UNKNOWN).build("func.return", spec).expect("a return has no results");
+        self.drop_unread_constants();
+        let signature = self.signature(&results, &names);
+        let mut module = Module::new(Arc::clone(ctx));
+        let block = module.block();
+        let name = self.source.graph.name;
+        let location = if name.is_empty() { Location::UNKNOWN } else { ctx.name_location(name) };
+        let top = module.body_mut();
+        let func = top.make_op(ctx.op_name("func.func"), &[], &[], location);
+        top.set_properties(func, signature);
+        top.set_child(func, self.body);
+        top.append(func, block);
+        Ok(module)
+    }
+
+    /// Removes the constants that have become attributes: bounds, shapes, axes.
+    fn drop_unread_constants(&mut self) {
+        let ops: Vec<Op> = self.body.ops(self.block()).collect();
+        for op in ops {
+            let at = self.body.at(self.ctx, op);
+            if at.has(Traits::CONSTANT) && !self.body.is_used(at.result(0)) {
+                self.body.erase(op);
+            }
+        }
+    }
+
+    /// The inherent attributes of the function: its symbol, its type, and the ONNX names of arguments and results.
+    fn signature(&self, results: &[Value], result_names: &[&str]) -> Attr {
+        let ctx = self.ctx;
+        let block = self.block();
+        let types =
+            |values: &[Value]| values.iter().map(|&value| self.body.ty(value)).collect::<Box<[Type]>>();
+        let inputs = types(self.body.args(block));
+        let function_type = ctx.ty(TypeData::Function { inputs, results: types(results) });
+        let names = |names: &[&str]| {
+            let name = |name: &&str| ctx.dict(vec![(ctx.ident("optc.name"), ctx.str_attr(name))]);
+            ctx.array_attr(&names.iter().map(name).collect::<Vec<_>>())
+        };
+        ctx.dict(vec![
+            (ctx.ident("sym_name"), ctx.str_attr("main")),
+            (ctx.ident("function_type"), ctx.type_attr(function_type)),
+            (ctx.ident("arg_attrs"), names(&self.argument_names)),
+            (ctx.ident("res_attrs"), names(result_names)),
+        ])
+    }
+}
+
+/// Whether a node has as many inputs as its row allows, and no attribute that it does not know.
+fn check_form(node: &Node<'_>, row: &Row) -> Result<(), Refusal> {
+    let (count, allowed) = (node.inputs.len(), &row.inputs);
+    if !allowed.contains(&count) {
+        let (least, most) = (allowed.start(), allowed.end());
+        let expected = if least == most { least.to_string() } else { format!("{least} to {most}") };
+        return Err(format!("{count} inputs, expected {expected}").into());
+    }
+    let unknown = node.attributes.iter().find(|attribute| !row.attributes.contains(&attribute.name));
+    match unknown {
+        Some(attribute) => Err(Refusal {
+            message: format!("unknown attribute `{}` of {}", attribute.name, row.op),
+            help: ir::diag::did_you_mean(attribute.name, row.attributes.iter().copied()),
+        }),
+        None => Ok(()),
+    }
+}
