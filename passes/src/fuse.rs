@@ -1,0 +1,246 @@
+//! Which operations are run as one: groups with one loop nest, or one contraction with what comes before and behind.
+//!
+//! ```text
+//! %1 = nn.conv2d %0, %w, %b         %3 = optc.group(%a = %0, %c = %w, %d = %b, %e = %r) {
+//! %2 = nn.add %1, %r                  %1 = nn.conv2d %a, %c, %d
+//! %3 = nn.relu %2              =>     %2 = nn.add %1, %e
+//!                                     %3 = nn.relu %2
+//!                                     optc.yield %3 }
+//! ```
+//!
+//! A group has one result; everything else that its operations make is read inside only, and never stored. First each
+//! contraction takes what its kernel can do besides (the target says what): behind it a bias, a residual and an activation,
+//! before it a prologue. Contractions choose in reverse text order, so that of two that are added the later one gets
+//! the sum, and stays where it is. Then elementwise operations of one shape, each read only by the next, form groups.
+//! A group stands where its last operation stood. Each operation is looked at a bounded number of times.
+
+use ir::opdef::Traits;
+use ir::scalar::{Binary, Scalar};
+use ir::target::Place;
+use ir::weights::WeightSet;
+use ir::{Block, Body, Builder, Context, Kind, Op, OpSpec, Target, Type, Value};
+use std::collections::BTreeMap;
+
+use crate::edit::{copy_to, entry};
+
+/// Groups the operations of a function; a group has at most `max_ops` of them.
+pub fn fuse(ctx: &Context, target: &dyn Target, body: &mut Body, max_ops: usize) {
+    let Some(block) = entry(body) else { return };
+    let groups = Chooser::new(ctx, target, body, block, max_ops).choose();
+    for group in groups {
+        outline(ctx, body, &group);
+    }
+}
+
+/// Operations that become one, in text order; the last one makes the result.
+struct Group {
+    ops: Vec<Op>,
+    /// The operation that the group is named after.
+    root: Op,
+}
+
+struct Chooser<'a> {
+    ctx: &'a Context,
+    target: &'a dyn Target,
+    body: &'a Body,
+    weights: WeightSet,
+    max_ops: usize,
+    /// The steps of the function: its operations that are not weights, in text order.
+    steps: Vec<Op>,
+    /// Which group an operation belongs to.
+    group_of: BTreeMap<Op, usize>,
+    groups: Vec<Group>,
+}
+
+/// What an epilogue may still take, in order.
+#[derive(Clone, Copy, PartialEq, PartialOrd)]
+enum Stage {
+    Bias,
+    Residual,
+    Activation,
+    Done,
+}
+
+impl<'a> Chooser<'a> {
+    fn new(ctx: &'a Context, target: &'a dyn Target, body: &'a Body, block: Block, max_ops: usize) -> Self {
+        let weights = WeightSet::of(ctx, body);
+        let steps = body.ops(block).filter(|op| !weights.is_weight_op(body, *op)).collect();
+        Chooser { ctx, target, body, weights, max_ops, steps, group_of: BTreeMap::new(), groups: Vec::new() }
+    }
+
+    /// All groups of more than one operation, in the text order of their results.
+    fn choose(mut self) -> Vec<Group> {
+        for op in self.steps.clone().into_iter().rev() {
+            if let Kind::Contract(_) = self.body.at(self.ctx, op).kind() {
+                self.grow_contraction(op);
+            }
+        }
+        for op in self.steps.clone() {
+            if self.is_free_elementwise(op) {
+                self.join_producers(op);
+            }
+        }
+        let position: BTreeMap<Op, usize> = self.steps.iter().enumerate().map(|(at, op)| (*op, at)).collect();
+        let mut groups = self.groups;
+        groups.retain(|group| group.ops.len() > 1);
+        for group in &mut groups {
+            group.ops.sort_by_key(|op| position[op]);
+        }
+        groups.sort_by_key(|group| group.ops.last().map(|op| position[op]));
+        groups
+    }
+
+    fn is_free_elementwise(&self, op: Op) -> bool {
+        matches!(self.body.at(self.ctx, op).kind(), Kind::Elementwise(_)) && !self.group_of.contains_key(&op)
+    }
+
+    fn add_group(&mut self, ops: Vec<Op>, root: Op) {
+        self.group_of.extend(ops.iter().map(|op| (*op, self.groups.len())));
+        self.groups.push(Group { ops, root });
+    }
+
+    fn grow_contraction(&mut self, root: Op) {
+        let mut ops = vec![root];
+        let mut stage = if self.body.operand_count(root) > 2 { Stage::Residual } else { Stage::Bias };
+        while let Some(user) = self.only_user(self.body.result(*ops.last().expect("the root"), 0)) {
+            if ops.len() >= self.max_ops || !self.is_free_elementwise(user) {
+                break;
+            }
+            let last = self.body.result(*ops.last().expect("the root"), 0);
+            match self.epilogue_place(root, user, last, stage) {
+                Some(next) => stage = next,
+                None => break,
+            }
+            ops.push(user);
+        }
+        let mut first = root;
+        while let Some(op) = self.prologue(root, first) {
+            if ops.len() >= self.max_ops {
+                break;
+            }
+            ops.push(op);
+            first = op;
+        }
+        self.add_group(ops, root);
+    }
+
+    /// The one operation that reads a value, if it reads it once and the value is not returned.
+    fn only_user(&self, value: Value) -> Option<Op> {
+        let mut uses = self.body.uses(value);
+        let only = uses.next()?;
+        (uses.next().is_none() && !self.body.at(self.ctx, only.op).has(Traits::TERMINATOR)).then_some(only.op)
+    }
+
+    /// What the epilogue may take after `user`, which reads `last`; none if it can't take `user`.
+    fn epilogue_place(&self, root: Op, user: Op, last: Value, stage: Stage) -> Option<Stage> {
+        let op = self.body.at(self.ctx, user);
+        let Kind::Elementwise(scalar) = op.kind() else { return None };
+        if self.body.ty(last) != op.result_type(0) {
+            return None;
+        }
+        let (place, next) = if op.operand_count() == 1 {
+            (Place::Activation, Stage::Done)
+        } else if matches!(scalar, Scalar::Binary(Binary::Add, Scalar::Arg(0), Scalar::Arg(1))) {
+            let other = self.body.operands(user).find(|operand| *operand != last)?;
+            match self.is_per_channel(other) {
+                true => (Place::Bias, Stage::Residual),
+                false if self.body.ty(other) == self.body.ty(last) => (Place::Residual, Stage::Activation),
+                false => return None,
+            }
+        } else {
+            return None;
+        };
+        let is_in_order = match place {
+            Place::Bias => stage <= Stage::Bias,
+            Place::Residual => stage <= Stage::Residual,
+            _ => stage <= Stage::Activation,
+        };
+        let root = self.body.at(self.ctx, root);
+        (is_in_order && self.target.fuses(root, op, place)).then_some(next)
+    }
+
+    /// Whether a value is a weight with one number for each index of the last axis.
+    fn is_per_channel(&self, value: Value) -> bool {
+        let shape = self.ctx.static_shape(self.body.ty(value));
+        let is_flat = shape.is_some_and(|shape| match shape.split_last() {
+            Some((_, outer)) => outer.iter().all(|size| *size == 1),
+            None => false,
+        });
+        is_flat && self.weights.contains(value)
+    }
+
+    /// The operation that makes operand 0 of `first`, if the root's kernel can do it while it reads.
+    fn prologue(&self, root: Op, first: Op) -> Option<Op> {
+        let value = self.body.operand(first, 0);
+        let op = self.body.defining_op(value)?;
+        let is_private = self.only_user(value) == Some(first) && self.is_free_elementwise(op);
+        let others_are_weights = self.body.operands(op).skip(1).all(|other| self.weights.contains(other));
+        let op_ref = self.body.at(self.ctx, op);
+        let keeps_type = self.body.operand_count(op) > 0 && op_ref.operand_type(0) == op_ref.result_type(0);
+        let fits = is_private && others_are_weights && keeps_type;
+        (fits && self.target.fuses(self.body.at(self.ctx, root), op_ref, Place::Prologue)).then_some(op)
+    }
+
+    /// Puts `op` into a group with the elementwise operations whose results only it reads, and which have its shape.
+    fn join_producers(&mut self, op: Op) {
+        let mut ops = vec![op];
+        let shape = self.body.at(self.ctx, op).result_shape(0);
+        for operand in self.body.operands(op) {
+            let Some(producer) = self.body.defining_op(operand) else { continue };
+            let Some(&group) = self.group_of.get(&producer) else { continue };
+            let is_elementwise =
+                matches!(self.body.at(self.ctx, self.groups[group].root).kind(), Kind::Elementwise(_));
+            let same_shape = shape.is_some() && self.body.at(self.ctx, producer).result_shape(0) == shape;
+            let is_private = self.only_user(operand) == Some(op);
+            if is_elementwise
+                && same_shape
+                && is_private
+                && ops.len() + self.groups[group].ops.len() <= self.max_ops
+            {
+                ops.append(&mut self.groups[group].ops);
+            }
+        }
+        self.add_group(ops, op);
+    }
+}
+
+/// Moves the operations of a group into the body of an `optc.group` that stands where the last one stood.
+fn outline(ctx: &Context, body: &mut Body, group: &Group) {
+    let last = *group.ops.last().expect("groups are not empty");
+    let made: Vec<Value> = group.ops.iter().flat_map(|op| body.results(*op)).collect();
+    let mut inputs: Vec<Value> = Vec::new();
+    for operand in group.ops.iter().flat_map(|op| body.operands(*op)) {
+        if !made.contains(&operand) && !inputs.contains(&operand) {
+            inputs.push(operand);
+        }
+    }
+    let results: Vec<Type> = body.results(last).map(|result| body.ty(result)).collect();
+    let location = body.location(group.root);
+    let mut builder = Builder::before(ctx, body, last);
+    builder.location = location;
+    let spec = OpSpec { operands: &inputs, results: Some(&results), ..OpSpec::default() };
+    let outer = builder.build("optc.group", spec).expect("the types are given");
+    let region = body.add_op_region(outer);
+    let block = body.add_block(region);
+    let mut inner: BTreeMap<Value, Value> = BTreeMap::new();
+    for input in inputs {
+        let arg = body.add_arg(block, body.ty(input));
+        inner.insert(input, arg);
+    }
+    for &op in &group.ops {
+        let operands: Vec<Value> = body.operands(op).map(|operand| inner[&operand]).collect();
+        let copy = copy_to(body, op, &operands, block);
+        inner.extend(body.results(op).zip(body.results(copy)));
+    }
+    let yielded: Vec<Value> = body.results(last).map(|result| inner[&result]).collect();
+    let mut builder = Builder::at_end(ctx, body, block);
+    builder.location = location;
+    let spec = OpSpec { operands: &yielded, ..OpSpec::default() };
+    builder.build("optc.yield", spec).expect("a terminator has no results");
+    for (old, new) in body.results(last).zip(body.results(outer)) {
+        body.replace_uses(old, new);
+    }
+    for &op in group.ops.iter().rev() {
+        body.erase(op);
+    }
+}
