@@ -6,6 +6,7 @@
 //! [`Kind`], never its name.
 
 pub mod affine;
+pub mod alias;
 pub mod attrs;
 pub mod blob;
 pub mod body;

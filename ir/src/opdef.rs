@@ -367,6 +367,8 @@ bitflags! {
         /// Permuting the axes of operand 0 (and of all others, if they are joined or broadcast with it), with the
         /// attributes that speak of axes, permutes the axes of the result. Elementwise rows need not say it.
         const PERMUTABLE = 1 << 16;
+        /// The result has the elements of operand 0 in the same row-major order.
+        const SAME_ORDER = 1 << 17;
     }
 }
 
@@ -428,6 +430,24 @@ pub struct Strided {
     pub shape: Vec<u64>,
     /// Distance between neighbours along each axis.
     pub strides: Vec<i64>,
+}
+
+impl Strided {
+    /// The layout without gaps, last axis innermost.
+    pub fn row_major(offset: i64, shape: Vec<u64>) -> Strided {
+        let mut strides = vec![1i64; shape.len()];
+        for axis in (1..shape.len()).rev() {
+            strides[axis - 1] = strides[axis] * shape[axis] as i64;
+        }
+        Strided { offset, shape, strides }
+    }
+
+    /// Whether the elements lie without gaps, last axis innermost; strides along axes of one element do not count.
+    pub fn is_row_major(&self) -> bool {
+        let wanted = Strided::row_major(0, self.shape.clone()).strides;
+        let mut axes = self.strides.iter().zip(&wanted).zip(&self.shape);
+        self.shape.contains(&0) || axes.all(|((stride, wanted), size)| *size == 1 || stride == wanted)
+    }
 }
 
 /// How a view maps layouts.

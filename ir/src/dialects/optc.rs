@@ -1,6 +1,7 @@
 //! `optc`: what fusion makes.
 
 use crate::opdef::{Dialect, Infer, Kind, OpDef, OperandDef, RegionCount, Traits, TypeClass};
+use crate::scalar::Scalar;
 
 /// The dialect.
 pub static DIALECT: Dialect =
@@ -17,6 +18,17 @@ static OPS: &[OpDef] = &[
         infer: Infer::Declared,
         traits: Traits::PURE.union(Traits::SINGLE_BLOCK),
         kind: Kind::Group,
+        ..OpDef::BLANK
+    },
+    OpDef {
+        name: "optc.copy",
+        doc: "The operand's elements in bytes of their own: what an output needs that is also an input.",
+        example: "%1 = optc.copy %0 : tensor<4xf32>",
+        operands: &[OperandDef::one("x", TypeClass::Tensor)],
+        results: &[OperandDef::one("result", TypeClass::Tensor)],
+        infer: Infer::SameAs(0),
+        traits: Traits::PURE.union(Traits::SAME_TYPE),
+        kind: Kind::Elementwise(&Scalar::Arg(0)),
         ..OpDef::BLANK
     },
     OpDef {

@@ -26,7 +26,7 @@ pub(super) static OPS: &[OpDef] = &[
             "The sizes; at most one is -1 and follows.",
         )],
         infer: Infer::Rule(infer_reshape),
-        traits: Traits::PURE,
+        traits: Traits::PURE.union(Traits::SAME_ORDER),
         kind: Kind::View(View::OfOperand(reshape_layout)),
         ..OpDef::BLANK
     },
@@ -113,23 +113,7 @@ fn infer_reshape(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {
 
 fn reshape_layout(op: OpRef<'_>, _: usize, from: &Strided) -> Option<Strided> {
     let shape = op.result_shape(0)?;
-    is_row_major(from).then(|| row_major(from.offset, shape))
-}
-
-/// The layout without gaps of a shape.
-fn row_major(offset: i64, shape: Vec<u64>) -> Strided {
-    let mut strides = vec![1i64; shape.len()];
-    for axis in (1..shape.len()).rev() {
-        strides[axis - 1] = strides[axis] * shape[axis] as i64;
-    }
-    Strided { offset, shape, strides }
-}
-
-fn is_row_major(layout: &Strided) -> bool {
-    let wanted = row_major(0, layout.shape.clone()).strides;
-    let axes = layout.strides.iter().zip(&wanted).zip(&layout.shape);
-    layout.shape.contains(&0)
-        || axes.into_iter().all(|((stride, wanted), size)| *size == 1 || stride == wanted)
+    from.is_row_major().then(|| Strided::row_major(from.offset, shape))
 }
 
 fn permutation(values: &[i64], rank: usize) -> Result<Vec<usize>, InferError> {
