@@ -21,7 +21,7 @@ use super::declared::{Sizes, check_declared, declared_type};
 use super::model::{Graph, Node};
 use super::order::order;
 use super::rows::{self, Row};
-use super::tensor::{Tensor, ValueInfo};
+use super::tensor::{Tensor, ValueInfo, ValueType};
 use super::unsupported::unsupported;
 use super::weights::Weights;
 
@@ -82,6 +82,7 @@ impl<'m> Lowering<'m> {
         let mut body = Body::new(1);
         body.add_block(body.root());
         let declared = graph.value_infos.iter().chain(&graph.outputs);
+        let declared = declared.filter(|info| info.ty != ValueType::Unknown);
         Lowering {
             ctx,
             initializers: graph.initializers.iter().map(|tensor| (tensor.name, tensor)).collect(),
@@ -149,14 +150,11 @@ impl<'m> Lowering<'m> {
     fn node(&mut self, index: usize, row: &'static Row) {
         let node = &self.source.graph.nodes[index];
         let location = self.ctx.name_location(&self.source.graph.node_name(index));
-        let mut operands = Vec::with_capacity(node.inputs.len());
-        for name in &node.inputs {
-            let left_out = name.is_empty();
-            let value = if left_out { None } else { self.value(name) };
-            if value.is_none() && !left_out {
-                return self.abandon(node);
-            }
-            operands.push(value);
+        let value = |name: &&'m str| if name.is_empty() { None } else { self.value(name) };
+        let operands: Vec<Option<Value>> = node.inputs.iter().map(value).collect();
+        let lacks = |(name, value): (&&str, &Option<Value>)| value.is_none() && !name.is_empty();
+        if node.inputs.iter().zip(&operands).any(lacks) {
+            return self.abandon(node);
         }
         if let Err(refusal) = self.convert(node, row, operands, location) {
             self.refuse(location, refusal);

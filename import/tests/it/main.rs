@@ -1,7 +1,11 @@
 //! What the importer promises, in one test program.
 
 #[cfg(test)]
+mod bad_input;
+#[cfg(test)]
 mod external;
+#[cfg(test)]
+mod fixture;
 #[cfg(test)]
 mod model;
 #[cfg(test)]

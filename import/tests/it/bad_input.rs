@@ -1,0 +1,220 @@
+//! What the importer says of models that are wrong: every fault, where it is, and what was expected.
+
+use import::onnx::StrippedWeights;
+
+use crate::fixture::{faults, import_bytes};
+use crate::writer::{
+    FLOAT, Graph, Message, float, floats_tensor, int, ints, ints_tensor, model, property, raw_tensor, string,
+    value_info,
+};
+
+fn check(graph: Graph, expected: &[&str]) {
+    assert_eq!(faults(&model(17, graph)), expected);
+}
+
+/// A graph with an image `x` of shape [1, 3, 8, 8], of which one node makes `y`.
+fn one_node(op: &str, inputs: &[&str], attributes: &[Message]) -> Graph {
+    let graph = Graph::default().input("x", &[1, 3, 8, 8]).output("y");
+    graph.node(op, inputs, &["y"], attributes)
+}
+
+#[test]
+fn an_empty_a_truncated_and_a_random_file_are_refused_with_a_place() {
+    let whole = model(17, one_node("Relu", &["x"], &[])).0;
+    let text = |bytes: &[u8]| import_bytes(bytes, StrippedWeights::Refuse, &[]).err().expect("a fault");
+    assert_eq!(text(b""), ["`m.onnx`: byte 0: an empty file, expected an ONNX model"]);
+    let cut = text(&whole[..whole.len() / 2]);
+    assert_eq!(cut, ["`m.onnx`: byte 4: 59 bytes expected, 30 left"]);
+    assert_eq!(text(b"not a model"), ["`m.onnx`: byte 0: wire type 6, expected 0, 1, 2 or 5"]);
+}
+
+#[test]
+fn every_unknown_operator_is_told_once_with_its_nodes() {
+    let mut graph = Graph::default().input("x", &[4]).output("a9");
+    graph = graph.node("Rellu", &["x"], &["a0"], &[]).node("HardSwish", &["a0"], &["b"], &[]);
+    for i in 0..9 {
+        graph = graph.node("Foo", &[&format!("a{i}")], &[&format!("a{}", i + 1)], &[]);
+    }
+    let expected = [
+        "`Rellu_a0`: operator `Rellu` is not supported in version 13 of the operator set, in 1 node: `Rellu_a0` (did you mean `Relu`?)",
+        "`HardSwish_b`: operator `HardSwish` is not supported in version 13 of the operator set, in 1 node: `HardSwish_b` (it is known from version 14 to 28)",
+        "`Foo_a1`: operator `Foo` is not supported in version 13 of the operator set, in 9 nodes: `Foo_a1`, `Foo_a2`, `Foo_a3`, `Foo_a4`, `Foo_a5`, `Foo_a6`, `Foo_a7`, `Foo_a8` and 1 more",
+    ];
+    assert_eq!(faults(&model(13, graph)), expected);
+}
+
+#[test]
+fn an_operator_of_another_domain_names_it() {
+    let node =
+        Message::default().strings(1, &["x"]).strings(2, &["y"]).bytes(4, "Relu").bytes(7, "com.example");
+    let graph = Graph { nodes: vec![node], ..one_node("Relu", &["x"], &[]) };
+    check(graph, &["`Relu_0`: operator `Relu` of `com.example` is not supported, in 1 node: `Relu_0`"]);
+}
+
+#[test]
+fn a_cycle_is_located_at_its_first_node() {
+    let graph = Graph::default().input("x", &[4]).output("b");
+    let graph = graph.node("Add", &["x", "b"], &["a"], &[]).node("Relu", &["a"], &["b"], &[]);
+    check(graph, &["`Add_a`: a cycle: `Add_a` -> `Relu_b` -> `Add_a`"]);
+}
+
+#[test]
+fn an_undefined_name_is_located_at_its_reader() {
+    let graph = one_node("Add", &["x", "xx"], &[]);
+    check(graph, &["`Add_y`: input `xx` is not defined (did you mean `x`?)"]);
+}
+
+#[test]
+fn all_nodes_that_refuse_are_told_except_those_that_follow() {
+    let graph = Graph::default().input("x", &[1, 3, 8, 8]).weight(floats_tensor("w", &[5], &[0.0; 5]));
+    let graph = graph.node("Add", &["x", "w"], &["a"], &[]).node("Relu", &["a"], &["b"], &[]);
+    let graph = graph.node("MaxPool", &["x"], &["c"], &[]).node("Add", &["b", "c"], &["y"], &[]).output("y");
+    check(
+        graph,
+        &["`Add_a`: sizes 8 and 5 of axis 3 do not broadcast", "`MaxPool_c`: `kernel_shape` is left out"],
+    );
+}
+
+#[test]
+fn weights_of_the_wrong_size_are_told_where_they_are_read() {
+    let floats = |name, dims: &[i64]| raw_tensor(name, FLOAT, dims, &[0; 12]);
+    let graph = one_node("Sum", &["x", "short", "none", "negative", "strings"], &[]);
+    let graph = graph.weight(floats("short", &[4])).weight(floats("negative", &[-1]));
+    let graph = graph.weight(raw_tensor("none", FLOAT, &[2], &[]));
+    let graph =
+        graph.weight(Message::default().packed(1, &[1]).int(2, 8).bytes(8, "strings").bytes(6, "text"));
+    check(
+        graph,
+        &[
+            "`short`: 12 bytes of data, expected 16 by type and shape",
+            "`none`: no data, expected 8 bytes by type and shape",
+            "`negative`: size -1, expected 0 or more",
+            "`strings`: a tensor of strings, expected numbers",
+        ],
+    );
+}
+
+#[test]
+fn a_shape_with_more_elements_than_memory_is_refused() {
+    let big = raw_tensor("w", FLOAT, &[1 << 40, 1 << 40], &[]);
+    check(
+        one_node("Add", &["x", "w"], &[]).weight(big),
+        &["`w`: shape [1099511627776, 1099511627776] has more elements than memory holds"],
+    );
+    let graph =
+        Graph::default().input("x", &[1 << 40, 1 << 40]).output("y").node("Relu", &["x"], &["y"], &[]);
+    check(graph, &["`x`: shape [1099511627776, 1099511627776] has more elements than memory holds"]);
+}
+
+#[test]
+fn external_data_outside_the_folder_is_refused() {
+    let place = property("location", "../secret");
+    let weight = Message::default().packed(1, &[8]).int(2, 1).bytes(8, "w").message(13, &place).int(14, 1);
+    check(
+        one_node("Add", &["x", "w"], &[]).weight(weight),
+        &["`w`: external data `../secret`: expected a relative path without `..`"],
+    );
+}
+
+#[test]
+fn a_value_that_is_not_what_the_file_says_is_refused() {
+    let mut graph = one_node("Relu", &["x"], &[]);
+    graph.outputs = vec![value_info("y", FLOAT, &[1, -1, 9, 8])];
+    check(graph, &["`Relu_y`: `y` is float [1, 3, 8, 8], but the file says float [1, ?, 9, 8]"]);
+    let mut graph = one_node("Relu", &["x"], &[]);
+    graph.value_infos = vec![value_info("y", 7, &[1, 3, 8, 8])];
+    check(graph, &["`Relu_y`: `y` is float [1, 3, 8, 8], but the file says int64 [1, 3, 8, 8]"]);
+}
+
+#[test]
+fn wrong_attributes_are_told_with_what_was_expected() {
+    let pool = |attributes: &[Message]| one_node("MaxPool", &["x"], attributes);
+    check(
+        pool(&[ints("kernel_shap", &[2, 2])]),
+        &["`MaxPool_y`: unknown attribute `kernel_shap` of MaxPool (did you mean `kernel_shape`?)"],
+    );
+    check(
+        pool(&[int("kernel_shape", 2)]),
+        &["`MaxPool_y`: attribute `kernel_shape` is an integer, expected integers"],
+    );
+    check(
+        pool(&[ints("kernel_shape", &[2])]),
+        &["`MaxPool_y`: `kernel_shape` [2], expected 2 sizes from 0 to 2147483647"],
+    );
+    check(
+        pool(&[ints("kernel_shape", &[2, 2]), ints("strides", &[0, 1])]),
+        &["`MaxPool_y`: kernel [2, 2], strides [0, 1], dilations [1, 1], expected 1 or more"],
+    );
+    check(
+        pool(&[ints("kernel_shape", &[2, 2]), string("auto_pad", "SAME")]),
+        &["`MaxPool_y`: `auto_pad` \"SAME\", expected NOTSET, VALID, SAME_UPPER or SAME_LOWER"],
+    );
+    check(
+        pool(&[ints("kernel_shape", &[9, 9])]),
+        &["`MaxPool_y`: a window of [9, 9] does not fit an image of size 8"],
+    );
+    check(one_node("Relu", &["x", "x"], &[]), &["`Relu_y`: 2 inputs, expected 1"]);
+    check(one_node("Clip", &["x", "x", "x", "x"], &[]), &["`Clip_y`: 4 inputs, expected 1 to 3"]);
+    check(one_node("Elu", &[""], &[float("alpha", 1.0)]), &["`Elu_y`: input 0 is left out"]);
+}
+
+#[test]
+fn a_shape_that_is_computed_is_refused() {
+    let graph = Graph::default().input("x", &[4]).output("y");
+    let graph = graph.node("Relu", &["x"], &["s"], &[]).node("Reshape", &["x", "s"], &["y"], &[]);
+    check(graph, &["`Reshape_y`: input 1 is computed, expected a constant"]);
+    let graph = one_node("Reshape", &["x", "s"], &[]).weight(ints_tensor("s", &[5, -1]));
+    check(
+        graph,
+        &["`Reshape_y`: the new shape [5, -1] does not have as many elements as the input's [1, 3, 8, 8]"],
+    );
+}
+
+#[test]
+fn results_beyond_the_supported_ones_are_refused() {
+    let graph = Graph::default().input("x", &[1, 3, 8, 8]).output("y").output("i");
+    let graph = graph.node("MaxPool", &["x"], &["y", "i"], &[ints("kernel_shape", &[2, 2])]);
+    check(graph, &["`MaxPool_y`: result 1, `i`, is not supported"]);
+}
+
+#[test]
+fn training_is_refused() {
+    let norm = ["x", "w", "w", "w", "w"];
+    let graph = one_node("BatchNormalization", &norm, &[int("training_mode", 1)]);
+    let graph = graph.weight(floats_tensor("w", &[3], &[1.0; 3]));
+    check(graph, &["`BatchNormalization_y`: training mode, expected inference"]);
+}
+
+#[test]
+fn an_unknown_size_is_refused_unless_its_value_is_given() {
+    let named = Message::default().bytes(2, "N");
+    let shape = Message::default().message(1, &named).message(1, &Message::default().int(1, 4));
+    let tensor = Message::default().int(1, 1).message(2, &shape);
+    let input = Message::default().bytes(1, "x").message(2, &Message::default().message(1, &tensor));
+    let graph = Graph { inputs: vec![input], ..one_node("Relu", &["x"], &[]) };
+    let bytes = model(17, graph).0;
+    let import = |sizes: &[(&str, u64)]| import_bytes(&bytes, StrippedWeights::Refuse, sizes);
+    let expected = "`x`: size `N` of dimension 0 is symbolic, expected a number (give it with `--dim N=N`)";
+    assert_eq!(import(&[]).err().unwrap(), [expected]);
+    assert!(import(&[("N", 2)]).is_ok());
+    let graph = Graph::default().input("x", &[-1]).output("y").node("Relu", &["x"], &["y"], &[]);
+    check(graph, &["`x`: the size of dimension 0 is not given"]);
+}
+
+#[test]
+fn an_operator_set_that_nobody_knows_is_refused() {
+    let graph = one_node("Relu", &["x"], &[]);
+    let expected = "`m.onnx`: version 1000 of the operator set, expected 1 to 28";
+    assert_eq!(faults(&model(1000, graph)), [expected]);
+    let silent = Message::default().int(1, 8).message(7, &Message::default().bytes(2, "g"));
+    let expected = "`m.onnx`: the model does not say which version of the operator set it uses";
+    assert_eq!(faults(&silent), [expected]);
+}
+
+#[test]
+fn malformed_rules_are_told() {
+    let stripped =
+        |json| model(17, one_node("Relu", &["x"], &[])).message(14, &property("stripped_weights", json));
+    let expected = "`m.onnx`: stripped_weights: expected value at line 1 column 1";
+    assert_eq!(faults(&stripped("x")), [expected]);
+}
