@@ -1,5 +1,17 @@
 //! What programs mean: a plain interpreter, the oracle of every pass and of machine code.
 
+pub mod element;
+mod elementwise;
+mod lanes;
+pub mod nn;
+mod program;
+mod run;
 mod tensor;
+mod vector;
 
+#[cfg(test)]
+mod tests;
+
+pub use elementwise::elementwise;
+pub use run::{eval_op, run};
 pub use tensor::{EvalError, Tensor};

@@ -19,6 +19,7 @@ pub mod interp;
 
 mod intern;
 pub mod location;
+pub mod math;
 pub mod module;
 pub mod opdef;
 pub mod scalar;

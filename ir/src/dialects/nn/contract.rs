@@ -3,6 +3,7 @@
 use super::window::{DILATIONS, PADS, STRIDES, infer_window, slide};
 use super::{LAYOUT, attr};
 use crate::entities::Type;
+use crate::interp::nn;
 use crate::opdef::{
     AttrKind, Contract, Infer, InferError, InferInput, Kind, OpDef, OperandDef, Presence, Traits, TypeClass,
 };
@@ -30,6 +31,7 @@ pub(super) static OPS: &[OpDef] = &[
         infer: Infer::Rule(infer_conv2d),
         traits: Traits::PURE,
         kind: Kind::Contract(Contract::Conv2d),
+        eval: Some(nn::conv2d),
         ..OpDef::BLANK
     },
     OpDef {
@@ -60,6 +62,7 @@ pub(super) static OPS: &[OpDef] = &[
         infer: Infer::Rule(infer_matmul),
         traits: Traits::PURE,
         kind: Kind::Contract(Contract::Matmul),
+        eval: Some(nn::matmul),
         ..OpDef::BLANK
     },
 ];

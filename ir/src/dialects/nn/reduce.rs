@@ -2,6 +2,7 @@
 
 use super::attr;
 use crate::entities::Type;
+use crate::interp::nn;
 use crate::opdef::{
     AttrDef, AttrKind, Infer, InferError, InferInput, Kind, OpDef, OperandDef, Presence, Reduce, Traits,
     TypeClass,
@@ -29,6 +30,7 @@ macro_rules! row {
             infer: Infer::Rule(infer_reduce),
             traits: Traits::PURE.union(Traits::PERMUTABLE),
             kind: Kind::Reduce(Reduce::$reduce),
+            eval: Some(nn::reduce),
             ..OpDef::BLANK
         }
     };

@@ -3,6 +3,7 @@
 use super::attr;
 use crate::body::OpRef;
 use crate::entities::Type;
+use crate::interp::nn;
 use crate::opdef::{
     Access, AttrKind, Infer, InferError, InferInput, Kind, OpDef, OperandDef, Presence, Reuse, Traits,
     TypeClass,
@@ -21,6 +22,7 @@ pub(super) static OPS: &[OpDef] = &[
         infer: Infer::Rule(infer_constant),
         traits: Traits::PURE.union(Traits::CONSTANT),
         kind: Kind::Source,
+        eval: Some(nn::constant),
         ..OpDef::BLANK
     },
     OpDef {
@@ -44,6 +46,7 @@ pub(super) static OPS: &[OpDef] = &[
         traits: Traits::PURE.union(Traits::PERMUTABLE),
         kind: Kind::Kernel("batch_norm"),
         reuse: &[Reuse { result: 0, operand: 0, access: Access::SameIndex }],
+        eval: Some(nn::batch_norm),
         ..OpDef::BLANK
     },
     OpDef {
@@ -58,6 +61,7 @@ pub(super) static OPS: &[OpDef] = &[
         traits: Traits::PURE.union(Traits::PERMUTABLE),
         kind: Kind::Kernel("softmax"),
         reuse: &[Reuse { result: 0, operand: 0, access: Access::RowWise }],
+        eval: Some(nn::softmax),
         ..OpDef::BLANK
     },
     OpDef {
@@ -84,6 +88,7 @@ pub(super) static OPS: &[OpDef] = &[
         infer: Infer::Rule(infer_pad),
         traits: Traits::PURE.union(Traits::PERMUTABLE),
         kind: Kind::Kernel("pad"),
+        eval: Some(nn::pad),
         ..OpDef::BLANK
     },
     OpDef {
@@ -99,6 +104,7 @@ pub(super) static OPS: &[OpDef] = &[
         infer: Infer::Rule(infer_gather),
         traits: Traits::PURE,
         kind: Kind::Kernel("gather"),
+        eval: Some(nn::gather),
         ..OpDef::BLANK
     },
 ];

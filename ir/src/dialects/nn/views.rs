@@ -3,6 +3,7 @@
 use super::attr;
 use crate::body::OpRef;
 use crate::entities::Type;
+use crate::interp::nn;
 use crate::opdef::{
     AttrKind, Infer, InferError, InferInput, Kind, OpDef, OperandDef, Presence, Strided, Traits, TypeClass,
     View,
@@ -28,6 +29,7 @@ pub(super) static OPS: &[OpDef] = &[
         infer: Infer::Rule(infer_reshape),
         traits: Traits::PURE.union(Traits::SAME_ORDER),
         kind: Kind::View(View::OfOperand(reshape_layout)),
+        eval: Some(nn::reshape),
         ..OpDef::BLANK
     },
     OpDef {
@@ -40,6 +42,7 @@ pub(super) static OPS: &[OpDef] = &[
         infer: Infer::Rule(infer_transpose),
         traits: Traits::PURE,
         kind: Kind::View(View::OfOperand(transpose_layout)),
+        eval: Some(nn::transpose),
         ..OpDef::BLANK
     },
     OpDef {
@@ -61,6 +64,7 @@ pub(super) static OPS: &[OpDef] = &[
         infer: Infer::Rule(infer_slice),
         traits: Traits::PURE.union(Traits::PERMUTABLE),
         kind: Kind::View(View::OfOperand(slice_layout)),
+        eval: Some(nn::slice),
         ..OpDef::BLANK
     },
     OpDef {
@@ -73,6 +77,7 @@ pub(super) static OPS: &[OpDef] = &[
         infer: Infer::Rule(infer_broadcast_to),
         traits: Traits::PURE,
         kind: Kind::View(View::OfOperand(broadcast_layout)),
+        eval: Some(nn::broadcast),
         ..OpDef::BLANK
     },
     OpDef {
@@ -85,6 +90,7 @@ pub(super) static OPS: &[OpDef] = &[
         infer: Infer::Rule(infer_concat),
         traits: Traits::PURE.union(Traits::PERMUTABLE),
         kind: Kind::View(View::OfResult(concat_layout)),
+        eval: Some(nn::concat),
         ..OpDef::BLANK
     },
 ];

@@ -3,6 +3,7 @@
 use super::{LAYOUT, attr};
 use crate::body::OpRef;
 use crate::entities::Type;
+use crate::interp::nn;
 use crate::opdef::{
     AttrDef, AttrKind, Infer, InferError, InferInput, Kind, OpDef, OperandDef, Presence, Traits, TypeClass,
 };
@@ -164,6 +165,7 @@ pub(super) static OPS: &[OpDef] = &[
         infer: Infer::Rule(infer_pool),
         traits: Traits::PURE,
         kind: Kind::Kernel("max_pool2d"),
+        eval: Some(nn::max_pool2d),
         ..OpDef::BLANK
     },
     OpDef {
@@ -188,6 +190,7 @@ pub(super) static OPS: &[OpDef] = &[
         infer: Infer::Rule(infer_pool),
         traits: Traits::PURE,
         kind: Kind::Kernel("avg_pool2d"),
+        eval: Some(nn::avg_pool2d),
         ..OpDef::BLANK
     },
 ];

@@ -1,0 +1,229 @@
+//! What a convolution means.
+//!
+//! Each sum starts at the bias (or 0) and takes one fused multiply-add per term, in the order row of the window, column
+//! of the window, channel. Terms that lie in the padding are left out. Inside, images are channels-last and the filter is
+//! `[group][row][column][channel][output channel]`, so that the innermost loop runs over output channels.
+
+use super::tile::{COLUMNS, ROWS, Tile, multiply_add, swap_last_axes};
+use super::{Operand, by_lane, ints_of_rank};
+use crate::body::OpRef;
+use crate::interp::element::{Lane, read_all, write_all};
+use crate::interp::tensor::{EvalError, Tensor};
+use crate::interp::vector::vectorised;
+
+/// Two-dimensional convolution of operand 0 with the filter OIHW in operand 1, plus the bias in operand 2 if it is there.
+///
+/// # Errors
+/// If sizes do not fit, or an attribute is missing.
+pub fn conv2d(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, EvalError> {
+    let conv = Conv::of(op, operands)?;
+    let elem = Operand::of(op, operands, 0)?.elem;
+    let bytes = by_lane!(elem, run(op, &conv, operands))?;
+    Ok(vec![Tensor::of_shape(op.ctx, op.result_type(0), &conv.layout.sizes(conv.batch, conv.out), bytes)?])
+}
+
+/// Channels, rows, columns.
+#[derive(Clone, Copy)]
+pub(super) struct Image {
+    pub(super) channels: usize,
+    pub(super) size: [usize; 2],
+}
+
+/// Where the channels are among a tensor's axes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Layout {
+    ChannelsFirst,
+    ChannelsLast,
+}
+
+impl Layout {
+    pub(super) fn of(op: OpRef<'_>) -> Layout {
+        if op.text("layout") == Some("NHWC") { Layout::ChannelsLast } else { Layout::ChannelsFirst }
+    }
+
+    /// Batch and image of a tensor of four axes.
+    pub(super) fn image(self, shape: &[usize]) -> Result<(usize, Image), EvalError> {
+        match (self, shape) {
+            (Layout::ChannelsFirst, &[batch, channels, h, w]) => {
+                Ok((batch, Image { channels, size: [h, w] }))
+            }
+            (Layout::ChannelsLast, &[batch, h, w, channels]) => Ok((batch, Image { channels, size: [h, w] })),
+            _ => Err(format!("an image has 4 axes, found {}", shape.len()).into()),
+        }
+    }
+
+    /// The sizes of a tensor of images.
+    pub(super) fn sizes(self, batch: usize, image: Image) -> [usize; 4] {
+        let [h, w] = image.size;
+        match self {
+            Layout::ChannelsFirst => [batch, image.channels, h, w],
+            Layout::ChannelsLast => [batch, h, w, image.channels],
+        }
+    }
+}
+
+/// Two positive numbers of an attribute: rows, columns.
+pub(super) fn pair(op: OpRef<'_>, name: &str) -> Result<[usize; 2], EvalError> {
+    let values = ints_of_rank(op, name, 2)?;
+    match (usize::try_from(values[0]), usize::try_from(values[1])) {
+        (Ok(rows @ 1..), Ok(columns @ 1..)) => Ok([rows, columns]),
+        _ => Err(format!("`{name}` is not positive").into()),
+    }
+}
+
+/// The sizes that an operation on images gives.
+pub(super) fn result_image(op: OpRef<'_>, layout: Layout) -> Result<Image, EvalError> {
+    let shape = op.result_shape(0).ok_or("the result's sizes are not known")?;
+    let sizes: Vec<usize> = shape.iter().map(|size| *size as usize).collect();
+    Ok(layout.image(&sizes)?.1)
+}
+
+struct Conv {
+    layout: Layout,
+    batch: usize,
+    input: Image,
+    out: Image,
+    groups: usize,
+    kernel: [usize; 2],
+    strides: [usize; 2],
+    dilations: [usize; 2],
+    pads: Vec<i64>,
+}
+
+impl Conv {
+    fn of(op: OpRef<'_>, operands: &[Tensor]) -> Result<Conv, EvalError> {
+        let layout = Layout::of(op);
+        let (batch, input) = layout.image(&Operand::of(op, operands, 0)?.shape)?;
+        let filter = Operand::of(op, operands, 1)?.shape;
+        let &[channels, depth, kernel_height, kernel_width] = filter.as_slice() else {
+            return Err(format!("a filter has 4 axes, found {}", filter.len()).into());
+        };
+        let groups = op.int("groups").and_then(|groups| usize::try_from(groups).ok());
+        let groups = groups.filter(|groups| *groups > 0).ok_or("`groups` is not positive")?;
+        let out = result_image(op, layout)?;
+        if channels != out.channels || channels % groups != 0 || depth * groups != input.channels {
+            return Err(format!(
+                "{groups} groups of a filter {filter:?} do not take {} channels to {}",
+                input.channels, out.channels
+            )
+            .into());
+        }
+        Ok(Conv {
+            layout,
+            batch,
+            input,
+            out,
+            groups,
+            kernel: [kernel_height, kernel_width],
+            strides: pair(op, "strides")?,
+            dilations: pair(op, "dilations")?,
+            pads: ints_of_rank(op, "pads", 4)?,
+        })
+    }
+
+    /// The pixel that element `tap` of window `window` reads along `axis`, unless it lies in the padding.
+    fn pixel(&self, axis: usize, window: usize, tap: usize) -> Option<usize> {
+        let at = (window * self.strides[axis] + tap * self.dilations[axis]) as i64 - self.pads[axis];
+        usize::try_from(at).ok().filter(|at| *at < self.input.size[axis])
+    }
+
+    /// Channels of a group: of the input, of the result.
+    fn group(&self) -> (usize, usize) {
+        (self.input.channels / self.groups, self.out.channels / self.groups)
+    }
+}
+
+fn run<L: Lane>(op: OpRef<'_>, conv: &Conv, operands: &[Tensor]) -> Result<Vec<u8>, EvalError> {
+    let input = Operand::of(op, operands, 0)?;
+    let pixels = |image: Image| image.size[0] * image.size[1];
+    let mut image = read_all::<L>(input.elem, input.bytes);
+    if conv.layout == Layout::ChannelsFirst {
+        image = swap_last_axes(&image, conv.input.channels, pixels(conv.input));
+    }
+    let filter = Operand::like(op, operands, 1, input.elem)?;
+    let filter = pack(conv, &read_all::<L>(filter.elem, filter.bytes));
+    let bias = match operands.len() {
+        0..=2 => vec![L::default(); conv.out.channels],
+        _ => {
+            let bias = Operand::like(op, operands, 2, input.elem)?;
+            read_all(bias.elem, bias.bytes)
+        }
+    };
+    if bias.len() != conv.out.channels {
+        return Err("the bias has not one number for each output channel".into());
+    }
+    let mut out = bias.repeat(conv.batch * pixels(conv.out));
+    vectorised(
+        #[inline(always)]
+        || accumulate(conv, &image, &filter, &mut out),
+    );
+    if conv.layout == Layout::ChannelsFirst {
+        out = swap_last_axes(&out, pixels(conv.out), conv.out.channels);
+    }
+    Ok(write_all(input.elem, &out))
+}
+
+/// The filter as `[group][row][column][channel][output channel]`.
+fn pack<L: Lane>(conv: &Conv, filter: &[L]) -> Vec<L> {
+    let (depth, width) = conv.group();
+    let taps = conv.kernel[0] * conv.kernel[1];
+    let mut packed = vec![L::default(); filter.len()];
+    for (channel, filter) in filter.chunks_exact((depth * taps).max(1)).enumerate() {
+        let (group, column) = (channel / width, channel % width);
+        for (i, value) in filter.iter().enumerate() {
+            let (deep, tap) = (i / taps, i % taps);
+            packed[((group * taps + tap) * depth + deep) * width + column] = *value;
+        }
+    }
+    packed
+}
+
+#[inline(always)]
+fn accumulate<L: Lane>(conv: &Conv, image: &[L], filter: &[L], out: &mut [L]) {
+    let (_, width) = conv.group();
+    let [height, row_length] = conv.out.size;
+    for row in 0..conv.batch * height {
+        for first in (0..row_length).step_by(ROWS) {
+            let windows = first..row_length.min(first + ROWS);
+            for group in 0..conv.groups {
+                for column in (0..width).step_by(COLUMNS) {
+                    let columns = column..width.min(column + COLUMNS);
+                    accumulate_tile(conv, image, filter, out, (row, windows.clone()), (group, columns));
+                }
+            }
+        }
+    }
+}
+
+/// All terms of some windows of one row of the result and some output channels of one group.
+#[inline(always)]
+fn accumulate_tile<L: Lane>(
+    conv: &Conv,
+    image: &[L],
+    filter: &[L],
+    out: &mut [L],
+    (row, windows): (usize, std::ops::Range<usize>),
+    (group, columns): (usize, std::ops::Range<usize>),
+) {
+    let (depth, width) = conv.group();
+    let (n, y) = (row / conv.out.size[0], row % conv.out.size[0]);
+    for tap_y in 0..conv.kernel[0] {
+        let Some(from_y) = conv.pixel(0, y, tap_y) else { continue };
+        let image_row = (n * conv.input.size[0] + from_y) * conv.input.size[1];
+        for tap_x in 0..conv.kernel[1] {
+            let mut rows = [(0, 0); ROWS];
+            let mut count = 0;
+            for x in windows.clone() {
+                let Some(from_x) = conv.pixel(1, x, tap_x) else { continue };
+                let from = (image_row + from_x) * conv.input.channels + group * depth;
+                let to = (row * conv.out.size[1] + x) * conv.out.channels + group * width + columns.start;
+                rows[count] = (from, to);
+                count += 1;
+            }
+            let tap = (group * conv.kernel[0] + tap_y) * conv.kernel[1] + tap_x;
+            let block = (tap * depth * width + columns.start, width);
+            let tile = Tile { rows: &rows[..count], depth, block, width: columns.len() };
+            multiply_add(&tile, image, filter, out);
+        }
+    }
+}

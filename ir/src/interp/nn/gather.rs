@@ -1,0 +1,83 @@
+//! What padding and gathering mean.
+
+use super::views::Moved;
+use super::{Operand, axis_below, by_lane, ints_of_rank, row_major};
+use crate::body::OpRef;
+use crate::interp::element::{Elem, Lane, read_all, write_all};
+use crate::interp::tensor::{EvalError, Tensor};
+
+/// The operand with `low` elements before and `high` behind each axis, all equal to `value`; negative counts cut off.
+///
+/// # Errors
+/// If more is cut off than there is.
+pub fn pad(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, EvalError> {
+    let from = Moved::of(op, operands, 0)?;
+    let rank = from.shape.len();
+    let (low, high) = (ints_of_rank(op, "low", rank)?, ints_of_rank(op, "high", rank)?);
+    let grown: Option<Vec<usize>> = (0..rank)
+        .map(|axis| usize::try_from(from.shape[axis] as i64 + low[axis] + high[axis]).ok())
+        .collect();
+    let shape = grown.ok_or("a padded size is below zero")?;
+    let elem = Elem::of(op.ctx, operands[0].ty)?;
+    let value = op.float("value").ok_or("lacks `value`")?;
+    let mut bytes = by_lane!(elem, element(elem, value)).repeat(shape.iter().product());
+    // The part of the operand that stays, and where it lands.
+    let first: Vec<i64> = low.iter().map(|low| (-low).max(0)).collect();
+    let kept: Vec<usize> = (0..rank)
+        .map(|axis| (from.shape[axis] as i64 + low[axis].min(0) + high[axis].min(0)).max(0) as usize)
+        .collect();
+    let own = row_major(&from.shape);
+    let offset = first.iter().zip(&own).map(|(first, stride)| first * stride).sum();
+    let window = from.copy(offset, &kept, &own);
+    place(&mut bytes, &shape, &low, &window, &kept, from.size);
+    Ok(vec![Tensor::of_shape(op.ctx, op.result_type(0), &shape, bytes)?])
+}
+
+fn element<L: Lane>(elem: Elem, value: f64) -> Vec<u8> {
+    write_all(elem, &[L::from_f64(value)])
+}
+
+/// Writes a packed window of sizes `kept` into `bytes`, whose first element is at index `max(low, 0)`.
+fn place(bytes: &mut [u8], shape: &[usize], low: &[i64], window: &[u8], kept: &[usize], size: usize) {
+    let strides = row_major(shape);
+    let run = kept.last().copied().unwrap_or(1);
+    if window.is_empty() {
+        return;
+    }
+    for (number, row) in window.chunks_exact(run * size).enumerate() {
+        let mut rest = number;
+        let mut at = low.last().map_or(0, |low| (*low).max(0));
+        for axis in (0..shape.len().saturating_sub(1)).rev() {
+            at += (low[axis].max(0) + (rest % kept[axis]) as i64) * strides[axis];
+            rest /= kept[axis];
+        }
+        let at = at as usize * size;
+        bytes[at..at + row.len()].copy_from_slice(row);
+    }
+}
+
+/// Slices of operand 0 along attribute `axis`, picked by operand 1; a negative index counts from the end.
+///
+/// # Errors
+/// If an index is outside.
+pub fn gather(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, EvalError> {
+    let from = Moved::of(op, operands, 0)?;
+    let indices = Operand::of(op, operands, 1)?;
+    let axis = axis_below(op, from.shape.len())?;
+    let Elem::Int(_) = indices.elem else { return Err("the indices are no integers".into()) };
+    let size = from.shape[axis];
+    let outer: usize = from.shape[..axis].iter().product();
+    let run = from.shape[axis + 1..].iter().product::<usize>() * from.size;
+    let picked = read_all::<i64>(indices.elem, indices.bytes);
+    let mut bytes = Vec::with_capacity(outer * picked.len() * run);
+    for i in 0..outer {
+        for &index in &picked {
+            let index = if index < 0 { index.wrapping_add(size as i64) } else { index };
+            let inside = usize::try_from(index).ok().filter(|index| *index < size);
+            let at = (i * size + inside.ok_or_else(|| format!("index {index} is outside 0..{size}"))?) * run;
+            bytes.extend_from_slice(&from.bytes[at..at + run]);
+        }
+    }
+    let shape = [&from.shape[..axis], &indices.shape, &from.shape[axis + 1..]].concat();
+    Ok(vec![Tensor::of_shape(op.ctx, op.result_type(0), &shape, bytes)?])
+}

@@ -1,0 +1,131 @@
+//! What a matrix product means.
+//!
+//! Each sum starts at the bias (or 0) and takes one fused multiply-add per term, in the order of the shared axis.
+
+use super::tile::{COLUMNS, ROWS, Tile, multiply_add, swap_last_axes};
+use super::{Operand, by_lane};
+use crate::body::OpRef;
+use crate::interp::element::{Elem, Lane, read_all, write_all};
+use crate::interp::tensor::{EvalError, Tensor};
+use crate::interp::vector::vectorised;
+
+/// The product of the matrices in the last two axes of operands 0 and 1 (each transposed where attributes
+/// `transpose_a`, `transpose_b` say so), plus operand 2 per column. Other axes broadcast; an operand of one axis is a row
+/// (left) or a column (right), and that axis is not in the result.
+///
+/// # Errors
+/// If sizes do not fit.
+pub fn matmul(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, EvalError> {
+    let a = Matrices::of(Operand::of(op, operands, 0)?, Side::Left, op.attr("transpose_a").is_some())?;
+    let b = Matrices::of(Operand::of(op, operands, 1)?, Side::Right, op.attr("transpose_b").is_some())?;
+    if a.columns != b.rows || a.elem != b.elem {
+        return Err(format!("{} columns do not meet {} rows", a.columns, b.rows).into());
+    }
+    let bias = (operands.len() > 2).then(|| Operand::like(op, operands, 2, a.elem)).transpose()?;
+    if bias.as_ref().is_some_and(|bias| bias.shape != [b.columns]) {
+        return Err("the bias has not one number for each column".into());
+    }
+    let batch = broadcast_batch(&a.batch, &b.batch)?;
+    let bytes = by_lane!(a.elem, run(&a, &b, bias.as_ref(), &batch));
+    let mut shape = batch;
+    shape.extend((!a.is_vector).then_some(a.rows));
+    shape.extend((!b.is_vector).then_some(b.columns));
+    Ok(vec![Tensor::of_shape(op.ctx, op.result_type(0), &shape, bytes)?])
+}
+
+#[derive(Clone, Copy)]
+enum Side {
+    Left,
+    Right,
+}
+
+struct Matrices<'a> {
+    elem: Elem,
+    bytes: &'a [u8],
+    batch: Vec<usize>,
+    rows: usize,
+    columns: usize,
+    is_transposed: bool,
+    is_vector: bool,
+}
+
+impl<'a> Matrices<'a> {
+    fn of(from: Operand<'a>, side: Side, is_transposed: bool) -> Result<Matrices<'a>, EvalError> {
+        let (batch, rows, columns, is_transposed) = match (from.shape.as_slice(), side) {
+            ([], _) => return Err("a tensor without axes is no matrix".into()),
+            (&[size], Side::Left) => (Vec::new(), 1, size, false),
+            (&[size], Side::Right) => (Vec::new(), size, 1, false),
+            ([batch @ .., columns, rows], _) if is_transposed => (batch.to_vec(), *rows, *columns, true),
+            ([batch @ .., rows, columns], _) => (batch.to_vec(), *rows, *columns, false),
+        };
+        let is_vector = from.shape.len() == 1;
+        Ok(Matrices { elem: from.elem, bytes: from.bytes, batch, rows, columns, is_transposed, is_vector })
+    }
+
+    fn read<L: Lane>(&self) -> Vec<L> {
+        let lanes = read_all(self.elem, self.bytes);
+        if self.is_transposed { swap_last_axes(&lanes, self.columns, self.rows) } else { lanes }
+    }
+
+    /// Which of the matrices belongs to number `index` of the result's.
+    fn matrix_at(&self, index: usize, batch: &[usize]) -> usize {
+        let (mut rest, mut number, mut stride) = (index, 0, 1);
+        for (axis, size) in batch.iter().enumerate().rev() {
+            let position = rest % size;
+            rest /= size;
+            let Some(own) = (axis + self.batch.len()).checked_sub(batch.len()) else { continue };
+            number += if self.batch[own] == 1 { 0 } else { position * stride };
+            stride *= self.batch[own];
+        }
+        number
+    }
+}
+
+fn broadcast_batch(a: &[usize], b: &[usize]) -> Result<Vec<usize>, EvalError> {
+    let rank = a.len().max(b.len());
+    let size =
+        |shape: &[usize], axis: usize| (axis + shape.len()).checked_sub(rank).map_or(1, |axis| shape[axis]);
+    let sizes = (0..rank).map(|axis| match (size(a, axis), size(b, axis)) {
+        (a, b) if a == b || b == 1 => Ok(a),
+        (1, b) => Ok(b),
+        (a, b) => Err(EvalError(format!("batch sizes {a} and {b} do not broadcast"))),
+    });
+    sizes.collect()
+}
+
+fn run<L: Lane>(a: &Matrices<'_>, b: &Matrices<'_>, bias: Option<&Operand<'_>>, batch: &[usize]) -> Vec<u8> {
+    let (left, right) = (a.read::<L>(), b.read::<L>());
+    let row = match bias {
+        Some(bias) => read_all(bias.elem, bias.bytes),
+        None => vec![L::default(); b.columns],
+    };
+    let count: usize = batch.iter().product();
+    let mut out = row.repeat(count * a.rows);
+    let (left_size, right_size, out_size) = (a.rows * a.columns, b.rows * b.columns, a.rows * b.columns);
+    for index in 0..count {
+        let left = &left[a.matrix_at(index, batch) * left_size..][..left_size];
+        let right = &right[b.matrix_at(index, batch) * right_size..][..right_size];
+        let out = &mut out[index * out_size..][..out_size];
+        vectorised(
+            #[inline(always)]
+            || accumulate([a.rows, a.columns, b.columns], left, right, out),
+        );
+    }
+    write_all(a.elem, &out)
+}
+
+#[inline(always)]
+fn accumulate<L: Lane>([rows, depth, columns]: [usize; 3], a: &[L], b: &[L], out: &mut [L]) {
+    for column in (0..columns).step_by(COLUMNS) {
+        for first in (0..rows).step_by(ROWS) {
+            let mut starts = [(0, 0); ROWS];
+            let count = ROWS.min(rows - first);
+            for (i, start) in starts[..count].iter_mut().enumerate() {
+                *start = ((first + i) * depth, (first + i) * columns + column);
+            }
+            let width = COLUMNS.min(columns - column);
+            let tile = Tile { rows: &starts[..count], depth, block: (column, columns), width };
+            multiply_add(&tile, a, b, out);
+        }
+    }
+}

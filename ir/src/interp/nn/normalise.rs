@@ -1,0 +1,146 @@
+//! What softmax and batch normalisation mean.
+
+use super::reduce::{ACCUMULATORS, Accumulators};
+use super::{Operand, axis_below};
+use crate::body::OpRef;
+use crate::interp::element::{Lane, LaneKind, read_all, write_all};
+use crate::interp::tensor::{EvalError, Tensor};
+use crate::interp::vector::vectorised;
+use crate::math;
+use crate::opdef::Reduce;
+
+/// Lanes of real numbers.
+trait Real: Lane {
+    fn exp(self) -> Self;
+    fn sqrt(self) -> Self;
+    fn minus(self, b: Self) -> Self;
+    fn divided(self, b: Self) -> Self;
+}
+
+impl Real for f32 {
+    #[inline(always)]
+    fn exp(self) -> f32 {
+        math::exp(self)
+    }
+    fn sqrt(self) -> f32 {
+        f32::sqrt(self)
+    }
+    #[inline(always)]
+    fn minus(self, b: f32) -> f32 {
+        self - b
+    }
+    #[inline(always)]
+    fn divided(self, b: f32) -> f32 {
+        self / b
+    }
+}
+
+impl Real for f64 {
+    #[inline(always)]
+    fn exp(self) -> f64 {
+        libm::exp(self)
+    }
+    fn sqrt(self) -> f64 {
+        f64::sqrt(self)
+    }
+    #[inline(always)]
+    fn minus(self, b: f64) -> f64 {
+        self - b
+    }
+    #[inline(always)]
+    fn divided(self, b: f64) -> f64 {
+        self / b
+    }
+}
+
+/// Along attribute `axis`: `e^(x - max)` divided by the sum of these, both folded as [`reduce`](super::reduce()) does.
+///
+/// # Errors
+/// If the axis is not the operand's, or its elements are no floats.
+pub fn softmax(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, EvalError> {
+    let operand = Operand::of(op, operands, 0)?;
+    let axis = axis_below(op, operand.shape.len())?;
+    let bytes = match operand.elem.lane() {
+        LaneKind::F32 => softmax_lanes::<f32>(&operand, axis),
+        LaneKind::F64 => softmax_lanes::<f64>(&operand, axis),
+        LaneKind::Int => return Err("softmax is not defined on integers".into()),
+    };
+    Ok(vec![Tensor::of_shape(op.ctx, op.result_type(0), &operand.shape, bytes)?])
+}
+
+fn softmax_lanes<L: Real>(operand: &Operand<'_>, axis: usize) -> Vec<u8> {
+    let mut lanes = read_all::<L>(operand.elem, operand.bytes);
+    let size = operand.shape[axis];
+    let inner: usize = operand.shape[axis + 1..].iter().product();
+    let accumulators = if inner == 1 { ACCUMULATORS } else { 1 };
+    let mut row = vec![L::default(); size];
+    for first in 0..lanes.len().checked_div(size).unwrap_or(0) {
+        let start = first / inner * size * inner + first % inner;
+        (0..size).for_each(|i| row[i] = lanes[start + i * inner]);
+        softmax_row(&mut row, accumulators);
+        (0..size).for_each(|i| lanes[start + i * inner] = row[i]);
+    }
+    write_all(operand.elem, &lanes)
+}
+
+fn softmax_row<L: Real>(row: &mut [L], accumulators: usize) {
+    let fold = |kind: Reduce, row: &[L]| {
+        let mut folded = Accumulators::new(kind, accumulators);
+        row.iter().for_each(|x| folded.take(*x));
+        folded.finish()
+    };
+    let largest = fold(Reduce::Max, row);
+    vectorised(
+        #[inline(always)]
+        || row.iter_mut().for_each(|x| *x = x.minus(largest).exp()),
+    );
+    let sum = fold(Reduce::Sum, row);
+    row.iter_mut().for_each(|x| *x = x.divided(sum));
+}
+
+/// Per channel (attribute `axis`): `(x - mean) * (scale / sqrt(variance + epsilon)) + bias`, the last two steps one fused
+/// multiply-add. Operands: x, scale, bias, mean, variance.
+///
+/// # Errors
+/// If an operand has not one number for each channel, or the elements are no floats.
+pub fn batch_norm(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, EvalError> {
+    let x = Operand::of(op, operands, 0)?;
+    let axis = axis_below(op, x.shape.len())?;
+    let epsilon = op.float("epsilon").ok_or("lacks `epsilon`")?;
+    let mut channels = Vec::new();
+    for index in 1..5 {
+        let operand = Operand::like(op, operands, index, x.elem)?;
+        if operand.shape != [x.shape[axis]] {
+            return Err(format!("operand {index} has not one number for each channel").into());
+        }
+        channels.push(operand);
+    }
+    let bytes = match x.elem.lane() {
+        LaneKind::F32 => batch_norm_lanes::<f32>(&x, &channels, axis, epsilon),
+        LaneKind::F64 => batch_norm_lanes::<f64>(&x, &channels, axis, epsilon),
+        LaneKind::Int => return Err("batch_norm is not defined on integers".into()),
+    };
+    Ok(vec![Tensor::of_shape(op.ctx, op.result_type(0), &x.shape, bytes)?])
+}
+
+fn batch_norm_lanes<L: Real>(
+    x: &Operand<'_>,
+    channels: &[Operand<'_>],
+    axis: usize,
+    epsilon: f64,
+) -> Vec<u8> {
+    let mut lanes = read_all::<L>(x.elem, x.bytes);
+    let numbers: Vec<Vec<L>> = channels.iter().map(|channel| read_all(channel.elem, channel.bytes)).collect();
+    let [scale, bias, mean, variance] = [0, 1, 2, 3].map(|index| &numbers[index]);
+    let run: usize = x.shape[axis + 1..].iter().product();
+    for (number, run) in lanes.chunks_exact_mut(run.max(1)).enumerate() {
+        let channel = number % x.shape[axis];
+        let deviation = variance[channel].plus(L::from_f64(epsilon)).sqrt();
+        let factor = scale[channel].divided(deviation);
+        vectorised(
+            #[inline(always)]
+            || run.iter_mut().for_each(|x| *x = x.minus(mean[channel]).fma(factor, bias[channel])),
+        );
+    }
+    write_all(x.elem, &lanes)
+}

@@ -1,0 +1,134 @@
+//! What pools mean.
+//!
+//! A window is read row by row. Its largest element is found by `x > largest ? x : largest`, starting at minus infinity:
+//! padding and NaN never win. Its mean is the sum from left to right, divided by the count.
+
+use super::contract::{Image, Layout, pair, result_image};
+use super::{Operand, by_lane, ints_of_rank, row_major};
+use crate::body::OpRef;
+use crate::interp::element::{Lane, read_all, write_all};
+use crate::interp::tensor::{EvalError, Tensor};
+
+/// The largest element of each window.
+///
+/// # Errors
+/// If sizes do not fit, or an attribute is missing.
+pub fn max_pool2d(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, EvalError> {
+    pool(op, operands, Fold::Max)
+}
+
+/// The mean of each window, over the image only, or with `count_include_pad` over the padding too.
+///
+/// # Errors
+/// If sizes do not fit, or an attribute is missing.
+pub fn avg_pool2d(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, EvalError> {
+    let with_pad = op.attr("count_include_pad").is_some();
+    pool(op, operands, if with_pad { Fold::MeanWithPad } else { Fold::Mean })
+}
+
+#[derive(Clone, Copy)]
+enum Fold {
+    Max,
+    Mean,
+    MeanWithPad,
+}
+
+struct Pool {
+    fold: Fold,
+    layout: Layout,
+    batch: usize,
+    input: Image,
+    out: Image,
+    kernel: [usize; 2],
+    strides: [usize; 2],
+    dilations: [usize; 2],
+    pads: Vec<i64>,
+}
+
+fn pool(op: OpRef<'_>, operands: &[Tensor], fold: Fold) -> Result<Vec<Tensor>, EvalError> {
+    let operand = Operand::of(op, operands, 0)?;
+    let layout = Layout::of(op);
+    let (batch, input) = layout.image(&operand.shape)?;
+    let dilations = if op.ints("dilations").is_some() { pair(op, "dilations")? } else { [1, 1] };
+    let out = result_image(op, layout)?;
+    if out.channels != input.channels {
+        return Err("a pool keeps the number of channels".into());
+    }
+    let pool = Pool {
+        fold,
+        layout,
+        batch,
+        input,
+        out,
+        kernel: pair(op, "kernel")?,
+        strides: pair(op, "strides")?,
+        dilations,
+        pads: ints_of_rank(op, "pads", 4)?,
+    };
+    let bytes = by_lane!(operand.elem, run(&pool, &operand));
+    Ok(vec![Tensor::of_shape(op.ctx, op.result_type(0), &layout.sizes(batch, out), bytes)?])
+}
+
+fn run<L: Lane>(pool: &Pool, operand: &Operand<'_>) -> Vec<u8> {
+    let lanes = read_all::<L>(operand.elem, operand.bytes);
+    let input_strides = image_strides(pool.layout, pool.batch, pool.input);
+    let out_strides = image_strides(pool.layout, pool.batch, pool.out);
+    let mut out = vec![L::default(); pool.batch * pool.out.channels * pool.out.size[0] * pool.out.size[1]];
+    for n in 0..pool.batch {
+        for channel in 0..pool.out.channels {
+            let start = |strides: [usize; 4]| n * strides[0] + channel * strides[1];
+            let plane = &lanes[start(input_strides)..];
+            for y in 0..pool.out.size[0] {
+                for x in 0..pool.out.size[1] {
+                    let at = start(out_strides) + y * out_strides[2] + x * out_strides[3];
+                    out[at] = pool.window(plane, input_strides, [y, x]);
+                }
+            }
+        }
+    }
+    write_all(operand.elem, &out)
+}
+
+/// Strides of batch, channels, rows and columns.
+fn image_strides(layout: Layout, batch: usize, image: Image) -> [usize; 4] {
+    let strides = row_major(&layout.sizes(batch, image));
+    let [a, b, c, d] = [0, 1, 2, 3].map(|axis| strides[axis] as usize);
+    match layout {
+        Layout::ChannelsFirst => [a, b, c, d],
+        Layout::ChannelsLast => [a, d, b, c],
+    }
+}
+
+impl Pool {
+    /// The pixels along `axis` that window `window` covers.
+    fn pixels(&self, axis: usize, window: usize) -> impl Iterator<Item = usize> + Clone {
+        let first = (window * self.strides[axis]) as i64 - self.pads[axis];
+        let (step, size) = (self.dilations[axis] as i64, self.input.size[axis]);
+        let taps = (0..self.kernel[axis] as i64).map(move |tap| first + tap * step);
+        taps.filter_map(move |at| usize::try_from(at).ok().filter(|at| *at < size))
+    }
+
+    /// How many elements of window `window` along `axis` lie in image or padding; what lies beyond was added by rounding up.
+    fn padded_count(&self, axis: usize, window: usize) -> usize {
+        let first = window * self.strides[axis];
+        let padded = self.input.size[axis] as i64 + self.pads[axis] + self.pads[axis + 2];
+        let taps = (0..self.kernel[axis]).map(|tap| first + tap * self.dilations[axis]);
+        taps.filter(|at| (*at as i64) < padded).count()
+    }
+
+    fn window<L: Lane>(&self, plane: &[L], strides: [usize; 4], [y, x]: [usize; 2]) -> L {
+        let (rows, columns) = (self.pixels(0, y), self.pixels(1, x));
+        let elements = rows
+            .clone()
+            .flat_map(|row| columns.clone().map(move |column| row * strides[2] + column * strides[3]));
+        let elements = elements.map(|at| plane[at]);
+        match self.fold {
+            Fold::Max => elements.fold(L::extremes().0, |largest, x| if x > largest { x } else { largest }),
+            Fold::Mean => elements.fold(L::default(), L::plus).over(rows.count() * columns.count()),
+            Fold::MeanWithPad => {
+                let count = self.padded_count(0, y) * self.padded_count(1, x);
+                elements.fold(L::default(), L::plus).over(count)
+            }
+        }
+    }
+}

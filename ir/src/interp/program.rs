@@ -1,0 +1,232 @@
+//! How a tree of scalar operations is run over many elements at once.
+//!
+//! [`Program::of`] gives every node of a [`Scalar`] tree an element type and a register, a run of [`CHUNK`] lanes; a run
+//! fills the argument registers and then takes one step per node. Constants and attributes fill their registers once.
+//! Constants have the type of the node that they meet, rounded to its lanes.
+
+use super::element::{Elem, Lane, LaneKind};
+use super::lanes;
+use super::tensor::EvalError;
+use crate::body::OpRef;
+use crate::scalar::{Binary, Scalar, Unary};
+
+/// How many elements one step computes.
+pub(super) const CHUNK: usize = 1024;
+
+/// A register: the lanes of one node.
+#[derive(Debug)]
+pub(super) enum Lanes {
+    F32(Vec<f32>),
+    F64(Vec<f64>),
+    Int(Vec<i64>),
+}
+
+/// Lanes of one type as the register that holds them.
+pub(super) trait Register: Lane {
+    fn of(lanes: &Lanes) -> &[Self];
+    fn of_mut(lanes: &mut Lanes) -> &mut [Self];
+}
+
+macro_rules! registers {
+    ($($lane:ty => $variant:ident;)*) => {$(
+        impl Register for $lane {
+            fn of(lanes: &Lanes) -> &[Self] {
+                match lanes { Lanes::$variant(lanes) => lanes, other => unreachable!("lanes of {other:?}") }
+            }
+            fn of_mut(lanes: &mut Lanes) -> &mut [Self] {
+                match lanes { Lanes::$variant(lanes) => lanes, other => unreachable!("lanes of {other:?}") }
+            }
+        }
+    )*};
+}
+registers! { f32 => F32; f64 => F64; i64 => Int; }
+
+impl Lanes {
+    /// A register for elements of this type, all lanes zero.
+    pub(super) fn new(elem: Elem) -> Lanes {
+        match elem.lane() {
+            LaneKind::F32 => Lanes::F32(vec![0.0; CHUNK]),
+            LaneKind::F64 => Lanes::F64(vec![0.0; CHUNK]),
+            LaneKind::Int => Lanes::Int(vec![0; CHUNK]),
+        }
+    }
+
+    fn fill(elem: Elem, value: f64) -> Lanes {
+        match elem {
+            Elem::F16 | Elem::Bf16 | Elem::F32 => Lanes::F32(vec![value as f32; CHUNK]),
+            Elem::F64 => Lanes::F64(vec![value; CHUNK]),
+            Elem::Int(int) => Lanes::Int(vec![int.wrap(value as i64); CHUNK]),
+        }
+    }
+}
+
+/// What a step computes.
+#[derive(Clone, Copy, Debug)]
+enum Code {
+    Unary(Unary),
+    Binary(Binary),
+    Fma,
+    Select,
+    /// From this element type.
+    Convert(Elem),
+}
+
+/// One node: a register, and which registers it is computed from.
+#[derive(Debug)]
+struct Step {
+    code: Code,
+    /// Type of what it computes on; comparisons give booleans.
+    elem: Elem,
+    target: usize,
+    sources: [usize; 3],
+}
+
+/// A scalar tree with types and registers.
+#[derive(Debug)]
+pub(super) struct Program {
+    steps: Vec<Step>,
+    registers: Vec<Lanes>,
+    result: usize,
+}
+
+impl Program {
+    /// The program of `tree`, whose arguments have the types `args` and whose result has the type `result`.
+    ///
+    /// Registers `0..args.len()` are the arguments.
+    ///
+    /// # Errors
+    /// If types do not fit, an attribute is missing, or an operation is not defined on its type.
+    pub(super) fn of(
+        op: OpRef<'_>,
+        tree: &Scalar,
+        args: &[Elem],
+        result: Elem,
+    ) -> Result<Program, EvalError> {
+        let registers = args.iter().map(|elem| Lanes::new(*elem)).collect();
+        let program = Program { steps: Vec::new(), registers, result: 0 };
+        let mut compiler = Compiler { op, args, result, program };
+        let (register, elem) = compiler.node(tree, result)?;
+        if elem.lane() != result.lane() {
+            return Err(format!("computes {elem:?} but its result holds {result:?}").into());
+        }
+        compiler.program.result = register;
+        Ok(compiler.program)
+    }
+
+    /// The register of an argument, to be filled.
+    pub(super) fn arg(&mut self, index: usize) -> &mut Lanes {
+        &mut self.registers[index]
+    }
+
+    /// Takes every step for the first `count` lanes and gives the result's register.
+    pub(super) fn run(&mut self, count: usize) -> &Lanes {
+        for step in &self.steps {
+            let empty = Lanes::Int(Vec::new());
+            let mut target = std::mem::replace(&mut self.registers[step.target], empty);
+            let [a, b, c] = step.sources.map(|source| &self.registers[source]);
+            match step.code {
+                Code::Unary(unary) => lanes::unary(unary, step.elem, &mut target, a, count),
+                Code::Binary(binary) => lanes::binary(binary, step.elem, &mut target, [a, b], count),
+                Code::Fma => lanes::fma(step.elem, &mut target, [a, b, c], count),
+                Code::Select => lanes::select(&mut target, [a, b, c], count),
+                Code::Convert(from) => lanes::convert(from, step.elem, &mut target, a, count),
+            }
+            self.registers[step.target] = target;
+        }
+        &self.registers[self.result]
+    }
+}
+
+struct Compiler<'a> {
+    op: OpRef<'a>,
+    args: &'a [Elem],
+    result: Elem,
+    program: Program,
+}
+
+impl Compiler<'_> {
+    /// The register and type of a node; `wanted` is the type of a constant.
+    fn node(&mut self, node: &Scalar, wanted: Elem) -> Result<(usize, Elem), EvalError> {
+        match node {
+            Scalar::Arg(index) => {
+                let elem = self.args.get(*index as usize).ok_or_else(|| format!("lacks operand {index}"))?;
+                Ok((*index as usize, *elem))
+            }
+            Scalar::Attr(name) => {
+                let value = self.op.float(name).ok_or_else(|| format!("lacks a float attribute `{name}`"))?;
+                Ok(self.constant(value, wanted))
+            }
+            Scalar::Const(value) => Ok(self.constant(*value, wanted)),
+            Scalar::Unary(unary, a) => {
+                let (a, elem) = self.node(a, wanted)?;
+                lanes::check_unary(*unary, elem)?;
+                Ok(self.step(Code::Unary(*unary), elem, elem, [a; 3]))
+            }
+            Scalar::Binary(binary, a, b) => {
+                let ([a, b], elem) = self.alike([a, b], wanted)?;
+                lanes::check_binary(*binary, elem)?;
+                let result = if lanes::compares(*binary) { Elem::BOOL } else { elem };
+                Ok(self.step(Code::Binary(*binary), elem, result, [a, b, b]))
+            }
+            Scalar::Fma(a, b, c) => {
+                let (sources, elem) = self.alike([a, b, c], wanted)?;
+                Ok(self.step(Code::Fma, elem, elem, sources))
+            }
+            Scalar::Select(condition, a, b) => {
+                let (condition, truth) = self.node(condition, Elem::BOOL)?;
+                if truth != Elem::BOOL {
+                    return Err(format!("selects by {truth:?}, not by booleans").into());
+                }
+                let ([a, b], elem) = self.alike([a, b], wanted)?;
+                Ok(self.step(Code::Select, elem, elem, [condition, a, b]))
+            }
+            Scalar::Convert(a) => {
+                let (a, from) = self.node(a, self.result)?;
+                Ok(self.step(Code::Convert(from), self.result, self.result, [a; 3]))
+            }
+        }
+    }
+
+    /// Nodes that must have one type: that of the first which is no constant.
+    fn alike<const N: usize>(
+        &mut self,
+        nodes: [&Scalar; N],
+        wanted: Elem,
+    ) -> Result<([usize; N], Elem), EvalError> {
+        let elem = nodes.iter().find_map(|node| self.type_of(node)).unwrap_or(wanted);
+        let mut registers = [0; N];
+        for (register, node) in registers.iter_mut().zip(nodes) {
+            let (source, found) = self.node(node, elem)?;
+            if found != elem {
+                return Err(format!("computes with {elem:?} and {found:?} at once").into());
+            }
+            *register = source;
+        }
+        Ok((registers, elem))
+    }
+
+    /// The type of a node, unless it is made of constants only.
+    fn type_of(&self, node: &Scalar) -> Option<Elem> {
+        match node {
+            Scalar::Arg(index) => self.args.get(*index as usize).copied(),
+            Scalar::Attr(_) | Scalar::Const(_) => None,
+            Scalar::Unary(_, a) => self.type_of(a),
+            Scalar::Binary(binary, ..) if lanes::compares(*binary) => Some(Elem::BOOL),
+            Scalar::Binary(_, a, b) | Scalar::Select(_, a, b) => self.type_of(a).or_else(|| self.type_of(b)),
+            Scalar::Fma(a, b, c) => [a, b, c].iter().find_map(|node| self.type_of(node)),
+            Scalar::Convert(_) => Some(self.result),
+        }
+    }
+
+    fn constant(&mut self, value: f64, elem: Elem) -> (usize, Elem) {
+        self.program.registers.push(Lanes::fill(elem, value));
+        (self.program.registers.len() - 1, elem)
+    }
+
+    fn step(&mut self, code: Code, elem: Elem, result: Elem, sources: [usize; 3]) -> (usize, Elem) {
+        let target = self.program.registers.len();
+        self.program.registers.push(Lanes::new(result));
+        self.program.steps.push(Step { code, elem, target, sources });
+        (target, result)
+    }
+}

@@ -1,0 +1,221 @@
+//! What a function returns for given arguments.
+//!
+//! The walk goes block by block: a block runs its operations in order and ends with what its terminator hands out, so that
+//! an operation with regions runs them by calling [`Frame::run_region`]. A value is dropped after the last operation of
+//! its own block that reads it (or has a region in which it is read); what is read in other blocks of a region stays to
+//! the end of the function.
+
+use cranelift_entity::SecondaryMap;
+
+use super::elementwise::elementwise;
+use super::tensor::{EvalError, Tensor};
+use crate::attrs::AttrData;
+use crate::body::{Body, OpRef, ValueDef};
+use crate::context::Context;
+use crate::diag::{Diagnostic, did_you_mean};
+use crate::entities::{Block, Ident, Location, Op, Region, Type, Value};
+use crate::module::Module;
+use crate::opdef::{Kind, Traits};
+use crate::types::TypeData;
+
+/// How deeply calls may nest.
+const MAX_CALLS: usize = 256;
+
+/// Runs the function called `function` of a module.
+///
+/// # Errors
+/// If there is no such function, the inputs are not its arguments, or an operation has no result; the diagnostic says
+/// which and where.
+pub fn run(module: &Module, function: &str, inputs: &[Tensor]) -> Result<Vec<Tensor>, Diagnostic> {
+    let (op, body) = find_function(module, function)
+        .ok_or_else(|| missing_function(module, function, Location::UNKNOWN))?;
+    let location = module.body().location(op);
+    Frame::new(&module.ctx, body, Calls::Into(module, 0)).run_function(location, inputs)
+}
+
+/// The results of one operation: elementwise operations, fused groups, and whatever has an evaluation in its row.
+///
+/// # Errors
+/// If the operation is not registered, has effects or control flow beyond its own body, or its operands have no result.
+pub fn eval_op(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, EvalError> {
+    match (op.kind(), op.def()) {
+        (_, None) => Err("is not registered, so nothing says what it computes".into()),
+        (Kind::Elementwise(tree), _) => Ok(vec![elementwise(op, tree, operands)?]),
+        (Kind::Group, _) => {
+            let mut frame = Frame::new(op.ctx, op.body, Calls::Refused);
+            let region = op.body.regions(op.op).first().ok_or("has no region")?;
+            frame.run_region(*region, operands.to_vec()).map_err(|inner| EvalError(inner.message))
+        }
+        (_, Some(def)) => match def.eval {
+            Some(eval) => eval(op, operands),
+            None => Err("has no evaluation in its row".into()),
+        },
+    }
+}
+
+fn find_function<'m>(module: &'m Module, name: &str) -> Option<(Op, &'m Body)> {
+    module.functions().find(|(_, body)| body.symbol(&module.ctx) == Some(name))
+}
+
+fn missing_function(module: &Module, name: &str, location: Location) -> Diagnostic {
+    let names = module.functions().filter_map(|(_, body)| body.symbol(&module.ctx));
+    let diagnostic = Diagnostic::error(location, format!("no function is called `@{name}`"));
+    match did_you_mean(name, names) {
+        Some(hint) => diagnostic.with_help(hint),
+        None => diagnostic,
+    }
+}
+
+/// Whether an operation may call functions.
+#[derive(Clone, Copy)]
+enum Calls<'a> {
+    /// Of this module; so many calls are open already.
+    Into(&'a Module, usize),
+    /// It may not.
+    Refused,
+}
+
+/// A function, or one operation, being run.
+struct Frame<'a> {
+    ctx: &'a Context,
+    body: &'a Body,
+    calls: Calls<'a>,
+    values: SecondaryMap<Value, Option<Tensor>>,
+}
+
+impl<'a> Frame<'a> {
+    fn new(ctx: &'a Context, body: &'a Body, calls: Calls<'a>) -> Frame<'a> {
+        Frame { ctx, body, calls, values: SecondaryMap::new() }
+    }
+
+    fn run_function(&mut self, location: Location, inputs: &[Tensor]) -> Result<Vec<Tensor>, Diagnostic> {
+        let root = self.body.root();
+        let entry = self.body.entry(root);
+        let entry =
+            entry.ok_or_else(|| Diagnostic::error(location, "a function without a body can't run"))?;
+        let args = self.body.args(entry);
+        if args.len() != inputs.len() {
+            let message = format!("the function takes {} arguments, {} were given", args.len(), inputs.len());
+            return Err(Diagnostic::error(location, message));
+        }
+        for (index, (arg, input)) in args.iter().zip(inputs).enumerate() {
+            if !accepts(self.ctx, self.body.ty(*arg), input.ty) {
+                let message = format!("the value given for argument {index} is of another type");
+                return Err(Diagnostic::error(location, message));
+            }
+        }
+        self.run_region(root, inputs.to_vec())
+    }
+
+    /// Runs a region of one block with these values of its arguments; gives what its terminator hands out.
+    fn run_region(&mut self, region: Region, args: Vec<Tensor>) -> Result<Vec<Tensor>, Diagnostic> {
+        let &[block] = self.body.blocks(region) else {
+            let first = self.body.entry(region).and_then(|block| self.body.first_op(block));
+            let location = first.map_or(Location::UNKNOWN, |op| self.body.location(op));
+            return Err(Diagnostic::error(location, "only regions of one block are interpreted"));
+        };
+        let deaths = deaths(self.body, block);
+        for (arg, value) in self.body.args(block).to_vec().into_iter().zip(args) {
+            self.values[arg] = Some(value);
+        }
+        for op in self.body.ops(block) {
+            let operands = self.operands(op);
+            if OpRef::new(self.ctx, self.body, op).has(Traits::TERMINATOR) {
+                return Ok(operands);
+            }
+            let results = self.step(op, operands)?;
+            for (result, value) in self.body.results(op).zip(results) {
+                self.values[result] = Some(value);
+            }
+            for value in deaths.get(op).into_iter().flatten() {
+                self.values[*value] = None;
+            }
+        }
+        Ok(Vec::new())
+    }
+
+    fn operands(&self, op: Op) -> Vec<Tensor> {
+        let operands = self.body.operands(op);
+        let values =
+            operands.map(|value| self.values[value].clone().expect("a value is computed before it is read"));
+        values.collect()
+    }
+
+    fn step(&mut self, op: Op, operands: Vec<Tensor>) -> Result<Vec<Tensor>, Diagnostic> {
+        let op_ref = OpRef::new(self.ctx, self.body, op);
+        let location = self.body.location(op);
+        let found = match (op_ref.kind(), self.callee(op_ref)) {
+            (Kind::Group, _) => match self.body.regions(op).first() {
+                Some(region) => return self.run_region(*region, operands),
+                None => Err(EvalError("has no region".into())),
+            },
+            (Kind::Region, Some(callee)) => return self.call(location, self.ctx.str(callee), &operands),
+            _ => eval_op(op_ref, &operands),
+        };
+        let results = found
+            .map_err(|error| Diagnostic::error(location, format!("`{}`: {}", op_ref.name(), error.0)))?;
+        assert_eq!(results.len(), self.body.result_count(op), "`{}` gives all its results", op_ref.name());
+        Ok(results)
+    }
+
+    fn callee(&self, op: OpRef<'_>) -> Option<Ident> {
+        match self.ctx.attr_data(op.attr("callee")?) {
+            AttrData::SymbolRef { root, nested } if nested.is_empty() => Some(*root),
+            _ => None,
+        }
+    }
+
+    fn call(&self, location: Location, name: &str, operands: &[Tensor]) -> Result<Vec<Tensor>, Diagnostic> {
+        let Calls::Into(module, depth) = self.calls else {
+            return Err(Diagnostic::error(location, "a call is evaluated only while its module runs"));
+        };
+        if depth == MAX_CALLS {
+            return Err(Diagnostic::error(location, format!("calls nest deeper than {MAX_CALLS}")));
+        }
+        let function = find_function(module, name);
+        let (_, body) = function.ok_or_else(|| missing_function(module, name, location))?;
+        Frame::new(self.ctx, body, Calls::Into(module, depth + 1)).run_function(location, operands)
+    }
+}
+
+/// Whether a value of type `given`, whose sizes are known, is one of type `wanted`.
+fn accepts(ctx: &Context, wanted: Type, given: Type) -> bool {
+    match (ctx.type_data(wanted), ctx.type_data(given)) {
+        (TypeData::Tensor { shape, elem, .. }, TypeData::Tensor { shape: given, elem: given_elem, .. }) => {
+            let fits = |(dim, given): (&crate::Dim, &crate::Dim)| dim.known().is_none() || dim == given;
+            elem == given_elem && shape.len() == given.len() && shape.iter().zip(given).all(fits)
+        }
+        _ => wanted == given,
+    }
+}
+
+/// Which values of a block are read for the last time by each of its operations, in it or in its regions.
+fn deaths(body: &Body, block: Block) -> SecondaryMap<Op, Vec<Value>> {
+    let mut deaths: SecondaryMap<Op, Vec<Value>> = SecondaryMap::new();
+    let results = body.ops(block).flat_map(|op| body.results(op));
+    for value in body.args(block).iter().copied().chain(results) {
+        if let Some(op) = last_reader(body, block, value) {
+            deaths[op].push(value);
+        }
+    }
+    deaths
+}
+
+/// The last operation of `block` that reads `value`, itself or inside; the defining one if none does; none if another
+/// block of the region reads it.
+fn last_reader(body: &Body, block: Block, value: Value) -> Option<Op> {
+    let mut last = match body.def(value) {
+        ValueDef::Result(op, _) => Some(op),
+        ValueDef::Arg(..) => body.first_op(block),
+    };
+    for reader in body.uses(value) {
+        let mut op = reader.op;
+        while body.block_of(op) != Some(block) {
+            op = body.parent_op(op)?;
+        }
+        if last.is_none_or(|last| body.is_before(last, op)) {
+            last = Some(op);
+        }
+    }
+    last
+}
