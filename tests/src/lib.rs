@@ -1,1 +1,5 @@
 //! The project's own checks: lit runner, law tests, real models, tidy checks, generators.
+
+pub mod source;
+pub mod tidy;
+pub mod workspace;

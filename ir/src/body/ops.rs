@@ -174,9 +174,9 @@ impl Body {
         blocks.flat_map(|block| self.ops(*block)).filter_map(|op| Some((op, self.child(op)?)))
     }
 
-    /// All bodies that operations of this one own, so that they can be changed side by side.
-    pub fn children_mut(&mut self) -> impl Iterator<Item = &mut Body> {
-        self.children.values_mut().filter_map(|child| child.as_deref_mut())
+    /// All bodies that operations of this one own, in the order in which they were made, so that they can be changed side by side.
+    pub fn children_mut(&mut self) -> impl Iterator<Item = (Child, &mut Body)> {
+        self.children.iter_mut().filter_map(|(index, child)| Some((index, child.as_deref_mut()?)))
     }
 
     /// Erases an operation with its regions; nothing may read its results.

@@ -25,7 +25,8 @@ pub(crate) fn gemm(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
         let product = call.emit("nn.matmul", &[a, b], &attrs)?;
         return Ok(vec![scaled(call, product, alpha)?]);
     };
-    let columns = columns(call, b, attrs.iter().any(|(name, _)| *name == "transpose_b"))?;
+    let transposed = attrs.iter().any(|(name, _)| *name == "transpose_b");
+    let columns = matrix_size(call, b, if transposed { 0 } else { 1 })?;
     if alpha == 1.0 && beta == 1.0 && is_row(&call.shape(c)?, columns) {
         let bias = call.reshape(c, &[columns])?;
         return Ok(vec![call.emit("nn.matmul", &[a, b, bias], &attrs)?]);
@@ -44,10 +45,10 @@ fn scaled(call: &mut Call<'_, '_>, value: Value, factor: f32) -> Result<Value, R
     call.emit("nn.mul", &[value, factor], &[])
 }
 
-fn columns(call: &Call<'_, '_>, b: Value, transposed: bool) -> Result<u64, Refusal> {
-    match (call.shape(b)?[..].as_ref(), transposed) {
-        ([_, columns], false) | ([columns, _], true) => Ok(*columns),
-        (shape, _) => Err(format!("input 1 has shape {shape:?}, expected a matrix").into()),
+fn matrix_size(call: &Call<'_, '_>, b: Value, axis: usize) -> Result<u64, Refusal> {
+    match call.shape(b)?[..].as_ref() {
+        shape @ [_, _] => Ok(shape[axis]),
+        shape => Err(format!("input 1 has shape {shape:?}, expected a matrix").into()),
     }
 }
 

@@ -26,13 +26,23 @@ pub(crate) fn reshape(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
     let wanted = wanted.ok_or("the new shape is left out")?;
     let keeps_zero = call.node.truth("allowzero")?.unwrap_or(false);
     let old = call.shape(x)?;
-    let shape = new_shape(&old, &wanted, keeps_zero).ok_or_else(|| {
+    let sizes = if keeps_zero { Some(wanted.clone()) } else { with_old_sizes(&old, &wanted) };
+    let shape = sizes.and_then(|sizes| new_shape(&old, &sizes)).ok_or_else(|| {
         format!("the new shape {wanted:?} does not have as many elements as the input's {old:?}")
     })?;
     Ok(vec![call.reshape(x, &shape)?])
 }
 
-fn new_shape(old: &[u64], wanted: &[i64], keeps_zero: bool) -> Option<Vec<u64>> {
+/// `wanted` with the old size in place of each 0; `None` where there is no such old size.
+fn with_old_sizes(old: &[u64], wanted: &[i64]) -> Option<Vec<i64>> {
+    let sizes = wanted.iter().enumerate().map(|(i, &size)| match size {
+        0 => i64::try_from(*old.get(i)?).ok(),
+        size => Some(size),
+    });
+    sizes.collect()
+}
+
+fn new_shape(old: &[u64], wanted: &[i64]) -> Option<Vec<u64>> {
     let count: u64 = old.iter().product();
     let mut shape = Vec::new();
     let mut rest = None;
@@ -42,7 +52,6 @@ fn new_shape(old: &[u64], wanted: &[i64], keeps_zero: bool) -> Option<Vec<u64>> 
                 rest = Some(i);
                 1
             }
-            0 if !keeps_zero => *old.get(i)?,
             size => u64::try_from(size).ok()?,
         });
     }

@@ -1,0 +1,49 @@
+//! How passes are named, put in a row, and run.
+//!
+//! A pass is a row ([`PassDef`]): its name, documentation, options and the function that does it. A [`Registry`] knows
+//! the rows, ours ([`crate::PASSES`]) and those of whoever embeds us. A [`Pipeline`] is read from text, and run over a
+//! module:
+//!
+//! ```text
+//! simplify,func(fuse{max-ops=64},inplace),plan{planner=exact}
+//!   => simplify,func(layout,fuse{max-ops=64},select,inplace),plan{planner=exact}
+//! ```
+//!
+//! Some stages are mandatory: where a later one is named without them, they are inserted (see [`Stage`]). What a pass
+//! reaches is written on each function (`optc.stage`), so that a function is never taken through a stage twice.
+//!
+//! A pass on functions runs on all of them, in parallel where there are several; diagnostics, remarks and counts come
+//! out in text order, so that the same input gives the same bytes at any number of threads.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use passes::manager::{Pipeline, PlainTarget, Registry, RunOptions};
+//!
+//! let mut module = ir::Module::new(Arc::new(ir::Context::new()));
+//! let pipeline = Pipeline::parse(&module.ctx, "cse,func(dce)", &Registry::new()).unwrap();
+//! assert_eq!(pipeline.to_string(), "cse,func(dce)");
+//! let report = pipeline.run(&mut module, &RunOptions::new(&PlainTarget)).unwrap();
+//! assert!(report.remarks.is_empty());
+//! ```
+
+mod context;
+mod execute;
+mod options;
+mod parse;
+mod pipeline;
+mod plain;
+mod registry;
+mod report;
+mod stage;
+
+#[cfg(test)]
+mod tests;
+
+pub use context::PassContext;
+pub use execute::{RunOptions, Selection};
+pub use options::{OptionDef, OptionKind, OptionValue, Options};
+pub use pipeline::{Anchor, Invocation, Item, Origin, Pipeline};
+pub use plain::PlainTarget;
+pub use registry::{Example, PassDef, PassRun, Registry};
+pub use report::{Remark, Report, Statistic, Timing};
+pub use stage::{Stage, StageRule};

@@ -1,0 +1,270 @@
+//! How a pipeline is run over a module.
+
+use std::time::Instant;
+
+use ir::diag::did_you_mean;
+use ir::{Body, Context, Diagnostic, Location, Module, Target};
+use rayon::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use super::context::Notes;
+use super::{
+    Invocation, Item, Origin, PassContext, PassRun, Pipeline, Registry, Remark, Report, Stage, StageRule,
+    Statistic, Timing,
+};
+
+/// How a pipeline is run.
+pub struct RunOptions<'a> {
+    /// The machine that is compiled for.
+    pub target: &'a dyn Target,
+    /// How many threads will run the program, and how many compile it.
+    pub threads: usize,
+    /// Of which passes remarks are kept.
+    pub remarks: Selection,
+}
+
+/// Some of the passes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Selection {
+    /// None.
+    #[default]
+    None,
+    /// All.
+    All,
+    /// Those of these names.
+    Named(Vec<String>),
+}
+
+impl Selection {
+    /// The passes of these names.
+    ///
+    /// # Errors
+    /// For each name that no pass has.
+    pub fn named<S: AsRef<str>>(names: &[S], registry: &Registry) -> Result<Selection, Vec<Diagnostic>> {
+        let unknown = |name: &str| {
+            let message = format!("there is no pass `{name}`");
+            let help = did_you_mean(name, registry.iter().map(|def| def.name));
+            Diagnostic { help, ..Diagnostic::error(Location::UNKNOWN, message) }
+        };
+        let names = names.iter().map(AsRef::as_ref);
+        let errors: Vec<Diagnostic> =
+            names.clone().filter(|name| registry.get(name).is_none()).map(unknown).collect();
+        match errors.is_empty() {
+            true => Ok(Selection::Named(names.map(str::to_owned).collect())),
+            false => Err(errors),
+        }
+    }
+
+    /// Whether a pass is among them.
+    pub fn contains(&self, pass: &str) -> bool {
+        match self {
+            Selection::None => false,
+            Selection::All => true,
+            Selection::Named(names) => names.iter().any(|name| name == pass),
+        }
+    }
+}
+
+impl<'a> RunOptions<'a> {
+    /// One thread, no remarks.
+    pub fn new(target: &'a dyn Target) -> RunOptions<'a> {
+        RunOptions { target, threads: 1, remarks: Selection::None }
+    }
+}
+
+impl Pipeline {
+    /// Runs the passes, one behind the other.
+    ///
+    /// # Errors
+    /// All errors of the first pass that has some, in text order; The
+    /// module is then in no defined state.
+    pub fn run(&self, module: &mut Module, options: &RunOptions<'_>) -> Result<Report, Vec<Diagnostic>> {
+        let start = Instant::now();
+        let mut execution = Execution { options, pool: None, statistics: Vec::new(), remarks: Vec::new() };
+        let children = execution.items(self.items(), module)?;
+        let timing = Timing { name: "total".to_owned(), time: start.elapsed(), children };
+        Ok(Report { timing, statistics: execution.statistics, remarks: execution.remarks })
+    }
+}
+
+struct Execution<'a> {
+    options: &'a RunOptions<'a>,
+    pool: Option<ThreadPool>,
+    statistics: Vec<Statistic>,
+    remarks: Vec<Remark>,
+}
+
+impl Execution<'_> {
+    fn items(&mut self, items: &[Item], module: &mut Module) -> Result<Vec<Timing>, Vec<Diagnostic>> {
+        let mut timings = Vec::with_capacity(items.len());
+        for item in items {
+            let start = Instant::now();
+            let (name, children) = match item {
+                Item::Pass(pass) => {
+                    self.pass(pass, module)?;
+                    (pass.to_string(), Vec::new())
+                }
+                Item::Nest(anchor, items) => (anchor.name().to_owned(), self.items(items, module)?),
+            };
+            timings.push(Timing { name, time: start.elapsed(), children });
+        }
+        Ok(timings)
+    }
+
+    fn pass(&mut self, pass: &Invocation, module: &mut Module) -> Result<(), Vec<Diagnostic>> {
+        let notes = match pass.def.run {
+            PassRun::Function(run) => self.on_functions(pass, module, run),
+            PassRun::Module(run) => self.on_module(pass, module, run),
+        }?;
+        notes.into_iter().for_each(|notes| self.keep(pass, notes));
+        Ok(())
+    }
+
+    fn on_module(
+        &mut self,
+        pass: &Invocation,
+        module: &mut Module,
+        run: fn(&PassContext<'_>, &mut Module) -> Result<(), Vec<Diagnostic>>,
+    ) -> Result<Vec<Notes>, Vec<Diagnostic>> {
+        let ctx = module.ctx.clone();
+        let funcs = functions(&ctx, module);
+        let errors: Vec<Diagnostic> = funcs.iter().filter_map(|func| stage_error(&ctx, pass, func)).collect();
+        if !errors.is_empty() {
+            return Err(errors);
+        }
+        if !funcs.is_empty() && funcs.iter().all(|func| is_done(&ctx, pass, func.body)) {
+            return Ok(Vec::new());
+        }
+        let context = PassContext::new(&ctx, self.options.target, self.options.threads, &pass.options);
+        run(&context, module)?;
+        functions(&ctx, module).into_iter().for_each(|func| mark(&ctx, pass, func.body));
+        Ok(vec![context.into_notes()])
+    }
+
+    fn on_functions(
+        &mut self,
+        pass: &Invocation,
+        module: &mut Module,
+        run: fn(&PassContext<'_>, &mut Body) -> Result<(), Vec<Diagnostic>>,
+    ) -> Result<Vec<Notes>, Vec<Diagnostic>> {
+        let ctx = module.ctx.clone();
+        let funcs = functions(&ctx, module);
+        let (target, threads) = (self.options.target, self.options.threads);
+        let one = |func: Function<'_>| {
+            if let Some(error) = stage_error(&ctx, pass, &func) {
+                return Err(vec![error]);
+            }
+            let context = PassContext::new(&ctx, target, threads, &pass.options);
+            if !is_done(&ctx, pass, func.body) {
+                run(&context, func.body)?;
+                mark(&ctx, pass, func.body);
+            }
+            Ok(context.into_notes())
+        };
+        let results: Vec<Result<Notes, Vec<Diagnostic>>> = match (funcs.len(), threads) {
+            (0 | 1, _) | (_, 0 | 1) => funcs.into_iter().map(one).collect(),
+            _ => self.pool().install(|| funcs.into_par_iter().map(one).collect()),
+        };
+        in_order(results)
+    }
+
+    fn pool(&mut self) -> &ThreadPool {
+        let threads = self.options.threads;
+        self.pool.get_or_insert_with(|| {
+            let pool = ThreadPoolBuilder::new().num_threads(threads).build();
+            pool.expect("the system gives as many threads as were asked for")
+        })
+    }
+
+    fn keep(&mut self, pass: &Invocation, notes: Notes) {
+        let name = pass.def.name;
+        for (what, count) in notes.counts {
+            let known = self.statistics.iter_mut().find(|line| (line.pass, line.name) == (name, what));
+            match known {
+                Some(line) => line.count += count,
+                None => self.statistics.push(Statistic { pass: name, name: what, count }),
+            }
+        }
+        if self.options.remarks.contains(name) {
+            let remarks = notes.remarks.into_iter();
+            self.remarks.extend(remarks.map(|diagnostic| Remark { pass: name, diagnostic }));
+        }
+    }
+}
+
+/// All results if there is no error, else all errors.
+fn in_order(results: Vec<Result<Notes, Vec<Diagnostic>>>) -> Result<Vec<Notes>, Vec<Diagnostic>> {
+    let mut notes = Vec::with_capacity(results.len());
+    let mut errors = Vec::new();
+    for result in results {
+        match result {
+            Ok(note) => notes.push(note),
+            Err(more) => errors.extend(more),
+        }
+    }
+    if errors.is_empty() { Ok(notes) } else { Err(errors) }
+}
+
+/// A function that has a body.
+struct Function<'m> {
+    body: &'m mut Body,
+    location: Location,
+}
+
+/// All functions with bodies, also in nested modules, in text order.
+fn functions<'m>(ctx: &Context, module: &'m mut Module) -> Vec<Function<'m>> {
+    let mut out = Vec::new();
+    collect_functions(ctx, &mut module.top, &mut out);
+    out
+}
+
+fn collect_functions<'m>(ctx: &Context, body: &'m mut Body, out: &mut Vec<Function<'m>>) {
+    use ir::Traits;
+    let mut places = Vec::new();
+    for (op, child) in body.children() {
+        let index = body.child_index(op).expect("the operation has a child");
+        let is_function = body.at(ctx, op).has(Traits::FUNCTION);
+        let has_body = child.roots().iter().any(|root| child.entry(*root).is_some());
+        places.push((index, places.len(), is_function, has_body, body.location(op)));
+    }
+    places.sort_unstable();
+    let mut children = Vec::with_capacity(places.len());
+    for (index, child) in body.children_mut() {
+        if let Ok(place) = places.binary_search_by_key(&index, |place| place.0) {
+            children.push((places[place], child));
+        }
+    }
+    children.sort_by_key(|child| child.0.1);
+    for ((_, _, is_function, has_body, location), child) in children {
+        match (is_function, has_body) {
+            (true, true) => out.push(Function { body: child, location }),
+            (true, false) => {}
+            (false, _) => collect_functions(ctx, child, out),
+        }
+    }
+}
+
+fn stage_error(ctx: &Context, pass: &Invocation, func: &Function<'_>) -> Option<Diagnostic> {
+    let reached = Stage::of(ctx, func.body);
+    if pass.def.stage.allows(reached) || is_done(ctx, pass, func.body) {
+        return None;
+    }
+    let (name, stage) = (func.body.symbol(ctx).unwrap_or("?"), reached?.name());
+    let message = format!("pass `{}` can't run on `@{name}`, which is at stage `{stage}`", pass.def.name);
+    let help = "start from the program as it was before that stage";
+    Some(Diagnostic::error(func.location, message).with_help(help))
+}
+
+/// Whether an inserted pass has nothing to do on a function.
+fn is_done(ctx: &Context, pass: &Invocation, func: &Body) -> bool {
+    let stage = pass.def.stage.stage();
+    pass.origin == Origin::Inserted && stage.is_some() && Stage::of(ctx, func) >= stage
+}
+
+fn mark(ctx: &Context, pass: &Invocation, func: &mut Body) {
+    if let StageRule::Is(stage) = pass.def.stage
+        && Stage::of(ctx, func) < Some(stage)
+    {
+        stage.mark(ctx, func);
+    }
+}

@@ -1,0 +1,198 @@
+//! Which passes run, in which order.
+
+use std::fmt;
+
+use ir::{Diagnostic, Location};
+
+use super::{Options, PassDef, PassRun, Registry, Stage, StageRule};
+
+/// A row of passes, completed with the mandatory ones. It prints as the text that reads back as itself.
+#[derive(Clone)]
+pub struct Pipeline {
+    items: Vec<Item>,
+}
+
+/// One element of a pipeline.
+#[derive(Clone)]
+pub enum Item {
+    /// A pass.
+    Pass(Invocation),
+    /// `func(...)`: passes on what is inside.
+    Nest(Anchor, Vec<Item>),
+}
+
+/// What a nest works on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Anchor {
+    /// `module(...)`: modules.
+    Module,
+    /// `func(...)`: functions.
+    Function,
+}
+
+/// A pass with its options.
+#[derive(Clone)]
+pub struct Invocation {
+    /// The pass.
+    pub def: &'static PassDef,
+    /// Its options.
+    pub options: Options,
+    /// Who put it here.
+    pub origin: Origin,
+    /// Where in the pipeline's text it stands, or what it was inserted for.
+    pub location: Location,
+}
+
+/// Who put a pass into a pipeline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// The user named it.
+    Named,
+    /// It was inserted where it was missing; it skips functions that have reached its stage.
+    Inserted,
+}
+
+impl Anchor {
+    /// Its name in pipelines.
+    pub fn name(self) -> &'static str {
+        match self {
+            Anchor::Module => "module",
+            Anchor::Function => "func",
+        }
+    }
+
+    /// Whether a pass can run here.
+    pub(super) fn takes(self, run: PassRun) -> bool {
+        self == Anchor::Module || matches!(run, PassRun::Function(_))
+    }
+}
+
+impl Pipeline {
+    /// All stages that the registry has, in order; functions that have reached one skip it.
+    pub fn canonical(registry: &Registry) -> Pipeline {
+        let defs = Stage::ALL.into_iter().filter_map(|stage| registry.of_stage(stage));
+        Pipeline { items: defs.map(|def| Item::Pass(inserted(def, Location::UNKNOWN))).collect() }
+    }
+
+    /// These passes, with the mandatory stages that they lack inserted.
+    ///
+    /// # Errors
+    /// If a pass stands behind one that must come later.
+    pub fn new(mut items: Vec<Item>, registry: &Registry) -> Result<Pipeline, Vec<Diagnostic>> {
+        let mut completion = Completion { registry, reached: None, errors: Vec::new() };
+        completion.complete(&mut items);
+        if completion.errors.is_empty() { Ok(Pipeline { items }) } else { Err(completion.errors) }
+    }
+
+    /// The elements.
+    pub fn items(&self) -> &[Item] {
+        &self.items
+    }
+
+    /// The passes in the order in which they run.
+    pub fn passes(&self) -> Vec<&Invocation> {
+        let mut passes = Vec::new();
+        flatten(&self.items, &mut passes);
+        passes
+    }
+}
+
+fn flatten<'a>(items: &'a [Item], out: &mut Vec<&'a Invocation>) {
+    for item in items {
+        match item {
+            Item::Pass(pass) => out.push(pass),
+            Item::Nest(_, items) => flatten(items, out),
+        }
+    }
+}
+
+fn inserted(def: &'static PassDef, location: Location) -> Invocation {
+    Invocation { def, options: Options::defaults(def.options), origin: Origin::Inserted, location }
+}
+
+/// Inserts what is missing, and finds what stands in the wrong order.
+struct Completion<'a> {
+    registry: &'a Registry,
+    reached: Option<Stage>,
+    errors: Vec<Diagnostic>,
+}
+
+impl Completion<'_> {
+    fn complete(&mut self, items: &mut Vec<Item>) {
+        let mut completed = Vec::with_capacity(items.len());
+        for item in items.drain(..) {
+            match item {
+                Item::Nest(anchor, mut nested) => {
+                    self.complete(&mut nested);
+                    completed.push(Item::Nest(anchor, nested));
+                }
+                Item::Pass(pass) => {
+                    let missing = self.missing_before(&pass);
+                    completed.extend(missing.into_iter().map(Item::Pass));
+                    completed.push(Item::Pass(pass));
+                }
+            }
+        }
+        *items = completed;
+    }
+
+    /// The mandatory passes that must run before `pass`, which then counts as run.
+    fn missing_before(&mut self, pass: &Invocation) -> Vec<Invocation> {
+        if !pass.def.stage.allows(self.reached) {
+            let reached = self.reached.expect("every pass may run on what has just been read").name();
+            let message = format!("pass `{}` can't run behind `{reached}`", pass.def.name);
+            let help = format!("name `{}` before `{reached}`", pass.def.name);
+            self.errors.push(Diagnostic::error(pass.location, message).with_help(help));
+        }
+        let StageRule::Is(stage) = pass.def.stage else {
+            return Vec::new();
+        };
+        let between = |other: &Stage| Some(*other) > self.reached && *other < stage && other.is_mandatory();
+        let missing = Stage::ALL.into_iter().filter(between);
+        let missing = missing.filter_map(|stage| self.registry.of_stage(stage));
+        let missing = missing.map(|def| inserted(def, pass.location)).collect();
+        self.reached = self.reached.max(Some(stage));
+        missing
+    }
+}
+
+impl fmt::Display for Pipeline {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_items(f, &self.items)
+    }
+}
+
+impl fmt::Display for Invocation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.def.name)?;
+        let given: Vec<String> = self.options.given().map(write_option).collect();
+        if given.is_empty() { Ok(()) } else { write!(f, "{{{}}}", given.join(" ")) }
+    }
+}
+
+fn write_items(f: &mut fmt::Formatter<'_>, items: &[Item]) -> fmt::Result {
+    for (index, item) in items.iter().enumerate() {
+        if index > 0 {
+            f.write_str(",")?;
+        }
+        match item {
+            Item::Pass(pass) => write!(f, "{pass}")?,
+            Item::Nest(anchor, items) => {
+                write!(f, "{}(", anchor.name())?;
+                write_items(f, items)?;
+                f.write_str(")")?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// `name=value`, quoted where the value would not read back.
+fn write_option((name, value): (&str, &str)) -> String {
+    let is_plain =
+        !value.is_empty() && !value.contains(super::parse::ends_value) && !value.contains(['"', '\\']);
+    match is_plain {
+        true => format!("{name}={value}"),
+        false => format!("{name}=\"{}\"", value.replace('\\', "\\\\").replace('"', "\\\"")),
+    }
+}

@@ -1,0 +1,85 @@
+//! Which passes there are.
+
+use ir::{Body, Diagnostic, Module};
+
+use super::{OptionDef, PassContext, Stage, StageRule};
+
+/// The row of a pass.
+pub struct PassDef {
+    /// Its name in pipelines.
+    pub name: &'static str,
+    /// What it does, in a sentence or two.
+    pub doc: &'static str,
+    /// What can be set.
+    pub options: &'static [OptionDef],
+    /// A program before and after it, run by a test.
+    pub example: Example,
+    /// Where in the canonical pipeline it may run.
+    pub stage: StageRule,
+    /// What does it.
+    pub run: PassRun,
+}
+
+/// A program before and after a pass.
+pub struct Example {
+    /// IR text.
+    pub before: &'static str,
+    /// What is printed after the pass ran on it with its default options.
+    pub after: &'static str,
+}
+
+/// What a pass works on. It gives all its errors at once; the module is then in no defined state.
+#[derive(Clone, Copy)]
+pub enum PassRun {
+    /// Each function by itself (not declarations), in parallel where there are several.
+    Function(fn(&PassContext<'_>, &mut Body) -> Result<(), Vec<Diagnostic>>),
+    /// The whole module.
+    Module(fn(&PassContext<'_>, &mut Module) -> Result<(), Vec<Diagnostic>>),
+}
+
+/// The passes that pipelines may name.
+#[derive(Clone)]
+pub struct Registry {
+    passes: Vec<&'static PassDef>,
+}
+
+impl Default for Registry {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Registry {
+    /// No passes.
+    pub fn empty() -> Registry {
+        Registry { passes: Vec::new() }
+    }
+
+    /// Our own passes.
+    pub fn new() -> Registry {
+        let mut registry = Registry::empty();
+        crate::PASSES.iter().for_each(|def| registry.register(def));
+        registry
+    }
+
+    /// Adds a pass. A name that is taken is a defect of whoever registers it.
+    pub fn register(&mut self, def: &'static PassDef) {
+        assert!(self.get(def.name).is_none(), "two passes are named `{}`", def.name);
+        self.passes.push(def);
+    }
+
+    /// The pass of this name.
+    pub fn get(&self, name: &str) -> Option<&'static PassDef> {
+        self.iter().find(|def| def.name == name)
+    }
+
+    /// All passes, in the order of their registration.
+    pub fn iter(&self) -> impl Iterator<Item = &'static PassDef> + '_ {
+        self.passes.iter().copied()
+    }
+
+    /// The pass that is this stage.
+    pub fn of_stage(&self, stage: Stage) -> Option<&'static PassDef> {
+        self.iter().find(|def| def.stage == StageRule::Is(stage))
+    }
+}

@@ -1,0 +1,81 @@
+//! What a run of a pipeline tells: times, counts, remarks.
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use ir::Diagnostic;
+use serde_json::{Value, json};
+
+/// What a run of a pipeline tells.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// How long each element took.
+    pub timing: Timing,
+    /// What the passes counted, in the order of the pipeline.
+    pub statistics: Vec<Statistic>,
+    /// What the passes remarked, in the order of the pipeline and, within a pass, of the text.
+    pub remarks: Vec<Remark>,
+}
+
+/// A number that a pass counted, over all functions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Statistic {
+    /// The pass.
+    pub pass: &'static str,
+    /// What was counted.
+    pub name: &'static str,
+    /// How many.
+    pub count: u64,
+}
+
+/// What a pass did, or why it did not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Remark {
+    /// The pass.
+    pub pass: &'static str,
+    /// The remark.
+    pub diagnostic: Diagnostic,
+}
+
+/// How long an element of a pipeline took, by the clock on the wall.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Timing {
+    /// The pass, the nest, `verify`, or `total`.
+    pub name: String,
+    /// Its time, its children's included.
+    pub time: Duration,
+    /// What it consists of.
+    pub children: Vec<Timing>,
+}
+
+impl Timing {
+    /// A tree, a line for each element: milliseconds, share of the whole, name.
+    pub fn to_text(&self) -> String {
+        let mut out = String::new();
+        self.write_lines(&mut out, 0, self.time);
+        out
+    }
+
+    /// `{"name", "ms", "children"}`.
+    pub fn to_json(&self) -> Value {
+        let children: Vec<Value> = self.children.iter().map(Timing::to_json).collect();
+        json!({ "name": self.name, "ms": self.time.as_secs_f64() * 1e3, "children": children })
+    }
+
+    fn write_lines(&self, out: &mut String, depth: usize, whole: Duration) {
+        let share = 100.0 * self.time.as_secs_f64() / whole.as_secs_f64().max(f64::MIN_POSITIVE);
+        let (indent, ms) = (2 * depth, self.time.as_secs_f64() * 1e3);
+        writeln!(out, "{ms:10.3} ms {share:5.1} % {:indent$}{}", "", self.name).expect("writing to a string");
+        for child in &self.children {
+            child.write_lines(out, depth + 1, whole);
+        }
+    }
+}
+
+impl Report {
+    /// A line for each statistic: pass, count, name.
+    pub fn statistics_text(&self) -> String {
+        let lines = self.statistics.iter();
+        lines.map(|line| format!("{:12} {:10} {}\n", line.pass, line.count, line.name)).collect()
+    }
+}

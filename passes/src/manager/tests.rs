@@ -1,0 +1,228 @@
+//! Do pipelines read, print, complete and run as they should?
+
+use std::sync::Arc;
+
+use ir::{Body, Context, Diagnostic, Location, Module};
+
+use super::*;
+
+const NOTHING: Example = Example { before: "", after: "" };
+
+fn visit(cx: &PassContext<'_>, func: &mut Body) -> Result<(), Vec<Diagnostic>> {
+    let name = func.symbol(cx.ctx).unwrap();
+    cx.count("visited", 1);
+    cx.remark(Location::UNKNOWN, format!("saw {name}"));
+    match cx.options.flag("fail") {
+        true => Err(vec![Diagnostic::error(Location::UNKNOWN, format!("no {name}"))]),
+        false => Ok(()),
+    }
+}
+
+fn visit_module(cx: &PassContext<'_>, _: &mut Module) -> Result<(), Vec<Diagnostic>> {
+    cx.count("modules", 1);
+    Ok(())
+}
+
+const FAIL: OptionDef =
+    OptionDef { name: "fail", kind: OptionKind::Flag, default: "false", doc: "Gives errors." };
+const MAX_OPS: OptionDef = OptionDef {
+    name: "max-ops",
+    kind: OptionKind::Int { min: 1, max: 99 },
+    default: "8",
+    doc: "Most operations of a group.",
+};
+const KIND: OptionDef =
+    OptionDef { name: "kind", kind: OptionKind::OneOf(&["first", "best"]), default: "best", doc: "Fit." };
+
+const fn row(name: &'static str, stage: StageRule) -> PassDef {
+    let run = PassRun::Function(visit);
+    PassDef { name, doc: "A test.", options: &[FAIL, MAX_OPS, KIND], example: NOTHING, stage, run }
+}
+
+static ROWS: [PassDef; 8] = [
+    row("layout", StageRule::Is(Stage::Layout)),
+    row("fuse", StageRule::Is(Stage::Fuse)),
+    row("select", StageRule::Is(Stage::Select)),
+    row("inplace", StageRule::Is(Stage::Inplace)),
+    row("plan", StageRule::Is(Stage::Plan)),
+    row("fold", StageRule::UpTo(Stage::Fuse)),
+    row("visit", StageRule::Any),
+    PassDef { run: PassRun::Module(visit_module), options: &[], ..row("link", StageRule::Any) },
+];
+
+fn registry() -> Registry {
+    let mut registry = Registry::empty();
+    ROWS.iter().for_each(|def| registry.register(def));
+    registry
+}
+
+/// Checks what a pipeline is completed to, or the first lines of its errors with the columns.
+fn check(text: &str, expected: &str) {
+    let ctx = Context::new();
+    let found = match Pipeline::parse(&ctx, text, &registry()) {
+        Ok(pipeline) => {
+            let printed = pipeline.to_string();
+            let again = Pipeline::parse(&ctx, &printed, &registry()).unwrap();
+            assert_eq!(again.to_string(), printed, "what is printed reads back as itself");
+            printed
+        }
+        Err(errors) => {
+            let line = |error: &Diagnostic| {
+                let column = error.location.source_offset().unwrap();
+                let help = error.help.as_ref().map_or(String::new(), |help| format!(" ({help})"));
+                format!("{column}: {}{help}", error.message)
+            };
+            errors.iter().map(line).collect::<Vec<_>>().join("\n")
+        }
+    };
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn mandatory_stages_are_inserted_where_they_are_missing() {
+    check("fuse,inplace,plan", "layout,fuse,select,inplace,plan");
+    check("plan", "layout,select,plan");
+    check("visit", "visit");
+    check("func(fuse{max-ops=64},inplace),plan", "func(layout,fuse{max-ops=64},select,inplace),plan");
+}
+
+#[test]
+fn options_print_in_the_order_of_the_row() {
+    check("visit{ kind = first , max-ops=3 fail}", "visit{fail=true max-ops=3 kind=first}");
+    check("visit{}", "visit");
+    check(" module ( func.func( visit ) , link ) ", "module(func(visit),link)");
+    check("", "");
+}
+
+#[test]
+fn misspelt_names_are_told_all_at_once() {
+    check(
+        "fues,visit{max-op=3},plam",
+        "0: there is no pass `fues` (did you mean `fuse`?)\n\
+         11: pass `visit` has no option `max-op` (did you mean `max-ops`?)\n\
+         21: there is no pass `plam` (did you mean `plan`?)",
+    );
+    check("xyzzy{a=1}", "0: there is no pass `xyzzy` (`optc passes` lists the passes that there are)");
+    check("link{deep=1}", "5: pass `link` has no option `deep` (it has none)");
+}
+
+#[test]
+fn values_of_the_wrong_type_are_told_with_what_is_taken() {
+    check(
+        "visit{max-ops=0 kind=frist fail=yes},visit{max-ops}",
+        "14: option `max-ops` of `visit` takes an integer from 1 to 99, found `0`\n\
+         21: option `kind` of `visit` takes one of `first`, `best`, found `frist` (did you mean `first`?)\n\
+         32: option `fail` of `visit` takes `true` or `false`, found `yes`\n\
+         43: option `max-ops` of `visit` needs a value (write `max-ops=` and an integer from 1 to 99)",
+    );
+    check("visit{fail,fail}", "11: option `fail` of `visit` is given twice");
+}
+
+#[test]
+fn syntax_errors_say_what_was_expected() {
+    check("visit,", "6: expected a pass, found the end");
+    check("visit)", "5: expected `,` or the end, found `)`");
+    check("func(visit", "10: expected `)` at the end of `func(`, found the end");
+    check("visit{kind=}", "11: expected a value behind `=`");
+    check("visit{kind=\"x}", "11: expected `\"` at the end of the text");
+    check("visit{", "6: expected an option or `}`, found the end");
+    check(&"module(".repeat(40), "224: nests are at most 32 deep");
+}
+
+#[test]
+fn order_and_nesting_are_checked() {
+    check("plan,fuse", "5: pass `fuse` can't run behind `plan` (name `fuse` before `plan`)");
+    check("inplace,fold", "8: pass `fold` can't run behind `inplace` (name `fold` before `inplace`)");
+    check(
+        "func(link)",
+        "5: pass `link` works on a module, and can't run inside `func(...)` (name `link` outside of the nest)",
+    );
+    check("func(func(visit))", "5: `func(...)` can't stand inside `func(...)`");
+}
+
+/// A module of functions with these names, the odd ones in a nested module.
+fn module_of(names: &[&str]) -> Module {
+    let ctx = Arc::new(Context::new());
+    let mut module = Module::new(ctx.clone());
+    let block = module.block();
+    let nested = module.body_mut().make_op(ctx.op_name("builtin.module"), &[], &[], Location::UNKNOWN);
+    let mut inner = Body::new(1);
+    let inner_block = inner.add_block(inner.root());
+    for (index, name) in names.iter().enumerate() {
+        let (body, block) =
+            if index % 2 == 0 { (module.body_mut(), block) } else { (&mut inner, inner_block) };
+        let func = body.make_op(ctx.op_name("func.func"), &[], &[], Location::UNKNOWN);
+        body.append(func, block);
+        body.set_attr(&ctx, func, "sym_name", ctx.str_attr(name));
+        let mut child = Body::new(1);
+        child.add_block(child.root());
+        body.set_child(func, child);
+    }
+    module.body_mut().set_child(nested, inner);
+    module.body_mut().append(nested, block);
+    module
+}
+
+fn run(module: &mut Module, text: &str, threads: usize) -> Result<Report, Vec<Diagnostic>> {
+    let pipeline = Pipeline::parse(&module.ctx, text, &registry())?;
+    let remarks = Selection::All;
+    pipeline.run(module, &RunOptions { threads, remarks, ..RunOptions::new(&PlainTarget) })
+}
+
+#[test]
+fn functions_are_told_of_in_text_order_at_any_number_of_threads() {
+    for threads in [1, 2, 5] {
+        let mut module = module_of(&["a", "x", "b", "y", "c"]);
+        let report = run(&mut module, "visit,link", threads).unwrap();
+        let seen: Vec<&str> = report.remarks.iter().map(|r| r.diagnostic.message.as_str()).collect();
+        assert_eq!(seen, ["saw a", "saw b", "saw c", "saw x", "saw y"]);
+        let counts: Vec<_> = report.statistics.iter().map(|s| (s.pass, s.name, s.count)).collect();
+        assert_eq!(counts, [("visit", "visited", 5), ("link", "modules", 1)]);
+        let errors = run(&mut module, "visit{fail}", threads).unwrap_err();
+        let told: Vec<&str> = errors.iter().map(|e| e.message.as_str()).collect();
+        assert_eq!(told, ["no a", "no b", "no c", "no x", "no y"]);
+    }
+}
+
+#[test]
+fn an_inserted_stage_is_skipped_by_functions_that_have_reached_it() {
+    let mut module = module_of(&["a"]);
+    run(&mut module, "fuse", 1).unwrap();
+    let report = run(&mut module, "inplace", 1).unwrap();
+    let passes: Vec<&str> = report.remarks.iter().map(|remark| remark.pass).collect();
+    assert_eq!(passes, ["select", "inplace"]);
+    assert_eq!(Stage::of(&module.ctx, module.function("a").unwrap()), Some(Stage::Inplace));
+    let errors = run(&mut module, "fuse", 1).unwrap_err();
+    assert_eq!(errors[0].message, "pass `fuse` can't run on `@a`, which is at stage `inplace`");
+}
+
+#[test]
+fn the_canonical_pipeline_does_only_what_is_missing() {
+    let mut module = module_of(&["a"]);
+    run(&mut module, "fuse", 1).unwrap();
+    let canonical = Pipeline::canonical(&registry());
+    assert_eq!(canonical.to_string(), "layout,fuse,select,inplace,plan");
+    let report = canonical.run(&mut module, &RunOptions::new(&PlainTarget)).unwrap();
+    let ran: Vec<&str> = report.statistics.iter().map(|s| s.pass).collect();
+    assert_eq!(ran, ["select", "inplace", "plan"]);
+}
+
+#[test]
+fn timing_is_a_tree_of_the_pipeline() {
+    let mut module = module_of(&["a"]);
+    let timing = run(&mut module, "visit,func(visit{fail=false})", 1).unwrap().timing;
+    let names: Vec<&str> = timing.children.iter().map(|child| child.name.as_str()).collect();
+    assert_eq!(names, ["visit", "func"]);
+    assert_eq!(timing.children[1].children[0].name, "visit{fail=false}");
+    assert_eq!(timing.to_text().lines().count(), 4);
+    assert_eq!(timing.to_json()["children"][1]["children"][0]["name"], "visit{fail=false}");
+}
+
+#[test]
+fn every_default_is_one_of_its_option_s_values() {
+    for def in Registry::new().iter() {
+        for option in def.options {
+            assert!(option.kind.parse(option.default).is_ok(), "{}: {}", def.name, option.name);
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! Which house rules a file breaks.
+//!
+//! Each rule is a function from a file to its faults, so that each can be seen to fail on a line of text; `tests/tidy.rs` puts
+//! them to the whole repository.
+
+use crate::source::{Code, has_word};
+use crate::workspace::TextFile;
+
+/// A broken rule, as `path:line: what is wrong`.
+pub type Fault = String;
+
+/// The most lines of a source file.
+pub const MOST_FILE_LINES: usize = 600;
+/// The most lines of a function, from its `fn` to its closing brace.
+pub const MOST_FUNCTION_LINES: usize = 60;
+/// The most lines of `docs/ARCHITECTURE.md`.
+pub const MOST_ARCHITECTURE_LINES: usize = 200;
+
+/// The rooms, and for each the rooms that it may depend on. The crate `tests` is above all of them.
+pub const ARROWS: [(&str, &[&str]); 8] = [
+    ("ir", &[]),
+    ("import", &["ir"]),
+    ("passes", &["ir"]),
+    ("kernels", &[]),
+    ("runtime", &[]),
+    ("codegen", &["ir", "kernels", "runtime"]),
+    ("optc", &["ir", "import", "passes", "codegen", "runtime"]),
+    ("tests", &["ir", "import", "passes", "kernels", "runtime", "codegen", "optc"]),
+];
+
+/// The rooms in which `unsafe` is allowed.
+const UNSAFE_ROOMS: [&str; 2] = ["kernels/", "runtime/"];
+
+/// What code must not contain, as it is written without blanks.
+const UNFINISHED_CODE: [&str; 5] = ["todo!", "unimplemented!", "dead_code", "allow(unused", "dbg!"];
+
+/// What not even a comment may contain. (Written in halves, so that this file does not.)
+const UNFINISHED_TEXT: [&str; 3] = [concat!("TO", "DO"), concat!("FIX", "ME"), concat!("XX", "X")];
+
+/// A file longer than `most` lines.
+pub fn file_size(file: &TextFile, most: usize) -> Vec<Fault> {
+    let lines = file.text.lines().count();
+    if lines <= most {
+        return Vec::new();
+    }
+    vec![format!("{}: {lines} lines, at most {most} are allowed", file.path)]
+}
+
+/// Functions longer than [`MOST_FUNCTION_LINES`].
+pub fn function_size(file: &TextFile) -> Vec<Fault> {
+    let functions = Code::of(&file.text).functions();
+    let long = functions.iter().filter(|function| function.lines > MOST_FUNCTION_LINES);
+    long.map(|function| {
+        let (name, lines) = (&function.name, function.lines);
+        let found = format!("`{name}` has {lines} lines, at most {MOST_FUNCTION_LINES} are allowed");
+        at(file, function.line, &found)
+    })
+    .collect()
+}
+
+/// A source file whose first line does not say which question it answers.
+pub fn first_line(file: &TextFile) -> Vec<Fault> {
+    let first = file.text.lines().next().unwrap_or_default();
+    let says = first.strip_prefix("//! ").is_some_and(|question| question.trim().len() > 10);
+    if says {
+        return Vec::new();
+    }
+    vec![at(file, 1, "the first line must be `//!` and the question that the file answers")]
+}
+
+/// `unsafe` outside of the two rooms that may use it.
+pub fn unsafe_code(file: &TextFile) -> Vec<Fault> {
+    if UNSAFE_ROOMS.iter().any(|room| file.path.starts_with(room)) {
+        return Vec::new();
+    }
+    let code = Code::of(&file.text);
+    let lines = code.lines().filter(|(_, line)| has_word(line, "unsafe"));
+    lines.map(|(n, _)| at(file, n, "`unsafe` is for `kernels` and `runtime` only")).collect()
+}
+
+/// What was left for later: placeholders, remarks to oneself, dead code that is kept.
+pub fn unfinished(file: &TextFile) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    for (n, line) in Code::of(&file.text).lines() {
+        let line: String = line.split_whitespace().collect();
+        let found = UNFINISHED_CODE.iter().filter(|word| line.contains(**word));
+        faults.extend(found.map(|word| at(file, n, &format!("`{word}` has no place here"))));
+    }
+    for (n, line) in (1..).zip(file.text.lines()) {
+        let found = UNFINISHED_TEXT.iter().filter(|word| has_word(line, word));
+        faults.extend(found.map(|word| at(file, n, &format!("`{word}` has no place here"))));
+    }
+    faults
+}
+
+/// Parameters of type `bool`: two functions or an enum say more at the call. A conversion (`From::from`) may take one.
+pub fn boolean_parameters(file: &TextFile) -> Vec<Fault> {
+    let functions = Code::of(&file.text).functions();
+    let found = functions.iter().filter(|function| {
+        let signature: String = function.signature.split_whitespace().collect();
+        let takes_one = signature.contains(":bool,") || signature.contains(":bool)");
+        takes_one && function.name != "from"
+    });
+    found.map(|function| at(file, function.line, &format!("`{}` takes a `bool`", function.name))).collect()
+}
+
+/// A lit file that runs nothing.
+pub fn run_line(file: &TextFile) -> Vec<Fault> {
+    if file.text.lines().any(|line| line.starts_with("// RUN: ")) {
+        return Vec::new();
+    }
+    vec![format!("{}: no line begins with `// RUN: `", file.path)]
+}
+
+/// Dependencies of a room's `Cargo.toml` against the arrows, or with a version of their own.
+pub fn dependencies(file: &TextFile) -> Vec<Fault> {
+    let room = file.path.trim_end_matches("/Cargo.toml");
+    let Some((_, allowed)) = ARROWS.iter().find(|(name, _)| *name == room) else {
+        return vec![format!("{}: `{room}` is not one of the rooms", file.path)];
+    };
+    let mut faults = Vec::new();
+    for (n, name, value) in dependency_lines(&file.text) {
+        let is_room = ARROWS.iter().any(|(room, _)| *room == name);
+        if is_room && !allowed.contains(&name) {
+            faults.push(at(file, n, &format!("`{room}` must not depend on `{name}`")));
+        }
+        if !value.replace(' ', "").contains("workspace=true") {
+            faults.push(at(file, n, &format!("`{name}` must be `workspace = true`")));
+        }
+    }
+    faults
+}
+
+/// The entries of all sections of dependencies: line, name, and what is said of it (`workspace = true`). A section for one
+/// dependency is an entry of which nothing is said.
+fn dependency_lines(manifest: &str) -> Vec<(usize, &str, &str)> {
+    let mut within = false;
+    let mut entries = Vec::new();
+    for (n, line) in (1..).zip(manifest.lines()) {
+        let line = line.split('#').next().unwrap_or_default().trim();
+        if line.starts_with('[') {
+            let section = line.trim_matches(['[', ']']);
+            within = section.ends_with("dependencies");
+            entries.extend(section.split_once("dependencies.").map(|(_, name)| (n, name, "")));
+        } else if let (true, Some((name, value))) = (within, line.split_once(['.', '='])) {
+            entries.push((n, name.trim(), value.trim()));
+        }
+    }
+    entries
+}
+
+/// A `Cargo.toml` of a room that does not take over the workspace's lints, unless it may use `unsafe`.
+pub fn lints(file: &TextFile) -> Vec<Fault> {
+    let inherits = file.text.replace(' ', "").contains("[lints]\nworkspace=true");
+    if inherits || UNSAFE_ROOMS.iter().any(|room| file.path.starts_with(room)) {
+        return Vec::new();
+    }
+    vec![format!("{}: `[lints]` must be `workspace = true`", file.path)]
+}
+
+fn at(file: &TextFile, line: usize, what: &str) -> Fault {
+    format!("{}:{line}: {what}", file.path)
+}
+
+#[cfg(test)]
+#[path = "tidy_tests.rs"]
+mod tests;

@@ -1,0 +1,90 @@
+//! That each rule finds what breaks it and nothing else.
+
+use super::*;
+
+/// Compares what `rule` finds in a file of this path and text; `path` is left out of `expected`, as `$`.
+fn check(rule: impl Fn(&TextFile) -> Vec<Fault>, path: &str, text: &str, expected: &[&str]) {
+    let faults = rule(&TextFile { path: path.to_owned(), text: text.to_owned() });
+    let expected: Vec<String> = expected.iter().map(|fault| fault.replace('$', path)).collect();
+    assert_eq!(faults, expected, "{text}");
+}
+
+#[test]
+fn a_file_of_the_most_lines_is_fine_and_one_more_is_not() {
+    let rule = |file: &TextFile| file_size(file, 3);
+    check(rule, "a.rs", "1\n2\n3\n", &[]);
+    check(rule, "a.rs", "1\n2\n3\n4", &["$: 4 lines, at most 3 are allowed"]);
+}
+
+#[test]
+fn a_function_of_the_most_lines_is_fine_and_one_more_is_not() {
+    let function = |lines: usize| format!("\nfn a() {{{}}}", "\n".repeat(lines - 1));
+    check(function_size, "a.rs", &function(60), &[]);
+    check(function_size, "a.rs", &function(61), &["$:2: `a` has 61 lines, at most 60 are allowed"]);
+}
+
+#[test]
+fn a_file_begins_with_its_question() {
+    check(first_line, "a.rs", "//! Which op reads a value last.\n", &[]);
+    let fault = "$:1: the first line must be `//!` and the question that the file answers";
+    for text in ["", "//!\n", "//! ops\n", "// Which op reads a value last.", "\n//! Which op it is."] {
+        check(first_line, "a.rs", text, &[fault]);
+    }
+}
+
+#[test]
+fn unsafe_stays_in_its_rooms() {
+    let text = "// unsafe\n#![forbid(unsafe_code)]\nfn a() { unsafe { b() } }";
+    check(unsafe_code, "kernels/src/a.rs", text, &[]);
+    check(unsafe_code, "ir/src/a.rs", text, &["$:3: `unsafe` is for `kernels` and `runtime` only"]);
+}
+
+#[test]
+fn nothing_is_left_for_later() {
+    check(unfinished, "a.rs", "// This is not todo!() but done: see `dbg`.", &[]);
+    check(unfinished, "a.rs", "\nfn a() { todo! () }", &["$:2: `todo!` has no place here"]);
+    check(unfinished, "a.rs", "unimplemented!()", &["$:1: `unimplemented!` has no place here"]);
+    check(unfinished, "a.rs", "#[allow( dead_code )]", &["$:1: `dead_code` has no place here"]);
+    check(unfinished, "a.rs", "#[allow(unused_mut)]", &["$:1: `allow(unused` has no place here"]);
+    check(unfinished, "a.rs", "dbg!(x)", &["$:1: `dbg!` has no place here"]);
+    for word in UNFINISHED_TEXT {
+        let fault = format!("$:2: `{word}` has no place here");
+        check(unfinished, "a.rs", &format!("\n// {word}: later"), &[&fault]);
+    }
+}
+
+#[test]
+fn booleans_are_no_parameters() {
+    let fine = "fn a(f: impl Fn(bool) -> bool, b: Vec<bool>) -> bool { let x: bool = c; }";
+    check(boolean_parameters, "a.rs", fine, &[]);
+    check(boolean_parameters, "a.rs", "impl From<bool> for A { fn from(b: bool) {} }", &[]);
+    check(boolean_parameters, "a.rs", "fn a(x: bool) {}", &["$:1: `a` takes a `bool`"]);
+    check(boolean_parameters, "a.rs", "\nfn a(\n  x: bool,\n) {}", &["$:2: `a` takes a `bool`"]);
+}
+
+#[test]
+fn a_lit_file_runs_something() {
+    check(run_line, "a.mlir", "\n// RUN: optc --passes=fuse %s\nmodule {}", &[]);
+    check(run_line, "a.mlir", "// it RUN: s\n", &["$: no line begins with `// RUN: `"]);
+}
+
+#[test]
+fn rooms_depend_along_the_arrows_only() {
+    let fine = "[package]\nname = \"x\"\n[dependencies]\nir.workspace = true # the language\n\
+        egg = { workspace = true, features = [] }\n[lints]\nworkspace = true\n";
+    check(dependencies, "passes/Cargo.toml", fine, &[]);
+    let against = "[dev-dependencies]\nimport.workspace = true\n";
+    let fault = "$:2: `passes` must not depend on `import`";
+    check(dependencies, "passes/Cargo.toml", against, &[fault]);
+    let versions = "[dependencies]\negg = \"0.11\"\n[dependencies.half]\nversion = \"2\"\n";
+    let faults = ["$:2: `egg` must be `workspace = true`", "$:3: `half` must be `workspace = true`"];
+    check(dependencies, "passes/Cargo.toml", versions, &faults);
+    check(dependencies, "misc/Cargo.toml", "", &["$: `misc` is not one of the rooms"]);
+}
+
+#[test]
+fn rooms_take_over_the_lints() {
+    check(lints, "ir/Cargo.toml", "[lints]\nworkspace = true\n", &[]);
+    check(lints, "kernels/Cargo.toml", "[lints.rust]\n", &[]);
+    check(lints, "ir/Cargo.toml", "[lints.rust]\n", &["$: `[lints]` must be `workspace = true`"]);
+}

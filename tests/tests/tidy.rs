@@ -1,0 +1,89 @@
+//! That the repository keeps its house rules.
+
+use tests::tidy::{self, Fault, MOST_ARCHITECTURE_LINES, MOST_FILE_LINES};
+use tests::workspace::{TextFile, files};
+
+/// Fails with every fault that `rule` finds in the files with this extension whose path passes `filter`, of which there is one at
+/// the least.
+fn check(extension: &str, filter: impl Fn(&str) -> bool, rule: impl Fn(&TextFile) -> Vec<Fault>) {
+    let files: Vec<TextFile> = files(&[extension]).into_iter().filter(|file| filter(&file.path)).collect();
+    assert!(!files.is_empty(), "no .{extension} file to check");
+    let faults: Vec<Fault> = files.iter().flat_map(rule).collect();
+    assert!(faults.is_empty(), "\n{}", faults.join("\n"));
+}
+
+fn every_path(_: &str) -> bool {
+    true
+}
+
+fn manifest_of_a_room(path: &str) -> bool {
+    path.ends_with("/Cargo.toml")
+}
+
+#[test]
+fn files_are_short() {
+    check("rs", every_path, |file| tidy::file_size(file, MOST_FILE_LINES));
+}
+
+#[test]
+fn functions_are_short() {
+    check("rs", every_path, tidy::function_size);
+}
+
+#[test]
+fn files_begin_with_their_question() {
+    check("rs", every_path, tidy::first_line);
+}
+
+#[test]
+fn unsafe_stays_in_kernels_and_runtime() {
+    check("rs", every_path, tidy::unsafe_code);
+}
+
+#[test]
+fn nothing_is_left_for_later() {
+    check("rs", every_path, tidy::unfinished);
+}
+
+#[test]
+fn booleans_are_no_parameters() {
+    check("rs", every_path, tidy::boolean_parameters);
+}
+
+#[test]
+fn rooms_depend_along_the_arrows() {
+    check("toml", manifest_of_a_room, tidy::dependencies);
+}
+
+#[test]
+fn every_room_exists() {
+    let manifests = files(&["toml"]);
+    for (room, _) in tidy::ARROWS {
+        let path = format!("{room}/Cargo.toml");
+        assert!(manifests.iter().any(|file| file.path == path), "{path} is missing");
+    }
+}
+
+#[test]
+fn rooms_take_over_the_workspaces_lints() {
+    check("toml", manifest_of_a_room, tidy::lints);
+    let forbidden = |file: &TextFile| match file.text.contains("\nunsafe_code = \"forbid\"\n") {
+        true => Vec::new(),
+        false => vec![format!("{}: `unsafe_code` must be forbidden", file.path)],
+    };
+    check("toml", |path| path == "Cargo.toml", forbidden);
+}
+
+#[test]
+fn the_architecture_is_told_in_few_lines() {
+    let page = |path: &str| path == "docs/ARCHITECTURE.md";
+    check("md", page, |file| tidy::file_size(file, MOST_ARCHITECTURE_LINES));
+}
+
+#[test]
+fn lit_files_run_something() {
+    let files = files(&["mlir"]);
+    let lit_files = files.iter().filter(|file| file.path.starts_with("lit-tests/"));
+    let faults: Vec<Fault> = lit_files.flat_map(tidy::run_line).collect();
+    assert!(faults.is_empty(), "\n{}", faults.join("\n"));
+}
