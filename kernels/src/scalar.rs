@@ -38,12 +38,12 @@ fn poly<const N: usize>(x: f32, coefficients: [f32; N]) -> f32 {
 }
 
 /// The bits of 1.0, and of a number that pushes a float's fraction out of its mantissa when added: 1.5 * 2^23.
-const ONE_BITS: i32 = 0x3f80_0000;
-const ROUND: f32 = 12_582_912.0;
+pub(crate) const ONE_BITS: i32 = 0x3f80_0000;
+pub(crate) const ROUND: f32 = 12_582_912.0;
 /// ln 2 in two parts, the first short enough that `n * LN2_HI` is exact for |n| < 2^15.
-const LN2_HI: f32 = 0.693_359_4;
-const LN2_LO: f32 = -2.121_944_4e-4;
-const EXP: [f32; 8] =
+pub(crate) const LN2_HI: f32 = 0.693_359_4;
+pub(crate) const LN2_LO: f32 = -2.121_944_4e-4;
+pub(crate) const EXP: [f32; 8] =
     [1.987_569_1e-4, 1.398_2e-3, 8.333_452e-3, 4.166_579_6e-2, 1.666_666_5e-1, 5e-1, 1.0, 1.0];
 
 /// e^x. Overflows to infinity above 88.72284, is denormal below -87.33654 and 0 below -103.97; NaN for NaN.
@@ -62,7 +62,7 @@ pub fn exp(x: f32) -> f32 {
     poly(r, EXP) * first * second
 }
 
-const LOG: [f32; 9] = [
+pub(crate) const LOG: [f32; 9] = [
     7.037_683_6e-2,
     -1.151_461e-1,
     1.167_699_8e-1,
@@ -74,7 +74,7 @@ const LOG: [f32; 9] = [
     3.333_333e-1,
 ];
 /// The bits of sqrt(1/2): mantissas are brought into [sqrt(1/2), sqrt(2)).
-const SQRT_HALF_BITS: i32 = 0x3f35_04f3;
+pub(crate) const SQRT_HALF_BITS: i32 = 0x3f35_04f3;
 
 /// Natural logarithm: -infinity for either zero, NaN below zero and for NaN, infinity for infinity.
 #[inline]
@@ -94,7 +94,7 @@ pub fn log(x: f32) -> f32 {
     if x == 0.0 { f32::NEG_INFINITY } else { value }
 }
 
-const TANH_TOP: [f32; 7] = [
+pub(crate) const TANH_TOP: [f32; 7] = [
     -2.760_768_5e-16,
     2.000_188e-13,
     -8.604_672e-11,
@@ -103,7 +103,7 @@ const TANH_TOP: [f32; 7] = [
     6.372_619_3e-4,
     4.893_524_6e-3,
 ];
-const TANH_BOTTOM: [f32; 4] = [1.198_258_4e-6, 1.185_347_1e-4, 2.268_434_6e-3, 4.893_525e-3];
+pub(crate) const TANH_BOTTOM: [f32; 4] = [1.198_258_4e-6, 1.185_347_1e-4, 2.268_434_6e-3, 4.893_525e-3];
 
 /// Hyperbolic tangent; exactly 1 in magnitude above 9.02, keeps the sign of zero, NaN for NaN.
 #[inline]
@@ -115,7 +115,7 @@ pub fn tanh(x: f32) -> f32 {
     if x.abs() < 4e-4 { x } else { value }
 }
 
-const ERF_TOP: [f32; 7] = [
+pub(crate) const ERF_TOP: [f32; 7] = [
     -2.726_142_3e-10,
     2.770_681_4e-8,
     -2.101_024e-6,
@@ -124,7 +124,7 @@ const ERF_TOP: [f32; 7] = [
     -2.954_6e-3,
     -1.609_603_3e-2,
 ];
-const ERF_BOTTOM: [f32; 5] =
+pub(crate) const ERF_BOTTOM: [f32; 5] =
     [-1.456_607_2e-5, -2.133_740_6e-4, -1.682_827e-3, -7.373_329_2e-3, -1.426_473_9e-2];
 
 /// The error function; exactly 1 in magnitude above 3.75, keeps the sign of zero, NaN for NaN.

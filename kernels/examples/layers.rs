@@ -1,0 +1,186 @@
+//! How long single layers of real networks take: milliseconds and GFLOP/s, each with its number of threads.
+//!
+//! `cargo run --release -p kernels --example layers -- THREADS [PART OF A NAME] [scalar|avx2|avx512]`
+
+use kernels::{Activation, Conv2d, Conv2dShape, ConvStrides, Isa, Kernel, Prologue};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+/// Name, input channels, output channels, height, width, kernel, stride, groups.
+type Layer = (&'static str, usize, usize, [usize; 2], [usize; 2], usize, usize);
+
+const LAYERS: &[Layer] = &[
+    ("stem 7x7s2 3>64 224", 3, 64, [224, 224], [7, 7], 2, 1),
+    ("stem 3x3s2 3>32 224", 3, 32, [224, 224], [3, 3], 2, 1),
+    ("1x1 64>64 56", 64, 64, [56, 56], [1, 1], 1, 1),
+    ("1x1 64>256 56", 64, 256, [56, 56], [1, 1], 1, 1),
+    ("1x1 256>64 56", 256, 64, [56, 56], [1, 1], 1, 1),
+    ("1x1 512>128 28", 512, 128, [28, 28], [1, 1], 1, 1),
+    ("1x1 256>1024 14", 256, 1024, [14, 14], [1, 1], 1, 1),
+    ("1x1 1024>256 14", 1024, 256, [14, 14], [1, 1], 1, 1),
+    ("1x1 2048>512 7", 2048, 512, [7, 7], [1, 1], 1, 1),
+    ("1x1 512>2048 7", 512, 2048, [7, 7], [1, 1], 1, 1),
+    ("1x1s2 256>512 56", 256, 512, [56, 56], [1, 1], 2, 1),
+    ("1x1s2 1024>2048 14", 1024, 2048, [14, 14], [1, 1], 2, 1),
+    ("3x3 64>64 56", 64, 64, [56, 56], [3, 3], 1, 1),
+    ("3x3 128>128 28", 128, 128, [28, 28], [3, 3], 1, 1),
+    ("3x3 256>256 14", 256, 256, [14, 14], [3, 3], 1, 1),
+    ("3x3 512>512 7", 512, 512, [7, 7], [3, 3], 1, 1),
+    ("3x3 128>32 28", 128, 32, [28, 28], [3, 3], 1, 1),
+    ("3x3 128>32 14", 128, 32, [14, 14], [3, 3], 1, 1),
+    ("1x7 192>192 17", 192, 192, [17, 17], [1, 7], 1, 1),
+    ("7x1 192>192 17", 192, 192, [17, 17], [7, 1], 1, 1),
+    ("1x1 16>96 112", 16, 96, [112, 112], [1, 1], 1, 1),
+    ("1x1 96>24 56", 96, 24, [56, 56], [1, 1], 1, 1),
+    ("1x1 144>32 28", 144, 32, [28, 28], [1, 1], 1, 1),
+    ("1x1 384>64 14", 384, 64, [14, 14], [1, 1], 1, 1),
+    ("1x1 576>96 14", 576, 96, [14, 14], [1, 1], 1, 1),
+    ("1x1 160>960 7", 160, 960, [7, 7], [1, 1], 1, 1),
+    ("1x1 320>1280 7", 320, 1280, [7, 7], [1, 1], 1, 1),
+    ("dw 3x3 32 112", 32, 32, [112, 112], [3, 3], 1, 32),
+    ("dw 3x3s2 96 112", 96, 96, [112, 112], [3, 3], 2, 96),
+    ("dw 3x3 144 56", 144, 144, [56, 56], [3, 3], 1, 144),
+    ("dw 3x3 384 14", 384, 384, [14, 14], [3, 3], 1, 384),
+    ("dw 3x3 960 7", 960, 960, [7, 7], [3, 3], 1, 960),
+    ("dw 5x5 240 28", 240, 240, [28, 28], [5, 5], 1, 240),
+    ("dw 5x5 672 14", 672, 672, [14, 14], [5, 5], 1, 672),
+    ("3x3 g32 128 56", 128, 128, [56, 56], [3, 3], 1, 32),
+    ("3x3 g32 256 28", 256, 256, [28, 28], [3, 3], 1, 32),
+    ("3x3 g32 512 14", 512, 512, [14, 14], [3, 3], 1, 32),
+    ("3x3 g32 1024 7", 1024, 1024, [7, 7], [3, 3], 1, 32),
+    ("fc 2048>1000", 2048, 1000, [1, 1], [1, 1], 1, 1),
+];
+
+/// A kernel run from several threads: they meet at `round` and take parts until none is left.
+struct Pool<'k, K> {
+    kernel: &'k K,
+    operands: [usize; 5],
+    next: AtomicU32,
+    round: AtomicU32,
+    done: AtomicU32,
+}
+
+impl<K: Kernel + Sync> Pool<'_, K> {
+    fn take_parts(&self, scratch: &mut [[u64; 8]]) {
+        let operands = self.operands.map(|address| address as *mut u8);
+        loop {
+            let part = self.next.fetch_add(1, Ordering::AcqRel);
+            if part >= self.kernel.parts() {
+                return;
+            }
+            // SAFETY: operands were made for this kernel; scratch is this thread's and large enough; each part is taken once.
+            unsafe {
+                let desc = self.kernel.as_bytes().as_ptr();
+                (self.kernel.entry())(desc, operands.as_ptr(), part, scratch.as_mut_ptr().cast());
+            }
+        }
+    }
+
+    fn work(&self, scratch_lines: usize) {
+        let mut scratch = aligned_lines(scratch_lines);
+        let mut seen = 0;
+        loop {
+            let round = self.round.load(Ordering::Acquire);
+            if round == u32::MAX {
+                return;
+            }
+            if round == seen {
+                std::hint::spin_loop();
+                continue;
+            }
+            seen = round;
+            self.take_parts(&mut scratch);
+            self.done.fetch_add(1, Ordering::AcqRel);
+        }
+    }
+
+    /// Runs once with `helpers` other threads.
+    fn run(&self, helpers: u32, scratch: &mut [[u64; 8]]) {
+        self.done.store(0, Ordering::Release);
+        self.next.store(0, Ordering::Release);
+        self.round.fetch_add(1, Ordering::AcqRel);
+        self.take_parts(scratch);
+        while self.done.load(Ordering::Acquire) < helpers {
+            std::hint::spin_loop();
+        }
+    }
+}
+
+/// Memory in cache lines; the first is skipped to reach alignment where the allocator gave less.
+fn aligned_lines(count: usize) -> Vec<[u64; 8]> {
+    vec![[0; 8]; count + 1]
+}
+
+fn measure(kernel: &(impl Kernel + Sync), operands: [*mut u8; 5], threads: usize) -> Duration {
+    let operands = operands.map(|pointer| pointer as usize);
+    let zero = || AtomicU32::new(0);
+    let pool = Pool { kernel, operands, next: zero(), round: zero(), done: zero() };
+    let (helpers, lines) = (threads as u32 - 1, kernel.scratch_bytes() / 64 + 1);
+    std::thread::scope(|scope| {
+        for _ in 0..helpers {
+            scope.spawn(|| pool.work(lines));
+        }
+        let mut scratch = aligned_lines(lines);
+        let mut times = Vec::new();
+        let begin = Instant::now();
+        while times.len() < 20 || begin.elapsed() < Duration::from_millis(200) {
+            let start = Instant::now();
+            pool.run(helpers, &mut scratch);
+            times.push(start.elapsed());
+        }
+        pool.round.store(u32::MAX, Ordering::Release);
+        times.sort();
+        times[times.len() / 4]
+    })
+}
+
+fn main() {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let threads = args.first().map_or(1, |text| text.parse().expect("a number of threads"));
+    let wanted = args.get(1).map_or("", String::as_str);
+    let isa = match args.get(2).map(String::as_str) {
+        Some("scalar") => Isa::Scalar,
+        Some("avx2") => Isa::Avx2,
+        _ => Isa::detect(),
+    };
+    for &(name, in_channels, out_channels, input, kernel, step, groups) in LAYERS {
+        if !name.contains(wanted) {
+            continue;
+        }
+        let pads = [kernel[0] / 2, kernel[1] / 2, kernel[0] / 2, kernel[1] / 2];
+        let (stride, dilation) = ([step; 2], [1; 2]);
+        let shape = Conv2dShape {
+            batch: 1,
+            input,
+            in_channels,
+            out_channels,
+            kernel,
+            stride,
+            dilation,
+            pads,
+            groups,
+        };
+        let conv =
+            Conv2d::new(&shape, &ConvStrides::dense(&shape), Prologue::None, Activation::Relu, isa, threads);
+        let [h, w] = shape.output();
+        let floats = |n: usize| vec![0.5f32; n];
+        let (x, bias) = (floats(input[0] * input[1] * in_channels), floats(out_channels));
+        let (mut out, weights) = (floats(h * w * out_channels), floats(conv.packed_len() + 16));
+        let packed = weights.as_ptr().wrapping_byte_add(weights.as_ptr().align_offset(64) * 4);
+        let operands = [
+            out.as_mut_ptr().cast(),
+            x.as_ptr().cast::<u8>().cast_mut(),
+            packed.cast::<u8>().cast_mut(),
+            bias.as_ptr().cast::<u8>().cast_mut(),
+            std::ptr::null_mut(),
+        ];
+        let time = measure(&conv, operands, threads).as_secs_f64();
+        let flops = 2.0 * (h * w * out_channels * in_channels / groups * kernel[0] * kernel[1]) as f64;
+        println!(
+            "{name:22} {:8.4} ms {:6.1} GFLOP/s  {} parts",
+            time * 1e3,
+            flops / time / 1e9,
+            conv.parts()
+        );
+    }
+}

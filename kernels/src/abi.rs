@@ -1,0 +1,111 @@
+//! How generated code calls a kernel: one signature for all, and descriptors that are plain bytes.
+//!
+//! A kernel run is `parts` independent calls of one function, by any worker in any order; the result's bits depend neither
+//! on the number of parts nor on who runs them. The caller passes the descriptor's bytes (8-byte aligned), a table of
+//! operand pointers in the order that the descriptor's type documents (null for an absent optional operand), the part's
+//! index, and scratch memory of its own (64-byte aligned, `scratch_bytes` long, contents arbitrary). Kernels neither
+//! allocate nor unwind.
+
+use crate::isa::Isa;
+use crate::simd::{Portable, Simd, Task};
+
+/// The signature of every kernel.
+///
+/// # Safety
+/// `desc` points at the bytes of the kernel's descriptor, aligned to 8; `ptrs` at its operands, each valid for the extent
+/// that the descriptor's type documents and aliasing only as it allows; `part` is below the descriptor's `parts`; `scratch` is valid for
+/// `scratch_bytes`, aligned to 64, and used by no other running part.
+pub type KernelFn = unsafe extern "C" fn(desc: *const u8, ptrs: *const *mut u8, part: u32, scratch: *mut u8);
+
+/// A kernel's descriptor: what to compute, with blocking and parts already chosen.
+///
+/// # Safety
+/// Implementors are `#[repr(C)]`, without padding, pointers or destructors, aligned to at most 8, and `entry` returns a
+/// function that reads exactly this type.
+pub unsafe trait Kernel: Copy + 'static {
+    /// The number of independent parts, 0 if there is nothing to compute.
+    fn parts(&self) -> u32;
+
+    /// Bytes of scratch memory that each worker needs.
+    fn scratch_bytes(&self) -> usize;
+
+    /// The function that runs one part, for the instruction set given when the descriptor was made.
+    fn entry(&self) -> KernelFn;
+
+    /// The descriptor as bytes, to be embedded in a program.
+    fn as_bytes(&self) -> &[u8] {
+        // SAFETY: the trait's contract: no padding, so every byte is initialised.
+        unsafe { std::slice::from_raw_parts((&raw const *self).cast(), size_of::<Self>()) }
+    }
+}
+
+/// The operand table of a running part.
+#[derive(Clone, Copy)]
+pub(crate) struct Operands(*const *mut u8);
+
+impl Operands {
+    /// The `index`-th operand as a pointer to `T`.
+    ///
+    /// # Safety
+    /// The table has more than `index` entries.
+    #[inline(always)]
+    pub(crate) unsafe fn get<T>(self, index: usize) -> *mut T {
+        // SAFETY: the caller's promise.
+        unsafe { (*self.0.add(index)).cast() }
+    }
+}
+
+/// What a kernel does for one part, written once for all instruction sets.
+pub(crate) trait Body: Kernel {
+    /// Runs part `part`. Implementations are `#[inline(always)]`, so that they are compiled for `S`'s features.
+    ///
+    /// # Safety
+    /// That of [`KernelFn`].
+    unsafe fn run<S: Simd>(&self, simd: S, operands: Operands, part: u32, scratch: *mut u8);
+}
+
+/// A body with its arguments, waiting to be run with some instruction set.
+struct Call<'d, K> {
+    desc: &'d K,
+    operands: Operands,
+    part: u32,
+    scratch: *mut u8,
+}
+
+impl<S: Simd, K: Body> Task<S> for Call<'_, K> {
+    #[inline(always)]
+    unsafe fn run(self, simd: S) {
+        // SAFETY: passed on from `enter`.
+        unsafe { self.desc.run(simd, self.operands, self.part, self.scratch) }
+    }
+}
+
+unsafe extern "C" fn enter<K: Body, S: Simd>(
+    desc: *const u8,
+    ptrs: *const *mut u8,
+    part: u32,
+    scratch: *mut u8,
+) {
+    // SAFETY: `KernelFn`'s contract: `desc` is an aligned `K`, and `entry` was asked for an instruction set that exists.
+    unsafe {
+        let call = Call { desc: &*desc.cast::<K>(), operands: Operands(ptrs), part, scratch };
+        S::vectorize(call);
+    }
+}
+
+/// The entry point of `K`'s body for an instruction set.
+pub(crate) fn entry_of<K: Body>(isa: Isa) -> KernelFn {
+    match isa {
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx512 => enter::<K, crate::simd::Avx512>,
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx2 => enter::<K, crate::simd::Avx2>,
+        _ => enter::<K, Portable>,
+    }
+}
+
+/// The `index`-th of `parts` nearly equal pieces of `0..count`.
+#[inline(always)]
+pub(crate) fn piece(count: usize, parts: usize, index: usize) -> std::ops::Range<usize> {
+    count * index / parts..count * (index + 1) / parts
+}

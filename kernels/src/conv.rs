@@ -1,0 +1,459 @@
+//! What a convolution computes, and which blocking, parts and path are chosen for its shape.
+//!
+//! Output pixel (n, oy, ox), channel o of group g: `activation(bias[o] + residual + sum over (ky, kx, ci) of x * w)`, the sum in
+//! that order, one fused multiply-add a product. A tap outside the image is a product with zero or is left out; the two differ only
+//! for weights that are not finite and in the sign of a zero sum, and the shape alone decides which it is.
+//!
+//! Two paths. *Tiles*: the pixels are the rows of a matrix product with the packed weights; 1x1 convolutions at stride 1 read
+//! them in place, others copy a block of rows (implicit im2col) into scratch. *Lanes*: for depthwise convolution and groups of 2, 4 or 8
+//! channels, a vector holds 16 consecutive channels, of several groups at once.
+
+use crate::abi::{Body, Kernel, KernelFn, Operands, entry_of};
+use crate::isa::Isa;
+use crate::lanes;
+use crate::map::{Activation, FunctionCode};
+use crate::pack::{PANEL, Panels, WeightStrides};
+use crate::rows;
+use crate::simd::Simd;
+
+/// The sizes of a two-dimensional convolution, in elements; pairs are (height, width).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Conv2dShape {
+    /// Images.
+    pub batch: usize,
+    /// Input height and width.
+    pub input: [usize; 2],
+    /// Input channels, a multiple of `groups`.
+    pub in_channels: usize,
+    /// Output channels, a multiple of `groups`.
+    pub out_channels: usize,
+    /// Kernel height and width.
+    pub kernel: [usize; 2],
+    /// Steps between output pixels.
+    pub stride: [usize; 2],
+    /// Steps between taps.
+    pub dilation: [usize; 2],
+    /// Zeros around the image: top, left, bottom, right.
+    pub pads: [usize; 4],
+    /// Groups of channels that do not see each other.
+    pub groups: usize,
+}
+
+impl Conv2dShape {
+    /// Output height and width: (input + pads - dilation * (kernel - 1) - 1) / stride + 1, or 0 where the kernel does not fit.
+    pub fn output(&self) -> [usize; 2] {
+        [0, 1].map(|axis| {
+            let padded = self.input[axis] + self.pads[axis] + self.pads[axis + 2];
+            let extent = self.dilation[axis] * (self.kernel[axis] - 1) + 1;
+            if padded < extent { 0 } else { (padded - extent) / self.stride[axis] + 1 }
+        })
+    }
+}
+
+/// Distances in elements between neighbours of an image along each axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct ImageStrides {
+    /// Between images.
+    pub n: u64,
+    /// Between rows.
+    pub h: u64,
+    /// Between pixels of a row.
+    pub w: u64,
+    /// Between channels; 1 for outputs and residuals.
+    pub c: u64,
+}
+
+impl ImageStrides {
+    /// A channels-last image of `channels` channels; an image inside a wider tensor takes the wider tensor's.
+    pub fn nhwc(size: [usize; 2], channels: usize) -> ImageStrides {
+        let (w, h) = (channels as u64, (size[1] * channels) as u64);
+        ImageStrides { n: size[0] as u64 * h, h, w, c: 1 }
+    }
+
+    /// A channels-first image.
+    pub fn nchw(size: [usize; 2], channels: usize) -> ImageStrides {
+        let c = (size[0] * size[1]) as u64;
+        ImageStrides { n: channels as u64 * c, h: size[1] as u64, w: 1, c }
+    }
+}
+
+/// The strides of a convolution's images.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct ConvStrides {
+    /// Of the input, channels at any stride.
+    pub input: ImageStrides,
+    /// Of the output, channels contiguous.
+    pub output: ImageStrides,
+    /// Of the residual, channels contiguous; ignored where there is none.
+    pub residual: ImageStrides,
+}
+
+impl ConvStrides {
+    /// Dense channels-last images.
+    pub fn dense(shape: &Conv2dShape) -> ConvStrides {
+        let output = ImageStrides::nhwc(shape.output(), shape.out_channels);
+        let input = ImageStrides::nhwc(shape.input, shape.in_channels);
+        ConvStrides { input, output, residual: output }
+    }
+}
+
+/// What is done to each input element before the products; zeros of the padding stay zeros.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Prologue {
+    /// Nothing.
+    None = 0,
+    /// `x * scale[c] + shift[c]`, rounded once.
+    ScaleShift = 1,
+    /// The same, then [`crate::scalar::relu`].
+    ScaleShiftRelu = 2,
+}
+
+/// A two-dimensional convolution (also depthwise and grouped).
+///
+/// Operands: `[out, x, packed weights, bias, residual, scale, shift]`. Bias (`out_channels`) and residual may be null; scale and shift
+/// (`in_channels`) are read only with a prologue. The residual may be the output itself (same address and strides); otherwise the output overlaps nothing.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Conv2d {
+    pub(crate) strides: ConvStrides,
+    pub(crate) batch: u32,
+    pub(crate) in_h: u32,
+    pub(crate) in_w: u32,
+    pub(crate) out_h: u32,
+    pub(crate) out_w: u32,
+    pub(crate) kernel_h: u32,
+    pub(crate) kernel_w: u32,
+    pub(crate) stride_h: u32,
+    pub(crate) stride_w: u32,
+    pub(crate) dilation_h: u32,
+    pub(crate) dilation_w: u32,
+    pub(crate) pad_top: u32,
+    pub(crate) pad_left: u32,
+    pub(crate) groups: u32,
+    /// Input channels of a group.
+    pub(crate) in_group: u32,
+    /// Output channels of a group.
+    pub(crate) out_group: u32,
+    pub(crate) activation: FunctionCode,
+    pub(crate) prologue: Prologue,
+    pub(crate) path: Path,
+    /// Rows (output pixels) at one stride from each other in every image that is read or written in place.
+    pub(crate) line: u32,
+    /// Rows and depth of a block, and the distance of its rows in scratch (0 where rows are read in place).
+    pub(crate) block_rows: u32,
+    pub(crate) block_depth: u32,
+    pub(crate) slab_stride: u32,
+    pub(crate) row_parts: u32,
+    pub(crate) panel_parts: u32,
+    pub(crate) isa: Isa,
+    pub(crate) reserved: u32,
+}
+
+/// The way a convolution is computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub(crate) enum Path {
+    /// A matrix product, its rows read in place.
+    Direct = 0,
+    /// A matrix product, its rows copied to scratch block by block.
+    Gather = 1,
+    /// Sixteen channels of several groups side by side.
+    Lanes = 2,
+}
+
+/// Scratch for the copied rows, in floats: with a 256-deep block, 49 rows (a 7x7 image) fit.
+const SLAB: usize = 14 * 1024;
+/// The depth of a block: 32 columns of weights at this depth are 36 KiB, which stay in the first-level cache.
+const DEPTH: usize = 288;
+/// Rows of a block that is read in place.
+const DIRECT_ROWS: usize = 112;
+/// Multiply-adds below which a part is not worth handing out: about 2 microseconds.
+const MIN_PART: usize = 200_000;
+
+impl Conv2d {
+    /// The convolution of a shape. Panics if the channels are not a multiple of the groups or a stride or dilation is 0.
+    pub fn new(
+        shape: &Conv2dShape,
+        strides: &ConvStrides,
+        prologue: Prologue,
+        activation: Activation,
+        isa: Isa,
+        threads: usize,
+    ) -> Conv2d {
+        let groups = shape.groups;
+        assert!(
+            groups > 0
+                && shape.in_channels.is_multiple_of(groups)
+                && shape.out_channels.is_multiple_of(groups)
+        );
+        assert!(shape.stride[0].min(shape.stride[1]).min(shape.dilation[0]).min(shape.dilation[1]) > 0);
+        let [out_h, out_w] = shape.output();
+        let mut conv = Conv2d {
+            strides: *strides,
+            batch: shape.batch as u32,
+            in_h: shape.input[0] as u32,
+            in_w: shape.input[1] as u32,
+            out_h: out_h as u32,
+            out_w: out_w as u32,
+            kernel_h: shape.kernel[0] as u32,
+            kernel_w: shape.kernel[1] as u32,
+            stride_h: shape.stride[0] as u32,
+            stride_w: shape.stride[1] as u32,
+            dilation_h: shape.dilation[0] as u32,
+            dilation_w: shape.dilation[1] as u32,
+            pad_top: shape.pads[0] as u32,
+            pad_left: shape.pads[1] as u32,
+            groups: groups as u32,
+            in_group: (shape.in_channels / groups) as u32,
+            out_group: (shape.out_channels / groups) as u32,
+            activation: activation.into(),
+            prologue,
+            path: Path::Direct,
+            line: 0,
+            block_rows: 0,
+            block_depth: 0,
+            slab_stride: 0,
+            row_parts: 0,
+            panel_parts: 0,
+            isa,
+            reserved: 0,
+        };
+        conv.path = conv.choose_path(shape.pads);
+        conv.line = conv.uniform_rows() as u32;
+        conv.choose_blocks();
+        conv.choose_parts(threads);
+        conv
+    }
+
+    /// Output pixels: the rows of the matrix product.
+    pub(crate) fn rows(&self) -> usize {
+        self.batch as usize * self.out_h as usize * self.out_w as usize
+    }
+
+    /// Products of one output: the depth of the matrix product.
+    pub(crate) fn depth(&self) -> usize {
+        self.kernel_h as usize * self.kernel_w as usize * self.in_group as usize
+    }
+
+    /// How the output channels are cut into panels of packed weights.
+    pub fn panels(&self) -> Panels {
+        let depth = self.depth();
+        match self.path {
+            Path::Lanes => Panels::new(depth, self.groups as usize * self.out_group as usize, 1, PANEL / 2),
+            _ => Panels::new(depth, self.out_group as usize, self.groups as usize, PANEL),
+        }
+    }
+
+    /// Floats of the packed weights.
+    pub fn packed_len(&self) -> usize {
+        self.panels().packed_len()
+    }
+
+    /// Packs all weights (element (o, i, ky, kx) at the given strides) into `out`, which has `packed_len` elements and should be aligned to 64 bytes.
+    /// Panels are independent: see [`Conv2d::pack_panel`].
+    pub fn pack(&self, weights: &[f32], strides: WeightStrides, out: &mut [f32]) {
+        assert_eq!(out.len(), self.packed_len());
+        let panels = self.panels();
+        for index in 0..panels.count() {
+            let panel = panels.get(index);
+            let range = panel.offset..panel.offset + panels.depth() * panel.width;
+            self.pack_panel(index, weights, strides, &mut out[range]);
+        }
+    }
+
+    /// Packs panel `index` into its part of the packed weights, `panels().get(index)`'s offset and width times depth long.
+    pub fn pack_panel(&self, index: usize, weights: &[f32], strides: WeightStrides, out: &mut [f32]) {
+        let panel = self.panels().get(index);
+        let (kernel_w, in_group) = (self.kernel_w as usize, self.in_group as usize);
+        assert_eq!(out.len(), self.depth() * panel.width);
+        for (k, row) in out.chunks_exact_mut(panel.width).enumerate() {
+            let (tap, ci) = (k / in_group, k % in_group);
+            let base = ci * strides.i + tap / kernel_w * strides.h + tap % kernel_w * strides.w;
+            for (lane, slot) in row.iter_mut().enumerate() {
+                let channel = panel.first + lane;
+                *slot = if lane < panel.count { weights[base + channel * strides.o] } else { 0.0 };
+            }
+        }
+    }
+
+    fn choose_path(&self, pads: [usize; 4]) -> Path {
+        let narrow = matches!(self.in_group, 1 | 2 | 4 | 8) && self.in_group == self.out_group;
+        if narrow && self.groups > 1 && self.strides.input.c == 1 && self.prologue == Prologue::None {
+            return Path::Lanes;
+        }
+        let pointwise = self.kernel_h * self.kernel_w * self.stride_h * self.stride_w == 1;
+        // Rows 4096 bytes apart share one set of the first-level cache, which has fewer ways than a tile has rows.
+        let collides = self.strides.input.w.is_multiple_of(1024) && self.rows() > 12;
+        let plain = self.prologue == Prologue::None && self.strides.input.c == 1;
+        if pointwise && pads == [0; 4] && plain && !collides { Path::Direct } else { Path::Gather }
+    }
+
+    fn uniform_rows(&self) -> usize {
+        let (row, image) = (u64::from(self.out_w), u64::from(self.out_h) * u64::from(self.out_w));
+        let ConvStrides { input, output, residual } = self.strides;
+        let mut used = vec![output, residual];
+        if self.path == Path::Direct {
+            used.push(input);
+        }
+        let by_row = used.iter().all(|s| s.h == row * s.w || self.out_h == 1);
+        let by_image = by_row && used.iter().all(|s| s.n == image * s.w || self.batch == 1);
+        let lines = if by_image {
+            self.rows() as u64
+        } else if by_row {
+            image
+        } else {
+            row
+        };
+        lines.max(1) as usize
+    }
+
+    fn choose_blocks(&mut self) {
+        let (rows, depth) = (self.rows().max(1), self.depth().max(1));
+        let blocks = depth.div_ceil(DEPTH);
+        let block_depth = depth.div_ceil(blocks);
+        self.block_depth = block_depth as u32;
+        match self.path {
+            Path::Direct => self.block_rows = DIRECT_ROWS as u32,
+            Path::Gather => {
+                // An odd number of cache lines: successive rows fall in different sets.
+                let lines = block_depth.div_ceil(16);
+                let stride = (lines + 1 - lines % 2) * 16;
+                self.slab_stride = stride as u32;
+                let fitting = (SLAB / stride).min(rows);
+                let count = rows.div_ceil(fitting);
+                self.block_rows = if count == 1 { rows } else { fitting.max(14) / 14 * 14 } as u32;
+            }
+            Path::Lanes => self.block_rows = 1,
+        }
+    }
+
+    /// Cuts rows and panels so that the slowest worker finishes first, by a rough count of each part's work.
+    fn choose_parts(&mut self, threads: usize) {
+        let (rows, panels) = (self.rows(), self.panels().count());
+        let units = if self.path == Path::Lanes { self.batch as usize * self.out_h as usize } else { rows };
+        let total = rows * self.depth() * self.groups as usize * self.out_group as usize;
+        if units * panels == 0 {
+            return;
+        }
+        let most = (total / MIN_PART).clamp(1, threads * 8);
+        let mut best = (f64::INFINITY, 1, 1);
+        for panel_parts in 1..=panels.min(most) {
+            for row_parts in 1..=units.min(most / panel_parts) {
+                let cost = self.cost(units.div_ceil(row_parts), panels.div_ceil(panel_parts))
+                    * (row_parts * panel_parts).div_ceil(threads) as f64;
+                if cost < best.0 {
+                    best = (cost, row_parts, panel_parts);
+                }
+            }
+        }
+        (self.row_parts, self.panel_parts) = (best.1 as u32, best.2 as u32);
+    }
+
+    /// About how many cycles a part of so many rows (output lines, for lanes) and panels takes.
+    fn cost(&self, rows: usize, panels: usize) -> f64 {
+        let (rows, panels, depth) = (rows as f64, panels as f64, self.depth() as f64);
+        if self.path == Path::Lanes {
+            return rows * panels * depth * f64::from(self.out_w) + 500.0;
+        }
+        let products = rows * panels * depth;
+        let copies = if self.path == Path::Gather { rows * depth * 0.15 } else { 0.0 };
+        let passes = (rows / f64::from(self.block_rows)).ceil();
+        let weights = passes * panels * depth * 5.0;
+        products + copies + weights + 500.0
+    }
+}
+
+// SAFETY: `u64` strides, then 4-byte fields of an even number (the code has three): no padding; `entry` reads this type.
+unsafe impl Kernel for Conv2d {
+    fn parts(&self) -> u32 {
+        self.row_parts * self.panel_parts
+    }
+
+    fn scratch_bytes(&self) -> usize {
+        // One more vector: copies store whole vectors.
+        if self.path == Path::Gather { (self.block_rows * self.slab_stride + 16) as usize * 4 } else { 0 }
+    }
+
+    fn entry(&self) -> KernelFn {
+        entry_of::<Conv2d>(self.isa)
+    }
+}
+
+impl Body for Conv2d {
+    #[inline(always)]
+    unsafe fn run<S: Simd>(&self, s: S, operands: Operands, part: u32, scratch: *mut u8) {
+        // SAFETY: `KernelFn`'s promise, with the operands that `Conv2d` documents.
+        unsafe {
+            let images = Images::new(operands, self.prologue);
+            match self.path {
+                Path::Lanes => lanes::run(s, self, &images, part as usize),
+                _ => rows::run(s, self, &images, part as usize, scratch.cast()),
+            }
+        }
+    }
+}
+
+/// The operands of a running convolution.
+#[derive(Clone, Copy)]
+pub(crate) struct Images {
+    pub(crate) out: *mut f32,
+    pub(crate) x: *const f32,
+    pub(crate) weights: *const f32,
+    pub(crate) bias: *const f32,
+    pub(crate) residual: *const f32,
+    pub(crate) scale: *const f32,
+    pub(crate) shift: *const f32,
+}
+
+impl Images {
+    /// # Safety
+    /// The table has the operands of [`Conv2d`]; without a prologue, the last two may be missing.
+    #[inline(always)]
+    unsafe fn new(operands: Operands, prologue: Prologue) -> Images {
+        let optional = |index: usize| match prologue {
+            Prologue::None => std::ptr::null(),
+            // SAFETY: the caller's promise.
+            _ => unsafe { operands.get::<f32>(index).cast_const() },
+        };
+        // SAFETY: the caller's promise.
+        unsafe {
+            Images {
+                out: operands.get(0),
+                x: operands.get::<f32>(1),
+                weights: operands.get::<f32>(2),
+                bias: operands.get::<f32>(3),
+                residual: operands.get::<f32>(4),
+                scale: optional(5),
+                shift: optional(6),
+            }
+        }
+    }
+}
+
+/// An output pixel's coordinates.
+#[derive(Clone, Copy)]
+pub(crate) struct Pixel {
+    pub(crate) n: usize,
+    pub(crate) y: usize,
+    pub(crate) x: usize,
+}
+
+impl Conv2d {
+    /// The coordinates of output pixel `row`.
+    #[inline(always)]
+    pub(crate) fn pixel(&self, row: usize) -> Pixel {
+        let (out_w, out_h) = (self.out_w as usize, self.out_h as usize);
+        Pixel { n: row / out_w / out_h, y: row / out_w % out_h, x: row % out_w }
+    }
+}
+
+impl ImageStrides {
+    /// The offset in elements of a pixel's first channel.
+    #[inline(always)]
+    pub(crate) fn offset(&self, pixel: Pixel) -> usize {
+        pixel.n * self.n as usize + pixel.y * self.h as usize + pixel.x * self.w as usize
+    }
+}

@@ -1,0 +1,102 @@
+//! What a matrix product computes: it is a 1x1 convolution over one line of pixels.
+
+use crate::abi::{Body, Kernel, KernelFn, Operands, entry_of};
+use crate::conv::{Conv2d, Conv2dShape, ConvStrides, ImageStrides, Prologue};
+use crate::isa::Isa;
+use crate::map::Activation;
+use crate::pack::WeightStrides;
+use crate::simd::Simd;
+
+/// `c[m, n] = activation(bias[n] + residual[m, n] + sum over k of a[m, k] * b[k, n])`: sizes, and strides between rows in elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GemmShape {
+    /// Rows of `a` and `c`.
+    pub m: usize,
+    /// Columns of `b` and `c`.
+    pub n: usize,
+    /// Columns of `a`, rows of `b`.
+    pub k: usize,
+    /// Between rows of `a`, whose columns are contiguous.
+    pub a_stride: usize,
+    /// Between rows of `c`.
+    pub c_stride: usize,
+    /// Between rows of the residual; ignored where there is none.
+    pub residual_stride: usize,
+}
+
+impl GemmShape {
+    /// Dense matrices.
+    pub fn dense(m: usize, n: usize, k: usize) -> GemmShape {
+        GemmShape { m, n, k, a_stride: k, c_stride: n, residual_stride: n }
+    }
+}
+
+/// A matrix product with packed `b`.
+///
+/// Operands: `[c, a, packed b, bias, residual]`. Bias (`n`) and residual may be null. The residual may be `c` itself (same address and
+/// stride); otherwise `c` overlaps nothing.
+#[derive(Clone, Copy, Debug)]
+#[repr(transparent)]
+pub struct Gemm(Conv2d);
+
+impl Gemm {
+    /// The product of a shape.
+    pub fn new(shape: &GemmShape, activation: Activation, isa: Isa, threads: usize) -> Gemm {
+        let pixels = Conv2dShape {
+            batch: 1,
+            input: [1, shape.m],
+            in_channels: shape.k,
+            out_channels: shape.n,
+            kernel: [1, 1],
+            stride: [1, 1],
+            dilation: [1, 1],
+            pads: [0; 4],
+            groups: 1,
+        };
+        let line = |stride: usize| ImageStrides { n: 0, h: 0, w: stride as u64, c: 1 };
+        let strides = ConvStrides {
+            input: line(shape.a_stride),
+            output: line(shape.c_stride),
+            residual: line(shape.residual_stride),
+        };
+        Gemm(Conv2d::new(&pixels, &strides, Prologue::None, activation, isa, threads))
+    }
+
+    /// Floats of packed `b`.
+    pub fn packed_len(&self) -> usize {
+        self.0.packed_len()
+    }
+
+    /// Packs `b`, element (k, n) at `k * k_stride + n * n_stride`, into `out` of `packed_len` floats.
+    pub fn pack(&self, b: &[f32], k_stride: usize, n_stride: usize, out: &mut [f32]) {
+        self.0.pack(b, WeightStrides { o: n_stride, i: k_stride, h: 0, w: 0 }, out);
+    }
+
+    /// The convolution that this product is: for its panels, which can be packed one by one.
+    pub fn as_convolution(&self) -> &Conv2d {
+        &self.0
+    }
+}
+
+// SAFETY: `Conv2d`'s layout; `entry` reads this type.
+unsafe impl Kernel for Gemm {
+    fn parts(&self) -> u32 {
+        self.0.parts()
+    }
+
+    fn scratch_bytes(&self) -> usize {
+        self.0.scratch_bytes()
+    }
+
+    fn entry(&self) -> KernelFn {
+        entry_of::<Gemm>(self.0.isa)
+    }
+}
+
+impl Body for Gemm {
+    #[inline(always)]
+    unsafe fn run<S: Simd>(&self, s: S, operands: Operands, part: u32, scratch: *mut u8) {
+        // SAFETY: the operand table of a product has no prologue's scale and shift, and neither is read.
+        unsafe { self.0.run(s, operands, part, scratch) }
+    }
+}

@@ -1,0 +1,271 @@
+//! Which functions of one operand there are, and how one is applied to a slice: alone, or as a contraction's epilogue.
+
+use crate::abi::{Body, Kernel, KernelFn, Operands, entry_of, piece};
+use crate::isa::Isa;
+use crate::simd::Simd;
+use crate::{math, scalar};
+
+/// A function of one `f32`; [`crate::scalar`] says what each computes, to the bit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Function {
+    /// The identity.
+    None,
+    /// `x > 0 ? x : 0`: +0 for NaN.
+    Relu,
+    /// `min(max(x, lo), hi)`: `lo` for NaN.
+    Clip {
+        /// The least result.
+        lo: f32,
+        /// The greatest result.
+        hi: f32,
+    },
+    /// [`scalar::sigmoid`].
+    Sigmoid,
+    /// [`scalar::silu`].
+    Silu,
+    /// [`scalar::hard_sigmoid`].
+    HardSigmoid {
+        /// The slope.
+        alpha: f32,
+        /// The value at 0.
+        beta: f32,
+    },
+    /// [`scalar::hard_swish`].
+    HardSwish,
+    /// [`scalar::tanh`].
+    Tanh,
+    /// [`scalar::gelu`].
+    Gelu,
+    /// [`scalar::gelu_tanh`].
+    GeluTanh,
+    /// [`scalar::leaky_relu`].
+    LeakyRelu {
+        /// The slope of the negative side.
+        alpha: f32,
+    },
+    /// [`scalar::exp`].
+    Exp,
+    /// [`scalar::log`].
+    Log,
+    /// [`scalar::erf`].
+    Erf,
+    /// [`scalar::softplus`].
+    Softplus,
+    /// The square root, rounded once: NaN below zero.
+    Sqrt,
+}
+
+/// The function that a contraction or pool applies last.
+pub type Activation = Function;
+
+impl Function {
+    /// The function's value at `x`, the same bits as every vector path gives.
+    pub fn apply(self, x: f32) -> f32 {
+        match self {
+            Function::None => x,
+            Function::Relu => scalar::relu(x),
+            Function::Clip { lo, hi } => scalar::clip(x, lo, hi),
+            Function::Sigmoid => scalar::sigmoid(x),
+            Function::Silu => scalar::silu(x),
+            Function::HardSigmoid { alpha, beta } => scalar::hard_sigmoid(x, alpha, beta),
+            Function::HardSwish => scalar::hard_swish(x),
+            Function::Tanh => scalar::tanh(x),
+            Function::Gelu => scalar::gelu(x),
+            Function::GeluTanh => scalar::gelu_tanh(x),
+            Function::LeakyRelu { alpha } => scalar::leaky_relu(x, alpha),
+            Function::Exp => scalar::exp(x),
+            Function::Log => scalar::log(x),
+            Function::Erf => scalar::erf(x),
+            Function::Softplus => scalar::softplus(x),
+            Function::Sqrt => x.sqrt(),
+        }
+    }
+}
+
+/// A [`Function`] as plain bytes: its kind and up to two parameters.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(crate) struct FunctionCode {
+    kind: u32,
+    a: f32,
+    b: f32,
+}
+
+/// `FunctionCode::kind`'s values, in the order of [`Function`]'s variants.
+mod kind {
+    pub(super) const NONE: u32 = 0;
+    pub(super) const RELU: u32 = 1;
+    pub(super) const CLIP: u32 = 2;
+    pub(super) const SIGMOID: u32 = 3;
+    pub(super) const SILU: u32 = 4;
+    pub(super) const HARD_SIGMOID: u32 = 5;
+    pub(super) const HARD_SWISH: u32 = 6;
+    pub(super) const TANH: u32 = 7;
+    pub(super) const GELU: u32 = 8;
+    pub(super) const GELU_TANH: u32 = 9;
+    pub(super) const LEAKY_RELU: u32 = 10;
+    pub(super) const EXP: u32 = 11;
+    pub(super) const LOG: u32 = 12;
+    pub(super) const ERF: u32 = 13;
+    pub(super) const SOFTPLUS: u32 = 14;
+    pub(super) const SQRT: u32 = 15;
+}
+
+impl From<Function> for FunctionCode {
+    fn from(function: Function) -> FunctionCode {
+        let (kind, a, b) = match function {
+            Function::None => (kind::NONE, 0.0, 0.0),
+            Function::Relu => (kind::RELU, 0.0, f32::INFINITY),
+            Function::Clip { lo, hi } => (kind::CLIP, lo, hi),
+            Function::Sigmoid => (kind::SIGMOID, 0.0, 0.0),
+            Function::Silu => (kind::SILU, 0.0, 0.0),
+            Function::HardSigmoid { alpha, beta } => (kind::HARD_SIGMOID, alpha, beta),
+            Function::HardSwish => (kind::HARD_SWISH, 0.0, 0.0),
+            Function::Tanh => (kind::TANH, 0.0, 0.0),
+            Function::Gelu => (kind::GELU, 0.0, 0.0),
+            Function::GeluTanh => (kind::GELU_TANH, 0.0, 0.0),
+            Function::LeakyRelu { alpha } => (kind::LEAKY_RELU, alpha, 0.0),
+            Function::Exp => (kind::EXP, 0.0, 0.0),
+            Function::Log => (kind::LOG, 0.0, 0.0),
+            Function::Erf => (kind::ERF, 0.0, 0.0),
+            Function::Softplus => (kind::SOFTPLUS, 0.0, 0.0),
+            Function::Sqrt => (kind::SQRT, 0.0, 0.0),
+        };
+        FunctionCode { kind, a, b }
+    }
+}
+
+/// How a contraction's tile finishes, while its sums are still in registers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Finish {
+    /// The sums are stored as they are.
+    Store,
+    /// They are clipped first; relu is a clip to [0, infinity], bit for bit.
+    Clip { lo: f32, hi: f32 },
+}
+
+impl FunctionCode {
+    /// The part of the function that a tile applies in registers. What [`Self::is_deferred`] is applied to the stored block.
+    #[inline(always)]
+    pub(crate) fn finish(self) -> Finish {
+        match self.kind {
+            kind::RELU | kind::CLIP => Finish::Clip { lo: self.a, hi: self.b },
+            _ => Finish::Store,
+        }
+    }
+
+    /// Whether the function is applied by [`apply`] after the sums were stored.
+    #[inline(always)]
+    pub(crate) fn is_deferred(self) -> bool {
+        self.kind > kind::CLIP
+    }
+}
+
+/// Loads, computes and stores `n` elements, whole vectors first.
+macro_rules! strip {
+    ($s:ident, $from:ident, $to:ident, $n:ident, |$x:ident| $value:expr) => {{
+        let mut i = 0;
+        while i + S::LANES <= $n {
+            let $x = $s.load($from.add(i));
+            $s.store($to.add(i), $value);
+            i += S::LANES;
+        }
+        if i < $n {
+            let mask = $s.mask($n - i);
+            let $x = $s.load_masked($from.add(i), mask);
+            $s.store_masked($to.add(i), mask, $value);
+        }
+    }};
+}
+
+/// `to[i] = code(from[i])` for `n` elements.
+///
+/// # Safety
+/// `from` is valid for reads and `to` for writes of `n` floats; they are the same or do not overlap.
+#[inline(always)]
+pub(crate) unsafe fn apply<S: Simd>(s: S, code: FunctionCode, from: *const f32, to: *mut f32, n: usize) {
+    let FunctionCode { kind, a, b } = code;
+    // SAFETY: `strip!` accesses elements below `n` only.
+    unsafe {
+        match kind {
+            kind::RELU => strip!(s, from, to, n, |x| math::relu(s, x)),
+            kind::CLIP => strip!(s, from, to, n, |x| math::clip(s, x, a, b)),
+            kind::SIGMOID => strip!(s, from, to, n, |x| math::sigmoid(s, x)),
+            kind::SILU => strip!(s, from, to, n, |x| math::silu(s, x)),
+            kind::HARD_SIGMOID => strip!(s, from, to, n, |x| math::hard_sigmoid(s, x, a, b)),
+            kind::HARD_SWISH => strip!(s, from, to, n, |x| math::hard_swish(s, x)),
+            kind::TANH => strip!(s, from, to, n, |x| math::tanh(s, x)),
+            kind::GELU => strip!(s, from, to, n, |x| math::gelu(s, x)),
+            kind::GELU_TANH => strip!(s, from, to, n, |x| math::gelu_tanh(s, x)),
+            kind::LEAKY_RELU => strip!(s, from, to, n, |x| math::leaky_relu(s, x, a)),
+            kind::EXP => strip!(s, from, to, n, |x| math::exp(s, x)),
+            kind::LOG => strip!(s, from, to, n, |x| math::log(s, x)),
+            kind::ERF => strip!(s, from, to, n, |x| math::erf(s, x)),
+            kind::SOFTPLUS => strip!(s, from, to, n, |x| math::softplus(s, x)),
+            kind::SQRT => strip!(s, from, to, n, |x| s.sqrt(x)),
+            _ => strip!(s, from, to, n, |x| x),
+        }
+    }
+}
+
+/// `out[i] = function(x[i])` for `n` contiguous elements.
+///
+/// Operands: `[out, x]`, each of `n` floats, the same memory or disjoint. No scratch.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct VectorMap {
+    n: u64,
+    code: FunctionCode,
+    parts: u32,
+    isa: Isa,
+    reserved: u32,
+}
+
+/// A part is at least this many elements, so that its work exceeds the cost of handing it out.
+const MIN_PART: usize = 4096;
+
+impl VectorMap {
+    /// The map of `function` over `n` elements.
+    pub fn new(function: Function, n: usize, isa: Isa, threads: usize) -> VectorMap {
+        let parts = n.div_ceil(MIN_PART).min(threads * 4) as u32;
+        VectorMap { n: n as u64, code: function.into(), parts, isa, reserved: 0 }
+    }
+}
+
+// SAFETY: fields of 8, 12, 4, 4 and 4 bytes, without padding; `entry` reads this type.
+unsafe impl Kernel for VectorMap {
+    fn parts(&self) -> u32 {
+        self.parts
+    }
+
+    fn scratch_bytes(&self) -> usize {
+        0
+    }
+
+    fn entry(&self) -> KernelFn {
+        entry_of::<VectorMap>(self.isa)
+    }
+}
+
+impl Body for VectorMap {
+    #[inline(always)]
+    unsafe fn run<S: Simd>(&self, s: S, operands: Operands, part: u32, _scratch: *mut u8) {
+        let range = piece(self.n as usize, self.parts as usize, part as usize);
+        // SAFETY: both operands have `n` elements and parts do not overlap.
+        unsafe {
+            let from = operands.get::<f32>(1).add(range.start);
+            apply(s, self.code, from, operands.get::<f32>(0).add(range.start), range.len());
+        }
+    }
+}
+
+/// Applies a function to a contiguous slice in place, on the calling thread, with the widest instruction set.
+pub fn map_in_place(function: Function, values: &mut [f32]) {
+    let desc = VectorMap::new(function, values.len(), Isa::detect(), 1);
+    let data: *mut u8 = values.as_mut_ptr().cast();
+    let entry = desc.entry();
+    for part in 0..desc.parts() {
+        // SAFETY: both operands are the slice, which has the `n` elements the descriptor was made for; no scratch is used.
+        unsafe { entry(desc.as_bytes().as_ptr(), [data, data].as_ptr(), part, std::ptr::null_mut()) }
+    }
+}

@@ -1,0 +1,143 @@
+//! How the functions of [`crate::scalar`] run on vectors: the same operations in the same order, hence the same bits.
+//!
+//! Each function here mirrors the one of that name there, statement by statement; what it means is documented there.
+
+use crate::simd::Simd;
+use std::f32::consts::{FRAC_1_SQRT_2, LOG2_E};
+
+#[inline(always)]
+fn poly<S: Simd, const N: usize>(s: S, x: S::F, coefficients: &[f32; N]) -> S::F {
+    let mut sum = s.splat(coefficients[0]);
+    for &coefficient in &coefficients[1..] {
+        sum = s.mul_add(sum, x, s.splat(coefficient));
+    }
+    sum
+}
+
+/// 2^power for a power that is normal, by building the exponent's bits.
+#[inline(always)]
+fn power_of_two<S: Simd>(s: S, power: S::I) -> S::F {
+    s.float(s.add_int(s.shift_left::<23>(power), s.splat_int(crate::scalar::ONE_BITS)))
+}
+
+#[inline(always)]
+pub(crate) fn exp<S: Simd>(s: S, x: S::F) -> S::F {
+    use crate::scalar::{EXP, LN2_HI, LN2_LO, ROUND};
+    let x = s.min(s.splat(89.0), s.max(s.splat(-104.0), x));
+    let shifted = s.mul_add(x, s.splat(LOG2_E), s.splat(ROUND));
+    let n = s.sub(shifted, s.splat(ROUND));
+    let r = s.mul_add(n, s.splat(-LN2_LO), s.mul_add(n, s.splat(-LN2_HI), x));
+    let power = s.sub_int(s.bits(shifted), s.splat_int(ROUND.to_bits() as i32));
+    let half = s.shift_right::<1>(power);
+    let rest = s.sub_int(power, half);
+    let first = power_of_two(s, half);
+    let second = power_of_two(s, rest);
+    s.mul(s.mul(poly(s, r, &EXP), first), second)
+}
+
+#[inline(always)]
+pub(crate) fn log<S: Simd>(s: S, x: S::F) -> S::F {
+    use crate::scalar::{LN2_HI, LN2_LO, LOG, SQRT_HALF_BITS};
+    let (zero, smallest) = (s.splat(0.0), s.splat(f32::MIN_POSITIVE));
+    let scaled = s.select_gt(smallest, x, s.mul(x, s.splat(8_388_608.0)), x);
+    let bias = s.select_gt(smallest, x, s.splat(-23.0), zero);
+    let offset = s.sub_int(s.bits(scaled), s.splat_int(SQRT_HALF_BITS));
+    let exponent = s.add(s.to_float(s.shift_right::<23>(offset)), bias);
+    let mantissa = s.and_int(offset, s.splat_int(0x007f_ffff));
+    let f = s.sub(s.float(s.add_int(mantissa, s.splat_int(SQRT_HALF_BITS))), s.splat(1.0));
+    let square = s.mul(f, f);
+    let tail = s.mul(poly(s, f, &LOG), f);
+    let small = s.mul_add(exponent, s.splat(LN2_LO), s.mul(tail, square));
+    let near = s.add(f, s.mul_add(square, s.splat(-0.5), small));
+    let value = s.mul_add(exponent, s.splat(LN2_HI), near);
+    let value = s.select_gt(s.splat(f32::INFINITY), x, value, x);
+    let value = s.select_gt(x, zero, value, s.splat(f32::NAN));
+    s.select_eq(x, zero, s.splat(f32::NEG_INFINITY), value)
+}
+
+#[inline(always)]
+pub(crate) fn tanh<S: Simd>(s: S, x: S::F) -> S::F {
+    use crate::scalar::{TANH_BOTTOM, TANH_TOP};
+    let z = s.min(s.splat(7.905_311), s.max(s.splat(-7.905_311), x));
+    let square = s.mul(z, z);
+    let top = s.mul(z, poly(s, square, &TANH_TOP));
+    let value = s.div(top, poly(s, square, &TANH_BOTTOM));
+    let size = s.abs(x);
+    let value = s.select_gt(size, s.splat(9.02), s.copysign(s.splat(1.0), x), value);
+    s.select_gt(s.splat(4e-4), size, x, value)
+}
+
+#[inline(always)]
+pub(crate) fn erf<S: Simd>(s: S, x: S::F) -> S::F {
+    use crate::scalar::{ERF_BOTTOM, ERF_TOP};
+    let z = s.min(s.splat(3.75), s.max(s.splat(-3.75), x));
+    let square = s.mul(z, z);
+    let top = s.mul(z, poly(s, square, &ERF_TOP));
+    let value = s.div(top, poly(s, square, &ERF_BOTTOM));
+    s.select_gt(s.abs(x), s.splat(3.75), s.copysign(s.splat(1.0), x), value)
+}
+
+/// e^-|x|, the common part of `sigmoid` and `softplus`.
+#[inline(always)]
+fn exp_of_minus_abs<S: Simd>(s: S, x: S::F) -> S::F {
+    exp(s, s.copysign(x, s.splat(-1.0)))
+}
+
+#[inline(always)]
+pub(crate) fn sigmoid<S: Simd>(s: S, x: S::F) -> S::F {
+    let e = exp_of_minus_abs(s, x);
+    let top = s.select_gt(s.splat(0.0), x, e, s.splat(1.0));
+    s.div(top, s.add(s.splat(1.0), e))
+}
+
+#[inline(always)]
+pub(crate) fn silu<S: Simd>(s: S, x: S::F) -> S::F {
+    s.mul(x, sigmoid(s, x))
+}
+
+#[inline(always)]
+pub(crate) fn gelu<S: Simd>(s: S, x: S::F) -> S::F {
+    let half = s.mul(s.splat(0.5), x);
+    s.mul_add(half, erf(s, s.mul(x, s.splat(FRAC_1_SQRT_2))), half)
+}
+
+#[inline(always)]
+pub(crate) fn gelu_tanh<S: Simd>(s: S, x: S::F) -> S::F {
+    let half = s.mul(s.splat(0.5), x);
+    let scale = s.mul_add(s.mul(x, x), s.splat(0.035_677_407), s.splat(0.797_884_6));
+    s.mul_add(half, tanh(s, s.mul(x, scale)), half)
+}
+
+#[inline(always)]
+pub(crate) fn softplus<S: Simd>(s: S, x: S::F) -> S::F {
+    let e = exp_of_minus_abs(s, x);
+    let one_more = s.add(s.splat(1.0), e);
+    let lost = s.sub(e, s.sub(one_more, s.splat(1.0)));
+    let log1p = s.add(log(s, one_more), s.div(lost, one_more));
+    s.add(s.max(s.splat(0.0), x), log1p)
+}
+
+#[inline(always)]
+pub(crate) fn relu<S: Simd>(s: S, x: S::F) -> S::F {
+    s.max(x, s.splat(0.0))
+}
+
+#[inline(always)]
+pub(crate) fn clip<S: Simd>(s: S, x: S::F, lo: f32, hi: f32) -> S::F {
+    s.min(s.max(x, s.splat(lo)), s.splat(hi))
+}
+
+#[inline(always)]
+pub(crate) fn leaky_relu<S: Simd>(s: S, x: S::F, alpha: f32) -> S::F {
+    s.select_gt(x, s.splat(0.0), x, s.mul(s.splat(alpha), x))
+}
+
+#[inline(always)]
+pub(crate) fn hard_sigmoid<S: Simd>(s: S, x: S::F, alpha: f32, beta: f32) -> S::F {
+    clip(s, s.mul_add(s.splat(alpha), x, s.splat(beta)), 0.0, 1.0)
+}
+
+#[inline(always)]
+pub(crate) fn hard_swish<S: Simd>(s: S, x: S::F) -> S::F {
+    s.mul(x, hard_sigmoid(s, x, 1.0 / 6.0, 0.5))
+}

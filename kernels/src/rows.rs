@@ -1,0 +1,190 @@
+//! How a convolution runs as a matrix product whose rows are output pixels.
+//!
+//! A part is a range of rows and of panels. Rows go in blocks, K in blocks; each block of rows is read in place or copied to scratch
+//! once and used by all the part's panels of its group. Within a block the panel is the outer loop, so that its weights stay in
+//! the first-level cache while the tiles of rows pass.
+
+use crate::abi::piece;
+use crate::conv::{Conv2d, Images, Path};
+use crate::gather;
+use crate::map::{Finish, apply};
+use crate::pack::Panel;
+use crate::simd::Simd;
+use crate::tile::{Start, Tile, tile_function};
+use std::ops::Range;
+
+/// A block of rows and of K.
+#[derive(Clone)]
+struct Block {
+    rows: Range<usize>,
+    depth: Range<usize>,
+}
+
+/// Where a block's rows lie, element (row, k) at `start + row * stride + k`, counted from the block's corner.
+#[derive(Clone, Copy)]
+struct Rows {
+    start: *const f32,
+    stride: usize,
+}
+
+/// Runs part `part`.
+///
+/// # Safety
+/// That of [`crate::KernelFn`], with `Conv2d`'s operands.
+#[inline(always)]
+pub(crate) unsafe fn run<S: Simd>(s: S, conv: &Conv2d, images: &Images, part: usize, scratch: *mut f32) {
+    let panel_parts = conv.panel_parts as usize;
+    let panels = piece(conv.panels().count(), panel_parts, part % panel_parts);
+    let rows = piece(conv.rows(), conv.row_parts as usize, part / panel_parts);
+    let line = conv.line as usize;
+    let mut row = rows.start;
+    while row < rows.end {
+        let end = rows.end.min(row + conv.block_rows as usize).min((row / line + 1) * line);
+        // SAFETY: the caller's promise; the rows are within one line.
+        unsafe { row_block(s, conv, images, row..end, panels.clone(), scratch) };
+        row = end;
+    }
+}
+
+/// Computes a block of rows for a range of panels.
+#[inline(always)]
+unsafe fn row_block<S: Simd>(
+    s: S,
+    conv: &Conv2d,
+    images: &Images,
+    rows: Range<usize>,
+    panels: Range<usize>,
+    scratch: *mut f32,
+) {
+    let (depth, of_group) = (conv.depth(), conv.panels().of_group());
+    let mut panel = panels.start;
+    while panel < panels.end {
+        let group = panel / of_group;
+        let end = panels.end.min((group + 1) * of_group);
+        let mut k = 0;
+        loop {
+            let block = Block { rows: rows.clone(), depth: k..depth.min(k + conv.block_depth as usize) };
+            k = block.depth.end;
+            // SAFETY: the caller's promise; the block is within the image and within K.
+            unsafe {
+                let from = block_rows(s, conv, images, &block, group, scratch);
+                for index in panel..end {
+                    panel_block::<S>(conv, images, &block, from, conv.panels().get(index));
+                }
+            }
+            if k == depth {
+                break;
+            }
+        }
+        panel = end;
+    }
+    if conv.activation.is_deferred() {
+        let (first, last) = (conv.panels().get(panels.start), conv.panels().get(panels.end - 1));
+        let channels = last.first + last.count - first.first;
+        for row in rows {
+            // SAFETY: these outputs were just written by this part.
+            unsafe {
+                let at = images.out.add(conv.strides.output.offset(conv.pixel(row)) + first.first);
+                apply(s, conv.activation, at, at, channels);
+            }
+        }
+    }
+}
+
+/// The block's rows: in place, or copied to scratch.
+#[inline(always)]
+unsafe fn block_rows<S: Simd>(
+    s: S,
+    conv: &Conv2d,
+    images: &Images,
+    block: &Block,
+    group: usize,
+    scratch: *mut f32,
+) -> Rows {
+    if conv.path == Path::Gather {
+        let stride = conv.slab_stride as usize;
+        for (index, row) in block.rows.clone().enumerate() {
+            // SAFETY: scratch has `block_rows` rows of `slab_stride` floats, and a vector more.
+            unsafe {
+                gather::row(
+                    s,
+                    conv,
+                    images,
+                    conv.pixel(row),
+                    group,
+                    block.depth.clone(),
+                    scratch.add(index * stride),
+                )
+            };
+        }
+        return Rows { start: scratch, stride };
+    }
+    let input = &conv.strides.input;
+    let offset =
+        input.offset(conv.pixel(block.rows.start)) + group * conv.in_group as usize + block.depth.start;
+    // SAFETY: the pixel is inside the input, and the block's rows follow it at the stride of a pixel.
+    let start = unsafe { images.x.add(offset) };
+    Rows { start, stride: input.w as usize }
+}
+
+/// Computes a block for one panel, tile by tile.
+#[inline(always)]
+unsafe fn panel_block<S: Simd>(conv: &Conv2d, images: &Images, block: &Block, from: Rows, panel: Panel) {
+    let rows = block.rows.len();
+    let height = rows.div_ceil(rows.div_ceil(S::TILE_ROWS));
+    let columns = panel.width.min(2 * S::LANES);
+    let pixel = conv.pixel(block.rows.start);
+    let (output, residual) = (conv.strides.output, conv.strides.residual);
+    let finish = if block.depth.end == conv.depth() { conv.activation.finish() } else { Finish::Store };
+    let mut column = 0;
+    while column < panel.count {
+        let channel = panel.first + column;
+        let mut row = 0;
+        while row < rows {
+            let tile_rows = height.min(rows - row);
+            // SAFETY: rows and columns of the tile are inside the block and the panel, for each operand that is not null.
+            unsafe {
+                let start = if block.depth.start > 0 {
+                    Start::Resume
+                } else {
+                    Start::Fresh {
+                        bias: offset(images.bias, channel),
+                        residual: offset(
+                            images.residual,
+                            residual.offset(pixel) + row * residual.w as usize + channel,
+                        ),
+                        residual_stride: residual.w as usize,
+                    }
+                };
+                let tile = Tile {
+                    depth: block.depth.len(),
+                    a: from.start.add(row * from.stride),
+                    a_stride: from.stride,
+                    b: images.weights.add(panel.offset + block.depth.start * panel.width + column),
+                    b_stride: panel.width,
+                    c: images.out.add(output.offset(pixel) + row * output.w as usize + channel),
+                    c_stride: output.w as usize,
+                    cols: panel.count - column,
+                    start,
+                    finish,
+                };
+                tile_function::<S>(tile_rows, columns / S::LANES)(&tile);
+            }
+            row += tile_rows;
+        }
+        column += columns;
+    }
+}
+
+/// `base + index`, or null for null.
+///
+/// # Safety
+/// `base` is null or valid up to `index`.
+#[inline(always)]
+unsafe fn offset(base: *const f32, index: usize) -> *const f32 {
+    if base.is_null() {
+        return base;
+    }
+    // SAFETY: the caller's promise.
+    unsafe { base.add(index) }
+}

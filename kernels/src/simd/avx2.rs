@@ -1,0 +1,113 @@
+//! How the vector operations map to AVX2 with FMA.
+
+use super::{Simd, Task};
+use std::arch::x86_64::*;
+
+/// Proof that the machine has AVX2 and FMA.
+#[derive(Clone, Copy)]
+pub(crate) struct Avx2(());
+
+#[target_feature(enable = "avx2,fma")]
+unsafe fn vectorize<T: Task<Avx2>>(task: T) {
+    // SAFETY: the caller's promise for the task; the features are on in this function.
+    unsafe { task.run(Avx2(())) }
+}
+
+/// Eight set words before eight clear ones: a window into it is a mask of the first lanes.
+static MASKS: [i32; 16] = [-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0];
+
+macro_rules! map {
+    ($($name:ident($($arg:ident: $ty:ty),*) -> $out:ty = $value:expr;)*) => {$(
+        #[inline(always)]
+        fn $name(self, $($arg: $ty),*) -> $out {
+            // SAFETY: the token proves that the machine has these instructions.
+            unsafe { $value }
+        }
+    )*};
+}
+
+impl Simd for Avx2 {
+    const LANES: usize = 8;
+    const TILE_ROWS: usize = 6;
+    type F = __m256;
+    type I = __m256i;
+    type Mask = __m256i;
+
+    #[inline(always)]
+    unsafe fn vectorize<T: Task<Self>>(task: T) {
+        // SAFETY: the caller's promise.
+        unsafe { vectorize(task) }
+    }
+
+    map! {
+        splat(x: f32) -> __m256 = _mm256_set1_ps(x);
+        add(a: __m256, b: __m256) -> __m256 = _mm256_add_ps(a, b);
+        sub(a: __m256, b: __m256) -> __m256 = _mm256_sub_ps(a, b);
+        mul(a: __m256, b: __m256) -> __m256 = _mm256_mul_ps(a, b);
+        div(a: __m256, b: __m256) -> __m256 = _mm256_div_ps(a, b);
+        mul_add(a: __m256, b: __m256, c: __m256) -> __m256 = _mm256_fmadd_ps(a, b, c);
+        max(a: __m256, b: __m256) -> __m256 = _mm256_max_ps(a, b);
+        min(a: __m256, b: __m256) -> __m256 = _mm256_min_ps(a, b);
+        sqrt(a: __m256) -> __m256 = _mm256_sqrt_ps(a);
+        abs(a: __m256) -> __m256 = _mm256_andnot_ps(_mm256_set1_ps(-0.0), a);
+        copysign(magnitude: __m256, sign: __m256) -> __m256 = {
+            let sign_bit = _mm256_set1_ps(-0.0);
+            _mm256_or_ps(_mm256_andnot_ps(sign_bit, magnitude), _mm256_and_ps(sign_bit, sign))
+        };
+        select_gt(a: __m256, b: __m256, yes: __m256, no: __m256) -> __m256 =
+            _mm256_blendv_ps(no, yes, _mm256_cmp_ps::<_CMP_GT_OQ>(a, b));
+        select_eq(a: __m256, b: __m256, yes: __m256, no: __m256) -> __m256 =
+            _mm256_blendv_ps(no, yes, _mm256_cmp_ps::<_CMP_EQ_OQ>(a, b));
+        splat_int(x: i32) -> __m256i = _mm256_set1_epi32(x);
+        bits(a: __m256) -> __m256i = _mm256_castps_si256(a);
+        float(a: __m256i) -> __m256 = _mm256_castsi256_ps(a);
+        to_float(a: __m256i) -> __m256 = _mm256_cvtepi32_ps(a);
+        add_int(a: __m256i, b: __m256i) -> __m256i = _mm256_add_epi32(a, b);
+        sub_int(a: __m256i, b: __m256i) -> __m256i = _mm256_sub_epi32(a, b);
+        and_int(a: __m256i, b: __m256i) -> __m256i = _mm256_and_si256(a, b);
+        permute(a: __m256, lanes: __m256i) -> __m256 = _mm256_permutevar8x32_ps(a, lanes);
+        mask(count: usize) -> __m256i = _mm256_loadu_si256(MASKS.as_ptr().add(8 - count.min(8)).cast());
+    }
+
+    #[inline(always)]
+    fn shift_right<const N: u32>(self, a: __m256i) -> __m256i {
+        // SAFETY: the token proves that the machine has the instruction.
+        unsafe { _mm256_sra_epi32(a, _mm_cvtsi32_si128(N as i32)) }
+    }
+
+    #[inline(always)]
+    fn shift_left<const N: u32>(self, a: __m256i) -> __m256i {
+        // SAFETY: the token proves that the machine has the instruction.
+        unsafe { _mm256_sll_epi32(a, _mm_cvtsi32_si128(N as i32)) }
+    }
+
+    #[inline(always)]
+    unsafe fn load(self, from: *const f32) -> __m256 {
+        // SAFETY: the caller's promise.
+        unsafe { _mm256_loadu_ps(from) }
+    }
+
+    #[inline(always)]
+    unsafe fn load_int(self, from: *const i32) -> __m256i {
+        // SAFETY: the caller's promise.
+        unsafe { _mm256_loadu_si256(from.cast()) }
+    }
+
+    #[inline(always)]
+    unsafe fn load_masked(self, from: *const f32, mask: __m256i) -> __m256 {
+        // SAFETY: the caller's promise; masked lanes are not accessed.
+        unsafe { _mm256_maskload_ps(from, mask) }
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut f32, a: __m256) {
+        // SAFETY: the caller's promise.
+        unsafe { _mm256_storeu_ps(to, a) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_masked(self, to: *mut f32, mask: __m256i, a: __m256) {
+        // SAFETY: the caller's promise; masked lanes are not accessed.
+        unsafe { _mm256_maskstore_ps(to, mask, a) }
+    }
+}

@@ -1,0 +1,116 @@
+//! How the vector operations map to AVX-512.
+
+use super::{Simd, Task};
+use std::arch::x86_64::*;
+
+/// Proof that the machine has AVX-512 F, VL, BW and DQ (and AVX2 and FMA).
+#[derive(Clone, Copy)]
+pub(crate) struct Avx512(());
+
+#[target_feature(enable = "avx512f,avx512vl,avx512bw,avx512dq,avx2,fma")]
+unsafe fn vectorize<T: Task<Avx512>>(task: T) {
+    // SAFETY: the caller's promise for the task; the features are on in this function.
+    unsafe { task.run(Avx512(())) }
+}
+
+macro_rules! map {
+    ($($name:ident($($arg:ident: $ty:ty),*) -> $out:ty = $value:expr;)*) => {$(
+        #[inline(always)]
+        fn $name(self, $($arg: $ty),*) -> $out {
+            // SAFETY: the token proves that the machine has these instructions.
+            unsafe { $value }
+        }
+    )*};
+}
+
+impl Simd for Avx512 {
+    const LANES: usize = 16;
+    const TILE_ROWS: usize = 14;
+    type F = __m512;
+    type I = __m512i;
+    type Mask = __mmask16;
+
+    #[inline(always)]
+    unsafe fn vectorize<T: Task<Self>>(task: T) {
+        // SAFETY: the caller's promise.
+        unsafe { vectorize(task) }
+    }
+
+    map! {
+        splat(x: f32) -> __m512 = _mm512_set1_ps(x);
+        add(a: __m512, b: __m512) -> __m512 = _mm512_add_ps(a, b);
+        sub(a: __m512, b: __m512) -> __m512 = _mm512_sub_ps(a, b);
+        mul(a: __m512, b: __m512) -> __m512 = _mm512_mul_ps(a, b);
+        div(a: __m512, b: __m512) -> __m512 = _mm512_div_ps(a, b);
+        mul_add(a: __m512, b: __m512, c: __m512) -> __m512 = _mm512_fmadd_ps(a, b, c);
+        max(a: __m512, b: __m512) -> __m512 = _mm512_max_ps(a, b);
+        min(a: __m512, b: __m512) -> __m512 = _mm512_min_ps(a, b);
+        sqrt(a: __m512) -> __m512 = _mm512_sqrt_ps(a);
+        abs(a: __m512) -> __m512 = _mm512_abs_ps(a);
+        copysign(magnitude: __m512, sign: __m512) -> __m512 = {
+            // Truth table 0xca: where the first operand is set take the second, else the third.
+            let sign_bit = _mm512_set1_epi32(i32::MIN);
+            let (magnitude, sign) = (_mm512_castps_si512(magnitude), _mm512_castps_si512(sign));
+            _mm512_castsi512_ps(_mm512_ternarylogic_epi32::<0xca>(sign_bit, sign, magnitude))
+        };
+        select_gt(a: __m512, b: __m512, yes: __m512, no: __m512) -> __m512 =
+            _mm512_mask_blend_ps(_mm512_cmp_ps_mask::<_CMP_GT_OQ>(a, b), no, yes);
+        select_eq(a: __m512, b: __m512, yes: __m512, no: __m512) -> __m512 =
+            _mm512_mask_blend_ps(_mm512_cmp_ps_mask::<_CMP_EQ_OQ>(a, b), no, yes);
+        splat_int(x: i32) -> __m512i = _mm512_set1_epi32(x);
+        bits(a: __m512) -> __m512i = _mm512_castps_si512(a);
+        float(a: __m512i) -> __m512 = _mm512_castsi512_ps(a);
+        to_float(a: __m512i) -> __m512 = _mm512_cvtepi32_ps(a);
+        add_int(a: __m512i, b: __m512i) -> __m512i = _mm512_add_epi32(a, b);
+        sub_int(a: __m512i, b: __m512i) -> __m512i = _mm512_sub_epi32(a, b);
+        and_int(a: __m512i, b: __m512i) -> __m512i = _mm512_and_si512(a, b);
+        permute(a: __m512, lanes: __m512i) -> __m512 = _mm512_permutexvar_ps(lanes, a);
+    }
+
+    #[inline(always)]
+    fn shift_right<const N: u32>(self, a: __m512i) -> __m512i {
+        // SAFETY: the token proves that the machine has the instruction.
+        unsafe { _mm512_srai_epi32::<N>(a) }
+    }
+
+    #[inline(always)]
+    fn shift_left<const N: u32>(self, a: __m512i) -> __m512i {
+        // SAFETY: the token proves that the machine has the instruction.
+        unsafe { _mm512_slli_epi32::<N>(a) }
+    }
+
+    #[inline(always)]
+    fn mask(self, count: usize) -> __mmask16 {
+        if count >= 16 { u16::MAX } else { (1 << count) - 1 }
+    }
+
+    #[inline(always)]
+    unsafe fn load(self, from: *const f32) -> __m512 {
+        // SAFETY: the caller's promise.
+        unsafe { _mm512_loadu_ps(from) }
+    }
+
+    #[inline(always)]
+    unsafe fn load_int(self, from: *const i32) -> __m512i {
+        // SAFETY: the caller's promise.
+        unsafe { _mm512_loadu_epi32(from) }
+    }
+
+    #[inline(always)]
+    unsafe fn load_masked(self, from: *const f32, mask: __mmask16) -> __m512 {
+        // SAFETY: the caller's promise; masked lanes are not accessed.
+        unsafe { _mm512_maskz_loadu_ps(mask, from) }
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut f32, a: __m512) {
+        // SAFETY: the caller's promise.
+        unsafe { _mm512_storeu_ps(to, a) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_masked(self, to: *mut f32, mask: __mmask16, a: __m512) {
+        // SAFETY: the caller's promise; masked lanes are not accessed.
+        unsafe { _mm512_mask_storeu_ps(to, mask, a) }
+    }
+}

@@ -1,0 +1,137 @@
+//! Which vector operations the kernels are written in, so that each is written once for all instruction sets.
+//!
+//! A type that implements [`Simd`] is a token: a value of it proves that the machine has the instructions, so arithmetic is
+//! safe and only memory access is not. All methods and all generic code above them are `#[inline(always)]`, and become machine code
+//! inside [`Simd::vectorize`], the one function compiled with the instruction set's features.
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod portable;
+
+pub(crate) use portable::Portable;
+#[cfg(target_arch = "x86_64")]
+pub(crate) use {avx2::Avx2, avx512::Avx512};
+
+/// A piece of work to be compiled for an instruction set.
+pub(crate) trait Task<S> {
+    /// Does the work; implementations are `#[inline(always)]`.
+    ///
+    /// # Safety
+    /// As each task states.
+    unsafe fn run(self, simd: S);
+}
+
+/// Vectors of `f32`, of `i32` bit patterns, and masks of their first lanes.
+///
+/// The float operations round once and to nearest, as `f32`'s do; `max`, `min` and the selections are those of
+/// [`crate::scalar`].
+pub(crate) trait Simd: Copy + 'static {
+    /// Lanes of a vector: 8 or 16.
+    const LANES: usize;
+    /// Rows of the largest contraction tile that is two vectors wide and fits the registers.
+    const TILE_ROWS: usize;
+    /// `LANES` floats.
+    type F: Copy;
+    /// `LANES` 32-bit integers.
+    type I: Copy;
+    /// Which of the first lanes are meant.
+    type Mask: Copy;
+
+    /// Runs `task` compiled with this instruction set.
+    ///
+    /// # Safety
+    /// The machine has the instruction set, and what the task asks for holds.
+    unsafe fn vectorize<T: Task<Self>>(task: T);
+
+    fn splat(self, x: f32) -> Self::F;
+    fn add(self, a: Self::F, b: Self::F) -> Self::F;
+    fn sub(self, a: Self::F, b: Self::F) -> Self::F;
+    fn mul(self, a: Self::F, b: Self::F) -> Self::F;
+    fn div(self, a: Self::F, b: Self::F) -> Self::F;
+    /// `a * b + c`, rounded once.
+    fn mul_add(self, a: Self::F, b: Self::F, c: Self::F) -> Self::F;
+    fn max(self, a: Self::F, b: Self::F) -> Self::F;
+    fn min(self, a: Self::F, b: Self::F) -> Self::F;
+    fn abs(self, a: Self::F) -> Self::F;
+    /// `magnitude` with the sign of `sign`.
+    fn copysign(self, magnitude: Self::F, sign: Self::F) -> Self::F;
+    fn sqrt(self, a: Self::F) -> Self::F;
+    /// Per lane `a > b ? yes : no`.
+    fn select_gt(self, a: Self::F, b: Self::F, yes: Self::F, no: Self::F) -> Self::F;
+    /// Per lane `a == b ? yes : no`.
+    fn select_eq(self, a: Self::F, b: Self::F, yes: Self::F, no: Self::F) -> Self::F;
+
+    fn splat_int(self, x: i32) -> Self::I;
+    fn bits(self, a: Self::F) -> Self::I;
+    fn float(self, a: Self::I) -> Self::F;
+    /// The integers as floats; exact below 2^24.
+    fn to_float(self, a: Self::I) -> Self::F;
+    fn add_int(self, a: Self::I, b: Self::I) -> Self::I;
+    fn sub_int(self, a: Self::I, b: Self::I) -> Self::I;
+    fn and_int(self, a: Self::I, b: Self::I) -> Self::I;
+    /// Arithmetic shift right by `N`.
+    fn shift_right<const N: u32>(self, a: Self::I) -> Self::I;
+    /// Shift left by `N`.
+    fn shift_left<const N: u32>(self, a: Self::I) -> Self::I;
+    /// Lane `i` of the result is lane `lanes[i]` of `a`; every index is below `LANES`.
+    fn permute(self, a: Self::F, lanes: Self::I) -> Self::F;
+
+    /// The first `count` lanes; all of them where `count` is `LANES` or more.
+    fn mask(self, count: usize) -> Self::Mask;
+
+    /// # Safety
+    /// `from` is valid for reads of `LANES` floats.
+    unsafe fn load(self, from: *const f32) -> Self::F;
+    /// # Safety
+    /// `from` is valid for reads of `LANES` integers.
+    unsafe fn load_int(self, from: *const i32) -> Self::I;
+    /// The masked lanes from memory, zero in the others.
+    ///
+    /// # Safety
+    /// `from` is valid for reads of the masked lanes.
+    unsafe fn load_masked(self, from: *const f32, mask: Self::Mask) -> Self::F;
+    /// # Safety
+    /// `to` is valid for writes of `LANES` floats.
+    unsafe fn store(self, to: *mut f32, a: Self::F);
+    /// # Safety
+    /// `to` is valid for writes of the masked lanes.
+    unsafe fn store_masked(self, to: *mut f32, mask: Self::Mask, a: Self::F);
+
+    /// The first `count` lanes from memory (all where `count` is larger), zero in the others.
+    ///
+    /// # Safety
+    /// `from` is valid for reads of those lanes.
+    #[inline(always)]
+    unsafe fn load_first(self, from: *const f32, count: usize) -> Self::F {
+        // SAFETY: the caller's promise.
+        unsafe {
+            if count >= Self::LANES { self.load(from) } else { self.load_masked(from, self.mask(count)) }
+        }
+    }
+
+    /// Stores the first `count` lanes, all where `count` is larger.
+    ///
+    /// # Safety
+    /// `to` is valid for writes of those lanes.
+    #[inline(always)]
+    unsafe fn store_first(self, to: *mut f32, count: usize, a: Self::F) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            if count >= Self::LANES { self.store(to, a) } else { self.store_masked(to, self.mask(count), a) }
+        }
+    }
+}
+
+/// Fetches the cache line at `address` ahead of its use. Any address is allowed: a prefetch never faults.
+#[inline(always)]
+pub(crate) fn prefetch(address: *const f32) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: SSE is part of x86-64, and a prefetch does not access memory architecturally.
+    unsafe {
+        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(address.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = address;
+}

@@ -1,0 +1,123 @@
+//! What the vector operations mean, in plain Rust: arrays of eight, lane by lane.
+
+use super::{Simd, Task};
+use crate::scalar;
+use std::array::from_fn;
+
+/// The instruction set that every machine has.
+#[derive(Clone, Copy)]
+pub(crate) struct Portable;
+
+const LANES: usize = 8;
+type F = [f32; LANES];
+type I = [i32; LANES];
+
+macro_rules! lanewise {
+    ($($name:ident($($arg:ident: $ty:ty),*) -> $out:ty = $value:expr;)*) => {$(
+        #[inline(always)]
+        fn $name(self, $($arg: [$ty; LANES]),*) -> $out {
+            from_fn(|lane| { $(let $arg = $arg[lane];)* $value })
+        }
+    )*};
+}
+
+impl Simd for Portable {
+    const LANES: usize = LANES;
+    const TILE_ROWS: usize = 4;
+    type F = F;
+    type I = I;
+    type Mask = usize;
+
+    #[inline(always)]
+    unsafe fn vectorize<T: Task<Self>>(task: T) {
+        // SAFETY: the caller's promise.
+        unsafe { task.run(Portable) }
+    }
+
+    lanewise! {
+        add(a: f32, b: f32) -> F = a + b;
+        sub(a: f32, b: f32) -> F = a - b;
+        mul(a: f32, b: f32) -> F = a * b;
+        div(a: f32, b: f32) -> F = a / b;
+        mul_add(a: f32, b: f32, c: f32) -> F = a.mul_add(b, c);
+        max(a: f32, b: f32) -> F = scalar::max(a, b);
+        min(a: f32, b: f32) -> F = scalar::min(a, b);
+        sqrt(a: f32) -> F = a.sqrt();
+        abs(a: f32) -> F = a.abs();
+        copysign(magnitude: f32, sign: f32) -> F = magnitude.copysign(sign);
+        select_gt(a: f32, b: f32, yes: f32, no: f32) -> F = if a > b { yes } else { no };
+        select_eq(a: f32, b: f32, yes: f32, no: f32) -> F = if a == b { yes } else { no };
+        bits(a: f32) -> I = a.to_bits() as i32;
+        float(a: i32) -> F = f32::from_bits(a as u32);
+        to_float(a: i32) -> F = a as f32;
+        add_int(a: i32, b: i32) -> I = a.wrapping_add(b);
+        sub_int(a: i32, b: i32) -> I = a.wrapping_sub(b);
+        and_int(a: i32, b: i32) -> I = a & b;
+    }
+
+    #[inline(always)]
+    fn splat(self, x: f32) -> F {
+        [x; LANES]
+    }
+
+    #[inline(always)]
+    fn splat_int(self, x: i32) -> I {
+        [x; LANES]
+    }
+
+    #[inline(always)]
+    fn shift_right<const N: u32>(self, a: I) -> I {
+        a.map(|lane| lane.wrapping_shr(N))
+    }
+
+    #[inline(always)]
+    fn shift_left<const N: u32>(self, a: I) -> I {
+        a.map(|lane| lane.wrapping_shl(N))
+    }
+
+    #[inline(always)]
+    fn permute(self, a: F, lanes: I) -> F {
+        from_fn(|lane| a[lanes[lane] as usize % LANES])
+    }
+
+    #[inline(always)]
+    fn mask(self, count: usize) -> usize {
+        count.min(LANES)
+    }
+
+    #[inline(always)]
+    unsafe fn load(self, from: *const f32) -> F {
+        // SAFETY: the caller's promise.
+        unsafe { from.cast::<F>().read_unaligned() }
+    }
+
+    #[inline(always)]
+    unsafe fn load_int(self, from: *const i32) -> I {
+        // SAFETY: the caller's promise.
+        unsafe { from.cast::<I>().read_unaligned() }
+    }
+
+    #[inline(always)]
+    unsafe fn load_masked(self, from: *const f32, mask: usize) -> F {
+        let mut value = [0.0; LANES];
+        for (lane, value) in value.iter_mut().enumerate().take(mask) {
+            // SAFETY: only the first `mask` lanes are read, which the caller promised valid.
+            *value = unsafe { *from.add(lane) };
+        }
+        value
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut f32, a: F) {
+        // SAFETY: the caller's promise.
+        unsafe { to.cast::<F>().write_unaligned(a) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_masked(self, to: *mut f32, mask: usize, a: F) {
+        for (lane, value) in a.into_iter().enumerate().take(mask) {
+            // SAFETY: only the first `mask` lanes are written, which the caller promised valid.
+            unsafe { *to.add(lane) = value }
+        }
+    }
+}

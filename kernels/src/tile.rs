@@ -1,0 +1,167 @@
+//! How one tile of a contraction is computed: up to 14 rows by 2 vectors of columns, all sums in registers.
+//!
+//! For each k the packed weights' vectors are loaded once, each row's element is broadcast from where it lies, and every sum takes one
+//! fused multiply-add: 28 independent chains with AVX-512, where 8 hide the latency. After Goto and van de Geijn,
+//! "Anatomy of High-Performance Matrix Multiplication" (2008), with the roles of the operands exchanged: the weights are the
+//! vectors, so that channels-last activations need no packing.
+
+use crate::map::Finish;
+use crate::math;
+use crate::simd::{Simd, Task, prefetch};
+
+/// How a tile's sums begin.
+#[derive(Clone, Copy)]
+pub(crate) enum Start {
+    /// The first block of K: bias + residual, either of which may be null for zero.
+    Fresh { bias: *const f32, residual: *const f32, residual_stride: usize },
+    /// A later block: the partial sums that the former block left in the output.
+    Resume,
+}
+
+/// `rows x cols` outputs: `c[i][j] = finish(start[i][j] + sum over k of a[i][k] * b[k][j])`, strides in elements.
+#[derive(Clone, Copy)]
+pub(crate) struct Tile {
+    pub(crate) depth: usize,
+    pub(crate) a: *const f32,
+    pub(crate) a_stride: usize,
+    pub(crate) b: *const f32,
+    pub(crate) b_stride: usize,
+    pub(crate) c: *mut f32,
+    pub(crate) c_stride: usize,
+    /// Valid columns, at least 1; more than the tile has means all.
+    pub(crate) cols: usize,
+    pub(crate) start: Start,
+    pub(crate) finish: Finish,
+}
+
+/// A tile function for a fixed number of rows and of vectors of columns.
+pub(crate) type TileFn = unsafe fn(&Tile);
+
+/// Floats of packed weights that are fetched ahead of their use: about 8 steps of K.
+const PREFETCH: usize = 256;
+
+/// The tile function for `rows` in `1..=S::TILE_ROWS` and `vectors` of 1 or 2.
+#[inline(always)]
+pub(crate) fn tile_function<S: Simd>(rows: usize, vectors: usize) -> TileFn {
+    macro_rules! table {
+        ($($rows:literal)*) => {
+            match (rows, vectors) {
+                $(($rows, 1) => tile::<S, $rows, 1>,)*
+                $(($rows, 2) => tile::<S, $rows, 2>,)*
+                _ => unreachable!("the caller keeps to the largest tile"),
+            }
+        };
+    }
+    table!(1 2 3 4 5 6 7 8 9 10 11 12 13 14)
+}
+
+/// # Safety
+/// The machine has `S`; `a`, `b` are valid for the tile's reads (`b` for whole vectors), bias and residual for its valid columns, `c` for
+/// reads and writes of them. The residual may be `c` itself.
+unsafe fn tile<S: Simd, const ROWS: usize, const VECTORS: usize>(tile: &Tile) {
+    // SAFETY: the caller's promise.
+    unsafe { S::vectorize(TileTask::<ROWS, VECTORS>(tile)) }
+}
+
+struct TileTask<'t, const ROWS: usize, const VECTORS: usize>(&'t Tile);
+
+impl<S: Simd, const ROWS: usize, const VECTORS: usize> Task<S> for TileTask<'_, ROWS, VECTORS> {
+    #[inline(always)]
+    unsafe fn run(self, s: S) {
+        let tile = *self.0;
+        // SAFETY: `tile`'s promise, for the rows and columns of this size.
+        unsafe {
+            let mut sums = begin::<S, ROWS, VECTORS>(s, &tile);
+            let mut b = tile.b;
+            for k in 0..tile.depth {
+                let mut weights = [s.splat(0.0); VECTORS];
+                for (v, weight) in weights.iter_mut().enumerate() {
+                    *weight = s.load(b.add(v * S::LANES));
+                }
+                prefetch(b.wrapping_add(PREFETCH));
+                if VECTORS * S::LANES > 16 {
+                    prefetch(b.wrapping_add(PREFETCH + 16));
+                }
+                b = b.add(tile.b_stride);
+                for (row, sums) in sums.iter_mut().enumerate() {
+                    let x = s.splat(*tile.a.add(row * tile.a_stride + k));
+                    for (sum, &weight) in sums.iter_mut().zip(&weights) {
+                        *sum = s.mul_add(x, weight, *sum);
+                    }
+                }
+            }
+            if let Finish::Clip { lo, hi } = tile.finish {
+                for sum in sums.iter_mut().flatten() {
+                    *sum = math::clip(s, *sum, lo, hi);
+                }
+            }
+            for (row, sums) in sums.iter().enumerate() {
+                store_row(s, tile.c.add(row * tile.c_stride), tile.cols, sums);
+            }
+        }
+    }
+}
+
+/// The sums before the first product.
+#[inline(always)]
+unsafe fn begin<S: Simd, const ROWS: usize, const VECTORS: usize>(
+    s: S,
+    tile: &Tile,
+) -> [[S::F; VECTORS]; ROWS] {
+    // SAFETY: `tile`'s promise: bias, residual and output have the valid columns.
+    unsafe {
+        let (addend, residual, stride) = match tile.start {
+            Start::Resume => ([s.splat(0.0); VECTORS], tile.c.cast_const(), tile.c_stride),
+            Start::Fresh { bias, residual, residual_stride } if bias.is_null() => {
+                ([s.splat(0.0); VECTORS], residual, residual_stride)
+            }
+            Start::Fresh { bias, residual, residual_stride } => {
+                (load_row(s, bias, tile.cols), residual, residual_stride)
+            }
+        };
+        let mut sums = [addend; ROWS];
+        if matches!(tile.start, Start::Resume) {
+            for (row, sums) in sums.iter_mut().enumerate() {
+                *sums = load_row(s, residual.add(row * stride), tile.cols);
+            }
+        } else if !residual.is_null() {
+            for (row, sums) in sums.iter_mut().enumerate() {
+                let values: [S::F; VECTORS] = load_row(s, residual.add(row * stride), tile.cols);
+                for (sum, value) in sums.iter_mut().zip(values) {
+                    *sum = s.add(*sum, value);
+                }
+            }
+        }
+        sums
+    }
+}
+
+/// The first `cols` elements at `from`, zeros after them.
+#[inline(always)]
+unsafe fn load_row<S: Simd, const VECTORS: usize>(s: S, from: *const f32, cols: usize) -> [S::F; VECTORS] {
+    let mut row = [s.splat(0.0); VECTORS];
+    for (v, value) in row.iter_mut().enumerate() {
+        let (at, first) = (from.wrapping_add(v * S::LANES), v * S::LANES);
+        // SAFETY: only elements below `cols` are read.
+        unsafe {
+            if cols > first {
+                *value = s.load_first(at, cols - first);
+            }
+        }
+    }
+    row
+}
+
+/// Stores the first `cols` elements.
+#[inline(always)]
+unsafe fn store_row<S: Simd, const VECTORS: usize>(s: S, to: *mut f32, cols: usize, row: &[S::F; VECTORS]) {
+    for (v, &value) in row.iter().enumerate() {
+        let (at, first) = (to.wrapping_add(v * S::LANES), v * S::LANES);
+        // SAFETY: only elements below `cols` are written.
+        unsafe {
+            if cols > first {
+                s.store_first(at, cols - first, value);
+            }
+        }
+    }
+}

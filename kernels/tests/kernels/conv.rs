@@ -1,0 +1,335 @@
+//! Whether convolutions compute what plain loops compute, with the same bits on every instruction set and for every cut.
+
+use crate::common::{Rng, assert_same_bits, input, output, run, ways};
+use kernels::{Activation, Conv2d, Conv2dShape, ConvStrides, ImageStrides, Prologue, WeightStrides};
+
+/// Where the residual lies.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Residual {
+    Absent,
+    Apart,
+    InOutput,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Case {
+    shape: Conv2dShape,
+    strides: ConvStrides,
+    prologue: Prologue,
+    activation: Activation,
+    residual: Residual,
+    has_bias: bool,
+}
+
+/// The memory of a case; `out` holds the residual where it is the output.
+struct Data {
+    x: Vec<f32>,
+    weights: Vec<f32>,
+    bias: Vec<f32>,
+    residual: Vec<f32>,
+    scale: Vec<f32>,
+    shift: Vec<f32>,
+    out: Vec<f32>,
+}
+
+fn extent(strides: &ImageStrides, batch: usize, size: [usize; 2], channels: usize) -> usize {
+    let last = |count: usize, stride: u64| (count.max(1) - 1) * stride as usize;
+    last(batch, strides.n)
+        + last(size[0], strides.h)
+        + last(size[1], strides.w)
+        + last(channels, strides.c)
+        + 1
+}
+
+/// NaN wherever no pixel lies, so that reading there shows.
+fn image(rng: &mut Rng, strides: &ImageStrides, batch: usize, size: [usize; 2], channels: usize) -> Vec<f32> {
+    let mut values = vec![f32::NAN; extent(strides, batch, size, channels)];
+    for at in offsets(strides, batch, size, channels) {
+        values[at] = rng.float();
+    }
+    values
+}
+
+/// Every element's offset, in the order n, h, w, c.
+fn offsets(
+    strides: &ImageStrides,
+    batch: usize,
+    size: [usize; 2],
+    channels: usize,
+) -> impl Iterator<Item = usize> {
+    let [n, h, w, c] = [strides.n, strides.h, strides.w, strides.c].map(|stride| stride as usize);
+    (0..batch * size[0] * size[1] * channels).map(move |index| {
+        let (pixel, channel) = (index / channels, index % channels);
+        let (line, x) = (pixel / size[1], pixel % size[1]);
+        line / size[0] * n + line % size[0] * h + x * w + channel * c
+    })
+}
+
+fn data(rng: &mut Rng, case: &Case) -> Data {
+    let Case { shape, strides, .. } = case;
+    let taps = shape.kernel[0] * shape.kernel[1];
+    let out = |rng: &mut Rng, strides| image(rng, strides, shape.batch, shape.output(), shape.out_channels);
+    Data {
+        x: image(rng, &strides.input, shape.batch, shape.input, shape.in_channels),
+        weights: rng.floats(shape.out_channels * shape.in_channels / shape.groups * taps),
+        bias: rng.floats(shape.out_channels),
+        residual: out(rng, &strides.residual),
+        scale: rng.floats(shape.in_channels),
+        shift: rng.floats(shape.in_channels),
+        out: out(rng, &strides.output),
+    }
+}
+
+/// Runs the kernel on a copy of the output.
+fn kernel_result(case: &Case, data: &Data, isa: kernels::Isa, threads: usize) -> Vec<f32> {
+    let conv = Conv2d::new(&case.shape, &case.strides, case.prologue, case.activation, isa, threads);
+    let mut packed = vec![f32::NAN; conv.packed_len()];
+    let strides = WeightStrides::oihw(case.shape.in_channels / case.shape.groups, case.shape.kernel);
+    conv.pack(&data.weights, strides, &mut packed);
+    let mut out = data.out.clone();
+    let out_data = output(&mut out);
+    let residual = match case.residual {
+        Residual::Absent => std::ptr::null_mut(),
+        Residual::Apart => input(&data.residual),
+        Residual::InOutput => out_data,
+    };
+    let bias = if case.has_bias { input(&data.bias) } else { std::ptr::null_mut() };
+    let operands =
+        [out_data, input(&data.x), input(&packed), bias, residual, input(&data.scale), input(&data.shift)];
+    run(&conv, &operands);
+    out
+}
+
+/// The exact sum before the activation, and the sum of magnitudes, of output element (n, y, x, o).
+fn exact(case: &Case, data: &Data, at: [usize; 4], start: f64) -> (f64, f64) {
+    let Case { shape, strides, .. } = case;
+    let [n, y, x, o] = at;
+    let (in_group, out_group) = (shape.in_channels / shape.groups, shape.out_channels / shape.groups);
+    let (mut sum, mut size) = (start, start.abs());
+    for ky in 0..shape.kernel[0] {
+        for kx in 0..shape.kernel[1] {
+            let iy = (y * shape.stride[0] + ky * shape.dilation[0]) as isize - shape.pads[0] as isize;
+            let ix = (x * shape.stride[1] + kx * shape.dilation[1]) as isize - shape.pads[1] as isize;
+            if iy < 0 || ix < 0 || iy >= shape.input[0] as isize || ix >= shape.input[1] as isize {
+                continue;
+            }
+            for i in 0..in_group {
+                let channel = o / out_group * in_group + i;
+                let [sn, sh, sw, sc] =
+                    [strides.input.n, strides.input.h, strides.input.w, strides.input.c].map(|s| s as usize);
+                let value = data.x[n * sn + iy as usize * sh + ix as usize * sw + channel * sc];
+                let moved = value.mul_add(data.scale[channel], data.shift[channel]);
+                let value = match case.prologue {
+                    Prologue::None => value,
+                    Prologue::ScaleShift => moved,
+                    Prologue::ScaleShiftRelu => moved.max(0.0),
+                };
+                let weight = data.weights[((o * in_group + i) * shape.kernel[0] + ky) * shape.kernel[1] + kx];
+                sum += f64::from(value) * f64::from(weight);
+                size += (f64::from(value) * f64::from(weight)).abs();
+            }
+        }
+    }
+    (sum, size)
+}
+
+/// Compares one result with plain loops, and checks that nothing else was written.
+fn check_against_loops(case: &Case, data: &Data, found: &[f32]) {
+    let Case { shape, strides, .. } = case;
+    let size = shape.output();
+    let mut untouched = vec![true; found.len()];
+    let out: Vec<usize> = offsets(&strides.output, shape.batch, size, shape.out_channels).collect();
+    let residual: Vec<usize> = offsets(&strides.residual, shape.batch, size, shape.out_channels).collect();
+    for (index, &at) in out.iter().enumerate() {
+        untouched[at] = false;
+        let (pixel, o) = (index / shape.out_channels, index % shape.out_channels);
+        let (line, x) = (pixel / size[1], pixel % size[1]);
+        let bias = if case.has_bias { data.bias[o] } else { 0.0 };
+        let start = f64::from(bias)
+            + f64::from(match case.residual {
+                Residual::Absent => 0.0,
+                Residual::Apart => data.residual[residual[index]],
+                Residual::InOutput => data.out[at],
+            });
+        let (sum, magnitude) = exact(case, data, [line / size[0], line % size[0], x, o], start);
+        let products = shape.kernel[0] * shape.kernel[1] * shape.in_channels / shape.groups;
+        let bound = (products + 3) as f64 * f64::from(f32::EPSILON) * magnitude + 1e-6;
+        let want = case.activation.apply(sum as f32);
+        assert!(
+            (f64::from(found[at]) - f64::from(want)).abs() <= bound,
+            "{} for {want} at {index} of {case:?}",
+            found[at]
+        );
+    }
+    for (at, _) in untouched.iter().enumerate().filter(|(_, untouched)| **untouched) {
+        assert!(found[at].is_nan(), "wrote element {at}, which is outside the output: {case:?}");
+    }
+}
+
+fn check(case: &Case, seed: u64) {
+    let mut rng = Rng::new(seed);
+    let data = data(&mut rng, case);
+    let mut first: Option<Vec<f32>> = None;
+    for (isa, threads) in ways() {
+        let found = kernel_result(case, &data, isa, threads);
+        match &first {
+            Some(first) => assert_same_bits(first, &found, (isa, threads, case)),
+            None => {
+                check_against_loops(case, &data, &found);
+                first = Some(found);
+            }
+        }
+    }
+}
+
+/// An image's strides: dense, a slice of a wider tensor, or with pitched rows.
+fn random_strides(rng: &mut Rng, size: [usize; 2], channels: usize) -> ImageStrides {
+    match rng.between(0, 3) {
+        0 => ImageStrides::nhwc(size, channels + rng.between(1, 40)),
+        1 => {
+            let dense = ImageStrides::nhwc(size, channels);
+            let h = dense.h + 5;
+            ImageStrides { n: h * size[0] as u64 + 7, h, ..dense }
+        }
+        _ => ImageStrides::nhwc(size, channels),
+    }
+}
+
+fn random_case(rng: &mut Rng, groups: usize, in_group: usize, out_group: usize) -> Case {
+    let kernel = [rng.between(1, 4), rng.between(1, 4)];
+    let shape = Conv2dShape {
+        batch: rng.between(1, 2),
+        input: [rng.between(4, 12), rng.between(4, 19)],
+        in_channels: groups * in_group,
+        out_channels: groups * out_group,
+        kernel,
+        stride: [rng.between(1, 2), rng.between(1, 3)],
+        dilation: [rng.between(1, 2), rng.between(1, 2)],
+        pads: [0; 4].map(|_: usize| rng.between(0, 2)),
+        groups,
+    };
+    let output = random_strides(rng, shape.output(), shape.out_channels);
+    let residual = rng.pick(&[Residual::Absent, Residual::Apart, Residual::InOutput]);
+    let apart = random_strides(rng, shape.output(), shape.out_channels);
+    let strides = ConvStrides {
+        input: random_strides(rng, shape.input, shape.in_channels),
+        output,
+        residual: if residual == Residual::Apart { apart } else { output },
+    };
+    let activation = rng.pick(&[
+        Activation::None,
+        Activation::Relu,
+        Activation::Clip { lo: -0.5, hi: 0.5 },
+        Activation::Silu,
+    ]);
+    Case { shape, strides, prologue: Prologue::None, activation, residual, has_bias: rng.between(0, 3) > 0 }
+}
+
+#[test]
+fn random_dense_convolutions_agree() {
+    let mut rng = Rng::new(1);
+    for seed in 0..40 {
+        let (inputs, outputs) = (rng.between(1, 40), rng.between(1, 70));
+        let mut case = random_case(&mut rng, 1, inputs, outputs);
+        case.prologue =
+            rng.pick(&[Prologue::None, Prologue::None, Prologue::ScaleShift, Prologue::ScaleShiftRelu]);
+        check(&case, seed);
+    }
+}
+
+#[test]
+fn random_pointwise_convolutions_agree() {
+    let mut rng = Rng::new(2);
+    for seed in 0..40 {
+        let (inputs, outputs) = (rng.between(1, 400), rng.between(1, 70));
+        let mut case = random_case(&mut rng, 1, inputs, outputs);
+        case.shape = Conv2dShape { kernel: [1, 1], stride: [1, 1], pads: [0; 4], ..case.shape };
+        let size = case.shape.output();
+        case.strides.output = random_strides(&mut rng, size, outputs);
+        case.strides.residual = case.strides.output;
+        case.prologue = rng.pick(&[Prologue::None, Prologue::None, Prologue::ScaleShiftRelu]);
+        case.residual = rng.pick(&[Residual::Absent, Residual::InOutput]);
+        check(&case, seed);
+    }
+}
+
+#[test]
+fn random_depthwise_convolutions_agree() {
+    let mut rng = Rng::new(3);
+    for seed in 0..40 {
+        let channels = rng.between(2, 70);
+        check(&random_case(&mut rng, channels, 1, 1), seed);
+    }
+}
+
+#[test]
+fn random_grouped_convolutions_agree() {
+    let mut rng = Rng::new(4);
+    for seed in 0..60 {
+        let (width, groups) = (rng.pick(&[2, 3, 4, 8, 16, 32]), rng.between(2, 9));
+        let out_width = rng.pick(&[width, width, width, 1, 5, 33]);
+        let mut case = random_case(&mut rng, groups, width, out_width);
+        case.prologue = rng.pick(&[Prologue::None, Prologue::None, Prologue::None, Prologue::ScaleShiftRelu]);
+        check(&case, seed);
+    }
+}
+
+#[test]
+fn channels_first_inputs_agree() {
+    let mut rng = Rng::new(5);
+    for seed in 0..10 {
+        let inputs = rng.between(1, 5);
+        let mut case = random_case(&mut rng, 1, inputs, 20);
+        case.strides.input = ImageStrides::nchw(case.shape.input, inputs);
+        check(&case, seed);
+    }
+}
+
+#[test]
+fn a_deep_sum_over_several_blocks_of_k_agrees() {
+    let mut rng = Rng::new(6);
+    for (seed, kernel) in [[1, 1], [3, 3]].into_iter().enumerate() {
+        let mut case = random_case(&mut rng, 1, 300, 48);
+        case.shape = Conv2dShape {
+            batch: 1,
+            input: [7, 7],
+            kernel,
+            stride: [1, 1],
+            dilation: [1, 1],
+            pads: [kernel[0] / 2; 4],
+            ..case.shape
+        };
+        case.strides = ConvStrides::dense(&case.shape);
+        case.residual = Residual::InOutput;
+        case.activation = Activation::Relu;
+        check(&case, seed as u64);
+    }
+}
+
+#[test]
+fn rows_a_page_apart_agree() {
+    let mut rng = Rng::new(7);
+    let mut case = random_case(&mut rng, 1, 1024, 40);
+    case.shape =
+        Conv2dShape { batch: 1, input: [5, 6], kernel: [1, 1], stride: [1, 1], pads: [0; 4], ..case.shape };
+    case.strides = ConvStrides::dense(&case.shape);
+    case.residual = Residual::Absent;
+    check(&case, 0);
+}
+
+#[test]
+fn a_kernel_larger_than_the_image_has_no_output() {
+    let mut rng = Rng::new(8);
+    let mut case = random_case(&mut rng, 1, 3, 4);
+    case.shape = Conv2dShape { input: [2, 2], kernel: [5, 5], dilation: [1, 1], pads: [0; 4], ..case.shape };
+    assert_eq!(case.shape.output(), [0, 0]);
+    let conv = Conv2d::new(
+        &case.shape,
+        &ConvStrides::dense(&case.shape),
+        Prologue::None,
+        Activation::None,
+        kernels::Isa::Scalar,
+        2,
+    );
+    assert_eq!(kernels::Kernel::parts(&conv), 0);
+}
