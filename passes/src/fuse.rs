@@ -23,13 +23,12 @@ use std::collections::BTreeMap;
 
 use crate::edit::{copy_to, entry};
 
-/// Groups the operations of a function; a group has at most `max_ops` of them.
-pub fn fuse(ctx: &Context, target: &dyn Target, body: &mut Body, max_ops: usize) {
-    let Some(block) = entry(body) else { return };
+/// Groups the operations of a function; a group has at most `max_ops` of them. Returns how many groups were made.
+pub fn fuse(ctx: &Context, target: &dyn Target, body: &mut Body, max_ops: usize) -> usize {
+    let Some(block) = entry(body) else { return 0 };
     let groups = Chooser::new(ctx, target, body, block, max_ops).choose();
-    for group in groups {
-        outline(ctx, body, &group);
-    }
+    groups.iter().for_each(|group| outline(ctx, body, group));
+    groups.len()
 }
 
 /// Operations that become one, in text order; the last one makes the result.

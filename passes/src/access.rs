@@ -1,0 +1,56 @@
+//! In which order an operation reads an operand while it writes a result, as its row and the target declare it.
+
+use ir::opdef::Access;
+use ir::{Body, Context, Kind, Op, Target};
+
+/// How `result` of `op` may overwrite `operand`.
+///
+/// Elementwise operations, and groups of nothing else, read an operand of the result's own shape and element size at the index
+/// that they write; rows declare the rest, and for contractions and their groups the target.
+pub fn access(
+    ctx: &Context,
+    target: &dyn Target,
+    body: &Body,
+    op: Op,
+    result: usize,
+    operand: usize,
+) -> Access {
+    let op_ref = body.at(ctx, op);
+    if let Kind::Elementwise(_) = op_ref.kind() {
+        return same_index(ctx, body, op, result, operand);
+    }
+    if let Kind::Group = op_ref.kind()
+        && is_pointwise(ctx, body, op)
+    {
+        return same_index(ctx, body, op, result, operand);
+    }
+    let declared = op_ref.def().map_or(Access::Never, |def| def.access(result, operand));
+    if declared != Access::Never || result > 0 {
+        return declared;
+    }
+    let threads = 1;
+    let overwrites = target.select(op_ref, threads).map(|choice| choice.overwrites).unwrap_or_default();
+    overwrites.into_iter().find(|(index, _)| *index == operand).map_or(Access::Never, |(_, access)| access)
+}
+
+/// Whether a group consists of elementwise operations only.
+pub fn is_pointwise(ctx: &Context, body: &Body, group: Op) -> bool {
+    let blocks = body.regions(group).iter().flat_map(|region| body.blocks(*region));
+    let mut ops = blocks.flat_map(|block| body.ops(*block));
+    ops.all(|op| {
+        let op_ref = body.at(ctx, op);
+        matches!(op_ref.kind(), Kind::Elementwise(_)) || op_ref.has(ir::Traits::YIELD)
+    })
+}
+
+fn same_index(ctx: &Context, body: &Body, op: Op, result: usize, operand: usize) -> Access {
+    let (from, to) = (body.ty(body.operand(op, operand)), body.ty(body.result(op, result)));
+    let shapes = (ctx.static_shape(from), ctx.static_shape(to));
+    let bytes = |ty| ir::size::tensor_bytes(ctx, ty);
+    match shapes {
+        (Some(from_shape), Some(to_shape)) if from_shape == to_shape && bytes(from) == bytes(to) => {
+            Access::SameIndex
+        }
+        _ => Access::Never,
+    }
+}

@@ -1,0 +1,370 @@
+//! Is a plan right? An independent judge.
+//!
+//! It runs the planned program on bytes that remember who wrote them: each step first finds every operand whole where the plan
+//! says it is, then writes scratch and results. A plan under which some operand was overwritten before its last
+//! reader, was never written, or lies where a result of the same step is written, is refused. The judge shares nothing
+//! with the planner: no liveness, no alias sets, no lives; it walks views itself and derives on its own which operands an
+//! operation may overwrite while it reads them. (The idea is that of register-allocation checkers: Rideau and Leroy 2010,
+//! regalloc2's `checker`.) Time O(s log s) for s operands and results.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use ir::opdef::{Access, Strided, Traits, View};
+use ir::weights::WeightSet;
+use ir::{Attr, Body, Context, Diagnostic, Kind, Op, Value, size};
+
+/// Judges the plan of a function; empty means right.
+pub fn check(ctx: &Context, body: &Body) -> Vec<Diagnostic> {
+    let Some(block) = body.entry(body.root()) else { return Vec::new() };
+    let arena = body.own_attr(ctx, ctx.ident("optc.arena")).and_then(|attr| ctx.int_value(attr));
+    let mut judge = Judge {
+        ctx,
+        body,
+        weights: WeightSet::of(ctx, body),
+        arena_bytes: arena.and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or(0),
+        output_bytes: Vec::new(),
+        donated_bytes: Vec::new(),
+        memory: BTreeMap::new(),
+        homes: BTreeMap::new(),
+        faults: Vec::new(),
+    };
+    judge.enter(block);
+    for op in body.ops(block) {
+        judge.step(op);
+    }
+    judge.faults
+}
+
+/// Bytes of one pool: the arena, one of the caller's inputs, or one of its outputs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Pool {
+    Arena,
+    Input(usize),
+    Output(usize),
+}
+
+/// Where something is said to be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Home {
+    pool: Pool,
+    bytes: Range<u64>,
+}
+
+impl Home {
+    fn meets(&self, other: &Home) -> bool {
+        let (a, b) = (&self.bytes, &other.bytes);
+        self.pool == other.pool && a.start < b.end && b.start < a.end
+    }
+}
+
+/// What a run of bytes holds: bytes of `value`, from byte `from` of it on.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Held {
+    end: u64,
+    value: Option<Value>,
+    from: u64,
+}
+
+struct Judge<'a> {
+    ctx: &'a Context,
+    body: &'a Body,
+    weights: WeightSet,
+    arena_bytes: u64,
+    output_bytes: Vec<u64>,
+    /// Bytes of each input; none for those that the caller keeps.
+    donated_bytes: Vec<Option<u64>>,
+    /// For each pool, runs of bytes by their first byte.
+    memory: BTreeMap<Pool, BTreeMap<u64, Held>>,
+    /// Where the results of steps and the arguments are.
+    homes: BTreeMap<Value, Home>,
+    faults: Vec<Diagnostic>,
+}
+
+impl Judge<'_> {
+    fn enter(&mut self, block: ir::Block) {
+        let attrs = self.body.own_attr(self.ctx, self.ctx.ident("arg_attrs"));
+        let attrs = attrs.and_then(|attrs| self.ctx.array_value(attrs)).unwrap_or(&[]);
+        let donated = self.ctx.ident("optc.donated");
+        for (index, &arg) in self.body.args(block).iter().enumerate() {
+            let bytes = size::tensor_bytes(self.ctx, self.body.ty(arg)).unwrap_or(0);
+            let is_donated = attrs.get(index).is_some_and(|dict| self.ctx.dict_get(*dict, donated).is_some());
+            self.donated_bytes.push(is_donated.then_some(bytes));
+            let home = Home { pool: Pool::Input(index), bytes: 0..bytes };
+            self.write(&home, Some(arg));
+            self.homes.insert(arg, home);
+        }
+        let end = self.body.last_op(block).filter(|op| self.body.at(self.ctx, *op).has(Traits::RETURN));
+        let outputs = end.into_iter().flat_map(|op| self.body.operands(op));
+        self.output_bytes =
+            outputs.map(|value| size::tensor_bytes(self.ctx, self.body.ty(value)).unwrap_or(0)).collect();
+    }
+
+    fn fault(&mut self, op: Op, message: String) {
+        self.faults.push(Diagnostic::error(self.body.location(op), message));
+    }
+
+    fn step(&mut self, op: Op) {
+        let op_ref = self.body.at(self.ctx, op);
+        if self.body.result_count(op) > 0 && self.body.results(op).all(|result| self.weights.contains(result))
+        {
+            return;
+        }
+        if op_ref.has(Traits::RETURN) {
+            return self.hand_over(op);
+        }
+        let Some(place) = op_ref.attr("mem.place") else {
+            if self.body.result_count(op) > 0 && self.view_source(self.body.result(op, 0)).is_none() {
+                self.fault(op, "this step has no `mem.place`".into());
+            }
+            return;
+        };
+        match self.parse_places(op, place) {
+            Ok((results, scratch)) => self.execute(op, &results, scratch),
+            Err(message) => self.fault(op, message),
+        }
+    }
+
+    fn execute(&mut self, op: Op, results: &[Home], scratch: Option<Home>) {
+        let mut operands: Vec<(usize, Home)> = Vec::new();
+        for (index, value) in self.body.operands(op).enumerate() {
+            if !self.weights.contains(value) {
+                operands.extend(self.find(op, index).map(|home| (index, home)));
+            }
+        }
+        self.check_conflicts(op, results, &operands, scratch.as_ref());
+        self.check_ties(op, results, &operands);
+        if let Some(home) = &scratch {
+            self.write(home, None);
+        }
+        for (result, home) in self.body.results(op).zip(results) {
+            self.write(home, Some(result));
+            self.homes.insert(result, home.clone());
+        }
+    }
+
+    /// Where an operand is; says so if its bytes are no longer there.
+    fn find(&mut self, op: Op, index: usize) -> Option<Home> {
+        let (source, offset) = self.source(self.body.operand(op, index));
+        let Some(bytes) = size::tensor_bytes(self.ctx, self.body.ty(self.body.operand(op, index))) else {
+            self.fault(op, format!("the size of operand {index} is not known"));
+            return None;
+        };
+        let Some(base) = self.homes.get(&source).cloned() else {
+            self.fault(op, format!("operand {index} has no place"));
+            return None;
+        };
+        let start = base.bytes.start + offset;
+        let home = Home { pool: base.pool, bytes: start..start + bytes };
+        if !self.holds(&home, source, offset) {
+            self.fault(
+                op,
+                format!("the bytes of operand {index} are overwritten before this step reads them"),
+            );
+        }
+        Some(home)
+    }
+
+    fn check_conflicts(
+        &mut self,
+        op: Op,
+        results: &[Home],
+        operands: &[(usize, Home)],
+        scratch: Option<&Home>,
+    ) {
+        for (result, home) in results.iter().enumerate() {
+            if results[..result].iter().any(|other| other.meets(home)) {
+                self.fault(op, format!("result {result} shares bytes with another result"));
+            }
+            if scratch.is_some_and(|scratch| scratch.meets(home)) {
+                self.fault(op, format!("result {result} shares bytes with scratch"));
+            }
+            for (index, operand) in operands.iter().filter(|(_, operand)| operand.meets(home)) {
+                if operand != home || !self.may_overwrite(op, result, *index) {
+                    self.fault(op, format!("result {result} overwrites operand {index} while it is read"));
+                }
+            }
+        }
+        for (index, operand) in operands {
+            if scratch.is_some_and(|scratch| scratch.meets(operand)) {
+                self.fault(op, format!("scratch overwrites operand {index}"));
+            }
+        }
+    }
+
+    fn check_ties(&mut self, op: Op, results: &[Home], operands: &[(usize, Home)]) {
+        let ties = self.body.at(self.ctx, op).ints("mem.tie").unwrap_or_default();
+        for (result, tie) in ties.iter().enumerate().filter(|(_, tie)| **tie >= 0) {
+            let operand = operands.iter().find(|(index, _)| *index as i64 == *tie).map(|(_, home)| home);
+            if operand.is_none() || operand != results.get(result) {
+                self.fault(op, format!("result {result} is tied to operand {tie} but placed elsewhere"));
+            }
+        }
+    }
+
+    fn hand_over(&mut self, op: Op) {
+        for index in 0..self.body.operand_count(op) {
+            let Some(home) = self.find(op, index) else { continue };
+            if home.pool != Pool::Output(index) || home.bytes != (0..self.output_bytes[index]) {
+                self.fault(op, format!("result {index} of the function is not in the caller's buffer"));
+            }
+        }
+    }
+
+    /// Homes of the results, and of scratch if the step has some.
+    fn parse_places(&self, op: Op, place: Attr) -> Result<(Vec<Home>, Option<Home>), String> {
+        let entries = self.ctx.array_value(place).ok_or("`mem.place` is not an array")?;
+        let results = self.body.result_count(op);
+        let scratch = self.body.at(self.ctx, op).int("mem.scratch").filter(|bytes| *bytes > 0);
+        if entries.len() != results + usize::from(scratch.is_some()) {
+            return Err(format!(
+                "`mem.place` has {} entries, expected one for each result and scratch",
+                entries.len()
+            ));
+        }
+        let mut homes = Vec::new();
+        for (index, entry) in entries.iter().enumerate() {
+            let bytes = match index < results {
+                true => size::tensor_bytes(self.ctx, self.body.ty(self.body.result(op, index))),
+                false => scratch.map(|bytes| bytes as u64),
+            };
+            homes.push(self.parse_home(*entry, bytes.ok_or("the size of a result is not known")?)?);
+        }
+        let scratch = scratch.and_then(|_| homes.pop());
+        Ok((homes, scratch))
+    }
+
+    fn parse_home(&self, entry: Attr, expected_bytes: u64) -> Result<Home, String> {
+        let malformed = "an entry of `mem.place` is not [pool, offset, bytes]";
+        let &[pool, offset, bytes] = self.ctx.array_value(entry).ok_or(malformed)? else {
+            return Err(malformed.into());
+        };
+        let number =
+            |attr| self.ctx.int_value(attr).and_then(|value| u64::try_from(value).ok()).ok_or(malformed);
+        let (pool, offset, bytes) =
+            (self.ctx.str_value(pool).ok_or(malformed)?, number(offset)?, number(bytes)?);
+        if bytes != expected_bytes {
+            return Err(format!("a place has {bytes} bytes, expected {expected_bytes}"));
+        }
+        match pool {
+            "arena" if offset.checked_add(bytes).is_none_or(|end| end > self.arena_bytes) => {
+                Err(format!("offset {offset} with {bytes} bytes leaves the arena of {}", self.arena_bytes))
+            }
+            "arena" if offset % crate::plan::ALIGN_BYTES != 0 => {
+                Err(format!("offset {offset} is not aligned"))
+            }
+            "arena" => Ok(Home { pool: Pool::Arena, bytes: offset..offset + bytes }),
+            "in" if self.donated_bytes.get(offset as usize).is_none_or(|size| *size != Some(bytes)) => {
+                Err(format!("input {offset} is not donated, or has not {bytes} bytes"))
+            }
+            "in" => Ok(Home { pool: Pool::Input(offset as usize), bytes: 0..bytes }),
+            "out" if self.output_bytes.get(offset as usize).is_none_or(|size| bytes > *size) => {
+                Err(format!("{bytes} bytes do not fit the caller's buffer {offset}"))
+            }
+            "out" => Ok(Home { pool: Pool::Output(offset as usize), bytes: 0..bytes }),
+            _ => Err(format!("there is no pool `{pool}`")),
+        }
+    }
+
+    /// The value whose bytes a value is, through views without a place of their own, and from which byte on.
+    fn source(&self, value: Value) -> (Value, u64) {
+        let (mut value, mut offset) = (value, 0);
+        while !self.homes.contains_key(&value) {
+            let Some((operand, bytes)) = self.view_source(value) else { break };
+            (value, offset) = (operand, offset + bytes);
+        }
+        (value, offset)
+    }
+
+    /// The operand that a dense view is a window on, and the byte where the window begins.
+    fn view_source(&self, value: Value) -> Option<(Value, u64)> {
+        let op = self.body.at(self.ctx, self.body.defining_op(value)?);
+        let Kind::View(View::OfOperand(layout)) = op.kind() else { return None };
+        let shape = op.operand_shape(0)?;
+        let window = layout(op, 0, &Strided::row_major(0, shape))?;
+        let mut expected = 1;
+        for (size, stride) in window.shape.iter().zip(&window.strides).rev() {
+            if *size > 1 && *stride != expected {
+                return None;
+            }
+            expected *= *size as i64;
+        }
+        let elem_bytes = size::storage_bytes(self.ctx, self.ctx.elem(op.operand_type(0)), 1)?;
+        Some((op.operand(0), u64::try_from(window.offset).ok()? * elem_bytes))
+    }
+
+    /// Whether `op` reads each element of an operand before, and only for, the element of the result at the same place.
+    fn may_overwrite(&self, op: Op, result: usize, operand: usize) -> bool {
+        let op_ref = self.body.at(self.ctx, op);
+        let same_size = op_ref.operand_shape(operand) == op_ref.result_shape(result);
+        match op_ref.kind() {
+            Kind::Elementwise(_) => same_size,
+            Kind::Group => same_size && self.is_read_at_the_end(op, operand),
+            _ => op_ref.def().is_some_and(|def| def.access(result, operand) != Access::Never),
+        }
+    }
+
+    /// Whether the body of a group reads an argument only elementwise, in the shape of the result, and no operation that
+    /// reads other than elementwise comes between that and the result.
+    fn is_read_at_the_end(&self, group: Op, operand: usize) -> bool {
+        let body = self.body;
+        let Some(block) = body.regions(group).first().and_then(|region| body.entry(*region)) else {
+            return false;
+        };
+        let mut reached = vec![body.args(block)[operand]];
+        for op in body.ops(block) {
+            if !body.operands(op).any(|value| reached.contains(&value)) {
+                continue;
+            }
+            let op_ref = body.at(self.ctx, op);
+            if op_ref.has(Traits::YIELD) {
+                continue;
+            }
+            let is_elementwise = matches!(op_ref.kind(), Kind::Elementwise(_));
+            if !is_elementwise || op_ref.result_shape(0) != body.at(self.ctx, group).operand_shape(operand) {
+                return false;
+            }
+            reached.extend(body.results(op));
+        }
+        true
+    }
+
+    fn holds(&self, home: &Home, value: Value, from: u64) -> bool {
+        let Some(runs) = self.memory.get(&home.pool) else { return home.bytes.is_empty() };
+        let mut at = home.bytes.start;
+        while at < home.bytes.end {
+            let Some((start, held)) = runs.range(..=at).next_back() else { return false };
+            let expected = from + (at - home.bytes.start);
+            if held.end <= at || held.value != Some(value) || held.from + (at - start) != expected {
+                return false;
+            }
+            at = held.end;
+        }
+        true
+    }
+
+    /// Writes the bytes of `value` (or garbage) to a home.
+    fn write(&mut self, home: &Home, value: Option<Value>) {
+        let Range { start, end } = home.bytes;
+        if start == end {
+            return;
+        }
+        let runs = self.memory.entry(home.pool).or_default();
+        if let Some((&first, &held)) = runs.range(..start).next_back()
+            && held.end > start
+        {
+            runs.insert(first, Held { end: start, ..held });
+            if held.end > end {
+                runs.insert(end, Held { from: held.from + (end - first), ..held });
+            }
+        }
+        let covered: Vec<u64> = runs.range(start..end).map(|(first, _)| *first).collect();
+        for first in covered {
+            let held = runs.remove(&first).expect("a run that was just listed");
+            if held.end > end {
+                runs.insert(end, Held { from: held.from + (end - first), ..held });
+            }
+        }
+        runs.insert(start, Held { end, value, from: 0 });
+    }
+}
