@@ -16,8 +16,8 @@ use crate::interp::vector::vectorised;
 /// # Errors
 /// If sizes do not fit.
 pub fn matmul(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, EvalError> {
-    let a = Matrices::of(Operand::of(op, operands, 0)?, Side::Left, op.attr("transpose_a").is_some())?;
-    let b = Matrices::of(Operand::of(op, operands, 1)?, Side::Right, op.attr("transpose_b").is_some())?;
+    let a = Matrices::of(op, Operand::of(op, operands, 0)?, Side::Left)?;
+    let b = Matrices::of(op, Operand::of(op, operands, 1)?, Side::Right)?;
     if a.columns != b.rows || a.elem != b.elem {
         return Err(format!("{} columns do not meet {} rows", a.columns, b.rows).into());
     }
@@ -50,7 +50,11 @@ struct Matrices<'a> {
 }
 
 impl<'a> Matrices<'a> {
-    fn of(from: Operand<'a>, side: Side, is_transposed: bool) -> Result<Matrices<'a>, EvalError> {
+    fn of(op: OpRef<'_>, from: Operand<'a>, side: Side) -> Result<Matrices<'a>, EvalError> {
+        let is_transposed = match side {
+            Side::Left => op.attr("transpose_a").is_some(),
+            Side::Right => op.attr("transpose_b").is_some(),
+        };
         let (batch, rows, columns, is_transposed) = match (from.shape.as_slice(), side) {
             ([], _) => return Err("a tensor without axes is no matrix".into()),
             (&[size], Side::Left) => (Vec::new(), 1, size, false),
