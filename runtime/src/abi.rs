@@ -1,12 +1,13 @@
-//! What compiled code and this crate know of each other: the entry, the kernels, and the symbols that code may import.
+//! What compiled code and this crate know of each other: the entry, the kernels, the symbols for import.
 //!
-//! All of it is the C calling convention with pointers and integers, so that the same code serves the JIT and an object file.
+//! All of it is the C calling convention with pointers and integers, so that the same code serves the JIT and
+//! an object file.
 
 use crate::buffer::poison;
 use crate::pool::Pool;
 
-/// A kernel, as compiled code hands it to [`optc_parallel`]: a descriptor of sizes (its layout is between code and kernel), a
-/// table of operand and result pointers, the part to do, and this worker's scratch.
+/// A kernel, as compiled code hands it to [`optc_parallel`]: a descriptor of sizes (its layout is between
+/// code and kernel), a table of operand and result pointers, the part to do, and this worker's scratch.
 pub type KernelFn = unsafe extern "C" fn(desc: *const u8, ptrs: *const *mut u8, part: u32, scratch: *mut u8);
 
 /// The entry of compiled code. It returns 0, or `k > 0` for the program's fault number `k` (see
@@ -38,8 +39,8 @@ impl Context {
     }
 }
 
-/// Runs all parts of a kernel on the context's threads and returns when they are done. A kernel that panics ends the process
-/// with its message: it can't unwind out of `extern "C"`, and so not into machine code.
+/// Runs all parts of a kernel on the context's threads and returns when they are done. A kernel that panics
+/// ends the process with its message: it can't unwind out of `extern "C"`, and so not into machine code.
 ///
 /// # Safety
 /// `ctx` must be what the entry received; the rest as for [`Pool::run`].
@@ -52,13 +53,15 @@ pub unsafe extern "C" fn optc_parallel(
     scratch: *mut u8,
     scratch_stride: u64,
 ) {
-    // SAFETY: the entry's context lives during the run, and the pool behind it too (`RunContext` borrows both).
+    // SAFETY: the entry's context lives during the run, and the pool behind it too (`RunContext` borrows
+    // both).
     let pool = unsafe { &*(*ctx).pool };
     // SAFETY: what our caller vouches for.
     unsafe { pool.run(kernel, desc, ptrs, parts, scratch, scratch_stride as usize) }
 }
 
-/// Fills dead memory with [`crate::POISON`], which reads as NaN. Code compiled for a debug run calls it where a value dies.
+/// Fills dead memory with [`crate::POISON`], which reads as NaN. Code compiled for a debug run calls it where
+/// a value dies.
 ///
 /// # Safety
 /// `ptr` must be valid for writing `bytes` bytes.

@@ -7,7 +7,8 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicI64};
 use std::sync::{Mutex, PoisonError};
 
-/// The system's allocator, with counts while [`CountingAllocator::measure`] runs; else it costs one load of a shared flag.
+/// The system's allocator, with counts while [`CountingAllocator::measure`] runs; else it costs one load of a
+/// shared flag.
 ///
 /// ```standalone_crate
 /// use runtime::CountingAllocator;
@@ -55,8 +56,8 @@ impl CountingAllocator {
         }
     }
 
-    /// Runs `work` and counts what is allocated meanwhile, by all threads. One measurement runs at a time; others wait, so `work`
-    /// must not measure in its turn.
+    /// Runs `work` and counts what is allocated meanwhile, by all threads. One measurement runs at a time;
+    /// others wait, so `work` must not measure in its turn.
     ///
     /// # Panics
     /// If this is not the program's global allocator, so that a count of nothing is never a mistake.
@@ -120,7 +121,8 @@ impl Drop for Counting<'_> {
     }
 }
 
-// SAFETY: all memory comes from and goes to `System`, with the caller's arguments unchanged; counting does not allocate.
+// SAFETY: all memory comes from and goes to `System`, with the caller's arguments unchanged; counting does
+// not allocate.
 unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         self.allocated(layout.size());

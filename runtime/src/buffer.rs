@@ -5,8 +5,8 @@ use std::fmt;
 use std::ops::Range;
 use std::ptr::NonNull;
 
-/// What dead memory is filled with in a debug run: a quiet NaN when read as f64, f32, bf16, f16 or f8, and a huge number when read
-/// as an integer, so that an index taken from it is out of every range.
+/// What dead memory is filled with in a debug run: a quiet NaN when read as f64, f32, bf16, f16 or f8, and a
+/// huge number when read as an integer, so that an index taken from it is out of every range.
 pub const POISON: [u8; 2] = 0x7ff9u16.to_le_bytes();
 
 /// Fills `bytes` with [`POISON`], which begins anew at the start of the range.
@@ -25,8 +25,9 @@ const PAGE: usize = 4096;
 
 /// Zeroed memory aligned to 64 bytes, or to a page from 64 KiB on. Its size is fixed; it may be zero.
 ///
-/// Memory comes from the global allocator by way of its zeroing entry and with its smallest alignment, and is aligned here: so
-/// that big buffers are fresh pages of the system, which cost nothing until they are written.
+/// Memory comes from the global allocator by way of its zeroing entry and with its smallest alignment, and is
+/// aligned here: so that big buffers are fresh pages of the system, which cost nothing until they are
+/// written.
 pub struct AlignedBuffer {
     /// What the allocator gave; dangling if the buffer is empty.
     block: NonNull<u8>,
@@ -114,8 +115,8 @@ impl fmt::Debug for AlignedBuffer {
     }
 }
 
-/// The memory in which a run's intermediates and scratch lie: the context's own, allocated once and at the first run, or memory
-/// that the embedder gives for the context's life.
+/// The memory in which a run's intermediates and scratch lie: the context's own, allocated once and at the
+/// first run, or memory that the embedder gives for the context's life.
 pub struct Arena<'a>(Memory<'a>);
 
 enum Memory<'a> {
@@ -130,8 +131,8 @@ impl<'a> Arena<'a> {
         Arena(Memory::Unallocated)
     }
 
-    /// An arena in the embedder's memory, whose contents are garbage afterwards. It must be aligned to 64 bytes and large enough
-    /// for the program; what makes a context of it checks both.
+    /// An arena in the embedder's memory, whose contents are garbage afterwards. It must be aligned to 64
+    /// bytes and large enough for the program; what makes a context of it checks both.
     pub fn given(memory: &'a mut [u8]) -> Arena<'a> {
         Arena(Memory::Given(memory))
     }

@@ -9,8 +9,8 @@ use crate::buffer::{Arena, ArenaError};
 use crate::pool::Pool;
 use crate::program::{Program, TensorDesc};
 
-/// What one caller needs to run a program: threads, an arena, and the tables of pointers. After the first run, a run allocates
-/// nothing.
+/// What one caller needs to run a program: threads, an arena, and the tables of pointers. After the first
+/// run, a run allocates nothing.
 pub struct RunContext<'a> {
     program: Arc<Program>,
     pool: Arc<Pool>,
@@ -19,7 +19,8 @@ pub struct RunContext<'a> {
     outputs: Vec<*mut u8>,
 }
 
-// SAFETY: the pointers in the tables are leftovers of the last run, never followed; each run writes them anew. The rest is `Send`.
+// SAFETY: the pointers in the tables are leftovers of the last run, never followed; each run writes them
+// anew. The rest is `Send`.
 unsafe impl Send for RunContext<'_> {}
 
 /// An input of a program that overwrites some of its inputs.
@@ -119,8 +120,8 @@ impl<'a> RunContext<'a> {
         self.arena.size_bytes()
     }
 
-    /// Runs the program on `inputs` and fills `outputs`, both in the order of the program's descriptors, each of exactly the
-    /// descriptor's bytes and alignment (4, unless the descriptor says otherwise).
+    /// Runs the program on `inputs` and fills `outputs`, both in the order of the program's descriptors, each
+    /// of exactly the descriptor's bytes and alignment (4, unless the descriptor says otherwise).
     ///
     /// # Errors
     /// Anything but [`RunError::Threads`]. After an error the context is as usable as before.
@@ -167,9 +168,10 @@ impl<'a> RunContext<'a> {
         let arena = self.arena.reserve(parts.arena_bytes).map_err(RunError::Arena)?;
         let context = Context::new(&self.pool);
         let no_dims = NonNull::<i64>::dangling();
-        // SAFETY: the maker of the code vouched that it touches only what it is handed (see `jit`): an arena and weights of the
-        // planned sizes, and buffers that were just compared with the descriptors. They are borrowed until the call returns:
-        // inputs shared (or exclusive, where they are overwritten), outputs and arena exclusive, so none of these overlap.
+        // SAFETY: the maker of the code vouched that it touches only what it is handed (see `jit`): an arena
+        // and weights of the planned sizes, and buffers that were just compared with the descriptors. They
+        // are borrowed until the call returns: inputs shared (or exclusive, where they are overwritten),
+        // outputs and arena exclusive, so none of these overlap.
         let status = unsafe {
             (parts.code.entry())(
                 &context,

@@ -1,12 +1,14 @@
 //! Who owns a program's machine code, and on whose word it is called.
 //!
-//! Calling machine code is the one act here that no check can justify: that the code stays within its buffers follows from how
-//! it was made, not from anything that could be looked at now. So the constructors that take a bare address are `unsafe`, and
-//! one, [`JitCode::from_module`], is not, although a wrong module would break memory safety: it is for the room `codegen`, where
-//! `unsafe` is forbidden. It checks what can be checked (the entry is defined in that module, with the entry's signature, and the
-//! memory lives as long as it may be called); the rest is the compiler's own contract, as it is for every compiler whose output
-//! is run: **the code reads and writes only what [`EntryFn`] hands it, within the sizes of the program's descriptors**.
-//! What stands behind the contract are the IR's verifier, the plan's checker and the law tests.
+//! Calling machine code is the one act here that no check can justify: that the code stays within its buffers
+//! follows from how it was made, not from anything that could be looked at now. So the constructors that take
+//! a bare address are `unsafe`, and one, [`JitCode::from_module`], is not, although a wrong module would
+//! break memory safety: it is for the room `codegen`, where `unsafe` is forbidden. It checks what can be
+//! checked (the entry is defined in that module, with the entry's signature, and the memory lives as long as
+//! it may be called); the rest is the compiler's own contract, as it is for every compiler whose output is
+//! run: **the code reads and writes only what [`EntryFn`] hands it, within the sizes of the program's
+//! descriptors**. What stands behind the contract are the IR's verifier, the plan's checker and the law
+//! tests.
 
 use std::any::Any;
 use std::fmt;
@@ -44,10 +46,12 @@ impl fmt::Display for WrongSignature {
 impl std::error::Error for WrongSignature {}
 
 impl JitCode {
-    /// Code of a finalised Cranelift module, entered at `entry`. The module's memory is freed with the last clone.
+    /// Code of a finalised Cranelift module, entered at `entry`. The module's memory is freed with the last
+    /// clone.
     ///
-    /// By calling this, the compiler that made the module vouches for the code as the file's first paragraph says. It is no
-    /// interface for others: who does not compile from planned IR uses [`JitCode::from_address`] and says `unsafe`.
+    /// By calling this, the compiler that made the module vouches for the code as the file's first paragraph
+    /// says. It is no interface for others: who does not compile from planned IR uses
+    /// [`JitCode::from_address`] and says `unsafe`.
     ///
     /// # Errors
     /// If `entry` has not the signature of [`EntryFn`].
@@ -62,16 +66,16 @@ impl JitCode {
         }
         let address = module.get_finalized_function(entry);
         let owner = Arc::new(Loaded(Mutex::new(Some(module))));
-        // SAFETY: the address belongs to the module that `owner` keeps, with the signature just compared; that the code keeps to
-        // its buffers is the calling compiler's word.
+        // SAFETY: the address belongs to the module that `owner` keeps, with the signature just compared;
+        // that the code keeps to its buffers is the calling compiler's word.
         Ok(unsafe { JitCode::from_address(address, owner) })
     }
 
     /// Code at an address, kept loaded by `owner`.
     ///
     /// # Safety
-    /// `entry` must be the address of a function of type [`EntryFn`] that stays callable while `owner` lives, and that touches
-    /// only what its arguments and the program's descriptors allow.
+    /// `entry` must be the address of a function of type [`EntryFn`] that stays callable while `owner` lives,
+    /// and that touches only what its arguments and the program's descriptors allow.
     pub unsafe fn from_address(entry: *const u8, owner: Arc<dyn Any + Send + Sync>) -> JitCode {
         // SAFETY: what the caller vouches for; both are pointers to code.
         let entry = unsafe { mem::transmute::<*const u8, EntryFn>(entry) };
@@ -106,15 +110,16 @@ fn entry_signature(module: &JITModule) -> Signature {
     signature
 }
 
-/// A module whose memory is freed when it is dropped, which Cranelift leaves to its user. (The lock is never contended: it makes
-/// the module shareable, which it is not by itself.)
+/// A module whose memory is freed when it is dropped, which Cranelift leaves to its user. (The lock is never
+/// contended: it makes the module shareable, which it is not by itself.)
 struct Loaded(Mutex<Option<JITModule>>);
 
 impl Drop for Loaded {
     fn drop(&mut self) {
         let module = self.0.get_mut().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(module) = module {
-            // SAFETY: the last `JitCode` is gone, and with it all programs and contexts that could call into the module.
+            // SAFETY: the last `JitCode` is gone, and with it all programs and contexts that could call into
+            // the module.
             unsafe { module.free_memory() };
         }
     }

@@ -1,8 +1,9 @@
-//! What a compiled program needs to run: the arena, mapped files, the fork-join pool, the call into machine code.
+//! What a compiled program needs to run: arena, mapped files, fork-join pool, the call into machine code.
 //!
-//! This room knows neither the IR nor the kernels. Machine code comes in as an address with an owner ([`JitCode`]), becomes a
-//! [`Program`] together with its weights and the descriptions of its inputs and outputs, and is run from a [`RunContext`],
-//! which owns everything that one caller needs: the arena and the threads. Many contexts share one program.
+//! This room knows neither the IR nor the kernels. Machine code comes in as an address with an owner
+//! ([`JitCode`]), becomes a [`Program`] together with its weights and the descriptions of its inputs and
+//! outputs, and is run from a [`RunContext`], which owns everything that one caller needs: the arena and the
+//! threads. Many contexts share one program.
 //!
 //! ```
 //! use runtime::{ElementKind, JitCode, Program, ProgramParts, TensorDesc, Weights, as_bytes, as_bytes_mut};

@@ -2,12 +2,14 @@
 
 use std::thread;
 
-/// The threads that run at once on this machine, as the system allots them to the process; 1 if it does not say.
+/// The threads that run at once on this machine, as the system allots them to the process; 1 if it does not
+/// say.
 pub fn available_threads() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// The architecture and those of its vector features that kernels choose by, as one line: `x86_64 avx avx2 fma avx512f`.
+/// The architecture and those of its vector features that kernels choose by, as one line: `x86_64 avx avx2
+/// fma avx512f`.
 pub fn cpu_features() -> String {
     let mut line = std::env::consts::ARCH.to_owned();
     for feature in vector_features() {
@@ -34,8 +36,8 @@ fn vector_features() -> Vec<&'static str> {
     Vec::new()
 }
 
-/// The most memory that the process has had resident at a time, in bytes; `None` where the system does not say so (in
-/// `/proc/self/status`, as Linux does).
+/// The most memory that the process has had resident at a time, in bytes; `None` where the system does not
+/// say so (in `/proc/self/status`, as Linux does).
 pub fn peak_resident_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

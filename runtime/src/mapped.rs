@@ -9,8 +9,9 @@ use memmap2::Mmap;
 
 /// A file mapped for reading. Clones share the mapping, which lasts as long as the last of them.
 ///
-/// The bytes are those of the file when it is read: whoever maps a file trusts that nobody writes to it or shortens it
-/// meanwhile (a page beyond a shortened file's end ends the process with SIGBUS). Replacing a file by renaming is harmless.
+/// The bytes are those of the file when it is read: whoever maps a file trusts that nobody writes to it or
+/// shortens it meanwhile (a page beyond a shortened file's end ends the process with SIGBUS). Replacing a
+/// file by renaming is harmless.
 #[derive(Clone, Debug)]
 pub struct MappedFile {
     map: Arc<Mmap>,
@@ -26,8 +27,8 @@ impl MappedFile {
         if !file.metadata()?.is_file() {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
         }
-        // SAFETY: the mapping is private to reading; that nobody changes the file is the trust stated on the type, without which
-        // no file could be mapped at all.
+        // SAFETY: the mapping is private to reading; that nobody changes the file is the trust stated on the
+        // type, without which no file could be mapped at all.
         let map = unsafe { Mmap::map(&file)? };
         Ok(MappedFile { map: Arc::new(map) })
     }

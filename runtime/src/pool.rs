@@ -1,30 +1,35 @@
 //! How the parts of one kernel are spread over threads and joined again.
 //!
-//! A fork-join pool. The caller is worker 0 and works too; parts are taken from a shared counter, so that a slow thread takes
-//! fewer. Threads spin for a bounded time and then sleep (see `wait`).
+//! A fork-join pool. The caller is worker 0 and works too; parts are taken from a shared counter, so that a
+//! slow thread takes fewer. Threads spin for a bounded time and then sleep (see `wait`).
 //!
 //! # The gate
 //!
-//! All agreement goes through one atomic word, the *gate*: how many workers are inside the job, how many sleep, whether the job
-//! is open, and the job's number. Every change of it is a read-modify-write, so all changes stand in one order, and each
-//! carries on the release sequence of the ones before. From that follow the three laws that the rest relies on:
+//! All agreement goes through one atomic word, the *gate*: how many workers are inside the job, how many
+//! sleep, whether the job is open, and the job's number. Every change of it is a read-modify-write, so all
+//! changes stand in one order, and each carries on the release sequence of the ones before. From that follow
+//! the three laws that the rest relies on:
 //!
-//! 1. *A job is read only while it stands.* The caller writes the job while the gate is closed and nobody is inside, then opens
-//!    the gate (release). A worker enters by exchanging an open gate for the same gate with one more inside (acquire): it sees
-//!    the job, and the gate can't be drained before it leaves. A worker that comes late finds the gate closed.
-//! 2. *All parts are done when `for_each` returns.* The caller leaves when the counter is used up, closes the gate (nobody enters
-//!    any more) and waits until nobody is inside; each leaving is a release, the last look of the caller an acquire. Workers that
-//!    never came are not waited for, so a core that another process holds costs its share and no more.
-//! 3. *No wake-up is lost.* A worker holds the lock from before it counts itself asleep until it waits. An opening either comes
-//!    before the counting, then the worker sees it in the gate and does not wait; or after it, then the opener sees a sleeper in
-//!    the word that it changes, and its taking of the lock puts the notification after the beginning of the wait. The same holds
-//!    for the caller's sleep, with the roles exchanged.
+//! 1. *A job is read only while it stands.* The caller writes the job while the gate is closed and nobody is
+//!    inside, then opens the gate (release). A worker enters by exchanging an open gate for the same gate
+//!    with one more inside (acquire): it sees the job, and the gate can't be drained before it leaves. A
+//!    worker that comes late finds the gate closed.
+//! 2. *All parts are done when `for_each` returns.* The caller leaves when the counter is used up, closes the
+//!    gate (nobody enters any more) and waits until nobody is inside; each leaving is a release, the last
+//!    look of the caller an acquire. Workers that never came are not waited for, so a core that another
+//!    process holds costs its share and no more.
+//! 3. *No wake-up is lost.* A worker holds the lock from before it counts itself asleep until it waits. An
+//!    opening either comes before the counting, then the worker sees it in the gate and does not wait; or
+//!    after it, then the opener sees a sleeper in the word that it changes, and its taking of the lock puts
+//!    the notification after the beginning of the wait. The same holds for the caller's sleep, with the roles
+//!    exchanged.
 //!
-//! A panic in a part is caught where it happens, the parts not yet begun are dropped, and the caller panics with the first
-//! payload after the join. (Kernels can't unwind: an `extern "C"` function aborts the process instead.)
+//! A panic in a part is caught where it happens, the parts not yet begun are dropped, and the caller panics
+//! with the first payload after the join. (Kernels can't unwind: an `extern "C"` function aborts the process
+//! instead.)
 //!
-//! The pool does not nest: a call that finds it busy, from within a part or from another thread, runs its parts in its own
-//! thread.
+//! The pool does not nest: a call that finds it busy, from within a part or from another thread, runs its
+//! parts in its own thread.
 
 use std::any::Any;
 use std::cell::UnsafeCell;
@@ -81,8 +86,9 @@ struct Shared {
     drained: Condvar,
 }
 
-// SAFETY: all fields but `job` are `Send` and `Sync`. `job` is written by the one caller that holds `busy`, while the gate is
-// closed and drained, and read by workers between entering and leaving (law 1); what it points to is `Sync`.
+// SAFETY: all fields but `job` are `Send` and `Sync`. `job` is written by the one caller that holds `busy`,
+// while the gate is closed and drained, and read by workers between entering and leaving (law 1); what it
+// points to is `Sync`.
 unsafe impl Send for Shared {}
 // SAFETY: as above.
 unsafe impl Sync for Shared {}
@@ -99,15 +105,16 @@ const OPEN: u64 = 1 << 32;
 const STOP: u64 = 1 << 33;
 /// The caller sleeps until nobody is inside.
 const CALLER_ASLEEP: u64 = 1 << 34;
-/// One more job. The number only spares a worker from entering a job twice; its wrapping costs at most a job done without it.
+/// One more job. The number only spares a worker from entering a job twice; its wrapping costs at most a job
+/// done without it.
 const NUMBER: u64 = 1 << 35;
 
 /// The most threads a pool has, by the width of the gate's fields.
 const MOST_THREADS: usize = 1024;
 
 impl Pool {
-    /// A pool of `threads` threads, of which one is the caller's: `threads - 1` are started here. `Pool::new(1)` starts none and
-    /// runs everything in the caller's thread.
+    /// A pool of `threads` threads, of which one is the caller's: `threads - 1` are started here.
+    /// `Pool::new(1)` starts none and runs everything in the caller's thread.
     ///
     /// # Panics
     /// If `threads` is 0 or above 1024, or the system refuses to start a thread.
@@ -129,11 +136,13 @@ impl Pool {
         self.workers.len() + 1
     }
 
-    /// Calls `body(worker, part)` once for each part below `parts`, and returns when all calls have returned. At any time no two
-    /// calls run with the same `worker`, which is below [`Pool::threads`]. Which worker gets which part is not determined.
+    /// Calls `body(worker, part)` once for each part below `parts`, and returns when all calls have returned.
+    /// At any time no two calls run with the same `worker`, which is below [`Pool::threads`]. Which worker
+    /// gets which part is not determined.
     ///
     /// # Panics
-    /// With the payload of the first panic in `body`; parts not begun by then are dropped. The pool stays usable.
+    /// With the payload of the first panic in `body`; parts not begun by then are dropped. The pool stays
+    /// usable.
     pub fn for_each(&self, parts: u32, body: &Body<'_>) {
         if parts <= 1 || self.workers.is_empty() || self.busy.swap(true, Acquire) {
             (0..parts).for_each(|part| body(0, part));
@@ -148,12 +157,12 @@ impl Pool {
         }
     }
 
-    /// Calls `kernel(desc, ptrs, part, scratch + worker * scratch_stride)` for each part below `parts`, as [`Pool::for_each`]
-    /// does. `scratch_stride` is in bytes; `scratch` may be null if the kernel uses none.
+    /// Calls `kernel(desc, ptrs, part, scratch + worker * scratch_stride)` for each part below `parts`, as
+    /// [`Pool::for_each`] does. `scratch_stride` is in bytes; `scratch` may be null if the kernel uses none.
     ///
     /// # Safety
-    /// `kernel` must be sound for `desc` and `ptrs` with each part, on any thread, with all parts at once; and `scratch` must
-    /// have `threads() * scratch_stride` bytes that nothing else uses meanwhile.
+    /// `kernel` must be sound for `desc` and `ptrs` with each part, on any thread, with all parts at once;
+    /// and `scratch` must have `threads() * scratch_stride` bytes that nothing else uses meanwhile.
     pub unsafe fn run(
         &self,
         kernel: KernelFn,
@@ -164,8 +173,8 @@ impl Pool {
         scratch_stride: usize,
     ) {
         let call = KernelCall { kernel, desc, ptrs, scratch, scratch_stride };
-        // SAFETY: the caller of `run` vouches for the kernel on these arguments; `for_each` hands each part out once, and never
-        // the same worker to two calls at a time.
+        // SAFETY: the caller of `run` vouches for the kernel on these arguments; `for_each` hands each part
+        // out once, and never the same worker to two calls at a time.
         self.for_each(parts, &|worker, part| unsafe { call.part(worker, part) });
     }
 }
@@ -189,7 +198,8 @@ struct KernelCall {
     scratch_stride: usize,
 }
 
-// SAFETY: shared between workers only to call `part`, whose safety the caller of `Pool::run` vouches for on any thread.
+// SAFETY: shared between workers only to call `part`, whose safety the caller of `Pool::run` vouches for on
+// any thread.
 unsafe impl Sync for KernelCall {}
 
 impl KernelCall {
@@ -202,7 +212,8 @@ impl KernelCall {
     }
 }
 
-/// Starts a worker. Its thread allocates as it comes up; `started` keeps that out of later runs, which allocate nothing.
+/// Starts a worker. Its thread allocates as it comes up; `started` keeps that out of later runs, which
+/// allocate nothing.
 fn start(worker: usize, shared: Arc<Shared>, started: Arc<Barrier>) -> JoinHandle<()> {
     thread::Builder::new()
         .name(format!("optc-{worker}"))
@@ -229,7 +240,8 @@ impl Shared {
     /// The caller's first half: publishes the job and wakes those who sleep.
     fn open(&self, parts: u32, body: &Body<'_>) {
         let body = &raw const *body;
-        // SAFETY: only the lifetime changes. Law 2: `close` returns before the borrow ends, and nobody reads the job after that.
+        // SAFETY: only the lifetime changes. Law 2: `close` returns before the borrow ends, and nobody reads
+        // the job after that.
         let body = unsafe { mem::transmute::<*const Body<'_>, *const Body<'static>>(body) };
         // SAFETY: the gate is closed and drained (law 1), and `busy` keeps other callers out.
         unsafe { *self.job.get() = Some(Job { body, parts }) };
@@ -240,14 +252,16 @@ impl Shared {
         }
     }
 
-    /// The caller's second half: lets nobody in any more, waits for those inside, and hands out the first panic.
+    /// The caller's second half: lets nobody in any more, waits for those inside, and hands out the first
+    /// panic.
     fn close(&self) -> Option<Box<dyn Any + Send>> {
         self.gate.0.fetch_and(!OPEN, AcqRel);
         let drained = || (self.gate.0.load(Acquire) & INSIDE_FIELD == 0).then_some(());
         if spin_for(drained).is_none() {
             self.sleep_until_drained();
         }
-        // A worker's store to `panic` comes before its leaving, so the look without news is one uncontended lock.
+        // A worker's store to `panic` comes before its leaving, so the look without news is one uncontended
+        // lock.
         lock(&self.panic).take()
     }
 
@@ -287,8 +301,8 @@ impl Shared {
         }
     }
 
-    /// Sleeps until the next opening, or any earlier moment: what is woken looks again by spinning, since the job that woke it is
-    /// often over before it is up, and the next one near.
+    /// Sleeps until the next opening, or any earlier moment: what is woken looks again by spinning, since the
+    /// job that woke it is often over before it is up, and the next one near.
     fn sleep(&self, done: u64) {
         let guard = lock(&self.lock);
         let before = self.gate.0.fetch_add(ASLEEP, AcqRel);
@@ -307,9 +321,11 @@ impl Shared {
 
     /// Runs parts until none is left. Never unwinds.
     fn take_parts(&self, worker: usize) {
-        // SAFETY: a worker is inside (law 1), or this is the caller, who wrote the job itself and has not closed it.
+        // SAFETY: a worker is inside (law 1), or this is the caller, who wrote the job itself and has not
+        // closed it.
         let job = unsafe { *self.job.get() }.expect("an open gate has a job");
-        // SAFETY: the borrow behind the pointer lasts until `close` returns, which waits for all that are inside (law 2).
+        // SAFETY: the borrow behind the pointer lasts until `close` returns, which waits for all that are
+        // inside (law 2).
         let body = unsafe { &*job.body };
         let parts = u64::from(job.parts);
         let outcome = catch_unwind(AssertUnwindSafe(|| {
@@ -323,7 +339,8 @@ impl Shared {
         }
     }
 
-    /// Keeps the payload if it is the job's first. Later ones are leaked: dropping a payload may panic in its turn.
+    /// Keeps the payload if it is the job's first. Later ones are leaked: dropping a payload may panic in its
+    /// turn.
     fn keep_first(&self, payload: Box<dyn Any + Send>) {
         let mut first = lock(&self.panic);
         match *first {

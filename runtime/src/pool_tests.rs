@@ -171,7 +171,8 @@ fn a_pool_can_be_dropped_unused_and_asleep() {
 #[test]
 fn kernels_get_their_part_and_their_workers_scratch() {
     unsafe extern "C" fn mark(desc: *const u8, ptrs: *const *mut u8, part: u32, scratch: *mut u8) {
-        // SAFETY: the test gives one byte per part, one byte of descriptor, and 16 bytes of scratch per worker.
+        // SAFETY: the test gives one byte per part, one byte of descriptor, and 16 bytes of scratch per
+        // worker.
         unsafe {
             *(*ptrs).add(part as usize) = part as u8 + *desc;
             *scratch.add(15) = 1;

@@ -9,8 +9,8 @@ use crate::jit::JitCode;
 use crate::mapped::MappedFile;
 use crate::pool::Pool;
 
-/// What the elements of an input or output are. How many bits they take is the compiler's knowledge; here it comes as
-/// [`TensorDesc::size_bytes`].
+/// What the elements of an input or output are. How many bits they take is the compiler's knowledge; here it
+/// comes as [`TensorDesc::size_bytes`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "the names are the types")]
 pub enum ElementKind {
@@ -119,7 +119,8 @@ pub struct ProgramParts {
     pub faults: Vec<String>,
 }
 
-/// A compiled program. It is constant; what changes during a run belongs to a [`RunContext`], of which there may be many.
+/// A compiled program. It is constant; what changes during a run belongs to a [`RunContext`], of which there
+/// may be many.
 #[derive(Debug)]
 pub struct Program {
     parts: ProgramParts,
@@ -155,7 +156,8 @@ impl Program {
     /// A context on threads that others may use too, and in an arena that may be the embedder's.
     ///
     /// # Errors
-    /// [`RunError::Threads`] as for [`Program::context`]; [`RunError::Arena`] if the memory given is too small or not aligned.
+    /// [`RunError::Threads`] as for [`Program::context`]; [`RunError::Arena`] if the memory given is too
+    /// small or not aligned.
     pub fn context_in<'a>(
         self: &Arc<Self>,
         pool: Arc<Pool>,

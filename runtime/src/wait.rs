@@ -1,8 +1,8 @@
 //! How long a thread looks before it sleeps.
 //!
-//! A thread that sleeps costs about 50 us to wake, a thread that spins costs its core. The next kernel of a model usually
-//! follows within microseconds, so both sides of the pool look for a bounded time first. The bound is in time, not in turns:
-//! one `pause` takes from 4 to 140 cycles, depending on the processor.
+//! A thread that sleeps costs about 50 us to wake, a thread that spins costs its core. The next kernel of a
+//! model usually follows within microseconds, so both sides of the pool look for a bounded time first. The
+//! bound is in time, not in turns: one `pause` takes from 4 to 140 cycles, depending on the processor.
 
 use std::hint::spin_loop;
 use std::time::{Duration, Instant};

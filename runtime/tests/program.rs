@@ -1,4 +1,4 @@
-//! That a program runs machine code on what it is given, and refuses what does not fit before the code is entered.
+//! That a program runs machine code on what it is given, and refuses what does not fit before that.
 
 use std::sync::Arc;
 
@@ -14,7 +14,8 @@ use runtime::{
 /// What the compiled function under test does.
 #[derive(Clone, Copy)]
 enum Body {
-    /// `y[i] = x[i] + w` on 8 f32, a part of `optc_parallel` for each `i`; each part goes by way of its worker's scratch.
+    /// `y[i] = x[i] + w` on 8 f32, a part of `optc_parallel` for each `i`; each part goes by way of its
+    /// worker's scratch.
     AddWeight,
     /// Returns this status and writes nothing.
     Status(i64),
@@ -22,7 +23,8 @@ enum Body {
 
 /// The kernel that `AddWeight` calls: pointers are x, w, y; scratch is one f32 for each worker.
 unsafe extern "C" fn add_weight(_: *const u8, ptrs: *const *mut u8, part: u32, scratch: *mut u8) {
-    // SAFETY: the code below passes these three pointers, to 8, 1 and 8 f32, and 64 bytes of scratch for each worker.
+    // SAFETY: the code below passes these three pointers, to 8, 1 and 8 f32, and 64 bytes of scratch for each
+    // worker.
     unsafe {
         let (x, w, y) = (*ptrs, *ptrs.add(1), *ptrs.add(2));
         *scratch.cast::<f32>() = *x.cast::<f32>().add(part as usize);

@@ -1,15 +1,15 @@
 //! What in a Rust source is code, and where its functions begin and end.
 //!
-//! A scanner, not a parser: it knows strings, characters, lifetimes and comments, which is what it takes to count braces and to
-//! look for words. Macro bodies count as code.
+//! A scanner, not a parser: it knows strings, characters, lifetimes and comments, which is what it takes to
+//! count braces and to look for words. Macro bodies count as code.
 
 use std::ops::Range;
 
 /// A Rust source of which only the code is left.
 #[derive(Debug)]
 pub struct Code {
-    /// The source, with every character within comments, strings and character literals replaced by a blank. Line ends stay, so
-    /// that positions and line numbers are those of the source as long as it is ASCII.
+    /// The source, with every character within comments, strings and character literals replaced by a blank.
+    /// Line ends stay, so that positions and line numbers are those of the source as long as it is ASCII.
     text: String,
 }
 
@@ -50,7 +50,8 @@ impl Code {
         (1..).zip(self.text.lines())
     }
 
-    /// The functions that have a body, in the order of their beginnings. Functions within functions are counted in both.
+    /// The functions that have a body, in the order of their beginnings. Functions within functions are
+    /// counted in both.
     pub fn functions(&self) -> Vec<FunctionSpan> {
         let words = words(&self.text);
         let pairs = words.windows(2).filter(|pair| &self.text[pair[0].clone()] == "fn");

@@ -1,7 +1,7 @@
 //! Which house rules a file breaks.
 //!
-//! Each rule is a function from a file to its faults, so that each can be seen to fail on a line of text; `tests/tidy.rs` puts
-//! them to the whole repository.
+//! Each rule is a function from a file to its faults, so that each can be seen to fail on a line of text;
+//! `tests/tidy.rs` puts them to the whole repository.
 
 use crate::source::{Code, has_word};
 use crate::workspace::TextFile;
@@ -93,7 +93,8 @@ pub fn unfinished(file: &TextFile) -> Vec<Fault> {
     faults
 }
 
-/// Parameters of type `bool`: two functions or an enum say more at the call. A conversion (`From::from`) may take one.
+/// Parameters of type `bool`: two functions or an enum say more at the call. A conversion (`From::from`) may
+/// take one.
 pub fn boolean_parameters(file: &TextFile) -> Vec<Fault> {
     let functions = Code::of(&file.text).functions();
     let found = functions.iter().filter(|function| {
@@ -131,8 +132,8 @@ pub fn dependencies(file: &TextFile) -> Vec<Fault> {
     faults
 }
 
-/// The entries of all sections of dependencies: line, name, and what is said of it (`workspace = true`). A section for one
-/// dependency is an entry of which nothing is said.
+/// The entries of all sections of dependencies: line, name, and what is said of it (`workspace = true`). A
+/// section for one dependency is an entry of which nothing is said.
 fn dependency_lines(manifest: &str) -> Vec<(usize, &str, &str)> {
     let mut within = false;
     let mut entries = Vec::new();

@@ -18,7 +18,8 @@ pub fn root() -> PathBuf {
     tests.parent().expect("the crate `tests` lies in the repository").to_path_buf()
 }
 
-/// All files whose name ends in `.` and one of `extensions`, sorted by path. Build products and hidden directories are left out.
+/// All files whose name ends in `.` and one of `extensions`, sorted by path. Build products and hidden
+/// directories are left out.
 ///
 /// # Panics
 /// If a directory or file can't be read, or a file is not UTF-8.

@@ -3,8 +3,8 @@
 use tests::tidy::{self, Fault, MOST_ARCHITECTURE_LINES, MOST_FILE_LINES};
 use tests::workspace::{TextFile, files};
 
-/// Fails with every fault that `rule` finds in the files with this extension whose path passes `filter`, of which there is one at
-/// the least.
+/// Fails with every fault that `rule` finds in the files with this extension whose path passes `filter`, of
+/// which there is one at the least.
 fn check(extension: &str, filter: impl Fn(&str) -> bool, rule: impl Fn(&TextFile) -> Vec<Fault>) {
     let files: Vec<TextFile> = files(&[extension]).into_iter().filter(|file| filter(&file.path)).collect();
     assert!(!files.is_empty(), "no .{extension} file to check");
