@@ -132,7 +132,8 @@ fn largest_intersection(problem: &Problem, overlap: &Overlap, grain: u64) -> u64
     input.next_multiple_of(grain).min(output.next_multiple_of(grain) - distance)
 }
 
-fn gcd(a: u64, b: u64) -> u64 {
+/// The greatest common divisor; that of 0 and `b` is `b`.
+pub(super) fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 

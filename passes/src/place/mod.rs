@@ -23,6 +23,7 @@ use cranelift_entity::{PrimaryMap, entity_impl};
 
 mod bound;
 pub mod csv;
+mod exact;
 mod greedy;
 pub mod judge;
 #[cfg(test)]
@@ -131,7 +132,7 @@ impl Default for Options {
     }
 }
 
-/// Places `problem` with the best planner for its size: the fast portfolio.
+/// Places `problem` with the best planner for its size.
 ///
 /// # Panics
 /// Where [`Problem::validate`] finds a fault.
@@ -145,7 +146,7 @@ pub fn place(problem: &Problem, options: &Options) -> Placement {
 /// # Panics
 /// Where [`Problem::validate`] finds a fault.
 pub fn place_until(problem: &Problem, options: &Options, stop: Stop<'_>) -> Placement {
-    portfolio::portfolio(problem, options, stop)
+    exact::exact(problem, options, stop)
 }
 
 /// Asked now and then by a planner: true ends the search.

@@ -35,6 +35,17 @@ impl Best {
         self.size_bytes <= self.target_bytes
     }
 
+    /// The size at which the search ends.
+    pub(super) fn target(&self) -> u64 {
+        self.target_bytes
+    }
+
+    /// Notes that no placement has `size_bytes` or fewer, where all sizes are multiples of `grain`.
+    pub(super) fn prove_above(&mut self, size_bytes: u64, grain: u64) {
+        self.lower_bound_bytes = self.lower_bound_bytes.max((size_bytes / grain + 1) * grain);
+        self.target_bytes = self.target_bytes.max(self.lower_bound_bytes);
+    }
+
     /// Takes a placement if it is smaller.
     pub(super) fn offer(&mut self, found: Option<(PrimaryMap<BufferId, u64>, u64)>, planner: &'static str) {
         if let Some((offsets, size_bytes)) = found.filter(|&(_, size_bytes)| size_bytes < self.size_bytes) {
@@ -43,7 +54,7 @@ impl Best {
     }
 
     pub(super) fn into_placement(self) -> Placement {
-        let proved_best = self.size_bytes == self.lower_bound_bytes;
+        let proved_best = self.size_bytes <= self.lower_bound_bytes;
         let Self { offsets, size_bytes, lower_bound_bytes, planner, .. } = self;
         Placement { offsets, size_bytes, lower_bound_bytes, proved_best, planner }
     }

@@ -1,5 +1,6 @@
 //! Which planners there are.
 
+use super::exact::exact;
 use super::greedy::{Fit, Order};
 use super::portfolio::{portfolio, single};
 use super::{Options, Placement, Problem, Stop};
@@ -21,6 +22,11 @@ pub const PLANNERS: &[Planner] = &[
         name: "portfolio",
         doc: "the best of seven orders, each by first fit and by best fit",
         run: portfolio,
+    },
+    Planner {
+        name: "exact",
+        doc: "the portfolio, then a search that ends at the bound or with a proof, within its nodes",
+        run: exact,
     },
     Planner {
         name: "size",

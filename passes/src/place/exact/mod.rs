@@ -1,0 +1,106 @@
+//! The smallest placement, found and proved by search.
+//!
+//! The search asks whether everything fits below a *target*: first the lower bound; if that is too hard, sizes
+//! between the bound and the best placement so far. A target without placement raises the bound, so that the
+//! answer may be proved best above max-live. Pins and overlaps are not modelled: such problems keep the best
+//! greedy placement.
+
+mod model;
+mod nogoods;
+mod race;
+mod search;
+mod state;
+mod strategy;
+
+use super::portfolio::{Best, try_orders};
+use super::{Options, Placement, Problem, Stop};
+use model::Model;
+use race::{Verdict, race};
+
+/// The most members of sections in all that the search takes on; it keeps three lists of each.
+const MAX_MEMBERS: usize = 4_000_000;
+
+/// The best greedy placement, then the search; see the module's documentation.
+pub(super) fn exact(problem: &Problem, options: &Options, stop: Stop<'_>) -> Placement {
+    let mut best = Best::new(problem);
+    try_orders(problem, &mut best, stop);
+    improve(problem, options, stop, &mut best);
+    best.into_placement()
+}
+
+/// Searches for smaller placements until one is enough, `options.max_nodes` are used up, or `stop` says so.
+pub(super) fn improve(problem: &Problem, options: &Options, stop: Stop<'_>, best: &mut Best) {
+    let is_plain = problem.overlaps.is_empty() && problem.buffers.values().all(|buffer| buffer.pin.is_none());
+    if best.is_enough() || !is_plain || options.max_nodes == 0 {
+        return;
+    }
+    let Some(model) = Model::new(problem, MAX_MEMBERS) else { return };
+    let mut descent = Descent { problem, model: &model, options, stop, best, nodes_left: options.max_nodes };
+    let mut nodes = options.max_nodes.div_ceil(2).min(64 * 1024);
+    while descent.cycle(nodes) {
+        nodes = nodes.saturating_mul(4);
+    }
+}
+
+/// The state of the search for ever smaller sizes.
+struct Descent<'a, 'b> {
+    problem: &'a Problem,
+    model: &'a Model,
+    options: &'a Options,
+    stop: Stop<'a>,
+    best: &'b mut Best,
+    nodes_left: u64,
+}
+
+impl Descent<'_, '_> {
+    fn is_over(&self) -> bool {
+        self.best.is_enough() || self.nodes_left == 0 || (self.stop)()
+    }
+
+    /// Tries the bound with `nodes`, then halves the gap above what was too hard, with fewer nodes each. Returns
+    /// whether more nodes could lead further.
+    fn cycle(&mut self, nodes: u64) -> bool {
+        let mut target = self.best.target();
+        let mut nodes = nodes;
+        while !self.is_over() && target < self.best.size_bytes {
+            match self.ask(target, nodes) {
+                Verdict::Fits(_) => {}
+                Verdict::Impossible if self.problem.capacity.is_some() => return false,
+                Verdict::Impossible => {
+                    target += self.model.grain;
+                    continue;
+                }
+                Verdict::Unknown => {}
+            }
+            nodes = nodes.div_ceil(2);
+            let gap = self.best.size_bytes.saturating_sub(target) / self.model.grain;
+            if gap <= 1 || self.problem.capacity.is_some() {
+                break;
+            }
+            target += gap.div_ceil(2) * self.model.grain;
+        }
+        !self.is_over()
+    }
+
+    /// Whether everything fits below `target`; a better placement or bound is kept.
+    fn ask(&mut self, target: u64, nodes: u64) -> Verdict {
+        let nodes = nodes.min(self.nodes_left);
+        let (verdict, used) = race(self.model, target, nodes, self.options.threads, self.stop);
+        self.nodes_left -= used.min(self.nodes_left);
+        match &verdict {
+            Verdict::Fits(found) => {
+                let mut offsets: cranelift_entity::PrimaryMap<_, u64> =
+                    self.problem.buffers.values().map(|_| 0).collect();
+                let mut size_bytes = 0;
+                for (&(id, offset), facts) in found.iter().zip(self.model.items.values()) {
+                    offsets[id] = offset;
+                    size_bytes = size_bytes.max(offset + facts.size);
+                }
+                self.best.offer(Some((offsets, size_bytes)), "exact");
+            }
+            Verdict::Impossible => self.best.prove_above(target, self.model.grain),
+            Verdict::Unknown => {}
+        }
+        verdict
+    }
+}

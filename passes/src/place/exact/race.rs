@@ -1,0 +1,111 @@
+//! Which strategy decides first whether everything fits below a target.
+//!
+//! The strategies search in turns. Each round lets more of them run, and gives each twice the nodes of the round
+//! before; a search goes on where it stopped. The answer is that of the first in the order of (round, strategy),
+//! whatever the number of threads: a thread takes the next strategy in order, and one that has run to its end
+//! halts only those after it.
+
+use super::super::{BufferId, Stop};
+use super::model::Model;
+use super::search::{Outcome, Search};
+use super::strategy::strategies;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// What a race came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// The offset of each item, in the order of the model's items.
+    Fits(Vec<(BufferId, u64)>),
+    /// There is no such placement.
+    Impossible,
+    /// The nodes were too few.
+    Unknown,
+}
+
+/// The strategies that run in the first round; every later round takes in as many more.
+const WIDTH: usize = 8;
+
+/// The nodes of a strategy in the first round, for each item.
+const NODES_PER_ITEM: u64 = 4;
+
+/// Runs the strategies against each other, with `nodes` in all. Returns the verdict and the nodes used.
+pub(super) fn race(model: &Model, target: u64, nodes: u64, threads: usize, stop: Stop<'_>) -> (Verdict, u64) {
+    let runners: Vec<Mutex<Option<Search<'_>>>> = strategies().iter().map(|_| Mutex::new(None)).collect();
+    let mut left = nodes;
+    for round in 0.. {
+        let slice = (NODES_PER_ITEM * model.items.len() as u64) << round.min(32);
+        let width = runners.len().min(WIDTH * (round + 1)).min(left.div_ceil(slice) as usize);
+        let heat = Heat { model, target, runners: &runners[..width], slice, left, stop };
+        let (verdict, used) = heat.run(threads);
+        left -= used.min(left);
+        if verdict != Verdict::Unknown || left == 0 || stop() {
+            return (verdict, nodes - left);
+        }
+    }
+    unreachable!("a race ends with its nodes")
+}
+
+/// One round.
+struct Heat<'h, 'm> {
+    model: &'m Model,
+    target: u64,
+    runners: &'h [Mutex<Option<Search<'m>>>],
+    slice: u64,
+    left: u64,
+    stop: Stop<'h>,
+}
+
+impl Heat<'_, '_> {
+    fn run(&self, threads: usize) -> (Verdict, u64) {
+        let next = AtomicUsize::new(0);
+        let winner = AtomicUsize::new(usize::MAX);
+        let results: Vec<Mutex<(Verdict, u64)>> =
+            self.runners.iter().map(|_| Mutex::new((Verdict::Unknown, 0))).collect();
+        let work = || {
+            loop {
+                let index = next.fetch_add(1, Ordering::Relaxed);
+                if index >= self.runners.len() || winner.load(Ordering::Relaxed) < index || (self.stop)() {
+                    return;
+                }
+                let result = self.run_one(index, &winner);
+                if result.0 != Verdict::Unknown {
+                    winner.fetch_min(index, Ordering::Relaxed);
+                }
+                *results[index].lock().expect("no thread panics") = result;
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 1..threads.min(self.runners.len()) {
+                scope.spawn(work);
+            }
+            work();
+        });
+        let mut used = 0;
+        for result in results {
+            let (verdict, nodes) = result.into_inner().expect("no thread panics");
+            used += nodes;
+            if verdict != Verdict::Unknown {
+                return (verdict, used);
+            }
+        }
+        (Verdict::Unknown, used)
+    }
+
+    fn run_one(&self, index: usize, winner: &AtomicUsize) -> (Verdict, u64) {
+        let mut runner = self.runners[index].lock().expect("no thread panics");
+        let search = runner.get_or_insert_with(|| Search::new(self.model, self.target, strategies()[index]));
+        let before = search.nodes();
+        let nodes = self.slice.min(self.left.saturating_sub(self.slice * index as u64));
+        let halt = || winner.load(Ordering::Relaxed) < index || (self.stop)();
+        let verdict = match search.run(nodes, &halt) {
+            Outcome::Solved => {
+                let offset = |(item, facts): (_, &super::model::ItemFacts)| (facts.id, search.offset(item));
+                Verdict::Fits(self.model.items.iter().map(offset).collect())
+            }
+            Outcome::Impossible => Verdict::Impossible,
+            Outcome::Unfinished => Verdict::Unknown,
+        };
+        (verdict, search.nodes() - before)
+    }
+}

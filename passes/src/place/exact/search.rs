@@ -1,0 +1,262 @@
+//! Which offsets fit all items into a capacity.
+//!
+//! Depth first over one kind of decision: an item that stands lowest among its open neighbours is *placed*
+//! there, or it is *lifted*, which means that it rests on an open neighbour. Every placement that cannot be
+//! pushed down further (the canonical ones of MiniMalloc, Moffitt, ASPLOS 2023) is reached by exactly one
+//! sequence of such decisions; unlike there, the next item may be chosen in any section.
+//!
+//! - **Parts.** Where the open items fall into parts that share no section, each is solved on its own: a part
+//!   without solution fails at once, without trying the other parts' alternatives.
+//! - **Nogoods.** Whether a part can be solved depends only on its open items and their positions. The hashes
+//!   (128 bits) of parts without solution are kept, whatever decisions led there.
+//! - **Twins.** Items of the same sections, size, and alignment are interchangeable: they have the same hash, and
+//!   what is ruled out for one is ruled out for all that have its position.
+//!
+//! The search is a machine with an explicit stack: it can be halted after any node and resumed.
+
+use super::model::{Item, Model, Section};
+use super::nogoods::Nogoods;
+use super::state::{Dead, State};
+use super::strategy::{Focus, Rank, choose};
+use cranelift_entity::PrimaryMap;
+use std::ops::Range;
+
+/// What a run of the search came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// All items are placed.
+    Solved,
+    /// No placement fits.
+    Impossible,
+    /// The nodes are used up, or it was halted; running on continues where it stopped.
+    Unfinished,
+}
+
+/// A run of [`Search::lists`]: the open items of a part when it was entered.
+type List = Range<usize>;
+
+enum Frame {
+    /// The item was placed, or (after that failed, or as it floats) lifted.
+    Decision { item: Item, mark: usize, list: List, key: u128, alternative: Alternative },
+    /// All parts have to be solved; those before `next` are, or are being solved above this frame.
+    Parts { mark: usize, parts: Vec<List>, next: usize },
+}
+
+#[derive(Clone, Copy)]
+enum Alternative {
+    Lift,
+    None,
+}
+
+enum Next {
+    Enter(List),
+    Fail,
+    Solved,
+}
+
+/// A search for a placement within one capacity, by one strategy.
+pub(super) struct Search<'m> {
+    state: State<'m>,
+    focus: Focus,
+    rank: PrimaryMap<Item, u32>,
+    frames: Vec<Frame>,
+    lists: Vec<Item>,
+    next: Next,
+    nogoods: Nogoods,
+    nodes: u64,
+}
+
+impl<'m> Search<'m> {
+    pub(super) fn new(model: &'m Model, capacity: u64, (focus, rank): (Focus, Rank)) -> Self {
+        Self {
+            state: State::new(model, capacity),
+            focus,
+            rank: rank.positions(model),
+            frames: Vec::new(),
+            lists: model.items.keys().collect(),
+            next: Next::Enter(0..model.items.len()),
+            nogoods: Nogoods::new(),
+            nodes: 0,
+        }
+    }
+
+    /// All nodes so far.
+    pub(super) fn nodes(&self) -> u64 {
+        self.nodes
+    }
+
+    /// The offsets, after [`Outcome::Solved`].
+    pub(super) fn offset(&self, item: Item) -> u64 {
+        self.state.positions[item].low
+    }
+
+    /// Visits up to `nodes` more nodes; `halt` is asked every 64.
+    pub(super) fn run(&mut self, nodes: u64, halt: &dyn Fn() -> bool) -> Outcome {
+        let limit = self.nodes + nodes;
+        loop {
+            self.next = match std::mem::replace(&mut self.next, Next::Fail) {
+                Next::Enter(list) if self.nodes >= limit || (self.nodes.is_multiple_of(64) && halt()) => {
+                    self.next = Next::Enter(list);
+                    return Outcome::Unfinished;
+                }
+                Next::Enter(list) => self.enter(list),
+                Next::Fail => match self.fail() {
+                    Some(next) => next,
+                    None => return Outcome::Impossible,
+                },
+                Next::Solved => match self.next_part() {
+                    Some(next) => next,
+                    None => {
+                        self.next = Next::Solved;
+                        return Outcome::Solved;
+                    }
+                },
+            }
+        }
+    }
+
+    /// Draws conclusions and takes a decision.
+    fn enter(&mut self, list: List) -> Next {
+        self.nodes += 1;
+        if self.state.propagate().is_err() {
+            return Next::Fail;
+        }
+        let list = self.still_open(list);
+        if list.is_empty() {
+            return Next::Solved;
+        }
+        if std::mem::take(&mut self.state.severed) {
+            let parts = self.split(list.clone());
+            if parts.len() > 1 {
+                let first = parts[0].clone();
+                self.frames.push(Frame::Parts { mark: self.state.mark(), parts, next: 1 });
+                return Next::Enter(first);
+            }
+        }
+        let key = self.key(&self.lists[list.clone()]);
+        if self.nogoods.contains(key) {
+            return Next::Fail;
+        }
+        let mark = self.state.mark();
+        let item = choose(&self.state, &self.lists[list.clone()], self.focus, &self.rank);
+        if self.state.positions[item].floats {
+            let alternative = Alternative::None;
+            self.frames.push(Frame::Decision { item, mark, list: list.clone(), key, alternative });
+            return self.lift(item, list);
+        }
+        self.frames.push(Frame::Decision {
+            item,
+            mark,
+            list: list.clone(),
+            key,
+            alternative: Alternative::Lift,
+        });
+        self.state.place(item);
+        Next::Enter(list)
+    }
+
+    /// Lifts an item and its twins.
+    fn lift(&mut self, item: Item, list: List) -> Next {
+        let position = self.state.positions[item];
+        let model = self.state.model;
+        let twins = model.twins(item).iter().copied();
+        let same = twins.filter(|&twin| self.state.open[twin] && self.state.positions[twin] == position);
+        let result: Result<(), Dead> =
+            same.collect::<Vec<Item>>().into_iter().try_for_each(|twin| self.state.lift(twin));
+        if result.is_ok() { Next::Enter(list) } else { Next::Fail }
+    }
+
+    /// Takes back the last decision and tries its alternative.
+    fn fail(&mut self) -> Option<Next> {
+        match self.frames.pop()? {
+            Frame::Parts { mark, parts, .. } => {
+                self.state.undo(mark);
+                self.lists.truncate(parts[0].start);
+                Some(Next::Fail)
+            }
+            Frame::Decision { item, mark, list, key, alternative: Alternative::Lift } => {
+                self.state.undo(mark);
+                self.lists.truncate(list.end);
+                let alternative = Alternative::None;
+                self.frames.push(Frame::Decision { item, mark, list: list.clone(), key, alternative });
+                Some(self.lift(item, list))
+            }
+            Frame::Decision { mark, list, key, alternative: Alternative::None, .. } => {
+                self.state.undo(mark);
+                self.lists.truncate(list.start);
+                self.nogoods.insert(key);
+                Some(Next::Fail)
+            }
+        }
+    }
+
+    /// The current part is solved: on to the next one of the innermost split.
+    fn next_part(&mut self) -> Option<Next> {
+        loop {
+            match self.frames.last_mut()? {
+                Frame::Parts { parts, next, .. } if *next < parts.len() => {
+                    *next += 1;
+                    return Some(Next::Enter(parts[*next - 1].clone()));
+                }
+                _ => self.frames.pop(),
+            };
+        }
+    }
+
+    fn still_open(&mut self, list: List) -> List {
+        let start = self.lists.len();
+        for index in list {
+            if self.state.open[self.lists[index]] {
+                self.lists.push(self.lists[index]);
+            }
+        }
+        start..self.lists.len()
+    }
+
+    /// Splits a list into lists that share no section.
+    fn split(&mut self, list: List) -> Vec<List> {
+        let model = self.state.model;
+        let items = &self.lists[list.clone()];
+        let from = items.iter().map(|&item| model.items[item].from).min().unwrap_or(0);
+        let to = items.iter().map(|&item| model.items[item].to).max().unwrap_or(0);
+        let ends =
+            (from + 1..=to).filter(|&end| end == to || self.state.cuts[Section::from_u32(end - 1)] == 0);
+        let (mut parts, mut begin) = (Vec::new(), from);
+        for end in ends.collect::<Vec<u32>>() {
+            let start = self.lists.len();
+            for index in list.clone() {
+                if (begin..end).contains(&model.items[self.lists[index]].from) {
+                    self.lists.push(self.lists[index]);
+                }
+            }
+            if self.lists.len() > start {
+                parts.push(start..self.lists.len());
+            }
+            begin = end;
+        }
+        if parts.len() == 1 {
+            self.lists.truncate(list.end);
+        }
+        parts
+    }
+
+    /// The hash of a part: a sum, so that twins with the same position add up.
+    fn key(&self, list: &[Item]) -> u128 {
+        let hash = |&item: &Item| {
+            let position = self.state.positions[item];
+            mix(self.state.model.items[item].kind, 2 * position.low + u64::from(position.floats))
+        };
+        list.iter().map(hash).fold(1, u128::wrapping_add)
+    }
+}
+
+/// Two rounds of SplitMix64's finalizer, with different constants for the halves.
+fn mix(kind: u32, value: u64) -> u128 {
+    let half = |seed: u64| {
+        let mut z = value.wrapping_add((u64::from(kind) + 1).wrapping_mul(seed));
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    };
+    (u128::from(half(0x9e37_79b9_7f4a_7c15)) << 64) | u128::from(half(0xd1b5_4a32_d192_ed03))
+}
