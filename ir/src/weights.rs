@@ -4,11 +4,13 @@
 //! stays in the IR (folding a batch norm into a filter is a multiplication, not a copy of the filter): it is no step of
 //! the program and has no place in the arena, but is evaluated once, when the program is loaded.
 
-use cranelift_entity::EntitySet;
+use cranelift_entity::{EntitySet, SecondaryMap};
 
 use crate::body::Body;
 use crate::context::Context;
+use crate::diag::Diagnostic;
 use crate::entities::{Op, Value};
+use crate::interp::{Tensor, eval_op};
 use crate::opdef::Traits;
 
 /// The weights of a body.
@@ -39,12 +41,69 @@ impl WeightSet {
         body.result_count(op) > 0 && body.results(op).all(|result| self.contains(result))
     }
 
+    /// Computes a weight from its constants, each operation on the way once. What lies between is dropped after its last
+    /// reader, so that at most a few tensors are alive at a time.
+    ///
+    /// # Errors
+    /// If an operation has no result (see [`eval_op`]); the diagnostic says which.
+    pub fn evaluate(&self, ctx: &Context, body: &Body, weight: Value) -> Result<Tensor, Diagnostic> {
+        assert!(self.contains(weight), "{weight} is not known before the program runs");
+        let recipe = recipe(body, weight);
+        let mut readers: SecondaryMap<Value, usize> = SecondaryMap::new();
+        for value in recipe.iter().flat_map(|op| body.operands(*op)) {
+            readers[value] += 1;
+        }
+        readers[weight] += 1;
+        let mut values: SecondaryMap<Value, Option<Tensor>> = SecondaryMap::new();
+        for op in recipe {
+            let operands = body.operands(op).map(|value| values[value].clone());
+            let operands: Option<Vec<Tensor>> = operands.collect();
+            for value in body.operands(op) {
+                readers[value] -= 1;
+                if readers[value] == 0 {
+                    values[value] = None;
+                }
+            }
+            let op_ref = body.at(ctx, op);
+            let results = eval_op(op_ref, &operands.expect("a recipe computes operands first"));
+            let results = results.map_err(|error| {
+                Diagnostic::error(body.location(op), format!("`{}`: {}", op_ref.name(), error.0))
+            })?;
+            for (result, value) in body.results(op).zip(results) {
+                values[result] = (readers[result] > 0).then_some(value);
+            }
+        }
+        Ok(values[weight].take().expect("the recipe's last operation defines the weight"))
+    }
+
     fn makes_weights(&self, ctx: &Context, body: &Body, op: Op) -> bool {
         let op_ref = body.at(ctx, op);
         let is_pure = op_ref.has(Traits::PURE) && body.regions(op).is_empty();
         let is_source = body.operand_count(op) > 0 || op_ref.has(Traits::CONSTANT);
         is_pure && is_source && body.operands(op).all(|operand| self.contains(operand))
     }
+}
+
+/// The operations that `weight` is computed from, operands first.
+fn recipe(body: &Body, weight: Value) -> Vec<Op> {
+    let define = |value: Value| body.defining_op(value).expect("weights are results");
+    let (mut recipe, mut known) = (Vec::new(), EntitySet::new());
+    // Each operation comes off the stack twice: to push its operands, then, behind them, to be listed.
+    let mut stack = vec![define(weight)];
+    let mut open = EntitySet::new();
+    while let Some(op) = stack.pop() {
+        if known.contains(op) {
+            continue;
+        }
+        if open.insert(op) {
+            stack.push(op);
+            stack.extend(body.operands(op).map(define).filter(|op| !known.contains(*op)));
+        } else {
+            known.insert(op);
+            recipe.push(op);
+        }
+    }
+    recipe
 }
 
 #[cfg(test)]
@@ -67,5 +126,27 @@ mod tests {
         let set = WeightSet::of(&ctx, &body);
         assert!(set.contains(constant) && set.contains(product));
         assert!(!set.contains(sum) && !set.contains(arg));
+    }
+
+    #[test]
+    fn a_weight_is_computed_from_its_constants_through_every_path() {
+        let ctx = Context::new();
+        let ty = ctx.tensor(&[2], ctx.f32());
+        let mut body = Body::new(1);
+        let block = body.add_block(body.root());
+        let bytes = [1.5f32, -2.0].map(f32::to_le_bytes).concat();
+        let value = ctx.resource_attr("w", ty, crate::Blob::from_bytes(bytes));
+        let mut builder = Builder::at_end(&ctx, &mut body, block);
+        let constant = builder.constant(value, ty);
+        let mut sum = constant;
+        for _ in 0..60 {
+            let half = builder.value("nn.sub", &[sum, constant], &[]).unwrap();
+            let whole = builder.value("nn.add", &[half, constant], &[]).unwrap();
+            sum = builder.value("nn.max", &[whole, sum], &[]).unwrap();
+        }
+        let double = builder.value("nn.add", &[sum, sum], &[]).unwrap();
+        let set = WeightSet::of(&ctx, &body);
+        assert_eq!(set.evaluate(&ctx, &body, double).unwrap().to_f32(), [3.0, -4.0]);
+        assert_eq!(set.evaluate(&ctx, &body, constant).unwrap().to_f32(), [1.5, -2.0]);
     }
 }

@@ -1,6 +1,9 @@
 //! Does the interpreter compute what ONNX Runtime, numpy and the rows say?
 
 mod contract;
+mod elementwise;
+mod walk;
+mod whole;
 
 use super::{EvalError, Tensor, eval_op};
 use crate::body::Body;
