@@ -18,7 +18,7 @@ pub fn declared_type(ctx: &Context, ty: &ValueType<'_>, sizes: &Sizes) -> Result
         ValueType::Tensor { element, shape: Some(shape) } => (*element, shape),
         ValueType::Tensor { .. } => return Err("a tensor of unknown rank, expected a shape".into()),
         ValueType::Unknown => return Err("an input without a type".into()),
-        ValueType::Other(kind) => return Err(format!("a {kind}, expected a tensor").into()),
+        ValueType::Other(kind) => return Err(format!("{kind}, expected a tensor").into()),
     };
     let dims = shape.iter().enumerate().map(|(i, dimension)| known_size(i, dimension, sizes));
     let dims = dims.collect::<Result<Vec<u64>, Refusal>>()?;

@@ -11,6 +11,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use ir::size::tensor_bytes;
 use ir::{
     Attr, Block, Body, Builder, Context, Diagnostic, Location, Module, Op, OpSpec, Traits, Type, TypeData,
     Value,
@@ -184,6 +185,7 @@ impl<'m> Lowering<'m> {
         for (index, &name) in node.outputs.iter().enumerate().filter(|(_, name)| !name.is_empty()) {
             let value =
                 *results.get(index).ok_or_else(|| format!("result {index}, `{name}`, is not supported"))?;
+            check_fits_memory(self.ctx, self.body.ty(value))?;
             if let Some(info) = self.declared.get(name) {
                 check_declared(self.ctx, self.body.ty(value), info, self.source.sizes)?;
             }
@@ -244,6 +246,14 @@ impl<'m> Lowering<'m> {
             (ctx.ident("arg_attrs"), names(&self.argument_names)),
             (ctx.ident("res_attrs"), names(result_names)),
         ])
+    }
+}
+
+/// Refuses a type that no memory holds; what converters multiply later is thus in range.
+fn check_fits_memory(ctx: &Context, ty: Type) -> Result<(), Refusal> {
+    match tensor_bytes(ctx, ty) {
+        Some(bytes) if bytes <= isize::MAX as u64 => Ok(()),
+        _ => Err("a result of more elements than memory holds".into()),
     }
 }
 

@@ -59,7 +59,7 @@ pub enum ValueType<'a> {
         /// The dimensions; `None` where not even the rank is given.
         shape: Option<Vec<Dimension<'a>>>,
     },
-    /// A sequence, map, optional or sparse tensor; not read further.
+    /// A sequence, map, optional or sparse tensor, with its article; not read further.
     Other(&'static str),
 }
 
@@ -126,11 +126,11 @@ impl<'a> ValueType<'a> {
             let field = field?;
             match field.number {
                 1 => set_once(&mut ty, field, "tensor_type", read_tensor_type)?,
-                4 => ty = Some(ValueType::Other("sequence")),
-                5 => ty = Some(ValueType::Other("map")),
-                7 => ty = Some(ValueType::Other("opaque")),
-                8 => ty = Some(ValueType::Other("sparse tensor")),
-                9 => ty = Some(ValueType::Other("optional")),
+                4 => ty = Some(ValueType::Other("a sequence")),
+                5 => ty = Some(ValueType::Other("a map")),
+                7 => ty = Some(ValueType::Other("an opaque value")),
+                8 => ty = Some(ValueType::Other("a sparse tensor")),
+                9 => ty = Some(ValueType::Other("an optional")),
                 _ => {}
             }
         }

@@ -7,6 +7,8 @@ mod external;
 #[cfg(test)]
 mod fixture;
 #[cfg(test)]
+mod fuzz;
+#[cfg(test)]
 mod model;
 #[cfg(test)]
 mod models;

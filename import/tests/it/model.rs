@@ -3,6 +3,7 @@
 use import::onnx::model::{AttributeValue, MAX_DEPTH, Model};
 use import::onnx::tensor::{Dimension, ValueType};
 
+use crate::fuzz::{flipped, random_numbers};
 use crate::writer::{
     self, Graph, Message, float, floats_tensor, graph, int, ints, ints_tensor, property, string, tensor,
 };
@@ -119,18 +120,10 @@ fn a_truncated_file_is_an_error_at_every_length_inside_the_graph() {
 #[test]
 fn flipped_bytes_never_panic() {
     let bytes = everything();
-    let mut state = 1u64;
-    let mut random = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) as usize
-    };
+    let mut random = random_numbers(1);
     let mut accepted = 0;
     for _ in 0..20_000 {
-        let mut broken = bytes.clone();
-        for _ in 0..=random() % 3 {
-            let at = random() % broken.len();
-            broken[at] = random() as u8;
-        }
+        let broken = flipped(&bytes, &mut random);
         accepted += usize::from(Model::read(&broken).is_ok());
     }
     assert!((1..20_000).contains(&accepted), "{accepted} accepted: the flips test nothing");
