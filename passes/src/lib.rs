@@ -16,6 +16,7 @@ mod stages;
 
 /// Our own passes: the table that `optc passes` prints, and that a [`manager::Registry`] starts from.
 pub static PASSES: &[&manager::PassDef] = &[
+    &simplify::SIMPLIFY,
     &simplify::DCE,
     &simplify::CSE,
     &stages::LAYOUT,

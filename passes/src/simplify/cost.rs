@@ -1,0 +1,88 @@
+//! What an operation costs, beside its operands.
+//!
+//! The unit is one byte moved to or from memory; a core does about [`FLOPS_PER_BYTE`] operations meanwhile. What is
+//! elementwise is mostly fused with its neighbours and pays half of its bytes; a kernel of its own stands alone. A
+//! weight is computed once, when the program is loaded, and costs next to nothing. Sizes that are not known count as
+//! [`UNKNOWN_SIZE`]: a wrong guess costs time, never the right result.
+
+use ir::opdef::Contract;
+use ir::scalar::{Scalar, Unary};
+use ir::{Context, Dim, Kind, Traits, Type, size};
+
+use super::graph::{Graph, Node, OpHead};
+
+const FLOPS_PER_BYTE: f64 = 8.0;
+const UNKNOWN_SIZE: u64 = 128;
+/// Of starting an operation.
+const START: f64 = 256.0;
+
+/// The cost of a node; 0 for a value from outside.
+pub(super) fn cost(graph: &Graph<'_>, node: &Node) -> f64 {
+    let facts = &graph.analysis;
+    let Some(op) = facts.op(node) else { return 0.0 };
+    if op.def.traits.contains(Traits::CONSTANT) {
+        return 1.0;
+    }
+    if node.children.iter().all(|child| graph[*child].data.is_weight) {
+        return 2.0;
+    }
+    let types: Vec<Type> = node.children.iter().map(|child| graph[*child].data.ty).collect();
+    let moved: f64 = types.iter().map(|ty| bytes(facts.ctx, *ty)).sum::<f64>() + bytes(facts.ctx, op.ty);
+    START + work(facts.ctx, op, &types, moved)
+}
+
+fn work(ctx: &Context, op: &OpHead, operands: &[Type], moved: f64) -> f64 {
+    let results = elements(ctx, op.ty);
+    match op.def.kind {
+        Kind::View(_) if op.def.traits.contains(Traits::SAME_ORDER) => 0.0,
+        Kind::View(_) => moved,
+        Kind::Elementwise(tree) => moved / 2.0 + results * steps(tree) / FLOPS_PER_BYTE,
+        Kind::Contract(contract) => {
+            let depth = match contract {
+                Contract::Conv2d => elements(ctx, operands[1]) / first_size(ctx, operands[1]),
+                Contract::Matmul => {
+                    (elements(ctx, operands[0]) * elements(ctx, operands[1]) / results).sqrt()
+                }
+            };
+            moved + 2.0 * results * depth / FLOPS_PER_BYTE
+        }
+        Kind::Reduce(_) => moved,
+        _ => 8.0 * moved,
+    }
+}
+
+/// Simple operations for one element.
+fn steps(tree: &Scalar) -> f64 {
+    match tree {
+        Scalar::Arg(_) | Scalar::Attr(_) | Scalar::Const(_) => 0.0,
+        Scalar::Unary(unary, a) => unary_steps(*unary) + steps(a),
+        Scalar::Convert(a) => 1.0 + steps(a),
+        Scalar::Binary(_, a, b) => 1.0 + steps(a) + steps(b),
+        Scalar::Fma(a, b, c) | Scalar::Select(a, b, c) => 1.0 + steps(a) + steps(b) + steps(c),
+    }
+}
+
+fn unary_steps(unary: Unary) -> f64 {
+    match unary {
+        Unary::Neg | Unary::Abs | Unary::Floor | Unary::Ceil | Unary::RoundEven | Unary::Not => 1.0,
+        Unary::Sqrt => 4.0,
+        Unary::Exp | Unary::Log | Unary::Tanh | Unary::Erf | Unary::Sigmoid | Unary::Sin | Unary::Cos => 16.0,
+    }
+}
+
+fn sizes(ctx: &Context, ty: Type) -> impl Iterator<Item = u64> + '_ {
+    let shape: &[Dim] = ctx.type_data(ty).tensor_shape().unwrap_or_default();
+    shape.iter().map(|dim| dim.known().unwrap_or(UNKNOWN_SIZE))
+}
+
+fn elements(ctx: &Context, ty: Type) -> f64 {
+    sizes(ctx, ty).map(|size| size as f64).product()
+}
+
+fn first_size(ctx: &Context, ty: Type) -> f64 {
+    sizes(ctx, ty).next().unwrap_or(1).max(1) as f64
+}
+
+fn bytes(ctx: &Context, ty: Type) -> f64 {
+    elements(ctx, ty) * size::storage_bits(ctx, ctx.elem(ty)).unwrap_or(64) as f64 / 8.0
+}

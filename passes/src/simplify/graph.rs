@@ -1,0 +1,224 @@
+//! How a run of pure operations stands in an e-graph.
+//!
+//! A node is a *head* (a row with its attributes and result type, or a value from outside) with child classes. Heads are
+//! numbered in the order of their appearance, so that nothing depends on how the context numbers its handles. Each
+//! class knows its type, whether it is known before the program runs, and, if it is small, its constant value; a pure
+//! operation on such constants joins the class of its value.
+
+use egg::{Analysis, DidMerge, EGraph, Id};
+use indexmap::IndexSet;
+use ir::builder::infer;
+use ir::opdef::InferInput;
+use ir::{Attr, Context, OpDef, OpName, Traits, Type, Value};
+use rustc_hash::FxBuildHasher;
+use smallvec::SmallVec;
+
+use super::fold;
+
+/// The e-graph of one run of operations.
+pub(super) type Graph<'a> = EGraph<Node, Facts<'a>>;
+
+/// An operation, or a value from outside.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Node {
+    /// Which of [`Facts::heads`].
+    pub(super) head: u32,
+    /// The operands.
+    pub(super) children: SmallVec<[Id; 4]>,
+}
+
+impl egg::Language for Node {
+    type Discriminant = u32;
+
+    fn discriminant(&self) -> u32 {
+        self.head
+    }
+
+    fn matches(&self, other: &Node) -> bool {
+        self.head == other.head && self.children.len() == other.children.len()
+    }
+
+    fn children(&self) -> &[Id] {
+        &self.children
+    }
+
+    fn children_mut(&mut self) -> &mut [Id] {
+        &mut self.children
+    }
+}
+
+/// A node without its children.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Head {
+    /// A value that the run does not compute, or that an operation with effects or several results does.
+    Leaf(Value, Type),
+    /// A pure operation of one result.
+    Op(OpHead),
+}
+
+/// An operation without its operands.
+#[derive(Clone, Copy)]
+pub(super) struct OpHead {
+    pub(super) def: &'static OpDef,
+    pub(super) name: OpName,
+    pub(super) properties: Attr,
+    pub(super) attrs: Attr,
+    pub(super) ty: Type,
+}
+
+impl OpHead {
+    fn key(&self) -> (OpName, Attr, Attr, Type) {
+        (self.name, self.properties, self.attrs, self.ty)
+    }
+}
+
+impl PartialEq for OpHead {
+    fn eq(&self, other: &Self) -> bool {
+        self.key() == other.key()
+    }
+}
+impl Eq for OpHead {}
+impl std::hash::Hash for OpHead {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.key().hash(state);
+    }
+}
+
+impl Head {
+    pub(super) fn ty(&self) -> Type {
+        match self {
+            Head::Leaf(_, ty) => *ty,
+            Head::Op(op) => op.ty,
+        }
+    }
+}
+
+/// What is shared by all classes.
+pub(super) struct Facts<'a> {
+    pub(super) ctx: &'a Context,
+    pub(super) heads: IndexSet<Head, FxBuildHasher>,
+}
+
+/// What is known of a class.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fact {
+    /// Its type.
+    pub(super) ty: Type,
+    /// Whether it is known before the program runs.
+    pub(super) is_weight: bool,
+    /// Its elements, where they are few and written in the program.
+    pub(super) constant: Option<Attr>,
+}
+
+impl<'a> Facts<'a> {
+    pub(super) fn new(ctx: &'a Context) -> Facts<'a> {
+        Facts { ctx, heads: IndexSet::default() }
+    }
+
+    /// The head's number.
+    pub(super) fn number(&mut self, head: Head) -> u32 {
+        self.heads.insert_full(head).0 as u32
+    }
+
+    /// The operation of a node, unless it is a leaf.
+    pub(super) fn op(&self, node: &Node) -> Option<&OpHead> {
+        match &self.heads[node.head as usize] {
+            Head::Leaf(..) => None,
+            Head::Op(op) => Some(op),
+        }
+    }
+}
+
+impl Analysis<Node> for Facts<'_> {
+    type Data = Fact;
+
+    fn make(graph: &mut Graph<'_>, node: &Node, _: Id) -> Fact {
+        let facts = &graph.analysis;
+        let ty = facts.heads[node.head as usize].ty();
+        let Some(op) = facts.op(node) else {
+            return Fact { ty, is_weight: false, constant: None };
+        };
+        let is_source = op.def.traits.contains(Traits::CONSTANT);
+        let is_weight = match node.children.is_empty() {
+            true => is_source,
+            false => node.children.iter().all(|child| graph[*child].data.is_weight),
+        };
+        let constant = match (is_weight, is_source) {
+            (false, _) => None,
+            (true, true) => fold::written_value(facts.ctx, op),
+            (true, false) => fold::fold(graph, op, &node.children),
+        };
+        Fact { ty, is_weight, constant }
+    }
+
+    fn merge(&mut self, a: &mut Fact, b: Fact) -> DidMerge {
+        assert_eq!(a.ty, b.ty, "only values of one type are equal");
+        let before = (a.is_weight, a.constant);
+        a.is_weight |= b.is_weight;
+        a.constant = a.constant.or(b.constant);
+        let after = (a.is_weight, a.constant);
+        DidMerge(after != before, after != (b.is_weight, b.constant))
+    }
+
+    fn modify(graph: &mut Graph<'_>, id: Id) {
+        let Fact { ty, constant: Some(value), .. } = graph[id].data else { return };
+        if let Some(node) = constant_node(graph, value, ty) {
+            let constant = graph.add(node);
+            graph.union(id, constant);
+        }
+    }
+}
+
+/// The node of a constant.
+fn constant_node(graph: &mut Graph<'_>, value: Attr, ty: Type) -> Option<Node> {
+    let ctx = graph.analysis.ctx;
+    let name = ctx.op_name("nn.constant");
+    let properties = ctx.dict(vec![(ctx.ident("value"), value)]);
+    let head = OpHead { def: ctx.def(name)?, name, properties, attrs: Attr::EMPTY, ty };
+    Some(Node { head: graph.analysis.number(Head::Op(head)), children: SmallVec::new() })
+}
+
+/// Adds a constant.
+pub(super) fn add_constant(graph: &mut Graph<'_>, value: Attr, ty: Type) -> Option<Id> {
+    let node = constant_node(graph, value, ty)?;
+    Some(graph.add(node))
+}
+
+/// Adds an operation; none if its row refuses the operands.
+pub(super) fn add_op(
+    graph: &mut Graph<'_>,
+    name: &str,
+    children: &[Id],
+    attrs: &[(&str, Attr)],
+) -> Option<Id> {
+    let ctx = graph.analysis.ctx;
+    let properties = ctx.dict(attrs.iter().map(|(key, attr)| (ctx.ident(key), *attr)).collect());
+    add_op_like(graph, ctx.op_name(name), children, properties)
+}
+
+/// Adds an operation with these inherent attributes; none if its row refuses the operands.
+pub(super) fn add_op_like(
+    graph: &mut Graph<'_>,
+    name: OpName,
+    children: &[Id],
+    properties: Attr,
+) -> Option<Id> {
+    let ctx = graph.analysis.ctx;
+    let types: Vec<Type> = children.iter().map(|child| graph[*child].data.ty).collect();
+    let &[ty] = infer(ctx, name, &types, properties).ok()?.as_slice() else { return None };
+    let head = OpHead { def: ctx.def(name)?, name, properties, attrs: Attr::EMPTY, ty };
+    let head = graph.analysis.number(Head::Op(head));
+    Some(graph.add(Node { head, children: children.into() }))
+}
+
+/// Calls `ask` with what the row's inference sees of a node: its attributes with their defaults, its operands' types.
+pub(super) fn ask<R>(
+    graph: &Graph<'_>,
+    node: &Node,
+    ask: impl FnOnce(&InferInput<'_>) -> Option<R>,
+) -> Option<R> {
+    let op = graph.analysis.op(node)?;
+    let operands: SmallVec<[Type; 4]> = node.children.iter().map(|child| graph[*child].data.ty).collect();
+    let ctx = graph.analysis.ctx;
+    ask(&InferInput { ctx, def: op.def, operands: &operands, properties: op.properties })
+}

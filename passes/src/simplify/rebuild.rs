@@ -1,0 +1,146 @@
+//! How the chosen nodes become operations again.
+//!
+//! The old operations are walked in text order. At each, what it stands for is put in its place: the operation itself if
+//! its node was chosen, another operation of the same node moved here, or a new one, with new operands before it. So
+//! the order of the text is kept as far as it can be. A new operation takes the location of the old one; where it does
+//! the work of a dead operand of that too (a convolution, of its batch norm), it takes both, the operand's first.
+
+use egg::Id;
+use ir::{Body, Builder, Location, LocationData, Op, Value};
+use rustc_hash::FxHashMap;
+
+use super::extract::Choice;
+use super::graph::{Graph, Head, Node};
+use super::run::Run;
+
+/// Writes the choice into the body; gives how many operations it made anew.
+pub(super) fn rebuild(graph: &Graph<'_>, body: &mut Body, run: &Run, choice: &Choice) -> u64 {
+    let mut rebuilding = Rebuilding { graph, run, choice, body, values: FxHashMap::default(), made: 0 };
+    for &op in &run.ops {
+        match run.class_of(graph.analysis.ctx, rebuilding.body, op) {
+            None => {
+                for operand in rebuilding.body.operands(op).collect::<Vec<_>>() {
+                    rebuilding.put_value(operand, op);
+                }
+            }
+            Some(class) if choice.is_used(class) => {
+                rebuilding.put(class, op);
+            }
+            Some(_) => {}
+        }
+    }
+    rebuilding.replace();
+    rebuilding.made
+}
+
+struct Rebuilding<'r, 'a> {
+    graph: &'r Graph<'a>,
+    run: &'r Run,
+    choice: &'r Choice,
+    body: &'r mut Body,
+    /// The values of the classes that have been put.
+    values: FxHashMap<Id, Value>,
+    made: u64,
+}
+
+/// What is left to do for a class.
+enum Step {
+    /// Put its operands, then itself.
+    Open(Id),
+    /// Put itself: its operands are there.
+    Close(Id),
+}
+
+impl Rebuilding<'_, '_> {
+    fn put_value(&mut self, value: Value, before: Op) {
+        if let Some(class) = self.run.class_of_value(value) {
+            self.put(class, before);
+        }
+    }
+
+    /// Puts a class, and first what it reads, before an operation unless it is there already.
+    fn put(&mut self, class: Id, before: Op) {
+        let mut open = vec![Step::Open(class)];
+        while let Some(step) = open.pop() {
+            match step {
+                Step::Open(class) if self.values.contains_key(&class) => {}
+                Step::Open(class) => {
+                    let node = self.choice.node(class);
+                    if let Head::Leaf(value, _) = self.graph.analysis.heads[node.head as usize] {
+                        self.values.insert(class, value);
+                        continue;
+                    }
+                    open.push(Step::Close(class));
+                    let children = node.children.iter().rev();
+                    open.extend(children.map(|child| Step::Open(self.graph.find(*child))));
+                }
+                Step::Close(class) if self.values.contains_key(&class) => {}
+                Step::Close(class) => {
+                    let value = self.put_one(class, before);
+                    self.values.insert(class, value);
+                }
+            }
+        }
+    }
+
+    /// Puts the operation of a class whose operands are there.
+    fn put_one(&mut self, class: Id, before: Op) -> Value {
+        let node = self.choice.node(class);
+        let operands: Vec<Value> =
+            node.children.iter().map(|child| self.values[&self.graph.find(*child)]).collect();
+        let op = match self.run.originals.get(node) {
+            Some(&op) => {
+                if op != before {
+                    self.body.detach(op);
+                    self.body.insert_before(op, before);
+                }
+                if !self.body.operands(op).eq(operands.iter().copied()) {
+                    self.body.set_operands(op, &operands);
+                }
+                op
+            }
+            None => self.make(class, node, &operands, before),
+        };
+        self.body.result(op, 0)
+    }
+
+    fn make(&mut self, class: Id, node: &Node, operands: &[Value], before: Op) -> Op {
+        let head = *self.graph.analysis.op(node).expect("leaves are values already");
+        let replaced = self.run.first_op(class).unwrap_or(before);
+        let location = self.location(replaced, head.name);
+        let op = self.body.make_op(head.name, operands, &[head.ty], location);
+        self.body.set_properties(op, head.properties);
+        self.body.set_attrs(op, head.attrs);
+        Builder::before(self.graph.analysis.ctx, self.body, before).insert(op);
+        self.made += 1;
+        op
+    }
+
+    /// Where a new operation called `name` comes from that stands in for `replaced`.
+    fn location(&self, replaced: Op, name: ir::OpName) -> Location {
+        let ctx = self.graph.analysis.ctx;
+        let own = self.body.location(replaced);
+        let absorbed = self.body.operands(replaced).find_map(|operand| {
+            let class = self.run.class_of_value(operand)?;
+            let op = self.body.defining_op(operand)?;
+            (!self.choice.is_used(class) && self.body.name(op) == name).then(|| self.body.location(op))
+        });
+        match absorbed {
+            Some(first) if first.source_offset().is_none() && own.source_offset().is_none() => {
+                ctx.location(LocationData::Fused { metadata: None, parts: [first, own].into() })
+            }
+            Some(first) => first,
+            None => own,
+        }
+    }
+
+    /// Makes every reader of an old value read the new one.
+    fn replace(&mut self) {
+        for &op in &self.run.ops {
+            let Some(class) = self.run.class_of(self.graph.analysis.ctx, self.body, op) else { continue };
+            if let Some(&new) = self.values.get(&class) {
+                self.body.replace_uses(self.body.result(op, 0), new);
+            }
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! How an e-graph grows by the laws until none says anything new.
+//!
+//! In rounds: all matches of all laws are found first, then applied, then congruence is restored. Rounds and nodes are
+//! bounded, time is not, and matches come in the order of classes and laws, so that the same program always
+//! grows the same way.
+
+use egg::Id;
+use rustc_hash::FxHashMap;
+
+use super::graph::{Graph, Node};
+use super::laws::{LAWS, Law};
+use super::pattern::Match;
+
+/// How far an e-graph may grow.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    /// Most rounds.
+    pub(super) rounds: usize,
+    /// Most nodes; the round that passes it is the last, and stops there.
+    pub(super) nodes: usize,
+}
+
+/// Applies the laws for which `uses` holds until nothing changes, or a limit is met; gives how often each law joined two
+/// classes.
+pub(super) fn saturate(
+    graph: &mut Graph<'_>,
+    limits: Limits,
+    uses: &dyn Fn(&str) -> bool,
+) -> Vec<(&'static str, u64)> {
+    let laws: Vec<&Law> = LAWS.iter().filter(|law| uses(law.name)).collect();
+    let mut joined = vec![0; laws.len()];
+    for _ in 0..limits.rounds {
+        let found = find(graph, &laws);
+        let before = joined.iter().sum::<u64>();
+        for (law, class, found) in found {
+            joined[law] += u64::from(apply(graph, laws[law], class, &found));
+            if graph.total_size() > limits.nodes {
+                break;
+            }
+        }
+        graph.rebuild();
+        if joined.iter().sum::<u64>() == before || graph.total_size() > limits.nodes {
+            break;
+        }
+    }
+    laws.iter().map(|law| law.name).zip(joined).filter(|entry| entry.1 > 0).collect()
+}
+
+/// All matches: the law, the class and what was found, in the order of classes.
+fn find(graph: &Graph<'_>, laws: &[&Law]) -> Vec<(usize, Id, Match)> {
+    let mut by_root: FxHashMap<&str, Vec<usize>> = FxHashMap::default();
+    for (index, law) in laws.iter().enumerate() {
+        by_root.entry(law.left.root()).or_default().push(index);
+    }
+    let mut classes: Vec<Id> = graph.classes().map(|class| class.id).collect();
+    classes.sort_unstable();
+    let mut out = Vec::new();
+    for class in classes {
+        let named = |node: &Node| by_root.get(graph.analysis.op(node)?.def.name);
+        for node in &graph[class].nodes {
+            for &law in named(node).into_iter().flatten() {
+                out.extend(laws[law].left.matches(graph, node).into_iter().map(|found| (law, class, found)));
+            }
+        }
+    }
+    out
+}
+
+/// Makes a law's right side and joins it with the left; whether that was news.
+fn apply(graph: &mut Graph<'_>, law: &Law, class: Id, found: &Match) -> bool {
+    let Some(right) = law.build(graph, found) else { return false };
+    graph[right].data.ty == graph[class].data.ty && graph.union(class, right)
+}
