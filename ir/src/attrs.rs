@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::affine::{AffineMap, IntegerSet};
 use crate::entities::{Attr, Ident, Location, Type};
+use crate::types::Piece;
 
 /// The content of an [`Attr`] handle.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -108,7 +109,7 @@ pub enum AttrData {
         /// The dialect's name.
         dialect: Ident,
         /// What stands behind the dot, or in the angle brackets.
-        body: Box<str>,
+        body: Box<[Piece]>,
         /// The type behind the colon, if any.
         ty: Option<Type>,
     },

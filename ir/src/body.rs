@@ -5,6 +5,8 @@
 //! contiguous. Blocks hold their operations as a linked list with sequence numbers, so that "is before" costs nothing.
 //! An isolated operation nested in a body (a function in a module) owns a [`Body`] of its own: see [`Body::child`].
 
+use std::collections::BTreeMap;
+
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityList, EntityRef, ListPool, PrimaryMap};
 
@@ -37,6 +39,8 @@ pub struct Body {
     extras: PrimaryMap<ExtraIndex, Extra>,
     children: PrimaryMap<Child, Option<Box<Body>>>,
     value_lists: ListPool<Value>,
+    /// Where arguments come from, where that was said.
+    arg_locations: BTreeMap<Value, Location>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -150,6 +154,7 @@ impl Body {
             extras: PrimaryMap::new(),
             children: PrimaryMap::new(),
             value_lists: ListPool::new(),
+            arg_locations: BTreeMap::new(),
         };
         body.roots = (0..roots)
             .map(|_| body.regions.push(RegionRecord { owner: None.into(), blocks: vec![] }))

@@ -4,6 +4,7 @@
 //! functions at once.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{OnceLock, RwLock};
 
 use crate::attrs::AttrData;
@@ -37,9 +38,22 @@ pub struct Context {
     locations: Interner<LocationData>,
     names: Interner<OpNameEntry>,
     dialects: boxcar::Vec<&'static Dialect>,
-    blobs: RwLock<IndexMap<Ident, Blob>>,
+    blobs: RwLock<IndexMap<Ident, (Blob, BlobHome)>>,
     sources: boxcar::Vec<Source>,
     references: RwLock<HashMap<String, String>>,
+    distinct_count: AtomicU64,
+}
+
+/// Where a blob's bytes can be found again when the module is printed and read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BlobHome {
+    /// Where [`Context::references`] say, if they say anything; else in the text.
+    Reference,
+    /// In the text, with this alignment in bytes.
+    Text {
+        /// A power of two.
+        alignment: u32,
+    },
 }
 
 /// An operation's name with its row; equal if the name is.
@@ -79,6 +93,7 @@ impl Context {
             blobs: RwLock::default(),
             sources: boxcar::Vec::new(),
             references: RwLock::default(),
+            distinct_count: AtomicU64::new(0),
         };
         let empty = ctx.attr(AttrData::Dict(Box::default()));
         assert_eq!(empty, Attr::EMPTY, "the empty dictionary is interned first");
@@ -191,6 +206,12 @@ impl Context {
         }
     }
 
+    /// Whether a source text of so many bytes can still be kept: all together hold at most 2 GiB.
+    pub fn has_room(&self, bytes: usize) -> bool {
+        let used = self.sources.iter().map(|(_, source)| source.text.len() + 1).sum::<usize>();
+        used.saturating_add(bytes) < (1 << 31) - 2
+    }
+
     /// Keeps a source text for diagnostics; returns where it begins in the numbering of [`Location::at_source`].
     pub fn add_source(&self, name: &str, text: String) -> &Source {
         let start =
@@ -209,12 +230,31 @@ impl Context {
 
     /// Keeps a constant's bytes under a name; a later blob of the same name replaces it.
     pub fn set_blob(&self, key: Ident, blob: Blob) {
-        self.blobs.write().expect("no thread panics while it holds blobs").insert(key, blob);
+        self.set_blob_at(key, blob, BlobHome::Reference);
+    }
+
+    /// Keeps a constant's bytes under a name, and says where printed text has them.
+    pub fn set_blob_at(&self, key: Ident, blob: Blob, home: BlobHome) {
+        self.blobs.write().expect("no thread panics while it holds blobs").insert(key, (blob, home));
+    }
+
+    /// Where printed text has the bytes kept under a name.
+    pub fn blob_home(&self, key: Ident) -> Option<BlobHome> {
+        self.blobs.read().expect("no thread panics while it holds blobs").get(&key).map(|entry| entry.1)
+    }
+
+    /// A number that no distinct attribute of this context has yet.
+    pub fn fresh_distinct(&self) -> u64 {
+        self.distinct_count.fetch_add(1, Ordering::Relaxed)
     }
 
     /// The bytes kept under a name.
     pub fn blob(&self, key: Ident) -> Option<Blob> {
-        self.blobs.read().expect("no thread panics while it holds blobs").get(&key).cloned()
+        self.blobs
+            .read()
+            .expect("no thread panics while it holds blobs")
+            .get(&key)
+            .map(|entry| entry.0.clone())
     }
 
     /// Says where blobs come from that are not printed inline: an entry of `external_resources: {optc: {...}}`.

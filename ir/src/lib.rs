@@ -26,6 +26,7 @@ pub mod scalar;
 mod shorthand;
 pub mod size;
 pub mod target;
+pub mod text;
 pub mod types;
 pub mod weights;
 
@@ -33,14 +34,14 @@ pub use attrs::{AttrData, DenseData};
 pub use blob::{Blob, ConstantSource};
 pub use body::{Body, Successor};
 pub use builder::{Builder, OpSpec};
-pub use context::Context;
+pub use context::{BlobHome, Context};
 pub use diag::{Diagnostic, Severity};
 pub use entities::{Attr, Block, Ident, Location, Op, OpName, Region, Type, Use, Value};
 pub use location::LocationData;
-pub use module::Module;
+pub use module::{Aliases, Module};
 pub use opdef::{
     Access, Arity, AttrDef, AttrKind, Dialect, Infer, InferError, Kind, OpDef, OperandDef, Reuse, Traits,
 };
 pub use scalar::Scalar;
 pub use target::Target;
-pub use types::{Dim, FloatKind, Signedness, TypeData};
+pub use types::{Dim, FloatKind, Piece, Signedness, TypeData};

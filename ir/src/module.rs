@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use crate::body::{Body, OpRef};
 use crate::context::Context;
-use crate::entities::{Block, Ident, Location, Op};
+use crate::entities::{Attr, Block, Ident, Location, Op, Type};
 use crate::opdef::Traits;
+use indexmap::IndexMap;
+use rustc_hash::FxBuildHasher;
 
 /// A program with the context of its handles.
 ///
@@ -16,6 +18,17 @@ pub struct Module {
     pub ctx: Arc<Context>,
     /// Holds the outermost operation.
     pub top: Body,
+    /// Names that its text gave to attributes and types.
+    pub aliases: Aliases,
+}
+
+/// Names of attributes and types in a module's text, in the order of their definition.
+#[derive(Clone, Debug, Default)]
+pub struct Aliases {
+    /// Names behind `#`.
+    pub attrs: IndexMap<Attr, Ident, FxBuildHasher>,
+    /// Names behind `!`.
+    pub types: IndexMap<Type, Ident, FxBuildHasher>,
 }
 
 impl Module {
@@ -28,7 +41,7 @@ impl Module {
         child.add_block(child.root());
         top.set_child(op, child);
         top.append(op, block);
-        Module { ctx, top }
+        Module { ctx, top, aliases: Aliases::default() }
     }
 
     /// The outermost operation.
@@ -76,12 +89,12 @@ impl Body {
     }
 
     /// An attribute of the isolated operation itself, inherent or not.
-    pub fn own_attr(&self, ctx: &Context, name: Ident) -> Option<crate::entities::Attr> {
+    pub fn own_attr(&self, ctx: &Context, name: Ident) -> Option<Attr> {
         ctx.dict_get(self.properties, name).or_else(|| ctx.dict_get(self.attrs, name))
     }
 
     /// Sets an attribute, that no row has, of the isolated operation itself.
-    pub fn set_own_attr(&mut self, ctx: &Context, name: &str, value: crate::entities::Attr) {
+    pub fn set_own_attr(&mut self, ctx: &Context, name: &str, value: Attr) {
         self.attrs = ctx.dict_set(self.attrs, ctx.ident(name), value);
     }
 }

@@ -203,8 +203,18 @@ impl Body {
         }
     }
 
-    /// Where an argument of a block is said to come from: its block's first operation, else unknown.
-    pub fn arg_location(&self, block: Block) -> Location {
-        self.first_op(block).map_or(Location::UNKNOWN, |op| self.location(op))
+    /// Where an argument of a block comes from, if that was said.
+    pub fn arg_location(&self, arg: Value) -> Location {
+        self.arg_locations.get(&arg).copied().unwrap_or(Location::UNKNOWN)
+    }
+
+    /// Says where an argument of a block comes from.
+    pub fn set_arg_location(&mut self, arg: Value, location: Location) {
+        self.arg_locations.insert(arg, location);
+    }
+
+    /// The locations of all arguments that have one, so that they can be changed.
+    pub fn arg_locations_mut(&mut self) -> impl Iterator<Item = &mut Location> {
+        self.arg_locations.values_mut()
     }
 }

@@ -1,0 +1,173 @@
+//! How modules are written as text and read again.
+//!
+//! Two forms, which may be mixed in one file. The *generic* form is MLIR's, byte for byte what
+//! `mlir-opt --mlir-print-op-generic` writes, for every dialect, registered or not:
+//!
+//! ```text
+//! %0 = "nn.relu"(%arg0) : (tensor<4xf32>) -> tensor<4xf32>
+//! ```
+//!
+//! The *pretty* form follows from an operation's row, so that registering a row is enough to have it:
+//!
+//! ```text
+//! module {
+//!   func.func @main(%arg0: tensor<4xf32> {optc.name = "x"}) -> tensor<4xf32> {
+//!     %0 = nn.constant dense<1.000000e+00> : tensor<4xf32>
+//!     %1 = nn.add %arg0, %0 : tensor<4xf32>
+//!     %2 = nn.reshape %1 {shape = array<i64: 2, 2>} : (tensor<4xf32>) -> tensor<2x2xf32>
+//!     %3 = optc.group(%arg1 = %1) : (tensor<4xf32>) -> tensor<4xf32> {
+//!       %4 = nn.relu %arg1 : tensor<4xf32>
+//!       optc.yield %4 : tensor<4xf32>
+//!     }
+//!     return %3 : tensor<4xf32>
+//!   }
+//! }
+//! ```
+//!
+//! One type behind the colon is that of all operands and results. Inherent and other attributes share one pair of braces;
+//! the row tells them apart. What has no pretty form is written generic. Types and attributes of dialects that nobody
+//! registered are kept as their text. Bytes of big constants stand at the end, in `{-# dialect_resources ... #-}`, or are
+//! found again through `{-# external_resources: {optc: ...} #-}` (see [`Context::set_reference`]).
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::body::Body;
+use crate::context::Context;
+use crate::diag::Diagnostic;
+use crate::entities::{Attr, Type};
+use crate::module::Module;
+
+mod big;
+mod float;
+mod form;
+mod lexer;
+mod read;
+mod write;
+
+#[cfg(test)]
+mod tests;
+
+/// What is read beyond registered operations.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ParseOptions {
+    /// What becomes of operations that no dialect registered.
+    pub unregistered: Unregistered,
+}
+
+/// What becomes of operations that no dialect registered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Unregistered {
+    /// They are an error.
+    #[default]
+    Refuse,
+    /// They are kept, in generic form.
+    Allow,
+}
+
+/// How modules are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PrintOptions {
+    /// In which form operations are written.
+    pub form: PrintForm,
+    /// Whether locations are.
+    pub locations: Locations,
+}
+
+/// In which form operations are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PrintForm {
+    /// By their rows, where they have one.
+    #[default]
+    Pretty,
+    /// All alike: `"name"(operands) <{properties}> (regions) {attributes} : (types) -> types`.
+    Generic,
+}
+
+/// Whether locations are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Locations {
+    /// They are not.
+    #[default]
+    Hidden,
+    /// Behind each operation: `loc(...)`.
+    Shown,
+}
+
+/// Reads a module of registered operations.
+///
+/// # Errors
+/// All faults that were found, in text order: of grammar (the first ends the reading), of names and types of values. What
+/// rows demand is the verifier's matter ([`crate::verify`]).
+pub fn parse(ctx: &Arc<Context>, name: &str, text: String) -> Result<Module, Vec<Diagnostic>> {
+    parse_with(ctx, name, text, &ParseOptions::default())
+}
+
+/// Reads a module.
+///
+/// # Errors
+/// As [`parse`].
+pub fn parse_with(
+    ctx: &Arc<Context>,
+    name: &str,
+    text: String,
+    options: &ParseOptions,
+) -> Result<Module, Vec<Diagnostic>> {
+    read::module(ctx, name, text, options)
+}
+
+/// Reads a type.
+///
+/// # Errors
+/// The first fault of grammar.
+pub fn parse_type(ctx: &Context, text: &str) -> Result<Type, Vec<Diagnostic>> {
+    read::whole(ctx, text, |reader| reader.ty())
+}
+
+/// Reads an attribute.
+///
+/// # Errors
+/// The first fault of grammar.
+pub fn parse_attr(ctx: &Context, text: &str) -> Result<Attr, Vec<Diagnostic>> {
+    read::whole(ctx, text, |reader| reader.attr())
+}
+
+/// The pretty text of a module.
+pub fn print(module: &Module) -> String {
+    print_with(module, &PrintOptions::default())
+}
+
+/// The text of a module.
+pub fn print_with(module: &Module, options: &PrintOptions) -> String {
+    let mut text = String::new();
+    write(module, options, &mut text).expect("a string takes all text");
+    text
+}
+
+/// Writes the text of a module piece by piece.
+///
+/// # Errors
+/// When `out` refuses.
+pub fn write(module: &Module, options: &PrintOptions, out: &mut dyn fmt::Write) -> fmt::Result {
+    write::module(module, options, out)
+}
+
+/// The pretty text of what an isolated operation holds: its regions, without the operation.
+pub fn print_body(ctx: &Context, body: &Body) -> String {
+    write::body(ctx, body)
+}
+
+/// The text of a type.
+pub fn type_text(ctx: &Context, ty: Type) -> String {
+    write::whole(ctx, usize::MAX, |writer| writer.ty(ty))
+}
+
+/// The text of an attribute.
+pub fn attr_text(ctx: &Context, attr: Attr) -> String {
+    write::whole(ctx, usize::MAX, |writer| writer.attr(attr))
+}
+
+/// The text of a type for a message: a long one is cut.
+pub(crate) fn short_type(ctx: &Context, ty: Type) -> String {
+    write::whole(ctx, write::SHORT, |writer| writer.ty(ty))
+}

@@ -1,0 +1,281 @@
+//! How a text becomes a module.
+//!
+//! A recursive descent over tokens, one pass, no backtracking but for the insides of opaque types. Nesting is bounded
+//! ([`MAX_DEPTH`]), counted through aliases too, so that no text can exhaust the stack of the reader or of whoever walks
+//! what was read. Faults of meaning (an unknown value, a wrong count) are noted and reading goes on; a fault of grammar
+//! ends it.
+
+use std::fmt::Display;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::ParseOptions;
+use super::lexer::{self, Kind, Token};
+use crate::context::Context;
+use crate::diag::Diagnostic;
+use crate::entities::{Attr, Location, Type};
+use crate::module::{Aliases, Module};
+
+mod affine;
+mod attrs;
+mod dense;
+mod locations;
+mod memo;
+mod metadata;
+mod numbers;
+mod opaque;
+mod ops;
+mod pretty;
+mod regions;
+mod top;
+mod types;
+mod values;
+
+use memo::Memo;
+
+pub(super) use dense::element_bytes;
+
+/// How deep brackets, regions and aliases may nest.
+pub(super) const MAX_DEPTH: u32 = 256;
+
+/// A fault of grammar, already noted.
+#[derive(Debug)]
+pub(super) struct Failed;
+
+/// What a part of the text means, unless its grammar is at fault.
+pub(super) type Read<T> = Result<T, Failed>;
+
+/// A text that is being read.
+pub(super) struct Reader<'c> {
+    ctx: &'c Context,
+    options: &'c ParseOptions,
+    text: &'c str,
+    /// Where the text begins in the numbering of source offsets.
+    base: u32,
+    token: Token,
+    /// The end of the token before.
+    passed: usize,
+    depth: u32,
+    /// The greatest depth since the definition of the alias that is being read began.
+    deepest: u32,
+    diagnostics: Vec<Diagnostic>,
+    attr_aliases: FxHashMap<&'c str, Alias<Attr>>,
+    type_aliases: FxHashMap<&'c str, Alias<Type>>,
+    aliases: Aliases,
+    /// Whether a location's alias was named before its definition.
+    has_deferred: bool,
+    distinct: FxHashMap<u64, Attr>,
+    memo: Memo<'c>,
+    /// Operands of the operation that is being read; kept for its room.
+    mentions: Vec<values::Mention<'c>>,
+}
+
+/// What an alias stands for, and how deep that nests.
+#[derive(Clone, Copy)]
+struct Alias<T> {
+    value: T,
+    height: u32,
+}
+
+/// Reads a module.
+pub(super) fn module(
+    ctx: &Arc<Context>,
+    name: &str,
+    text: String,
+    options: &ParseOptions,
+) -> Result<Module, Vec<Diagnostic>> {
+    let mut reader = Reader::new(ctx, name, text, options)?;
+    let top = reader.top();
+    if reader.diagnostics.is_empty() {
+        let top = top.expect("a reader that failed has noted why");
+        return Ok(Module { ctx: ctx.clone(), top, aliases: reader.aliases });
+    }
+    reader.diagnostics.sort_by_key(|diagnostic| diagnostic.location.source_offset());
+    Err(reader.diagnostics)
+}
+
+/// Reads one thing, which must be all of the text.
+pub(super) fn whole<T>(
+    ctx: &Context,
+    text: &str,
+    read: impl FnOnce(&mut Reader<'_>) -> Read<T>,
+) -> Result<T, Vec<Diagnostic>> {
+    let options = ParseOptions::default();
+    let mut reader = Reader::new(ctx, "<text>", text.to_owned(), &options)?;
+    let found = read(&mut reader).and_then(|found| match reader.token.kind {
+        Kind::End => Ok(found),
+        _ => Err(reader.expected("the end of the text")),
+    });
+    found.map_err(|Failed| reader.diagnostics)
+}
+
+impl<'c> Reader<'c> {
+    fn new(
+        ctx: &'c Context,
+        name: &str,
+        text: String,
+        options: &'c ParseOptions,
+    ) -> Result<Reader<'c>, Vec<Diagnostic>> {
+        if !ctx.has_room(text.len()) {
+            let message = format!("`{name}` is too long: all texts of a run together hold at most 2 GiB");
+            return Err(vec![Diagnostic::error(Location::UNKNOWN, message)]);
+        }
+        let source = ctx.add_source(name, text);
+        Ok(Reader {
+            ctx,
+            options,
+            text: &source.text,
+            base: source.start,
+            token: lexer::next(source.text.as_bytes(), 0),
+            passed: 0,
+            depth: 0,
+            deepest: 0,
+            diagnostics: Vec::new(),
+            attr_aliases: FxHashMap::default(),
+            type_aliases: FxHashMap::default(),
+            aliases: Aliases::default(),
+            has_deferred: false,
+            distinct: FxHashMap::default(),
+            memo: Memo::default(),
+            mentions: Vec::new(),
+        })
+    }
+
+    fn bytes(&self) -> &'c [u8] {
+        self.text.as_bytes()
+    }
+
+    /// The text of the current token.
+    fn spelling(&self) -> &'c str {
+        let Token { start, end, .. } = self.token;
+        self.text.get(start..end).unwrap_or("")
+    }
+
+    /// Goes on to the next token, and gives the text of the one passed.
+    fn advance(&mut self) -> &'c str {
+        let spelling = self.spelling();
+        self.passed = self.token.end;
+        self.token = lexer::next(self.bytes(), self.token.end);
+        spelling
+    }
+
+    /// Goes on at byte `at`.
+    fn resume(&mut self, at: usize) {
+        self.passed = at;
+        self.token = lexer::next(self.bytes(), at);
+    }
+
+    fn is(&self, byte: u8) -> bool {
+        self.token.kind == Kind::Byte(byte)
+    }
+
+    fn is_word(&self, word: &str) -> bool {
+        self.token.kind == Kind::Word && self.spelling() == word
+    }
+
+    fn eat(&mut self, byte: u8) -> bool {
+        let found = self.is(byte);
+        if found {
+            self.advance();
+        }
+        found
+    }
+
+    fn eat_word(&mut self, word: &str) -> bool {
+        let found = self.is_word(word);
+        if found {
+            self.advance();
+        }
+        found
+    }
+
+    fn expect(&mut self, byte: u8) -> Read<()> {
+        if self.eat(byte) { Ok(()) } else { Err(self.expected(format_args!("`{}`", byte as char))) }
+    }
+
+    fn expect_kind(&mut self, kind: Kind, what: &str) -> Read<&'c str> {
+        if self.token.kind == kind { Ok(self.advance()) } else { Err(self.expected(what)) }
+    }
+
+    fn expect_word(&mut self, word: &str) -> Read<()> {
+        if self.eat_word(word) { Ok(()) } else { Err(self.expected(format_args!("`{word}`"))) }
+    }
+
+    /// Reads `item`s between commas until `close`, which is passed.
+    fn list(&mut self, close: u8, mut item: impl FnMut(&mut Self) -> Read<()>) -> Read<()> {
+        if self.eat(close) {
+            return Ok(());
+        }
+        loop {
+            item(self)?;
+            if self.eat(close) {
+                return Ok(());
+            }
+            if !self.eat(b',') {
+                return Err(self.expected(format_args!("`,` or `{}`", close as char)));
+            }
+        }
+    }
+
+    /// Reads something that nests one deeper.
+    fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
+        self.reach(1)?;
+        self.depth += 1;
+        let found = read(self);
+        self.depth -= 1;
+        found
+    }
+
+    /// Notes that something of this height stands here.
+    fn reach(&mut self, height: u32) -> Read<()> {
+        let depth = self.depth + height;
+        self.deepest = self.deepest.max(depth);
+        if depth <= MAX_DEPTH {
+            return Ok(());
+        }
+        let start = self.token.start;
+        Err(self.fault(start, format!("nests deeper than {MAX_DEPTH}")))
+    }
+
+    /// The location of a byte of the text.
+    fn location(&self, at: usize) -> Location {
+        Location::at_source(self.base + at as u32)
+    }
+
+    /// Notes a fault at a byte, and goes on.
+    fn note(&mut self, at: usize, message: impl Into<String>) {
+        let diagnostic = Diagnostic::error(self.location(at), message);
+        self.diagnostics.push(diagnostic);
+    }
+
+    /// Notes a fault at a byte that ends the reading.
+    fn fault(&mut self, at: usize, message: impl Into<String>) -> Failed {
+        self.note(at, message);
+        Failed
+    }
+
+    /// Notes that something else stands where `what` must.
+    fn expected(&mut self, what: impl Display) -> Failed {
+        let Token { kind, start, .. } = self.token;
+        let found = match (kind, self.bytes().get(start)) {
+            (Kind::End, _) => "the end of the text".to_owned(),
+            (Kind::Invalid, Some(b'"')) => "a string without its end".to_owned(),
+            (Kind::Invalid, Some(0)) => "a NUL byte".to_owned(),
+            (Kind::Invalid, _) => match self.text.get(start..).and_then(|rest| rest.chars().next()) {
+                Some(found) => format!("`{}`", found.escape_default()),
+                None => "half a character".to_owned(),
+            },
+            _ => format!("`{}`", shortened(self.spelling())),
+        };
+        self.fault(start, format!("expected {what}, found {found}"))
+    }
+}
+
+/// At most 40 characters of a text that is quoted in a message.
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(40) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_owned(),
+    }
+}

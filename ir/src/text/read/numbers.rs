@@ -1,0 +1,171 @@
+//! How numbers are read into the bits of their type.
+
+use super::{Failed, Read, Reader};
+use crate::attrs::AttrData;
+use crate::entities::{Attr, Type};
+use crate::text::big::Big;
+use crate::text::float;
+use crate::text::lexer::Kind;
+use crate::types::{FloatKind, Signedness, TypeData};
+
+/// More digits than any integer that is ever written has.
+const MAX_DIGITS: usize = 10_000;
+
+/// A number as it is written.
+#[derive(Clone, Copy)]
+pub(super) struct Literal<'c> {
+    pub negative: bool,
+    /// Digits, without the sign.
+    pub text: &'c str,
+    pub is_float: bool,
+}
+
+impl Literal<'_> {
+    fn is_hex(&self) -> bool {
+        !self.is_float && self.text.starts_with("0x")
+    }
+
+    /// The magnitude of an integer.
+    fn magnitude(&self) -> Option<Big> {
+        let digits = self.text.strip_prefix("0x").unwrap_or(self.text);
+        if self.is_float || digits.len() > MAX_DIGITS {
+            return None;
+        }
+        if !self.is_hex() {
+            return Some(Big::from_decimal(digits.as_bytes()));
+        }
+        let mut big = Big::new(0);
+        for digit in digits.chars() {
+            big.mul_add(16, digit.to_digit(16)?);
+        }
+        Some(big)
+    }
+
+    /// The value, if it is an integer of 64 bits.
+    pub(super) fn to_i64(self) -> Option<i64> {
+        if self.is_float {
+            return None;
+        }
+        let magnitude = match self.text.strip_prefix("0x") {
+            Some(digits) => i128::from_str_radix(digits, 16).ok()?,
+            None => self.text.parse::<i128>().ok()?,
+        };
+        i64::try_from(if self.negative { -magnitude } else { magnitude }).ok()
+    }
+}
+
+/// How an integer's range is drawn.
+#[derive(Clone, Copy)]
+struct Range {
+    width: u32,
+    signedness: Signedness,
+}
+
+impl Range {
+    /// Two's complement of a number in the range, sign-extended to whole words, least significant first.
+    fn words(self, negative: bool, magnitude: &Big) -> Option<Vec<u64>> {
+        let bits = magnitude.bits();
+        let is_lowest = || negative && bits == self.width && magnitude.is_power_of_two();
+        let fits = match (self.signedness, negative) {
+            _ if magnitude.is_zero() => true,
+            (Signedness::Signed, _) | (Signedness::Signless, true) => bits < self.width || is_lowest(),
+            (Signedness::Signless, false) | (Signedness::Unsigned, false) => bits <= self.width,
+            (Signedness::Unsigned, true) => false,
+        };
+        if !fits {
+            return None;
+        }
+        let mut words = magnitude.words64();
+        words.resize(self.width.div_ceil(64).max(1) as usize, 0);
+        if negative {
+            let mut carry = true;
+            for word in &mut words {
+                (*word, carry) = (!*word).overflowing_add(u64::from(carry));
+            }
+        }
+        self.extend(&mut words);
+        Some(words)
+    }
+
+    /// Repeats the sign bit (or zero) above the width.
+    fn extend(self, words: &mut [u64]) {
+        let used = self.width % 64;
+        let Some(last) = words.last_mut().filter(|_| used > 0) else { return };
+        let is_negative = self.signedness != Signedness::Unsigned && *last >> (used - 1) & 1 == 1;
+        let mask = u64::MAX << used;
+        *last = if is_negative { *last | mask } else { *last & !mask };
+    }
+}
+
+impl<'c> Reader<'c> {
+    /// An integer or float literal, with its sign.
+    pub(super) fn literal(&mut self) -> Read<Literal<'c>> {
+        let negative = self.eat(b'-');
+        let is_float = self.token.kind == Kind::Float;
+        if !is_float && self.token.kind != Kind::Integer {
+            return Err(self.expected("a number"));
+        }
+        Ok(Literal { negative, text: self.advance(), is_float })
+    }
+
+    /// The attribute of an integer literal.
+    pub(super) fn integer_attr(&mut self, at: usize, literal: &Literal<'_>, ty: Type) -> Read<Attr> {
+        let words = self.integer_words(at, literal, ty)?;
+        let data = match self.ctx.type_data(ty) {
+            TypeData::Integer { width: 1, signedness: Signedness::Signless } => AttrData::Bool(words[0] != 0),
+            TypeData::Integer { width, .. } if *width > 128 => {
+                AttrData::WideInteger { words: words.into(), ty }
+            }
+            data => {
+                let is_unsigned = matches!(data, TypeData::Integer { signedness: Signedness::Unsigned, .. });
+                AttrData::Integer { value: extended(&words, is_unsigned), ty }
+            }
+        };
+        Ok(self.ctx.attr(data))
+    }
+
+    /// The words of an integer literal of an integer or index type.
+    pub(super) fn integer_words(&mut self, at: usize, literal: &Literal<'_>, ty: Type) -> Read<Vec<u64>> {
+        let range = match self.ctx.type_data(ty) {
+            TypeData::Integer { width, signedness } => Range { width: *width, signedness: *signedness },
+            _ => Range { width: 64, signedness: Signedness::Signless },
+        };
+        let words = literal.magnitude().and_then(|magnitude| range.words(literal.negative, &magnitude));
+        words.ok_or_else(|| {
+            let ty = crate::text::short_type(self.ctx, ty);
+            self.fault(at, format!("this integer does not fit `{ty}`"))
+        })
+    }
+
+    /// The bits of a float literal of a format.
+    pub(super) fn float_bits(&mut self, at: usize, literal: &Literal<'_>, kind: FloatKind) -> Read<u128> {
+        if literal.is_float {
+            return Ok(float::parse(kind, literal.negative, literal.text));
+        }
+        if !literal.is_hex() || literal.negative {
+            return Err(self.not_a_float(at, literal));
+        }
+        let bits = u128::from_str_radix(&literal.text[2..], 16).ok();
+        let bits = bits.filter(|bits| kind.bits() == 128 || bits >> kind.bits() == 0);
+        bits.ok_or_else(|| self.fault(at, format!("these bits do not fit `{}`", kind.keyword())))
+    }
+
+    fn not_a_float(&mut self, at: usize, literal: &Literal<'_>) -> Failed {
+        let failed = self.fault(at, "expected a float, found an integer");
+        let number = super::shortened(literal.text);
+        if let Some(diagnostic) = self.diagnostics.last_mut() {
+            diagnostic.help = Some(format!("write `{number}.0`, or all bits in hexadecimal"));
+        }
+        failed
+    }
+}
+
+/// At most two words as one number.
+fn extended(words: &[u64], is_unsigned: bool) -> i128 {
+    match words {
+        [low] if is_unsigned => i128::from(*low),
+        [low] => i128::from(*low as i64),
+        [low, high, ..] => (u128::from(*low) | u128::from(*high) << 64) as i128,
+        [] => 0,
+    }
+}

@@ -1,0 +1,167 @@
+//! How types and attributes of dialects that nobody registered are read: as text, brackets balanced.
+//!
+//! What is inside and has a meaning to the printer (aliases, affine maps and sets, distinct attributes, other dialects'
+//! types and attributes) is read as what it is, so that `#d.x<#map>` and `#d.x<affine_map<(d0) -> (d0)>>` are equal.
+
+use super::attrs::Suffix;
+use super::{Read, Reader};
+use crate::entities::{Attr, Ident};
+use crate::text::lexer::{self, Kind};
+use crate::types::Piece;
+
+/// The pieces of an opaque text while they are collected.
+#[derive(Default)]
+struct Pieces {
+    done: Vec<Piece>,
+    text: String,
+}
+
+impl Pieces {
+    fn push(&mut self, piece: Piece) {
+        if !self.text.is_empty() {
+            self.done.push(Piece::Text(std::mem::take(&mut self.text).into()));
+        }
+        self.done.push(piece);
+    }
+
+    fn finish(mut self) -> Box<[Piece]> {
+        if !self.text.is_empty() {
+            self.done.push(Piece::Text(self.text.into()));
+        }
+        self.done.into()
+    }
+}
+
+impl Reader<'_> {
+    /// The dialect and body of the `!dialect.body`, `!dialect<body>` (or `#`) that stands here; none for an alias.
+    pub(super) fn dialect_symbol(&mut self) -> Read<Option<(Ident, Box<[Piece]>)>> {
+        let name = &self.spelling()[1..];
+        let end = self.token.end;
+        let is_open = self.bytes().get(end) == Some(&b'<');
+        let mut pieces = Pieces::default();
+        let Some((dialect, rest)) = name.split_once('.') else {
+            if !is_open {
+                return Ok(None);
+            }
+            let end = self.opaque(end + 1, &mut pieces)?;
+            // The bracket that closes the body is the last byte of its last piece of text.
+            pieces.text.pop();
+            self.resume(end);
+            return Ok(Some((self.ctx.ident(name), pieces.finish())));
+        };
+        pieces.text.push_str(rest);
+        let end = if is_open {
+            pieces.text.push('<');
+            self.opaque(end + 1, &mut pieces)?
+        } else {
+            end
+        };
+        self.resume(end);
+        Ok(Some((self.ctx.ident(dialect), pieces.finish())))
+    }
+
+    /// Collects the text from `at`, behind an open `<`, until that is closed; gives the byte behind.
+    fn opaque(&mut self, mut at: usize, pieces: &mut Pieces) -> Read<usize> {
+        let bytes = self.bytes();
+        let start = at;
+        let mut open = vec![b'>'];
+        while let Some(&byte) = bytes.get(at) {
+            if let Some(end) = self.piece(at, pieces)? {
+                at = end;
+                continue;
+            }
+            let end = match byte {
+                b'"' => match lexer::string_end(bytes, at) {
+                    Some(end) => end,
+                    None => return Err(self.fault(at, "a string without its end")),
+                },
+                b'-' if bytes.get(at + 1) == Some(&b'>') => at + 2,
+                _ => at + utf8_length(byte),
+            };
+            match byte {
+                b'<' => open.push(b'>'),
+                b'(' => open.push(b')'),
+                b'[' => open.push(b']'),
+                b'{' => open.push(b'}'),
+                b'>' | b')' | b']' | b'}' => self.close(at, byte, &mut open)?,
+                0 => return Err(self.fault(at, "a NUL byte")),
+                _ => {}
+            }
+            let space_end = lexer::skip_space(bytes, at);
+            if space_end > at {
+                pieces.text.push(' ');
+                at = space_end;
+                continue;
+            }
+            pieces.text.push_str(&self.text[at..end]);
+            at = end;
+            if open.is_empty() {
+                return Ok(at);
+            }
+        }
+        Err(self.fault(start, "a bracket that is never closed"))
+    }
+
+    fn close(&mut self, at: usize, byte: u8, open: &mut Vec<u8>) -> Read<()> {
+        match open.pop() {
+            Some(expected) if expected == byte => Ok(()),
+            expected => {
+                let expected = expected.unwrap_or(b'>') as char;
+                Err(self.fault(at, format!("expected `{expected}`, found `{}`", byte as char)))
+            }
+        }
+    }
+
+    /// Reads what stands at `at` if it has a meaning of its own; gives the byte behind it.
+    fn piece(&mut self, at: usize, pieces: &mut Pieces) -> Read<Option<usize>> {
+        let bytes = self.bytes();
+        let is_inside_word = at > 0 && lexer::is_word_byte(bytes[at - 1]);
+        let rest = &bytes[at..];
+        let is_piece = match bytes[at] {
+            b'#' | b'!' => matches!(rest.get(1), Some(b'a'..=b'z' | b'A'..=b'Z' | b'_')),
+            b'a' => rest.starts_with(b"affine_map<") || rest.starts_with(b"affine_set<"),
+            b'd' => rest.starts_with(b"distinct["),
+            _ => false,
+        };
+        if is_inside_word || !is_piece {
+            return Ok(None);
+        }
+        let token = lexer::next(bytes, at);
+        let name = self.text.get(at + 1..token.end).unwrap_or("");
+        let is_alias = !name.contains('.') && bytes.get(token.end) != Some(&b'<');
+        let is_unknown = match token.kind {
+            Kind::Hash => is_alias && !self.attr_aliases.contains_key(name),
+            Kind::Bang => is_alias && !self.type_aliases.contains_key(name),
+            _ => false,
+        };
+        if is_unknown {
+            return Ok(None);
+        }
+        self.token = token;
+        let piece = self.nested(|reader| match reader.token.kind {
+            Kind::Bang => reader.ty().map(Piece::Type),
+            _ => reader.attr_without_type().map(Piece::Attr),
+        })?;
+        pieces.push(piece);
+        // White space behind a piece belongs to the text.
+        Ok(Some(self.passed))
+    }
+
+    /// An attribute, without the `: type` that may stand behind it.
+    fn attr_without_type(&mut self) -> Read<Attr> {
+        match self.token.kind {
+            Kind::Hash => self.hash_attr(Suffix::Leave),
+            _ => self.word_attr(Suffix::Leave),
+        }
+    }
+}
+
+/// The length of the character that begins with `byte`.
+fn utf8_length(byte: u8) -> usize {
+    match byte {
+        0xF0.. => 4,
+        0xE0.. => 3,
+        0xC0.. => 2,
+        _ => 1,
+    }
+}

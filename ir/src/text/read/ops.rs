@@ -1,0 +1,276 @@
+//! How operations are read in the generic form, and made.
+
+use std::rc::Rc;
+
+use super::memo::Signature;
+use super::regions::Count;
+use super::values::{Frame, Mention};
+use super::{Read, Reader, shortened};
+use crate::body::{Body, Successor};
+use crate::entities::{Attr, Block, Location, Op, OpName, Type, Value};
+use crate::opdef::{OpDef, Traits};
+use crate::text::lexer::Kind;
+
+/// A name left of `=`, with how many results it stands for.
+#[derive(Clone, Copy)]
+pub(super) struct ResultName<'c> {
+    pub name: &'c str,
+    pub at: usize,
+    pub count: u32,
+}
+
+/// All that an operation is made of.
+pub(super) struct Parts {
+    pub name: OpName,
+    pub properties: Attr,
+    pub attrs: Attr,
+    pub operands: Vec<Value>,
+    pub results: Rc<Signature>,
+    pub successors: Vec<Successor>,
+    pub regions: Vec<Vec<Block>>,
+    pub child: Option<Body>,
+    pub location: Location,
+}
+
+/// Operations have at most this many operands, and results.
+const MAX_VALUES: usize = u16::MAX as usize;
+
+impl<'c> Reader<'c> {
+    /// An operation, with the names of its results, at the end of `block`.
+    pub(super) fn op(&mut self, frame: &mut Frame<'c>, block: Block) -> Read<()> {
+        let mut results = Vec::new();
+        let start = self.token.start;
+        if self.token.kind == Kind::Percent {
+            self.result_names(&mut results)?;
+        }
+        let at = self.token.start;
+        let op = match self.token.kind {
+            Kind::Text => self.generic_op(frame)?,
+            Kind::Word => match self.pretty_op(frame)? {
+                Some(parts) => parts,
+                None => {
+                    results.iter().for_each(|result| self.poison(frame, result.name));
+                    return Ok(());
+                }
+            },
+            _ => return Err(self.expected("an operation")),
+        };
+        self.make(frame, block, op, &results, if results.is_empty() { at } else { start })
+    }
+
+    /// `%a, %b:2 =`.
+    fn result_names(&mut self, results: &mut Vec<ResultName<'c>>) -> Read<()> {
+        loop {
+            let at = self.token.start;
+            let name = &self.expect_kind(Kind::Percent, "a result")?[1..];
+            let mut count = 1;
+            if self.eat(b':') {
+                let at = self.token.start;
+                let digits = self.expect_kind(Kind::Integer, "a number of results")?;
+                count =
+                    digits.parse().ok().filter(|count| (1..=MAX_VALUES as u32).contains(count)).unwrap_or(0);
+                if count == 0 {
+                    return Err(self.fault(at, format!("a name stands for 1 to {MAX_VALUES} results")));
+                }
+            }
+            results.push(ResultName { name, at, count });
+            if !self.eat(b',') {
+                return self.expect(b'=');
+            }
+        }
+    }
+
+    /// Makes an operation of its parts and names its results.
+    fn make(
+        &mut self,
+        frame: &mut Frame<'c>,
+        block: Block,
+        parts: Parts,
+        names: &[ResultName<'c>],
+        at: usize,
+    ) -> Read<()> {
+        let types = &parts.results.results;
+        if parts.operands.len() > MAX_VALUES || types.len() > MAX_VALUES {
+            return Err(self.fault(at, format!("operations have at most {MAX_VALUES} operands and results")));
+        }
+        let op = frame.body.make_op(parts.name, &parts.operands, types, parts.location);
+        frame.body.set_properties(op, parts.properties);
+        frame.body.set_attrs(op, parts.attrs);
+        if let Some(child) = parts.child {
+            frame.body.set_child(op, child);
+        }
+        if !parts.successors.is_empty() {
+            frame.body.set_successors(op, parts.successors);
+        }
+        for blocks in parts.regions {
+            let region = frame.body.add_op_region(op);
+            blocks.into_iter().for_each(|block| frame.body.attach_block(region, block));
+        }
+        frame.body.append(op, block);
+        self.name_results(frame, op, names, at);
+        Ok(())
+    }
+
+    fn name_results(&mut self, frame: &mut Frame<'c>, op: Op, names: &[ResultName<'c>], at: usize) {
+        let count = frame.body.result_count(op) as u64;
+        let named: u64 = names.iter().map(|name| u64::from(name.count)).sum();
+        if named != count && !names.is_empty() {
+            let op = self.ctx.op_name_str(frame.body.name(op));
+            self.note(at, format!("`{}` has {count} results, {named} are named", shortened(op)));
+            names.iter().for_each(|name| self.poison(frame, name.name));
+            return;
+        }
+        let mut index = 0;
+        for name in names {
+            let first = frame.body.result(op, index);
+            self.define(frame, name.name, name.at, first, name.count);
+            index += name.count as usize;
+        }
+    }
+
+    /// `"name"(operands)[successors] <{properties}> (regions) {attributes} : (types) -> types`.
+    fn generic_op(&mut self, frame: &mut Frame<'c>) -> Read<Parts> {
+        let at = self.token.start;
+        let (name, def) = self.quoted_name()?;
+        let mut mentions = std::mem::take(&mut self.mentions);
+        mentions.clear();
+        self.expect(b'(')?;
+        self.list(b')', |reader| {
+            mentions.push(reader.mention()?);
+            Ok(())
+        })?;
+        let successors = self.successors(frame)?;
+        let mut properties = Attr::EMPTY;
+        if self.eat(b'<') {
+            properties = self.dict()?;
+            self.expect(b'>')?;
+        }
+        let (mut regions, mut child) = (Vec::new(), None);
+        let is_isolated = def.is_some_and(|def| def.traits.contains(Traits::ISOLATED));
+        if self.eat(b'(') {
+            if is_isolated {
+                child = Some(self.isolated(Count::Listed, &[])?);
+                self.expect(b')')?;
+            } else {
+                self.list(b')', |reader| {
+                    regions.push(reader.region(frame, &[])?);
+                    Ok(())
+                })?;
+            }
+        }
+        let mut attrs = if self.is(b'{') { self.dict()? } else { Attr::EMPTY };
+        if let Some(def) = def {
+            (properties, attrs) = self.split_attrs(def, properties, attrs);
+        }
+        self.expect(b':')?;
+        let signature = self.signature()?;
+        let operands = self.operands(frame, &mentions, &signature.inputs, at)?;
+        self.mentions = mentions;
+        let location = self.trailing_location(at)?;
+        Ok(Parts {
+            name,
+            properties,
+            attrs,
+            operands,
+            results: signature,
+            successors,
+            regions,
+            child,
+            location,
+        })
+    }
+
+    /// The name of an operation in quotes, and its row.
+    fn quoted_name(&mut self) -> Read<(OpName, Option<&'static OpDef>)> {
+        let at = self.token.start;
+        let spelling = self.spelling();
+        let plain = &spelling[1..spelling.len() - 1];
+        let name = if plain.contains('\\') {
+            let ident = self.text_ident()?;
+            self.ctx.op_name(self.ctx.str(ident))
+        } else {
+            self.advance();
+            match self.memo.names.get(plain) {
+                Some(name) => *name,
+                None => {
+                    let name = self.ctx.op_name(plain);
+                    self.memo.names.insert(plain, name);
+                    name
+                }
+            }
+        };
+        let def = self.ctx.def(name);
+        if def.is_none() && self.options.unregistered == crate::text::Unregistered::Refuse {
+            self.note_unregistered(at, self.ctx.op_name_str(name));
+        }
+        Ok((name, def))
+    }
+
+    /// `%x`, `%x#1`.
+    pub(super) fn mention(&mut self) -> Read<Mention<'c>> {
+        let at = self.token.start;
+        let name = &self.expect_kind(Kind::Percent, "a value")?[1..];
+        let mut number = 0;
+        if self.token.kind == Kind::Hash && self.token.start == self.passed {
+            let digits = self.advance();
+            number = match digits[1..].parse() {
+                Ok(number) => number,
+                Err(_) => return Err(self.fault(at, "expected the number of a result behind `#`")),
+            };
+        }
+        Ok(Mention { name, number, at })
+    }
+
+    /// `(types) -> types`; the same text again is not read again.
+    pub(super) fn signature(&mut self) -> Read<Rc<Signature>> {
+        let start = self.token.start;
+        let rest = &self.text[start..];
+        if let Some((length, signature, height)) = self.memo.signatures.find(rest) {
+            let behind = self.bytes().get(start + length);
+            if matches!(behind, None | Some(b'\n' | b' ' | b'\r')) {
+                self.reach(height)?;
+                self.resume(start + length);
+                return Ok(signature);
+            }
+        }
+        let outside = std::mem::replace(&mut self.deepest, self.depth);
+        if !self.is(b'(') {
+            return Err(self.expected("`(`"));
+        }
+        let (inputs, results) = self.function_type()?;
+        let signature = Rc::new(Signature { inputs, results });
+        let height = self.deepest - self.depth;
+        self.memo.signatures.remember(rest, self.passed - start, signature.clone(), height);
+        self.deepest = self.deepest.max(outside);
+        Ok(signature)
+    }
+
+    /// The values that are mentioned, with these types.
+    pub(super) fn operands(
+        &mut self,
+        frame: &mut Frame<'c>,
+        mentions: &[Mention<'c>],
+        types: &[Type],
+        at: usize,
+    ) -> Read<Vec<Value>> {
+        if mentions.len() != types.len() {
+            let message = format!("{} operands have {} types", mentions.len(), types.len());
+            return Err(self.fault(at, message));
+        }
+        Ok(mentions.iter().zip(types).map(|(mention, ty)| self.value(frame, *mention, *ty)).collect())
+    }
+
+    /// Moves the attributes that the row has among the properties.
+    pub(super) fn split_attrs(&mut self, def: &OpDef, properties: Attr, attrs: Attr) -> (Attr, Attr) {
+        let is_inherent = |name| def.attr(self.ctx.str(name)).is_some();
+        let entries = self.ctx.dict_entries(attrs);
+        if !entries.iter().any(|(name, _)| is_inherent(*name)) {
+            return (properties, attrs);
+        }
+        let (inherent, other): (Vec<_>, Vec<_>) =
+            entries.iter().copied().partition(|(name, _)| is_inherent(*name));
+        let properties =
+            inherent.into_iter().fold(properties, |all, (name, value)| self.ctx.dict_set(all, name, value));
+        (properties, self.ctx.dict(other))
+    }
+}

@@ -1,0 +1,343 @@
+//! How operations are read in the pretty form, which follows from their rows.
+//!
+//! See [`crate::text`] for the forms.
+
+use std::rc::Rc;
+
+use super::memo::Signature;
+use super::ops::Parts;
+use super::regions::{Argument, Count};
+use super::values::Frame;
+use super::{Failed, Read, Reader, shortened};
+use crate::attrs::AttrData;
+use crate::body::{Body, Successor};
+use crate::diag::Diagnostic;
+use crate::entities::{Attr, Block, Ident, OpName, Type};
+use crate::opdef::{OpDef, Traits};
+use crate::text::form::{self, Form, SHORT_DIALECTS};
+use crate::text::lexer::{self, Kind};
+use crate::types::TypeData;
+
+/// The operation that is read in pretty form.
+#[derive(Clone, Copy)]
+struct Head {
+    name: OpName,
+    def: &'static OpDef,
+    at: usize,
+}
+
+/// Attributes in the order of reading.
+type Entries = Vec<(Ident, Attr)>;
+
+impl<'c> Reader<'c> {
+    /// An operation in pretty form; none if its name is unknown, and then what follows on its line is passed over.
+    pub(super) fn pretty_op(&mut self, frame: &mut Frame<'c>) -> Read<Option<Parts>> {
+        let at = self.token.start;
+        let word = self.spelling();
+        let Some((name, def)) = self.pretty_name(word) else {
+            self.note_unregistered(at, word);
+            self.skip_op()?;
+            return Ok(None);
+        };
+        self.advance();
+        let head = Head { name, def, at };
+        let parts = match Form::of(def) {
+            Form::Function => self.function(head)?,
+            Form::Module => self.module(head)?,
+            Form::Constant => self.constant(head)?,
+            Form::Call => self.call(frame, head)?,
+            Form::Group => self.group(frame, head)?,
+            Form::Plain => self.plain(frame, head)?,
+        };
+        Ok(Some(parts))
+    }
+
+    /// The operation that a word names, with or without its dialect.
+    fn pretty_name(&self, word: &str) -> Option<(OpName, &'static OpDef)> {
+        let full = self.ctx.op_name(word);
+        if let Some(def) = self.ctx.def(full) {
+            return Some((full, def));
+        }
+        let mut short = SHORT_DIALECTS.iter().map(|dialect| self.ctx.op_name(&format!("{dialect}.{word}")));
+        short.find_map(|name| Some((name, self.ctx.def(name)?)))
+    }
+
+    /// Notes that no operation is called `name`.
+    pub(super) fn note_unregistered(&mut self, at: usize, name: &str) {
+        let message = format!("no operation is called `{}`", shortened(name));
+        let similar = self.ctx.similar_ops(name);
+        let help = similar.first().map(|near| format!("did you mean `{near}`?"));
+        self.diagnostics.push(Diagnostic { help, ..Diagnostic::error(self.location(at), message) });
+    }
+
+    /// Passes over an operation that can't be read: to the first token on a line of its own, brackets closed.
+    fn skip_op(&mut self) -> Read<()> {
+        let mut open = 0u32;
+        loop {
+            self.advance();
+            match self.token.kind {
+                Kind::End => return Err(Failed),
+                Kind::Byte(b'(' | b'[' | b'{') => open += 1,
+                Kind::Byte(b')' | b']' | b'}') if open > 0 => open -= 1,
+                Kind::Byte(b'}') => return Ok(()),
+                _ if open == 0 && self.bytes()[self.passed..self.token.start].contains(&b'\n') => {
+                    return Ok(());
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// `{attributes}`, if they stand here.
+    fn optional_dict(&mut self) -> Read<Entries> {
+        if !self.is(b'{') {
+            return Ok(Vec::new());
+        }
+        let attr = self.dict()?;
+        Ok(self.ctx.dict_entries(attr).to_vec())
+    }
+
+    /// Parts with these attributes and no operands, results or regions.
+    fn parts(&mut self, head: Head, entries: Entries) -> Read<Parts> {
+        let mut sorted = entries;
+        sorted.sort_by_key(|entry| entry.0);
+        if let Some(pair) = sorted.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+            let name = self.ctx.str(pair[0].0);
+            return Err(self.fault(head.at, format!("attribute `{}` is given twice", shortened(name))));
+        }
+        let (inherent, other) =
+            sorted.into_iter().partition(|(name, _)| head.def.attr(self.ctx.str(*name)).is_some());
+        Ok(Parts {
+            name: head.name,
+            properties: self.ctx.dict(inherent),
+            attrs: self.ctx.dict(other),
+            operands: Vec::new(),
+            results: Rc::default(),
+            successors: Vec::new(),
+            regions: Vec::new(),
+            child: None,
+            location: self.location(head.at),
+        })
+    }
+
+    fn text_entry(&self, key: &str, value: Ident) -> (Ident, Attr) {
+        (self.ctx.ident(key), self.ctx.str_attr(self.ctx.str(value)))
+    }
+
+    /// `attributes {...}`, if it stands here.
+    fn attributes_clause(&mut self) -> Read<Entries> {
+        if self.eat_word("attributes") { self.optional_dict() } else { Ok(Vec::new()) }
+    }
+
+    /// `module @name attributes {...} { ... }`.
+    fn module(&mut self, head: Head) -> Read<Parts> {
+        let mut entries = Vec::new();
+        if self.token.kind == Kind::At {
+            let symbol = self.symbol()?;
+            entries.push(self.text_entry("sym_name", symbol));
+        }
+        entries.extend(self.attributes_clause()?);
+        let mut parts = self.parts(head, entries)?;
+        let mut child = self.isolated(Count::One, &[])?;
+        if child.entry(child.root()).is_none() {
+            child.add_block(child.root());
+        }
+        parts.child = Some(child);
+        parts.location = self.trailing_location(head.at)?;
+        Ok(parts)
+    }
+
+    /// `func.func private @f(%a: type {attributes}) -> (type {attributes}) attributes {...} { ... }`.
+    fn function(&mut self, head: Head) -> Read<Parts> {
+        let mut entries = Vec::new();
+        if let Some(visibility) = ["private", "public", "nested"].into_iter().find(|word| self.is_word(word))
+        {
+            self.advance();
+            entries.push(self.text_entry("sym_visibility", self.ctx.ident(visibility)));
+        }
+        let symbol = self.symbol()?;
+        entries.push(self.text_entry("sym_name", symbol));
+        let (mut arguments, mut inputs, mut arg_attrs) = (Vec::new(), Vec::new(), Vec::new());
+        self.expect(b'(')?;
+        self.list(b')', |reader| {
+            let at = reader.token.start;
+            if reader.token.kind == Kind::Percent {
+                let name = &reader.advance()[1..];
+                reader.expect(b':')?;
+                let ty = reader.ty()?;
+                arguments.push(Argument { name, at, ty, location: None });
+                inputs.push(ty);
+            } else {
+                inputs.push(reader.ty()?);
+            }
+            arg_attrs.push(if reader.is(b'{') { reader.dict()? } else { Attr::EMPTY });
+            if reader.is_word("loc") {
+                let location = reader.trailing_location(at)?;
+                if let Some(argument) = arguments.last_mut() {
+                    argument.location = Some(location);
+                }
+            }
+            Ok(())
+        })?;
+        if !arguments.is_empty() && arguments.len() != inputs.len() {
+            return Err(self.fault(head.at, "either all arguments have names or none"));
+        }
+        let (results, res_attrs) = self.function_results()?;
+        let ty = TypeData::Function { inputs: inputs.into(), results: results.into() };
+        entries.push((self.ctx.ident("function_type"), self.ctx.type_attr(self.ctx.ty(ty))));
+        for (key, dicts) in [("arg_attrs", arg_attrs), ("res_attrs", res_attrs)] {
+            if dicts.iter().any(|dict| *dict != Attr::EMPTY) {
+                entries.push((self.ctx.ident(key), self.ctx.array_attr(&dicts)));
+            }
+        }
+        entries.extend(self.attributes_clause()?);
+        let mut parts = self.parts(head, entries)?;
+        parts.child = Some(if self.is(b'{') { self.isolated(Count::One, &arguments)? } else { Body::new(1) });
+        parts.location = self.trailing_location(head.at)?;
+        Ok(parts)
+    }
+
+    /// `-> type`, `-> (type {attributes}, ...)` or nothing.
+    fn function_results(&mut self) -> Read<(Vec<Type>, Vec<Attr>)> {
+        let (mut types, mut attrs) = (Vec::new(), Vec::new());
+        if self.token.kind != Kind::Arrow {
+            return Ok((types, attrs));
+        }
+        self.advance();
+        if !self.eat(b'(') {
+            return Ok((vec![self.ty()?], vec![Attr::EMPTY]));
+        }
+        self.list(b')', |reader| {
+            types.push(reader.ty()?);
+            attrs.push(if reader.is(b'{') { reader.dict()? } else { Attr::EMPTY });
+            Ok(())
+        })?;
+        Ok((types, attrs))
+    }
+
+    /// `nn.constant {attributes} value`.
+    fn constant(&mut self, head: Head) -> Read<Parts> {
+        let mut entries = self.optional_dict()?;
+        let at = self.token.start;
+        let value = self.attr()?;
+        let Some(ty) = self.ctx.attr_type(value) else {
+            return Err(self.fault(at, "the value of a constant has a type"));
+        };
+        entries.push((self.ctx.ident("value"), value));
+        let mut parts = self.parts(head, entries)?;
+        parts.results = Rc::new(Signature { inputs: Vec::new(), results: vec![ty] });
+        parts.location = self.trailing_location(head.at)?;
+        Ok(parts)
+    }
+
+    /// `call @f(%a) {attributes} : (type) -> type`.
+    fn call(&mut self, frame: &mut Frame<'c>, head: Head) -> Read<Parts> {
+        let at = self.token.start;
+        let callee = self.attr()?;
+        if !matches!(self.ctx.attr_data(callee), AttrData::SymbolRef { .. }) {
+            return Err(self.fault(at, "expected a symbol"));
+        }
+        let mut mentions = Vec::new();
+        self.expect(b'(')?;
+        self.list(b')', |reader| {
+            mentions.push(reader.mention()?);
+            Ok(())
+        })?;
+        let mut entries = self.optional_dict()?;
+        let key = form::symbol_attr(head.def).expect("the form asks for a symbol");
+        entries.push((self.ctx.ident(key), callee));
+        let mut parts = self.parts(head, entries)?;
+        self.expect(b':')?;
+        parts.results = self.signature()?;
+        parts.operands = self.operands(frame, &mentions, &parts.results.inputs, head.at)?;
+        parts.location = self.trailing_location(head.at)?;
+        Ok(parts)
+    }
+
+    /// `optc.group(%a = %x) {attributes} : (type) -> type { ... }`.
+    fn group(&mut self, frame: &mut Frame<'c>, head: Head) -> Read<Parts> {
+        let (mut names, mut mentions) = (Vec::new(), Vec::new());
+        self.expect(b'(')?;
+        self.list(b')', |reader| {
+            let at = reader.token.start;
+            let name = &reader.expect_kind(Kind::Percent, "an argument")?[1..];
+            reader.expect(b'=')?;
+            names.push((name, at));
+            mentions.push(reader.mention()?);
+            Ok(())
+        })?;
+        let entries = self.optional_dict()?;
+        let mut parts = self.parts(head, entries)?;
+        self.expect(b':')?;
+        parts.results = self.signature()?;
+        parts.operands = self.operands(frame, &mentions, &parts.results.inputs, head.at)?;
+        let types = parts.results.inputs.iter();
+        let arguments = names.iter().zip(types).map(|((name, at), ty)| Argument {
+            name,
+            at: *at,
+            ty: *ty,
+            location: None,
+        });
+        let arguments: Vec<Argument<'c>> = arguments.collect();
+        parts.regions.push(self.region(frame, &arguments)?);
+        parts.location = self.trailing_location(head.at)?;
+        Ok(parts)
+    }
+
+    /// `nn.add %a, %b {attributes} : types ({ regions })`.
+    fn plain(&mut self, frame: &mut Frame<'c>, head: Head) -> Read<Parts> {
+        let mut mentions = Vec::new();
+        while self.token.kind == Kind::Percent {
+            mentions.push(self.mention()?);
+            if !self.eat(b',') {
+                break;
+            }
+        }
+        let successors: Vec<Successor> = self.successors(frame)?;
+        let entries = self.optional_dict()?;
+        let mut parts = self.parts(head, entries)?;
+        parts.successors = successors;
+        parts.results = self.plain_types(head, mentions.len())?;
+        parts.operands = self.operands(frame, &mentions, &parts.results.inputs, head.at)?;
+        if self.is(b'(') && lexer::next(self.bytes(), self.token.end).kind == Kind::Byte(b'{') {
+            self.advance();
+            if head.def.traits.contains(Traits::ISOLATED) {
+                parts.child = Some(self.isolated(Count::Listed, &[])?);
+                self.expect(b')')?;
+            } else {
+                let mut regions: Vec<Vec<Block>> = Vec::new();
+                self.list(b')', |reader| {
+                    regions.push(reader.region(frame, &[])?);
+                    Ok(())
+                })?;
+                parts.regions = regions;
+            }
+        }
+        parts.location = self.trailing_location(head.at)?;
+        Ok(parts)
+    }
+
+    /// The types behind the colon: a signature, one type for all, a list for a terminator, `from to into` for a cast.
+    fn plain_types(&mut self, head: Head, operand_count: usize) -> Read<Rc<Signature>> {
+        let result_count = head.def.results.len();
+        if !self.eat(b':') {
+            return match operand_count + result_count {
+                0 => Ok(Rc::default()),
+                _ => Err(self.expected("`:` and types")),
+            };
+        }
+        if form::lists_types(head.def) {
+            let mut inputs = vec![self.ty()?];
+            while self.eat(b',') {
+                inputs.push(self.ty()?);
+            }
+            return Ok(Rc::new(Signature { inputs, results: Vec::new() }));
+        }
+        if self.is(b'(') {
+            return self.signature();
+        }
+        let ty = self.ty()?;
+        let result = if self.eat_word("to") { self.ty()? } else { ty };
+        Ok(Rc::new(Signature { inputs: vec![ty; operand_count], results: vec![result; result_count] }))
+    }
+}

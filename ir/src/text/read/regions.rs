@@ -1,0 +1,164 @@
+//! How regions and blocks are read.
+//!
+//! Blocks are read before the operation that owns their region is made (its types stand behind its regions), so they are
+//! attached afterwards.
+
+use rustc_hash::FxHashMap;
+
+use super::values::{Frame, Label};
+use super::{Read, Reader, shortened};
+use crate::body::{Body, Successor};
+use crate::entities::{Block, Location, Type};
+use crate::text::lexer::Kind;
+
+/// An argument of an entry block whose name stands outside of the region.
+#[derive(Clone, Copy)]
+pub(super) struct Argument<'c> {
+    /// The name, without `%`.
+    pub name: &'c str,
+    pub at: usize,
+    pub ty: Type,
+    pub location: Option<Location>,
+}
+
+impl<'c> Reader<'c> {
+    /// `{ blocks }`. The blocks stand in no region yet.
+    pub(super) fn region(&mut self, frame: &mut Frame<'c>, arguments: &[Argument<'c>]) -> Read<Vec<Block>> {
+        self.expect(b'{')?;
+        let scope = frame.scope();
+        frame.region_depth += 1;
+        frame.labels.push(FxHashMap::default());
+        let blocks = self.nested(|reader| reader.blocks(frame, arguments));
+        frame.region_depth -= 1;
+        let labels = frame.labels.pop().expect("the region's own labels");
+        self.close_scope(frame, scope);
+        self.note_undefined(labels);
+        blocks
+    }
+
+    fn note_undefined(&mut self, labels: FxHashMap<&'c str, Label>) {
+        let mut missing: Vec<(&str, Label)> =
+            labels.into_iter().filter(|(_, label)| !label.is_defined).collect();
+        missing.sort_by_key(|(_, label)| label.at);
+        for (name, label) in missing {
+            self.note(label.at, format!("no block of this region is called `^{}`", shortened(name)));
+        }
+    }
+
+    /// Blocks up to the closing brace, which is passed.
+    fn blocks(&mut self, frame: &mut Frame<'c>, arguments: &[Argument<'c>]) -> Read<Vec<Block>> {
+        let mut blocks = Vec::new();
+        let has_header = self.token.kind == Kind::Caret && arguments.is_empty();
+        if !has_header && (!self.is(b'}') || !arguments.is_empty()) {
+            let block = frame.body.make_block();
+            for argument in arguments {
+                let value = frame.body.add_arg(block, argument.ty);
+                if let Some(location) = argument.location {
+                    frame.body.set_arg_location(value, location);
+                }
+                self.define(frame, argument.name, argument.at, value, 1);
+            }
+            blocks.push(block);
+            self.block_ops(frame, block)?;
+        }
+        while self.token.kind == Kind::Caret {
+            let block = self.block_header(frame)?;
+            blocks.push(block);
+            self.block_ops(frame, block)?;
+        }
+        self.expect(b'}')?;
+        Ok(blocks)
+    }
+
+    fn block_ops(&mut self, frame: &mut Frame<'c>, block: Block) -> Read<()> {
+        while self.token.kind != Kind::Caret && !self.is(b'}') {
+            self.op(frame, block)?;
+        }
+        Ok(())
+    }
+
+    /// `^bb0(%a: type, ...):`.
+    fn block_header(&mut self, frame: &mut Frame<'c>) -> Read<Block> {
+        let at = self.token.start;
+        let name = &self.advance()[1..];
+        let block = self.label(frame, name, at);
+        let label = self.innermost(frame, name);
+        if label.is_defined {
+            self.note(at, format!("`^{}` is defined twice", shortened(name)));
+            return Err(super::Failed);
+        }
+        label.is_defined = true;
+        if self.eat(b'(') {
+            self.list(b')', |reader| {
+                let at = reader.token.start;
+                let name = &reader.expect_kind(Kind::Percent, "an argument")?[1..];
+                reader.expect(b':')?;
+                let ty = reader.ty()?;
+                let value = frame.body.add_arg(block, ty);
+                if reader.is_word("loc") {
+                    let location = reader.trailing_location(at)?;
+                    frame.body.set_arg_location(value, location);
+                }
+                reader.define(frame, name, at, value, 1);
+                Ok(())
+            })?;
+        }
+        self.expect(b':')?;
+        Ok(block)
+    }
+
+    fn innermost<'f>(&self, frame: &'f mut Frame<'c>, name: &'c str) -> &'f mut Label {
+        let labels = frame.labels.last_mut().expect("blocks stand in regions");
+        labels.get_mut(name).expect("the label was just mentioned")
+    }
+
+    /// The block called `name` in the innermost region; made if it is not read yet.
+    fn label(&mut self, frame: &mut Frame<'c>, name: &'c str, at: usize) -> Block {
+        let Frame { body, labels, .. } = frame;
+        let labels = labels.last_mut().expect("blocks stand in regions");
+        labels.entry(name).or_insert_with(|| Label { block: body.make_block(), at, is_defined: false }).block
+    }
+
+    /// `[^bb1, ^bb2]`, if it stands here.
+    pub(super) fn successors(&mut self, frame: &mut Frame<'c>) -> Read<Vec<Successor>> {
+        let mut successors = Vec::new();
+        if !self.eat(b'[') {
+            return Ok(successors);
+        }
+        if frame.labels.is_empty() {
+            return Err(self.expected("no successors, for no region is around"));
+        }
+        self.list(b']', |reader| {
+            let at = reader.token.start;
+            let name = &reader.expect_kind(Kind::Caret, "a block")?[1..];
+            let block = reader.label(frame, name, at);
+            successors.push(Successor { block, first_operand: 0, operand_count: 0 });
+            Ok(())
+        })?;
+        Ok(successors)
+    }
+
+    /// The regions of an isolated operation, read into tables of their own.
+    pub(super) fn isolated(&mut self, count: Count, arguments: &[Argument<'c>]) -> Read<Body> {
+        let mut frame = Frame::new(0);
+        loop {
+            let blocks = self.region(&mut frame, arguments)?;
+            let root = frame.body.add_root();
+            for block in blocks {
+                frame.body.attach_block(root, block);
+            }
+            if count == Count::One || !self.eat(b',') {
+                return Ok(self.finish(frame));
+            }
+        }
+    }
+}
+
+/// How many regions stand in a row.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Count {
+    /// One.
+    One,
+    /// As many as commas divide.
+    Listed,
+}

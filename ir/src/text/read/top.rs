@@ -1,0 +1,97 @@
+//! How a file is read: aliases, operations, metadata.
+
+use super::values::Frame;
+use super::{Alias, Read, Reader, shortened};
+use crate::body::Body;
+use crate::entities::Location;
+use crate::text::lexer::{self, Kind};
+
+impl<'c> Reader<'c> {
+    /// The whole file, as a body with one operation.
+    pub(super) fn top(&mut self) -> Read<Body> {
+        let mut frame = Frame::new(1);
+        let block = frame.body.add_block(frame.body.root());
+        loop {
+            match self.token.kind {
+                Kind::End => break,
+                Kind::Hash => self.attr_alias()?,
+                Kind::Bang => self.type_alias()?,
+                Kind::OpenMetadata => self.metadata()?,
+                _ => self.op(&mut frame, block)?,
+            }
+        }
+        let mut body = self.finish(frame);
+        if self.has_deferred {
+            self.resolve_locations(&mut body);
+        }
+        Ok(self.wrapped(body))
+    }
+
+    /// Puts whatever is not one module into one.
+    fn wrapped(&self, body: Body) -> Body {
+        let name = self.ctx.op_name("builtin.module");
+        let block = body.entry(body.root()).expect("the file's own block");
+        let mut ops = body.ops(block);
+        let is_module = ops.next().is_some_and(|op| body.name(op) == name) && ops.next().is_none();
+        drop(ops);
+        if is_module {
+            return body;
+        }
+        let mut top = Body::new(1);
+        let block = top.add_block(top.root());
+        let op = top.make_op(name, &[], &[], Location::UNKNOWN);
+        top.set_child(op, body);
+        top.append(op, block);
+        top
+    }
+
+    /// `#name = attribute`.
+    fn attr_alias(&mut self) -> Read<()> {
+        let name = self.alias_name()?;
+        let (value, height) = self.measured(|reader| reader.attr())?;
+        self.attr_aliases.insert(name, Alias { value, height });
+        self.aliases.attrs.entry(value).or_insert_with(|| self.ctx.ident(name));
+        Ok(())
+    }
+
+    /// `!name = type`.
+    fn type_alias(&mut self) -> Read<()> {
+        let name = self.alias_name()?;
+        let (value, height) = self.measured(|reader| reader.ty())?;
+        self.type_aliases.insert(name, Alias { value, height });
+        self.aliases.types.entry(value).or_insert_with(|| self.ctx.ident(name));
+        Ok(())
+    }
+
+    /// The name that is defined, with its `=` passed.
+    fn alias_name(&mut self) -> Read<&'c str> {
+        let at = self.token.start;
+        let spelling = self.spelling();
+        if lexer::next(self.bytes(), self.token.end).kind != Kind::Byte(b'=') {
+            return Err(self.expected("an operation or the definition of an alias"));
+        }
+        self.advance();
+        self.advance();
+        let name = &spelling[1..];
+        let is_known = match spelling.as_bytes()[0] {
+            b'!' => self.type_aliases.contains_key(name),
+            _ => self.attr_aliases.contains_key(name),
+        };
+        if is_known {
+            return Err(self.fault(at, format!("`{}` is defined twice", shortened(spelling))));
+        }
+        if name.contains('.') {
+            return Err(
+                self.fault(at, "the name of an alias has no `.`: that is how dialects' names are told apart")
+            );
+        }
+        Ok(name)
+    }
+
+    /// What is read, and how deep it nests.
+    fn measured<T>(&mut self, read: impl FnOnce(&mut Self) -> Read<T>) -> Read<(T, u32)> {
+        self.deepest = self.depth;
+        let value = read(self)?;
+        Ok((value, self.deepest - self.depth))
+    }
+}

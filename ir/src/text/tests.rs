@@ -1,0 +1,111 @@
+//! Do texts come back as they were?
+
+use super::*;
+
+mod corpus;
+
+/// Reads a text and writes it, pretty, in a fresh context.
+#[track_caller]
+fn check(text: &str, expected: &str) {
+    let ctx = Arc::new(Context::new());
+    let module = parse(&ctx, "test.mlir", text.to_owned())
+        .unwrap_or_else(|errors| panic!("{}", rendered(&ctx, &errors)));
+    assert_eq!(print(&module), expected);
+}
+
+/// What comes back is what was read.
+#[track_caller]
+fn check_same(text: &str) {
+    check(text, text);
+}
+
+fn rendered(ctx: &Context, errors: &[Diagnostic]) -> String {
+    errors.iter().map(|error| error.render(ctx) + "\n").collect()
+}
+
+#[track_caller]
+fn check_errors(text: &str, expected: &[&str]) {
+    let ctx = Arc::new(Context::new());
+    let errors = parse(&ctx, "t", text.to_owned()).err().unwrap_or_default();
+    let found = errors.iter().map(|error| {
+        let place = crate::diag::describe(&ctx, error.location).unwrap_or_default();
+        let help = error.help.iter().map(|help| format!(" ({help})")).collect::<String>();
+        format!("{place}: {}{help}", error.message)
+    });
+    assert_eq!(found.collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn a_network_reads_as_it_prints() {
+    check_same(
+        r#"module {
+  func.func @main(%arg0: tensor<1x3x8x8xf32> {optc.name = "x"}) -> (tensor<1x4x4x4xf32> {optc.name = "y"}) attributes {optc.stage = "fuse", optc.threads = 2 : i64} {
+    %0 = nn.constant dense<0.000000e+00> : tensor<4x3x3x3xf32>
+    %1 = nn.constant dense<[1.000000e+00, 2.500000e+00, -3.000000e+00, 1.000000e-01]> : tensor<4xf32>
+    %2 = nn.conv2d %arg0, %0, %1 {mem.kernel = "conv2d", pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 2, 2>} : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>, tensor<4xf32>) -> tensor<1x4x4x4xf32>
+    %3 = optc.group(%arg1 = %2, %arg2 = %2) {mem.place = [["arena", 0, 802816], unit]} : (tensor<1x4x4x4xf32>, tensor<1x4x4x4xf32>) -> tensor<1x4x4x4xf32> {
+      %4 = nn.add %arg1, %arg2 : tensor<1x4x4x4xf32>
+      %5 = nn.relu %4 : tensor<1x4x4x4xf32>
+      optc.yield %5 : tensor<1x4x4x4xf32>
+    }
+    return %3 : tensor<1x4x4x4xf32>
+  }
+  func.func private @f(i32, f32) -> (i32, f32)
+}
+"#,
+    );
+}
+
+#[test]
+fn references_are_written_behind_the_module() {
+    check_same(
+        r#"module {
+  func.func @main() -> tensor<2xf32> {
+    %0 = nn.constant dense_resource<w.0> : tensor<2xf32>
+    return %0 : tensor<2xf32>
+  }
+}
+
+{-#
+  external_resources: {
+    optc: {
+      model: "net.onnx"
+    }
+  }
+#-}
+"#,
+    );
+}
+
+#[test]
+fn blobs_are_written_behind_the_module() {
+    check_same(
+        r#"module {
+  func.func @main() -> tensor<2xf32> {
+    %0 = nn.constant dense_resource<w> : tensor<2xf32>
+    return %0 : tensor<2xf32>
+  }
+}
+
+{-#
+  dialect_resources: {
+    builtin: {
+      w: "0x040000000000803F00000040"
+    }
+  }
+#-}
+"#,
+    );
+}
+
+#[test]
+fn all_errors_are_told_at_once() {
+    check_errors(
+        "func.func @f(%a: f32) -> f32 {\n  %0 = nn.rellu %a : f32\n  %1 = nn.add %0, %b : f32\n  return %1 : f64\n}\n",
+        &[
+            "t:2:8: no operation is called `nn.rellu` (did you mean `nn.relu`?)",
+            "t:3:19: `%b` is not defined",
+            "t:4:10: `%1` is a `f32`, here it is read as a `f64`",
+        ],
+    );
+}

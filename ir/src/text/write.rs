@@ -1,0 +1,359 @@
+//! How a module becomes text.
+//!
+//! The writer fills a buffer and hands it on between operations. What has a name in the module's text is written by its
+//! name; values are numbered beforehand, in the order in which MLIR's printer visits them ([`names`]).
+
+use std::fmt::{self, Write};
+
+use cranelift_entity::EntityRef;
+use indexmap::IndexSet;
+use rustc_hash::FxHashMap;
+
+use super::{Locations, PrintForm, PrintOptions};
+use crate::body::{Body, ValueDef};
+use crate::context::Context;
+use crate::entities::{Attr, Block, Ident, Location, Op, Region, Type, Value};
+use crate::module::Module;
+
+mod affine;
+mod attrs;
+mod dense;
+mod locations;
+mod metadata;
+mod names;
+mod pretty;
+mod types;
+
+use names::{Names, Numbering};
+
+/// How long a type or attribute in a message may be, in bytes.
+pub(super) const SHORT: usize = 200;
+
+/// The buffer is handed on when it is this long, in bytes.
+const CHUNK: usize = 1 << 16;
+
+/// Text that is being written.
+pub(super) struct Writer<'m> {
+    ctx: &'m Context,
+    options: PrintOptions,
+    buffer: String,
+    /// Beyond this length nothing is added to types and attributes.
+    limit: usize,
+    names: Names,
+    indent: usize,
+    /// Numbers of distinct attributes, in the order of their first appearance.
+    distinct: FxHashMap<Attr, usize>,
+    /// Resources that were written.
+    resources: IndexSet<Ident>,
+}
+
+/// A body whose operations are written, with its number among all bodies.
+#[derive(Clone, Copy)]
+struct Scope<'m> {
+    body: &'m Body,
+    number: u32,
+}
+
+/// Writes a module.
+pub(super) fn module(module: &Module, options: &PrintOptions, out: &mut dyn Write) -> fmt::Result {
+    let mut writer = Writer::new(&module.ctx, *options, usize::MAX);
+    let op = module.op();
+    writer.names = Names::of_op(&module.top, op, Numbering::of(options.form));
+    writer.op(Scope { body: &module.top, number: 0 }, op, out)?;
+    writer.buffer.push('\n');
+    writer.metadata();
+    out.write_str(&writer.buffer)
+}
+
+/// The regions of an isolated operation.
+pub(super) fn body(ctx: &Context, body: &Body) -> String {
+    let mut writer = Writer::new(ctx, PrintOptions::default(), usize::MAX);
+    writer.names = Names::of_body(body, Numbering::PerScope);
+    let mut text = String::new();
+    for &region in body.roots() {
+        writer
+            .region(Scope { body, number: 0 }, region, Header::Arguments, &mut text)
+            .expect("a string takes all text");
+        writer.buffer.push('\n');
+    }
+    text + &writer.buffer
+}
+
+/// The text that `write` writes, cut at `limit` bytes.
+pub(super) fn whole(ctx: &Context, limit: usize, write: impl FnOnce(&mut Writer<'_>)) -> String {
+    let mut writer = Writer::new(ctx, PrintOptions::default(), limit);
+    write(&mut writer);
+    let mut text = writer.buffer;
+    if text.len() > limit {
+        text.truncate(text.floor_char_boundary(limit));
+        text.push_str("...");
+    }
+    text
+}
+
+/// Whether a region's entry block gets a header.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Header {
+    /// If it has arguments.
+    Arguments,
+    /// If it has arguments, or no operations.
+    ArgumentsOrEmpty,
+    /// No: its arguments stand outside.
+    Never,
+}
+
+impl<'m> Writer<'m> {
+    fn new(ctx: &'m Context, options: PrintOptions, limit: usize) -> Writer<'m> {
+        Writer {
+            ctx,
+            options,
+            buffer: String::new(),
+            limit,
+            names: Names::default(),
+            indent: 0,
+            distinct: FxHashMap::default(),
+            resources: IndexSet::new(),
+        }
+    }
+
+    /// Adds formatted text.
+    fn put(&mut self, text: fmt::Arguments<'_>) {
+        self.buffer.write_fmt(text).expect("a string takes all text");
+    }
+
+    /// Writes items with commas between them.
+    fn list<T>(&mut self, items: impl IntoIterator<Item = T>, mut item: impl FnMut(&mut Self, T)) {
+        for (index, one) in items.into_iter().enumerate() {
+            if index > 0 {
+                self.buffer.push_str(", ");
+            }
+            item(self, one);
+        }
+    }
+
+    fn start_line(&mut self) {
+        const BLANKS: &str = "                                                                ";
+        let mut count = self.indent * 2;
+        while count > BLANKS.len() {
+            self.buffer.push_str(BLANKS);
+            count -= BLANKS.len();
+        }
+        self.buffer.push_str(&BLANKS[..count]);
+    }
+
+    /// An operation with its results, without the end of its line.
+    fn op(&mut self, scope: Scope<'m>, op: Op, out: &mut dyn Write) -> fmt::Result {
+        if self.buffer.len() > CHUNK {
+            out.write_str(&self.buffer)?;
+            self.buffer.clear();
+        }
+        self.start_line();
+        let count = scope.body.result_count(op);
+        if count > 0 {
+            self.first_result(scope, op);
+            if count > 1 {
+                self.put(format_args!(":{count}"));
+            }
+            self.buffer.push_str(" = ");
+        }
+        let is_pretty = self.options.form == PrintForm::Pretty && self.pretty_op(scope, op, out)?;
+        if !is_pretty {
+            self.generic_op(scope, op, out)?;
+        }
+        self.trailing_location(scope.body.location(op));
+        Ok(())
+    }
+
+    fn first_result(&mut self, scope: Scope<'m>, op: Op) {
+        let first = scope.body.result(op, 0);
+        self.buffer.push('%');
+        self.names.write_value(scope.number, first, &mut self.buffer);
+    }
+
+    /// `%x`, `%x#1`.
+    fn value(&mut self, scope: Scope<'m>, value: Value) {
+        match scope.body.def(value) {
+            ValueDef::Result(op, index) => {
+                self.first_result(scope, op);
+                if scope.body.result_count(op) > 1 {
+                    self.put(format_args!("#{index}"));
+                }
+            }
+            ValueDef::Arg(..) => {
+                self.buffer.push('%');
+                self.names.write_value(scope.number, value, &mut self.buffer);
+            }
+        }
+    }
+
+    fn operands(&mut self, scope: Scope<'m>, op: Op) {
+        self.list(scope.body.operands(op), |writer, value| writer.value(scope, value));
+    }
+
+    fn block_name(&mut self, scope: Scope<'m>, block: Block) {
+        let number = self.names.block(scope.number, block);
+        self.put(format_args!("^bb{number}"));
+    }
+
+    fn successors(&mut self, scope: Scope<'m>, op: Op) {
+        let successors = scope.body.successors(op);
+        if !successors.is_empty() {
+            self.buffer.push('[');
+            self.list(successors, |writer, successor| writer.block_name(scope, successor.block));
+            self.buffer.push(']');
+        }
+    }
+
+    /// `"name"(operands)[successors] <{properties}> (regions) {attributes} : (types) -> types`.
+    fn generic_op(&mut self, scope: Scope<'m>, op: Op, out: &mut dyn Write) -> fmt::Result {
+        let body = scope.body;
+        self.quoted(self.ctx.op_name_str(body.name(op)).as_bytes());
+        self.buffer.push('(');
+        self.operands(scope, op);
+        self.buffer.push(')');
+        self.successors(scope, op);
+        let properties = body.properties(op);
+        if properties != Attr::EMPTY {
+            self.buffer.push_str(" <");
+            self.attr(properties);
+            self.buffer.push('>');
+        }
+        self.region_list(scope, op, out)?;
+        let attrs = body.attrs(op);
+        if attrs != Attr::EMPTY {
+            self.buffer.push(' ');
+            self.attr(attrs);
+        }
+        self.buffer.push_str(" : ");
+        self.signature(body, op);
+        Ok(())
+    }
+
+    /// ` ({...}, {...})`, if the operation has regions.
+    fn region_list(&mut self, scope: Scope<'m>, op: Op, out: &mut dyn Write) -> fmt::Result {
+        let (inside, regions) = self.regions(scope, op);
+        if regions.is_empty() {
+            return Ok(());
+        }
+        self.buffer.push_str(" (");
+        for (index, &region) in regions.iter().enumerate() {
+            if index > 0 {
+                self.buffer.push_str(", ");
+            }
+            self.region(inside, region, Header::ArgumentsOrEmpty, out)?;
+        }
+        self.buffer.push(')');
+        Ok(())
+    }
+
+    /// The regions of an operation, and the body that they stand in.
+    fn regions(&self, scope: Scope<'m>, op: Op) -> (Scope<'m>, &'m [Region]) {
+        match scope.body.child(op) {
+            Some(body) => (Scope { body, number: self.names.child(scope.number, op) }, body.roots()),
+            None => (scope, scope.body.regions(op)),
+        }
+    }
+
+    /// `(types) -> types`.
+    fn signature(&mut self, body: &Body, op: Op) {
+        self.buffer.push('(');
+        self.list(body.operands(op), |writer, value| writer.ty(body.ty(value)));
+        self.buffer.push_str(") -> ");
+        let results: Vec<Type> = body.results(op).map(|value| body.ty(value)).collect();
+        self.result_types(&results);
+    }
+
+    /// `{`, the blocks, `}`.
+    fn region(
+        &mut self,
+        scope: Scope<'m>,
+        region: Region,
+        header: Header,
+        out: &mut dyn Write,
+    ) -> fmt::Result {
+        let body = scope.body;
+        self.buffer.push_str("{\n");
+        let blocks = body.blocks(region);
+        let predecessors = predecessors(body, blocks, |block| self.names.block(scope.number, block));
+        for (index, &block) in blocks.iter().enumerate() {
+            let has_header = index > 0
+                || match header {
+                    Header::Arguments => !body.args(block).is_empty(),
+                    Header::ArgumentsOrEmpty => {
+                        !body.args(block).is_empty() || body.first_op(block).is_none()
+                    }
+                    Header::Never => false,
+                };
+            if has_header {
+                self.block_header(scope, block, index, predecessors.get(&block).map_or(&[], |found| found));
+            }
+            self.indent += 1;
+            for op in body.ops(block) {
+                self.op(scope, op, out)?;
+                self.buffer.push('\n');
+            }
+            self.indent -= 1;
+        }
+        self.start_line();
+        self.buffer.push('}');
+        Ok(())
+    }
+
+    /// `^bb1(%0: type):  // pred: ^bb0`.
+    fn block_header(&mut self, scope: Scope<'m>, block: Block, index: usize, predecessors: &[u32]) {
+        self.start_line();
+        self.block_name(scope, block);
+        let args = scope.body.args(block);
+        if !args.is_empty() {
+            self.buffer.push('(');
+            self.list(args, |writer, arg| {
+                writer.value(scope, *arg);
+                writer.buffer.push_str(": ");
+                writer.ty(scope.body.ty(*arg));
+                writer.arg_location(scope.body, *arg);
+            });
+            self.buffer.push(')');
+        }
+        self.buffer.push(':');
+        match predecessors {
+            [] if index > 0 => self.buffer.push_str("  // no predecessors"),
+            [] => {}
+            [one] => self.put(format_args!("  // pred: ^bb{one}")),
+            many => {
+                self.put(format_args!("  // {} preds: ", many.len()));
+                self.list(many, |writer, number| writer.put(format_args!("^bb{number}")));
+            }
+        }
+        self.buffer.push('\n');
+    }
+
+    /// ` loc(...)`, if locations are shown.
+    fn trailing_location(&mut self, location: Location) {
+        if self.options.locations == Locations::Shown {
+            self.buffer.push(' ');
+            self.location(location);
+        }
+    }
+}
+
+/// The numbers of the blocks that may go to each block, sorted, once for each way.
+fn predecessors(body: &Body, blocks: &[Block], number: impl Fn(Block) -> u32) -> FxHashMap<Block, Vec<u32>> {
+    let mut found: FxHashMap<Block, Vec<u32>> = FxHashMap::default();
+    for &block in blocks {
+        let Some(last) = body.last_op(block) else { continue };
+        for successor in body.successors(last) {
+            found.entry(successor.block).or_default().push(number(block));
+        }
+    }
+    for block in blocks {
+        if let Some(numbers) = found.get_mut(block) {
+            numbers.sort_unstable();
+        }
+    }
+    found
+}
+
+/// The index of an entity as a table's index.
+fn index_of(entity: impl EntityRef) -> usize {
+    entity.index()
+}

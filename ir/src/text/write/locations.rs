@@ -1,0 +1,89 @@
+//! How locations are written.
+
+use super::{Locations, Writer};
+use crate::body::Body;
+use crate::diag::line_column;
+use crate::entities::{Ident, Location, Value};
+use crate::location::LocationData;
+
+impl Writer<'_> {
+    /// ` loc(...)` of a block's argument, if locations are shown.
+    pub(super) fn arg_location(&mut self, body: &Body, arg: Value) {
+        if self.options.locations == Locations::Shown {
+            self.buffer.push(' ');
+            self.location(body.arg_location(arg));
+        }
+    }
+
+    /// `loc(...)`.
+    pub(super) fn location(&mut self, location: Location) {
+        self.buffer.push_str("loc(");
+        self.location_inside(location);
+        self.buffer.push(')');
+    }
+
+    fn location_inside(&mut self, location: Location) {
+        if self.buffer.len() > self.limit {
+            return;
+        }
+        if let Some(offset) = location.source_offset() {
+            return self.source_place(offset);
+        }
+        match self.ctx.location_data(location) {
+            LocationData::Unknown => self.buffer.push_str("unknown"),
+            LocationData::FileLineCol { file, line, column, end } => {
+                self.quoted_ident(*file);
+                self.put(format_args!(":{line}:{column}"));
+                match end {
+                    Some((end_line, end_column)) if end_line == line => {
+                        self.put(format_args!(" to :{end_column}"))
+                    }
+                    Some((end_line, end_column)) => self.put(format_args!(" to {end_line}:{end_column}")),
+                    None => {}
+                }
+            }
+            LocationData::Name { name, child } => {
+                self.quoted_ident(*name);
+                if *child != Location::UNKNOWN {
+                    self.buffer.push('(');
+                    self.location_inside(*child);
+                    self.buffer.push(')');
+                }
+            }
+            LocationData::CallSite { callee, caller } => {
+                self.buffer.push_str("callsite(");
+                self.location_inside(*callee);
+                self.buffer.push_str(" at ");
+                self.location_inside(*caller);
+                self.buffer.push(')');
+            }
+            LocationData::Fused { metadata, parts } => {
+                self.buffer.push_str("fused");
+                if let Some(metadata) = metadata {
+                    self.buffer.push('<');
+                    self.attr(*metadata);
+                    self.buffer.push('>');
+                }
+                self.buffer.push('[');
+                self.list(parts, |writer, part| writer.location_inside(*part));
+                self.buffer.push(']');
+            }
+        }
+    }
+
+    fn quoted_ident(&mut self, ident: Ident) {
+        self.quoted(self.ctx.str(ident).as_bytes());
+    }
+
+    /// The file, line and column of a place in a text that was read.
+    fn source_place(&mut self, offset: u32) {
+        match self.ctx.source_at(offset) {
+            Some(source) => {
+                let (line, column) = line_column(&source.text, (offset - source.start) as usize);
+                self.quoted(source.name.as_bytes());
+                self.put(format_args!(":{line}:{column}"));
+            }
+            None => self.buffer.push_str("unknown"),
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! Which number each value and block has in the text.
+//!
+//! Values are numbered in the order in which MLIR's printer visits them (`SSANameState`): the operations of a region, block
+//! by block, and then the regions in them, from a stack, so that the last one comes first. In the generic form numbers
+//! are unique across the module; in the pretty form each region goes on from where the region around it ended, so that
+//! functions begin at 0.
+
+use std::fmt::Write;
+
+use rustc_hash::FxHashMap;
+
+use super::index_of;
+use crate::body::Body;
+use crate::entities::{Block, Op, Region, Value};
+use crate::text::PrintForm;
+
+/// Whether numbers begin anew.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Numbering {
+    /// They do not.
+    Unique,
+    /// Each region goes on from the numbers of the region around it.
+    PerScope,
+}
+
+impl Numbering {
+    /// The numbering of a form.
+    pub(super) fn of(form: PrintForm) -> Numbering {
+        match form {
+            PrintForm::Generic => Numbering::Unique,
+            PrintForm::Pretty => Numbering::PerScope,
+        }
+    }
+}
+
+/// The numbers of all values and blocks.
+#[derive(Default)]
+pub(super) struct Names {
+    bodies: Vec<BodyNames>,
+    children: FxHashMap<(u32, Op), u32>,
+}
+
+struct BodyNames {
+    /// For each value, its number; that of an entry block's argument has the bit `ARGUMENT`.
+    values: Vec<u32>,
+    blocks: Vec<u32>,
+}
+
+const ARGUMENT: u32 = 1 << 31;
+
+/// Numbers that are given next.
+#[derive(Clone, Copy)]
+struct Next {
+    value: u32,
+    argument: u32,
+}
+
+/// A region whose turn comes.
+struct Pending<'m> {
+    body: &'m Body,
+    number: u32,
+    region: Region,
+    next: Next,
+}
+
+impl Names {
+    /// Names for all that `op` holds.
+    pub(super) fn of_op(body: &Body, op: Op, numbering: Numbering) -> Names {
+        let mut names = Names::default();
+        names.add_body(body);
+        let mut next = Next { value: 0, argument: 0 };
+        let mut stack = Vec::new();
+        names.number_op(body, 0, op, &mut next);
+        names.push_regions(body, 0, op, next, &mut stack);
+        names.run(stack, next, numbering);
+        names
+    }
+
+    /// Names for all that a body holds.
+    pub(super) fn of_body(body: &Body, numbering: Numbering) -> Names {
+        let mut names = Names::default();
+        names.add_body(body);
+        let next = Next { value: 0, argument: 0 };
+        let stack = body.roots().iter().map(|&region| Pending { body, number: 0, region, next }).collect();
+        names.run(stack, next, numbering);
+        names
+    }
+
+    fn run(&mut self, mut stack: Vec<Pending<'_>>, mut next: Next, numbering: Numbering) {
+        while let Some(Pending { body, number, region, next: around }) = stack.pop() {
+            if numbering == Numbering::PerScope {
+                next = around;
+            }
+            for (index, &block) in body.blocks(region).iter().enumerate() {
+                self.number_block(body, number, block, index as u32, &mut next);
+            }
+            for &block in body.blocks(region) {
+                for op in body.ops(block) {
+                    self.push_regions(body, number, op, next, &mut stack);
+                }
+            }
+        }
+    }
+
+    fn add_body(&mut self, body: &Body) -> u32 {
+        let number = self.bodies.len() as u32;
+        let values = vec![0; body.value_capacity()];
+        self.bodies.push(BodyNames { values, blocks: vec![0; body.block_capacity()] });
+        number
+    }
+
+    fn push_regions<'m>(
+        &mut self,
+        body: &'m Body,
+        number: u32,
+        op: Op,
+        next: Next,
+        stack: &mut Vec<Pending<'m>>,
+    ) {
+        if let Some(child) = body.child(op) {
+            let inner = self.add_body(child);
+            self.children.insert((number, op), inner);
+            stack.extend(child.roots().iter().map(|&region| Pending {
+                body: child,
+                number: inner,
+                region,
+                next,
+            }));
+            return;
+        }
+        stack.extend(body.regions(op).iter().map(|&region| Pending { body, number, region, next }));
+    }
+
+    fn number_block(&mut self, body: &Body, number: u32, block: Block, index: u32, next: &mut Next) {
+        let names = &mut self.bodies[number as usize];
+        names.blocks[index_of(block)] = index;
+        for &arg in body.args(block) {
+            let counter = if index == 0 { &mut next.argument } else { &mut next.value };
+            names.values[index_of(arg)] = if index == 0 { *counter | ARGUMENT } else { *counter };
+            *counter += 1;
+        }
+        for op in body.ops(block) {
+            self.number_op(body, number, op, next);
+        }
+    }
+
+    fn number_op(&mut self, body: &Body, number: u32, op: Op, next: &mut Next) {
+        if body.result_count(op) > 0 {
+            self.bodies[number as usize].values[index_of(body.result(op, 0))] = next.value;
+            next.value += 1;
+        }
+    }
+
+    /// The number of the body that an operation owns.
+    pub(super) fn child(&self, number: u32, op: Op) -> u32 {
+        self.children[&(number, op)]
+    }
+
+    /// The number of a block.
+    pub(super) fn block(&self, number: u32, block: Block) -> u32 {
+        self.bodies[number as usize].blocks[index_of(block)]
+    }
+
+    /// Writes the name of an argument, or of an operation's first result.
+    pub(super) fn write_value(&self, number: u32, value: Value, out: &mut String) {
+        let code = self.bodies[number as usize].values[index_of(value)];
+        if code & ARGUMENT != 0 {
+            out.push_str("arg");
+        }
+        write!(out, "{}", code & !ARGUMENT).expect("a string takes all text");
+    }
+}
