@@ -15,4 +15,6 @@ mod models;
 #[cfg(test)]
 mod synth;
 #[cfg(test)]
+mod values;
+#[cfg(test)]
 mod writer;

@@ -1,12 +1,15 @@
-//! That real models import, with the types that their files claim.
+//! That real models import, with the types that their files claim, and compute what onnxruntime computes from them.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use import::onnx::declared::Sizes;
+use import::onnx::element::Element;
 use import::onnx::external::read_file;
 use import::onnx::{Options, StrippedWeights, import};
+use import::synth::input;
+use ir::interp::{Tensor, run};
 use ir::{Context, Diagnostic, Module};
 
 fn import_model(
@@ -46,12 +49,49 @@ fn check(path: &Path, expected: &str) {
     assert_eq!(result_shapes(&module), [[1, 1000]]);
 }
 
+/// The elements of the one result, for the input that the weights' rule makes.
+fn compute(path: &Path) -> Vec<f32> {
+    let ctx = Arc::new(Context::new());
+    let module = import_model(&ctx, path, StrippedWeights::Synthesize).expect("the model imports");
+    let body = module.function("main").expect("the model's function");
+    let block = body.entry(body.root()).expect("a function has a block");
+    let ty = body.ty(body.args(block)[0]);
+    let dims = ctx.static_shape(ty).expect("known sizes");
+    let input = input("input", None, Element::Float, &dims).expect("a rule for f32");
+    let results = run(&module, "main", &[Tensor::new(&ctx, ty, input.to_vec())]);
+    results.expect("the interpreter runs it").remove(0).to_f32()
+}
+
+/// Checks sampled elements against those that onnxruntime computed.
+fn check_values(path: &Path, absmax: f32, samples: impl Iterator<Item = (usize, f32)>) {
+    let result = compute(path);
+    for (index, expected) in samples {
+        let error = (result[index] - expected).abs() / absmax;
+        assert!(error < 1e-5, "{}: element {index}: {} for {expected}", path.display(), result[index]);
+    }
+}
+
 /// The model in the folder that the variable `OPTC_MODELS` names; without it there is nothing to test.
 fn check_in_folder(name: &str, expected: &str) {
-    match std::env::var_os("OPTC_MODELS") {
-        Some(folder) => check(&PathBuf::from(folder).join(name), expected),
-        None => println!("skipped: OPTC_MODELS does not name the folder of {name}"),
-    }
+    let Some(folder) = std::env::var_os("OPTC_MODELS").map(PathBuf::from) else {
+        println!("skipped: OPTC_MODELS does not name the folder of {name}.onnx");
+        return;
+    };
+    let path = folder.join(format!("{name}.onnx"));
+    check(&path, expected);
+    let text =
+        std::fs::read_to_string(folder.join(format!("expected/{name}.json"))).expect("expected values");
+    let outputs: BTreeMap<String, Expected> = serde_json::from_str(&text).expect("expected values");
+    let output = outputs.into_values().next().expect("one output");
+    check_values(&path, output.absmax, output.index.into_iter().zip(output.value));
+}
+
+/// What onnxruntime computed: sampled elements, by their indices in row-major order.
+#[derive(serde::Deserialize)]
+struct Expected {
+    absmax: f32,
+    index: Vec<usize>,
+    value: Vec<f32>,
 }
 
 fn carried() -> PathBuf {
@@ -67,49 +107,62 @@ fn squeezenet_imports() {
 }
 
 #[test]
-fn resnet_imports() {
+fn squeezenet_computes_what_onnxruntime_computes() {
+    let samples = [
+        (0, 0.009_931_877),
+        (125, 7.386_657e-5),
+        (250, 0.0),
+        (376, 0.413_228_9),
+        (501, 0.0),
+        (877, 0.147_911_6),
+    ];
+    check_values(&carried(), 0.761_179, samples.into_iter());
+}
+
+#[test]
+fn resnet_is_right() {
     check_in_folder(
-        "resnet50.onnx",
+        "resnet50",
         "16 nn.add, 108 nn.constant, 53 nn.conv2d, 1 nn.matmul, 1 nn.max_pool2d, 1 nn.reduce_mean, 49 nn.relu, 1 nn.reshape",
     );
 }
 
 #[test]
-fn mobilenet_imports() {
+fn mobilenet_is_right() {
     check_in_folder(
-        "mobilenet_v2.onnx",
+        "mobilenet_v2",
         "10 nn.add, 35 nn.clip, 106 nn.constant, 52 nn.conv2d, 1 nn.matmul, 1 nn.reduce_mean, 1 nn.reshape",
     );
 }
 
 #[test]
-fn densenet_imports() {
+fn densenet_is_right() {
     check_in_folder(
-        "densenet121.onnx",
+        "densenet121",
         "3 nn.avg_pool2d, 62 nn.batch_norm, 62 nn.concat, 429 nn.constant, 120 nn.conv2d, 1 nn.matmul, 1 nn.max_pool2d, 1 nn.reduce_mean, 121 nn.relu, 1 nn.reshape",
     );
 }
 
 #[test]
-fn inception_imports() {
+fn inception_is_right() {
     check_in_folder(
-        "inception_v3.onnx",
+        "inception_v3",
         "9 nn.avg_pool2d, 11 nn.concat, 190 nn.constant, 94 nn.conv2d, 1 nn.matmul, 4 nn.max_pool2d, 1 nn.reduce_mean, 94 nn.relu, 1 nn.reshape",
     );
 }
 
 #[test]
-fn efficientnet_imports() {
+fn efficientnet_is_right() {
     check_in_folder(
-        "efficientnet_b0.onnx",
+        "efficientnet_b0",
         "9 nn.add, 164 nn.constant, 81 nn.conv2d, 1 nn.matmul, 65 nn.mul, 17 nn.reduce_mean, 1 nn.reshape, 65 nn.sigmoid",
     );
 }
 
 #[test]
-fn se_resnext_imports() {
+fn se_resnext_is_right() {
     check_in_folder(
-        "se_resnext152_bn.onnx",
+        "se_resnext152_bn",
         "50 nn.add, 155 nn.batch_norm, 977 nn.constant, 255 nn.conv2d, 1 nn.matmul, 1 nn.max_pool2d, 50 nn.mul, 51 nn.reduce_mean, 201 nn.relu, 1 nn.reshape, 50 nn.sigmoid",
     );
 }

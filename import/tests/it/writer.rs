@@ -53,6 +53,11 @@ impl Message {
     }
 }
 
+/// The content of a packed field of floats.
+pub(crate) fn packed_floats(values: &[f32]) -> Message {
+    Message(values.iter().flat_map(|value| value.to_le_bytes()).collect())
+}
+
 pub(crate) const FLOAT: i32 = 1;
 pub(crate) const INT64: i32 = 7;
 

@@ -1,0 +1,206 @@
+//! That converted nodes compute what ONNX says, where its versions differ or a model can say it in several ways.
+//!
+//! The oracle is the operator's text at onnx.ai/onnx/operators; the numbers are small enough to be worked out by hand.
+
+use import::onnx::StrippedWeights;
+use ir::TypeData;
+use ir::interp::{Tensor, run};
+
+use crate::fixture::import_bytes;
+use crate::writer::{
+    Graph, Message, float, floats_tensor, int, ints, ints_tensor, model, packed_floats, raw_tensor, tensor,
+};
+
+/// The sizes of the first result, and its elements, where every argument counts 1, 2, 3, ...
+fn compute(version: i64, graph: Graph) -> (Vec<u64>, Vec<f32>) {
+    let module = import_bytes(&model(version, graph).0, StrippedWeights::Refuse, &[]).unwrap();
+    let ctx = &module.ctx;
+    let body = module.function("main").unwrap();
+    let counted = body.args(body.entry(body.root()).unwrap()).iter().map(|&arg| {
+        let shape = ctx.static_shape(body.ty(arg)).unwrap();
+        let count: u64 = shape.iter().product();
+        Tensor::from_f32(ctx, &shape, &(1..=count).map(|x| x as f32).collect::<Vec<_>>())
+    });
+    let counted: Vec<Tensor> = counted.collect();
+    let result = run(&module, "main", &counted).unwrap().remove(0);
+    let TypeData::Tensor { shape, .. } = ctx.type_data(result.ty) else { panic!("a tensor") };
+    (shape.iter().map(|dim| dim.known().unwrap()).collect(), result.to_f32())
+}
+
+fn check(version: i64, graph: Graph, shape: &[u64], elements: &[f32]) {
+    assert_eq!(compute(version, graph), (shape.to_vec(), elements.to_vec()));
+}
+
+/// A graph with an input `x` of this shape, of which one node makes `y`.
+fn one_node(op: &str, shape: &[i64], inputs: &[&str], attributes: &[Message]) -> Graph {
+    Graph::default().input("x", shape).node(op, inputs, &["y"], attributes).output("y")
+}
+
+#[test]
+fn clip_has_attributes_up_to_version_10_and_operands_from_11() {
+    let attributes = [float("min", 2.0), float("max", 3.0)];
+    check(6, one_node("Clip", &[4], &["x"], &attributes), &[4], &[2.0, 2.0, 3.0, 3.0]);
+    let bound = |name| floats_tensor(name, &[], &[2.5]);
+    let least = one_node("Clip", &[4], &["x", "lo"], &[]).weight(bound("lo"));
+    check(11, least, &[4], &[2.5, 2.5, 3.0, 4.0]);
+    let most = one_node("Clip", &[4], &["x", "", "hi"], &[]).weight(bound("hi"));
+    check(11, most, &[4], &[1.0, 2.0, 2.5, 2.5]);
+    let computed = Graph::default().input("x", &[4]).input("lo", &[]).output("y");
+    let computed = computed.node("Neg", &["lo"], &["n"], &[]).node("Neg", &["x"], &["m"], &[]);
+    let computed = computed.node("Clip", &["m", "n"], &["y"], &[]);
+    check(13, computed, &[4], &[-1.0, -1.0, -1.0, -1.0]);
+}
+
+#[test]
+fn a_binary_operator_broadcasts_from_an_axis_up_to_version_6() {
+    let weight = floats_tensor("w", &[2], &[10.0, 20.0]);
+    let along_rows = [int("broadcast", 1), int("axis", 0)];
+    let graph = one_node("Add", &[2, 3], &["x", "w"], &along_rows).weight(weight.clone());
+    check(6, graph, &[2, 3], &[11.0, 12.0, 13.0, 24.0, 25.0, 26.0]);
+    let graph = one_node("Mul", &[3, 2], &["x", "w"], &[int("broadcast", 1)]).weight(weight.clone());
+    check(6, graph, &[3, 2], &[10.0, 40.0, 30.0, 80.0, 50.0, 120.0]);
+    let graph = one_node("Sub", &[3, 2], &["x", "w"], &[]).weight(weight);
+    check(7, graph, &[3, 2], &[-9.0, -18.0, -7.0, -16.0, -5.0, -14.0]);
+}
+
+#[test]
+fn softmax_takes_all_dimensions_from_its_axis_up_to_version_12() {
+    let constant = |shape: &[i64], count| floats_tensor("w", shape, &vec![0.0; count]);
+    let graph = one_node("Mul", &[1, 2, 2], &["x", "w"], &[]).weight(constant(&[1, 2, 2], 4));
+    let zeros = Graph { outputs: vec![], ..graph };
+    let old = zeros.clone().node("Softmax", &["y"], &["z"], &[]).output("z");
+    check(11, old, &[1, 2, 2], &[0.25; 4]);
+    let new = zeros.node("Softmax", &["y"], &["z"], &[]).output("z");
+    check(13, new, &[1, 2, 2], &[0.5; 4]);
+}
+
+#[test]
+fn axes_are_attributes_up_to_version_12_and_operands_from_13() {
+    let count = |n: u64| (1..=n).map(|x| x as f32).collect::<Vec<_>>();
+    let graph = one_node("Squeeze", &[1, 3, 1], &["x"], &[ints("axes", &[-1])]);
+    check(11, graph, &[1, 3], &count(3));
+    let axes = |graph: Graph, axes: &[i64]| graph.weight(ints_tensor("axes", axes));
+    check(13, axes(one_node("Squeeze", &[1, 3, 1], &["x", "axes"], &[]), &[0]), &[3, 1], &count(3));
+    check(13, one_node("Squeeze", &[1, 3, 1], &["x"], &[]), &[3], &count(3));
+    let graph = one_node("Unsqueeze", &[3], &["x"], &[ints("axes", &[0, 2])]);
+    check(11, graph, &[1, 3, 1], &count(3));
+    check(13, axes(one_node("Unsqueeze", &[3], &["x", "axes"], &[]), &[-1]), &[3, 1], &count(3));
+}
+
+#[test]
+fn a_new_shape_is_an_attribute_up_to_version_4_and_an_operand_from_5() {
+    let count: Vec<f32> = (1..=6).map(|x| x as f32).collect();
+    let graph = one_node("Reshape", &[2, 3], &["x"], &[ints("shape", &[3, -1])]);
+    check(1, graph, &[3, 2], &count);
+    let graph = one_node("Reshape", &[2, 3], &["x", "s"], &[]).weight(ints_tensor("s", &[0, 1, -1]));
+    check(5, graph, &[2, 1, 3], &count);
+    let graph = one_node("Reshape", &[0, 3], &["x", "s"], &[int("allowzero", 1)]);
+    check(14, graph.weight(ints_tensor("s", &[3, 0])), &[3, 0], &[]);
+}
+
+#[test]
+fn gemm_scales_transposes_and_adds() {
+    let weights = |graph: Graph| {
+        let b = floats_tensor("b", &[2, 2], &[1.0, 2.0, 3.0, 4.0]);
+        graph.weight(b).weight(floats_tensor("c", &[1, 2], &[10.0, 20.0]))
+    };
+    let plain = weights(one_node("Gemm", &[1, 2], &["x", "b", "c"], &[]));
+    check(13, plain, &[1, 2], &[17.0, 30.0]);
+    let attributes = [int("transB", 1), float("alpha", 2.0), float("beta", 0.5)];
+    let scaled = weights(one_node("Gemm", &[1, 2], &["x", "b", "c"], &attributes));
+    check(13, scaled, &[1, 2], &[15.0, 32.0]);
+    let bare = weights(one_node("Gemm", &[2, 1], &["x", "b"], &[int("transA", 1)]));
+    check(13, bare, &[1, 2], &[7.0, 10.0]);
+}
+
+#[test]
+fn padding_is_found_from_auto_pad() {
+    let sums = |auto_pad| {
+        let attributes = [ints("strides", &[1, 2]), crate::writer::string("auto_pad", auto_pad)];
+        let graph = one_node("Conv", &[1, 1, 1, 4], &["x", "w"], &attributes);
+        compute(17, graph.weight(floats_tensor("w", &[1, 1, 1, 3], &[1.0; 3])))
+    };
+    assert_eq!(sums("SAME_UPPER"), (vec![1, 1, 1, 2], vec![6.0, 7.0]));
+    assert_eq!(sums("SAME_LOWER"), (vec![1, 1, 1, 2], vec![3.0, 9.0]));
+    assert_eq!(sums("VALID"), (vec![1, 1, 1, 1], vec![6.0]));
+}
+
+#[test]
+fn dropout_and_identity_are_their_operand() {
+    let graph = Graph::default().input("x", &[2]).output("y");
+    let graph = graph.node("Dropout", &["x"], &["d", ""], &[float("ratio", 0.5)]);
+    check(10, graph.node("Identity", &["d"], &["y"], &[]), &[2], &[1.0, 2.0]);
+}
+
+#[test]
+fn an_input_that_is_a_weight_too_is_a_weight() {
+    let graph = one_node("Add", &[2], &["x", "w"], &[]).input("w", &[2]);
+    check(6, graph.weight(floats_tensor("w", &[2], &[10.0, 20.0])), &[2], &[11.0, 22.0]);
+}
+
+#[test]
+fn every_encoding_of_a_tensor_reads_the_same() {
+    let head = |element: i64| Message::default().packed(1, &[2]).int(2, element).bytes(8, "w");
+    let raw = |element, bytes: &[u8]| raw_tensor("w", element, &[2], bytes);
+    let half = [0x3c00u16, 0xc000].map(u16::to_le_bytes).concat();
+    for (weight, expected) in [
+        (raw(1, &[1f32, -2.0].map(f32::to_le_bytes).concat()), [1.0, -2.0]),
+        (head(1).message(4, &packed_floats(&[1.0, -2.0])), [1.0, -2.0]),
+        (head(1).float(4, 1.0).float(4, -2.0), [1.0, -2.0]),
+        (raw(10, &half), [1.0, -2.0]),
+        (head(10).packed(5, &[0x3c00, 0xc000]), [1.0, -2.0]),
+        (head(6).packed(5, &[1, -2]), [1.0, -2.0]),
+        (head(3).packed(5, &[1, -2]), [1.0, -2.0]),
+        (head(7).packed(7, &[1, -2]), [1.0, -2.0]),
+        (head(13).packed(11, &[1, 2]), [1.0, 2.0]),
+        (head(9).packed(5, &[1, 0]), [1.0, 0.0]),
+    ] {
+        let graph = Graph::default().weight(weight).output("w");
+        let module = import_bytes(&model(17, graph).0, StrippedWeights::Refuse, &[]).unwrap();
+        let result = run(&module, "main", &[]).unwrap().remove(0);
+        assert_eq!(numbers(&module, &result), expected);
+    }
+}
+
+/// The elements of a tensor of any type, by its bytes.
+fn numbers(module: &ir::Module, tensor: &Tensor) -> Vec<f64> {
+    let elem = module.ctx.elem(tensor.ty);
+    let width = tensor.bytes.len() / 2;
+    let signed = |bytes: &[u8]| {
+        let mut wide = [if bytes[width - 1] & 0x80 == 0 { 0 } else { 0xff }; 8];
+        wide[..width].copy_from_slice(bytes);
+        i64::from_le_bytes(wide) as f64
+    };
+    let number = |bytes: &[u8]| match module.ctx.type_data(elem) {
+        TypeData::Float(kind) if kind.bits() == 16 => {
+            half::f16::from_le_bytes(bytes.try_into().unwrap()).into()
+        }
+        TypeData::Float(_) => f32::from_le_bytes(bytes.try_into().unwrap()).into(),
+        _ => signed(bytes),
+    };
+    tensor.bytes.chunks(width).map(number).collect()
+}
+
+#[test]
+fn constants_are_said_in_several_ways() {
+    let weight = |attribute: Message, expected: f32| {
+        let graph = Graph::default().input("x", &[1]).node("Constant", &[], &["c"], &[attribute]);
+        check(13, graph.node("Add", &["x", "c"], &["y"], &[]).output("y"), &[1], &[expected]);
+    };
+    weight(float("value_float", 5.0), 6.0);
+    weight(Message::default().bytes(1, "value_floats").message(7, &packed_floats(&[7.0])).int(20, 6), 8.0);
+    weight(tensor("value", &floats_tensor("", &[1], &[9.0])), 10.0);
+    let shape = |attribute: Message| {
+        let graph = Graph::default().input("x", &[2, 2]).node("Constant", &[], &["s"], &[attribute]);
+        graph.node("Reshape", &["x", "s"], &["y"], &[]).output("y")
+    };
+    check(13, shape(ints("value_ints", &[4])), &[4], &[1.0, 2.0, 3.0, 4.0]);
+    check(13, shape(tensor("value", &ints_tensor("", &[1, -1]))), &[1, 4], &[1.0, 2.0, 3.0, 4.0]);
+}
+
+#[test]
+fn a_shape_that_follows_from_shapes_is_a_constant() {
+    let graph = Graph::default().input("x", &[2, 3]).input("z", &[3, 2]).output("y");
+    let graph = graph.node("Shape", &["z"], &["s"], &[]).node("Reshape", &["x", "s"], &["y"], &[]);
+    check(17, graph, &[3, 2], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+}
