@@ -91,8 +91,11 @@ impl<S: Simd, const ROWS: usize, const VECTORS: usize> Task<S> for TileTask<'_, 
                 }
             }
             if let Finish::Clip { lo, hi } = tile.finish {
-                for sum in sums.iter_mut().flatten() {
-                    *sum = math::clip(s, *sum, lo, hi);
+                // Nested loops, not `flatten`: only loops that unroll leave the sums in registers.
+                for sums in &mut sums {
+                    for sum in sums {
+                        *sum = math::clip(s, *sum, lo, hi);
+                    }
                 }
             }
             for (row, sums) in sums.iter().enumerate() {
