@@ -313,7 +313,8 @@ impl Conv2d {
     fn choose_blocks(&mut self) {
         let (rows, depth) = (self.rows().max(1), self.depth().max(1));
         let blocks = depth.div_ceil(DEPTH);
-        let block_depth = depth.div_ceil(blocks);
+        // Whole vectors, so that the copies of a block are aligned.
+        let block_depth = depth.div_ceil(blocks).next_multiple_of(16);
         self.block_depth = block_depth as u32;
         match self.path {
             Path::Direct => self.block_rows = DIRECT_ROWS as u32,
@@ -447,6 +448,19 @@ impl Conv2d {
     pub(crate) fn pixel(&self, row: usize) -> Pixel {
         let (out_w, out_h) = (self.out_w as usize, self.out_h as usize);
         Pixel { n: row / out_w / out_h, y: row / out_w % out_h, x: row % out_w }
+    }
+
+    /// The pixel after `pixel`.
+    #[inline(always)]
+    pub(crate) fn next(&self, pixel: Pixel) -> Pixel {
+        let Pixel { n, y, x } = pixel;
+        if x + 1 < self.out_w as usize {
+            Pixel { n, y, x: x + 1 }
+        } else if y + 1 < self.out_h as usize {
+            Pixel { n, y: y + 1, x: 0 }
+        } else {
+            Pixel { n: n + 1, y: 0, x: 0 }
+        }
     }
 }
 

@@ -1,180 +1,201 @@
 //! How one output pixel's inputs are copied side by side into scratch (implicit im2col), with padding and prologue.
+//!
+//! The order is that of K: (ky, kx, ci). A *run* is a stretch of K that is contiguous in memory: the channels of a tap, or
+//! where pixels touch each other all taps of a kernel row; the part of it outside the image becomes zeros.
 
 use crate::conv::{Conv2d, Images, Pixel, Prologue};
 use crate::math;
 use crate::simd::Simd;
 use std::ops::Range;
 
-/// A run of K whose inputs are contiguous: elements `valid` lie at `from`, the others are padding.
-struct Run {
-    from: *const f32,
-    /// Distance between its elements.
-    step: usize,
-    valid: Range<usize>,
-    /// The input channel of element 0.
+/// The copies of a block: which elements of K, of which group, made of which runs.
+#[derive(Clone, Copy)]
+pub(crate) struct Gather<'c> {
+    conv: &'c Conv2d,
+    images: &'c Images,
+    /// The group's first input channel.
     channel: usize,
+    /// Elements of a run, its taps, and runs of a kernel row.
+    length: usize,
+    taps: usize,
+    of_row: usize,
+    /// Where in K the block begins: kernel row, run of the row, element of the run.
+    corner: [usize; 3],
+    /// Elements of K in the block.
+    depth: usize,
 }
 
-/// Writes `depth` of the pixel's inputs, in the order (ky, kx, ci), to `to`; may write up to a vector more.
-///
-/// # Safety
-/// `Conv2d`'s operands are valid; `to` is valid for `depth.len()` floats and a vector more.
-#[inline(always)]
-pub(crate) unsafe fn row<S: Simd>(
-    s: S,
-    conv: &Conv2d,
-    images: &Images,
-    pixel: Pixel,
-    group: usize,
-    depth: Range<usize>,
-    to: *mut f32,
-) {
-    let (in_group, kernel_w) = (conv.in_group as usize, conv.kernel_w as usize);
-    let merged = merges_taps(conv);
-    let length = if merged { in_group * kernel_w } else { in_group };
-    let mut k = depth.start;
-    while k < depth.end {
-        let (run, first) = (k / length, k % length);
-        let last = length.min(first + depth.end - k);
-        // SAFETY: the run's valid elements are inside the input; `to` has room for `depth`.
-        unsafe {
-            let run = if merged {
-                whole_row(conv, images, pixel, run)
-            } else {
-                one_tap(conv, images, pixel, group, run / kernel_w, run % kernel_w)
-            };
-            copy(s, conv, images, &run, first..last, to.add(k - depth.start));
-        }
-        k += last - first;
+impl<'c> Gather<'c> {
+    /// The copies of elements `depth` of K for a group.
+    #[inline(always)]
+    pub(crate) fn new(conv: &'c Conv2d, images: &'c Images, group: usize, depth: Range<usize>) -> Gather<'c> {
+        let (in_group, kernel_w) = (conv.in_group as usize, conv.kernel_w as usize);
+        let touching = conv.strides.input.c == 1 && conv.strides.input.w == u64::from(conv.in_group);
+        let whole = touching && conv.groups * conv.dilation_w == 1 && conv.prologue == Prologue::None;
+        let (taps, of_row) = if whole { (kernel_w, 1) } else { (1, kernel_w) };
+        let length = taps * in_group;
+        let run = depth.start / length;
+        let corner = [run / of_row, run % of_row, depth.start % length];
+        Gather { conv, images, channel: group * in_group, length, taps, of_row, corner, depth: depth.len() }
     }
-}
 
-/// Whether the taps of a kernel row are contiguous in memory.
-#[inline(always)]
-fn merges_taps(conv: &Conv2d) -> bool {
-    let dense = conv.strides.input.c == 1 && conv.strides.input.w == u64::from(conv.in_group);
-    dense && conv.groups == 1 && conv.dilation_w == 1 && conv.prologue == Prologue::None
-}
-
-/// The input row of a tap, if it is inside the image.
-#[inline(always)]
-fn input_row(conv: &Conv2d, y: usize, ky: usize) -> Option<usize> {
-    let at = y * conv.stride_h as usize + ky * conv.dilation_h as usize;
-    at.checked_sub(conv.pad_top as usize).filter(|&iy| iy < conv.in_h as usize)
-}
-
-/// All taps of kernel row `ky`: elements before the image's left edge and behind its right are padding.
-#[inline(always)]
-fn whole_row(conv: &Conv2d, images: &Images, pixel: Pixel, ky: usize) -> Run {
-    let (channels, in_w) = (conv.in_group as usize, conv.in_w as usize);
-    let (x, pad) = (pixel.x * conv.stride_w as usize, conv.pad_left as usize);
-    let valid = match input_row(conv, pixel.y, ky) {
-        Some(_) => {
-            let first = pad.saturating_sub(x);
-            first..(in_w + pad).saturating_sub(x).clamp(first, first.max(conv.kernel_w as usize))
-        }
-        None => 0..0,
-    };
-    let row = pixel.n * conv.strides.input.n as usize
-        + input_row(conv, pixel.y, ky).unwrap_or(0) * conv.strides.input.h as usize;
-    // The first elements may be padding, before the row's start: the pointer is only formed, not read.
-    let from = images.x.wrapping_add(row + x * channels).wrapping_sub(pad * channels);
-    Run { from, step: 1, valid: valid.start * channels..valid.end * channels, channel: 0 }
-}
-
-/// The channels of one tap.
-#[inline(always)]
-fn one_tap(conv: &Conv2d, images: &Images, pixel: Pixel, group: usize, ky: usize, kx: usize) -> Run {
-    let at = pixel.x * conv.stride_w as usize + kx * conv.dilation_w as usize;
-    let column = at.checked_sub(conv.pad_left as usize).filter(|&ix| ix < conv.in_w as usize);
-    let input = &conv.strides.input;
-    let (channel, step) = (group * conv.in_group as usize, input.c as usize);
-    match (input_row(conv, pixel.y, ky), column) {
-        (Some(y), Some(x)) => {
-            let offset = input.offset(Pixel { n: pixel.n, y, x }) + channel * step;
-            Run { from: images.x.wrapping_add(offset), step, valid: 0..conv.in_group as usize, channel }
-        }
-        _ => Run { from: images.x, step, valid: 0..0, channel },
-    }
-}
-
-/// Copies elements `range` of a run: zeros, valid elements, zeros.
-///
-/// # Safety
-/// The run's valid elements are readable; `to` is valid for `range.len()` floats and a vector more.
-#[inline(always)]
-unsafe fn copy<S: Simd>(s: S, conv: &Conv2d, images: &Images, run: &Run, range: Range<usize>, to: *mut f32) {
-    let start = run.valid.start.clamp(range.start, range.end);
-    let end = run.valid.end.clamp(start, range.end);
-    // SAFETY: all three pieces are inside `range`; elements `start..end` are valid.
-    unsafe {
-        zero(s, to, start - range.start);
-        let (at, n) = (to.add(start - range.start), end - start);
-        if run.step != 1 {
-            strided(conv, images, run, start..end, at);
-        } else if conv.prologue == Prologue::None {
-            let from = run.from.wrapping_add(start);
-            let mut i = 0;
-            while i + S::LANES <= n {
-                s.store(at.add(i), s.load(from.add(i)));
-                i += S::LANES;
-            }
-            if i < n {
-                s.store(at.add(i), s.load_masked(from.add(i), s.mask(n - i)));
-            }
-        } else {
-            prologue(s, conv, images, run, start..end, at);
-        }
-        zero(s, to.add(end - range.start), range.end - end);
-    }
-}
-
-/// Copies elements that are not contiguous, one by one, with the prologue.
-#[inline(always)]
-unsafe fn strided(conv: &Conv2d, images: &Images, run: &Run, range: Range<usize>, to: *mut f32) {
-    for (i, element) in range.enumerate() {
-        // SAFETY: the caller's promise for the run and for `to`; scale and shift have all input channels.
-        unsafe {
-            let x = *run.from.add(element * run.step);
-            let channel = run.channel + element;
-            *to.add(i) = match conv.prologue {
-                Prologue::None => x,
-                Prologue::ScaleShift => x.mul_add(*images.scale.add(channel), *images.shift.add(channel)),
-                Prologue::ScaleShiftRelu => {
-                    crate::scalar::relu(x.mul_add(*images.scale.add(channel), *images.shift.add(channel)))
+    /// Writes the block's elements for one pixel to `to`; may write up to a vector more.
+    ///
+    /// # Safety
+    /// `Conv2d`'s operands are valid; `to` is valid for the block's depth and a vector more.
+    #[inline(always)]
+    pub(crate) unsafe fn row<S: Simd>(&self, s: S, pixel: Pixel, to: *mut f32) {
+        let (conv, input) = (self.conv, &self.conv.strides.input);
+        let y = Inside::of(pixel.y, conv.stride_h, conv.dilation_h, conv.pad_top, conv.kernel_h, conv.in_h);
+        let x = Inside::of(pixel.x, conv.stride_w, conv.dilation_w, conv.pad_left, conv.kernel_w, conv.in_w);
+        let corner = (pixel.n * input.n as usize + self.channel * input.c as usize) as isize;
+        let origin = corner + y.origin * input.h as isize + x.origin * input.w as isize;
+        let row_step = conv.dilation_h as isize * input.h as isize;
+        let run_step = self.taps as isize * conv.dilation_w as isize * input.w as isize;
+        let all = y.is_all(conv.kernel_h) && x.is_all(conv.kernel_w);
+        let plain = all && input.c == 1 && conv.prologue == Prologue::None;
+        let [mut ky, mut run, mut element] = self.corner;
+        let mut done = 0;
+        while done < self.depth {
+            let range = element..self.length.min(element + self.depth - done);
+            done += range.len();
+            // Only elements of taps inside the image are read; the pointer itself may lie outside.
+            let from =
+                self.images.x.wrapping_offset(origin + ky as isize * row_step + run as isize * run_step);
+            // SAFETY: elements of taps inside the image are readable; `to` has room for `depth` and a vector.
+            unsafe {
+                let to = to.add(done - range.len());
+                if plain {
+                    copy(s, from.add(range.start), to, range.len());
+                } else {
+                    let taps = if ky >= y.first && ky < y.end { x.of_run(run, self.taps) } else { 0..0 };
+                    self.copy_padded(s, from, taps, range, to);
                 }
-            };
+            }
+            (run, element) = (run + 1, 0);
+            if run == self.of_row {
+                (run, ky) = (0, ky + 1);
+            }
         }
     }
-}
 
-/// Copies contiguous elements with the prologue.
-#[inline(always)]
-unsafe fn prologue<S: Simd>(
-    s: S,
-    conv: &Conv2d,
-    images: &Images,
-    run: &Run,
-    range: Range<usize>,
-    to: *mut f32,
-) {
-    let mut i = range.start;
-    while i < range.end {
-        let mask = s.mask(range.end - i);
-        // SAFETY: the caller's promise for the run and for `to`; scale and shift have all input channels.
+    /// Copies elements `range` of a run of which only `taps` are inside the image: zeros, elements, zeros.
+    ///
+    /// # Safety
+    /// The elements of `taps` are readable; `to` is valid for `range.len()` floats and a vector more.
+    #[inline(always)]
+    unsafe fn copy_padded<S: Simd>(
+        &self,
+        s: S,
+        from: *const f32,
+        taps: Range<usize>,
+        range: Range<usize>,
+        to: *mut f32,
+    ) {
+        let in_group = self.conv.in_group as usize;
+        let start = (taps.start * in_group).clamp(range.start, range.end);
+        let end = (taps.end * in_group).clamp(start, range.end);
+        let step = self.conv.strides.input.c as usize;
+        // SAFETY: all three pieces are inside `range`; elements `start..end` are readable.
         unsafe {
-            let x = s.load_masked(run.from.add(i), mask);
-            let scale = s.load_masked(images.scale.add(run.channel + i), mask);
-            let shift = s.load_masked(images.shift.add(run.channel + i), mask);
-            let value = s.mul_add(x, scale, shift);
-            let relu = conv.prologue == Prologue::ScaleShiftRelu;
-            s.store(to.add(i - range.start), if relu { math::relu(s, value) } else { value });
+            zero(s, to, start - range.start);
+            let at = to.add(start - range.start);
+            if step == 1 {
+                copy(s, from.wrapping_add(start), at, end - start);
+            } else {
+                for (i, element) in (start..end).enumerate() {
+                    *at.add(i) = *from.wrapping_add(element * step);
+                }
+            }
+            if self.conv.prologue != Prologue::None {
+                self.prologue(s, start..end, at);
+            }
+            zero(s, to.add(end - range.start), range.end - end);
         }
-        i += S::LANES;
+    }
+
+    /// Applies the prologue to a tap's elements `range`, which were copied to `at`.
+    ///
+    /// # Safety
+    /// Scale and shift have all input channels; `at` is valid for the elements and a vector more.
+    #[inline(always)]
+    unsafe fn prologue<S: Simd>(&self, s: S, range: Range<usize>, at: *mut f32) {
+        let relu = self.conv.prologue == Prologue::ScaleShiftRelu;
+        let first = self.channel + range.start;
+        for i in (0..range.len()).step_by(S::LANES) {
+            let left = range.len() - i;
+            // SAFETY: the caller's promise.
+            unsafe {
+                let scale = s.load_first(self.images.scale.add(first + i), left);
+                let shift = s.load_first(self.images.shift.add(first + i), left);
+                let value = s.mul_add(s.load(at.add(i)), scale, shift);
+                s.store(at.add(i), if relu { math::relu(s, value) } else { value });
+            }
+        }
     }
 }
 
-/// Writes `n` zeros, in whole vectors.
+/// The part of an axis's taps that is inside the image.
+#[derive(Clone, Copy)]
+struct Inside {
+    /// The input index of tap 0, which may be negative.
+    origin: isize,
+    first: usize,
+    end: usize,
+}
+
+impl Inside {
+    #[inline(always)]
+    fn of(at: usize, stride: u32, dilation: u32, pad: u32, kernel: u32, size: u32) -> Inside {
+        let origin = (at * stride as usize) as isize - pad as isize;
+        let last = origin + ((kernel - 1) * dilation) as isize;
+        if origin >= 0 && last < size as isize {
+            return Inside { origin, first: 0, end: kernel as usize };
+        }
+        let dilation = dilation as isize;
+        let first = ((-origin).max(0) + dilation - 1) / dilation;
+        let end = ((size as isize - origin).max(0) + dilation - 1) / dilation;
+        let end = end.min(kernel as isize).max(first);
+        Inside { origin, first: first as usize, end: end as usize }
+    }
+
+    /// Whether all taps are inside.
+    #[inline(always)]
+    fn is_all(&self, kernel: u32) -> bool {
+        self.first == 0 && self.end == kernel as usize
+    }
+
+    /// The taps inside, of those of run `run` of a kernel row, counted from the run's first.
+    #[inline(always)]
+    fn of_run(&self, run: usize, taps: usize) -> Range<usize> {
+        let begin = run * taps;
+        self.first.clamp(begin, begin + taps) - begin..self.end.clamp(begin, begin + taps) - begin
+    }
+}
+
+/// Copies `n` floats; may write up to a vector more.
+///
+/// # Safety
+/// `from` is valid for `n` floats, `to` for a vector more.
+#[inline(always)]
+unsafe fn copy<S: Simd>(s: S, from: *const f32, to: *mut f32, n: usize) {
+    let mut i = 0;
+    // SAFETY: the caller's promise.
+    unsafe {
+        while i + S::LANES <= n {
+            s.store(to.add(i), s.load(from.add(i)));
+            i += S::LANES;
+        }
+        if i < n {
+            s.store(to.add(i), s.load_masked(from.add(i), s.mask(n - i)));
+        }
+    }
+}
+
+/// Writes `n` zeros, and up to a vector more.
+///
+/// # Safety
+/// `to` is valid for them.
 #[inline(always)]
 unsafe fn zero<S: Simd>(s: S, to: *mut f32, n: usize) {
     let mut i = 0;

@@ -17,13 +17,39 @@ use std::ops::Range;
 struct Strip<'c> {
     conv: &'c Conv2d,
     images: &'c Images,
-    n: usize,
-    y: usize,
+    line: &'c Line,
     /// The first channel, and how many there are.
     channel: usize,
     channels: usize,
     /// The channels' weights, rows of 16 floats.
     weights: *const f32,
+}
+
+/// An output line.
+struct Line {
+    n: usize,
+    y: usize,
+    /// The kernel rows inside the image.
+    ky: Range<usize>,
+    /// The pixels for which every tap is inside the image's columns.
+    interior: Range<usize>,
+}
+
+impl Line {
+    #[inline(always)]
+    fn new(conv: &Conv2d, line: usize) -> Line {
+        let (stride, pad) = (conv.stride_w as usize, conv.pad_left as usize);
+        let reach = (conv.kernel_w as usize - 1) * conv.dilation_w as usize;
+        let first = pad.div_ceil(stride).min(conv.out_w as usize);
+        let end = (conv.in_w as usize + pad).checked_sub(reach + 1).map_or(0, |last| last / stride + 1);
+        let y = line % conv.out_h as usize;
+        Line {
+            n: line / conv.out_h as usize,
+            y,
+            ky: taps(y, conv.stride_h, conv.dilation_h, conv.pad_top, conv.kernel_h, conv.in_h),
+            interior: first..end.clamp(first, (conv.out_w as usize).max(first)),
+        }
+    }
 }
 
 /// Runs part `part`: a range of output lines and of panels.
@@ -45,24 +71,19 @@ pub(crate) unsafe fn run<S: Simd>(s: S, conv: &Conv2d, images: &Images, part: us
 
 #[inline(always)]
 unsafe fn part_of<S: Simd, const G: usize>(s: S, conv: &Conv2d, images: &Images, part: usize) {
-    let (panel_parts, out_h) = (conv.panel_parts as usize, conv.out_h as usize);
+    let panel_parts = conv.panel_parts as usize;
     let panels = piece(conv.panels().count(), panel_parts, part % panel_parts);
-    for line in piece(conv.batch as usize * out_h, conv.row_parts as usize, part / panel_parts) {
+    let lines = conv.batch as usize * conv.out_h as usize;
+    for index in piece(lines, conv.row_parts as usize, part / panel_parts) {
+        let line = &Line::new(conv, index);
         for index in panels.clone() {
             let panel: Panel = conv.panels().get(index);
             for lane in (0..panel.count).step_by(S::LANES) {
+                let (channel, channels) = (panel.first + lane, (panel.count - lane).min(S::LANES));
                 // SAFETY: the caller's promise; the panel's weights start at its offset.
                 unsafe {
-                    let strip = Strip {
-                        conv,
-                        images,
-                        n: line / out_h,
-                        y: line % out_h,
-                        channel: panel.first + lane,
-                        channels: (panel.count - lane).min(S::LANES),
-                        weights: images.weights.add(panel.offset + lane),
-                    };
-                    strip_line::<S, G>(s, strip);
+                    let weights = images.weights.add(panel.offset + lane);
+                    strip_line::<S, G>(s, Strip { conv, images, line, channel, channels, weights });
                 }
             }
         }
@@ -73,14 +94,14 @@ unsafe fn part_of<S: Simd, const G: usize>(s: S, conv: &Conv2d, images: &Images,
 
 /// Applies a function that the tiles left for later to a line's outputs.
 #[inline(always)]
-unsafe fn activate<S: Simd>(s: S, conv: &Conv2d, images: &Images, line: usize, panels: Range<usize>) {
+unsafe fn activate<S: Simd>(s: S, conv: &Conv2d, images: &Images, line: &Line, panels: Range<usize>) {
     if !conv.activation.is_deferred() || panels.is_empty() {
         return;
     }
     let (first, last) = (conv.panels().get(panels.start), conv.panels().get(panels.end - 1));
     let channels = last.first + last.count - first.first;
     for x in 0..conv.out_w as usize {
-        let pixel = Pixel { n: line / conv.out_h as usize, y: line % conv.out_h as usize, x };
+        let pixel = Pixel { n: line.n, y: line.y, x };
         // SAFETY: the pixel's channels are outputs of this part.
         unsafe {
             let at = images.out.add(conv.strides.output.offset(pixel) + first.first);
@@ -89,28 +110,24 @@ unsafe fn activate<S: Simd>(s: S, conv: &Conv2d, images: &Images, line: usize, p
     }
 }
 
-/// The output pixels of a line for which every tap is inside the image's columns.
-#[inline(always)]
-fn interior(conv: &Conv2d) -> Range<usize> {
-    let (stride, pad) = (conv.stride_w as usize, conv.pad_left as usize);
-    let reach = (conv.kernel_w as usize - 1) * conv.dilation_w as usize;
-    let first = pad.div_ceil(stride).min(conv.out_w as usize);
-    let end = (conv.in_w as usize + pad).checked_sub(reach + 1).map_or(0, |last| last / stride + 1);
-    first..end.clamp(first, (conv.out_w as usize).max(first))
-}
-
 #[inline(always)]
 unsafe fn strip_line<S: Simd, const G: usize>(s: S, strip: Strip<'_>) {
-    let inside = interior(strip.conv);
+    let Strip { conv, line, .. } = strip;
     let mut x = 0;
-    while x < strip.conv.out_w as usize {
-        let left = if inside.contains(&x) { inside.end - x } else { 1 };
-        // SAFETY: the caller's promise; the pixels are inside the line, and those inside the interior have the same taps.
+    while x < conv.out_w as usize {
+        let inside = line.interior.contains(&x);
+        let left = if inside { line.interior.end - x } else { 1 };
+        let kx = if inside {
+            0..conv.kernel_w as usize
+        } else {
+            taps(x, conv.stride_w, conv.dilation_w, conv.pad_left, conv.kernel_w, conv.in_w)
+        };
+        // SAFETY: the caller's promise; the pixels are inside the line, and those of the interior have the same taps.
         x += unsafe {
             match left {
-                8.. => tile::<S, G, 8>(s, strip, x),
-                4.. => tile::<S, G, 4>(s, strip, x),
-                _ => tile::<S, G, 1>(s, strip, x),
+                8.. => tile::<S, G, 8>(s, strip, x, kx),
+                4.. => tile::<S, G, 4>(s, strip, x, kx),
+                _ => tile::<S, G, 1>(s, strip, x, kx),
             }
         };
     }
@@ -128,9 +145,14 @@ fn taps(at: usize, stride: u32, dilation: u32, pad: u32, kernel: u32, size: u32)
 
 /// Computes `P` pixels from `x` on, which have the same taps inside the image; returns `P`.
 #[inline(always)]
-unsafe fn tile<S: Simd, const G: usize, const P: usize>(s: S, strip: Strip<'_>, x: usize) -> usize {
+unsafe fn tile<S: Simd, const G: usize, const P: usize>(
+    s: S,
+    strip: Strip<'_>,
+    x: usize,
+    kx: Range<usize>,
+) -> usize {
     let Strip { conv, images, channels, .. } = strip;
-    let pixel = Pixel { n: strip.n, y: strip.y, x };
+    let pixel = Pixel { n: strip.line.n, y: strip.line.y, x };
     let mut lanes = [s.splat_int(0); G];
     for (j, lanes) in lanes.iter_mut().enumerate() {
         // SAFETY: a row of the table has 16 lanes.
@@ -139,7 +161,7 @@ unsafe fn tile<S: Simd, const G: usize, const P: usize>(s: S, strip: Strip<'_>, 
     // SAFETY: the caller's promise; the output has the strip's channels of all `P` pixels.
     unsafe {
         let mut sums = begin::<S, P>(s, strip, pixel);
-        accumulate::<S, G, P>(s, strip, x, lanes, &mut sums);
+        accumulate::<S, G, P>(s, strip, (x, kx), lanes, &mut sums);
         let output = &conv.strides.output;
         let to = images.out.add(output.offset(pixel) + strip.channel);
         for (p, sum) in sums.into_iter().enumerate() {
@@ -158,23 +180,23 @@ unsafe fn tile<S: Simd, const G: usize, const P: usize>(s: S, strip: Strip<'_>, 
 unsafe fn accumulate<S: Simd, const G: usize, const P: usize>(
     s: S,
     strip: Strip<'_>,
-    x: usize,
+    (x, taps): (usize, Range<usize>),
     lanes: [S::I; G],
     sums: &mut [S::F; P],
 ) {
-    let Strip { conv, images, n, y, .. } = strip;
+    let Strip { conv, images, line, .. } = strip;
     let input = &conv.strides.input;
     let step = conv.stride_w as usize * input.w as usize;
-    let [top, left] = [y * conv.stride_h as usize, x * conv.stride_w as usize];
-    for ky in taps(y, conv.stride_h, conv.dilation_h, conv.pad_top, conv.kernel_h, conv.in_h) {
+    let [top, left] = [line.y * conv.stride_h as usize, x * conv.stride_w as usize];
+    for ky in line.ky.clone() {
         let y = top + ky * conv.dilation_h as usize - conv.pad_top as usize;
-        for kx in taps(x, conv.stride_w, conv.dilation_w, conv.pad_left, conv.kernel_w, conv.in_w) {
+        for kx in taps.clone() {
             let x = left + kx * conv.dilation_w as usize - conv.pad_left as usize;
             let tap = ky * conv.kernel_w as usize + kx;
             let mut values = [s.splat(0.0); P];
             // SAFETY: `taps` keeps to the image, masks to the strip's channels; each tap has `G` rows of weights.
             unsafe {
-                let from = images.x.add(input.offset(Pixel { n, y, x }) + strip.channel);
+                let from = images.x.add(input.offset(Pixel { n: line.n, y, x }) + strip.channel);
                 for (p, value) in values.iter_mut().enumerate() {
                     *value = s.load_first(from.add(p * step), strip.channels);
                 }

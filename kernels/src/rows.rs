@@ -6,7 +6,7 @@
 
 use crate::abi::piece;
 use crate::conv::{Conv2d, Images, Path};
-use crate::gather;
+use crate::gather::Gather;
 use crate::map::{Finish, apply};
 use crate::pack::Panel;
 use crate::simd::Simd;
@@ -103,19 +103,12 @@ unsafe fn block_rows<S: Simd>(
 ) -> Rows {
     if conv.path == Path::Gather {
         let stride = conv.slab_stride as usize;
-        for (index, row) in block.rows.clone().enumerate() {
+        let gather = Gather::new(conv, images, group, block.depth.clone());
+        let mut pixel = conv.pixel(block.rows.start);
+        for index in 0..block.rows.len() {
             // SAFETY: scratch has `block_rows` rows of `slab_stride` floats, and a vector more.
-            unsafe {
-                gather::row(
-                    s,
-                    conv,
-                    images,
-                    conv.pixel(row),
-                    group,
-                    block.depth.clone(),
-                    scratch.add(index * stride),
-                )
-            };
+            unsafe { gather.row(s, pixel, scratch.add(index * stride)) };
+            pixel = conv.next(pixel);
         }
         return Rows { start: scratch, stride };
     }
