@@ -27,6 +27,8 @@
 //! ```
 
 mod context;
+mod crash;
+mod diff;
 mod execute;
 mod options;
 mod parse;
@@ -35,11 +37,14 @@ mod plain;
 mod registry;
 mod report;
 mod stage;
+mod trace;
 
 #[cfg(test)]
 mod tests;
 
 pub use context::PassContext;
+pub use crash::Reproducer;
+pub use diff::unified_diff;
 pub use execute::{RunOptions, Selection};
 pub use options::{OptionDef, OptionKind, OptionValue, Options};
 pub use pipeline::{Anchor, Invocation, Item, Origin, Pipeline};

@@ -1,5 +1,6 @@
 //! How a pipeline is run over a module.
 
+use std::path::PathBuf;
 use std::time::Instant;
 
 use ir::diag::did_you_mean;
@@ -8,9 +9,10 @@ use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::context::Notes;
+use super::trace::Trace;
 use super::{
     Invocation, Item, Origin, PassContext, PassRun, Pipeline, Registry, Remark, Report, Stage, StageRule,
-    Statistic, Timing,
+    Statistic, Timing, crash,
 };
 
 /// How a pipeline is run.
@@ -19,8 +21,21 @@ pub struct RunOptions<'a> {
     pub target: &'a dyn Target,
     /// How many threads will run the program, and how many compile it.
     pub threads: usize,
+    /// Before which passes the module is printed.
+    pub print_before: Selection,
+    /// Behind which passes the module is printed.
+    pub print_after: Selection,
+    /// Behind which passes the module is printed if they changed it.
+    pub print_after_change: Selection,
+    /// A folder that gets the module (`0001_fuse.mlir`) and the difference (`0001_fuse.diff`) behind every pass that
+    /// changed it.
+    pub dump_dir: Option<PathBuf>,
     /// Of which passes remarks are kept.
     pub remarks: Selection,
+    /// Where the module as it was before the pass goes when a pass panics.
+    pub reproducer: Option<PathBuf>,
+    /// Gets what is printed on the way.
+    pub trace: &'a dyn Fn(&str),
 }
 
 /// Some of the passes.
@@ -66,9 +81,19 @@ impl Selection {
 }
 
 impl<'a> RunOptions<'a> {
-    /// One thread, no remarks.
+    /// One thread, nothing printed, no remarks.
     pub fn new(target: &'a dyn Target) -> RunOptions<'a> {
-        RunOptions { target, threads: 1, remarks: Selection::None }
+        RunOptions {
+            target,
+            threads: 1,
+            print_before: Selection::None,
+            print_after: Selection::None,
+            print_after_change: Selection::None,
+            dump_dir: None,
+            remarks: Selection::None,
+            reproducer: None,
+            trace: &|_| {},
+        }
     }
 }
 
@@ -76,11 +101,20 @@ impl Pipeline {
     /// Runs the passes, one behind the other.
     ///
     /// # Errors
-    /// All errors of the first pass that has some, in text order; The
+    /// All errors of the first pass that has some, in text order. The
     /// module is then in no defined state.
+    ///
+    /// # Panics
+    /// If a pass does; then [`RunOptions::reproducer`] holds what it panicked on.
     pub fn run(&self, module: &mut Module, options: &RunOptions<'_>) -> Result<Report, Vec<Diagnostic>> {
         let start = Instant::now();
-        let mut execution = Execution { options, pool: None, statistics: Vec::new(), remarks: Vec::new() };
+        let mut execution = Execution {
+            options,
+            pool: None,
+            trace: Trace::new(options),
+            statistics: Vec::new(),
+            remarks: Vec::new(),
+        };
         let children = execution.items(self.items(), module)?;
         let timing = Timing { name: "total".to_owned(), time: start.elapsed(), children };
         Ok(Report { timing, statistics: execution.statistics, remarks: execution.remarks })
@@ -90,6 +124,7 @@ impl Pipeline {
 struct Execution<'a> {
     options: &'a RunOptions<'a>,
     pool: Option<ThreadPool>,
+    trace: Trace<'a>,
     statistics: Vec<Statistic>,
     remarks: Vec<Remark>,
 }
@@ -112,12 +147,13 @@ impl Execution<'_> {
     }
 
     fn pass(&mut self, pass: &Invocation, module: &mut Module) -> Result<(), Vec<Diagnostic>> {
-        let notes = match pass.def.run {
+        self.trace.before(pass, module);
+        let notes = crash::guard(self.options, pass, module, |module| match pass.def.run {
             PassRun::Function(run) => self.on_functions(pass, module, run),
             PassRun::Module(run) => self.on_module(pass, module, run),
-        }?;
+        })?;
         notes.into_iter().for_each(|notes| self.keep(pass, notes));
-        Ok(())
+        self.trace.after(pass, module)
     }
 
     fn on_module(

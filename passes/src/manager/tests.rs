@@ -39,7 +39,13 @@ const fn row(name: &'static str, stage: StageRule) -> PassDef {
     PassDef { name, doc: "A test.", options: &[FAIL, MAX_OPS, KIND], example: NOTHING, stage, run }
 }
 
-static ROWS: [PassDef; 8] = [
+fn rename(cx: &PassContext<'_>, func: &mut Body) -> Result<(), Vec<Diagnostic>> {
+    assert!(!cx.options.flag("fail"), "asked to");
+    func.set_own_attr(cx.ctx, "renamed", cx.ctx.unit_attr());
+    Ok(())
+}
+
+static ROWS: [PassDef; 9] = [
     row("layout", StageRule::Is(Stage::Layout)),
     row("fuse", StageRule::Is(Stage::Fuse)),
     row("select", StageRule::Is(Stage::Select)),
@@ -47,6 +53,7 @@ static ROWS: [PassDef; 8] = [
     row("plan", StageRule::Is(Stage::Plan)),
     row("fold", StageRule::UpTo(Stage::Fuse)),
     row("visit", StageRule::Any),
+    PassDef { run: PassRun::Function(rename), options: &[FAIL], ..row("rename", StageRule::Any) },
     PassDef { run: PassRun::Module(visit_module), options: &[], ..row("link", StageRule::Any) },
 ];
 
@@ -225,4 +232,65 @@ fn every_default_is_one_of_its_option_s_values() {
             assert!(option.kind.parse(option.default).is_ok(), "{}: {}", def.name, option.name);
         }
     }
+}
+
+const TEXT: &str = "module {\n  func.func @f() {\n    return\n  }\n}\n";
+
+/// A folder of its own, and empty, for a test.
+fn folder(name: &str) -> std::path::PathBuf {
+    let path = std::env::temp_dir().join(format!("optc-manager-{name}-{}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&path);
+    std::fs::create_dir_all(&path).unwrap();
+    path
+}
+
+fn traced(text: &str, options: RunOptions<'_>) -> String {
+    let ctx = Arc::new(Context::new());
+    let mut module = ir::text::parse(&ctx, "test", TEXT.to_owned()).unwrap();
+    let out = std::cell::RefCell::new(String::new());
+    let trace = |text: &str| out.borrow_mut().push_str(text);
+    let pipeline = Pipeline::parse(&ctx, text, &registry()).unwrap();
+    pipeline.run(&mut module, &RunOptions { trace: &trace, ..options }).unwrap();
+    out.into_inner()
+}
+
+#[test]
+fn the_module_is_printed_before_and_after_what_is_selected() {
+    let after = TEXT.replace("@f()", "@f() attributes {renamed}");
+    let before = Selection::Named(vec!["rename".into()]);
+    let options =
+        RunOptions { print_before: before, print_after: Selection::All, ..RunOptions::new(&PlainTarget) };
+    let expected =
+        format!("// ----- after visit\n{TEXT}// ----- before rename\n{TEXT}// ----- after rename\n{after}");
+    assert_eq!(traced("visit,rename", options), expected);
+    let options = RunOptions { print_after_change: Selection::All, ..RunOptions::new(&PlainTarget) };
+    assert_eq!(traced("visit,rename,rename", options), format!("// ----- after rename\n{after}"));
+}
+
+#[test]
+fn a_dump_has_files_of_the_passes_that_changed_something() {
+    let dir = folder("dump");
+    let options = RunOptions { dump_dir: Some(dir.clone()), ..RunOptions::new(&PlainTarget) };
+    traced("visit,rename,visit", options);
+    let mut names: Vec<_> = std::fs::read_dir(&dir).unwrap().map(|file| file.unwrap().file_name()).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["0002_rename.diff", "0002_rename.mlir"]);
+    let diff = std::fs::read_to_string(dir.join("0002_rename.diff")).unwrap();
+    assert!(diff.contains("\n-  func.func @f() {\n+  func.func @f() attributes {renamed} {\n"), "{diff}");
+    std::fs::remove_dir_all(dir).unwrap();
+}
+
+#[test]
+fn a_panic_leaves_what_it_happened_on() {
+    let dir = folder("crash");
+    let path = dir.join("crash.mlir");
+    let options = RunOptions { reproducer: Some(path.clone()), threads: 3, ..RunOptions::new(&PlainTarget) };
+    let panic =
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| traced("visit,rename{fail}", options)));
+    assert!(panic.is_err());
+    let text = std::fs::read_to_string(&path).unwrap();
+    let expected = Reproducer { pipeline: "rename{fail=true}".into(), threads: 3 };
+    assert_eq!(Reproducer::of(&text), Some(expected));
+    assert!(text.ends_with(TEXT), "{text}");
+    std::fs::remove_dir_all(dir).unwrap();
 }

@@ -1,0 +1,63 @@
+//! What is kept of a module on which a pass panics.
+//!
+//! ```text
+//! // optc crash: --threads=2 --passes='fuse{max-ops=64}'
+//! module { ... }
+//! ```
+//!
+//! The module as it was before the pass, under a line that says what ran: enough to see the panic again.
+
+use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::path::Path;
+
+use ir::{Module, text};
+
+use super::{Invocation, RunOptions};
+
+const HEAD: &str = "// optc crash: --threads=";
+const PASSES: &str = " --passes='";
+
+/// What to run on the text of a reproducer to see the panic again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reproducer {
+    /// The pipeline.
+    pub pipeline: String,
+    /// For how many threads.
+    pub threads: usize,
+}
+
+impl Reproducer {
+    /// Reads the first line of a text; none if that is no reproducer.
+    pub fn of(text: &str) -> Option<Reproducer> {
+        let (threads, pipeline) = text.lines().next()?.strip_prefix(HEAD)?.split_once(PASSES)?;
+        Some(Reproducer { pipeline: pipeline.strip_suffix('\'')?.to_owned(), threads: threads.parse().ok()? })
+    }
+}
+
+/// Runs a pass; if it panics and a reproducer is wanted, that is written before the panic goes on.
+pub(super) fn guard<R>(
+    options: &RunOptions<'_>,
+    pass: &Invocation,
+    module: &mut Module,
+    run: impl FnOnce(&mut Module) -> R,
+) -> R {
+    let Some(path) = &options.reproducer else { return run(module) };
+    let before = module.clone();
+    match catch_unwind(AssertUnwindSafe(|| run(module))) {
+        Ok(result) => result,
+        Err(panic) => {
+            (options.trace)(&written(path, pass, options.threads, &before));
+            resume_unwind(panic)
+        }
+    }
+}
+
+/// Writes the reproducer; gives what to tell the user.
+fn written(path: &Path, pass: &Invocation, threads: usize, before: &Module) -> String {
+    let content = format!("{HEAD}{threads}{PASSES}{pass}'\n{}", text::print(before));
+    match fs::write(path, content) {
+        Ok(()) => format!("pass `{pass}` panicked; what it ran on is in `{}`\n", path.display()),
+        Err(error) => format!("pass `{pass}` panicked; can't write `{}`: {error}\n", path.display()),
+    }
+}

@@ -1,0 +1,70 @@
+//! How a run is followed: the module before and behind passes, on the way or as files.
+
+use std::fs;
+use std::path::Path;
+
+use ir::{Diagnostic, Location, Module, text};
+
+use super::{Invocation, RunOptions, unified_diff};
+
+/// Prints and dumps what the options ask for.
+pub(super) struct Trace<'a> {
+    options: &'a RunOptions<'a>,
+    /// How many passes have begun.
+    count: usize,
+    /// The module's text before the pass, where a change must be seen.
+    before: Option<String>,
+}
+
+impl<'a> Trace<'a> {
+    pub(super) fn new(options: &'a RunOptions<'a>) -> Trace<'a> {
+        Trace { options, count: 0, before: None }
+    }
+
+    /// A pass is about to run.
+    pub(super) fn before(&mut self, pass: &Invocation, module: &Module) {
+        self.count += 1;
+        if self.options.print_before.contains(pass.def.name) {
+            (self.options.trace)(&format!("// ----- before {pass}\n{}", text::print(module)));
+        }
+        let sees_change =
+            self.options.dump_dir.is_some() || self.options.print_after_change.contains(pass.def.name);
+        self.before = match (sees_change, self.before.take()) {
+            (true, None) => Some(text::print(module)),
+            (true, known) => known,
+            (false, _) => None,
+        };
+    }
+
+    /// A pass has run.
+    ///
+    /// # Errors
+    /// If a file of the dump can't be written.
+    pub(super) fn after(&mut self, pass: &Invocation, module: &Module) -> Result<(), Vec<Diagnostic>> {
+        let prints = self.options.print_after.contains(pass.def.name);
+        let before = self.before.take();
+        if !prints && before.is_none() {
+            return Ok(());
+        }
+        let after = text::print(module);
+        let has_changed = before.as_ref().is_some_and(|before| *before != after);
+        if prints || has_changed && self.options.print_after_change.contains(pass.def.name) {
+            (self.options.trace)(&format!("// ----- after {pass}\n{after}"));
+        }
+        if let (true, Some(before), Some(dir)) = (has_changed, &before, &self.options.dump_dir) {
+            let stem = format!("{:04}_{}", self.count, pass.def.name);
+            write(dir, &format!("{stem}.mlir"), &after)?;
+            write(dir, &format!("{stem}.diff"), &unified_diff(before, &after))?;
+        }
+        self.before = before.map(|_| after);
+        Ok(())
+    }
+}
+
+fn write(dir: &Path, name: &str, content: &str) -> Result<(), Vec<Diagnostic>> {
+    let written = fs::create_dir_all(dir).and_then(|()| fs::write(dir.join(name), content));
+    written.map_err(|error| {
+        let message = format!("can't write `{}`: {error}", dir.join(name).display());
+        vec![Diagnostic::error(Location::UNKNOWN, message)]
+    })
+}
