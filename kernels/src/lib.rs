@@ -20,6 +20,7 @@ mod pack;
 mod rows;
 pub mod scalar;
 mod simd;
+mod strip;
 mod tile;
 
 pub use abi::{Kernel, KernelFn};
@@ -28,3 +29,4 @@ pub use gemm::{Gemm, GemmShape};
 pub use isa::Isa;
 pub use map::{Activation, Function, VectorMap, map_in_place};
 pub use pack::{Panel, Panels, WeightStrides};
+pub use strip::{StripFn, strip_function};
