@@ -1,0 +1,70 @@
+//! Which elementwise operations the kernels compute as the last act of a contraction, told by their meaning.
+
+use ir::body::OpRef;
+use ir::scalar::{Binary, Unary};
+use ir::{Kind, Scalar};
+use kernels::Activation;
+
+const X: &Scalar = &Scalar::Arg(0);
+const ZERO: &Scalar = &Scalar::Const(0.0);
+const ONE: &Scalar = &Scalar::Const(1.0);
+const HALF: &Scalar = &Scalar::Const(0.5);
+const HALF_X: &Scalar = &Scalar::Binary(Binary::Mul, HALF, X);
+const ERF: &Scalar = &Scalar::Unary(
+    Unary::Erf,
+    &Scalar::Binary(Binary::Mul, X, &Scalar::Const(std::f32::consts::FRAC_1_SQRT_2 as f64)),
+);
+const SIXTH_AND_HALF: &Scalar = &Scalar::Fma(&Scalar::Const(1.0 / 6.0), X, HALF);
+const SWISH: &Scalar = &Scalar::Binary(Binary::Min, &Scalar::Binary(Binary::Max, SIXTH_AND_HALF, ZERO), ONE);
+const HARD_SIGMOID: &Scalar =
+    &Scalar::Binary(Binary::Max, &Scalar::Fma(&Scalar::Attr("alpha"), X, &Scalar::Attr("beta")), ZERO);
+const CLIP_BELOW: &Scalar = &Scalar::Binary(Binary::Max, X, &Scalar::Attr("lo"));
+const IS_POSITIVE: &Scalar = &Scalar::Binary(Binary::Gt, X, ZERO);
+
+/// A meaning with the kernels' name for it.
+struct Row {
+    meaning: Scalar,
+    activation: fn(OpRef<'_>) -> Option<Activation>,
+}
+
+static ROWS: &[Row] = &[
+    Row { meaning: Scalar::Binary(Binary::Max, X, ZERO), activation: |_| Some(Activation::Relu) },
+    Row {
+        meaning: Scalar::Binary(Binary::Min, CLIP_BELOW, &Scalar::Attr("hi")),
+        activation: |op| Some(Activation::Clip { lo: number(op, "lo")?, hi: number(op, "hi")? }),
+    },
+    Row {
+        meaning: Scalar::Binary(Binary::Mul, X, &Scalar::Unary(Unary::Sigmoid, X)),
+        activation: |_| Some(Activation::Silu),
+    },
+    Row {
+        meaning: Scalar::Binary(Binary::Min, HARD_SIGMOID, ONE),
+        activation: |op| {
+            Some(Activation::HardSigmoid { alpha: number(op, "alpha")?, beta: number(op, "beta")? })
+        },
+    },
+    Row { meaning: Scalar::Binary(Binary::Mul, X, SWISH), activation: |_| Some(Activation::HardSwish) },
+    Row {
+        meaning: Scalar::Select(IS_POSITIVE, X, &Scalar::Binary(Binary::Mul, &Scalar::Attr("alpha"), X)),
+        activation: |op| Some(Activation::LeakyRelu { alpha: number(op, "alpha")? }),
+    },
+    Row { meaning: Scalar::Fma(HALF_X, ERF, HALF_X), activation: |_| Some(Activation::Gelu) },
+    Row { meaning: Scalar::Unary(Unary::Sigmoid, X), activation: |_| Some(Activation::Sigmoid) },
+    Row { meaning: Scalar::Unary(Unary::Tanh, X), activation: |_| Some(Activation::Tanh) },
+    Row { meaning: Scalar::Unary(Unary::Erf, X), activation: |_| Some(Activation::Erf) },
+    Row { meaning: Scalar::Unary(Unary::Exp, X), activation: |_| Some(Activation::Exp) },
+    Row { meaning: Scalar::Unary(Unary::Log, X), activation: |_| Some(Activation::Log) },
+    Row { meaning: Scalar::Unary(Unary::Sqrt, X), activation: |_| Some(Activation::Sqrt) },
+];
+
+fn number(op: OpRef<'_>, name: &str) -> Option<f32> {
+    op.float(name).map(|value| value as f32)
+}
+
+/// The activation that an operation on `f32` is, if the kernels have it.
+pub(crate) fn activation(op: OpRef<'_>) -> Option<Activation> {
+    let Kind::Elementwise(meaning) = op.kind() else { return None };
+    let is_f32 = op.ctx.elem(op.result_type(0)) == op.ctx.f32();
+    let row = ROWS.iter().find(|row| is_f32 && row.meaning == *meaning)?;
+    (row.activation)(op)
+}

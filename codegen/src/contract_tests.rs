@@ -1,0 +1,78 @@
+//! That contractions with all that is fused to them agree with the interpreter.
+
+use ir::Value;
+
+use crate::testing::{Net, close};
+
+fn numbers(count: usize, seed: u32) -> Vec<f32> {
+    (0..count as u32).map(|i| ((i * 7919 + seed * 104_729) % 2003) as f32 * 0.001 - 1.0).collect()
+}
+
+fn conv_attrs(net: &Net, stride: i64, pad: i64, groups: i64) -> Vec<(&'static str, ir::Attr)> {
+    vec![
+        ("strides", net.ctx.ints_attr(&[stride, stride])),
+        ("pads", net.ctx.ints_attr(&[pad; 4])),
+        ("groups", net.ctx.int_attr(groups)),
+        ("layout", net.ctx.str_attr("NHWC")),
+    ]
+}
+
+fn weight(net: &mut Net, shape: &[u64], seed: u32) -> Value {
+    let values = numbers(shape.iter().product::<u64>() as usize, seed);
+    net.constant(shape, &values)
+}
+
+#[test]
+fn a_small_network_gives_the_interpreters_numbers() {
+    let mut net = Net::f32(&[&[1, 11, 9, 3]]);
+    let (w1, b1) = (weight(&mut net, &[24, 3, 3, 3], 1), weight(&mut net, &[24], 2));
+    let attrs = conv_attrs(&net, 2, 1, 1);
+    let x = net.op("nn.conv2d", &[net.arg(0), w1, b1], &attrs);
+    let x = net.op("nn.relu", &[x], &[]);
+    let w2 = weight(&mut net, &[24, 1, 3, 3], 3);
+    let attrs = conv_attrs(&net, 1, 1, 24);
+    let y = net.op("nn.conv2d", &[x, w2], &attrs);
+    let w3 = weight(&mut net, &[24, 24, 1, 1], 4);
+    let attrs = conv_attrs(&net, 1, 0, 1);
+    let z = net.op("nn.conv2d", &[y, w3], &attrs);
+    let z = net.op("nn.add", &[z, x], &[]);
+    let axes = [("axes", net.ctx.ints_attr(&[1, 2]))];
+    let mean = net.op("nn.reduce_mean", &[z], &axes);
+    let w4 = weight(&mut net, &[10, 24], 5);
+    let transposed = [("transpose_b", net.ctx.unit_attr())];
+    let logits = net.op("nn.matmul", &[mean, w4], &transposed);
+    close(net, &[logits, z], &[&numbers(11 * 9 * 3, 6)], 1e-5);
+}
+
+#[test]
+fn a_group_adds_bias_and_residual_and_activates() {
+    for residual_first in [[0, 1], [1, 0]] {
+        let mut net = Net::f32(&[&[1, 6, 6, 8], &[1, 6, 6, 16]]);
+        let (w, b) = (weight(&mut net, &[16, 8, 1, 1], 1), weight(&mut net, &[16], 2));
+        let (scale, shift) = (weight(&mut net, &[8], 3), weight(&mut net, &[8], 4));
+        let attrs = conv_attrs(&net, 1, 0, 1);
+        let operands = [net.arg(0), net.arg(1), w, b, scale, shift];
+        let y = net.group(&operands, |builder, args| {
+            let scaled = builder.value("nn.mul", &[args[0], args[4]], &[]).unwrap();
+            let shifted = builder.value("nn.add", &[scaled, args[5]], &[]).unwrap();
+            let positive = builder.value("nn.relu", &[shifted], &[]).unwrap();
+            let sum = builder.value("nn.conv2d", &[positive, args[2], args[3]], &attrs).unwrap();
+            let pair = [sum, args[1]];
+            let sum = builder.value("nn.add", &residual_first.map(|index| pair[index]), &[]).unwrap();
+            builder.value("nn.silu", &[sum], &[]).unwrap()
+        });
+        close(net, &[y], &[&numbers(6 * 6 * 8, 5), &numbers(6 * 6 * 16, 6)], 1e-5);
+    }
+}
+
+#[test]
+fn weights_are_evaluated_and_the_same_weight_is_kept_once() {
+    let mut net = Net::f32(&[&[3, 8]]);
+    let (w, s) = (weight(&mut net, &[8, 8], 1), weight(&mut net, &[8], 2));
+    let scaled = net.op("nn.mul", &[w, s], &[]);
+    let a = net.op("nn.matmul", &[net.arg(0), scaled], &[]);
+    let b = net.op("nn.matmul", &[a, scaled], &[]);
+    let module = net.plan(&[b], 2);
+    let program = crate::compile(&module, "main", &crate::Options::new(2)).unwrap();
+    assert_eq!(program.weights_bytes(), 8 * 16 * 4, "one panel of 16 columns");
+}

@@ -1,0 +1,87 @@
+//! How views that no strides can stand for, and paddings, become copies.
+
+use ir::Type;
+use ir::body::OpRef;
+use ir::opdef::{Strided, View};
+use ir::size::storage_bits;
+
+use crate::elem::Elem;
+use crate::lower::{Call, Lowered, Machine, Pointer};
+use crate::pointwise::expr::{ExprBuilder, NodeOp};
+use crate::pointwise::nest::dense_strides;
+use crate::pointwise::{Window, call, known_shape};
+use crate::refusal::Refusal;
+
+/// The copies that a view takes: one for each window.
+pub(crate) fn lower_view(op: OpRef<'_>, view: View, machine: &Machine) -> Result<Lowered, Refusal> {
+    let result = known_shape(op, op.result(0))?;
+    let mut calls = Vec::new();
+    match view {
+        View::OfOperand(map) => {
+            let operand = Strided::row_major(0, known_shape(op, op.operand(0))?);
+            let from = map(op, 0, &operand).ok_or_else(|| Refusal::new("it is no strided window"))?;
+            calls.push(copy(op, 0, &from, &Strided::row_major(0, result), machine)?);
+        }
+        View::OfResult(map) => {
+            let whole = Strided::row_major(0, result);
+            for index in 0..op.operand_count() {
+                let to = map(op, index, &whole).ok_or_else(|| Refusal::new("it is no strided window"))?;
+                let from = Strided::row_major(0, known_shape(op, op.operand(index))?);
+                calls.push(copy(op, index, &from, &to, machine)?);
+            }
+        }
+    }
+    Ok(Lowered { kernel: "copy", calls, overwrites: vec![] })
+}
+
+/// A padding: the result is filled, then the operand copied into its middle.
+pub(crate) fn lower_pad(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
+    let (result, operand) = (known_shape(op, op.result(0))?, known_shape(op, op.operand(0))?);
+    let low = op.ints("low").ok_or_else(|| Refusal::new("`low` is missing"))?;
+    let value = op.float("value").unwrap_or(0.0);
+    let elem = Elem::of(op.ctx, op.result_type(0))
+        .ok_or_else(|| Refusal::new("generated code does not compute with this element type"))?;
+    let mut builder = ExprBuilder::default();
+    let node = builder.add(elem, NodeOp::Const(elem.constant_bits(value)));
+    let place = Pointer::Result(0, 0);
+    let whole = Window { place, elem, strides: dense_strides(&result) };
+    let fill = call(&result, builder.finish(), vec![(node, whole)], vec![], machine)?;
+    let strides = dense_strides(&result);
+    // A negative padding cuts: the window on the operand begins where that on the result does.
+    let (mut to, mut from) = (Strided::row_major(0, result), Strided::row_major(0, operand.clone()));
+    for axis in 0..low.len() {
+        let cut = (-low[axis]).max(0);
+        let first = low[axis].max(0);
+        let size = (operand[axis] as i64 - cut).min(to.shape[axis] as i64 - first).max(0);
+        (to.offset, from.offset) =
+            (to.offset + first * strides[axis], from.offset + cut * from.strides[axis]);
+        (to.shape[axis], from.shape[axis]) = (size as u64, size as u64);
+    }
+    Ok(Lowered { kernel: "pad", calls: vec![fill, copy(op, 0, &from, &to, machine)?], overwrites: vec![] })
+}
+
+/// Copies the elements of a window on operand `index` to a window of equal shape on the result.
+fn copy(
+    op: OpRef<'_>,
+    index: usize,
+    from: &Strided,
+    to: &Strided,
+    machine: &Machine,
+) -> Result<Call, Refusal> {
+    let elem = carrier(op, op.operand_type(index))?;
+    let bytes = |window: &Strided| window.offset as u64 * u64::from(elem.bytes());
+    let mut builder = ExprBuilder::default();
+    let node = builder.add(elem, NodeOp::Input(0));
+    let result = Window { place: Pointer::Result(0, bytes(to)), elem, strides: to.strides.clone() };
+    let input = Window { place: Pointer::Operand(index, bytes(from)), elem, strides: from.strides.clone() };
+    call(&from.shape, builder.finish(), vec![(node, result)], vec![input], machine)
+}
+
+/// A type that carries elements of another of its size unchanged, by vectors where there are some.
+fn carrier(op: OpRef<'_>, ty: Type) -> Result<Elem, Refusal> {
+    match storage_bits(op.ctx, op.ctx.elem(ty)) {
+        Some(32) => Ok(Elem::F32),
+        Some(bits @ (8 | 16 | 64)) => Ok(Elem::Int { bits: bits as u8, signed: false }),
+        _ => Err(Refusal::new("elements of its type are not copied")),
+    }
+}

@@ -1,0 +1,143 @@
+//! What each operation becomes: calls of kernels and of generated functions.
+//!
+//! The same answer serves the pass `select` (which kernel, how much scratch) and the emission of code, so that they can't
+//! disagree. Nothing here knows where operands are.
+
+use ir::Kind;
+use ir::body::OpRef;
+use ir::opdef::{Access, Contract};
+use kernels::{Isa, Kernel, KernelFn};
+
+use crate::pointwise::stages::Form;
+use crate::refusal::Refusal;
+use crate::weights::Packing;
+use crate::{contract, copy, group, normalise, pointwise, reduce};
+
+/// What code is generated for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Machine {
+    /// The instruction set of the kernels.
+    pub(crate) isa: Isa,
+    /// Threads that share each call.
+    pub(crate) threads: usize,
+}
+
+/// What an operation becomes.
+#[derive(Clone, Debug)]
+pub(crate) struct Lowered {
+    /// What `mem.kernel` says.
+    pub(crate) kernel: &'static str,
+    /// The calls, in order.
+    pub(crate) calls: Vec<Call>,
+    /// Which operands result 0 may overwrite.
+    pub(crate) overwrites: Vec<(usize, Access)>,
+}
+
+impl Lowered {
+    /// Scratch of all workers together, in bytes.
+    pub(crate) fn scratch_bytes(&self, threads: usize) -> u64 {
+        self.calls.iter().map(|call| call.scratch_bytes * threads as u64).max().unwrap_or(0)
+    }
+
+    /// Bytes of repacked weights.
+    pub(crate) fn packed_bytes(&self) -> u64 {
+        let operands = self.calls.iter().flat_map(|call| &call.operands);
+        operands.map(|operand| operand.packed_bytes()).sum()
+    }
+}
+
+/// One function run on all its parts.
+#[derive(Clone, Debug)]
+pub(crate) struct Call {
+    /// The function.
+    pub(crate) code: Code,
+    /// The bytes that tell it sizes.
+    pub(crate) descriptor: Vec<u8>,
+    /// Parts that may run at the same time; 0 if there is nothing to do.
+    pub(crate) parts: u32,
+    /// Scratch of each worker, in bytes, a multiple of 64.
+    pub(crate) scratch_bytes: u64,
+    /// What the table of operands holds.
+    pub(crate) operands: Vec<Pointer>,
+}
+
+/// A function with the kernels' interface.
+#[derive(Clone, Debug)]
+pub(crate) enum Code {
+    /// A precompiled kernel.
+    Kernel {
+        /// What it is referred to by.
+        symbol: String,
+        /// Where it is.
+        entry: KernelFn,
+    },
+    /// A generated loop nest.
+    Pointwise(Box<Form>),
+    /// A generated reduction.
+    Reduce(reduce::Form),
+}
+
+/// An entry of the table of operands.
+#[derive(Clone, Debug)]
+pub(crate) enum Pointer {
+    /// A result of the operation, from this byte on.
+    Result(usize, u64),
+    /// An operand of the operation, from this byte on.
+    Operand(usize, u64),
+    /// An operand of the operation that is a weight, in another arrangement.
+    Packed(usize, Packing),
+    /// So many equal numbers.
+    Repeated(f32, usize),
+    /// Null.
+    Absent,
+}
+
+impl Pointer {
+    fn packed_bytes(&self) -> u64 {
+        match self {
+            Pointer::Packed(_, packing) => packing.packed_bytes(),
+            _ => 0,
+        }
+    }
+}
+
+impl Call {
+    /// A call of the kernel called `name`.
+    pub(crate) fn kernel(name: &str, kernel: &impl Kernel, isa: Isa, operands: Vec<Pointer>) -> Call {
+        Call {
+            code: Code::Kernel { symbol: format!("optc_{name}_{isa:?}"), entry: kernel.entry() },
+            descriptor: kernel.as_bytes().to_vec(),
+            parts: kernel.parts(),
+            scratch_bytes: (kernel.scratch_bytes() as u64).next_multiple_of(64),
+            operands,
+        }
+    }
+}
+
+type Rule = fn(OpRef<'_>, &Machine) -> Result<Lowered, Refusal>;
+
+/// The lowerings of operations that are kernels by name of their kind.
+static KERNELS: &[(&str, Rule)] = &[("pad", copy::lower_pad), ("batch_norm", normalise::lower_batch_norm)];
+
+/// What an operation becomes.
+///
+/// # Errors
+/// If there is no code for it, with the reason.
+pub(crate) fn lower(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
+    match op.kind() {
+        Kind::Elementwise(_) => pointwise::lower_op(op, machine),
+        Kind::Group => match group::root(op) {
+            Some(root) => contract::lower_group(op, root, machine),
+            None => pointwise::lower_group(op, machine),
+        },
+        Kind::Contract(Contract::Conv2d) => contract::lower_conv2d(op, machine),
+        Kind::Contract(Contract::Matmul) => contract::lower_matmul(op, machine),
+        Kind::View(view) => copy::lower_view(op, view, machine),
+        Kind::Reduce(reduce) => reduce::lower(op, reduce, machine),
+        Kind::Kernel(name) => match KERNELS.iter().find(|row| row.0 == name) {
+            Some((_, rule)) => rule(op, machine),
+            None => Err(Refusal::new(format!("the kernel `{name}` does not exist"))),
+        },
+        _ => Err(Refusal::new("operations of its kind have no lowering")),
+    }
+}

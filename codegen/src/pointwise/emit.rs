@@ -1,0 +1,244 @@
+//! How a pointwise form becomes a function with the kernels' interface.
+//!
+//! ```text
+//! (descriptor, operands, part, scratch):
+//!   for each row of this part: operand pointers of the row; for each strip: stages (loop, calls)
+//! ```
+//! The loops around the innermost are [`Rows`].
+
+use super::expr::{Node, NodeOp};
+use super::lanes::{Lanes, Lowering};
+use super::nest::Inner;
+use super::rows::{Layout, Rows, word};
+use super::stages::{Call, Form, Plan, STRIP, STRIP_BYTES, Schedule, Slot};
+use crate::cranelift::{Emitter, Function, InstBuilder, Jit, PLAIN, Value, types};
+use crate::elem::Elem;
+use crate::functions;
+
+/// Compiles a form.
+pub(crate) fn emit(jit: &mut Jit, name: &str, form: &Form) -> Function {
+    let pointer = jit.pointer();
+    let signature = jit.signature(&[pointer, pointer, types::I32, pointer], &[]);
+    jit.define(name, signature, |emitter| {
+        let layout = Layout { outer: form.outer };
+        let schedule = form.schedule();
+        Rows { layout, count: form.inner.len() }.emit(emitter, |e, bases, start, end| {
+            Inside { form, layout, bases }.emit(e, &schedule, start, end);
+        });
+        emitter.ins.ins().return_(&[]);
+    })
+}
+
+/// The innermost loop of a row.
+struct Inside<'f> {
+    form: &'f Form,
+    layout: Layout,
+    /// Where each operand's row begins.
+    bases: Vec<Value>,
+}
+
+impl Inside<'_> {
+    fn emit(&self, e: &mut Emitter<'_>, schedule: &Schedule, start: Value, end: Value) {
+        match schedule {
+            Schedule::Scalar => {
+                let sinks: Vec<_> =
+                    self.form.outputs.iter().enumerate().map(|(k, node)| (*node, Slot::Output(k))).collect();
+                let reader = Reader::new(self, e, &[], 0, vec![]);
+                e.count(start, end, 1, |e, i| reader.store_all(e, Lanes::One, &sinks, i, 0));
+            }
+            Schedule::Vector(plan) if plan.strips == 0 => self.stage(e, plan, 0, start, end, start),
+            Schedule::Vector(plan) => self.strips(e, plan, start, end),
+        }
+    }
+
+    /// All stages on one strip after the other; the last strip is what remains.
+    fn strips(&self, e: &mut Emitter<'_>, plan: &Plan, start: Value, end: Value) {
+        let strip = e.int(STRIP);
+        let length = e.ins.ins().isub(end, start);
+        let rounded = e.ins.ins().iadd_imm_s(length, STRIP - 1);
+        let count = e.ins.ins().udiv(rounded, strip);
+        let zero = e.int(0);
+        e.count(zero, count, 1, |e, index| {
+            let before = e.ins.ins().imul_imm_s(index, STRIP);
+            let first = e.ins.ins().iadd(start, before);
+            let last = e.ins.ins().iadd_imm_s(first, STRIP);
+            let last = e.ins.ins().smin(last, end);
+            for (number, stage) in plan.stages.iter().enumerate() {
+                if !stage.sinks.is_empty() {
+                    self.stage(e, plan, number, first, last, first);
+                }
+                for call in &stage.calls {
+                    self.call(e, call, first, last);
+                }
+            }
+        });
+    }
+
+    /// The loop of one stage over `first..last`: by sixteen, by four, by one.
+    fn stage(
+        &self,
+        e: &mut Emitter<'_>,
+        plan: &Plan,
+        number: usize,
+        first: Value,
+        last: Value,
+        strip: Value,
+    ) {
+        let distance = e.ins.ins().imul_imm_s(strip, 4);
+        let scratch = e.param(3);
+        let zero = e.ins.ins().isub(scratch, distance);
+        let strips: Vec<Value> = (0..plan.strips)
+            .map(|index| e.ins.ins().iadd_imm_s(zero, index as i64 * STRIP_BYTES as i64))
+            .collect();
+        let reader = Reader::new(self, e, &plan.kept, number, strips);
+        let sinks = &plan.stages[number].sinks;
+        let i = e.count(first, last, 16, |e, i| {
+            for unrolled in 0..4 {
+                reader.store_all(e, Lanes::Four, sinks, i, 4 * unrolled);
+            }
+        });
+        let i = e.count(i, last, 4, |e, i| reader.store_all(e, Lanes::Four, sinks, i, 0));
+        e.count(i, last, 1, |e, i| reader.store_all(e, Lanes::One, sinks, i, 0));
+    }
+
+    /// Calls a vector function on the elements `first..last` of a row.
+    fn call(&self, e: &mut Emitter<'_>, call: &Call, first: Value, last: Value) {
+        let name =
+            functions::strip_name(call.function).expect("only functions of strips are called on strips");
+        let callee = e.import(name, &[types::I64; 3], &[]);
+        let mut address = |slot| match slot {
+            Slot::Strip(index) => {
+                let scratch = e.param(3);
+                e.ins.ins().iadd_imm_s(scratch, index as i64 * STRIP_BYTES as i64)
+            }
+            Slot::Output(index) => element(e, self.bases[index], first),
+            Slot::Input(index) => element(e, self.bases[self.form.outputs.len() + index], first),
+        };
+        let (to, from) = (address(call.to), address(call.from));
+        let count = e.ins.ins().isub(last, first);
+        e.ins.ins().call(callee, &[to, from, count]);
+    }
+}
+
+/// The address of element `i` of a row of `f32`.
+fn element(e: &mut Emitter<'_>, base: Value, i: Value) -> Value {
+    let distance = e.ins.ins().ishl_imm_u(i, 2);
+    e.ins.ins().iadd(base, distance)
+}
+
+/// Where nodes come from in one loop.
+struct Reader<'i> {
+    inside: &'i Inside<'i>,
+    kept: Vec<Option<usize>>,
+    /// For each strip, the address that element 0 of the row would have.
+    strips: Vec<Value>,
+    /// For each input that stays the same along the loop, its element.
+    splats: Vec<Option<Value>>,
+    /// For each operand (results first), the distance of its elements in bytes, if only the descriptor knows it.
+    distances: Vec<Option<Value>>,
+}
+
+impl<'i> Reader<'i> {
+    fn new(
+        inside: &'i Inside<'i>,
+        e: &mut Emitter<'_>,
+        kept: &[Option<super::stages::Kept>],
+        stage: usize,
+        strips: Vec<Value>,
+    ) -> Reader<'i> {
+        let form = inside.form;
+        let mut splats = Vec::new();
+        for (input, elem) in form.inputs.iter().enumerate() {
+            let base = inside.bases[form.outputs.len() + input];
+            let is_splat = form.input_inner(input) == Inner::Splat;
+            splats.push(is_splat.then(|| e.ins.ins().load(elem.clif(), PLAIN, base, 0)));
+        }
+        let mut distances = Vec::new();
+        for (operand, inner) in form.inner.iter().enumerate() {
+            let index = inside.layout.stride(operand, form.outer);
+            distances.push((*inner == Inner::Strided).then(|| word(e, index)));
+        }
+        let kept = kept.iter().map(|kept| kept.filter(|kept| kept.after < stage).map(|kept| kept.strip));
+        Reader { inside, kept: kept.collect(), strips, splats, distances }
+    }
+
+    /// Computes and stores elements `i + ahead ..` of all sinks.
+    fn store_all(&self, e: &mut Emitter<'_>, lanes: Lanes, sinks: &[(Node, Slot)], i: Value, ahead: i64) {
+        let mut values = vec![None; self.inside.form.expr.nodes().count()];
+        let mut results = Vec::new();
+        for (node, _) in sinks {
+            results.push(self.value(e, lanes, *node, i, ahead, &mut values));
+        }
+        for ((node, slot), value) in sinks.iter().zip(results) {
+            let elem = self.inside.form.expr.node(*node).elem;
+            let (address, offset) = match slot {
+                Slot::Strip(index) => self.address(e, self.strips[*index], None, Elem::F32, i, ahead),
+                Slot::Output(index) => {
+                    self.address(e, self.inside.bases[*index], self.distances[*index], elem, i, ahead)
+                }
+                Slot::Input(_) => unreachable!("inputs are not written"),
+            };
+            e.ins.ins().store(PLAIN, value, address, offset);
+        }
+    }
+
+    fn value(
+        &self,
+        e: &mut Emitter<'_>,
+        lanes: Lanes,
+        node: Node,
+        i: Value,
+        ahead: i64,
+        values: &mut Vec<Option<Value>>,
+    ) -> Value {
+        if let Some(value) = values[node.0 as usize] {
+            return value;
+        }
+        let form = self.inside.form;
+        let data = form.expr.node(node);
+        let value = if let Some(strip) = self.kept.get(node.0 as usize).copied().flatten() {
+            let (address, offset) = self.address(e, self.strips[strip], None, Elem::F32, i, ahead);
+            e.ins.ins().load(lanes.clif(data.elem), PLAIN, address, offset)
+        } else if let NodeOp::Input(input) = data.op {
+            self.input(e, lanes, input as usize, i, ahead)
+        } else {
+            let args: Vec<Value> =
+                data.op.operands().map(|operand| self.value(e, lanes, operand, i, ahead, values)).collect();
+            Lowering { emitter: e, lanes }.node(&form.expr, data, &args)
+        };
+        values[node.0 as usize] = Some(value);
+        value
+    }
+
+    fn input(&self, e: &mut Emitter<'_>, lanes: Lanes, input: usize, i: Value, ahead: i64) -> Value {
+        let elem = self.inside.form.inputs[input];
+        match (self.splats[input], lanes) {
+            (Some(element), Lanes::One) => element,
+            (Some(element), Lanes::Four) => e.ins.ins().splat(types::F32X4, element),
+            (None, _) => {
+                let operand = self.inside.form.outputs.len() + input;
+                let (base, distance) = (self.inside.bases[operand], self.distances[operand]);
+                let (address, offset) = self.address(e, base, distance, elem, i, ahead);
+                e.ins.ins().load(lanes.clif(elem), PLAIN, address, offset)
+            }
+        }
+    }
+
+    /// The address and constant offset of element `i + ahead` of a row.
+    fn address(
+        &self,
+        e: &mut Emitter<'_>,
+        base: Value,
+        distance: Option<Value>,
+        elem: Elem,
+        i: Value,
+        ahead: i64,
+    ) -> (Value, i32) {
+        let bytes = i64::from(elem.bytes());
+        let advance = match distance {
+            Some(distance) => e.ins.ins().imul(i, distance),
+            None => e.ins.ins().ishl_imm_u(i, i64::from(bytes.trailing_zeros())),
+        };
+        (e.ins.ins().iadd(base, advance), (ahead * bytes) as i32)
+    }
+}

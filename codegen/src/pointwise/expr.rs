@@ -1,0 +1,178 @@
+//! What a pointwise step computes for one element: the steps of a group's scalar trees, each written once.
+//!
+//! `silu(a + b)` => `n0 = input 0, n1 = input 1, n2 = n0 + n1, n3 = sigmoid n2, n4 = n2 * n3`. Equal nodes are one node, so
+//! that equal groups give equal expressions and share one compiled function.
+
+use std::collections::HashMap;
+
+use ir::body::OpRef;
+use ir::scalar::{Binary, Unary};
+use ir::{Kind, Scalar};
+
+use crate::elem::Elem;
+use crate::refusal::Refusal;
+
+/// The index of a node; operands have smaller ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Node(pub(crate) u32);
+
+/// One step of an expression.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct NodeData {
+    /// The type of its value.
+    pub(crate) elem: Elem,
+    /// How the value is computed.
+    pub(crate) op: NodeOp,
+}
+
+/// How a node's value is computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum NodeOp {
+    /// The element of input `n`.
+    Input(u32),
+    /// A constant, by its bits.
+    Const(u64),
+    /// A function of one node.
+    Unary(Unary, Node),
+    /// A function of two nodes; their types are equal.
+    Binary(Binary, Node, Node),
+    /// `a * b + c`, rounded once.
+    Fma(Node, Node, Node),
+    /// The second where the first is true, else the third.
+    Select(Node, Node, Node),
+    /// The node converted to this node's type.
+    Convert(Node),
+}
+
+impl NodeOp {
+    /// The nodes that it reads.
+    pub(crate) fn operands(self) -> impl Iterator<Item = Node> {
+        let (a, b, c) = match self {
+            NodeOp::Input(_) | NodeOp::Const(_) => (None, None, None),
+            NodeOp::Unary(_, a) | NodeOp::Convert(a) => (Some(a), None, None),
+            NodeOp::Binary(_, a, b) => (Some(a), Some(b), None),
+            NodeOp::Fma(a, b, c) | NodeOp::Select(a, b, c) => (Some(a), Some(b), Some(c)),
+        };
+        [a, b, c].into_iter().flatten()
+    }
+}
+
+/// Nodes, operands before their users.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Expr {
+    nodes: Vec<NodeData>,
+}
+
+impl Expr {
+    /// A node's content.
+    pub(crate) fn node(&self, node: Node) -> NodeData {
+        self.nodes[node.0 as usize]
+    }
+
+    /// All nodes, operands before their users.
+    pub(crate) fn nodes(&self) -> impl DoubleEndedIterator<Item = (Node, NodeData)> + '_ {
+        self.nodes.iter().enumerate().map(|(index, data)| (Node(index as u32), *data))
+    }
+}
+
+/// Makes an expression without duplicates.
+#[derive(Default)]
+pub(crate) struct ExprBuilder {
+    expr: Expr,
+    known: HashMap<NodeData, Node>,
+}
+
+impl ExprBuilder {
+    /// The expression made so far.
+    pub(crate) fn finish(self) -> Expr {
+        self.expr
+    }
+
+    /// The node of this content.
+    pub(crate) fn add(&mut self, elem: Elem, op: NodeOp) -> Node {
+        let data = NodeData { elem, op };
+        if let Some(&node) = self.known.get(&data) {
+            return node;
+        }
+        let node = Node(self.expr.nodes.len() as u32);
+        self.expr.nodes.push(data);
+        self.known.insert(data, node);
+        node
+    }
+
+    /// The value of an elementwise operation, given the nodes of its operands.
+    pub(crate) fn apply(&mut self, op: OpRef<'_>, args: &[Node]) -> Result<Node, Refusal> {
+        let Kind::Elementwise(scalar) = op.kind() else {
+            return Err(Refusal::new("it is not elementwise"));
+        };
+        let result = Elem::of(op.ctx, op.result_type(0))
+            .ok_or_else(|| Refusal::new("generated code does not compute with this element type"))?;
+        Tree { builder: self, op, args }.build(scalar, result)
+    }
+}
+
+/// One operation's tree on its way into an expression.
+struct Tree<'a, 'b> {
+    builder: &'b mut ExprBuilder,
+    op: OpRef<'a>,
+    args: &'b [Node],
+}
+
+impl Tree<'_, '_> {
+    /// The node of a tree whose numbers, where nothing else says their type, are of type `elem`.
+    fn build(&mut self, tree: &Scalar, elem: Elem) -> Result<Node, Refusal> {
+        let op = match tree {
+            Scalar::Arg(n) => return Ok(self.args[*n as usize]),
+            Scalar::Const(value) => NodeOp::Const(elem.constant_bits(*value)),
+            Scalar::Attr(name) => {
+                let value = self.op.float(name);
+                let value =
+                    value.ok_or_else(|| Refusal::new(format!("its attribute `{name}` is no float")))?;
+                NodeOp::Const(elem.constant_bits(value))
+            }
+            Scalar::Unary(function, a) => NodeOp::Unary(*function, self.build(a, elem)?),
+            Scalar::Binary(function, a, b) => return self.binary(*function, a, b, elem),
+            Scalar::Fma(a, b, c) => {
+                NodeOp::Fma(self.build(a, elem)?, self.build(b, elem)?, self.build(c, elem)?)
+            }
+            Scalar::Select(cond, a, b) => {
+                let cond = self.build(cond, Elem::Bool)?;
+                NodeOp::Select(cond, self.build(a, elem)?, self.build(b, elem)?)
+            }
+            Scalar::Convert(a) => {
+                let from = self.elem_of(a).unwrap_or(elem);
+                let a = self.build(a, from)?;
+                if from == elem {
+                    return Ok(a);
+                }
+                NodeOp::Convert(a)
+            }
+        };
+        Ok(self.builder.add(elem, op))
+    }
+
+    fn binary(&mut self, function: Binary, a: &Scalar, b: &Scalar, elem: Elem) -> Result<Node, Refusal> {
+        let compares = is_comparison(function);
+        let operands = if compares { self.elem_of(a).or_else(|| self.elem_of(b)) } else { None };
+        let operands = operands.unwrap_or(elem);
+        let op = NodeOp::Binary(function, self.build(a, operands)?, self.build(b, operands)?);
+        Ok(self.builder.add(if compares { Elem::Bool } else { elem }, op))
+    }
+
+    /// The type that a tree's arguments give it.
+    fn elem_of(&self, tree: &Scalar) -> Option<Elem> {
+        match tree {
+            Scalar::Arg(n) => Some(self.builder.expr.node(self.args[*n as usize]).elem),
+            Scalar::Attr(_) | Scalar::Const(_) | Scalar::Convert(_) => None,
+            Scalar::Unary(_, a) => self.elem_of(a),
+            Scalar::Binary(function, ..) if is_comparison(*function) => Some(Elem::Bool),
+            Scalar::Binary(_, a, b) | Scalar::Select(_, a, b) => self.elem_of(a).or_else(|| self.elem_of(b)),
+            Scalar::Fma(a, b, c) => self.elem_of(a).or_else(|| self.elem_of(b)).or_else(|| self.elem_of(c)),
+        }
+    }
+}
+
+/// Whether a function gives a truth value.
+pub(crate) fn is_comparison(function: Binary) -> bool {
+    matches!(function, Binary::Eq | Binary::Ne | Binary::Lt | Binary::Le | Binary::Gt | Binary::Ge)
+}

@@ -1,0 +1,220 @@
+//! How one node of an expression becomes instructions, on one element or on four `f32` at once.
+//!
+//! The bits are those of the interpreter. A truth value is a byte 0 or 1 on one element, a mask of 32 bits on four.
+
+use ir::scalar::{Binary, Unary};
+
+use super::expr::{Expr, NodeData, NodeOp, is_comparison};
+use super::integers;
+use crate::cranelift::{Clif, Emitter, FloatCC, InstBuilder, IntCC, MemFlagsData, Value, types};
+use crate::elem::Elem;
+use crate::functions;
+use crate::refusal::Refusal;
+
+/// How many elements an instruction works on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lanes {
+    /// One, of any type.
+    One,
+    /// Four, of type `f32` (or their truth values).
+    Four,
+}
+
+impl Lanes {
+    /// The type of a value in registers.
+    pub(crate) fn clif(self, elem: Elem) -> Clif {
+        match self {
+            Lanes::One => elem.clif(),
+            Lanes::Four => types::F32X4,
+        }
+    }
+}
+
+/// Whether `f32` lanes can compute the node four at a time without a call.
+pub(crate) fn has_vector_form(expr: &Expr, data: NodeData) -> bool {
+    let f32s = |op: NodeOp| op.operands().all(|operand| expr.node(operand).elem == Elem::F32);
+    match (data.elem, data.op) {
+        (Elem::F32, NodeOp::Input(_) | NodeOp::Const(_) | NodeOp::Fma(..) | NodeOp::Select(..)) => true,
+        (Elem::F32, NodeOp::Unary(function, _)) => has_instruction(function),
+        (Elem::F32, NodeOp::Binary(function, ..)) => {
+            use Binary::{Add, Div, Max, Min, Mul, Sub};
+            matches!(function, Add | Sub | Mul | Div | Max | Min)
+        }
+        (Elem::Bool, NodeOp::Binary(function, ..)) if is_comparison(function) => f32s(data.op),
+        (Elem::Bool, NodeOp::Binary(function, ..)) => {
+            matches!(function, Binary::And | Binary::Or | Binary::Xor)
+        }
+        (Elem::Bool, NodeOp::Unary(Unary::Not, _)) => true,
+        _ => false,
+    }
+}
+
+/// Whether the node can be computed at all.
+///
+/// # Errors
+/// With the reason, if not.
+pub(crate) fn check(expr: &Expr, data: NodeData) -> Result<(), Refusal> {
+    let of_floats = data.elem.is_float();
+    let fits = match data.op {
+        NodeOp::Unary(Unary::Not, _) => !of_floats,
+        NodeOp::Unary(Unary::Neg | Unary::Abs, _) => data.elem != Elem::Bool,
+        NodeOp::Unary(function, _) => {
+            of_floats && (has_instruction(function) || functions::unary_name(function, data.elem).is_some())
+        }
+        NodeOp::Fma(..) => of_floats,
+        NodeOp::Binary(function, a, _) => has_binary(function, expr.node(a).elem),
+        NodeOp::Select(cond, ..) => expr.node(cond).elem == Elem::Bool,
+        NodeOp::Input(_) | NodeOp::Const(_) | NodeOp::Convert(_) => true,
+    };
+    let reason = || format!("{:?} is not generated for elements of {:?}", data.op, data.elem);
+    if fits { Ok(()) } else { Err(Refusal::new(reason())) }
+}
+
+/// Whether floats have an instruction for the function.
+fn has_instruction(function: Unary) -> bool {
+    use Unary::{Abs, Ceil, Floor, Neg, RoundEven, Sqrt};
+    matches!(function, Neg | Abs | Sqrt | Floor | Ceil | RoundEven)
+}
+
+fn has_binary(function: Binary, elem: Elem) -> bool {
+    use Binary::{Add, Div, Max, Min, Mul, Sub};
+    if !elem.is_float() {
+        return integers::has_binary(function, elem);
+    }
+    let instruction = matches!(function, Add | Sub | Mul | Div | Max | Min) || is_comparison(function);
+    instruction || functions::binary_name(function, elem).is_some()
+}
+
+/// Computes nodes at a number of lanes.
+pub(crate) struct Lowering<'e, 'm> {
+    /// Makes the instructions.
+    pub(crate) emitter: &'e mut Emitter<'m>,
+    /// How many elements at once.
+    pub(crate) lanes: Lanes,
+}
+
+impl Lowering<'_, '_> {
+    /// The value of a node that is neither an input nor computed by a call on strips; `args` are its operands' values.
+    pub(crate) fn node(&mut self, expr: &Expr, data: NodeData, args: &[Value]) -> Value {
+        match data.op {
+            NodeOp::Input(_) => unreachable!("inputs are loaded by whoever knows where they are"),
+            NodeOp::Const(bits) => self.constant(data.elem, bits),
+            NodeOp::Unary(function, _) => self.unary(function, data.elem, args[0]),
+            NodeOp::Binary(function, a, _) => self.binary(function, expr.node(a).elem, args[0], args[1]),
+            NodeOp::Fma(..) => self.emitter.ins.ins().fma(args[0], args[1], args[2]),
+            NodeOp::Select(..) => self.select(args[0], args[1], args[2]),
+            NodeOp::Convert(a) => integers::convert(self.emitter, expr.node(a).elem, data.elem, args[0]),
+        }
+    }
+
+    fn constant(&mut self, elem: Elem, bits: u64) -> Value {
+        let ins = &mut self.emitter.ins;
+        let one = match elem {
+            Elem::F32 => ins.ins().f32const(f32::from_bits(bits as u32)),
+            Elem::F64 => ins.ins().f64const(f64::from_bits(bits)),
+            _ => {
+                let ty = elem.clif();
+                let unused = 64 - ty.bits();
+                ins.ins().iconst(ty, ((bits << unused) >> unused) as i64)
+            }
+        };
+        match self.lanes {
+            Lanes::One => one,
+            Lanes::Four => ins.ins().splat(types::F32X4, one),
+        }
+    }
+
+    fn unary(&mut self, function: Unary, elem: Elem, a: Value) -> Value {
+        if !elem.is_float() {
+            return match (self.lanes, function) {
+                (Lanes::Four, _) => self.emitter.ins.ins().bnot(a),
+                (Lanes::One, function) => integers::unary(self.emitter, function, elem, a),
+            };
+        }
+        let ins = self.emitter.ins.ins();
+        match function {
+            Unary::Neg => ins.fneg(a),
+            Unary::Abs => ins.fabs(a),
+            Unary::Sqrt => ins.sqrt(a),
+            Unary::Floor => ins.floor(a),
+            Unary::Ceil => ins.ceil(a),
+            Unary::RoundEven => ins.nearest(a),
+            _ => self.call(functions::unary_name(function, elem), elem, &[a]),
+        }
+    }
+
+    /// A function of two numbers.
+    pub(crate) fn binary(&mut self, function: Binary, elem: Elem, a: Value, b: Value) -> Value {
+        if !elem.is_float() {
+            return match (self.lanes, function) {
+                (Lanes::Four, Binary::And) => self.emitter.ins.ins().band(a, b),
+                (Lanes::Four, Binary::Or) => self.emitter.ins.ins().bor(a, b),
+                (Lanes::Four, _) => self.emitter.ins.ins().bxor(a, b),
+                (Lanes::One, function) => integers::binary(self.emitter, function, elem, a, b),
+            };
+        }
+        let compare = |condition| (condition, a, b);
+        let (condition, x, y) = match function {
+            Binary::Add => return self.emitter.ins.ins().fadd(a, b),
+            Binary::Sub => return self.emitter.ins.ins().fsub(a, b),
+            Binary::Mul => return self.emitter.ins.ins().fmul(a, b),
+            Binary::Div => return self.emitter.ins.ins().fdiv(a, b),
+            Binary::Max => {
+                let b_is_less = self.compare(FloatCC::LessThan, b, a);
+                return self.select(b_is_less, a, b);
+            }
+            Binary::Min => {
+                let a_is_less = self.compare(FloatCC::LessThan, a, b);
+                return self.select(a_is_less, a, b);
+            }
+            Binary::Eq => compare(FloatCC::Equal),
+            Binary::Ne => compare(FloatCC::NotEqual),
+            Binary::Lt => compare(FloatCC::LessThan),
+            Binary::Le => compare(FloatCC::LessThanOrEqual),
+            Binary::Gt => compare(FloatCC::GreaterThan),
+            Binary::Ge => compare(FloatCC::GreaterThanOrEqual),
+            _ => return self.call(functions::binary_name(function, elem), elem, &[a, b]),
+        };
+        self.compare(condition, x, y)
+    }
+
+    fn compare(&mut self, condition: FloatCC, a: Value, b: Value) -> Value {
+        self.emitter.ins.ins().fcmp(condition, a, b)
+    }
+
+    fn select(&mut self, cond: Value, a: Value, b: Value) -> Value {
+        match self.lanes {
+            Lanes::One => self.emitter.ins.ins().select(cond, a, b),
+            Lanes::Four => {
+                let mask = self.emitter.ins.ins().bitcast(types::F32X4, little_endian(), cond);
+                self.emitter.ins.ins().bitselect(mask, a, b)
+            }
+        }
+    }
+
+    fn call(&mut self, name: Option<&str>, elem: Elem, args: &[Value]) -> Value {
+        let name = name.expect("functions without a symbol were refused");
+        let ty = elem.clif();
+        let callee = self.emitter.import(name, &vec![ty; args.len()], &[ty]);
+        let call = self.emitter.ins.ins().call(callee, args);
+        self.emitter.ins.inst_results(call)[0]
+    }
+}
+
+fn little_endian() -> MemFlagsData {
+    MemFlagsData::new().with_endianness(crate::cranelift::Endianness::Little)
+}
+
+/// The condition of an integer comparison.
+pub(super) fn integer_condition(function: Binary, signed: bool) -> Option<IntCC> {
+    let condition = match function {
+        Binary::Eq => IntCC::Equal,
+        Binary::Ne => IntCC::NotEqual,
+        Binary::Lt => IntCC::SignedLessThan,
+        Binary::Le => IntCC::SignedLessThanOrEqual,
+        Binary::Gt => IntCC::SignedGreaterThan,
+        Binary::Ge => IntCC::SignedGreaterThanOrEqual,
+        _ => return None,
+    };
+    Some(if signed { condition } else { condition.unsigned() })
+}

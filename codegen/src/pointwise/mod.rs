@@ -1,0 +1,247 @@
+//! How pointwise steps become machine code: elementwise operations, and groups of them.
+//!
+//! A step is an expression ([`expr`]) under a loop nest ([`nest`]). Generated functions have the kernels' interface; sizes
+//! and strides come in the descriptor, so that steps of one form share one function whatever their sizes.
+
+pub(crate) mod emit;
+pub(crate) mod expr;
+mod integers;
+pub(crate) mod lanes;
+pub(crate) mod nest;
+pub(crate) mod rows;
+pub(crate) mod stages;
+
+use std::collections::HashMap;
+
+use ir::body::OpRef;
+use ir::opdef::{Access, Strided, View};
+use ir::{Kind, Traits, Value};
+
+use self::expr::{Expr, ExprBuilder, Node, NodeOp};
+use self::nest::{Nest, broadcast_strides, dense_strides};
+use self::rows::Parts;
+use self::stages::{Form, STRIP_BYTES};
+use crate::elem::Elem;
+use crate::lower::{Call, Code, Lowered, Machine, Pointer};
+use crate::refusal::Refusal;
+
+/// The call that runs a single elementwise operation.
+pub(crate) fn lower_op(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
+    let mut step = Step::new(op)?;
+    for (index, operand) in op.body.operands(op.op).enumerate() {
+        step.bind(op, index, operand)?;
+    }
+    step.add(op)?;
+    step.finish(&[op.result(0)], machine)
+}
+
+/// The call that runs a group of elementwise operations, and of views of its inputs.
+pub(crate) fn lower_group(group: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
+    let region = group.body.regions(group.op)[0];
+    let block = group.body.entry(region).ok_or_else(|| Refusal::new("its body is empty"))?;
+    let mut step = Step::new(group)?;
+    for (index, arg) in group.body.args(block).iter().enumerate() {
+        step.bind(group, index, *arg)?;
+    }
+    let mut yielded = Vec::new();
+    for op in group.body.ops(block) {
+        let op = group.body.at(group.ctx, op);
+        match op.kind() {
+            Kind::Elementwise(_) => step.add(op)?,
+            Kind::View(View::OfOperand(map)) => step.add_view(op, map)?,
+            _ if op.has(Traits::YIELD) => yielded = op.body.operands(op.op).collect(),
+            _ => {
+                return Err(Refusal::new(format!("`{}` in it is neither elementwise nor a view", op.name())));
+            }
+        }
+    }
+    step.finish(&yielded, machine)
+}
+
+/// A pointwise step while its expression is built.
+struct Step {
+    /// The shape of the results: the iterations.
+    space: Vec<u64>,
+    builder: ExprBuilder,
+    values: HashMap<Value, Meaning>,
+    inputs: Vec<Input>,
+}
+
+/// What a value of the group is.
+#[derive(Clone)]
+enum Meaning {
+    /// Elements of an operand.
+    Window { operand: usize, elem: Elem, layout: Strided },
+    /// Computed; has the shape that it has.
+    Computed(Node, Vec<u64>),
+}
+
+/// An operand as the loops read it.
+#[derive(Clone, PartialEq)]
+struct Input {
+    operand: usize,
+    elem: Elem,
+    offset: i64,
+    strides: Vec<i64>,
+}
+
+impl Input {
+    fn window(&self) -> Window {
+        let offset = self.offset as u64 * u64::from(self.elem.bytes());
+        Window {
+            place: Pointer::Operand(self.operand, offset),
+            elem: self.elem,
+            strides: self.strides.clone(),
+        }
+    }
+}
+
+impl Step {
+    fn new(op: OpRef<'_>) -> Result<Step, Refusal> {
+        let space = known_shape(op, op.result(0))?;
+        if (1..op.body.result_count(op.op)).any(|index| op.result_shape(index).as_ref() != Some(&space)) {
+            return Err(Refusal::new("its results differ in shape"));
+        }
+        Ok(Step { space, builder: ExprBuilder::default(), values: HashMap::new(), inputs: Vec::new() })
+    }
+
+    /// Says that `value` is operand `index` of the step.
+    fn bind(&mut self, op: OpRef<'_>, index: usize, value: Value) -> Result<(), Refusal> {
+        let elem = elem_of(op, value)?;
+        let layout = Strided::row_major(0, known_shape(op, value)?);
+        self.values.insert(value, Meaning::Window { operand: index, elem, layout });
+        Ok(())
+    }
+
+    fn add(&mut self, op: OpRef<'_>) -> Result<(), Refusal> {
+        let args: Result<Vec<Node>, Refusal> =
+            op.body.operands(op.op).map(|operand| self.node(operand)).collect();
+        let node = self.builder.apply(op, &args?)?;
+        self.values.insert(op.result(0), Meaning::Computed(node, known_shape(op, op.result(0))?));
+        Ok(())
+    }
+
+    fn add_view(
+        &mut self,
+        op: OpRef<'_>,
+        map: fn(OpRef<'_>, usize, &Strided) -> Option<Strided>,
+    ) -> Result<(), Refusal> {
+        let shape = known_shape(op, op.result(0))?;
+        let meaning = match self.values.get(&op.operand(0)).cloned() {
+            Some(Meaning::Window { operand, elem, layout }) => {
+                let layout = map(op, 0, &layout)
+                    .ok_or_else(|| Refusal::new(format!("`{}` in it is no strided view", op.name())))?;
+                Meaning::Window { operand, elem, layout }
+            }
+            Some(Meaning::Computed(node, had)) if had == shape => Meaning::Computed(node, shape),
+            _ => return Err(Refusal::new(format!("`{}` in it reshapes a computed value", op.name()))),
+        };
+        self.values.insert(op.result(0), meaning);
+        Ok(())
+    }
+
+    /// The node that gives a value's element at each iteration.
+    fn node(&mut self, value: Value) -> Result<Node, Refusal> {
+        let meaning = self.values.get(&value).ok_or_else(|| Refusal::new("it reads a value from outside"))?;
+        match meaning {
+            Meaning::Computed(node, _) => Ok(*node),
+            Meaning::Window { operand, elem, layout } => {
+                let strides = broadcast_strides(&layout.shape, &layout.strides, &self.space);
+                let strides = strides.ok_or_else(|| Refusal::new("an operand does not broadcast to it"))?;
+                let input = Input { operand: *operand, elem: *elem, offset: layout.offset, strides };
+                let index = self.inputs.iter().position(|known| *known == input).unwrap_or_else(|| {
+                    self.inputs.push(input.clone());
+                    self.inputs.len() - 1
+                });
+                Ok(self.builder.add(input.elem, NodeOp::Input(index as u32)))
+            }
+        }
+    }
+
+    fn finish(mut self, results: &[Value], machine: &Machine) -> Result<Lowered, Refusal> {
+        let nodes: Result<Vec<Node>, Refusal> = results.iter().map(|result| self.node(*result)).collect();
+        let nodes = nodes?;
+        let expr = std::mem::take(&mut self.builder).finish();
+        let dense = dense_strides(&self.space);
+        let results = nodes.iter().enumerate().map(|(index, node)| {
+            let place = Pointer::Result(index, 0);
+            (*node, Window { place, elem: expr.node(*node).elem, strides: dense.clone() })
+        });
+        let results: Vec<(Node, Window)> = results.collect();
+        let inputs: Vec<Window> = self.inputs.iter().map(Input::window).collect();
+        let overwrites = self.overwrites(results[0].1.elem);
+        let call = call(&self.space, expr, results, inputs, machine)?;
+        Ok(Lowered { kernel: "pointwise", calls: vec![call], overwrites })
+    }
+
+    /// Operands that are read only at the index that is written.
+    fn overwrites(&self, result: Elem) -> Vec<(usize, Access)> {
+        let dense = dense_strides(&self.space);
+        let same_index = |input: &&Input| {
+            input.elem.bytes() == result.bytes()
+                && input.offset == 0
+                && (0..dense.len()).all(|axis| self.space[axis] == 1 || input.strides[axis] == dense[axis])
+        };
+        let mut operands: Vec<usize> = self.inputs.iter().filter(same_index).map(|i| i.operand).collect();
+        operands.retain(|operand| {
+            self.inputs.iter().filter(|input| input.operand == *operand).all(|input| same_index(&input))
+        });
+        operands.sort_unstable();
+        operands.dedup();
+        operands.into_iter().map(|operand| (operand, Access::SameIndex)).collect()
+    }
+}
+
+/// Elements of an operand or result, at these distances along each axis of the iterations.
+#[derive(Clone, Debug)]
+pub(crate) struct Window {
+    /// Where the first is.
+    pub(crate) place: Pointer,
+    /// Their type.
+    pub(crate) elem: Elem,
+    /// For each axis, the distance of neighbours in elements.
+    pub(crate) strides: Vec<i64>,
+}
+
+/// The call that computes an expression over `space`: nodes into results, from inputs (in the order of their numbers).
+pub(crate) fn call(
+    space: &[u64],
+    expr: Expr,
+    results: Vec<(Node, Window)>,
+    inputs: Vec<Window>,
+    machine: &Machine,
+) -> Result<Call, Refusal> {
+    expr.nodes().try_for_each(|(_, data)| lanes::check(&expr, data))?;
+    let windows: Vec<&Window> = results.iter().map(|result| &result.1).chain(&inputs).collect();
+    let strides: Vec<Vec<i64>> = windows.iter().map(|window| window.strides.clone()).collect();
+    let nest = Nest::collapse(space, &strides);
+    let form = Form {
+        inner: (0..strides.len()).map(|operand| nest.inner(operand)).collect(),
+        outer: nest.outer(),
+        inputs: inputs.iter().map(|input| input.elem).collect(),
+        outputs: results.iter().map(|result| result.0).collect(),
+        expr,
+    };
+    let parts = Parts::choose(&nest, form.cost(), machine.threads);
+    let elem_bytes: Vec<u32> = windows.iter().map(|window| window.elem.bytes()).collect();
+    Ok(Call {
+        descriptor: rows::descriptor(&nest, &elem_bytes, parts),
+        parts: parts.count(),
+        scratch_bytes: form.strips() as u64 * STRIP_BYTES,
+        operands: windows.iter().map(|window| window.place.clone()).collect(),
+        code: Code::Pointwise(Box::new(form)),
+    })
+}
+
+pub(crate) fn known_shape(op: OpRef<'_>, value: Value) -> Result<Vec<u64>, Refusal> {
+    let shape = op.ctx.static_shape(op.body.ty(value));
+    shape.ok_or_else(|| Refusal::new("a size is not known"))
+}
+
+fn elem_of(op: OpRef<'_>, value: Value) -> Result<Elem, Refusal> {
+    let elem = Elem::of(op.ctx, op.body.ty(value));
+    elem.ok_or_else(|| Refusal::new("generated code does not compute with this element type"))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,161 @@
+//! Which loops run around a generated innermost loop, and how they are cut into parts.
+//!
+//! The descriptor is a list of 64-bit words: see [`Layout`].
+
+use super::nest::Nest;
+use crate::cranelift::{Emitter, InstBuilder, PLAIN, Value, types};
+
+/// Which word of a descriptor says what.
+#[derive(Clone, Copy)]
+pub(crate) struct Layout {
+    /// Loops around the innermost.
+    pub(crate) outer: usize,
+}
+
+impl Layout {
+    /// Parts into which rows are cut.
+    const ROW_PARTS: usize = 0;
+    /// Parts into which the innermost loop is cut.
+    const INNER_PARTS: usize = 1;
+    /// Iterations of the innermost loop in a part.
+    const CHUNK: usize = 2;
+    /// Iterations of the innermost loop.
+    const INNER: usize = 3;
+    /// Product of the outer loops.
+    const ROWS: usize = 4;
+
+    /// Iterations of outer loop `axis`.
+    fn size(self, axis: usize) -> usize {
+        Self::ROWS + 1 + axis
+    }
+
+    /// Distance in bytes of operand `operand` along outer loop `axis`, or (`axis` = `outer`) the innermost.
+    pub(crate) fn stride(self, operand: usize, axis: usize) -> usize {
+        Self::ROWS + 1 + self.outer + operand * (self.outer + 1) + axis
+    }
+
+    /// The first word behind those that `count` operands take.
+    pub(crate) fn end(self, count: usize) -> usize {
+        self.stride(count, 0)
+    }
+}
+
+/// How a step is cut into parts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Parts {
+    rows: u64,
+    inner: u64,
+}
+
+/// A part takes about this many cycles at least.
+const MIN_PART_CYCLES: u64 = 8192;
+
+impl Parts {
+    /// At most `threads` parts, each with enough work.
+    pub(crate) fn choose(nest: &Nest, cost: u64, threads: usize) -> Parts {
+        let (rows, inner) = (nest.rows(), nest.inner_size());
+        if rows * inner == 0 {
+            return Parts { rows: 0, inner: 0 };
+        }
+        let wanted = (rows * inner / 4 * cost / MIN_PART_CYCLES).clamp(1, threads as u64);
+        match rows >= wanted {
+            true => Parts { rows: wanted, inner: 1 },
+            false => Parts { rows: 1, inner: wanted.min(inner.div_ceil(64)) },
+        }
+    }
+
+    /// How many there are.
+    pub(crate) fn count(self) -> u32 {
+        (self.rows * self.inner) as u32
+    }
+}
+
+/// The descriptor of a step: operand strides in bytes are the nest's times the operand's element size.
+pub(crate) fn descriptor(nest: &Nest, elem_bytes: &[u32], parts: Parts) -> Vec<u8> {
+    let inner = nest.inner_size();
+    // Whole vectors of 16, so that parts share no cache line.
+    let chunk = inner.div_ceil(parts.inner.max(1)).next_multiple_of(64);
+    let mut words: Vec<i64> =
+        [parts.rows, parts.inner, chunk, inner, nest.rows()].iter().map(|word| *word as i64).collect();
+    words.extend(nest.sizes[..nest.outer()].iter().map(|size| *size as i64));
+    for (strides, bytes) in nest.strides.iter().zip(elem_bytes) {
+        words.extend(strides.iter().map(|stride| stride * i64::from(*bytes)));
+    }
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
+/// The loops around the innermost, over `count` operands.
+#[derive(Clone, Copy)]
+pub(crate) struct Rows {
+    /// Which word of the descriptor says what.
+    pub(crate) layout: Layout,
+    /// How many operands there are.
+    pub(crate) count: usize,
+}
+
+impl Rows {
+    /// Emits the loops; `inside` gets where each operand's row begins, and which iterations of the innermost loop to do.
+    pub(crate) fn emit(
+        self,
+        e: &mut Emitter<'_>,
+        mut inside: impl FnMut(&mut Emitter<'_>, Vec<Value>, Value, Value),
+    ) {
+        let part = e.param(2);
+        let part = e.ins.ins().uextend(types::I64, part);
+        let [row_parts, inner_parts, chunk, inner, rows] =
+            [Layout::ROW_PARTS, Layout::INNER_PARTS, Layout::CHUNK, Layout::INNER, Layout::ROWS]
+                .map(|index| word(e, index));
+        let row_part = e.ins.ins().udiv(part, inner_parts);
+        let inner_part = e.ins.ins().urem(part, inner_parts);
+        let start = e.ins.ins().imul(inner_part, chunk);
+        let end = e.ins.ins().iadd(start, chunk);
+        let end = e.ins.ins().smin(end, inner);
+        let first = self.piece(e, rows, row_part, row_parts);
+        let next = e.ins.ins().iadd_imm_s(row_part, 1);
+        let last = self.piece(e, rows, next, row_parts);
+        let operands = self.operands(e);
+        e.count(first, last, 1, |e, row| {
+            let bases = self.row_bases(e, &operands, row);
+            inside(e, bases, start, end);
+        });
+    }
+
+    /// `rows * index / parts`.
+    fn piece(self, e: &mut Emitter<'_>, rows: Value, index: Value, parts: Value) -> Value {
+        let product = e.ins.ins().imul(rows, index);
+        e.ins.ins().udiv(product, parts)
+    }
+
+    fn operands(self, e: &mut Emitter<'_>) -> Vec<Value> {
+        let table = e.param(1);
+        (0..self.count).map(|index| e.ins.ins().load(types::I64, PLAIN, table, 8 * index as i32)).collect()
+    }
+
+    /// Where each operand's row begins.
+    fn row_bases(self, e: &mut Emitter<'_>, operands: &[Value], row: Value) -> Vec<Value> {
+        let mut bases = operands.to_vec();
+        let mut rest = row;
+        for axis in (0..self.layout.outer).rev() {
+            let index = if axis == 0 {
+                rest
+            } else {
+                let size = word(e, self.layout.size(axis));
+                let index = e.ins.ins().urem(rest, size);
+                rest = e.ins.ins().udiv(rest, size);
+                index
+            };
+            for (operand, base) in bases.iter_mut().enumerate() {
+                let stride = word(e, self.layout.stride(operand, axis));
+                let distance = e.ins.ins().imul(index, stride);
+                *base = e.ins.ins().iadd(*base, distance);
+            }
+        }
+        bases
+    }
+}
+
+/// Word `index` of the descriptor.
+pub(crate) fn word(e: &mut Emitter<'_>, index: usize) -> Value {
+    let descriptor = e.param(0);
+    e.ins.ins().load(types::I64, PLAIN, descriptor, 8 * index as i32)
+}

@@ -1,0 +1,255 @@
+//! In which stages a pointwise step is computed, so that transcendental functions run as calls on strips.
+//!
+//! A call of a precompiled vector function costs about a nanosecond, so it is made on a strip of elements that stay in the first-level
+//! cache. `x * sigmoid(x + b)` => stage 0: `t = x + b`, call `t = sigmoid(t)`; stage 1: `y = x * t`. A node that a later
+//! stage reads is kept in a strip of scratch; inputs are simply loaded again, as nothing is overwritten before the last stage.
+//! Elements of other types, and operands at a distance along the innermost loop, are computed one by one in a single stage.
+
+use ir::scalar::Unary;
+
+use super::expr::{Expr, Node, NodeOp};
+use super::lanes::has_vector_form;
+use super::nest::Inner;
+use crate::elem::Elem;
+use crate::functions;
+
+/// Elements of a strip: 4 KiB of `f32`.
+pub(crate) const STRIP: i64 = 1024;
+
+/// Bytes of one strip.
+pub(crate) const STRIP_BYTES: u64 = STRIP as u64 * 4;
+
+/// All that decides the code of a pointwise step: steps of equal form share one function.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Form {
+    /// What is computed.
+    pub(crate) expr: Expr,
+    /// The nodes that are stored, one for each result.
+    pub(crate) outputs: Vec<Node>,
+    /// The types of the inputs' elements.
+    pub(crate) inputs: Vec<Elem>,
+    /// Loops around the innermost.
+    pub(crate) outer: usize,
+    /// How each operand (results first) advances along the innermost loop.
+    pub(crate) inner: Vec<Inner>,
+}
+
+/// How the innermost loop runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Schedule {
+    /// Element by element.
+    Scalar,
+    /// Four elements at a time, in stages with calls between; without calls there is one stage.
+    Vector(Plan),
+}
+
+/// Stages over strips.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Plan {
+    /// The stages in order.
+    pub(crate) stages: Vec<Stage>,
+    /// Strips of scratch.
+    pub(crate) strips: usize,
+    /// For each node, where it can be read instead of computed.
+    pub(crate) kept: Vec<Option<Kept>>,
+}
+
+/// Where a node can be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Kept {
+    /// In this strip,
+    pub(crate) strip: usize,
+    /// in stages after this one.
+    pub(crate) after: usize,
+}
+
+/// A loop over a strip, then calls on it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Stage {
+    /// What the loop stores.
+    pub(crate) sinks: Vec<(Node, Slot)>,
+    /// The calls after the loop.
+    pub(crate) calls: Vec<Call>,
+}
+
+/// Where the elements of a strip lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Slot {
+    /// In strip `n` of scratch.
+    Strip(usize),
+    /// In input `n`.
+    Input(usize),
+    /// In result `n`.
+    Output(usize),
+}
+
+/// A vector function on a strip.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Call {
+    /// The function.
+    pub(crate) function: Unary,
+    /// Its arguments.
+    pub(crate) from: Slot,
+    /// Its values; may be the same strip.
+    pub(crate) to: Slot,
+}
+
+impl Form {
+    /// How an input advances along the innermost loop.
+    pub(crate) fn input_inner(&self, input: usize) -> Inner {
+        self.inner[self.outputs.len() + input]
+    }
+
+    fn call_of(&self, node: Node) -> Option<(Unary, Node)> {
+        match self.expr.node(node) {
+            data if data.elem != Elem::F32 => None,
+            data => match data.op {
+                NodeOp::Unary(function, a) if functions::strip_name(function).is_some() => {
+                    Some((function, a))
+                }
+                _ => None,
+            },
+        }
+    }
+
+    fn is_vector(&self) -> bool {
+        let nodes = self
+            .expr
+            .nodes()
+            .all(|(node, data)| has_vector_form(&self.expr, data) || self.call_of(node).is_some());
+        let outputs = self.outputs.iter().all(|output| self.expr.node(*output).elem == Elem::F32);
+        let results = self.inner[..self.outputs.len()].iter().all(|inner| *inner == Inner::Contiguous);
+        nodes && outputs && results && !self.inner.contains(&Inner::Strided)
+    }
+
+    /// How the innermost loop runs.
+    pub(crate) fn schedule(&self) -> Schedule {
+        if !self.is_vector() {
+            return Schedule::Scalar;
+        }
+        Schedule::Vector(Planner::new(self).plan())
+    }
+
+    /// Strips of scratch that each worker needs.
+    pub(crate) fn strips(&self) -> usize {
+        match self.schedule() {
+            Schedule::Scalar => 0,
+            Schedule::Vector(plan) => plan.strips,
+        }
+    }
+
+    /// About how many cycles four elements take, for the choice of the number of parts.
+    pub(crate) fn cost(&self) -> u64 {
+        let calls = self.expr.nodes().filter(|(node, _)| self.call_of(*node).is_some()).count() as u64;
+        let nodes = self.expr.nodes().count() as u64;
+        match self.schedule() {
+            Schedule::Scalar => nodes * 8,
+            Schedule::Vector(_) => nodes + calls * 16,
+        }
+    }
+}
+
+/// Finds stages and strips.
+struct Planner<'f> {
+    form: &'f Form,
+    /// For each node, the stage in whose loop it is computed; for a call, the first stage that can read it.
+    stage: Vec<usize>,
+    plan: Plan,
+}
+
+impl<'f> Planner<'f> {
+    fn new(form: &'f Form) -> Planner<'f> {
+        let mut stage: Vec<usize> = Vec::new();
+        for (node, data) in form.expr.nodes() {
+            let latest = data.op.operands().map(|operand| stage[operand.0 as usize]).max().unwrap_or(0);
+            stage.push(latest + usize::from(form.call_of(node).is_some()));
+        }
+        let count = stage.iter().max().map_or(1, |last| last + 1);
+        let plan = Plan { stages: vec![Stage::default(); count], strips: 0, kept: vec![None; stage.len()] };
+        Planner { form, stage, plan }
+    }
+
+    fn plan(mut self) -> Plan {
+        self.keep_what_later_stages_read();
+        for (node, _) in self.form.expr.nodes() {
+            if let Some((function, argument)) = self.form.call_of(node) {
+                self.place_call(node, function, argument);
+            }
+        }
+        let last = self.plan.stages.len() - 1;
+        for (index, output) in self.form.outputs.iter().enumerate() {
+            self.plan.stages[last].sinks.push((*output, Slot::Output(index)));
+        }
+        self.write_lone_call_to_result();
+        self.plan
+    }
+
+    /// Nodes that are computed in one stage's loop and read in a later one's get a strip. (Truth values do not: they are computed
+    /// again, from operands that are kept.)
+    fn keep_what_later_stages_read(&mut self) {
+        let mut latest_read = self.stage.clone();
+        let last = self.plan.stages.len() - 1;
+        self.form.outputs.iter().for_each(|output| latest_read[output.0 as usize] = last);
+        for (node, data) in self.form.expr.nodes().rev() {
+            let index = node.0 as usize;
+            let is_call = self.form.call_of(node).is_some();
+            let is_free = matches!(data.op, NodeOp::Input(_) | NodeOp::Const(_));
+            let keeps =
+                data.elem == Elem::F32 && !is_call && !is_free && latest_read[index] > self.stage[index];
+            if keeps {
+                let strip = self.new_strip(node, self.stage[index]);
+                self.plan.stages[self.stage[index]].sinks.push((node, Slot::Strip(strip)));
+            }
+            let read_at = match (is_call, keeps) {
+                (true, _) => self.stage[index] - 1,
+                (false, true) => self.stage[index],
+                (false, false) => latest_read[index],
+            };
+            for operand in data.op.operands() {
+                let read = &mut latest_read[operand.0 as usize];
+                *read = read_at.max(*read);
+            }
+        }
+    }
+
+    /// Keeps a node in a strip of its own, where stages after `stage` find it.
+    fn new_strip(&mut self, node: Node, stage: usize) -> usize {
+        let strip = self.plan.strips;
+        self.plan.strips += 1;
+        self.plan.kept[node.0 as usize] = Some(Kept { strip, after: stage });
+        strip
+    }
+
+    fn place_call(&mut self, node: Node, function: Unary, argument: Node) {
+        let stage = self.stage[node.0 as usize] - 1;
+        let to = self.new_strip(node, stage);
+        let from = match (self.plan.kept[argument.0 as usize], self.form.expr.node(argument).op) {
+            (Some(kept), _) => Slot::Strip(kept.strip),
+            (None, NodeOp::Input(n)) if self.form.input_inner(n as usize) == Inner::Contiguous => {
+                Slot::Input(n as usize)
+            }
+            _ => {
+                self.plan.stages[stage].sinks.push((argument, Slot::Strip(to)));
+                Slot::Strip(to)
+            }
+        };
+        self.plan.stages[stage].calls.push(Call { function, from, to: Slot::Strip(to) });
+    }
+
+    /// A result that is nothing but a call's value is written by the call.
+    fn write_lone_call_to_result(&mut self) {
+        let last = self.plan.stages.len() - 1;
+        let [(node, Slot::Output(_))] = self.plan.stages[last].sinks[..] else {
+            return;
+        };
+        let Some(kept) = self.plan.kept[node.0 as usize].filter(|_| self.form.call_of(node).is_some()) else {
+            return;
+        };
+        let strip = Slot::Strip(kept.strip);
+        let mut calls = self.plan.stages[last - 1].calls.iter_mut();
+        let call =
+            calls.find(|call| call.to == strip).expect("the result is called for before the last stage");
+        call.to = Slot::Output(0);
+        self.plan.stages.pop();
+    }
+}

@@ -1,0 +1,105 @@
+//! That pointwise steps compute their scalar meaning: shapes, broadcasts, special numbers, groups, threads.
+
+use crate::testing::Net;
+
+fn ramp(count: usize) -> Vec<f32> {
+    (0..count).map(|i| (i as f32 - count as f32 / 2.0) * 0.37).collect()
+}
+
+#[test]
+fn a_relu_of_every_length_is_right() {
+    for count in [1, 2, 3, 4, 5, 15, 16, 17, 31, 63, 64, 65, 1000, 100_000] {
+        let x = ramp(count);
+        let mut net = Net::f32(&[&[count as u64]]);
+        let y = net.op("nn.relu", &[net.arg(0)], &[]);
+        let expected: Vec<f32> = x.iter().map(|x| if *x > 0.0 { *x } else { 0.0 }).collect();
+        assert_eq!(net.run(&[y], &[&x])[0], expected, "{count} elements");
+    }
+}
+
+#[test]
+fn operands_broadcast_as_in_numpy() {
+    for (a, b) in [
+        (&[2, 3, 5][..], &[5][..]),
+        (&[2, 3, 5], &[3, 1]),
+        (&[2, 1, 5], &[3, 1]),
+        (&[1, 40, 40, 24], &[24]),
+        (&[1, 24, 40, 40], &[24, 1, 1]),
+        (&[4], &[]),
+        (&[1, 7], &[9, 1]),
+    ] {
+        let shape = |axis: usize, shape: &[u64], rank: usize| match (axis + shape.len()).checked_sub(rank) {
+            Some(axis) => shape[axis],
+            None => 1,
+        };
+        let rank = a.len().max(b.len());
+        let space: Vec<u64> = (0..rank).map(|axis| shape(axis, a, rank).max(shape(axis, b, rank))).collect();
+        let count = |shape: &[u64]| shape.iter().product::<u64>() as usize;
+        let (x, y) = (ramp(count(a)), ramp(count(b)));
+        let element = |values: &[f32], from: &[u64], mut index: usize| {
+            let (mut at, mut stride) = (0, 1);
+            for axis in (0..rank).rev() {
+                let i = index % space[axis] as usize;
+                index /= space[axis] as usize;
+                let size = shape(axis, from, rank) as usize;
+                at += if size == 1 { 0 } else { i * stride };
+                stride *= size;
+            }
+            values[at]
+        };
+        let expected: Vec<f32> = (0..count(&space)).map(|i| element(&x, a, i) - element(&y, b, i)).collect();
+        let mut net = Net::f32(&[a, b]);
+        let z = net.op("nn.sub", &[net.arg(0), net.arg(1)], &[]);
+        assert_eq!(net.run(&[z], &[&x, &y])[0], expected, "{a:?} - {b:?}");
+    }
+}
+
+#[test]
+fn max_and_min_choose_as_their_definition_says() {
+    let numbers = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 0.0, -0.0, 1.0, -1.0, 1e-40];
+    let x: Vec<f32> = numbers.iter().flat_map(|x| [*x; 8]).collect();
+    let y: Vec<f32> = [numbers; 8].concat();
+    let mut net = Net::f32(&[&[64], &[64]]);
+    let max = net.op("nn.max", &[net.arg(0), net.arg(1)], &[]);
+    let min = net.op("nn.min", &[net.arg(0), net.arg(1)], &[]);
+    let results = net.run(&[max, min], &[&x, &y]);
+    let bits = |values: &[f32]| values.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+    let pairs = || x.iter().zip(&y);
+    let expected: Vec<f32> = pairs().map(|(x, y)| if x > y { *x } else { *y }).collect();
+    assert_eq!(bits(&results[0]), bits(&expected));
+    let expected: Vec<f32> = pairs().map(|(x, y)| if x < y { *x } else { *y }).collect();
+    assert_eq!(bits(&results[1]), bits(&expected));
+}
+
+#[test]
+fn a_group_with_functions_computes_in_stages() {
+    for count in [7, 1024, 2500] {
+        let (x, y) = (ramp(count), ramp(count).iter().map(|x| x * 0.1).collect::<Vec<f32>>());
+        let mut net = Net::f32(&[&[count as u64], &[count as u64]]);
+        let z = net.group(&[net.arg(0), net.arg(1)], |builder, args| {
+            let sum = builder.value("nn.add", &[args[0], args[1]], &[]).unwrap();
+            let gate = builder.value("nn.sigmoid", &[sum], &[]).unwrap();
+            let soft = builder.value("nn.softplus", &[args[1]], &[]).unwrap();
+            let product = builder.value("nn.mul", &[sum, gate], &[]).unwrap();
+            builder.value("nn.sub", &[product, soft], &[]).unwrap()
+        });
+        use kernels::scalar::{sigmoid, softplus};
+        let expected: Vec<f32> =
+            x.iter().zip(&y).map(|(x, y)| (x + y) * sigmoid(x + y) - softplus(*y)).collect();
+        assert_eq!(net.run(&[z], &[&x, &y])[0], expected, "{count} elements");
+    }
+}
+
+#[test]
+fn a_comparison_of_integers_selects() {
+    let ctx = std::sync::Arc::new(ir::Context::new());
+    let (i64, f32) = (ctx.int(64), ctx.f32());
+    let mut net = Net::new(&[(&[3], f32), (&[3], f32)], ctx.clone());
+    let to_i64 = [("to", ctx.type_attr(i64))];
+    let (a, b) = (net.op("nn.cast", &[net.arg(0)], &to_i64), net.op("nn.cast", &[net.arg(1)], &to_i64));
+    let less = net.op("nn.lt", &[a, b], &[]);
+    let quotient = net.op("nn.div", &[a, b], &[]);
+    let quotient = net.op("nn.cast", &[quotient], &[("to", ctx.type_attr(f32))]);
+    let chosen = net.op("nn.select", &[less, net.arg(0), quotient], &[]);
+    assert_eq!(net.run(&[chosen], &[&[-7.5, 9.9, 5.0], &[2.0, 2.0, 0.0]])[0], [-7.5, 4.0, 0.0]);
+}

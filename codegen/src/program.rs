@@ -1,0 +1,249 @@
+//! How a planned function becomes a program: places read, operations lowered, weights packed, code emitted.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use ir::alias::AliasSets;
+use ir::body::OpRef;
+use ir::size::tensor_bytes;
+use ir::weights::WeightSet;
+use ir::{
+    Block, Body, Context, Diagnostic, FloatKind, Location, Module, Op, Signedness, Traits, Type, TypeData,
+    Value,
+};
+use kernels::Isa;
+use runtime::{ElementKind, Program, ProgramParts, TensorDesc, Weights};
+
+use crate::cranelift::Jit;
+use crate::entry::{self, Step};
+use crate::functions;
+use crate::lower::{Call, Code, Lowered, Machine, Pointer, lower};
+use crate::place::{Address, Places};
+use crate::weights::WeightTable;
+
+/// How a program is compiled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Threads that scratch was planned for, and the most that may run the program.
+    pub threads: usize,
+    /// The instruction set of the kernels.
+    pub isa: Isa,
+    /// What happens to dead memory.
+    pub dead: DeadMemory,
+}
+
+impl Options {
+    /// The widest instruction set of this machine; dead memory is left as it is.
+    pub fn new(threads: usize) -> Options {
+        Options { threads, isa: Isa::detect(), dead: DeadMemory::Kept }
+    }
+}
+
+/// What happens to memory that no later step reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeadMemory {
+    /// Nothing.
+    Kept,
+    /// It is filled with NaN at once, so that a wrong plan shows in the results.
+    Poisoned,
+}
+
+/// Compiles a planned function of `module` for this machine.
+///
+/// # Errors
+/// Every operation without machine code, and every place that the plan lacks or that lies outside its pool.
+pub fn compile(module: &Module, function: &str, options: &Options) -> Result<Program, Vec<Diagnostic>> {
+    let ctx = &*module.ctx;
+    let unknown = |message: String| vec![Diagnostic::error(Location::UNKNOWN, message)];
+    let body =
+        module.function(function).ok_or_else(|| unknown(format!("no function is called `{function}`")))?;
+    let block = body.entry(body.root()).ok_or_else(|| unknown(format!("`{function}` has no body")))?;
+    let mut compiler = Compiler::new(ctx, body, block, *options)?;
+    let steps = compiler.steps()?;
+    let (inputs, outputs) = (compiler.inputs()?, compiler.outputs()?);
+    let weights = compiler.table.build(ctx, body, &compiler.weights)?;
+    let mut jit = Jit::new(&symbols(&steps, options.isa)).map_err(unknown)?;
+    let entry = entry::emit(&mut jit, &steps);
+    Ok(Program::new(ProgramParts {
+        code: jit.finish(entry),
+        weights: Arc::new(Weights::buffer(weights)),
+        arena_bytes: compiler.places.arena_bytes as usize,
+        threads: options.threads,
+        inputs,
+        outputs,
+        faults: Vec::new(),
+    }))
+}
+
+/// All symbols that the steps may refer to.
+fn symbols(steps: &[Step], isa: Isa) -> BTreeMap<String, *const u8> {
+    let mut symbols: BTreeMap<String, *const u8> = BTreeMap::new();
+    symbols.extend(runtime::symbols().map(|(name, address)| (name.to_owned(), address)));
+    symbols.extend(functions::symbols(isa).into_iter().map(|(name, address)| (name.to_owned(), address)));
+    for step in steps {
+        if let Code::Kernel { symbol, entry } = &step.code {
+            symbols.insert(symbol.clone(), *entry as *const u8);
+        }
+    }
+    symbols
+}
+
+/// A function on its way to steps.
+struct Compiler<'a> {
+    ctx: &'a Context,
+    body: &'a Body,
+    block: Block,
+    options: Options,
+    weights: WeightSet,
+    aliases: AliasSets,
+    places: Places,
+    table: WeightTable,
+}
+
+impl<'a> Compiler<'a> {
+    fn new(
+        ctx: &'a Context,
+        body: &'a Body,
+        block: Block,
+        options: Options,
+    ) -> Result<Self, Vec<Diagnostic>> {
+        let weights = WeightSet::of(ctx, body);
+        let places = Places::read(ctx, body, block, &weights)?;
+        let aliases = AliasSets::of(ctx, body);
+        Ok(Compiler { ctx, body, block, options, weights, aliases, places, table: WeightTable::default() })
+    }
+
+    /// The calls of all operations, in text order.
+    fn steps(&mut self) -> Result<Vec<Step>, Vec<Diagnostic>> {
+        let (mut steps, mut faults) = (Vec::new(), Vec::new());
+        let machine = Machine { isa: self.options.isa, threads: self.options.threads };
+        for op in self.body.ops(self.block) {
+            let op_ref = self.body.at(self.ctx, op);
+            if op_ref.has(Traits::TERMINATOR) {
+                faults.extend(self.check_returned(op));
+            } else if self.runs(op) {
+                let lowered = lower(op_ref, &machine).map_err(|refusal| refusal.at(op_ref));
+                match lowered.and_then(|lowered| self.place(op_ref, lowered)) {
+                    Ok(mut calls) => steps.append(&mut calls),
+                    Err(fault) => faults.push(fault),
+                }
+            }
+        }
+        if faults.is_empty() { Ok(steps) } else { Err(faults) }
+    }
+
+    /// Whether an operation does something at run time: it is no weight, and no view of bytes that are there.
+    fn runs(&self, op: Op) -> bool {
+        let is_view = ir::alias::view_offset_bytes(self.body.at(self.ctx, op)).is_some();
+        !is_view && !self.weights.is_weight_op(self.body, op)
+    }
+
+    /// The steps of an operation, with addresses for operands.
+    fn place(&mut self, op: OpRef<'_>, lowered: Lowered) -> Result<Vec<Step>, Diagnostic> {
+        let needed = lowered.scratch_bytes(self.options.threads);
+        let scratch = self.places.scratch(op.op);
+        if scratch.map_or(0, |place| place.bytes) < needed {
+            let message = format!("`{}` has less scratch than its kernel needs, {needed} bytes", op.name());
+            let help = format!("plan for {} threads on this machine", self.options.threads);
+            return Err(Diagnostic::error(op.body.location(op.op), message).with_help(help));
+        }
+        let scratch = scratch.map(|place| place.address);
+        let calls = lowered.calls.into_iter().filter(|call| call.parts > 0);
+        Ok(calls.map(|call| self.step(op, call, scratch)).collect())
+    }
+
+    fn step(&mut self, op: OpRef<'_>, call: Call, scratch: Option<Address>) -> Step {
+        let operands = call.operands.iter().map(|operand| self.operand(op, operand)).collect();
+        let scratch = scratch.filter(|_| call.scratch_bytes > 0).map(|address| (address, call.scratch_bytes));
+        let Call { code, descriptor, parts, .. } = call;
+        Step { code, descriptor, parts, operands, scratch, dead: Vec::new() }
+    }
+
+    fn operand(&mut self, op: OpRef<'_>, operand: &Pointer) -> Option<Address> {
+        match operand {
+            Pointer::Result(index, offset) => Some(self.address(op.result(*index)).plus(*offset)),
+            Pointer::Operand(index, offset) => Some(self.address(op.operand(*index)).plus(*offset)),
+            Pointer::Packed(index, packing) => Some(self.table.packed(op.operand(*index), packing)),
+            Pointer::Repeated(number, count) => Some(self.table.repeated(*number, *count)),
+            Pointer::Absent => None,
+        }
+    }
+
+    fn address(&mut self, value: Value) -> Address {
+        match self.places.of(value) {
+            Some(address) => address,
+            None => {
+                let bytes = self.aliases.size_bytes(value).expect("weights are of known sizes");
+                self.table.plain(value, bytes)
+            }
+        }
+    }
+
+    /// Faults of returned values that are not where the caller expects them.
+    fn check_returned(&self, op: Op) -> Vec<Diagnostic> {
+        let mut faults = Vec::new();
+        for (index, value) in self.body.operands(op).enumerate() {
+            let expected = Address { base: crate::place::Base::Output(index), offset: 0 };
+            if self.places.of(value) != Some(expected) {
+                let message = format!("returned value {index} is not placed in output {index}");
+                let help = "run the pass `plan` on the function first";
+                faults.push(Diagnostic::error(self.body.location(op), message).with_help(help));
+            }
+        }
+        faults
+    }
+
+    fn inputs(&self) -> Result<Vec<TensorDesc>, Vec<Diagnostic>> {
+        self.descs("arg", "arg_attrs", self.body.args(self.block))
+    }
+
+    fn outputs(&self) -> Result<Vec<TensorDesc>, Vec<Diagnostic>> {
+        let last = self.body.last_op(self.block).filter(|op| self.body.at(self.ctx, *op).has(Traits::RETURN));
+        let returned: Vec<Value> = last.map_or(vec![], |op| self.body.operands(op).collect());
+        self.descs("result", "res_attrs", &returned)
+    }
+
+    fn descs(&self, what: &str, attrs: &str, values: &[Value]) -> Result<Vec<TensorDesc>, Vec<Diagnostic>> {
+        let attrs = self.body.own_attr(self.ctx, self.ctx.ident(attrs));
+        let dicts = attrs.and_then(|attr| self.ctx.array_value(attr)).unwrap_or(&[]);
+        let mut descs = Vec::new();
+        for (index, value) in values.iter().enumerate() {
+            let name =
+                dicts.get(index).and_then(|dict| self.ctx.dict_get(*dict, self.ctx.ident("optc.name")));
+            let name = name.and_then(|name| self.ctx.str_value(name)).map(str::to_owned);
+            let desc = self.desc(name.unwrap_or_else(|| format!("{what}{index}")), self.body.ty(*value));
+            descs.push(desc.ok_or_else(|| {
+                let message = format!(
+                    "{what} {index} of the function is no tensor of known sizes and a type that can be passed"
+                );
+                vec![Diagnostic::error(Location::UNKNOWN, message)]
+            })?);
+        }
+        Ok(descs)
+    }
+
+    fn desc(&self, name: String, ty: Type) -> Option<TensorDesc> {
+        let shape = self.ctx.static_shape(ty)?;
+        let bytes = usize::try_from(tensor_bytes(self.ctx, ty)?).ok()?;
+        Some(TensorDesc::new(name, element_kind(self.ctx.type_data(self.ctx.elem(ty)))?, shape, bytes))
+    }
+}
+
+fn element_kind(elem: &TypeData) -> Option<ElementKind> {
+    Some(match elem {
+        TypeData::Integer { width: 1, .. } => ElementKind::Bool,
+        TypeData::Integer { width: 8, signedness: Signedness::Unsigned } => ElementKind::U8,
+        TypeData::Integer { width: 8, .. } => ElementKind::I8,
+        TypeData::Integer { width: 16, signedness: Signedness::Unsigned } => ElementKind::U16,
+        TypeData::Integer { width: 16, .. } => ElementKind::I16,
+        TypeData::Integer { width: 32, signedness: Signedness::Unsigned } => ElementKind::U32,
+        TypeData::Integer { width: 32, .. } => ElementKind::I32,
+        TypeData::Integer { width: 64, signedness: Signedness::Unsigned } => ElementKind::U64,
+        TypeData::Integer { width: 64, .. } | TypeData::Index => ElementKind::I64,
+        TypeData::Float(FloatKind::F16) => ElementKind::F16,
+        TypeData::Float(FloatKind::Bf16) => ElementKind::BF16,
+        TypeData::Float(FloatKind::F32) => ElementKind::F32,
+        TypeData::Float(FloatKind::F64) => ElementKind::F64,
+        _ => return None,
+    })
+}

@@ -1,0 +1,329 @@
+//! How reductions become loops.
+//!
+//! Elements are folded in the order that the interpreter defines, to the bit. Where the innermost axis stays, vectors run across
+//! results and each folds its elements one after the other. Where it goes, element `k` of a result joins accumulator `k mod 16`: four
+//! vectors of four; the accumulators are joined in the end, halves with halves.
+
+use ir::body::OpRef;
+use ir::opdef::Reduce;
+use ir::scalar::Binary;
+
+use crate::cranelift::{
+    Clif, Emitter, Function, InstBuilder, Jit, PLAIN, StackSlotData, StackSlotKind, Value, types,
+};
+use crate::elem::Elem;
+use crate::lower::{Call, Code, Lowered, Machine, Pointer};
+use crate::pointwise::known_shape;
+use crate::pointwise::lanes::{Lanes, Lowering};
+use crate::pointwise::nest::{Nest, dense_strides};
+use crate::pointwise::rows::{self, Layout, Parts, Rows, word};
+use crate::refusal::Refusal;
+
+/// Accumulators of a fold along the innermost axis.
+const ACCUMULATORS: i64 = 16;
+
+/// All that decides the code of a reduction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Form {
+    reduce: Reduce,
+    elem: Elem,
+    /// Loops over what stays, around the innermost.
+    outer: usize,
+    /// Loops over what is folded, around the innermost of them.
+    folded_outer: usize,
+    innermost: Innermost,
+}
+
+/// What becomes of the innermost axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Innermost {
+    /// It stays.
+    Kept,
+    /// It is folded.
+    Folded,
+}
+
+/// The call that runs a reduction.
+pub(crate) fn lower(op: OpRef<'_>, reduce: Reduce, machine: &Machine) -> Result<Lowered, Refusal> {
+    let elem = Elem::of(op.ctx, op.operand_type(0)).filter(|elem| elem.is_float());
+    let elem = elem.ok_or_else(|| Refusal::new("reductions are generated for f32 and f64 only"))?;
+    let shape = known_shape(op, op.operand(0))?;
+    let axes = op.ints("axes").ok_or_else(|| Refusal::new("`axes` are missing"))?;
+    let is_folded = |axis: &usize| axes.contains(&(*axis as i64));
+    let (folded, kept): (Vec<usize>, Vec<usize>) = (0..shape.len()).partition(is_folded);
+    let last = (0..shape.len()).rev().find(|axis| shape[*axis] != 1);
+    let innermost = if last.as_ref().is_some_and(is_folded) { Innermost::Folded } else { Innermost::Kept };
+    let strides = dense_strides(&shape);
+    let pick = |axes: &[usize]| -> (Vec<u64>, Vec<i64>) {
+        axes.iter().map(|axis| (shape[*axis], strides[*axis])).unzip()
+    };
+    let ((kept_shape, kept_strides), (folded_shape, folded_strides)) = (pick(&kept), pick(&folded));
+    let mut nest = Nest::collapse(&kept_shape, &[dense_strides(&kept_shape), kept_strides]);
+    if innermost == Innermost::Folded {
+        nest.sizes.push(1);
+        nest.strides.iter_mut().for_each(|strides| strides.push(1));
+    }
+    let folds = Nest::collapse(&folded_shape, &[folded_strides]);
+    let (outer, folded_outer) = (nest.outer(), folds.outer());
+    let form = Form { reduce, elem, outer, folded_outer, innermost };
+    let count = folds.rows() * folds.inner_size();
+    let parts = Parts::choose(&nest, count.max(4), machine.threads);
+    let call = Call {
+        code: Code::Reduce(form),
+        descriptor: descriptor(&nest, &folds, elem, parts),
+        parts: parts.count(),
+        scratch_bytes: 0,
+        operands: vec![Pointer::Result(0, 0), Pointer::Operand(0, 0)],
+    };
+    Ok(Lowered { kernel: "reduce", calls: vec![call], overwrites: vec![] })
+}
+
+/// What is folded, behind the words of the loops over what stays: runs, then size and distance of each loop, outermost first.
+fn descriptor(nest: &Nest, folds: &Nest, elem: Elem, parts: Parts) -> Vec<u8> {
+    let mut bytes = rows::descriptor(nest, &[elem.bytes(); 2], parts);
+    let mut words = vec![folds.rows() as i64];
+    for (size, stride) in folds.sizes.iter().zip(&folds.strides[0]) {
+        words.extend([*size as i64, stride * i64::from(elem.bytes())]);
+    }
+    bytes.extend(words.iter().flat_map(|word| word.to_le_bytes()));
+    bytes
+}
+
+/// Compiles a form.
+pub(crate) fn emit(jit: &mut Jit, name: &str, form: Form) -> Function {
+    let pointer = jit.pointer();
+    let signature = jit.signature(&[pointer, pointer, types::I32, pointer], &[]);
+    jit.define(name, signature, |emitter| {
+        let layout = Layout { outer: form.outer };
+        let fold = Fold { form, first_word: layout.end(2) };
+        Rows { layout, count: 2 }.emit(emitter, |e, bases, start, end| match form.innermost {
+            Innermost::Kept => fold.across(e, bases[0], bases[1], start, end),
+            Innermost::Folded => fold.along(e, bases[0], bases[1]),
+        });
+        emitter.ins.ins().return_(&[]);
+    })
+}
+
+struct Fold {
+    form: Form,
+    /// The first word of the descriptor that speaks of what is folded.
+    first_word: usize,
+}
+
+impl Fold {
+    fn runs(&self, e: &mut Emitter<'_>) -> Value {
+        word(e, self.first_word)
+    }
+
+    fn size(&self, e: &mut Emitter<'_>, axis: usize) -> Value {
+        word(e, self.first_word + 1 + 2 * axis)
+    }
+
+    fn distance(&self, e: &mut Emitter<'_>, axis: usize) -> Value {
+        word(e, self.first_word + 2 + 2 * axis)
+    }
+
+    /// Where run `number` of the innermost folded loop begins.
+    fn run_base(&self, e: &mut Emitter<'_>, base: Value, number: Value) -> Value {
+        let (mut address, mut rest) = (base, number);
+        for axis in (0..self.form.folded_outer).rev() {
+            let size = self.size(e, axis);
+            let index = e.ins.ins().urem(rest, size);
+            rest = e.ins.ins().udiv(rest, size);
+            let distance = self.distance(e, axis);
+            let offset = e.ins.ins().imul(index, distance);
+            address = e.ins.ins().iadd(address, offset);
+        }
+        address
+    }
+
+    fn start(&self, e: &mut Emitter<'_>, ty: Clif) -> Value {
+        let start = match self.form.reduce {
+            Reduce::Sum | Reduce::Mean | Reduce::SumSquare => 0.0,
+            Reduce::Prod => 1.0,
+            Reduce::Max => f64::NEG_INFINITY,
+            Reduce::Min => f64::INFINITY,
+        };
+        let one = match self.form.elem {
+            Elem::F64 => e.ins.ins().f64const(start),
+            _ => e.ins.ins().f32const(start as f32),
+        };
+        if ty.is_vector() { e.ins.ins().splat(ty, one) } else { one }
+    }
+
+    /// `sum` with one more element.
+    fn take(&self, e: &mut Emitter<'_>, lanes: Lanes, x: Value, sum: Value) -> Value {
+        match self.form.reduce {
+            Reduce::SumSquare => e.ins.ins().fma(x, x, sum),
+            _ => self.join(e, lanes, x, sum),
+        }
+    }
+
+    /// Two partial results as one.
+    fn join(&self, e: &mut Emitter<'_>, lanes: Lanes, x: Value, sum: Value) -> Value {
+        let (function, a, b) = match self.form.reduce {
+            Reduce::Sum | Reduce::Mean | Reduce::SumSquare => (Binary::Add, sum, x),
+            Reduce::Prod => (Binary::Mul, sum, x),
+            Reduce::Max => (Binary::Max, x, sum),
+            Reduce::Min => (Binary::Min, x, sum),
+        };
+        Lowering { emitter: e, lanes }.binary(function, self.form.elem, a, b)
+    }
+
+    /// A mean is the sum over the count.
+    fn finish(&self, e: &mut Emitter<'_>, sum: Value) -> Value {
+        if self.form.reduce != Reduce::Mean {
+            return sum;
+        }
+        let (runs, size) = (self.runs(e), self.size(e, self.form.folded_outer));
+        let count = e.ins.ins().imul(runs, size);
+        let elem = self.form.elem.clif();
+        let count = e.ins.ins().fcvt_from_sint(elem, count);
+        let ty = e.ins.func.dfg.value_type(sum);
+        let count = if ty.is_vector() { e.ins.ins().splat(ty, count) } else { count };
+        e.ins.ins().fdiv(sum, count)
+    }
+
+    /// Results `start..end` of a row, neighbours in vectors.
+    fn across(&self, e: &mut Emitter<'_>, to: Value, from: Value, start: Value, end: Value) {
+        let mut i = start;
+        if self.form.elem == Elem::F32 {
+            i = e.count(i, end, 16, |e, i| self.columns(e, Lanes::Four, 4, to, from, i));
+            i = e.count(i, end, 4, |e, i| self.columns(e, Lanes::Four, 1, to, from, i));
+        }
+        e.count(i, end, 1, |e, i| self.columns(e, Lanes::One, 1, to, from, i));
+    }
+
+    /// `count` neighbouring vectors (or single results) from result `i` on.
+    fn columns(&self, e: &mut Emitter<'_>, lanes: Lanes, count: i32, to: Value, from: Value, i: Value) {
+        let ty = lanes.clif(self.form.elem);
+        let bytes = ty.bytes() as i32;
+        let offset = e.ins.ins().imul_imm_s(i, i64::from(self.form.elem.bytes()));
+        let (to, from) = (e.ins.ins().iadd(to, offset), e.ins.ins().iadd(from, offset));
+        let sums: Vec<_> = (0..count).map(|_| e.ins.declare_var(ty)).collect();
+        for sum in &sums {
+            let start = self.start(e, ty);
+            e.ins.def_var(*sum, start);
+        }
+        let axis = self.form.folded_outer;
+        let (zero, runs) = (e.int(0), self.runs(e));
+        e.count(zero, runs, 1, |e, run| {
+            let base = self.run_base(e, from, run);
+            let (zero, size, distance) = (e.int(0), self.size(e, axis), self.distance(e, axis));
+            e.count(zero, size, 1, |e, k| {
+                let offset = e.ins.ins().imul(k, distance);
+                let address = e.ins.ins().iadd(base, offset);
+                for (index, sum) in sums.iter().enumerate() {
+                    let x = e.ins.ins().load(ty, PLAIN, address, index as i32 * bytes);
+                    let before = e.ins.use_var(*sum);
+                    let after = self.take(e, lanes, x, before);
+                    e.ins.def_var(*sum, after);
+                }
+            });
+        });
+        for (index, sum) in sums.iter().enumerate() {
+            let sum = e.ins.use_var(*sum);
+            let result = self.finish(e, sum);
+            e.ins.ins().store(PLAIN, result, to, index as i32 * bytes);
+        }
+    }
+
+    /// One result from elements that lie behind one another.
+    fn along(&self, e: &mut Emitter<'_>, to: Value, from: Value) {
+        let elem = self.form.elem;
+        let bytes = i64::from(elem.bytes());
+        let slot = StackSlotData::new(StackSlotKind::ExplicitSlot, (ACCUMULATORS * bytes) as u32, 4);
+        let slot = e.ins.create_sized_stack_slot(slot);
+        let accumulators = e.ins.ins().stack_addr(types::I64, slot, 0);
+        let is_vector = elem == Elem::F32 && self.form.folded_outer == 0;
+        let mut done = e.int(0);
+        if is_vector {
+            done = self.vectors(e, accumulators, from);
+        } else {
+            for index in 0..ACCUMULATORS {
+                let start = self.start(e, elem.clif());
+                e.ins.ins().store(PLAIN, start, accumulators, (index * bytes) as i32);
+            }
+        }
+        self.rest(e, accumulators, from, done);
+        let mut sums: Vec<Value> = (0..ACCUMULATORS)
+            .map(|index| e.ins.ins().load(elem.clif(), PLAIN, accumulators, (index * bytes) as i32))
+            .collect();
+        while sums.len() > 1 {
+            let upper = sums.split_off(sums.len() / 2);
+            for (sum, other) in sums.iter_mut().zip(upper) {
+                *sum = self.join(e, Lanes::One, other, *sum);
+            }
+        }
+        let result = self.finish(e, sums[0]);
+        e.ins.ins().store(PLAIN, result, to, 0);
+    }
+
+    /// Folds whole rounds of sixteen elements and stores the accumulators; gives the number of elements folded.
+    fn vectors(&self, e: &mut Emitter<'_>, accumulators: Value, from: Value) -> Value {
+        let sums: Vec<_> = (0..4).map(|_| e.ins.declare_var(types::F32X4)).collect();
+        for sum in &sums {
+            let start = self.start(e, types::F32X4);
+            e.ins.def_var(*sum, start);
+        }
+        let (zero, size) = (e.int(0), self.size(e, 0));
+        let done = e.count(zero, size, ACCUMULATORS, |e, k| {
+            let offset = e.ins.ins().imul_imm_s(k, 4);
+            let address = e.ins.ins().iadd(from, offset);
+            for (index, sum) in sums.iter().enumerate() {
+                let x = e.ins.ins().load(types::F32X4, PLAIN, address, 16 * index as i32);
+                let before = e.ins.use_var(*sum);
+                let after = self.take(e, Lanes::Four, x, before);
+                e.ins.def_var(*sum, after);
+            }
+        });
+        for (index, sum) in sums.iter().enumerate() {
+            let sum = e.ins.use_var(*sum);
+            e.ins.ins().store(PLAIN, sum, accumulators, 16 * index as i32);
+        }
+        done
+    }
+
+    /// Folds the elements from number `done` of each run on, one by one.
+    fn rest(&self, e: &mut Emitter<'_>, accumulators: Value, from: Value, done: Value) {
+        let elem = self.form.elem;
+        let axis = self.form.folded_outer;
+        let (zero, runs, size, distance) =
+            (e.int(0), self.runs(e), self.size(e, axis), self.distance(e, axis));
+        e.count(zero, runs, 1, |e, run| {
+            let base = self.run_base(e, from, run);
+            let before = e.ins.ins().imul(run, size);
+            e.count(done, size, 1, |e, k| {
+                let offset = e.ins.ins().imul(k, distance);
+                let address = e.ins.ins().iadd(base, offset);
+                let x = e.ins.ins().load(elem.clif(), PLAIN, address, 0);
+                let number = e.ins.ins().iadd(before, k);
+                let index = e.ins.ins().band_imm_u(number, ACCUMULATORS - 1);
+                let offset = e.ins.ins().imul_imm_s(index, i64::from(elem.bytes()));
+                let accumulator = e.ins.ins().iadd(accumulators, offset);
+                let sum = e.ins.ins().load(elem.clif(), PLAIN, accumulator, 0);
+                let sum = self.take(e, Lanes::One, x, sum);
+                e.ins.ins().store(PLAIN, sum, accumulator, 0);
+            });
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{Net, check};
+
+    #[test]
+    fn reductions_fold_in_the_interpreters_order() {
+        let shape = [2u64, 3, 37, 5];
+        let x: Vec<f32> = (0..2 * 3 * 37 * 5).map(|i| ((i * 7919 % 1013) as f32 - 500.0) * 0.01).collect();
+        for axes in [&[0][..], &[1], &[3], &[2], &[2, 3], &[1, 2], &[0, 3], &[0, 1, 2, 3], &[]] {
+            for name in ["sum", "mean", "prod", "max", "min", "sum_square"] {
+                let mut net = Net::f32(&[&shape]);
+                let axes = net.ctx.ints_attr(axes);
+                let y = net.op(&format!("nn.reduce_{name}"), &[net.arg(0)], &[("axes", axes)]);
+                check(net, &[y], &[&x]);
+            }
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! What passes may know of this machine: the CPU as a target.
+
+use ir::body::OpRef;
+use ir::opdef::Contract;
+use ir::target::{KernelChoice, Place};
+use ir::{Kind, Op, Target};
+use kernels::Isa;
+
+use crate::activation::activation;
+use crate::contract::conv2d_shape;
+use crate::group::{PrologueStep, is_sum, prologue_step};
+use crate::lower::{Machine, lower};
+
+/// The processor that this process runs on, or another instruction set of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Cpu {
+    isa: Isa,
+}
+
+impl Cpu {
+    /// This machine, with the widest vectors that it has.
+    pub fn new() -> Cpu {
+        Cpu { isa: Isa::detect() }
+    }
+
+    /// This machine, limited to an instruction set.
+    pub fn with_isa(isa: Isa) -> Cpu {
+        Cpu { isa }
+    }
+}
+
+impl Default for Cpu {
+    fn default() -> Cpu {
+        Cpu::new()
+    }
+}
+
+impl Target for Cpu {
+    fn name(&self) -> &str {
+        "cpu"
+    }
+
+    /// Channels last, where an operation has the choice.
+    fn layout(&self, op: OpRef<'_>) -> Option<&'static str> {
+        op.def()?.attr("layout").map(|_| "NHWC")
+    }
+
+    fn fuses(&self, root: OpRef<'_>, op: OpRef<'_>, place: Place) -> bool {
+        let is_f32 = root.ctx.elem(root.result_type(0)) == root.ctx.f32();
+        let is_contraction = matches!(root.kind(), Kind::Contract(_));
+        is_f32
+            && is_contraction
+            && match place {
+                Place::Bias | Place::Residual => is_sum(op),
+                Place::Activation => activation(op).is_some(),
+                Place::Prologue => takes_prologue(root, op),
+            }
+    }
+
+    fn select(&self, op: OpRef<'_>, threads: usize) -> Option<KernelChoice> {
+        let lowered = lower(op, &Machine { isa: self.isa, threads }).ok()?;
+        Some(KernelChoice {
+            kernel: lowered.kernel.to_owned(),
+            scratch_bytes: lowered.scratch_bytes(threads),
+            packed_bytes: lowered.packed_bytes(),
+            overwrites: lowered.overwrites,
+        })
+    }
+}
+
+/// Whether a convolution can do `op`, and all that stands between the two, while it reads its input.
+fn takes_prologue(root: OpRef<'_>, op: OpRef<'_>) -> bool {
+    if !matches!(root.kind(), Kind::Contract(Contract::Conv2d)) {
+        return false;
+    }
+    let Ok(shape) = conv2d_shape(root) else { return false };
+    // A larger window would compute the prologue once for each tap.
+    if shape.kernel != [1, 1] || shape.groups != 1 {
+        return false;
+    }
+    let mut later: Option<PrologueStep> = None;
+    let mut chain = chain(root, op);
+    chain.reverse();
+    chain.into_iter().all(|op| {
+        let op = root.body.at(root.ctx, op);
+        let step = prologue_step(op).filter(|step| later.is_none_or(|later| *step < later));
+        let fits =
+            step.is_some_and(|step| step == PrologueStep::Relu || reads_channels(op, shape.in_channels));
+        later = step;
+        fits
+    })
+}
+
+/// The operations from `op` on that lead to the root's first operand.
+fn chain(root: OpRef<'_>, op: OpRef<'_>) -> Vec<Op> {
+    let mut ops = vec![op.op];
+    let mut value = root.operand(0);
+    let mut between = Vec::new();
+    while let Some(producer) = root.body.defining_op(value).filter(|producer| *producer != op.op) {
+        between.push(producer);
+        if root.body.operand_count(producer) == 0 || between.len() > 3 {
+            break;
+        }
+        value = root.body.operand(producer, 0);
+    }
+    between.reverse();
+    ops.append(&mut between);
+    ops
+}
+
+/// Whether operand 1 has one number for each channel.
+fn reads_channels(op: OpRef<'_>, channels: usize) -> bool {
+    crate::group::is_per_channel(op, op.operand(1), channels as u64)
+}

@@ -1,0 +1,206 @@
+//! How tests of this crate make, plan and run functions: every value has an offset of its own.
+
+use std::sync::Arc;
+
+use ir::alias::{AliasSets, ties};
+use ir::builder::OpSpec;
+use ir::interp::Tensor;
+use ir::size::tensor_bytes;
+use ir::weights::WeightSet;
+use ir::{Attr, Body, Builder, Context, DenseData, Location, Module, Traits, Type, Value};
+use runtime::{as_bytes, as_bytes_mut};
+
+use crate::lower::{Machine, lower};
+use crate::{Options, compile};
+
+/// A function on its way to machine code.
+pub(crate) struct Net {
+    /// The module that it will be put in.
+    pub(crate) ctx: Arc<Context>,
+    /// Its body.
+    pub(crate) body: Body,
+}
+
+impl Net {
+    /// A function without operations; arguments of these types.
+    pub(crate) fn new(args: &[(&[u64], Type)], ctx: Arc<Context>) -> Net {
+        let mut body = Body::new(1);
+        let block = body.add_block(body.root());
+        for (shape, elem) in args {
+            body.add_arg(block, ctx.tensor(shape, *elem));
+        }
+        Net { ctx, body }
+    }
+
+    /// A function of `f32` tensors.
+    pub(crate) fn f32(args: &[&[u64]]) -> Net {
+        let ctx = Arc::new(Context::new());
+        let args: Vec<(&[u64], Type)> = args.iter().map(|shape| (*shape, ctx.f32())).collect();
+        Net::new(&args, ctx.clone())
+    }
+
+    /// Argument `index`.
+    pub(crate) fn arg(&self, index: usize) -> Value {
+        self.body.args(self.body.entry(self.body.root()).unwrap())[index]
+    }
+
+    /// Appends an operation; its first result.
+    pub(crate) fn op(&mut self, name: &str, operands: &[Value], attrs: &[(&str, Attr)]) -> Value {
+        let ctx = self.ctx.clone();
+        let block = self.body.entry(self.body.root()).unwrap();
+        Builder::at_end(&ctx, &mut self.body, block).value(name, operands, attrs).unwrap()
+    }
+
+    /// Appends a constant of `f32`.
+    pub(crate) fn constant(&mut self, shape: &[u64], values: &[f32]) -> Value {
+        let ctx = self.ctx.clone();
+        let ty = ctx.tensor(shape, ctx.f32());
+        let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        let data = DenseData::Bytes { splat: ir::attrs::Splat::All, bytes: bytes.into() };
+        let value = ctx.attr(ir::AttrData::Dense { ty, data });
+        let block = self.body.entry(self.body.root()).unwrap();
+        Builder::at_end(&ctx, &mut self.body, block).constant(value, ty)
+    }
+
+    /// Appends a group: `fill` gets a builder that stands in its block, and the block's arguments, and gives what is yielded.
+    pub(crate) fn group(
+        &mut self,
+        operands: &[Value],
+        fill: impl FnOnce(&mut Builder<'_>, &[Value]) -> Value,
+    ) -> Value {
+        let ctx = self.ctx.clone();
+        let outer = self.body.entry(self.body.root()).unwrap();
+        let types: Vec<Type> = operands.iter().map(|operand| self.body.ty(*operand)).collect();
+        let op = self.body.make_op(ctx.op_name("optc.group"), operands, &types[..1], Location::UNKNOWN);
+        self.body.append(op, outer);
+        let region = self.body.add_op_region(op);
+        let block = self.body.add_block(region);
+        let args: Vec<Value> = types.iter().map(|ty| self.body.add_arg(block, *ty)).collect();
+        let mut builder = Builder::at_end(&ctx, &mut self.body, block);
+        let value = fill(&mut builder, &args);
+        builder.build("optc.yield", OpSpec { operands: &[value], ..OpSpec::default() }).unwrap();
+        let result = self.body.result(op, 0);
+        let ty = self.body.ty(value);
+        self.body.set_ty(result, ty);
+        result
+    }
+
+    /// Ends the function, plans it and puts it into a module.
+    pub(crate) fn plan(mut self, returned: &[Value], threads: usize) -> Module {
+        let ctx = self.ctx.clone();
+        let block = self.body.entry(self.body.root()).unwrap();
+        let mut builder = Builder::at_end(&ctx, &mut self.body, block);
+        builder.build("func.return", OpSpec { operands: returned, ..OpSpec::default() }).unwrap();
+        place(&ctx, &mut self.body, returned, threads);
+        let mut module = Module::new(ctx.clone());
+        let top = module.block();
+        let body = module.body_mut();
+        let op = body.make_op(ctx.op_name("func.func"), &[], &[], Location::UNKNOWN);
+        let name = ctx.dict(vec![(ctx.ident("sym_name"), ctx.str_attr("main"))]);
+        body.set_properties(op, name);
+        let own = self.body.attrs;
+        body.set_attrs(op, own);
+        body.set_child(op, self.body);
+        body.append(op, top);
+        module
+    }
+
+    /// Compiles the function and runs it on `f32` inputs; the bits of the outputs must be the same with one thread.
+    pub(crate) fn run(self, returned: &[Value], inputs: &[&[f32]]) -> Vec<Vec<f32>> {
+        run(&self.plan(returned, 2), inputs)
+    }
+}
+
+/// Compiles `main` and runs it on `f32` inputs.
+pub(crate) fn run(module: &Module, inputs: &[&[f32]]) -> Vec<Vec<f32>> {
+    let program = compile(module, "main", &Options::new(2));
+    let program = Arc::new(program.unwrap_or_else(|faults| {
+        panic!("{}", faults.iter().map(|fault| fault.render(&module.ctx)).collect::<String>())
+    }));
+    let mut all = Vec::new();
+    for threads in [2, 1] {
+        let mut outputs: Vec<Vec<f32>> =
+            program.outputs().iter().map(|desc| vec![f32::NAN; desc.size_bytes / 4]).collect();
+        let inputs: Vec<&[u8]> = inputs.iter().map(|input| as_bytes(input)).collect();
+        let mut buffers: Vec<&mut [u8]> =
+            outputs.iter_mut().map(|output| as_bytes_mut(&mut output[..])).collect();
+        program.context(threads).unwrap().run(&inputs, &mut buffers).unwrap();
+        all.push(outputs);
+    }
+    let bits = |outputs: &[Vec<f32>]| -> Vec<u32> { outputs.iter().flatten().map(|x| x.to_bits()).collect() };
+    assert_eq!(bits(&all[0]), bits(&all[1]), "threads change no bit");
+    all.swap_remove(0)
+}
+
+/// Compiles a function, runs it, and holds every bit of its outputs against the interpreter's.
+pub(crate) fn check(net: Net, returned: &[Value], inputs: &[&[f32]]) {
+    compare(net, returned, inputs, |found, expected| {
+        found.to_bits() == expected.to_bits() || found.is_nan() && expected.is_nan()
+    });
+}
+
+/// As [`check`], for sums whose order is free: they differ by less than `tolerance`.
+pub(crate) fn close(net: Net, returned: &[Value], inputs: &[&[f32]], tolerance: f32) {
+    compare(net, returned, inputs, |found, expected| (found - expected).abs() <= tolerance);
+}
+
+fn compare(net: Net, returned: &[Value], inputs: &[&[f32]], same: impl Fn(f32, f32) -> bool) {
+    let module = net.plan(returned, 2);
+    let body = module.function("main").unwrap();
+    let args = body.args(body.entry(body.root()).unwrap());
+    let tensors: Vec<Tensor> = args
+        .iter()
+        .zip(inputs)
+        .map(|(arg, input)| {
+            let bytes = input.iter().flat_map(|x| x.to_le_bytes()).collect();
+            Tensor::new(&module.ctx, body.ty(*arg), bytes)
+        })
+        .collect();
+    let expected = ir::interp::run(&module, "main", &tensors);
+    let expected = expected.unwrap_or_else(|fault| panic!("{}", fault.render(&module.ctx)));
+    for (index, (found, expected)) in run(&module, inputs).iter().zip(&expected).enumerate() {
+        for (at, (found, expected)) in found.iter().zip(expected.to_f32()).enumerate() {
+            assert!(same(*found, expected), "output {index}, element {at}: {found:e}, expected {expected:e}");
+        }
+    }
+}
+
+/// Gives each root that is no weight an offset of its own, or the output where it is returned.
+fn place(ctx: &Context, body: &mut Body, returned: &[Value], threads: usize) {
+    let block = body.entry(body.root()).unwrap();
+    let (weights, aliases) = (WeightSet::of(ctx, body), AliasSets::of(ctx, body));
+    let machine = Machine { isa: kernels::Isa::detect(), threads };
+    let mut arena = 0u64;
+    let mut reserve = |bytes: u64| {
+        let offset = arena;
+        arena = (arena + bytes).next_multiple_of(64);
+        [ctx.str_attr("arena"), ctx.int_attr(offset as i64), ctx.int_attr(bytes as i64)]
+    };
+    for op in body.ops(block).collect::<Vec<_>>() {
+        let op_ref = body.at(ctx, op);
+        if weights.is_weight_op(body, op) || op_ref.has(Traits::TERMINATOR) {
+            continue;
+        }
+        let mut entries = Vec::new();
+        for (index, result) in body.results(op).enumerate() {
+            let bytes = tensor_bytes(ctx, body.ty(result)).unwrap();
+            let output = returned.iter().position(|value| aliases.root(*value) == result);
+            let is_root = aliases.root(result) == result || ties(op_ref).iter().any(|tie| tie.0 == index);
+            entries.push(match output {
+                _ if !is_root => ctx.unit_attr(),
+                Some(output) => ctx.array_attr(&[
+                    ctx.str_attr("out"),
+                    ctx.int_attr(output as i64),
+                    ctx.int_attr(bytes as i64),
+                ]),
+                None => ctx.array_attr(&reserve(bytes)),
+            });
+        }
+        let scratch = lower(op_ref, &machine).map_or(0, |lowered| lowered.scratch_bytes(threads));
+        if scratch > 0 {
+            entries.push(ctx.array_attr(&reserve(scratch)));
+        }
+        body.set_attr(ctx, op, "mem.place", ctx.array_attr(&entries));
+    }
+    body.set_own_attr(ctx, "optc.arena", ctx.int_attr(arena as i64));
+}

@@ -1,0 +1,184 @@
+//! How the program's constants get into its one buffer: evaluated once, packed for their kernels, the originals dropped.
+//!
+//! A weight expression is evaluated by the interpreter when the program is loaded, one weight at a time in each of two threads, so that no
+//! more than two unpacked copies exist at once. The same value in the same packing is kept once.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex};
+
+use ir::weights::WeightSet;
+use ir::{Body, Context, Diagnostic, Location, Value};
+use runtime::AlignedBuffer;
+
+use crate::place::{Address, Base};
+
+/// Threads that evaluate and pack.
+const THREADS: usize = 2;
+
+type Pack = dyn Fn(&[f32], &mut [f32]) + Send + Sync;
+
+/// Another arrangement of a weight's `f32` elements.
+#[derive(Clone)]
+pub(crate) struct Packing {
+    /// Equal for packings that give the same bytes for the same weight.
+    key: Vec<u8>,
+    floats: usize,
+    pack: Arc<Pack>,
+}
+
+impl Packing {
+    /// A packing into `floats` elements; `pack` writes them all.
+    pub(crate) fn new(
+        key: Vec<u8>,
+        floats: usize,
+        pack: impl Fn(&[f32], &mut [f32]) + Send + Sync + 'static,
+    ) -> Packing {
+        Packing { key, floats, pack: Arc::new(pack) }
+    }
+
+    /// Bytes after packing.
+    pub(crate) fn packed_bytes(&self) -> u64 {
+        self.floats as u64 * 4
+    }
+}
+
+impl fmt::Debug for Packing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Packing({} floats)", self.floats)
+    }
+}
+
+/// What a piece of the buffer holds.
+#[derive(Clone, Debug)]
+enum Content {
+    /// A value as it is.
+    Plain(Value),
+    /// A value packed.
+    Packed(Value, Packing),
+    /// One number over and over.
+    Repeated(f32),
+}
+
+#[derive(PartialEq, Eq, Hash)]
+enum Key {
+    Value(Value, Vec<u8>),
+    Repeated(u32, usize),
+}
+
+struct Piece {
+    content: Content,
+    offset: u64,
+    bytes: u64,
+}
+
+/// The constants that a program reads, and where in the buffer each is.
+#[derive(Default)]
+pub(crate) struct WeightTable {
+    pieces: Vec<Piece>,
+    known: HashMap<Key, Address>,
+    bytes: u64,
+}
+
+impl WeightTable {
+    /// Where a value is; `bytes` is its size.
+    pub(crate) fn plain(&mut self, value: Value, bytes: u64) -> Address {
+        self.add(Key::Value(value, Vec::new()), Content::Plain(value), bytes)
+    }
+
+    /// Where a value is in a packing.
+    pub(crate) fn packed(&mut self, value: Value, packing: &Packing) -> Address {
+        let key = Key::Value(value, packing.key.clone());
+        self.add(key, Content::Packed(value, packing.clone()), packing.packed_bytes())
+    }
+
+    /// Where `count` equal numbers are.
+    pub(crate) fn repeated(&mut self, number: f32, count: usize) -> Address {
+        self.add(Key::Repeated(number.to_bits(), count), Content::Repeated(number), count as u64 * 4)
+    }
+
+    fn add(&mut self, key: Key, content: Content, bytes: u64) -> Address {
+        *self.known.entry(key).or_insert_with(|| {
+            let offset = self.bytes;
+            self.pieces.push(Piece { content, offset, bytes });
+            self.bytes = (offset + bytes).next_multiple_of(64);
+            Address { base: Base::Weights, offset }
+        })
+    }
+
+    /// Evaluates and packs all constants.
+    ///
+    /// # Errors
+    /// For each constant that can't be evaluated, or if there is no memory.
+    pub(crate) fn build(
+        &self,
+        ctx: &Context,
+        body: &Body,
+        weights: &WeightSet,
+    ) -> Result<AlignedBuffer, Vec<Diagnostic>> {
+        let buffer = AlignedBuffer::zeroed(self.bytes as usize);
+        let mut buffer = buffer
+            .map_err(|error| vec![Diagnostic::error(Location::UNKNOWN, format!("weights: {error}"))])?;
+        let queue = Mutex::new(self.slices(buffer.as_mut_slice()).into_iter());
+        let faults = Mutex::new(Vec::new());
+        let work = || {
+            loop {
+                let next = queue.lock().expect("no thread panics while it takes work").next();
+                let Some((piece, bytes)) = next else { return };
+                if let Err(fault) = fill(ctx, body, weights, piece, bytes) {
+                    faults
+                        .lock()
+                        .expect("no thread panics while it tells a fault")
+                        .push((piece.offset, fault));
+                }
+            }
+        };
+        std::thread::scope(|scope| {
+            (1..THREADS).for_each(|_| {
+                scope.spawn(work);
+            });
+            work();
+        });
+        drop(queue);
+        let mut faults = faults.into_inner().expect("no thread panics while it tells a fault");
+        faults.sort_by_key(|fault| fault.0);
+        match faults.is_empty() {
+            true => Ok(buffer),
+            false => Err(faults.into_iter().map(|fault| fault.1).collect()),
+        }
+    }
+
+    /// Each piece with its bytes of the buffer.
+    fn slices<'a, 'b>(&'a self, buffer: &'b mut [u8]) -> Vec<(&'a Piece, &'b mut [u8])> {
+        let (mut rest, mut start) = (buffer, 0);
+        let mut slices = Vec::new();
+        for piece in &self.pieces {
+            let (_, from) = rest.split_at_mut((piece.offset - start) as usize);
+            let (bytes, after) = from.split_at_mut(piece.bytes as usize);
+            slices.push((piece, bytes));
+            (rest, start) = (after, piece.offset + piece.bytes);
+        }
+        slices
+    }
+}
+
+fn fill(
+    ctx: &Context,
+    body: &Body,
+    weights: &WeightSet,
+    piece: &Piece,
+    out: &mut [u8],
+) -> Result<(), Diagnostic> {
+    match &piece.content {
+        Content::Plain(value) => out.copy_from_slice(&weights.evaluate(ctx, body, *value)?.bytes),
+        Content::Packed(value, packing) => {
+            let tensor = weights.evaluate(ctx, body, *value)?.to_f32();
+            let out = runtime::from_bytes_mut(out).expect("pieces are aligned to 64");
+            (packing.pack)(&tensor, out);
+        }
+        Content::Repeated(number) => {
+            out.chunks_exact_mut(4).for_each(|slot| slot.copy_from_slice(&number.to_le_bytes()));
+        }
+    }
+    Ok(())
+}
