@@ -8,6 +8,28 @@
 use super::big::Big;
 use crate::types::FloatKind;
 
+/// The sign of a number, zero included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sign {
+    Plus,
+    Minus,
+}
+
+impl From<bool> for Sign {
+    fn from(is_negative: bool) -> Sign {
+        if is_negative { Sign::Minus } else { Sign::Plus }
+    }
+}
+
+impl Sign {
+    fn text(self) -> &'static str {
+        match self {
+            Sign::Plus => "",
+            Sign::Minus => "-",
+        }
+    }
+}
+
 /// What a format's greatest exponent means.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Special {
@@ -72,10 +94,17 @@ impl Format {
         self.fraction + u32::from(self.special == Special::Extended)
     }
 
-    fn sign(&self) -> u128 {
+    fn sign_mask(&self) -> u128 {
         match self.special {
             Special::ExponentOnly => 0,
             _ => 1 << (self.exponent + self.stored_fraction()),
+        }
+    }
+
+    fn sign_bit(&self, sign: Sign) -> u128 {
+        match sign {
+            Sign::Plus => 0,
+            Sign::Minus => self.sign_mask(),
         }
     }
 
@@ -90,23 +119,24 @@ impl Format {
     }
 
     /// What a magnitude beyond the greatest becomes.
-    fn overflow(&self, negative: bool) -> u128 {
-        let sign = if negative { self.sign() } else { 0 };
+    fn overflow(&self, sign: Sign) -> u128 {
+        let sign = self.sign_bit(sign);
         match self.special {
             Special::Ieee => sign | self.exponent_mask() << self.fraction,
             Special::Extended => sign | self.exponent_mask() << 64 | 1 << 63,
             Special::AllOnes => sign | (self.largest() + 1),
             Special::ExponentOnly => self.largest() + 1,
-            Special::NegativeZero => self.sign(),
+            Special::NegativeZero => self.sign_mask(),
             Special::Finite => sign | self.largest(),
         }
     }
 
     /// Sign, significand and binary exponent of a finite value; none for infinities and NaN.
-    fn decode(&self, bits: u128) -> Option<(bool, u128, i32)> {
-        let negative = bits & self.sign() != 0;
-        let magnitude = bits & !self.sign();
-        if self.special == Special::NegativeZero && negative && magnitude == 0 || magnitude > self.largest() {
+    fn decode(&self, bits: u128) -> Option<(Sign, u128, i32)> {
+        let sign = Sign::from(bits & self.sign_mask() != 0);
+        let magnitude = bits & !self.sign_mask();
+        let is_negative_zero = sign == Sign::Minus && magnitude == 0;
+        if self.special == Special::NegativeZero && is_negative_zero || magnitude > self.largest() {
             return None;
         }
         let exponent = (magnitude >> self.stored_fraction()) as i32;
@@ -118,15 +148,14 @@ impl Format {
         };
         let lowest = i32::from(self.special != Special::ExponentOnly);
         let scale = exponent.max(lowest) - self.bias - self.fraction as i32;
-        Some((negative, fraction | hidden, scale))
+        Some((sign, fraction | hidden, scale))
     }
 
     /// The value nearest to `digits` times ten to the power `exponent`.
-    fn encode(&self, negative: bool, digits: &[u8], exponent: i32) -> u128 {
-        let sign = if negative { self.sign() } else { 0 };
+    fn encode(&self, sign: Sign, digits: &[u8], exponent: i32) -> u128 {
         let mut numerator = Big::from_decimal(digits);
         if numerator.is_zero() {
-            return if self.special == Special::NegativeZero { 0 } else { sign };
+            return if self.special == Special::NegativeZero { 0 } else { self.sign_bit(sign) };
         }
         let mut divisor = Big::new(1);
         match exponent {
@@ -140,18 +169,19 @@ impl Format {
             _ => divisor = divisor.shl(shift.unsigned_abs()),
         }
         let (quotient, has_rest) = numerator.div(&divisor);
-        self.round(negative, quotient, has_rest, -shift)
+        self.round(sign, quotient << 1 | u128::from(has_rest), -shift - 1)
     }
 
-    /// Rounds `quotient * 2^scale`, plus something if `has_rest`, to nearest, ties to even.
-    fn round(&self, negative: bool, quotient: u128, has_rest: bool, scale: i32) -> u128 {
+    /// Rounds `quotient * 2^scale` to nearest, ties to even. The last bit of `quotient` may stand for all those behind
+    /// it, as there are at least three beyond the significand.
+    fn round(&self, sign: Sign, quotient: u128, scale: i32) -> u128 {
         let top = 128 - quotient.leading_zeros() as i32 - 1 + scale;
         let lowest = i32::from(self.special != Special::ExponentOnly) - self.bias;
         let unit = top.max(lowest) - self.fraction as i32;
         let cut = (unit - scale).clamp(1, 127) as u32;
         let (kept, rest) = (quotient >> cut, quotient & ((1 << cut) - 1));
         let half = 1u128 << (cut - 1);
-        let is_up = rest > half || rest == half && (has_rest || kept & 1 == 1);
+        let is_up = rest > half || rest == half && kept & 1 == 1;
         let significand = kept + u128::from(is_up);
         // A carry out of the fraction raises the exponent, as the two are neighbours in the encoding.
         let biased = (top.max(lowest) + self.bias) as u128;
@@ -168,17 +198,17 @@ impl Format {
             },
         };
         if magnitude > self.largest() {
-            return self.overflow(negative);
+            return self.overflow(sign);
         }
         if magnitude == 0 && self.special == Special::NegativeZero {
             return 0;
         }
-        magnitude | if negative { self.sign() } else { 0 }
+        magnitude | self.sign_bit(sign)
     }
 }
 
-/// The value of `kind` nearest to a decimal number (`12`, `1.5e-3`), negated if `negative`.
-pub(super) fn parse(kind: FloatKind, negative: bool, text: &str) -> u128 {
+/// The value of `kind` nearest to a decimal number (`12`, `1.5e-3`) of this sign.
+pub(super) fn parse(kind: FloatKind, sign: Sign, text: &str) -> u128 {
     /// Beyond every format, in digits and in powers of ten.
     const LIMIT: i32 = 20_000;
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
@@ -195,38 +225,38 @@ pub(super) fn parse(kind: FloatKind, negative: bool, text: &str) -> u128 {
         kept.push(b'1');
     }
     let exponent = exponent.saturating_add(excess as i32).clamp(-2 * LIMIT, LIMIT);
-    Format::of(kind).encode(negative, &kept, exponent)
+    Format::of(kind).encode(sign, &kept, exponent)
 }
 
 /// How a value is written, and whether in hexadecimal.
 pub(super) fn text(kind: FloatKind, bits: u128) -> (String, bool) {
     let format = Format::of(kind);
-    let Some((negative, significand, scale)) = format.decode(bits) else {
+    let Some((sign, significand, scale)) = format.decode(bits) else {
         return (format!("0x{bits:X}"), true);
     };
-    let short = rounded(negative, significand, scale, 6);
-    let short = if significand == 0 { scientific_zero(negative) } else { short.scientific() };
-    if significand == 0 || parse(kind, negative, short.trim_start_matches('-')) == bits {
+    let short = rounded(sign, significand, scale, 6);
+    let short = if significand == 0 { scientific_zero(sign) } else { short.scientific() };
+    if significand == 0 || parse(kind, sign, short.trim_start_matches('-')) == bits {
         return (short, false);
     }
     let precision = 2 + format.precision() as usize * 59 / 196;
-    let long = rounded(negative, significand, scale, precision).plain(precision);
+    let long = rounded(sign, significand, scale, precision).plain(precision);
     if long.contains('.') { (long, false) } else { (format!("0x{bits:X}"), true) }
 }
 
-fn scientific_zero(negative: bool) -> String {
-    format!("{}0.000000e+00", if negative { "-" } else { "" })
+fn scientific_zero(sign: Sign) -> String {
+    format!("{}0.000000e+00", sign.text())
 }
 
 /// Decimal digits without trailing zeros, and the power of ten of the last.
 struct Decimal {
-    negative: bool,
+    sign: Sign,
     digits: Vec<u8>,
     exponent: i32,
 }
 
 /// `significand * 2^scale` to at most `precision` digits, halves rounded up.
-fn rounded(negative: bool, significand: u128, scale: i32, precision: usize) -> Decimal {
+fn rounded(sign: Sign, significand: u128, scale: i32, precision: usize) -> Decimal {
     let mut big = Big::new(significand);
     let mut exponent = 0;
     match scale {
@@ -258,21 +288,17 @@ fn rounded(negative: bool, significand: u128, scale: i32, precision: usize) -> D
         digits.pop();
         exponent += 1;
     }
-    Decimal { negative, digits, exponent }
+    Decimal { sign, digits, exponent }
 }
 
 impl Decimal {
-    fn sign(&self) -> &'static str {
-        if self.negative { "-" } else { "" }
-    }
-
     /// `1.500000e+00`: six digits behind the point.
     fn scientific(&self) -> String {
         let digits = String::from_utf8_lossy(&self.digits);
         let (first, rest) = digits.split_at(1);
         let exponent = self.exponent + self.digits.len() as i32 - 1;
-        let sign = if exponent < 0 { '-' } else { '+' };
-        format!("{}{first}.{rest:0<6}e{sign}{:02}", self.sign(), exponent.unsigned_abs())
+        let exponent_sign = if exponent < 0 { '-' } else { '+' };
+        format!("{}{first}.{rest:0<6}e{exponent_sign}{:02}", self.sign.text(), exponent.unsigned_abs())
     }
 
     /// Without an exponent where at most three zeros have to be filled in; else `1.5E+30`.
@@ -288,16 +314,16 @@ impl Decimal {
         if is_scientific {
             let (first, rest) = digits.split_at(1);
             let rest = if rest.is_empty() { "0" } else { rest };
-            return format!("{}{first}.{rest}E{leading:+}", self.sign());
+            return format!("{}{first}.{rest}E{leading:+}", self.sign.text());
         }
         let whole = count + self.exponent;
         match (self.exponent, whole) {
-            (0.., _) => format!("{}{digits}{}", self.sign(), "0".repeat(self.exponent as usize)),
+            (0.., _) => format!("{}{digits}{}", self.sign.text(), "0".repeat(self.exponent as usize)),
             (_, 1..) => {
                 let (whole, fraction) = digits.split_at(whole as usize);
-                format!("{}{whole}.{fraction}", self.sign())
+                format!("{}{whole}.{fraction}", self.sign.text())
             }
-            _ => format!("{}0.{}{digits}", self.sign(), "0".repeat(whole.unsigned_abs() as usize)),
+            _ => format!("{}0.{}{digits}", self.sign.text(), "0".repeat(whole.unsigned_abs() as usize)),
         }
     }
 }
@@ -338,8 +364,8 @@ mod tests {
         for kind in FloatKind::ALL.iter().copied().filter(|kind| kind.bits() <= 16) {
             for bits in 0..1u128 << kind.bits() {
                 let (text, is_hex) = text(kind, bits);
-                let negative = text.starts_with('-');
-                let found = if is_hex { bits } else { parse(kind, negative, text.trim_start_matches('-')) };
+                let sign = Sign::from(text.starts_with('-'));
+                let found = if is_hex { bits } else { parse(kind, sign, text.trim_start_matches('-')) };
                 assert_eq!(found, bits, "{kind:?} {text}");
             }
         }
@@ -351,12 +377,12 @@ mod tests {
             ["0.1", "3.4028236e38", "1e-45", "7e-46", "8388608.5", "16777217", "1.17549429e-38", "0.3e-400"]
         {
             assert_eq!(
-                parse(FloatKind::F32, false, text),
+                parse(FloatKind::F32, Sign::Plus, text),
                 text.parse::<f32>().unwrap().to_bits().into(),
                 "{text}"
             );
             assert_eq!(
-                parse(FloatKind::F64, true, text),
+                parse(FloatKind::F64, Sign::Minus, text),
                 (-text.parse::<f64>().unwrap()).to_bits().into(),
                 "{text}"
             );

@@ -191,7 +191,7 @@ impl Reader<'_> {
             self.element(elem, &mut bytes)?;
         }
         self.resume(token.start);
-        Ok(compact(bytes, width, count, noted.has_brackets))
+        Ok(if noted.has_brackets { compact(bytes, width, count) } else { one_for_all(bytes, width) })
     }
 
     fn shape_fault(&mut self, at: usize, noted: &Noted, ty: Type) -> super::Failed {
@@ -252,14 +252,14 @@ impl Reader<'_> {
             }
             let number = if is_splat { 1 } else { count };
             let unpacked = (0..number).map(|i| bytes[(i / 8) as usize] >> (i % 8) & 1).collect();
-            return Ok(compact(unpacked, 1, count, !is_splat));
+            return Ok(if is_splat { one_for_all(unpacked, 1) } else { compact(unpacked, 1, count) });
         }
         let expected = count.checked_mul(width as u64);
         if Some(length) != expected && length != width as u64 {
             let expected = expected.map_or("more".to_owned(), |bytes| bytes.to_string());
             return Err(self.fault(at, format!("expected {expected} bytes, found {length}")));
         }
-        Ok(compact(bytes, width, count, true))
+        Ok(compact(bytes, width, count))
     }
 
     fn string_elements(&mut self, at: usize, noted: &Noted, shape: &[u64], count: u64) -> Read<DenseData> {
@@ -283,13 +283,20 @@ impl Reader<'_> {
 }
 
 /// Elements, kept once if all are equal.
-fn compact(bytes: Vec<u8>, width: usize, count: u64, has_brackets: bool) -> DenseData {
+fn compact(bytes: Vec<u8>, width: usize, count: u64) -> DenseData {
     let first = bytes.get(..width).unwrap_or_default();
-    let is_splat = !first.is_empty() && count > 0 && bytes.chunks(width).all(|element| element == first);
-    if is_splat || !has_brackets && !first.is_empty() {
-        return DenseData::Bytes { splat: Splat::One, bytes: Arc::from(first) };
+    if !first.is_empty() && count > 0 && bytes.chunks(width).all(|element| element == first) {
+        return one_for_all(bytes, width);
     }
     DenseData::Bytes { splat: Splat::All, bytes: bytes.into() }
+}
+
+/// The first element for all; no elements, if there is none.
+fn one_for_all(bytes: Vec<u8>, width: usize) -> DenseData {
+    match bytes.get(..width) {
+        Some(first) if !first.is_empty() => DenseData::Bytes { splat: Splat::One, bytes: Arc::from(first) },
+        _ => DenseData::Bytes { splat: Splat::All, bytes: bytes.into() },
+    }
 }
 
 /// Bytes that an element takes in a dense attribute; none for types without a number format.

@@ -4,7 +4,7 @@ use super::{Failed, Read, Reader};
 use crate::attrs::AttrData;
 use crate::entities::{Attr, Type};
 use crate::text::big::Big;
-use crate::text::float;
+use crate::text::float::{self, Sign};
 use crate::text::lexer::Kind;
 use crate::types::{FloatKind, Signedness, TypeData};
 
@@ -63,21 +63,21 @@ struct Range {
 
 impl Range {
     /// Two's complement of a number in the range, sign-extended to whole words, least significant first.
-    fn words(self, negative: bool, magnitude: &Big) -> Option<Vec<u64>> {
+    fn words(self, sign: Sign, magnitude: &Big) -> Option<Vec<u64>> {
         let bits = magnitude.bits();
-        let is_lowest = || negative && bits == self.width && magnitude.is_power_of_two();
-        let fits = match (self.signedness, negative) {
+        let is_lowest = || sign == Sign::Minus && bits == self.width && magnitude.is_power_of_two();
+        let fits = match (self.signedness, sign) {
             _ if magnitude.is_zero() => true,
-            (Signedness::Signed, _) | (Signedness::Signless, true) => bits < self.width || is_lowest(),
-            (Signedness::Signless, false) | (Signedness::Unsigned, false) => bits <= self.width,
-            (Signedness::Unsigned, true) => false,
+            (Signedness::Signed, _) | (Signedness::Signless, Sign::Minus) => bits < self.width || is_lowest(),
+            (Signedness::Signless, Sign::Plus) | (Signedness::Unsigned, Sign::Plus) => bits <= self.width,
+            (Signedness::Unsigned, Sign::Minus) => false,
         };
         if !fits {
             return None;
         }
         let mut words = magnitude.words64();
         words.resize(self.width.div_ceil(64).max(1) as usize, 0);
-        if negative {
+        if sign == Sign::Minus {
             let mut carry = true;
             for word in &mut words {
                 (*word, carry) = (!*word).overflowing_add(u64::from(carry));
@@ -116,10 +116,10 @@ impl<'c> Reader<'c> {
             TypeData::Integer { width, .. } if *width > 128 => {
                 AttrData::WideInteger { words: words.into(), ty }
             }
-            data => {
-                let is_unsigned = matches!(data, TypeData::Integer { signedness: Signedness::Unsigned, .. });
-                AttrData::Integer { value: extended(&words, is_unsigned), ty }
+            TypeData::Integer { signedness, .. } => {
+                AttrData::Integer { value: extended(&words, *signedness), ty }
             }
+            _ => AttrData::Integer { value: extended(&words, Signedness::Signless), ty },
         };
         Ok(self.ctx.attr(data))
     }
@@ -130,7 +130,8 @@ impl<'c> Reader<'c> {
             TypeData::Integer { width, signedness } => Range { width: *width, signedness: *signedness },
             _ => Range { width: 64, signedness: Signedness::Signless },
         };
-        let words = literal.magnitude().and_then(|magnitude| range.words(literal.negative, &magnitude));
+        let words =
+            literal.magnitude().and_then(|magnitude| range.words(literal.negative.into(), &magnitude));
         words.ok_or_else(|| {
             let ty = crate::text::short_type(self.ctx, ty);
             self.fault(at, format!("this integer does not fit `{ty}`"))
@@ -140,7 +141,7 @@ impl<'c> Reader<'c> {
     /// The bits of a float literal of a format.
     pub(super) fn float_bits(&mut self, at: usize, literal: &Literal<'_>, kind: FloatKind) -> Read<u128> {
         if literal.is_float {
-            return Ok(float::parse(kind, literal.negative, literal.text));
+            return Ok(float::parse(kind, literal.negative.into(), literal.text));
         }
         if !literal.is_hex() || literal.negative {
             return Err(self.not_a_float(at, literal));
@@ -161,9 +162,9 @@ impl<'c> Reader<'c> {
 }
 
 /// At most two words as one number.
-fn extended(words: &[u64], is_unsigned: bool) -> i128 {
+fn extended(words: &[u64], signedness: Signedness) -> i128 {
     match words {
-        [low] if is_unsigned => i128::from(*low),
+        [low] if signedness == Signedness::Unsigned => i128::from(*low),
         [low] => i128::from(*low as i64),
         [low, high, ..] => (u128::from(*low) | u128::from(*high) << 64) as i128,
         [] => 0,

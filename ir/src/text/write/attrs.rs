@@ -41,7 +41,9 @@ impl Writer<'_> {
             AttrData::Bool(value) => self.put(format_args!("{value}")),
             AttrData::Integer { value, ty } => {
                 self.integer(*value, *ty);
-                self.number_type(*ty, *ty == self.ctx.int(64), usual);
+                if *ty != self.ctx.int(64) || usual == Usual::Shown {
+                    self.type_suffix(*ty);
+                }
             }
             AttrData::WideInteger { words, ty } => {
                 self.wide_integer(words, *ty);
@@ -50,7 +52,9 @@ impl Writer<'_> {
             AttrData::Float { bits, ty } => {
                 let is_hex = self.float(*bits, *ty);
                 let is_usual = matches!(self.ctx.type_data(*ty), TypeData::Float(FloatKind::F64)) && !is_hex;
-                self.number_type(*ty, is_usual, usual);
+                if !is_usual || usual == Usual::Shown {
+                    self.type_suffix(*ty);
+                }
             }
             AttrData::String { bytes, ty } => {
                 self.quoted(bytes);
@@ -83,12 +87,6 @@ impl Writer<'_> {
             AttrData::AffineMap(map) => self.affine_map(map),
             AttrData::AffineSet(set) => self.integer_set(set),
             elements => self.elements(elements),
-        }
-    }
-
-    fn number_type(&mut self, ty: Type, is_usual: bool, usual: Usual) {
-        if !is_usual || usual == Usual::Shown {
-            self.type_suffix(ty);
         }
     }
 
