@@ -28,6 +28,7 @@ pub mod size;
 pub mod target;
 pub mod text;
 pub mod types;
+pub mod verify;
 pub mod weights;
 
 pub use attrs::{AttrData, DenseData};

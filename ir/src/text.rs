@@ -171,3 +171,8 @@ pub fn attr_text(ctx: &Context, attr: Attr) -> String {
 pub(crate) fn short_type(ctx: &Context, ty: Type) -> String {
     write::whole(ctx, write::SHORT, |writer| writer.ty(ty))
 }
+
+/// The text of an attribute for a message: a long one is cut.
+pub(crate) fn short_attr(ctx: &Context, attr: Attr) -> String {
+    write::whole(ctx, write::SHORT, |writer| writer.attr(attr))
+}

@@ -287,10 +287,10 @@ impl<'c> Reader<'c> {
     /// `nn.add %a, %b {attributes} : types ({ regions })`.
     fn plain(&mut self, frame: &mut Frame<'c>, head: Head) -> Read<Parts> {
         let mut mentions = Vec::new();
-        while self.token.kind == Kind::Percent {
+        if self.token.kind == Kind::Percent && !self.is_next_op() {
             mentions.push(self.mention()?);
-            if !self.eat(b',') {
-                break;
+            while self.eat(b',') {
+                mentions.push(self.mention()?);
             }
         }
         let successors: Vec<Successor> = self.successors(frame)?;
@@ -315,6 +315,19 @@ impl<'c> Reader<'c> {
         }
         parts.location = self.trailing_location(head.at)?;
         Ok(parts)
+    }
+
+    /// Whether the value that stands here, on a line of its own, is a result of the next operation.
+    fn is_next_op(&self) -> bool {
+        let bytes = self.bytes();
+        if !bytes[self.passed..self.token.start].contains(&b'\n') {
+            return false;
+        }
+        let mut token = self.token;
+        while matches!(token.kind, Kind::Percent | Kind::Integer | Kind::Byte(b',' | b':')) {
+            token = lexer::next(bytes, token.end);
+        }
+        token.kind == Kind::Byte(b'=')
     }
 
     /// The types behind the colon: a signature, one type for all, a list for a terminator, `from to into` for a cast.

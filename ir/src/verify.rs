@@ -1,0 +1,105 @@
+//! Whether a module keeps the laws of the IR.
+//!
+//! All breaches are told at once, each with the operation's place. The laws, by file:
+//!
+//! - [`rows`]: an operation has the operands, results, attributes and regions that its row says; its result types are
+//!   those that inference gives (an unknown size agrees with any).
+//! - [`structure`]: terminators end blocks and nothing else does; functions return what they declare; groups hand in and
+//!   out what their operands and results are; blocks get the arguments that they take.
+//! - [`dominance`]: a value is defined before it is read, on every way through the blocks.
+//! - [`symbols`]: a symbol is defined once, and whoever is called exists and takes what it is given.
+//!
+//! What nobody registered is taken as it is: its regions may read values in any order.
+
+use crate::body::{Body, OpRef};
+use crate::context::Context;
+use crate::diag::Diagnostic;
+use crate::entities::{Block, Op, Region};
+use crate::module::Module;
+use crate::opdef::OpDef;
+
+mod dominance;
+mod rows;
+mod structure;
+mod symbols;
+
+#[cfg(test)]
+mod tests;
+
+/// Checks a module.
+///
+/// # Errors
+/// Every breach of a law, in text order of the operations.
+pub fn verify(module: &Module) -> Result<(), Vec<Diagnostic>> {
+    let mut checker = Checker { ctx: &module.ctx, diagnostics: Vec::new() };
+    checker.tree(&module.top, None, &mut Vec::new());
+    if checker.diagnostics.is_empty() { Ok(()) } else { Err(checker.diagnostics) }
+}
+
+/// Checks what one isolated operation holds, without the isolated operations in it and without symbols.
+///
+/// # Errors
+/// Every breach of a law, in text order of the operations.
+pub fn verify_body(ctx: &Context, body: &Body) -> Result<(), Vec<Diagnostic>> {
+    let mut checker = Checker { ctx, diagnostics: Vec::new() };
+    checker.body(body, None);
+    if checker.diagnostics.is_empty() { Ok(()) } else { Err(checker.diagnostics) }
+}
+
+/// Collects breaches.
+struct Checker<'m> {
+    ctx: &'m Context,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl<'m> Checker<'m> {
+    /// Checks a body, whose owner has the row `owner`, and all bodies in it; `tables` are the symbols around.
+    fn tree(&mut self, body: &'m Body, owner: Option<&OpDef>, tables: &mut Vec<symbols::Table<'m>>) {
+        self.body(body, owner);
+        tables.push(self.symbol_table(body));
+        self.calls(body, tables);
+        for (op, child) in body.children() {
+            self.tree(child, self.ctx.def(body.name(op)), tables);
+        }
+        tables.pop();
+    }
+
+    /// Checks the operations of a body and how they hang together.
+    fn body(&mut self, body: &'m Body, owner: Option<&OpDef>) {
+        self.own_signature(body);
+        self.regions(body, body.roots(), owner);
+        self.dominance(body);
+    }
+
+    fn regions(&mut self, body: &'m Body, regions: &[Region], owner: Option<&OpDef>) {
+        for &region in regions {
+            for &block in body.blocks(region) {
+                self.block(body, block, owner);
+            }
+        }
+    }
+
+    fn block(&mut self, body: &'m Body, block: Block, owner: Option<&OpDef>) {
+        self.block_end(body, block, owner);
+        for op in body.ops(block) {
+            let op_ref = OpRef::new(self.ctx, body, op);
+            let def = op_ref.def();
+            if let Some(def) = def {
+                self.row(op_ref, def);
+                self.op_structure(op_ref, def);
+            }
+            self.regions(body, body.regions(op), def);
+        }
+    }
+
+    /// Notes a breach by an operation.
+    fn breach(&mut self, body: &Body, op: Op, message: impl Into<String>) {
+        self.diagnostics.push(Diagnostic::error(body.location(op), message));
+    }
+
+    /// Notes a breach by an operation, with a hint.
+    fn breach_with_help(&mut self, body: &Body, op: Op, message: String, help: Option<String>) {
+        let diagnostic = Diagnostic::error(body.location(op), message);
+        self.diagnostics.push(Diagnostic { help, ..diagnostic });
+    }
+}

@@ -1,0 +1,195 @@
+//! Whether blocks end as they must, and whether values are handed over with the right types.
+
+use super::Checker;
+use super::rows::{agree, segment_sizes};
+use crate::attrs::AttrData;
+use crate::body::{Body, OpRef};
+use crate::entities::{Block, Op, Region, Type, Value};
+use crate::opdef::{Kind, OpDef, Traits};
+use crate::text::short_type;
+use crate::types::TypeData;
+
+impl<'m> Checker<'m> {
+    /// A block ends with a terminator, and has no other, unless its owner's row says that it needs none.
+    pub(super) fn block_end(&mut self, body: &'m Body, block: Block, owner: Option<&OpDef>) {
+        let needs_none = owner.is_none_or(|def| def.traits.contains(Traits::NO_TERMINATOR));
+        let is_terminator = |op: Op| OpRef::new(self.ctx, body, op).has(Traits::TERMINATOR);
+        let last = body.last_op(block);
+        let early: Vec<Op> = body.ops(block).filter(|op| Some(*op) != last && is_terminator(*op)).collect();
+        let is_open = match last {
+            Some(last) => OpRef::new(self.ctx, body, last).def().is_some() && !is_terminator(last),
+            None => true,
+        };
+        for op in early {
+            let name = self.ctx.op_name_str(body.name(op));
+            self.breach(body, op, format!("`{name}` ends a block, but stands before its end"));
+        }
+        if !is_open || needs_none {
+            return;
+        }
+        let owner = owner.map_or("", |def| def.name);
+        match last {
+            Some(last) => {
+                let name = self.ctx.op_name_str(body.name(last));
+                self.breach(
+                    body,
+                    last,
+                    format!("a block of `{owner}` ends with a terminator, found `{name}`"),
+                );
+            }
+            None => self.diagnostics.push(crate::diag::Diagnostic::error(
+                crate::entities::Location::UNKNOWN,
+                format!("a block of `{owner}` ends with a terminator, found nothing"),
+            )),
+        }
+    }
+
+    /// Checks what an operation's traits and kind say of its regions, successors and neighbours.
+    pub(super) fn op_structure(&mut self, op: OpRef<'m>, def: &OpDef) {
+        let (inside, regions) = match op.body.child(op.op) {
+            Some(child) => (child, child.roots()),
+            None => (op.body, op.body.regions(op.op)),
+        };
+        if def.traits.contains(Traits::SINGLE_BLOCK) && regions.iter().any(|r| inside.blocks(*r).len() > 1) {
+            self.breach(op.body, op.op, format!("a region of `{}` has one block, found more", def.name));
+        }
+        if def.traits.contains(Traits::CONSTANT) {
+            self.constant_type(op);
+        }
+        if def.traits.contains(Traits::RETURN) {
+            self.returned(op, def);
+        }
+        if !def.traits.contains(Traits::TERMINATOR) && !op.body.successors(op.op).is_empty() {
+            self.breach(op.body, op.op, format!("`{}` ends no block, but has successors", def.name));
+        }
+        self.block_arguments(op, def);
+        if let Kind::Group = def.kind {
+            regions.iter().for_each(|region| self.group(op, *region));
+        }
+    }
+
+    fn constant_type(&mut self, op: OpRef<'m>) {
+        let Some(value) = op.attr("value") else { return };
+        let Some(given) = self.ctx.attr_type(value).filter(|_| op.body.result_count(op.op) == 1) else {
+            return;
+        };
+        self.same(op, "the value of the constant", op.result_type(0), given);
+    }
+
+    /// Notes when two types that must agree do not.
+    fn same(&mut self, op: OpRef<'m>, what: &str, expected: Type, found: Type) {
+        if !agree(self.ctx, expected, found) {
+            let (expected, found) = (short_type(self.ctx, expected), short_type(self.ctx, found));
+            self.breach(op.body, op.op, format!("{what} is a `{expected}`, found `{found}`"));
+        }
+    }
+
+    /// Checks values against types, one by one.
+    fn handed(&mut self, op: OpRef<'m>, what: &str, types: &[Type], values: &[Value]) {
+        if types.len() != values.len() {
+            let (expected, found) = (types.len(), values.len());
+            return self.breach(
+                op.body,
+                op.op,
+                format!("`{}`: the number of {what}s is {expected}, found {found}", op.name()),
+            );
+        }
+        for (index, (ty, value)) in types.iter().zip(values).enumerate() {
+            self.same(op, &format!("{what} {index}"), *ty, op.body.ty(*value));
+        }
+    }
+
+    /// A function's entry block takes what its type says.
+    pub(super) fn own_signature(&mut self, body: &'m Body) {
+        let Some((inputs, _)) = self.function_type(body) else { return };
+        let Some(entry) = body.roots().first().and_then(|region| body.entry(*region)) else { return };
+        let types: Vec<Type> = body.args(entry).iter().map(|arg| body.ty(*arg)).collect();
+        if types == inputs {
+            return;
+        }
+        let types: Vec<String> = types.iter().map(|ty| short_type(self.ctx, *ty)).collect();
+        let location =
+            body.first_op(entry).map_or(crate::entities::Location::UNKNOWN, |op| body.location(op));
+        let message = format!("the function's type and its arguments ({}) differ", types.join(", "));
+        self.diagnostics.push(crate::diag::Diagnostic::error(location, message));
+    }
+
+    /// Inputs and results of the function that a body is, if it is one.
+    fn function_type(&self, body: &Body) -> Option<(&'m [Type], &'m [Type])> {
+        let AttrData::Type(ty) =
+            self.ctx.attr_data(body.own_attr(self.ctx, self.ctx.ident("function_type"))?)
+        else {
+            return None;
+        };
+        match self.ctx.type_data(*ty) {
+            TypeData::Function { inputs, results } => Some((inputs, results)),
+            _ => None,
+        }
+    }
+
+    /// What returns stands directly in a function, and returns what that declares.
+    fn returned(&mut self, op: OpRef<'m>, def: &OpDef) {
+        let signature = self.function_type(op.body).filter(|_| op.body.parent_op(op.op).is_none());
+        match signature {
+            Some((_, results)) => {
+                let operands: Vec<Value> = op.body.operands(op.op).collect();
+                self.handed(op, "returned value", results, &operands);
+            }
+            None => self.breach(op.body, op.op, format!("`{}` stands directly in a function", def.name)),
+        }
+    }
+
+    /// A group's block takes its operands, reads nothing else, and yields its results.
+    fn group(&mut self, op: OpRef<'m>, region: Region) {
+        let body = op.body;
+        let Some(block) = body.entry(region) else { return };
+        let types: Vec<Type> = body.operands(op.op).map(|value| body.ty(value)).collect();
+        self.handed(op, "argument", &types, body.args(block));
+        for inner in body.ops(block) {
+            let outside = body.operands(inner).position(|value| body.def_block(value) != Some(block));
+            if let Some(index) = outside {
+                let name = self.ctx.op_name_str(body.name(inner));
+                let message = format!("operand {index} of `{name}` comes from outside of the group");
+                self.breach_with_help(
+                    body,
+                    inner,
+                    message,
+                    Some("hand it in as an operand of the group".to_owned()),
+                );
+            }
+        }
+        let Some(last) = body.last_op(block).map(|last| OpRef::new(self.ctx, body, last)) else { return };
+        if last.has(Traits::YIELD) {
+            let types: Vec<Type> = body.results(op.op).map(|value| body.ty(value)).collect();
+            let operands: Vec<Value> = body.operands(last.op).collect();
+            self.handed(last, "yielded value", &types, &operands);
+        }
+    }
+
+    /// Where a row divides its operands among successors, each block gets the arguments that it takes.
+    fn block_arguments(&mut self, op: OpRef<'m>, def: &OpDef) {
+        let successors = op.body.successors(op.op);
+        if successors.is_empty() {
+            return;
+        }
+        let operands: Vec<Value> = op.body.operands(op.op).collect();
+        let segments = op.attr("operandSegmentSizes").and_then(|attr| segment_sizes(self.ctx, attr));
+        let sizes = match segments {
+            Some(sizes) if sizes.len() >= successors.len() => {
+                sizes[sizes.len() - successors.len()..].to_vec()
+            }
+            Some(_) => return,
+            None if successors.len() == 1 => {
+                vec![operands.len() - def.operands.len().saturating_sub(1).min(operands.len())]
+            }
+            None => vec![0; successors.len()],
+        };
+        let mut end = operands.len();
+        for (successor, size) in successors.iter().zip(sizes).rev() {
+            let Some(start) = end.checked_sub(size) else { return };
+            let types: Vec<Type> = op.body.args(successor.block).iter().map(|arg| op.body.ty(*arg)).collect();
+            self.handed(op, "argument of the next block", &types, &operands[start..end]);
+            end = start;
+        }
+    }
+}

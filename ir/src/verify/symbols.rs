@@ -1,0 +1,100 @@
+//! Whether symbols are defined once, and calls find whom they call.
+
+use rustc_hash::FxHashMap;
+
+use super::Checker;
+use super::rows::agree;
+use crate::attrs::AttrData;
+use crate::body::{Body, OpRef};
+use crate::diag::{Diagnostic, did_you_mean};
+use crate::entities::{Op, Region, Type};
+use crate::opdef::{AttrKind, Kind, Presence};
+use crate::text::short_type;
+use crate::types::TypeData;
+
+/// The symbols of one body, with the operations that define them.
+pub(super) struct Table<'m> {
+    body: &'m Body,
+    symbols: FxHashMap<&'m str, Op>,
+}
+
+impl<'m> Checker<'m> {
+    /// The symbols that the operations of a body define; notes each that is defined twice.
+    pub(super) fn symbol_table(&mut self, body: &'m Body) -> Table<'m> {
+        let mut symbols = FxHashMap::default();
+        let name = self.ctx.ident("sym_name");
+        for &block in body.roots().iter().flat_map(|region| body.blocks(*region)) {
+            for op in body.ops(block) {
+                let Some(symbol) = body.attr(self.ctx, op, name).and_then(|attr| self.ctx.str_value(attr))
+                else {
+                    continue;
+                };
+                if let Some(first) = symbols.insert(symbol, op) {
+                    let message = format!("`@{symbol}` is defined twice");
+                    let diagnostic = Diagnostic::error(body.location(op), message);
+                    self.diagnostics.push(diagnostic.with_note(body.location(first), "first defined here"));
+                }
+            }
+        }
+        Table { body, symbols }
+    }
+
+    /// Checks every call of a body against the function that it names.
+    pub(super) fn calls(&mut self, body: &'m Body, tables: &[Table<'m>]) {
+        self.calls_in(body, body.roots(), tables);
+    }
+
+    fn calls_in(&mut self, body: &'m Body, regions: &[Region], tables: &[Table<'m>]) {
+        for &block in regions.iter().flat_map(|region| body.blocks(*region)) {
+            for op in body.ops(block) {
+                self.call(OpRef::new(self.ctx, body, op), tables);
+                if !body.regions(op).is_empty() {
+                    self.calls_in(body, body.regions(op), tables);
+                }
+            }
+        }
+    }
+
+    fn call(&mut self, op: OpRef<'m>, tables: &[Table<'m>]) {
+        let Some(def) = op.def().filter(|def| matches!(def.kind, Kind::Region)) else { return };
+        let is_callee = |kind, presence| kind == AttrKind::Symbol && presence == Presence::Required;
+        let Some(attr) = def.attrs.iter().find(|attr| is_callee(attr.kind, attr.presence)) else { return };
+        let Some(AttrData::SymbolRef { root, nested }) =
+            op.attr(attr.name).map(|attr| self.ctx.attr_data(attr))
+        else {
+            return;
+        };
+        if !nested.is_empty() {
+            return;
+        }
+        let name = self.ctx.str(*root);
+        let found = tables.iter().rev().find_map(|table| Some((table.body, *table.symbols.get(name)?)));
+        let Some((body, callee)) = found else {
+            let known = tables.iter().flat_map(|table| table.symbols.keys().copied());
+            let mut known: Vec<&str> = known.collect();
+            known.sort_unstable();
+            let help = did_you_mean(name, known).map(|help| help.replacen('`', "`@", 1));
+            return self.breach_with_help(op.body, op.op, format!("nothing is called `@{name}`"), help);
+        };
+        self.signature(op, body, callee, name);
+    }
+
+    fn signature(&mut self, op: OpRef<'m>, body: &'m Body, callee: Op, name: &str) {
+        let ty =
+            body.attr(self.ctx, callee, self.ctx.ident("function_type")).map(|attr| self.ctx.attr_data(attr));
+        let Some(AttrData::Type(ty)) = ty else {
+            return self.breach(op.body, op.op, format!("`@{name}` is no function"));
+        };
+        let TypeData::Function { inputs, results } = self.ctx.type_data(*ty) else { return };
+        let given: Vec<Type> = op.body.operands(op.op).map(|value| op.body.ty(value)).collect();
+        let taken: Vec<Type> = op.body.results(op.op).map(|value| op.body.ty(value)).collect();
+        let fits = |a: &[Type], b: &[Type]| {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| agree(self.ctx, *a, *b))
+        };
+        if !fits(inputs, &given) || !fits(results, &taken) {
+            let given = TypeData::Function { inputs: given.into(), results: taken.into() };
+            let (expected, found) = (short_type(self.ctx, *ty), short_type(self.ctx, self.ctx.ty(given)));
+            self.breach(op.body, op.op, format!("`@{name}` is a `{expected}`, called as a `{found}`"));
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! Is every law's breach told, and nothing else?
+
+use std::sync::Arc;
+
+use super::*;
+use crate::diag::describe;
+use crate::text::{ParseOptions, Unregistered, parse_with};
+
+/// Checks what the verifier says of a module, each breach with its line.
+#[track_caller]
+fn check(text: &str, expected: &[&str]) {
+    let ctx = Arc::new(Context::new());
+    let options = ParseOptions { unregistered: Unregistered::Allow };
+    let module = parse_with(&ctx, "t", text.to_owned(), &options).expect("the text has no faults of grammar");
+    let errors = verify(&module).err().unwrap_or_default();
+    let found = errors.iter().map(|error| {
+        let place = describe(&ctx, error.location).unwrap_or_default();
+        let line = place.split(':').nth(1).unwrap_or("?").to_owned();
+        let help = error.help.iter().map(|help| format!(" ({help})")).collect::<String>();
+        format!("{line}: {}{help}", error.message)
+    });
+    assert_eq!(found.collect::<Vec<_>>(), expected);
+}
+
+/// The same, of the operations of a function `@f(%a: tensor<4xf32>, %i: tensor<4xi32>)`; its lines begin at 2.
+#[track_caller]
+fn check_in_function(text: &str, expected: &[&str]) {
+    check(&format!("func.func @f(%a: tensor<4xf32>, %i: tensor<4xi32>) {{\n{text}\n}}\n"), expected);
+}
+
+#[test]
+fn operands_are_as_many_as_the_row_says() {
+    check_in_function(
+        "%0 = \"nn.add\"(%a) : (tensor<4xf32>) -> tensor<4xf32>\nreturn",
+        &["2: `nn.add` has 2 operands, found 1"],
+    );
+}
+
+#[test]
+fn operands_have_the_types_that_the_row_takes() {
+    check_in_function(
+        "%0 = nn.exp %i : tensor<4xi32>\nreturn",
+        &["2: operand 0 (`x`) of `nn.exp` is a tensor of floats, found `tensor<4xi32>`"],
+    );
+}
+
+#[test]
+fn result_types_are_those_that_follow() {
+    check_in_function(
+        "%0 = nn.relu %a : (tensor<4xf32>) -> tensor<5xf32>\nreturn",
+        &["2: result 0 of `nn.relu` is a `tensor<4xf32>`, found `tensor<5xf32>`"],
+    );
+}
+
+#[test]
+fn an_unknown_size_agrees_with_any() {
+    check_in_function("%0 = nn.relu %a : (tensor<4xf32>) -> tensor<?xf32>\nreturn", &[]);
+}
+
+#[test]
+fn required_attributes_are_there_and_of_their_kind() {
+    check_in_function(
+        "%0 = nn.reshape %a {shap = array<i64: 2, 2>} : (tensor<4xf32>) -> tensor<2x2xf32>\n\
+         %1 = nn.reshape %a {shape = 4 : i64} : (tensor<4xf32>) -> tensor<4xf32>\nreturn",
+        &[
+            "2: `nn.reshape` lacks its attribute `shape`, an `array<i64: ...>` (did you mean `shape` by `shap`?)",
+            "3: attribute `shape` of `nn.reshape` is an `array<i64: ...>`, found `4 : i64`",
+        ],
+    );
+}
+
+#[test]
+fn a_misspelt_attribute_is_told() {
+    check_in_function(
+        "%0 = nn.leaky_relu %a {alhpa = 1.0 : f32} : tensor<4xf32>\nreturn",
+        &["2: `nn.leaky_relu` has no attribute `alhpa` (did you mean `alpha`?)"],
+    );
+}
+
+#[test]
+fn a_block_ends_with_its_terminator() {
+    check_in_function(
+        "return\nreturn\n%0 = nn.relu %a : tensor<4xf32>",
+        &[
+            "2: `func.return` ends a block, but stands before its end",
+            "3: `func.return` ends a block, but stands before its end",
+            "4: a block of `func.func` ends with a terminator, found `nn.relu`",
+        ],
+    );
+}
+
+#[test]
+fn a_function_returns_what_it_declares() {
+    check(
+        "func.func @f(%a: f32) -> f64 {\n return %a : f32\n}\nfunc.func @g(%a: f32) -> f32 {\n return\n}\n",
+        &[
+            "2: returned value 0 is a `f64`, found `f32`",
+            "5: `func.return`: the number of returned values is 1, found 0",
+        ],
+    );
+}
+
+#[test]
+fn a_value_is_read_after_its_definition() {
+    check_in_function(
+        "%0 = nn.relu %1 : tensor<4xf32>\n%1 = nn.relu %a : tensor<4xf32>\nreturn",
+        &["2: operand 0 of `nn.relu` is not defined before it on every way"],
+    );
+}
+
+#[test]
+fn a_value_of_one_branch_is_not_read_where_branches_meet() {
+    check(
+        "func.func @f(%c: i1, %a: tensor<4xf32>) {\n\
+         \"t.br\"(%c)[^bb1, ^bb2] : (i1) -> ()\n\
+         ^bb1:\n%0 = nn.relu %a : tensor<4xf32>\n\"t.go\"()[^bb3] : () -> ()\n\
+         ^bb2:\n\"t.go\"()[^bb3] : () -> ()\n\
+         ^bb3:\n%1 = nn.relu %0 : tensor<4xf32>\nreturn\n}\n",
+        &["9: operand 0 of `nn.relu` is not defined before it on every way"],
+    );
+}
+
+#[test]
+fn a_value_of_a_dominating_block_is_read_in_loops_and_regions() {
+    check(
+        "func.func @f(%c: i1, %a: tensor<4xf32>) {\n\
+         %0 = nn.relu %a : tensor<4xf32>\n\"t.go\"()[^bb1] : () -> ()\n\
+         ^bb1:\n%1 = nn.relu %0 : tensor<4xf32>\n\
+         \"t.region\"() ({\n %2 = nn.relu %1 : tensor<4xf32>\n}) : () -> ()\n\
+         \"t.br\"(%c)[^bb1, ^bb2] : (i1) -> ()\n\
+         ^bb2:\n%3 = nn.relu %1 : tensor<4xf32>\nreturn\n}\n",
+        &[],
+    );
+}
+
+#[test]
+fn a_value_is_not_read_outside_of_its_region() {
+    check_in_function(
+        "\"t.region\"() ({\n \"t.use\"(%1) : (tensor<4xf32>) -> ()\n}, {\n %1 = nn.relu %a : tensor<4xf32>\n}) : () -> ()\nreturn",
+        &["3: operand 0 of `t.use` is defined in a region that does not surround it"],
+    );
+}
+
+#[test]
+fn a_group_reads_its_arguments_only_and_yields_its_results() {
+    check_in_function(
+        "%0 = optc.group(%x = %a) : (tensor<4xf32>) -> tensor<4xf32> {\n\
+         %1 = nn.add %x, %a : tensor<4xf32>\noptc.yield %i : tensor<4xi32>\n}\nreturn",
+        &[
+            "3: operand 1 of `nn.add` comes from outside of the group (hand it in as an operand of the group)",
+            "4: operand 0 of `optc.yield` comes from outside of the group (hand it in as an operand of the group)",
+            "4: yielded value 0 is a `tensor<4xf32>`, found `tensor<4xi32>`",
+        ],
+    );
+}
+
+#[test]
+fn a_symbol_is_defined_once_and_calls_find_it() {
+    check(
+        "func.func @f() {\n return\n}\nfunc.func @f() {\n call @ff() : () -> ()\n call @g() : () -> ()\n return\n}\n\
+         func.func private @g(f32)\n",
+        &[
+            "4: `@f` is defined twice",
+            "5: nothing is called `@ff` (did you mean `@f`?)",
+            "6: `@g` is a `(f32) -> ()`, called as a `() -> ()`",
+        ],
+    );
+}
+
+#[test]
+fn the_entry_block_takes_what_the_function_declares() {
+    check(
+        "\"func.func\"() <{function_type = (f32) -> (), sym_name = \"f\"}> ({\n^bb0(%a: f64):\n\"func.return\"() : () -> ()\n}) : () -> ()\n",
+        &["3: the function's type and its arguments (f64) differ"],
+    );
+}
