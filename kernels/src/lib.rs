@@ -10,6 +10,7 @@
 
 mod abi;
 mod conv;
+mod copy;
 mod gather;
 mod gemm;
 mod isa;
@@ -17,6 +18,7 @@ mod lanes;
 mod map;
 mod math;
 mod pack;
+mod pool;
 mod rows;
 pub mod scalar;
 mod simd;
@@ -25,8 +27,10 @@ mod tile;
 
 pub use abi::{Kernel, KernelFn};
 pub use conv::{Conv2d, Conv2dShape, ConvStrides, ImageStrides, Prologue};
+pub use copy::Copy;
 pub use gemm::{Gemm, GemmShape};
 pub use isa::Isa;
 pub use map::{Activation, Function, VectorMap, map_in_place};
 pub use pack::{Panel, Panels, WeightStrides};
+pub use pool::{GlobalAveragePool, Pool2d, Pool2dShape, PoolKind};
 pub use strip::{StripFn, strip_function};

@@ -1,0 +1,287 @@
+//! How elements move from one strided layout to another: transposes, parts of concatenations, slices, broadcasts.
+//!
+//! Axes that lie alike on both sides are joined. Then, if the innermost axis is contiguous on both sides, runs are copied whole; else two
+//! axes, the one that is contiguous where it is read and the one that is contiguous where it is written, are walked in
+//! square tiles that stay in cache, and the others around them.
+
+use crate::abi::{Body, Kernel, KernelFn, Operands, entry_of, piece};
+use crate::isa::Isa;
+use crate::simd::Simd;
+
+/// Axes of a copy at most.
+const MAX_RANK: usize = 8;
+/// Elements along each side of a tile.
+const TILE: usize = 16;
+
+/// A copy between strided layouts. Operands: `[out, x]`, which do not overlap.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Copy {
+    dims: [u64; MAX_RANK],
+    from_strides: [i64; MAX_RANK],
+    to_strides: [i64; MAX_RANK],
+    element_bytes: u32,
+    parts: u32,
+    isa: Isa,
+    reserved: u32,
+}
+
+#[derive(Clone, Copy)]
+struct Axis {
+    size: usize,
+    from: i64,
+    to: i64,
+}
+
+impl Copy {
+    /// A copy of a box of elements of 1, 2, 4 or 8 bytes; strides count elements, outermost axis first, and may be zero or
+    /// negative where elements are read.
+    pub fn new(
+        dims: &[usize],
+        from_strides: &[i64],
+        to_strides: &[i64],
+        element_bytes: usize,
+        isa: Isa,
+        threads: usize,
+    ) -> Copy {
+        assert!([1, 2, 4, 8].contains(&element_bytes), "elements of {element_bytes} bytes");
+        assert!(dims.len() == from_strides.len() && dims.len() == to_strides.len(), "a stride for each axis");
+        let axes = dims.iter().zip(from_strides.iter().zip(to_strides));
+        let axes = axes.map(|(size, (from, to))| Axis { size: *size, from: *from, to: *to }).collect();
+        let axes = arrange(axes);
+        assert!(axes.len() <= MAX_RANK, "at most {MAX_RANK} axes remain");
+        let mut copy = Copy {
+            dims: [1; MAX_RANK],
+            from_strides: [0; MAX_RANK],
+            to_strides: [0; MAX_RANK],
+            element_bytes: element_bytes as u32,
+            parts: 1,
+            isa,
+            reserved: 0,
+        };
+        let first = MAX_RANK - axes.len();
+        for (index, axis) in axes.iter().enumerate() {
+            copy.dims[first + index] = axis.size as u64;
+            copy.from_strides[first + index] = axis.from;
+            copy.to_strides[first + index] = axis.to;
+        }
+        let count: usize = dims.iter().product();
+        let widest = copy.split_axis();
+        let parts = (threads * 4).min(copy.dims[widest] as usize);
+        copy.parts = if count == 0 {
+            0
+        } else if count * element_bytes < 65_536 {
+            1
+        } else {
+            parts as u32
+        };
+        copy
+    }
+
+    /// The axis that parts divide: the outermost of more than a few elements, else the longest.
+    fn split_axis(&self) -> usize {
+        let outermost = (0..MAX_RANK - 1).find(|axis| self.dims[*axis] >= 8);
+        outermost.unwrap_or_else(|| (0..MAX_RANK).max_by_key(|axis| self.dims[*axis]).unwrap_or(0))
+    }
+
+    /// Moves the box that `dims` says, from `from` to `to`.
+    #[inline(always)]
+    unsafe fn moved<T: std::marker::Copy>(&self, dims: [usize; MAX_RANK], from: *const T, to: *mut T) {
+        let mut index = [0usize; MAX_RANK];
+        loop {
+            let offset = |strides: &[i64; MAX_RANK]| -> isize {
+                (0..MAX_RANK - 2).map(|axis| index[axis] as isize * strides[axis] as isize).sum()
+            };
+            // SAFETY: the indices stay below the sizes for which the caller's operands are valid.
+            unsafe {
+                self.plane(
+                    [dims[6], dims[7]],
+                    from.offset(offset(&self.from_strides)),
+                    to.offset(offset(&self.to_strides)),
+                );
+            }
+            let Some(axis) = (0..MAX_RANK - 2).rev().find(|axis| index[*axis] + 1 < dims[*axis]) else {
+                return;
+            };
+            index[axis] += 1;
+            index[axis + 1..].fill(0);
+        }
+    }
+
+    /// The two innermost axes.
+    #[inline(always)]
+    unsafe fn plane<T: std::marker::Copy>(&self, [rows, columns]: [usize; 2], from: *const T, to: *mut T) {
+        let from_strides = [self.from_strides[6] as isize, self.from_strides[7] as isize];
+        let to_strides = [self.to_strides[6] as isize, self.to_strides[7] as isize];
+        if from_strides[1] == 1 && to_strides[1] == 1 {
+            for row in 0..rows as isize {
+                // SAFETY: a row of `columns` elements lies contiguous on both sides.
+                unsafe {
+                    let source = from.offset(row * from_strides[0]);
+                    std::ptr::copy_nonoverlapping(source, to.offset(row * to_strides[0]), columns);
+                }
+            }
+            return;
+        }
+        for row0 in (0..rows).step_by(TILE) {
+            for column0 in (0..columns).step_by(TILE) {
+                for row in row0..rows.min(row0 + TILE) {
+                    for column in column0..columns.min(column0 + TILE) {
+                        let (row, column) = (row as isize, column as isize);
+                        // SAFETY: the indices stay below the sizes for which the operands are valid.
+                        unsafe {
+                            let value = *from.offset(row * from_strides[0] + column * from_strides[1]);
+                            *to.offset(row * to_strides[0] + column * to_strides[1]) = value;
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Runs a part on elements of type `T`.
+    #[inline(always)]
+    unsafe fn part<T: std::marker::Copy>(&self, operands: Operands, part: usize) {
+        let axis = self.split_axis();
+        let mut dims = self.dims.map(|size| size as usize);
+        let range = piece(dims[axis], self.parts as usize, part);
+        dims[axis] = range.len();
+        if range.is_empty() {
+            return;
+        }
+        let start = range.start as isize;
+        // SAFETY: the part's box lies within the operands, and the boxes of two parts do not meet where they are written.
+        unsafe {
+            let from = operands.get::<T>(1).offset(start * self.from_strides[axis] as isize);
+            let to = operands.get::<T>(0).offset(start * self.to_strides[axis] as isize);
+            self.moved(dims, from, to);
+        }
+    }
+}
+
+/// The axes with those of one element dropped and neighbours that lie alike joined; innermost last the one contiguous where it
+/// is written, before it the one contiguous where it is read.
+fn arrange(axes: Vec<Axis>) -> Vec<Axis> {
+    let mut joined: Vec<Axis> = Vec::new();
+    for axis in axes.into_iter().filter(|axis| axis.size != 1) {
+        match joined.last_mut() {
+            Some(outer)
+                if outer.from == axis.from * axis.size as i64 && outer.to == axis.to * axis.size as i64 =>
+            {
+                *outer = Axis { size: outer.size * axis.size, ..axis };
+            }
+            _ => joined.push(axis),
+        }
+    }
+    joined.sort_by_key(|axis| std::cmp::Reverse(axis.to.unsigned_abs()));
+    let last = joined.len().saturating_sub(1);
+    let reads_apart = joined.last().is_some_and(|axis| axis.from != 1);
+    if let Some(read) = (0..last).find(|index| joined[*index].from == 1).filter(|_| reads_apart) {
+        let axis = joined.remove(read);
+        joined.insert(last - 1, axis);
+    }
+    joined
+}
+
+// SAFETY: 24 eight-byte integers and four `u32`, without padding; `entry` reads this type.
+unsafe impl Kernel for Copy {
+    fn parts(&self) -> u32 {
+        self.parts
+    }
+
+    fn scratch_bytes(&self) -> usize {
+        0
+    }
+
+    fn entry(&self) -> KernelFn {
+        entry_of::<Copy>(self.isa)
+    }
+}
+
+impl Body for Copy {
+    #[inline(always)]
+    unsafe fn run<S: Simd>(&self, _simd: S, operands: Operands, part: u32, _scratch: *mut u8) {
+        // SAFETY: the caller's promise; the element type has the size that the descriptor names.
+        unsafe {
+            match self.element_bytes {
+                1 => self.part::<u8>(operands, part as usize),
+                2 => self.part::<u16>(operands, part as usize),
+                4 => self.part::<u32>(operands, part as usize),
+                _ => self.part::<u64>(operands, part as usize),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row_major(dims: &[usize]) -> Vec<i64> {
+        let mut strides = vec![1i64; dims.len()];
+        for axis in (1..dims.len()).rev() {
+            strides[axis - 1] = strides[axis] * dims[axis] as i64;
+        }
+        strides
+    }
+
+    fn run(copy: &Copy, out: &mut [u32], x: &[u32]) {
+        let ptrs: [*mut u8; 2] = [out.as_mut_ptr().cast(), x.as_ptr().cast_mut().cast()];
+        for part in 0..copy.parts() {
+            // SAFETY: the operands have the extents that the test made the descriptor for; no scratch is used.
+            unsafe { copy.entry()(copy.as_bytes().as_ptr(), ptrs.as_ptr(), part, std::ptr::null_mut()) }
+        }
+    }
+
+    #[test]
+    fn every_transpose_moves_each_element_to_its_place() {
+        for dims in [[2, 3, 5, 7], [1, 3, 40, 41], [3, 1, 33, 64], [2, 70, 1, 90]] {
+            let count = dims.iter().product::<usize>();
+            let x: Vec<u32> = (0..count as u32).collect();
+            let strides = row_major(&dims);
+            for permutation in
+                [[0, 2, 3, 1], [0, 3, 1, 2], [3, 2, 1, 0], [1, 0, 2, 3], [0, 1, 2, 3], [2, 0, 3, 1]]
+            {
+                let to_dims = permutation.map(|axis| dims[axis]);
+                let from = permutation.map(|axis| strides[axis]);
+                let copy = Copy::new(&to_dims, &from, &row_major(&to_dims), 4, Isa::detect(), 2);
+                let mut out = vec![u32::MAX; count];
+                run(&copy, &mut out, &x);
+                for (index, found) in out.iter().enumerate() {
+                    let (mut rest, mut at) = (index, 0);
+                    for axis in (0..4).rev() {
+                        at += (rest % to_dims[axis]) as i64 * from[axis];
+                        rest /= to_dims[axis];
+                    }
+                    assert_eq!(i64::from(*found), at, "{dims:?} {permutation:?} at {index}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_part_of_a_wider_tensor_is_written_and_nothing_beside() {
+        let x: Vec<u32> = (0..20 * 30).collect();
+        let mut out = vec![u32::MAX; 20 * 50];
+        let copy = Copy::new(&[20, 30], &[30, 1], &[50, 1], 4, Isa::detect(), 2);
+        run(&copy, &mut out, &x);
+        for (index, value) in out.iter().enumerate() {
+            let (row, column) = (index / 50, index % 50);
+            let wanted = if column < 30 { (row * 30 + column) as u32 } else { u32::MAX };
+            assert_eq!(*value, wanted, "row {row}, column {column}");
+        }
+    }
+
+    #[test]
+    fn a_broadcast_and_a_reversal_are_read_by_their_strides() {
+        let x = [1, 2, 3];
+        let mut out = vec![0; 6];
+        run(&Copy::new(&[2, 3], &[0, 1], &[3, 1], 4, Isa::detect(), 1), &mut out, &x);
+        assert_eq!(out, [1, 2, 3, 1, 2, 3]);
+        let copy = Copy::new(&[3], &[-1], &[1], 4, Isa::detect(), 1);
+        let ptrs: [*mut u8; 2] = [out.as_mut_ptr().cast(), x[2..].as_ptr().cast_mut().cast()];
+        // SAFETY: three elements are read backwards from the last one, and three are written.
+        unsafe { copy.entry()(copy.as_bytes().as_ptr(), ptrs.as_ptr(), 0, std::ptr::null_mut()) }
+        assert_eq!(out[..3], [3, 2, 1]);
+    }
+}
