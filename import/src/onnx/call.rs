@@ -5,6 +5,7 @@
 //! (a shape, axes, bounds) must be a constant here, and is read through [`Call::known_ints`] and [`Call::known_float`].
 
 use ir::attrs::Splat;
+use ir::opdef::Presence;
 use ir::{Attr, AttrData, Builder, Context, DenseData, FloatKind, InferError, Type, TypeData, Value};
 
 use super::model::Node;
@@ -105,9 +106,20 @@ impl<'c> Call<'c, '_> {
         if axis == rank as i64 { Ok(rank) } else { self.axis(axis, rank) }
     }
 
-    /// Makes an operation with one result.
+    /// Makes an operation with one result. Integer attributes that say what their absence says are left out.
     pub fn emit(&mut self, name: &str, operands: &[Value], attrs: &[(&str, Attr)]) -> Result<Value, Refusal> {
-        Ok(self.builder.value(name, operands, attrs)?)
+        let ctx = self.ctx();
+        let def = ctx.def(ctx.op_name(name));
+        let says_more = |(name, value): &&(&str, Attr)| {
+            let presence = def.and_then(|def| def.attr(name)).map(|attr| attr.presence);
+            match presence {
+                Some(Presence::DefaultInt(default)) => ctx.int_value(*value) != Some(default),
+                Some(Presence::DefaultInts(default)) => ctx.ints_value(*value).as_deref() != Some(default),
+                _ => true,
+            }
+        };
+        let attrs: Vec<(&str, Attr)> = attrs.iter().filter(says_more).copied().collect();
+        Ok(self.builder.value(name, operands, &attrs)?)
     }
 
     /// The same elements in another shape.
@@ -219,8 +231,8 @@ fn number_bytes(ctx: &Context, number: f64, elem: Type) -> Result<Vec<u8>, Refus
     })
 }
 
-/// Constants up to this size are written into the text; bigger ones stay where they are, under a name.
-const MAX_INLINE_BYTES: usize = 64;
+/// Constants of so many elements are written into the text; bigger ones stay where they are, under a name.
+const MAX_INLINE_ELEMENTS: u64 = 8;
 
 /// An `nn.constant` of `weight`.
 ///
@@ -230,7 +242,7 @@ pub(super) fn emit_constant(builder: &mut Builder<'_>, weight: Weight, key: &str
     let ctx = builder.ctx;
     let elem = element_type(ctx, weight.element)?;
     let ty = ctx.tensor(&weight.dims, elem);
-    let value = if weight.blob.len_bytes() <= MAX_INLINE_BYTES {
+    let value = if weight.dims.iter().product::<u64>() <= MAX_INLINE_ELEMENTS {
         let width = (weight.element.bits() / 8) as usize;
         ctx.attr(AttrData::Dense { ty, data: inline(weight.blob.to_vec(), width) })
     } else {

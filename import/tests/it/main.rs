@@ -15,6 +15,8 @@ mod models;
 #[cfg(test)]
 mod synth;
 #[cfg(test)]
+mod text;
+#[cfg(test)]
 mod values;
 #[cfg(test)]
 mod writer;
