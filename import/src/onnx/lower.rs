@@ -6,12 +6,14 @@
 //! file says of a value's type is held against it, and a contradiction is an error.
 //!
 //! All faults that do not follow from others are told at once: those of names and order, and unknown operators, before
-//! anything is converted; then all nodes that refuse, except those that read a result of one that did.
+//! anything is converted; then all nodes that refuse, except those that read a result of one that did; then what breaks a
+//! law of the IR (a function of floats on integers, statistics of the wrong size).
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use ir::size::tensor_bytes;
+use ir::verify::verify;
 use ir::{
     Attr, Block, Body, Builder, Context, Diagnostic, Location, Module, Op, OpSpec, Traits, Type, TypeData,
     Value,
@@ -58,7 +60,9 @@ pub(super) fn lower(ctx: &Arc<Context>, source: Source<'_>) -> Result<Module, Ve
     for index in order {
         lowering.node(index, node_rows[index].expect("`unsupported` told of every node without a row"));
     }
-    lowering.finish(ctx)
+    let module = lowering.finish(ctx)?;
+    verify(&module)?;
+    Ok(module)
 }
 
 fn row_of(node: &Node<'_>, version: i64) -> Option<&'static Row> {

@@ -4,8 +4,8 @@ use import::onnx::StrippedWeights;
 
 use crate::fixture::{faults, import_bytes};
 use crate::writer::{
-    FLOAT, Graph, Message, float, floats_tensor, int, ints, ints_tensor, model, property, raw_tensor, string,
-    value_info,
+    FLOAT, Graph, INT64, Message, float, floats_tensor, int, ints, ints_tensor, model, property, raw_tensor,
+    string, value_info,
 };
 
 fn check(graph: Graph, expected: &[&str]) {
@@ -156,6 +156,22 @@ fn wrong_attributes_are_told_with_what_was_expected() {
     check(one_node("Relu", &["x", "x"], &[]), &["`Relu_y`: 2 inputs, expected 1"]);
     check(one_node("Clip", &["x", "x", "x", "x"], &[]), &["`Clip_y`: 4 inputs, expected 1 to 3"]);
     check(one_node("Elu", &[""], &[float("alpha", 1.0)]), &["`Elu_y`: input 0 is left out"]);
+}
+
+#[test]
+fn operands_that_break_a_law_of_the_ir_are_refused() {
+    let graph = Graph { inputs: vec![value_info("x", INT64, &[4])], ..one_node("Sigmoid", &["x"], &[]) };
+    check(
+        graph,
+        &["`Sigmoid_y`: operand 0 (`x`) of `nn.sigmoid` is a tensor of floats, found `tensor<4xi64>`"],
+    );
+    let norm = one_node("BatchNormalization", &["x", "w", "w", "w", "w"], &[]);
+    check(
+        norm.weight(floats_tensor("w", &[4], &[1.0; 4])),
+        &[
+            "`BatchNormalization_y`: `nn.batch_norm`: operand 1 is not a tensor of one number for each channel",
+        ],
+    );
 }
 
 #[test]
