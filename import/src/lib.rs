@@ -1,4 +1,25 @@
 //! Reads ONNX models into the IR.
+//!
+//! ```
+//! use std::path::Path;
+//! use std::sync::Arc;
+//!
+//! use import::onnx::external::read_file;
+//! use import::onnx::{Options, StrippedWeights, import};
+//!
+//! let ctx = Arc::new(ir::Context::new());
+//! let stripped = StrippedWeights::Synthesize;
+//! let options = Options { open_file: &read_file, stripped, sizes: Default::default() };
+//! let module = import(&ctx, Path::new("../examples/squeezenet1_1.onnx"), &options).unwrap();
+//! assert!(module.function("main").is_some());
+//! ```
+//!
+//! From bytes to a module: [`onnx::wire`] takes messages apart, [`onnx::model`] and [`onnx::tensor`] say what they mean,
+//! [`onnx::order`] finds an order of the nodes, [`onnx::rows`] tells what converts each, [`onnx::call`] is what a converter
+//! sees, and [`onnx::weights`] finds the elements of tensors: in the file, in others beside it ([`onnx::external`]), or by
+//! rule ([`synth`]). Nothing here maps files: whoever imports says how they are opened.
+//!
+//! To add an operator: a row in [`onnx::rows`], and a converter where no existing one fits.
 
 pub mod onnx;
 pub mod synth;

@@ -8,7 +8,8 @@ use ir::interp::{Tensor, run};
 
 use crate::fixture::import_bytes;
 use crate::writer::{
-    Graph, Message, float, floats_tensor, int, ints, ints_tensor, model, packed_floats, raw_tensor, tensor,
+    Graph, Message, float, floats_tensor, int, ints, ints_tensor, model, packed_floats, property, raw_tensor,
+    tensor,
 };
 
 /// The sizes of the first result, and its elements, where every argument counts 1, 2, 3, ...
@@ -179,6 +180,20 @@ fn numbers(module: &ir::Module, tensor: &Tensor) -> Vec<f64> {
         _ => signed(bytes),
     };
     tensor.bytes.chunks(width).map(number).collect()
+}
+
+#[test]
+fn stripped_weights_and_constants_are_made_by_their_rules() {
+    let rules =
+        r#"{"w": {"dtype": 1, "shape": [2], "fill": 0.5}, "const:c": {"dtype": 1, "shape": [2], "fill": 4}}"#;
+    let empty = |name| raw_tensor(name, 1, &[2], &[]);
+    let graph = one_node("Add", &[2], &["x", "w"], &[]).weight(empty("w"));
+    let graph = graph.node("Constant", &[], &["c"], &[tensor("value", &empty(""))]);
+    let graph = Graph { outputs: vec![], ..graph }.node("Mul", &["y", "c"], &["z"], &[]).output("z");
+    let bytes = model(17, graph).message(14, &property("stripped_weights", rules)).0;
+    let module = import_bytes(&bytes, StrippedWeights::Synthesize, &[]).unwrap();
+    let ones = Tensor::from_f32(&module.ctx, &[2], &[1.0, 2.0]);
+    assert_eq!(run(&module, "main", &[ones]).unwrap()[0].to_f32(), [6.0, 10.0]);
 }
 
 #[test]
