@@ -5,8 +5,9 @@
 //! `[group][row][column][channel][output channel]`, so that the innermost loop runs over output channels.
 
 use super::tile::{COLUMNS, ROWS, Tile, multiply_add, swap_last_axes};
-use super::{Operand, by_lane, ints_of_rank};
+use super::{Operand, by_lane};
 use crate::body::OpRef;
+use crate::dialects::nn::{Window, window_of};
 use crate::interp::element::{Lane, read_all, write_all};
 use crate::interp::tensor::{EvalError, Tensor};
 use crate::interp::vector::vectorised;
@@ -62,20 +63,23 @@ impl Layout {
     }
 }
 
-/// Two positive numbers of an attribute: rows, columns.
-pub(super) fn pair(op: OpRef<'_>, name: &str) -> Result<[usize; 2], EvalError> {
-    let values = ints_of_rank(op, name, 2)?;
-    match (usize::try_from(values[0]), usize::try_from(values[1])) {
-        (Ok(rows @ 1..), Ok(columns @ 1..)) => Ok([rows, columns]),
-        _ => Err(format!("`{name}` is not positive").into()),
+/// The image that a window gives when it slides over another.
+///
+/// # Errors
+/// If it does not fit.
+pub(super) fn slide(window: &Window, image: Image, channels: usize) -> Result<Image, EvalError> {
+    let count = |axis: usize| window.count(axis, image.size[axis] as u64).map(|count| count as usize);
+    match (count(0), count(1)) {
+        (Some(rows), Some(columns)) => Ok(Image { channels, size: [rows, columns] }),
+        _ => Err(format!("a window of {:?} does not fit an image of {:?}", window.kernel, image.size).into()),
     }
 }
 
-/// The sizes that an operation on images gives.
-pub(super) fn result_image(op: OpRef<'_>, layout: Layout) -> Result<Image, EvalError> {
-    let shape = op.result_shape(0).ok_or("the result's sizes are not known")?;
-    let sizes: Vec<usize> = shape.iter().map(|size| *size as usize).collect();
-    Ok(layout.image(&sizes)?.1)
+/// The pixel of an image of `size` that element `tap` of window `number` covers along `axis`, unless it lies in the padding.
+#[inline(always)]
+pub(super) fn pixel(window: &Window, axis: usize, size: usize, number: usize, tap: usize) -> Option<usize> {
+    let at = number * window.strides[axis] as usize + tap * window.dilations[axis] as usize;
+    at.checked_sub(window.pads[axis] as usize).filter(|at| *at < size)
 }
 
 struct Conv {
@@ -84,10 +88,7 @@ struct Conv {
     input: Image,
     out: Image,
     groups: usize,
-    kernel: [usize; 2],
-    strides: [usize; 2],
-    dilations: [usize; 2],
-    pads: Vec<i64>,
+    window: Window,
 }
 
 impl Conv {
@@ -95,36 +96,22 @@ impl Conv {
         let layout = Layout::of(op);
         let (batch, input) = layout.image(&Operand::of(op, operands, 0)?.shape)?;
         let filter = Operand::of(op, operands, 1)?.shape;
-        let &[channels, depth, kernel_height, kernel_width] = filter.as_slice() else {
+        let &[channels, depth, _, _] = filter.as_slice() else {
             return Err(format!("a filter has 4 axes, found {}", filter.len()).into());
         };
         let groups = op.int("groups").and_then(|groups| usize::try_from(groups).ok());
         let groups = groups.filter(|groups| *groups > 0).ok_or("`groups` is not positive")?;
-        let out = result_image(op, layout)?;
-        if channels != out.channels || channels % groups != 0 || depth * groups != input.channels {
-            return Err(format!(
-                "{groups} groups of a filter {filter:?} do not take {} channels to {}",
-                input.channels, out.channels
-            )
-            .into());
+        let window = window_of(op).ok_or("its window is malformed")?;
+        if channels % groups != 0 || depth * groups != input.channels {
+            let found = input.channels;
+            return Err(format!("{groups} groups of a filter {filter:?} do not take {found} channels").into());
         }
-        Ok(Conv {
-            layout,
-            batch,
-            input,
-            out,
-            groups,
-            kernel: [kernel_height, kernel_width],
-            strides: pair(op, "strides")?,
-            dilations: pair(op, "dilations")?,
-            pads: ints_of_rank(op, "pads", 4)?,
-        })
+        Ok(Conv { layout, batch, input, out: slide(&window, input, channels)?, groups, window })
     }
 
-    /// The pixel that element `tap` of window `window` reads along `axis`, unless it lies in the padding.
-    fn pixel(&self, axis: usize, window: usize, tap: usize) -> Option<usize> {
-        let at = (window * self.strides[axis] + tap * self.dilations[axis]) as i64 - self.pads[axis];
-        usize::try_from(at).ok().filter(|at| *at < self.input.size[axis])
+    /// Rows and columns of the window.
+    fn kernel(&self) -> [usize; 2] {
+        self.window.kernel.map(|size| size as usize)
     }
 
     /// Channels of a group: of the input, of the result.
@@ -166,7 +153,7 @@ fn run<L: Lane>(op: OpRef<'_>, conv: &Conv, operands: &[Tensor]) -> Result<Vec<u
 /// The filter as `[group][row][column][channel][output channel]`.
 fn pack<L: Lane>(conv: &Conv, filter: &[L]) -> Vec<L> {
     let (depth, width) = conv.group();
-    let taps = conv.kernel[0] * conv.kernel[1];
+    let taps = conv.kernel().iter().product::<usize>();
     let mut packed = vec![L::default(); filter.len()];
     for (channel, filter) in filter.chunks_exact((depth * taps).max(1)).enumerate() {
         let (group, column) = (channel / width, channel % width);
@@ -207,20 +194,21 @@ fn accumulate_tile<L: Lane>(
 ) {
     let (depth, width) = conv.group();
     let (n, y) = (row / conv.out.size[0], row % conv.out.size[0]);
-    for tap_y in 0..conv.kernel[0] {
-        let Some(from_y) = conv.pixel(0, y, tap_y) else { continue };
+    let [kernel_height, kernel_width] = conv.kernel();
+    for tap_y in 0..kernel_height {
+        let Some(from_y) = pixel(&conv.window, 0, conv.input.size[0], y, tap_y) else { continue };
         let image_row = (n * conv.input.size[0] + from_y) * conv.input.size[1];
-        for tap_x in 0..conv.kernel[1] {
+        for tap_x in 0..kernel_width {
             let mut rows = [(0, 0); ROWS];
             let mut count = 0;
             for x in windows.clone() {
-                let Some(from_x) = conv.pixel(1, x, tap_x) else { continue };
+                let Some(from_x) = pixel(&conv.window, 1, conv.input.size[1], x, tap_x) else { continue };
                 let from = (image_row + from_x) * conv.input.channels + group * depth;
                 let to = (row * conv.out.size[1] + x) * conv.out.channels + group * width + columns.start;
                 rows[count] = (from, to);
                 count += 1;
             }
-            let tap = (group * conv.kernel[0] + tap_y) * conv.kernel[1] + tap_x;
+            let tap = (group * kernel_height + tap_y) * kernel_width + tap_x;
             let block = (tap * depth * width + columns.start, width);
             let tile = Tile { rows: &rows[..count], depth, block, width: columns.len() };
             multiply_add(&tile, image, filter, out);

@@ -3,9 +3,10 @@
 //! A window is read row by row. Its largest element is found by `x > largest ? x : largest`, starting at minus infinity:
 //! padding and NaN never win. Its mean is the sum from left to right, divided by the count.
 
-use super::contract::{Image, Layout, pair, result_image};
-use super::{Operand, by_lane, ints_of_rank, row_major};
+use super::contract::{Image, Layout, pixel, slide};
+use super::{Operand, by_lane, row_major};
 use crate::body::OpRef;
+use crate::dialects::nn::{Window, window_of};
 use crate::interp::element::{Lane, read_all, write_all};
 use crate::interp::tensor::{EvalError, Tensor};
 
@@ -39,32 +40,16 @@ struct Pool {
     batch: usize,
     input: Image,
     out: Image,
-    kernel: [usize; 2],
-    strides: [usize; 2],
-    dilations: [usize; 2],
-    pads: Vec<i64>,
+    window: Window,
 }
 
 fn pool(op: OpRef<'_>, operands: &[Tensor], fold: Fold) -> Result<Vec<Tensor>, EvalError> {
     let operand = Operand::of(op, operands, 0)?;
     let layout = Layout::of(op);
     let (batch, input) = layout.image(&operand.shape)?;
-    let dilations = if op.ints("dilations").is_some() { pair(op, "dilations")? } else { [1, 1] };
-    let out = result_image(op, layout)?;
-    if out.channels != input.channels {
-        return Err("a pool keeps the number of channels".into());
-    }
-    let pool = Pool {
-        fold,
-        layout,
-        batch,
-        input,
-        out,
-        kernel: pair(op, "kernel")?,
-        strides: pair(op, "strides")?,
-        dilations,
-        pads: ints_of_rank(op, "pads", 4)?,
-    };
+    let window = window_of(op).ok_or("its window is malformed")?;
+    let out = slide(&window, input, input.channels)?;
+    let pool = Pool { fold, layout, batch, input, out, window };
     let bytes = by_lane!(operand.elem, run(&pool, &operand));
     Ok(vec![Tensor::of_shape(op.ctx, op.result_type(0), &layout.sizes(batch, out), bytes)?])
 }
@@ -81,7 +66,7 @@ fn run<L: Lane>(pool: &Pool, operand: &Operand<'_>) -> Vec<u8> {
             for y in 0..pool.out.size[0] {
                 for x in 0..pool.out.size[1] {
                     let at = start(out_strides) + y * out_strides[2] + x * out_strides[3];
-                    out[at] = pool.window(plane, input_strides, [y, x]);
+                    out[at] = pool.fold_window(plane, input_strides, [y, x]);
                 }
             }
         }
@@ -100,23 +85,23 @@ fn image_strides(layout: Layout, batch: usize, image: Image) -> [usize; 4] {
 }
 
 impl Pool {
-    /// The pixels along `axis` that window `window` covers.
-    fn pixels(&self, axis: usize, window: usize) -> impl Iterator<Item = usize> + Clone {
-        let first = (window * self.strides[axis]) as i64 - self.pads[axis];
-        let (step, size) = (self.dilations[axis] as i64, self.input.size[axis]);
-        let taps = (0..self.kernel[axis] as i64).map(move |tap| first + tap * step);
-        taps.filter_map(move |at| usize::try_from(at).ok().filter(|at| *at < size))
+    /// The pixels along `axis` that window `number` covers.
+    fn pixels(&self, axis: usize, number: usize) -> impl Iterator<Item = usize> + Clone {
+        let taps = 0..self.window.kernel[axis] as usize;
+        taps.filter_map(move |tap| pixel(&self.window, axis, self.input.size[axis], number, tap))
     }
 
-    /// How many elements of window `window` along `axis` lie in image or padding; what lies beyond was added by rounding up.
-    fn padded_count(&self, axis: usize, window: usize) -> usize {
-        let first = window * self.strides[axis];
-        let padded = self.input.size[axis] as i64 + self.pads[axis] + self.pads[axis + 2];
-        let taps = (0..self.kernel[axis]).map(|tap| first + tap * self.dilations[axis]);
-        taps.filter(|at| (*at as i64) < padded).count()
+    /// How many elements of window `number` along `axis` lie in image or padding; what lies beyond was added by rounding up.
+    fn padded_count(&self, axis: usize, number: usize) -> usize {
+        let window = &self.window;
+        let padded = self.input.size[axis] as u64 + window.pads[axis] + window.pads[axis + 2];
+        let first = number as u64 * window.strides[axis];
+        let taps = (0..window.kernel[axis]).map(|tap| first + tap * window.dilations[axis]);
+        taps.filter(|at| *at < padded).count()
     }
 
-    fn window<L: Lane>(&self, plane: &[L], strides: [usize; 4], [y, x]: [usize; 2]) -> L {
+    /// What window `[y, x]` gives.
+    fn fold_window<L: Lane>(&self, plane: &[L], strides: [usize; 4], [y, x]: [usize; 2]) -> L {
         let (rows, columns) = (self.pixels(0, y), self.pixels(1, x));
         let elements = rows
             .clone()
