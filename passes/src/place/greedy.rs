@@ -8,7 +8,7 @@
 //! it. O(n) a buffer with a small constant, and first fit stops at the first gap.
 
 use super::separations::Separations;
-use super::{Buffer, BufferId, Problem};
+use super::{Buffer, BufferId, Problem, Step};
 use cranelift_entity::PrimaryMap;
 use std::cmp::Reverse;
 
@@ -24,8 +24,10 @@ pub(super) enum Fit {
 /// Which buffer is placed first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
-    /// The largest.
+    /// The largest; of these that with the longest life.
     Size,
+    /// The largest; of these that with the most live bytes at some step of its life.
+    SizeBreadth,
     /// The largest product of size and life.
     Area,
     /// The longest life.
@@ -36,9 +38,21 @@ pub(super) enum Order {
     Death,
     /// The most buffers alive with it.
     Degree,
-    /// The most live bytes at some step of its life.
+    /// The most live bytes at some step of its life; of these the largest.
     Breadth,
+    /// The same; of these that with the longest life.
+    BreadthLife,
+    /// Those alive at a step with the most live bytes by birth, then the others by size. What is stacked at the
+    /// peak is freed from the top as one moves to earlier steps, so the room left there is in one piece.
+    PeakBirth,
+    /// The same, those at the peak by life.
+    PeakLife,
+    /// The same, those at the peak by death.
+    PeakDeath,
 }
+
+/// What an order compares, the larger first.
+type Key = (bool, u64, u64, u64);
 
 impl Order {
     /// The buffers that have bytes and no pin, in this order; ties by size, then life, then index.
@@ -53,21 +67,45 @@ impl Order {
         order
     }
 
-    fn keys(self, problem: &Problem) -> PrimaryMap<BufferId, u128> {
-        let of_each =
-            |key: fn(&Buffer) -> u64| problem.buffers.values().map(|b| u128::from(key(b))).collect();
+    fn keys(self, problem: &Problem) -> PrimaryMap<BufferId, Key> {
+        let birth = |buffer: &Buffer| u64::from(u32::MAX - buffer.first.as_u32());
+        let death = |buffer: &Buffer| u64::from(buffer.last.as_u32());
+        let of_each = |key: &dyn Fn(&Buffer) -> (u64, u64)| {
+            let whole = |buffer| (false, key(buffer).0, key(buffer).1, 0);
+            problem.buffers.values().map(whole).collect()
+        };
+        let with_breadth = |key: &dyn Fn(&Buffer, u64, u64) -> Key| {
+            let breadths = breadths(problem);
+            let peak = breadths.values().copied().max().unwrap_or(0);
+            problem.buffers.iter().map(|(id, buffer)| key(buffer, breadths[id], peak)).collect()
+        };
+        let peak_first = |key: &dyn Fn(&Buffer) -> u64| {
+            with_breadth(&|buffer, breadth, peak| match breadth == peak {
+                true => (true, key(buffer), 0, 0),
+                false => (false, buffer.size_bytes, breadth, 0),
+            })
+        };
         match self {
-            Self::Size => of_each(|buffer| buffer.size_bytes),
-            Self::Life => of_each(life),
-            Self::Birth => of_each(|buffer| u64::from(u32::MAX - buffer.first.as_u32())),
-            Self::Death => of_each(|buffer| u64::from(buffer.last.as_u32())),
-            Self::Area => {
-                problem.buffers.values().map(|b| u128::from(b.size_bytes) * u128::from(life(b))).collect()
-            }
+            Self::Size => of_each(&|buffer| (buffer.size_bytes, 0)),
+            Self::Life => of_each(&|buffer| (life(buffer), 0)),
+            Self::Birth => of_each(&|buffer| (birth(buffer), 0)),
+            Self::Death => of_each(&|buffer| (death(buffer), 0)),
+            Self::Area => of_each(&|buffer| wide_product(buffer.size_bytes, life(buffer))),
             Self::Degree => degrees(problem),
-            Self::Breadth => breadths(problem),
+            Self::Breadth => with_breadth(&|_, breadth, _| (false, breadth, 0, 0)),
+            Self::BreadthLife => with_breadth(&|buffer, breadth, _| (false, breadth, life(buffer), 0)),
+            Self::SizeBreadth => with_breadth(&|buffer, breadth, _| (false, buffer.size_bytes, breadth, 0)),
+            Self::PeakBirth => peak_first(&birth),
+            Self::PeakLife => peak_first(&life),
+            Self::PeakDeath => peak_first(&death),
         }
     }
+}
+
+/// The product in two words, the higher first.
+fn wide_product(a: u64, b: u64) -> (u64, u64) {
+    let product = u128::from(a) * u128::from(b);
+    ((product >> 64) as u64, product as u64)
 }
 
 fn life(buffer: &Buffer) -> u64 {
@@ -75,7 +113,7 @@ fn life(buffer: &Buffer) -> u64 {
 }
 
 /// For each buffer, how many are alive with it (itself included): those born by its end, less those dead before it.
-fn degrees(problem: &Problem) -> PrimaryMap<BufferId, u128> {
+fn degrees(problem: &Problem) -> PrimaryMap<BufferId, Key> {
     let mut births: Vec<_> = problem.buffers.values().map(|buffer| buffer.first).collect();
     let mut deaths: Vec<_> = problem.buffers.values().map(|buffer| buffer.last).collect();
     births.sort_unstable();
@@ -83,32 +121,32 @@ fn degrees(problem: &Problem) -> PrimaryMap<BufferId, u128> {
     let degree = |buffer: &Buffer| {
         let born = births.partition_point(|&first| first <= buffer.last);
         let dead = deaths.partition_point(|&last| last < buffer.first);
-        (born - dead) as u128
+        (false, (born - dead) as u64, 0, 0)
     };
     problem.buffers.values().map(degree).collect()
 }
 
 /// For each buffer, the most live bytes at a step of its life: a range maximum over the births' steps, by a
 /// sparse table in O(n log n).
-fn breadths(problem: &Problem) -> PrimaryMap<BufferId, u128> {
+pub(super) fn breadths(problem: &Problem) -> PrimaryMap<BufferId, u64> {
     let mut steps: Vec<_> = problem.buffers.values().map(|buffer| buffer.first).collect();
     steps.sort_unstable();
     steps.dedup();
-    let mut change = vec![0i128; steps.len() + 1];
+    let mut change = vec![0i64; steps.len() + 1];
     let range = |buffer: &Buffer| {
         (steps.partition_point(|&s| s < buffer.first), steps.partition_point(|&s| s <= buffer.last))
     };
     for buffer in problem.buffers.values() {
         let (from, to) = range(buffer);
-        change[from] += i128::from(buffer.size_bytes);
-        change[to] -= i128::from(buffer.size_bytes);
+        change[from] += buffer.size_bytes as i64;
+        change[to] -= buffer.size_bytes as i64;
     }
     let mut live = 0;
     let sums = change.iter().take(steps.len()).map(|delta| {
         live += delta;
-        live as u128
+        live as u64
     });
-    let mut table: Vec<Vec<u128>> = vec![sums.collect()];
+    let mut table: Vec<Vec<u64>> = vec![sums.collect()];
     while 2 << (table.len() - 1) <= steps.len() {
         let half = 1 << (table.len() - 1);
         let last = &table[table.len() - 1];
@@ -126,7 +164,20 @@ fn breadths(problem: &Problem) -> PrimaryMap<BufferId, u128> {
 #[derive(Clone, Copy)]
 struct Placed {
     offset: u64,
+    end: u64,
+    first: Step,
+    last: Step,
     id: BufferId,
+}
+
+impl Placed {
+    fn new(id: BufferId, buffer: &Buffer, offset: u64) -> Self {
+        Self { offset, end: offset + buffer.size_bytes, first: buffer.first, last: buffer.last, id }
+    }
+
+    fn lives_with(&self, buffer: &Buffer) -> bool {
+        self.first <= buffer.last && buffer.first <= self.last
+    }
 }
 
 /// Places the buffers of `order` one after another, the pinned ones before; `None` as soon as the size would
@@ -140,13 +191,10 @@ pub(super) fn greedy(
 ) -> Option<(PrimaryMap<BufferId, u64>, u64)> {
     let mut offsets: PrimaryMap<BufferId, u64> =
         problem.buffers.values().map(|b| b.pin.unwrap_or(0)).collect();
-    let mut size_bytes = 0;
     let pinned = problem.buffers.iter().filter(|(_, b)| b.pin.is_some() && b.size_bytes > 0);
-    let mut placed: Vec<Placed> = pinned.map(|(id, b)| Placed { offset: b.pin.unwrap_or(0), id }).collect();
+    let mut placed: Vec<Placed> = pinned.map(|(id, b)| Placed::new(id, b, b.pin.unwrap_or(0))).collect();
     placed.sort_by_key(|entry| (entry.offset, entry.id));
-    for entry in &placed {
-        size_bytes = size_bytes.max(entry.offset + problem.buffers[entry.id].size_bytes);
-    }
+    let mut size_bytes = placed.iter().map(|entry| entry.end).max().unwrap_or(0);
     for &id in order {
         let offset = if separations.is_special(id) {
             fit_special(problem, separations, &placed, id, fit)
@@ -159,7 +207,7 @@ pub(super) fn greedy(
             return None;
         }
         let position = placed.partition_point(|entry| entry.offset < offset);
-        placed.insert(position, Placed { offset, id });
+        placed.insert(position, Placed::new(id, &problem.buffers[id], offset));
     }
     Some((offsets, size_bytes))
 }
@@ -210,12 +258,8 @@ fn fit_ordinary(problem: &Problem, placed: &[Placed], id: BufferId, fit: Fit) ->
     let size = buffer.size_bytes as i64;
     let mut walk = GapWalk::new(buffer, fit);
     for entry in placed {
-        let other = &problem.buffers[entry.id];
-        if other.first <= buffer.last && buffer.first <= other.last {
-            let offset = entry.offset as i64;
-            if walk.pass(offset - size, offset + other.size_bytes as i64) {
-                break;
-            }
+        if entry.lives_with(buffer) && walk.pass(entry.offset as i64 - size, entry.end as i64) {
+            break;
         }
     }
     walk.offset()
@@ -232,8 +276,7 @@ fn fit_special(
     let buffer = &problem.buffers[id];
     let mut obstacles = Vec::new();
     for entry in placed {
-        let other = &problem.buffers[entry.id];
-        if other.first <= buffer.last && buffer.first <= other.last {
+        if entry.lives_with(buffer) {
             let (low, high) = separations.forbidden(problem, id, entry.id, entry.offset);
             if low < high {
                 obstacles.push((low, high));
@@ -276,7 +319,7 @@ mod tests {
     fn breadth_is_the_largest_live_sum_of_the_life() {
         let problem = problem(&[buffer(0, 4, 1), buffer(1, 1, 7), buffer(3, 3, 9), buffer(6, 6, 2)]);
         assert_eq!(breadths(&problem).values().copied().collect::<Vec<_>>(), [10, 8, 10, 2]);
-        assert_eq!(degrees(&problem).values().copied().collect::<Vec<_>>(), [3, 2, 2, 1]);
+        assert_eq!(degrees(&problem).values().map(|key| key.1).collect::<Vec<_>>(), [3, 2, 2, 1]);
     }
 
     #[test]

@@ -242,7 +242,8 @@ impl LiveEnds {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{Family, Random, aligned, buffer, problem};
+    use super::super::random::Random;
+    use super::super::testing::{Family, aligned, buffer, problem};
     use super::super::{Options, Overlap, place};
     use super::*;
     use Violation::*;

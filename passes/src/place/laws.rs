@@ -6,6 +6,9 @@ use super::testing::Family;
 use super::{BufferId, Options, PLANNERS, Problem, lower_bound, place, whole_tensor_bound};
 use cranelift_entity::PrimaryMap;
 
+/// Few nodes: most random problems miss their bound, and then every node is used.
+const OPTIONS: Options = Options { max_nodes: 1_000, threads: 1 };
+
 /// 500 problems of 1 to 60 buffers: 50 of each family.
 fn problems() -> impl Iterator<Item = (String, Problem)> {
     Family::ALL.into_iter().flat_map(|family| {
@@ -27,7 +30,7 @@ fn every_random_problem_is_valid() {
 fn every_planner_is_sound_and_at_least_the_bound() {
     for (name, problem) in problems() {
         for planner in PLANNERS {
-            let placement = (planner.run)(&problem, &Options::default(), &|| false);
+            let placement = (planner.run)(&problem, &OPTIONS, &|| false);
             assert_eq!(judge(&problem, &placement), [], "{} on {name}", planner.name);
             assert!(placement.lower_bound_bytes >= lower_bound(&problem), "{} on {name}", planner.name);
             assert!(placement.gap_bytes() > 0 || placement.proved_best, "{} on {name}", planner.name);
@@ -39,7 +42,7 @@ fn every_planner_is_sound_and_at_least_the_bound() {
 #[test]
 fn no_classical_order_beats_the_default() {
     for (name, problem) in problems() {
-        let placement = place(&problem, &Options::default());
+        let placement = place(&problem, &OPTIONS);
         for (attempt, order, fit) in ATTEMPTS {
             let classical = single(&problem, attempt, order, fit).size_bytes;
             assert!(placement.size_bytes <= classical, "{attempt} beats {} on {name}", placement.planner);
@@ -51,8 +54,7 @@ fn no_classical_order_beats_the_default() {
 fn the_same_problem_gets_the_same_bytes_at_any_thread_count() {
     for (name, problem) in problems().step_by(5) {
         for planner in PLANNERS {
-            let run =
-                |threads| (planner.run)(&problem, &Options { threads, ..Options::default() }, &|| false);
+            let run = |threads| (planner.run)(&problem, &Options { threads, ..OPTIONS }, &|| false);
             assert_eq!(run(1), run(2), "{} on {name}", planner.name);
         }
     }
@@ -62,7 +64,7 @@ fn the_same_problem_gets_the_same_bytes_at_any_thread_count() {
 fn every_planner_returns_at_once_when_told_to_stop() {
     for (name, problem) in problems().step_by(5) {
         for planner in PLANNERS {
-            let placement = (planner.run)(&problem, &Options::default(), &|| true);
+            let placement = (planner.run)(&problem, &OPTIONS, &|| true);
             assert_eq!(judge(&problem, &placement), [], "{} on {name}", planner.name);
         }
     }
@@ -165,13 +167,29 @@ fn a_perfect_packing_is_found_again() {
 }
 
 #[test]
+fn pins_and_overlaps_reach_the_bound_where_it_can_be_reached() {
+    let mut reachable = 0;
+    for seed in 0..40 {
+        for family in [Family::Pinned, Family::Overlapping] {
+            let problem = family.draw(4 + seed as u32 % 4, seed);
+            let placement = place(&problem, &Options::default());
+            if brute_force(&problem) == lower_bound(&problem) {
+                assert_eq!(placement.gap_bytes(), 0, "{family:?} seed {seed}");
+                reachable += 1;
+            }
+        }
+    }
+    assert!(reachable > 20, "only {reachable} problems reach their bound");
+}
+
+#[test]
 fn no_planner_beats_brute_force() {
     for family in Family::ALL {
         for seed in 0..5 {
             let problem = family.draw(6, seed);
             let optimum = brute_force(&problem);
             for planner in PLANNERS {
-                let size_bytes = (planner.run)(&problem, &Options::default(), &|| false).size_bytes;
+                let size_bytes = (planner.run)(&problem, &OPTIONS, &|| false).size_bytes;
                 assert!(size_bytes >= optimum, "{} on {family:?} seed {seed}", planner.name);
             }
         }

@@ -28,12 +28,17 @@ mod greedy;
 pub mod judge;
 #[cfg(test)]
 mod laws;
+mod peak;
 mod portfolio;
+mod random;
 mod registry;
+mod reorder;
 mod separations;
 #[cfg(test)]
 mod testing;
 mod validate;
+
+use portfolio::Best;
 
 pub use bound::{lower_bound, whole_tensor_bound};
 pub use registry::{PLANNERS, Planner, planner};
@@ -146,8 +151,23 @@ pub fn place(problem: &Problem, options: &Options) -> Placement {
 /// # Panics
 /// Where [`Problem::validate`] finds a fault.
 pub fn place_until(problem: &Problem, options: &Options, stop: Stop<'_>) -> Placement {
-    exact::exact(problem, options, stop)
+    let mut best = Best::new(problem);
+    let is_large = problem.buffers.len() > MANY;
+    portfolio::try_orders(problem, &mut best, stop, ..portfolio::GOOD_ATTEMPTS);
+    if is_large {
+        peak::improve(problem, options, stop, &mut best);
+    }
+    portfolio::try_orders(problem, &mut best, stop, portfolio::GOOD_ATTEMPTS..);
+    if !is_large && exact::is_plain(problem) {
+        exact::improve(problem, options, stop, &mut best);
+    } else {
+        reorder::improve(problem, options, stop, &mut best);
+    }
+    best.into_placement()
 }
+
+/// From how many buffers on the search is confined to the fullest steps.
+const MANY: usize = 4_000;
 
 /// Asked now and then by a planner: true ends the search.
 pub type Stop<'s> = &'s (dyn Fn() -> bool + Sync);

@@ -7,6 +7,7 @@ use super::greedy::{Fit, Order, greedy};
 use super::separations::Separations;
 use super::{BufferId, Options, Placement, Problem, Stop, lower_bound};
 use cranelift_entity::PrimaryMap;
+use std::slice::SliceIndex;
 
 /// The best placement so far and what ends the search for a better one.
 pub(super) struct Best {
@@ -53,6 +54,22 @@ impl Best {
         }
     }
 
+    /// [`Best::offer`] for a placement that is copied only if it is taken.
+    pub(super) fn offer_ref(
+        &mut self,
+        offsets: &PrimaryMap<BufferId, u64>,
+        size_bytes: u64,
+        planner: &'static str,
+    ) {
+        if size_bytes < self.size_bytes {
+            self.offer(Some((offsets.clone(), size_bytes)), planner);
+        }
+    }
+
+    fn has_placement(&self) -> bool {
+        self.size_bytes < u64::MAX
+    }
+
     pub(super) fn into_placement(self) -> Placement {
         let proved_best = self.size_bytes <= self.lower_bound_bytes;
         let Self { offsets, size_bytes, lower_bound_bytes, planner, .. } = self;
@@ -60,40 +77,61 @@ impl Best {
     }
 }
 
-/// The orders and fits in the order of trial, each with its name. The first is always run to its end.
-pub(super) const ATTEMPTS: [(&str, Order, Fit); 14] = [
+/// A greedy placement, with its name.
+pub(super) type Attempt = (&'static str, Order, Fit);
+
+/// The orders and fits in the order of trial, each with its name: those that most often are the best come first.
+pub(super) const ATTEMPTS: [Attempt; 24] = [
     ("size-first", Order::Size, Fit::First),
-    ("size-best", Order::Size, Fit::Best),
+    ("peak-birth-first", Order::PeakBirth, Fit::First),
+    ("peak-life-first", Order::PeakLife, Fit::First),
+    ("peak-death-first", Order::PeakDeath, Fit::First),
+    ("breadth-life-first", Order::BreadthLife, Fit::First),
+    ("size-breadth-first", Order::SizeBreadth, Fit::First),
     ("area-first", Order::Area, Fit::First),
-    ("area-best", Order::Area, Fit::Best),
     ("breadth-first", Order::Breadth, Fit::First),
-    ("breadth-best", Order::Breadth, Fit::Best),
     ("life-first", Order::Life, Fit::First),
-    ("life-best", Order::Life, Fit::Best),
     ("degree-first", Order::Degree, Fit::First),
-    ("degree-best", Order::Degree, Fit::Best),
     ("birth-first", Order::Birth, Fit::First),
-    ("birth-best", Order::Birth, Fit::Best),
     ("death-first", Order::Death, Fit::First),
+    ("size-best", Order::Size, Fit::Best),
+    ("peak-birth-best", Order::PeakBirth, Fit::Best),
+    ("peak-life-best", Order::PeakLife, Fit::Best),
+    ("peak-death-best", Order::PeakDeath, Fit::Best),
+    ("breadth-life-best", Order::BreadthLife, Fit::Best),
+    ("size-breadth-best", Order::SizeBreadth, Fit::Best),
+    ("area-best", Order::Area, Fit::Best),
+    ("breadth-best", Order::Breadth, Fit::Best),
+    ("life-best", Order::Life, Fit::Best),
+    ("degree-best", Order::Degree, Fit::Best),
+    ("birth-best", Order::Birth, Fit::Best),
     ("death-best", Order::Death, Fit::Best),
 ];
 
 /// The best of [`ATTEMPTS`], the first of equals.
 pub(super) fn portfolio(problem: &Problem, _options: &Options, stop: Stop<'_>) -> Placement {
     let mut best = Best::new(problem);
-    try_orders(problem, &mut best, stop);
+    try_orders(problem, &mut best, stop, ..);
     best.into_placement()
 }
 
-/// Tries [`ATTEMPTS`] until one is enough or `stop` says so; the first is always run to its end.
-pub(super) fn try_orders(problem: &Problem, best: &mut Best, stop: Stop<'_>) {
+/// How many of [`ATTEMPTS`] are tried before a search that could be faster than the others.
+pub(super) const GOOD_ATTEMPTS: usize = 6;
+
+/// Tries a range of [`ATTEMPTS`] until one is enough or `stop` says so; one at least is run to its end.
+pub(super) fn try_orders(
+    problem: &Problem,
+    best: &mut Best,
+    stop: Stop<'_>,
+    range: impl SliceIndex<[Attempt], Output = [Attempt]>,
+) {
     let separations = Separations::new(problem);
-    for (name, order, fit) in ATTEMPTS {
-        let found = greedy(problem, &separations, &order.sort(problem), fit, best.size_bytes);
-        best.offer(found, name);
-        if best.is_enough() || stop() {
+    for &(name, order, fit) in &ATTEMPTS[range] {
+        if best.is_enough() || (best.has_placement() && stop()) {
             break;
         }
+        let found = greedy(problem, &separations, &order.sort(problem), fit, best.size_bytes);
+        best.offer(found, name);
     }
 }
 

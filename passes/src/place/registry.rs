@@ -2,8 +2,10 @@
 
 use super::exact::exact;
 use super::greedy::{Fit, Order};
+use super::peak::peak;
 use super::portfolio::{portfolio, single};
-use super::{Options, Placement, Problem, Stop};
+use super::reorder::reorder;
+use super::{Options, Placement, Problem, Stop, place_until};
 
 /// A way to place buffers, as `plan{planner=NAME}` names it.
 #[derive(Clone, Copy)]
@@ -18,15 +20,26 @@ pub struct Planner {
 
 /// All planners. A new one is a new row here, and all law tests then apply to it.
 pub const PLANNERS: &[Planner] = &[
+    Planner { name: "auto", doc: "what fits the problem's size and kind", run: place_until },
     Planner {
         name: "portfolio",
-        doc: "the best of seven orders, each by first fit and by best fit",
+        doc: "the best of twelve orders, each by first fit and by best fit",
         run: portfolio,
     },
     Planner {
         name: "exact",
         doc: "the portfolio, then a search that ends at the bound or with a proof, within its nodes",
         run: exact,
+    },
+    Planner {
+        name: "peak",
+        doc: "the portfolio, then a search of the fullest steps with everything else around them",
+        run: peak,
+    },
+    Planner {
+        name: "reorder",
+        doc: "the portfolio, then a walk through other orders that moves the topmost buffers forward",
+        run: reorder,
     },
     Planner {
         name: "size",

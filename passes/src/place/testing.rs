@@ -1,5 +1,6 @@
 //! What the tests of this folder share: short constructors and a source of random problems.
 
+use super::random::Random;
 use super::{Buffer, BufferId, Overlap, Problem, Step};
 
 /// A buffer without alignment and pin; both steps are included.
@@ -13,24 +14,6 @@ pub(super) fn aligned(first: u32, last: u32, size_bytes: u64, align: u64) -> Buf
 
 pub(super) fn problem(buffers: &[Buffer]) -> Problem {
     Problem { buffers: buffers.iter().copied().collect(), ..Problem::default() }
-}
-
-/// SplitMix64 (Steele, Lea and Flood, 2014).
-pub(super) struct Random(pub(super) u64);
-
-impl Random {
-    pub(super) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// A number from `low` to `high`, both included.
-    pub(super) fn range(&mut self, low: u64, high: u64) -> u64 {
-        low + self.next() % (high - low + 1)
-    }
 }
 
 /// Ways to draw a random problem; together they reach every feature of a [`Problem`].

@@ -23,21 +23,50 @@ const MAX_MEMBERS: usize = 4_000_000;
 /// The best greedy placement, then the search; see the module's documentation.
 pub(super) fn exact(problem: &Problem, options: &Options, stop: Stop<'_>) -> Placement {
     let mut best = Best::new(problem);
-    try_orders(problem, &mut best, stop);
+    try_orders(problem, &mut best, stop, ..);
     improve(problem, options, stop, &mut best);
     best.into_placement()
 }
 
+/// Whether the search models the problem: it has neither pins nor overlaps.
+pub(super) fn is_plain(problem: &Problem) -> bool {
+    problem.overlaps.is_empty() && problem.buffers.values().all(|buffer| buffer.pin.is_none())
+}
+
+/// [`exact`], if the sections have at most `max_members` members and the capacity is met.
+pub(super) fn place_small(
+    problem: &Problem,
+    options: &Options,
+    stop: Stop<'_>,
+    max_members: usize,
+) -> Option<Placement> {
+    let model = Model::new(problem, max_members)?;
+    let mut best = Best::new(problem);
+    if problem.capacity.is_none() {
+        try_orders(problem, &mut best, stop, ..);
+    }
+    descend(problem, &model, options, stop, &mut best);
+    best.is_enough().then(|| best.into_placement())
+}
+
 /// Searches for smaller placements until one is enough, `options.max_nodes` are used up, or `stop` says so.
 pub(super) fn improve(problem: &Problem, options: &Options, stop: Stop<'_>, best: &mut Best) {
-    let is_plain = problem.overlaps.is_empty() && problem.buffers.values().all(|buffer| buffer.pin.is_none());
-    if best.is_enough() || !is_plain || options.max_nodes == 0 {
+    if best.is_enough() || !is_plain(problem) {
         return;
     }
-    let Some(model) = Model::new(problem, MAX_MEMBERS) else { return };
-    let mut descent = Descent { problem, model: &model, options, stop, best, nodes_left: options.max_nodes };
-    let mut nodes = options.max_nodes.div_ceil(2).min(64 * 1024);
-    while descent.cycle(nodes) {
+    if let Some(model) = Model::new(problem, MAX_MEMBERS) {
+        descend(problem, &model, options, stop, best);
+    }
+}
+
+fn descend(problem: &Problem, model: &Model, options: &Options, stop: Stop<'_>, best: &mut Best) {
+    let mut descent = Descent { problem, model, options, stop, best, nodes_left: options.max_nodes };
+    // With a capacity there is only one question, which may have all nodes.
+    let mut nodes = match problem.capacity {
+        Some(_) => options.max_nodes,
+        None => options.max_nodes.div_ceil(2).min(64 * 1024),
+    };
+    while !descent.is_over() && descent.cycle(nodes) {
         nodes = nodes.saturating_mul(4);
     }
 }

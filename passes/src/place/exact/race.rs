@@ -34,7 +34,7 @@ pub(super) fn race(model: &Model, target: u64, nodes: u64, threads: usize, stop:
     let runners: Vec<Mutex<Option<Search<'_>>>> = strategies().iter().map(|_| Mutex::new(None)).collect();
     let mut left = nodes;
     for round in 0.. {
-        let slice = (NODES_PER_ITEM * model.items.len() as u64) << round.min(32);
+        let slice = (NODES_PER_ITEM * model.items.len() as u64).max(1) << round.min(32);
         let width = runners.len().min(WIDTH * (round + 1)).min(left.div_ceil(slice) as usize);
         let heat = Heat { model, target, runners: &runners[..width], slice, left, stop };
         let (verdict, used) = heat.run(threads);

@@ -1,0 +1,70 @@
+//! Which placement of the fullest steps leaves room for everything else.
+//!
+//! With thousands of buffers only a small part of the time is hard: the steps at which nearly all of the arena
+//! is live. The buffers alive there are placed by the exact search, all others fill the rest greedily. (Compare
+//! idealloc, Lamprou et al., 2024, which boxes buffers of like lives for the same purpose: it decides
+//! first what cannot be decided later.)
+//!
+//! ```text
+//! live bytes        _#_ _
+//!               _#__###_#__      the buffers alive at the steps marked # are searched,
+//!            ___################     the others placed around them by size
+//! ```
+
+use super::exact;
+use super::greedy::{Fit, Order, breadths, greedy};
+use super::portfolio::{Best, try_orders};
+use super::separations::Separations;
+use super::{Options, Placement, Problem, Stop};
+
+/// From how many per mille of the bound on a step counts as full, in the order of trial.
+const SHARES: [u64; 4] = [900, 800, 950, 980];
+
+/// The most members of sections that the search of the full steps takes on: at this size it takes a second.
+const MAX_MEMBERS: usize = 400_000;
+
+/// The portfolio, then [`improve`].
+pub(super) fn peak(problem: &Problem, options: &Options, stop: Stop<'_>) -> Placement {
+    let mut best = Best::new(problem);
+    try_orders(problem, &mut best, stop, ..);
+    improve(problem, options, stop, &mut best);
+    best.into_placement()
+}
+
+/// Tries each of [`SHARES`] until one placement is enough.
+pub(super) fn improve(problem: &Problem, options: &Options, stop: Stop<'_>, best: &mut Best) {
+    if best.is_enough() || !exact::is_plain(problem) {
+        return;
+    }
+    let separations = Separations::new(problem);
+    let breadths = breadths(problem);
+    for share in SHARES {
+        if stop() {
+            return;
+        }
+        let full = (u128::from(best.lower_bound_bytes) * u128::from(share) / 1000) as u64;
+        let mut pinned = problem.clone();
+        for (id, buffer) in &mut pinned.buffers {
+            if breadths[id] < full {
+                buffer.size_bytes = 0;
+            }
+        }
+        pinned.capacity = Some(best.target());
+        let Some(placement) = exact::place_small(&pinned, options, stop, MAX_MEMBERS) else { continue };
+        for (id, buffer) in &mut pinned.buffers {
+            if buffer.size_bytes == 0 {
+                buffer.size_bytes = problem.buffers[id].size_bytes;
+            } else {
+                buffer.pin = Some(placement.offsets[id]);
+            }
+        }
+        for (order, fit) in
+            [(Order::Size, Fit::First), (Order::SizeBreadth, Fit::First), (Order::Size, Fit::Best)]
+        {
+            best.offer(greedy(&pinned, &separations, &order.sort(&pinned), fit, best.size_bytes), "peak");
+            if best.is_enough() {
+                return;
+            }
+        }
+    }
+}
