@@ -390,7 +390,7 @@ impl Body for Conv2d {
         unsafe {
             let images = Images::new(operands, self.prologue);
             match self.path {
-                Path::Lanes => lanes::run(s, self, &images, part as usize),
+                Path::Lanes => lanes::run::<S>(self, &images, part as usize),
                 _ => rows::run(s, self, &images, part as usize, scratch.cast()),
             }
         }

@@ -6,24 +6,14 @@
 
 use crate::abi::piece;
 use crate::conv::{Conv2d, Images, Pixel};
-use crate::map::{Finish, apply};
+use crate::map::{Apply, Finish, apply};
 use crate::math;
-use crate::pack::{PANEL, Panel};
-use crate::simd::Simd;
+use crate::pack::PANEL;
+use crate::simd::{First, Simd, Task, Whole, Width, opaque};
 use std::ops::Range;
 
-/// Up to a vector of channels of one output line.
-#[derive(Clone, Copy)]
-struct Strip<'c> {
-    conv: &'c Conv2d,
-    images: &'c Images,
-    line: &'c Line,
-    /// The first channel, and how many there are.
-    channel: usize,
-    channels: usize,
-    /// The channels' weights, rows of 16 floats.
-    weights: *const f32,
-}
+/// Floats of a row of packed weights.
+const ROW: usize = PANEL / 2;
 
 /// An output line.
 struct Line {
@@ -52,87 +42,6 @@ impl Line {
     }
 }
 
-/// Runs part `part`: a range of output lines and of panels.
-///
-/// # Safety
-/// That of [`crate::KernelFn`], with `Conv2d`'s operands.
-#[inline(always)]
-pub(crate) unsafe fn run<S: Simd>(s: S, conv: &Conv2d, images: &Images, part: usize) {
-    // SAFETY: the caller's promise; the path is chosen for these groups only.
-    unsafe {
-        match conv.in_group {
-            1 => part_of::<S, 1>(s, conv, images, part),
-            2 => part_of::<S, 2>(s, conv, images, part),
-            4 => part_of::<S, 4>(s, conv, images, part),
-            _ => part_of::<S, 8>(s, conv, images, part),
-        }
-    }
-}
-
-#[inline(always)]
-unsafe fn part_of<S: Simd, const G: usize>(s: S, conv: &Conv2d, images: &Images, part: usize) {
-    let panel_parts = conv.panel_parts as usize;
-    let panels = piece(conv.panels().count(), panel_parts, part % panel_parts);
-    let lines = conv.batch as usize * conv.out_h as usize;
-    for index in piece(lines, conv.row_parts as usize, part / panel_parts) {
-        let line = &Line::new(conv, index);
-        for index in panels.clone() {
-            let panel: Panel = conv.panels().get(index);
-            for lane in (0..panel.count).step_by(S::LANES) {
-                let (channel, channels) = (panel.first + lane, (panel.count - lane).min(S::LANES));
-                // SAFETY: the caller's promise; the panel's weights start at its offset.
-                unsafe {
-                    let weights = images.weights.add(panel.offset + lane);
-                    strip_line::<S, G>(s, Strip { conv, images, line, channel, channels, weights });
-                }
-            }
-        }
-        // SAFETY: these outputs were just written by this part.
-        unsafe { activate(s, conv, images, line, panels.clone()) };
-    }
-}
-
-/// Applies a function that the tiles left for later to a line's outputs.
-#[inline(always)]
-unsafe fn activate<S: Simd>(s: S, conv: &Conv2d, images: &Images, line: &Line, panels: Range<usize>) {
-    if !conv.activation.is_deferred() || panels.is_empty() {
-        return;
-    }
-    let (first, last) = (conv.panels().get(panels.start), conv.panels().get(panels.end - 1));
-    let channels = last.first + last.count - first.first;
-    for x in 0..conv.out_w as usize {
-        let pixel = Pixel { n: line.n, y: line.y, x };
-        // SAFETY: the pixel's channels are outputs of this part.
-        unsafe {
-            let at = images.out.add(conv.strides.output.offset(pixel) + first.first);
-            apply(s, conv.activation, at, at, channels);
-        }
-    }
-}
-
-#[inline(always)]
-unsafe fn strip_line<S: Simd, const G: usize>(s: S, strip: Strip<'_>) {
-    let Strip { conv, line, .. } = strip;
-    let mut x = 0;
-    while x < conv.out_w as usize {
-        let inside = line.interior.contains(&x);
-        let left = if inside { line.interior.end - x } else { 1 };
-        let kx = if inside {
-            0..conv.kernel_w as usize
-        } else {
-            taps(x, conv.stride_w, conv.dilation_w, conv.pad_left, conv.kernel_w, conv.in_w)
-        };
-        // SAFETY: the caller's promise; the pixels are inside the line, and those of the interior have the same taps.
-        x += unsafe {
-            match left {
-                8.. => tile::<S, G, 8>(s, strip, x, kx),
-                4.. => tile::<S, G, 4>(s, strip, x, kx),
-                _ => tile::<S, G, 1>(s, strip, x, kx),
-            }
-        };
-    }
-}
-
 /// The taps of an axis that are inside the image for output index `at`.
 #[inline(always)]
 fn taps(at: usize, stride: u32, dilation: u32, pad: u32, kernel: u32, size: u32) -> Range<usize> {
@@ -143,99 +52,230 @@ fn taps(at: usize, stride: u32, dilation: u32, pad: u32, kernel: u32, size: u32)
     first..end.max(first)
 }
 
-/// Computes `P` pixels from `x` on, which have the same taps inside the image; returns `P`.
+/// Runs part `part`: a range of output lines and of panels.
+///
+/// # Safety
+/// That of [`crate::KernelFn`], with `Conv2d`'s operands.
 #[inline(always)]
-unsafe fn tile<S: Simd, const G: usize, const P: usize>(
-    s: S,
-    strip: Strip<'_>,
-    x: usize,
-    kx: Range<usize>,
-) -> usize {
-    let Strip { conv, images, channels, .. } = strip;
-    let pixel = Pixel { n: strip.line.n, y: strip.line.y, x };
-    let mut lanes = [s.splat_int(0); G];
-    for (j, lanes) in lanes.iter_mut().enumerate() {
-        // SAFETY: a row of the table has 16 lanes.
-        *lanes = unsafe { s.load_int(permutation::<G>(j).as_ptr()) };
-    }
-    // SAFETY: the caller's promise; the output has the strip's channels of all `P` pixels.
-    unsafe {
-        let mut sums = begin::<S, P>(s, strip, pixel);
-        accumulate::<S, G, P>(s, strip, (x, kx), lanes, &mut sums);
-        let output = &conv.strides.output;
-        let to = images.out.add(output.offset(pixel) + strip.channel);
-        for (p, sum) in sums.into_iter().enumerate() {
-            let value = match conv.activation.finish() {
-                Finish::Clip { lo, hi } => math::clip(s, sum, lo, hi),
-                Finish::Store => sum,
-            };
-            s.store_first(to.add(p * output.w as usize), channels, value);
+pub(crate) unsafe fn run<S: Simd>(conv: &Conv2d, images: &Images, part: usize) {
+    let panel_parts = conv.panel_parts as usize;
+    let panels = piece(conv.panels().count(), panel_parts, part % panel_parts);
+    let lines = conv.batch as usize * conv.out_h as usize;
+    for index in piece(lines, conv.row_parts as usize, part / panel_parts) {
+        let line = &Line::new(conv, index);
+        // SAFETY: the caller's promise; `activate` follows the strips, which write its operands.
+        unsafe {
+            for panel in panels.clone() {
+                panel_line::<S>(conv, images, line, panel);
+            }
+            activate::<S>(conv, images, line, panels.clone());
         }
     }
-    P
 }
 
-/// Adds the products of all taps inside the image, in the order (ky, kx, j).
+/// Computes a panel's channels of a line, a vector at a time.
 #[inline(always)]
-unsafe fn accumulate<S: Simd, const G: usize, const P: usize>(
+unsafe fn panel_line<S: Simd>(conv: &Conv2d, images: &Images, line: &Line, index: usize) {
+    let panel = conv.panels().get(index);
+    for lane in (0..panel.count).step_by(S::LANES) {
+        let count = (panel.count - lane).min(S::LANES);
+        // SAFETY: the panel's weights start at its offset.
+        let weights = unsafe { images.weights.add(panel.offset + lane) };
+        let strip = Strip { conv, images, line, channel: panel.first + lane, count, weights };
+        // SAFETY: the caller's promise; the path is chosen for these groups only.
+        unsafe {
+            match (conv.in_group, conv.kernel_w) {
+                (1, 3) => strip_line::<S, 1, 3>(strip),
+                (1, 5) => strip_line::<S, 1, 5>(strip),
+                (1, _) => strip_line::<S, 1, 0>(strip),
+                (2, _) => strip_line::<S, 2, 0>(strip),
+                (4, _) => strip_line::<S, 4, 0>(strip),
+                _ => strip_line::<S, 8, 0>(strip),
+            }
+        }
+    }
+}
+
+/// Applies a function that the tiles left for later to a line's outputs.
+#[inline(always)]
+unsafe fn activate<S: Simd>(conv: &Conv2d, images: &Images, line: &Line, panels: Range<usize>) {
+    if !conv.activation.is_deferred() || panels.is_empty() {
+        return;
+    }
+    let (first, last) = (conv.panels().get(panels.start), conv.panels().get(panels.end - 1));
+    let channels = last.first + last.count - first.first;
+    for x in 0..conv.out_w as usize {
+        let pixel = Pixel { n: line.n, y: line.y, x };
+        // SAFETY: the pixel's channels are outputs of this part.
+        unsafe {
+            let at = images.out.add(conv.strides.output.offset(pixel) + first.first);
+            apply::<S>(Apply { code: conv.activation, from: at, to: at, n: channels });
+        }
+    }
+}
+
+/// Up to a vector of channels of one output line.
+#[derive(Clone, Copy)]
+struct Strip<'c> {
+    conv: &'c Conv2d,
+    images: &'c Images,
+    line: &'c Line,
+    /// The first channel, and how many there are.
+    channel: usize,
+    count: usize,
+    /// The channels' weights.
+    weights: *const f32,
+}
+
+/// Computes a strip, as a function of its own, so that its sums get all registers. `G` channels a group; `K` is the kernel's width,
+/// or 0 for any.
+///
+/// # Safety
+/// The machine has `S`; the strip's operands are those of [`run`].
+#[inline(never)]
+unsafe fn strip_line<S: Simd, const G: usize, const K: usize>(strip: Strip<'_>) {
+    // SAFETY: the caller's promise.
+    unsafe { S::vectorize(StripTask::<G, K>(strip)) }
+}
+
+struct StripTask<'c, const G: usize, const K: usize>(Strip<'c>);
+
+impl<S: Simd, const G: usize, const K: usize> Task<S> for StripTask<'_, G, K> {
+    #[inline(always)]
+    unsafe fn run(self, s: S) {
+        // SAFETY: the caller's promise; `First` is as wide as the strip.
+        unsafe {
+            if self.0.count == S::LANES {
+                Tiles::<S, Whole, G>::new(s, Whole, self.0).line::<K>();
+            } else {
+                Tiles::<S, First<S>, G>::new(s, First(s.mask(self.0.count)), self.0).line::<K>();
+            }
+        }
+    }
+}
+
+/// What the tiles of a strip share.
+struct Tiles<'c, S: Simd, W, const G: usize> {
     s: S,
-    strip: Strip<'_>,
-    (x, taps): (usize, Range<usize>),
+    width: W,
+    strip: Strip<'c>,
+    bias: S::F,
+    /// For each input channel of a group, which lane each output lane takes.
     lanes: [S::I; G],
-    sums: &mut [S::F; P],
-) {
-    let Strip { conv, images, line, .. } = strip;
-    let input = &conv.strides.input;
-    let step = conv.stride_w as usize * input.w as usize;
-    let [top, left] = [line.y * conv.stride_h as usize, x * conv.stride_w as usize];
-    for ky in line.ky.clone() {
-        let y = top + ky * conv.dilation_h as usize - conv.pad_top as usize;
-        for kx in taps.clone() {
-            let x = left + kx * conv.dilation_w as usize - conv.pad_left as usize;
-            let tap = ky * conv.kernel_w as usize + kx;
-            let mut values = [s.splat(0.0); P];
-            // SAFETY: `taps` keeps to the image, masks to the strip's channels; each tap has `G` rows of weights.
-            unsafe {
-                let from = images.x.add(input.offset(Pixel { n: line.n, y, x }) + strip.channel);
-                for (p, value) in values.iter_mut().enumerate() {
-                    *value = s.load_first(from.add(p * step), strip.channels);
+    /// The line's first pixel of each image, at the strip's channel; the residual may be null.
+    x: *const f32,
+    out: *mut f32,
+    residual: *const f32,
+}
+
+impl<'c, S: Simd, W: Width<S>, const G: usize> Tiles<'c, S, W, G> {
+    #[inline(always)]
+    unsafe fn new(s: S, width: W, strip: Strip<'c>) -> Self {
+        let Strip { conv, images, line, channel, .. } = strip;
+        let mut lanes = [s.splat_int(0); G];
+        for (j, lanes) in lanes.iter_mut().enumerate() {
+            let row: [i32; 16] = std::array::from_fn(|lane| (lane / G * G + j) as i32);
+            // SAFETY: the row has 16 lanes.
+            *lanes = unsafe { s.load_int(row.as_ptr()) };
+        }
+        let pixel = Pixel { n: line.n, y: line.y, x: 0 };
+        let image = Pixel { n: line.n, y: 0, x: 0 };
+        // SAFETY: bias has all channels and the images all pixels, where they are given.
+        unsafe {
+            let bias =
+                if images.bias.is_null() { s.splat(0.0) } else { width.load(s, images.bias.add(channel)) };
+            let residual = if images.residual.is_null() {
+                images.residual
+            } else {
+                images.residual.add(conv.strides.residual.offset(pixel) + channel)
+            };
+            let x = images.x.add(conv.strides.input.offset(image) + channel);
+            let out = images.out.add(conv.strides.output.offset(pixel) + channel);
+            Tiles { s, width, strip, bias, lanes, x, out, residual }
+        }
+    }
+
+    /// Computes the line: tiles of 8, then of 4 pixels where every tap is inside, single pixels elsewhere.
+    #[inline(always)]
+    unsafe fn line<const K: usize>(&self) {
+        let Strip { conv, line, .. } = self.strip;
+        let width = conv.kernel_w as usize;
+        let mut x = 0;
+        while x < conv.out_w as usize {
+            let inside = if line.interior.contains(&x) { line.interior.end - x } else { 0 };
+            // SAFETY: the pixels are inside the line, and every tap given is inside the image.
+            x += unsafe {
+                match inside {
+                    8.. => self.tile::<8>(x, if K > 0 { 0..K } else { 0..width }),
+                    4.. => self.tile::<4>(x, if K > 0 { 0..K } else { 0..width }),
+                    1.. => self.tile::<1>(x, 0..width),
+                    0 => {
+                        let (pad, in_w) = (conv.pad_left, conv.in_w);
+                        self.tile::<1>(x, taps(x, conv.stride_w, conv.dilation_w, pad, conv.kernel_w, in_w))
+                    }
                 }
-                for (j, &lanes) in lanes.iter().enumerate() {
-                    let weight = s.load(strip.weights.add((tap * G + j) * PANEL / 2));
-                    for (sum, &value) in sums.iter_mut().zip(&values) {
-                        let value = if G == 1 { value } else { s.permute(value, lanes) };
-                        *sum = s.mul_add(value, weight, *sum);
+            };
+        }
+    }
+
+    /// Computes `P` pixels from `x` on, which have the taps `kx` inside the image; returns `P`.
+    #[inline(always)]
+    unsafe fn tile<const P: usize>(&self, x: usize, kx: Range<usize>) -> usize {
+        let (s, conv) = (self.s, self.strip.conv);
+        let mut sums = [self.bias; P];
+        // SAFETY: the caller's promise: all pixels are inside the output, and the residual if there is one.
+        unsafe {
+            if !self.residual.is_null() {
+                let step = conv.strides.residual.w as usize;
+                for (p, sum) in sums.iter_mut().enumerate() {
+                    *sum = s.add(*sum, self.width.load(s, self.residual.add((x + p) * step)));
+                }
+            }
+            self.accumulate(x, kx, &mut sums);
+            if let Finish::Clip { lo, hi } = conv.activation.finish() {
+                for sum in &mut sums {
+                    *sum = math::clip(s, *sum, lo, hi);
+                }
+            }
+            let step = conv.strides.output.w as usize;
+            let to = self.out.add(x * step);
+            for (p, &sum) in sums.iter().enumerate() {
+                self.width.store(s, to.add(p * step), sum);
+            }
+        }
+        P
+    }
+
+    /// Adds the products of the taps, in the order (ky, kx, j).
+    #[inline(always)]
+    unsafe fn accumulate<const P: usize>(&self, x: usize, kx: Range<usize>, sums: &mut [S::F; P]) {
+        let Strip { conv, line, weights, .. } = self.strip;
+        let s = self.s;
+        let (h, w) = (conv.strides.input.h as usize, conv.strides.input.w as usize);
+        let (step, tap_step) = (conv.stride_w as usize * w, conv.dilation_w as usize * w);
+        let (top, left) = (line.y * conv.stride_h as usize, x * conv.stride_w as usize);
+        for ky in line.ky.clone() {
+            let y = top + ky * conv.dilation_h as usize - conv.pad_top as usize;
+            // The first taps may lie outside: only those of `kx` are read.
+            let row = self.x.wrapping_add(y * h + left * w).wrapping_sub(conv.pad_left as usize * w);
+            for kx in kx.clone() {
+                let mut values = [self.bias; P];
+                // SAFETY: the tap is inside the image; each tap has `G` rows of weights.
+                unsafe {
+                    let from = opaque(row.wrapping_add(kx * tap_step));
+                    for (p, value) in values.iter_mut().enumerate() {
+                        *value = self.width.load(s, from.add(p * step));
+                    }
+                    let tap = weights.add((ky * conv.kernel_w as usize + kx) * G * ROW);
+                    for (j, &lanes) in self.lanes.iter().enumerate() {
+                        let weight = s.load(tap.add(j * ROW));
+                        for (sum, &value) in sums.iter_mut().zip(&values) {
+                            let value = if G == 1 { value } else { s.permute(value, lanes) };
+                            *sum = s.mul_add(value, weight, *sum);
+                        }
                     }
                 }
             }
         }
     }
-}
-
-/// Bias + residual for each pixel.
-#[inline(always)]
-unsafe fn begin<S: Simd, const P: usize>(s: S, strip: Strip<'_>, pixel: Pixel) -> [S::F; P] {
-    let Strip { conv, images, channel, channels, .. } = strip;
-    let mut sums = [s.splat(0.0); P];
-    // SAFETY: bias has all channels, the residual all output pixels, where they are given.
-    unsafe {
-        if !images.bias.is_null() {
-            sums = [s.load_first(images.bias.add(channel), channels); P];
-        }
-        if !images.residual.is_null() {
-            let residual = &conv.strides.residual;
-            let from = images.residual.add(residual.offset(pixel) + channel);
-            for (p, sum) in sums.iter_mut().enumerate() {
-                let value = s.load_first(from.add(p * residual.w as usize), channels);
-                *sum = s.add(*sum, value);
-            }
-        }
-    }
-    sums
-}
-
-/// For output lane l in groups of `G`: the lane of its group's input channel `j`.
-#[inline(always)]
-fn permutation<const G: usize>(j: usize) -> [i32; 16] {
-    std::array::from_fn(|lane| (lane / G * G + j) as i32)
 }

@@ -2,7 +2,7 @@
 
 use crate::abi::{Body, Kernel, KernelFn, Operands, entry_of, piece};
 use crate::isa::Isa;
-use crate::simd::Simd;
+use crate::simd::{Simd, Task};
 use crate::{math, scalar};
 
 /// A function of one `f32`; [`crate::scalar`] says what each computes, to the bit.
@@ -179,31 +179,48 @@ macro_rules! strip {
 }
 
 /// `to[i] = code(from[i])` for `n` elements.
+#[derive(Clone, Copy)]
+pub(crate) struct Apply {
+    pub(crate) code: FunctionCode,
+    pub(crate) from: *const f32,
+    pub(crate) to: *mut f32,
+    pub(crate) n: usize,
+}
+
+/// Runs an [`Apply`] as a function of its own: sixteen functions are too much code to be repeated in every kernel.
 ///
 /// # Safety
-/// `from` is valid for reads and `to` for writes of `n` floats; they are the same or do not overlap.
-#[inline(always)]
-pub(crate) unsafe fn apply<S: Simd>(s: S, code: FunctionCode, from: *const f32, to: *mut f32, n: usize) {
-    let FunctionCode { kind, a, b } = code;
-    // SAFETY: `strip!` accesses elements below `n` only.
-    unsafe {
-        match kind {
-            kind::RELU => strip!(s, from, to, n, |x| math::relu(s, x)),
-            kind::CLIP => strip!(s, from, to, n, |x| math::clip(s, x, a, b)),
-            kind::SIGMOID => strip!(s, from, to, n, |x| math::sigmoid(s, x)),
-            kind::SILU => strip!(s, from, to, n, |x| math::silu(s, x)),
-            kind::HARD_SIGMOID => strip!(s, from, to, n, |x| math::hard_sigmoid(s, x, a, b)),
-            kind::HARD_SWISH => strip!(s, from, to, n, |x| math::hard_swish(s, x)),
-            kind::TANH => strip!(s, from, to, n, |x| math::tanh(s, x)),
-            kind::GELU => strip!(s, from, to, n, |x| math::gelu(s, x)),
-            kind::GELU_TANH => strip!(s, from, to, n, |x| math::gelu_tanh(s, x)),
-            kind::LEAKY_RELU => strip!(s, from, to, n, |x| math::leaky_relu(s, x, a)),
-            kind::EXP => strip!(s, from, to, n, |x| math::exp(s, x)),
-            kind::LOG => strip!(s, from, to, n, |x| math::log(s, x)),
-            kind::ERF => strip!(s, from, to, n, |x| math::erf(s, x)),
-            kind::SOFTPLUS => strip!(s, from, to, n, |x| math::softplus(s, x)),
-            kind::SQRT => strip!(s, from, to, n, |x| s.sqrt(x)),
-            _ => strip!(s, from, to, n, |x| x),
+/// `from` is valid for reads and `to` for writes of `n` floats; they are the same or do not overlap. The machine has `S`.
+#[inline(never)]
+pub(crate) unsafe fn apply<S: Simd>(apply: Apply) {
+    // SAFETY: the caller's promise.
+    unsafe { S::vectorize(apply) }
+}
+
+impl<S: Simd> Task<S> for Apply {
+    #[inline(always)]
+    unsafe fn run(self, s: S) {
+        let Apply { code: FunctionCode { kind, a, b }, from, to, n } = self;
+        // SAFETY: `strip!` accesses elements below `n` only.
+        unsafe {
+            match kind {
+                kind::RELU => strip!(s, from, to, n, |x| math::relu(s, x)),
+                kind::CLIP => strip!(s, from, to, n, |x| math::clip(s, x, a, b)),
+                kind::SIGMOID => strip!(s, from, to, n, |x| math::sigmoid(s, x)),
+                kind::SILU => strip!(s, from, to, n, |x| math::silu(s, x)),
+                kind::HARD_SIGMOID => strip!(s, from, to, n, |x| math::hard_sigmoid(s, x, a, b)),
+                kind::HARD_SWISH => strip!(s, from, to, n, |x| math::hard_swish(s, x)),
+                kind::TANH => strip!(s, from, to, n, |x| math::tanh(s, x)),
+                kind::GELU => strip!(s, from, to, n, |x| math::gelu(s, x)),
+                kind::GELU_TANH => strip!(s, from, to, n, |x| math::gelu_tanh(s, x)),
+                kind::LEAKY_RELU => strip!(s, from, to, n, |x| math::leaky_relu(s, x, a)),
+                kind::EXP => strip!(s, from, to, n, |x| math::exp(s, x)),
+                kind::LOG => strip!(s, from, to, n, |x| math::log(s, x)),
+                kind::ERF => strip!(s, from, to, n, |x| math::erf(s, x)),
+                kind::SOFTPLUS => strip!(s, from, to, n, |x| math::softplus(s, x)),
+                kind::SQRT => strip!(s, from, to, n, |x| s.sqrt(x)),
+                _ => strip!(s, from, to, n, |x| x),
+            }
         }
     }
 }
@@ -249,12 +266,13 @@ unsafe impl Kernel for VectorMap {
 
 impl Body for VectorMap {
     #[inline(always)]
-    unsafe fn run<S: Simd>(&self, s: S, operands: Operands, part: u32, _scratch: *mut u8) {
+    unsafe fn run<S: Simd>(&self, _s: S, operands: Operands, part: u32, _scratch: *mut u8) {
         let range = piece(self.n as usize, self.parts as usize, part as usize);
         // SAFETY: both operands have `n` elements and parts do not overlap.
         unsafe {
             let from = operands.get::<f32>(1).add(range.start);
-            apply(s, self.code, from, operands.get::<f32>(0).add(range.start), range.len());
+            let to = operands.get::<f32>(0).add(range.start);
+            apply::<S>(Apply { code: self.code, from, to, n: range.len() });
         }
     }
 }

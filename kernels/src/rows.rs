@@ -7,7 +7,7 @@
 use crate::abi::piece;
 use crate::conv::{Conv2d, Images, Path};
 use crate::gather::Gather;
-use crate::map::{Finish, apply};
+use crate::map::{Apply, Finish, apply};
 use crate::pack::Panel;
 use crate::simd::Simd;
 use crate::tile::{Start, Tile, tile_function};
@@ -85,7 +85,7 @@ unsafe fn row_block<S: Simd>(
             // SAFETY: these outputs were just written by this part.
             unsafe {
                 let at = images.out.add(conv.strides.output.offset(conv.pixel(row)) + first.first);
-                apply(s, conv.activation, at, at, channels);
+                apply::<S>(Apply { code: conv.activation, from: at, to: at, n: channels });
             }
         }
     }

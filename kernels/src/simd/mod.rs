@@ -124,6 +124,71 @@ pub(crate) trait Simd: Copy + 'static {
     }
 }
 
+/// How many lanes of a vector lie in memory.
+pub(crate) trait Width<S: Simd>: Copy {
+    /// # Safety
+    /// `from` is valid for reads of the lanes.
+    unsafe fn load(self, s: S, from: *const f32) -> S::F;
+    /// # Safety
+    /// `to` is valid for writes of the lanes.
+    unsafe fn store(self, s: S, to: *mut f32, a: S::F);
+}
+
+/// All lanes.
+#[derive(Clone, Copy)]
+pub(crate) struct Whole;
+
+/// The masked lanes.
+#[derive(Clone, Copy)]
+pub(crate) struct First<S: Simd>(pub(crate) S::Mask);
+
+impl<S: Simd> Width<S> for Whole {
+    #[inline(always)]
+    unsafe fn load(self, s: S, from: *const f32) -> S::F {
+        // SAFETY: the caller's promise.
+        unsafe { s.load(from) }
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, s: S, to: *mut f32, a: S::F) {
+        // SAFETY: the caller's promise.
+        unsafe { s.store(to, a) }
+    }
+}
+
+impl<S: Simd> Width<S> for First<S> {
+    #[inline(always)]
+    unsafe fn load(self, s: S, from: *const f32) -> S::F {
+        // SAFETY: the caller's promise.
+        unsafe { s.load_masked(from, self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, s: S, to: *mut f32, a: S::F) {
+        // SAFETY: the caller's promise.
+        unsafe { s.store_masked(to, self.0, a) }
+    }
+}
+
+/// The same pointer, of which the compiler knows nothing more.
+///
+/// Without it, the optimiser turns the addresses of a tile's pixels, which are one pointer plus small multiples of a stride, into two
+/// dozen pointers that it advances one by one and keeps on the stack, as many loads and stores as there are products.
+#[inline(always)]
+pub(crate) fn opaque(pointer: *const f32) -> *const f32 {
+    #[cfg(target_arch = "x86_64")]
+    {
+        let mut same = pointer;
+        // SAFETY: no instruction is emitted.
+        unsafe {
+            std::arch::asm!("/* {0} */", inout(reg) same, options(pure, nomem, nostack, preserves_flags));
+        }
+        same
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    pointer
+}
+
 /// Fetches the cache line at `address` ahead of its use. Any address is allowed: a prefetch never faults.
 #[inline(always)]
 pub(crate) fn prefetch(address: *const f32) {
