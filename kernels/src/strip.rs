@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use crate::isa::Isa;
-use crate::map::{Function, apply};
+use crate::map::{Apply, Function};
 use crate::simd::{Portable, Simd, Task};
 
 /// `to[i] = function(from[i])` for `n` elements; a call costs about a nanosecond.
@@ -29,7 +29,7 @@ impl<S: Simd, F: Fixed> Task<S> for Strip<F> {
     #[inline(always)]
     unsafe fn run(self, s: S) {
         // SAFETY: passed on from `enter`.
-        unsafe { apply(s, F::FUNCTION.into(), self.from, self.to, self.n) }
+        unsafe { Apply { code: F::FUNCTION.into(), from: self.from, to: self.to, n: self.n }.run(s) }
     }
 }
 

@@ -178,12 +178,12 @@ impl<S: Simd> Width<S> for First<S> {
 pub(crate) fn opaque(pointer: *const f32) -> *const f32 {
     #[cfg(target_arch = "x86_64")]
     {
-        let mut same = pointer;
+        let mut address = pointer.expose_provenance();
         // SAFETY: no instruction is emitted.
         unsafe {
-            std::arch::asm!("/* {0} */", inout(reg) same, options(pure, nomem, nostack, preserves_flags));
+            std::arch::asm!("/* {0} */", inout(reg) address, options(pure, nomem, nostack, preserves_flags));
         }
-        same
+        std::ptr::with_exposed_provenance(address)
     }
     #[cfg(not(target_arch = "x86_64"))]
     pointer
