@@ -54,6 +54,10 @@ impl<'c> Gather<'c> {
         let run_step = self.taps as isize * conv.dilation_w as isize * input.w as isize;
         let all = y.is_all(conv.kernel_h) && x.is_all(conv.kernel_w);
         let plain = all && input.c == 1 && conv.prologue == Prologue::None;
+        if plain && self.depth == conv.depth() {
+            // SAFETY: every tap is inside the image, and the block is all of K.
+            return unsafe { self.all_runs(s, self.images.x.offset(origin), [row_step, run_step], to) };
+        }
         let [mut ky, mut run, mut element] = self.corner;
         let mut done = 0;
         while done < self.depth {
@@ -76,6 +80,27 @@ impl<'c> Gather<'c> {
             if run == self.of_row {
                 (run, ky) = (0, ky + 1);
             }
+        }
+    }
+
+    /// Copies all of K for a pixel whose taps are all inside the image, the first at `origin`.
+    ///
+    /// # Safety
+    /// The taps are readable; `to` is valid for all of K and a vector more.
+    #[inline(always)]
+    unsafe fn all_runs<S: Simd>(&self, s: S, origin: *const f32, steps: [isize; 2], to: *mut f32) {
+        let (mut row, mut to) = (origin, to);
+        for _ in 0..self.conv.kernel_h {
+            let mut from = row;
+            for _ in 0..self.of_row {
+                // SAFETY: the run is inside the image.
+                unsafe {
+                    copy(s, from, to, self.length);
+                    to = to.add(self.length);
+                }
+                from = from.wrapping_offset(steps[1]);
+            }
+            row = row.wrapping_offset(steps[0]);
         }
     }
 

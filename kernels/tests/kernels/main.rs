@@ -3,3 +3,4 @@
 mod common;
 mod conv;
 mod gemm;
+mod map;

@@ -1,0 +1,63 @@
+//! Whether vector functions give the bits of their scalar definitions, tails and special values included.
+
+use crate::common::{Rng, assert_same_bits, input, output, run, ways};
+use kernels::{Function, VectorMap};
+
+const FUNCTIONS: [Function; 16] = [
+    Function::None,
+    Function::Relu,
+    Function::Clip { lo: -0.5, hi: 6.0 },
+    Function::Sigmoid,
+    Function::Silu,
+    Function::HardSigmoid { alpha: 0.2, beta: 0.5 },
+    Function::HardSwish,
+    Function::Tanh,
+    Function::Gelu,
+    Function::GeluTanh,
+    Function::LeakyRelu { alpha: 0.1 },
+    Function::Exp,
+    Function::Log,
+    Function::Erf,
+    Function::Softplus,
+    Function::Sqrt,
+];
+
+/// Special values, thresholds of the formulas with their neighbours, and every 30,011th bit pattern of either sign.
+fn values() -> Vec<f32> {
+    let special = [0.0, 1.0, f32::MIN_POSITIVE, f32::MAX, f32::INFINITY, f32::NAN, 1e-45, 6.0, 0.5];
+    let thresholds =
+        [88.72284, 87.33654, 103.97, 104.0, 89.0, 4e-4, 9.02, 7.905_311, 3.75, 3.0, 0.707_106_77];
+    let edges = special.into_iter().chain(thresholds);
+    let near = edges.flat_map(|x| [x.to_bits().saturating_sub(1), x.to_bits(), x.to_bits() + 1]);
+    let sweep = (0..0x7f80_0000u32).step_by(30_011);
+    near.chain(sweep).flat_map(|bits| [f32::from_bits(bits), -f32::from_bits(bits)]).collect()
+}
+
+#[test]
+fn every_function_gives_its_scalar_bits() {
+    let x = values();
+    for function in FUNCTIONS {
+        let want: Vec<f32> = x.iter().map(|&x| function.apply(x)).collect();
+        for (isa, threads) in ways() {
+            let mut y = vec![7.0; x.len()];
+            run(&VectorMap::new(function, x.len(), isa, threads), &[output(&mut y), input(&x)]);
+            assert_same_bits(&want, &y, (function, isa, threads));
+        }
+    }
+}
+
+#[test]
+fn every_length_is_computed_in_place_and_nothing_behind_it() {
+    let mut rng = Rng::new(1);
+    for n in 0..70 {
+        let x = rng.floats(n + 3);
+        for (isa, threads) in ways() {
+            let mut y = x.clone();
+            let data = output(&mut y);
+            run(&VectorMap::new(Function::Exp, n, isa, threads), &[data, data]);
+            let want: Vec<f32> =
+                x.iter().enumerate().map(|(i, &x)| if i < n { Function::Exp.apply(x) } else { x }).collect();
+            assert_same_bits(&want, &y, (n, isa, threads));
+        }
+    }
+}
