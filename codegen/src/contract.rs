@@ -137,7 +137,8 @@ fn overwrites(fused: &Fused<'_>) -> Vec<(usize, Access)> {
     fused.residual.into_iter().map(|operand| (operand, Access::SameIndex)).collect()
 }
 
-fn check_f32(op: OpRef<'_>) -> Result<(), Refusal> {
+/// Refuses operands that are not `f32`.
+pub(crate) fn check_f32(op: OpRef<'_>) -> Result<(), Refusal> {
     let f32 = op.ctx.f32();
     let all = op.body.operands(op.op).all(|operand| op.ctx.elem(op.body.ty(operand)) == f32);
     if all { Ok(()) } else { Err(Refusal::new("its kernel computes with f32 only")) }

@@ -5,6 +5,7 @@ mod constant;
 mod contract;
 mod copy;
 mod cranelift;
+mod dead;
 mod elem;
 mod entry;
 mod functions;

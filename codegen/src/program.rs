@@ -1,6 +1,6 @@
 //! How a planned function becomes a program: places read, operations lowered, weights packed, code emitted.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use ir::alias::AliasSets;
@@ -15,6 +15,7 @@ use kernels::Isa;
 use runtime::{ElementKind, Program, ProgramParts, TensorDesc, Weights};
 
 use crate::cranelift::Jit;
+use crate::dead::dead_bytes;
 use crate::entry::{self, Step};
 use crate::functions;
 use crate::lower::{Call, Code, Lowered, Machine, Pointer, lower};
@@ -117,6 +118,10 @@ impl<'a> Compiler<'a> {
     fn steps(&mut self) -> Result<Vec<Step>, Vec<Diagnostic>> {
         let (mut steps, mut faults) = (Vec::new(), Vec::new());
         let machine = Machine { isa: self.options.isa, threads: self.options.threads };
+        let mut dead = match self.options.dead {
+            DeadMemory::Kept => HashMap::new(),
+            DeadMemory::Poisoned => dead_bytes(self.body, self.block, &self.aliases, &self.places),
+        };
         for op in self.body.ops(self.block) {
             let op_ref = self.body.at(self.ctx, op);
             if op_ref.has(Traits::TERMINATOR) {
@@ -124,7 +129,12 @@ impl<'a> Compiler<'a> {
             } else if self.runs(op) {
                 let lowered = lower(op_ref, &machine).map_err(|refusal| refusal.at(op_ref));
                 match lowered.and_then(|lowered| self.place(op_ref, lowered)) {
-                    Ok(mut calls) => steps.append(&mut calls),
+                    Ok(mut calls) => {
+                        if let Some(last) = calls.last_mut() {
+                            last.dead = dead.remove(&op).unwrap_or_default();
+                        }
+                        steps.append(&mut calls);
+                    }
                     Err(fault) => faults.push(fault),
                 }
             }

@@ -11,29 +11,9 @@ use crate::contract::conv2d_shape;
 use crate::group::{PrologueStep, is_sum, prologue_step};
 use crate::lower::{Machine, lower};
 
-/// The processor that this process runs on, or another instruction set of it.
-#[derive(Clone, Copy, Debug)]
-pub struct Cpu {
-    isa: Isa,
-}
-
-impl Cpu {
-    /// This machine, with the widest vectors that it has.
-    pub fn new() -> Cpu {
-        Cpu { isa: Isa::detect() }
-    }
-
-    /// This machine, limited to an instruction set.
-    pub fn with_isa(isa: Isa) -> Cpu {
-        Cpu { isa }
-    }
-}
-
-impl Default for Cpu {
-    fn default() -> Cpu {
-        Cpu::new()
-    }
-}
+/// The processor that this process runs on.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Cpu;
 
 impl Target for Cpu {
     fn name(&self) -> &str {
@@ -58,7 +38,7 @@ impl Target for Cpu {
     }
 
     fn select(&self, op: OpRef<'_>, threads: usize) -> Option<KernelChoice> {
-        let lowered = lower(op, &Machine { isa: self.isa, threads }).ok()?;
+        let lowered = lower(op, &Machine { isa: Isa::detect(), threads }).ok()?;
         Some(KernelChoice {
             kernel: lowered.kernel.to_owned(),
             scratch_bytes: lowered.scratch_bytes(threads),
