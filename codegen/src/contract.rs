@@ -78,7 +78,7 @@ fn conv2d(whole: OpRef<'_>, fused: &Fused<'_>, machine: &Machine) -> Result<Lowe
     }
     let name = if shape.groups > 1 && shape.groups == shape.in_channels { "depthwise" } else { "conv2d" };
     let call = Call::kernel("conv2d", &kernel, machine.isa, operands);
-    Ok(Lowered { kernel: name, calls: vec![call], overwrites: overwrites(fused) })
+    Ok(Lowered { overwrites: overwrites(fused), ..Lowered::new(name, vec![call]) })
 }
 
 fn matmul(whole: OpRef<'_>, fused: &Fused<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
@@ -103,7 +103,7 @@ fn matmul(whole: OpRef<'_>, fused: &Fused<'_>, machine: &Machine) -> Result<Lowe
         Packing::new(key, kernel.packed_len(), move |from, to| kernel.pack(from, k_stride, n_stride, to));
     let operands = operands(whole, fused, packing)?;
     let call = Call::kernel("gemm", &kernel, machine.isa, operands);
-    Ok(Lowered { kernel: "gemm", calls: vec![call], overwrites: overwrites(fused) })
+    Ok(Lowered { overwrites: overwrites(fused), ..Lowered::new("gemm", vec![call]) })
 }
 
 /// `[out, x, packed weights, bias, residual]`.

@@ -1,6 +1,5 @@
 //! How views that no strides can stand for, and paddings, become copies.
 
-use ir::Type;
 use ir::body::OpRef;
 use ir::opdef::{Strided, View};
 use ir::size::storage_bits;
@@ -8,7 +7,7 @@ use ir::size::storage_bits;
 use crate::elem::Elem;
 use crate::lower::{Call, Lowered, Machine, Pointer};
 use crate::pointwise::expr::{ExprBuilder, NodeOp};
-use crate::pointwise::nest::dense_strides;
+use crate::pointwise::nest::{Nest, dense_strides};
 use crate::pointwise::{Window, call, known_shape};
 use crate::refusal::Refusal;
 
@@ -31,7 +30,7 @@ pub(crate) fn lower_view(op: OpRef<'_>, view: View, machine: &Machine) -> Result
             }
         }
     }
-    Ok(Lowered { kernel: "copy", calls, overwrites: vec![] })
+    Ok(Lowered::new("copy", calls))
 }
 
 /// A padding: the result is filled, then the operand copied into its middle.
@@ -57,7 +56,7 @@ pub(crate) fn lower_pad(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Ref
             (to.offset + first * strides[axis], from.offset + cut * from.strides[axis]);
         (to.shape[axis], from.shape[axis]) = (size as u64, size as u64);
     }
-    Ok(Lowered { kernel: "pad", calls: vec![fill, copy(op, 0, &from, &to, machine)?], overwrites: vec![] })
+    Ok(Lowered::new("pad", vec![fill, copy(op, 0, &from, &to, machine)?]))
 }
 
 /// Copies the elements of a window on operand `index` to a window of equal shape on the result.
@@ -68,20 +67,24 @@ fn copy(
     to: &Strided,
     machine: &Machine,
 ) -> Result<Call, Refusal> {
-    let elem = carrier(op, op.operand_type(index))?;
-    let bytes = |window: &Strided| window.offset as u64 * u64::from(elem.bytes());
-    let mut builder = ExprBuilder::default();
-    let node = builder.add(elem, NodeOp::Input(0));
-    let result = Window { place: Pointer::Result(0, bytes(to)), elem, strides: to.strides.clone() };
-    let input = Window { place: Pointer::Operand(index, bytes(from)), elem, strides: from.strides.clone() };
-    call(&from.shape, builder.finish(), vec![(node, result)], vec![input], machine)
+    let bits = storage_bits(op.ctx, op.ctx.elem(op.operand_type(index)));
+    let bits = bits.filter(|bits| [8, 16, 32, 64].contains(bits));
+    let bytes = bits.ok_or_else(|| Refusal::new("elements of its type are not copied"))? / 8;
+    let nest = Nest::collapse(&from.shape, &[from.strides.clone(), to.strides.clone()]);
+    if nest.sizes.len() > MOST_AXES {
+        return Err(Refusal::new(format!("it takes more than {MOST_AXES} loops")));
+    }
+    let sizes: Vec<usize> = nest.sizes.iter().map(|size| *size as usize).collect();
+    let [reads, writes] = [&nest.strides[0], &nest.strides[1]];
+    let kernel = kernels::Copy::new(&sizes, reads, writes, bytes as usize, machine.isa, machine.threads);
+    let start = |window: &Strided| window.offset as u64 * bytes;
+    let operands = vec![Pointer::Result(0, start(to)), Pointer::Operand(index, start(from))];
+    Ok(Call::kernel("copy", &kernel, machine.isa, operands))
 }
 
-/// A type that carries elements of another of its size unchanged, by vectors where there are some.
-fn carrier(op: OpRef<'_>, ty: Type) -> Result<Elem, Refusal> {
-    match storage_bits(op.ctx, op.ctx.elem(ty)) {
-        Some(32) => Ok(Elem::F32),
-        Some(bits @ (8 | 16 | 64)) => Ok(Elem::Int { bits: bits as u8, signed: false }),
-        _ => Err(Refusal::new("elements of its type are not copied")),
-    }
-}
+/// Axes that the copying kernel takes.
+const MOST_AXES: usize = 8;
+
+#[cfg(test)]
+#[path = "copy_tests.rs"]
+mod tests;

@@ -55,11 +55,11 @@ fn lives(body: &Body, ops: &[Op], aliases: &AliasSets, places: &Places) -> Vec<L
             let root = aliases.root(result);
             if let Some(index) = life_of[root] {
                 lives[index].last = lives[index].last.max(number);
-            } else if let (Some(address), Some(bytes)) = (places.of(root), aliases.size_bytes(root)) {
-                if !matches!(address.base, Base::Input(_)) {
-                    life_of[root] = Some(lives.len());
-                    lives.push(Life { first: number, last: number, place: Place { address, bytes } });
-                }
+            } else if let (Some(address), Some(bytes)) = (places.of(root), aliases.size_bytes(root))
+                && !matches!(address.base, Base::Input(_))
+            {
+                life_of[root] = Some(lives.len());
+                lives.push(Life { first: number, last: number, place: Place { address, bytes } });
             }
         }
     }

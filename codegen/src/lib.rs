@@ -14,6 +14,7 @@ mod lower;
 mod normalise;
 mod place;
 mod pointwise;
+mod pool;
 mod program;
 mod reduce;
 mod refusal;

@@ -11,7 +11,7 @@ use kernels::{Isa, Kernel, KernelFn};
 use crate::pointwise::stages::Form;
 use crate::refusal::Refusal;
 use crate::weights::Packing;
-use crate::{contract, copy, group, normalise, pointwise, reduce};
+use crate::{contract, copy, group, normalise, pointwise, pool, reduce};
 
 /// What code is generated for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,12 +31,20 @@ pub(crate) struct Lowered {
     pub(crate) calls: Vec<Call>,
     /// Which operands result 0 may overwrite.
     pub(crate) overwrites: Vec<(usize, Access)>,
+    /// Bytes at the beginning of scratch that all calls share, a multiple of 64.
+    pub(crate) shared_bytes: u64,
 }
 
 impl Lowered {
+    /// Calls that overwrite no operand and share no scratch.
+    pub(crate) fn new(kernel: &'static str, calls: Vec<Call>) -> Lowered {
+        Lowered { kernel, calls, overwrites: Vec::new(), shared_bytes: 0 }
+    }
+
     /// Scratch of all workers together, in bytes.
     pub(crate) fn scratch_bytes(&self, threads: usize) -> u64 {
-        self.calls.iter().map(|call| call.scratch_bytes * threads as u64).max().unwrap_or(0)
+        let workers = self.calls.iter().map(|call| call.scratch_bytes * threads as u64).max();
+        self.shared_bytes + workers.unwrap_or(0)
     }
 
     /// Bytes of repacked weights.
@@ -88,6 +96,8 @@ pub(crate) enum Pointer {
     Packed(usize, Packing),
     /// So many equal numbers.
     Repeated(f32, usize),
+    /// Scratch that all calls share, from this byte on.
+    Shared(u64),
     /// Null.
     Absent,
 }
@@ -117,7 +127,13 @@ impl Call {
 type Rule = fn(OpRef<'_>, &Machine) -> Result<Lowered, Refusal>;
 
 /// The lowerings of operations that are kernels by name of their kind.
-static KERNELS: &[(&str, Rule)] = &[("pad", copy::lower_pad), ("batch_norm", normalise::lower_batch_norm)];
+static KERNELS: &[(&str, Rule)] = &[
+    ("max_pool2d", pool::lower_max),
+    ("avg_pool2d", pool::lower_average),
+    ("pad", copy::lower_pad),
+    ("softmax", normalise::lower_softmax),
+    ("batch_norm", normalise::lower_batch_norm),
+];
 
 /// What an operation becomes.
 ///

@@ -158,13 +158,20 @@ impl<'a> Compiler<'a> {
             return Err(Diagnostic::error(op.body.location(op.op), message).with_help(help));
         }
         let scratch = scratch.map(|place| place.address);
+        let shared = lowered.shared_bytes;
         let calls = lowered.calls.into_iter().filter(|call| call.parts > 0);
-        Ok(calls.map(|call| self.step(op, call, scratch)).collect())
+        Ok(calls.map(|call| self.step(op, call, scratch, shared)).collect())
     }
 
-    fn step(&mut self, op: OpRef<'_>, call: Call, scratch: Option<Address>) -> Step {
-        let operands = call.operands.iter().map(|operand| self.operand(op, operand)).collect();
-        let scratch = scratch.filter(|_| call.scratch_bytes > 0).map(|address| (address, call.scratch_bytes));
+    /// One call; the first `shared` bytes of scratch belong to all calls of the operation.
+    fn step(&mut self, op: OpRef<'_>, call: Call, scratch: Option<Address>, shared: u64) -> Step {
+        let pointers = call.operands.iter().map(|pointer| match pointer {
+            Pointer::Shared(offset) => scratch.map(|address| address.plus(*offset)),
+            other => self.operand(op, other),
+        });
+        let operands = pointers.collect();
+        let scratch = scratch.filter(|_| call.scratch_bytes > 0);
+        let scratch = scratch.map(|address| (address.plus(shared), call.scratch_bytes));
         let Call { code, descriptor, parts, .. } = call;
         Step { code, descriptor, parts, operands, scratch, dead: Vec::new() }
     }
@@ -175,7 +182,7 @@ impl<'a> Compiler<'a> {
             Pointer::Operand(index, offset) => Some(self.address(op.operand(*index)).plus(*offset)),
             Pointer::Packed(index, packing) => Some(self.table.packed(op.operand(*index), packing)),
             Pointer::Repeated(number, count) => Some(self.table.repeated(*number, *count)),
-            Pointer::Absent => None,
+            Pointer::Shared(_) | Pointer::Absent => None,
         }
     }
 

@@ -43,39 +43,60 @@ enum Innermost {
     Folded,
 }
 
+/// What is folded.
+pub(crate) struct Folding<'a> {
+    /// With what.
+    pub(crate) reduce: Reduce,
+    /// The type of the elements, a float.
+    pub(crate) elem: Elem,
+    /// The shape of the operand, which is dense.
+    pub(crate) shape: &'a [u64],
+    /// The axes that are folded.
+    pub(crate) axes: &'a [i64],
+}
+
 /// The call that runs a reduction.
 pub(crate) fn lower(op: OpRef<'_>, reduce: Reduce, machine: &Machine) -> Result<Lowered, Refusal> {
     let elem = Elem::of(op.ctx, op.operand_type(0)).filter(|elem| elem.is_float());
     let elem = elem.ok_or_else(|| Refusal::new("reductions are generated for f32 and f64 only"))?;
     let shape = known_shape(op, op.operand(0))?;
     let axes = op.ints("axes").ok_or_else(|| Refusal::new("`axes` are missing"))?;
-    let is_folded = |axis: &usize| axes.contains(&(*axis as i64));
-    let (folded, kept): (Vec<usize>, Vec<usize>) = (0..shape.len()).partition(is_folded);
-    let last = (0..shape.len()).rev().find(|axis| shape[*axis] != 1);
-    let innermost = if last.as_ref().is_some_and(is_folded) { Innermost::Folded } else { Innermost::Kept };
-    let strides = dense_strides(&shape);
-    let pick = |axes: &[usize]| -> (Vec<u64>, Vec<i64>) {
-        axes.iter().map(|axis| (shape[*axis], strides[*axis])).unzip()
-    };
-    let ((kept_shape, kept_strides), (folded_shape, folded_strides)) = (pick(&kept), pick(&folded));
-    let mut nest = Nest::collapse(&kept_shape, &[dense_strides(&kept_shape), kept_strides]);
-    if innermost == Innermost::Folded {
-        nest.sizes.push(1);
-        nest.strides.iter_mut().for_each(|strides| strides.push(1));
+    let folding = Folding { reduce, elem, shape: &shape, axes: &axes };
+    let call = folding.call(Pointer::Result(0, 0), Pointer::Operand(0, 0), machine);
+    Ok(Lowered::new("reduce", vec![call]))
+}
+
+impl Folding<'_> {
+    /// The call that folds the elements at `from` into results at `to`.
+    pub(crate) fn call(&self, to: Pointer, from: Pointer, machine: &Machine) -> Call {
+        let is_folded = |axis: &usize| self.axes.contains(&(*axis as i64));
+        let (folded, kept): (Vec<usize>, Vec<usize>) = (0..self.shape.len()).partition(is_folded);
+        let last = (0..self.shape.len()).rev().find(|axis| self.shape[*axis] != 1);
+        let innermost =
+            if last.as_ref().is_some_and(is_folded) { Innermost::Folded } else { Innermost::Kept };
+        let strides = dense_strides(self.shape);
+        let pick = |axes: &[usize]| -> (Vec<u64>, Vec<i64>) {
+            axes.iter().map(|axis| (self.shape[*axis], strides[*axis])).unzip()
+        };
+        let ((kept_shape, kept_strides), (folded_shape, folded_strides)) = (pick(&kept), pick(&folded));
+        let mut nest = Nest::collapse(&kept_shape, &[dense_strides(&kept_shape), kept_strides]);
+        if innermost == Innermost::Folded {
+            nest.sizes.push(1);
+            nest.strides.iter_mut().for_each(|strides| strides.push(1));
+        }
+        let folds = Nest::collapse(&folded_shape, &[folded_strides]);
+        let (outer, folded_outer) = (nest.outer(), folds.outer());
+        let form = Form { reduce: self.reduce, elem: self.elem, outer, folded_outer, innermost };
+        let count = folds.rows() * folds.inner_size();
+        let parts = Parts::choose(&nest, count.max(4), machine.threads);
+        Call {
+            code: Code::Reduce(form),
+            descriptor: descriptor(&nest, &folds, self.elem, parts),
+            parts: parts.count(),
+            scratch_bytes: 0,
+            operands: vec![to, from],
+        }
     }
-    let folds = Nest::collapse(&folded_shape, &[folded_strides]);
-    let (outer, folded_outer) = (nest.outer(), folds.outer());
-    let form = Form { reduce, elem, outer, folded_outer, innermost };
-    let count = folds.rows() * folds.inner_size();
-    let parts = Parts::choose(&nest, count.max(4), machine.threads);
-    let call = Call {
-        code: Code::Reduce(form),
-        descriptor: descriptor(&nest, &folds, elem, parts),
-        parts: parts.count(),
-        scratch_bytes: 0,
-        operands: vec![Pointer::Result(0, 0), Pointer::Operand(0, 0)],
-    };
-    Ok(Lowered { kernel: "reduce", calls: vec![call], overwrites: vec![] })
 }
 
 /// What is folded, behind the words of the loops over what stays: runs, then size and distance of each loop, outermost first.

@@ -171,7 +171,7 @@ impl Step {
         let inputs: Vec<Window> = self.inputs.iter().map(Input::window).collect();
         let overwrites = self.overwrites(results[0].1.elem);
         let call = call(&self.space, expr, results, inputs, machine)?;
-        Ok(Lowered { kernel: "pointwise", calls: vec![call], overwrites })
+        Ok(Lowered { overwrites, ..Lowered::new("pointwise", vec![call]) })
     }
 
     /// Operands that are read only at the index that is written.
