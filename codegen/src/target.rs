@@ -15,6 +15,13 @@ use crate::lower::{Machine, lower};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cpu;
 
+impl Cpu {
+    /// The processor that this process runs on.
+    pub fn new() -> Cpu {
+        Cpu
+    }
+}
+
 impl Target for Cpu {
     fn name(&self) -> &str {
         "cpu"
