@@ -60,7 +60,11 @@ unsafe fn row_block<S: Simd>(
     let mut panel = panels.start;
     while panel < panels.end {
         let group = panel / of_group;
-        let end = panels.end.min((group + 1) * of_group);
+        // Rows that are read in place cost nothing to visit again: then each panel's weights are read from end to end.
+        let end = match conv.path {
+            Path::Direct => panel + 1,
+            _ => panels.end.min((group + 1) * of_group),
+        };
         let mut k = 0;
         loop {
             let block = Block { rows: rows.clone(), depth: k..depth.min(k + conv.block_depth as usize) };
