@@ -170,8 +170,10 @@ const SLAB: usize = 14 * 1024;
 const DEPTH: usize = 288;
 /// Rows of a block that is read in place.
 const DIRECT_ROWS: usize = 112;
-/// Multiply-adds below which a part is not worth handing out: about 2 microseconds.
-const MIN_PART: usize = 200_000;
+/// The least work of a part, in cycles: about what it costs to hand one out.
+const LEAST_PART: f64 = 3000.0;
+/// How much longer than expected a part may take because its core is busy elsewhere: smaller parts wait less for the last one.
+const DISTURBANCE: f64 = 0.25;
 
 impl Conv2d {
     /// The convolution of a shape. Panics if the channels are not a multiple of the groups or a stride or dilation is 0.
@@ -335,16 +337,16 @@ impl Conv2d {
     fn choose_parts(&mut self, threads: usize) {
         let (rows, panels) = (self.rows(), self.panels().count());
         let units = if self.path == Path::Lanes { self.batch as usize * self.out_h as usize } else { rows };
-        let total = rows * self.depth() * self.groups as usize * self.out_group as usize;
         if units * panels == 0 {
             return;
         }
-        let most = (total / MIN_PART).clamp(1, threads * 8);
+        let most = ((self.cost(units, panels) / LEAST_PART) as usize).clamp(1, threads * 8);
         let mut best = (f64::INFINITY, 1, 1);
         for panel_parts in 1..=panels.min(most) {
             for row_parts in 1..=units.min(most / panel_parts) {
-                let cost = self.cost(units.div_ceil(row_parts), panels.div_ceil(panel_parts))
-                    * (row_parts * panel_parts).div_ceil(threads) as f64;
+                let rounds = (row_parts * panel_parts).div_ceil(threads) as f64;
+                let part = self.cost(units.div_ceil(row_parts), panels.div_ceil(panel_parts));
+                let cost = part * (rounds + if threads > 1 { DISTURBANCE } else { 0.0 });
                 if cost < best.0 {
                     best = (cost, row_parts, panel_parts);
                 }
@@ -357,7 +359,7 @@ impl Conv2d {
     fn cost(&self, rows: usize, panels: usize) -> f64 {
         let (rows, panels, depth) = (rows as f64, panels as f64, self.depth() as f64);
         if self.path == Path::Lanes {
-            return rows * panels * depth * f64::from(self.out_w) + 500.0;
+            return rows * panels * depth * f64::from(self.out_w) * 2.0 + 500.0;
         }
         let products = rows * panels * depth;
         let copies = if self.path == Path::Gather { rows * depth * 0.15 } else { 0.0 };
