@@ -1,1 +1,38 @@
-//! The facade library that an embedder depends on, and the optc binary.
+//! The facade library that an embedder depends on, and the logic of the `optc` binary.
+
+//!
+//! ```
+//! let text = "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+//!     %0 = nn.relu %x : tensor<4xf32>
+//!     return %0 : tensor<4xf32>
+//! }";
+//! let mut module = optc::parse("relu.mlir", text.into(), None, &Default::default())?;
+//! let mut model = optc::Model::compile(&mut module, &Default::default())?;
+//! let outputs = model.run(&[optc::Array::f32("x", &[4], &[-1.0, 0.0, 1.0, 2.0])])?;
+//! assert_eq!(outputs[0].to_f64(), [0.0, 0.0, 1.0, 2.0]);
+//! # Ok::<(), optc::Failure>(())
+//! ```
+//!
+//! [`load`] reads a file, [`run_pipeline`] runs passes, [`Model`] is a compiled program with what it needs to run. Programs
+//! without that (an embedder's own threads and arena) are in [`runtime`]: see [`Model::program`].
+
+pub mod arrays;
+pub mod cli;
+pub mod compile;
+pub mod expect;
+pub mod failure;
+pub mod load;
+pub mod model;
+pub mod plan_report;
+
+pub use arrays::Array;
+pub use compile::{CompileOptions, DeadMemory, compile, run_pipeline};
+pub use failure::Failure;
+pub use import::onnx::StrippedWeights;
+pub use load::{LoadOptions, load, parse};
+pub use model::Model;
+
+/// The README's code is tested with the documentation.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;

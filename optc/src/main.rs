@@ -1,3 +1,12 @@
 //! The `optc` command.
 
-fn main() {}
+use std::process::ExitCode;
+
+use runtime::CountingAllocator;
+
+#[global_allocator]
+static ALLOCATOR: CountingAllocator = CountingAllocator::new();
+
+fn main() -> ExitCode {
+    optc::cli::main(std::env::args_os(), &ALLOCATOR)
+}

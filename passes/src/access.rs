@@ -28,6 +28,11 @@ pub fn access(
     if declared != Access::Never || result > 0 {
         return declared;
     }
+    if let Kind::Group = op_ref.kind()
+        && !is_read_once(body, op, operand)
+    {
+        return Access::Never;
+    }
     let threads = 1;
     let overwrites = target.select(op_ref, threads).map(|choice| choice.overwrites).unwrap_or_default();
     overwrites.into_iter().find(|(index, _)| *index == operand).map_or(Access::Never, |(_, access)| access)
@@ -41,6 +46,12 @@ pub fn is_pointwise(ctx: &Context, body: &Body, group: Op) -> bool {
         let op_ref = body.at(ctx, op);
         matches!(op_ref.kind(), Kind::Elementwise(_)) || op_ref.has(ir::Traits::YIELD)
     })
+}
+
+/// Whether the body of a group reads an operand at one place only, as what it adds may also be what it multiplies.
+fn is_read_once(body: &Body, group: Op, operand: usize) -> bool {
+    let block = body.regions(group).first().and_then(|region| body.entry(*region));
+    block.is_some_and(|block| body.has_one_use(body.args(block)[operand]))
 }
 
 fn same_index(ctx: &Context, body: &Body, op: Op, result: usize, operand: usize) -> Access {

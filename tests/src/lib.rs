@@ -1,5 +1,7 @@
 //! The project's own checks: lit runner, law tests, real models, tidy checks, generators.
 
+pub mod programs;
+pub mod random;
 pub mod source;
 pub mod tidy;
 pub mod workspace;

@@ -70,6 +70,11 @@ impl Body {
         &self.regions[region].blocks
     }
 
+    /// All blocks that stand in a region of this body, region by region in the order in which those were made.
+    pub fn all_blocks(&self) -> impl Iterator<Item = Block> + '_ {
+        self.regions.values().flat_map(|region| region.blocks.iter().copied())
+    }
+
     /// The entry block of a region, if it has blocks.
     pub fn entry(&self, region: Region) -> Option<Block> {
         self.blocks(region).first().copied()

@@ -1,0 +1,10 @@
+// RUN: optc --passes=fuse
+
+func.func @main(%arg0: tensor<1x4x4x8xf32>, %arg1: tensor<1x4x4x8xf32>) -> tensor<1x4x4x8xf32> {
+  %w = nn.constant dense<0.5> : tensor<8x8x3x3xf32>
+  %b = nn.constant dense<0.1> : tensor<8xf32>
+  %0 = nn.conv2d %arg0, %w, %b {pads = array<i64: 1, 1, 1, 1>, layout = "NHWC"} : (tensor<1x4x4x8xf32>, tensor<8x8x3x3xf32>, tensor<8xf32>) -> tensor<1x4x4x8xf32>
+  %1 = nn.add %0, %arg1 : tensor<1x4x4x8xf32>
+  %2 = nn.relu %1 : tensor<1x4x4x8xf32>
+  return %2 : tensor<1x4x4x8xf32>
+}

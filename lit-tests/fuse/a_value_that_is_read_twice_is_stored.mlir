@@ -1,0 +1,8 @@
+// RUN: optc --passes=fuse
+
+func.func @main(%arg0: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %0 = nn.exp %arg0 : tensor<4xf32>
+  %1 = nn.neg %0 : tensor<4xf32>
+  %2 = nn.tanh %0 : tensor<4xf32>
+  return %1, %2 : tensor<4xf32>, tensor<4xf32>
+}

@@ -1,0 +1,11 @@
+// RUN: optc --passes=inplace
+
+func.func @main(%arg0: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = nn.exp %arg0 : tensor<4xf32>
+  %1 = nn.reshape %0 {shape = array<i64: 2, 2>} : (tensor<4xf32>) -> tensor<2x2xf32>
+  %2 = nn.tanh %0 : tensor<4xf32>
+  %3 = nn.neg %1 : tensor<2x2xf32>
+  %4 = nn.reshape %3 {shape = array<i64: 4>} : (tensor<2x2xf32>) -> tensor<4xf32>
+  %5 = nn.sub %2, %4 : tensor<4xf32>
+  return %5 : tensor<4xf32>
+}

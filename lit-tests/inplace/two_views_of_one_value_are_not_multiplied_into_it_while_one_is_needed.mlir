@@ -1,0 +1,10 @@
+// RUN: optc --passes=inplace
+
+func.func @main(%arg0: tensor<4xf32>) -> (tensor<4x4xf32>, tensor<1x4xf32>) {
+  %0 = nn.exp %arg0 : tensor<4xf32>
+  %1 = nn.reshape %0 {shape = array<i64: 1, 4>} : (tensor<4xf32>) -> tensor<1x4xf32>
+  %2 = nn.reshape %0 {shape = array<i64: 4, 1>} : (tensor<4xf32>) -> tensor<4x1xf32>
+  %3 = nn.mul %1, %2 : (tensor<1x4xf32>, tensor<4x1xf32>) -> tensor<4x4xf32>
+  %4 = nn.neg %1 : tensor<1x4xf32>
+  return %3, %4 : tensor<4x4xf32>, tensor<1x4xf32>
+}

@@ -1,0 +1,6 @@
+// RUN: optc --passes=layout
+
+func.func @main(%arg0: tensor<4x1x5xf32>) -> tensor<4x5x1xf32> {
+  %0 = nn.transpose %arg0 {permutation = array<i64: 0, 2, 1>} : (tensor<4x1x5xf32>) -> tensor<4x5x1xf32>
+  return %0 : tensor<4x5x1xf32>
+}

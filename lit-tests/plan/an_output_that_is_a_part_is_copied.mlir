@@ -1,0 +1,7 @@
+// RUN: optc --passes=plan
+
+func.func @main(%arg0: tensor<4xf32>) -> tensor<2xf32> {
+  %0 = nn.exp %arg0 : tensor<4xf32>
+  %1 = nn.slice %0 {starts = array<i64: 2>, sizes = array<i64: 2>} : (tensor<4xf32>) -> tensor<2xf32>
+  return %1 : tensor<2xf32>
+}

@@ -1,0 +1,10 @@
+// RUN: optc --passes=plan
+
+func.func @main(%arg0: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = nn.constant dense<1.0> : tensor<4xf32>
+  %1 = nn.constant dense<2.0> : tensor<4xf32>
+  %2 = nn.mul %0, %1 : tensor<4xf32>
+  %3 = nn.add %arg0, %2 : tensor<4xf32>
+  %4 = nn.neg %3 : tensor<4xf32>
+  return %4 : tensor<4xf32>
+}

@@ -1,0 +1,126 @@
+//! The command line: what each verb takes.
+
+mod bench;
+mod inputs;
+mod list;
+mod passes;
+mod place;
+mod plan;
+mod run;
+mod summary;
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+use import::onnx::StrippedWeights;
+use runtime::CountingAllocator;
+
+use crate::failure::Failure;
+use crate::load::LoadOptions;
+
+/// A compiler pass framework with an MLIR-like IR, whose speciality is memory.
+///
+/// Reads IR text or an ONNX model, fuses it, lets results overwrite dead operands, gives every intermediate a place in one
+/// arena, and compiles it to machine code. Exit status: 0 done, 1 the input is at fault, 2 wrong usage.
+#[derive(Parser)]
+#[command(name = "optc", version, args_conflicts_with_subcommands = true, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    verb: Option<Verb>,
+    #[command(flatten)]
+    passes: passes::PassesArgs,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    /// Compile a program and run it.
+    Run(run::RunArgs),
+    /// Print where everything is placed, or why a budget can't be met.
+    Plan(plan::PlanArgs),
+    /// Time a program: load, compilation, first run, latency.
+    Bench(bench::BenchArgs),
+    /// Solve a bare placement problem.
+    Place(place::PlaceArgs),
+    /// List the passes, or describe one.
+    Passes(list::NameArgs),
+    /// List the operations, or describe one.
+    Ops(list::NameArgs),
+}
+
+/// What a program is read from.
+#[derive(Args, Clone)]
+struct FileArgs {
+    /// IR text (`.mlir`, or `-` for standard input) or a model (`.onnx`).
+    file: PathBuf,
+    /// Rebuild the weights of a weight-stripped model by the rule that it carries.
+    #[arg(long)]
+    synthesize_weights: bool,
+}
+
+impl FileArgs {
+    fn options(&self) -> LoadOptions {
+        let stripped =
+            if self.synthesize_weights { StrippedWeights::Synthesize } else { StrippedWeights::Refuse };
+        LoadOptions { stripped, ..LoadOptions::default() }
+    }
+}
+
+/// How many threads run the program.
+#[derive(Args, Clone)]
+struct ThreadsArgs {
+    /// Threads that run the program; scratch is planned for as many.
+    #[arg(long, default_value_t = runtime::available_threads().clamp(1, 2), value_parser = parse_threads)]
+    threads: usize,
+}
+
+fn parse_threads(text: &str) -> Result<usize, String> {
+    let threads: usize = text.parse().map_err(|_| "not a number of threads".to_owned())?;
+    if (1..=256).contains(&threads) { Ok(threads) } else { Err("1 to 256 threads".to_owned()) }
+}
+
+/// Does what the arguments say; `allocator` is the process's global allocator.
+pub fn main(arguments: impl IntoIterator<Item = OsString>, allocator: &CountingAllocator) -> ExitCode {
+    let cli = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        Err(error) => {
+            let status = u8::try_from(error.exit_code()).unwrap_or(2);
+            return match error.print() {
+                Ok(()) => ExitCode::from(status),
+                Err(_) => ExitCode::from(2),
+            };
+        }
+    };
+    let done = match cli.verb {
+        None => passes::run(&cli.passes),
+        Some(Verb::Run(args)) => run::run(&args),
+        Some(Verb::Plan(args)) => plan::run(&args),
+        Some(Verb::Bench(args)) => bench::run(&args, allocator),
+        Some(Verb::Place(args)) => place::run(&args),
+        Some(Verb::Passes(args)) => list::passes(&args),
+        Some(Verb::Ops(args)) => list::ops(&args),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("{failure}");
+            ExitCode::from(failure.exit_status())
+        }
+    }
+}
+
+/// Writes text to a file, or to standard output; a reader that went away is no fault.
+fn write_output(text: &str, output: Option<&PathBuf>) -> Result<(), Failure> {
+    match output {
+        Some(path) => {
+            fs::write(path, text).map_err(|error| Failure::input(format!("{}: {error}", path.display())))
+        }
+        None => match io::stdout().lock().write_all(text.as_bytes()) {
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::input(error.to_string())),
+            _ => Ok(()),
+        },
+    }
+}

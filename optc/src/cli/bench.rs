@@ -1,0 +1,88 @@
+//! `optc bench`: how long loading, compiling and running take.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use clap::Args;
+use runtime::CountingAllocator;
+use serde_json::json;
+
+use super::inputs::{InputArgs, describe};
+use super::{FileArgs, ThreadsArgs, write_output};
+use crate::compile::{CompileOptions, DeadMemory, entry};
+use crate::failure::Failure;
+use crate::load::load;
+use crate::model::Model;
+
+/// Time a program.
+#[derive(Args)]
+pub(super) struct BenchArgs {
+    #[command(flatten)]
+    file: FileArgs,
+    #[command(flatten)]
+    inputs: InputArgs,
+    #[command(flatten)]
+    threads: ThreadsArgs,
+    /// How many runs are timed, after three that are not.
+    #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u64).range(1..))]
+    runs: u64,
+    /// Write the figures to a file.
+    #[arg(long, value_name = "F.json")]
+    json: Option<PathBuf>,
+    /// The function that is the program; else the only public one, or `main`.
+    #[arg(long, value_name = "NAME")]
+    entry: Option<String>,
+}
+
+/// Runs that warm caches and are not timed.
+const WARM_UP_RUNS: u64 = 3;
+
+pub(super) fn run(args: &BenchArgs, allocator: &CountingAllocator) -> Result<(), Failure> {
+    let start = Instant::now();
+    let mut module = load(&args.file.file, &args.file.options())?;
+    let entry = entry(&module, args.entry.as_deref())?;
+    let inputs = args.inputs.arrays(&describe(&module, &entry)?)?;
+    let load_ms = milliseconds(start);
+    let start = Instant::now();
+    let threads = args.threads.threads;
+    let options = CompileOptions { threads, entry: Some(entry), dead: DeadMemory::Kept };
+    let mut model = Model::compile(&mut module, &options)?;
+    let compile_ms = milliseconds(start);
+    drop(module);
+    let mut outputs = model.outputs();
+    let start = Instant::now();
+    model.run_into(&inputs, &mut outputs)?;
+    let first_run_ms = milliseconds(start);
+    let bound = model.bind(&inputs)?;
+    let mut views: Vec<&mut [u8]> = outputs.iter_mut().map(|output| &mut output.bytes[..]).collect();
+    for _ in 0..WARM_UP_RUNS {
+        model.run_bytes(&bound, &mut views)?;
+    }
+    let mut latencies = Vec::with_capacity(args.runs as usize);
+    let (done, allocations) = allocator.measure(|| {
+        (0..args.runs).try_for_each(|_| {
+            let start = Instant::now();
+            model.run_bytes(&bound, &mut views)?;
+            latencies.push(milliseconds(start));
+            Ok(())
+        })
+    });
+    done?;
+    latencies.sort_by(f64::total_cmp);
+    let at = |share: f64| latencies[((latencies.len() - 1) as f64 * share).round() as usize];
+    let program = model.program();
+    let figures = json!({
+        "version": 1, "threads": threads,
+        "load_ms": load_ms, "compile_ms": compile_ms, "first_run_ms": first_run_ms,
+        "latency_ms": { "min": at(0.0), "p50": at(0.5), "p90": at(0.9), "runs": args.runs },
+        "arena_bytes": program.arena_bytes(), "weights_bytes": program.weights_bytes(),
+        "peak_rss_bytes": runtime::peak_resident_bytes(),
+        "allocations_per_run": allocations.count / args.runs,
+    });
+    let text = serde_json::to_string_pretty(&figures).expect("figures are plain JSON") + "\n";
+    write_output(&text, args.json.as_ref())
+}
+
+fn milliseconds(start: Instant) -> f64 {
+    start.elapsed().as_secs_f64() * 1e3
+}

@@ -1,0 +1,127 @@
+//! `optc passes`, `optc ops`: what there is.
+
+use std::fmt::Write;
+
+use clap::Args;
+use ir::diag::did_you_mean;
+use ir::opdef::{Arity, AttrKind, OpDef, Presence};
+use ir::{Context, Kind};
+use passes::manager::{PassDef, Registry};
+
+use super::write_output;
+use crate::failure::Failure;
+
+/// What is described.
+#[derive(Args)]
+pub(super) struct NameArgs {
+    /// One of them, to be described in full.
+    name: Option<String>,
+}
+
+pub(super) fn passes(args: &NameArgs) -> Result<(), Failure> {
+    let registry = Registry::new();
+    let mut text = String::new();
+    match &args.name {
+        None => registry.iter().for_each(|def| line(&mut text, def.name, def.doc)),
+        Some(name) => match registry.get(name) {
+            Some(def) => describe_pass(&mut text, def),
+            None => return Err(unknown("pass", name, registry.iter().map(|def| def.name))),
+        },
+    }
+    write_output(&text, None)
+}
+
+pub(super) fn ops(args: &NameArgs) -> Result<(), Failure> {
+    let ctx = Context::new();
+    let mut text = String::new();
+    match &args.name {
+        None => ctx.dialects().flat_map(ir::Dialect::ops).for_each(|def| line(&mut text, def.name, def.doc)),
+        Some(name) => match ctx.def(ctx.op_name(name)) {
+            Some(def) => describe_op(&mut text, def),
+            None => {
+                let known = ctx.dialects().flat_map(ir::Dialect::ops).map(|def| def.name);
+                return Err(unknown("operation", name, known));
+            }
+        },
+    }
+    write_output(&text, None)
+}
+
+fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str>) -> Failure {
+    let hint = did_you_mean(name, known).map(|hint| format!(" ({hint})")).unwrap_or_default();
+    Failure::input(format!("there is no {what} `{name}`{hint}"))
+}
+
+fn line(text: &mut String, name: &str, doc: &str) {
+    let first = doc.split_inclusive(". ").next().unwrap_or(doc).trim_end();
+    writeln!(text, "{name:24} {first}").expect("writing to a string");
+}
+
+fn describe_pass(text: &mut String, def: &PassDef) {
+    let mut out = format!("{}\n\n{}\n", def.name, def.doc);
+    for option in def.options {
+        let expected = option.kind.expected();
+        out += &format!("\n  {}={}   {} ({expected})\n", option.name, option.default, option.doc);
+    }
+    if !def.example.before.is_empty() {
+        out += &format!(
+            "\nbefore:\n{}\nafter:\n{}\n",
+            def.example.before.trim_end(),
+            def.example.after.trim_end()
+        );
+    }
+    text.push_str(&out);
+}
+
+fn describe_op(text: &mut String, def: &OpDef) {
+    let mut out = format!("{}\n\n{}\n\n  {}\n", def.name, def.doc, def.example);
+    for (what, values) in [("operand", def.operands), ("result", def.results)] {
+        for value in values {
+            let arity = match value.arity {
+                Arity::One => "",
+                Arity::Optional => ", optional",
+                Arity::Variadic => ", any number",
+            };
+            out += &format!("\n  {what} {}: {:?}{arity}", value.name, value.types);
+        }
+    }
+    for attr in def.attrs {
+        out += &format!("\n  {} ({}, {}): {}", attr.name, kind(attr.kind), presence(attr.presence), attr.doc);
+    }
+    let nature = match def.kind {
+        Kind::Elementwise(_) => "elementwise".to_owned(),
+        Kind::Reduce(reduce) => format!("reduction ({reduce:?})"),
+        Kind::View(_) => "view".to_owned(),
+        Kind::Contract(contract) => format!("contraction ({contract:?})"),
+        Kind::Kernel(name) => format!("kernel ({name})"),
+        Kind::Group => "group".to_owned(),
+        Kind::Region => "control flow".to_owned(),
+        Kind::Source => "constant".to_owned(),
+        Kind::Structure => "structure".to_owned(),
+    };
+    out += &format!("\n\n  kind: {nature}\n");
+    let traits: Vec<String> =
+        def.traits.iter_names().map(|(name, _)| name.to_lowercase().replace('_', "-")).collect();
+    if !traits.is_empty() {
+        out += &format!("  traits: {}\n", traits.join(", "));
+    }
+    text.push_str(&out);
+}
+
+fn kind(kind: AttrKind) -> String {
+    match kind {
+        AttrKind::OneOf(words) => words.join(" or "),
+        other => format!("{other:?}").to_lowercase(),
+    }
+}
+
+fn presence(presence: Presence) -> String {
+    match presence {
+        Presence::Required => "required".to_owned(),
+        Presence::Optional => "optional".to_owned(),
+        Presence::DefaultInt(value) => format!("default {value}"),
+        Presence::DefaultFloat(value) => format!("default {value}"),
+        Presence::DefaultInts(values) => format!("default {values:?}"),
+        Presence::DefaultText(text) => format!("default {text}"),
+    }
+}

@@ -1,0 +1,69 @@
+//! `optc place`: a bare placement problem.
+
+use std::fs;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use passes::place::{self, Options, csv, judge};
+
+use super::write_output;
+use crate::failure::Failure;
+
+/// Solve a bare placement problem.
+#[derive(Args)]
+pub(super) struct PlaceArgs {
+    /// The problem: columns id, lower, upper, size; half-open lifetimes.
+    problem: PathBuf,
+    /// Bytes that the placement must fit into; exit status 1 where none is found that does.
+    #[arg(long, value_name = "BYTES")]
+    capacity: Option<u64>,
+    /// Seconds after which the best placement found so far is taken.
+    #[arg(long, value_name = "SECONDS")]
+    timeout: Option<f64>,
+    /// Write the problem with a column `offset` to a file.
+    #[arg(long, value_name = "S.csv")]
+    out: Option<PathBuf>,
+}
+
+pub(super) fn run(args: &PlaceArgs) -> Result<(), Failure> {
+    let name = args.problem.display();
+    let text =
+        fs::read_to_string(&args.problem).map_err(|error| Failure::input(format!("{name}: {error}")))?;
+    let mut table = csv::read(&text).map_err(|faults| {
+        let describe = |fault: &csv::CsvError| {
+            format!("error: {name}:{}:{}: {}", fault.line, fault.column, fault.message)
+        };
+        Failure::Input(faults.iter().map(describe).collect())
+    })?;
+    table.problem.capacity = args.capacity;
+    let start = Instant::now();
+    let limit = args.timeout.map(Duration::try_from_secs_f64).transpose();
+    let limit = limit.map_err(|_| Failure::Usage("--timeout takes a number of seconds".to_owned()))?;
+    let options = Options { threads: runtime::available_threads(), ..Options::default() };
+    let placement = match limit {
+        Some(limit) => {
+            let options = Options { max_nodes: u64::MAX, ..options };
+            place::place_until(&table.problem, &options, &|| start.elapsed() >= limit)
+        }
+        None => place::place(&table.problem, &options),
+    };
+    if let Some(path) = &args.out {
+        write_output(&csv::write(&table.problem, &table.names, Some(&placement)), Some(path))?;
+    }
+    let proved = if placement.proved_best { ", proved best" } else { "" };
+    let report = format!(
+        "size {} bytes, bound {} bytes, gap {:.3} %{proved}, planner {}, {:.3} s\n",
+        placement.size_bytes,
+        placement.lower_bound_bytes,
+        100.0 * placement.gap(),
+        placement.planner,
+        start.elapsed().as_secs_f64(),
+    );
+    write_output(&report, None)?;
+    let faults = judge::judge(&table.problem, &placement);
+    match faults.is_empty() {
+        true => Ok(()),
+        false => Err(Failure::Input(faults.iter().map(|fault| format!("error: {fault}")).collect())),
+    }
+}

@@ -1,0 +1,133 @@
+//! `optc run`: compile a program and run it.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use clap::Args;
+use ir::Module;
+use ir::interp::{self, Tensor};
+
+use super::inputs::{InputArgs, describe};
+use super::summary::{memory_line, top_results};
+use super::{FileArgs, ThreadsArgs, write_output};
+use crate::arrays::{Array, write_npz};
+use crate::compile::{CompileOptions, DeadMemory, entry};
+use crate::expect;
+use crate::failure::Failure;
+use crate::load::load;
+use crate::model::Model;
+
+/// Compile a program and run it.
+#[derive(Args)]
+pub(super) struct RunArgs {
+    #[command(flatten)]
+    file: FileArgs,
+    #[command(flatten)]
+    inputs: InputArgs,
+    #[command(flatten)]
+    threads: ThreadsArgs,
+    /// Write the outputs to a `.npz` file.
+    #[arg(long, value_name = "Y.npz")]
+    out: Option<PathBuf>,
+    /// Compare the outputs with expected ones: `.json` (samples) or `.npz`.
+    #[arg(long, value_name = "EXPECTED")]
+    check: Option<PathBuf>,
+    /// How far off an output may be, as a share of its absolute maximum.
+    #[arg(long, default_value_t = 1e-4)]
+    tolerance: f64,
+    /// The function that is the program; else the only public one, or `main`.
+    #[arg(long, value_name = "NAME")]
+    entry: Option<String>,
+    /// Run the reference interpreter in place of machine code.
+    #[arg(long)]
+    interpret: bool,
+    /// Fill memory with NaN as soon as nothing reads it any more.
+    #[arg(long)]
+    poison: bool,
+}
+
+pub(super) fn run(args: &RunArgs) -> Result<(), Failure> {
+    let mut module = load(&args.file.file, &args.file.options())?;
+    let entry = entry(&module, args.entry.as_deref())?;
+    let inputs = args.inputs.arrays(&describe(&module, &entry)?)?;
+    let mut report = String::new();
+    let outputs = match args.interpret {
+        true => interpret(&module, &entry, &inputs)?,
+        false => compile_and_run(args, &mut module, &entry, &inputs, &mut report)?,
+    };
+    if let Some(path) = &args.out {
+        write_npz(path, &outputs)?;
+    }
+    report.insert_str(0, &top_results(&outputs));
+    write_output(&report, None)?;
+    if let Some(path) = &args.check {
+        let lines = expect::check(&outputs, path, args.tolerance)?;
+        write_output(&(lines.join("\n") + "\n"), None)?;
+    }
+    Ok(())
+}
+
+fn compile_and_run(
+    args: &RunArgs,
+    module: &mut Module,
+    entry: &str,
+    inputs: &[Array],
+    report: &mut String,
+) -> Result<Vec<Array>, Failure> {
+    let dead = if args.poison { DeadMemory::Poisoned } else { DeadMemory::Kept };
+    let options = CompileOptions { threads: args.threads.threads, entry: Some(entry.to_owned()), dead };
+    let start = Instant::now();
+    let mut model = Model::compile(module, &options)?;
+    let compile_ms = start.elapsed().as_secs_f64() * 1e3;
+    let mut outputs = model.outputs();
+    let start = Instant::now();
+    model.run_into(inputs, &mut outputs)?;
+    let run_ms = start.elapsed().as_secs_f64() * 1e3;
+    report.push_str(&format!("compiled in {compile_ms:.0} ms, first run in {run_ms:.2} ms\n"));
+    report.push_str(&memory_line(module, entry, model.program())?);
+    Ok(outputs)
+}
+
+/// Runs the reference interpreter.
+fn interpret(module: &Module, entry: &str, inputs: &[Array]) -> Result<Vec<Array>, Failure> {
+    let ctx = &module.ctx;
+    let body = module.function(entry).expect("the entry was just found");
+    let block = body.entry(body.root()).expect("the entry has a body");
+    let mut tensors = Vec::new();
+    for (arg, input) in body.args(block).iter().zip(inputs) {
+        let ty = body.ty(*arg);
+        if ctx.static_shape(ty).as_deref() != Some(&input.shape) {
+            return Err(Failure::input(format!(
+                "input `{}` has another shape than the program takes",
+                input.name
+            )));
+        }
+        tensors.push(Tensor::new(ctx, ty, input.bytes.clone()));
+    }
+    let outputs =
+        interp::run(module, entry, &tensors).map_err(|fault| Failure::diagnostics(ctx, &[fault]))?;
+    let names = output_descs(module, entry);
+    let arrays = outputs.iter().zip(names).map(|(tensor, (name, element))| Array {
+        name,
+        element,
+        shape: ctx.static_shape(tensor.ty).unwrap_or_default(),
+        bytes: tensor.bytes.to_vec(),
+    });
+    Ok(arrays.collect())
+}
+
+/// Name and element format of each output of a function.
+fn output_descs(module: &Module, entry: &str) -> Vec<(String, runtime::ElementKind)> {
+    let ctx = &module.ctx;
+    let body = module.function(entry).expect("the entry was just found");
+    let block = body.entry(body.root()).expect("the entry has a body");
+    let attrs = body.own_attr(ctx, ctx.ident("res_attrs")).and_then(|attrs| ctx.array_value(attrs));
+    let returned = body.last_op(block).into_iter().flat_map(|op| body.operands(op));
+    let describe = |(index, value): (usize, ir::Value)| {
+        let name = attrs.and_then(|attrs| ctx.dict_get(*attrs.get(index)?, ctx.ident("optc.name")));
+        let name = name.and_then(|name| ctx.str_value(name)).map_or(format!("result{index}"), str::to_owned);
+        let element = super::inputs::element_kind(ctx, ctx.elem(body.ty(value)));
+        (name, element.unwrap_or(runtime::ElementKind::U8))
+    };
+    returned.enumerate().map(describe).collect()
+}

@@ -1,0 +1,145 @@
+//! How a file becomes a module.
+
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use import::onnx::external::SharedBytes;
+use import::onnx::{Options, StrippedWeights};
+use ir::{Attr, AttrData, Body, Context, Module};
+use runtime::MappedFile;
+
+use crate::failure::Failure;
+
+/// How files are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LoadOptions {
+    /// What stands for weights that were stripped from a model.
+    pub stripped: StrippedWeights,
+    /// What happens to operations that no dialect registered.
+    pub unregistered: ir::text::Unregistered,
+}
+
+impl Default for LoadOptions {
+    fn default() -> Self {
+        LoadOptions { stripped: StrippedWeights::Refuse, unregistered: ir::text::Unregistered::Refuse }
+    }
+}
+
+/// The program in a file: a model (`.onnx`), or IR text (anything else; `-` is standard input).
+///
+/// # Errors
+/// Every fault that was found in the file.
+pub fn load(path: &Path, options: &LoadOptions) -> Result<Module, Failure> {
+    if path.extension().is_some_and(|extension| extension == "onnx") {
+        return load_model(path, options.stripped);
+    }
+    let (name, text) = read_text(path)?;
+    parse(&name, text, Some(path), options)
+}
+
+/// The program that a text says. Weights that it takes from a model are found beside `path`.
+///
+/// # Errors
+/// Every fault that was found in the text.
+pub fn parse(
+    name: &str,
+    text: String,
+    path: Option<&Path>,
+    options: &LoadOptions,
+) -> Result<Module, Failure> {
+    let ctx = Arc::new(Context::new());
+    let parse_options = ir::text::ParseOptions { unregistered: options.unregistered };
+    let module = ir::text::parse_with(&ctx, name, text, &parse_options);
+    let module = module.map_err(|faults| Failure::diagnostics(&ctx, &faults))?;
+    ir::verify::verify(&module).map_err(|faults| Failure::diagnostics(&ctx, &faults))?;
+    restore_weights(&module, path, options.stripped)?;
+    Ok(module)
+}
+
+fn load_model(path: &Path, stripped: StrippedWeights) -> Result<Module, Failure> {
+    let ctx = Arc::new(Context::new());
+    let options = Options { open_file: &map_file, stripped, sizes: Default::default() };
+    import::onnx::import(&ctx, path, &options).map_err(|faults| Failure::diagnostics(&ctx, &faults))
+}
+
+fn map_file(path: &Path) -> io::Result<SharedBytes> {
+    Ok(MappedFile::open(path)?.into_shared())
+}
+
+fn read_text(path: &Path) -> Result<(String, String), Failure> {
+    let mut bytes = Vec::new();
+    let name = if path == Path::new("-") { "<stdin>".to_owned() } else { path.display().to_string() };
+    let read = match path == Path::new("-") {
+        true => io::stdin().lock().read_to_end(&mut bytes).map(|_| ()),
+        false => fs::read(path).map(|content| bytes = content),
+    };
+    read.map_err(|error| Failure::input(format!("{name}: {error}")))?;
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok((name, text)),
+        Err(error) => {
+            let good = error.utf8_error().valid_up_to();
+            let text = String::from_utf8_lossy(&error.as_bytes()[..good]).into_owned();
+            let (line, column) = ir::diag::line_column(&text, good);
+            Err(Failure::input(format!("{name}:{line}:{column}: the text is not UTF-8")))
+        }
+    }
+}
+
+/// Finds the constants that the text names but does not hold, in the model that it refers to.
+fn restore_weights(module: &Module, path: Option<&Path>, stripped: StrippedWeights) -> Result<(), Failure> {
+    let ctx = &module.ctx;
+    let missing = missing_blobs(module);
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let references = ctx.references();
+    let reference = |key: &str| references.iter().find(|entry| entry.0 == key).map(|entry| entry.1.as_str());
+    let Some(model) = reference("model") else {
+        let keys = missing.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ");
+        return Err(Failure::input(format!("the text has no bytes for {keys}, and names no model that has")));
+    };
+    let is_synthetic = reference("synthesize") == Some("true");
+    let stripped = if is_synthetic { StrippedWeights::Synthesize } else { stripped };
+    let options = Options { open_file: &map_file, stripped, sizes: Default::default() };
+    let keys: Vec<&str> = missing.iter().map(String::as_str).collect();
+    let restored = import::onnx::restore(ctx, &model_path(model, path), &options, &keys);
+    restored.map_err(|faults| Failure::diagnostics(ctx, &faults))
+}
+
+/// The model that a text names: as it is, or beside the text.
+fn model_path(model: &str, text_path: Option<&Path>) -> PathBuf {
+    let plain = PathBuf::from(model);
+    let beside = text_path.and_then(Path::parent).map(|folder| folder.join(&plain));
+    match beside.filter(|beside| !plain.exists() && beside.exists()) {
+        Some(beside) => beside,
+        None => plain,
+    }
+}
+
+fn missing_blobs(module: &Module) -> Vec<String> {
+    let mut keys = Vec::new();
+    collect_missing(&module.ctx, &module.top, &mut keys);
+    keys
+}
+
+fn collect_missing(ctx: &Context, body: &Body, keys: &mut Vec<String>) {
+    for op in body.all_blocks().flat_map(|block| body.ops(block)) {
+        for (_, attr) in ctx.dict_entries(body.properties(op)).iter().chain(ctx.dict_entries(body.attrs(op)))
+        {
+            add_missing(ctx, *attr, keys);
+        }
+        if let Some(child) = body.child(op) {
+            collect_missing(ctx, child, keys);
+        }
+    }
+}
+
+fn add_missing(ctx: &Context, attr: Attr, keys: &mut Vec<String>) {
+    let AttrData::Resource { key, .. } = ctx.attr_data(attr) else { return };
+    let name = ctx.str(*key);
+    if ctx.blob(*key).is_none() && !keys.iter().any(|known| known == name) {
+        keys.push(name.to_owned());
+    }
+}

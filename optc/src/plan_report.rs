@@ -1,0 +1,314 @@
+//! What a plan says, in numbers: `optc plan --json`, version 1.
+//!
+//! Read from a planned function, so that it says what runs and not what a planner remembers.
+
+use std::collections::BTreeMap;
+
+use cranelift_entity::{EntityRef, SecondaryMap};
+use ir::alias::AliasSets;
+use ir::weights::WeightSet;
+use ir::{Attr, Block, Body, Context, Kind, Op, Traits, Value, size};
+use passes::liveness::Steps;
+use passes::place;
+use passes::plan::{ALIGN_BYTES, Arena};
+use serde::Serialize;
+
+use crate::failure::Failure;
+
+/// Everything that `optc plan --json` says.
+#[derive(Clone, Debug, Serialize)]
+pub struct PlanReport {
+    /// Version of this format.
+    pub version: u32,
+    /// Pools, the arena first.
+    pub pools: Vec<PoolReport>,
+    /// What all results take if none shares bytes with another, also those that fusion keeps from being stored.
+    pub naive_bytes: u64,
+    /// Bytes of the caller's inputs.
+    pub inputs_bytes: u64,
+    /// Bytes of the caller's outputs.
+    pub outputs_bytes: u64,
+    /// Bytes of the pool `weights`, as packed for the kernels.
+    pub weights_bytes: u64,
+    /// What runs, in order.
+    pub steps: Vec<StepReport>,
+    /// Where everything is.
+    pub values: Vec<ValueReport>,
+    /// Pairs that may share bytes at a distance.
+    pub overlaps: Vec<OverlapReport>,
+}
+
+/// A pool.
+#[derive(Clone, Debug, Serialize)]
+pub struct PoolReport {
+    /// Its name.
+    pub name: String,
+    /// Bytes that a run allocates for it.
+    pub size_bytes: u64,
+    /// Offsets in it are multiples of this.
+    pub align: u64,
+    /// No placement takes fewer bytes.
+    pub lower_bound_bytes: u64,
+    /// The same, if no pair may overlap.
+    pub whole_tensor_bound_bytes: u64,
+}
+
+/// A step.
+#[derive(Clone, Debug, Serialize)]
+pub struct StepReport {
+    /// Its number.
+    pub index: usize,
+    /// The operation: of a group, the one that it is built around.
+    pub op: String,
+    /// The name of the model's node that it comes from, if any.
+    pub name: String,
+}
+
+/// A value with its place.
+#[derive(Clone, Debug, Serialize)]
+pub struct ValueReport {
+    /// As in the printed text.
+    pub name: String,
+    /// The step that makes it.
+    pub step: usize,
+    /// The pool that it lies in.
+    pub pool: String,
+    /// Where in the pool it begins.
+    pub offset: u64,
+    /// Its bytes.
+    pub size_bytes: u64,
+    /// The first step at which its bytes must be kept.
+    pub first: usize,
+    /// The last one.
+    pub last: usize,
+    /// The value whose bytes it shares, or itself.
+    pub root: String,
+    /// `result`, `scratch`, `input` or `output`.
+    pub kind: &'static str,
+}
+
+/// A pair that may share bytes.
+#[derive(Clone, Debug, Serialize)]
+pub struct OverlapReport {
+    /// The step's name.
+    pub op: String,
+    /// The value that is read.
+    pub input: String,
+    /// The value that is written.
+    pub output: String,
+    /// offset(input) - offset(output) is at least this.
+    pub min_distance_bytes: i64,
+}
+
+/// Reads the plan of a planned function. `weights_bytes` is what its program takes for weights.
+///
+/// # Errors
+/// If the function is not planned.
+pub fn plan_report(ctx: &Context, body: &Body, weights_bytes: u64) -> Result<PlanReport, Failure> {
+    let block = body.entry(body.root()).ok_or_else(|| Failure::input("the function has no body"))?;
+    let arena = body.own_attr(ctx, ctx.ident("optc.arena")).and_then(|attr| ctx.int_value(attr));
+    let arena = arena.ok_or_else(|| Failure::input("the function is not planned"))?;
+    let problem = Arena::of(ctx, body).map_err(|faults| Failure::diagnostics(ctx, &faults))?.problem;
+    let reader = Reader::new(ctx, body, block);
+    let bytes = |value: &Value| size::tensor_bytes(ctx, body.ty(*value)).unwrap_or(0);
+    let returned = body.last_op(block).filter(|op| body.at(ctx, *op).has(Traits::RETURN));
+    Ok(PlanReport {
+        version: 1,
+        pools: vec![PoolReport {
+            name: "arena".to_owned(),
+            size_bytes: arena as u64,
+            align: ALIGN_BYTES,
+            lower_bound_bytes: place::lower_bound(&problem),
+            whole_tensor_bound_bytes: place::whole_tensor_bound(&problem),
+        }],
+        naive_bytes: reader.naive_bytes(),
+        inputs_bytes: body.args(block).iter().map(bytes).sum(),
+        outputs_bytes: returned.into_iter().flat_map(|op| body.operands(op)).map(|value| bytes(&value)).sum(),
+        weights_bytes,
+        steps: reader.steps(),
+        values: reader.values(),
+        overlaps: Vec::new(),
+    })
+}
+
+struct Reader<'a> {
+    ctx: &'a Context,
+    body: &'a Body,
+    block: Block,
+    weights: WeightSet,
+    aliases: AliasSets,
+    steps: Steps,
+    names: SecondaryMap<Value, String>,
+    step_of: BTreeMap<Op, usize>,
+    last: SecondaryMap<Value, usize>,
+}
+
+impl<'a> Reader<'a> {
+    fn new(ctx: &'a Context, body: &'a Body, block: Block) -> Reader<'a> {
+        let weights = WeightSet::of(ctx, body);
+        let steps = Steps::of(ctx, body, block, &weights);
+        let step_of = steps.iter().map(|(step, op)| (op, step.index())).collect();
+        let names = names(body, block);
+        let aliases = AliasSets::of(ctx, body);
+        let mut reader =
+            Reader { ctx, body, block, weights, aliases, steps, names, step_of, last: SecondaryMap::new() };
+        reader.find_last_readers();
+        reader
+    }
+
+    /// The last step that reads each value, through views too.
+    fn find_last_readers(&mut self) {
+        let ops: Vec<Op> = self.body.ops(self.block).collect();
+        for op in ops.into_iter().rev() {
+            let end = self.steps.end().index();
+            let read = match self.step_of.get(&op) {
+                Some(step) => *step,
+                None if self.body.at(self.ctx, op).has(Traits::TERMINATOR) => end,
+                None => self.body.results(op).map(|result| self.last[result]).max().unwrap_or(0),
+            };
+            for operand in self.body.operands(op) {
+                self.last[operand] = self.last[operand].max(read);
+            }
+        }
+    }
+
+    fn steps(&self) -> Vec<StepReport> {
+        let steps = self.steps.iter();
+        steps
+            .map(|(step, op)| StepReport {
+                index: step.index(),
+                op: self.body.at(self.ctx, self.main_op(op)).name().to_owned(),
+                name: self.ctx.location_name(self.body.location(op)).unwrap_or("").to_owned(),
+            })
+            .collect()
+    }
+
+    /// The operation that a group is built around: its contraction, else its last one.
+    fn main_op(&self, op: Op) -> Op {
+        let Kind::Group = self.body.at(self.ctx, op).kind() else { return op };
+        let blocks = self.body.regions(op).iter().flat_map(|region| self.body.blocks(*region));
+        let inner: Vec<Op> = blocks.flat_map(|block| self.body.ops(*block)).collect();
+        let is_root =
+            |op: &Op| matches!(self.body.at(self.ctx, *op).kind(), Kind::Contract(_) | Kind::Kernel(_));
+        let before_yield = inner.len().checked_sub(2).map(|index| inner[index]);
+        inner.iter().copied().find(is_root).or(before_yield).unwrap_or(op)
+    }
+
+    fn naive_bytes(&self) -> u64 {
+        let mut total = 0;
+        for (_, op) in self.steps.iter() {
+            let blocks = self.body.regions(op).iter().flat_map(|region| self.body.blocks(*region));
+            let inner: Vec<Op> = blocks.flat_map(|block| self.body.ops(*block)).collect();
+            let counted = if inner.is_empty() { vec![op] } else { inner };
+            let results = counted.into_iter().flat_map(|op| self.body.results(op));
+            total += results
+                .map(|value| size::tensor_bytes(self.ctx, self.body.ty(value)).unwrap_or(0))
+                .sum::<u64>();
+        }
+        total
+    }
+
+    fn values(&self) -> Vec<ValueReport> {
+        let mut values = Vec::new();
+        for (index, &arg) in self.body.args(self.block).iter().enumerate() {
+            values.push(ValueReport {
+                last: self.last[arg],
+                ..self.entry(arg, 0, "input", index as u64, "input")
+            });
+        }
+        for op in self.body.ops(self.block).filter(|op| !self.weights.is_weight_op(self.body, *op)) {
+            match self.step_of.get(&op) {
+                Some(step) => self.add_step(op, *step, &mut values),
+                None => self.add_view(op, &mut values),
+            }
+        }
+        values
+    }
+
+    fn entry(&self, value: Value, step: usize, pool: &str, offset: u64, kind: &'static str) -> ValueReport {
+        ValueReport {
+            name: self.names[value].clone(),
+            step,
+            pool: pool.to_owned(),
+            offset,
+            size_bytes: size::tensor_bytes(self.ctx, self.body.ty(value)).unwrap_or(0),
+            first: step,
+            last: self.last[value].max(step),
+            root: self.names[self.aliases.root(value)].clone(),
+            kind,
+        }
+    }
+
+    fn add_step(&self, op: Op, step: usize, values: &mut Vec<ValueReport>) {
+        let places = self.body.at(self.ctx, op).attr("mem.place").and_then(|attr| self.ctx.array_value(attr));
+        let places = places.unwrap_or(&[]);
+        for (result, place) in self.body.results(op).zip(places) {
+            let (pool, offset, _) = self.place(*place);
+            let kind = if pool == "out" { "output" } else { "result" };
+            values.push(self.entry(result, step, pool_name(pool), offset, kind));
+        }
+        if let Some(place) = places.get(self.body.result_count(op)) {
+            let (pool, offset, size_bytes) = self.place(*place);
+            let name = format!("scratch{step}");
+            let (root, pool) = (name.clone(), pool.to_owned());
+            values.push(ValueReport {
+                name,
+                step,
+                pool,
+                offset,
+                size_bytes,
+                first: step,
+                last: step,
+                root,
+                kind: "scratch",
+            });
+        }
+    }
+
+    /// A view lies where its source lies.
+    fn add_view(&self, op: Op, values: &mut Vec<ValueReport>) {
+        for result in self.body.results(op) {
+            let root = self.aliases.root(result);
+            let range = self.aliases.range(result).unwrap_or(0..0);
+            let Some(base) = values.iter().find(|value| value.name == self.names[root]) else { continue };
+            let (pool, step) = (base.pool.clone(), base.step);
+            let is_input = base.kind == "input";
+            let offset = base.offset + if is_input { 0 } else { range.start };
+            values.push(self.entry(result, step, &pool, offset, "result"));
+        }
+    }
+
+    fn place(&self, place: Attr) -> (&'a str, u64, u64) {
+        let entry = self.ctx.array_value(place).unwrap_or(&[]);
+        let number =
+            |index: usize| entry.get(index).and_then(|attr| self.ctx.int_value(*attr)).unwrap_or(0) as u64;
+        let pool = entry.first().and_then(|attr| self.ctx.str_value(*attr)).unwrap_or("arena");
+        (pool, number(1), number(2))
+    }
+}
+
+fn pool_name(pool: &str) -> &str {
+    match pool {
+        "out" => "output",
+        "in" => "input",
+        other => other,
+    }
+}
+
+/// The names of a function's values in its printed text.
+fn names(body: &Body, block: Block) -> SecondaryMap<Value, String> {
+    let mut names = SecondaryMap::new();
+    for (index, arg) in body.args(block).iter().enumerate() {
+        names[*arg] = format!("%arg{index}");
+    }
+    let with_results = body.ops(block).filter(|op| body.result_count(*op) > 0);
+    for (number, op) in with_results.enumerate() {
+        for (index, result) in body.results(op).enumerate() {
+            names[result] = match body.result_count(op) {
+                1 => format!("%{number}"),
+                _ => format!("%{number}#{index}"),
+            };
+        }
+    }
+    names
+}

@@ -1,0 +1,111 @@
+//! How tests build programs, and run them by the interpreter and by machine code.
+
+use std::sync::Arc;
+
+use ir::interp::{self, Tensor};
+use ir::{Attr, Block, Body, Builder, Context, Location, Module, OpSpec, Type, Value};
+use optc::{Array, CompileOptions, Failure, Model};
+
+/// A function `@main` under construction.
+pub struct Program {
+    /// The context of all handles.
+    pub ctx: Arc<Context>,
+    body: Body,
+    block: Block,
+    inputs: Vec<Type>,
+}
+
+impl Program {
+    /// A function of arguments of these types, with their values.
+    pub fn new(ctx: Arc<Context>, inputs: &[Type]) -> (Program, Vec<Value>) {
+        let mut body = Body::new(1);
+        let block = body.add_block(body.root());
+        let args = inputs.iter().map(|ty| body.add_arg(block, *ty)).collect();
+        (Program { ctx, body, block, inputs: inputs.to_vec() }, args)
+    }
+
+    /// Appends an operation with inferred types; gives its first result.
+    pub fn op(&mut self, name: &str, operands: &[Value], attrs: &[(&str, Attr)]) -> Value {
+        let built = Builder::at_end(&self.ctx, &mut self.body, self.block).value(name, operands, attrs);
+        built.unwrap_or_else(|error| panic!("{name}: {}", error.0))
+    }
+
+    /// Appends an operation, unless its types do not follow.
+    pub fn try_op(&mut self, name: &str, operands: &[Value], attrs: &[(&str, Attr)]) -> Option<Value> {
+        Builder::at_end(&self.ctx, &mut self.body, self.block).value(name, operands, attrs).ok()
+    }
+
+    /// Appends a constant of `f32`.
+    pub fn constant(&mut self, shape: &[u64], values: &[f32]) -> Value {
+        let ty = self.ctx.tensor(shape, self.ctx.f32());
+        let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        let key = format!("constant{}", self.body.value_capacity());
+        let value = self.ctx.resource_attr(&key, ty, ir::Blob::from_bytes(bytes));
+        Builder::at_end(&self.ctx, &mut self.body, self.block).constant(value, ty)
+    }
+
+    /// Known sizes of a value.
+    pub fn shape(&self, value: Value) -> Vec<u64> {
+        self.ctx.static_shape(self.body.ty(value)).expect("tests use known sizes")
+    }
+
+    /// The module, with these values returned.
+    pub fn finish(mut self, outputs: &[Value]) -> Module {
+        let ctx = &self.ctx;
+        let results: Vec<Type> = outputs.iter().map(|value| self.body.ty(*value)).collect();
+        let spec = OpSpec { operands: outputs, ..OpSpec::default() };
+        Builder::at_end(ctx, &mut self.body, self.block).build("func.return", spec).expect("a terminator");
+        let ty = ir::TypeData::Function { inputs: self.inputs.into(), results: results.into() };
+        let mut module = Module::new(ctx.clone());
+        let block = module.block();
+        let top = module.body_mut();
+        let func = top.make_op(ctx.op_name("func.func"), &[], &[], Location::UNKNOWN);
+        top.set_attr(ctx, func, "sym_name", ctx.str_attr("main"));
+        top.set_attr(ctx, func, "function_type", ctx.type_attr(ctx.ty(ty)));
+        top.set_child(func, self.body);
+        top.append(func, block);
+        module
+    }
+}
+
+/// What the interpreter computes from inputs of `f32`.
+pub fn interpret(module: &Module, inputs: &[Array]) -> Vec<Array> {
+    let ctx = &module.ctx;
+    let tensors: Vec<Tensor> = inputs
+        .iter()
+        .map(|array| Tensor::new(ctx, ctx.tensor(&array.shape, ctx.f32()), array.bytes.clone()))
+        .collect();
+    let outputs = interp::run(module, "main", &tensors);
+    let outputs = outputs.unwrap_or_else(|fault| panic!("{}", fault.render(ctx)));
+    let element = |tensor: &Tensor| match ctx.elem(tensor.ty) == ctx.int(1) {
+        true => runtime::ElementKind::Bool,
+        false => runtime::ElementKind::F32,
+    };
+    let arrays = outputs.into_iter().enumerate().map(|(index, tensor)| Array {
+        name: format!("result{index}"),
+        element: element(&tensor),
+        shape: ctx.static_shape(tensor.ty).expect("values have known sizes"),
+        bytes: tensor.bytes.to_vec(),
+    });
+    arrays.collect()
+}
+
+/// What machine code computes; the module is left planned.
+///
+/// # Errors
+/// If the module can't be compiled.
+pub fn execute(module: &mut Module, inputs: &[Array], options: &CompileOptions) -> Result<Vec<Array>, Failure> {
+    Model::compile(module, options)?.run(inputs)
+}
+
+/// An array of `f32`.
+pub fn array(name: &str, shape: &[u64], values: &[f32]) -> Array {
+    let bytes = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+    Array { name: name.to_owned(), element: runtime::ElementKind::F32, shape: shape.to_vec(), bytes }
+}
+
+/// The elements of an array of `f32`.
+pub fn floats(array: &Array) -> Vec<f32> {
+    let words = array.bytes.chunks_exact(4);
+    words.map(|word| f32::from_le_bytes(word.try_into().expect("four bytes"))).collect()
+}
