@@ -51,7 +51,7 @@ pub fn complete(module: &mut Module, entry: &str, threads: usize) -> Result<Repo
     let registry = Registry::new();
     let missing = Stage::ALL.into_iter().filter(|stage| Some(*stage) > reached);
     let names: Vec<&str> = missing.filter_map(|stage| Some(registry.of_stage(stage)?.name)).collect();
-    run_pipeline(module, &names.join(","), &RunOptions { threads, ..RunOptions::new(&Cpu::new()) })
+    run_pipeline(module, &names.join(","), &RunOptions { threads, ..RunOptions::new(&Cpu) })
 }
 
 /// Runs a textual pipeline.

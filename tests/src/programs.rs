@@ -94,7 +94,11 @@ pub fn interpret(module: &Module, inputs: &[Array]) -> Vec<Array> {
 ///
 /// # Errors
 /// If the module can't be compiled.
-pub fn execute(module: &mut Module, inputs: &[Array], options: &CompileOptions) -> Result<Vec<Array>, Failure> {
+pub fn execute(
+    module: &mut Module,
+    inputs: &[Array],
+    options: &CompileOptions,
+) -> Result<Vec<Array>, Failure> {
     Model::compile(module, options)?.run(inputs)
 }
 

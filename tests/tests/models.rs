@@ -30,8 +30,14 @@ fn load_net(path: &Path) -> Module {
 fn inputs(model: &Model) -> Vec<Array> {
     let inputs = model.program().inputs().iter().map(|desc| {
         let element = import::onnx::element::Element::Float;
-        let blob = import::synth::input(&desc.name, None, element, &desc.shape).expect("floats of that shape");
-        Array { name: desc.name.clone(), element: desc.element, shape: desc.shape.clone(), bytes: blob.to_vec() }
+        let blob =
+            import::synth::input(&desc.name, None, element, &desc.shape).expect("floats of that shape");
+        Array {
+            name: desc.name.clone(),
+            element: desc.element,
+            shape: desc.shape.clone(),
+            bytes: blob.to_vec(),
+        }
     });
     inputs.collect()
 }
@@ -47,11 +53,16 @@ fn check(model: &Path, expected: &Path, arena_limit: u64) {
     let source = load_net(model);
     let mut planned = source.clone();
     let (two, on_two) = run(&mut planned, 2, DeadMemory::Kept);
-    optc::expect::check(&on_two, expected, 1e-4).unwrap_or_else(|failure| panic!("{}: {failure}", model.display()));
+    optc::expect::check(&on_two, expected, 1e-4)
+        .unwrap_or_else(|failure| panic!("{}: {failure}", model.display()));
     let (_, on_one) = run(&mut source.clone(), 1, DeadMemory::Poisoned);
     assert!(on_one == on_two, "{}: other bits on one thread, or with dead memory poisoned", model.display());
     let arena = two.program().arena_bytes() as u64;
-    assert!(arena <= arena_limit, "{}: the arena takes {arena} bytes, more than {arena_limit}", model.display());
+    assert!(
+        arena <= arena_limit,
+        "{}: the arena takes {arena} bytes, more than {arena_limit}",
+        model.display()
+    );
     let body = planned.function("main").expect("models have a function `main`");
     let report = plan_report(&planned.ctx, body, 0).unwrap_or_else(|failure| panic!("{failure}"));
     assert_eq!(report.pools[0].size_bytes, arena, "the plan says what the run allocates");
@@ -59,7 +70,8 @@ fn check(model: &Path, expected: &Path, arena_limit: u64) {
 
 #[test]
 fn squeezenet_is_right_in_its_memory() {
-    let (model, expected) = (root().join("examples/squeezenet1_1.onnx"), root().join("tests/data/squeezenet1_1.json"));
+    let (model, expected) =
+        (root().join("examples/squeezenet1_1.onnx"), root().join("tests/data/squeezenet1_1.json"));
     check(&model, &expected, 4_323_000);
 }
 

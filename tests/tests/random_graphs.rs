@@ -46,7 +46,9 @@ fn step(program: &mut Program, random: &mut Random, values: &[Value]) -> Option<
         2 | 3 => program.try_op(random.pick(&["nn.add", "nn.mul", "nn.max", "nn.sub"]), &[recent, x], &[]),
         4 => {
             let axis = program.ctx.int_attr(1);
-            program.try_op("nn.concat", &[recent, x], &[("axis", axis)]).filter(|v| program.shape(*v)[1] <= 16)
+            program
+                .try_op("nn.concat", &[recent, x], &[("axis", axis)])
+                .filter(|v| program.shape(*v)[1] <= 16)
         }
         5 => Some(pool(program, random, recent)),
         6 => {
@@ -145,7 +147,7 @@ fn check(seed: u64) {
     }
     for pipeline in ["simplify", "layout", "fuse", "cse,dce,simplify,layout,fuse"] {
         let mut changed = module.clone();
-        let done = optc::run_pipeline(&mut changed, pipeline, &RunOptions::new(&codegen::Cpu::new()));
+        let done = optc::run_pipeline(&mut changed, pipeline, &RunOptions::new(&codegen::Cpu));
         done.unwrap_or_else(|failure| panic!("seed {seed}, {pipeline}: {failure}"));
         agree(&interpret(&changed, &inputs), &expected)
             .unwrap_or_else(|why| panic!("seed {seed}, interpreted after {pipeline}: {why}"));
@@ -156,7 +158,7 @@ fn check(seed: u64) {
 /// Without the optional passes, machine code computes the same.
 fn bare_plan(seed: u64, module: &Module, inputs: &[Array], expected: &[Array]) {
     let mut bare = module.clone();
-    let done = optc::run_pipeline(&mut bare, "plan", &RunOptions::new(&codegen::Cpu::new()));
+    let done = optc::run_pipeline(&mut bare, "plan", &RunOptions::new(&codegen::Cpu));
     done.unwrap_or_else(|failure| panic!("seed {seed}, plan alone: {failure}"));
     let options = CompileOptions { threads: 1, ..CompileOptions::default() };
     let found = execute(&mut bare, inputs, &options);

@@ -57,7 +57,8 @@ fn row(ctx: &Context, name: &str, attrs: &[(&str, f32)]) -> Vec<f32> {
 #[test]
 fn rows_compute_what_the_kernels_functions_do() {
     let ctx = Context::new();
-    let functions: [(&str, &[(&str, f32)], Function); 15] = [
+    type Row = (&'static str, &'static [(&'static str, f32)], Function);
+    let functions: [Row; 15] = [
         ("nn.relu", &[], Function::Relu),
         ("nn.clip", &[("lo", -0.5), ("hi", 6.0)], Function::Clip { lo: -0.5, hi: 6.0 }),
         ("nn.sigmoid", &[], Function::Sigmoid),

@@ -66,8 +66,7 @@ pub(super) fn run(args: &PassesArgs) -> Result<(), Failure> {
         Some(None) => Selection::All,
         Some(Some(name)) => Selection::named(&[name], &registry).map_err(fail)?,
     };
-    let cpu = Cpu::new();
-    let options = RunOptions { threads: args.threads.threads, remarks, ..RunOptions::new(&cpu) };
+    let options = RunOptions { threads: args.threads.threads, remarks, ..RunOptions::new(&Cpu) };
     let report = pipeline.run(&mut module, &options).map_err(fail)?;
     for remark in &report.remarks {
         eprintln!("{}", remark.diagnostic.render(&ctx));
