@@ -10,7 +10,7 @@ use crate::elem::Elem;
 pub(super) fn has_binary(function: Binary, elem: Elem) -> bool {
     use Binary::{And, Or, Pow, Xor};
     match elem {
-        Elem::Bool => matches!(function, And | Or | Xor) || integer_condition(function, false).is_some(),
+        Elem::Bool => matches!(function, And | Or | Xor) || integer_condition(function, Elem::Bool).is_some(),
         Elem::Int { .. } => function != Pow,
         Elem::F32 | Elem::F64 => false,
     }
@@ -30,8 +30,7 @@ pub(super) fn unary(e: &mut Emitter<'_>, function: Unary, elem: Elem, a: Value) 
 
 /// A function of two integers (or truth values).
 pub(super) fn binary(e: &mut Emitter<'_>, function: Binary, elem: Elem, a: Value, b: Value) -> Value {
-    let signed = elem.is_signed();
-    if let Some(condition) = integer_condition(function, signed) {
+    if let Some(condition) = integer_condition(function, elem) {
         return e.ins.ins().icmp(condition, a, b);
     }
     match function {
@@ -41,9 +40,9 @@ pub(super) fn binary(e: &mut Emitter<'_>, function: Binary, elem: Elem, a: Value
         Binary::And => e.ins.ins().band(a, b),
         Binary::Or => e.ins.ins().bor(a, b),
         Binary::Xor => e.ins.ins().bxor(a, b),
-        Binary::Max if signed => e.ins.ins().smax(a, b),
+        Binary::Max if elem.is_signed() => e.ins.ins().smax(a, b),
         Binary::Max => e.ins.ins().umax(a, b),
-        Binary::Min if signed => e.ins.ins().smin(a, b),
+        Binary::Min if elem.is_signed() => e.ins.ins().smin(a, b),
         Binary::Min => e.ins.ins().umin(a, b),
         Binary::Div | Binary::Rem => divide(e, function, elem, a, b),
         Binary::Shl | Binary::Shr => shift(e, function, elem, a, b),
@@ -110,7 +109,7 @@ pub(super) fn convert(e: &mut Emitter<'_>, from: Elem, to: Elem, a: Value) -> Va
             };
             e.ins.ins().fcmp(FloatCC::NotEqual, a, zero)
         }
-        (Elem::F32 | Elem::F64, Elem::Int { bits, signed }) => float_to_int(e, a, bits, signed),
+        (Elem::F32 | Elem::F64, Elem::Int { bits, .. }) => float_to_int(e, a, bits, to),
         (Elem::F32 | Elem::F64, _) => a,
         (_, Elem::Bool) => e.ins.ins().icmp_imm_s(IntCC::NotEqual, a, 0),
         (_, Elem::F32 | Elem::F64) => {
@@ -135,7 +134,9 @@ fn resize(e: &mut Emitter<'_>, from: Elem, bits: u32, a: Value) -> Value {
     }
 }
 
-fn float_to_int(e: &mut Emitter<'_>, a: Value, bits: u8, signed: bool) -> Value {
+/// The integer of type `to`, with `bits` bits, that is nearest to zero of those next to `a`; saturates, NaN gives 0.
+fn float_to_int(e: &mut Emitter<'_>, a: Value, bits: u8, to: Elem) -> Value {
+    let signed = to.is_signed();
     let wide = if bits == 64 { types::I64 } else { types::I32 };
     let value = match signed {
         true => e.ins.ins().fcvt_to_sint_sat(wide, a),

@@ -205,8 +205,8 @@ fn little_endian() -> MemFlagsData {
     MemFlagsData::new().with_endianness(crate::cranelift::Endianness::Little)
 }
 
-/// The condition of an integer comparison.
-pub(super) fn integer_condition(function: Binary, signed: bool) -> Option<IntCC> {
+/// The condition of a comparison of integers or booleans.
+pub(super) fn integer_condition(function: Binary, elem: Elem) -> Option<IntCC> {
     let condition = match function {
         Binary::Eq => IntCC::Equal,
         Binary::Ne => IntCC::NotEqual,
@@ -216,5 +216,5 @@ pub(super) fn integer_condition(function: Binary, signed: bool) -> Option<IntCC>
         Binary::Ge => IntCC::SignedGreaterThanOrEqual,
         _ => return None,
     };
-    Some(if signed { condition } else { condition.unsigned() })
+    Some(if elem.is_signed() { condition } else { condition.unsigned() })
 }
