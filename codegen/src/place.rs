@@ -6,7 +6,7 @@
 use cranelift_entity::SecondaryMap;
 use ir::alias::{AliasSets, ties};
 use ir::body::OpRef;
-use ir::size::tensor_bytes;
+use ir::size::{storage_bits, tensor_bytes};
 use ir::weights::WeightSet;
 use ir::{Attr, AttrData, Block, Body, Context, Diagnostic, Op, Traits, Value};
 
@@ -54,6 +54,8 @@ pub(crate) struct Places {
     scratch: SecondaryMap<Op, Option<Place>>,
     /// Bytes of the arena.
     pub(crate) arena_bytes: u64,
+    /// For each input, whether a result is placed on it: its caller must have donated it.
+    pub(crate) overwritten: Vec<bool>,
 }
 
 impl Places {
@@ -98,6 +100,8 @@ struct Reader<'a> {
     aliases: AliasSets,
     /// Bytes of each output.
     outputs: Vec<u64>,
+    /// Bytes of each input that the caller donated.
+    donated: Vec<Option<u64>>,
     places: Places,
     faults: Vec<Diagnostic>,
 }
@@ -109,13 +113,15 @@ impl<'a> Reader<'a> {
             values: SecondaryMap::new(),
             scratch: SecondaryMap::new(),
             arena_bytes: arena.and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or(0),
+            overwritten: vec![false; body.args(block).len()],
         };
         for (index, arg) in body.args(block).iter().enumerate() {
             places.values[*arg] = Some(Address { base: Base::Input(index), offset: 0 });
         }
         let returned = body.last_op(block).into_iter().flat_map(|op| body.operands(op).collect::<Vec<_>>());
         let outputs = returned.map(|value| tensor_bytes(ctx, body.ty(value)).unwrap_or(0)).collect();
-        Reader { ctx, aliases: AliasSets::of(ctx, body), outputs, places, faults: Vec::new() }
+        let donated = donated_bytes(ctx, body, block);
+        Reader { ctx, aliases: AliasSets::of(ctx, body), outputs, donated, places, faults: Vec::new() }
     }
 
     fn read(&mut self, op: OpRef<'_>) -> Result<(), String> {
@@ -129,7 +135,11 @@ impl<'a> Reader<'a> {
             self.set_result(op, index, place)?;
         }
         if let Some(entry) = entries.get(results) {
-            self.places.scratch[op.op] = self.place(*entry)?;
+            let place = self.place(*entry)?;
+            if place.is_some_and(|place| !place.address.offset.is_multiple_of(SCRATCH_ALIGN)) {
+                return Err(format!("puts scratch at no multiple of {SCRATCH_ALIGN}"));
+            }
+            self.places.scratch[op.op] = place;
         }
         Ok(())
     }
@@ -146,18 +156,26 @@ impl<'a> Reader<'a> {
         };
         let needed = tensor_bytes(self.ctx, op.result_type(index)).ok_or("is of an unknown size")?;
         let tied = ties(op).iter().any(|tie| tie.0 == index);
-        self.places.values[result] = Some(match (shared, place) {
-            (Some(shared), None) => shared,
+        let address = match (shared, place) {
             (Some(shared), Some(place)) if tied && place.address != shared => {
                 return Err(format!("puts result {index} elsewhere than the operand that it is tied to"));
             }
-            (Some(shared), Some(_)) => shared,
+            (Some(shared), _) => shared,
             (None, Some(place)) if place.bytes < needed => {
                 return Err(format!("gives result {index} {} bytes, expected {needed}", place.bytes));
             }
             (None, Some(place)) => place.address,
             (None, None) => return Err(format!("lacks result {index}")),
-        });
+        };
+        let elem = storage_bits(self.ctx, self.ctx.elem(op.result_type(index))).unwrap_or(8);
+        if !address.offset.is_multiple_of(elem.div_ceil(8)) {
+            return Err(format!("puts result {index} at {}, at no multiple of its element", address.offset));
+        }
+        if let (Base::Input(input), true) = (address.base, tied || root == result) {
+            self.donated[input].ok_or(format!("overwrites input {input}, which is not donated"))?;
+            self.places.overwritten[input] = true;
+        }
+        self.places.values[result] = Some(address);
         Ok(())
     }
 
@@ -198,7 +216,38 @@ impl<'a> Reader<'a> {
                 }
                 Ok(Place { address: Address { base: Base::Output(index), offset: 0 }, bytes })
             }
-            other => Err(format!("names the pool `{other}`, expected `arena` or `out`")),
+            "in" => {
+                let index = usize::try_from(number).unwrap_or(usize::MAX);
+                match self.donated.get(index) {
+                    Some(Some(size)) if bytes <= *size => {
+                        Ok(Place { address: Address { base: Base::Input(index), offset: 0 }, bytes })
+                    }
+                    _ => Err(format!(
+                        "puts {bytes} bytes into input {number}, which is not donated or smaller"
+                    )),
+                }
+            }
+            other => Err(format!("names the pool `{other}`, expected `arena`, `out` or `in`")),
         }
     }
 }
+
+/// What kernels expect of the address of their scratch.
+const SCRATCH_ALIGN: u64 = 64;
+
+/// For each argument, its bytes if it is marked `optc.donated`.
+fn donated_bytes(ctx: &Context, body: &Body, block: Block) -> Vec<Option<u64>> {
+    let attrs = body.own_attr(ctx, ctx.ident("arg_attrs")).and_then(|attrs| ctx.array_value(attrs));
+    let donated = ctx.ident("optc.donated");
+    let args = body.args(block).iter().enumerate();
+    args.map(|(index, arg)| {
+        let dict = attrs.and_then(|attrs| attrs.get(index))?;
+        ctx.dict_get(*dict, donated)?;
+        tensor_bytes(ctx, body.ty(*arg))
+    })
+    .collect()
+}
+
+#[cfg(test)]
+#[path = "place_tests.rs"]
+mod tests;

@@ -211,7 +211,11 @@ impl<'a> Compiler<'a> {
     }
 
     fn inputs(&self) -> Result<Vec<TensorDesc>, Vec<Diagnostic>> {
-        self.descs("arg", "arg_attrs", self.body.args(self.block))
+        let mut descs = self.descs("arg", "arg_attrs", self.body.args(self.block))?;
+        for (desc, overwritten) in descs.iter_mut().zip(&self.places.overwritten) {
+            desc.overwritten = *overwritten;
+        }
+        Ok(descs)
     }
 
     fn outputs(&self) -> Result<Vec<TensorDesc>, Vec<Diagnostic>> {

@@ -8,7 +8,7 @@ use ir::interp::Tensor;
 use ir::size::tensor_bytes;
 use ir::weights::WeightSet;
 use ir::{Attr, Body, Builder, Context, DenseData, Location, Module, Traits, Type, Value};
-use runtime::{as_bytes, as_bytes_mut};
+use runtime::{AlignedBuffer, as_bytes};
 
 use crate::lower::{Machine, lower};
 use crate::{Options, compile};
@@ -113,23 +113,31 @@ impl Net {
 
 /// Compiles `main` and runs it on `f32` inputs.
 pub(crate) fn run(module: &Module, inputs: &[&[f32]]) -> Vec<Vec<f32>> {
+    let inputs: Vec<&[u8]> = inputs.iter().map(|input| as_bytes(input)).collect();
+    let numbers = |bytes: Vec<u8>| {
+        bytes.chunks_exact(4).map(|word| f32::from_le_bytes(word.try_into().unwrap())).collect()
+    };
+    run_bytes(module, &inputs).into_iter().map(numbers).collect()
+}
+
+/// Compiles `main` and runs it; one thread and two must give the same bytes.
+pub(crate) fn run_bytes(module: &Module, inputs: &[&[u8]]) -> Vec<Vec<u8>> {
     let program = compile(module, "main", &Options::new(2));
     let program = Arc::new(program.unwrap_or_else(|faults| {
         panic!("{}", faults.iter().map(|fault| fault.render(&module.ctx)).collect::<String>())
     }));
-    let mut all = Vec::new();
-    for threads in [2, 1] {
-        let mut outputs: Vec<Vec<f32>> =
-            program.outputs().iter().map(|desc| vec![f32::NAN; desc.size_bytes / 4]).collect();
-        let inputs: Vec<&[u8]> = inputs.iter().map(|input| as_bytes(input)).collect();
-        let mut buffers: Vec<&mut [u8]> =
-            outputs.iter_mut().map(|output| as_bytes_mut(&mut output[..])).collect();
-        program.context(threads).unwrap().run(&inputs, &mut buffers).unwrap();
-        all.push(outputs);
-    }
-    let bits = |outputs: &[Vec<f32>]| -> Vec<u32> { outputs.iter().flatten().map(|x| x.to_bits()).collect() };
-    assert_eq!(bits(&all[0]), bits(&all[1]), "threads change no bit");
-    all.swap_remove(0)
+    let results = [2, 1].map(|threads| {
+        let descs = program.outputs().iter();
+        let mut outputs: Vec<AlignedBuffer> =
+            descs.map(|desc| AlignedBuffer::zeroed(desc.size_bytes).unwrap()).collect();
+        outputs.iter_mut().for_each(|output| output.as_mut_slice().fill(0xff));
+        let mut buffers: Vec<&mut [u8]> = outputs.iter_mut().map(AlignedBuffer::as_mut_slice).collect();
+        program.context(threads).unwrap().run(inputs, &mut buffers).unwrap();
+        outputs.iter().map(|output| output.as_slice().to_vec()).collect::<Vec<_>>()
+    });
+    assert_eq!(results[0], results[1], "threads change no bit");
+    let [result, _] = results;
+    result
 }
 
 /// Compiles a function, runs it, and holds every bit of its outputs against the interpreter's.

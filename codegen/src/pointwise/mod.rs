@@ -244,4 +244,6 @@ fn elem_of(op: OpRef<'_>, value: Value) -> Result<Elem, Refusal> {
 }
 
 #[cfg(test)]
+mod law_tests;
+#[cfg(test)]
 mod tests;

@@ -1,0 +1,147 @@
+//! The law: every elementwise row's machine code gives the interpreter's bits, on every element type that it is generated for.
+
+use std::sync::Arc;
+
+use ir::builder::OpSpec;
+use ir::interp::Tensor;
+use ir::{Builder, Context, Kind, OpDef, Signedness, Type, TypeData};
+use runtime::AlignedBuffer;
+
+use crate::elem::Elem;
+use crate::lower::{Machine, lower};
+use crate::testing::{Net, run_bytes};
+
+/// Numbers that functions are wrong about first.
+const NUMBERS: [f64; 23] = [
+    0.0,
+    -0.0,
+    1.0,
+    -1.0,
+    0.5,
+    -0.5,
+    1.5,
+    2.5,
+    -2.5,
+    3.0,
+    7.75,
+    -90.0,
+    89.5,
+    127.0,
+    -128.0,
+    255.0,
+    1e-40,
+    1e30,
+    -1e30,
+    f64::INFINITY,
+    f64::NEG_INFINITY,
+    f64::NAN,
+    4e9,
+];
+
+fn types(ctx: &Context) -> Vec<Type> {
+    let int = |width, signedness| ctx.ty(TypeData::Integer { width, signedness });
+    let mut types = vec![ctx.f32(), ctx.float(ir::FloatKind::F64), ctx.int(1)];
+    for width in [8, 16, 32, 64] {
+        types.extend([int(width, Signedness::Signless), int(width, Signedness::Unsigned)]);
+    }
+    types
+}
+
+/// Elements of a type that hold the numbers, in an order that pairs each with each across operands.
+fn elements(elem: Elem, operand: usize) -> Vec<u8> {
+    let count = NUMBERS.len();
+    let numbers = (0..count * count).map(|i| NUMBERS[if operand == 1 { i / count } else { i % count }]);
+    numbers
+        .flat_map(|number| elem.constant_bits(number).to_le_bytes()[..elem.bytes() as usize].to_vec())
+        .collect()
+}
+
+/// The function that applies a row to operands of `elem`, if there is one: its rules may want other types.
+fn function(ctx: &Arc<Context>, def: &OpDef, elem: Type, to: Type) -> Option<(Net, ir::Value)> {
+    let shape = [(NUMBERS.len() * NUMBERS.len()) as u64];
+    let operand_types: Vec<Type> =
+        def.operands.iter().map(|operand| if operand.name == "cond" { ctx.int(1) } else { elem }).collect();
+    let args: Vec<(&[u64], Type)> = operand_types.iter().map(|ty| (&shape[..], *ty)).collect();
+    let mut net = Net::new(&args, ctx.clone());
+    let operands: Vec<ir::Value> = (0..args.len()).map(|index| net.arg(index)).collect();
+    let attrs: Vec<(&str, ir::Attr)> = def
+        .attrs
+        .iter()
+        .map(|attr| match attr.name {
+            "to" => ("to", ctx.type_attr(to)),
+            "lo" => ("lo", ctx.f32_attr(-0.75)),
+            "hi" => ("hi", ctx.f32_attr(6.0)),
+            name => (name, ctx.f32_attr(0.3)),
+        })
+        .collect();
+    let block = net.body.entry(net.body.root()).unwrap();
+    let mut builder = Builder::at_end(ctx, &mut net.body, block);
+    let op =
+        builder.build(def.name, OpSpec { operands: &operands, attrs: &attrs, ..OpSpec::default() }).ok()?;
+    let machine = Machine { isa: kernels::Isa::detect(), threads: 2 };
+    lower(net.body.at(ctx, op), &machine).ok()?;
+    let result = net.body.result(op, 0);
+    Some((net, result))
+}
+
+/// Compares machine code with the interpreter; whether both have the function for these types.
+fn agrees(ctx: &Arc<Context>, def: &OpDef, elem: Type, to: Type) -> bool {
+    let Some((net, result)) = function(ctx, def, elem, to) else { return false };
+    let module = net.plan(&[result], 2);
+    let body = module.function("main").unwrap();
+    let args = body.args(body.entry(body.root()).unwrap()).iter().enumerate();
+    let inputs: Vec<Tensor> = args
+        .map(|(index, arg)| {
+            let elem = Elem::of(ctx, body.ty(*arg)).unwrap();
+            Tensor::new(ctx, body.ty(*arg), elements(elem, index))
+        })
+        .collect();
+    let Ok(expected) = ir::interp::run(&module, "main", &inputs) else { return false };
+    let aligned: Vec<AlignedBuffer> = inputs
+        .iter()
+        .map(|input| {
+            let mut buffer = AlignedBuffer::zeroed(input.bytes.len()).unwrap();
+            buffer.as_mut_slice().copy_from_slice(&input.bytes);
+            buffer
+        })
+        .collect();
+    let bytes: Vec<&[u8]> = aligned.iter().map(AlignedBuffer::as_slice).collect();
+    let found = run_bytes(&module, &bytes);
+    let result = Elem::of(ctx, expected[0].ty).unwrap();
+    let width = result.bytes() as usize;
+    let pairs = found[0].chunks_exact(width).zip(expected[0].bytes.chunks_exact(width));
+    for (at, (found, expected)) in pairs.enumerate() {
+        let is_nan = |word: &[u8]| match result {
+            Elem::F32 => f32::from_le_bytes(word.try_into().unwrap()).is_nan(),
+            Elem::F64 => f64::from_le_bytes(word.try_into().unwrap()).is_nan(),
+            _ => false,
+        };
+        let same = found == expected || is_nan(found) && is_nan(expected);
+        let (x, y) = (NUMBERS[at % NUMBERS.len()], NUMBERS[at / NUMBERS.len()]);
+        let (from, name) = (Elem::of(ctx, elem).unwrap(), def.name);
+        assert!(same, "{name} of {from:?} to {result:?}, at {x:e}, {y:e}: {found:?}, expected {expected:?}");
+    }
+    true
+}
+
+#[test]
+fn every_elementwise_row_has_the_interpreters_bits() {
+    let ctx = Arc::new(Context::new());
+    let types = types(&ctx);
+    let rows = ctx.dialects().flat_map(|dialect| dialect.ops()).collect::<Vec<_>>();
+    let mut count = 0;
+    for def in rows.into_iter().filter(|def| matches!(def.kind, Kind::Elementwise(_))) {
+        let targets = if def.attr("to").is_some() { &types[..] } else { &types[..1] };
+        let mut float = false;
+        for elem in &types {
+            for to in targets {
+                let agrees = agrees(&ctx, def, *elem, *to);
+                float |= agrees && *elem == ctx.f32();
+                count += usize::from(agrees);
+            }
+        }
+        let of_bits = ["nn.not", "nn.and", "nn.or", "nn.xor"].contains(&def.name);
+        assert!(float || of_bits || !def.name.starts_with("nn."), "{} has no code for f32", def.name);
+    }
+    assert!(count > 300, "{count} combinations were compared");
+}
