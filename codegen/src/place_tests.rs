@@ -41,8 +41,8 @@ fn a_place_that_elements_can_not_have_is_refused() {
 #[test]
 fn a_place_outside_the_arena_is_refused() {
     refuses(
-        &edited(|ctx| [(0, "mem.place", place(ctx, "arena", 1, 32))]),
-        "puts 32 bytes at 1 of an arena of",
+        &edited(|ctx| [(0, "mem.place", place(ctx, "arena", 64, 32))]),
+        "puts 32 bytes at 64 of an arena of",
     );
 }
 
