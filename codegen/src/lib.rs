@@ -1,4 +1,33 @@
 //! From planned IR to machine code through Cranelift; the CPU as a target.
+//!
+//! The plan is in the IR: `mem.place` says where each result lies, `mem.tie` which operand it overwrites, `mem.scratch` how
+//! much a kernel needs besides. Code generation reads that, checks it, and turns each operation into *calls*:
+//!
+//! 1. [`Cpu`] answers what passes ask; `lower` says which calls an operation is. Both are one function, so that the scratch that
+//!    was planned is the scratch that is used.
+//! 2. Contractions, pools and copies are calls of `kernels`. Pointwise groups and reductions are generated loops with the kernels' interface; steps of
+//!    one form share one function, whatever their sizes.
+//! 3. Constants are evaluated by the interpreter and packed for their kernels, once, into one buffer.
+//! 4. The entry makes the calls one after the other, each on all threads. It refers to kernels and descriptors by symbol, never by
+//!    address.
+//!
+//! ```
+//! let text = r#"
+//! func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {optc.arena = 0 : i64} {
+//!     %0 = nn.relu %x {mem.place = [["out", 0, 16]]} : tensor<4xf32>
+//!     return %0 : tensor<4xf32>
+//! }"#;
+//! let ctx = std::sync::Arc::new(ir::Context::new());
+//! let module = ir::text::parse(&ctx, "relu.mlir", text.to_owned()).expect("the text is right");
+//! let program = codegen::compile(&module, "main", &codegen::Options::new(1)).expect("the plan is right");
+//! let mut y = [0f32; 4];
+//! let mut context = std::sync::Arc::new(program).context(1)?;
+//! context.run(&[runtime::as_bytes(&[-1f32, 2.0, -3.0, 4.0])], &mut [runtime::as_bytes_mut(&mut y)])?;
+//! assert_eq!(y, [0.0, 2.0, 0.0, 4.0]);
+//! # Ok::<(), runtime::RunError>(())
+//! ```
+//!
+//! Deliberately not here: choices. What is fused, tied and placed where was decided before.
 
 mod activation;
 mod constant;

@@ -59,6 +59,9 @@ pub fn compile(module: &Module, function: &str, options: &Options) -> Result<Pro
     let body =
         module.function(function).ok_or_else(|| unknown(format!("no function is called `{function}`")))?;
     let block = body.entry(body.root()).ok_or_else(|| unknown(format!("`{function}` has no body")))?;
+    if !Isa::available().contains(&options.isa) {
+        return Err(unknown(format!("this machine has no {:?}", options.isa)));
+    }
     let mut compiler = Compiler::new(ctx, body, block, *options)?;
     let steps = compiler.steps()?;
     let (inputs, outputs) = (compiler.inputs()?, compiler.outputs()?);

@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 
+use ir::Diagnostic;
 use ir::body::OpRef;
-use ir::{Context, Diagnostic, Type, TypeData};
+use ir::text::type_text;
 
 /// Why an operation has no machine code: a phrase in lower case, to stand behind the operation's name and types.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,26 +21,10 @@ impl Refusal {
         let mut types = String::new();
         for index in 0..op.operand_count() {
             let separator = if index > 0 { ", " } else { "" };
-            write!(types, "{separator}{}", describe(op.ctx, op.operand_type(index)))
+            write!(types, "{separator}{}", type_text(op.ctx, op.operand_type(index)))
                 .expect("writing to a string");
         }
         let message = format!("no machine code for `{}` of ({types}): {}", op.name(), self.0);
         Diagnostic::error(op.body.location(op.op), message)
     }
-}
-
-/// A type in a few characters.
-fn describe(ctx: &Context, ty: Type) -> String {
-    let elem = match ctx.type_data(ctx.elem(ty)) {
-        TypeData::Integer { width, .. } => format!("i{width}"),
-        TypeData::Float(kind) => kind.keyword().to_owned(),
-        TypeData::Index => "index".to_owned(),
-        other => format!("{other:?}"),
-    };
-    let Some(shape) = ctx.type_data(ty).tensor_shape() else {
-        return elem;
-    };
-    let sizes: Vec<String> =
-        shape.iter().map(|dim| dim.known().map_or("?x".to_owned(), |size| format!("{size}x"))).collect();
-    format!("tensor<{}{elem}>", sizes.concat())
 }

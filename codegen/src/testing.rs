@@ -107,7 +107,7 @@ impl Net {
 
     /// Compiles the function and runs it on `f32` inputs; the bits of the outputs must be the same with one thread.
     pub(crate) fn run(self, returned: &[Value], inputs: &[&[f32]]) -> Vec<Vec<f32>> {
-        run(&self.plan(returned, 2), inputs)
+        run(&self.plan(returned, THREADS), inputs)
     }
 }
 
@@ -120,13 +120,16 @@ pub(crate) fn run(module: &Module, inputs: &[&[f32]]) -> Vec<Vec<f32>> {
     run_bytes(module, &inputs).into_iter().map(numbers).collect()
 }
 
-/// Compiles `main` and runs it; one thread and two must give the same bytes.
+/// Threads that functions are planned for: more than there are processors, and no power of two.
+pub(crate) const THREADS: usize = 5;
+
+/// Compiles `main` and runs it; one thread and several must give the same bytes.
 pub(crate) fn run_bytes(module: &Module, inputs: &[&[u8]]) -> Vec<Vec<u8>> {
-    let program = compile(module, "main", &Options::new(2));
+    let program = compile(module, "main", &Options::new(THREADS));
     let program = Arc::new(program.unwrap_or_else(|faults| {
         panic!("{}", faults.iter().map(|fault| fault.render(&module.ctx)).collect::<String>())
     }));
-    let results = [2, 1].map(|threads| {
+    let results = [THREADS, 1].map(|threads| {
         let descs = program.outputs().iter();
         let mut outputs: Vec<AlignedBuffer> =
             descs.map(|desc| AlignedBuffer::zeroed(desc.size_bytes).unwrap()).collect();
@@ -153,7 +156,7 @@ pub(crate) fn close(net: Net, returned: &[Value], inputs: &[&[f32]], tolerance: 
 }
 
 fn compare(net: Net, returned: &[Value], inputs: &[&[f32]], same: impl Fn(f32, f32) -> bool) {
-    let module = net.plan(returned, 2);
+    let module = net.plan(returned, THREADS);
     let body = module.function("main").unwrap();
     let args = body.args(body.entry(body.root()).unwrap());
     let tensors: Vec<Tensor> = args

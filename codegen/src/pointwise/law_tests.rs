@@ -9,7 +9,7 @@ use runtime::AlignedBuffer;
 
 use crate::elem::Elem;
 use crate::lower::{Machine, lower};
-use crate::testing::{Net, run_bytes};
+use crate::testing::{Net, THREADS, run_bytes};
 
 /// Numbers that functions are wrong about first.
 const NUMBERS: [f64; 23] = [
@@ -78,7 +78,7 @@ fn function(ctx: &Arc<Context>, def: &OpDef, elem: Type, to: Type) -> Option<(Ne
     let mut builder = Builder::at_end(ctx, &mut net.body, block);
     let op =
         builder.build(def.name, OpSpec { operands: &operands, attrs: &attrs, ..OpSpec::default() }).ok()?;
-    let machine = Machine { isa: kernels::Isa::detect(), threads: 2 };
+    let machine = Machine { isa: kernels::Isa::detect(), threads: THREADS };
     lower(net.body.at(ctx, op), &machine).ok()?;
     let result = net.body.result(op, 0);
     Some((net, result))
@@ -87,7 +87,7 @@ fn function(ctx: &Arc<Context>, def: &OpDef, elem: Type, to: Type) -> Option<(Ne
 /// Compares machine code with the interpreter; whether both have the function for these types.
 fn agrees(ctx: &Arc<Context>, def: &OpDef, elem: Type, to: Type) -> bool {
     let Some((net, result)) = function(ctx, def, elem, to) else { return false };
-    let module = net.plan(&[result], 2);
+    let module = net.plan(&[result], THREADS);
     let body = module.function("main").unwrap();
     let args = body.args(body.entry(body.root()).unwrap()).iter().enumerate();
     let inputs: Vec<Tensor> = args

@@ -109,7 +109,7 @@ impl Rows {
         let inner_part = e.ins.ins().urem(part, inner_parts);
         let start = e.ins.ins().imul(inner_part, chunk);
         let end = e.ins.ins().iadd(start, chunk);
-        let end = e.ins.ins().smin(end, inner);
+        let (start, end) = (e.ins.ins().smin(start, inner), e.ins.ins().smin(end, inner));
         let first = self.piece(e, rows, row_part, row_parts);
         let next = e.ins.ins().iadd_imm_s(row_part, 1);
         let last = self.piece(e, rows, next, row_parts);

@@ -73,7 +73,7 @@ fn max_and_min_choose_as_their_definition_says() {
 
 #[test]
 fn a_group_with_functions_computes_in_stages() {
-    for count in [7, 1024, 2500] {
+    for count in [7, 1024, 2500, 10_240, 20_000] {
         let (x, y) = (ramp(count), ramp(count).iter().map(|x| x * 0.1).collect::<Vec<f32>>());
         let mut net = Net::f32(&[&[count as u64], &[count as u64]]);
         let z = net.group(&[net.arg(0), net.arg(1)], |builder, args| {
