@@ -125,13 +125,17 @@ impl Copy {
         }
         for row0 in (0..rows).step_by(TILE) {
             for column0 in (0..columns).step_by(TILE) {
-                for row in row0..rows.min(row0 + TILE) {
-                    for column in column0..columns.min(column0 + TILE) {
-                        let (row, column) = (row as isize, column as isize);
-                        // SAFETY: the indices stay below the sizes for which the operands are valid.
-                        unsafe {
-                            let value = *from.offset(row * from_strides[0] + column * from_strides[1]);
-                            *to.offset(row * to_strides[0] + column * to_strides[1]) = value;
+                for column in column0..columns.min(column0 + TILE) {
+                    let (first, column) = (row0 as isize, column as isize);
+                    // SAFETY: the indices stay below the sizes for which the operands are valid.
+                    unsafe {
+                        let mut from = from.offset(first * from_strides[0] + column * from_strides[1]);
+                        let mut to = to.offset(first * to_strides[0] + column * to_strides[1]);
+                        for _ in row0..rows.min(row0 + TILE) {
+                            *to = *from;
+                            // The pointers behind the last row are formed, never followed.
+                            from = from.wrapping_offset(from_strides[0]);
+                            to = to.wrapping_offset(to_strides[0]);
                         }
                     }
                 }

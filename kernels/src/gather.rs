@@ -52,11 +52,17 @@ impl<'c> Gather<'c> {
         let origin = corner + y.origin * input.h as isize + x.origin * input.w as isize;
         let row_step = conv.dilation_h as isize * input.h as isize;
         let run_step = self.taps as isize * conv.dilation_w as isize * input.w as isize;
-        let all = y.is_all(conv.kernel_h) && x.is_all(conv.kernel_w);
-        let plain = all && input.c == 1 && conv.prologue == Prologue::None;
+        let plain = input.c == 1 && conv.prologue == Prologue::None;
         if plain && self.depth == conv.depth() {
-            // SAFETY: every tap is inside the image, and the block is all of K.
-            return unsafe { self.all_runs(s, self.images.x.offset(origin), [row_step, run_step], to) };
+            let from = self.images.x.wrapping_offset(origin);
+            // SAFETY: the taps that `y` and `x` name are inside the image, and the block is all of K.
+            return unsafe {
+                if y.is_all(conv.kernel_h) && x.is_all(conv.kernel_w) {
+                    self.interior(s, from, [row_step, run_step], to)
+                } else {
+                    self.border(s, from, [row_step, run_step], [y, x], to)
+                }
+            };
         }
         let [mut ky, mut run, mut element] = self.corner;
         let mut done = 0;
@@ -69,12 +75,8 @@ impl<'c> Gather<'c> {
             // SAFETY: elements of taps inside the image are readable; `to` has room for `depth` and a vector.
             unsafe {
                 let to = to.add(done - range.len());
-                if plain {
-                    copy(s, from.add(range.start), to, range.len());
-                } else {
-                    let taps = if ky >= y.first && ky < y.end { x.of_run(run, self.taps) } else { 0..0 };
-                    self.copy_padded(s, from, taps, range, to);
-                }
+                let taps = if ky >= y.first && ky < y.end { x.of_run(run, self.taps) } else { 0..0 };
+                self.copy_padded(s, from, taps, range, to);
             }
             (run, element) = (run + 1, 0);
             if run == self.of_row {
@@ -83,12 +85,12 @@ impl<'c> Gather<'c> {
         }
     }
 
-    /// Copies all of K for a pixel whose taps are all inside the image, the first at `origin`.
+    /// Copies all of K for a pixel whose taps are all inside the image, the first at `origin`, without a prologue.
     ///
     /// # Safety
     /// The taps are readable; `to` is valid for all of K and a vector more.
     #[inline(always)]
-    unsafe fn all_runs<S: Simd>(&self, s: S, origin: *const f32, steps: [isize; 2], to: *mut f32) {
+    unsafe fn interior<S: Simd>(&self, s: S, origin: *const f32, steps: [isize; 2], to: *mut f32) {
         let (mut row, mut to) = (origin, to);
         for _ in 0..self.conv.kernel_h {
             let mut from = row;
@@ -101,6 +103,49 @@ impl<'c> Gather<'c> {
                 from = from.wrapping_offset(steps[1]);
             }
             row = row.wrapping_offset(steps[0]);
+        }
+    }
+
+    /// The same for a pixel of which only the taps that `y` and `x` name are inside: zeros, taps, zeros for each kernel row.
+    ///
+    /// # Safety
+    /// Those taps are readable, tap 0 at `origin`; `to` is valid for all of K and a vector more.
+    #[inline(always)]
+    unsafe fn border<S: Simd>(
+        &self,
+        s: S,
+        origin: *const f32,
+        steps: [isize; 2],
+        [y, x]: [Inside; 2],
+        to: *mut f32,
+    ) {
+        let (in_group, width) = (self.conv.in_group as usize, self.of_row * self.length);
+        let (left, right) = (x.first * in_group, x.end * in_group);
+        for ky in 0..self.conv.kernel_h as usize {
+            // Only elements of taps inside the image are read; the pointer itself may lie outside.
+            let from = origin.wrapping_offset(ky as isize * steps[0]);
+            // SAFETY: `to` has room for the row; what a copy writes too much, the next one overwrites.
+            unsafe {
+                let to = to.add(ky * width);
+                if ky < y.first || ky >= y.end {
+                    zero(s, to, width);
+                    continue;
+                }
+                zero(s, to, left);
+                if self.of_row == 1 {
+                    copy(s, from.wrapping_add(left), to.add(left), right - left);
+                } else {
+                    for kx in x.first..x.end {
+                        copy(
+                            s,
+                            from.wrapping_offset(kx as isize * steps[1]),
+                            to.add(kx * in_group),
+                            in_group,
+                        );
+                    }
+                }
+                zero(s, to.add(right), width - right);
+            }
         }
     }
 
@@ -178,7 +223,7 @@ impl Inside {
             return Inside { origin, first: 0, end: kernel as usize };
         }
         let dilation = dilation as isize;
-        let first = ((-origin).max(0) + dilation - 1) / dilation;
+        let first = (((-origin).max(0) + dilation - 1) / dilation).min(kernel as isize);
         let end = ((size as isize - origin).max(0) + dilation - 1) / dilation;
         let end = end.min(kernel as isize).max(first);
         Inside { origin, first: first as usize, end: end as usize }

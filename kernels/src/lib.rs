@@ -30,7 +30,7 @@ pub use conv::{Conv2d, Conv2dShape, ConvStrides, ImageStrides, Prologue};
 pub use copy::Copy;
 pub use gemm::{Gemm, GemmShape};
 pub use isa::Isa;
-pub use map::{Activation, Function, VectorMap, map_in_place};
+pub use map::{Activation, Function, VectorMap};
 pub use pack::{Panel, Panels, WeightStrides};
 pub use pool::{GlobalAveragePool, Pool2d, Pool2dShape, PoolKind};
 pub use strip::{StripFn, strip_function};

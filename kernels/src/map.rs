@@ -276,14 +276,3 @@ impl Body for VectorMap {
         }
     }
 }
-
-/// Applies a function to a contiguous slice in place, on the calling thread, with the widest instruction set.
-pub fn map_in_place(function: Function, values: &mut [f32]) {
-    let desc = VectorMap::new(function, values.len(), Isa::detect(), 1);
-    let data: *mut u8 = values.as_mut_ptr().cast();
-    let entry = desc.entry();
-    for part in 0..desc.parts() {
-        // SAFETY: both operands are the slice, which has the `n` elements the descriptor was made for; no scratch is used.
-        unsafe { entry(desc.as_bytes().as_ptr(), [data, data].as_ptr(), part, std::ptr::null_mut()) }
-    }
-}
