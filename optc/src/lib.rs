@@ -20,9 +20,11 @@ pub mod arrays;
 pub mod cli;
 pub mod compile;
 pub mod expect;
+mod expected;
 pub mod failure;
 pub mod load;
 pub mod model;
+pub mod opt;
 pub mod plan_report;
 
 pub use arrays::Array;

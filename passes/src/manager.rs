@@ -45,7 +45,7 @@ mod tests;
 pub use context::PassContext;
 pub use crash::Reproducer;
 pub use diff::unified_diff;
-pub use execute::{RunOptions, Selection};
+pub use execute::{RunOptions, Selection, Verify};
 pub use options::{OptionDef, OptionKind, OptionValue, Options};
 pub use pipeline::{Anchor, Invocation, Item, Origin, Pipeline};
 pub use plain::PlainTarget;

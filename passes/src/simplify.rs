@@ -89,11 +89,16 @@ fn run_pass(cx: &PassContext<'_>, func: &mut Body) -> Result<(), Vec<Diagnostic>
     Ok(())
 }
 
+/// The names of all laws: what the option `laws` takes.
+pub fn law_names() -> impl Iterator<Item = &'static str> {
+    laws::LAWS.iter().map(|law| law.name)
+}
+
 /// Refuses names that no law has.
 fn unknown_laws(names: &[&str]) -> Result<(), Vec<Diagnostic>> {
-    let is_known = |name: &str| laws::LAWS.iter().any(|law| law.name == name);
+    let is_known = |name: &str| law_names().any(|law| law == name);
     let error = |name: &&str| {
-        let help = ir::diag::did_you_mean(name, laws::LAWS.iter().map(|law| law.name));
+        let help = ir::diag::did_you_mean(name, law_names());
         let message = format!("`simplify` has no law `{name}`");
         Diagnostic { help, ..Diagnostic::error(Location::UNKNOWN, message) }
     };

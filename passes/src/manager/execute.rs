@@ -21,6 +21,8 @@ pub struct RunOptions<'a> {
     pub target: &'a dyn Target,
     /// How many threads will run the program, and how many compile it.
     pub threads: usize,
+    /// When the module is verified.
+    pub verify: Verify,
     /// Before which passes the module is printed.
     pub print_before: Selection,
     /// Behind which passes the module is printed.
@@ -36,6 +38,15 @@ pub struct RunOptions<'a> {
     pub reproducer: Option<PathBuf>,
     /// Gets what is printed on the way.
     pub trace: &'a dyn Fn(&str),
+}
+
+/// When a module is verified.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verify {
+    /// Behind each pass: what it may have changed.
+    AfterEach,
+    /// Never.
+    Never,
 }
 
 /// Some of the passes.
@@ -81,11 +92,12 @@ impl Selection {
 }
 
 impl<'a> RunOptions<'a> {
-    /// One thread, nothing printed, no remarks.
+    /// One thread, verified behind each pass, nothing printed, no remarks.
     pub fn new(target: &'a dyn Target) -> RunOptions<'a> {
         RunOptions {
             target,
             threads: 1,
+            verify: Verify::AfterEach,
             print_before: Selection::None,
             print_after: Selection::None,
             print_after_change: Selection::None,
@@ -101,7 +113,7 @@ impl Pipeline {
     /// Runs the passes, one behind the other.
     ///
     /// # Errors
-    /// All errors of the first pass that has some, in text order. The
+    /// All errors of the first pass that has some, in text order; those of the verifier behind a pass name it. The
     /// module is then in no defined state.
     ///
     /// # Panics
@@ -135,10 +147,7 @@ impl Execution<'_> {
         for item in items {
             let start = Instant::now();
             let (name, children) = match item {
-                Item::Pass(pass) => {
-                    self.pass(pass, module)?;
-                    (pass.to_string(), Vec::new())
-                }
+                Item::Pass(pass) => (pass.to_string(), self.pass(pass, module)?),
                 Item::Nest(anchor, items) => (anchor.name().to_owned(), self.items(items, module)?),
             };
             timings.push(Timing { name, time: start.elapsed(), children });
@@ -146,14 +155,18 @@ impl Execution<'_> {
         Ok(timings)
     }
 
-    fn pass(&mut self, pass: &Invocation, module: &mut Module) -> Result<(), Vec<Diagnostic>> {
+    fn pass(&mut self, pass: &Invocation, module: &mut Module) -> Result<Vec<Timing>, Vec<Diagnostic>> {
         self.trace.before(pass, module);
         let notes = crash::guard(self.options, pass, module, |module| match pass.def.run {
             PassRun::Function(run) => self.on_functions(pass, module, run),
             PassRun::Module(run) => self.on_module(pass, module, run),
         })?;
         notes.into_iter().for_each(|notes| self.keep(pass, notes));
-        self.trace.after(pass, module)
+        self.trace.after(pass, module)?;
+        match self.options.verify {
+            Verify::AfterEach => verified(pass, module),
+            Verify::Never => Ok(Vec::new()),
+        }
     }
 
     fn on_module(
@@ -239,6 +252,16 @@ fn in_order(results: Vec<Result<Notes, Vec<Diagnostic>>>) -> Result<Vec<Notes>, 
         }
     }
     if errors.is_empty() { Ok(notes) } else { Err(errors) }
+}
+
+/// The time of verifying; the pass that ran last is at fault for whatever is found.
+fn verified(pass: &Invocation, module: &Module) -> Result<Vec<Timing>, Vec<Diagnostic>> {
+    let start = Instant::now();
+    ir::verify::verify(module).map_err(|errors| {
+        let note = format!("found behind the pass `{pass}`, which made it so");
+        errors.into_iter().map(|error| error.with_note(Location::UNKNOWN, note.as_str())).collect::<Vec<_>>()
+    })?;
+    Ok(vec![Timing { name: "verify".to_owned(), time: start.elapsed(), children: Vec::new() }])
 }
 
 /// A function that has a body.

@@ -45,7 +45,14 @@ fn rename(cx: &PassContext<'_>, func: &mut Body) -> Result<(), Vec<Diagnostic>> 
     Ok(())
 }
 
-static ROWS: [PassDef; 9] = [
+fn spoil(_: &PassContext<'_>, func: &mut Body) -> Result<(), Vec<Diagnostic>> {
+    let block = func.entry(func.root()).unwrap();
+    func.erase(func.last_op(block).unwrap());
+    Ok(())
+}
+
+static ROWS: [PassDef; 10] = [
+    PassDef { run: PassRun::Function(spoil), ..row("spoil", StageRule::Any) },
     row("layout", StageRule::Is(Stage::Layout)),
     row("fuse", StageRule::Is(Stage::Fuse)),
     row("select", StageRule::Is(Stage::Select)),
@@ -173,7 +180,8 @@ fn module_of(names: &[&str]) -> Module {
 fn run(module: &mut Module, text: &str, threads: usize) -> Result<Report, Vec<Diagnostic>> {
     let pipeline = Pipeline::parse(&module.ctx, text, &registry())?;
     let remarks = Selection::All;
-    pipeline.run(module, &RunOptions { threads, remarks, ..RunOptions::new(&PlainTarget) })
+    let options = RunOptions { threads, remarks, verify: Verify::Never, ..RunOptions::new(&PlainTarget) };
+    pipeline.run(module, &options)
 }
 
 #[test]
@@ -209,7 +217,8 @@ fn the_canonical_pipeline_does_only_what_is_missing() {
     run(&mut module, "fuse", 1).unwrap();
     let canonical = Pipeline::canonical(&registry());
     assert_eq!(canonical.to_string(), "layout,fuse,select,inplace,plan");
-    let report = canonical.run(&mut module, &RunOptions::new(&PlainTarget)).unwrap();
+    let options = RunOptions { verify: Verify::Never, ..RunOptions::new(&PlainTarget) };
+    let report = canonical.run(&mut module, &options).unwrap();
     let ran: Vec<&str> = report.statistics.iter().map(|s| s.pass).collect();
     assert_eq!(ran, ["select", "inplace", "plan"]);
 }
@@ -252,6 +261,15 @@ fn traced(text: &str, options: RunOptions<'_>) -> String {
     let pipeline = Pipeline::parse(&ctx, text, &registry()).unwrap();
     pipeline.run(&mut module, &RunOptions { trace: &trace, ..options }).unwrap();
     out.into_inner()
+}
+
+#[test]
+fn a_pass_that_breaks_a_law_is_named() {
+    let ctx = Arc::new(Context::new());
+    let mut module = ir::text::parse(&ctx, "test", TEXT.to_owned()).unwrap();
+    let pipeline = Pipeline::parse(&ctx, "visit,spoil,visit", &registry()).unwrap();
+    let errors = pipeline.run(&mut module, &RunOptions::new(&PlainTarget)).unwrap_err();
+    assert_eq!(errors[0].notes[0].1, "found behind the pass `spoil`, which made it so");
 }
 
 #[test]

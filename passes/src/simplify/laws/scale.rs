@@ -1,6 +1,7 @@
 //! How factors and offsets per channel move into what makes the channels, and how clips join.
 
 use egg::Id;
+use ir::opdef::Presence;
 use ir::{Attr, Context};
 
 use super::super::fold;
@@ -23,9 +24,9 @@ pub(super) fn batch_norm(graph: &mut Graph<'_>, found: &Match) -> Option<Id> {
     let node = &found.nodes[0];
     let ctx = graph.analysis.ctx;
     let axis = ask(graph, node, |input| input.int("axis"))? as usize;
-    let given = ask(graph, node, |input| input.attr("epsilon")).and_then(|attr| ctx.float_value(attr));
+    let epsilon = float(graph, node, "epsilon")?;
     let rank = ctx.type_data(graph[x].data.ty).tensor_shape()?.len();
-    let (epsilon, ty) = fold::number(ctx, ctx.elem(graph[variance].data.ty), given.unwrap_or(1e-5))?;
+    let (epsilon, ty) = fold::number(ctx, ctx.elem(graph[variance].data.ty), epsilon)?;
     let epsilon = add_constant(graph, epsilon, ty)?;
     let shifted = add_op(graph, "nn.add", &[variance, epsilon], &[])?;
     let deviation = add_op(graph, "nn.sqrt", &[shifted], &[])?;
@@ -133,13 +134,20 @@ fn biased(graph: &mut Graph<'_>, node: &Node, k: Id, from_last: usize, channels:
     like(graph, node, &[node.children[0], node.children[1], k])
 }
 
+/// A float attribute, or the row's default for it.
+fn float(graph: &Graph<'_>, node: &Node, name: &str) -> Option<f64> {
+    let given = ask(graph, node, |input| input.attr(name));
+    let given = given.and_then(|attr| graph.analysis.ctx.float_value(attr));
+    given.or_else(|| match graph.analysis.op(node)?.def.attr(name)?.presence {
+        Presence::DefaultFloat(value) => Some(value),
+        _ => None,
+    })
+}
+
 /// The bounds of a clip.
 fn bounds(graph: &Graph<'_>, clip: &Node) -> (f64, f64) {
-    let bound = |name: &str, default: f64| {
-        let attr = ask(graph, clip, |input| input.attr(name));
-        attr.and_then(|attr| graph.analysis.ctx.float_value(attr)).unwrap_or(default)
-    };
-    (bound("lo", f64::NEG_INFINITY), bound("hi", f64::INFINITY))
+    let bound = |name: &str| float(graph, clip, name).expect("a clip has bounds");
+    (bound("lo"), bound("hi"))
 }
 
 fn clip(graph: &mut Graph<'_>, x: Id, lo: f64, hi: f64) -> Option<Id> {
@@ -194,8 +202,18 @@ pub(super) fn hard_sigmoid(graph: &mut Graph<'_>, found: &Match) -> Option<Id> {
     add_op(graph, "nn.hard_sigmoid", &[found.vars[0]], &attrs)
 }
 
-/// `x * clip(x + 3, 0, 6) / 6` as `hard_swish(x)`.
+/// `x * hard_sigmoid(x)` as `hard_swish(x)`, where the slope is 1/6 and the offset 1/2.
 pub(super) fn hard_swish(graph: &mut Graph<'_>, found: &Match) -> Option<Id> {
+    let gate = &found.nodes[1];
+    let (slope, offset) = (float(graph, gate, "alpha")?, float(graph, gate, "beta")?);
+    match (slope * 6.0 - 1.0).abs() < 1e-6 && offset == 0.5 {
+        true => add_op(graph, "nn.hard_swish", &[found.vars[0]], &[]),
+        false => None,
+    }
+}
+
+/// `x * clip(x + 3, 0, 6) / 6` as `hard_swish(x)`.
+pub(super) fn hard_swish_as_quotient(graph: &mut Graph<'_>, found: &Match) -> Option<Id> {
     match bounds(graph, &found.nodes[2]) == (0.0, 6.0) {
         true => add_op(graph, "nn.hard_swish", &[found.vars[0]], &[]),
         false => None,

@@ -1,0 +1,11 @@
+// RUN: optc --passes='simplify{nodes=many}'
+
+func.func @f() {
+  return
+}
+// ----- output
+// error: option `nodes` of `simplify` takes an integer from 0 to 100000000, found `many`
+//  --> --passes:1:16
+//   |
+// 1 | simplify{nodes=many}
+//   |                ^^^^

@@ -1,0 +1,4 @@
+// RUN: optc --passes=fuse,inplace,plan --print-pipeline
+
+// ----- output
+// layout,fuse,select,inplace,plan

@@ -1,0 +1,27 @@
+// RUN: optc --passes=dce --split-input-file --verify-diagnostics
+
+func.func @f() {
+  return
+}
+// -----
+func.func @g() {
+  // expected-error@+1 {{%0}}
+  return %0 : f32
+}
+// -----
+func.func @f() {
+  return
+}
+// ----- output
+// module {
+//   func.func @f() {
+//     return
+//   }
+// }
+// // -----
+// // -----
+// module {
+//   func.func @f() {
+//     return
+//   }
+// }

@@ -1,0 +1,14 @@
+// RUN: optc --passes='simplify{laws=matmul-of-transposed-left}'
+
+func.func @main(%x: tensor<3x2xf32>, %y: tensor<3x4xf32>) -> tensor<2x4xf32> {
+  %0 = nn.transpose %x {permutation = array<i64: 1, 0>} : (tensor<3x2xf32>) -> tensor<2x3xf32>
+  %1 = nn.matmul %0, %y : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32>
+  return %1 : tensor<2x4xf32>
+}
+// ----- output
+// module {
+//   func.func @main(%arg0: tensor<3x2xf32>, %arg1: tensor<3x4xf32>) -> tensor<2x4xf32> attributes {optc.stage = "simplify"} {
+//     %0 = nn.matmul %arg0, %arg1 {transpose_a} : (tensor<3x2xf32>, tensor<3x4xf32>) -> tensor<2x4xf32>
+//     return %0 : tensor<2x4xf32>
+//   }
+// }

@@ -1,0 +1,272 @@
+//! What `optc --passes=... FILE` does to a text.
+//!
+//! The command line, the lit tests and any other tool (`my-opt`, with passes and dialects of its own) call the same
+//! function, with what they know in a [`Setup`].
+
+use std::sync::Arc;
+
+use clap::{Args, Parser};
+use codegen::Cpu;
+use ir::text::{Locations, ParseOptions, PrintForm, PrintOptions, Unregistered};
+use ir::{Context, Diagnostic, Dialect, Module, Target};
+use passes::manager::{Pipeline, Registry, Report, RunOptions, Selection, Verify};
+
+use crate::expected;
+
+/// What a tool knows.
+pub struct Setup<'a> {
+    /// The passes that it may run.
+    pub registry: Registry,
+    /// The machine that it compiles for.
+    pub target: &'a dyn Target,
+    /// Dialects beside the built-in ones.
+    pub dialects: Vec<&'static Dialect>,
+    /// For how many threads it compiles, where the arguments do not say.
+    pub threads: usize,
+}
+
+/// What is asked of it.
+#[derive(Args, Clone, Debug, Default)]
+pub struct OptArgs {
+    /// The passes to run: `fuse,inplace,plan`, `func(fuse{max-ops=64}),plan{planner=exact}`.
+    #[arg(long, value_name = "PIPELINE", default_value = "")]
+    pub passes: String,
+    /// Print MLIR's generic form.
+    #[arg(long)]
+    pub print_generic: bool,
+    /// Print locations.
+    #[arg(long)]
+    pub print_locations: bool,
+    /// Accept operations that no dialect registered.
+    #[arg(long)]
+    pub allow_unregistered: bool,
+    /// Read each part between lines `// -----` by itself.
+    #[arg(long)]
+    pub split_input_file: bool,
+    /// Demand just the errors, warnings and remarks that comments announce: `// expected-error@+1 {{part of it}}`.
+    #[arg(long)]
+    pub verify_diagnostics: bool,
+    /// Print the pipeline as it will run, with what is inserted, and stop.
+    #[arg(long)]
+    pub print_pipeline: bool,
+    /// Print the program before these passes, to standard error.
+    #[arg(long, value_name = "PASSES", value_delimiter = ',')]
+    pub print_before: Vec<String>,
+    /// Print the program behind these passes, to standard error.
+    #[arg(long, value_name = "PASSES", value_delimiter = ',')]
+    pub print_after: Vec<String>,
+    /// Print the program behind every pass, to standard error.
+    #[arg(long)]
+    pub print_after_all: bool,
+    /// Print the program behind every pass that changed it, to standard error.
+    #[arg(long)]
+    pub print_after_change: bool,
+    /// Write the program and the difference behind every pass that changed it to files in a folder.
+    #[arg(long, value_name = "FOLDER")]
+    pub dump_dir: Option<std::path::PathBuf>,
+    /// Where the program goes on which a pass panics.
+    #[arg(long, value_name = "FILE")]
+    pub reproducer: Option<std::path::PathBuf>,
+    /// Print times of the passes to standard error.
+    #[arg(long)]
+    pub timing: bool,
+    /// Print what the passes counted to standard error.
+    #[arg(long)]
+    pub statistics: bool,
+    /// Print what passes did or why they did not, to standard error; of these passes, or of all.
+    #[arg(long, value_name = "PASSES", num_args = 0..=1, require_equals = true, value_delimiter = ',', default_missing_value = "")]
+    pub remarks: Option<Vec<String>>,
+    /// Do not verify the program behind each pass.
+    #[arg(long)]
+    pub no_verify: bool,
+    /// Threads that run the program; scratch is planned for as many. As many compile it.
+    #[arg(long)]
+    pub threads: Option<usize>,
+}
+
+impl Default for Setup<'_> {
+    /// Our own passes and dialects, this processor, one thread.
+    fn default() -> Self {
+        Setup { registry: Registry::new(), target: &Cpu, dialects: Vec::new(), threads: 1 }
+    }
+}
+
+#[derive(Parser)]
+#[command(no_binary_name = true)]
+struct Line {
+    #[command(flatten)]
+    args: OptArgs,
+}
+
+impl OptArgs {
+    /// Reads arguments without the program's name and without a file.
+    ///
+    /// # Errors
+    /// What is wrong with them.
+    pub fn parse<S: Into<std::ffi::OsString> + Clone>(arguments: &[S]) -> Result<OptArgs, String> {
+        Line::try_parse_from(arguments.iter().cloned())
+            .map(|line| line.args)
+            .map_err(|error| error.render().to_string())
+    }
+
+    /// How programs are read.
+    pub fn parse_options(&self) -> ParseOptions {
+        let unregistered = if self.allow_unregistered { Unregistered::Allow } else { Unregistered::Refuse };
+        ParseOptions { unregistered }
+    }
+
+    /// How programs are printed.
+    pub fn print_options(&self) -> PrintOptions {
+        let form = if self.print_generic { PrintForm::Generic } else { PrintForm::Pretty };
+        let locations = if self.print_locations { Locations::Shown } else { Locations::Hidden };
+        PrintOptions { form, locations }
+    }
+}
+
+impl Setup<'_> {
+    /// A context that knows the dialects.
+    pub fn context(&self) -> Arc<Context> {
+        let ctx = Context::new();
+        self.dialects.iter().for_each(|dialect| ctx.register(dialect));
+        Arc::new(ctx)
+    }
+
+    /// Reads a text, runs the passes and prints what came out; `say` gets what goes to standard error on the way.
+    ///
+    /// # Errors
+    /// All faults of the first stage that has some, rendered.
+    pub fn opt_text(
+        &self,
+        args: &OptArgs,
+        name: &str,
+        text: &str,
+        say: &dyn Fn(&str),
+    ) -> Result<String, String> {
+        if args.print_pipeline {
+            let ctx = self.context();
+            let pipeline = Pipeline::parse(&ctx, &args.passes, &self.registry);
+            return pipeline.map(|pipeline| format!("{pipeline}\n")).map_err(|faults| render(&ctx, &faults));
+        }
+        let parts = if args.split_input_file { split(text) } else { vec![text.to_owned()] };
+        let mut outputs = Vec::with_capacity(parts.len());
+        let mut failures = Vec::new();
+        for part in parts {
+            match self.opt_part(args, name, part, say) {
+                Ok(output) => outputs.push(output),
+                Err(failure) => failures.push(failure),
+            }
+        }
+        if failures.is_empty() { Ok(outputs.join("// -----\n")) } else { Err(failures.join("\n")) }
+    }
+
+    fn opt_part(
+        &self,
+        args: &OptArgs,
+        name: &str,
+        text: String,
+        say: &dyn Fn(&str),
+    ) -> Result<String, String> {
+        let ctx = self.context();
+        let expectations = match args.verify_diagnostics {
+            true => Some(expected::read(&text)?),
+            false => None,
+        };
+        let mut remarks = Vec::new();
+        let module = ir::text::parse_with(&ctx, name, text, &args.parse_options());
+        let done = module.and_then(|mut module| {
+            ir::verify::verify(&module)?;
+            remarks = self.opt_module(args, &mut module, say)?;
+            Ok(ir::text::print_with(&module, &args.print_options()))
+        });
+        match (expectations, done) {
+            (None, Ok(output)) => {
+                remarks.iter().for_each(|remark| say(&format!("{}\n", remark.render(&ctx))));
+                Ok(output)
+            }
+            (None, Err(faults)) => Err(render(&ctx, &faults)),
+            (Some(expectations), done) => {
+                let (output, faults) = match done {
+                    Ok(output) => (output, remarks),
+                    Err(faults) => (String::new(), faults),
+                };
+                expected::compare(&ctx, name, &expectations, &faults).map(|()| output)
+            }
+        }
+    }
+
+    /// Runs the passes over a module; gives the remarks that were asked for.
+    ///
+    /// # Errors
+    /// All faults of the first stage that has some.
+    pub fn opt_module(
+        &self,
+        args: &OptArgs,
+        module: &mut Module,
+        say: &dyn Fn(&str),
+    ) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
+        let pipeline = Pipeline::parse(&module.ctx, &args.passes, &self.registry)?;
+        let options = self.run_options(args, say)?;
+        let report = pipeline.run(module, &options)?;
+        say(&told(args, &report));
+        Ok(report.remarks.into_iter().map(|remark| remark.diagnostic).collect())
+    }
+
+    fn run_options<'s>(
+        &'s self,
+        args: &OptArgs,
+        say: &'s dyn Fn(&str),
+    ) -> Result<RunOptions<'s>, Vec<Diagnostic>> {
+        let all = |yes: bool| if yes { Selection::All } else { Selection::None };
+        let named = |names: &[String]| Selection::named(names, &self.registry);
+        let remarks = match args.remarks.as_deref() {
+            None => Selection::None,
+            Some([name]) if name.is_empty() => Selection::All,
+            Some(names) => named(names)?,
+        };
+        Ok(RunOptions {
+            threads: args.threads.unwrap_or(self.threads),
+            verify: if args.no_verify { Verify::Never } else { Verify::AfterEach },
+            print_before: named(&args.print_before)?,
+            print_after: if args.print_after_all { Selection::All } else { named(&args.print_after)? },
+            print_after_change: all(args.print_after_change),
+            dump_dir: args.dump_dir.clone(),
+            remarks,
+            reproducer: args.reproducer.clone(),
+            trace: say,
+            ..RunOptions::new(self.target)
+        })
+    }
+}
+
+fn told(args: &OptArgs, report: &Report) -> String {
+    let mut text = String::new();
+    if args.statistics {
+        text += &report.statistics_text();
+    }
+    if args.timing {
+        text += &report.timing.to_text();
+    }
+    text
+}
+
+fn render(ctx: &Context, faults: &[Diagnostic]) -> String {
+    let faults: Vec<String> = faults.iter().map(|fault| fault.render(ctx)).collect();
+    faults.join("\n") + "\n"
+}
+
+/// The parts between lines `// -----`, each behind as many empty lines as stood before it, so that lines keep their
+/// numbers.
+fn split(text: &str) -> Vec<String> {
+    let mut parts = vec![String::new()];
+    for (number, line) in text.lines().enumerate() {
+        match line.trim_end() == "// -----" {
+            true => parts.push("\n".repeat(number + 1)),
+            false => {
+                let part = parts.last_mut().expect("there is a part from the beginning");
+                part.push_str(line);
+                part.push('\n');
+            }
+        }
+    }
+    parts
+}

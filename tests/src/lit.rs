@@ -1,0 +1,250 @@
+//! How a test that is one file of IR text is run.
+//!
+//! ```text
+//! // RUN: optc --passes=dce
+//!
+//! func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+//!   %0 = nn.exp %x : tensor<4xf32>
+//!   return %x : tensor<4xf32>
+//! }
+//! // ----- output
+//! // module {
+//! // ...
+//! ```
+//!
+//! The first line says what is run on what stands above the output, exactly as on the command line but in process; the
+//! comment behind it is all that comes out: first what goes to standard error, then what goes to standard output. If the
+//! input is refused, the diagnostics are the output. A program that comes out must print as itself when it is read again.
+//!
+//! [`Mode::Bless`] writes the output into the file. [`check`] does the same with strings, for tests beside the code.
+//! Everything takes a [`Setup`], so that a crate with passes and dialects of its own can test them in the same way.
+
+use std::cell::RefCell;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use optc::opt::{OptArgs, Setup};
+use passes::manager::unified_diff;
+
+const RUN: &str = "// RUN: optc";
+const OUTPUT: &str = "// ----- output";
+
+/// What happens where a file and what comes out differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// The test fails.
+    Check,
+    /// The file is rewritten.
+    Bless,
+}
+
+impl Mode {
+    /// [`Mode::Bless`] if the environment has `OPTC_BLESS=1`.
+    ///
+    /// # Errors
+    /// If it also has `CI`: there, nobody would look at what is blessed.
+    pub fn from_environment() -> Result<Mode, String> {
+        let is_set =
+            |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0");
+        match (is_set("OPTC_BLESS"), is_set("CI")) {
+            (true, true) => Err("OPTC_BLESS rewrites tests, and is refused where CI is set".to_owned()),
+            (true, false) => Ok(Mode::Bless),
+            (false, _) => Ok(Mode::Check),
+        }
+    }
+}
+
+/// All `.mlir` files in a folder and those in it, sorted.
+///
+/// # Errors
+/// If a folder can't be read.
+pub fn files(folder: &Path) -> Result<Vec<PathBuf>, String> {
+    let fault = |error: std::io::Error| format!("{}: {error}", folder.display());
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).map_err(fault)? {
+        let path = entry.map_err(fault)?.path();
+        if path.is_dir() {
+            found.extend(files(&path)?);
+        } else if path.extension().is_some_and(|extension| extension == "mlir") {
+            found.push(path);
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// Runs the test in a file.
+///
+/// # Errors
+/// If the file is no test, what comes out differs from what it says, or does not read back as itself.
+pub fn run_file(setup: &Setup<'_>, path: &Path, mode: Mode) -> Result<(), String> {
+    let fault = |error: std::io::Error| format!("{}: {error}", path.display());
+    let content = fs::read_to_string(path).map_err(fault)?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let blessed = run_text(setup, &name, &content)?;
+    match mode {
+        _ if blessed == content => Ok(()),
+        Mode::Check => Err(format!(
+            "what comes out is not what {} says (OPTC_BLESS=1 rewrites it):\n{}",
+            path.display(),
+            unified_diff(&content, &blessed)
+        )),
+        Mode::Bless => fs::write(path, blessed).map_err(fault),
+    }
+}
+
+/// Runs the test in a text; gives the text with the output that came out in place of what it says.
+///
+/// # Errors
+/// If the text is no test, or what comes out does not read back as itself.
+pub fn run_text(setup: &Setup<'_>, name: &str, content: &str) -> Result<String, String> {
+    let line = content.lines().next().unwrap_or_default();
+    let arguments = line.strip_prefix(RUN).ok_or_else(|| format!("the first line is not `{RUN} ...`"))?;
+    let args = OptArgs::parse(&words(arguments)?)?;
+    let marker = content.lines().position(|line| line == OUTPUT).unwrap_or(usize::MAX);
+    let input: String = content.split_inclusive('\n').take(marker).collect();
+    let output = output(setup, &args, name, &input)?;
+    let comment: String = output.lines().map(comment_line).collect();
+    let newline = if input.ends_with('\n') { "" } else { "\n" };
+    Ok(format!("{input}{newline}{OUTPUT}\n{comment}"))
+}
+
+/// Checks what a pipeline makes of a program, both as text. What is printed around the functions of a module must be in
+/// `expected` too; spaces at the ends of both do not count.
+///
+/// ```
+/// tests::lit::check(
+///     "dce",
+///     "func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+///        %0 = nn.exp %x : tensor<4xf32>
+///        return %x : tensor<4xf32>
+///      }",
+///     "module {
+///   func.func @f(%arg0: tensor<4xf32>) -> tensor<4xf32> {
+///     return %arg0 : tensor<4xf32>
+///   }
+/// }",
+/// );
+/// ```
+///
+/// # Panics
+/// If something else comes out.
+pub fn check(pipeline: &str, input: &str, expected: &str) {
+    check_with(&setup(), pipeline, input, expected);
+}
+
+/// As [`check`], with passes and dialects of the caller's.
+///
+/// # Panics
+/// If something else comes out.
+pub fn check_with(setup: &Setup<'_>, pipeline: &str, input: &str, expected: &str) {
+    let args = OptArgs { passes: pipeline.to_owned(), ..OptArgs::default() };
+    let found = output(setup, &args, "input", input).unwrap_or_else(|fault| panic!("{fault}"));
+    let (found, expected) = (found.trim(), expected.trim());
+    assert!(found == expected, "what came out is not what was expected:\n{}", unified_diff(expected, found));
+}
+
+/// What our own tests run with: our passes, for this processor, one thread.
+pub fn setup() -> Setup<'static> {
+    Setup::default()
+}
+
+/// All that comes out.
+fn output(setup: &Setup<'_>, args: &OptArgs, name: &str, input: &str) -> Result<String, String> {
+    let told = RefCell::new(String::new());
+    let done = setup.opt_text(args, name, input, &|text| told.borrow_mut().push_str(text));
+    let told = told.into_inner();
+    match done {
+        Ok(printed) => {
+            if !args.print_pipeline {
+                read_back(setup, args, &printed)?;
+            }
+            Ok(told + &printed)
+        }
+        Err(faults) => Ok(told + &faults),
+    }
+}
+
+/// Demands that each program of an output prints as itself.
+fn read_back(setup: &Setup<'_>, args: &OptArgs, printed: &str) -> Result<(), String> {
+    for part in printed.split("// -----\n").filter(|part| !part.is_empty()) {
+        let ctx = setup.context();
+        let module = ir::text::parse_with(&ctx, "output", part.to_owned(), &args.parse_options());
+        let module = module.map_err(|faults| {
+            let faults: Vec<String> = faults.iter().map(|fault| fault.render(&ctx)).collect();
+            format!("what was printed can't be read:\n{}\n{part}", faults.join("\n"))
+        })?;
+        let again = ir::text::print_with(&module, &args.print_options());
+        if again != part {
+            return Err(format!("what was printed reads as something else:\n{}", unified_diff(part, &again)));
+        }
+    }
+    Ok(())
+}
+
+fn comment_line(line: &str) -> String {
+    if line.is_empty() { "//\n".to_owned() } else { format!("// {line}\n") }
+}
+
+/// The words of a command, which may be quoted.
+fn words(text: &str) -> Result<Vec<String>, String> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote = None;
+    for c in text.chars() {
+        match quote {
+            Some(open) if c == open => quote = None,
+            Some(_) => word.get_or_insert_default().push(c),
+            None if c == '\'' || c == '"' => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            None if c.is_whitespace() => words.extend(word.take()),
+            None => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    if quote.is_some() { Err("a quotation mark of the RUN line is not closed".to_owned()) } else { Ok(words) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PROGRAM: &str = "func.func @f() {\n  return\n}\n";
+
+    #[test]
+    fn words_may_be_quoted() {
+        assert_eq!(words(" a  'b c'd \"\" ").unwrap(), ["a", "b cd", ""]);
+        assert!(words("'a").is_err());
+    }
+
+    #[test]
+    fn the_output_replaces_what_the_text_says() {
+        let test = format!("// RUN: optc --passes=dce\n{PROGRAM}");
+        let blessed = run_text(&setup(), "t", &test).unwrap();
+        assert_eq!(
+            blessed,
+            format!(
+                "{test}// ----- output\n// module {{\n//   func.func @f() {{\n//     return\n//   }}\n// }}\n"
+            )
+        );
+        assert_eq!(run_text(&setup(), "t", &blessed).unwrap(), blessed);
+        let wrong = blessed.replace("//     return\n", "");
+        assert_eq!(run_text(&setup(), "t", &wrong).unwrap(), blessed);
+    }
+
+    #[test]
+    fn what_is_refused_is_shown_with_its_place() {
+        let blessed = run_text(&setup(), "t", "// RUN: optc --passes=dec\nmodule {}\n").unwrap();
+        assert!(blessed.contains("// error: there is no pass `dec`"), "{blessed}");
+        assert!(blessed.contains("did you mean `dce`?"), "{blessed}");
+    }
+
+    #[test]
+    fn a_file_that_is_no_test_is_refused() {
+        let fault = run_text(&setup(), "t", PROGRAM).unwrap_err();
+        assert_eq!(fault, "the first line is not `// RUN: optc ...`");
+        assert!(run_text(&setup(), "t", "// RUN: optc --pases=a\n").unwrap_err().contains("--passes"));
+    }
+}

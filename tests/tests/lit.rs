@@ -1,0 +1,28 @@
+//! Do passes do what the files in `lit-tests` say?
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use tests::lit::{Mode, files, run_file, setup};
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../lit-tests");
+    let (mode, files) = match (Mode::from_environment(), files(&root)) {
+        (Ok(mode), Ok(files)) => (mode, files),
+        (Err(fault), _) | (_, Err(fault)) => {
+            eprintln!("{fault}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let trials = files.into_iter().map(|path| {
+        let name = path.strip_prefix(&root).unwrap_or(&path).with_extension("").display().to_string();
+        Trial::test(name, move || run(&path, mode))
+    });
+    libtest_mimic::run(&arguments, trials.collect()).exit_code()
+}
+
+fn run(path: &PathBuf, mode: Mode) -> Result<(), Failed> {
+    run_file(&setup(), path, mode).map_err(Failed::from)
+}
