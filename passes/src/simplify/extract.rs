@@ -6,9 +6,9 @@
 //! alternative is tried and pays for just what nothing else uses.
 //!
 //! Every class has a level, and a node may be chosen only if its children's levels are lower, so that no choice makes a cycle.
-//! The level of a value is its place in the text, so that a choice never reads what is defined only later; classes that
-//! laws have made are one step above their operands. One pass is O(nodes), but for what exact area walks
-//! below an alternative.
+//! The level of a value is its place in the text, so that a choice never reads what is defined only later; a class that
+//! laws have made comes as late as the classes that may read it allow. One pass is O(nodes), but for what exact area
+//! walks below an alternative.
 
 use egg::Id;
 use rustc_hash::FxHashMap;
@@ -19,10 +19,12 @@ use super::graph::{Graph, Node};
 /// How often each of the two costs is brought up to date.
 const PASSES: usize = 2;
 
-/// Where a class stands: its place in the text, then how many made classes are between.
-pub(super) type Level = (u32, u32);
+/// Where a class stands: a place in the text, then how many made classes behind it, or before it if negative.
+type Level = (u32, i32);
 
-const NOWHERE: Level = (u32::MAX, u32::MAX);
+const NOWHERE: Level = (u32::MAX, i32::MAX);
+/// After so many rounds, a level that still sinks is part of a cycle.
+const ROUNDS: usize = 64;
 
 /// The chosen nodes.
 pub(super) struct Choice {
@@ -58,6 +60,8 @@ pub(super) fn extract(
     for root in roots {
         extraction.root_refs[extraction.index[root]] += 1;
     }
+    extraction.choose_originals();
+    extraction.count_refs();
     for _ in 0..PASSES {
         extraction.choose_by_flow();
         extraction.count_refs();
@@ -124,26 +128,10 @@ impl Extraction {
         extraction
     }
 
-    /// Gives each made class the level above its operands', drops what no level allows, and sorts.
+    /// Gives each made class its level, drops what no level allows, and sorts.
     fn find_levels(&mut self) {
-        let made: Vec<usize> =
-            (0..self.classes.len()).filter(|class| self.classes[*class].level == NOWHERE).collect();
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for &class in &made {
-                let above = |option: &NodeOption| {
-                    let below = option.children.iter().map(|child| self.classes[*child].level).max();
-                    let (place, step) = below.unwrap_or((0, 0));
-                    if (place, step) == NOWHERE { NOWHERE } else { (place, step + 1) }
-                };
-                let level = self.classes[class].options.iter().map(above).min().unwrap_or(NOWHERE);
-                if level < self.classes[class].level {
-                    self.classes[class].level = level;
-                    changed = true;
-                }
-            }
-        }
+        let earliest = self.earliest_levels();
+        self.sink_levels(&earliest);
         let levels: Vec<Level> = self.classes.iter().map(|class| class.level).collect();
         for (number, class) in self.classes.iter_mut().enumerate() {
             class
@@ -152,6 +140,71 @@ impl Extraction {
         }
         self.order = (0..levels.len()).collect();
         self.order.sort_by_key(|class| levels[*class]);
+    }
+
+    /// The level of each class; of a made one, the lowest that is above the operands of one of its nodes.
+    fn earliest_levels(&self) -> Vec<Level> {
+        let mut levels: Vec<Level> = self.classes.iter().map(|class| class.level).collect();
+        let made: Vec<usize> = (0..levels.len()).filter(|class| levels[*class] == NOWHERE).collect();
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for &class in &made {
+                let above = |option: &NodeOption| {
+                    let below = option.children.iter().map(|child| levels[*child]).max();
+                    let (place, step) = below.unwrap_or((0, 0));
+                    (place, step.saturating_add(1))
+                };
+                let level = self.classes[class].options.iter().map(above).min().unwrap_or(NOWHERE);
+                if level < levels[class] {
+                    levels[class] = level;
+                    changed = true;
+                }
+            }
+        }
+        levels
+    }
+
+    /// Sinks each made class below those that may read it, but not below its earliest level. Where made classes may read
+    /// each other in a cycle, they come to lie at their earliest levels, which have none.
+    fn sink_levels(&mut self, earliest: &[Level]) {
+        let is_made: Vec<bool> = self.classes.iter().map(|class| class.level == NOWHERE).collect();
+        loop {
+            let mut is_sinking = vec![false; is_made.len()];
+            for _ in 0..ROUNDS {
+                is_sinking.fill(false);
+                (0..is_made.len())
+                    .for_each(|class| self.sink_below(class, &is_made, earliest, &mut is_sinking));
+                if !is_sinking.contains(&true) {
+                    return;
+                }
+            }
+            for class in (0..is_made.len()).filter(|class| is_sinking[*class]) {
+                self.classes[class].level = earliest[class];
+            }
+        }
+    }
+
+    /// Sinks the made classes that a class may read below it, and notes which went deeper.
+    fn sink_below(&mut self, class: usize, is_made: &[bool], earliest: &[Level], is_sinking: &mut [bool]) {
+        let (place, step) = self.classes[class].level;
+        let children = self.classes[class].options.iter().flat_map(|option| &option.children);
+        let children: Vec<usize> = children.copied().filter(|child| is_made[*child]).collect();
+        for child in children {
+            let level = (place, step - 1).max(earliest[child]);
+            if level < self.classes[child].level {
+                self.classes[child].level = level;
+                is_sinking[child] = true;
+            }
+        }
+    }
+
+    /// Chooses what the program has, so that what it shares counts as shared from the first.
+    fn choose_originals(&mut self) {
+        for class in &mut self.classes {
+            let has_options = !class.options.is_empty();
+            class.chosen = has_options.then_some(0);
+        }
     }
 
     /// Chooses by the cost of everything below, each part shared among its readers.
