@@ -6,3 +6,12 @@ func.func @main(%arg0: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   %2 = nn.tanh %0 : tensor<4xf32>
   return %1, %2 : tensor<4xf32>, tensor<4xf32>
 }
+// ----- output
+// module {
+//   func.func @main(%arg0: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) attributes {optc.stage = "fuse"} {
+//     %0 = nn.exp %arg0 : tensor<4xf32>
+//     %1 = nn.neg %0 : tensor<4xf32>
+//     %2 = nn.tanh %0 : tensor<4xf32>
+//     return %1, %2 : tensor<4xf32>, tensor<4xf32>
+//   }
+// }

@@ -8,3 +8,14 @@ func.func @main(%arg0: tensor<4xf32>) -> (tensor<4x4xf32>, tensor<1x4xf32>) {
   %4 = nn.neg %1 : tensor<1x4xf32>
   return %3, %4 : tensor<4x4xf32>, tensor<1x4xf32>
 }
+// ----- output
+// module {
+//   func.func @main(%arg0: tensor<4xf32>) -> (tensor<4x4xf32>, tensor<1x4xf32>) attributes {optc.stage = "inplace", optc.target = "cpu", optc.threads = 1 : i64} {
+//     %0 = nn.exp %arg0 {mem.kernel = "pointwise", mem.scratch = 4096 : i64} : tensor<4xf32>
+//     %1 = nn.reshape %0 {mem.kernel = "copy", shape = array<i64: 1, 4>} : (tensor<4xf32>) -> tensor<1x4xf32>
+//     %2 = nn.reshape %0 {mem.kernel = "copy", shape = array<i64: 4, 1>} : (tensor<4xf32>) -> tensor<4x1xf32>
+//     %3 = nn.mul %1, %2 {mem.kernel = "pointwise"} : (tensor<1x4xf32>, tensor<4x1xf32>) -> tensor<4x4xf32>
+//     %4 = nn.neg %1 {mem.kernel = "pointwise", mem.tie = array<i64: 0>} : tensor<1x4xf32>
+//     return %3, %4 : tensor<4x4xf32>, tensor<1x4xf32>
+//   }
+// }

@@ -6,3 +6,10 @@ func.func @main(%arg0: tensor<4x2x5xf32>) -> tensor<4x2x5xf32> {
   %2 = nn.transpose %1 {permutation = array<i64: 2, 0, 1>} : (tensor<2x5x4xf32>) -> tensor<4x2x5xf32>
   return %2 : tensor<4x2x5xf32>
 }
+// ----- output
+// module {
+//   func.func @main(%arg0: tensor<4x2x5xf32>) -> tensor<4x2x5xf32> attributes {optc.stage = "layout"} {
+//     %0 = nn.exp %arg0 : tensor<4x2x5xf32>
+//     return %0 : tensor<4x2x5xf32>
+//   }
+// }

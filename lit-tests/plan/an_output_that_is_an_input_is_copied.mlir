@@ -3,3 +3,10 @@
 func.func @main(%arg0: tensor<4xf32>) -> tensor<4xf32> {
   return %arg0 : tensor<4xf32>
 }
+// ----- output
+// module {
+//   func.func @main(%arg0: tensor<4xf32>) -> tensor<4xf32> attributes {optc.arena = 0 : i64, optc.stage = "plan", optc.target = "cpu", optc.threads = 1 : i64} {
+//     %0 = optc.copy %arg0 {mem.place = [["out", 0, 16]]} : tensor<4xf32>
+//     return %0 : tensor<4xf32>
+//   }
+// }

@@ -6,3 +6,4 @@ func.func @main(%arg0: tensor<?xf32>) -> tensor<?xf32> {
   %1 = nn.neg %0 : tensor<?xf32>
   return %1 : tensor<?xf32>
 }
+// ----- output

@@ -8,3 +8,14 @@ func.func @main(%arg0: tensor<4xf32>) -> tensor<4xf32> {
   %4 = nn.neg %3 : tensor<4xf32>
   return %4 : tensor<4xf32>
 }
+// ----- output
+// module {
+//   func.func @main(%arg0: tensor<4xf32>) -> tensor<4xf32> attributes {optc.arena = 16 : i64, optc.stage = "plan", optc.target = "cpu", optc.threads = 1 : i64} {
+//     %0 = nn.constant dense<1.000000e+00> : tensor<4xf32>
+//     %1 = nn.constant dense<2.000000e+00> : tensor<4xf32>
+//     %2 = nn.mul %0, %1 : tensor<4xf32>
+//     %3 = nn.add %arg0, %2 {mem.kernel = "pointwise", mem.place = [["arena", 0, 16]]} : tensor<4xf32>
+//     %4 = nn.neg %3 {mem.kernel = "pointwise", mem.place = [["out", 0, 16]]} : tensor<4xf32>
+//     return %4 : tensor<4xf32>
+//   }
+// }

@@ -77,7 +77,7 @@ struct ThreadsArgs {
     threads: usize,
 }
 
-fn parse_threads(text: &str) -> Result<usize, String> {
+pub(crate) fn parse_threads(text: &str) -> Result<usize, String> {
     let threads: usize = text.parse().map_err(|_| "not a number of threads".to_owned())?;
     if (1..=256).contains(&threads) { Ok(threads) } else { Err("1 to 256 threads".to_owned()) }
 }

@@ -68,7 +68,7 @@ fn map_file(path: &Path) -> io::Result<SharedBytes> {
     Ok(MappedFile::open(path)?.into_shared())
 }
 
-fn read_text(path: &Path) -> Result<(String, String), Failure> {
+pub(crate) fn read_text(path: &Path) -> Result<(String, String), Failure> {
     let mut bytes = Vec::new();
     let name = if path == Path::new("-") { "<stdin>".to_owned() } else { path.display().to_string() };
     let read = match path == Path::new("-") {
@@ -88,7 +88,11 @@ fn read_text(path: &Path) -> Result<(String, String), Failure> {
 }
 
 /// Finds the constants that the text names but does not hold, in the model that it refers to.
-fn restore_weights(module: &Module, path: Option<&Path>, stripped: StrippedWeights) -> Result<(), Failure> {
+pub(crate) fn restore_weights(
+    module: &Module,
+    path: Option<&Path>,
+    stripped: StrippedWeights,
+) -> Result<(), Failure> {
     let ctx = &module.ctx;
     let missing = missing_blobs(module);
     if missing.is_empty() {

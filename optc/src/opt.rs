@@ -3,15 +3,19 @@
 //! The command line, the lit tests and any other tool (`my-opt`, with passes and dialects of its own) call the same
 //! function, with what they know in a [`Setup`].
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{Args, Parser};
 use codegen::Cpu;
+use import::onnx::StrippedWeights;
 use ir::text::{Locations, ParseOptions, PrintForm, PrintOptions, Unregistered};
 use ir::{Context, Diagnostic, Dialect, Module, Target};
 use passes::manager::{Pipeline, Registry, Report, RunOptions, Selection, Verify};
 
 use crate::expected;
+use crate::failure::Failure;
+use crate::load::restore_weights;
 
 /// What a tool knows.
 pub struct Setup<'a> {
@@ -23,6 +27,31 @@ pub struct Setup<'a> {
     pub dialects: Vec<&'static Dialect>,
     /// For how many threads it compiles, where the arguments do not say.
     pub threads: usize,
+}
+
+/// A text and where it comes from.
+pub struct Source<'a> {
+    /// What diagnostics call it.
+    pub name: &'a str,
+    /// The text.
+    pub text: &'a str,
+    /// The file; a model whose weights the text takes may lie beside it.
+    pub path: Option<&'a Path>,
+    /// What stands for weights that were stripped from that model.
+    pub stripped: StrippedWeights,
+}
+
+impl<'a> Source<'a> {
+    /// A text that comes from no file.
+    pub fn new(name: &'a str, text: &'a str) -> Source<'a> {
+        Source { name, text, path: None, stripped: StrippedWeights::Refuse }
+    }
+}
+
+/// Why a text became no module.
+enum Refused {
+    Faults(Vec<Diagnostic>),
+    Failure(Failure),
 }
 
 /// What is asked of it.
@@ -63,10 +92,10 @@ pub struct OptArgs {
     pub print_after_change: bool,
     /// Write the program and the difference behind every pass that changed it to files in a folder.
     #[arg(long, value_name = "FOLDER")]
-    pub dump_dir: Option<std::path::PathBuf>,
+    pub dump_dir: Option<PathBuf>,
     /// Where the program goes on which a pass panics.
     #[arg(long, value_name = "FILE")]
-    pub reproducer: Option<std::path::PathBuf>,
+    pub reproducer: Option<PathBuf>,
     /// Print times of the passes to standard error.
     #[arg(long)]
     pub timing: bool,
@@ -80,7 +109,7 @@ pub struct OptArgs {
     #[arg(long)]
     pub no_verify: bool,
     /// Threads that run the program; scratch is planned for as many. As many compile it.
-    #[arg(long)]
+    #[arg(long, value_parser = crate::cli::parse_threads)]
     pub threads: Option<usize>,
 }
 
@@ -131,74 +160,105 @@ impl Setup<'_> {
         Arc::new(ctx)
     }
 
+    /// The pipeline as it will run, in a line of its own.
+    ///
+    /// # Errors
+    /// If its text is at fault.
+    pub fn pipeline_text(&self, args: &OptArgs) -> Result<String, Failure> {
+        let ctx = self.context();
+        let pipeline = Pipeline::parse(&ctx, &args.passes, &self.registry);
+        let pipeline = pipeline.map_err(|faults| Failure::diagnostics(&ctx, &faults))?;
+        Ok(format!("{pipeline}\n"))
+    }
+
     /// Reads a text, runs the passes and prints what came out; `say` gets what goes to standard error on the way.
     ///
     /// # Errors
-    /// All faults of the first stage that has some, rendered.
+    /// All faults of the first stage that has some, of each part of the text.
     pub fn opt_text(
         &self,
         args: &OptArgs,
-        name: &str,
-        text: &str,
+        source: &Source<'_>,
         say: &dyn Fn(&str),
-    ) -> Result<String, String> {
+    ) -> Result<String, Failure> {
         if args.print_pipeline {
-            let ctx = self.context();
-            let pipeline = Pipeline::parse(&ctx, &args.passes, &self.registry);
-            return pipeline.map(|pipeline| format!("{pipeline}\n")).map_err(|faults| render(&ctx, &faults));
+            return self.pipeline_text(args);
         }
-        let parts = if args.split_input_file { split(text) } else { vec![text.to_owned()] };
+        let parts = if args.split_input_file { split(source.text) } else { vec![source.text.to_owned()] };
         let mut outputs = Vec::with_capacity(parts.len());
-        let mut failures = Vec::new();
+        let mut faults = Vec::new();
         for part in parts {
-            match self.opt_part(args, name, part, say) {
+            match self.opt_part(args, source, part, say) {
                 Ok(output) => outputs.push(output),
-                Err(failure) => failures.push(failure),
+                Err(Failure::Input(more)) => faults.extend(more),
+                Err(usage) => return Err(usage),
             }
         }
-        if failures.is_empty() { Ok(outputs.join("// -----\n")) } else { Err(failures.join("\n")) }
+        if faults.is_empty() { Ok(outputs.join("// -----\n")) } else { Err(Failure::Input(faults)) }
     }
 
     fn opt_part(
         &self,
         args: &OptArgs,
-        name: &str,
+        source: &Source<'_>,
         text: String,
         say: &dyn Fn(&str),
-    ) -> Result<String, String> {
+    ) -> Result<String, Failure> {
         let ctx = self.context();
-        let expectations = match args.verify_diagnostics {
-            true => Some(expected::read(&text)?),
-            false => None,
-        };
-        let mut remarks = Vec::new();
-        let module = ir::text::parse_with(&ctx, name, text, &args.parse_options());
-        let done = module.and_then(|mut module| {
-            ir::verify::verify(&module)?;
-            remarks = self.opt_module(args, &mut module, say)?;
-            Ok(ir::text::print_with(&module, &args.print_options()))
-        });
-        match (expectations, done) {
-            (None, Ok(output)) => {
-                remarks.iter().for_each(|remark| say(&format!("{}\n", remark.render(&ctx))));
-                Ok(output)
-            }
-            (None, Err(faults)) => Err(render(&ctx, &faults)),
-            (Some(expectations), done) => {
-                let (output, faults) = match done {
-                    Ok(output) => (output, remarks),
+        let fail = |faults: Vec<Diagnostic>| Failure::diagnostics(&ctx, &faults);
+        if args.verify_diagnostics {
+            let announced = expected::read(&text).map_err(|fault| Failure::Input(vec![fault]))?;
+            let (output, told) = match self.read(args, source, text, &ctx) {
+                Err(Refused::Failure(failure)) => return Err(failure),
+                Err(Refused::Faults(faults)) => (String::new(), faults),
+                Ok(mut module) => match self.run(args, &mut module, say) {
+                    Ok(remarks) => (ir::text::print_with(&module, &args.print_options()), remarks),
                     Err(faults) => (String::new(), faults),
-                };
-                expected::compare(&ctx, name, &expectations, &faults).map(|()| output)
-            }
+                },
+            };
+            expected::compare(&ctx, source.name, &announced, &told).map_err(Failure::Input)?;
+            return Ok(output);
+        }
+        match self.read(args, source, text, &ctx) {
+            Err(Refused::Failure(failure)) => Err(failure),
+            Err(Refused::Faults(faults)) => Err(fail(faults)),
+            Ok(mut module) => self.opt_module(args, &mut module, say),
         }
     }
 
-    /// Runs the passes over a module; gives the remarks that were asked for.
+    fn read(
+        &self,
+        args: &OptArgs,
+        source: &Source<'_>,
+        text: String,
+        ctx: &Arc<Context>,
+    ) -> Result<Module, Refused> {
+        let module = ir::text::parse_with(ctx, source.name, text, &args.parse_options());
+        let module = module.map_err(Refused::Faults)?;
+        ir::verify::verify(&module).map_err(Refused::Faults)?;
+        restore_weights(&module, source.path, source.stripped).map_err(Refused::Failure)?;
+        Ok(module)
+    }
+
+    /// Runs the passes over a module and prints it.
     ///
     /// # Errors
     /// All faults of the first stage that has some.
     pub fn opt_module(
+        &self,
+        args: &OptArgs,
+        module: &mut Module,
+        say: &dyn Fn(&str),
+    ) -> Result<String, Failure> {
+        let ctx = module.ctx.clone();
+        let remarks = self.run(args, module, say);
+        let remarks = remarks.map_err(|faults| Failure::diagnostics(&ctx, &faults))?;
+        remarks.iter().for_each(|remark| say(&format!("{}\n", remark.render(&ctx))));
+        Ok(ir::text::print_with(module, &args.print_options()))
+    }
+
+    /// Runs the passes; gives the remarks that were asked for.
+    fn run(
         &self,
         args: &OptArgs,
         module: &mut Module,
@@ -247,11 +307,6 @@ fn told(args: &OptArgs, report: &Report) -> String {
         text += &report.timing.to_text();
     }
     text
-}
-
-fn render(ctx: &Context, faults: &[Diagnostic]) -> String {
-    let faults: Vec<String> = faults.iter().map(|fault| fault.render(ctx)).collect();
-    faults.join("\n") + "\n"
 }
 
 /// The parts between lines `// -----`, each behind as many empty lines as stood before it, so that lines keep their

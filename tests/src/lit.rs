@@ -23,7 +23,7 @@ use std::cell::RefCell;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use optc::opt::{OptArgs, Setup};
+use optc::opt::{OptArgs, Setup, Source};
 use passes::manager::unified_diff;
 
 const RUN: &str = "// RUN: optc";
@@ -152,7 +152,7 @@ pub fn setup() -> Setup<'static> {
 /// All that comes out.
 fn output(setup: &Setup<'_>, args: &OptArgs, name: &str, input: &str) -> Result<String, String> {
     let told = RefCell::new(String::new());
-    let done = setup.opt_text(args, name, input, &|text| told.borrow_mut().push_str(text));
+    let done = setup.opt_text(args, &Source::new(name, input), &|text| told.borrow_mut().push_str(text));
     let told = told.into_inner();
     match done {
         Ok(printed) => {
@@ -161,7 +161,7 @@ fn output(setup: &Setup<'_>, args: &OptArgs, name: &str, input: &str) -> Result<
             }
             Ok(told + &printed)
         }
-        Err(faults) => Ok(told + &faults),
+        Err(failure) => Ok(format!("{told}{failure}\n")),
     }
 }
 

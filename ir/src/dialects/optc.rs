@@ -22,12 +22,13 @@ static OPS: &[OpDef] = &[
     },
     OpDef {
         name: "optc.copy",
-        doc: "The operand's elements in bytes of their own: what an output needs that is also an input.",
+        doc: "The operand's elements in bytes of their own: what an output needs that is also an input. It is made for its \
+              place, so that it is neither a weight, where the operand is one, nor the same as another copy.",
         example: "%1 = optc.copy %0 : tensor<4xf32>",
         operands: &[OperandDef::one("x", TypeClass::Tensor)],
         results: &[OperandDef::one("result", TypeClass::Tensor)],
         infer: Infer::SameAs(0),
-        traits: Traits::PURE.union(Traits::SAME_TYPE),
+        traits: Traits::SAME_TYPE,
         kind: Kind::Elementwise(&Scalar::Arg(0)),
         ..OpDef::BLANK
     },
