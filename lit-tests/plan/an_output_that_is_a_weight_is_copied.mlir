@@ -5,8 +5,10 @@ func.func @main(%arg0: tensor<4xf32>) -> tensor<4xf32> {
   return %0 : tensor<4xf32>
 }
 // ----- output
-// error: operand 0 has no place
-//  --> an_output_that_is_a_weight_is_copied.mlir:5:3
-//   |
-// 5 |   return %0 : tensor<4xf32>
-//   |   ^^^^^^
+// module {
+//   func.func @main(%arg0: tensor<4xf32>) -> tensor<4xf32> attributes {optc.arena = 0 : i64, optc.stage = "plan", optc.target = "cpu", optc.threads = 1 : i64} {
+//     %0 = nn.constant dense<1.000000e+00> : tensor<4xf32>
+//     %1 = optc.copy %0 {mem.place = [["out", 0, 16]]} : tensor<4xf32>
+//     return %1 : tensor<4xf32>
+//   }
+// }

@@ -1,6 +1,6 @@
 //! Do passes do what the files in `lit-tests` say?
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -23,6 +23,6 @@ fn main() -> ExitCode {
     libtest_mimic::run(&arguments, trials.collect()).exit_code()
 }
 
-fn run(path: &PathBuf, mode: Mode) -> Result<(), Failed> {
+fn run(path: &Path, mode: Mode) -> Result<(), Failed> {
     run_file(&setup(), path, mode).map_err(Failed::from)
 }
