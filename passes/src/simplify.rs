@@ -68,8 +68,17 @@ pub static SIMPLIFY: PassDef = PassDef {
         },
     ],
     example: Example {
-        before: "func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {\n  %0 = nn.sigmoid %x : tensor<4xf32>\n  %1 = nn.mul %x, %0 : tensor<4xf32>, tensor<4xf32>\n  return %1 : tensor<4xf32>\n}\n",
-        after: "func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> attributes {optc.stage = \"simplify\"} {\n  %0 = nn.silu %x : tensor<4xf32>\n  return %0 : tensor<4xf32>\n}\n",
+        before: r#"func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = nn.sigmoid %x : tensor<4xf32>
+  %1 = nn.mul %x, %0 : tensor<4xf32>
+  return %1 : tensor<4xf32>
+}"#,
+        after: r#"module {
+  func.func @f(%arg0: tensor<4xf32>) -> tensor<4xf32> attributes {optc.stage = "simplify"} {
+    %0 = nn.silu %arg0 : tensor<4xf32>
+    return %0 : tensor<4xf32>
+  }
+}"#,
     },
     stage: StageRule::Is(Stage::Simplify),
     run: PassRun::Function(run_pass),

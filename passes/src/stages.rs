@@ -8,7 +8,22 @@ pub(crate) static LAYOUT: PassDef = PassDef {
     doc: "Turns convolutions and pools to the layout in which the target runs them best, and moves the transposes that this \
           needs to the ends of the program.",
     options: &[],
-    example: Example { before: "", after: "" },
+    example: Example {
+        before: r#"func.func @main(%x: tensor<1x3x4x4xf32>) -> tensor<1x3x2x2xf32> {
+  %0 = nn.max_pool2d %x {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>} : (tensor<1x3x4x4xf32>) -> tensor<1x3x2x2xf32>
+  %1 = nn.relu %0 : tensor<1x3x2x2xf32>
+  return %1 : tensor<1x3x2x2xf32>
+}"#,
+        after: r#"module {
+  func.func @main(%arg0: tensor<1x3x4x4xf32>) -> tensor<1x3x2x2xf32> attributes {optc.stage = "layout"} {
+    %0 = nn.transpose %arg0 {permutation = array<i64: 0, 2, 3, 1>} : (tensor<1x3x4x4xf32>) -> tensor<1x4x4x3xf32>
+    %1 = nn.max_pool2d %0 {kernel = array<i64: 2, 2>, layout = "NHWC", strides = array<i64: 2, 2>} : (tensor<1x4x4x3xf32>) -> tensor<1x2x2x3xf32>
+    %2 = nn.relu %1 : tensor<1x2x2x3xf32>
+    %3 = nn.transpose %2 {permutation = array<i64: 0, 3, 1, 2>} : (tensor<1x2x2x3xf32>) -> tensor<1x3x2x2xf32>
+    return %3 : tensor<1x3x2x2xf32>
+  }
+}"#,
+    },
     stage: StageRule::Is(Stage::Layout),
     run: PassRun::Function(|pass, body| crate::layout::layout(pass.ctx, pass.target, body)),
 };
@@ -24,7 +39,23 @@ pub(crate) static FUSE: PassDef = PassDef {
         default: "64",
         doc: "The most operations of a group.",
     }],
-    example: Example { before: "", after: "" },
+    example: Example {
+        before: r#"func.func @main(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = nn.exp %x : tensor<4xf32>
+  %1 = nn.add %0, %y : tensor<4xf32>
+  return %1 : tensor<4xf32>
+}"#,
+        after: r#"module {
+  func.func @main(%arg0: tensor<4xf32>, %arg1: tensor<4xf32>) -> tensor<4xf32> attributes {optc.stage = "fuse"} {
+    %0 = optc.group(%arg2 = %arg0, %arg3 = %arg1) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32> {
+      %1 = nn.exp %arg2 : tensor<4xf32>
+      %2 = nn.add %1, %arg3 : tensor<4xf32>
+      optc.yield %2 : tensor<4xf32>
+    }
+    return %0 : tensor<4xf32>
+  }
+}"#,
+    },
     stage: StageRule::Is(Stage::Fuse),
     run: PassRun::Function(|pass, body| {
         let groups = crate::fuse::fuse(pass.ctx, pass.target, body, pass.options.int("max-ops") as usize);
@@ -38,7 +69,20 @@ pub(crate) static SELECT: PassDef = PassDef {
     name: "select",
     doc: "Writes down which kernel of the target runs each step, and how much scratch it needs on so many threads.",
     options: &[],
-    example: Example { before: "", after: "" },
+    example: Example {
+        before: r#"func.func @main(%x: tensor<2x8xf32>) -> tensor<2x4xf32> {
+  %w = nn.constant dense<0.5> : tensor<8x4xf32>
+  %0 = nn.matmul %x, %w : (tensor<2x8xf32>, tensor<8x4xf32>) -> tensor<2x4xf32>
+  return %0 : tensor<2x4xf32>
+}"#,
+        after: r#"module {
+  func.func @main(%arg0: tensor<2x8xf32>) -> tensor<2x4xf32> attributes {optc.stage = "select", optc.target = "cpu", optc.threads = 1 : i64} {
+    %0 = nn.constant dense<5.000000e-01> : tensor<8x4xf32>
+    %1 = nn.matmul %arg0, %0 {mem.kernel = "gemm"} : (tensor<2x8xf32>, tensor<8x4xf32>) -> tensor<2x4xf32>
+    return %1 : tensor<2x4xf32>
+  }
+}"#,
+    },
     stage: StageRule::Is(Stage::Select),
     run: PassRun::Function(|pass, body| {
         crate::select::select(pass.ctx, pass.target, body, pass.threads);
@@ -52,7 +96,20 @@ pub(crate) static INPLACE: PassDef = PassDef {
     doc: "Lets results overwrite operands that nothing reads later, before anything is placed; `--remarks=inplace` says why \
           not, where it does not.",
     options: &[],
-    example: Example { before: "", after: "" },
+    example: Example {
+        before: r#"func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = nn.neg %x : tensor<4xf32>
+  %1 = nn.abs %0 : tensor<4xf32>
+  return %1 : tensor<4xf32>
+}"#,
+        after: r#"module {
+  func.func @main(%arg0: tensor<4xf32>) -> tensor<4xf32> attributes {optc.stage = "inplace", optc.target = "cpu", optc.threads = 1 : i64} {
+    %0 = nn.neg %arg0 {mem.kernel = "pointwise"} : tensor<4xf32>
+    %1 = nn.abs %0 {mem.kernel = "pointwise", mem.tie = array<i64: 0>} : tensor<4xf32>
+    return %1 : tensor<4xf32>
+  }
+}"#,
+    },
     stage: StageRule::Is(Stage::Inplace),
     run: PassRun::Function(|pass, body| {
         let outcome = crate::inplace::inplace(pass.ctx, pass.target, body);
@@ -73,7 +130,20 @@ pub(crate) static PLAN: PassDef = PassDef {
         default: "portfolio",
         doc: "Which planner places them; `portfolio` tries several orders and stops at the lower bound.",
     }],
-    example: Example { before: "", after: "" },
+    example: Example {
+        before: r#"func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = nn.neg %x : tensor<4xf32>
+  %1 = nn.abs %0 : tensor<4xf32>
+  return %1 : tensor<4xf32>
+}"#,
+        after: r#"module {
+  func.func @main(%arg0: tensor<4xf32>) -> tensor<4xf32> attributes {optc.arena = 16 : i64, optc.stage = "plan", optc.target = "cpu", optc.threads = 1 : i64} {
+    %0 = nn.neg %arg0 {mem.kernel = "pointwise", mem.place = [["arena", 0, 16]]} : tensor<4xf32>
+    %1 = nn.abs %0 {mem.kernel = "pointwise", mem.place = [["out", 0, 16]]} : tensor<4xf32>
+    return %1 : tensor<4xf32>
+  }
+}"#,
+    },
     stage: StageRule::Is(Stage::Plan),
     run: PassRun::Function(|pass, body| crate::plan::plan(pass.ctx, body, &pass.options.text("planner"))),
 };

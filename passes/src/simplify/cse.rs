@@ -19,8 +19,19 @@ pub static CSE: PassDef = PassDef {
     doc: "Computes once what is computed twice: a pure operation like an earlier one is replaced by it.",
     options: &[],
     example: Example {
-        before: "func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {\n  %0 = nn.exp %x : tensor<4xf32>\n  %1 = nn.exp %x : tensor<4xf32>\n  %2 = nn.add %0, %1 : tensor<4xf32>, tensor<4xf32>\n  return %2 : tensor<4xf32>\n}\n",
-        after: "func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {\n  %0 = nn.exp %x : tensor<4xf32>\n  %1 = nn.add %0, %0 : tensor<4xf32>, tensor<4xf32>\n  return %1 : tensor<4xf32>\n}\n",
+        before: r#"func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = nn.exp %x : tensor<4xf32>
+  %1 = nn.exp %x : tensor<4xf32>
+  %2 = nn.add %0, %1 : tensor<4xf32>
+  return %2 : tensor<4xf32>
+}"#,
+        after: r#"module {
+  func.func @f(%arg0: tensor<4xf32>) -> tensor<4xf32> {
+    %0 = nn.exp %arg0 : tensor<4xf32>
+    %1 = nn.add %0, %0 : tensor<4xf32>
+    return %1 : tensor<4xf32>
+  }
+}"#,
     },
     stage: StageRule::UpTo(Stage::Schedule),
     run: PassRun::Function(run),

@@ -14,8 +14,15 @@ pub static DCE: PassDef = PassDef {
     doc: "Removes pure operations whose results nobody reads.",
     options: &[],
     example: Example {
-        before: "func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {\n  %0 = nn.exp %x : tensor<4xf32>\n  return %x : tensor<4xf32>\n}\n",
-        after: "func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {\n  return %x : tensor<4xf32>\n}\n",
+        before: r#"func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = nn.exp %x : tensor<4xf32>
+  return %x : tensor<4xf32>
+}"#,
+        after: r#"module {
+  func.func @f(%arg0: tensor<4xf32>) -> tensor<4xf32> {
+    return %arg0 : tensor<4xf32>
+  }
+}"#,
     },
     stage: StageRule::Any,
     run: PassRun::Function(run),
