@@ -2,12 +2,12 @@
 //!
 //! All breaches are told at once, each with the operation's place. The laws, by file:
 //!
-//! - [`rows`]: an operation has the operands, results, attributes and regions that its row says; its result types are
+//! - `rows`: an operation has the operands, results, attributes and regions that its row says; its result types are
 //!   those that inference gives (an unknown size agrees with any).
-//! - [`structure`]: terminators end blocks and nothing else does; functions return what they declare; groups hand in and
+//! - `structure`: terminators end blocks and nothing else does; functions return what they declare; groups hand in and
 //!   out what their operands and results are; blocks get the arguments that they take.
-//! - [`dominance`]: a value is defined before it is read, on every way through the blocks.
-//! - [`symbols`]: a symbol is defined once, and whoever is called exists and takes what it is given.
+//! - `dominance`: a value is defined before it is read, on every way through the blocks.
+//! - `symbols`: a symbol is defined once, and whoever is called exists and takes what it is given.
 //!
 //! What nobody registered is taken as it is: its regions may read values in any order.
 

@@ -13,7 +13,7 @@
 //! # Ok::<(), optc::Failure>(())
 //! ```
 //!
-//! [`load`] reads a file, [`run_pipeline`] runs passes, [`Model`] is a compiled program with what it needs to run. Programs
+//! [`load()`] reads a file, [`run_pipeline`] runs passes, [`Model`] is a compiled program with what it needs to run. Programs
 //! without that (an embedder's own threads and arena) are in [`runtime`]: see [`Model::program`].
 
 pub mod arrays;

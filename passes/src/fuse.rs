@@ -9,8 +9,8 @@
 //! ```
 //!
 //! A group has one result; everything else that its operations make is read inside only, and never stored. First each
-//! contraction takes what its kernel can do besides (the target says what): behind it a bias, a residual and an activation,
-//! before it a prologue. Contractions choose in reverse text order, so that of two that are added the later one gets
+//! contraction takes what its kernel can do behind it (the target says what): a bias, a residual and an activation; then, of
+//! what is left, what it can do before it: a prologue. Contractions choose in reverse text order, so that of two that are added the later one gets
 //! the sum, and stays where it is. Then elementwise operations of one shape, each read only by the next, form groups.
 //! A group stands where its last operation stood. Each operation is looked at a bounded number of times.
 
@@ -71,8 +71,11 @@ impl<'a> Chooser<'a> {
     fn choose(mut self) -> Vec<Group> {
         for op in self.steps.clone().into_iter().rev() {
             if let Kind::Contract(_) = self.body.at(self.ctx, op).kind() {
-                self.grow_contraction(op);
+                self.grow_epilogue(op);
             }
+        }
+        for group in 0..self.groups.len() {
+            self.grow_prologue(group);
         }
         for op in self.steps.clone() {
             if self.is_free_elementwise(op) {
@@ -98,7 +101,8 @@ impl<'a> Chooser<'a> {
         self.groups.push(Group { ops, root });
     }
 
-    fn grow_contraction(&mut self, root: Op) {
+    /// Starts a group with a contraction and what its kernel does behind it.
+    fn grow_epilogue(&mut self, root: Op) {
         let mut ops = vec![root];
         let mut stage = if self.body.operand_count(root) > 2 { Stage::Residual } else { Stage::Bias };
         while let Some(user) = self.only_user(self.body.result(*ops.last().expect("the root"), 0)) {
@@ -112,15 +116,20 @@ impl<'a> Chooser<'a> {
             }
             ops.push(user);
         }
+        self.add_group(ops, root);
+    }
+
+    /// Adds what the kernel of a group's contraction does before it, of what no epilogue took.
+    fn grow_prologue(&mut self, group: usize) {
+        let root = self.groups[group].root;
         let mut first = root;
-        while let Some(op) = self.prologue(root, first) {
-            if ops.len() >= self.max_ops {
-                break;
-            }
-            ops.push(op);
+        while let Some(op) =
+            self.prologue(root, first).filter(|_| self.groups[group].ops.len() < self.max_ops)
+        {
+            self.groups[group].ops.push(op);
+            self.group_of.insert(op, group);
             first = op;
         }
-        self.add_group(ops, root);
     }
 
     /// The one operation that reads a value, if it reads it once and the value is not returned.
