@@ -26,6 +26,9 @@ pub(super) struct PlaceArgs {
     out: Option<PathBuf>,
 }
 
+/// Nodes that the exact search may look at where no time limit is given: seconds at the most.
+const MAX_NODES: u64 = 1_000_000;
+
 pub(super) fn run(args: &PlaceArgs) -> Result<(), Failure> {
     let name = args.problem.display();
     let text =
@@ -46,7 +49,7 @@ pub(super) fn run(args: &PlaceArgs) -> Result<(), Failure> {
             let options = Options { max_nodes: u64::MAX, ..options };
             place::place_until(&table.problem, &options, &|| start.elapsed() >= limit)
         }
-        None => place::place(&table.problem, &options),
+        None => place::place(&table.problem, &Options { max_nodes: MAX_NODES, ..options }),
     };
     if let Some(path) = &args.out {
         write_output(&csv::write(&table.problem, &table.names, Some(&placement)), Some(path))?;

@@ -23,6 +23,8 @@ use cranelift_entity::{PrimaryMap, entity_impl};
 
 mod bound;
 pub mod csv;
+#[cfg(test)]
+mod data_tests;
 mod exact;
 mod greedy;
 pub mod judge;

@@ -50,7 +50,7 @@ pub(super) fn improve(problem: &Problem, options: &Options, stop: Stop<'_>, best
             }
         }
         pinned.capacity = Some(best.target());
-        let Some(placement) = exact::place_small(&pinned, options, stop, MAX_MEMBERS) else { continue };
+        let Some(placement) = exact::fit(&pinned, options, stop, MAX_MEMBERS) else { continue };
         for (id, buffer) in &mut pinned.buffers {
             if buffer.size_bytes == 0 {
                 buffer.size_bytes = problem.buffers[id].size_bytes;

@@ -2,7 +2,7 @@
 //!
 //! The search asks whether everything fits below a *target*: first the lower bound; if that is too hard, sizes
 //! between the bound and the best placement so far. A target without placement raises the bound, so that the
-//! answer may be proved best above max-live. Pins and overlaps are not modelled: such problems keep the best
+//! answer may be proved best above max-live. A problem with a capacity has only that one target. Pins and overlaps are not modelled: such problems keep the best
 //! greedy placement.
 
 mod model;
@@ -14,6 +14,7 @@ mod strategy;
 
 use super::portfolio::{Best, try_orders};
 use super::{Options, Placement, Problem, Stop};
+use cranelift_entity::PrimaryMap;
 use model::Model;
 use race::{Verdict, race};
 
@@ -33,8 +34,9 @@ pub(super) fn is_plain(problem: &Problem) -> bool {
     problem.overlaps.is_empty() && problem.buffers.values().all(|buffer| buffer.pin.is_none())
 }
 
-/// [`exact`], if the sections have at most `max_members` members and the capacity is met.
-pub(super) fn place_small(
+/// A placement within the capacity of the problem, if the search finds one and the sections have at most
+/// `max_members` members.
+pub(super) fn fit(
     problem: &Problem,
     options: &Options,
     stop: Stop<'_>,
@@ -42,9 +44,6 @@ pub(super) fn place_small(
 ) -> Option<Placement> {
     let model = Model::new(problem, max_members)?;
     let mut best = Best::new(problem);
-    if problem.capacity.is_none() {
-        try_orders(problem, &mut best, stop, ..);
-    }
     descend(problem, &model, options, stop, &mut best);
     best.is_enough().then(|| best.into_placement())
 }
@@ -86,27 +85,23 @@ impl Descent<'_, '_> {
         self.best.is_enough() || self.nodes_left == 0 || (self.stop)()
     }
 
-    /// Tries the bound with `nodes`, then halves the gap above what was too hard, with fewer nodes each. Returns
-    /// whether more nodes could lead further.
+    /// Tries the bound with `nodes`; if that is too hard, halves the gap above it again and again, with fewer nodes.
+    /// Returns whether more nodes could lead further.
     fn cycle(&mut self, nodes: u64) -> bool {
-        let mut target = self.best.target();
-        let mut nodes = nodes;
-        while !self.is_over() && target < self.best.size_bytes {
-            match self.ask(target, nodes) {
-                Verdict::Fits(_) => {}
-                Verdict::Impossible if self.problem.capacity.is_some() => return false,
-                Verdict::Impossible => {
-                    target += self.model.grain;
-                    continue;
-                }
-                Verdict::Unknown => {}
+        let grain = self.model.grain;
+        let mut verdict = self.ask(self.best.target(), nodes);
+        while verdict == Verdict::Impossible && self.problem.capacity.is_none() && !self.is_over() {
+            verdict = self.ask(self.best.target(), nodes);
+        }
+        if self.problem.capacity.is_some() {
+            return verdict == Verdict::Unknown && !self.is_over();
+        }
+        let mut hard = self.best.target();
+        while !self.is_over() && self.best.size_bytes > hard + grain {
+            let target = hard + (self.best.size_bytes - hard) / grain / 2 * grain;
+            if !matches!(self.ask(target.max(hard + grain), nodes.div_ceil(4)), Verdict::Fits(_)) {
+                hard = target.max(hard + grain);
             }
-            nodes = nodes.div_ceil(2);
-            let gap = self.best.size_bytes.saturating_sub(target) / self.model.grain;
-            if gap <= 1 || self.problem.capacity.is_some() {
-                break;
-            }
-            target += gap.div_ceil(2) * self.model.grain;
         }
         !self.is_over()
     }
@@ -118,8 +113,7 @@ impl Descent<'_, '_> {
         self.nodes_left -= used.min(self.nodes_left);
         match &verdict {
             Verdict::Fits(found) => {
-                let mut offsets: cranelift_entity::PrimaryMap<_, u64> =
-                    self.problem.buffers.values().map(|_| 0).collect();
+                let mut offsets: PrimaryMap<_, u64> = self.problem.buffers.values().map(|_| 0).collect();
                 let mut size_bytes = 0;
                 for (&(id, offset), facts) in found.iter().zip(self.model.items.values()) {
                     offsets[id] = offset;

@@ -32,18 +32,19 @@ const NODES_PER_ITEM: u64 = 4;
 /// Runs the strategies against each other, with `nodes` in all. Returns the verdict and the nodes used.
 pub(super) fn race(model: &Model, target: u64, nodes: u64, threads: usize, stop: Stop<'_>) -> (Verdict, u64) {
     let runners: Vec<Mutex<Option<Search<'_>>>> = strategies().iter().map(|_| Mutex::new(None)).collect();
-    let mut left = nodes;
-    for round in 0.. {
-        let slice = (NODES_PER_ITEM * model.items.len() as u64).max(1) << round.min(32);
-        let width = runners.len().min(WIDTH * (round + 1)).min(left.div_ceil(slice) as usize);
-        let heat = Heat { model, target, runners: &runners[..width], slice, left, stop };
+    let (mut left, mut slice, mut width) = (nodes, NODES_PER_ITEM * model.items.len().max(1) as u64, WIDTH);
+    loop {
+        let width_left = usize::try_from(left.div_ceil(slice)).unwrap_or(usize::MAX);
+        let running = &runners[..runners.len().min(width).min(width_left)];
+        let heat = Heat { model, target, runners: running, slice, left, stop };
         let (verdict, used) = heat.run(threads);
         left -= used.min(left);
         if verdict != Verdict::Unknown || left == 0 || stop() {
             return (verdict, nodes - left);
         }
+        slice = slice.saturating_mul(2);
+        width += WIDTH;
     }
-    unreachable!("a race ends with its nodes")
 }
 
 /// One round.
@@ -96,7 +97,7 @@ impl Heat<'_, '_> {
         let mut runner = self.runners[index].lock().expect("no thread panics");
         let search = runner.get_or_insert_with(|| Search::new(self.model, self.target, strategies()[index]));
         let before = search.nodes();
-        let nodes = self.slice.min(self.left.saturating_sub(self.slice * index as u64));
+        let nodes = self.slice.min(self.left.saturating_sub(self.slice.saturating_mul(index as u64)));
         let halt = || winner.load(Ordering::Relaxed) < index || (self.stop)();
         let verdict = match search.run(nodes, &halt) {
             Outcome::Solved => {
