@@ -39,7 +39,7 @@ struct Cli {
 enum Verb {
     /// Compile a program and run it.
     Run(run::RunArgs),
-    /// Print where everything is placed, or why a budget can't be met.
+    /// Print where everything is placed
     Plan(plan::PlanArgs),
     /// Time a program: load, compilation, first run, latency.
     Bench(bench::BenchArgs),
