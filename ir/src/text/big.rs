@@ -89,6 +89,15 @@ impl Big {
         remainder as u32
     }
 
+    /// Divides by ten to the power `exponent`; the rest is lost.
+    pub(super) fn div_power_of_ten(&mut self, mut exponent: u32) {
+        while exponent > 0 {
+            let count = exponent.min(9);
+            self.div_small(10u32.pow(count));
+            exponent -= count;
+        }
+    }
+
     /// The number times two to the power `count`.
     pub(super) fn shl(&self, count: u32) -> Big {
         let (words, bits) = ((count / 32) as usize, count % 32);

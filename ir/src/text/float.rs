@@ -255,7 +255,7 @@ struct Decimal {
     exponent: i32,
 }
 
-/// `significand * 2^scale` to at most `precision` digits, halves rounded up.
+/// `significand * 2^scale` to at most `precision` digits, halves rounded up (as `APFloat::toString` does it).
 fn rounded(sign: Sign, significand: u128, scale: i32, precision: usize) -> Decimal {
     let mut big = Big::new(significand);
     let mut exponent = 0;
@@ -268,6 +268,12 @@ fn rounded(sign: Sign, significand: u128, scale: i32, precision: usize) -> Decim
             big.mul_power(5, exponent.unsigned_abs());
         }
     }
+    // Digits far beyond the precision are cut before the rounding. Sometimes that cuts all digits that would round, and so
+    // 0.7 as `f32` has no six digits that read back: MLIR's text depends on it.
+    let required = (precision as u32 * 196).div_ceil(59);
+    let spare_tens = big.bits().saturating_sub(required) * 59 / 196;
+    big.div_power_of_ten(spare_tens);
+    exponent += spare_tens as i32;
     let mut digits = big.decimal();
     if digits.len() > precision {
         exponent += (digits.len() - precision) as i32;
@@ -343,6 +349,13 @@ mod tests {
         check(FloatKind::F32, (-0.1f32).to_bits().into(), "-1.000000e-01");
         check(FloatKind::F64, 1.5e300f64.to_bits().into(), "1.500000e+300");
         check(FloatKind::F64, (-0.0f64).to_bits().into(), "-0.000000e+00");
+    }
+
+    #[test]
+    fn six_digits_are_cut_before_they_are_rounded() {
+        check(FloatKind::F32, 0.7f32.to_bits().into(), "0.699999988");
+        check(FloatKind::F32, 1e-8f32.to_bits().into(), "9.99999993E-9");
+        check(FloatKind::F32, 0.6f32.to_bits().into(), "6.000000e-01");
     }
 
     #[test]

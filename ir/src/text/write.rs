@@ -6,24 +6,27 @@
 use std::fmt::{self, Write};
 
 use cranelift_entity::EntityRef;
-use indexmap::IndexSet;
 use rustc_hash::FxHashMap;
 
 use super::{Locations, PrintForm, PrintOptions};
 use crate::body::{Body, ValueDef};
 use crate::context::Context;
-use crate::entities::{Attr, Block, Ident, Location, Op, Region, Type, Value};
+use crate::entities::{Attr, Block, Location, Op, Region, Type, Value};
 use crate::module::Module;
 
 mod affine;
+mod aliases;
 mod attrs;
 mod dense;
+mod lines;
 mod locations;
 mod metadata;
 mod names;
 mod pretty;
 mod types;
 
+use aliases::{AliasNames, Subject, Turn};
+use lines::Lines;
 use names::{Names, Numbering};
 
 /// How long a type or attribute in a message may be, in bytes.
@@ -43,8 +46,8 @@ pub(super) struct Writer<'m> {
     indent: usize,
     /// Numbers of distinct attributes, in the order of their first appearance.
     distinct: FxHashMap<Attr, usize>,
-    /// Resources that were written.
-    resources: IndexSet<Ident>,
+    aliases: AliasNames,
+    lines: Lines,
 }
 
 /// A body whose operations are written, with its number among all bodies.
@@ -59,8 +62,11 @@ pub(super) fn module(module: &Module, options: &PrintOptions, out: &mut dyn Writ
     let mut writer = Writer::new(&module.ctx, *options, usize::MAX);
     let op = module.op();
     writer.names = Names::of_op(&module.top, op, Numbering::of(options.form));
+    writer.aliases = AliasNames::of(module, options.locations, &mut writer.lines);
+    writer.definitions(Turn::Before);
     writer.op(Scope { body: &module.top, number: 0 }, op, out)?;
     writer.buffer.push('\n');
+    writer.definitions(Turn::Behind);
     writer.metadata();
     out.write_str(&writer.buffer)
 }
@@ -112,8 +118,30 @@ impl<'m> Writer<'m> {
             names: Names::default(),
             indent: 0,
             distinct: FxHashMap::default(),
-            resources: IndexSet::new(),
+            aliases: AliasNames::default(),
+            lines: Lines::default(),
         }
+    }
+
+    /// `#name = ...` and `!name = ...`, each on its line.
+    fn definitions(&mut self, turn: Turn) {
+        for (subject, _) in self.aliases.order.clone().into_iter().filter(|entry| entry.1 == turn) {
+            self.alias(subject);
+            self.buffer.push_str(" = ");
+            match subject {
+                Subject::Attr(attr) => self.attr_itself(attr),
+                Subject::Type(ty) => self.type_itself(ty),
+                Subject::Location(location) => self.location_itself(location),
+            }
+            self.buffer.push('\n');
+        }
+    }
+
+    /// Writes the name of something, if it has one.
+    fn alias(&mut self, subject: Subject) -> bool {
+        let Some(name) = self.aliases.get(subject) else { return false };
+        self.buffer.push_str(name);
+        true
     }
 
     /// Adds formatted text.

@@ -9,6 +9,12 @@ use crate::entities::{Attr, Ident};
 use crate::text::lexer::{self, Kind};
 use crate::types::Piece;
 
+/// Printers of MLIR that write two blanks: dialect, how the text begins, one blank, and two.
+const TWO_BLANKS: [(&str, &str, &str, &str); 2] = [
+    ("irdl", "variadicity_array[", ", ", ",  "),
+    ("acc", "declare<dataClause", "dataClause = ", "dataClause =  "),
+];
+
 /// The pieces of an opaque text while they are collected.
 #[derive(Default)]
 struct Pieces {
@@ -24,9 +30,17 @@ impl Pieces {
         self.done.push(piece);
     }
 
-    fn finish(mut self) -> Box<[Piece]> {
+    fn finish(mut self, dialect: &str) -> Box<[Piece]> {
         if !self.text.is_empty() {
             self.done.push(Piece::Text(self.text.into()));
+        }
+        for (name, start, blank, blanks) in TWO_BLANKS {
+            match self.done.first_mut() {
+                Some(Piece::Text(text)) if name == dialect && text.starts_with(start) => {
+                    *text = text.replace(blank, blanks).into();
+                }
+                _ => {}
+            }
         }
         self.done.into()
     }
@@ -47,7 +61,7 @@ impl Reader<'_> {
             // The bracket that closes the body is the last byte of its last piece of text.
             pieces.text.pop();
             self.resume(end);
-            return Ok(Some((self.ctx.ident(name), pieces.finish())));
+            return Ok(Some((self.ctx.ident(name), pieces.finish(name))));
         };
         pieces.text.push_str(rest);
         let end = if is_open {
@@ -57,7 +71,7 @@ impl Reader<'_> {
             end
         };
         self.resume(end);
-        Ok(Some((self.ctx.ident(dialect), pieces.finish())))
+        Ok(Some((self.ctx.ident(dialect), pieces.finish(dialect))))
     }
 
     /// Collects the text from `at`, behind an open `<`, until that is closed; gives the byte behind.

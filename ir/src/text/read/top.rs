@@ -27,14 +27,15 @@ impl<'c> Reader<'c> {
         Ok(self.wrapped(body))
     }
 
-    /// Puts whatever is not one module into one.
+    /// Puts whatever is not one module into one. An operation that nobody registered may be another kind of module.
     fn wrapped(&self, body: Body) -> Body {
         let name = self.ctx.op_name("builtin.module");
         let block = body.entry(body.root()).expect("the file's own block");
-        let mut ops = body.ops(block);
-        let is_module = ops.next().is_some_and(|op| body.name(op) == name) && ops.next().is_none();
+        let mut ops = body.ops(block).map(|op| body.name(op));
+        let first = ops.next().filter(|first| *first == name || self.ctx.def(*first).is_none());
+        let is_one = first.is_some() && ops.next().is_none();
         drop(ops);
-        if is_module {
+        if is_one {
             return body;
         }
         let mut top = Body::new(1);

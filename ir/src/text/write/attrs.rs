@@ -1,6 +1,7 @@
 //! How attributes are written.
 
 use super::Writer;
+use super::aliases::Subject;
 use crate::attrs::AttrData;
 use crate::context::Context;
 use crate::entities::{Attr, Ident, Type};
@@ -23,6 +24,13 @@ impl Writer<'_> {
         if self.buffer.len() > self.limit {
             return;
         }
+        if !self.alias(Subject::Attr(attr)) {
+            self.attr_with(attr, Usual::Shown);
+        }
+    }
+
+    /// An attribute, in full even if it has a name.
+    pub(super) fn attr_itself(&mut self, attr: Attr) {
         self.attr_with(attr, Usual::Shown);
     }
 
@@ -31,7 +39,9 @@ impl Writer<'_> {
         if self.buffer.len() > self.limit {
             return;
         }
-        self.attr_with(attr, Usual::Hidden);
+        if !self.alias(Subject::Attr(attr)) {
+            self.attr_with(attr, Usual::Hidden);
+        }
     }
 
     fn attr_with(&mut self, attr: Attr, usual: Usual) {
@@ -83,7 +93,7 @@ impl Writer<'_> {
             }
             AttrData::Strided { strides, offset } => self.strided(strides, *offset),
             AttrData::Distinct { inner, .. } => self.distinct(attr, *inner),
-            AttrData::Location(location) => self.location(*location),
+            AttrData::Location(location) => self.location_attr(*location),
             AttrData::AffineMap(map) => self.affine_map(map),
             AttrData::AffineSet(set) => self.integer_set(set),
             elements => self.elements(elements),

@@ -39,7 +39,6 @@ impl Writer<'_> {
                 self.type_suffix(*ty);
             }
             AttrData::Resource { ty, key } => {
-                self.resources.insert(*key);
                 self.buffer.push_str("dense_resource<");
                 self.word(self.ctx.str(*key));
                 self.buffer.push('>');

@@ -1,34 +1,51 @@
 //! How locations are written.
 
+use super::aliases::Subject;
 use super::{Locations, Writer};
 use crate::body::Body;
-use crate::diag::line_column;
 use crate::entities::{Ident, Location, Value};
 use crate::location::LocationData;
 
 impl Writer<'_> {
-    /// ` loc(...)` of a block's argument, if locations are shown.
+    /// ` loc(...)` of a block's argument, if locations are shown; in full, even if it has a name.
     pub(super) fn arg_location(&mut self, body: &Body, arg: Value) {
         if self.options.locations == Locations::Shown {
             self.buffer.push(' ');
-            self.location(body.arg_location(arg));
+            self.location_itself(body.arg_location(arg));
         }
     }
 
-    /// `loc(...)`.
+    /// `loc(...)`, or `loc(#name)`.
     pub(super) fn location(&mut self, location: Location) {
         self.buffer.push_str("loc(");
         self.location_inside(location);
         self.buffer.push(')');
     }
 
+    /// `loc(...)`, or `#name`.
+    pub(super) fn location_attr(&mut self, location: Location) {
+        let location = self.lines.interned(self.ctx, location);
+        if !self.alias(Subject::Location(location)) {
+            self.location_itself(location);
+        }
+    }
+
+    /// `loc(...)`, in full even if it has a name.
+    pub(super) fn location_itself(&mut self, location: Location) {
+        self.buffer.push_str("loc(");
+        self.location_content(location);
+        self.buffer.push(')');
+    }
+
     fn location_inside(&mut self, location: Location) {
-        if self.buffer.len() > self.limit {
-            return;
+        let location = self.lines.interned(self.ctx, location);
+        if self.buffer.len() <= self.limit && !self.alias(Subject::Location(location)) {
+            self.location_content(location);
         }
-        if let Some(offset) = location.source_offset() {
-            return self.source_place(offset);
-        }
+    }
+
+    fn location_content(&mut self, location: Location) {
+        let location = self.lines.interned(self.ctx, location);
         match self.ctx.location_data(location) {
             LocationData::Unknown => self.buffer.push_str("unknown"),
             LocationData::FileLineCol { file, line, column, end } => {
@@ -73,17 +90,5 @@ impl Writer<'_> {
 
     fn quoted_ident(&mut self, ident: Ident) {
         self.quoted(self.ctx.str(ident).as_bytes());
-    }
-
-    /// The file, line and column of a place in a text that was read.
-    fn source_place(&mut self, offset: u32) {
-        match self.ctx.source_at(offset) {
-            Some(source) => {
-                let (line, column) = line_column(&source.text, (offset - source.start) as usize);
-                self.quoted(source.name.as_bytes());
-                self.put(format_args!(":{line}:{column}"));
-            }
-            None => self.buffer.push_str("unknown"),
-        }
     }
 }

@@ -1,5 +1,7 @@
 //! How the metadata behind the operations is written: the bytes of resources, or where they are found.
 
+use indexmap::IndexSet;
+
 use super::Writer;
 use crate::blob::Blob;
 use crate::context::BlobHome;
@@ -15,8 +17,8 @@ impl Writer<'_> {
     /// `{-# ... #-}`, if there is anything to say.
     pub(super) fn metadata(&mut self) {
         let references = self.ctx.references();
-        let blobs: Vec<(Ident, Blob, u32)> = self
-            .resources
+        let keys: IndexSet<Ident> = self.aliases.resources.iter().copied().collect();
+        let blobs: Vec<(Ident, Blob, u32)> = keys
             .iter()
             .filter_map(|&key| {
                 let alignment = match self.ctx.blob_home(key)? {
@@ -27,7 +29,7 @@ impl Writer<'_> {
                 Some((key, self.ctx.blob(key)?, alignment))
             })
             .collect();
-        let has_references = !references.is_empty() && !self.resources.is_empty();
+        let has_references = !references.is_empty() && !keys.is_empty();
         if blobs.is_empty() && !has_references {
             return;
         }

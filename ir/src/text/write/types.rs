@@ -1,6 +1,7 @@
 //! How types are written.
 
 use super::Writer;
+use super::aliases::Subject;
 use crate::entities::Type;
 use crate::types::{Dim, Piece, Signedness, TypeData};
 
@@ -10,7 +11,9 @@ impl Writer<'_> {
         if self.buffer.len() > self.limit {
             return;
         }
-        self.type_itself(ty);
+        if !self.alias(Subject::Type(ty)) {
+            self.type_itself(ty);
+        }
     }
 
     /// A type, in full even if it has a name.

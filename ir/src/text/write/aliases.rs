@@ -1,0 +1,396 @@
+//! Which attributes, types and locations have a name in the text.
+//!
+//! As in MLIR's printer (`AliasInitializer`): affine maps, integer sets, locations, distinct attributes and big tuples get
+//! names of their own (`#map`, `#map1`, ...); all others keep the name that the module's text gave them. Everything is
+//! visited once, in the printer's order; names are dealt out by how deep named things nest, types before attributes, by
+//! name, and then in the order of visiting. What only locations of operations need is defined behind the module.
+
+use indexmap::IndexMap;
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+
+use super::lines::Lines;
+use crate::attrs::AttrData;
+use crate::body::Body;
+use crate::context::Context;
+use crate::entities::{Attr, Ident, Location, Op, Region, Type, Value};
+use crate::location::LocationData;
+use crate::module::Module;
+use crate::text::Locations;
+use crate::types::{Piece, TypeData};
+
+/// Tuples of more types than this get a name.
+const BIG_TUPLE: usize = 16;
+
+/// Something that may have a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Subject {
+    /// An attribute that is not a location.
+    Attr(Attr),
+    /// A type.
+    Type(Type),
+    /// A location, of an operation or as an attribute.
+    Location(Location),
+}
+
+/// When a named thing is defined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Turn {
+    /// Before the module.
+    Before,
+    /// Behind it.
+    Behind,
+}
+
+/// The names of a module's text.
+#[derive(Default)]
+pub(super) struct AliasNames {
+    names: FxHashMap<Subject, Box<str>>,
+    /// What has a name, in the order of definition.
+    pub order: Vec<(Subject, Turn)>,
+    /// Resources in the order of visiting.
+    pub resources: Vec<Ident>,
+}
+
+impl AliasNames {
+    /// The names of all that a module mentions.
+    pub(super) fn of(module: &Module, locations: Locations, lines: &mut Lines) -> AliasNames {
+        let mut visitor = Visitor {
+            ctx: &module.ctx,
+            module,
+            locations,
+            lines,
+            found: IndexMap::default(),
+            dicts: FxHashSet::default(),
+            resources: Vec::new(),
+        };
+        visitor.op(&module.top, module.op());
+        visitor.finish()
+    }
+
+    /// The name of something, with its sigil.
+    pub(super) fn get(&self, subject: Subject) -> Option<&str> {
+        if self.names.is_empty() { None } else { self.names.get(&subject).map(|name| &**name) }
+    }
+}
+
+/// What is known of a subject.
+struct Found {
+    name: Option<Name>,
+    /// 0 if neither it nor anything in it has a name; else one more than the deepest named thing in it.
+    depth: u32,
+    turn: Turn,
+    children: Vec<usize>,
+}
+
+/// The name that a subject is to have.
+#[derive(Clone, Copy)]
+enum Name {
+    /// This, numbered if it is taken.
+    Prefix(&'static str),
+    /// This, and its place in the text that was read.
+    Kept(Ident, usize),
+}
+
+struct Visitor<'m> {
+    ctx: &'m Context,
+    module: &'m Module,
+    locations: Locations,
+    lines: &'m mut Lines,
+    found: IndexMap<Subject, Found, FxBuildHasher>,
+    /// Attributes of operations (inherent, other) that were visited.
+    dicts: FxHashSet<(Attr, Attr)>,
+    resources: Vec<Ident>,
+}
+
+/// What the parts of a subject amount to, while they are visited.
+struct Parts {
+    depth: u32,
+    children: Vec<usize>,
+    turn: Turn,
+}
+
+impl<'m> Visitor<'m> {
+    fn op(&mut self, body: &'m Body, op: Op) {
+        if self.locations == Locations::Shown {
+            self.location(body.location(op), Turn::Behind);
+        }
+        match body.child(op) {
+            Some(child) => self.regions(child, child.roots()),
+            None => self.regions(body, body.regions(op)),
+        }
+        let values = body.operands(op).chain(body.results(op));
+        values.for_each(|value| self.top(Subject::Type(body.ty(value))));
+        self.attrs(body.properties(op), body.attrs(op));
+    }
+
+    fn regions(&mut self, body: &'m Body, regions: &[Region]) {
+        for &block in regions.iter().flat_map(|region| body.blocks(*region)) {
+            body.args(block).iter().for_each(|arg| self.arg(body, *arg));
+            for op in body.ops(block) {
+                self.op(body, op);
+            }
+        }
+    }
+
+    fn arg(&mut self, body: &Body, arg: Value) {
+        self.top(Subject::Type(body.ty(arg)));
+        if self.locations == Locations::Shown {
+            self.location(body.arg_location(arg), Turn::Before);
+        }
+    }
+
+    /// All attributes of an operation, sorted by name.
+    fn attrs(&mut self, properties: Attr, attrs: Attr) {
+        if !self.dicts.insert((properties, attrs)) {
+            return;
+        }
+        let mut all = self.ctx.dict_entries(properties).to_vec();
+        all.extend_from_slice(self.ctx.dict_entries(attrs));
+        all.sort_by(|a, b| self.ctx.str(a.0).cmp(self.ctx.str(b.0)));
+        for (_, attr) in all {
+            let subject = self.subject(attr);
+            self.top(subject);
+        }
+    }
+
+    fn location(&mut self, location: Location, turn: Turn) {
+        let location = self.lines.interned(self.ctx, location);
+        self.visit(Subject::Location(location), turn);
+    }
+
+    fn top(&mut self, subject: Subject) {
+        self.visit(subject, Turn::Before);
+    }
+
+    fn subject(&mut self, attr: Attr) -> Subject {
+        match self.ctx.attr_data(attr) {
+            AttrData::Location(location) => Subject::Location(self.lines.interned(self.ctx, *location)),
+            _ => Subject::Attr(attr),
+        }
+    }
+
+    /// Visits a subject with all its parts; gives its place among those found, and its depth.
+    fn visit(&mut self, subject: Subject, turn: Turn) -> (usize, u32) {
+        if let Some((index, _, found)) = self.found.get_full(&subject) {
+            let depth = found.depth;
+            if turn == Turn::Before {
+                self.define_before(index);
+            }
+            return (index, depth);
+        }
+        let name = self.name(subject);
+        let depth = u32::from(name.is_some());
+        let (index, _) = self.found.insert_full(subject, Found { name, depth, turn, children: Vec::new() });
+        let mut parts = Parts { depth: 0, children: Vec::new(), turn };
+        match subject {
+            Subject::Attr(attr) => self.attr_parts(attr, &mut parts),
+            Subject::Type(ty) => self.type_parts(ty, &mut parts),
+            Subject::Location(location) => self.location_parts(location, &mut parts),
+        }
+        let found = &mut self.found[index];
+        found.children = parts.children;
+        if parts.depth > 0 {
+            found.depth = parts.depth + 1;
+        }
+        (index, found.depth)
+    }
+
+    /// What is needed before the module, so is all that is in it.
+    fn define_before(&mut self, index: usize) {
+        let mut pending = vec![index];
+        while let Some(index) = pending.pop() {
+            let found = &mut self.found[index];
+            if found.turn == Turn::Behind {
+                found.turn = Turn::Before;
+                pending.extend_from_slice(&found.children);
+            }
+        }
+    }
+
+    fn part(&mut self, subject: Subject, parts: &mut Parts) {
+        let (index, depth) = self.visit(subject, parts.turn);
+        parts.children.push(index);
+        parts.depth = parts.depth.max(depth);
+    }
+
+    fn attr_part(&mut self, attr: Attr, parts: &mut Parts) {
+        let subject = self.subject(attr);
+        self.part(subject, parts);
+    }
+
+    fn attr_parts(&mut self, attr: Attr, parts: &mut Parts) {
+        match self.ctx.attr_data(attr) {
+            AttrData::Dict(entries) => entries.iter().for_each(|(_, value)| self.attr_part(*value, parts)),
+            AttrData::Array(items) => items.iter().for_each(|item| self.attr_part(*item, parts)),
+            AttrData::Distinct { inner, .. } => self.attr_part(*inner, parts),
+            AttrData::Type(ty) | AttrData::Dense { ty, .. } | AttrData::Sparse { ty, .. } => {
+                self.part(Subject::Type(*ty), parts);
+            }
+            AttrData::Resource { ty, key } => {
+                self.resources.push(*key);
+                self.part(Subject::Type(*ty), parts);
+            }
+            AttrData::String { ty, .. } => {
+                ty.iter().for_each(|ty| self.part(Subject::Type(*ty), parts));
+            }
+            AttrData::Opaque { body, ty, .. } => {
+                self.pieces(body, parts);
+                ty.iter().for_each(|ty| self.part(Subject::Type(*ty), parts));
+            }
+            _ => {}
+        }
+    }
+
+    fn pieces(&mut self, body: &[Piece], parts: &mut Parts) {
+        for piece in body {
+            match piece {
+                Piece::Text(_) => {}
+                Piece::Attr(attr) => self.attr_part(*attr, parts),
+                Piece::Type(ty) => self.part(Subject::Type(*ty), parts),
+            }
+        }
+    }
+
+    fn type_parts(&mut self, ty: Type, parts: &mut Parts) {
+        let (types, attrs): (&[Type], [Option<Attr>; 2]) = match self.ctx.type_data(ty) {
+            TypeData::Complex(part) => (std::slice::from_ref(part), [None, None]),
+            TypeData::Tuple(types) => (types, [None, None]),
+            TypeData::Vector { elem, .. } | TypeData::UnrankedTensor { elem } => {
+                (std::slice::from_ref(elem), [None, None])
+            }
+            TypeData::Tensor { elem, encoding, .. } => (std::slice::from_ref(elem), [*encoding, None]),
+            TypeData::MemRef { elem, layout, space, .. } => (std::slice::from_ref(elem), [*layout, *space]),
+            TypeData::UnrankedMemRef { elem, space } => (std::slice::from_ref(elem), [*space, None]),
+            TypeData::Function { inputs, results } => {
+                inputs.iter().chain(results).for_each(|ty| self.part(Subject::Type(*ty), parts));
+                return;
+            }
+            TypeData::Opaque { body, .. } => return self.pieces(body, parts),
+            _ => return,
+        };
+        types.iter().for_each(|ty| self.part(Subject::Type(*ty), parts));
+        attrs.into_iter().flatten().for_each(|attr| self.attr_part(attr, parts));
+    }
+
+    fn location_parts(&mut self, location: Location, parts: &mut Parts) {
+        let ctx = self.ctx;
+        let mut inside = |visitor: &mut Self, location: Location| {
+            let location = visitor.lines.interned(ctx, location);
+            visitor.part(Subject::Location(location), parts);
+        };
+        match ctx.location_data(location) {
+            LocationData::Name { child, .. } if *child != Location::UNKNOWN => inside(self, *child),
+            LocationData::CallSite { callee, caller } => {
+                inside(self, *callee);
+                inside(self, *caller);
+            }
+            LocationData::Fused { metadata, parts: locations } => {
+                let metadata = metadata.map(|metadata| self.subject(metadata));
+                metadata.into_iter().for_each(|subject| self.part(subject, parts));
+                for location in locations {
+                    let location = self.lines.interned(ctx, *location);
+                    self.part(Subject::Location(location), parts);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The name that a subject is to have: what the text called it, unless that is but its usual name with a number.
+    fn name(&self, subject: Subject) -> Option<Name> {
+        let aliases = &self.module.aliases;
+        let (kept, usual) = match subject {
+            Subject::Attr(attr) => {
+                (aliases.attrs.get_full(&attr).map(|found| (*found.2, found.0)), self.usual(attr))
+            }
+            Subject::Type(ty) => {
+                let is_big =
+                    matches!(self.ctx.type_data(ty), TypeData::Tuple(types) if types.len() > BIG_TUPLE);
+                (aliases.types.get_full(&ty).map(|found| (*found.2, found.0)), is_big.then_some("tuple"))
+            }
+            Subject::Location(_) => (None, Some("loc")),
+        };
+        match (kept, usual) {
+            (Some((name, _)), Some(usual)) if without_number(self.ctx.str(name)) == usual => {
+                Some(Name::Prefix(usual))
+            }
+            (Some((name, place)), _) => Some(Name::Kept(name, place)),
+            (None, usual) => usual.map(Name::Prefix),
+        }
+    }
+
+    fn usual(&self, attr: Attr) -> Option<&'static str> {
+        match self.ctx.attr_data(attr) {
+            AttrData::AffineMap(_) => Some("map"),
+            AttrData::AffineSet(_) => Some("set"),
+            AttrData::Distinct { inner, .. } if *self.ctx.attr_data(*inner) != AttrData::Unit => {
+                Some("distinct")
+            }
+            _ => None,
+        }
+    }
+
+    /// Sorts what has a name, and deals the names out.
+    fn finish(mut self) -> AliasNames {
+        let mut named: Vec<(Subject, Name, u32, Turn)> = self
+            .found
+            .drain(..)
+            .filter_map(|(subject, found)| Some((subject, found.name?, found.depth, found.turn)))
+            .collect();
+        let key = |(subject, name, depth, _): &(Subject, Name, u32, Turn)| {
+            let prefix = match name {
+                Name::Prefix(prefix) => prefix,
+                Name::Kept(name, _) => without_number(self.ctx.str(*name)),
+            };
+            (*depth, !matches!(subject, Subject::Type(_)), prefix)
+        };
+        named.sort_by(|a, b| key(a).cmp(&key(b)));
+        keep_order(&mut named);
+        let kept = named.iter().filter_map(|(subject, name, ..)| match name {
+            Name::Kept(name, _) => Some(sigil(*subject).to_owned() + self.ctx.str(*name)),
+            Name::Prefix(_) => None,
+        });
+        let mut used: FxHashSet<String> = kept.collect();
+        let mut counts: FxHashMap<&str, u32> = FxHashMap::default();
+        let mut names = AliasNames { resources: self.resources, ..AliasNames::default() };
+        for (subject, name, _, turn) in named {
+            let sigil = sigil(subject);
+            let text = match name {
+                Name::Kept(name, _) => format!("{sigil}{}", self.ctx.str(name)),
+                Name::Prefix(prefix) => loop {
+                    let count = counts.entry(prefix).or_insert(0);
+                    let text = if *count == 0 {
+                        format!("{sigil}{prefix}")
+                    } else {
+                        format!("{sigil}{prefix}{count}")
+                    };
+                    *count += 1;
+                    if used.insert(text.clone()) {
+                        break text;
+                    }
+                },
+            };
+            names.names.insert(subject, text.into());
+            names.order.push((subject, turn));
+        }
+        names
+    }
+}
+
+/// Puts names that were kept, among those of one depth, in the order of the text that was read.
+fn keep_order(named: &mut [(Subject, Name, u32, Turn)]) {
+    for group in named.chunk_by_mut(|a, b| (a.2, sigil(a.0)) == (b.2, sigil(b.0))) {
+        let is_kept = |entry: &(Subject, Name, u32, Turn)| matches!(entry.1, Name::Kept(..));
+        let mut kept: Vec<_> = group.iter().copied().filter(is_kept).collect();
+        kept.sort_by_key(|entry| if let Name::Kept(_, place) = entry.1 { place } else { 0 });
+        group.iter_mut().filter(|entry| is_kept(entry)).zip(kept).for_each(|(place, entry)| *place = entry);
+    }
+}
+
+fn sigil(subject: Subject) -> &'static str {
+    if let Subject::Type(_) = subject { "!" } else { "#" }
+}
+
+fn without_number(name: &str) -> &str {
+    name.trim_end_matches(|c: char| c.is_ascii_digit())
+}
