@@ -176,6 +176,21 @@ impl Context {
         }
     }
 
+    /// The type that an attribute's text names, if it names one: of numbers, elements, strings.
+    pub fn attr_type(&self, attr: Attr) -> Option<Type> {
+        match self.attr_data(attr) {
+            AttrData::Bool(_) => Some(self.int(1)),
+            AttrData::Integer { ty, .. }
+            | AttrData::WideInteger { ty, .. }
+            | AttrData::Float { ty, .. }
+            | AttrData::Dense { ty, .. }
+            | AttrData::Sparse { ty, .. }
+            | AttrData::Resource { ty, .. } => Some(*ty),
+            AttrData::String { ty, .. } | AttrData::Opaque { ty, .. } => *ty,
+            _ => None,
+        }
+    }
+
     /// All names known so far that are near to `name`, nearest first: for "did you mean".
     pub fn similar_ops(&self, name: &str) -> Vec<&'static str> {
         let known: HashSet<&'static str> =

@@ -43,7 +43,10 @@ mod float;
 mod form;
 mod lexer;
 mod read;
+mod round_trip;
 mod write;
+
+pub use round_trip::check_round_trip;
 
 #[cfg(test)]
 mod tests;

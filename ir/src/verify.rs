@@ -11,10 +11,12 @@
 //!
 //! What nobody registered is taken as it is: its regions may read values in any order.
 
+use rustc_hash::FxHashSet;
+
 use crate::body::{Body, OpRef};
 use crate::context::Context;
 use crate::diag::Diagnostic;
-use crate::entities::{Block, Op, Region};
+use crate::entities::{Block, Location, Op, Region};
 use crate::module::Module;
 use crate::opdef::OpDef;
 
@@ -31,8 +33,8 @@ mod tests;
 /// # Errors
 /// Every breach of a law, in text order of the operations.
 pub fn verify(module: &Module) -> Result<(), Vec<Diagnostic>> {
-    let mut checker = Checker { ctx: &module.ctx, diagnostics: Vec::new() };
-    checker.tree(&module.top, None, &mut Vec::new());
+    let mut checker = Checker::new(&module.ctx);
+    checker.tree(&module.top, Owner::NOBODY, &mut Vec::new());
     if checker.diagnostics.is_empty() { Ok(()) } else { Err(checker.diagnostics) }
 }
 
@@ -41,45 +43,68 @@ pub fn verify(module: &Module) -> Result<(), Vec<Diagnostic>> {
 /// # Errors
 /// Every breach of a law, in text order of the operations.
 pub fn verify_body(ctx: &Context, body: &Body) -> Result<(), Vec<Diagnostic>> {
-    let mut checker = Checker { ctx, diagnostics: Vec::new() };
-    checker.body(body, None);
+    let mut checker = Checker::new(ctx);
+    checker.body(body, Owner::NOBODY);
     if checker.diagnostics.is_empty() { Ok(()) } else { Err(checker.diagnostics) }
+}
+
+/// The operation that owns a region: its row, if it has one, and its place.
+#[derive(Clone, Copy)]
+struct Owner {
+    def: Option<&'static OpDef>,
+    location: Location,
+}
+
+impl Owner {
+    /// Nothing is known of the owner.
+    const NOBODY: Owner = Owner { def: None, location: Location::UNKNOWN };
+
+    fn of(op: OpRef<'_>) -> Owner {
+        Owner { def: op.def(), location: op.body.location(op.op) }
+    }
 }
 
 /// Collects breaches.
 struct Checker<'m> {
     ctx: &'m Context,
     diagnostics: Vec<Diagnostic>,
+    /// What operations are like that keep their rows.
+    checked: FxHashSet<rows::Likeness>,
 }
 
 impl<'m> Checker<'m> {
-    /// Checks a body, whose owner has the row `owner`, and all bodies in it; `tables` are the symbols around.
-    fn tree(&mut self, body: &'m Body, owner: Option<&OpDef>, tables: &mut Vec<symbols::Table<'m>>) {
+    fn new(ctx: &'m Context) -> Checker<'m> {
+        Checker { ctx, diagnostics: Vec::new(), checked: FxHashSet::default() }
+    }
+
+    /// Checks a body, of `owner`, and all bodies in it; `tables` are the symbols around.
+    fn tree(&mut self, body: &'m Body, owner: Owner, tables: &mut Vec<symbols::Table<'m>>) {
         self.body(body, owner);
         tables.push(self.symbol_table(body));
         self.calls(body, tables);
         for (op, child) in body.children() {
-            self.tree(child, self.ctx.def(body.name(op)), tables);
+            self.tree(child, Owner::of(OpRef::new(self.ctx, body, op)), tables);
         }
         tables.pop();
     }
 
     /// Checks the operations of a body and how they hang together.
-    fn body(&mut self, body: &'m Body, owner: Option<&OpDef>) {
-        self.own_signature(body);
+    fn body(&mut self, body: &'m Body, owner: Owner) {
+        self.own_signature(body, owner);
         self.regions(body, body.roots(), owner);
         self.dominance(body);
     }
 
-    fn regions(&mut self, body: &'m Body, regions: &[Region], owner: Option<&OpDef>) {
+    fn regions(&mut self, body: &'m Body, regions: &[Region], owner: Owner) {
         for &region in regions {
+            self.ways(body, region);
             for &block in body.blocks(region) {
                 self.block(body, block, owner);
             }
         }
     }
 
-    fn block(&mut self, body: &'m Body, block: Block, owner: Option<&OpDef>) {
+    fn block(&mut self, body: &'m Body, block: Block, owner: Owner) {
         self.block_end(body, block, owner);
         for op in body.ops(block) {
             let op_ref = OpRef::new(self.ctx, body, op);
@@ -88,7 +113,7 @@ impl<'m> Checker<'m> {
                 self.row(op_ref, def);
                 self.op_structure(op_ref, def);
             }
-            self.regions(body, body.regions(op), def);
+            self.regions(body, body.regions(op), Owner::of(op_ref));
         }
     }
 

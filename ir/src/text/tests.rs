@@ -2,6 +2,7 @@
 
 use super::*;
 
+mod bad;
 mod corpus;
 
 /// Reads a text and writes it, pretty, in a fresh context.
@@ -11,6 +12,7 @@ fn check(text: &str, expected: &str) {
     let module = parse(&ctx, "test.mlir", text.to_owned())
         .unwrap_or_else(|errors| panic!("{}", rendered(&ctx, &errors)));
     assert_eq!(print(&module), expected);
+    check_round_trip(&module).unwrap();
 }
 
 /// What comes back is what was read.
@@ -108,4 +110,19 @@ fn all_errors_are_told_at_once() {
             "t:4:10: `%1` is a `f32`, here it is read as a `f64`",
         ],
     );
+}
+
+#[test]
+fn every_row_has_an_example_that_reads() {
+    let ctx = Arc::new(Context::new());
+    for def in ctx.dialects().flat_map(|dialect| dialect.ops()) {
+        let text = match form::Form::of(def) {
+            form::Form::Function | form::Form::Module => def.example.to_owned(),
+            _ => format!("func.func @f() {{\n  {}\n}}", def.example),
+        };
+        let errors = parse(&ctx, def.name, text).err().unwrap_or_default();
+        let errors: Vec<_> =
+            errors.into_iter().filter(|error| !error.message.ends_with("is not defined")).collect();
+        assert!(!def.example.is_empty() && errors.is_empty(), "{}: {}", def.name, rendered(&ctx, &errors));
+    }
 }

@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use super::{Locations, PrintForm, PrintOptions};
 use crate::body::{Body, ValueDef};
 use crate::context::Context;
-use crate::entities::{Attr, Block, Location, Op, Region, Type, Value};
+use crate::entities::{Attr, Block, Location, Op, Region, Value};
 use crate::module::Module;
 
 mod affine;
@@ -47,6 +47,9 @@ pub(super) struct Writer<'m> {
     /// Numbers of distinct attributes, in the order of their first appearance.
     distinct: FxHashMap<Attr, usize>,
     aliases: AliasNames,
+    /// Where the texts of dictionaries are in `dict_text`.
+    dicts: FxHashMap<Attr, (usize, usize)>,
+    dict_text: String,
     lines: Lines,
 }
 
@@ -102,7 +105,7 @@ pub(super) fn whole(ctx: &Context, limit: usize, write: impl FnOnce(&mut Writer<
 enum Header {
     /// If it has arguments.
     Arguments,
-    /// If it has arguments, or no operations.
+    /// If it has arguments, no operations, or predecessors.
     ArgumentsOrEmpty,
     /// No: its arguments stand outside.
     Never,
@@ -119,6 +122,8 @@ impl<'m> Writer<'m> {
             indent: 0,
             distinct: FxHashMap::default(),
             aliases: AliasNames::default(),
+            dicts: FxHashMap::default(),
+            dict_text: String::new(),
             lines: Lines::default(),
         }
     }
@@ -243,18 +248,34 @@ impl<'m> Writer<'m> {
         let properties = body.properties(op);
         if properties != Attr::EMPTY {
             self.buffer.push_str(" <");
-            self.attr(properties);
+            self.op_dict(properties);
             self.buffer.push('>');
         }
         self.region_list(scope, op, out)?;
         let attrs = body.attrs(op);
         if attrs != Attr::EMPTY {
             self.buffer.push(' ');
-            self.attr(attrs);
+            self.op_dict(attrs);
         }
         self.buffer.push_str(" : ");
         self.signature(body, op);
         Ok(())
+    }
+
+    /// A dictionary of attributes; the text of a short one is kept, as many operations have the same.
+    fn op_dict(&mut self, attrs: Attr) {
+        const SHORT_TEXT: usize = 256;
+        if let Some(&(start, end)) = self.dicts.get(&attrs) {
+            return self.buffer.push_str(&self.dict_text[start..end]);
+        }
+        let start = self.buffer.len();
+        self.attr(attrs);
+        let text = &self.buffer[start..];
+        if text.len() <= SHORT_TEXT {
+            let start = self.dict_text.len();
+            self.dict_text.push_str(text);
+            self.dicts.insert(attrs, (start, self.dict_text.len()));
+        }
     }
 
     /// ` ({...}, {...})`, if the operation has regions.
@@ -287,8 +308,7 @@ impl<'m> Writer<'m> {
         self.buffer.push('(');
         self.list(body.operands(op), |writer, value| writer.ty(body.ty(value)));
         self.buffer.push_str(") -> ");
-        let results: Vec<Type> = body.results(op).map(|value| body.ty(value)).collect();
-        self.result_types(&results);
+        self.result_types(body.results(op).map(|value| body.ty(value)));
     }
 
     /// `{`, the blocks, `}`.

@@ -179,9 +179,11 @@ fn meet(idoms: &[Option<usize>], mut a: usize, mut b: usize) -> usize {
     a
 }
 
+/// The blocks of the same region that a block may go to.
 fn successors(body: &Body, block: Block) -> impl Iterator<Item = Block> + '_ {
     let last = body.last_op(block);
-    last.into_iter().flat_map(|last| body.successors(last)).map(|successor| successor.block)
+    let all = last.into_iter().flat_map(|last| body.successors(last)).map(|successor| successor.block);
+    all.filter(move |next| body.region_of(*next) == body.region_of(block))
 }
 
 /// The blocks that can be reached from `entry`, each before those that it leads to, loops apart.

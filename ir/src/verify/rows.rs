@@ -1,31 +1,61 @@
 //! Whether operations have what their rows say.
 
+use smallvec::SmallVec;
+
 use super::Checker;
 use crate::attrs::AttrData;
 use crate::body::OpRef;
 use crate::builder::infer;
 use crate::context::Context;
 use crate::diag::did_you_mean;
-use crate::entities::{Attr, Ident, Type, Value};
+use crate::entities::{Attr, Ident, OpName, Type, Value};
 use crate::opdef::{
     Arity, AttrDef, AttrKind, Infer, OpDef, OperandDef, Presence, RegionCount, Traits, TypeClass,
 };
 use crate::text::short_type;
 use crate::types::{Dim, FloatKind, TypeData};
 
+/// All that a row without a law of its own says anything about.
+#[derive(PartialEq, Eq, Hash)]
+pub(super) struct Likeness {
+    name: OpName,
+    properties: Attr,
+    attrs: Attr,
+    operand_count: usize,
+    types: SmallVec<[Type; 6]>,
+}
+
+impl Likeness {
+    fn of(op: OpRef<'_>) -> Likeness {
+        let OpRef { body, op, .. } = op;
+        let values = body.operands(op).chain(body.results(op));
+        Likeness {
+            name: body.name(op),
+            properties: body.properties(op),
+            attrs: body.attrs(op),
+            operand_count: body.operand_count(op),
+            types: values.map(|value| body.ty(value)).collect(),
+        }
+    }
+}
+
 /// How the values of a row with several runs are divided.
 const SEGMENTS: &str = "operandSegmentSizes";
 
 impl<'m> Checker<'m> {
-    /// Checks an operation against its row.
+    /// Checks an operation against its row. Most operations are like another that was checked, and cost one look-up.
     pub(super) fn row(&mut self, op: OpRef<'m>, def: &OpDef) {
         let before = self.diagnostics.len();
+        self.region_count(op, def);
+        let likeness = Likeness::of(op);
+        if def.verify.is_none() && self.checked.contains(&likeness) {
+            return;
+        }
         let operands: Vec<Value> = op.body.operands(op.op).collect();
         let results: Vec<Value> = op.body.results(op.op).collect();
         self.values(op, "operand", def.operands, &operands);
         self.values(op, "result", def.results, &results);
         self.attrs(op, def);
-        self.region_count(op, def);
         // Rules may trust what was checked so far.
         if self.diagnostics.len() > before {
             return;
@@ -34,8 +64,13 @@ impl<'m> Checker<'m> {
             Infer::Declared => self.same_types(op, def, &operands, &results),
             _ => self.inferred(op, def, &operands, &results),
         }
-        if let Some(Err(message)) = def.verify.map(|verify| verify(op)) {
-            self.breach(op.body, op.op, format!("`{}`: {message}", def.name));
+        match def.verify.map(|verify| verify(op)) {
+            Some(Err(message)) => self.breach(op.body, op.op, format!("`{}`: {message}", def.name)),
+            Some(Ok(())) => {}
+            None if self.diagnostics.len() == before => {
+                self.checked.insert(likeness);
+            }
+            None => {}
         }
     }
 

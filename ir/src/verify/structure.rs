@@ -1,9 +1,10 @@
 //! Whether blocks end as they must, and whether values are handed over with the right types.
 
-use super::Checker;
 use super::rows::{agree, segment_sizes};
+use super::{Checker, Owner};
 use crate::attrs::AttrData;
 use crate::body::{Body, OpRef};
+use crate::diag::Diagnostic;
 use crate::entities::{Block, Op, Region, Type, Value};
 use crate::opdef::{Kind, OpDef, Traits};
 use crate::text::short_type;
@@ -11,8 +12,8 @@ use crate::types::TypeData;
 
 impl<'m> Checker<'m> {
     /// A block ends with a terminator, and has no other, unless its owner's row says that it needs none.
-    pub(super) fn block_end(&mut self, body: &'m Body, block: Block, owner: Option<&OpDef>) {
-        let needs_none = owner.is_none_or(|def| def.traits.contains(Traits::NO_TERMINATOR));
+    pub(super) fn block_end(&mut self, body: &'m Body, block: Block, owner: Owner) {
+        let needs_none = owner.def.is_none_or(|def| def.traits.contains(Traits::NO_TERMINATOR));
         let is_terminator = |op: Op| OpRef::new(self.ctx, body, op).has(Traits::TERMINATOR);
         let last = body.last_op(block);
         let early: Vec<Op> = body.ops(block).filter(|op| Some(*op) != last && is_terminator(*op)).collect();
@@ -27,20 +28,35 @@ impl<'m> Checker<'m> {
         if !is_open || needs_none {
             return;
         }
-        let owner = owner.map_or("", |def| def.name);
+        let owner_name = owner.def.map_or("", |def| def.name);
         match last {
             Some(last) => {
                 let name = self.ctx.op_name_str(body.name(last));
                 self.breach(
                     body,
                     last,
-                    format!("a block of `{owner}` ends with a terminator, found `{name}`"),
+                    format!("a block of `{owner_name}` ends with a terminator, found `{name}`"),
                 );
             }
-            None => self.diagnostics.push(crate::diag::Diagnostic::error(
-                crate::entities::Location::UNKNOWN,
-                format!("a block of `{owner}` ends with a terminator, found nothing"),
-            )),
+            None => {
+                let message = format!("a block of `{owner_name}` ends with a terminator, found nothing");
+                self.diagnostics.push(Diagnostic::error(owner.location, message));
+            }
+        }
+    }
+
+    /// Blocks go to blocks of their own region, and never to its first.
+    pub(super) fn ways(&mut self, body: &'m Body, region: Region) {
+        let blocks = body.blocks(region);
+        for last in blocks.iter().filter_map(|block| body.last_op(*block)) {
+            for successor in body.successors(last) {
+                let name = self.ctx.op_name_str(body.name(last));
+                if Some(&successor.block) == blocks.first() {
+                    self.breach(body, last, format!("`{name}` goes to the first block of its region"));
+                } else if body.region_of(successor.block) != Some(region) {
+                    self.breach(body, last, format!("`{name}` goes to a block of another region"));
+                }
+            }
         }
     }
 
@@ -100,7 +116,7 @@ impl<'m> Checker<'m> {
     }
 
     /// A function's entry block takes what its type says.
-    pub(super) fn own_signature(&mut self, body: &'m Body) {
+    pub(super) fn own_signature(&mut self, body: &'m Body, owner: Owner) {
         let Some((inputs, _)) = self.function_type(body) else { return };
         let Some(entry) = body.roots().first().and_then(|region| body.entry(*region)) else { return };
         let types: Vec<Type> = body.args(entry).iter().map(|arg| body.ty(*arg)).collect();
@@ -108,10 +124,8 @@ impl<'m> Checker<'m> {
             return;
         }
         let types: Vec<String> = types.iter().map(|ty| short_type(self.ctx, *ty)).collect();
-        let location =
-            body.first_op(entry).map_or(crate::entities::Location::UNKNOWN, |op| body.location(op));
         let message = format!("the function's type and its arguments ({}) differ", types.join(", "));
-        self.diagnostics.push(crate::diag::Diagnostic::error(location, message));
+        self.diagnostics.push(Diagnostic::error(owner.location, message));
     }
 
     /// Inputs and results of the function that a body is, if it is one.

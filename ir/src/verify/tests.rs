@@ -171,6 +171,22 @@ fn a_symbol_is_defined_once_and_calls_find_it() {
 fn the_entry_block_takes_what_the_function_declares() {
     check(
         "\"func.func\"() <{function_type = (f32) -> (), sym_name = \"f\"}> ({\n^bb0(%a: f64):\n\"func.return\"() : () -> ()\n}) : () -> ()\n",
-        &["3: the function's type and its arguments (f64) differ"],
+        &["1: the function's type and its arguments (f64) differ"],
+    );
+}
+
+#[test]
+fn the_first_block_is_entered_from_outside_only() {
+    check(
+        "func.func @f(%c: i1) {\n\"t.region\"() ({\n^bb0:\n\"t.go\"()[^bb0] : () -> ()\n}) : () -> ()\nreturn\n}\n",
+        &["4: `t.go` goes to the first block of its region"],
+    );
+}
+
+#[test]
+fn a_function_without_operations_lacks_its_end() {
+    check(
+        "\n\"func.func\"() <{function_type = () -> (), sym_name = \"f\"}> ({\n^bb0:\n}) : () -> ()\n",
+        &["2: a block of `func.func` ends with a terminator, found nothing"],
     );
 }

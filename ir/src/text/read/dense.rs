@@ -57,8 +57,13 @@ impl Reader<'_> {
         let count = if is_empty { 0 } else { indices.shape.first().copied().unwrap_or(1) };
         let rank = shape.len() as u64;
         let index_shape = if indices.has_brackets { indices.shape.clone() } else { vec![count, rank] };
-        let index_type = self.ctx.tensor(&index_shape, self.ctx.int(64));
         let value_shape = if values.has_brackets { values.shape.clone() } else { vec![count] };
+        let is_row = index_shape.len() == 2 && index_shape[1] == rank || index_shape.len() == 1 && rank == 1;
+        if !is_empty && !(is_row && value_shape == [count]) {
+            let message = format!("expected {rank} indices and one value for each element that is not zero");
+            return Err(self.fault(at, message));
+        }
+        let index_type = self.ctx.tensor(&index_shape, self.ctx.int(64));
         let value_type = self.ctx.tensor(&value_shape, elem);
         let index_data = self.dense_data(at, &indices, index_type)?;
         let value_data = self.dense_data(at, &values, value_type)?;

@@ -2,6 +2,8 @@
 
 use std::rc::Rc;
 
+use smallvec::SmallVec;
+
 use super::memo::Signature;
 use super::regions::Count;
 use super::values::{Frame, Mention};
@@ -19,12 +21,18 @@ pub(super) struct ResultName<'c> {
     pub count: u32,
 }
 
+/// The names left of `=`.
+type ResultNames<'c> = SmallVec<[ResultName<'c>; 1]>;
+
+/// Values that an operation reads; seldom more than a few.
+pub(super) type Operands = SmallVec<[Value; 4]>;
+
 /// All that an operation is made of.
 pub(super) struct Parts {
     pub name: OpName,
     pub properties: Attr,
     pub attrs: Attr,
-    pub operands: Vec<Value>,
+    pub operands: Operands,
     pub results: Rc<Signature>,
     pub successors: Vec<Successor>,
     pub regions: Vec<Vec<Block>>,
@@ -38,7 +46,7 @@ const MAX_VALUES: usize = u16::MAX as usize;
 impl<'c> Reader<'c> {
     /// An operation, with the names of its results, at the end of `block`.
     pub(super) fn op(&mut self, frame: &mut Frame<'c>, block: Block) -> Read<()> {
-        let mut results = Vec::new();
+        let mut results = ResultNames::new();
         let start = self.token.start;
         if self.token.kind == Kind::Percent {
             self.result_names(&mut results)?;
@@ -59,7 +67,7 @@ impl<'c> Reader<'c> {
     }
 
     /// `%a, %b:2 =`.
-    fn result_names(&mut self, results: &mut Vec<ResultName<'c>>) -> Read<()> {
+    fn result_names(&mut self, results: &mut ResultNames<'c>) -> Read<()> {
         loop {
             let at = self.token.start;
             let name = &self.expect_kind(Kind::Percent, "a result")?[1..];
@@ -135,10 +143,7 @@ impl<'c> Reader<'c> {
         let mut mentions = std::mem::take(&mut self.mentions);
         mentions.clear();
         self.expect(b'(')?;
-        self.list(b')', |reader| {
-            mentions.push(reader.mention()?);
-            Ok(())
-        })?;
+        self.list(b')', |reader| reader.push_mention(&mut mentions))?;
         let successors = self.successors(frame)?;
         let mut properties = Attr::EMPTY;
         if self.eat(b'<') {
@@ -206,8 +211,18 @@ impl<'c> Reader<'c> {
         Ok((name, def))
     }
 
+    /// Adds the value that is mentioned here to an operation's operands.
+    pub(super) fn push_mention(&mut self, mentions: &mut Vec<Mention<'c>>) -> Read<()> {
+        if mentions.len() == MAX_VALUES {
+            let at = self.token.start;
+            return Err(self.fault(at, format!("operations have at most {MAX_VALUES} operands and results")));
+        }
+        mentions.push(self.mention()?);
+        Ok(())
+    }
+
     /// `%x`, `%x#1`.
-    pub(super) fn mention(&mut self) -> Read<Mention<'c>> {
+    fn mention(&mut self) -> Read<Mention<'c>> {
         let at = self.token.start;
         let name = &self.expect_kind(Kind::Percent, "a value")?[1..];
         let mut number = 0;
@@ -252,7 +267,7 @@ impl<'c> Reader<'c> {
         mentions: &[Mention<'c>],
         types: &[Type],
         at: usize,
-    ) -> Read<Vec<Value>> {
+    ) -> Read<Operands> {
         if mentions.len() != types.len() {
             let message = format!("{} operands have {} types", mentions.len(), types.len());
             return Err(self.fault(at, message));

@@ -5,7 +5,7 @@
 use std::rc::Rc;
 
 use super::memo::Signature;
-use super::ops::Parts;
+use super::ops::{Operands, Parts};
 use super::regions::{Argument, Count};
 use super::values::Frame;
 use super::{Failed, Read, Reader, shortened};
@@ -111,7 +111,7 @@ impl<'c> Reader<'c> {
             name: head.name,
             properties: self.ctx.dict(inherent),
             attrs: self.ctx.dict(other),
-            operands: Vec::new(),
+            operands: Operands::new(),
             results: Rc::default(),
             successors: Vec::new(),
             regions: Vec::new(),
@@ -239,10 +239,7 @@ impl<'c> Reader<'c> {
         }
         let mut mentions = Vec::new();
         self.expect(b'(')?;
-        self.list(b')', |reader| {
-            mentions.push(reader.mention()?);
-            Ok(())
-        })?;
+        self.list(b')', |reader| reader.push_mention(&mut mentions))?;
         let mut entries = self.optional_dict()?;
         let key = form::symbol_attr(head.def).expect("the form asks for a symbol");
         entries.push((self.ctx.ident(key), callee));
@@ -263,8 +260,7 @@ impl<'c> Reader<'c> {
             let name = &reader.expect_kind(Kind::Percent, "an argument")?[1..];
             reader.expect(b'=')?;
             names.push((name, at));
-            mentions.push(reader.mention()?);
-            Ok(())
+            reader.push_mention(&mut mentions)
         })?;
         let entries = self.optional_dict()?;
         let mut parts = self.parts(head, entries)?;
@@ -288,9 +284,9 @@ impl<'c> Reader<'c> {
     fn plain(&mut self, frame: &mut Frame<'c>, head: Head) -> Read<Parts> {
         let mut mentions = Vec::new();
         if self.token.kind == Kind::Percent && !self.is_next_op() {
-            mentions.push(self.mention()?);
+            self.push_mention(&mut mentions)?;
             while self.eat(b',') {
-                mentions.push(self.mention()?);
+                self.push_mention(&mut mentions)?;
             }
         }
         let successors: Vec<Successor> = self.successors(frame)?;

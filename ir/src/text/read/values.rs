@@ -209,6 +209,9 @@ impl<'c> Reader<'c> {
 
     /// Notes every value that was read and never defined; the frame is read to its end.
     pub(super) fn finish(&mut self, mut frame: Frame<'c>) -> Body {
+        if frame.forward.is_empty() {
+            return frame.body;
+        }
         let mut missing: Vec<((&str, u32), Forward)> =
             std::mem::take(&mut frame.forward).into_iter().collect();
         missing.sort_by_key(|(_, forward)| forward.at);

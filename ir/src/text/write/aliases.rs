@@ -8,6 +8,7 @@
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
+use super::index_of;
 use super::lines::Lines;
 use crate::attrs::AttrData;
 use crate::body::Body;
@@ -60,6 +61,7 @@ impl AliasNames {
             locations,
             lines,
             found: IndexMap::default(),
+            types: Vec::new(),
             dicts: FxHashSet::default(),
             resources: Vec::new(),
         };
@@ -97,6 +99,8 @@ struct Visitor<'m> {
     locations: Locations,
     lines: &'m mut Lines,
     found: IndexMap<Subject, Found, FxBuildHasher>,
+    /// Which types of values were visited, by their index.
+    types: Vec<bool>,
     /// Attributes of operations (inherent, other) that were visited.
     dicts: FxHashSet<(Attr, Attr)>,
     resources: Vec<Ident>,
@@ -119,7 +123,7 @@ impl<'m> Visitor<'m> {
             None => self.regions(body, body.regions(op)),
         }
         let values = body.operands(op).chain(body.results(op));
-        values.for_each(|value| self.top(Subject::Type(body.ty(value))));
+        values.for_each(|value| self.value_type(body.ty(value)));
         self.attrs(body.properties(op), body.attrs(op));
     }
 
@@ -136,6 +140,16 @@ impl<'m> Visitor<'m> {
         self.top(Subject::Type(body.ty(arg)));
         if self.locations == Locations::Shown {
             self.location(body.arg_location(arg), Turn::Before);
+        }
+    }
+
+    fn value_type(&mut self, ty: Type) {
+        let index = index_of(ty);
+        if index >= self.types.len() {
+            self.types.resize(index + 1, false);
+        }
+        if !std::mem::replace(&mut self.types[index], true) {
+            self.top(Subject::Type(ty));
         }
     }
 

@@ -3,7 +3,6 @@
 use super::Writer;
 use super::aliases::Subject;
 use crate::attrs::AttrData;
-use crate::context::Context;
 use crate::entities::{Attr, Ident, Type};
 use crate::text::big::Big;
 use crate::text::{float, lexer};
@@ -140,7 +139,10 @@ impl Writer<'_> {
     /// Bytes in quotes; what is not printable ASCII as two hexadecimal digits.
     pub(super) fn quoted(&mut self, bytes: &[u8]) {
         self.buffer.push('"');
-        for &byte in bytes {
+        let is_plain = |byte: &u8| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\');
+        let plain = bytes.iter().take_while(|byte| is_plain(byte)).count();
+        self.buffer.push_str(std::str::from_utf8(&bytes[..plain]).expect("printable ASCII"));
+        for &byte in &bytes[plain..] {
             match byte {
                 b'\\' => self.buffer.push_str("\\\\"),
                 b' '..=b'~' if byte != b'"' => self.buffer.push(byte as char),
@@ -212,22 +214,5 @@ impl Writer<'_> {
             self.attr(inner);
         }
         self.buffer.push('>');
-    }
-}
-
-impl Context {
-    /// The type that an attribute's text names, if it names one: of numbers, elements, strings.
-    pub fn attr_type(&self, attr: Attr) -> Option<Type> {
-        match self.attr_data(attr) {
-            AttrData::Bool(_) => Some(self.int(1)),
-            AttrData::Integer { ty, .. }
-            | AttrData::WideInteger { ty, .. }
-            | AttrData::Float { ty, .. }
-            | AttrData::Dense { ty, .. }
-            | AttrData::Sparse { ty, .. }
-            | AttrData::Resource { ty, .. } => Some(*ty),
-            AttrData::String { ty, .. } | AttrData::Opaque { ty, .. } => *ty,
-            _ => None,
-        }
     }
 }

@@ -5,8 +5,6 @@
 //! are unique across the module; in the pretty form each region goes on from where the region around it ended, so that
 //! functions begin at 0.
 
-use std::fmt::Write;
-
 use rustc_hash::FxHashMap;
 
 use super::index_of;
@@ -167,6 +165,21 @@ impl Names {
         if code & ARGUMENT != 0 {
             out.push_str("arg");
         }
-        write!(out, "{}", code & !ARGUMENT).expect("a string takes all text");
+        write_number(code & !ARGUMENT, out);
     }
+}
+
+/// Writes a number; most of a module's text are numbers of values.
+pub(super) fn write_number(mut number: u32, out: &mut String) {
+    let mut digits = [0; 10];
+    let mut start = digits.len();
+    loop {
+        start -= 1;
+        digits[start] = b'0' + (number % 10) as u8;
+        number /= 10;
+        if number == 0 {
+            break;
+        }
+    }
+    out.push_str(std::str::from_utf8(&digits[start..]).expect("digits are ASCII"));
 }

@@ -8,7 +8,7 @@ use super::{Header, Scope, Writer};
 use crate::attrs::AttrData;
 use crate::body::Body;
 use crate::context::Context;
-use crate::entities::{Attr, Ident, Op, Type};
+use crate::entities::{Attr, Ident, Op, Region, Type};
 use crate::opdef::OpDef;
 use crate::text::form::{self, Form, SHORT_DIALECTS};
 use crate::text::lexer;
@@ -141,7 +141,7 @@ impl<'m> Writer<'m> {
         body: &Body,
         op: Op,
         inside: Scope<'m>,
-        regions: &[crate::entities::Region],
+        regions: &[Region],
     ) -> Option<FunctionHeader<'m>> {
         let symbol = self.symbol_value(self.own(body, op, "sym_name"))?;
         let AttrData::Type(ty) = self.ctx.attr_data(self.own(body, op, "function_type")?) else {
@@ -156,6 +156,9 @@ impl<'m> Writer<'m> {
         };
         let [region] = regions else { return None };
         if let Some(entry) = inside.body.entry(*region) {
+            if !has_plain_entry(inside.body, *region) {
+                return None;
+            }
             let types = inside.body.args(entry).iter().map(|arg| inside.body.ty(*arg));
             if !types.eq(inputs.iter().copied()) {
                 return None;
@@ -189,7 +192,7 @@ impl<'m> Writer<'m> {
         }
         self.buffer.push_str(" -> ");
         if attrs.is_none() {
-            return self.result_types(types);
+            return self.result_types(types.iter().copied());
         }
         self.buffer.push('(');
         self.list(types.iter().enumerate(), |writer, (i, ty)| {
@@ -247,9 +250,7 @@ impl<'m> Writer<'m> {
         let [block] = body.blocks(*region) else { return Ok(false) };
         let args = body.args(*block);
         let types = args.iter().map(|arg| body.ty(*arg));
-        if !types.eq(body.operands(op).map(|value| body.ty(value)))
-            || args.is_empty() && body.first_op(*block).is_none()
-        {
+        if !types.eq(body.operands(op).map(|value| body.ty(value))) || !has_plain_entry(body, *region) {
             return Ok(false);
         }
         self.op_word(def);
@@ -328,4 +329,14 @@ fn has_row_attrs(ctx: &Context, def: &OpDef, body: &Body, op: Op) -> bool {
     ctx.dict_entries(body.properties(op)).iter().all(|(name, _)| is_inherent(*name))
         && !ctx.dict_entries(body.attrs(op)).iter().any(|(name, _)| is_inherent(*name))
         && lexer::is_bare_word(def.name.as_bytes())
+}
+
+/// Whether a region's first block needs no label: it is not empty, and no block goes to it.
+fn has_plain_entry(body: &Body, region: Region) -> bool {
+    let blocks = body.blocks(region);
+    let Some(&entry) = blocks.first() else { return false };
+    let mut next =
+        blocks.iter().filter_map(|block| body.last_op(*block)).flat_map(|last| body.successors(last));
+    let is_empty = body.args(entry).is_empty() && body.first_op(entry).is_none();
+    !is_empty && next.all(|successor| successor.block != entry)
 }

@@ -38,7 +38,7 @@ impl Writer<'_> {
                 self.buffer.push('(');
                 self.list(inputs, |writer, ty| writer.ty(*ty));
                 self.buffer.push_str(") -> ");
-                self.result_types(results);
+                self.result_types(results.iter().copied());
             }
             TypeData::Opaque { dialect, body } => self.opaque('!', self.ctx.str(*dialect), body),
             shaped => self.shaped(shaped),
@@ -104,13 +104,14 @@ impl Writer<'_> {
         }
     }
 
-    /// Result types of a signature: one alone stands without parentheses.
-    pub(super) fn result_types(&mut self, types: &[Type]) {
-        match types {
-            [one] if !matches!(self.ctx.type_data(*one), TypeData::Function { .. }) => self.ty(*one),
+    /// Result types of a signature: one alone stands without parentheses, unless it is a function type.
+    pub(super) fn result_types(&mut self, types: impl ExactSizeIterator<Item = Type> + Clone) {
+        let is_function = |ty| matches!(self.ctx.type_data(ty), TypeData::Function { .. });
+        match types.clone().next() {
+            Some(one) if types.len() == 1 && !is_function(one) => self.ty(one),
             _ => {
                 self.buffer.push('(');
-                self.list(types, |writer, ty| writer.ty(*ty));
+                self.list(types, |writer, ty| writer.ty(ty));
                 self.buffer.push(')');
             }
         }
