@@ -59,7 +59,7 @@ impl Reader<'_> {
         let index_shape = if indices.has_brackets { indices.shape.clone() } else { vec![count, rank] };
         let value_shape = if values.has_brackets { values.shape.clone() } else { vec![count] };
         let is_row = index_shape.len() == 2 && index_shape[1] == rank || index_shape.len() == 1 && rank == 1;
-        if !is_empty && !(is_row && value_shape == [count]) {
+        if !(is_empty || is_row && value_shape == [count]) {
             let message = format!("expected {rank} indices and one value for each element that is not zero");
             return Err(self.fault(at, message));
         }
