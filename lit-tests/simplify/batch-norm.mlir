@@ -11,7 +11,7 @@ func.func @main(%x: tensor<1x2x4x4xf32>) -> tensor<1x2x4x4xf32> {
 // ----- output
 // module {
 //   func.func @main(%arg0: tensor<1x2x4x4xf32>) -> tensor<1x2x4x4xf32> attributes {optc.stage = "simplify"} {
-//     %0 = nn.constant dense<[[[9.999950e-01]], [[0.999998808]]]> : tensor<2x1x1xf32>
+//     %0 = nn.constant dense<[[[0.999994993]], [[0.999998807]]]> : tensor<2x1x1xf32>
 //     %1 = nn.mul %arg0, %0 : (tensor<1x2x4x4xf32>, tensor<2x1x1xf32>) -> tensor<1x2x4x4xf32>
 //     %2 = nn.constant dense<[[[0.250001252]], [[-1.74999905]]]> : tensor<2x1x1xf32>
 //     %3 = nn.add %1, %2 : (tensor<1x2x4x4xf32>, tensor<2x1x1xf32>) -> tensor<1x2x4x4xf32>

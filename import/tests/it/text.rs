@@ -34,12 +34,17 @@ fn a_module_names_its_inputs_outputs_and_weights() {
     let graph = image("Add", &["x", "w"], &[]).weight(floats_tensor("w", &[1, 4, 8, 8], &[0.5; 256]));
     let module = import_bytes(&model(17, graph).0, StrippedWeights::Refuse, &[]).unwrap();
     let options = PrintOptions { locations: Locations::Shown, ..PrintOptions::default() };
-    let expected = r#"module {
+    let expected = r#"#loc = loc(unknown)
+module {
   func.func @main(%arg0: tensor<1x4x8x8xf32> {optc.name = "x"} loc(unknown)) -> (tensor<1x4x8x8xf32> {optc.name = "y"}) {
-    %0 = nn.constant dense_resource<w> : tensor<1x4x8x8xf32> loc("w")
-    %1 = nn.add %arg0, %0 : tensor<1x4x8x8xf32> loc("Add_y")
-    return %1 : tensor<1x4x8x8xf32> loc(unknown)
-  } loc("g")
+    %0 = nn.constant dense_resource<w> : tensor<1x4x8x8xf32> loc(#loc2)
+    %1 = nn.add %arg0, %0 : tensor<1x4x8x8xf32> loc(#loc3)
+    return %1 : tensor<1x4x8x8xf32> loc(#loc)
+  } loc(#loc1)
+} loc(#loc)
+#loc1 = loc("g")
+#loc2 = loc("w")
+#loc3 = loc("Add_y")
 "#;
     let text = print_with(&module, &options);
     assert!(text.starts_with(expected), "{text}");
