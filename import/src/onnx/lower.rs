@@ -143,9 +143,11 @@ impl<'m> Lowering<'m> {
         if let Some(value) = self.values.get(name) {
             return *value;
         }
-        let tensor = *self.initializers.get(name).expect("`order` found every name defined");
         let location = self.ctx.name_location(name);
-        let weight = self.source.weights.read(tensor, name);
+        let weight = match self.initializers.get(name) {
+            Some(tensor) => self.source.weights.read(tensor, name),
+            None => Err("its data is sparse, expected a dense tensor".to_owned()),
+        };
         let value = weight.and_then(|weight| emit_constant(&mut self.builder(location), weight, name));
         let value = value.map_err(|message| self.refuse(location, message.into())).ok();
         self.values.insert(name, value);

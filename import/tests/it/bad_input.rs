@@ -95,6 +95,12 @@ fn weights_of_the_wrong_size_are_told_where_they_are_read() {
 }
 
 #[test]
+fn a_sparse_weight_that_is_read_is_refused() {
+    let graph = one_node("Add", &["x", "w"], &[]).sparse_weight(floats_tensor("w", &[2], &[1.0, 2.0]));
+    check(graph, &["`w`: its data is sparse, expected a dense tensor"]);
+}
+
+#[test]
 fn a_shape_with_more_elements_than_memory_is_refused() {
     let big = raw_tensor("w", FLOAT, &[1 << 40, 1 << 40], &[]);
     check(

@@ -78,6 +78,7 @@ pub(crate) struct Graph {
     pub(crate) inputs: Vec<Message>,
     pub(crate) outputs: Vec<Message>,
     pub(crate) initializers: Vec<Message>,
+    pub(crate) sparse_initializers: Vec<Message>,
     pub(crate) nodes: Vec<Message>,
     pub(crate) value_infos: Vec<Message>,
 }
@@ -99,6 +100,12 @@ impl Graph {
         self
     }
 
+    /// A weight of which only the values that are not zero are stored.
+    pub(crate) fn sparse_weight(mut self, values: Message) -> Graph {
+        self.sparse_initializers.push(Message::default().message(1, &values));
+        self
+    }
+
     /// A node named after its first output.
     pub(crate) fn node(
         mut self,
@@ -115,6 +122,7 @@ impl Graph {
 
     fn message(self) -> Message {
         let graph = Message::default().messages(1, &self.nodes).bytes(2, "g").messages(5, &self.initializers);
+        let graph = graph.messages(15, &self.sparse_initializers);
         graph.messages(11, &self.inputs).messages(12, &self.outputs).messages(13, &self.value_infos)
     }
 }
