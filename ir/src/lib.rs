@@ -14,6 +14,7 @@ pub mod builder;
 pub mod context;
 pub mod diag;
 pub mod dialects;
+pub mod dominance;
 pub mod entities;
 pub mod interp;
 

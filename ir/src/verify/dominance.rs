@@ -1,28 +1,21 @@
 //! Whether every value is defined before it is read, on every way through the blocks.
 //!
 //! A value may be read where its definition dominates: later in its block, in blocks that can only be reached through its
-//! block, and in the regions of operations that stand at such places. Dominators: Cooper, Harvey, Kennedy, "A Simple, Fast
-//! Dominance Algorithm" (2001), for each region with more than one block; quadratic at worst, linear in practice.
+//! block, and in the regions of operations that stand at such places (see [`crate::dominance`]).
 
 use rustc_hash::FxHashMap;
 
 use super::Checker;
 use crate::body::{Body, OpRef, ValueDef};
+use crate::dominance::Dominators;
 use crate::entities::{Block, Op, Region, Value};
 use crate::opdef::Traits;
 
 /// What is known of a body's blocks while it is checked.
 struct Dominance<'m> {
     body: &'m Body,
-    /// For each region that was asked for, the immediate dominator of each block that can be reached.
-    regions: FxHashMap<Region, FxHashMap<Block, Idom>>,
-}
-
-/// The immediate dominator of a block and the block's place in reverse postorder.
-#[derive(Clone, Copy)]
-struct Idom {
-    block: Block,
-    order: u32,
+    /// The dominators of each region that was asked for.
+    regions: FxHashMap<Region, Dominators>,
 }
 
 /// Why a value cannot be read at a place.
@@ -118,90 +111,8 @@ impl<'m> Checker<'m> {
 }
 
 impl Dominance<'_> {
-    /// Whether every way to `block` leads through `above`. A block that cannot be reached is dominated by all.
     fn dominates(&mut self, above: Block, block: Block, region: Region) -> bool {
         let body = self.body;
-        let idoms = self.regions.entry(region).or_insert_with(|| immediate_dominators(body, region));
-        let Some(mut at) = idoms.get(&block).copied() else { return true };
-        let Some(target) = idoms.get(&above) else { return false };
-        let mut current = block;
-        while current != above && at.order > target.order {
-            current = at.block;
-            at = idoms[&current];
-        }
-        current == above
+        self.regions.entry(region).or_insert_with(|| Dominators::of(body, region)).dominates(above, block)
     }
-}
-
-/// The immediate dominators of a region's blocks, as far as they can be reached.
-fn immediate_dominators(body: &Body, region: Region) -> FxHashMap<Block, Idom> {
-    let Some(entry) = body.entry(region) else { return FxHashMap::default() };
-    let order = reverse_postorder(body, entry);
-    let numbers: FxHashMap<Block, usize> = order.iter().enumerate().map(|(i, block)| (*block, i)).collect();
-    let mut predecessors = vec![Vec::new(); order.len()];
-    for (number, block) in order.iter().enumerate() {
-        for next in successors(body, *block) {
-            predecessors[numbers[&next]].push(number);
-        }
-    }
-    let mut idoms: Vec<Option<usize>> = vec![None; order.len()];
-    idoms[0] = Some(0);
-    let mut has_changed = true;
-    while has_changed {
-        has_changed = false;
-        for number in 1..order.len() {
-            let known = predecessors[number].iter().copied().filter(|above| idoms[*above].is_some());
-            let idom = known.reduce(|a, b| meet(&idoms, a, b));
-            if idoms[number] != idom {
-                idoms[number] = idom;
-                has_changed = true;
-            }
-        }
-    }
-    let pairs = order.iter().enumerate().map(|(number, block)| {
-        let idom = order[idoms[number].expect("every block in the order can be reached")];
-        (*block, Idom { block: idom, order: number as u32 })
-    });
-    pairs.collect()
-}
-
-/// The lowest block that dominates both.
-fn meet(idoms: &[Option<usize>], mut a: usize, mut b: usize) -> usize {
-    let up = |block: usize| idoms[block].expect("a dominator was found");
-    while a != b {
-        while a > b {
-            a = up(a);
-        }
-        while b > a {
-            b = up(b);
-        }
-    }
-    a
-}
-
-/// The blocks of the same region that a block may go to.
-fn successors(body: &Body, block: Block) -> impl Iterator<Item = Block> + '_ {
-    let last = body.last_op(block);
-    let all = last.into_iter().flat_map(|last| body.successors(last)).map(|successor| successor.block);
-    all.filter(move |next| body.region_of(*next) == body.region_of(block))
-}
-
-/// The blocks that can be reached from `entry`, each before those that it leads to, loops apart.
-fn reverse_postorder(body: &Body, entry: Block) -> Vec<Block> {
-    let mut seen = rustc_hash::FxHashSet::default();
-    let mut order = Vec::new();
-    let mut stack = vec![(entry, successors(body, entry).collect::<Vec<_>>())];
-    seen.insert(entry);
-    while let Some((block, next)) = stack.last_mut() {
-        match next.pop() {
-            Some(below) if seen.insert(below) => stack.push((below, successors(body, below).collect())),
-            Some(_) => {}
-            None => {
-                order.push(*block);
-                stack.pop();
-            }
-        }
-    }
-    order.reverse();
-    order
 }
