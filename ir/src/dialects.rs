@@ -3,9 +3,12 @@
 use crate::opdef::Dialect;
 
 pub mod builtin;
+pub mod cf;
 pub mod func;
 pub mod nn;
 pub mod optc;
+pub mod scf;
 
 /// Every built-in dialect.
-pub static ALL: &[&Dialect] = &[&builtin::DIALECT, &func::DIALECT, &nn::DIALECT, &optc::DIALECT];
+pub static ALL: &[&Dialect] =
+    &[&builtin::DIALECT, &cf::DIALECT, &func::DIALECT, &nn::DIALECT, &optc::DIALECT, &scf::DIALECT];

@@ -13,5 +13,6 @@ mod vector;
 mod tests;
 
 pub use elementwise::elementwise;
+pub use nn::constant_value;
 pub use run::{eval_op, run};
 pub use tensor::{EvalError, Tensor};

@@ -10,6 +10,7 @@ pub mod alias;
 pub mod attrs;
 pub mod blob;
 pub mod body;
+pub mod branch;
 pub mod builder;
 pub mod context;
 pub mod diag;
@@ -42,7 +43,8 @@ pub use entities::{Attr, Block, Ident, Location, Op, OpName, Region, Type, Use, 
 pub use location::LocationData;
 pub use module::{Aliases, Module};
 pub use opdef::{
-    Access, Arity, AttrDef, AttrKind, Dialect, Infer, InferError, Kind, OpDef, OperandDef, Reuse, Traits,
+    Access, Arity, AttrDef, AttrKind, Branch, Dialect, Flow, Infer, InferError, Kind, OpDef, OperandDef,
+    Reuse, Traits,
 };
 pub use scalar::Scalar;
 pub use target::Target;

@@ -153,6 +153,10 @@ pub enum TypeClass {
     BoolLike,
     /// `index`.
     Index,
+    /// `i1` itself.
+    Bool,
+    /// An integer without a sign, or `index`, itself.
+    Int,
 }
 
 /// How many regions an operation has.
@@ -387,12 +391,42 @@ pub enum Kind {
     Kernel(&'static str),
     /// A fused body that is run as one.
     Group,
-    /// Control flow: if, loop, call.
-    Region,
+    /// Control flow that comes back: if, loop, call.
+    Region(Flow),
+    /// Control flow that ends a block and goes on in another.
+    Branch(Branch),
     /// A constant.
     Source,
     /// Modules, functions, terminators: what holds the rest.
     Structure,
+}
+
+/// How control goes through an operation's regions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flow {
+    /// Into the function that a symbol, or the first operand, names: operands are its arguments, results what it returns.
+    Call,
+    /// `(condition)`: into the first region if the condition holds, else into the second (which may be empty); results are
+    /// what the region yields.
+    If,
+    /// `(lower, upper, step, initial...)`: into the region for each number from lower up to, not including, upper. Its
+    /// arguments are the number and the carried values, and what it yields is carried on; results are the last carried.
+    For,
+    /// `(initial...)`: into the first region, which ends with a condition and values. If it holds, the second region takes
+    /// the values, and what it yields goes into the first again; else the values are the results.
+    While,
+}
+
+/// How a terminator chooses the block that it goes to. The arguments of each block are the operands that its
+/// [`Successor`](crate::Successor) names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Branch {
+    /// There is only one.
+    Always,
+    /// The first if operand 0 holds, else the second.
+    Condition,
+    /// The one whose number in `case_values` is operand 0, behind the first, which is for all other numbers.
+    Switch,
 }
 
 /// Which operator a reduction folds with.

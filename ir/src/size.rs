@@ -25,11 +25,18 @@ pub fn storage_bytes(ctx: &Context, elem: Type, count: u64) -> Option<u64> {
     Some(storage_bits(ctx, elem)?.checked_mul(count)?.div_ceil(8))
 }
 
-/// Bytes of a tensor whose sizes are all known (a scalar type counts as one element).
+/// Bytes of a tensor or vector whose sizes are all known (a scalar type counts as one element).
 pub fn tensor_bytes(ctx: &Context, ty: Type) -> Option<u64> {
     match ctx.type_data(ty) {
         TypeData::Tensor { shape, elem, .. } => {
             let count = shape.iter().try_fold(1u64, |count, dim| count.checked_mul(dim.known()?))?;
+            storage_bytes(ctx, *elem, count)
+        }
+        TypeData::Vector { shape, elem } => {
+            let count = shape.iter().try_fold(1u64, |count, dim| match dim.scalable {
+                true => None,
+                false => count.checked_mul(dim.size),
+            })?;
             storage_bytes(ctx, *elem, count)
         }
         _ => storage_bytes(ctx, ty, 1),

@@ -1,7 +1,7 @@
 //! `func`: functions, their calls and returns.
 
 use crate::opdef::{
-    AttrDef, AttrKind, Dialect, Kind, OpDef, OperandDef, Presence, RegionCount, Traits, TypeClass,
+    AttrDef, AttrKind, Dialect, Flow, Kind, OpDef, OperandDef, Presence, RegionCount, Traits, TypeClass,
 };
 
 /// The dialect.
@@ -75,7 +75,7 @@ static OPS: &[OpDef] = &[
             presence: Presence::Required,
             doc: "The function.",
         }],
-        kind: Kind::Region,
+        kind: Kind::Region(Flow::Call),
         ..OpDef::BLANK
     },
 ];

@@ -165,7 +165,7 @@ pub trait Lane: Copy + Default + PartialEq + PartialOrd + Send + Sync + 'static 
 }
 
 /// All elements of a value.
-pub(super) fn read_all<L: Lane>(elem: Elem, bytes: &[u8]) -> Vec<L> {
+pub(crate) fn read_all<L: Lane>(elem: Elem, bytes: &[u8]) -> Vec<L> {
     let mut lanes = vec![L::default(); bytes.len() / elem.bytes()];
     L::read(elem, bytes, &mut lanes);
     lanes

@@ -15,7 +15,7 @@ use crate::context::Context;
 use crate::diag::{Diagnostic, did_you_mean};
 use crate::entities::{Block, Ident, Location, Op, Region, Type, Value};
 use crate::module::Module;
-use crate::opdef::{Kind, Traits};
+use crate::opdef::{Flow, Kind, Traits};
 use crate::types::TypeData;
 
 /// How deeply calls may nest.
@@ -149,7 +149,9 @@ impl<'a> Frame<'a> {
                 Some(region) => return self.run_region(*region, operands),
                 None => Err(EvalError("has no region".into())),
             },
-            (Kind::Region, Some(callee)) => return self.call(location, self.ctx.str(callee), &operands),
+            (Kind::Region(Flow::Call), Some(callee)) => {
+                return self.call(location, self.ctx.str(callee), &operands);
+            }
             _ => eval_op(op_ref, &operands),
         };
         let results = found

@@ -5,6 +5,7 @@ use smallvec::SmallVec;
 use super::Checker;
 use crate::attrs::AttrData;
 use crate::body::OpRef;
+use crate::branch;
 use crate::builder::infer;
 use crate::context::Context;
 use crate::diag::did_you_mean;
@@ -13,7 +14,7 @@ use crate::opdef::{
     Arity, AttrDef, AttrKind, Infer, OpDef, OperandDef, Presence, RegionCount, Traits, TypeClass,
 };
 use crate::text::short_type;
-use crate::types::{Dim, FloatKind, TypeData};
+use crate::types::{Dim, FloatKind, Signedness, TypeData};
 
 /// All that a row without a law of its own says anything about.
 #[derive(PartialEq, Eq, Hash)]
@@ -125,7 +126,7 @@ impl<'m> Checker<'m> {
         if what != "operand" {
             return None;
         }
-        let counts = op.attr(SEGMENTS).and_then(|attr| segment_sizes(self.ctx, attr));
+        let counts = op.attr(SEGMENTS).and_then(|attr| branch::sizes(self.ctx, attr));
         let fits = |counts: &Vec<usize>| {
             let pairs = || counts.iter().zip(defs);
             counts.len() == defs.len()
@@ -267,18 +268,6 @@ impl<'m> Checker<'m> {
     }
 }
 
-/// The numbers of an `array<i32: ...>`.
-pub(super) fn segment_sizes(ctx: &Context, attr: Attr) -> Option<Vec<usize>> {
-    match ctx.attr_data(attr) {
-        AttrData::DenseArray { elem, bytes } if *elem == ctx.int(32) => {
-            let words =
-                bytes.chunks_exact(4).map(|word| i32::from_le_bytes(word.try_into().expect("four bytes")));
-            words.map(|size| usize::try_from(size).ok()).collect()
-        }
-        _ => None,
-    }
-}
-
 /// Whether two types are the same but for unknown sizes.
 pub(super) fn agree(ctx: &Context, a: Type, b: Type) -> bool {
     if a == b {
@@ -326,6 +315,10 @@ fn is_of_class(ctx: &Context, ty: Type, class: TypeClass) -> bool {
         TypeClass::IntLike => is_int,
         TypeClass::BoolLike => matches!(elem, TypeData::Integer { width: 1, .. }),
         TypeClass::Index => matches!(data, TypeData::Index),
+        TypeClass::Bool => ty == ctx.int(1),
+        TypeClass::Int => {
+            matches!(data, TypeData::Index | TypeData::Integer { signedness: Signedness::Signless, .. })
+        }
     }
 }
 
@@ -339,6 +332,8 @@ fn class_text(class: TypeClass) -> &'static str {
         TypeClass::IntLike => "an integer or index, or a vector or tensor of them",
         TypeClass::BoolLike => "an `i1`, or a vector or tensor of them",
         TypeClass::Index => "an `index`",
+        TypeClass::Bool => "an `i1`",
+        TypeClass::Int => "an integer without a sign, or an `index`",
     }
 }
 

@@ -1,9 +1,10 @@
 //! Whether blocks end as they must, and whether values are handed over with the right types.
 
-use super::rows::{agree, segment_sizes};
+use super::rows::agree;
 use super::{Checker, Owner};
 use crate::attrs::AttrData;
 use crate::body::{Body, OpRef};
+use crate::branch;
 use crate::diag::Diagnostic;
 use crate::entities::{Block, Op, Region, Type, Value};
 use crate::opdef::{Kind, OpDef, Traits};
@@ -78,7 +79,7 @@ impl<'m> Checker<'m> {
         if !def.traits.contains(Traits::TERMINATOR) && !op.body.successors(op.op).is_empty() {
             self.breach(op.body, op.op, format!("`{}` ends no block, but has successors", def.name));
         }
-        self.block_arguments(op, def);
+        self.block_arguments(op);
         if let Kind::Group = def.kind {
             regions.iter().for_each(|region| self.group(op, *region));
         }
@@ -180,30 +181,27 @@ impl<'m> Checker<'m> {
         }
     }
 
-    /// Where a row divides its operands among successors, each block gets the arguments that it takes.
-    fn block_arguments(&mut self, op: OpRef<'m>, def: &OpDef) {
+    /// Each block gets the arguments that it takes: those that attributes and successors say.
+    fn block_arguments(&mut self, op: OpRef<'m>) {
         let successors = op.body.successors(op.op);
         if successors.is_empty() {
             return;
         }
-        let operands: Vec<Value> = op.body.operands(op.op).collect();
-        let segments = op.attr("operandSegmentSizes").and_then(|attr| segment_sizes(self.ctx, attr));
-        let sizes = match segments {
-            Some(sizes) if sizes.len() >= successors.len() => {
-                sizes[sizes.len() - successors.len()..].to_vec()
-            }
-            Some(_) => return,
-            None if successors.len() == 1 => {
-                vec![operands.len() - def.operands.len().saturating_sub(1).min(operands.len())]
-            }
-            None => vec![0; successors.len()],
+        let Some(ranges) = branch::forwarded(op) else {
+            let message = format!("`{}` does not say which operands each block is given", op.name());
+            return self.breach(op.body, op.op, message);
         };
-        let mut end = operands.len();
-        for (successor, size) in successors.iter().zip(sizes).rev() {
-            let Some(start) = end.checked_sub(size) else { return };
+        let operands: Vec<Value> = op.body.operands(op.op).collect();
+        for (successor, range) in successors.iter().zip(ranges) {
+            if successor.first_operand as usize != range.start
+                || successor.operand_count as usize != range.len()
+            {
+                let message =
+                    format!("`{}`: successors and attributes divide the operands differently", op.name());
+                self.breach(op.body, op.op, message);
+            }
             let types: Vec<Type> = op.body.args(successor.block).iter().map(|arg| op.body.ty(*arg)).collect();
-            self.handed(op, "argument of the next block", &types, &operands[start..end]);
-            end = start;
+            self.handed(op, "argument of the next block", &types, &operands[range]);
         }
     }
 }

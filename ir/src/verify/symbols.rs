@@ -8,7 +8,7 @@ use crate::attrs::AttrData;
 use crate::body::{Body, OpRef};
 use crate::diag::{Diagnostic, did_you_mean};
 use crate::entities::{Op, Region, Type};
-use crate::opdef::{AttrKind, Kind, Presence};
+use crate::opdef::{AttrKind, Flow, Kind, Presence};
 use crate::text::short_type;
 use crate::types::TypeData;
 
@@ -56,7 +56,7 @@ impl<'m> Checker<'m> {
     }
 
     fn call(&mut self, op: OpRef<'m>, tables: &[Table<'m>]) {
-        let Some(def) = op.def().filter(|def| matches!(def.kind, Kind::Region)) else { return };
+        let Some(def) = op.def().filter(|def| matches!(def.kind, Kind::Region(Flow::Call))) else { return };
         let is_callee = |kind, presence| kind == AttrKind::Symbol && presence == Presence::Required;
         let Some(attr) = def.attrs.iter().find(|attr| is_callee(attr.kind, attr.presence)) else { return };
         let Some(AttrData::SymbolRef { root, nested }) =

@@ -190,3 +190,37 @@ fn a_function_without_operations_lacks_its_end() {
         &["2: a block of `func.func` ends with a terminator, found nothing"],
     );
 }
+
+#[test]
+fn each_block_is_given_the_arguments_that_it_takes() {
+    check(
+        "func.func @f(%c: i1, %x: f32, %i: i32) {\n\
+         \"cf.cond_br\"(%c, %x, %i)[^bb1, ^bb2] <{operandSegmentSizes = array<i32: 1, 1, 1>}> : (i1, f32, i32) -> ()\n\
+         ^bb1(%a: f32):\n\
+         \"cf.br\"(%i)[^bb2] : (i32) -> ()\n\
+         ^bb2(%b: f32):\n\
+         \"cf.cond_br\"(%c, %x)[^bb1, ^bb3] <{operandSegmentSizes = array<i32: 1, 1, 1>}> : (i1, f32) -> ()\n\
+         ^bb3:\nreturn\n}\n",
+        &[
+            "2: argument of the next block 0 is a `f32`, found `i32`",
+            "4: argument of the next block 0 is a `f32`, found `i32`",
+            "6: `operandSegmentSizes` of `cf.cond_br` is an `array<i32: ...>` that divides its 2 operands among condition, true arguments, false arguments",
+            "6: `cf.cond_br` does not say which operands each block is given",
+        ],
+    );
+}
+
+#[test]
+fn a_switch_has_a_number_for_each_case() {
+    check(
+        "func.func @f(%i: i32) {\n\
+         \"cf.switch\"(%i)[^bb1, ^bb1] <{case_operand_segments = array<i32: 0>, case_values = dense<[1, 2]> : vector<2xi32>, operandSegmentSizes = array<i32: 1, 0, 0>}> : (i32) -> ()\n\
+         ^bb1:\n\
+         \"cf.switch\"(%i)[^bb1, ^bb1] <{case_operand_segments = array<i32: 0>, case_values = dense<1> : vector<1xi64>, operandSegmentSizes = array<i32: 1, 0, 0>}> : (i32) -> ()\n\
+         }\n",
+        &[
+            "2: `cf.switch`: 2 `case_values` for 1 blocks of cases",
+            "4: `cf.switch`: `case_values` are not of the flag's type",
+        ],
+    );
+}

@@ -95,7 +95,8 @@ fn describe_op(text: &mut String, def: &OpDef) {
         Kind::Contract(contract) => format!("contraction ({contract:?})"),
         Kind::Kernel(name) => format!("kernel ({name})"),
         Kind::Group => "group".to_owned(),
-        Kind::Region => "control flow".to_owned(),
+        Kind::Region(flow) => format!("control flow ({flow:?})"),
+        Kind::Branch(branch) => format!("branch ({branch:?})"),
         Kind::Source => "constant".to_owned(),
         Kind::Structure => "structure".to_owned(),
     };

@@ -9,6 +9,7 @@ use super::regions::Count;
 use super::values::{Frame, Mention};
 use super::{Read, Reader, shortened};
 use crate::body::{Body, Successor};
+use crate::branch;
 use crate::entities::{Attr, Block, Location, Op, OpName, Type, Value};
 use crate::opdef::{OpDef, Traits};
 use crate::text::lexer::Kind;
@@ -109,6 +110,7 @@ impl<'c> Reader<'c> {
         }
         if !parts.successors.is_empty() {
             frame.body.set_successors(op, parts.successors);
+            branch::settle(self.ctx, &mut frame.body, op);
         }
         for blocks in parts.regions {
             let region = frame.body.add_op_region(op);
