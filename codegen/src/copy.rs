@@ -1,7 +1,8 @@
-//! How views that no strides can stand for, and paddings, become copies.
+//! How views that no strides can stand for, paddings and updates of a window become copies.
 
+use ir::alias::ties;
 use ir::body::OpRef;
-use ir::opdef::{Strided, View};
+use ir::opdef::{Access, Strided, View};
 use ir::size::storage_bits;
 
 use crate::elem::Elem;
@@ -57,6 +58,26 @@ pub(crate) fn lower_pad(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Ref
         (to.shape[axis], from.shape[axis]) = (size as u64, size as u64);
     }
     Ok(Lowered::new("pad", vec![fill, copy(op, 0, &from, &to, machine)?]))
+}
+
+/// An update of a window: the result is a copy of the second operand, unless it overwrites it, and the first is copied into
+/// the window.
+pub(crate) fn lower_insert_slice(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
+    let (source, whole) = (known_shape(op, op.operand(0))?, known_shape(op, op.result(0))?);
+    let starts = op.ints("starts").ok_or_else(|| Refusal::new("`starts` is missing"))?;
+    let steps = op.ints("strides").unwrap_or_else(|| vec![1; starts.len()]);
+    let whole = Strided::row_major(0, whole);
+    let window = Strided {
+        offset: starts.iter().zip(&whole.strides).map(|(start, stride)| start * stride).sum(),
+        strides: whole.strides.iter().zip(&steps).map(|(stride, step)| stride * step).collect(),
+        shape: source.clone(),
+    };
+    let mut calls = Vec::new();
+    if !ties(op).contains(&(0, 1)) {
+        calls.push(copy(op, 1, &whole, &whole, machine)?);
+    }
+    calls.push(copy(op, 0, &Strided::row_major(0, source), &window, machine)?);
+    Ok(Lowered { overwrites: vec![(1, Access::SameIndex)], ..Lowered::new("insert_slice", calls) })
 }
 
 /// Copies the elements of a window on operand `index` to a window of equal shape on the result.

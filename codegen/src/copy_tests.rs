@@ -40,6 +40,19 @@ fn parts_of_a_concatenation_are_copied_to_their_places() {
 }
 
 #[test]
+fn a_window_is_updated_in_a_copy_or_in_place() {
+    let window =
+        |net: &Net| [("starts", net.ctx.ints_attr(&[1, 4])), ("strides", net.ctx.ints_attr(&[1, -2]))];
+    let mut net = Net::f32(&[&[2, 3], &[4, 5]]);
+    let attrs = window(&net);
+    let copied = net.op("nn.insert_slice", &[net.arg(0), net.arg(1)], &attrs);
+    let negated = net.op("nn.neg", &[net.arg(1)], &[]);
+    let tied = [attrs[0], attrs[1], ("mem.tie", net.ctx.ints_attr(&[1]))];
+    let updated = net.op("nn.insert_slice", &[net.arg(0), negated], &tied);
+    check(net, &[copied, updated], &[&numbers(6), &numbers(20)]);
+}
+
+#[test]
 fn paddings_add_and_cut() {
     for (low, high) in [([1, 2], [0, 3]), ([-1, 0], [2, -2]), ([0, 0], [0, 0])] {
         let mut net = Net::f32(&[&[4, 5]]);

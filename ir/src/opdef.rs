@@ -5,7 +5,6 @@
 
 use bitflags::bitflags;
 
-use crate::attrs::AttrData;
 use crate::body::OpRef;
 use crate::context::Context;
 use crate::entities::{Attr, Type};
@@ -282,7 +281,7 @@ impl<'a> InferInput<'a> {
 
     /// An inherent attribute.
     pub fn attr(&self, name: &str) -> Option<Attr> {
-        self.ctx.dict_get(self.properties, self.ctx.ident(name))
+        self.ctx.dict_find(self.properties, name)
     }
 
     /// An integer attribute, or the row's default for it.
@@ -513,12 +512,4 @@ pub enum Access {
     RowWise,
     /// No order makes it right.
     Never,
-}
-
-/// The elements of a dictionary attribute.
-pub(crate) fn dict_get(ctx: &Context, dict: Attr, name: crate::entities::Ident) -> Option<Attr> {
-    let AttrData::Dict(entries) = ctx.attr_data(dict) else {
-        return None;
-    };
-    entries.iter().find(|(key, _)| *key == name).map(|(_, attr)| *attr)
 }

@@ -4,7 +4,7 @@ use crate::attrs::AttrData;
 use crate::blob::Blob;
 use crate::context::Context;
 use crate::entities::{Attr, Ident, Type};
-use crate::opdef::{Dialect, dict_get};
+use crate::opdef::Dialect;
 use crate::types::{Dim, FloatKind, Signedness, TypeData};
 use hashbrown::HashSet;
 
@@ -59,7 +59,17 @@ impl Context {
 
     /// The entry of a dictionary.
     pub fn dict_get(&self, dict: Attr, name: Ident) -> Option<Attr> {
-        dict_get(self, dict, name)
+        self.entry(dict, |key| key == name)
+    }
+
+    /// The entry of a dictionary, by the text of its name: takes no lock.
+    pub fn dict_find(&self, dict: Attr, name: &str) -> Option<Attr> {
+        self.entry(dict, |key| self.str(key) == name)
+    }
+
+    fn entry(&self, dict: Attr, is_wanted: impl Fn(Ident) -> bool) -> Option<Attr> {
+        let AttrData::Dict(entries) = self.attr_data(dict) else { return None };
+        entries.iter().find(|entry| is_wanted(entry.0)).map(|entry| entry.1)
     }
 
     /// The dictionary with this entry set.

@@ -10,6 +10,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use cranelift_entity::SecondaryMap;
 use ir::opdef::{Access, Strided, Traits, View};
 use ir::weights::WeightSet;
 use ir::{Attr, Body, Context, Diagnostic, Kind, Op, Value, size};
@@ -26,7 +27,7 @@ pub fn check(ctx: &Context, body: &Body) -> Vec<Diagnostic> {
         output_bytes: Vec::new(),
         donated_bytes: Vec::new(),
         memory: BTreeMap::new(),
-        homes: BTreeMap::new(),
+        homes: SecondaryMap::new(),
         faults: Vec::new(),
     };
     judge.enter(block);
@@ -77,7 +78,7 @@ struct Judge<'a> {
     /// For each pool, runs of bytes by their first byte.
     memory: BTreeMap<Pool, BTreeMap<u64, Held>>,
     /// Where the results of steps and the arguments are.
-    homes: BTreeMap<Value, Home>,
+    homes: SecondaryMap<Value, Option<Home>>,
     faults: Vec<Diagnostic>,
 }
 
@@ -92,7 +93,7 @@ impl Judge<'_> {
             self.donated_bytes.push(is_donated.then_some(bytes));
             let home = Home { pool: Pool::Input(index), bytes: 0..bytes };
             self.write(&home, Some(arg));
-            self.homes.insert(arg, home);
+            self.homes[arg] = Some(home);
         }
         let end = self.body.last_op(block).filter(|op| self.body.at(self.ctx, *op).has(Traits::RETURN));
         let outputs = end.into_iter().flat_map(|op| self.body.operands(op));
@@ -139,7 +140,7 @@ impl Judge<'_> {
         }
         for (result, home) in self.body.results(op).zip(results) {
             self.write(home, Some(result));
-            self.homes.insert(result, home.clone());
+            self.homes[result] = Some(home.clone());
         }
     }
 
@@ -150,7 +151,7 @@ impl Judge<'_> {
             self.fault(op, format!("the size of operand {index} is not known"));
             return None;
         };
-        let Some(base) = self.homes.get(&source).cloned() else {
+        let Some(base) = self.homes[source].clone() else {
             self.fault(op, format!("operand {index} has no place"));
             return None;
         };
@@ -269,7 +270,7 @@ impl Judge<'_> {
     /// The value whose bytes a value is, through views without a place of their own, and from which byte on.
     fn source(&self, value: Value) -> (Value, u64) {
         let (mut value, mut offset) = (value, 0);
-        while !self.homes.contains_key(&value) {
+        while self.homes[value].is_none() {
             let Some((operand, bytes)) = self.view_source(value) else { break };
             (value, offset) = (operand, offset + bytes);
         }

@@ -9,7 +9,7 @@
 //! the same index), the sizes are proved equal, and the root is neither a weight, nor a caller's input that was not
 //! donated. Each refusal of a declared pair is a remark that names what stands in the way.
 
-use cranelift_entity::{EntityRef, SecondaryMap};
+use cranelift_entity::SecondaryMap;
 use ir::alias::AliasSets;
 use ir::opdef::Access;
 use ir::weights::WeightSet;
@@ -53,8 +53,10 @@ struct Chooser<'a> {
     owner: SecondaryMap<Value, Option<Value>>,
     /// When the bytes of an owner are kept, with all roots tied to it.
     lives: SecondaryMap<Value, Option<Life>>,
-    /// The inputs that the caller keeps.
-    kept: Vec<Value>,
+    /// The root tied to an owner last.
+    newest: SecondaryMap<Value, Option<Value>>,
+    /// Whether a value is an input that the caller keeps.
+    kept: SecondaryMap<Value, bool>,
     remarks: Vec<Diagnostic>,
 }
 
@@ -72,10 +74,19 @@ impl<'a> Chooser<'a> {
         let mut lives = SecondaryMap::new();
         liveness.roots().iter().for_each(|root| lives[*root] = liveness.life(*root));
         let kept = kept_inputs(ctx, body, block);
-        let (owner, remarks) = (SecondaryMap::new(), Vec::new());
-        let aliases = &aliases;
-        let mut chooser =
-            Chooser { ctx, target, body, weights, aliases, liveness, owner, lives, kept, remarks };
+        let mut chooser = Chooser {
+            ctx,
+            target,
+            body,
+            weights,
+            aliases: &aliases,
+            liveness,
+            owner: SecondaryMap::new(),
+            lives,
+            newest: SecondaryMap::new(),
+            kept,
+            remarks: Vec::new(),
+        };
         let ties = steps.iter().filter_map(|(step, op)| chooser.tie(step, op)).collect();
         (ties, chooser.remarks)
     }
@@ -91,6 +102,7 @@ impl<'a> Chooser<'a> {
             let owner = self.owner_of(self.body.operand(op, operand));
             let value = self.body.result(op, result);
             self.owner[value] = Some(owner);
+            self.newest[owner] = Some(value);
             if let (Some(life), Some(new)) = (&mut self.lives[owner], self.liveness.life(value)) {
                 life.last = new.last;
             }
@@ -125,7 +137,7 @@ impl<'a> Chooser<'a> {
             return Some(Obstacle::new("it is a weight"));
         }
         let owner = self.owner_of(value);
-        if self.kept.contains(&owner) {
+        if self.kept[owner] {
             return Some(Obstacle::new("it is an input that the caller keeps"));
         }
         if self.lives[owner].is_none_or(|life| life.last != step) {
@@ -150,12 +162,9 @@ impl<'a> Chooser<'a> {
         self.owner[root].unwrap_or(root)
     }
 
-    /// The operation that reads the bytes of an owner last.
+    /// The operation that reads the bytes of an owner last: what is tied to it begins where what was tied before ends.
     fn later_reader(&self, owner: Value) -> Option<Op> {
-        let tied = self.liveness.roots().iter().filter(|root| self.owner[**root] == Some(owner));
-        let roots = tied.copied().chain([owner]);
-        let last = roots.max_by_key(|root| self.liveness.life(*root).map_or(0, |life| life.last.index()))?;
-        self.liveness.last_reader(last)
+        self.liveness.last_reader(self.newest[owner].unwrap_or(owner))
     }
 }
 
@@ -172,16 +181,13 @@ impl Obstacle {
 }
 
 /// The arguments whose bytes stay the caller's: those without `optc.donated` among their attributes.
-fn kept_inputs(ctx: &Context, body: &Body, block: Block) -> Vec<Value> {
+fn kept_inputs(ctx: &Context, body: &Body, block: Block) -> SecondaryMap<Value, bool> {
     let attrs = body.own_attr(ctx, ctx.ident("arg_attrs")).and_then(|attrs| ctx.array_value(attrs));
     let donated = ctx.ident("optc.donated");
-    let is_donated = |index: usize| {
-        attrs.and_then(|attrs| attrs.get(index)).is_some_and(|dict| ctx.dict_get(*dict, donated).is_some())
-    };
-    body.args(block)
-        .iter()
-        .enumerate()
-        .filter(|(index, _)| !is_donated(*index))
-        .map(|(_, arg)| *arg)
-        .collect()
+    let mut kept = SecondaryMap::new();
+    for (index, arg) in body.args(block).iter().enumerate() {
+        let dict = attrs.and_then(|attrs| attrs.get(index));
+        kept[*arg] = dict.is_none_or(|dict| ctx.dict_get(*dict, donated).is_none());
+    }
+    kept
 }

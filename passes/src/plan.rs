@@ -196,13 +196,14 @@ fn separate_outputs(ctx: &Context, body: &mut Body, block: Block) {
     let Some(end) = body.last_op(block).filter(|op| body.at(ctx, *op).has(Traits::RETURN)) else { return };
     let aliases = AliasSets::of(ctx, body);
     let weights = WeightSet::of(ctx, body);
-    let mut taken: Vec<Value> = body.args(block).to_vec();
+    let mut taken: SecondaryMap<Value, bool> = SecondaryMap::new();
+    body.args(block).iter().for_each(|arg| taken[*arg] = true);
     for index in 0..body.operand_count(end) {
         let value = body.operand(end, index);
         let root = aliases.root(value);
         let is_whole = aliases.size_bytes(value) == aliases.size_bytes(root);
-        if is_whole && !taken.contains(&root) && !weights.contains(root) {
-            taken.push(root);
+        if is_whole && !taken[root] && !weights.contains(root) {
+            taken[root] = true;
             continue;
         }
         let copy = Builder::before(ctx, body, end).value("optc.copy", &[value], &[]);

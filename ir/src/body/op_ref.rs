@@ -79,7 +79,8 @@ impl<'a> OpRef<'a> {
 
     /// An attribute, inherent or not.
     pub fn attr(&self, name: &str) -> Option<Attr> {
-        self.body.attr(self.ctx, self.op, self.ctx.ident(name))
+        let find = |dict| self.ctx.dict_find(dict, name);
+        find(self.body.properties(self.op)).or_else(|| find(self.body.attrs(self.op)))
     }
 
     /// An integer attribute, or the row's default for it.

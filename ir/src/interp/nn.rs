@@ -20,7 +20,7 @@ pub use normalise::{batch_norm, softmax};
 pub use pool::{avg_pool2d, max_pool2d};
 pub use reduce::reduce;
 pub use source::{constant, constant_value};
-pub use views::{broadcast, concat, reshape, slice, transpose};
+pub use views::{broadcast, concat, insert_slice, reshape, slice, transpose};
 
 use super::element::Elem;
 use super::tensor::{EvalError, Tensor};

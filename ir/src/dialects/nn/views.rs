@@ -5,8 +5,8 @@ use crate::body::OpRef;
 use crate::entities::Type;
 use crate::interp::nn;
 use crate::opdef::{
-    AttrKind, Infer, InferError, InferInput, Kind, OpDef, OperandDef, Presence, Strided, Traits, TypeClass,
-    View,
+    Access, AttrKind, Infer, InferError, InferInput, Kind, OpDef, OperandDef, Presence, Reuse, Strided,
+    Traits, TypeClass, View,
 };
 use crate::types::Dim;
 
@@ -65,6 +65,28 @@ pub(super) static OPS: &[OpDef] = &[
         traits: Traits::PURE.union(Traits::PERMUTABLE),
         kind: Kind::View(View::OfOperand(slice_layout)),
         eval: Some(nn::slice),
+        ..OpDef::BLANK
+    },
+    OpDef {
+        name: "nn.insert_slice",
+        doc: "The second operand with a window of it replaced by the first.",
+        example: "%2 = nn.insert_slice %0, %1 {starts = array<i64: 1>} : (tensor<2xf32>, tensor<4xf32>) -> tensor<4xf32>",
+        operands: &[OperandDef::one("source", TypeClass::Tensor), OperandDef::one("dest", TypeClass::Tensor)],
+        results: RESULT,
+        attrs: &[
+            attr("starts", AttrKind::PerAxis, Presence::Required, "First index along each axis."),
+            attr(
+                "strides",
+                AttrKind::PerAxis,
+                Presence::Optional,
+                "Distance, possibly negative, of neighbours along each axis; absent: 1.",
+            ),
+        ],
+        infer: Infer::Rule(infer_insert_slice),
+        traits: Traits::PURE,
+        kind: Kind::Kernel("insert_slice"),
+        reuse: &[Reuse { result: 0, operand: 1, access: Access::SameIndex }],
+        eval: Some(nn::insert_slice),
         ..OpDef::BLANK
     },
     OpDef {
@@ -147,8 +169,14 @@ fn transpose_layout(op: OpRef<'_>, _: usize, from: &Strided) -> Option<Strided> 
 }
 
 fn infer_slice(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {
-    let shape = input.shape(0)?;
-    let (starts, sizes) = (input.ints("starts")?, input.ints("sizes")?);
+    let (shape, sizes) = (input.shape(0)?, input.ints("sizes")?);
+    check_window(input, shape, &sizes)?;
+    Ok(vec![input.tensor(sizes.iter().map(|size| Dim::Known(*size as u64)).collect(), input.elem(0)?)])
+}
+
+/// A window of so many elements, which begins at `starts` and walks in `strides`, lies in a tensor of this shape.
+fn check_window(input: &InferInput<'_>, shape: &[Dim], sizes: &[i64]) -> Result<(), InferError> {
+    let starts = input.ints("starts")?;
     let strides = match input.attr("strides") {
         Some(_) => input.ints("strides")?,
         None => vec![1; shape.len()],
@@ -168,7 +196,17 @@ fn infer_slice(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {
             return Err(format!("the window along axis {axis} leaves the operand").into());
         }
     }
-    Ok(vec![input.tensor(sizes.iter().map(|size| Dim::Known(*size as u64)).collect(), input.elem(0)?)])
+    Ok(())
+}
+
+fn infer_insert_slice(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {
+    let (source, dest) = (input.shape(0)?, input.shape(1)?);
+    if input.elem(0)? != input.elem(1)? || source.len() != dest.len() {
+        return Err("the operands differ in element type or number of axes".into());
+    }
+    let sizes: Option<Vec<i64>> = source.iter().map(|size| Some(size.known()? as i64)).collect();
+    check_window(input, dest, &sizes.ok_or("the sizes of the first operand are not known")?)?;
+    Ok(vec![input.operands[1]])
 }
 
 fn slice_layout(op: OpRef<'_>, _: usize, from: &Strided) -> Option<Strided> {

@@ -119,22 +119,51 @@ pub fn transpose(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, Eval
 /// If that leaves the operand.
 pub fn slice(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, EvalError> {
     let from = Moved::of(op, operands, 0)?;
-    let rank = from.shape.len();
-    let (starts, sizes) = (ints_of_rank(op, "starts", rank)?, ints_of_rank(op, "sizes", rank)?);
+    let shape = ints_of_rank(op, "sizes", from.shape.len())?;
+    let shape: Vec<usize> = shape.iter().map(|size| usize::try_from(*size).unwrap_or(usize::MAX)).collect();
+    let (offset, strides) = window(op, &from.shape, &shape)?;
+    result(op, &shape, from.copy(offset, &shape, &strides))
+}
+
+/// Operand 1 with the elements at `starts + i * strides` along each axis replaced by operand 0's.
+///
+/// # Errors
+/// If that leaves operand 1, or the element types differ.
+pub fn insert_slice(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, EvalError> {
+    let (from, to) = (Moved::of(op, operands, 0)?, Moved::of(op, operands, 1)?);
+    if from.size != to.size || from.shape.len() != to.shape.len() {
+        return Err("has operands of different rank or element size".into());
+    }
+    let (mut start, strides) = window(op, &to.shape, &from.shape)?;
+    let mut bytes = to.bytes.to_vec();
+    let mut index = vec![0; from.shape.len()];
+    for element in from.bytes.chunks_exact(from.size) {
+        let at = start as usize * from.size;
+        bytes[at..at + from.size].copy_from_slice(element);
+        advance(&mut index, &from.shape, &mut start, &strides);
+    }
+    result(op, &to.shape, bytes)
+}
+
+/// Where a window of these sizes, which begins at `starts` and walks in `strides`, lies in a row-major tensor: its first
+/// element, and the distance of neighbours along each axis.
+fn window(op: OpRef<'_>, shape: &[usize], sizes: &[usize]) -> Result<(i64, Vec<i64>), EvalError> {
+    let rank = shape.len();
+    let starts = ints_of_rank(op, "starts", rank)?;
     let steps = if op.ints("strides").is_some() { ints_of_rank(op, "strides", rank)? } else { vec![1; rank] };
-    let own = row_major(&from.shape);
+    let own = row_major(shape);
     let mut offset = 0;
     for axis in 0..rank {
-        let last = starts[axis] + (sizes[axis] - 1) * steps[axis];
-        let inside = 0..from.shape[axis] as i64;
-        if sizes[axis] < 0 || sizes[axis] > 0 && !(inside.contains(&starts[axis]) && inside.contains(&last)) {
+        let inside = 0..shape[axis] as i64;
+        let last = i64::try_from(sizes[axis]).ok().and_then(|size| (size - 1).checked_mul(steps[axis]));
+        let last = last.and_then(|span| span.checked_add(starts[axis]));
+        let is_inside = inside.contains(&starts[axis]) && last.is_some_and(|last| inside.contains(&last));
+        if sizes[axis] > 0 && !is_inside {
             return Err(format!("the window along axis {axis} leaves the operand").into());
         }
         offset += starts[axis] * own[axis];
     }
-    let shape: Vec<usize> = sizes.iter().map(|size| *size as usize).collect();
-    let strides: Vec<i64> = own.iter().zip(&steps).map(|(own, step)| own * step).collect();
-    result(op, &shape, from.copy(offset, &shape, &strides))
+    Ok((offset, own.iter().zip(&steps).map(|(own, step)| own * step).collect()))
 }
 
 /// The operand stretched to the sizes of attribute `shape`, as in numpy.

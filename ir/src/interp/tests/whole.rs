@@ -97,6 +97,9 @@ fn views_are_numpys() {
         ("strides", ctx.ints_attr(&[1, -2, 2])),
     ];
     assert_eq!(text(&eval(&ctx, "nn.slice", &[&x], &window).unwrap()), "-1 2 -2 1");
+    let window = [("starts", ctx.ints_attr(&[1, 2])), ("strides", ctx.ints_attr(&[1, -2]))];
+    let updated = eval(&ctx, "nn.insert_slice", &[&numbers(&ctx, &[1, 2]), &numbers(&ctx, &[2, 3])], &window);
+    assert_eq!(text(&updated.unwrap()), "-5 2 -2 2 1 -5");
     let stretched =
         eval(&ctx, "nn.broadcast", &[&numbers(&ctx, &[2, 1])], &[("shape", ctx.ints_attr(&[3, 2, 2]))])
             .unwrap();
