@@ -2,22 +2,11 @@
 
 use ir::builder::{InsertPoint, infer};
 use ir::opdef::InferError;
-use ir::{Attr, Block, Body, Builder, Context, Kind, Op, OpSpec, Traits, Type, Value};
+use ir::{Attr, Block, Body, Builder, Context, Kind, Op, OpSpec, Type, Value};
 
 /// The entry block of a function's body; none for a declaration.
 pub fn entry(body: &Body) -> Option<Block> {
     body.entry(body.root())
-}
-
-/// Erases the pure operations of a block that nothing reads, last first, until none is left.
-pub fn erase_dead(ctx: &Context, body: &mut Body, block: Block) {
-    let ops: Vec<Op> = body.ops(block).collect();
-    for op in ops.into_iter().rev() {
-        let is_pure = body.at(ctx, op).has(Traits::PURE);
-        if is_pure && !body.results(op).any(|result| body.is_used(result)) {
-            body.erase(op);
-        }
-    }
 }
 
 /// Makes an operation like `op`, with its name, location and other attributes, of new operands and inherent attributes;

@@ -19,7 +19,8 @@ use ir::{
     Attr, AttrKind, Body, Builder, Context, Diagnostic, InferError, Kind, Op, Target, Traits, Value, size,
 };
 
-use crate::edit::{entry, erase_dead, permutation, rebuild, reshape};
+use crate::dce::remove_dead;
+use crate::edit::{entry, permutation, rebuild, reshape};
 
 /// Axis `i` of an NHWC image is axis `TO_NHWC[i]` of the NCHW one.
 const TO_NHWC: [usize; 4] = [0, 2, 3, 1];
@@ -38,7 +39,7 @@ pub fn layout(ctx: &Context, target: &dyn Target, body: &mut Body) -> Result<(),
             faults.push(Diagnostic::error(pass.body.location(op), format!("in another layout: {reason}")));
         }
     }
-    erase_dead(ctx, body, block);
+    remove_dead(ctx, body);
     if faults.is_empty() { Ok(()) } else { Err(faults) }
 }
 

@@ -18,13 +18,11 @@
 //! always becomes the same program. Sources: egg (Willsey et al. 2021); for the choice of the program see `extract.rs`.
 
 mod cost;
-mod cse;
-mod dce;
 mod extract;
 mod fold;
 mod graph;
 mod laws;
-mod pattern;
+mod matching;
 mod rebuild;
 mod run;
 mod saturate;
@@ -32,11 +30,9 @@ mod saturate;
 #[cfg(test)]
 mod tests;
 
-pub use cse::CSE;
-pub use dce::{DCE, remove_dead};
-
 use ir::{Block, Body, Diagnostic, Location, Region};
 
+use crate::dce::remove_dead;
 use crate::manager::{Example, OptionDef, OptionKind, PassContext, PassDef, PassRun, Stage, StageRule};
 use graph::{Facts, Graph};
 use run::{Entries, Run};

@@ -1,6 +1,6 @@
 //! Which operations stand in a block, in which order, and which blocks in a region.
 
-use cranelift_entity::EntityList;
+use cranelift_entity::{EntityList, EntitySet};
 
 use super::{Block, BlockRecord, Body, Owner, RegionRecord, ValueRecord};
 use crate::entities::{Location, Op, Region, Type, Value};
@@ -38,6 +38,17 @@ impl Body {
     pub fn detach_block(&mut self, block: Block) {
         let region = self.blocks[block].region.take().expect("a block in a region");
         self.regions[region].blocks.retain(|other| *other != block);
+    }
+
+    /// Erases some blocks of a region with their operations, whatever they read of each other; nothing else may read them.
+    pub fn remove_blocks(&mut self, region: Region, blocks: &[Block]) {
+        let mut gone = EntitySet::new();
+        gone.extend(blocks.iter().copied());
+        let kept =
+            self.regions[region].blocks.iter().copied().filter(|block| !gone.contains(*block)).collect();
+        self.regions[region].blocks = blocks.to_vec();
+        self.erase_blocks(region);
+        self.regions[region].blocks = kept;
     }
 
     /// Adds an argument of type `ty` at the end of a block's arguments.

@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use ir::{Context, Diagnostic, Location, Target};
 
 use super::Options;
+use crate::rewrite::RuleSet;
 
 /// What a pass is told beside the function or module that it works on. Each function gets its own.
 pub struct PassContext<'a> {
@@ -16,6 +17,8 @@ pub struct PassContext<'a> {
     pub threads: usize,
     /// The pass's options.
     pub options: &'a Options,
+    /// The rules that the registry knows.
+    pub rules: &'a RuleSet,
     notes: RefCell<Notes>,
 }
 
@@ -33,8 +36,9 @@ impl<'a> PassContext<'a> {
         target: &'a dyn Target,
         threads: usize,
         options: &'a Options,
+        rules: &'a RuleSet,
     ) -> PassContext<'a> {
-        PassContext { ctx, target, threads, options, notes: RefCell::default() }
+        PassContext { ctx, target, threads, options, rules, notes: RefCell::default() }
     }
 
     /// Says what was done or why it was not, for those who ask with `--remarks`.

@@ -14,6 +14,7 @@ use super::{
     Invocation, Item, Origin, PassContext, PassRun, Pipeline, Registry, Remark, Report, Stage, StageRule,
     Statistic, Timing, crash,
 };
+use crate::rewrite::RuleSet;
 
 /// How a pipeline is run.
 pub struct RunOptions<'a> {
@@ -122,6 +123,7 @@ impl Pipeline {
         let start = Instant::now();
         let mut execution = Execution {
             options,
+            rules: self.rules(),
             pool: None,
             trace: Trace::new(options),
             statistics: Vec::new(),
@@ -135,6 +137,7 @@ impl Pipeline {
 
 struct Execution<'a> {
     options: &'a RunOptions<'a>,
+    rules: &'a RuleSet,
     pool: Option<ThreadPool>,
     trace: Trace<'a>,
     statistics: Vec<Statistic>,
@@ -184,7 +187,8 @@ impl Execution<'_> {
         if !funcs.is_empty() && funcs.iter().all(|func| is_done(&ctx, pass, func.body)) {
             return Ok(Vec::new());
         }
-        let context = PassContext::new(&ctx, self.options.target, self.options.threads, &pass.options);
+        let RunOptions { target, threads, .. } = *self.options;
+        let context = PassContext::new(&ctx, target, threads, &pass.options, self.rules);
         run(&context, module)?;
         functions(&ctx, module).into_iter().for_each(|func| mark(&ctx, pass, func.body));
         Ok(vec![context.into_notes()])
@@ -198,12 +202,12 @@ impl Execution<'_> {
     ) -> Result<Vec<Notes>, Vec<Diagnostic>> {
         let ctx = module.ctx.clone();
         let funcs = functions(&ctx, module);
-        let (target, threads) = (self.options.target, self.options.threads);
+        let (target, threads, rules) = (self.options.target, self.options.threads, self.rules);
         let one = |func: Function<'_>| {
             if let Some(error) = stage_error(&ctx, pass, &func) {
                 return Err(vec![error]);
             }
-            let context = PassContext::new(&ctx, target, threads, &pass.options);
+            let context = PassContext::new(&ctx, target, threads, &pass.options, rules);
             if !is_done(&ctx, pass, func.body) {
                 run(&context, func.body)?;
                 mark(&ctx, pass, func.body);

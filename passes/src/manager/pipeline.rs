@@ -1,15 +1,18 @@
 //! Which passes run, in which order.
 
 use std::fmt;
+use std::sync::Arc;
 
 use ir::{Diagnostic, Location};
 
 use super::{Options, PassDef, PassRun, Registry, Stage, StageRule};
+use crate::rewrite::RuleSet;
 
 /// A row of passes, completed with the mandatory ones. It prints as the text that reads back as itself.
 #[derive(Clone)]
 pub struct Pipeline {
     items: Vec<Item>,
+    rules: Arc<RuleSet>,
 }
 
 /// One element of a pipeline.
@@ -71,7 +74,8 @@ impl Pipeline {
     /// All stages that the registry has, in order; functions that have reached one skip it.
     pub fn canonical(registry: &Registry) -> Pipeline {
         let defs = Stage::ALL.into_iter().filter_map(|stage| registry.of_stage(stage));
-        Pipeline { items: defs.map(|def| Item::Pass(inserted(def, Location::UNKNOWN))).collect() }
+        let items = defs.map(|def| Item::Pass(inserted(def, Location::UNKNOWN))).collect();
+        Pipeline { items, rules: registry.rules().clone() }
     }
 
     /// These passes, with the mandatory stages that they lack inserted.
@@ -81,12 +85,20 @@ impl Pipeline {
     pub fn new(mut items: Vec<Item>, registry: &Registry) -> Result<Pipeline, Vec<Diagnostic>> {
         let mut completion = Completion { registry, reached: None, errors: Vec::new() };
         completion.complete(&mut items);
-        if completion.errors.is_empty() { Ok(Pipeline { items }) } else { Err(completion.errors) }
+        match completion.errors.is_empty() {
+            true => Ok(Pipeline { items, rules: registry.rules().clone() }),
+            false => Err(completion.errors),
+        }
     }
 
     /// The elements.
     pub fn items(&self) -> &[Item] {
         &self.items
+    }
+
+    /// The rules that the passes may use: those of the registry that it was made with.
+    pub fn rules(&self) -> &RuleSet {
+        &self.rules
     }
 
     /// The passes in the order in which they run.

@@ -1,8 +1,11 @@
-//! Which passes there are.
+//! Which passes and which rules there are.
+
+use std::sync::Arc;
 
 use ir::{Body, Diagnostic, Module};
 
 use super::{OptionDef, PassContext, Stage, StageRule};
+use crate::rewrite::{Rule, RuleSet};
 
 /// The row of a pass.
 pub struct PassDef {
@@ -37,10 +40,11 @@ pub enum PassRun {
     Module(fn(&PassContext<'_>, &mut Module) -> Result<(), Vec<Diagnostic>>),
 }
 
-/// The passes that pipelines may name.
+/// The passes that pipelines may name, and the rules by which `canonicalize` rewrites.
 #[derive(Clone)]
 pub struct Registry {
     passes: Vec<&'static PassDef>,
+    rules: Arc<RuleSet>,
 }
 
 impl Default for Registry {
@@ -50,15 +54,16 @@ impl Default for Registry {
 }
 
 impl Registry {
-    /// No passes.
+    /// No passes and no rules.
     pub fn empty() -> Registry {
-        Registry { passes: Vec::new() }
+        Registry { passes: Vec::new(), rules: Arc::default() }
     }
 
-    /// Our own passes.
+    /// Our own passes and rules.
     pub fn new() -> Registry {
         let mut registry = Registry::empty();
         crate::PASSES.iter().for_each(|def| registry.register(def));
+        crate::canonicalize::RULES.iter().for_each(|rules| registry.register_rules(rules));
         registry
     }
 
@@ -66,6 +71,17 @@ impl Registry {
     pub fn register(&mut self, def: &'static PassDef) {
         assert!(self.get(def.name).is_none(), "two passes are named `{}`", def.name);
         self.passes.push(def);
+    }
+
+    /// Adds rules for `canonicalize`. A name that is taken is a defect of whoever registers it.
+    pub fn register_rules(&mut self, rules: &'static [Rule]) {
+        let set = Arc::make_mut(&mut self.rules);
+        rules.iter().for_each(|rule| set.add(rule));
+    }
+
+    /// The rules by which `canonicalize` rewrites.
+    pub fn rules(&self) -> &Arc<RuleSet> {
+        &self.rules
     }
 
     /// The pass of this name.

@@ -10,7 +10,8 @@ use std::sync::LazyLock;
 use egg::Id;
 
 use super::graph::Graph;
-use super::pattern::{Match, Pattern, Reader};
+use super::matching::Match;
+use crate::pattern::{Pattern, Reader};
 
 mod scale;
 mod views;

@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 
 use super::graph::{Graph, Node};
 use super::laws::{LAWS, Law};
-use super::pattern::Match;
+use super::matching::Match;
 
 /// How far an e-graph may grow.
 #[derive(Clone, Copy, Debug)]

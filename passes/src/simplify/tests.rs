@@ -6,6 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::SIMPLIFY;
 use crate::manager::{Options, PassContext, PassRun, PlainTarget};
+use crate::rewrite::RuleSet;
 
 /// A function whose only block is being written.
 struct Program<'a> {
@@ -94,7 +95,8 @@ impl<'a> Program<'a> {
         let before = self.run(&inputs);
         let options = Options::defaults(SIMPLIFY.options);
         let PassRun::Function(run) = SIMPLIFY.run else { panic!("simplify runs on functions") };
-        run(&PassContext::new(self.ctx, &PlainTarget, 1, &options), &mut self.body).unwrap();
+        run(&PassContext::new(self.ctx, &PlainTarget, 1, &options, &RuleSet::default()), &mut self.body)
+            .unwrap();
         let name = |op| self.ctx.op_name_str(self.body.name(op));
         let names: Vec<&str> = self.body.ops(self.block()).map(name).collect();
         let names: Vec<&str> = names.iter().filter_map(|name| name.strip_prefix("nn.")).collect();

@@ -6,7 +6,7 @@ use ir::{Attr, Context};
 
 use super::super::fold;
 use super::super::graph::{Graph, Node, add_constant, add_op, add_op_like, ask};
-use super::super::pattern::Match;
+use super::super::matching::Match;
 
 fn shape(graph: &Graph<'_>, id: Id) -> Option<Vec<u64>> {
     graph.analysis.ctx.static_shape(graph[id].data.ty)

@@ -5,7 +5,7 @@ use ir::Attr;
 use ir::opdef::InferInput;
 
 use super::super::graph::{Graph, Node, add_op, add_op_like, ask};
-use super::super::pattern::Match;
+use super::super::matching::Match;
 
 fn ints(graph: &Graph<'_>, node: &Node, name: &str) -> Option<Vec<i64>> {
     ask(graph, node, |input| input.ints(name).ok())

@@ -1,13 +1,6 @@
-//! Where the left side of a law occurs, and how its right side is made.
+//! Where the left side of a law occurs in an e-graph, and how its right side is made there.
 //!
-//! ```text
-//! (nn.mul ?x (nn.sigmoid ?x))   an operation with its operands; the same variable stands for equal values
-//! $w                            a variable that takes only what is known before the program runs
-//! 0.5                           a constant all of whose elements are this number (to 6 digits)
-//! ```
-//!
-//! The operands of a commutative operation match in either order. Attributes of a matched operation are ignored, unless
-//! the law's right side asks for them; an operation of a right side has none.
+//! A number of a law matches to 6 digits.
 
 use egg::Id;
 use ir::Traits;
@@ -15,19 +8,7 @@ use smallvec::SmallVec;
 
 use super::fold;
 use super::graph::{Graph, Node, OpHead, add_constant, add_op};
-
-/// One side of a law.
-#[derive(Debug, PartialEq)]
-pub(super) enum Pattern {
-    /// A variable with its number.
-    Var(usize),
-    /// A variable that takes weights only.
-    Weight(usize),
-    /// A constant of equal elements.
-    Number(f64),
-    /// An operation.
-    Op(&'static str, Vec<Pattern>),
-}
+use crate::pattern::Pattern;
 
 /// What a left side found.
 #[derive(Clone, Debug, Default)]
@@ -38,74 +19,7 @@ pub(super) struct Match {
     pub(super) vars: SmallVec<[Id; 4]>,
 }
 
-/// Reads patterns that share variables: the two sides of a law.
-#[derive(Default)]
-pub(super) struct Reader {
-    names: Vec<&'static str>,
-}
-
-impl Reader {
-    /// Reads a side. The tables of laws are ours, so that a fault in one is a defect.
-    pub(super) fn read(&mut self, text: &'static str) -> Pattern {
-        let mut rest = text;
-        let pattern = self.pattern(&mut rest);
-        assert!(rest.trim().is_empty(), "`{rest}` stands behind the pattern `{text}`");
-        pattern
-    }
-
-    fn pattern(&mut self, rest: &mut &'static str) -> Pattern {
-        *rest = rest.trim_start();
-        if let Some(inner) = rest.strip_prefix('(') {
-            *rest = inner;
-            return self.operation(rest);
-        }
-        let word = word(rest);
-        match word.chars().next() {
-            Some('?') => Pattern::Var(self.variable(&word[1..])),
-            Some('$') => Pattern::Weight(self.variable(&word[1..])),
-            _ => Pattern::Number(word.parse().expect("a pattern holds variables, numbers and operations")),
-        }
-    }
-
-    fn operation(&mut self, rest: &mut &'static str) -> Pattern {
-        let name = word(rest);
-        let mut children = Vec::new();
-        loop {
-            *rest = rest.trim_start();
-            if let Some(behind) = rest.strip_prefix(')') {
-                *rest = behind;
-                return Pattern::Op(name, children);
-            }
-            children.push(self.pattern(rest));
-        }
-    }
-
-    fn variable(&mut self, name: &'static str) -> usize {
-        let known = self.names.iter().position(|known| *known == name);
-        known.unwrap_or_else(|| {
-            self.names.push(name);
-            self.names.len() - 1
-        })
-    }
-}
-
-fn word(rest: &mut &'static str) -> &'static str {
-    let end = rest.find(|c: char| c.is_whitespace() || c == '(' || c == ')').unwrap_or(rest.len());
-    assert!(end > 0, "a word is missing at `{rest}`");
-    let word = &rest[..end];
-    *rest = &rest[end..];
-    word
-}
-
 impl Pattern {
-    /// The name of the outermost operation.
-    pub(super) fn root(&self) -> &'static str {
-        match self {
-            Pattern::Op(name, _) => name,
-            _ => panic!("the left side of a law is an operation"),
-        }
-    }
-
     /// All ways in which the pattern matches with `node` as its outermost operation.
     pub(super) fn matches(&self, graph: &Graph<'_>, node: &Node) -> Vec<Match> {
         let Pattern::Op(_, children) = self else { return Vec::new() };

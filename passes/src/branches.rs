@@ -1,0 +1,114 @@
+//! How the branches between blocks are read and changed.
+//!
+//! What a branch hands to each block stands among its operands, is said by attributes, and noted with its successors. Whoever
+//! changes one of them changes all three here.
+
+use ir::attrs::AttrData;
+use ir::opdef::Branch;
+use ir::{Attr, Block, Body, Context, Kind, Op, Successor, Value};
+use rustc_hash::FxHashMap;
+
+/// The ways into each block: the terminators, each with the number of its successor, in the order of the blocks.
+pub type Ways = FxHashMap<Block, Vec<(Op, usize)>>;
+
+/// All ways between the blocks of a body.
+pub fn ways(body: &Body) -> Ways {
+    let mut ways = Ways::default();
+    for op in body.all_blocks().filter_map(|block| body.last_op(block)) {
+        for (number, successor) in body.successors(op).iter().enumerate() {
+            ways.entry(successor.block).or_default().push((op, number));
+        }
+    }
+    ways
+}
+
+/// Which branch an operation is, if it is one.
+pub fn branch(ctx: &Context, body: &Body, op: Op) -> Option<Branch> {
+    match body.at(ctx, op).kind() {
+        Kind::Branch(branch) => Some(branch),
+        _ => None,
+    }
+}
+
+/// Whether operand `index` of a branch becomes an argument of a block.
+pub fn is_handed_on(body: &Body, op: Op, index: usize) -> bool {
+    let takes = |successor: &Successor| {
+        let first = successor.first_operand as usize;
+        (first..first + successor.operand_count as usize).contains(&index)
+    };
+    body.successors(op).iter().any(takes)
+}
+
+/// What a branch hands to successor `number`.
+pub fn handed(body: &Body, op: Op, number: usize) -> Vec<Value> {
+    let Successor { first_operand, operand_count, .. } = body.successors(op)[number];
+    (first_operand..first_operand + operand_count).map(|index| body.operand(op, index as usize)).collect()
+}
+
+/// The block and the arguments of each successor of a branch.
+pub fn targets(body: &Body, op: Op) -> Vec<(Block, Vec<Value>)> {
+    let successors = body.successors(op).iter().enumerate();
+    successors.map(|(number, successor)| (successor.block, handed(body, op, number))).collect()
+}
+
+/// Whether the arguments of a block can be changed: it is entered by branches only.
+pub fn owns_its_args(ctx: &Context, body: &Body, block: Block, ways: &Ways) -> bool {
+    let is_entry = body.region_of(block).is_none_or(|region| body.entry(region) == Some(block));
+    let mut into = ways.get(&block).into_iter().flatten();
+    !is_entry && into.all(|(op, _)| branch(ctx, body, *op).is_some())
+}
+
+/// Removes arguments of a block, which nobody reads, and what the branches to it hand over for them. `indices` rise.
+pub fn remove_args(ctx: &Context, body: &mut Body, block: Block, ways: &Ways, indices: &[usize]) {
+    for &(op, number) in ways.get(&block).into_iter().flatten() {
+        let mut targets = targets(body, op);
+        let mut index = 0;
+        targets[number].1.retain(|_| {
+            index += 1;
+            !indices.contains(&(index - 1))
+        });
+        retarget(ctx, body, op, &targets);
+    }
+    indices.iter().rev().for_each(|index| body.remove_arg(block, *index));
+}
+
+/// Makes a branch go to these blocks with these arguments, as many as it has successors.
+pub fn retarget(ctx: &Context, body: &mut Body, op: Op, targets: &[(Block, Vec<Value>)]) {
+    let own = body.successors(op)[0].first_operand as usize;
+    let mut operands: Vec<Value> = body.operands(op).take(own).collect();
+    let mut successors = Vec::with_capacity(targets.len());
+    for (block, args) in targets {
+        let (first_operand, operand_count) = (operands.len() as u32, args.len() as u32);
+        successors.push(Successor { block: *block, first_operand, operand_count });
+        operands.extend(args);
+    }
+    body.set_operands(op, &operands);
+    body.set_successors(op, successors);
+    let counts: Vec<usize> = targets.iter().map(|target| target.1.len()).collect();
+    match branch(ctx, body, op) {
+        Some(Branch::Condition) => {
+            let sizes = sizes(ctx, &[own, counts[0], counts[1]]);
+            body.set_attr(ctx, op, "operandSegmentSizes", sizes);
+        }
+        Some(Branch::Switch) => {
+            let all = sizes(ctx, &[own, counts[0], counts[1..].iter().sum()]);
+            body.set_attr(ctx, op, "operandSegmentSizes", all);
+            body.set_attr(ctx, op, "case_operand_segments", sizes(ctx, &counts[1..]));
+        }
+        Some(Branch::Always) | None => {}
+    }
+}
+
+/// `array<i32: ...>`.
+pub fn sizes(ctx: &Context, sizes: &[usize]) -> Attr {
+    let bytes = sizes.iter().flat_map(|size| (*size as i32).to_le_bytes()).collect();
+    ctx.attr(AttrData::DenseArray { elem: ctx.int(32), bytes })
+}
+
+/// Makes a branch go to one block, whatever decided before.
+pub fn go_to(ctx: &Context, body: &mut Body, op: Op, block: Block, args: &[Value]) {
+    body.set_name(op, ctx.op_name("cf.br"));
+    body.set_properties(op, Attr::EMPTY);
+    body.set_operands(op, args);
+    body.set_successors(op, vec![Successor { block, first_operand: 0, operand_count: args.len() as u32 }]);
+}

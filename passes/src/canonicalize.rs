@@ -1,0 +1,82 @@
+//! How a function is brought into the form that other passes expect.
+//!
+//! All rules that the registry knows are applied until none applies ([`crate::rewrite`]), and blocks that nothing
+//! reaches or that only continue another one are gone:
+//!
+//! ```text
+//! %0 = arith.constant 1 : i32             %0 = arith.constant 3 : i32
+//! %1 = arith.constant 2 : i32       =>    %1 = arith.addi %x, %0 : i32
+//! %2 = arith.addi %0, %1 : i32
+//! %3 = arith.addi %2, %x : i32
+//! ```
+//!
+//! Every rule holds to the bit: what it makes computes the same as what it replaces, rounding, NaN and the sign of zero
+//! included. Laws that hold for numbers only are those of `simplify`.
+
+mod arith;
+mod blocks;
+mod branches;
+mod flow;
+mod general;
+mod nn;
+
+use ir::{Body, Diagnostic, Region};
+
+use crate::dce::remove_dead;
+use crate::manager::{Example, OptionDef, OptionKind, PassContext, PassDef, PassRun, Stage, StageRule};
+use crate::rewrite::{Driver, Limits, Outcome, Rule};
+
+/// Our own rules: those of every row, of control flow, and of each dialect.
+pub static RULES: &[&[Rule]] = &[general::RULES, flow::RULES, branches::RULES, arith::RULES, nn::RULES];
+
+/// The pass `canonicalize`.
+pub static CANONICALIZE: PassDef = PassDef {
+    name: "canonicalize",
+    doc: "Applies the rules of all operations until none applies: constants folded and put last, identities, conditions and \
+          loops whose way is known; then removes what nobody reads and blocks that nothing reaches.",
+    options: &[OptionDef {
+        name: "rewrites",
+        kind: OptionKind::Int { min: 1, max: 1_000_000 },
+        default: "16",
+        doc: "How often rules may apply for each operation of the function, and 1024 times more.",
+    }],
+    example: Example {
+        before: r#"func.func @f(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %0 = nn.constant dense<1.0> : tensor<2xf32>
+  %1 = nn.constant dense<2.0> : tensor<2xf32>
+  %2 = nn.add %0, %1 : tensor<2xf32>
+  %3 = nn.add %2, %x : tensor<2xf32>
+  return %3 : tensor<2xf32>
+}"#,
+        after: r#"module {
+  func.func @f(%arg0: tensor<2xf32>) -> tensor<2xf32> {
+    %0 = nn.constant dense<3.000000e+00> : tensor<2xf32>
+    %1 = nn.add %arg0, %0 : tensor<2xf32>
+    return %1 : tensor<2xf32>
+  }
+}"#,
+    },
+    stage: StageRule::UpTo(Stage::Simplify),
+    run: PassRun::Function(run),
+};
+
+fn run(cx: &PassContext<'_>, func: &mut Body) -> Result<(), Vec<Diagnostic>> {
+    let per_op = usize::try_from(cx.options.int("rewrites")).expect("the option's least value is 1");
+    let ops = func.roots().iter().map(|root| count(func, *root)).sum();
+    let mut driver = Driver::new(cx.rules, Limits { per_op }, ops);
+    loop {
+        driver.run(cx.ctx, func).map_err(|error| vec![error])?;
+        if blocks::simplify(cx.ctx, func) == Outcome::Unchanged {
+            break;
+        }
+    }
+    driver.counts().for_each(|(rule, count)| cx.count(rule, count));
+    cx.count("removed", remove_dead(cx.ctx, func));
+    Ok(())
+}
+
+/// How many operations a region holds.
+fn count(body: &Body, region: Region) -> usize {
+    let ops = body.blocks(region).iter().flat_map(|block| body.ops(*block));
+    ops.map(|op| 1 + body.regions(op).iter().map(|inner| count(body, *inner)).sum::<usize>()).sum()
+}

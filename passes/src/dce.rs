@@ -1,0 +1,172 @@
+//! Which operations nobody needs.
+//!
+//! An operation is needed if it has an effect, or if something needed reads a result of it. What a branch hands to a block
+//! is needed only if the argument that takes it is, so that a value which only goes round a loop of blocks is not; such
+//! arguments go too. O(operations + operands).
+//!
+//! ```text
+//! cf.br ^bb1(%x, %n)                               cf.br ^bb1(%x)
+//! ^bb1(%a, %i):                              =>    ^bb1(%a):
+//!   %j = arith.addi %i, %one                         cf.cond_br %c, ^bb1(%a), ^bb2
+//!   cf.cond_br %c, ^bb1(%a, %j), ^bb2
+//! ```
+//!
+//! Source: the mark phase of Cytron et al. (1991), "Efficiently Computing Static Single Assignment Form", 7.1, without its
+//! control dependence: branches are kept.
+
+use cranelift_entity::EntitySet;
+use ir::body::ValueDef;
+use ir::{Block, Body, Context, Diagnostic, Op, Region, Value};
+
+use crate::branches::{self, Ways};
+use crate::effects::is_pure;
+use crate::manager::{Example, PassContext, PassDef, PassRun, StageRule};
+
+/// The pass `dce`.
+pub static DCE: PassDef = PassDef {
+    name: "dce",
+    doc: "Removes pure operations whose results nobody reads, and block arguments that nobody reads.",
+    options: &[],
+    example: Example {
+        before: r#"func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = nn.exp %x : tensor<4xf32>
+  return %x : tensor<4xf32>
+}"#,
+        after: r#"module {
+  func.func @f(%arg0: tensor<4xf32>) -> tensor<4xf32> {
+    return %arg0 : tensor<4xf32>
+  }
+}"#,
+    },
+    stage: StageRule::Any,
+    run: PassRun::Function(run),
+};
+
+fn run(cx: &PassContext<'_>, func: &mut Body) -> Result<(), Vec<Diagnostic>> {
+    cx.count("removed", remove_dead(cx.ctx, func));
+    Ok(())
+}
+
+/// Removes the pure operations and the block arguments that nobody needs; gives how many operations there were.
+pub fn remove_dead(ctx: &Context, body: &mut Body) -> u64 {
+    let roots = body.roots().to_vec();
+    let ways = branches::ways(body);
+    let mut needs = Needs::new(ctx, body, &ways);
+    roots.iter().for_each(|root| needs.effects_of(*root));
+    needs.follow();
+    let Needs { ops, values, .. } = needs;
+    let dead_args = dead_args(ctx, body, &ways, &values);
+    let mut dead = Vec::new();
+    roots.iter().for_each(|root| collect_dead(body, &ops, *root, &mut dead));
+    for op in &dead {
+        body.regions(*op).to_vec().into_iter().for_each(|region| body.erase_blocks(region));
+        body.set_operands(*op, &[]);
+    }
+    for (block, indices) in dead_args {
+        branches::remove_args(ctx, body, block, &ways, &indices);
+    }
+    dead.iter().for_each(|op| body.erase(*op));
+    dead.len() as u64
+}
+
+/// What is needed, as far as it is known.
+struct Needs<'b> {
+    ctx: &'b Context,
+    body: &'b Body,
+    ops: EntitySet<Op>,
+    values: EntitySet<Value>,
+    /// Needed operations whose operands and regions have not been looked at.
+    open: Vec<Op>,
+    /// Needed block arguments, of which the same is true.
+    open_args: Vec<(Block, usize)>,
+    ways: &'b Ways,
+}
+
+impl<'b> Needs<'b> {
+    fn new(ctx: &'b Context, body: &'b Body, ways: &'b Ways) -> Needs<'b> {
+        Needs {
+            ctx,
+            body,
+            ops: EntitySet::with_capacity(body.op_capacity()),
+            values: EntitySet::with_capacity(body.value_capacity()),
+            open: Vec::new(),
+            open_args: Vec::new(),
+            ways,
+        }
+    }
+
+    /// What a region runs is needed if it has an effect or ends a block.
+    fn effects_of(&mut self, region: Region) {
+        let body = self.body;
+        for op in body.blocks(region).iter().flat_map(|block| body.ops(*block)) {
+            if !is_pure(self.ctx, body, op) {
+                self.op(op);
+            }
+        }
+    }
+
+    fn op(&mut self, op: Op) {
+        if self.ops.insert(op) {
+            self.open.push(op);
+        }
+    }
+
+    fn value(&mut self, value: Value) {
+        if self.values.insert(value) {
+            match self.body.def(value) {
+                ValueDef::Result(op, _) => self.op(op),
+                ValueDef::Arg(block, index) => self.open_args.push((block, index)),
+            }
+        }
+    }
+
+    /// Goes from what is needed to what that needs, to the end.
+    fn follow(&mut self) {
+        loop {
+            if let Some(op) = self.open.pop() {
+                self.operands_of(op);
+            } else if let Some((block, index)) = self.open_args.pop() {
+                for &(op, number) in self.ways.get(&block).into_iter().flatten() {
+                    let handed = branches::handed(self.body, op, number);
+                    handed.get(index).into_iter().for_each(|value| self.value(*value));
+                }
+            } else {
+                return;
+            }
+        }
+    }
+
+    fn operands_of(&mut self, op: Op) {
+        let body = self.body;
+        let is_branch = branches::branch(self.ctx, body, op).is_some();
+        for (index, value) in body.operands(op).enumerate() {
+            if !(is_branch && branches::is_handed_on(body, op, index)) {
+                self.value(value);
+            }
+        }
+        body.regions(op).iter().for_each(|region| self.effects_of(*region));
+    }
+}
+
+/// The arguments that nobody needs of each block that is only entered by branches.
+fn dead_args(ctx: &Context, body: &Body, ways: &Ways, values: &EntitySet<Value>) -> Vec<(Block, Vec<usize>)> {
+    let mut out = Vec::new();
+    for block in body.all_blocks() {
+        let args = body.args(block).iter().enumerate();
+        let dead: Vec<usize> = args.filter(|(_, arg)| !values.contains(**arg)).map(|(i, _)| i).collect();
+        if !dead.is_empty() && branches::owns_its_args(ctx, body, block, ways) {
+            out.push((block, dead));
+        }
+    }
+    out
+}
+
+/// The operations that are not needed, the outermost of each nest only.
+fn collect_dead(body: &Body, needed: &EntitySet<Op>, region: Region, dead: &mut Vec<Op>) {
+    for op in body.blocks(region).iter().flat_map(|block| body.ops(*block)) {
+        match needed.contains(op) {
+            true => body.regions(op).iter().for_each(|inner| collect_dead(body, needed, *inner, dead)),
+            false => dead.push(op),
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! How a function is rewritten by rules until none applies.
+//!
+//! A [`Rule`] looks at one operation, its *root*, and puts something simpler in its place. Most are laws of one line; those
+//! that need attributes, regions or blocks are functions:
+//!
+//! ```
+//! use passes::rewrite::{Applied, Roots, Rewriter, Rule};
+//!
+//! static RULES: &[Rule] = &[
+//!     Rule::law("neg-neg", "(my.neg (my.neg ?x))", "?x"),
+//!     Rule::code("empty-loop", "A loop that does nothing is gone.", Roots::Op("my.loop"), empty_loop),
+//! ];
+//!
+//! fn empty_loop(rewriter: &mut Rewriter<'_>, op: ir::Op) -> Option<Applied> {
+//!     let body = rewriter.body();
+//!     let is_empty = body.regions(op).iter().all(|region| body.blocks(*region).is_empty());
+//!     is_empty.then(|| rewriter.replace(op, &[]))
+//! }
+//! # let mut registry = passes::manager::Registry::new();
+//! registry.register_rules(RULES);
+//! ```
+//!
+//! The pass `canonicalize` applies all rules that its registry knows, together with two that hold of every row: pure
+//! operations on small constants become constants, and what nobody reads goes.
+//!
+//! The driver ([`Driver`]) keeps a queue of operations to look at: at first all, in text order; then whatever an
+//! application may have brought nearer to another one: the operation's readers, what it read, and what was made. So
+//! nothing depends on the order of handles. How often rules may apply is bounded by the size of the function: rules that undo each other are told by
+//! name.
+//!
+//! This is the greedy driver of LLVM's MLIR with a queue in place of a stack: where rules go in a circle,
+//! everything else has come to rest when the bound is met, so that the last rules to apply are those at fault.
+
+mod driver;
+mod fold;
+mod law;
+mod rewriter;
+mod rule;
+
+#[cfg(test)]
+mod tests;
+
+pub use driver::{Driver, Limits, Outcome};
+pub use rewriter::{Applied, Rewriter};
+pub use rule::{Action, Apply, Roots, Rule, RuleSet};

@@ -1,0 +1,227 @@
+//! How rules change a body.
+//!
+//! Every change tells the driver what to look at again, so rules change the body in no other way.
+
+use std::collections::VecDeque;
+
+use cranelift_entity::EntitySet;
+use ir::body::OpRef;
+use ir::interp::Tensor;
+use ir::{Attr, Block, Body, Builder, Context, Op, OpSpec, Traits, Type, Value};
+
+use crate::constants;
+
+/// Says that a rule applied: only changes make it.
+#[derive(Debug)]
+pub struct Applied(());
+
+/// A body that is being rewritten.
+pub struct Rewriter<'r> {
+    ctx: &'r Context,
+    body: &'r mut Body,
+    queue: VecDeque<Op>,
+    queued: EntitySet<Op>,
+}
+
+impl<'r> Rewriter<'r> {
+    /// A body of which nothing is to be looked at yet.
+    pub(super) fn new(ctx: &'r Context, body: &'r mut Body) -> Rewriter<'r> {
+        Rewriter { ctx, body, queue: VecDeque::new(), queued: EntitySet::new() }
+    }
+
+    /// The context of all handles.
+    pub fn ctx(&self) -> &'r Context {
+        self.ctx
+    }
+
+    /// The body as it is.
+    pub fn body(&self) -> &Body {
+        self.body
+    }
+
+    /// An operation, with what is needed to ask about it.
+    pub fn at(&self, op: Op) -> OpRef<'_> {
+        self.body.at(self.ctx, op)
+    }
+
+    /// The elements of a value that a constant defines, if they are few and written in the program.
+    pub fn constant(&self, value: Value) -> Option<Tensor> {
+        constants::tensor(self.ctx, self.body, value)
+    }
+
+    /// The number of a value that is one constant integer (a boolean: 0 or 1).
+    pub fn integer(&self, value: Value) -> Option<i128> {
+        constants::integer(self.ctx, &self.constant(value)?)
+    }
+
+    /// Makes an operation before another, with its location; none if its result types can't be inferred from operands and
+    /// attributes, and are not given.
+    pub fn build_before(&mut self, before: Op, name: &str, spec: OpSpec<'_>) -> Option<Op> {
+        let op = Builder::before(self.ctx, self.body, before).build(name, spec).ok()?;
+        self.look_at(op);
+        Some(op)
+    }
+
+    /// Makes an operation of one result before another.
+    pub fn value_before(
+        &mut self,
+        before: Op,
+        name: &str,
+        operands: &[Value],
+        attrs: &[(&str, Attr)],
+    ) -> Option<Value> {
+        let op = self.build_before(before, name, OpSpec { operands, attrs, ..OpSpec::default() })?;
+        Some(self.body.result(op, 0))
+    }
+
+    /// Makes a constant before an operation, of the kind that stands among its operands, or theirs; else an
+    /// `nn.constant` for a tensor of a type that this takes, and an `arith.constant` for anything else.
+    pub fn constant_before(&mut self, before: Op, value: Attr, ty: Type) -> Option<Value> {
+        let name = self.constant_name(before, ty);
+        let spec = OpSpec { attrs: &[("value", value)], results: Some(&[ty]), ..OpSpec::default() };
+        let op = self.build_before(before, name, spec)?;
+        Some(self.body.result(op, 0))
+    }
+
+    fn constant_name(&self, before: Op, ty: Type) -> &'static str {
+        let is_tensor = self.ctx.type_data(ty).tensor_shape().is_some();
+        let constants = self.body.operands(before).filter_map(|value| self.body.defining_op(value));
+        let mut like = constants.map(|op| self.at(op)).filter(|op| op.has(Traits::CONSTANT));
+        let like = like.find(|op| {
+            let is_like = self.ctx.type_data(op.result_type(0)).tensor_shape().is_some() == is_tensor;
+            is_like && op.def().is_some()
+        });
+        match like.and_then(|op| op.def()) {
+            Some(def) => def.name,
+            None if is_tensor => "nn.constant",
+            None => "arith.constant",
+        }
+    }
+
+    /// Puts values in the place of an operation's results, and removes it with its regions.
+    pub fn replace(&mut self, op: Op, values: &[Value]) -> Applied {
+        assert_eq!(values.len(), self.body.result_count(op), "every result has a value in its place");
+        let results: Vec<Value> = self.body.results(op).collect();
+        for (result, value) in results.into_iter().zip(values) {
+            self.forward(result, *value);
+        }
+        self.erase(op)
+    }
+
+    /// Makes every reader of a value read another one.
+    pub fn forward(&mut self, old: Value, new: Value) -> Applied {
+        let readers: Vec<Op> = self.body.uses(old).map(|read| read.op).collect();
+        readers.into_iter().for_each(|reader| self.look_at(reader));
+        self.body.replace_uses(old, new);
+        Applied(())
+    }
+
+    /// Removes an operation whose results nobody reads, with its regions.
+    pub fn erase(&mut self, op: Op) -> Applied {
+        self.look_at_operands(op);
+        self.look_at_captured(op);
+        self.body.erase(op);
+        Applied(())
+    }
+
+    /// Changes an operation where it stands: its operands, attributes or successors, or its name.
+    pub fn update(&mut self, op: Op, change: impl FnOnce(&Context, &mut Body)) -> Applied {
+        self.look_at_operands(op);
+        change(self.ctx, self.body);
+        self.look_at_readers(op);
+        self.look_at(op);
+        Applied(())
+    }
+
+    /// Moves what a block runs before an operation, with these values for its arguments; gives what its terminator hands
+    /// over. The block is left empty.
+    pub fn inline_block(&mut self, block: Block, before: Op, args: &[Value]) -> Vec<Value> {
+        let params = self.body.args(block).to_vec();
+        assert_eq!(params.len(), args.len(), "every argument of the block is given");
+        for (param, arg) in params.into_iter().zip(args) {
+            self.forward(param, *arg);
+        }
+        let end = self.body.last_op(block).expect("a block has a terminator");
+        let handed: Vec<Value> = self.body.operands(end).collect();
+        self.erase(end);
+        for op in self.body.ops(block).collect::<Vec<_>>() {
+            self.body.detach(op);
+            self.body.insert_before(op, before);
+            self.look_at(op);
+        }
+        handed
+    }
+
+    /// Makes an operation again without some operands and results, which nobody reads; its regions move there.
+    pub fn rebuild_without(&mut self, op: Op, operands: &[usize], results: &[usize]) -> Op {
+        let body = &mut *self.body;
+        assert!(body.child(op).is_none(), "{op} is isolated");
+        let kept = |left_out: &[usize], index: usize| !left_out.contains(&index);
+        let (_, values): (Vec<usize>, Vec<Value>) =
+            body.operands(op).enumerate().filter(|(index, _)| kept(operands, *index)).unzip();
+        let old: Vec<Value> =
+            body.results(op).enumerate().filter(|(index, _)| kept(results, *index)).map(|r| r.1).collect();
+        let types: Vec<Type> = old.iter().map(|result| body.ty(*result)).collect();
+        let new = body.make_op(body.name(op), &values, &types, body.location(op));
+        body.set_properties(new, body.properties(op));
+        body.set_attrs(new, body.attrs(op));
+        body.insert_before(new, op);
+        for region in body.regions(op).to_vec() {
+            let to = body.add_op_region(new);
+            for block in body.blocks(region).to_vec() {
+                body.detach_block(block);
+                body.attach_block(to, block);
+            }
+        }
+        for (old, new) in old.into_iter().zip(self.body.results(new)) {
+            self.forward(old, new);
+        }
+        self.erase(op);
+        self.look_at(new);
+        new
+    }
+
+    /// Has an operation looked at (again).
+    pub(super) fn look_at(&mut self, op: Op) {
+        if self.queued.insert(op) {
+            self.queue.push_back(op);
+        }
+    }
+
+    /// The next operation to look at.
+    pub(super) fn next(&mut self) -> Option<Op> {
+        while let Some(op) = self.queue.pop_front() {
+            self.queued.remove(op);
+            if self.body.block_of(op).is_some() {
+                return Some(op);
+            }
+        }
+        None
+    }
+
+    fn look_at_readers(&mut self, op: Op) {
+        let results = self.body.results(op);
+        let readers: Vec<Op> =
+            results.flat_map(|result| self.body.uses(result)).map(|read| read.op).collect();
+        readers.into_iter().for_each(|reader| self.look_at(reader));
+    }
+
+    /// What an operation reads may be dead when it is gone.
+    fn look_at_operands(&mut self, op: Op) {
+        let operands: Vec<Op> =
+            self.body.operands(op).filter_map(|value| self.body.defining_op(value)).collect();
+        operands.into_iter().for_each(|operand| self.look_at(operand));
+    }
+
+    /// The same of what its regions read.
+    fn look_at_captured(&mut self, op: Op) {
+        for region in self.body.regions(op).to_vec() {
+            for block in self.body.blocks(region).to_vec() {
+                for inner in self.body.ops(block).collect::<Vec<_>>() {
+                    self.look_at_operands(inner);
+                    self.look_at_captured(inner);
+                }
+            }
+        }
+    }
+}
