@@ -3,6 +3,7 @@
 mod bench;
 mod inputs;
 mod list;
+mod output;
 mod passes;
 mod place;
 mod plan;
@@ -10,8 +11,7 @@ mod run;
 mod summary;
 
 use std::ffi::OsString;
-use std::fs;
-use std::io::{self, Write};
+use std::fmt::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -113,14 +113,8 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>, allocator: &CountingA
 }
 
 /// Writes text to a file, or to standard output; a reader that went away is no fault.
-fn write_output(text: &str, output: Option<&PathBuf>) -> Result<(), Failure> {
-    match output {
-        Some(path) => {
-            fs::write(path, text).map_err(|error| Failure::input(format!("{}: {error}", path.display())))
-        }
-        None => match io::stdout().lock().write_all(text.as_bytes()) {
-            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::input(error.to_string())),
-            _ => Ok(()),
-        },
-    }
+fn write_output(text: &str, path: Option<&PathBuf>) -> Result<(), Failure> {
+    let mut output = output::Output::to(path);
+    let done = output.write_str(text).map_err(|_| Failure::input("the output can't be written"));
+    output.finish(done)
 }

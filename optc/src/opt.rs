@@ -3,6 +3,8 @@
 //! The command line, the lit tests and any other tool (`my-opt`, with passes and dialects of its own) call the same
 //! function, with what they know in a [`Setup`].
 
+use std::borrow::Cow;
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -33,8 +35,8 @@ pub struct Setup<'a> {
 pub struct Source<'a> {
     /// What diagnostics call it.
     pub name: &'a str,
-    /// The text.
-    pub text: &'a str,
+    /// The text; one that is handed over is not copied.
+    pub text: Cow<'a, str>,
     /// The file; a model whose weights the text takes may lie beside it.
     pub path: Option<&'a Path>,
     /// What stands for weights that were stripped from that model.
@@ -44,7 +46,7 @@ pub struct Source<'a> {
 impl<'a> Source<'a> {
     /// A text that comes from no file.
     pub fn new(name: &'a str, text: &'a str) -> Source<'a> {
-        Source { name, text, path: None, stripped: StrippedWeights::Refuse }
+        Source { name, text: Cow::Borrowed(text), path: None, stripped: StrippedWeights::Refuse }
     }
 }
 
@@ -178,23 +180,43 @@ impl Setup<'_> {
     pub fn opt_text(
         &self,
         args: &OptArgs,
-        source: &Source<'_>,
+        source: Source<'_>,
         say: &dyn Fn(&str),
     ) -> Result<String, Failure> {
+        let mut printed = String::new();
+        self.opt(args, source, say, &mut printed)?;
+        Ok(printed)
+    }
+
+    /// As [`Setup::opt_text`], but prints to `out`, piece by piece where the text has no parts.
+    ///
+    /// # Errors
+    /// As [`Setup::opt_text`], and where `out` takes no more.
+    pub fn opt(
+        &self,
+        args: &OptArgs,
+        mut source: Source<'_>,
+        say: &dyn Fn(&str),
+        out: &mut dyn Write,
+    ) -> Result<(), Failure> {
         if args.print_pipeline {
-            return self.pipeline_text(args);
+            return put(out, &self.pipeline_text(args)?);
         }
-        let parts = if args.split_input_file { split(source.text) } else { vec![source.text.to_owned()] };
-        let mut outputs = Vec::with_capacity(parts.len());
+        let text = std::mem::take(&mut source.text);
+        if !args.split_input_file {
+            return self.opt_part(args, &source, text.into_owned(), say, out);
+        }
+        let mut outputs = Vec::new();
         let mut faults = Vec::new();
-        for part in parts {
-            match self.opt_part(args, source, part, say) {
-                Ok(output) => outputs.push(output),
+        for part in split(&text) {
+            let mut output = String::new();
+            match self.opt_part(args, &source, part, say, &mut output) {
+                Ok(()) => outputs.push(output),
                 Err(Failure::Input(more)) => faults.extend(more),
                 Err(usage) => return Err(usage),
             }
         }
-        if faults.is_empty() { Ok(outputs.join("// -----\n")) } else { Err(Failure::Input(faults)) }
+        if faults.is_empty() { put(out, &outputs.join("// -----\n")) } else { Err(Failure::Input(faults)) }
     }
 
     fn opt_part(
@@ -203,7 +225,8 @@ impl Setup<'_> {
         source: &Source<'_>,
         text: String,
         say: &dyn Fn(&str),
-    ) -> Result<String, Failure> {
+        out: &mut dyn Write,
+    ) -> Result<(), Failure> {
         let ctx = self.context();
         let fail = |faults: Vec<Diagnostic>| Failure::diagnostics(&ctx, &faults);
         if args.verify_diagnostics {
@@ -217,12 +240,12 @@ impl Setup<'_> {
                 },
             };
             expected::compare(&ctx, source.name, &announced, &told).map_err(Failure::Input)?;
-            return Ok(output);
+            return put(out, &output);
         }
         match self.read(args, source, text, &ctx) {
             Err(Refused::Failure(failure)) => Err(failure),
             Err(Refused::Faults(faults)) => Err(fail(faults)),
-            Ok(mut module) => self.opt_module(args, &mut module, say),
+            Ok(mut module) => self.opt_module(args, &mut module, say, out),
         }
     }
 
@@ -240,21 +263,22 @@ impl Setup<'_> {
         Ok(module)
     }
 
-    /// Runs the passes over a module and prints it.
+    /// Runs the passes over a module and prints it, piece by piece.
     ///
     /// # Errors
-    /// All faults of the first stage that has some.
+    /// All faults of the first stage that has some, or that `out` takes no more.
     pub fn opt_module(
         &self,
         args: &OptArgs,
         module: &mut Module,
         say: &dyn Fn(&str),
-    ) -> Result<String, Failure> {
+        out: &mut dyn Write,
+    ) -> Result<(), Failure> {
         let ctx = module.ctx.clone();
         let remarks = self.run(args, module, say);
         let remarks = remarks.map_err(|faults| Failure::diagnostics(&ctx, &faults))?;
         remarks.iter().for_each(|remark| say(&format!("{}\n", remark.render(&ctx))));
-        Ok(ir::text::print_with(module, &args.print_options()))
+        ir::text::write(module, &args.print_options(), out).map_err(|_| unwritable())
     }
 
     /// Runs the passes; gives the remarks that were asked for.
@@ -296,6 +320,14 @@ impl Setup<'_> {
             ..RunOptions::new(self.target)
         })
     }
+}
+
+fn put(out: &mut dyn Write, text: &str) -> Result<(), Failure> {
+    out.write_str(text).map_err(|_| unwritable())
+}
+
+fn unwritable() -> Failure {
+    Failure::input("the output can't be written")
 }
 
 fn told(args: &OptArgs, report: &Report) -> String {

@@ -152,7 +152,7 @@ pub fn setup() -> Setup<'static> {
 /// All that comes out.
 fn output(setup: &Setup<'_>, args: &OptArgs, name: &str, input: &str) -> Result<String, String> {
     let told = RefCell::new(String::new());
-    let done = setup.opt_text(args, &Source::new(name, input), &|text| told.borrow_mut().push_str(text));
+    let done = setup.opt_text(args, Source::new(name, input), &|text| told.borrow_mut().push_str(text));
     let told = told.into_inner();
     match done {
         Ok(printed) => {

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::output::Output;
 use super::{FileArgs, write_output};
 use crate::failure::Failure;
 use crate::load::{load, read_text};
@@ -23,22 +24,22 @@ pub(super) struct PassesArgs {
 
 pub(super) fn run(args: &PassesArgs) -> Result<(), Failure> {
     let setup = Setup { threads: runtime::available_threads().clamp(1, 2), ..Setup::default() };
-    let printed = match &args.file {
-        _ if args.opt.print_pipeline => setup.pipeline_text(&args.opt)?,
-        None => return Err(Failure::Usage("a file is required".to_owned())),
-        Some(file) => transformed(&setup, &args.opt, file)?,
-    };
-    write_output(&printed, args.output.as_ref())
-}
-
-fn transformed(setup: &Setup<'_>, args: &OptArgs, file: &FileArgs) -> Result<String, Failure> {
     let say = |text: &str| eprint!("{text}");
-    if file.file.extension().is_some_and(|extension| extension == "onnx") {
+    let file = match &args.file {
+        _ if args.opt.print_pipeline => {
+            return write_output(&setup.pipeline_text(&args.opt)?, args.output.as_ref());
+        }
+        None => return Err(Failure::Usage("a file is required".to_owned())),
+        Some(file) => file,
+    };
+    let mut output = Output::to(args.output.as_ref());
+    let done = if file.file.extension().is_some_and(|extension| extension == "onnx") {
         let mut module = load(&file.file, &file.options())?;
-        return setup.opt_module(args, &mut module, &say);
-    }
-    let (name, text) = read_text(&file.file)?;
-    let source =
-        Source { name: &name, text: &text, path: Some(&file.file), stripped: file.options().stripped };
-    setup.opt_text(args, &source, &say)
+        setup.opt_module(&args.opt, &mut module, &say, &mut output)
+    } else {
+        let (name, text) = read_text(&file.file)?;
+        let (path, stripped) = (Some(file.file.as_path()), file.options().stripped);
+        setup.opt(&args.opt, Source { name: &name, text: text.into(), path, stripped }, &say, &mut output)
+    };
+    output.finish(done)
 }

@@ -1,0 +1,53 @@
+//! Where printed text goes: a file, or standard output.
+
+use std::fmt;
+use std::fs::File;
+use std::io::{self, ErrorKind, Write};
+use std::path::PathBuf;
+
+use crate::failure::Failure;
+
+/// Takes text piece by piece. A file is opened with the first piece, so that a failure before it leaves none.
+pub(super) struct Output<'a> {
+    path: Option<&'a PathBuf>,
+    file: Option<File>,
+    error: Option<io::Error>,
+}
+
+impl<'a> Output<'a> {
+    /// The file of this path, or standard output.
+    pub(super) fn to(path: Option<&'a PathBuf>) -> Output<'a> {
+        Output { path, file: None, error: None }
+    }
+
+    fn put(&mut self, text: &str) -> io::Result<()> {
+        match (self.path, &mut self.file) {
+            (None, _) => {
+                let mut stdout = io::stdout().lock();
+                stdout.write_all(text.as_bytes())?;
+                stdout.flush()
+            }
+            (Some(_), Some(file)) => file.write_all(text.as_bytes()),
+            (Some(path), file) => file.insert(File::create(path)?).write_all(text.as_bytes()),
+        }
+    }
+
+    /// What the work amounts to, with what became of its text; a reader that went away is no fault.
+    pub(super) fn finish(self, done: Result<(), Failure>) -> Result<(), Failure> {
+        match (self.error, self.path) {
+            (None, _) => done,
+            (Some(error), _) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+            (Some(error), Some(path)) => Err(Failure::input(format!("{}: {error}", path.display()))),
+            (Some(error), None) => Err(Failure::input(error.to_string())),
+        }
+    }
+}
+
+impl fmt::Write for Output<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.put(text).map_err(|error| {
+            self.error = Some(error);
+            fmt::Error
+        })
+    }
+}
