@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use cranelift_entity::packed_option::PackedOption;
-use cranelift_entity::{EntityList, EntityRef, ListPool, PrimaryMap};
+use cranelift_entity::{EntityList, ListPool, PrimaryMap};
 
 use crate::entities::{Attr, Block, Child, Location, Op, OpName, Region, Type, Use, Value};
 
@@ -21,6 +21,7 @@ mod uses;
 mod tests;
 
 pub use op_ref::OpRef;
+pub use ops::OpParts;
 pub use uses::{UseRef, Uses};
 
 /// The tables of an isolated operation.
@@ -34,6 +35,7 @@ pub struct Body {
     ops: PrimaryMap<Op, OpRecord>,
     uses: PrimaryMap<Use, UseRecord>,
     values: PrimaryMap<Value, ValueRecord>,
+    args: PrimaryMap<ArgIndex, ArgRecord>,
     blocks: PrimaryMap<Block, BlockRecord>,
     regions: PrimaryMap<Region, RegionRecord>,
     extras: PrimaryMap<ExtraIndex, Extra>,
@@ -46,6 +48,10 @@ pub struct Body {
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct ExtraIndex(u32);
 cranelift_entity::entity_impl!(ExtraIndex, "extra");
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct ArgIndex(u32);
+cranelift_entity::entity_impl!(ArgIndex, "arg");
 
 /// One operation.
 #[derive(Clone)]
@@ -96,23 +102,37 @@ struct UseRecord {
 struct ValueRecord {
     ty: Type,
     owner: Owner,
-    index: u32,
     first_use: PackedOption<Use>,
 }
 
-/// The operation or block that defines a value, in four bytes.
+/// Which block an argument is of, and which of its arguments.
+#[derive(Clone)]
+struct ArgRecord {
+    block: Block,
+    index: u32,
+}
+
+/// The operation that defines a value, or its place among the arguments of blocks, in four bytes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Owner(u32);
 
 impl Owner {
-    const BLOCK_TAG: u32 = 1 << 31;
+    const ARG_TAG: u32 = 1 << 31;
 
     fn op(op: Op) -> Owner {
-        Owner(op.index() as u32)
+        Owner(op.as_u32())
     }
 
-    fn block(block: Block) -> Owner {
-        Owner(block.index() as u32 | Self::BLOCK_TAG)
+    fn arg(arg: ArgIndex) -> Owner {
+        Owner(arg.as_u32() | Self::ARG_TAG)
+    }
+
+    fn as_arg(self) -> Option<ArgIndex> {
+        (self.0 & Self::ARG_TAG != 0).then(|| ArgIndex::from_u32(self.0 & !Self::ARG_TAG))
+    }
+
+    fn as_op(self) -> Option<Op> {
+        (self.0 & Self::ARG_TAG == 0).then(|| Op::from_u32(self.0))
     }
 }
 
@@ -149,6 +169,7 @@ impl Body {
             ops: PrimaryMap::new(),
             uses: PrimaryMap::new(),
             values: PrimaryMap::new(),
+            args: PrimaryMap::new(),
             blocks: PrimaryMap::new(),
             regions: PrimaryMap::new(),
             extras: PrimaryMap::new(),
@@ -194,11 +215,23 @@ impl Body {
         self.blocks.len()
     }
 
-    /// Makes room for so many more operations, operands and results.
+    /// How many operands operations ever had, all together.
+    pub fn operand_capacity(&self) -> usize {
+        self.uses.len()
+    }
+
+    /// Makes room for so many more operations, operands and results, and no more than that.
     pub fn reserve(&mut self, ops: usize, operands: usize, values: usize) {
-        self.ops.reserve(ops);
-        self.uses.reserve(operands);
-        self.values.reserve(values);
+        self.ops.reserve_exact(ops);
+        self.uses.reserve_exact(operands);
+        self.values.reserve_exact(values);
+    }
+
+    /// Gives back room that nothing is in.
+    pub fn shrink_to_fit(&mut self) {
+        self.ops.shrink_to_fit();
+        self.uses.shrink_to_fit();
+        self.values.shrink_to_fit();
     }
 
     /// The type of a value.
@@ -213,20 +246,17 @@ impl Body {
 
     /// Who defines a value.
     pub fn def(&self, value: Value) -> ValueDef {
-        let record = &self.values[value];
-        let number = record.owner.0 & !Owner::BLOCK_TAG;
-        match record.owner.0 & Owner::BLOCK_TAG {
-            0 => ValueDef::Result(Op::from_u32(number), record.index as usize),
-            _ => ValueDef::Arg(Block::from_u32(number), record.index as usize),
+        let owner = self.values[value].owner;
+        match (owner.as_op(), owner.as_arg()) {
+            (Some(op), _) => ValueDef::Result(op, (value.as_u32() - self.ops[op].first_result) as usize),
+            (None, Some(arg)) => ValueDef::Arg(self.args[arg].block, self.args[arg].index as usize),
+            (None, None) => unreachable!("a value is a result or an argument"),
         }
     }
 
     /// The operation that defines a value, unless a block does.
     pub fn defining_op(&self, value: Value) -> Option<Op> {
-        match self.def(value) {
-            ValueDef::Result(op, _) => Some(op),
-            ValueDef::Arg(..) => None,
-        }
+        self.values[value].owner.as_op()
     }
 
     /// The block in which a value is defined.

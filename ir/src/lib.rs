@@ -35,7 +35,7 @@ pub mod weights;
 
 pub use attrs::{AttrData, DenseData};
 pub use blob::{Blob, ConstantSource};
-pub use body::{Body, Successor};
+pub use body::{Body, OpParts, Successor};
 pub use builder::{Builder, OpSpec};
 pub use context::{BlobHome, Context};
 pub use diag::{Diagnostic, Severity};

@@ -2,7 +2,7 @@
 
 use cranelift_entity::{EntityList, EntitySet};
 
-use super::{Block, BlockRecord, Body, Owner, RegionRecord, ValueRecord};
+use super::{ArgRecord, Block, BlockRecord, Body, Owner, RegionRecord, ValueRecord};
 use crate::entities::{Location, Op, Region, Type, Value};
 
 /// Distance of the sequence numbers of neighbours when they are dealt out.
@@ -54,7 +54,8 @@ impl Body {
     /// Adds an argument of type `ty` at the end of a block's arguments.
     pub fn add_arg(&mut self, block: Block, ty: Type) -> Value {
         let index = self.blocks[block].args.len(&self.value_lists) as u32;
-        let record = ValueRecord { ty, owner: Owner::block(block), index, first_use: None.into() };
+        let arg = self.args.push(ArgRecord { block, index });
+        let record = ValueRecord { ty, owner: Owner::arg(arg), first_use: None.into() };
         let value = self.values.push(record);
         self.blocks[block].args.push(value, &mut self.value_lists);
         value
@@ -72,7 +73,8 @@ impl Body {
         self.blocks[block].args.remove(index, &mut self.value_lists);
         for later in index..self.args(block).len() {
             let value = self.args(block)[later];
-            self.values[value].index = later as u32;
+            let arg = self.values[value].owner.as_arg().expect("arguments of blocks are arguments");
+            self.args[arg].index = later as u32;
         }
     }
 

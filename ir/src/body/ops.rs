@@ -6,19 +6,37 @@ use super::{Body, Extra, OpRecord, Owner, Successor, ValueRecord};
 use crate::context::Context;
 use crate::entities::{Attr, Child, Ident, Location, Op, OpName, Region, Type, Value};
 
+/// What an operation is, its operands and results apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpParts {
+    /// Its name.
+    pub name: OpName,
+    /// Its inherent attributes: a dictionary.
+    pub properties: Attr,
+    /// Its other attributes: a dictionary.
+    pub attrs: Attr,
+    /// Where it comes from.
+    pub location: Location,
+}
+
 impl Body {
     /// Makes an operation that stands in no block yet.
     pub fn make_op(&mut self, name: OpName, operands: &[Value], results: &[Type], location: Location) -> Op {
+        let (properties, attrs) = (Attr::EMPTY, Attr::EMPTY);
+        self.make(OpParts { name, properties, attrs, location }, operands, results)
+    }
+
+    /// Makes an operation with its attributes that stands in no block yet.
+    pub fn make(&mut self, parts: OpParts, operands: &[Value], results: &[Type]) -> Op {
         let use_count = u16::try_from(operands.len()).expect("at most 65535 operands");
         let result_count = u16::try_from(results.len()).expect("at most 65535 results");
-        let first_result = self.values.len() as u32;
         let op = self.ops.push(OpRecord {
-            name,
-            properties: Attr::EMPTY,
-            attrs: Attr::EMPTY,
-            location,
+            name: parts.name,
+            properties: parts.properties,
+            attrs: parts.attrs,
+            location: parts.location,
             first_use: self.uses.len() as u32,
-            first_result,
+            first_result: self.values.len() as u32,
             use_count,
             result_count,
             extra: None.into(),
@@ -27,11 +45,9 @@ impl Body {
             next: None.into(),
             seq: 0,
         });
-        self.push_slots(op, operands.len());
-        self.link_operands(op, operands);
-        for (index, &ty) in results.iter().enumerate() {
-            let index = index as u32;
-            self.values.push(ValueRecord { ty, owner: Owner::op(op), index, first_use: None.into() });
+        self.push_slots(op, operands);
+        for &ty in results {
+            self.values.push(ValueRecord { ty, owner: Owner::op(op), first_use: None.into() });
         }
         op
     }

@@ -86,11 +86,15 @@ impl Body {
         self.clear_operands(op);
         let record = &self.ops[op];
         if values.len() > record.use_count as usize {
-            let first = self.push_slots(op, values.len());
+            let first = self.push_slots(op, values);
             self.ops[op].first_use = first;
+        } else {
+            let first = record.first_use as usize;
+            for (index, value) in values.iter().enumerate() {
+                self.link(Use::new(first + index), *value);
+            }
         }
         self.ops[op].use_count = u16::try_from(values.len()).expect("at most 65535 operands");
-        self.link_operands(op, values);
     }
 
     /// Makes every reader of `old` read `new`.
@@ -104,19 +108,19 @@ impl Body {
         }
     }
 
-    pub(super) fn push_slots(&mut self, op: Op, count: usize) -> u32 {
+    /// Slots for the operands of `op`, each at the head of its value's uses; gives the first.
+    pub(super) fn push_slots(&mut self, op: Op, values: &[Value]) -> u32 {
         let first = self.uses.len() as u32;
-        for _ in 0..count {
-            self.uses.push(UseRecord { value: None.into(), owner: op, prev: None.into(), next: None.into() });
+        for &value in values {
+            let head = self.values[value].first_use;
+            let slot =
+                self.uses.push(UseRecord { value: value.into(), owner: op, prev: None.into(), next: head });
+            if let Some(head) = head.expand() {
+                self.uses[head].prev = slot.into();
+            }
+            self.values[value].first_use = slot.into();
         }
         first
-    }
-
-    pub(super) fn link_operands(&mut self, op: Op, values: &[Value]) {
-        let first = self.ops[op].first_use as usize;
-        for (index, value) in values.iter().enumerate() {
-            self.link(Use::new(first + index), *value);
-        }
     }
 
     pub(super) fn clear_operands(&mut self, op: Op) {

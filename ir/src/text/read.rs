@@ -20,6 +20,7 @@ use crate::module::{Aliases, Module};
 mod affine;
 mod attrs;
 mod dense;
+mod lines;
 mod locations;
 mod memo;
 mod metadata;
@@ -67,6 +68,11 @@ pub(super) struct Reader<'c> {
     has_deferred: bool,
     distinct: FxHashMap<u64, Attr>,
     memo: Memo<'c>,
+    lines: lines::Lines<'c>,
+    /// Greater numbers of values are names like others.
+    number_limit: usize,
+    /// Operands of the line that is being read; kept for their room.
+    numbers: Vec<lines::Number>,
     /// Operands of the operation that is being read; kept for its room.
     mentions: Vec<values::Mention<'c>>,
 }
@@ -138,6 +144,9 @@ impl<'c> Reader<'c> {
             has_deferred: false,
             distinct: FxHashMap::default(),
             memo: Memo::default(),
+            lines: lines::Lines::default(),
+            number_limit: source.text.len() / 8 + 16,
+            numbers: Vec::new(),
             mentions: Vec::new(),
         })
     }

@@ -4,6 +4,7 @@ use super::*;
 
 mod bad;
 mod corpus;
+mod lines;
 
 /// Reads a text and writes it, pretty, in a fresh context.
 #[track_caller]

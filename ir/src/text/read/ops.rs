@@ -4,11 +4,12 @@ use std::rc::Rc;
 
 use smallvec::SmallVec;
 
+use super::lines::Ending;
 use super::memo::Signature;
 use super::regions::Count;
 use super::values::{Frame, Mention};
 use super::{Read, Reader, shortened};
-use crate::body::{Body, Successor};
+use crate::body::{Body, OpParts, Successor};
 use crate::branch;
 use crate::entities::{Attr, Block, Location, Op, OpName, Type, Value};
 use crate::opdef::{OpDef, Traits};
@@ -47,6 +48,9 @@ const MAX_VALUES: usize = u16::MAX as usize;
 impl<'c> Reader<'c> {
     /// An operation, with the names of its results, at the end of `block`.
     pub(super) fn op(&mut self, frame: &mut Frame<'c>, block: Block) -> Read<()> {
+        if self.line(frame, block) {
+            return Ok(());
+        }
         let mut results = ResultNames::new();
         let start = self.token.start;
         if self.token.kind == Kind::Percent {
@@ -102,9 +106,8 @@ impl<'c> Reader<'c> {
         if parts.operands.len() > MAX_VALUES || types.len() > MAX_VALUES {
             return Err(self.fault(at, format!("operations have at most {MAX_VALUES} operands and results")));
         }
-        let op = frame.body.make_op(parts.name, &parts.operands, types, parts.location);
-        frame.body.set_properties(op, parts.properties);
-        frame.body.set_attrs(op, parts.attrs);
+        let Parts { name, properties, attrs, location, .. } = parts;
+        let op = frame.body.make(OpParts { name, properties, attrs, location }, &parts.operands, types);
         if let Some(child) = parts.child {
             frame.body.set_child(op, child);
         }
@@ -117,6 +120,7 @@ impl<'c> Reader<'c> {
             blocks.into_iter().for_each(|block| frame.body.attach_block(region, block));
         }
         frame.body.append(op, block);
+        self.make_room(frame);
         self.name_results(frame, op, names, at);
         Ok(())
     }
@@ -146,6 +150,8 @@ impl<'c> Reader<'c> {
         mentions.clear();
         self.expect(b'(')?;
         self.list(b')', |reader| reader.push_mention(&mut mentions))?;
+        let tail_start = self.passed;
+        let outside = std::mem::replace(&mut self.deepest, self.depth);
         let successors = self.successors(frame)?;
         let mut properties = Attr::EMPTY;
         if self.eat(b'<') {
@@ -173,6 +179,11 @@ impl<'c> Reader<'c> {
         let signature = self.signature()?;
         let operands = self.operands(frame, &mentions, &signature.inputs, at)?;
         self.mentions = mentions;
+        if successors.is_empty() && regions.is_empty() && child.is_none() {
+            let ending = Ending { name, properties, attrs, signature: signature.clone() };
+            self.remember_line(at, tail_start, ending, self.deepest - self.depth);
+        }
+        self.deepest = self.deepest.max(outside);
         let location = self.trailing_location(at)?;
         Ok(Parts {
             name,

@@ -140,7 +140,7 @@ impl<'c> Reader<'c> {
 
     /// The regions of an isolated operation, read into tables of their own.
     pub(super) fn isolated(&mut self, count: Count, arguments: &[Argument<'c>]) -> Read<Body> {
-        let mut frame = Frame::new(0);
+        let mut frame = Frame::new(0, self.token.start);
         loop {
             let blocks = self.region(&mut frame, arguments)?;
             let root = frame.body.add_root();

@@ -9,7 +9,7 @@ use crate::text::lexer::{self, Kind};
 impl<'c> Reader<'c> {
     /// The whole file, as a body with one operation.
     pub(super) fn top(&mut self) -> Read<Body> {
-        let mut frame = Frame::new(1);
+        let mut frame = Frame::new(1, self.token.start);
         let block = frame.body.add_block(frame.body.root());
         loop {
             match self.token.kind {

@@ -10,14 +10,23 @@ use crate::body::Body;
 use crate::diag::{Diagnostic, did_you_mean};
 use crate::entities::{Block, Type, Value};
 
+/// So many operations say how dense the text is.
+const FORESEEN_FROM: usize = 4096;
+
 /// An isolated operation while it is read: its tables and what names mean in them.
 pub(super) struct Frame<'c> {
     pub body: Body,
-    numbered: Vec<Slot>,
+    numbered: Vec<Packed>,
+    /// What the slots in `numbered` that are [`Packed::MANY`] hold.
+    many: Vec<Slot>,
     named: FxHashMap<&'c str, Slot>,
     /// Names defined in the regions that are open, but for the outermost, innermost last.
     nested: Vec<&'c str>,
     pub region_depth: u32,
+    /// How many operations there is room for, as far as that was foreseen.
+    pub room: usize,
+    /// Where the text of the first operation begins.
+    pub start: usize,
     forward: FxHashMap<(&'c str, u32), Forward>,
     limbo: Option<Block>,
     /// Labels of the open regions, innermost last.
@@ -34,7 +43,7 @@ pub(super) struct Label {
 }
 
 /// What a name stands for: that many values from `first` on.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 struct Slot {
     /// Index of the first value.
     first: u32,
@@ -45,6 +54,15 @@ impl Slot {
     const FREE: Slot = Slot { first: 0, count: 0 };
     /// The count of a name whose definition is at fault.
     const POISON: u32 = u32::MAX;
+}
+
+/// A slot in four bytes: one value, or the place of a slot in a table.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Packed(u32);
+
+impl Packed {
+    const FREE: Packed = Packed(u32::MAX);
+    const MANY: u32 = 1 << 31;
 }
 
 /// A value that is read before its definition.
@@ -63,13 +81,17 @@ pub(super) struct Mention<'c> {
 }
 
 impl<'c> Frame<'c> {
-    pub(super) fn new(roots: usize) -> Frame<'c> {
+    /// Tables for an isolated operation whose text begins at byte `start`.
+    pub(super) fn new(roots: usize, start: usize) -> Frame<'c> {
         Frame {
             body: Body::new(roots),
             numbered: Vec::new(),
+            many: Vec::new(),
             named: FxHashMap::default(),
             nested: Vec::new(),
             region_depth: 0,
+            room: FORESEEN_FROM,
+            start,
             forward: FxHashMap::default(),
             limbo: None,
             labels: Vec::new(),
@@ -78,18 +100,51 @@ impl<'c> Frame<'c> {
 
     fn slot(&self, index: Option<usize>, name: &str) -> Slot {
         match index {
-            Some(index) => self.numbered.get(index).copied().unwrap_or(Slot::FREE),
+            Some(index) => self.numbered.get(index).map_or(Slot::FREE, |packed| self.unpacked(*packed)),
             None => self.named.get(name).copied().unwrap_or(Slot::FREE),
         }
+    }
+
+    fn unpacked(&self, packed: Packed) -> Slot {
+        match packed {
+            Packed::FREE => Slot::FREE,
+            Packed(first) if first < Packed::MANY => Slot { first, count: 1 },
+            Packed(many) => self.many[(many & !Packed::MANY) as usize],
+        }
+    }
+
+    /// The value of this type that a number stands for, if it stands for one alone.
+    pub(super) fn single(&self, index: usize, ty: Type) -> Option<Value> {
+        let Packed(first) = *self.numbered.get(index)?;
+        let value = (first < Packed::MANY).then(|| Value::from_u32(first))?;
+        (self.body.ty(value) == ty).then_some(value)
+    }
+
+    /// Says that the number behind the last stands for a value, where that is all there is to say.
+    pub(super) fn define_next(&mut self, index: usize, value: Value) -> bool {
+        let is_plain = self.region_depth <= 1 && self.forward.is_empty() && value.as_u32() < Packed::MANY;
+        let is_next = is_plain && self.numbered.len() == index;
+        if is_next {
+            self.numbered.push(Packed(value.as_u32()));
+        }
+        is_next
     }
 
     fn set_slot(&mut self, index: Option<usize>, name: &'c str, slot: Slot) {
         match index {
             Some(index) => {
+                let packed = match slot {
+                    Slot::FREE => Packed::FREE,
+                    Slot { first, count: 1 } if first < Packed::MANY => Packed(first),
+                    many => {
+                        self.many.push(many);
+                        Packed(Packed::MANY | (self.many.len() as u32 - 1))
+                    }
+                };
                 if index >= self.numbered.len() {
-                    self.numbered.resize(index + 1, Slot::FREE);
+                    self.numbered.resize(index + 1, Packed::FREE);
                 }
-                self.numbered[index] = slot;
+                self.numbered[index] = packed;
             }
             None => {
                 self.named.insert(name, slot);
@@ -121,7 +176,7 @@ impl<'c> Reader<'c> {
             _ => false,
         };
         let value = || name.bytes().fold(0, |value, digit| value * 10 + usize::from(digit - b'0'));
-        is_number.then(value).filter(|value| *value < self.text.len() / 8 + 16)
+        is_number.then(value).filter(|value| *value < self.number_limit)
     }
 
     /// Says that a name stands for `count` values from `first` on.
@@ -207,8 +262,26 @@ impl<'c> Reader<'c> {
         }
     }
 
+    /// Foresees, once there are many operations, how many will follow, so that tables need not grow.
+    pub(super) fn make_room(&self, frame: &mut Frame<'c>) {
+        let ops = frame.body.op_capacity();
+        if ops < frame.room {
+            return;
+        }
+        let (done, left) = (self.passed - frame.start, self.text.len() - self.passed);
+        let foreseen = |count: usize| (count as u128 * left as u128 / done.max(1) as u128) as usize;
+        let more = |count: usize| foreseen(count) + foreseen(count) / 64 + FORESEEN_FROM;
+        let Frame { body, numbered, room, .. } = frame;
+        *room = ops + more(ops);
+        body.reserve(more(ops), more(body.operand_capacity()), more(body.value_capacity()));
+        numbered.reserve_exact(more(numbered.len()));
+    }
+
     /// Notes every value that was read and never defined; the frame is read to its end.
     pub(super) fn finish(&mut self, mut frame: Frame<'c>) -> Body {
+        if frame.room > FORESEEN_FROM {
+            frame.body.shrink_to_fit();
+        }
         if frame.forward.is_empty() {
             return frame.body;
         }
