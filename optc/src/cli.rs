@@ -9,6 +9,7 @@ mod place;
 mod plan;
 mod run;
 mod summary;
+mod tool;
 
 use std::ffi::OsString;
 use std::fmt::Write;
@@ -19,8 +20,11 @@ use clap::{Args, Parser, Subcommand};
 use import::onnx::StrippedWeights;
 use runtime::CountingAllocator;
 
+pub use tool::tool;
+
 use crate::failure::Failure;
 use crate::load::LoadOptions;
+use crate::opt::Setup;
 
 /// A compiler pass framework with an MLIR-like IR, whose speciality is memory.
 ///
@@ -86,23 +90,31 @@ pub(crate) fn parse_threads(text: &str) -> Result<usize, String> {
 pub fn main(arguments: impl IntoIterator<Item = OsString>, allocator: &CountingAllocator) -> ExitCode {
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
-        Err(error) => {
-            let status = u8::try_from(error.exit_code()).unwrap_or(2);
-            return match error.print() {
-                Ok(()) => ExitCode::from(status),
-                Err(_) => ExitCode::from(2),
-            };
-        }
+        Err(error) => return misused(&error),
     };
+    let setup = Setup { threads: runtime::available_threads().clamp(1, 2), ..Setup::default() };
     let done = match cli.verb {
-        None => passes::run(&cli.passes),
+        None => passes::run(&setup, &cli.passes),
         Some(Verb::Run(args)) => run::run(&args),
         Some(Verb::Plan(args)) => plan::run(&args),
         Some(Verb::Bench(args)) => bench::run(&args, allocator),
         Some(Verb::Place(args)) => place::run(&args),
-        Some(Verb::Passes(args)) => list::passes(&args),
-        Some(Verb::Ops(args)) => list::ops(&args),
+        Some(Verb::Passes(args)) => list::passes(&setup, &args),
+        Some(Verb::Ops(args)) => list::ops(&setup, &args),
     };
+    exit(done)
+}
+
+/// Prints help, the version, or what is wrong with the arguments.
+fn misused(error: &clap::Error) -> ExitCode {
+    let status = u8::try_from(error.exit_code()).unwrap_or(2);
+    match error.print() {
+        Ok(()) => ExitCode::from(status),
+        Err(_) => ExitCode::from(2),
+    }
+}
+
+fn exit(done: Result<(), Failure>) -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {

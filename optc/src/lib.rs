@@ -22,6 +22,7 @@ pub mod compile;
 pub mod expect;
 mod expected;
 pub mod failure;
+pub mod lit;
 pub mod load;
 pub mod model;
 pub mod opt;

@@ -1,7 +1,7 @@
 //! What `optc --passes=... FILE` does to a text.
 //!
 //! The command line, the lit tests and any other tool (`my-opt`, with passes and dialects of its own) call the same
-//! function, with what they know in a [`Setup`].
+//! function, with what they know in a [`Setup`]. The `main` of such a tool is [`crate::cli::tool`].
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -21,6 +21,8 @@ use crate::load::restore_weights;
 
 /// What a tool knows.
 pub struct Setup<'a> {
+    /// What it is called on its command line and in the first line of its tests.
+    pub name: &'static str,
     /// The passes that it may run.
     pub registry: Registry,
     /// The machine that it compiles for.
@@ -118,7 +120,7 @@ pub struct OptArgs {
 impl Default for Setup<'_> {
     /// Our own passes and dialects, this processor, one thread.
     fn default() -> Self {
-        Setup { registry: Registry::new(), target: &Cpu, dialects: Vec::new(), threads: 1 }
+        Setup { name: "optc", registry: Registry::new(), target: &Cpu, dialects: Vec::new(), threads: 1 }
     }
 }
 

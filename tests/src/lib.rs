@@ -1,6 +1,5 @@
 //! The project's own checks: lit runner, law tests, real models, tidy checks, generators.
 
-pub mod lit;
 pub mod programs;
 pub mod random;
 pub mod source;

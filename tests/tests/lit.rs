@@ -4,7 +4,8 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, Failed, Trial};
-use tests::lit::{Mode, files, run_file, setup};
+use optc::lit::{Mode, files, run_file};
+use optc::opt::Setup;
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
@@ -24,5 +25,5 @@ fn main() -> ExitCode {
 }
 
 fn run(path: &Path, mode: Mode) -> Result<(), Failed> {
-    run_file(&setup(), path, mode).map_err(Failed::from)
+    run_file(&Setup::default(), path, mode).map_err(Failed::from)
 }

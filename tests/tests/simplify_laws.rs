@@ -7,8 +7,8 @@ use std::path::Path;
 
 use ir::Module;
 use ir::interp::{Tensor, run};
+use optc::opt::Setup;
 use passes::manager::{Pipeline, RunOptions};
-use tests::lit::setup;
 
 /// A law's two sides may differ in the last bits of what they sum up.
 const TOLERANCE: f32 = 1e-5;
@@ -38,7 +38,7 @@ fn check(law: &str) -> Result<(), String> {
 }
 
 fn check_text(law: &str, text: String) -> Result<(), String> {
-    let setup = setup();
+    let setup = Setup::default();
     let ctx = setup.context();
     let before = ir::text::parse(&ctx, law, text).map_err(|faults| faults[0].render(&ctx))?;
     let mut after = before.clone();

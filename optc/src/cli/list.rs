@@ -3,13 +3,14 @@
 use std::fmt::Write;
 
 use clap::Args;
+use ir::Kind;
 use ir::diag::did_you_mean;
 use ir::opdef::{Arity, AttrKind, OpDef, Presence};
-use ir::{Context, Kind};
-use passes::manager::{PassDef, Registry};
+use passes::manager::PassDef;
 
 use super::write_output;
 use crate::failure::Failure;
+use crate::opt::Setup;
 
 /// What is described.
 #[derive(Args)]
@@ -18,8 +19,8 @@ pub(super) struct NameArgs {
     name: Option<String>,
 }
 
-pub(super) fn passes(args: &NameArgs) -> Result<(), Failure> {
-    let registry = Registry::new();
+pub(super) fn passes(setup: &Setup<'_>, args: &NameArgs) -> Result<(), Failure> {
+    let registry = &setup.registry;
     let mut text = String::new();
     match &args.name {
         None => registry.iter().for_each(|def| line(&mut text, def.name, def.doc)),
@@ -31,8 +32,8 @@ pub(super) fn passes(args: &NameArgs) -> Result<(), Failure> {
     write_output(&text, None)
 }
 
-pub(super) fn ops(args: &NameArgs) -> Result<(), Failure> {
-    let ctx = Context::new();
+pub(super) fn ops(setup: &Setup<'_>, args: &NameArgs) -> Result<(), Failure> {
+    let ctx = setup.context();
     let mut text = String::new();
     match &args.name {
         None => ctx.dialects().flat_map(ir::Dialect::ops).for_each(|def| line(&mut text, def.name, def.doc)),

@@ -22,8 +22,7 @@ pub(super) struct PassesArgs {
     opt: OptArgs,
 }
 
-pub(super) fn run(args: &PassesArgs) -> Result<(), Failure> {
-    let setup = Setup { threads: runtime::available_threads().clamp(1, 2), ..Setup::default() };
+pub(super) fn run(setup: &Setup<'_>, args: &PassesArgs) -> Result<(), Failure> {
     let say = |text: &str| eprint!("{text}");
     let file = match &args.file {
         _ if args.opt.print_pipeline => {

@@ -1,4 +1,4 @@
-//! How a test that is one file of IR text is run.
+//! How a test that is one file of IR text is run; also for crates with passes and dialects of their own.
 //!
 //! ```text
 //! // RUN: optc --passes=dce
@@ -16,17 +16,27 @@
 //! comment behind it is all that comes out: first what goes to standard error, then what goes to standard output. If the
 //! input is refused, the diagnostics are the output. A program that comes out must print as itself when it is read again.
 //!
-//! [`Mode::Bless`] writes the output into the file. [`check`] does the same with strings, for tests beside the code.
-//! Everything takes a [`Setup`], so that a crate with passes and dialects of its own can test them in the same way.
+//! [`run_folder`] runs every such file in a folder, [`Mode::Bless`] writes the output into the files. [`check`] does the same
+//! with strings, for tests beside the code. All take a [`Setup`], and the first line names its tool, so that a crate with
+//! passes and dialects of its own tests them in the same way:
+//!
+//! ```no_run
+//! use optc::lit::{Mode, run_folder};
+//! use optc::opt::Setup;
+//!
+//! let my_opt = Setup { name: "my-opt", ..Setup::default() };
+//! run_folder(&my_opt, "lit-tests".as_ref(), Mode::from_environment().unwrap()).unwrap();
+//! ```
 
 use std::cell::RefCell;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use optc::opt::{OptArgs, Setup, Source};
 use passes::manager::unified_diff;
 
-const RUN: &str = "// RUN: optc";
+use crate::opt::{OptArgs, Setup, Source};
+
+const RUN: &str = "// RUN: ";
 const OUTPUT: &str = "// ----- output";
 
 /// What happens where a file and what comes out differ.
@@ -73,6 +83,19 @@ pub fn files(folder: &Path) -> Result<Vec<PathBuf>, String> {
     Ok(found)
 }
 
+/// Runs the tests in all files of a folder; gives how many there are.
+///
+/// # Errors
+/// If the folder can't be read or has no test; else what is wrong with each file that fails.
+pub fn run_folder(setup: &Setup<'_>, folder: &Path, mode: Mode) -> Result<usize, String> {
+    let files = files(folder)?;
+    if files.is_empty() {
+        return Err(format!("{}: there is no .mlir file", folder.display()));
+    }
+    let faults: Vec<String> = files.iter().filter_map(|path| run_file(setup, path, mode).err()).collect();
+    if faults.is_empty() { Ok(files.len()) } else { Err(faults.join("\n\n")) }
+}
+
 /// Runs the test in a file.
 ///
 /// # Errors
@@ -99,7 +122,9 @@ pub fn run_file(setup: &Setup<'_>, path: &Path, mode: Mode) -> Result<(), String
 /// If the text is no test, or what comes out does not read back as itself.
 pub fn run_text(setup: &Setup<'_>, name: &str, content: &str) -> Result<String, String> {
     let line = content.lines().next().unwrap_or_default();
-    let arguments = line.strip_prefix(RUN).ok_or_else(|| format!("the first line is not `{RUN} ...`"))?;
+    let arguments = line.strip_prefix(RUN).and_then(|command| command.strip_prefix(setup.name));
+    let arguments = arguments.filter(|rest| rest.is_empty() || rest.starts_with(' '));
+    let arguments = arguments.ok_or_else(|| format!("the first line is not `{RUN}{} ...`", setup.name))?;
     let args = OptArgs::parse(&words(arguments)?)?;
     let marker = content.lines().position(|line| line == OUTPUT).unwrap_or(usize::MAX);
     let input: String = content.split_inclusive('\n').take(marker).collect();
@@ -113,7 +138,8 @@ pub fn run_text(setup: &Setup<'_>, name: &str, content: &str) -> Result<String, 
 /// `expected` too; spaces at the ends of both do not count.
 ///
 /// ```
-/// tests::lit::check(
+/// optc::lit::check(
+///     &optc::opt::Setup::default(),
 ///     "dce",
 ///     "func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
 ///        %0 = nn.exp %x : tensor<4xf32>
@@ -129,24 +155,11 @@ pub fn run_text(setup: &Setup<'_>, name: &str, content: &str) -> Result<String, 
 ///
 /// # Panics
 /// If something else comes out.
-pub fn check(pipeline: &str, input: &str, expected: &str) {
-    check_with(&setup(), pipeline, input, expected);
-}
-
-/// As [`check`], with passes and dialects of the caller's.
-///
-/// # Panics
-/// If something else comes out.
-pub fn check_with(setup: &Setup<'_>, pipeline: &str, input: &str, expected: &str) {
+pub fn check(setup: &Setup<'_>, pipeline: &str, input: &str, expected: &str) {
     let args = OptArgs { passes: pipeline.to_owned(), ..OptArgs::default() };
     let found = output(setup, &args, "input", input).unwrap_or_else(|fault| panic!("{fault}"));
     let (found, expected) = (found.trim(), expected.trim());
     assert!(found == expected, "what came out is not what was expected:\n{}", unified_diff(expected, found));
-}
-
-/// What our own tests run with: our passes, for this processor, one thread.
-pub fn setup() -> Setup<'static> {
-    Setup::default()
 }
 
 /// All that comes out.
@@ -222,29 +235,42 @@ mod tests {
     #[test]
     fn the_output_replaces_what_the_text_says() {
         let test = format!("// RUN: optc --passes=dce\n{PROGRAM}");
-        let blessed = run_text(&setup(), "t", &test).unwrap();
+        let blessed = run_text(&Setup::default(), "t", &test).unwrap();
         assert_eq!(
             blessed,
             format!(
                 "{test}// ----- output\n// module {{\n//   func.func @f() {{\n//     return\n//   }}\n// }}\n"
             )
         );
-        assert_eq!(run_text(&setup(), "t", &blessed).unwrap(), blessed);
+        assert_eq!(run_text(&Setup::default(), "t", &blessed).unwrap(), blessed);
         let wrong = blessed.replace("//     return\n", "");
-        assert_eq!(run_text(&setup(), "t", &wrong).unwrap(), blessed);
+        assert_eq!(run_text(&Setup::default(), "t", &wrong).unwrap(), blessed);
     }
 
     #[test]
     fn what_is_refused_is_shown_with_its_place() {
-        let blessed = run_text(&setup(), "t", "// RUN: optc --passes=dec\nmodule {}\n").unwrap();
+        let blessed = run_text(&Setup::default(), "t", "// RUN: optc --passes=dec\nmodule {}\n").unwrap();
         assert!(blessed.contains("// error: there is no pass `dec`"), "{blessed}");
         assert!(blessed.contains("did you mean `dce`?"), "{blessed}");
     }
 
     #[test]
-    fn a_file_that_is_no_test_is_refused() {
-        let fault = run_text(&setup(), "t", PROGRAM).unwrap_err();
+    fn a_test_names_the_tool_that_it_is_for() {
+        let my_opt = Setup { name: "my-opt", ..Setup::default() };
+        let test = format!("// RUN: my-opt --passes=dce\n{PROGRAM}");
+        assert!(run_text(&my_opt, "t", &test).unwrap().contains("// module {"));
+        let fault = run_text(&Setup::default(), "t", &test).unwrap_err();
         assert_eq!(fault, "the first line is not `// RUN: optc ...`");
-        assert!(run_text(&setup(), "t", "// RUN: optc --pases=a\n").unwrap_err().contains("--passes"));
+        let longer = test.replace("my-opt", "my-optimizer");
+        assert!(run_text(&my_opt, "t", &longer).is_err());
+    }
+
+    #[test]
+    fn a_file_that_is_no_test_is_refused() {
+        let fault = run_text(&Setup::default(), "t", PROGRAM).unwrap_err();
+        assert_eq!(fault, "the first line is not `// RUN: optc ...`");
+        assert!(
+            run_text(&Setup::default(), "t", "// RUN: optc --pases=a\n").unwrap_err().contains("--passes")
+        );
     }
 }

@@ -1,0 +1,53 @@
+//! The command line of a tool with passes and dialects of its own.
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+
+use super::list::{self, NameArgs};
+use super::passes::{self, PassesArgs};
+use super::{exit, misused};
+use crate::opt::Setup;
+
+/// Runs passes over IR text and prints it.
+#[derive(Parser)]
+#[command(args_conflicts_with_subcommands = true, arg_required_else_help = true)]
+struct Tool {
+    #[command(subcommand)]
+    verb: Option<Verb>,
+    #[command(flatten)]
+    passes: PassesArgs,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    /// List the passes, or describe one.
+    Passes(NameArgs),
+    /// List the operations, or describe one.
+    Ops(NameArgs),
+}
+
+/// Does what the arguments of a tool say (the first is the program's own name): `my-opt --passes=... FILE`,
+/// `my-opt passes [NAME]`, `my-opt ops [NAME]`. The exit status is that of `optc`.
+///
+/// ```no_run
+/// use optc::opt::Setup;
+///
+/// fn main() -> std::process::ExitCode {
+///     optc::cli::tool(&Setup { name: "my-opt", ..Setup::default() }, std::env::args_os())
+/// }
+/// ```
+pub fn tool(setup: &Setup<'_>, arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let command = Tool::command().name(setup.name).bin_name(setup.name);
+    let matches = command.try_get_matches_from(arguments);
+    let tool = match matches.and_then(|matches| Tool::from_arg_matches(&matches)) {
+        Ok(tool) => tool,
+        Err(error) => return misused(&error),
+    };
+    exit(match tool.verb {
+        None => passes::run(setup, &tool.passes),
+        Some(Verb::Passes(args)) => list::passes(setup, &args),
+        Some(Verb::Ops(args)) => list::ops(setup, &args),
+    })
+}
