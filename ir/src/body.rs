@@ -13,6 +13,7 @@ use cranelift_entity::{EntityList, ListPool, PrimaryMap};
 use crate::entities::{Attr, Block, Child, Location, Op, OpName, Region, Type, Use, Value};
 
 mod blocks;
+mod edits;
 mod op_ref;
 mod ops;
 mod uses;
@@ -43,6 +44,7 @@ pub struct Body {
     value_lists: ListPool<Value>,
     /// Where arguments come from, where that was said.
     arg_locations: BTreeMap<Value, Location>,
+    edits: edits::Edits,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -176,6 +178,7 @@ impl Body {
             children: PrimaryMap::new(),
             value_lists: ListPool::new(),
             arg_locations: BTreeMap::new(),
+            edits: edits::Edits::default(),
         };
         body.roots = (0..roots)
             .map(|_| body.regions.push(RegionRecord { owner: None.into(), blocks: vec![] }))
@@ -195,6 +198,7 @@ impl Body {
 
     /// Adds a root region, for an isolated operation whose number of regions is found while reading.
     pub fn add_root(&mut self) -> Region {
+        self.touch();
         let region = self.regions.push(RegionRecord { owner: None.into(), blocks: vec![] });
         self.roots.push(region);
         region
@@ -241,6 +245,7 @@ impl Body {
 
     /// Changes the type of a value.
     pub fn set_ty(&mut self, value: Value, ty: Type) {
+        self.touch();
         self.values[value].ty = ty;
     }
 

@@ -24,18 +24,36 @@ mod dominance;
 mod rows;
 mod structure;
 mod symbols;
+mod work;
 
 #[cfg(test)]
 mod tests;
+
+pub use work::{Scope, Work, mark_verified};
 
 /// Checks a module.
 ///
 /// # Errors
 /// Every breach of a law, in text order of the operations.
 pub fn verify(module: &Module) -> Result<(), Vec<Diagnostic>> {
-    let mut checker = Checker::new(&module.ctx);
-    checker.tree(&module.top, Owner::NOBODY, &mut Vec::new());
-    if checker.diagnostics.is_empty() { Ok(()) } else { Err(checker.diagnostics) }
+    let work = Work::of(module, Scope::Everything);
+    let breaches = work.check(0..work.len());
+    if breaches.is_empty() { Ok(()) } else { Err(breaches) }
+}
+
+/// Checks what was changed in a module since it was verified, and marks it as verified; gives how many bodies that were.
+///
+/// # Errors
+/// Every breach of a law, in text order of the operations.
+pub fn verify_touched(module: &mut Module) -> Result<usize, Vec<Diagnostic>> {
+    let work = Work::of(module, Scope::Touched);
+    let breaches = work.check(0..work.len());
+    let count = work.body_count();
+    if !breaches.is_empty() {
+        return Err(breaches);
+    }
+    mark_verified(module);
+    Ok(count)
 }
 
 /// Checks what one isolated operation holds, without the isolated operations in it and without symbols.
@@ -75,17 +93,6 @@ struct Checker<'m> {
 impl<'m> Checker<'m> {
     fn new(ctx: &'m Context) -> Checker<'m> {
         Checker { ctx, diagnostics: Vec::new(), checked: FxHashSet::default() }
-    }
-
-    /// Checks a body, of `owner`, and all bodies in it; `tables` are the symbols around.
-    fn tree(&mut self, body: &'m Body, owner: Owner, tables: &mut Vec<symbols::Table<'m>>) {
-        self.body(body, owner);
-        tables.push(self.symbol_table(body));
-        self.calls(body, tables);
-        for (op, child) in body.children() {
-            self.tree(child, Owner::of(OpRef::new(self.ctx, body, op)), tables);
-        }
-        tables.pop();
     }
 
     /// Checks the operations of a body and how they hang together.

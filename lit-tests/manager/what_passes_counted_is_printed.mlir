@@ -10,6 +10,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 // ----- output
 // simplify              0 made
 // simplify              2 removed
+// verify                2 bodies
 // dce                   0 removed
 // module {
 //   func.func @main(%arg0: tensor<4xf32>) -> tensor<4xf32> attributes {optc.stage = "simplify"} {

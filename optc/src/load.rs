@@ -52,8 +52,8 @@ pub fn parse(
     let ctx = Arc::new(Context::new());
     let parse_options = ir::text::ParseOptions { unregistered: options.unregistered };
     let module = ir::text::parse_with(&ctx, name, text, &parse_options);
-    let module = module.map_err(|faults| Failure::diagnostics(&ctx, &faults))?;
-    ir::verify::verify(&module).map_err(|faults| Failure::diagnostics(&ctx, &faults))?;
+    let mut module = module.map_err(|faults| Failure::diagnostics(&ctx, &faults))?;
+    ir::verify::verify_touched(&mut module).map_err(|faults| Failure::diagnostics(&ctx, &faults))?;
     restore_weights(&module, path, options.stripped)?;
     Ok(module)
 }

@@ -259,8 +259,8 @@ impl Setup<'_> {
         ctx: &Arc<Context>,
     ) -> Result<Module, Refused> {
         let module = ir::text::parse_with(ctx, source.name, text, &args.parse_options());
-        let module = module.map_err(Refused::Faults)?;
-        ir::verify::verify(&module).map_err(Refused::Faults)?;
+        let mut module = module.map_err(Refused::Faults)?;
+        ir::verify::verify_touched(&mut module).map_err(Refused::Faults)?;
         restore_weights(&module, source.path, source.stripped).map_err(Refused::Failure)?;
         Ok(module)
     }

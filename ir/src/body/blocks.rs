@@ -30,12 +30,14 @@ impl Body {
     /// Puts a block that stands nowhere at the end of a region.
     pub fn attach_block(&mut self, region: Region, block: Block) {
         assert!(self.blocks[block].region.is_none(), "{block} stands in a region already");
+        self.touch();
         self.blocks[block].region = region.into();
         self.regions[region].blocks.push(block);
     }
 
     /// Takes a block, with its operations, out of its region.
     pub fn detach_block(&mut self, block: Block) {
+        self.touch();
         let region = self.blocks[block].region.take().expect("a block in a region");
         self.regions[region].blocks.retain(|other| *other != block);
     }
@@ -53,6 +55,7 @@ impl Body {
 
     /// Adds an argument of type `ty` at the end of a block's arguments.
     pub fn add_arg(&mut self, block: Block, ty: Type) -> Value {
+        self.touch();
         let index = self.blocks[block].args.len(&self.value_lists) as u32;
         let arg = self.args.push(ArgRecord { block, index });
         let record = ValueRecord { ty, owner: Owner::arg(arg), first_use: None.into() };
@@ -70,6 +73,7 @@ impl Body {
     pub fn remove_arg(&mut self, block: Block, index: usize) {
         let value = self.args(block)[index];
         assert!(!self.is_used(value), "argument {index} of {block} is read");
+        self.touch();
         self.blocks[block].args.remove(index, &mut self.value_lists);
         for later in index..self.args(block).len() {
             let value = self.args(block)[later];
@@ -186,6 +190,7 @@ impl Body {
         let Some(block) = self.ops[op].block.take() else {
             return;
         };
+        self.touch();
         let (prev, next) = (self.ops[op].prev.take(), self.ops[op].next.take());
         match prev {
             Some(prev) => self.ops[prev].next = next.into(),
@@ -199,6 +204,7 @@ impl Body {
 
     fn insert_between(&mut self, op: Op, block: Block, prev: Option<Op>, next: Option<Op>) {
         assert!(self.ops[op].block.is_none(), "{op} stands in a block already");
+        self.touch();
         let record = &mut self.ops[op];
         record.block = block.into();
         record.prev = prev.into();

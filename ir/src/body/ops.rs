@@ -59,6 +59,7 @@ impl Body {
 
     /// Gives an operation another name; its operands and results stay.
     pub fn set_name(&mut self, op: Op, name: OpName) {
+        self.touch();
         self.ops[op].name = name;
     }
 
@@ -105,6 +106,7 @@ impl Body {
 
     /// Replaces the inherent attributes.
     pub fn set_properties(&mut self, op: Op, properties: Attr) {
+        self.touch();
         match self.child_mut(op) {
             Some(child) => child.properties = properties,
             None => self.ops[op].properties = properties,
@@ -113,6 +115,7 @@ impl Body {
 
     /// Replaces the other attributes.
     pub fn set_attrs(&mut self, op: Op, attrs: Attr) {
+        self.touch();
         match self.child_mut(op) {
             Some(child) => child.attrs = attrs,
             None => self.ops[op].attrs = attrs,
@@ -149,6 +152,7 @@ impl Body {
 
     /// Adds an empty region to an operation.
     pub fn add_op_region(&mut self, op: Op) -> Region {
+        self.touch();
         let region = self.add_region(op);
         self.extra_mut(op).regions.push(region);
         region
@@ -161,6 +165,7 @@ impl Body {
 
     /// Says which blocks a terminator may go to.
     pub fn set_successors(&mut self, op: Op, successors: Vec<Successor>) {
+        self.touch();
         self.extra_mut(op).successors = successors;
     }
 
@@ -178,6 +183,7 @@ impl Body {
 
     /// Gives an operation a body of its own; the attributes that it had go with it.
     pub fn set_child(&mut self, op: Op, mut child: Body) {
+        self.touch();
         child.properties = self.properties(op);
         child.attrs = self.attrs(op);
         let index = self.children.push(Some(Box::new(child)));

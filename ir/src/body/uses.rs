@@ -131,6 +131,7 @@ impl Body {
     }
 
     fn link(&mut self, slot: Use, value: Value) {
+        self.touch();
         let head = self.values[value].first_use;
         if let Some(head) = head.expand() {
             self.uses[head].prev = slot.into();
@@ -145,6 +146,7 @@ impl Body {
     fn unlink(&mut self, slot: Use) {
         let UseRecord { value, prev, next, .. } = self.uses[slot].clone();
         let Some(value) = value.expand() else { return };
+        self.touch();
         match prev.expand() {
             Some(prev) => self.uses[prev].next = next,
             None => self.values[value].first_use = next,

@@ -6,6 +6,7 @@ use super::Checker;
 use super::rows::agree;
 use crate::attrs::AttrData;
 use crate::body::{Body, OpRef};
+use crate::context::Context;
 use crate::diag::{Diagnostic, did_you_mean};
 use crate::entities::{Op, Region, Type};
 use crate::opdef::{AttrKind, Flow, Kind, Presence};
@@ -15,36 +16,60 @@ use crate::types::TypeData;
 /// The symbols of one body, with the operations that define them.
 pub(super) struct Table<'m> {
     body: &'m Body,
+    /// The table around it.
+    around: Option<usize>,
     symbols: FxHashMap<&'m str, Op>,
+    /// A breach for each symbol that is defined again.
+    pub(super) twice: Vec<Diagnostic>,
 }
 
-impl<'m> Checker<'m> {
-    /// The symbols that the operations of a body define; notes each that is defined twice.
-    pub(super) fn symbol_table(&mut self, body: &'m Body) -> Table<'m> {
-        let mut symbols = FxHashMap::default();
-        let name = self.ctx.ident("sym_name");
+impl<'m> Table<'m> {
+    /// The symbols that the operations of a body define.
+    pub(super) fn of(ctx: &'m Context, body: &'m Body, around: Option<usize>) -> Table<'m> {
+        let mut table = Table { body, around, symbols: FxHashMap::default(), twice: Vec::new() };
+        let name = ctx.ident("sym_name");
         for &block in body.roots().iter().flat_map(|region| body.blocks(*region)) {
             for op in body.ops(block) {
-                let Some(symbol) = body.attr(self.ctx, op, name).and_then(|attr| self.ctx.str_value(attr))
-                else {
+                let Some(symbol) = body.attr(ctx, op, name).and_then(|attr| ctx.str_value(attr)) else {
                     continue;
                 };
-                if let Some(first) = symbols.insert(symbol, op) {
+                if let Some(first) = table.symbols.insert(symbol, op) {
                     let message = format!("`@{symbol}` is defined twice");
                     let diagnostic = Diagnostic::error(body.location(op), message);
-                    self.diagnostics.push(diagnostic.with_note(body.location(first), "first defined here"));
+                    table.twice.push(diagnostic.with_note(body.location(first), "first defined here"));
                 }
             }
         }
-        Table { body, symbols }
+        table
     }
 
-    /// Checks every call of a body against the function that it names.
-    pub(super) fn calls(&mut self, body: &'m Body, tables: &[Table<'m>]) {
-        self.calls_in(body, body.roots(), tables);
+    /// Whether it holds the symbols of this body.
+    pub(super) fn is_of(&self, body: &Body) -> bool {
+        std::ptr::eq(self.body, body)
+    }
+}
+
+/// The tables that a body sees: its own, and those around it.
+#[derive(Clone, Copy)]
+struct Tables<'t, 'm> {
+    all: &'t [Table<'m>],
+    nearest: usize,
+}
+
+impl<'t, 'm> Tables<'t, 'm> {
+    fn outwards(self) -> impl Iterator<Item = &'t Table<'m>> {
+        let first = self.all.get(self.nearest);
+        std::iter::successors(first, move |table| Some(&self.all[table.around?]))
+    }
+}
+
+impl<'m> Checker<'m> {
+    /// Checks every call of a body against the function that it names; `nearest` is the first table where it looks.
+    pub(super) fn calls(&mut self, body: &'m Body, tables: &[Table<'m>], nearest: usize) {
+        self.calls_in(body, body.roots(), Tables { all: tables, nearest });
     }
 
-    fn calls_in(&mut self, body: &'m Body, regions: &[Region], tables: &[Table<'m>]) {
+    fn calls_in(&mut self, body: &'m Body, regions: &[Region], tables: Tables<'_, 'm>) {
         for &block in regions.iter().flat_map(|region| body.blocks(*region)) {
             for op in body.ops(block) {
                 self.call(OpRef::new(self.ctx, body, op), tables);
@@ -55,7 +80,7 @@ impl<'m> Checker<'m> {
         }
     }
 
-    fn call(&mut self, op: OpRef<'m>, tables: &[Table<'m>]) {
+    fn call(&mut self, op: OpRef<'m>, tables: Tables<'_, 'm>) {
         let Some(def) = op.def().filter(|def| matches!(def.kind, Kind::Region(Flow::Call))) else { return };
         let is_callee = |kind, presence| kind == AttrKind::Symbol && presence == Presence::Required;
         let Some(attr) = def.attrs.iter().find(|attr| is_callee(attr.kind, attr.presence)) else { return };
@@ -68,9 +93,9 @@ impl<'m> Checker<'m> {
             return;
         }
         let name = self.ctx.str(*root);
-        let found = tables.iter().rev().find_map(|table| Some((table.body, *table.symbols.get(name)?)));
+        let found = tables.outwards().find_map(|table| Some((table.body, *table.symbols.get(name)?)));
         let Some((body, callee)) = found else {
-            let known = tables.iter().flat_map(|table| table.symbols.keys().copied());
+            let known = tables.outwards().flat_map(|table| table.symbols.keys().copied());
             let mut known: Vec<&str> = known.collect();
             known.sort_unstable();
             let help = did_you_mean(name, known).map(|help| help.replacen('`', "`@", 1));

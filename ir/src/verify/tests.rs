@@ -224,3 +224,58 @@ fn a_switch_has_a_number_for_each_case() {
         ],
     );
 }
+
+/// A module of two functions, `@f` and `@g`, which calls it; verified.
+fn verified_module() -> Module {
+    let text = "func.func @f(%x: f32) -> f32 { return %x : f32 }
+        func.func @g(%x: f32) -> f32 {
+          %0 = call @f(%x) : (f32) -> f32
+          return %0 : f32
+        }";
+    let mut module = crate::text::parse(&Arc::new(Context::new()), "t", text.to_owned()).unwrap();
+    assert_eq!(verify_touched(&mut module).unwrap(), 4);
+    assert_eq!(verify_touched(&mut module).unwrap(), 0);
+    module
+}
+
+/// The body of function `index` of a module, and the context.
+fn function(module: &mut Module, index: usize) -> (Arc<Context>, &mut Body) {
+    let ctx = module.ctx.clone();
+    (ctx, module.body_mut().children_mut().nth(index).unwrap().1)
+}
+
+#[test]
+fn a_changed_body_alone_is_verified_again() {
+    let mut module = verified_module();
+    let (ctx, f) = function(&mut module, 0);
+    let block = f.entry(f.root()).unwrap();
+    let op = f.make_op(ctx.op_name("nn.nothing"), &[], &[], Location::UNKNOWN);
+    f.insert_before(op, f.first_op(block).unwrap());
+    assert_eq!(verify_touched(&mut module).unwrap(), 1);
+    let (_, f) = function(&mut module, 0);
+    [f.last_op(block), f.first_op(block)].into_iter().flatten().for_each(|op| f.erase(op));
+    let breaches = verify_touched(&mut module).unwrap_err();
+    assert_eq!(breaches[0].message, "a block of `func.func` ends with a terminator, found nothing");
+}
+
+#[test]
+fn a_changed_signature_breaks_the_calls_in_bodies_that_were_not_changed() {
+    let mut module = verified_module();
+    let (ctx, f) = function(&mut module, 0);
+    f.properties = ctx.dict_set(f.properties, ctx.ident("sym_name"), ctx.str_attr("h"));
+    let breaches = verify_touched(&mut module).unwrap_err();
+    assert_eq!(breaches[0].message, "nothing is called `@f`");
+}
+
+#[test]
+fn parts_are_checked_side_by_side_with_the_same_outcome() {
+    let mut module = verified_module();
+    for index in 0..2 {
+        let (_, body) = function(&mut module, index);
+        body.erase(body.last_op(body.entry(body.root()).unwrap()).unwrap());
+    }
+    let work = Work::of(&module, Scope::Everything);
+    let apart: Vec<Diagnostic> = (0..work.len()).flat_map(|part| work.check(part..part + 1)).collect();
+    assert_eq!(apart.len(), 2);
+    assert_eq!(apart, work.check(0..work.len()));
+}

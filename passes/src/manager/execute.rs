@@ -1,9 +1,11 @@
 //! How a pipeline is run over a module.
 
+use std::ops::Range;
 use std::path::PathBuf;
 use std::time::Instant;
 
 use ir::diag::did_you_mean;
+use ir::verify::{Scope, Work, mark_verified};
 use ir::{Body, Context, Diagnostic, Location, Module, Target};
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -15,6 +17,11 @@ use super::{
     Statistic, Timing, crash,
 };
 use crate::rewrite::RuleSet;
+
+/// What verifying is called in times and statistics.
+const VERIFY: &str = "verify";
+/// Into how many parts the work of verifying is cut for each thread.
+const PARTS_PER_THREAD: usize = 4;
 
 /// How a pipeline is run.
 pub struct RunOptions<'a> {
@@ -167,7 +174,7 @@ impl Execution<'_> {
         notes.into_iter().for_each(|notes| self.keep(pass, notes));
         self.trace.after(pass, module)?;
         match self.options.verify {
-            Verify::AfterEach => verified(pass, module),
+            Verify::AfterEach => self.verify(pass, module),
             Verify::Never => Ok(Vec::new()),
         }
     }
@@ -221,6 +228,30 @@ impl Execution<'_> {
         in_order(results)
     }
 
+    /// Verifies what was changed; the pass that ran last is at fault for whatever is found. Gives the time.
+    fn verify(&mut self, pass: &Invocation, module: &mut Module) -> Result<Vec<Timing>, Vec<Diagnostic>> {
+        let start = Instant::now();
+        let threads = self.options.threads;
+        let work = Work::of(module, Scope::Touched);
+        let parts = work.len().div_ceil(threads * PARTS_PER_THREAD).max(1);
+        let ranges: Vec<Range<usize>> =
+            (0..work.len()).step_by(parts).map(|first| first..(first + parts).min(work.len())).collect();
+        let check = |range| work.check(range);
+        let breaches: Vec<Vec<Diagnostic>> = match (ranges.len(), threads) {
+            (0 | 1, _) | (_, 0 | 1) => ranges.into_iter().map(check).collect(),
+            _ => self.pool().install(|| ranges.into_par_iter().map(check).collect()),
+        };
+        let bodies = work.body_count() as u64;
+        if breaches.iter().any(|some| !some.is_empty()) {
+            let note = format!("found behind the pass `{pass}`, which made it so");
+            let named = |breach: Diagnostic| breach.with_note(Location::UNKNOWN, note.as_str());
+            return Err(breaches.into_iter().flatten().map(named).collect());
+        }
+        mark_verified(module);
+        self.count(VERIFY, "bodies", bodies);
+        Ok(vec![Timing { name: VERIFY.to_owned(), time: start.elapsed(), children: Vec::new() }])
+    }
+
     fn pool(&mut self) -> &ThreadPool {
         let threads = self.options.threads;
         self.pool.get_or_insert_with(|| {
@@ -229,15 +260,17 @@ impl Execution<'_> {
         })
     }
 
+    fn count(&mut self, pass: &'static str, name: &'static str, count: u64) {
+        let known = self.statistics.iter_mut().find(|line| (line.pass, line.name) == (pass, name));
+        match known {
+            Some(line) => line.count += count,
+            None => self.statistics.push(Statistic { pass, name, count }),
+        }
+    }
+
     fn keep(&mut self, pass: &Invocation, notes: Notes) {
         let name = pass.def.name;
-        for (what, count) in notes.counts {
-            let known = self.statistics.iter_mut().find(|line| (line.pass, line.name) == (name, what));
-            match known {
-                Some(line) => line.count += count,
-                None => self.statistics.push(Statistic { pass: name, name: what, count }),
-            }
-        }
+        notes.counts.into_iter().for_each(|(what, count)| self.count(name, what, count));
         if self.options.remarks.contains(name) {
             let remarks = notes.remarks.into_iter();
             self.remarks.extend(remarks.map(|diagnostic| Remark { pass: name, diagnostic }));
@@ -256,16 +289,6 @@ fn in_order(results: Vec<Result<Notes, Vec<Diagnostic>>>) -> Result<Vec<Notes>, 
         }
     }
     if errors.is_empty() { Ok(notes) } else { Err(errors) }
-}
-
-/// The time of verifying; the pass that ran last is at fault for whatever is found.
-fn verified(pass: &Invocation, module: &Module) -> Result<Vec<Timing>, Vec<Diagnostic>> {
-    let start = Instant::now();
-    ir::verify::verify(module).map_err(|errors| {
-        let note = format!("found behind the pass `{pass}`, which made it so");
-        errors.into_iter().map(|error| error.with_note(Location::UNKNOWN, note.as_str())).collect::<Vec<_>>()
-    })?;
-    Ok(vec![Timing { name: "verify".to_owned(), time: start.elapsed(), children: Vec::new() }])
 }
 
 /// A function that has a body.

@@ -273,6 +273,30 @@ fn a_pass_that_breaks_a_law_is_named() {
 }
 
 #[test]
+fn only_what_a_pass_changed_is_verified_again() {
+    let text = "func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+        %0 = nn.exp %x : tensor<4xf32>
+        %1 = nn.exp %x : tensor<4xf32>
+        %2 = nn.add %0, %1 : tensor<4xf32>
+        return %2 : tensor<4xf32>
+      }
+      func.func @g(%x: tensor<4xf32>) -> tensor<4xf32> {
+        %0 = nn.exp %x : tensor<4xf32>
+        return %x : tensor<4xf32>
+      }";
+    let ctx = Arc::new(Context::new());
+    let mut module = ir::text::parse(&ctx, "test", text.to_owned()).unwrap();
+    let pipeline = Pipeline::parse(&ctx, "cse,cse,dce,dce", &Registry::new()).unwrap();
+    let mut verified = || {
+        let report = pipeline.run(&mut module, &RunOptions::new(&PlainTarget)).unwrap();
+        report.statistics.iter().find(|line| line.pass == "verify").map(|line| line.count)
+    };
+    // At first the outermost body, the module and both functions, behind the first pass; then `g`, which `dce` changes.
+    assert_eq!(verified(), Some(4 + 1));
+    assert_eq!(verified(), Some(0));
+}
+
+#[test]
 fn the_module_is_printed_before_and_after_what_is_selected() {
     let after = TEXT.replace("@f()", "@f() attributes {renamed}");
     let before = Selection::Named(vec!["rename".into()]);

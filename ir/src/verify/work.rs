@@ -1,0 +1,127 @@
+//! What of a module is verified, in parts that can be checked side by side.
+
+use std::ops::Range;
+
+use super::symbols::Table;
+use super::{Checker, Owner};
+use crate::body::{Body, OpRef};
+use crate::context::Context;
+use crate::diag::Diagnostic;
+use crate::module::Module;
+use crate::opdef::Traits;
+
+/// How much of a module is verified.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// All.
+    Everything,
+    /// The bodies that were changed since they were verified; and all calls, if a symbol or a signature was.
+    Touched,
+}
+
+/// What is to be verified.
+pub struct Work<'m> {
+    ctx: &'m Context,
+    /// In text order.
+    parts: Vec<Part<'m>>,
+    /// The symbol tables of the module, each behind the one around it.
+    tables: Vec<Table<'m>>,
+}
+
+/// A body.
+struct Part<'m> {
+    body: &'m Body,
+    owner: Owner,
+    /// Its own table, or the nearest around it.
+    table: usize,
+    extent: Extent,
+}
+
+/// What is verified of a body.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Extent {
+    /// Everything.
+    Whole,
+    /// Whether its calls fit.
+    Calls,
+    /// Nothing.
+    Nothing,
+}
+
+impl<'m> Work<'m> {
+    /// What of a module is to be verified.
+    pub fn of(module: &'m Module, scope: Scope) -> Work<'m> {
+        let mut work = Work { ctx: &module.ctx, parts: Vec::new(), tables: Vec::new() };
+        work.collect(&module.top, Owner::NOBODY, None, scope);
+        let is_signature = |part: &Part<'_>| {
+            let is_table = work.tables[part.table].is_of(part.body);
+            !part.body.has_verified_signature() || is_table && !part.body.is_verified()
+        };
+        if scope == Scope::Everything || work.parts.iter().any(is_signature) {
+            let untouched = work.parts.iter_mut().filter(|part| part.extent == Extent::Nothing);
+            untouched.for_each(|part| part.extent = Extent::Calls);
+        }
+        work.parts.retain(|part| part.extent != Extent::Nothing);
+        work
+    }
+
+    /// How many parts there are.
+    pub fn len(&self) -> usize {
+        self.parts.len()
+    }
+
+    /// Whether there is nothing to do.
+    pub fn is_empty(&self) -> bool {
+        self.parts.is_empty()
+    }
+
+    /// How many bodies are verified as a whole.
+    pub fn body_count(&self) -> usize {
+        self.parts.iter().filter(|part| part.extent == Extent::Whole).count()
+    }
+
+    /// Checks some of the parts, in their order; gives the breaches.
+    pub fn check(&self, parts: Range<usize>) -> Vec<Diagnostic> {
+        let mut checker = Checker::new(self.ctx);
+        for part in &self.parts[parts] {
+            if part.extent == Extent::Whole {
+                checker.body(part.body, part.owner);
+            }
+            if self.tables[part.table].is_of(part.body) {
+                checker.diagnostics.extend(self.tables[part.table].twice.iter().cloned());
+            }
+            checker.calls(part.body, &self.tables, part.table);
+        }
+        checker.diagnostics
+    }
+
+    fn collect(&mut self, body: &'m Body, owner: Owner, around: Option<usize>, scope: Scope) {
+        let is_table = owner.def.is_none_or(|def| def.traits.contains(Traits::SYMBOL_TABLE));
+        let table = match around {
+            Some(around) if !is_table => around,
+            _ => {
+                self.tables.push(Table::of(self.ctx, body, around));
+                self.tables.len() - 1
+            }
+        };
+        let keeps_rows = || body.children().all(|(_, child)| child.has_verified_attrs());
+        let extent = match scope {
+            Scope::Touched if body.is_verified() && keeps_rows() => Extent::Nothing,
+            Scope::Touched | Scope::Everything => Extent::Whole,
+        };
+        self.parts.push(Part { body, owner, table, extent });
+        for (op, child) in body.children() {
+            self.collect(child, Owner::of(OpRef::new(self.ctx, body, op)), Some(table), scope);
+        }
+    }
+}
+
+/// Says that all bodies of a module, as they are, keep the laws.
+pub fn mark_verified(module: &mut Module) {
+    mark(&mut module.top);
+}
+
+fn mark(body: &mut Body) {
+    body.mark_verified();
+    body.children_mut().for_each(|(_, child)| mark(child));
+}
