@@ -158,6 +158,13 @@ impl Body {
         region
     }
 
+    /// Whether an operation has no regions, no successors and no body of its own.
+    pub fn is_plain(&self, op: Op) -> bool {
+        self.extra(op).is_none_or(|extra| {
+            extra.regions.is_empty() && extra.successors.is_empty() && extra.child.is_none()
+        })
+    }
+
     /// The blocks that a terminator may go to.
     pub fn successors(&self, op: Op) -> &[Successor] {
         self.extra(op).map_or(&[], |extra| &extra.successors)

@@ -17,7 +17,9 @@ use crate::module::Module;
 mod affine;
 mod aliases;
 mod attrs;
+mod buffer;
 mod dense;
+mod endings;
 mod lines;
 mod locations;
 mod metadata;
@@ -26,8 +28,10 @@ mod pretty;
 mod types;
 
 use aliases::{AliasNames, Subject, Turn};
+use buffer::Buffer;
+use endings::{Endings, Part};
 use lines::Lines;
-use names::{Names, Numbering};
+use names::{Named, Names, Numbering};
 
 /// How long a type or attribute in a message may be, in bytes.
 pub(super) const SHORT: usize = 200;
@@ -39,7 +43,7 @@ const CHUNK: usize = 1 << 16;
 pub(super) struct Writer<'m> {
     ctx: &'m Context,
     options: PrintOptions,
-    buffer: String,
+    buffer: Buffer,
     /// Beyond this length nothing is added to types and attributes.
     limit: usize,
     names: Names,
@@ -47,9 +51,7 @@ pub(super) struct Writer<'m> {
     /// Numbers of distinct attributes, in the order of their first appearance.
     distinct: FxHashMap<Attr, usize>,
     aliases: AliasNames,
-    /// Where the texts of dictionaries are in `dict_text`.
-    dicts: FxHashMap<Attr, (usize, usize)>,
-    dict_text: String,
+    endings: Endings,
     lines: Lines,
 }
 
@@ -71,7 +73,7 @@ pub(super) fn module(module: &Module, options: &PrintOptions, out: &mut dyn Writ
     writer.buffer.push('\n');
     writer.definitions(Turn::Behind);
     writer.metadata();
-    out.write_str(&writer.buffer)
+    out.write_str(writer.buffer.as_str())
 }
 
 /// The regions of an isolated operation.
@@ -85,14 +87,14 @@ pub(super) fn body(ctx: &Context, body: &Body) -> String {
             .expect("a string takes all text");
         writer.buffer.push('\n');
     }
-    text + &writer.buffer
+    text + writer.buffer.as_str()
 }
 
 /// The text that `write` writes, cut at `limit` bytes.
 pub(super) fn whole(ctx: &Context, limit: usize, write: impl FnOnce(&mut Writer<'_>)) -> String {
     let mut writer = Writer::new(ctx, PrintOptions::default(), limit);
     write(&mut writer);
-    let mut text = writer.buffer;
+    let mut text = writer.buffer.as_str().to_owned();
     if text.len() > limit {
         text.truncate(text.floor_char_boundary(limit));
         text.push_str("...");
@@ -116,14 +118,13 @@ impl<'m> Writer<'m> {
         Writer {
             ctx,
             options,
-            buffer: String::new(),
+            buffer: Buffer::default(),
             limit,
             names: Names::default(),
             indent: 0,
             distinct: FxHashMap::default(),
             aliases: AliasNames::default(),
-            dicts: FxHashMap::default(),
-            dict_text: String::new(),
+            endings: Endings::default(),
             lines: Lines::default(),
         }
     }
@@ -177,13 +178,14 @@ impl<'m> Writer<'m> {
     /// An operation with its results, without the end of its line.
     fn op(&mut self, scope: Scope<'m>, op: Op, out: &mut dyn Write) -> fmt::Result {
         if self.buffer.len() > CHUNK {
-            out.write_str(&self.buffer)?;
-            self.buffer.clear();
+            out.write_str(self.buffer.as_str())?;
+            self.buffer.truncate(0);
         }
         self.start_line();
         let count = scope.body.result_count(op);
         if count > 0 {
-            self.first_result(scope, op);
+            self.buffer.push('%');
+            self.names.write_value(scope.number, scope.body.result(op, 0), &mut self.buffer);
             if count > 1 {
                 self.put(format_args!(":{count}"));
             }
@@ -197,25 +199,14 @@ impl<'m> Writer<'m> {
         Ok(())
     }
 
-    fn first_result(&mut self, scope: Scope<'m>, op: Op) {
-        let first = scope.body.result(op, 0);
-        self.buffer.push('%');
-        self.names.write_value(scope.number, first, &mut self.buffer);
-    }
-
     /// `%x`, `%x#1`.
     fn value(&mut self, scope: Scope<'m>, value: Value) {
-        match scope.body.def(value) {
-            ValueDef::Result(op, index) => {
-                self.first_result(scope, op);
-                if scope.body.result_count(op) > 1 {
-                    self.put(format_args!("#{index}"));
-                }
-            }
-            ValueDef::Arg(..) => {
-                self.buffer.push('%');
-                self.names.write_value(scope.number, value, &mut self.buffer);
-            }
+        self.buffer.push('%');
+        if self.names.write_value(scope.number, value, &mut self.buffer) == Named::WithOthers
+            && let ValueDef::Result(_, index) = scope.body.def(value)
+        {
+            self.buffer.push('#');
+            self.buffer.push_number(index as u32);
         }
     }
 
@@ -240,42 +231,41 @@ impl<'m> Writer<'m> {
     /// `"name"(operands)[successors] <{properties}> (regions) {attributes} : (types) -> types`.
     fn generic_op(&mut self, scope: Scope<'m>, op: Op, out: &mut dyn Write) -> fmt::Result {
         let body = scope.body;
+        if body.is_plain(op)
+            && let Some((head, tail)) = self.endings.find(body, op)
+        {
+            self.endings.write(head, &mut self.buffer);
+            self.operands(scope, op);
+            self.endings.write(tail, &mut self.buffer);
+            return Ok(());
+        }
+        let start = self.buffer.len();
         self.quoted(self.ctx.op_name_str(body.name(op)).as_bytes());
         self.buffer.push('(');
+        let head = Part { start, end: self.buffer.len() };
         self.operands(scope, op);
+        let start = self.buffer.len();
         self.buffer.push(')');
         self.successors(scope, op);
         let properties = body.properties(op);
         if properties != Attr::EMPTY {
             self.buffer.push_str(" <");
-            self.op_dict(properties);
+            self.attr(properties);
             self.buffer.push('>');
         }
         self.region_list(scope, op, out)?;
         let attrs = body.attrs(op);
         if attrs != Attr::EMPTY {
             self.buffer.push(' ');
-            self.op_dict(attrs);
+            self.attr(attrs);
         }
         self.buffer.push_str(" : ");
         self.signature(body, op);
+        if body.is_plain(op) {
+            let tail = Part { start, end: self.buffer.len() };
+            self.endings.keep(body, op, &self.buffer, head, tail);
+        }
         Ok(())
-    }
-
-    /// A dictionary of attributes; the text of a short one is kept, as many operations have the same.
-    fn op_dict(&mut self, attrs: Attr) {
-        const SHORT_TEXT: usize = 256;
-        if let Some(&(start, end)) = self.dicts.get(&attrs) {
-            return self.buffer.push_str(&self.dict_text[start..end]);
-        }
-        let start = self.buffer.len();
-        self.attr(attrs);
-        let text = &self.buffer[start..];
-        if text.len() <= SHORT_TEXT {
-            let start = self.dict_text.len();
-            self.dict_text.push_str(text);
-            self.dicts.insert(attrs, (start, self.dict_text.len()));
-        }
     }
 
     /// ` ({...}, {...})`, if the operation has regions.

@@ -63,6 +63,7 @@ impl AliasNames {
             found: IndexMap::default(),
             types: Vec::new(),
             dicts: FxHashSet::default(),
+            last_dicts: (Attr::EMPTY, Attr::EMPTY),
             resources: Vec::new(),
         };
         visitor.op(&module.top, module.op());
@@ -103,6 +104,8 @@ struct Visitor<'m> {
     types: Vec<bool>,
     /// Attributes of operations (inherent, other) that were visited.
     dicts: FxHashSet<(Attr, Attr)>,
+    /// Those of the operation before.
+    last_dicts: (Attr, Attr),
     resources: Vec<Ident>,
 }
 
@@ -155,7 +158,9 @@ impl<'m> Visitor<'m> {
 
     /// All attributes of an operation, sorted by name.
     fn attrs(&mut self, properties: Attr, attrs: Attr) {
-        if !self.dicts.insert((properties, attrs)) {
+        if std::mem::replace(&mut self.last_dicts, (properties, attrs)) == (properties, attrs)
+            || !self.dicts.insert((properties, attrs))
+        {
             return;
         }
         let mut all = self.ctx.dict_entries(properties).to_vec();

@@ -7,6 +7,7 @@
 
 use rustc_hash::FxHashMap;
 
+use super::buffer::Buffer;
 use super::index_of;
 use crate::body::Body;
 use crate::entities::{Block, Op, Region, Value};
@@ -39,12 +40,23 @@ pub(super) struct Names {
 }
 
 struct BodyNames {
-    /// For each value, its number; that of an entry block's argument has the bit `ARGUMENT`.
+    /// For each value, its number; that of an entry block's argument has the bit `ARGUMENT`, that of one of several results
+    /// `PACK`.
     values: Vec<u32>,
     blocks: Vec<u32>,
 }
 
 const ARGUMENT: u32 = 1 << 31;
+const PACK: u32 = 1 << 30;
+
+/// Whether a name is that of one value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Named {
+    /// It is.
+    Alone,
+    /// It is that of all results of an operation.
+    WithOthers,
+}
 
 /// Numbers that are given next.
 #[derive(Clone, Copy)]
@@ -143,10 +155,13 @@ impl Names {
     }
 
     fn number_op(&mut self, body: &Body, number: u32, op: Op, next: &mut Next) {
-        if body.result_count(op) > 0 {
-            self.bodies[number as usize].values[index_of(body.result(op, 0))] = next.value;
-            next.value += 1;
+        let names = &mut self.bodies[number as usize].values;
+        match body.result_count(op) {
+            0 => return,
+            1 => names[index_of(body.result(op, 0))] = next.value,
+            _ => body.results(op).for_each(|value| names[index_of(value)] = next.value | PACK),
         }
+        next.value += 1;
     }
 
     /// The number of the body that an operation owns.
@@ -159,27 +174,17 @@ impl Names {
         self.bodies[number as usize].blocks[index_of(block)]
     }
 
-    /// Writes the name of an argument, or of an operation's first result.
-    pub(super) fn write_value(&self, number: u32, value: Value, out: &mut String) {
+    /// Writes the name that a value has, alone or with the other results of its operation.
+    pub(super) fn write_value(&self, number: u32, value: Value, out: &mut Buffer) -> Named {
         let code = self.bodies[number as usize].values[index_of(value)];
+        if code < PACK {
+            out.push_number(code);
+            return Named::Alone;
+        }
         if code & ARGUMENT != 0 {
             out.push_str("arg");
         }
-        write_number(code & !ARGUMENT, out);
+        out.push_number(code & !(ARGUMENT | PACK));
+        if code & PACK != 0 { Named::WithOthers } else { Named::Alone }
     }
-}
-
-/// Writes a number; most of a module's text are numbers of values.
-pub(super) fn write_number(mut number: u32, out: &mut String) {
-    let mut digits = [0; 10];
-    let mut start = digits.len();
-    loop {
-        start -= 1;
-        digits[start] = b'0' + (number % 10) as u8;
-        number /= 10;
-        if number == 0 {
-            break;
-        }
-    }
-    out.push_str(std::str::from_utf8(&digits[start..]).expect("digits are ASCII"));
 }
