@@ -80,6 +80,12 @@ impl Module {
     pub fn function(&self, name: &str) -> Option<&Body> {
         self.functions().map(|(_, body)| body).find(|body| body.symbol(&self.ctx) == Some(name))
     }
+
+    /// The body of the function called `name`.
+    pub fn function_mut(&mut self, name: &str) -> Option<&mut Body> {
+        let op = self.functions().find(|(_, body)| body.symbol(&self.ctx) == Some(name))?.0;
+        self.body_mut().child_mut(op)
+    }
 }
 
 impl Body {

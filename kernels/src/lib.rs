@@ -4,6 +4,22 @@
 //! chooses the blocking and the number of independent parts. Generated code embeds [`Kernel::as_bytes`] and calls
 //! [`Kernel::entry`] once for each part, with the operands' pointers in the order that the descriptor documents.
 //!
+//! ```
+//! use kernels::{Copy, Isa, Kernel};
+//!
+//! // The transpose of a matrix of 2 x 3 `f32`: for each index of the result, where it is read and where it is written.
+//! let kernel = Copy::new(&[3, 2], &[1, 3], &[2, 1], 4, Isa::detect(), 1);
+//! let (x, mut out) = ([1f32, 2.0, 3.0, 4.0, 5.0, 6.0], [0f32; 6]);
+//! let operands: [*mut u8; 2] = [out.as_mut_ptr().cast(), x.as_ptr().cast_mut().cast()];
+//! for part in 0..kernel.parts() {
+//!     // SAFETY: both operands have the six elements that the descriptor was made for, and the kernel needs no scratch.
+//!     unsafe {
+//!         kernel.entry()(kernel.as_bytes().as_ptr(), operands.as_ptr(), part, std::ptr::null_mut());
+//!     }
+//! }
+//! assert_eq!(out, [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
+//! ```
+//!
 //! The law that all kernels keep: the bits of a result depend on the shapes and operands alone, not on the instruction set, the
 //! number of threads, parts or blocks. Elementwise functions are those of [`scalar`]; a contraction's accumulator starts
 //! with bias + residual and takes the products in the order of K, each by one fused multiply-add.

@@ -1,4 +1,30 @@
 //! From IR to better IR: the pass manager, analyses, transforms and planners.
+//!
+//! What passes decide they write into the IR as attributes, where the text shows it: here two results overwrite the operand
+//! that dies, so that both lie in the caller's buffer, and the program needs no arena.
+//!
+//! ```
+//! use passes::manager::{Pipeline, PlainTarget, Registry, RunOptions};
+//! use std::sync::Arc;
+//!
+//! let ctx = Arc::new(ir::Context::new());
+//! let program = "func.func @main(%x: tensor<16xf32>) -> tensor<16xf32> {
+//!     %0 = nn.exp %x : tensor<16xf32>
+//!     %1 = nn.softmax %0 {axis = 0 : i64} : tensor<16xf32>
+//!     %2 = nn.neg %1 : tensor<16xf32>
+//!     return %2 : tensor<16xf32>
+//! }";
+//! let mut module = ir::text::parse(&ctx, "main.mlir", program.to_owned()).expect("the text is right");
+//! let pipeline = Pipeline::parse(&ctx, "inplace,plan", &Registry::new()).expect("both passes exist");
+//! pipeline.run(&mut module, &RunOptions::new(&PlainTarget)).expect("the program can be planned");
+//! let text = ir::text::print(&module);
+//! assert!(text.contains("optc.arena = 0"));
+//! assert!(text.contains(r#"%2 = nn.neg %1 {mem.place = [["out", 0, 64]], mem.tie = array<i64: 0>}"#));
+//! ```
+//!
+//! [`manager`] names passes and runs them; [`PASSES`] lists ours. [`liveness`], [`access`] and `ir`'s alias analysis are what
+//! passes ask, [`place`] is the placement problem and its planners, [`check`](mod@check) judges every plan, and [`rewrite`] is the driver for
+//! rules.
 
 pub mod access;
 pub mod branches;
