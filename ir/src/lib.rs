@@ -31,7 +31,8 @@
 //!
 //! let body = module.function_mut("main").expect("there is a function `main`");
 //! let end = body.last_op(block).expect("it returns");
-//! let negated = Builder::before(&ctx, body, end).value("nn.neg", &[body.operand(end, 0)], &[]);
+//! let returned = body.operand(end, 0);
+//! let negated = Builder::before(&ctx, body, end).value("nn.neg", &[returned], &[]);
 //! body.set_operand(end, 0, negated.expect("its type follows from its operand's"));
 //! assert!(text::print(&module).contains("%1 = nn.neg %0 : tensor<3xf32>"));
 //! ```
