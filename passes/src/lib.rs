@@ -28,14 +28,17 @@
 
 pub mod access;
 pub mod branches;
+pub mod call_graph;
 pub mod canonicalize;
 pub mod check;
 mod constants;
+pub mod copy;
 pub mod cse;
 pub mod dce;
 pub mod edit;
 pub mod effects;
 pub mod fuse;
+pub mod inline;
 pub mod inplace;
 pub mod layout;
 pub mod liveness;
@@ -47,6 +50,8 @@ pub mod rewrite;
 pub mod select;
 pub mod simplify;
 mod stages;
+pub mod symbol_dce;
+pub mod symbols;
 
 /// Our own passes: the table that `optc passes` prints, and that a [`manager::Registry`] starts from.
 pub static PASSES: &[&manager::PassDef] = &[
@@ -54,6 +59,8 @@ pub static PASSES: &[&manager::PassDef] = &[
     &canonicalize::CANONICALIZE,
     &dce::DCE,
     &cse::CSE,
+    &inline::INLINE,
+    &symbol_dce::SYMBOL_DCE,
     &stages::LAYOUT,
     &stages::FUSE,
     &stages::SELECT,

@@ -1,0 +1,98 @@
+//! How operations of one body are copied into another.
+
+use ir::{Block, Body, Context, Location, LocationData, Op, Region, Type, Value};
+use rustc_hash::FxHashMap;
+
+/// A copying from one body into another.
+///
+/// Operations are made first, and read what they must when all are there, so that blocks may stand in any order.
+pub struct Copying<'b> {
+    ctx: &'b Context,
+    from: &'b Body,
+    /// Where the copies are said to have been called.
+    caller: Location,
+    /// What stands for each value that was copied or given.
+    pub values: FxHashMap<Value, Value>,
+    /// What stands for each block that was copied or given.
+    pub blocks: FxHashMap<Block, Block>,
+    made: Vec<(Op, Op)>,
+}
+
+impl<'b> Copying<'b> {
+    /// Nothing copied yet.
+    pub fn new(ctx: &'b Context, from: &'b Body, caller: Location) -> Copying<'b> {
+        let (values, blocks) = (FxHashMap::default(), FxHashMap::default());
+        Copying { ctx, from, caller, values, blocks, made: Vec::new() }
+    }
+
+    /// Appends an operation with its regions to a block.
+    pub fn append(&mut self, to: &mut Body, op: Op, block: Block) -> Op {
+        let new = self.make(to, op);
+        to.append(new, block);
+        new
+    }
+
+    /// Puts an operation with its regions before another.
+    pub fn insert_before(&mut self, to: &mut Body, op: Op, before: Op) -> Op {
+        let new = self.make(to, op);
+        to.insert_before(new, before);
+        new
+    }
+
+    /// An empty block with the arguments of another, at the end of a region.
+    pub fn add_block(&mut self, to: &mut Body, block: Block, region: Region) -> Block {
+        let new = to.add_block(region);
+        self.blocks.insert(block, new);
+        for &arg in self.from.args(block) {
+            let copy = to.add_arg(new, self.from.ty(arg));
+            to.set_arg_location(copy, self.located(self.from.arg_location(arg)));
+            self.values.insert(arg, copy);
+        }
+        new
+    }
+
+    /// Makes all copies read, and go to, what stands for what their originals did.
+    pub fn finish(&mut self, to: &mut Body) {
+        for (op, new) in std::mem::take(&mut self.made) {
+            let operands: Vec<Value> = self.from.operands(op).map(|value| self.values[&value]).collect();
+            to.set_operands(new, &operands);
+            if !self.from.successors(op).is_empty() {
+                let mut successors = self.from.successors(op).to_vec();
+                successors.iter_mut().for_each(|successor| successor.block = self.blocks[&successor.block]);
+                to.set_successors(new, successors);
+            }
+        }
+    }
+
+    fn make(&mut self, to: &mut Body, op: Op) -> Op {
+        let types: Vec<Type> = self.from.results(op).map(|result| self.from.ty(result)).collect();
+        let new = to.make_op(self.from.name(op), &[], &types, self.located(self.from.location(op)));
+        to.set_properties(new, self.from.properties(op));
+        to.set_attrs(new, self.from.attrs(op));
+        if let Some(child) = self.from.child(op) {
+            to.set_child(new, child.clone());
+        }
+        self.values.extend(self.from.results(op).zip(to.results(new)));
+        self.made.push((op, new));
+        for &region in self.from.regions(op) {
+            let inner = to.add_op_region(new);
+            let blocks = self.from.blocks(region).iter();
+            let blocks: Vec<(Block, Block)> =
+                blocks.map(|block| (*block, self.add_block(to, *block, inner))).collect();
+            for (block, copy) in blocks {
+                for op in self.from.ops(block) {
+                    self.append(to, op, copy);
+                }
+            }
+        }
+        new
+    }
+
+    /// `callsite(location at caller)`.
+    fn located(&self, callee: Location) -> Location {
+        match callee == Location::UNKNOWN && self.caller == Location::UNKNOWN {
+            true => callee,
+            false => self.ctx.location(LocationData::CallSite { callee, caller: self.caller }),
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! Which calls are replaced by what they run.
+//!
+//! ```text
+//! func.func private @f(%a) { %0 = nn.exp %a; return %0 }
+//! %1 = call @f(%x)                                          =>   %1 = nn.exp %x
+//! ```
+//!
+//! Functions are gone through bottom up, so that what is put into a caller has its own calls replaced already. A call is
+//! kept where the callee calls it in turn, or is marked `no_inline`, or holds many operations, so that a row of functions
+//! that each call the next one twice does not double without end; and where the callee has several blocks but the call
+//! stands in an operation whose regions have one. What is copied has the location `callsite(callee at caller)`.
+
+use ir::{Body, Context, Diagnostic, Module, Op, Region, Traits, Type, Value};
+
+use crate::branches::go_to;
+use crate::call_graph::{CallGraph, Node};
+use crate::copy::Copying;
+use crate::manager::{Example, OptionDef, OptionKind, PassContext, PassDef, PassRun, Stage, StageRule};
+use crate::symbols::{Scope, Symbols};
+
+/// The pass `inline`.
+pub static INLINE: PassDef = PassDef {
+    name: "inline",
+    doc: "Replaces calls by what the called function runs, unless it calls itself, is marked `no_inline`, or is large.",
+    options: &[OptionDef {
+        name: "max-ops",
+        kind: OptionKind::Int { min: 0, max: 1_000_000 },
+        default: "1000",
+        doc: "Most operations of a function that is put in the place of a call.",
+    }],
+    example: Example {
+        before: r#"module {
+  func.func private @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+    %0 = nn.exp %x : tensor<4xf32>
+    return %0 : tensor<4xf32>
+  }
+  func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+    %0 = call @f(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    return %0 : tensor<4xf32>
+  }
+}"#,
+        after: r#"module {
+  func.func private @f(%arg0: tensor<4xf32>) -> tensor<4xf32> {
+    %0 = nn.exp %arg0 : tensor<4xf32>
+    return %0 : tensor<4xf32>
+  }
+  func.func @main(%arg0: tensor<4xf32>) -> tensor<4xf32> {
+    %0 = nn.exp %arg0 : tensor<4xf32>
+    return %0 : tensor<4xf32>
+  }
+}"#,
+    },
+    stage: StageRule::UpTo(Stage::Simplify),
+    run: PassRun::Module(run),
+};
+
+fn run(cx: &PassContext<'_>, module: &mut Module) -> Result<(), Vec<Diagnostic>> {
+    let max_ops = usize::try_from(cx.options.int("max-ops")).expect("the option's least value is 0");
+    let symbols = Symbols::of(cx.ctx, &module.top);
+    let graph = CallGraph::of(cx.ctx, &symbols);
+    let paths: Vec<Vec<Op>> = graph.nodes.iter().map(|node| path(&symbols, node.scope)).collect();
+    drop(symbols);
+    let mut inlined = 0;
+    for &caller in &graph.callees_first {
+        let mut body = std::mem::replace(at_mut(&mut module.top, &paths[caller]), Body::new(1));
+        for &(call, callee) in &graph.nodes[caller].calls {
+            let chosen = match callee == caller {
+                true => Err(RECURSIVE),
+                false => {
+                    let (caller, callee_node) = (&graph.nodes[caller], &graph.nodes[callee]);
+                    let callee_body = at(&module.top, &paths[callee]);
+                    refusal(cx.ctx, &body, call, callee_body, (caller, callee_node), max_ops)
+                        .map_or(Ok(callee_body), Err)
+                }
+            };
+            match chosen {
+                Ok(callee) => {
+                    inline(cx.ctx, &mut body, call, callee);
+                    inlined += 1;
+                }
+                Err(why) => cx.remark(body.location(call), format!("the call is kept: {why}")),
+            }
+        }
+        *at_mut(&mut module.top, &paths[caller]) = body;
+    }
+    cx.count("inlined", inlined);
+    Ok(())
+}
+
+const RECURSIVE: &str = "the function calls itself, or is called by what it calls";
+
+/// The operations around a body, from the outermost in.
+fn path(symbols: &Symbols<'_>, scope: Scope) -> Vec<Op> {
+    let around = std::iter::successors(symbols.around(scope), |(scope, _)| symbols.around(*scope));
+    let mut path: Vec<Op> = around.map(|(_, op)| op).collect();
+    path.reverse();
+    path
+}
+
+fn at<'b>(top: &'b Body, path: &[Op]) -> &'b Body {
+    path.iter().fold(top, |body, op| body.child(*op).expect("the path leads through bodies"))
+}
+
+fn at_mut<'b>(top: &'b mut Body, path: &[Op]) -> &'b mut Body {
+    path.iter().fold(top, |body, op| body.child_mut(*op).expect("the path leads through bodies"))
+}
+
+/// Why a call is kept, if it is.
+fn refusal(
+    ctx: &Context,
+    body: &Body,
+    call: Op,
+    callee: &Body,
+    (caller_node, callee_node): (&Node, &Node),
+    max_ops: usize,
+) -> Option<&'static str> {
+    if caller_node.group == callee_node.group {
+        return Some(RECURSIVE);
+    }
+    let no_inline = ctx.ident("no_inline");
+    if callee.own_attr(ctx, no_inline).is_some() || body.attr(ctx, call, no_inline).is_some() {
+        return Some("`no_inline` says so");
+    }
+    if count(callee, callee.root()) > max_ops {
+        return Some("the function holds too many operations");
+    }
+    let blocks = callee.blocks(callee.root());
+    if blocks.len() > 1 && !takes_blocks(ctx, body, call) {
+        return Some("the function has several blocks, and the operation around the call takes only one");
+    }
+    let entry = blocks[0];
+    let fits = |types: &[Type], values: &mut dyn Iterator<Item = Value>, of: &Body| {
+        types.iter().copied().eq(values.map(|value| of.ty(value)))
+    };
+    let args: Vec<Type> = callee.args(entry).iter().map(|arg| callee.ty(*arg)).collect();
+    let results: Vec<Type> = body.results(call).map(|result| body.ty(result)).collect();
+    let returns = |op: Op| fits(&results, &mut callee.operands(op), callee);
+    let ends = blocks.iter().filter_map(|block| callee.last_op(*block));
+    let mut returning = ends.filter(|end| callee.at(ctx, *end).has(Traits::RETURN)).peekable();
+    let is_closed = blocks.len() > 1 || returning.peek().is_some();
+    match is_closed && fits(&args, &mut body.operands(call), body) && returning.all(returns) {
+        true => None,
+        false => Some("types of the call and of the function differ"),
+    }
+}
+
+/// How many operations a region holds.
+fn count(body: &Body, region: Region) -> usize {
+    let ops = body.blocks(region).iter().flat_map(|block| body.ops(*block));
+    ops.map(|op| 1 + body.regions(op).iter().map(|inner| count(body, *inner)).sum::<usize>()).sum()
+}
+
+/// Whether the region around an operation may have several blocks.
+fn takes_blocks(ctx: &Context, body: &Body, op: Op) -> bool {
+    match body.parent_op(op) {
+        Some(parent) => !body.at(ctx, parent).has(Traits::SINGLE_BLOCK),
+        None => true,
+    }
+}
+
+/// Puts what a function runs in the place of a call.
+fn inline(ctx: &Context, body: &mut Body, call: Op, callee: &Body) {
+    let mut copying = Copying::new(ctx, callee, body.location(call));
+    let blocks = callee.blocks(callee.root());
+    copying.values.extend(callee.args(blocks[0]).iter().copied().zip(body.operands(call)));
+    match blocks {
+        &[block] => {
+            let end = callee.last_op(block).expect("a block has a terminator");
+            for op in callee.ops(block).filter(|op| *op != end) {
+                copying.insert_before(body, op, call);
+            }
+            copying.finish(body);
+            let results: Vec<Value> = body.results(call).collect();
+            for (result, returned) in results.into_iter().zip(callee.operands(end)) {
+                body.replace_uses(result, copying.values[&returned]);
+            }
+            body.erase(call);
+        }
+        _ => inline_blocks(ctx, body, call, copying, callee),
+    }
+}
+
+/// The same of a function of several blocks: the call's block ends with its first, and what stood behind the call becomes
+/// a block of its own, to which whatever returned goes.
+fn inline_blocks(ctx: &Context, body: &mut Body, call: Op, mut copying: Copying<'_>, callee: &Body) {
+    let before = body.block_of(call).expect("a call stands in a block");
+    let region = body.region_of(before).expect("a block stands in a region");
+    let (first, others) = callee.blocks(callee.root()).split_first().expect("the function has blocks");
+    copying.blocks.insert(*first, before);
+    others.iter().for_each(|block| {
+        copying.add_block(body, *block, region);
+    });
+    let behind = body.add_block(region);
+    let results: Vec<Value> = body.results(call).collect();
+    for result in results {
+        let arg = body.add_arg(behind, body.ty(result));
+        body.set_arg_location(arg, body.location(call));
+        body.replace_uses(result, arg);
+    }
+    while let Some(op) = body.next_op(call) {
+        body.detach(op);
+        body.append(op, behind);
+    }
+    body.erase(call);
+    let mut returns = Vec::new();
+    for block in callee.blocks(callee.root()) {
+        for op in callee.ops(*block) {
+            let copy = copying.append(body, op, copying.blocks[block]);
+            if callee.at(ctx, op).has(Traits::RETURN) {
+                returns.push(copy);
+            }
+        }
+    }
+    copying.finish(body);
+    for op in returns {
+        let args: Vec<Value> = body.operands(op).collect();
+        go_to(ctx, body, op, behind, &args);
+    }
+}

@@ -1,0 +1,159 @@
+//! Which private symbols nobody refers to.
+//!
+//! ```text
+//! func.func private @f()                          // referred to by nobody but @g, which nobody refers to
+//! func.func private @g() { call @f() ... }    =>
+//! func.func @main() { ... }                       func.func @main() { ... }
+//! ```
+//!
+//! Everything that is no private symbol is needed; what something needed refers to is needed, and so are the symbols
+//! around that. The rest is gone, in nested modules too. O(operations + attributes).
+
+use std::collections::VecDeque;
+
+use ir::{Body, Context, Diagnostic, Module, Op, Region, Traits};
+use rustc_hash::FxHashSet;
+
+use crate::manager::{Example, PassContext, PassDef, PassRun, StageRule};
+use crate::symbols::{References, Scope, Symbols};
+
+/// The pass `symbol-dce`.
+pub static SYMBOL_DCE: PassDef = PassDef {
+    name: "symbol-dce",
+    doc: "Removes private functions and other private symbols that nothing needed refers to.",
+    options: &[],
+    example: Example {
+        before: r#"module {
+  func.func private @unused(%x: tensor<4xf32>) -> tensor<4xf32> {
+    return %x : tensor<4xf32>
+  }
+  func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+    return %x : tensor<4xf32>
+  }
+}"#,
+        after: r#"module {
+  func.func @main(%arg0: tensor<4xf32>) -> tensor<4xf32> {
+    return %arg0 : tensor<4xf32>
+  }
+}"#,
+    },
+    stage: StageRule::Any,
+    run: PassRun::Module(run),
+};
+
+fn run(cx: &PassContext<'_>, module: &mut Module) -> Result<(), Vec<Diagnostic>> {
+    let needed = needed(cx.ctx, &module.top);
+    let mut next_scope = Symbols::TOP;
+    let removed = remove(&mut module.top, &needed, &mut next_scope);
+    cx.count("removed", removed);
+    Ok(())
+}
+
+/// The operations that are needed among those that bodies hold directly, with their bodies.
+fn needed(ctx: &Context, top: &Body) -> FxHashSet<(Scope, Op)> {
+    let symbols = Symbols::of(ctx, top);
+    let mut marking = Marking {
+        ctx,
+        references: References::new(ctx),
+        needed: FxHashSet::default(),
+        open: VecDeque::new(),
+        symbols,
+    };
+    marking.body(Symbols::TOP);
+    while let Some((scope, op)) = marking.open.pop_front() {
+        marking.visit(scope, op);
+    }
+    marking.needed
+}
+
+struct Marking<'m> {
+    ctx: &'m Context,
+    symbols: Symbols<'m>,
+    references: References<'m>,
+    needed: FxHashSet<(Scope, Op)>,
+    open: VecDeque<(Scope, Op)>,
+}
+
+impl Marking<'_> {
+    /// What a needed body holds is needed, but for private symbols.
+    fn body(&mut self, scope: Scope) {
+        let body = self.symbols.body(scope);
+        for op in body.roots().iter().flat_map(|root| body.blocks(*root)).flat_map(|block| body.ops(*block)) {
+            if !(self.symbols.defines(scope, op) && is_private(self.ctx, body, op)) {
+                self.mark(scope, op);
+            }
+        }
+    }
+
+    fn mark(&mut self, scope: Scope, op: Op) {
+        if self.needed.insert((scope, op)) {
+            self.open.push_back((scope, op));
+        }
+    }
+
+    fn visit(&mut self, scope: Scope, op: Op) {
+        let body = self.symbols.body(scope);
+        self.refer(scope, body, op);
+        for region in body.regions(op) {
+            self.region(scope, body, *region);
+        }
+        if let Some(inside) = self.symbols.inside(scope, op) {
+            self.body(inside);
+        }
+    }
+
+    /// Everything in a region of a needed operation is needed.
+    fn region(&mut self, scope: Scope, body: &Body, region: Region) {
+        for op in body.blocks(region).iter().flat_map(|block| body.ops(*block)) {
+            self.refer(scope, body, op);
+            body.regions(op).iter().for_each(|inner| self.region(scope, body, *inner));
+        }
+    }
+
+    /// What an operation refers to is needed.
+    fn refer(&mut self, scope: Scope, body: &Body, op: Op) {
+        for attr in [body.properties(op), body.attrs(op)] {
+            for path in self.references.of(attr).iter() {
+                for (scope, op) in self.symbols.resolve(scope, path).into_iter().flatten() {
+                    self.mark(scope, op);
+                }
+            }
+        }
+    }
+}
+
+/// Whether nothing outside can refer to a symbol, and it does nothing by itself.
+fn is_private(ctx: &Context, body: &Body, op: Op) -> bool {
+    let visibility = body.attr(ctx, op, ctx.ident("sym_visibility")).and_then(|attr| ctx.str_value(attr));
+    let is_symbol = ctx
+        .def(body.name(op))
+        .is_some_and(|def| def.traits.intersects(Traits::SYMBOL.union(Traits::SYMBOL_TABLE)));
+    visibility == Some("private") && is_symbol
+}
+
+/// Removes what is not needed; `next` is the number of the body in text order.
+fn remove(body: &mut Body, needed: &FxHashSet<(Scope, Op)>, next: &mut Scope) -> u64 {
+    let scope = *next;
+    *next += 1;
+    let blocks: Vec<_> = body.roots().iter().flat_map(|root| body.blocks(*root)).copied().collect();
+    let ops: Vec<Op> = blocks.into_iter().flat_map(|block| body.ops(block).collect::<Vec<_>>()).collect();
+    let mut removed = 0;
+    let mut dead = Vec::new();
+    for op in ops {
+        match (body.child_mut(op), needed.contains(&(scope, op))) {
+            (Some(child), true) => removed += remove(child, needed, next),
+            (Some(child), false) => *next += bodies(child),
+            (None, _) => {}
+        }
+        if !needed.contains(&(scope, op)) {
+            dead.push(op);
+        }
+    }
+    dead.iter().for_each(|op| body.erase(*op));
+    removed + dead.len() as u64
+}
+
+/// How many bodies there are, this one included.
+fn bodies(body: &Body) -> usize {
+    1 + body.children().map(|(_, child)| bodies(child)).sum::<usize>()
+}
