@@ -257,6 +257,14 @@ impl Context {
             .map(|entry| entry.0.clone())
     }
 
+    /// The names of the bytes that attributes of this context refer to, whether they are kept or not.
+    pub fn resources(&self) -> impl Iterator<Item = Ident> + '_ {
+        self.attrs.items().filter_map(|attr| match attr {
+            AttrData::Resource { key, .. } => Some(*key),
+            _ => None,
+        })
+    }
+
     /// Says where blobs come from that are not printed inline: an entry of `external_resources: {optc: {...}}`.
     pub fn set_reference(&self, key: &str, value: &str) {
         self.references.write().expect("no thread panics here").insert(key.to_owned(), value.to_owned());

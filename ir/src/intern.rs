@@ -53,6 +53,11 @@ impl<T: Eq + Hash> Interner<T> {
         number
     }
 
+    /// All items, in the order of their numbers.
+    pub(crate) fn items(&self) -> impl Iterator<Item = &T> {
+        self.items.iter().map(|(_, item)| item)
+    }
+
     pub(crate) fn get(&self, number: u32) -> &T {
         &self.items[number as usize]
     }

@@ -124,6 +124,9 @@ fn model_path(model: &str, text_path: Option<&Path>) -> PathBuf {
 
 fn missing_blobs(module: &Module) -> Vec<String> {
     let mut keys = Vec::new();
+    if module.ctx.resources().all(|key| module.ctx.blob(key).is_some()) {
+        return keys;
+    }
     collect_missing(&module.ctx, &module.top, &mut keys);
     keys
 }

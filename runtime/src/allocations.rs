@@ -7,8 +7,10 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicI64};
 use std::sync::{Mutex, PoisonError};
 
-/// The system's allocator, with counts while [`CountingAllocator::measure`] runs; else it costs one load of a
-/// shared flag.
+use crate::large;
+
+/// The system's allocator, but for blocks of more than 2 MiB, which stand in huge pages; with counts while
+/// [`CountingAllocator::measure`] runs, else it costs one load of a shared flag.
 ///
 /// ```standalone_crate
 /// use runtime::CountingAllocator;
@@ -97,6 +99,11 @@ impl CountingAllocator {
         }
     }
 
+    fn resized(&self, old_bytes: usize, new_bytes: usize) {
+        self.freed(old_bytes);
+        self.allocated(new_bytes);
+    }
+
     fn freed(&self, bytes: usize) {
         if self.counting.load(Relaxed) {
             self.live.fetch_sub(bytes as i64, Relaxed);
@@ -121,31 +128,60 @@ impl Drop for Counting<'_> {
     }
 }
 
-// SAFETY: all memory comes from and goes to `System`, with the caller's arguments unchanged; counting does
-// not allocate.
+// SAFETY: memory comes from and goes to `large` where that says so of the layout, else `System`, with the caller's
+// arguments unchanged; counting does not allocate.
 unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         self.allocated(layout.size());
+        if large::is_large(layout) {
+            return large::allocate(layout.size());
+        }
         // SAFETY: the caller's contract is `System`'s.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         self.allocated(layout.size());
+        if large::is_large(layout) {
+            return large::allocate(layout.size());
+        }
         // SAFETY: as above.
         unsafe { System.alloc_zeroed(layout) }
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
         self.freed(layout.size());
+        if large::is_large(layout) {
+            // SAFETY: a block of this layout is from `large`.
+            return unsafe { large::free(block, layout.size()) };
+        }
         // SAFETY: as above.
         unsafe { System.dealloc(block, layout) }
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
-        self.freed(layout.size());
-        self.allocated(new_size);
-        // SAFETY: as above.
-        unsafe { System.realloc(block, layout, new_size) }
+        // SAFETY: the caller vouches for the new size.
+        let new_layout = unsafe { Layout::from_size_align_unchecked(new_size, layout.align()) };
+        match (large::is_large(layout), large::is_large(new_layout)) {
+            (false, false) => {
+                self.resized(layout.size(), new_size);
+                // SAFETY: as above.
+                unsafe { System.realloc(block, layout, new_size) }
+            }
+            (true, true) => {
+                self.resized(layout.size(), new_size);
+                // SAFETY: a block of this layout is from `large`.
+                unsafe { large::resize(block, layout.size(), new_size) }
+            }
+            // SAFETY: both blocks have at least as many bytes as are copied, and are not one.
+            _ => unsafe {
+                let new = self.alloc(new_layout);
+                if !new.is_null() {
+                    new.copy_from_nonoverlapping(block, layout.size().min(new_size));
+                    self.dealloc(block, layout);
+                }
+                new
+            },
+        }
     }
 }

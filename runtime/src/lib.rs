@@ -48,6 +48,7 @@ mod buffer;
 mod bytes;
 mod context;
 mod jit;
+mod large;
 mod machine;
 mod mapped;
 mod pool;
