@@ -8,12 +8,12 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use clap::{Args, Parser};
+use clap::{Args, Parser, ValueEnum};
 use codegen::Cpu;
 use import::onnx::StrippedWeights;
 use ir::text::{Locations, ParseOptions, PrintForm, PrintOptions, Unregistered};
 use ir::{Context, Diagnostic, Dialect, Module, Target};
-use passes::manager::{Pipeline, Registry, Report, RunOptions, Selection, Verify};
+use passes::manager::{Pipeline, Registry, Report, Reproducer, RunOptions, Selection, Verify};
 
 use crate::expected;
 use crate::failure::Failure;
@@ -100,9 +100,9 @@ pub struct OptArgs {
     /// Where the program goes on which a pass panics.
     #[arg(long, value_name = "FILE")]
     pub reproducer: Option<PathBuf>,
-    /// Print times of the passes to standard error.
-    #[arg(long)]
-    pub timing: bool,
+    /// Print times of the passes to standard error, as a tree of lines or as JSON.
+    #[arg(long, value_name = "FORM", num_args = 0..=1, require_equals = true, default_missing_value = "text")]
+    pub timing: Option<TimingForm>,
     /// Print what the passes counted to standard error.
     #[arg(long)]
     pub statistics: bool,
@@ -115,6 +115,15 @@ pub struct OptArgs {
     /// Threads that run the program; scratch is planned for as many. As many compile it.
     #[arg(long, value_parser = crate::cli::parse_threads)]
     pub threads: Option<usize>,
+}
+
+/// How times are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TimingForm {
+    /// A line for each element of the pipeline, indented as they are nested.
+    Text,
+    /// `{"name", "ms", "children"}`, in one line.
+    Json,
 }
 
 impl Default for Setup<'_> {
@@ -219,6 +228,27 @@ impl Setup<'_> {
             }
         }
         if faults.is_empty() { put(out, &outputs.join("// -----\n")) } else { Err(Failure::Input(faults)) }
+    }
+
+    /// Runs the pipeline of a reproducer on the program that it holds, and prints that to `out`; the panic comes again,
+    /// unless it was mended.
+    ///
+    /// # Errors
+    /// As [`Setup::opt`], and if the text is no reproducer.
+    pub fn replay(
+        &self,
+        args: &OptArgs,
+        source: Source<'_>,
+        say: &dyn Fn(&str),
+        out: &mut dyn Write,
+    ) -> Result<(), Failure> {
+        let Some(Reproducer { pipeline, threads }) = Reproducer::of(&source.text) else {
+            let message = format!("`{}` is no reproducer: its first line does not say what ran", source.name);
+            return Err(Failure::input(message));
+        };
+        let args =
+            OptArgs { passes: pipeline, threads: Some(threads), allow_unregistered: true, ..args.clone() };
+        self.opt(&args, source, say, out)
     }
 
     fn opt_part(
@@ -337,8 +367,10 @@ fn told(args: &OptArgs, report: &Report) -> String {
     if args.statistics {
         text += &report.statistics_text();
     }
-    if args.timing {
-        text += &report.timing.to_text();
+    match args.timing {
+        Some(TimingForm::Text) => text += &report.timing.to_text(),
+        Some(TimingForm::Json) => text += &format!("{}\n", report.timing.to_json()),
+        None => {}
     }
     text
 }

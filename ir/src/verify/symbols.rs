@@ -1,5 +1,7 @@
 //! Whether symbols are defined once, and calls find whom they call.
 
+use std::sync::OnceLock;
+
 use rustc_hash::FxHashMap;
 
 use super::Checker;
@@ -13,34 +15,56 @@ use crate::opdef::{AttrKind, Flow, Kind, Presence};
 use crate::text::short_type;
 use crate::types::TypeData;
 
-/// The symbols of one body, with the operations that define them.
+/// The symbols of one body, found when they are first asked for.
 pub(super) struct Table<'m> {
     body: &'m Body,
     /// The table around it.
     around: Option<usize>,
-    symbols: FxHashMap<&'m str, Op>,
-    /// A breach for each symbol that is defined again.
-    pub(super) twice: Vec<Diagnostic>,
+    names: OnceLock<Names<'m>>,
 }
 
-impl<'m> Table<'m> {
+/// Symbols, with the operations that define them.
+#[derive(Default)]
+struct Names<'m> {
+    symbols: FxHashMap<&'m str, Op>,
+    /// A breach for each symbol that is defined again.
+    twice: Vec<Diagnostic>,
+}
+
+impl<'m> Names<'m> {
     /// The symbols that the operations of a body define.
-    pub(super) fn of(ctx: &'m Context, body: &'m Body, around: Option<usize>) -> Table<'m> {
-        let mut table = Table { body, around, symbols: FxHashMap::default(), twice: Vec::new() };
+    fn of(ctx: &'m Context, body: &'m Body) -> Names<'m> {
+        let mut names = Names::default();
         let name = ctx.ident("sym_name");
         for &block in body.roots().iter().flat_map(|region| body.blocks(*region)) {
             for op in body.ops(block) {
                 let Some(symbol) = body.attr(ctx, op, name).and_then(|attr| ctx.str_value(attr)) else {
                     continue;
                 };
-                if let Some(first) = table.symbols.insert(symbol, op) {
+                if let Some(first) = names.symbols.insert(symbol, op) {
                     let message = format!("`@{symbol}` is defined twice");
                     let diagnostic = Diagnostic::error(body.location(op), message);
-                    table.twice.push(diagnostic.with_note(body.location(first), "first defined here"));
+                    names.twice.push(diagnostic.with_note(body.location(first), "first defined here"));
                 }
             }
         }
-        table
+        names
+    }
+}
+
+impl<'m> Table<'m> {
+    /// That of a body; `around` is the number of the table around it.
+    pub(super) fn new(body: &'m Body, around: Option<usize>) -> Table<'m> {
+        Table { body, around, names: OnceLock::new() }
+    }
+
+    /// A breach for each symbol that is defined again.
+    pub(super) fn twice(&self, ctx: &'m Context) -> &[Diagnostic] {
+        &self.names(ctx).twice
+    }
+
+    fn names(&self, ctx: &'m Context) -> &Names<'m> {
+        self.names.get_or_init(|| Names::of(ctx, self.body))
     }
 
     /// Whether it holds the symbols of this body.
@@ -93,9 +117,10 @@ impl<'m> Checker<'m> {
             return;
         }
         let name = self.ctx.str(*root);
-        let found = tables.outwards().find_map(|table| Some((table.body, *table.symbols.get(name)?)));
+        let found =
+            tables.outwards().find_map(|table| Some((table.body, *table.names(self.ctx).symbols.get(name)?)));
         let Some((body, callee)) = found else {
-            let known = tables.outwards().flat_map(|table| table.symbols.keys().copied());
+            let known = tables.outwards().flat_map(|table| table.names(self.ctx).symbols.keys().copied());
             let mut known: Vec<&str> = known.collect();
             known.sort_unstable();
             let help = did_you_mean(name, known).map(|help| help.replacen('`', "`@", 1));

@@ -38,14 +38,14 @@ struct Part<'m> {
 }
 
 /// What is verified of a body.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Extent {
-    /// Everything.
-    Whole,
-    /// Whether its calls fit.
-    Calls,
     /// Nothing.
     Nothing,
+    /// Whether its calls fit.
+    Calls,
+    /// Everything.
+    Whole,
 }
 
 impl<'m> Work<'m> {
@@ -57,11 +57,10 @@ impl<'m> Work<'m> {
             let is_table = work.tables[part.table].is_of(part.body);
             !part.body.has_verified_signature() || is_table && !part.body.is_verified()
         };
-        if scope == Scope::Everything || work.parts.iter().any(is_signature) {
-            let untouched = work.parts.iter_mut().filter(|part| part.extent == Extent::Nothing);
-            untouched.for_each(|part| part.extent = Extent::Calls);
+        match work.parts.iter().any(|part| part.extent == Extent::Whole && is_signature(part)) {
+            true => work.parts.iter_mut().for_each(|part| part.extent = part.extent.max(Extent::Calls)),
+            false => work.parts.retain(|part| part.extent != Extent::Nothing),
         }
-        work.parts.retain(|part| part.extent != Extent::Nothing);
         work
     }
 
@@ -88,7 +87,7 @@ impl<'m> Work<'m> {
                 checker.body(part.body, part.owner);
             }
             if self.tables[part.table].is_of(part.body) {
-                checker.diagnostics.extend(self.tables[part.table].twice.iter().cloned());
+                checker.diagnostics.extend(self.tables[part.table].twice(self.ctx).iter().cloned());
             }
             checker.calls(part.body, &self.tables, part.table);
         }
@@ -100,18 +99,20 @@ impl<'m> Work<'m> {
         let table = match around {
             Some(around) if !is_table => around,
             _ => {
-                self.tables.push(Table::of(self.ctx, body, around));
+                self.tables.push(Table::new(body, around));
                 self.tables.len() - 1
             }
         };
-        let keeps_rows = || body.children().all(|(_, child)| child.has_verified_attrs());
-        let extent = match scope {
-            Scope::Touched if body.is_verified() && keeps_rows() => Extent::Nothing,
-            Scope::Touched | Scope::Everything => Extent::Whole,
-        };
-        self.parts.push(Part { body, owner, table, extent });
+        let place = self.parts.len();
+        self.parts.push(Part { body, owner, table, extent: Extent::Nothing });
+        let mut is_touched = scope == Scope::Everything || !body.is_verified();
         for (op, child) in body.children() {
+            // The row of an isolated operation speaks of attributes that its own body has.
+            is_touched |= !child.has_verified_attrs();
             self.collect(child, Owner::of(OpRef::new(self.ctx, body, op)), Some(table), scope);
+        }
+        if is_touched {
+            self.parts[place].extent = Extent::Whole;
         }
     }
 }

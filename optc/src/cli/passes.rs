@@ -1,6 +1,6 @@
 //! `optc --passes=... FILE`: run passes and print the IR.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
@@ -18,12 +18,18 @@ pub(super) struct PassesArgs {
     /// Write the output to a file.
     #[arg(short, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Run again what a pass panicked on: a file that `--reproducer` named.
+    #[arg(long, value_name = "CRASH", conflicts_with_all = ["file", "passes", "threads"])]
+    replay: Option<PathBuf>,
     #[command(flatten)]
     opt: OptArgs,
 }
 
 pub(super) fn run(setup: &Setup<'_>, args: &PassesArgs) -> Result<(), Failure> {
     let say = |text: &str| eprint!("{text}");
+    if let Some(crash) = &args.replay {
+        return replay(setup, &args.opt, crash, args.output.as_ref());
+    }
     let file = match &args.file {
         _ if args.opt.print_pipeline => {
             return write_output(&setup.pipeline_text(&args.opt)?, args.output.as_ref());
@@ -40,5 +46,19 @@ pub(super) fn run(setup: &Setup<'_>, args: &PassesArgs) -> Result<(), Failure> {
         let (path, stripped) = (Some(file.file.as_path()), file.options().stripped);
         setup.opt(&args.opt, Source { name: &name, text: text.into(), path, stripped }, &say, &mut output)
     };
+    output.finish(done)
+}
+
+/// Runs what a reproducer says on the program that it holds.
+pub(super) fn replay(
+    setup: &Setup<'_>,
+    args: &OptArgs,
+    crash: &Path,
+    output: Option<&PathBuf>,
+) -> Result<(), Failure> {
+    let (name, text) = read_text(crash)?;
+    let mut output = Output::to(output);
+    let source = Source { path: Some(crash), ..Source::new(&name, &text) };
+    let done = setup.replay(args, source, &|text: &str| eprint!("{text}"), &mut output);
     output.finish(done)
 }

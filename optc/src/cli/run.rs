@@ -8,6 +8,7 @@ use ir::Module;
 use ir::interp::{self, Tensor};
 
 use super::inputs::{InputArgs, describe};
+use super::passes::replay;
 use super::summary::{memory_line, top_results};
 use super::{FileArgs, ThreadsArgs, write_output};
 use crate::arrays::{Array, write_npz};
@@ -16,12 +17,16 @@ use crate::expect;
 use crate::failure::Failure;
 use crate::load::load;
 use crate::model::Model;
+use crate::opt::{OptArgs, Setup};
 
 /// Compile a program and run it.
 #[derive(Args)]
 pub(super) struct RunArgs {
     #[command(flatten)]
-    file: FileArgs,
+    file: Option<FileArgs>,
+    /// Run the passes again that panicked: a file that `--reproducer` named.
+    #[arg(long, value_name = "CRASH", conflicts_with = "file")]
+    replay: Option<PathBuf>,
     #[command(flatten)]
     inputs: InputArgs,
     #[command(flatten)]
@@ -47,7 +52,11 @@ pub(super) struct RunArgs {
 }
 
 pub(super) fn run(args: &RunArgs) -> Result<(), Failure> {
-    let mut module = load(&args.file.file, &args.file.options())?;
+    if let Some(crash) = &args.replay {
+        return replay(&Setup::default(), &OptArgs::default(), crash, None);
+    }
+    let Some(file) = &args.file else { return Err(Failure::Usage("a file is required".to_owned())) };
+    let mut module = load(&file.file, &file.options())?;
     let entry = entry(&module, args.entry.as_deref())?;
     let inputs = args.inputs.arrays(&describe(&module, &entry)?)?;
     let mut report = String::new();

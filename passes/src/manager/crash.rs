@@ -35,19 +35,23 @@ impl Reproducer {
     }
 }
 
-/// Runs a pass; if it panics and a reproducer is wanted, that is written before the panic goes on.
+/// Runs a pass; if it panics and a reproducer is wanted, that is written before the panic goes on. Else the user is told
+/// how to get one.
 pub(super) fn guard<R>(
     options: &RunOptions<'_>,
     pass: &Invocation,
     module: &mut Module,
     run: impl FnOnce(&mut Module) -> R,
 ) -> R {
-    let Some(path) = &options.reproducer else { return run(module) };
-    let before = module.clone();
+    let kept = options.reproducer.as_ref().map(|path| (path, module.clone()));
     match catch_unwind(AssertUnwindSafe(|| run(module))) {
         Ok(result) => result,
         Err(panic) => {
-            (options.trace)(&written(path, pass, options.threads, &before));
+            let told = match kept {
+                Some((path, before)) => written(path, pass, options.threads, &before),
+                None => format!("pass `{pass}` panicked; `--reproducer=FILE` keeps what it ran on\n"),
+            };
+            (options.trace)(&told);
             resume_unwind(panic)
         }
     }

@@ -247,7 +247,9 @@ impl Execution<'_> {
             let named = |breach: Diagnostic| breach.with_note(Location::UNKNOWN, note.as_str());
             return Err(breaches.into_iter().flatten().map(named).collect());
         }
-        mark_verified(module);
+        if bodies > 0 {
+            mark_verified(module);
+        }
         self.count(VERIFY, "bodies", bodies);
         Ok(vec![Timing { name: VERIFY.to_owned(), time: start.elapsed(), children: Vec::new() }])
     }
