@@ -64,6 +64,14 @@ impl Elem {
         matches!(self, Elem::Int { signed: true, .. })
     }
 
+    /// The same bits as an integer that is signed, or not; floats and truth values have no other.
+    pub(crate) fn with_sign(self, sign: Signedness) -> Elem {
+        match self {
+            Elem::Int { bits, .. } => Elem::Int { bits, signed: sign != Signedness::Unsigned },
+            other => other,
+        }
+    }
+
     /// A number rounded to this type, as its bits.
     pub(crate) fn constant_bits(self, value: f64) -> u64 {
         match self {

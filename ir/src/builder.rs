@@ -4,6 +4,7 @@ use crate::body::{Body, OpRef, Successor};
 use crate::context::Context;
 use crate::entities::{Attr, Block, Location, Op, OpName, Type, Value};
 use crate::opdef::{Infer, InferError, InferInput};
+use crate::words;
 
 /// Where a builder puts what it makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,6 +59,7 @@ impl<'a> Builder<'a> {
     pub fn build(&mut self, name: &str, spec: OpSpec<'_>) -> Result<Op, InferError> {
         let name = self.ctx.op_name(name);
         let (inherent, other) = self.split_attrs(name, spec.attrs);
+        let inherent = self.ctx.def(name).map_or(inherent, |def| words::fill(self.ctx, def, inherent));
         let operand_types: Vec<Type> = spec.operands.iter().map(|value| self.body.ty(*value)).collect();
         let results = match spec.results {
             Some(results) => results.to_vec(),

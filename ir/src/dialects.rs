@@ -2,6 +2,7 @@
 
 use crate::opdef::Dialect;
 
+pub mod arith;
 pub mod builtin;
 pub mod cf;
 pub mod func;
@@ -10,5 +11,12 @@ pub mod optc;
 pub mod scf;
 
 /// Every built-in dialect.
-pub static ALL: &[&Dialect] =
-    &[&builtin::DIALECT, &cf::DIALECT, &func::DIALECT, &nn::DIALECT, &optc::DIALECT, &scf::DIALECT];
+pub static ALL: &[&Dialect] = &[
+    &arith::DIALECT,
+    &builtin::DIALECT,
+    &cf::DIALECT,
+    &func::DIALECT,
+    &nn::DIALECT,
+    &optc::DIALECT,
+    &scf::DIALECT,
+];

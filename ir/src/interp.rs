@@ -2,6 +2,7 @@
 
 pub mod element;
 mod elementwise;
+mod flow;
 mod lanes;
 pub mod nn;
 mod program;

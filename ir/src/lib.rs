@@ -64,6 +64,7 @@ pub mod text;
 pub mod types;
 pub mod verify;
 pub mod weights;
+pub mod words;
 
 pub use attrs::{AttrData, DenseData};
 pub use blob::{Blob, ConstantSource};

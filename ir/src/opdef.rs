@@ -11,6 +11,7 @@ use crate::entities::{Attr, Type};
 use crate::interp::{EvalError, Tensor};
 use crate::scalar::Scalar;
 use crate::types::{Dim, TypeData};
+use crate::words::{Flags, Words};
 
 /// A named table of rows.
 pub struct Dialect {
@@ -35,8 +36,11 @@ pub struct OpDef {
     pub name: &'static str,
     /// One sentence: what the results are.
     pub doc: &'static str,
-    /// A line of IR text that uses it, parsed by a test.
+    /// A line of IR text that uses it, or a function around it; read by a test.
     pub example: &'static str,
+    /// Its pretty text behind the name, in the notation of [`text`](crate::text); none for the form that the other
+    /// columns give it.
+    pub syntax: Option<&'static str>,
     /// Operands in order; at most one of them [`Arity::Variadic`] or [`Arity::Optional`], unless `operandSegmentSizes` is among `attrs`.
     pub operands: &'static [OperandDef],
     /// Results in order.
@@ -68,6 +72,7 @@ impl OpDef {
         name: "",
         doc: "",
         example: "",
+        syntax: None,
         operands: &[],
         results: &[],
         attrs: &[],
@@ -146,8 +151,12 @@ pub enum TypeClass {
     IntTensor,
     /// A float, or a vector or tensor of floats.
     FloatLike,
-    /// An integer or index, or a vector or tensor of them.
+    /// An integer without a sign or index, or a vector or tensor of them.
     IntLike,
+    /// An integer without a sign, or a vector or tensor of them.
+    FixedIntLike,
+    /// A number without a sign, or a vector or tensor of them.
+    NumberLike,
     /// An `i1`, or a vector or tensor of them.
     BoolLike,
     /// `index`.
@@ -156,6 +165,8 @@ pub enum TypeClass {
     Bool,
     /// An integer without a sign, or `index`, itself.
     Int,
+    /// The type of a function.
+    Function,
 }
 
 /// How many regions an operation has.
@@ -194,6 +205,8 @@ pub enum Presence {
     DefaultInts(&'static [i64]),
     /// Its absence stands for this text.
     DefaultText(&'static str),
+    /// Whoever makes the operation without it, writes it down: no flags.
+    NoFlags,
 }
 
 /// Which attributes a row's attribute takes.
@@ -213,6 +226,12 @@ pub enum AttrKind {
     Text,
     /// One of these strings.
     OneOf(&'static [&'static str]),
+    /// One of some words, kept as its number.
+    Word(&'static Words),
+    /// Some of a set of words.
+    Flags(&'static Flags),
+    /// `array<i32: ...>`.
+    Int32s,
     /// `array<i64: ...>`.
     Ints,
     /// An integer that is the number of an axis of operand 0.

@@ -22,6 +22,16 @@ pub enum Scalar {
     Select(&'static Scalar, &'static Scalar, &'static Scalar),
     /// The operand converted to the result's element type.
     Convert(&'static Scalar),
+    /// The operand, a float, converted to an unsigned integer of the result's width.
+    ConvertUnsigned(&'static Scalar),
+    /// The integer of the result's type that the operand's lowest bits are; beyond them, as the operand is extended.
+    Resize(&'static Scalar),
+    /// The same bits as a signed integer (`i1`: 0 and -1).
+    Signed(&'static Scalar),
+    /// The same bits as an unsigned integer.
+    Unsigned(&'static Scalar),
+    /// The function whose number is in the operation's integer attribute of this name; 0 if it has none.
+    Choose(&'static str, &'static [Scalar]),
 }
 
 /// A function of one number. On floats, each is defined to the bit (see `math`); on integers, arithmetic wraps.
@@ -106,7 +116,13 @@ impl Scalar {
         match self {
             Scalar::Arg(n) => *n as usize + 1,
             Scalar::Attr(_) | Scalar::Const(_) => 0,
-            Scalar::Unary(_, a) | Scalar::Convert(a) => a.arg_count(),
+            Scalar::Unary(_, a)
+            | Scalar::Convert(a)
+            | Scalar::ConvertUnsigned(a)
+            | Scalar::Resize(a)
+            | Scalar::Signed(a)
+            | Scalar::Unsigned(a) => a.arg_count(),
+            Scalar::Choose(_, all) => all.iter().map(Scalar::arg_count).max().unwrap_or(0),
             Scalar::Binary(_, a, b) => a.arg_count().max(b.arg_count()),
             Scalar::Fma(a, b, c) | Scalar::Select(a, b, c) => {
                 a.arg_count().max(b.arg_count()).max(c.arg_count())

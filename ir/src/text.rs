@@ -24,7 +24,26 @@
 //! }
 //! ```
 //!
-//! One type behind the colon is that of all operands and results. Inherent and other attributes share one pair of braces;
+//! The operations of `builtin`, `func`, `arith`, `cf` and `scf` are written as MLIR writes them. Where a row says its text
+//! ([`OpDef::syntax`](crate::OpDef)), it does so in a notation like MLIR's:
+//!
+//! | piece | stands for |
+//! |---|---|
+//! | `$name` | the operands of that name, or the attribute: its word, its flags, its text |
+//! | `attr-dict` | all attributes that stand nowhere else |
+//! | `type($a, $b)` | the one type of the operands and results of these names, or the types of a run of them |
+//! | `type-unless-i1($a)` | the type and a comma, unless it is `i1` |
+//! | `call-type($f)` | the type of a function, whose inputs and results are those of the operation |
+//! | `block(0)`, `cases` | a successor with what it is given; the successors of a switch |
+//! | `[...]` | nothing, if nothing in it is there |
+//! | other words and bytes | themselves |
+//!
+//! ```text
+//! syntax: Some("$lhs, $rhs $overflowFlags attr-dict : type($lhs, $rhs, $result)")
+//! %0 = arith.addi %a, %b overflow<nsw> {tag} : i32
+//! ```
+//!
+//! In the form that all other rows have, one type behind the colon is that of all operands and results. Inherent and other attributes share one pair of braces;
 //! the row tells them apart. What has no pretty form is written generic. Types and attributes of dialects that nobody
 //! registered are kept as their text. Bytes of big constants stand at the end, in `{-# dialect_resources ... #-}`, or are
 //! found again through `{-# external_resources: {optc: ...} #-}` (see [`Context::set_reference`]).

@@ -67,7 +67,8 @@ fn program(example: &str) -> String {
 /// The operand types in `(a, b) -> c`, or the one type that stands for all.
 fn operand_types(types: &str) -> Vec<String> {
     let Some(inner) = types.strip_prefix('(').and_then(|rest| rest.split_once(')')) else {
-        return vec![types.split(" {").next().unwrap_or(types).to_owned()];
+        let cut = [" {", " to "].into_iter().filter_map(|end| types.find(end)).min();
+        return vec![types[..cut.unwrap_or(types.len())].to_owned()];
     };
     inner.0.split(", ").map(str::to_owned).collect()
 }

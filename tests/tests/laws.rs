@@ -52,6 +52,10 @@ fn meaning(scalar: &Scalar, args: &[f32], attr: &dyn Fn(&str) -> f32) -> f32 {
             }
         }
         Scalar::Convert(x) => eval(x),
+        Scalar::Choose(name, all) => eval(&all[attr(name) as usize]),
+        Scalar::ConvertUnsigned(_) | Scalar::Resize(_) | Scalar::Signed(_) | Scalar::Unsigned(_) => {
+            panic!("no float has lowest bits")
+        }
     }
 }
 
@@ -70,7 +74,8 @@ fn unary(op: Unary, x: f32) -> f32 {
         Unary::Sigmoid => functions::sigmoid(x),
         Unary::Sin => ir::math::sin(x),
         Unary::Cos => ir::math::cos(x),
-        Unary::Not => panic!("no float has bits to flip"),
+        // Truth values are 0 and 1 here.
+        Unary::Not => 1.0 - x,
     }
 }
 
@@ -91,9 +96,10 @@ fn binary(op: Binary, a: f32, b: f32) -> f32 {
         Binary::Le => truth(a <= b),
         Binary::Gt => truth(a > b),
         Binary::Ge => truth(a >= b),
-        Binary::And | Binary::Or | Binary::Xor | Binary::Shl | Binary::Shr => {
-            panic!("no float has such bits")
-        }
+        Binary::And => truth(a != 0.0 && b != 0.0),
+        Binary::Or => truth(a != 0.0 || b != 0.0),
+        Binary::Xor => truth(a != b),
+        Binary::Shl | Binary::Shr => panic!("no float has such bits"),
     }
 }
 
@@ -104,22 +110,36 @@ fn rows(ctx: &Context) -> Vec<(&'static OpDef, &'static Scalar)> {
         _ => None,
     });
     rows.filter(|(def, _)| {
-        let takes_floats = def.operands.iter().all(|operand| operand.types != TypeClass::IntTensor);
+        let classes = [TypeClass::Tensor, TypeClass::FloatTensor, TypeClass::FloatLike];
+        let takes_floats = def.operands.iter().all(|operand| classes.contains(&operand.types));
         takes_floats && !def.traits.contains(Traits::CAST)
     })
     .collect()
 }
 
-/// Values for the row's attributes: each default, or a number for those that must be given.
-fn attributes(ctx: &Context, def: &'static OpDef) -> Vec<(&'static str, Attr)> {
-    let floats = def.attrs.iter().filter(|attr| attr.kind == AttrKind::Float);
+/// Attributes that make a row's operation, with their values as numbers.
+type Attributes = Vec<(&'static str, Attr, f32)>;
+
+/// Values for the row's attributes: each default, or a number for those that must be given; every word in turn.
+fn attributes(ctx: &Context, def: &'static OpDef) -> Vec<Attributes> {
     let value = |attr: &ir::AttrDef| match (attr.name, attr.presence) {
         ("lo", _) => -0.5,
         ("hi", _) => 0.75,
         (_, Presence::DefaultFloat(value)) => value as f32,
         _ => 0.3,
     };
-    floats.map(|attr| (attr.name, ctx.f32_attr(value(attr)))).collect()
+    let floats = def.attrs.iter().filter(|attr| attr.kind == AttrKind::Float);
+    let floats: Attributes = floats.map(|attr| (attr.name, ctx.f32_attr(value(attr)), value(attr))).collect();
+    let words = def.attrs.iter().find_map(|attr| match attr.kind {
+        AttrKind::Word(words) => Some((attr.name, words)),
+        _ => None,
+    });
+    let Some((name, words)) = words else { return vec![floats] };
+    let each = words.words.iter().enumerate().map(|(number, word)| {
+        let attr = words.attr(ctx, word).expect("one of the row's words");
+        floats.iter().copied().chain([(name, attr, number as f32)]).collect()
+    });
+    each.collect()
 }
 
 /// The inputs of a row: for two operands, every pair of the first specimens and some others.
@@ -145,38 +165,42 @@ fn same_bits(a: f32, b: f32) -> bool {
 fn every_elementwise_row_means_its_scalar_function_to_the_bit() {
     let ctx = Arc::new(Context::new());
     for (def, scalar) in rows(&ctx) {
-        let inputs = operands(def.operands.len());
-        let shape = [inputs[0].len() as u64];
-        let types = vec![ctx.tensor(&shape, ctx.f32()); inputs.len()];
-        let (mut program, args) = Program::new(ctx.clone(), &types);
-        let attrs = attributes(&ctx, def);
-        let result = program.op(def.name, &args, &attrs);
-        let mut module = program.finish(&[result]);
-        let arrays: Vec<Array> = inputs
-            .iter()
-            .enumerate()
-            .map(|(index, values)| array(&format!("arg{index}"), &shape, values))
-            .collect();
-        let interpreted = numbers(&interpret(&module, &arrays)[0]);
-        let options = CompileOptions { threads: 2, ..CompileOptions::default() };
-        let executed = execute(&mut module, &arrays, &options);
-        let executed = executed.unwrap_or_else(|failure| panic!("{}: {failure}", def.name));
-        let executed = numbers(&executed[0]);
-        let number = |name: &str| {
-            let attr = attrs.iter().find(|attr| attr.0 == name).expect("every attribute is given").1;
-            ctx.float_value(attr).expect("a float") as f32
-        };
-        for index in 0..shape[0] as usize {
-            let args: Vec<f32> = inputs.iter().map(|values| values[index]).collect();
-            let expected = meaning(scalar, &args, &number);
-            let found = (interpreted[index], executed[index]);
-            let is_right = same_bits(found.0, expected) && same_bits(found.1, expected);
-            assert!(
-                is_right,
-                "{}{args:?} = {expected}, interpreted {}, executed {}",
-                def.name, found.0, found.1
-            );
+        for attributes in attributes(&ctx, def) {
+            check_row(&ctx, def, scalar, &attributes);
         }
+    }
+}
+
+fn check_row(ctx: &Arc<Context>, def: &'static OpDef, scalar: &Scalar, attributes: &Attributes) {
+    let inputs = operands(def.operands.len());
+    let shape = [inputs[0].len() as u64];
+    let types = vec![ctx.tensor(&shape, ctx.f32()); inputs.len()];
+    let (mut program, args) = Program::new(ctx.clone(), &types);
+    let attrs: Vec<(&str, Attr)> = attributes.iter().map(|(name, attr, _)| (*name, *attr)).collect();
+    let result = program.op(def.name, &args, &attrs);
+    let mut module = program.finish(&[result]);
+    let arrays: Vec<Array> = inputs
+        .iter()
+        .enumerate()
+        .map(|(index, values)| array(&format!("arg{index}"), &shape, values))
+        .collect();
+    let interpreted = numbers(&interpret(&module, &arrays)[0]);
+    let options = CompileOptions { threads: 2, ..CompileOptions::default() };
+    let executed = execute(&mut module, &arrays, &options);
+    let executed = executed.unwrap_or_else(|failure| panic!("{}: {failure}", def.name));
+    let executed = numbers(&executed[0]);
+    let number =
+        |name: &str| attributes.iter().find(|attr| attr.0 == name).expect("every attribute is given").2;
+    for index in 0..shape[0] as usize {
+        let args: Vec<f32> = inputs.iter().map(|values| values[index]).collect();
+        let expected = meaning(scalar, &args, &number);
+        let found = (interpreted[index], executed[index]);
+        let is_right = same_bits(found.0, expected) && same_bits(found.1, expected);
+        assert!(
+            is_right,
+            "{} {attributes:?} {args:?} = {expected}, interpreted {}, executed {}",
+            def.name, found.0, found.1
+        );
     }
 }
 

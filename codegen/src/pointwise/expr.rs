@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use ir::body::OpRef;
 use ir::scalar::{Binary, Unary};
-use ir::{Kind, Scalar};
+use ir::{Kind, Scalar, Signedness};
 
 use crate::elem::Elem;
 use crate::refusal::Refusal;
@@ -139,16 +139,59 @@ impl Tree<'_, '_> {
                 let cond = self.build(cond, Elem::Bool)?;
                 NodeOp::Select(cond, self.build(a, elem)?, self.build(b, elem)?)
             }
-            Scalar::Convert(a) => {
-                let from = self.elem_of(a).unwrap_or(elem);
-                let a = self.build(a, from)?;
-                if from == elem {
-                    return Ok(a);
-                }
-                NodeOp::Convert(a)
+            Scalar::Convert(a) => return self.convert(a, elem),
+            Scalar::ConvertUnsigned(a) => {
+                let unsigned = self.convert(a, elem.with_sign(Signedness::Unsigned))?;
+                return Ok(self.converted(unsigned, elem));
+            }
+            Scalar::Resize(a) => return self.resize(a, elem),
+            Scalar::Signed(a) => return self.signed(a, Signedness::Signed, elem),
+            Scalar::Unsigned(a) => return self.signed(a, Signedness::Unsigned, elem),
+            Scalar::Choose(name, all) => {
+                let chosen = self.op.chosen(name, all);
+                let none = || Refusal::new(format!("nothing is computed for its attribute `{name}`"));
+                return self.build(chosen.ok_or_else(none)?, elem);
             }
         };
         Ok(self.builder.add(elem, op))
+    }
+
+    fn convert(&mut self, tree: &Scalar, to: Elem) -> Result<Node, Refusal> {
+        let from = self.elem_of(tree).unwrap_or(to);
+        let node = self.build(tree, from)?;
+        Ok(self.converted(node, to))
+    }
+
+    /// A node converted to another type, unless it has it.
+    fn converted(&mut self, node: Node, to: Elem) -> Node {
+        if self.builder.expr.node(node).elem == to {
+            return node;
+        }
+        self.builder.add(to, NodeOp::Convert(node))
+    }
+
+    /// An integer's lowest bits; of a truth value the lowest.
+    fn resize(&mut self, tree: &Scalar, to: Elem) -> Result<Node, Refusal> {
+        let from = self.elem_of(tree).unwrap_or(to);
+        let node = self.build(tree, from)?;
+        if to != Elem::Bool || from == Elem::Bool {
+            return Ok(self.converted(node, to));
+        }
+        let one = self.builder.add(from, NodeOp::Const(1));
+        let lowest = self.builder.add(from, NodeOp::Binary(Binary::And, node, one));
+        Ok(self.converted(lowest, to))
+    }
+
+    /// The same bits as an integer with a sign, or without. A truth value as a signed integer is a byte 0 or -1.
+    fn signed(&mut self, tree: &Scalar, sign: Signedness, elem: Elem) -> Result<Node, Refusal> {
+        let own = self.elem_of(tree).unwrap_or(elem);
+        let node = self.build(tree, own)?;
+        if own != Elem::Bool || sign == Signedness::Unsigned {
+            return Ok(self.converted(node, own.with_sign(sign)));
+        }
+        let byte = Elem::Int { bits: 8, signed: true };
+        let wide = self.converted(node, byte);
+        Ok(self.builder.add(byte, NodeOp::Unary(Unary::Neg, wide)))
     }
 
     fn binary(&mut self, function: Binary, a: &Scalar, b: &Scalar, elem: Elem) -> Result<Node, Refusal> {
@@ -164,7 +207,14 @@ impl Tree<'_, '_> {
         match tree {
             Scalar::Arg(n) => Some(self.builder.expr.node(self.args[*n as usize]).elem),
             Scalar::Attr(_) | Scalar::Const(_) | Scalar::Convert(_) => None,
+            Scalar::ConvertUnsigned(_) | Scalar::Resize(_) => None,
             Scalar::Unary(_, a) => self.elem_of(a),
+            Scalar::Signed(a) => match self.elem_of(a)? {
+                Elem::Bool => Some(Elem::Int { bits: 8, signed: true }),
+                own => Some(own.with_sign(Signedness::Signed)),
+            },
+            Scalar::Unsigned(a) => Some(self.elem_of(a)?.with_sign(Signedness::Unsigned)),
+            Scalar::Choose(name, all) => self.elem_of(self.op.chosen(name, all)?),
             Scalar::Binary(function, ..) if is_comparison(*function) => Some(Elem::Bool),
             Scalar::Binary(_, a, b) | Scalar::Select(_, a, b) => self.elem_of(a).or_else(|| self.elem_of(b)),
             Scalar::Fma(a, b, c) => self.elem_of(a).or_else(|| self.elem_of(b)).or_else(|| self.elem_of(c)),

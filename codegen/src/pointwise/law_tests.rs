@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use ir::builder::OpSpec;
 use ir::interp::Tensor;
-use ir::{Builder, Context, Kind, OpDef, Signedness, Type, TypeData};
+use ir::opdef::{AttrKind, OperandDef};
+use ir::{Builder, Context, Infer, Kind, OpDef, Signedness, Type, TypeData};
 use runtime::AlignedBuffer;
 
 use crate::elem::Elem;
@@ -57,36 +58,62 @@ fn elements(elem: Elem, operand: usize) -> Vec<u8> {
 }
 
 /// The function that applies a row to operands of `elem`, if there is one: its rules may want other types.
-fn function(ctx: &Arc<Context>, def: &OpDef, elem: Type, to: Type) -> Option<(Net, ir::Value)> {
+fn function(
+    ctx: &Arc<Context>,
+    def: &OpDef,
+    elem: Type,
+    to: Type,
+    word: Option<usize>,
+) -> Option<(Net, ir::Value)> {
     let shape = [(NUMBERS.len() * NUMBERS.len()) as u64];
     let operand_types: Vec<Type> =
-        def.operands.iter().map(|operand| if operand.name == "cond" { ctx.int(1) } else { elem }).collect();
+        def.operands.iter().map(|operand| if is_condition(operand) { ctx.int(1) } else { elem }).collect();
     let args: Vec<(&[u64], Type)> = operand_types.iter().map(|ty| (&shape[..], *ty)).collect();
     let mut net = Net::new(&args, ctx.clone());
     let operands: Vec<ir::Value> = (0..args.len()).map(|index| net.arg(index)).collect();
-    let attrs: Vec<(&str, ir::Attr)> = def
-        .attrs
-        .iter()
-        .map(|attr| match attr.name {
-            "to" => ("to", ctx.type_attr(to)),
-            "lo" => ("lo", ctx.f32_attr(-0.75)),
-            "hi" => ("hi", ctx.f32_attr(6.0)),
-            name => (name, ctx.f32_attr(0.3)),
-        })
-        .collect();
+    let attrs = def.attrs.iter().filter_map(|attr| match (attr.name, attr.kind) {
+        (name, AttrKind::Word(words)) => Some((name, words.attr(ctx, words.words[word?])?)),
+        (_, AttrKind::Flags(_)) => None,
+        ("to", _) => Some(("to", ctx.type_attr(to))),
+        ("lo", _) => Some(("lo", ctx.f32_attr(-0.75))),
+        ("hi", _) => Some(("hi", ctx.f32_attr(6.0))),
+        (name, _) => Some((name, ctx.f32_attr(0.3))),
+    });
+    let attrs: Vec<(&str, ir::Attr)> = attrs.collect();
     let block = net.body.entry(net.body.root()).unwrap();
     let mut builder = Builder::at_end(ctx, &mut net.body, block);
-    let op =
-        builder.build(def.name, OpSpec { operands: &operands, attrs: &attrs, ..OpSpec::default() }).ok()?;
+    let declared = [ctx.tensor(&shape, to)];
+    let results = matches!(def.infer, Infer::Declared).then_some(&declared[..]);
+    let spec = OpSpec { operands: &operands, attrs: &attrs, results, ..OpSpec::default() };
+    let op = builder.build(def.name, spec).ok()?;
+    ir::verify::verify_body(ctx, builder.body).err().is_none_or(|errors| is_unended(&errors)).then_some(())?;
     let machine = Machine { isa: kernels::Isa::detect(), threads: THREADS };
     lower(net.body.at(ctx, op), &machine).ok()?;
     let result = net.body.result(op, 0);
     Some((net, result))
 }
 
+fn is_condition(operand: &OperandDef) -> bool {
+    operand.name.starts_with("cond")
+}
+
+/// Whether nothing is wrong with a function but that it has no end yet.
+fn is_unended(errors: &[ir::Diagnostic]) -> bool {
+    errors.iter().all(|error| error.message.contains("ends with a terminator"))
+}
+
+/// The numbers of the words that one of the row's attributes may be.
+fn words(def: &OpDef) -> Vec<Option<usize>> {
+    let words = def.attrs.iter().find_map(|attr| match attr.kind {
+        AttrKind::Word(words) => Some(words),
+        _ => None,
+    });
+    words.map_or(vec![None], |words| (0..words.words.len()).map(Some).collect())
+}
+
 /// Compares machine code with the interpreter; whether both have the function for these types.
-fn agrees(ctx: &Arc<Context>, def: &OpDef, elem: Type, to: Type) -> bool {
-    let Some((net, result)) = function(ctx, def, elem, to) else { return false };
+fn agrees(ctx: &Arc<Context>, def: &OpDef, elem: Type, to: Type, word: Option<usize>) -> bool {
+    let Some((net, result)) = function(ctx, def, elem, to, word) else { return false };
     let module = net.plan(&[result], THREADS);
     let body = module.function("main").unwrap();
     let args = body.args(body.entry(body.root()).unwrap()).iter().enumerate();
@@ -131,11 +158,13 @@ fn every_elementwise_row_has_the_interpreters_bits() {
     let rows = ctx.dialects().flat_map(|dialect| dialect.ops()).collect::<Vec<_>>();
     let mut count = 0;
     for def in rows.into_iter().filter(|def| matches!(def.kind, Kind::Elementwise(_))) {
-        let targets = if def.attr("to").is_some() { &types[..] } else { &types[..1] };
+        let has_targets = def.attr("to").is_some() || matches!(def.infer, Infer::Declared);
+        let targets = if has_targets { &types[..] } else { &types[..1] };
         let mut float = false;
         for elem in &types {
-            for to in targets {
-                let agrees = agrees(&ctx, def, *elem, *to);
+            for (to, word) in targets.iter().flat_map(|to| words(def).into_iter().map(move |word| (to, word)))
+            {
+                let agrees = agrees(&ctx, def, *elem, *to, word);
                 float |= agrees && *elem == ctx.f32();
                 count += usize::from(agrees);
             }
@@ -143,5 +172,5 @@ fn every_elementwise_row_has_the_interpreters_bits() {
         let of_bits = ["nn.not", "nn.and", "nn.or", "nn.xor"].contains(&def.name);
         assert!(float || of_bits || !def.name.starts_with("nn."), "{} has no code for f32", def.name);
     }
-    assert!(count > 300, "{count} combinations were compared");
+    assert!(count > 600, "{count} combinations were compared");
 }

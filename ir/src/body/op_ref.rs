@@ -4,6 +4,7 @@ use super::Body;
 use crate::context::Context;
 use crate::entities::{Attr, Op, Type, Value};
 use crate::opdef::{Kind, OpDef, Presence, Traits};
+use crate::scalar::Scalar;
 
 /// An operation, its body and the context: what rules and rows look at.
 #[derive(Clone, Copy)]
@@ -117,6 +118,15 @@ impl<'a> OpRef<'a> {
             Presence::DefaultText(text) => Some(text),
             _ => None,
         })
+    }
+
+    /// Which of these functions the operation computes: that whose number is in the integer attribute `name`.
+    pub fn chosen(&self, name: &str, all: &'static [Scalar]) -> Option<&'static Scalar> {
+        let number = match self.attr(name) {
+            Some(attr) => usize::try_from(self.ctx.int_value(attr)?).ok()?,
+            None => 0,
+        };
+        all.get(number)
     }
 
     fn presence(&self, name: &str) -> Option<Presence> {

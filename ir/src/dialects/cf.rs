@@ -13,9 +13,9 @@ pub static DIALECT: Dialect =
 
 const SEGMENTS: AttrDef = AttrDef {
     name: "operandSegmentSizes",
-    kind: AttrKind::Any,
+    kind: AttrKind::Int32s,
     presence: Presence::Required,
-    doc: "`array<i32: ...>`: how many operands stand at each place of the row.",
+    doc: "How many operands stand at each place of the row.",
 };
 
 static OPS: &[OpDef] = &[
@@ -23,9 +23,10 @@ static OPS: &[OpDef] = &[
         name: "cf.assert",
         doc: "Stops the program with a message unless the condition holds.",
         example: r#"func.func @f(%c: i1) {
-  "cf.assert"(%c) <{msg = "sizes differ"}> : (i1) -> ()
+  cf.assert %c, "sizes differ"
   return
 }"#,
+        syntax: Some("$condition, $msg attr-dict"),
         operands: &[OperandDef::one("condition", TypeClass::Bool)],
         attrs: &[AttrDef {
             name: "msg",
@@ -40,10 +41,11 @@ static OPS: &[OpDef] = &[
         name: "cf.br",
         doc: "Goes to a block, with the operands as its arguments.",
         example: r#"func.func @f(%x: f32) -> f32 {
-  "cf.br"(%x)[^bb1] : (f32) -> ()
+  cf.br ^bb1(%x : f32)
 ^bb1(%y: f32):
   return %y : f32
 }"#,
+        syntax: Some("block(0) attr-dict"),
         operands: &[OperandDef::variadic("arguments", TypeClass::Any)],
         traits: Traits::TERMINATOR.union(Traits::PURE),
         kind: Kind::Branch(Branch::Always),
@@ -53,12 +55,13 @@ static OPS: &[OpDef] = &[
         name: "cf.cond_br",
         doc: "Goes to the first block if the condition holds, else to the second.",
         example: r#"func.func @f(%c: i1, %x: f32) -> f32 {
-  "cf.cond_br"(%c, %x)[^bb1, ^bb2] <{operandSegmentSizes = array<i32: 1, 1, 0>}> : (i1, f32) -> ()
+  cf.cond_br %c, ^bb1(%x : f32), ^bb2
 ^bb1(%y: f32):
   return %y : f32
 ^bb2:
   return %x : f32
 }"#,
+        syntax: Some("$condition [weights($branch_weights)], block(0), block(1) attr-dict"),
         operands: &[
             OperandDef::one("condition", TypeClass::Bool),
             OperandDef::variadic("true arguments", TypeClass::Any),
@@ -68,9 +71,9 @@ static OPS: &[OpDef] = &[
             SEGMENTS,
             AttrDef {
                 name: "branch_weights",
-                kind: AttrKind::Any,
+                kind: AttrKind::Int32s,
                 presence: Presence::Optional,
-                doc: "`array<i32: ...>`: how often each block is gone to, compared with the other.",
+                doc: "How often each block is gone to, compared with the other.",
             },
         ],
         traits: Traits::TERMINATOR.union(Traits::PURE),
@@ -81,12 +84,13 @@ static OPS: &[OpDef] = &[
         name: "cf.switch",
         doc: "Goes to the block of the case that the flag equals, or to the first, if it equals none.",
         example: r#"func.func @f(%i: i32) -> i32 {
-  "cf.switch"(%i, %i)[^bb1, ^bb2] <{case_operand_segments = array<i32: 0>, case_values = dense<7> : vector<1xi32>, operandSegmentSizes = array<i32: 1, 1, 0>}> : (i32, i32) -> ()
+  cf.switch %i : i32, [default: ^bb1(%i : i32), 7: ^bb2]
 ^bb1(%j: i32):
   return %j : i32
 ^bb2:
   return %i : i32
 }"#,
+        syntax: Some("$flag : type($flag), cases attr-dict"),
         operands: &[
             OperandDef::one("flag", TypeClass::Int),
             OperandDef::variadic("default arguments", TypeClass::Any),
@@ -102,9 +106,9 @@ static OPS: &[OpDef] = &[
             },
             AttrDef {
                 name: "case_operand_segments",
-                kind: AttrKind::Any,
+                kind: AttrKind::Int32s,
                 presence: Presence::Required,
-                doc: "`array<i32: ...>`: how many of the case arguments each case's block takes.",
+                doc: "How many of the case arguments each case's block takes.",
             },
         ],
         verify: Some(cases),

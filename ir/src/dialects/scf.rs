@@ -16,11 +16,11 @@ static OPS: &[OpDef] = &[
         name: "scf.if",
         doc: "What the first region yields if the condition holds, else what the second does; without results the second may be empty.",
         example: r#"func.func @f(%c: i1, %x: f32, %y: f32) -> f32 {
-  %0 = "scf.if"(%c) ({
-    "scf.yield"(%x) : (f32) -> ()
-  }, {
-    "scf.yield"(%y) : (f32) -> ()
-  }) : (i1) -> f32
+  %0 = scf.if %c -> (f32) {
+    scf.yield %x : f32
+  } else {
+    scf.yield %y : f32
+  }
   return %0 : f32
 }"#,
         operands: &[OperandDef::one("condition", TypeClass::Bool)],
@@ -35,11 +35,10 @@ static OPS: &[OpDef] = &[
         doc: "Runs its region for each number from the lower bound up to, not including, the upper; what it yields is the \
               next turn's argument, and in the end the results.",
         example: r#"func.func @f(%n: index, %one: index, %x: tensor<4xf32>) -> tensor<4xf32> {
-  %0 = "scf.for"(%one, %n, %one, %x) ({
-  ^bb0(%i: index, %y: tensor<4xf32>):
+  %0 = scf.for %i = %one to %n step %one iter_args(%y = %x) -> (tensor<4xf32>) {
     %1 = nn.add %y, %x : tensor<4xf32>
-    "scf.yield"(%1) : (tensor<4xf32>) -> ()
-  }) : (index, index, index, tensor<4xf32>) -> tensor<4xf32>
+    scf.yield %1 : tensor<4xf32>
+  }
   return %0 : tensor<4xf32>
 }"#,
         operands: &[
@@ -65,13 +64,12 @@ static OPS: &[OpDef] = &[
         doc: "Runs its first region, and if that ends with a condition that holds, the second, and so on; results are what \
               the first hands over in the end.",
         example: r#"func.func @f(%c: i1, %d: i1) -> i1 {
-  %0 = "scf.while"(%c) ({
-  ^bb0(%a: i1):
-    "scf.condition"(%a, %a) : (i1, i1) -> ()
-  }, {
+  %0 = scf.while (%a = %c) : (i1) -> i1 {
+    scf.condition(%a) %a : i1
+  } do {
   ^bb0(%b: i1):
-    "scf.yield"(%d) : (i1) -> ()
-  }) : (i1) -> i1
+    scf.yield %d : i1
+  }
   return %0 : i1
 }"#,
         operands: &[OperandDef::variadic("initial", TypeClass::Any)],
@@ -85,15 +83,15 @@ static OPS: &[OpDef] = &[
         name: "scf.condition",
         doc: "Ends the first region of a loop: if the condition holds, the second region takes the values, else they are the loop's results.",
         example: r#"func.func @f(%c: i1, %d: i1) -> i1 {
-  %0 = "scf.while"(%c) ({
-  ^bb0(%a: i1):
-    "scf.condition"(%a, %a) : (i1, i1) -> ()
-  }, {
+  %0 = scf.while (%a = %c) : (i1) -> i1 {
+    scf.condition(%a) %a : i1
+  } do {
   ^bb0(%b: i1):
-    "scf.yield"(%d) : (i1) -> ()
-  }) : (i1) -> i1
+    scf.yield %d : i1
+  }
   return %0 : i1
 }"#,
+        syntax: Some("($condition) attr-dict [$values : type($values)]"),
         operands: &[
             OperandDef::one("condition", TypeClass::Bool),
             OperandDef::variadic("values", TypeClass::Any),
@@ -105,13 +103,14 @@ static OPS: &[OpDef] = &[
         name: "scf.yield",
         doc: "Ends a region with what it hands to the operation around it.",
         example: r#"func.func @f(%c: i1, %x: f32, %y: f32) -> f32 {
-  %0 = "scf.if"(%c) ({
-    "scf.yield"(%x) : (f32) -> ()
-  }, {
-    "scf.yield"(%y) : (f32) -> ()
-  }) : (i1) -> f32
+  %0 = scf.if %c -> (f32) {
+    scf.yield %x : f32
+  } else {
+    scf.yield %y : f32
+  }
   return %0 : f32
 }"#,
+        syntax: Some("attr-dict [$values : type($values)]"),
         operands: &[OperandDef::variadic("values", TypeClass::Any)],
         traits: Traits::TERMINATOR.union(Traits::YIELD).union(Traits::PURE),
         ..OpDef::BLANK

@@ -88,6 +88,14 @@ impl Elem {
         Ok(elem)
     }
 
+    /// The same bits, extended another way, if it is an integer.
+    pub fn extended(self, extension: Extension) -> Elem {
+        match self {
+            Elem::Int(int) => Elem::Int(IntElem { extension, ..int }),
+            float => float,
+        }
+    }
+
     /// Bytes of one element in memory.
     pub fn bytes(self) -> usize {
         match self {

@@ -293,6 +293,12 @@ pub(super) fn convert(from: Elem, to: Elem, target: &mut Lanes, a: &Lanes, count
     }
 }
 
+/// `target` = the lowest bits of the integers `a`, in the integer type `to`.
+pub(super) fn resize(to: Elem, target: &mut Lanes, a: &Lanes, count: usize) {
+    let Elem::Int(int) = to else { unreachable!("{to:?} has no lowest bits") };
+    map1(target, a, count, |x: i64| int.wrap(x));
+}
+
 fn int_of_float(int: IntElem, value: f64) -> i64 {
     if int.width == 1 {
         return i64::from(value != 0.0);

@@ -4,7 +4,7 @@
 //! fills the argument registers and then takes one step per node. Constants and attributes fill their registers once.
 //! Constants have the type of the node that they meet, rounded to its lanes.
 
-use super::element::{Elem, Lane, LaneKind};
+use super::element::{Elem, Extension, Lane, LaneKind};
 use super::lanes;
 use super::tensor::EvalError;
 use crate::body::OpRef;
@@ -69,6 +69,8 @@ enum Code {
     Select,
     /// From this element type.
     Convert(Elem),
+    /// The lowest bits of an integer.
+    Resize,
 }
 
 /// One node: a register, and which registers it is computed from.
@@ -130,6 +132,7 @@ impl Program {
                 Code::Fma => lanes::fma(step.elem, &mut target, [a, b, c], count),
                 Code::Select => lanes::select(&mut target, [a, b, c], count),
                 Code::Convert(from) => lanes::convert(from, step.elem, &mut target, a, count),
+                Code::Resize => lanes::resize(step.elem, &mut target, a, count),
             }
             self.registers[step.target] = target;
         }
@@ -180,10 +183,32 @@ impl Compiler<'_> {
                 let ([a, b], elem) = self.alike([a, b], wanted)?;
                 Ok(self.step(Code::Select, elem, elem, [condition, a, b]))
             }
-            Scalar::Convert(a) => {
-                let (a, from) = self.node(a, self.result)?;
-                Ok(self.step(Code::Convert(from), self.result, self.result, [a; 3]))
+            Scalar::Convert(a) => self.convert(a, self.result),
+            Scalar::ConvertUnsigned(a) => self.convert(a, self.result.extended(Extension::Zero)),
+            Scalar::Resize(a) => self.resize(a, |_, result| result),
+            Scalar::Signed(a) => self.resize(a, |own, _| own.extended(Extension::Sign)),
+            Scalar::Unsigned(a) => self.resize(a, |own, _| own.extended(Extension::Zero)),
+            Scalar::Choose(name, all) => {
+                let chosen = self.op.chosen(name, all);
+                let chosen = chosen.ok_or_else(|| format!("nothing is computed for this `{name}`"))?;
+                self.node(chosen, wanted)
             }
+        }
+    }
+
+    fn convert(&mut self, node: &Scalar, to: Elem) -> Result<(usize, Elem), EvalError> {
+        let (a, from) = self.node(node, to)?;
+        Ok(self.step(Code::Convert(from), to, to, [a; 3]))
+    }
+
+    /// An integer's lowest bits in the type that `to` makes of its own and the result's.
+    fn resize(&mut self, node: &Scalar, to: impl Fn(Elem, Elem) -> Elem) -> Result<(usize, Elem), EvalError> {
+        let (a, from) = self.node(node, self.result)?;
+        let to = to(from, self.result);
+        match (from, to) {
+            (from, to) if from == to => Ok((a, from)),
+            (Elem::Int(_), Elem::Int(_)) => Ok(self.step(Code::Resize, to, to, [a; 3])),
+            _ => Err(format!("{from:?} has no lowest bits for {to:?}").into()),
         }
     }
 
@@ -214,7 +239,11 @@ impl Compiler<'_> {
             Scalar::Binary(binary, ..) if lanes::compares(*binary) => Some(Elem::BOOL),
             Scalar::Binary(_, a, b) | Scalar::Select(_, a, b) => self.type_of(a).or_else(|| self.type_of(b)),
             Scalar::Fma(a, b, c) => [a, b, c].iter().find_map(|node| self.type_of(node)),
-            Scalar::Convert(_) => Some(self.result),
+            Scalar::Convert(_) | Scalar::Resize(_) => Some(self.result),
+            Scalar::ConvertUnsigned(_) => Some(self.result.extended(Extension::Zero)),
+            Scalar::Signed(a) => Some(self.type_of(a)?.extended(Extension::Sign)),
+            Scalar::Unsigned(a) => Some(self.type_of(a)?.extended(Extension::Zero)),
+            Scalar::Choose(name, all) => self.type_of(self.op.chosen(name, all)?),
         }
     }
 

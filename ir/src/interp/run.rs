@@ -1,21 +1,21 @@
 //! What a function returns for given arguments.
 //!
-//! The walk goes block by block: a block runs its operations in order and ends with what its terminator hands out, so that
-//! an operation with regions runs them by calling [`Frame::run_region`]. A value is dropped after the last operation of
+//! The walk goes block by block: a block runs its operations in order and ends with what its terminator hands to the next
+//! block, or out of the region, so that an operation with regions runs them by calling [`Frame::run_region`]. A value is dropped after the last operation of
 //! its own block that reads it (or has a region in which it is read); what is read in other blocks of a region stays to
 //! the end of the function.
 
-use cranelift_entity::SecondaryMap;
+use cranelift_entity::{EntitySet, SecondaryMap};
 
 use super::elementwise::elementwise;
 use super::tensor::{EvalError, Tensor};
-use crate::attrs::AttrData;
 use crate::body::{Body, OpRef, ValueDef};
+use crate::branch;
 use crate::context::Context;
 use crate::diag::{Diagnostic, did_you_mean};
-use crate::entities::{Block, Ident, Location, Op, Region, Type, Value};
+use crate::entities::{Block, Location, Op, Region, Type, Value};
 use crate::module::Module;
-use crate::opdef::{Flow, Kind, Traits};
+use crate::opdef::{Kind, Traits};
 use crate::types::TypeData;
 
 /// How deeply calls may nest.
@@ -76,16 +76,26 @@ enum Calls<'a> {
 }
 
 /// A function, or one operation, being run.
-struct Frame<'a> {
-    ctx: &'a Context,
-    body: &'a Body,
+pub(super) struct Frame<'a> {
+    pub(super) ctx: &'a Context,
+    pub(super) body: &'a Body,
     calls: Calls<'a>,
     values: SecondaryMap<Value, Option<Tensor>>,
+    /// The values that each operation is the last to read, as far as blocks are known.
+    deaths: SecondaryMap<Op, Vec<Value>>,
+    known_deaths: EntitySet<Block>,
 }
 
 impl<'a> Frame<'a> {
     fn new(ctx: &'a Context, body: &'a Body, calls: Calls<'a>) -> Frame<'a> {
-        Frame { ctx, body, calls, values: SecondaryMap::new() }
+        Frame {
+            ctx,
+            body,
+            calls,
+            values: SecondaryMap::new(),
+            deaths: SecondaryMap::new(),
+            known_deaths: EntitySet::new(),
+        }
     }
 
     fn run_function(&mut self, location: Location, inputs: &[Tensor]) -> Result<Vec<Tensor>, Diagnostic> {
@@ -107,31 +117,60 @@ impl<'a> Frame<'a> {
         self.run_region(root, inputs.to_vec())
     }
 
-    /// Runs a region of one block with these values of its arguments; gives what its terminator hands out.
-    fn run_region(&mut self, region: Region, args: Vec<Tensor>) -> Result<Vec<Tensor>, Diagnostic> {
-        let &[block] = self.body.blocks(region) else {
-            let first = self.body.entry(region).and_then(|block| self.body.first_op(block));
-            let location = first.map_or(Location::UNKNOWN, |op| self.body.location(op));
-            return Err(Diagnostic::error(location, "only regions of one block are interpreted"));
-        };
-        let deaths = deaths(self.body, block);
-        for (arg, value) in self.body.args(block).to_vec().into_iter().zip(args) {
-            self.values[arg] = Some(value);
+    /// Runs a region with these values of its first block's arguments; gives what the terminator hands out that goes to no
+    /// other block.
+    pub(super) fn run_region(
+        &mut self,
+        region: Region,
+        mut args: Vec<Tensor>,
+    ) -> Result<Vec<Tensor>, Diagnostic> {
+        let Some(mut block) = self.body.entry(region) else { return Ok(Vec::new()) };
+        loop {
+            for (arg, value) in self.body.args(block).iter().zip(args) {
+                self.values[*arg] = Some(value);
+            }
+            let (last, operands) = self.run_block(block)?;
+            let Some(last) = last.filter(|last| !self.body.successors(*last).is_empty()) else {
+                return Ok(operands);
+            };
+            (block, args) = self.next_block(last, operands)?;
+        }
+    }
+
+    /// Runs the operations of a block up to its terminator, which is given with its operands.
+    fn run_block(&mut self, block: Block) -> Result<(Option<Op>, Vec<Tensor>), Diagnostic> {
+        if self.known_deaths.insert(block) {
+            note_deaths(self.body, block, &mut self.deaths);
         }
         for op in self.body.ops(block) {
             let operands = self.operands(op);
             if OpRef::new(self.ctx, self.body, op).has(Traits::TERMINATOR) {
-                return Ok(operands);
+                return Ok((Some(op), operands));
             }
             let results = self.step(op, operands)?;
             for (result, value) in self.body.results(op).zip(results) {
                 self.values[result] = Some(value);
             }
-            for value in deaths.get(op).into_iter().flatten() {
+            for value in &self.deaths[op] {
                 self.values[*value] = None;
             }
         }
-        Ok(Vec::new())
+        Ok((None, Vec::new()))
+    }
+
+    /// The block that a terminator goes to, and what it is given.
+    fn next_block(&self, last: Op, operands: Vec<Tensor>) -> Result<(Block, Vec<Tensor>), Diagnostic> {
+        let op = OpRef::new(self.ctx, self.body, last);
+        let taken = branch::taken(op, operands.first()).map_err(|error| self.fault(op, error))?;
+        let successor = self.body.successors(last).get(taken);
+        let successor = successor.ok_or_else(|| self.fault(op, EvalError("lacks a block".into())))?;
+        let first = successor.first_operand as usize;
+        Ok((successor.block, operands[first..first + successor.operand_count as usize].to_vec()))
+    }
+
+    /// Why an operation has no result, with its place.
+    pub(super) fn fault(&self, op: OpRef<'_>, error: EvalError) -> Diagnostic {
+        Diagnostic::error(self.body.location(op.op), format!("`{}`: {}", op.name(), error.0))
     }
 
     fn operands(&self, op: Op) -> Vec<Tensor> {
@@ -143,31 +182,22 @@ impl<'a> Frame<'a> {
 
     fn step(&mut self, op: Op, operands: Vec<Tensor>) -> Result<Vec<Tensor>, Diagnostic> {
         let op_ref = OpRef::new(self.ctx, self.body, op);
-        let location = self.body.location(op);
-        let found = match (op_ref.kind(), self.callee(op_ref)) {
-            (Kind::Group, _) => match self.body.regions(op).first() {
-                Some(region) => return self.run_region(*region, operands),
-                None => Err(EvalError("has no region".into())),
-            },
-            (Kind::Region(Flow::Call), Some(callee)) => {
-                return self.call(location, self.ctx.str(callee), &operands);
-            }
-            _ => eval_op(op_ref, &operands),
+        let results = match (op_ref.kind(), self.body.regions(op).first()) {
+            (Kind::Group, Some(region)) => self.run_region(*region, operands)?,
+            (Kind::Region(flow), _) => self.flow(op_ref, flow, operands)?,
+            _ => eval_op(op_ref, &operands).map_err(|error| self.fault(op_ref, error))?,
         };
-        let results = found
-            .map_err(|error| Diagnostic::error(location, format!("`{}`: {}", op_ref.name(), error.0)))?;
         assert_eq!(results.len(), self.body.result_count(op), "`{}` gives all its results", op_ref.name());
         Ok(results)
     }
 
-    fn callee(&self, op: OpRef<'_>) -> Option<Ident> {
-        match self.ctx.attr_data(op.attr("callee")?) {
-            AttrData::SymbolRef { root, nested } if nested.is_empty() => Some(*root),
-            _ => None,
-        }
-    }
-
-    fn call(&self, location: Location, name: &str, operands: &[Tensor]) -> Result<Vec<Tensor>, Diagnostic> {
+    /// Runs a function of the module.
+    pub(super) fn call(
+        &self,
+        location: Location,
+        name: &str,
+        operands: &[Tensor],
+    ) -> Result<Vec<Tensor>, Diagnostic> {
         let Calls::Into(module, depth) = self.calls else {
             return Err(Diagnostic::error(location, "a call is evaluated only while its module runs"));
         };
@@ -191,16 +221,14 @@ fn accepts(ctx: &Context, wanted: Type, given: Type) -> bool {
     }
 }
 
-/// Which values of a block are read for the last time by each of its operations, in it or in its regions.
-fn deaths(body: &Body, block: Block) -> SecondaryMap<Op, Vec<Value>> {
-    let mut deaths: SecondaryMap<Op, Vec<Value>> = SecondaryMap::new();
+/// Notes which values of a block are read for the last time by each of its operations, in it or in its regions.
+fn note_deaths(body: &Body, block: Block, deaths: &mut SecondaryMap<Op, Vec<Value>>) {
     let results = body.ops(block).flat_map(|op| body.results(op));
     for value in body.args(block).iter().copied().chain(results) {
         if let Some(op) = last_reader(body, block, value) {
             deaths[op].push(value);
         }
     }
-    deaths
 }
 
 /// The last operation of `block` that reads `value`, itself or inside; the defining one if none does; none if another

@@ -7,9 +7,9 @@ use crate::entities::Type;
 use crate::size::tensor_bytes;
 use crate::types::{Dim, TypeData};
 
-/// A value: a tensor of known sizes, or a scalar (its type then is not a tensor).
+/// A value: a tensor or vector of known sizes, or a scalar (its type then is neither).
 ///
-/// Elements are packed row-major in little-endian bytes, as in memory.
+/// Elements are packed row-major in little-endian bytes, as in memory. A function's bytes are its symbol.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tensor {
     /// The type, with all sizes known.
@@ -73,6 +73,9 @@ impl Tensor {
     /// # Errors
     /// If the type leaves a size open.
     pub fn shape(&self, ctx: &Context) -> Result<Vec<usize>, EvalError> {
+        if let TypeData::Vector { shape, .. } = ctx.type_data(self.ty) {
+            return Ok(shape.iter().map(|dim| dim.size as usize).collect());
+        }
         let Some(dims) = ctx.type_data(self.ty).tensor_shape() else { return Ok(Vec::new()) };
         let sizes = dims.iter().map(|dim| Some(dim.known()? as usize));
         sizes.collect::<Option<_>>().ok_or_else(|| "the sizes of an operand are not known".into())

@@ -2,6 +2,7 @@
 
 mod contract;
 mod elementwise;
+mod flow;
 mod walk;
 mod whole;
 

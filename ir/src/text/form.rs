@@ -1,9 +1,14 @@
 //! Which pretty form an operation has: it follows from the row.
+//!
+//! A row may say its pretty text itself, in [`OpDef::syntax`]: the notation of [`crate::text`], cut into [`Piece`]s here.
 
-use crate::opdef::{Arity, AttrKind, Kind, OpDef, Presence, Traits};
+use crate::opdef::{Arity, AttrKind, Flow, Kind, OpDef, Presence, Traits};
 
 /// Dialects whose name may be left out, as in `return`, `module`.
 pub(super) const SHORT_DIALECTS: [&str; 2] = ["func", "builtin"];
+
+/// The attribute that divides operands among the places of a row.
+pub(super) const SEGMENTS: &str = "operandSegmentSizes";
 
 /// The shape of an operation's pretty text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +23,14 @@ pub(super) enum Form {
     Call,
     /// `%0 = optc.group(%a = %x) : (f32) -> f32 { ... }`.
     Group,
+    /// `%0 = scf.if %c -> (f32) { ... } else { ... }`.
+    If,
+    /// `%0 = scf.for %i = %a to %b step %c iter_args(%y = %x) -> (f32) { ... }`.
+    For,
+    /// `%0 = scf.while (%y = %x) : (f32) -> f32 { ... } do { ... }`.
+    While,
+    /// As the row says.
+    Syntax(&'static str),
     /// `%0 = nn.add %a, %b {...} : f32`.
     Plain,
 }
@@ -26,6 +39,9 @@ impl Form {
     /// The form of a row's operations.
     pub(super) fn of(def: &OpDef) -> Form {
         let is_module = Traits::ISOLATED.union(Traits::SYMBOL_TABLE);
+        if let Some(syntax) = def.syntax {
+            return Form::Syntax(syntax);
+        }
         if def.traits.contains(Traits::FUNCTION.union(Traits::ISOLATED)) {
             return Form::Function;
         }
@@ -35,11 +51,96 @@ impl Form {
         if def.traits.contains(Traits::CONSTANT) {
             return Form::Constant;
         }
-        if matches!(def.kind, Kind::Group) {
-            return Form::Group;
+        match def.kind {
+            Kind::Group => Form::Group,
+            Kind::Region(Flow::If) => Form::If,
+            Kind::Region(Flow::For) => Form::For,
+            Kind::Region(Flow::While) => Form::While,
+            _ if symbol_attr(def).is_some() => Form::Call,
+            _ => Form::Plain,
         }
-        if symbol_attr(def).is_some() { Form::Call } else { Form::Plain }
     }
+}
+
+/// A part of what a row says of its pretty text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Piece {
+    /// `$name`: the operands at this place, or an attribute.
+    Name(&'static str),
+    /// `attr-dict`: the attributes that stand nowhere else.
+    Dict,
+    /// `type($a, $b)`: the one type of the values at these places, or the types of a run of them.
+    Types(&'static str),
+    /// `type-unless-i1($c)`: the type of a value and a comma, or nothing.
+    TypeUnlessBool(&'static str),
+    /// `call-type($f)`: the type of a function, which is that of the other operands and the results too.
+    CallType(&'static str),
+    /// `block(0)`: a block, and what it is given.
+    Block(usize),
+    /// `cases`: the blocks of a switch.
+    Cases,
+    /// A word that stands for itself.
+    Word(&'static str),
+    /// A punctuation byte that stands for itself.
+    Byte(u8),
+    /// `[...]`: stands there if the values or the attribute in it do.
+    Optional(&'static str),
+}
+
+/// The pieces of a row's syntax, in order.
+pub(super) fn pieces(syntax: &'static str) -> impl Iterator<Item = Piece> {
+    let mut rest = syntax;
+    std::iter::from_fn(move || {
+        rest = rest.trim_start();
+        let (piece, length) = piece(rest)?;
+        rest = &rest[length..];
+        Some(piece)
+    })
+}
+
+/// The names in `$a, $b`.
+pub(super) fn names(list: &'static str) -> impl Iterator<Item = &'static str> + Clone {
+    list.split(',').map(without_sigil)
+}
+
+fn without_sigil(name: &'static str) -> &'static str {
+    name.trim().trim_start_matches('$')
+}
+
+/// The first piece, with its length.
+fn piece(text: &'static str) -> Option<(Piece, usize)> {
+    let first = *text.as_bytes().first()?;
+    if first == b'[' {
+        let close = text.find(']').expect("a bracket in a syntax is closed");
+        return Some((Piece::Optional(&text[1..close]), close + 1));
+    }
+    let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
+    let start = usize::from(first == b'$');
+    let end = text.bytes().skip(start).position(|byte| !is_word(byte)).map_or(text.len(), |end| start + end);
+    let word = &text[start..end];
+    if word.is_empty() {
+        return Some((Piece::Byte(first), 1));
+    }
+    if start == 1 {
+        return Some((Piece::Name(word), end));
+    }
+    let in_parentheses = || {
+        let close = end + text[end..].find(')').expect("a parenthesis in a syntax is closed");
+        (&text[end + 1..close], close + 1)
+    };
+    let piece = match word {
+        "attr-dict" => (Piece::Dict, end),
+        "cases" => (Piece::Cases, end),
+        "block" => {
+            let (number, end) = in_parentheses();
+            (Piece::Block(number.parse().expect("a block's number")), end)
+        }
+        "type" => (Piece::Types(in_parentheses().0), in_parentheses().1),
+        "type-unless-i1" => (Piece::TypeUnlessBool(without_sigil(in_parentheses().0)), in_parentheses().1),
+        "call-type" => (Piece::CallType(without_sigil(in_parentheses().0)), in_parentheses().1),
+        word => (Piece::Word(word), end),
+    };
+    Some(piece)
 }
 
 /// The attribute that says whom an operation calls.
@@ -59,4 +160,45 @@ pub(super) fn lists_types(def: &OpDef) -> bool {
 /// Whether the number of results follows from the row.
 pub(super) fn counts_results(def: &OpDef) -> bool {
     def.results.iter().all(|result| result.arity == Arity::One)
+}
+
+/// The place of the operands called `name`.
+pub(super) fn operand_place(def: &OpDef, name: &str) -> Option<usize> {
+    def.operands.iter().position(|operand| operand.name == name)
+}
+
+/// The place of the results called `name`.
+pub(super) fn result_place(def: &OpDef, name: &str) -> Option<usize> {
+    def.results.iter().position(|result| result.name == name)
+}
+
+/// The place of the operands that block `index` of so many is given: the last places are the blocks'.
+pub(super) fn block_place(def: &OpDef, index: usize) -> usize {
+    match def.kind {
+        Kind::Branch(crate::opdef::Branch::Always) => 0,
+        _ => 1 + index,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_syntax_is_cut_into_its_pieces() {
+        let found: Vec<Piece> = pieces("$a, $b [weights($w)] attr-dict : type($a, $b) to block(1)").collect();
+        let expected = [
+            Piece::Name("a"),
+            Piece::Byte(b','),
+            Piece::Name("b"),
+            Piece::Optional("weights($w)"),
+            Piece::Dict,
+            Piece::Byte(b':'),
+            Piece::Types("$a, $b"),
+            Piece::Word("to"),
+            Piece::Block(1),
+        ];
+        assert_eq!(found, expected);
+        assert_eq!(names("$a, $b").collect::<Vec<_>>(), ["a", "b"]);
+    }
 }

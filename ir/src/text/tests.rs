@@ -5,6 +5,7 @@ use super::*;
 mod bad;
 mod corpus;
 mod lines;
+mod syntax;
 
 /// Reads a text and writes it, pretty, in a fresh context.
 #[track_caller]

@@ -9,7 +9,7 @@ use cranelift_entity::EntityRef;
 use rustc_hash::FxHashMap;
 
 use super::{Locations, PrintForm, PrintOptions};
-use crate::body::{Body, ValueDef};
+use crate::body::{Body, OpRef, ValueDef};
 use crate::context::Context;
 use crate::entities::{Attr, Block, Location, Op, Region, Value};
 use crate::module::Module;
@@ -20,11 +20,13 @@ mod attrs;
 mod buffer;
 mod dense;
 mod endings;
+mod flow;
 mod lines;
 mod locations;
 mod metadata;
 mod names;
 mod pretty;
+mod syntax;
 mod types;
 
 use aliases::{AliasNames, Subject, Turn};
@@ -111,6 +113,8 @@ enum Header {
     ArgumentsOrEmpty,
     /// No: its arguments stand outside.
     Never,
+    /// No, and a last operation that yields nothing is left out.
+    Bare,
 }
 
 impl<'m> Writer<'m> {
@@ -320,13 +324,16 @@ impl<'m> Writer<'m> {
                     Header::ArgumentsOrEmpty => {
                         !body.args(block).is_empty() || body.first_op(block).is_none()
                     }
-                    Header::Never => false,
+                    Header::Never | Header::Bare => false,
                 };
             if has_header {
                 self.block_header(scope, block, index, predecessors.get(&block).map_or(&[], |found| found));
             }
             self.indent += 1;
             for op in body.ops(block) {
+                if header == Header::Bare && self.is_bare_end(OpRef::new(self.ctx, body, op)) {
+                    break;
+                }
                 self.op(scope, op, out)?;
                 self.buffer.push('\n');
             }

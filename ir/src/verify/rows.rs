@@ -63,7 +63,10 @@ impl<'m> Checker<'m> {
         }
         match def.infer {
             Infer::Declared => self.same_types(op, def, &operands, &results),
-            _ => self.inferred(op, def, &operands, &results),
+            _ => {
+                self.same_types(op, def, &operands, &[]);
+                self.inferred(op, def, &operands, &results);
+            }
         }
         match def.verify.map(|verify| verify(op)) {
             Some(Err(message)) => self.breach(op.body, op.op, format!("`{}`: {message}", def.name)),
@@ -306,16 +309,20 @@ fn is_of_class(ctx: &Context, ty: Type, class: TypeClass) -> bool {
     let elem = ctx.type_data(elem);
     let is_tensor = matches!(data, TypeData::Tensor { .. } | TypeData::UnrankedTensor { .. });
     let is_int = matches!(elem, TypeData::Integer { .. } | TypeData::Index);
+    let is_signless = matches!(elem, TypeData::Integer { signedness: Signedness::Signless, .. });
     match class {
         TypeClass::Any => true,
         TypeClass::Tensor => is_tensor,
         TypeClass::FloatTensor => is_tensor && matches!(elem, TypeData::Float(_)),
         TypeClass::IntTensor => is_tensor && is_int,
         TypeClass::FloatLike => matches!(elem, TypeData::Float(_)),
-        TypeClass::IntLike => is_int,
-        TypeClass::BoolLike => matches!(elem, TypeData::Integer { width: 1, .. }),
+        TypeClass::IntLike => is_signless || matches!(elem, TypeData::Index),
+        TypeClass::FixedIntLike => is_signless,
+        TypeClass::NumberLike => is_signless || matches!(elem, TypeData::Float(_)),
+        TypeClass::BoolLike => is_signless && matches!(elem, TypeData::Integer { width: 1, .. }),
         TypeClass::Index => matches!(data, TypeData::Index),
         TypeClass::Bool => ty == ctx.int(1),
+        TypeClass::Function => matches!(data, TypeData::Function { .. }),
         TypeClass::Int => {
             matches!(data, TypeData::Index | TypeData::Integer { signedness: Signedness::Signless, .. })
         }
@@ -329,10 +336,13 @@ fn class_text(class: TypeClass) -> &'static str {
         TypeClass::FloatTensor => "a tensor of floats",
         TypeClass::IntTensor => "a tensor of integers",
         TypeClass::FloatLike => "a float, or a vector or tensor of floats",
-        TypeClass::IntLike => "an integer or index, or a vector or tensor of them",
+        TypeClass::IntLike => "an integer without a sign or index, or a vector or tensor of them",
+        TypeClass::FixedIntLike => "an integer without a sign, or a vector or tensor of them",
+        TypeClass::NumberLike => "a float or an integer without a sign, or a vector or tensor of them",
         TypeClass::BoolLike => "an `i1`, or a vector or tensor of them",
         TypeClass::Index => "an `index`",
         TypeClass::Bool => "an `i1`",
+        TypeClass::Function => "a function",
         TypeClass::Int => "an integer without a sign, or an `index`",
     }
 }
@@ -350,6 +360,9 @@ fn is_of_kind(ctx: &Context, attr: Attr, kind: AttrKind) -> bool {
         AttrKind::Unit => matches!(data, AttrData::Unit),
         AttrKind::Text => ctx.str_value(attr).is_some(),
         AttrKind::OneOf(texts) => ctx.str_value(attr).is_some_and(|text| texts.contains(&text)),
+        AttrKind::Word(words) => words.get(ctx, attr).is_some(),
+        AttrKind::Flags(flags) => flags.get(ctx, attr).is_some(),
+        AttrKind::Int32s => branch::sizes(ctx, attr).is_some(),
         AttrKind::Ints | AttrKind::Axes | AttrKind::PerAxis => ctx.ints_value(attr).is_some(),
         AttrKind::Floats => match data {
             AttrData::DenseArray { elem, .. } => {
@@ -384,7 +397,10 @@ fn kind_text(kind: AttrKind) -> String {
             let quoted: Vec<String> = texts.iter().map(|text| format!("\"{text}\"")).collect();
             return format!("one of {}", quoted.join(", "));
         }
+        AttrKind::Word(words) => return words.describe(),
+        AttrKind::Flags(flags) => return flags.describe(),
         AttrKind::Ints => "an `array<i64: ...>`",
+        AttrKind::Int32s => "an `array<i32: ...>`",
         AttrKind::Axes => "an `array<i64: ...>` of axes",
         AttrKind::PerAxis => "an `array<i64: ...>` with a number for each axis",
         AttrKind::Floats => "an `array` of `f32` or `f64`",

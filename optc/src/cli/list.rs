@@ -113,6 +113,8 @@ fn describe_op(text: &mut String, def: &OpDef) {
 fn kind(kind: AttrKind) -> String {
     match kind {
         AttrKind::OneOf(words) => words.join(" or "),
+        AttrKind::Word(words) => words.words.join(" or "),
+        AttrKind::Flags(flags) => format!("any of {}", flags.words.join(", ")),
         other => format!("{other:?}").to_lowercase(),
     }
 }
@@ -125,5 +127,6 @@ fn presence(presence: Presence) -> String {
         Presence::DefaultFloat(value) => format!("default {value}"),
         Presence::DefaultInts(values) => format!("default {values:?}"),
         Presence::DefaultText(text) => format!("default {text}"),
+        Presence::NoFlags => "default none".to_owned(),
     }
 }

@@ -57,7 +57,9 @@ fn steps(tree: &Scalar) -> f64 {
     match tree {
         Scalar::Arg(_) | Scalar::Attr(_) | Scalar::Const(_) => 0.0,
         Scalar::Unary(unary, a) => unary_steps(*unary) + steps(a),
-        Scalar::Convert(a) => 1.0 + steps(a),
+        Scalar::Convert(a) | Scalar::ConvertUnsigned(a) | Scalar::Resize(a) => 1.0 + steps(a),
+        Scalar::Signed(a) | Scalar::Unsigned(a) => steps(a),
+        Scalar::Choose(_, all) => all.iter().map(steps).fold(0.0, f64::max),
         Scalar::Binary(_, a, b) => 1.0 + steps(a) + steps(b),
         Scalar::Fma(a, b, c) | Scalar::Select(a, b, c) => 1.0 + steps(a) + steps(b) + steps(c),
     }

@@ -206,7 +206,7 @@ impl Reader<'_> {
     }
 
     /// Appends the bytes of the element that stands here.
-    fn element(&mut self, elem: Type, bytes: &mut Vec<u8>) -> Read<()> {
+    pub(super) fn element(&mut self, elem: Type, bytes: &mut Vec<u8>) -> Read<()> {
         let at = self.token.start;
         match self.ctx.type_data(elem) {
             TypeData::Complex(part) => {
@@ -288,7 +288,7 @@ impl Reader<'_> {
 }
 
 /// Elements, kept once if all are equal.
-fn compact(bytes: Vec<u8>, width: usize, count: u64) -> DenseData {
+pub(super) fn compact(bytes: Vec<u8>, width: usize, count: u64) -> DenseData {
     let first = bytes.get(..width).unwrap_or_default();
     if !first.is_empty() && count > 0 && bytes.chunks(width).all(|element| element == first) {
         return one_for_all(bytes, width);

@@ -174,6 +174,7 @@ impl<'c> Reader<'c> {
         let mut attrs = if self.is(b'{') { self.dict()? } else { Attr::EMPTY };
         if let Some(def) = def {
             (properties, attrs) = self.split_attrs(def, properties, attrs);
+            properties = crate::words::fill(self.ctx, def, properties);
         }
         self.expect(b':')?;
         let signature = self.signature()?;

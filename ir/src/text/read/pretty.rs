@@ -20,14 +20,14 @@ use crate::types::TypeData;
 
 /// The operation that is read in pretty form.
 #[derive(Clone, Copy)]
-struct Head {
-    name: OpName,
-    def: &'static OpDef,
-    at: usize,
+pub(super) struct Head {
+    pub name: OpName,
+    pub def: &'static OpDef,
+    pub at: usize,
 }
 
 /// Attributes in the order of reading.
-type Entries = Vec<(Ident, Attr)>;
+pub(super) type Entries = Vec<(Ident, Attr)>;
 
 impl<'c> Reader<'c> {
     /// An operation in pretty form; none if its name is unknown, and then what follows on its line is passed over.
@@ -47,6 +47,10 @@ impl<'c> Reader<'c> {
             Form::Constant => self.constant(head)?,
             Form::Call => self.call(frame, head)?,
             Form::Group => self.group(frame, head)?,
+            Form::If => self.condition(frame, head)?,
+            Form::For => self.counted_loop(frame, head)?,
+            Form::While => self.conditional_loop(frame, head)?,
+            Form::Syntax(syntax) => self.by_syntax(frame, head, syntax)?,
             Form::Plain => self.plain(frame, head)?,
         };
         Ok(Some(parts))
@@ -89,7 +93,7 @@ impl<'c> Reader<'c> {
     }
 
     /// `{attributes}`, if they stand here.
-    fn optional_dict(&mut self) -> Read<Entries> {
+    pub(super) fn optional_dict(&mut self) -> Read<Entries> {
         if !self.is(b'{') {
             return Ok(Vec::new());
         }
@@ -98,7 +102,7 @@ impl<'c> Reader<'c> {
     }
 
     /// Parts with these attributes and no operands, results or regions.
-    fn parts(&mut self, head: Head, entries: Entries) -> Read<Parts> {
+    pub(super) fn parts(&mut self, head: Head, entries: Entries) -> Read<Parts> {
         let mut sorted = entries;
         sorted.sort_by_key(|entry| entry.0);
         if let Some(pair) = sorted.windows(2).find(|pair| pair[0].0 == pair[1].0) {
@@ -125,7 +129,7 @@ impl<'c> Reader<'c> {
     }
 
     /// `attributes {...}`, if it stands here.
-    fn attributes_clause(&mut self) -> Read<Entries> {
+    pub(super) fn attributes_clause(&mut self) -> Read<Entries> {
         if self.eat_word("attributes") { self.optional_dict() } else { Ok(Vec::new()) }
     }
 
@@ -314,7 +318,7 @@ impl<'c> Reader<'c> {
     }
 
     /// Whether the value that stands here, on a line of its own, is a result of the next operation.
-    fn is_next_op(&self) -> bool {
+    pub(super) fn is_next_op(&self) -> bool {
         let bytes = self.bytes();
         if !bytes[self.passed..self.token.start].contains(&b'\n') {
             return false;

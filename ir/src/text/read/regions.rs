@@ -113,7 +113,7 @@ impl<'c> Reader<'c> {
     }
 
     /// The block called `name` in the innermost region; made if it is not read yet.
-    fn label(&mut self, frame: &mut Frame<'c>, name: &'c str, at: usize) -> Block {
+    pub(super) fn label(&mut self, frame: &mut Frame<'c>, name: &'c str, at: usize) -> Block {
         let Frame { body, labels, .. } = frame;
         let labels = labels.last_mut().expect("blocks stand in regions");
         labels.entry(name).or_insert_with(|| Label { block: body.make_block(), at, is_defined: false }).block

@@ -105,6 +105,84 @@ fn names_and_white_space_do_not_matter() {
     }
 }
 
+/// Whether every operation of a module is of a registered dialect.
+fn is_ours(name: &str, text: &str) -> bool {
+    parse(&Arc::new(Context::new()), name, text.to_owned()).is_ok()
+}
+
+/// Modules of registered operations, with their generic text.
+fn our_modules() -> Vec<(String, String)> {
+    let Some(folder) = corpus() else { return Vec::new() };
+    let all = names(&folder).into_iter().map(|name| {
+        let text = std::fs::read_to_string(folder.join("generic").join(&name)).unwrap();
+        (name, text)
+    });
+    let found: Vec<(String, String)> = all.filter(|(name, text)| is_ours(name, text)).collect();
+    assert!(!found.is_empty(), "no module of the corpus has registered operations only");
+    found
+}
+
+#[track_caller]
+fn check_none(failures: &[String], count: usize) {
+    eprintln!("{count} files");
+    let shown: Vec<&String> = failures.iter().take(10).collect();
+    assert!(failures.is_empty(), "{} of {count}: {shown:#?}", failures.len());
+}
+
+#[test]
+fn mlirs_pretty_form_is_read() {
+    let Some(folder) = corpus().map(|folder| folder.join("custom")).filter(|folder| folder.is_dir()) else {
+        return;
+    };
+    let (mut failures, mut count) = (Vec::new(), 0);
+    for (name, expected) in our_modules() {
+        let Ok(text) = std::fs::read_to_string(folder.join(&name)) else { continue };
+        count += 1;
+        match generic(&text, &name, Locations::Hidden) {
+            Ok(found) if found == expected => {}
+            Ok(found) => failures.push(format!("{name}: {}", first_difference(&found, &expected))),
+            Err(error) => failures.push(format!("{name}: {error}")),
+        }
+    }
+    check_none(&failures, count);
+}
+
+#[test]
+fn what_is_printed_pretty_reads_back() {
+    let Some(folder) = corpus() else { return };
+    let (mut failures, mut count) = (Vec::new(), 0);
+    for name in names(&folder) {
+        let expected = std::fs::read_to_string(folder.join("generic").join(&name)).unwrap();
+        let ctx = Arc::new(Context::new());
+        let options = ParseOptions { unregistered: Unregistered::Allow };
+        let Ok(module) = parse_with(&ctx, &name, expected.clone(), &options) else { continue };
+        count += 1;
+        match generic(&print(&module), &name, Locations::Hidden) {
+            Ok(found) if found == expected || name == TWINS => {}
+            Ok(found) => failures.push(format!("{name}: {}", first_difference(&found, &expected))),
+            Err(error) => failures.push(format!("{name}: {error}")),
+        }
+    }
+    check_none(&failures, count);
+}
+
+#[test]
+fn what_mlir_accepts_is_verified() {
+    let Some(folder) = corpus() else { return };
+    let (mut failures, mut count) = (Vec::new(), 0);
+    for name in names(&folder) {
+        let text = std::fs::read_to_string(folder.join("generic").join(&name)).unwrap();
+        let ctx = Arc::new(Context::new());
+        let options = ParseOptions { unregistered: Unregistered::Allow };
+        let Ok(module) = parse_with(&ctx, &name, text, &options) else { continue };
+        count += 1;
+        if let Err(errors) = crate::verify::verify(&module) {
+            failures.push(format!("{name}: {}", rendered(&ctx, &errors)));
+        }
+    }
+    check_none(&failures, count);
+}
+
 #[test]
 fn refusals_are_located_and_nothing_panics() {
     let Some(folder) = corpus().map(|folder| folder.join("negative")).filter(|folder| folder.is_dir()) else {

@@ -50,6 +50,11 @@ impl Buffer {
         self.bytes.len()
     }
 
+    /// Whether this byte was written last.
+    pub(super) fn ends_with(&self, byte: u8) -> bool {
+        self.bytes.last() == Some(&byte)
+    }
+
     /// Forgets what was written from byte `length` on.
     pub(super) fn truncate(&mut self, length: usize) {
         self.bytes.truncate(length);

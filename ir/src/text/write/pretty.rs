@@ -36,18 +36,29 @@ impl<'m> Writer<'m> {
             Form::Constant => Ok(self.constant(scope, op, def)),
             Form::Call => Ok(self.call(scope, op, def)),
             Form::Group => self.group(scope, op, def, out),
+            Form::If => self.condition(scope, op, def, out),
+            Form::For => self.counted_loop(scope, op, def, out),
+            Form::While => self.conditional_loop(scope, op, def, out),
+            Form::Syntax(syntax) => Ok(self.by_syntax(scope, op, def, syntax)),
             Form::Plain => self.plain(scope, op, def, out),
         }
     }
 
-    fn op_word(&mut self, def: &OpDef) {
-        let short =
-            SHORT_DIALECTS.iter().find_map(|dialect| def.name.strip_prefix(dialect)?.strip_prefix('.'));
-        self.buffer.push_str(short.unwrap_or(def.name));
+    /// The operation's name; the dialect of functions is left out directly in a function, and that of modules for these.
+    pub(super) fn op_word(&mut self, scope: Scope<'m>, op: Op, def: &OpDef) {
+        let stands_in_function = || {
+            scope.body.parent_op(op).is_none()
+                && scope.body.own_attr(self.ctx, self.ctx.ident("function_type")).is_some()
+        };
+        let [functions, modules] = SHORT_DIALECTS;
+        let (dialect, word) = def.name.split_once('.').unwrap_or(("", def.name));
+        let is_short = dialect == functions && stands_in_function()
+            || dialect == modules && Form::of(def) == Form::Module;
+        self.buffer.push_str(if is_short { word } else { def.name });
     }
 
     /// All attributes but `hidden`, inherent or not, sorted by name.
-    fn visible_attrs(&self, body: &Body, op: Op, hidden: &[&str]) -> Vec<(Ident, Attr)> {
+    pub(super) fn visible_attrs(&self, body: &Body, op: Op, hidden: &[&str]) -> Vec<(Ident, Attr)> {
         let all =
             self.ctx.dict_entries(body.properties(op)).iter().chain(self.ctx.dict_entries(body.attrs(op)));
         let mut all: Vec<_> =
@@ -56,14 +67,14 @@ impl<'m> Writer<'m> {
         all
     }
 
-    fn optional_dict(&mut self, prefix: &str, entries: &[(Ident, Attr)]) {
+    pub(super) fn optional_dict(&mut self, prefix: &str, entries: &[(Ident, Attr)]) {
         if !entries.is_empty() {
             self.buffer.push_str(prefix);
             self.dict(entries);
         }
     }
 
-    fn own(&self, body: &Body, op: Op, name: &str) -> Option<Attr> {
+    pub(super) fn own(&self, body: &Body, op: Op, name: &str) -> Option<Attr> {
         body.attr(self.ctx, op, self.ctx.ident(name))
     }
 
@@ -86,7 +97,7 @@ impl<'m> Writer<'m> {
         if !inside.body.args(*block).is_empty() {
             return Ok(false);
         }
-        self.op_word(def);
+        self.op_word(scope, op, def);
         let name = self.symbol_value(self.own(scope.body, op, "sym_name"));
         if let Some(name) = name {
             self.buffer.push(' ');
@@ -209,7 +220,7 @@ impl<'m> Writer<'m> {
         if !is_plain || self.ctx.attr_type(value) != Some(body.ty(body.result(op, 0))) {
             return false;
         }
-        self.op_word(def);
+        self.op_word(scope, op, def);
         let attrs = self.visible_attrs(body, op, &["value"]);
         self.optional_dict(" ", &attrs);
         self.buffer.push(' ');
@@ -225,7 +236,7 @@ impl<'m> Writer<'m> {
         else {
             return false;
         };
-        self.op_word(def);
+        self.op_word(scope, op, def);
         self.buffer.push(' ');
         self.attr(callee);
         self.buffer.push('(');
@@ -253,7 +264,7 @@ impl<'m> Writer<'m> {
         if !types.eq(body.operands(op).map(|value| body.ty(value))) || !has_plain_entry(body, *region) {
             return Ok(false);
         }
-        self.op_word(def);
+        self.op_word(scope, op, def);
         self.buffer.push('(');
         self.list(args.iter().zip(body.operands(op)), |writer, (arg, operand)| {
             writer.value(scope, *arg);
@@ -278,7 +289,7 @@ impl<'m> Writer<'m> {
         out: &mut dyn Write,
     ) -> Result<bool, fmt::Error> {
         let body = scope.body;
-        self.op_word(def);
+        self.op_word(scope, op, def);
         if body.operand_count(op) > 0 {
             self.buffer.push(' ');
             self.operands(scope, op);

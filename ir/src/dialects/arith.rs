@@ -1,0 +1,93 @@
+//! `arith`: arithmetic on numbers, and on vectors and tensors of them element by element.
+
+use crate::body::OpRef;
+use crate::opdef::{AttrDef, AttrKind, Dialect, InferError, InferInput, OperandDef, Presence, TypeClass};
+use crate::types::TypeData;
+use crate::words::{Flags, Words};
+use crate::{Context, Type};
+
+mod casts;
+mod compare;
+mod extended;
+mod floats;
+mod integers;
+mod rest;
+
+/// The dialect.
+pub static DIALECT: Dialect = Dialect {
+    name: "arith",
+    doc: "Arithmetic on numbers, and on vectors and tensors of them element by element, as in MLIR. What MLIR leaves open \
+          (a division by zero, a shift by more bits than there are) has a result here.",
+    tables: &[integers::OPS, floats::OPS, compare::OPS, casts::OPS, extended::OPS, rest::OPS],
+};
+
+/// What integers must not do, or else the result is any number.
+const OVERFLOW: AttrDef = AttrDef {
+    name: "overflowFlags",
+    kind: AttrKind::Flags(&Flags {
+        dialect: "arith",
+        mnemonic: "overflow",
+        words: &["nsw", "nuw"],
+        all: None,
+        separator: ", ",
+    }),
+    presence: Presence::NoFlags,
+    doc: "What does not happen: a signed (`nsw`) or unsigned (`nuw`) overflow.",
+};
+
+/// What may be assumed of floats.
+const FASTMATH: AttrDef = AttrDef {
+    name: "fastmath",
+    kind: AttrKind::Flags(&Flags {
+        dialect: "arith",
+        mnemonic: "fastmath",
+        words: &["reassoc", "nnan", "ninf", "nsz", "arcp", "contract", "afn"],
+        all: Some("fast"),
+        separator: ",",
+    }),
+    presence: Presence::NoFlags,
+    doc: "What may be assumed of the numbers; nothing here makes use of it.",
+};
+
+/// The same where its absence is something else than no flags.
+const OPTIONAL_FASTMATH: AttrDef = AttrDef { presence: Presence::Optional, ..FASTMATH };
+
+const ROUNDING: AttrDef = AttrDef {
+    name: "roundingmode",
+    kind: AttrKind::Word(&Words {
+        bits: 32,
+        words: &["to_nearest_even", "downward", "upward", "toward_zero", "to_nearest_away"],
+    }),
+    presence: Presence::Optional,
+    doc: "Which of the two nearest numbers is taken; absent, as `to_nearest_even`, which alone is computed.",
+};
+
+const INTS: &[OperandDef] =
+    &[OperandDef::one("lhs", TypeClass::IntLike), OperandDef::one("rhs", TypeClass::IntLike)];
+const INT: &[OperandDef] = &[OperandDef::one("result", TypeClass::IntLike)];
+const FLOATS: &[OperandDef] =
+    &[OperandDef::one("lhs", TypeClass::FloatLike), OperandDef::one("rhs", TypeClass::FloatLike)];
+const FLOAT: &[OperandDef] = &[OperandDef::one("result", TypeClass::FloatLike)];
+const BOOL: &[OperandDef] = &[OperandDef::one("result", TypeClass::BoolLike)];
+
+/// `i1`, or as many of them as the first operand has elements.
+fn truths(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {
+    let ty = *input.operands.first().ok_or("operand 0 is missing")?;
+    Ok(vec![with_elem(input.ctx, ty, input.ctx.int(1))])
+}
+
+/// A type with other elements.
+fn with_elem(ctx: &Context, ty: Type, elem: Type) -> Type {
+    match ctx.type_data(ty).clone() {
+        TypeData::Vector { shape, .. } => ctx.ty(TypeData::Vector { shape, elem }),
+        TypeData::Tensor { shape, encoding, .. } => ctx.ty(TypeData::Tensor { shape, elem, encoding }),
+        TypeData::UnrankedTensor { .. } => ctx.ty(TypeData::UnrankedTensor { elem }),
+        _ => elem,
+    }
+}
+
+/// The bits of the elements of operand 0 and of the result, unless one has no fixed number.
+fn widths(op: OpRef<'_>) -> Option<(u32, u32)> {
+    let bits = |ty| crate::words::element_bits(op.ctx, ty);
+    Some((bits(op.operand_type(0))?, bits(op.result_type(0))?))
+}
