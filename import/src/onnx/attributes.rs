@@ -39,6 +39,15 @@ impl<'a> Node<'a> {
         }
     }
 
+    /// A list of floats.
+    pub fn floats(&self, name: &str) -> Result<Option<&[f32]>, String> {
+        match self.value(name) {
+            None => Ok(None),
+            Some(AttributeValue::Floats(numbers)) => Ok(Some(numbers)),
+            Some(other) => Err(mismatch(name, other, "floats")),
+        }
+    }
+
     /// A string.
     pub fn text(&self, name: &str) -> Result<Option<&'a str>, String> {
         match self.value(name) {

@@ -6,8 +6,10 @@
 
 use ir::attrs::Splat;
 use ir::opdef::Presence;
-use ir::{Attr, AttrData, Builder, Context, DenseData, FloatKind, InferError, Type, TypeData, Value};
+use ir::size::tensor_bytes;
+use ir::{Attr, AttrData, Blob, Builder, Context, DenseData, FloatKind, InferError, Type, TypeData, Value};
 
+use super::element::Element;
 use super::model::Node;
 use super::tensor::Tensor;
 use super::weights::{Weight, Weights, element_type};
@@ -51,8 +53,10 @@ pub struct Call<'c, 'm> {
     pub(super) weights: &'c mut Weights<'m>,
 }
 
-/// Elements at most, where a shape, axes or bounds are read from a constant.
+/// Bytes at most, where a shape, axes or bounds are read from a constant.
 const MAX_KNOWN_BYTES: usize = 64 * 1024;
+/// How many operations may stand behind one another between constants and a shape, axes or bounds.
+const MAX_KNOWN_STEPS: usize = 32;
 
 impl<'c> Call<'c, '_> {
     /// The context of all handles.
@@ -166,6 +170,34 @@ impl<'c> Call<'c, '_> {
         }
     }
 
+    /// The numbers of operand `index`, a constant of f32; none if it is left out.
+    pub fn known_floats(&self, index: usize) -> Result<Option<Vec<f32>>, Refusal> {
+        let Some(value) = self.optional(index) else { return Ok(None) };
+        let (elem, bytes) = self.known_bytes(index, value)?;
+        match self.ctx().type_data(elem) {
+            TypeData::Float(FloatKind::F32) => Ok(Some(words(&bytes, f32::from_le_bytes))),
+            _ => Err(format!("input {index} does not hold floats").into()),
+        }
+    }
+
+    /// The one number of operand `index`, a constant of any of the types that are read here; none if it is left out.
+    pub fn known_number(&self, index: usize) -> Result<Option<f64>, Refusal> {
+        if let Ok(Some(numbers)) = self.known_ints(index) {
+            return match numbers[..] {
+                [number] => Ok(Some(number as f64)),
+                _ => Err(format!("input {index} is not one number").into()),
+            };
+        }
+        self.known_float(index)
+    }
+
+    /// A constant of 64-bit integers.
+    pub fn int64_constant(&mut self, numbers: &[i64], shape: &[u64]) -> Result<Value, Refusal> {
+        let bytes = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
+        let weight = Weight { element: Element::Int64, dims: shape.to_vec(), blob: Blob::from_bytes(bytes) };
+        self.constant(weight, self.node.outputs[0])
+    }
+
     /// The one number of operand `index`, a constant of f32 or f64; none if it is left out.
     pub fn known_float(&self, index: usize) -> Result<Option<f64>, Refusal> {
         let Some(value) = self.optional(index) else { return Ok(None) };
@@ -183,35 +215,47 @@ impl<'c> Call<'c, '_> {
         }
     }
 
-    /// The constant that defines a value, if one does.
-    pub fn defining_constant(&self, value: Value) -> Option<Attr> {
-        let op = self.builder.body.defining_op(value)?;
-        let op = self.builder.body.at(self.ctx(), op);
-        op.has(ir::Traits::CONSTANT).then(|| op.attr("value")).flatten()
+    /// Whether a value is computed from small constants alone.
+    pub fn is_known(&self, value: Value) -> bool {
+        self.evaluate(value, MAX_KNOWN_STEPS).is_ok()
     }
 
     fn known_bytes(&self, index: usize, value: Value) -> Result<(Type, Vec<u8>), Refusal> {
-        let constant = self.defining_constant(value);
-        let constant = constant.ok_or_else(|| format!("input {index} is computed, expected a constant"))?;
-        let (ty, bytes) = match self.ctx().attr_data(constant) {
-            AttrData::Resource { ty, key } => {
-                let blob = self.ctx().blob(*key).expect("`emit_constant` keeps the blob of each resource");
-                if blob.len_bytes() > MAX_KNOWN_BYTES {
-                    return Err(format!("input {index} has {} bytes", blob.len_bytes()).into());
-                }
-                (*ty, blob.to_vec())
-            }
-            AttrData::Dense { ty, data: DenseData::Bytes { splat: Splat::All, bytes } } => {
-                (*ty, bytes.to_vec())
-            }
-            AttrData::Dense { ty, data: DenseData::Bytes { splat: Splat::One, bytes } } => {
-                let count: u64 = self.shape(value)?.iter().product();
-                (*ty, bytes.repeat(count as usize))
-            }
-            _ => return Err(format!("input {index} is not a tensor of numbers").into()),
-        };
-        Ok((self.ctx().elem(ty), bytes))
+        let found = self.evaluate(value, MAX_KNOWN_STEPS).map_err(|fault| match fault {
+            Unknown::Computed => Refusal::from(format!("input {index} is computed, expected a constant")),
+            Unknown::Large(bytes) => format!("input {index} has {bytes} bytes").into(),
+            Unknown::Fault(fault) => format!("input {index} can't be computed: it {fault}").into(),
+        })?;
+        Ok((self.ctx().elem(found.ty), found.bytes.to_vec()))
     }
+
+    /// What a value is that is computed from small constants alone, in at most so many steps one inside the other.
+    fn evaluate(&self, value: Value, steps: usize) -> Result<ir::interp::Tensor, Unknown> {
+        let body = &*self.builder.body;
+        let op = body.defining_op(value).ok_or(Unknown::Computed)?;
+        let op = body.at(self.ctx(), op);
+        if steps == 0 || !op.has(ir::Traits::PURE) || body.result_count(op.op) != 1 {
+            return Err(Unknown::Computed);
+        }
+        let bytes = tensor_bytes(self.ctx(), body.ty(value)).ok_or(Unknown::Computed)?;
+        if bytes > MAX_KNOWN_BYTES as u64 {
+            return Err(Unknown::Large(bytes));
+        }
+        let operands = body.operands(op.op).map(|operand| self.evaluate(operand, steps - 1));
+        let results = ir::interp::eval_op(op, &operands.collect::<Result<Vec<_>, _>>()?);
+        let results = results.map_err(|fault| Unknown::Fault(fault.0))?;
+        results.into_iter().next().ok_or(Unknown::Computed)
+    }
+}
+
+/// Why a value is not known while the model is read.
+enum Unknown {
+    /// It depends on the model's inputs.
+    Computed,
+    /// It has so many bytes.
+    Large(u64),
+    /// The interpreter has no result for it.
+    Fault(String),
 }
 
 fn words<T, const WIDTH: usize>(bytes: &[u8], word: impl Fn([u8; WIDTH]) -> T) -> Vec<T> {

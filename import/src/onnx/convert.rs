@@ -1,6 +1,9 @@
 //! How each ONNX operator is said in the IR, a file for each family of them.
 
+pub(crate) mod composed;
 pub(crate) mod linear;
+pub(crate) mod pick;
 pub(crate) mod pointwise;
+pub(crate) mod reduce;
 pub(crate) mod shape;
 pub(crate) mod window;

@@ -12,6 +12,7 @@ mod fuzz;
 mod model;
 #[cfg(test)]
 mod models;
+mod operators;
 #[cfg(test)]
 mod synth;
 #[cfg(test)]

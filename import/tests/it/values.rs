@@ -8,12 +8,12 @@ use ir::interp::{Tensor, run};
 
 use crate::fixture::import_bytes;
 use crate::writer::{
-    Graph, Message, float, floats_tensor, int, ints, ints_tensor, model, packed_floats, property, raw_tensor,
-    tensor,
+    Graph, Message, float, floats, floats_tensor, int, ints, ints_tensor, model, packed_floats, property,
+    raw_tensor, tensor,
 };
 
 /// The sizes of the first result, and its elements, where every argument counts 1, 2, 3, ...
-fn compute(version: i64, graph: Graph) -> (Vec<u64>, Vec<f32>) {
+pub(crate) fn compute(version: i64, graph: Graph) -> (Vec<u64>, Vec<f32>) {
     let module = import_bytes(&model(version, graph).0, StrippedWeights::Refuse, &[]).unwrap();
     let ctx = &module.ctx;
     let body = module.function("main").unwrap();
@@ -28,12 +28,12 @@ fn compute(version: i64, graph: Graph) -> (Vec<u64>, Vec<f32>) {
     (shape.iter().map(|dim| dim.known().unwrap()).collect(), result.to_f32())
 }
 
-fn check(version: i64, graph: Graph, shape: &[u64], elements: &[f32]) {
+pub(crate) fn check(version: i64, graph: Graph, shape: &[u64], elements: &[f32]) {
     assert_eq!(compute(version, graph), (shape.to_vec(), elements.to_vec()));
 }
 
 /// A graph with an input `x` of this shape, of which one node makes `y`.
-fn one_node(op: &str, shape: &[i64], inputs: &[&str], attributes: &[Message]) -> Graph {
+pub(crate) fn one_node(op: &str, shape: &[i64], inputs: &[&str], attributes: &[Message]) -> Graph {
     Graph::default().input("x", shape).node(op, inputs, &["y"], attributes).output("y")
 }
 
@@ -203,7 +203,7 @@ fn constants_are_said_in_several_ways() {
         check(13, graph.node("Add", &["x", "c"], &["y"], &[]).output("y"), &[1], &[expected]);
     };
     weight(float("value_float", 5.0), 6.0);
-    weight(Message::default().bytes(1, "value_floats").message(7, &packed_floats(&[7.0])).int(20, 6), 8.0);
+    weight(floats("value_floats", &[7.0]), 8.0);
     weight(tensor("value", &floats_tensor("", &[1], &[9.0])), 10.0);
     let shape = |attribute: Message| {
         let graph = Graph::default().input("x", &[2, 2]).node("Constant", &[], &["s"], &[attribute]);

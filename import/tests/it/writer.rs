@@ -165,6 +165,11 @@ pub(crate) fn float(name: &str, value: f32) -> Message {
     Message::default().bytes(1, name).float(2, value).int(20, 1)
 }
 
+/// An attribute of kind FLOATS.
+pub(crate) fn floats(name: &str, values: &[f32]) -> Message {
+    Message::default().bytes(1, name).message(7, &packed_floats(values)).int(20, 6)
+}
+
 /// An attribute of kind STRING.
 pub(crate) fn string(name: &str, value: &str) -> Message {
     Message::default().bytes(1, name).bytes(4, value).int(20, 3)

@@ -57,7 +57,7 @@ pub(crate) fn clip(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
         return clip_between(call, x, lo, hi);
     }
     let is_f32 = matches!(call.ctx().type_data(call.element(x)), TypeData::Float(FloatKind::F32));
-    let constant = |value: Option<Value>| value.is_none_or(|value| call.defining_constant(value).is_some());
+    let constant = |value: Option<Value>| value.is_none_or(|value| call.is_known(value));
     if is_f32 && constant(call.optional(1)) && constant(call.optional(2)) {
         let lo = call.known_float(1)?.map_or(f32::NEG_INFINITY, |lo| lo as f32);
         let hi = call.known_float(2)?.map_or(f32::INFINITY, |hi| hi as f32);

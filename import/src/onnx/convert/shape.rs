@@ -149,10 +149,8 @@ pub(crate) fn shape(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
         |bound: i64| (if bound < 0 { bound.saturating_add(rank) } else { bound }).clamp(0, rank) as usize;
     let start = bound(call.node.int("start")?.unwrap_or(0));
     let end = bound(call.node.int("end")?.unwrap_or(rank)).max(start);
-    let bytes: Vec<u8> = shape[start..end].iter().flat_map(|size| size.to_le_bytes()).collect();
-    let dims = vec![(end - start) as u64];
-    let weight = Weight { element: Element::Int64, dims, blob: Blob::from_bytes(bytes) };
-    Ok(vec![call.constant(weight, call.node.outputs[0])?])
+    let sizes: Vec<i64> = shape[start..end].iter().map(|size| size.cast_signed()).collect();
+    Ok(vec![call.int64_constant(&sizes, &[(end - start) as u64])?])
 }
 
 /// Constant: one attribute holds the value.

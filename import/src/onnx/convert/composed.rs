@@ -1,0 +1,285 @@
+//! What elementwise operators become that the IR says with several of its own: rounding aside, the definitions of
+//! onnx.ai/onnx/operators.
+
+use ir::{Type, TypeData, Value};
+
+use crate::onnx::call::{Call, Refusal};
+use crate::onnx::element::Element;
+use crate::onnx::weights::element_type;
+
+type Results = Result<Vec<Value>, Refusal>;
+
+/// A small vocabulary for formulas over a node's operands.
+impl Call<'_, '_> {
+    fn one(&mut self, name: &str, x: Value) -> Result<Value, Refusal> {
+        self.emit(name, &[x], &[])
+    }
+
+    pub(super) fn two(&mut self, name: &str, a: Value, b: Value) -> Result<Value, Refusal> {
+        self.emit(name, &[a, b], &[])
+    }
+
+    /// `nn.NAME` of a value and a number of its type.
+    pub(super) fn with_number(&mut self, name: &str, a: Value, number: f64) -> Result<Value, Refusal> {
+        let number = self.scalar_like(number, a)?;
+        self.two(name, a, number)
+    }
+
+    /// `nn.NAME` of a number and a value of its type.
+    fn number_with(&mut self, name: &str, number: f64, b: Value) -> Result<Value, Refusal> {
+        let number = self.scalar_like(number, b)?;
+        self.two(name, number, b)
+    }
+
+    fn select(&mut self, condition: Value, a: Value, b: Value) -> Result<Value, Refusal> {
+        self.emit("nn.select", &[condition, a, b], &[])
+    }
+
+    fn cast(&mut self, x: Value, to: Type) -> Result<Value, Refusal> {
+        if self.element(x) == to {
+            return Ok(x);
+        }
+        let to = self.ctx().type_attr(to);
+        self.emit("nn.cast", &[x], &[("to", to)])
+    }
+
+    fn number(&self, name: &str, default: f32) -> Result<f64, Refusal> {
+        Ok(self.node.float(name)?.unwrap_or(default).into())
+    }
+}
+
+/// Cast, to the type that the attribute `to` numbers.
+pub(crate) fn cast(call: &mut Call<'_, '_>) -> Results {
+    let number = call.node.int("to")?.ok_or("`to` is left out")?;
+    let element = i32::try_from(number).ok().and_then(Element::from_number);
+    let element = element.ok_or_else(|| format!("`to` {number}, expected the number of an element type"))?;
+    let (x, to) = (call.operand(0)?, element_type(call.ctx(), element)?);
+    Ok(vec![call.cast(x, to)?])
+}
+
+/// CastLike, to the type of the second operand.
+pub(crate) fn cast_like(call: &mut Call<'_, '_>) -> Results {
+    let (x, to) = (call.operand(0)?, call.element(call.operand(1)?));
+    Ok(vec![call.cast(x, to)?])
+}
+
+/// Where.
+pub(crate) fn choose(call: &mut Call<'_, '_>) -> Results {
+    let (condition, a, b) = (call.operand(0)?, call.operand(1)?, call.operand(2)?);
+    Ok(vec![call.select(condition, a, b)?])
+}
+
+/// Pow: the exponent may be of another type, and is converted to the base's.
+pub(crate) fn pow(call: &mut Call<'_, '_>) -> Results {
+    let (a, b) = (call.operand(0)?, call.operand(1)?);
+    let b = call.cast(b, call.element(a))?;
+    Ok(vec![call.two("nn.pow", a, b)?])
+}
+
+/// Mod: with the sign of the divisor, or with `fmod` that of the dividend.
+pub(crate) fn remainder(call: &mut Call<'_, '_>) -> Results {
+    let (a, b) = (call.operand(0)?, call.operand(1)?);
+    let rest = call.two("nn.rem", a, b)?;
+    if call.node.truth("fmod")?.unwrap_or(false) {
+        return Ok(vec![rest]);
+    }
+    if matches!(call.ctx().type_data(call.element(a)), TypeData::Float(_)) {
+        return Err("floats without `fmod`, expected integers".into());
+    }
+    let is_some = call.with_number("nn.ne", rest, 0.0)?;
+    let rest_is_below = call.with_number("nn.lt", rest, 0.0)?;
+    let divisor_is_below = call.with_number("nn.lt", b, 0.0)?;
+    let differ = call.two("nn.xor", rest_is_below, divisor_is_below)?;
+    let wrong = call.two("nn.and", is_some, differ)?;
+    let moved = call.two("nn.add", rest, b)?;
+    Ok(vec![call.select(wrong, moved, rest)?])
+}
+
+/// Mean of all operands.
+pub(crate) fn mean(call: &mut Call<'_, '_>) -> Results {
+    let sum = super::pointwise::fold(call, "nn.add")?[0];
+    let count = call.operand_count() as f64;
+    Ok(vec![call.with_number("nn.div", sum, count)?])
+}
+
+/// Sign: -1, 0 or 1.
+pub(crate) fn sign(call: &mut Call<'_, '_>) -> Results {
+    let x = call.operand(0)?;
+    let (above, below) = (call.with_number("nn.gt", x, 0.0)?, call.with_number("nn.lt", x, 0.0)?);
+    let elem = call.element(x);
+    let (above, below) = (call.cast(above, elem)?, call.cast(below, elem)?);
+    Ok(vec![call.two("nn.sub", above, below)?])
+}
+
+/// Tan.
+pub(crate) fn tan(call: &mut Call<'_, '_>) -> Results {
+    let x = call.operand(0)?;
+    let (sin, cos) = (call.one("nn.sin", x)?, call.one("nn.cos", x)?);
+    Ok(vec![call.two("nn.div", sin, cos)?])
+}
+
+/// Sinh: `(e^x - e^-x) / 2`.
+pub(crate) fn sinh(call: &mut Call<'_, '_>) -> Results {
+    hyperbolic(call, "nn.sub")
+}
+
+/// Cosh: `(e^x + e^-x) / 2`.
+pub(crate) fn cosh(call: &mut Call<'_, '_>) -> Results {
+    hyperbolic(call, "nn.add")
+}
+
+fn hyperbolic(call: &mut Call<'_, '_>, combine: &str) -> Results {
+    let x = call.operand(0)?;
+    let opposite = call.one("nn.neg", x)?;
+    let (up, down) = (call.one("nn.exp", x)?, call.one("nn.exp", opposite)?);
+    let both = call.two(combine, up, down)?;
+    Ok(vec![call.with_number("nn.mul", both, 0.5)?])
+}
+
+/// Asinh: `sign(x) * log(|x| + sqrt(x * x + 1))`.
+pub(crate) fn asinh(call: &mut Call<'_, '_>) -> Results {
+    let x = call.operand(0)?;
+    let size = call.one("nn.abs", x)?;
+    let inverse = inverse_hyperbolic(call, size, 1.0)?;
+    let opposite = call.one("nn.neg", inverse)?;
+    let is_below = call.with_number("nn.lt", x, 0.0)?;
+    Ok(vec![call.select(is_below, opposite, inverse)?])
+}
+
+/// Acosh: `log(x + sqrt(x * x - 1))`.
+pub(crate) fn acosh(call: &mut Call<'_, '_>) -> Results {
+    let x = call.operand(0)?;
+    Ok(vec![inverse_hyperbolic(call, x, -1.0)?])
+}
+
+fn inverse_hyperbolic(call: &mut Call<'_, '_>, x: Value, one: f64) -> Result<Value, Refusal> {
+    let square = call.one("nn.square", x)?;
+    let moved = call.with_number("nn.add", square, one)?;
+    let root = call.one("nn.sqrt", moved)?;
+    let sum = call.two("nn.add", x, root)?;
+    call.one("nn.log", sum)
+}
+
+/// Atanh: `log((1 + x) / (1 - x)) / 2`.
+pub(crate) fn atanh(call: &mut Call<'_, '_>) -> Results {
+    let x = call.operand(0)?;
+    let (above, below) = (call.number_with("nn.add", 1.0, x)?, call.number_with("nn.sub", 1.0, x)?);
+    let quotient = call.two("nn.div", above, below)?;
+    let log = call.one("nn.log", quotient)?;
+    Ok(vec![call.with_number("nn.mul", log, 0.5)?])
+}
+
+/// Selu: `gamma` times Elu.
+pub(crate) fn selu(call: &mut Call<'_, '_>) -> Results {
+    let alpha = call.number("alpha", 1.673_263_2)?;
+    let gamma = call.number("gamma", 1.050_701)?;
+    let x = call.operand(0)?;
+    let elu = elu(call, x, alpha)?;
+    Ok(vec![call.with_number("nn.mul", elu, gamma)?])
+}
+
+/// Celu: `alpha * elu(x / alpha)`.
+pub(crate) fn celu(call: &mut Call<'_, '_>) -> Results {
+    let (x, alpha) = (call.operand(0)?, call.number("alpha", 1.0)?);
+    let scaled = call.with_number("nn.div", x, alpha)?;
+    let elu = elu(call, scaled, 1.0)?;
+    Ok(vec![call.with_number("nn.mul", elu, alpha)?])
+}
+
+fn elu(call: &mut Call<'_, '_>, x: Value, alpha: f64) -> Result<Value, Refusal> {
+    let alpha = call.ctx().f32_attr(alpha as f32);
+    call.emit("nn.elu", &[x], &[("alpha", alpha)])
+}
+
+/// ThresholdedRelu: x where it is above `alpha`, else 0.
+pub(crate) fn thresholded_relu(call: &mut Call<'_, '_>) -> Results {
+    let (x, alpha) = (call.operand(0)?, call.number("alpha", 1.0)?);
+    let is_above = call.with_number("nn.gt", x, alpha)?;
+    let zero = call.scalar_like(0.0, x)?;
+    Ok(vec![call.select(is_above, x, zero)?])
+}
+
+/// Shrink: what lies within `lambd` of 0 becomes 0, the rest moves towards it by `bias`.
+pub(crate) fn shrink(call: &mut Call<'_, '_>) -> Results {
+    let (x, bias, bound) = (call.operand(0)?, call.number("bias", 0.0)?, call.number("lambd", 0.5)?);
+    let (is_below, is_above) = (call.with_number("nn.lt", x, -bound)?, call.with_number("nn.gt", x, bound)?);
+    let (up, down) = (call.with_number("nn.add", x, bias)?, call.with_number("nn.sub", x, bias)?);
+    let zero = call.scalar_like(0.0, x)?;
+    let rest = call.select(is_above, down, zero)?;
+    Ok(vec![call.select(is_below, up, rest)?])
+}
+
+/// PRelu: x, times the second operand where x is below 0.
+pub(crate) fn prelu(call: &mut Call<'_, '_>) -> Results {
+    let (x, slope) = (call.operand(0)?, call.operand(1)?);
+    let is_below = call.with_number("nn.lt", x, 0.0)?;
+    let scaled = call.two("nn.mul", x, slope)?;
+    Ok(vec![call.select(is_below, scaled, x)?])
+}
+
+/// Softsign: `x / (1 + |x|)`.
+pub(crate) fn softsign(call: &mut Call<'_, '_>) -> Results {
+    let x = call.operand(0)?;
+    let size = call.one("nn.abs", x)?;
+    let divisor = call.with_number("nn.add", size, 1.0)?;
+    Ok(vec![call.two("nn.div", x, divisor)?])
+}
+
+/// Mish: `x * tanh(softplus(x))`.
+pub(crate) fn mish(call: &mut Call<'_, '_>) -> Results {
+    let x = call.operand(0)?;
+    let softplus = call.one("nn.softplus", x)?;
+    let tanh = call.one("nn.tanh", softplus)?;
+    Ok(vec![call.two("nn.mul", x, tanh)?])
+}
+
+/// Swish: `x * sigmoid(alpha * x)`.
+pub(crate) fn swish(call: &mut Call<'_, '_>) -> Results {
+    let (x, alpha) = (call.operand(0)?, call.number("alpha", 1.0)?);
+    let scaled = if alpha == 1.0 { x } else { call.with_number("nn.mul", x, alpha)? };
+    let gate = call.one("nn.sigmoid", scaled)?;
+    Ok(vec![call.two("nn.mul", x, gate)?])
+}
+
+/// Gelu: exact, or with `approximate` "tanh": `x/2 * (1 + tanh(sqrt(2/pi) * (x + 0.044715 x^3)))`.
+pub(crate) fn gelu(call: &mut Call<'_, '_>) -> Results {
+    let x = call.operand(0)?;
+    match call.node.text("approximate")?.unwrap_or("none") {
+        "none" => Ok(vec![call.one("nn.gelu", x)?]),
+        "tanh" => {
+            let square = call.one("nn.square", x)?;
+            let cube = call.two("nn.mul", square, x)?;
+            let small = call.with_number("nn.mul", cube, 0.044715)?;
+            let sum = call.two("nn.add", x, small)?;
+            let inner = call.with_number("nn.mul", sum, (2.0 / std::f64::consts::PI).sqrt())?;
+            let tanh = call.one("nn.tanh", inner)?;
+            let gate = call.with_number("nn.add", tanh, 1.0)?;
+            let half = call.with_number("nn.mul", x, 0.5)?;
+            Ok(vec![call.two("nn.mul", half, gate)?])
+        }
+        other => Err(format!("`approximate` {other:?}, expected \"none\" or \"tanh\"").into()),
+    }
+}
+
+/// IsNaN: what differs from itself.
+pub(crate) fn is_nan(call: &mut Call<'_, '_>) -> Results {
+    let x = call.operand(0)?;
+    Ok(vec![call.two("nn.ne", x, x)?])
+}
+
+/// IsInf, of the signs that `detect_positive` and `detect_negative` ask for.
+pub(crate) fn is_inf(call: &mut Call<'_, '_>) -> Results {
+    let x = call.operand(0)?;
+    let up = call.node.truth("detect_positive")?.unwrap_or(true);
+    let down = call.node.truth("detect_negative")?.unwrap_or(true);
+    let is = |call: &mut Call<'_, '_>, number: f64| call.with_number("nn.eq", x, number);
+    match (up, down) {
+        (true, false) => Ok(vec![is(call, f64::INFINITY)?]),
+        (false, true) => Ok(vec![is(call, f64::NEG_INFINITY)?]),
+        (true, true) => {
+            let size = call.one("nn.abs", x)?;
+            Ok(vec![call.with_number("nn.eq", size, f64::INFINITY)?])
+        }
+        (false, false) => Ok(vec![call.two("nn.lt", x, x)?]),
+    }
+}

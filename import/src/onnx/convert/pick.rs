@@ -1,0 +1,390 @@
+//! What the operators become that take parts of a tensor, repeat them, or surround them.
+
+use ir::{Blob, Value};
+
+use crate::onnx::call::{Call, Refusal};
+use crate::onnx::element::Element;
+use crate::onnx::weights::Weight;
+
+type Results = Result<Vec<Value>, Refusal>;
+
+/// A window on a value: where it begins along each axis, how many elements it takes, and their distance.
+struct Part {
+    starts: Vec<i64>,
+    sizes: Vec<i64>,
+    strides: Vec<i64>,
+}
+
+impl Part {
+    /// All of a value of this shape.
+    fn whole(shape: &[u64]) -> Part {
+        let sizes = shape.iter().map(|size| size.cast_signed()).collect();
+        Part { starts: vec![0; shape.len()], sizes, strides: vec![1; shape.len()] }
+    }
+
+    fn emit(&self, call: &mut Call<'_, '_>, x: Value) -> Result<Value, Refusal> {
+        let whole: Vec<i64> = call.shape(x)?.iter().map(|size| size.cast_signed()).collect();
+        if self.sizes == whole && self.strides.iter().all(|stride| *stride == 1) {
+            return Ok(x);
+        }
+        let ctx = call.ctx();
+        let mut attrs = vec![("starts", ctx.ints_attr(&self.starts)), ("sizes", ctx.ints_attr(&self.sizes))];
+        if self.strides.iter().any(|stride| *stride != 1) {
+            attrs.push(("strides", ctx.ints_attr(&self.strides)));
+        }
+        call.emit("nn.slice", &[x], &attrs)
+    }
+}
+
+/// Slice: attributes up to version 9, operands from 10 on, which also brought steps. Bounds beyond the ends are cut.
+pub(crate) fn slice(call: &mut Call<'_, '_>) -> Results {
+    let x = call.operand(0)?;
+    let shape = call.shape(x)?;
+    let given = |call: &Call<'_, '_>, name: &str, index: usize| match call.version {
+        ..10 => Ok(call.node.ints(name)?.map(<[i64]>::to_vec)),
+        _ => call.known_ints(index),
+    };
+    let starts = given(call, "starts", 1)?.ok_or("the starts are left out")?;
+    let ends = given(call, "ends", 2)?.ok_or("the ends are left out")?;
+    let axes = given(call, "axes", 3)?.unwrap_or_else(|| (0..starts.len() as i64).collect());
+    let steps = call.known_ints(4)?.unwrap_or_else(|| vec![1; starts.len()]);
+    if [ends.len(), axes.len(), steps.len()] != [starts.len(); 3] {
+        return Err("starts, ends, axes and steps of different lengths".into());
+    }
+    let mut part = Part::whole(&shape);
+    for index in 0..starts.len() {
+        let axis = call.axis(axes[index], shape.len())?;
+        let (start, size) = along(shape[axis].cast_signed(), starts[index], ends[index], steps[index])?;
+        (part.starts[axis], part.sizes[axis], part.strides[axis]) = (start, size, steps[index]);
+    }
+    Ok(vec![part.emit(call, x)?])
+}
+
+/// Where a slice of an axis of `size` elements begins, and how many elements it takes.
+fn along(size: i64, start: i64, end: i64, step: i64) -> Result<(i64, i64), Refusal> {
+    let from_end = |bound: i64| if bound < 0 { bound.saturating_add(size) } else { bound };
+    let (start, end) = (from_end(start), from_end(end));
+    if step > 0 {
+        let (start, end) = (start.clamp(0, size), end.clamp(0, size));
+        let count = (end - start).max(0) as u64;
+        return Ok((start.min((size - 1).max(0)), count.div_ceil(step as u64) as i64));
+    }
+    if step == 0 {
+        return Err("a step of 0".into());
+    }
+    let (start, end) = (start.clamp(-1, size - 1), end.clamp(-1, size - 1));
+    let count = (start - end).max(0) as u64;
+    Ok((start.max(0), count.div_ceil(step.unsigned_abs()) as i64))
+}
+
+/// Split: sizes are an attribute up to version 12 and an operand from 13 on; left out, the parts are equal, the last of them
+/// smaller if need be.
+pub(crate) fn split(call: &mut Call<'_, '_>) -> Results {
+    let x = call.operand(0)?;
+    let shape = call.shape(x)?;
+    let axis = call.axis(call.node.int("axis")?.unwrap_or(0), shape.len())?;
+    let sizes = match call.version {
+        ..13 => call.node.ints("split")?.map(<[i64]>::to_vec),
+        _ => call.known_ints(1)?,
+    };
+    let count = call.node.outputs.len() as u64;
+    let equal = |size: u64| {
+        let part = size.div_ceil(count);
+        (0..count).map(|index| part.min(size.saturating_sub(index * part)) as i64).collect::<Vec<i64>>()
+    };
+    let sizes = sizes.unwrap_or_else(|| equal(shape[axis]));
+    let total = sizes.iter().try_fold(0i64, |total, size| total.checked_add((*size).max(0)));
+    if sizes.len() as u64 != count || total != i64::try_from(shape[axis]).ok() {
+        return Err(format!("parts of {sizes:?} of an axis of {}", shape[axis]).into());
+    }
+    let mut start = 0;
+    let mut parts = Vec::new();
+    for size in sizes {
+        let mut part = Part::whole(&shape);
+        (part.starts[axis], part.sizes[axis]) = (start, size);
+        parts.push(part.emit(call, x)?);
+        start += size;
+    }
+    Ok(parts)
+}
+
+/// Gather along an axis.
+pub(crate) fn gather(call: &mut Call<'_, '_>) -> Results {
+    let (x, indices) = (call.operand(0)?, call.operand(1)?);
+    let rank = call.shape(x)?.len();
+    let axis = call.axis(call.node.int("axis")?.unwrap_or(0), rank)?;
+    Ok(vec![gather_along(call, x, indices, axis)?])
+}
+
+fn gather_along(call: &mut Call<'_, '_>, x: Value, indices: Value, axis: usize) -> Result<Value, Refusal> {
+    let axis = call.ctx().int_attr(axis as i64);
+    call.emit("nn.gather", &[x, indices], &[("axis", axis)])
+}
+
+/// Expand: the shape is broadcast with the input's.
+pub(crate) fn expand(call: &mut Call<'_, '_>) -> Results {
+    let x = call.operand(0)?;
+    let wanted = call.known_ints(1)?.ok_or("the shape is left out")?;
+    let from = call.shape(x)?;
+    let rank = wanted.len().max(from.len());
+    let mut shape = Vec::with_capacity(rank);
+    for axis in 0..rank {
+        let own = (axis + from.len()).checked_sub(rank).map_or(1, |axis| from[axis].cast_signed());
+        let other = (axis + wanted.len()).checked_sub(rank).map_or(1, |axis| wanted[axis]);
+        shape.push(if own == 1 { other } else { own });
+    }
+    Ok(vec![broadcast(call, x, &shape)?])
+}
+
+fn broadcast(call: &mut Call<'_, '_>, x: Value, shape: &[i64]) -> Result<Value, Refusal> {
+    let own: Vec<i64> = call.shape(x)?.iter().map(|size| size.cast_signed()).collect();
+    if own == shape {
+        return Ok(x);
+    }
+    let shape = call.ctx().ints_attr(shape);
+    call.emit("nn.broadcast", &[x], &[("shape", shape)])
+}
+
+/// Tile: the input so many times along each axis.
+pub(crate) fn tile(call: &mut Call<'_, '_>) -> Results {
+    let x = call.operand(0)?;
+    let times = call.known_ints(1)?.ok_or("the repeats are left out")?;
+    let shape = call.shape(x)?;
+    let times: Option<Vec<u64>> = times.iter().map(|times| u64::try_from(*times).ok()).collect();
+    let times =
+        times.filter(|times| times.len() == shape.len()).ok_or("repeats that are not one for each axis")?;
+    let apart: Vec<u64> = shape.iter().flat_map(|size| [1, *size]).collect();
+    let wide = times.iter().zip(&shape).flat_map(|(times, size)| [times.cast_signed(), size.cast_signed()]);
+    let wide: Vec<i64> = wide.collect();
+    let joined: Option<Vec<u64>> =
+        times.iter().zip(&shape).map(|(times, size)| times.checked_mul(*size)).collect();
+    let x = call.reshape(x, &apart)?;
+    let x = broadcast(call, x, &wide)?;
+    Ok(vec![call.reshape(x, &joined.ok_or("more elements than can be counted")?)?])
+}
+
+/// Pad: sizes are attributes up to version 10 and operands from 11 on. Mode `constant` is a padding; `edge`, `reflect` and `wrap`
+/// pick elements of the input.
+pub(crate) fn pad(call: &mut Call<'_, '_>) -> Results {
+    let x = call.operand(0)?;
+    let shape = call.shape(x)?;
+    let (pads, value) = match call.version {
+        ..11 => {
+            let name = if call.version == 1 { "paddings" } else { "pads" };
+            (call.node.ints(name)?.map(<[i64]>::to_vec), call.node.float("value")?.map(f64::from))
+        }
+        _ => (call.known_ints(1)?, call.known_number(2)?),
+    };
+    let pads = pads.ok_or("the pads are left out")?;
+    let axes = match call.version {
+        18.. => call.known_ints(3)?.unwrap_or_else(|| (0..shape.len() as i64).collect()),
+        _ => (0..shape.len() as i64).collect(),
+    };
+    if pads.len() != 2 * axes.len() {
+        return Err(format!("{} pads, expected two for each of {} axes", pads.len(), axes.len()).into());
+    }
+    let (mut low, mut high) = (vec![0; shape.len()], vec![0; shape.len()]);
+    for (index, axis) in axes.iter().enumerate() {
+        let axis = call.axis(*axis, shape.len())?;
+        (low[axis], high[axis]) = (pads[index], pads[axes.len() + index]);
+    }
+    match call.node.text("mode")?.unwrap_or("constant") {
+        "constant" => {
+            let ctx = call.ctx();
+            let value = ctx.f32_attr(value.unwrap_or(0.0) as f32);
+            let attrs = [("low", ctx.ints_attr(&low)), ("high", ctx.ints_attr(&high)), ("value", value)];
+            Ok(vec![call.emit("nn.pad", &[x], &attrs)?])
+        }
+        mode => pad_from_inside(call, x, mode, &low, &high),
+    }
+}
+
+fn pad_from_inside(call: &mut Call<'_, '_>, x: Value, mode: &str, low: &[i64], high: &[i64]) -> Results {
+    let source: fn(i64, i64) -> i64 = match mode {
+        "edge" => |at, size| at.clamp(0, size - 1),
+        "wrap" => |at, size| at.rem_euclid(size),
+        "reflect" => |at, size| {
+            let period = (2 * (size - 1)).max(1);
+            let at = at.rem_euclid(period);
+            at.min(period - at).min(size - 1)
+        },
+        other => return Err(format!("`mode` {other:?}, expected constant, edge, reflect or wrap").into()),
+    };
+    let shape = call.shape(x)?;
+    let mut padded = x;
+    for axis in (0..shape.len()).filter(|axis| low[*axis] != 0 || high[*axis] != 0) {
+        let size = shape[axis].cast_signed();
+        if size == 0 {
+            return Err("an axis without elements, expected some to pick from".into());
+        }
+        let picked: Vec<i64> =
+            (-low[axis]..size.saturating_add(high[axis])).map(|at| source(at, size)).collect();
+        let indices = call.int64_constant(&picked, &[picked.len() as u64])?;
+        padded = gather_along(call, padded, indices, axis)?;
+    }
+    Ok(vec![padded])
+}
+
+/// DepthToSpace: blocks of channels become blocks of pixels, in the order of `mode`.
+pub(crate) fn depth_to_space(call: &mut Call<'_, '_>) -> Results {
+    let (x, [n, c, h, w], block) = image_and_block(call)?;
+    if c % (block * block) != 0 {
+        return Err(format!("{c} channels, expected a multiple of {}", block * block).into());
+    }
+    let rest = c / (block * block);
+    let (apart, order) = match call.node.text("mode")?.unwrap_or("DCR") {
+        "DCR" => ([n, block, block, rest, h, w], [0, 3, 4, 1, 5, 2]),
+        "CRD" => ([n, rest, block, block, h, w], [0, 1, 4, 2, 5, 3]),
+        other => return Err(format!("`mode` {other:?}, expected \"DCR\" or \"CRD\"").into()),
+    };
+    rearranged(call, x, &apart, &order, &[n, rest, h * block, w * block])
+}
+
+/// SpaceToDepth: blocks of pixels become blocks of channels.
+pub(crate) fn space_to_depth(call: &mut Call<'_, '_>) -> Results {
+    let (x, [n, c, h, w], block) = image_and_block(call)?;
+    if h % block != 0 || w % block != 0 {
+        return Err(format!("{h} x {w} pixels, expected multiples of {block}").into());
+    }
+    let apart = [n, c, h / block, block, w / block, block];
+    rearranged(call, x, &apart, &[0, 3, 5, 1, 2, 4], &[n, c * block * block, h / block, w / block])
+}
+
+fn image_and_block(call: &mut Call<'_, '_>) -> Result<(Value, [u64; 4], u64), Refusal> {
+    let x = call.operand(0)?;
+    let shape = call.shape(x)?;
+    let image = <[u64; 4]>::try_from(shape)
+        .map_err(|shape| format!("an input of shape {shape:?}, expected 4 axes"))?;
+    let block =
+        call.node.int("blocksize")?.and_then(|size| u64::try_from(size).ok()).filter(|size| *size > 0);
+    Ok((x, image, block.filter(|size| *size < 1 << 16).ok_or("`blocksize` is left out or not a size")?))
+}
+
+fn rearranged(call: &mut Call<'_, '_>, x: Value, apart: &[u64], order: &[i64], joined: &[u64]) -> Results {
+    let x = call.reshape(x, apart)?;
+    let order = call.ctx().ints_attr(order);
+    let x = call.emit("nn.transpose", &[x], &[("permutation", order)])?;
+    Ok(vec![call.reshape(x, joined)?])
+}
+
+/// Size: the number of elements, a constant.
+pub(crate) fn size(call: &mut Call<'_, '_>) -> Results {
+    let count: u64 = call.shape(call.operand(0)?)?.iter().product();
+    Ok(vec![call.int64_constant(&[count.cast_signed()], &[])?])
+}
+
+/// ConstantOfShape: a tensor filled with one number.
+pub(crate) fn constant_of_shape(call: &mut Call<'_, '_>) -> Results {
+    let shape = call.known_ints(0)?.ok_or("the shape is left out")?;
+    let filler = match call.node.tensor("value")? {
+        Some(tensor) => {
+            let name = call.node.outputs[0];
+            let weight = call.read_tensor(tensor, &format!("const:{name}"))?;
+            let value = call.constant(weight, name)?;
+            call.reshape(value, &[])?
+        }
+        None => {
+            let weight = Weight { element: Element::Float, dims: vec![], blob: Blob::from_bytes(vec![0; 4]) };
+            call.constant(weight, call.node.outputs[0])?
+        }
+    };
+    Ok(vec![broadcast(call, filler, &shape)?])
+}
+
+/// Range: from a start to a limit in steps, all of them constants.
+pub(crate) fn range(call: &mut Call<'_, '_>) -> Results {
+    let ints = [0, 1, 2].map(|index| call.known_ints(index).ok().flatten());
+    if let [Some(start), Some(limit), Some(step)] = &ints {
+        let ([start], [limit], [step]) = (&start[..], &limit[..], &step[..]) else {
+            return Err("a start, limit or step that is not one number".into());
+        };
+        let count = if *step == 0 { 0 } else { (limit - start).checked_div(*step).unwrap_or(0) };
+        let count =
+            count + i64::from(*step != 0 && (limit - start) % step != 0 && (limit > start) == (*step > 0));
+        let values: Vec<i64> = (0..count.max(0)).map(|index| start + index * step).collect();
+        let range = call.int64_constant(&values, &[values.len() as u64])?;
+        let elem = call.element(call.operand(0)?);
+        return Ok(vec![if call.element(range) == elem { range } else { cast_to(call, range, elem)? }]);
+    }
+    let known = [0, 1, 2].map(|index| call.known_number(index));
+    let [Ok(Some(start)), Ok(Some(limit)), Ok(Some(step))] = known else {
+        return Err("a start, limit or step that is computed, expected constants".into());
+    };
+    let count = ((limit - start) / step).ceil().clamp(0.0, 1e9) as u64;
+    let values = (0..count).flat_map(|index| ((start + index as f64 * step) as f32).to_le_bytes()).collect();
+    let weight = Weight { element: Element::Float, dims: vec![count], blob: Blob::from_bytes(values) };
+    let range = call.constant(weight, call.node.outputs[0])?;
+    let elem = call.element(call.operand(0)?);
+    Ok(vec![if call.element(range) == elem { range } else { cast_to(call, range, elem)? }])
+}
+
+fn cast_to(call: &mut Call<'_, '_>, x: Value, to: ir::Type) -> Result<Value, Refusal> {
+    let to = call.ctx().type_attr(to);
+    call.emit("nn.cast", &[x], &[("to", to)])
+}
+
+/// Resize, and Upsample before it: each pixel so many times along each axis (mode `nearest`, whole scales).
+pub(crate) fn resize(call: &mut Call<'_, '_>) -> Results {
+    let x = call.operand(0)?;
+    let shape = call.shape(x)?;
+    let mode = call.node.text("mode")?.unwrap_or("nearest");
+    if mode != "nearest" {
+        return Err(format!("`mode` {mode:?}, expected \"nearest\"").into());
+    }
+    let times = resize_factors(call, &shape)?;
+    check_nearest(call, &times)?;
+    let apart: Vec<u64> = shape.iter().flat_map(|size| [*size, 1]).collect();
+    let wide: Vec<i64> = shape
+        .iter()
+        .zip(&times)
+        .flat_map(|(size, times)| [size.cast_signed(), times.cast_signed()])
+        .collect();
+    let joined: Vec<u64> = shape.iter().zip(&times).map(|(size, times)| size * times).collect();
+    let x = call.reshape(x, &apart)?;
+    let x = broadcast(call, x, &wide)?;
+    Ok(vec![call.reshape(x, &joined)?])
+}
+
+/// How often each pixel is repeated along each axis.
+fn resize_factors(call: &Call<'_, '_>, shape: &[u64]) -> Result<Vec<u64>, Refusal> {
+    let scales = match call.version {
+        ..9 => call.node.floats("scales")?.map(<[f32]>::to_vec),
+        9 | 10 => call.known_floats(1)?,
+        _ => call.known_floats(2)?,
+    };
+    if let Some(scales) = scales.filter(|scales| !scales.is_empty()) {
+        let whole =
+            |scale: &f32| (scale.fract() == 0.0 && (1.0..65536.0).contains(scale)).then_some(*scale as u64);
+        let times: Option<Vec<u64>> = scales.iter().map(whole).collect();
+        return times
+            .filter(|times| times.len() == shape.len())
+            .ok_or_else(|| format!("scales {scales:?}, expected a whole number for each axis").into());
+    }
+    let sizes = call.known_ints(3)?.ok_or("scales and sizes are left out")?;
+    let times = sizes.iter().zip(shape).map(|(size, own)| {
+        let size = u64::try_from(*size).ok()?;
+        size.checked_div(*own).filter(|times| *times > 0 && times * own == size)
+    });
+    let times: Option<Vec<u64>> = times.collect();
+    times
+        .filter(|_| sizes.len() == shape.len())
+        .ok_or_else(|| format!("sizes {sizes:?}, expected multiples of {shape:?}").into())
+}
+
+/// Whether the pixel that the attributes choose is the one whose copy it is. With whole scales that holds for the pixel below
+/// (or, of pixels' centres, the nearest one).
+fn check_nearest(call: &Call<'_, '_>, times: &[u64]) -> Result<(), Refusal> {
+    if call.version < 11 || times.iter().all(|times| *times == 1) {
+        return Ok(());
+    }
+    let transform = call.node.text("coordinate_transformation_mode")?.unwrap_or("half_pixel");
+    let nearest = call.node.text("nearest_mode")?.unwrap_or("round_prefer_floor");
+    match (transform, nearest) {
+        ("asymmetric", "floor") => Ok(()),
+        (
+            "half_pixel" | "half_pixel_symmetric" | "pytorch_half_pixel",
+            "round_prefer_floor" | "round_prefer_ceil",
+        ) => Ok(()),
+        _ => Err(format!("nearest pixels by {transform:?} and {nearest:?}").into()),
+    }
+}

@@ -1,0 +1,269 @@
+//! What the operators become that fold axes, and the normalisations that are made of them.
+
+use ir::{Attr, Value};
+
+use crate::onnx::call::{Call, Refusal};
+
+type Results = Result<Vec<Value>, Refusal>;
+
+/// The axes that a reduction folds, and whether they stay with size 1.
+struct Folding {
+    axes: Vec<i64>,
+    keeps: bool,
+}
+
+impl Folding {
+    /// Of a node: the axes are an attribute up to a version and an operand from then on; none are all of them, or with
+    /// `noop_with_empty_axes` none.
+    fn of(call: &Call<'_, '_>, operand_from: i64) -> Result<Folding, Refusal> {
+        let rank = call.shape(call.operand(0)?)?.len();
+        let axes = match call.version >= operand_from {
+            false => call.node.ints("axes")?.map(<[i64]>::to_vec),
+            true => call.known_ints(1)?,
+        };
+        let keeps = call.node.truth("keepdims")?.unwrap_or(true);
+        let axes = match axes.filter(|axes| !axes.is_empty()) {
+            Some(axes) => axes,
+            None if call.node.truth("noop_with_empty_axes")?.unwrap_or(false) => Vec::new(),
+            None => (0..rank as i64).collect(),
+        };
+        let axes = axes.iter().map(|axis| Ok(call.axis(*axis, rank)? as i64));
+        Ok(Folding { axes: axes.collect::<Result<_, Refusal>>()?, keeps })
+    }
+
+    /// Those axes, which stay.
+    fn kept(axes: &[usize]) -> Folding {
+        Folding { axes: axes.iter().map(|axis| *axis as i64).collect(), keeps: true }
+    }
+
+    /// `nn.reduce_NAME` of a value.
+    fn emit(&self, call: &mut Call<'_, '_>, name: &str, x: Value) -> Result<Value, Refusal> {
+        if self.axes.is_empty() {
+            return Ok(x);
+        }
+        let mut attrs: Vec<(&str, Attr)> = vec![("axes", call.ctx().ints_attr(&self.axes))];
+        if self.keeps {
+            attrs.push(("keepdims", call.ctx().unit_attr()));
+        }
+        call.emit(&format!("nn.reduce_{name}"), &[x], &attrs)
+    }
+}
+
+/// From which version on the axes of all reductions but the sum are an operand.
+const OPERAND_FROM: i64 = 18;
+
+/// ReduceSum: its axes are an operand from version 13 on.
+pub(crate) fn sum(call: &mut Call<'_, '_>) -> Results {
+    let (folding, x) = (Folding::of(call, 13)?, call.operand(0)?);
+    Ok(vec![folding.emit(call, "sum", x)?])
+}
+
+fn plain(call: &mut Call<'_, '_>, name: &str) -> Results {
+    let (folding, x) = (Folding::of(call, OPERAND_FROM)?, call.operand(0)?);
+    Ok(vec![folding.emit(call, name, x)?])
+}
+
+/// ReduceMean.
+pub(crate) fn mean(call: &mut Call<'_, '_>) -> Results {
+    plain(call, "mean")
+}
+
+/// ReduceMax.
+pub(crate) fn max(call: &mut Call<'_, '_>) -> Results {
+    plain(call, "max")
+}
+
+/// ReduceMin.
+pub(crate) fn min(call: &mut Call<'_, '_>) -> Results {
+    plain(call, "min")
+}
+
+/// ReduceProd.
+pub(crate) fn prod(call: &mut Call<'_, '_>) -> Results {
+    plain(call, "prod")
+}
+
+/// The sum of a function of the elements, and a function of that sum.
+fn mapped(call: &mut Call<'_, '_>, inner: &str, outer: Option<&str>) -> Results {
+    let (folding, x) = (Folding::of(call, OPERAND_FROM)?, call.operand(0)?);
+    let x = call.emit(inner, &[x], &[])?;
+    let sum = folding.emit(call, "sum", x)?;
+    Ok(vec![outer.map_or(Ok(sum), |outer| call.emit(outer, &[sum], &[]))?])
+}
+
+/// ReduceSumSquare.
+pub(crate) fn sum_square(call: &mut Call<'_, '_>) -> Results {
+    mapped(call, "nn.square", None)
+}
+
+/// ReduceL1: the sum of sizes.
+pub(crate) fn l1(call: &mut Call<'_, '_>) -> Results {
+    mapped(call, "nn.abs", None)
+}
+
+/// ReduceL2: the root of the sum of squares.
+pub(crate) fn l2(call: &mut Call<'_, '_>) -> Results {
+    mapped(call, "nn.square", Some("nn.sqrt"))
+}
+
+/// ReduceLogSum.
+pub(crate) fn log_sum(call: &mut Call<'_, '_>) -> Results {
+    let sum = plain(call, "sum")?[0];
+    Ok(vec![call.emit("nn.log", &[sum], &[])?])
+}
+
+/// ReduceLogSumExp: `max + log(sum(e^(x - max)))`.
+pub(crate) fn log_sum_exp(call: &mut Call<'_, '_>) -> Results {
+    let (folding, x) = (Folding::of(call, OPERAND_FROM)?, call.operand(0)?);
+    let max = Folding { keeps: true, axes: folding.axes.clone() }.emit(call, "max", x)?;
+    let centred = call.two("nn.sub", x, max)?;
+    let powers = call.emit("nn.exp", &[centred], &[])?;
+    let sum = folding.emit(call, "sum", powers)?;
+    let log = call.emit("nn.log", &[sum], &[])?;
+    let shape = call.shape(log)?;
+    let max = call.reshape(max, &shape)?;
+    Ok(vec![call.two("nn.add", log, max)?])
+}
+
+/// LogSoftmax: `x - max - log(sum(e^(x - max)))` along one axis from version 13 on; before, along all dimensions from
+/// `axis` on.
+pub(crate) fn log_softmax(call: &mut Call<'_, '_>) -> Results {
+    let x = call.operand(0)?;
+    let rank = call.shape(x)?.len();
+    let axes: Vec<usize> = match (call.version >= 13, call.node.int("axis")?) {
+        (true, axis) => vec![call.axis(axis.unwrap_or(-1), rank)?],
+        (false, axis) => (call.position(axis.unwrap_or(1), rank)?..rank).collect(),
+    };
+    let folding = Folding::kept(&axes);
+    let max = folding.emit(call, "max", x)?;
+    let centred = call.two("nn.sub", x, max)?;
+    let powers = call.emit("nn.exp", &[centred], &[])?;
+    let sum = folding.emit(call, "sum", powers)?;
+    let log = call.emit("nn.log", &[sum], &[])?;
+    Ok(vec![call.two("nn.sub", centred, log)?])
+}
+
+/// `(x - mean) / sqrt(variance + epsilon)` over some axes, with the mean and the divisor's reciprocal.
+fn normalised(
+    call: &mut Call<'_, '_>,
+    x: Value,
+    axes: &[usize],
+    epsilon: f64,
+) -> Result<[Value; 3], Refusal> {
+    let folding = Folding::kept(axes);
+    let mean = folding.emit(call, "mean", x)?;
+    let centred = call.two("nn.sub", x, mean)?;
+    let square = call.emit("nn.square", &[centred], &[])?;
+    let variance = folding.emit(call, "mean", square)?;
+    let variance = call.with_number("nn.add", variance, epsilon)?;
+    let deviation = call.emit("nn.sqrt", &[variance], &[])?;
+    let factor = call.emit("nn.reciprocal", &[deviation], &[])?;
+    Ok([call.two("nn.mul", centred, factor)?, mean, factor])
+}
+
+/// LayerNormalization over the axes from `axis` on, times the second operand, plus the third; then the mean and the
+/// reciprocal of the deviation.
+pub(crate) fn layer_normalization(call: &mut Call<'_, '_>) -> Results {
+    let (x, scale) = (call.operand(0)?, call.operand(1)?);
+    let rank = call.shape(x)?.len();
+    let axis = call.axis(call.node.int("axis")?.unwrap_or(-1), rank)?;
+    let epsilon = call.node.float("epsilon")?.unwrap_or(1e-5);
+    let [y, mean, factor] = normalised(call, x, &(axis..rank).collect::<Vec<_>>(), epsilon.into())?;
+    let mut y = call.two("nn.mul", y, scale)?;
+    if let Some(bias) = call.optional(2) {
+        y = call.two("nn.add", y, bias)?;
+    }
+    Ok(vec![y, mean, factor])
+}
+
+/// InstanceNormalization: each channel of each image by itself, times the second operand, plus the third.
+pub(crate) fn instance_normalization(call: &mut Call<'_, '_>) -> Results {
+    let x = call.operand(0)?;
+    let rank = call.shape(x)?.len();
+    if rank < 3 {
+        return Err(format!("an input of {rank} dimensions, expected 3 or more").into());
+    }
+    let epsilon = call.node.float("epsilon")?.unwrap_or(1e-5);
+    let [y, ..] = normalised(call, x, &(2..rank).collect::<Vec<_>>(), epsilon.into())?;
+    Ok(vec![scaled_channels(call, y)?])
+}
+
+/// GroupNormalization: the channels of each of `num_groups` groups together; the factors are those of groups up to version
+/// 20, of channels from 21 on.
+pub(crate) fn group_normalization(call: &mut Call<'_, '_>) -> Results {
+    let x = call.operand(0)?;
+    let shape = call.shape(x)?;
+    let groups = call.node.int("num_groups")?.ok_or("`num_groups` is left out")?;
+    let groups = u64::try_from(groups).ok().filter(|groups| *groups > 0);
+    let fits = |groups: &u64| shape.len() >= 2 && shape[1] % groups == 0;
+    let groups = groups.filter(fits).ok_or_else(|| format!("`num_groups` does not divide {shape:?}"))?;
+    let split = [&[shape[0], groups, shape[1] / groups], &shape[2..]].concat();
+    let epsilon = call.node.float("epsilon")?.unwrap_or(1e-5);
+    let x = call.reshape(x, &split)?;
+    let [y, ..] = normalised(call, x, &(2..split.len()).collect::<Vec<_>>(), epsilon.into())?;
+    if call.version < 21 {
+        let y = scaled_channels(call, y)?;
+        return Ok(vec![call.reshape(y, &shape)?]);
+    }
+    let y = call.reshape(y, &shape)?;
+    Ok(vec![scaled_channels(call, y)?])
+}
+
+/// A value times the second operand, plus the third, which have a number for each index of axis 1.
+fn scaled_channels(call: &mut Call<'_, '_>, y: Value) -> Result<Value, Refusal> {
+    let shape = call.shape(y)?;
+    let mut per_channel = vec![1; shape.len() - 1];
+    per_channel[0] = shape[1];
+    let (scale, bias) = (call.operand(1)?, call.operand(2)?);
+    let (scale, bias) = (call.reshape(scale, &per_channel)?, call.reshape(bias, &per_channel)?);
+    let y = call.two("nn.mul", y, scale)?;
+    call.two("nn.add", y, bias)
+}
+
+/// MeanVarianceNormalization over `axes`.
+pub(crate) fn mean_variance_normalization(call: &mut Call<'_, '_>) -> Results {
+    let x = call.operand(0)?;
+    let rank = call.shape(x)?.len();
+    let axes = call.node.ints("axes")?.unwrap_or(&[0, 2, 3]);
+    let axes = axes.iter().map(|axis| call.axis(*axis, rank)).collect::<Result<Vec<_>, _>>()?;
+    let [y, ..] = normalised(call, x, &axes, 1e-9)?;
+    Ok(vec![y])
+}
+
+/// RMSNormalization over the axes from `axis` on, times the second operand.
+pub(crate) fn rms_normalization(call: &mut Call<'_, '_>) -> Results {
+    let (x, scale) = (call.operand(0)?, call.operand(1)?);
+    let rank = call.shape(x)?.len();
+    let axis = call.axis(call.node.int("axis")?.unwrap_or(-1), rank)?;
+    let epsilon = call.node.float("epsilon")?.unwrap_or(1e-5);
+    let square = call.emit("nn.square", &[x], &[])?;
+    let mean = Folding::kept(&(axis..rank).collect::<Vec<_>>()).emit(call, "mean", square)?;
+    let moved = call.with_number("nn.add", mean, epsilon.into())?;
+    let root = call.emit("nn.sqrt", &[moved], &[])?;
+    let y = call.two("nn.div", x, root)?;
+    Ok(vec![call.two("nn.mul", y, scale)?])
+}
+
+/// LpNormalization along an axis, for p = 1 and 2; what has no length stays.
+pub(crate) fn lp_normalization(call: &mut Call<'_, '_>) -> Results {
+    let x = call.operand(0)?;
+    let rank = call.shape(x)?.len();
+    let axis = call.axis(call.node.int("axis")?.unwrap_or(-1), rank)?;
+    let folding = Folding::kept(&[axis]);
+    let norm = match call.node.int("p")?.unwrap_or(2) {
+        1 => {
+            let sizes = call.emit("nn.abs", &[x], &[])?;
+            folding.emit(call, "sum", sizes)?
+        }
+        2 => {
+            let squares = call.emit("nn.square", &[x], &[])?;
+            let sum = folding.emit(call, "sum", squares)?;
+            call.emit("nn.sqrt", &[sum], &[])?
+        }
+        p => return Err(format!("`p` {p}, expected 1 or 2").into()),
+    };
+    let is_zero = call.with_number("nn.eq", norm, 0.0)?;
+    let one = call.scalar_like(1.0, norm)?;
+    let norm = call.emit("nn.select", &[is_zero, one, norm], &[])?;
+    Ok(vec![call.two("nn.div", x, norm)?])
+}

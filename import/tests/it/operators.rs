@@ -1,0 +1,239 @@
+//! That each family of operators computes what ONNX says.
+//!
+//! The oracle is the operator's text at onnx.ai/onnx/operators; every input counts 1, 2, 3, ...
+
+use crate::values::{check, compute, one_node};
+use crate::writer::{
+    Graph, Message, float, floats, floats_tensor, int, ints, ints_tensor, raw_tensor, string, tensor,
+};
+
+/// One node, with constants behind its first operand `x`.
+fn with_weights(op: &str, shape: &[i64], attributes: &[Message], weights: &[Message]) -> Graph {
+    let names = ["x", "w0", "w1", "w2", "w3"];
+    let graph = one_node(op, shape, &names[..=weights.len()], attributes);
+    weights.iter().cloned().fold(graph, Graph::weight)
+}
+
+fn w(index: usize, numbers: &[i64]) -> Message {
+    ints_tensor(&format!("w{index}"), numbers)
+}
+
+/// What an operator makes of 1, 2, 3 less 2: of -1, 0 and 1.
+fn around_zero(version: i64, op: &str, attributes: &[Message]) -> Vec<f32> {
+    let two = floats_tensor("two", &[1], &[2.0]);
+    let graph = Graph::default().input("x", &[3]).weight(two).node("Sub", &["x", "two"], &["d"], &[]);
+    compute(version, graph.node(op, &["d"], &["y"], attributes).output("y")).1
+}
+
+fn close(found: &[f32], expected: &[f64]) {
+    let is_close = |(found, expected): (&f32, &f64)| (f64::from(*found) - expected).abs() < 1e-5;
+    assert!(
+        found.len() == expected.len() && found.iter().zip(expected).all(is_close),
+        "{found:?}, expected {expected:?}"
+    );
+}
+
+#[test]
+fn functions_of_one_number() {
+    let both = |f: fn(f64) -> f64| [f(-1.0), f(0.0), f(1.0)];
+    let softplus = |x: f64| (1.0 + x.exp()).ln();
+    close(&around_zero(17, "Sign", &[]), &[-1.0, 0.0, 1.0]);
+    close(&around_zero(17, "Tan", &[]), &both(f64::tan));
+    close(&around_zero(17, "Sinh", &[]), &both(f64::sinh));
+    close(&around_zero(17, "Cosh", &[]), &both(f64::cosh));
+    close(&around_zero(17, "Asinh", &[]), &both(f64::asinh));
+    close(&around_zero(17, "Softsign", &[]), &[-0.5, 0.0, 0.5]);
+    close(&around_zero(18, "Mish", &[]), &[-1.0, 0.0, 1.0].map(|x: f64| x * softplus(x).tanh()));
+    close(&around_zero(24, "Swish", &[]), &[-1.0, 0.0, 1.0].map(|x: f64| x / (1.0 + (-x).exp())));
+    close(&around_zero(17, "Celu", &[float("alpha", 2.0)]), &[2.0 * ((-0.5f64).exp() - 1.0), 0.0, 1.0]);
+    close(
+        &around_zero(17, "Selu", &[float("alpha", 2.0), float("gamma", 3.0)]),
+        &[6.0 * ((-1f64).exp() - 1.0), 0.0, 3.0],
+    );
+    close(&around_zero(17, "ThresholdedRelu", &[float("alpha", 0.5)]), &[0.0, 0.0, 1.0]);
+    close(&around_zero(17, "Shrink", &[float("lambd", 0.5), float("bias", 0.25)]), &[-0.75, 0.0, 0.75]);
+    close(&around_zero(20, "Gelu", &[string("approximate", "tanh")]), &[-0.158_808, 0.0, 0.841_192]);
+    let atanh = with_weights("Mul", &[2], &[], &[floats_tensor("w0", &[1], &[0.25])]);
+    let atanh = Graph { outputs: vec![], ..atanh }.node("Atanh", &["y"], &["z"], &[]).output("z");
+    close(&compute(17, atanh).1, &[0.25f64.atanh(), 0.5f64.atanh()]);
+    close(&compute(17, one_node("Acosh", &[2], &["x"], &[])).1, &[0.0, 2f64.acosh()]);
+}
+
+#[test]
+fn comparisons_choose() {
+    let graph = |op: &str| {
+        let graph = Graph::default().input("x", &[3]).weight(floats_tensor("w0", &[1], &[2.0]));
+        graph.node(op, &["x", "w0"], &["c"], &[]).node("Where", &["c", "x", "w0"], &["y"], &[]).output("y")
+    };
+    check(17, graph("Greater"), &[3], &[2.0, 2.0, 3.0]);
+    check(17, graph("LessOrEqual"), &[3], &[1.0, 2.0, 2.0]);
+    check(17, graph("Equal"), &[3], &[2.0, 2.0, 2.0]);
+    let prelu = with_weights("PRelu", &[3], &[], &[floats_tensor("w0", &[1], &[9.0])]);
+    check(17, prelu, &[3], &[1.0, 2.0, 3.0]);
+}
+
+#[test]
+fn a_remainder_has_the_divisors_sign_unless_fmod() {
+    let graph = |fmod: i64| {
+        let graph = Graph::default().weight(w(0, &[-4, 7, 5, -4])).weight(w(1, &[3, -3, 5, -3]));
+        let graph = graph.node("Mod", &["w0", "w1"], &["m"], &[int("fmod", fmod)]);
+        graph.node("Cast", &["m"], &["y"], &[int("to", 1)]).output("y")
+    };
+    check(17, graph(0), &[4], &[2.0, -2.0, 0.0, -1.0]);
+    check(17, graph(1), &[4], &[-1.0, 1.0, 0.0, -1.0]);
+}
+
+#[test]
+fn reductions_take_axes_as_attributes_and_later_as_operands() {
+    let old = |op: &str, attributes: &[Message]| one_node(op, &[2, 2], &["x"], attributes);
+    check(13, old("ReduceMean", &[ints("axes", &[-1])]), &[2, 1], &[1.5, 3.5]);
+    check(13, old("ReduceMax", &[ints("axes", &[0]), int("keepdims", 0)]), &[2], &[3.0, 4.0]);
+    check(11, old("ReduceSum", &[]), &[1, 1], &[10.0]);
+    let new = |op: &str, attributes: &[Message]| with_weights(op, &[2, 2], attributes, &[w(0, &[1])]);
+    check(18, new("ReduceMin", &[]), &[2, 1], &[1.0, 3.0]);
+    check(13, new("ReduceSum", &[int("keepdims", 0)]), &[2], &[3.0, 7.0]);
+    check(18, old("ReduceProd", &[int("noop_with_empty_axes", 1)]), &[2, 2], &[1.0, 2.0, 3.0, 4.0]);
+    check(18, new("ReduceL1", &[]), &[2, 1], &[3.0, 7.0]);
+    check(18, new("ReduceSumSquare", &[]), &[2, 1], &[5.0, 25.0]);
+    let root = |squares: f64| squares.sqrt();
+    close(&compute(18, new("ReduceL2", &[])).1, &[root(5.0), 5.0]);
+    close(&compute(18, new("ReduceLogSum", &[])).1, &[3f64.ln(), 7f64.ln()]);
+    let log_sum_exp = [(1f64.exp() + 2f64.exp()).ln(), (3f64.exp() + 4f64.exp()).ln()];
+    close(&compute(18, new("ReduceLogSumExp", &[int("keepdims", 0)])).1, &log_sum_exp);
+    let below = -(1.0 + 1f64.exp()).ln();
+    close(&compute(13, old("LogSoftmax", &[])).1, &[below, below + 1.0, below, below + 1.0]);
+}
+
+#[test]
+fn normalisations_centre_and_scale() {
+    let (scale, bias) = (floats_tensor("w0", &[2], &[1.0, 2.0]), floats_tensor("w1", &[2], &[0.5, 0.0]));
+    let layer =
+        with_weights("LayerNormalization", &[1, 2], &[float("epsilon", 0.0)], &[scale.clone(), bias.clone()]);
+    close(&compute(17, layer).1, &[-0.5, 2.0]);
+    let instance =
+        with_weights("InstanceNormalization", &[1, 2, 2], &[float("epsilon", 0.0)], &[scale, bias]);
+    close(&compute(17, instance).1, &[-0.5, 1.5, -2.0, 2.0]);
+    let ones = [floats_tensor("w0", &[4], &[1.0; 4]), floats_tensor("w1", &[4], &[0.0; 4])];
+    let group = [float("epsilon", 0.0), int("num_groups", 2)];
+    let group = with_weights("GroupNormalization", &[1, 4, 1], &group, &ones);
+    close(&compute(21, group).1, &[-1.0, 1.0, -1.0, 1.0]);
+    let root = with_weights(
+        "RMSNormalization",
+        &[1, 2],
+        &[float("epsilon", 0.0)],
+        &[floats_tensor("w0", &[2], &[1.0, 1.0])],
+    );
+    close(&compute(23, root).1, &[1.0 / 2.5f64.sqrt(), 2.0 / 2.5f64.sqrt()]);
+    let unit = one_node("LpNormalization", &[1, 2], &["x"], &[int("p", 1)]);
+    close(&compute(22, unit).1, &[1.0 / 3.0, 2.0 / 3.0]);
+}
+
+#[test]
+fn slices_are_cut_at_the_ends_and_may_run_backwards() {
+    let old = [ints("starts", &[1]), ints("ends", &[1000]), ints("axes", &[-1])];
+    check(9, one_node("Slice", &[2, 3], &["x"], &old), &[2, 2], &[2.0, 3.0, 5.0, 6.0]);
+    let new = |start, end, step| {
+        with_weights("Slice", &[5], &[], &[w(0, &[start]), w(1, &[end]), w(2, &[0]), w(3, &[step])])
+    };
+    check(13, new(-2, i64::MAX, 1), &[2], &[4.0, 5.0]);
+    check(13, new(-1, i64::MIN, -2), &[3], &[5.0, 3.0, 1.0]);
+    check(13, new(3, 3, 1), &[0], &[]);
+    check(13, new(9, 12, 1), &[0], &[]);
+}
+
+#[test]
+fn a_split_is_equal_or_as_its_sizes_say() {
+    let split = |inputs: &[&str], attributes: &[Message]| {
+        Graph::default().input("x", &[2, 3]).node("Split", inputs, &["a", "b"], attributes).output("b")
+    };
+    check(13, split(&["x"], &[int("axis", 1)]), &[2, 1], &[3.0, 6.0]);
+    let sized = [int("axis", 1), ints("split", &[1, 2])];
+    check(11, split(&["x"], &sized), &[2, 2], &[2.0, 3.0, 5.0, 6.0]);
+    let sized = split(&["x", "w0"], &[int("axis", 1)]).weight(w(0, &[2, 1]));
+    check(13, sized, &[2, 1], &[3.0, 6.0]);
+    check(18, split(&["x"], &[int("num_outputs", 2)]), &[1, 3], &[4.0, 5.0, 6.0]);
+}
+
+#[test]
+fn what_is_repeated_picked_or_surrounded() {
+    let picked = with_weights("Gather", &[3, 2], &[], &[w(0, &[-1, 0])]);
+    check(13, picked, &[2, 2], &[5.0, 6.0, 1.0, 2.0]);
+    check(
+        13,
+        with_weights("Expand", &[2, 1], &[], &[w(0, &[2, 1, 2])]),
+        &[2, 2, 2],
+        &[1.0, 1.0, 2.0, 2.0, 1.0, 1.0, 2.0, 2.0],
+    );
+    check(
+        13,
+        with_weights("Tile", &[1, 2], &[], &[w(0, &[2, 2])]),
+        &[2, 4],
+        &[1.0, 2.0, 1.0, 2.0, 1.0, 2.0, 1.0, 2.0],
+    );
+    let pads = |mode: &str| with_weights("Pad", &[3], &[string("mode", mode)], &[w(0, &[2, 1])]);
+    check(13, pads("constant"), &[6], &[0.0, 0.0, 1.0, 2.0, 3.0, 0.0]);
+    check(13, pads("edge"), &[6], &[1.0, 1.0, 1.0, 2.0, 3.0, 3.0]);
+    check(13, pads("reflect"), &[6], &[3.0, 2.0, 1.0, 2.0, 3.0, 2.0]);
+    check(19, pads("wrap"), &[6], &[2.0, 3.0, 1.0, 2.0, 3.0, 1.0]);
+    let old = [ints("pads", &[1, 0]), float("value", 9.0)];
+    check(10, one_node("Pad", &[2], &["x"], &old), &[3], &[9.0, 1.0, 2.0]);
+    let nearest = [string("coordinate_transformation_mode", "asymmetric"), string("nearest_mode", "floor")];
+    let doubled = &[1.0, 1.0, 2.0, 2.0, 1.0, 1.0, 2.0, 2.0];
+    let scales =
+        one_node("Resize", &[1, 2], &["x", "", "s"], &nearest).weight(floats_tensor("s", &[2], &[2.0, 2.0]));
+    check(13, scales, &[2, 4], doubled);
+    let sizes = one_node("Resize", &[1, 2], &["x", "", "", "s"], &[]).weight(ints_tensor("s", &[2, 4]));
+    check(13, sizes, &[2, 4], doubled);
+    check(7, one_node("Upsample", &[1, 2], &["x"], &[floats("scales", &[2.0, 2.0])]), &[2, 4], doubled);
+}
+
+#[test]
+fn depth_and_space_change_places() {
+    let attributes = [int("blocksize", 2)];
+    check(
+        13,
+        one_node("DepthToSpace", &[1, 4, 1, 1], &["x"], &attributes),
+        &[1, 1, 2, 2],
+        &[1.0, 2.0, 3.0, 4.0],
+    );
+    let crd = [int("blocksize", 2), string("mode", "CRD")];
+    check(
+        13,
+        one_node("DepthToSpace", &[1, 4, 1, 2], &["x"], &crd),
+        &[1, 1, 2, 4],
+        &[1.0, 3.0, 2.0, 4.0, 5.0, 7.0, 6.0, 8.0],
+    );
+    check(
+        13,
+        one_node("SpaceToDepth", &[1, 1, 2, 4], &["x"], &attributes),
+        &[1, 4, 1, 2],
+        &[1.0, 3.0, 2.0, 4.0, 5.0, 7.0, 6.0, 8.0],
+    );
+}
+
+#[test]
+fn tensors_are_made_from_shapes_and_bounds() {
+    let filled = |graph: Graph| {
+        graph
+            .weight(w(0, &[2]))
+            .node(
+                "ConstantOfShape",
+                &["w0"],
+                &["y"],
+                &[tensor("value", &raw_tensor("", 1, &[1], &3f32.to_le_bytes()))],
+            )
+            .output("y")
+    };
+    check(13, filled(Graph::default()), &[2], &[3.0, 3.0]);
+    let number = |name: &str, number: f32| floats_tensor(name, &[], &[number]);
+    let range = Graph::default().weight(number("a", 3.0)).weight(number("b", 10.0)).weight(number("c", 2.5));
+    check(13, range.node("Range", &["a", "b", "c"], &["y"], &[]).output("y"), &[3], &[3.0, 5.5, 8.0]);
+}
+
+#[test]
+fn a_shape_that_is_computed_from_shapes_is_known() {
+    let graph = Graph::default().input("x", &[2, 3]).weight(w(0, &[1])).weight(w(1, &[2])).output("y");
+    let graph = graph.node("Shape", &["x"], &["s"], &[]).node("Gather", &["s", "w0"], &["last"], &[]);
+    let graph = graph.node("Mul", &["last", "w1"], &["all"], &[]);
+    check(17, graph.node("Reshape", &["x", "all"], &["y"], &[]), &[6], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+}
