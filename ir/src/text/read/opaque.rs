@@ -149,6 +149,8 @@ impl Reader<'_> {
             _ => false,
         };
         if is_unknown {
+            // It stays text, and so it must never come to mean something.
+            self.aliases.undefined.insert(self.ctx.ident(&self.text[at..token.end]));
             return Ok(None);
         }
         self.token = token;

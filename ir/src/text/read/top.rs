@@ -81,6 +81,11 @@ impl<'c> Reader<'c> {
         if is_known {
             return Err(self.fault(at, format!("`{}` is defined twice", shortened(spelling))));
         }
+        if self.aliases.undefined.contains(&self.ctx.ident(spelling)) {
+            return Err(
+                self.fault(at, format!("`{}` was mentioned before its definition", shortened(spelling)))
+            );
+        }
         if name.contains('.') {
             return Err(
                 self.fault(at, "the name of an alias has no `.`: that is how dialects' names are told apart")

@@ -153,6 +153,12 @@ fn an_alias_cannot_mean_itself() {
 }
 
 #[test]
+fn a_name_that_stands_for_nothing_is_never_given_to_something() {
+    survive("\"t.a\"() {a = #d.x<#map, !tuple>, b = affine_map<(d0) -> (d0 + 1)>} : () -> ()");
+    check_first("#a = #d.x<#b>\n#b = 1\nmodule { }", "t:2:1: `#b` was mentioned before its definition");
+}
+
+#[test]
 fn faults_of_the_text_itself_are_located() {
     check_first("module {\0}", "t:1:9: expected an operation, found a NUL byte");
     check_first("module {\r\n  @\r\n}", "t:2:3: expected an operation, found `@`");

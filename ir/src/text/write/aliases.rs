@@ -369,7 +369,8 @@ impl<'m> Visitor<'m> {
             Name::Kept(name, _) => Some(sigil(*subject).to_owned() + self.ctx.str(*name)),
             Name::Prefix(_) => None,
         });
-        let mut used: FxHashSet<String> = kept.collect();
+        let undefined = self.module.aliases.undefined.iter().map(|name| self.ctx.str(*name).to_owned());
+        let mut used: FxHashSet<String> = kept.chain(undefined).collect();
         let mut counts: FxHashMap<&str, u32> = FxHashMap::default();
         let mut names = AliasNames { resources: self.resources, ..AliasNames::default() };
         for (subject, name, _, turn) in named {
