@@ -74,7 +74,7 @@ pub use context::{BlobHome, Context};
 pub use diag::{Diagnostic, Severity};
 pub use entities::{Attr, Block, Ident, Location, Op, OpName, Region, Type, Use, Value};
 pub use location::LocationData;
-pub use module::{Aliases, Module};
+pub use module::{Aliases, Module, Resource};
 pub use opdef::{
     Access, Arity, AttrDef, AttrKind, Branch, Dialect, Flow, Infer, InferError, Kind, OpDef, OperandDef,
     Reuse, Traits,

@@ -20,6 +20,19 @@ pub struct Module {
     pub top: Body,
     /// Names that its text gave to attributes and types.
     pub aliases: Aliases,
+    /// Resources of dialects other than `builtin`, in the order of its text.
+    pub resources: Vec<Resource>,
+}
+
+/// An entry of `dialect_resources` that nobody but its dialect knows: kept as it is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Resource {
+    /// The dialect.
+    pub dialect: Ident,
+    /// The resource's name.
+    pub key: Ident,
+    /// `"..."`, `true` or `false`.
+    pub value: Box<str>,
 }
 
 /// Names of attributes and types in a module's text, in the order of their definition.
@@ -43,7 +56,7 @@ impl Module {
         child.add_block(child.root());
         top.set_child(op, child);
         top.append(op, block);
-        Module { ctx, top, aliases: Aliases::default() }
+        Module { ctx, top, aliases: Aliases::default(), resources: Vec::new() }
     }
 
     /// The outermost operation.

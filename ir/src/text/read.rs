@@ -15,7 +15,7 @@ use super::lexer::{self, Kind, Token};
 use crate::context::Context;
 use crate::diag::Diagnostic;
 use crate::entities::{Attr, Location, Type};
-use crate::module::{Aliases, Module};
+use crate::module::{Aliases, Module, Resource};
 
 mod affine;
 mod attrs;
@@ -66,6 +66,7 @@ pub(super) struct Reader<'c> {
     attr_aliases: FxHashMap<&'c str, Alias<Attr>>,
     type_aliases: FxHashMap<&'c str, Alias<Type>>,
     aliases: Aliases,
+    resources: Vec<Resource>,
     /// Whether a location's alias was named before its definition.
     has_deferred: bool,
     distinct: FxHashMap<u64, Attr>,
@@ -97,7 +98,7 @@ pub(super) fn module(
     let top = reader.top();
     if reader.diagnostics.is_empty() {
         let top = top.expect("a reader that failed has noted why");
-        return Ok(Module { ctx: ctx.clone(), top, aliases: reader.aliases });
+        return Ok(Module { ctx: ctx.clone(), top, aliases: reader.aliases, resources: reader.resources });
     }
     reader.diagnostics.sort_by_key(|diagnostic| diagnostic.location.source_offset());
     Err(reader.diagnostics)
@@ -143,6 +144,7 @@ impl<'c> Reader<'c> {
             attr_aliases: FxHashMap::default(),
             type_aliases: FxHashMap::default(),
             aliases: Aliases::default(),
+            resources: Vec::new(),
             has_deferred: false,
             distinct: FxHashMap::default(),
             memo: Memo::default(),

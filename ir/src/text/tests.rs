@@ -103,6 +103,31 @@ fn blobs_are_written_behind_the_module() {
 }
 
 #[test]
+fn resources_of_other_dialects_are_kept_as_they_are() {
+    check_same(
+        r#"module {
+}
+
+{-#
+  dialect_resources: {
+    zoo: {
+      "a b": "0x04000000\41",
+      flag: true
+    },
+    ark: {
+      w: "text"
+    }
+  }
+#-}
+"#,
+    );
+    check(
+        "module {\n}\n{-# external_resources: {other: {a: \"b\"}}, dialect_resources: {d: {k: \"v\"}} #-}\n",
+        "module {\n}\n\n{-#\n  dialect_resources: {\n    d: {\n      k: \"v\"\n    }\n  }\n#-}\n",
+    );
+}
+
+#[test]
 fn all_errors_are_told_at_once() {
     check_errors(
         "func.func @f(%a: f32) -> f32 {\n  %0 = nn.rellu %a : f32\n  %1 = nn.add %0, %b : f32\n  return %1 : f64\n}\n",

@@ -74,7 +74,7 @@ pub(super) fn module(module: &Module, options: &PrintOptions, out: &mut dyn Writ
     writer.op(Scope { body: &module.top, number: 0 }, op, out)?;
     writer.buffer.push('\n');
     writer.definitions(Turn::Behind);
-    writer.metadata();
+    writer.metadata(&module.resources);
     out.write_str(writer.buffer.as_str())
 }
 

@@ -6,19 +6,15 @@
 //!   external_resources: { optc: { model: "net.onnx" } }
 //! #-}
 //! ```
-//! A builtin resource is its alignment in four bytes, least significant first, then its contents.
+//! A builtin resource is its alignment in four bytes, least significant first, then its contents. Those of other dialects
+//! are kept as they are written; external ones of other tools are dropped, as mlir-opt does.
 
 use super::{Read, Reader};
 use crate::blob::Blob;
 use crate::context::BlobHome;
+use crate::entities::Ident;
+use crate::module::Resource;
 use crate::text::lexer::Kind;
-
-/// Where an entry of the metadata stands.
-#[derive(Clone, Copy)]
-struct Section<'c> {
-    kind: &'c str,
-    owner: &'c str,
-}
 
 impl<'c> Reader<'c> {
     /// `{-# ... #-}`.
@@ -45,45 +41,49 @@ impl<'c> Reader<'c> {
 
     fn resources(&mut self, kind: &'c str) -> Read<()> {
         let owner = self.resource_key()?;
-        let section = Section { kind, owner: self.ctx.str(owner) };
         self.expect(b':')?;
         self.expect(b'{')?;
-        self.list(b'}', |reader| reader.resource_entry(section))
+        self.list(b'}', |reader| reader.resource_entry(kind, owner))
     }
 
-    fn resource_entry(&mut self, section: Section<'c>) -> Read<()> {
+    fn resource_entry(&mut self, kind: &str, owner: Ident) -> Read<()> {
         let key = self.resource_key()?;
         self.expect(b':')?;
         let at = self.token.start;
-        if self.eat_word("true") || self.eat_word("false") {
-            return Ok(());
-        }
-        let token = self.expect_kind(Kind::Text, "a string, `true` or `false`")?;
-        match (section.kind, section.owner) {
-            ("dialect_resources", "builtin") => {
-                let Some(bytes) =
-                    super::dense::hex_bytes(&token[1..token.len() - 1]).filter(|bytes| bytes.len() >= 4)
-                else {
-                    return Err(
-                        self.fault(at, "expected a string of `0x` and at least eight hexadecimal digits")
-                    );
-                };
-                let alignment = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
-                if !alignment.is_power_of_two() {
-                    return Err(self.fault(at, format!("alignment {alignment} is not a power of two")));
-                }
-                self.ctx.set_blob_at(
-                    key,
-                    Blob::from_bytes(bytes[4..].to_vec()),
-                    BlobHome::Text { alignment },
-                );
+        let value = match self.token.kind {
+            Kind::Text => self.advance(),
+            Kind::Word if matches!(self.spelling(), "true" | "false") => self.advance(),
+            _ => return Err(self.expected("a string, `true` or `false`")),
+        };
+        let inside = value.strip_prefix('"').and_then(|value| value.strip_suffix('"'));
+        match (kind, self.ctx.str(owner)) {
+            ("dialect_resources", "builtin") => self.blob(at, key, inside.unwrap_or_default())?,
+            ("dialect_resources", _) => {
+                self.resources.push(Resource { dialect: owner, key, value: value.into() });
             }
-            ("external_resources", "optc") => {
-                let value = self.unescape(at + 1, &token[1..token.len() - 1])?;
+            (_, "optc") => {
+                let value = match inside {
+                    Some(inside) => self.unescape(at + 1, inside)?,
+                    None => value.as_bytes().to_vec(),
+                };
                 self.ctx.set_reference(self.ctx.str(key), &String::from_utf8_lossy(&value));
             }
             _ => {}
         }
+        Ok(())
+    }
+
+    /// Keeps the bytes of a builtin resource: its alignment, then its contents.
+    fn blob(&mut self, at: usize, key: Ident, digits: &str) -> Read<()> {
+        let Some(bytes) = super::dense::hex_bytes(digits).filter(|bytes| bytes.len() >= 4) else {
+            return Err(self.fault(at, "expected a string of `0x` and at least eight hexadecimal digits"));
+        };
+        let alignment = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+        if !alignment.is_power_of_two() {
+            return Err(self.fault(at, format!("alignment {alignment} is not a power of two")));
+        }
+        let blob = Blob::from_bytes(bytes[4..].to_vec());
+        self.ctx.set_blob_at(key, blob, BlobHome::Text { alignment });
         Ok(())
     }
 }

@@ -1,11 +1,12 @@
 //! How the metadata behind the operations is written: the bytes of resources, or where they are found.
 
-use indexmap::IndexSet;
+use indexmap::{IndexMap, IndexSet};
 
 use super::Writer;
 use crate::blob::Blob;
 use crate::context::BlobHome;
 use crate::entities::Ident;
+use crate::module::Resource;
 
 /// The alignment of blobs that were not read from a text, in bytes.
 const ALIGNMENT: u32 = 64;
@@ -15,7 +16,7 @@ const CHUNK: usize = 1 << 16;
 
 impl Writer<'_> {
     /// `{-# ... #-}`, if there is anything to say.
-    pub(super) fn metadata(&mut self) {
+    pub(super) fn metadata(&mut self, resources: &[Resource]) {
         let references = self.ctx.references();
         let keys: IndexSet<Ident> = self.aliases.resources.iter().copied().collect();
         let blobs: Vec<(Ident, Blob, u32)> = keys
@@ -29,31 +30,64 @@ impl Writer<'_> {
                 Some((key, self.ctx.blob(key)?, alignment))
             })
             .collect();
-        let has_references = !references.is_empty() && !keys.is_empty();
-        if blobs.is_empty() && !has_references {
+        let mut sections = Vec::new();
+        if !blobs.is_empty() || !resources.is_empty() {
+            sections.push("dialect_resources");
+        }
+        if !references.is_empty() && !keys.is_empty() {
+            sections.push("external_resources");
+        }
+        if sections.is_empty() {
             return;
         }
         self.buffer.push_str("\n{-#\n");
+        for (index, section) in sections.into_iter().enumerate() {
+            self.buffer.push_str(if index > 0 { ",\n  " } else { "  " });
+            self.buffer.push_str(section);
+            self.buffer.push_str(": {\n");
+            match section {
+                "dialect_resources" => self.dialect_resources(&blobs, resources),
+                _ => self.owner("optc", &references, |writer, (key, value)| {
+                    writer.word(key);
+                    writer.buffer.push_str(": ");
+                    writer.quoted(value.as_bytes());
+                }),
+            }
+            self.buffer.push_str("\n  }");
+        }
+        self.buffer.push_str("\n#-}\n");
+    }
+
+    /// Our own bytes, then what other dialects keep.
+    fn dialect_resources(&mut self, blobs: &[(Ident, Blob, u32)], resources: &[Resource]) {
         if !blobs.is_empty() {
-            self.buffer.push_str("  dialect_resources: {\n    builtin: {\n");
-            self.entries(&blobs, |writer, (key, blob, alignment)| {
+            self.owner("builtin", blobs, |writer, (key, blob, alignment)| {
                 writer.word(writer.ctx.str(*key));
                 writer.buffer.push_str(": ");
                 writer.blob(blob, *alignment);
             });
-            self.buffer.push_str("\n    }\n  }");
         }
-        if has_references {
-            self.buffer.push_str(if blobs.is_empty() { "" } else { ",\n" });
-            self.buffer.push_str("  external_resources: {\n    optc: {\n");
-            self.entries(&references, |writer, (key, value)| {
-                writer.word(key);
+        let mut dialects: IndexMap<Ident, Vec<&Resource>> = IndexMap::new();
+        for resource in resources {
+            dialects.entry(resource.dialect).or_default().push(resource);
+        }
+        for (index, (dialect, own)) in dialects.into_iter().enumerate() {
+            self.buffer.push_str(if index > 0 || !blobs.is_empty() { ",\n" } else { "" });
+            self.owner(self.ctx.str(dialect), &own, |writer, resource| {
+                writer.word(writer.ctx.str(resource.key));
                 writer.buffer.push_str(": ");
-                writer.quoted(value.as_bytes());
+                writer.buffer.push_str(&resource.value);
             });
-            self.buffer.push_str("\n    }\n  }");
         }
-        self.buffer.push_str("\n#-}\n");
+    }
+
+    /// `name: {`, the entries, `}`.
+    fn owner<T>(&mut self, name: &str, items: &[T], entry: impl FnMut(&mut Self, &T)) {
+        self.buffer.push_str("    ");
+        self.word(name);
+        self.buffer.push_str(": {\n");
+        self.entries(items, entry);
+        self.buffer.push_str("\n    }");
     }
 
     fn entries<T>(&mut self, items: &[T], mut entry: impl FnMut(&mut Self, &T)) {
