@@ -136,7 +136,7 @@ impl<'c> Reader<'c> {
                 _ => return Err(self.fault(at, "the sizes of a vector are positive numbers")),
             }
         }
-        let elem = self.ty()?;
+        let elem = self.elem(Shaped::Vector)?;
         self.expect(b'>')?;
         Ok(self.ctx.ty(TypeData::Vector { shape: shape.into(), elem }))
     }
@@ -145,12 +145,12 @@ impl<'c> Reader<'c> {
         self.advance();
         self.expect(b'<')?;
         if self.eat_unranked()? {
-            let elem = self.ty()?;
+            let elem = self.elem(Shaped::Tensor)?;
             self.expect(b'>')?;
             return Ok(self.ctx.ty(TypeData::UnrankedTensor { elem }));
         }
         let shape = self.dims()?;
-        let elem = self.ty()?;
+        let elem = self.elem(Shaped::Tensor)?;
         let encoding = if self.eat(b',') { Some(self.attr()?) } else { None };
         self.expect(b'>')?;
         Ok(self.ctx.ty(TypeData::Tensor { shape, elem, encoding }))
@@ -160,13 +160,13 @@ impl<'c> Reader<'c> {
         self.advance();
         self.expect(b'<')?;
         if self.eat_unranked()? {
-            let elem = self.ty()?;
+            let elem = self.elem(Shaped::MemRef)?;
             let space = if self.eat(b',') { self.memory_space()? } else { None };
             self.expect(b'>')?;
             return Ok(self.ctx.ty(TypeData::UnrankedMemRef { elem, space }));
         }
         let shape = self.dims()?;
-        let elem = self.ty()?;
+        let elem = self.elem(Shaped::MemRef)?;
         let (mut layout, mut space) = (None, None);
         while self.eat(b',') {
             let at = self.token.start;
@@ -185,6 +185,23 @@ impl<'c> Reader<'c> {
         let layout = layout.filter(|layout| !self.is_identity(*layout, shape.len()));
         let space = self.non_default(space);
         Ok(self.ctx.ty(TypeData::MemRef { shape, elem, layout, space }))
+    }
+
+    /// The type of the elements of a shaped type.
+    fn elem(&mut self, shaped: Shaped) -> Read<Type> {
+        let at = self.token.start;
+        let elem = self.ty()?;
+        let is_possible = match self.ctx.type_data(elem) {
+            TypeData::Integer { .. } | TypeData::Float(_) | TypeData::Index | TypeData::Opaque { .. } => true,
+            TypeData::Complex(_) | TypeData::Vector { .. } => shaped != Shaped::Vector,
+            TypeData::MemRef { .. } | TypeData::UnrankedMemRef { .. } => shaped == Shaped::MemRef,
+            _ => false,
+        };
+        if is_possible {
+            return Ok(elem);
+        }
+        let elem = crate::text::short_type(self.ctx, elem);
+        Err(self.fault(at, format!("a {} has no elements of type `{elem}`", shaped.name())))
     }
 
     fn memory_space(&mut self) -> Read<Option<Attr>> {
@@ -292,6 +309,24 @@ impl<'c> Reader<'c> {
             };
         };
         Ok(self.ctx.ty(TypeData::Opaque { dialect, body }))
+    }
+}
+
+/// What has elements.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shaped {
+    Vector,
+    Tensor,
+    MemRef,
+}
+
+impl Shaped {
+    fn name(self) -> &'static str {
+        match self {
+            Shaped::Vector => "vector",
+            Shaped::Tensor => "tensor",
+            Shaped::MemRef => "memref",
+        }
     }
 }
 

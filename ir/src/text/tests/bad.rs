@@ -146,6 +146,17 @@ fn aliases_nest_no_deeper_than_brackets() {
 }
 
 #[test]
+fn not_everything_is_an_element() {
+    let check =
+        |ty: &str, expected: &str| check_first(&format!("module attributes {{a = {ty}}} {{ }}"), expected);
+    check("tensor<2xtuple<i1>>", "t:1:33: a tensor has no elements of type `tuple<i1>`");
+    check("tensor<*xtensor<i8>>", "t:1:33: a tensor has no elements of type `tensor<i8>`");
+    check("vector<2xcomplex<f32>>", "t:1:33: a vector has no elements of type `complex<f32>`");
+    check("memref<2xnone>", "t:1:33: a memref has no elements of type `none`");
+    survive("module attributes {a = memref<2xmemref<*xf32>>, b = tensor<2xvector<1xi1>>} { }");
+}
+
+#[test]
 fn an_alias_cannot_mean_itself() {
     check_first("#a = [#a]\nmodule { }", "t:1:7: nothing is called `#a`");
     check_first("!a = tuple<!a>\nmodule { }", "t:1:12: nothing is called `!a`");
