@@ -1,6 +1,8 @@
 // RUN: optc --passes=dce --print-generic
 
-func.func private @f(f32) -> f32
+func.func private @f(%x: f32) -> f32 {
+  return %x : f32
+}
 
 func.func @main(%c: i1, %x: tensor<4xf32>, %y: f32) -> tensor<4xf32> {
   %0 = nn.exp %x : tensor<4xf32>
@@ -22,6 +24,8 @@ func.func @main(%c: i1, %x: tensor<4xf32>, %y: f32) -> tensor<4xf32> {
 // ----- output
 // "builtin.module"() ({
 //   "func.func"() <{function_type = (f32) -> f32, sym_name = "f", sym_visibility = "private"}> ({
+//   ^bb0(%arg3: f32):
+//     "func.return"(%arg3) : (f32) -> ()
 //   }) : () -> ()
 //   "func.func"() <{function_type = (i1, tensor<4xf32>, f32) -> tensor<4xf32>, sym_name = "main"}> ({
 //   ^bb0(%arg0: i1, %arg1: tensor<4xf32>, %arg2: f32):

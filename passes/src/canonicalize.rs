@@ -41,18 +41,18 @@ pub static CANONICALIZE: PassDef = PassDef {
         doc: "How often rules may apply for each operation of the function, and 1024 times more.",
     }],
     example: Example {
-        before: r#"func.func @f(%x: tensor<2xf32>) -> tensor<2xf32> {
-  %0 = nn.constant dense<1.0> : tensor<2xf32>
-  %1 = nn.constant dense<2.0> : tensor<2xf32>
-  %2 = nn.add %0, %1 : tensor<2xf32>
-  %3 = nn.add %2, %x : tensor<2xf32>
-  return %3 : tensor<2xf32>
+        before: r#"func.func @f(%x: i32) -> i32 {
+  %0 = arith.constant 1 : i32
+  %1 = arith.constant 2 : i32
+  %2 = arith.addi %0, %1 : i32
+  %3 = arith.addi %2, %x : i32
+  return %3 : i32
 }"#,
         after: r#"module {
-  func.func @f(%arg0: tensor<2xf32>) -> tensor<2xf32> {
-    %0 = nn.constant dense<3.000000e+00> : tensor<2xf32>
-    %1 = nn.add %arg0, %0 : tensor<2xf32>
-    return %1 : tensor<2xf32>
+  func.func @f(%arg0: i32) -> i32 {
+    %0 = arith.constant 3 : i32
+    %1 = arith.addi %arg0, %0 : i32
+    return %1 : i32
   }
 }"#,
     },

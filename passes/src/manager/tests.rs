@@ -336,3 +336,57 @@ fn a_panic_leaves_what_it_happened_on() {
     assert!(text.ends_with(TEXT), "{text}");
     std::fs::remove_dir_all(dir).unwrap();
 }
+
+/// Functions that differ in length and in what can be done to them.
+fn functions_text(count: usize) -> String {
+    let mut text = String::new();
+    for number in 0..count {
+        let head = "(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {\n";
+        text += &format!("func.func @f{number}{head}  %0 = nn.exp %x : tensor<4xf32>\n");
+        for line in 1..=number % 7 + 1 {
+            let name = ["nn.add", "nn.mul", "nn.max"][(line + number) % 3];
+            text += &format!("  %{line} = {name} %{}, %{} : tensor<4xf32>\n", line - 1, line / 2);
+        }
+        let last = number % 7 + 1;
+        text += &format!(
+            "  %a = nn.sigmoid %{last} : tensor<4xf32>\n  %b = nn.mul %{last}, %a : tensor<4xf32>\n"
+        );
+        text += &format!(
+            "  %c = call @f{}(%b, %y) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>\n",
+            number / 2
+        );
+        text += "  return %c : tensor<4xf32>\n}\n";
+    }
+    text
+}
+
+#[test]
+fn every_pass_gives_the_same_bytes_at_any_number_of_threads() {
+    let text = functions_text(40);
+    let told = |name: &str, threads: usize| {
+        let ctx = Arc::new(Context::new());
+        let mut module = ir::text::parse(&ctx, "test", text.clone()).unwrap();
+        let pipeline = Pipeline::parse(&ctx, name, &Registry::new()).unwrap();
+        let options = RunOptions { threads, remarks: Selection::All, ..RunOptions::new(&PlainTarget) };
+        let outcome = pipeline.run(&mut module, &options);
+        let render = |errors: Vec<Diagnostic>| errors.iter().map(|e| e.render(&ctx)).collect::<String>();
+        let report = match outcome {
+            Ok(report) => report,
+            Err(errors) => return render(errors),
+        };
+        let remarks: Vec<String> = report.remarks.iter().map(|r| r.diagnostic.render(&ctx)).collect();
+        let threads_attr = format!("optc.threads = {threads}");
+        let printed = ir::text::print(&module).replace(&threads_attr, "optc.threads = 1");
+        format!("{printed}{}{}", remarks.join("\n"), report.statistics_text())
+    };
+    for def in Registry::new().iter() {
+        let one = told(def.name, 1);
+        for threads in [2, 5] {
+            assert!(one == told(def.name, threads), "`{}` on {threads} threads", def.name);
+        }
+    }
+    assert!(
+        told("canonicalize,cse,inline,simplify", 1).contains("nn.silu"),
+        "the passes have something to do"
+    );
+}

@@ -76,6 +76,8 @@ impl<'r> Driver<'r> {
                 return Err(self.endless(rewriter.body()));
             }
             self.left -= 1;
+            // What a rule changed in place may be the root of another.
+            rewriter.look_at(op);
         }
         Ok(if self.left < before { Outcome::Changed } else { Outcome::Unchanged })
     }

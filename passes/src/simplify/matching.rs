@@ -10,6 +10,9 @@ use super::fold;
 use super::graph::{Graph, Node, OpHead, add_constant, add_op};
 use crate::pattern::Pattern;
 
+/// A law matches in at most so many ways at one node.
+const MOST_MATCHES: usize = 1024;
+
 /// What a left side found.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Match {
@@ -58,6 +61,9 @@ struct Search<'g, 'a, 'p> {
 
 impl<'p> Search<'_, '_, 'p> {
     fn step(&mut self) {
+        if self.out.len() == MOST_MATCHES {
+            return;
+        }
         let Some((pattern, id)) = self.goals.pop() else {
             self.out.push(self.found.clone());
             return;

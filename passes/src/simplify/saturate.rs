@@ -1,7 +1,7 @@
 //! How an e-graph grows by the laws until none says anything new.
 //!
-//! In rounds: all matches of all laws are found first, then applied, then congruence is restored. Rounds and nodes are
-//! bounded, time is not, and matches come in the order of classes and laws, so that the same program always
+//! In rounds: matches of all laws are found first, then applied, then congruence is restored. Rounds, nodes and matches
+//! are bounded, time is not, and matches come in the order of classes and laws, so that the same program always
 //! grows the same way.
 
 use egg::Id;
@@ -11,12 +11,15 @@ use super::graph::{Graph, Node};
 use super::laws::{LAWS, Law};
 use super::matching::Match;
 
+/// A round looks at so many matches at least.
+const LEAST_MATCHES: usize = 4096;
+
 /// How far an e-graph may grow.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
     /// Most rounds.
     pub(super) rounds: usize,
-    /// Most nodes; the round that passes it is the last, and stops there.
+    /// Most nodes, and most matches that a round looks at; the round that passes it is the last, and stops there.
     pub(super) nodes: usize,
 }
 
@@ -30,7 +33,7 @@ pub(super) fn saturate(
     let laws: Vec<&Law> = LAWS.iter().filter(|law| uses(law.name)).collect();
     let mut joined = vec![0; laws.len()];
     for _ in 0..limits.rounds {
-        let found = find(graph, &laws);
+        let found = find(graph, &laws, limits.nodes.max(LEAST_MATCHES));
         let before = joined.iter().sum::<u64>();
         for (law, class, found) in found {
             joined[law] += u64::from(apply(graph, laws[law], class, &found));
@@ -46,8 +49,8 @@ pub(super) fn saturate(
     laws.iter().map(|law| law.name).zip(joined).filter(|entry| entry.1 > 0).collect()
 }
 
-/// All matches: the law, the class and what was found, in the order of classes.
-fn find(graph: &Graph<'_>, laws: &[&Law]) -> Vec<(usize, Id, Match)> {
+/// Matches, the first `most` of each round: the law, the class and what was found, in the order of classes.
+fn find(graph: &Graph<'_>, laws: &[&Law], most: usize) -> Vec<(usize, Id, Match)> {
     let mut by_root: FxHashMap<&str, Vec<usize>> = FxHashMap::default();
     for (index, law) in laws.iter().enumerate() {
         by_root.entry(law.left.root()).or_default().push(index);
@@ -59,6 +62,9 @@ fn find(graph: &Graph<'_>, laws: &[&Law]) -> Vec<(usize, Id, Match)> {
         let named = |node: &Node| by_root.get(graph.analysis.op(node)?.def.name);
         for node in &graph[class].nodes {
             for &law in named(node).into_iter().flatten() {
+                if out.len() >= most {
+                    return out;
+                }
                 out.extend(laws[law].left.matches(graph, node).into_iter().map(|found| (law, class, found)));
             }
         }

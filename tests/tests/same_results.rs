@@ -1,0 +1,120 @@
+//! What the passes make of the files that show them computes the same, to the bit.
+//!
+//! Each file of these folders that has a function `@main` which can run is interpreted before and behind its pipeline, on
+//! the same inputs.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use ir::interp::{Tensor, run};
+use ir::text::{ParseOptions, Unregistered};
+use ir::{Context, Module, Type, TypeData, size};
+use optc::lit::files;
+use optc::opt::Setup;
+use passes::manager::{Pipeline, RunOptions};
+use tests::random::Random;
+
+const FOLDERS: [&str; 5] = ["canonicalize", "cse", "dce", "inline", "symbol-dce"];
+/// How often each program runs: with conditions that hold and that do not.
+const CASES: u64 = 4;
+/// Fewer programs than this would mean that they can't be run, not that they are right.
+const LEAST: usize = 20;
+
+#[test]
+fn what_comes_out_computes_the_same() {
+    let mut compared = 0;
+    let mut faults = Vec::new();
+    for folder in FOLDERS {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../lit-tests").join(folder);
+        for path in files(&root).unwrap() {
+            let text = std::fs::read_to_string(&path).unwrap();
+            match compare(&text) {
+                Ok(true) => compared += 1,
+                Ok(false) => {}
+                Err(fault) => faults.push(format!("{}: {fault}", path.display())),
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    assert!(compared >= LEAST, "{compared} programs were compared");
+}
+
+#[test]
+fn a_pass_that_computes_something_else_is_found() {
+    let text = "// RUN: optc --passes=dce\nfunc.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+        %0 = nn.exp %x : tensor<2xf32>
+        return %0 : tensor<2xf32>
+      }";
+    assert_eq!(compare(text), Ok(true));
+    let ctx = Arc::new(Context::new());
+    let exp = parse(&ctx, text);
+    let neg = parse(&ctx, &text.replace("exp", "neg"));
+    assert!(results(&exp, 0).unwrap() != results(&neg, 0).unwrap());
+}
+
+/// Whether a program could be run; if it then computes something else, what.
+fn compare(text: &str) -> Result<bool, String> {
+    let setup = Setup::default();
+    let ctx = setup.context();
+    let before = parse(&ctx, text);
+    if before.function("main").is_none() || results(&before, 0).is_err() {
+        return Ok(false);
+    }
+    let pipeline = Pipeline::parse(&ctx, &passes(text), &setup.registry);
+    let pipeline = pipeline.map_err(|faults| faults[0].render(&ctx))?;
+    let mut after = before.clone();
+    pipeline.run(&mut after, &RunOptions::new(setup.target)).map_err(|faults| faults[0].render(&ctx))?;
+    for case in 0..CASES {
+        let (before, after) = (results(&before, case)?, results(&after, case)?);
+        if before != after {
+            return Err(format!("{before:?} became {after:?}"));
+        }
+    }
+    Ok(true)
+}
+
+fn parse(ctx: &Arc<Context>, text: &str) -> Module {
+    let input = text.split("// ----- output").next().unwrap_or(text).to_owned();
+    let options = ParseOptions { unregistered: Unregistered::Allow };
+    let module = ir::text::parse_with(ctx, "test", input, &options);
+    module.unwrap_or_else(|faults| panic!("{}", faults[0].render(ctx)))
+}
+
+/// The pipeline that the first line names.
+fn passes(text: &str) -> String {
+    let (_, rest) = text.split_once("--passes=").expect("the first line names passes");
+    let end = |quote: Option<&str>| match quote {
+        Some(rest) => rest.split('\'').next().map(str::to_owned),
+        None => rest.split_whitespace().next().map(str::to_owned),
+    };
+    end(rest.strip_prefix('\'')).expect("a pipeline")
+}
+
+/// The bytes of what `@main` returns.
+fn results(module: &Module, case: u64) -> Result<Vec<Vec<u8>>, String> {
+    let ctx = &module.ctx;
+    let body = module.function("main").expect("there is a main function");
+    let entry = body.entry(body.root()).ok_or("`@main` has no body")?;
+    let mut random = Random::new(case + 1);
+    let args = body.args(entry).iter().enumerate();
+    let inputs: Option<Vec<Tensor>> =
+        args.map(|(index, arg)| input(ctx, body.ty(*arg), case + index as u64, &mut random)).collect();
+    let results = run(module, "main", &inputs.ok_or("an argument is of no known size")?);
+    let results = results.map_err(|fault| fault.render(ctx))?;
+    Ok(results.iter().map(|result| result.bytes.to_vec()).collect())
+}
+
+/// Floats between -1 and 1, small numbers, and truth by turns.
+fn input(ctx: &Context, ty: Type, case: u64, random: &mut Random) -> Option<Tensor> {
+    let bytes = usize::try_from(size::tensor_bytes(ctx, ty)?).ok()?;
+    let content = match ctx.type_data(ctx.elem(ty)) {
+        TypeData::Float(_) => random.floats(bytes as u64 / 4).iter().flat_map(|x| x.to_le_bytes()).collect(),
+        TypeData::Integer { width: 1, .. } => vec![(case % 2) as u8; bytes],
+        _ => {
+            let mut content = vec![0; bytes];
+            content.chunks_mut(8).for_each(|chunk| chunk[0] = (case % 5) as u8);
+            content
+        }
+    };
+    Some(Tensor::new(ctx, ty, content))
+}
