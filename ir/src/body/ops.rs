@@ -197,10 +197,22 @@ impl Body {
         self.extra_mut(op).child = index.into();
     }
 
-    /// All bodies that operations of this one own, with their operations, in text order of the root regions.
+    /// All bodies that operations of this one own, however deep in its regions, with their operations, in text order.
     pub fn children(&self) -> impl Iterator<Item = (Op, &Body)> + '_ {
-        let blocks = self.roots.iter().flat_map(|region| self.blocks(*region));
-        blocks.flat_map(|block| self.ops(*block)).filter_map(|op| Some((op, self.child(op)?)))
+        let mut found = Vec::new();
+        if !self.children.is_empty() {
+            self.collect_children(&self.roots, &mut found);
+        }
+        found.into_iter()
+    }
+
+    fn collect_children<'b>(&'b self, regions: &[Region], found: &mut Vec<(Op, &'b Body)>) {
+        for op in regions.iter().flat_map(|region| self.blocks(*region)).flat_map(|block| self.ops(*block)) {
+            match self.child(op) {
+                Some(child) => found.push((op, child)),
+                None => self.collect_children(self.regions(op), found),
+            }
+        }
     }
 
     /// All bodies that operations of this one own, in the order in which they were made, so that they can be changed side by side.

@@ -279,3 +279,12 @@ fn parts_are_checked_side_by_side_with_the_same_outcome() {
     assert_eq!(apart.len(), 2);
     assert_eq!(apart, work.check(0..work.len()));
 }
+
+#[test]
+fn functions_are_checked_however_deep_they_stand() {
+    let function = "\"func.func\"() <{function_type = () -> (), sym_name = \"f\"}> ({\n\"nn.add\"() : () -> ()\n\"func.return\"() : () -> ()\n}) : () -> ()";
+    check(
+        &format!("\"x.module\"() ({{\n\"x.inner\"() ({{\n{function}\n}}) : () -> ()\n}}) : () -> ()"),
+        &["4: `nn.add` has 2 operands, found 0", "4: `nn.add` has 1 result, found 0"],
+    );
+}
