@@ -1,14 +1,15 @@
-//! How convolutions and matrix products, alone or with what is fused to them, become calls of the kernels.
+//! How convolutions, alone or with what is fused to them, become calls of the kernels.
 
 use ir::body::OpRef;
 use ir::dialects::nn::{Window, window_of};
 use ir::opdef::{Access, Contract};
 use ir::{Kind, Op, Value};
-use kernels::{Conv2d, Conv2dShape, ConvStrides, Gemm, GemmShape, WeightStrides};
+use kernels::{Conv2d, Conv2dShape, ConvStrides, WeightStrides};
 
 use crate::constant::is_weight;
 use crate::group::Fused;
 use crate::lower::{Call, Lowered, Machine, Pointer};
+use crate::product;
 use crate::refusal::Refusal;
 use crate::weights::Packing;
 
@@ -17,16 +18,16 @@ pub(crate) fn lower_conv2d(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, 
     conv2d(op, &Fused::alone(op), machine)
 }
 
-/// The call that runs a lone matrix product.
+/// The calls that run a lone matrix product.
 pub(crate) fn lower_matmul(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
-    matmul(op, &Fused::alone(op), machine)
+    product::lower(op, &Fused::alone(op), machine)
 }
 
-/// The call that runs a group around the contraction `root`.
+/// The calls that run a group around the contraction `root`.
 pub(crate) fn lower_group(group: OpRef<'_>, root: Op, machine: &Machine) -> Result<Lowered, Refusal> {
     let fused = Fused::of_group(group, root)?;
     match fused.root.kind() {
-        Kind::Contract(Contract::Matmul) => matmul(group, &fused, machine),
+        Kind::Contract(Contract::Matmul) => product::lower(group, &fused, machine),
         _ => conv2d(group, &fused, machine),
     }
 }
@@ -70,7 +71,7 @@ fn conv2d(whole: OpRef<'_>, fused: &Fused<'_>, machine: &Machine) -> Result<Lowe
     let order = WeightStrides::oihw(shape.in_channels / shape.groups, shape.kernel);
     let key = format!("{:?} {order:?}", kernel.panels()).into_bytes();
     let packing = Packing::new(key, kernel.packed_len(), move |from, to| kernel.pack(from, order, to));
-    let mut operands = operands(whole, fused, packing)?;
+    let mut operands = weight_operands(whole, fused, packing)?;
     if let Some(prologue) = fused.prologue {
         // Without a shift, -0 is added: it changes no product, not even the sign of zero.
         operands.push(numbers(prologue.scale, 1.0, shape.in_channels));
@@ -81,33 +82,12 @@ fn conv2d(whole: OpRef<'_>, fused: &Fused<'_>, machine: &Machine) -> Result<Lowe
     Ok(Lowered { overwrites: overwrites(fused), ..Lowered::new(name, vec![call]) })
 }
 
-fn matmul(whole: OpRef<'_>, fused: &Fused<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
-    let op = fused.root;
-    check_f32(op)?;
-    let unknown = || Refusal::new("a size is not known");
-    let a = op.operand_shape(0).ok_or_else(unknown)?;
-    let b = op.operand_shape(1).ok_or_else(unknown)?;
-    let result = op.result_shape(0).ok_or_else(unknown)?;
-    let (Some(&k), Some(&n), 2) = (a.last(), result.last(), b.len()) else {
-        return Err(Refusal::new("only products with one matrix of weights are generated"));
-    };
-    if op.attr("transpose_a").is_some() {
-        return Err(Refusal::new("products with a transposed first operand are not generated"));
-    }
-    let m = a[..a.len() - 1].iter().product::<u64>() as usize;
-    let (k, n) = (k as usize, n as usize);
-    let kernel = Gemm::new(&GemmShape::dense(m, n, k), fused.activation, machine.isa, machine.threads);
-    let (k_stride, n_stride) = if op.attr("transpose_b").is_some() { (1, k) } else { (n, 1) };
-    let key = format!("{:?} {k_stride} {n_stride}", kernel.as_convolution().panels()).into_bytes();
-    let packing =
-        Packing::new(key, kernel.packed_len(), move |from, to| kernel.pack(from, k_stride, n_stride, to));
-    let operands = operands(whole, fused, packing)?;
-    let call = Call::kernel("gemm", &kernel, machine.isa, operands);
-    Ok(Lowered { overwrites: overwrites(fused), ..Lowered::new("gemm", vec![call]) })
-}
-
 /// `[out, x, packed weights, bias, residual]`.
-fn operands(whole: OpRef<'_>, fused: &Fused<'_>, packing: Packing) -> Result<Vec<Pointer>, Refusal> {
+pub(crate) fn weight_operands(
+    whole: OpRef<'_>,
+    fused: &Fused<'_>,
+    packing: Packing,
+) -> Result<Vec<Pointer>, Refusal> {
     let weights: Value = whole.operand(fused.operands[1]);
     if !is_weight(whole.ctx, whole.body, weights) {
         return Err(Refusal::new("its second operand is not known before the program runs"));
@@ -133,7 +113,7 @@ fn numbers(operand: Option<usize>, otherwise: f32, count: usize) -> Pointer {
 }
 
 /// The residual is read before the sum is written, element by element.
-fn overwrites(fused: &Fused<'_>) -> Vec<(usize, Access)> {
+pub(crate) fn overwrites(fused: &Fused<'_>) -> Vec<(usize, Access)> {
     fused.residual.into_iter().map(|operand| (operand, Access::SameIndex)).collect()
 }
 

@@ -44,6 +44,7 @@ mod normalise;
 mod place;
 mod pointwise;
 mod pool;
+mod product;
 mod program;
 mod reduce;
 mod refusal;

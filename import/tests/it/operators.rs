@@ -158,6 +158,10 @@ fn a_split_is_equal_or_as_its_sizes_say() {
 fn what_is_repeated_picked_or_surrounded() {
     let picked = with_weights("Gather", &[3, 2], &[], &[w(0, &[-1, 0])]);
     check(13, picked, &[2, 2], &[5.0, 6.0, 1.0, 2.0]);
+    let following = with_weights("Gather", &[3, 2], &[], &[w(0, &[-2, -1])]);
+    check(13, following, &[2, 2], &[3.0, 4.0, 5.0, 6.0]);
+    let number = raw_tensor("w0", 7, &[], &(-1i64).to_le_bytes());
+    check(13, with_weights("Gather", &[2, 3], &[int("axis", 1)], &[number]), &[2], &[3.0, 6.0]);
     check(
         13,
         with_weights("Expand", &[2, 1], &[], &[w(0, &[2, 1, 2])]),

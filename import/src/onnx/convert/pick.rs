@@ -108,11 +108,23 @@ pub(crate) fn split(call: &mut Call<'_, '_>) -> Results {
     Ok(parts)
 }
 
-/// Gather along an axis.
+/// Gather along an axis; with known indices that follow one another, a slice.
 pub(crate) fn gather(call: &mut Call<'_, '_>) -> Results {
     let (x, indices) = (call.operand(0)?, call.operand(1)?);
-    let rank = call.shape(x)?.len();
-    let axis = call.axis(call.node.int("axis")?.unwrap_or(0), rank)?;
+    let shape = call.shape(x)?;
+    let axis = call.axis(call.node.int("axis")?.unwrap_or(0), shape.len())?;
+    let size = shape[axis].cast_signed();
+    let known = call.known_ints(1).ok().flatten().unwrap_or_default();
+    let from_start = |index: &i64| if *index < 0 { index + size } else { *index };
+    let known: Vec<i64> = known.iter().map(from_start).collect();
+    let follow = known.windows(2).all(|pair| pair[1] == pair[0] + 1);
+    if !known.is_empty() && follow && known.iter().all(|index| (0..size).contains(index)) {
+        let mut part = Part::whole(&shape);
+        (part.starts[axis], part.sizes[axis]) = (known[0], known.len() as i64);
+        let part = part.emit(call, x)?;
+        let joined = [&shape[..axis], &call.shape(indices)?, &shape[axis + 1..]].concat();
+        return Ok(vec![call.reshape(part, &joined)?]);
+    }
     Ok(vec![gather_along(call, x, indices, axis)?])
 }
 

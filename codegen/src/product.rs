@@ -1,0 +1,234 @@
+//! How matrix products become calls of the kernel: one matrix of weights, packed when the program is loaded, or matrices that
+//! are computed, each packed into scratch right before it is read.
+//!
+//! Products over several pairs of matrices are one call each, one behind the other, so that they share that scratch.
+
+use ir::body::OpRef;
+use kernels::{Copy, Gemm, GemmShape};
+
+use crate::constant::is_weight;
+use crate::contract::{check_f32, overwrites, weight_operands};
+use crate::group::Fused;
+use crate::lower::{Call, Lowered, Machine, Pointer};
+use crate::refusal::Refusal;
+use crate::weights::Packing;
+
+/// The calls that run a matrix product with what is fused to it.
+pub(crate) fn lower(whole: OpRef<'_>, fused: &Fused<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
+    check_f32(fused.root)?;
+    let sizes = Sizes::of(fused.root)?;
+    let is_packed = is_weight(whole.ctx, whole.body, whole.operand(fused.operands[1]));
+    if is_packed && sizes.b.batch.is_empty() && !sizes.a.is_transposed {
+        return with_weights(whole, fused, &sizes, machine);
+    }
+    let calls = Products { fused, sizes: &sizes, machine }.calls();
+    let shared_bytes = sizes.packed_bytes(machine) + sizes.turned_bytes();
+    Ok(Lowered { overwrites: overwrites(fused), shared_bytes, ..Lowered::new("gemm", calls) })
+}
+
+/// The matrices of one operand.
+struct Matrices {
+    /// Sizes of the axes before the last two.
+    batch: Vec<u64>,
+    rows: usize,
+    columns: usize,
+    /// Whether its rows are stored as columns.
+    is_transposed: bool,
+}
+
+impl Matrices {
+    /// Elements of one of them.
+    fn elements(&self) -> usize {
+        self.rows * self.columns
+    }
+
+    /// Distance between neighbours in a column and in a row.
+    fn strides(&self) -> [usize; 2] {
+        if self.is_transposed { [1, self.rows] } else { [self.columns, 1] }
+    }
+
+    /// The number of the matrix that stands at an index of the result's batch, as numpy broadcasts.
+    fn at(&self, index: &[u64]) -> usize {
+        let own = &index[index.len() - self.batch.len()..];
+        let number =
+            |number, (index, size): (&u64, &u64)| number * size + if *size == 1 { 0 } else { *index };
+        own.iter().zip(&self.batch).fold(0, number) as usize
+    }
+}
+
+struct Sizes {
+    a: Matrices,
+    b: Matrices,
+    /// The result's sizes before the last two.
+    batch: Vec<u64>,
+}
+
+impl Sizes {
+    fn of(op: OpRef<'_>) -> Result<Sizes, Refusal> {
+        let matrices = |operand: usize, transposed: &str| {
+            let shape = op.operand_shape(operand).ok_or_else(|| Refusal::new("a size is not known"))?;
+            let is_transposed = op.attr(transposed).is_some();
+            let (batch, [rows, columns]) = match *shape {
+                [] => return Err(Refusal::new("a number is no matrix")),
+                [size] if operand == 0 => (Vec::new(), [1, size]),
+                [size] => (Vec::new(), [size, 1]),
+                [ref batch @ .., rows, columns] => (batch.to_vec(), [rows, columns]),
+            };
+            let [rows, columns] =
+                if is_transposed && shape.len() > 1 { [columns, rows] } else { [rows, columns] };
+            let is_transposed = is_transposed && shape.len() > 1;
+            Ok(Matrices { batch, rows: rows as usize, columns: columns as usize, is_transposed })
+        };
+        let (mut a, b) = (matrices(0, "transpose_a")?, matrices(1, "transpose_b")?);
+        if b.batch.is_empty() && !a.is_transposed {
+            // The rows of all left matrices meet the same right one: they are rows of one matrix.
+            a.rows *= a.batch.drain(..).product::<u64>() as usize;
+        }
+        let rank = a.batch.len().max(b.batch.len());
+        let size =
+            |batch: &[u64], axis: usize| (axis + batch.len()).checked_sub(rank).map_or(1, |axis| batch[axis]);
+        let pairs = (0..rank).map(|axis| (size(&a.batch, axis), size(&b.batch, axis)));
+        let batch = pairs.map(|(a, b)| if a == 1 { b } else { a }).collect();
+        Ok(Sizes { a, b, batch })
+    }
+
+    fn kernel(&self, fused: &Fused<'_>, machine: &Machine) -> Gemm {
+        let shape = GemmShape::dense(self.a.rows, self.b.columns, self.a.columns);
+        Gemm::new(&shape, fused.activation, machine.isa, machine.threads)
+    }
+
+    /// Scratch for one packed matrix.
+    fn packed_bytes(&self, machine: &Machine) -> u64 {
+        let shape = GemmShape::dense(self.a.rows, self.b.columns, self.a.columns);
+        let kernel = Gemm::new(&shape, kernels::Activation::None, machine.isa, machine.threads);
+        (kernel.packed_len() as u64 * 4).next_multiple_of(64)
+    }
+
+    /// Scratch for one left matrix with its rows put one behind the other.
+    fn turned_bytes(&self) -> u64 {
+        if self.a.is_transposed { (self.a.elements() as u64 * 4).next_multiple_of(64) } else { 0 }
+    }
+}
+
+fn with_weights(
+    whole: OpRef<'_>,
+    fused: &Fused<'_>,
+    sizes: &Sizes,
+    machine: &Machine,
+) -> Result<Lowered, Refusal> {
+    let kernel = sizes.kernel(fused, machine);
+    let [k_stride, n_stride] = sizes.b.strides();
+    let key = format!("{:?} {k_stride} {n_stride}", kernel.as_convolution().panels()).into_bytes();
+    let packing =
+        Packing::new(key, kernel.packed_len(), move |from, to| kernel.pack(from, k_stride, n_stride, to));
+    let operands = weight_operands(whole, fused, packing)?;
+    let call = Call::kernel("gemm", &kernel, machine.isa, operands);
+    Ok(Lowered { overwrites: overwrites(fused), ..Lowered::new("gemm", vec![call]) })
+}
+
+/// Products of pairs of matrices.
+struct Products<'a> {
+    fused: &'a Fused<'a>,
+    sizes: &'a Sizes,
+    machine: &'a Machine,
+}
+
+impl Products<'_> {
+    /// For each matrix of the result: the right matrix is packed, unless it just was, and the product computed.
+    fn calls(&self) -> Vec<Call> {
+        let Sizes { a, b, batch } = self.sizes;
+        let kernel = self.sizes.kernel(self.fused, self.machine);
+        let result_bytes = (a.rows * b.columns * 4) as u64;
+        let mut calls = Vec::new();
+        let (mut packed, mut turned) = (None, None);
+        for number in 0..batch.iter().product::<u64>() {
+            let index = unravel(number, batch);
+            let (left, right) = (a.at(&index), b.at(&index));
+            if packed.replace(right) != Some(right) {
+                calls.extend(self.pack(&kernel, (right * b.elements() * 4) as u64));
+            }
+            if a.is_transposed && turned.replace(left) != Some(left) {
+                calls.push(self.turn((left * a.elements() * 4) as u64));
+            }
+            let at = number * result_bytes;
+            let operand = |index: Option<usize>, offset| {
+                index.map_or(Pointer::Absent, |index| Pointer::Operand(index, offset))
+            };
+            let left = match a.is_transposed {
+                true => Pointer::Shared(self.sizes.packed_bytes(self.machine)),
+                false => Pointer::Operand(self.fused.operands[0], (left * a.elements() * 4) as u64),
+            };
+            let operands = vec![
+                Pointer::Result(0, at),
+                left,
+                Pointer::Shared(0),
+                operand(self.fused.bias, 0),
+                operand(self.fused.residual, at),
+            ];
+            calls.push(Call::kernel("gemm", &kernel, self.machine.isa, operands));
+        }
+        calls
+    }
+
+    /// Copies a right matrix into the kernel's panels. Lanes behind the last column keep what they hold: no column of the
+    /// result reads them.
+    fn pack(&self, kernel: &Gemm, from_bytes: u64) -> Vec<Call> {
+        let panels = kernel.as_convolution().panels();
+        let [down, along] = self.sizes.b.strides().map(|stride| stride as i64);
+        let depth = panels.depth();
+        let last = panels.get(panels.count() - 1);
+        let is_full = |count: usize| count == panels.get(0).width;
+        let full = panels.count() - usize::from(!is_full(last.count));
+        let mut calls = Vec::new();
+        let mut copy = |count: usize, columns: usize, width: usize, first: usize, offset: usize| {
+            let reads = [(width as i64) * along, down, along];
+            let writes = [(depth * width) as i64, width as i64, 1];
+            let sizes = [count, depth, columns];
+            let kernel = Copy::new(&sizes, &reads, &writes, 4, self.machine.isa, self.machine.threads);
+            let from =
+                Pointer::Operand(self.fused.operands[1], from_bytes + (first as u64 * along as u64) * 4);
+            let operands = vec![Pointer::Shared(offset as u64 * 4), from];
+            calls.push(Call::kernel("copy", &kernel, self.machine.isa, operands));
+        };
+        if full > 0 {
+            let width = panels.get(0).width;
+            copy(full, width, width, 0, 0);
+        }
+        if full < panels.count() {
+            copy(1, last.count, last.width, last.first, last.offset);
+        }
+        calls
+    }
+
+    /// Copies a left matrix so that its rows lie one behind the other.
+    fn turn(&self, from_bytes: u64) -> Call {
+        let a = &self.sizes.a;
+        let reads = a.strides().map(|stride| stride as i64);
+        let writes = [a.columns as i64, 1];
+        let kernel =
+            Copy::new(&[a.rows, a.columns], &reads, &writes, 4, self.machine.isa, self.machine.threads);
+        let to = Pointer::Shared(self.sizes.packed_bytes(self.machine));
+        let operands = vec![to, Pointer::Operand(self.fused.operands[0], from_bytes)];
+        Call::kernel("copy", &kernel, self.machine.isa, operands)
+    }
+}
+
+/// The index of element `number` of a shape, in row-major order.
+fn unravel(number: u64, shape: &[u64]) -> Vec<u64> {
+    let mut rest = number;
+    let mut index: Vec<u64> = shape
+        .iter()
+        .rev()
+        .map(|size| {
+            let at = rest % size;
+            rest /= size;
+            at
+        })
+        .collect();
+    index.reverse();
+    index
+}
+
+#[cfg(test)]
+#[path = "product_tests.rs"]
+mod tests;
