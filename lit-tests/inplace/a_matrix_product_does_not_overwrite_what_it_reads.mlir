@@ -9,7 +9,7 @@ func.func @main(%arg0: tensor<4x4xf32>) -> tensor<4x4xf32> {
 // module {
 //   func.func @main(%arg0: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {optc.stage = "inplace", optc.target = "cpu", optc.threads = 1 : i64} {
 //     %0 = nn.exp %arg0 {mem.kernel = "pointwise", mem.scratch = 4096 : i64} : tensor<4x4xf32>
-//     %1 = nn.matmul %0, %0 : tensor<4x4xf32>
+//     %1 = nn.matmul %0, %0 {mem.kernel = "gemm", mem.scratch = 256 : i64} : tensor<4x4xf32>
 //     return %1 : tensor<4x4xf32>
 //   }
 // }
