@@ -5,7 +5,8 @@
 //!
 //! - it is a view of an operand whose elements lie without gaps in the operand's bytes: every reshape, a slice of the
 //!   outermost axes, a transpose that only moves axes of size 1, a broadcast that changes nothing;
-//! - a tie (`mem.tie`) says that it overwrites an operand.
+//! - a tie (`mem.tie`) says that it overwrites an operand;
+//! - it is the result of a loop: that has the bytes of the argument that carries it.
 //!
 //! Any other view is a copy: a step of the program with a result of its own.
 
@@ -17,7 +18,8 @@ use cranelift_entity::packed_option::PackedOption;
 use crate::body::{Body, OpRef};
 use crate::context::Context;
 use crate::entities::{Op, Value};
-use crate::opdef::{Kind, Strided, View};
+use crate::flow;
+use crate::opdef::{Flow, Kind, Strided, View};
 use crate::size::{storage_bytes, tensor_bytes};
 
 /// The sharing of bytes among the values of a body.
@@ -36,14 +38,10 @@ impl AliasSets {
     /// Finds who shares bytes with whom, in one walk over the operations in text order.
     pub fn of(ctx: &Context, body: &Body) -> AliasSets {
         let mut sets = AliasSets { aliases: SecondaryMap::new(), bytes: SecondaryMap::new() };
-        for block in body.roots().iter().flat_map(|region| body.blocks(*region)) {
-            for &arg in body.args(*block) {
-                sets.bytes[arg] = tensor_bytes(ctx, body.ty(arg));
-            }
-            for op in body.ops(*block) {
-                sets.add(ctx, body, op);
-            }
+        for &block in body.blocks(body.root()) {
+            sets.measure(ctx, body, body.args(block));
         }
+        flow::walk(ctx, body, |op| sets.add(ctx, body, op));
         sets
     }
 
@@ -63,17 +61,36 @@ impl AliasSets {
         self.bytes[value]
     }
 
+    fn measure(&mut self, ctx: &Context, body: &Body, values: &[Value]) {
+        values.iter().for_each(|value| self.bytes[*value] = tensor_bytes(ctx, body.ty(*value)));
+    }
+
     fn add(&mut self, ctx: &Context, body: &Body, op: Op) {
         for result in body.results(op) {
             self.bytes[result] = tensor_bytes(ctx, body.ty(result));
         }
         let op_ref = body.at(ctx, op);
+        if op_ref.is_structured() {
+            return self.add_structured(op_ref);
+        }
         if let Some(offset_bytes) = view_offset_bytes(op_ref) {
             self.share(body.result(op, 0), op_ref.operand(0), offset_bytes);
         }
         for (result, operand) in ties(op_ref) {
             self.share(body.result(op, result), op_ref.operand(operand), 0);
         }
+    }
+
+    fn add_structured(&mut self, op: OpRef<'_>) {
+        for index in 0..op.body.regions(op.op).len() {
+            self.measure(op.ctx, op.body, flow::region_args(op.body, op.op, index));
+        }
+        let carried = match op.kind() {
+            Kind::Region(Flow::For) => flow::carried(op.body, op.op),
+            Kind::Region(Flow::While) => flow::region_args(op.body, op.op, 1).into(),
+            _ => return,
+        };
+        op.body.results(op.op).zip(carried).for_each(|(result, arg)| self.share(result, arg, 0));
     }
 
     fn share(&mut self, value: Value, operand: Value, offset_bytes: u64) {

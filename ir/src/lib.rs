@@ -49,9 +49,11 @@ pub mod diag;
 pub mod dialects;
 pub mod dominance;
 pub mod entities;
+pub mod flow;
 pub mod interp;
 
 mod intern;
+pub mod liveness;
 pub mod location;
 pub mod math;
 pub mod module;

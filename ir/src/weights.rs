@@ -10,6 +10,7 @@ use crate::body::Body;
 use crate::context::Context;
 use crate::diag::Diagnostic;
 use crate::entities::{Op, Value};
+use crate::flow;
 use crate::interp::{Tensor, eval_op};
 use crate::opdef::Traits;
 
@@ -22,12 +23,11 @@ impl WeightSet {
     /// Finds the weights, in one walk over the operations in text order.
     pub fn of(ctx: &Context, body: &Body) -> WeightSet {
         let mut set = WeightSet { values: EntitySet::with_capacity(body.value_capacity()) };
-        let blocks = body.roots().iter().flat_map(|region| body.blocks(*region));
-        for op in blocks.flat_map(|block| body.ops(*block)) {
+        flow::walk(ctx, body, |op| {
             if set.makes_weights(ctx, body, op) {
                 set.values.extend(body.results(op));
             }
-        }
+        });
         set
     }
 

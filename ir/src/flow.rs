@@ -1,0 +1,432 @@
+//! In which order a function's operations can run: structured control flow and blocks as one graph.
+//!
+//! A [`FlowGraph`] numbers what happens at run time: *points*, in text order through all blocks and nested regions. Points
+//! that always follow one another make a *stretch*; stretches name what may come next. Every hand-over of values (what a
+//! region yields, what a branch passes on) is a point of its own, at which all its [`Move`]s happen at once:
+//!
+//! ```text
+//! %r = scf.for %i = %a to %b step %c iter_args(%x = %y) {     =>   0 enter  %x <- %y
+//!   %z = nn.relu %x                                                1 test            next: 2 or 5
+//!   scf.yield %z                                                   2 iterate (writes %i)
+//! }                                                                3 run    nn.relu
+//!                                                                  4 hand   %x <- %z    next: 1
+//!                                                                  5 leave
+//! ```
+//!
+//! Results of loops have the bytes of what they carry (see [`crate::alias`]), so leaving one moves nothing. Weights and views that
+//! need no copy do not run and have no point; nor have blocks that no way leads to. Linear in operations.
+
+use std::ops::Range;
+
+use cranelift_entity::{PrimaryMap, SecondaryMap, entity_impl};
+use smallvec::SmallVec;
+
+use crate::alias::{ties, view_offset_bytes};
+use crate::body::{Body, OpRef};
+use crate::context::Context;
+use crate::dominance::Dominators;
+use crate::entities::{Block, Op, Value};
+use crate::opdef::{Branch, Flow, Kind, Traits};
+use crate::weights::WeightSet;
+
+mod moves;
+#[cfg(test)]
+mod tests;
+
+pub use moves::{Transfer, transfers};
+
+/// Something that happens at run time, numbered in text order.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Point(u32);
+entity_impl!(Point, "point");
+
+/// A run of points that follow one another.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Stretch(u32);
+entity_impl!(Stretch, "stretch");
+
+/// What happens at a point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Act {
+    /// The operation runs: it reads its operands and writes its results.
+    Run,
+    /// An `if` or a loop begins: it reads its operands; a loop moves the initial values into the arguments of its first region.
+    Enter,
+    /// A counting loop asks whether to go round once more.
+    Test,
+    /// A counting loop writes its counter.
+    Iterate,
+    /// A terminator moves its operands to where control goes on.
+    Hand,
+    /// A terminator reads what it chooses the next block by.
+    Choose,
+    /// A terminator that chose the successor of this number moves the operands that go there.
+    Edge(u32),
+    /// A terminator returns its operands.
+    Return,
+    /// An `if` or a loop is over.
+    Leave,
+}
+
+/// A point's operation, and what of it happens there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// The operation.
+    pub op: Op,
+    /// What of it happens.
+    pub act: Act,
+}
+
+/// A value that is handed on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Move {
+    /// What is read.
+    pub from: Value,
+    /// The argument or result that gets it.
+    pub to: Value,
+}
+
+#[derive(Clone, Debug, Default)]
+struct StretchData {
+    first: u32,
+    end: u32,
+    next: SmallVec<[Stretch; 2]>,
+}
+
+/// The points and stretches of a function.
+#[derive(Debug, Default)]
+pub struct FlowGraph {
+    events: PrimaryMap<Point, Event>,
+    stretches: PrimaryMap<Stretch, StretchData>,
+    /// Stretches in the order of their points.
+    order: Vec<Stretch>,
+}
+
+impl FlowGraph {
+    /// The graph of a body's first region.
+    pub fn of(ctx: &Context, body: &Body, weights: &WeightSet) -> FlowGraph {
+        let mut builder = GraphBuilder { ctx, body, weights, graph: FlowGraph::default(), at: None };
+        builder.root();
+        builder.finish();
+        builder.graph
+    }
+
+    /// All points with what happens there, in order.
+    pub fn events(&self) -> impl Iterator<Item = (Point, Event)> + '_ {
+        self.events.iter().map(|(point, event)| (point, *event))
+    }
+
+    /// What happens at a point.
+    pub fn event(&self, point: Point) -> Event {
+        self.events[point]
+    }
+
+    /// How many points there are.
+    pub fn point_count(&self) -> usize {
+        self.events.len()
+    }
+
+    /// The stretches, in the order of their points; control begins in the first.
+    pub fn stretches(&self) -> &[Stretch] {
+        &self.order
+    }
+
+    /// The points of a stretch.
+    pub fn points(&self, stretch: Stretch) -> Range<u32> {
+        let data = &self.stretches[stretch];
+        data.first..data.end
+    }
+
+    /// Where control may go behind a stretch: for a choice the alternatives in order, for a loop its body and the way out.
+    pub fn next(&self, stretch: Stretch) -> &[Stretch] {
+        &self.stretches[stretch].next
+    }
+
+    /// The stretches from which control may come, for each.
+    pub fn previous(&self) -> SecondaryMap<Stretch, SmallVec<[Stretch; 2]>> {
+        let mut previous: SecondaryMap<Stretch, SmallVec<[Stretch; 2]>> = SecondaryMap::new();
+        for &stretch in &self.order {
+            for &next in self.next(stretch) {
+                previous[next].push(stretch);
+            }
+        }
+        previous
+    }
+}
+
+impl Event {
+    /// The values that are read.
+    pub fn reads<'a>(self, body: &'a Body) -> impl Iterator<Item = Value> + 'a {
+        let range = match self.act {
+            Act::Run | Act::Enter | Act::Hand | Act::Return => 0..body.operand_count(self.op),
+            Act::Choose => 0..1,
+            Act::Edge(index) => passed(body, self.op, index as usize),
+            Act::Test | Act::Iterate | Act::Leave => 0..0,
+        };
+        range.map(move |index| body.operand(self.op, index))
+    }
+
+    /// The values that are written.
+    pub fn writes(self, ctx: &Context, body: &Body) -> SmallVec<[Value; 4]> {
+        match self.act {
+            Act::Run => body.results(self.op).collect(),
+            Act::Iterate => region_args(body, self.op, 0).first().copied().into_iter().collect(),
+            _ => self.targets(ctx, body).into_iter().collect(),
+        }
+    }
+
+    /// What is handed on, all at once.
+    pub fn moves(self, ctx: &Context, body: &Body) -> Vec<Move> {
+        let targets = self.targets(ctx, body);
+        let all = body.operand_count(self.op);
+        let sources = match (self.act, body.at(ctx, self.op).kind()) {
+            (Act::Edge(index), _) => passed(body, self.op, index as usize),
+            (Act::Hand, Kind::Branch(_)) => passed(body, self.op, 0),
+            // The bounds and the step of a counting loop, and the truth of a condition, stay where they are.
+            _ => all.saturating_sub(targets.len())..all,
+        };
+        let sources = sources.map(|index| body.operand(self.op, index));
+        sources.zip(targets).map(|(from, to)| Move { from, to }).collect()
+    }
+
+    /// The arguments or results that get values here.
+    fn targets(self, ctx: &Context, body: &Body) -> SmallVec<[Value; 4]> {
+        let op = body.at(ctx, self.op);
+        match (self.act, op.kind()) {
+            (Act::Enter, Kind::Region(Flow::For)) => carried(body, self.op),
+            (Act::Enter, Kind::Region(Flow::While)) => region_args(body, self.op, 0).into(),
+            (Act::Hand, Kind::Branch(_)) => body.args(body.successors(self.op)[0].block).into(),
+            (Act::Edge(index), _) => body.args(body.successors(self.op)[index as usize].block).into(),
+            (Act::Hand, _) => handed_to(ctx, body, self.op),
+            _ => SmallVec::new(),
+        }
+    }
+}
+
+/// The values that a counting loop carries: all arguments of its body but the counter.
+pub fn carried(body: &Body, op: Op) -> SmallVec<[Value; 4]> {
+    region_args(body, op, 0).iter().copied().skip(1).collect()
+}
+
+/// The arguments of an operation's region `index`.
+pub fn region_args(body: &Body, op: Op, index: usize) -> &[Value] {
+    let entry = body.regions(op).get(index).and_then(|region| body.entry(*region));
+    entry.map_or(&[], |block| body.args(block))
+}
+
+/// Where the terminator of a region hands its operands.
+fn handed_to(ctx: &Context, body: &Body, terminator: Op) -> SmallVec<[Value; 4]> {
+    let Some(parent) = body.parent_op(terminator) else { return SmallVec::new() };
+    let is_in = |index: usize| {
+        body.block_of(terminator).and_then(|block| body.region_of(block))
+            == body.regions(parent).get(index).copied()
+    };
+    match body.at(ctx, parent).kind() {
+        Kind::Region(Flow::If) => body.results(parent).collect(),
+        Kind::Region(Flow::For) => carried(body, parent),
+        Kind::Region(Flow::While) if is_in(0) => region_args(body, parent, 1).into(),
+        Kind::Region(Flow::While) => region_args(body, parent, 0).into(),
+        _ => SmallVec::new(),
+    }
+}
+
+/// The operands that a terminator passes to successor `index`.
+fn passed(body: &Body, op: Op, index: usize) -> Range<usize> {
+    let successor = &body.successors(op)[index];
+    let first = successor.first_operand as usize;
+    first..first + successor.operand_count as usize
+}
+
+/// Whether an operation does something at run time: it is no weight, and no view of bytes that are there.
+pub fn runs(ctx: &Context, body: &Body, op: Op, weights: &WeightSet) -> bool {
+    let op_ref = body.at(ctx, op);
+    !weights.is_weight_op(body, op) && (view_offset_bytes(op_ref).is_none() || !ties(op_ref).is_empty())
+}
+
+/// Calls `visit` for each operation that control can come to in a body, and for those of its other blocks behind them: definitions
+/// before uses, and an `if` or a loop behind what is in it.
+pub fn walk(ctx: &Context, body: &Body, mut visit: impl FnMut(Op)) {
+    let root = body.root();
+    if body.blocks(root).len() < 2 {
+        return body.blocks(root).iter().for_each(|block| walk_block(ctx, body, *block, &mut visit));
+    }
+    let dominators = Dominators::of(body, root);
+    let is_lost = |block: &&Block| !dominators.is_reachable(**block);
+    let blocks = dominators.reachable().iter().chain(body.blocks(root).iter().filter(is_lost));
+    blocks.for_each(|block| walk_block(ctx, body, *block, &mut visit));
+}
+
+fn walk_block(ctx: &Context, body: &Body, block: Block, visit: &mut impl FnMut(Op)) {
+    for op in body.ops(block) {
+        if body.at(ctx, op).is_structured() {
+            let blocks = body.regions(op).iter().flat_map(|region| body.blocks(*region));
+            blocks.for_each(|block| walk_block(ctx, body, *block, visit));
+        }
+        visit(op);
+    }
+}
+
+struct GraphBuilder<'a> {
+    ctx: &'a Context,
+    body: &'a Body,
+    weights: &'a WeightSet,
+    graph: FlowGraph,
+    /// The stretch that gets the next point.
+    at: Option<Stretch>,
+}
+
+impl GraphBuilder<'_> {
+    fn root(&mut self) {
+        let body = self.body;
+        let root = body.root();
+        let reachable: Vec<Block> = match body.blocks(root) {
+            [] => return,
+            [block] => vec![*block],
+            blocks => {
+                let dominators = Dominators::of(body, root);
+                blocks.iter().copied().filter(|block| dominators.is_reachable(*block)).collect()
+            }
+        };
+        let mut stretch_of: SecondaryMap<Block, Option<Stretch>> = SecondaryMap::new();
+        for &block in &reachable {
+            stretch_of[block] = Some(self.make());
+        }
+        for &block in &reachable {
+            self.start(stretch_of[block].expect("a reachable block has a stretch"));
+            self.ops(block, &[]);
+            let Some(last) = body.last_op(block) else { continue };
+            if let Kind::Branch(branch) = body.at(self.ctx, last).kind() {
+                self.branch(last, branch, &stretch_of);
+            }
+        }
+    }
+
+    fn make(&mut self) -> Stretch {
+        self.graph.stretches.push(StretchData::default())
+    }
+
+    fn start(&mut self, stretch: Stretch) {
+        self.finish();
+        self.graph.stretches[stretch].first = self.graph.events.len() as u32;
+        self.graph.order.push(stretch);
+        self.at = Some(stretch);
+    }
+
+    fn finish(&mut self) {
+        if let Some(at) = self.at.take() {
+            self.graph.stretches[at].end = self.graph.events.len() as u32;
+        }
+    }
+
+    fn push(&mut self, op: Op, act: Act) {
+        self.graph.events.push(Event { op, act });
+    }
+
+    /// Says where control goes behind the current stretch.
+    fn link(&mut self, next: &[Stretch]) {
+        let at = self.at.expect("a stretch was started");
+        self.graph.stretches[at].next.extend_from_slice(next);
+    }
+
+    /// Walks a block; its terminator, if it hands something on, goes to `next`.
+    fn ops(&mut self, block: Block, next: &[Stretch]) {
+        let body = self.body;
+        for op in body.ops(block) {
+            let op_ref = body.at(self.ctx, op);
+            match op_ref.kind() {
+                Kind::Region(Flow::If) => self.choice(op),
+                Kind::Region(Flow::For) => self.count(op),
+                Kind::Region(Flow::While) => self.repeat(op),
+                Kind::Branch(_) => {}
+                _ if op_ref.has(Traits::TERMINATOR) && next.is_empty() => self.push(op, Act::Return),
+                _ if op_ref.has(Traits::TERMINATOR) => {
+                    self.push(op, Act::Hand);
+                    self.link(next);
+                }
+                _ if runs(self.ctx, body, op, self.weights) => self.push(op, Act::Run),
+                _ => {}
+            }
+        }
+    }
+
+    fn region(&mut self, op: Op, index: usize, next: &[Stretch]) {
+        let block = self.body.regions(op).get(index).and_then(|region| self.body.entry(*region));
+        self.ops(block.expect("a verified loop or `if` has a block in each region"), next);
+    }
+
+    fn choice(&mut self, op: Op) {
+        let (then, leave) = (self.make(), self.make());
+        let has_else = self.body.regions(op).get(1).is_some_and(|region| self.body.entry(*region).is_some());
+        let otherwise = if has_else { self.make() } else { leave };
+        self.push(op, Act::Enter);
+        self.link(&[then, otherwise]);
+        self.start(then);
+        self.region(op, 0, &[leave]);
+        if has_else {
+            self.start(otherwise);
+            self.region(op, 1, &[leave]);
+        }
+        self.start(leave);
+        self.push(op, Act::Leave);
+    }
+
+    fn count(&mut self, op: Op) {
+        let (test, round, leave) = (self.make(), self.make(), self.make());
+        self.push(op, Act::Enter);
+        self.link(&[test]);
+        self.start(test);
+        self.push(op, Act::Test);
+        self.link(&[round, leave]);
+        self.start(round);
+        self.push(op, Act::Iterate);
+        self.region(op, 0, &[test]);
+        self.start(leave);
+        self.push(op, Act::Leave);
+    }
+
+    fn repeat(&mut self, op: Op) {
+        let (before, after, leave) = (self.make(), self.make(), self.make());
+        self.push(op, Act::Enter);
+        self.link(&[before]);
+        self.start(before);
+        self.region(op, 0, &[after, leave]);
+        self.start(after);
+        self.region(op, 1, &[before]);
+        self.start(leave);
+        self.push(op, Act::Leave);
+    }
+
+    /// The terminator of a block of the first region.
+    fn branch(&mut self, op: Op, branch: Branch, stretch_of: &SecondaryMap<Block, Option<Stretch>>) {
+        let body = self.body;
+        let target = |index: usize| stretch_of[body.successors(op)[index].block].expect("it can be reached");
+        if branch == Branch::Always {
+            self.push(op, Act::Hand);
+            return self.link(&[target(0)]);
+        }
+        self.push(op, Act::Choose);
+        let mut edges = Vec::new();
+        for (index, successor) in body.successors(op).iter().enumerate() {
+            let next = match successor.operand_count {
+                0 => target(index),
+                _ => self.make(),
+            };
+            self.link(&[next]);
+            if successor.operand_count > 0 {
+                edges.push((index, next));
+            }
+        }
+        for (index, edge) in edges {
+            self.start(edge);
+            self.push(op, Act::Edge(index as u32));
+            self.link(&[target(index)]);
+        }
+    }
+}
+
+impl OpRef<'_> {
+    /// Whether the operation's regions are walked by control, as those of an `if` or a loop are.
+    pub fn is_structured(&self) -> bool {
+        matches!(self.kind(), Kind::Region(Flow::If | Flow::For | Flow::While))
+    }
+}

@@ -1,0 +1,43 @@
+//! The oracle: sets of live variables for each stretch, iterated until nothing changes.
+//!
+//! The textbook's backward data-flow equations, on sets, moment by moment; slow, and shares nothing with what it judges but the
+//! graph.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::*;
+
+/// The variables that are live at each moment.
+pub(super) fn live_sets(
+    ctx: &Context,
+    body: &Body,
+    graph: &FlowGraph,
+    variable: &dyn Fn(Value) -> Option<Value>,
+) -> BTreeMap<Moment, BTreeSet<Value>> {
+    let mut live_in: BTreeMap<Stretch, BTreeSet<Value>> = BTreeMap::new();
+    let mut moments = BTreeMap::new();
+    let mut has_changed = true;
+    while has_changed {
+        has_changed = false;
+        for &stretch in graph.stretches() {
+            let next = graph.next(stretch).iter().filter_map(|next| live_in.get(next));
+            let mut live: BTreeSet<Value> = next.flatten().copied().collect();
+            for point in graph.points(stretch).rev().map(Point::from_u32) {
+                let event = graph.event(point);
+                let writes: Vec<Value> = event.writes(ctx, body).into_iter().filter_map(variable).collect();
+                live.extend(&writes);
+                moments.insert(Moment::write(point), live.clone());
+                writes.iter().for_each(|write| {
+                    live.remove(write);
+                });
+                live.extend(event.reads(body).filter_map(variable));
+                moments.insert(Moment::read(point), live.clone());
+            }
+            has_changed |= live_in.insert(stretch, live.clone()).as_ref() != Some(&live);
+        }
+    }
+    if let Some(first) = moments.get_mut(&Moment(0)) {
+        first.extend(body.args(body.entry(body.root()).unwrap()).iter().copied().filter_map(variable));
+    }
+    moments
+}
