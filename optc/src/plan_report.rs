@@ -108,7 +108,9 @@ pub fn plan_report(ctx: &Context, body: &Body, weights_bytes: u64) -> Result<Pla
     let block = body.entry(body.root()).ok_or_else(|| Failure::input("the function has no body"))?;
     let arena = body.own_attr(ctx, ctx.ident("optc.arena")).and_then(|attr| ctx.int_value(attr));
     let arena = arena.ok_or_else(|| Failure::input("the function is not planned"))?;
-    let problem = Arena::of(ctx, body).map_err(|faults| Failure::diagnostics(ctx, &faults))?.problem;
+    let aliases = AliasSets::of(ctx, body);
+    let solved = Arena::of(ctx, body, &aliases);
+    let problem = solved.map_err(|faults| Failure::diagnostics(ctx, &faults))?.problem;
     let reader = Reader::new(ctx, body, block);
     let bytes = |value: &Value| size::tensor_bytes(ctx, body.ty(*value)).unwrap_or(0);
     let returned = body.last_op(block).filter(|op| body.at(ctx, *op).has(Traits::RETURN));
@@ -146,7 +148,7 @@ struct Reader<'a> {
 impl<'a> Reader<'a> {
     fn new(ctx: &'a Context, body: &'a Body, block: Block) -> Reader<'a> {
         let weights = WeightSet::of(ctx, body);
-        let steps = Steps::of(ctx, body, block, &weights);
+        let steps = Steps::of(ctx, body, &weights);
         let step_of = steps.iter().map(|(step, op)| (op, step.index())).collect();
         let names = names(body, block);
         let aliases = AliasSets::of(ctx, body);

@@ -4,16 +4,22 @@
 //! says it is, then writes scratch and results. A plan under which some operand was overwritten before its last
 //! reader, was never written, or lies where a result of the same step is written, is refused. The judge shares nothing
 //! with the planner: no liveness, no alias sets, no lives; it walks views itself and derives on its own which operands an
-//! operation may overwrite while it reads them. (The idea is that of register-allocation checkers: Rideau and Leroy 2010,
+//! operation may overwrite while it reads them. Control flow is run on all ways at once: where ways meet, only what
+//! both agree on is known, and loops are run until nothing more is forgotten. (The idea is that of register-allocation checkers: Rideau and Leroy 2010,
 //! regalloc2's `checker`.) Time O(s log s) for s operands and results.
 
-use std::collections::BTreeMap;
-use std::ops::Range;
+use std::collections::BTreeSet;
 
 use cranelift_entity::SecondaryMap;
-use ir::opdef::{Access, Strided, Traits, View};
+use ir::opdef::{Access, Flow, Strided, Traits, View};
 use ir::weights::WeightSet;
-use ir::{Attr, Body, Context, Diagnostic, Kind, Op, Value, size};
+use ir::{Body, Context, Diagnostic, Kind, Op, Value, size};
+
+use memory::{Home, Memory, Pool};
+
+mod control;
+mod memory;
+mod places;
 
 /// Judges the plan of a function; empty means right.
 pub fn check(ctx: &Context, body: &Body) -> Vec<Diagnostic> {
@@ -26,45 +32,14 @@ pub fn check(ctx: &Context, body: &Body) -> Vec<Diagnostic> {
         arena_bytes: arena.and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or(0),
         output_bytes: Vec::new(),
         donated_bytes: Vec::new(),
-        memory: BTreeMap::new(),
+        memory: Memory::default(),
         homes: SecondaryMap::new(),
         faults: Vec::new(),
+        said: BTreeSet::new(),
     };
     judge.enter(block);
-    for op in body.ops(block) {
-        judge.step(op);
-    }
+    judge.run();
     judge.faults
-}
-
-/// Bytes of one pool: the arena, one of the caller's inputs, or one of its outputs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Pool {
-    Arena,
-    Input(usize),
-    Output(usize),
-}
-
-/// Where something is said to be.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Home {
-    pool: Pool,
-    bytes: Range<u64>,
-}
-
-impl Home {
-    fn meets(&self, other: &Home) -> bool {
-        let (a, b) = (&self.bytes, &other.bytes);
-        self.pool == other.pool && a.start < b.end && b.start < a.end
-    }
-}
-
-/// What a run of bytes holds: bytes of `value`, from byte `from` of it on.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Held {
-    end: u64,
-    value: Option<Value>,
-    from: u64,
 }
 
 struct Judge<'a> {
@@ -75,11 +50,12 @@ struct Judge<'a> {
     output_bytes: Vec<u64>,
     /// Bytes of each input; none for those that the caller keeps.
     donated_bytes: Vec<Option<u64>>,
-    /// For each pool, runs of bytes by their first byte.
-    memory: BTreeMap<Pool, BTreeMap<u64, Held>>,
+    memory: Memory,
     /// Where the results of steps and the arguments are.
     homes: SecondaryMap<Value, Option<Home>>,
     faults: Vec<Diagnostic>,
+    /// What was said already: loops are run several times.
+    said: BTreeSet<(Op, String)>,
 }
 
 impl Judge<'_> {
@@ -92,17 +68,20 @@ impl Judge<'_> {
             let is_donated = attrs.get(index).is_some_and(|dict| self.ctx.dict_get(*dict, donated).is_some());
             self.donated_bytes.push(is_donated.then_some(bytes));
             let home = Home { pool: Pool::Input(index), bytes: 0..bytes };
-            self.write(&home, Some(arg));
+            self.memory.write(&home, Some(arg));
             self.homes[arg] = Some(home);
         }
-        let end = self.body.last_op(block).filter(|op| self.body.at(self.ctx, *op).has(Traits::RETURN));
+        let ends = self.body.blocks(self.body.root()).iter().filter_map(|block| self.body.last_op(*block));
+        let end = ends.into_iter().find(|op| self.body.at(self.ctx, *op).has(Traits::RETURN));
         let outputs = end.into_iter().flat_map(|op| self.body.operands(op));
         self.output_bytes =
             outputs.map(|value| size::tensor_bytes(self.ctx, self.body.ty(value)).unwrap_or(0)).collect();
     }
 
     fn fault(&mut self, op: Op, message: String) {
-        self.faults.push(Diagnostic::error(self.body.location(op), message));
+        if self.said.insert((op, message.clone())) {
+            self.faults.push(Diagnostic::error(self.body.location(op), message));
+        }
     }
 
     fn step(&mut self, op: Op) {
@@ -111,8 +90,11 @@ impl Judge<'_> {
         {
             return;
         }
-        if op_ref.has(Traits::RETURN) {
-            return self.hand_over(op);
+        match op_ref.kind() {
+            Kind::Region(Flow::If | Flow::For | Flow::While) => return self.control(op),
+            _ if op_ref.has(Traits::RETURN) => return self.hand_over(op),
+            _ if op_ref.has(Traits::TERMINATOR) => return,
+            _ => {}
         }
         let Some(place) = op_ref.attr("mem.place") else {
             if self.body.result_count(op) > 0 && self.view_source(self.body.result(op, 0)).is_none() {
@@ -136,10 +118,10 @@ impl Judge<'_> {
         self.check_conflicts(op, results, &operands, scratch.as_ref());
         self.check_ties(op, results, &operands);
         if let Some(home) = &scratch {
-            self.write(home, None);
+            self.memory.write(home, None);
         }
         for (result, home) in self.body.results(op).zip(results) {
-            self.write(home, Some(result));
+            self.memory.write(home, Some(result));
             self.homes[result] = Some(home.clone());
         }
     }
@@ -157,7 +139,7 @@ impl Judge<'_> {
         };
         let start = base.bytes.start + offset;
         let home = Home { pool: base.pool, bytes: start..start + bytes };
-        if !self.holds(&home, source, offset) {
+        if !self.memory.holds(&home, source, offset) {
             self.fault(
                 op,
                 format!("the bytes of operand {index} are overwritten before this step reads them"),
@@ -209,61 +191,6 @@ impl Judge<'_> {
             if home.pool != Pool::Output(index) || home.bytes != (0..self.output_bytes[index]) {
                 self.fault(op, format!("result {index} of the function is not in the caller's buffer"));
             }
-        }
-    }
-
-    /// Homes of the results, and of scratch if the step has some.
-    fn parse_places(&self, op: Op, place: Attr) -> Result<(Vec<Home>, Option<Home>), String> {
-        let entries = self.ctx.array_value(place).ok_or("`mem.place` is not an array")?;
-        let results = self.body.result_count(op);
-        let scratch = self.body.at(self.ctx, op).int("mem.scratch").filter(|bytes| *bytes > 0);
-        if entries.len() != results + usize::from(scratch.is_some()) {
-            return Err(format!(
-                "`mem.place` has {} entries, expected one for each result and scratch",
-                entries.len()
-            ));
-        }
-        let mut homes = Vec::new();
-        for (index, entry) in entries.iter().enumerate() {
-            let bytes = match index < results {
-                true => size::tensor_bytes(self.ctx, self.body.ty(self.body.result(op, index))),
-                false => scratch.map(|bytes| bytes as u64),
-            };
-            homes.push(self.parse_home(*entry, bytes.ok_or("the size of a result is not known")?)?);
-        }
-        let scratch = scratch.and_then(|_| homes.pop());
-        Ok((homes, scratch))
-    }
-
-    fn parse_home(&self, entry: Attr, expected_bytes: u64) -> Result<Home, String> {
-        let malformed = "an entry of `mem.place` is not [pool, offset, bytes]";
-        let &[pool, offset, bytes] = self.ctx.array_value(entry).ok_or(malformed)? else {
-            return Err(malformed.into());
-        };
-        let number =
-            |attr| self.ctx.int_value(attr).and_then(|value| u64::try_from(value).ok()).ok_or(malformed);
-        let (pool, offset, bytes) =
-            (self.ctx.str_value(pool).ok_or(malformed)?, number(offset)?, number(bytes)?);
-        if bytes != expected_bytes {
-            return Err(format!("a place has {bytes} bytes, expected {expected_bytes}"));
-        }
-        match pool {
-            "arena" if offset.checked_add(bytes).is_none_or(|end| end > self.arena_bytes) => {
-                Err(format!("offset {offset} with {bytes} bytes leaves the arena of {}", self.arena_bytes))
-            }
-            "arena" if offset % crate::plan::ALIGN_BYTES != 0 => {
-                Err(format!("offset {offset} is not aligned"))
-            }
-            "arena" => Ok(Home { pool: Pool::Arena, bytes: offset..offset + bytes }),
-            "in" if self.donated_bytes.get(offset as usize).is_none_or(|size| *size != Some(bytes)) => {
-                Err(format!("input {offset} is not donated, or has not {bytes} bytes"))
-            }
-            "in" => Ok(Home { pool: Pool::Input(offset as usize), bytes: 0..bytes }),
-            "out" if self.output_bytes.get(offset as usize).is_none_or(|size| bytes > *size) => {
-                Err(format!("{bytes} bytes do not fit the caller's buffer {offset}"))
-            }
-            "out" => Ok(Home { pool: Pool::Output(offset as usize), bytes: 0..bytes }),
-            _ => Err(format!("there is no pool `{pool}`")),
         }
     }
 
@@ -328,44 +255,5 @@ impl Judge<'_> {
             reached.extend(body.results(op));
         }
         true
-    }
-
-    fn holds(&self, home: &Home, value: Value, from: u64) -> bool {
-        let Some(runs) = self.memory.get(&home.pool) else { return home.bytes.is_empty() };
-        let mut at = home.bytes.start;
-        while at < home.bytes.end {
-            let Some((start, held)) = runs.range(..=at).next_back() else { return false };
-            let expected = from + (at - home.bytes.start);
-            if held.end <= at || held.value != Some(value) || held.from + (at - start) != expected {
-                return false;
-            }
-            at = held.end;
-        }
-        true
-    }
-
-    /// Writes the bytes of `value` (or garbage) to a home.
-    fn write(&mut self, home: &Home, value: Option<Value>) {
-        let Range { start, end } = home.bytes;
-        if start == end {
-            return;
-        }
-        let runs = self.memory.entry(home.pool).or_default();
-        if let Some((&first, &held)) = runs.range(..start).next_back()
-            && held.end > start
-        {
-            runs.insert(first, Held { end: start, ..held });
-            if held.end > end {
-                runs.insert(end, Held { from: held.from + (end - first), ..held });
-            }
-        }
-        let covered: Vec<u64> = runs.range(start..end).map(|(first, _)| *first).collect();
-        for first in covered {
-            let held = runs.remove(&first).expect("a run that was just listed");
-            if held.end > end {
-                runs.insert(end, Held { from: held.from + (end - first), ..held });
-            }
-        }
-        runs.insert(start, Held { end, value, from: 0 });
     }
 }

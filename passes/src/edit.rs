@@ -1,5 +1,6 @@
 //! How passes copy, rebuild and remove operations.
 
+use cranelift_entity::SecondaryMap;
 use ir::builder::{InsertPoint, infer};
 use ir::opdef::InferError;
 use ir::{Attr, Block, Body, Builder, Context, Kind, Op, OpSpec, Type, Value};
@@ -7,6 +8,19 @@ use ir::{Attr, Block, Body, Builder, Context, Kind, Op, OpSpec, Type, Value};
 /// The entry block of a function's body; none for a declaration.
 pub fn entry(body: &Body) -> Option<Block> {
     body.entry(body.root())
+}
+
+/// The arguments whose bytes stay the caller's: those without `optc.donated` among their attributes.
+pub fn kept_inputs(ctx: &Context, body: &Body) -> SecondaryMap<Value, bool> {
+    let attrs = body.own_attr(ctx, ctx.ident("arg_attrs")).and_then(|attrs| ctx.array_value(attrs));
+    let donated = ctx.ident("optc.donated");
+    let args = entry(body).map_or(&[][..], |block| body.args(block));
+    let mut kept = SecondaryMap::new();
+    for (index, arg) in args.iter().enumerate() {
+        let dict = attrs.and_then(|attrs| attrs.get(index));
+        kept[*arg] = dict.is_none_or(|dict| ctx.dict_get(*dict, donated).is_none());
+    }
+    kept
 }
 
 /// Makes an operation like `op`, with its name, location and other attributes, of new operands and inherent attributes;

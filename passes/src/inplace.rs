@@ -13,11 +13,11 @@ use cranelift_entity::SecondaryMap;
 use ir::alias::AliasSets;
 use ir::opdef::Access;
 use ir::weights::WeightSet;
-use ir::{Block, Body, Context, Diagnostic, Op, Target, Value};
+use ir::{Body, Context, Diagnostic, Op, Target, Value};
 
 use crate::access::access;
-use crate::edit::entry;
-use crate::liveness::{Life, Liveness, Steps};
+use crate::edit::kept_inputs;
+use crate::liveness::{Classes, Steps};
 use crate::place::Step;
 
 /// What was tied and what was not.
@@ -31,8 +31,7 @@ pub struct Outcome {
 
 /// Ties the results of a function's operations to dying operands (`mem.tie`).
 pub fn inplace(ctx: &Context, target: &dyn Target, body: &mut Body) -> Outcome {
-    let Some(block) = entry(body) else { return Outcome::default() };
-    let (ties, remarks) = Chooser::choose(ctx, target, body, block);
+    let (ties, remarks) = Chooser::choose(ctx, target, body);
     for (op, operands) in &ties {
         body.set_attr(ctx, *op, "mem.tie", ctx.ints_attr(operands));
     }
@@ -48,13 +47,8 @@ struct Chooser<'a> {
     body: &'a Body,
     weights: WeightSet,
     aliases: &'a AliasSets,
-    liveness: Liveness<'a>,
-    /// The root that owns the bytes of a root, as ties are chosen.
-    owner: SecondaryMap<Value, Option<Value>>,
-    /// When the bytes of an owner are kept, with all roots tied to it.
-    lives: SecondaryMap<Value, Option<Life>>,
-    /// The root tied to an owner last.
-    newest: SecondaryMap<Value, Option<Value>>,
+    /// What shares bytes, as ties are chosen.
+    classes: Classes<'a>,
     /// Whether a value is an input that the caller keeps.
     kept: SecondaryMap<Value, bool>,
     remarks: Vec<Diagnostic>,
@@ -65,28 +59,15 @@ impl<'a> Chooser<'a> {
         ctx: &'a Context,
         target: &'a dyn Target,
         body: &'a Body,
-        block: Block,
     ) -> (Ties, Vec<Diagnostic>) {
         let aliases = AliasSets::of(ctx, body);
         let weights = WeightSet::of(ctx, body);
-        let steps = Steps::of(ctx, body, block, &weights);
-        let liveness = Liveness::of(ctx, body, block, &steps, &aliases);
-        let mut lives = SecondaryMap::new();
-        liveness.roots().iter().for_each(|root| lives[*root] = liveness.life(*root));
-        let kept = kept_inputs(ctx, body, block);
-        let mut chooser = Chooser {
-            ctx,
-            target,
-            body,
-            weights,
-            aliases: &aliases,
-            liveness,
-            owner: SecondaryMap::new(),
-            lives,
-            newest: SecondaryMap::new(),
-            kept,
-            remarks: Vec::new(),
-        };
+        let steps = Steps::of(ctx, body, &weights);
+        let classes = Classes::of(ctx, body, &steps, &weights, &aliases);
+        let kept = kept_inputs(ctx, body);
+        let remarks = Vec::new();
+        let mut chooser =
+            Chooser { ctx, target, body, weights, aliases: &aliases, classes, kept, remarks };
         let ties = steps.iter().filter_map(|(step, op)| chooser.tie(step, op)).collect();
         (ties, chooser.remarks)
     }
@@ -99,13 +80,9 @@ impl<'a> Chooser<'a> {
                 continue;
             };
             *tie = operand as i64;
-            let owner = self.owner_of(self.body.operand(op, operand));
-            let value = self.body.result(op, result);
-            self.owner[value] = Some(owner);
-            self.newest[owner] = Some(value);
-            if let (Some(life), Some(new)) = (&mut self.lives[owner], self.liveness.life(value)) {
-                life.last = new.last;
-            }
+            let owner = self.classes.class(self.body.operand(op, operand));
+            let value = self.classes.class(self.body.result(op, result));
+            self.classes.join(owner, value);
         }
         ties.iter().any(|tie| *tie >= 0).then_some((op, ties))
     }
@@ -136,35 +113,34 @@ impl<'a> Chooser<'a> {
         if self.weights.contains(value) {
             return Some(Obstacle::new("it is a weight"));
         }
-        let owner = self.owner_of(value);
+        let owner = self.classes.class(value);
         if self.kept[owner] {
             return Some(Obstacle::new("it is an input that the caller keeps"));
         }
-        if self.lives[owner].is_none_or(|life| life.last != step) {
-            let reason = "its bytes are read later";
-            return Some(Obstacle { reason, user: self.later_reader(owner) });
+        let new = self.body.result(op, result);
+        if self.classes.conflict(owner, self.classes.class(new)) {
+            return Some(self.later_read(step, owner));
         }
-        let sizes = [self.body.result(op, result), value, owner].map(|value| self.aliases.size_bytes(value));
+        let sizes = [new, value, owner].map(|value| self.aliases.size_bytes(value));
         if sizes[0].is_none() || sizes[0] != sizes[1] || sizes[1] != sizes[2] {
             return Some(Obstacle::new("its bytes are not proved to be as many as the result's"));
         }
         let mut others = (0..self.body.operand_count(op)).filter(|other| *other != operand);
         let clashes = |other: &usize| {
-            let shares = self.owner_of(self.body.operand(op, *other)) == owner;
+            let shares = self.classes.class(self.body.operand(op, *other)) == owner;
             shares && access(self.ctx, self.target, self.body, op, result, *other) != Access::SameIndex
         };
         others.find(clashes).map(|_| Obstacle::new("another operand reads the same bytes in another order"))
     }
 
-    /// The root that owns the bytes of a value, with the ties chosen so far.
-    fn owner_of(&self, value: Value) -> Value {
-        let root = self.aliases.root(value);
-        self.owner[root].unwrap_or(root)
-    }
-
-    /// The operation that reads the bytes of an owner last: what is tied to it begins where what was tied before ends.
-    fn later_reader(&self, owner: Value) -> Option<Op> {
-        self.liveness.last_reader(self.newest[owner].unwrap_or(owner))
+    /// The obstacle that the bytes of a class are read behind a step.
+    fn later_read(&self, step: Step, class: Value) -> Obstacle {
+        match self.classes.last_reader(class) {
+            Some((last, user)) if last > step => {
+                Obstacle { reason: "its bytes are read later", user: Some(user) }
+            }
+            _ => Obstacle::new("its bytes are read again in the next round"),
+        }
     }
 }
 
@@ -178,16 +154,4 @@ impl Obstacle {
     fn new(reason: &'static str) -> Obstacle {
         Obstacle { reason, user: None }
     }
-}
-
-/// The arguments whose bytes stay the caller's: those without `optc.donated` among their attributes.
-fn kept_inputs(ctx: &Context, body: &Body, block: Block) -> SecondaryMap<Value, bool> {
-    let attrs = body.own_attr(ctx, ctx.ident("arg_attrs")).and_then(|attrs| ctx.array_value(attrs));
-    let donated = ctx.ident("optc.donated");
-    let mut kept = SecondaryMap::new();
-    for (index, arg) in body.args(block).iter().enumerate() {
-        let dict = attrs.and_then(|attrs| attrs.get(index));
-        kept[*arg] = dict.is_none_or(|dict| ctx.dict_get(*dict, donated).is_none());
-    }
-    kept
 }

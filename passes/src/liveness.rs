@@ -1,40 +1,50 @@
-//! From which step to which the bytes of each value must be kept.
+//! From which step to which the bytes of each value must be kept, and which values may share them.
 //!
-//! The steps of a function are its operations in text order, without weights (evaluated when the program is loaded),
-//! views that need no copy, and the terminator. Lives belong to alias roots: the reader of a view keeps the
-//! view's root alive. A returned value lives to the step behind the last one. One walk; linear in operands.
+//! The steps of a function are the points of its [`FlowGraph`]: its operations in text order through all blocks and regions, and the
+//! hand-overs between them; without weights (evaluated when the program is loaded) and views that need no copy. Lives belong to
+//! alias roots: the reader of a view keeps the view's root alive. A returned value lives to its return.
+//!
+//! Roots that are to have the same bytes are joined to a [class](Classes), if their lives allow it: never both live at one
+//! moment. The life of a class, as the planner sees it, is the hull of its spans.
 
 use cranelift_entity::{EntityRef, SecondaryMap};
-use ir::alias::{AliasSets, ties, view_offset_bytes};
+use ir::alias::AliasSets;
+use ir::flow::{Act, Event, FlowGraph, Point};
+use ir::liveness::{Liveness, Moment, Span, normalise};
 use ir::weights::WeightSet;
-use ir::{Block, Body, Context, Op, Traits, Value};
+use ir::{Body, Context, Op, Value};
 
 use crate::place::Step;
 
 /// The steps of a function.
 pub struct Steps {
-    ops: Vec<Op>,
+    graph: FlowGraph,
 }
 
 impl Steps {
-    /// The steps of a block: what runs, in order.
-    pub fn of(ctx: &Context, body: &Body, block: Block, weights: &WeightSet) -> Steps {
-        let runs = |op: &Op| {
-            let op_ref = body.at(ctx, *op);
-            let is_silent = weights.is_weight_op(body, *op) || op_ref.has(Traits::TERMINATOR);
-            !is_silent && (view_offset_bytes(op_ref).is_none() || !ties(op_ref).is_empty())
-        };
-        Steps { ops: body.ops(block).filter(runs).collect() }
+    /// The steps of a function: what runs, in text order.
+    pub fn of(ctx: &Context, body: &Body, weights: &WeightSet) -> Steps {
+        Steps { graph: FlowGraph::of(ctx, body, weights) }
     }
 
-    /// The operations, each with its step.
+    /// The graph whose points they are.
+    pub fn graph(&self) -> &FlowGraph {
+        &self.graph
+    }
+
+    /// The operations that compute something, each with its step.
     pub fn iter(&self) -> impl Iterator<Item = (Step, Op)> + '_ {
-        self.ops.iter().enumerate().map(|(index, op)| (Step::new(index), *op))
+        self.events().filter(|(_, event)| event.act == Act::Run).map(|(step, event)| (step, event.op))
     }
 
-    /// The step behind the last one: when results are handed over.
+    /// What happens at each step.
+    pub fn events(&self) -> impl Iterator<Item = (Step, Event)> + '_ {
+        self.graph.events().map(|(point, event)| (Step::new(point.index()), event))
+    }
+
+    /// The last step: of a function with one block, when results are handed over.
     pub fn end(&self) -> Step {
-        Step::new(self.ops.len())
+        Step::new(self.graph.point_count().saturating_sub(1))
     }
 }
 
@@ -47,69 +57,111 @@ pub struct Life {
     pub last: Step,
 }
 
-/// The lives of a function's alias roots.
-pub struct Liveness<'a> {
+/// The alias roots of a function, joined to classes that have the same bytes.
+pub struct Classes<'a> {
     aliases: &'a AliasSets,
-    lives: SecondaryMap<Value, Option<Life>>,
-    last_reader: SecondaryMap<Value, Option<Op>>,
-    roots: Vec<Value>,
+    liveness: Liveness,
+    /// The class that a root was joined to; none: it is one of its own.
+    joined: SecondaryMap<Value, Option<Value>>,
+    /// The spans of classes of more than one root.
+    merged: SecondaryMap<Value, Option<Vec<Span>>>,
+    /// The last operation in text order that reads a class, with its step.
+    last_reader: SecondaryMap<Value, Option<(Step, Op)>>,
 }
 
-impl<'a> Liveness<'a> {
-    /// Computes the lives of what the steps of `block` make, and of its arguments (from step 0 on).
+impl<'a> Classes<'a> {
+    /// Each root that is no weight by itself, with its life.
     pub fn of(
         ctx: &Context,
         body: &Body,
-        block: Block,
         steps: &Steps,
+        weights: &WeightSet,
         aliases: &'a AliasSets,
-    ) -> Liveness<'a> {
-        let (lives, last_reader) = (SecondaryMap::new(), SecondaryMap::new());
-        let mut liveness = Liveness { aliases, lives, last_reader, roots: Vec::new() };
-        for &arg in body.args(block) {
-            liveness.begin(arg, Step::new(0));
+    ) -> Classes<'a> {
+        let root = |value| (!weights.contains(value)).then(|| aliases.root(value));
+        let liveness = Liveness::of(ctx, body, steps.graph(), root);
+        let mut last_reader = SecondaryMap::new();
+        for (step, event) in steps.events() {
+            event.reads(body).for_each(|value| last_reader[aliases.root(value)] = Some((step, event.op)));
         }
-        for (step, op) in steps.iter() {
-            body.operands(op).for_each(|operand| liveness.read(operand, step, op));
-            body.results(op).for_each(|result| liveness.begin(result, step));
-        }
-        if let Some(end) = body.last_op(block).filter(|op| body.at(ctx, *op).has(Traits::TERMINATOR)) {
-            body.operands(end).for_each(|operand| liveness.read(operand, steps.end(), end));
-        }
-        liveness
-    }
-
-    /// When the bytes of an alias root are kept; none for weights.
-    pub fn life(&self, root: Value) -> Option<Life> {
-        self.lives[root]
-    }
-
-    /// The operation that reads the bytes of a root last, if any does.
-    pub fn last_reader(&self, root: Value) -> Option<Op> {
-        self.last_reader[root]
+        let (joined, merged) = (SecondaryMap::new(), SecondaryMap::new());
+        Classes { aliases, liveness, joined, merged, last_reader }
     }
 
     /// The roots with a life, in the order in which they begin.
     pub fn roots(&self) -> &[Value] {
-        &self.roots
+        self.liveness.variables()
     }
 
-    fn begin(&mut self, value: Value, step: Step) {
-        let root = self.aliases.root(value);
-        match &mut self.lives[root] {
-            Some(life) => life.last = step,
-            none => {
-                *none = Some(Life { first: step, last: step });
-                self.roots.push(root);
-            }
+    /// The class of a value: one of the roots in it.
+    pub fn class(&self, value: Value) -> Value {
+        let mut class = self.aliases.root(value);
+        while let Some(next) = self.joined[class] {
+            class = next;
         }
+        class
     }
 
-    fn read(&mut self, value: Value, step: Step, op: Op) {
-        let root = self.aliases.root(value);
-        if let Some(life) = &mut self.lives[root] {
-            life.last = step;
-            self.last_reader[root] = Some(op);
+    /// When the bytes of a class are needed.
+    pub fn spans(&self, class: Value) -> &[Span] {
+        self.merged[class].as_deref().unwrap_or_else(|| self.liveness.spans(class))
+    }
+
+    /// From which step to which a class is kept; none for weights.
+    pub fn life(&self, class: Value) -> Option<Life> {
+        let spans = self.spans(class);
+        let step = |moment: Moment| Step::new(moment.point().index());
+        Some(Life { first: step(spans.first()?.first), last: step(spans.last()?.last) })
+    }
+
+    /// The operation that reads a class last in text order, with its step.
+    pub fn last_reader(&self, class: Value) -> Option<(Step, Op)> {
+        self.last_reader[class]
+    }
+
+    /// Whether two classes are ever live at one moment.
+    pub fn conflict(&self, a: Value, b: Value) -> bool {
+        let overlap = |a: &Span, b: &Span| a.first <= b.last && b.first <= a.last;
+        meet(self.spans(a), self.spans(b), overlap)
+    }
+
+    /// Whether two classes are ever needed by one step, unless that is a hand-over: it reads all before it writes.
+    pub fn conflict_in_steps(&self, steps: &Steps, a: Value, b: Value) -> bool {
+        let is_run = |point: Point| steps.graph().event(point).act == Act::Run;
+        let touch = |end: Moment, start: Moment| {
+            !end.is_write() && start.is_write() && end.point() == start.point() && is_run(end.point())
+        };
+        let overlap = |a: &Span, b: &Span| {
+            (a.first <= b.last && b.first <= a.last) || touch(a.last, b.first) || touch(b.last, a.first)
+        };
+        meet(self.spans(a), self.spans(b), overlap)
+    }
+
+    /// Joins class `b` to class `a`.
+    pub fn join(&mut self, a: Value, b: Value) {
+        let mut spans = self.spans(a).to_vec();
+        spans.extend_from_slice(self.spans(b));
+        normalise(&mut spans);
+        self.merged[a] = Some(spans);
+        self.merged[b] = None;
+        self.joined[b] = Some(a);
+        let readers = [self.last_reader[a], self.last_reader[b]];
+        self.last_reader[a] = readers.into_iter().flatten().max_by_key(|(step, _)| *step);
+    }
+}
+
+/// Whether some pair of two sorted lists of spans meets, where `overlap` may hold of spans that touch.
+fn meet(a: &[Span], b: &[Span], overlap: impl Fn(&Span, &Span) -> bool) -> bool {
+    let (mut i, mut j) = (0, 0);
+    while let (Some(left), Some(right)) = (a.get(i), b.get(j)) {
+        if overlap(left, right) {
+            return true;
+        }
+        if left.last < right.last {
+            i += 1;
+        } else {
+            j += 1;
         }
     }
+    false
 }

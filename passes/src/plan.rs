@@ -4,20 +4,23 @@
 //! %2 = nn.relu %1   =>   %2 = nn.relu %1 {mem.place = [["arena", 4096, 1024]]}
 //! ```
 //!
-//! Every step gets `mem.place`: pool, offset and bytes of each result, and of its scratch behind them. An alias root that is
-//! returned lives in the caller's buffer (`["out", index, bytes]`) for all its life; an output that has no bytes of its own
+//! Every step gets `mem.place`: pool, offset and bytes of each result, and of its scratch behind them; what has regions gets
+//! `mem.args`, the places of each block's arguments (and a function of several blocks, on itself). What is handed on
+//! (into a loop, from a region, along a branch) has the place of what gets it, unless both are needed at one time: then it is
+//! copied there, with scratch where the copies of one hand-over go in a circle. An alias root that is returned lives in the caller's buffer (`["out", index, bytes]`) for all its life; an output that has no bytes of its own
 //! (an input, a weight, a part of something, a value returned twice) is copied first. The rest is one placement
 //! problem for [`crate::place`], and every plan is judged by [`crate::check`]. The size of the arena is `optc.arena` on the function.
 
 use cranelift_entity::{PrimaryMap, SecondaryMap};
 use ir::alias::AliasSets;
+use ir::flow::{Act, Event, Move, transfers};
 use ir::weights::WeightSet;
-use ir::{Attr, Block, Body, Builder, Context, Diagnostic, Op, Traits, Value};
+use ir::{Attr, Body, Builder, Context, Diagnostic, Op, Region, Traits, Value};
 
 use crate::check::check;
-use crate::edit::entry;
-use crate::liveness::{Life, Liveness, Steps};
-use crate::place::{self, Buffer, BufferId, Options, Placement, Problem};
+use crate::edit::{entry, kept_inputs};
+use crate::liveness::{Classes, Life, Steps};
+use crate::place::{self, Buffer, BufferId, Options, Placement, Problem, Step};
 
 /// Offsets of values are multiples of this many bytes.
 pub const ALIGN_BYTES: u64 = 64;
@@ -27,15 +30,15 @@ pub const ALIGN_BYTES: u64 = 64;
 /// # Errors
 /// If there is no such planner, a size is not known, or the checker refuses the plan.
 pub fn plan(ctx: &Context, body: &mut Body, planner: &str) -> Result<(), Vec<Diagnostic>> {
-    let Some(block) = entry(body) else { return Ok(()) };
-    let planner = place::planner(planner).ok_or_else(|| vec![unknown_planner(planner)])?;
-    separate_outputs(ctx, body, block);
-    let arena = Arena::of(ctx, body)?;
-    let placement = (planner.run)(&arena.problem, &Options::default(), &|| false);
-    let places = arena.places(ctx, body, &placement);
-    for (op, place) in places {
-        body.set_attr(ctx, op, "mem.place", place);
+    if entry(body).is_none() {
+        return Ok(());
     }
+    let planner = place::planner(planner).ok_or_else(|| vec![unknown_planner(planner)])?;
+    separate_outputs(ctx, body);
+    let aliases = AliasSets::of(ctx, body);
+    let arena = Arena::of(ctx, body, &aliases)?;
+    let placement = (planner.run)(&arena.problem, &Options::default(), &|| false);
+    arena.write(ctx, body, &placement);
     body.set_own_attr(ctx, "optc.arena", ctx.int_attr(placement.size_bytes as i64));
     let faults = check(ctx, body);
     if faults.is_empty() { Ok(()) } else { Err(faults) }
@@ -56,69 +59,103 @@ pub enum Content {
     Scratch(Op),
 }
 
+/// Where a class of values is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Home {
+    Input(usize),
+    Output(usize),
+    Arena(BufferId),
+}
+
 /// The placement problem of a function's arena.
-pub struct Arena {
+pub struct Arena<'a> {
     /// Lives and sizes.
     pub problem: Problem,
     /// What each buffer of the problem holds.
     pub contents: PrimaryMap<BufferId, Content>,
     steps: Steps,
-    aliases: AliasSets,
-    buffer_of: SecondaryMap<Value, Option<BufferId>>,
-    input_of: SecondaryMap<Value, Option<usize>>,
-    output_of: SecondaryMap<Value, Option<usize>>,
+    aliases: &'a AliasSets,
+    classes: Classes<'a>,
+    homes: SecondaryMap<Value, Option<Home>>,
+    /// Bytes of scratch that hand-overs of an operation take.
+    handing: SecondaryMap<Op, u64>,
 }
 
-impl Arena {
+impl<'a> Arena<'a> {
     /// The problem of a function whose outputs are separated and whose ties are chosen.
     ///
     /// # Errors
     /// If a size is not known.
-    pub fn of(ctx: &Context, body: &Body) -> Result<Arena, Vec<Diagnostic>> {
-        let block = entry(body).expect("a declaration has no arena");
+    pub fn of(ctx: &Context, body: &Body, aliases: &'a AliasSets) -> Result<Arena<'a>, Vec<Diagnostic>> {
         let weights = WeightSet::of(ctx, body);
-        let steps = Steps::of(ctx, body, block, &weights);
-        let aliases = AliasSets::of(ctx, body);
+        let steps = Steps::of(ctx, body, &weights);
+        let classes = Classes::of(ctx, body, &steps, &weights, aliases);
         let mut arena = Arena {
             problem: Problem::default(),
             contents: PrimaryMap::new(),
             steps,
             aliases,
-            buffer_of: SecondaryMap::new(),
-            input_of: SecondaryMap::new(),
-            output_of: SecondaryMap::new(),
+            classes,
+            homes: SecondaryMap::new(),
+            handing: SecondaryMap::new(),
         };
-        arena.find_outputs(ctx, body, block);
-        arena.add_roots(ctx, body, block)?;
+        arena.pin(ctx, body);
+        arena.join_handed(ctx, body, &weights);
+        arena.add_classes(body)?;
         arena.add_scratch(ctx, body);
         Ok(arena)
     }
 
-    fn find_outputs(&mut self, ctx: &Context, body: &Body, block: Block) {
-        let Some(end) = body.last_op(block).filter(|op| body.at(ctx, *op).has(Traits::RETURN)) else {
-            return;
-        };
-        for (index, value) in body.operands(end).enumerate() {
-            self.output_of[self.aliases.root(value)] = Some(index);
+    /// Inputs and outputs are where the caller says.
+    fn pin(&mut self, ctx: &Context, body: &Body) {
+        for (index, arg) in entry_args(body).iter().enumerate() {
+            self.homes[*arg] = Some(Home::Input(index));
+        }
+        for end in returns(ctx, body) {
+            for (index, value) in body.operands(end).enumerate() {
+                self.homes[self.aliases.root(value)] = Some(Home::Output(index));
+            }
         }
     }
 
-    fn add_roots(&mut self, ctx: &Context, body: &Body, block: Block) -> Result<(), Vec<Diagnostic>> {
-        let liveness = Liveness::of(ctx, body, block, &self.steps, &self.aliases);
-        let lives: Vec<(Value, Option<Life>)> =
-            liveness.roots().iter().map(|root| (*root, liveness.life(*root))).collect();
-        for (index, arg) in body.args(block).iter().enumerate() {
-            self.input_of[*arg] = Some(index);
+    /// Lets what is handed on, and what gets it, have the same bytes where their lives allow it.
+    fn join_handed(&mut self, ctx: &Context, body: &Body, weights: &WeightSet) {
+        let kept = kept_inputs(ctx, body);
+        let moves: Vec<Move> = self.steps.events().flat_map(|(_, event)| event.moves(ctx, body)).collect();
+        for Move { from, to } in moves {
+            let root = self.aliases.root(from);
+            let sizes = [from, root, to].map(|value| self.aliases.size_bytes(value));
+            let is_whole = sizes[0].is_some() && sizes[0] == sizes[1] && sizes[1] == sizes[2];
+            if is_whole && !weights.contains(from) && !kept[root] {
+                self.join(from, to);
+            }
         }
+    }
+
+    fn join(&mut self, from: Value, to: Value) {
+        let (a, b) = (self.classes.class(from), self.classes.class(to));
+        let homes = [self.homes[a], self.homes[b]];
+        let is_pinned_twice = homes.iter().all(Option::is_some);
+        if a == b || is_pinned_twice || self.classes.conflict_in_steps(&self.steps, a, b) {
+            return;
+        }
+        let is_first = self.classes.life(a).map(|life| life.first) <= self.classes.life(b).map(|life| life.first);
+        let (class, other) = if is_first { (a, b) } else { (b, a) };
+        self.classes.join(class, other);
+        self.homes[class] = homes[0].or(homes[1]);
+    }
+
+    fn add_classes(&mut self, body: &Body) -> Result<(), Vec<Diagnostic>> {
         let mut faults = Vec::new();
-        for (root, life) in lives {
-            if self.input_of[root].is_some() || self.output_of[root].is_some() {
+        for root in self.classes.roots().to_vec() {
+            let class = self.classes.class(root);
+            if self.homes[class].is_some() {
                 continue;
             }
-            match (life, self.aliases.size_bytes(root)) {
+            match (self.classes.life(class), self.aliases.size_bytes(class)) {
                 (Some(life), Some(size_bytes)) => {
-                    let id = self.push(life, size_bytes, Content::Root(root));
-                    self.buffer_of[root] = Some(id);
+                    let id = self.push(life, size_bytes, Content::Root(class));
+                    self.homes[class] = Some(Home::Arena(id));
                 }
                 _ => {
                     let location =
@@ -131,12 +168,45 @@ impl Arena {
     }
 
     fn add_scratch(&mut self, ctx: &Context, body: &Body) {
-        let steps: Vec<_> = self.steps.iter().collect();
-        for (step, op) in steps {
-            if let Some(bytes) = scratch_bytes(ctx, body, op) {
-                self.push(Life { first: step, last: step }, bytes, Content::Scratch(op));
+        let events: Vec<(Step, Event)> = self.steps.events().collect();
+        for (step, event) in events {
+            let bytes = match event.act {
+                Act::Run => scratch_bytes(ctx, body, event.op),
+                _ => Some(self.handing_bytes(ctx, body, event)).filter(|bytes| *bytes > 0),
+            };
+            let Some(bytes) = bytes else { continue };
+            let life = Life { first: step, last: step };
+            match self.handing[event.op] {
+                // Ways out of one block are taken one at a time: they share scratch.
+                0 => {
+                    self.push(life, bytes, Content::Scratch(event.op));
+                }
+                _ => self.widen(event.op, life, bytes),
+            }
+            if event.act != Act::Run {
+                self.handing[event.op] = self.handing[event.op].max(bytes);
             }
         }
+    }
+
+    fn widen(&mut self, op: Op, life: Life, bytes: u64) {
+        let (id, _) = self.contents.iter().rfind(|(_, content)| **content == Content::Scratch(op)).expect("it was pushed");
+        let buffer = &mut self.problem.buffers[id];
+        buffer.last = life.last;
+        buffer.size_bytes = buffer.size_bytes.max(bytes);
+    }
+
+    /// The scratch that doing an event's moves one after the other takes.
+    fn handing_bytes(&self, ctx: &Context, body: &Body, event: Event) -> u64 {
+        let moves = event.moves(ctx, body);
+        let bytes = |value: Value| (self.classes.class(value), self.aliases.range(value).unwrap_or(0..0));
+        let places: Vec<_> = moves.iter().map(|pair| (bytes(pair.from), bytes(pair.to))).collect();
+        let sizes: Vec<u64> = places.iter().map(|(_, to)| to.1.end - to.1.start).collect();
+        let clobbers = |a: usize, b: usize| {
+            let ((_, to), (from, _)) = (&places[a], &places[b]);
+            to.0 == from.0 && to.1.start < from.1.end && from.1.start < to.1.end
+        };
+        transfers(&sizes, |index| places[index].0 == places[index].1, clobbers).1
     }
 
     fn push(&mut self, life: Life, size_bytes: u64, content: Content) -> BufferId {
@@ -145,38 +215,63 @@ impl Arena {
         self.problem.buffers.push(Buffer { first, last, size_bytes, align: ALIGN_BYTES, pin: None })
     }
 
-    /// `mem.place` of every step.
-    fn places(&self, ctx: &Context, body: &Body, placement: &Placement) -> Vec<(Op, Attr)> {
+    /// Writes the places of all values and of scratch into the function.
+    fn write(&self, ctx: &Context, body: &mut Body, placement: &Placement) {
         let mut scratch: SecondaryMap<Op, u64> = SecondaryMap::new();
         for (id, content) in self.contents.iter() {
             if let Content::Scratch(op) = content {
                 scratch[*op] = placement.offsets[id];
             }
         }
-        let steps = self.steps.iter();
-        steps
-            .map(|(_, op)| {
-                let mut entries: Vec<Attr> =
-                    body.results(op).map(|result| self.place(ctx, result, placement)).collect();
-                if let Some(bytes) = scratch_bytes(ctx, body, op) {
-                    entries.push(place_attr(ctx, "arena", scratch[op], bytes));
-                }
-                (op, ctx.array_attr(&entries))
-            })
-            .collect()
+        for (_, event) in self.steps.events() {
+            let op = event.op;
+            let (results, bytes) = match event.act {
+                Act::Run => (true, scratch_bytes(ctx, body, op).unwrap_or(0)),
+                Act::Enter => (true, self.handing[op]),
+                Act::Hand | Act::Choose => (false, self.handing[op]),
+                _ => continue,
+            };
+            if event.act != Act::Run && (bytes > 0 || body.at(ctx, op).attr("mem.scratch").is_some()) {
+                body.set_attr(ctx, op, "mem.scratch", ctx.int_attr(bytes as i64));
+            }
+            let mut entries: Vec<Attr> = body.results(op).map(|result| self.place(ctx, result, placement)).collect();
+            if bytes > 0 {
+                entries.push(place_attr(ctx, "arena", scratch[op], bytes));
+            }
+            if results || bytes > 0 {
+                body.set_attr(ctx, op, "mem.place", ctx.array_attr(&entries));
+            }
+            if event.act == Act::Enter {
+                let args = self.args(ctx, body, body.regions(op), placement);
+                body.set_attr(ctx, op, "mem.args", args);
+            }
+        }
+        if body.blocks(body.root()).len() > 1 {
+            let args = self.args(ctx, body, &[body.root()], placement);
+            body.set_own_attr(ctx, "mem.args", args);
+        }
     }
 
+    /// The places of the arguments of each block of some regions.
+    fn args(&self, ctx: &Context, body: &Body, regions: &[Region], placement: &Placement) -> Attr {
+        let blocks = regions.iter().flat_map(|region| body.blocks(*region));
+        let lists = blocks.map(|block| {
+            let places = body.args(*block).iter().map(|arg| self.place(ctx, *arg, placement));
+            ctx.array_attr(&places.collect::<Vec<_>>())
+        });
+        ctx.array_attr(&lists.collect::<Vec<_>>())
+    }
+
+    /// The place of a value; `unit` for one in a block that control never comes to.
     fn place(&self, ctx: &Context, value: Value, placement: &Placement) -> Attr {
-        let root = self.aliases.root(value);
-        let range = self.aliases.range(value).expect("sizes are known");
+        let (Some(home), Some(range)) = (self.homes[self.classes.class(value)], self.aliases.range(value)) else {
+            return ctx.unit_attr();
+        };
         let bytes = range.end - range.start;
-        match (self.output_of[root], self.buffer_of[root]) {
-            (Some(index), _) => place_attr(ctx, "out", index as u64, bytes),
-            (None, Some(id)) => place_attr(ctx, "arena", placement.offsets[id] + range.start, bytes),
-            (None, None) => {
-                let index = self.input_of[root].expect("a root is in the arena, an input or an output");
-                place_attr(ctx, "in", index as u64, bytes)
-            }
+        match home {
+            Home::Output(index) => place_attr(ctx, "out", index as u64, bytes),
+            Home::Arena(id) => place_attr(ctx, "arena", placement.offsets[id] + range.start, bytes),
+            Home::Input(index) => place_attr(ctx, "in", index as u64, bytes),
         }
     }
 }
@@ -191,22 +286,34 @@ fn scratch_bytes(ctx: &Context, body: &Body, op: Op) -> Option<u64> {
     u64::try_from(bytes).ok().filter(|bytes| *bytes > 0)
 }
 
-/// Copies each output that has no bytes of its own.
-fn separate_outputs(ctx: &Context, body: &mut Body, block: Block) {
-    let Some(end) = body.last_op(block).filter(|op| body.at(ctx, *op).has(Traits::RETURN)) else { return };
+fn entry_args(body: &Body) -> &[Value] {
+    entry(body).map_or(&[], |block| body.args(block))
+}
+
+/// The operations that return from a function.
+fn returns(ctx: &Context, body: &Body) -> Vec<Op> {
+    let ends = body.blocks(body.root()).iter().filter_map(|block| body.last_op(*block));
+    ends.filter(|op| body.at(ctx, *op).has(Traits::RETURN)).collect()
+}
+
+/// Copies each output that has no bytes of its own, and all where a function returns at several places.
+fn separate_outputs(ctx: &Context, body: &mut Body) {
+    let ends = returns(ctx, body);
     let aliases = AliasSets::of(ctx, body);
     let weights = WeightSet::of(ctx, body);
     let mut taken: SecondaryMap<Value, bool> = SecondaryMap::new();
-    body.args(block).iter().for_each(|arg| taken[*arg] = true);
-    for index in 0..body.operand_count(end) {
-        let value = body.operand(end, index);
-        let root = aliases.root(value);
-        let is_whole = aliases.size_bytes(value) == aliases.size_bytes(root);
-        if is_whole && !taken[root] && !weights.contains(root) {
-            taken[root] = true;
-            continue;
+    entry_args(body).iter().for_each(|arg| taken[*arg] = true);
+    for &end in &ends {
+        for index in 0..body.operand_count(end) {
+            let value = body.operand(end, index);
+            let root = aliases.root(value);
+            let is_whole = aliases.size_bytes(value) == aliases.size_bytes(root);
+            if ends.len() == 1 && is_whole && !taken[root] && !weights.contains(root) {
+                taken[root] = true;
+                continue;
+            }
+            let copy = Builder::before(ctx, body, end).value("optc.copy", &[value], &[]);
+            body.set_operand(end, index, copy.expect("a copy has the type of its operand"));
         }
-        let copy = Builder::before(ctx, body, end).value("optc.copy", &[value], &[]);
-        body.set_operand(end, index, copy.expect("a copy has the type of its operand"));
     }
 }

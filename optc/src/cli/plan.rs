@@ -44,7 +44,8 @@ pub(super) fn run(args: &PlanArgs) -> Result<(), Failure> {
     if let Some(path) = &args.csv {
         let ctx = &module.ctx;
         let body = module.function(&entry).expect("the entry was just compiled");
-        let arena = Arena::of(ctx, body).map_err(|faults| Failure::diagnostics(ctx, &faults))?;
+        let aliases = ir::alias::AliasSets::of(ctx, body);
+        let arena = Arena::of(ctx, body, &aliases).map_err(|faults| Failure::diagnostics(ctx, &faults))?;
         let names: Vec<String> = arena.contents.values().map(content_name).collect();
         write_output(&csv::write(&arena.problem, &names, None), Some(path))?;
     }

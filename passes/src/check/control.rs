@@ -1,0 +1,218 @@
+//! How the judge runs branches and loops: on all ways, keeping where they meet what all ways agree on.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use ir::opdef::Flow;
+use ir::{Attr, Block, Kind, Op, Region, Traits, Value};
+
+use super::Judge;
+use super::memory::{Home, Memory};
+
+impl Judge<'_> {
+    /// Runs the function's blocks until what is known where each begins does not change.
+    pub(super) fn run(&mut self) {
+        let blocks = self.body.blocks(self.body.root()).to_vec();
+        let lists = self.body.own_attr(self.ctx, self.ctx.ident("mem.args"));
+        for (index, block) in blocks.iter().enumerate().skip(1) {
+            if let (Err(message), Some(op)) = (self.place_args(*block, self.list(lists, index)), self.body.first_op(*block)) {
+                self.fault(op, message);
+            }
+        }
+        let mut known: BTreeMap<Block, Memory> = BTreeMap::new();
+        let mut waiting = VecDeque::from([blocks[0]]);
+        known.insert(blocks[0], self.memory.clone());
+        while let Some(block) = waiting.pop_front() {
+            self.memory = known[&block].clone();
+            self.ops(block);
+            for (next, memory) in self.ways(block) {
+                let met = known.get(&next).map_or_else(|| memory.clone(), |before| before.meet(&memory));
+                if known.get(&next) != Some(&met) {
+                    known.insert(next, met);
+                    waiting.push_back(next);
+                }
+            }
+        }
+    }
+
+    fn ops(&mut self, block: Block) {
+        let body = self.body;
+        body.ops(block).for_each(|op| self.step(op));
+    }
+
+    /// Where control goes behind a block, with what memory holds then.
+    fn ways(&mut self, block: Block) -> Vec<(Block, Memory)> {
+        let body = self.body;
+        let Some(end) = body.last_op(block) else { return Vec::new() };
+        if !body.successors(end).is_empty() && body.operand_count(end) > 0 {
+            self.find(end, 0);
+        }
+        let before = self.memory.clone();
+        let mut ways = Vec::new();
+        for successor in body.successors(end) {
+            let first = successor.first_operand as usize;
+            let targets = body.args(successor.block).to_vec();
+            self.memory = before.clone();
+            self.hand(end, first, &targets);
+            ways.push((successor.block, self.memory.clone()));
+        }
+        ways
+    }
+
+    /// An `if` or a loop.
+    pub(super) fn control(&mut self, op: Op) {
+        let (ctx, body) = (self.ctx, self.body);
+        let place = body.attr(ctx, op, ctx.ident("mem.place"));
+        let places = place.ok_or_else(|| "this step has no `mem.place`".to_owned());
+        let places = places.and_then(|place| self.parse_places(op, place));
+        match places.and_then(|places| self.place_regions(op).map(|()| places)) {
+            Ok((homes, _)) => body.results(op).zip(homes).for_each(|(result, home)| self.homes[result] = Some(home)),
+            Err(message) => return self.fault(op, message),
+        }
+        (0..body.operand_count(op)).for_each(|index| {
+            self.find(op, index);
+        });
+        match body.at(ctx, op).kind() {
+            Kind::Region(Flow::For) => self.count(op),
+            Kind::Region(Flow::While) => self.repeat(op),
+            _ => self.choose(op),
+        }
+    }
+
+    fn place_regions(&mut self, op: Op) -> Result<(), String> {
+        let lists = self.body.attr(self.ctx, op, self.ctx.ident("mem.args"));
+        let blocks: Vec<Block> = self.regions(op).filter_map(|region| self.body.entry(region)).collect();
+        for (index, block) in blocks.into_iter().enumerate() {
+            self.place_args(block, self.list(lists, index))?;
+        }
+        Ok(())
+    }
+
+    fn regions(&self, op: Op) -> impl Iterator<Item = Region> + use<> {
+        self.body.regions(op).to_vec().into_iter()
+    }
+
+    fn list(&self, lists: Option<Attr>, index: usize) -> Option<Attr> {
+        self.ctx.array_value(lists?)?.get(index).copied()
+    }
+
+    /// The block of region `index`, if it has one.
+    fn block(&self, op: Op, index: usize) -> Option<Block> {
+        self.body.entry(*self.body.regions(op).get(index)?)
+    }
+
+    fn choose(&mut self, op: Op) {
+        let results: Vec<Value> = self.body.results(op).collect();
+        let before = self.memory.clone();
+        let mut met: Option<Memory> = None;
+        for index in 0..2 {
+            self.memory = before.clone();
+            if let Some(block) = self.block(op, index) {
+                self.region(block, 0, &results);
+            }
+            met = Some(met.map_or_else(|| self.memory.clone(), |other| other.meet(&self.memory)));
+        }
+        self.memory = met.expect("there are two ways");
+    }
+
+    /// Runs a block and hands the operands of its terminator, from `first` on, to `targets`.
+    fn region(&mut self, block: Block, first: usize, targets: &[Value]) {
+        self.ops(block);
+        let end = self.body.last_op(block);
+        if let Some(end) = end.filter(|end| self.body.at(self.ctx, *end).has(Traits::TERMINATOR)) {
+            (0..first).for_each(|index| {
+                self.find(end, index);
+            });
+            self.hand(end, first, targets);
+        }
+    }
+
+    fn count(&mut self, op: Op) {
+        let Some(block) = self.block(op, 0) else { return };
+        let args = self.body.args(block).to_vec();
+        let Some((counter, carried)) = args.split_first() else { return };
+        self.hand(op, self.body.operand_count(op) - carried.len(), carried);
+        loop {
+            let before = self.memory.clone();
+            if let Some(home) = self.homes[*counter].clone() {
+                self.memory.write(&home, Some(*counter));
+            }
+            self.region(block, 0, carried);
+            let met = before.meet(&self.memory);
+            let is_known = met == before;
+            self.memory = met;
+            if is_known {
+                break;
+            }
+        }
+        self.leave(op, carried);
+    }
+
+    fn repeat(&mut self, op: Op) {
+        let (Some(first), Some(second)) = (self.block(op, 0), self.block(op, 1)) else { return };
+        let (carried, passed) = (self.body.args(first).to_vec(), self.body.args(second).to_vec());
+        self.hand(op, 0, &carried);
+        let mut entry = self.memory.clone();
+        let asked = loop {
+            self.region(first, 1, &passed);
+            let asked = self.memory.clone();
+            self.region(second, 0, &carried);
+            let met = entry.meet(&self.memory);
+            if met == entry {
+                break asked;
+            }
+            (entry, self.memory) = (met.clone(), met);
+        };
+        self.memory = asked;
+        self.leave(op, &passed);
+    }
+
+    /// The results of a loop are what it carried, in the same bytes.
+    fn leave(&mut self, op: Op, carried: &[Value]) {
+        for (index, arg) in carried.iter().enumerate() {
+            let result = self.body.result(op, index);
+            let (Some(from), Some(to)) = (self.homes[*arg].clone(), self.homes[result].clone()) else { continue };
+            if from != to {
+                self.fault(op, format!("result {index} is not where the loop carries it"));
+            }
+            if !self.memory.holds(&from, *arg, 0) {
+                self.fault(op, format!("the bytes of result {index} are overwritten before the loop is left"));
+            }
+            self.memory.write(&to, Some(result));
+        }
+    }
+
+    /// Hands operands of `op`, from `first` on, to `targets`, all at once.
+    fn hand(&mut self, op: Op, first: usize, targets: &[Value]) {
+        let scratch = match self.scratch_of(op) {
+            Ok(scratch) => scratch,
+            Err(message) => return self.fault(op, message),
+        };
+        let mut sources: Vec<Home> = Vec::new();
+        for index in first..first + targets.len() {
+            if !self.weights.contains(self.body.operand(op, index)) {
+                sources.extend(self.find(op, index));
+            }
+        }
+        let homes: Vec<Home> = targets.iter().filter_map(|target| self.homes[*target].clone()).collect();
+        for (index, home) in homes.iter().enumerate() {
+            if homes[..index].iter().any(|other| other.meets(home)) {
+                self.fault(op, format!("value {index} is handed to bytes that another is handed to"));
+            }
+        }
+        if let Some(scratch) = scratch {
+            if sources.iter().chain(&homes).any(|home| home.meets(&scratch)) {
+                self.fault(op, "scratch shares bytes with what is handed on".into());
+            }
+            self.memory.write(&scratch, None);
+        }
+        for (target, home) in targets.iter().zip(&homes) {
+            self.memory.write(home, Some(*target));
+        }
+    }
+
+    /// The scratch that an operation hands values on with.
+    fn scratch_of(&self, op: Op) -> Result<Option<Home>, String> {
+        let place = self.body.attr(self.ctx, op, self.ctx.ident("mem.place"));
+        place.map_or(Ok(None), |place| Ok(self.parse_places(op, place)?.1))
+    }
+}

@@ -1,0 +1,78 @@
+//! Where a plan says that things are: `mem.place` and `mem.args`, read strictly.
+
+use ir::{Attr, Block, Op, size};
+
+use super::Judge;
+use super::memory::{Home, Pool};
+
+impl Judge<'_> {
+    /// Homes of the results, and of scratch if the step has some.
+    pub(super) fn parse_places(&self, op: Op, place: Attr) -> Result<(Vec<Home>, Option<Home>), String> {
+        let entries = self.ctx.array_value(place).ok_or("`mem.place` is not an array")?;
+        let results = self.body.result_count(op);
+        let scratch = self.body.at(self.ctx, op).int("mem.scratch").filter(|bytes| *bytes > 0);
+        if entries.len() != results + usize::from(scratch.is_some()) {
+            return Err(format!(
+                "`mem.place` has {} entries, expected one for each result and scratch",
+                entries.len()
+            ));
+        }
+        let mut homes = Vec::new();
+        for (index, entry) in entries.iter().enumerate() {
+            let bytes = match index < results {
+                true => size::tensor_bytes(self.ctx, self.body.ty(self.body.result(op, index))),
+                false => scratch.map(|bytes| bytes as u64),
+            };
+            homes.push(self.parse_home(*entry, bytes.ok_or("the size of a result is not known")?)?);
+        }
+        let scratch = scratch.and_then(|_| homes.pop());
+        Ok((homes, scratch))
+    }
+
+    pub(super) fn parse_home(&self, entry: Attr, expected_bytes: u64) -> Result<Home, String> {
+        let malformed = "an entry of `mem.place` is not [pool, offset, bytes]";
+        let &[pool, offset, bytes] = self.ctx.array_value(entry).ok_or(malformed)? else {
+            return Err(malformed.into());
+        };
+        let number =
+            |attr| self.ctx.int_value(attr).and_then(|value| u64::try_from(value).ok()).ok_or(malformed);
+        let (pool, offset, bytes) =
+            (self.ctx.str_value(pool).ok_or(malformed)?, number(offset)?, number(bytes)?);
+        if bytes != expected_bytes {
+            return Err(format!("a place has {bytes} bytes, expected {expected_bytes}"));
+        }
+        match pool {
+            "arena" if offset.checked_add(bytes).is_none_or(|end| end > self.arena_bytes) => {
+                Err(format!("offset {offset} with {bytes} bytes leaves the arena of {}", self.arena_bytes))
+            }
+            "arena" if offset % crate::plan::ALIGN_BYTES != 0 => {
+                Err(format!("offset {offset} is not aligned"))
+            }
+            "arena" => Ok(Home { pool: Pool::Arena, bytes: offset..offset + bytes }),
+            "in" if self.donated_bytes.get(offset as usize).is_none_or(|size| *size != Some(bytes)) => {
+                Err(format!("input {offset} is not donated, or has not {bytes} bytes"))
+            }
+            "in" => Ok(Home { pool: Pool::Input(offset as usize), bytes: 0..bytes }),
+            "out" if self.output_bytes.get(offset as usize).is_none_or(|size| bytes > *size) => {
+                Err(format!("{bytes} bytes do not fit the caller's buffer {offset}"))
+            }
+            "out" => Ok(Home { pool: Pool::Output(offset as usize), bytes: 0..bytes }),
+            _ => Err(format!("there is no pool `{pool}`")),
+        }
+    }
+
+    /// Reads the homes of a block's arguments from its list in `mem.args`.
+    pub(super) fn place_args(&mut self, block: Block, list: Option<Attr>) -> Result<(), String> {
+        let args = self.body.args(block).to_vec();
+        let list = list.and_then(|list| self.ctx.array_value(list)).unwrap_or(&[]);
+        if list.len() != args.len() {
+            return Err(format!("`mem.args` has {} places for {} arguments of a block", list.len(), args.len()));
+        }
+        for (arg, entry) in args.into_iter().zip(list) {
+            let bytes = size::tensor_bytes(self.ctx, self.body.ty(arg));
+            let home = self.parse_home(*entry, bytes.ok_or("the size of an argument is not known")?)?;
+            self.homes[arg] = Some(home);
+        }
+        Ok(())
+    }
+}
