@@ -14,10 +14,10 @@ use runtime::JitCode;
 
 pub(crate) use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 pub(crate) use cranelift_codegen::ir::{
-    AbiParam, Block, BlockArg, Endianness, FuncRef, InstBuilder, MemFlagsData, Signature, StackSlotData,
+    AbiParam, Block, BlockArg, Endianness, FuncRef, Inst, InstBuilder, MemFlagsData, Signature, StackSlotData,
     StackSlotKind, Type as Clif, Value, types,
 };
-pub(crate) use cranelift_frontend::FunctionBuilder;
+pub(crate) use cranelift_frontend::{FunctionBuilder, Variable};
 
 /// Functions and data on their way to machine code.
 pub(crate) struct Jit {

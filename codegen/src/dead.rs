@@ -1,69 +1,50 @@
 //! Which bytes are dead after each operation: for debug runs that fill them with NaN.
 //!
-//! Bytes die with the last operation that reads their root, and scratch with its operation, as far as nothing that is still
-//! read lies on them.
+//! Bytes die where an operation reads their root and no way on reads it again, and scratch with its operation, as far as nothing
+//! that is still live lies on them.
 
 use std::collections::HashMap;
 
-use cranelift_entity::SecondaryMap;
 use ir::alias::AliasSets;
-use ir::{Block, Body, Op, Value};
+use ir::flow::{Act, FlowGraph, Point};
+use ir::liveness::{Liveness, Moment};
+use ir::weights::WeightSet;
+use ir::{Body, Context, Op};
 
 use crate::place::{Address, Base, Place, Places};
 
-/// From an operation to an operation, by number in text order, both included.
-#[derive(Clone, Copy)]
-struct Life {
-    first: usize,
-    last: usize,
-    place: Place,
-}
-
 /// The bytes that die with each operation.
 pub(crate) fn dead_bytes(
+    ctx: &Context,
     body: &Body,
-    block: Block,
+    graph: &FlowGraph,
+    weights: &WeightSet,
     aliases: &AliasSets,
     places: &Places,
 ) -> HashMap<Op, Vec<(Address, u64)>> {
-    let ops: Vec<Op> = body.ops(block).collect();
-    let lives = lives(body, &ops, aliases, places);
+    let root = |value| (!weights.contains(value)).then(|| aliases.root(value));
+    let liveness = Liveness::of(ctx, body, graph, root);
+    let place = |root| {
+        let place = Place { address: places.of(root)?, bytes: aliases.size_bytes(root)? };
+        (!matches!(place.address.base, Base::Input(_))).then_some(place)
+    };
+    let mut dying: HashMap<Point, Vec<Place>> = HashMap::new();
+    for &root in liveness.variables() {
+        for span in liveness.spans(root) {
+            dying.entry(span.last.point()).or_default().extend(place(root));
+        }
+    }
     let mut dead = HashMap::new();
-    for (number, op) in ops.iter().enumerate() {
-        let dying = lives.iter().filter(|life| life.last == number).map(|life| life.place);
-        let live = lives.iter().filter(|life| life.first <= number && number < life.last);
-        let live: Vec<Place> = live.map(|life| life.place).collect();
-        let pieces = dying.chain(places.scratch(*op)).flat_map(|place| without(place, &live));
-        dead.insert(*op, pieces.map(|place| (place.address, place.bytes)).collect());
+    for (point, event) in graph.events().filter(|(_, event)| event.act == Act::Run) {
+        // What is written and never read dies at once.
+        let ends = |moment: &Moment, root| liveness.spans(root).iter().any(|span| span.last == *moment);
+        let now = Moment::write(point);
+        let live: Vec<Place> = liveness.live_at(now).filter(|root| !ends(&now, *root)).filter_map(place).collect();
+        let dying = dying.remove(&point).unwrap_or_default().into_iter().chain(places.scratch(event.op));
+        let pieces = dying.flat_map(|place| without(place, &live));
+        dead.insert(event.op, pieces.map(|place| (place.address, place.bytes)).collect());
     }
     dead
-}
-
-/// The lives of all roots that are no inputs and no weights.
-fn lives(body: &Body, ops: &[Op], aliases: &AliasSets, places: &Places) -> Vec<Life> {
-    let mut lives: Vec<Life> = Vec::new();
-    let mut life_of: SecondaryMap<Value, Option<usize>> = SecondaryMap::new();
-    for (number, op) in ops.iter().enumerate() {
-        let is_last = number + 1 == ops.len();
-        for operand in body.operands(*op) {
-            if let Some(index) = life_of[aliases.root(operand)] {
-                // What the terminator reads is returned: it stays.
-                lives[index].last = if is_last { usize::MAX } else { number };
-            }
-        }
-        for result in body.results(*op) {
-            let root = aliases.root(result);
-            if let Some(index) = life_of[root] {
-                lives[index].last = lives[index].last.max(number);
-            } else if let (Some(address), Some(bytes)) = (places.of(root), aliases.size_bytes(root))
-                && !matches!(address.base, Base::Input(_))
-            {
-                life_of[root] = Some(lives.len());
-                lives.push(Life { first: number, last: number, place: Place { address, bytes } });
-            }
-        }
-    }
-    lives
 }
 
 /// What remains of a place where others lie on it.

@@ -3,13 +3,16 @@
 //! ```text
 //! for each call: operands -> table on the stack; optc_parallel(ctx, function, descriptor, table, parts, scratch, stride)
 //! ```
-//! A call of a single part goes straight to the function. Kernels and descriptors are symbols, never embedded addresses.
+//! A call of a single part goes straight to the function. Kernels and descriptors are symbols, never embedded addresses. Each
+//! segment is a block of its own; numbers in slots are Cranelift's variables.
 
 use std::collections::{BTreeMap, HashMap};
 
 use crate::cranelift::{
-    Data, Emitter, Function, InstBuilder, Jit, PLAIN, Signature, StackSlotData, StackSlotKind, Value, types,
+    Block, Data, Emitter, Function, Inst, InstBuilder, IntCC, Jit, PLAIN, Signature, StackSlotData,
+    StackSlotKind, Value, Variable, types,
 };
+use crate::flow::{Exit, Instr, Segment, Sign, Slot};
 use crate::lower::Code;
 use crate::place::{Address, Base};
 use crate::pointwise::{self, stages::Form};
@@ -32,32 +35,44 @@ pub(crate) struct Step {
     pub(crate) dead: Vec<(Address, u64)>,
 }
 
-/// Emits all functions that the steps need and the entry that runs them.
-pub(crate) fn emit(jit: &mut Jit, steps: &[Step]) -> Function {
+/// All calls of a program, in order.
+pub(crate) fn calls(segments: &[Segment]) -> impl Iterator<Item = &Step> {
+    segments.iter().flat_map(|segment| &segment.instrs).filter_map(|instr| match instr {
+        Instr::Call(step) => Some(step),
+        _ => None,
+    })
+}
+
+/// Emits all functions that the segments need and the entry that runs them.
+pub(crate) fn emit(jit: &mut Jit, segments: &[Segment]) -> Function {
+    let steps: Vec<&Step> = calls(segments).collect();
     let pointer = jit.pointer();
     let kernel = jit.signature(&[pointer, pointer, types::I32, pointer], &[]);
-    let functions = functions(jit, steps, &kernel);
-    let (descriptors, offsets) = descriptors(jit, steps);
+    let functions = functions(jit, &steps, &kernel);
+    let (descriptors, offsets) = descriptors(jit, &steps);
     let widest = steps.iter().map(|step| step.operands.len()).max().unwrap_or(0);
     let signature = jit.signature(&[pointer; 6], &[types::I32]);
     jit.define("optc_main", signature, |e| {
         let slot = StackSlotData::new(StackSlotKind::ExplicitSlot, 8 * widest as u32, 3);
         let slot = e.ins.create_sized_stack_slot(slot);
         let table = e.ins.ins().stack_addr(types::I64, slot, 0);
-        let mut entry = Entry { table, descriptors, bases: HashMap::new() };
-        for ((step, function), offset) in steps.iter().zip(functions).zip(offsets) {
-            entry.call(e, step, function, offset);
-            for (address, bytes) in &step.dead {
-                entry.poison(e, *address, *bytes);
-            }
+        let blocks = segments.iter().map(|_| e.ins.create_block()).collect();
+        let calls = functions.into_iter().zip(offsets).collect::<Vec<_>>().into_iter();
+        let mut entry = Entry { table, descriptors, calls, blocks, slots: Vec::new() };
+        match entry.blocks.first() {
+            Some(first) => e.ins.ins().jump(*first, &[]),
+            None => entry.return_status(e, 0),
+        };
+        for (number, segment) in segments.iter().enumerate() {
+            e.ins.switch_to_block(entry.blocks[number]);
+            segment.instrs.iter().for_each(|instr| entry.instr(e, instr));
+            entry.exit(e, &segment.exit);
         }
-        let status = e.ins.ins().iconst(types::I32, 0);
-        e.ins.ins().return_(&[status]);
     })
 }
 
 /// The function of each step; steps of one form share one.
-fn functions(jit: &mut Jit, steps: &[Step], kernel: &Signature) -> Vec<Function> {
+fn functions(jit: &mut Jit, steps: &[&Step], kernel: &Signature) -> Vec<Function> {
     let mut forms: HashMap<&Form, Function> = HashMap::new();
     let mut reductions: Vec<(reduce::Form, Function)> = Vec::new();
     let mut functions = Vec::new();
@@ -82,7 +97,7 @@ fn functions(jit: &mut Jit, steps: &[Step], kernel: &Signature) -> Vec<Function>
 }
 
 /// All descriptors in one piece of data, and where in it each step's begins; equal ones are one.
-fn descriptors(jit: &mut Jit, steps: &[Step]) -> (Data, Vec<u64>) {
+fn descriptors(jit: &mut Jit, steps: &[&Step]) -> (Data, Vec<u64>) {
     let mut bytes: Vec<u8> = Vec::new();
     let mut known: BTreeMap<&[u8], u64> = BTreeMap::new();
     let mut offsets = Vec::new();
@@ -104,11 +119,116 @@ struct Entry {
     /// The table of operands.
     table: Value,
     descriptors: Data,
-    /// Addresses of inputs and outputs, once loaded.
-    bases: HashMap<Base, Value>,
+    /// The function and descriptor of each call that is still to be emitted.
+    calls: std::vec::IntoIter<(Function, u64)>,
+    /// The block of each segment.
+    blocks: Vec<Block>,
+    /// The variable of each slot.
+    slots: Vec<Variable>,
 }
 
 impl Entry {
+    fn instr(&mut self, e: &mut Emitter<'_>, instr: &Instr) {
+        match instr {
+            Instr::Call(step) => {
+                let (function, offset) = self.calls.next().expect("each call has a function");
+                self.call(e, step, function, offset);
+                for (address, bytes) in &step.dead {
+                    self.poison(e, *address, *bytes);
+                }
+            }
+            Instr::Read(slot, address, elem) => {
+                let address = self.address(e, *address);
+                let number = e.ins.ins().load(elem.clif(), PLAIN, address, 0);
+                let number = match elem.clif() {
+                    types::I64 => number,
+                    _ if elem.is_signed() => e.ins.ins().sextend(types::I64, number),
+                    _ => e.ins.ins().uextend(types::I64, number),
+                };
+                let variable = self.variable(e, *slot);
+                e.ins.def_var(variable, number);
+            }
+            Instr::Write(slot, address, elem) => {
+                let number = self.number(e, *slot);
+                let number = match elem.clif() {
+                    types::I64 => number,
+                    narrow => e.ins.ins().ireduce(narrow, number),
+                };
+                let address = self.address(e, *address);
+                e.ins.ins().store(PLAIN, number, address, 0);
+            }
+            Instr::Add(slot, step) => {
+                let (number, step) = (self.number(e, *slot), self.number(e, *step));
+                let sum = e.ins.ins().iadd(number, step);
+                let variable = self.variable(e, *slot);
+                e.ins.def_var(variable, sum);
+            }
+            Instr::Assert(address, status) => self.assert(e, *address, *status),
+        }
+    }
+
+    fn assert(&mut self, e: &mut Emitter<'_>, address: Address, status: u32) {
+        let address = self.address(e, address);
+        let truth = e.ins.ins().load(types::I8, PLAIN, address, 0);
+        let (holds, fails) = (e.ins.create_block(), e.ins.create_block());
+        e.ins.ins().brif(truth, holds, &[], fails, &[]);
+        e.ins.switch_to_block(fails);
+        self.return_status(e, status);
+        e.ins.switch_to_block(holds);
+    }
+
+    fn return_status(&self, e: &mut Emitter<'_>, status: u32) -> Inst {
+        let status = e.ins.ins().iconst(types::I32, i64::from(status));
+        e.ins.ins().return_(&[status])
+    }
+
+    fn exit(&mut self, e: &mut Emitter<'_>, exit: &Exit) {
+        match exit {
+            Exit::Return => {
+                self.return_status(e, 0);
+            }
+            Exit::Jump(next) => {
+                e.ins.ins().jump(self.blocks[*next], &[]);
+            }
+            Exit::Branch(slot, then, otherwise) => {
+                let truth = self.number(e, *slot);
+                e.ins.ins().brif(truth, self.blocks[*then], &[], self.blocks[*otherwise], &[]);
+            }
+            Exit::Count(at, end, sign, [round, leave]) => {
+                let (at, end) = (self.number(e, *at), self.number(e, *end));
+                let less = match sign {
+                    Sign::Signed => IntCC::SignedLessThan,
+                    Sign::Unsigned => IntCC::UnsignedLessThan,
+                };
+                let goes_on = e.ins.ins().icmp(less, at, end);
+                e.ins.ins().brif(goes_on, self.blocks[*round], &[], self.blocks[*leave], &[]);
+            }
+            Exit::Switch(slot, cases, default) => {
+                let number = self.number(e, *slot);
+                for (case, next) in cases {
+                    let case = e.int(*case);
+                    let is_case = e.ins.ins().icmp(IntCC::Equal, number, case);
+                    let other = e.ins.create_block();
+                    e.ins.ins().brif(is_case, self.blocks[*next], &[], other, &[]);
+                    e.ins.switch_to_block(other);
+                }
+                e.ins.ins().jump(self.blocks[*default], &[]);
+            }
+        }
+    }
+
+    fn number(&mut self, e: &mut Emitter<'_>, slot: Slot) -> Value {
+        let variable = self.variable(e, slot);
+        e.ins.use_var(variable)
+    }
+
+    fn variable(&mut self, e: &mut Emitter<'_>, slot: Slot) -> Variable {
+        while self.slots.len() <= slot.0 as usize {
+            self.slots.push(e.ins.declare_var(types::I64));
+        }
+        self.slots[slot.0 as usize]
+    }
+
     fn call(&mut self, e: &mut Emitter<'_>, step: &Step, function: Function, offset: u64) {
         for (index, operand) in step.operands.iter().enumerate() {
             let address = match operand {
@@ -151,8 +271,8 @@ impl Entry {
         let base = match address.base {
             Base::Arena => e.param(1),
             Base::Weights => e.param(2),
-            Base::Input(index) => self.buffer(e, address.base, 3, index),
-            Base::Output(index) => self.buffer(e, address.base, 4, index),
+            Base::Input(index) => self.buffer(e, 3, index),
+            Base::Output(index) => self.buffer(e, 4, index),
         };
         match address.offset {
             0 => base,
@@ -161,10 +281,8 @@ impl Entry {
     }
 
     /// The caller's buffer `index` of the table that is parameter `param`.
-    fn buffer(&mut self, e: &mut Emitter<'_>, base: Base, param: usize, index: usize) -> Value {
-        *self.bases.entry(base).or_insert_with(|| {
-            let buffers = e.param(param);
-            e.ins.ins().load(types::I64, PLAIN, buffers, 8 * index as i32)
-        })
+    fn buffer(&self, e: &mut Emitter<'_>, param: usize, index: usize) -> Value {
+        let buffers = e.param(param);
+        e.ins.ins().load(types::I64, PLAIN, buffers, 8 * index as i32)
     }
 }

@@ -8,7 +8,7 @@
 //! 2. Contractions, pools and copies are calls of `kernels`. Pointwise groups and reductions are generated loops with the kernels' interface; steps of
 //!    one form share one function, whatever their sizes.
 //! 3. Constants are evaluated by the interpreter and packed for their kernels, once, into one buffer.
-//! 4. The entry makes the calls one after the other, each on all threads. It refers to kernels and descriptors by symbol, never by
+//! 4. The entry makes the calls one after the other, each on all threads, and goes where branches and loops say. It refers to kernels and descriptors by symbol, never by
 //!    address.
 //!
 //! ```
@@ -37,6 +37,7 @@ mod cranelift;
 mod dead;
 mod elem;
 mod entry;
+mod flow;
 mod functions;
 mod group;
 mod lower;

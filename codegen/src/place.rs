@@ -8,7 +8,7 @@ use ir::alias::{AliasSets, ties};
 use ir::body::OpRef;
 use ir::size::{storage_bits, tensor_bytes};
 use ir::weights::WeightSet;
-use ir::{Attr, AttrData, Block, Body, Context, Diagnostic, Op, Traits, Value};
+use ir::{Attr, AttrData, Block, Body, Context, Diagnostic, Op, Traits, Value, flow};
 
 /// The start of some memory that compiled code is handed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -59,28 +59,20 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    /// Reads the places of all values of `block` that are no weights.
+    /// Reads the places of all values that are no weights.
     ///
     /// # Errors
     /// For each operation whose places are missing, malformed, too small or outside their pool.
     pub(crate) fn read(
         ctx: &Context,
         body: &Body,
-        block: Block,
         weights: &WeightSet,
+        aliases: &AliasSets,
     ) -> Result<Places, Vec<Diagnostic>> {
-        let mut reader = Reader::new(ctx, body, block);
-        for op in body.ops(block) {
-            let op_ref = body.at(ctx, op);
-            if weights.is_weight_op(body, op) || op_ref.has(Traits::TERMINATOR) {
-                continue;
-            }
-            if let Err(fault) = reader.read(op_ref) {
-                let message = format!("`mem.place` of `{}` {fault}", op_ref.name());
-                let help = "run the pass `plan` on the function first";
-                reader.faults.push(Diagnostic::error(body.location(op), message).with_help(help));
-            }
-        }
+        let mut reader = Reader::new(ctx, body, aliases);
+        reader.root_args();
+        flow::walk(ctx, body, |op| reader.region_args(op));
+        flow::walk(ctx, body, |op| reader.op(op, weights));
         if reader.faults.is_empty() { Ok(reader.places) } else { Err(reader.faults) }
     }
 
@@ -97,7 +89,8 @@ impl Places {
 
 struct Reader<'a> {
     ctx: &'a Context,
-    aliases: AliasSets,
+    body: &'a Body,
+    aliases: &'a AliasSets,
     /// Bytes of each output.
     outputs: Vec<u64>,
     /// Bytes of each input that the caller donated.
@@ -107,21 +100,90 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn new(ctx: &'a Context, body: &'a Body, block: Block) -> Reader<'a> {
+    fn new(ctx: &'a Context, body: &'a Body, aliases: &'a AliasSets) -> Reader<'a> {
         let arena = body.own_attr(ctx, ctx.ident("optc.arena")).and_then(|attr| ctx.int_value(attr));
+        let args = body.entry(body.root()).map_or(&[][..], |block| body.args(block));
         let mut places = Places {
             values: SecondaryMap::new(),
             scratch: SecondaryMap::new(),
             arena_bytes: arena.and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or(0),
-            overwritten: vec![false; body.args(block).len()],
+            overwritten: vec![false; args.len()],
         };
-        for (index, arg) in body.args(block).iter().enumerate() {
+        for (index, arg) in args.iter().enumerate() {
             places.values[*arg] = Some(Address { base: Base::Input(index), offset: 0 });
         }
-        let returned = body.last_op(block).into_iter().flat_map(|op| body.operands(op).collect::<Vec<_>>());
+        let ends = body.blocks(body.root()).iter().filter_map(|block| body.last_op(*block));
+        let end = ends.into_iter().find(|op| body.at(ctx, *op).has(Traits::RETURN));
+        let returned = end.into_iter().flat_map(|op| body.operands(op).collect::<Vec<_>>());
         let outputs = returned.map(|value| tensor_bytes(ctx, body.ty(value)).unwrap_or(0)).collect();
-        let donated = donated_bytes(ctx, body, block);
-        Reader { ctx, aliases: AliasSets::of(ctx, body), outputs, donated, places, faults: Vec::new() }
+        let donated = donated_bytes(ctx, body, args);
+        Reader { ctx, body, aliases, outputs, donated, places, faults: Vec::new() }
+    }
+
+    /// Reads the places of the arguments of all blocks but the first.
+    fn root_args(&mut self) {
+        let lists = self.body.own_attr(self.ctx, self.ctx.ident("mem.args"));
+        let blocks = self.body.blocks(self.body.root());
+        for (index, block) in blocks.iter().enumerate().skip(1) {
+            let read = self.args(*block, lists, index);
+            if let (Err(fault), Some(op)) = (read, self.body.first_op(*block)) {
+                self.fault(op, "`mem.args` of the function", &fault);
+            }
+        }
+    }
+
+    /// Reads the places of the arguments of the regions of an `if` or a loop.
+    fn region_args(&mut self, op: Op) {
+        let op_ref = self.body.at(self.ctx, op);
+        if !op_ref.is_structured() {
+            return;
+        }
+        let blocks = self.body.regions(op).iter().flat_map(|region| self.body.blocks(*region));
+        for (index, block) in blocks.enumerate() {
+            if let Err(fault) = self.args(*block, op_ref.attr("mem.args"), index) {
+                self.fault(op, &format!("`mem.args` of `{}`", op_ref.name()), &fault);
+            }
+        }
+    }
+
+    fn args(&mut self, block: Block, lists: Option<Attr>, index: usize) -> Result<(), String> {
+        let list = lists.and_then(|lists| self.ctx.array_value(lists)?.get(index).copied());
+        let list = list.and_then(|list| self.ctx.array_value(list)).unwrap_or(&[]);
+        for (number, arg) in self.body.args(block).iter().enumerate() {
+            let place = list.get(number).map(|entry| self.place(*entry)).transpose()?.flatten();
+            let needed = tensor_bytes(self.ctx, self.body.ty(*arg)).ok_or("is of an unknown size")?;
+            let place = place.filter(|place| place.bytes >= needed);
+            let place = place.ok_or(format!("lacks argument {number} of block {index}"))?;
+            self.note_overwritten(place.address)?;
+            self.places.values[*arg] = Some(place.address);
+        }
+        Ok(())
+    }
+
+    fn op(&mut self, op: Op, weights: &WeightSet) {
+        let op_ref = self.body.at(self.ctx, op);
+        let has_place = op_ref.attr("mem.place").is_some();
+        if weights.is_weight_op(self.body, op) || (op_ref.has(Traits::TERMINATOR) && !has_place) {
+            return;
+        }
+        if let Err(fault) = self.read(op_ref) {
+            self.fault(op, &format!("`mem.place` of `{}`", op_ref.name()), &fault);
+        }
+    }
+
+    fn fault(&mut self, op: Op, what: &str, fault: &str) {
+        let help = "run the pass `plan` on the function first";
+        let message = format!("{what} {fault}");
+        self.faults.push(Diagnostic::error(self.body.location(op), message).with_help(help));
+    }
+
+    /// Something is written at an address: an input must be donated for it.
+    fn note_overwritten(&mut self, address: Address) -> Result<(), String> {
+        if let Base::Input(input) = address.base {
+            self.donated[input].ok_or(format!("overwrites input {input}, which is not donated"))?;
+            self.places.overwritten[input] = true;
+        }
+        Ok(())
     }
 
     fn read(&mut self, op: OpRef<'_>) -> Result<(), String> {
@@ -171,9 +233,8 @@ impl<'a> Reader<'a> {
         if !address.offset.is_multiple_of(elem.div_ceil(8)) {
             return Err(format!("puts result {index} at {}, at no multiple of its element", address.offset));
         }
-        if let (Base::Input(input), true) = (address.base, tied || root == result) {
-            self.donated[input].ok_or(format!("overwrites input {input}, which is not donated"))?;
-            self.places.overwritten[input] = true;
+        if tied || root == result {
+            self.note_overwritten(address)?;
         }
         self.places.values[result] = Some(address);
         Ok(())
@@ -236,10 +297,10 @@ impl<'a> Reader<'a> {
 const SCRATCH_ALIGN: u64 = 64;
 
 /// For each argument, its bytes if it is marked `optc.donated`.
-fn donated_bytes(ctx: &Context, body: &Body, block: Block) -> Vec<Option<u64>> {
+fn donated_bytes(ctx: &Context, body: &Body, args: &[Value]) -> Vec<Option<u64>> {
     let attrs = body.own_attr(ctx, ctx.ident("arg_attrs")).and_then(|attrs| ctx.array_value(attrs));
     let donated = ctx.ident("optc.donated");
-    let args = body.args(block).iter().enumerate();
+    let args = args.iter().enumerate();
     args.map(|(index, arg)| {
         let dict = attrs.and_then(|attrs| attrs.get(index))?;
         ctx.dict_get(*dict, donated)?;

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use ir::alias::AliasSets;
 use ir::body::OpRef;
-use ir::size::tensor_bytes;
+use ir::flow::{Act, FlowGraph};
+use ir::size::{static_extents, tensor_bytes};
 use ir::weights::WeightSet;
 use ir::{
-    Block, Body, Context, Diagnostic, FloatKind, Location, Module, Op, Signedness, Traits, Type, TypeData,
+    Block, Body, Context, Diagnostic, FloatKind, Kind, Location, Module, Op, Signedness, Traits, Type, TypeData,
     Value,
 };
 use kernels::Isa;
@@ -17,6 +18,7 @@ use runtime::{ElementKind, Program, ProgramParts, TensorDesc, Weights};
 use crate::cranelift::Jit;
 use crate::dead::dead_bytes;
 use crate::entry::{self, Step};
+use crate::flow::{Instr, Lowering, Segment, segments};
 use crate::functions;
 use crate::lower::{Call, Code, Lowered, Machine, Pointer, lower};
 use crate::place::{Address, Places};
@@ -63,11 +65,11 @@ pub fn compile(module: &Module, function: &str, options: &Options) -> Result<Pro
         return Err(unknown(format!("this machine has no {:?}", options.isa)));
     }
     let mut compiler = Compiler::new(ctx, body, block, *options)?;
-    let steps = compiler.steps()?;
+    let segments = compiler.segments()?;
     let (inputs, outputs) = (compiler.inputs()?, compiler.outputs()?);
     let weights = compiler.table.build(ctx, body, &compiler.weights)?;
-    let mut jit = Jit::new(&symbols(&steps, options.isa)).map_err(unknown)?;
-    let entry = entry::emit(&mut jit, &steps);
+    let mut jit = Jit::new(&symbols(&segments, options.isa)).map_err(unknown)?;
+    let entry = entry::emit(&mut jit, &segments);
     Ok(Program::new(ProgramParts {
         code: jit.finish(entry),
         weights: Arc::new(Weights::buffer(weights)),
@@ -75,16 +77,16 @@ pub fn compile(module: &Module, function: &str, options: &Options) -> Result<Pro
         threads: options.threads,
         inputs,
         outputs,
-        faults: Vec::new(),
+        faults: compiler.asserts,
     }))
 }
 
 /// All symbols that the steps may refer to.
-fn symbols(steps: &[Step], isa: Isa) -> BTreeMap<String, *const u8> {
+fn symbols(segments: &[Segment], isa: Isa) -> BTreeMap<String, *const u8> {
     let mut symbols: BTreeMap<String, *const u8> = BTreeMap::new();
     symbols.extend(runtime::symbols().map(|(name, address)| (name.to_owned(), address)));
     symbols.extend(functions::symbols(isa).into_iter().map(|(name, address)| (name.to_owned(), address)));
-    for step in steps {
+    for step in entry::calls(segments) {
         if let Code::Kernel { symbol, entry } = &step.code {
             symbols.insert(symbol.clone(), *entry as *const u8);
         }
@@ -92,7 +94,7 @@ fn symbols(steps: &[Step], isa: Isa) -> BTreeMap<String, *const u8> {
     symbols
 }
 
-/// A function on its way to steps.
+/// A function on its way to segments.
 struct Compiler<'a> {
     ctx: &'a Context,
     body: &'a Body,
@@ -102,6 +104,10 @@ struct Compiler<'a> {
     aliases: AliasSets,
     places: Places,
     table: WeightTable,
+    /// Bytes that die with each operation, where they are to be poisoned.
+    dead: HashMap<Op, Vec<(Address, u64)>>,
+    /// What each `assert` says, by its status.
+    asserts: Vec<String>,
 }
 
 impl<'a> Compiler<'a> {
@@ -112,43 +118,31 @@ impl<'a> Compiler<'a> {
         options: Options,
     ) -> Result<Self, Vec<Diagnostic>> {
         let weights = WeightSet::of(ctx, body);
-        let places = Places::read(ctx, body, block, &weights)?;
         let aliases = AliasSets::of(ctx, body);
-        Ok(Compiler { ctx, body, block, options, weights, aliases, places, table: WeightTable::default() })
+        let places = Places::read(ctx, body, &weights, &aliases)?;
+        let (table, dead, asserts) = (WeightTable::default(), HashMap::new(), Vec::new());
+        Ok(Compiler { ctx, body, block, options, weights, aliases, places, table, dead, asserts })
     }
 
-    /// The calls of all operations, in text order.
-    fn steps(&mut self) -> Result<Vec<Step>, Vec<Diagnostic>> {
-        let (mut steps, mut faults) = (Vec::new(), Vec::new());
-        let machine = Machine { isa: self.options.isa, threads: self.options.threads };
-        let mut dead = match self.options.dead {
-            DeadMemory::Kept => HashMap::new(),
-            DeadMemory::Poisoned => dead_bytes(self.body, self.block, &self.aliases, &self.places),
-        };
-        for op in self.body.ops(self.block) {
-            let op_ref = self.body.at(self.ctx, op);
-            if op_ref.has(Traits::TERMINATOR) {
-                faults.extend(self.check_returned(op));
-            } else if self.runs(op) {
-                let lowered = lower(op_ref, &machine).map_err(|refusal| refusal.at(op_ref));
-                match lowered.and_then(|lowered| self.place(op_ref, lowered)) {
-                    Ok(mut calls) => {
-                        if let Some(last) = calls.last_mut() {
-                            last.dead = dead.remove(&op).unwrap_or_default();
-                        }
-                        steps.append(&mut calls);
-                    }
-                    Err(fault) => faults.push(fault),
-                }
+    /// All calls, and the ways between them.
+    fn segments(&mut self) -> Result<Vec<Segment>, Vec<Diagnostic>> {
+        let (ctx, body) = (self.ctx, self.body);
+        let graph = FlowGraph::of(ctx, body, &self.weights);
+        let aliases = AliasSets::of(ctx, body);
+        if self.options.dead == DeadMemory::Poisoned {
+            self.dead = dead_bytes(ctx, body, &graph, &self.weights, &aliases, &self.places);
+        }
+        let returns = graph.events().filter(|(_, event)| event.act == Act::Return);
+        let mut faults: Vec<Diagnostic> =
+            returns.flat_map(|(_, event)| self.check_returned(event.op)).collect();
+        match segments(ctx, body, &graph, &aliases, self) {
+            Ok(segments) if faults.is_empty() => Ok(segments),
+            Ok(_) => Err(faults),
+            Err(more) => {
+                faults.extend(more);
+                Err(faults)
             }
         }
-        if faults.is_empty() { Ok(steps) } else { Err(faults) }
-    }
-
-    /// Whether an operation does something at run time: it is no weight, and no view of bytes that are there.
-    fn runs(&self, op: Op) -> bool {
-        let is_view = ir::alias::view_offset_bytes(self.body.at(self.ctx, op)).is_some();
-        !is_view && !self.weights.is_weight_op(self.body, op)
     }
 
     /// The steps of an operation, with addresses for operands.
@@ -189,16 +183,6 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    fn address(&mut self, value: Value) -> Address {
-        match self.places.of(value) {
-            Some(address) => address,
-            None => {
-                let bytes = self.aliases.size_bytes(value).expect("weights are of known sizes");
-                self.table.plain(value, bytes)
-            }
-        }
-    }
-
     /// Faults of returned values that are not where the caller expects them.
     fn check_returned(&self, op: Op) -> Vec<Diagnostic> {
         let mut faults = Vec::new();
@@ -222,7 +206,8 @@ impl<'a> Compiler<'a> {
     }
 
     fn outputs(&self) -> Result<Vec<TensorDesc>, Vec<Diagnostic>> {
-        let last = self.body.last_op(self.block).filter(|op| self.body.at(self.ctx, *op).has(Traits::RETURN));
+        let mut ends = self.body.blocks(self.body.root()).iter().filter_map(|block| self.body.last_op(*block));
+        let last = ends.find(|op| self.body.at(self.ctx, *op).has(Traits::RETURN));
         let returned: Vec<Value> = last.map_or(vec![], |op| self.body.operands(op).collect());
         self.descs("result", "res_attrs", &returned)
     }
@@ -247,9 +232,50 @@ impl<'a> Compiler<'a> {
     }
 
     fn desc(&self, name: String, ty: Type) -> Option<TensorDesc> {
-        let shape = self.ctx.static_shape(ty)?;
+        let shape = static_extents(self.ctx, ty)?;
         let bytes = usize::try_from(tensor_bytes(self.ctx, ty)?).ok()?;
         Some(TensorDesc::new(name, element_kind(self.ctx.type_data(self.ctx.elem(ty)))?, shape, bytes))
+    }
+}
+
+impl Lowering for Compiler<'_> {
+    fn run(&mut self, op: Op) -> Result<Vec<Instr>, Diagnostic> {
+        let op_ref = self.body.at(self.ctx, op);
+        if let Kind::Kernel("assert") = op_ref.kind() {
+            self.asserts.push(op_ref.text("msg").unwrap_or("an assertion does not hold").to_owned());
+            return Ok(vec![Instr::Assert(self.address(op_ref.operand(0)), self.asserts.len() as u32)]);
+        }
+        let machine = Machine { isa: self.options.isa, threads: self.options.threads };
+        let lowered = lower(op_ref, &machine).map_err(|refusal| refusal.at(op_ref))?;
+        let mut calls = self.place(op_ref, lowered)?;
+        if let Some(last) = calls.last_mut() {
+            last.dead = self.dead.remove(&op).unwrap_or_default();
+        }
+        Ok(calls.into_iter().map(Instr::Call).collect())
+    }
+
+    fn address(&mut self, value: Value) -> Address {
+        match self.places.of(value) {
+            Some(address) => address,
+            None => {
+                let bytes = self.aliases.size_bytes(value).expect("weights are of known sizes");
+                self.table.plain(value, bytes)
+            }
+        }
+    }
+
+    fn copy(&self, from: Address, to: Address, bytes: u64) -> Instr {
+        let elem = if bytes.is_multiple_of(4) { 4 } else { 1 };
+        let sizes = [(bytes / elem) as usize];
+        let (isa, threads) = (self.options.isa, self.options.threads);
+        let kernel = kernels::Copy::new(&sizes, &[1], &[1], elem as usize, isa, threads);
+        let Call { code, descriptor, parts, .. } = Call::kernel("copy", &kernel, isa, Vec::new());
+        let operands = vec![Some(to), Some(from)];
+        Instr::Call(Step { code, descriptor, parts, operands, scratch: None, dead: Vec::new() })
+    }
+
+    fn scratch(&self, op: Op) -> Option<(Address, u64)> {
+        self.places.scratch(op).map(|place| (place.address, place.bytes))
     }
 }
 

@@ -243,17 +243,15 @@ pub fn runs(ctx: &Context, body: &Body, op: Op, weights: &WeightSet) -> bool {
     !weights.is_weight_op(body, op) && (view_offset_bytes(op_ref).is_none() || !ties(op_ref).is_empty())
 }
 
-/// Calls `visit` for each operation that control can come to in a body, and for those of its other blocks behind them: definitions
-/// before uses, and an `if` or a loop behind what is in it.
+/// Calls `visit` for each operation that control can come to in a body: definitions before uses, and an `if` or a loop behind
+/// what is in it.
 pub fn walk(ctx: &Context, body: &Body, mut visit: impl FnMut(Op)) {
     let root = body.root();
-    if body.blocks(root).len() < 2 {
-        return body.blocks(root).iter().for_each(|block| walk_block(ctx, body, *block, &mut visit));
+    if let [block] = body.blocks(root) {
+        return walk_block(ctx, body, *block, &mut visit);
     }
     let dominators = Dominators::of(body, root);
-    let is_lost = |block: &&Block| !dominators.is_reachable(**block);
-    let blocks = dominators.reachable().iter().chain(body.blocks(root).iter().filter(is_lost));
-    blocks.for_each(|block| walk_block(ctx, body, *block, &mut visit));
+    dominators.reachable().iter().for_each(|block| walk_block(ctx, body, *block, &mut visit));
 }
 
 fn walk_block(ctx: &Context, body: &Body, block: Block, visit: &mut impl FnMut(Op)) {

@@ -42,3 +42,11 @@ pub fn tensor_bytes(ctx: &Context, ty: Type) -> Option<u64> {
         _ => storage_bytes(ctx, ty, 1),
     }
 }
+
+/// The sizes of a tensor, if all are known; a number by itself has none, like a tensor of rank 0.
+pub fn static_extents(ctx: &Context, ty: Type) -> Option<Vec<u64>> {
+    match ctx.type_data(ty) {
+        TypeData::Integer { .. } | TypeData::Float(_) | TypeData::Index => Some(Vec::new()),
+        _ => ctx.static_shape(ty),
+    }
+}

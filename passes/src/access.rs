@@ -1,6 +1,7 @@
 //! In which order an operation reads an operand while it writes a result, as its row and the target declare it.
 
 use ir::opdef::Access;
+use ir::size::static_extents;
 use ir::{Body, Context, Kind, Op, Target};
 
 /// How `result` of `op` may overwrite `operand`.
@@ -56,7 +57,7 @@ fn is_read_once(body: &Body, group: Op, operand: usize) -> bool {
 
 fn same_index(ctx: &Context, body: &Body, op: Op, result: usize, operand: usize) -> Access {
     let (from, to) = (body.ty(body.operand(op, operand)), body.ty(body.result(op, result)));
-    let shapes = (ctx.static_shape(from), ctx.static_shape(to));
+    let shapes = (static_extents(ctx, from), static_extents(ctx, to));
     let bytes = |ty| ir::size::tensor_bytes(ctx, ty);
     match shapes {
         (Some(from_shape), Some(to_shape)) if from_shape == to_shape && bytes(from) == bytes(to) => {

@@ -15,6 +15,7 @@ use std::collections::HashMap;
 
 use ir::body::OpRef;
 use ir::opdef::{Access, Strided, View};
+use ir::size::static_extents;
 use ir::{Kind, Traits, Value};
 
 use self::expr::{Expr, ExprBuilder, Node, NodeOp};
@@ -234,7 +235,7 @@ pub(crate) fn call(
 }
 
 pub(crate) fn known_shape(op: OpRef<'_>, value: Value) -> Result<Vec<u64>, Refusal> {
-    let shape = op.ctx.static_shape(op.body.ty(value));
+    let shape = static_extents(op.ctx, op.body.ty(value));
     shape.ok_or_else(|| Refusal::new("a size is not known"))
 }
 
