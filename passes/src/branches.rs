@@ -58,8 +58,8 @@ pub fn owns_its_args(ctx: &Context, body: &Body, block: Block, ways: &Ways) -> b
     !is_entry && into.all(|(op, _)| branch(ctx, body, *op).is_some())
 }
 
-/// Removes arguments of a block, which nobody reads, and what the branches to it hand over for them. `indices` rise.
-pub fn remove_args(ctx: &Context, body: &mut Body, block: Block, ways: &Ways, indices: &[usize]) {
+/// Makes the branches to a block hand over nothing for these arguments. `indices` rise; the arguments are still there.
+pub fn stop_handing(ctx: &Context, body: &mut Body, block: Block, ways: &Ways, indices: &[usize]) {
     for &(op, number) in ways.get(&block).into_iter().flatten() {
         let mut targets = targets(body, op);
         let mut index = 0;
@@ -69,7 +69,6 @@ pub fn remove_args(ctx: &Context, body: &mut Body, block: Block, ways: &Ways, in
         });
         retarget(ctx, body, op, &targets);
     }
-    indices.iter().rev().for_each(|index| body.remove_arg(block, *index));
 }
 
 /// Makes a branch go to these blocks with these arguments, as many as it has successors.

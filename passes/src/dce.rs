@@ -62,8 +62,12 @@ pub fn remove_dead(ctx: &Context, body: &mut Body) -> u64 {
         body.regions(*op).to_vec().into_iter().for_each(|region| body.erase_blocks(region));
         body.set_operands(*op, &[]);
     }
-    for (block, indices) in dead_args {
-        branches::remove_args(ctx, body, block, &ways, &indices);
+    // Dead arguments may be handed to each other: all hand-overs go before the first argument does.
+    for (block, indices) in &dead_args {
+        branches::stop_handing(ctx, body, *block, &ways, indices);
+    }
+    for (block, indices) in &dead_args {
+        indices.iter().rev().for_each(|index| body.remove_arg(*block, *index));
     }
     dead.iter().for_each(|op| body.erase(*op));
     dead.len() as u64
