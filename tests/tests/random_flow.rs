@@ -125,7 +125,7 @@ impl Writer {
         let typed: Vec<String> = args.iter().map(|arg| format!("{arg}: {TENSOR}")).collect();
         self.line(&format!("{name}:{count} = \"scf.for\"(%zero, {upper}, %one, {initial}) ({{"));
         self.line(&format!("^bb0({counter}: index, {}):", typed.join(", ")));
-        self.line(&format!("{truth} = nn.lt {counter}, %one : (index, index) -> i1"));
+        self.line(&format!("{truth} = arith.cmpi slt, {counter}, %one : index"));
         let (tensors, truths) = (self.tensors.len(), self.truths.len());
         self.tensors.extend(args);
         self.truths.push(truth);
@@ -151,14 +151,14 @@ impl Writer {
         let tensors = self.tensors.len();
         self.tensors.extend_from_slice(&args[..count]);
         let given = self.region(depth, count).join(", ");
-        self.line(&format!("{truth} = nn.lt {before}, %limit : (f32, f32) -> i1"));
+        self.line(&format!("{truth} = arith.cmpf olt, {before}, %limit : f32"));
         self.line(&format!("\"scf.condition\"({truth}, {given}, {before}) : (i1, {types}, f32) -> ()"));
         self.tensors.truncate(tensors);
         self.line("}, {");
         self.line(&format!("^bb0({}, {after}: f32):", typed(&args[count..])));
         self.tensors.extend_from_slice(&args[count..]);
         let given = self.region(depth, count).join(", ");
-        self.line(&format!("{next} = nn.add {after}, %f1 : f32"));
+        self.line(&format!("{next} = arith.addf {after}, %f1 : f32"));
         self.line(&format!("\"scf.yield\"({given}, {next}) : ({types}, f32) -> ()"));
         self.tensors.truncate(tensors);
         self.line(&format!("}}) : ({types}, f32) -> ({types}, f32)"));
@@ -175,7 +175,7 @@ impl Writer {
         self.line(&format!("^head({a}: {TENSOR}, {b}: {TENSOR}, {number}: f32):"));
         self.tensors.extend([a.clone(), b.clone()]);
         self.unary();
-        self.line(&format!("{truth} = nn.lt {number}, %limit : (f32, f32) -> i1"));
+        self.line(&format!("{truth} = arith.cmpf olt, {number}, %limit : f32"));
         let out = self.tensor();
         self.line(&format!(
             "\"cf.cond_br\"({truth}, {out})[^body, ^exit] <{{operandSegmentSizes = array<i32: 1, 0, 1>}}> : (i1, {TENSOR}) -> ()"
@@ -190,7 +190,7 @@ impl Writer {
         self.line(&format!("^join({chosen}: {TENSOR}):"));
         self.tensors.push(chosen);
         self.statement(1);
-        self.line(&format!("{next} = nn.add {number}, %f1 : f32"));
+        self.line(&format!("{next} = arith.addf {number}, %f1 : f32"));
         let given = self.tensors(2).join(", ");
         self.line(&format!("\"cf.br\"({given}, {next})[^head] : ({TENSOR}, {TENSOR}, f32) -> ()"));
         self.tensors.truncate(visible);
@@ -214,10 +214,8 @@ fn function(seed: u64) -> String {
     };
     let rows = (0..8).map(row).collect::<Vec<_>>().join(", ");
     writer.line(&format!("%w = nn.constant dense<[{rows}]> : tensor<8x8xf32>"));
-    for (name, value, ty) in
-        [("zero", "0", "index"), ("one", "1", "index"), ("f0", "0.0", "f32"), ("f1", "1.0", "f32")]
-    {
-        writer.line(&format!("%{name} = \"nn.constant\"() <{{value = {value} : {ty}}}> : () -> {ty}"));
+    for (name, value) in [("zero", "0 : index"), ("one", "1 : index"), ("f0", "0.0 : f32"), ("f1", "1.0 : f32")] {
+        writer.line(&format!("%{name} = arith.constant {value}"));
     }
     for round in 0..3 + seed % 3 {
         writer.statement(2);

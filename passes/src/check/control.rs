@@ -44,7 +44,7 @@ impl Judge<'_> {
         let body = self.body;
         let Some(end) = body.last_op(block) else { return Vec::new() };
         if !body.successors(end).is_empty() && body.operand_count(end) > 0 {
-            self.find(end, 0);
+            self.need(end, 0);
         }
         let before = self.memory.clone();
         let mut ways = Vec::new();
@@ -68,9 +68,7 @@ impl Judge<'_> {
             Ok((homes, _)) => body.results(op).zip(homes).for_each(|(result, home)| self.homes[result] = Some(home)),
             Err(message) => return self.fault(op, message),
         }
-        (0..body.operand_count(op)).for_each(|index| {
-            self.find(op, index);
-        });
+        (0..body.operand_count(op)).for_each(|index| self.need(op, index));
         match body.at(ctx, op).kind() {
             Kind::Region(Flow::For) => self.count(op),
             Kind::Region(Flow::While) => self.repeat(op),
@@ -119,9 +117,7 @@ impl Judge<'_> {
         self.ops(block);
         let end = self.body.last_op(block);
         if let Some(end) = end.filter(|end| self.body.at(self.ctx, *end).has(Traits::TERMINATOR)) {
-            (0..first).for_each(|index| {
-                self.find(end, index);
-            });
+            (0..first).for_each(|index| self.need(end, index));
             self.hand(end, first, targets);
         }
     }
@@ -178,6 +174,13 @@ impl Judge<'_> {
                 self.fault(op, format!("the bytes of result {index} are overwritten before the loop is left"));
             }
             self.memory.write(&to, Some(result));
+        }
+    }
+
+    /// Operand `index` is read: unless it is a weight, its bytes must be there.
+    fn need(&mut self, op: Op, index: usize) {
+        if !self.weights.contains(self.body.operand(op, index)) {
+            self.find(op, index);
         }
     }
 
