@@ -10,6 +10,20 @@ pub fn entry(body: &Body) -> Option<Block> {
     body.entry(body.root())
 }
 
+/// The blocks whose operations run one by one: those of a function, and of the branches and loops in them.
+pub fn blocks(ctx: &Context, body: &Body) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    let mut open: Vec<Block> = body.blocks(body.root()).iter().rev().copied().collect();
+    while let Some(block) = open.pop() {
+        blocks.push(block);
+        let inside = body.ops(block).filter(|op| body.at(ctx, *op).is_structured());
+        let regions = inside.flat_map(|op| body.regions(op));
+        let inner: Vec<Block> = regions.flat_map(|region| body.blocks(*region)).copied().collect();
+        open.extend(inner.into_iter().rev());
+    }
+    blocks
+}
+
 /// The arguments whose bytes stay the caller's: those without `optc.donated` among their attributes.
 pub fn kept_inputs(ctx: &Context, body: &Body) -> SecondaryMap<Value, bool> {
     let attrs = body.own_attr(ctx, ctx.ident("arg_attrs")).and_then(|attrs| ctx.array_value(attrs));

@@ -12,7 +12,7 @@
 //! contraction takes what its kernel can do behind it (the target says what): a bias, a residual and an activation; then, of
 //! what is left, what it can do before it: a prologue. Contractions choose in reverse text order, so that of two that are added the later one gets
 //! the sum, and stays where it is. Then elementwise operations of one shape, each read only by the next, form groups.
-//! A group stands where its last operation stood. Each operation is looked at a bounded number of times.
+//! Blocks are looked at one by one, those in the regions of branches and loops too. A group stands where its last operation stood. Each operation is looked at a bounded number of times.
 
 use ir::opdef::Traits;
 use ir::scalar::{Binary, Scalar};
@@ -21,12 +21,13 @@ use ir::weights::WeightSet;
 use ir::{Block, Body, Builder, Context, Kind, Op, OpSpec, Target, Type, Value};
 use std::collections::BTreeMap;
 
-use crate::edit::{copy_to, entry};
+use crate::edit::{blocks, copy_to};
 
 /// Groups the operations of a function; a group has at most `max_ops` of them. Returns how many groups were made.
 pub fn fuse(ctx: &Context, target: &dyn Target, body: &mut Body, max_ops: usize) -> usize {
-    let Some(block) = entry(body) else { return 0 };
-    let groups = Chooser::new(ctx, target, body, block, max_ops).choose();
+    let mut chooser = Chooser::new(ctx, target, body, max_ops);
+    let groups: Vec<Group> =
+        blocks(ctx, body).into_iter().flat_map(|block| chooser.choose(block)).collect();
     groups.iter().for_each(|group| outline(ctx, body, group));
     groups.len()
 }
@@ -44,7 +45,9 @@ struct Chooser<'a> {
     body: &'a Body,
     weights: WeightSet,
     max_ops: usize,
-    /// The steps of the function: its operations that are not weights, in text order.
+    /// The block that is looked at.
+    block: Option<Block>,
+    /// Its operations that are not weights, in text order.
     steps: Vec<Op>,
     /// Which group an operation belongs to.
     group_of: BTreeMap<Op, usize>,
@@ -61,14 +64,17 @@ enum Stage {
 }
 
 impl<'a> Chooser<'a> {
-    fn new(ctx: &'a Context, target: &'a dyn Target, body: &'a Body, block: Block, max_ops: usize) -> Self {
+    fn new(ctx: &'a Context, target: &'a dyn Target, body: &'a Body, max_ops: usize) -> Self {
         let weights = WeightSet::of(ctx, body);
-        let steps = body.ops(block).filter(|op| !weights.is_weight_op(body, *op)).collect();
-        Chooser { ctx, target, body, weights, max_ops, steps, group_of: BTreeMap::new(), groups: Vec::new() }
+        let (steps, group_of, groups) = (Vec::new(), BTreeMap::new(), Vec::new());
+        Chooser { ctx, target, body, weights, max_ops, block: None, steps, group_of, groups }
     }
 
-    /// All groups of more than one operation, in the text order of their results.
-    fn choose(mut self) -> Vec<Group> {
+    /// All groups of more than one operation of a block, in the text order of their results.
+    fn choose(&mut self, block: Block) -> Vec<Group> {
+        self.block = Some(block);
+        self.group_of.clear();
+        self.steps = self.body.ops(block).filter(|op| !self.weights.is_weight_op(self.body, *op)).collect();
         for op in self.steps.clone().into_iter().rev() {
             if let Kind::Contract(_) = self.body.at(self.ctx, op).kind() {
                 self.grow_epilogue(op);
@@ -83,7 +89,7 @@ impl<'a> Chooser<'a> {
             }
         }
         let position: BTreeMap<Op, usize> = self.steps.iter().enumerate().map(|(at, op)| (*op, at)).collect();
-        let mut groups = self.groups;
+        let mut groups = std::mem::take(&mut self.groups);
         groups.retain(|group| group.ops.len() > 1);
         for group in &mut groups {
             group.ops.sort_by_key(|op| position[op]);
@@ -93,7 +99,9 @@ impl<'a> Chooser<'a> {
     }
 
     fn is_free_elementwise(&self, op: Op) -> bool {
-        matches!(self.body.at(self.ctx, op).kind(), Kind::Elementwise(_)) && !self.group_of.contains_key(&op)
+        self.body.block_of(op) == self.block
+            && matches!(self.body.at(self.ctx, op).kind(), Kind::Elementwise(_))
+            && !self.group_of.contains_key(&op)
     }
 
     fn add_group(&mut self, ops: Vec<Op>, root: Op) {

@@ -20,7 +20,7 @@ use ir::{
 };
 
 use crate::dce::remove_dead;
-use crate::edit::{entry, permutation, rebuild, reshape};
+use crate::edit::{blocks, permutation, rebuild, reshape};
 
 /// Axis `i` of an NHWC image is axis `TO_NHWC[i]` of the NCHW one.
 const TO_NHWC: [usize; 4] = [0, 2, 3, 1];
@@ -30,8 +30,7 @@ const TO_NHWC: [usize; 4] = [0, 2, 3, 1];
 /// # Errors
 /// If an operation can't be rebuilt in another layout, which means that its row declares a wrong fact.
 pub fn layout(ctx: &Context, target: &dyn Target, body: &mut Body) -> Result<(), Vec<Diagnostic>> {
-    let Some(block) = entry(body) else { return Ok(()) };
-    let ops: Vec<Op> = body.ops(block).collect();
+    let ops: Vec<Op> = blocks(ctx, body).into_iter().flat_map(|block| body.ops(block)).collect();
     let mut pass = Layout { ctx, target, weights: WeightSet::of(ctx, body), body };
     let mut faults = Vec::new();
     for op in ops {

@@ -287,5 +287,5 @@ fn check(seed: u64) {
 
 #[test]
 fn passes_and_machine_code_keep_the_meaning_of_branches_and_loops() {
-    (0..60).for_each(check);
+    (0..1500).for_each(check);
 }
