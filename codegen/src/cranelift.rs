@@ -14,8 +14,8 @@ use runtime::JitCode;
 
 pub(crate) use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 pub(crate) use cranelift_codegen::ir::{
-    AbiParam, Block, BlockArg, Endianness, FuncRef, Inst, InstBuilder, MemFlagsData, Signature, StackSlotData,
-    StackSlotKind, Type as Clif, Value, types,
+    AbiParam, Block, BlockArg, Endianness, FuncRef, Inst, InstBuilder, MemFlagsData, Signature,
+    StackSlotData, StackSlotKind, Type as Clif, Value, types,
 };
 pub(crate) use cranelift_frontend::{FunctionBuilder, Variable};
 

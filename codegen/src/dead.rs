@@ -39,7 +39,8 @@ pub(crate) fn dead_bytes(
         // What is written and never read dies at once.
         let ends = |moment: &Moment, root| liveness.spans(root).iter().any(|span| span.last == *moment);
         let now = Moment::write(point);
-        let live: Vec<Place> = liveness.live_at(now).filter(|root| !ends(&now, *root)).filter_map(place).collect();
+        let live: Vec<Place> =
+            liveness.live_at(now).filter(|root| !ends(&now, *root)).filter_map(place).collect();
         let dying = dying.remove(&point).unwrap_or_default().into_iter().chain(places.scratch(event.op));
         let pieces = dying.flat_map(|place| without(place, &live));
         dead.insert(event.op, pieces.map(|place| (place.address, place.bytes)).collect());

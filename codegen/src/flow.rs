@@ -245,10 +245,10 @@ impl Maker<'_> {
     /// Copies what is handed on to where it goes.
     fn hand(&mut self, event: Event, segment: &mut Segment) -> Result<(), Diagnostic> {
         let moves = event.moves(self.ctx, self.body);
-        let sizes = moves.iter().map(|pair| self.aliases.size_bytes(pair.to).unwrap_or(0)).collect::<Vec<_>>();
-        let places = moves.iter().map(|Move { from, to }| {
-            (self.lowering.address(*from), self.lowering.address(*to))
-        });
+        let sizes =
+            moves.iter().map(|pair| self.aliases.size_bytes(pair.to).unwrap_or(0)).collect::<Vec<_>>();
+        let places =
+            moves.iter().map(|Move { from, to }| (self.lowering.address(*from), self.lowering.address(*to)));
         let places: Vec<(Address, Address)> = places.collect();
         let clobbers = |a: usize, b: usize| {
             let (to, from) = (places[a].1, places[b].0);

@@ -9,8 +9,8 @@ use ir::flow::{Act, FlowGraph};
 use ir::size::{static_extents, tensor_bytes};
 use ir::weights::WeightSet;
 use ir::{
-    Block, Body, Context, Diagnostic, FloatKind, Kind, Location, Module, Op, Signedness, Traits, Type, TypeData,
-    Value,
+    Block, Body, Context, Diagnostic, FloatKind, Kind, Location, Module, Op, Signedness, Traits, Type,
+    TypeData, Value,
 };
 use kernels::Isa;
 use runtime::{ElementKind, Program, ProgramParts, TensorDesc, Weights};
@@ -206,7 +206,8 @@ impl<'a> Compiler<'a> {
     }
 
     fn outputs(&self) -> Result<Vec<TensorDesc>, Vec<Diagnostic>> {
-        let mut ends = self.body.blocks(self.body.root()).iter().filter_map(|block| self.body.last_op(*block));
+        let mut ends =
+            self.body.blocks(self.body.root()).iter().filter_map(|block| self.body.last_op(*block));
         let last = ends.find(|op| self.body.at(self.ctx, *op).has(Traits::RETURN));
         let returned: Vec<Value> = last.map_or(vec![], |op| self.body.operands(op).collect());
         self.descs("result", "res_attrs", &returned)

@@ -9,3 +9,15 @@ func.func @main(%c: i1, %x: tensor<4xf32>) -> tensor<4xf32> {
 ^exit:
   return %x : tensor<4xf32>
 }
+// ----- output
+// module {
+//   func.func @main(%arg0: i1, %arg1: tensor<4xf32>) -> tensor<4xf32> {
+//     cf.br ^bb1
+//   ^bb1:  // 2 preds: ^bb0, ^bb2
+//     cf.cond_br %arg0, ^bb2, ^bb3
+//   ^bb2:  // pred: ^bb1
+//     cf.br ^bb1
+//   ^bb3:  // pred: ^bb1
+//     return %arg1 : tensor<4xf32>
+//   }
+// }

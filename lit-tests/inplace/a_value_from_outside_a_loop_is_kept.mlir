@@ -10,8 +10,23 @@ func.func @main(%n: index, %one: index, %x: tensor<64xf32>) -> tensor<64xf32> {
   return %r : tensor<64xf32>
 }
 // ----- output
-// error: expected `:` and types, found `=`
-//  --> a_value_from_outside_a_loop_is_kept.mlir:6:19
+// remark: result 0 does not overwrite operand 0: it is an input that the caller keeps
+//  --> a_value_from_outside_a_loop_is_kept.mlir:5:8
 //   |
-// 6 |   %r = scf.for %i = %one to %n step %one iter_args(%a = %x) -> (tensor<64xf32>) {
-//   |                   ^
+// 5 |   %y = nn.neg %x : tensor<64xf32>
+//   |        ^^^^^^
+// remark: result 0 does not overwrite operand 0: its bytes are read again in the next round
+//  --> a_value_from_outside_a_loop_is_kept.mlir:7:10
+//   |
+// 7 |     %0 = nn.abs %y : tensor<64xf32>
+//   |          ^^^^^^
+// module {
+//   func.func @main(%arg0: index, %arg1: index, %arg2: tensor<64xf32>) -> tensor<64xf32> attributes {optc.stage = "inplace", optc.target = "cpu", optc.threads = 1 : i64} {
+//     %0 = nn.neg %arg2 {mem.kernel = "pointwise"} : tensor<64xf32>
+//     %1 = scf.for %arg3 = %arg1 to %arg0 step %arg1 iter_args(%arg4 = %arg2) -> (tensor<64xf32>) {
+//       %2 = nn.abs %0 {mem.kernel = "pointwise"} : tensor<64xf32>
+//       scf.yield %2 : tensor<64xf32>
+//     }
+//     return %1 : tensor<64xf32>
+//   }
+// }

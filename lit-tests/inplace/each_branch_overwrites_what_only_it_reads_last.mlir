@@ -13,8 +13,16 @@ func.func @main(%c: i1, %x: tensor<64xf32>) -> tensor<64xf32> {
   return %r : tensor<64xf32>
 }
 // ----- output
-// error: expected `:` and types, found `->`
-//  --> each_branch_overwrites_what_only_it_reads_last.mlir:6:18
-//   |
-// 6 |   %r = scf.if %c -> (tensor<64xf32>) {
-//   |                  ^
+// module {
+//   func.func @main(%arg0: i1, %arg1: tensor<64xf32>) -> tensor<64xf32> attributes {optc.stage = "inplace", optc.target = "cpu", optc.threads = 1 : i64} {
+//     %0 = nn.neg %arg1 {mem.kernel = "pointwise"} : tensor<64xf32>
+//     %1 = scf.if %arg0 -> (tensor<64xf32>) {
+//       %2 = nn.abs %0 {mem.kernel = "pointwise", mem.tie = array<i64: 0>} : tensor<64xf32>
+//       scf.yield %2 : tensor<64xf32>
+//     } else {
+//       %2 = nn.floor %0 {mem.kernel = "pointwise", mem.tie = array<i64: 0>} : tensor<64xf32>
+//       scf.yield %2 : tensor<64xf32>
+//     }
+//     return %1 : tensor<64xf32>
+//   }
+// }

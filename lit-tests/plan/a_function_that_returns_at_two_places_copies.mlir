@@ -10,8 +10,16 @@ func.func @main(%c: i1, %x: tensor<64xf32>) -> tensor<64xf32> {
   return %1 : tensor<64xf32>
 }
 // ----- output
-// error: expected a value, found `^bb1`
-//  --> a_function_that_returns_at_two_places_copies.mlir:5:18
-//   |
-// 5 |   cf.cond_br %c, ^bb1, ^bb2
-//   |                  ^^^^
+// module {
+//   func.func @main(%arg0: i1, %arg1: tensor<64xf32>) -> tensor<64xf32> attributes {optc.arena = 512 : i64, optc.stage = "plan", optc.target = "cpu", optc.threads = 1 : i64} {
+//     %0 = nn.neg %arg1 {mem.kernel = "pointwise", mem.place = [["arena", 0, 256]]} : tensor<64xf32>
+//     cf.cond_br %arg0, ^bb1, ^bb2
+//   ^bb1:  // pred: ^bb0
+//     %1 = optc.copy %0 {mem.place = [["out", 0, 256]]} : tensor<64xf32>
+//     return %1 : tensor<64xf32>
+//   ^bb2:  // pred: ^bb0
+//     %2 = nn.abs %0 {mem.kernel = "pointwise", mem.place = [["arena", 256, 256]]} : tensor<64xf32>
+//     %3 = optc.copy %2 {mem.place = [["out", 0, 256]]} : tensor<64xf32>
+//     return %3 : tensor<64xf32>
+//   }
+// }

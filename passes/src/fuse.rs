@@ -26,8 +26,7 @@ use crate::edit::{blocks, copy_to};
 /// Groups the operations of a function; a group has at most `max_ops` of them. Returns how many groups were made.
 pub fn fuse(ctx: &Context, target: &dyn Target, body: &mut Body, max_ops: usize) -> usize {
     let mut chooser = Chooser::new(ctx, target, body, max_ops);
-    let groups: Vec<Group> =
-        blocks(ctx, body).into_iter().flat_map(|block| chooser.choose(block)).collect();
+    let groups: Vec<Group> = blocks(ctx, body).into_iter().flat_map(|block| chooser.choose(block)).collect();
     groups.iter().for_each(|group| outline(ctx, body, group));
     groups.len()
 }

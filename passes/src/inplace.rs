@@ -55,19 +55,14 @@ struct Chooser<'a> {
 }
 
 impl<'a> Chooser<'a> {
-    fn choose(
-        ctx: &'a Context,
-        target: &'a dyn Target,
-        body: &'a Body,
-    ) -> (Ties, Vec<Diagnostic>) {
+    fn choose(ctx: &'a Context, target: &'a dyn Target, body: &'a Body) -> (Ties, Vec<Diagnostic>) {
         let aliases = AliasSets::of(ctx, body);
         let weights = WeightSet::of(ctx, body);
         let steps = Steps::of(ctx, body, &weights);
         let classes = Classes::of(ctx, body, &steps, &weights, &aliases);
         let kept = kept_inputs(ctx, body);
         let remarks = Vec::new();
-        let mut chooser =
-            Chooser { ctx, target, body, weights, aliases: &aliases, classes, kept, remarks };
+        let mut chooser = Chooser { ctx, target, body, weights, aliases: &aliases, classes, kept, remarks };
         let ties = steps.iter().filter_map(|(step, op)| chooser.tie(step, op)).collect();
         (ties, chooser.remarks)
     }

@@ -15,7 +15,7 @@ use cranelift_entity::{PrimaryMap, SecondaryMap};
 use ir::alias::AliasSets;
 use ir::flow::{Act, Event, Move, transfers};
 use ir::weights::WeightSet;
-use ir::{Attr, Body, Builder, Context, Diagnostic, Op, Region, Traits, Value};
+use ir::{Attr, Block, Body, Builder, Context, Diagnostic, Op, Region, Traits, Value};
 
 use crate::check::check;
 use crate::edit::{entry, kept_inputs};
@@ -139,7 +139,8 @@ impl<'a> Arena<'a> {
         if a == b || is_pinned_twice || self.classes.conflict_in_steps(&self.steps, a, b) {
             return;
         }
-        let is_first = self.classes.life(a).map(|life| life.first) <= self.classes.life(b).map(|life| life.first);
+        let is_first =
+            self.classes.life(a).map(|life| life.first) <= self.classes.life(b).map(|life| life.first);
         let (class, other) = if is_first { (a, b) } else { (b, a) };
         self.classes.join(class, other);
         self.homes[class] = homes[0].or(homes[1]);
@@ -190,7 +191,11 @@ impl<'a> Arena<'a> {
     }
 
     fn widen(&mut self, op: Op, life: Life, bytes: u64) {
-        let (id, _) = self.contents.iter().rfind(|(_, content)| **content == Content::Scratch(op)).expect("it was pushed");
+        let (id, _) = self
+            .contents
+            .iter()
+            .rfind(|(_, content)| **content == Content::Scratch(op))
+            .expect("it was pushed");
         let buffer = &mut self.problem.buffers[id];
         buffer.last = life.last;
         buffer.size_bytes = buffer.size_bytes.max(bytes);
@@ -234,37 +239,41 @@ impl<'a> Arena<'a> {
             if event.act != Act::Run && (bytes > 0 || body.at(ctx, op).attr("mem.scratch").is_some()) {
                 body.set_attr(ctx, op, "mem.scratch", ctx.int_attr(bytes as i64));
             }
-            let mut entries: Vec<Attr> = body.results(op).map(|result| self.place(ctx, result, placement)).collect();
+            let mut entries: Vec<Attr> =
+                body.results(op).map(|result| self.place(ctx, result, placement)).collect();
             if bytes > 0 {
                 entries.push(place_attr(ctx, "arena", scratch[op], bytes));
             }
             if results || bytes > 0 {
                 body.set_attr(ctx, op, "mem.place", ctx.array_attr(&entries));
             }
-            if event.act == Act::Enter {
-                let args = self.args(ctx, body, body.regions(op), placement);
+            if event.act == Act::Enter
+                && let Some(args) = self.args(ctx, body, body.regions(op), placement)
+            {
                 body.set_attr(ctx, op, "mem.args", args);
             }
         }
-        if body.blocks(body.root()).len() > 1 {
-            let args = self.args(ctx, body, &[body.root()], placement);
+        if let Some(args) = self.args(ctx, body, &[body.root()], placement) {
             body.set_own_attr(ctx, "mem.args", args);
         }
     }
 
-    /// The places of the arguments of each block of some regions.
-    fn args(&self, ctx: &Context, body: &Body, regions: &[Region], placement: &Placement) -> Attr {
+    /// The places of the arguments of each block of some regions, without the function's own; none if there are none.
+    fn args(&self, ctx: &Context, body: &Body, regions: &[Region], placement: &Placement) -> Option<Attr> {
         let blocks = regions.iter().flat_map(|region| body.blocks(*region));
-        let lists = blocks.map(|block| {
-            let places = body.args(*block).iter().map(|arg| self.place(ctx, *arg, placement));
+        let args = |block: &Block| if entry(body) == Some(*block) { &[] } else { body.args(*block) };
+        let all: Vec<&[Value]> = blocks.map(args).collect();
+        let lists = all.iter().map(|args| {
+            let places = args.iter().map(|arg| self.place(ctx, *arg, placement));
             ctx.array_attr(&places.collect::<Vec<_>>())
         });
-        ctx.array_attr(&lists.collect::<Vec<_>>())
+        all.iter().any(|args| !args.is_empty()).then(|| ctx.array_attr(&lists.collect::<Vec<_>>()))
     }
 
     /// The place of a value; `unit` for one in a block that control never comes to.
     fn place(&self, ctx: &Context, value: Value, placement: &Placement) -> Attr {
-        let (Some(home), Some(range)) = (self.homes[self.classes.class(value)], self.aliases.range(value)) else {
+        let (Some(home), Some(range)) = (self.homes[self.classes.class(value)], self.aliases.range(value))
+        else {
             return ctx.unit_attr();
         };
         let bytes = range.end - range.start;

@@ -14,7 +14,9 @@ impl Judge<'_> {
         let blocks = self.body.blocks(self.body.root()).to_vec();
         let lists = self.body.own_attr(self.ctx, self.ctx.ident("mem.args"));
         for (index, block) in blocks.iter().enumerate().skip(1) {
-            if let (Err(message), Some(op)) = (self.place_args(*block, self.list(lists, index)), self.body.first_op(*block)) {
+            if let (Err(message), Some(op)) =
+                (self.place_args(*block, self.list(lists, index)), self.body.first_op(*block))
+            {
                 self.fault(op, message);
             }
         }
@@ -65,7 +67,9 @@ impl Judge<'_> {
         let places = place.ok_or_else(|| "this step has no `mem.place`".to_owned());
         let places = places.and_then(|place| self.parse_places(op, place));
         match places.and_then(|places| self.place_regions(op).map(|()| places)) {
-            Ok((homes, _)) => body.results(op).zip(homes).for_each(|(result, home)| self.homes[result] = Some(home)),
+            Ok((homes, _)) => {
+                body.results(op).zip(homes).for_each(|(result, home)| self.homes[result] = Some(home))
+            }
             Err(message) => return self.fault(op, message),
         }
         (0..body.operand_count(op)).for_each(|index| self.need(op, index));
@@ -166,12 +170,17 @@ impl Judge<'_> {
     fn leave(&mut self, op: Op, carried: &[Value]) {
         for (index, arg) in carried.iter().enumerate() {
             let result = self.body.result(op, index);
-            let (Some(from), Some(to)) = (self.homes[*arg].clone(), self.homes[result].clone()) else { continue };
+            let (Some(from), Some(to)) = (self.homes[*arg].clone(), self.homes[result].clone()) else {
+                continue;
+            };
             if from != to {
                 self.fault(op, format!("result {index} is not where the loop carries it"));
             }
             if !self.memory.holds(&from, *arg, 0) {
-                self.fault(op, format!("the bytes of result {index} are overwritten before the loop is left"));
+                self.fault(
+                    op,
+                    format!("the bytes of result {index} are overwritten before the loop is left"),
+                );
             }
             self.memory.write(&to, Some(result));
         }

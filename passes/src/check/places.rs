@@ -66,7 +66,11 @@ impl Judge<'_> {
         let args = self.body.args(block).to_vec();
         let list = list.and_then(|list| self.ctx.array_value(list)).unwrap_or(&[]);
         if list.len() != args.len() {
-            return Err(format!("`mem.args` has {} places for {} arguments of a block", list.len(), args.len()));
+            return Err(format!(
+                "`mem.args` has {} places for {} arguments of a block",
+                list.len(),
+                args.len()
+            ));
         }
         for (arg, entry) in args.into_iter().zip(list) {
             let bytes = size::tensor_bytes(self.ctx, self.body.ty(arg));
