@@ -5,7 +5,7 @@
 
 use ir::Kind;
 use ir::body::OpRef;
-use ir::opdef::{Access, Contract};
+use ir::opdef::{Access, Contract, Flow};
 use kernels::{Isa, Kernel, KernelFn};
 
 use crate::pointwise::stages::Form;
@@ -155,6 +155,7 @@ pub(crate) fn lower(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal
             Some((_, rule)) => rule(op, machine),
             None => Err(Refusal::new(format!("the kernel `{name}` does not exist"))),
         },
+        Kind::Region(Flow::Call) => Err(Refusal::new("calls are not compiled; run the pass `inline` first")),
         _ => Err(Refusal::new("operations of its kind have no lowering")),
     }
 }

@@ -34,6 +34,7 @@ static OPS: &[OpDef] = &[
             presence: Presence::Required,
             doc: "What is said when the program stops.",
         }],
+        kind: Kind::Kernel("assert"),
         eval: Some(assert),
         ..OpDef::BLANK
     },
