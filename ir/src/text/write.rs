@@ -107,7 +107,7 @@ pub(super) fn whole(ctx: &Context, limit: usize, write: impl FnOnce(&mut Writer<
 /// Whether a region's entry block gets a header.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Header {
-    /// If it has arguments.
+    /// If it has arguments or predecessors.
     Arguments,
     /// If it has arguments, no operations, or predecessors.
     ArgumentsOrEmpty,
@@ -318,16 +318,16 @@ impl<'m> Writer<'m> {
         let blocks = body.blocks(region);
         let predecessors = predecessors(body, blocks, |block| self.names.block(scope.number, block));
         for (index, &block) in blocks.iter().enumerate() {
-            let has_header = index > 0
-                || match header {
-                    Header::Arguments => !body.args(block).is_empty(),
-                    Header::ArgumentsOrEmpty => {
-                        !body.args(block).is_empty() || body.first_op(block).is_none()
-                    }
-                    Header::Never | Header::Bare => false,
-                };
+            let from: &[u32] = predecessors.get(&block).map_or(&[], |found| found);
+            let is_named = !body.args(block).is_empty() || !from.is_empty();
+            let has_header = match header {
+                _ if index > 0 => true,
+                Header::Arguments => is_named,
+                Header::ArgumentsOrEmpty => is_named || body.first_op(block).is_none(),
+                Header::Never | Header::Bare => false,
+            };
             if has_header {
-                self.block_header(scope, block, index, predecessors.get(&block).map_or(&[], |found| found));
+                self.block_header(scope, block, index, from);
             }
             self.indent += 1;
             for op in body.ops(block) {

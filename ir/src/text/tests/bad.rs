@@ -170,6 +170,14 @@ fn a_name_that_stands_for_nothing_is_never_given_to_something() {
 }
 
 #[test]
+fn a_first_block_that_is_gone_to_keeps_its_name() {
+    survive("\"t.a\"() ({\n^bb0:\n  \"t.go\"()[^bb0] : () -> ()\n}) : () -> ()");
+    survive(
+        "\"func.func\"() ({\n^a:\n  \"t.go\"()[^b] : () -> ()\n^b:\n  \"t.go\"()[^a] : () -> ()\n}) : () -> ()",
+    );
+}
+
+#[test]
 fn faults_of_the_text_itself_are_located() {
     check_first("module {\0}", "t:1:9: expected an operation, found a NUL byte");
     check_first("module {\r\n  @\r\n}", "t:2:3: expected an operation, found `@`");
