@@ -52,6 +52,12 @@ func.func @main(%x: i32, %y: i32, %c: i1) -> (i32, i32, i32, i32, i32, i32, i32,
   %not_chosen = arith.select %36, %x, %y : i32
   return %is_x, %is_x_too, %is_zero, %plus_six, %times_nine, %is_ones, %chosen, %not_chosen : i32, i32, i32, i32, i32, i32, i32, i32
 }
+
+func.func @added_again(%x: i32, %y: i32) -> i32 {
+  %0 = arith.subi %y, %x : i32
+  %1 = arith.addi %0, %x : i32
+  return %1 : i32
+}
 // ----- output
 // module {
 //   func.func @main(%arg0: i32, %arg1: i32, %arg2: i1) -> (i32, i32, i32, i32, i32, i32, i32, i32) {
@@ -62,5 +68,8 @@ func.func @main(%x: i32, %y: i32, %c: i1) -> (i32, i32, i32, i32, i32, i32, i32,
 //     %4 = arith.muli %arg0, %3 : i32
 //     %5 = arith.constant -1 : i32
 //     return %arg0, %arg0, %0, %2, %4, %5, %arg0, %arg1 : i32, i32, i32, i32, i32, i32, i32, i32
+//   }
+//   func.func @added_again(%arg0: i32, %arg1: i32) -> i32 {
+//     return %arg1 : i32
 //   }
 // }

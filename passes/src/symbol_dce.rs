@@ -107,6 +107,9 @@ impl Marking<'_> {
         for op in body.blocks(region).iter().flat_map(|block| body.ops(*block)) {
             self.refer(scope, body, op);
             body.regions(op).iter().for_each(|inner| self.region(scope, body, *inner));
+            if let Some(inside) = self.symbols.inside(scope, op) {
+                self.body(inside);
+            }
         }
     }
 
@@ -135,22 +138,26 @@ fn is_private(ctx: &Context, body: &Body, op: Op) -> bool {
 fn remove(body: &mut Body, needed: &FxHashSet<(Scope, Op)>, next: &mut Scope) -> u64 {
     let scope = *next;
     *next += 1;
-    let blocks: Vec<_> = body.roots().iter().flat_map(|root| body.blocks(*root)).copied().collect();
-    let ops: Vec<Op> = blocks.into_iter().flat_map(|block| body.ops(block).collect::<Vec<_>>()).collect();
     let mut removed = 0;
-    let mut dead = Vec::new();
-    for op in ops {
-        match (body.child_mut(op), needed.contains(&(scope, op))) {
-            (Some(child), true) => removed += remove(child, needed, next),
-            (Some(child), false) => *next += bodies(child),
-            (None, _) => {}
-        }
-        if !needed.contains(&(scope, op)) {
-            dead.push(op);
+    let holders: Vec<Op> = body.children().map(|(op, _)| op).collect();
+    for holder in holders {
+        let is_needed = needed.contains(&(scope, outermost(body, holder)));
+        let child = body.child_mut(holder).expect("the operation holds a body");
+        match is_needed {
+            true => removed += remove(child, needed, next),
+            false => *next += bodies(child),
         }
     }
+    let blocks = body.roots().iter().flat_map(|root| body.blocks(*root));
+    let ops = blocks.flat_map(|block| body.ops(*block));
+    let dead: Vec<Op> = ops.filter(|op| !needed.contains(&(scope, *op))).collect();
     dead.iter().for_each(|op| body.erase(*op));
     removed + dead.len() as u64
+}
+
+/// The operation directly in a body that is `op` or surrounds it.
+fn outermost(body: &Body, op: Op) -> Op {
+    std::iter::successors(Some(op), |op| body.parent_op(*op)).last().expect("there is the operation itself")
 }
 
 /// How many bodies there are, this one included.

@@ -3,6 +3,7 @@
 //! Each file of these folders that has a function `@main` which can run is interpreted before and behind its pipeline, on
 //! the same inputs.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -37,6 +38,23 @@ fn what_comes_out_computes_the_same() {
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
     assert!(compared >= LEAST, "{compared} programs were compared");
+}
+
+#[test]
+fn every_rule_of_canonicalize_applies_in_a_file() {
+    let setup = Setup::default();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../lit-tests/canonicalize");
+    let mut applied = BTreeSet::new();
+    for path in files(&root).unwrap() {
+        let ctx = setup.context();
+        let mut module = parse(&ctx, &std::fs::read_to_string(&path).unwrap());
+        let pipeline = Pipeline::parse(&ctx, "canonicalize", &setup.registry).unwrap();
+        let report = pipeline.run(&mut module, &RunOptions::new(setup.target)).unwrap();
+        applied.extend(report.statistics.iter().map(|line| line.name));
+    }
+    let rules = setup.registry.rules().iter().map(|rule| rule.name);
+    let missing: Vec<&str> = rules.filter(|rule| !applied.contains(rule)).collect();
+    assert!(missing.is_empty(), "no file shows {missing:?}");
 }
 
 #[test]
