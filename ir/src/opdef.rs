@@ -391,6 +391,8 @@ bitflags! {
         const PERMUTABLE = 1 << 16;
         /// The result has the elements of operand 0 in the same row-major order.
         const SAME_ORDER = 1 << 17;
+        /// Ends the first region of a loop: operand 0 says whether the loop goes on, the others are handed over.
+        const CONDITION = 1 << 18;
     }
 }
 

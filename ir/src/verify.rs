@@ -5,9 +5,12 @@
 //! - `rows`: an operation has the operands, results, attributes and regions that its row says; its result types are
 //!   those that inference gives (an unknown size agrees with any).
 //! - `structure`: terminators end blocks and nothing else does; functions return what they declare; groups hand in and
-//!   out what their operands and results are; blocks get the arguments that they take.
+//!   out what their operands and results are; blocks get the arguments that they take; a function's attributes are for
+//!   its arguments and results, and only a private one is declared without a body.
+//! - `flow`: what goes into the regions of a condition or a loop, and comes out of them.
 //! - `dominance`: a value is defined before it is read, on every way through the blocks.
-//! - `symbols`: a symbol is defined once, and whoever is called exists and takes what it is given.
+//! - `symbols`: a symbol is defined once, and whoever is called exists and takes what it is given; a function
+//!   that is a value exists and has that type.
 //!
 //! What nobody registered is taken as it is: its regions may read values in any order.
 
@@ -21,6 +24,7 @@ use crate::module::Module;
 use crate::opdef::OpDef;
 
 mod dominance;
+mod flow;
 mod rows;
 mod structure;
 mod symbols;

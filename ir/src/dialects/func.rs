@@ -34,7 +34,7 @@ static OPS: &[OpDef] = &[
             },
             AttrDef {
                 name: "sym_visibility",
-                kind: AttrKind::Text,
+                kind: AttrKind::OneOf(&["public", "private", "nested"]),
                 presence: Presence::Optional,
                 doc: "`private` hides it from outside; absent means public.",
             },

@@ -1,5 +1,6 @@
 //! `scf`: conditions and loops as operations with regions.
 
+use crate::body::OpRef;
 use crate::opdef::{
     AttrDef, AttrKind, Dialect, Flow, Kind, OpDef, OperandDef, Presence, RegionCount, Traits, TypeClass,
 };
@@ -56,6 +57,7 @@ static OPS: &[OpDef] = &[
         }],
         regions: RegionCount::Exactly(1),
         traits: Traits::SINGLE_BLOCK,
+        verify: Some(one_counter),
         kind: Kind::Region(Flow::For),
         ..OpDef::BLANK
     },
@@ -96,7 +98,7 @@ static OPS: &[OpDef] = &[
             OperandDef::one("condition", TypeClass::Bool),
             OperandDef::variadic("values", TypeClass::Any),
         ],
-        traits: Traits::TERMINATOR.union(Traits::PURE),
+        traits: Traits::TERMINATOR.union(Traits::PURE).union(Traits::CONDITION),
         ..OpDef::BLANK
     },
     OpDef {
@@ -116,3 +118,12 @@ static OPS: &[OpDef] = &[
         ..OpDef::BLANK
     },
 ];
+
+/// Both bounds and the step have one type.
+fn one_counter(op: OpRef<'_>) -> Result<(), String> {
+    let lower = op.operand_type(0);
+    match (1..3).all(|index| op.operand_type(index) == lower) {
+        true => Ok(()),
+        false => Err("lower bound, upper bound and step have different types".to_owned()),
+    }
+}

@@ -201,4 +201,41 @@ mod tests {
         assert_eq!(found, expected);
         assert_eq!(names("$a, $b").collect::<Vec<_>>(), ["a", "b"]);
     }
+
+    /// The names in the pieces of a syntax that stand for values, and in those that say types.
+    fn said(syntax: &'static str, values: &mut Vec<&'static str>, types: &mut Vec<&'static str>) {
+        for piece in pieces(syntax) {
+            match piece {
+                Piece::Name(name) => values.push(name),
+                Piece::Types(list) => types.extend(names(list)),
+                Piece::TypeUnlessBool(name) => types.push(name),
+                Piece::Optional(inner) => said(inner, values, types),
+                _ => {}
+            }
+        }
+    }
+
+    #[test]
+    fn a_syntax_says_every_operand_and_its_type() {
+        use crate::opdef::TypeClass::{Bool, Index};
+        let ctx = crate::Context::new();
+        for def in ctx.dialects().flat_map(|dialect| dialect.ops()) {
+            let Some(syntax) = def.syntax else { continue };
+            let (mut values, mut types) = (Vec::new(), Vec::new());
+            said(syntax, &mut values, &mut types);
+            let is_known = |name: &&str| {
+                let place = operand_place(def, name).or(result_place(def, name));
+                place.is_some() || def.attr(name).is_some()
+            };
+            assert!(values.iter().chain(&types).all(is_known), "{}: {syntax}", def.name);
+            let is_branch = matches!(def.kind, Kind::Branch(_));
+            let is_call = syntax.contains("call-type");
+            for operand in def.operands.iter().filter(|operand| !is_branch || operand.arity == Arity::One) {
+                let has_one_type = matches!(operand.types, Bool | Index) && operand.arity == Arity::One;
+                assert!(values.contains(&operand.name), "{} hides `{}`", def.name, operand.name);
+                let is_typed = types.contains(&operand.name) || has_one_type || is_call;
+                assert!(is_typed, "{} gives `{}` no type", def.name, operand.name);
+            }
+        }
+    }
 }

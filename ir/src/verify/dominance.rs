@@ -83,7 +83,7 @@ impl<'m> Checker<'m> {
         }
         let is_before = match def_op {
             _ if def_block != block => dominance.dominates(def_block, block, region),
-            Some(def) => body.is_before(def, op),
+            Some(def) => body.is_before(def, op) || !dominance.is_reachable(block, region),
             None => true,
         };
         (!is_before).then_some(Fault::NotBefore)
@@ -111,6 +111,12 @@ impl<'m> Checker<'m> {
 }
 
 impl Dominance<'_> {
+    /// Whether a way leads to `block`; nothing comes before anything in one that does not run.
+    fn is_reachable(&mut self, block: Block, region: Region) -> bool {
+        let body = self.body;
+        self.regions.entry(region).or_insert_with(|| Dominators::of(body, region)).is_reachable(block)
+    }
+
     fn dominates(&mut self, above: Block, block: Block, region: Region) -> bool {
         let body = self.body;
         self.regions.entry(region).or_insert_with(|| Dominators::of(body, region)).dominates(above, block)

@@ -6,7 +6,7 @@ use crate::attrs::AttrData;
 use crate::body::{Body, OpRef};
 use crate::branch;
 use crate::diag::Diagnostic;
-use crate::entities::{Block, Op, Region, Type, Value};
+use crate::entities::{Attr, Block, Op, Region, Type, Value};
 use crate::opdef::{Kind, OpDef, Traits};
 use crate::text::short_type;
 use crate::types::TypeData;
@@ -80,8 +80,47 @@ impl<'m> Checker<'m> {
             self.breach(op.body, op.op, format!("`{}` ends no block, but has successors", def.name));
         }
         self.block_arguments(op);
-        if let Kind::Group = def.kind {
-            regions.iter().for_each(|region| self.group(op, *region));
+        match def.kind {
+            Kind::Group => regions.iter().for_each(|region| self.group(op, *region)),
+            Kind::Region(flow) => self.flow(op, flow),
+            _ => {}
+        }
+        if def.traits.contains(Traits::FUNCTION) {
+            self.function_attrs(op, def);
+        }
+        if def.traits.contains(Traits::SYMBOL_TABLE) {
+            self.no_arguments(op, def, inside, regions);
+        }
+        self.place_of_end(op, def);
+    }
+
+    /// Blocks of symbols run after nothing, so that nothing hands them arguments.
+    fn no_arguments(&mut self, op: OpRef<'m>, def: &OpDef, inside: &Body, regions: &[Region]) {
+        let mut blocks = regions.iter().flat_map(|region| inside.blocks(*region));
+        if blocks.any(|block| !inside.args(*block).is_empty()) {
+            self.breach(op.body, op.op, format!("the block of `{}` has no arguments", def.name));
+        }
+    }
+
+    /// There are attributes for each argument and result, or for none; and who is not here is not public.
+    fn function_attrs(&mut self, op: OpRef<'m>, def: &OpDef) {
+        let Some(body) = op.body.child(op.op) else { return };
+        let Some((inputs, results)) = self.function_type(body) else { return };
+        let name = def.name;
+        for (key, what, count) in
+            [("arg_attrs", "argument", inputs.len()), ("res_attrs", "result", results.len())]
+        {
+            let Some(items) = op.attr(key).and_then(|attr| self.ctx.array_value(attr)) else { continue };
+            let is_dict = |item: &Attr| matches!(self.ctx.attr_data(*item), AttrData::Dict(_));
+            if items.len() != count || !items.iter().all(is_dict) {
+                let message = format!("`{key}` of `{name}` has a dictionary for each {what}: {count}");
+                self.breach(op.body, op.op, message);
+            }
+        }
+        let is_public = op.text("sym_visibility").is_none_or(|visibility| visibility == "public");
+        if is_public && body.roots().iter().all(|region| body.blocks(*region).is_empty()) {
+            let message = format!("a `{name}` without a body is not public");
+            self.breach_with_help(op.body, op.op, message, Some("declare it as `private`".to_owned()));
         }
     }
 
@@ -102,7 +141,7 @@ impl<'m> Checker<'m> {
     }
 
     /// Checks values against types, one by one.
-    fn handed(&mut self, op: OpRef<'m>, what: &str, types: &[Type], values: &[Value]) {
+    pub(super) fn handed(&mut self, op: OpRef<'m>, what: &str, types: &[Type], values: &[Value]) {
         if types.len() != values.len() {
             let (expected, found) = (types.len(), values.len());
             return self.breach(
@@ -201,7 +240,7 @@ impl<'m> Checker<'m> {
                 self.breach(op.body, op.op, message);
             }
             let types: Vec<Type> = op.body.args(successor.block).iter().map(|arg| op.body.ty(*arg)).collect();
-            self.handed(op, "argument of the next block", &types, &operands[range]);
+            self.handed(op, "block argument", &types, &operands[range]);
         }
     }
 }

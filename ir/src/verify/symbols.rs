@@ -11,7 +11,7 @@ use crate::body::{Body, OpRef};
 use crate::context::Context;
 use crate::diag::{Diagnostic, did_you_mean};
 use crate::entities::{Op, Region, Type};
-use crate::opdef::{AttrKind, Flow, Kind, Presence};
+use crate::opdef::{AttrKind, Flow, Kind, OpDef, Presence};
 use crate::text::short_type;
 use crate::types::TypeData;
 
@@ -105,7 +105,8 @@ impl<'m> Checker<'m> {
     }
 
     fn call(&mut self, op: OpRef<'m>, tables: Tables<'_, 'm>) {
-        let Some(def) = op.def().filter(|def| matches!(def.kind, Kind::Region(Flow::Call))) else { return };
+        let names_function = |def: &OpDef| matches!(def.kind, Kind::Region(Flow::Call) | Kind::Source);
+        let Some(def) = op.def().filter(|def| names_function(def)) else { return };
         let is_callee = |kind, presence| kind == AttrKind::Symbol && presence == Presence::Required;
         let Some(attr) = def.attrs.iter().find(|attr| is_callee(attr.kind, attr.presence)) else { return };
         let Some(AttrData::SymbolRef { root, nested }) =
@@ -126,7 +127,23 @@ impl<'m> Checker<'m> {
             let help = did_you_mean(name, known).map(|help| help.replacen('`', "`@", 1));
             return self.breach_with_help(op.body, op.op, format!("nothing is called `@{name}`"), help);
         };
-        self.signature(op, body, callee, name);
+        match def.kind {
+            Kind::Source => self.function_value(op, body, callee, name),
+            _ => self.signature(op, body, callee, name),
+        }
+    }
+
+    /// A function that is a value has the value's type.
+    fn function_value(&mut self, op: OpRef<'m>, body: &'m Body, function: Op, name: &str) {
+        let attr = body.attr(self.ctx, function, self.ctx.ident("function_type"));
+        let Some(AttrData::Type(ty)) = attr.map(|attr| self.ctx.attr_data(attr)) else {
+            return self.breach(op.body, op.op, format!("`@{name}` is no function"));
+        };
+        let Some(found) = op.body.results(op.op).next().map(|value| op.body.ty(value)) else { return };
+        if found != *ty {
+            let (expected, found) = (short_type(self.ctx, *ty), short_type(self.ctx, found));
+            self.breach(op.body, op.op, format!("`@{name}` is a `{expected}`, the value is a `{found}`"));
+        }
     }
 
     fn signature(&mut self, op: OpRef<'m>, body: &'m Body, callee: Op, name: &str) {

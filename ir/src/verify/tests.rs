@@ -202,8 +202,8 @@ fn each_block_is_given_the_arguments_that_it_takes() {
          \"cf.cond_br\"(%c, %x)[^bb1, ^bb3] <{operandSegmentSizes = array<i32: 1, 1, 1>}> : (i1, f32) -> ()\n\
          ^bb3:\nreturn\n}\n",
         &[
-            "2: argument of the next block 0 is a `f32`, found `i32`",
-            "4: argument of the next block 0 is a `f32`, found `i32`",
+            "2: block argument 0 is a `f32`, found `i32`",
+            "4: block argument 0 is a `f32`, found `i32`",
             "6: `operandSegmentSizes` of `cf.cond_br` is an `array<i32: ...>` that divides its 2 operands among condition, true arguments, false arguments",
             "6: `cf.cond_br` does not say which operands each block is given",
         ],

@@ -1,11 +1,12 @@
 //! `arith`: constants, and conversions that are not computed here.
 
 use super::{OPTIONAL_FASTMATH, ROUNDING};
-use crate::Type;
+use crate::body::OpRef;
 use crate::interp::nn::constant;
 use crate::opdef::{
     AttrDef, AttrKind, Infer, InferError, InferInput, Kind, OpDef, OperandDef, Presence, Traits, TypeClass,
 };
+use crate::{Signedness, Type, TypeData};
 
 const SCALED: &[OperandDef] =
     &[OperandDef::one("in", TypeClass::FloatLike), OperandDef::one("scale", TypeClass::FloatLike)];
@@ -25,6 +26,7 @@ pub(super) static OPS: &[OpDef] = &[
             doc: "The number, or the elements.",
         }],
         infer: Infer::Rule(of_value),
+        verify: Some(has_no_sign),
         traits: Traits::PURE.union(Traits::CONSTANT),
         kind: Kind::Source,
         eval: Some(constant),
@@ -66,4 +68,14 @@ fn of_value(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {
     let value = input.attr("value").ok_or("`value` is missing")?;
     let ty = input.ctx.attr_type(value).ok_or("`value` has no type")?;
     Ok(vec![ty])
+}
+
+/// A constant integer has no sign.
+fn has_no_sign(op: OpRef<'_>) -> Result<(), String> {
+    match op.ctx.type_data(op.result_type(0)) {
+        TypeData::Integer { signedness: Signedness::Signed | Signedness::Unsigned, .. } => {
+            Err("an integer here has no sign".to_owned())
+        }
+        _ => Ok(()),
+    }
 }

@@ -219,3 +219,28 @@ fn refusals_are_located_and_nothing_panics() {
     }
     assert!(refused > 0 && breaches > 0, "{refused} texts were malformed, {breaches} broke laws");
 }
+
+/// The names of the negative files on which one of MLIR's verifiers fails.
+fn refused_by_verifier(folder: &Path) -> Vec<String> {
+    let manifest = std::fs::read_to_string(folder.join("negative_manifest.jsonl")).unwrap_or_default();
+    let lines = manifest.lines().filter(|line| line.ends_with("\"kind\": \"verifier\"}"));
+    lines.filter_map(|line| Some(line.split('"').nth(3)?.to_owned())).collect()
+}
+
+#[test]
+fn what_mlir_refuses_is_not_verified() {
+    let Some(folder) = corpus() else { return };
+    let (mut accepted, mut count) = (Vec::new(), 0);
+    // What these lack is for dialects to say that are not here.
+    let others = ["Dialect__LLVMIR__layout.004.mlir", "Dialect__Shape__invalid.022.mlir"];
+    for name in refused_by_verifier(&folder).into_iter().filter(|name| !others.contains(&&**name)) {
+        let Ok(text) = std::fs::read_to_string(folder.join("negative").join(&name)) else { continue };
+        let ctx = Arc::new(Context::new());
+        let Ok(module) = parse(&ctx, &name, text) else { continue };
+        count += 1;
+        if crate::verify::verify(&module).is_ok() {
+            accepted.push(name);
+        }
+    }
+    check_none(&accepted, count);
+}

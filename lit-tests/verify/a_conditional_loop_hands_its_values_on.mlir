@@ -1,0 +1,22 @@
+// RUN: optc --verify-diagnostics
+
+func.func @f(%c: i1, %x: f32, %i: i32) {
+  // expected-error@+1 {{region argument 0 is a `i32`, found `f32`}}
+  %0 = scf.while (%y = %x) : (f32) -> i32 {
+    // expected-error@+1 {{yielded value 0 is a `i32`, found `f32`}}
+    scf.condition(%c) %y : f32
+  } do {
+  ^bb0(%z: f32):
+    // expected-error@+1 {{yielded value 0 is a `f32`, found `i32`}}
+    scf.yield %i : i32
+  }
+  scf.while : () -> () {
+    // expected-error@+1 {{a region of `scf.while` ends with a condition, found `scf.yield`}}
+    scf.yield
+  } do {
+    // expected-error@+1 {{a region of `scf.while` ends with a yield, found `scf.condition`}}
+    scf.condition(%c)
+  }
+  return
+}
+// ----- output

@@ -1,0 +1,10 @@
+// RUN: optc --verify-diagnostics
+
+func.func @f() {
+  // expected-error@+1 {{result 0 of `arith.constant` is a `i32`, found `i64`}} expected-error@+1 {{the value of the constant is a `i64`, found `i32`}}
+  %0 = "arith.constant"() <{value = 1 : i32}> : () -> i64
+  // expected-error@+1 {{`arith.constant`: an integer here has no sign}}
+  %1 = arith.constant 1 : si32
+  return
+}
+// ----- output

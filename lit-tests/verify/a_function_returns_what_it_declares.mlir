@@ -1,0 +1,20 @@
+// RUN: optc --verify-diagnostics
+
+func.func @f(%x: f32, %i: i32) -> f32 {
+  // expected-error@+1 {{returned value 0 is a `f32`, found `i32`}}
+  return %i : i32
+}
+
+func.func @g(%c: i1) -> f32 {
+  // expected-error@+1 {{`func.return`: the number of returned values is 1, found 0}}
+  return
+}
+
+func.func @h(%c: i1) {
+  scf.if %c {
+    // expected-error@+1 {{`func.return` stands directly in a function}} expected-error@+1 {{a region of `scf.if` ends with a yield, found `func.return`}}
+    func.return
+  }
+  return
+}
+// ----- output

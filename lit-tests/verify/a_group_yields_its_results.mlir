@@ -1,0 +1,10 @@
+// RUN: optc --verify-diagnostics
+
+func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = optc.group(%a = %x) : (tensor<4xf32>) -> tensor<4xf32> {
+    // expected-error@+1 {{`optc.yield`: the number of yielded values is 1, found 0}}
+    optc.yield
+  }
+  return %0 : tensor<4xf32>
+}
+// ----- output

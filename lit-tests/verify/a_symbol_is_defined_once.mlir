@@ -1,0 +1,6 @@
+// RUN: optc --verify-diagnostics
+
+func.func private @f()
+// expected-error@+1 {{`@f` is defined twice}}
+func.func private @f()
+// ----- output

@@ -1,0 +1,9 @@
+// RUN: optc --verify-diagnostics
+
+func.func @f(%a: i32) -> i32 {
+  // expected-error@+1 {{operand 0 of `arith.addi` is not defined before it on every way}}
+  %0 = arith.addi %1, %a : i32
+  %1 = arith.addi %a, %a : i32
+  return %0 : i32
+}
+// ----- output

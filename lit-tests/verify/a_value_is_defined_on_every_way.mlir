@@ -1,0 +1,12 @@
+// RUN: optc --verify-diagnostics
+
+func.func @f(%c: i1, %a: i32) -> i32 {
+  cf.cond_br %c, ^bb1, ^bb2
+^bb1:
+  %0 = arith.addi %a, %a : i32
+  cf.br ^bb2
+^bb2:
+  // expected-error@+1 {{operand 0 of `func.return` is not defined before it on every way}}
+  return %0 : i32
+}
+// ----- output

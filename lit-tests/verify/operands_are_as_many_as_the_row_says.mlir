@@ -1,0 +1,8 @@
+// RUN: optc --verify-diagnostics
+
+func.func @f(%a: i32) -> i32 {
+  // expected-error@+1 {{`arith.addi` has 2 operands, found 1}}
+  %0 = "arith.addi"(%a) : (i32) -> i32
+  return %0 : i32
+}
+// ----- output

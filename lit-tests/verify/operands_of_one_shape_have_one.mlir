@@ -1,0 +1,8 @@
+// RUN: optc --verify-diagnostics
+
+func.func @f(%a: vector<4xi32>) {
+  // expected-error@+1 {{operands and results of `arith.extsi` have one shape, found `vector<4xi32>` and `vector<5xi64>`}}
+  %0 = arith.extsi %a : vector<4xi32> to vector<5xi64>
+  return
+}
+// ----- output

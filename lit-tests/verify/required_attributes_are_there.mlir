@@ -1,0 +1,8 @@
+// RUN: optc --verify-diagnostics
+
+func.func @f(%a: i32) {
+  // expected-error@+1 {{`arith.cmpi` lacks its attribute `predicate`}}
+  %0 = "arith.cmpi"(%a, %a) : (i32, i32) -> i1
+  return
+}
+// ----- output

@@ -1,0 +1,8 @@
+// RUN: optc --verify-diagnostics
+
+func.func @f(%a: vector<4xi32>) {
+  // expected-error@+1 {{result 0 of `arith.cmpi` is a `vector<4xi1>`, found `i1`}}
+  %0 = "arith.cmpi"(%a, %a) <{predicate = 0 : i64}> : (vector<4xi32>, vector<4xi32>) -> i1
+  return
+}
+// ----- output

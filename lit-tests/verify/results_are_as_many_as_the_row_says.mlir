@@ -1,0 +1,8 @@
+// RUN: optc --verify-diagnostics
+
+func.func @f(%a: i32) {
+  // expected-error@+1 {{`arith.addi` has 1 result, found 2}}
+  %0:2 = "arith.addi"(%a, %a) : (i32, i32) -> (i32, i32)
+  return
+}
+// ----- output

@@ -1,0 +1,11 @@
+// RUN: optc --verify-diagnostics
+
+func.func private @f(f32)
+func.func @g(%x: f32) {
+  // expected-error@+1 {{nothing is called `@h`}}
+  call @h(%x) : (f32) -> ()
+  // expected-error@+1 {{nothing is called `@h`}}
+  %0 = constant @h : () -> ()
+  return
+}
+// ----- output

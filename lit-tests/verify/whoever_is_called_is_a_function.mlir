@@ -1,0 +1,12 @@
+// RUN: optc --verify-diagnostics
+
+module @m {
+}
+func.func @g() {
+  // expected-error@+1 {{`@m` is no function}}
+  call @m() : () -> ()
+  // expected-error@+1 {{`@m` is no function}}
+  %0 = constant @m : () -> ()
+  return
+}
+// ----- output
