@@ -67,6 +67,9 @@ impl<'m> Checker<'m> {
 
     /// What yields stands in another operation, and a condition in a loop.
     pub(super) fn place_of_end(&mut self, op: OpRef<'m>, def: &OpDef) {
+        if !def.traits.intersects(Traits::YIELD.union(Traits::CONDITION)) {
+            return;
+        }
         let around = op.body.parent_op(op.op).map(|parent| OpRef::new(self.ctx, op.body, parent));
         let is_loop =
             |around: OpRef<'_>| around.def().is_none_or(|def| matches!(def.kind, Kind::Region(Flow::While)));
