@@ -20,6 +20,8 @@ use memory::{Home, Memory, Pool};
 mod control;
 mod memory;
 mod places;
+#[cfg(test)]
+mod tests;
 
 /// Judges the plan of a function; empty means right.
 pub fn check(ctx: &Context, body: &Body) -> Vec<Diagnostic> {

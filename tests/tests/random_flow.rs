@@ -294,3 +294,50 @@ fn check(seed: u64) {
 fn passes_and_machine_code_keep_the_meaning_of_branches_and_loops() {
     (0..60).for_each(check);
 }
+
+/// A planned program with one of its places moved to where another is.
+fn mutate(random: &mut Random, planned: &str) -> Option<String> {
+    const POOL: &str = "[\"arena\", ";
+    let places: Vec<usize> = planned.match_indices(POOL).map(|(at, _)| at + POOL.len()).collect();
+    let offset = |at: usize| planned[at..].split(',').next().expect("a number ends with a comma");
+    let (place, other) = (*places.get(random.below(places.len().max(1)))?, random.pick(&places));
+    let (old, new) = (offset(place), offset(other));
+    (old != new).then(|| format!("{}{new}{}", &planned[..place], &planned[place + old.len()..]))
+}
+
+/// A plan that was damaged is refused, or is right by chance: then machine code still computes the same.
+fn damage(seed: u64) -> (usize, usize) {
+    let module = parse(&function(seed));
+    let mut random = Random::new(seed);
+    let inputs = inputs(&mut random, 1, 2);
+    let expected = interpret(&module, &inputs);
+    let options = CompileOptions { threads: 1, dead: DeadMemory::Poisoned, ..CompileOptions::default() };
+    let mut planned = module.clone();
+    execute(&mut planned, &inputs, &options).unwrap_or_else(|failure| panic!("seed {seed}: {failure}"));
+    let planned = ir::text::print(&planned);
+    let (mut refused, mut accepted) = (0, 0);
+    for _ in 0..12 {
+        let Some(text) = mutate(&mut random, &planned) else { continue };
+        let mut damaged = parse(&text);
+        let ctx = damaged.ctx.clone();
+        let faults = passes::check::check(&ctx, damaged.function("main").expect("it was written"));
+        if !faults.is_empty() {
+            refused += 1;
+            continue;
+        }
+        let Ok(found) = execute(&mut damaged, &inputs, &options) else { continue };
+        accepted += 1;
+        for (found, expected) in found.iter().map(floats).zip(&expected) {
+            let same = found.iter().zip(expected).all(|(a, b)| (a - b).abs() <= 1e-5);
+            assert!(same, "seed {seed}: the checker accepts a wrong plan\n{text}");
+        }
+    }
+    (refused, accepted)
+}
+
+#[test]
+fn a_damaged_plan_is_refused_or_still_right() {
+    let counts = (0..60).map(damage);
+    let (refused, accepted) = counts.fold((0, 0), |sum, count| (sum.0 + count.0, sum.1 + count.1));
+    assert!(refused > 100 && accepted > 10, "{refused} refused, {accepted} right by chance");
+}

@@ -1,0 +1,127 @@
+//! That plans of branches and loops which lose a value are refused, with what is lost.
+
+use std::sync::Arc;
+
+use ir::Context;
+
+use super::check;
+
+/// `%r = f(...f(%y))` in a loop, with a value from outside, and a choice behind it.
+const LOOP: &str = r#"func.func @main(%n: index, %c: i1, %x: tensor<16xf32>) -> tensor<16xf32> attributes {optc.arena = 384 : i64} {
+  %y = nn.neg %x {mem.place = [["arena", 0, 64]]} : tensor<16xf32>
+  %z = nn.abs %x {mem.place = [["arena", 64, 64]]} : tensor<16xf32>
+  %r = scf.for %i = %n to %n step %n iter_args(%a = %y) -> (tensor<16xf32>) {
+    %0 = nn.mul %z, %z {mem.place = [["arena", 128, 64]]} : tensor<16xf32>
+    %1 = nn.add %0, %a {mem.place = [["arena", 192, 64]]} : tensor<16xf32>
+    scf.yield %1 : tensor<16xf32>
+  } {mem.args = [[["arena", 256, 8], ["arena", 0, 64]]], mem.place = [["arena", 0, 64]]}
+  %s = scf.if %c -> (tensor<16xf32>) {
+    %2 = nn.neg %r {mem.place = [["arena", 64, 64]]} : tensor<16xf32>
+    scf.yield %2 : tensor<16xf32>
+  } else {
+    scf.yield %r : tensor<16xf32>
+  } {mem.place = [["arena", 128, 64]]}
+  %t = nn.add %s, %x {mem.place = [["out", 0, 64]]} : tensor<16xf32>
+  return %t : tensor<16xf32>
+}"#;
+
+/// Two values that change places at each round of a loop of blocks.
+const BLOCKS: &str = r#"func.func @main(%c: i1, %x: tensor<16xf32>) -> tensor<16xf32> attributes {mem.args = [[], [["arena", 0, 64], ["arena", 64, 64]], [["out", 0, 64]]], optc.arena = 256 : i64} {
+  %y = nn.neg %x {mem.place = [["arena", 0, 64]]} : tensor<16xf32>
+  cf.br ^bb1(%y, %x : tensor<16xf32>, tensor<16xf32>)
+^bb1(%a: tensor<16xf32>, %b: tensor<16xf32>):
+  %0 = nn.abs %a {mem.place = [["arena", 128, 64]]} : tensor<16xf32>
+  cf.cond_br %c, ^bb1(%b, %a : tensor<16xf32>, tensor<16xf32>), ^bb2(%0 : tensor<16xf32>) {mem.place = [["arena", 192, 64]], mem.scratch = 64 : i64}
+^bb2(%d: tensor<16xf32>):
+  return %d : tensor<16xf32>
+}"#;
+
+/// The faults of a plan in which the first `from` reads `to`.
+fn faults(text: &str, from: &str, to: &str) -> Vec<String> {
+    assert!(text.contains(from), "{from} is in the plan");
+    let ctx = Arc::new(Context::new());
+    let module = ir::text::parse(&ctx, "plan.mlir", text.replacen(from, to, 1));
+    let module = module.unwrap_or_else(|faults| panic!("{}", faults[0].render(&ctx)));
+    let (_, body) = module.functions().next().expect("there is a function");
+    check(&ctx, body).into_iter().map(|fault| fault.message).collect()
+}
+
+#[track_caller]
+fn refuses(text: &str, from: &str, to: &str, expected: &str) {
+    let found = faults(text, from, to);
+    assert!(found.iter().any(|fault| fault.contains(expected)), "{found:?}");
+}
+
+#[test]
+fn right_plans_are_accepted() {
+    assert_eq!(faults(LOOP, "%n to", "%n to"), [""; 0]);
+    assert_eq!(faults(BLOCKS, "cf.br", "cf.br"), [""; 0]);
+}
+
+#[test]
+fn a_value_from_outside_a_loop_is_kept_for_the_next_round() {
+    let lost = "the bytes of operand 0 are overwritten before this step reads them";
+    let from = r#"%0 = nn.mul %z, %z {mem.place = [["arena", 128, 64]]}"#;
+    refuses(LOOP, from, &from.replace("128", "64"), lost);
+    let from = r#"%1 = nn.add %0, %a {mem.place = [["arena", 192, 64]]}"#;
+    refuses(LOOP, from, &from.replace("192", "64"), lost);
+}
+
+#[test]
+fn a_carried_value_is_kept_until_it_is_read() {
+    let from = r#"%0 = nn.mul %z, %z {mem.place = [["arena", 128, 64]]}"#;
+    refuses(LOOP, from, &from.replace("128", "0"), "operand 1 are overwritten");
+}
+
+#[test]
+fn the_counter_has_bytes_of_its_own() {
+    refuses(LOOP, r#"["arena", 256, 8]"#, r#"["arena", 64, 8]"#, "operand 0 are overwritten");
+    refuses(LOOP, r#"["arena", 256, 8]"#, r#"["arena", 0, 8]"#, "operand 1 are overwritten");
+}
+
+#[test]
+fn the_result_of_a_loop_is_where_the_loop_carries_it() {
+    let from = r#"["arena", 0, 64]]], mem.place = [["arena", 0, 64]]}"#;
+    let to = r#"["arena", 0, 64]]], mem.place = [["arena", 320, 64]]}"#;
+    refuses(LOOP, from, to, "result 0 is not where the loop carries it");
+}
+
+#[test]
+fn what_one_branch_overwrites_is_lost_behind_both() {
+    let tail = r#"} {mem.place = [["arena", 128, 64]]}
+  %t = nn.add %s, %x {mem.place = [["out", 0, 64]]} : tensor<16xf32>"#;
+    let later = tail.replace("%s, %x", "%s, %z");
+    let kept = LOOP.replacen(tail, &later, 1).replacen(
+        r#"%2 = nn.neg %r {mem.place = [["arena", 64, 64]]}"#,
+        r#"%2 = nn.neg %r {mem.place = [["arena", 320, 64]]}"#,
+        1,
+    );
+    assert_eq!(faults(&kept, "%n to", "%n to"), [""; 0]);
+    refuses(&kept, r#"["arena", 320, 64]"#, r#"["arena", 64, 64]"#, "operand 1 are overwritten");
+}
+
+#[test]
+fn places_of_arguments_are_read_strictly() {
+    refuses(LOOP, r#"mem.args = [[["arena", 256, 8], "#, "mem.args = [[", "1 places for 2 arguments");
+    refuses(LOOP, r#"["arena", 256, 8]"#, r#"["arena", 380, 8]"#, "leaves the arena");
+    refuses(LOOP, r#"["arena", 256, 8]"#, r#"["in", 0, 8]"#, "input 0 is not donated");
+    refuses(BLOCKS, r#"["arena", 64, 64]], "#, r#"["arena", 64, 32]], "#, "32 bytes, expected 64");
+}
+
+#[test]
+fn what_is_handed_on_at_once_has_separate_bytes() {
+    refuses(BLOCKS, r#"["arena", 64, 64]], "#, r#"["arena", 0, 64]], "#, "handed to bytes that another");
+    refuses(
+        BLOCKS,
+        r#"mem.place = [["arena", 192, 64]]"#,
+        r#"mem.place = [["arena", 64, 64]]"#,
+        "scratch shares bytes",
+    );
+}
+
+#[test]
+fn what_a_round_of_blocks_overwrites_is_lost_for_the_next() {
+    let from = r#"%0 = nn.abs %a {mem.place = [["arena", 128, 64]]}"#;
+    refuses(BLOCKS, from, &from.replace("128", "64"), "operand 1 are overwritten");
+    refuses(BLOCKS, from, &from.replace("128", "0"), "operand 2 are overwritten");
+}
