@@ -79,7 +79,7 @@ pub use location::LocationData;
 pub use module::{Aliases, Module, Resource};
 pub use opdef::{
     Access, Arity, AttrDef, AttrKind, Branch, Dialect, Flow, Infer, InferError, Kind, OpDef, OperandDef,
-    Reuse, Traits,
+    Reuse, Traits, TypeDef,
 };
 pub use scalar::Scalar;
 pub use target::Target;

@@ -167,6 +167,53 @@ pub enum TypeClass {
     Int,
     /// The type of a function.
     Function,
+    /// A type that a dialect defines.
+    Own(&'static TypeDef),
+}
+
+/// A type that a dialect defines: `!my.counter<4>`. It is read and written as it stands; rows that take it as
+/// [`TypeClass::Own`] have it checked.
+pub struct TypeDef {
+    /// The dialect, and what stands before the angle bracket: `my.counter`.
+    pub name: &'static str,
+    /// What its values are.
+    pub doc: &'static str,
+    /// What must hold of the text in the angle brackets; empty, if there are none.
+    pub check: fn(&str) -> Result<(), String>,
+}
+
+impl PartialEq for TypeDef {
+    fn eq(&self, other: &TypeDef) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for TypeDef {}
+
+impl std::fmt::Debug for TypeDef {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "!{}", self.name)
+    }
+}
+
+impl TypeDef {
+    /// Whether a type is one of these, with right parameters.
+    ///
+    /// # Errors
+    /// What it is instead, or what is wrong with the parameters.
+    pub fn accepts(&self, ctx: &Context, ty: Type) -> Result<(), String> {
+        let text = crate::text::type_text(ctx, ty);
+        let rest = text.strip_prefix('!').and_then(|text| text.strip_prefix(self.name));
+        let body = match rest {
+            Some("") => Some(""),
+            Some(rest) => rest.strip_prefix('<').and_then(|rest| rest.strip_suffix('>')),
+            None => None,
+        };
+        match body {
+            Some(body) if matches!(ctx.type_data(ty), TypeData::Opaque { .. }) => (self.check)(body),
+            _ => Err(format!("found `{}`", crate::text::short_type(ctx, ty))),
+        }
+    }
 }
 
 /// How many regions an operation has.

@@ -99,6 +99,13 @@ impl<'m> Checker<'m> {
         let places = defs.iter().zip(counts).flat_map(|(def, count)| std::iter::repeat_n(def, count));
         for (index, (def, value)) in places.zip(values).enumerate() {
             let ty = op.body.ty(*value);
+            if let TypeClass::Own(own) = def.types {
+                if let Err(reason) = own.accepts(self.ctx, ty) {
+                    let place = format!("{what} {index} (`{}`) of `{}`", def.name, op.name());
+                    self.breach(op.body, op.op, format!("{place} is a `!{}`: {reason}", own.name));
+                }
+                continue;
+            }
             if !is_of_class(self.ctx, ty, def.types) {
                 let ty = short_type(self.ctx, ty);
                 let class = class_text(def.types);
@@ -312,6 +319,7 @@ fn is_of_class(ctx: &Context, ty: Type, class: TypeClass) -> bool {
     let is_signless = matches!(elem, TypeData::Integer { signedness: Signedness::Signless, .. });
     match class {
         TypeClass::Any => true,
+        TypeClass::Own(own) => own.accepts(ctx, ty).is_ok(),
         TypeClass::Tensor => is_tensor,
         TypeClass::FloatTensor => is_tensor && matches!(elem, TypeData::Float(_)),
         TypeClass::IntTensor => is_tensor && is_int,
@@ -332,6 +340,7 @@ fn is_of_class(ctx: &Context, ty: Type, class: TypeClass) -> bool {
 fn class_text(class: TypeClass) -> &'static str {
     match class {
         TypeClass::Any => "of any type",
+        TypeClass::Own(own) => own.name,
         TypeClass::Tensor => "a tensor",
         TypeClass::FloatTensor => "a tensor of floats",
         TypeClass::IntTensor => "a tensor of integers",

@@ -288,3 +288,50 @@ fn functions_are_checked_however_deep_they_stand() {
         &["4: `nn.add` has 2 operands, found 0", "4: `nn.add` has 1 result, found 0"],
     );
 }
+
+/// A dialect with a type of its own.
+static COUNTERS: crate::Dialect = crate::Dialect {
+    name: "my",
+    doc: "Counters.",
+    tables: &[&[crate::OpDef {
+        name: "my.count",
+        doc: "One more.",
+        example: "%1 = my.count %0 : !my.counter<4>",
+        operands: &[crate::OperandDef::one("x", crate::opdef::TypeClass::Own(&COUNTER))],
+        results: &[crate::OperandDef::one("result", crate::opdef::TypeClass::Own(&COUNTER))],
+        infer: crate::Infer::SameAs(0),
+        ..crate::OpDef::BLANK
+    }]],
+};
+
+static COUNTER: crate::TypeDef = crate::TypeDef {
+    name: "my.counter",
+    doc: "Counts up to a number.",
+    check: |most| match most.parse::<u32>() {
+        Ok(1..) => Ok(()),
+        _ => Err(format!("expected the largest number, found `{most}`")),
+    },
+};
+
+#[test]
+fn a_dialects_own_types_are_checked() {
+    let ctx = Arc::new(Context::new());
+    ctx.register(&COUNTERS);
+    let text = "func.func @f(%a: !my.counter<4>, %b: !my.counter<none>, %c: !my.counters, %d: i32) {\n\
+        %0 = my.count %a : !my.counter<4>\n\
+        %1 = my.count %b : !my.counter<none>\n\
+        %2 = my.count %c : !my.counters\n\
+        %3 = my.count %d : i32\n\
+        return\n}\n";
+    let module = crate::text::parse(&ctx, "t", text.to_owned()).expect("the text has no faults");
+    let errors = verify(&module).err().unwrap_or_default();
+    let operands = errors.iter().map(|error| &*error.message).filter(|error| error.starts_with("operand"));
+    assert_eq!(
+        operands.collect::<Vec<_>>(),
+        [
+            "operand 0 (`x`) of `my.count` is a `!my.counter`: expected the largest number, found `none`",
+            "operand 0 (`x`) of `my.count` is a `!my.counter`: found `!my.counters`",
+            "operand 0 (`x`) of `my.count` is a `!my.counter`: found `i32`",
+        ]
+    );
+}
