@@ -19,6 +19,7 @@
 pub mod arrays;
 pub mod cli;
 pub mod compile;
+pub mod describe;
 pub mod expect;
 mod expected;
 pub mod failure;

@@ -2,6 +2,7 @@
 
 pub mod programs;
 pub mod random;
+pub mod reference;
 pub mod source;
 pub mod tidy;
 pub mod workspace;

@@ -3,12 +3,12 @@
 use std::fmt::Write;
 
 use clap::Args;
-use ir::Kind;
 use ir::diag::did_you_mean;
-use ir::opdef::{Arity, AttrKind, OpDef, Presence};
+use ir::opdef::{Arity, OpDef};
 use passes::manager::PassDef;
 
 use super::write_output;
+use crate::describe;
 use crate::failure::Failure;
 use crate::opt::Setup;
 
@@ -87,46 +87,19 @@ fn describe_op(text: &mut String, def: &OpDef) {
         }
     }
     for attr in def.attrs {
-        out += &format!("\n  {} ({}, {}): {}", attr.name, kind(attr.kind), presence(attr.presence), attr.doc);
+        out += &format!(
+            "\n  {} ({}, {}): {}",
+            attr.name,
+            describe::attr_kind(attr.kind),
+            describe::presence(attr.presence),
+            attr.doc
+        );
     }
-    let nature = match def.kind {
-        Kind::Elementwise(_) => "elementwise".to_owned(),
-        Kind::Reduce(reduce) => format!("reduction ({reduce:?})"),
-        Kind::View(_) => "view".to_owned(),
-        Kind::Contract(contract) => format!("contraction ({contract:?})"),
-        Kind::Kernel(name) => format!("kernel ({name})"),
-        Kind::Group => "group".to_owned(),
-        Kind::Region(flow) => format!("control flow ({flow:?})"),
-        Kind::Branch(branch) => format!("branch ({branch:?})"),
-        Kind::Source => "constant".to_owned(),
-        Kind::Structure => "structure".to_owned(),
-    };
-    out += &format!("\n\n  kind: {nature}\n");
+    out += &format!("\n\n  kind: {}\n", describe::kind(def.kind));
     let traits: Vec<String> =
         def.traits.iter_names().map(|(name, _)| name.to_lowercase().replace('_', "-")).collect();
     if !traits.is_empty() {
         out += &format!("  traits: {}\n", traits.join(", "));
     }
     text.push_str(&out);
-}
-
-fn kind(kind: AttrKind) -> String {
-    match kind {
-        AttrKind::OneOf(words) => words.join(" or "),
-        AttrKind::Word(words) => words.words.join(" or "),
-        AttrKind::Flags(flags) => format!("any of {}", flags.words.join(", ")),
-        other => format!("{other:?}").to_lowercase(),
-    }
-}
-
-fn presence(presence: Presence) -> String {
-    match presence {
-        Presence::Required => "required".to_owned(),
-        Presence::Optional => "optional".to_owned(),
-        Presence::DefaultInt(value) => format!("default {value}"),
-        Presence::DefaultFloat(value) => format!("default {value}"),
-        Presence::DefaultInts(values) => format!("default {values:?}"),
-        Presence::DefaultText(text) => format!("default {text}"),
-        Presence::NoFlags => "default none".to_owned(),
-    }
 }
