@@ -24,7 +24,7 @@ pub enum AttrData {
     },
     /// An integer of more than 128 bits.
     WideInteger {
-        /// Two's complement, least significant word first.
+        /// Two's complement, least significant word first; words at the top that follow from the one below are left out.
         words: Box<[u64]>,
         /// An integer type.
         ty: Type,

@@ -84,14 +84,14 @@ impl Diagnostic {
             });
         }
         let place = describe(ctx, self.location);
-        let in_source = source_span(ctx, self.location, self.length);
-        let title = match (&place, &in_source) {
+        let excerpt = excerpt(ctx, self.location, self.length);
+        let title = match (&place, &excerpt) {
             (Some(place), None) => format!("{place}: {}", self.message),
             _ => self.message.clone(),
         };
         let mut group = Group::with_title(level.primary_title(title));
-        if let Some((name, text, span)) = in_source {
-            let snippet = Snippet::source(text).path(name).fold(true);
+        if let Some(Excerpt { name, text, line, span }) = excerpt {
+            let snippet = Snippet::source(text).path(name).line_start(line).fold(true);
             group = group.element(snippet.annotation(AnnotationKind::Primary.span(span)));
         }
         for note in &notes {
@@ -130,27 +130,56 @@ pub fn line_column(text: &str, offset: usize) -> (usize, usize) {
     (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
 }
 
-/// The marked span, cut to a few lines of the source so that long inputs stay cheap to render.
-fn source_span(
-    ctx: &Context,
-    location: Location,
-    length: u32,
-) -> Option<(&str, &str, std::ops::Range<usize>)> {
+/// So many faults of one kind are told, so that a text of faults does not need a multiple of its memory.
+pub(crate) const MOST_FAULTS: usize = 1000;
+
+/// The part of a text that a message shows.
+struct Excerpt<'c> {
+    name: &'c str,
+    /// Whole lines, but for the end of the last.
+    text: &'c str,
+    /// The number of the first of them.
+    line: usize,
+    /// What is marked, in `text`.
+    span: std::ops::Range<usize>,
+}
+
+/// The line of the marked span, its end cut so that long inputs stay cheap to render; none where too much stands before
+/// the span.
+fn excerpt(ctx: &Context, location: Location, length: u32) -> Option<Excerpt<'_>> {
+    /// So much of a line is shown before the span, and behind it, in bytes.
+    const MOST: usize = 2000;
     let offset = location.source_offset()?;
     let source = ctx.source_at(offset)?;
     let start = source.text.floor_char_boundary((offset - source.start) as usize);
+    let line_start = source.text[..start].rfind('\n').map_or(0, |newline| newline + 1);
+    if start - line_start > MOST {
+        return None;
+    }
     let rest = &source.text[start..];
+    let rest = &rest[..rest.floor_char_boundary(MOST)];
+    let line_end = rest.find('\n').unwrap_or(rest.len());
     let word = rest.find(|c: char| c.is_whitespace() || "(){}<>[],:=".contains(c)).unwrap_or(rest.len());
     let wanted = if length > 0 { length as usize } else { word };
-    let line_end = rest.find('\n').unwrap_or(rest.len());
-    let end = source.text.floor_char_boundary(start + wanted.min(line_end).max(usize::from(line_end > 0)));
-    Some((&source.name, &source.text, start..end))
+    let end = rest.floor_char_boundary(wanted.min(line_end).max(usize::from(line_end > 0)));
+    let before = start - line_start;
+    Some(Excerpt {
+        name: &source.name,
+        text: &source.text[line_start..start + line_end],
+        line: source.text[..line_start].matches('\n').count() + 1,
+        span: before..before + end,
+    })
 }
 
 /// The candidates that a misspelt word may stand for, nearest first.
 ///
-/// Near means an edit distance (Damerau-Levenshtein, restricted) of at most a third of the word's length.
+/// Near means an edit distance (Damerau-Levenshtein, restricted) of at most a third of the word's length; nothing is near to a
+/// word of more than 100 bytes.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    const LONGEST_WORD: usize = 100;
+    if word.len() > LONGEST_WORD {
+        return Vec::new();
+    }
     let limit = (word.chars().count() / 3).max(1);
     let mut near: Vec<(usize, &str)> = candidates
         .into_iter()

@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 use super::ParseOptions;
 use super::lexer::{self, Kind, Token};
 use crate::context::Context;
-use crate::diag::Diagnostic;
+use crate::diag::{Diagnostic, MOST_FAULTS};
 use crate::entities::{Attr, Location, Type};
 use crate::module::{Aliases, Module, Resource};
 
@@ -72,6 +72,8 @@ pub(super) struct Reader<'c> {
     distinct: FxHashMap<u64, Attr>,
     memo: Memo<'c>,
     lines: lines::Lines<'c>,
+    /// Bytes of wide elements that were read so far.
+    wide_bytes: usize,
     /// Greater numbers of values are names like others.
     number_limit: usize,
     /// Operands of the line that is being read; kept for their room.
@@ -149,6 +151,7 @@ impl<'c> Reader<'c> {
             distinct: FxHashMap::default(),
             memo: Memo::default(),
             lines: lines::Lines::default(),
+            wide_bytes: 0,
             number_limit: source.text.len() / 8 + 16,
             numbers: Vec::new(),
             mentions: Vec::new(),
@@ -256,15 +259,16 @@ impl<'c> Reader<'c> {
         Location::at_source(self.base + at as u32)
     }
 
-    /// Notes a fault at a byte, and goes on.
+    /// Notes a fault at a byte, if not too many are noted, and goes on.
     fn note(&mut self, at: usize, message: impl Into<String>) {
-        let diagnostic = Diagnostic::error(self.location(at), message);
-        self.diagnostics.push(diagnostic);
+        if self.diagnostics.len() < MOST_FAULTS {
+            self.diagnostics.push(Diagnostic::error(self.location(at), message));
+        }
     }
 
     /// Notes a fault at a byte that ends the reading.
     fn fault(&mut self, at: usize, message: impl Into<String>) -> Failed {
-        self.note(at, message);
+        self.diagnostics.push(Diagnostic::error(self.location(at), message));
         Failed
     }
 

@@ -9,7 +9,7 @@ use super::rows::agree;
 use crate::attrs::AttrData;
 use crate::body::{Body, OpRef};
 use crate::context::Context;
-use crate::diag::{Diagnostic, did_you_mean};
+use crate::diag::{Diagnostic, MOST_FAULTS, did_you_mean};
 use crate::entities::{Op, Region, Type};
 use crate::opdef::{AttrKind, Flow, Kind, OpDef, Presence};
 use crate::text::short_type;
@@ -41,7 +41,9 @@ impl<'m> Names<'m> {
                 let Some(symbol) = body.attr(ctx, op, name).and_then(|attr| ctx.str_value(attr)) else {
                     continue;
                 };
-                if let Some(first) = names.symbols.insert(symbol, op) {
+                if let Some(first) = names.symbols.insert(symbol, op)
+                    && names.twice.len() < MOST_FAULTS
+                {
                     let message = format!("`@{symbol}` is defined twice");
                     let diagnostic = Diagnostic::error(body.location(op), message);
                     names.twice.push(diagnostic.with_note(body.location(first), "first defined here"));

@@ -11,6 +11,12 @@ use crate::entities::{Attr, Type};
 use crate::text::lexer::{self, Kind};
 use crate::types::{Dim, FloatKind, TypeData};
 
+/// Elements of more bytes than this are counted, so that no short text needs much memory.
+const WIDE_BYTES: usize = 16;
+
+/// So many bytes of wide elements need no text, and eight more for each byte of it.
+const FREE_BYTES: usize = 1 << 22;
+
 /// Elements that were noted.
 #[derive(Default)]
 struct Noted {
@@ -190,7 +196,15 @@ impl Reader<'_> {
             return Err(self.shape_fault(at, noted, ty));
         }
         let token = self.token;
-        let mut bytes = Vec::with_capacity(noted.starts.len() * width);
+        let size_bytes = noted.starts.len() * width;
+        if width > WIDE_BYTES {
+            self.wide_bytes += size_bytes;
+            if self.wide_bytes > self.text.len() * 8 + FREE_BYTES {
+                let message = format!("elements of {width} bytes each are more than the text has room for");
+                return Err(self.fault(at, message));
+            }
+        }
+        let mut bytes = Vec::with_capacity(size_bytes);
         for &start in &noted.starts {
             self.resume(start as usize);
             self.element(elem, &mut bytes)?;
@@ -232,11 +246,10 @@ impl Reader<'_> {
             }
             data => {
                 let width = element_bytes(data, |part| self.ctx.type_data(part)).unwrap_or(8);
-                let is_bool = matches!(data, TypeData::Integer { width: 1, .. });
-                let literal = self.literal()?;
-                let words = self.integer_words(at, &literal, elem)?;
-                let word_bytes = words.iter().flat_map(|word| word.to_le_bytes());
-                bytes.extend(word_bytes.take(width).map(|byte| if is_bool { byte & 1 } else { byte }));
+                self.push_integer(at, elem, width, bytes)?;
+                if let (TypeData::Integer { width: 1, .. }, Some(last)) = (data, bytes.last_mut()) {
+                    *last &= 1;
+                }
                 Ok(())
             }
         }

@@ -62,7 +62,8 @@ struct Range {
 }
 
 impl Range {
-    /// Two's complement of a number in the range, sign-extended to whole words, least significant first.
+    /// Two's complement of a number in the range, least significant word first, without words at the top that follow
+    /// from the word below: a type of 2^24 bits costs no more than its numbers.
     fn words(self, sign: Sign, magnitude: &Big) -> Option<Vec<u64>> {
         let bits = magnitude.bits();
         let is_lowest = || sign == Sign::Minus && bits == self.width && magnitude.is_power_of_two();
@@ -76,15 +77,28 @@ impl Range {
             return None;
         }
         let mut words = magnitude.words64();
-        words.resize(self.width.div_ceil(64).max(1) as usize, 0);
+        let whole = self.width.div_ceil(64).max(1) as usize;
+        words.resize(whole.min(bits as usize / 64 + 1), 0);
         if sign == Sign::Minus {
             let mut carry = true;
             for word in &mut words {
                 (*word, carry) = (!*word).overflowing_add(u64::from(carry));
             }
         }
-        self.extend(&mut words);
+        if words.len() == whole {
+            self.extend(&mut words);
+        }
+        self.trim(&mut words);
         Some(words)
+    }
+
+    fn trim(self, words: &mut Vec<u64>) {
+        let sign = |below: u64| if self.signedness == Signedness::Unsigned { 0 } else { fill(below) };
+        while let [.., below, top] = words[..]
+            && top == sign(below)
+        {
+            words.pop();
+        }
     }
 
     /// Repeats the sign bit (or zero) above the width.
@@ -124,6 +138,24 @@ impl<'c> Reader<'c> {
         Ok(self.ctx.attr(data))
     }
 
+    /// Appends the bytes of an integer literal, extended to the width of an integer or index type.
+    pub(super) fn push_integer(
+        &mut self,
+        at: usize,
+        ty: Type,
+        width_bytes: usize,
+        bytes: &mut Vec<u8>,
+    ) -> Read<()> {
+        let literal = self.literal()?;
+        let words = self.integer_words(at, &literal, ty)?;
+        let is_unsigned =
+            matches!(self.ctx.type_data(ty), TypeData::Integer { signedness: Signedness::Unsigned, .. });
+        let above = words.last().filter(|_| !is_unsigned).map_or(0, |last| fill(*last) as u8);
+        let own = words.iter().flat_map(|word| word.to_le_bytes());
+        bytes.extend(own.chain(std::iter::repeat(above)).take(width_bytes));
+        Ok(())
+    }
+
     /// The words of an integer literal of an integer or index type.
     pub(super) fn integer_words(&mut self, at: usize, literal: &Literal<'_>, ty: Type) -> Read<Vec<u64>> {
         let range = match self.ctx.type_data(ty) {
@@ -159,6 +191,11 @@ impl<'c> Reader<'c> {
         }
         failed
     }
+}
+
+/// A word of sign bits.
+fn fill(word: u64) -> u64 {
+    ((word as i64) >> 63) as u64
 }
 
 /// At most two words as one number.

@@ -63,6 +63,7 @@ impl<'c> Reader<'c> {
         if let Some((signedness, digits)) = integer_type(word) {
             let Some(width) = digits.parse().ok().filter(|width| *width <= MAX_WIDTH) else {
                 let at = self.token.start;
+                let word = super::shortened(word);
                 return Err(self.fault(at, format!("integers have at most {MAX_WIDTH} bits, found `{word}`")));
             };
             self.advance();
@@ -284,6 +285,9 @@ impl<'c> Reader<'c> {
                 self.resume(end);
                 return Err(self.expected("`x` behind a size"));
             }
+            if sizes.len() == MOST_SIZES {
+                return Err(self.fault(start, format!("a shape has at most {MOST_SIZES} sizes")));
+            }
             sizes.push(size);
             self.resume(end + 1);
         }
@@ -311,6 +315,9 @@ impl<'c> Reader<'c> {
         Ok(self.ctx.ty(TypeData::Opaque { dialect, body }))
     }
 }
+
+/// More sizes than any shape has.
+const MOST_SIZES: usize = 1 << 12;
 
 /// What has elements.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::{Reader, shortened};
 use crate::body::Body;
-use crate::diag::{Diagnostic, did_you_mean};
+use crate::diag::{Diagnostic, MOST_FAULTS, did_you_mean};
 use crate::entities::{Block, Type, Value};
 
 /// So many operations say how dense the text is.
@@ -291,7 +291,7 @@ impl<'c> Reader<'c> {
         let mut known: Vec<&str> = frame.named.keys().copied().collect();
         known.sort_unstable();
         known.truncate(1000);
-        for ((name, _), forward) in missing {
+        for ((name, _), forward) in missing.into_iter().take(MOST_FAULTS) {
             let message = format!("`%{}` is not defined", shortened(name));
             // Any two names of a letter or two are near to each other.
             let help = did_you_mean(name, known.iter().copied().filter(|_| name.len() > 2));

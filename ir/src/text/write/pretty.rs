@@ -4,11 +4,11 @@
 
 use std::fmt::{self, Write};
 
-use super::{Header, Scope, Writer};
+use super::{Header, Locations, Scope, Writer};
 use crate::attrs::AttrData;
 use crate::body::Body;
 use crate::context::Context;
-use crate::entities::{Attr, Ident, Op, Region, Type};
+use crate::entities::{Attr, Ident, Location, Op, Region, Type};
 use crate::opdef::OpDef;
 use crate::text::form::{self, Form, SHORT_DIALECTS};
 use crate::text::lexer;
@@ -31,6 +31,7 @@ impl<'m> Writer<'m> {
             return Ok(false);
         };
         match Form::of(def) {
+            Form::Group | Form::For | Form::While if self.hides_locations(body, op) => Ok(false),
             Form::Function => self.function(scope, op, out),
             Form::Module => self.module_op(scope, op, def, out),
             Form::Constant => Ok(self.constant(scope, op, def)),
@@ -42,6 +43,14 @@ impl<'m> Writer<'m> {
             Form::Syntax(syntax) => Ok(self.by_syntax(scope, op, def, syntax)),
             Form::Plain => self.plain(scope, op, def, out),
         }
+    }
+
+    /// Whether locations are shown, and a form without block headers would lose those of arguments.
+    fn hides_locations(&self, body: &Body, op: Op) -> bool {
+        let entries = body.regions(op).iter().filter_map(|region| body.entry(*region));
+        let mut args = entries.flat_map(|entry| body.args(entry));
+        self.options.locations == Locations::Shown
+            && args.any(|arg| body.arg_location(*arg) != Location::UNKNOWN)
     }
 
     /// The operation's name; the dialect of functions is left out directly in a function, and that of modules for these.
