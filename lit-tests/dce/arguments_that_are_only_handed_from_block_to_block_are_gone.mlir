@@ -1,6 +1,6 @@
 // RUN: optc --passes=dce
 
-func.func @main(%c: i1, %x: tensor<4xf32>) -> tensor<4xf32> {
+func.func @may_not_end(%c: i1, %x: tensor<4xf32>) -> tensor<4xf32> {
   "cf.br"(%x)[^head] : (tensor<4xf32>) -> ()
 ^head(%a: tensor<4xf32>):
   "cf.cond_br"(%c, %a)[^body, ^exit] <{operandSegmentSizes = array<i32: 1, 1, 0>}> : (i1, tensor<4xf32>) -> ()
@@ -11,7 +11,7 @@ func.func @main(%c: i1, %x: tensor<4xf32>) -> tensor<4xf32> {
 }
 // ----- output
 // module {
-//   func.func @main(%arg0: i1, %arg1: tensor<4xf32>) -> tensor<4xf32> {
+//   func.func @may_not_end(%arg0: i1, %arg1: tensor<4xf32>) -> tensor<4xf32> {
 //     cf.br ^bb1
 //   ^bb1:  // 2 preds: ^bb0, ^bb2
 //     cf.cond_br %arg0, ^bb2, ^bb3

@@ -12,6 +12,8 @@ use crate::symbols::{Scope, Symbols};
 pub struct Node {
     /// Its body.
     pub scope: Scope,
+    /// The body that holds it as a symbol.
+    pub around: Scope,
     /// Its calls of functions of the graph, in text order, with the numbers of these.
     pub calls: Vec<(Op, usize)>,
     /// Which of the groups it is in whose members call each other, or itself, all around.
@@ -42,7 +44,8 @@ impl CallGraph {
         let node = |scope: &Scope| {
             let calls = calls(ctx, symbols, *scope).into_iter();
             let calls = calls.filter_map(|(op, callee)| Some((op, *numbers.get(&callee)?))).collect();
-            Node { scope: *scope, calls, group: 0 }
+            let around = symbols.around(*scope).map_or(Symbols::TOP, |around| around.0);
+            Node { scope: *scope, around, calls, group: 0 }
         };
         let mut graph = CallGraph { nodes: scopes.iter().map(node).collect(), callees_first: Vec::new() };
         Grouping::new(graph.nodes.len()).run(&mut graph);

@@ -55,13 +55,15 @@ pub fn remove_dead(ctx: &Context, body: &mut Body) -> u64 {
     roots.iter().for_each(|root| needs.effects_of(*root));
     needs.follow();
     let Needs { ops, values, .. } = needs;
-    let dead_args = dead_args(ctx, body, &ways, &values);
+    let mut dead_args = dead_args(ctx, body, &ways, &values);
     let mut dead = Vec::new();
     roots.iter().for_each(|root| collect_dead(body, &ops, *root, &mut dead));
     for op in &dead {
         body.regions(*op).to_vec().into_iter().for_each(|region| body.erase_blocks(region));
         body.set_operands(*op, &[]);
     }
+    // Blocks in what was dead are gone with it.
+    dead_args.retain(|(block, _)| body.region_of(*block).is_some());
     // Dead arguments may be handed to each other: all hand-overs go before the first argument does.
     for (block, indices) in &dead_args {
         branches::stop_handing(ctx, body, *block, &ways, indices);

@@ -7,8 +7,8 @@
 //!
 //! Functions are gone through bottom up, so that what is put into a caller has its own calls replaced already. A call is
 //! kept where the callee calls it in turn, or is marked `no_inline`, or holds many operations, so that a row of functions
-//! that each call the next one twice does not double without end; and where the callee has several blocks but the call
-//! stands in an operation whose regions have one. What is copied has the location `callsite(callee at caller)`.
+//! that each call the next one twice does not double without end; where the callee stands in another module; and where it
+//! has several blocks but the call stands in an operation whose regions have one. What is copied has the location `callsite(callee at caller)`.
 
 use ir::{Body, Context, Diagnostic, Module, Op, Region, Traits, Type, Value};
 
@@ -116,6 +116,9 @@ fn refusal(
 ) -> Option<&'static str> {
     if caller_node.group == callee_node.group {
         return Some(RECURSIVE);
+    }
+    if caller_node.around != callee_node.around {
+        return Some("the function stands in another module, where symbols may name something else");
     }
     let no_inline = ctx.ident("no_inline");
     if callee.own_attr(ctx, no_inline).is_some() || body.attr(ctx, call, no_inline).is_some() {

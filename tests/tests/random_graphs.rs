@@ -145,7 +145,7 @@ fn check(seed: u64) {
         let found = found.unwrap_or_else(|failure| panic!("seed {seed}: {failure}"));
         agree(&found, &expected).unwrap_or_else(|why| panic!("seed {seed}, {threads} threads: {why}"));
     }
-    for pipeline in ["simplify", "layout", "fuse", "cse,dce,simplify,layout,fuse"] {
+    for pipeline in ["canonicalize", "simplify", "layout", "fuse", "cse,dce,simplify,layout,fuse"] {
         let mut changed = module.clone();
         let done = optc::run_pipeline(&mut changed, pipeline, &RunOptions::new(&codegen::Cpu));
         done.unwrap_or_else(|failure| panic!("seed {seed}, {pipeline}: {failure}"));

@@ -1,6 +1,6 @@
 //! What the passes make of the files that show them computes the same, to the bit.
 //!
-//! Each file of these folders that has a function `@main` which can run is interpreted before and behind its pipeline, on
+//! Each file of these folders that has a function `@main`, which must come to an end, is interpreted before and behind its pipeline, on
 //! the same inputs.
 
 use std::collections::BTreeSet;

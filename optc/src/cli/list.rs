@@ -5,7 +5,8 @@ use std::fmt::Write;
 use clap::Args;
 use ir::diag::did_you_mean;
 use ir::opdef::{Arity, OpDef};
-use passes::manager::PassDef;
+use passes::canonicalize::CANONICALIZE;
+use passes::manager::{PassDef, Registry};
 
 use super::write_output;
 use crate::describe;
@@ -25,7 +26,12 @@ pub(super) fn passes(setup: &Setup<'_>, args: &NameArgs) -> Result<(), Failure> 
     match &args.name {
         None => registry.iter().for_each(|def| line(&mut text, def.name, def.doc)),
         Some(name) => match registry.get(name) {
-            Some(def) => describe_pass(&mut text, def),
+            Some(def) => {
+                describe_pass(&mut text, def);
+                if def.name == CANONICALIZE.name {
+                    list_rules(&mut text, registry);
+                }
+            }
             None => return Err(unknown("pass", name, registry.iter().map(|def| def.name))),
         },
     }
@@ -72,6 +78,14 @@ fn describe_pass(text: &mut String, def: &PassDef) {
         );
     }
     text.push_str(&out);
+}
+
+/// The rules that `canonicalize` applies, those of other crates too.
+fn list_rules(text: &mut String, registry: &Registry) {
+    text.push_str("\nrules:\n");
+    for rule in registry.rules().iter() {
+        writeln!(text, "  {:26} {}", rule.name, rule.doc()).expect("writing to a string");
+    }
 }
 
 fn describe_op(text: &mut String, def: &OpDef) {
