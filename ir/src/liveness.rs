@@ -80,10 +80,10 @@ impl Liveness {
         variable: impl Fn(Value) -> Option<Value>,
     ) -> Liveness {
         let mut search = Search::new(ctx, body, graph, variable);
-        search.find_writes();
         for &stretch in graph.stretches() {
             search.scan(stretch);
         }
+        search.write_args();
         search.follow();
         search.finish()
     }
@@ -240,7 +240,10 @@ struct Search<'a, F> {
     /// The last write in each further stretch that writes a variable.
     also_written: FxHashMap<(Value, Stretch), Moment>,
     open: SecondaryMap<Value, Open>,
-    found: Vec<(Value, Span)>,
+    /// The span of each variable that was found first: mostly there is no other.
+    only: SecondaryMap<Value, Option<Span>>,
+    /// All others.
+    further: Vec<(Value, Span)>,
     /// Variables that are live where a stretch begins, as far as the stretch itself reads them.
     exposed: Vec<(Value, Stretch)>,
 }
@@ -256,37 +259,38 @@ impl<'a, F: Fn(Value) -> Option<Value>> Search<'a, F> {
             written: SecondaryMap::with_capacity(capacity),
             also_written: FxHashMap::default(),
             open: SecondaryMap::with_capacity(capacity),
-            found: Vec::with_capacity(capacity),
+            only: SecondaryMap::with_capacity(capacity),
+            further: Vec::new(),
             exposed: Vec::new(),
         }
     }
 
-    fn find_writes(&mut self) {
+    /// The function's arguments are written before its first point.
+    fn write_args(&mut self) {
         let Some(&first) = self.graph.stretches().first() else { return };
         let args = self.body.entry(self.body.root()).map_or(&[][..], |block| self.body.args(block));
         for &arg in args {
             if let Some(variable) = (self.variable)(arg) {
                 self.note_write(variable, first, Moment(0));
-                self.found.push((variable, Span { first: Moment(0), last: Moment(0) }));
-            }
-        }
-        for &stretch in self.graph.stretches() {
-            for point in self.graph.points(stretch).map(Point::from_u32) {
-                for value in self.graph.event(point).writes(self.ctx, self.body) {
-                    if let Some(variable) = (self.variable)(value) {
-                        self.note_write(variable, stretch, Moment::write(point));
-                    }
-                }
+                self.found(variable, Span { first: Moment(0), last: Moment(0) });
             }
         }
     }
 
+    fn found(&mut self, variable: Value, span: Span) {
+        match &mut self.only[variable] {
+            Some(_) => self.further.push((variable, span)),
+            none => *none = Some(span),
+        }
+    }
+
+    /// A write in a stretch that is scanned backward: the first that is noted is its last.
     fn note_write(&mut self, variable: Value, stretch: Stretch, moment: Moment) {
         match &mut self.written[variable] {
-            Some(writes) if writes.stretch == stretch => writes.last = moment,
+            Some(writes) if writes.stretch == stretch => {}
             Some(writes) => {
                 writes.has_more = true;
-                self.also_written.insert((variable, stretch), moment);
+                self.also_written.entry((variable, stretch)).or_insert(moment);
             }
             none => *none = Some(Writes { stretch, last: moment, has_more: false }),
         }
@@ -312,7 +316,8 @@ impl<'a, F: Fn(Value) -> Option<Value>> Search<'a, F> {
                 let open = &mut self.open[variable];
                 let last = if open.stamp == stamp { Moment(open.last) } else { first };
                 open.stamp = 0;
-                self.found.push((variable, Span { first, last }));
+                self.found(variable, Span { first, last });
+                self.note_write(variable, stretch, first);
             }
             for value in event.reads(self.body) {
                 let Some(variable) = (self.variable)(value) else { continue };
@@ -327,8 +332,9 @@ impl<'a, F: Fn(Value) -> Option<Value>> Search<'a, F> {
         for variable in opened {
             let open = &mut self.open[variable];
             if open.stamp == stamp {
+                let last = Moment(open.last);
                 open.stamp = 0;
-                self.found.push((variable, Span { first, last: Moment(open.last) }));
+                self.found(variable, Span { first, last });
                 self.exposed.push((variable, stretch));
             }
         }
@@ -347,45 +353,40 @@ impl<'a, F: Fn(Value) -> Option<Value>> Search<'a, F> {
                 match self.last_write(variable, writes, ways.order[place]) {
                     Some(first) => {
                         let last = Moment(2 * ways.points[place].end - 1);
-                        self.found.push((variable, Span { first, last }));
+                        self.found(variable, Span { first, last });
                     }
                     None => ways.go_through(place),
                 }
             }
-            ways.drain_spans(|span| self.found.push((variable, span)));
+            ways.drain_spans(|span| self.found(variable, span));
         }
     }
 
     /// Sorts what was found by variables.
-    fn finish(self) -> Liveness {
-        let mut starts = vec![0u32; self.body.value_capacity() + 1];
-        for (variable, _) in &self.found {
-            starts[variable.index() + 1] += 1;
-        }
-        for index in 1..starts.len() {
-            starts[index] += starts[index - 1];
-        }
-        let mut ends = starts.clone();
-        let mut sorted = vec![Span { first: Moment(0), last: Moment(0) }; self.found.len()];
-        for (variable, span) in &self.found {
-            let end = &mut ends[variable.index()];
-            sorted[*end as usize] = *span;
-            *end += 1;
-        }
-        let (mut spans, mut list) = (Vec::with_capacity(sorted.len()), Vec::new());
-        let mut variables: Vec<(Moment, Value)> = Vec::new();
-        for index in 0..starts.len() - 1 {
-            let all = starts[index] as usize..starts[index + 1] as usize;
-            starts[index] = spans.len() as u32;
-            list.clear();
-            list.extend_from_slice(&sorted[all]);
-            normalise(&mut list);
-            spans.extend_from_slice(&list);
-            if let Some(first) = list.first() {
-                variables.push((first.first, Value::new(index)));
+    fn finish(mut self) -> Liveness {
+        let count = self.body.value_capacity();
+        self.further.sort_unstable();
+        let mut further = self.further.chunk_by(|a, b| a.0 == b.0).peekable();
+        let (mut starts, mut spans) = (Vec::with_capacity(count + 1), Vec::with_capacity(count));
+        let mut variables: Vec<(Moment, Value)> = Vec::with_capacity(count);
+        let mut list: Vec<Span> = Vec::new();
+        for index in 0..count {
+            starts.push(spans.len() as u32);
+            let variable = Value::new(index);
+            let Some(only) = self.only[variable] else { continue };
+            match further.next_if(|group| group[0].0 == variable) {
+                None => spans.push(only),
+                Some(group) => {
+                    list.clear();
+                    list.push(only);
+                    list.extend(group.iter().map(|(_, span)| *span));
+                    normalise(&mut list);
+                    spans.extend_from_slice(&list);
+                }
             }
+            variables.push((spans[starts[index] as usize].first, variable));
         }
-        *starts.last_mut().expect("one more than variables") = spans.len() as u32;
+        starts.push(spans.len() as u32);
         variables.sort_unstable();
         Liveness { starts, spans, variables: variables.into_iter().map(|(_, variable)| variable).collect() }
     }
