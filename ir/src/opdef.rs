@@ -182,6 +182,16 @@ pub struct TypeDef {
     pub check: fn(&str) -> Result<(), String>,
 }
 
+impl TypeDef {
+    /// A type without parameters.
+    pub const fn plain(name: &'static str, doc: &'static str) -> TypeDef {
+        fn check(text: &str) -> Result<(), String> {
+            if text.is_empty() { Ok(()) } else { Err(format!("has no parameters, found `{text}`")) }
+        }
+        TypeDef { name, doc, check }
+    }
+}
+
 impl PartialEq for TypeDef {
     fn eq(&self, other: &TypeDef) -> bool {
         self.name == other.name

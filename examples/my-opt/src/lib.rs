@@ -1,19 +1,17 @@
 //! What a dialect, its laws and a pass look like that live in a crate of their own.
 
-use ir::opdef::TypeClass::FloatTensor;
+use ir::opdef::TypeClass::{FloatTensor, Own};
 use ir::scalar::{Binary, Scalar, Unary};
-use ir::{Body, Diagnostic, Dialect, Infer, Kind, OpDef, OperandDef, Traits};
+use ir::{Body, Diagnostic, Dialect, Infer, Kind, OpDef, OperandDef, Traits, opdef::TypeDef};
 use optc::opt::Setup;
-use passes::manager::{Example, PassContext, PassDef, PassRun, Registry, StageRule};
+use passes::manager::{PassContext, PassDef, PassRun, Registry};
 use passes::rewrite::Rule;
 
-/// The dialect: one row. Parsing, printing, verifying, interpretation, fusion, in-place and machine code follow from it.
-pub static MY: Dialect = Dialect { name: "my", doc: "Functions of one number.", tables: &[&[SOFTSIGN]] };
-
+/// The dialect. From each row follow parsing, printing, verifying, interpretation, fusion, in-place and machine code.
+pub static MY: Dialect = Dialect { name: "my", doc: "What is ours.", tables: &[&[SOFTSIGN, START]] };
 const SOFTSIGN: OpDef = OpDef {
     name: "my.softsign",
     doc: "x / (1 + |x|).",
-    example: "%1 = my.softsign %0 : tensor<4xf32>",
     operands: &[OperandDef::one("x", FloatTensor)],
     results: &[OperandDef::one("result", FloatTensor)],
     infer: Infer::SameAs(0),
@@ -24,19 +22,13 @@ const SOFTSIGN: OpDef = OpDef {
 const X: Scalar = Scalar::Arg(0);
 const SCALE: Scalar = Scalar::Binary(Binary::Add, &Scalar::Const(1.0), &Scalar::Unary(Unary::Abs, &X));
 
-/// The laws that `canonicalize` applies: left to right.
-pub static LAWS: &[Rule] =
-    &[Rule::law("softsign-is-odd", "(my.softsign (nn.neg ?x))", "(nn.neg (my.softsign ?x))")];
+/// A type: `!my.clock`.
+pub static CLOCK: TypeDef = TypeDef::plain("my.clock", "A running clock.");
+const NOW: &[OperandDef] = &[OperandDef::one("clock", Own(&CLOCK))];
+const START: OpDef = OpDef { name: "my.start", doc: "Starts a clock.", results: NOW, ..OpDef::BLANK };
 
-/// The pass: it asks for the kind, so it counts other dialects' operations too.
-pub static COUNT: PassDef = PassDef {
-    name: "my-count",
-    doc: "Writes on each function how many of its operations are elementwise.",
-    options: &[],
-    example: Example { before: "", after: "" },
-    stage: StageRule::Any,
-    run: PassRun::Function(count),
-};
+/// The laws that `canonicalize` applies, left to right.
+pub static LAWS: &[Rule] = &[Rule::law("odd", "(my.softsign (nn.neg ?x))", "(nn.neg (my.softsign ?x))")];
 
 fn count(pass: &PassContext<'_>, body: &mut Body) -> Result<(), Vec<Diagnostic>> {
     let is_elementwise = |op: &ir::Op| matches!(body.at(pass.ctx, *op).kind(), Kind::Elementwise(_));
@@ -45,6 +37,14 @@ fn count(pass: &PassContext<'_>, body: &mut Body) -> Result<(), Vec<Diagnostic>>
     body.set_own_attr(pass.ctx, "my.count", pass.ctx.int_attr(count as i64));
     Ok(())
 }
+
+/// The pass: it asks for the kind, so it counts other dialects' operations too.
+pub static COUNT: PassDef = PassDef {
+    name: "my-count",
+    doc: "Writes on each function how many of its operations are elementwise.",
+    run: PassRun::Function(count),
+    ..PassDef::BLANK
+};
 
 /// The tool: everything of optc's, and this.
 pub fn setup() -> Setup<'static> {

@@ -23,6 +23,18 @@ pub struct PassDef {
     pub run: PassRun,
 }
 
+impl PassDef {
+    /// A pass that does nothing, anywhere, without options or example: what rows start from.
+    pub const BLANK: PassDef = PassDef {
+        name: "",
+        doc: "",
+        options: &[],
+        example: Example { before: "", after: "" },
+        stage: StageRule::Any,
+        run: PassRun::Function(|_, _| Ok(())),
+    };
+}
+
 /// A program before and after a pass.
 pub struct Example {
     /// IR text.
