@@ -173,7 +173,7 @@ impl Body {
             values: PrimaryMap::new(),
             args: PrimaryMap::new(),
             blocks: PrimaryMap::new(),
-            regions: PrimaryMap::new(),
+            regions: PrimaryMap::with_capacity(roots),
             extras: PrimaryMap::new(),
             children: PrimaryMap::new(),
             value_lists: ListPool::new(),

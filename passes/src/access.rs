@@ -26,7 +26,8 @@ pub fn access(
         return same_index(ctx, body, op, result, operand);
     }
     let declared = op_ref.def().map_or(Access::Never, |def| def.access(result, operand));
-    if declared != Access::Never || result > 0 {
+    let is_targets = matches!(op_ref.kind(), Kind::Contract(_) | Kind::Group);
+    if declared != Access::Never || result > 0 || !is_targets {
         return declared;
     }
     if let Kind::Group = op_ref.kind()

@@ -79,7 +79,7 @@ const TEXTS: [(&str, &str, &str, &str); 17] = [
     ("", "\u{e9}", "", "expected an operation, found `\\u{e9}`"),
     (
         "",
-        "\"func.func\"() <{function_type = () -> (), sym_name = \"f\"}> ({\n}) : () -> ()\n",
+        "\"func.func\"() <{function_type = () -> (), sym_name = \"f\", sym_visibility = \"private\"}> ({\n}) : () -> ()\n",
         "",
         "`@f` is defined twice",
     ),
