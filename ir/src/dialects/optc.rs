@@ -25,8 +25,8 @@ static OPS: &[OpDef] = &[
         doc: "The operand's elements in bytes of their own: what an output needs that is also an input. It is made for its \
               place, so that it is neither a weight, where the operand is one, nor the same as another copy.",
         example: "%1 = optc.copy %0 : tensor<4xf32>",
-        operands: &[OperandDef::one("x", TypeClass::Tensor)],
-        results: &[OperandDef::one("result", TypeClass::Tensor)],
+        operands: &[OperandDef::one("x", TypeClass::Any)],
+        results: &[OperandDef::one("result", TypeClass::Any)],
         infer: Infer::SameAs(0),
         traits: Traits::SAME_TYPE,
         kind: Kind::Elementwise(&Scalar::Arg(0)),

@@ -118,6 +118,7 @@ pub(super) fn element_kind(ctx: &Context, elem: Type) -> Option<ElementKind> {
         TypeData::Float(FloatKind::F64) => ElementKind::F64,
         TypeData::Float(FloatKind::F16) => ElementKind::F16,
         TypeData::Float(FloatKind::Bf16) => ElementKind::BF16,
+        TypeData::Index => ElementKind::I64,
         TypeData::Integer { width: 1, .. } => ElementKind::Bool,
         TypeData::Integer { width, signedness } => match (width, signedness) {
             (8, ir::Signedness::Unsigned) => ElementKind::U8,

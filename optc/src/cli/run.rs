@@ -105,7 +105,7 @@ fn interpret(module: &Module, entry: &str, inputs: &[Array]) -> Result<Vec<Array
     let mut tensors = Vec::new();
     for (arg, input) in body.args(block).iter().zip(inputs) {
         let ty = body.ty(*arg);
-        if ctx.static_shape(ty).as_deref() != Some(&input.shape) {
+        if ir::size::static_extents(ctx, ty).as_deref() != Some(&input.shape) {
             return Err(Failure::input(format!(
                 "input `{}` has another shape than the program takes",
                 input.name
@@ -129,14 +129,19 @@ fn interpret(module: &Module, entry: &str, inputs: &[Array]) -> Result<Vec<Array
 fn output_descs(module: &Module, entry: &str) -> Vec<(String, runtime::ElementKind)> {
     let ctx = &module.ctx;
     let body = module.function(entry).expect("the entry was just found");
-    let block = body.entry(body.root()).expect("the entry has a body");
     let attrs = body.own_attr(ctx, ctx.ident("res_attrs")).and_then(|attrs| ctx.array_value(attrs));
-    let returned = body.last_op(block).into_iter().flat_map(|op| body.operands(op));
-    let describe = |(index, value): (usize, ir::Value)| {
+    let results = match body.own_attr(ctx, ctx.ident("function_type")).map(|attr| ctx.attr_data(attr)) {
+        Some(ir::AttrData::Type(ty)) => match ctx.type_data(*ty) {
+            ir::TypeData::Function { results, .. } => &results[..],
+            _ => &[],
+        },
+        _ => &[],
+    };
+    let describe = |(index, ty): (usize, &ir::Type)| {
         let name = attrs.and_then(|attrs| ctx.dict_get(*attrs.get(index)?, ctx.ident("optc.name")));
         let name = name.and_then(|name| ctx.str_value(name)).map_or(format!("result{index}"), str::to_owned);
-        let element = super::inputs::element_kind(ctx, ctx.elem(body.ty(value)));
+        let element = super::inputs::element_kind(ctx, ctx.elem(*ty));
         (name, element.unwrap_or(runtime::ElementKind::U8))
     };
-    returned.enumerate().map(describe).collect()
+    results.iter().enumerate().map(describe).collect()
 }
