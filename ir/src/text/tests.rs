@@ -154,3 +154,34 @@ fn every_row_has_an_example_that_reads() {
         assert!(!def.example.is_empty() && errors.is_empty(), "{}: {}", def.name, rendered(&ctx, &errors));
     }
 }
+
+/// Where the pretty form has no block headers, locations of arguments would be lost: such an operation is printed generic.
+#[test]
+fn locations_of_the_arguments_of_loops_are_kept() {
+    let text = r#""builtin.module"() ({
+  "func.func"() <{function_type = (index, f32) -> f32, sym_name = "f"}> ({
+  ^bb0(%arg0: index loc("n"), %arg1: f32 loc("x")):
+    %0 = "scf.for"(%arg0, %arg0, %arg0, %arg1) ({
+    ^bb0(%arg2: index loc("i"), %arg3: f32 loc("carried")):
+      "scf.yield"(%arg3) : (f32) -> ()
+    }) : (index, index, index, f32) -> f32
+    %1 = "scf.while"(%0) ({
+    ^bb0(%arg2: f32 loc("before")):
+      %2 = "arith.constant"() <{value = true}> : () -> i1
+      "scf.condition"(%2, %arg2) : (i1, f32) -> ()
+    }, {
+    ^bb0(%arg2: f32 loc("after")):
+      "scf.yield"(%arg2) : (f32) -> ()
+    }) : (f32) -> f32
+    "func.return"(%1) : (f32) -> ()
+  }) : () -> ()
+}) : () -> ()
+"#;
+    let module = parse(&Arc::new(Context::new()), "t", text.to_owned()).unwrap();
+    round_trip::check_round_trip(&module).unwrap();
+    let options = PrintOptions { form: PrintForm::Pretty, locations: Locations::Shown };
+    let shown = print_with(&module, &options);
+    ["\"i\"", "\"carried\"", "\"before\"", "\"after\""]
+        .iter()
+        .for_each(|name| assert!(shown.contains(name), "{shown}"));
+}
