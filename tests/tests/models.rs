@@ -19,7 +19,6 @@ const NETS: &[(&str, u64)] = &[
     ("inception_v3", 9_130_000),
     ("efficientnet_b0", 6_622_000),
     ("se_resnext152_bn", 8_833_000),
-    ("vit_b_16", 4_900_000),
     ("sd15_vae_dec_32", 201_400_000),
 ];
 
