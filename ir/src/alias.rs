@@ -118,10 +118,10 @@ fn is_reshape(op: OpRef<'_>) -> bool {
 }
 
 /// Which results overwrite which operands: the pairs of `mem.tie`.
-pub fn ties(op: OpRef<'_>) -> Vec<(usize, usize)> {
-    let ties = op.ints("mem.tie").unwrap_or_default();
-    let pairs = ties.into_iter().enumerate().take(op.body.result_count(op.op));
-    pairs.filter_map(|(result, operand)| Some((result, usize::try_from(operand).ok()?))).collect()
+pub fn ties(op: OpRef<'_>) -> impl Iterator<Item = (usize, usize)> {
+    let ties = op.attr("mem.tie").and_then(|attr| op.ctx.ints_in(attr));
+    let pairs = ties.into_iter().flatten().enumerate().take(op.body.result_count(op.op));
+    pairs.filter_map(|(result, operand)| Some((result, usize::try_from(operand).ok()?)))
 }
 
 #[cfg(test)]

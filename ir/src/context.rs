@@ -14,7 +14,7 @@ use crate::entities::{Attr, Ident, Location, OpName, Type};
 use crate::intern::Interner;
 use crate::location::LocationData;
 use crate::opdef::{Dialect, OpDef};
-use crate::types::TypeData;
+use crate::types::{FloatKind, Signedness, TypeData};
 use cranelift_entity::EntityRef;
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
@@ -42,6 +42,14 @@ pub struct Context {
     sources: boxcar::Vec<Source>,
     references: RwLock<HashMap<String, String>>,
     distinct_count: AtomicU64,
+    /// `i64` and `f32`: most attributes have one of these types.
+    common: Common,
+}
+
+/// Types that are asked for too often to be looked up.
+pub(crate) struct Common {
+    pub(crate) i64: Type,
+    pub(crate) f32: Type,
 }
 
 /// Where a blob's bytes can be found again when the module is printed and read.
@@ -83,8 +91,14 @@ impl Default for Context {
 impl Context {
     /// A context that knows the built-in dialects ([`dialects::ALL`]).
     pub fn new() -> Context {
+        let types = Interner::new();
+        let i64 = TypeData::Integer { width: 64, signedness: Signedness::Signless };
+        let common = Common {
+            i64: Type::from_u32(types.intern(i64)),
+            f32: Type::from_u32(types.intern(TypeData::Float(FloatKind::F32))),
+        };
         let ctx = Context {
-            types: Interner::new(),
+            types,
             attrs: Interner::new(),
             idents: Interner::new(),
             locations: Interner::new(),
@@ -94,6 +108,7 @@ impl Context {
             sources: boxcar::Vec::new(),
             references: RwLock::default(),
             distinct_count: AtomicU64::new(0),
+            common,
         };
         let empty = ctx.attr(AttrData::Dict(Box::default()));
         assert_eq!(empty, Attr::EMPTY, "the empty dictionary is interned first");
@@ -154,6 +169,11 @@ impl Context {
     /// The row of an operation, if a dialect registered it.
     pub fn def(&self, name: OpName) -> Option<&'static OpDef> {
         self.names.get(name.index() as u32).def.get().copied()
+    }
+
+    /// The commonest types.
+    pub(crate) fn common(&self) -> &Common {
+        &self.common
     }
 
     /// The handle of a type.

@@ -240,7 +240,7 @@ fn passed(body: &Body, op: Op, index: usize) -> Range<usize> {
 /// Whether an operation does something at run time: it is no weight, and no view of bytes that are there.
 pub fn runs(ctx: &Context, body: &Body, op: Op, weights: &WeightSet) -> bool {
     let op_ref = body.at(ctx, op);
-    !weights.is_weight_op(body, op) && (view_offset_bytes(op_ref).is_none() || !ties(op_ref).is_empty())
+    !weights.is_weight_op(body, op) && (view_offset_bytes(op_ref).is_none() || ties(op_ref).next().is_some())
 }
 
 /// Calls `visit` for each operation that control can come to in a body: definitions before uses, and an `if` or a loop behind

@@ -12,7 +12,10 @@ use hashbrown::HashSet;
 impl Context {
     /// A signless integer type.
     pub fn int(&self, width: u32) -> Type {
-        self.ty(TypeData::Integer { width, signedness: Signedness::Signless })
+        match width {
+            64 => self.common().i64,
+            _ => self.ty(TypeData::Integer { width, signedness: Signedness::Signless }),
+        }
     }
 
     /// A float type.
@@ -22,7 +25,7 @@ impl Context {
 
     /// `f32`.
     pub fn f32(&self) -> Type {
-        self.float(FloatKind::F32)
+        self.common().f32
     }
 
     /// `index`.
@@ -75,9 +78,11 @@ impl Context {
     /// The dictionary with this entry set.
     pub fn dict_set(&self, dict: Attr, name: Ident, value: Attr) -> Attr {
         let mut entries = self.dict_entries(dict).to_vec();
-        entries.retain(|entry| entry.0 != name);
-        entries.push((name, value));
-        self.dict(entries)
+        match entries.binary_search_by(|entry| self.str(entry.0).cmp(self.str(name))) {
+            Ok(index) => entries[index].1 = value,
+            Err(index) => entries.insert(index, (name, value)),
+        }
+        self.attr(AttrData::Dict(entries.into()))
     }
 
     /// The dictionary without this entry.
@@ -169,10 +174,15 @@ impl Context {
 
     /// The values of an `array<i64: ...>`.
     pub fn ints_value(&self, attr: Attr) -> Option<Vec<i64>> {
+        self.ints_in(attr).map(Iterator::collect)
+    }
+
+    /// The values of an `array<i64: ...>`, one by one.
+    pub fn ints_in(&self, attr: Attr) -> Option<impl Iterator<Item = i64>> {
         match self.attr_data(attr) {
             AttrData::DenseArray { elem, bytes } if *elem == self.int(64) => {
                 let words = bytes.chunks_exact(8);
-                Some(words.map(|word| i64::from_le_bytes(word.try_into().expect("eight bytes"))).collect())
+                Some(words.map(|word| i64::from_le_bytes(word.try_into().expect("eight bytes"))))
             }
             _ => None,
         }

@@ -178,9 +178,9 @@ impl Judge<'_> {
     }
 
     fn check_ties(&mut self, op: Op, results: &[Home], operands: &[(usize, Home)]) {
-        let ties = self.body.at(self.ctx, op).ints("mem.tie").unwrap_or_default();
-        for (result, tie) in ties.iter().enumerate().filter(|(_, tie)| **tie >= 0) {
-            let operand = operands.iter().find(|(index, _)| *index as i64 == *tie).map(|(_, home)| home);
+        let ties = self.body.at(self.ctx, op).attr("mem.tie").and_then(|attr| self.ctx.ints_in(attr));
+        for (result, tie) in ties.into_iter().flatten().enumerate().filter(|(_, tie)| *tie >= 0) {
+            let operand = operands.iter().find(|(index, _)| *index as i64 == tie).map(|(_, home)| home);
             if operand.is_none() || operand != results.get(result) {
                 self.fault(op, format!("result {result} is tied to operand {tie} but placed elsewhere"));
             }
@@ -226,10 +226,10 @@ impl Judge<'_> {
     /// Whether `op` reads each element of an operand before, and only for, the element of the result at the same place.
     fn may_overwrite(&self, op: Op, result: usize, operand: usize) -> bool {
         let op_ref = self.body.at(self.ctx, op);
-        let same_size = op_ref.operand_shape(operand) == op_ref.result_shape(result);
+        let same_size = || op_ref.operand_shape(operand) == op_ref.result_shape(result);
         match op_ref.kind() {
-            Kind::Elementwise(_) => same_size,
-            Kind::Group => same_size && self.is_read_at_the_end(op, operand),
+            Kind::Elementwise(_) => same_size(),
+            Kind::Group => same_size() && self.is_read_at_the_end(op, operand),
             _ => op_ref.def().is_some_and(|def| def.access(result, operand) != Access::Never),
         }
     }

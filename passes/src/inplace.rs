@@ -13,7 +13,8 @@ use cranelift_entity::SecondaryMap;
 use ir::alias::AliasSets;
 use ir::opdef::Access;
 use ir::weights::WeightSet;
-use ir::{Body, Context, Diagnostic, Op, Target, Value};
+use ir::{Attr, Body, Context, Diagnostic, Op, Target, Value};
+use smallvec::{SmallVec, smallvec};
 
 use crate::access::access;
 use crate::edit::kept_inputs;
@@ -33,13 +34,13 @@ pub struct Outcome {
 pub fn inplace(ctx: &Context, target: &dyn Target, body: &mut Body) -> Outcome {
     let (ties, remarks) = Chooser::choose(ctx, target, body);
     for (op, operands) in &ties {
-        body.set_attr(ctx, *op, "mem.tie", ctx.ints_attr(operands));
+        body.set_attr(ctx, *op, "mem.tie", *operands);
     }
     Outcome { ties: ties.len(), remarks }
 }
 
-/// For each result of an operation, the operand that it overwrites, or -1.
-type Ties = Vec<(Op, Vec<i64>)>;
+/// For each result of an operation, the operand that it overwrites, or -1: `mem.tie`.
+type Ties = Vec<(Op, Attr)>;
 
 struct Chooser<'a> {
     ctx: &'a Context,
@@ -67,8 +68,8 @@ impl<'a> Chooser<'a> {
         (ties, chooser.remarks)
     }
 
-    fn tie(&mut self, step: Step, op: Op) -> Option<(Op, Vec<i64>)> {
-        let mut ties = vec![-1; self.body.result_count(op)];
+    fn tie(&mut self, step: Step, op: Op) -> Option<(Op, Attr)> {
+        let mut ties: SmallVec<[i64; 4]> = smallvec![-1; self.body.result_count(op)];
         for (result, tie) in ties.iter_mut().enumerate() {
             let mut candidates = 0..self.body.operand_count(op);
             let Some(operand) = candidates.find(|operand| self.may_tie(step, op, result, *operand)) else {
@@ -79,7 +80,7 @@ impl<'a> Chooser<'a> {
             let value = self.classes.class(self.body.result(op, result));
             self.classes.join(owner, value);
         }
-        ties.iter().any(|tie| *tie >= 0).then_some((op, ties))
+        ties.iter().any(|tie| *tie >= 0).then(|| (op, self.ctx.ints_attr(&ties)))
     }
 
     fn may_tie(&mut self, step: Step, op: Op, result: usize, operand: usize) -> bool {

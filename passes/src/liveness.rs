@@ -139,7 +139,7 @@ impl<'a> Classes<'a> {
 
     /// Joins class `b` to class `a`.
     pub fn join(&mut self, a: Value, b: Value) {
-        let mut spans = self.spans(a).to_vec();
+        let mut spans = self.merged[a].take().unwrap_or_else(|| self.liveness.spans(a).to_vec());
         spans.extend_from_slice(self.spans(b));
         normalise(&mut spans);
         self.merged[a] = Some(spans);

@@ -11,11 +11,15 @@
 //! (an input, a weight, a part of something, a value returned twice) is copied first. The rest is one placement
 //! problem for [`crate::place`], and every plan is judged by [`crate::check`]. The size of the arena is `optc.arena` on the function.
 
+use std::cell::RefCell;
+
 use cranelift_entity::{PrimaryMap, SecondaryMap};
 use ir::alias::AliasSets;
 use ir::flow::{Act, Event, Move, transfers};
 use ir::weights::WeightSet;
 use ir::{Attr, Block, Body, Builder, Context, Diagnostic, Op, Region, Traits, Value};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 use crate::check::check;
 use crate::edit::{entry, kept_inputs};
@@ -34,8 +38,7 @@ pub fn plan(ctx: &Context, body: &mut Body, planner: &str) -> Result<(), Vec<Dia
         return Ok(());
     }
     let planner = place::planner(planner).ok_or_else(|| vec![unknown_planner(planner)])?;
-    separate_outputs(ctx, body);
-    let aliases = AliasSets::of(ctx, body);
+    let aliases = separate_outputs(ctx, body);
     let arena = Arena::of(ctx, body, &aliases)?;
     let placement = (planner.run)(&arena.problem, &Options::default(), &|| false);
     arena.write(ctx, body, &placement);
@@ -222,6 +225,7 @@ impl<'a> Arena<'a> {
 
     /// Writes the places of all values and of scratch into the function.
     fn write(&self, ctx: &Context, body: &mut Body, placement: &Placement) {
+        let places = Places { ctx, placement, made: RefCell::default(), lists: RefCell::default() };
         let mut scratch: SecondaryMap<Op, u64> = SecondaryMap::new();
         for (id, content) in self.contents.iter() {
             if let Content::Scratch(op) = content {
@@ -239,54 +243,75 @@ impl<'a> Arena<'a> {
             if event.act != Act::Run && (bytes > 0 || body.at(ctx, op).attr("mem.scratch").is_some()) {
                 body.set_attr(ctx, op, "mem.scratch", ctx.int_attr(bytes as i64));
             }
-            let mut entries: Vec<Attr> =
-                body.results(op).map(|result| self.place(ctx, result, placement)).collect();
+            let mut entries: List = body.results(op).map(|result| self.place(&places, result)).collect();
             if bytes > 0 {
-                entries.push(place_attr(ctx, "arena", scratch[op], bytes));
+                entries.push(places.entry("arena", scratch[op], bytes));
             }
             if results || bytes > 0 {
-                body.set_attr(ctx, op, "mem.place", ctx.array_attr(&entries));
+                body.set_attr(ctx, op, "mem.place", places.list(entries));
             }
             if event.act == Act::Enter
-                && let Some(args) = self.args(ctx, body, body.regions(op), placement)
+                && let Some(args) = self.args(&places, body, body.regions(op))
             {
                 body.set_attr(ctx, op, "mem.args", args);
             }
         }
-        if let Some(args) = self.args(ctx, body, &[body.root()], placement) {
+        if let Some(args) = self.args(&places, body, &[body.root()]) {
             body.set_own_attr(ctx, "mem.args", args);
         }
     }
 
     /// The places of the arguments of each block of some regions, without the function's own; none if there are none.
-    fn args(&self, ctx: &Context, body: &Body, regions: &[Region], placement: &Placement) -> Option<Attr> {
+    fn args(&self, places: &Places<'_>, body: &Body, regions: &[Region]) -> Option<Attr> {
+        let ctx = places.ctx;
         let blocks = regions.iter().flat_map(|region| body.blocks(*region));
         let args = |block: &Block| if entry(body) == Some(*block) { &[] } else { body.args(*block) };
         let all: Vec<&[Value]> = blocks.map(args).collect();
         let lists = all.iter().map(|args| {
-            let places = args.iter().map(|arg| self.place(ctx, *arg, placement));
-            ctx.array_attr(&places.collect::<Vec<_>>())
+            let entries = args.iter().map(|arg| self.place(places, *arg));
+            ctx.array_attr(&entries.collect::<Vec<_>>())
         });
         all.iter().any(|args| !args.is_empty()).then(|| ctx.array_attr(&lists.collect::<Vec<_>>()))
     }
 
     /// The place of a value; `unit` for one in a block that control never comes to.
-    fn place(&self, ctx: &Context, value: Value, placement: &Placement) -> Attr {
+    fn place(&self, places: &Places<'_>, value: Value) -> Attr {
         let (Some(home), Some(range)) = (self.homes[self.classes.class(value)], self.aliases.range(value))
         else {
-            return ctx.unit_attr();
+            return places.ctx.unit_attr();
         };
         let bytes = range.end - range.start;
         match home {
-            Home::Output(index) => place_attr(ctx, "out", index as u64, bytes),
-            Home::Arena(id) => place_attr(ctx, "arena", placement.offsets[id] + range.start, bytes),
-            Home::Input(index) => place_attr(ctx, "in", index as u64, bytes),
+            Home::Output(index) => places.entry("out", index as u64, bytes),
+            Home::Arena(id) => places.entry("arena", places.placement.offsets[id] + range.start, bytes),
+            Home::Input(index) => places.entry("in", index as u64, bytes),
         }
     }
 }
 
-fn place_attr(ctx: &Context, pool: &str, offset: u64, bytes: u64) -> Attr {
-    ctx.array_attr(&[ctx.str_attr(pool), ctx.int_attr(offset as i64), ctx.int_attr(bytes as i64)])
+/// Makes the entries of `mem.place`, each once: a long chain in one place has many that are equal.
+struct Places<'a> {
+    ctx: &'a Context,
+    placement: &'a Placement,
+    made: RefCell<FxHashMap<(&'static str, u64, u64), Attr>>,
+    lists: RefCell<FxHashMap<List, Attr>>,
+}
+
+/// Entries of one `mem.place`.
+type List = SmallVec<[Attr; 4]>;
+
+impl Places<'_> {
+    fn entry(&self, pool: &'static str, offset: u64, bytes: u64) -> Attr {
+        let ctx = self.ctx;
+        let make = || [ctx.str_attr(pool), ctx.int_attr(offset as i64), ctx.int_attr(bytes as i64)];
+        let mut made = self.made.borrow_mut();
+        *made.entry((pool, offset, bytes)).or_insert_with(|| ctx.array_attr(&make()))
+    }
+
+    fn list(&self, entries: List) -> Attr {
+        let mut lists = self.lists.borrow_mut();
+        *lists.entry(entries).or_insert_with_key(|entries| self.ctx.array_attr(entries))
+    }
 }
 
 /// The scratch that `select` wrote down for an operation, in bytes.
@@ -305,13 +330,15 @@ fn returns(ctx: &Context, body: &Body) -> Vec<Op> {
     ends.filter(|op| body.at(ctx, *op).has(Traits::RETURN)).collect()
 }
 
-/// Copies each output that has no bytes of its own, and all where a function returns at several places.
-fn separate_outputs(ctx: &Context, body: &mut Body) {
+/// Copies each output that has no bytes of its own, and all where a function returns at several places. Says who shares
+/// bytes with whom behind that.
+fn separate_outputs(ctx: &Context, body: &mut Body) -> AliasSets {
     let ends = returns(ctx, body);
     let aliases = AliasSets::of(ctx, body);
     let weights = WeightSet::of(ctx, body);
     let mut taken: SecondaryMap<Value, bool> = SecondaryMap::new();
     entry_args(body).iter().for_each(|arg| taken[*arg] = true);
+    let mut copies = 0;
     for &end in &ends {
         for index in 0..body.operand_count(end) {
             let value = body.operand(end, index);
@@ -323,6 +350,8 @@ fn separate_outputs(ctx: &Context, body: &mut Body) {
             }
             let copy = Builder::before(ctx, body, end).value("optc.copy", &[value], &[]);
             body.set_operand(end, index, copy.expect("a copy has the type of its operand"));
+            copies += 1;
         }
     }
+    if copies == 0 { aliases } else { AliasSets::of(ctx, body) }
 }

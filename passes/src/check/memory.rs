@@ -78,6 +78,12 @@ impl Memory {
             return;
         }
         let runs = self.pools.entry(home.pool).or_default();
+        if let Some(held) = runs.get_mut(&start)
+            && held.end == end
+        {
+            *held = Held { end, value, from: 0 };
+            return;
+        }
         if let Some((&first, &held)) = runs.range(..start).next_back()
             && held.end > start
         {
