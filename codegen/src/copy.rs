@@ -73,7 +73,7 @@ pub(crate) fn lower_insert_slice(op: OpRef<'_>, machine: &Machine) -> Result<Low
         shape: source.clone(),
     };
     let mut calls = Vec::new();
-    if !ties(op).contains(&(0, 1)) {
+    if !ties(op).any(|tie| tie == (0, 1)) {
         calls.push(copy(op, 1, &whole, &whole, machine)?);
     }
     calls.push(copy(op, 0, &Strided::row_major(0, source), &window, machine)?);

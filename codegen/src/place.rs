@@ -217,7 +217,7 @@ impl<'a> Reader<'a> {
             }
         };
         let needed = tensor_bytes(self.ctx, op.result_type(index)).ok_or("is of an unknown size")?;
-        let tied = ties(op).iter().any(|tie| tie.0 == index);
+        let tied = ties(op).any(|tie| tie.0 == index);
         let address = match (shared, place) {
             (Some(shared), Some(place)) if tied && place.address != shared => {
                 return Err(format!("puts result {index} elsewhere than the operand that it is tied to"));
