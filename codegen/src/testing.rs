@@ -197,7 +197,7 @@ fn place(ctx: &Context, body: &mut Body, returned: &[Value], threads: usize) {
             let bytes = tensor_bytes(ctx, body.ty(result)).unwrap();
             let root = aliases.root(result);
             let output = returned.iter().position(|value| aliases.root(*value) == root);
-            let is_root = root == result || ties(op_ref).iter().any(|tie| tie.0 == index);
+            let is_root = root == result || ties(op_ref).any(|tie| tie.0 == index);
             entries.push(match output {
                 _ if !is_root => ctx.unit_attr(),
                 Some(output) => ctx.array_attr(&[
