@@ -98,12 +98,16 @@ impl Judge<'_> {
             _ if op_ref.has(Traits::TERMINATOR) => return,
             _ => {}
         }
+        let is_view = self.body.result_count(op) > 0 && self.view_source(self.body.result(op, 0)).is_some();
         let Some(place) = op_ref.attr("mem.place") else {
-            if self.body.result_count(op) > 0 && self.view_source(self.body.result(op, 0)).is_none() {
+            if self.body.result_count(op) > 0 && !is_view {
                 self.fault(op, "this step has no `mem.place`".into());
             }
             return;
         };
+        if is_view {
+            return self.fault(op, "this view has the bytes of its operand and no place of its own".into());
+        }
         match self.parse_places(op, place) {
             Ok((results, scratch)) => self.execute(op, &results, scratch),
             Err(message) => self.fault(op, message),
@@ -164,9 +168,12 @@ impl Judge<'_> {
             if scratch.is_some_and(|scratch| scratch.meets(home)) {
                 self.fault(op, format!("result {result} shares bytes with scratch"));
             }
+            let tie = self.tie(op, result).and_then(|tie| operands.iter().find(|(index, _)| *index == tie));
             for (index, operand) in operands.iter().filter(|(_, operand)| operand.meets(home)) {
                 if operand != home || !self.may_overwrite(op, result, *index) {
                     self.fault(op, format!("result {result} overwrites operand {index} while it is read"));
+                } else if tie.is_none_or(|(_, tied)| tied != home) {
+                    self.fault(op, format!("result {result} has the bytes of operand {index} without a tie"));
                 }
             }
         }
@@ -185,6 +192,12 @@ impl Judge<'_> {
                 self.fault(op, format!("result {result} is tied to operand {tie} but placed elsewhere"));
             }
         }
+    }
+
+    /// The operand that a result is tied to.
+    fn tie(&self, op: Op, result: usize) -> Option<usize> {
+        let ties = self.body.at(self.ctx, op).ints("mem.tie")?;
+        usize::try_from(*ties.get(result)?).ok()
     }
 
     fn hand_over(&mut self, op: Op) {

@@ -1,5 +1,9 @@
 //! The project's own checks: lit runner, law tests, real models, tidy checks, generators.
 
+pub mod arena;
+pub mod damage;
+pub mod flows;
+pub mod graphs;
 pub mod programs;
 pub mod random;
 pub mod reference;

@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use ir::interp::{self, Tensor};
-use ir::{Attr, Block, Body, Builder, Context, Location, Module, OpSpec, Type, Value};
+use ir::{Attr, Block, Body, Builder, Context, Location, Module, OpSpec, Type, TypeData, Value, size};
 use optc::{Array, CompileOptions, Failure, Model};
+
+use crate::random::Random;
 
 /// A function `@main` under construction.
 pub struct Program {
@@ -112,4 +114,19 @@ pub fn array(name: &str, shape: &[u64], values: &[f32]) -> Array {
 pub fn floats(array: &Array) -> Vec<f32> {
     let words = array.bytes.chunks_exact(4);
     words.map(|word| f32::from_le_bytes(word.try_into().expect("four bytes"))).collect()
+}
+
+/// An argument of this type: floats between -1 and 1, small numbers, and truth by turns; none if its size is not known.
+pub fn argument(ctx: &Context, ty: Type, case: u64, random: &mut Random) -> Option<Tensor> {
+    let bytes = usize::try_from(size::tensor_bytes(ctx, ty)?).ok()?;
+    let content = match ctx.type_data(ctx.elem(ty)) {
+        TypeData::Float(_) => random.floats(bytes as u64 / 4).iter().flat_map(|x| x.to_le_bytes()).collect(),
+        TypeData::Integer { width: 1, .. } => vec![(case % 2) as u8; bytes],
+        _ => {
+            let mut content = vec![0; bytes];
+            content.chunks_mut(8).for_each(|chunk| chunk[0] = (case % 5) as u8);
+            content
+        }
+    };
+    Some(Tensor::new(ctx, ty, content))
 }

@@ -9,10 +9,11 @@ use std::sync::Arc;
 
 use ir::interp::{Tensor, run};
 use ir::text::{ParseOptions, Unregistered};
-use ir::{Context, Module, Type, TypeData, size};
+use ir::{Context, Module};
 use optc::lit::files;
 use optc::opt::Setup;
 use passes::manager::{Pipeline, RunOptions};
+use tests::programs::argument;
 use tests::random::Random;
 
 const FOLDERS: [&str; 5] = ["canonicalize", "cse", "dce", "inline", "symbol-dce"];
@@ -116,23 +117,8 @@ fn results(module: &Module, case: u64) -> Result<Vec<Vec<u8>>, String> {
     let mut random = Random::new(case + 1);
     let args = body.args(entry).iter().enumerate();
     let inputs: Option<Vec<Tensor>> =
-        args.map(|(index, arg)| input(ctx, body.ty(*arg), case + index as u64, &mut random)).collect();
+        args.map(|(index, arg)| argument(ctx, body.ty(*arg), case + index as u64, &mut random)).collect();
     let results = run(module, "main", &inputs.ok_or("an argument is of no known size")?);
     let results = results.map_err(|fault| fault.render(ctx))?;
     Ok(results.iter().map(|result| result.bytes.to_vec()).collect())
-}
-
-/// Floats between -1 and 1, small numbers, and truth by turns.
-fn input(ctx: &Context, ty: Type, case: u64, random: &mut Random) -> Option<Tensor> {
-    let bytes = usize::try_from(size::tensor_bytes(ctx, ty)?).ok()?;
-    let content = match ctx.type_data(ctx.elem(ty)) {
-        TypeData::Float(_) => random.floats(bytes as u64 / 4).iter().flat_map(|x| x.to_le_bytes()).collect(),
-        TypeData::Integer { width: 1, .. } => vec![(case % 2) as u8; bytes],
-        _ => {
-            let mut content = vec![0; bytes];
-            content.chunks_mut(8).for_each(|chunk| chunk[0] = (case % 5) as u8);
-            content
-        }
-    };
-    Some(Tensor::new(ctx, ty, content))
 }

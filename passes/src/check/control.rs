@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use ir::flow::transfers;
 use ir::opdef::Flow;
 use ir::{Attr, Block, Kind, Op, Region, Traits, Value};
 
@@ -199,11 +200,10 @@ impl Judge<'_> {
             Ok(scratch) => scratch,
             Err(message) => return self.fault(op, message),
         };
-        let mut sources: Vec<Home> = Vec::new();
+        let mut sources: Vec<Option<Home>> = Vec::new();
         for index in first..first + targets.len() {
-            if !self.weights.contains(self.body.operand(op, index)) {
-                sources.extend(self.find(op, index));
-            }
+            let is_weight = self.weights.contains(self.body.operand(op, index));
+            sources.push(if is_weight { None } else { self.find(op, index) });
         }
         let homes: Vec<Home> = targets.iter().filter_map(|target| self.homes[*target].clone()).collect();
         for (index, home) in homes.iter().enumerate() {
@@ -211,8 +211,14 @@ impl Judge<'_> {
                 self.fault(op, format!("value {index} is handed to bytes that another is handed to"));
             }
         }
+        let needed = needed_bytes(&sources, &homes);
+        let given = scratch.as_ref().map_or(0, |home| home.bytes.end - home.bytes.start);
+        if given < needed {
+            let message = format!("what is handed on needs {needed} bytes of scratch, found {given}");
+            self.fault(op, message);
+        }
         if let Some(scratch) = scratch {
-            if sources.iter().chain(&homes).any(|home| home.meets(&scratch)) {
+            if sources.iter().flatten().chain(&homes).any(|home| home.meets(&scratch)) {
                 self.fault(op, "scratch shares bytes with what is handed on".into());
             }
             self.memory.write(&scratch, None);
@@ -227,4 +233,12 @@ impl Judge<'_> {
         let place = self.body.attr(self.ctx, op, self.ctx.ident("mem.place"));
         place.map_or(Ok(None), |place| Ok(self.parse_places(op, place)?.1))
     }
+}
+
+/// The scratch that handing values from `sources` (none for weights) to `targets` at once takes.
+fn needed_bytes(sources: &[Option<Home>], targets: &[Home]) -> u64 {
+    let sizes: Vec<u64> = targets.iter().map(|home| home.bytes.end - home.bytes.start).collect();
+    let source = |index: usize| sources.get(index).and_then(Option::as_ref);
+    let is_done = |index: usize| source(index) == Some(&targets[index]);
+    transfers(&sizes, is_done, |a, b| source(b).is_some_and(|from| targets[a].meets(from))).1
 }

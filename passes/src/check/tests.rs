@@ -120,6 +120,36 @@ fn what_is_handed_on_at_once_has_separate_bytes() {
 }
 
 #[test]
+fn values_that_change_places_need_scratch() {
+    let from = r#" {mem.place = [["arena", 192, 64]], mem.scratch = 64 : i64}"#;
+    refuses(BLOCKS, from, "", "needs 64 bytes of scratch, found 0");
+}
+
+/// A sum in the bytes of one of its operands, and a view.
+const TIED: &str = r#"func.func @main(%x: tensor<16xf32>) -> tensor<4x4xf32> attributes {optc.arena = 64 : i64} {
+  %0 = nn.neg %x {mem.place = [["arena", 0, 64]]} : tensor<16xf32>
+  %1 = nn.add %x, %0 {mem.place = [["arena", 0, 64]], mem.tie = array<i64: 1>} : tensor<16xf32>
+  %2 = nn.reshape %1 {shape = array<i64: 4, 4>} : (tensor<16xf32>) -> tensor<4x4xf32>
+  %3 = nn.abs %2 {mem.place = [["out", 0, 64]]} : tensor<4x4xf32>
+  return %3 : tensor<4x4xf32>
+}"#;
+
+#[test]
+fn what_overwrites_an_operand_is_tied_to_it() {
+    assert_eq!(faults(TIED, "neg", "neg"), [""; 0]);
+    refuses(TIED, ", mem.tie = array<i64: 1>", "", "result 0 has the bytes of operand 1 without a tie");
+    refuses(TIED, "array<i64: 1>", "array<i64: 0>", "tied to operand 0 but placed elsewhere");
+    refuses(TIED, "array<i64: 1>", "array<i64: 2>", "tied to operand 2 but placed elsewhere");
+}
+
+#[test]
+fn a_view_has_no_place_of_its_own() {
+    let from = "{shape = array<i64: 4, 4>}";
+    let to = r#"{mem.place = [["arena", 0, 64]], shape = array<i64: 4, 4>}"#;
+    refuses(TIED, from, to, "this view has the bytes of its operand");
+}
+
+#[test]
 fn what_a_round_of_blocks_overwrites_is_lost_for_the_next() {
     let from = r#"%0 = nn.abs %a {mem.place = [["arena", 128, 64]]}"#;
     refuses(BLOCKS, from, &from.replace("128", "64"), "operand 1 are overwritten");

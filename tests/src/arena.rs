@@ -1,0 +1,419 @@
+//! What does a planned program compute in its bytes?
+//!
+//! An oracle for plans: the function is run operation by operation with the interpreter's meaning of each, but every value is
+//! read from, and written to, the bytes that `mem.place` and `mem.args` give it. The machine is as hostile as a kernel may be:
+//!
+//! - fresh bytes are garbage, and scratch is garbage again before a step reads and after it wrote;
+//! - a result that meets an operand is garbage before the operand is read, unless the pair is declared, the bytes
+//!   are the same, and the result is tied to an operand there;
+//! - a view that needs no copy has the bytes of its operand, whatever an attribute says.
+//!
+//! So a plan that computes here what the interpreter computes on values is right for these inputs. Calls are not run.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use cranelift_entity::SecondaryMap;
+use ir::alias::{ties, view_offset_bytes};
+use ir::flow::{region_args, runs, transfers, walk};
+use ir::interp::{Tensor, eval_op};
+use ir::opdef::{Access, Flow};
+use ir::weights::WeightSet;
+use ir::{Attr, Block, Body, Context, Kind, Op, Target, Traits, Value, branch, size};
+use passes::access::access;
+
+/// How many operations run before a program is taken for one without an end.
+const MOST_STEPS: usize = 20_000;
+
+/// What nobody wrote: as floats no numbers, as truth neither.
+const GARBAGE: u8 = 0xFF;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Pool {
+    Arena,
+    Input(usize),
+    Output(usize),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Home {
+    pool: Pool,
+    bytes: Range<usize>,
+}
+
+impl Home {
+    fn meets(&self, other: &Home) -> bool {
+        let (a, b) = (&self.bytes, &other.bytes);
+        self.pool == other.pool && a.start < b.end && b.start < a.end
+    }
+}
+
+/// What the caller's output buffers hold behind a run of a planned function.
+///
+/// # Errors
+/// What the machine stumbled over: a place outside its pool, an operand without bytes, a program without an end, an input
+/// of the caller's that was overwritten.
+pub fn run(
+    ctx: &Context,
+    body: &Body,
+    target: &dyn Target,
+    inputs: &[Tensor],
+) -> Result<Vec<Vec<u8>>, String> {
+    let mut machine = Machine::new(ctx, body, target);
+    machine.enter(inputs)?;
+    machine.read_places()?;
+    machine.run_blocks()?;
+    machine.leave(inputs)
+}
+
+struct Machine<'a> {
+    ctx: &'a Context,
+    body: &'a Body,
+    target: &'a dyn Target,
+    weights: WeightSet,
+    known: BTreeMap<Value, Tensor>,
+    pools: BTreeMap<Pool, Vec<u8>>,
+    homes: SecondaryMap<Value, Option<Home>>,
+    scratch: SecondaryMap<Op, Option<Home>>,
+    steps: usize,
+}
+
+impl<'a> Machine<'a> {
+    fn new(ctx: &'a Context, body: &'a Body, target: &'a dyn Target) -> Machine<'a> {
+        let weights = WeightSet::of(ctx, body);
+        let (known, pools) = (BTreeMap::new(), BTreeMap::new());
+        let (homes, scratch) = (SecondaryMap::new(), SecondaryMap::new());
+        Machine { ctx, body, target, weights, known, pools, homes, scratch, steps: 0 }
+    }
+
+    fn size(&self, value: Value) -> Result<usize, String> {
+        let bytes = size::tensor_bytes(self.ctx, self.body.ty(value));
+        bytes.map(|bytes| bytes as usize).ok_or_else(|| format!("{value} has no known size"))
+    }
+
+    fn end(&self) -> Option<Op> {
+        let ends = self.body.blocks(self.body.root()).iter().filter_map(|block| self.body.last_op(*block));
+        ends.into_iter().find(|op| self.body.at(self.ctx, *op).has(Traits::RETURN))
+    }
+
+    /// Makes the pools, and fills those of the inputs.
+    fn enter(&mut self, inputs: &[Tensor]) -> Result<(), String> {
+        let arena = self.body.own_attr(self.ctx, self.ctx.ident("optc.arena"));
+        let arena = arena.and_then(|attr| self.ctx.int_value(attr)).unwrap_or(0);
+        self.pools
+            .insert(Pool::Arena, vec![GARBAGE; usize::try_from(arena).map_err(|_| "a negative arena")?]);
+        let entry = self.body.entry(self.body.root()).ok_or("there is no block")?;
+        for (index, (arg, input)) in self.body.args(entry).iter().zip(inputs).enumerate() {
+            self.homes[*arg] = Some(Home { pool: Pool::Input(index), bytes: 0..input.bytes.len() });
+            self.pools.insert(Pool::Input(index), input.bytes.to_vec());
+        }
+        let outputs: Vec<Value> = self.end().into_iter().flat_map(|op| self.body.operands(op)).collect();
+        for (index, value) in outputs.into_iter().enumerate() {
+            let bytes = self.size(value)?;
+            self.pools.insert(Pool::Output(index), vec![GARBAGE; bytes]);
+        }
+        Ok(())
+    }
+
+    fn read_places(&mut self) -> Result<(), String> {
+        let (ctx, body) = (self.ctx, self.body);
+        let mut ops = Vec::new();
+        walk(ctx, body, |op| ops.push(op));
+        ops.retain(|op| runs(ctx, body, *op, &self.weights));
+        for op in ops {
+            let entries =
+                body.at(ctx, op).attr("mem.place").and_then(|attr| ctx.array_value(attr)).unwrap_or(&[]);
+            for (result, entry) in body.results(op).zip(entries) {
+                self.homes[result] = Some(self.home(*entry, self.size(result)?)?);
+            }
+            if let (Some(bytes), Some(entry)) =
+                (body.at(ctx, op).int("mem.scratch"), entries.get(body.result_count(op)))
+            {
+                self.scratch[op] = Some(self.home(*entry, usize::try_from(bytes).unwrap_or(0))?);
+            }
+            let regions = body.regions(op).iter().map(|region| body.entry(*region));
+            self.read_args(body.at(ctx, op).attr("mem.args"), &regions.flatten().collect::<Vec<_>>())?;
+        }
+        let blocks = body.blocks(body.root());
+        match blocks.len() {
+            1 => Ok(()),
+            _ => self.read_args(body.own_attr(ctx, ctx.ident("mem.args")), blocks),
+        }
+    }
+
+    fn read_args(&mut self, lists: Option<Attr>, blocks: &[Block]) -> Result<(), String> {
+        let lists = lists.and_then(|lists| self.ctx.array_value(lists)).unwrap_or(&[]);
+        for (block, list) in blocks.iter().zip(lists) {
+            let entries = self.ctx.array_value(*list).unwrap_or(&[]);
+            for (arg, entry) in self.body.args(*block).iter().zip(entries) {
+                if self.ctx.array_value(*entry).is_some() {
+                    self.homes[*arg] = Some(self.home(*entry, self.size(*arg)?)?);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn home(&self, entry: Attr, size: usize) -> Result<Home, String> {
+        let Some([pool, at, bytes]) = self.ctx.array_value(entry) else { return Err("no place".into()) };
+        if self.ctx.int_value(*bytes) != Some(size as i64) {
+            return Err(format!("a place of other than {size} bytes"));
+        }
+        let at = self.ctx.int_value(*at).and_then(|at| usize::try_from(at).ok()).ok_or("no offset")?;
+        let (pool, start) = match self.ctx.str_value(*pool) {
+            Some("arena") => (Pool::Arena, at),
+            Some("in") => (Pool::Input(at), 0),
+            Some("out") => (Pool::Output(at), 0),
+            other => return Err(format!("no pool {other:?}")),
+        };
+        match self.pools.get(&pool) {
+            Some(bytes) if start + size <= bytes.len() => Ok(Home { pool, bytes: start..start + size }),
+            _ => Err(format!("{start}..{} is outside {pool:?}", start + size)),
+        }
+    }
+
+    fn run_blocks(&mut self) -> Result<(), String> {
+        let body = self.body;
+        let mut block = body.entry(body.root()).ok_or("there is no block")?;
+        loop {
+            self.run_ops(block)?;
+            let Some(end) = body.last_op(block).filter(|op| !body.successors(*op).is_empty()) else {
+                return Ok(());
+            };
+            let flag =
+                if body.operand_count(end) > 0 { Some(self.read(body.operand(end, 0))?) } else { None };
+            let taken = branch::taken(body.at(self.ctx, end), flag.as_ref()).map_err(|error| error.0)?;
+            let successor = &body.successors(end)[taken];
+            self.hand(end, successor.first_operand as usize, body.args(successor.block))?;
+            block = successor.block;
+        }
+    }
+
+    fn run_ops(&mut self, block: Block) -> Result<(), String> {
+        let body = self.body;
+        for op in body.ops(block) {
+            let op_ref = body.at(self.ctx, op);
+            self.steps += 1;
+            if self.steps > MOST_STEPS {
+                return Err("it does not end".into());
+            }
+            match op_ref.kind() {
+                Kind::Region(Flow::If) => self.choose(op)?,
+                Kind::Region(Flow::For) => self.count(op)?,
+                Kind::Region(Flow::While) => self.repeat(op)?,
+                _ if op_ref.has(Traits::TERMINATOR) => {}
+                _ if runs(self.ctx, body, op, &self.weights) => self.step(op)?,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn step(&mut self, op: Op) -> Result<(), String> {
+        let body = self.body;
+        self.spoil_scratch(op);
+        let results: Vec<Value> = body.results(op).collect();
+        let homes =
+            results.iter().map(|result| self.homes[*result].clone().ok_or("a result without a place"));
+        let homes = homes.collect::<Result<Vec<_>, _>>()?;
+        for (result, home) in homes.iter().enumerate() {
+            let is_tied = ties(body.at(self.ctx, op)).iter().any(|tie| tie.0 == result);
+            if is_tied && self.tied_to(op, result).as_ref() != Some(home) {
+                return Err(format!("result {result} is not where its tie says"));
+            }
+            let clashes = (0..body.operand_count(op)).any(|operand| self.clashes(op, result, home, operand));
+            if clashes {
+                self.spoil(home);
+            }
+        }
+        let operands = body.operands(op).map(|value| self.read(value)).collect::<Result<Vec<_>, _>>()?;
+        let computed = eval_op(body.at(self.ctx, op), &operands).map_err(|error| error.0)?;
+        for (home, tensor) in homes.iter().zip(computed) {
+            self.write(home, &tensor.bytes);
+        }
+        self.spoil_scratch(op);
+        Ok(())
+    }
+
+    /// Whether writing a result may destroy what is still to be read of an operand.
+    fn clashes(&self, op: Op, result: usize, home: &Home, operand: usize) -> bool {
+        let value = self.body.operand(op, operand);
+        let Some(from) = self.locate(value).ok().filter(|from| from.meets(home)) else { return false };
+        let is_declared = || access(self.ctx, self.target, self.body, op, result, operand) != Access::Never;
+        from != *home || self.tied_to(op, result).as_ref() != Some(home) || !is_declared()
+    }
+
+    /// Where the operand is that a result is tied to.
+    fn tied_to(&self, op: Op, result: usize) -> Option<Home> {
+        let tie = ties(self.body.at(self.ctx, op)).into_iter().find(|tie| tie.0 == result)?;
+        let is_there = tie.1 < self.body.operand_count(op);
+        is_there.then(|| self.locate(self.body.operand(op, tie.1)).ok()).flatten()
+    }
+
+    fn spoil(&mut self, home: &Home) {
+        self.pools.get_mut(&home.pool).expect("homes are in pools")[home.bytes.clone()].fill(GARBAGE);
+    }
+
+    fn spoil_scratch(&mut self, op: Op) {
+        if let Some(home) = self.scratch[op].clone() {
+            self.spoil(&home);
+        }
+    }
+
+    fn write(&mut self, home: &Home, bytes: &[u8]) {
+        self.pools.get_mut(&home.pool).expect("homes are in pools")[home.bytes.clone()]
+            .copy_from_slice(bytes);
+    }
+
+    fn locate(&self, value: Value) -> Result<Home, String> {
+        if let Some(home) = &self.homes[value] {
+            return Ok(home.clone());
+        }
+        let op = self.body.defining_op(value).ok_or_else(|| format!("{value} has no place"))?;
+        let offset =
+            view_offset_bytes(self.body.at(self.ctx, op)).ok_or_else(|| format!("{value} has no place"))?;
+        let from = self.locate(self.body.operand(op, 0))?;
+        let start = from.bytes.start + offset as usize;
+        Ok(Home { pool: from.pool, bytes: start..start + self.size(value)? })
+    }
+
+    fn read(&mut self, value: Value) -> Result<Tensor, String> {
+        let (ctx, body) = (self.ctx, self.body);
+        if self.weights.contains(value) {
+            if !self.known.contains_key(&value) {
+                let tensor = self.weights.evaluate(ctx, body, value).map_err(|fault| fault.message)?;
+                self.known.insert(value, tensor);
+            }
+            return Ok(self.known[&value].clone());
+        }
+        let home = self.locate(value)?;
+        let bytes = self.pools[&home.pool].get(home.bytes).ok_or("an operand outside its pool")?;
+        Ok(Tensor::new(ctx, body.ty(value), bytes.to_vec()))
+    }
+
+    /// Hands operands of a terminator or of a loop, from `first` on, to `targets`, all at once.
+    fn hand(&mut self, op: Op, first: usize, targets: &[Value]) -> Result<(), String> {
+        self.check_scratch(op, first, targets)?;
+        self.spoil_scratch(op);
+        let values = (first..first + targets.len()).map(|index| self.read(self.body.operand(op, index)));
+        let values = values.collect::<Result<Vec<_>, _>>()?;
+        for (target, value) in targets.iter().zip(values) {
+            self.write(&self.homes[*target].clone().ok_or("an argument without a place")?, &value.bytes);
+        }
+        self.spoil_scratch(op);
+        Ok(())
+    }
+
+    /// Copies in a circle need scratch.
+    fn check_scratch(&self, op: Op, first: usize, targets: &[Value]) -> Result<(), String> {
+        let mut places = Vec::new();
+        for (index, target) in targets.iter().enumerate() {
+            let from = self.locate(self.body.operand(op, first + index)).ok();
+            places.push((from, self.homes[*target].clone().ok_or("an argument without a place")?));
+        }
+        let sizes: Vec<u64> = places.iter().map(|(_, to)| to.bytes.len() as u64).collect();
+        let clobbers = |a: usize, b: usize| places[b].0.as_ref().is_some_and(|from| places[a].1.meets(from));
+        let is_done = |index: usize| places[index].0.as_ref() == Some(&places[index].1);
+        let needed = transfers(&sizes, is_done, clobbers).1;
+        let given = self.scratch[op].as_ref().map_or(0, |home| home.bytes.len() as u64);
+        if given < needed { Err("too little scratch for a hand-over".into()) } else { Ok(()) }
+    }
+
+    /// Runs a region and hands the operands of its terminator to `targets`.
+    fn region(&mut self, op: Op, index: usize, targets: &[Value]) -> Result<(), String> {
+        let body = self.body;
+        let block = body.regions(op).get(index).and_then(|region| body.entry(*region));
+        let Some(block) = block else { return Ok(()) };
+        self.run_ops(block)?;
+        match body.last_op(block) {
+            Some(end) if body.at(self.ctx, end).has(Traits::TERMINATOR) => self.hand(end, 0, targets),
+            _ => Ok(()),
+        }
+    }
+
+    fn choose(&mut self, op: Op) -> Result<(), String> {
+        let holds = self.truth(self.body.operand(op, 0))?;
+        let results: Vec<Value> = self.body.results(op).collect();
+        self.region(op, usize::from(!holds), &results)
+    }
+
+    fn truth(&mut self, value: Value) -> Result<bool, String> {
+        Ok(self.read(value)?.bytes.first().is_some_and(|byte| byte & 1 == 1))
+    }
+
+    fn number(&mut self, value: Value) -> Result<i64, String> {
+        let tensor = self.read(value)?;
+        let mut bytes = [0; 8];
+        bytes[..tensor.bytes.len()].copy_from_slice(&tensor.bytes);
+        Ok(i64::from_le_bytes(bytes))
+    }
+
+    fn count(&mut self, op: Op) -> Result<(), String> {
+        let body = self.body;
+        let (lower, upper) = (self.number(body.operand(op, 0))?, self.number(body.operand(op, 1))?);
+        let step = self.number(body.operand(op, 2))?;
+        let (counter, carried) = region_args(body, op, 0).split_first().ok_or("a loop without a counter")?;
+        self.hand(op, 3, carried)?;
+        let home = self.homes[*counter].clone().ok_or("a counter without a place")?;
+        let mut number = lower;
+        while number < upper {
+            if step <= 0 {
+                return Err("a step of a loop below 1".into());
+            }
+            self.write(&home, &number.to_le_bytes()[..home.bytes.len()]);
+            self.region(op, 0, carried)?;
+            number += step;
+        }
+        self.leave_loop(op, carried)
+    }
+
+    fn repeat(&mut self, op: Op) -> Result<(), String> {
+        let body = self.body;
+        let (carried, passed) = (region_args(body, op, 0), region_args(body, op, 1));
+        let first = body.regions(op).first().and_then(|region| body.entry(*region));
+        let first = first.ok_or("a loop without a condition")?;
+        let end = body.last_op(first).ok_or("a loop without a condition")?;
+        self.hand(op, 0, carried)?;
+        loop {
+            self.run_ops(first)?;
+            let goes_on = self.truth(body.operand(end, 0))?;
+            self.hand(end, 1, passed)?;
+            if !goes_on {
+                return self.leave_loop(op, passed);
+            }
+            self.region(op, 1, carried)?;
+        }
+    }
+
+    /// The results of a loop have the bytes of what it carried.
+    fn leave_loop(&mut self, op: Op, carried: &[Value]) -> Result<(), String> {
+        for (result, arg) in self.body.results(op).zip(carried) {
+            if self.homes[result] != self.homes[*arg] {
+                return Err("a result of a loop is elsewhere than what it carries".into());
+            }
+        }
+        Ok(())
+    }
+
+    /// What was returned; each input that is not donated is as it was.
+    fn leave(mut self, inputs: &[Tensor]) -> Result<Vec<Vec<u8>>, String> {
+        let attrs = self.body.own_attr(self.ctx, self.ctx.ident("arg_attrs"));
+        let attrs = attrs.and_then(|attrs| self.ctx.array_value(attrs)).unwrap_or(&[]);
+        for (index, input) in inputs.iter().enumerate() {
+            let donated = self.ctx.ident("optc.donated");
+            let is_donated = attrs.get(index).is_some_and(|dict| self.ctx.dict_get(*dict, donated).is_some());
+            if !is_donated && self.pools[&Pool::Input(index)] != *input.bytes {
+                return Err(format!("input {index} was overwritten"));
+            }
+        }
+        let outputs = self.pools.range(Pool::Output(0)..).count();
+        let end = self.end().ok_or("nothing is returned")?;
+        for (index, value) in self.body.operands(end).enumerate() {
+            let home = self.locate(value)?;
+            if home.pool != Pool::Output(index) {
+                return Err(format!("output {index} is not in the caller's buffer"));
+            }
+        }
+        Ok((0..outputs).map(|index| self.pools.remove(&Pool::Output(index)).expect("it was made")).collect())
+    }
+}

@@ -1,0 +1,308 @@
+//! Which ways are there to damage a plan?
+//!
+//! Every place is moved to where each other is (and beside itself, out of its pool, off its alignment), made larger and
+//! smaller, and put into another pool; ties are cut, turned to other operands, and added; the arena shrinks; places are
+//! left out, and given to views that have none; operations change their order, and read other values than they
+//! were planned to.
+
+use ir::weights::WeightSet;
+use ir::{Attr, Block, Body, Context, Op, Traits, Value, flow};
+
+/// One change of a planned function.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Damage {
+    /// What kind of change it is: one of [`KINDS`].
+    pub kind: &'static str,
+    change: Change,
+}
+
+/// The kinds of damage.
+pub const KINDS: [&str; 8] = ["offset", "size", "pool", "tie", "arena", "missing", "order", "use"];
+
+#[derive(Clone, Debug, PartialEq)]
+enum Change {
+    Place(Slot, Attr),
+    Attr(Op, &'static str, Attr),
+    OwnAttr(&'static str, Attr),
+    Remove(Op, &'static str),
+    Before(Op, Op),
+    Operand(Op, usize, Value),
+}
+
+/// Where a place is written.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Slot {
+    /// In `mem.place` of an operation.
+    Entry(Op, usize),
+    /// In `mem.args` of an operation.
+    Arg(Op, usize, usize),
+    /// In `mem.args` of the function.
+    OwnArg(usize, usize),
+}
+
+impl Damage {
+    /// Damages a function.
+    pub fn apply(&self, ctx: &Context, body: &mut Body) {
+        match &self.change {
+            Change::Place(slot, place) => write(ctx, body, *slot, *place),
+            Change::Attr(op, name, value) => body.set_attr(ctx, *op, name, *value),
+            Change::OwnAttr(name, value) => body.set_own_attr(ctx, name, *value),
+            Change::Remove(op, name) => body.remove_attr(ctx, *op, name),
+            Change::Before(op, before) => {
+                body.detach(*op);
+                body.insert_before(*op, *before);
+            }
+            Change::Operand(op, index, value) => body.set_operand(*op, *index, *value),
+        }
+    }
+}
+
+/// All damage that can be done to a planned function.
+pub fn damages(ctx: &Context, body: &Body) -> Vec<Damage> {
+    let mut list = List { ctx, body, ops: Vec::new(), found: Vec::new() };
+    flow::walk(ctx, body, |op| list.ops.push(op));
+    list.places();
+    list.attributes();
+    list.orders();
+    list.uses();
+    list.found
+}
+
+struct List<'a> {
+    ctx: &'a Context,
+    body: &'a Body,
+    ops: Vec<Op>,
+    found: Vec<Damage>,
+}
+
+impl List<'_> {
+    fn push(&mut self, kind: &'static str, change: Change) {
+        self.found.push(Damage { kind, change });
+    }
+
+    fn places(&mut self) {
+        let slots = self.slots();
+        let offsets: Vec<i64> =
+            slots.iter().filter(|(_, place)| place.0 == "arena").map(|(_, place)| place.1).collect();
+        for (slot, (pool, offset, bytes)) in &slots {
+            let (offset, bytes) = (*offset, *bytes);
+            let mut others = vec![];
+            if pool == "arena" {
+                others = offsets.clone();
+                others.extend([0, offset - 64, offset + 64, offset + 4, offset + 4096]);
+                others.sort();
+                others.dedup();
+                others.retain(|other| *other != offset);
+            }
+            for other in others {
+                self.push("offset", Change::Place(*slot, self.place(pool, other, bytes)));
+            }
+            for other in [bytes - 4, bytes + 4, bytes + 64, 0, -bytes] {
+                if other != bytes {
+                    self.push("size", Change::Place(*slot, self.place(pool, offset, other)));
+                }
+            }
+            for (other, offset) in
+                [("arena", 0), ("arena", 64), ("in", 0), ("in", 1), ("out", 0), ("out", 1), ("on", 0)]
+            {
+                if other != pool {
+                    self.push("pool", Change::Place(*slot, self.place(other, offset, bytes)));
+                }
+            }
+        }
+    }
+
+    fn place(&self, pool: &str, offset: i64, bytes: i64) -> Attr {
+        self.ctx.array_attr(&[self.ctx.str_attr(pool), self.ctx.int_attr(offset), self.ctx.int_attr(bytes)])
+    }
+
+    /// Each place with what it says.
+    fn slots(&self) -> Vec<(Slot, (String, i64, i64))> {
+        let mut slots = Vec::new();
+        for &op in &self.ops {
+            let op_ref = self.body.at(self.ctx, op);
+            for index in 0..self.items(op_ref.attr("mem.place")).len() {
+                slots.push(Slot::Entry(op, index));
+            }
+            for (block, list) in self.items(op_ref.attr("mem.args")).iter().enumerate() {
+                slots.extend((0..self.items(Some(*list)).len()).map(|arg| Slot::Arg(op, block, arg)));
+            }
+        }
+        let own = self.body.own_attr(self.ctx, self.ctx.ident("mem.args"));
+        for (block, list) in self.items(own).iter().enumerate() {
+            slots.extend((0..self.items(Some(*list)).len()).map(|arg| Slot::OwnArg(block, arg)));
+        }
+        let places = slots.into_iter().map(|slot| (slot, read(self.ctx, self.body, slot)));
+        places
+            .filter_map(|(slot, place)| {
+                let [pool, offset, bytes] = self.ctx.array_value(place)? else { return None };
+                let number = |attr: &Attr| self.ctx.int_value(*attr);
+                Some((slot, (self.ctx.str_value(*pool)?.to_owned(), number(offset)?, number(bytes)?)))
+            })
+            .collect()
+    }
+
+    fn items(&self, attr: Option<Attr>) -> &[Attr] {
+        attr.and_then(|attr| self.ctx.array_value(attr)).unwrap_or(&[])
+    }
+
+    fn attributes(&mut self) {
+        for op in self.ops.clone() {
+            let op_ref = self.body.at(self.ctx, op);
+            let (results, operands) = (self.body.result_count(op), self.body.operand_count(op) as i64);
+            let tie = op_ref.ints("mem.tie");
+            if op_ref.attr("mem.place").is_some() && results > 0 {
+                for operand in -1..=operands {
+                    let mut ties = tie.clone().unwrap_or_else(|| vec![-1; results]);
+                    ties[0] = operand;
+                    if tie.as_ref() != Some(&ties) && (tie.is_some() || operand >= 0) {
+                        self.push("tie", Change::Attr(op, "mem.tie", self.ctx.ints_attr(&ties)));
+                    }
+                }
+            }
+            for name in ["mem.place", "mem.args", "mem.scratch"] {
+                if op_ref.attr(name).is_some() {
+                    self.push("missing", Change::Remove(op, name));
+                }
+            }
+            if tie.is_some() {
+                self.push("tie", Change::Remove(op, "mem.tie"));
+            }
+            self.place_of_a_view(op);
+        }
+        let arena = self.body.own_attr(self.ctx, self.ctx.ident("optc.arena"));
+        if let Some(bytes) = arena.and_then(|attr| self.ctx.int_value(attr)).filter(|bytes| *bytes > 0) {
+            for other in [bytes - 1, bytes - 64, 0, -1] {
+                self.push("arena", Change::OwnAttr("optc.arena", self.ctx.int_attr(other)));
+            }
+        }
+    }
+
+    /// A view that needs no copy gets a place as if it were one.
+    fn place_of_a_view(&mut self, op: Op) {
+        let op_ref = self.body.at(self.ctx, op);
+        if ir::alias::view_offset_bytes(op_ref).is_none() || op_ref.attr("mem.place").is_some() {
+            return;
+        }
+        let Some(bytes) = ir::size::tensor_bytes(self.ctx, op_ref.result_type(0)) else { return };
+        let entries = [self.place("arena", 0, bytes as i64)];
+        self.push("pool", Change::Attr(op, "mem.place", self.ctx.array_attr(&entries)));
+    }
+
+    /// Each operation before each other of its block where values stay defined before they are read.
+    fn orders(&mut self) {
+        for block in self.blocks() {
+            let ops: Vec<Op> = self.body.ops(block).collect();
+            for (index, &op) in ops.iter().enumerate() {
+                let op_ref = self.body.at(self.ctx, op);
+                if op_ref.has(Traits::TERMINATOR) || op_ref.attr("mem.place").is_none() {
+                    continue;
+                }
+                for &before in ops[..index].iter().rev() {
+                    if self.depends(op, before) {
+                        break;
+                    }
+                    self.push("order", Change::Before(op, before));
+                }
+                for pair in ops[index + 1..].windows(2) {
+                    if self.depends(pair[0], op) {
+                        break;
+                    }
+                    self.push("order", Change::Before(op, pair[1]));
+                }
+            }
+        }
+    }
+
+    fn blocks(&self) -> Vec<Block> {
+        let mut blocks: Vec<Block> = self.ops.iter().filter_map(|op| self.body.block_of(*op)).collect();
+        blocks.dedup();
+        blocks.sort();
+        blocks.dedup();
+        blocks
+    }
+
+    /// Whether `later`, or something in it, reads a result of `earlier`.
+    fn depends(&self, later: Op, earlier: Op) -> bool {
+        let is_in = |op: Op| {
+            let mut at = Some(op);
+            std::iter::from_fn(|| {
+                let here = at?;
+                at = self.body.parent_op(here);
+                Some(here)
+            })
+            .any(|op| op == later)
+        };
+        self.body.results(earlier).any(|result| self.body.uses(result).any(|reader| is_in(reader.op)))
+    }
+
+    /// Each operand replaced by each value of its type that is defined before it in the same block, or is an argument of
+    /// the function; but no numbers by themselves, which say how often loops run.
+    fn uses(&mut self) {
+        let weights = WeightSet::of(self.ctx, self.body);
+        let entry = self.body.entry(self.body.root());
+        for op in self.ops.clone() {
+            if weights.is_weight_op(self.body, op) {
+                continue;
+            }
+            let Some(block) = self.body.block_of(op) else { continue };
+            let earlier = self.body.ops(block).take_while(|other| *other != op);
+            let earlier: Vec<Value> = earlier.flat_map(|other| self.body.results(other)).collect();
+            let args = entry.map_or(&[][..], |entry| self.body.args(entry));
+            let own = if entry == Some(block) { &[] } else { self.body.args(block) };
+            let values: Vec<Value> = args.iter().chain(own).copied().chain(earlier).collect();
+            for index in 0..self.body.operand_count(op) {
+                let old = self.body.operand(op, index);
+                for value in
+                    values.iter().filter(|value| **value != old && self.body.ty(**value) == self.body.ty(old))
+                {
+                    if !weights.contains(old) && !weights.contains(*value) && self.is_tensor(old) {
+                        self.push("use", Change::Operand(op, index, *value));
+                    }
+                }
+            }
+        }
+    }
+
+    fn is_tensor(&self, value: Value) -> bool {
+        self.ctx.type_data(self.body.ty(value)).tensor_shape().is_some()
+    }
+}
+
+fn read(ctx: &Context, body: &Body, slot: Slot) -> Attr {
+    let item = |attr: Option<Attr>, index: usize| {
+        attr.and_then(|attr| ctx.array_value(attr)).map(|items| items[index])
+    };
+    let found = match slot {
+        Slot::Entry(op, index) => item(body.at(ctx, op).attr("mem.place"), index),
+        Slot::Arg(op, block, arg) => item(item(body.at(ctx, op).attr("mem.args"), block), arg),
+        Slot::OwnArg(block, arg) => item(item(body.own_attr(ctx, ctx.ident("mem.args")), block), arg),
+    };
+    found.expect("slots were listed from what is there")
+}
+
+fn write(ctx: &Context, body: &mut Body, slot: Slot, place: Attr) {
+    let with = |attr: Option<Attr>, index: usize, item: Attr| {
+        let mut items = attr.and_then(|attr| ctx.array_value(attr)).unwrap_or(&[]).to_vec();
+        items[index] = item;
+        ctx.array_attr(&items)
+    };
+    let list = |attr: Option<Attr>, index: usize| {
+        attr.and_then(|attr| ctx.array_value(attr)).map(|items| items[index])
+    };
+    match slot {
+        Slot::Entry(op, index) => {
+            let entries = with(body.at(ctx, op).attr("mem.place"), index, place);
+            body.set_attr(ctx, op, "mem.place", entries);
+        }
+        Slot::Arg(op, block, arg) => {
+            let lists = body.at(ctx, op).attr("mem.args");
+            let lists = with(lists, block, with(list(lists, block), arg, place));
+            body.set_attr(ctx, op, "mem.args", lists);
+        }
+        Slot::OwnArg(block, arg) => {
+            let lists = body.own_attr(ctx, ctx.ident("mem.args"));
+            body.set_own_attr(ctx, "mem.args", with(lists, block, with(list(lists, block), arg, place)));
+        }
+    }
+}

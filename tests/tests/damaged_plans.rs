@@ -1,0 +1,212 @@
+//! The checker of plans refuses every plan that computes something wrong.
+//!
+//! Planned programs (the files of `lit-tests/` that show the memory passes, random graphs, random branches and loops) are
+//! damaged in all ways of [`tests::damage`]. A damaged plan that the checker accepts must compute, in the bytes of
+//! [`tests::arena`], what the interpreter computes on values: then the damage is none.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use ir::interp::{self, Tensor};
+use ir::text::{ParseOptions, Unregistered};
+use ir::{Context, Module};
+use optc::lit::files;
+use optc::opt::Setup;
+use passes::manager::RunOptions;
+use tests::damage::{Damage, KINDS, damages};
+use tests::flows::function;
+use tests::graphs::graph;
+use tests::programs::argument;
+use tests::random::Random;
+use tests::{arena, damage};
+
+const FOLDERS: [&str; 3] = ["fuse", "inplace", "plan"];
+const PIPELINES: [&str; 2] = ["inplace,plan", "layout,fuse,inplace,plan"];
+
+/// How many plans of a kind of damage were tried, and what became of them.
+#[derive(Default)]
+struct Count {
+    refused: usize,
+    /// Refused although they compute the right numbers: garbage that no result shows, or what the rules forbid anyway.
+    harmless: usize,
+    accepted: usize,
+}
+
+/// A planned program with inputs for which it ends.
+struct Case {
+    name: String,
+    planned: Module,
+    inputs: Vec<Vec<Tensor>>,
+}
+
+fn inputs(module: &Module, seeds: std::ops::Range<u64>) -> Option<Vec<Vec<Tensor>>> {
+    let body = module.function("main")?;
+    let args = body.args(body.entry(body.root())?);
+    let inputs = seeds.map(|seed| {
+        let mut random = Random::new(seed);
+        let args = args.iter().enumerate();
+        args.map(|(index, arg)| argument(&module.ctx, body.ty(*arg), seed + index as u64, &mut random))
+            .collect()
+    });
+    inputs.collect()
+}
+
+impl Case {
+    /// Plans a program; none if it can't be planned or has no inputs for which it is right and ends.
+    fn new(name: &str, module: &Module, pipeline: &str) -> Option<Case> {
+        let mut planned = module.clone();
+        optc::run_pipeline(&mut planned, pipeline, &RunOptions::new(&codegen::Cpu)).ok()?;
+        let mut inputs = inputs(&planned, 0..6)?;
+        inputs.retain(|inputs| simulate(&planned, inputs).is_ok());
+        inputs.truncate(2);
+        let case = Case { name: format!("{name} behind {pipeline}"), planned, inputs };
+        (!case.inputs.is_empty()).then_some(case)
+    }
+
+    /// Why a damaged plan of this program is wrong, if it is.
+    fn fault(&self, damaged: &Module) -> Option<String> {
+        self.inputs.iter().find_map(|inputs| {
+            let found = match simulate(damaged, inputs) {
+                Ok(found) => found,
+                Err(fault) => return Some(fault),
+            };
+            let expected = interp::run(damaged, "main", inputs);
+            let expected = expected.expect("a program that ends on bytes ends on values");
+            let expected: Vec<Vec<u8>> = expected.iter().map(|tensor| tensor.bytes.to_vec()).collect();
+            (found != expected).then(|| "other numbers".to_owned())
+        })
+    }
+
+    fn try_damage(&self, damage: &Damage, counts: &mut BTreeMap<&'static str, Count>) {
+        let mut damaged = self.planned.clone();
+        let ctx = damaged.ctx.clone();
+        let body = damaged.function_mut("main").expect("it was planned");
+        damage.apply(&ctx, body);
+        let faults = passes::check::check(&ctx, body);
+        let fault = self.fault(&damaged);
+        let count = counts.entry(damage.kind).or_default();
+        match (faults.is_empty(), &fault) {
+            (true, None) => count.accepted += 1,
+            (false, _) => {
+                count.refused += 1;
+                count.harmless += usize::from(fault.is_none());
+            }
+            (true, Some(fault)) => {
+                panic!("{}: accepted, but {fault}: {damage:?}\n{}", self.name, ir::text::print(&damaged))
+            }
+        }
+    }
+}
+
+fn simulate(module: &Module, inputs: &[Tensor]) -> Result<Vec<Vec<u8>>, String> {
+    arena::run(&module.ctx, module.function("main").ok_or("no function")?, &codegen::Cpu, inputs)
+}
+
+fn parse(ctx: &std::sync::Arc<Context>, text: &str) -> Option<Module> {
+    let input = text.split("// ----- output").next().unwrap_or(text).to_owned();
+    ir::text::parse_with(ctx, "test", input, &ParseOptions { unregistered: Unregistered::Allow }).ok()
+}
+
+fn files_of_passes() -> Vec<Case> {
+    let setup = Setup::default();
+    let mut cases = Vec::new();
+    for folder in FOLDERS {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../lit-tests").join(folder);
+        for path in files(&root).unwrap() {
+            let Some(module) = parse(&setup.context(), &std::fs::read_to_string(&path).unwrap()) else {
+                continue;
+            };
+            let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+            cases.extend(PIPELINES.iter().filter_map(|pipeline| Case::new(&name, &module, pipeline)));
+        }
+    }
+    cases
+}
+
+fn graphs() -> Vec<Case> {
+    let cases = (0..12).flat_map(|seed| {
+        let (module, _) = graph(seed);
+        PIPELINES.map(|pipeline| Case::new(&format!("graph {seed}"), &module, pipeline))
+    });
+    cases.flatten().collect()
+}
+
+fn flows() -> Vec<Case> {
+    let setup = Setup::default();
+    let cases = (0..16).filter_map(|seed| {
+        let module = parse(&setup.context(), &function(seed)).expect("it was written to be read");
+        Case::new(&format!("flow {seed}"), &module, PIPELINES[seed as usize % 2])
+    });
+    cases.collect()
+}
+
+/// Damages each program in every way, or in so many that are drawn.
+fn try_all(cases: &[Case], most: usize) -> BTreeMap<&'static str, Count> {
+    let mut counts = BTreeMap::new();
+    for (seed, case) in cases.iter().enumerate() {
+        assert_eq!(case.fault(&case.planned), None, "{}", case.name);
+        let mut random = Random::new(seed as u64);
+        let body = case.planned.function("main").expect("it was planned");
+        let mut all = damage::damages(&case.planned.ctx, body);
+        while all.len() > most {
+            all.swap_remove(random.below(all.len()));
+        }
+        all.iter().for_each(|damage| case.try_damage(damage, &mut counts));
+    }
+    for (kind, Count { refused, harmless, accepted }) in &counts {
+        println!("{kind:8} {refused:6} refused ({harmless} of them harmless), {accepted} accepted and right");
+    }
+    counts
+}
+
+fn total(counts: &BTreeMap<&'static str, Count>) -> usize {
+    counts.values().map(|count| count.refused + count.accepted).sum()
+}
+
+#[test]
+fn damaged_plans_of_the_files_that_show_the_passes_are_refused_or_right() {
+    let cases = files_of_passes();
+    assert!(cases.len() >= 60, "only {} programs could be planned and run", cases.len());
+    let counts = try_all(&cases, 1_000);
+    assert!(total(&counts) >= 5_000, "only {} plans were tried", total(&counts));
+    for kind in KINDS {
+        assert!(
+            counts.get(kind).is_some_and(|count| count.refused > count.harmless),
+            "no plan was wrong by its {kind}"
+        );
+    }
+}
+
+#[test]
+fn damaged_plans_of_random_graphs_are_refused_or_right() {
+    let counts = try_all(&graphs(), 400);
+    assert!(total(&counts) >= 3_000, "only {} plans were tried", total(&counts));
+}
+
+#[test]
+fn damaged_plans_of_branches_and_loops_are_refused_or_right() {
+    let counts = try_all(&flows(), 500);
+    assert!(total(&counts) >= 3_000, "only {} plans were tried", total(&counts));
+}
+
+#[test]
+fn the_machine_shows_a_plan_that_is_wrong() {
+    let setup = Setup::default();
+    let text = "func.func @main(%x: tensor<16xf32>) -> tensor<16xf32> {
+      %0 = nn.exp %x : tensor<16xf32>
+      %1 = nn.neg %x : tensor<16xf32>
+      %2 = nn.add %0, %1 : tensor<16xf32>
+      return %2 : tensor<16xf32>
+    }";
+    let module = parse(&setup.context(), text).expect("the text has no faults");
+    let case = Case::new("two values", &module, "plan").expect("it can be planned");
+    let body = case.planned.function("main").expect("it was planned");
+    let wrong = damages(&case.planned.ctx, body).into_iter().filter(|damage| damage.kind == "offset");
+    let wrong = wrong.filter(|damage| {
+        let mut damaged = case.planned.clone();
+        let ctx = damaged.ctx.clone();
+        damage.apply(&ctx, damaged.function_mut("main").expect("it was planned"));
+        case.fault(&damaged).is_some()
+    });
+    assert!(wrong.count() > 0);
+}
