@@ -217,7 +217,7 @@ impl<'a> Machine<'a> {
             results.iter().map(|result| self.homes[*result].clone().ok_or("a result without a place"));
         let homes = homes.collect::<Result<Vec<_>, _>>()?;
         for (result, home) in homes.iter().enumerate() {
-            let is_tied = ties(body.at(self.ctx, op)).iter().any(|tie| tie.0 == result);
+            let is_tied = ties(body.at(self.ctx, op)).any(|tie| tie.0 == result);
             if is_tied && self.tied_to(op, result).as_ref() != Some(home) {
                 return Err(format!("result {result} is not where its tie says"));
             }
@@ -245,7 +245,7 @@ impl<'a> Machine<'a> {
 
     /// Where the operand is that a result is tied to.
     fn tied_to(&self, op: Op, result: usize) -> Option<Home> {
-        let tie = ties(self.body.at(self.ctx, op)).into_iter().find(|tie| tie.0 == result)?;
+        let tie = ties(self.body.at(self.ctx, op)).find(|tie| tie.0 == result)?;
         let is_there = tie.1 < self.body.operand_count(op);
         is_there.then(|| self.locate(self.body.operand(op, tie.1)).ok()).flatten()
     }
