@@ -47,6 +47,7 @@ mod pattern;
 pub mod place;
 pub mod plan;
 pub mod rewrite;
+pub mod schedule;
 pub mod select;
 pub mod simplify;
 mod stages;
@@ -64,6 +65,7 @@ pub static PASSES: &[&manager::PassDef] = &[
     &stages::LAYOUT,
     &stages::FUSE,
     &stages::SELECT,
+    &schedule::SCHEDULE,
     &stages::INPLACE,
     &stages::PLAN,
 ];

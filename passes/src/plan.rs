@@ -109,6 +109,11 @@ impl<'a> Arena<'a> {
         Ok(arena)
     }
 
+    /// Whether a value's bytes are the caller's: an input's or an output's.
+    pub fn is_outside(&self, value: Value) -> bool {
+        matches!(self.homes[self.classes.class(value)], Some(Home::Input(_) | Home::Output(_)))
+    }
+
     /// Inputs and outputs are where the caller says.
     fn pin(&mut self, ctx: &Context, body: &Body) {
         for (index, arg) in entry_args(body).iter().enumerate() {
@@ -332,7 +337,7 @@ fn returns(ctx: &Context, body: &Body) -> Vec<Op> {
 
 /// Copies each output that has no bytes of its own, and all where a function returns at several places. Says who shares
 /// bytes with whom behind that.
-fn separate_outputs(ctx: &Context, body: &mut Body) -> AliasSets {
+pub(crate) fn separate_outputs(ctx: &Context, body: &mut Body) -> AliasSets {
     let ends = returns(ctx, body);
     let aliases = AliasSets::of(ctx, body);
     let weights = WeightSet::of(ctx, body);

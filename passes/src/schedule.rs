@@ -1,0 +1,218 @@
+//! In which order a block's operations run, so that the fewest bytes are live at one time.
+//!
+//! ```text
+//! %1 = norm %x                                %2 = conv1x1 %x, %v
+//! %2 = conv1x1 %x, %v                         %1 = norm %x             overwrites %x, which nothing reads later
+//! %3 = conv3x3 %1, %w                   =>    %3 = conv3x3 %1, %w
+//! %4 = add %3, %2                             %4 = add %3, %2
+//! ```
+//!
+//! The order is searched in a model of each block ([`model`]), in which it is known what may overwrite what; blocks in
+//! regions come before those around them. The model knows of the caller's memory only what the passes behind do with a given order, so
+//! both alternate: an order is found, results are tied to operands and bytes counted in a copy of the function, by the pass `inplace` and
+//! the planner's own bound, then the search is done again with what that showed. An order is taken only if its bytes so
+//! counted are fewer than the given order's: never worse. Operations with effects keep their order; views and arithmetic on weights,
+//! which do not run, stand before what reads them first.
+//!
+//! Sources: Liu, "An Application of Generalized Tree Pebbling to Sparse Matrix Factorization" (1987), for decomposition; Ahn et al.,
+//! "Ordering Chaos: Memory-Aware Scheduling of Irregularly Wired Neural Networks for Edge Devices" (2020), for the search by
+//! frontiers.
+
+mod build;
+mod model;
+mod search;
+#[cfg(test)]
+mod tests;
+
+use cranelift_entity::SecondaryMap;
+use ir::alias::AliasSets;
+use ir::weights::WeightSet;
+use ir::{Block, Body, Context, Op, Target, Traits, Value};
+
+use crate::edit::{blocks, entry, kept_inputs};
+use crate::inplace::inplace;
+use crate::manager::{Example, PassDef, PassRun, Stage, StageRule};
+use crate::plan::{Arena, separate_outputs};
+use build::{BlockModel, Facts, block_model};
+
+/// How often the order is searched with what in-place showed of the last one.
+const ROUNDS: usize = 3;
+
+/// The pass `schedule`.
+pub static SCHEDULE: PassDef = PassDef {
+    name: "schedule",
+    doc: "Puts operations into the order in which the fewest bytes are live at one time, results that overwrite operands, views, \
+          scratch and outputs taken into account; an order that is not better than the given one is not taken.",
+    options: &[],
+    example: Example {
+        before: r#"func.func @main(%x: tensor<1x4x4x8xf32>) -> tensor<1x1x1x8xf32> {
+  %0 = nn.exp %x : tensor<1x4x4x8xf32>
+  %1 = nn.tanh %0 : tensor<1x4x4x8xf32>
+  %2 = nn.reduce_mean %0 {axes = array<i64: 1, 2>, keepdims} : (tensor<1x4x4x8xf32>) -> tensor<1x1x1x8xf32>
+  %3 = nn.reduce_max %1 {axes = array<i64: 1, 2>, keepdims} : (tensor<1x4x4x8xf32>) -> tensor<1x1x1x8xf32>
+  %4 = nn.add %2, %3 : tensor<1x1x1x8xf32>
+  return %4 : tensor<1x1x1x8xf32>
+}"#,
+        after: r#"module {
+  func.func @main(%arg0: tensor<1x4x4x8xf32>) -> tensor<1x1x1x8xf32> attributes {optc.stage = "schedule", optc.target = "cpu", optc.threads = 1 : i64} {
+    %0 = nn.exp %arg0 {mem.kernel = "pointwise", mem.scratch = 4096 : i64} : tensor<1x4x4x8xf32>
+    %1 = nn.reduce_mean %0 {axes = array<i64: 1, 2>, keepdims, mem.kernel = "reduce"} : (tensor<1x4x4x8xf32>) -> tensor<1x1x1x8xf32>
+    %2 = nn.tanh %0 {mem.kernel = "pointwise", mem.scratch = 4096 : i64} : tensor<1x4x4x8xf32>
+    %3 = nn.reduce_max %2 {axes = array<i64: 1, 2>, keepdims, mem.kernel = "reduce"} : (tensor<1x4x4x8xf32>) -> tensor<1x1x1x8xf32>
+    %4 = nn.add %1, %3 {mem.kernel = "pointwise"} : tensor<1x1x1x8xf32>
+    return %4 : tensor<1x1x1x8xf32>
+  }
+}"#,
+    },
+    stage: StageRule::Is(Stage::Schedule),
+    run: PassRun::Function(|pass, body| {
+        if let Some(outcome) = schedule(pass.ctx, pass.target, body) {
+            pass.count("moved", outcome.moved as u64);
+            pass.count("saved bytes", outcome.before_bytes - outcome.after_bytes);
+        }
+        Ok(())
+    }),
+};
+
+/// What a better order changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// Operations that stand elsewhere than they did.
+    pub moved: usize,
+    /// Bytes live at one time in the given order.
+    pub before_bytes: u64,
+    /// Bytes live at one time in the order that was taken.
+    pub after_bytes: u64,
+}
+
+/// Puts the operations of a function into a better order; none if the given one stays: it is as good as all that were tried, a
+/// size is not known, or results are already tied to operands.
+pub fn schedule(ctx: &Context, target: &dyn Target, body: &mut Body) -> Option<Outcome> {
+    entry(body)?;
+    let blocks = blocks(ctx, body);
+    let is_tied = |op: Op| body.attr(ctx, op, ctx.ident("mem.tie")).is_some();
+    if blocks.iter().any(|block| body.ops(*block).any(is_tied)) {
+        return None;
+    }
+    let given = count(ctx, target, body)?;
+    let (mut best, mut best_bytes) = (None, given.bytes);
+    let mut outside = given.outside;
+    for _ in 0..ROUNDS {
+        let orders = orders(ctx, target, body, &blocks, &outside)?;
+        if orders.is_empty() {
+            break;
+        }
+        let mut candidate = body.clone();
+        orders.iter().for_each(|order| put_in_order(ctx, &mut candidate, order));
+        let counted = count(ctx, target, &candidate)?;
+        if counted.bytes < best_bytes {
+            best_bytes = counted.bytes;
+            best = Some(orders);
+        }
+        if std::mem::replace(&mut outside, counted.outside) == outside {
+            break;
+        }
+    }
+    let before: Vec<Vec<Op>> = blocks.iter().map(|block| body.ops(*block).collect()).collect();
+    best?.iter().for_each(|order| put_in_order(ctx, body, order));
+    let after = blocks.iter().map(|block| body.ops(*block));
+    let moved =
+        before.iter().zip(after).map(|(old, new)| old.iter().zip(new).filter(|(a, b)| **a != *b).count());
+    Some(Outcome { moved: moved.sum(), before_bytes: given.bytes, after_bytes: best_bytes })
+}
+
+/// A block, and the operations in it that run, in a new order.
+struct Order {
+    block: Block,
+    ops: Vec<Op>,
+}
+
+/// The best orders that are found for the blocks whose order changes; none if a size is not known.
+fn orders(
+    ctx: &Context,
+    target: &dyn Target,
+    body: &Body,
+    blocks: &[Block],
+    outside: &SecondaryMap<Value, bool>,
+) -> Option<Vec<Order>> {
+    let (aliases, weights) = (AliasSets::of(ctx, body), WeightSet::of(ctx, body));
+    let kept = kept_inputs(ctx, body);
+    let inner_bytes = SecondaryMap::new();
+    let mut facts = Facts { ctx, target, body, aliases, weights, kept, outside, inner_bytes };
+    let mut orders = Vec::new();
+    for &block in blocks.iter().rev() {
+        let BlockModel { model, ops } = block_model(&facts, block)?;
+        let found = search::best_order(&model);
+        if let Some(around) = body.region_of(block).and_then(|region| body.owner_of(region)) {
+            let bytes = &mut facts.inner_bytes[around];
+            *bytes = (*bytes).max(found.peak_bytes);
+        }
+        if !found.order.is_sorted() {
+            orders.push(Order { block, ops: found.order.into_iter().map(|item| ops[item]).collect() });
+        }
+    }
+    Some(orders)
+}
+
+/// What is known of an order when results are tied to operands.
+struct Counted {
+    /// The most bytes of the arena that are live at one time.
+    bytes: u64,
+    /// The roots that lie in the caller's memory.
+    outside: SecondaryMap<Value, bool>,
+}
+
+/// Does what the passes behind do with the order in which a function stands, on a copy.
+fn count(ctx: &Context, target: &dyn Target, body: &Body) -> Option<Counted> {
+    let mut trial = body.clone();
+    inplace(ctx, target, &mut trial);
+    let aliases = separate_outputs(ctx, &mut trial);
+    let arena = Arena::of(ctx, &trial, &aliases).ok()?;
+    let mut outside = SecondaryMap::new();
+    let given = AliasSets::of(ctx, body);
+    for value in values(ctx, body) {
+        outside[given.root(value)] = arena.is_outside(given.root(value));
+    }
+    Some(Counted { bytes: crate::place::lower_bound(&arena.problem), outside })
+}
+
+/// The arguments and results of all blocks that run.
+fn values<'a>(ctx: &Context, body: &'a Body) -> impl Iterator<Item = Value> + 'a {
+    blocks(ctx, body).into_iter().flat_map(move |block| {
+        let results = body.ops(block).flat_map(|op| body.results(op));
+        body.args(block).iter().copied().chain(results)
+    })
+}
+
+/// Puts what runs in a block into a new order, with what does not run before its first reader.
+fn put_in_order(ctx: &Context, body: &mut Body, order: &Order) {
+    let given: Vec<Op> = body.ops(order.block).collect();
+    let mut rank: SecondaryMap<Op, usize> = SecondaryMap::with_default(order.ops.len());
+    order.ops.iter().enumerate().for_each(|(at, op)| rank[*op] = at);
+    let mut runs: SecondaryMap<Op, bool> = SecondaryMap::new();
+    order.ops.iter().for_each(|op| runs[*op] = true);
+    for &op in given.iter().rev().filter(|op| !runs[**op]) {
+        let users = body.results(op).flat_map(|result| body.uses(result));
+        let users = users.filter_map(|used| stands_in(body, used.op, order.block));
+        rank[op] = users.map(|user| rank[user]).min().unwrap_or(order.ops.len());
+    }
+    let mut sorted = given;
+    let last = sorted.pop().filter(|op| body.at(ctx, *op).has(Traits::TERMINATOR));
+    sorted.sort_by_key(|op| (rank[*op], runs[*op]));
+    for op in sorted.into_iter().chain(last) {
+        body.detach(op);
+        body.append(op, order.block);
+    }
+}
+
+/// The operation of a block that is, or has in its regions, another one.
+fn stands_in(body: &Body, op: Op, block: Block) -> Option<Op> {
+    let mut at = Some(op);
+    while let Some(op) = at {
+        if body.block_of(op) == Some(block) {
+            return Some(op);
+        }
+        at = body.parent_op(op);
+    }
+    None
+}

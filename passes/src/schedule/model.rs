@@ -1,0 +1,135 @@
+//! What an order of a block's operations costs in memory.
+//!
+//! *Items* run one after the other; each reads and writes *roots*, the owners of bytes. Which roots are live depends only on
+//! which items have run, not on their order, because a result that overwrites an operand has as many bytes as it:
+//!
+//! ```text
+//! live(done)       roots that some item of `done` wrote (or that live on entry), and that some other item reads still
+//! peak(done, item) live(done) + what the item writes anew and ties to no dying operand + its scratch
+//! ```
+//!
+//! So the best order is a path through the sets of done items that makes the largest peak on it as small as it can be. An item
+//! may overwrite a root under the conditions of the pass `inplace`: those that no order changes are settled when the model is
+//! made, the death of the root is asked here.
+
+use cranelift_entity::{PrimaryMap, entity_impl};
+
+/// Something that runs, by its place in the given order.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct ItemId(u32);
+entity_impl!(ItemId, "item");
+
+/// An owner of bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct RootId(u32);
+entity_impl!(RootId, "root");
+
+/// Something that runs.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Item {
+    /// Items that must run before it, each earlier in the given order.
+    pub(super) before: Vec<ItemId>,
+    /// The roots that it reads, each once.
+    pub(super) reads: Vec<RootId>,
+    /// The roots that it writes, each once.
+    pub(super) writes: Vec<Write>,
+    /// What it needs beside them while it runs.
+    pub(super) scratch_bytes: u64,
+}
+
+/// A root that an item writes.
+#[derive(Clone, Debug)]
+pub(super) struct Write {
+    pub(super) root: RootId,
+    /// The roots that it may overwrite where they die, in the order in which they are tried.
+    pub(super) overwrites: Vec<RootId>,
+}
+
+/// An owner of bytes.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Root {
+    /// Bytes of the arena; none where the caller's memory holds it.
+    pub(super) size_bytes: u64,
+    pub(super) readers: Vec<ItemId>,
+    pub(super) writers: Vec<ItemId>,
+    /// Whether it is there before the first item.
+    pub(super) lives_on_entry: bool,
+    /// Whether it is needed behind the last item.
+    pub(super) lives_on: bool,
+}
+
+/// The items of a block, in the given order, and the roots that they share.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Model {
+    pub(super) items: PrimaryMap<ItemId, Item>,
+    pub(super) roots: PrimaryMap<RootId, Root>,
+}
+
+/// What running an item does to memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Cost {
+    /// Bytes while it runs.
+    pub(super) peak_bytes: u64,
+    /// Bytes behind it.
+    pub(super) live_bytes: u64,
+}
+
+impl Model {
+    /// Adds an item behind all others, and itself to the readers and writers of its roots.
+    pub(super) fn push(&mut self, item: Item) -> ItemId {
+        let id = self.items.next_key();
+        item.reads.iter().for_each(|root| self.roots[*root].readers.push(id));
+        item.writes.iter().for_each(|write| self.roots[write.root].writers.push(id));
+        self.items.push(item)
+    }
+
+    /// Bytes before the first item.
+    pub(super) fn bytes_on_entry(&self) -> u64 {
+        self.roots.values().filter(|root| root.lives_on_entry).map(|root| root.size_bytes).sum()
+    }
+
+    /// What running `item` costs where `live_bytes` are live and `is_done` says what has run.
+    pub(super) fn cost(&self, item: ItemId, live_bytes: u64, is_done: impl Fn(ItemId) -> bool) -> Cost {
+        let dies = |root: RootId| {
+            let root = &self.roots[root];
+            !root.lives_on && root.readers.iter().all(|reader| *reader == item || is_done(*reader))
+        };
+        let item = &self.items[item];
+        let (mut untied, mut written, mut dead) = (0, 0, 0);
+        for (index, write) in item.writes.iter().enumerate() {
+            let root = &self.roots[write.root];
+            if root.lives_on_entry || root.writers.iter().any(|writer| is_done(*writer)) {
+                continue;
+            }
+            written += root.size_bytes;
+            let is_taken =
+                |owner: &RootId| item.writes[..index].iter().any(|other| other.overwrites.contains(owner));
+            let owner = write.overwrites.iter().find(|owner| dies(**owner) && !is_taken(owner));
+            untied += root.size_bytes.saturating_sub(owner.map_or(0, |owner| self.roots[*owner].size_bytes));
+            if !root.lives_on && root.readers.is_empty() {
+                dead += root.size_bytes;
+            }
+        }
+        let reads = item.reads.iter().filter(|root| dies(**root));
+        dead += reads.map(|root| self.roots[*root].size_bytes).sum::<u64>();
+        Cost {
+            peak_bytes: live_bytes + untied + item.scratch_bytes,
+            live_bytes: (live_bytes + written).saturating_sub(dead),
+        }
+    }
+
+    /// The costs of running all items in an order.
+    #[cfg(test)]
+    pub(super) fn costs(&self, order: &[ItemId]) -> Vec<Cost> {
+        let mut done = vec![false; self.items.len()];
+        let mut live_bytes = self.bytes_on_entry();
+        let mut costs = Vec::new();
+        for &item in order {
+            let cost = self.cost(item, live_bytes, |item| done[item.as_u32() as usize]);
+            live_bytes = cost.live_bytes;
+            done[item.as_u32() as usize] = true;
+            costs.push(cost);
+        }
+        costs
+    }
+}

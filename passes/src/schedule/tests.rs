@@ -1,0 +1,144 @@
+//! Whether the search finds the best order, by trying all.
+
+use cranelift_entity::EntityRef;
+
+use super::model::{Item, ItemId, Model, Root, RootId, Write};
+use super::search::best_order;
+
+/// A generator of numbers: splitmix64.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        ((z ^ (z >> 31)) % bound as u64) as usize
+    }
+}
+
+/// Items that each write one root, and read some of the last `reach` before; some results may overwrite what has their size.
+fn random_model(seed: u64, count: usize, reach: usize) -> Model {
+    let mut random = Random(seed);
+    let mut model = Model::default();
+    for at in 0..count {
+        let mut before: Vec<ItemId> = Vec::new();
+        for _ in 0..random.below(3) {
+            if at > 0 {
+                before.push(ItemId::new(at - 1 - random.below(at.min(reach))));
+            }
+        }
+        before.sort_unstable();
+        before.dedup();
+        let reads: Vec<RootId> = before.iter().map(|item| RootId::new(item.index())).collect();
+        let size_bytes = 1 + random.below(4) as u64;
+        let is_fit = |root: &RootId| model.roots[*root].size_bytes == size_bytes;
+        let overwrites = reads.iter().copied().filter(is_fit).filter(|_| random.below(2) > 0).collect();
+        let root = model.roots.push(Root { size_bytes, lives_on: random.below(8) == 0, ..Root::default() });
+        let writes = vec![Write { root, overwrites }];
+        model.push(Item { before, reads, writes, scratch_bytes: random.below(3) as u64 });
+    }
+    model
+}
+
+fn peak(model: &Model, order: &[ItemId]) -> u64 {
+    model.costs(order).iter().map(|cost| cost.peak_bytes).max().unwrap_or(0)
+}
+
+fn is_valid(model: &Model, order: &[ItemId]) -> bool {
+    let place = |item: ItemId| order.iter().position(|other| *other == item);
+    let waits = |item: ItemId| model.items[item].before.iter().all(|before| place(*before) < place(item));
+    order.len() == model.items.len() && model.items.keys().all(|item| place(item).is_some() && waits(item))
+}
+
+/// The lowest peak of all orders.
+fn brute_force(model: &Model) -> u64 {
+    fn go(model: &Model, done: &mut Vec<bool>, live_bytes: u64, peak_bytes: u64, best: &mut u64) {
+        if peak_bytes >= *best {
+            return;
+        }
+        if done.iter().all(|is_done| *is_done) {
+            *best = peak_bytes;
+        }
+        for item in model.items.keys() {
+            let before = &model.items[item].before;
+            if done[item.index()] || !before.iter().all(|before| done[before.index()]) {
+                continue;
+            }
+            let cost = model.cost(item, live_bytes, |other| done[other.index()]);
+            done[item.index()] = true;
+            go(model, done, cost.live_bytes, peak_bytes.max(cost.peak_bytes), best);
+            done[item.index()] = false;
+        }
+    }
+    let mut best = u64::MAX;
+    go(model, &mut vec![false; model.items.len()], model.bytes_on_entry(), 0, &mut best);
+    best
+}
+
+#[test]
+fn small_graphs_get_the_best_of_all_orders() {
+    let mut better = 0;
+    for seed in 0..600 {
+        let model = random_model(seed, 4 + seed as usize % 6, 2 + seed as usize % 5);
+        let found = best_order(&model);
+        assert!(is_valid(&model, &found.order), "seed {seed}");
+        assert_eq!(peak(&model, &found.order), found.peak_bytes, "seed {seed}");
+        assert_eq!(found.peak_bytes, brute_force(&model), "seed {seed}");
+        better += usize::from(!found.order.is_sorted());
+    }
+    assert!(better > 100, "only {better} orders were bettered: the graphs are too easy");
+}
+
+#[test]
+fn large_graphs_are_never_made_worse() {
+    for seed in 0..12 {
+        let model = random_model(seed, 300, 5 + 40 * (seed as usize % 3));
+        let given: Vec<ItemId> = model.items.keys().collect();
+        let found = best_order(&model);
+        assert!(is_valid(&model, &found.order), "seed {seed}");
+        assert_eq!(peak(&model, &found.order), found.peak_bytes, "seed {seed}");
+        assert!(found.peak_bytes <= peak(&model, &given), "seed {seed}");
+    }
+}
+
+/// Chains beside each other that grow and shrink, begun together in the given order.
+fn chains(count: usize, sizes: &[u64]) -> Model {
+    let mut model = Model::default();
+    let mut ends: Vec<Option<(ItemId, RootId)>> = vec![None; count];
+    for &size_bytes in sizes {
+        for end in &mut ends {
+            let root = model.roots.push(Root { size_bytes, ..Root::default() });
+            let before = end.iter().map(|end| end.0).collect();
+            let reads = end.iter().map(|end| end.1).collect();
+            let writes = vec![Write { root, overwrites: Vec::new() }];
+            *end = Some((model.push(Item { before, reads, writes, scratch_bytes: 0 }), root));
+        }
+    }
+    let before = ends.iter().flatten().map(|end| end.0).collect();
+    let reads = ends.iter().flatten().map(|end| end.1).collect();
+    model.push(Item { before, reads, writes: Vec::new(), scratch_bytes: 0 });
+    model
+}
+
+#[test]
+fn chains_run_one_behind_the_other() {
+    for count in [2, 5, 30] {
+        let model = chains(count, &[1, 10, 10, 1]);
+        let found = best_order(&model);
+        assert_eq!(found.peak_bytes, 20 + (count as u64 - 1), "{count} chains");
+    }
+}
+
+#[test]
+fn no_segment_is_changed_that_is_not_the_highest() {
+    let mut model = chains(2, &[1, 3, 1]);
+    let high = model.roots.push(Root { size_bytes: 100, ..Root::default() });
+    let last = model.items.keys().next_back().expect("chains end with an item");
+    let writes = vec![Write { root: high, overwrites: Vec::new() }];
+    model.push(Item { before: vec![last], reads: Vec::new(), writes, scratch_bytes: 0 });
+    let found = best_order(&model);
+    assert!(found.order.is_sorted());
+    assert_eq!(found.peak_bytes, 100);
+}
