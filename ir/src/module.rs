@@ -6,7 +6,7 @@ use crate::body::{Body, OpRef};
 use crate::context::Context;
 use crate::entities::{Attr, Block, Ident, Location, Op, Type};
 use crate::opdef::Traits;
-use indexmap::{IndexMap, IndexSet};
+use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
 /// A program with the context of its handles.
@@ -42,8 +42,6 @@ pub struct Aliases {
     pub attrs: IndexMap<Attr, Ident, FxBuildHasher>,
     /// Names behind `!`.
     pub types: IndexMap<Type, Ident, FxBuildHasher>,
-    /// Names, with their sigils, in the texts of opaque types and attributes that stand for nothing; nothing else gets them.
-    pub undefined: IndexSet<Ident, FxBuildHasher>,
 }
 
 impl Module {

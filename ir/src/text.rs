@@ -61,6 +61,7 @@ mod big;
 mod float;
 mod form;
 mod lexer;
+mod mentions;
 mod read;
 mod round_trip;
 mod write;

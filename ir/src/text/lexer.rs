@@ -89,6 +89,11 @@ pub(super) fn is_word_byte(byte: u8) -> bool {
     is(byte, WORD)
 }
 
+/// Whether a byte may stand in the name behind a sigil.
+pub(super) fn is_name_byte(byte: u8) -> bool {
+    is(byte, SUFFIX)
+}
+
 /// Whether a text needs no quotes where a word is expected.
 pub(super) fn is_bare_word(text: &[u8]) -> bool {
     text.first().is_some_and(|&first| is(first, WORD_START)) && text.iter().all(|&byte| is(byte, WORD))

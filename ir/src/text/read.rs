@@ -8,7 +8,7 @@
 use std::fmt::Display;
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::ParseOptions;
 use super::lexer::{self, Kind, Token};
@@ -66,6 +66,8 @@ pub(super) struct Reader<'c> {
     attr_aliases: FxHashMap<&'c str, Alias<Attr>>,
     type_aliases: FxHashMap<&'c str, Alias<Type>>,
     aliases: Aliases,
+    /// Names, with their sigils, in the texts of opaque types and attributes that stand for nothing.
+    undefined: FxHashSet<&'c str>,
     resources: Vec<Resource>,
     /// Whether a location's alias was named before its definition.
     has_deferred: bool,
@@ -146,6 +148,7 @@ impl<'c> Reader<'c> {
             attr_aliases: FxHashMap::default(),
             type_aliases: FxHashMap::default(),
             aliases: Aliases::default(),
+            undefined: FxHashSet::default(),
             resources: Vec::new(),
             has_deferred: false,
             distinct: FxHashMap::default(),

@@ -23,6 +23,15 @@ fn check_same(text: &str) {
     check(text, text);
 }
 
+/// Reads a text of anything and writes it in generic form.
+#[track_caller]
+fn check_generic(text: &str, expected: &str) {
+    let options = ParseOptions { unregistered: Unregistered::Allow };
+    let module = parse_with(&Arc::new(Context::new()), "t", text.to_owned(), &options).unwrap();
+    let form = PrintForm::Generic;
+    assert_eq!(print_with(&module, &PrintOptions { form, locations: Locations::Hidden }), expected);
+}
+
 fn rendered(ctx: &Context, errors: &[Diagnostic]) -> String {
     errors.iter().map(|error| error.render(ctx) + "\n").collect()
 }
@@ -184,4 +193,42 @@ fn locations_of_the_arguments_of_loops_are_kept() {
     ["\"i\"", "\"carried\"", "\"before\"", "\"after\""]
         .iter()
         .for_each(|name| assert!(shown.contains(name), "{shown}"));
+}
+
+/// Reads a text of anything; it comes back from every form and with locations.
+#[track_caller]
+fn check_comes_back(text: &str) {
+    let options = ParseOptions { unregistered: Unregistered::Allow };
+    let ctx = Arc::new(Context::new());
+    let module = parse_with(&ctx, "t", text.to_owned(), &options)
+        .unwrap_or_else(|errors| panic!("{}", rendered(&ctx, &errors)));
+    check_round_trip(&module).unwrap();
+}
+
+/// `#loc2` stands in the text of what is not printed, so that it is free; in what is printed, it is not.
+#[test]
+fn names_are_kept_from_things_only_if_the_printed_text_mentions_them() {
+    let op = |attr: &str| {
+        format!(
+            "#gone = #d.x<\"s\" #loc2 Full>\n\"t.a\"() {{b = {attr}}} : () -> () loc(\"f\":1:2)\n\"t.b\"() : () -> () loc(\"f\":1:3)\n"
+        )
+    };
+    check_comes_back(&op("#d.x<\"#loc2\">"));
+    check_comes_back(&op("#d.x<kind =#loc1 Full>"));
+    check_comes_back(&op("!d.x<kind =#loc1 Full>"));
+    check_comes_back(&op("#gone"));
+    let text = "\"t.a\"() {a = #d.x<a #map>, b = affine_map<(d0) -> (d0)>} : () -> ()\n";
+    check_generic(
+        text,
+        "#map1 = affine_map<(d0) -> (d0)>\n\"t.a\"() {a = #d.x<a #map>, b = #map1} : () -> ()\n",
+    );
+}
+
+#[test]
+fn what_follows_a_name_in_opaque_text_does_not_run_into_it() {
+    check_comes_back(
+        "#a = 1\n\"t.a\"() {b = #d.x<#a affine_map<(d0) -> (d0)>4>, c = #d.x<affine_map<(d0) -> (d0)><1>>} : () -> ()",
+    );
+    let text = "\"t.a\"() {a = #d.x<affine_map<(d0) -> (d0)>affine_map<(d0) -> (d0)>->4>} : () -> ()\n";
+    check_generic(text, "#map = affine_map<(d0) -> (d0)>\n\"t.a\"() {a = #d.x<#map #map ->4>} : () -> ()\n");
 }

@@ -7,6 +7,7 @@ use super::attrs::Suffix;
 use super::{Read, Reader};
 use crate::entities::{Attr, Ident};
 use crate::text::lexer::{self, Kind};
+use crate::text::mentions;
 use crate::types::Piece;
 
 /// Printers of MLIR that write two blanks: dialect, how the text begins, one blank, and two.
@@ -24,10 +25,23 @@ struct Pieces {
 
 impl Pieces {
     fn push(&mut self, piece: Piece) {
+        self.part(true);
         if !self.text.is_empty() {
             self.done.push(Piece::Text(std::mem::take(&mut self.text).into()));
         }
         self.done.push(piece);
+    }
+
+    fn push_text(&mut self, text: &str) {
+        self.part(text.bytes().next().is_some_and(|byte| byte == b'<' || lexer::is_name_byte(byte)));
+        self.text.push_str(text);
+    }
+
+    /// A blank, where what comes next would run into the name that a piece just before may be printed as.
+    fn part(&mut self, would_run: bool) {
+        if would_run && self.text.is_empty() && !self.done.is_empty() {
+            self.text.push(' ');
+        }
     }
 
     fn finish(mut self, dialect: &str) -> Box<[Piece]> {
@@ -107,7 +121,7 @@ impl Reader<'_> {
                 at = space_end;
                 continue;
             }
-            pieces.text.push_str(&self.text[at..end]);
+            pieces.push_text(&self.text[at..end]);
             at = end;
             if open.is_empty() {
                 return Ok(at);
@@ -129,7 +143,7 @@ impl Reader<'_> {
     /// Reads what stands at `at` if it has a meaning of its own; gives the byte behind it.
     fn piece(&mut self, at: usize, pieces: &mut Pieces) -> Read<Option<usize>> {
         let bytes = self.bytes();
-        let is_inside_word = at > 0 && lexer::is_word_byte(bytes[at - 1]);
+        let is_inside_word = pieces.text.bytes().next_back().is_some_and(lexer::is_word_byte);
         let rest = &bytes[at..];
         let is_piece = match bytes[at] {
             b'#' | b'!' => matches!(rest.get(1), Some(b'a'..=b'z' | b'A'..=b'Z' | b'_')),
@@ -140,20 +154,19 @@ impl Reader<'_> {
         if is_inside_word || !is_piece {
             return Ok(None);
         }
-        let token = lexer::next(bytes, at);
-        let name = self.text.get(at + 1..token.end).unwrap_or("");
-        let is_alias = !name.contains('.') && bytes.get(token.end) != Some(&b'<');
-        let is_unknown = match token.kind {
-            Kind::Hash => is_alias && !self.attr_aliases.contains_key(name),
-            Kind::Bang => is_alias && !self.type_aliases.contains_key(name),
-            _ => false,
-        };
-        if is_unknown {
-            // It stays text, and so it must never come to mean something.
-            self.aliases.undefined.insert(self.ctx.ident(&self.text[at..token.end]));
-            return Ok(None);
+        if let Some(end) = mentions::alias_end(bytes, at) {
+            let (sigil, name) = self.text[at..end].split_at(1);
+            let is_known = match sigil {
+                "!" => self.type_aliases.contains_key(name),
+                _ => self.attr_aliases.contains_key(name),
+            };
+            if !is_known {
+                // It stays text, and so it must never come to mean something.
+                self.undefined.insert(&self.text[at..end]);
+                return Ok(None);
+            }
         }
-        self.token = token;
+        self.token = lexer::next(bytes, at);
         let piece = self.nested(|reader| match reader.token.kind {
             Kind::Bang => reader.ty().map(Piece::Type),
             _ => reader.attr_without_type().map(Piece::Attr),

@@ -81,7 +81,7 @@ impl<'c> Reader<'c> {
         if is_known {
             return Err(self.fault(at, format!("`{}` is defined twice", shortened(spelling))));
         }
-        if self.aliases.undefined.contains(&self.ctx.ident(spelling)) {
+        if self.undefined.contains(spelling) {
             return Err(
                 self.fault(at, format!("`{}` was mentioned before its definition", shortened(spelling)))
             );

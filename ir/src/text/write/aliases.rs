@@ -16,7 +16,7 @@ use crate::context::Context;
 use crate::entities::{Attr, Ident, Location, Op, Region, Type, Value};
 use crate::location::LocationData;
 use crate::module::Module;
-use crate::text::Locations;
+use crate::text::{Locations, mentions};
 use crate::types::{Piece, TypeData};
 
 /// Tuples of more types than this get a name.
@@ -65,6 +65,7 @@ impl AliasNames {
             dicts: FxHashSet::default(),
             last_dicts: (Attr::EMPTY, Attr::EMPTY),
             resources: Vec::new(),
+            undefined: FxHashSet::default(),
         };
         visitor.op(&module.top, module.op());
         visitor.finish()
@@ -107,6 +108,8 @@ struct Visitor<'m> {
     /// Those of the operation before.
     last_dicts: (Attr, Attr),
     resources: Vec<Ident>,
+    /// Names, with their sigils, in the texts of opaque types and attributes, that stand for nothing; nothing may get them.
+    undefined: FxHashSet<&'m str>,
 }
 
 /// What the parts of a subject amount to, while they are visited.
@@ -260,10 +263,10 @@ impl<'m> Visitor<'m> {
         }
     }
 
-    fn pieces(&mut self, body: &[Piece], parts: &mut Parts) {
+    fn pieces(&mut self, body: &'m [Piece], parts: &mut Parts) {
         for piece in body {
             match piece {
-                Piece::Text(_) => {}
+                Piece::Text(text) => self.undefined.extend(mentions::of_text(text)),
                 Piece::Attr(attr) => self.attr_part(*attr, parts),
                 Piece::Type(ty) => self.part(Subject::Type(*ty), parts),
             }
@@ -369,8 +372,7 @@ impl<'m> Visitor<'m> {
             Name::Kept(name, _) => Some(sigil(*subject).to_owned() + self.ctx.str(*name)),
             Name::Prefix(_) => None,
         });
-        let undefined = self.module.aliases.undefined.iter().map(|name| self.ctx.str(*name).to_owned());
-        let mut used: FxHashSet<String> = kept.chain(undefined).collect();
+        let mut used: FxHashSet<String> = kept.collect();
         let mut counts: FxHashMap<&str, u32> = FxHashMap::default();
         let mut names = AliasNames { resources: self.resources, ..AliasNames::default() };
         for (subject, name, _, turn) in named {
@@ -385,7 +387,7 @@ impl<'m> Visitor<'m> {
                         format!("{sigil}{prefix}{count}")
                     };
                     *count += 1;
-                    if used.insert(text.clone()) {
+                    if !self.undefined.contains(&*text) && used.insert(text.clone()) {
                         break text;
                     }
                 },
