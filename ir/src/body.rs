@@ -1,19 +1,18 @@
 //! Which operations, values, blocks and regions an isolated operation holds, and how they hang together.
 //!
-//! Struct-of-arrays tables. Operand slots of an operation are contiguous and are also the entries of the use lists of
+//! Struct-of-arrays tables, those of blocks made with the first block ([`nest`]). Operand slots of an operation are contiguous and are also the entries of the use lists of
 //! the values that they read, so replacing all uses of a value costs its number of uses. Results of an operation are
 //! contiguous. Blocks hold their operations as a linked list with sequence numbers, so that "is before" costs nothing.
 //! An isolated operation nested in a body (a function in a module) owns a [`Body`] of its own: see [`Body::child`].
 
-use std::collections::BTreeMap;
-
 use cranelift_entity::packed_option::PackedOption;
-use cranelift_entity::{EntityList, ListPool, PrimaryMap};
+use cranelift_entity::{EntityList, PrimaryMap};
 
 use crate::entities::{Attr, Block, Child, Location, Op, OpName, Region, Type, Use, Value};
 
 mod blocks;
 mod edits;
+mod nest;
 mod op_ref;
 mod ops;
 mod uses;
@@ -32,19 +31,11 @@ pub struct Body {
     pub properties: Attr,
     /// Other attributes of the isolated operation itself.
     pub attrs: Attr,
-    roots: Vec<Region>,
+    edits: edits::Edits,
     ops: PrimaryMap<Op, OpRecord>,
     uses: PrimaryMap<Use, UseRecord>,
     values: PrimaryMap<Value, ValueRecord>,
-    args: PrimaryMap<ArgIndex, ArgRecord>,
-    blocks: PrimaryMap<Block, BlockRecord>,
-    regions: PrimaryMap<Region, RegionRecord>,
-    extras: PrimaryMap<ExtraIndex, Extra>,
-    children: PrimaryMap<Child, Option<Box<Body>>>,
-    value_lists: ListPool<Value>,
-    /// Where arguments come from, where that was said.
-    arg_locations: BTreeMap<Value, Location>,
-    edits: edits::Edits,
+    nest: nest::Lazy,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -76,9 +67,9 @@ struct OpRecord {
 /// What few operations have.
 #[derive(Clone, Default)]
 struct Extra {
-    regions: Vec<Region>,
-    successors: Vec<Successor>,
+    regions: EntityList<Region>,
     child: PackedOption<Child>,
+    successors: Box<[Successor]>,
 }
 
 /// A block that a terminator may go to, and which of the terminator's operands become its arguments.
@@ -164,44 +155,31 @@ pub enum ValueDef {
 impl Body {
     /// A body with `roots` empty regions.
     pub fn new(roots: usize) -> Body {
-        let mut body = Body {
+        Body {
             properties: Attr::EMPTY,
             attrs: Attr::EMPTY,
-            roots: Vec::new(),
+            edits: edits::Edits::default(),
             ops: PrimaryMap::new(),
             uses: PrimaryMap::new(),
             values: PrimaryMap::new(),
-            args: PrimaryMap::new(),
-            blocks: PrimaryMap::new(),
-            regions: PrimaryMap::with_capacity(roots),
-            extras: PrimaryMap::new(),
-            children: PrimaryMap::new(),
-            value_lists: ListPool::new(),
-            arg_locations: BTreeMap::new(),
-            edits: edits::Edits::default(),
-        };
-        body.roots = (0..roots)
-            .map(|_| body.regions.push(RegionRecord { owner: None.into(), blocks: vec![] }))
-            .collect();
-        body
+            nest: nest::Lazy::new(roots),
+        }
     }
 
     /// The regions of the isolated operation itself.
     pub fn roots(&self) -> &[Region] {
-        &self.roots
+        self.nest.roots()
     }
 
     /// The first root region: the body of a function or module.
     pub fn root(&self) -> Region {
-        self.roots[0]
+        self.roots()[0]
     }
 
     /// Adds a root region, for an isolated operation whose number of regions is found while reading.
     pub fn add_root(&mut self) -> Region {
         self.touch();
-        let region = self.regions.push(RegionRecord { owner: None.into(), blocks: vec![] });
-        self.roots.push(region);
-        region
+        self.nest.add_root()
     }
 
     /// How many operations were ever made; an upper bound of the indices of [`Op`].
@@ -216,7 +194,7 @@ impl Body {
 
     /// How many blocks were ever made; an upper bound of the indices of [`Block`].
     pub fn block_capacity(&self) -> usize {
-        self.blocks.len()
+        self.nest.get().map_or(0, |nest| nest.blocks.len())
     }
 
     /// How many operands operations ever had, all together.
@@ -224,8 +202,14 @@ impl Body {
         self.uses.len()
     }
 
-    /// Makes room for so many more operations, operands and results, and no more than that.
+    /// Makes room for so many more operations, operands and results, and no more than that; as many of the operations as
+    /// till now have regions, successors or a body of their own.
     pub fn reserve(&mut self, ops: usize, operands: usize, values: usize) {
+        if let Some(nest) = self.nest.get_mut() {
+            let share = |count: usize| (count as u128 * ops as u128 / self.ops.len().max(1) as u128) as usize;
+            nest.extras.reserve_exact(share(nest.extras.len()));
+            nest.children.reserve_exact(share(nest.children.len()));
+        }
         self.ops.reserve_exact(ops);
         self.uses.reserve_exact(operands);
         self.values.reserve_exact(values);
@@ -236,6 +220,10 @@ impl Body {
         self.ops.shrink_to_fit();
         self.uses.shrink_to_fit();
         self.values.shrink_to_fit();
+        if let Some(nest) = self.nest.get_mut() {
+            nest.extras.shrink_to_fit();
+            nest.children.shrink_to_fit();
+        }
     }
 
     /// The type of a value.
@@ -254,7 +242,10 @@ impl Body {
         let owner = self.values[value].owner;
         match (owner.as_op(), owner.as_arg()) {
             (Some(op), _) => ValueDef::Result(op, (value.as_u32() - self.ops[op].first_result) as usize),
-            (None, Some(arg)) => ValueDef::Arg(self.args[arg].block, self.args[arg].index as usize),
+            (None, Some(arg)) => {
+                let arg = &self.nest.args[arg];
+                ValueDef::Arg(arg.block, arg.index as usize)
+            }
             (None, None) => unreachable!("a value is a result or an argument"),
         }
     }

@@ -45,6 +45,11 @@ impl Attr {
     pub const EMPTY: Attr = Attr(0);
 }
 
+impl Region {
+    /// The first regions of a body.
+    pub(crate) const FIRST: [Region; 4] = [Region(0), Region(1), Region(2), Region(3)];
+}
+
 impl Location {
     /// The location of what was made without saying where: `loc(unknown)`.
     pub const UNKNOWN: Location = Location(0);

@@ -1,6 +1,6 @@
 //! Whether a module keeps the laws of the IR.
 //!
-//! All breaches are told at once, each with the operation's place. The laws, by file:
+//! All breaches (of more than 1,000 the first) are told at once, each with the operation's place. The laws, by file:
 //!
 //! - `rows`: an operation has the operands, results, attributes and regions that its row says; its result types are
 //!   those that inference gives (an unknown size agrees with any).
@@ -18,7 +18,7 @@ use rustc_hash::FxHashSet;
 
 use crate::body::{Body, OpRef};
 use crate::context::Context;
-use crate::diag::Diagnostic;
+use crate::diag::{Diagnostic, MOST_FAULTS};
 use crate::entities::{Block, Location, Op, Region};
 use crate::module::Module;
 use crate::opdef::OpDef;
@@ -38,7 +38,7 @@ pub use work::{Scope, Work, mark_verified};
 /// Checks a module.
 ///
 /// # Errors
-/// Every breach of a law, in text order of the operations.
+/// The breaches of laws, of more than 1,000 the first, in text order of the operations.
 pub fn verify(module: &Module) -> Result<(), Vec<Diagnostic>> {
     let work = Work::of(module, Scope::Everything);
     let breaches = work.check(0..work.len());
@@ -48,7 +48,7 @@ pub fn verify(module: &Module) -> Result<(), Vec<Diagnostic>> {
 /// Checks what was changed in a module since it was verified, and marks it as verified; gives how many bodies that were.
 ///
 /// # Errors
-/// Every breach of a law, in text order of the operations.
+/// The breaches of laws, of more than 1,000 the first, in text order of the operations.
 pub fn verify_touched(module: &mut Module) -> Result<usize, Vec<Diagnostic>> {
     let work = Work::of(module, Scope::Touched);
     let breaches = work.check(0..work.len());
@@ -63,7 +63,7 @@ pub fn verify_touched(module: &mut Module) -> Result<usize, Vec<Diagnostic>> {
 /// Checks what one isolated operation holds, without the isolated operations in it and without symbols.
 ///
 /// # Errors
-/// Every breach of a law, in text order of the operations.
+/// The breaches of laws, of more than 1,000 the first, in text order of the operations.
 pub fn verify_body(ctx: &Context, body: &Body) -> Result<(), Vec<Diagnostic>> {
     let mut checker = Checker::new(ctx);
     checker.body(body, Owner::NOBODY);
@@ -89,14 +89,16 @@ impl Owner {
 /// Collects breaches.
 struct Checker<'m> {
     ctx: &'m Context,
+    /// The first breaches.
     diagnostics: Vec<Diagnostic>,
+    breach_count: usize,
     /// What operations are like that keep their rows.
     checked: FxHashSet<rows::Likeness>,
 }
 
 impl<'m> Checker<'m> {
     fn new(ctx: &'m Context) -> Checker<'m> {
-        Checker { ctx, diagnostics: Vec::new(), checked: FxHashSet::default() }
+        Checker { ctx, diagnostics: Vec::new(), breach_count: 0, checked: FxHashSet::default() }
     }
 
     /// Checks the operations of a body and how they hang together.
@@ -128,14 +130,22 @@ impl<'m> Checker<'m> {
         }
     }
 
+    /// Notes a breach, if not too many are noted.
+    fn note(&mut self, breach: Diagnostic) {
+        self.breach_count += 1;
+        if self.diagnostics.len() < MOST_FAULTS {
+            self.diagnostics.push(breach);
+        }
+    }
+
     /// Notes a breach by an operation.
     fn breach(&mut self, body: &Body, op: Op, message: impl Into<String>) {
-        self.diagnostics.push(Diagnostic::error(body.location(op), message));
+        self.note(Diagnostic::error(body.location(op), message));
     }
 
     /// Notes a breach by an operation, with a hint.
     fn breach_with_help(&mut self, body: &Body, op: Op, message: String, help: Option<String>) {
         let diagnostic = Diagnostic::error(body.location(op), message);
-        self.diagnostics.push(Diagnostic { help, ..diagnostic });
+        self.note(Diagnostic { help, ..diagnostic });
     }
 }

@@ -60,7 +60,7 @@ const NESTS: [(&str, &str); 13] = [
 ];
 
 /// A beginning, what is repeated, an end, and what is said of it.
-const TEXTS: [(&str, &str, &str, &str); 17] = [
+const TEXTS: [(&str, &str, &str, &str); 18] = [
     ("\"t\"() {a = #d.x<", "(", "", "a bracket that is never closed"),
     ("\"t\"() {a = \"", "b", "", "a string without its end"),
     ("\"t\"() {a = \"", "\\\"", "", "a string without its end"),
@@ -83,6 +83,7 @@ const TEXTS: [(&str, &str, &str, &str); 17] = [
         "",
         "`@f` is defined twice",
     ),
+    ("", "func.func private @f()\n", "", "`@f` is defined twice"),
     ("func.func @f() {\n", "  %x = \"t\"() : () -> i8\n", "  return\n}", "`%x` is defined twice"),
     ("\"t\"(", "%x, ", "%x) : () -> ()", "operations have at most 65535 operands"),
     ("#a = [#a]\n", "#a = [#a]\n", "", "nothing is called `#a`"),

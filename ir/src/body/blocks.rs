@@ -24,22 +24,22 @@ impl Body {
             first: None.into(),
             last: None.into(),
         };
-        self.blocks.push(record)
+        self.nest.blocks.push(record)
     }
 
     /// Puts a block that stands nowhere at the end of a region.
     pub fn attach_block(&mut self, region: Region, block: Block) {
-        assert!(self.blocks[block].region.is_none(), "{block} stands in a region already");
+        assert!(self.nest.blocks[block].region.is_none(), "{block} stands in a region already");
         self.touch();
-        self.blocks[block].region = region.into();
-        self.regions[region].blocks.push(block);
+        self.nest.blocks[block].region = region.into();
+        self.nest.regions[region].blocks.push(block);
     }
 
     /// Takes a block, with its operations, out of its region.
     pub fn detach_block(&mut self, block: Block) {
         self.touch();
-        let region = self.blocks[block].region.take().expect("a block in a region");
-        self.regions[region].blocks.retain(|other| *other != block);
+        let region = self.nest.blocks[block].region.take().expect("a block in a region");
+        self.nest.regions[region].blocks.retain(|other| *other != block);
     }
 
     /// Erases some blocks of a region with their operations, whatever they read of each other; nothing else may read them.
@@ -47,26 +47,27 @@ impl Body {
         let mut gone = EntitySet::new();
         gone.extend(blocks.iter().copied());
         let kept =
-            self.regions[region].blocks.iter().copied().filter(|block| !gone.contains(*block)).collect();
-        self.regions[region].blocks = blocks.to_vec();
+            self.nest.regions[region].blocks.iter().copied().filter(|block| !gone.contains(*block)).collect();
+        self.nest.regions[region].blocks = blocks.to_vec();
         self.erase_blocks(region);
-        self.regions[region].blocks = kept;
+        self.nest.regions[region].blocks = kept;
     }
 
     /// Adds an argument of type `ty` at the end of a block's arguments.
     pub fn add_arg(&mut self, block: Block, ty: Type) -> Value {
         self.touch();
-        let index = self.blocks[block].args.len(&self.value_lists) as u32;
-        let arg = self.args.push(ArgRecord { block, index });
+        let nest = &mut *self.nest;
+        let index = nest.blocks[block].args.len(&nest.value_lists) as u32;
+        let arg = nest.args.push(ArgRecord { block, index });
         let record = ValueRecord { ty, owner: Owner::arg(arg), first_use: None.into() };
         let value = self.values.push(record);
-        self.blocks[block].args.push(value, &mut self.value_lists);
+        nest.blocks[block].args.push(value, &mut nest.value_lists);
         value
     }
 
     /// The arguments of a block.
     pub fn args(&self, block: Block) -> &[Value] {
-        self.blocks[block].args.as_slice(&self.value_lists)
+        self.nest.blocks[block].args.as_slice(&self.nest.value_lists)
     }
 
     /// Removes an unread argument of a block.
@@ -74,22 +75,24 @@ impl Body {
         let value = self.args(block)[index];
         assert!(!self.is_used(value), "argument {index} of {block} is read");
         self.touch();
-        self.blocks[block].args.remove(index, &mut self.value_lists);
+        let nest = &mut *self.nest;
+        nest.blocks[block].args.remove(index, &mut nest.value_lists);
         for later in index..self.args(block).len() {
             let value = self.args(block)[later];
             let arg = self.values[value].owner.as_arg().expect("arguments of blocks are arguments");
-            self.args[arg].index = later as u32;
+            self.nest.args[arg].index = later as u32;
         }
     }
 
     /// The blocks of a region, entry first.
     pub fn blocks(&self, region: Region) -> &[Block] {
-        &self.regions[region].blocks
+        self.nest.get().map_or(&[], |nest| &nest.regions[region].blocks)
     }
 
     /// All blocks that stand in a region of this body, region by region in the order in which those were made.
     pub fn all_blocks(&self) -> impl Iterator<Item = Block> + '_ {
-        self.regions.values().flat_map(|region| region.blocks.iter().copied())
+        let regions = self.nest.get().map(|nest| nest.regions.values());
+        regions.into_iter().flatten().flat_map(|region| region.blocks.iter().copied())
     }
 
     /// The entry block of a region, if it has blocks.
@@ -99,12 +102,12 @@ impl Body {
 
     /// The region of a block.
     pub fn region_of(&self, block: Block) -> Option<Region> {
-        self.blocks[block].region.expand()
+        self.nest.blocks[block].region.expand()
     }
 
     /// The operation that owns a region; none for a root region.
     pub fn owner_of(&self, region: Region) -> Option<Op> {
-        self.regions[region].owner.expand()
+        self.nest.get()?.regions[region].owner.expand()
     }
 
     /// The operation around an operation; none if that is the isolated operation itself.
@@ -113,7 +116,7 @@ impl Body {
     }
 
     pub(super) fn add_region(&mut self, owner: Op) -> Region {
-        self.regions.push(RegionRecord { owner: owner.into(), blocks: Vec::new() })
+        self.nest.regions.push(RegionRecord { owner: owner.into(), blocks: Vec::new() })
     }
 
     /// The block that an operation stands in.
@@ -123,18 +126,18 @@ impl Body {
 
     /// The operations of a block, in order.
     pub fn ops(&self, block: Block) -> impl Iterator<Item = Op> + '_ {
-        let first = self.blocks[block].first.expand();
+        let first = self.nest.blocks[block].first.expand();
         std::iter::successors(first, |op| self.ops[*op].next.expand())
     }
 
     /// The first operation of a block.
     pub fn first_op(&self, block: Block) -> Option<Op> {
-        self.blocks[block].first.expand()
+        self.nest.blocks[block].first.expand()
     }
 
     /// The last operation of a block: its terminator, if it is complete.
     pub fn last_op(&self, block: Block) -> Option<Op> {
-        self.blocks[block].last.expand()
+        self.nest.blocks[block].last.expand()
     }
 
     /// The operation behind another in its block.
@@ -155,7 +158,7 @@ impl Body {
 
     /// Puts an operation that stands nowhere at the end of a block.
     pub fn append(&mut self, op: Op, block: Block) {
-        let last = self.blocks[block].last.expand();
+        let last = self.nest.blocks[block].last.expand();
         let seq = last.map_or(0, |last| self.ops[last].seq).saturating_add(STRIDE);
         self.insert_between(op, block, last, None);
         self.ops[op].seq = seq;
@@ -194,11 +197,11 @@ impl Body {
         let (prev, next) = (self.ops[op].prev.take(), self.ops[op].next.take());
         match prev {
             Some(prev) => self.ops[prev].next = next.into(),
-            None => self.blocks[block].first = next.into(),
+            None => self.nest.blocks[block].first = next.into(),
         }
         match next {
             Some(next) => self.ops[next].prev = prev.into(),
-            None => self.blocks[block].last = prev.into(),
+            None => self.nest.blocks[block].last = prev.into(),
         }
     }
 
@@ -211,11 +214,11 @@ impl Body {
         record.next = next.into();
         match prev {
             Some(prev) => self.ops[prev].next = op.into(),
-            None => self.blocks[block].first = op.into(),
+            None => self.nest.blocks[block].first = op.into(),
         }
         match next {
             Some(next) => self.ops[next].prev = op.into(),
-            None => self.blocks[block].last = op.into(),
+            None => self.nest.blocks[block].last = op.into(),
         }
     }
 
@@ -229,16 +232,16 @@ impl Body {
 
     /// Where an argument of a block comes from, if that was said.
     pub fn arg_location(&self, arg: Value) -> Location {
-        self.arg_locations.get(&arg).copied().unwrap_or(Location::UNKNOWN)
+        self.nest.arg_locations.get(&arg).copied().unwrap_or(Location::UNKNOWN)
     }
 
     /// Says where an argument of a block comes from.
     pub fn set_arg_location(&mut self, arg: Value, location: Location) {
-        self.arg_locations.insert(arg, location);
+        self.nest.arg_locations.insert(arg, location);
     }
 
     /// The locations of all arguments that have one, so that they can be changed.
     pub fn arg_locations_mut(&mut self) -> impl Iterator<Item = &mut Location> {
-        self.arg_locations.values_mut()
+        self.nest.get_mut().into_iter().flat_map(|nest| nest.arg_locations.values_mut())
     }
 }

@@ -9,14 +9,14 @@ use crate::entities::Attr;
 /// The changes of a body.
 #[derive(Clone, Default)]
 pub(super) struct Edits {
-    count: u64,
-    verified: Option<Verified>,
+    /// Whether there were any since it was verified.
+    is_touched: bool,
+    verified: Option<Signature>,
 }
 
-/// A body as it was verified.
+/// The attributes of the isolated operation itself.
 #[derive(Clone, Copy, PartialEq)]
-struct Verified {
-    count: u64,
+struct Signature {
     properties: Attr,
     attrs: Attr,
 }
@@ -25,17 +25,17 @@ impl Body {
     /// Notes a change.
     #[inline(always)]
     pub(super) fn touch(&mut self) {
-        self.edits.count += 1;
+        self.edits.is_touched = true;
     }
 
     /// Says that the body, as it is, keeps the laws.
     pub fn mark_verified(&mut self) {
-        self.edits.verified = Some(self.present());
+        self.edits = Edits { is_touched: false, verified: Some(self.own()) };
     }
 
     /// Whether the body is as it was when it was marked as verified.
     pub fn is_verified(&self) -> bool {
-        self.edits.verified == Some(self.present())
+        !self.edits.is_touched && self.has_verified_attrs()
     }
 
     /// Whether the inherent attributes of the isolated operation itself, which say its name and its type, are those that
@@ -46,11 +46,10 @@ impl Body {
 
     /// Whether its attributes are those that were verified.
     pub fn has_verified_attrs(&self) -> bool {
-        self.has_verified_signature()
-            && self.edits.verified.is_some_and(|verified| verified.attrs == self.attrs)
+        self.edits.verified == Some(self.own())
     }
 
-    fn present(&self) -> Verified {
-        Verified { count: self.edits.count, properties: self.properties, attrs: self.attrs }
+    fn own(&self) -> Signature {
+        Signature { properties: self.properties, attrs: self.attrs }
     }
 }

@@ -1,8 +1,8 @@
 //! How operations are made, read, changed and erased.
 
-use cranelift_entity::EntityRef;
+use cranelift_entity::{EntityRef, ListPool};
 
-use super::{Body, Extra, OpRecord, Owner, Successor, ValueRecord};
+use super::{Body, Extra, ExtraIndex, OpRecord, Owner, Successor, ValueRecord};
 use crate::context::Context;
 use crate::entities::{Attr, Child, Ident, Location, Op, OpName, Region, Type, Value};
 
@@ -147,14 +147,23 @@ impl Body {
 
     /// The regions of an operation that stand in this body; those of an isolated one are the roots of its child.
     pub fn regions(&self, op: Op) -> &[Region] {
-        self.extra(op).map_or(&[], |extra| &extra.regions)
+        match self.ops[op].extra.expand() {
+            None => &[],
+            Some(extra) => self.regions_in(extra),
+        }
+    }
+
+    #[inline(never)]
+    fn regions_in(&self, extra: ExtraIndex) -> &[Region] {
+        self.nest.extras[extra].regions.as_slice(&self.nest.region_lists)
     }
 
     /// Adds an empty region to an operation.
     pub fn add_op_region(&mut self, op: Op) -> Region {
         self.touch();
         let region = self.add_region(op);
-        self.extra_mut(op).regions.push(region);
+        let (extra, region_lists) = self.extra_mut(op);
+        extra.regions.push(region, region_lists);
         region
     }
 
@@ -173,19 +182,24 @@ impl Body {
     /// Says which blocks a terminator may go to.
     pub fn set_successors(&mut self, op: Op, successors: Vec<Successor>) {
         self.touch();
-        self.extra_mut(op).successors = successors;
+        self.extra_mut(op).0.successors = successors.into();
     }
 
     /// The body that an isolated operation owns.
+    #[inline]
     pub fn child(&self, op: Op) -> Option<&Body> {
-        let child = self.extra(op)?.child.expand()?;
-        self.children[child].as_deref()
+        self.child_in(self.ops[op].extra.expand()?)
+    }
+
+    #[inline(never)]
+    fn child_in(&self, extra: ExtraIndex) -> Option<&Body> {
+        self.nest.children[self.nest.extras[extra].child.expand()?].as_deref()
     }
 
     /// The body that an isolated operation owns.
     pub fn child_mut(&mut self, op: Op) -> Option<&mut Body> {
         let child = self.extra(op)?.child.expand()?;
-        self.children[child].as_deref_mut()
+        self.nest.children[child].as_deref_mut()
     }
 
     /// Gives an operation a body of its own; the attributes that it had go with it.
@@ -193,31 +207,38 @@ impl Body {
         self.touch();
         child.properties = self.properties(op);
         child.attrs = self.attrs(op);
-        let index = self.children.push(Some(Box::new(child)));
-        self.extra_mut(op).child = index.into();
+        let index = self.nest.children.push(Some(Box::new(child)));
+        self.extra_mut(op).0.child = index.into();
     }
 
     /// All bodies that operations of this one own, however deep in its regions, with their operations, in text order.
     pub fn children(&self) -> impl Iterator<Item = (Op, &Body)> + '_ {
-        let mut found = Vec::new();
-        if !self.children.is_empty() {
-            self.collect_children(&self.roots, &mut found);
+        // The next operation of each block that is open, innermost last.
+        let mut cursors = Vec::new();
+        if self.nest.get().is_some_and(|nest| !nest.children.is_empty()) {
+            self.push_first_ops(self.roots(), &mut cursors);
         }
-        found.into_iter()
+        std::iter::from_fn(move || {
+            while let Some(op) = cursors.pop() {
+                cursors.extend(self.next_op(op));
+                match self.child(op) {
+                    Some(child) => return Some((op, child)),
+                    None => self.push_first_ops(self.regions(op), &mut cursors),
+                }
+            }
+            None
+        })
     }
 
-    fn collect_children<'b>(&'b self, regions: &[Region], found: &mut Vec<(Op, &'b Body)>) {
-        for op in regions.iter().flat_map(|region| self.blocks(*region)).flat_map(|block| self.ops(*block)) {
-            match self.child(op) {
-                Some(child) => found.push((op, child)),
-                None => self.collect_children(self.regions(op), found),
-            }
-        }
+    fn push_first_ops(&self, regions: &[Region], cursors: &mut Vec<Op>) {
+        let blocks = regions.iter().rev().flat_map(|region| self.blocks(*region).iter().rev());
+        cursors.extend(blocks.filter_map(|block| self.first_op(*block)));
     }
 
     /// All bodies that operations of this one own, in the order in which they were made, so that they can be changed side by side.
     pub fn children_mut(&mut self) -> impl Iterator<Item = (Child, &mut Body)> {
-        self.children.iter_mut().filter_map(|(index, child)| Some((index, child.as_deref_mut()?)))
+        let children = self.nest.get_mut().map(|nest| nest.children.iter_mut());
+        children.into_iter().flatten().filter_map(|(index, child)| Some((index, child.as_deref_mut()?)))
     }
 
     /// Erases an operation with its regions; nothing may read its results.
@@ -231,13 +252,13 @@ impl Body {
             self.erase_blocks(region);
         }
         if let Some(child) = self.extra(op).and_then(|extra| extra.child.expand()) {
-            self.children[child] = None;
+            self.nest.children[child] = None;
         }
     }
 
     /// Erases all blocks of a region with their operations, whatever they read of each other.
     pub fn erase_blocks(&mut self, region: Region) {
-        let blocks = std::mem::take(&mut self.regions[region].blocks);
+        let blocks = std::mem::take(&mut self.nest.regions[region].blocks);
         for &block in &blocks {
             let ops: Vec<Op> = self.ops(block).collect();
             ops.iter().for_each(|op| self.drop_references(*op));
@@ -245,7 +266,7 @@ impl Body {
         for block in blocks {
             let ops: Vec<Op> = self.ops(block).collect();
             ops.into_iter().rev().for_each(|op| self.erase(op));
-            self.blocks[block].region = None.into();
+            self.nest.blocks[block].region = None.into();
         }
     }
 
@@ -260,19 +281,21 @@ impl Body {
     }
 
     fn extra(&self, op: Op) -> Option<&Extra> {
-        self.ops[op].extra.expand().map(|extra| &self.extras[extra])
+        self.ops[op].extra.expand().map(|extra| &self.nest.extras[extra])
     }
 
-    fn extra_mut(&mut self, op: Op) -> &mut Extra {
+    /// What an operation has that few have, and the lists that it is in.
+    fn extra_mut(&mut self, op: Op) -> (&mut Extra, &mut ListPool<Region>) {
+        let nest = &mut *self.nest;
         let extra = match self.ops[op].extra.expand() {
             Some(extra) => extra,
             None => {
-                let extra = self.extras.push(Extra::default());
+                let extra = nest.extras.push(Extra::default());
                 self.ops[op].extra = extra.into();
                 extra
             }
         };
-        &mut self.extras[extra]
+        (&mut nest.extras[extra], &mut nest.region_lists)
     }
 
     /// The handle of the child that an operation owns.

@@ -93,3 +93,41 @@ fn a_child_takes_the_attributes_with_it() {
     assert_eq!(child.properties, body.properties(func));
     assert!(child.own_attr(&ctx, ctx.ident("optc.stage")).is_some());
 }
+
+#[test]
+fn regions_are_there_before_anything_is_in_them() {
+    for count in [0, 1, 4, 5] {
+        let mut body = Body::new(count);
+        let added = [body.add_root(), body.add_root()];
+        let roots = body.roots().to_vec();
+        assert_eq!((roots.len(), &roots[count..]), (count + 2, &added[..]));
+        assert!(roots.iter().all(|root| body.blocks(*root).is_empty() && body.owner_of(*root).is_none()));
+        assert_eq!(body.clone().all_blocks().count() + body.children().count() + body.block_capacity(), 0);
+        let block = body.add_block(added[1]);
+        assert_eq!(body.roots(), roots);
+        assert_eq!((body.blocks(added[1]), body.blocks(added[0])), (&[block][..], &[][..]));
+    }
+}
+
+#[test]
+fn children_are_found_in_text_order() {
+    let ctx = Context::new();
+    let (mut body, block, _) = body_with_block(&ctx);
+    let name = ctx.op_name("t.op");
+    let make = |body: &mut Body, block| {
+        let op = body.make_op(name, &[], &[], Location::UNKNOWN);
+        body.append(op, block);
+        op
+    };
+    let (first, around, last) = (make(&mut body, block), make(&mut body, block), make(&mut body, block));
+    let inner: Vec<Op> = (0..2)
+        .map(|_| {
+            let region = body.add_op_region(around);
+            let block = body.add_block(region);
+            make(&mut body, block)
+        })
+        .collect();
+    let expected = [first, inner[0], inner[1], last];
+    expected.iter().rev().for_each(|op| body.set_child(*op, Body::new(1)));
+    assert_eq!(body.children().map(|(op, _)| op).collect::<Vec<_>>(), expected);
+}

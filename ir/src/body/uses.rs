@@ -53,8 +53,9 @@ impl Body {
         &self,
         op: Op,
     ) -> impl DoubleEndedIterator<Item = Value> + ExactSizeIterator + Clone + '_ {
-        let first = self.ops[op].first_use as usize;
-        let slots = first..first + self.operand_count(op);
+        let record = &self.ops[op];
+        let first = record.first_use as usize;
+        let slots = first..first + usize::from(record.use_count);
         slots.map(|slot| self.uses[Use::new(slot)].value.expect("operands of a live operation are set"))
     }
 

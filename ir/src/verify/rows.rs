@@ -46,7 +46,7 @@ const SEGMENTS: &str = "operandSegmentSizes";
 impl<'m> Checker<'m> {
     /// Checks an operation against its row. Most operations are like another that was checked, and cost one look-up.
     pub(super) fn row(&mut self, op: OpRef<'m>, def: &OpDef) {
-        let before = self.diagnostics.len();
+        let before = self.breach_count;
         self.region_count(op, def);
         let likeness = Likeness::of(op);
         if def.verify.is_none() && self.checked.contains(&likeness) {
@@ -58,7 +58,7 @@ impl<'m> Checker<'m> {
         self.values(op, "result", def.results, &results);
         self.attrs(op, def);
         // Rules may trust what was checked so far.
-        if self.diagnostics.len() > before {
+        if self.breach_count > before {
             return;
         }
         match def.infer {
@@ -71,7 +71,7 @@ impl<'m> Checker<'m> {
         match def.verify.map(|verify| verify(op)) {
             Some(Err(message)) => self.breach(op.body, op.op, format!("`{}`: {message}", def.name)),
             Some(Ok(())) => {}
-            None if self.diagnostics.len() == before => {
+            None if self.breach_count == before => {
                 self.checked.insert(likeness);
             }
             None => {}

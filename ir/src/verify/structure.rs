@@ -41,7 +41,7 @@ impl<'m> Checker<'m> {
             }
             None => {
                 let message = format!("a block of `{owner_name}` ends with a terminator, found nothing");
-                self.diagnostics.push(Diagnostic::error(owner.location, message));
+                self.note(Diagnostic::error(owner.location, message));
             }
         }
     }
@@ -165,7 +165,7 @@ impl<'m> Checker<'m> {
         }
         let types: Vec<String> = types.iter().map(|ty| short_type(self.ctx, *ty)).collect();
         let message = format!("the function's type and its arguments ({}) differ", types.join(", "));
-        self.diagnostics.push(Diagnostic::error(owner.location, message));
+        self.note(Diagnostic::error(owner.location, message));
     }
 
     /// Inputs and results of the function that a body is, if it is one.

@@ -335,3 +335,15 @@ fn a_dialects_own_types_are_checked() {
         ]
     );
 }
+
+/// Rules that trust what was checked before them do so behind the thousandth breach, too.
+#[test]
+fn of_many_breaches_the_first_thousand_are_told() {
+    let op = "  %0 = \"nn.add\"() : () -> tensor<4xf32>\n".replace("%0 = ", "");
+    let text = format!("func.func @f() {{\n{}  return\n}}\n", op.repeat(1500));
+    let ctx = Arc::new(Context::new());
+    let module = crate::text::parse(&ctx, "t", text).expect("the text has no faults of grammar");
+    let errors = verify(&module).expect_err("nothing is added");
+    assert_eq!(errors.len(), 1000);
+    assert_eq!(describe(&ctx, errors[999].location).as_deref(), Some("t:1001:3"));
+}

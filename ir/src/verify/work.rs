@@ -33,7 +33,7 @@ struct Part<'m> {
     body: &'m Body,
     owner: Owner,
     /// Its own table, or the nearest around it.
-    table: usize,
+    table: u32,
     extent: Extent,
 }
 
@@ -51,10 +51,11 @@ enum Extent {
 impl<'m> Work<'m> {
     /// What of a module is to be verified.
     pub fn of(module: &'m Module, scope: Scope) -> Work<'m> {
-        let mut work = Work { ctx: &module.ctx, parts: Vec::new(), tables: Vec::new() };
+        let parts = Vec::with_capacity(bodies(&module.top));
+        let mut work = Work { ctx: &module.ctx, parts, tables: Vec::new() };
         work.collect(&module.top, Owner::NOBODY, None, scope);
         let is_signature = |part: &Part<'_>| {
-            let is_table = work.tables[part.table].is_of(part.body);
+            let is_table = work.table(part).is_of(part.body);
             !part.body.has_verified_signature() || is_table && !part.body.is_verified()
         };
         match work.parts.iter().any(|part| part.extent == Extent::Whole && is_signature(part)) {
@@ -86,21 +87,25 @@ impl<'m> Work<'m> {
             if part.extent == Extent::Whole {
                 checker.body(part.body, part.owner);
             }
-            if self.tables[part.table].is_of(part.body) {
-                checker.diagnostics.extend(self.tables[part.table].twice(self.ctx).iter().cloned());
+            if self.table(part).is_of(part.body) {
+                self.table(part).twice(self.ctx).iter().for_each(|breach| checker.note(breach.clone()));
             }
-            checker.calls(part.body, &self.tables, part.table);
+            checker.calls(part.body, &self.tables, part.table as usize);
         }
         checker.diagnostics
     }
 
-    fn collect(&mut self, body: &'m Body, owner: Owner, around: Option<usize>, scope: Scope) {
+    fn table(&self, part: &Part<'_>) -> &Table<'m> {
+        &self.tables[part.table as usize]
+    }
+
+    fn collect(&mut self, body: &'m Body, owner: Owner, around: Option<u32>, scope: Scope) {
         let is_table = owner.def.is_none_or(|def| def.traits.contains(Traits::SYMBOL_TABLE));
         let table = match around {
             Some(around) if !is_table => around,
             _ => {
-                self.tables.push(Table::new(body, around));
-                self.tables.len() - 1
+                self.tables.push(Table::new(body, around.map(|around| around as usize)));
+                u32::try_from(self.tables.len() - 1).expect("fewer than 2^32 symbol tables")
             }
         };
         let place = self.parts.len();
@@ -115,6 +120,11 @@ impl<'m> Work<'m> {
             self.parts[place].extent = Extent::Whole;
         }
     }
+}
+
+/// How many bodies there are in this one, itself included.
+fn bodies(body: &Body) -> usize {
+    1 + body.children().map(|(_, child)| bodies(child)).sum::<usize>()
 }
 
 /// Says that all bodies of a module, as they are, keep the laws.

@@ -128,6 +128,9 @@ impl Names {
         stack: &mut Vec<Pending<'m>>,
     ) {
         if let Some(child) = body.child(op) {
+            if child.block_capacity() == 0 {
+                return;
+            }
             let inner = self.add_body(child);
             self.children.insert((number, op), inner);
             stack.extend(child.roots().iter().map(|&region| Pending {
@@ -164,9 +167,9 @@ impl Names {
         next.value += 1;
     }
 
-    /// The number of the body that an operation owns.
+    /// The number of the body that an operation owns; one without blocks, in which nothing has a name, has none of its own.
     pub(super) fn child(&self, number: u32, op: Op) -> u32 {
-        self.children[&(number, op)]
+        self.children.get(&(number, op)).copied().unwrap_or(0)
     }
 
     /// The number of a block.

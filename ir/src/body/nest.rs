@@ -1,0 +1,108 @@
+//! Where the tables of a body stand that say how regions, blocks and isolated operations nest: nowhere, before there are any.
+//!
+//! A declaration is an isolated operation with an empty region, and a module may have a great many. A body gets these tables with
+//! its first block; till then it has but a number of regions.
+
+use std::collections::BTreeMap;
+use std::ops::{Deref, DerefMut};
+
+use cranelift_entity::{ListPool, PrimaryMap};
+
+use super::{ArgIndex, ArgRecord, BlockRecord, Body, Extra, ExtraIndex, RegionRecord};
+use crate::entities::{Block, Child, Location, Region, Value};
+
+/// The tables of what nests in a body.
+#[derive(Clone, Default)]
+pub(super) struct Nest {
+    roots: Vec<Region>,
+    pub args: PrimaryMap<ArgIndex, ArgRecord>,
+    pub blocks: PrimaryMap<Block, BlockRecord>,
+    pub regions: PrimaryMap<Region, RegionRecord>,
+    pub extras: PrimaryMap<ExtraIndex, Extra>,
+    pub children: PrimaryMap<Child, Option<Box<Body>>>,
+    pub value_lists: ListPool<Value>,
+    pub region_lists: ListPool<Region>,
+    /// Where arguments come from, where that was said.
+    pub arg_locations: BTreeMap<Value, Location>,
+}
+
+impl Nest {
+    /// No more than so many root regions.
+    fn with_roots(count: u32) -> Nest {
+        let mut nest = Nest::default();
+        (0..count).for_each(|_| {
+            nest.add_root();
+        });
+        nest
+    }
+
+    fn add_root(&mut self) -> Region {
+        let region = self.regions.push(RegionRecord { owner: None.into(), blocks: Vec::new() });
+        self.roots.push(region);
+        region
+    }
+}
+
+/// The tables, or none while nothing is in them but some of the first root regions.
+#[derive(Clone)]
+pub(super) struct Lazy {
+    root_count: u32,
+    tables: Option<Box<Nest>>,
+}
+
+impl Lazy {
+    /// Those of a body with `roots` empty regions.
+    pub(super) fn new(roots: usize) -> Lazy {
+        let root_count = u32::try_from(roots).expect("fewer than 2^32 regions");
+        let tables = (roots > Region::FIRST.len()).then(|| Box::new(Nest::with_roots(root_count)));
+        Lazy { root_count, tables }
+    }
+
+    /// The tables, if anything is in them.
+    pub(super) fn get(&self) -> Option<&Nest> {
+        self.tables.as_deref()
+    }
+
+    /// The tables, if anything is in them.
+    pub(super) fn get_mut(&mut self) -> Option<&mut Nest> {
+        self.tables.as_deref_mut()
+    }
+
+    /// The root regions.
+    pub(super) fn roots(&self) -> &[Region] {
+        match &self.tables {
+            Some(nest) => &nest.roots,
+            None => &Region::FIRST[..self.root_count as usize],
+        }
+    }
+
+    /// Adds a root region.
+    pub(super) fn add_root(&mut self) -> Region {
+        let place = self.root_count as usize;
+        if self.tables.is_some() || place == Region::FIRST.len() {
+            self.deref_mut().add_root();
+        }
+        self.root_count += 1;
+        self.roots()[place]
+    }
+}
+
+impl Deref for Lazy {
+    type Target = Nest;
+
+    #[inline(always)]
+    fn deref(&self) -> &Nest {
+        self.tables.as_deref().expect("what has a handle stands in a table")
+    }
+}
+
+impl DerefMut for Lazy {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut Nest {
+        let root_count = self.root_count;
+        self.tables.get_or_insert_with(
+            #[cold]
+            || Box::new(Nest::with_roots(root_count)),
+        )
+    }
+}
