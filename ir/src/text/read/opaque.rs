@@ -25,7 +25,7 @@ struct Pieces {
 
 impl Pieces {
     fn push(&mut self, piece: Piece) {
-        self.part(true);
+        self.part();
         if !self.text.is_empty() {
             self.done.push(Piece::Text(std::mem::take(&mut self.text).into()));
         }
@@ -33,13 +33,15 @@ impl Pieces {
     }
 
     fn push_text(&mut self, text: &str) {
-        self.part(text.bytes().next().is_some_and(|byte| byte == b'<' || lexer::is_name_byte(byte)));
+        if text.bytes().next().is_some_and(|byte| byte == b'<' || lexer::is_name_byte(byte)) {
+            self.part();
+        }
         self.text.push_str(text);
     }
 
     /// A blank, where what comes next would run into the name that a piece just before may be printed as.
-    fn part(&mut self, would_run: bool) {
-        if would_run && self.text.is_empty() && !self.done.is_empty() {
+    fn part(&mut self) {
+        if self.text.is_empty() && !self.done.is_empty() {
             self.text.push(' ');
         }
     }
