@@ -187,3 +187,15 @@ impl Emitter<'_> {
         self.ins.ins().iconst(types::I64, value)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::PLAIN;
+
+    /// Buffers overlap by plan: what is written under one name is read under another.
+    #[test]
+    fn no_access_is_said_to_be_apart_from_others() {
+        assert_eq!(PLAIN.alias_region(), None);
+        assert!(!PLAIN.can_move());
+    }
+}

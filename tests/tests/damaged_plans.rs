@@ -20,7 +20,7 @@ use tests::programs::argument;
 use tests::random::Random;
 use tests::{arena, damage};
 
-const FOLDERS: [&str; 3] = ["fuse", "inplace", "plan"];
+const FOLDERS: [&str; 4] = ["fuse", "inplace", "known-failures", "plan"];
 const PIPELINES: [&str; 2] = ["inplace,plan", "layout,fuse,inplace,plan"];
 
 /// How many plans of a kind of damage were tried, and what became of them.

@@ -26,6 +26,8 @@ pub mod csv;
 #[cfg(test)]
 mod data_tests;
 mod exact;
+#[cfg(test)]
+mod families;
 mod greedy;
 pub mod judge;
 #[cfg(test)]
@@ -36,6 +38,7 @@ mod random;
 mod registry;
 mod reorder;
 mod separations;
+mod stack;
 #[cfg(test)]
 mod testing;
 mod validate;
@@ -163,6 +166,7 @@ pub fn place_until(problem: &Problem, options: &Options, stop: Stop<'_>) -> Plac
     if !is_large && exact::is_plain(problem) {
         exact::improve(problem, options, stop, &mut best);
     } else {
+        stack::improve(problem, options, stop, &mut best);
         reorder::improve(problem, options, stop, &mut best);
     }
     best.into_placement()

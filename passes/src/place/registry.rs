@@ -5,6 +5,7 @@ use super::greedy::{Fit, Order};
 use super::peak::peak;
 use super::portfolio::{portfolio, single};
 use super::reorder::reorder;
+use super::stack::stack;
 use super::{Options, Placement, Problem, Stop, place_until};
 
 /// A way to place buffers, as `plan{planner=NAME}` names it.
@@ -40,6 +41,11 @@ pub const PLANNERS: &[Planner] = &[
         name: "reorder",
         doc: "the portfolio, then a walk through other orders that moves the topmost buffers forward",
         run: reorder,
+    },
+    Planner {
+        name: "stack",
+        doc: "the portfolio, then a search through all ways to stack a few buffers, with pins and overlaps",
+        run: stack,
     },
     Planner {
         name: "size",

@@ -2,8 +2,8 @@
 //!
 //! The search asks whether everything fits below a *target*: first the lower bound; if that is too hard, sizes
 //! between the bound and the best placement so far. A target without placement raises the bound, so that the
-//! answer may be proved best above max-live. A problem with a capacity has only that one target. Pins and overlaps are not modelled: such problems keep the best
-//! greedy placement.
+//! answer may be proved best above max-live. A problem with a capacity has only that one target. Pins and overlaps are not modelled: such problems
+//! are for [`super::stack`] and [`super::reorder`].
 
 mod model;
 mod nogoods;
