@@ -34,7 +34,7 @@ fn fits(problem: &Problem, size_bytes: u64) -> Option<bool> {
         }
     }
     let pins_fit = problem.buffers.values().all(|b| b.pin.is_none_or(|pin| pin + b.size_bytes <= size_bytes));
-    pins_fit.then(|| search.extend(0)).unwrap_or(Some(false))
+    if pins_fit { search.extend(0) } else { Some(false) }
 }
 
 struct Search<'p> {

@@ -102,7 +102,7 @@ impl<'p> Search<'p> {
             self.placed.push(id);
             for offset in self.candidates(id, floor, previous) {
                 self.tries = self.tries.saturating_sub(1);
-                if self.tries == 0 || (self.tries % 1024 == 0 && (self.stop)()) {
+                if self.tries == 0 || (self.tries.is_multiple_of(1024) && (self.stop)()) {
                     return Answer::Unknown;
                 }
                 self.offsets[id] = Some(offset);
@@ -173,7 +173,7 @@ impl<'p> Search<'p> {
             let Some(at) = self.offsets[other].filter(|_| other != id) else { return true };
             let lives = this.first <= that.last && that.first <= this.last;
             let (low, high) = self.separations.forbidden(self.problem, id, other, at);
-            !lives || !(low < offset as i64 && (offset as i64) < high)
+            !(lives && low < offset as i64 && (offset as i64) < high)
         })
     }
 }
