@@ -7,7 +7,7 @@ func.func @f(%a: i32, %x: f32, %n: index) {
   %1 = arith.trunci %a : i32 to i64
   // expected-error@+1 {{`arith.bitcast`: 64 bits can't be those of 32}}
   %2 = arith.bitcast %x : f32 to i64
-  // expected-error@+1 {{`arith.index_cast`: one of the types is `index`}}
+  // expected-error@+1 {{`arith.index_cast`: one of the types is `index`, and the other is not}}
   %3 = arith.index_cast %a : i32 to i64
   return
 }

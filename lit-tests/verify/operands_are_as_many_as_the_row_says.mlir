@@ -3,6 +3,8 @@
 func.func @f(%a: i32) -> i32 {
   // expected-error@+1 {{`arith.addi` has 2 operands, found 1}}
   %0 = "arith.addi"(%a) : (i32) -> i32
+  // expected-error@+1 {{`func.call_indirect` has at least 1 operand, found 0}}
+  "func.call_indirect"() : () -> ()
   return %0 : i32
 }
 // ----- output

@@ -1,7 +1,7 @@
 // RUN: optc --verify-diagnostics
 
 func.func @f(%c: i1, %x: f32) {
-  // expected-error@+1 {{`operandSegmentSizes` of `cf.cond_br` is an `array<i32: ...>` that divides its 2 operands}} expected-error@+1 {{does not say which operands each block is given}}
+  // expected-error@+1 {{`operandSegmentSizes` of `cf.cond_br` is an `array<i32: ...>` that divides its 2 operands among condition, true arguments, false arguments}} expected-error@+1 {{`cf.cond_br` does not say which operands each block is given}}
   "cf.cond_br"(%c, %x)[^bb1, ^bb2] <{operandSegmentSizes = array<i32: 1, 1, 1>}> : (i1, f32) -> ()
 ^bb1(%a: f32):
   return

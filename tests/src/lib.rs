@@ -4,6 +4,7 @@ pub mod arena;
 pub mod damage;
 pub mod flows;
 pub mod graphs;
+pub mod messages;
 pub mod programs;
 pub mod random;
 pub mod reference;

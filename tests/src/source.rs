@@ -26,6 +26,46 @@ pub struct FunctionSpan {
     pub signature: String,
 }
 
+/// A string in quotes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Literal {
+    /// The line of its first quote, from 1.
+    pub line: usize,
+    /// What stands between the quotes, with `\"` as `"`.
+    pub text: String,
+    /// The function or macro whose first argument it is; empty where it is none.
+    pub callee: String,
+}
+
+/// The strings in quotes (raw ones and those of bytes left out) of a source's code, in order.
+pub fn literals(source: &str) -> Vec<Literal> {
+    let chars: Vec<char> = source.chars().collect();
+    let (mut literals, mut code, mut line, mut i) = (Vec::new(), String::new(), 1, 0);
+    while i < chars.len() {
+        let end = end_of_text(&chars, i);
+        if end == i {
+            code.push(chars[i]);
+        } else if chars[i] == '"' && !code.ends_with(['b', 'c']) {
+            let text: String = chars[i + 1..end.saturating_sub(1).max(i + 1)].iter().collect();
+            literals.push(Literal { line, text: text.replace("\\\"", "\""), callee: callee(&code) });
+        }
+        let end = end.max(i + 1);
+        line += chars[i..end].iter().filter(|c| **c == '\n').count();
+        i = end;
+    }
+    literals
+}
+
+/// The word before the bracket, and the `!`, that code ends with.
+fn callee(code: &str) -> String {
+    let Some(before) = code.trim_end().strip_suffix('(') else { return String::new() };
+    let before = before.trim_end_matches('!');
+    words(before)
+        .last()
+        .filter(|word| word.end == before.len())
+        .map_or_else(String::new, |word| before[word.clone()].to_owned())
+}
+
 impl Code {
     /// Blanks what is not code in `source`.
     pub fn of(source: &str) -> Code {
@@ -199,6 +239,15 @@ mod tests {
         check_code("\"a\nb\" c", "..\n.. c");
         check_code("\"no end", ".......");
         check_code("r#\"no end\"", "..........");
+    }
+
+    #[test]
+    fn strings_are_found_with_whom_they_are_given_to() {
+        let source = "f(\"a\", b\"c\"); // \"d\"\ng!(\n  \"e\\\"\") + '\"' + \"h\"";
+        let found = literals(source)
+            .into_iter()
+            .map(|found| format!("{} {} {}", found.line, found.text, found.callee));
+        assert_eq!(found.collect::<Vec<_>>(), ["1 a f", "3 e\" g", "3 h "]);
     }
 
     #[test]

@@ -128,7 +128,7 @@ fn cases(op: OpRef<'_>) -> Result<(), String> {
             _ => Err(format!("{} blocks of cases have no `case_values`", blocks - 1)),
         };
     };
-    let ty = op.ctx.attr_type(values).ok_or("`case_values` has no type")?;
+    let ty = op.ctx.attr_type(values).expect("elements have a type");
     let count = match op.ctx.type_data(ty) {
         TypeData::Vector { shape, .. } => shape.iter().map(|dim| dim.size).product::<u64>(),
         _ => op.ctx.static_shape(ty).unwrap_or_default().iter().product(),

@@ -91,7 +91,7 @@ impl<'m> Checker<'m> {
                 _ if most == least => least.to_string(),
                 _ => format!("{least} to {most}"),
             };
-            let plural = if most == 1 && least == 1 { "" } else { "s" };
+            let plural = if let (1, 1 | usize::MAX) = (least, most) { "" } else { "s" };
             let message = format!("`{}` has {expected} {what}{plural}, found {}", op.name(), values.len());
             return self.breach(op.body, op.op, message);
         }
@@ -339,7 +339,7 @@ fn is_of_class(ctx: &Context, ty: Type, class: TypeClass) -> bool {
 
 fn class_text(class: TypeClass) -> &'static str {
     match class {
-        TypeClass::Any => "of any type",
+        TypeClass::Any => "anything",
         TypeClass::Own(own) => own.name,
         TypeClass::Tensor => "a tensor",
         TypeClass::FloatTensor => "a tensor of floats",

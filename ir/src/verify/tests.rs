@@ -304,6 +304,88 @@ static COUNTERS: crate::Dialect = crate::Dialect {
     }]],
 };
 
+/// A dialect with operands and attributes that no row of the built-in dialects has, and an inference that is at fault.
+static PARTS: crate::Dialect = crate::Dialect {
+    name: "part",
+    doc: "Parts.",
+    tables: &[&[
+        crate::OpDef {
+            name: "part.take",
+            operands: &[crate::OperandDef::one("place", crate::opdef::TypeClass::Index)],
+            attrs: &[
+                part_attr("whole", crate::opdef::AttrKind::Bool),
+                part_attr("shares", crate::opdef::AttrKind::Floats),
+                part_attr("names", crate::opdef::AttrKind::Dict),
+            ],
+            ..crate::OpDef::BLANK
+        },
+        crate::OpDef {
+            name: "part.all",
+            results: &[crate::OperandDef::variadic("parts", crate::opdef::TypeClass::Any)],
+            infer: crate::Infer::Rule(|input| Ok(vec![input.ctx.f32(); 2])),
+            ..crate::OpDef::BLANK
+        },
+    ]],
+};
+
+const fn part_attr(name: &'static str, kind: crate::opdef::AttrKind) -> crate::opdef::AttrDef {
+    crate::opdef::AttrDef { name, kind, presence: crate::opdef::Presence::Optional, doc: "" }
+}
+
+#[test]
+fn rows_of_other_dialects_are_kept() {
+    let ctx = Arc::new(Context::new());
+    ctx.register(&PARTS);
+    let text = "func.func @f(%x: f32) {\n\
+        \"part.take\"(%x) <{whole = 1 : i32, shares = [1.0], names = []}> : (f32) -> ()\n\
+        %0 = \"part.all\"() : () -> f32\n\
+        return\n}\n";
+    let module = crate::text::parse(&ctx, "t", text.to_owned()).expect("the text has no faults");
+    let errors = verify(&module).err().unwrap_or_default();
+    assert_eq!(
+        errors.iter().map(|error| &*error.message).collect::<Vec<_>>(),
+        [
+            "operand 0 (`place`) of `part.take` is an `index`, found `f32`",
+            "attribute `whole` of `part.take` is `true` or `false`, found `1 : i32`",
+            "attribute `shares` of `part.take` is an `array` of `f32` or `f64`, found `[1.000000e+00]`",
+            "attribute `names` of `part.take` is a dictionary, found `[]`",
+            "`part.all` has 2 results, found 1",
+        ]
+    );
+}
+
+#[test]
+fn blocks_are_gone_to_within_their_region() {
+    let text = "func.func @f(%c: i1) {\n  scf.if %c {\n  }\n  cf.br ^bb1\n^bb1:\n  return\n}\n";
+    let mut module = crate::text::parse(&Arc::new(Context::new()), "t", text.to_owned()).unwrap();
+    let (_, body) = function(&mut module, 0);
+    let blocks = body.blocks(body.root()).to_vec();
+    let (condition, jump) = (body.first_op(blocks[0]).unwrap(), body.last_op(blocks[0]).unwrap());
+    let mut successors = body.successors(jump).to_vec();
+    successors[0].block = body.entry(body.regions(condition)[0]).unwrap();
+    successors[0].operand_count = 1;
+    body.set_successors(jump, successors);
+    let errors = verify(&module).unwrap_err();
+    assert_eq!(
+        errors.iter().map(|error| &*error.message).collect::<Vec<_>>(),
+        [
+            "`cf.br` goes to a block of another region",
+            "`cf.br`: successors and attributes divide the operands differently",
+        ]
+    );
+}
+
+#[test]
+fn hints_and_notes_say_more() {
+    let text = "func.func private @f()\nfunc.func private @f()\n";
+    let module = crate::text::parse(&Arc::new(Context::new()), "t", text.to_owned()).unwrap();
+    assert_eq!(verify(&module).unwrap_err()[0].notes[0].1, "first defined here");
+    check(
+        "\"func.func\"() <{function_type = () -> (), sym_name = \"f\"}> ({\n}) : () -> ()",
+        &["1: a `func.func` without a body is not public (declare it as `private`)"],
+    );
+}
+
 static COUNTER: crate::TypeDef = crate::TypeDef {
     name: "my.counter",
     doc: "Counts up to a number.",

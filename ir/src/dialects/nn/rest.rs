@@ -120,10 +120,10 @@ fn infer_constant(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {
 
 fn verify_axis(op: OpRef<'_>) -> Result<(), String> {
     let rank = op.ctx.type_data(op.operand_type(0)).tensor_shape().map_or(0, <[Dim]>::len);
-    match op.int("axis") {
-        Some(axis) if (0..rank as i64).contains(&axis) => Ok(()),
-        Some(axis) => Err(format!("axis {axis} is not one of the operand's {rank}")),
-        None => Err("`axis` is missing".into()),
+    let axis = op.int("axis").expect("the attributes were checked against the row");
+    match (0..rank as i64).contains(&axis) {
+        true => Ok(()),
+        false => Err(format!("axis {axis} is not one of the operand's {rank}")),
     }
 }
 
