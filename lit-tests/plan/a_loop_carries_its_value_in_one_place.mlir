@@ -15,15 +15,15 @@ func.func @main(%n: index, %one: index, %x: tensor<64xf32>) -> tensor<64xf32> {
 }
 // ----- output
 // module {
-//   func.func @main(%arg0: index, %arg1: index, %arg2: tensor<64xf32>) -> tensor<64xf32> attributes {optc.arena = 1024 : i64, optc.stage = "plan", optc.target = "cpu", optc.threads = 1 : i64} {
+//   func.func @main(%arg0: index, %arg1: index, %arg2: tensor<64xf32>) -> tensor<64xf32> attributes {optc.arena = 768 : i64, optc.stage = "plan", optc.target = "cpu", optc.threads = 1 : i64} {
 //     %0 = nn.neg %arg2 {mem.kernel = "pointwise", mem.place = [["arena", 0, 256]]} : tensor<64xf32>
-//     %1 = nn.abs %arg2 {mem.kernel = "pointwise", mem.place = [["arena", 256, 256]]} : tensor<64xf32>
+//     %1 = nn.abs %arg2 {mem.kernel = "pointwise", mem.place = [["out", 0, 256]]} : tensor<64xf32>
 //     %2 = scf.for %arg3 = %arg1 to %arg0 step %arg1 iter_args(%arg4 = %0) -> (tensor<64xf32>) {
-//       %4 = nn.add %1, %1 {mem.kernel = "pointwise", mem.place = [["arena", 512, 256]]} : tensor<64xf32>
-//       %5 = nn.floor %arg4 {mem.kernel = "pointwise", mem.place = [["arena", 768, 256]]} : tensor<64xf32>
+//       %4 = nn.add %1, %1 {mem.kernel = "pointwise", mem.place = [["arena", 256, 256]]} : tensor<64xf32>
+//       %5 = nn.floor %arg4 {mem.kernel = "pointwise", mem.place = [["arena", 512, 256]]} : tensor<64xf32>
 //       %6 = nn.mul %4, %5 {mem.kernel = "pointwise", mem.place = [["arena", 0, 256]]} : tensor<64xf32>
 //       scf.yield %6 : tensor<64xf32>
-//     } {mem.args = [[["arena", 512, 8], ["arena", 0, 256]]], mem.place = [["arena", 0, 256]]}
+//     } {mem.args = [[["arena", 256, 8], ["arena", 0, 256]]], mem.place = [["arena", 0, 256]]}
 //     %3 = nn.sqrt %2 {mem.kernel = "pointwise", mem.place = [["out", 0, 256]]} : tensor<64xf32>
 //     return %3 : tensor<64xf32>
 //   }

@@ -1,19 +1,19 @@
 // RUN: optc --passes=plan
 
-func.func @main(%arg0: tensor<4xf32>) -> tensor<4xf32> {
-  %0 = nn.exp %arg0 : tensor<4xf32>
-  %1 = nn.tanh %0 : tensor<4xf32>
-  %2 = nn.neg %1 : tensor<4xf32>
-  %3 = nn.abs %2 : tensor<4xf32>
-  return %3 : tensor<4xf32>
+func.func @main(%arg0: tensor<64xf32>) -> tensor<f32> {
+  %0 = nn.neg %arg0 : tensor<64xf32>
+  %1 = nn.sqrt %0 : tensor<64xf32>
+  %2 = nn.floor %1 : tensor<64xf32>
+  %3 = nn.reduce_sum %2 {axes = array<i64: 0>} : (tensor<64xf32>) -> tensor<f32>
+  return %3 : tensor<f32>
 }
 // ----- output
 // module {
-//   func.func @main(%arg0: tensor<4xf32>) -> tensor<4xf32> attributes {optc.arena = 4176 : i64, optc.stage = "plan", optc.target = "cpu", optc.threads = 1 : i64} {
-//     %0 = nn.exp %arg0 {mem.kernel = "pointwise", mem.place = [["arena", 4096, 16], ["arena", 0, 4096]], mem.scratch = 4096 : i64} : tensor<4xf32>
-//     %1 = nn.tanh %0 {mem.kernel = "pointwise", mem.place = [["arena", 4160, 16], ["arena", 0, 4096]], mem.scratch = 4096 : i64} : tensor<4xf32>
-//     %2 = nn.neg %1 {mem.kernel = "pointwise", mem.place = [["arena", 0, 16]]} : tensor<4xf32>
-//     %3 = nn.abs %2 {mem.kernel = "pointwise", mem.place = [["out", 0, 16]]} : tensor<4xf32>
-//     return %3 : tensor<4xf32>
+//   func.func @main(%arg0: tensor<64xf32>) -> tensor<f32> attributes {optc.arena = 512 : i64, optc.stage = "plan", optc.target = "cpu", optc.threads = 1 : i64} {
+//     %0 = nn.neg %arg0 {mem.kernel = "pointwise", mem.place = [["arena", 0, 256]]} : tensor<64xf32>
+//     %1 = nn.sqrt %0 {mem.kernel = "pointwise", mem.place = [["arena", 256, 256]]} : tensor<64xf32>
+//     %2 = nn.floor %1 {mem.kernel = "pointwise", mem.place = [["arena", 0, 256]]} : tensor<64xf32>
+//     %3 = nn.reduce_sum %2 {axes = array<i64: 0>, mem.kernel = "reduce", mem.place = [["out", 0, 4]]} : (tensor<64xf32>) -> tensor<f32>
+//     return %3 : tensor<f32>
 //   }
 // }

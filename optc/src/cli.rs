@@ -73,6 +73,14 @@ impl FileArgs {
     }
 }
 
+/// What the compiler may do with the caller's memory.
+#[derive(Args, Clone)]
+struct MemoryArgs {
+    /// The program may use the memory of this input once it has read it; may be repeated.
+    #[arg(long, value_name = "INPUT")]
+    donate: Vec<String>,
+}
+
 /// How many threads run the program.
 #[derive(Args, Clone)]
 struct ThreadsArgs {

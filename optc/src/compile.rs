@@ -1,7 +1,7 @@
 //! From a module to a program that runs.
 
 use codegen::Cpu;
-use ir::{Module, Traits};
+use ir::{Attr, Body, Context, Module, Traits};
 use passes::manager::{Pipeline, Registry, Report, RunOptions, Stage};
 use runtime::Program;
 
@@ -18,12 +18,15 @@ pub struct CompileOptions {
     pub entry: Option<String>,
     /// What happens to memory that no later step reads.
     pub dead: DeadMemory,
+    /// Inputs, by name, whose memory the program may use for other values once it has read them.
+    pub donated: Vec<String>,
 }
 
 impl Default for CompileOptions {
     /// All processors, at most two; dead memory is left as it is.
     fn default() -> Self {
-        CompileOptions { threads: runtime::available_threads().min(2), entry: None, dead: DeadMemory::Kept }
+        let threads = runtime::available_threads().min(2);
+        CompileOptions { threads, entry: None, dead: DeadMemory::Kept, donated: Vec::new() }
     }
 }
 
@@ -35,13 +38,53 @@ impl Default for CompileOptions {
 /// Every fault of the first stage that finds some.
 pub fn compile(module: &mut Module, options: &CompileOptions) -> Result<Program, Failure> {
     let entry = entry(module, options.entry.as_deref())?;
+    donate(module, &entry, &options.donated)?;
     complete(module, &entry, options.threads)?;
     let code_options = codegen::Options { dead: options.dead, ..codegen::Options::new(options.threads) };
     codegen::compile(module, &entry, &code_options)
         .map_err(|faults| Failure::diagnostics(&module.ctx, &faults))
 }
 
-/// Takes a module through the stages of the canonical pipeline that its entry lacks.
+/// A call that stays is one that can't be compiled.
+const INLINE_ALL: &str = "inline{max-ops=1000000},symbol-dce";
+
+/// Marks inputs of the entry as donated (`optc.donated`).
+fn donate(module: &mut Module, entry: &str, names: &[String]) -> Result<(), Failure> {
+    if names.is_empty() {
+        return Ok(());
+    }
+    let ctx = module.ctx.clone();
+    let body = module.function_mut(entry).expect("the entry was just found");
+    let known = input_names(&ctx, body);
+    let attrs = body.own_attr(&ctx, ctx.ident("arg_attrs")).and_then(|attrs| ctx.array_value(attrs));
+    let mut dicts = attrs.map_or_else(|| vec![Attr::EMPTY; known.len()], <[Attr]>::to_vec);
+    let mut faults = Vec::new();
+    for name in names {
+        match known.iter().position(|input| input == name) {
+            Some(index) => {
+                dicts[index] = ctx.dict_set(dicts[index], ctx.ident("optc.donated"), ctx.unit_attr())
+            }
+            None => {
+                let hint = ir::diag::did_you_mean(name, known.iter().map(String::as_str));
+                let hint = hint.map(|hint| format!(" ({hint})")).unwrap_or_default();
+                faults.push(format!("error: the program has no input `{name}` to donate{hint}"));
+            }
+        }
+    }
+    body.properties = ctx.dict_set(body.properties, ctx.ident("arg_attrs"), ctx.array_attr(&dicts));
+    if faults.is_empty() { Ok(()) } else { Err(Failure::Input(faults)) }
+}
+
+/// The names of a function's inputs: those that the model gave them, else `arg0`, `arg1`, ...
+pub fn input_names(ctx: &Context, body: &Body) -> Vec<String> {
+    let attrs = body.own_attr(ctx, ctx.ident("arg_attrs")).and_then(|attrs| ctx.array_value(attrs));
+    let count = body.entry(body.root()).map_or(0, |block| body.args(block).len());
+    let given = |index: usize| ctx.str_value(ctx.dict_get(*attrs?.get(index)?, ctx.ident("optc.name"))?);
+    (0..count).map(|index| given(index).map_or(format!("arg{index}"), str::to_owned)).collect()
+}
+
+/// Takes a module through the stages of the canonical pipeline that its entry lacks. Where none was reached, calls are
+/// replaced by what they run first: then one arena serves the whole tree of calls.
 ///
 /// # Errors
 /// Every fault of the first pass that finds some.
@@ -50,7 +93,9 @@ pub fn complete(module: &mut Module, entry: &str, threads: usize) -> Result<Repo
     let reached = module.function(entry).and_then(|body| Stage::of(&ctx, body));
     let registry = Registry::new();
     let missing = Stage::ALL.into_iter().filter(|stage| Some(*stage) > reached);
-    let names: Vec<&str> = missing.filter_map(|stage| Some(registry.of_stage(stage)?.name)).collect();
+    let inline = reached.is_none().then_some(INLINE_ALL);
+    let stages = missing.filter_map(|stage| Some(registry.of_stage(stage)?.name));
+    let names: Vec<&str> = inline.into_iter().chain(stages).collect();
     run_pipeline(module, &names.join(","), &RunOptions { threads, ..RunOptions::new(&Cpu) })
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ir::Module;
-use runtime::{Program, RunContext, TensorDesc};
+use runtime::{InputBuffer, Program, RunContext, TensorDesc};
 
 use crate::arrays::Array;
 use crate::compile::{CompileOptions, compile};
@@ -56,12 +56,47 @@ impl Model {
         self.run_bytes(&ordered, &mut views)
     }
 
+    /// As [`Model::run_into`], for a program that overwrites inputs: what a donated input holds afterwards is garbage.
+    ///
+    /// # Errors
+    /// As [`Model::run`].
+    pub fn run_donating(&mut self, inputs: &mut [Array], outputs: &mut [Array]) -> Result<(), Failure> {
+        let mut buffers = self.bind_donating(inputs)?;
+        let mut views: Vec<&mut [u8]> = outputs.iter_mut().map(|output| &mut output.bytes[..]).collect();
+        self.run_buffers(&mut buffers, &mut views)
+    }
+
+    /// The bytes of the arrays in the order of the program's inputs, given away.
+    ///
+    /// # Errors
+    /// As [`Model::run`], and if one array is given for two inputs.
+    pub fn bind_donating<'a>(&self, inputs: &'a mut [Array]) -> Result<Vec<InputBuffer<'a>>, Failure> {
+        let order = order(self.program.inputs(), inputs)?;
+        let mut slots: Vec<Option<&mut [u8]>> =
+            inputs.iter_mut().map(|array| Some(&mut array.bytes[..])).collect();
+        let buffers = order.into_iter().map(|index| slots[index].take().map(InputBuffer::Donated));
+        let buffers: Option<Vec<InputBuffer<'_>>> = buffers.collect();
+        buffers.ok_or_else(|| Failure::input("one array can't be given away for two inputs"))
+    }
+
+    /// As [`Model::run_bytes`], for a program that overwrites inputs.
+    ///
+    /// # Errors
+    /// If bytes are too few or too many.
+    pub fn run_buffers(
+        &mut self,
+        inputs: &mut [InputBuffer<'_>],
+        outputs: &mut [&mut [u8]],
+    ) -> Result<(), Failure> {
+        self.context.run_donating(inputs, outputs).map_err(|error| Failure::input(error.to_string()))
+    }
+
     /// The bytes of the arrays in the order of the program's inputs.
     ///
     /// # Errors
     /// As [`Model::run`].
     pub fn bind<'a>(&self, inputs: &'a [Array]) -> Result<Vec<&'a [u8]>, Failure> {
-        order(self.program.inputs(), inputs)
+        Ok(order(self.program.inputs(), inputs)?.into_iter().map(|index| &inputs[index].bytes[..]).collect())
     }
 
     /// Runs the program on bytes in the order of its inputs and outputs. Allocates nothing after the first run.
@@ -82,22 +117,22 @@ fn empty(desc: &TensorDesc) -> Array {
     }
 }
 
-/// The bytes of the arrays in the order of the program's inputs; every fault at once.
-fn order<'a>(wanted: &[TensorDesc], inputs: &'a [Array]) -> Result<Vec<&'a [u8]>, Failure> {
+/// Which array is each of the program's inputs; every fault at once.
+fn order(wanted: &[TensorDesc], inputs: &[Array]) -> Result<Vec<usize>, Failure> {
     let mut faults = Vec::new();
     let mut ordered = Vec::new();
     for (index, desc) in wanted.iter().enumerate() {
-        let by_name = inputs.iter().find(|array| array.name == desc.name);
-        let positional = || inputs.get(index).filter(|_| inputs.len() == wanted.len());
-        match by_name.or_else(positional) {
+        let by_name = inputs.iter().position(|array| array.name == desc.name);
+        let positional = || Some(index).filter(|_| inputs.len() == wanted.len());
+        match by_name.or_else(positional).map(|index| (index, &inputs[index])) {
             None => faults.push(format!("error: input `{}` is missing", desc.name)),
-            Some(array) if array.shape != desc.shape || array.element != desc.element => {
+            Some((_, array)) if array.shape != desc.shape || array.element != desc.element => {
                 faults.push(format!(
                     "error: input `{}` has shape {:?} of {:?}, expected {:?} of {:?}",
                     desc.name, array.shape, array.element, desc.shape, desc.element
                 ))
             }
-            Some(array) => ordered.push(&array.bytes[..]),
+            Some((index, _)) => ordered.push(index),
         }
     }
     if faults.is_empty() { Ok(ordered) } else { Err(Failure::Input(faults)) }

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use cranelift_entity::{EntityRef, SecondaryMap};
+use cranelift_entity::{EntityRef, EntitySet, SecondaryMap};
 use ir::alias::AliasSets;
 use ir::weights::WeightSet;
 use ir::{Attr, Block, Body, Context, Kind, Op, Traits, Value, size};
@@ -143,6 +143,8 @@ struct Reader<'a> {
     names: SecondaryMap<Value, String>,
     step_of: BTreeMap<Op, usize>,
     last: SecondaryMap<Value, usize>,
+    /// The alias roots of what the function returns.
+    outputs: EntitySet<Value>,
 }
 
 impl<'a> Reader<'a> {
@@ -152,8 +154,13 @@ impl<'a> Reader<'a> {
         let step_of = steps.iter().map(|(step, op)| (op, step.index())).collect();
         let names = names(body, block);
         let aliases = AliasSets::of(ctx, body);
-        let mut reader =
-            Reader { ctx, body, block, weights, aliases, steps, names, step_of, last: SecondaryMap::new() };
+        let ends = body.blocks(body.root()).iter().filter_map(|block| body.last_op(*block));
+        let returns = ends.filter(|op| body.at(ctx, *op).has(Traits::RETURN));
+        let returned = returns.flat_map(|op| body.operands(op));
+        let mut outputs = EntitySet::new();
+        outputs.extend(returned.map(|value| aliases.root(value)));
+        let last = SecondaryMap::new();
+        let mut reader = Reader { ctx, body, block, weights, aliases, steps, names, step_of, last, outputs };
         reader.find_last_readers();
         reader
     }
@@ -246,7 +253,8 @@ impl<'a> Reader<'a> {
         let places = places.unwrap_or(&[]);
         for (result, place) in self.body.results(op).zip(places) {
             let (pool, offset, _) = self.place(*place);
-            let kind = if pool == "out" { "output" } else { "result" };
+            let is_output = self.outputs.contains(self.aliases.root(result));
+            let kind = if is_output { "output" } else { "result" };
             values.push(self.entry(result, step, pool_name(pool), offset, kind));
         }
         if let Some(place) = places.get(self.body.result_count(op)) {

@@ -7,7 +7,7 @@
 //! Every step gets `mem.place`: pool, offset and bytes of each result, and of its scratch behind them; what has regions gets
 //! `mem.args`, the places of each block's arguments (and a function of several blocks, on itself). What is handed on
 //! (into a loop, from a region, along a branch) has the place of what gets it, unless both are needed at one time: then it is
-//! copied there, with scratch where the copies of one hand-over go in a circle. An alias root that is returned lives in the caller's buffer (`["out", index, bytes]`) for all its life; an output that has no bytes of its own
+//! copied there, with scratch where the copies of one hand-over go in a circle. An alias root that is returned lives in the caller's buffer (`["out", index, bytes]`) for all its life, and other values before it, where they fit; an output that has no bytes of its own
 //! (an input, a weight, a part of something, a value returned twice) is copied first. The rest is one placement
 //! problem for [`crate::place`], and every plan is judged by [`crate::check`]. The size of the arena is `optc.arena` on the function.
 
@@ -25,6 +25,8 @@ use crate::check::check;
 use crate::edit::{entry, kept_inputs};
 use crate::liveness::{Classes, Life, Steps};
 use crate::place::{self, Buffer, BufferId, Options, Placement, Problem, Step};
+
+mod lend;
 
 /// Offsets of values are multiples of this many bytes.
 pub const ALIGN_BYTES: u64 = 64;
@@ -104,6 +106,7 @@ impl<'a> Arena<'a> {
         };
         arena.pin(ctx, body);
         arena.join_handed(ctx, body, &weights);
+        arena.lend(ctx, body);
         arena.add_classes(body)?;
         arena.add_scratch(ctx, body);
         Ok(arena)

@@ -4,11 +4,12 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::Args;
-use runtime::CountingAllocator;
+use runtime::{CountingAllocator, InputBuffer};
 use serde_json::json;
 
 use super::inputs::{InputArgs, describe};
-use super::{FileArgs, ThreadsArgs, write_output};
+use super::{FileArgs, MemoryArgs, ThreadsArgs, write_output};
+use crate::arrays::Array;
 use crate::compile::{CompileOptions, DeadMemory, entry};
 use crate::failure::Failure;
 use crate::load::load;
@@ -23,6 +24,8 @@ pub(super) struct BenchArgs {
     inputs: InputArgs,
     #[command(flatten)]
     threads: ThreadsArgs,
+    #[command(flatten)]
+    memory: MemoryArgs,
     /// How many runs are timed, after three that are not.
     #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u64).range(1..))]
     runs: u64,
@@ -41,28 +44,32 @@ pub(super) fn run(args: &BenchArgs, allocator: &CountingAllocator) -> Result<(),
     let start = Instant::now();
     let mut module = load(&args.file.file, &args.file.options())?;
     let entry = entry(&module, args.entry.as_deref())?;
-    let inputs = args.inputs.arrays(&describe(&module, &entry)?)?;
+    let mut inputs = args.inputs.arrays(&describe(&module, &entry)?)?;
     let load_ms = milliseconds(start);
     let start = Instant::now();
     let threads = args.threads.threads;
-    let options = CompileOptions { threads, entry: Some(entry), dead: DeadMemory::Kept };
+    let donated = args.memory.donate.clone();
+    let options = CompileOptions { threads, entry: Some(entry), dead: DeadMemory::Kept, donated };
     let mut model = Model::compile(&mut module, &options)?;
     let compile_ms = milliseconds(start);
     drop(module);
     let mut outputs = model.outputs();
+    let donated = Donated::of(&model, &inputs)?;
     let start = Instant::now();
-    model.run_into(&inputs, &mut outputs)?;
+    model.run_donating(&mut inputs, &mut outputs)?;
     let first_run_ms = milliseconds(start);
-    let bound = model.bind(&inputs)?;
+    let mut bound = model.bind_donating(&mut inputs)?;
     let mut views: Vec<&mut [u8]> = outputs.iter_mut().map(|output| &mut output.bytes[..]).collect();
     for _ in 0..WARM_UP_RUNS {
-        model.run_bytes(&bound, &mut views)?;
+        donated.fill_again(&mut bound);
+        model.run_buffers(&mut bound, &mut views)?;
     }
     let mut latencies = Vec::with_capacity(args.runs as usize);
     let (done, allocations) = allocator.measure(|| {
         (0..args.runs).try_for_each(|_| {
+            donated.fill_again(&mut bound);
             let start = Instant::now();
-            model.run_bytes(&bound, &mut views)?;
+            model.run_buffers(&mut bound, &mut views)?;
             latencies.push(milliseconds(start));
             Ok(())
         })
@@ -81,6 +88,26 @@ pub(super) fn run(args: &BenchArgs, allocator: &CountingAllocator) -> Result<(),
     });
     let text = serde_json::to_string_pretty(&figures).expect("figures are plain JSON") + "\n";
     write_output(&text, args.json.as_ref())
+}
+
+/// What the inputs that a program overwrites held, by their place among its inputs.
+struct Donated(Vec<(usize, Vec<u8>)>);
+
+impl Donated {
+    fn of(model: &Model, inputs: &[Array]) -> Result<Donated, Failure> {
+        let bound = model.bind(inputs)?;
+        let all = model.program().inputs().iter().zip(bound).enumerate();
+        let overwritten = all.filter(|(_, (desc, _))| desc.overwritten);
+        Ok(Donated(overwritten.map(|(index, (_, bytes))| (index, bytes.to_vec())).collect()))
+    }
+
+    fn fill_again(&self, buffers: &mut [InputBuffer<'_>]) {
+        for (index, bytes) in &self.0 {
+            if let InputBuffer::Donated(buffer) = &mut buffers[*index] {
+                buffer.copy_from_slice(bytes);
+            }
+        }
+    }
 }
 
 fn milliseconds(start: Instant) -> f64 {

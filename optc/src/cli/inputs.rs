@@ -8,6 +8,7 @@ use ir::{Context, Dim, FloatKind, Module, Type, TypeData, Value};
 use runtime::ElementKind;
 
 use crate::arrays::{Array, read_npy, read_npz};
+use crate::compile::input_names;
 use crate::failure::Failure;
 
 /// Where the inputs come from.
@@ -92,14 +93,11 @@ pub(super) fn describe(module: &Module, entry: &str) -> Result<Vec<InputDesc>, F
     let ctx = &module.ctx;
     let body = module.function(entry).expect("the entry was just found");
     let block = body.entry(body.root()).expect("the entry has a body");
-    let args = body.args(block).iter().enumerate();
-    args.map(|(index, arg)| describe_one(ctx, body, *arg, index)).collect()
+    let args = body.args(block).iter().zip(input_names(ctx, body));
+    args.map(|(arg, name)| describe_one(ctx, body, *arg, name)).collect()
 }
 
-fn describe_one(ctx: &Context, body: &ir::Body, arg: Value, index: usize) -> Result<InputDesc, Failure> {
-    let attrs = body.own_attr(ctx, ctx.ident("arg_attrs")).and_then(|attrs| ctx.array_value(attrs));
-    let name = attrs.and_then(|attrs| ctx.dict_get(*attrs.get(index)?, ctx.ident("optc.name")));
-    let name = name.and_then(|name| ctx.str_value(name)).map_or(format!("arg{index}"), str::to_owned);
+fn describe_one(ctx: &Context, body: &ir::Body, arg: Value, name: String) -> Result<InputDesc, Failure> {
     let ty = body.ty(arg);
     let shape = ctx.type_data(ty).tensor_shape().unwrap_or(&[]).iter().map(|dim| match dim {
         Dim::Known(size) => Ok(*size),

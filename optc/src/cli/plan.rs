@@ -7,7 +7,7 @@ use passes::place::csv;
 use passes::plan::{Arena, Content};
 
 use super::summary::{memory_summary, report};
-use super::{FileArgs, ThreadsArgs, write_output};
+use super::{FileArgs, MemoryArgs, ThreadsArgs, write_output};
 use crate::compile::{CompileOptions, DeadMemory, compile, entry};
 use crate::failure::Failure;
 use crate::load::load;
@@ -19,6 +19,8 @@ pub(super) struct PlanArgs {
     file: FileArgs,
     #[command(flatten)]
     threads: ThreadsArgs,
+    #[command(flatten)]
+    memory: MemoryArgs,
     /// Write the plan to a file.
     #[arg(long, value_name = "F.json")]
     json: Option<PathBuf>,
@@ -34,7 +36,8 @@ pub(super) fn run(args: &PlanArgs) -> Result<(), Failure> {
     let mut module = load(&args.file.file, &args.file.options())?;
     let entry = entry(&module, args.entry.as_deref())?;
     let threads = args.threads.threads;
-    let options = CompileOptions { threads, entry: Some(entry.clone()), dead: DeadMemory::Kept };
+    let donated = args.memory.donate.clone();
+    let options = CompileOptions { threads, entry: Some(entry.clone()), dead: DeadMemory::Kept, donated };
     let program = compile(&mut module, &options)?;
     let report = report(&module, &entry, &program)?;
     if let Some(path) = &args.json {

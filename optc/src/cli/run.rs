@@ -10,7 +10,7 @@ use ir::interp::{self, Tensor};
 use super::inputs::{InputArgs, describe};
 use super::passes::replay;
 use super::summary::{memory_line, top_results};
-use super::{FileArgs, ThreadsArgs, write_output};
+use super::{FileArgs, MemoryArgs, ThreadsArgs, write_output};
 use crate::arrays::{Array, write_npz};
 use crate::compile::{CompileOptions, DeadMemory, entry};
 use crate::expect;
@@ -31,6 +31,8 @@ pub(super) struct RunArgs {
     inputs: InputArgs,
     #[command(flatten)]
     threads: ThreadsArgs,
+    #[command(flatten)]
+    memory: MemoryArgs,
     /// Write the outputs to a `.npz` file.
     #[arg(long, value_name = "Y.npz")]
     out: Option<PathBuf>,
@@ -58,11 +60,11 @@ pub(super) fn run(args: &RunArgs) -> Result<(), Failure> {
     let Some(file) = &args.file else { return Err(Failure::Usage("a file is required".to_owned())) };
     let mut module = load(&file.file, &file.options())?;
     let entry = entry(&module, args.entry.as_deref())?;
-    let inputs = args.inputs.arrays(&describe(&module, &entry)?)?;
+    let mut inputs = args.inputs.arrays(&describe(&module, &entry)?)?;
     let mut report = String::new();
     let outputs = match args.interpret {
         true => interpret(&module, &entry, &inputs)?,
-        false => compile_and_run(args, &mut module, &entry, &inputs, &mut report)?,
+        false => compile_and_run(args, &mut module, &entry, &mut inputs, &mut report)?,
     };
     if let Some(path) = &args.out {
         write_npz(path, &outputs)?;
@@ -80,17 +82,18 @@ fn compile_and_run(
     args: &RunArgs,
     module: &mut Module,
     entry: &str,
-    inputs: &[Array],
+    inputs: &mut [Array],
     report: &mut String,
 ) -> Result<Vec<Array>, Failure> {
     let dead = if args.poison { DeadMemory::Poisoned } else { DeadMemory::Kept };
-    let options = CompileOptions { threads: args.threads.threads, entry: Some(entry.to_owned()), dead };
+    let (threads, donated) = (args.threads.threads, args.memory.donate.clone());
+    let options = CompileOptions { threads, entry: Some(entry.to_owned()), dead, donated };
     let start = Instant::now();
     let mut model = Model::compile(module, &options)?;
     let compile_ms = start.elapsed().as_secs_f64() * 1e3;
     let mut outputs = model.outputs();
     let start = Instant::now();
-    model.run_into(inputs, &mut outputs)?;
+    model.run_donating(inputs, &mut outputs)?;
     let run_ms = start.elapsed().as_secs_f64() * 1e3;
     report.push_str(&format!("compiled in {compile_ms:.0} ms, first run in {run_ms:.2} ms\n"));
     report.push_str(&memory_line(module, entry, model.program())?);

@@ -49,8 +49,12 @@ impl Judge<'_> {
                 Err(format!("offset {offset} is not aligned"))
             }
             "arena" => Ok(Home { pool: Pool::Arena, bytes: offset..offset + bytes }),
-            "in" if self.donated_bytes.get(offset as usize).is_none_or(|size| *size != Some(bytes)) => {
-                Err(format!("input {offset} is not donated, or has not {bytes} bytes"))
+            "in" if self
+                .donated_bytes
+                .get(offset as usize)
+                .is_none_or(|size| size.is_none_or(|size| bytes > size)) =>
+            {
+                Err(format!("input {offset} is not donated, or has fewer than {bytes} bytes"))
             }
             "in" => Ok(Home { pool: Pool::Input(offset as usize), bytes: 0..bytes }),
             "out" if self.output_bytes.get(offset as usize).is_none_or(|size| bytes > *size) => {

@@ -1,0 +1,105 @@
+//! Which intermediates live in a caller's buffer while it does not hold the caller's own value.
+//!
+//! An output's buffer is free until the output is written, a donated input's behind its last reader. What lies there is not
+//! in the arena. So what the fullest step needs is moved there, the largest value first, until nothing more fits.
+
+use std::cmp::Reverse;
+
+use ir::flow::Act;
+use ir::{Body, Context, Value};
+
+use super::{Arena, entry_args, returns, scratch_bytes};
+use crate::edit::kept_inputs;
+use crate::place::Step;
+
+/// The most loans of a function: each is chosen in a sweep over all of it.
+const MOST_LOANS: usize = 16;
+
+impl Arena<'_> {
+    /// Moves values of the fullest steps into the callers' buffers.
+    pub(super) fn lend(&mut self, ctx: &Context, body: &Body) {
+        let lenders = self.lenders(ctx, body);
+        let runs = self.steps.events().filter(|(_, event)| event.act == Act::Run);
+        let scratch: Vec<(Step, u64)> =
+            runs.filter_map(|(step, event)| Some((step, scratch_bytes(ctx, body, event.op)?))).collect();
+        for _ in 0..MOST_LOANS {
+            let Some((value, lender)) = self.loan(&lenders, &scratch) else { return };
+            self.join(value, lender);
+        }
+    }
+
+    /// Donated inputs and outputs.
+    fn lenders(&self, ctx: &Context, body: &Body) -> Vec<Value> {
+        let kept = kept_inputs(ctx, body);
+        let inputs = entry_args(body).iter().copied().filter(|arg| !kept[*arg]);
+        let ends = returns(ctx, body);
+        let outputs = ends.iter().flat_map(|end| body.operands(*end)).map(|value| self.aliases.root(value));
+        inputs.chain(outputs).collect()
+    }
+
+    /// The largest value of the fullest step that fits a caller's buffer, with the value that the buffer is for.
+    fn loan(&self, lenders: &[Value], scratch: &[(Step, u64)]) -> Option<(Value, Value)> {
+        let capacity = lenders.iter().filter_map(|lender| self.aliases.size_bytes(*lender)).max()?;
+        let fullest = self.fullest(scratch)?;
+        let is_live = |class: &Value| {
+            self.classes.life(*class).is_some_and(|life| life.first <= fullest && fullest <= life.last)
+        };
+        let size = |value: Value| self.aliases.size_bytes(value).unwrap_or(u64::MAX);
+        let mut live: Vec<Value> = self.in_arena().filter(|class| size(*class) <= capacity).collect();
+        live.retain(is_live);
+        live.sort_by_key(|class| (Reverse(size(*class)), *class));
+        let home = |lender: &Value| self.homes[self.classes.class(*lender)];
+        let is_free = |value: Value, lender: &Value| {
+            let class = self.classes.class(*lender);
+            !self.classes.conflict_in_steps(&self.steps, value, class)
+        };
+        // A function that returns at several places has several values for one buffer.
+        let fits = |value: Value, lender: &Value| {
+            let mut same = lenders.iter().filter(|other| home(other) == home(lender));
+            size(value) <= size(*lender) && same.all(|other| is_free(value, other))
+        };
+        live.into_iter().find_map(|value| {
+            let lender = lenders.iter().find(|lender| fits(value, lender))?;
+            Some((value, *lender))
+        })
+    }
+
+    /// The classes that need bytes of the arena.
+    fn in_arena(&self) -> impl Iterator<Item = Value> + '_ {
+        let roots = self.classes.roots().iter().copied();
+        roots.filter(|root| self.classes.class(*root) == *root && self.homes[*root].is_none())
+    }
+
+    /// The first of the steps at which most bytes of the arena are needed.
+    fn fullest(&self, scratch: &[(Step, u64)]) -> Option<Step> {
+        let mut changes = Vec::new();
+        for class in self.in_arena() {
+            let (life, bytes) = (self.classes.life(class)?, self.aliases.size_bytes(class)?);
+            changes.push((life.first, Change::Birth(bytes)));
+            changes.push((life.last, Change::Death(bytes)));
+        }
+        for &(step, bytes) in scratch {
+            changes.push((step, Change::Birth(bytes)));
+            changes.push((step, Change::Death(bytes)));
+        }
+        changes.sort_unstable();
+        let (mut live, mut most, mut fullest) = (0, 0, None);
+        for (step, change) in changes {
+            match change {
+                Change::Birth(bytes) => live += bytes,
+                Change::Death(bytes) => live -= bytes,
+            }
+            if live > most {
+                (most, fullest) = (live, Some(step));
+            }
+        }
+        fullest
+    }
+}
+
+/// What happens at a step; births come before deaths.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Change {
+    Birth(u64),
+    Death(u64),
+}

@@ -1,0 +1,114 @@
+//! What a plan says is what a run allocates, to the byte; and the command's ways of lowering that do lower it.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use ir::{Context, Module};
+use optc::plan_report::plan_report;
+use optc::{Array, CompileOptions, LoadOptions, Model, StrippedWeights, load};
+use runtime::CountingAllocator;
+use tests::programs::{array, floats};
+use tests::workspace::root;
+
+#[global_allocator]
+static ALLOCATOR: CountingAllocator = CountingAllocator::new();
+
+/// One test at a time: what another allocates meanwhile would be counted.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn parse(text: &str) -> Module {
+    let module = ir::text::parse(&Arc::new(Context::new()), "memory.mlir", text.to_owned());
+    module.unwrap_or_else(|faults| panic!("{} faults: {}", faults.len(), faults[0].message))
+}
+
+/// Compiles, runs twice, and returns the outputs of the first run with the bytes of the arena, which the first run allocated.
+fn run(mut module: Module, donated: &[&str], inputs: &mut [Array]) -> (Vec<Array>, u64) {
+    let donated = donated.iter().map(|name| (*name).to_owned()).collect();
+    let options = CompileOptions { threads: 2, donated, ..CompileOptions::default() };
+    let mut model = Model::compile(&mut module, &options).unwrap_or_else(|failure| panic!("{failure}"));
+    let body = module.function("main").or_else(|| module.functions().next().map(|(_, body)| body));
+    let report = plan_report(&module.ctx, body.expect("a function"), 0).expect("it is planned");
+    let mut outputs = model.outputs();
+    let mut views: Vec<&mut [u8]> = outputs.iter_mut().map(|output| &mut output.bytes[..]).collect();
+    let mut buffers = model.bind_donating(inputs).unwrap_or_else(|failure| panic!("{failure}"));
+    let (done, first) = ALLOCATOR.measure(|| model.run_buffers(&mut buffers, &mut views));
+    done.unwrap_or_else(|failure| panic!("{failure}"));
+    let kept: Vec<Vec<u8>> = views.iter().map(|view| view.to_vec()).collect();
+    let (_, second) = ALLOCATOR.measure(|| model.run_buffers(&mut buffers, &mut views).is_ok());
+    let arena_bytes = report.pools[0].size_bytes;
+    let padding = match arena_bytes {
+        0 => 0,
+        1..0x1_0000 => 64,
+        _ => 4096,
+    };
+    assert_eq!(first.count, arena_bytes.min(1), "the first run allocates the arena and nothing else");
+    assert_eq!(first.bytes, arena_bytes + padding, "the arena, and what aligns its beginning");
+    assert_eq!(second.count, 0, "a later run allocates nothing");
+    outputs.iter_mut().zip(kept).for_each(|(output, bytes)| output.bytes = bytes);
+    (outputs, arena_bytes)
+}
+
+#[test]
+fn a_network_allocates_what_its_plan_says() {
+    let _alone = alone();
+    let options = LoadOptions { stripped: StrippedWeights::Synthesize, ..LoadOptions::default() };
+    let module = load(&root().join(Path::new("examples/squeezenet1_1.onnx")), &options);
+    let module = module.unwrap_or_else(|failure| panic!("{failure}"));
+    let mut input = [array("x", &[1, 3, 224, 224], &vec![0.5; 3 * 224 * 224])];
+    let (_, arena_bytes) = run(module, &[], &mut input);
+    assert!(arena_bytes > 1_000_000);
+}
+
+#[test]
+fn a_donated_input_lowers_the_arena_and_changes_no_result() {
+    let _alone = alone();
+    let text = "func.func @main(%x: tensor<64xf32>) -> tensor<f32> {
+  %0 = nn.neg %x : tensor<64xf32>
+  %1 = nn.sqrt %0 : tensor<64xf32>
+  %2 = nn.mul %1, %0 : tensor<64xf32>
+  %3 = nn.reduce_sum %2 {axes = array<i64: 0>} : (tensor<64xf32>) -> tensor<f32>
+  return %3 : tensor<f32>
+}";
+    let input = || [array("arg0", &[64], &[-4.0; 64])];
+    let (kept, kept_bytes) = run(parse(text), &[], &mut input());
+    let (donated, donated_bytes) = run(parse(text), &["arg0"], &mut input());
+    assert_eq!(floats(&kept[0]), [512.0]);
+    assert_eq!(floats(&donated[0]), [512.0]);
+    assert!(donated_bytes < kept_bytes, "{donated_bytes} bytes, {kept_bytes} without donation");
+}
+
+#[test]
+fn a_name_that_is_no_input_is_not_donated() {
+    let _alone = alone();
+    let mut module = parse("func.func @main(%x: tensor<f32>) -> tensor<f32> {\n  return %x : tensor<f32>\n}");
+    let options = CompileOptions { donated: vec!["arg1".to_owned()], ..CompileOptions::default() };
+    let failure = Model::compile(&mut module, &options).err().expect("there is no such input");
+    assert!(failure.to_string().contains("no input `arg1` to donate (did you mean `arg0`?)"), "{failure}");
+}
+
+#[test]
+fn one_arena_serves_a_tree_of_calls() {
+    let _alone = alone();
+    let text = "func.func @main(%x: tensor<64xf32>) -> tensor<f32> {
+  %0 = call @twice(%x) : (tensor<64xf32>) -> tensor<64xf32>
+  %1 = call @twice(%0) : (tensor<64xf32>) -> tensor<64xf32>
+  %2 = nn.reduce_sum %1 {axes = array<i64: 0>} : (tensor<64xf32>) -> tensor<f32>
+  return %2 : tensor<f32>
+}
+func.func private @twice(%x: tensor<64xf32>) -> tensor<64xf32> {
+  %0 = call @double(%x) : (tensor<64xf32>) -> tensor<64xf32>
+  %1 = call @double(%0) : (tensor<64xf32>) -> tensor<64xf32>
+  return %1 : tensor<64xf32>
+}
+func.func private @double(%x: tensor<64xf32>) -> tensor<64xf32> {
+  %0 = nn.floor %x : tensor<64xf32>
+  %1 = nn.add %0, %0 : tensor<64xf32>
+  return %1 : tensor<64xf32>
+}";
+    let (found, arena_bytes) = run(parse(text), &[], &mut [array("arg0", &[64], &[1.5; 64])]);
+    assert_eq!(floats(&found[0]), [1024.0]);
+    assert!(arena_bytes <= 2 * 256 + 2 * 4096, "{arena_bytes}: what one call needs is free for the next");
+}
