@@ -3,9 +3,11 @@
 use ir::body::OpRef;
 use ir::dialects::nn::{Window, window_of};
 use ir::opdef::{Access, Contract};
+use ir::target::Bands;
 use ir::{Kind, Op, Value};
 use kernels::{Conv2d, Conv2dShape, ConvStrides, WeightStrides};
 
+use crate::bands::{Slide, Work, band_rows};
 use crate::constant::is_weight;
 use crate::group::Fused;
 use crate::lower::{Call, Lowered, Machine, Pointer};
@@ -66,8 +68,9 @@ fn conv2d(whole: OpRef<'_>, fused: &Fused<'_>, machine: &Machine) -> Result<Lowe
         Some(prologue) if prologue.relu.is_some() => kernels::Prologue::ScaleShiftRelu,
         Some(_) => kernels::Prologue::ScaleShift,
     };
-    let strides = ConvStrides::dense(&shape);
-    let kernel = Conv2d::new(&shape, &strides, prologue, fused.activation, machine.isa, machine.threads);
+    let conv =
+        Convolution { shape, strides: ConvStrides::dense(&shape), prologue, activation: fused.activation };
+    let kernel = conv.kernel(whole, machine);
     let order = WeightStrides::oihw(shape.in_channels / shape.groups, shape.kernel);
     let key = format!("{:?} {order:?}", kernel.panels()).into_bytes();
     let packing = Packing::new(key, kernel.packed_len(), move |from, to| kernel.pack(from, order, to));
@@ -77,9 +80,89 @@ fn conv2d(whole: OpRef<'_>, fused: &Fused<'_>, machine: &Machine) -> Result<Lowe
         operands.push(numbers(prologue.scale, 1.0, shape.in_channels));
         operands.push(numbers(prologue.shift, -0.0, shape.in_channels));
     }
+    let image = Some(fused.operands[0]).filter(|image| fused.residual != Some(*image));
+    let bands = image.and_then(|image| conv.bands(image, kernel.packed_len() * 4, machine));
+    let calls = match band_rows(whole, bands)? {
+        None => vec![Call::kernel("conv2d", &kernel, machine.isa, operands)],
+        Some(rows) => conv.band_calls(whole, rows, &operands, machine)?,
+    };
     let name = if shape.groups > 1 && shape.groups == shape.in_channels { "depthwise" } else { "conv2d" };
-    let call = Call::kernel("conv2d", &kernel, machine.isa, operands);
-    Ok(Lowered { overwrites: overwrites(fused), ..Lowered::new(name, vec![call]) })
+    let least = (kernel.least_scratch_bytes() as u64).next_multiple_of(64);
+    Ok(Lowered {
+        overwrites: overwrites(fused),
+        least_scratch_bytes: Some(least),
+        bands,
+        ..Lowered::new(name, calls)
+    })
+}
+
+/// A convolution with what its kernel does besides.
+#[derive(Clone, Copy)]
+struct Convolution {
+    shape: Conv2dShape,
+    strides: ConvStrides,
+    prologue: kernels::Prologue,
+    activation: kernels::Activation,
+}
+
+impl Convolution {
+    /// The kernel, with as much scratch as the plan gives, if there is one already.
+    fn kernel(&self, whole: OpRef<'_>, machine: &Machine) -> Conv2d {
+        let Convolution { shape, strides, prologue, activation } = self;
+        let kernel = Conv2d::new(shape, strides, *prologue, *activation, machine.isa, machine.threads);
+        match whole.int("mem.scratch").and_then(|bytes| usize::try_from(bytes).ok()) {
+            // Each worker's piece is a multiple of 64.
+            Some(bytes) => kernel.within(bytes / machine.threads / 64 * 64, machine.threads),
+            None => kernel,
+        }
+    }
+
+    fn slide(&self) -> Slide {
+        let Conv2dShape { input, kernel, stride, dilation, pads, .. } = self.shape;
+        Slide {
+            input: input[0],
+            output: self.shape.output()[0],
+            kernel: kernel[0],
+            dilation: dilation[0],
+            stride: stride[0],
+            pad_top: pads[0],
+        }
+    }
+
+    fn bands(&self, operand: usize, weight_bytes: usize, machine: &Machine) -> Option<Bands> {
+        let shape = &self.shape;
+        let (inputs, outputs) = (shape.input[1] * shape.in_channels, shape.output()[1] * shape.out_channels);
+        let work = Work {
+            products: outputs * shape.in_channels / shape.groups * shape.kernel[0] * shape.kernel[1],
+            bytes: (inputs * shape.stride[0] + outputs) * 4,
+            weight_bytes,
+        };
+        let is_divisible = self.slide().is_divisible(shape.batch);
+        is_divisible.then(|| Bands { operand, free_rows: work.free_rows(machine.threads) })
+    }
+
+    /// A call for each band; `operands` are those of the call for all rows.
+    fn band_calls(
+        &self,
+        whole: OpRef<'_>,
+        rows: i64,
+        operands: &[Pointer],
+        machine: &Machine,
+    ) -> Result<Vec<Call>, Refusal> {
+        let bands = self.slide().bands(rows)?;
+        let ConvStrides { input, output, residual } = self.strides;
+        let calls = bands.into_iter().map(|band| {
+            let mut part = *self;
+            part.shape.input[0] = band.inputs;
+            (part.shape.pads[0], part.shape.pads[2]) = (band.pads[0], band.pads[1]);
+            let mut operands = operands.to_vec();
+            operands[0].advance(band.first as u64 * output.h * 4);
+            operands[1].advance(band.first_input as u64 * input.h * 4);
+            operands[4].advance(band.first as u64 * residual.h * 4);
+            Call::kernel("conv2d", &part.kernel(whole, machine), machine.isa, operands)
+        });
+        Ok(calls.collect())
+    }
 }
 
 /// `[out, x, packed weights, bias, residual]`.

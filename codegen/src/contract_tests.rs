@@ -2,7 +2,7 @@
 
 use ir::Value;
 
-use crate::testing::{Net, close};
+use crate::testing::{Net, close, run};
 
 fn numbers(count: usize, seed: u32) -> Vec<f32> {
     (0..count as u32).map(|i| ((i * 7919 + seed * 104_729) % 2003) as f32 * 0.001 - 1.0).collect()
@@ -75,4 +75,57 @@ fn weights_are_evaluated_and_the_same_weight_is_kept_once() {
     let module = net.plan(&[b], 2);
     let program = crate::compile(&module, "main", &crate::Options::new(2)).unwrap();
     assert_eq!(program.weights_bytes(), 8 * 16 * 4, "one panel of 16 columns");
+}
+
+/// The bits of a convolution of 9 rows by 7 with everything fused to it, its calls cut into bands of so many rows.
+fn in_bands(rows: Option<i64>, groups: u64, kernel: u64, stride: i64, pad: i64) -> Vec<u32> {
+    let (input, channels) = ([1, 9, 7, 32], 32);
+    let mut net = Net::f32(&[&input]);
+    let w = weight(&mut net, &[channels, 32 / groups, kernel, kernel], 1);
+    let (b, scale) = (weight(&mut net, &[channels], 2), weight(&mut net, &[32], 3));
+    let attrs = conv_attrs(&net, stride, pad, groups as i64);
+    let residual = net.op("nn.conv2d", &[net.arg(0), w], &attrs);
+    let residual = net.op("nn.neg", &[residual], &[]);
+    let has_prologue = kernel == 1;
+    let y = net.group(&[net.arg(0), w, b, residual, scale], |builder, args| {
+        let x = match has_prologue {
+            true => builder.value("nn.mul", &[args[0], args[4]], &[]).unwrap(),
+            false => args[0],
+        };
+        let y = builder.value("nn.conv2d", &[x, args[1], args[2]], &attrs).unwrap();
+        let y = builder.value("nn.add", &[y, args[3]], &[]).unwrap();
+        builder.value("nn.silu", &[y], &[]).unwrap()
+    });
+    if let Some(rows) = rows {
+        let group = net.body.defining_op(y).unwrap();
+        let ctx = net.ctx.clone();
+        net.body.set_attr(&ctx, group, "mem.overlap", ctx.ints_attr(&[0, rows]));
+    }
+    let y = run(&net.plan(&[y], crate::testing::THREADS), &[&numbers(9 * 7 * 32, 6)]);
+    y[0].iter().map(|y| y.to_bits()).collect()
+}
+
+#[test]
+fn bands_of_rows_change_no_bit() {
+    for (groups, kernel, stride, pad) in
+        [(1, 3, 1, 1), (1, 3, 2, 1), (1, 1, 1, 0), (32, 3, 1, 1), (32, 5, 2, 2), (8, 3, 1, 1), (1, 3, 1, 0)]
+    {
+        let whole = in_bands(None, groups, kernel, stride, pad);
+        for rows in [1, 2, 4, 100, -1, -3] {
+            let bands = in_bands(Some(rows), groups, kernel, stride, pad);
+            assert_eq!(bands, whole, "{rows} rows of a {kernel}x{kernel} window, {groups} groups");
+        }
+    }
+}
+
+#[test]
+fn an_operand_that_is_not_read_by_rows_is_refused() {
+    let mut net = Net::f32(&[&[1, 4, 4, 8]]);
+    let w = weight(&mut net, &[8, 8, 1, 1], 1);
+    let mut attrs = conv_attrs(&net, 1, 0, 1);
+    attrs.push(("mem.overlap", net.ctx.ints_attr(&[1, 2])));
+    let y = net.op("nn.conv2d", &[net.arg(0), w], &attrs);
+    let module = net.plan(&[y], 2);
+    let faults = crate::compile(&module, "main", &crate::Options::new(2)).err().unwrap();
+    assert!(faults[0].message.contains("does not read operand 1 row by row"), "{}", faults[0].message);
 }

@@ -88,6 +88,30 @@ fn pools_count_as_the_interpreter_does() {
 }
 
 #[test]
+fn a_pool_in_bands_of_rows_counts_as_the_whole_one_does() {
+    for name in ["nn.max_pool2d", "nn.avg_pool2d"] {
+        for extra in ["ceil", "count_include_pad"] {
+            if name == "nn.max_pool2d" && extra != "ceil" {
+                continue;
+            }
+            for rows in [1, 2, 3, 9, -1, -2] {
+                let mut net = Net::f32(&[&[1, 12, 8, 19]]);
+                let attrs = [
+                    ("kernel", net.ctx.ints_attr(&[3, 2])),
+                    ("strides", net.ctx.ints_attr(&[2, 3])),
+                    ("pads", net.ctx.ints_attr(&[1, 0, 1, 1])),
+                    ("layout", net.ctx.str_attr("NHWC")),
+                    ("mem.overlap", net.ctx.ints_attr(&[0, rows])),
+                    (extra, net.ctx.unit_attr()),
+                ];
+                let y = net.op(name, &[net.arg(0)], &attrs);
+                check(net, &[y], &[&numbers(12 * 8 * 19)]);
+            }
+        }
+    }
+}
+
+#[test]
 fn a_batch_norm_that_was_not_folded_is_pointwise() {
     let mut net = Net::f32(&[&[2, 3, 3, 5]]);
     let mut operands = vec![net.arg(0)];

@@ -30,6 +30,7 @@
 //! Deliberately not here: choices. What is fused, tied and placed where was decided before.
 
 mod activation;
+mod bands;
 mod constant;
 mod contract;
 mod copy;

@@ -6,12 +6,13 @@
 use ir::Kind;
 use ir::body::OpRef;
 use ir::opdef::{Access, Contract, Flow};
+use ir::target::Bands;
 use kernels::{Isa, Kernel, KernelFn};
 
 use crate::pointwise::stages::Form;
 use crate::refusal::Refusal;
 use crate::weights::Packing;
-use crate::{contract, copy, group, normalise, pointwise, pool, reduce};
+use crate::{bands, contract, copy, group, normalise, pointwise, pool, reduce};
 
 /// What code is generated for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,12 +34,17 @@ pub(crate) struct Lowered {
     pub(crate) overwrites: Vec<(usize, Access)>,
     /// Bytes at the beginning of scratch that all calls share, a multiple of 64.
     pub(crate) shared_bytes: u64,
+    /// The least scratch of each worker, where that can be less than the calls take.
+    pub(crate) least_scratch_bytes: Option<u64>,
+    /// How result 0 may be written over rows that were read.
+    pub(crate) bands: Option<Bands>,
 }
 
 impl Lowered {
     /// Calls that overwrite no operand and share no scratch.
     pub(crate) fn new(kernel: &'static str, calls: Vec<Call>) -> Lowered {
-        Lowered { kernel, calls, overwrites: Vec::new(), shared_bytes: 0 }
+        let (least_scratch_bytes, bands) = (None, None);
+        Lowered { kernel, calls, overwrites: Vec::new(), shared_bytes: 0, least_scratch_bytes, bands }
     }
 
     /// Scratch of all workers together, in bytes.
@@ -47,10 +53,16 @@ impl Lowered {
         self.shared_bytes + workers.unwrap_or(0)
     }
 
-    /// Bytes of repacked weights.
+    /// The least scratch of all workers together, in bytes.
+    pub(crate) fn least_scratch_bytes(&self, threads: usize) -> u64 {
+        let least = self.least_scratch_bytes.map(|bytes| self.shared_bytes + bytes * threads as u64);
+        least.unwrap_or_else(|| self.scratch_bytes(threads))
+    }
+
+    /// Bytes of repacked weights, which all calls share.
     pub(crate) fn packed_bytes(&self) -> u64 {
-        let operands = self.calls.iter().flat_map(|call| &call.operands);
-        operands.map(|operand| operand.packed_bytes()).sum()
+        let packed = |call: &Call| call.operands.iter().map(Pointer::packed_bytes).sum();
+        self.calls.iter().map(packed).max().unwrap_or(0)
     }
 }
 
@@ -103,6 +115,13 @@ pub(crate) enum Pointer {
 }
 
 impl Pointer {
+    /// Points so many bytes further into a result or an operand; other pointers stay.
+    pub(crate) fn advance(&mut self, bytes: u64) {
+        if let Pointer::Result(_, offset) | Pointer::Operand(_, offset) = self {
+            *offset += bytes;
+        }
+    }
+
     fn packed_bytes(&self) -> u64 {
         match self {
             Pointer::Packed(_, packing) => packing.packed_bytes(),
@@ -141,6 +160,12 @@ static KERNELS: &[(&str, Rule)] = &[
 /// # Errors
 /// If there is no code for it, with the reason.
 pub(crate) fn lower(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
+    let lowered = by_kind(op, machine)?;
+    bands::band_rows(op, lowered.bands)?;
+    Ok(lowered)
+}
+
+fn by_kind(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
     match op.kind() {
         Kind::Elementwise(_) => pointwise::lower_op(op, machine),
         Kind::Group => match group::root(op) {

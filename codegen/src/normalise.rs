@@ -75,5 +75,5 @@ pub(crate) fn lower_softmax(op: OpRef<'_>, machine: &Machine) -> Result<Lowered,
     ];
     let count: u64 = folded.iter().product();
     let shared_bytes = (count * u64::from(elem.bytes())).next_multiple_of(64);
-    Ok(Lowered { kernel: "softmax", calls, overwrites: vec![(0, Access::RowWise)], shared_bytes })
+    Ok(Lowered { overwrites: vec![(0, Access::RowWise)], shared_bytes, ..Lowered::new("softmax", calls) })
 }

@@ -2,8 +2,10 @@
 
 use ir::body::OpRef;
 use ir::dialects::nn::window_of;
+use ir::target::Bands;
 use kernels::{ImageStrides, Pool2d, Pool2dShape, PoolKind};
 
+use crate::bands::{Band, Slide, Work, band_rows};
 use crate::contract::check_f32;
 use crate::lower::{Call, Lowered, Machine, Pointer};
 use crate::pointwise::known_shape;
@@ -41,9 +43,64 @@ fn pool(op: OpRef<'_>, name: &'static str, kind: PoolKind, machine: &Machine) ->
         pads: window.pads.map(size),
         output,
     };
-    let (from, to) = (ImageStrides::nhwc(input, channels), ImageStrides::nhwc(output, channels));
-    let kernel = Pool2d::new(&shape, from, to, kind, machine.isa, machine.threads);
-    let operands = vec![Pointer::Result(0, 0), Pointer::Operand(0, 0)];
-    let call = Call::kernel("pool2d", &kernel, machine.isa, operands);
-    Ok(Lowered::new(name, vec![call]))
+    let pool = Pool { shape, kind };
+    let slide = pool.slide();
+    let bands =
+        slide.is_divisible(shape.batch).then(|| Bands { operand: 0, free_rows: pool.free_rows(machine) });
+    let calls = match band_rows(op, bands)? {
+        None => vec![pool.call(shape, [0, 0], machine)],
+        Some(rows) => slide.bands(rows)?.into_iter().map(|band| pool.band(band, machine)).collect(),
+    };
+    Ok(Lowered { bands, ..Lowered::new(name, calls) })
+}
+
+/// A pool of one image after the other.
+struct Pool {
+    shape: Pool2dShape,
+    kind: PoolKind,
+}
+
+impl Pool {
+    fn slide(&self) -> Slide {
+        let Pool2dShape { input, output, kernel, dilation, stride, pads, .. } = self.shape;
+        Slide {
+            input: input[0],
+            output: output[0],
+            kernel: kernel[0],
+            dilation: dilation[0],
+            stride: stride[0],
+            pad_top: pads[0],
+        }
+    }
+
+    fn free_rows(&self, machine: &Machine) -> u64 {
+        let Pool2dShape { input, output, kernel, stride, channels, .. } = self.shape;
+        let work = Work {
+            products: output[1] * channels * kernel[0] * kernel[1],
+            bytes: (input[1] * stride[0] + output[1]) * channels * 4,
+            weight_bytes: 0,
+        };
+        work.free_rows(machine.threads)
+    }
+
+    /// The call for some of the rows, which begin so many bytes into result and operand.
+    fn call(&self, shape: Pool2dShape, [to, from]: [u64; 2], machine: &Machine) -> Call {
+        let Pool2dShape { input, output, channels, .. } = self.shape;
+        let strides = [ImageStrides::nhwc(input, channels), ImageStrides::nhwc(output, channels)];
+        let kernel = Pool2d::new(&shape, strides[0], strides[1], self.kind, machine.isa, machine.threads);
+        let operands = vec![Pointer::Result(0, to), Pointer::Operand(0, from)];
+        Call::kernel("pool2d", &kernel, machine.isa, operands)
+    }
+
+    /// The call for a band. Its image reaches down to the last row: what lies below the band counts as image or padding, as it
+    /// does for the whole.
+    fn band(&self, band: Band, machine: &Machine) -> Call {
+        let Pool2dShape { input, output, channels, .. } = self.shape;
+        let mut shape = self.shape;
+        shape.input[0] = input[0] - band.first_input;
+        shape.output[0] = band.rows;
+        shape.pads[0] = band.pads[0];
+        let at = |row: usize, columns: usize| (row * columns * channels * 4) as u64;
+        self.call(shape, [at(band.first, output[1]), at(band.first_input, input[1])], machine)
+    }
 }

@@ -49,7 +49,9 @@ impl Target for Cpu {
         Some(KernelChoice {
             kernel: lowered.kernel.to_owned(),
             scratch_bytes: lowered.scratch_bytes(threads),
+            least_scratch_bytes: lowered.least_scratch_bytes(threads),
             packed_bytes: lowered.packed_bytes(),
+            bands: lowered.bands,
             overwrites: lowered.overwrites,
         })
     }

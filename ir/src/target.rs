@@ -43,8 +43,21 @@ pub struct KernelChoice {
     pub kernel: String,
     /// Scratch of all threads together, in bytes, 64-byte aligned: `mem.scratch`.
     pub scratch_bytes: u64,
+    /// The least that it can do with, where `mem.scratch` gives it less.
+    pub least_scratch_bytes: u64,
     /// Bytes of repacked weights; 0 where the weights are used as they are.
     pub packed_bytes: u64,
     /// Which operands result 0 may overwrite, and in which order each is read.
     pub overwrites: Vec<(usize, Access)>,
+    /// How it can write result 0 over rows that it has read; none if it reads in another order.
+    pub bands: Option<Bands>,
+}
+
+/// That a kernel can run in bands of rows: each band's rows of the result are written before a later band reads anything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bands {
+    /// The operand that is read by rows.
+    pub operand: usize,
+    /// Bands of so many rows cost as good as nothing.
+    pub free_rows: u64,
 }

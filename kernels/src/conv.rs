@@ -168,6 +168,12 @@ pub(crate) enum Path {
 const SLAB: usize = 14 * 1024;
 /// The depth of a block: 32 columns of weights at this depth are 36 KiB, which stay in the first-level cache.
 const DEPTH: usize = 288;
+/// Floats behind the copied rows: copies store whole vectors.
+const SLAB_TAIL: usize = 16;
+/// The depth of a block where scratch is scarce.
+const NARROW_DEPTH: usize = 256;
+/// Rows of the largest tile: a block of whole tiles leaves no rest.
+const TILE: usize = 14;
 /// Rows of a block that is read in place.
 const DIRECT_ROWS: usize = 112;
 /// The least work of a part, in cycles: about what it costs to hand one out.
@@ -225,9 +231,23 @@ impl Conv2d {
         };
         conv.path = conv.choose_path(shape.pads);
         conv.line = conv.uniform_rows() as u32;
-        conv.choose_blocks();
+        conv.choose_blocks(SLAB, DEPTH);
         conv.choose_parts(threads);
         conv
+    }
+
+    /// The same convolution, to the bit, with no more than `scratch_bytes` for each worker, or with as few as it can do with.
+    pub fn within(mut self, scratch_bytes: usize, threads: usize) -> Conv2d {
+        if self.scratch_bytes() > scratch_bytes {
+            self.choose_blocks((scratch_bytes / 4).saturating_sub(SLAB_TAIL), NARROW_DEPTH);
+            self.choose_parts(threads);
+        }
+        self
+    }
+
+    /// The fewest bytes of scratch that each worker can do with.
+    pub fn least_scratch_bytes(&self) -> usize {
+        self.within(0, 1).scratch_bytes()
     }
 
     /// Output pixels: the rows of the matrix product.
@@ -312,9 +332,10 @@ impl Conv2d {
         lines.max(1) as usize
     }
 
-    fn choose_blocks(&mut self) {
+    /// Blocks whose copied rows take at most `slab` floats, or else as few as they can, each row at most `most_depth`.
+    fn choose_blocks(&mut self, slab: usize, most_depth: usize) {
         let (rows, depth) = (self.rows().max(1), self.depth().max(1));
-        let blocks = depth.div_ceil(DEPTH);
+        let blocks = depth.div_ceil(most_depth);
         // Whole vectors, so that the copies of a block are aligned.
         let block_depth = depth.div_ceil(blocks).next_multiple_of(16);
         self.block_depth = block_depth as u32;
@@ -325,9 +346,10 @@ impl Conv2d {
                 let lines = block_depth.div_ceil(16);
                 let stride = (lines + 1 - lines % 2) * 16;
                 self.slab_stride = stride as u32;
-                let fitting = (SLAB / stride).min(rows);
-                let count = rows.div_ceil(fitting);
-                self.block_rows = if count == 1 { rows } else { fitting.max(14) / 14 * 14 } as u32;
+                let fitting = slab / stride;
+                let block_rows =
+                    if fitting >= rows { rows } else { (fitting.max(TILE) / TILE * TILE).min(rows) };
+                self.block_rows = block_rows as u32;
             }
             Path::Lanes => self.block_rows = 1,
         }
@@ -376,8 +398,8 @@ unsafe impl Kernel for Conv2d {
     }
 
     fn scratch_bytes(&self) -> usize {
-        // One more vector: copies store whole vectors.
-        if self.path == Path::Gather { (self.block_rows * self.slab_stride + 16) as usize * 4 } else { 0 }
+        let slab = (self.block_rows * self.slab_stride) as usize;
+        if self.path == Path::Gather { (slab + SLAB_TAIL) * 4 } else { 0 }
     }
 
     fn entry(&self) -> KernelFn {

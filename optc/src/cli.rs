@@ -16,6 +16,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use ::passes::fit::Goal;
 use clap::{Args, Parser, Subcommand};
 use import::onnx::StrippedWeights;
 use runtime::CountingAllocator;
@@ -73,12 +74,21 @@ impl FileArgs {
     }
 }
 
-/// What the compiler may do with the caller's memory.
+/// What the compiler may do with memory.
 #[derive(Args, Clone)]
 struct MemoryArgs {
     /// The program may use the memory of this input once it has read it; may be repeated.
     #[arg(long, value_name = "INPUT")]
     donate: Vec<String>,
+    /// What is traded: `memory` takes the smallest arena, `speed` the fastest kernels, `balanced` saves what costs next to no time.
+    #[arg(long, value_name = "GOAL", default_value = Goal::default().name(), value_parser = Goal::NAMES.to_vec())]
+    optimize: String,
+}
+
+impl MemoryArgs {
+    fn goal(&self) -> Goal {
+        Goal::named(&self.optimize).expect("the parser takes names of goals only")
+    }
 }
 
 /// How many threads run the program.

@@ -8,6 +8,7 @@ use runtime::Program;
 use crate::failure::Failure;
 
 pub use codegen::DeadMemory;
+pub use passes::fit::Goal;
 
 /// How a module is compiled.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,13 +21,16 @@ pub struct CompileOptions {
     pub dead: DeadMemory,
     /// Inputs, by name, whose memory the program may use for other values once it has read them.
     pub donated: Vec<String>,
+    /// What the plan is to be best at.
+    pub goal: Goal,
 }
 
 impl Default for CompileOptions {
     /// All processors, at most two; dead memory is left as it is.
     fn default() -> Self {
         let threads = runtime::available_threads().min(2);
-        CompileOptions { threads, entry: None, dead: DeadMemory::Kept, donated: Vec::new() }
+        let (dead, goal) = (DeadMemory::Kept, Goal::default());
+        CompileOptions { threads, entry: None, dead, donated: Vec::new(), goal }
     }
 }
 
@@ -39,7 +43,7 @@ impl Default for CompileOptions {
 pub fn compile(module: &mut Module, options: &CompileOptions) -> Result<Program, Failure> {
     let entry = entry(module, options.entry.as_deref())?;
     donate(module, &entry, &options.donated)?;
-    complete(module, &entry, options.threads)?;
+    complete(module, &entry, options.threads, options.goal)?;
     let code_options = codegen::Options { dead: options.dead, ..codegen::Options::new(options.threads) };
     codegen::compile(module, &entry, &code_options)
         .map_err(|faults| Failure::diagnostics(&module.ctx, &faults))
@@ -88,14 +92,20 @@ pub fn input_names(ctx: &Context, body: &Body) -> Vec<String> {
 ///
 /// # Errors
 /// Every fault of the first pass that finds some.
-pub fn complete(module: &mut Module, entry: &str, threads: usize) -> Result<Report, Failure> {
+pub fn complete(module: &mut Module, entry: &str, threads: usize, goal: Goal) -> Result<Report, Failure> {
     let ctx = module.ctx.clone();
     let reached = module.function(entry).and_then(|body| Stage::of(&ctx, body));
     let registry = Registry::new();
     let missing = Stage::ALL.into_iter().filter(|stage| Some(*stage) > reached);
-    let inline = reached.is_none().then_some(INLINE_ALL);
-    let stages = missing.filter_map(|stage| Some(registry.of_stage(stage)?.name));
-    let names: Vec<&str> = inline.into_iter().chain(stages).collect();
+    let inline = reached.is_none().then_some(INLINE_ALL.to_owned());
+    let stages = missing.filter_map(|stage| {
+        let name = registry.of_stage(stage)?.name;
+        Some(match stage {
+            Stage::Plan => format!("{name}{{optimize={}}}", goal.name()),
+            _ => name.to_owned(),
+        })
+    });
+    let names: Vec<String> = inline.into_iter().chain(stages).collect();
     run_pipeline(module, &names.join(","), &RunOptions { threads, ..RunOptions::new(&Cpu) })
 }
 

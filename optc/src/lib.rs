@@ -30,7 +30,7 @@ pub mod opt;
 pub mod plan_report;
 
 pub use arrays::Array;
-pub use compile::{CompileOptions, DeadMemory, compile, run_pipeline};
+pub use compile::{CompileOptions, DeadMemory, Goal, compile, run_pipeline};
 pub use failure::Failure;
 pub use import::onnx::StrippedWeights;
 pub use load::{LoadOptions, load, parse};

@@ -9,6 +9,7 @@ use ir::alias::AliasSets;
 use ir::weights::WeightSet;
 use ir::{Attr, Block, Body, Context, Kind, Op, Traits, Value, size};
 use passes::liveness::Steps;
+use passes::overlap::{Banding, Order, Rows};
 use passes::place;
 use passes::plan::{ALIGN_BYTES, Arena};
 use serde::Serialize;
@@ -92,9 +93,9 @@ pub struct ValueReport {
 pub struct OverlapReport {
     /// The step's name.
     pub op: String,
-    /// The value that is read.
+    /// The one that begins above: what is read, or what is written if the last row is written first.
     pub input: String,
-    /// The value that is written.
+    /// The other one.
     pub output: String,
     /// offset(input) - offset(output) is at least this.
     pub min_distance_bytes: i64,
@@ -129,7 +130,7 @@ pub fn plan_report(ctx: &Context, body: &Body, weights_bytes: u64) -> Result<Pla
         weights_bytes,
         steps: reader.steps(),
         values: reader.values(),
-        overlaps: Vec::new(),
+        overlaps: reader.overlaps(),
     })
 }
 
@@ -190,6 +191,23 @@ impl<'a> Reader<'a> {
                 name: self.ctx.location_name(self.body.location(op)).unwrap_or("").to_owned(),
             })
             .collect()
+    }
+
+    /// What is written over rows of an operand. A result written upwards begins above: then the result is the `input` of the
+    /// relation, since it is the one that must begin at least so far above the other.
+    fn overlaps(&self) -> Vec<OverlapReport> {
+        let steps = self.steps.iter().filter_map(|(_, op)| {
+            let banding = Banding::of(self.body.at(self.ctx, op))?;
+            let rows = Rows::of(self.ctx, self.body, op, banding.operand)?;
+            let [read, written] = [self.body.operand(op, banding.operand), self.body.result(op, 0)]
+                .map(|value| self.names[value].clone());
+            let (input, output) =
+                if banding.order == Order::Down { (read, written) } else { (written, read) };
+            let op = self.ctx.location_name(self.body.location(op)).unwrap_or("").to_owned();
+            let min_distance_bytes = rows.distance(banding.rows, banding.order);
+            Some(OverlapReport { op, input, output, min_distance_bytes })
+        });
+        steps.collect()
     }
 
     /// The operation that a group is built around: its contraction, else its last one.

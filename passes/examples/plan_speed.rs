@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use ir::builder::OpSpec;
 use ir::{Body, Builder, Context, Value};
+use passes::fit::Goal;
 use passes::inplace::inplace;
 use passes::manager::PlainTarget;
 use passes::plan::plan;
@@ -71,7 +72,7 @@ fn measure(ctx: &Context, make: impl Fn() -> Body, runs: usize) -> [Duration; 2]
         inplace(ctx, &PlainTarget, &mut body);
         times[0].push(start.elapsed());
         let start = Instant::now();
-        plan(ctx, &mut body, "auto").expect("the plan is right");
+        plan(ctx, &PlainTarget, &mut body, "auto", Goal::Balanced).expect("the plan is right");
         times[1].push(start.elapsed());
     }
     times.map(|mut times| {

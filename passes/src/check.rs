@@ -20,6 +20,9 @@ use memory::{Home, Memory, Pool};
 mod control;
 mod memory;
 mod places;
+mod rows;
+#[cfg(test)]
+mod rows_tests;
 #[cfg(test)]
 mod tests;
 
@@ -170,6 +173,9 @@ impl Judge<'_> {
             }
             let tie = self.tie(op, result).and_then(|tie| operands.iter().find(|(index, _)| *index == tie));
             for (index, operand) in operands.iter().filter(|(_, operand)| operand.meets(home)) {
+                if result == 0 && self.follows_rows(op, *index, operand, home) {
+                    continue;
+                }
                 if operand != home || !self.may_overwrite(op, result, *index) {
                     self.fault(op, format!("result {result} overwrites operand {index} while it is read"));
                 } else if tie.is_none_or(|(_, tied)| tied != home) {

@@ -9,7 +9,7 @@
 //! (into a loop, from a region, along a branch) has the place of what gets it, unless both are needed at one time: then it is
 //! copied there, with scratch where the copies of one hand-over go in a circle. An alias root that is returned lives in the caller's buffer (`["out", index, bytes]`) for all its life, and other values before it, where they fit; an output that has no bytes of its own
 //! (an input, a weight, a part of something, a value returned twice) is copied first. The rest is one placement
-//! problem for [`crate::place`], and every plan is judged by [`crate::check`]. The size of the arena is `optc.arena` on the function.
+//! problem for [`crate::place`] (with the overlaps that [`crate::fit`] chooses), and every plan is judged by [`crate::check`]. The size of the arena is `optc.arena` on the function.
 
 use std::cell::RefCell;
 
@@ -17,32 +17,47 @@ use cranelift_entity::{PrimaryMap, SecondaryMap};
 use ir::alias::AliasSets;
 use ir::flow::{Act, Event, Move, transfers};
 use ir::weights::WeightSet;
-use ir::{Attr, Block, Body, Builder, Context, Diagnostic, Op, Region, Traits, Value};
+use ir::{Attr, Block, Body, Builder, Context, Diagnostic, Op, Region, Target, Traits, Value};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use crate::check::check;
 use crate::edit::{entry, kept_inputs};
+use crate::fit::{self, Goal};
 use crate::liveness::{Classes, Life, Steps};
-use crate::place::{self, Buffer, BufferId, Options, Placement, Problem, Step};
+use crate::overlap::{Banding, Order, Rows};
+use crate::place::{self, Buffer, BufferId, Options, Overlap, Placement, Problem, Step};
 
 mod lend;
 
 /// Offsets of values are multiples of this many bytes.
 pub const ALIGN_BYTES: u64 = 64;
 
-/// Places the values of a function; `planner` names a row of [`place::PLANNERS`].
+/// Places the values of a function, and saves memory as the goal says; `planner` names a row of [`place::PLANNERS`].
 ///
 /// # Errors
 /// If there is no such planner, a size is not known, or the checker refuses the plan.
-pub fn plan(ctx: &Context, body: &mut Body, planner: &str) -> Result<(), Vec<Diagnostic>> {
+pub fn plan(
+    ctx: &Context,
+    target: &dyn Target,
+    body: &mut Body,
+    planner: &str,
+    goal: Goal,
+) -> Result<(), Vec<Diagnostic>> {
     if entry(body).is_none() {
         return Ok(());
     }
     let planner = place::planner(planner).ok_or_else(|| vec![unknown_planner(planner)])?;
+    fit::forget(ctx, body);
     let aliases = separate_outputs(ctx, body);
-    let arena = Arena::of(ctx, body, &aliases)?;
+    let mut arena = Arena::of(ctx, body, &aliases)?;
+    let offers = fit::save(ctx, target, body, &arena, goal);
+    if let Some(offers) = &offers {
+        arena = Arena::of(ctx, body, &aliases)?;
+        offers.iter().for_each(|offer| offer.make(ctx, body, &mut arena));
+    }
     let placement = (planner.run)(&arena.problem, &Options::default(), &|| false);
+    fit::settle(ctx, body, &arena, &placement, &offers.unwrap_or_default());
     arena.write(ctx, body, &placement);
     body.set_own_attr(ctx, "optc.arena", ctx.int_attr(placement.size_bytes as i64));
     let faults = check(ctx, body);
@@ -109,12 +124,59 @@ impl<'a> Arena<'a> {
         arena.lend(ctx, body);
         arena.add_classes(body)?;
         arena.add_scratch(ctx, body);
+        arena.add_overlaps(ctx, body);
         Ok(arena)
     }
 
     /// Whether a value's bytes are the caller's: an input's or an output's.
     pub fn is_outside(&self, value: Value) -> bool {
         matches!(self.homes[self.classes.class(value)], Some(Home::Input(_) | Home::Output(_)))
+    }
+
+    /// The steps of the function.
+    pub(crate) fn steps(&self) -> &Steps {
+        &self.steps
+    }
+
+    /// Lets results share bytes with the operands that they are written over (`mem.overlap`).
+    fn add_overlaps(&mut self, ctx: &Context, body: &Body) {
+        let runs: Vec<Op> = self.steps.iter().map(|(_, op)| op).collect();
+        for op in runs {
+            if let Some(banding) = Banding::of(body.at(ctx, op)) {
+                self.allow(ctx, body, op, banding);
+            }
+        }
+    }
+
+    /// Lets a result share bytes with an operand.
+    pub(crate) fn allow(&mut self, ctx: &Context, body: &Body, op: Op, banding: Banding) {
+        let Banding { operand, rows, order } = banding;
+        let places = self.pair(body, op, operand).zip(Rows::of(ctx, body, op, operand));
+        self.problem.overlaps.extend(places.map(|((read, written), access)| {
+            let min_distance_bytes = access.distance(rows, order);
+            let (input, output) = if order == Order::Down { (read, written) } else { (written, read) };
+            Overlap { input, output, min_distance_bytes }
+        }));
+    }
+
+    /// The buffers of an operand and of result 0 of a step, if each is a whole one, the operand's is read by nothing else and
+    /// ends here, and the result's begins here.
+    pub(crate) fn pair(&self, body: &Body, op: Op, operand: usize) -> Option<(BufferId, BufferId)> {
+        let read = (operand < body.operand_count(op)).then(|| body.operand(op, operand))?;
+        let (input, output) = (self.whole(read)?, self.whole(body.results(op).next()?)?);
+        let buffers = &self.problem.buffers;
+        let class = self.classes.class(read);
+        let readers = body.operands(op).filter(|value| self.classes.class(*value) == class).count();
+        let is_passed_on = buffers[input].last == buffers[output].first;
+        (is_passed_on && readers == 1 && input != output).then_some((input, output))
+    }
+
+    /// The buffer in the arena that holds a value and nothing besides.
+    fn whole(&self, value: Value) -> Option<BufferId> {
+        let class = self.classes.class(value);
+        let Some(Home::Arena(id)) = self.homes[class] else { return None };
+        let range = self.aliases.range(value)?;
+        (range == (0..self.problem.buffers[id].size_bytes)).then_some(id)
     }
 
     /// Inputs and outputs are where the caller says.

@@ -21,6 +21,10 @@ pub fn select(ctx: &Context, target: &dyn Target, body: &mut Body, threads: usiz
         }
     });
     for op in steps {
+        // An earlier answer is no limit for this one.
+        if body.at(ctx, op).attr("mem.scratch").is_some() {
+            body.remove_attr(ctx, op, "mem.scratch");
+        }
         let Some(choice) = target.select(body.at(ctx, op), threads) else { continue };
         body.set_attr(ctx, op, "mem.kernel", ctx.str_attr(&choice.kernel));
         if choice.scratch_bytes > 0 {

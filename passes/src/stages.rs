@@ -1,5 +1,6 @@
 //! The rows of the passes that make the canonical pipeline.
 
+use crate::fit::Goal;
 use crate::manager::{Example, OptionDef, OptionKind, PassDef, PassRun, Stage, StageRule};
 
 /// Images turn to the layout that the target wants.
@@ -124,12 +125,21 @@ pub(crate) static PLAN: PassDef = PassDef {
     name: "plan",
     doc: "Gives every value that needs storage, and the scratch of every step, a place in one arena, and has the plan judged \
           by a checker that shares nothing with the planner.",
-    options: &[OptionDef {
-        name: "planner",
-        kind: OptionKind::Text,
-        default: "portfolio",
-        doc: "Which planner places them; `portfolio` tries several orders and stops at the lower bound.",
-    }],
+    options: &[
+        OptionDef {
+            name: "planner",
+            kind: OptionKind::Text,
+            default: "portfolio",
+            doc: "Which planner places them; `portfolio` tries several orders and stops at the lower bound.",
+        },
+        OptionDef {
+            name: "optimize",
+            kind: OptionKind::OneOf(Goal::NAMES),
+            default: "balanced",
+            doc: "What is traded: `memory` writes results over rows of operands that were read, and gives kernels little scratch, \
+              wherever that makes the arena smaller; `balanced` does so where it costs next to no time; `speed` never does.",
+        },
+    ],
     example: Example {
         before: r#"func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = nn.neg %x : tensor<4xf32>
@@ -145,5 +155,8 @@ pub(crate) static PLAN: PassDef = PassDef {
 }"#,
     },
     stage: StageRule::Is(Stage::Plan),
-    run: PassRun::Function(|pass, body| crate::plan::plan(pass.ctx, body, &pass.options.text("planner"))),
+    run: PassRun::Function(|pass, body| {
+        let goal = Goal::named(&pass.options.text("optimize")).expect("the option is one of the names");
+        crate::plan::plan(pass.ctx, pass.target, body, &pass.options.text("planner"), goal)
+    }),
 };

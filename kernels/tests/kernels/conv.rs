@@ -11,6 +11,13 @@ enum Residual {
     InOutput,
 }
 
+/// How much scratch the kernel is given.
+#[derive(Clone, Copy, Debug)]
+enum Scratch {
+    Wished,
+    Least,
+}
+
 #[derive(Clone, Copy, Debug)]
 struct Case {
     shape: Conv2dShape,
@@ -81,8 +88,12 @@ fn data(rng: &mut Rng, case: &Case) -> Data {
 }
 
 /// Runs the kernel on a copy of the output.
-fn kernel_result(case: &Case, data: &Data, isa: kernels::Isa, threads: usize) -> Vec<f32> {
+fn kernel_result(case: &Case, data: &Data, isa: kernels::Isa, threads: usize, scratch: Scratch) -> Vec<f32> {
     let conv = Conv2d::new(&case.shape, &case.strides, case.prologue, case.activation, isa, threads);
+    let conv = match scratch {
+        Scratch::Wished => conv,
+        Scratch::Least => conv.within(0, threads),
+    };
     let mut packed = vec![f32::NAN; conv.packed_len()];
     let strides = WeightStrides::oihw(case.shape.in_channels / case.shape.groups, case.shape.kernel);
     conv.pack(&data.weights, strides, &mut packed);
@@ -171,12 +182,14 @@ fn check(case: &Case, seed: u64) {
     let data = data(&mut rng, case);
     let mut first: Option<Vec<f32>> = None;
     for (isa, threads) in ways() {
-        let found = kernel_result(case, &data, isa, threads);
-        match &first {
-            Some(first) => assert_same_bits(first, &found, (isa, threads, case)),
-            None => {
-                check_against_loops(case, &data, &found);
-                first = Some(found);
+        for scratch in [Scratch::Wished, Scratch::Least] {
+            let found = kernel_result(case, &data, isa, threads, scratch);
+            match &first {
+                Some(first) => assert_same_bits(first, &found, (isa, threads, scratch, case)),
+                None => {
+                    check_against_loops(case, &data, &found);
+                    first = Some(found);
+                }
             }
         }
     }
@@ -315,6 +328,28 @@ fn rows_a_page_apart_agree() {
     case.strides = ConvStrides::dense(&case.shape);
     case.residual = Residual::Absent;
     check(&case, 0);
+}
+
+#[test]
+fn scarce_scratch_holds_a_tile_of_rows_at_most_256_deep() {
+    let mut rng = Rng::new(9);
+    let case = random_case(&mut rng, 1, 128, 128);
+    let shape = Conv2dShape {
+        batch: 1,
+        input: [56, 56],
+        kernel: [3, 3],
+        stride: [2, 2],
+        dilation: [1, 1],
+        pads: [1; 4],
+        ..case.shape
+    };
+    let isa = kernels::Isa::Scalar;
+    let conv = Conv2d::new(&shape, &ConvStrides::dense(&shape), Prologue::None, Activation::None, isa, 2);
+    let least = conv.least_scratch_bytes();
+    assert!(least <= (14 * 272 + 16) * 4, "{least} bytes");
+    let scratch = |bytes| kernels::Kernel::scratch_bytes(&conv.within(bytes, 2));
+    assert_eq!([scratch(0), scratch(least), scratch(usize::MAX)], [least, least, scratch(usize::MAX)]);
+    assert!((least + 1..=2 * least).contains(&scratch(2 * least)), "more room is used");
 }
 
 #[test]

@@ -48,8 +48,8 @@ pub(super) fn run(args: &BenchArgs, allocator: &CountingAllocator) -> Result<(),
     let load_ms = milliseconds(start);
     let start = Instant::now();
     let threads = args.threads.threads;
-    let donated = args.memory.donate.clone();
-    let options = CompileOptions { threads, entry: Some(entry), dead: DeadMemory::Kept, donated };
+    let (donated, goal) = (args.memory.donate.clone(), args.memory.goal());
+    let options = CompileOptions { threads, entry: Some(entry), dead: DeadMemory::Kept, donated, goal };
     let mut model = Model::compile(&mut module, &options)?;
     let compile_ms = milliseconds(start);
     drop(module);

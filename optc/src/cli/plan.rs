@@ -36,8 +36,9 @@ pub(super) fn run(args: &PlanArgs) -> Result<(), Failure> {
     let mut module = load(&args.file.file, &args.file.options())?;
     let entry = entry(&module, args.entry.as_deref())?;
     let threads = args.threads.threads;
-    let donated = args.memory.donate.clone();
-    let options = CompileOptions { threads, entry: Some(entry.clone()), dead: DeadMemory::Kept, donated };
+    let (donated, goal) = (args.memory.donate.clone(), args.memory.goal());
+    let options =
+        CompileOptions { threads, entry: Some(entry.clone()), dead: DeadMemory::Kept, donated, goal };
     let program = compile(&mut module, &options)?;
     let report = report(&module, &entry, &program)?;
     if let Some(path) = &args.json {

@@ -1,0 +1,155 @@
+//! How a window's kernel runs in bands of rows: one call for each band, in the order of the rows.
+//!
+//! ```text
+//! conv2d of 112 rows {mem.overlap = array<i64: 0, 4>}   =>   28 calls of 4 rows each
+//! ```
+//! A call is the same kernel on the part of the image that its band reads, with the padding that is left there, so that each
+//! element is the same sum in the same order. All threads meet behind each call: when a band is written, nobody reads the rows
+//! that only it and earlier bands read. The plan has proved that these are the rows that it overwrites.
+
+use ir::body::OpRef;
+use ir::target::Bands;
+
+use crate::refusal::Refusal;
+
+/// A window that slides over the rows of an image.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Slide {
+    /// Rows of the image.
+    pub(crate) input: usize,
+    /// Rows of the result.
+    pub(crate) output: usize,
+    /// Rows of the window, and the distance between them.
+    pub(crate) kernel: usize,
+    /// Distance between neighbouring rows of a window.
+    pub(crate) dilation: usize,
+    /// Distance between neighbouring windows.
+    pub(crate) stride: usize,
+    /// Rows of zeros above.
+    pub(crate) pad_top: usize,
+}
+
+/// A run of the result's rows with what it reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Band {
+    /// The first row that is written.
+    pub(crate) first: usize,
+    /// How many are.
+    pub(crate) rows: usize,
+    /// The first row that is read.
+    pub(crate) first_input: usize,
+    /// How many are.
+    pub(crate) inputs: usize,
+    /// Rows of zeros above and below them.
+    pub(crate) pads: [usize; 2],
+}
+
+impl Slide {
+    /// Bands of so many rows, the last one first if there are fewer than none.
+    ///
+    /// # Errors
+    /// If some window lies outside the image.
+    pub(crate) fn bands(&self, rows: i64) -> Result<Vec<Band>, Refusal> {
+        let size = (rows.unsigned_abs() as usize).max(1);
+        let firsts = (0..self.output).step_by(size);
+        let bands: Option<Vec<Band>> =
+            firsts.map(|first| self.band(first, size.min(self.output - first))).collect();
+        let mut bands = bands.ok_or_else(|| Refusal::new("some of its windows lie in the padding"))?;
+        if rows < 0 {
+            bands.reverse();
+        }
+        Ok(bands)
+    }
+
+    fn band(&self, first: usize, rows: usize) -> Option<Band> {
+        let (start, extent) = (first * self.stride, (self.kernel - 1) * self.dilation + 1);
+        let end = start + (rows - 1) * self.stride + extent;
+        let first_input = start.saturating_sub(self.pad_top);
+        let last_input = end.checked_sub(self.pad_top)?.min(self.input);
+        let inputs = last_input.checked_sub(first_input).filter(|inputs| *inputs > 0)?;
+        let pads = [self.pad_top.saturating_sub(start), end.saturating_sub(self.pad_top + self.input)];
+        Some(Band { first, rows, first_input, inputs, pads })
+    }
+
+    /// Whether the rows of one image can be written in bands.
+    pub(crate) fn is_divisible(&self, batch: usize) -> bool {
+        batch == 1 && self.output > 1 && self.bands(1).is_ok()
+    }
+}
+
+/// What a call does for each row of the result, and besides.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Work {
+    /// Multiplications, or comparisons, of a row.
+    pub(crate) products: usize,
+    /// Bytes of a row read and written.
+    pub(crate) bytes: usize,
+    /// Bytes of weights that every call reads.
+    pub(crate) weight_bytes: usize,
+}
+
+/// Cycles that a call costs besides its work: handing it out, and waiting for the slowest thread.
+const CALL_CYCLES: usize = 3000;
+/// The share of a band's own work that may be lost: one in so many.
+const FREE: usize = 50;
+
+impl Work {
+    /// How many rows a band must have to cost as good as nothing, on so many threads.
+    pub(crate) fn free_rows(&self, threads: usize) -> u64 {
+        let row = (self.products / (25 * threads)).max(self.bytes / (8 * threads)).max(1);
+        let lost = CALL_CYCLES + self.weight_bytes / 32;
+        (lost * FREE).div_ceil(row) as u64
+    }
+}
+
+/// The rows of a band where an operation runs in bands, as `mem.overlap` says: `[operand, rows]`, with rows below 0 if the
+/// last band is the first.
+///
+/// # Errors
+/// If it is malformed, or names another operand than the kernel reads row by row.
+pub(crate) fn band_rows(op: OpRef<'_>, bands: Option<Bands>) -> Result<Option<i64>, Refusal> {
+    if op.attr("mem.overlap").is_none() {
+        return Ok(None);
+    }
+    let malformed = || Refusal::new("its `mem.overlap` is not [operand, rows]");
+    let list = op.ints("mem.overlap").ok_or_else(malformed)?;
+    let [operand, rows] = list[..] else { return Err(malformed()) };
+    if rows == 0 {
+        return Err(malformed());
+    }
+    match bands {
+        Some(bands) if i64::try_from(bands.operand) == Ok(operand) => Ok(Some(rows)),
+        _ => Err(Refusal::new(format!("its kernel does not read operand {operand} row by row"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bands_read_what_their_windows_cover_and_keep_the_padding_at_the_ends() {
+        let slide = Slide { input: 7, output: 4, kernel: 3, dilation: 1, stride: 2, pad_top: 1 };
+        let band = |first, rows, first_input, inputs, pads| Band { first, rows, first_input, inputs, pads };
+        assert_eq!(slide.bands(3).unwrap(), [band(0, 3, 0, 6, [1, 0]), band(3, 1, 5, 2, [0, 1])]);
+        assert_eq!(slide.bands(9).unwrap(), [band(0, 4, 0, 7, [1, 1])]);
+        let mut upwards = slide.bands(-3).unwrap();
+        upwards.reverse();
+        assert_eq!(upwards, slide.bands(3).unwrap());
+    }
+
+    #[test]
+    fn a_window_in_the_padding_alone_makes_no_bands() {
+        let slide = Slide { input: 4, output: 6, kernel: 1, dilation: 1, stride: 1, pad_top: 1 };
+        assert!(slide.bands(1).is_err());
+        assert!(!slide.is_divisible(1));
+    }
+
+    #[test]
+    fn many_weights_or_little_work_need_many_rows() {
+        let work = Work { products: 2_700_000, bytes: 56_000, weight_bytes: 73_728 };
+        assert!(work.free_rows(2) < 6);
+        assert!(Work { weight_bytes: 2_000_000, ..work }.free_rows(2) > 50);
+        assert!(Work { products: 50_000, ..work }.free_rows(2) > 20);
+    }
+}

@@ -1,0 +1,91 @@
+//! Whether a result that is written in bands of rows never reaches rows that are still to be read.
+//!
+//! Derived tap by tap from the window: for each row of the result, which rows of the image its window touches; then band by
+//! band, which bytes are written, and which are needed by this band and all later ones.
+
+use std::ops::Range;
+
+use ir::body::OpRef;
+use ir::dialects::nn::window_of;
+use ir::{Kind, Op, Value, size};
+
+use super::Judge;
+use super::memory::Home;
+
+impl Judge<'_> {
+    /// Whether `op` says that it writes result 0 in bands of rows over operand `index`, and may.
+    pub(super) fn follows_rows(&self, op: Op, index: usize, operand: &Home, result: &Home) -> bool {
+        let op_ref = self.body.at(self.ctx, op);
+        let Some(&[said, band_rows]) = op_ref.ints("mem.overlap").as_deref() else { return false };
+        if said != index as i64 || band_rows == 0 {
+            return false;
+        }
+        let Some(window_op) = self.image_reader(op_ref, index) else { return false };
+        let Some(touched) = touched_rows(window_op) else { return false };
+        let bytes = |value: Value| size::tensor_bytes(self.ctx, self.body.ty(value));
+        let images = [op_ref.operand_shape(index), op_ref.result_shape(0)];
+        let [Some(&[1, in_rows, ..]), Some(&[1, out_rows, ..])] = images.each_ref().map(Option::as_deref)
+        else {
+            return false;
+        };
+        let [Some(in_bytes), Some(out_bytes)] = [op_ref.operand(index), op_ref.result(0)].map(bytes) else {
+            return false;
+        };
+        let (in_row, out_row) = (in_bytes / in_rows.max(1), out_bytes / out_rows.max(1));
+        let firsts = (0..out_rows).step_by(band_rows.unsigned_abs() as usize);
+        firsts.into_iter().all(|first| {
+            let end = (first + band_rows.unsigned_abs()).min(out_rows);
+            // This band and those behind it.
+            let open = if band_rows > 0 { first..out_rows } else { 0..end };
+            let touched = &touched[open.start as usize..open.end as usize];
+            let from = touched.iter().map(|rows| rows.start).min().unwrap_or(0) * in_row;
+            let to = touched.iter().map(|rows| rows.end).max().unwrap_or(in_rows) * in_row;
+            let needed = operand.bytes.start + from..operand.bytes.start + to;
+            let written = result.bytes.start + first * out_row..result.bytes.start + end * out_row;
+            written.start >= needed.end || needed.start >= written.end
+        })
+    }
+
+    /// The operation whose window slides over an operand, if nothing else reads it: `op` itself, or the one in its body that alone is
+    /// reached from the operand, through elementwise operations of the image's shape.
+    fn image_reader<'o>(&'o self, op: OpRef<'o>, index: usize) -> Option<OpRef<'o>> {
+        let Kind::Group = op.kind() else { return (index == 0).then_some(op) };
+        let block = self.body.entry(*self.body.regions(op.op).first()?)?;
+        let shape = op.operand_shape(index);
+        let mut reached = vec![self.body.args(block)[index]];
+        let mut reader = None;
+        for inner in self.body.ops(block) {
+            let inner = self.body.at(self.ctx, inner);
+            let read: Vec<usize> =
+                (0..inner.operand_count()).filter(|at| reached.contains(&inner.operand(*at))).collect();
+            match (&read[..], inner.kind()) {
+                ([], _) => {}
+                _ if reader.is_some() => return None,
+                (_, Kind::Elementwise(_)) if inner.result_shape(0) == shape => {
+                    reached.extend(self.body.results(inner.op));
+                }
+                ([0], Kind::Contract(_) | Kind::Kernel(_)) => reader = Some(inner),
+                _ => return None,
+            }
+        }
+        reader
+    }
+}
+
+/// For each row of the result of a window over a channels-last image, the rows of the image from the first one that it touches to
+/// the last one; none where it lies in the padding.
+fn touched_rows(op: OpRef<'_>) -> Option<Vec<Range<u64>>> {
+    if op.text("layout") != Some("NHWC") {
+        return None;
+    }
+    let window = window_of(op)?;
+    let (in_rows, out_rows) = (*op.operand_shape(0)?.get(1)?, *op.result_shape(0)?.get(1)?);
+    let touched = |row: u64| {
+        let taps = (0..window.kernel[0]).map(|tap| row * window.strides[0] + tap * window.dilations[0]);
+        let inside = taps.filter_map(|at| at.checked_sub(window.pads[0])).filter(|at| *at < in_rows);
+        let rows: Vec<u64> = inside.collect();
+        rows.first().copied()..rows.last().map(|last| last + 1)
+    };
+    let rows = (0..out_rows).map(touched);
+    rows.map(|rows| Some(rows.start?..rows.end?)).collect()
+}

@@ -1,0 +1,109 @@
+//! That a result which is written over rows of its operand is accepted at the proved distance, and refused at any other.
+
+use std::sync::Arc;
+
+use ir::Context;
+
+use super::check;
+
+/// A window of 3 rows over 8 rows of 64 bytes: written downwards, two rows below its operand.
+const DOWN: &str = r#"func.func @main(%x: tensor<1x8x4x4xf32>) -> tensor<1x8x4x4xf32> attributes {optc.arena = 640 : i64} {
+  %w = nn.constant dense<0.5> : tensor<4x4x3x3xf32>
+  %0 = nn.neg %x {mem.place = [["arena", 128, 512]]} : tensor<1x8x4x4xf32>
+  %1 = nn.conv2d %0, %w {layout = "NHWC", mem.overlap = array<i64: 0, 1>, mem.place = [["arena", 0, 512]], pads = array<i64: 1, 1, 1, 1>} : (tensor<1x8x4x4xf32>, tensor<4x4x3x3xf32>) -> tensor<1x8x4x4xf32>
+  %2 = nn.neg %1 {mem.place = [["out", 0, 512]]} : tensor<1x8x4x4xf32>
+  return %2 : tensor<1x8x4x4xf32>
+}"#;
+
+/// A group that reads its image through a prologue, and adds another value behind the window.
+const GROUP: &str = r#"func.func @main(%x: tensor<1x8x4x4xf32>) -> tensor<1x8x4x4xf32> attributes {optc.arena = 1152 : i64} {
+  %w = nn.constant dense<0.5> : tensor<4x4x1x1xf32>
+  %0 = nn.neg %x {mem.place = [["arena", 64, 512]]} : tensor<1x8x4x4xf32>
+  %r = nn.abs %x {mem.place = [["arena", 640, 512]]} : tensor<1x8x4x4xf32>
+  %1 = optc.group(%a = %0, %b = %w, %c = %r) {mem.overlap = array<i64: 0, 1>, mem.place = [["arena", 0, 512]]} : (tensor<1x8x4x4xf32>, tensor<4x4x1x1xf32>, tensor<1x8x4x4xf32>) -> tensor<1x8x4x4xf32> {
+    %3 = nn.relu %a : tensor<1x8x4x4xf32>
+    %4 = nn.conv2d %3, %b {layout = "NHWC"} : (tensor<1x8x4x4xf32>, tensor<4x4x1x1xf32>) -> tensor<1x8x4x4xf32>
+    %5 = nn.add %4, %c : tensor<1x8x4x4xf32>
+    optc.yield %5 : tensor<1x8x4x4xf32>
+  }
+  %2 = nn.neg %1 {mem.place = [["out", 0, 512]]} : tensor<1x8x4x4xf32>
+  return %2 : tensor<1x8x4x4xf32>
+}"#;
+
+const REFUSED: &str = "result 0 overwrites operand 0 while it is read";
+
+/// The faults of a plan with changes made to its text.
+#[track_caller]
+fn faults(text: &str, changes: &[(&str, &str)]) -> Vec<String> {
+    let text = changes.iter().fold(text.to_owned(), |text, (from, to)| {
+        assert!(text.contains(from), "{from} is in the plan");
+        text.replace(from, to)
+    });
+    let ctx = Arc::new(Context::new());
+    let module = ir::text::parse(&ctx, "plan.mlir", text);
+    let module = module.unwrap_or_else(|faults| panic!("{}", faults[0].render(&ctx)));
+    let (_, body) = module.functions().next().expect("there is a function");
+    check(&ctx, body).into_iter().map(|fault| fault.message).collect()
+}
+
+const BELOW: &str = r#"["arena", 0, 512]"#;
+const ABOVE: &str = r#"["arena", 128, 512]"#;
+
+#[test]
+fn a_result_may_follow_the_rows_that_were_read() {
+    assert_eq!(faults(DOWN, &[]), [""; 0]);
+    assert_eq!(
+        faults(DOWN, &[("640", "704"), (ABOVE, r#"["arena", 192, 512]"#), ("0, 1>", "0, 2>")]),
+        [""; 0]
+    );
+}
+
+#[test]
+fn a_row_too_near_is_refused() {
+    assert_eq!(faults(DOWN, &[(ABOVE, r#"["arena", 64, 512]"#)]), [REFUSED]);
+    assert_eq!(faults(DOWN, &[("0, 1>", "0, 2>")]), [REFUSED], "bands of two rows need a third row between");
+    assert_eq!(faults(DOWN, &[("1, 1, 1, 1", "2, 1, 0, 1")]), [REFUSED], "the window begins a row higher");
+}
+
+#[test]
+fn bands_upwards_need_the_result_above() {
+    let swap = [(ABOVE, "?"), (BELOW, ABOVE), ("?", BELOW)];
+    let up = [&swap[..], &[("0, 1>", "0, -1>")]].concat();
+    assert_eq!(faults(DOWN, &up), [""; 0]);
+    assert_eq!(faults(DOWN, &swap), [REFUSED], "downwards it would overwrite what is still read");
+    assert_eq!(faults(DOWN, &[("0, 1>", "0, -1>")]), [REFUSED]);
+    let nearer = [&up[..], &[(ABOVE, r#"["arena", 64, 512]"#)]].concat();
+    assert_eq!(faults(DOWN, &nearer), [REFUSED]);
+}
+
+#[test]
+fn the_order_must_be_said_and_be_of_that_operand() {
+    assert_eq!(faults(DOWN, &[("mem.overlap = array<i64: 0, 1>, ", "")]), [REFUSED]);
+    assert_eq!(faults(DOWN, &[("0, 1>", "1, 1>")]), [REFUSED]);
+    assert_eq!(faults(DOWN, &[("0, 1>", "0, 0>")]), [REFUSED]);
+    assert_eq!(faults(DOWN, &[("layout = \"NHWC\", ", "")]), [REFUSED], "channels first, rows are no pieces");
+}
+
+#[test]
+fn an_overwritten_operand_is_lost_for_later_readers() {
+    let lost = "the bytes of operand 0 are overwritten before this step reads them";
+    assert_eq!(faults(DOWN, &[("nn.neg %1", "nn.neg %0")]), [lost]);
+}
+
+#[test]
+fn several_images_are_not_followed() {
+    let two = [("tensor<1x8", "tensor<2x8"), ("512]", "1024]"), ("640", "1152")];
+    assert_eq!(faults(DOWN, &two), [REFUSED]);
+}
+
+#[test]
+fn a_group_reads_its_image_through_a_prologue_only() {
+    assert_eq!(faults(GROUP, &[]), [""; 0]);
+    assert_eq!(faults(GROUP, &[(r#"["arena", 64, 512]"#, BELOW)]), [REFUSED]);
+    assert_eq!(faults(GROUP, &[("nn.add %4, %c", "nn.add %4, %a")]), [REFUSED]);
+    assert_eq!(faults(GROUP, &[("nn.add %4, %c", "nn.add %4, %3")]), [REFUSED]);
+    let residual = [("array<i64: 0, 1>", "array<i64: 2, 1>"), (r#"["arena", 64, 512]"#, "?")];
+    let residual = [&residual[..], &[(r#"["arena", 640, 512]"#, r#"["arena", 64, 512]"#)]].concat();
+    let residual = [&residual[..], &[("?", r#"["arena", 640, 512]"#)]].concat();
+    assert_eq!(faults(GROUP, &residual), ["result 0 overwrites operand 2 while it is read"]);
+}

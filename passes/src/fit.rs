@@ -1,0 +1,285 @@
+//! What is traded for memory: which steps run in bands of rows (`mem.overlap`), and how much scratch each gets (`mem.scratch`).
+//!
+//! Decided before anything is placed, from what is live at each step. The arena can't be smaller than the step that needs most,
+//! each run as sparingly as the goal allows; that is the *target*. A step that fits below the target with all
+//! the scratch that its kernel wishes for, and with its operands whole, stays as it is: only the others get less
+//! scratch, or write their result over rows that they have read. Behind the placement, bands are made as wide as the places
+//! allow, and those that share no byte after all are forgotten.
+
+use cranelift_entity::EntityRef;
+use ir::target::Bands;
+use ir::{Body, Context, Op, Target};
+
+use crate::overlap::{Banding, Order, Rows};
+use crate::place::{BufferId, Placement};
+use crate::plan::{ALIGN_BYTES, Arena, Content};
+
+/// What a plan is to be best at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Goal {
+    /// The smallest arena.
+    Memory,
+    /// An arena as small as it can be where that costs next to no time.
+    #[default]
+    Balanced,
+    /// The shortest time.
+    Speed,
+}
+
+impl Goal {
+    /// The names of all goals, as options spell them.
+    pub const NAMES: &[&str] = &["memory", "balanced", "speed"];
+    const ALL: [Goal; 3] = [Goal::Memory, Goal::Balanced, Goal::Speed];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        Goal::NAMES[self as usize]
+    }
+
+    /// The goal of a name of [`Goal::NAMES`].
+    pub fn named(name: &str) -> Option<Goal> {
+        Goal::ALL.into_iter().find(|goal| goal.name() == name)
+    }
+}
+
+/// The share of the whole tensors that a balanced plan spends on scratch before it saves any: one in so many.
+const SPARE: u64 = 200;
+/// The share of a pair's larger tensor that may lie between the two for the sake of wider bands: one in so many.
+const BAND: u64 = 128;
+
+/// What a step needs.
+struct Need {
+    op: Op,
+    /// Bytes of the tensors that are live.
+    live: u64,
+    /// Bytes of scratch: what its kernel wishes for, and what it can do with.
+    wished: u64,
+    least: u64,
+    overlap: Option<Candidate>,
+}
+
+/// A pair that may share bytes.
+#[derive(Clone, Copy)]
+struct Candidate {
+    operand: usize,
+    rows: Rows,
+    /// The fewest rows of a band.
+    band_rows: u64,
+    /// Bytes of operand and result.
+    sizes: [u64; 2],
+}
+
+impl Candidate {
+    /// The bytes that both share, with bands of so many rows, in the better order.
+    fn saved(&self, band_rows: u64) -> u64 {
+        let distance =
+            |order| self.rows.distance(band_rows, order).max(0).unsigned_abs().next_multiple_of(ALIGN_BYTES);
+        let [input, output] = self.sizes;
+        let extent = output.max(input + distance(Order::Down)).min(input.max(output + distance(Order::Up)));
+        (input + output).saturating_sub(extent)
+    }
+}
+
+impl Need {
+    /// The bytes of the step, run as sparingly as it can be.
+    fn least_bytes(&self) -> u64 {
+        self.live + self.least - self.overlap.map_or(0, |overlap| overlap.saved(overlap.band_rows))
+    }
+
+    /// What the step saves so that it takes at most `target` bytes, if that can be: the operand that it is written over
+    /// with the rows of a band, and the bytes of scratch.
+    fn savings(&self, target: u64) -> (Option<(usize, u64)>, u64) {
+        let scratch = |live: u64| target.saturating_sub(live) / ALIGN_BYTES * ALIGN_BYTES;
+        match self.overlap {
+            Some(overlap) if self.live + self.least > target => {
+                let fits = |rows: &u64| self.live - overlap.saved(*rows) + self.wished <= target;
+                let wider = (overlap.band_rows..=overlap.rows.output).take_while(fits).last();
+                let band_rows = wider.unwrap_or(overlap.band_rows);
+                let bytes = scratch(self.live - overlap.saved(band_rows)).clamp(self.least, self.wished);
+                (Some((overlap.operand, band_rows)), bytes)
+            }
+            _ => (None, scratch(self.live).clamp(self.least, self.wished)),
+        }
+    }
+}
+
+/// An operation that may run in bands of so many rows, or more, to be written over an operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Offer {
+    pub(crate) op: Op,
+    pub(crate) operand: usize,
+    pub(crate) band_rows: u64,
+}
+
+impl Offer {
+    /// Lets a planner take the offer, in whichever order of rows suits it.
+    pub(crate) fn make(&self, ctx: &Context, body: &Body, arena: &mut Arena<'_>) {
+        let Offer { op, operand, band_rows: rows } = *self;
+        for order in [Order::Down, Order::Up] {
+            arena.allow(ctx, body, op, Banding { operand, rows, order });
+        }
+    }
+}
+
+/// What may be written over what in a function whose whole tensors make the problem of `arena`; gives the steps that
+/// need it less scratch (`mem.scratch`). None if there is nothing to save.
+pub(crate) fn save(
+    ctx: &Context,
+    target: &dyn Target,
+    body: &mut Body,
+    arena: &Arena<'_>,
+    goal: Goal,
+) -> Option<Vec<Offer>> {
+    if goal == Goal::Speed {
+        return None;
+    }
+    let needs = Asker::new(ctx, target, body, arena, goal).fullest();
+    let bytes = target_bytes(&needs, goal);
+    let mut offers = Vec::new();
+    let mut is_changed = false;
+    for need in needs.iter().filter(|need| need.live + need.wished > bytes) {
+        let (overlap, scratch) = need.savings(bytes);
+        offers.extend(overlap.map(|(operand, band_rows)| Offer { op: need.op, operand, band_rows }));
+        if scratch < need.wished {
+            body.set_attr(ctx, need.op, "mem.scratch", ctx.int_attr(scratch as i64));
+        }
+        is_changed |= overlap.is_some() || scratch < need.wished;
+    }
+    is_changed.then_some(offers)
+}
+
+/// The bytes that no step should exceed.
+fn target_bytes(needs: &[Need], goal: Goal) -> u64 {
+    let least = needs.iter().map(Need::least_bytes).max().unwrap_or(0);
+    let tensors = needs.iter().map(|need| need.least_bytes() - need.least).max().unwrap_or(0);
+    match goal {
+        Goal::Balanced => least.max(tensors + tensors / SPARE),
+        _ => least,
+    }
+}
+
+/// What is asked about each step.
+struct Asker<'a> {
+    ctx: &'a Context,
+    target: &'a dyn Target,
+    body: &'a Body,
+    arena: &'a Arena<'a>,
+    goal: Goal,
+    threads: usize,
+}
+
+impl<'a> Asker<'a> {
+    fn new(
+        ctx: &'a Context,
+        target: &'a dyn Target,
+        body: &'a Body,
+        arena: &'a Arena<'a>,
+        goal: Goal,
+    ) -> Asker<'a> {
+        let threads = body.own_attr(ctx, ctx.ident("optc.threads")).and_then(|attr| ctx.int_value(attr));
+        let threads = threads.and_then(|threads| usize::try_from(threads).ok()).unwrap_or(1);
+        Asker { ctx, target, body, arena, goal, threads }
+    }
+
+    /// The needs of the fullest steps, down to those that fit whole below what a fuller one needs at the least.
+    fn fullest(&self) -> Vec<Need> {
+        let live = live_bytes(self.arena);
+        let runs = self.arena.steps().iter();
+        let steps = runs.map(|(step, op)| {
+            let wished = self.body.at(self.ctx, op).int("mem.scratch").map_or(0, |bytes| bytes.max(0) as u64);
+            (live[step.index()], wished, op)
+        });
+        let mut steps: Vec<(u64, u64, Op)> = steps.collect();
+        steps.sort_by_key(|(live, wished, _)| std::cmp::Reverse(live + wished));
+        let (mut needs, mut least) = (Vec::new(), 0);
+        for (live, wished, op) in steps {
+            if live + wished <= least {
+                break;
+            }
+            let need = self.need(op, live, wished);
+            least = least.max(need.least_bytes());
+            needs.push(need);
+        }
+        needs
+    }
+
+    fn need(&self, op: Op, live: u64, wished: u64) -> Need {
+        let choice = self.target.select(self.body.at(self.ctx, op), self.threads);
+        let least = choice.as_ref().map_or(wished, |choice| choice.least_scratch_bytes.min(wished));
+        let overlap = choice.and_then(|choice| self.candidate(op, choice.bands?));
+        Need { op, live, wished, least, overlap }
+    }
+
+    fn candidate(&self, op: Op, bands: Bands) -> Option<Candidate> {
+        let pair = self.arena.pair(self.body, op, bands.operand)?;
+        let rows = Rows::of(self.ctx, self.body, op, bands.operand)?;
+        let sizes = [pair.0, pair.1].map(|id| self.arena.problem.buffers[id].size_bytes);
+        let largest = sizes[0].max(sizes[1]) / BAND;
+        let band_rows = match self.goal {
+            Goal::Memory => rows.widest(rows.distance(1, Order::Down) + largest as i64, 1, Order::Down),
+            _ => bands.free_rows,
+        };
+        let candidate = Candidate { operand: bands.operand, rows, band_rows, sizes };
+        (band_rows < rows.output && candidate.saved(band_rows) > 0).then_some(candidate)
+    }
+}
+
+/// The bytes of the tensors that are live at each step, each rounded up to a whole number of places.
+fn live_bytes(arena: &Arena<'_>) -> Vec<u64> {
+    let mut changes = vec![0i64; arena.steps().end().index() + 2];
+    for (id, content) in arena.contents.iter() {
+        if let Content::Root(_) = content {
+            let buffer = arena.problem.buffers[id];
+            let bytes = buffer.size_bytes.next_multiple_of(ALIGN_BYTES) as i64;
+            changes[buffer.first.index()] += bytes;
+            changes[buffer.last.index() + 1] -= bytes;
+        }
+    }
+    let sums = changes.iter().scan(0, |sum, change| {
+        *sum += change;
+        Some(*sum as u64)
+    });
+    sums.collect()
+}
+
+/// Writes down which offers a placement takes (`mem.overlap`), with bands as wide as the places allow.
+pub(crate) fn settle(
+    ctx: &Context,
+    body: &mut Body,
+    arena: &Arena<'_>,
+    placement: &Placement,
+    offers: &[Offer],
+) {
+    for &Offer { op, operand, band_rows } in offers {
+        let Some((pair, rows)) = arena.pair(body, op, operand).zip(Rows::of(ctx, body, op, operand)) else {
+            continue;
+        };
+        if meet(arena, placement, pair) {
+            let [input, output] = [pair.0, pair.1].map(|id| placement.offsets[id] as i64);
+            let order =
+                if rows.distance(band_rows, Order::Down) <= input - output { Order::Down } else { Order::Up };
+            let distance = if order == Order::Down { input - output } else { output - input };
+            let rows = rows.widest(distance, band_rows, order);
+            Banding { operand, rows, order }.write(ctx, body, op);
+        }
+    }
+}
+
+fn meet(arena: &Arena<'_>, placement: &Placement, pair: (BufferId, BufferId)) -> bool {
+    let [a, b] = [pair.0, pair.1].map(|id| {
+        let start = placement.offsets[id];
+        start..start + arena.problem.buffers[id].size_bytes
+    });
+    a.start < b.end && b.start < a.end
+}
+
+/// Forgets what an earlier plan saved.
+pub(crate) fn forget(ctx: &Context, body: &mut Body) {
+    let mut ops = Vec::new();
+    ir::flow::walk(ctx, body, |op| ops.push(op));
+    for op in ops {
+        if body.at(ctx, op).attr("mem.overlap").is_some() {
+            body.remove_attr(ctx, op, "mem.overlap");
+        }
+    }
+}

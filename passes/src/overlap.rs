@@ -1,0 +1,171 @@
+//! How far a result must stand from the operand whose rows it is written over.
+//!
+//! ```text
+//! %1 = nn.max_pool2d %0  =>  %1 = nn.max_pool2d %0 {mem.overlap = array<i64: 0, 4>}
+//! ```
+//! The two numbers are the operand, and how many rows of the result are written in one band; bands of -4 rows are written from the
+//! last one upwards. A band reads all that it needs while it writes, and later bands read what is left: so when rows `a..b` are
+//! written downwards, the operand's rows from the first one that row `a` needs must be intact. The bytes written by then
+//! end at `b * row`; the distance is the largest excess of such an end over the byte where the rows begin that are still
+//! needed. Upwards it is the same, seen from the other end. It holds for a window that slides over one image whose rows lie one
+//! behind the other. A result with smaller rows than the operand's stands at one end of it, one with wider rows around one
+//! end; which order is right depends on what else is live, so planners are offered both.
+
+use ir::body::OpRef;
+use ir::dialects::nn::window_of;
+use ir::{Body, Context, Kind, Op, size};
+
+/// The order in which the rows of a result are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// The first band first: the result begins below the operand.
+    Down,
+    /// The last band first: the result begins above the operand.
+    Up,
+}
+
+/// How an operation runs in bands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Banding {
+    /// The operand that result 0 is written over.
+    pub operand: usize,
+    /// The most rows of a band.
+    pub rows: u64,
+    /// Which band is first.
+    pub order: Order,
+}
+
+impl Banding {
+    /// What `mem.overlap` says.
+    pub fn of(op: OpRef<'_>) -> Option<Banding> {
+        let (operand, rows) = match op.ints("mem.overlap")?[..] {
+            [operand, rows] if rows != 0 => (usize::try_from(operand).ok()?, rows),
+            _ => return None,
+        };
+        let order = if rows > 0 { Order::Down } else { Order::Up };
+        Some(Banding { operand, rows: rows.unsigned_abs(), order })
+    }
+
+    /// Writes `mem.overlap`.
+    pub fn write(&self, ctx: &Context, body: &mut Body, op: Op) {
+        let rows = match self.order {
+            Order::Down => self.rows as i64,
+            Order::Up => -(self.rows as i64),
+        };
+        body.set_attr(ctx, op, "mem.overlap", ctx.ints_attr(&[self.operand as i64, rows]));
+    }
+}
+
+/// The rows of an operand that each row of result 0 needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rows {
+    /// Rows of the operand.
+    pub input: u64,
+    /// Bytes of each.
+    pub input_bytes: u64,
+    /// Rows of the result.
+    pub output: u64,
+    /// Bytes of each.
+    pub output_bytes: u64,
+    /// Rows that a window covers.
+    pub extent: u64,
+    /// How many rows further each window begins.
+    pub stride: u64,
+    /// Rows of padding above the first row.
+    pub pad_top: u64,
+}
+
+impl Rows {
+    /// How an operation reads an operand, if it is the image that a window slides over.
+    pub fn of(ctx: &Context, body: &Body, op: Op, operand: usize) -> Option<Rows> {
+        let whole = body.at(ctx, op);
+        let window = window_of(window_op(whole)?)?;
+        let shapes = [whole.operand_shape(operand)?, whole.result_shape(0)?];
+        let row_bytes = |shape: &[u64], ty| match *shape {
+            [1, rows, width, channels] if rows > 0 => {
+                size::storage_bytes(ctx, ctx.elem(ty), width * channels)
+            }
+            _ => None,
+        };
+        Some(Rows {
+            input_bytes: row_bytes(&shapes[0], whole.operand_type(operand))?,
+            input: shapes[0][1],
+            output: shapes[1][1],
+            output_bytes: row_bytes(&shapes[1], whole.result_type(0))?,
+            extent: (window.kernel[0] - 1) * window.dilations[0] + 1,
+            stride: window.strides[0],
+            pad_top: window.pads[0],
+        })
+    }
+
+    /// The least distance between the first bytes of the two, with bands of so many rows: from the result up to the operand if it is
+    /// written downwards, from the operand up to the result if it is written upwards.
+    pub fn distance(&self, band_rows: u64, order: Order) -> i64 {
+        let bands = (0..self.output).step_by(band_rows.max(1) as usize);
+        let excess = bands.map(|first| {
+            let end = (first + band_rows).min(self.output);
+            match order {
+                Order::Down => {
+                    let needed = (first * self.stride).saturating_sub(self.pad_top);
+                    (end * self.output_bytes) as i64 - (needed * self.input_bytes) as i64
+                }
+                Order::Up => {
+                    let needed = ((end - 1) * self.stride + self.extent).saturating_sub(self.pad_top);
+                    (needed.min(self.input) * self.input_bytes) as i64 - (first * self.output_bytes) as i64
+                }
+            }
+        });
+        excess.max().unwrap_or(0)
+    }
+
+    /// The most rows of a band, `at_least` or more, for which a distance is enough.
+    pub fn widest(&self, distance: i64, at_least: u64, order: Order) -> u64 {
+        let fits = |rows: &u64| self.distance(*rows, order) <= distance;
+        (at_least + 1..=self.output).rev().find(fits).unwrap_or(at_least)
+    }
+}
+
+/// The operation with a window: itself, or the one that a group is built around; channels last, so that rows are one piece.
+fn window_op(whole: OpRef<'_>) -> Option<OpRef<'_>> {
+    let has_window = |op: &OpRef<'_>| {
+        let reads_windows = matches!(op.kind(), Kind::Contract(_) | Kind::Kernel(_));
+        reads_windows && op.text("layout") == Some("NHWC") && window_of(*op).is_some()
+    };
+    let Kind::Group = whole.kind() else { return Some(whole).filter(has_window) };
+    let block = whole.body.entry(*whole.body.regions(whole.op).first()?)?;
+    let mut inner = whole.body.ops(block).map(|op| whole.body.at(whole.ctx, op));
+    inner.find(has_window)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 8 rows of 100 bytes, a window of 3 rows with a row of padding.
+    fn rows(output_bytes: u64, stride: u64) -> Rows {
+        Rows { input: 8, input_bytes: 100, output: 8 / stride, output_bytes, extent: 3, stride, pad_top: 1 }
+    }
+
+    #[test]
+    fn a_window_at_stride_1_needs_a_band_and_the_row_above_it() {
+        assert_eq!(rows(100, 1).distance(1, Order::Down), 200);
+        assert_eq!(rows(100, 1).distance(3, Order::Down), 400);
+        assert_eq!(rows(100, 1).distance(1, Order::Up), 200);
+        assert_eq!(rows(100, 1).distance(3, Order::Up), 400);
+    }
+
+    #[test]
+    fn a_result_with_other_rows_is_farthest_ahead_at_one_end() {
+        assert_eq!(rows(150, 1).distance(1, Order::Down), 8 * 150 - 600, "the last row");
+        assert_eq!(rows(150, 1).distance(1, Order::Up), 200, "the first row");
+        assert_eq!(rows(100, 2).distance(1, Order::Down), 100, "the first row");
+        assert_eq!(rows(100, 2).distance(1, Order::Up), 800 - 300, "the last row");
+    }
+
+    #[test]
+    fn bands_grow_as_far_as_the_distance_allows() {
+        assert_eq!(rows(100, 1).widest(400, 1, Order::Down), 3);
+        assert_eq!(rows(100, 1).widest(0, 1, Order::Down), 1);
+        assert_eq!(rows(100, 1).widest(i64::MAX, 1, Order::Up), 8);
+    }
+}

@@ -1,0 +1,138 @@
+//! Results that are written over rows of their operands: the same bits whatever is optimised for, and fewer bytes.
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use ir::{Context, Module};
+use optc::{Array, CompileOptions, DeadMemory, Goal};
+use tests::programs::{array, execute};
+use tests::random::Random;
+
+/// Random chains that are run.
+const CHAINS: u64 = 12;
+
+#[derive(Clone, Copy)]
+struct Image {
+    rows: u64,
+    columns: u64,
+    channels: u64,
+}
+
+impl Image {
+    fn ty(self) -> String {
+        format!("tensor<1x{}x{}x{}xf32>", self.rows, self.columns, self.channels)
+    }
+}
+
+/// A chain of windows over images.
+struct Chain {
+    text: String,
+    image: Image,
+    value: String,
+}
+
+impl Chain {
+    fn push(&mut self, step: u64, random: &mut Random) {
+        let (from, kind) = (self.image, below(random, 4));
+        let kernel = if kind == 0 { 1 } else { 3 };
+        let stride = if from.rows > 8 { 1 + below(random, 2) } else { 1 };
+        let pad = kernel / 2;
+        let channels = if kind < 2 { 16 * (1 + below(random, 5)) } else { from.channels };
+        let slid = |size: u64| (size + 2 * pad - kernel) / stride + 1;
+        let to = Image { rows: slid(from.rows), columns: slid(from.columns), channels };
+        let value = format!("%{step}");
+        let window = format!(
+            "pads = array<i64: {pad}, {pad}, {pad}, {pad}>, strides = array<i64: {stride}, {stride}>"
+        );
+        let written = match kind {
+            3 => writeln!(
+                self.text,
+                "{value} = nn.max_pool2d {} {{kernel = array<i64: 3, 3>, layout = \"NHWC\", {window}}} : ({}) -> {}",
+                self.value,
+                from.ty(),
+                to.ty()
+            ),
+            _ => {
+                let (groups, depth) = if kind == 2 { (channels, 1) } else { (1, from.channels) };
+                let weights = format!("tensor<{channels}x{depth}x{kernel}x{kernel}xf32>");
+                let number = 0.01 + step as f64 * 0.002;
+                writeln!(self.text, "%w{step} = nn.constant dense<{number}> : {weights}").and_then(|()| {
+                    writeln!(
+                        self.text,
+                        "{value} = nn.conv2d {}, %w{step} {{groups = {groups} : i64, layout = \"NHWC\", {window}}} : ({}, {weights}) -> {}",
+                        self.value,
+                        from.ty(),
+                        to.ty()
+                    )
+                })
+            }
+        };
+        written.expect("a string takes all text");
+        (self.image, self.value) = (to, value);
+    }
+}
+
+fn below(random: &mut Random, bound: usize) -> u64 {
+    random.below(bound) as u64
+}
+
+/// A program of windows, and the shape of its input.
+fn chain(random: &mut Random) -> (String, [u64; 4]) {
+    let image = Image {
+        rows: 12 + below(random, 20),
+        columns: 9 + below(random, 20),
+        channels: 16 * (1 + below(random, 3)),
+    };
+    let mut chain = Chain { text: String::new(), image, value: "%x".to_owned() };
+    writeln!(chain.text, "%first = nn.neg %x : {}", image.ty()).expect("a string takes all text");
+    chain.value = "%first".to_owned();
+    for step in 0..3 + below(random, 4) {
+        chain.push(step, random);
+    }
+    let (result, value) = (chain.image.ty(), &chain.value);
+    let text = format!(
+        "func.func @main(%x: {}) -> {result} {{\n{}%last = nn.abs {value} : {result}\nreturn %last : {result}\n}}",
+        image.ty(),
+        chain.text
+    );
+    (text, [1, image.rows, image.columns, image.channels])
+}
+
+fn parse(text: &str) -> Module {
+    let ctx = Arc::new(Context::new());
+    let module = ir::text::parse(&ctx, "chain.mlir", text.to_owned());
+    module.unwrap_or_else(|faults| panic!("{text}\n{}", faults[0].render(&ctx)))
+}
+
+/// The bytes of the output, and of the arena.
+fn run(text: &str, input: &Array, options: &CompileOptions) -> (Vec<u8>, i64) {
+    let mut module = parse(text);
+    let outputs = execute(&mut module, std::slice::from_ref(input), options);
+    let outputs = outputs.unwrap_or_else(|failure| panic!("{text}\n{failure}"));
+    let body = module.function("main").expect("it is called so");
+    let arena = body.own_attr(&module.ctx, module.ctx.ident("optc.arena"));
+    let arena = arena.and_then(|attr| module.ctx.int_value(attr)).expect("it is planned");
+    (outputs[0].bytes.clone(), arena)
+}
+
+#[test]
+fn what_is_optimised_for_changes_no_bit() {
+    let mut smaller = 0;
+    for seed in 0..CHAINS {
+        let random = &mut Random::new(seed);
+        let (text, shape) = chain(random);
+        let count = shape.iter().product::<u64>();
+        let input = array("x", &shape, &random.floats(count));
+        let options = CompileOptions { threads: 1, goal: Goal::Speed, ..CompileOptions::default() };
+        let (expected, whole) = run(&text, &input, &options);
+        for goal in [Goal::Balanced, Goal::Memory] {
+            for threads in [1, 2] {
+                let options = CompileOptions { threads, goal, dead: DeadMemory::Poisoned, ..options.clone() };
+                let (found, arena) = run(&text, &input, &options);
+                assert!(found == expected, "{goal:?} on {threads} threads:\n{text}");
+                smaller += u32::from(threads == 1 && goal == Goal::Memory && arena < whole);
+            }
+        }
+    }
+    assert!(u64::from(smaller) > CHAINS / 2, "{smaller} of {CHAINS} chains take fewer bytes");
+}
