@@ -11,7 +11,7 @@ use ir::target::Bands;
 use ir::{Body, Context, Op, Target};
 
 use crate::overlap::{Banding, Order, Rows};
-use crate::place::{BufferId, Placement};
+use crate::place::{self, BufferId, Placement, Problem};
 use crate::plan::{ALIGN_BYTES, Arena, Content};
 
 /// What a plan is to be best at.
@@ -31,6 +31,16 @@ impl Goal {
     pub const NAMES: &[&str] = &["memory", "balanced", "speed"];
     const ALL: [Goal; 3] = [Goal::Memory, Goal::Balanced, Goal::Speed];
 
+    /// The shares of a pair's larger tensor, one in so many, that may lie between the two for the sake of wider bands: each is a
+    /// way that is tried until one meets its target.
+    fn band_shares(self) -> &'static [u64] {
+        match self {
+            Goal::Memory => &[256, 128, 64],
+            Goal::Balanced => &[1],
+            Goal::Speed => &[],
+        }
+    }
+
     /// Its name.
     pub fn name(self) -> &'static str {
         Goal::NAMES[self as usize]
@@ -44,8 +54,6 @@ impl Goal {
 
 /// The share of the whole tensors that a balanced plan spends on scratch before it saves any: one in so many.
 const SPARE: u64 = 200;
-/// The share of a pair's larger tensor that may lie between the two for the sake of wider bands: one in so many.
-const BAND: u64 = 128;
 
 /// What a step needs.
 struct Need {
@@ -105,47 +113,62 @@ impl Need {
 
 /// An operation that may run in bands of so many rows, or more, to be written over an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Offer {
-    pub(crate) op: Op,
-    pub(crate) operand: usize,
-    pub(crate) band_rows: u64,
+struct Offer {
+    op: Op,
+    operand: usize,
+    band_rows: u64,
 }
 
-impl Offer {
-    /// Lets a planner take the offer, in whichever order of rows suits it.
-    pub(crate) fn make(&self, ctx: &Context, body: &Body, arena: &mut Arena<'_>) {
-        let Offer { op, operand, band_rows: rows } = *self;
-        for order in [Order::Down, Order::Up] {
-            arena.allow(ctx, body, op, Banding { operand, rows, order });
-        }
-    }
+/// A way to save memory.
+struct Way {
+    /// What planners may overlap, in whichever order of rows suits them.
+    offers: Vec<Offer>,
+    /// The scratch of the steps that get less than they wish for.
+    scratch: Vec<(Op, u64)>,
+    /// What no step exceeds.
+    target_bytes: u64,
 }
 
-/// What may be written over what in a function whose whole tensors make the problem of `arena`; gives the steps that
-/// need it less scratch (`mem.scratch`). None if there is nothing to save.
-pub(crate) fn save(
+/// Places the values of a function whose whole tensors make the problem of `arena`, in the best of some ways to save memory that the
+/// goal allows; writes `mem.overlap` and `mem.scratch`.
+pub(crate) fn place(
     ctx: &Context,
     target: &dyn Target,
     body: &mut Body,
-    arena: &Arena<'_>,
+    arena: &mut Arena<'_>,
     goal: Goal,
-) -> Option<Vec<Offer>> {
-    if goal == Goal::Speed {
-        return None;
-    }
-    let needs = Asker::new(ctx, target, body, arena, goal).fullest();
-    let bytes = target_bytes(&needs, goal);
-    let mut offers = Vec::new();
-    let mut is_changed = false;
-    for need in needs.iter().filter(|need| need.live + need.wished > bytes) {
-        let (overlap, scratch) = need.savings(bytes);
-        offers.extend(overlap.map(|(operand, band_rows)| Offer { op: need.op, operand, band_rows }));
-        if scratch < need.wished {
-            body.set_attr(ctx, need.op, "mem.scratch", ctx.int_attr(scratch as i64));
+    planner: &dyn Fn(&Problem) -> Placement,
+) -> Placement {
+    let asker = Asker::new(ctx, target, body, arena, goal);
+    let mut best: Option<(Placement, Problem, Way)> = None;
+    for share in goal.band_shares() {
+        let Some(way) = asker.way(*share) else { break };
+        let problem = asker.problem(&way);
+        let placement = planner(&problem);
+        let is_met = placement.size_bytes <= way.target_bytes;
+        if best.as_ref().is_none_or(|best| placement.size_bytes < best.0.size_bytes) {
+            best = Some((placement, problem, way));
         }
-        is_changed |= overlap.is_some() || scratch < need.wished;
+        if is_met {
+            break;
+        }
     }
-    is_changed.then_some(offers)
+    // No placement of whole tensors is below their bound.
+    let bound = place::lower_bound(&arena.problem);
+    let is_below = best.as_ref().is_some_and(|best| best.0.size_bytes <= bound);
+    let whole = if is_below { None } else { Some(planner(&arena.problem)) };
+    let saved = best.filter(|best| whole.as_ref().is_none_or(|whole| best.0.size_bytes < whole.size_bytes));
+    match saved {
+        Some((placement, problem, way)) => {
+            arena.problem = problem;
+            for (op, bytes) in &way.scratch {
+                body.set_attr(ctx, *op, "mem.scratch", ctx.int_attr(*bytes as i64));
+            }
+            settle(ctx, body, arena, &placement, &way.offers);
+            placement
+        }
+        None => whole.expect("nothing was saved, so the whole tensors were placed"),
+    }
 }
 
 /// The bytes that no step should exceed.
@@ -181,8 +204,39 @@ impl<'a> Asker<'a> {
         Asker { ctx, target, body, arena, goal, threads }
     }
 
+    /// How the fullest steps save what they must, with bands that may take so large a share; none if nothing is saved.
+    fn way(&self, share: u64) -> Option<Way> {
+        let needs = self.fullest(share);
+        let target_bytes = target_bytes(&needs, self.goal);
+        let (mut offers, mut scratch) = (Vec::new(), Vec::new());
+        for need in needs.iter().filter(|need| need.live + need.wished > target_bytes) {
+            let (overlap, bytes) = need.savings(target_bytes);
+            offers.extend(overlap.map(|(operand, band_rows)| Offer { op: need.op, operand, band_rows }));
+            scratch.extend((bytes < need.wished).then_some((need.op, bytes)));
+        }
+        let is_way = !offers.is_empty() || !scratch.is_empty();
+        is_way.then_some(Way { offers, scratch, target_bytes })
+    }
+
+    /// The placement problem of a way.
+    fn problem(&self, way: &Way) -> Problem {
+        let mut problem = self.arena.problem.clone();
+        for (id, content) in self.arena.contents.iter() {
+            let less = way.scratch.iter().find(|(op, _)| Content::Scratch(*op) == *content);
+            if let Some((_, bytes)) = less {
+                problem.buffers[id].size_bytes = *bytes;
+            }
+        }
+        for Offer { op, operand, band_rows: rows } in way.offers.iter().copied() {
+            let bandings = [Order::Down, Order::Up].map(|order| Banding { operand, rows, order });
+            let overlap = |banding| self.arena.overlap(self.ctx, self.body, op, banding);
+            problem.overlaps.extend(bandings.into_iter().filter_map(overlap));
+        }
+        problem
+    }
+
     /// The needs of the fullest steps, down to those that fit whole below what a fuller one needs at the least.
-    fn fullest(&self) -> Vec<Need> {
+    fn fullest(&self, share: u64) -> Vec<Need> {
         let live = live_bytes(self.arena);
         let runs = self.arena.steps().iter();
         let steps = runs.map(|(step, op)| {
@@ -196,25 +250,25 @@ impl<'a> Asker<'a> {
             if live + wished <= least {
                 break;
             }
-            let need = self.need(op, live, wished);
+            let need = self.need(op, live, wished, share);
             least = least.max(need.least_bytes());
             needs.push(need);
         }
         needs
     }
 
-    fn need(&self, op: Op, live: u64, wished: u64) -> Need {
+    fn need(&self, op: Op, live: u64, wished: u64, share: u64) -> Need {
         let choice = self.target.select(self.body.at(self.ctx, op), self.threads);
         let least = choice.as_ref().map_or(wished, |choice| choice.least_scratch_bytes.min(wished));
-        let overlap = choice.and_then(|choice| self.candidate(op, choice.bands?));
+        let overlap = choice.and_then(|choice| self.candidate(op, choice.bands?, share));
         Need { op, live, wished, least, overlap }
     }
 
-    fn candidate(&self, op: Op, bands: Bands) -> Option<Candidate> {
+    fn candidate(&self, op: Op, bands: Bands, share: u64) -> Option<Candidate> {
         let pair = self.arena.pair(self.body, op, bands.operand)?;
         let rows = Rows::of(self.ctx, self.body, op, bands.operand)?;
         let sizes = [pair.0, pair.1].map(|id| self.arena.problem.buffers[id].size_bytes);
-        let largest = sizes[0].max(sizes[1]) / BAND;
+        let largest = sizes[0].max(sizes[1]) / share;
         let band_rows = match self.goal {
             Goal::Memory => rows.widest(rows.distance(1, Order::Down) + largest as i64, 1, Order::Down),
             _ => bands.free_rows,
@@ -243,13 +297,7 @@ fn live_bytes(arena: &Arena<'_>) -> Vec<u64> {
 }
 
 /// Writes down which offers a placement takes (`mem.overlap`), with bands as wide as the places allow.
-pub(crate) fn settle(
-    ctx: &Context,
-    body: &mut Body,
-    arena: &Arena<'_>,
-    placement: &Placement,
-    offers: &[Offer],
-) {
+fn settle(ctx: &Context, body: &mut Body, arena: &Arena<'_>, placement: &Placement, offers: &[Offer]) {
     for &Offer { op, operand, band_rows } in offers {
         let Some((pair, rows)) = arena.pair(body, op, operand).zip(Rows::of(ctx, body, op, operand)) else {
             continue;

@@ -51,13 +51,8 @@ pub fn plan(
     fit::forget(ctx, body);
     let aliases = separate_outputs(ctx, body);
     let mut arena = Arena::of(ctx, body, &aliases)?;
-    let offers = fit::save(ctx, target, body, &arena, goal);
-    if let Some(offers) = &offers {
-        arena = Arena::of(ctx, body, &aliases)?;
-        offers.iter().for_each(|offer| offer.make(ctx, body, &mut arena));
-    }
-    let placement = (planner.run)(&arena.problem, &Options::default(), &|| false);
-    fit::settle(ctx, body, &arena, &placement, &offers.unwrap_or_default());
+    let place = |problem: &Problem| (planner.run)(problem, &Options::default(), &|| false);
+    let placement = fit::place(ctx, target, body, &mut arena, goal, &place);
     arena.write(ctx, body, &placement);
     body.set_own_attr(ctx, "optc.arena", ctx.int_attr(placement.size_bytes as i64));
     let faults = check(ctx, body);
@@ -140,23 +135,18 @@ impl<'a> Arena<'a> {
 
     /// Lets results share bytes with the operands that they are written over (`mem.overlap`).
     fn add_overlaps(&mut self, ctx: &Context, body: &Body) {
-        let runs: Vec<Op> = self.steps.iter().map(|(_, op)| op).collect();
-        for op in runs {
-            if let Some(banding) = Banding::of(body.at(ctx, op)) {
-                self.allow(ctx, body, op, banding);
-            }
-        }
+        let bandings = self.steps.iter().filter_map(|(_, op)| Some((op, Banding::of(body.at(ctx, op))?)));
+        let overlaps = bandings.filter_map(|(op, banding)| self.overlap(ctx, body, op, banding));
+        self.problem.overlaps = overlaps.collect();
     }
 
-    /// Lets a result share bytes with an operand.
-    pub(crate) fn allow(&mut self, ctx: &Context, body: &Body, op: Op, banding: Banding) {
+    /// How a result may share bytes with an operand.
+    pub(crate) fn overlap(&self, ctx: &Context, body: &Body, op: Op, banding: Banding) -> Option<Overlap> {
         let Banding { operand, rows, order } = banding;
-        let places = self.pair(body, op, operand).zip(Rows::of(ctx, body, op, operand));
-        self.problem.overlaps.extend(places.map(|((read, written), access)| {
-            let min_distance_bytes = access.distance(rows, order);
-            let (input, output) = if order == Order::Down { (read, written) } else { (written, read) };
-            Overlap { input, output, min_distance_bytes }
-        }));
+        let (read, written) = self.pair(body, op, operand)?;
+        let min_distance_bytes = Rows::of(ctx, body, op, operand)?.distance(rows, order);
+        let (input, output) = if order == Order::Down { (read, written) } else { (written, read) };
+        Some(Overlap { input, output, min_distance_bytes })
     }
 
     /// The buffers of an operand and of result 0 of a step, if each is a whole one, the operand's is read by nothing else and
