@@ -5,12 +5,13 @@ use ir::dialects::nn::{Window, window_of};
 use ir::opdef::{Access, Contract};
 use ir::target::Bands;
 use ir::{Kind, Op, Value};
-use kernels::{Conv2d, Conv2dShape, ConvStrides, WeightStrides};
+use kernels::{Conv2d, Conv2dShape, ConvStrides, ImageStrides, WeightStrides};
 
 use crate::bands::{Slide, Work, band_rows};
 use crate::constant::is_weight;
 use crate::group::Fused;
 use crate::lower::{Call, Lowered, Machine, Pointer};
+use crate::pointwise::known_layout;
 use crate::product;
 use crate::refusal::Refusal;
 use crate::weights::Packing;
@@ -68,8 +69,13 @@ fn conv2d(whole: OpRef<'_>, fused: &Fused<'_>, machine: &Machine) -> Result<Lowe
         Some(prologue) if prologue.relu.is_some() => kernels::Prologue::ScaleShiftRelu,
         Some(_) => kernels::Prologue::ScaleShift,
     };
-    let conv =
-        Convolution { shape, strides: ConvStrides::dense(&shape), prologue, activation: fused.activation };
+    let output = image_strides(whole, whole.result(0))?;
+    let strides = ConvStrides {
+        input: image_strides(whole, whole.operand(fused.operands[0]))?,
+        output,
+        residual: fused.residual.map_or(Ok(output), |index| image_strides(whole, whole.operand(index)))?,
+    };
+    let conv = Convolution { shape, strides, prologue, activation: fused.activation };
     let kernel = conv.kernel(whole, machine);
     let order = WeightStrides::oihw(shape.in_channels / shape.groups, shape.kernel);
     let key = format!("{:?} {order:?}", kernel.panels()).into_bytes();
@@ -162,6 +168,17 @@ impl Convolution {
             Call::kernel("conv2d", &part.kernel(whole, machine), machine.isa, operands)
         });
         Ok(calls.collect())
+    }
+}
+
+/// How an NHWC image lies: without gaps, or as a part of a wider one.
+pub(crate) fn image_strides(op: OpRef<'_>, image: Value) -> Result<ImageStrides, Refusal> {
+    match known_layout(op, image)?.strides[..] {
+        [n, h, w, c] => {
+            let [n, h, w, c] = [n, h, w, c].map(|stride| stride as u64);
+            Ok(ImageStrides { n, h, w, c })
+        }
+        _ => Err(Refusal::new("its image has not four axes")),
     }
 }
 

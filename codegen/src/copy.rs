@@ -1,6 +1,6 @@
 //! How views that no strides can stand for, paddings and updates of a window become copies.
 
-use ir::alias::ties;
+use ir::alias::{parts, ties};
 use ir::body::OpRef;
 use ir::opdef::{Access, Strided, View};
 use ir::size::storage_bits;
@@ -9,24 +9,23 @@ use crate::elem::Elem;
 use crate::lower::{Call, Lowered, Machine, Pointer};
 use crate::pointwise::expr::{ExprBuilder, NodeOp};
 use crate::pointwise::nest::{Nest, dense_strides};
-use crate::pointwise::{Window, call, known_shape};
+use crate::pointwise::{Window, call, known_layout, known_shape};
 use crate::refusal::Refusal;
 
-/// The copies that a view takes: one for each window.
+/// The copies that a view takes: one for each window, but for the parts that stand at their place.
 pub(crate) fn lower_view(op: OpRef<'_>, view: View, machine: &Machine) -> Result<Lowered, Refusal> {
-    let result = known_shape(op, op.result(0))?;
     let mut calls = Vec::new();
     match view {
         View::OfOperand(map) => {
-            let operand = Strided::row_major(0, known_shape(op, op.operand(0))?);
+            let operand = known_layout(op, op.operand(0))?;
             let from = map(op, 0, &operand).ok_or_else(|| Refusal::new("it is no strided window"))?;
-            calls.push(copy(op, 0, &from, &Strided::row_major(0, result), machine)?);
+            calls.push(copy(op, 0, &from, &known_layout(op, op.result(0))?, machine)?);
         }
         View::OfResult(map) => {
-            let whole = Strided::row_major(0, result);
-            for index in 0..op.operand_count() {
+            let (whole, parts) = (known_layout(op, op.result(0))?, parts(op));
+            for index in (0..op.operand_count()).filter(|index| !parts.contains(index)) {
                 let to = map(op, index, &whole).ok_or_else(|| Refusal::new("it is no strided window"))?;
-                let from = Strided::row_major(0, known_shape(op, op.operand(index))?);
+                let from = known_layout(op, op.operand(index))?;
                 calls.push(copy(op, index, &from, &to, machine)?);
             }
         }

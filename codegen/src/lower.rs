@@ -7,10 +7,12 @@ use ir::Kind;
 use ir::body::OpRef;
 use ir::opdef::{Access, Contract, Flow};
 use ir::target::Bands;
+use ir::window::pitch;
 use kernels::{Isa, Kernel, KernelFn};
 
 use crate::pointwise::stages::Form;
 use crate::refusal::Refusal;
+use crate::target::knows_rows;
 use crate::weights::Packing;
 use crate::{bands, contract, copy, group, normalise, pointwise, pool, reduce};
 
@@ -160,6 +162,10 @@ static KERNELS: &[(&str, Rule)] = &[
 /// # Errors
 /// If there is no code for it, with the reason.
 pub(crate) fn lower(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
+    let mut values = op.body.operands(op.op).chain(op.body.results(op.op));
+    if values.any(|value| pitch(op.ctx, op.body, value).is_some()) && !knows_rows(op) {
+        return Err(Refusal::new("its kernel does not take rows with gaps between them"));
+    }
     let lowered = by_kind(op, machine)?;
     bands::band_rows(op, lowered.bands)?;
     Ok(lowered)

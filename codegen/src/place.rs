@@ -4,10 +4,11 @@
 //! values which live at one time do not share bytes is for the plan's own checker to say.
 
 use cranelift_entity::SecondaryMap;
-use ir::alias::{AliasSets, ties};
+use ir::alias::{AliasSets, parts, ties, view_offset_bytes};
 use ir::body::OpRef;
 use ir::size::{storage_bits, tensor_bytes};
 use ir::weights::WeightSet;
+use ir::window::{Window, pitch};
 use ir::{Attr, AttrData, Block, Body, Context, Diagnostic, Op, Traits, Value, flow};
 
 /// The start of some memory that compiled code is handed.
@@ -196,6 +197,7 @@ impl<'a> Reader<'a> {
             let place = entries.get(index).map(|entry| self.place(*entry)).transpose()?.flatten();
             self.set_result(op, index, place)?;
         }
+        self.check_parts(op)?;
         if let Some(entry) = entries.get(results) {
             let place = self.place(*entry)?;
             if place.is_some_and(|place| !place.address.offset.is_multiple_of(SCRATCH_ALIGN)) {
@@ -208,18 +210,21 @@ impl<'a> Reader<'a> {
 
     fn set_result(&mut self, op: OpRef<'_>, index: usize, place: Option<Place>) -> Result<(), String> {
         let result = op.result(index);
-        let root = self.aliases.root(result);
-        let shared = match root == result {
-            true => None,
-            false => {
-                let range = self.aliases.range(result).ok_or("is of an unknown size")?;
-                self.places.values[root].map(|address| address.plus(range.start))
-            }
+        let window = self.aliases.window(result).ok_or("is of an unknown size")?;
+        let tie = ties(op).find(|tie| tie.0 == index);
+        let shared = match tie {
+            Some((_, operand)) => Some(op.operand(operand)),
+            None if view_offset_bytes(op).is_some() => Some(op.operand(0)),
+            None if op.is_structured() => Some(self.aliases.root(result)),
+            None => None,
         };
+        let shared = shared.and_then(|operand| {
+            let first = self.aliases.window(operand)?.first;
+            Some(self.places.values[operand]?.plus(window.first - first))
+        });
         let needed = tensor_bytes(self.ctx, op.result_type(index)).ok_or("is of an unknown size")?;
-        let tied = ties(op).any(|tie| tie.0 == index);
         let address = match (shared, place) {
-            (Some(shared), Some(place)) if tied && place.address != shared => {
+            (Some(shared), Some(place)) if tie.is_some() && place.address != shared => {
                 return Err(format!("puts result {index} elsewhere than the operand that it is tied to"));
             }
             (Some(shared), _) => shared,
@@ -233,63 +238,85 @@ impl<'a> Reader<'a> {
         if !address.offset.is_multiple_of(elem.div_ceil(8)) {
             return Err(format!("puts result {index} at {}, at no multiple of its element", address.offset));
         }
-        if tied || root == result {
+        if tie.is_some() || shared.is_none() {
             self.note_overwritten(address)?;
+        }
+        if pitch(self.ctx, self.body, result) != (!window.is_dense()).then_some((window.row, window.pitch)) {
+            return Err(format!("has result {index} in a concatenation whose rows `mem.pitch` does not say"));
         }
         self.places.values[result] = Some(address);
         Ok(())
     }
 
-    /// An entry `[pool, number, number]`; none for `unit`.
+    /// The parts that a concatenation does not copy are where their elements belong.
+    fn check_parts(&self, op: OpRef<'_>) -> Result<(), String> {
+        for part in parts(op) {
+            let windows = [op.operand(part), op.result(0)].map(|value| self.aliases.window(value));
+            let [Some(part_of), Some(whole)] = windows else {
+                return Err("is of an unknown size".to_owned());
+            };
+            let begin = self.places.values[op.result(0)].map(|address| address.offset + part_of.first);
+            let found = self.places.values[op.operand(part)];
+            let is_in_place = found.map(|address| address.offset + whole.first) == begin
+                && found.map(|address| address.base)
+                    == self.places.values[op.result(0)].map(|address| address.base);
+            if !is_in_place || self.aliases.root(op.operand(part)) != self.aliases.root(op.result(0)) {
+                return Err(format!("has operand {part} elsewhere than at its place in the result"));
+            }
+        }
+        Ok(())
+    }
+
+    /// An entry `[pool, number, bytes]`, or of rows `[pool, number, bytes, first, row, pitch]`; none for `unit`.
     fn place(&self, entry: Attr) -> Result<Option<Place>, String> {
         if matches!(self.ctx.attr_data(entry), AttrData::Unit) {
             return Ok(None);
         }
         let parts = self.ctx.array_value(entry).unwrap_or(&[]);
-        let number = |attr: &Attr| u64::try_from(self.ctx.int_value(*attr)?).ok();
-        let [pool, number, bytes] = match parts {
-            [pool, a, b] => [Some(*pool), number(a).map(|_| *a), number(b).map(|_| *b)],
-            _ => [None; 3],
-        };
-        let (Some(pool), Some(number), Some(bytes)) = (pool, number, bytes) else {
-            return Err("has an entry that is not [pool, offset, bytes]".to_owned());
-        };
-        let int = |attr: Attr| self.ctx.int_value(attr).map_or(0, i64::unsigned_abs);
-        self.bounded(self.ctx.str_value(pool).unwrap_or(""), int(number), int(bytes)).map(Some)
+        let numbers = parts.iter().skip(1).map(|attr| u64::try_from(self.ctx.int_value(*attr)?).ok());
+        let numbers: Option<Vec<u64>> = numbers.collect();
+        let pool = parts.first().and_then(|pool| self.ctx.str_value(*pool)).unwrap_or("");
+        match numbers.as_deref() {
+            Some(&[number, bytes]) => self.bounded(pool, number, Window::dense(0, bytes)).map(Some),
+            Some(&[number, bytes, first, row, pitch]) if row > 0 && bytes.is_multiple_of(row) => {
+                self.bounded(pool, number, Window::of_rows(first, bytes / row, row, pitch)).map(Some)
+            }
+            _ => Err("has an entry that is not [pool, offset, bytes]".to_owned()),
+        }
     }
 
-    fn bounded(&self, pool: &str, number: u64, bytes: u64) -> Result<Place, String> {
-        match pool {
+    fn bounded(&self, pool: &str, number: u64, window: Window) -> Result<Place, String> {
+        let end = window.end().ok_or("has rows that end nowhere")?;
+        let index = usize::try_from(number).unwrap_or(usize::MAX);
+        let (base, start) = match pool {
             "arena" => {
-                let end = number.checked_add(bytes).filter(|end| *end <= self.places.arena_bytes);
-                end.ok_or(format!(
-                    "puts {bytes} bytes at {number} of an arena of {}",
+                let bound = number.checked_add(end).filter(|end| *end <= self.places.arena_bytes);
+                bound.ok_or(format!(
+                    "puts {end} bytes at {number} of an arena of {}",
                     self.places.arena_bytes
                 ))?;
-                Ok(Place { address: Address { base: Base::Arena, offset: number }, bytes })
+                (Base::Arena, number)
             }
             "out" => {
-                let index = usize::try_from(number).unwrap_or(usize::MAX);
                 let size =
                     self.outputs.get(index).ok_or(format!("names output {number}, which does not exist"))?;
-                if bytes > *size {
-                    return Err(format!("puts {bytes} bytes into output {number} of {size}"));
+                if end > *size {
+                    return Err(format!("puts {end} bytes into output {number} of {size}"));
                 }
-                Ok(Place { address: Address { base: Base::Output(index), offset: 0 }, bytes })
+                (Base::Output(index), 0)
             }
-            "in" => {
-                let index = usize::try_from(number).unwrap_or(usize::MAX);
-                match self.donated.get(index) {
-                    Some(Some(size)) if bytes <= *size => {
-                        Ok(Place { address: Address { base: Base::Input(index), offset: 0 }, bytes })
-                    }
-                    _ => Err(format!(
-                        "puts {bytes} bytes into input {number}, which is not donated or smaller"
-                    )),
+            "in" => match self.donated.get(index) {
+                Some(Some(size)) if end <= *size => (Base::Input(index), 0),
+                _ => {
+                    return Err(format!(
+                        "puts {end} bytes into input {number}, which is not donated or smaller"
+                    ));
                 }
-            }
-            other => Err(format!("names the pool `{other}`, expected `arena`, `out` or `in`")),
-        }
+            },
+            other => return Err(format!("names the pool `{other}`, expected `arena`, `out` or `in`")),
+        };
+        let address = Address { base, offset: start + window.first };
+        Ok(Place { address, bytes: window.rows * window.row })
     }
 }
 

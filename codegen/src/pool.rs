@@ -6,7 +6,7 @@ use ir::target::Bands;
 use kernels::{ImageStrides, Pool2d, Pool2dShape, PoolKind};
 
 use crate::bands::{Band, Slide, Work, band_rows};
-use crate::contract::check_f32;
+use crate::contract::{check_f32, image_strides};
 use crate::lower::{Call, Lowered, Machine, Pointer};
 use crate::pointwise::known_shape;
 use crate::refusal::Refusal;
@@ -43,7 +43,8 @@ fn pool(op: OpRef<'_>, name: &'static str, kind: PoolKind, machine: &Machine) ->
         pads: window.pads.map(size),
         output,
     };
-    let pool = Pool { shape, kind };
+    let strides = [image_strides(op, op.operand(0))?, image_strides(op, op.result(0))?];
+    let pool = Pool { shape, kind, strides };
     let slide = pool.slide();
     let bands =
         slide.is_divisible(shape.batch).then(|| Bands { operand: 0, free_rows: pool.free_rows(machine) });
@@ -58,6 +59,8 @@ fn pool(op: OpRef<'_>, name: &'static str, kind: PoolKind, machine: &Machine) ->
 struct Pool {
     shape: Pool2dShape,
     kind: PoolKind,
+    /// Of the operand and of the result.
+    strides: [ImageStrides; 2],
 }
 
 impl Pool {
@@ -85,9 +88,8 @@ impl Pool {
 
     /// The call for some of the rows, which begin so many bytes into result and operand.
     fn call(&self, shape: Pool2dShape, [to, from]: [u64; 2], machine: &Machine) -> Call {
-        let Pool2dShape { input, output, channels, .. } = self.shape;
-        let strides = [ImageStrides::nhwc(input, channels), ImageStrides::nhwc(output, channels)];
-        let kernel = Pool2d::new(&shape, strides[0], strides[1], self.kind, machine.isa, machine.threads);
+        let [input, output] = self.strides;
+        let kernel = Pool2d::new(&shape, input, output, self.kind, machine.isa, machine.threads);
         let operands = vec![Pointer::Result(0, to), Pointer::Operand(0, from)];
         Call::kernel("pool2d", &kernel, machine.isa, operands)
     }
@@ -95,12 +97,12 @@ impl Pool {
     /// The call for a band. Its image reaches down to the last row: what lies below the band counts as image or padding, as it
     /// does for the whole.
     fn band(&self, band: Band, machine: &Machine) -> Call {
-        let Pool2dShape { input, output, channels, .. } = self.shape;
+        let [input, output] = self.strides;
         let mut shape = self.shape;
-        shape.input[0] = input[0] - band.first_input;
+        shape.input[0] -= band.first_input;
         shape.output[0] = band.rows;
         shape.pads[0] = band.pads[0];
-        let at = |row: usize, columns: usize| (row * columns * channels * 4) as u64;
-        self.call(shape, [at(band.first, output[1]), at(band.first_input, input[1])], machine)
+        let at = |row: usize, strides: ImageStrides| row as u64 * strides.h * 4;
+        self.call(shape, [at(band.first, output), at(band.first_input, input)], machine)
     }
 }

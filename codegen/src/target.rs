@@ -1,14 +1,14 @@
 //! What passes may know of this machine: the CPU as a target.
 
 use ir::body::OpRef;
-use ir::opdef::Contract;
+use ir::opdef::{Contract, Strided, View};
 use ir::target::{KernelChoice, Place};
 use ir::{Kind, Op, Target};
 use kernels::Isa;
 
 use crate::activation::activation;
 use crate::contract::conv2d_shape;
-use crate::group::{PrologueStep, is_sum, prologue_step};
+use crate::group::{PrologueStep, is_sum, prologue_step, root};
 use crate::lower::{Machine, lower};
 
 /// The processor that this process runs on.
@@ -55,6 +55,49 @@ impl Target for Cpu {
             overwrites: lowered.overwrites,
         })
     }
+
+    fn writes_rows(&self, op: OpRef<'_>) -> bool {
+        knows_rows(op)
+    }
+
+    fn reads_rows(&self, op: OpRef<'_>, operand: usize) -> bool {
+        match op.kind() {
+            Kind::Group => knows_rows(op) && !is_viewed(op, operand),
+            Kind::View(View::OfOperand(_)) => keeps_strides(op),
+            _ => knows_rows(op),
+        }
+    }
+}
+
+/// Whether the kernels of an operation take images in rows, for all operands that are no weights: convolutions, pools, loop nests and
+/// the copies of concatenations.
+pub(crate) fn knows_rows(op: OpRef<'_>) -> bool {
+    let is_conv = |op: OpRef<'_>| matches!(op.kind(), Kind::Contract(Contract::Conv2d));
+    match op.kind() {
+        Kind::Elementwise(_) | Kind::View(_) | Kind::Kernel("max_pool2d" | "avg_pool2d") => true,
+        Kind::Contract(Contract::Conv2d) => true,
+        Kind::Group => root(op).is_none_or(|root| is_conv(op.body.at(op.ctx, root))),
+        _ => false,
+    }
+}
+
+/// Whether a view in a group's body reads an operand: views of rows need not be rows.
+fn is_viewed(group: OpRef<'_>, operand: usize) -> bool {
+    let Some(block) = group.body.regions(group.op).first().and_then(|region| group.body.entry(*region))
+    else {
+        return true;
+    };
+    let mut uses = group.body.uses(group.body.args(block)[operand]);
+    uses.any(|used| matches!(group.body.at(group.ctx, used.op).kind(), Kind::View(_)))
+}
+
+/// Whether a view's layout follows from any layout of its operand.
+fn keeps_strides(op: OpRef<'_>) -> bool {
+    let (Kind::View(View::OfOperand(map)), Some(shape)) = (op.kind(), op.operand_shape(0)) else {
+        return false;
+    };
+    let strides = Strided::row_major(0, shape.iter().map(|size| size + 1).collect()).strides;
+    map(op, 0, &Strided { offset: 0, shape, strides }).is_some()
 }
 
 /// Whether a convolution can do `op`, and all that stands between the two, while it reads its input.

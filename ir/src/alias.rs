@@ -6,11 +6,10 @@
 //! - it is a view of an operand whose elements lie without gaps in the operand's bytes: every reshape, a slice of the
 //!   outermost axes, a transpose that only moves axes of size 1, a broadcast that changes nothing;
 //! - a tie (`mem.tie`) says that it overwrites an operand;
+//! - it is a part that stands at its place in a concatenation (`mem.parts` of that): its bytes are rows of the whole's;
 //! - it is the result of a loop: that has the bytes of the argument that carries it.
 //!
 //! Any other view is a copy: a step of the program with a result of its own.
-
-use std::ops::Range;
 
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
@@ -20,12 +19,17 @@ use crate::context::Context;
 use crate::entities::{Op, Value};
 use crate::flow;
 use crate::opdef::{Flow, Kind, Strided, View};
-use crate::size::{storage_bytes, tensor_bytes};
+use crate::size::{storage_bits, storage_bytes, tensor_bytes};
+use crate::window::Window;
 
 /// The sharing of bytes among the values of a body.
 pub struct AliasSets {
     aliases: SecondaryMap<Value, Entry>,
     bytes: SecondaryMap<Value, Option<u64>>,
+    /// For each value that is a root but for being a part: the whole that it is a part of, and its rows there.
+    wholes: SecondaryMap<Value, Option<(Value, Window)>>,
+    /// Values that are written into bytes of which a part was written before.
+    later_parts: SecondaryMap<Value, bool>,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -37,23 +41,51 @@ struct Entry {
 impl AliasSets {
     /// Finds who shares bytes with whom, in one walk over the operations in text order.
     pub fn of(ctx: &Context, body: &Body) -> AliasSets {
-        let mut sets = AliasSets { aliases: SecondaryMap::new(), bytes: SecondaryMap::new() };
+        let mut sets = AliasSets {
+            aliases: SecondaryMap::new(),
+            bytes: SecondaryMap::new(),
+            wholes: SecondaryMap::new(),
+            later_parts: SecondaryMap::new(),
+        };
         for &block in body.blocks(body.root()) {
             sets.measure(ctx, body, body.args(block));
         }
-        flow::walk(ctx, body, |op| sets.add(ctx, body, op));
+        let mut assembled = Vec::new();
+        flow::walk(ctx, body, |op| {
+            sets.add(ctx, body, op);
+            assembled.extend((!parts(body.at(ctx, op)).is_empty()).then_some(op));
+        });
+        // The last first: a whole may be a part itself.
+        assembled.iter().rev().for_each(|op| sets.add_parts(body.at(ctx, *op)));
+        if !assembled.is_empty() {
+            sets.order_parts(ctx, body);
+        }
         sets
     }
 
     /// The value that owns the bytes of `value`: itself, if it shares no other's.
     pub fn root(&self, value: Value) -> Value {
-        self.aliases[value].root.expand().unwrap_or(value)
+        let near = self.near_root(value);
+        self.wholes[near].map_or(near, |(whole, _)| whole)
     }
 
     /// The bytes of its root that a value has; none if its size is not known.
-    pub fn range(&self, value: Value) -> Option<Range<u64>> {
-        let start = self.aliases[value].offset_bytes;
-        Some(start..start + self.bytes[value]?)
+    pub fn window(&self, value: Value) -> Option<Window> {
+        let window = Window::dense(self.aliases[value].offset_bytes, self.bytes[value]?);
+        match &self.wholes[self.near_root(value)] {
+            Some((_, outer)) => window.within(outer),
+            None => Some(window),
+        }
+    }
+
+    /// Whether a value is written into bytes of which a part was written before, which stays: its write is no new beginning.
+    pub fn is_later_part(&self, value: Value) -> bool {
+        self.later_parts[value]
+    }
+
+    /// The root, but for concatenations.
+    fn near_root(&self, value: Value) -> Value {
+        self.aliases[value].root.expand().unwrap_or(value)
     }
 
     /// Bytes that a value takes; none if its size is not known.
@@ -95,7 +127,33 @@ impl AliasSets {
 
     fn share(&mut self, value: Value, operand: Value, offset_bytes: u64) {
         let base = self.aliases[operand].offset_bytes;
-        self.aliases[value] = Entry { root: self.root(operand).into(), offset_bytes: base + offset_bytes };
+        self.aliases[value] =
+            Entry { root: self.near_root(operand).into(), offset_bytes: base + offset_bytes };
+    }
+
+    fn add_parts(&mut self, op: OpRef<'_>) {
+        for index in parts(op) {
+            let near = self.near_root(op.operand(index));
+            let Some(window) = part_window(op, index) else { continue };
+            let whole = op.result(0);
+            let outer = self.window(whole).and_then(|outer| window.within(&outer));
+            self.wholes[near] = outer.map(|window| (self.root(whole), window));
+        }
+    }
+
+    /// Finds which writes of a root that has parts are not the first.
+    fn order_parts(&mut self, ctx: &Context, body: &Body) {
+        let mut is_begun: SecondaryMap<Value, bool> = SecondaryMap::new();
+        let mut wholes: SecondaryMap<Value, bool> = SecondaryMap::new();
+        self.wholes.values().flatten().for_each(|(whole, _)| wholes[*whole] = true);
+        flow::walk(ctx, body, |op| {
+            for result in body.results(op) {
+                let root = self.root(result);
+                if wholes[root] {
+                    self.later_parts[result] = std::mem::replace(&mut is_begun[root], true);
+                }
+            }
+        });
     }
 }
 
@@ -110,6 +168,27 @@ pub fn view_offset_bytes(op: OpRef<'_>) -> Option<u64> {
     let is_dense = layout.is_row_major() && op.result_shape(0)? == layout.shape;
     let elem = op.ctx.elem(op.operand_type(0));
     is_dense.then(|| storage_bytes(op.ctx, elem, offset)).flatten()
+}
+
+/// The operands that stand at their place in the result of a concatenation: `mem.parts`.
+pub fn parts(op: OpRef<'_>) -> Vec<usize> {
+    let Kind::View(View::OfResult(_)) = op.kind() else { return Vec::new() };
+    let parts = op.ints("mem.parts").unwrap_or_default().into_iter();
+    parts.filter_map(|part| usize::try_from(part).ok().filter(|part| *part < op.operand_count())).collect()
+}
+
+/// The rows of its result that an operand of a concatenation is; none if it is no rows, or a size is not known.
+pub fn part_window(op: OpRef<'_>, index: usize) -> Option<Window> {
+    let Kind::View(View::OfResult(map)) = op.kind() else { return None };
+    let layout = map(op, index, &Strided::row_major(0, op.result_shape(0)?))?;
+    Window::of_layout(&layout, storage_bits(op.ctx, op.ctx.elem(op.result_type(0)))?)
+}
+
+/// Whether `op` moves no bytes: a view that needs no copy, or a concatenation whose parts all stand at their place.
+pub fn is_free(op: OpRef<'_>) -> bool {
+    let parts = parts(op);
+    let is_assembled = !parts.is_empty() && (0..op.operand_count()).all(|index| parts.contains(&index));
+    is_assembled || view_offset_bytes(op).is_some()
 }
 
 /// Whether the row says that the result has the operand's elements in the same order, whatever the sizes.
@@ -147,7 +226,7 @@ mod tests {
         let rows = builder.value("nn.slice", &[matrix], &window).unwrap();
         let sets = AliasSets::of(&ctx, &body);
         assert_eq!(sets.root(rows), arg);
-        assert_eq!(sets.range(rows), Some(24..72));
+        assert_eq!(sets.window(rows), Some(Window::dense(24, 48)));
     }
 
     #[test]

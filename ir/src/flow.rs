@@ -21,7 +21,7 @@ use std::ops::Range;
 use cranelift_entity::{PrimaryMap, SecondaryMap, entity_impl};
 use smallvec::SmallVec;
 
-use crate::alias::{ties, view_offset_bytes};
+use crate::alias::{is_free, ties};
 use crate::body::{Body, OpRef};
 use crate::context::Context;
 use crate::dominance::Dominators;
@@ -237,10 +237,10 @@ fn passed(body: &Body, op: Op, index: usize) -> Range<usize> {
     first..first + successor.operand_count as usize
 }
 
-/// Whether an operation does something at run time: it is no weight, and no view of bytes that are there.
+/// Whether an operation does something at run time: it is no weight, and no view or concatenation of bytes that are there.
 pub fn runs(ctx: &Context, body: &Body, op: Op, weights: &WeightSet) -> bool {
     let op_ref = body.at(ctx, op);
-    !weights.is_weight_op(body, op) && (view_offset_bytes(op_ref).is_none() || ties(op_ref).next().is_some())
+    !weights.is_weight_op(body, op) && (!is_free(op_ref) || ties(op_ref).next().is_some())
 }
 
 /// Calls `visit` for each operation that control can come to in a body: definitions before uses, and an `if` or a loop behind

@@ -66,6 +66,7 @@ pub mod text;
 pub mod types;
 pub mod verify;
 pub mod weights;
+pub mod window;
 pub mod words;
 
 pub use attrs::{AttrData, DenseData};

@@ -79,7 +79,18 @@ impl Liveness {
         graph: &FlowGraph,
         variable: impl Fn(Value) -> Option<Value>,
     ) -> Liveness {
-        let mut search = Search::new(ctx, body, graph, variable);
+        Liveness::of_parts(ctx, body, graph, variable, |_| false)
+    }
+
+    /// The same, where a write for which `continues` holds leaves the rest of the variable as it was.
+    pub fn of_parts(
+        ctx: &Context,
+        body: &Body,
+        graph: &FlowGraph,
+        variable: impl Fn(Value) -> Option<Value>,
+        continues: impl Fn(Value) -> bool,
+    ) -> Liveness {
+        let mut search = Search::new(ctx, body, graph, variable, continues);
         for &stretch in graph.stretches() {
             search.scan(stretch);
         }
@@ -231,11 +242,12 @@ struct Writes {
     has_more: bool,
 }
 
-struct Search<'a, F> {
+struct Search<'a, F, C> {
     ctx: &'a Context,
     body: &'a Body,
     graph: &'a FlowGraph,
     variable: F,
+    continues: C,
     written: SecondaryMap<Value, Option<Writes>>,
     /// The last write in each further stretch that writes a variable.
     also_written: FxHashMap<(Value, Stretch), Moment>,
@@ -248,14 +260,15 @@ struct Search<'a, F> {
     exposed: Vec<(Value, Stretch)>,
 }
 
-impl<'a, F: Fn(Value) -> Option<Value>> Search<'a, F> {
-    fn new(ctx: &'a Context, body: &'a Body, graph: &'a FlowGraph, variable: F) -> Self {
+impl<'a, F: Fn(Value) -> Option<Value>, C: Fn(Value) -> bool> Search<'a, F, C> {
+    fn new(ctx: &'a Context, body: &'a Body, graph: &'a FlowGraph, variable: F, continues: C) -> Self {
         let capacity = body.value_capacity();
         Search {
             ctx,
             body,
             graph,
             variable,
+            continues,
             written: SecondaryMap::with_capacity(capacity),
             also_written: FxHashMap::default(),
             open: SecondaryMap::with_capacity(capacity),
@@ -310,7 +323,8 @@ impl<'a, F: Fn(Value) -> Option<Value>> Search<'a, F> {
         let mut opened: Vec<Value> = Vec::new();
         for point in self.graph.points(stretch).rev().map(Point::from_u32) {
             let event = self.graph.event(point);
-            for value in event.writes(self.ctx, self.body) {
+            let writes = event.writes(self.ctx, self.body);
+            for &value in &writes {
                 let Some(variable) = (self.variable)(value) else { continue };
                 let first = Moment::write(point);
                 let open = &mut self.open[variable];
@@ -319,7 +333,8 @@ impl<'a, F: Fn(Value) -> Option<Value>> Search<'a, F> {
                 self.found(variable, Span { first, last });
                 self.note_write(variable, stretch, first);
             }
-            for value in event.reads(self.body) {
+            let kept = writes.into_iter().filter(|value| (self.continues)(*value));
+            for value in event.reads(self.body).chain(kept) {
                 let Some(variable) = (self.variable)(value) else { continue };
                 let open = &mut self.open[variable];
                 if open.stamp != stamp {

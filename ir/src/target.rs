@@ -21,6 +21,18 @@ pub trait Target: Sync {
 
     /// The kernel that runs an operation (or group) and what it needs; none where general code is generated.
     fn select(&self, op: OpRef<'_>, threads: usize) -> Option<KernelChoice>;
+
+    /// Whether the kernel of `op` can write its result in rows with gaps between them (`mem.pitch`).
+    fn writes_rows(&self, op: OpRef<'_>) -> bool {
+        let _ = op;
+        false
+    }
+
+    /// Whether the kernel of `op` can read an operand that lies in rows with gaps between them.
+    fn reads_rows(&self, op: OpRef<'_>, operand: usize) -> bool {
+        let _ = (op, operand);
+        false
+    }
 }
 
 /// Where in a group an operation stands.

@@ -293,15 +293,21 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A view lies where its source lies.
+    /// A view lies where its source lies; a concatenation of parts that are in place, where the plan says, since its last part.
     fn add_view(&self, op: Op, values: &mut Vec<ValueReport>) {
+        if self.body.at(self.ctx, op).attr("mem.place").is_some() {
+            let names: Vec<&str> = self.body.operands(op).map(|part| self.names[part].as_str()).collect();
+            let parts = values.iter().filter(|value| names.contains(&value.name.as_str()));
+            let step = parts.map(|value| value.step).max().unwrap_or(0);
+            return self.add_step(op, step, values);
+        }
         for result in self.body.results(op) {
-            let root = self.aliases.root(result);
-            let range = self.aliases.range(result).unwrap_or(0..0);
-            let Some(base) = values.iter().find(|value| value.name == self.names[root]) else { continue };
+            let operand = self.body.operand(op, 0);
+            let first = |value| self.aliases.window(value).map_or(0, |window| window.first);
+            let Some(base) = values.iter().find(|value| value.name == self.names[operand]) else { continue };
             let (pool, step) = (base.pool.clone(), base.step);
-            let is_input = base.kind == "input";
-            let offset = base.offset + if is_input { 0 } else { range.start };
+            let is_arena = pool == "arena";
+            let offset = base.offset + if is_arena { first(result) - first(operand) } else { 0 };
             values.push(self.entry(result, step, &pool, offset, "result"));
         }
     }
@@ -311,7 +317,8 @@ impl<'a> Reader<'a> {
         let number =
             |index: usize| entry.get(index).and_then(|attr| self.ctx.int_value(*attr)).unwrap_or(0) as u64;
         let pool = entry.first().and_then(|attr| self.ctx.str_value(*attr)).unwrap_or("arena");
-        (pool, number(1), number(2))
+        // An output's number is no offset; a part of a value begins so many bytes behind it.
+        (pool, number(1) + if pool == "arena" { number(3) } else { 0 }, number(2))
     }
 }
 

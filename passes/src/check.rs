@@ -15,10 +15,11 @@ use ir::opdef::{Access, Flow, Strided, Traits, View};
 use ir::weights::WeightSet;
 use ir::{Body, Context, Diagnostic, Kind, Op, Value, size};
 
-use memory::{Home, Memory, Pool};
+use memory::{Content, Home, Memory, Pool};
 
 mod control;
 mod memory;
+mod parts;
 mod places;
 mod rows;
 #[cfg(test)]
@@ -39,6 +40,7 @@ pub fn check(ctx: &Context, body: &Body) -> Vec<Diagnostic> {
         donated_bytes: Vec::new(),
         memory: Memory::default(),
         homes: SecondaryMap::new(),
+        part_of: SecondaryMap::new(),
         faults: Vec::new(),
         said: BTreeSet::new(),
     };
@@ -58,6 +60,8 @@ struct Judge<'a> {
     memory: Memory,
     /// Where the results of steps and the arguments are.
     homes: SecondaryMap<Value, Option<Home>>,
+    /// For each part that a concatenation found at its place, which operand of which one it is.
+    part_of: SecondaryMap<Value, Option<(Op, usize)>>,
     faults: Vec<Diagnostic>,
     /// What was said already: loops are run several times.
     said: BTreeSet<(Op, String)>,
@@ -72,7 +76,7 @@ impl Judge<'_> {
             let bytes = size::tensor_bytes(self.ctx, self.body.ty(arg)).unwrap_or(0);
             let is_donated = attrs.get(index).is_some_and(|dict| self.ctx.dict_get(*dict, donated).is_some());
             self.donated_bytes.push(is_donated.then_some(bytes));
-            let home = Home { pool: Pool::Input(index), bytes: 0..bytes };
+            let home = Home::dense(Pool::Input(index), 0..bytes);
             self.memory.write(&home, Some(arg));
             self.homes[arg] = Some(home);
         }
@@ -124,7 +128,11 @@ impl Judge<'_> {
                 operands.extend(self.find(op, index).map(|home| (index, home)));
             }
         }
-        self.check_conflicts(op, results, &operands, scratch.as_ref());
+        self.check_rows(op, results);
+        let parts = self.check_parts(op, results, &operands);
+        let read: Vec<(usize, Home)> =
+            operands.iter().filter(|(index, _)| !parts.contains(index)).cloned().collect();
+        self.check_conflicts(op, results, &read, scratch.as_ref());
         self.check_ties(op, results, &operands);
         if let Some(home) = &scratch {
             self.memory.write(home, None);
@@ -146,9 +154,11 @@ impl Judge<'_> {
             self.fault(op, format!("operand {index} has no place"));
             return None;
         };
-        let start = base.bytes.start + offset;
-        let home = Home { pool: base.pool, bytes: start..start + bytes };
-        if !self.memory.holds(&home, source, offset) {
+        let Some(home) = base.part(offset, bytes) else {
+            self.fault(op, format!("operand {index} is a view of rows that it cuts"));
+            return None;
+        };
+        if !self.holds(&home, Content { value: source, from: offset, step: home.row }) {
             self.fault(
                 op,
                 format!("the bytes of operand {index} are overwritten before this step reads them"),

@@ -7,7 +7,7 @@
 //! Decided before anything is placed, in text order, on alias roots. A result takes the bytes of an operand if the pair is
 //! declared (see [`access`]), the operand's root is read by nothing later, no other operand reads the same bytes (unless at
 //! the same index), the sizes are proved equal, and the root is neither a weight, nor a caller's input that was not
-//! donated. Each refusal of a declared pair is a remark that names what stands in the way.
+//! donated. Before that, the parts of concatenations get their place in the whole ([`parts`](crate::parts)). Each refusal of a declared pair is a remark that names what stands in the way.
 
 use cranelift_entity::SecondaryMap;
 use ir::alias::AliasSets;
@@ -19,6 +19,7 @@ use smallvec::{SmallVec, smallvec};
 use crate::access::access;
 use crate::edit::kept_inputs;
 use crate::liveness::{Classes, Steps};
+use crate::parts::place_parts;
 use crate::place::Step;
 
 /// What was tied and what was not.
@@ -26,17 +27,22 @@ use crate::place::Step;
 pub struct Outcome {
     /// How many operations overwrite an operand.
     pub ties: usize,
-    /// A remark for each declared pair that was refused.
+    /// How many operands stand at their place in a concatenation.
+    pub parts: usize,
+    /// A remark for each declared pair that was refused, and for each part that is copied.
     pub remarks: Vec<Diagnostic>,
 }
 
-/// Ties the results of a function's operations to dying operands (`mem.tie`).
+/// Puts the parts of concatenations to their place (`mem.parts`), and ties the results of a function's operations to dying
+/// operands (`mem.tie`).
 pub fn inplace(ctx: &Context, target: &dyn Target, body: &mut Body) -> Outcome {
-    let (ties, remarks) = Chooser::choose(ctx, target, body);
+    let (parts, mut remarks) = place_parts(ctx, target, body);
+    let (ties, more) = Chooser::choose(ctx, target, body);
+    remarks.extend(more);
     for (op, operands) in &ties {
         body.set_attr(ctx, *op, "mem.tie", *operands);
     }
-    Outcome { ties: ties.len(), remarks }
+    Outcome { ties: ties.len(), parts, remarks }
 }
 
 /// For each result of an operation, the operand that it overwrites, or -1: `mem.tie`.
@@ -114,6 +120,9 @@ impl<'a> Chooser<'a> {
             return Some(Obstacle::new("it is an input that the caller keeps"));
         }
         let new = self.body.result(op, result);
+        if self.aliases.root(new) != new {
+            return Some(Obstacle::new("it has its place in a concatenation"));
+        }
         if self.classes.conflict(owner, self.classes.class(new)) {
             return Some(self.later_read(step, owner));
         }

@@ -45,6 +45,7 @@ pub mod layout;
 pub mod liveness;
 pub mod manager;
 pub mod overlap;
+pub mod parts;
 mod pattern;
 pub mod place;
 pub mod plan;

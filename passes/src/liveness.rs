@@ -79,7 +79,8 @@ impl<'a> Classes<'a> {
         aliases: &'a AliasSets,
     ) -> Classes<'a> {
         let root = |value| (!weights.contains(value)).then(|| aliases.root(value));
-        let liveness = Liveness::of(ctx, body, steps.graph(), root);
+        let liveness =
+            Liveness::of_parts(ctx, body, steps.graph(), root, |value| aliases.is_later_part(value));
         let mut last_reader = SecondaryMap::new();
         for (step, event) in steps.events() {
             event.reads(body).for_each(|value| last_reader[aliases.root(value)] = Some((step, event.op)));

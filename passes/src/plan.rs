@@ -4,7 +4,8 @@
 //! %2 = nn.relu %1   =>   %2 = nn.relu %1 {mem.place = [["arena", 4096, 1024]]}
 //! ```
 //!
-//! Every step gets `mem.place`: pool, offset and bytes of each result, and of its scratch behind them; what has regions gets
+//! Every step gets `mem.place`: pool, offset and bytes of each result, and of its scratch behind them (a part of a concatenation has
+//! the whole's offset and its own bytes, then where in the whole it begins, and the bytes of its rows and from row to row); what has regions gets
 //! `mem.args`, the places of each block's arguments (and a function of several blocks, on itself). What is handed on
 //! (into a loop, from a region, along a branch) has the place of what gets it, unless both are needed at one time: then it is
 //! copied there, with scratch where the copies of one hand-over go in a circle. An alias root that is returned lives in the caller's buffer (`["out", index, bytes]`) for all its life, and other values before it, where they fit; an output that has no bytes of its own
@@ -14,9 +15,10 @@
 use std::cell::RefCell;
 
 use cranelift_entity::{PrimaryMap, SecondaryMap};
-use ir::alias::AliasSets;
-use ir::flow::{Act, Event, Move, transfers};
+use ir::alias::{AliasSets, is_free, parts};
+use ir::flow::{self, Act, Event, Move, transfers};
 use ir::weights::WeightSet;
+use ir::window::Window;
 use ir::{Attr, Block, Body, Builder, Context, Diagnostic, Op, Region, Target, Traits, Value};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -165,8 +167,8 @@ impl<'a> Arena<'a> {
     fn whole(&self, value: Value) -> Option<BufferId> {
         let class = self.classes.class(value);
         let Some(Home::Arena(id)) = self.homes[class] else { return None };
-        let range = self.aliases.range(value)?;
-        (range == (0..self.problem.buffers[id].size_bytes)).then_some(id)
+        let whole = Window::dense(0, self.problem.buffers[id].size_bytes);
+        (self.aliases.window(value)? == whole).then_some(id)
     }
 
     /// Inputs and outputs are where the caller says.
@@ -267,7 +269,9 @@ impl<'a> Arena<'a> {
     /// The scratch that doing an event's moves one after the other takes.
     fn handing_bytes(&self, ctx: &Context, body: &Body, event: Event) -> u64 {
         let moves = event.moves(ctx, body);
-        let bytes = |value: Value| (self.classes.class(value), self.aliases.range(value).unwrap_or(0..0));
+        let bytes = |value: Value| {
+            (self.classes.class(value), self.aliases.window(value).map_or(0..0, |window| window.hull()))
+        };
         let places: Vec<_> = moves.iter().map(|pair| (bytes(pair.from), bytes(pair.to))).collect();
         let sizes: Vec<u64> = places.iter().map(|(_, to)| to.1.end - to.1.start).collect();
         let clobbers = |a: usize, b: usize| {
@@ -319,6 +323,21 @@ impl<'a> Arena<'a> {
         if let Some(args) = self.args(&places, body, &[body.root()]) {
             body.set_own_attr(ctx, "mem.args", args);
         }
+        self.write_assembled(&places, body);
+    }
+
+    /// Writes the places of concatenations that do not run, since all their parts are in place.
+    fn write_assembled(&self, places: &Places<'_>, body: &mut Body) {
+        let ctx = places.ctx;
+        let mut assembled = Vec::new();
+        flow::walk(ctx, body, |op| {
+            let op_ref = body.at(ctx, op);
+            assembled.extend((is_free(op_ref) && !parts(op_ref).is_empty()).then_some(op));
+        });
+        for op in assembled {
+            let place = self.place(places, body.result(op, 0));
+            body.set_attr(ctx, op, "mem.place", ctx.array_attr(&[place]));
+        }
     }
 
     /// The places of the arguments of each block of some regions, without the function's own; none if there are none.
@@ -336,15 +355,19 @@ impl<'a> Arena<'a> {
 
     /// The place of a value; `unit` for one in a block that control never comes to.
     fn place(&self, places: &Places<'_>, value: Value) -> Attr {
-        let (Some(home), Some(range)) = (self.homes[self.classes.class(value)], self.aliases.range(value))
+        let (Some(home), Some(window)) = (self.homes[self.classes.class(value)], self.aliases.window(value))
         else {
             return places.ctx.unit_attr();
         };
-        let bytes = range.end - range.start;
-        match home {
-            Home::Output(index) => places.entry("out", index as u64, bytes),
-            Home::Arena(id) => places.entry("arena", places.placement.offsets[id] + range.start, bytes),
-            Home::Input(index) => places.entry("in", index as u64, bytes),
+        let (pool, number) = match home {
+            Home::Output(index) => ("out", index as u64),
+            Home::Arena(id) => ("arena", places.placement.offsets[id]),
+            Home::Input(index) => ("in", index as u64),
+        };
+        let bytes = window.rows * window.row;
+        match window == Window::dense(0, bytes) {
+            true => places.entry(pool, number, bytes),
+            false => places.part(pool, number, window),
         }
     }
 }
@@ -366,6 +389,13 @@ impl Places<'_> {
         let make = || [ctx.str_attr(pool), ctx.int_attr(offset as i64), ctx.int_attr(bytes as i64)];
         let mut made = self.made.borrow_mut();
         *made.entry((pool, offset, bytes)).or_insert_with(|| ctx.array_attr(&make()))
+    }
+
+    /// An entry of a part of a value: where in the value it begins, its rows, and from row to row.
+    fn part(&self, pool: &'static str, offset: u64, window: Window) -> Attr {
+        let Window { first, rows, row, pitch } = window;
+        let numbers = [offset, rows * row, first, row, pitch].map(|number| self.ctx.int_attr(number as i64));
+        self.ctx.array_attr(&[&[self.ctx.str_attr(pool)], &numbers[..]].concat())
     }
 
     fn list(&self, entries: List) -> Attr {

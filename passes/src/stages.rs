@@ -94,8 +94,8 @@ pub(crate) static SELECT: PassDef = PassDef {
 /// Results overwrite operands that die.
 pub(crate) static INPLACE: PassDef = PassDef {
     name: "inplace",
-    doc: "Lets results overwrite operands that nothing reads later, before anything is placed; `--remarks=inplace` says why \
-          not, where it does not.",
+    doc: "Lets the parts of concatenations be written to their place in the whole, and results overwrite operands that nothing \
+          reads later, before anything is placed; `--remarks=inplace` says why not, where it does not.",
     options: &[],
     example: Example {
         before: r#"func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
@@ -115,6 +115,7 @@ pub(crate) static INPLACE: PassDef = PassDef {
     run: PassRun::Function(|pass, body| {
         let outcome = crate::inplace::inplace(pass.ctx, pass.target, body);
         pass.count("ties", outcome.ties as u64);
+        pass.count("parts", outcome.parts as u64);
         outcome.remarks.into_iter().for_each(|remark| pass.add_remark(remark));
         Ok(())
     }),

@@ -15,7 +15,7 @@ use tests::workspace::root;
 const NETS: &[(&str, u64)] = &[
     ("resnet50", 5_742_000),
     ("mobilenet_v2", 6_622_000),
-    ("densenet121", 7_953_000),
+    ("densenet121", 6_450_000),
     ("inception_v3", 9_130_000),
     ("efficientnet_b0", 6_622_000),
     ("se_resnext152_bn", 8_833_000),

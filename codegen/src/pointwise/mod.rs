@@ -16,10 +16,11 @@ use std::collections::HashMap;
 use ir::body::OpRef;
 use ir::opdef::{Access, Strided, View};
 use ir::size::static_extents;
+use ir::window::layout;
 use ir::{Kind, Traits, Value};
 
 use self::expr::{Expr, ExprBuilder, Node, NodeOp};
-use self::nest::{Nest, broadcast_strides, dense_strides};
+use self::nest::{Nest, broadcast_strides};
 use self::rows::Parts;
 use self::stages::{Form, STRIP_BYTES};
 use crate::elem::Elem;
@@ -63,6 +64,8 @@ pub(crate) fn lower_group(group: OpRef<'_>, machine: &Machine) -> Result<Lowered
 struct Step {
     /// The shape of the results: the iterations.
     space: Vec<u64>,
+    /// How each result lies.
+    results: Vec<Vec<i64>>,
     builder: ExprBuilder,
     values: HashMap<Value, Meaning>,
     inputs: Vec<Input>,
@@ -103,13 +106,16 @@ impl Step {
         if (1..op.body.result_count(op.op)).any(|index| op.result_shape(index).as_ref() != Some(&space)) {
             return Err(Refusal::new("its results differ in shape"));
         }
-        Ok(Step { space, builder: ExprBuilder::default(), values: HashMap::new(), inputs: Vec::new() })
+        let results = op.body.results(op.op).map(|result| Ok(known_layout(op, result)?.strides));
+        let results = results.collect::<Result<_, Refusal>>()?;
+        let (builder, values, inputs) = (ExprBuilder::default(), HashMap::new(), Vec::new());
+        Ok(Step { space, results, builder, values, inputs })
     }
 
     /// Says that `value` is operand `index` of the step.
     fn bind(&mut self, op: OpRef<'_>, index: usize, value: Value) -> Result<(), Refusal> {
         let elem = elem_of(op, value)?;
-        let layout = Strided::row_major(0, known_shape(op, value)?);
+        let layout = known_layout(op, op.operand(index))?;
         self.values.insert(value, Meaning::Window { operand: index, elem, layout });
         Ok(())
     }
@@ -163,10 +169,9 @@ impl Step {
         let nodes: Result<Vec<Node>, Refusal> = results.iter().map(|result| self.node(*result)).collect();
         let nodes = nodes?;
         let expr = std::mem::take(&mut self.builder).finish();
-        let dense = dense_strides(&self.space);
-        let results = nodes.iter().enumerate().map(|(index, node)| {
+        let results = nodes.iter().zip(&self.results).enumerate().map(|(index, (node, strides))| {
             let place = Pointer::Result(index, 0);
-            (*node, Window { place, elem: expr.node(*node).elem, strides: dense.clone() })
+            (*node, Window { place, elem: expr.node(*node).elem, strides: strides.clone() })
         });
         let results: Vec<(Node, Window)> = results.collect();
         let inputs: Vec<Window> = self.inputs.iter().map(Input::window).collect();
@@ -177,11 +182,12 @@ impl Step {
 
     /// Operands that are read only at the index that is written.
     fn overwrites(&self, result: Elem) -> Vec<(usize, Access)> {
-        let dense = dense_strides(&self.space);
+        let strides = &self.results[0];
         let same_index = |input: &&Input| {
             input.elem.bytes() == result.bytes()
                 && input.offset == 0
-                && (0..dense.len()).all(|axis| self.space[axis] == 1 || input.strides[axis] == dense[axis])
+                && (0..strides.len())
+                    .all(|axis| self.space[axis] == 1 || input.strides[axis] == strides[axis])
         };
         let mut operands: Vec<usize> = self.inputs.iter().filter(same_index).map(|i| i.operand).collect();
         operands.retain(|operand| {
@@ -237,6 +243,13 @@ pub(crate) fn call(
 pub(crate) fn known_shape(op: OpRef<'_>, value: Value) -> Result<Vec<u64>, Refusal> {
     let shape = static_extents(op.ctx, op.body.ty(value));
     shape.ok_or_else(|| Refusal::new("a size is not known"))
+}
+
+/// How the elements of an operand or result lie.
+pub(crate) fn known_layout(op: OpRef<'_>, value: Value) -> Result<Strided, Refusal> {
+    known_shape(op, value)?;
+    layout(op.ctx, op.body, value)
+        .ok_or_else(|| Refusal::new("the rows of its operands or result end inside an axis"))
 }
 
 fn elem_of(op: OpRef<'_>, value: Value) -> Result<Elem, Refusal> {

@@ -1,9 +1,14 @@
 //! What the bytes of all pools hold while the judge runs a program.
+//!
+//! A *run* is rows of bytes at one distance that hold rows of one value; what has no gaps is one row. Runs whose hulls meet (the parts of
+//! a concatenation) are kept together, by their first byte: so a write costs O(log runs) where nothing is interleaved. Where
+//! rows of two distances meet, what lies between the rows is forgotten too: then more is refused than need be, never less.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 use ir::Value;
+use smallvec::{SmallVec, smallvec};
 
 /// Bytes of one pool: the arena, one of the caller's inputs, or one of its outputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -13,129 +18,343 @@ pub(super) enum Pool {
     Output(usize),
 }
 
-/// Where something is said to be.
+/// Where something is said to be: rows of bytes at one distance from each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Home {
     pub(super) pool: Pool,
+    /// From the first byte to the last, with what lies between the rows.
     pub(super) bytes: Range<u64>,
+    /// The bytes of a row: all, if there are no gaps.
+    pub(super) row: u64,
+    /// From the beginning of a row to that of the next.
+    pub(super) pitch: u64,
 }
 
 impl Home {
+    /// Bytes without gaps.
+    pub(super) fn dense(pool: Pool, bytes: Range<u64>) -> Home {
+        let row = bytes.end - bytes.start;
+        Home { pool, bytes, row, pitch: row }
+    }
+
+    /// So many rows from a byte on; without gaps between them they are one.
+    pub(super) fn of_rows(pool: Pool, start: u64, count: u64, row: u64, pitch: u64) -> Home {
+        match count <= 1 || row == pitch {
+            true => Home::dense(pool, start..start + count * row),
+            false => Home { pool, bytes: start..start + (count - 1) * pitch + row, row, pitch },
+        }
+    }
+
+    pub(super) fn is_dense(&self) -> bool {
+        self.bytes.end - self.bytes.start == self.row
+    }
+
+    /// Where each row begins.
+    fn starts(&self) -> impl Iterator<Item = u64> + use<> {
+        self.bytes.clone().step_by(self.pitch.max(1) as usize)
+    }
+
     pub(super) fn meets(&self, other: &Home) -> bool {
         let (a, b) = (&self.bytes, &other.bytes);
-        self.pool == other.pool && a.start < b.end && b.start < a.end
+        let is_near = self.pool == other.pool && a.start < b.end && b.start < a.end;
+        is_near && self.starts().any(|start| other.meets_row(&(start..start + self.row)))
+    }
+
+    fn meets_row(&self, row: &Range<u64>) -> bool {
+        // The first row of this home that ends behind the beginning of the other.
+        let behind = (row.start + 1).saturating_sub(self.bytes.start + self.row);
+        let start = self.bytes.start + behind.div_ceil(self.pitch.max(1)) * self.pitch;
+        start < self.bytes.end && start < row.end
+    }
+
+    /// The bytes `from..from + count` of a value that is here; none if they are no rows.
+    pub(super) fn part(&self, from: u64, count: u64) -> Option<Home> {
+        let (skipped, first) = (from / self.row.max(1), from % self.row.max(1));
+        let start = self.bytes.start + skipped * self.pitch + first;
+        if first + count <= self.row {
+            return Some(Home::dense(self.pool, start..start + count));
+        }
+        let is_whole = first == 0 && count.is_multiple_of(self.row);
+        is_whole.then(|| Home::of_rows(self.pool, start, count / self.row, self.row, self.pitch))
     }
 }
 
-/// What a run of bytes holds: bytes of `value`, from byte `from` of it on.
+/// Bytes of a value: `from..`, and for each further row `step` bytes later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Held {
-    end: u64,
-    value: Option<Value>,
-    from: u64,
+pub(super) struct Content {
+    pub(super) value: Value,
+    pub(super) from: u64,
+    pub(super) step: u64,
 }
 
-/// For each pool, runs of bytes by their first byte.
+/// Rows of bytes (see [`Home`]) with what they hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Run {
+    start: u64,
+    end: u64,
+    row: u64,
+    pitch: u64,
+    content: Content,
+}
+
+/// What is left of a run.
+type Pieces = SmallVec<[Run; 4]>;
+
+impl Run {
+    fn of(home: &Home, content: Content) -> Run {
+        let Range { start, end } = home.bytes;
+        Run { start, end, row: home.row, pitch: home.pitch, content }
+    }
+
+    fn is_dense(&self) -> bool {
+        self.end - self.start == self.row
+    }
+
+    /// Bytes without gaps, that hold `value` from byte `from` of it on.
+    fn dense(bytes: Range<u64>, value: Value, from: u64) -> Run {
+        let row = bytes.end - bytes.start;
+        Run {
+            start: bytes.start,
+            end: bytes.end,
+            row,
+            pitch: row,
+            content: Content { value, from, step: row },
+        }
+    }
+
+    /// The columns `first..first + width` of each row.
+    fn columns(&self, first: u64, width: u64) -> Run {
+        let content = Content { from: self.content.from + first, ..self.content };
+        let start = self.start + first;
+        Run { start, end: self.end - self.row + first + width, row: width, content, ..*self }
+    }
+
+    /// Rows `first..` of it, `count` many.
+    fn rows(&self, first: u64, count: u64) -> Run {
+        let start = self.start + first * self.pitch;
+        let content = Content { from: self.content.from + first * self.content.step, ..self.content };
+        match count {
+            1 => Run::dense(start..start + self.row, content.value, content.from),
+            _ => Run { start, end: start + (count - 1) * self.pitch + self.row, content, ..*self },
+        }
+    }
+
+    fn row_count(&self) -> u64 {
+        if self.is_dense() { 1 } else { (self.end - self.start - self.row) / self.pitch + 1 }
+    }
+
+    /// What is left if `home` is written.
+    fn without(&self, home: &Home) -> Pieces {
+        let Range { start, end } = home.bytes;
+        if end <= self.start || self.end <= start {
+            return smallvec![*self];
+        }
+        match (self.is_dense(), home.is_dense()) {
+            (true, false) if self.start <= start && end <= self.end => self.between_rows(home),
+            (true, _) => self.outside(&home.bytes),
+            (false, false) if self.pitch == home.pitch => match self.beside(home) {
+                Some(pieces) => pieces,
+                None => self.rows_outside(&home.bytes),
+            },
+            (false, _) => self.rows_outside(&home.bytes),
+        }
+    }
+
+    /// Of bytes without gaps, those outside a range.
+    fn outside(&self, bytes: &Range<u64>) -> Pieces {
+        let ranges = [self.start..self.end.min(bytes.start), self.start.max(bytes.end)..self.end];
+        let ranges = ranges.into_iter().filter(|range| range.start < range.end);
+        ranges
+            .map(|r| Run::dense(r.clone(), self.content.value, self.content.from + (r.start - self.start)))
+            .collect()
+    }
+
+    /// Of bytes without gaps, those around and between the rows of a home among them.
+    fn between_rows(&self, home: &Home) -> Pieces {
+        let mut pieces = self.outside(&home.bytes);
+        let (first, gap) = (home.bytes.start + home.row, home.pitch - home.row);
+        let between = Home::of_rows(home.pool, first, (home.bytes.end - first) / home.pitch, gap, home.pitch);
+        let from = self.content.from + (first - self.start);
+        pieces.push(Run::of(&between, Content { from, step: home.pitch, ..self.content }));
+        pieces
+    }
+
+    /// Of rows, the columns beside those of a home with equally many rows at the same distance; none if it is not so.
+    fn beside(&self, home: &Home) -> Option<Pieces> {
+        let (a, b) = (self.start, home.bytes.start);
+        let shift = a.abs_diff(b);
+        let rows = (home.bytes.end - b - home.row) / home.pitch + 1;
+        let reach = if a <= b { shift + home.row } else { shift + self.row };
+        if rows != self.row_count() || reach > self.pitch {
+            return None;
+        }
+        let left = if a < b { shift.min(self.row) } else { 0 };
+        let right = if a <= b {
+            (shift + home.row).min(self.row)
+        } else {
+            home.row.saturating_sub(shift).min(self.row)
+        };
+        let mut pieces = Pieces::new();
+        if left > 0 {
+            pieces.push(self.columns(0, left));
+        }
+        if right < self.row {
+            pieces.push(self.columns(right, self.row - right));
+        }
+        Some(pieces)
+    }
+
+    /// Of rows, those that have no byte in a range.
+    fn rows_outside(&self, bytes: &Range<u64>) -> Pieces {
+        let count = self.row_count();
+        let before = (bytes.start + self.pitch).saturating_sub(self.start + self.row) / self.pitch;
+        let behind = bytes.end.saturating_sub(self.start).div_ceil(self.pitch);
+        let mut pieces = Pieces::new();
+        if before > 0 {
+            pieces.push(self.rows(0, before.min(count)));
+        }
+        if behind < count && before < count {
+            pieces.push(self.rows(behind, count - behind));
+        }
+        pieces
+    }
+
+    /// Whether all of a home is in it and holds `content`.
+    fn holds(&self, home: &Home, content: Content) -> bool {
+        let Range { start, end } = home.bytes;
+        if start < self.start || self.end < end || self.content.value != content.value {
+            return false;
+        }
+        if self.is_dense() {
+            let is_even = home.is_dense() || content.step == home.pitch;
+            return is_even && content.from == self.content.from + (start - self.start);
+        }
+        let (skipped, column) = ((start - self.start) / self.pitch, (start - self.start) % self.pitch);
+        let is_even = home.is_dense() || (home.pitch == self.pitch && content.step == self.content.step);
+        is_even
+            && column + home.row <= self.row
+            && content.from == self.content.from + skipped * self.content.step + column
+    }
+
+    /// What both runs hold alike; where their rows differ, nothing.
+    fn meet(&self, other: &Run) -> Option<Run> {
+        if self.is_dense() && other.is_dense() {
+            let (start, end) = (self.start.max(other.start), self.end.min(other.end));
+            let from = |run: &Run| run.content.from + (start - run.start);
+            let is_alike =
+                start < end && self.content.value == other.content.value && from(self) == from(other);
+            return is_alike.then(|| Run::dense(start..end, self.content.value, from(self)));
+        }
+        let home =
+            |run: &Run| Home { pool: Pool::Arena, bytes: run.start..run.end, row: run.row, pitch: run.pitch };
+        if other.holds(&home(self), self.content) {
+            return Some(*self);
+        }
+        self.holds(&home(other), other.content).then_some(*other)
+    }
+}
+
+/// Runs whose hulls meet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Area {
+    end: u64,
+    runs: Pieces,
+}
+
+/// For each pool, runs of bytes by the first byte of their area.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Memory {
-    pools: BTreeMap<Pool, BTreeMap<u64, Held>>,
+    pools: BTreeMap<Pool, BTreeMap<u64, Area>>,
 }
 
 impl Memory {
     /// What is known on both of two ways: the bytes that hold the same.
     pub(super) fn meet(&self, other: &Memory) -> Memory {
         let mut both = Memory::default();
-        for (pool, runs) in &self.pools {
+        for (pool, areas) in &self.pools {
             let Some(others) = other.pools.get(pool) else { continue };
-            let met = both.pools.entry(*pool).or_default();
-            for (first, held) in runs {
-                meet_run(*first, *held, others, met);
+            let mut met = Pieces::new();
+            for (first, area) in areas {
+                for other in touched(others, &(*first..area.end)).flat_map(|(_, area)| &area.runs) {
+                    met.extend(area.runs.iter().filter_map(|run| run.meet(other)));
+                }
             }
+            let mut areas = BTreeMap::new();
+            insert(&mut areas, met);
+            both.pools.insert(*pool, areas);
         }
-        both.pools.retain(|_, runs| !runs.is_empty());
+        both.pools.retain(|_, areas| !areas.is_empty());
         both
     }
 
     /// Whether a home holds the bytes of `value`, from byte `from` of it on.
     pub(super) fn holds(&self, home: &Home, value: Value, from: u64) -> bool {
-        let Some(runs) = self.pools.get(&home.pool) else { return home.bytes.is_empty() };
-        let mut at = home.bytes.start;
-        while at < home.bytes.end {
-            let Some((start, held)) = runs.range(..=at).next_back() else { return false };
-            let expected = from + (at - home.bytes.start);
-            if held.end <= at || held.value != Some(value) || held.from + (at - start) != expected {
-                return false;
-            }
-            at = held.end;
+        self.holds_content(home, Content { value, from, step: home.row })
+    }
+
+    /// Whether a home holds rows of a value.
+    pub(super) fn holds_content(&self, home: &Home, content: Content) -> bool {
+        if home.bytes.is_empty() {
+            return true;
         }
-        true
+        let areas = self.pools.get(&home.pool);
+        let area = areas.and_then(|areas| areas.range(..=home.bytes.start).next_back());
+        area.is_some_and(|(_, area)| area.runs.iter().any(|run| run.holds(home, content)))
     }
 
     /// Writes the bytes of `value` (or garbage) to a home.
     pub(super) fn write(&mut self, home: &Home, value: Option<Value>) {
-        let Range { start, end } = home.bytes;
-        if start == end {
+        if home.bytes.is_empty() {
             return;
         }
-        let runs = self.pools.entry(home.pool).or_default();
-        if let Some(held) = runs.get_mut(&start)
-            && held.end == end
+        let areas = self.pools.entry(home.pool).or_default();
+        let written = value.map(|value| Run::of(home, Content { value, from: 0, step: home.row }));
+        if let (Some(area), Some(run)) = (areas.get_mut(&home.bytes.start), written)
+            && area.end == home.bytes.end
+            && home.is_dense()
         {
-            *held = Held { end, value, from: 0 };
+            area.runs = smallvec![run];
             return;
         }
-        if let Some((&first, &held)) = runs.range(..start).next_back()
-            && held.end > start
-        {
-            runs.insert(first, Held { end: start, ..held });
-            if held.end > end {
-                runs.insert(end, Held { from: held.from + (end - first), ..held });
-            }
+        let firsts: SmallVec<[u64; 4]> = touched(areas, &home.bytes).map(|(first, _)| *first).collect();
+        let mut pieces = Pieces::new();
+        for first in firsts {
+            let area = areas.remove(&first).expect("an area that was just listed");
+            pieces.extend(area.runs.iter().flat_map(|run| run.without(home)));
         }
-        let covered: Vec<u64> = runs.range(start..end).map(|(first, _)| *first).collect();
-        for first in covered {
-            let held = runs.remove(&first).expect("a run that was just listed");
-            if held.end > end {
-                runs.insert(end, Held { from: held.from + (end - first), ..held });
-            }
-        }
-        runs.insert(start, Held { end, value, from: 0 });
+        pieces.extend(written);
+        insert(areas, pieces);
     }
 }
 
-/// Adds to `met` the parts of a run that hold the same among `others`.
-fn meet_run(first: u64, held: Held, others: &BTreeMap<u64, Held>, met: &mut BTreeMap<u64, Held>) {
-    let before = others.range(..=first).next_back().map_or(first, |(start, _)| *start);
-    for (start, other) in others.range(before..held.end) {
-        let (from, end) = (first.max(*start), held.end.min(other.end));
-        let same = held.value == other.value
-            && held.from + (from.max(first) - first) == other.from + (from.max(*start) - start);
-        if from < end && same && held.value.is_some() {
-            met.insert(from, Held { end, value: held.value, from: held.from + (from - first) });
+/// The areas that have bytes in a range.
+fn touched<'a>(
+    areas: &'a BTreeMap<u64, Area>,
+    bytes: &Range<u64>,
+) -> impl Iterator<Item = (&'a u64, &'a Area)> {
+    let before = areas.range(..=bytes.start).next_back().map_or(bytes.start, |(first, _)| *first);
+    let start = bytes.start;
+    areas.range(before..bytes.end.max(before)).filter(move |(_, area)| area.end > start)
+}
+
+/// Adds runs that meet no area, those whose hulls meet together.
+fn insert(areas: &mut BTreeMap<u64, Area>, mut runs: Pieces) {
+    runs.sort_unstable_by_key(|run| run.start);
+    let mut open: Option<(u64, Area)> = None;
+    for run in runs {
+        match &mut open {
+            Some((_, area)) if run.start < area.end => {
+                area.end = area.end.max(run.end);
+                area.runs.push(run);
+            }
+            _ => {
+                areas.extend(open.replace((run.start, Area { end: run.end, runs: smallvec![run] })));
+            }
         }
     }
+    areas.extend(open);
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn home(first: u64, end: u64) -> Home {
-        Home { pool: Pool::Arena, bytes: first..end }
-    }
-
-    #[test]
-    fn two_ways_agree_on_the_bytes_that_hold_the_same() {
-        let [x, y] = [Value::from_u32(1), Value::from_u32(2)];
-        let (mut a, mut b) = (Memory::default(), Memory::default());
-        a.write(&home(0, 100), Some(x));
-        b.write(&home(0, 100), Some(x));
-        b.write(&home(40, 60), Some(y));
-        let met = a.meet(&b);
-        assert!(met.holds(&home(0, 40), x, 0) && met.holds(&home(60, 100), x, 60));
-        assert!(!met.holds(&home(30, 50), x, 30) && !met.holds(&home(40, 60), y, 0));
-        assert_eq!(met, b.meet(&a));
-        a.write(&home(40, 60), Some(y));
-        assert!(a.meet(&b).holds(&home(40, 60), y, 0));
-    }
-}
+#[path = "memory_tests.rs"]
+mod tests;

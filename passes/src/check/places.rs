@@ -30,39 +30,53 @@ impl Judge<'_> {
     }
 
     pub(super) fn parse_home(&self, entry: Attr, expected_bytes: u64) -> Result<Home, String> {
-        let malformed = "an entry of `mem.place` is not [pool, offset, bytes]";
-        let &[pool, offset, bytes] = self.ctx.array_value(entry).ok_or(malformed)? else {
+        let malformed = "an entry of `mem.place` is not [pool, offset, bytes] or [pool, offset, bytes, first, row, pitch]";
+        let [pool, numbers @ ..] = self.ctx.array_value(entry).ok_or(malformed)? else {
             return Err(malformed.into());
         };
-        let number =
-            |attr| self.ctx.int_value(attr).and_then(|value| u64::try_from(value).ok()).ok_or(malformed);
-        let (pool, offset, bytes) =
-            (self.ctx.str_value(pool).ok_or(malformed)?, number(offset)?, number(bytes)?);
+        let number = |attr: &Attr| self.ctx.int_value(*attr).and_then(|value| u64::try_from(value).ok());
+        let numbers: Vec<u64> = numbers.iter().filter_map(number).collect();
+        let (offset, bytes, [first, row, pitch]) = match numbers[..] {
+            [offset, bytes] => (offset, bytes, [0, bytes, bytes]),
+            [offset, bytes, first, row, pitch] => (offset, bytes, [first, row, pitch]),
+            _ => return Err(malformed.into()),
+        };
+        let pool = self.ctx.str_value(*pool).ok_or(malformed)?;
         if bytes != expected_bytes {
             return Err(format!("a place has {bytes} bytes, expected {expected_bytes}"));
         }
-        match pool {
-            "arena" if offset.checked_add(bytes).is_none_or(|end| end > self.arena_bytes) => {
-                Err(format!("offset {offset} with {bytes} bytes leaves the arena of {}", self.arena_bytes))
+        if row > pitch || (bytes > 0 && (row == 0 || !bytes.is_multiple_of(row))) {
+            return Err(format!("a place of {bytes} bytes has rows of {row} at a distance of {pitch}"));
+        }
+        let span =
+            (bytes / row.max(1)).saturating_sub(1).checked_mul(pitch).and_then(|last| last.checked_add(row));
+        let end = span.and_then(|span| span.checked_add(first)).ok_or(malformed)?;
+        let (pool, start) = match pool {
+            "arena" if offset.checked_add(end).is_none_or(|end| end > self.arena_bytes) => {
+                return Err(format!(
+                    "offset {offset} with {end} bytes leaves the arena of {}",
+                    self.arena_bytes
+                ));
             }
             "arena" if offset % crate::plan::ALIGN_BYTES != 0 => {
-                Err(format!("offset {offset} is not aligned"))
+                return Err(format!("offset {offset} is not aligned"));
             }
-            "arena" => Ok(Home { pool: Pool::Arena, bytes: offset..offset + bytes }),
+            "arena" => (Pool::Arena, offset),
             "in" if self
                 .donated_bytes
                 .get(offset as usize)
-                .is_none_or(|size| size.is_none_or(|size| bytes > size)) =>
+                .is_none_or(|size| size.is_none_or(|size| end > size)) =>
             {
-                Err(format!("input {offset} is not donated, or has fewer than {bytes} bytes"))
+                return Err(format!("input {offset} is not donated, or has fewer than {end} bytes"));
             }
-            "in" => Ok(Home { pool: Pool::Input(offset as usize), bytes: 0..bytes }),
-            "out" if self.output_bytes.get(offset as usize).is_none_or(|size| bytes > *size) => {
-                Err(format!("{bytes} bytes do not fit the caller's buffer {offset}"))
+            "in" => (Pool::Input(offset as usize), 0),
+            "out" if self.output_bytes.get(offset as usize).is_none_or(|size| end > *size) => {
+                return Err(format!("{end} bytes do not fit the caller's buffer {offset}"));
             }
-            "out" => Ok(Home { pool: Pool::Output(offset as usize), bytes: 0..bytes }),
-            _ => Err(format!("there is no pool `{pool}`")),
-        }
+            "out" => (Pool::Output(offset as usize), 0),
+            _ => return Err(format!("there is no pool `{pool}`")),
+        };
+        Ok(Home::of_rows(pool, start + first, bytes.checked_div(row).unwrap_or(0), row, pitch))
     }
 
     /// Reads the homes of a block's arguments from its list in `mem.args`.

@@ -155,3 +155,51 @@ fn what_a_round_of_blocks_overwrites_is_lost_for_the_next() {
     refuses(BLOCKS, from, &from.replace("128", "64"), "operand 1 are overwritten");
     refuses(BLOCKS, from, &from.replace("128", "0"), "operand 2 are overwritten");
 }
+
+/// Two parts in place in a concatenation that is a part of another, read before and behind.
+const PARTS: &str = r#"func.func @main(%x: tensor<2x2xf32>) -> tensor<2x8xf32> attributes {optc.arena = 64 : i64} {
+  %0 = nn.neg %x {mem.pitch = array<i64: 8, 32>, mem.place = [["arena", 0, 16, 0, 8, 32]]} : tensor<2x2xf32>
+  %1 = nn.abs %0 {mem.pitch = array<i64: 8, 32>, mem.place = [["arena", 0, 16, 8, 8, 32]]} : tensor<2x2xf32>
+  %2 = nn.concat %0, %1 {axis = 1 : i64, mem.parts = array<i64: 0, 1>, mem.pitch = array<i64: 16, 32>, mem.place = [["arena", 0, 32, 0, 16, 32]]} : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x4xf32>
+  %3 = nn.add %0, %1 {mem.pitch = array<i64: 8, 32>, mem.place = [["arena", 0, 16, 16, 8, 32]]} : tensor<2x2xf32>
+  %4 = nn.concat %2, %3, %x {axis = 1 : i64, mem.parts = array<i64: 0, 1>, mem.place = [["arena", 0, 64]]} : (tensor<2x4xf32>, tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x8xf32>
+  %5 = nn.abs %4 {mem.place = [["out", 0, 64]]} : tensor<2x8xf32>
+  return %5 : tensor<2x8xf32>
+}"#;
+
+#[test]
+fn parts_of_parts_are_found_in_their_whole() {
+    assert_eq!(faults(PARTS, "%0, %1 {mem", "%0, %1 {mem"), [""; 0]);
+}
+
+#[test]
+fn a_part_elsewhere_than_in_its_whole_is_refused() {
+    let lost = "operand 1 is not at its place in the result";
+    refuses(PARTS, r#"["arena", 0, 16, 8, 8, 32]"#, r#"["arena", 0, 16, 24, 8, 32]"#, lost);
+    refuses(PARTS, r#"["arena", 0, 16, 8, 8, 32]"#, r#"["arena", 0, 16, 8, 8, 24]"#, lost);
+    refuses(PARTS, r#"["arena", 0, 16, 8, 8, 32]"#, r#"["arena", 0, 16, 8, 16, 16]"#, lost);
+    refuses(PARTS, r#"["arena", 0, 32, 0, 16, 32]"#, r#"["arena", 0, 32, 8, 16, 32]"#, lost);
+    refuses(
+        PARTS,
+        "array<i64: 0, 1>, mem.place",
+        "array<i64: 0, 1, 2>, mem.place",
+        "operand 2 is not at its place",
+    );
+}
+
+#[test]
+fn rows_that_overlap_lose_what_is_read_later() {
+    let lost = "operand 0 are overwritten before";
+    refuses(PARTS, r#"["arena", 0, 16, 16, 8, 32]"#, r#"["arena", 0, 16, 12, 8, 32]"#, lost);
+}
+
+#[test]
+fn rows_are_read_strictly() {
+    let from = r#"["arena", 0, 16, 16, 8, 32]"#;
+    refuses(PARTS, from, r#"["arena", 0, 16, 32, 8, 32]"#, "leaves the arena of 64");
+    refuses(PARTS, from, r#"["arena", 0, 16, 16, 8, 4]"#, "rows of 8 at a distance of 4");
+    refuses(PARTS, from, r#"["arena", 0, 16, 16, 5, 32]"#, "rows of 5 at a distance of 32");
+    refuses(PARTS, from, r#"["arena", 0, 16, 16, 8]"#, "is not [pool, offset, bytes]");
+    refuses(PARTS, "mem.pitch = array<i64: 8, 32>", "mem.pitch = array<i64: 8, 24>", "`mem.pitch` is");
+    refuses(PARTS, "mem.pitch = array<i64: 8, 32>, ", "", "`mem.pitch` is");
+}

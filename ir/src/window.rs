@@ -1,0 +1,197 @@
+//! Where in a piece of memory a value's bytes lie: rows of one length, at one distance from each other.
+//!
+//! ```text
+//! channels 2..5 of an image of 8, 4 bytes each   =>   first 8, row 12, pitch 32, as many rows as pixels
+//! ```
+//! What lies without gaps is one row. Windows on windows are windows again wherever the rows of the inner one do not
+//! cross those of the outer one.
+
+use std::ops::Range;
+
+use crate::body::Body;
+use crate::context::Context;
+use crate::entities::Value;
+use crate::opdef::{Kind, Strided, View};
+use crate::size::{static_extents, storage_bits};
+
+/// Rows of bytes; all numbers are bytes but `rows`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// Where the first row begins.
+    pub first: u64,
+    /// How many rows there are.
+    pub rows: u64,
+    /// The bytes of a row.
+    pub row: u64,
+    /// From the beginning of a row to that of the next; `row` where there is one row.
+    pub pitch: u64,
+}
+
+impl Window {
+    /// Bytes without gaps.
+    pub fn dense(first: u64, bytes: u64) -> Window {
+        Window { first, rows: 1, row: bytes, pitch: bytes }
+    }
+
+    /// So many rows; what has no gaps is one row.
+    pub fn of_rows(first: u64, rows: u64, row: u64, pitch: u64) -> Window {
+        match rows <= 1 || pitch == row {
+            true => Window::dense(first, rows * row),
+            false => Window { first, rows, row, pitch },
+        }
+    }
+
+    /// The window that a layout is on memory that begins where its offset counts from; none if its strides are no rows, or its
+    /// elements no whole bytes.
+    pub fn of_layout(layout: &Strided, elem_bits: u64) -> Option<Window> {
+        let elem = Some(elem_bits / 8).filter(|_| elem_bits.is_multiple_of(8))?;
+        let (mut row, mut rows, mut pitch) = (elem, 1, 0);
+        for (&size, &stride) in layout.shape.iter().zip(&layout.strides).rev() {
+            let stride = u64::try_from(stride).ok()?.checked_mul(elem)?;
+            match size {
+                1 => {}
+                _ if rows == 1 && stride == row => row *= size,
+                _ if rows == 1 && stride > row => (rows, pitch) = (size, stride),
+                _ if rows > 1 && stride == rows * pitch => rows *= size,
+                _ => return None,
+            }
+        }
+        let first = u64::try_from(layout.offset).ok()?.checked_mul(elem)?;
+        Some(Window::of_rows(first, rows, row, pitch))
+    }
+
+    /// Whether there are no gaps.
+    pub fn is_dense(&self) -> bool {
+        self.rows == 1
+    }
+
+    /// From the first byte to the last, with the gaps.
+    pub fn hull(&self) -> Range<u64> {
+        self.first..self.first + (self.rows - 1) * self.pitch + self.row
+    }
+
+    /// The byte behind the last; none if no number is so large.
+    pub fn end(&self) -> Option<u64> {
+        self.first.checked_add((self.rows.max(1) - 1).checked_mul(self.pitch)?)?.checked_add(self.row)
+    }
+
+    /// This window, counted in the bytes of `outer`'s value, as a window on the memory that `outer` counts in; none if a row
+    /// crosses the end of one of `outer`'s.
+    pub fn within(&self, outer: &Window) -> Option<Window> {
+        if outer.is_dense() {
+            return Some(Window { first: outer.first + self.first, ..*self });
+        }
+        let (skipped, start) = (self.first / outer.row, self.first % outer.row);
+        let first = outer.first + skipped * outer.pitch + start;
+        let is_inside_rows = start + self.row <= outer.row;
+        match self.is_dense() {
+            true if is_inside_rows => Some(Window::dense(first, self.row)),
+            true if start == 0 && self.row.is_multiple_of(outer.row) => {
+                Some(Window::of_rows(first, self.row / outer.row, outer.row, outer.pitch))
+            }
+            false if is_inside_rows && self.pitch.is_multiple_of(outer.row) => {
+                let pitch = self.pitch / outer.row * outer.pitch;
+                Some(Window::of_rows(first, self.rows, self.row, pitch))
+            }
+            _ => None,
+        }
+    }
+
+    /// The rows of a value of this shape, as strides of elements; none if a row ends inside an axis.
+    pub fn strides(&self, shape: &[u64], elem_bits: u64) -> Option<Vec<i64>> {
+        let mut strides = Strided::row_major(0, shape.to_vec()).strides;
+        if self.is_dense() {
+            return Some(strides);
+        }
+        let elem = elem_bits / 8;
+        let mut inside = elem;
+        let inner = shape.iter().rev().take_while(|size| {
+            let before = inside;
+            inside *= **size;
+            before < self.row
+        });
+        let inner = inner.count();
+        if shape[shape.len() - inner..].iter().product::<u64>() * elem != self.row {
+            return None;
+        }
+        let mut distance = self.pitch / elem;
+        for axis in (0..shape.len() - inner).rev() {
+            strides[axis] = distance as i64;
+            distance *= shape[axis];
+        }
+        self.pitch.is_multiple_of(elem).then_some(strides)
+    }
+}
+
+/// How the elements of a value lie from its first one on, as `mem.pitch` of the operation that makes it says; none if a size is
+/// not known, or a row ends inside an axis.
+///
+/// A view without a copy lies as its operand does.
+pub fn layout(ctx: &Context, body: &Body, value: Value) -> Option<Strided> {
+    let shape = static_extents(ctx, body.ty(value))?;
+    let Some((row, pitch)) = pitch(ctx, body, value) else { return Some(Strided::row_major(0, shape)) };
+    let bits = storage_bits(ctx, ctx.elem(body.ty(value)))?;
+    let rows = shape.iter().product::<u64>() * bits / 8 / row.max(1);
+    let strides = Window::of_rows(0, rows, row, pitch).strides(&shape, bits)?;
+    Some(Strided { offset: 0, shape, strides })
+}
+
+/// The bytes of a value's rows and their distance, where it does not lie without gaps.
+pub fn pitch(ctx: &Context, body: &Body, value: Value) -> Option<(u64, u64)> {
+    let op = body.at(ctx, body.defining_op(value)?);
+    match op.ints("mem.pitch").as_deref() {
+        Some(&[row, pitch]) => Some((u64::try_from(row).ok()?, u64::try_from(pitch).ok()?)),
+        _ => match op.kind() {
+            Kind::View(View::OfOperand(_)) => {
+                crate::alias::view_offset_bytes(op).and_then(|_| self::pitch(ctx, body, op.operand(0)))
+            }
+            _ => None,
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn channels(first: u64, count: u64, all: u64, pixels: u64) -> Window {
+        Window::of_rows(4 * first, pixels, 4 * count, 4 * all)
+    }
+
+    #[test]
+    fn a_part_of_the_innermost_axis_is_rows() {
+        let part = Strided { offset: 2, shape: vec![1, 5, 7, 3], strides: vec![280, 56, 8, 1] };
+        let window = Window::of_layout(&part, 32).unwrap();
+        assert_eq!(window, channels(2, 3, 8, 35));
+        assert_eq!(window.strides(&[1, 5, 7, 3], 32).unwrap(), part.strides);
+        assert_eq!(window.strides(&[35, 3], 32).unwrap(), [8, 1]);
+        assert_eq!(window.strides(&[5, 21], 32), None);
+    }
+
+    #[test]
+    fn a_part_of_the_outermost_axis_has_no_gaps() {
+        let part = Strided { offset: 12, shape: vec![4, 3], strides: vec![3, 1] };
+        assert_eq!(Window::of_layout(&part, 32), Some(Window::dense(48, 48)));
+    }
+
+    #[test]
+    fn a_layout_of_two_distances_is_no_rows() {
+        let crop = Strided { offset: 0, shape: vec![4, 4, 3], strides: vec![24, 6, 1] };
+        assert!(Window::of_layout(&crop, 32).is_some());
+        let crop = Strided { offset: 0, shape: vec![4, 4, 3], strides: vec![30, 6, 1] };
+        assert_eq!(Window::of_layout(&crop, 32), None);
+        let reversed = Strided { offset: 5, shape: vec![6], strides: vec![-1] };
+        assert_eq!(Window::of_layout(&reversed, 32), None);
+    }
+
+    #[test]
+    fn windows_on_windows_are_windows_where_no_row_is_cut() {
+        let (inner, outer) = (channels(2, 3, 8, 35), channels(4, 8, 20, 35));
+        assert_eq!(inner.within(&outer), Some(channels(6, 3, 20, 35)));
+        let pixels = Window::dense(2 * 32, 5 * 32);
+        let expected = Window { first: 4 * 4 + 2 * 80, ..channels(0, 8, 20, 5) };
+        assert_eq!(pixels.within(&outer), Some(expected));
+        assert_eq!(Window::dense(40, 8).within(&outer), Some(Window::dense(16 + 80 + 8, 8)));
+        assert_eq!(Window::dense(40, 32).within(&outer), None);
+    }
+}

@@ -1,0 +1,32 @@
+// RUN: optc --passes=inplace --remarks=inplace
+
+func.func @main(%x: tensor<2x3xf32>) -> tensor<2x6xf32> {
+  %0 = nn.softmax %x {axis = 1 : i64} : tensor<2x3xf32>
+  %1 = nn.abs %x : tensor<2x3xf32>
+  %2 = nn.concat %0, %1 {axis = 1 : i64} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x6xf32>
+  return %2 : tensor<2x6xf32>
+}
+// ----- output
+// remark: operand 0 is copied to its place in the result: `nn.softmax` does not write it in rows
+//  --> a_part_whose_producer_writes_no_rows_is_copied.mlir:6:8
+//   |
+// 6 |   %2 = nn.concat %0, %1 {axis = 1 : i64} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x6xf32>
+//   |        ^^^^^^^^^
+// remark: result 0 does not overwrite operand 0: it is an input that the caller keeps
+//  --> a_part_whose_producer_writes_no_rows_is_copied.mlir:4:8
+//   |
+// 4 |   %0 = nn.softmax %x {axis = 1 : i64} : tensor<2x3xf32>
+//   |        ^^^^^^^^^^
+// remark: result 0 does not overwrite operand 0: it is an input that the caller keeps
+//  --> a_part_whose_producer_writes_no_rows_is_copied.mlir:5:8
+//   |
+// 5 |   %1 = nn.abs %x : tensor<2x3xf32>
+//   |        ^^^^^^
+// module {
+//   func.func @main(%arg0: tensor<2x3xf32>) -> tensor<2x6xf32> attributes {optc.stage = "inplace", optc.target = "cpu", optc.threads = 1 : i64} {
+//     %0 = nn.softmax %arg0 {axis = 1 : i64, mem.kernel = "softmax", mem.scratch = 4160 : i64} : tensor<2x3xf32>
+//     %1 = nn.abs %arg0 {mem.kernel = "pointwise", mem.pitch = array<i64: 12, 24>} : tensor<2x3xf32>
+//     %2 = nn.concat %0, %1 {axis = 1 : i64, mem.kernel = "copy", mem.parts = array<i64: 1>} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x6xf32>
+//     return %2 : tensor<2x6xf32>
+//   }
+// }

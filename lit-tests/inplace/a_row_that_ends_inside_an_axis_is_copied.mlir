@@ -1,0 +1,34 @@
+// RUN: optc --passes=inplace --remarks=inplace
+
+func.func @main(%x: tensor<3x4xf32>) -> tensor<6x4xf32> {
+  %0 = nn.neg %x : tensor<3x4xf32>
+  %1 = nn.reshape %0 {shape = array<i64: 6, 2>} : (tensor<3x4xf32>) -> tensor<6x2xf32>
+  %2 = nn.abs %1 : tensor<6x2xf32>
+  %3 = nn.concat %1, %2 {axis = 1 : i64} : (tensor<6x2xf32>, tensor<6x2xf32>) -> tensor<6x4xf32>
+  return %3 : tensor<6x4xf32>
+}
+// ----- output
+// remark: operand 0 is copied to its place in the result: a row of it ends inside an axis
+//  --> a_row_that_ends_inside_an_axis_is_copied.mlir:7:8
+//   |
+// 7 |   %3 = nn.concat %1, %2 {axis = 1 : i64} : (tensor<6x2xf32>, tensor<6x2xf32>) -> tensor<6x4xf32>
+//   |        ^^^^^^^^^
+// remark: result 0 does not overwrite operand 0: it is an input that the caller keeps
+//  --> a_row_that_ends_inside_an_axis_is_copied.mlir:4:8
+//   |
+// 4 |   %0 = nn.neg %x : tensor<3x4xf32>
+//   |        ^^^^^^
+// remark: result 0 does not overwrite operand 0: it has its place in a concatenation
+//  --> a_row_that_ends_inside_an_axis_is_copied.mlir:6:8
+//   |
+// 6 |   %2 = nn.abs %1 : tensor<6x2xf32>
+//   |        ^^^^^^
+// module {
+//   func.func @main(%arg0: tensor<3x4xf32>) -> tensor<6x4xf32> attributes {optc.stage = "inplace", optc.target = "cpu", optc.threads = 1 : i64} {
+//     %0 = nn.neg %arg0 {mem.kernel = "pointwise"} : tensor<3x4xf32>
+//     %1 = nn.reshape %0 {mem.kernel = "copy", shape = array<i64: 6, 2>} : (tensor<3x4xf32>) -> tensor<6x2xf32>
+//     %2 = nn.abs %1 {mem.kernel = "pointwise", mem.pitch = array<i64: 8, 16>} : tensor<6x2xf32>
+//     %3 = nn.concat %1, %2 {axis = 1 : i64, mem.kernel = "copy", mem.parts = array<i64: 1>} : (tensor<6x2xf32>, tensor<6x2xf32>) -> tensor<6x4xf32>
+//     return %3 : tensor<6x4xf32>
+//   }
+// }

@@ -1,0 +1,127 @@
+//! That memory knows of each byte what it holds, interleaved rows too.
+
+use super::*;
+
+fn home(first: u64, end: u64) -> Home {
+    Home::dense(Pool::Arena, first..end)
+}
+
+/// Three rows at a distance of 20 bytes.
+fn rows(first: u64, row: u64) -> Home {
+    Home::of_rows(Pool::Arena, first, 3, row, 20)
+}
+
+fn values() -> [Value; 3] {
+    [1, 2, 3].map(Value::from_u32)
+}
+
+#[test]
+fn two_ways_agree_on_the_bytes_that_hold_the_same() {
+    let [x, y, _] = values();
+    let (mut a, mut b) = (Memory::default(), Memory::default());
+    a.write(&home(0, 100), Some(x));
+    b.write(&home(0, 100), Some(x));
+    b.write(&home(40, 60), Some(y));
+    let met = a.meet(&b);
+    assert!(met.holds(&home(0, 40), x, 0) && met.holds(&home(60, 100), x, 60));
+    assert!(!met.holds(&home(30, 50), x, 30) && !met.holds(&home(40, 60), y, 0));
+    assert_eq!(met, b.meet(&a));
+    a.write(&home(40, 60), Some(y));
+    assert!(a.meet(&b).holds(&home(40, 60), y, 0));
+}
+
+#[test]
+fn two_ways_agree_on_rows() {
+    let [x, y, z] = values();
+    let (mut a, mut b) = (Memory::default(), Memory::default());
+    for memory in [&mut a, &mut b] {
+        memory.write(&rows(0, 8), Some(x));
+        memory.write(&rows(8, 12), Some(y));
+    }
+    b.write(&rows(10, 4), Some(z));
+    let met = a.meet(&b);
+    assert!(met.holds(&rows(0, 8), x, 0) && !met.holds(&rows(8, 12), y, 0));
+    assert_eq!(met, b.meet(&a));
+}
+
+#[test]
+fn rows_meet_where_one_byte_is_in_both() {
+    assert!(!rows(0, 8).meets(&rows(8, 12)) && !rows(8, 12).meets(&rows(0, 8)));
+    assert!(rows(0, 9).meets(&rows(8, 12)) && rows(8, 12).meets(&rows(0, 9)));
+    assert!(!rows(0, 8).meets(&home(28, 40)) && !home(48, 60).meets(&rows(0, 8)));
+    assert!(rows(0, 8).meets(&home(47, 60)) && home(39, 41).meets(&rows(0, 8)));
+}
+
+#[test]
+fn a_part_of_rows_is_rows_or_lies_in_one() {
+    assert_eq!(rows(100, 8).part(8, 16), Some(Home::of_rows(Pool::Arena, 120, 2, 8, 20)));
+    assert_eq!(rows(100, 8).part(10, 4), Some(home(122, 126)));
+    assert_eq!(rows(100, 8).part(4, 8), None);
+}
+
+#[test]
+fn rows_beside_rows_stay() {
+    let [x, y, z] = values();
+    let mut memory = Memory::default();
+    memory.write(&rows(0, 8), Some(x));
+    memory.write(&rows(8, 12), Some(y));
+    assert!(memory.holds(&rows(0, 8), x, 0) && memory.holds(&rows(8, 12), y, 0));
+    memory.write(&rows(4, 8), Some(z));
+    assert!(!memory.holds(&rows(0, 8), x, 0) && !memory.holds(&rows(8, 12), y, 0));
+    let left = Content { value: x, from: 0, step: 8 };
+    let right = Content { value: y, from: 4, step: 12 };
+    assert!(memory.holds_content(&rows(0, 4), left) && memory.holds_content(&rows(12, 8), right));
+}
+
+#[test]
+fn a_whole_holds_the_rows_of_its_parts() {
+    let [x, y, _] = values();
+    let mut memory = Memory::default();
+    memory.write(&home(0, 60), Some(x));
+    let rows_of_x = Content { value: x, from: 8, step: 20 };
+    assert!(memory.holds_content(&rows(8, 4), rows_of_x));
+    assert!(!memory.holds_content(&rows(8, 4), Content { step: 19, ..rows_of_x }));
+    memory.write(&rows(12, 8), Some(y));
+    assert!(!memory.holds(&home(0, 60), x, 0));
+    let between = Home::of_rows(Pool::Arena, 24, 2, 8, 20);
+    assert!(memory.holds_content(&between, Content { from: 24, ..rows_of_x }));
+    assert!(memory.holds_content(&home(0, 12), Content { value: x, from: 0, step: 12 }));
+}
+
+/// Every write and question against an array of bytes.
+#[test]
+fn it_knows_no_byte_that_an_array_of_bytes_does_not() {
+    let mut state = 7u64;
+    let mut random = |low: u64, high: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        low + (state >> 33) % (high - low + 1)
+    };
+    for _ in 0..300 {
+        let mut memory = Memory::default();
+        let mut bytes: Vec<Option<(Value, u64)>> = vec![None; 200];
+        let mut homes = Vec::new();
+        for number in 0..12 {
+            let (row, pitch) = (random(1, 8), random(8, 12));
+            let home = match random(0, 2) {
+                0 => Home::of_rows(Pool::Arena, random(0, 60), random(1, 10), row, pitch),
+                1 => Home::of_rows(Pool::Arena, 40 + random(0, 10), 6, row, 20),
+                _ => home(random(0, 90), 90 + random(0, 100)),
+            };
+            let value = Value::from_u32(number);
+            memory.write(&home, Some(value));
+            let addresses = home.starts().flat_map(|start| start..start + home.row);
+            addresses
+                .enumerate()
+                .for_each(|(at, address)| bytes[address as usize] = Some((value, at as u64)));
+            homes.push((home, value));
+            for (home, value) in &homes {
+                let mut addresses = home.starts().flat_map(|start| start..start + home.row).enumerate();
+                let is_there =
+                    addresses.all(|(at, address)| bytes[address as usize] == Some((*value, at as u64)));
+                assert!(is_there || !memory.holds(home, *value, 0), "{home:?} of {homes:?}");
+            }
+            let (home, value) = homes.last().expect("one was written");
+            assert!(memory.holds(home, *value, 0), "{home:?}");
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! How the judge treats concatenations whose operands stand at their place in the result.
+
+use ir::opdef::{Strided, View};
+use ir::{Kind, Op, size};
+
+use super::Judge;
+use super::memory::{Content, Home};
+
+/// The rows of its result that an operand of a concatenation is, in bytes.
+struct Rows {
+    first: u64,
+    row: u64,
+    pitch: u64,
+}
+
+impl Judge<'_> {
+    /// The operands that `mem.parts` says are in place; says so if one is elsewhere.
+    pub(super) fn check_parts(&mut self, op: Op, results: &[Home], operands: &[(usize, Home)]) -> Vec<usize> {
+        let parts = self.body.at(self.ctx, op).ints("mem.parts").unwrap_or_default();
+        for &part in &parts {
+            let operand = operands.iter().find(|(index, _)| *index as i64 == part);
+            let expected = operand.and_then(|(index, _)| self.place_of_part(op, *index, results.first()?));
+            match operand {
+                Some((index, home)) if expected.as_ref() == Some(home) => {
+                    let (source, offset) = self.source(self.body.operand(op, *index));
+                    let bytes = |value| size::tensor_bytes(self.ctx, self.body.ty(value));
+                    if offset == 0 && bytes(source) == bytes(self.body.operand(op, *index)) {
+                        self.part_of[source] = Some((op, *index));
+                    }
+                }
+                _ => self.fault(op, format!("operand {part} is not at its place in the result")),
+            }
+        }
+        parts.into_iter().filter_map(|part| usize::try_from(part).ok()).collect()
+    }
+
+    /// Rows with gaps are what kernels are told by `mem.pitch`.
+    pub(super) fn check_rows(&mut self, op: Op, results: &[Home]) {
+        let told = self.body.at(self.ctx, op).ints("mem.pitch");
+        for (index, home) in results.iter().enumerate() {
+            let rows = (!home.is_dense()).then(|| vec![home.row as i64, home.pitch as i64]);
+            if rows != told {
+                self.fault(
+                    op,
+                    format!("`mem.pitch` is {told:?}, but the place of result {index} has {rows:?}"),
+                );
+            }
+        }
+    }
+
+    /// Where an operand is if it stands at its place in a result that is at `whole`.
+    fn place_of_part(&self, op: Op, index: usize, whole: &Home) -> Option<Home> {
+        let Rows { first, row, pitch } = self.rows_of_part(op, index)?;
+        let bytes = size::tensor_bytes(self.ctx, self.body.ty(self.body.operand(op, index)))?;
+        let count = bytes / row;
+        if count <= 1 {
+            return whole.part(first, bytes);
+        }
+        let start = whole.part(first, row)?.bytes.start;
+        let next = whole.part(first + pitch, row)?.bytes.start;
+        let last = whole.part(first + (count - 1) * pitch, row)?;
+        let is_even = last.bytes.start - start == (count - 1) * (next - start);
+        is_even.then(|| Home::of_rows(whole.pool, start, count, row, next - start))
+    }
+
+    /// Whether a home holds what is said, or the rows of a whole that this is a part of.
+    pub(super) fn holds(&self, home: &Home, content: Content) -> bool {
+        let mut content = Some(content);
+        while let Some(held) = content {
+            if self.memory.holds_content(home, held) {
+                return true;
+            }
+            content = self.in_whole(home, held);
+        }
+        false
+    }
+
+    /// The rows of a concatenation's result that rows of one of its parts are; none if it is no part, or they are cut.
+    fn in_whole(&self, home: &Home, part: Content) -> Option<Content> {
+        let (op, index) = self.part_of[part.value]?;
+        let Rows { first, row, pitch } = self.rows_of_part(op, index)?;
+        let is_whole =
+            part.from % row + home.row <= row && (home.is_dense() || part.step.is_multiple_of(row));
+        let from = first + part.from / row * pitch + part.from % row;
+        is_whole.then(|| Content { value: self.body.result(op, 0), from, step: part.step / row * pitch })
+    }
+
+    /// Reads the layout that the concatenation's row gives an operand.
+    fn rows_of_part(&self, op: Op, index: usize) -> Option<Rows> {
+        let op = self.body.at(self.ctx, op);
+        let Kind::View(View::OfResult(layout)) = op.kind() else { return None };
+        let window = layout(op, index, &Strided::row_major(0, op.result_shape(0)?))?;
+        let elem = size::storage_bytes(self.ctx, self.ctx.elem(op.result_type(0)), 1)?;
+        let mut axes =
+            window.shape.iter().zip(&window.strides).rev().filter(|(size, _)| **size > 1).peekable();
+        let mut row = 1;
+        while let Some((size, _)) = axes.next_if(|(_, stride)| **stride == row) {
+            row *= *size as i64;
+        }
+        let pitch = axes.peek().map_or(row, |(_, stride)| **stride);
+        let mut expected = pitch;
+        for (size, stride) in axes {
+            if *stride != expected {
+                return None;
+            }
+            expected *= *size as i64;
+        }
+        let bytes = |count: i64| u64::try_from(count).ok().map(|count| count * elem);
+        Some(Rows { first: bytes(window.offset)?, row: bytes(row)?, pitch: bytes(pitch)? })
+    }
+}

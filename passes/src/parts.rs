@@ -1,0 +1,233 @@
+//! Which operands of a concatenation are written straight to their place in its result.
+//!
+//! ```text
+//! %0 = nn.conv2d %x, %w                    %0 = nn.conv2d %x, %w {mem.pitch = array<i64: 64, 192>}
+//! %1 = nn.max_pool2d %x             =>     %1 = nn.max_pool2d %x {mem.pitch = array<i64: 128, 192>}
+//! %2 = nn.concat %0, %1                    %2 = nn.concat %0, %1 {mem.parts = array<i64: 0, 1>}
+//! ```
+//!
+//! A part shares the bytes of the whole, as rows at a distance where the axis is not the outermost (`mem.pitch`: the bytes of a row,
+//! and from row to row). Concatenations are looked at from the last to the first, since a whole may be a part of another;
+//! concatenations that begin alike are nested first ([`nest`]), so that a block in which each layer reads all that were made before
+//! has one buffer. An operand stays a copy if it is a weight or an argument, is handed on, is already a part, or if its
+//! producer or some reader works without gaps only; each refusal is a remark. What would raise the most bytes that are
+//! live at one time is not done ([`peak`]). Linear in uses.
+
+use cranelift_entity::SecondaryMap;
+use ir::alias::{AliasSets, part_window, parts, ties, view_offset_bytes};
+use ir::opdef::View;
+use ir::size::{static_extents, storage_bits};
+use ir::weights::WeightSet;
+use ir::window::Window;
+use ir::{Body, Context, Diagnostic, Kind, Op, Target, Traits, Value, flow};
+
+mod nest;
+mod peak;
+
+use peak::{Peak, Whole};
+
+/// Lets parts be written to their place in concatenations. Returns how many, and a remark for each that is copied.
+pub fn place_parts(ctx: &Context, target: &dyn Target, body: &mut Body) -> (usize, Vec<Diagnostic>) {
+    let wholes = concatenations(ctx, body);
+    if wholes.is_empty() {
+        return (0, Vec::new());
+    }
+    nest::nest(ctx, body, &wholes);
+    let (chosen, remarks) = Chooser::choose(ctx, target, body, &wholes);
+    apply(ctx, target, body, &chosen);
+    (chosen.len(), remarks)
+}
+
+/// The concatenations that nobody decided about yet, in text order.
+fn concatenations(ctx: &Context, body: &Body) -> Vec<Op> {
+    let weights = WeightSet::of(ctx, body);
+    let mut found = Vec::new();
+    flow::walk(ctx, body, |op| {
+        let op_ref = body.at(ctx, op);
+        let is_open = matches!(op_ref.kind(), Kind::View(View::OfResult(_))) && parts(op_ref).is_empty();
+        if is_open && !weights.is_weight_op(body, op) {
+            found.push(op);
+        }
+    });
+    found
+}
+
+/// An operand that stands at its place in a whole.
+#[derive(Clone, Copy)]
+struct Part {
+    /// The concatenation.
+    op: Op,
+    operand: usize,
+    /// The value whose bytes they are.
+    root: Value,
+    /// The outermost value that it is a part of, and the rows that it has of that.
+    whole: Value,
+    window: Window,
+}
+
+struct Chooser<'a> {
+    ctx: &'a Context,
+    target: &'a dyn Target,
+    body: &'a Body,
+    weights: WeightSet,
+    aliases: AliasSets,
+    chosen: Vec<Part>,
+    /// For each root, which of the chosen parts it is.
+    part_of: SecondaryMap<Value, Option<usize>>,
+    remarks: Vec<Diagnostic>,
+}
+
+impl<'a> Chooser<'a> {
+    fn choose(
+        ctx: &'a Context,
+        target: &'a dyn Target,
+        body: &'a Body,
+        wholes: &[Op],
+    ) -> (Vec<Part>, Vec<Diagnostic>) {
+        let (weights, aliases) = (WeightSet::of(ctx, body), AliasSets::of(ctx, body));
+        let (chosen, part_of, remarks) = (Vec::new(), SecondaryMap::new(), Vec::new());
+        let mut chooser = Chooser { ctx, target, body, weights, aliases, chosen, part_of, remarks };
+        for &op in wholes.iter().rev() {
+            (0..body.operand_count(op)).for_each(|operand| chooser.look_at(op, operand));
+        }
+        chooser.keep_what_lowers_the_peak();
+        (chooser.chosen, chooser.remarks)
+    }
+
+    fn look_at(&mut self, op: Op, operand: usize) {
+        match self.part(op, operand) {
+            Ok(part) => {
+                self.part_of[part.root] = Some(self.chosen.len());
+                self.chosen.push(part);
+            }
+            Err(reason) => self.refuse(op, operand, &reason),
+        }
+    }
+
+    fn refuse(&mut self, op: Op, operand: usize, reason: &str) {
+        let message = format!("operand {operand} is copied to its place in the result: {reason}");
+        self.remarks.push(Diagnostic::remark(self.body.location(op), message));
+    }
+
+    /// What an operand becomes if it is written to its place.
+    fn part(&self, op: Op, operand: usize) -> Result<Part, String> {
+        let value = self.body.operand(op, operand);
+        if self.weights.contains(value) {
+            return Err("it is a weight".into());
+        }
+        let root = self.aliases.root(value);
+        let unknown = || "its rows are not known".to_owned();
+        let bytes = self.aliases.size_bytes(root).filter(|bytes| *bytes > 0).ok_or_else(unknown)?;
+        if self.aliases.window(value) != Some(Window::dense(0, bytes)) {
+            return Err("it is a part of a larger value".into());
+        }
+        let maker = self.body.defining_op(root).ok_or("it is an argument")?;
+        if self.body.block_of(maker) != self.body.block_of(op) || self.body.result_count(maker) != 1 {
+            return Err("it is made elsewhere".into());
+        }
+        if self.part_of[root].is_some() {
+            return Err("it has its place in another concatenation".into());
+        }
+        let result = self.body.result(op, 0);
+        let near = part_window(self.body.at(self.ctx, op), operand).ok_or_else(unknown)?;
+        let (whole, window) = match self.part_of[result].map(|index| self.chosen[index]) {
+            Some(outer) => (outer.whole, near.within(&outer.window).ok_or_else(unknown)?),
+            None => (self.aliases.root(result), near),
+        };
+        self.check_maker(maker, window)?;
+        self.check_readers(op, root, window)?;
+        Ok(Part { op, operand, root, whole, window })
+    }
+
+    /// Refuses a producer that writes without gaps only.
+    fn check_maker(&self, maker: Op, window: Window) -> Result<(), String> {
+        let op = self.body.at(self.ctx, maker);
+        let is_plain = !op.is_structured() && ties(op).next().is_none();
+        match is_plain && (window.is_dense() || self.target.writes_rows(op)) {
+            true => Ok(()),
+            false => Err(format!("`{}` does not write it in rows", op.name())),
+        }
+    }
+
+    /// Refuses readers of a value, or of views of it, that read without gaps only; `whole` is the concatenation itself.
+    fn check_readers(&self, whole: Op, value: Value, window: Window) -> Result<(), String> {
+        let shape = static_extents(self.ctx, self.body.ty(value));
+        let bits = storage_bits(self.ctx, self.ctx.elem(self.body.ty(value)));
+        if shape.zip(bits).and_then(|(shape, bits)| window.strides(&shape, bits)).is_none() {
+            return Err("a row of it ends inside an axis".into());
+        }
+        for used in self.body.uses(value).filter(|used| used.op != whole) {
+            let op = self.body.at(self.ctx, used.op);
+            if op.has(Traits::TERMINATOR) || op.is_structured() {
+                return Err(format!("`{}` hands it on", op.name()));
+            }
+            if ties(op).next().is_some() {
+                return Err(format!("`{}` overwrites it", op.name()));
+            }
+            match view_offset_bytes(op) {
+                Some(first) => {
+                    let result = self.body.result(used.op, 0);
+                    let inner = self.aliases.size_bytes(result).map(|bytes| Window::dense(first, bytes));
+                    let inner = inner.and_then(|inner| inner.within(&window));
+                    self.check_readers(whole, result, inner.ok_or("a view of it is no rows")?)?;
+                }
+                None if window.is_dense() || self.target.reads_rows(op, used.index) => {}
+                None => return Err(format!("`{}` does not read it in rows", op.name())),
+            }
+        }
+        Ok(())
+    }
+
+    /// Drops the parts of wholes that would raise the peak.
+    fn keep_what_lowers_the_peak(&mut self) {
+        let mut wholes: Vec<Whole> = Vec::new();
+        for part in &self.chosen {
+            match wholes.iter_mut().find(|whole| whole.value == part.whole) {
+                Some(whole) => whole.parts.push(part.root),
+                None => wholes.push(Whole { value: part.whole, parts: vec![part.root] }),
+            }
+        }
+        let kept = Peak::of(self.ctx, self.body, &self.weights, &self.aliases).keep(&wholes);
+        let is_kept = |part: &Part| wholes.iter().zip(&kept).any(|(w, kept)| *kept && w.value == part.whole);
+        let (chosen, dropped) = self.chosen.iter().partition(|part| is_kept(part));
+        self.chosen = chosen;
+        let dropped: Vec<Part> = dropped;
+        for part in dropped {
+            self.refuse(part.op, part.operand, "that would raise the most bytes that are live at one time");
+        }
+    }
+}
+
+/// Writes the choice into the function, and asks the target again for the kernels that it touches.
+fn apply(ctx: &Context, target: &dyn Target, body: &mut Body, chosen: &[Part]) {
+    let mut touched: Vec<Op> = Vec::new();
+    for part in chosen {
+        let mut parts = parts(body.at(ctx, part.op));
+        parts.push(part.operand);
+        parts.sort_unstable();
+        let parts: Vec<i64> = parts.into_iter().map(|part| part as i64).collect();
+        body.set_attr(ctx, part.op, "mem.parts", ctx.ints_attr(&parts));
+        touched.push(part.op);
+        if !part.window.is_dense() {
+            let maker = body.defining_op(part.root).expect("a part is made by an operation");
+            let pitch = [part.window.row as i64, part.window.pitch as i64];
+            body.set_attr(ctx, maker, "mem.pitch", ctx.ints_attr(&pitch));
+            touched.push(maker);
+            collect_readers(ctx, body, part.root, &mut touched);
+        }
+    }
+    touched.sort_unstable();
+    touched.dedup();
+    for op in touched {
+        crate::select::select_again(ctx, target, body, op);
+    }
+}
+
+fn collect_readers(ctx: &Context, body: &Body, value: Value, readers: &mut Vec<Op>) {
+    for used in body.uses(value) {
+        match view_offset_bytes(body.at(ctx, used.op)) {
+            Some(_) => collect_readers(ctx, body, body.result(used.op, 0), readers),
+            None => readers.push(used.op),
+        }
+    }
+}
