@@ -9,8 +9,8 @@ use rustc_hash::FxHashMap;
 pub struct Copying<'b> {
     ctx: &'b Context,
     from: &'b Body,
-    /// Where the copies are said to have been called.
-    caller: Location,
+    /// Where the copies are said to have been called, if they were.
+    caller: Option<Location>,
     /// What stands for each value that was copied or given.
     pub values: FxHashMap<Value, Value>,
     /// What stands for each block that was copied or given.
@@ -22,7 +22,12 @@ impl<'b> Copying<'b> {
     /// Nothing copied yet.
     pub fn new(ctx: &'b Context, from: &'b Body, caller: Location) -> Copying<'b> {
         let (values, blocks) = (FxHashMap::default(), FxHashMap::default());
-        Copying { ctx, from, caller, values, blocks, made: Vec::new() }
+        Copying { ctx, from, caller: Some(caller), values, blocks, made: Vec::new() }
+    }
+
+    /// Nothing copied yet; copies will have the locations of their originals.
+    pub fn in_place(ctx: &'b Context, from: &'b Body) -> Copying<'b> {
+        Copying { caller: None, ..Copying::new(ctx, from, Location::UNKNOWN) }
     }
 
     /// Appends an operation with its regions to a block.
@@ -90,9 +95,10 @@ impl<'b> Copying<'b> {
 
     /// `callsite(location at caller)`.
     fn located(&self, callee: Location) -> Location {
-        match callee == Location::UNKNOWN && self.caller == Location::UNKNOWN {
-            true => callee,
-            false => self.ctx.location(LocationData::CallSite { callee, caller: self.caller }),
+        match self.caller {
+            None => callee,
+            Some(Location::UNKNOWN) if callee == Location::UNKNOWN => callee,
+            Some(caller) => self.ctx.location(LocationData::CallSite { callee, caller }),
         }
     }
 }

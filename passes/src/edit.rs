@@ -87,3 +87,15 @@ pub fn reshape(ctx: &Context, body: &mut Body, value: Value, shape: &[u64], at: 
     let op = Builder::before(ctx, body, at).build("nn.reshape", spec);
     body.result(op.expect("as many elements"), 0)
 }
+
+/// The operation of a block that is, or has in its regions, another one.
+pub fn stands_in(body: &Body, op: Op, block: Block) -> Option<Op> {
+    let mut at = Some(op);
+    while let Some(op) = at {
+        if body.block_of(op) == Some(block) {
+            return Some(op);
+        }
+        at = body.parent_op(op);
+    }
+    None
+}

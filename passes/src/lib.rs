@@ -49,6 +49,7 @@ pub mod parts;
 mod pattern;
 pub mod place;
 pub mod plan;
+pub mod recompute;
 pub mod rewrite;
 pub mod schedule;
 pub mod select;
@@ -68,6 +69,7 @@ pub static PASSES: &[&manager::PassDef] = &[
     &stages::LAYOUT,
     &stages::FUSE,
     &stages::SELECT,
+    &recompute::RECOMPUTE,
     &schedule::SCHEDULE,
     &stages::INPLACE,
     &stages::PLAN,

@@ -125,6 +125,11 @@ impl<'a> Arena<'a> {
         Ok(arena)
     }
 
+    /// The steps of the function.
+    pub fn steps(&self) -> &Steps {
+        &self.steps
+    }
+
     /// Whether a value's bytes are the caller's: an input's or an output's.
     pub fn is_outside(&self, value: Value) -> bool {
         matches!(self.homes[self.classes.class(value)], Some(Home::Input(_) | Home::Output(_)))

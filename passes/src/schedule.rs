@@ -29,7 +29,7 @@ use ir::alias::AliasSets;
 use ir::weights::WeightSet;
 use ir::{Block, Body, Context, Op, Target, Traits, Value};
 
-use crate::edit::{blocks, entry, kept_inputs};
+use crate::edit::{blocks, entry, kept_inputs, stands_in};
 use crate::inplace::inplace;
 use crate::manager::{Example, PassDef, PassRun, Stage, StageRule};
 use crate::plan::{Arena, separate_outputs};
@@ -203,16 +203,4 @@ fn put_in_order(ctx: &Context, body: &mut Body, order: &Order) {
         body.detach(op);
         body.append(op, order.block);
     }
-}
-
-/// The operation of a block that is, or has in its regions, another one.
-fn stands_in(body: &Body, op: Op, block: Block) -> Option<Op> {
-    let mut at = Some(op);
-    while let Some(op) = at {
-        if body.block_of(op) == Some(block) {
-            return Some(op);
-        }
-        at = body.parent_op(op);
-    }
-    None
 }

@@ -8,8 +8,8 @@ use ir::{Block, Body, Context, Kind, Op, Target, Traits, Value, flow};
 use smallvec::SmallVec;
 
 use super::model::{Item, ItemId, Model, Root, RootId, Write};
-use super::stands_in;
 use crate::access::access;
+use crate::edit::stands_in;
 use crate::effects::is_pure;
 use crate::plan::ALIGN_BYTES;
 

@@ -1,0 +1,27 @@
+// RUN: optc --passes=select,recompute,inplace,plan
+
+// The negation waits for its second reader while three others are live; it is computed again.
+func.func @main(%x: tensor<64xf32>) -> tensor<f32> {
+  %0 = nn.neg %x : tensor<64xf32>
+  %1 = nn.sqrt %0 : tensor<64xf32>
+  %2 = nn.floor %1 : tensor<64xf32>
+  %3 = nn.mul %2, %1 : tensor<64xf32>
+  %4 = nn.reduce_sum %3 {axes = array<i64: 0>} : (tensor<64xf32>) -> tensor<f32>
+  %5 = nn.mul %0, %4 : (tensor<64xf32>, tensor<f32>) -> tensor<64xf32>
+  %6 = nn.reduce_sum %5 {axes = array<i64: 0>} : (tensor<64xf32>) -> tensor<f32>
+  return %6 : tensor<f32>
+}
+// ----- output
+// module {
+//   func.func @main(%arg0: tensor<64xf32>) -> tensor<f32> attributes {optc.arena = 512 : i64, optc.stage = "plan", optc.target = "cpu", optc.threads = 1 : i64} {
+//     %0 = nn.neg %arg0 {mem.kernel = "pointwise", mem.place = [["arena", 256, 256]]} : tensor<64xf32>
+//     %1 = nn.sqrt %0 {mem.kernel = "pointwise", mem.place = [["arena", 256, 256]], mem.tie = array<i64: 0>} : tensor<64xf32>
+//     %2 = nn.floor %1 {mem.kernel = "pointwise", mem.place = [["arena", 0, 256]]} : tensor<64xf32>
+//     %3 = nn.mul %2, %1 {mem.kernel = "pointwise", mem.place = [["arena", 0, 256]], mem.tie = array<i64: 0>} : tensor<64xf32>
+//     %4 = nn.reduce_sum %3 {axes = array<i64: 0>, mem.kernel = "reduce", mem.place = [["arena", 256, 4]]} : (tensor<64xf32>) -> tensor<f32>
+//     %5 = nn.neg %arg0 {mem.kernel = "pointwise", mem.place = [["arena", 0, 256]]} : tensor<64xf32>
+//     %6 = nn.mul %5, %4 {mem.kernel = "pointwise", mem.place = [["arena", 0, 256]], mem.tie = array<i64: 0>} : (tensor<64xf32>, tensor<f32>) -> tensor<64xf32>
+//     %7 = nn.reduce_sum %6 {axes = array<i64: 0>, mem.kernel = "reduce", mem.place = [["out", 0, 4]]} : (tensor<64xf32>) -> tensor<f32>
+//     return %7 : tensor<f32>
+//   }
+// }

@@ -1,0 +1,261 @@
+//! Which values are computed again where they are read late, instead of being kept through the fullest step.
+//!
+//! ```text
+//! %1 = exp %x                       %1 = exp %x
+//! %2 = ... %1 ...            =>     %2 = ... %1 ...
+//! %8 = (the fullest step)           %8 = (the fullest step)
+//! %9 = add %8, %1                   %10 = exp %x
+//!                                   %9 = add %8, %10
+//! ```
+//!
+//! Greedy: as long as more is live than the budget, every value that lies idle through the fullest step is a candidate, computed again
+//! by one operation or by all whose operands are dead by then. Each is tried on a copy of the function, with ties and
+//! scratch counted as the passes behind will; the one that leaves the fewest bytes is taken, of equal ones that which moves
+//! the fewest bytes. Bounded in trials, never in time. Recomputation against memory: Chen et al., "Training Deep Nets with
+//! Sublinear Memory Cost" (2016).
+
+use std::collections::BTreeSet;
+
+use cranelift_entity::{EntityRef, SecondaryMap};
+use ir::flow::Act;
+use ir::size::tensor_bytes;
+use ir::weights::WeightSet;
+use ir::{Block, Body, Context, Kind, Op, Target};
+
+use crate::copy::Copying;
+use crate::edit::{entry, stands_in};
+use crate::effects::is_pure;
+use crate::inplace::inplace;
+use crate::manager::{Example, OptionDef, OptionKind, PassDef, PassRun, Stage, StageRule};
+use crate::place::{Problem, Step};
+use crate::plan::{Arena, separate_outputs};
+
+/// The most operations that are computed again for one value.
+const MOST_OPS: usize = 8;
+/// The most trials of a function.
+const MOST_TRIALS: usize = 2_000;
+
+/// The pass `recompute`.
+pub static RECOMPUTE: PassDef = PassDef {
+    name: "recompute",
+    doc: "Computes values again where they are read late, instead of keeping them through the fullest step, until what is \
+          live fits the budget, or nothing lowers it. Results stay the same to the bit.",
+    options: &[OptionDef {
+        name: "budget",
+        kind: OptionKind::Int { min: 0, max: i64::MAX },
+        default: "0",
+        doc: "Bytes that may be live at one time; no value is computed again where they suffice.",
+    }],
+    example: Example {
+        before: r#"func.func @main(%x: tensor<64xf32>) -> tensor<f32> {
+  %0 = nn.neg %x : tensor<64xf32>
+  %1 = nn.sqrt %0 : tensor<64xf32>
+  %2 = nn.floor %1 : tensor<64xf32>
+  %3 = nn.mul %2, %1 : tensor<64xf32>
+  %4 = nn.reduce_sum %3 {axes = array<i64: 0>} : (tensor<64xf32>) -> tensor<f32>
+  %5 = nn.mul %0, %4 : (tensor<64xf32>, tensor<f32>) -> tensor<64xf32>
+  %6 = nn.reduce_sum %5 {axes = array<i64: 0>} : (tensor<64xf32>) -> tensor<f32>
+  return %6 : tensor<f32>
+}"#,
+        after: r#"module {
+  func.func @main(%arg0: tensor<64xf32>) -> tensor<f32> {
+    %0 = nn.neg %arg0 : tensor<64xf32>
+    %1 = nn.sqrt %0 : tensor<64xf32>
+    %2 = nn.floor %1 : tensor<64xf32>
+    %3 = nn.mul %2, %1 : tensor<64xf32>
+    %4 = nn.reduce_sum %3 {axes = array<i64: 0>} : (tensor<64xf32>) -> tensor<f32>
+    %5 = nn.neg %arg0 : tensor<64xf32>
+    %6 = nn.mul %5, %4 : (tensor<64xf32>, tensor<f32>) -> tensor<64xf32>
+    %7 = nn.reduce_sum %6 {axes = array<i64: 0>} : (tensor<64xf32>) -> tensor<f32>
+    return %7 : tensor<f32>
+  }
+}"#,
+    },
+    stage: StageRule::UpTo(Stage::Schedule),
+    run: PassRun::Function(|pass, body| {
+        let budget = u64::try_from(pass.options.int("budget")).expect("the option's least value is 0");
+        pass.count("recomputed", recompute(pass.ctx, pass.target, body, budget) as u64);
+        Ok(())
+    }),
+};
+
+/// Computes values of a function's first block again, until at most `budget_bytes` of the arena are live at one time or nothing lowers
+/// that; returns how many operations were added. Does nothing where a size is not known.
+pub fn recompute(ctx: &Context, target: &dyn Target, body: &mut Body, budget_bytes: u64) -> usize {
+    let Some(block) = entry(body) else { return 0 };
+    let Some(mut now) = Fullness::of(ctx, target, body, budget_bytes) else { return 0 };
+    let (mut added, mut trials) = (0, 0);
+    while now.peak_bytes > budget_bytes {
+        let candidates = candidates(ctx, body, block, now.op);
+        trials += candidates.len();
+        if trials > MOST_TRIALS {
+            break;
+        }
+        let tried = candidates.into_iter().filter_map(|candidate| {
+            let mut trial = body.clone();
+            candidate.apply(ctx, &mut trial);
+            let fullness = Fullness::of(ctx, target, &trial, budget_bytes)?;
+            Some((fullness.rank(budget_bytes), candidate.moved_bytes(ctx, body), candidate, fullness))
+        });
+        let best =
+            tried.min_by_key(|(rank, moved_bytes, candidate, _)| (*rank, *moved_bytes, candidate.head));
+        let Some((rank, _, candidate, fullness)) = best else { break };
+        if rank >= now.rank(budget_bytes) {
+            break;
+        }
+        added += candidate.ops.len();
+        candidate.apply(ctx, body);
+        now = fullness;
+    }
+    added
+}
+
+/// How full a function's arena is.
+struct Fullness {
+    peak_bytes: u64,
+    /// What is live above the budget, summed over all steps.
+    excess_bytes: u128,
+    /// The operation at the first of the fullest steps.
+    op: Op,
+}
+
+impl Fullness {
+    /// Counts as the passes behind will, on a copy.
+    fn of(ctx: &Context, target: &dyn Target, body: &Body, budget_bytes: u64) -> Option<Fullness> {
+        let mut trial = body.clone();
+        inplace(ctx, target, &mut trial);
+        let aliases = separate_outputs(ctx, &mut trial);
+        let arena = Arena::of(ctx, &trial, &aliases).ok()?;
+        let live = live_bytes(&arena.problem);
+        let peak_bytes = live.iter().copied().max()?;
+        let excess_bytes = live.iter().map(|bytes| u128::from(bytes.saturating_sub(budget_bytes))).sum();
+        let fullest = |(step, event): (Step, ir::flow::Event)| {
+            let is_full = live.get(step.index()) == Some(&peak_bytes);
+            (is_full && event.act == Act::Run).then_some(event.op)
+        };
+        let op = arena.steps().events().find_map(fullest)?;
+        Some(Fullness { peak_bytes, excess_bytes, op })
+    }
+
+    /// Less is better.
+    fn rank(&self, budget_bytes: u64) -> (u64, u128) {
+        (self.peak_bytes.max(budget_bytes), self.excess_bytes)
+    }
+}
+
+/// The bytes that are live at each step.
+fn live_bytes(problem: &Problem) -> Vec<u64> {
+    let steps = problem.buffers.values().map(|buffer| buffer.last.index() + 1).max().unwrap_or(0);
+    let (mut born, mut dead) = (vec![0; steps + 1], vec![0; steps + 1]);
+    for buffer in problem.buffers.values() {
+        born[buffer.first.index()] += buffer.size_bytes;
+        dead[buffer.last.index() + 1] += buffer.size_bytes;
+    }
+    let mut live = 0;
+    let sums = born.iter().zip(&dead).map(|(born, dead)| {
+        live = live + born - dead;
+        live
+    });
+    sums.take(steps).collect()
+}
+
+/// Operations that may be done again.
+struct Candidate {
+    /// The operation whose results are read late.
+    head: Op,
+    /// What is done again, the head included, in order.
+    ops: Vec<Op>,
+    /// The uses of the head's results that read the copy: operation and operand.
+    late: Vec<(Op, usize)>,
+    /// Where the copies go.
+    before: Op,
+}
+
+impl Candidate {
+    fn apply(&self, ctx: &Context, body: &mut Body) {
+        let given = body.clone();
+        let mut copying = Copying::in_place(ctx, &given);
+        for &op in &self.ops {
+            for operand in given.operands(op) {
+                copying.values.entry(operand).or_insert(operand);
+            }
+            copying.insert_before(body, op, self.before);
+        }
+        copying.finish(body);
+        for &(user, index) in &self.late {
+            body.set_operand(user, index, copying.values[&given.operand(user, index)]);
+        }
+    }
+
+    /// What the operations read and write.
+    fn moved_bytes(&self, ctx: &Context, body: &Body) -> u64 {
+        let values = self.ops.iter().flat_map(|op| body.operands(*op).chain(body.results(*op)));
+        values.filter_map(|value| tensor_bytes(ctx, body.ty(value))).sum()
+    }
+}
+
+/// What lies idle while `fullest` runs, with the ways to compute it again.
+fn candidates(ctx: &Context, body: &Body, block: Block, fullest: Op) -> Vec<Candidate> {
+    let mut at: SecondaryMap<Op, usize> = SecondaryMap::new();
+    body.ops(block).enumerate().for_each(|(index, op)| at[op] = index);
+    let Some(fullest) = stands_in(body, fullest, block) else { return Vec::new() };
+    let weights = WeightSet::of(ctx, body);
+    let search = Search { ctx, body, block, at, fullest, weights };
+    let heads = body.ops(block).take_while(|op| *op != fullest);
+    heads.filter(|head| search.may_copy(*head)).flat_map(|head| search.ways(head)).collect()
+}
+
+struct Search<'a> {
+    ctx: &'a Context,
+    body: &'a Body,
+    block: Block,
+    /// The place of each operation in the block.
+    at: SecondaryMap<Op, usize>,
+    fullest: Op,
+    weights: WeightSet,
+}
+
+impl Search<'_> {
+    fn may_copy(&self, op: Op) -> bool {
+        let has_flow = matches!(self.body.at(self.ctx, op).kind(), Kind::Region(_));
+        is_pure(self.ctx, self.body, op) && !has_flow && !self.weights.is_weight_op(self.body, op)
+    }
+
+    /// Uses of an operation's results behind the fullest step, the place in the block of each user first.
+    fn late_uses(&self, op: Op) -> Vec<(usize, Op, usize)> {
+        let uses = self.body.results(op).flat_map(|result| self.body.uses(result));
+        let placed = uses.filter_map(|used| {
+            Some((self.at[stands_in(self.body, used.op, self.block)?], used.op, used.index))
+        });
+        placed.filter(|(place, ..)| *place > self.at[self.fullest]).collect()
+    }
+
+    /// By the head alone, and with all that is dead by then.
+    fn ways(&self, head: Op) -> Vec<Candidate> {
+        let late = self.late_uses(head);
+        let Some(first) = late.iter().map(|(place, ..)| *place).min() else { return Vec::new() };
+        let Some(before) = self.body.ops(self.block).nth(first) else { return Vec::new() };
+        let late: Vec<(Op, usize)> = late.into_iter().map(|(_, user, index)| (user, index)).collect();
+        let alone = Candidate { head, ops: vec![head], late: late.clone(), before };
+        let ops = self.with_dead(head);
+        let deep = (ops.len() > 1).then_some(Candidate { head, ops, late, before });
+        [alone].into_iter().chain(deep).collect()
+    }
+
+    /// An operation with those before it whose results nothing else reads behind the fullest step, in order.
+    fn with_dead(&self, head: Op) -> Vec<Op> {
+        let mut ops = BTreeSet::from([(self.at[head], head)]);
+        let mut open = vec![head];
+        while let Some(op) = open.pop() {
+            for maker in self.body.operands(op).filter_map(|value| self.body.defining_op(value)) {
+                let is_here = self.body.block_of(maker) == Some(self.block);
+                if ops.len() < MOST_OPS && is_here && self.may_copy(maker) && self.late_uses(maker).is_empty()
+                {
+                    let is_new = ops.insert((self.at[maker], maker));
+                    open.extend(is_new.then_some(maker));
+                }
+            }
+        }
+        ops.into_iter().map(|(_, op)| op).collect()
+    }
+}
