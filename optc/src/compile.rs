@@ -5,6 +5,7 @@ use ir::{Attr, Body, Context, Module, Traits};
 use passes::manager::{Pipeline, Registry, Report, RunOptions, Stage};
 use runtime::Program;
 
+use crate::budget;
 use crate::failure::Failure;
 
 pub use codegen::DeadMemory;
@@ -23,6 +24,8 @@ pub struct CompileOptions {
     pub donated: Vec<String>,
     /// What the plan is to be best at.
     pub goal: Goal,
+    /// The most bytes that the arena may have, if there is a limit.
+    pub budget_bytes: Option<u64>,
 }
 
 impl Default for CompileOptions {
@@ -30,7 +33,7 @@ impl Default for CompileOptions {
     fn default() -> Self {
         let threads = runtime::available_threads().min(2);
         let (dead, goal) = (DeadMemory::Kept, Goal::default());
-        CompileOptions { threads, entry: None, dead, donated: Vec::new(), goal }
+        CompileOptions { threads, entry: None, dead, donated: Vec::new(), goal, budget_bytes: None }
     }
 }
 
@@ -43,7 +46,10 @@ impl Default for CompileOptions {
 pub fn compile(module: &mut Module, options: &CompileOptions) -> Result<Program, Failure> {
     let entry = entry(module, options.entry.as_deref())?;
     donate(module, &entry, &options.donated)?;
-    complete(module, &entry, options.threads, options.goal)?;
+    match options.budget_bytes {
+        Some(budget_bytes) => budget::meet(module, &entry, options, budget_bytes)?,
+        None => complete(module, &entry, options.threads, options.goal).map(drop)?,
+    }
     let code_options = codegen::Options { dead: options.dead, ..codegen::Options::new(options.threads) };
     codegen::compile(module, &entry, &code_options)
         .map_err(|faults| Failure::diagnostics(&module.ctx, &faults))
@@ -53,7 +59,7 @@ pub fn compile(module: &mut Module, options: &CompileOptions) -> Result<Program,
 const INLINE_ALL: &str = "inline{max-ops=1000000},symbol-dce";
 
 /// Marks inputs of the entry as donated (`optc.donated`).
-fn donate(module: &mut Module, entry: &str, names: &[String]) -> Result<(), Failure> {
+pub(crate) fn donate(module: &mut Module, entry: &str, names: &[String]) -> Result<(), Failure> {
     if names.is_empty() {
         return Ok(());
     }
@@ -93,6 +99,26 @@ pub fn input_names(ctx: &Context, body: &Body) -> Vec<String> {
 /// # Errors
 /// Every fault of the first pass that finds some.
 pub fn complete(module: &mut Module, entry: &str, threads: usize, goal: Goal) -> Result<Report, Failure> {
+    complete_with(module, entry, threads, goal, Steps::Canonical)
+}
+
+/// Which passes take a function to its plan.
+#[derive(Clone, Copy)]
+pub(crate) enum Steps {
+    /// Those of the canonical pipeline.
+    Canonical,
+    /// The same, and values computed again until so many bytes suffice.
+    Recompute { budget_bytes: u64 },
+}
+
+/// As [`complete`], with these passes.
+pub(crate) fn complete_with(
+    module: &mut Module,
+    entry: &str,
+    threads: usize,
+    goal: Goal,
+    steps: Steps,
+) -> Result<Report, Failure> {
     let ctx = module.ctx.clone();
     let reached = module.function(entry).and_then(|body| Stage::of(&ctx, body));
     let registry = Registry::new();
@@ -102,6 +128,9 @@ pub fn complete(module: &mut Module, entry: &str, threads: usize, goal: Goal) ->
         let name = registry.of_stage(stage)?.name;
         Some(match stage {
             Stage::Plan => format!("{name}{{optimize={}}}", goal.name()),
+            Stage::Schedule if let Steps::Recompute { budget_bytes } = steps => {
+                format!("recompute{{budget={budget_bytes}}},{name}")
+            }
             _ => name.to_owned(),
         })
     });

@@ -17,6 +17,7 @@
 //! without that (an embedder's own threads and arena) are in [`runtime`]: see [`Model::program`].
 
 pub mod arrays;
+pub mod budget;
 pub mod cli;
 pub mod compile;
 pub mod describe;

@@ -135,11 +135,6 @@ impl<'a> Arena<'a> {
         matches!(self.homes[self.classes.class(value)], Some(Home::Input(_) | Home::Output(_)))
     }
 
-    /// The steps of the function.
-    pub(crate) fn steps(&self) -> &Steps {
-        &self.steps
-    }
-
     /// Lets results share bytes with the operands that they are written over (`mem.overlap`).
     fn add_overlaps(&mut self, ctx: &Context, body: &Body) {
         let bandings = self.steps.iter().filter_map(|(_, op)| Some((op, Banding::of(body.at(ctx, op))?)));

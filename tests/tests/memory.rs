@@ -65,16 +65,9 @@ fn a_network_allocates_what_its_plan_says() {
 #[test]
 fn a_donated_input_lowers_the_arena_and_changes_no_result() {
     let _alone = alone();
-    let text = "func.func @main(%x: tensor<64xf32>) -> tensor<f32> {
-  %0 = nn.neg %x : tensor<64xf32>
-  %1 = nn.sqrt %0 : tensor<64xf32>
-  %2 = nn.mul %1, %0 : tensor<64xf32>
-  %3 = nn.reduce_sum %2 {axes = array<i64: 0>} : (tensor<64xf32>) -> tensor<f32>
-  return %3 : tensor<f32>
-}";
     let input = || [array("arg0", &[64], &[-4.0; 64])];
-    let (kept, kept_bytes) = run(parse(text), &[], &mut input());
-    let (donated, donated_bytes) = run(parse(text), &["arg0"], &mut input());
+    let (kept, kept_bytes) = run(parse(BUSY), &[], &mut input());
+    let (donated, donated_bytes) = run(parse(BUSY), &["arg0"], &mut input());
     assert_eq!(floats(&kept[0]), [512.0]);
     assert_eq!(floats(&donated[0]), [512.0]);
     assert!(donated_bytes < kept_bytes, "{donated_bytes} bytes, {kept_bytes} without donation");
@@ -111,4 +104,60 @@ func.func private @double(%x: tensor<64xf32>) -> tensor<64xf32> {
     let (found, arena_bytes) = run(parse(text), &[], &mut [array("arg0", &[64], &[1.5; 64])]);
     assert_eq!(floats(&found[0]), [1024.0]);
     assert!(arena_bytes <= 2 * 256 + 2 * 4096, "{arena_bytes}: what one call needs is free for the next");
+}
+
+/// What is negated waits for its second reader while two others are live.
+const IDLE: &str = "func.func @main(%x: tensor<64xf32>) -> tensor<f32> {
+  %0 = nn.neg %x : tensor<64xf32>
+  %1 = nn.sqrt %0 : tensor<64xf32>
+  %2 = nn.floor %1 : tensor<64xf32>
+  %3 = nn.mul %2, %1 : tensor<64xf32>
+  %4 = nn.reduce_sum %3 {axes = array<i64: 0>} : (tensor<64xf32>) -> tensor<f32>
+  %5 = nn.mul %0, %4 : (tensor<64xf32>, tensor<f32>) -> tensor<64xf32>
+  %6 = nn.reduce_sum %5 {axes = array<i64: 0>} : (tensor<64xf32>) -> tensor<f32>
+  return %6 : tensor<f32>
+}";
+
+/// Each value is read at once.
+const BUSY: &str = "func.func @main(%x: tensor<64xf32>) -> tensor<f32> {
+  %0 = nn.neg %x : tensor<64xf32>
+  %1 = nn.sqrt %0 : tensor<64xf32>
+  %2 = nn.mul %1, %0 : tensor<64xf32>
+  %3 = nn.reduce_sum %2 {axes = array<i64: 0>} : (tensor<64xf32>) -> tensor<f32>
+  return %3 : tensor<f32>
+}";
+
+/// Compiles without fusion for a budget, and runs.
+fn run_within(text: &str, budget_bytes: Option<u64>) -> Result<(Vec<f32>, u64), String> {
+    let mut module = parse(text);
+    let run = passes::manager::RunOptions { threads: 1, ..passes::manager::RunOptions::new(&codegen::Cpu) };
+    let done = optc::compile::run_pipeline(&mut module, "select", &run);
+    done.unwrap_or_else(|failure| panic!("{failure}"));
+    let options = CompileOptions { threads: 1, budget_bytes, ..CompileOptions::default() };
+    let mut model = Model::compile(&mut module, &options).map_err(|failure| failure.to_string())?;
+    let found = model.run(&[array("arg0", &[64], &[-4.0; 64])]).map_err(|failure| failure.to_string())?;
+    Ok((floats(&found[0]), model.program().arena_bytes() as u64))
+}
+
+#[test]
+fn values_are_computed_again_where_the_budget_asks_for_it() {
+    let _alone = alone();
+    let (free, free_bytes) = run_within(IDLE, None).expect("nothing limits it");
+    let (tight, tight_bytes) = run_within(IDLE, Some(free_bytes - 1)).expect("a value can be computed again");
+    assert_eq!((&free, free_bytes), (&vec![65536.0], 768));
+    assert_eq!((tight, tight_bytes), (free, 512));
+}
+
+#[test]
+fn a_budget_that_cannot_be_met_says_what_is_in_the_way() {
+    let _alone = alone();
+    let said = run_within(BUSY, Some(100)).expect_err("two values are live at some step");
+    for part in [
+        "the budget of 100 bytes: the smallest that was found has 512",
+        "512 bytes are live at the fullest step",
+        "256 bytes: `nn.",
+        "help: --donate=arg0 saves 256 bytes",
+    ] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
 }

@@ -49,7 +49,14 @@ pub(super) fn run(args: &BenchArgs, allocator: &CountingAllocator) -> Result<(),
     let start = Instant::now();
     let threads = args.threads.threads;
     let (donated, goal) = (args.memory.donate.clone(), args.memory.goal());
-    let options = CompileOptions { threads, entry: Some(entry), dead: DeadMemory::Kept, donated, goal };
+    let options = CompileOptions {
+        threads,
+        entry: Some(entry),
+        dead: DeadMemory::Kept,
+        donated,
+        goal,
+        budget_bytes: args.memory.budget,
+    };
     let mut model = Model::compile(&mut module, &options)?;
     let compile_ms = milliseconds(start);
     drop(module);

@@ -37,8 +37,14 @@ pub(super) fn run(args: &PlanArgs) -> Result<(), Failure> {
     let entry = entry(&module, args.entry.as_deref())?;
     let threads = args.threads.threads;
     let (donated, goal) = (args.memory.donate.clone(), args.memory.goal());
-    let options =
-        CompileOptions { threads, entry: Some(entry.clone()), dead: DeadMemory::Kept, donated, goal };
+    let options = CompileOptions {
+        threads,
+        entry: Some(entry.clone()),
+        dead: DeadMemory::Kept,
+        donated,
+        goal,
+        budget_bytes: args.memory.budget,
+    };
     let program = compile(&mut module, &options)?;
     let report = report(&module, &entry, &program)?;
     if let Some(path) = &args.json {
