@@ -7,11 +7,12 @@ func.func @read_later(%x: tensor<8xf32>, %a: tensor<2xf32>) -> tensor<8xf32> {
   return %2 : tensor<8xf32>
 }
 
-func.func @moved_within(%x: tensor<8xf32>) -> tensor<8xf32> {
+func.func @moved_within(%x: tensor<8xf32>) -> tensor<1xf32> {
   %0 = nn.exp %x : tensor<8xf32>
   %1 = nn.slice %0 {starts = array<i64: 0>, sizes = array<i64: 4>} : (tensor<8xf32>) -> tensor<4xf32>
   %2 = nn.insert_slice %1, %0 {starts = array<i64: 2>} : (tensor<4xf32>, tensor<8xf32>) -> tensor<8xf32>
-  return %2 : tensor<8xf32>
+  %3 = nn.reduce_max %2 {axes = array<i64: 0>, keepdims} : (tensor<8xf32>) -> tensor<1xf32>
+  return %3 : tensor<1xf32>
 }
 // ----- output
 // remark: result 0 does not overwrite operand 0: it is an input that the caller keeps
@@ -43,10 +44,11 @@ func.func @moved_within(%x: tensor<8xf32>) -> tensor<8xf32> {
 //     %2 = nn.add %1, %0 {mem.kernel = "pointwise", mem.tie = array<i64: 0>} : tensor<8xf32>
 //     return %2 : tensor<8xf32>
 //   }
-//   func.func @moved_within(%arg0: tensor<8xf32>) -> tensor<8xf32> attributes {optc.stage = "inplace", optc.target = "cpu", optc.threads = 1 : i64} {
+//   func.func @moved_within(%arg0: tensor<8xf32>) -> tensor<1xf32> attributes {optc.stage = "inplace", optc.target = "cpu", optc.threads = 1 : i64} {
 //     %0 = nn.exp %arg0 {mem.kernel = "pointwise", mem.scratch = 4096 : i64} : tensor<8xf32>
 //     %1 = nn.slice %0 {mem.kernel = "copy", sizes = array<i64: 4>, starts = array<i64: 0>} : (tensor<8xf32>) -> tensor<4xf32>
 //     %2 = nn.insert_slice %1, %0 {mem.kernel = "insert_slice", starts = array<i64: 2>} : (tensor<4xf32>, tensor<8xf32>) -> tensor<8xf32>
-//     return %2 : tensor<8xf32>
+//     %3 = nn.reduce_max %2 {axes = array<i64: 0>, keepdims, mem.kernel = "reduce"} : (tensor<8xf32>) -> tensor<1xf32>
+//     return %3 : tensor<1xf32>
 //   }
 // }

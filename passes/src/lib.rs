@@ -41,6 +41,7 @@ pub mod fit;
 pub mod fuse;
 pub mod inline;
 pub mod inplace;
+pub mod late_parts;
 pub mod layout;
 pub mod liveness;
 pub mod manager;

@@ -162,6 +162,11 @@ struct Counted {
     outside: SecondaryMap<Value, bool>,
 }
 
+/// The most bytes of the arena that are live at one time when the passes behind are done; none if a size is not known.
+pub(crate) fn live_bytes(ctx: &Context, target: &dyn Target, body: &Body) -> Option<u64> {
+    count(ctx, target, body).map(|counted| counted.bytes)
+}
+
 /// Does what the passes behind do with the order in which a function stands, on a copy.
 fn count(ctx: &Context, target: &dyn Target, body: &Body) -> Option<Counted> {
     let mut trial = body.clone();

@@ -95,7 +95,8 @@ pub(crate) static SELECT: PassDef = PassDef {
 pub(crate) static INPLACE: PassDef = PassDef {
     name: "inplace",
     doc: "Lets the parts of concatenations be written to their place in the whole, and results overwrite operands that nothing \
-          reads later, before anything is placed; `--remarks=inplace` says why not, where it does not.",
+          reads later, before anything is placed; `--remarks=inplace` says why not, where it does not. A part that outlives \
+          the rest of its value is copied if fewer bytes are then live.",
     options: &[],
     example: Example {
         before: r#"func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
@@ -113,10 +114,12 @@ pub(crate) static INPLACE: PassDef = PassDef {
     },
     stage: StageRule::Is(Stage::Inplace),
     run: PassRun::Function(|pass, body| {
+        let copies = crate::late_parts::copy_late_parts(pass.ctx, pass.target, body);
+        pass.count("copies", copies.len() as u64);
         let outcome = crate::inplace::inplace(pass.ctx, pass.target, body);
         pass.count("ties", outcome.ties as u64);
         pass.count("parts", outcome.parts as u64);
-        outcome.remarks.into_iter().for_each(|remark| pass.add_remark(remark));
+        copies.into_iter().chain(outcome.remarks).for_each(|remark| pass.add_remark(remark));
         Ok(())
     }),
 };

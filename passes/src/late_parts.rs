@@ -1,0 +1,203 @@
+//! Which parts of a value are copied, so that the whole can die?
+//!
+//! A view keeps all bytes of its root alive. Where few of them are read late, a copy of those is cheaper than the whole. And an
+//! operation can't overwrite a value of which it also reads a part in another order, but can if the part was copied.
+//!
+//! ```text
+//! %0 = exp %x                  8 rows               %0 = exp %x
+//! %1 = slice %0 [0], 1 row                          %1 = slice %0 [0], 1 row
+//! %2 = conv %0                               =>     %c = copy %1
+//! ...                                               %2 = conv %0          the last that reads %0
+//! %9 = mul %8, %1                                   ...
+//!                                                   %9 = mul %8, %c
+//! ```
+//!
+//! For each root and each operation that reads it, the parts read behind that operation are copied in a trial; in-place and
+//! the planner's bound then say how many bytes are live at one time. The best trial is taken if these are fewer than without it,
+//! and the search goes on from there. Roots in the caller's memory and weights need no arena and are left alone, and so is
+//! what is read in other blocks. Each trial costs one in-place and one liveness: the cuts that
+//! save most are tried, fewer in large functions. Functions without parts cost a walk.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use cranelift_entity::SecondaryMap;
+use ir::alias::{AliasSets, view_offset_bytes};
+use ir::weights::WeightSet;
+use ir::{Block, Body, Builder, Context, Diagnostic, Op, Target, Value};
+
+use crate::edit::{blocks, kept_inputs};
+use crate::schedule::live_bytes;
+
+/// How many operations are looked at in all trials of a function, and the most trials.
+const TRIED_OPS: usize = 8_000;
+const MOST_TRIALS: usize = 64;
+
+/// The copies that let a whole die early: behind an operation, of these values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Cut {
+    behind: Op,
+    parts: Vec<Value>,
+    /// The root's bytes less those of the copies.
+    saved_bytes: u64,
+}
+
+/// Copies parts where that lowers the bytes that are live at one time; gives a remark for each copy.
+pub fn copy_late_parts(ctx: &Context, target: &dyn Target, body: &mut Body) -> Vec<Diagnostic> {
+    let mut remarks = Vec::new();
+    let ops: usize = blocks(ctx, body).into_iter().map(|block| body.ops(block).count()).sum();
+    let mut trials = (TRIED_OPS / ops.max(1)).clamp(1, MOST_TRIALS);
+    let mut cuts = cuts(ctx, body);
+    while !cuts.is_empty() && trials > 0 {
+        let Some(given) = live_bytes(ctx, target, body) else { break };
+        let mut best: Option<(u64, &Cut)> = None;
+        for cut in cuts.iter().take(trials) {
+            let mut trial = body.clone();
+            apply(ctx, &mut trial, cut);
+            let bytes = live_bytes(ctx, target, &trial).unwrap_or(given);
+            if bytes < best.map_or(given, |(bytes, _)| bytes) {
+                best = Some((bytes, cut));
+            }
+        }
+        trials = trials.saturating_sub(cuts.len());
+        let Some((bytes, cut)) = best.map(|(bytes, cut)| (bytes, cut.clone())) else { break };
+        remarks.extend(cut.parts.iter().map(|part| remark(body, *part, cut.behind, given - bytes)));
+        apply(ctx, body, &cut);
+        cuts = self::cuts(ctx, body);
+    }
+    remarks
+}
+
+fn remark(body: &Body, part: Value, behind: Op, saved: u64) -> Diagnostic {
+    let location = body.defining_op(part).map_or(ir::Location::UNKNOWN, |op| body.location(op));
+    let message =
+        format!("this part is copied, so that the rest need not be kept: {saved} bytes fewer are live");
+    Diagnostic::remark(location, message).with_note(body.location(behind), "it is copied behind this")
+}
+
+/// Copies the parts of a cut, and lets what stands behind it read the copies.
+fn apply(ctx: &Context, body: &mut Body, cut: &Cut) {
+    let mut behind = cut.behind;
+    for &part in &cut.parts {
+        let view = body.defining_op(part).expect("parts are views");
+        let block = body.block_of(behind).expect("a cut is in a block");
+        let late: Vec<(Op, usize)> = late_uses(ctx, body, part, block, cut.behind);
+        hoist(body, view, behind);
+        let at = if body.is_before(behind, view) { view } else { behind };
+        let copy = copy_behind(ctx, body, part, at);
+        late.into_iter().for_each(|(op, index)| body.set_operand(op, index, copy));
+        behind = body.defining_op(copy).expect("a copy is an operation");
+    }
+}
+
+/// Moves a view, and the views that it is of, up to right behind an operation that their root is known at. They do not run.
+fn hoist(body: &mut Body, view: Op, behind: Op) {
+    if body.is_before(view, behind) {
+        return;
+    }
+    let mut at = behind;
+    if let Some(operand) = body.defining_op(body.operand(view, 0)).filter(|op| body.is_before(behind, *op)) {
+        hoist(body, operand, behind);
+        at = operand;
+    }
+    body.detach(view);
+    body.insert_after(view, at);
+}
+
+fn copy_behind(ctx: &Context, body: &mut Body, value: Value, behind: Op) -> Value {
+    let next = body.next_op(behind).expect("a cut is before the end of its block");
+    let copy = Builder::before(ctx, body, next).value("optc.copy", &[value], &[]);
+    copy.expect("a copy has the type of its operand")
+}
+
+/// All cuts of a function that could let a whole die early, those that save most first.
+fn cuts(ctx: &Context, body: &Body) -> Vec<Cut> {
+    let (aliases, weights) = (AliasSets::of(ctx, body), WeightSet::of(ctx, body));
+    let kept = kept_inputs(ctx, body);
+    let mut cuts = Vec::new();
+    for block in blocks(ctx, body) {
+        let mut parts: BTreeMap<Value, Vec<Value>> = BTreeMap::new();
+        for op in body.ops(block).filter(|op| view_offset_bytes(body.at(ctx, *op)).is_some()) {
+            let (part, whole) = (body.result(op, 0), body.operand(op, 0));
+            let root = aliases.root(part);
+            let is_whole = aliases.size_bytes(whole) == aliases.size_bytes(root);
+            let is_part = is_whole && aliases.size_bytes(part) < aliases.size_bytes(root);
+            let is_in_block = body.defining_op(root).and_then(|op| body.block_of(op)) == Some(block);
+            if is_part && is_in_block && !weights.contains(root) && !kept[root] {
+                parts.entry(root).or_default().push(part);
+            }
+        }
+        for (root, parts) in parts {
+            cuts.extend(cuts_of(ctx, body, block, &aliases, root, &parts));
+        }
+    }
+    cuts.sort_by_key(|cut| Reverse(cut.saved_bytes));
+    cuts
+}
+
+/// The cuts of one root behind each operation that reads it but the last, where less is copied than dies.
+fn cuts_of(
+    ctx: &Context,
+    body: &Body,
+    block: Block,
+    aliases: &AliasSets,
+    root: Value,
+    parts: &[Value],
+) -> Vec<Cut> {
+    let mut readers = Vec::new();
+    if !readers_of(ctx, body, root, block, &mut readers) {
+        return Vec::new();
+    }
+    readers.extend(body.defining_op(root));
+    sort_by_order(body, block, &mut readers);
+    let bytes = |value: Value| aliases.size_bytes(value).unwrap_or(u64::MAX);
+    let cut = |&behind: &Op| {
+        let is_late = |part: &Value| !late_uses(ctx, body, *part, block, behind).is_empty();
+        let late: Vec<Value> = parts.iter().copied().filter(is_late).collect();
+        let copied = late.iter().fold(0u64, |sum, part| sum.saturating_add(bytes(*part)));
+        let mut covered = Vec::new();
+        for (op, _) in late.iter().flat_map(|part| late_uses(ctx, body, *part, block, behind)) {
+            readers_through(ctx, body, op, block, &mut covered);
+        }
+        let mut left = readers.iter().filter(|reader| body.is_before(behind, **reader));
+        let is_cut = copied < bytes(root) && !late.is_empty() && left.all(|reader| covered.contains(reader));
+        is_cut.then(|| Cut { behind, parts: late, saved_bytes: bytes(root) - copied })
+    };
+    readers[..readers.len() - 1].iter().filter_map(cut).collect()
+}
+
+fn sort_by_order(body: &Body, block: Block, ops: &mut Vec<Op>) {
+    let mut rank: SecondaryMap<Op, usize> = SecondaryMap::new();
+    body.ops(block).enumerate().for_each(|(at, op)| rank[op] = at);
+    ops.sort_by_key(|op| rank[*op]);
+    ops.dedup();
+}
+
+/// Collects the operations of a block that read a value, itself or through views; false where something else reads it.
+fn readers_of(ctx: &Context, body: &Body, value: Value, block: Block, readers: &mut Vec<Op>) -> bool {
+    body.uses(value).all(|used| readers_through(ctx, body, used.op, block, readers))
+}
+
+/// Collects the operations that read through `op`: itself, or what reads its result if it is a view.
+fn readers_through(ctx: &Context, body: &Body, op: Op, block: Block, readers: &mut Vec<Op>) -> bool {
+    if body.block_of(op) != Some(block) {
+        return false;
+    }
+    if view_offset_bytes(body.at(ctx, op)).is_some() {
+        return readers_of(ctx, body, body.result(op, 0), block, readers);
+    }
+    readers.push(op);
+    true
+}
+
+/// The uses of a part through which only operations behind `behind` read it.
+fn late_uses(ctx: &Context, body: &Body, part: Value, block: Block, behind: Op) -> Vec<(Op, usize)> {
+    let uses = body.uses(part).map(|used| (used.op, used.index));
+    let is_late = |(op, _): &(Op, usize)| {
+        let mut readers = Vec::new();
+        readers_through(ctx, body, *op, block, &mut readers)
+            && !readers.is_empty()
+            && readers.iter().all(|reader| body.is_before(behind, *reader))
+    };
+    uses.filter(is_late).collect()
+}
