@@ -6,6 +6,8 @@
 //! - fresh bytes are garbage, and scratch is garbage again before a step reads and after it wrote;
 //! - a result that meets an operand is garbage before the operand is read, unless the pair is declared, the bytes
 //!   are the same, and the result is tied to an operand there;
+//! - a result that is written in bands of rows over an operand (`mem.overlap`) has only one band's rows written at a time, and
+//!   all operands are read anew before the next;
 //! - a view that needs no copy has the bytes of its operand, whatever an attribute says.
 //!
 //! So a plan that computes here what the interpreter computes on values is right for these inputs. Calls are not run.
@@ -221,18 +223,45 @@ impl<'a> Machine<'a> {
             if is_tied && self.tied_to(op, result).as_ref() != Some(home) {
                 return Err(format!("result {result} is not where its tie says"));
             }
-            let clashes = (0..body.operand_count(op)).any(|operand| self.clashes(op, result, home, operand));
-            if clashes {
+            let banded = self.banding(op).map(|(operand, _)| operand).filter(|_| result == 0);
+            let others = (0..body.operand_count(op)).filter(|operand| Some(*operand) != banded);
+            if others.into_iter().any(|operand| self.clashes(op, result, home, operand)) {
                 self.spoil(home);
             }
         }
-        let operands = body.operands(op).map(|value| self.read(value)).collect::<Result<Vec<_>, _>>()?;
-        let computed = eval_op(body.at(self.ctx, op), &operands).map_err(|error| error.0)?;
-        for (home, tensor) in homes.iter().zip(computed) {
-            self.write(home, &tensor.bytes);
+        for rows in self.bands(op)? {
+            let operands = body.operands(op).map(|value| self.read(value)).collect::<Result<Vec<_>, _>>()?;
+            let computed = eval_op(body.at(self.ctx, op), &operands).map_err(|error| error.0)?;
+            for (home, tensor) in homes.iter().zip(computed) {
+                let bytes = rows.clone().unwrap_or(0..tensor.bytes.len());
+                let start = home.bytes.start;
+                let band = Home { pool: home.pool, bytes: start + bytes.start..start + bytes.end };
+                self.write(&band, &tensor.bytes[bytes]);
+            }
         }
         self.spoil_scratch(op);
         Ok(())
+    }
+
+    /// The operand that result 0 is written over in bands of rows, and how many rows these have: `mem.overlap`.
+    fn banding(&self, op: Op) -> Option<(usize, i64)> {
+        match self.body.at(self.ctx, op).ints("mem.overlap")?[..] {
+            [operand, rows] if rows != 0 => Some((usize::try_from(operand).ok()?, rows)),
+            _ => None,
+        }
+    }
+
+    /// The bytes of the result that are written at once, in order; before each of them all operands are read anew. None stands
+    /// for all bytes.
+    fn bands(&self, op: Op) -> Result<Vec<Option<Range<usize>>>, String> {
+        let Some((_, rows)) = self.banding(op) else { return Ok(vec![None]) };
+        let shape = self.body.at(self.ctx, op).result_shape(0).unwrap_or_default();
+        let [1, all, ..] = shape[..] else { return Err("rows of what is no image".into()) };
+        let row = self.size(self.body.result(op, 0))? / all.max(1) as usize;
+        let step = rows.unsigned_abs() as usize;
+        let firsts = (0..all as usize).step_by(step);
+        let band = |first: usize| Some(first * row..(first + step).min(all as usize) * row);
+        Ok(if rows > 0 { firsts.map(band).collect() } else { firsts.rev().map(band).collect() })
     }
 
     /// Whether writing a result may destroy what is still to be read of an operand.

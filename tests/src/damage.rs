@@ -2,7 +2,7 @@
 //!
 //! Every place is moved to where each other is (and beside itself, out of its pool, off its alignment), made larger and
 //! smaller, and put into another pool; ties are cut, turned to other operands, and added; the arena shrinks; places are
-//! left out, and given to views that have none; operations change their order, and read other values than they
+//! left out, and given to views that have none; rows are written in other bands; operations change their order, and read other values than they
 //! were planned to.
 
 use ir::weights::WeightSet;
@@ -17,7 +17,7 @@ pub struct Damage {
 }
 
 /// The kinds of damage.
-pub const KINDS: [&str; 8] = ["offset", "size", "pool", "tie", "arena", "missing", "order", "use"];
+pub const KINDS: [&str; 9] = ["offset", "size", "pool", "tie", "arena", "missing", "order", "use", "rows"];
 
 #[derive(Clone, Debug, PartialEq)]
 enum Change {
@@ -168,6 +168,7 @@ impl List<'_> {
             if tie.is_some() {
                 self.push("tie", Change::Remove(op, "mem.tie"));
             }
+            self.bands(op);
             self.place_of_a_view(op);
         }
         let arena = self.body.own_attr(self.ctx, self.ctx.ident("optc.arena"));
@@ -176,6 +177,23 @@ impl List<'_> {
                 self.push("arena", Change::OwnAttr("optc.arena", self.ctx.int_attr(other)));
             }
         }
+    }
+
+    /// Rows are written in larger and smaller bands, in the other order, and over other operands.
+    fn bands(&mut self, op: Op) {
+        let Some(&[operand, rows]) = self.body.at(self.ctx, op).ints("mem.overlap").as_deref() else {
+            return;
+        };
+        for (operand, rows) in [
+            (operand, -rows),
+            (operand, rows + 1),
+            (operand, 4 * rows),
+            (operand, rows.signum()),
+            (operand + 1, rows),
+        ] {
+            self.push("rows", Change::Attr(op, "mem.overlap", self.ctx.ints_attr(&[operand, rows])));
+        }
+        self.push("rows", Change::Remove(op, "mem.overlap"));
     }
 
     /// A view that needs no copy gets a place as if it were one.

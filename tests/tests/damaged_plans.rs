@@ -21,7 +21,7 @@ use tests::random::Random;
 use tests::{arena, damage};
 
 const FOLDERS: [&str; 4] = ["fuse", "inplace", "known-failures", "plan"];
-const PIPELINES: [&str; 2] = ["inplace,plan", "layout,fuse,inplace,plan"];
+const PIPELINES: [&str; 2] = ["inplace,plan", "layout,fuse,inplace,plan{optimize=memory}"];
 
 /// How many plans of a kind of damage were tried, and what became of them.
 #[derive(Default)]
@@ -193,13 +193,17 @@ fn damaged_plans_of_the_files_that_show_the_passes_are_refused_or_right() {
 
 #[test]
 fn damaged_plans_of_random_graphs_are_refused_or_right() {
-    let counts = try_all(&graphs(), 400);
+    let cases = graphs();
+    assert_eq!(cases.len(), 24, "each graph can be planned and run in both ways");
+    let counts = try_all(&cases, 400);
     assert!(total(&counts) >= 3_000, "only {} plans were tried", total(&counts));
 }
 
 #[test]
 fn damaged_plans_of_branches_and_loops_are_refused_or_right() {
-    let counts = try_all(&flows(), 500);
+    let cases = flows();
+    assert_eq!(cases.len(), 16, "each function can be planned and run");
+    let counts = try_all(&cases, 500);
     assert!(total(&counts) >= 3_000, "only {} plans were tried", total(&counts));
 }
 
