@@ -8,6 +8,7 @@
 //!   are the same, and the result is tied to an operand there;
 //! - a result that is written in bands of rows over an operand (`mem.overlap`) has only one band's rows written at a time, and
 //!   all operands are read anew before the next;
+//! - a part that is said to be at its place in a concatenation (`mem.parts`) is not copied there;
 //! - a view that needs no copy has the bytes of its operand, whatever an attribute says.
 //!
 //! So a plan that computes here what the interpreter computes on values is right for these inputs. Calls are not run.
@@ -40,13 +41,47 @@ enum Pool {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Home {
     pool: Pool,
-    bytes: Range<usize>,
+    /// Where its bytes are, in order; runs that follow one another are one.
+    runs: Vec<Range<usize>>,
 }
 
 impl Home {
+    fn dense(pool: Pool, bytes: Range<usize>) -> Home {
+        Home { pool, runs: vec![bytes] }
+    }
+
+    /// So many rows, the first at `first`.
+    fn of_rows(pool: Pool, first: usize, [rows, row, pitch]: [usize; 3]) -> Home {
+        let mut runs: Vec<Range<usize>> = Vec::new();
+        for start in (0..rows).map(|index| first + index * pitch) {
+            match runs.last_mut().filter(|last| last.end == start) {
+                Some(last) => last.end = start + row,
+                None => runs.push(start..start + row),
+            }
+        }
+        Home { pool, runs }
+    }
+
+    fn len(&self) -> usize {
+        self.runs.iter().map(|run| run.len()).sum()
+    }
+
     fn meets(&self, other: &Home) -> bool {
-        let (a, b) = (&self.bytes, &other.bytes);
-        self.pool == other.pool && a.start < b.end && b.start < a.end
+        let meet = |a: &Range<usize>| other.runs.iter().any(|b| a.start < b.end && b.start < a.end);
+        self.pool == other.pool && self.runs.iter().any(meet)
+    }
+
+    /// Some of its bytes.
+    fn part(&self, bytes: Range<usize>) -> Home {
+        let (mut at, mut runs) = (0, Vec::new());
+        for run in &self.runs {
+            let (from, to) = (bytes.start.max(at), bytes.end.min(at + run.len()));
+            if from < to {
+                runs.push(run.start + from - at..run.start + to - at);
+            }
+            at += run.len();
+        }
+        Home { pool: self.pool, runs }
     }
 }
 
@@ -106,7 +141,7 @@ impl<'a> Machine<'a> {
             .insert(Pool::Arena, vec![GARBAGE; usize::try_from(arena).map_err(|_| "a negative arena")?]);
         let entry = self.body.entry(self.body.root()).ok_or("there is no block")?;
         for (index, (arg, input)) in self.body.args(entry).iter().zip(inputs).enumerate() {
-            self.homes[*arg] = Some(Home { pool: Pool::Input(index), bytes: 0..input.bytes.len() });
+            self.homes[*arg] = Some(Home::dense(Pool::Input(index), 0..input.bytes.len()));
             self.pools.insert(Pool::Input(index), input.bytes.to_vec());
         }
         let outputs: Vec<Value> = self.end().into_iter().flat_map(|op| self.body.operands(op)).collect();
@@ -121,7 +156,7 @@ impl<'a> Machine<'a> {
         let (ctx, body) = (self.ctx, self.body);
         let mut ops = Vec::new();
         walk(ctx, body, |op| ops.push(op));
-        ops.retain(|op| runs(ctx, body, *op, &self.weights));
+        ops.retain(|op| runs(ctx, body, *op, &self.weights) || !self.parts(*op).is_empty());
         for op in ops {
             let entries =
                 body.at(ctx, op).attr("mem.place").and_then(|attr| ctx.array_value(attr)).unwrap_or(&[]);
@@ -157,20 +192,30 @@ impl<'a> Machine<'a> {
     }
 
     fn home(&self, entry: Attr, size: usize) -> Result<Home, String> {
-        let Some([pool, at, bytes]) = self.ctx.array_value(entry) else { return Err("no place".into()) };
-        if self.ctx.int_value(*bytes) != Some(size as i64) {
+        let number = |attr: &Attr| self.ctx.int_value(*attr).and_then(|value| usize::try_from(value).ok());
+        let [pool, numbers @ ..] = self.ctx.array_value(entry).unwrap_or(&[]) else {
+            return Err("no place".into());
+        };
+        let numbers: Vec<usize> = numbers.iter().filter_map(number).collect();
+        let (at, bytes, [first, row, pitch]) = match numbers[..] {
+            [at, bytes] => (at, bytes, [0, bytes, bytes]),
+            [at, bytes, first, row, pitch] => (at, bytes, [first, row, pitch]),
+            _ => return Err("no place".into()),
+        };
+        if bytes != size {
             return Err(format!("a place of other than {size} bytes"));
         }
-        let at = self.ctx.int_value(*at).and_then(|at| usize::try_from(at).ok()).ok_or("no offset")?;
         let (pool, start) = match self.ctx.str_value(*pool) {
             Some("arena") => (Pool::Arena, at),
             Some("in") => (Pool::Input(at), 0),
             Some("out") => (Pool::Output(at), 0),
             other => return Err(format!("no pool {other:?}")),
         };
+        let home = Home::of_rows(pool, start + first, [bytes / row.max(1), row, pitch]);
+        let end = home.runs.last().map_or(0, |run| run.end);
         match self.pools.get(&pool) {
-            Some(bytes) if start + size <= bytes.len() => Ok(Home { pool, bytes: start..start + size }),
-            _ => Err(format!("{start}..{} is outside {pool:?}", start + size)),
+            Some(bytes) if end <= bytes.len() && home.len() == size => Ok(home),
+            _ => Err(format!("{:?} is outside {pool:?}", home.runs)),
         }
     }
 
@@ -204,6 +249,7 @@ impl<'a> Machine<'a> {
                 Kind::Region(Flow::For) => self.count(op)?,
                 Kind::Region(Flow::While) => self.repeat(op)?,
                 _ if op_ref.has(Traits::TERMINATOR) => {}
+                _ if !self.parts(op).is_empty() => self.assemble(op)?,
                 _ if runs(self.ctx, body, op, &self.weights) => self.step(op)?,
                 _ => {}
             }
@@ -219,6 +265,7 @@ impl<'a> Machine<'a> {
             results.iter().map(|result| self.homes[*result].clone().ok_or("a result without a place"));
         let homes = homes.collect::<Result<Vec<_>, _>>()?;
         for (result, home) in homes.iter().enumerate() {
+            self.check_pitch(op, home)?;
             let is_tied = ties(body.at(self.ctx, op)).any(|tie| tie.0 == result);
             if is_tied && self.tied_to(op, result).as_ref() != Some(home) {
                 return Err(format!("result {result} is not where its tie says"));
@@ -234,13 +281,50 @@ impl<'a> Machine<'a> {
             let computed = eval_op(body.at(self.ctx, op), &operands).map_err(|error| error.0)?;
             for (home, tensor) in homes.iter().zip(computed) {
                 let bytes = rows.clone().unwrap_or(0..tensor.bytes.len());
-                let start = home.bytes.start;
-                let band = Home { pool: home.pool, bytes: start + bytes.start..start + bytes.end };
-                self.write(&band, &tensor.bytes[bytes]);
+                self.write(&home.part(bytes.clone()), &tensor.bytes[bytes]);
             }
         }
         self.spoil_scratch(op);
         Ok(())
+    }
+
+    /// The operands of a concatenation that are said to stand at their place in the result: `mem.parts`.
+    fn parts(&self, op: Op) -> Vec<usize> {
+        let parts = self.body.at(self.ctx, op).ints("mem.parts").unwrap_or_default().into_iter();
+        parts.filter_map(|part| usize::try_from(part).ok()).collect()
+    }
+
+    /// Writes what a concatenation copies: the bytes of the result that come from operands which are no parts of it yet.
+    fn assemble(&mut self, op: Op) -> Result<(), String> {
+        let (body, parts) = (self.body, self.parts(op));
+        let home = self.homes[body.result(op, 0)].clone().ok_or("a result without a place")?;
+        let operands = body.operands(op).map(|value| self.read(value)).collect::<Result<Vec<_>, _>>()?;
+        let marks = operands.iter().enumerate().map(|(index, tensor)| {
+            let mark = if parts.contains(&index) { 0 } else { GARBAGE };
+            Tensor::new(self.ctx, tensor.ty, vec![mark; tensor.bytes.len()])
+        });
+        let marks: Vec<Tensor> = marks.collect();
+        let eval = |operands: &[Tensor]| eval_op(body.at(self.ctx, op), operands).map_err(|error| error.0);
+        let (whole, marks) = (eval(&operands)?.remove(0), eval(&marks)?.remove(0));
+        for (index, _) in operands.iter().enumerate().filter(|(index, _)| !parts.contains(index)) {
+            if self.locate(body.operand(op, index)).is_ok_and(|from| from.meets(&home)) {
+                return Err(format!("operand {index} is copied to where it lies"));
+            }
+        }
+        for at in (0..whole.bytes.len()).filter(|at| marks.bytes[*at] == GARBAGE) {
+            self.write(&home.part(at..at + 1), &whole.bytes[at..=at]);
+        }
+        Ok(())
+    }
+
+    /// Kernels are told of rows with gaps by `mem.pitch`.
+    fn check_pitch(&self, op: Op, home: &Home) -> Result<(), String> {
+        let told = self.body.at(self.ctx, op).ints("mem.pitch");
+        let found = match &home.runs[..] {
+            [first, second, ..] => Some(vec![first.len() as i64, (second.start - first.start) as i64]),
+            _ => None,
+        };
+        if told == found { Ok(()) } else { Err(format!("`mem.pitch` is {told:?}, the rows are {found:?}")) }
     }
 
     /// The operand that result 0 is written over in bands of rows, and how many rows these have: `mem.overlap`.
@@ -280,7 +364,8 @@ impl<'a> Machine<'a> {
     }
 
     fn spoil(&mut self, home: &Home) {
-        self.pools.get_mut(&home.pool).expect("homes are in pools")[home.bytes.clone()].fill(GARBAGE);
+        let pool = self.pools.get_mut(&home.pool).expect("homes are in pools");
+        home.runs.iter().for_each(|run| pool[run.clone()].fill(GARBAGE));
     }
 
     fn spoil_scratch(&mut self, op: Op) {
@@ -289,9 +374,13 @@ impl<'a> Machine<'a> {
         }
     }
 
-    fn write(&mut self, home: &Home, bytes: &[u8]) {
-        self.pools.get_mut(&home.pool).expect("homes are in pools")[home.bytes.clone()]
-            .copy_from_slice(bytes);
+    fn write(&mut self, home: &Home, mut bytes: &[u8]) {
+        let pool = self.pools.get_mut(&home.pool).expect("homes are in pools");
+        for run in &home.runs {
+            let (now, later) = bytes.split_at(run.len());
+            pool[run.clone()].copy_from_slice(now);
+            bytes = later;
+        }
     }
 
     fn locate(&self, value: Value) -> Result<Home, String> {
@@ -302,8 +391,8 @@ impl<'a> Machine<'a> {
         let offset =
             view_offset_bytes(self.body.at(self.ctx, op)).ok_or_else(|| format!("{value} has no place"))?;
         let from = self.locate(self.body.operand(op, 0))?;
-        let start = from.bytes.start + offset as usize;
-        Ok(Home { pool: from.pool, bytes: start..start + self.size(value)? })
+        let part = from.part(offset as usize..offset as usize + self.size(value)?);
+        if part.len() == self.size(value)? { Ok(part) } else { Err("a view outside its operand".into()) }
     }
 
     fn read(&mut self, value: Value) -> Result<Tensor, String> {
@@ -316,8 +405,9 @@ impl<'a> Machine<'a> {
             return Ok(self.known[&value].clone());
         }
         let home = self.locate(value)?;
-        let bytes = self.pools[&home.pool].get(home.bytes).ok_or("an operand outside its pool")?;
-        Ok(Tensor::new(ctx, body.ty(value), bytes.to_vec()))
+        let pool = &self.pools[&home.pool];
+        let bytes = home.runs.iter().flat_map(|run| &pool[run.clone()]).copied().collect();
+        Ok(Tensor::new(ctx, body.ty(value), bytes))
     }
 
     /// Hands operands of a terminator or of a loop, from `first` on, to `targets`, all at once.
@@ -340,11 +430,11 @@ impl<'a> Machine<'a> {
             let from = self.locate(self.body.operand(op, first + index)).ok();
             places.push((from, self.homes[*target].clone().ok_or("an argument without a place")?));
         }
-        let sizes: Vec<u64> = places.iter().map(|(_, to)| to.bytes.len() as u64).collect();
+        let sizes: Vec<u64> = places.iter().map(|(_, to)| to.len() as u64).collect();
         let clobbers = |a: usize, b: usize| places[b].0.as_ref().is_some_and(|from| places[a].1.meets(from));
         let is_done = |index: usize| places[index].0.as_ref() == Some(&places[index].1);
         let needed = transfers(&sizes, is_done, clobbers).1;
-        let given = self.scratch[op].as_ref().map_or(0, |home| home.bytes.len() as u64);
+        let given = self.scratch[op].as_ref().map_or(0, |home| home.len() as u64);
         if given < needed { Err("too little scratch for a hand-over".into()) } else { Ok(()) }
     }
 
@@ -384,12 +474,12 @@ impl<'a> Machine<'a> {
         let (counter, carried) = region_args(body, op, 0).split_first().ok_or("a loop without a counter")?;
         self.hand(op, 3, carried)?;
         let home = self.homes[*counter].clone().ok_or("a counter without a place")?;
+        if step <= 0 {
+            return Err("a step of a loop below 1".into());
+        }
         let mut number = lower;
         while number < upper {
-            if step <= 0 {
-                return Err("a step of a loop below 1".into());
-            }
-            self.write(&home, &number.to_le_bytes()[..home.bytes.len()]);
+            self.write(&home, &number.to_le_bytes()[..home.len()]);
             self.region(op, 0, carried)?;
             number += step;
         }
