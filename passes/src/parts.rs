@@ -125,6 +125,9 @@ impl<'a> Chooser<'a> {
         if self.body.block_of(maker) != self.body.block_of(op) || self.body.result_count(maker) != 1 {
             return Err("it is made elsewhere".into());
         }
+        if self.body.operands(op).filter(|other| self.aliases.root(*other) == root).count() > 1 {
+            return Err("it stands there more than once".into());
+        }
         if self.part_of[root].is_some() {
             return Err("it has its place in another concatenation".into());
         }
