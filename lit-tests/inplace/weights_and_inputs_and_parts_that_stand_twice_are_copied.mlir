@@ -18,12 +18,12 @@ func.func @main(%x: tensor<2x1xf32>) -> tensor<2x5xf32> {
 //   |
 // 6 |   %1 = nn.concat %x, %w, %0, %0 {axis = 1 : i64} : (tensor<2x1xf32>, tensor<2x1xf32>, tensor<2x1xf32>, tensor<2x1xf32>) -> tensor<2x4...
 //   |        ^^^^^^^^^
-// remark: operand 2 is copied to its place in the result: it has its place in another concatenation
+// remark: operand 2 is copied to its place in the result: it stands there more than once
 //  --> weights_and_inputs_and_parts_that_stand_twice_are_copied.mlir:6:8
 //   |
 // 6 |   %1 = nn.concat %x, %w, %0, %0 {axis = 1 : i64} : (tensor<2x1xf32>, tensor<2x1xf32>, tensor<2x1xf32>, tensor<2x1xf32>) -> tensor<2x4...
 //   |        ^^^^^^^^^
-// remark: operand 3 is copied to its place in the result: it has its place in another concatenation
+// remark: operand 3 is copied to its place in the result: it stands there more than once
 //  --> weights_and_inputs_and_parts_that_stand_twice_are_copied.mlir:6:8
 //   |
 // 6 |   %1 = nn.concat %x, %w, %0, %0 {axis = 1 : i64} : (tensor<2x1xf32>, tensor<2x1xf32>, tensor<2x1xf32>, tensor<2x1xf32>) -> tensor<2x4...
