@@ -12,9 +12,9 @@ use crate::constant::is_weight;
 use crate::group::Fused;
 use crate::lower::{Call, Lowered, Machine, Pointer};
 use crate::pointwise::known_layout;
-use crate::product;
 use crate::refusal::Refusal;
 use crate::weights::Packing;
+use crate::{normalise, product};
 
 /// The call that runs a lone convolution.
 pub(crate) fn lower_conv2d(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
@@ -26,11 +26,12 @@ pub(crate) fn lower_matmul(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, 
     product::lower(op, &Fused::alone(op), machine)
 }
 
-/// The calls that run a group around the contraction `root`.
+/// The calls that run a group around the contraction, or the other kernel, `root`.
 pub(crate) fn lower_group(group: OpRef<'_>, root: Op, machine: &Machine) -> Result<Lowered, Refusal> {
     let fused = Fused::of_group(group, root)?;
     match fused.root.kind() {
         Kind::Contract(Contract::Matmul) => product::lower(group, &fused, machine),
+        Kind::Kernel(_) => normalise::lower_group(&fused, machine),
         _ => conv2d(group, &fused, machine),
     }
 }

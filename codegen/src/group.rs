@@ -11,10 +11,12 @@ use kernels::Activation;
 use crate::activation::activation;
 use crate::refusal::Refusal;
 
-/// The contraction of a group, if it is built around one.
+/// The contraction or other kernel of a group, if it is built around one.
 pub(crate) fn root(group: OpRef<'_>) -> Option<Op> {
     let block = group.body.entry(*group.body.regions(group.op).first()?)?;
-    group.body.ops(block).find(|op| matches!(group.body.at(group.ctx, *op).kind(), Kind::Contract(_)))
+    let is_root =
+        |op: &Op| matches!(group.body.at(group.ctx, *op).kind(), Kind::Contract(_) | Kind::Kernel(_));
+    group.body.ops(block).find(is_root)
 }
 
 /// A contraction with what is fused to it. Numbers are operands of the whole (the group, or the lone contraction).

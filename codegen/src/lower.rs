@@ -155,6 +155,7 @@ static KERNELS: &[(&str, Rule)] = &[
     ("insert_slice", copy::lower_insert_slice),
     ("softmax", normalise::lower_softmax),
     ("batch_norm", normalise::lower_batch_norm),
+    ("group_norm", normalise::lower_group_norm),
 ];
 
 /// What an operation becomes.

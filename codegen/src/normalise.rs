@@ -1,11 +1,16 @@
-//! How normalisations that nothing was folded into are computed.
+//! How normalisations are computed.
 
 use ir::body::OpRef;
 use ir::opdef::{Access, Reduce};
 use ir::scalar::{Binary, Unary};
 
+use ir::Kind;
+use kernels::{GroupNorm, GroupNormShape, GroupNormStep};
+
+use crate::contract::check_f32;
 use crate::elem::Elem;
-use crate::lower::{Lowered, Machine, Pointer};
+use crate::group::Fused;
+use crate::lower::{Call, Lowered, Machine, Pointer};
 use crate::pointwise::expr::{ExprBuilder, Node, NodeOp};
 use crate::pointwise::nest::dense_strides;
 use crate::pointwise::{Window, call, known_shape};
@@ -76,4 +81,82 @@ pub(crate) fn lower_softmax(op: OpRef<'_>, machine: &Machine) -> Result<Lowered,
     let count: u64 = folded.iter().product();
     let shared_bytes = (count * u64::from(elem.bytes())).next_multiple_of(64);
     Ok(Lowered { overwrites: vec![(0, Access::RowWise)], shared_bytes, ..Lowered::new("softmax", calls) })
+}
+
+/// Whether the kernel of an operation that is no contraction can map what it writes.
+pub(crate) fn takes_activation(op: OpRef<'_>) -> bool {
+    matches!(op.kind(), Kind::Kernel("group_norm"))
+}
+
+/// A lone normalisation of groups of channels.
+pub(crate) fn lower_group_norm(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
+    lower_group(&Fused::alone(op), machine)
+}
+
+/// A normalisation of groups of channels with its activation, in three calls: the moments of pieces of the image go to scratch, the
+/// factors of each channel likewise, then all elements are mapped.
+pub(crate) fn lower_group(fused: &Fused<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
+    let op = fused.root;
+    if !takes_activation(op) {
+        return Err(Refusal::new("its kernel does nothing behind its own work"));
+    }
+    check_f32(op)?;
+    let shape = group_norm_shape(op)?;
+    let epsilon = op.float("epsilon").unwrap_or(0.0) as f32;
+    let operand = |index: usize| Pointer::Operand(fused.operands[index], 0);
+    let moments_bytes = (shape.moments_len() as u64 * 4).next_multiple_of(64);
+    let (moments, factors) = (Pointer::Shared(0), Pointer::Shared(moments_bytes));
+    let steps = [
+        (GroupNormStep::Moments, vec![moments.clone(), operand(0)]),
+        (GroupNormStep::Factors, vec![factors.clone(), moments, operand(1), operand(2)]),
+        (GroupNormStep::Apply, vec![Pointer::Result(0, 0), operand(0), factors, operand(2)]),
+    ];
+    let calls = steps.into_iter().map(|(step, operands)| {
+        let kernel = GroupNorm::new(&shape, step, epsilon, fused.activation, machine.isa, machine.threads);
+        Call::kernel("group_norm", &kernel, machine.isa, operands)
+    });
+    let shared_bytes = moments_bytes + (shape.factors_len() as u64 * 4).next_multiple_of(64);
+    let overwrites = vec![(fused.operands[0], Access::Whole)];
+    Ok(Lowered { overwrites, shared_bytes, ..Lowered::new("group_norm", calls.collect()) })
+}
+
+fn group_norm_shape(op: OpRef<'_>) -> Result<GroupNormShape, Refusal> {
+    let shape = known_shape(op, op.operand(0))?;
+    let malformed = || Refusal::new("its axes or groups are malformed");
+    let axis = op.int("axis").and_then(|axis| usize::try_from(axis).ok()).filter(|axis| *axis < shape.len());
+    let axis = axis.ok_or_else(malformed)?;
+    let axes = op.ints("axes").ok_or_else(malformed)?;
+    let groups = op.int("groups").and_then(|groups| usize::try_from(groups).ok());
+    let groups = groups.filter(|groups| *groups > 0 && shape[axis] % *groups as u64 == 0);
+    let is_pixel = |other: &usize| axes.contains(&(*other as i64));
+    let as_one = |axes: Vec<usize>| {
+        collapsed(&axes, &shape)
+            .ok_or_else(|| Refusal::new("its axes lie between others, so that they are not one"))
+    };
+    let (pixels, pixel_stride) = as_one((0..shape.len()).filter(is_pixel).collect())?;
+    let others = (0..shape.len()).filter(|other| *other != axis && !is_pixel(other));
+    let (batch, image_stride) = as_one(others.collect())?;
+    Ok(GroupNormShape {
+        batch,
+        pixels,
+        channels: shape[axis] as usize,
+        groups: groups.ok_or_else(malformed)?,
+        image_stride,
+        pixel_stride,
+        channel_stride: dense_strides(&shape)[axis] as usize,
+    })
+}
+
+/// The elements along some axes of a dense tensor as one axis: how many they are, and how far apart.
+fn collapsed(axes: &[usize], shape: &[u64]) -> Option<(usize, usize)> {
+    let strides = dense_strides(shape);
+    let (mut count, mut stride) = (1, None);
+    for &axis in axes.iter().rev().filter(|axis| shape[**axis] != 1) {
+        let inner = *stride.get_or_insert(strides[axis] as usize);
+        if strides[axis] as usize != inner * count {
+            return None;
+        }
+        count *= shape[axis] as usize;
+    }
+    Some((count, stride.unwrap_or(1)))
 }

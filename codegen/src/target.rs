@@ -35,8 +35,9 @@ impl Target for Cpu {
     fn fuses(&self, root: OpRef<'_>, op: OpRef<'_>, place: Place) -> bool {
         let is_f32 = root.ctx.elem(root.result_type(0)) == root.ctx.f32();
         let is_contraction = matches!(root.kind(), Kind::Contract(_));
+        let is_norm = crate::normalise::takes_activation(root);
         is_f32
-            && is_contraction
+            && (is_contraction || is_norm && place == Place::Activation)
             && match place {
                 Place::Bias | Place::Residual => is_sum(op),
                 Place::Activation => activation(op).is_some(),

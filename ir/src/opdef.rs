@@ -588,6 +588,8 @@ pub enum Access {
     SameIndex,
     /// A row of the operand is read whole before the same row of the result is written.
     RowWise,
+    /// The operand is read whole before anything of the result is written, then once more at the index that is written.
+    Whole,
     /// No order makes it right.
     Never,
 }

@@ -263,8 +263,8 @@ impl Judge<'_> {
         }
     }
 
-    /// Whether the body of a group reads an argument only elementwise, in the shape of the result, and no operation that
-    /// reads other than elementwise comes between that and the result.
+    /// Whether the body of a group reads an argument only elementwise, or as an operation does that may overwrite it by its row, in the shape of
+    /// the result, and so all the way to the result.
     fn is_read_at_the_end(&self, group: Op, operand: usize) -> bool {
         let body = self.body;
         let Some(block) = body.regions(group).first().and_then(|region| body.entry(*region)) else {
@@ -279,8 +279,11 @@ impl Judge<'_> {
             if op_ref.has(Traits::YIELD) {
                 continue;
             }
-            let is_elementwise = matches!(op_ref.kind(), Kind::Elementwise(_));
-            if !is_elementwise || op_ref.result_shape(0) != body.at(self.ctx, group).operand_shape(operand) {
+            let mut read =
+                (0..op_ref.operand_count()).filter(|index| reached.contains(&op_ref.operand(*index)));
+            let may_overwrite = |index| op_ref.def().is_some_and(|def| def.access(0, index) != Access::Never);
+            let is_kept_up = read.all(may_overwrite);
+            if !is_kept_up || op_ref.result_shape(0) != body.at(self.ctx, group).operand_shape(operand) {
                 return false;
             }
             reached.extend(body.results(op));

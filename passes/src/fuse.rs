@@ -9,7 +9,7 @@
 //! ```
 //!
 //! A group has one result; everything else that its operations make is read inside only, and never stored. First each
-//! contraction takes what its kernel can do behind it (the target says what): a bias, a residual and an activation; then, of
+//! contraction (or other kernel) takes what its kernel can do behind it (the target says what): a bias, a residual and an activation; then, of
 //! what is left, what it can do before it: a prologue. Contractions choose in reverse text order, so that of two that are added the later one gets
 //! the sum, and stays where it is. Then elementwise operations of one shape, each read only by the next, form groups.
 //! Blocks are looked at one by one, those in the regions of branches and loops too. A group stands where its last operation stood. Each operation is looked at a bounded number of times.
@@ -75,7 +75,7 @@ impl<'a> Chooser<'a> {
         self.group_of.clear();
         self.steps = self.body.ops(block).filter(|op| !self.weights.is_weight_op(self.body, *op)).collect();
         for op in self.steps.clone().into_iter().rev() {
-            if let Kind::Contract(_) = self.body.at(self.ctx, op).kind() {
+            if let Kind::Contract(_) | Kind::Kernel(_) = self.body.at(self.ctx, op).kind() {
                 self.grow_epilogue(op);
             }
         }

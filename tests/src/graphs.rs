@@ -36,7 +36,7 @@ pub fn graph(seed: u64) -> (Module, Vec<Array>) {
 fn step(program: &mut Program, random: &mut Random, values: &[Value]) -> Option<Value> {
     let x = random.pick(values);
     let recent = values[values.len() - 1 - random.below(values.len().min(3))];
-    match random.below(10) {
+    match random.below(11) {
         0 => Some(conv(program, random, recent)),
         1 => {
             let name = random.pick(&["nn.relu", "nn.sigmoid", "nn.silu", "nn.tanh", "nn.neg", "nn.exp"]);
@@ -59,6 +59,7 @@ fn step(program: &mut Program, random: &mut Random, values: &[Value]) -> Option<
         }
         7 => Some(there_and_back(program, recent)),
         8 => Some(depthwise(program, random, recent)),
+        9 => Some(group_norm(program, random, recent)),
         _ => Some(batch_norm(program, random, recent)),
     }
 }
@@ -107,6 +108,20 @@ fn there_and_back(program: &mut Program, x: Value) -> Value {
     let whole: Vec<i64> = shape.iter().map(|size| *size as i64).collect();
     let whole = program.ctx.ints_attr(&whole);
     program.op("nn.reshape", &[back], &[("shape", whole)])
+}
+
+fn group_norm(program: &mut Program, random: &mut Random, x: Value) -> Value {
+    let channels = program.shape(x)[1];
+    let (scale, bias) = (random.floats(channels), random.floats(channels));
+    let (scale, bias) = (program.constant(&[channels], &scale), program.constant(&[channels], &bias));
+    let groups = if channels % 2 == 0 { 2 } else { 1 };
+    let attrs = [
+        ("axes", program.ctx.ints_attr(&[2, 3])),
+        ("groups", program.ctx.int_attr(groups)),
+        ("epsilon", program.ctx.f32_attr(0.1)),
+    ];
+    let norm = program.op("nn.group_norm", &[x, scale, bias], &attrs);
+    if random.below(2) == 0 { norm } else { program.op("nn.silu", &[norm], &[]) }
 }
 
 fn batch_norm(program: &mut Program, random: &mut Random, x: Value) -> Value {

@@ -16,7 +16,7 @@ mod views;
 pub use contract::conv2d;
 pub use gather::{gather, pad};
 pub use matmul::matmul;
-pub use normalise::{batch_norm, softmax};
+pub use normalise::{batch_norm, group_norm, softmax};
 pub use pool::{avg_pool2d, max_pool2d};
 pub use reduce::reduce;
 pub use source::{constant, constant_value};

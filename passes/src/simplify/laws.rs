@@ -13,6 +13,7 @@ use super::graph::Graph;
 use super::matching::Match;
 use crate::pattern::{Pattern, Reader};
 
+mod norm;
 mod scale;
 mod views;
 
@@ -93,6 +94,9 @@ const BUILT: &[(&str, &str, Build)] = &[
     ("scaled-matmul-with-bias", "(nn.mul (nn.matmul ?x $w $b) $k)", scale::scaled_matmul),
     ("matmul-plus-bias", "(nn.add (nn.matmul ?x ?w) $k)", scale::biased_matmul),
     ("matmul-plus-second-bias", "(nn.add (nn.matmul ?x ?w $b) $k)", scale::biased_matmul),
+    ("scaled-group-norm", "(nn.mul (nn.group_norm ?x $s $b) $k)", norm::scaled),
+    ("group-norm-plus-bias", "(nn.add (nn.group_norm ?x $s $b) $k)", norm::biased),
+    ("group-norm-of-reshape", "(nn.reshape (nn.group_norm (nn.reshape ?x) $s $b))", norm::of_reshape),
     ("clip-without-top", "(nn.clip ?x)", scale::clip_is_relu),
     ("clip-of-clip", "(nn.clip (nn.clip ?x))", scale::clip_of_clip),
     ("clip-of-relu", "(nn.clip (nn.relu ?x))", scale::clip_of_relu),

@@ -184,8 +184,50 @@ pub(crate) fn instance_normalization(call: &mut Call<'_, '_>) -> Results {
         return Err(format!("an input of {rank} dimensions, expected 3 or more").into());
     }
     let epsilon = call.node.float("epsilon")?.unwrap_or(1e-5);
+    if is_f32(call, x) {
+        let (channels, scale, bias) = (call.shape(x)?[1], call.operand(1)?, call.operand(2)?);
+        return Ok(vec![grouped(call, [x, scale, bias], channels, epsilon)?]);
+    }
     let [y, ..] = normalised(call, x, &(2..rank).collect::<Vec<_>>(), epsilon.into())?;
     Ok(vec![scaled_channels(call, y)?])
+}
+
+fn is_f32(call: &Call<'_, '_>, x: Value) -> bool {
+    call.element(x) == call.ctx().f32()
+}
+
+/// `nn.group_norm` of x, scale and bias, with channels at axis 1.
+fn grouped(
+    call: &mut Call<'_, '_>,
+    operands: [Value; 3],
+    groups: u64,
+    epsilon: f32,
+) -> Result<Value, Refusal> {
+    let axes: Vec<i64> = (2..call.shape(operands[0])?.len() as i64).collect();
+    let attrs = [
+        ("axis", call.ctx().int_attr(1)),
+        ("axes", call.ctx().ints_attr(&axes)),
+        ("groups", call.ctx().int_attr(groups as i64)),
+        ("epsilon", call.ctx().f32_attr(epsilon)),
+    ];
+    call.emit("nn.group_norm", &operands, &attrs)
+}
+
+/// An operand with a number for each group, with that number for each of its channels.
+fn for_each_channel(
+    call: &mut Call<'_, '_>,
+    operand: usize,
+    groups: u64,
+    channels: u64,
+) -> Result<Value, Refusal> {
+    let value = call.operand(operand)?;
+    if call.version >= 21 {
+        return Ok(value);
+    }
+    let column = call.reshape(value, &[groups, 1])?;
+    let sizes = call.ctx().ints_attr(&[groups as i64, (channels / groups) as i64]);
+    let table = call.emit("nn.broadcast", &[column], &[("shape", sizes)])?;
+    call.reshape(table, &[channels])
 }
 
 /// GroupNormalization: the channels of each of `num_groups` groups together; the factors are those of groups up to version
@@ -199,6 +241,11 @@ pub(crate) fn group_normalization(call: &mut Call<'_, '_>) -> Results {
     let groups = groups.filter(fits).ok_or_else(|| format!("`num_groups` does not divide {shape:?}"))?;
     let split = [&[shape[0], groups, shape[1] / groups], &shape[2..]].concat();
     let epsilon = call.node.float("epsilon")?.unwrap_or(1e-5);
+    if is_f32(call, x) {
+        let scale = for_each_channel(call, 1, groups, shape[1])?;
+        let bias = for_each_channel(call, 2, groups, shape[1])?;
+        return Ok(vec![grouped(call, [x, scale, bias], groups, epsilon)?]);
+    }
     let x = call.reshape(x, &split)?;
     let [y, ..] = normalised(call, x, &(2..split.len()).collect::<Vec<_>>(), epsilon.into())?;
     if call.version < 21 {

@@ -50,6 +50,36 @@ pub(super) static OPS: &[OpDef] = &[
         ..OpDef::BLANK
     },
     OpDef {
+        name: "nn.group_norm",
+        doc: "(x - mean) / sqrt(variance + `epsilon`) * scale + bias, with a scale and a bias for each channel, and the mean and \
+              variance over `axes` and the channels of each of `groups` groups of consecutive ones.",
+        example: "%1 = nn.group_norm %x, %s, %b {axes = array<i64: 2, 3>, groups = 2 : i64} : (tensor<1x8x4x4xf32>, tensor<8xf32>, tensor<8xf32>) -> tensor<1x8x4x4xf32>",
+        operands: &[
+            OperandDef::one("x", TypeClass::FloatTensor),
+            OperandDef::one("scale", TypeClass::FloatTensor),
+            OperandDef::one("bias", TypeClass::FloatTensor),
+        ],
+        results: RESULT,
+        attrs: &[
+            attr("epsilon", AttrKind::Float, Presence::DefaultFloat(1e-5), "Added to the variance."),
+            attr("axis", AttrKind::Axis, Presence::DefaultInt(1), "The channel axis."),
+            attr("axes", AttrKind::Axes, Presence::Required, "The axes that go into the mean, besides."),
+            attr(
+                "groups",
+                AttrKind::Int,
+                Presence::Required,
+                "How many groups the channels are divided into.",
+            ),
+        ],
+        infer: Infer::SameAs(0),
+        verify: Some(verify_group_norm),
+        traits: Traits::PURE.union(Traits::PERMUTABLE),
+        kind: Kind::Kernel("group_norm"),
+        reuse: &[Reuse { result: 0, operand: 0, access: Access::Whole }],
+        eval: Some(nn::group_norm),
+        ..OpDef::BLANK
+    },
+    OpDef {
         name: "nn.softmax",
         doc: "e^x over the sum of e^x along an axis; the largest element is subtracted first.",
         example: "%1 = nn.softmax %0 {axis = 1 : i64} : tensor<2x3xf32>",
@@ -138,6 +168,26 @@ fn verify_batch_norm(op: OpRef<'_>) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+fn verify_group_norm(op: OpRef<'_>) -> Result<(), String> {
+    verify_batch_norm(op)?;
+    let axis = op.int("axis").unwrap_or(1);
+    let shape = op.ctx.type_data(op.operand_type(0)).tensor_shape().unwrap_or(&[]);
+    let axes = op.ints("axes").ok_or("`axes` is missing")?;
+    for (index, other) in axes.iter().enumerate() {
+        if !(0..shape.len() as i64).contains(other) || *other == axis || axes[..index].contains(other) {
+            return Err(format!("{other} in `axes` is not another axis of the operand, named once"));
+        }
+    }
+    let groups = op.int("groups").and_then(|groups| u64::try_from(groups).ok()).filter(|groups| *groups > 0);
+    let groups = groups.ok_or("`groups` is not at least 1")?;
+    match shape[axis as usize] {
+        Dim::Known(channels) if channels % groups != 0 => {
+            Err(format!("{channels} channels are not divided by {groups} groups"))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn infer_pad(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {

@@ -1,4 +1,4 @@
-//! What softmax and batch normalisation mean.
+//! What softmax and the normalisations of channels mean.
 
 use super::reduce::{ACCUMULATORS, Accumulators};
 use super::{Operand, axis_below};
@@ -15,6 +15,7 @@ trait Real: Lane {
     fn sqrt(self) -> Self;
     fn minus(self, b: Self) -> Self;
     fn divided(self, b: Self) -> Self;
+    fn to_f64(self) -> f64;
 }
 
 impl Real for f32 {
@@ -33,6 +34,9 @@ impl Real for f32 {
     fn divided(self, b: f32) -> f32 {
         self / b
     }
+    fn to_f64(self) -> f64 {
+        self.into()
+    }
 }
 
 impl Real for f64 {
@@ -50,6 +54,9 @@ impl Real for f64 {
     #[inline(always)]
     fn divided(self, b: f64) -> f64 {
         self / b
+    }
+    fn to_f64(self) -> f64 {
+        self
     }
 }
 
@@ -141,6 +148,99 @@ fn batch_norm_lanes<L: Real>(
             #[inline(always)]
             || run.iter_mut().for_each(|x| *x = x.minus(mean[channel]).fma(factor, bias[channel])),
         );
+    }
+    write_all(x.elem, &lanes)
+}
+
+/// Per channel (attribute `axis`): `(x - mean) * (scale / sqrt(variance + epsilon)) + bias`, the last two steps one fused multiply-add,
+/// with the mean and variance of the elements that differ in `axes` and in the channels of one of `groups` groups, summed in `f64`.
+/// Operands: x, scale, bias.
+///
+/// # Errors
+/// If an operand has not one number for each channel, or the elements are no floats.
+pub fn group_norm(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, EvalError> {
+    let x = Operand::of(op, operands, 0)?;
+    let axis = axis_below(op, x.shape.len())?;
+    let axes = op.ints("axes").ok_or("lacks `axes`")?;
+    let groups =
+        op.int("groups").and_then(|groups| usize::try_from(groups).ok()).filter(|groups| *groups > 0);
+    let channels = x.shape[axis];
+    let size = channels / groups.ok_or("`groups` is not at least 1")?;
+    let mut numbers = Vec::new();
+    for index in 1..3 {
+        let operand = Operand::like(op, operands, index, x.elem)?;
+        if operand.shape != [channels] {
+            return Err(format!("operand {index} has not one number for each channel").into());
+        }
+        numbers.push(operand);
+    }
+    let folded = (0..x.shape.len()).map(|axis| axes.contains(&(axis as i64))).collect();
+    let groups = Groups { shape: x.shape.to_vec(), axis, folded, size: size.max(1) };
+    let epsilon = op.float("epsilon").ok_or("lacks `epsilon`")?;
+    let bytes = match x.elem.lane() {
+        LaneKind::F32 => group_norm_lanes::<f32>(&x, &numbers, &groups, epsilon),
+        LaneKind::F64 => group_norm_lanes::<f64>(&x, &numbers, &groups, epsilon),
+        LaneKind::Int => return Err("group_norm is not defined on integers".into()),
+    };
+    Ok(vec![Tensor::of_shape(op.ctx, op.result_type(0), &x.shape, bytes)?])
+}
+
+/// Which elements have a mean and a variance together.
+struct Groups {
+    shape: Vec<usize>,
+    /// The channel axis.
+    axis: usize,
+    /// Whether elements that differ in an axis are together.
+    folded: Vec<bool>,
+    /// Channels of a group.
+    size: usize,
+}
+
+impl Groups {
+    /// The group and the channel of an element.
+    fn of(&self, index: usize) -> (usize, usize) {
+        let (mut rest, mut group, mut scale, mut channel) = (index, 0, 1, 0);
+        for axis in (0..self.shape.len()).rev() {
+            let (at, size) = (rest % self.shape[axis], self.shape[axis]);
+            rest /= size;
+            if axis == self.axis {
+                channel = at;
+                group += at / self.size * scale;
+                scale *= size / self.size;
+            } else if !self.folded[axis] {
+                group += at * scale;
+                scale *= size;
+            }
+        }
+        (group, channel)
+    }
+}
+
+fn group_norm_lanes<L: Real>(
+    x: &Operand<'_>,
+    numbers: &[Operand<'_>],
+    groups: &Groups,
+    epsilon: f64,
+) -> Vec<u8> {
+    let mut lanes = read_all::<L>(x.elem, x.bytes);
+    let [scale, bias] = [0, 1].map(|index| read_all::<L>(numbers[index].elem, numbers[index].bytes));
+    // Groups are numbered from 0 on, so that there are at most as many as elements.
+    let mut means = vec![(0.0, 0usize); lanes.len()];
+    for (index, x) in lanes.iter().enumerate() {
+        let (sum, count) = &mut means[groups.of(index).0];
+        (*sum, *count) = (*sum + x.to_f64(), *count + 1);
+    }
+    means.iter_mut().for_each(|(sum, count)| *sum /= *count as f64);
+    let mut squares = vec![0.0; lanes.len()];
+    for (index, x) in lanes.iter().enumerate() {
+        let group = groups.of(index).0;
+        squares[group] += (x.to_f64() - means[group].0).powi(2);
+    }
+    for (index, x) in lanes.iter_mut().enumerate() {
+        let (group, channel) = groups.of(index);
+        let (mean, count) = means[group];
+        let factor = scale[channel].to_f64() / (squares[group] / count as f64 + epsilon).sqrt();
+        *x = x.minus(L::from_f64(mean)).fma(L::from_f64(factor), bias[channel]);
     }
     write_all(x.elem, &lanes)
 }

@@ -8,11 +8,11 @@ use super::super::fold;
 use super::super::graph::{Graph, Node, add_constant, add_op, add_op_like, ask};
 use super::super::matching::Match;
 
-fn shape(graph: &Graph<'_>, id: Id) -> Option<Vec<u64>> {
+pub(super) fn shape(graph: &Graph<'_>, id: Id) -> Option<Vec<u64>> {
     graph.analysis.ctx.static_shape(graph[id].data.ty)
 }
 
-fn reshaped(graph: &mut Graph<'_>, id: Id, sizes: &[u64]) -> Option<Id> {
+pub(super) fn reshaped(graph: &mut Graph<'_>, id: Id, sizes: &[u64]) -> Option<Id> {
     let sizes: Vec<i64> = sizes.iter().map(|size| *size as i64).collect();
     let sizes = graph.analysis.ctx.ints_attr(&sizes);
     add_op(graph, "nn.reshape", &[id], &[("shape", sizes)])
@@ -42,7 +42,12 @@ pub(super) fn batch_norm(graph: &mut Graph<'_>, found: &Match) -> Option<Id> {
 
 /// `k` as a vector of `channels` numbers, if it differs along the channel axis only; a single number as a tensor
 /// without axes.
-fn per_channel(graph: &mut Graph<'_>, k: Id, channel_from_last: usize, channels: u64) -> Option<Id> {
+pub(super) fn per_channel(
+    graph: &mut Graph<'_>,
+    k: Id,
+    channel_from_last: usize,
+    channels: u64,
+) -> Option<Id> {
     let sizes = shape(graph, k)?;
     if sizes.iter().all(|size| *size == 1) {
         return reshaped(graph, k, &[]);
@@ -62,7 +67,7 @@ fn conv_channels(graph: &Graph<'_>, conv: &Node) -> Option<(usize, u64)> {
     Some((if from_last { 1 } else { 3 }, channels))
 }
 
-fn like(graph: &mut Graph<'_>, node: &Node, children: &[Id]) -> Option<Id> {
+pub(super) fn like(graph: &mut Graph<'_>, node: &Node, children: &[Id]) -> Option<Id> {
     let op = *graph.analysis.op(node)?;
     add_op_like(graph, op.name, children, op.properties)
 }

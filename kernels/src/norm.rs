@@ -1,0 +1,408 @@
+//! How groups of channels are normalised: in three steps, so that the result may overwrite what is read.
+//!
+//! Image `n`, channel `c` of group `g`: `activation((x - mean(n, g)) * (scale[c] / sqrt(variance(n, g) + epsilon)) + bias[c])`, the
+//! last product and sum rounded once.
+//!
+//! - *Moments*: each image falls into chunks of pixels, one a part; for each channel of a chunk, the mean and the sum of squared
+//!   deviations from it. A chunk is read in blocks that stay in the first-level cache, each twice: first its mean, then the deviations
+//!   from that; blocks are joined as Chan, Golub and LeVeque do ("Updating Formulae and a Pairwise Algorithm for Computing Sample
+//!   Variances", 1979), so that a mean far from zero costs no precision.
+//! - *Factors*: one part joins chunks and channels to groups, in `f64`.
+//! - *Apply*: each part maps the pixels of its own.
+//!
+//! How chunks and blocks are cut depends on the sizes alone, and a lane is a channel: so the bits are the same on any instruction
+//! set, and at any number of threads.
+
+use crate::abi::{Body, Kernel, KernelFn, Operands, entry_of, piece};
+use crate::isa::Isa;
+use crate::map::{Activation, Apply, FunctionCode, apply};
+use crate::simd::Simd;
+
+/// The sizes of a normalisation of groups of channels, and where its elements are, in elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GroupNormShape {
+    /// Images.
+    pub batch: usize,
+    /// Pixels of an image.
+    pub pixels: usize,
+    /// Channels, a multiple of `groups`.
+    pub channels: usize,
+    /// Groups of consecutive channels with a mean and a variance each.
+    pub groups: usize,
+    /// Between images.
+    pub image_stride: usize,
+    /// Between pixels.
+    pub pixel_stride: usize,
+    /// Between channels; where it is 1, channels are done in vectors.
+    pub channel_stride: usize,
+}
+
+impl GroupNormShape {
+    /// The pieces that the pixels of each image fall into for their moments.
+    pub fn chunks(&self) -> usize {
+        (self.pixels * self.channels / CHUNK).clamp(1, MOST_CHUNKS).min(self.pixels.max(1))
+    }
+
+    /// Floats of the moments of all chunks: for each image and chunk the means of the channels, then their squared deviations.
+    pub fn moments_len(&self) -> usize {
+        self.batch * self.chunks() * 2 * self.channels
+    }
+
+    /// Floats of the factors: for each image the means of the channels, then what deviations from them are multiplied by.
+    pub fn factors_len(&self) -> usize {
+        self.batch * 2 * self.channels
+    }
+}
+
+/// The least elements of a chunk.
+const CHUNK: usize = 16 * 1024;
+/// The most chunks of an image.
+const MOST_CHUNKS: usize = 32;
+/// The elements of a block of a chunk, about.
+const BLOCK: usize = 8 * 1024;
+
+/// What one call does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum GroupNormStep {
+    /// Operands: `[moments, x]`.
+    Moments = 0,
+    /// Operands: `[factors, moments, scale, bias]`; the bias is not read.
+    Factors = 1,
+    /// Operands: `[out, x, factors, bias]`; `out` may be `x` itself, else they do not overlap.
+    Apply = 2,
+}
+
+/// One step of a normalisation of groups of channels.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct GroupNorm {
+    batch: u64,
+    pixels: u64,
+    channels: u64,
+    groups: u64,
+    image_stride: u64,
+    pixel_stride: u64,
+    channel_stride: u64,
+    chunks: u64,
+    epsilon: f32,
+    activation: FunctionCode,
+    step: GroupNormStep,
+    parts: u32,
+    isa: Isa,
+    reserved: u32,
+}
+
+impl GroupNorm {
+    /// A step. Panics if the channels are not a multiple of the groups.
+    pub fn new(
+        shape: &GroupNormShape,
+        step: GroupNormStep,
+        epsilon: f32,
+        activation: Activation,
+        isa: Isa,
+        threads: usize,
+    ) -> GroupNorm {
+        assert!(shape.groups > 0 && shape.channels.is_multiple_of(shape.groups));
+        let is_empty = shape.batch * shape.pixels * shape.channels == 0;
+        let units = shape.batch * shape.chunks();
+        let parts = match step {
+            _ if is_empty => 0,
+            GroupNormStep::Moments => units,
+            GroupNormStep::Factors => 1,
+            GroupNormStep::Apply => units.min(threads * 8),
+        };
+        GroupNorm {
+            batch: shape.batch as u64,
+            pixels: shape.pixels as u64,
+            channels: shape.channels as u64,
+            groups: shape.groups as u64,
+            image_stride: shape.image_stride as u64,
+            pixel_stride: shape.pixel_stride as u64,
+            channel_stride: shape.channel_stride as u64,
+            chunks: shape.chunks() as u64,
+            epsilon,
+            activation: activation.into(),
+            step,
+            parts: parts as u32,
+            isa,
+            reserved: 0,
+        }
+    }
+
+    fn channels(&self) -> usize {
+        self.channels as usize
+    }
+
+    /// The pixels of a chunk.
+    fn chunk(&self, chunk: usize) -> std::ops::Range<usize> {
+        piece(self.pixels as usize, self.chunks as usize, chunk)
+    }
+
+    /// The pixels that are read twice before others are.
+    fn block_pixels(&self) -> usize {
+        (BLOCK / self.channels().max(1)).max(1)
+    }
+
+    /// The moments of a chunk: `means` and `squares` of each channel; `fresh` has room for one block's means and squares.
+    ///
+    /// # Safety
+    /// `x` is an image of the descriptor's sizes; the others have as many floats as there are channels, `fresh` twice as many.
+    #[inline(always)]
+    unsafe fn moments<S: Simd>(
+        &self,
+        s: S,
+        x: *const f32,
+        [means, squares, fresh]: [*mut f32; 3],
+        chunk: usize,
+    ) {
+        let (channels, pixels) = (self.channels(), self.chunk(chunk));
+        let (block_means, block_squares) = (fresh, fresh.wrapping_add(channels));
+        let mut done = 0usize;
+        for first in pixels.clone().step_by(self.block_pixels()) {
+            let count = self.block_pixels().min(pixels.end - first);
+            // SAFETY: the block is part of the image; each table has a place for each channel.
+            unsafe {
+                let block = x.add(first * self.pixel_stride as usize);
+                self.sum_block(s, block, count, block_means);
+                self.square_block(s, block, count, block_means, block_squares);
+                join(s, channels, [done, count], [block_means, block_squares], [means, squares]);
+            }
+            done += count;
+        }
+    }
+
+    /// The mean of each channel over `count` pixels.
+    ///
+    /// # Safety
+    /// As [`Self::moments`].
+    #[inline(always)]
+    unsafe fn sum_block<S: Simd>(&self, s: S, x: *const f32, count: usize, means: *mut f32) {
+        let (channels, pixel_stride) = (self.channels(), self.pixel_stride as usize);
+        let divisor = count as f32;
+        // SAFETY: the caller's promise.
+        unsafe {
+            if self.channel_stride != 1 {
+                for channel in 0..channels {
+                    let from = x.add(channel * self.channel_stride as usize);
+                    let sum = (0..count).fold(0.0, |sum, pixel| sum + *from.add(pixel * pixel_stride));
+                    *means.add(channel) = sum / divisor;
+                }
+                return;
+            }
+            for pixel in 0..count {
+                let from = x.add(pixel * pixel_stride);
+                for first in (0..channels).step_by(S::LANES) {
+                    let left = channels - first;
+                    let sum = if pixel == 0 { s.splat(0.0) } else { s.load_first(means.add(first), left) };
+                    let sum = s.add(sum, s.load_first(from.add(first), left));
+                    let mean = if pixel + 1 == count { s.div(sum, s.splat(divisor)) } else { sum };
+                    s.store_first(means.add(first), left, mean);
+                }
+            }
+        }
+    }
+
+    /// The sum of squared deviations of each channel over `count` pixels.
+    ///
+    /// # Safety
+    /// As [`Self::moments`].
+    #[inline(always)]
+    unsafe fn square_block<S: Simd>(
+        &self,
+        s: S,
+        x: *const f32,
+        count: usize,
+        means: *const f32,
+        squares: *mut f32,
+    ) {
+        let (channels, pixel_stride) = (self.channels(), self.pixel_stride as usize);
+        // SAFETY: the caller's promise.
+        unsafe {
+            if self.channel_stride != 1 {
+                for channel in 0..channels {
+                    let from = x.add(channel * self.channel_stride as usize);
+                    let mean = *means.add(channel);
+                    let deviation = |pixel: usize| *from.add(pixel * pixel_stride) - mean;
+                    let square = |sum: f32, pixel: usize| deviation(pixel).mul_add(deviation(pixel), sum);
+                    *squares.add(channel) = (0..count).fold(0.0, square);
+                }
+                return;
+            }
+            for pixel in 0..count {
+                let from = x.add(pixel * pixel_stride);
+                for first in (0..channels).step_by(S::LANES) {
+                    let left = channels - first;
+                    let sum = if pixel == 0 { s.splat(0.0) } else { s.load_first(squares.add(first), left) };
+                    let mean = s.load_first(means.add(first), left);
+                    let deviation = s.sub(s.load_first(from.add(first), left), mean);
+                    s.store_first(squares.add(first), left, s.mul_add(deviation, deviation, sum));
+                }
+            }
+        }
+    }
+
+    /// The factors of image `n`: the group's mean for each channel, and `scale / sqrt(variance + epsilon)`.
+    ///
+    /// # Safety
+    /// The tables have the lengths that [`GroupNormShape`] says, `scale` a number for each channel.
+    #[inline(always)]
+    unsafe fn factors(&self, moments: *const f32, scale: *const f32, factors: *mut f32) {
+        let (channels, chunks) = (self.channels(), self.chunks as usize);
+        let size = channels / self.groups as usize;
+        for group in 0..self.groups as usize {
+            let of_group =
+                || (0..chunks).flat_map(|chunk| (group * size..(group + 1) * size).map(move |c| (chunk, c)));
+            // SAFETY: the caller's promise.
+            let mean =
+                |(chunk, channel): (usize, usize)| unsafe { *moments.add(chunk * 2 * channels + channel) };
+            let square = |(chunk, channel): (usize, usize)| unsafe {
+                *moments.add((chunk * 2 + 1) * channels + channel)
+            };
+            let weight = |(chunk, _): (usize, usize)| self.chunk(chunk).len() as f64;
+            let count = self.pixels as f64 * size as f64;
+            let total: f64 = of_group().map(|at| weight(at) * f64::from(mean(at))).sum();
+            let centre = total / count;
+            let spread = |at| f64::from(square(at)) + weight(at) * (f64::from(mean(at)) - centre).powi(2);
+            let variance = of_group().map(spread).sum::<f64>() / count;
+            let factor = 1.0 / (variance + f64::from(self.epsilon)).sqrt();
+            for channel in group * size..(group + 1) * size {
+                // SAFETY: the caller's promise.
+                unsafe {
+                    *factors.add(channel) = centre as f32;
+                    *factors.add(channels + channel) = (f64::from(*scale.add(channel)) * factor) as f32;
+                }
+            }
+        }
+    }
+
+    /// Maps some pixels of an image.
+    ///
+    /// # Safety
+    /// `out` and `x` point at the first of them; `factors` and `bias` are those of the image.
+    #[inline(always)]
+    unsafe fn map<S: Simd>(
+        &self,
+        s: S,
+        [out, x]: [*mut f32; 2],
+        factors: *const f32,
+        bias: *const f32,
+        count: usize,
+    ) {
+        let (channels, pixel_stride) = (self.channels(), self.pixel_stride as usize);
+        // SAFETY: the caller's promise.
+        unsafe {
+            if self.channel_stride != 1 {
+                for channel in 0..channels {
+                    let (mean, factor) = (*factors.add(channel), *factors.add(channels + channel));
+                    for pixel in 0..count {
+                        let at = channel * self.channel_stride as usize + pixel * pixel_stride;
+                        let value = (*x.add(at) - mean).mul_add(factor, *bias.add(channel));
+                        *out.add(at) = value;
+                        apply::<S>(Apply { code: self.activation, from: out.add(at), to: out.add(at), n: 1 });
+                    }
+                }
+                return;
+            }
+            for pixel in 0..count {
+                let (from, to) = (x.add(pixel * pixel_stride), out.add(pixel * pixel_stride));
+                for first in (0..channels).step_by(S::LANES) {
+                    let left = channels - first;
+                    let load = |from: *const f32| s.load_first(from.add(first), left);
+                    let deviation = s.sub(load(from), load(factors));
+                    let value = s.mul_add(deviation, load(factors.add(channels)), load(bias));
+                    s.store_first(to.add(first), left, value);
+                }
+                apply::<S>(Apply { code: self.activation, from: to, to, n: channels });
+            }
+        }
+    }
+}
+
+/// Joins the moments of `count` pixels to those of `done` others.
+///
+/// # Safety
+/// The tables have `channels` floats each.
+#[inline(always)]
+unsafe fn join<S: Simd>(
+    s: S,
+    channels: usize,
+    [done, count]: [usize; 2],
+    [block_means, block_squares]: [*mut f32; 2],
+    [means, squares]: [*mut f32; 2],
+) {
+    let share = s.splat(count as f32 / (done + count) as f32);
+    let weight = s.splat(done as f32 * (count as f32 / (done + count) as f32));
+    for first in (0..channels).step_by(S::LANES) {
+        let left = channels - first;
+        // SAFETY: the caller's promise.
+        unsafe {
+            let (mean, square) =
+                (s.load_first(block_means.add(first), left), s.load_first(block_squares.add(first), left));
+            if done == 0 {
+                s.store_first(means.add(first), left, mean);
+                s.store_first(squares.add(first), left, square);
+                continue;
+            }
+            let (old_mean, old_square) =
+                (s.load_first(means.add(first), left), s.load_first(squares.add(first), left));
+            let step = s.sub(mean, old_mean);
+            s.store_first(means.add(first), left, s.mul_add(step, share, old_mean));
+            let between = s.mul_add(s.mul(step, step), weight, square);
+            s.store_first(squares.add(first), left, s.add(old_square, between));
+        }
+    }
+}
+
+// SAFETY: eight `u64`, then eight of four bytes, without padding; `entry` reads this type.
+unsafe impl Kernel for GroupNorm {
+    fn parts(&self) -> u32 {
+        self.parts
+    }
+
+    fn scratch_bytes(&self) -> usize {
+        if self.step == GroupNormStep::Moments { 2 * self.channels() * 4 } else { 0 }
+    }
+
+    fn entry(&self) -> KernelFn {
+        entry_of::<GroupNorm>(self.isa)
+    }
+}
+
+impl Body for GroupNorm {
+    #[inline(always)]
+    unsafe fn run<S: Simd>(&self, s: S, operands: Operands, part: u32, scratch: *mut u8) {
+        let (channels, chunks) = (self.channels(), self.chunks as usize);
+        // SAFETY: the operands have the extents that the descriptor was made for; parts write other chunks or pixels.
+        unsafe {
+            match self.step {
+                GroupNormStep::Moments => {
+                    let (n, chunk) = (part as usize / chunks, part as usize % chunks);
+                    let means = operands.get::<f32>(0).add(part as usize * 2 * channels);
+                    let x = operands.get::<f32>(1).add(n * self.image_stride as usize);
+                    self.moments(s, x, [means, means.add(channels), scratch.cast()], chunk);
+                }
+                GroupNormStep::Factors => {
+                    for n in 0..self.batch as usize {
+                        let factors = operands.get::<f32>(0).add(n * 2 * channels);
+                        let moments = operands.get::<f32>(1).add(n * chunks * 2 * channels);
+                        self.factors(moments, operands.get(2), factors);
+                    }
+                }
+                GroupNormStep::Apply => {
+                    for unit in piece(self.batch as usize * chunks, self.parts as usize, part as usize) {
+                        let (n, pixels) = (unit / chunks, self.chunk(unit % chunks));
+                        let at = n * self.image_stride as usize + pixels.start * self.pixel_stride as usize;
+                        let images = [0, 1].map(|index| operands.get::<f32>(index).add(at));
+                        let factors = operands.get::<f32>(2).add(n * 2 * channels);
+                        self.map(s, images, factors, operands.get(3), pixels.len());
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "norm_tests.rs"]
+mod tests;

@@ -1,0 +1,116 @@
+//! Groups of channels against their definition in `f64`.
+
+use super::*;
+use crate::map::Function;
+
+fn run(kernel: &GroupNorm, operands: &[*mut f32]) {
+    let mut scratch = vec![f32::NAN; kernel.scratch_bytes() / 4 + 16];
+    let ptrs: Vec<*mut u8> = operands.iter().map(|operand| operand.cast()).collect();
+    for part in 0..kernel.parts() {
+        // SAFETY: the operands have the extents that the test made the descriptor for, and scratch what the kernel says.
+        unsafe {
+            kernel.entry()(kernel.as_bytes().as_ptr(), ptrs.as_ptr(), part, scratch.as_mut_ptr().cast());
+        }
+    }
+}
+
+/// All steps on `x`, in place.
+fn normalise(
+    shape: &GroupNormShape,
+    x: &mut [f32],
+    scale: &mut [f32],
+    bias: &mut [f32],
+    isa: Isa,
+    threads: usize,
+) {
+    let mut moments = vec![f32::NAN; shape.moments_len()];
+    let mut factors = vec![f32::NAN; shape.factors_len()];
+    let step = |step| GroupNorm::new(shape, step, 1e-5, Function::Silu, isa, threads);
+    let (moments, factors) = (moments.as_mut_ptr(), factors.as_mut_ptr());
+    run(&step(GroupNormStep::Moments), &[moments, x.as_mut_ptr()]);
+    run(&step(GroupNormStep::Factors), &[factors, moments, scale.as_mut_ptr(), bias.as_mut_ptr()]);
+    run(&step(GroupNormStep::Apply), &[x.as_mut_ptr(), x.as_mut_ptr(), factors, bias.as_mut_ptr()]);
+}
+
+fn expected(shape: &GroupNormShape, x: &[f32], scale: &[f32], bias: &[f32]) -> Vec<f32> {
+    let size = shape.channels / shape.groups;
+    let mut out = vec![0.0; x.len()];
+    for (n, group) in (0..shape.batch).flat_map(|n| (0..shape.groups).map(move |group| (n, group))) {
+        let pixels = 0..shape.pixels;
+        let at: Vec<(usize, usize)> = pixels
+            .flat_map(|pixel| (group * size..(group + 1) * size).map(move |channel| (pixel, channel)))
+            .map(|(pixel, channel)| {
+                (
+                    n * shape.image_stride + pixel * shape.pixel_stride + channel * shape.channel_stride,
+                    channel,
+                )
+            })
+            .collect();
+        let mean = at.iter().map(|(at, _)| f64::from(x[*at])).sum::<f64>() / at.len() as f64;
+        let square = |(at, _): &(usize, usize)| (f64::from(x[*at]) - mean).powi(2);
+        let deviation = (at.iter().map(square).sum::<f64>() / at.len() as f64 + 1e-5).sqrt();
+        for (at, channel) in at {
+            let y =
+                (f64::from(x[at]) - mean) / deviation * f64::from(scale[channel]) + f64::from(bias[channel]);
+            out[at] = (y / (1.0 + (-y).exp())) as f32;
+        }
+    }
+    out
+}
+
+fn shape(batch: usize, pixels: usize, channels: usize, groups: usize) -> GroupNormShape {
+    let image_stride = pixels * channels;
+    GroupNormShape {
+        batch,
+        pixels,
+        channels,
+        groups,
+        image_stride,
+        pixel_stride: channels,
+        channel_stride: 1,
+    }
+}
+
+/// Values around `centre`.
+fn values(count: usize, centre: f32) -> Vec<f32> {
+    (0..count).map(|i| ((i * 7919) % 1013) as f32 / 500.0 - 1.0 + centre).collect()
+}
+
+#[test]
+fn every_channel_is_normalised_with_its_group() {
+    let channels_last =
+        [shape(1, 49, 8, 2), shape(2, 300, 37, 37), shape(1, 1000, 64, 32), shape(3, 1, 6, 1)];
+    let first =
+        |shape: &GroupNormShape| GroupNormShape { pixel_stride: 1, channel_stride: shape.pixels, ..*shape };
+    for shape in channels_last.iter().flat_map(|shape| [*shape, first(shape)]) {
+        for centre in [0.0, 30.0] {
+            let x = values(shape.batch * shape.pixels * shape.channels, centre);
+            let (mut scale, mut bias) = (values(shape.channels, 1.0), values(shape.channels, 0.5));
+            let wanted = expected(&shape, &x, &scale, &bias);
+            for isa in Isa::available() {
+                let mut y = x.clone();
+                normalise(&shape, &mut y, &mut scale, &mut bias, isa, 2);
+                for (index, (y, wanted)) in y.iter().zip(&wanted).enumerate() {
+                    assert!(
+                        (y - wanted).abs() < 2e-5 + 1e-6 * centre,
+                        "{shape:?} {isa:?} at {index}: {y}, expected {wanted}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_bits_depend_on_no_instruction_set_and_no_number_of_threads() {
+    let shape = shape(1, 5000, 20, 4);
+    let x = values(100_000, 0.3);
+    let (mut scale, mut bias) = (values(20, 1.0), values(20, 0.5));
+    let mut one = x.clone();
+    normalise(&shape, &mut one, &mut scale, &mut bias, Isa::Scalar, 1);
+    for isa in Isa::available() {
+        let mut other = x.clone();
+        normalise(&shape, &mut other, &mut scale, &mut bias, isa, 3);
+        assert!(one.iter().zip(&other).all(|(a, b)| a.to_bits() == b.to_bits()), "{isa:?}");
+    }
+}
