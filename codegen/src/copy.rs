@@ -1,4 +1,4 @@
-//! How views that no strides can stand for, paddings and updates of a window become copies.
+//! How views that no strides can stand for, paddings, repetitions and updates of a window become copies.
 
 use ir::alias::{parts, ties};
 use ir::body::OpRef;
@@ -57,6 +57,20 @@ pub(crate) fn lower_pad(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Ref
         (to.shape[axis], from.shape[axis]) = (size as u64, size as u64);
     }
     Ok(Lowered::new("pad", vec![fill, copy(op, 0, &from, &to, machine)?]))
+}
+
+/// A repetition: one copy, with an axis of equal elements behind each of the operand's.
+pub(crate) fn lower_repeat(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
+    let shape = known_shape(op, op.operand(0))?;
+    let counts = op.ints("counts").filter(|counts| counts.len() == shape.len());
+    let counts = counts.ok_or_else(|| Refusal::new("`counts` has not one number for each axis"))?;
+    let apart = |of: &dyn Fn(usize) -> [i64; 2]| (0..shape.len()).flat_map(of).collect::<Vec<i64>>();
+    let strides = dense_strides(&shape);
+    let sizes =
+        apart(&|axis| [shape[axis] as i64, counts[axis]]).into_iter().map(|size| size as u64).collect();
+    let from = Strided { offset: 0, strides: apart(&|axis| [strides[axis], 0]), shape: sizes };
+    let to = Strided::row_major(0, from.shape.clone());
+    Ok(Lowered::new("repeat", vec![copy(op, 0, &from, &to, machine)?]))
 }
 
 /// An update of a window: the result is a copy of the second operand, unless it overwrites it, and the first is copied into

@@ -152,6 +152,7 @@ static KERNELS: &[(&str, Rule)] = &[
     ("max_pool2d", pool::lower_max),
     ("avg_pool2d", pool::lower_average),
     ("pad", copy::lower_pad),
+    ("repeat", copy::lower_repeat),
     ("insert_slice", copy::lower_insert_slice),
     ("softmax", normalise::lower_softmax),
     ("batch_norm", normalise::lower_batch_norm),

@@ -11,7 +11,7 @@
 //! A group has one result; everything else that its operations make is read inside only, and never stored. First each
 //! contraction (or other kernel) takes what its kernel can do behind it (the target says what): a bias, a residual and an activation; then, of
 //! what is left, what it can do before it: a prologue. Contractions choose in reverse text order, so that of two that are added the later one gets
-//! the sum, and stays where it is. Then elementwise operations of one shape, each read only by the next, form groups.
+//! the sum, and stays where it is, unless fewer bytes are live if the earlier one gets it (`sums.rs`). Then elementwise operations of one shape, each read only by the next, form groups.
 //! Blocks are looked at one by one, those in the regions of branches and loops too. A group stands where its last operation stood. Each operation is looked at a bounded number of times.
 
 use ir::opdef::Traits;
@@ -19,13 +19,27 @@ use ir::scalar::{Binary, Scalar};
 use ir::target::Place;
 use ir::weights::WeightSet;
 use ir::{Block, Body, Builder, Context, Kind, Op, OpSpec, Target, Type, Value};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::edit::{blocks, copy_to};
 
+mod sums;
+
 /// Groups the operations of a function; a group has at most `max_ops` of them. Returns how many groups were made.
 pub fn fuse(ctx: &Context, target: &dyn Target, body: &mut Body, max_ops: usize) -> usize {
-    let mut chooser = Chooser::new(ctx, target, body, max_ops);
+    let left = sums::sums_for_the_earlier(ctx, target, body, max_ops);
+    fuse_with(ctx, target, body, max_ops, &left)
+}
+
+/// [`fuse`], where of two contractions that one of the sums in `left` adds, the later one leaves it to the earlier.
+fn fuse_with(
+    ctx: &Context,
+    target: &dyn Target,
+    body: &mut Body,
+    max_ops: usize,
+    left: &BTreeSet<Op>,
+) -> usize {
+    let mut chooser = Chooser::new(ctx, target, body, max_ops, left);
     let groups: Vec<Group> = blocks(ctx, body).into_iter().flat_map(|block| chooser.choose(block)).collect();
     groups.iter().for_each(|group| outline(ctx, body, group));
     groups.len()
@@ -44,6 +58,8 @@ struct Chooser<'a> {
     body: &'a Body,
     weights: WeightSet,
     max_ops: usize,
+    /// Sums that the later of the two contractions leaves to the earlier.
+    left: &'a BTreeSet<Op>,
     /// The block that is looked at.
     block: Option<Block>,
     /// Its operations that are not weights, in text order.
@@ -63,10 +79,16 @@ enum Stage {
 }
 
 impl<'a> Chooser<'a> {
-    fn new(ctx: &'a Context, target: &'a dyn Target, body: &'a Body, max_ops: usize) -> Self {
+    fn new(
+        ctx: &'a Context,
+        target: &'a dyn Target,
+        body: &'a Body,
+        max_ops: usize,
+        left: &'a BTreeSet<Op>,
+    ) -> Self {
         let weights = WeightSet::of(ctx, body);
         let (steps, group_of, groups) = (Vec::new(), BTreeMap::new(), Vec::new());
-        Chooser { ctx, target, body, weights, max_ops, block: None, steps, group_of, groups }
+        Chooser { ctx, target, body, weights, max_ops, left, block: None, steps, group_of, groups }
     }
 
     /// All groups of more than one operation of a block, in the text order of their results.
@@ -117,6 +139,9 @@ impl<'a> Chooser<'a> {
                 break;
             }
             let last = self.body.result(*ops.last().expect("the root"), 0);
+            if self.left.contains(&user) && sums::is_of_the_later(self.body, user, last) {
+                break;
+            }
             match self.epilogue_place(root, user, last, stage) {
                 Some(next) => stage = next,
                 None => break,

@@ -121,6 +121,12 @@ pub fn schedule(ctx: &Context, target: &dyn Target, body: &mut Body) -> Option<O
     Some(Outcome { moved: moved.sum(), before_bytes: given.bytes, after_bytes: best_bytes })
 }
 
+/// The most bytes of the arena that are live at one time in the order in which a function stands, once results are tied to
+/// operands; none if a size is not known.
+pub fn max_live_bytes(ctx: &Context, target: &dyn Target, body: &Body) -> Option<u64> {
+    count(ctx, target, body).map(|counted| counted.bytes)
+}
+
 /// A block, and the operations in it that run, in a new order.
 struct Order {
     block: Block,

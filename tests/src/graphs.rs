@@ -36,7 +36,7 @@ pub fn graph(seed: u64) -> (Module, Vec<Array>) {
 fn step(program: &mut Program, random: &mut Random, values: &[Value]) -> Option<Value> {
     let x = random.pick(values);
     let recent = values[values.len() - 1 - random.below(values.len().min(3))];
-    match random.below(11) {
+    match random.below(12) {
         0 => Some(conv(program, random, recent)),
         1 => {
             let name = random.pick(&["nn.relu", "nn.sigmoid", "nn.silu", "nn.tanh", "nn.neg", "nn.exp"]);
@@ -60,6 +60,13 @@ fn step(program: &mut Program, random: &mut Random, values: &[Value]) -> Option<
         7 => Some(there_and_back(program, recent)),
         8 => Some(depthwise(program, random, recent)),
         9 => Some(group_norm(program, random, recent)),
+        10 => {
+            let counts = program.ctx.ints_attr(&[1, 1, 2, 2]);
+            let wide = program.op("nn.repeat", &[recent], &[("counts", counts)]);
+            let halves =
+                [("kernel", program.ctx.ints_attr(&[2, 2])), ("strides", program.ctx.ints_attr(&[2, 2]))];
+            Some(program.op("nn.max_pool2d", &[wide], &halves))
+        }
         _ => Some(batch_norm(program, random, recent)),
     }
 }

@@ -14,7 +14,7 @@ mod tile;
 mod views;
 
 pub use contract::conv2d;
-pub use gather::{gather, pad};
+pub use gather::{gather, pad, repeat};
 pub use matmul::matmul;
 pub use normalise::{batch_norm, group_norm, softmax};
 pub use pool::{avg_pool2d, max_pool2d};

@@ -345,16 +345,9 @@ pub(crate) fn resize(call: &mut Call<'_, '_>) -> Results {
     }
     let times = resize_factors(call, &shape)?;
     check_nearest(call, &times)?;
-    let apart: Vec<u64> = shape.iter().flat_map(|size| [*size, 1]).collect();
-    let wide: Vec<i64> = shape
-        .iter()
-        .zip(&times)
-        .flat_map(|(size, times)| [size.cast_signed(), times.cast_signed()])
-        .collect();
-    let joined: Vec<u64> = shape.iter().zip(&times).map(|(size, times)| size * times).collect();
-    let x = call.reshape(x, &apart)?;
-    let x = broadcast(call, x, &wide)?;
-    Ok(vec![call.reshape(x, &joined)?])
+    let counts: Vec<i64> = times.iter().map(|times| times.cast_signed()).collect();
+    let counts = [("counts", call.ctx().ints_attr(&counts))];
+    Ok(vec![call.emit("nn.repeat", &[x], &counts)?])
 }
 
 /// How often each pixel is repeated along each axis.

@@ -122,6 +122,19 @@ pub(super) static OPS: &[OpDef] = &[
         ..OpDef::BLANK
     },
     OpDef {
+        name: "nn.repeat",
+        doc: "The operand with each element so many times one behind the other along each axis.",
+        example: "%1 = nn.repeat %0 {counts = array<i64: 1, 2>} : (tensor<4x3xf32>) -> tensor<4x6xf32>",
+        operands: &[OperandDef::one("x", TypeClass::Tensor)],
+        results: RESULT,
+        attrs: &[attr("counts", AttrKind::PerAxis, Presence::Required, "How often, for each axis.")],
+        infer: Infer::Rule(infer_repeat),
+        traits: Traits::PURE.union(Traits::PERMUTABLE),
+        kind: Kind::Kernel("repeat"),
+        eval: Some(nn::repeat),
+        ..OpDef::BLANK
+    },
+    OpDef {
         name: "nn.gather",
         doc: "Slices of x along an axis, picked by index; a negative index counts from the end.",
         example: "%1 = nn.gather %x, %i {axis = 0 : i64} : (tensor<8x4xf32>, tensor<2xi64>) -> tensor<2x4xf32>",
@@ -204,6 +217,23 @@ fn infer_pad(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {
         }
     });
     Ok(vec![input.tensor(grown.collect::<Result<_, _>>()?, input.elem(0)?)])
+}
+
+fn infer_repeat(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {
+    let (shape, counts) = (input.shape(0)?, input.ints("counts")?);
+    if counts.len() != shape.len() {
+        return Err(format!("`counts` has {} numbers for {} axes", counts.len(), shape.len()).into());
+    }
+    let repeated = shape.iter().zip(&counts).map(|(size, count)| {
+        let count = u64::try_from(*count).ok().filter(|count| *count > 0);
+        let count = count.ok_or("a count is not at least 1")?;
+        match size {
+            Dim::Unknown => Ok(Dim::Unknown),
+            Dim::Known(size) => size.checked_mul(count).map(Dim::Known).ok_or("a size is too large"),
+        }
+    });
+    let repeated: Result<Vec<Dim>, &str> = repeated.collect();
+    Ok(vec![input.tensor(repeated?, input.elem(0)?)])
 }
 
 fn infer_gather(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {
