@@ -253,17 +253,17 @@ impl GroupNorm {
         for group in 0..self.groups as usize {
             let of_group =
                 || (0..chunks).flat_map(|chunk| (group * size..(group + 1) * size).map(move |c| (chunk, c)));
-            // SAFETY: the caller's promise.
-            let mean =
-                |(chunk, channel): (usize, usize)| unsafe { *moments.add(chunk * 2 * channels + channel) };
-            let square = |(chunk, channel): (usize, usize)| unsafe {
-                *moments.add((chunk * 2 + 1) * channels + channel)
+            let moment = |row: usize, channel: usize| {
+                // SAFETY: the caller's promise.
+                f64::from(unsafe { *moments.add(row * channels + channel) })
             };
+            let mean = |(chunk, channel): (usize, usize)| moment(2 * chunk, channel);
+            let square = |(chunk, channel): (usize, usize)| moment(2 * chunk + 1, channel);
             let weight = |(chunk, _): (usize, usize)| self.chunk(chunk).len() as f64;
             let count = self.pixels as f64 * size as f64;
-            let total: f64 = of_group().map(|at| weight(at) * f64::from(mean(at))).sum();
+            let total: f64 = of_group().map(|at| weight(at) * mean(at)).sum();
             let centre = total / count;
-            let spread = |at| f64::from(square(at)) + weight(at) * (f64::from(mean(at)) - centre).powi(2);
+            let spread = |at| square(at) + weight(at) * (mean(at) - centre).powi(2);
             let variance = of_group().map(spread).sum::<f64>() / count;
             let factor = 1.0 / (variance + f64::from(self.epsilon)).sqrt();
             for channel in group * size..(group + 1) * size {

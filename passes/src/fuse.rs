@@ -97,7 +97,8 @@ impl<'a> Chooser<'a> {
         self.group_of.clear();
         self.steps = self.body.ops(block).filter(|op| !self.weights.is_weight_op(self.body, *op)).collect();
         for op in self.steps.clone().into_iter().rev() {
-            if let Kind::Contract(_) | Kind::Kernel(_) = self.body.at(self.ctx, op).kind() {
+            let is_kernel = matches!(self.body.at(self.ctx, op).kind(), Kind::Contract(_) | Kind::Kernel(_));
+            if is_kernel && self.body.result_count(op) == 1 {
                 self.grow_epilogue(op);
             }
         }

@@ -121,7 +121,7 @@ fn group_norm(program: &mut Program, random: &mut Random, x: Value) -> Value {
     let channels = program.shape(x)[1];
     let (scale, bias) = (random.floats(channels), random.floats(channels));
     let (scale, bias) = (program.constant(&[channels], &scale), program.constant(&[channels], &bias));
-    let groups = if channels % 2 == 0 { 2 } else { 1 };
+    let groups = if channels.is_multiple_of(2) { 2 } else { 1 };
     let attrs = [
         ("axes", program.ctx.ints_attr(&[2, 3])),
         ("groups", program.ctx.int_attr(groups)),
