@@ -64,6 +64,7 @@ impl AliasSets {
     }
 
     /// The value that owns the bytes of `value`: itself, if it shares no other's.
+    #[inline]
     pub fn root(&self, value: Value) -> Value {
         let near = self.near_root(value);
         self.wholes[near].map_or(near, |(whole, _)| whole)

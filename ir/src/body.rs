@@ -158,7 +158,7 @@ impl Body {
         Body {
             properties: Attr::EMPTY,
             attrs: Attr::EMPTY,
-            edits: edits::Edits::default(),
+            edits: edits::Edits::new(),
             ops: PrimaryMap::new(),
             uses: PrimaryMap::new(),
             values: PrimaryMap::new(),

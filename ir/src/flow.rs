@@ -18,6 +18,7 @@
 
 use std::ops::Range;
 
+use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{PrimaryMap, SecondaryMap, entity_impl};
 use smallvec::SmallVec;
 
@@ -44,6 +45,35 @@ entity_impl!(Point, "point");
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Stretch(u32);
 entity_impl!(Stretch, "stretch");
+
+/// The points of one branch of an `if`, or of a whole loop but for its way in and out.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Zone(u32);
+entity_impl!(Zone, "zone");
+
+/// How often control goes through a zone when it has come to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turns {
+    /// Once.
+    One,
+    /// Any number of times.
+    Many,
+}
+
+/// A zone: what is in it stands in one run of points, which control enters from one stretch.
+#[derive(Clone, Debug)]
+pub struct ZoneData {
+    /// The stretch from whose end control enters.
+    pub from: Stretch,
+    /// The stretch from whose end control leaves.
+    pub exit: Stretch,
+    /// The points, those of the zones in it included.
+    pub points: Range<u32>,
+    /// The places of its stretches, those of the zones in it included.
+    pub places: Range<usize>,
+    /// How often control goes through.
+    pub turns: Turns,
+}
 
 /// What happens at a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,7 +120,9 @@ pub struct Move {
 struct StretchData {
     first: u32,
     end: u32,
+    place: u32,
     next: SmallVec<[Stretch; 2]>,
+    zone: PackedOption<Zone>,
 }
 
 /// The points and stretches of a function.
@@ -98,6 +130,9 @@ struct StretchData {
 pub struct FlowGraph {
     events: PrimaryMap<Point, Event>,
     stretches: PrimaryMap<Stretch, StretchData>,
+    zones: PrimaryMap<Zone, ZoneData>,
+    /// Whether outside of all zones one block runs from its begin to its end.
+    is_one_block: bool,
     /// Stretches in the order of their points.
     order: Vec<Stretch>,
 }
@@ -105,7 +140,8 @@ pub struct FlowGraph {
 impl FlowGraph {
     /// The graph of a body's first region.
     pub fn of(ctx: &Context, body: &Body, weights: &WeightSet) -> FlowGraph {
-        let mut builder = GraphBuilder { ctx, body, weights, graph: FlowGraph::default(), at: None };
+        let mut builder =
+            GraphBuilder { ctx, body, weights, graph: FlowGraph::default(), at: None, zone: None };
         builder.root();
         builder.finish();
         builder.graph
@@ -137,9 +173,34 @@ impl FlowGraph {
         data.first..data.end
     }
 
+    /// The place of a stretch among all, in the order of their points.
+    pub fn place(&self, stretch: Stretch) -> usize {
+        self.stretches[stretch].place as usize
+    }
+
     /// Where control may go behind a stretch: for a choice the alternatives in order, for a loop its body and the way out.
     pub fn next(&self, stretch: Stretch) -> &[Stretch] {
         &self.stretches[stretch].next
+    }
+
+    /// The innermost zone in which a stretch stands.
+    pub fn zone_of(&self, stretch: Stretch) -> Option<Zone> {
+        self.stretches[stretch].zone.expand()
+    }
+
+    /// What is known of a zone.
+    pub fn zone(&self, zone: Zone) -> &ZoneData {
+        &self.zones[zone]
+    }
+
+    /// How many zones there are.
+    pub fn zone_count(&self) -> usize {
+        self.zones.len()
+    }
+
+    /// Whether outside of all zones control goes through the stretches in their order, each once.
+    pub fn is_one_block(&self) -> bool {
+        self.is_one_block
     }
 
     /// The stretches from which control may come, for each.
@@ -271,6 +332,7 @@ struct GraphBuilder<'a> {
     graph: FlowGraph,
     /// The stretch that gets the next point.
     at: Option<Stretch>,
+    zone: Option<Zone>,
 }
 
 impl GraphBuilder<'_> {
@@ -285,6 +347,7 @@ impl GraphBuilder<'_> {
                 blocks.iter().copied().filter(|block| dominators.is_reachable(*block)).collect()
             }
         };
+        self.graph.is_one_block = body.blocks(root).len() == 1;
         let mut stretch_of: SecondaryMap<Block, Option<Stretch>> = SecondaryMap::new();
         for &block in &reachable {
             stretch_of[block] = Some(self.make());
@@ -305,7 +368,10 @@ impl GraphBuilder<'_> {
 
     fn start(&mut self, stretch: Stretch) {
         self.finish();
-        self.graph.stretches[stretch].first = self.graph.events.len() as u32;
+        let data = &mut self.graph.stretches[stretch];
+        data.first = self.graph.events.len() as u32;
+        data.place = self.graph.order.len() as u32;
+        data.zone = self.zone.into();
         self.graph.order.push(stretch);
         self.at = Some(stretch);
     }
@@ -322,8 +388,33 @@ impl GraphBuilder<'_> {
 
     /// Says where control goes behind the current stretch.
     fn link(&mut self, next: &[Stretch]) {
-        let at = self.at.expect("a stretch was started");
+        let at = self.now();
         self.graph.stretches[at].next.extend_from_slice(next);
+    }
+
+    /// Walks what is in a zone that is entered from the end of `from`; the walk gives the stretch from whose end it is left.
+    fn zone(&mut self, from: Stretch, turns: Turns, walk: impl FnOnce(&mut Self) -> Stretch) {
+        let (first, place) = (self.graph.events.len() as u32, self.graph.order.len());
+        let data = ZoneData { from, exit: from, points: first..first, places: place..place, turns };
+        let zone = self.graph.zones.push(data);
+        let around = self.zone.replace(zone);
+        let exit = walk(self);
+        self.zone = around;
+        let data = &mut self.graph.zones[zone];
+        data.exit = exit;
+        data.points.end = self.graph.events.len() as u32;
+        data.places.end = self.graph.order.len();
+    }
+
+    /// An operation's way in; gives the stretch that ends with it.
+    fn enter(&mut self, op: Op, next: &[Stretch]) -> Stretch {
+        self.push(op, Act::Enter);
+        self.link(next);
+        self.now()
+    }
+
+    fn now(&self) -> Stretch {
+        self.at.expect("a stretch was started")
     }
 
     /// Walks a block; its terminator, if it hands something on, goes to `next`.
@@ -356,13 +447,18 @@ impl GraphBuilder<'_> {
         let (then, leave) = (self.make(), self.make());
         let has_else = self.body.regions(op).get(1).is_some_and(|region| self.body.entry(*region).is_some());
         let otherwise = if has_else { self.make() } else { leave };
-        self.push(op, Act::Enter);
-        self.link(&[then, otherwise]);
-        self.start(then);
-        self.region(op, 0, &[leave]);
+        let from = self.enter(op, &[then, otherwise]);
+        self.zone(from, Turns::One, |builder| {
+            builder.start(then);
+            builder.region(op, 0, &[leave]);
+            builder.now()
+        });
         if has_else {
-            self.start(otherwise);
-            self.region(op, 1, &[leave]);
+            self.zone(from, Turns::One, |builder| {
+                builder.start(otherwise);
+                builder.region(op, 1, &[leave]);
+                builder.now()
+            });
         }
         self.start(leave);
         self.push(op, Act::Leave);
@@ -370,26 +466,31 @@ impl GraphBuilder<'_> {
 
     fn count(&mut self, op: Op) {
         let (test, round, leave) = (self.make(), self.make(), self.make());
-        self.push(op, Act::Enter);
-        self.link(&[test]);
-        self.start(test);
-        self.push(op, Act::Test);
-        self.link(&[round, leave]);
-        self.start(round);
-        self.push(op, Act::Iterate);
-        self.region(op, 0, &[test]);
+        let from = self.enter(op, &[test]);
+        self.zone(from, Turns::Many, |builder| {
+            builder.start(test);
+            builder.push(op, Act::Test);
+            builder.link(&[round, leave]);
+            builder.start(round);
+            builder.push(op, Act::Iterate);
+            builder.region(op, 0, &[test]);
+            test
+        });
         self.start(leave);
         self.push(op, Act::Leave);
     }
 
     fn repeat(&mut self, op: Op) {
         let (before, after, leave) = (self.make(), self.make(), self.make());
-        self.push(op, Act::Enter);
-        self.link(&[before]);
-        self.start(before);
-        self.region(op, 0, &[after, leave]);
-        self.start(after);
-        self.region(op, 1, &[before]);
+        let from = self.enter(op, &[before]);
+        self.zone(from, Turns::Many, |builder| {
+            builder.start(before);
+            builder.region(op, 0, &[after, leave]);
+            let exit = builder.now();
+            builder.start(after);
+            builder.region(op, 1, &[before]);
+            exit
+        });
         self.start(leave);
         self.push(op, Act::Leave);
     }

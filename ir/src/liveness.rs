@@ -5,26 +5,28 @@
 //! *live* at a moment if some way leads from there to a read with no write between. The answer is a list of
 //! [`Span`]s for each variable, in the order of the graph's points; a write that nothing reads is a span of its own.
 //!
-//! Each stretch is scanned once, backward; a variable that is read there before it is written is then followed up
-//! through the stretches before, each of which it enters once: the per-variable path exploration of Boissinot, Brandner,
-//! Darte, Dupont de Dinechin and Rastello, "Computing Liveness Sets for SSA-Form Programs" (2011, hal inria-00558509v1),
-//! extended to several writes. Nothing is asked of the graph's form: irreducible graphs are treated like all others. Time and
-//! memory are linear in the reads and writes and in the answer (stretches through which a variable is live count one each).
+//! Each stretch is scanned once, backward ([`search`]); what is read there before it is written is live on the ways to it. Where
+//! blocks are nested, those ways are runs of points, found from the nesting alone, in time linear in the reads times the depth
+//! ([`nests`]). Otherwise they are followed, stretch by stretch ([`ways`]).
 
-use std::ops::Range;
-
-use cranelift_entity::{EntityRef, SecondaryMap};
-use rustc_hash::FxHashMap;
+use cranelift_entity::EntityRef;
+use cranelift_entity::packed_option::PackedOption;
+use rustc_hash::FxHashSet;
 
 use crate::body::Body;
 use crate::context::Context;
 use crate::entities::Value;
-use crate::flow::{FlowGraph, Point, Stretch};
+use crate::flow::{FlowGraph, Point};
 
+mod nests;
+mod search;
 #[cfg(test)]
 mod tests;
+mod ways;
 #[cfg(test)]
 mod worklist;
+
+use search::{Search, Variables};
 
 /// A point's reads, or, behind them, its writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -90,11 +92,20 @@ impl Liveness {
         variable: impl Fn(Value) -> Option<Value>,
         continues: impl Fn(Value) -> bool,
     ) -> Liveness {
-        let mut search = Search::new(ctx, body, graph, variable, continues);
+        let values = || (0..body.value_capacity()).map(Value::new);
+        let variables: Vec<PackedOption<Value>> = values().map(|value| variable(value).into()).collect();
+        let parts: FxHashSet<Value> = values().filter(|value| continues(*value)).collect();
+        Liveness::find(
+            Search::new(ctx, body, graph, Variables { of_values: &variables, parts: &parts }),
+            graph,
+        )
+    }
+
+    fn find(mut search: Search<'_>, graph: &FlowGraph) -> Liveness {
+        search.write_args();
         for &stretch in graph.stretches() {
             search.scan(stretch);
         }
-        search.write_args();
         search.follow();
         search.finish()
     }
@@ -146,263 +157,4 @@ pub fn normalise(spans: &mut Vec<Span>) {
         }
         joins
     });
-}
-
-/// Where the read of a variable that is open in the stretch being scanned is.
-#[derive(Clone, Copy, Default)]
-struct Open {
-    /// The stretch's number, from 1 on.
-    stamp: u32,
-    last: u32,
-}
-
-/// The stretches before each stretch, by place in their order, and how far a variable was followed through them.
-struct Ways<'a> {
-    order: &'a [Stretch],
-    points: Vec<Range<u32>>,
-    /// The places of the stretches before each place, by [`Ways::starts`].
-    before: Vec<u32>,
-    starts: Vec<u32>,
-    place_of: SecondaryMap<Stretch, u32>,
-    /// Which variable each place was left with last.
-    left: Vec<Option<Value>>,
-    stack: Vec<u32>,
-    /// Places through which the variable is live.
-    through: Vec<u32>,
-}
-
-impl<'a> Ways<'a> {
-    fn of(graph: &'a FlowGraph) -> Ways<'a> {
-        let order = graph.stretches();
-        let mut place_of = SecondaryMap::new();
-        order.iter().enumerate().for_each(|(place, stretch)| place_of[*stretch] = place as u32);
-        let previous = graph.previous();
-        let (mut before, mut starts) = (Vec::new(), vec![0]);
-        for stretch in order {
-            before.extend(previous[*stretch].iter().map(|stretch| place_of[*stretch]));
-            starts.push(before.len() as u32);
-        }
-        let points = order.iter().map(|stretch| graph.points(*stretch)).collect();
-        let left = vec![None; order.len()];
-        Ways { order, points, before, starts, place_of, left, stack: Vec::new(), through: Vec::new() }
-    }
-
-    fn go_back(&mut self, stretch: Stretch) {
-        self.push_before(self.place_of[stretch] as usize);
-    }
-
-    fn push_before(&mut self, place: usize) {
-        let range = self.starts[place] as usize..self.starts[place + 1] as usize;
-        self.stack.extend_from_slice(&self.before[range]);
-    }
-
-    /// The next place that the variable was not followed to yet.
-    fn pop(&mut self, variable: Value) -> Option<usize> {
-        loop {
-            let place = self.stack.pop()? as usize;
-            if self.left[place].replace(variable) != Some(variable) {
-                return Some(place);
-            }
-        }
-    }
-
-    fn go_through(&mut self, place: usize) {
-        self.through.push(place as u32);
-        self.push_before(place);
-    }
-
-    /// Gives the places through which the variable is live, those that are neighbours as one.
-    fn drain_spans(&mut self, mut give: impl FnMut(Span)) {
-        let (Some(&low), Some(&high)) = (self.through.iter().min(), self.through.iter().max()) else {
-            return;
-        };
-        let mut give = |first: u32, last: u32| {
-            let (first, last) = (self.points[first as usize].start, self.points[last as usize].end);
-            if first < last {
-                give(Span { first: Moment(2 * first), last: Moment(2 * last - 1) });
-            }
-        };
-        if (high - low) as usize + 1 == self.through.len() {
-            give(low, high);
-        } else {
-            self.through.sort_unstable();
-            for run in self.through.chunk_by(|a, b| a + 1 == *b) {
-                give(run[0], run[run.len() - 1]);
-            }
-        }
-        self.through.clear();
-    }
-}
-
-/// Where a variable is written: the first stretch, its last write there, and whether further stretches write it.
-#[derive(Clone, Copy)]
-struct Writes {
-    stretch: Stretch,
-    last: Moment,
-    has_more: bool,
-}
-
-struct Search<'a, F, C> {
-    ctx: &'a Context,
-    body: &'a Body,
-    graph: &'a FlowGraph,
-    variable: F,
-    continues: C,
-    written: SecondaryMap<Value, Option<Writes>>,
-    /// The last write in each further stretch that writes a variable.
-    also_written: FxHashMap<(Value, Stretch), Moment>,
-    open: SecondaryMap<Value, Open>,
-    /// The span of each variable that was found first: mostly there is no other.
-    only: SecondaryMap<Value, Option<Span>>,
-    /// All others.
-    further: Vec<(Value, Span)>,
-    /// Variables that are live where a stretch begins, as far as the stretch itself reads them.
-    exposed: Vec<(Value, Stretch)>,
-}
-
-impl<'a, F: Fn(Value) -> Option<Value>, C: Fn(Value) -> bool> Search<'a, F, C> {
-    fn new(ctx: &'a Context, body: &'a Body, graph: &'a FlowGraph, variable: F, continues: C) -> Self {
-        let capacity = body.value_capacity();
-        Search {
-            ctx,
-            body,
-            graph,
-            variable,
-            continues,
-            written: SecondaryMap::with_capacity(capacity),
-            also_written: FxHashMap::default(),
-            open: SecondaryMap::with_capacity(capacity),
-            only: SecondaryMap::with_capacity(capacity),
-            further: Vec::new(),
-            exposed: Vec::new(),
-        }
-    }
-
-    /// The function's arguments are written before its first point.
-    fn write_args(&mut self) {
-        let Some(&first) = self.graph.stretches().first() else { return };
-        let args = self.body.entry(self.body.root()).map_or(&[][..], |block| self.body.args(block));
-        for &arg in args {
-            if let Some(variable) = (self.variable)(arg) {
-                self.note_write(variable, first, Moment(0));
-                self.found(variable, Span { first: Moment(0), last: Moment(0) });
-            }
-        }
-    }
-
-    fn found(&mut self, variable: Value, span: Span) {
-        match &mut self.only[variable] {
-            Some(_) => self.further.push((variable, span)),
-            none => *none = Some(span),
-        }
-    }
-
-    /// A write in a stretch that is scanned backward: the first that is noted is its last.
-    fn note_write(&mut self, variable: Value, stretch: Stretch, moment: Moment) {
-        match &mut self.written[variable] {
-            Some(writes) if writes.stretch == stretch => {}
-            Some(writes) => {
-                writes.has_more = true;
-                self.also_written.entry((variable, stretch)).or_insert(moment);
-            }
-            none => *none = Some(Writes { stretch, last: moment, has_more: false }),
-        }
-    }
-
-    fn last_write(&self, variable: Value, writes: Option<Writes>, stretch: Stretch) -> Option<Moment> {
-        match writes? {
-            Writes { stretch: first, last, .. } if first == stretch => Some(last),
-            Writes { has_more: true, .. } => self.also_written.get(&(variable, stretch)).copied(),
-            _ => None,
-        }
-    }
-
-    /// Finds the spans that end with a read in a stretch, as far as they lie in it.
-    fn scan(&mut self, stretch: Stretch) {
-        let stamp = stretch.as_u32() + 1;
-        let mut opened: Vec<Value> = Vec::new();
-        for point in self.graph.points(stretch).rev().map(Point::from_u32) {
-            let event = self.graph.event(point);
-            let writes = event.writes(self.ctx, self.body);
-            for &value in &writes {
-                let Some(variable) = (self.variable)(value) else { continue };
-                let first = Moment::write(point);
-                let open = &mut self.open[variable];
-                let last = if open.stamp == stamp { Moment(open.last) } else { first };
-                open.stamp = 0;
-                self.found(variable, Span { first, last });
-                self.note_write(variable, stretch, first);
-            }
-            let kept = writes.into_iter().filter(|value| (self.continues)(*value));
-            for value in event.reads(self.body).chain(kept) {
-                let Some(variable) = (self.variable)(value) else { continue };
-                let open = &mut self.open[variable];
-                if open.stamp != stamp {
-                    *open = Open { stamp, last: Moment::read(point).0 };
-                    opened.push(variable);
-                }
-            }
-        }
-        let first = Moment(2 * self.graph.points(stretch).start);
-        for variable in opened {
-            let open = &mut self.open[variable];
-            if open.stamp == stamp {
-                let last = Moment(open.last);
-                open.stamp = 0;
-                self.found(variable, Span { first, last });
-                self.exposed.push((variable, stretch));
-            }
-        }
-    }
-
-    /// Follows each variable from where it is read, up to where it is written.
-    fn follow(&mut self) {
-        let mut exposed = std::mem::take(&mut self.exposed);
-        exposed.sort_unstable();
-        let mut ways = Ways::of(self.graph);
-        for group in exposed.chunk_by(|a, b| a.0 == b.0) {
-            let variable = group[0].0;
-            let writes = self.written[variable];
-            group.iter().for_each(|(_, stretch)| ways.go_back(*stretch));
-            while let Some(place) = ways.pop(variable) {
-                match self.last_write(variable, writes, ways.order[place]) {
-                    Some(first) => {
-                        let last = Moment(2 * ways.points[place].end - 1);
-                        self.found(variable, Span { first, last });
-                    }
-                    None => ways.go_through(place),
-                }
-            }
-            ways.drain_spans(|span| self.found(variable, span));
-        }
-    }
-
-    /// Sorts what was found by variables.
-    fn finish(mut self) -> Liveness {
-        let count = self.body.value_capacity();
-        self.further.sort_unstable();
-        let mut further = self.further.chunk_by(|a, b| a.0 == b.0).peekable();
-        let (mut starts, mut spans) = (Vec::with_capacity(count + 1), Vec::with_capacity(count));
-        let mut variables: Vec<(Moment, Value)> = Vec::with_capacity(count);
-        let mut list: Vec<Span> = Vec::new();
-        for index in 0..count {
-            starts.push(spans.len() as u32);
-            let variable = Value::new(index);
-            let Some(only) = self.only[variable] else { continue };
-            match further.next_if(|group| group[0].0 == variable) {
-                None => spans.push(only),
-                Some(group) => {
-                    list.clear();
-                    list.push(only);
-                    list.extend(group.iter().map(|(_, span)| *span));
-                    normalise(&mut list);
-                    spans.extend_from_slice(&list);
-                }
-            }
-            variables.push((spans[starts[index] as usize].first, variable));
-        }
-        starts.push(spans.len() as u32);
-        variables.sort_unstable();
-        Liveness { starts, spans, variables: variables.into_iter().map(|(_, variable)| variable).collect() }
-    }
 }

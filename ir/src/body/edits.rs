@@ -7,11 +7,21 @@ use super::Body;
 use crate::entities::Attr;
 
 /// The changes of a body.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub(super) struct Edits {
     /// Whether there were any since it was verified.
     is_touched: bool,
-    verified: Option<Signature>,
+    was_verified: bool,
+    /// What it was when it was verified.
+    verified: Signature,
+}
+
+impl Edits {
+    /// Those of a body that was never verified.
+    pub(super) fn new() -> Edits {
+        let verified = Signature { properties: Attr::EMPTY, attrs: Attr::EMPTY };
+        Edits { is_touched: false, was_verified: false, verified }
+    }
 }
 
 /// The attributes of the isolated operation itself.
@@ -30,7 +40,7 @@ impl Body {
 
     /// Says that the body, as it is, keeps the laws.
     pub fn mark_verified(&mut self) {
-        self.edits = Edits { is_touched: false, verified: Some(self.own()) };
+        self.edits = Edits { is_touched: false, was_verified: true, verified: self.own() };
     }
 
     /// Whether the body is as it was when it was marked as verified.
@@ -41,12 +51,12 @@ impl Body {
     /// Whether the inherent attributes of the isolated operation itself, which say its name and its type, are those that
     /// were verified.
     pub fn has_verified_signature(&self) -> bool {
-        self.edits.verified.is_some_and(|verified| verified.properties == self.properties)
+        self.edits.was_verified && self.edits.verified.properties == self.properties
     }
 
     /// Whether its attributes are those that were verified.
     pub fn has_verified_attrs(&self) -> bool {
-        self.edits.verified == Some(self.own())
+        self.edits.was_verified && self.edits.verified == self.own()
     }
 
     fn own(&self) -> Signature {

@@ -7,9 +7,11 @@ use super::*;
 use crate::alias::AliasSets;
 use crate::body::Successor;
 use crate::dominance::Dominators;
-use crate::entities::{Block, Location};
+use crate::entities::{Block, Location, Op, Type};
 use crate::text::parse;
 use crate::weights::WeightSet;
+
+mod nested;
 
 /// The lives of roots, as moments: `2p` reads and `2p + 1` writes of point `p`.
 #[track_caller]
@@ -42,7 +44,18 @@ fn judge(
     liveness: &Liveness,
     variable: &dyn Fn(Value) -> Option<Value>,
 ) {
-    for (moment, live) in live_sets(ctx, body, graph, variable) {
+    judge_parts(ctx, body, graph, liveness, variable, &|_| false);
+}
+
+fn judge_parts(
+    ctx: &Context,
+    body: &Body,
+    graph: &FlowGraph,
+    liveness: &Liveness,
+    variable: &dyn Fn(Value) -> Option<Value>,
+    continues: &dyn Fn(Value) -> bool,
+) {
+    for (moment, live) in live_sets(ctx, body, graph, variable, continues) {
         let found: std::collections::BTreeSet<Value> = liveness.live_at(moment).collect();
         assert_eq!(found, live, "at {moment:?}");
     }

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::*;
+use crate::flow::Stretch;
 
 /// The variables that are live at each moment.
 pub(super) fn live_sets(
@@ -13,6 +14,7 @@ pub(super) fn live_sets(
     body: &Body,
     graph: &FlowGraph,
     variable: &dyn Fn(Value) -> Option<Value>,
+    continues: &dyn Fn(Value) -> bool,
 ) -> BTreeMap<Moment, BTreeSet<Value>> {
     let mut live_in: BTreeMap<Stretch, BTreeSet<Value>> = BTreeMap::new();
     let mut moments = BTreeMap::new();
@@ -24,13 +26,15 @@ pub(super) fn live_sets(
             let mut live: BTreeSet<Value> = next.flatten().copied().collect();
             for point in graph.points(stretch).rev().map(Point::from_u32) {
                 let event = graph.event(point);
-                let writes: Vec<Value> = event.writes(ctx, body).into_iter().filter_map(variable).collect();
+                let written = event.writes(ctx, body);
+                let writes: Vec<Value> = written.iter().copied().filter_map(variable).collect();
                 live.extend(&writes);
                 moments.insert(Moment::write(point), live.clone());
                 writes.iter().for_each(|write| {
                     live.remove(write);
                 });
-                live.extend(event.reads(body).filter_map(variable));
+                let kept = written.into_iter().filter(|value| continues(*value));
+                live.extend(event.reads(body).chain(kept).filter_map(variable));
                 moments.insert(Moment::read(point), live.clone());
             }
             has_changed |= live_in.insert(stretch, live.clone()).as_ref() != Some(&live);

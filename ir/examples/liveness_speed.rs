@@ -1,7 +1,7 @@
 //! What does liveness cost on a million operations, as blocks and as regions?
 //!
 //! ```text
-//! cargo run --release -p passes --example liveness_speed
+//! cargo run --release -p ir --example liveness_speed [blocks|regions]
 //! ```
 
 use ir::alias::AliasSets;
@@ -17,10 +17,13 @@ const BLOCKS: usize = 10_000;
 
 fn main() {
     let ctx = Context::new();
-    for far in [0, 1, 10, 50] {
+    let only = std::env::args().nth(1).unwrap_or_default();
+    let fars: &[usize] = if only == "regions" { &[] } else { &[0, 1, 10, 50] };
+    let depths: &[usize] = if only == "blocks" { &[] } else { &[1, 2, 4, 8] };
+    for &far in fars {
         measure(&ctx, &format!("blocks, {far} % of reads from other blocks"), &blocks(&ctx, far));
     }
-    for depth in [1, 2, 4, 8] {
+    for &depth in depths {
         measure(&ctx, &format!("regions, nested {depth} deep"), &regions(&ctx, depth));
     }
 }

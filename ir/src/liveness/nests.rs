@@ -1,0 +1,160 @@
+//! On which ways a variable is live, found from how blocks are nested.
+//!
+//! What control goes through between two places of one zone ([`crate::flow::Zone`]) is one run of points, whatever nests in
+//! them. So a variable is live from a read up to the nearest write before; or, where that is in a branch or a loop that ended
+//! before the read, up to the end of it, and on from the end of each branch, or of the loop; or, where there is none in the
+//! zone, up to its begin, and on from where the zone is entered, and from the end of each round:
+//!
+//! ```text
+//! %x = ...                 =>  from here
+//! scf.if %c {
+//!   ...
+//! } else {                 =>  to the `if`'s way in; and from the begin of this branch
+//!   scf.for ... {
+//!     ... %x ...           =>  to the end of the loop, since the next round reads it again
+//!   }
+//! }
+//! ```
+//!
+//! Each read and each write costs its depth at most, whatever the stretches on the way. Where functions have several blocks outside of
+//! all zones, variables that are live from one to another are left to [`super::ways`].
+
+use cranelift_entity::EntityRef;
+
+use super::search::{Exposed, Write};
+use super::{Moment, Span, normalise};
+use crate::entities::Value;
+use crate::flow::{FlowGraph, Stretch, Turns, Zone};
+
+/// The zones of a graph, and how far a variable was followed through them.
+pub(super) struct Nests<'a> {
+    graph: &'a FlowGraph,
+    /// Which variable was last followed from the begin of each zone.
+    begun: Vec<Option<Value>>,
+    /// Which variable was last followed from the end of each place.
+    ended: Vec<Option<Value>>,
+    /// Places at the end of which the variable is live.
+    ends: Vec<usize>,
+    spans: Vec<Span>,
+}
+
+/// A variable, with the last write in each place that writes it, in order.
+#[derive(Clone, Copy)]
+struct Written<'w> {
+    variable: Value,
+    writes: &'w [Write],
+}
+
+/// Nesting does not say where the variable is live.
+struct Unknown;
+
+impl<'a> Nests<'a> {
+    /// Those of a graph.
+    pub(super) fn of(graph: &'a FlowGraph) -> Nests<'a> {
+        let (begun, ended) = (vec![None; graph.zone_count()], vec![None; graph.stretches().len()]);
+        Nests { graph, begun, ended, ends: Vec::new(), spans: Vec::new() }
+    }
+
+    /// When a variable that is written like this is live on the ways to these reads; none if nesting does not say.
+    pub(super) fn spans(
+        &mut self,
+        variable: Value,
+        writes: &[Write],
+        mut reads: impl Iterator<Item = Exposed>,
+    ) -> Option<&[Span]> {
+        self.spans.clear();
+        self.ends.clear();
+        let written = Written { variable, writes };
+        let found = reads.try_for_each(|read| self.go_up(written, read.place as usize, read.last));
+        found.and_then(|()| self.go_on(written)).ok()?;
+        normalise(&mut self.spans);
+        Some(&self.spans)
+    }
+
+    /// Goes up from the ends of places where the variable is live.
+    fn go_on(&mut self, written: Written<'_>) -> Result<(), Unknown> {
+        while let Some(place) = self.ends.pop() {
+            if self.ended[place].replace(written.variable) == Some(written.variable) {
+                continue;
+            }
+            let last = Moment(2 * self.graph.points(self.graph.stretches()[place]).end - 1);
+            match written.before(place + 1).filter(|write| write.place as usize == place) {
+                Some(write) => self.push(write.last, last),
+                None => self.go_up(written, place, last)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Goes up from a moment in a place, before which the place does not write the variable.
+    fn go_up(&mut self, written: Written<'_>, place: usize, last: Moment) -> Result<(), Unknown> {
+        let zone = self.zone_of(place);
+        if zone.is_none() && !self.graph.is_one_block() {
+            return Err(Unknown);
+        }
+        let first = zone.map_or(0, |zone| self.graph.zone(zone).places.start);
+        match written.before(place).filter(|write| write.place as usize >= first) {
+            None => self.begin(written.variable, zone, last),
+            Some(write) if self.zone_of(write.place as usize) == zone => self.push(write.last, last),
+            Some(write) => self.go_around(write, zone, last),
+        }
+        Ok(())
+    }
+
+    /// The variable is live from the begin of a zone.
+    fn begin(&mut self, variable: Value, zone: Option<Zone>, last: Moment) {
+        let Some(zone) = zone else { return self.push(Moment(0), last) };
+        let data = self.graph.zone(zone);
+        self.push(Moment(2 * data.points.start), last);
+        if self.begun[zone.index()].replace(variable) != Some(variable) {
+            self.ends.push(self.graph.place(data.from));
+            if data.turns == Turns::Many {
+                self.ends.push(data.places.end - 1);
+            }
+        }
+    }
+
+    /// The variable is live from the end of the `if` or loop, in this zone, that holds a write.
+    fn go_around(&mut self, write: Write, zone: Option<Zone>, last: Moment) {
+        let mut inner =
+            self.zone_of(write.place as usize).expect("a place in a zone is in another zone or in none");
+        let from = loop {
+            let from = self.graph.zone(inner).from;
+            match self.graph.zone_of(from) {
+                around if around == zone => break from,
+                around => inner = around.expect("a zone holds those that are entered from it"),
+            }
+        };
+        let mut end = self.graph.points(from).end;
+        for &next in self.graph.next(from) {
+            let entered = self.graph.zone_of(next).filter(|_| self.graph.zone_of(next) != zone);
+            let left = entered.map(|zone| self.graph.zone(zone));
+            end = end.max(left.map_or(0, |zone| zone.points.end));
+            self.ends.push(self.graph.place(left.map_or(from, |zone| zone.exit)));
+        }
+        self.push(Moment(2 * end), last);
+    }
+
+    fn push(&mut self, first: Moment, last: Moment) {
+        match self.spans.last_mut() {
+            Some(span) if span.first == first => span.last = span.last.max(last),
+            _ => self.spans.push(Span { first, last }),
+        }
+    }
+
+    fn zone_of(&self, place: usize) -> Option<Zone> {
+        let stretch: Stretch = self.graph.stretches()[place];
+        self.graph.zone_of(stretch)
+    }
+}
+
+impl Written<'_> {
+    /// The nearest write in the places before one.
+    fn before(self, place: usize) -> Option<Write> {
+        let count = match self.writes {
+            [write] => usize::from((write.place as usize) < place),
+            writes => writes.partition_point(|write| (write.place as usize) < place),
+        };
+        Some(self.writes[count.checked_sub(1)?])
+    }
+}

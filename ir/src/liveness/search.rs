@@ -1,0 +1,323 @@
+//! How the stretches of a function are scanned, and what is found is put together.
+
+use cranelift_entity::packed_option::PackedOption;
+use cranelift_entity::{EntityRef, PrimaryMap};
+use rustc_hash::FxHashSet;
+use smallvec::SmallVec;
+
+use super::nests::Nests;
+use super::ways::Ways;
+use super::{Liveness, Moment, Span, normalise};
+use crate::body::Body;
+use crate::context::Context;
+use crate::entities::Value;
+use crate::flow::{Act, FlowGraph, Point, Stretch};
+
+/// What is known of a variable.
+#[derive(Clone, Copy)]
+struct Track {
+    /// The number, from 1 on, of the stretch that is being scanned, if the variable is read in it behind the present point.
+    stamp: u32,
+    /// The last of those reads.
+    open: u32,
+    /// The span that was found first, mostly the only one: it begins with the last write in the first place that writes. It
+    /// ends before it begins while there is none.
+    only: Span,
+    /// The first place that writes the variable.
+    place: u32,
+    /// The number of the last of the further places' writes, from 1 on.
+    newest_write: u32,
+    /// The number of the last of the exposed reads, from 1 on.
+    newest_read: u32,
+}
+
+impl Track {
+    const NONE: Track = Track {
+        stamp: 0,
+        open: 0,
+        only: Span { first: Moment(1), last: Moment(0) },
+        place: u32::MAX,
+        newest_write: 0,
+        newest_read: 0,
+    };
+}
+
+/// A stretch that reads a variable before it writes it, which so is live where the stretch begins.
+#[derive(Clone, Copy)]
+pub(super) struct Exposed {
+    /// The stretch's place in the order.
+    pub place: u32,
+    /// The last read before a write.
+    pub last: Moment,
+    /// The number of the variable's entry before; 0 if there is none.
+    before: u32,
+}
+
+/// A stretch that writes a variable.
+#[derive(Clone, Copy)]
+pub(super) struct Write {
+    /// The stretch's place in the order.
+    pub place: u32,
+    /// The last write.
+    pub last: Moment,
+    /// The number of the variable's entry before; 0 if there is none.
+    before: u32,
+}
+
+/// What values belong to.
+#[derive(Clone, Copy)]
+pub(super) struct Variables<'a> {
+    /// The variable of each value, if it counts.
+    pub of_values: &'a [PackedOption<Value>],
+    /// Values whose write leaves the rest of their variable as it was: it reads, too.
+    pub parts: &'a FxHashSet<Value>,
+}
+
+pub(super) struct Search<'a> {
+    ctx: &'a Context,
+    body: &'a Body,
+    graph: &'a FlowGraph,
+    variables: Variables<'a>,
+    tracks: PrimaryMap<Value, Track>,
+    /// All spans but those found first.
+    further: Vec<(Value, Span)>,
+    writes: Vec<Write>,
+    exposed: Vec<Exposed>,
+    /// Variables that were read in the stretch that is being scanned.
+    opened: Vec<Value>,
+}
+
+impl<'a> Search<'a> {
+    pub(super) fn new(
+        ctx: &'a Context,
+        body: &'a Body,
+        graph: &'a FlowGraph,
+        variables: Variables<'a>,
+    ) -> Self {
+        let count = variables.of_values.len();
+        Search {
+            ctx,
+            body,
+            graph,
+            variables,
+            tracks: PrimaryMap::from_iter(std::iter::repeat_n(Track::NONE, count)),
+            further: Vec::new(),
+            writes: Vec::new(),
+            exposed: Vec::with_capacity(count),
+            opened: Vec::new(),
+        }
+    }
+
+    fn variable(&self, value: Value) -> Option<Value> {
+        self.variables.of_values[value.index()].expand()
+    }
+
+    /// The function's arguments are written before its first point.
+    pub(super) fn write_args(&mut self) {
+        let args = self.body.entry(self.body.root()).map_or(&[][..], |block| self.body.args(block));
+        if self.graph.point_count() == 0 {
+            return;
+        }
+        for &arg in args {
+            if let Some(variable) = self.variable(arg) {
+                self.found(variable, Span { first: Moment(0), last: Moment(0) });
+                self.note_write(variable, 0, Moment(0));
+            }
+        }
+    }
+
+    fn found(&mut self, variable: Value, span: Span) {
+        let only = &mut self.tracks[variable].only;
+        match only.first > only.last {
+            true => *only = span,
+            false => self.further.push((variable, span)),
+        }
+    }
+
+    /// A write in a stretch that is scanned backward, behind which its span was found: the first that is noted is its last.
+    fn note_write(&mut self, variable: Value, place: u32, last: Moment) {
+        let track = &mut self.tracks[variable];
+        if track.place == u32::MAX {
+            track.place = place;
+            return;
+        }
+        let known = match track.newest_write {
+            0 => (track.place, track.only.first),
+            newest => (self.writes[newest as usize - 1].place, self.writes[newest as usize - 1].last),
+        };
+        // What is known of the arguments is not a write of the first place.
+        if known.0 != place || !known.1.is_write() {
+            self.writes.push(Write { place, last, before: track.newest_write });
+            track.newest_write = self.writes.len() as u32;
+        }
+    }
+
+    /// Finds the spans that end with a read in a stretch, as far as they lie in it.
+    pub(super) fn scan(&mut self, stretch: Stretch) {
+        let (stamp, place) = (stretch.as_u32() + 1, self.graph.place(stretch) as u32);
+        for point in self.graph.points(stretch).rev().map(Point::from_u32) {
+            let event = self.graph.event(point);
+            if event.act == Act::Run && self.variables.parts.is_empty() {
+                self.body.results(event.op).for_each(|value| self.write(value, point, (stamp, place)));
+                self.body.operands(event.op).for_each(|value| self.read(value, point, stamp));
+                continue;
+            }
+            let writes = event.writes(self.ctx, self.body);
+            writes.iter().for_each(|value| self.write(*value, point, (stamp, place)));
+            let kept = writes.into_iter().filter(|value| self.variables.parts.contains(value));
+            let kept: SmallVec<[Value; 4]> = kept.collect();
+            event.reads(self.body).chain(kept).for_each(|value| self.read(value, point, stamp));
+        }
+        for index in 0..self.opened.len() {
+            let variable = self.opened[index];
+            let track = &mut self.tracks[variable];
+            if track.stamp == stamp {
+                let (last, before) = (Moment(track.open), track.newest_read);
+                track.stamp = 0;
+                self.exposed.push(Exposed { place, last, before });
+                track.newest_read = self.exposed.len() as u32;
+            }
+        }
+        self.opened.clear();
+    }
+
+    fn write(&mut self, value: Value, point: Point, (stamp, place): (u32, u32)) {
+        let Some(variable) = self.variable(value) else { return };
+        let first = Moment::write(point);
+        let track = &mut self.tracks[variable];
+        let last = if track.stamp == stamp { Moment(track.open) } else { first };
+        track.stamp = 0;
+        self.found(variable, Span { first, last });
+        self.note_write(variable, place, first);
+    }
+
+    fn read(&mut self, value: Value, point: Point, stamp: u32) {
+        let Some(variable) = self.variable(value) else { return };
+        let track = &mut self.tracks[variable];
+        if track.stamp != stamp {
+            track.stamp = stamp;
+            track.open = Moment::read(point).0;
+            self.opened.push(variable);
+        }
+    }
+
+    /// Finds, for each variable that is live where stretches begin, where else it is.
+    pub(super) fn follow(&mut self) {
+        let exposed = std::mem::take(&mut self.exposed);
+        let (mut nests, mut ways, mut writes) = (Nests::of(self.graph), None, Vec::new());
+        for variable in self.tracks.keys() {
+            let track = &self.tracks[variable];
+            if track.newest_read == 0 {
+                continue;
+            }
+            let entry = |number: u32| Some(exposed[(number as usize).checked_sub(1)?]);
+            // Latest first, so that what is found for one often holds the next.
+            let reads = std::iter::successors(entry(track.newest_read), |read| entry(read.before));
+            self.list_writes(track, &mut writes);
+            match nests.spans(variable, &writes, reads.clone()) {
+                Some(spans) => spans.iter().for_each(|span| self.extend(variable, *span)),
+                None => {
+                    let ways = ways.get_or_insert_with(|| Ways::of(self.graph));
+                    self.explore(variable, &writes, reads, ways);
+                }
+            }
+        }
+    }
+
+    /// Lists the writes of a variable in order.
+    fn list_writes(&self, track: &Track, list: &mut Vec<Write>) {
+        list.clear();
+        if track.newest_write > 0 {
+            let entry = |number: u32| Some(self.writes[(number as usize).checked_sub(1)?]);
+            list.extend(std::iter::successors(entry(track.newest_write), |write| entry(write.before)));
+        }
+        if track.place < u32::MAX {
+            list.push(Write { place: track.place, last: track.only.first, before: 0 });
+        }
+        list.reverse();
+    }
+
+    /// Follows a variable up from where it is read to where it is written.
+    fn explore(
+        &mut self,
+        variable: Value,
+        writes: &[Write],
+        reads: impl Iterator<Item = Exposed>,
+        ways: &mut Ways,
+    ) {
+        for read in reads {
+            let first = Moment(2 * ways.points(read.place as usize).start);
+            self.found(variable, Span { first, last: read.last });
+            ways.go_back(read.place as usize);
+        }
+        while let Some(place) = ways.pop(variable) {
+            let count = writes.partition_point(|write| write.place as usize <= place);
+            match writes[..count].last().filter(|write| write.place as usize == place) {
+                Some(write) => {
+                    let last = Moment(2 * ways.points(place).end - 1);
+                    self.found(variable, Span { first: write.last, last });
+                }
+                None => ways.go_through(place),
+            }
+        }
+        ways.drain_spans(|span| self.found(variable, span));
+    }
+
+    /// Notes a span that may begin with the one that was found first.
+    fn extend(&mut self, variable: Value, span: Span) {
+        let only = &mut self.tracks[variable].only;
+        match only.first == span.first {
+            true => only.last = only.last.max(span.last),
+            false => self.found(variable, span),
+        }
+    }
+
+    /// Sorts what was found by variables.
+    pub(super) fn finish(mut self) -> Liveness {
+        let count = self.tracks.len();
+        self.further.sort_unstable();
+        let mut further = self.further.chunk_by(|a, b| a.0 == b.0).peekable();
+        let (mut starts, mut spans) = (Vec::with_capacity(count + 1), Vec::with_capacity(count));
+        let mut list: Vec<Span> = Vec::new();
+        for (variable, track) in &self.tracks {
+            starts.push(spans.len() as u32);
+            if track.only.first > track.only.last {
+                continue;
+            }
+            match further.next_if(|group| group[0].0 == variable) {
+                None => spans.push(track.only),
+                Some(group) => {
+                    list.clear();
+                    list.push(track.only);
+                    list.extend(group.iter().map(|(_, span)| *span));
+                    normalise(&mut list);
+                    spans.extend_from_slice(&list);
+                }
+            }
+        }
+        starts.push(spans.len() as u32);
+        let variables = by_begin(self.graph, &starts, &spans);
+        Liveness { starts, spans, variables }
+    }
+}
+
+/// The variables that have spans, by the moment when the first begins: a counting sort.
+fn by_begin(graph: &FlowGraph, starts: &[u32], spans: &[Span]) -> Vec<Value> {
+    let mut ends = vec![0u32; 2 * graph.point_count() + 1];
+    let begins = || {
+        let ranges = starts.windows(2).enumerate().filter(|(_, range)| range[0] < range[1]);
+        ranges.map(|(index, range)| (index, spans[range[0] as usize].first.0 as usize))
+    };
+    begins().for_each(|(_, begin)| ends[begin] += 1);
+    let mut count = 0;
+    for end in &mut ends {
+        // Where the moment's variables stand from on, which grows to where they end.
+        count += std::mem::replace(end, count);
+    }
+    let mut variables = vec![Value::new(0); count as usize];
+    for (index, begin) in begins() {
+        variables[ends[begin] as usize] = Value::new(index);
+        ends[begin] += 1;
+    }
+    variables
+}
