@@ -52,6 +52,8 @@ pub struct PoolReport {
     pub lower_bound_bytes: u64,
     /// The same, if no pair may overlap.
     pub whole_tensor_bound_bytes: u64,
+    /// Whether the bound is met: with this order, these ties and overlaps, no placement takes fewer bytes.
+    pub proved_best: bool,
 }
 
 /// A step.
@@ -112,6 +114,7 @@ pub fn plan_report(ctx: &Context, body: &Body, weights_bytes: u64) -> Result<Pla
     let aliases = AliasSets::of(ctx, body);
     let solved = Arena::of(ctx, body, &aliases);
     let problem = solved.map_err(|faults| Failure::diagnostics(ctx, &faults))?.problem;
+    let (size_bytes, lower_bound_bytes) = (arena.unsigned_abs(), place::lower_bound(&problem));
     let reader = Reader::new(ctx, body, block);
     let bytes = |value: &Value| size::tensor_bytes(ctx, body.ty(*value)).unwrap_or(0);
     let returned = body.last_op(block).filter(|op| body.at(ctx, *op).has(Traits::RETURN));
@@ -119,10 +122,11 @@ pub fn plan_report(ctx: &Context, body: &Body, weights_bytes: u64) -> Result<Pla
         version: 1,
         pools: vec![PoolReport {
             name: "arena".to_owned(),
-            size_bytes: arena as u64,
+            size_bytes,
             align: ALIGN_BYTES,
-            lower_bound_bytes: place::lower_bound(&problem),
+            lower_bound_bytes,
             whole_tensor_bound_bytes: place::whole_tensor_bound(&problem),
+            proved_best: size_bytes <= lower_bound_bytes,
         }],
         naive_bytes: reader.naive_bytes(),
         inputs_bytes: body.args(block).iter().map(bytes).sum(),

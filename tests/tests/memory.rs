@@ -39,6 +39,7 @@ fn run(mut module: Module, donated: &[&str], inputs: &mut [Array]) -> (Vec<Array
     let kept: Vec<Vec<u8>> = views.iter().map(|view| view.to_vec()).collect();
     let (_, second) = ALLOCATOR.measure(|| model.run_buffers(&mut buffers, &mut views).is_ok());
     let arena_bytes = report.pools[0].size_bytes;
+    assert_eq!(report.pools[0].proved_best, arena_bytes == report.pools[0].lower_bound_bytes);
     let padding = match arena_bytes {
         0 => 0,
         1..0x1_0000 => 64,
