@@ -207,8 +207,11 @@ impl<'a> Reader<'a> {
                 .map(|value| self.names[value].clone());
             let (input, output) =
                 if banding.order == Order::Down { (read, written) } else { (written, read) };
+            // A part of wider rows begins so far behind them.
+            let first = self.aliases.window(self.body.result(op, 0))?.first as i64;
+            let sign = if banding.order == Order::Down { -1 } else { 1 };
+            let min_distance_bytes = rows.distance(banding.rows, banding.order) + sign * first;
             let op = self.ctx.location_name(self.body.location(op)).unwrap_or("").to_owned();
-            let min_distance_bytes = rows.distance(banding.rows, banding.order);
             Some(OverlapReport { op, input, output, min_distance_bytes })
         });
         steps.collect()

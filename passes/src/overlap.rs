@@ -13,6 +13,8 @@
 
 use ir::body::OpRef;
 use ir::dialects::nn::window_of;
+use ir::size::static_extents;
+use ir::window::layout;
 use ir::{Body, Context, Kind, Op, size};
 
 /// The order in which the rows of a result are written.
@@ -80,18 +82,21 @@ impl Rows {
     pub fn of(ctx: &Context, body: &Body, op: Op, operand: usize) -> Option<Rows> {
         let whole = body.at(ctx, op);
         let window = window_of(window_op(whole)?)?;
-        let shapes = [whole.operand_shape(operand)?, whole.result_shape(0)?];
-        let row_bytes = |shape: &[u64], ty| match *shape {
-            [1, rows, width, channels] if rows > 0 => {
-                size::storage_bytes(ctx, ctx.elem(ty), width * channels)
-            }
+        let image = whole.operand(operand);
+        let rows = |value| match static_extents(ctx, body.ty(value))?[..] {
+            [1, rows, _, _] if rows > 0 => Some(rows),
             _ => None,
         };
+        // In a wider image, what stands beside a row belongs to it.
+        let row_bytes = |value| {
+            let distance = u64::try_from(layout(ctx, body, value)?.strides[1]).ok()?;
+            size::storage_bytes(ctx, ctx.elem(body.ty(value)), distance)
+        };
         Some(Rows {
-            input_bytes: row_bytes(&shapes[0], whole.operand_type(operand))?,
-            input: shapes[0][1],
-            output: shapes[1][1],
-            output_bytes: row_bytes(&shapes[1], whole.result_type(0))?,
+            input: rows(image)?,
+            input_bytes: row_bytes(image)?,
+            output: rows(whole.result(0))?,
+            output_bytes: row_bytes(whole.result(0))?,
             extent: (window.kernel[0] - 1) * window.dilations[0] + 1,
             stride: window.strides[0],
             pad_top: window.pads[0],

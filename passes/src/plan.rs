@@ -151,11 +151,12 @@ impl<'a> Arena<'a> {
         Some(Overlap { input, output, min_distance_bytes })
     }
 
-    /// The buffers of an operand and of result 0 of a step, if each is a whole one, the operand's is read by nothing else and
-    /// ends here, and the result's begins here.
+    /// The buffers of an operand and of result 0 of a step, if each is a whole one (or the result a part of each row of one), the
+    /// operand's is read by nothing else and ends here, and the result's begins here.
     pub(crate) fn pair(&self, body: &Body, op: Op, operand: usize) -> Option<(BufferId, BufferId)> {
         let read = (operand < body.operand_count(op)).then(|| body.operand(op, operand))?;
-        let (input, output) = (self.whole(read)?, self.whole(body.results(op).next()?)?);
+        let result = body.results(op).next()?;
+        let (input, output) = (self.whole(read)?, self.whole(result).or_else(|| self.in_rows(result))?);
         let buffers = &self.problem.buffers;
         let class = self.classes.class(read);
         let readers = body.operands(op).filter(|value| self.classes.class(*value) == class).count();
@@ -169,6 +170,14 @@ impl<'a> Arena<'a> {
         let Some(Home::Arena(id)) = self.homes[class] else { return None };
         let whole = Window::dense(0, self.problem.buffers[id].size_bytes);
         (self.aliases.window(value)? == whole).then_some(id)
+    }
+
+    /// The buffer in the arena in whose rows a value has a part each.
+    fn in_rows(&self, value: Value) -> Option<BufferId> {
+        let class = self.classes.class(value);
+        let Some(Home::Arena(id)) = self.homes[class] else { return None };
+        let Window { first, rows, row, pitch } = self.aliases.window(value)?;
+        (first + row <= pitch && rows * pitch == self.problem.buffers[id].size_bytes).then_some(id)
     }
 
     /// Inputs and outputs are where the caller says.

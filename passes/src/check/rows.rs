@@ -17,7 +17,7 @@ impl Judge<'_> {
     pub(super) fn follows_rows(&self, op: Op, index: usize, operand: &Home, result: &Home) -> bool {
         let op_ref = self.body.at(self.ctx, op);
         let Some(&[said, band_rows]) = op_ref.ints("mem.overlap").as_deref() else { return false };
-        if said != index as i64 || band_rows == 0 || !operand.is_dense() || !result.is_dense() {
+        if said != index as i64 || band_rows == 0 || !operand.is_dense() {
             return false;
         }
         let Some(window_op) = self.image_reader(op_ref, index) else { return false };
@@ -41,8 +41,9 @@ impl Judge<'_> {
             let from = touched.iter().map(|rows| rows.start).min().unwrap_or(0) * in_row;
             let to = touched.iter().map(|rows| rows.end).max().unwrap_or(in_rows) * in_row;
             let needed = operand.bytes.start + from..operand.bytes.start + to;
-            let written = result.bytes.start + first * out_row..result.bytes.start + end * out_row;
-            written.start >= needed.end || needed.start >= written.end
+            // From the first byte to the last, with what lies between pixels.
+            let written = result.part(first * out_row, (end - first) * out_row).map(|band| band.bytes);
+            written.is_some_and(|written| written.start >= needed.end || needed.start >= written.end)
         })
     }
 
