@@ -129,9 +129,7 @@ impl Judge<'_> {
             }
         }
         self.check_rows(op, results);
-        let parts = self.check_parts(op, results, &operands);
-        let read: Vec<(usize, Home)> =
-            operands.iter().filter(|(index, _)| !parts.contains(index)).cloned().collect();
+        let read = self.check_parts(op, results, &operands);
         self.check_conflicts(op, results, &read, scratch.as_ref());
         self.check_ties(op, results, &operands);
         if let Some(home) = &scratch {

@@ -14,9 +14,15 @@ struct Rows {
 }
 
 impl Judge<'_> {
-    /// The operands that `mem.parts` says are in place; says so if one is elsewhere.
-    pub(super) fn check_parts(&mut self, op: Op, results: &[Home], operands: &[(usize, Home)]) -> Vec<usize> {
-        let parts = self.body.at(self.ctx, op).ints("mem.parts").unwrap_or_default();
+    /// Looks whether the operands that `mem.parts` says are in place are there. The operands that are read where the result is
+    /// written: all, but for a concatenation that has parts in place those under the copies of its other operands.
+    pub(super) fn check_parts(
+        &mut self,
+        op: Op,
+        results: &[Home],
+        operands: &[(usize, Home)],
+    ) -> Vec<(usize, Home)> {
+        let Some(parts) = self.body.at(self.ctx, op).ints("mem.parts") else { return operands.to_vec() };
         for &part in &parts {
             let operand = operands.iter().find(|(index, _)| *index as i64 == part);
             let expected = operand.and_then(|(index, _)| self.place_of_part(op, *index, results.first()?));
@@ -31,7 +37,12 @@ impl Judge<'_> {
                 _ => self.fault(op, format!("operand {part} is not at its place in the result")),
             }
         }
-        parts.into_iter().filter_map(|part| usize::try_from(part).ok()).collect()
+        let copied = (0..self.body.operand_count(op)).filter(|index| !parts.contains(&(*index as i64)));
+        let place = |index| self.place_of_part(op, index, results.first()?);
+        let written: Vec<Option<Home>> = copied.map(place).collect();
+        let is_under =
+            |home: &Home| written.iter().any(|place| place.as_ref().is_none_or(|place| place.meets(home)));
+        operands.iter().filter(|(_, home)| is_under(home)).cloned().collect()
     }
 
     /// Rows with gaps are what kernels are told by `mem.pitch`.
