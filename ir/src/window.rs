@@ -114,6 +114,8 @@ impl Window {
         if shape[shape.len() - inner..].iter().product::<u64>() * elem != self.row {
             return None;
         }
+        // Axes of one element belong to the row: kernels want channels at a distance of 1.
+        let inner = inner + shape[..shape.len() - inner].iter().rev().take_while(|size| **size == 1).count();
         let mut distance = self.pitch / elem;
         for axis in (0..shape.len() - inner).rev() {
             strides[axis] = distance as i64;
@@ -166,6 +168,7 @@ mod tests {
         assert_eq!(window.strides(&[1, 5, 7, 3], 32).unwrap(), part.strides);
         assert_eq!(window.strides(&[35, 3], 32).unwrap(), [8, 1]);
         assert_eq!(window.strides(&[5, 21], 32), None);
+        assert_eq!(channels(2, 1, 8, 35).strides(&[1, 5, 7, 1], 32).unwrap(), [280, 56, 8, 1]);
     }
 
     #[test]

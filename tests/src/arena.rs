@@ -300,18 +300,21 @@ impl<'a> Machine<'a> {
         let home = self.homes[body.result(op, 0)].clone().ok_or("a result without a place")?;
         let operands = body.operands(op).map(|value| self.read(value)).collect::<Result<Vec<_>, _>>()?;
         let marks = operands.iter().enumerate().map(|(index, tensor)| {
-            let mark = if parts.contains(&index) { 0 } else { GARBAGE };
+            let mark = if parts.contains(&index) { 0 } else { index as u8 + 1 };
             Tensor::new(self.ctx, tensor.ty, vec![mark; tensor.bytes.len()])
         });
         let marks: Vec<Tensor> = marks.collect();
         let eval = |operands: &[Tensor]| eval_op(body.at(self.ctx, op), operands).map_err(|error| error.0);
         let (whole, marks) = (eval(&operands)?.remove(0), eval(&marks)?.remove(0));
-        for (index, _) in operands.iter().enumerate().filter(|(index, _)| !parts.contains(index)) {
-            if self.locate(body.operand(op, index)).is_ok_and(|from| from.meets(&home)) {
+        let copied = (0..whole.bytes.len()).filter(|at| marks.bytes[*at] > 0);
+        for at in copied.clone() {
+            let index = usize::from(marks.bytes[at]) - 1;
+            let from = self.locate(body.operand(op, index));
+            if from.is_ok_and(|from| from.meets(&home.part(at..at + 1))) {
                 return Err(format!("operand {index} is copied to where it lies"));
             }
         }
-        for at in (0..whole.bytes.len()).filter(|at| marks.bytes[*at] == GARBAGE) {
+        for at in copied {
             self.write(&home.part(at..at + 1), &whole.bytes[at..=at]);
         }
         Ok(())
