@@ -187,7 +187,7 @@ fn verify_group_norm(op: OpRef<'_>) -> Result<(), String> {
     verify_batch_norm(op)?;
     let axis = op.int("axis").unwrap_or(1);
     let shape = op.ctx.type_data(op.operand_type(0)).tensor_shape().unwrap_or(&[]);
-    let axes = op.ints("axes").ok_or("`axes` is missing")?;
+    let axes = op.ints("axes").expect("the attributes were checked against the row");
     for (index, other) in axes.iter().enumerate() {
         if !(0..shape.len() as i64).contains(other) || *other == axis || axes[..index].contains(other) {
             return Err(format!("{other} in `axes` is not another axis of the operand, named once"));
