@@ -1,6 +1,6 @@
 //! Which operations, values, blocks and regions an isolated operation holds, and how they hang together.
 //!
-//! Struct-of-arrays tables, those of blocks made with the first block ([`nest`]). Operand slots of an operation are contiguous and are also the entries of the use lists of
+//! Struct-of-arrays tables, those of blocks made with the first block (`nest`). Operand slots of an operation are contiguous and are also the entries of the use lists of
 //! the values that they read, so replacing all uses of a value costs its number of uses. Results of an operation are
 //! contiguous. Blocks hold their operations as a linked list with sequence numbers, so that "is before" costs nothing.
 //! An isolated operation nested in a body (a function in a module) owns a [`Body`] of its own: see [`Body::child`].

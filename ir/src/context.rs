@@ -42,15 +42,29 @@ pub struct Context {
     sources: boxcar::Vec<Source>,
     references: RwLock<HashMap<String, String>>,
     distinct_count: AtomicU64,
-    /// `i64` and `f32`: most attributes have one of these types.
     common: Common,
 }
 
-/// Types that are asked for too often to be looked up.
+/// What is asked for too often to be looked up.
 pub(crate) struct Common {
+    /// Most attributes have one of these two types.
     pub(crate) i64: Type,
     pub(crate) f32: Type,
+    /// The names in [`DECISIONS`].
+    decisions: [Ident; DECISIONS.len()],
 }
+
+/// The attributes by which passes tell each other what they decided.
+const DECISIONS: [&str; 8] = [
+    "mem.args",
+    "mem.kernel",
+    "mem.overlap",
+    "mem.parts",
+    "mem.pitch",
+    "mem.place",
+    "mem.scratch",
+    "mem.tie",
+];
 
 /// Where a blob's bytes can be found again when the module is printed and read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,14 +107,16 @@ impl Context {
     pub fn new() -> Context {
         let types = Interner::new();
         let i64 = TypeData::Integer { width: 64, signedness: Signedness::Signless };
+        let idents = Interner::new();
         let common = Common {
+            decisions: DECISIONS.map(|name| Ident::from_u32(idents.intern(name.into()))),
             i64: Type::from_u32(types.intern(i64)),
             f32: Type::from_u32(types.intern(TypeData::Float(FloatKind::F32))),
         };
         let ctx = Context {
             types,
             attrs: Interner::new(),
-            idents: Interner::new(),
+            idents,
             locations: Interner::new(),
             names: Interner::new(),
             dialects: boxcar::Vec::new(),
@@ -146,8 +162,17 @@ impl Context {
 
     /// The handle of a string.
     pub fn ident(&self, text: &str) -> Ident {
+        if let Some(ident) = self.decision(text) {
+            return ident;
+        }
         let hash = FxBuildHasher.hash_one(text);
         Ident::from_u32(self.idents.intern_with(hash, |other| &**other == text, || text.into()))
+    }
+
+    /// The handle of a name in [`DECISIONS`].
+    pub(crate) fn decision(&self, text: &str) -> Option<Ident> {
+        let index = DECISIONS.iter().position(|name| *name == text)?;
+        Some(self.common.decisions[index])
     }
 
     /// The string of a handle.

@@ -5,9 +5,9 @@
 //! *live* at a moment if some way leads from there to a read with no write between. The answer is a list of
 //! [`Span`]s for each variable, in the order of the graph's points; a write that nothing reads is a span of its own.
 //!
-//! Each stretch is scanned once, backward ([`search`]); what is read there before it is written is live on the ways to it. Where
+//! Each stretch is scanned once, backward (`search`); what is read there before it is written is live on the ways to it. Where
 //! blocks are nested, those ways are runs of points, found from the nesting alone, in time linear in the reads times the depth
-//! ([`nests`]). Otherwise they are followed, stretch by stretch ([`ways`]).
+//! (`nests`). Otherwise they are followed, stretch by stretch (`ways`).
 
 use cranelift_entity::EntityRef;
 use cranelift_entity::packed_option::PackedOption;

@@ -67,7 +67,10 @@ impl Context {
 
     /// The entry of a dictionary, by the text of its name: takes no lock.
     pub fn dict_find(&self, dict: Attr, name: &str) -> Option<Attr> {
-        self.entry(dict, |key| self.str(key) == name)
+        match self.decision(name) {
+            Some(ident) => self.dict_get(dict, ident),
+            None => self.entry(dict, |key| self.str(key) == name),
+        }
     }
 
     fn entry(&self, dict: Attr, is_wanted: impl Fn(Ident) -> bool) -> Option<Attr> {
