@@ -7,13 +7,15 @@
 
 use std::cmp::Reverse;
 
+use cranelift_entity::EntityRef;
 use ir::alias::AliasSets;
-use ir::{Body, Context, Diagnostic, Kind, Location, Module, Op};
-use passes::place::Step;
+use ir::{Body, Context, Diagnostic, Location, Module, Op};
+use passes::place::{Step, live_bytes};
 use passes::plan::{Arena, Content};
 
 use crate::compile::{CompileOptions, Goal, Steps, complete_with, donate, input_names};
 use crate::failure::Failure;
+use crate::plan_report::main_op;
 
 /// The most values of the fullest step that are named.
 const MOST_VALUES: usize = 8;
@@ -113,25 +115,15 @@ fn explain(
 
 /// The first step at which most bytes are live, with what runs there.
 fn fullest(arena: &Arena<'_>) -> Option<(Step, Op)> {
-    let buffers = &arena.problem.buffers;
-    let live = |step: Step| -> u64 {
-        let live = buffers.values().filter(|buffer| buffer.first <= step && step <= buffer.last);
-        live.map(|buffer| buffer.size_bytes).sum()
-    };
-    // What is live grows only where a buffer begins.
-    let mut starts: Vec<Step> = buffers.values().map(|buffer| buffer.first).collect();
-    starts.sort_unstable();
-    starts.dedup();
-    let fullest = starts.into_iter().max_by_key(|step| (live(*step), Reverse(*step)))?;
+    let live = live_bytes(&arena.problem);
+    let most = live.iter().max()?;
+    let fullest = Step::new(live.iter().position(|bytes| bytes == most)?);
     arena.steps().events().find(|(step, _)| *step == fullest).map(|(step, event)| (step, event.op))
 }
 
 /// The operation's name (of a group, of what it is built around), and the name of the model's node.
 fn describe(ctx: &Context, body: &Body, op: Op) -> String {
-    let inner = body.regions(op).iter().flat_map(|region| body.blocks(*region));
-    let mut inner = inner.flat_map(|block| body.ops(*block));
-    let is_main = |op: &Op| matches!(body.at(ctx, *op).kind(), Kind::Contract(_) | Kind::Kernel(_));
-    let main = inner.find(is_main).unwrap_or(op);
+    let main = main_op(ctx, body, op);
     let name = ctx.op_name_str(body.name(main));
     match ctx.location_name(body.location(op)) {
         Some(node) => format!("`{name}` ({node})"),

@@ -191,7 +191,7 @@ impl<'a> Reader<'a> {
         steps
             .map(|(step, op)| StepReport {
                 index: step.index(),
-                op: self.body.at(self.ctx, self.main_op(op)).name().to_owned(),
+                op: self.body.at(self.ctx, main_op(self.ctx, self.body, op)).name().to_owned(),
                 name: self.ctx.location_name(self.body.location(op)).unwrap_or("").to_owned(),
             })
             .collect()
@@ -215,17 +215,6 @@ impl<'a> Reader<'a> {
             Some(OverlapReport { op, input, output, min_distance_bytes })
         });
         steps.collect()
-    }
-
-    /// The operation that a group is built around: its contraction, else its last one.
-    fn main_op(&self, op: Op) -> Op {
-        let Kind::Group = self.body.at(self.ctx, op).kind() else { return op };
-        let blocks = self.body.regions(op).iter().flat_map(|region| self.body.blocks(*region));
-        let inner: Vec<Op> = blocks.flat_map(|block| self.body.ops(*block)).collect();
-        let is_root =
-            |op: &Op| matches!(self.body.at(self.ctx, *op).kind(), Kind::Contract(_) | Kind::Kernel(_));
-        let before_yield = inner.len().checked_sub(2).map(|index| inner[index]);
-        inner.iter().copied().find(is_root).or(before_yield).unwrap_or(op)
     }
 
     fn naive_bytes(&self) -> u64 {
@@ -327,6 +316,16 @@ impl<'a> Reader<'a> {
         // An output's number is no offset; a part of a value begins so many bytes behind it.
         (pool, number(1) + if pool == "arena" { number(3) } else { 0 }, number(2))
     }
+}
+
+/// The operation that a group is built around: its contraction, else its last one.
+pub(crate) fn main_op(ctx: &Context, body: &Body, op: Op) -> Op {
+    let Kind::Group = body.at(ctx, op).kind() else { return op };
+    let blocks = body.regions(op).iter().flat_map(|region| body.blocks(*region));
+    let inner: Vec<Op> = blocks.flat_map(|block| body.ops(*block)).collect();
+    let is_root = |op: &Op| matches!(body.at(ctx, *op).kind(), Kind::Contract(_) | Kind::Kernel(_));
+    let before_yield = inner.len().checked_sub(2).map(|index| inner[index]);
+    inner.iter().copied().find(is_root).or(before_yield).unwrap_or(op)
 }
 
 fn pool_name(pool: &str) -> &str {

@@ -27,7 +27,7 @@ use ir::weights::WeightSet;
 use ir::{Block, Body, Builder, Context, Diagnostic, Op, Target, Value};
 
 use crate::edit::{blocks, kept_inputs};
-use crate::schedule::live_bytes;
+use crate::schedule::max_live_bytes;
 
 /// How many operations are looked at in all trials of a function, and the most trials.
 const TRIED_OPS: usize = 8_000;
@@ -49,12 +49,12 @@ pub fn copy_late_parts(ctx: &Context, target: &dyn Target, body: &mut Body) -> V
     let mut trials = (TRIED_OPS / ops.max(1)).clamp(1, MOST_TRIALS);
     let mut cuts = cuts(ctx, body);
     while !cuts.is_empty() && trials > 0 {
-        let Some(given) = live_bytes(ctx, target, body) else { break };
+        let Some(given) = max_live_bytes(ctx, target, body) else { break };
         let mut best: Option<(u64, &Cut)> = None;
         for cut in cuts.iter().take(trials) {
             let mut trial = body.clone();
             apply(ctx, &mut trial, cut);
-            let bytes = live_bytes(ctx, target, &trial).unwrap_or(given);
+            let bytes = max_live_bytes(ctx, target, &trial).unwrap_or(given);
             if bytes < best.map_or(given, |(bytes, _)| bytes) {
                 best = Some((bytes, cut));
             }

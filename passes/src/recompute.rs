@@ -25,10 +25,10 @@ use ir::{Block, Body, Context, Kind, Op, Target};
 use crate::copy::Copying;
 use crate::edit::{entry, stands_in};
 use crate::effects::is_pure;
-use crate::inplace::inplace;
 use crate::manager::{Example, OptionDef, OptionKind, PassDef, PassRun, Stage, StageRule};
-use crate::place::{Problem, Step};
-use crate::plan::{Arena, separate_outputs};
+use crate::place::{Step, live_bytes};
+use crate::plan::Arena;
+use crate::schedule::in_trial;
 
 /// The most operations that are computed again for one value.
 const MOST_OPS: usize = 8;
@@ -122,10 +122,10 @@ struct Fullness {
 impl Fullness {
     /// Counts as the passes behind will, on a copy.
     fn of(ctx: &Context, target: &dyn Target, body: &Body, budget_bytes: u64) -> Option<Fullness> {
-        let mut trial = body.clone();
-        inplace(ctx, target, &mut trial);
-        let aliases = separate_outputs(ctx, &mut trial);
-        let arena = Arena::of(ctx, &trial, &aliases).ok()?;
+        in_trial(ctx, target, body, |arena| Fullness::look(arena, budget_bytes))?
+    }
+
+    fn look(arena: &Arena<'_>, budget_bytes: u64) -> Option<Fullness> {
         let live = live_bytes(&arena.problem);
         let peak_bytes = live.iter().copied().max()?;
         let excess_bytes = live.iter().map(|bytes| u128::from(bytes.saturating_sub(budget_bytes))).sum();
@@ -141,22 +141,6 @@ impl Fullness {
     fn rank(&self, budget_bytes: u64) -> (u64, u128) {
         (self.peak_bytes.max(budget_bytes), self.excess_bytes)
     }
-}
-
-/// The bytes that are live at each step.
-fn live_bytes(problem: &Problem) -> Vec<u64> {
-    let steps = problem.buffers.values().map(|buffer| buffer.last.index() + 1).max().unwrap_or(0);
-    let (mut born, mut dead) = (vec![0; steps + 1], vec![0; steps + 1]);
-    for buffer in problem.buffers.values() {
-        born[buffer.first.index()] += buffer.size_bytes;
-        dead[buffer.last.index() + 1] += buffer.size_bytes;
-    }
-    let mut live = 0;
-    let sums = born.iter().zip(&dead).map(|(born, dead)| {
-        live = live + born - dead;
-        live
-    });
-    sums.take(steps).collect()
 }
 
 /// Operations that may be done again.

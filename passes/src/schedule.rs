@@ -168,23 +168,30 @@ struct Counted {
     outside: SecondaryMap<Value, bool>,
 }
 
-/// The most bytes of the arena that are live at one time when the passes behind are done; none if a size is not known.
-pub(crate) fn live_bytes(ctx: &Context, target: &dyn Target, body: &Body) -> Option<u64> {
-    count(ctx, target, body).map(|counted| counted.bytes)
-}
-
-/// Does what the passes behind do with the order in which a function stands, on a copy.
-fn count(ctx: &Context, target: &dyn Target, body: &Body) -> Option<Counted> {
+/// Does what the passes behind do with the order in which a function stands, on a copy, and looks at the arena that they would
+/// place; none if a size is not known.
+pub(crate) fn in_trial<R>(
+    ctx: &Context,
+    target: &dyn Target,
+    body: &Body,
+    look: impl FnOnce(&Arena<'_>) -> R,
+) -> Option<R> {
     let mut trial = body.clone();
     inplace(ctx, target, &mut trial);
     let aliases = separate_outputs(ctx, &mut trial);
-    let arena = Arena::of(ctx, &trial, &aliases).ok()?;
-    let mut outside = SecondaryMap::new();
-    let given = AliasSets::of(ctx, body);
-    for value in values(ctx, body) {
-        outside[given.root(value)] = arena.is_outside(given.root(value));
-    }
-    Some(Counted { bytes: crate::place::lower_bound(&arena.problem), outside })
+    Some(look(&Arena::of(ctx, &trial, &aliases).ok()?))
+}
+
+/// What [`in_trial`] shows of the order in which a function stands.
+fn count(ctx: &Context, target: &dyn Target, body: &Body) -> Option<Counted> {
+    in_trial(ctx, target, body, |arena| {
+        let mut outside = SecondaryMap::new();
+        let given = AliasSets::of(ctx, body);
+        for value in values(ctx, body) {
+            outside[given.root(value)] = arena.is_outside(given.root(value));
+        }
+        Counted { bytes: crate::place::lower_bound(&arena.problem), outside }
+    })
 }
 
 /// The arguments and results of all blocks that run.

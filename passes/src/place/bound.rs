@@ -11,6 +11,8 @@
 //!
 //! Not used: fragmentation arguments over several steps. They are left to the exact search.
 
+use cranelift_entity::EntityRef;
+
 use super::{Buffer, BufferId, Overlap, Problem};
 use std::collections::BTreeMap;
 
@@ -23,6 +25,22 @@ pub fn lower_bound(problem: &Problem) -> u64 {
 /// [`lower_bound`] for the problem without its overlaps: each tensor whole.
 pub fn whole_tensor_bound(problem: &Problem) -> u64 {
     sweep(problem, &[]).max(single_buffer_bound(problem))
+}
+
+/// The bytes of the buffers that are live at each step, up to the last step at which any is.
+pub fn live_bytes(problem: &Problem) -> Vec<u64> {
+    let steps = problem.buffers.values().map(|buffer| buffer.last.index() + 1).max().unwrap_or(0);
+    let (mut born, mut dead) = (vec![0; steps + 1], vec![0; steps + 1]);
+    for buffer in problem.buffers.values() {
+        born[buffer.first.index()] += buffer.size_bytes;
+        dead[buffer.last.index() + 1] += buffer.size_bytes;
+    }
+    let mut live = 0;
+    let sums = born.iter().zip(&dead).map(|(born, dead)| {
+        live = live + born - dead;
+        live
+    });
+    sums.take(steps).collect()
 }
 
 fn single_buffer_bound(problem: &Problem) -> u64 {

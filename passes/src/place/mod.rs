@@ -45,7 +45,7 @@ mod validate;
 
 use portfolio::Best;
 
-pub use bound::{lower_bound, whole_tensor_bound};
+pub use bound::{live_bytes, lower_bound, whole_tensor_bound};
 pub use registry::{PLANNERS, Planner, planner};
 pub use validate::Fault;
 
