@@ -134,7 +134,7 @@ pub(crate) static PLAN: PassDef = PassDef {
             name: "planner",
             kind: OptionKind::Text,
             default: "portfolio",
-            doc: "Which planner places them; `portfolio` tries several orders and stops at the lower bound.",
+            doc: "Which planner places them; `portfolio` tries several orders, then walks a little way through others, and stops at the lower bound.",
         },
         OptionDef {
             name: "optimize",

@@ -51,6 +51,21 @@ fn no_classical_order_beats_the_default() {
 }
 
 #[test]
+fn a_short_walk_meets_the_bound_of_two_in_three_chains_where_no_order_does() {
+    let portfolio = super::planner("portfolio").expect("a planner of that name");
+    let missed = |problem: &Problem| {
+        let bound = lower_bound(problem);
+        ATTEMPTS.iter().all(|&(name, order, fit)| single(problem, name, order, fit).size_bytes > bound)
+    };
+    let chains = (0..200).map(|seed| Family::Overlapping.draw(40, seed));
+    let hard: Vec<Problem> = chains.filter(missed).collect();
+    let met =
+        hard.iter().filter(|problem| (portfolio.run)(problem, &Options::default(), &|| false).proved_best);
+    let met = met.count();
+    assert!(3 * met >= 2 * hard.len(), "{met} of {}", hard.len());
+}
+
+#[test]
 fn the_same_problem_gets_the_same_bytes_at_any_thread_count() {
     for (name, problem) in problems().step_by(5) {
         for planner in PLANNERS {

@@ -1,11 +1,12 @@
-//! Which of the classical greedy placements is the smallest.
+//! Which of the classical greedy placements is the smallest, and what a short walk makes of it.
 //!
 //! Every order is tried with every fit until one meets the bound (or the capacity, if one is given). An
-//! attempt ends as soon as it reaches the best size so far.
+//! attempt ends as soon as it reaches the best size so far. Where none meets it, a short walk through other orders
+//! follows: the overlaps of a few pairs fit into none of the classical ones, and a few hundred moves find one into which they do.
 
 use super::greedy::{Fit, Order, greedy};
 use super::separations::Separations;
-use super::{BufferId, Options, Placement, Problem, Stop, lower_bound};
+use super::{BufferId, Options, Placement, Problem, Stop, lower_bound, reorder};
 use cranelift_entity::PrimaryMap;
 use std::slice::SliceIndex;
 
@@ -108,10 +109,20 @@ pub(super) const ATTEMPTS: [Attempt; 24] = [
     ("death-best", Order::Death, Fit::Best),
 ];
 
-/// The best of [`ATTEMPTS`], the first of equals.
-pub(super) fn portfolio(problem: &Problem, _options: &Options, stop: Stop<'_>) -> Placement {
+/// How long the walk behind the orders is, in nodes: milliseconds for hundreds of buffers.
+const WALK_NODES: u64 = 2_000;
+
+/// The most buffers for which a walk of that length leads anywhere.
+const WALK_BUFFERS: usize = 1_000;
+
+/// The best of [`ATTEMPTS`], the first of equals, or what is reached from there in [`WALK_NODES`].
+pub(super) fn portfolio(problem: &Problem, options: &Options, stop: Stop<'_>) -> Placement {
     let mut best = Best::new(problem);
     try_orders(problem, &mut best, stop, ..);
+    if problem.buffers.len() <= WALK_BUFFERS {
+        let walk = Options { max_nodes: options.max_nodes.min(WALK_NODES), ..*options };
+        reorder::improve(problem, &walk, stop, &mut best);
+    }
     best.into_placement()
 }
 

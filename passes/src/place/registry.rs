@@ -24,7 +24,7 @@ pub const PLANNERS: &[Planner] = &[
     Planner { name: "auto", doc: "what fits the problem's size and kind", run: place_until },
     Planner {
         name: "portfolio",
-        doc: "the best of twelve orders, each by first fit and by best fit",
+        doc: "the best of twelve orders, each by first fit and by best fit, then a short walk through others",
         run: portfolio,
     },
     Planner {
