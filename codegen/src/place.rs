@@ -6,10 +6,11 @@
 use cranelift_entity::SecondaryMap;
 use ir::alias::{AliasSets, parts, ties, view_offset_bytes};
 use ir::body::OpRef;
+use ir::pools::{Pool, pools};
 use ir::size::{storage_bits, tensor_bytes};
 use ir::weights::WeightSet;
 use ir::window::{Window, pitch};
-use ir::{Attr, AttrData, Block, Body, Context, Diagnostic, Op, Traits, Value, flow};
+use ir::{Attr, AttrData, Block, Body, Context, Diagnostic, Location, Op, Traits, Value, flow};
 
 /// The start of some memory that compiled code is handed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -96,6 +97,8 @@ struct Reader<'a> {
     outputs: Vec<u64>,
     /// Bytes of each input that the caller donated.
     donated: Vec<Option<u64>>,
+    /// Ranges of the memory of all pools.
+    pools: Vec<Pool>,
     places: Places,
     faults: Vec<Diagnostic>,
 }
@@ -118,7 +121,8 @@ impl<'a> Reader<'a> {
         let returned = end.into_iter().flat_map(|op| body.operands(op).collect::<Vec<_>>());
         let outputs = returned.map(|value| tensor_bytes(ctx, body.ty(value)).unwrap_or(0)).collect();
         let donated = donated_bytes(ctx, body, args);
-        Reader { ctx, body, aliases, outputs, donated, places, faults: Vec::new() }
+        let (pools, faults) = planned_pools(ctx, body, places.arena_bytes);
+        Reader { ctx, body, aliases, outputs, donated, pools, places, faults }
     }
 
     /// Reads the places of the arguments of all blocks but the first.
@@ -289,14 +293,6 @@ impl<'a> Reader<'a> {
         let end = window.end().ok_or("has rows that end nowhere")?;
         let index = usize::try_from(number).unwrap_or(usize::MAX);
         let (base, start) = match pool {
-            "arena" => {
-                let bound = number.checked_add(end).filter(|end| *end <= self.places.arena_bytes);
-                bound.ok_or(format!(
-                    "puts {end} bytes at {number} of an arena of {}",
-                    self.places.arena_bytes
-                ))?;
-                (Base::Arena, number)
-            }
             "out" => {
                 let size =
                     self.outputs.get(index).ok_or(format!("names output {number}, which does not exist"))?;
@@ -313,11 +309,36 @@ impl<'a> Reader<'a> {
                     ));
                 }
             },
-            other => return Err(format!("names the pool `{other}`, expected `arena`, `out` or `in`")),
+            other => (Base::Arena, in_pool(&self.pools, other, number, end)?),
         };
         let address = Address { base, offset: start + window.first };
         Ok(Place { address, bytes: window.rows * window.row })
     }
+}
+
+/// The pools of a function; a fault if one is no range of its memory.
+fn planned_pools(ctx: &Context, body: &Body, all_bytes: u64) -> (Vec<Pool>, Vec<Diagnostic>) {
+    let fault = |message| (Vec::new(), vec![Diagnostic::error(Location::UNKNOWN, message)]);
+    let pools = match pools(ctx, body) {
+        Ok(pools) => pools,
+        Err(message) => return fault(message),
+    };
+    let ends = |pool: &Pool| pool.start.checked_add(pool.size_bytes);
+    match pools.iter().find(|pool| ends(pool).is_none_or(|end| end > all_bytes)) {
+        Some(pool) => fault(format!("the pool `{}` leaves the memory of {all_bytes} bytes", pool.name)),
+        None => (pools, Vec::new()),
+    }
+}
+
+/// Where in the memory of all pools so many bytes at an offset of a pool are.
+fn in_pool(pools: &[Pool], name: &str, offset: u64, bytes: u64) -> Result<u64, String> {
+    let pool = pools.iter().find(|pool| pool.name == name);
+    let pool = pool.ok_or_else(|| format!("names the pool `{name}`, which does not exist"))?;
+    let bound = offset.checked_add(bytes).filter(|end| *end <= pool.size_bytes);
+    bound.ok_or_else(|| {
+        format!("puts {bytes} bytes at {offset} of the pool `{name}` of {}", pool.size_bytes)
+    })?;
+    Ok(pool.start + offset)
 }
 
 /// What kernels expect of the address of their scratch.

@@ -42,7 +42,7 @@ fn a_place_that_elements_can_not_have_is_refused() {
 fn a_place_outside_the_arena_is_refused() {
     refuses(
         &edited(|ctx| [(0, "mem.place", place(ctx, "arena", 64, 32))]),
-        "puts 32 bytes at 64 of an arena of",
+        "puts 32 bytes at 64 of the pool `arena` of",
     );
 }
 

@@ -58,6 +58,7 @@ pub mod location;
 pub mod math;
 pub mod module;
 pub mod opdef;
+pub mod pools;
 pub mod scalar;
 mod shorthand;
 pub mod size;

@@ -5,6 +5,7 @@
 
 use crate::body::OpRef;
 use crate::opdef::Access;
+use crate::pools::Pool;
 
 /// A machine.
 pub trait Target: Sync {
@@ -32,6 +33,17 @@ pub trait Target: Sync {
     fn reads_rows(&self, op: OpRef<'_>, operand: usize) -> bool {
         let _ = (op, operand);
         false
+    }
+
+    /// The pools of memory that it has beside the arena; one that is named `arena` says more of that.
+    fn pools(&self) -> Vec<Pool> {
+        Vec::new()
+    }
+
+    /// The name of the pool in which a result of an operation is to lie; none for the arena.
+    fn pool(&self, op: OpRef<'_>, result: usize) -> Option<&str> {
+        let _ = (op, result);
+        None
     }
 }
 

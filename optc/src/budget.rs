@@ -7,18 +7,13 @@
 
 use std::cmp::Reverse;
 
-use cranelift_entity::EntityRef;
 use ir::alias::AliasSets;
-use ir::{Body, Context, Diagnostic, Location, Module, Op};
-use passes::place::{Step, live_bytes};
-use passes::plan::{Arena, Content};
+use ir::{Diagnostic, Module};
+use passes::plan::{Arena, peak};
 
 use crate::compile::{CompileOptions, Goal, Steps, complete_with, donate, input_names};
 use crate::failure::Failure;
-use crate::plan_report::main_op;
 
-/// The most values of the fullest step that are named.
-const MOST_VALUES: usize = 8;
 /// The most inputs whose donation is tried for advice.
 const MOST_DONATIONS: usize = 8;
 
@@ -84,51 +79,7 @@ fn explain(
     let message = format!(
         "the arena does not fit the budget of {budget_bytes} bytes: the smallest that was found has {least_bytes}"
     );
-    let Some((step, op)) = fullest(&arena) else {
-        return Ok(Diagnostic::error(Location::UNKNOWN, message));
-    };
-    let mut fault = Diagnostic::error(body.location(op), message);
-    let mut live: Vec<(u64, Content)> = Vec::new();
-    for (id, buffer) in &arena.problem.buffers {
-        if buffer.first <= step && step <= buffer.last {
-            live.push((buffer.size_bytes, arena.contents[id]));
-        }
-    }
-    live.sort_by_key(|(bytes, _)| Reverse(*bytes));
-    let all: u64 = live.iter().map(|(bytes, _)| bytes).sum();
-    let header = format!("{all} bytes are live at the fullest step, {}:", describe(ctx, body, op));
-    fault = fault.with_note(body.location(op), header);
-    for (bytes, content) in live.iter().take(MOST_VALUES) {
-        let (location, what) = match content {
-            Content::Scratch(op) => {
-                (body.location(*op), "scratch of ".to_owned() + &describe(ctx, body, *op))
-            }
-            Content::Root(value) => match body.defining_op(*value) {
-                Some(op) => (body.location(op), describe(ctx, body, op)),
-                None => (Location::UNKNOWN, "an argument of a block".to_owned()),
-            },
-        };
-        fault = fault.with_note(location, format!("{bytes} bytes: {what}"));
-    }
-    Ok(fault)
-}
-
-/// The first step at which most bytes are live, with what runs there.
-fn fullest(arena: &Arena<'_>) -> Option<(Step, Op)> {
-    let live = live_bytes(&arena.problem);
-    let most = live.iter().max()?;
-    let fullest = Step::new(live.iter().position(|bytes| bytes == most)?);
-    arena.steps().events().find(|(step, _)| *step == fullest).map(|(step, event)| (step, event.op))
-}
-
-/// The operation's name (of a group, of what it is built around), and the name of the model's node.
-fn describe(ctx: &Context, body: &Body, op: Op) -> String {
-    let main = main_op(ctx, body, op);
-    let name = ctx.op_name_str(body.name(main));
-    match ctx.location_name(body.location(op)) {
-        Some(node) => format!("`{name}` ({node})"),
-        None => format!("`{name}`"),
-    }
+    Ok(peak::explain(ctx, body, arena.steps(), &arena.problem, &arena.contents, message))
 }
 
 /// What else would save memory, the most first.

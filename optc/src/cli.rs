@@ -19,6 +19,7 @@ use std::process::ExitCode;
 use ::passes::fit::Goal;
 use clap::{Args, Parser, Subcommand};
 use import::onnx::StrippedWeights;
+use ir::pools::{Pool, parse_bytes};
 use runtime::CountingAllocator;
 
 pub use tool::tool;
@@ -83,6 +84,10 @@ struct MemoryArgs {
     /// What is traded: `memory` takes the smallest arena, `speed` the fastest kernels, `balanced` saves what costs next to no time.
     #[arg(long, value_name = "GOAL", default_value = Goal::default().name(), value_parser = Goal::NAMES.to_vec())]
     optimize: String,
+    /// A pool of memory beside the arena for the values that ask for it (`mem.pool`), or `arena` itself; may be repeated. `align` and
+    /// `pitch` (to which the rows of images are padded) are powers of two, `capacity` is the most bytes that it may take.
+    #[arg(long, value_name = "NAME:align=A,pitch=P,capacity=C", value_parser = Pool::parse)]
+    pool: Vec<Pool>,
     /// The most bytes that the arena may have, also as `512KiB` or `4.9MB`: what it takes to get there is done (another order, overlap,
     /// values computed again), or the fullest step and what would help is said.
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
@@ -101,24 +106,6 @@ struct ThreadsArgs {
     /// Threads that run the program; scratch is planned for as many.
     #[arg(long, default_value_t = runtime::available_threads().clamp(1, 2), value_parser = parse_threads)]
     threads: usize,
-}
-
-/// A number of bytes, with a decimal (`kB`, `MB`, `GB`) or binary (`KiB`, `MiB`, `GiB`) unit.
-pub(crate) fn parse_bytes(text: &str) -> Result<u64, String> {
-    let unit_at = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
-    let (number, unit) = text.split_at(unit_at);
-    let scale = match unit.trim() {
-        "" | "B" => 1.0,
-        "kB" => 1e3,
-        "MB" => 1e6,
-        "GB" => 1e9,
-        "KiB" => 1024.0,
-        "MiB" => 1024.0 * 1024.0,
-        "GiB" => 1024.0 * 1024.0 * 1024.0,
-        _ => return Err("a unit is kB, MB, GB, KiB, MiB or GiB".to_owned()),
-    };
-    let number: f64 = number.parse().map_err(|_| "not a number of bytes".to_owned())?;
-    Ok((number * scale) as u64)
 }
 
 pub(crate) fn parse_threads(text: &str) -> Result<usize, String> {

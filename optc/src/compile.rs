@@ -1,6 +1,7 @@
 //! From a module to a program that runs.
 
 use codegen::Cpu;
+use ir::pools::{Pool, add_pools};
 use ir::{Attr, Body, Context, Module, Traits};
 use passes::manager::{Pipeline, Registry, Report, RunOptions, Stage};
 use runtime::Program;
@@ -26,6 +27,8 @@ pub struct CompileOptions {
     pub goal: Goal,
     /// The most bytes that the arena may have, if there is a limit.
     pub budget_bytes: Option<u64>,
+    /// Pools beside those that the program names; `arena` is the arena itself.
+    pub pools: Vec<Pool>,
 }
 
 impl Default for CompileOptions {
@@ -33,7 +36,8 @@ impl Default for CompileOptions {
     fn default() -> Self {
         let threads = runtime::available_threads().min(2);
         let (dead, goal) = (DeadMemory::Kept, Goal::default());
-        CompileOptions { threads, entry: None, dead, donated: Vec::new(), goal, budget_bytes: None }
+        let (donated, pools) = (Vec::new(), Vec::new());
+        CompileOptions { threads, entry: None, dead, donated, goal, budget_bytes: None, pools }
     }
 }
 
@@ -46,6 +50,9 @@ impl Default for CompileOptions {
 pub fn compile(module: &mut Module, options: &CompileOptions) -> Result<Program, Failure> {
     let entry = entry(module, options.entry.as_deref())?;
     donate(module, &entry, &options.donated)?;
+    let ctx = module.ctx.clone();
+    let body = module.function_mut(&entry).expect("the entry was just found");
+    add_pools(&ctx, body, &options.pools).map_err(Failure::input)?;
     match options.budget_bytes {
         Some(budget_bytes) => budget::meet(module, &entry, options, budget_bytes)?,
         None => complete(module, &entry, options.threads, options.goal).map(drop)?,

@@ -6,12 +6,14 @@ use std::collections::BTreeMap;
 
 use cranelift_entity::{EntityRef, EntitySet, SecondaryMap};
 use ir::alias::AliasSets;
+use ir::pools::Pool;
 use ir::weights::WeightSet;
-use ir::{Attr, Block, Body, Context, Kind, Op, Traits, Value, size};
+use ir::{Attr, Block, Body, Context, Op, Traits, Value, size};
 use passes::liveness::Steps;
 use passes::overlap::{Banding, Order, Rows};
 use passes::place;
-use passes::plan::{ALIGN_BYTES, Arena};
+use passes::plan::Arena;
+use passes::plan::peak::main_op;
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -48,6 +50,9 @@ pub struct PoolReport {
     pub size_bytes: u64,
     /// Offsets in it are multiples of this.
     pub align: u64,
+    /// The most bytes that it may take, if there is a limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub capacity_bytes: Option<u64>,
     /// No placement takes fewer bytes.
     pub lower_bound_bytes: u64,
     /// The same, if no pair may overlap.
@@ -110,24 +115,17 @@ pub struct OverlapReport {
 pub fn plan_report(ctx: &Context, body: &Body, weights_bytes: u64) -> Result<PlanReport, Failure> {
     let block = body.entry(body.root()).ok_or_else(|| Failure::input("the function has no body"))?;
     let arena = body.own_attr(ctx, ctx.ident("optc.arena")).and_then(|attr| ctx.int_value(attr));
-    let arena = arena.ok_or_else(|| Failure::input("the function is not planned"))?;
+    arena.ok_or_else(|| Failure::input("the function is not planned"))?;
     let aliases = AliasSets::of(ctx, body);
     let solved = Arena::of(ctx, body, &aliases);
-    let problem = solved.map_err(|faults| Failure::diagnostics(ctx, &faults))?.problem;
-    let (size_bytes, lower_bound_bytes) = (arena.unsigned_abs(), place::lower_bound(&problem));
+    let solved = solved.map_err(|faults| Failure::diagnostics(ctx, &faults))?;
+    let others = solved.pools.iter().map(|pool| pool_report(&pool.pool, &pool.problem));
     let reader = Reader::new(ctx, body, block);
     let bytes = |value: &Value| size::tensor_bytes(ctx, body.ty(*value)).unwrap_or(0);
     let returned = body.last_op(block).filter(|op| body.at(ctx, *op).has(Traits::RETURN));
     Ok(PlanReport {
         version: 1,
-        pools: vec![PoolReport {
-            name: "arena".to_owned(),
-            size_bytes,
-            align: ALIGN_BYTES,
-            lower_bound_bytes,
-            whole_tensor_bound_bytes: place::whole_tensor_bound(&problem),
-            proved_best: size_bytes <= lower_bound_bytes,
-        }],
+        pools: std::iter::once(pool_report(&solved.pool, &solved.problem)).chain(others).collect(),
         naive_bytes: reader.naive_bytes(),
         inputs_bytes: body.args(block).iter().map(bytes).sum(),
         outputs_bytes: returned.into_iter().flat_map(|op| body.operands(op)).map(|value| bytes(&value)).sum(),
@@ -136,6 +134,19 @@ pub fn plan_report(ctx: &Context, body: &Body, weights_bytes: u64) -> Result<Pla
         values: reader.values(),
         overlaps: reader.overlaps(),
     })
+}
+
+fn pool_report(pool: &Pool, problem: &place::Problem) -> PoolReport {
+    let lower_bound_bytes = place::lower_bound(problem);
+    PoolReport {
+        name: pool.name.clone(),
+        size_bytes: pool.size_bytes,
+        align: pool.align,
+        capacity_bytes: pool.capacity,
+        lower_bound_bytes,
+        whole_tensor_bound_bytes: place::whole_tensor_bound(problem),
+        proved_best: pool.size_bytes <= lower_bound_bytes,
+    }
 }
 
 struct Reader<'a> {
@@ -302,8 +313,7 @@ impl<'a> Reader<'a> {
             let first = |value| self.aliases.window(value).map_or(0, |window| window.first);
             let Some(base) = values.iter().find(|value| value.name == self.names[operand]) else { continue };
             let (pool, step) = (base.pool.clone(), base.step);
-            let is_arena = pool == "arena";
-            let offset = base.offset + if is_arena { first(result) - first(operand) } else { 0 };
+            let offset = base.offset + if is_planned(&pool) { first(result) - first(operand) } else { 0 };
             values.push(self.entry(result, step, &pool, offset, "result"));
         }
     }
@@ -314,18 +324,13 @@ impl<'a> Reader<'a> {
             |index: usize| entry.get(index).and_then(|attr| self.ctx.int_value(*attr)).unwrap_or(0) as u64;
         let pool = entry.first().and_then(|attr| self.ctx.str_value(*attr)).unwrap_or("arena");
         // An output's number is no offset; a part of a value begins so many bytes behind it.
-        (pool, number(1) + if pool == "arena" { number(3) } else { 0 }, number(2))
+        (pool, number(1) + if is_planned(pool) { number(3) } else { 0 }, number(2))
     }
 }
 
-/// The operation that a group is built around: its contraction, else its last one.
-pub(crate) fn main_op(ctx: &Context, body: &Body, op: Op) -> Op {
-    let Kind::Group = body.at(ctx, op).kind() else { return op };
-    let blocks = body.regions(op).iter().flat_map(|region| body.blocks(*region));
-    let inner: Vec<Op> = blocks.flat_map(|block| body.ops(*block)).collect();
-    let is_root = |op: &Op| matches!(body.at(ctx, *op).kind(), Kind::Contract(_) | Kind::Kernel(_));
-    let before_yield = inner.len().checked_sub(2).map(|index| inner[index]);
-    inner.iter().copied().find(is_root).or(before_yield).unwrap_or(op)
+/// Whether places in a pool are offsets: in the caller's memory they are numbers of inputs and outputs.
+fn is_planned(pool: &str) -> bool {
+    !["in", "out", "input", "output"].contains(&pool)
 }
 
 fn pool_name(pool: &str) -> &str {

@@ -21,6 +21,9 @@ mod control;
 mod memory;
 mod parts;
 mod places;
+mod pools;
+#[cfg(test)]
+mod pools_tests;
 mod rows;
 #[cfg(test)]
 mod rows_tests;
@@ -30,12 +33,15 @@ mod tests;
 /// Judges the plan of a function; empty means right.
 pub fn check(ctx: &Context, body: &Body) -> Vec<Diagnostic> {
     let Some(block) = body.entry(body.root()) else { return Vec::new() };
-    let arena = body.own_attr(ctx, ctx.ident("optc.arena")).and_then(|attr| ctx.int_value(attr));
+    let pools = match pools::ranges(ctx, body) {
+        Ok(pools) => pools,
+        Err(message) => return vec![Diagnostic::error(ir::Location::UNKNOWN, message)],
+    };
     let mut judge = Judge {
         ctx,
         body,
         weights: WeightSet::of(ctx, body),
-        arena_bytes: arena.and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or(0),
+        pools,
         output_bytes: Vec::new(),
         donated_bytes: Vec::new(),
         memory: Memory::default(),
@@ -53,7 +59,8 @@ struct Judge<'a> {
     ctx: &'a Context,
     body: &'a Body,
     weights: WeightSet,
-    arena_bytes: u64,
+    /// The arena, then the other pools.
+    pools: Vec<ir::pools::Pool>,
     output_bytes: Vec<u64>,
     /// Bytes of each input; none for those that the caller keeps.
     donated_bytes: Vec<Option<u64>>,
@@ -172,6 +179,7 @@ impl Judge<'_> {
         operands: &[(usize, Home)],
         scratch: Option<&Home>,
     ) {
+        results.iter().enumerate().for_each(|(result, home)| self.check_pool(op, result, home));
         for (result, home) in results.iter().enumerate() {
             if results[..result].iter().any(|other| other.meets(home)) {
                 self.fault(op, format!("result {result} shares bytes with another result"));

@@ -12,6 +12,7 @@
 use cranelift_entity::SecondaryMap;
 use ir::alias::AliasSets;
 use ir::opdef::Access;
+use ir::pools::wanted;
 use ir::weights::WeightSet;
 use ir::{Attr, Body, Context, Diagnostic, Op, Target, Value};
 use smallvec::{SmallVec, smallvec};
@@ -125,6 +126,9 @@ impl<'a> Chooser<'a> {
         }
         if self.classes.conflict(owner, self.classes.class(new)) {
             return Some(self.later_read(step, owner));
+        }
+        if wanted(self.ctx, self.body, new) != wanted(self.ctx, self.body, owner) {
+            return Some(Obstacle::new("its bytes are in another pool"));
         }
         let sizes = [new, value, owner].map(|value| self.aliases.size_bytes(value));
         if sizes[0].is_none() || sizes[0] != sizes[1] || sizes[1] != sizes[2] {

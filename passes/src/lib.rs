@@ -50,6 +50,7 @@ pub mod parts;
 mod pattern;
 pub mod place;
 pub mod plan;
+pub mod pools;
 pub mod recompute;
 pub mod rewrite;
 pub mod schedule;

@@ -16,6 +16,7 @@
 use cranelift_entity::SecondaryMap;
 use ir::alias::{AliasSets, part_window, parts, ties, view_offset_bytes};
 use ir::opdef::View;
+use ir::pools::wanted;
 use ir::size::{static_extents, storage_bits};
 use ir::weights::WeightSet;
 use ir::window::Window;
@@ -132,6 +133,9 @@ impl<'a> Chooser<'a> {
             return Err("it has its place in another concatenation".into());
         }
         let result = self.body.result(op, 0);
+        if wanted(self.ctx, self.body, root) != wanted(self.ctx, self.body, result) {
+            return Err("it is to lie in another pool".into());
+        }
         let near = part_window(self.body.at(self.ctx, op), operand).ok_or_else(unknown)?;
         let (whole, window) = match self.part_of[result].map(|index| self.chosen[index]) {
             Some(outer) => (outer.whole, near.within(&outer.window).ok_or_else(unknown)?),

@@ -10,13 +10,15 @@
 //! (into a loop, from a region, along a branch) has the place of what gets it, unless both are needed at one time: then it is
 //! copied there, with scratch where the copies of one hand-over go in a circle. An alias root that is returned lives in the caller's buffer (`["out", index, bytes]`) for all its life, and other values before it, where they fit; an output that has no bytes of its own
 //! (an input, a weight, a part of something, a value returned twice) is copied first. The rest is one placement
-//! problem for [`crate::place`] (with the overlaps that [`crate::fit`] chooses), and every plan is judged by [`crate::check`]. The size of the arena is `optc.arena` on the function.
+//! problem for [`crate::place`] (with the overlaps that [`crate::fit`] chooses; one for each pool, where there are several), and every plan
+//! is judged by [`crate::check`]. The bytes of all pools together are `optc.arena` on the function.
 
 use std::cell::RefCell;
 
 use cranelift_entity::{PrimaryMap, SecondaryMap};
 use ir::alias::{AliasSets, is_free, parts};
 use ir::flow::{self, Act, Event, Move, transfers};
+use ir::pools::{ARENA, Pool, wanted};
 use ir::weights::WeightSet;
 use ir::window::Window;
 use ir::{Attr, Block, Body, Builder, Context, Diagnostic, Op, Region, Target, Traits, Value};
@@ -28,12 +30,16 @@ use crate::edit::{entry, kept_inputs};
 use crate::fit::{self, Goal};
 use crate::liveness::{Classes, Life, Steps};
 use crate::overlap::{Banding, Order, Rows};
-use crate::place::{self, Buffer, BufferId, Options, Overlap, Placement, Problem, Step};
+use crate::place::{self, Buffer, BufferId, Options, Overlap, Problem, Step};
 
 mod lend;
+pub mod peak;
+mod pools;
 
-/// Offsets of values are multiples of this many bytes.
-pub const ALIGN_BYTES: u64 = 64;
+use pools::Placed;
+pub use pools::PoolProblem;
+
+pub use ir::pools::ALIGN_BYTES;
 
 /// Places the values of a function, and saves memory as the goal says; `planner` names a row of [`place::PLANNERS`].
 ///
@@ -55,8 +61,9 @@ pub fn plan(
     let mut arena = Arena::of(ctx, body, &aliases)?;
     let place = |problem: &Problem| (planner.run)(problem, &Options::default(), &|| false);
     let placement = fit::place(ctx, target, body, &mut arena, goal, &place);
-    arena.write(ctx, body, &placement);
-    body.set_own_attr(ctx, "optc.arena", ctx.int_attr(placement.size_bytes as i64));
+    let placed = arena.place_pools(ctx, body, &place, placement)?;
+    arena.write(ctx, body, &placed);
+    placed.write(ctx, body);
     let faults = check(ctx, body);
     if faults.is_empty() { Ok(()) } else { Err(faults) }
 }
@@ -82,6 +89,8 @@ enum Home {
     Input(usize),
     Output(usize),
     Arena(BufferId),
+    /// In a pool beside the arena.
+    Pool(usize, BufferId),
 }
 
 /// The placement problem of a function's arena.
@@ -90,6 +99,10 @@ pub struct Arena<'a> {
     pub problem: Problem,
     /// What each buffer of the problem holds.
     pub contents: PrimaryMap<BufferId, Content>,
+    /// What is said of the arena itself.
+    pub pool: Pool,
+    /// The same for each pool beside the arena; scratch is in the arena.
+    pub pools: Vec<PoolProblem>,
     steps: Steps,
     aliases: &'a AliasSets,
     classes: Classes<'a>,
@@ -107,9 +120,12 @@ impl<'a> Arena<'a> {
         let weights = WeightSet::of(ctx, body);
         let steps = Steps::of(ctx, body, &weights);
         let classes = Classes::of(ctx, body, &steps, &weights, aliases);
+        let (pool, pools) = pools::of(ctx, body)?;
         let mut arena = Arena {
             problem: Problem::default(),
             contents: PrimaryMap::new(),
+            pool,
+            pools,
             steps,
             aliases,
             classes,
@@ -118,6 +134,7 @@ impl<'a> Arena<'a> {
         };
         arena.pin(ctx, body);
         arena.join_handed(ctx, body, &weights);
+        arena.fill_pools(ctx, body)?;
         arena.lend(ctx, body);
         arena.add_classes(body)?;
         arena.add_scratch(ctx, body);
@@ -200,7 +217,8 @@ impl<'a> Arena<'a> {
             let root = self.aliases.root(from);
             let sizes = [from, root, to].map(|value| self.aliases.size_bytes(value));
             let is_whole = sizes[0].is_some() && sizes[0] == sizes[1] && sizes[1] == sizes[2];
-            if is_whole && !weights.contains(from) && !kept[root] {
+            let pools = [from, to].map(|value| wanted(ctx, body, self.classes.class(value)));
+            if is_whole && !weights.contains(from) && !kept[root] && pools[0] == pools[1] {
                 self.join(from, to);
             }
         }
@@ -293,16 +311,17 @@ impl<'a> Arena<'a> {
     fn push(&mut self, life: Life, size_bytes: u64, content: Content) -> BufferId {
         let Life { first, last } = life;
         self.contents.push(content);
-        self.problem.buffers.push(Buffer { first, last, size_bytes, align: ALIGN_BYTES, pin: None })
+        self.problem.buffers.push(Buffer { first, last, size_bytes, align: self.pool.align, pin: None })
     }
 
     /// Writes the places of all values and of scratch into the function.
-    fn write(&self, ctx: &Context, body: &mut Body, placement: &Placement) {
-        let places = Places { ctx, placement, made: RefCell::default(), lists: RefCell::default() };
+    fn write(&self, ctx: &Context, body: &mut Body, placed: &Placed) {
+        let places = Places { ctx, placed, made: RefCell::default(), lists: RefCell::default() };
+        let arena = &placed.placements[0];
         let mut scratch: SecondaryMap<Op, u64> = SecondaryMap::new();
         for (id, content) in self.contents.iter() {
             if let Content::Scratch(op) = content {
-                scratch[*op] = placement.offsets[id];
+                scratch[*op] = arena.offsets[id];
             }
         }
         for (_, event) in self.steps.events() {
@@ -318,7 +337,7 @@ impl<'a> Arena<'a> {
             }
             let mut entries: List = body.results(op).map(|result| self.place(&places, result)).collect();
             if bytes > 0 {
-                entries.push(places.entry("arena", scratch[op], bytes));
+                entries.push(places.entry(ARENA, scratch[op], bytes));
             }
             if results || bytes > 0 {
                 body.set_attr(ctx, op, "mem.place", places.list(entries));
@@ -370,7 +389,8 @@ impl<'a> Arena<'a> {
         };
         let (pool, number) = match home {
             Home::Output(index) => ("out", index as u64),
-            Home::Arena(id) => ("arena", places.placement.offsets[id]),
+            Home::Arena(id) => (ARENA, places.placed.placements[0].offsets[id]),
+            Home::Pool(index, id) => places.placed.place(index, id),
             Home::Input(index) => ("in", index as u64),
         };
         let bytes = window.rows * window.row;
@@ -384,16 +404,16 @@ impl<'a> Arena<'a> {
 /// Makes the entries of `mem.place`, each once: a long chain in one place has many that are equal.
 struct Places<'a> {
     ctx: &'a Context,
-    placement: &'a Placement,
-    made: RefCell<FxHashMap<(&'static str, u64, u64), Attr>>,
+    placed: &'a Placed,
+    made: RefCell<FxHashMap<(&'a str, u64, u64), Attr>>,
     lists: RefCell<FxHashMap<List, Attr>>,
 }
 
 /// Entries of one `mem.place`.
 type List = SmallVec<[Attr; 4]>;
 
-impl Places<'_> {
-    fn entry(&self, pool: &'static str, offset: u64, bytes: u64) -> Attr {
+impl<'a> Places<'a> {
+    fn entry(&self, pool: &'a str, offset: u64, bytes: u64) -> Attr {
         let ctx = self.ctx;
         let make = || [ctx.str_attr(pool), ctx.int_attr(offset as i64), ctx.int_attr(bytes as i64)];
         let mut made = self.made.borrow_mut();
@@ -401,7 +421,7 @@ impl Places<'_> {
     }
 
     /// An entry of a part of a value: where in the value it begins, its rows, and from row to row.
-    fn part(&self, pool: &'static str, offset: u64, window: Window) -> Attr {
+    fn part(&self, pool: &str, offset: u64, window: Window) -> Attr {
         let Window { first, rows, row, pitch } = window;
         let numbers = [offset, rows * row, first, row, pitch].map(|number| self.ctx.int_attr(number as i64));
         self.ctx.array_attr(&[&[self.ctx.str_attr(pool)], &numbers[..]].concat())
@@ -429,7 +449,7 @@ fn returns(ctx: &Context, body: &Body) -> Vec<Op> {
     ends.filter(|op| body.at(ctx, *op).has(Traits::RETURN)).collect()
 }
 
-/// Copies each output that has no bytes of its own, and all where a function returns at several places. Says who shares
+/// Copies each output that has no bytes of its own or is to lie in a pool, and all where a function returns at several places. Says who shares
 /// bytes with whom behind that.
 pub(crate) fn separate_outputs(ctx: &Context, body: &mut Body) -> AliasSets {
     let ends = returns(ctx, body);
@@ -443,7 +463,8 @@ pub(crate) fn separate_outputs(ctx: &Context, body: &mut Body) -> AliasSets {
             let value = body.operand(end, index);
             let root = aliases.root(value);
             let is_whole = aliases.size_bytes(value) == aliases.size_bytes(root);
-            if ends.len() == 1 && is_whole && !taken[root] && !weights.contains(root) {
+            let is_free = !taken[root] && !weights.contains(root) && wanted(ctx, body, root) == ARENA;
+            if ends.len() == 1 && is_whole && is_free {
                 taken[root] = true;
                 continue;
             }

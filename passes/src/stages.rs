@@ -1,5 +1,8 @@
 //! The rows of the passes that make the canonical pipeline.
 
+use ir::pools::{Pool, add_pools};
+use ir::{Diagnostic, Location};
+
 use crate::fit::Goal;
 use crate::manager::{Example, OptionDef, OptionKind, PassDef, PassRun, Stage, StageRule};
 
@@ -68,7 +71,8 @@ pub(crate) static FUSE: PassDef = PassDef {
 /// Kernels are chosen.
 pub(crate) static SELECT: PassDef = PassDef {
     name: "select",
-    doc: "Writes down which kernel of the target runs each step, and how much scratch it needs on so many threads.",
+    doc: "Writes down which kernel of the target runs each step, how much scratch it needs on so many threads, and in which pool the \
+          target wants its results.",
     options: &[],
     example: Example {
         before: r#"func.func @main(%x: tensor<2x8xf32>) -> tensor<2x4xf32> {
@@ -86,6 +90,7 @@ pub(crate) static SELECT: PassDef = PassDef {
     },
     stage: StageRule::Is(Stage::Select),
     run: PassRun::Function(|pass, body| {
+        crate::pools::assign(pass.ctx, pass.target, body)?;
         crate::select::select(pass.ctx, pass.target, body, pass.threads);
         Ok(())
     }),
@@ -127,7 +132,7 @@ pub(crate) static INPLACE: PassDef = PassDef {
 /// Every value gets its place.
 pub(crate) static PLAN: PassDef = PassDef {
     name: "plan",
-    doc: "Gives every value that needs storage, and the scratch of every step, a place in one arena, and has the plan judged \
+    doc: "Gives every value that needs storage, and the scratch of every step, a place in one arena (or in the pool that it asks for), and has the plan judged \
           by a checker that shares nothing with the planner.",
     options: &[
         OptionDef {
@@ -142,6 +147,13 @@ pub(crate) static PLAN: PassDef = PassDef {
             default: "balanced",
             doc: "What is traded: `memory` writes results over rows of operands that were read, and gives kernels little scratch, \
               wherever that makes the arena smaller; `balanced` does so where it costs next to no time; `speed` never does.",
+        },
+        OptionDef {
+            name: "pools",
+            kind: OptionKind::Text,
+            default: "",
+            doc: "Pools beside those that the function and its target name: `\"vtcm:align=128,capacity=1MiB; image:pitch=64\"`. The name \
+              `arena` says more of the arena.",
         },
     ],
     example: Example {
@@ -161,6 +173,9 @@ pub(crate) static PLAN: PassDef = PassDef {
     stage: StageRule::Is(Stage::Plan),
     run: PassRun::Function(|pass, body| {
         let goal = Goal::named(&pass.options.text("optimize")).expect("the option is one of the names");
+        let pools = Pool::parse_all(&pass.options.text("pools"));
+        let pools = pools.and_then(|pools| add_pools(pass.ctx, body, &pools));
+        pools.map_err(|fault| vec![Diagnostic::error(Location::UNKNOWN, fault)])?;
         crate::plan::plan(pass.ctx, pass.target, body, &pass.options.text("planner"), goal)
     }),
 };

@@ -110,6 +110,8 @@ struct Machine<'a> {
     weights: WeightSet,
     known: BTreeMap<Value, Tensor>,
     pools: BTreeMap<Pool, Vec<u8>>,
+    /// Where each planned pool begins in the bytes of the arena, and how many it has.
+    ranges: BTreeMap<String, (usize, usize)>,
     homes: SecondaryMap<Value, Option<Home>>,
     scratch: SecondaryMap<Op, Option<Home>>,
     steps: usize,
@@ -120,7 +122,10 @@ impl<'a> Machine<'a> {
         let weights = WeightSet::of(ctx, body);
         let (known, pools) = (BTreeMap::new(), BTreeMap::new());
         let (homes, scratch) = (SecondaryMap::new(), SecondaryMap::new());
-        Machine { ctx, body, target, weights, known, pools, homes, scratch, steps: 0 }
+        let planned = ir::pools::pools(ctx, body).unwrap_or_default().into_iter();
+        let ranges =
+            planned.map(|pool| (pool.name, (pool.start as usize, pool.size_bytes as usize))).collect();
+        Machine { ctx, body, target, weights, known, pools, ranges, homes, scratch, steps: 0 }
     }
 
     fn size(&self, value: Value) -> Result<usize, String> {
@@ -205,8 +210,11 @@ impl<'a> Machine<'a> {
         if bytes != size {
             return Err(format!("a place of other than {size} bytes"));
         }
+        let span = (bytes / row.max(1)).saturating_sub(1) * pitch + row;
         let (pool, start) = match self.ctx.str_value(*pool) {
-            Some("arena") => (Pool::Arena, at),
+            Some(name) if self.ranges.get(name).is_some_and(|(_, size)| at + first + span <= *size) => {
+                (Pool::Arena, self.ranges[name].0 + at)
+            }
             Some("in") => (Pool::Input(at), 0),
             Some("out") => (Pool::Output(at), 0),
             other => return Err(format!("no pool {other:?}")),

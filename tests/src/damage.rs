@@ -2,9 +2,10 @@
 //!
 //! Every place is moved to where each other is (and beside itself, out of its pool, off its alignment), made larger and
 //! smaller, and put into another pool; ties are cut, turned to other operands, and added; the arena shrinks; places are
-//! left out, and given to views that have none; rows are written in other bands; operations change their order, and read other values than they
+//! left out, and given to views that have none; pools shrink, move, and get a smaller capacity; rows are written in other bands; operations change their order, and read other values than they
 //! were planned to.
 
+use ir::pools::{Pool, pools, pools_attr};
 use ir::weights::WeightSet;
 use ir::{Attr, Block, Body, Context, Op, Traits, Value, flow};
 
@@ -62,6 +63,7 @@ pub fn damages(ctx: &Context, body: &Body) -> Vec<Damage> {
     let mut list = List { ctx, body, ops: Vec::new(), found: Vec::new() };
     flow::walk(ctx, body, |op| list.ops.push(op));
     list.places();
+    list.pools();
     list.attributes();
     list.orders();
     list.uses();
@@ -83,11 +85,11 @@ impl List<'_> {
     fn places(&mut self) {
         let slots = self.slots();
         let offsets: Vec<i64> =
-            slots.iter().filter(|(_, place)| place.0 == "arena").map(|(_, place)| place.1).collect();
+            slots.iter().filter(|(_, place)| is_planned(&place.0)).map(|(_, place)| place.1).collect();
         for (slot, (pool, offset, bytes)) in &slots {
             let (offset, bytes) = (*offset, *bytes);
             let mut others = vec![];
-            if pool == "arena" {
+            if is_planned(pool) {
                 others = offsets.clone();
                 others.extend([0, offset - 64, offset + 64, offset + 4, offset + 4096]);
                 others.sort();
@@ -102,12 +104,37 @@ impl List<'_> {
                     self.push("size", Change::Place(*slot, self.place(pool, offset, other)));
                 }
             }
-            for (other, offset) in
-                [("arena", 0), ("arena", 64), ("in", 0), ("in", 1), ("out", 0), ("out", 1), ("on", 0)]
-            {
-                if other != pool {
-                    self.push("pool", Change::Place(*slot, self.place(other, offset, bytes)));
+            let callers = [("in", 0), ("in", 1), ("out", 0), ("out", 1), ("on", 0)];
+            let callers = callers.map(|(other, offset)| (other.to_owned(), offset));
+            let named = pools(self.ctx, self.body).unwrap_or_default().into_iter();
+            let named = named.flat_map(|other| [0, 64, offset].map(|offset| (other.name.clone(), offset)));
+            for (other, offset) in named.chain(callers) {
+                if other != *pool {
+                    self.push("pool", Change::Place(*slot, self.place(&other, offset, bytes)));
                 }
+            }
+        }
+    }
+
+    /// Each pool gets less than it takes, another place, and a name that nobody asked for.
+    fn pools(&mut self) {
+        let named = pools(self.ctx, self.body).unwrap_or_default();
+        if named.len() < 2 {
+            return;
+        }
+        for (index, pool) in named.iter().enumerate() {
+            let others = [
+                Pool { capacity: Some(pool.size_bytes.saturating_sub(1)), ..pool.clone() },
+                Pool { size_bytes: pool.size_bytes / 2, ..pool.clone() },
+                Pool { start: pool.start + 64, ..pool.clone() },
+                Pool { start: pool.start.saturating_sub(64), ..pool.clone() },
+                Pool { align: 2 * pool.align, ..pool.clone() },
+                Pool { name: format!("{}_", pool.name), ..pool.clone() },
+            ];
+            for other in others.into_iter().filter(|other| other != pool) {
+                let mut changed = named.clone();
+                changed[index] = other;
+                self.push("pool", Change::OwnAttr("optc.pools", pools_attr(self.ctx, &changed)));
             }
         }
     }
@@ -160,7 +187,7 @@ impl List<'_> {
                     }
                 }
             }
-            for name in ["mem.place", "mem.args", "mem.scratch"] {
+            for name in ["mem.place", "mem.args", "mem.scratch", "mem.pool"] {
                 if op_ref.attr(name).is_some() {
                     self.push("missing", Change::Remove(op, name));
                 }
@@ -285,6 +312,11 @@ impl List<'_> {
     fn is_tensor(&self, value: Value) -> bool {
         self.ctx.type_data(self.body.ty(value)).tensor_shape().is_some()
     }
+}
+
+/// Whether places in a pool are offsets.
+fn is_planned(pool: &str) -> bool {
+    pool != "in" && pool != "out"
 }
 
 fn read(ctx: &Context, body: &Body, slot: Slot) -> Attr {

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use ir::pools::Pool;
 use ir::{Context, Module};
 use optc::plan_report::plan_report;
 use optc::{Array, CompileOptions, LoadOptions, Model, StrippedWeights, load};
@@ -25,9 +26,12 @@ fn parse(text: &str) -> Module {
 }
 
 /// Compiles, runs twice, and returns the outputs of the first run with the bytes of the arena, which the first run allocated.
-fn run(mut module: Module, donated: &[&str], inputs: &mut [Array]) -> (Vec<Array>, u64) {
+fn run(module: Module, donated: &[&str], inputs: &mut [Array]) -> (Vec<Array>, u64) {
     let donated = donated.iter().map(|name| (*name).to_owned()).collect();
-    let options = CompileOptions { threads: 2, donated, ..CompileOptions::default() };
+    run_with(module, CompileOptions { threads: 2, donated, ..CompileOptions::default() }, inputs)
+}
+
+fn run_with(mut module: Module, options: CompileOptions, inputs: &mut [Array]) -> (Vec<Array>, u64) {
     let mut model = Model::compile(&mut module, &options).unwrap_or_else(|failure| panic!("{failure}"));
     let body = module.function("main").or_else(|| module.functions().next().map(|(_, body)| body));
     let report = plan_report(&module.ctx, body.expect("a function"), 0).expect("it is planned");
@@ -38,8 +42,9 @@ fn run(mut module: Module, donated: &[&str], inputs: &mut [Array]) -> (Vec<Array
     done.unwrap_or_else(|failure| panic!("{failure}"));
     let kept: Vec<Vec<u8>> = views.iter().map(|view| view.to_vec()).collect();
     let (_, second) = ALLOCATOR.measure(|| model.run_buffers(&mut buffers, &mut views).is_ok());
-    let arena_bytes = report.pools[0].size_bytes;
-    assert_eq!(report.pools[0].proved_best, arena_bytes == report.pools[0].lower_bound_bytes);
+    let pools = report.pools.iter().map(|pool| pool.size_bytes.next_multiple_of(pool.align));
+    let arena_bytes = pools.sum::<u64>();
+    assert_eq!(report.pools[0].proved_best, report.pools[0].size_bytes == report.pools[0].lower_bound_bytes);
     let padding = match arena_bytes {
         0 => 0,
         1..0x1_0000 => 64,
@@ -72,6 +77,18 @@ fn a_donated_input_lowers_the_arena_and_changes_no_result() {
     assert_eq!(floats(&kept[0]), [512.0]);
     assert_eq!(floats(&donated[0]), [512.0]);
     assert!(donated_bytes < kept_bytes, "{donated_bytes} bytes, {kept_bytes} without donation");
+}
+
+#[test]
+fn all_pools_are_one_allocation() {
+    let _alone = alone();
+    let text = BUSY.replacen("%x :", "%x {mem.pool = [\"vtcm\"]} :", 1);
+    let pools = vec![Pool::parse("vtcm:align=256,capacity=256").expect("a pool")];
+    let options = CompileOptions { threads: 1, pools, ..CompileOptions::default() };
+    let mut inputs = [array("arg0", &[64], &[-4.0; 64])];
+    let (found, bytes) = run_with(parse(&text), options, &mut inputs);
+    assert_eq!(floats(&found[0]), [512.0]);
+    assert_eq!(bytes, 2 * 256, "one value in each pool");
 }
 
 #[test]

@@ -56,6 +56,7 @@ pub(super) fn run(args: &BenchArgs, allocator: &CountingAllocator) -> Result<(),
         donated,
         goal,
         budget_bytes: args.memory.budget,
+        pools: args.memory.pool.clone(),
     };
     let mut model = Model::compile(&mut module, &options)?;
     let compile_ms = milliseconds(start);

@@ -44,6 +44,7 @@ pub(super) fn run(args: &PlanArgs) -> Result<(), Failure> {
         donated,
         goal,
         budget_bytes: args.memory.budget,
+        pools: args.memory.pool.clone(),
     };
     let program = compile(&mut module, &options)?;
     let report = report(&module, &entry, &program)?;

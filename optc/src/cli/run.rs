@@ -95,6 +95,7 @@ fn compile_and_run(
         donated,
         goal,
         budget_bytes: args.memory.budget,
+        pools: args.memory.pool.clone(),
     };
     let start = Instant::now();
     let mut model = Model::compile(module, &options)?;

@@ -39,9 +39,13 @@ pub(super) fn report(module: &Module, entry: &str, program: &Program) -> Result<
 pub(super) fn memory_summary(report: &PlanReport) -> String {
     let arena = &report.pools[0];
     let share = |part: u64, whole: u64| if whole == 0 { 1.0 } else { part as f64 / whole as f64 };
+    let others = report.pools[1..].iter().map(|pool| {
+        format!("pool `{}` {} bytes: lower bound {}\n", pool.name, pool.size_bytes, pool.lower_bound_bytes)
+    });
+    let others: String = others.collect();
     let verdict = if arena.proved_best { "proved best" } else { "not proved best" };
     format!(
-        "arena {} bytes: {:.3} x its lower bound ({}), {verdict}, {:.3} x no reuse ({}); weights {} bytes\n",
+        "arena {} bytes: {:.3} x its lower bound ({}), {verdict}, {:.3} x no reuse ({}); weights {} bytes\n{others}",
         arena.size_bytes,
         share(arena.size_bytes, arena.lower_bound_bytes),
         arena.lower_bound_bytes,

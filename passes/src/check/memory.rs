@@ -10,10 +10,10 @@ use std::ops::Range;
 use ir::Value;
 use smallvec::{SmallVec, smallvec};
 
-/// Bytes of one pool: the arena, one of the caller's inputs, or one of its outputs.
+/// Bytes of one pool: one that is planned (0 is the arena), one of the caller's inputs, or one of its outputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Pool {
-    Arena,
+    Planned(usize),
     Input(usize),
     Output(usize),
 }
@@ -245,8 +245,12 @@ impl Run {
                 start < end && self.content.value == other.content.value && from(self) == from(other);
             return is_alike.then(|| Run::dense(start..end, self.content.value, from(self)));
         }
-        let home =
-            |run: &Run| Home { pool: Pool::Arena, bytes: run.start..run.end, row: run.row, pitch: run.pitch };
+        let home = |run: &Run| Home {
+            pool: Pool::Planned(0),
+            bytes: run.start..run.end,
+            row: run.row,
+            pitch: run.pitch,
+        };
         if other.holds(&home(self), self.content) {
             return Some(*self);
         }

@@ -3,12 +3,12 @@
 use super::*;
 
 fn home(first: u64, end: u64) -> Home {
-    Home::dense(Pool::Arena, first..end)
+    Home::dense(Pool::Planned(0), first..end)
 }
 
 /// Three rows at a distance of 20 bytes.
 fn rows(first: u64, row: u64) -> Home {
-    Home::of_rows(Pool::Arena, first, 3, row, 20)
+    Home::of_rows(Pool::Planned(0), first, 3, row, 20)
 }
 
 fn values() -> [Value; 3] {
@@ -54,7 +54,7 @@ fn rows_meet_where_one_byte_is_in_both() {
 
 #[test]
 fn a_part_of_rows_is_rows_or_lies_in_one() {
-    assert_eq!(rows(100, 8).part(8, 16), Some(Home::of_rows(Pool::Arena, 120, 2, 8, 20)));
+    assert_eq!(rows(100, 8).part(8, 16), Some(Home::of_rows(Pool::Planned(0), 120, 2, 8, 20)));
     assert_eq!(rows(100, 8).part(10, 4), Some(home(122, 126)));
     assert_eq!(rows(100, 8).part(4, 8), None);
 }
@@ -83,7 +83,7 @@ fn a_whole_holds_the_rows_of_its_parts() {
     assert!(!memory.holds_content(&rows(8, 4), Content { step: 19, ..rows_of_x }));
     memory.write(&rows(12, 8), Some(y));
     assert!(!memory.holds(&home(0, 60), x, 0));
-    let between = Home::of_rows(Pool::Arena, 24, 2, 8, 20);
+    let between = Home::of_rows(Pool::Planned(0), 24, 2, 8, 20);
     assert!(memory.holds_content(&between, Content { from: 24, ..rows_of_x }));
     assert!(memory.holds_content(&home(0, 12), Content { value: x, from: 0, step: 12 }));
 }
@@ -103,8 +103,8 @@ fn it_knows_no_byte_that_an_array_of_bytes_does_not() {
         for number in 0..12 {
             let (row, pitch) = (random(1, 8), random(8, 12));
             let home = match random(0, 2) {
-                0 => Home::of_rows(Pool::Arena, random(0, 60), random(1, 10), row, pitch),
-                1 => Home::of_rows(Pool::Arena, 40 + random(0, 10), 6, row, 20),
+                0 => Home::of_rows(Pool::Planned(0), random(0, 60), random(1, 10), row, pitch),
+                1 => Home::of_rows(Pool::Planned(0), 40 + random(0, 10), 6, row, 20),
                 _ => home(random(0, 90), 90 + random(0, 100)),
             };
             let value = Value::from_u32(number);

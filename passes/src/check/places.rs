@@ -26,6 +26,7 @@ impl Judge<'_> {
             homes.push(self.parse_home(*entry, bytes.ok_or("the size of a result is not known")?)?);
         }
         let scratch = scratch.and_then(|_| homes.pop());
+        scratch.iter().try_for_each(|scratch| self.is_in_arena(scratch))?;
         Ok((homes, scratch))
     }
 
@@ -52,16 +53,6 @@ impl Judge<'_> {
             (bytes / row.max(1)).saturating_sub(1).checked_mul(pitch).and_then(|last| last.checked_add(row));
         let end = span.and_then(|span| span.checked_add(first)).ok_or(malformed)?;
         let (pool, start) = match pool {
-            "arena" if offset.checked_add(end).is_none_or(|end| end > self.arena_bytes) => {
-                return Err(format!(
-                    "offset {offset} with {end} bytes leaves the arena of {}",
-                    self.arena_bytes
-                ));
-            }
-            "arena" if offset % crate::plan::ALIGN_BYTES != 0 => {
-                return Err(format!("offset {offset} is not aligned"));
-            }
-            "arena" => (Pool::Arena, offset),
             "in" if self
                 .donated_bytes
                 .get(offset as usize)
@@ -74,7 +65,7 @@ impl Judge<'_> {
                 return Err(format!("{end} bytes do not fit the caller's buffer {offset}"));
             }
             "out" => (Pool::Output(offset as usize), 0),
-            _ => return Err(format!("there is no pool `{pool}`")),
+            name => self.in_pool(name, offset, end)?,
         };
         Ok(Home::of_rows(pool, start + first, bytes.checked_div(row).unwrap_or(0), row, pitch))
     }
@@ -93,6 +84,7 @@ impl Judge<'_> {
         for (arg, entry) in args.into_iter().zip(list) {
             let bytes = size::tensor_bytes(self.ctx, self.body.ty(arg));
             let home = self.parse_home(*entry, bytes.ok_or("the size of an argument is not known")?)?;
+            self.is_in_arena(&home)?;
             self.homes[arg] = Some(home);
         }
         Ok(())

@@ -37,7 +37,7 @@ const BLOCKS: &str = r#"func.func @main(%c: i1, %x: tensor<16xf32>) -> tensor<16
 }"#;
 
 /// The faults of a plan in which the first `from` reads `to`.
-fn faults(text: &str, from: &str, to: &str) -> Vec<String> {
+pub(super) fn faults(text: &str, from: &str, to: &str) -> Vec<String> {
     assert!(text.contains(from), "{from} is in the plan");
     let ctx = Arc::new(Context::new());
     let module = ir::text::parse(&ctx, "plan.mlir", text.replacen(from, to, 1));
@@ -47,7 +47,7 @@ fn faults(text: &str, from: &str, to: &str) -> Vec<String> {
 }
 
 #[track_caller]
-fn refuses(text: &str, from: &str, to: &str, expected: &str) {
+pub(super) fn refuses(text: &str, from: &str, to: &str, expected: &str) {
     let found = faults(text, from, to);
     assert!(found.iter().any(|fault| fault.contains(expected)), "{found:?}");
 }
@@ -103,7 +103,7 @@ fn what_one_branch_overwrites_is_lost_behind_both() {
 #[test]
 fn places_of_arguments_are_read_strictly() {
     refuses(LOOP, r#"mem.args = [[["arena", 256, 8], "#, "mem.args = [[", "1 places for 2 arguments");
-    refuses(LOOP, r#"["arena", 256, 8]"#, r#"["arena", 380, 8]"#, "leaves the arena");
+    refuses(LOOP, r#"["arena", 256, 8]"#, r#"["arena", 380, 8]"#, "leaves the pool `arena`");
     refuses(LOOP, r#"["arena", 256, 8]"#, r#"["in", 0, 8]"#, "input 0 is not donated");
     refuses(BLOCKS, r#"["arena", 64, 64]], "#, r#"["arena", 64, 32]], "#, "32 bytes, expected 64");
 }
@@ -196,7 +196,7 @@ fn rows_that_overlap_lose_what_is_read_later() {
 #[test]
 fn rows_are_read_strictly() {
     let from = r#"["arena", 0, 16, 16, 8, 32]"#;
-    refuses(PARTS, from, r#"["arena", 0, 16, 32, 8, 32]"#, "leaves the arena of 64");
+    refuses(PARTS, from, r#"["arena", 0, 16, 32, 8, 32]"#, "leaves the pool `arena` of 64");
     refuses(PARTS, from, r#"["arena", 0, 16, 16, 8, 4]"#, "rows of 8 at a distance of 4");
     refuses(PARTS, from, r#"["arena", 0, 16, 16, 5, 32]"#, "rows of 5 at a distance of 32");
     refuses(PARTS, from, r#"["arena", 0, 16, 16, 8]"#, "is not [pool, offset, bytes]");

@@ -1,0 +1,246 @@
+//! Which pools of memory a function has, and which value is to lie in which.
+//!
+//! Every function has the pool `arena`. `optc.pools` names others, and may say more of the arena too; `mem.pool` of an operation names
+//! for each result the pool that it is to lie in. Planned, all pools are ranges of one piece of memory, of `optc.arena` bytes:
+//!
+//! ```text
+//! attributes {optc.pools = {vtcm = {align = 128 : i64, capacity = 4096 : i64}}}
+//! %0 = nn.relu %x {mem.pool = ["vtcm"]} : tensor<16xf32>
+//! ```
+//!
+//! The text form, of the command line and of the pass `plan`, is `vtcm:align=128,capacity=4KiB`, with `;` between several.
+
+use crate::body::Body;
+use crate::context::Context;
+use crate::diag::did_you_mean;
+use crate::entities::{Attr, Value};
+
+/// The name of the pool that every function has.
+pub const ARENA: &str = "arena";
+/// What offsets are multiples of where a pool says nothing else, and at the least in the arena, for the sake of scratch.
+pub const ALIGN_BYTES: u64 = 64;
+/// The least alignment of any pool: that of the widest element.
+const LEAST_ALIGN_BYTES: u64 = 16;
+/// Names of memory that is the caller's, or that is not planned.
+const RESERVED: [&str; 3] = ["in", "out", "weights"];
+const KEYS: [&str; 5] = ["align", "capacity", "pitch", "start", "bytes"];
+
+/// A pool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pool {
+    /// Its name.
+    pub name: String,
+    /// Offsets in it are multiples of this power of two.
+    pub align: u64,
+    /// The most bytes that it may take.
+    pub capacity: Option<u64>,
+    /// Rows of images begin at multiples of this power of two; 1: rows have no gaps.
+    pub pitch: u64,
+    /// Where it begins in the memory of all pools, once it is planned.
+    pub start: u64,
+    /// The bytes that it takes, once it is planned.
+    pub size_bytes: u64,
+}
+
+impl Pool {
+    /// A pool about which nothing is said.
+    ///
+    /// # Errors
+    /// If the name is none that a pool may have.
+    pub fn named(name: &str) -> Result<Pool, String> {
+        let is_word =
+            !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "_-.".contains(c));
+        if !is_word || RESERVED.contains(&name) {
+            return Err(format!("`{name}` is no name for a pool"));
+        }
+        let name = name.to_owned();
+        Ok(Pool { name, align: ALIGN_BYTES, capacity: None, pitch: 1, start: 0, size_bytes: 0 })
+    }
+
+    /// Reads the text form of one pool.
+    ///
+    /// # Errors
+    /// What is wrong with it, and perhaps a hint.
+    pub fn parse(text: &str) -> Result<Pool, String> {
+        let (name, rest) = text.trim().split_once(':').unwrap_or((text.trim(), ""));
+        let mut pool = Pool::named(name)?;
+        for property in rest.split(',').map(str::trim).filter(|property| !property.is_empty()) {
+            let (key, value) = property.split_once('=').ok_or_else(|| {
+                format!("`{property}` of the pool `{name}` is not `align=`, `capacity=` or `pitch=`")
+            })?;
+            let bytes =
+                parse_bytes(value).map_err(|fault| format!("`{property}` of the pool `{name}`: {fault}"))?;
+            pool.set(key, bytes, &KEYS[..3])?;
+        }
+        pool.check()
+    }
+
+    /// Reads the text form of several pools.
+    ///
+    /// # Errors
+    /// What is wrong with the first that is wrong.
+    pub fn parse_all(text: &str) -> Result<Vec<Pool>, String> {
+        text.split(';').filter(|pool| !pool.trim().is_empty()).map(Pool::parse).collect()
+    }
+
+    fn set(&mut self, key: &str, bytes: u64, known: &[&str]) -> Result<(), String> {
+        match key {
+            _ if !known.contains(&key) => {
+                let hint = did_you_mean(key, known.iter().copied());
+                let hint = hint.map(|hint| format!(" ({hint})")).unwrap_or_default();
+                return Err(format!("the pool `{}` has no `{key}`{hint}", self.name));
+            }
+            "align" => self.align = bytes,
+            "capacity" => self.capacity = Some(bytes),
+            "pitch" => self.pitch = bytes,
+            "start" => self.start = bytes,
+            _ => self.size_bytes = bytes,
+        }
+        Ok(())
+    }
+
+    fn check(self) -> Result<Pool, String> {
+        let least = if self.name == ARENA { ALIGN_BYTES } else { LEAST_ALIGN_BYTES };
+        match self.align >= least && self.align.is_power_of_two() && self.pitch.is_power_of_two() {
+            true => Ok(self),
+            false => Err(format!(
+                "the pool `{}` has an alignment of {} and a pitch of {}, expected powers of two, the alignment at least {least}",
+                self.name, self.align, self.pitch
+            )),
+        }
+    }
+
+    fn read(ctx: &Context, name: &str, dict: Attr) -> Result<Pool, String> {
+        let mut pool = Pool::named(name)?;
+        for (key, value) in ctx.dict_entries(dict) {
+            let bytes = ctx.int_value(*value).and_then(|value| u64::try_from(value).ok());
+            let key = ctx.str(*key);
+            let bytes = bytes.ok_or_else(|| format!("`{key}` of the pool `{name}` is no number of bytes"))?;
+            pool.set(key, bytes, &KEYS)?;
+        }
+        pool.check()
+    }
+
+    fn write(&self, ctx: &Context) -> Attr {
+        let number = |key: &str, bytes: u64| (ctx.ident(key), ctx.int_attr(bytes as i64));
+        let mut entries = vec![number("align", self.align)];
+        entries.extend(self.capacity.map(|bytes| number("capacity", bytes)));
+        entries.extend((self.pitch > 1).then(|| number("pitch", self.pitch)));
+        entries.extend([number("start", self.start), number("bytes", self.size_bytes)]);
+        ctx.dict(entries)
+    }
+}
+
+/// The pools of a function, the arena first; that is all memory where `optc.pools` says nothing.
+///
+/// # Errors
+/// What is wrong with `optc.pools`.
+pub fn pools(ctx: &Context, body: &Body) -> Result<Vec<Pool>, String> {
+    let arena = body.own_attr(ctx, ctx.ident("optc.arena")).and_then(|attr| ctx.int_value(attr));
+    let all = arena.and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or(0);
+    let mut pools = vec![Pool { size_bytes: all, ..Pool::named(ARENA)? }];
+    let Some(dict) = body.own_attr(ctx, ctx.ident("optc.pools")) else { return Ok(pools) };
+    if !matches!(ctx.attr_data(dict), crate::AttrData::Dict(_)) {
+        return Err("`optc.pools` is no dictionary".to_owned());
+    }
+    for (name, entry) in ctx.dict_entries(dict) {
+        let pool = Pool::read(ctx, ctx.str(*name), *entry)?;
+        if pool.name == ARENA { pools[0] = pool } else { pools.push(pool) }
+    }
+    Ok(pools)
+}
+
+/// What `optc.pools` says of these pools.
+pub fn pools_attr(ctx: &Context, pools: &[Pool]) -> Attr {
+    let entries = pools.iter().map(|pool| (ctx.ident(&pool.name), pool.write(ctx)));
+    ctx.dict(entries.collect())
+}
+
+/// Adds pools to those of a function; one of the same name gives way.
+///
+/// # Errors
+/// What is wrong with `optc.pools`.
+pub fn add_pools(ctx: &Context, body: &mut Body, added: &[Pool]) -> Result<(), String> {
+    if added.is_empty() {
+        return Ok(());
+    }
+    let mut all = pools(ctx, body)?;
+    for pool in added {
+        match all.iter_mut().find(|other| other.name == pool.name) {
+            Some(other) => *other = pool.clone(),
+            None => all.push(pool.clone()),
+        }
+    }
+    body.set_own_attr(ctx, "optc.pools", pools_attr(ctx, &all));
+    Ok(())
+}
+
+/// The name of the pool that a value is to lie in.
+pub fn wanted<'c>(ctx: &'c Context, body: &Body, value: Value) -> &'c str {
+    let name = || {
+        let op = body.defining_op(value)?;
+        let names = ctx.array_value(body.at(ctx, op).attr("mem.pool")?)?;
+        let index = body.results(op).position(|result| result == value)?;
+        ctx.str_value(*names.get(index)?)
+    };
+    name().unwrap_or(ARENA)
+}
+
+/// A number of bytes, with a decimal (`kB`, `MB`, `GB`) or binary (`KiB`, `MiB`, `GiB`) unit.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn parse_bytes(text: &str) -> Result<u64, String> {
+    let unit_at = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(unit_at);
+    let scale = match unit.trim() {
+        "" | "B" => 1.0,
+        "kB" => 1e3,
+        "MB" => 1e6,
+        "GB" => 1e9,
+        "KiB" => 1024.0,
+        "MiB" => 1024.0 * 1024.0,
+        "GiB" => 1024.0 * 1024.0 * 1024.0,
+        _ => return Err("a unit is kB, MB, GB, KiB, MiB or GiB".to_owned()),
+    };
+    let number: f64 = number.parse().map_err(|_| "not a number of bytes".to_owned())?;
+    Ok((number * scale) as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expected: Result<(u64, Option<u64>, u64), &str>) {
+        let found = Pool::parse(text);
+        let found =
+            found.as_ref().map(|pool| (pool.align, pool.capacity, pool.pitch)).map_err(String::as_str);
+        assert_eq!(found, expected, "{text}");
+    }
+
+    #[test]
+    fn the_text_form_says_alignment_capacity_and_pitch() {
+        check("vtcm", Ok((64, None, 1)));
+        check("vtcm:align=128,pitch=64, capacity=4KiB", Ok((128, Some(4096), 64)));
+        check("in:align=64", Err("`in` is no name for a pool"));
+        check("vtcm:alin=64", Err("the pool `vtcm` has no `alin` (did you mean `align`?)"));
+        check("vtcm:64", Err("`64` of the pool `vtcm` is not `align=`, `capacity=` or `pitch=`"));
+        check(
+            "vtcm:align=64XB",
+            Err("`align=64XB` of the pool `vtcm`: a unit is kB, MB, GB, KiB, MiB or GiB"),
+        );
+        let expected = "the pool `vtcm` has an alignment of 48 and a pitch of 1, expected powers of two, the alignment at least 16";
+        check("vtcm:align=48", Err(expected));
+    }
+
+    #[test]
+    fn what_was_written_is_read() {
+        let ctx = Context::new();
+        let mut body = Body::new(1);
+        let given = Pool::parse_all("arena:pitch=64; vtcm:capacity=1MB").unwrap();
+        add_pools(&ctx, &mut body, &given).unwrap();
+        assert_eq!(pools(&ctx, &body).unwrap(), given);
+        add_pools(&ctx, &mut body, &[Pool::parse("vtcm").unwrap()]).unwrap();
+        assert_eq!(pools(&ctx, &body).unwrap()[1].capacity, None);
+    }
+}

@@ -1,0 +1,72 @@
+//! Whether pools are ranges of memory that do not meet, within their capacity, and whether results lie where they are to.
+
+use ir::pools::{ARENA, Pool as Range, pools};
+use ir::{Body, Context, Op};
+
+use super::Judge;
+use super::memory::{Home, Pool};
+
+/// The pools of a function, the arena first, each a range of its memory.
+///
+/// # Errors
+/// What is wrong with them.
+pub(super) fn ranges(ctx: &Context, body: &Body) -> Result<Vec<Range>, String> {
+    let all = body.own_attr(ctx, ctx.ident("optc.arena")).and_then(|attr| ctx.int_value(attr));
+    let all = all.and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or(0);
+    let pools = pools(ctx, body)?;
+    for (index, pool) in pools.iter().enumerate() {
+        let Range { name, start, size_bytes, .. } = pool;
+        let end = start.checked_add(*size_bytes).filter(|end| *end <= all);
+        let end = end.ok_or_else(|| format!("the pool `{name}` leaves the memory of {all} bytes"))?;
+        if pools[..index].iter().any(|other| *start < other.start + other.size_bytes && other.start < end) {
+            return Err(format!("the pool `{name}` shares bytes with another"));
+        }
+        if pool.capacity.is_some_and(|capacity| *size_bytes > capacity) {
+            return Err(format!("the pool `{name}` has {size_bytes} bytes, more than it may take"));
+        }
+        if !start.is_multiple_of(pool.align) {
+            return Err(format!("the pool `{name}` does not begin at its alignment"));
+        }
+    }
+    Ok(pools)
+}
+
+impl Judge<'_> {
+    /// Where bytes from `offset` on, `span` of them, are in a pool.
+    pub(super) fn in_pool(&self, name: &str, offset: u64, span: u64) -> Result<(Pool, u64), String> {
+        let index = self.pools.iter().position(|pool| pool.name == name);
+        let index = index.ok_or_else(|| format!("there is no pool `{name}`"))?;
+        let pool = &self.pools[index];
+        if offset.checked_add(span).is_none_or(|end| end > pool.size_bytes) {
+            let size = pool.size_bytes;
+            return Err(format!("offset {offset} with {span} bytes leaves the pool `{name}` of {size}"));
+        }
+        if !offset.is_multiple_of(pool.align) {
+            return Err(format!("offset {offset} is not aligned in the pool `{name}`"));
+        }
+        Ok((Pool::Planned(index), offset))
+    }
+
+    /// That a result lies in the pool that it asks for; in the caller's memory only what asks for the arena.
+    pub(super) fn check_pool(&mut self, op: Op, result: usize, home: &Home) {
+        let names = self.body.at(self.ctx, op).attr("mem.pool").and_then(|names| self.ctx.array_value(names));
+        let asked = names.and_then(|names| self.ctx.str_value(*names.get(result)?)).unwrap_or(ARENA);
+        let is_there = match home.pool {
+            Pool::Planned(index) => self.pools[index].name == asked,
+            Pool::Input(_) | Pool::Output(_) => asked == ARENA,
+        };
+        if !is_there {
+            self.fault(op, format!("result {result} is not in the pool `{asked}`, which it asks for"));
+        }
+    }
+
+    /// That scratch, or an argument of a block, is in the arena or the caller's memory.
+    pub(super) fn is_in_arena(&self, home: &Home) -> Result<(), String> {
+        match home.pool {
+            Pool::Planned(index) if index > 0 => {
+                Err(format!("the pool `{}` holds what does not ask for it", self.pools[index].name))
+            }
+            _ => Ok(()),
+        }
+    }
+}

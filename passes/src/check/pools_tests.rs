@@ -1,0 +1,71 @@
+//! That plans with values in wrong pools, and pools that are no ranges of memory, are refused.
+
+use super::tests::{faults, refuses};
+
+/// A value in each of two pools, with scratch in the arena.
+const POOLS: &str = r#"func.func @main(%x: tensor<16xf32>) -> tensor<16xf32> attributes {optc.arena = 384 : i64, optc.pools = {arena = {bytes = 128 : i64}, bank = {align = 128 : i64, capacity = 128 : i64, start = 128 : i64, bytes = 128 : i64}, image = {start = 256 : i64, bytes = 128 : i64}}} {
+  %0 = nn.neg %x {mem.place = [["bank", 0, 64]], mem.pool = ["bank"]} : tensor<16xf32>
+  %1 = nn.abs %0 {mem.place = [["image", 64, 64], ["arena", 0, 64]], mem.pool = ["image"], mem.scratch = 64 : i64} : tensor<16xf32>
+  %2 = nn.neg %1 {mem.place = [["arena", 64, 64]]} : tensor<16xf32>
+  %3 = nn.neg %2 {mem.place = [["out", 0, 64]]} : tensor<16xf32>
+  return %3 : tensor<16xf32>
+}"#;
+
+#[test]
+fn a_plan_of_several_pools_is_accepted() {
+    assert_eq!(faults(POOLS, "image", "image"), [""; 0]);
+}
+
+#[test]
+fn a_value_lies_in_the_pool_that_it_asks_for() {
+    refuses(POOLS, r#"["bank", 0, 64]"#, r#"["image", 0, 64]"#, "result 0 is not in the pool `bank`");
+    refuses(POOLS, r#"["bank", 0, 64]"#, r#"["arena", 64, 64]"#, "result 0 is not in the pool `bank`");
+    refuses(POOLS, r#"["bank", 0, 64]"#, r#"["out", 0, 64]"#, "result 0 is not in the pool `bank`");
+    refuses(POOLS, r#", mem.pool = ["bank"]"#, "", "result 0 is not in the pool `arena`");
+    refuses(POOLS, r#"["arena", 64, 64]"#, r#"["image", 0, 64]"#, "result 0 is not in the pool `arena`");
+    refuses(POOLS, r#"["bank", 0, 64]"#, r#"["banc", 0, 64]"#, "there is no pool `banc`");
+}
+
+#[test]
+fn scratch_lies_in_the_arena() {
+    refuses(
+        POOLS,
+        r#"["arena", 0, 64]"#,
+        r#"["bank", 0, 64]"#,
+        "the pool `bank` holds what does not ask for it",
+    );
+}
+
+#[test]
+fn a_value_stays_in_its_pool_at_its_alignment() {
+    refuses(POOLS, r#"["image", 64, 64]"#, r#"["image", 128, 64]"#, "leaves the pool `image` of 128");
+    refuses(
+        POOLS,
+        r#"["bank", 0, 64]"#,
+        r#"["bank", 64, 64]"#,
+        "offset 64 is not aligned in the pool `bank`",
+    );
+}
+
+#[test]
+fn pools_are_ranges_that_do_not_meet() {
+    refuses(POOLS, "start = 256", "start = 192", "the pool `image` shares bytes with another");
+    refuses(POOLS, "start = 256", "start = 320", "the pool `image` leaves the memory of 384 bytes");
+    refuses(POOLS, "start = 128", "start = 64", "the pool `bank` shares bytes with another");
+    refuses(
+        POOLS,
+        "arena = {bytes = 128 : i64}, ",
+        "arena = {bytes = 0 : i64, start = 32 : i64}, ",
+        "the pool `arena` does not begin",
+    );
+}
+
+#[test]
+fn a_pool_keeps_to_its_capacity() {
+    refuses(
+        POOLS,
+        "capacity = 128",
+        "capacity = 127",
+        "the pool `bank` has 128 bytes, more than it may take",
+    );
+}

@@ -1,0 +1,74 @@
+//! What stands in a pool's fullest step, in words: for faults that say why something does not fit.
+
+use std::cmp::Reverse;
+
+use cranelift_entity::{EntityRef, PrimaryMap};
+use ir::{Body, Context, Diagnostic, Kind, Location, Op};
+
+use super::Content;
+use crate::liveness::Steps;
+use crate::place::{BufferId, Problem, Step, live_bytes};
+
+/// The most values of the fullest step that are named.
+const MOST_VALUES: usize = 8;
+
+/// A fault where most bytes of a problem are live at one time, with what these are, the largest first.
+pub fn explain(
+    ctx: &Context,
+    body: &Body,
+    steps: &Steps,
+    problem: &Problem,
+    contents: &PrimaryMap<BufferId, Content>,
+    message: String,
+) -> Diagnostic {
+    let Some((step, op)) = fullest(steps, problem) else {
+        return Diagnostic::error(Location::UNKNOWN, message);
+    };
+    let fault = Diagnostic::error(body.location(op), message);
+    let live = problem.buffers.iter().filter(|(_, buffer)| buffer.first <= step && step <= buffer.last);
+    let mut live: Vec<(u64, Content)> = live.map(|(id, buffer)| (buffer.size_bytes, contents[id])).collect();
+    live.sort_by_key(|(bytes, _)| Reverse(*bytes));
+    let all: u64 = live.iter().map(|(bytes, _)| bytes).sum();
+    let header = format!("{all} bytes are live at the fullest step, {}:", describe(ctx, body, op));
+    let fault = fault.with_note(body.location(op), header);
+    live.iter().take(MOST_VALUES).fold(fault, |fault, (bytes, content)| {
+        let (location, what) = match content {
+            Content::Scratch(op) => {
+                (body.location(*op), "scratch of ".to_owned() + &describe(ctx, body, *op))
+            }
+            Content::Root(value) => match body.defining_op(*value) {
+                Some(op) => (body.location(op), describe(ctx, body, op)),
+                None => (Location::UNKNOWN, "an argument of a block".to_owned()),
+            },
+        };
+        fault.with_note(location, format!("{bytes} bytes: {what}"))
+    })
+}
+
+/// The first step at which most bytes are live, with what runs there.
+fn fullest(steps: &Steps, problem: &Problem) -> Option<(Step, Op)> {
+    let live = live_bytes(problem);
+    let most = live.iter().max()?;
+    let fullest = Step::new(live.iter().position(|bytes| bytes == most)?);
+    steps.events().find(|(step, _)| *step == fullest).map(|(step, event)| (step, event.op))
+}
+
+/// The operation's name (of a group, of what it is built around), and the name of the model's node.
+fn describe(ctx: &Context, body: &Body, op: Op) -> String {
+    let main = main_op(ctx, body, op);
+    let name = ctx.op_name_str(body.name(main));
+    match ctx.location_name(body.location(op)) {
+        Some(node) => format!("`{name}` ({node})"),
+        None => format!("`{name}`"),
+    }
+}
+
+/// The operation that a group is built around: its contraction, else its last one.
+pub fn main_op(ctx: &Context, body: &Body, op: Op) -> Op {
+    let Kind::Group = body.at(ctx, op).kind() else { return op };
+    let blocks = body.regions(op).iter().flat_map(|region| body.blocks(*region));
+    let inner: Vec<Op> = blocks.flat_map(|block| body.ops(*block)).collect();
+    let is_root = |op: &Op| matches!(body.at(ctx, *op).kind(), Kind::Contract(_) | Kind::Kernel(_));
+    let before_yield = inner.len().checked_sub(2).map(|index| inner[index]);
+    inner.iter().copied().find(is_root).or(before_yield).unwrap_or(op)
+}

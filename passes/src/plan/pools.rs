@@ -1,0 +1,131 @@
+//! Where the values of pools beside the arena lie: one placement problem for each pool.
+//!
+//! All pools are ranges of one piece of memory: the arena first, then each other from a multiple of its alignment on. So what runs
+//! needs one address, and a run allocates once. What is handed on keeps its place only within one pool.
+
+use cranelift_entity::PrimaryMap;
+use ir::pools::{ARENA, Pool, pools, pools_attr, wanted};
+use ir::{Body, Context, Diagnostic, Location, Value};
+
+use super::{ALIGN_BYTES, Arena, Content, Home, peak};
+use crate::place::{Buffer, BufferId, Placement, Problem};
+
+/// The placement problem of a pool beside the arena.
+pub struct PoolProblem {
+    /// The pool.
+    pub pool: Pool,
+    /// Lives and sizes.
+    pub problem: Problem,
+    /// What each buffer of the problem holds.
+    pub contents: PrimaryMap<BufferId, Content>,
+}
+
+/// The arena, and the others, empty.
+pub(super) fn of(ctx: &Context, body: &Body) -> Result<(Pool, Vec<PoolProblem>), Vec<Diagnostic>> {
+    let mut pools = pools(ctx, body).map_err(|fault| vec![Diagnostic::error(Location::UNKNOWN, fault)])?;
+    let arena = pools.remove(0);
+    let empty = |pool| PoolProblem { pool, problem: Problem::default(), contents: PrimaryMap::new() };
+    Ok((arena, pools.into_iter().map(empty).collect()))
+}
+
+/// Where everything is: the placement of each pool, the arena's first.
+pub(super) struct Placed {
+    pub(super) placements: Vec<Placement>,
+    pools: Vec<Pool>,
+}
+
+impl Placed {
+    /// The name of a pool beside the arena, and the offset of a buffer in it.
+    pub(super) fn place(&self, index: usize, id: BufferId) -> (&str, u64) {
+        (&self.pools[index + 1].name, self.placements[index + 1].offsets[id])
+    }
+
+    /// Writes down how large all memory is, and where in it each pool is, if there are others than the arena.
+    pub(super) fn write(&self, ctx: &Context, body: &mut Body) {
+        let end = self.pools.iter().map(|pool| pool.start + pool.size_bytes).max().unwrap_or(0);
+        body.set_own_attr(ctx, "optc.arena", ctx.int_attr(end as i64));
+        if body.own_attr(ctx, ctx.ident("optc.pools")).is_some() {
+            body.set_own_attr(ctx, "optc.pools", pools_attr(ctx, &self.pools));
+        }
+    }
+}
+
+impl Arena<'_> {
+    /// Gives each value that asks for a pool, and is not in the caller's memory, a buffer there.
+    pub(super) fn fill_pools(&mut self, ctx: &Context, body: &Body) -> Result<(), Vec<Diagnostic>> {
+        let mut faults = Vec::new();
+        for root in self.classes.roots().to_vec() {
+            let class = self.classes.class(root);
+            let name = wanted(ctx, body, class);
+            if name == ARENA || self.homes[class].is_some() {
+                continue;
+            }
+            if let Err(fault) = self.fill_pool(name, class) {
+                let location = body.defining_op(class).map_or(Location::UNKNOWN, |op| body.location(op));
+                faults.push(Diagnostic { location, ..fault });
+            }
+        }
+        if faults.is_empty() { Ok(()) } else { Err(faults) }
+    }
+
+    fn fill_pool(&mut self, name: &str, class: Value) -> Result<(), Diagnostic> {
+        let Some(index) = self.pools.iter().position(|pool| pool.pool.name == name) else {
+            return Err(unknown_pool(name, &self.pools));
+        };
+        let (Some(life), Some(size_bytes)) = (self.classes.life(class), self.aliases.size_bytes(class))
+        else {
+            return Err(Diagnostic::error(Location::UNKNOWN, "the size of a result is not known"));
+        };
+        let PoolProblem { pool, problem, contents } = &mut self.pools[index];
+        contents.push(Content::Root(class));
+        let buffer = Buffer { first: life.first, last: life.last, size_bytes, align: pool.align, pin: None };
+        self.homes[class] = Some(Home::Pool(index, problem.buffers.push(buffer)));
+        Ok(())
+    }
+
+    /// Places what is in the pools beside the arena, whose placement is given.
+    ///
+    /// # Errors
+    /// For each pool that needs more than it holds.
+    pub(super) fn place_pools(
+        &self,
+        ctx: &Context,
+        body: &Body,
+        planner: &dyn Fn(&Problem) -> Placement,
+        arena: Placement,
+    ) -> Result<Placed, Vec<Diagnostic>> {
+        let mut placements = vec![arena];
+        placements.extend(self.pools.iter().map(|pool| planner(&pool.problem)));
+        let mut faults = Vec::new();
+        let mut pools: Vec<Pool> = Vec::new();
+        let mut end = 0u64;
+        for (index, placement) in placements.iter().enumerate() {
+            let (pool, problem, contents) = self.problem_of(index);
+            let size_bytes = placement.size_bytes;
+            if let Some(capacity) = pool.capacity.filter(|capacity| size_bytes > *capacity) {
+                let message =
+                    format!("the pool `{}` holds {capacity} bytes, but {size_bytes} are needed", pool.name);
+                faults.push(peak::explain(ctx, body, &self.steps, problem, contents, message));
+            }
+            let start = if index == 0 { 0 } else { end.next_multiple_of(pool.align.max(ALIGN_BYTES)) };
+            end = start + size_bytes;
+            pools.push(Pool { start, size_bytes, ..pool.clone() });
+        }
+        if faults.is_empty() { Ok(Placed { placements, pools }) } else { Err(faults) }
+    }
+
+    /// The arena for 0, then the others.
+    fn problem_of(&self, index: usize) -> (&Pool, &Problem, &PrimaryMap<BufferId, Content>) {
+        match index.checked_sub(1).map(|index| &self.pools[index]) {
+            Some(PoolProblem { pool, problem, contents }) => (pool, problem, contents),
+            None => (&self.pool, &self.problem, &self.contents),
+        }
+    }
+}
+
+fn unknown_pool(name: &str, pools: &[PoolProblem]) -> Diagnostic {
+    let hint = ir::diag::did_you_mean(name, pools.iter().map(|pool| pool.pool.name.as_str()));
+    let help =
+        hint.unwrap_or_else(|| format!("declare it: `--pool {name}`, or `optc.pools` of the function"));
+    Diagnostic::error(Location::UNKNOWN, format!("there is no pool `{name}`")).with_help(help)
+}

@@ -1,0 +1,116 @@
+//! A target with several pools: what asks for one lies there, machine code computes the same, and damage is refused.
+
+use ir::body::OpRef;
+use ir::interp::{self, Tensor};
+use ir::pools::{Pool, pools};
+use ir::target::{KernelChoice, Place};
+use ir::{Kind, Module, Target};
+use optc::{CompileOptions, DeadMemory};
+use passes::check::check;
+use passes::manager::RunOptions;
+use tests::damage::damages;
+use tests::graphs::graph;
+use tests::programs::{execute, floats, interpret};
+
+/// The CPU, with the results of elementwise operations and groups in a pool of their own, and those of convolutions in another.
+struct Pooled;
+
+impl Target for Pooled {
+    fn name(&self) -> &str {
+        codegen::Cpu.name()
+    }
+
+    fn layout(&self, op: OpRef<'_>) -> Option<&'static str> {
+        codegen::Cpu.layout(op)
+    }
+
+    fn fuses(&self, root: OpRef<'_>, op: OpRef<'_>, place: Place) -> bool {
+        codegen::Cpu.fuses(root, op, place)
+    }
+
+    fn select(&self, op: OpRef<'_>, threads: usize) -> Option<KernelChoice> {
+        codegen::Cpu.select(op, threads)
+    }
+
+    fn writes_rows(&self, op: OpRef<'_>) -> bool {
+        codegen::Cpu.writes_rows(op)
+    }
+
+    fn reads_rows(&self, op: OpRef<'_>, operand: usize) -> bool {
+        codegen::Cpu.reads_rows(op, operand)
+    }
+
+    fn pools(&self) -> Vec<Pool> {
+        Pool::parse_all("bank:align=1024,capacity=1MiB; image").expect("two pools")
+    }
+
+    fn pool(&self, op: OpRef<'_>, _result: usize) -> Option<&str> {
+        match op.kind() {
+            Kind::Elementwise(_) | Kind::Group => Some("image"),
+            Kind::Contract(_) => Some("bank"),
+            _ => None,
+        }
+    }
+}
+
+fn planned(module: &Module) -> Module {
+    let mut planned = module.clone();
+    let done = optc::run_pipeline(&mut planned, "fuse,inplace,plan", &RunOptions::new(&Pooled));
+    done.unwrap_or_else(|failure| panic!("{failure}"));
+    planned
+}
+
+#[test]
+fn machine_code_computes_the_same_in_several_pools() {
+    let mut used = 0;
+    for seed in 0..12 {
+        let (module, inputs) = graph(seed);
+        let expected = interpret(&module, &inputs);
+        let mut planned = planned(&module);
+        let body = planned.function("main").expect("it was planned");
+        let pools = pools(&module.ctx, body).expect("the planner wrote them");
+        used += pools.iter().skip(1).filter(|pool| pool.size_bytes > 0).count();
+        let options = CompileOptions { threads: 1, dead: DeadMemory::Poisoned, ..CompileOptions::default() };
+        let found = execute(&mut planned, &inputs, &options);
+        let found = found.unwrap_or_else(|failure| panic!("seed {seed}: {failure}"));
+        for (found, expected) in found.iter().map(floats).zip(expected.iter().map(floats)) {
+            let is_near = |(a, b): (&f32, &f32)| (a - b).abs() <= 1e-4 * b.abs().max(1.0);
+            assert!(found.iter().zip(&expected).all(is_near), "seed {seed}");
+        }
+    }
+    assert!(used > 12, "only {used} pools were used");
+}
+
+#[test]
+fn damaged_plans_of_several_pools_are_refused_or_right() {
+    let (mut refused, mut accepted) = (0, 0);
+    for seed in 0..6 {
+        let (module, inputs) = graph(seed);
+        let planned = planned(&module);
+        let ctx = &planned.ctx;
+        let inputs = inputs
+            .iter()
+            .map(|input| Tensor::new(ctx, ctx.tensor(&input.shape, ctx.f32()), input.bytes.clone()));
+        let inputs: Vec<Tensor> = inputs.collect();
+        for damage in damages(ctx, planned.function("main").expect("it was planned")).iter().step_by(3) {
+            let mut damaged = planned.clone();
+            let body = damaged.function_mut("main").expect("it was planned");
+            damage.apply(ctx, body);
+            if !check(ctx, body).is_empty() {
+                refused += 1;
+                continue;
+            }
+            accepted += 1;
+            let found = tests::arena::run(ctx, body, &codegen::Cpu, &inputs);
+            let expected = interp::run(&damaged, "main", &inputs).expect("it ends");
+            let expected: Vec<Vec<u8>> = expected.iter().map(|tensor| tensor.bytes.to_vec()).collect();
+            assert_eq!(
+                found.as_ref(),
+                Ok(&expected),
+                "seed {seed}: {damage:?}\n{}",
+                ir::text::print(&damaged)
+            );
+        }
+    }
+    assert!(refused > 500 && accepted > 50, "{refused} refused, {accepted} accepted");
+}
