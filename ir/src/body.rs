@@ -20,7 +20,7 @@ mod uses;
 #[cfg(test)]
 mod tests;
 
-pub use op_ref::OpRef;
+pub use op_ref::{Decisions, OpRef};
 pub use ops::OpParts;
 pub use uses::{UseRef, Uses};
 

@@ -55,13 +55,14 @@ pub(crate) struct Common {
 }
 
 /// The attributes by which passes tell each other what they decided.
-const DECISIONS: [&str; 8] = [
+pub(crate) const DECISIONS: [&str; 9] = [
     "mem.args",
     "mem.kernel",
     "mem.overlap",
     "mem.parts",
     "mem.pitch",
     "mem.place",
+    "mem.pool",
     "mem.scratch",
     "mem.tie",
 ];
@@ -171,8 +172,15 @@ impl Context {
 
     /// The handle of a name in [`DECISIONS`].
     pub(crate) fn decision(&self, text: &str) -> Option<Ident> {
-        let index = DECISIONS.iter().position(|name| *name == text)?;
+        let name = text.strip_prefix("mem.")?;
+        let index = DECISIONS.iter().position(|decision| decision[4..] == *name)?;
         Some(self.common.decisions[index])
+    }
+
+    /// Which entry of [`DECISIONS`] a name is.
+    pub(crate) fn decision_index(&self, name: Ident) -> Option<usize> {
+        // They were interned first of all.
+        Some(name.as_u32() as usize).filter(|index| *index < DECISIONS.len())
     }
 
     /// The string of a handle.

@@ -11,11 +11,14 @@
 use std::collections::BTreeSet;
 
 use cranelift_entity::SecondaryMap;
+use ir::body::Decisions;
 use ir::opdef::{Access, Flow, Strided, Traits, View};
 use ir::weights::WeightSet;
 use ir::{Body, Context, Diagnostic, Kind, Op, Value, size};
 
-use memory::{Content, Home, Memory, Pool};
+use smallvec::SmallVec;
+
+use memory::{Content, Home, Homes, Memory, Pool};
 
 mod control;
 mod memory;
@@ -29,6 +32,12 @@ mod rows;
 mod rows_tests;
 #[cfg(test)]
 mod tests;
+
+/// What is said of a step without a place.
+const UNPLACED: &str = "this step has no `mem.place`";
+
+/// The operands of a step, without weights, each with its number and home.
+type Operands = SmallVec<[(usize, Home); 4]>;
 
 /// Judges the plan of a function; empty means right.
 pub fn check(ctx: &Context, body: &Body) -> Vec<Diagnostic> {
@@ -45,7 +54,7 @@ pub fn check(ctx: &Context, body: &Body) -> Vec<Diagnostic> {
         output_bytes: Vec::new(),
         donated_bytes: Vec::new(),
         memory: Memory::default(),
-        homes: SecondaryMap::new(),
+        homes: Homes::default(),
         part_of: SecondaryMap::new(),
         faults: Vec::new(),
         said: BTreeSet::new(),
@@ -66,7 +75,7 @@ struct Judge<'a> {
     donated_bytes: Vec<Option<u64>>,
     memory: Memory,
     /// Where the results of steps and the arguments are.
-    homes: SecondaryMap<Value, Option<Home>>,
+    homes: Homes,
     /// For each part that a concatenation found at its place, which operand of which one it is.
     part_of: SecondaryMap<Value, Option<(Op, usize)>>,
     faults: Vec<Diagnostic>,
@@ -85,7 +94,7 @@ impl Judge<'_> {
             self.donated_bytes.push(is_donated.then_some(bytes));
             let home = Home::dense(Pool::Input(index), 0..bytes);
             self.memory.write(&home, Some(arg));
-            self.homes[arg] = Some(home);
+            self.homes.set(arg, &home);
         }
         let ends = self.body.blocks(self.body.root()).iter().filter_map(|block| self.body.last_op(*block));
         let end = ends.into_iter().find(|op| self.body.at(self.ctx, *op).has(Traits::RETURN));
@@ -113,38 +122,38 @@ impl Judge<'_> {
             _ => {}
         }
         let is_view = self.body.result_count(op) > 0 && self.view_source(self.body.result(op, 0)).is_some();
-        let Some(place) = op_ref.attr("mem.place") else {
-            if self.body.result_count(op) > 0 && !is_view {
-                self.fault(op, "this step has no `mem.place`".into());
+        let decided = op_ref.decisions();
+        match self.parse_places(op, &decided) {
+            _ if is_view && decided.place.is_some() => {
+                self.fault(op, "this view has the bytes of its operand and no place of its own".into());
             }
-            return;
-        };
-        if is_view {
-            return self.fault(op, "this view has the bytes of its operand and no place of its own".into());
-        }
-        match self.parse_places(op, place) {
-            Ok((results, scratch)) => self.execute(op, &results, scratch),
+            Ok(Some((results, scratch))) => self.execute(op, &decided, &results, scratch),
+            Ok(None) if self.body.result_count(op) == 0 || is_view => {}
+            Ok(None) => self.fault(op, UNPLACED.into()),
             Err(message) => self.fault(op, message),
         }
     }
 
-    fn execute(&mut self, op: Op, results: &[Home], scratch: Option<Home>) {
-        let mut operands: Vec<(usize, Home)> = Vec::new();
+    fn execute(&mut self, op: Op, decided: &Decisions, results: &[Home], scratch: Option<Home>) {
+        let mut operands = Operands::new();
         for (index, value) in self.body.operands(op).enumerate() {
             if !self.weights.contains(value) {
                 operands.extend(self.find(op, index).map(|home| (index, home)));
             }
         }
-        self.check_rows(op, results);
-        let read = self.check_parts(op, results, &operands);
-        self.check_conflicts(op, results, &read, scratch.as_ref());
-        self.check_ties(op, results, &operands);
+        let ties = decided.tie.and_then(|ties| self.ctx.ints_in(ties)).into_iter().flatten();
+        let ties: SmallVec<[i64; 4]> = ties.collect();
+        self.check_pools(op, decided.pool, results);
+        self.check_rows(op, decided.pitch, results);
+        self.check_ties(op, &ties, results, &operands);
+        let read = self.check_parts(op, decided.parts, results, operands);
+        self.check_conflicts(op, &ties, results, &read, scratch.as_ref());
         if let Some(home) = &scratch {
             self.memory.write(home, None);
         }
         for (result, home) in self.body.results(op).zip(results) {
             self.memory.write(home, Some(result));
-            self.homes[result] = Some(home.clone());
+            self.homes.set(result, home);
         }
     }
 
@@ -155,7 +164,7 @@ impl Judge<'_> {
             self.fault(op, format!("the size of operand {index} is not known"));
             return None;
         };
-        let Some(base) = self.homes[source].clone() else {
+        let Some(base) = self.homes.get(source).cloned() else {
             self.fault(op, format!("operand {index} has no place"));
             return None;
         };
@@ -175,11 +184,11 @@ impl Judge<'_> {
     fn check_conflicts(
         &mut self,
         op: Op,
+        ties: &[i64],
         results: &[Home],
         operands: &[(usize, Home)],
         scratch: Option<&Home>,
     ) {
-        results.iter().enumerate().for_each(|(result, home)| self.check_pool(op, result, home));
         for (result, home) in results.iter().enumerate() {
             if results[..result].iter().any(|other| other.meets(home)) {
                 self.fault(op, format!("result {result} shares bytes with another result"));
@@ -187,7 +196,8 @@ impl Judge<'_> {
             if scratch.is_some_and(|scratch| scratch.meets(home)) {
                 self.fault(op, format!("result {result} shares bytes with scratch"));
             }
-            let tie = self.tie(op, result).and_then(|tie| operands.iter().find(|(index, _)| *index == tie));
+            let tie = ties.get(result);
+            let tie = operands.iter().find(|(index, _)| tie.is_some_and(|tie| *index as i64 == *tie));
             for (index, operand) in operands.iter().filter(|(_, operand)| operand.meets(home)) {
                 if result == 0 && self.follows_rows(op, *index, operand, home) {
                     continue;
@@ -206,20 +216,13 @@ impl Judge<'_> {
         }
     }
 
-    fn check_ties(&mut self, op: Op, results: &[Home], operands: &[(usize, Home)]) {
-        let ties = self.body.at(self.ctx, op).attr("mem.tie").and_then(|attr| self.ctx.ints_in(attr));
-        for (result, tie) in ties.into_iter().flatten().enumerate().filter(|(_, tie)| *tie >= 0) {
-            let operand = operands.iter().find(|(index, _)| *index as i64 == tie).map(|(_, home)| home);
+    fn check_ties(&mut self, op: Op, ties: &[i64], results: &[Home], operands: &[(usize, Home)]) {
+        for (result, tie) in ties.iter().enumerate().filter(|(_, tie)| **tie >= 0) {
+            let operand = operands.iter().find(|(index, _)| *index as i64 == *tie).map(|(_, home)| home);
             if operand.is_none() || operand != results.get(result) {
                 self.fault(op, format!("result {result} is tied to operand {tie} but placed elsewhere"));
             }
         }
-    }
-
-    /// The operand that a result is tied to.
-    fn tie(&self, op: Op, result: usize) -> Option<usize> {
-        let ties = self.body.at(self.ctx, op).ints("mem.tie")?;
-        usize::try_from(*ties.get(result)?).ok()
     }
 
     fn hand_over(&mut self, op: Op) {
@@ -234,7 +237,7 @@ impl Judge<'_> {
     /// The value whose bytes a value is, through views without a place of their own, and from which byte on.
     fn source(&self, value: Value) -> (Value, u64) {
         let (mut value, mut offset) = (value, 0);
-        while self.homes[value].is_none() {
+        while self.homes.get(value).is_none() {
             let Some((operand, bytes)) = self.view_source(value) else { break };
             (value, offset) = (operand, offset + bytes);
         }

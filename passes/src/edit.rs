@@ -4,6 +4,7 @@ use cranelift_entity::SecondaryMap;
 use ir::builder::{InsertPoint, infer};
 use ir::opdef::InferError;
 use ir::{Attr, Block, Body, Builder, Context, Kind, Op, OpSpec, Type, Value};
+use rustc_hash::FxHashMap;
 
 /// The entry block of a function's body; none for a declaration.
 pub fn entry(body: &Body) -> Option<Block> {
@@ -35,6 +36,27 @@ pub fn kept_inputs(ctx: &Context, body: &Body) -> SecondaryMap<Value, bool> {
         kept[*arg] = dict.is_none_or(|dict| ctx.dict_get(*dict, donated).is_none());
     }
     kept
+}
+
+/// Sets an attribute that is not inherent on many operations: equal dictionaries are made once.
+pub struct Setter<'a> {
+    ctx: &'a Context,
+    name: &'static str,
+    made: FxHashMap<(Attr, Attr), Attr>,
+}
+
+impl<'a> Setter<'a> {
+    /// For the attribute `name`.
+    pub fn new(ctx: &'a Context, name: &'static str) -> Setter<'a> {
+        Setter { ctx, name, made: FxHashMap::default() }
+    }
+
+    /// Sets the attribute of an operation.
+    pub fn set(&mut self, body: &mut Body, op: Op, value: Attr) {
+        let (ctx, name, attrs) = (self.ctx, self.name, body.attrs(op));
+        let make = || ctx.dict_set(attrs, ctx.ident(name), value);
+        body.set_attrs(op, *self.made.entry((attrs, value)).or_insert_with(make));
+    }
 }
 
 /// Makes an operation like `op`, with its name, location and other attributes, of new operands and inherent attributes;

@@ -323,11 +323,9 @@ fn meet(arena: &Arena<'_>, placement: &Placement, pair: (BufferId, BufferId)) ->
 
 /// Forgets what an earlier plan saved.
 pub(crate) fn forget(ctx: &Context, body: &mut Body) {
-    let mut ops = Vec::new();
-    ir::flow::walk(ctx, body, |op| ops.push(op));
-    for op in ops {
-        if body.at(ctx, op).attr("mem.overlap").is_some() {
-            body.remove_attr(ctx, op, "mem.overlap");
-        }
-    }
+    let mut overlapping = Vec::new();
+    ir::flow::walk(ctx, body, |op| {
+        overlapping.extend(body.at(ctx, op).attr("mem.overlap").map(|_| op));
+    });
+    overlapping.into_iter().for_each(|op| body.remove_attr(ctx, op, "mem.overlap"));
 }

@@ -15,10 +15,11 @@ use ir::opdef::Access;
 use ir::pools::wanted;
 use ir::weights::WeightSet;
 use ir::{Attr, Body, Context, Diagnostic, Op, Target, Value};
+use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
 use crate::access::access;
-use crate::edit::kept_inputs;
+use crate::edit::{Setter, kept_inputs};
 use crate::liveness::{Classes, Steps};
 use crate::parts::place_parts;
 use crate::place::Step;
@@ -40,13 +41,15 @@ pub fn inplace(ctx: &Context, target: &dyn Target, body: &mut Body) -> Outcome {
     let (parts, mut remarks) = place_parts(ctx, target, body);
     let (ties, more) = Chooser::choose(ctx, target, body);
     remarks.extend(more);
-    for (op, operands) in &ties {
-        body.set_attr(ctx, *op, "mem.tie", *operands);
-    }
+    let mut setter = Setter::new(ctx, "mem.tie");
+    ties.iter().for_each(|(op, operands)| setter.set(body, *op, *operands));
     Outcome { ties: ties.len(), parts, remarks }
 }
 
-/// For each result of an operation, the operand that it overwrites, or -1: `mem.tie`.
+/// For each result of an operation, the operand that it overwrites, or -1.
+type Operands = SmallVec<[i64; 4]>;
+
+/// Operations with their `mem.tie`.
 type Ties = Vec<(Op, Attr)>;
 
 struct Chooser<'a> {
@@ -59,6 +62,8 @@ struct Chooser<'a> {
     classes: Classes<'a>,
     /// Whether a value is an input that the caller keeps.
     kept: SecondaryMap<Value, bool>,
+    /// The attributes that were made for ties.
+    made: FxHashMap<Operands, Attr>,
     remarks: Vec<Diagnostic>,
 }
 
@@ -69,14 +74,15 @@ impl<'a> Chooser<'a> {
         let steps = Steps::of(ctx, body, &weights);
         let classes = Classes::of(ctx, body, &steps, &weights, &aliases);
         let kept = kept_inputs(ctx, body);
-        let remarks = Vec::new();
-        let mut chooser = Chooser { ctx, target, body, weights, aliases: &aliases, classes, kept, remarks };
+        let (made, remarks) = (FxHashMap::default(), Vec::new());
+        let mut chooser =
+            Chooser { ctx, target, body, weights, aliases: &aliases, classes, kept, made, remarks };
         let ties = steps.iter().filter_map(|(step, op)| chooser.tie(step, op)).collect();
         (ties, chooser.remarks)
     }
 
     fn tie(&mut self, step: Step, op: Op) -> Option<(Op, Attr)> {
-        let mut ties: SmallVec<[i64; 4]> = smallvec![-1; self.body.result_count(op)];
+        let mut ties: Operands = smallvec![-1; self.body.result_count(op)];
         for (result, tie) in ties.iter_mut().enumerate() {
             let mut candidates = 0..self.body.operand_count(op);
             let Some(operand) = candidates.find(|operand| self.may_tie(step, op, result, *operand)) else {
@@ -87,7 +93,11 @@ impl<'a> Chooser<'a> {
             let value = self.classes.class(self.body.result(op, result));
             self.classes.join(owner, value);
         }
-        ties.iter().any(|tie| *tie >= 0).then(|| (op, self.ctx.ints_attr(&ties)))
+        if ties.iter().all(|tie| *tie < 0) {
+            return None;
+        }
+        let make = |ties: &Operands| self.ctx.ints_attr(ties);
+        Some((op, *self.made.entry(ties).or_insert_with_key(make)))
     }
 
     fn may_tie(&mut self, step: Step, op: Op, result: usize, operand: usize) -> bool {

@@ -45,9 +45,12 @@ struct Cut {
 /// Copies parts where that lowers the bytes that are live at one time; gives a remark for each copy.
 pub fn copy_late_parts(ctx: &Context, target: &dyn Target, body: &mut Body) -> Vec<Diagnostic> {
     let mut remarks = Vec::new();
+    let mut cuts = cuts(ctx, body);
+    if cuts.is_empty() {
+        return remarks;
+    }
     let ops: usize = blocks(ctx, body).into_iter().map(|block| body.ops(block).count()).sum();
     let mut trials = (TRIED_OPS / ops.max(1)).clamp(1, MOST_TRIALS);
-    let mut cuts = cuts(ctx, body);
     while !cuts.is_empty() && trials > 0 {
         let Some(given) = max_live_bytes(ctx, target, body) else { break };
         let mut best: Option<(u64, &Cut)> = None;
@@ -112,18 +115,22 @@ fn copy_behind(ctx: &Context, body: &mut Body, value: Value, behind: Op) -> Valu
 
 /// All cuts of a function that could let a whole die early, those that save most first.
 fn cuts(ctx: &Context, body: &Body) -> Vec<Cut> {
+    let is_part = |op: Op| view_offset_bytes(body.at(ctx, op)).is_some();
+    if !blocks(ctx, body).into_iter().any(|block| body.ops(block).any(is_part)) {
+        return Vec::new();
+    }
     let (aliases, weights) = (AliasSets::of(ctx, body), WeightSet::of(ctx, body));
     let kept = kept_inputs(ctx, body);
     let mut cuts = Vec::new();
     for block in blocks(ctx, body) {
         let mut parts: BTreeMap<Value, Vec<Value>> = BTreeMap::new();
-        for op in body.ops(block).filter(|op| view_offset_bytes(body.at(ctx, *op)).is_some()) {
+        for op in body.ops(block).filter(|op| is_part(*op)) {
             let (part, whole) = (body.result(op, 0), body.operand(op, 0));
             let root = aliases.root(part);
             let is_whole = aliases.size_bytes(whole) == aliases.size_bytes(root);
-            let is_part = is_whole && aliases.size_bytes(part) < aliases.size_bytes(root);
+            let is_smaller = is_whole && aliases.size_bytes(part) < aliases.size_bytes(root);
             let is_in_block = body.defining_op(root).and_then(|op| body.block_of(op)) == Some(block);
-            if is_part && is_in_block && !weights.contains(root) && !kept[root] {
+            if is_smaller && is_in_block && !weights.contains(root) && !kept[root] {
                 parts.entry(root).or_default().push(part);
             }
         }

@@ -40,7 +40,7 @@ pub struct Banding {
 impl Banding {
     /// What `mem.overlap` says.
     pub fn of(op: OpRef<'_>) -> Option<Banding> {
-        let (operand, rows) = match op.ints("mem.overlap")?[..] {
+        let (operand, rows) = match op.ctx.ints_value(op.attr("mem.overlap")?)?[..] {
             [operand, rows] if rows != 0 => (usize::try_from(operand).ok()?, rows),
             _ => return None,
         };

@@ -41,15 +41,16 @@ pub fn place_parts(ctx: &Context, target: &dyn Target, body: &mut Body) -> (usiz
 
 /// The concatenations that nobody decided about yet, in text order.
 fn concatenations(ctx: &Context, body: &Body) -> Vec<Op> {
-    let weights = WeightSet::of(ctx, body);
     let mut found = Vec::new();
     flow::walk(ctx, body, |op| {
         let op_ref = body.at(ctx, op);
         let is_open = matches!(op_ref.kind(), Kind::View(View::OfResult(_))) && parts(op_ref).is_empty();
-        if is_open && !weights.is_weight_op(body, op) {
-            found.push(op);
-        }
+        found.extend(is_open.then_some(op));
     });
+    if !found.is_empty() {
+        let weights = WeightSet::of(ctx, body);
+        found.retain(|op| !weights.is_weight_op(body, *op));
+    }
     found
 }
 

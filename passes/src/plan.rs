@@ -26,7 +26,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use crate::check::check;
-use crate::edit::{entry, kept_inputs};
+use crate::edit::{Setter, entry, kept_inputs};
 use crate::fit::{self, Goal};
 use crate::liveness::{Classes, Life, Steps};
 use crate::overlap::{Banding, Order, Rows};
@@ -324,6 +324,7 @@ impl<'a> Arena<'a> {
                 scratch[*op] = arena.offsets[id];
             }
         }
+        let mut setter = Setter::new(ctx, "mem.place");
         for (_, event) in self.steps.events() {
             let op = event.op;
             let (results, bytes) = match event.act {
@@ -340,7 +341,7 @@ impl<'a> Arena<'a> {
                 entries.push(places.entry(ARENA, scratch[op], bytes));
             }
             if results || bytes > 0 {
-                body.set_attr(ctx, op, "mem.place", places.list(entries));
+                setter.set(body, op, places.list(entries));
             }
             if event.act == Act::Enter
                 && let Some(args) = self.args(&places, body, body.regions(op))
@@ -360,7 +361,7 @@ impl<'a> Arena<'a> {
         let mut assembled = Vec::new();
         flow::walk(ctx, body, |op| {
             let op_ref = body.at(ctx, op);
-            assembled.extend((is_free(op_ref) && !parts(op_ref).is_empty()).then_some(op));
+            assembled.extend((!parts(op_ref).is_empty() && is_free(op_ref)).then_some(op));
         });
         for op in assembled {
             let place = self.place(places, body.result(op, 0));
@@ -435,7 +436,7 @@ impl<'a> Places<'a> {
 
 /// The scratch that `select` wrote down for an operation, in bytes.
 fn scratch_bytes(ctx: &Context, body: &Body, op: Op) -> Option<u64> {
-    let bytes = body.at(ctx, op).int("mem.scratch")?;
+    let bytes = ctx.int_value(body.at(ctx, op).attr("mem.scratch")?)?;
     u64::try_from(bytes).ok().filter(|bytes| *bytes > 0)
 }
 

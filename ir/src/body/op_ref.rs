@@ -1,7 +1,7 @@
 //! One operation, with all that is needed to ask about it.
 
 use super::Body;
-use crate::context::Context;
+use crate::context::{Context, DECISIONS};
 use crate::entities::{Attr, Op, Type, Value};
 use crate::opdef::{Kind, OpDef, Presence, Traits};
 use crate::scalar::Scalar;
@@ -15,6 +15,29 @@ pub struct OpRef<'a> {
     pub body: &'a Body,
     /// The operation.
     pub op: Op,
+}
+
+/// What passes decided about an operation: its attributes `mem.*`, found in one walk.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Decisions {
+    /// `mem.args`: the places of the arguments of its blocks.
+    pub args: Option<Attr>,
+    /// `mem.kernel`: what runs it.
+    pub kernel: Option<Attr>,
+    /// `mem.overlap`: the operand over whose rows it writes, and the rows of a band.
+    pub overlap: Option<Attr>,
+    /// `mem.parts`: the operands that stand at their place in its result.
+    pub parts: Option<Attr>,
+    /// `mem.pitch`: the bytes of a row of result 0, and from row to row.
+    pub pitch: Option<Attr>,
+    /// `mem.place`: where its results and its scratch are.
+    pub place: Option<Attr>,
+    /// `mem.pool`: the pool that each result asks for.
+    pub pool: Option<Attr>,
+    /// `mem.scratch`: bytes of scratch.
+    pub scratch: Option<Attr>,
+    /// `mem.tie`: the operand that each result overwrites.
+    pub tie: Option<Attr>,
 }
 
 impl<'a> OpRef<'a> {
@@ -82,6 +105,20 @@ impl<'a> OpRef<'a> {
     pub fn attr(&self, name: &str) -> Option<Attr> {
         let find = |dict| self.ctx.dict_find(dict, name);
         find(self.body.properties(self.op)).or_else(|| find(self.body.attrs(self.op)))
+    }
+
+    /// What passes decided about it.
+    pub fn decisions(&self) -> Decisions {
+        let mut found = [None; DECISIONS.len()];
+        for dict in [self.body.attrs(self.op), self.body.properties(self.op)] {
+            for (name, attr) in self.ctx.dict_entries(dict) {
+                if let Some(index) = self.ctx.decision_index(*name) {
+                    found[index] = Some(*attr);
+                }
+            }
+        }
+        let [args, kernel, overlap, parts, pitch, place, pool, scratch, tie] = found;
+        Decisions { args, kernel, overlap, parts, pitch, place, pool, scratch, tie }
     }
 
     /// An integer attribute, or the row's default for it.

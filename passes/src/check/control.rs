@@ -6,8 +6,8 @@ use ir::flow::transfers;
 use ir::opdef::Flow;
 use ir::{Attr, Block, Kind, Op, Region, Traits, Value};
 
-use super::Judge;
 use super::memory::{Home, Memory};
+use super::{Judge, UNPLACED};
 
 impl Judge<'_> {
     /// Runs the function's blocks until what is known where each begins does not change.
@@ -64,12 +64,11 @@ impl Judge<'_> {
     /// An `if` or a loop.
     pub(super) fn control(&mut self, op: Op) {
         let (ctx, body) = (self.ctx, self.body);
-        let place = body.attr(ctx, op, ctx.ident("mem.place"));
-        let places = place.ok_or_else(|| "this step has no `mem.place`".to_owned());
-        let places = places.and_then(|place| self.parse_places(op, place));
+        let places = self.parse_places(op, &body.at(ctx, op).decisions());
+        let places = places.and_then(|places| places.ok_or_else(|| UNPLACED.to_owned()));
         match places.and_then(|places| self.place_regions(op).map(|()| places)) {
             Ok((homes, _)) => {
-                body.results(op).zip(homes).for_each(|(result, home)| self.homes[result] = Some(home))
+                body.results(op).zip(&homes).for_each(|(result, home)| self.homes.set(result, home))
             }
             Err(message) => return self.fault(op, message),
         }
@@ -134,7 +133,7 @@ impl Judge<'_> {
         self.hand(op, self.body.operand_count(op) - carried.len(), carried);
         loop {
             let before = self.memory.clone();
-            if let Some(home) = self.homes[*counter].clone() {
+            if let Some(home) = self.homes.get(*counter).cloned() {
                 self.memory.write(&home, Some(*counter));
             }
             self.region(block, 0, carried);
@@ -171,7 +170,8 @@ impl Judge<'_> {
     fn leave(&mut self, op: Op, carried: &[Value]) {
         for (index, arg) in carried.iter().enumerate() {
             let result = self.body.result(op, index);
-            let (Some(from), Some(to)) = (self.homes[*arg].clone(), self.homes[result].clone()) else {
+            let (Some(from), Some(to)) = (self.homes.get(*arg).cloned(), self.homes.get(result).cloned())
+            else {
                 continue;
             };
             if from != to {
@@ -205,7 +205,7 @@ impl Judge<'_> {
             let is_weight = self.weights.contains(self.body.operand(op, index));
             sources.push(if is_weight { None } else { self.find(op, index) });
         }
-        let homes: Vec<Home> = targets.iter().filter_map(|target| self.homes[*target].clone()).collect();
+        let homes: Vec<Home> = targets.iter().filter_map(|target| self.homes.get(*target).cloned()).collect();
         for (index, home) in homes.iter().enumerate() {
             if homes[..index].iter().any(|other| other.meets(home)) {
                 self.fault(op, format!("value {index} is handed to bytes that another is handed to"));
@@ -230,8 +230,8 @@ impl Judge<'_> {
 
     /// The scratch that an operation hands values on with.
     fn scratch_of(&self, op: Op) -> Result<Option<Home>, String> {
-        let place = self.body.attr(self.ctx, op, self.ctx.ident("mem.place"));
-        place.map_or(Ok(None), |place| Ok(self.parse_places(op, place)?.1))
+        let places = self.parse_places(op, &self.body.at(self.ctx, op).decisions())?;
+        Ok(places.and_then(|(_, scratch)| scratch))
     }
 }
 

@@ -7,11 +7,13 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use cranelift_entity::SecondaryMap;
 use ir::Value;
+use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
 /// Bytes of one pool: one that is planned (0 is the arena), one of the caller's inputs, or one of its outputs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Pool {
     Planned(usize),
     Input(usize),
@@ -19,7 +21,7 @@ pub(super) enum Pool {
 }
 
 /// Where something is said to be: rows of bytes at one distance from each other.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Home {
     pub(super) pool: Pool,
     /// From the first byte to the last, with what lies between the rows.
@@ -76,6 +78,32 @@ impl Home {
         }
         let is_whole = first == 0 && count.is_multiple_of(self.row);
         is_whole.then(|| Home::of_rows(self.pool, start, count / self.row, self.row, self.pitch))
+    }
+}
+
+/// Where each value is; equal homes are kept once.
+#[derive(Default)]
+pub(super) struct Homes {
+    /// For each value, the number of its home, from 1 on.
+    numbers: SecondaryMap<Value, u32>,
+    homes: Vec<Home>,
+    known: FxHashMap<Home, u32>,
+}
+
+impl Homes {
+    pub(super) fn get(&self, value: Value) -> Option<&Home> {
+        self.homes.get((self.numbers[value] as usize).checked_sub(1)?)
+    }
+
+    pub(super) fn set(&mut self, value: Value, home: &Home) {
+        self.numbers[value] = match self.known.get(home) {
+            Some(number) => *number,
+            None => {
+                self.homes.push(home.clone());
+                self.known.insert(home.clone(), self.homes.len() as u32);
+                self.homes.len() as u32
+            }
+        };
     }
 }
 

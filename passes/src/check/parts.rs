@@ -1,10 +1,10 @@
 //! How the judge treats concatenations whose operands stand at their place in the result.
 
 use ir::opdef::{Strided, View};
-use ir::{Kind, Op, size};
+use ir::{Attr, Kind, Op, size};
 
-use super::Judge;
 use super::memory::{Content, Home};
+use super::{Judge, Operands};
 
 /// The rows of its result that an operand of a concatenation is, in bytes.
 struct Rows {
@@ -19,10 +19,11 @@ impl Judge<'_> {
     pub(super) fn check_parts(
         &mut self,
         op: Op,
+        parts: Option<Attr>,
         results: &[Home],
-        operands: &[(usize, Home)],
-    ) -> Vec<(usize, Home)> {
-        let Some(parts) = self.body.at(self.ctx, op).ints("mem.parts") else { return operands.to_vec() };
+        operands: Operands,
+    ) -> Operands {
+        let Some(parts) = parts.and_then(|parts| self.ctx.ints_value(parts)) else { return operands };
         for &part in &parts {
             let operand = operands.iter().find(|(index, _)| *index as i64 == part);
             let expected = operand.and_then(|(index, _)| self.place_of_part(op, *index, results.first()?));
@@ -42,12 +43,15 @@ impl Judge<'_> {
         let written: Vec<Option<Home>> = copied.map(place).collect();
         let is_under =
             |home: &Home| written.iter().any(|place| place.as_ref().is_none_or(|place| place.meets(home)));
-        operands.iter().filter(|(_, home)| is_under(home)).cloned().collect()
+        operands.into_iter().filter(|(_, home)| is_under(home)).collect()
     }
 
     /// Rows with gaps are what kernels are told by `mem.pitch`.
-    pub(super) fn check_rows(&mut self, op: Op, results: &[Home]) {
-        let told = self.body.at(self.ctx, op).ints("mem.pitch");
+    pub(super) fn check_rows(&mut self, op: Op, told: Option<Attr>, results: &[Home]) {
+        if told.is_none() && results.iter().all(Home::is_dense) {
+            return;
+        }
+        let told = told.and_then(|told| self.ctx.ints_value(told));
         for (index, home) in results.iter().enumerate() {
             let rows = (!home.is_dense()).then(|| vec![home.row as i64, home.pitch as i64]);
             if rows != told {

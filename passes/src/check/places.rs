@@ -1,23 +1,32 @@
 //! Where a plan says that things are: `mem.place` and `mem.args`, read strictly.
 
+use ir::body::Decisions;
 use ir::{Attr, Block, Op, size};
+use smallvec::SmallVec;
 
 use super::Judge;
 use super::memory::{Home, Pool};
 
+/// The homes of a step's results.
+pub(super) type List = SmallVec<[Home; 2]>;
+
+/// The homes of a step's results, and of its scratch.
+type Places = (List, Option<Home>);
+
 impl Judge<'_> {
-    /// Homes of the results, and of scratch if the step has some.
-    pub(super) fn parse_places(&self, op: Op, place: Attr) -> Result<(Vec<Home>, Option<Home>), String> {
+    /// Homes of the results, and of scratch if the step has some; none if no place was given.
+    pub(super) fn parse_places(&self, op: Op, decided: &Decisions) -> Result<Option<Places>, String> {
+        let Some(place) = decided.place else { return Ok(None) };
         let entries = self.ctx.array_value(place).ok_or("`mem.place` is not an array")?;
         let results = self.body.result_count(op);
-        let scratch = self.body.at(self.ctx, op).int("mem.scratch").filter(|bytes| *bytes > 0);
+        let scratch = decided.scratch.and_then(|attr| self.ctx.int_value(attr)).filter(|bytes| *bytes > 0);
         if entries.len() != results + usize::from(scratch.is_some()) {
             return Err(format!(
                 "`mem.place` has {} entries, expected one for each result and scratch",
                 entries.len()
             ));
         }
-        let mut homes = Vec::new();
+        let mut homes = List::new();
         for (index, entry) in entries.iter().enumerate() {
             let bytes = match index < results {
                 true => size::tensor_bytes(self.ctx, self.body.ty(self.body.result(op, index))),
@@ -27,7 +36,7 @@ impl Judge<'_> {
         }
         let scratch = scratch.and_then(|_| homes.pop());
         scratch.iter().try_for_each(|scratch| self.is_in_arena(scratch))?;
-        Ok((homes, scratch))
+        Ok(Some((homes, scratch)))
     }
 
     pub(super) fn parse_home(&self, entry: Attr, expected_bytes: u64) -> Result<Home, String> {
@@ -36,7 +45,7 @@ impl Judge<'_> {
             return Err(malformed.into());
         };
         let number = |attr: &Attr| self.ctx.int_value(*attr).and_then(|value| u64::try_from(value).ok());
-        let numbers: Vec<u64> = numbers.iter().filter_map(number).collect();
+        let numbers: SmallVec<[u64; 5]> = numbers.iter().filter_map(number).collect();
         let (offset, bytes, [first, row, pitch]) = match numbers[..] {
             [offset, bytes] => (offset, bytes, [0, bytes, bytes]),
             [offset, bytes, first, row, pitch] => (offset, bytes, [first, row, pitch]),
@@ -85,7 +94,7 @@ impl Judge<'_> {
             let bytes = size::tensor_bytes(self.ctx, self.body.ty(arg));
             let home = self.parse_home(*entry, bytes.ok_or("the size of an argument is not known")?)?;
             self.is_in_arena(&home)?;
-            self.homes[arg] = Some(home);
+            self.homes.set(arg, &home);
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! Whether pools are ranges of memory that do not meet, within their capacity, and whether results lie where they are to.
 
 use ir::pools::{ARENA, Pool as Range, pools};
-use ir::{Body, Context, Op};
+use ir::{Attr, Body, Context, Op};
 
 use super::Judge;
 use super::memory::{Home, Pool};
@@ -47,16 +47,18 @@ impl Judge<'_> {
         Ok((Pool::Planned(index), offset))
     }
 
-    /// That a result lies in the pool that it asks for; in the caller's memory only what asks for the arena.
-    pub(super) fn check_pool(&mut self, op: Op, result: usize, home: &Home) {
-        let names = self.body.at(self.ctx, op).attr("mem.pool").and_then(|names| self.ctx.array_value(names));
-        let asked = names.and_then(|names| self.ctx.str_value(*names.get(result)?)).unwrap_or(ARENA);
-        let is_there = match home.pool {
-            Pool::Planned(index) => self.pools[index].name == asked,
-            Pool::Input(_) | Pool::Output(_) => asked == ARENA,
-        };
-        if !is_there {
-            self.fault(op, format!("result {result} is not in the pool `{asked}`, which it asks for"));
+    /// That results lie in the pools that they ask for; in the caller's memory only what asks for the arena.
+    pub(super) fn check_pools(&mut self, op: Op, asked: Option<Attr>, results: &[Home]) {
+        let asked = asked.and_then(|names| self.ctx.array_value(names)).unwrap_or(&[]);
+        for (result, home) in results.iter().enumerate() {
+            let asked = asked.get(result).and_then(|name| self.ctx.str_value(*name)).unwrap_or(ARENA);
+            let is_there = match home.pool {
+                Pool::Planned(index) => self.pools[index].name == asked,
+                Pool::Input(_) | Pool::Output(_) => asked == ARENA,
+            };
+            if !is_there {
+                self.fault(op, format!("result {result} is not in the pool `{asked}`, which it asks for"));
+            }
         }
     }
 
