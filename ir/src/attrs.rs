@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::affine::{AffineMap, IntegerSet};
 use crate::entities::{Attr, Ident, Location, Type};
-use crate::types::Piece;
+use crate::types::{Dim, Piece};
 
 /// The content of an [`Attr`] handle.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -104,6 +104,8 @@ pub enum AttrData {
     },
     /// `loc(...)` used as an attribute.
     Location(Location),
+    /// `#optc.dims<N, 3, H floordiv 2, _>`: sizes, of which some follow from named ones, or are not given (`_`).
+    Dims(Box<[Dim]>),
     /// `#dialect.body` or `#dialect<"...">`: an attribute of a dialect that nobody registered, kept as its text.
     Opaque {
         /// The dialect's name.

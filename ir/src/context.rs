@@ -10,7 +10,8 @@ use std::sync::{OnceLock, RwLock};
 use crate::attrs::AttrData;
 use crate::blob::Blob;
 use crate::dialects;
-use crate::entities::{Attr, Ident, Location, OpName, Type};
+use crate::dims::Polynomial;
+use crate::entities::{Attr, DimExpr, Ident, Location, OpName, Type};
 use crate::intern::Interner;
 use crate::location::LocationData;
 use crate::opdef::{Dialect, OpDef};
@@ -35,6 +36,7 @@ pub struct Context {
     types: Interner<TypeData>,
     attrs: Interner<AttrData>,
     idents: Interner<Box<str>>,
+    dim_exprs: Interner<Polynomial>,
     locations: Interner<LocationData>,
     names: Interner<OpNameEntry>,
     dialects: boxcar::Vec<&'static Dialect>,
@@ -118,6 +120,7 @@ impl Context {
             types,
             attrs: Interner::new(),
             idents,
+            dim_exprs: Interner::new(),
             locations: Interner::new(),
             names: Interner::new(),
             dialects: boxcar::Vec::new(),
@@ -217,6 +220,16 @@ impl Context {
     /// The content of a type.
     pub fn type_data(&self, ty: Type) -> &TypeData {
         self.types.get(ty.index() as u32)
+    }
+
+    /// The handle of a polynomial in canonical form: only [`crate::dims`] makes them.
+    pub(crate) fn intern_dim_expr(&self, polynomial: Polynomial) -> DimExpr {
+        DimExpr::from_u32(self.dim_exprs.intern(polynomial))
+    }
+
+    /// The content of a computed size.
+    pub fn dim_expr(&self, expr: DimExpr) -> &Polynomial {
+        self.dim_exprs.get(expr.index() as u32)
     }
 
     /// The handle of an attribute. Dictionaries must be sorted by name (see [`Context::dict`]).

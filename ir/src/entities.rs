@@ -1,7 +1,8 @@
 //! Which handles name the things of the IR.
 //!
 //! Handles of a body ([`Op`], [`Value`], [`Block`], [`Region`], [`Use`]) are dense indices into that body's tables;
-//! handles of the context ([`Type`], [`Attr`], [`Ident`], [`OpName`], [`Location`]) are interned, so that equality of
+//! handles of the context ([`Type`], [`Attr`], [`Ident`], [`DimExpr`], [`OpName`],
+//! [`Location`]) are interned, so that equality of
 //! handles is equality of content.
 
 use cranelift_entity::entity_impl;
@@ -34,6 +35,8 @@ entities! {
     Attr, "attr";
     /// An interned string.
     Ident, "ident";
+    /// An interned size that is computed from named ones (see [`crate::dims`]).
+    DimExpr, "dim";
     /// An interned operation name, with its row if a dialect registered it.
     OpName, "opname";
     /// Where something comes from: an interned location, or an offset in a source text.

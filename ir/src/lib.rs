@@ -47,6 +47,7 @@ pub mod builder;
 pub mod context;
 pub mod diag;
 pub mod dialects;
+pub mod dims;
 pub mod dominance;
 pub mod entities;
 pub mod flow;
@@ -76,7 +77,7 @@ pub use body::{Body, OpParts, Successor};
 pub use builder::{Builder, OpSpec};
 pub use context::{BlobHome, Context};
 pub use diag::{Diagnostic, Severity};
-pub use entities::{Attr, Block, Ident, Location, Op, OpName, Region, Type, Use, Value};
+pub use entities::{Attr, Block, DimExpr, Ident, Location, Op, OpName, Region, Type, Use, Value};
 pub use location::LocationData;
 pub use module::{Aliases, Module, Resource};
 pub use opdef::{

@@ -7,6 +7,7 @@ use bitflags::bitflags;
 
 use crate::body::OpRef;
 use crate::context::Context;
+use crate::dims::Sizes;
 use crate::entities::{Attr, Type};
 use crate::interp::{EvalError, Tensor};
 use crate::scalar::Scalar;
@@ -297,6 +298,8 @@ pub enum AttrKind {
     Axes,
     /// `array<i64: ...>`: a number for each axis of operand 0.
     PerAxis,
+    /// An `array<i64: ...>` of sizes, or `#optc.dims<...>` where some of them follow from named ones.
+    Sizes,
     /// `array<f64: ...>` or `array<f32: ...>`.
     Floats,
     /// A type.
@@ -380,6 +383,28 @@ impl<'a> InferInput<'a> {
             _ => None,
         };
         given.or_else(default).ok_or_else(|| InferError(format!("`{name}` is not an `array<i64>`")))
+    }
+
+    /// A list of sizes: an `array<i64>`, in which -1 stands for one that is not given, or `#optc.dims<...>`.
+    ///
+    /// # Errors
+    /// If it is not there, something else, or has a number below -1.
+    pub fn dims(&self, name: &str) -> Result<Vec<Dim>, InferError> {
+        if let Some(crate::AttrData::Dims(dims)) = self.attr(name).map(|attr| self.ctx.attr_data(attr)) {
+            return Ok(dims.to_vec());
+        }
+        let ints = self.ints(name)?;
+        let dim = |size: &i64| match size {
+            -1 => Ok(Dim::Unknown),
+            _ => u64::try_from(*size).map(Dim::Known),
+        };
+        let dims: Result<Vec<Dim>, _> = ints.iter().map(dim).collect();
+        dims.map_err(|_| InferError(format!("`{name}` is {ints:?}, with a size below 0")))
+    }
+
+    /// Arithmetic on sizes.
+    pub fn sizes(&self) -> Sizes<'a> {
+        Sizes(self.ctx)
     }
 
     /// A string attribute, or the row's default for it.

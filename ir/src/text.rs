@@ -54,7 +54,7 @@ use std::sync::Arc;
 use crate::body::Body;
 use crate::context::Context;
 use crate::diag::Diagnostic;
-use crate::entities::{Attr, Type};
+use crate::entities::{Attr, DimExpr, Type};
 use crate::module::Module;
 
 mod big;
@@ -155,6 +155,14 @@ pub fn parse_attr(ctx: &Context, text: &str) -> Result<Attr, Vec<Diagnostic>> {
     read::whole(ctx, text, |reader| reader.attr())
 }
 
+/// Reads a size that is computed from named ones: `N floordiv 2 + 1`.
+///
+/// # Errors
+/// If the text is no expression, or its canonical form can't be written.
+pub fn parse_dim(ctx: &Context, text: &str) -> Result<DimExpr, Vec<Diagnostic>> {
+    read::whole(ctx, text, |reader| reader.dim_expr())
+}
+
 /// The pretty text of a module.
 pub fn print(module: &Module) -> String {
     print_with(module, &PrintOptions::default())
@@ -188,6 +196,16 @@ pub fn type_text(ctx: &Context, ty: Type) -> String {
 /// The text of an attribute.
 pub fn attr_text(ctx: &Context, attr: Attr) -> String {
     write::whole(ctx, usize::MAX, |writer| writer.attr(attr))
+}
+
+/// Whether a text needs no quotes where a word is expected.
+pub(crate) fn is_bare_word(text: &str) -> bool {
+    lexer::is_bare_word(text.as_bytes())
+}
+
+/// A text in quotes, as strings are written.
+pub(crate) fn quoted(ctx: &Context, text: &str) -> String {
+    write::whole(ctx, usize::MAX, |writer| writer.quoted(text.as_bytes()))
 }
 
 /// The text of a type for a message: a long one is cut.

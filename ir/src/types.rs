@@ -1,6 +1,6 @@
 //! Which types values have: MLIR's builtin types, and any other dialect's kept as text.
 
-use crate::entities::{Attr, Ident, Type};
+use crate::entities::{Attr, DimExpr, Ident, Type};
 
 /// The content of a [`Type`] handle.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -29,13 +29,13 @@ pub enum TypeData {
         /// Type of an element.
         elem: Type,
     },
-    /// `tensor<1x?xf32, #encoding>`.
+    /// `tensor<1x?xf32, #encoding>`, `tensor<?x3xf32, #optc.dims<N>>`.
     Tensor {
         /// Sizes, outermost first.
         shape: Box<[Dim]>,
         /// Type of an element.
         elem: Type,
-        /// What stands behind the element type: symbolic names of the unknown sizes, or another dialect's encoding.
+        /// A dialect's encoding behind the element type; none where expressions of sizes stand there.
         encoding: Option<Attr>,
     },
     /// `tensor<*xf32>`.
@@ -114,6 +114,9 @@ pub struct VectorDim {
 pub enum Dim {
     /// A known number of elements.
     Known(u64),
+    /// `?` with an expression beside it: a number that follows from named sizes, and is none yet (see [`crate::dims`]).
+    /// Equal expressions have equal handles, and stand for equal sizes.
+    Symbolic(DimExpr),
     /// `?`. Two unknown sizes are never taken for equal.
     Unknown,
 }
@@ -123,7 +126,7 @@ impl Dim {
     pub fn known(self) -> Option<u64> {
         match self {
             Dim::Known(size) => Some(size),
-            Dim::Unknown => None,
+            Dim::Symbolic(_) | Dim::Unknown => None,
         }
     }
 }

@@ -7,6 +7,8 @@ mod contract;
 mod elementwise;
 mod reduce;
 mod rest;
+#[cfg(test)]
+mod tests;
 mod views;
 mod window;
 

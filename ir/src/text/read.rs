@@ -20,6 +20,7 @@ use crate::module::{Aliases, Module, Resource};
 mod affine;
 mod attrs;
 mod dense;
+mod dims;
 mod flow;
 mod lines;
 mod locations;

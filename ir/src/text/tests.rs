@@ -4,6 +4,7 @@ use super::*;
 
 mod bad;
 mod corpus;
+mod dims;
 mod lines;
 mod syntax;
 

@@ -372,7 +372,10 @@ fn is_of_kind(ctx: &Context, attr: Attr, kind: AttrKind) -> bool {
         AttrKind::Word(words) => words.get(ctx, attr).is_some(),
         AttrKind::Flags(flags) => flags.get(ctx, attr).is_some(),
         AttrKind::Int32s => branch::sizes(ctx, attr).is_some(),
-        AttrKind::Ints | AttrKind::Axes | AttrKind::PerAxis => ctx.ints_value(attr).is_some(),
+        AttrKind::Ints | AttrKind::Axes => ctx.ints_value(attr).is_some(),
+        AttrKind::Sizes | AttrKind::PerAxis => {
+            matches!(data, AttrData::Dims(_)) || ctx.ints_value(attr).is_some()
+        }
         AttrKind::Floats => match data {
             AttrData::DenseArray { elem, .. } => {
                 matches!(ctx.type_data(*elem), TypeData::Float(FloatKind::F32 | FloatKind::F64))
@@ -411,6 +414,7 @@ fn kind_text(kind: AttrKind) -> String {
         AttrKind::Ints => "an `array<i64: ...>`",
         AttrKind::Int32s => "an `array<i32: ...>`",
         AttrKind::Axes => "an `array<i64: ...>` of axes",
+        AttrKind::Sizes => "an `array<i64: ...>` or `#optc.dims<...>` of sizes",
         AttrKind::PerAxis => "an `array<i64: ...>` with a number for each axis",
         AttrKind::Floats => "an `array` of `f32` or `f64`",
         AttrKind::Type => "a type",

@@ -63,8 +63,8 @@ fn required_attributes_are_there_and_of_their_kind() {
         "%0 = nn.reshape %a {shap = array<i64: 2, 2>} : (tensor<4xf32>) -> tensor<2x2xf32>\n\
          %1 = nn.reshape %a {shape = 4 : i64} : (tensor<4xf32>) -> tensor<4xf32>\nreturn",
         &[
-            "2: `nn.reshape` lacks its attribute `shape`, an `array<i64: ...>` (did you mean `shape` by `shap`?)",
-            "3: attribute `shape` of `nn.reshape` is an `array<i64: ...>`, found `4 : i64`",
+            "2: `nn.reshape` lacks its attribute `shape`, an `array<i64: ...>` or `#optc.dims<...>` of sizes (did you mean `shape` by `shap`?)",
+            "3: attribute `shape` of `nn.reshape` is an `array<i64: ...>` or `#optc.dims<...>` of sizes, found `4 : i64`",
         ],
     );
 }

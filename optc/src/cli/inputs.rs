@@ -101,6 +101,10 @@ fn describe_one(ctx: &Context, body: &ir::Body, arg: Value, name: String) -> Res
     let ty = body.ty(arg);
     let shape = ctx.type_data(ty).tensor_shape().unwrap_or(&[]).iter().map(|dim| match dim {
         Dim::Known(size) => Ok(*size),
+        Dim::Symbolic(expr) => {
+            let size = ir::dims::print(ctx, *expr);
+            Err(Failure::input(format!("size `{size}` of input `{name}` is not known (see --dim)")))
+        }
         Dim::Unknown => Err(Failure::input(format!("a size of input `{name}` is not known"))),
     });
     let shape = shape.collect::<Result<_, _>>()?;

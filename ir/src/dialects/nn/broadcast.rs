@@ -1,31 +1,41 @@
 //! Which types elementwise rows give: how sizes broadcast.
 
+use crate::dims::Sizes;
 use crate::entities::Type;
 use crate::opdef::{InferError, InferInput};
 use crate::types::Dim;
 
 /// The shape that operands broadcast to, as in numpy: axes are aligned at the last, and size 1 stretches.
 ///
-/// Two unknown sizes give an unknown one; an unknown size against a known one above 1 gives the known one.
-pub(super) fn broadcast_shapes(shapes: &[&[Dim]]) -> Result<Vec<Dim>, InferError> {
+/// A size that is not known may be 1, and then stretches; so it never decides by itself. Two that are not provably equal give
+/// an unknown one, and one against another that is known to be above 1 gives that other.
+pub(super) fn broadcast_shapes(sizes: Sizes<'_>, shapes: &[&[Dim]]) -> Result<Vec<Dim>, InferError> {
     let rank = shapes.iter().map(|shape| shape.len()).max().unwrap_or(0);
     let mut result = vec![Dim::Known(1); rank];
     for shape in shapes {
         for (axis, &size) in shape.iter().enumerate() {
             let axis = axis + rank - shape.len();
-            result[axis] = match (result[axis], size) {
-                (a, b) if a == b => a,
-                (Dim::Known(1), b) => b,
-                (a, Dim::Known(1)) => a,
-                (Dim::Known(a), Dim::Unknown) | (Dim::Unknown, Dim::Known(a)) => Dim::Known(a),
-                (Dim::Known(a), Dim::Known(b)) => {
-                    return Err(format!("sizes {a} and {b} of axis {axis} do not broadcast").into());
-                }
-                (Dim::Unknown, Dim::Unknown) => Dim::Unknown,
-            };
+            result[axis] = broadcast_sizes(sizes, result[axis], size).ok_or_else(|| {
+                let (a, b) = (sizes.text(result[axis]), sizes.text(size));
+                format!("sizes {a} and {b} of axis {axis} do not broadcast")
+            })?;
         }
     }
     Ok(result)
+}
+
+/// The size that two broadcast to; none if they do for no symbols.
+fn broadcast_sizes(sizes: Sizes<'_>, a: Dim, b: Dim) -> Option<Dim> {
+    let is_not_1 = |size| sizes.are_different(size, Dim::Known(1));
+    match (a, b) {
+        _ if a == b || sizes.are_equal(a, b) => Some(a),
+        (Dim::Known(1), b) => Some(b),
+        (a, Dim::Known(1)) => Some(a),
+        _ if sizes.are_different(a, b) && is_not_1(a) && is_not_1(b) => None,
+        _ if is_not_1(a) => Some(a),
+        _ if is_not_1(b) => Some(b),
+        _ => Some(Dim::Unknown),
+    }
 }
 
 fn same_elem(input: &InferInput<'_>, first: usize) -> Result<Type, InferError> {
@@ -42,12 +52,12 @@ fn shapes<'a>(input: &InferInput<'a>) -> Result<Vec<&'a [Dim]>, InferError> {
 
 pub(super) fn infer_broadcast(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {
     let elem = same_elem(input, 0)?;
-    Ok(vec![input.tensor(broadcast_shapes(&shapes(input)?)?, elem)])
+    Ok(vec![input.tensor(broadcast_shapes(input.sizes(), &shapes(input)?)?, elem)])
 }
 
 pub(super) fn infer_compare(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {
     same_elem(input, 0)?;
-    Ok(vec![input.tensor(broadcast_shapes(&shapes(input)?)?, input.ctx.int(1))])
+    Ok(vec![input.tensor(broadcast_shapes(input.sizes(), &shapes(input)?)?, input.ctx.int(1))])
 }
 
 pub(super) fn infer_select(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {
@@ -55,7 +65,7 @@ pub(super) fn infer_select(input: &InferInput<'_>) -> Result<Vec<Type>, InferErr
         return Err("the condition's elements are not `i1`".into());
     }
     let elem = same_elem(input, 1)?;
-    Ok(vec![input.tensor(broadcast_shapes(&shapes(input)?)?, elem)])
+    Ok(vec![input.tensor(broadcast_shapes(input.sizes(), &shapes(input)?)?, elem)])
 }
 
 pub(super) fn infer_cast(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {

@@ -2,6 +2,7 @@
 
 use super::window::{DILATIONS, PADS, STRIDES, infer_window, slide};
 use super::{LAYOUT, attr};
+use crate::dims::Sizes;
 use crate::entities::Type;
 use crate::interp::nn;
 use crate::opdef::{
@@ -68,10 +69,10 @@ pub(super) static OPS: &[OpDef] = &[
 ];
 
 /// Refuses two sizes that are known to differ.
-fn expect_equal(what: &str, a: Dim, b: Dim) -> Result<(), InferError> {
-    match (a, b) {
-        (Dim::Known(a), Dim::Known(b)) if a != b => Err(format!("{what}: {a} and {b} differ").into()),
-        _ => Ok(()),
+fn expect_equal(sizes: Sizes<'_>, what: &str, a: Dim, b: Dim) -> Result<(), InferError> {
+    match sizes.are_different(a, b) {
+        true => Err(format!("{what}: {} and {} differ", sizes.text(a), sizes.text(b)).into()),
+        false => Ok(()),
     }
 }
 
@@ -80,7 +81,7 @@ fn expect_bias(input: &InferInput<'_>, channels: Dim) -> Result<(), InferError> 
         return Ok(());
     }
     let &[size] = input.shape(2)? else { return Err("the bias is not a tensor of one axis".into()) };
-    expect_equal("sizes of bias and result channels", size, channels)
+    expect_equal(input.sizes(), "sizes of bias and result channels", size, channels)
 }
 
 fn infer_conv2d(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {
@@ -99,6 +100,7 @@ fn infer_conv2d(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {
     let channels = *image.get(channel_axis).ok_or("the input has not 4 axes")?;
     if let Dim::Known(group_channels) = group_channels {
         expect_equal(
+            input.sizes(),
             "channels of input and filter",
             channels,
             Dim::Known(group_channels.saturating_mul(groups)),
@@ -124,9 +126,14 @@ fn infer_matmul(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {
     }
     let (a_matrix, a_batch) = matrix(a, Side::Left, input.attr("transpose_a").is_some().into());
     let (b_matrix, b_batch) = matrix(b, Side::Right, input.attr("transpose_b").is_some().into());
-    expect_equal("columns of the left matrix and rows of the right", a_matrix[1], b_matrix[0])?;
+    expect_equal(
+        input.sizes(),
+        "columns of the left matrix and rows of the right",
+        a_matrix[1],
+        b_matrix[0],
+    )?;
     expect_bias(input, b_matrix[1])?;
-    let mut shape = super::broadcast::broadcast_shapes(&[a_batch, b_batch])?;
+    let mut shape = super::broadcast::broadcast_shapes(input.sizes(), &[a_batch, b_batch])?;
     shape.extend((a.len() > 1).then_some(a_matrix[0]));
     shape.extend((b.len() > 1).then_some(b_matrix[1]));
     Ok(vec![input.tensor(shape, input.elem(0)?)])

@@ -2,6 +2,7 @@
 
 use super::attr;
 use crate::body::OpRef;
+use crate::dims::Sizes;
 use crate::entities::Type;
 use crate::interp::nn;
 use crate::opdef::{
@@ -176,7 +177,7 @@ fn verify_batch_norm(op: OpRef<'_>) -> Result<(), String> {
     let shape = op.ctx.type_data(op.operand_type(0)).tensor_shape().unwrap_or(&[]);
     for index in 1..op.operand_count() {
         match op.ctx.type_data(op.operand_type(index)).tensor_shape() {
-            Some(&[size]) if size == shape[axis] || size == Dim::Unknown || shape[axis] == Dim::Unknown => {}
+            Some(&[size]) if !Sizes(op.ctx).are_different(size, shape[axis]) => {}
             _ => return Err(format!("operand {index} is not a tensor of one number for each channel")),
         }
     }
@@ -195,11 +196,10 @@ fn verify_group_norm(op: OpRef<'_>) -> Result<(), String> {
     }
     let groups = op.int("groups").and_then(|groups| u64::try_from(groups).ok()).filter(|groups| *groups > 0);
     let groups = groups.ok_or("`groups` is not at least 1")?;
-    match shape[axis as usize] {
-        Dim::Known(channels) if channels % groups != 0 => {
-            Err(format!("{channels} channels are not divided by {groups} groups"))
-        }
-        _ => Ok(()),
+    let (sizes, channels) = (Sizes(op.ctx), shape[axis as usize]);
+    match sizes.are_different(sizes.modulo(channels, groups), Dim::Known(0)) {
+        true => Err(format!("{} channels are not divided by {groups} groups", sizes.text(channels))),
+        false => Ok(()),
     }
 }
 
@@ -210,6 +210,10 @@ fn infer_pad(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {
     }
     let grown = shape.iter().zip(low.iter().zip(&high)).map(|(size, (low, high))| match size {
         Dim::Unknown => Ok(Dim::Unknown),
+        Dim::Symbolic(_) => match low.checked_add(*high) {
+            Some(added) => Ok(input.sizes().offset(*size, added)),
+            None => Ok(Dim::Unknown),
+        },
         Dim::Known(size) => {
             let size = (*size as i64).checked_add(*low).and_then(|size| size.checked_add(*high));
             let size = size.and_then(|size| u64::try_from(size).ok());
@@ -229,6 +233,7 @@ fn infer_repeat(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {
         let count = count.ok_or("a count is not at least 1")?;
         match size {
             Dim::Unknown => Ok(Dim::Unknown),
+            Dim::Symbolic(_) => Ok(input.sizes().mul(*size, Dim::Known(count))),
             Dim::Known(size) => size.checked_mul(count).map(Dim::Known).ok_or("a size is too large"),
         }
     });

@@ -2,6 +2,7 @@
 
 use super::attr;
 use crate::body::OpRef;
+use crate::dims::{self, Sizes};
 use crate::entities::Type;
 use crate::interp::nn;
 use crate::opdef::{
@@ -22,7 +23,7 @@ pub(super) static OPS: &[OpDef] = &[
         results: RESULT,
         attrs: &[attr(
             "shape",
-            AttrKind::Ints,
+            AttrKind::Sizes,
             Presence::Required,
             "The sizes; at most one is -1 and follows.",
         )],
@@ -95,7 +96,7 @@ pub(super) static OPS: &[OpDef] = &[
         example: "%1 = nn.broadcast %0 {shape = array<i64: 2, 3>} : (tensor<3xf32>) -> tensor<2x3xf32>",
         operands: X,
         results: RESULT,
-        attrs: &[attr("shape", AttrKind::Ints, Presence::Required, "The sizes.")],
+        attrs: &[attr("shape", AttrKind::Sizes, Presence::Required, "The sizes.")],
         infer: Infer::Rule(infer_broadcast_to),
         traits: Traits::PURE,
         kind: Kind::View(View::OfOperand(broadcast_layout)),
@@ -117,26 +118,32 @@ pub(super) static OPS: &[OpDef] = &[
     },
 ];
 
-fn product(shape: &[Dim]) -> Option<u64> {
-    shape.iter().try_fold(1u64, |count, dim| count.checked_mul(dim.known()?))
-}
-
 fn infer_reshape(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {
-    let (from, shape) = (input.shape(0)?, input.ints("shape")?);
-    if shape.iter().any(|size| *size < -1) || shape.iter().filter(|size| **size == -1).count() > 1 {
-        return Err(format!("`shape` is {shape:?}: sizes are at least 0, and at most one is -1").into());
+    let (from, mut shape, sizes) = (input.shape(0)?, input.dims("shape")?, input.sizes());
+    let mut open = shape.iter().enumerate().filter(|(_, size)| **size == Dim::Unknown);
+    let (follows, another) = (open.next().map(|(axis, _)| axis), open.next());
+    if another.is_some() {
+        return Err("at most one size of `shape` is not given".into());
     }
-    let known: Vec<Dim> =
-        shape.iter().filter(|size| **size >= 0).map(|size| Dim::Known(*size as u64)).collect();
-    let known = product(&known).ok_or("`shape` has too many elements")?;
-    let inferred = match product(from) {
-        None => Dim::Unknown,
-        Some(count) if known == count && !shape.contains(&-1) => Dim::Known(1),
-        Some(count) if shape.contains(&-1) && known > 0 && count % known == 0 => Dim::Known(count / known),
-        Some(count) => return Err(format!("{count} elements do not fit the shape {shape:?}").into()),
+    let given: Vec<Dim> = shape.iter().copied().filter(|size| *size != Dim::Unknown).collect();
+    let (count, given) = (sizes.product(from), sizes.product(&given));
+    let does_not_fit = || {
+        let shape = sizes.list(&shape).replace('?', "-1");
+        InferError(format!("{} elements do not fit the shape {shape}", sizes.text(count)))
     };
-    let sizes = shape.iter().map(|&size| if size < 0 { inferred } else { Dim::Known(size as u64) });
-    Ok(vec![input.tensor(sizes.collect(), input.elem(0)?)])
+    match follows {
+        None if sizes.are_different(count, given) => return Err(does_not_fit()),
+        None => {}
+        Some(axis) => {
+            let size = sizes.floor_div(count, given);
+            let is_rounded = sizes.are_different(sizes.mul(size, given), count);
+            if is_rounded || (size == Dim::Unknown && count != Dim::Unknown && given == Dim::Known(0)) {
+                return Err(does_not_fit());
+            }
+            shape[axis] = size;
+        }
+    }
+    Ok(vec![input.tensor(shape, input.elem(0)?)])
 }
 
 fn reshape_layout(op: OpRef<'_>, _: usize, from: &Strided) -> Option<Strided> {
@@ -169,34 +176,54 @@ fn transpose_layout(op: OpRef<'_>, _: usize, from: &Strided) -> Option<Strided> 
 }
 
 fn infer_slice(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {
-    let (shape, sizes) = (input.shape(0)?, input.ints("sizes")?);
+    let (shape, sizes) = (input.shape(0)?, input.dims("sizes")?);
+    if sizes.contains(&Dim::Unknown) {
+        return Err("a size of the window is not given".into());
+    }
     check_window(input, shape, &sizes)?;
-    Ok(vec![input.tensor(sizes.iter().map(|size| Dim::Known(*size as u64)).collect(), input.elem(0)?)])
+    Ok(vec![input.tensor(sizes, input.elem(0)?)])
 }
 
-/// A window of so many elements, which begins at `starts` and walks in `strides`, lies in a tensor of this shape.
-fn check_window(input: &InferInput<'_>, shape: &[Dim], sizes: &[i64]) -> Result<(), InferError> {
-    let starts = input.ints("starts")?;
+/// A window of so many elements, which begins at `starts` and walks in `strides`, lies in a tensor of this shape, or may.
+fn check_window(input: &InferInput<'_>, shape: &[Dim], window: &[Dim]) -> Result<(), InferError> {
+    let starts = input.dims("starts")?;
     let strides = match input.attr("strides") {
         Some(_) => input.ints("strides")?,
         None => vec![1; shape.len()],
     };
-    if [starts.len(), sizes.len(), strides.len()] != [shape.len(); 3] {
+    if [starts.len(), window.len(), strides.len()] != [shape.len(); 3] {
         return Err(
             format!("`starts`, `sizes` and `strides` do not have {} numbers each", shape.len()).into()
         );
     }
     for (axis, size) in shape.iter().enumerate() {
-        let last =
-            (sizes[axis] - 1).checked_mul(strides[axis]).and_then(|span| span.checked_add(starts[axis]));
-        let bound = size.known().map_or(i64::MAX, |size| size as i64);
-        let is_inside = |index: i64| (0..bound).contains(&index);
-        let is_right = sizes[axis] == 0 || (is_inside(starts[axis]) && last.is_some_and(is_inside));
-        if sizes[axis] < 0 || !is_right {
+        if !may_lie_in(input.sizes(), *size, starts[axis], window[axis], strides[axis]) {
             return Err(format!("the window along axis {axis} leaves the operand").into());
         }
     }
     Ok(())
+}
+
+/// Whether, for some symbols, `count` elements from `start` on lie in an axis of this size.
+fn may_lie_in(sizes: Sizes<'_>, size: Dim, start: Dim, count: Dim, stride: i64) -> bool {
+    if sizes.is_at_most(count, 0) || count == Dim::Unknown {
+        return true;
+    }
+    let indices = || {
+        let (first, steps) =
+            (sizes.expr(start)?, dims::sub(sizes.0, sizes.expr(count)?, dims::constant(sizes.0, 1))?);
+        let span = dims::mul(sizes.0, steps, dims::constant(sizes.0, stride))?;
+        Some([first, dims::add(sizes.0, first, span)?])
+    };
+    let Some(indices) = indices() else { return count.known().is_none() };
+    let minus_one = dims::constant(sizes.0, -1);
+    let leaves = |index| {
+        sizes.are_ordered(index, minus_one)
+            || sizes.expr(size).is_some_and(|size| sizes.are_ordered(size, index))
+    };
+    let is_empty_somewhere =
+        !sizes.expr(count).is_some_and(|count| sizes.are_ordered(dims::constant(sizes.0, 1), count));
+    is_empty_somewhere || !indices.into_iter().any(leaves)
 }
 
 fn infer_insert_slice(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {
@@ -204,8 +231,10 @@ fn infer_insert_slice(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {
     if input.elem(0)? != input.elem(1)? || source.len() != dest.len() {
         return Err("the operands differ in element type or number of axes".into());
     }
-    let sizes: Option<Vec<i64>> = source.iter().map(|size| Some(size.known()? as i64)).collect();
-    check_window(input, dest, &sizes.ok_or("the sizes of the first operand are not known")?)?;
+    if source.contains(&Dim::Unknown) {
+        return Err("the sizes of the first operand are not known".into());
+    }
+    check_window(input, dest, source)?;
     Ok(vec![input.operands[1]])
 }
 
@@ -221,14 +250,16 @@ fn slice_layout(op: OpRef<'_>, _: usize, from: &Strided) -> Option<Strided> {
 }
 
 fn infer_broadcast_to(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {
-    let (from, shape) = (input.shape(0)?, input.ints("shape")?);
-    if shape.iter().any(|size| *size < 0) || shape.len() < from.len() {
-        return Err(format!("an operand of {} axes does not stretch to {shape:?}", from.len()).into());
+    let (from, shape, sizes) = (input.shape(0)?, input.dims("shape")?, input.sizes());
+    if shape.contains(&Dim::Unknown) || shape.len() < from.len() {
+        let shape = sizes.list(&shape);
+        return Err(format!("an operand of {} axes does not stretch to {shape}", from.len()).into());
     }
-    let shape: Vec<Dim> = shape.iter().map(|size| Dim::Known(*size as u64)).collect();
     let tail = &shape[shape.len() - from.len()..];
-    let stretches = |(from, to): (&Dim, &Dim)| *from == Dim::Known(1) || *from == Dim::Unknown || from == to;
-    if !from.iter().zip(tail).all(stretches) {
+    let stays = |(from, to): (&Dim, &Dim)| {
+        sizes.are_different(*from, Dim::Known(1)) && sizes.are_different(*from, *to)
+    };
+    if from.iter().zip(tail).any(stays) {
         return Err("a size that is not 1 does not stretch".into());
     }
     Ok(vec![input.tensor(shape, input.elem(0)?)])
@@ -245,7 +276,7 @@ fn broadcast_layout(op: OpRef<'_>, _: usize, from: &Strided) -> Option<Strided> 
 }
 
 fn infer_concat(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {
-    let mut shape = input.shape(0)?.to_vec();
+    let (mut shape, sizes) = (input.shape(0)?.to_vec(), input.sizes());
     let axis = input.int("axis").ok_or("`axis` is missing")?;
     let axis = usize::try_from(axis).ok().filter(|axis| *axis < shape.len());
     let axis = axis.ok_or_else(|| format!("`axis` is not one of the operands' {} axes", shape.len()))?;
@@ -259,11 +290,14 @@ fn infer_concat(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {
                 (true, Dim::Known(a), Dim::Known(b)) => {
                     Dim::Known(a.checked_add(b).ok_or("too many elements")?)
                 }
-                (true, ..) => Dim::Unknown,
-                (false, Dim::Known(a), Dim::Known(b)) if a != b => {
+                (true, a, b) => sizes.add(a, b),
+                (false, a, b) if sizes.are_different(a, b) => {
+                    let (a, b) = (sizes.text(a), sizes.text(b));
                     return Err(format!("sizes {a} and {b} of axis {other} differ").into());
                 }
-                (false, Dim::Unknown, size) | (false, size, _) => size,
+                // They are equal at every run that is right; a number says most.
+                (false, Dim::Unknown, size) | (false, Dim::Symbolic(_), size @ Dim::Known(_)) => size,
+                (false, size, _) => size,
             };
         }
     }

@@ -2,6 +2,7 @@
 
 use super::{LAYOUT, attr};
 use crate::body::OpRef;
+use crate::dims::Sizes;
 use crate::entities::Type;
 use crate::interp::nn;
 use crate::opdef::{
@@ -49,6 +50,27 @@ impl Window {
             }
         };
         Some(count)
+    }
+
+    /// [`Window::count`] of a size that is not a number; none if no window fits, whatever the symbols are.
+    fn count_of(&self, sizes: Sizes<'_>, axis: usize, size: Dim) -> Option<Dim> {
+        let extent = (self.kernel[axis] as i64 - 1) * self.dilations[axis] as i64 + 1;
+        let (before, after) = (self.pads[axis] as i64, self.pads[axis + 2] as i64);
+        let room = sizes.offset(size, before + after - extent);
+        if sizes.is_at_most(room, -1) {
+            return None;
+        }
+        let stride = Dim::Known(self.strides[axis]);
+        let last = match self.rounding {
+            Rounding::Down => sizes.floor_div(room, stride),
+            // The last window begins inside the image or its left padding.
+            Rounding::Up if after < extent => {
+                let up = sizes.floor_div(sizes.offset(room, self.strides[axis] as i64 - 1), stride);
+                sizes.min(up, sizes.floor_div(sizes.offset(size, before - 1), stride))
+            }
+            Rounding::Up => Dim::Unknown,
+        };
+        Some(sizes.offset(last, 1))
     }
 
     fn from_lists(
@@ -107,15 +129,15 @@ pub(super) fn slide(input: &InferInput<'_>, window: &Window, channels: Dim) -> R
         (&[n, _, h, w], _) => [n, h, w],
         _ => return Err(format!("operand 0 has {} axes, expected 4", image.len()).into()),
     };
-    let slide = |axis: usize, size: Dim| match size {
-        Dim::Unknown => Ok(Dim::Unknown),
-        Dim::Known(size) => match window.count(axis, size) {
-            Some(count) => Ok(Dim::Known(count)),
-            None => Err(InferError(format!(
-                "a window of {:?} does not fit an image of size {size}",
-                window.kernel
-            ))),
-        },
+    let slide = |axis: usize, size: Dim| {
+        let found = match size {
+            Dim::Known(size) => window.count(axis, size).map(Dim::Known),
+            _ => window.count_of(input.sizes(), axis, size),
+        };
+        found.ok_or_else(|| {
+            let size = input.sizes().text(size);
+            InferError(format!("a window of {:?} does not fit an image of size {size}", window.kernel))
+        })
     };
     let (height, width) = (slide(0, height)?, slide(1, width)?);
     Ok(match input.text("layout") {

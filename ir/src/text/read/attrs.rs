@@ -100,6 +100,9 @@ impl<'c> Reader<'c> {
     /// `#alias`, `#dialect.body`, `#dialect<body>`.
     pub(super) fn hash_attr(&mut self, suffix: Suffix) -> Read<Attr> {
         let name = self.spelling();
+        if self.is_dims() {
+            return self.dims_attr();
+        }
         let Some((dialect, body)) = self.dialect_symbol()? else {
             return match self.attr_aliases.get(&name[1..]) {
                 Some(&Alias { value, height }) => {

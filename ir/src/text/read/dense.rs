@@ -168,7 +168,7 @@ impl Reader<'_> {
             TypeData::Tensor { shape, elem, .. } => {
                 let sizes = shape.iter().map(|dim| match dim {
                     Dim::Known(size) => Some(*size),
-                    Dim::Unknown => None,
+                    Dim::Symbolic(_) | Dim::Unknown => None,
                 });
                 Some((sizes.collect::<Option<_>>()?, *elem))
             }

@@ -152,7 +152,7 @@ impl<'c> Reader<'c> {
         }
         let shape = self.dims()?;
         let elem = self.elem(Shaped::Tensor)?;
-        let encoding = if self.eat(b',') { Some(self.attr()?) } else { None };
+        let (shape, encoding) = if self.eat(b',') { self.encoding(shape)? } else { (shape, None) };
         self.expect(b'>')?;
         Ok(self.ctx.ty(TypeData::Tensor { shape, elem, encoding }))
     }

@@ -8,6 +8,7 @@ const SAMPLE: &str = r#"#map = affine_map<(d0, d1)[s0] -> (d0 * 2 + s0, d1 mod 3
 !t = !d.x<"s", #map, [a, {b -> c}]>
 #loc = loc("f":1:2)
 module @m attributes {a.b = 1 : i8, a.c = [1, -2.5, "x\0Ay\\", unit, @s::@"t u"], a.d = #d<"z"> : i32} {
+  func.func private @h(tensor<?x3x?xf32, #optc.dims<N * 2 - 1, max(H, "a b") ceildiv 2>>)
   func.func private @g(!t, tuple<i1, si8, ui64>) -> complex<f32>
   func.func @f(%arg0: tensor<4x?xf32, {e}> {optc.name = "x"}, %arg1: memref<2x?xbf16, #map, 3>) -> (vector<[4]x2xf8E4M3FN>, none) {
     %0 = nn.constant dense<[[1.0, -2.5e-3], [0x7FC00000, 4.0]]> : tensor<2x2xf32>

@@ -90,6 +90,7 @@ impl Writer<'_> {
                     self.type_suffix(*ty);
                 }
             }
+            AttrData::Dims(dims) => self.sizes(dims),
             AttrData::Strided { strides, offset } => self.strided(strides, *offset),
             AttrData::Distinct { inner, .. } => self.distinct(attr, *inner),
             AttrData::Location(location) => self.location_attr(*location),
@@ -137,7 +138,7 @@ impl Writer<'_> {
     }
 
     /// Bytes in quotes; what is not printable ASCII as two hexadecimal digits.
-    pub(super) fn quoted(&mut self, bytes: &[u8]) {
+    pub(in crate::text) fn quoted(&mut self, bytes: &[u8]) {
         self.buffer.push('"');
         let is_plain = |byte: &u8| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\');
         let plain = bytes.iter().take_while(|byte| is_plain(byte)).count();

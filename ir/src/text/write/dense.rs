@@ -51,7 +51,7 @@ impl Writer<'_> {
 
     fn is_empty(&self, attr: Attr) -> bool {
         match self.ctx.attr_data(attr) {
-            AttrData::Dense { ty, .. } => self.sizes(*ty).contains(&0),
+            AttrData::Dense { ty, .. } => self.extents(*ty).contains(&0),
             _ => true,
         }
     }
@@ -62,7 +62,7 @@ impl Writer<'_> {
         }
     }
 
-    fn sizes(&self, ty: Type) -> Vec<usize> {
+    fn extents(&self, ty: Type) -> Vec<usize> {
         match self.ctx.type_data(ty) {
             TypeData::Tensor { shape, .. } => {
                 shape.iter().map(|dim| if let Dim::Known(size) = dim { *size as usize } else { 0 }).collect()
@@ -74,7 +74,7 @@ impl Writer<'_> {
 
     fn dense_data(&mut self, ty: Type, data: &DenseData, hex: Hex) {
         let elem = self.ctx.elem(ty);
-        let sizes = self.sizes(ty);
+        let sizes = self.extents(ty);
         match data {
             DenseData::Strings(strings) if strings.len() == 1 => self.quoted(&strings[0]),
             DenseData::Strings(strings) => {

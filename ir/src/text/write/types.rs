@@ -66,9 +66,12 @@ impl Writer<'_> {
             TypeData::Tensor { shape, elem, encoding } => self.angled("tensor", |writer| {
                 writer.dims(shape);
                 writer.ty(*elem);
-                if let Some(encoding) = encoding {
-                    writer.buffer.push_str(", ");
-                    writer.attr(*encoding);
+                match encoding {
+                    Some(encoding) => {
+                        writer.buffer.push_str(", ");
+                        writer.attr(*encoding);
+                    }
+                    None => writer.names_of_sizes(shape),
                 }
             }),
             TypeData::UnrankedTensor { elem } => self.angled("tensor", |writer| {
@@ -99,9 +102,29 @@ impl Writer<'_> {
         for dim in shape {
             match dim {
                 Dim::Known(size) => self.put(format_args!("{size}x")),
-                Dim::Unknown => self.buffer.push_str("?x"),
+                Dim::Symbolic(_) | Dim::Unknown => self.buffer.push_str("?x"),
             }
         }
+    }
+
+    /// `, #optc.dims<N, _>`: an entry for each `?`; nothing if all are unknown.
+    fn names_of_sizes(&mut self, shape: &[Dim]) {
+        if shape.iter().any(|dim| matches!(dim, Dim::Symbolic(_))) {
+            self.buffer.push_str(", ");
+            let open: Vec<Dim> = shape.iter().copied().filter(|dim| dim.known().is_none()).collect();
+            self.sizes(&open);
+        }
+    }
+
+    /// `#optc.dims<N, 3, H floordiv 2, _>`.
+    pub(super) fn sizes(&mut self, dims: &[Dim]) {
+        self.buffer.push_str("#optc.dims<");
+        self.list(dims, |writer, dim| match dim {
+            Dim::Known(size) => writer.put(format_args!("{size}")),
+            Dim::Symbolic(expr) => writer.buffer.push_str(&crate::dims::print(writer.ctx, *expr)),
+            Dim::Unknown => writer.buffer.push('_'),
+        });
+        self.buffer.push('>');
     }
 
     /// Result types of a signature: one alone stands without parentheses, unless it is a function type.

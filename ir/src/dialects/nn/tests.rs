@@ -1,0 +1,150 @@
+//! Which types rows give where sizes follow from named ones.
+
+use crate::builder::infer;
+use crate::context::Context;
+use crate::text::{parse_attr, parse_type, type_text};
+
+/// What a row's inference makes of operands' shapes (`?x3, N` for `tensor<?x3xf32, #optc.dims<N>>`) and attributes: the
+/// shape of the result, or the error.
+fn infer_shape(name: &str, operands: &[&str], attrs: &str) -> String {
+    let ctx = Context::new();
+    let ty = |shape: &&str| {
+        let (shape, names) = shape.split_once(", ").unwrap_or((shape, ""));
+        let elem = if shape.is_empty() { "f32" } else { "xf32" };
+        let names = if names.is_empty() { String::new() } else { format!(", #optc.dims<{names}>") };
+        parse_type(&ctx, &format!("tensor<{shape}{elem}{names}>")).expect("the shape is right")
+    };
+    let operands: Vec<_> = operands.iter().map(ty).collect();
+    let attrs = parse_attr(&ctx, attrs).expect("the attributes are right");
+    match infer(&ctx, ctx.op_name(&format!("nn.{name}")), &operands, attrs) {
+        Ok(types) => {
+            let text = type_text(&ctx, types[0]);
+            let text = text.strip_prefix("tensor<").and_then(|text| text.strip_suffix('>'));
+            let text = text.expect("rows of `nn` give tensors").replace("xf32", "");
+            text.replace("#optc.dims<", "").trim_end_matches('>').to_owned()
+        }
+        Err(error) => error.0,
+    }
+}
+
+#[track_caller]
+fn check(name: &str, operands: &[&str], attrs: &str, expected: &str) {
+    assert_eq!(infer_shape(name, operands, attrs), expected, "{name} {operands:?} {attrs}");
+}
+
+#[test]
+fn operands_broadcast_where_that_is_proved() {
+    check("add", &["?x3, N", "?x3, N"], "{}", "?x3, N");
+    check("add", &["?x3, N", "1x3"], "{}", "?x3, N");
+    check("add", &["?x3, N", "3"], "{}", "?x3, N");
+    check("add", &["?x?, N, M", "?x1, N"], "{}", "?x?, N, M");
+    // At a run, a size may be 1 and stretch to the other.
+    check("add", &["?x3, N", "4x3"], "{}", "4x3");
+    check("add", &["?, N", "?, N + 2"], "{}", "?, N + 2");
+    check("add", &["?, N ceildiv 2", "?, N - N floordiv 2"], "{}", "?, N ceildiv 2");
+    check("add", &["?, N + 2", "?, N + 3"], "{}", "sizes N + 2 and N + 3 of axis 0 do not broadcast");
+    check("select", &["?, N", "?, N", "1"], "{}", "the condition's elements are not `i1`");
+}
+
+#[test]
+fn unknown_is_never_taken_for_equal() {
+    check("add", &["?x3x1x1", "?x3x?x?"], "{}", "?x3x?x?");
+    check("add", &["?", "?"], "{}", "?");
+    check("add", &["?, N", "?"], "{}", "?");
+    // Two symbols may be equal at one run and not at the next.
+    check("add", &["?, N", "?, M"], "{}", "?");
+    // A size that is at least 1 is not 1, and one that is at most 4 is not 4.
+    check("add", &["?, max(N, 1)", "?, M"], "{}", "?");
+    check("add", &["?, min(N, 4)", "?, M"], "{}", "?");
+}
+
+#[test]
+fn windows_slide_over_images_of_any_size() {
+    let image = "?x3x?x?, N, H, W";
+    let conv = "{strides = array<i64: 2, 2>, pads = array<i64: 3, 3, 3, 3>}";
+    check("conv2d", &[image, "8x3x7x7"], conv, "?x8x?x?, N, H ceildiv 2, W ceildiv 2");
+    check("conv2d", &[image, "8x3x7x7"], "{}", "?x8x?x?, N, H - 6, W - 6");
+    check("conv2d", &[image, "8x4x1x1"], "{}", "channels of input and filter: 3 and 4 differ");
+    let pool = "{kernel = array<i64: 3, 3>, strides = array<i64: 2, 2>}";
+    check("max_pool2d", &[image], pool, "?x3x?x?, N, H ceildiv 2 - 1, W ceildiv 2 - 1");
+    let ceil = "{kernel = array<i64: 3, 3>, strides = array<i64: 2, 2>, ceil}";
+    check("max_pool2d", &["1x3x?x7, H"], ceil, "1x3x?x3, H floordiv 2");
+    let wide = "{kernel = array<i64: 9, 9>}";
+    check(
+        "avg_pool2d",
+        &["1x3x?x9, min(H, 8)"],
+        wide,
+        "a window of [9, 9] does not fit an image of size min(H, 8)",
+    );
+}
+
+#[test]
+fn a_reshape_keeps_the_number_of_elements() {
+    check("reshape", &["?x3x4, N"], "{shape = array<i64: -1, 12>}", "?x12, N");
+    check("reshape", &["?x3x?, N, S"], "{shape = #optc.dims<N, 3 * S>}", "?x?, N, 3 * S");
+    check("reshape", &["?x?x64, B, S"], "{shape = #optc.dims<B, _, 8, 8>}", "?x?x8x8, B, S");
+    check("reshape", &["?x4, N"], "{shape = array<i64: 2, -1>}", "2x?, 2 * N");
+    check("reshape", &["?x3, N"], "{shape = array<i64: 2, -1>}", "2x?, N + N floordiv 2");
+    check(
+        "reshape",
+        &["?, 2 * N + 1"],
+        "{shape = array<i64: 2, -1>}",
+        "2 * N + 1 elements do not fit the shape [2, -1]",
+    );
+    check("reshape", &["?, N"], "{shape = #optc.dims<N + 1>}", "N elements do not fit the shape [N + 1]");
+    // It may be right for some sizes.
+    check("reshape", &["?, N"], "{shape = #optc.dims<M>}", "?, M");
+    check("reshape", &["?x4"], "{shape = array<i64: -1>}", "?");
+    check("reshape", &["2x3"], "{shape = #optc.dims<_, _>}", "at most one size of `shape` is not given");
+}
+
+#[test]
+fn parts_are_joined() {
+    check("concat", &["?x?, N, C", "?x4, N"], "{axis = 1 : i64}", "?x?, N, C + 4");
+    check("concat", &["?x2, N", "?x4, M"], "{axis = 1 : i64}", "?x6, N");
+    check("concat", &["?x2, N", "3x4"], "{axis = 1 : i64}", "3x6");
+    check("concat", &["?x2, N", "?x4"], "{axis = 1 : i64}", "?x6, N");
+    check("concat", &["?x2, N", "?x4, N + 1"], "{axis = 1 : i64}", "sizes N and N + 1 of axis 0 differ");
+}
+
+#[test]
+fn windows_lie_in_their_operands() {
+    let window = "{starts = array<i64: 0, 1>, sizes = #optc.dims<N, 2>}";
+    check("slice", &["?x4, N"], window, "?x2, N");
+    let last = "{starts = #optc.dims<N - 1>, sizes = array<i64: 1>}";
+    check("slice", &["?, N"], last, "1");
+    let behind = "{starts = #optc.dims<N>, sizes = array<i64: 1>}";
+    check("slice", &["?, N"], behind, "the window along axis 0 leaves the operand");
+    let longer = "{starts = array<i64: 0>, sizes = #optc.dims<N + 1>}";
+    check("slice", &["?, N"], longer, "the window along axis 0 leaves the operand");
+    check("slice", &["?, M"], longer, "?, N + 1");
+    let none = "{starts = array<i64: 0>, sizes = #optc.dims<_>}";
+    check("slice", &["?, M"], none, "a size of the window is not given");
+    check("insert_slice", &["?, N", "?, N"], "{starts = array<i64: 0>}", "?, N");
+    check(
+        "insert_slice",
+        &["?, N + 1", "?, N"],
+        "{starts = array<i64: 0>}",
+        "the window along axis 0 leaves the operand",
+    );
+}
+
+#[test]
+fn other_rows_compute_with_sizes_too() {
+    check("pad", &["?x4, N"], "{low = array<i64: 1, 0>, high = array<i64: 2, 0>}", "?x4, N + 3");
+    check("repeat", &["?x4, N"], "{counts = array<i64: 2, 1>}", "?x4, 2 * N");
+    check("transpose", &["?x4x?, N, M"], "{permutation = array<i64: 2, 0, 1>}", "?x?x4, M, N");
+    check("reduce_sum", &["?x4x?, N, M"], "{axes = array<i64: 1>}", "?x?, N, M");
+    check("broadcast", &["?x1, N"], "{shape = #optc.dims<2, N, M>}", "2x?x?, N, M");
+    check("broadcast", &["?, N + 2"], "{shape = #optc.dims<N + 3>}", "a size that is not 1 does not stretch");
+    check("broadcast", &["1"], "{shape = #optc.dims<_>}", "an operand of 1 axes does not stretch to [?]");
+    check("matmul", &["?x?x8, B, S", "8x4"], "{}", "?x?x4, B, S");
+    check("matmul", &["?x?x?x8, B, H, S", "?x?x8x?, B, H, T"], "{}", "?x?x?x?, B, H, S, T");
+    check(
+        "matmul",
+        &["?x?, S, K", "?x4, K + 1"],
+        "{}",
+        "columns of the left matrix and rows of the right: K and K + 1 differ",
+    );
+    check("softmax", &["?x?, S, T"], "{axis = 1 : i64}", "?x?, S, T");
+}

@@ -1,0 +1,216 @@
+//! Which sizes are not numbers yet: canonical expressions over named sizes.
+//!
+//! A [`DimExpr`] is an interned polynomial with whole coefficients in *atoms*: a symbol (`N`, `H`), a quotient rounded down,
+//! a least or greatest. Its form is canonical, so expressions that are equal by the laws below have equal handles:
+//!
+//! ```text
+//! (H + 2 - 3) floordiv 2 + 1   =>   (H + 1) floordiv 2     printed `H ceildiv 2`
+//! ((H ceildiv 2) + 1) floordiv 2   =>   (H + 3) floordiv 4     printed `H ceildiv 4`
+//! (2 * N) floordiv 2   =>   N
+//! (N * H * W) floordiv (N * W)   =>   H
+//! N mod 4   =>   N - 4 * (N floordiv 4)
+//! ```
+//!
+//! - A polynomial's terms are sorted by degree, then by atoms; like terms are merged, so sums and products are equal
+//!   wherever they are equal as polynomials.
+//! - `(c*q + r) floordiv c` is `q + r floordiv c`: coefficients of a dividend lie in `[0, c)`. A common factor is cancelled,
+//!   and a quotient of a quotient is one quotient.
+//! - Rounding up and remainders are written with rounding down.
+//! - `min` and `max` lose operands that another one is never worse than; what all operands add is outside.
+//!
+//! The laws hold for all whole sizes of at least 0. A quotient is defined where its divisor is at least 1; a form may be
+//! defined where another, equal one is not. Numbers above 63 bits and expressions of more than [`MOST_TERMS`] terms are not
+//! made: the functions here then give none, and the size is unknown. What more is known of the symbols is in [`Ranges`],
+//! which is asked by [`provably_equal`] and [`provably_at_most`], and never changes a form.
+//!
+//! Not every pair of equal expressions has equal handles (`N - N floordiv 2` and `N ceildiv 2` have two);
+//! [`provably_equal`] finds more of them.
+
+mod divide;
+mod evaluate;
+mod extreme;
+mod print;
+mod range;
+mod sizes;
+#[cfg(test)]
+mod tests;
+
+use std::cmp::Ordering;
+
+use crate::context::Context;
+use crate::entities::{DimExpr, Ident};
+
+pub use divide::{ceil_div, floor_div, modulo};
+pub use evaluate::{evaluate, replace, symbols};
+pub use extreme::{max, min};
+pub(crate) use print::RESERVED;
+pub use print::print;
+pub use range::{Interval, Ranges, interval, provably_at_most, provably_different, provably_equal};
+pub use sizes::{Sizes, size};
+
+/// The content of a [`DimExpr`]: a sum of terms, in canonical order; empty for 0.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Polynomial {
+    terms: Box<[Term]>,
+}
+
+/// A product of a number and atoms.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Term {
+    /// The number; not 0.
+    pub factor: i64,
+    /// The atoms, sorted, each as often as its power; none for a constant.
+    pub atoms: Box<[Atom]>,
+}
+
+/// What a polynomial is made of.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Atom {
+    /// A named size.
+    Symbol(Ident),
+    /// A quotient, rounded down; defined where the divisor is at least 1.
+    FloorDiv {
+        /// What is divided.
+        dividend: DimExpr,
+        /// By what.
+        divisor: DimExpr,
+    },
+    /// The least of at least two.
+    Min(Box<[DimExpr]>),
+    /// The greatest of at least two.
+    Max(Box<[DimExpr]>),
+}
+
+/// Expressions of more terms are not made.
+pub const MOST_TERMS: usize = 64;
+
+impl Polynomial {
+    /// The terms; the constant, if it is not 0, is the last.
+    pub fn terms(&self) -> &[Term] {
+        &self.terms
+    }
+
+    /// The value, if there is no atom.
+    pub fn constant(&self) -> Option<i64> {
+        match &*self.terms {
+            [] => Some(0),
+            [term] if term.atoms.is_empty() => Some(term.factor),
+            _ => None,
+        }
+    }
+
+    /// The number that is added to the terms with atoms.
+    fn offset(&self) -> i64 {
+        self.terms.last().filter(|term| term.atoms.is_empty()).map_or(0, |term| term.factor)
+    }
+
+    /// The atom, if there is nothing else.
+    fn atom(&self) -> Option<&Atom> {
+        match &*self.terms {
+            [Term { factor: 1, atoms }] if atoms.len() == 1 => atoms.first(),
+            _ => None,
+        }
+    }
+}
+
+/// A named size.
+pub fn symbol(ctx: &Context, name: &str) -> DimExpr {
+    atom(ctx, Atom::Symbol(ctx.ident(name)))
+}
+
+/// A number.
+pub fn constant(ctx: &Context, value: i64) -> DimExpr {
+    let terms = if value == 0 { vec![] } else { vec![Term { factor: value, atoms: Box::default() }] };
+    ctx.intern_dim_expr(Polynomial { terms: terms.into() })
+}
+
+/// `a + b`.
+pub fn add(ctx: &Context, a: DimExpr, b: DimExpr) -> Option<DimExpr> {
+    let terms = [ctx.dim_expr(a).terms(), ctx.dim_expr(b).terms()].concat();
+    from_terms(ctx, terms)
+}
+
+/// `a - b`.
+pub fn sub(ctx: &Context, a: DimExpr, b: DimExpr) -> Option<DimExpr> {
+    add(ctx, a, scale(ctx, b, -1)?)
+}
+
+/// `a * b`.
+pub fn mul(ctx: &Context, a: DimExpr, b: DimExpr) -> Option<DimExpr> {
+    let (a, b) = (ctx.dim_expr(a).terms(), ctx.dim_expr(b).terms());
+    if a.len() * b.len() > MOST_TERMS * MOST_TERMS {
+        return None;
+    }
+    let products = a.iter().flat_map(|a| b.iter().map(move |b| product(ctx, a, b)));
+    from_terms(ctx, products.collect::<Option<_>>()?)
+}
+
+/// `a * factor`.
+fn scale(ctx: &Context, a: DimExpr, factor: i64) -> Option<DimExpr> {
+    mul(ctx, a, constant(ctx, factor))
+}
+
+fn atom(ctx: &Context, atom: Atom) -> DimExpr {
+    let term = Term { factor: 1, atoms: Box::new([atom]) };
+    ctx.intern_dim_expr(Polynomial { terms: Box::new([term]) })
+}
+
+fn product(ctx: &Context, a: &Term, b: &Term) -> Option<Term> {
+    let mut atoms = [&*a.atoms, &*b.atoms].concat();
+    atoms.sort_by(|a, b| compare_atoms(ctx, a, b));
+    Some(Term { factor: a.factor.checked_mul(b.factor)?, atoms: atoms.into() })
+}
+
+/// The sum of terms in any order.
+fn from_terms(ctx: &Context, mut terms: Vec<Term>) -> Option<DimExpr> {
+    terms.sort_by(|a, b| compare_monomials(ctx, &a.atoms, &b.atoms));
+    let mut merged: Vec<Term> = Vec::with_capacity(terms.len());
+    for term in terms {
+        match merged.last_mut() {
+            Some(last) if last.atoms == term.atoms => last.factor = last.factor.checked_add(term.factor)?,
+            _ => merged.push(term),
+        }
+    }
+    merged.retain(|term| term.factor != 0);
+    (merged.len() <= MOST_TERMS).then(|| ctx.intern_dim_expr(Polynomial { terms: merged.into() }))
+}
+
+/// The order of products: the higher degree first, then by atoms. It does not depend on what was interned first, and
+/// multiplying both sides keeps it, as division of polynomials needs.
+fn compare_monomials(ctx: &Context, a: &[Atom], b: &[Atom]) -> Ordering {
+    let by_degree = b.len().cmp(&a.len());
+    by_degree.then_with(|| compare_lists(a, b, |a, b| compare_atoms(ctx, a, b)))
+}
+
+fn compare_lists<T>(a: &[T], b: &[T], compare: impl Fn(&T, &T) -> Ordering) -> Ordering {
+    let differing = a.iter().zip(b).map(|(a, b)| compare(a, b)).find(|order| order.is_ne());
+    differing.unwrap_or_else(|| a.len().cmp(&b.len()))
+}
+
+fn compare_atoms(ctx: &Context, a: &Atom, b: &Atom) -> Ordering {
+    let rank = |atom: &Atom| match atom {
+        Atom::Symbol(_) => 0,
+        Atom::FloorDiv { .. } => 1,
+        Atom::Min(_) => 2,
+        Atom::Max(_) => 3,
+    };
+    match (a, b) {
+        (Atom::Symbol(a), Atom::Symbol(b)) => ctx.str(*a).cmp(ctx.str(*b)),
+        (Atom::FloorDiv { dividend: a, divisor: by_a }, Atom::FloorDiv { dividend: b, divisor: by_b }) => {
+            compare_exprs(ctx, *a, *b).then_with(|| compare_exprs(ctx, *by_a, *by_b))
+        }
+        (Atom::Min(a), Atom::Min(b)) | (Atom::Max(a), Atom::Max(b)) => {
+            compare_lists(a, b, |a, b| compare_exprs(ctx, *a, *b))
+        }
+        _ => rank(a).cmp(&rank(b)),
+    }
+}
+
+fn compare_exprs(ctx: &Context, a: DimExpr, b: DimExpr) -> Ordering {
+    if a == b {
+        return Ordering::Equal;
+    }
+    compare_lists(ctx.dim_expr(a).terms(), ctx.dim_expr(b).terms(), |a, b| {
+        compare_monomials(ctx, &a.atoms, &b.atoms).then_with(|| a.factor.cmp(&b.factor))
+    })
+}

@@ -1,0 +1,116 @@
+//! How an expression is written.
+
+use std::fmt::Write;
+
+use super::{Atom, Polynomial, Term, constant, sub};
+use crate::context::Context;
+use crate::entities::DimExpr;
+
+/// Words that mean something in an expression, and so are no names of symbols without quotes.
+pub(crate) const RESERVED: [&str; 6] = ["floordiv", "ceildiv", "mod", "min", "max", "_"];
+
+/// `2 * N + H ceildiv 32 - 1`: `*`, `floordiv`, `ceildiv` and `mod` bind as in MLIR, alike and from the left.
+pub fn print(ctx: &Context, expr: DimExpr) -> String {
+    let mut text = String::new();
+    sum(ctx, ctx.dim_expr(expr), &mut text);
+    text
+}
+
+fn sum(ctx: &Context, polynomial: &Polynomial, text: &mut String) {
+    if polynomial.terms().is_empty() {
+        text.push('0');
+    }
+    for (index, term) in polynomial.terms().iter().enumerate() {
+        match (index, term.factor < 0) {
+            (0, false) => {}
+            (0, true) => text.push('-'),
+            (_, false) => text.push_str(" + "),
+            (_, true) => text.push_str(" - "),
+        }
+        product(ctx, term, text);
+    }
+}
+
+/// A term without its sign.
+fn product(ctx: &Context, Term { factor, atoms }: &Term, text: &mut String) {
+    let is_alone = *factor == 1 && atoms.len() == 1;
+    let factor = factor.unsigned_abs();
+    if factor != 1 || atoms.is_empty() {
+        write!(text, "{factor}").expect("writing to a string works");
+        if !atoms.is_empty() {
+            text.push_str(" * ");
+        }
+    }
+    for (index, atom) in atoms.iter().enumerate() {
+        if index > 0 {
+            text.push_str(" * ");
+        }
+        match atom {
+            Atom::FloorDiv { .. } if !is_alone => {
+                text.push('(');
+                self::atom(ctx, atom, text);
+                text.push(')');
+            }
+            _ => self::atom(ctx, atom, text),
+        }
+    }
+}
+
+fn atom(ctx: &Context, atom: &Atom, text: &mut String) {
+    match atom {
+        Atom::Symbol(name) => symbol(ctx, ctx.str(*name), text),
+        Atom::FloorDiv { dividend, divisor } => quotient(ctx, *dividend, *divisor, text),
+        Atom::Min(exprs) => call(ctx, "min", exprs, text),
+        Atom::Max(exprs) => call(ctx, "max", exprs, text),
+    }
+}
+
+/// A dividend that ends in one less than a number as divisor is what is left, rounded up.
+fn quotient(ctx: &Context, dividend: DimExpr, divisor: DimExpr, text: &mut String) {
+    let added = constant(ctx, ctx.dim_expr(dividend).offset());
+    let by = ctx.dim_expr(divisor).constant();
+    let rounded_up = by.is_some_and(|by| constant(ctx, by - 1) == added);
+    let (dividend, word) = match sub(ctx, dividend, added) {
+        Some(plain) if rounded_up => (plain, " ceildiv "),
+        _ => (dividend, " floordiv "),
+    };
+    operand(ctx, dividend, text);
+    text.push_str(word);
+    operand(ctx, divisor, text);
+}
+
+fn operand(ctx: &Context, expr: DimExpr, text: &mut String) {
+    let polynomial = ctx.dim_expr(expr);
+    let is_plain = match (polynomial.constant(), polynomial.atom()) {
+        (Some(value), _) => value >= 0,
+        (None, Some(atom)) => !matches!(atom, Atom::FloorDiv { .. }),
+        _ => false,
+    };
+    if is_plain {
+        return sum(ctx, polynomial, text);
+    }
+    text.push('(');
+    sum(ctx, polynomial, text);
+    text.push(')');
+}
+
+fn call(ctx: &Context, word: &str, exprs: &[DimExpr], text: &mut String) {
+    text.push_str(word);
+    text.push('(');
+    for (index, expr) in exprs.iter().enumerate() {
+        if index > 0 {
+            text.push_str(", ");
+        }
+        sum(ctx, ctx.dim_expr(*expr), text);
+    }
+    text.push(')');
+}
+
+/// A name, in quotes unless it is a word that means nothing else.
+fn symbol(ctx: &Context, name: &str, text: &mut String) {
+    if crate::text::is_bare_word(name) && !RESERVED.contains(&name) {
+        text.push_str(name);
+    } else {
+        text.push_str(&crate::text::quoted(ctx, name));
+    }
+}

@@ -1,0 +1,292 @@
+//! What is known of an expression from the ranges of its symbols.
+//!
+//! A lower bound is the best of several, each sound by itself: the sum of the bounds of the terms; the same after every atom
+//! with a least value is written as that plus something (`H*W - H - W + 1` with `H, W >= 1` is then `H'*W'`); and the same
+//! after a quotient is replaced by what it lies between (`(p - c + 1) / c <= p floordiv c <= p / c`), or a least or greatest
+//! by its operands. The upper bound is that of the negated expression.
+
+use std::collections::BTreeMap;
+
+use super::{Atom, Term, add, constant, from_terms, mul, scale, sub};
+use crate::context::Context;
+use crate::entities::{DimExpr, Ident};
+
+/// The least and the greatest value; infinite where `i128::MIN` and `i128::MAX`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Interval {
+    /// The value is at least this.
+    pub low: i128,
+    /// The value is at most this.
+    pub high: i128,
+}
+
+/// Which values symbols may take.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ranges {
+    declared: BTreeMap<Ident, (u64, u64)>,
+    least: u64,
+}
+
+impl Default for Ranges {
+    /// Nothing declared: each symbol is at least 1.
+    fn default() -> Self {
+        Ranges { declared: BTreeMap::new(), least: 1 }
+    }
+}
+
+impl Ranges {
+    /// What holds whatever is declared: each symbol is at least 0.
+    pub const LAWS: Ranges = Ranges { declared: BTreeMap::new(), least: 0 };
+
+    /// Says that a symbol lies in `low..=high`; said twice, both hold.
+    pub fn declare(&mut self, symbol: Ident, low: u64, high: u64) {
+        let entry = self.declared.entry(symbol).or_insert((low, high));
+        *entry = (entry.0.max(low), entry.1.min(high));
+    }
+
+    /// The least and the greatest value of a symbol; `u64::MAX` for no limit.
+    pub fn of(&self, symbol: Ident) -> (u64, u64) {
+        self.declared.get(&symbol).copied().unwrap_or((self.least, u64::MAX))
+    }
+
+    /// The symbols of which something was declared, in an order of their own.
+    pub fn declared(&self) -> impl Iterator<Item = (Ident, (u64, u64))> + '_ {
+        self.declared.iter().map(|(symbol, range)| (*symbol, *range))
+    }
+}
+
+/// Whether two expressions are equal wherever their symbols lie in their ranges.
+pub fn provably_equal(ctx: &Context, a: DimExpr, b: DimExpr, ranges: &Ranges) -> bool {
+    a == b
+        || sub(ctx, a, b)
+            .is_some_and(|difference| interval(ctx, difference, ranges) == Interval { low: 0, high: 0 })
+}
+
+/// Whether `a <= b` wherever their symbols lie in their ranges.
+pub fn provably_at_most(ctx: &Context, a: DimExpr, b: DimExpr, ranges: &Ranges) -> bool {
+    a == b || sub(ctx, b, a).is_some_and(|difference| low(ctx, difference, ranges, DEPTH) >= 0)
+}
+
+/// Whether two expressions are equal nowhere where their symbols lie in their ranges.
+pub fn provably_different(ctx: &Context, a: DimExpr, b: DimExpr, ranges: &Ranges) -> bool {
+    let Some(difference) = sub(ctx, a, b) else { return false };
+    let Interval { low, high } = interval(ctx, difference, ranges);
+    low > 0 || high < 0
+}
+
+/// Between which values an expression lies.
+pub fn interval(ctx: &Context, expr: DimExpr, ranges: &Ranges) -> Interval {
+    interval_to(ctx, expr, ranges, DEPTH)
+}
+
+/// How many quotients and extremes are replaced one behind the other.
+const DEPTH: u32 = 4;
+const INFINITY: i128 = i128::MAX;
+const MINUS_INFINITY: i128 = i128::MIN;
+
+fn interval_to(ctx: &Context, expr: DimExpr, ranges: &Ranges, depth: u32) -> Interval {
+    let negated = scale(ctx, expr, -1);
+    let high = negated.map_or(INFINITY, |negated| negate(low(ctx, negated, ranges, depth)));
+    Interval { low: low(ctx, expr, ranges, depth), high }
+}
+
+/// A lower bound.
+fn low(ctx: &Context, expr: DimExpr, ranges: &Ranges, depth: u32) -> i128 {
+    let terms = ctx.dim_expr(expr).terms();
+    let plain = sum_of_lows(terms.iter().map(|term| {
+        term.atoms.iter().fold(point(term.factor.into()), |product, atom| {
+            times(product, atom_interval(ctx, atom, ranges, depth))
+        })
+    }));
+    let best = plain.max(shifted(ctx, terms, ranges, depth).unwrap_or(MINUS_INFINITY));
+    let composite = terms.iter().flat_map(|term| &term.atoms).find(|atom| !matches!(atom, Atom::Symbol(_)));
+    match composite {
+        Some(atom) if depth > 0 => {
+            best.max(relaxed(ctx, expr, atom, ranges, depth - 1).unwrap_or(MINUS_INFINITY))
+        }
+        _ => best,
+    }
+}
+
+fn atom_interval(ctx: &Context, atom: &Atom, ranges: &Ranges, depth: u32) -> Interval {
+    let depth = depth.saturating_sub(1);
+    let all = |exprs: &[DimExpr]| -> Vec<Interval> {
+        exprs.iter().map(|expr| interval_to(ctx, *expr, ranges, depth)).collect()
+    };
+    match atom {
+        Atom::Symbol(symbol) => {
+            let (low, high) = ranges.of(*symbol);
+            Interval { low: low.into(), high: if high == u64::MAX { INFINITY } else { high.into() } }
+        }
+        Atom::FloorDiv { dividend, divisor } => {
+            let by = interval_to(ctx, *divisor, ranges, depth);
+            quotient(interval_to(ctx, *dividend, ranges, depth), by)
+        }
+        Atom::Min(exprs) => extreme(all(exprs), i128::min),
+        Atom::Max(exprs) => extreme(all(exprs), i128::max),
+    }
+}
+
+fn extreme(all: Vec<Interval>, of: fn(i128, i128) -> i128) -> Interval {
+    let both = |a: Interval, b: Interval| Interval { low: of(a.low, b.low), high: of(a.high, b.high) };
+    all.into_iter().reduce(both).expect("an extreme has operands")
+}
+
+/// The interval of a quotient; its divisor is at least 1 wherever it is defined.
+fn quotient(dividend: Interval, divisor: Interval) -> Interval {
+    let (least, most) = (divisor.low.max(1), divisor.high.max(1));
+    let over = |value: i128, by: i128| match value {
+        INFINITY | MINUS_INFINITY => value,
+        _ => value.div_euclid(by),
+    };
+    let low = if dividend.low < 0 { over(dividend.low, least) } else { over(dividend.low, most) };
+    let high = if dividend.high < 0 { over(dividend.high, most) } else { over(dividend.high, least) };
+    Interval { low: if dividend.low == INFINITY { 0 } else { low }, high }
+}
+
+fn point(value: i128) -> Interval {
+    Interval { low: value, high: value }
+}
+
+fn negate(value: i128) -> i128 {
+    match value {
+        MINUS_INFINITY => INFINITY,
+        INFINITY => MINUS_INFINITY,
+        _ => -value,
+    }
+}
+
+/// 0 times infinity is 0: the bound is never reached.
+fn times(a: Interval, b: Interval) -> Interval {
+    let is_finite = |value: i128| !matches!(value, INFINITY | MINUS_INFINITY);
+    let product = |a: i128, b: i128| match a.signum() * b.signum() {
+        0 => 0,
+        _ if is_finite(a) && is_finite(b) => a.saturating_mul(b),
+        1 => INFINITY,
+        _ => MINUS_INFINITY,
+    };
+    let products = [a.low, a.high].into_iter().flat_map(|a| [b.low, b.high].map(|b| product(a, b)));
+    let both = |(low, high): (i128, i128), next: i128| (low.min(next), high.max(next));
+    let (low, high) = products.fold((INFINITY, MINUS_INFINITY), both);
+    Interval { low, high }
+}
+
+fn sum_of_lows(intervals: impl Iterator<Item = Interval>) -> i128 {
+    intervals.fold(0, |sum, next| match (sum, next.low) {
+        (MINUS_INFINITY, _) | (_, MINUS_INFINITY) => MINUS_INFINITY,
+        (sum, low) => sum.saturating_add(low),
+    })
+}
+
+/// The lower bound after each atom with a least value is that value plus something of at least 0.
+fn shifted(ctx: &Context, terms: &[Term], ranges: &Ranges, depth: u32) -> Option<i128> {
+    const MOST_FACTORS: usize = 8;
+    let mut expanded: Vec<Term> = Vec::new();
+    for term in terms {
+        if term.atoms.len() > MOST_FACTORS {
+            return None;
+        }
+        let mut products = vec![Term { factor: term.factor, atoms: Box::default() }];
+        for atom in &term.atoms {
+            let least = atom_interval(ctx, atom, ranges, depth).low;
+            let least = i64::try_from(least).ok().filter(|least| *least != 0);
+            let mut more = Vec::new();
+            for product in &mut products {
+                if let Some(least) = least {
+                    let factor = product.factor.checked_mul(least)?;
+                    more.push(Term { factor, atoms: product.atoms.clone() });
+                }
+                product.atoms = [&*product.atoms, std::slice::from_ref(atom)].concat().into();
+            }
+            products.append(&mut more);
+        }
+        expanded.append(&mut products);
+    }
+    // The atoms of this polynomial stand for what they are above their least values.
+    let expanded = from_terms(ctx, expanded)?;
+    Some(sum_of_lows(ctx.dim_expr(expanded).terms().iter().map(|term| {
+        term.atoms.iter().fold(point(term.factor.into()), |product, atom| {
+            let interval = atom_interval(ctx, atom, ranges, depth);
+            let above = match i64::try_from(interval.low) {
+                Ok(_) if interval.high == INFINITY => Interval { low: 0, high: INFINITY },
+                Ok(low) => Interval { low: 0, high: interval.high.saturating_sub(low.into()) },
+                Err(_) => interval,
+            };
+            times(product, above)
+        })
+    })))
+}
+
+/// How an expression depends on an atom that every term has at most once, with nothing below 0 beside it.
+#[derive(PartialEq)]
+enum Slope {
+    Rising,
+    Falling,
+    Other,
+}
+
+fn slope(ctx: &Context, terms: &[Term], atom: &Atom, ranges: &Ranges, depth: u32) -> Slope {
+    let mut signs = Vec::new();
+    for term in terms.iter().filter(|term| term.atoms.contains(atom)) {
+        let mut others = term.atoms.iter().filter(|other| *other != atom);
+        let is_once = term.atoms.iter().filter(|other| *other == atom).count() == 1;
+        if !is_once || others.any(|other| atom_interval(ctx, other, ranges, depth).low < 0) {
+            return Slope::Other;
+        }
+        signs.push(term.factor > 0);
+    }
+    match (signs.contains(&true), signs.contains(&false)) {
+        (true, false) => Slope::Rising,
+        (false, true) => Slope::Falling,
+        _ => Slope::Other,
+    }
+}
+
+/// The lower bound after an atom is replaced by what it lies between.
+fn relaxed(ctx: &Context, expr: DimExpr, atom: &Atom, ranges: &Ranges, depth: u32) -> Option<i128> {
+    let terms = ctx.dim_expr(expr).terms();
+    let slope = slope(ctx, terms, atom, ranges, depth);
+    let with = |by: DimExpr| {
+        let replaced = replace_top(ctx, terms, atom, by, 1)?;
+        Some(low(ctx, replaced, ranges, depth))
+    };
+    match atom {
+        Atom::Symbol(_) => None,
+        Atom::Min(exprs) | Atom::Max(exprs) => {
+            let bounds: Vec<i128> = exprs.iter().map(|expr| with(*expr)).collect::<Option<_>>()?;
+            let any_holds =
+                matches!((atom, slope), (Atom::Max(_), Slope::Rising) | (Atom::Min(_), Slope::Falling));
+            if any_holds { bounds.into_iter().max() } else { bounds.into_iter().min() }
+        }
+        Atom::FloorDiv { dividend, divisor } => {
+            let divisor = ctx.dim_expr(*divisor).constant()?;
+            let by = match slope {
+                Slope::Rising => sub(ctx, *dividend, constant(ctx, divisor - 1))?,
+                Slope::Falling => *dividend,
+                Slope::Other => return None,
+            };
+            let scaled = low(ctx, replace_top(ctx, terms, atom, by, divisor)?, ranges, depth);
+            match scaled {
+                INFINITY | MINUS_INFINITY => Some(scaled),
+                // A whole number is at least the bound, rounded up.
+                _ => Some(-(-scaled).div_euclid(divisor.into())),
+            }
+        }
+    }
+}
+
+/// `scale` times a sum of terms, in which `scale` times an atom is `by`.
+fn replace_top(ctx: &Context, terms: &[Term], atom: &Atom, by: DimExpr, scale: i64) -> Option<DimExpr> {
+    let mut sum = constant(ctx, 0);
+    for term in terms {
+        let mut atoms = term.atoms.to_vec();
+        let mut product = constant(ctx, scale);
+        while let Some(index) = atoms.iter().position(|other| other == atom) {
+            atoms.remove(index);
+            product = if scale == 1 { mul(ctx, product, by)? } else { by };
+        }
+        let others = from_terms(ctx, vec![Term { factor: term.factor, atoms: atoms.into() }])?;
+        sum = add(ctx, sum, mul(ctx, product, others)?)?;
+    }
+    Some(sum)
+}
