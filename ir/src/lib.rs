@@ -53,6 +53,7 @@ pub mod entities;
 pub mod flow;
 pub mod interp;
 
+mod infer;
 mod intern;
 pub mod liveness;
 pub mod location;

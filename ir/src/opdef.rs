@@ -7,11 +7,11 @@ use bitflags::bitflags;
 
 use crate::body::OpRef;
 use crate::context::Context;
-use crate::dims::Sizes;
-use crate::entities::{Attr, Type};
+use crate::entities::Type;
+pub use crate::infer::{InferError, InferInput};
 use crate::interp::{EvalError, Tensor};
 use crate::scalar::Scalar;
-use crate::types::{Dim, TypeData};
+use crate::types::TypeData;
 use crate::words::{Flags, Words};
 
 /// A named table of rows.
@@ -324,112 +324,6 @@ pub enum Infer {
     SameAs(u8),
     /// By this rule.
     Rule(fn(&InferInput<'_>) -> Result<Vec<Type>, InferError>),
-}
-
-/// What an inference rule sees.
-pub struct InferInput<'a> {
-    /// The context of all handles.
-    pub ctx: &'a Context,
-    /// The row.
-    pub def: &'static OpDef,
-    /// Types of the operands.
-    pub operands: &'a [Type],
-    /// The inherent attributes (a dictionary).
-    pub properties: Attr,
-}
-
-impl<'a> InferInput<'a> {
-    /// The sizes of operand `index`.
-    ///
-    /// # Errors
-    /// If there is no such operand, or it is not a ranked tensor.
-    pub fn shape(&self, index: usize) -> Result<&'a [Dim], InferError> {
-        let ty = *self.operands.get(index).ok_or_else(|| format!("operand {index} is missing"))?;
-        let shape = self.ctx.type_data(ty).tensor_shape();
-        shape.ok_or_else(|| InferError(format!("operand {index} is not a ranked tensor")))
-    }
-
-    /// The element type of operand `index`.
-    ///
-    /// # Errors
-    /// If there is no such operand.
-    pub fn elem(&self, index: usize) -> Result<Type, InferError> {
-        let ty = *self.operands.get(index).ok_or_else(|| format!("operand {index} is missing"))?;
-        Ok(self.ctx.elem(ty))
-    }
-
-    /// An inherent attribute.
-    pub fn attr(&self, name: &str) -> Option<Attr> {
-        self.ctx.dict_find(self.properties, name)
-    }
-
-    /// An integer attribute, or the row's default for it.
-    pub fn int(&self, name: &str) -> Option<i64> {
-        let given = self.attr(name).and_then(|attr| self.ctx.int_value(attr));
-        given.or_else(|| match self.def.attr(name)?.presence {
-            Presence::DefaultInt(value) => Some(value),
-            _ => None,
-        })
-    }
-
-    /// An `array<i64>` attribute, or the row's default for it.
-    ///
-    /// # Errors
-    /// If it is not there, or something else.
-    pub fn ints(&self, name: &str) -> Result<Vec<i64>, InferError> {
-        let given = self.attr(name).and_then(|attr| self.ctx.ints_value(attr));
-        let default = || match self.def.attr(name)?.presence {
-            Presence::DefaultInts(values) => Some(values.to_vec()),
-            _ => None,
-        };
-        given.or_else(default).ok_or_else(|| InferError(format!("`{name}` is not an `array<i64>`")))
-    }
-
-    /// A list of sizes: an `array<i64>`, in which -1 stands for one that is not given, or `#optc.dims<...>`.
-    ///
-    /// # Errors
-    /// If it is not there, something else, or has a number below -1.
-    pub fn dims(&self, name: &str) -> Result<Vec<Dim>, InferError> {
-        if let Some(crate::AttrData::Dims(dims)) = self.attr(name).map(|attr| self.ctx.attr_data(attr)) {
-            return Ok(dims.to_vec());
-        }
-        let ints = self.ints(name)?;
-        let dim = |size: &i64| match size {
-            -1 => Ok(Dim::Unknown),
-            _ => u64::try_from(*size).map(Dim::Known),
-        };
-        let dims: Result<Vec<Dim>, _> = ints.iter().map(dim).collect();
-        dims.map_err(|_| InferError(format!("`{name}` is {ints:?}, with a size below 0")))
-    }
-
-    /// Arithmetic on sizes.
-    pub fn sizes(&self) -> Sizes<'a> {
-        Sizes(self.ctx)
-    }
-
-    /// A string attribute, or the row's default for it.
-    pub fn text(&self, name: &str) -> Option<&'a str> {
-        let given = self.attr(name).and_then(|attr| self.ctx.str_value(attr));
-        given.or_else(|| match self.def.attr(name)?.presence {
-            Presence::DefaultText(text) => Some(text),
-            _ => None,
-        })
-    }
-
-    /// A tensor type of these sizes.
-    pub fn tensor(&self, shape: Vec<Dim>, elem: Type) -> Type {
-        self.ctx.ty(TypeData::Tensor { shape: shape.into(), elem, encoding: None })
-    }
-}
-
-/// Why no result type follows: a phrase in lower case, what was found and what was expected.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InferError(pub String);
-
-impl<S: Into<String>> From<S> for InferError {
-    fn from(text: S) -> Self {
-        InferError(text.into())
-    }
 }
 
 bitflags! {
