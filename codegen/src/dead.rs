@@ -25,7 +25,7 @@ pub(crate) fn dead_bytes(
     let root = |value| (!weights.contains(value)).then(|| aliases.root(value));
     let liveness = Liveness::of_parts(ctx, body, graph, root, |value| aliases.is_later_part(value));
     let place = |root| {
-        let place = Place { address: places.of(root)?, bytes: aliases.size_bytes(root)? };
+        let place = Place { address: places.of(root)?, bytes: aliases.extent_bytes(root)? };
         (!matches!(place.address.base, Base::Input(_))).then_some(place)
     };
     let mut dying: HashMap<Point, Vec<Place>> = HashMap::new();

@@ -9,6 +9,8 @@
 //! - it is a part that stands at its place in a concatenation (`mem.parts` of that): its bytes are rows of the whole's;
 //! - it is the result of a loop: that has the bytes of the argument that carries it.
 //!
+//! A root that is no part of another has its bytes without gaps, unless `mem.pitch` says that its rows are further apart.
+//!
 //! Any other view is a copy: a step of the program with a result of its own.
 
 use cranelift_entity::SecondaryMap;
@@ -50,16 +52,18 @@ impl AliasSets {
         for &block in body.blocks(body.root()) {
             sets.measure(ctx, body, body.args(block));
         }
-        let mut assembled = Vec::new();
+        let (mut assembled, mut pitched) = (Vec::new(), Vec::new());
         flow::walk(ctx, body, |op| {
             sets.add(ctx, body, op);
             assembled.extend((!parts(body.at(ctx, op)).is_empty()).then_some(op));
+            pitched.extend(body.at(ctx, op).attr("mem.pitch").map(|_| op));
         });
         // The last first: a whole may be a part itself.
         assembled.iter().rev().for_each(|op| sets.add_parts(body.at(ctx, *op)));
         if !assembled.is_empty() {
             sets.order_parts(ctx, body);
         }
+        pitched.into_iter().for_each(|op| sets.add_rows(ctx, body, op));
         sets
     }
 
@@ -82,6 +86,19 @@ impl AliasSets {
     /// Whether a value is written into bytes of which a part was written before, which stays: its write is no new beginning.
     pub fn is_later_part(&self, value: Value) -> bool {
         self.later_parts[value]
+    }
+
+    /// Bytes that a root takes where it lies, with what is left of each row up to the next; none if its size is not known.
+    pub fn extent_bytes(&self, root: Value) -> Option<u64> {
+        match self.rows(root) {
+            Some(window) => window.rows.checked_mul(window.pitch),
+            None => self.bytes[root],
+        }
+    }
+
+    /// The rows of a root that has gaps between them.
+    pub fn rows(&self, root: Value) -> Option<Window> {
+        self.wholes[root].filter(|(whole, _)| *whole == root).map(|(_, window)| window)
     }
 
     /// The root, but for concatenations.
@@ -139,6 +156,17 @@ impl AliasSets {
             let whole = op.result(0);
             let outer = self.window(whole).and_then(|outer| window.within(&outer));
             self.wholes[near] = outer.map(|window| (self.root(whole), window));
+        }
+    }
+
+    /// Notes the rows of a root that is no part of another.
+    fn add_rows(&mut self, ctx: &Context, body: &Body, op: Op) {
+        let Some(root) = body.results(op).next().filter(|result| self.root(*result) == *result) else {
+            return;
+        };
+        let rows = crate::window::pitch(ctx, body, root).zip(self.bytes[root]);
+        if let Some(((row, pitch), bytes)) = rows.filter(|((row, _), bytes)| *row > 0 && bytes % row == 0) {
+            self.wholes[root] = Some((root, Window::of_rows(0, bytes / row, row, pitch)));
         }
     }
 

@@ -34,7 +34,7 @@ pub struct Pool {
     pub align: u64,
     /// The most bytes that it may take.
     pub capacity: Option<u64>,
-    /// Rows of images begin at multiples of this power of two; 1: rows have no gaps.
+    /// Rows of images begin at multiples of this power of two, and so do all offsets; 1: rows have no gaps.
     pub pitch: u64,
     /// Where it begins in the memory of all pools, once it is planned.
     pub start: u64,
@@ -99,7 +99,9 @@ impl Pool {
         Ok(())
     }
 
-    fn check(self) -> Result<Pool, String> {
+    fn check(mut self) -> Result<Pool, String> {
+        // Where images begin, their first row does.
+        self.align = self.align.max(self.pitch);
         let least = if self.name == ARENA { ALIGN_BYTES } else { LEAST_ALIGN_BYTES };
         match self.align >= least && self.align.is_power_of_two() && self.pitch.is_power_of_two() {
             true => Ok(self),
@@ -222,6 +224,7 @@ mod tests {
     fn the_text_form_says_alignment_capacity_and_pitch() {
         check("vtcm", Ok((64, None, 1)));
         check("vtcm:align=128,pitch=64, capacity=4KiB", Ok((128, Some(4096), 64)));
+        check("image:pitch=256", Ok((256, None, 256)));
         check("in:align=64", Err("`in` is no name for a pool"));
         check("vtcm:alin=64", Err("the pool `vtcm` has no `alin` (did you mean `align`?)"));
         check("vtcm:64", Err("`64` of the pool `vtcm` is not `align=`, `capacity=` or `pitch=`"));

@@ -265,11 +265,22 @@ impl<'a> Reader<'a> {
             step,
             pool: pool.to_owned(),
             offset,
-            size_bytes: size::tensor_bytes(self.ctx, self.body.ty(value)).unwrap_or(0),
+            size_bytes: self.size_bytes(value),
             first: step,
             last: self.last[value].max(step),
             root: self.names[self.aliases.root(value)].clone(),
             kind,
+        }
+    }
+
+    /// Bytes from the first to the last; of an image in rows at a pitch, with what is left of the last row.
+    fn size_bytes(&self, value: Value) -> u64 {
+        let root = self.aliases.root(value);
+        let [bytes, all] = [value, root].map(|value| self.aliases.size_bytes(value).unwrap_or(0));
+        match self.aliases.rows(root) {
+            None => bytes,
+            Some(_) if bytes == all => self.aliases.extent_bytes(root).unwrap_or(all),
+            Some(_) => self.aliases.window(value).map_or(bytes, |window| window.hull().end - window.first),
         }
     }
 

@@ -34,6 +34,7 @@ use crate::place::{self, Buffer, BufferId, Options, Overlap, Problem, Step};
 
 mod lend;
 pub mod peak;
+mod pitch;
 mod pools;
 
 use pools::Placed;
@@ -41,7 +42,8 @@ pub use pools::PoolProblem;
 
 pub use ir::pools::ALIGN_BYTES;
 
-/// Places the values of a function, and saves memory as the goal says; `planner` names a row of [`place::PLANNERS`].
+/// Places the values of a function, and saves memory as the goal says; `planner` names a row of [`place::PLANNERS`]. Gives a remark
+/// for each image that does not have the rows that its pool asks for.
 ///
 /// # Errors
 /// If there is no such planner, a size is not known, or the checker refuses the plan.
@@ -51,13 +53,17 @@ pub fn plan(
     body: &mut Body,
     planner: &str,
     goal: Goal,
-) -> Result<(), Vec<Diagnostic>> {
+) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
     if entry(body).is_none() {
-        return Ok(());
+        return Ok(Vec::new());
     }
     let planner = place::planner(planner).ok_or_else(|| vec![unknown_planner(planner)])?;
     fit::forget(ctx, body);
-    let aliases = separate_outputs(ctx, body);
+    let mut aliases = separate_outputs(ctx, body);
+    let (pitched, remarks) = pitch::pitch_rows(ctx, target, body, &aliases)?;
+    if pitched > 0 {
+        aliases = AliasSets::of(ctx, body);
+    }
     let mut arena = Arena::of(ctx, body, &aliases)?;
     let place = |problem: &Problem| (planner.run)(problem, &Options::default(), &|| false);
     let placement = fit::place(ctx, target, body, &mut arena, goal, &place);
@@ -65,7 +71,7 @@ pub fn plan(
     arena.write(ctx, body, &placed);
     placed.write(ctx, body);
     let faults = check(ctx, body);
-    if faults.is_empty() { Ok(()) } else { Err(faults) }
+    if faults.is_empty() { Ok(remarks) } else { Err(faults) }
 }
 
 fn unknown_planner(name: &str) -> Diagnostic {
@@ -245,7 +251,7 @@ impl<'a> Arena<'a> {
             if self.homes[class].is_some() {
                 continue;
             }
-            match (self.classes.life(class), self.aliases.size_bytes(class)) {
+            match (self.classes.life(class), self.aliases.extent_bytes(class)) {
                 (Some(life), Some(size_bytes)) => {
                     let id = self.push(life, size_bytes, Content::Root(class));
                     self.homes[class] = Some(Home::Arena(id));

@@ -176,6 +176,8 @@ pub(crate) static PLAN: PassDef = PassDef {
         let pools = Pool::parse_all(&pass.options.text("pools"));
         let pools = pools.and_then(|pools| add_pools(pass.ctx, body, &pools));
         pools.map_err(|fault| vec![Diagnostic::error(Location::UNKNOWN, fault)])?;
-        crate::plan::plan(pass.ctx, pass.target, body, &pass.options.text("planner"), goal)
+        let remarks = crate::plan::plan(pass.ctx, pass.target, body, &pass.options.text("planner"), goal)?;
+        remarks.into_iter().for_each(|remark| pass.add_remark(remark));
+        Ok(())
     }),
 };

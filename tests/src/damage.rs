@@ -2,7 +2,7 @@
 //!
 //! Every place is moved to where each other is (and beside itself, out of its pool, off its alignment), made larger and
 //! smaller, and put into another pool; ties are cut, turned to other operands, and added; the arena shrinks; places are
-//! left out, and given to views that have none; pools shrink, move, and get a smaller capacity; rows are written in other bands; operations change their order, and read other values than they
+//! left out, and given to views that have none; pools shrink, move, and get a smaller capacity; rows get other gaps; rows are written in other bands; operations change their order, and read other values than they
 //! were planned to.
 
 use ir::pools::{Pool, pools, pools_attr};
@@ -24,6 +24,8 @@ pub const KINDS: [&str; 9] = ["offset", "size", "pool", "tie", "arena", "missing
 enum Change {
     Place(Slot, Attr),
     Attr(Op, &'static str, Attr),
+    /// The place of result 0, and `mem.pitch`.
+    Rows(Op, Attr, Attr),
     OwnAttr(&'static str, Attr),
     Remove(Op, &'static str),
     Before(Op, Op),
@@ -47,6 +49,10 @@ impl Damage {
         match &self.change {
             Change::Place(slot, place) => write(ctx, body, *slot, *place),
             Change::Attr(op, name, value) => body.set_attr(ctx, *op, name, *value),
+            Change::Rows(op, place, rows) => {
+                write(ctx, body, Slot::Entry(*op, 0), *place);
+                body.set_attr(ctx, *op, "mem.pitch", *rows);
+            }
             Change::OwnAttr(name, value) => body.set_own_attr(ctx, name, *value),
             Change::Remove(op, name) => body.remove_attr(ctx, *op, name),
             Change::Before(op, before) => {
@@ -196,6 +202,7 @@ impl List<'_> {
                 self.push("tie", Change::Remove(op, "mem.tie"));
             }
             self.bands(op);
+            self.rows(op);
             self.place_of_a_view(op);
         }
         let arena = self.body.own_attr(self.ctx, self.ctx.ident("optc.arena"));
@@ -221,6 +228,34 @@ impl List<'_> {
             self.push("rows", Change::Attr(op, "mem.overlap", self.ctx.ints_attr(&[operand, rows])));
         }
         self.push("rows", Change::Remove(op, "mem.overlap"));
+    }
+
+    /// Rows that have gaps get other distances and lengths, and another beginning, in the place and in what the kernel is told.
+    fn rows(&mut self, op: Op) {
+        let op_ref = self.body.at(self.ctx, op);
+        let entries = self.items(op_ref.attr("mem.place"));
+        let numbers = |entry: &Attr| {
+            let [pool, numbers @ ..] = self.ctx.array_value(*entry)? else { return None };
+            let numbers = numbers.iter().map(|number| self.ctx.int_value(*number));
+            Some((*pool, numbers.collect::<Option<Vec<i64>>>()?))
+        };
+        let Some((pool, given)) = entries.first().and_then(numbers).filter(|(_, given)| given.len() == 5)
+        else {
+            return;
+        };
+        let mut changes = Vec::new();
+        for (index, by) in [(0, 64), (0, 4), (2, 4), (2, 64), (3, 4), (3, -4), (4, 4), (4, -4), (4, 64)] {
+            let mut numbers = given.clone();
+            numbers[index] += by;
+            let rows = self.ctx.ints_attr(&numbers[3..]);
+            let numbers = numbers.iter().map(|number| self.ctx.int_attr(*number));
+            let entry = self.ctx.array_attr(&std::iter::once(pool).chain(numbers).collect::<Vec<_>>());
+            changes.push(Change::Place(Slot::Entry(op, 0), entry));
+            changes.push(Change::Attr(op, "mem.pitch", rows));
+            changes.push(Change::Rows(op, entry, rows));
+        }
+        changes.push(Change::Remove(op, "mem.pitch"));
+        changes.into_iter().for_each(|change| self.push("rows", change));
     }
 
     /// A view that needs no copy gets a place as if it were one.

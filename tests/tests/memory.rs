@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ir::pools::Pool;
 use ir::{Context, Module};
-use optc::plan_report::plan_report;
+use optc::plan_report::{PoolReport, plan_report};
 use optc::{Array, CompileOptions, LoadOptions, Model, StrippedWeights, load};
 use runtime::CountingAllocator;
 use tests::programs::{array, floats};
@@ -42,8 +42,8 @@ fn run_with(mut module: Module, options: CompileOptions, inputs: &mut [Array]) -
     done.unwrap_or_else(|failure| panic!("{failure}"));
     let kept: Vec<Vec<u8>> = views.iter().map(|view| view.to_vec()).collect();
     let (_, second) = ALLOCATOR.measure(|| model.run_buffers(&mut buffers, &mut views).is_ok());
-    let pools = report.pools.iter().map(|pool| pool.size_bytes.next_multiple_of(pool.align));
-    let arena_bytes = pools.sum::<u64>();
+    let after = |end: u64, pool: &PoolReport| end.next_multiple_of(pool.align) + pool.size_bytes;
+    let arena_bytes = report.pools.iter().fold(0, after);
     assert_eq!(report.pools[0].proved_best, report.pools[0].size_bytes == report.pools[0].lower_bound_bytes);
     let padding = match arena_bytes {
         0 => 0,
@@ -66,6 +66,26 @@ fn a_network_allocates_what_its_plan_says() {
     let mut input = [array("x", &[1, 3, 224, 224], &vec![0.5; 3 * 224 * 224])];
     let (_, arena_bytes) = run(module, &[], &mut input);
     assert!(arena_bytes > 1_000_000);
+}
+
+#[test]
+fn images_in_rows_at_a_pitch_share_the_arena_with_flat_values() {
+    let _alone = alone();
+    let run = |pools: &str| {
+        let options = LoadOptions { stripped: StrippedWeights::Synthesize, ..LoadOptions::default() };
+        let module = load(&root().join(Path::new("examples/squeezenet1_1.onnx")), &options);
+        let mut input = [array("x", &[1, 3, 224, 224], &vec![0.5; 3 * 224 * 224])];
+        let pools = Pool::parse_all(pools).expect("pools");
+        let options = CompileOptions { threads: 2, pools, ..CompileOptions::default() };
+        let (mut outputs, bytes) =
+            run_with(module.unwrap_or_else(|failure| panic!("{failure}")), options, &mut input);
+        (outputs.remove(0).bytes, bytes)
+    };
+    let (flat, flat_bytes) = run("");
+    let (pitched, pitched_bytes) = run("arena:pitch=1024");
+    assert!(flat == pitched, "the same bits");
+    let larger = flat_bytes < pitched_bytes && pitched_bytes < flat_bytes * 5 / 4;
+    assert!(larger, "{pitched_bytes} bytes, {flat_bytes} without a pitch");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! A target with several pools: what asks for one lies there, machine code computes the same, and damage is refused.
+//! What lies in pools of a target's own, or in rows at a pitch: machine code computes the same, and damage is refused.
 
 use ir::body::OpRef;
 use ir::interp::{self, Tensor};
@@ -53,9 +53,9 @@ impl Target for Pooled {
     }
 }
 
-fn planned(module: &Module) -> Module {
+fn planned(module: &Module, pipeline: &str, target: &dyn Target) -> Module {
     let mut planned = module.clone();
-    let done = optc::run_pipeline(&mut planned, "fuse,inplace,plan", &RunOptions::new(&Pooled));
+    let done = optc::run_pipeline(&mut planned, pipeline, &RunOptions::new(target));
     done.unwrap_or_else(|failure| panic!("{failure}"));
     planned
 }
@@ -66,7 +66,7 @@ fn machine_code_computes_the_same_in_several_pools() {
     for seed in 0..12 {
         let (module, inputs) = graph(seed);
         let expected = interpret(&module, &inputs);
-        let mut planned = planned(&module);
+        let mut planned = planned(&module, "fuse,inplace,plan", &Pooled);
         let body = planned.function("main").expect("it was planned");
         let pools = pools(&module.ctx, body).expect("the planner wrote them");
         used += pools.iter().skip(1).filter(|pool| pool.size_bytes > 0).count();
@@ -81,12 +81,48 @@ fn machine_code_computes_the_same_in_several_pools() {
     assert!(used > 12, "only {used} pools were used");
 }
 
+/// Each row of an image begins at a multiple of 64.
+const PITCHED: &str = "fuse,inplace,plan{pools=arena:pitch=64}";
+
+#[test]
+fn images_in_rows_at_a_pitch_have_the_same_bits() {
+    let mut pitched = 0;
+    for seed in 0..24 {
+        let (module, inputs) = graph(seed);
+        let run = |pipeline: &str, threads: usize| {
+            let mut planned = planned(&module, pipeline, &codegen::Cpu);
+            let options = CompileOptions { threads, dead: DeadMemory::Poisoned, ..CompileOptions::default() };
+            let found = execute(&mut planned, &inputs, &options);
+            let found = found.unwrap_or_else(|failure| panic!("seed {seed}: {failure}"));
+            let bytes: Vec<Vec<u8>> = found.into_iter().map(|array| array.bytes).collect();
+            (bytes, ir::text::print(&planned).matches("mem.pitch = ").count())
+        };
+        let (flat, parts) = run("fuse,inplace,plan", 1);
+        let (found, rows) = run(PITCHED, 1);
+        assert_eq!(found, flat, "seed {seed}");
+        pitched += rows - parts.min(rows);
+    }
+    assert!(pitched > 60, "only {pitched} images have rows at a pitch");
+}
+
 #[test]
 fn damaged_plans_of_several_pools_are_refused_or_right() {
+    let (refused, accepted) = try_damages("fuse,inplace,plan", &Pooled);
+    assert!(refused > 500 && accepted > 50, "{refused} refused, {accepted} accepted");
+}
+
+#[test]
+fn damaged_plans_of_pitched_images_are_refused_or_right() {
+    let (refused, accepted) = try_damages(PITCHED, &codegen::Cpu);
+    assert!(refused > 500 && accepted > 50, "{refused} refused, {accepted} accepted");
+}
+
+/// Damages the plans of some graphs; how many the checker refused, and how many it accepted, which compute the same.
+fn try_damages(pipeline: &str, target: &dyn Target) -> (usize, usize) {
     let (mut refused, mut accepted) = (0, 0);
     for seed in 0..6 {
         let (module, inputs) = graph(seed);
-        let planned = planned(&module);
+        let planned = planned(&module, pipeline, target);
         let ctx = &planned.ctx;
         let inputs = inputs
             .iter()
@@ -112,5 +148,5 @@ fn damaged_plans_of_several_pools_are_refused_or_right() {
             );
         }
     }
-    assert!(refused > 500 && accepted > 50, "{refused} refused, {accepted} accepted");
+    (refused, accepted)
 }

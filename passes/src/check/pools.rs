@@ -1,7 +1,7 @@
 //! Whether pools are ranges of memory that do not meet, within their capacity, and whether results lie where they are to.
 
 use ir::pools::{ARENA, Pool as Range, pools};
-use ir::{Attr, Body, Context, Op};
+use ir::{Attr, Body, Context, Op, Value};
 
 use super::Judge;
 use super::memory::{Home, Pool};
@@ -59,7 +59,32 @@ impl Judge<'_> {
             if !is_there {
                 self.fault(op, format!("result {result} is not in the pool `{asked}`, which it asks for"));
             }
+            self.check_pitch(op, result, home);
         }
+    }
+
+    /// That rows begin at multiples of their pool's pitch; those of a part are the whole's.
+    fn check_pitch(&mut self, op: Op, result: usize, home: &Home) {
+        let Pool::Planned(index) = home.pool else { return };
+        let pitch = self.pools[index].pitch;
+        let is_even = home.bytes.start.is_multiple_of(pitch) && home.pitch.is_multiple_of(pitch);
+        if !home.is_dense() && !is_even && !self.is_part(self.body.result(op, result)) {
+            self.fault(
+                op,
+                format!("rows of result {result} do not begin at multiples of the pool's pitch of {pitch}"),
+            );
+        }
+    }
+
+    /// Whether something with the bytes of a value stands at its place in a concatenation.
+    fn is_part(&self, value: Value) -> bool {
+        self.body.uses(value).any(|used| {
+            let user = self.body.at(self.ctx, used.op);
+            let names = |attr: &str| user.ints(attr).is_some_and(|list| list.contains(&(used.index as i64)));
+            let shares = |result: Value| names("mem.tie") || self.view_source(result).is_some();
+            names("mem.parts")
+                || self.body.results(used.op).any(|result| shares(result) && self.is_part(result))
+        })
     }
 
     /// That scratch, or an argument of a block, is in the arena or the caller's memory.

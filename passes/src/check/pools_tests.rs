@@ -69,3 +69,33 @@ fn a_pool_keeps_to_its_capacity() {
         "the pool `bank` has 128 bytes, more than it may take",
     );
 }
+
+/// An image whose rows begin at multiples of 64.
+const IMAGE: &str = r#"func.func @main(%x: tensor<1x2x3x5xf32>) -> tensor<1x2x3x5xf32> attributes {optc.arena = 384 : i64, optc.pools = {arena = {bytes = 384 : i64, pitch = 64 : i64}}} {
+  %0 = nn.neg %x {mem.pitch = array<i64: 60, 64>, mem.place = [["arena", 128, 120, 0, 60, 64]]} : tensor<1x2x3x5xf32>
+  %1 = nn.neg %0 {mem.place = [["out", 0, 120]]} : tensor<1x2x3x5xf32>
+  return %1 : tensor<1x2x3x5xf32>
+}"#;
+
+#[test]
+fn rows_begin_at_multiples_of_the_pitch() {
+    assert_eq!(faults(IMAGE, "neg", "neg"), [""; 0]);
+    let other = IMAGE.replace("60, 64", "60, 128");
+    assert_eq!(faults(&other, "neg", "neg"), [""; 0]);
+    let expected = "rows of result 0 do not begin at multiples of the pool's pitch of 64";
+    refuses(&IMAGE.replace("60, 64", "60, 68"), "neg", "neg", expected);
+    refuses(IMAGE, "120, 0, 60", "120, 4, 60", expected);
+    refuses(IMAGE, "60, 64>", "60, 128>", "`mem.pitch` is");
+}
+
+#[test]
+fn rows_of_a_part_are_those_of_the_whole() {
+    let whole = IMAGE
+        .replace("60, 64", "60, 120")
+        .replace("%1 = nn.neg %0 {", "%1 = nn.concat %0, %x {axis = 2 : i64, mem.parts = array<i64: 0>, ");
+    let whole = whole.replace("[\"out\", 0, 120]", "[\"arena\", 128, 240]").replace(
+        " : tensor<1x2x3x5xf32>\n  return %1 : tensor<1x2x3x5xf32>",
+        " : (tensor<1x2x3x5xf32>, tensor<1x2x3x5xf32>) -> tensor<1x2x6x5xf32>\n  %2 = nn.neg %0 {mem.place = [[\"out\", 0, 120]]} : tensor<1x2x3x5xf32>\n  return %2 : tensor<1x2x3x5xf32>",
+    );
+    assert_eq!(faults(&whole, "neg", "neg"), [""; 0]);
+}

@@ -44,9 +44,11 @@ impl Arena<'_> {
         let is_live = |class: &Value| {
             self.classes.life(*class).is_some_and(|life| life.first <= fullest && fullest <= life.last)
         };
-        let size = |value: Value| self.aliases.size_bytes(value).unwrap_or(u64::MAX);
+        let size = |value: Value| self.aliases.extent_bytes(value).unwrap_or(u64::MAX);
         let mut live: Vec<Value> = self.in_arena().filter(|class| size(*class) <= capacity).collect();
         live.retain(is_live);
+        // The caller's memory has no pitch.
+        live.retain(|class| self.aliases.rows(*class).is_none());
         live.sort_by_key(|class| (Reverse(size(*class)), *class));
         let home = |lender: &Value| self.homes[self.classes.class(*lender)];
         let is_free = |value: Value, lender: &Value| {
@@ -74,7 +76,7 @@ impl Arena<'_> {
     fn fullest(&self, scratch: &[(Step, u64)]) -> Option<Step> {
         let mut changes = Vec::new();
         for class in self.in_arena() {
-            let (life, bytes) = (self.classes.life(class)?, self.aliases.size_bytes(class)?);
+            let (life, bytes) = (self.classes.life(class)?, self.aliases.extent_bytes(class)?);
             changes.push((life.first, Change::Birth(bytes)));
             changes.push((life.last, Change::Death(bytes)));
         }

@@ -72,7 +72,7 @@ impl Arena<'_> {
         let Some(index) = self.pools.iter().position(|pool| pool.pool.name == name) else {
             return Err(unknown_pool(name, &self.pools));
         };
-        let (Some(life), Some(size_bytes)) = (self.classes.life(class), self.aliases.size_bytes(class))
+        let (Some(life), Some(size_bytes)) = (self.classes.life(class), self.aliases.extent_bytes(class))
         else {
             return Err(Diagnostic::error(Location::UNKNOWN, "the size of a result is not known"));
         };
