@@ -115,9 +115,17 @@ impl Jit {
     }
 
     /// The executable code, entered at `entry`.
-    pub(crate) fn finish(mut self, entry: Function) -> JitCode {
+    pub(crate) fn finish(self, entry: Function) -> JitCode {
+        self.finish_with(entry, &[]).0
+    }
+
+    /// The same, with the addresses of `functions`, which are defined here.
+    pub(crate) fn finish_with(mut self, entry: Function, functions: &[Function]) -> (JitCode, Vec<u64>) {
         self.module.finalize_definitions().expect("all symbols were given to `new`");
-        JitCode::from_module(self.module, entry.0).expect("the entry has the entry's signature")
+        let address = |function: &Function| self.module.get_finalized_function(function.0) as usize as u64;
+        let addresses = functions.iter().map(address).collect();
+        let code = JitCode::from_module(self.module, entry.0).expect("the entry has the entry's signature");
+        (code, addresses)
     }
 }
 

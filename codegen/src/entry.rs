@@ -1,22 +1,18 @@
-//! How the entry of a program is emitted: one call after the other, with addresses computed from the plan.
+//! How the entry of a program is emitted: one segment after the other, with the ways between them.
 //!
 //! ```text
-//! for each call: operands -> table on the stack; optc_parallel(ctx, function, descriptor, table, parts, scratch, stride)
+//! for each segment: its calls and what stands between them; then a jump, a branch, a count or a return
 //! ```
-//! A call of a single part goes straight to the function. Kernels and descriptors are symbols, never embedded addresses. Each
-//! segment is a block of its own; numbers in slots are Cranelift's variables.
-
-use std::collections::{BTreeMap, HashMap};
+//! Each segment is a block of its own; numbers in slots are Cranelift's variables. Where calls and addresses come from is
+//! for a [`Source`] to say: from the plan of one size ([`crate::baked`]), or from a frame ([`crate::frame`]).
 
 use crate::cranelift::{
-    Block, Data, Emitter, Function, Inst, InstBuilder, IntCC, Jit, PLAIN, Signature, StackSlotData,
-    StackSlotKind, Value, Variable, types,
+    Block, Emitter, FuncRef, Function, Inst, InstBuilder, IntCC, Jit, PLAIN, StackSlotData, StackSlotKind,
+    Value, Variable, types,
 };
 use crate::flow::{Exit, Instr, Segment, Sign, Slot};
 use crate::lower::Code;
-use crate::place::{Address, Base};
-use crate::pointwise::{self, stages::Form};
-use crate::reduce;
+use crate::place::Address;
 
 /// A call whose operands have addresses.
 #[derive(Clone, Debug)]
@@ -43,102 +39,80 @@ pub(crate) fn calls(segments: &[Segment]) -> impl Iterator<Item = &Step> {
     })
 }
 
-/// Emits all functions that the segments need and the entry that runs them.
-pub(crate) fn emit(jit: &mut Jit, segments: &[Segment]) -> Function {
-    let steps: Vec<&Step> = calls(segments).collect();
+/// A segment in pieces: the calls before each instruction that is none, and those behind the last.
+pub(crate) fn pieces(segment: &Segment) -> impl Iterator<Item = (&[Instr], Option<&Instr>)> {
+    let mut rest = Some(&segment.instrs[..]);
+    std::iter::from_fn(move || {
+        let instrs = rest?;
+        let end = instrs.iter().position(|instr| !matches!(instr, Instr::Call(_)));
+        rest = end.map(|end| &instrs[end + 1..]);
+        Some((&instrs[..end.unwrap_or(instrs.len())], end.map(|end| &instrs[end])))
+    })
+}
+
+/// Where the entry's calls and addresses come from. It is asked in the order of [`pieces`].
+pub(crate) trait Source {
+    /// Emits what must be done once, in the entry's first block.
+    fn begin(&mut self, e: &mut Emitter<'_>);
+    /// Emits a run of calls.
+    fn calls(&mut self, e: &mut Emitter<'_>, calls: &[Instr]);
+    /// The address that an instruction which is no call reads or writes.
+    fn address(&mut self, e: &mut Emitter<'_>, address: Address) -> Value;
+}
+
+/// Emits the entry.
+pub(crate) fn emit(jit: &mut Jit, segments: &[Segment], source: &mut dyn Source) -> Function {
     let pointer = jit.pointer();
-    let kernel = jit.signature(&[pointer, pointer, types::I32, pointer], &[]);
-    let functions = functions(jit, &steps, &kernel);
-    let (descriptors, offsets) = descriptors(jit, &steps);
-    let widest = steps.iter().map(|step| step.operands.len()).max().unwrap_or(0);
     let signature = jit.signature(&[pointer; 6], &[types::I32]);
     jit.define("optc_main", signature, |e| {
-        let slot = StackSlotData::new(StackSlotKind::ExplicitSlot, 8 * widest as u32, 3);
-        let slot = e.ins.create_sized_stack_slot(slot);
-        let table = e.ins.ins().stack_addr(types::I64, slot, 0);
+        source.begin(e);
         let blocks = segments.iter().map(|_| e.ins.create_block()).collect();
-        let calls = functions.into_iter().zip(offsets).collect::<Vec<_>>().into_iter();
-        let mut entry = Entry { table, descriptors, calls, blocks, slots: Vec::new() };
+        let mut entry = Entry { source, blocks, slots: Vec::new() };
         match entry.blocks.first() {
             Some(first) => e.ins.ins().jump(*first, &[]),
             None => entry.return_status(e, 0),
         };
         for (number, segment) in segments.iter().enumerate() {
             e.ins.switch_to_block(entry.blocks[number]);
-            segment.instrs.iter().for_each(|instr| entry.instr(e, instr));
+            for (calls, instr) in pieces(segment) {
+                entry.source.calls(e, calls);
+                instr.into_iter().for_each(|instr| entry.instr(e, instr));
+            }
             entry.exit(e, &segment.exit);
         }
     })
 }
 
-/// The function of each step; steps of one form share one.
-fn functions(jit: &mut Jit, steps: &[&Step], kernel: &Signature) -> Vec<Function> {
-    let mut forms: HashMap<&Form, Function> = HashMap::new();
-    let mut reductions: Vec<(reduce::Form, Function)> = Vec::new();
-    let mut functions = Vec::new();
-    for step in steps {
-        functions.push(match &step.code {
-            Code::Kernel { symbol, .. } => jit.import(symbol, kernel),
-            Code::Pointwise(form) => {
-                let name = format!("optc_pointwise_{}", forms.len());
-                *forms.entry(form).or_insert_with(|| pointwise::emit::emit(jit, &name, form))
-            }
-            Code::Reduce(form) => match reductions.iter().find(|known| known.0 == *form) {
-                Some((_, function)) => *function,
-                None => {
-                    let function = reduce::emit(jit, &format!("optc_reduce_{}", reductions.len()), *form);
-                    reductions.push((*form, function));
-                    function
-                }
-            },
-        });
-    }
-    functions
+/// Room on the stack for so many pointers.
+pub(crate) fn table(e: &mut Emitter<'_>, pointers: usize) -> Value {
+    let slot = StackSlotData::new(StackSlotKind::ExplicitSlot, 8 * pointers as u32, 3);
+    let slot = e.ins.create_sized_stack_slot(slot);
+    e.ins.ins().stack_addr(types::I64, slot, 0)
 }
 
-/// All descriptors in one piece of data, and where in it each step's begins; equal ones are one.
-fn descriptors(jit: &mut Jit, steps: &[&Step]) -> (Data, Vec<u64>) {
-    let mut bytes: Vec<u8> = Vec::new();
-    let mut known: BTreeMap<&[u8], u64> = BTreeMap::new();
-    let mut offsets = Vec::new();
-    for step in steps {
-        let offset = *known.entry(&step.descriptor).or_insert_with(|| {
-            let offset = bytes.len() as u64;
-            bytes.extend(&step.descriptor);
-            bytes.resize(bytes.len().next_multiple_of(8), 0);
-            offset
-        });
-        offsets.push(offset);
-    }
-    bytes.resize(bytes.len().max(8), 0);
-    (jit.data("optc_descriptors", bytes), offsets)
+/// The runtime's function that runs the parts of a call:
+/// `(context, function, descriptor, table, parts, scratch, stride)`.
+pub(crate) fn parallel(e: &mut Emitter<'_>) -> FuncRef {
+    let pointers = types::I64;
+    let params = [pointers, pointers, pointers, pointers, types::I32, pointers, types::I64];
+    e.import("optc_parallel", &params, &[])
 }
 
 /// The entry while it is emitted.
-struct Entry {
-    /// The table of operands.
-    table: Value,
-    descriptors: Data,
-    /// The function and descriptor of each call that is still to be emitted.
-    calls: std::vec::IntoIter<(Function, u64)>,
+struct Entry<'s> {
+    source: &'s mut dyn Source,
     /// The block of each segment.
     blocks: Vec<Block>,
     /// The variable of each slot.
     slots: Vec<Variable>,
 }
 
-impl Entry {
+impl Entry<'_> {
     fn instr(&mut self, e: &mut Emitter<'_>, instr: &Instr) {
         match instr {
-            Instr::Call(step) => {
-                let (function, offset) = self.calls.next().expect("each call has a function");
-                self.call(e, step, function, offset);
-                for (address, bytes) in &step.dead {
-                    self.poison(e, *address, *bytes);
-                }
-            }
+            Instr::Call(_) => unreachable!("calls stand between the others"),
             Instr::Read(slot, address, elem) => {
-                let address = self.address(e, *address);
+                let address = self.source.address(e, *address);
                 let number = e.ins.ins().load(elem.clif(), PLAIN, address, 0);
                 let number = match elem.clif() {
                     types::I64 => number,
@@ -154,7 +128,7 @@ impl Entry {
                     types::I64 => number,
                     narrow => e.ins.ins().ireduce(narrow, number),
                 };
-                let address = self.address(e, *address);
+                let address = self.source.address(e, *address);
                 e.ins.ins().store(PLAIN, number, address, 0);
             }
             Instr::Add(slot, step) => {
@@ -168,7 +142,7 @@ impl Entry {
     }
 
     fn assert(&mut self, e: &mut Emitter<'_>, address: Address, status: u32) {
-        let address = self.address(e, address);
+        let address = self.source.address(e, address);
         let truth = e.ins.ins().load(types::I8, PLAIN, address, 0);
         let (holds, fails) = (e.ins.create_block(), e.ins.create_block());
         e.ins.ins().brif(truth, holds, &[], fails, &[]);
@@ -227,62 +201,5 @@ impl Entry {
             self.slots.push(e.ins.declare_var(types::I64));
         }
         self.slots[slot.0 as usize]
-    }
-
-    fn call(&mut self, e: &mut Emitter<'_>, step: &Step, function: Function, offset: u64) {
-        for (index, operand) in step.operands.iter().enumerate() {
-            let address = match operand {
-                Some(address) => self.address(e, *address),
-                None => e.int(0),
-            };
-            e.ins.ins().store(PLAIN, address, self.table, 8 * index as i32);
-        }
-        let descriptors = e.address(self.descriptors);
-        let descriptor = e.ins.ins().iadd_imm_s(descriptors, offset as i64);
-        let (scratch, stride) = match step.scratch {
-            Some((address, stride)) => (self.address(e, address), stride),
-            None => (e.int(0), 0),
-        };
-        let callee = e.callee(function);
-        if step.parts == 1 {
-            let part = e.ins.ins().iconst(types::I32, 0);
-            e.ins.ins().call(callee, &[descriptor, self.table, part, scratch]);
-            return;
-        }
-        let function = e.ins.ins().func_addr(types::I64, callee);
-        let parts = e.ins.ins().iconst(types::I32, i64::from(step.parts));
-        let stride = e.int(stride as i64);
-        let pointers = types::I64;
-        let parallel = [pointers, pointers, pointers, pointers, types::I32, pointers, types::I64];
-        let parallel = e.import("optc_parallel", &parallel, &[]);
-        let context = e.param(0);
-        let args = [context, function, descriptor, self.table, parts, scratch, stride];
-        e.ins.ins().call(parallel, &args);
-    }
-
-    fn poison(&mut self, e: &mut Emitter<'_>, address: Address, bytes: u64) {
-        let poison = e.import("optc_poison", &[types::I64, types::I64], &[]);
-        let address = self.address(e, address);
-        let bytes = e.int(bytes as i64);
-        e.ins.ins().call(poison, &[address, bytes]);
-    }
-
-    fn address(&mut self, e: &mut Emitter<'_>, address: Address) -> Value {
-        let base = match address.base {
-            Base::Arena => e.param(1),
-            Base::Weights => e.param(2),
-            Base::Input(index) => self.buffer(e, 3, index),
-            Base::Output(index) => self.buffer(e, 4, index),
-        };
-        match address.offset {
-            0 => base,
-            offset => e.ins.ins().iadd_imm_s(base, offset as i64),
-        }
-    }
-
-    /// The caller's buffer `index` of the table that is parameter `param`.
-    fn buffer(&self, e: &mut Emitter<'_>, param: usize, index: usize) -> Value {
-        let buffers = e.param(param);
-        e.ins.ins().load(types::I64, PLAIN, buffers, 8 * index as i32)
     }
 }

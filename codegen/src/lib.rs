@@ -11,6 +11,8 @@
 //! 4. The entry makes the calls one after the other, each on all threads, and goes where branches and loops say. It refers to kernels and descriptors by symbol, never by
 //!    address.
 //!
+//! [`compile`] makes code for one size. [`FramedCode`] makes code for all sizes, which reads what they decide from a frame.
+//!
 //! ```
 //! let text = r#"
 //! func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {optc.arena = 0 : i64} {
@@ -30,6 +32,7 @@
 //! Deliberately not here: choices. What is fused, tied and placed where was decided before.
 
 mod activation;
+mod baked;
 mod bands;
 mod constant;
 mod contract;
@@ -39,6 +42,9 @@ mod dead;
 mod elem;
 mod entry;
 mod flow;
+mod forms;
+mod frame;
+mod framed;
 mod functions;
 mod group;
 mod lower;
@@ -50,11 +56,13 @@ mod product;
 mod program;
 mod reduce;
 mod refusal;
+mod store;
 mod target;
 #[cfg(test)]
 mod testing;
 mod weights;
 
+pub use framed::FramedCode;
 pub use kernels::Isa;
 pub use program::{DeadMemory, Options, compile};
 pub use target::Cpu;

@@ -94,9 +94,19 @@ pub(crate) enum Code {
         entry: KernelFn,
     },
     /// A generated loop nest.
-    Pointwise(Box<Form>),
+    Pointwise {
+        /// What decides its code.
+        form: Box<Form>,
+        /// The most loops that it has at other sizes: axes of the iterations.
+        axes: usize,
+    },
     /// A generated reduction.
-    Reduce(reduce::Form),
+    Reduce {
+        /// What decides its code.
+        form: reduce::Form,
+        /// The most loops that it has at other sizes: axes that stay, and axes that are folded.
+        axes: [usize; 2],
+    },
 }
 
 /// An entry of the table of operands.

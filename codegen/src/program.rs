@@ -15,6 +15,7 @@ use ir::{
 use kernels::Isa;
 use runtime::{ElementKind, Program, ProgramParts, TensorDesc, Weights};
 
+use crate::baked;
 use crate::cranelift::Jit;
 use crate::dead::dead_bytes;
 use crate::entry::{self, Step};
@@ -56,20 +57,12 @@ pub enum DeadMemory {
 /// # Errors
 /// Every operation without machine code, and every place that the plan lacks or that lies outside its pool.
 pub fn compile(module: &Module, function: &str, options: &Options) -> Result<Program, Vec<Diagnostic>> {
-    let ctx = &*module.ctx;
-    let unknown = |message: String| vec![Diagnostic::error(Location::UNKNOWN, message)];
-    let body =
-        module.function(function).ok_or_else(|| unknown(format!("no function is called `{function}`")))?;
-    let block = body.entry(body.root()).ok_or_else(|| unknown(format!("`{function}` has no body")))?;
-    if !Isa::available().contains(&options.isa) {
-        return Err(unknown(format!("this machine has no {:?}", options.isa)));
-    }
-    let mut compiler = Compiler::new(ctx, body, block, *options)?;
+    let mut compiler = Compiler::of(module, function, *options)?;
     let segments = compiler.segments()?;
     let (inputs, outputs) = (compiler.inputs()?, compiler.outputs()?);
-    let weights = compiler.table.build(ctx, body, &compiler.weights)?;
+    let weights = compiler.table.build(compiler.ctx, compiler.body, &compiler.weights)?;
     let mut jit = Jit::new(&symbols(&segments, options.isa)).map_err(unknown)?;
-    let entry = entry::emit(&mut jit, &segments);
+    let entry = baked::emit(&mut jit, &segments);
     Ok(Program::new(ProgramParts {
         code: jit.finish(entry),
         weights: Arc::new(Weights::buffer(weights)),
@@ -94,29 +87,44 @@ fn symbols(segments: &[Segment], isa: Isa) -> BTreeMap<String, *const u8> {
     symbols
 }
 
+fn unknown(message: String) -> Vec<Diagnostic> {
+    vec![Diagnostic::error(Location::UNKNOWN, message)]
+}
+
 /// A function on its way to segments.
-struct Compiler<'a> {
-    ctx: &'a Context,
-    body: &'a Body,
+pub(crate) struct Compiler<'a> {
+    /// What its types and attributes are handles of.
+    pub(crate) ctx: &'a Context,
+    /// The function.
+    pub(crate) body: &'a Body,
     block: Block,
     options: Options,
-    weights: WeightSet,
+    /// What is known before it runs.
+    pub(crate) weights: WeightSet,
     aliases: AliasSets,
-    places: Places,
-    table: WeightTable,
+    /// Where its values are.
+    pub(crate) places: Places,
+    /// The weights that its steps read.
+    pub(crate) table: WeightTable,
     /// Bytes that die with each operation, where they are to be poisoned.
     dead: HashMap<Op, Vec<(Address, u64)>>,
     /// What each `assert` says, by its status.
-    asserts: Vec<String>,
+    pub(crate) asserts: Vec<String>,
 }
 
 impl<'a> Compiler<'a> {
-    fn new(
-        ctx: &'a Context,
-        body: &'a Body,
-        block: Block,
-        options: Options,
-    ) -> Result<Self, Vec<Diagnostic>> {
+    /// The function called `function` of a module.
+    ///
+    /// # Errors
+    /// If there is none, the machine lacks the kernels' instructions, or the plan is not whole.
+    pub(crate) fn of(module: &'a Module, function: &str, options: Options) -> Result<Self, Vec<Diagnostic>> {
+        let ctx = &*module.ctx;
+        let body = module.function(function);
+        let body = body.ok_or_else(|| unknown(format!("no function is called `{function}`")))?;
+        let block = body.entry(body.root()).ok_or_else(|| unknown(format!("`{function}` has no body")))?;
+        if !Isa::available().contains(&options.isa) {
+            return Err(unknown(format!("this machine has no {:?}", options.isa)));
+        }
         let weights = WeightSet::of(ctx, body);
         let aliases = AliasSets::of(ctx, body);
         let places = Places::read(ctx, body, &weights, &aliases)?;
@@ -125,7 +133,7 @@ impl<'a> Compiler<'a> {
     }
 
     /// All calls, and the ways between them.
-    fn segments(&mut self) -> Result<Vec<Segment>, Vec<Diagnostic>> {
+    pub(crate) fn segments(&mut self) -> Result<Vec<Segment>, Vec<Diagnostic>> {
         let (ctx, body) = (self.ctx, self.body);
         let graph = FlowGraph::of(ctx, body, &self.weights);
         let aliases = AliasSets::of(ctx, body);
@@ -197,7 +205,8 @@ impl<'a> Compiler<'a> {
         faults
     }
 
-    fn inputs(&self) -> Result<Vec<TensorDesc>, Vec<Diagnostic>> {
+    /// Its inputs.
+    pub(crate) fn inputs(&self) -> Result<Vec<TensorDesc>, Vec<Diagnostic>> {
         let mut descs = self.descs("arg", "arg_attrs", self.body.args(self.block))?;
         for (desc, overwritten) in descs.iter_mut().zip(&self.places.overwritten) {
             desc.overwritten = *overwritten;
@@ -205,7 +214,8 @@ impl<'a> Compiler<'a> {
         Ok(descs)
     }
 
-    fn outputs(&self) -> Result<Vec<TensorDesc>, Vec<Diagnostic>> {
+    /// Its outputs.
+    pub(crate) fn outputs(&self) -> Result<Vec<TensorDesc>, Vec<Diagnostic>> {
         let mut ends =
             self.body.blocks(self.body.root()).iter().filter_map(|block| self.body.last_op(*block));
         let last = ends.find(|op| self.body.at(self.ctx, *op).has(Traits::RETURN));

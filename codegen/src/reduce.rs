@@ -43,6 +43,38 @@ enum Innermost {
     Folded,
 }
 
+impl Form {
+    /// The forms that fold the same at any sizes of so many axes, those that stay and those that are folded.
+    pub(crate) fn general(self, [kept, folded]: [usize; 2]) -> [Form; 2] {
+        let folded_outer = folded.max(1) - 1;
+        let with = |outer, innermost| Form { outer, folded_outer, innermost, ..self };
+        [with(kept.max(1) - 1, Innermost::Kept), with(kept.max(1), Innermost::Folded)]
+    }
+
+    /// Whether this form's code folds what `other`'s does, with loops that run once around it: the same elements in the same order
+    /// into the same accumulators.
+    pub(crate) fn serves(self, other: Form) -> bool {
+        let Form { outer, folded_outer, .. } = self;
+        let is_same = Form { outer, folded_outer, ..other } == self;
+        is_same && outer >= other.outer && folded_outer >= other.folded_outer
+    }
+
+    /// Loops, for the choice of the form that has the fewest.
+    pub(crate) fn loops(self) -> usize {
+        self.outer + self.folded_outer
+    }
+
+    /// This form's descriptor as one of `wide`, which serves it.
+    pub(crate) fn widen(self, descriptor: &[u8], wide: Form) -> Vec<u8> {
+        let [from, to] = [self, wide].map(|form| Layout { outer: form.outer });
+        let mut bytes = rows::widen(descriptor, 2, from, to);
+        let loops = 8 * (to.end(2) + 1);
+        let added = wide.folded_outer - self.folded_outer;
+        bytes.splice(loops..loops, [1i64, 0].map(i64::to_le_bytes).concat().repeat(added));
+        bytes
+    }
+}
+
 /// What is folded.
 pub(crate) struct Folding<'a> {
     /// With what.
@@ -90,7 +122,7 @@ impl Folding<'_> {
         let count = folds.rows() * folds.inner_size();
         let parts = Parts::choose(&nest, count.max(4), machine.threads);
         Call {
-            code: Code::Reduce(form),
+            code: Code::Reduce { form, axes: [kept.len(), folded.len()] },
             descriptor: descriptor(&nest, &folds, self.elem, parts),
             parts: parts.count(),
             scratch_bytes: 0,

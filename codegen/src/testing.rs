@@ -1,6 +1,6 @@
 //! How tests of this crate make, plan and run functions: every value has an offset of its own.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use ir::alias::{AliasSets, ties};
 use ir::builder::OpSpec;
@@ -8,10 +8,10 @@ use ir::interp::Tensor;
 use ir::size::tensor_bytes;
 use ir::weights::WeightSet;
 use ir::{Attr, Body, Builder, Context, DenseData, Location, Module, Traits, Type, Value};
-use runtime::{AlignedBuffer, as_bytes};
+use runtime::{AlignedBuffer, Extent, InputSpec, Instance, ShapedParts, ShapedProgram, TensorDesc, as_bytes};
 
 use crate::lower::{Machine, lower};
-use crate::{Options, compile};
+use crate::{FramedCode, Options, compile};
 
 /// A function on its way to machine code.
 pub(crate) struct Net {
@@ -140,7 +140,47 @@ pub(crate) fn run_bytes(module: &Module, inputs: &[&[u8]]) -> Vec<Vec<u8>> {
     });
     assert_eq!(results[0], results[1], "threads change no bit");
     let [result, _] = results;
+    assert_eq!(run_framed(&[module], module, inputs), result, "a frame changes no bit");
     result
+}
+
+/// Compiles `main` from samples and runs it as `module` has it.
+pub(crate) fn run_framed(samples: &[&Module], module: &Module, inputs: &[&[u8]]) -> Vec<Vec<u8>> {
+    let ctx = &module.ctx;
+    let render =
+        |faults: Vec<ir::Diagnostic>| -> String { faults.iter().map(|fault| fault.render(ctx)).collect() };
+    let code = FramedCode::compile(samples, "main", &Options::new(THREADS));
+    let code = code.unwrap_or_else(|faults| panic!("{}", render(faults)));
+    let instance = code.instance(module).unwrap_or_else(|faults| panic!("{}", render(faults)));
+    let mut outputs: Vec<AlignedBuffer> =
+        instance.outputs().iter().map(|desc| AlignedBuffer::zeroed(desc.size_bytes).unwrap()).collect();
+    outputs.iter_mut().for_each(|output| output.as_mut_slice().fill(0xff));
+    let mut buffers: Vec<&mut [u8]> = outputs.iter_mut().map(AlignedBuffer::as_mut_slice).collect();
+    shaped(&code, instance).context(THREADS).unwrap().run(inputs, &mut buffers).unwrap();
+    outputs.iter().map(|output| output.as_slice().to_vec()).collect()
+}
+
+/// A program that has one instance.
+pub(crate) fn shaped(code: &FramedCode, instance: Instance) -> Arc<ShapedProgram> {
+    let input = |desc: &TensorDesc| InputSpec {
+        name: desc.name.clone(),
+        element: desc.element,
+        extents: desc.shape.iter().map(|size| Extent::Known(*size)).collect(),
+    };
+    let inputs = instance.inputs().iter().map(input).collect();
+    let outputs = instance.outputs().len();
+    let instance = Mutex::new(Some(instance));
+    let instances = move |_: &[u64]| Ok(instance.lock().unwrap().take().unwrap());
+    Arc::new(ShapedProgram::new(ShapedParts {
+        code: code.code(),
+        threads: THREADS,
+        symbols: vec![],
+        inputs,
+        outputs,
+        faults: code.faults().to_vec(),
+        instances: Box::new(instances),
+        cached: 1,
+    }))
 }
 
 /// Compiles a function, runs it, and holds every bit of its outputs against the interpreter's.

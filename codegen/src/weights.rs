@@ -37,6 +37,11 @@ impl Packing {
         Packing { key, floats, pack: Arc::new(pack) }
     }
 
+    /// Equal for packings that give the same bytes for the same weight.
+    pub(crate) fn key(&self) -> &[u8] {
+        &self.key
+    }
+
     /// Bytes after packing.
     pub(crate) fn packed_bytes(&self) -> u64 {
         self.floats as u64 * 4
@@ -51,7 +56,7 @@ impl fmt::Debug for Packing {
 
 /// What a piece of the buffer holds.
 #[derive(Clone, Debug)]
-enum Content {
+pub(crate) enum Content {
     /// A value as it is.
     Plain(Value),
     /// A value packed.
@@ -66,10 +71,14 @@ enum Key {
     Repeated(u32, usize),
 }
 
-struct Piece {
-    content: Content,
-    offset: u64,
-    bytes: u64,
+/// A piece of the buffer.
+pub(crate) struct Piece {
+    /// What it holds.
+    pub(crate) content: Content,
+    /// Where it begins.
+    pub(crate) offset: u64,
+    /// How many bytes it has.
+    pub(crate) bytes: u64,
 }
 
 /// The constants that a program reads, and where in the buffer each is.
@@ -119,46 +128,67 @@ impl WeightTable {
         let buffer = AlignedBuffer::zeroed(self.bytes as usize);
         let mut buffer = buffer
             .map_err(|error| vec![Diagnostic::error(Location::UNKNOWN, format!("weights: {error}"))])?;
-        let queue = Mutex::new(self.slices(buffer.as_mut_slice()).into_iter());
-        let faults = Mutex::new(Vec::new());
-        let work = || {
-            loop {
-                let next = queue.lock().expect("no thread panics while it takes work").next();
-                let Some((piece, bytes)) = next else { return };
-                if let Err(fault) = fill(ctx, body, weights, piece, bytes) {
-                    faults
-                        .lock()
-                        .expect("no thread panics while it tells a fault")
-                        .push((piece.offset, fault));
-                }
-            }
-        };
-        std::thread::scope(|scope| {
-            (1..THREADS).for_each(|_| {
-                scope.spawn(work);
-            });
-            work();
-        });
-        drop(queue);
-        let mut faults = faults.into_inner().expect("no thread panics while it tells a fault");
-        faults.sort_by_key(|fault| fault.0);
-        match faults.is_empty() {
-            true => Ok(buffer),
-            false => Err(faults.into_iter().map(|fault| fault.1).collect()),
-        }
+        fill_all(ctx, body, weights, split(&self.pieces, buffer.as_mut_slice())).map(|()| buffer)
     }
 
-    /// Each piece with its bytes of the buffer.
-    fn slices<'a, 'b>(&'a self, buffer: &'b mut [u8]) -> Vec<(&'a Piece, &'b mut [u8])> {
-        let (mut rest, mut start) = (buffer, 0);
-        let mut slices = Vec::new();
-        for piece in &self.pieces {
-            let (_, from) = rest.split_at_mut((piece.offset - start) as usize);
-            let (bytes, after) = from.split_at_mut(piece.bytes as usize);
-            slices.push((piece, bytes));
-            (rest, start) = (after, piece.offset + piece.bytes);
+    /// The pieces, each behind the one before.
+    pub(crate) fn pieces(&self) -> &[Piece] {
+        &self.pieces
+    }
+
+    /// Which piece a byte of the buffer is in, and where in it.
+    pub(crate) fn find(&self, offset: u64) -> (usize, u64) {
+        let piece = self.pieces.partition_point(|piece| piece.offset <= offset) - 1;
+        (piece, offset - self.pieces[piece].offset)
+    }
+}
+
+/// Each piece with its bytes of the buffer.
+pub(crate) fn split<'a, 'b>(pieces: &'a [Piece], buffer: &'b mut [u8]) -> Vec<(&'a Piece, &'b mut [u8])> {
+    let (mut rest, mut start) = (buffer, 0);
+    let mut slices = Vec::new();
+    for piece in pieces {
+        let (_, from) = rest.split_at_mut((piece.offset - start) as usize);
+        let (bytes, after) = from.split_at_mut(piece.bytes as usize);
+        slices.push((piece, bytes));
+        (rest, start) = (after, piece.offset + piece.bytes);
+    }
+    slices
+}
+
+/// Evaluates and packs what each piece holds into its bytes, in two threads.
+///
+/// # Errors
+/// For each constant that can't be evaluated.
+pub(crate) fn fill_all(
+    ctx: &Context,
+    body: &Body,
+    weights: &WeightSet,
+    pieces: Vec<(&Piece, &mut [u8])>,
+) -> Result<(), Vec<Diagnostic>> {
+    let queue = Mutex::new(pieces.into_iter());
+    let faults = Mutex::new(Vec::new());
+    let work = || {
+        loop {
+            let next = queue.lock().expect("no thread panics while it takes work").next();
+            let Some((piece, bytes)) = next else { return };
+            if let Err(fault) = fill(ctx, body, weights, piece, bytes) {
+                faults.lock().expect("no thread panics while it tells a fault").push((piece.offset, fault));
+            }
         }
-        slices
+    };
+    std::thread::scope(|scope| {
+        (1..THREADS).for_each(|_| {
+            scope.spawn(work);
+        });
+        work();
+    });
+    drop(queue);
+    let mut faults = faults.into_inner().expect("no thread panics while it tells a fault");
+    faults.sort_by_key(|fault| fault.0);
+    match faults.is_empty() {
+        true => Ok(()),
+        false => Err(faults.into_iter().map(|fault| fault.1).collect()),
     }
 }
 

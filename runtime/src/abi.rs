@@ -16,14 +16,14 @@ pub type KernelFn = unsafe extern "C" fn(desc: *const u8, ptrs: *const *mut u8, 
 /// - `arena`: the program's `arena_bytes`, aligned to 64, containing garbage;
 /// - `weights`: the program's weights, aligned to 64;
 /// - `inputs`, `outputs`: one pointer for each descriptor, in order, to that many bytes;
-/// - `dims`: the sizes of symbolic dimensions, in the program's order.
+/// - `frame`: what sizes decide, for code that is compiled for all sizes; other code reads none.
 pub type EntryFn = unsafe extern "C" fn(
     ctx: *const Context,
     arena: *mut u8,
     weights: *const u8,
     inputs: *const *const u8,
     outputs: *const *mut u8,
-    dims: *const i64,
+    frame: *const i64,
 ) -> i32;
 
 /// What compiled code receives as its first argument and passes on to [`optc_parallel`] unread.

@@ -115,8 +115,8 @@ impl fmt::Debug for AlignedBuffer {
     }
 }
 
-/// The memory in which a run's intermediates and scratch lie: the context's own, allocated once and at the
-/// first run, or memory that the embedder gives for the context's life.
+/// The memory in which a run's intermediates and scratch lie: the context's own, allocated at the first run and
+/// again when a run needs more, or memory that the embedder gives for the context's life.
 pub struct Arena<'a>(Memory<'a>);
 
 enum Memory<'a> {
@@ -137,12 +137,15 @@ impl<'a> Arena<'a> {
         Arena(Memory::Given(memory))
     }
 
-    /// The first `bytes` bytes, allocated if they are not yet there.
+    /// The first `bytes` bytes, allocated if they are not yet there: an arena's own memory that is smaller is freed first.
     ///
     /// # Errors
     /// If the allocator has no such memory, or the memory given is smaller than that or not aligned to 64.
     pub fn reserve(&mut self, bytes: usize) -> Result<&mut [u8], ArenaError> {
-        if matches!(self.0, Memory::Unallocated) {
+        let held = self.size_bytes();
+        if matches!(self.0, Memory::Unallocated) || matches!(self.0, Memory::Owned(_)) && held < bytes {
+            // What is held goes first, so that the two are never there at one time.
+            self.0 = Memory::Unallocated;
             self.0 = Memory::Owned(AlignedBuffer::zeroed(bytes)?);
         }
         let memory = self.contents();
@@ -160,7 +163,8 @@ impl<'a> Arena<'a> {
     pub fn check(&mut self, bytes: usize) -> Result<(), ArenaError> {
         match self.0 {
             Memory::Unallocated => Ok(()),
-            Memory::Owned(_) | Memory::Given(_) => self.reserve(bytes).map(drop),
+            Memory::Owned(_) => Ok(()),
+            Memory::Given(_) => self.reserve(bytes).map(drop),
         }
     }
 

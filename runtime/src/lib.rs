@@ -44,6 +44,7 @@
 
 mod abi;
 mod allocations;
+mod binding;
 mod buffer;
 mod bytes;
 mod context;
@@ -53,15 +54,20 @@ mod machine;
 mod mapped;
 mod pool;
 mod program;
+mod shaped;
+mod shapes;
 mod wait;
 
 pub use abi::{Context, EntryFn, KernelFn, optc_parallel, optc_poison, symbols};
 pub use allocations::{Allocations, CountingAllocator};
+pub use binding::{InputBuffer, Side};
 pub use buffer::{AlignedBuffer, Arena, ArenaError, OutOfMemory, POISON, poison};
 pub use bytes::{Plain, as_bytes, as_bytes_mut, from_bytes, from_bytes_mut};
-pub use context::{InputBuffer, RunContext, RunError, Side};
+pub use context::{RunContext, RunError};
 pub use jit::{JitCode, WrongSignature};
 pub use machine::{available_threads, cpu_features, peak_resident_bytes};
 pub use mapped::MappedFile;
 pub use pool::Pool;
 pub use program::{ElementKind, Program, ProgramParts, TensorDesc, Weights};
+pub use shaped::{Instance, InstanceParts, Instantiate, ShapedContext, ShapedParts, ShapedProgram};
+pub use shapes::{Extent, InputSpec, ShapeError, Symbol};

@@ -70,7 +70,7 @@ fn compile(body: Body, pointers: usize) -> (JITModule, FuncId) {
 }
 
 fn emit_add_weight(module: &mut JITModule, builder: &mut FunctionBuilder<'_>, params: &[Value]) {
-    let &[ctx, arena, weights, inputs, outputs, _dims] = params else { panic!("an entry's parameters") };
+    let &[ctx, arena, weights, inputs, outputs, _frame] = params else { panic!("an entry's parameters") };
     let flags = MemFlagsData::trusted();
     let x = builder.ins().load(types::I64, flags, inputs, 0);
     let y = builder.ins().load(types::I64, flags, outputs, 0);

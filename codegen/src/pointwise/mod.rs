@@ -81,8 +81,9 @@ enum Meaning {
 }
 
 /// An operand as the loops read it.
-#[derive(Clone, PartialEq)]
 struct Input {
+    /// The value that is read: the operand, or a view of it.
+    value: Value,
     operand: usize,
     elem: Elem,
     offset: i64,
@@ -155,12 +156,14 @@ impl Step {
             Meaning::Window { operand, elem, layout } => {
                 let strides = broadcast_strides(&layout.shape, &layout.strides, &self.space);
                 let strides = strides.ok_or_else(|| Refusal::new("an operand does not broadcast to it"))?;
-                let input = Input { operand: *operand, elem: *elem, offset: layout.offset, strides };
-                let index = self.inputs.iter().position(|known| *known == input).unwrap_or_else(|| {
-                    self.inputs.push(input.clone());
+                let (operand, elem, offset) = (*operand, *elem, layout.offset);
+                // By value: what happens to lie alike at these sizes is still two inputs, as at all others.
+                let known = self.inputs.iter().position(|known| known.value == value);
+                let index = known.unwrap_or_else(|| {
+                    self.inputs.push(Input { value, operand, elem, offset, strides });
                     self.inputs.len() - 1
                 });
-                Ok(self.builder.add(input.elem, NodeOp::Input(index as u32)))
+                Ok(self.builder.add(elem, NodeOp::Input(index as u32)))
             }
         }
     }
@@ -236,7 +239,7 @@ pub(crate) fn call(
         parts: parts.count(),
         scratch_bytes: form.strips() as u64 * STRIP_BYTES,
         operands: windows.iter().map(|window| window.place.clone()).collect(),
-        code: Code::Pointwise(Box::new(form)),
+        code: Code::Pointwise { form: Box::new(form), axes: space.len() },
     })
 }
 

@@ -2,6 +2,8 @@
 //!
 //! The descriptor is a list of 64-bit words: see [`Layout`].
 
+use std::ops::Range;
+
 use super::nest::Nest;
 use crate::cranelift::{Emitter, InstBuilder, PLAIN, Value, types};
 
@@ -82,6 +84,22 @@ pub(crate) fn descriptor(nest: &Nest, elem_bytes: &[u32], parts: Parts) -> Vec<u
         words.extend(strides.iter().map(|stride| stride * i64::from(*bytes)));
     }
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
+/// A descriptor of `count` operands for a function of more outer loops: those in front run once. What stands behind the words of
+/// the loops stays.
+pub(crate) fn widen(descriptor: &[u8], count: usize, from: Layout, to: Layout) -> Vec<u8> {
+    let words = |range: Range<usize>| &descriptor[8 * range.start..8 * range.end];
+    let added = to.outer - from.outer;
+    let mut wide = words(0..from.size(0)).to_vec();
+    wide.extend(1i64.to_le_bytes().repeat(added));
+    wide.extend(words(from.size(0)..from.stride(0, 0)));
+    for operand in 0..count {
+        wide.extend(0i64.to_le_bytes().repeat(added));
+        wide.extend(words(from.stride(operand, 0)..from.stride(operand + 1, 0)));
+    }
+    wide.extend(words(from.end(count)..descriptor.len() / 8));
+    wide
 }
 
 /// The loops around the innermost, over `count` operands.

@@ -1,0 +1,159 @@
+//! Which generated function runs a loop nest whose own form was never compiled.
+//!
+//! A form is what decides the code of a step (see [`crate::pointwise`] and [`crate::reduce`]); sizes decide the form, since axes that
+//! lie behind one another become one. Code that takes its sizes at run time is compiled once, so each expression gets the forms of the
+//! samples, the same with as many loops as it has axes, and one whose elements may lie at any distance:
+//!
+//! ```text
+//! x[1,7,7,64] * s[1,1,1,64]  =>  49 rows, both operands contiguous: compiled
+//! x[4,7,7,64] * s[4,1,1,64]  =>  4 x 49 rows: the same with three outer loops, of which the first runs once
+//! x[4,7,7,1] * s[4,1,1,1]    =>  4 rows, `s` repeated: the form of any distances, one loop more
+//! ```
+//! Loops that run once change no element and no order, so the results are the same bits. The descriptor is widened to match.
+
+use crate::cranelift::{Function, Jit};
+use crate::elem::Elem;
+use crate::entry::Step;
+use crate::lower::Code;
+use crate::pointwise;
+use crate::pointwise::expr::{Expr, Node};
+use crate::pointwise::nest::Inner;
+use crate::pointwise::rows::{Layout, widen};
+use crate::pointwise::stages::Form;
+use crate::reduce;
+
+/// Functions for the forms of one program; `F` is what they are known by, before and after they have addresses.
+pub(crate) struct Forms<F> {
+    families: Vec<Family<F>>,
+    reductions: Vec<(reduce::Form, F)>,
+}
+
+/// All forms of one expression.
+struct Family<F> {
+    expr: Expr,
+    outputs: Vec<Node>,
+    inputs: Vec<Elem>,
+    variants: Vec<Variant<F>>,
+}
+
+/// A loop nest.
+struct Variant<F> {
+    outer: usize,
+    inner: Vec<Inner>,
+    function: F,
+}
+
+impl<F> Family<F> {
+    fn is_of(&self, form: &Form) -> bool {
+        self.inputs == form.inputs && self.outputs == form.outputs && self.expr == form.expr
+    }
+
+    /// The variant that runs a form with the fewest loops, one that knows how its operands advance before one that does not.
+    fn variant(&self, form: &Form) -> Option<&Variant<F>> {
+        let wide = self.variants.iter().filter(|variant| variant.outer >= form.outer);
+        let fits = |variant: &&Variant<F>| variant.inner == form.inner || is_general(&variant.inner);
+        wide.filter(fits).min_by_key(|variant| (variant.inner != form.inner, variant.outer))
+    }
+}
+
+fn is_general(inner: &[Inner]) -> bool {
+    inner.iter().all(|inner| *inner == Inner::Strided)
+}
+
+impl Forms<Function> {
+    /// Compiles what the steps of the samples need, and what stands in for all other sizes.
+    pub(crate) fn compile<'s>(jit: &mut Jit, steps: impl Iterator<Item = &'s Step>) -> Forms<Function> {
+        let mut wanted: Vec<(Form, usize)> = Vec::new();
+        let mut folds: Vec<reduce::Form> = Vec::new();
+        for step in steps {
+            match &step.code {
+                Code::Kernel { .. } => {}
+                Code::Pointwise { form, axes } => match wanted.iter_mut().find(|known| known.0 == **form) {
+                    Some(known) => known.1 = known.1.max(*axes),
+                    None => wanted.push(((**form).clone(), *axes)),
+                },
+                Code::Reduce { form, axes } => {
+                    folds.push(*form);
+                    folds.extend(form.general(*axes));
+                }
+            }
+        }
+        let mut forms = Forms { families: Vec::new(), reductions: Vec::new() };
+        wanted.iter().for_each(|(form, axes)| forms.add_all(jit, form, *axes));
+        for form in folds {
+            if !forms.reductions.iter().any(|known| known.0 == form) {
+                let name = format!("optc_reduce_{}", forms.reductions.len());
+                forms.reductions.push((form, reduce::emit(jit, &name, form)));
+            }
+        }
+        forms
+    }
+
+    /// Adds a form, the same with all loops, and the one of any distances.
+    fn add_all(&mut self, jit: &mut Jit, form: &Form, axes: usize) {
+        let outer = axes.max(1) - 1;
+        self.add(jit, form);
+        self.add(jit, &Form { outer, ..form.clone() });
+        self.add(jit, &Form { outer, inner: vec![Inner::Strided; form.inner.len()], ..form.clone() });
+    }
+
+    fn add(&mut self, jit: &mut Jit, form: &Form) {
+        let number: usize = self.families.iter().map(|family| family.variants.len()).sum();
+        let family = self.families.iter().position(|family| family.is_of(form)).unwrap_or_else(|| {
+            let Form { expr, outputs, inputs, .. } = form.clone();
+            self.families.push(Family { expr, outputs, inputs, variants: Vec::new() });
+            self.families.len() - 1
+        });
+        let variants = &mut self.families[family].variants;
+        if !variants.iter().any(|known| known.outer == form.outer && known.inner == form.inner) {
+            let function = pointwise::emit::emit(jit, &format!("optc_pointwise_{number}"), form);
+            variants.push(Variant { outer: form.outer, inner: form.inner.clone(), function });
+        }
+    }
+
+    /// All functions, in the order in which [`Forms::located`] takes their addresses.
+    pub(crate) fn functions(&self) -> Vec<Function> {
+        let variants = self.families.iter().flat_map(|family| &family.variants);
+        let variants = variants.map(|variant| variant.function);
+        variants.chain(self.reductions.iter().map(|known| known.1)).collect()
+    }
+
+    /// The same forms with addresses.
+    pub(crate) fn located(self, addresses: &[u64]) -> Forms<u64> {
+        let mut addresses = addresses.iter().copied();
+        let mut next = || addresses.next().expect("each function has an address");
+        let variant =
+            |Variant { outer, inner, .. }: Variant<Function>, function| Variant { outer, inner, function };
+        let mut families = Vec::new();
+        for Family { expr, outputs, inputs, variants } in self.families {
+            let variants = variants.into_iter().map(|known| variant(known, next())).collect();
+            families.push(Family { expr, outputs, inputs, variants });
+        }
+        let reductions = self.reductions.into_iter().map(|(form, _)| (form, next())).collect();
+        Forms { families, reductions }
+    }
+}
+
+impl Forms<u64> {
+    /// The address of the function that runs a step, and the descriptor if that is not the step's own; none if there is no such
+    /// function.
+    pub(crate) fn function(&self, step: &Step) -> Option<(u64, Option<Vec<u8>>)> {
+        match &step.code {
+            Code::Kernel { entry, .. } => Some((*entry as usize as u64, None)),
+            Code::Pointwise { form, .. } => {
+                let family = self.families.iter().find(|family| family.is_of(form))?;
+                let variant = family.variant(form)?;
+                let [from, to] = [form.outer, variant.outer].map(|outer| Layout { outer });
+                let is_same = form.outer == variant.outer;
+                let wide = (!is_same).then(|| widen(&step.descriptor, form.inner.len(), from, to));
+                Some((variant.function, wide))
+            }
+            Code::Reduce { form, .. } => {
+                let serving = self.reductions.iter().filter(|known| known.0.serves(*form));
+                let (wide, function) = serving.min_by_key(|known| known.0.loops())?;
+                let descriptor = (wide != form).then(|| form.widen(&step.descriptor, *wide));
+                Some((*function, descriptor))
+            }
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! Which packed weights a program has in memory, for all sizes at which it runs.
+//!
+//! Sizes choose kernels, and kernels choose how their weights are packed; so weights are packed when an instance asks for them first,
+//! once for each value and packing, and shared by all instances. They are never moved nor freed while the store lives: instances have their
+//! addresses.
+//!
+//! Instances are made from bodies of their own, in one context. Two values of them are the same weight if they are computed by the
+//! same operations from the same constants: each operation with its operands' numbers is itself given a number, once.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use ir::body::ValueDef;
+use ir::entities::OpName;
+use ir::weights::WeightSet;
+use ir::{Attr, Body, Context, Diagnostic, Location, Type, Value};
+use runtime::AlignedBuffer;
+
+use crate::weights::{Content, Piece, WeightTable, fill_all, split};
+
+/// Weights in memory.
+#[derive(Default)]
+pub(crate) struct WeightStore {
+    known: Mutex<Known>,
+}
+
+#[derive(Default)]
+struct Known {
+    numbers: HashMap<Expression, Number>,
+    addresses: HashMap<Stored, u64>,
+    chunks: Vec<AlignedBuffer>,
+}
+
+/// What stands for equal weights.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Number(u32);
+
+/// How a weight is computed.
+#[derive(PartialEq, Eq, Hash)]
+struct Expression {
+    name: OpName,
+    properties: Attr,
+    operands: Box<[Number]>,
+    result: usize,
+    ty: Type,
+}
+
+/// What an address was given for.
+#[derive(PartialEq, Eq, Hash)]
+enum Stored {
+    Value(Number, Vec<u8>),
+    Repeated(u32, u64),
+}
+
+impl WeightStore {
+    /// Bytes of weights in memory.
+    pub(crate) fn bytes(&self) -> usize {
+        self.lock().chunks.iter().map(|chunk| chunk.as_slice().len()).sum()
+    }
+
+    /// The address of each of the table's pieces; those that are not yet in memory are evaluated and packed.
+    ///
+    /// # Errors
+    /// For each constant that can't be evaluated, or if there is no memory: then none of them is kept.
+    pub(crate) fn addresses(
+        &self,
+        ctx: &Context,
+        body: &Body,
+        weights: &WeightSet,
+        table: &WeightTable,
+    ) -> Result<Vec<u64>, Vec<Diagnostic>> {
+        let mut known = self.lock();
+        let mut numbers = HashMap::new();
+        let keys = table.pieces().iter().map(|piece| known.stored(body, piece, &mut numbers));
+        let keys: Vec<Stored> = keys.collect();
+        let is_missing = |index: &usize| !known.addresses.contains_key(&keys[*index]);
+        let missing: Vec<usize> = (0..keys.len()).filter(is_missing).collect();
+        if !missing.is_empty() {
+            let mut pieces = Vec::new();
+            let mut bytes = 0;
+            for index in &missing {
+                let Piece { content, bytes: size, .. } = &table.pieces()[*index];
+                pieces.push(Piece { content: content.clone(), offset: bytes, bytes: *size });
+                bytes = (bytes + size).next_multiple_of(64);
+            }
+            let mut chunk = AlignedBuffer::zeroed(bytes as usize)
+                .map_err(|error| vec![Diagnostic::error(Location::UNKNOWN, format!("weights: {error}"))])?;
+            fill_all(ctx, body, weights, split(&pieces, chunk.as_mut_slice()))?;
+            let start = chunk.as_slice().as_ptr() as usize as u64;
+            let found = missing.iter().zip(&pieces).map(|(index, piece)| (*index, start + piece.offset));
+            let mut added: HashMap<usize, u64> = found.collect();
+            known.chunks.push(chunk);
+            let mut all = Vec::new();
+            for (index, key) in keys.into_iter().enumerate() {
+                let address = added.remove(&index);
+                all.push(*known.addresses.entry(key).or_insert_with(|| address.expect("it was missing")));
+            }
+            return Ok(all);
+        }
+        Ok(keys.iter().map(|key| known.addresses[key]).collect())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Known {
+    fn stored(&mut self, body: &Body, piece: &Piece, numbers: &mut HashMap<Value, Number>) -> Stored {
+        match &piece.content {
+            Content::Plain(value) => Stored::Value(self.number(body, *value, numbers), Vec::new()),
+            Content::Packed(value, packing) => {
+                Stored::Value(self.number(body, *value, numbers), packing.key().to_vec())
+            }
+            Content::Repeated(number) => Stored::Repeated(number.to_bits(), piece.bytes),
+        }
+    }
+
+    /// The number of a weight; `numbers` are those of this body that were asked for before.
+    fn number(&mut self, body: &Body, weight: Value, numbers: &mut HashMap<Value, Number>) -> Number {
+        let mut stack = vec![weight];
+        while let Some(&value) = stack.last() {
+            let ValueDef::Result(op, result) = body.def(value) else { unreachable!("weights are results") };
+            let waiting = stack.len();
+            stack.extend(body.operands(op).filter(|operand| !numbers.contains_key(operand)));
+            if stack.len() > waiting {
+                continue;
+            }
+            stack.pop();
+            let expression = Expression {
+                name: body.name(op),
+                properties: body.properties(op),
+                operands: body.operands(op).map(|operand| numbers[&operand]).collect(),
+                result,
+                ty: body.ty(value),
+            };
+            let next = Number(self.numbers.len() as u32);
+            numbers.insert(value, *self.numbers.entry(expression).or_insert(next));
+        }
+        numbers[&weight]
+    }
+}
