@@ -34,7 +34,7 @@ fn functions(jit: &mut Jit, steps: &[&Step], kernel: &Signature) -> Vec<Function
     let mut functions = Vec::new();
     for step in steps {
         functions.push(match &step.code {
-            Code::Kernel { symbol, .. } => jit.import(symbol, kernel),
+            Code::Kernel { name, isa, .. } => jit.import(&Code::symbol(name, *isa), kernel),
             Code::Pointwise { form, .. } => {
                 let name = format!("optc_pointwise_{}", forms.len());
                 *forms.entry(form).or_insert_with(|| pointwise::emit::emit(jit, &name, form))

@@ -1,13 +1,14 @@
 //! Whether one value is known before the program runs, without a walk over the whole function.
 
-use ir::{Body, Context, Traits, Value};
 use std::collections::HashSet;
+
+use ir::{Body, Context, Traits, Value};
 
 /// Whether a value is a weight, as [`ir::weights::WeightSet`] says it for all values at once.
 ///
 /// Linear in the operations that the value is computed from.
 pub(crate) fn is_weight(ctx: &Context, body: &Body, value: Value) -> bool {
-    let mut seen = HashSet::from([value]);
+    let mut seen = Seen { few: vec![value], many: HashSet::new() };
     let mut waiting = vec![value];
     while let Some(value) = waiting.pop() {
         let Some(op) = body.defining_op(value) else { return false };
@@ -19,4 +20,27 @@ pub(crate) fn is_weight(ctx: &Context, body: &Body, value: Value) -> bool {
         waiting.extend(body.operands(op).filter(|operand| seen.insert(*operand)));
     }
     true
+}
+
+/// Values that were met: a few in a list, since most weights are computed from less than ten others.
+struct Seen {
+    few: Vec<Value>,
+    many: HashSet<Value>,
+}
+
+/// The longest list.
+const FEW: usize = 32;
+
+impl Seen {
+    /// Whether a value was not met before.
+    fn insert(&mut self, value: Value) -> bool {
+        if self.few.contains(&value) {
+            return false;
+        }
+        if self.few.len() < FEW {
+            self.few.push(value);
+            return true;
+        }
+        self.many.insert(value)
+    }
 }

@@ -13,7 +13,7 @@ use crate::group::Fused;
 use crate::lower::{Call, Lowered, Machine, Pointer};
 use crate::pointwise::known_layout;
 use crate::refusal::Refusal;
-use crate::weights::Packing;
+use crate::weights::{Packing, PackingKey};
 use crate::{normalise, product};
 
 /// The call that runs a lone convolution.
@@ -79,7 +79,7 @@ fn conv2d(whole: OpRef<'_>, fused: &Fused<'_>, machine: &Machine) -> Result<Lowe
     let conv = Convolution { shape, strides, prologue, activation: fused.activation };
     let kernel = conv.kernel(whole, machine);
     let order = WeightStrides::oihw(shape.in_channels / shape.groups, shape.kernel);
-    let key = format!("{:?} {order:?}", kernel.panels()).into_bytes();
+    let key = PackingKey::new(&kernel.panels(), [order.o, order.i, order.h, order.w]);
     let packing = Packing::new(key, kernel.packed_len(), move |from, to| kernel.pack(from, order, to));
     let mut operands = weight_operands(whole, fused, packing)?;
     if let Some(prologue) = fused.prologue {

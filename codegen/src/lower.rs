@@ -88,8 +88,10 @@ pub(crate) struct Call {
 pub(crate) enum Code {
     /// A precompiled kernel.
     Kernel {
-        /// What it is referred to by.
-        symbol: String,
+        /// Its name, which is the same for all instruction sets.
+        name: &'static str,
+        /// The instruction set that it is compiled for.
+        isa: Isa,
         /// Where it is.
         entry: KernelFn,
     },
@@ -126,6 +128,13 @@ pub(crate) enum Pointer {
     Absent,
 }
 
+impl Code {
+    /// What a precompiled kernel is referred to by.
+    pub(crate) fn symbol(name: &str, isa: Isa) -> String {
+        format!("optc_{name}_{isa:?}")
+    }
+}
+
 impl Pointer {
     /// Points so many bytes further into a result or an operand; other pointers stay.
     pub(crate) fn advance(&mut self, bytes: u64) {
@@ -144,9 +153,9 @@ impl Pointer {
 
 impl Call {
     /// A call of the kernel called `name`.
-    pub(crate) fn kernel(name: &str, kernel: &impl Kernel, isa: Isa, operands: Vec<Pointer>) -> Call {
+    pub(crate) fn kernel(name: &'static str, kernel: &impl Kernel, isa: Isa, operands: Vec<Pointer>) -> Call {
         Call {
-            code: Code::Kernel { symbol: format!("optc_{name}_{isa:?}"), entry: kernel.entry() },
+            code: Code::Kernel { name, isa, entry: kernel.entry() },
             descriptor: kernel.as_bytes().to_vec(),
             parts: kernel.parts(),
             scratch_bytes: (kernel.scratch_bytes() as u64).next_multiple_of(64),

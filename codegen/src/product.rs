@@ -11,7 +11,7 @@ use crate::contract::{check_f32, overwrites, weight_operands};
 use crate::group::Fused;
 use crate::lower::{Call, Lowered, Machine, Pointer};
 use crate::refusal::Refusal;
-use crate::weights::Packing;
+use crate::weights::{Packing, PackingKey};
 
 /// The calls that run a matrix product with what is fused to it.
 pub(crate) fn lower(whole: OpRef<'_>, fused: &Fused<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
@@ -118,7 +118,7 @@ fn with_weights(
 ) -> Result<Lowered, Refusal> {
     let kernel = sizes.kernel(fused, machine);
     let [k_stride, n_stride] = sizes.b.strides();
-    let key = format!("{:?} {k_stride} {n_stride}", kernel.as_convolution().panels()).into_bytes();
+    let key = PackingKey::new(&kernel.as_convolution().panels(), [n_stride, k_stride, 0, 0]);
     let packing =
         Packing::new(key, kernel.packed_len(), move |from, to| kernel.pack(from, k_stride, n_stride, to));
     let operands = weight_operands(whole, fused, packing)?;

@@ -1,6 +1,7 @@
 //! How a planned function becomes a program: places read, operations lowered, weights packed, code emitted.
 
 use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use ir::alias::AliasSets;
@@ -80,8 +81,8 @@ fn symbols(segments: &[Segment], isa: Isa) -> BTreeMap<String, *const u8> {
     symbols.extend(runtime::symbols().map(|(name, address)| (name.to_owned(), address)));
     symbols.extend(functions::symbols(isa).into_iter().map(|(name, address)| (name.to_owned(), address)));
     for step in entry::calls(segments) {
-        if let Code::Kernel { symbol, entry } = &step.code {
-            symbols.insert(symbol.clone(), *entry as *const u8);
+        if let Code::Kernel { name, isa, entry } = &step.code {
+            symbols.insert(Code::symbol(name, *isa), *entry as *const u8);
         }
     }
     symbols
@@ -101,7 +102,7 @@ pub(crate) struct Compiler<'a> {
     options: Options,
     /// What is known before it runs.
     pub(crate) weights: WeightSet,
-    aliases: AliasSets,
+    aliases: Rc<AliasSets>,
     /// Where its values are.
     pub(crate) places: Places,
     /// The weights that its steps read.
@@ -128,6 +129,7 @@ impl<'a> Compiler<'a> {
         let weights = WeightSet::of(ctx, body);
         let aliases = AliasSets::of(ctx, body);
         let places = Places::read(ctx, body, &weights, &aliases)?;
+        let aliases = Rc::new(aliases);
         let (table, dead, asserts) = (WeightTable::default(), HashMap::new(), Vec::new());
         Ok(Compiler { ctx, body, block, options, weights, aliases, places, table, dead, asserts })
     }
@@ -136,7 +138,7 @@ impl<'a> Compiler<'a> {
     pub(crate) fn segments(&mut self) -> Result<Vec<Segment>, Vec<Diagnostic>> {
         let (ctx, body) = (self.ctx, self.body);
         let graph = FlowGraph::of(ctx, body, &self.weights);
-        let aliases = AliasSets::of(ctx, body);
+        let aliases = self.aliases.clone();
         if self.options.dead == DeadMemory::Poisoned {
             self.dead = dead_bytes(ctx, body, &graph, &self.weights, &aliases, &self.places);
         }

@@ -10,13 +10,14 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use cranelift_entity::SecondaryMap;
 use ir::body::ValueDef;
 use ir::entities::OpName;
 use ir::weights::WeightSet;
-use ir::{Attr, Body, Context, Diagnostic, Location, Type, Value};
+use ir::{Attr, Body, Context, Diagnostic, Location, Op, Type, Value};
 use runtime::AlignedBuffer;
 
-use crate::weights::{Content, Piece, WeightTable, fill_all, split};
+use crate::weights::{Content, PackingKey, Piece, WeightTable, fill_all, split};
 
 /// Weights in memory.
 #[derive(Default)]
@@ -27,6 +28,8 @@ pub(crate) struct WeightStore {
 #[derive(Default)]
 struct Known {
     numbers: HashMap<Expression, Number>,
+    /// What each value was when it was last asked for: instances are mostly made from bodies that differ in sizes only.
+    recent: SecondaryMap<Value, Option<(Expression, Number)>>,
     addresses: HashMap<Stored, u64>,
     chunks: Vec<AlignedBuffer>,
 }
@@ -36,7 +39,7 @@ struct Known {
 struct Number(u32);
 
 /// How a weight is computed.
-#[derive(PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 struct Expression {
     name: OpName,
     properties: Attr,
@@ -48,7 +51,8 @@ struct Expression {
 /// What an address was given for.
 #[derive(PartialEq, Eq, Hash)]
 enum Stored {
-    Value(Number, Vec<u8>),
+    Plain(Number),
+    Packed(Number, PackingKey),
     Repeated(u32, u64),
 }
 
@@ -70,7 +74,7 @@ impl WeightStore {
         table: &WeightTable,
     ) -> Result<Vec<u64>, Vec<Diagnostic>> {
         let mut known = self.lock();
-        let mut numbers = HashMap::new();
+        let mut numbers = SecondaryMap::new();
         let keys = table.pieces().iter().map(|piece| known.stored(body, piece, &mut numbers));
         let keys: Vec<Stored> = keys.collect();
         let is_missing = |index: &usize| !known.addresses.contains_key(&keys[*index]);
@@ -106,37 +110,52 @@ impl WeightStore {
 }
 
 impl Known {
-    fn stored(&mut self, body: &Body, piece: &Piece, numbers: &mut HashMap<Value, Number>) -> Stored {
+    fn stored(&mut self, body: &Body, piece: &Piece, numbers: &mut Numbers) -> Stored {
         match &piece.content {
-            Content::Plain(value) => Stored::Value(self.number(body, *value, numbers), Vec::new()),
+            Content::Plain(value) => Stored::Plain(self.number(body, *value, numbers)),
             Content::Packed(value, packing) => {
-                Stored::Value(self.number(body, *value, numbers), packing.key().to_vec())
+                Stored::Packed(self.number(body, *value, numbers), packing.key())
             }
             Content::Repeated(number) => Stored::Repeated(number.to_bits(), piece.bytes),
         }
     }
 
     /// The number of a weight; `numbers` are those of this body that were asked for before.
-    fn number(&mut self, body: &Body, weight: Value, numbers: &mut HashMap<Value, Number>) -> Number {
+    fn number(&mut self, body: &Body, weight: Value, numbers: &mut Numbers) -> Number {
         let mut stack = vec![weight];
         while let Some(&value) = stack.last() {
             let ValueDef::Result(op, result) = body.def(value) else { unreachable!("weights are results") };
             let waiting = stack.len();
-            stack.extend(body.operands(op).filter(|operand| !numbers.contains_key(operand)));
+            stack.extend(body.operands(op).filter(|operand| numbers[*operand].is_none()));
             if stack.len() > waiting {
                 continue;
             }
             stack.pop();
-            let expression = Expression {
-                name: body.name(op),
-                properties: body.properties(op),
-                operands: body.operands(op).map(|operand| numbers[&operand]).collect(),
-                result,
-                ty: body.ty(value),
-            };
-            let next = Number(self.numbers.len() as u32);
-            numbers.insert(value, *self.numbers.entry(expression).or_insert(next));
+            numbers[value] = Some(self.number_of(body, value, op, result, numbers));
         }
-        numbers[&weight]
+        numbers[weight].expect("the last value on the stack is the weight")
+    }
+
+    /// The number of result `result` of an operation whose operands have numbers.
+    fn number_of(&mut self, body: &Body, value: Value, op: Op, result: usize, numbers: &Numbers) -> Number {
+        let operands = || body.operands(op).map(|operand| numbers[operand].expect("operands come first"));
+        let (name, properties, ty) = (body.name(op), body.properties(op), body.ty(value));
+        let is_same = |known: &Expression| {
+            (known.name, known.properties, known.ty, known.result) == (name, properties, ty, result)
+                && known.operands.iter().copied().eq(operands())
+        };
+        if let Some((known, number)) = &self.recent[value]
+            && is_same(known)
+        {
+            return *number;
+        }
+        let expression = Expression { name, properties, operands: operands().collect(), result, ty };
+        let next = Number(self.numbers.len() as u32);
+        let number = *self.numbers.entry(expression.clone()).or_insert(next);
+        self.recent[value] = Some((expression, number));
+        number
     }
 }
+
+/// The numbers of a body's weights, as far as they were asked for.
+type Numbers = SecondaryMap<Value, Option<Number>>;

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex};
 
 use ir::weights::WeightSet;
 use ir::{Body, Context, Diagnostic, Location, Value};
+use kernels::Panels;
 use runtime::AlignedBuffer;
 
 use crate::place::{Address, Base};
@@ -16,13 +17,30 @@ use crate::place::{Address, Base};
 /// Threads that evaluate and pack.
 const THREADS: usize = 2;
 
+/// Equal for packings that give the same bytes for the same weight: where panels begin and how wide they are, and which elements go
+/// where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct PackingKey([usize; 12]);
+
+impl PackingKey {
+    /// Of panels, which follow from the first and the last, filled from elements at these distances.
+    pub(crate) fn new(panels: &Panels, distances: [usize; 4]) -> PackingKey {
+        let (depth, count, [a, b, c, d]) = (panels.depth(), panels.count(), distances);
+        if count == 0 {
+            return PackingKey([0; 12]);
+        }
+        let (first, last) = (panels.get(0), panels.get(count - 1));
+        let (width, full) = (first.width, first.count);
+        PackingKey([depth, count, width, full, last.group, last.first, last.count, last.offset, a, b, c, d])
+    }
+}
+
 type Pack = dyn Fn(&[f32], &mut [f32]) + Send + Sync;
 
 /// Another arrangement of a weight's `f32` elements.
 #[derive(Clone)]
 pub(crate) struct Packing {
-    /// Equal for packings that give the same bytes for the same weight.
-    key: Vec<u8>,
+    key: PackingKey,
     floats: usize,
     pack: Arc<Pack>,
 }
@@ -30,7 +48,7 @@ pub(crate) struct Packing {
 impl Packing {
     /// A packing into `floats` elements; `pack` writes them all.
     pub(crate) fn new(
-        key: Vec<u8>,
+        key: PackingKey,
         floats: usize,
         pack: impl Fn(&[f32], &mut [f32]) + Send + Sync + 'static,
     ) -> Packing {
@@ -38,8 +56,8 @@ impl Packing {
     }
 
     /// Equal for packings that give the same bytes for the same weight.
-    pub(crate) fn key(&self) -> &[u8] {
-        &self.key
+    pub(crate) fn key(&self) -> PackingKey {
+        self.key
     }
 
     /// Bytes after packing.
@@ -67,7 +85,8 @@ pub(crate) enum Content {
 
 #[derive(PartialEq, Eq, Hash)]
 enum Key {
-    Value(Value, Vec<u8>),
+    Plain(Value),
+    Packed(Value, PackingKey),
     Repeated(u32, usize),
 }
 
@@ -92,12 +111,12 @@ pub(crate) struct WeightTable {
 impl WeightTable {
     /// Where a value is; `bytes` is its size.
     pub(crate) fn plain(&mut self, value: Value, bytes: u64) -> Address {
-        self.add(Key::Value(value, Vec::new()), Content::Plain(value), bytes)
+        self.add(Key::Plain(value), Content::Plain(value), bytes)
     }
 
     /// Where a value is in a packing.
     pub(crate) fn packed(&mut self, value: Value, packing: &Packing) -> Address {
-        let key = Key::Value(value, packing.key.clone());
+        let key = Key::Packed(value, packing.key);
         self.add(key, Content::Packed(value, packing.clone()), packing.packed_bytes())
     }
 
