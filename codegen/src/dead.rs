@@ -26,7 +26,8 @@ pub(crate) fn dead_bytes(
     let liveness = Liveness::of_parts(ctx, body, graph, root, |value| aliases.is_later_part(value));
     let place = |root| {
         let place = Place { address: places.of(root)?, bytes: aliases.extent_bytes(root)? };
-        (!matches!(place.address.base, Base::Input(_))).then_some(place)
+        let is_kept = matches!(place.address.base, Base::Input(_)) || places.signature.is_state(root);
+        (!is_kept).then_some(place)
     };
     let mut dying: HashMap<Point, Vec<Place>> = HashMap::new();
     for &root in liveness.variables() {

@@ -56,6 +56,7 @@ mod product;
 mod program;
 mod reduce;
 mod refusal;
+mod signature;
 mod store;
 mod target;
 #[cfg(test)]

@@ -12,6 +12,8 @@ use ir::weights::WeightSet;
 use ir::window::{Window, pitch};
 use ir::{Attr, AttrData, Block, Body, Context, Diagnostic, Location, Op, Traits, Value, flow};
 
+use crate::signature::Signature;
+
 /// The start of some memory that compiled code is handed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Base {
@@ -58,6 +60,8 @@ pub(crate) struct Places {
     pub(crate) arena_bytes: u64,
     /// For each input, whether a result is placed on it: its caller must have donated it.
     pub(crate) overwritten: Vec<bool>,
+    /// How arguments and results are handed over.
+    pub(crate) signature: Signature,
 }
 
 impl Places {
@@ -112,16 +116,23 @@ impl<'a> Reader<'a> {
             scratch: SecondaryMap::new(),
             arena_bytes: arena.and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or(0),
             overwritten: vec![false; args.len()],
+            signature: Signature::default(),
         };
-        for (index, arg) in args.iter().enumerate() {
-            places.values[*arg] = Some(Address { base: Base::Input(index), offset: 0 });
-        }
         let ends = body.blocks(body.root()).iter().filter_map(|block| body.last_op(*block));
         let end = ends.into_iter().find(|op| body.at(ctx, *op).has(Traits::RETURN));
         let returned = end.into_iter().flat_map(|op| body.operands(op).collect::<Vec<_>>());
-        let outputs = returned.map(|value| tensor_bytes(ctx, body.ty(value)).unwrap_or(0)).collect();
+        let outputs: Vec<u64> =
+            returned.map(|value| tensor_bytes(ctx, body.ty(value)).unwrap_or(0)).collect();
         let donated = donated_bytes(ctx, body, args);
-        let (pools, faults) = planned_pools(ctx, body, places.arena_bytes);
+        let (pools, mut faults) = planned_pools(ctx, body, places.arena_bytes);
+        match Signature::of(ctx, body, args.len(), outputs.len()) {
+            Ok(signature) => {
+                let addresses = (0..args.len()).map(|index| signature.arg(index));
+                args.iter().zip(addresses).for_each(|(arg, address)| places.values[*arg] = Some(address));
+                places.signature = signature;
+            }
+            Err(message) => faults.push(Diagnostic::error(Location::UNKNOWN, message)),
+        }
         Reader { ctx, body, aliases, outputs, donated, pools, places, faults }
     }
 
@@ -185,7 +196,9 @@ impl<'a> Reader<'a> {
     /// Something is written at an address: an input must be donated for it.
     fn note_overwritten(&mut self, address: Address) -> Result<(), String> {
         if let Base::Input(input) = address.base {
-            self.donated[input].ok_or(format!("overwrites input {input}, which is not donated"))?;
+            let index = self.places.signature.inputs.iter().position(|number| *number == Some(input));
+            let donated = index.and_then(|index| self.donated[index]);
+            donated.ok_or(format!("overwrites input {input}, which is not donated"))?;
             self.places.overwritten[input] = true;
         }
         Ok(())
@@ -299,10 +312,14 @@ impl<'a> Reader<'a> {
                 if end > *size {
                     return Err(format!("puts {end} bytes into output {number} of {size}"));
                 }
-                (Base::Output(index), 0)
+                let output = self.places.signature.outputs.get(index).copied().flatten();
+                (Base::Output(output.ok_or(format!("names output {number}, which is a state"))?), 0)
             }
             "in" => match self.donated.get(index) {
-                Some(Some(size)) if end <= *size => (Base::Input(index), 0),
+                Some(Some(size)) if end <= *size => {
+                    let input = self.places.signature.inputs[index];
+                    (Base::Input(input.ok_or(format!("names input {number}, which is a state"))?), 0)
+                }
                 _ => {
                     return Err(format!(
                         "puts {end} bytes into input {number}, which is not donated or smaller"

@@ -8,13 +8,14 @@ use ir::alias::AliasSets;
 use ir::body::OpRef;
 use ir::flow::{Act, FlowGraph};
 use ir::size::{static_extents, tensor_bytes};
+use ir::states::State;
 use ir::weights::WeightSet;
 use ir::{
     Block, Body, Context, Diagnostic, FloatKind, Kind, Location, Module, Op, Signedness, Traits, Type,
     TypeData, Value,
 };
 use kernels::Isa;
-use runtime::{ElementKind, Program, ProgramParts, TensorDesc, Weights};
+use runtime::{ElementKind, Program, ProgramParts, StateDesc, TensorDesc, Weights};
 
 use crate::baked;
 use crate::cranelift::Jit;
@@ -60,7 +61,7 @@ pub enum DeadMemory {
 pub fn compile(module: &Module, function: &str, options: &Options) -> Result<Program, Vec<Diagnostic>> {
     let mut compiler = Compiler::of(module, function, *options)?;
     let segments = compiler.segments()?;
-    let (inputs, outputs) = (compiler.inputs()?, compiler.outputs()?);
+    let (inputs, outputs, states) = (compiler.inputs()?, compiler.outputs()?, compiler.states()?);
     let weights = compiler.table.build(compiler.ctx, compiler.body, &compiler.weights)?;
     let mut jit = Jit::new(&symbols(&segments, options.isa)).map_err(unknown)?;
     let entry = baked::emit(&mut jit, &segments);
@@ -72,7 +73,8 @@ pub fn compile(module: &Module, function: &str, options: &Options) -> Result<Pro
         inputs,
         outputs,
         faults: compiler.asserts,
-    }))
+    })
+    .with_states(states))
 }
 
 /// All symbols that the steps may refer to.
@@ -197,8 +199,7 @@ impl<'a> Compiler<'a> {
     fn check_returned(&self, op: Op) -> Vec<Diagnostic> {
         let mut faults = Vec::new();
         for (index, value) in self.body.operands(op).enumerate() {
-            let expected = Address { base: crate::place::Base::Output(index), offset: 0 };
-            if self.places.of(value) != Some(expected) {
+            if self.places.of(value) != Some(self.places.signature.result(index)) {
                 let message = format!("returned value {index} is not placed in output {index}");
                 let help = "run the pass `plan` on the function first";
                 faults.push(Diagnostic::error(self.body.location(op), message).with_help(help));
@@ -210,6 +211,7 @@ impl<'a> Compiler<'a> {
     /// Its inputs.
     pub(crate) fn inputs(&self) -> Result<Vec<TensorDesc>, Vec<Diagnostic>> {
         let mut descs = self.descs("arg", "arg_attrs", self.body.args(self.block))?;
+        retain_numbered(&mut descs, &self.places.signature.inputs);
         for (desc, overwritten) in descs.iter_mut().zip(&self.places.overwritten) {
             desc.overwritten = *overwritten;
         }
@@ -222,18 +224,27 @@ impl<'a> Compiler<'a> {
             self.body.blocks(self.body.root()).iter().filter_map(|block| self.body.last_op(*block));
         let last = ends.find(|op| self.body.at(self.ctx, *op).has(Traits::RETURN));
         let returned: Vec<Value> = last.map_or(vec![], |op| self.body.operands(op).collect());
-        self.descs("result", "res_attrs", &returned)
+        let mut descs = self.descs("result", "res_attrs", &returned)?;
+        retain_numbered(&mut descs, &self.places.signature.outputs);
+        Ok(descs)
+    }
+
+    /// What the program keeps from run to run.
+    fn states(&self) -> Result<Vec<StateDesc>, Vec<Diagnostic>> {
+        let descs = self.descs("arg", "arg_attrs", self.body.args(self.block))?;
+        let states = self.places.signature.states();
+        let state = |(state, offset): (&State, u64)| StateDesc {
+            tensor: descs[state.index].clone(),
+            offset: offset as usize,
+            result: state.result.map(|index| self.name("result", "res_attrs", index)),
+        };
+        Ok(states.map(state).collect())
     }
 
     fn descs(&self, what: &str, attrs: &str, values: &[Value]) -> Result<Vec<TensorDesc>, Vec<Diagnostic>> {
-        let attrs = self.body.own_attr(self.ctx, self.ctx.ident(attrs));
-        let dicts = attrs.and_then(|attr| self.ctx.array_value(attr)).unwrap_or(&[]);
         let mut descs = Vec::new();
         for (index, value) in values.iter().enumerate() {
-            let name =
-                dicts.get(index).and_then(|dict| self.ctx.dict_get(*dict, self.ctx.ident("optc.name")));
-            let name = name.and_then(|name| self.ctx.str_value(name)).map(str::to_owned);
-            let desc = self.desc(name.unwrap_or_else(|| format!("{what}{index}")), self.body.ty(*value));
+            let desc = self.desc(self.name(what, attrs, index), self.body.ty(*value));
             descs.push(desc.ok_or_else(|| {
                 let message = format!(
                     "{what} {index} of the function is no tensor of known sizes and a type that can be passed"
@@ -244,11 +255,26 @@ impl<'a> Compiler<'a> {
         Ok(descs)
     }
 
+    /// The name that the model gave an argument or a result, else its number.
+    fn name(&self, what: &str, attrs: &str, index: usize) -> String {
+        let attrs = self.body.own_attr(self.ctx, self.ctx.ident(attrs));
+        let dict = attrs.and_then(|attr| self.ctx.array_value(attr)?.get(index).copied());
+        let name = dict.and_then(|dict| self.ctx.dict_get(dict, self.ctx.ident("optc.name")));
+        let name = name.and_then(|name| self.ctx.str_value(name)).map(str::to_owned);
+        name.unwrap_or_else(|| format!("{what}{index}"))
+    }
+
     fn desc(&self, name: String, ty: Type) -> Option<TensorDesc> {
         let shape = static_extents(self.ctx, ty)?;
         let bytes = usize::try_from(tensor_bytes(self.ctx, ty)?).ok()?;
         Some(TensorDesc::new(name, element_kind(self.ctx.type_data(self.ctx.elem(ty)))?, shape, bytes))
     }
+}
+
+/// Keeps those that have a number.
+fn retain_numbered(descs: &mut Vec<TensorDesc>, numbers: &[Option<usize>]) {
+    let mut numbers = numbers.iter();
+    descs.retain(|_| numbers.next().is_some_and(Option::is_some));
 }
 
 impl Lowering for Compiler<'_> {

@@ -31,6 +31,39 @@ impl Model {
         &self.program
     }
 
+    /// Gives the states of the program that are among the arrays, by name, their value for the next run.
+    ///
+    /// # Errors
+    /// If an array has another shape or element type, or there is no memory.
+    pub fn set_states(&mut self, arrays: &[Array]) -> Result<(), Failure> {
+        let program = Arc::clone(&self.program);
+        for (index, state) in program.states().iter().enumerate() {
+            let desc = &state.tensor;
+            let Some(array) = arrays.iter().find(|array| array.name == desc.name) else { continue };
+            if array.shape != desc.shape || array.element != desc.element {
+                return Err(Failure::input(unlike("state", array, desc)));
+            }
+            let bytes = self.context.state(index).map_err(|error| Failure::input(error.to_string()))?;
+            bytes.copy_from_slice(&array.bytes);
+        }
+        Ok(())
+    }
+
+    /// The states that runs change, as the last one left them, each by the name of its next value.
+    ///
+    /// # Errors
+    /// If there is no memory.
+    pub fn states(&mut self) -> Result<Vec<Array>, Failure> {
+        let program = Arc::clone(&self.program);
+        let mut arrays = Vec::new();
+        for (index, state) in program.states().iter().enumerate() {
+            let Some(name) = state.result.clone() else { continue };
+            let bytes = self.context.state(index).map_err(|error| Failure::input(error.to_string()))?;
+            arrays.push(Array { name, bytes: bytes.to_vec(), ..empty(&state.tensor) });
+        }
+        Ok(arrays)
+    }
+
     /// Empty arrays for the outputs, in order.
     pub fn outputs(&self) -> Vec<Array> {
         self.program.outputs().iter().map(empty).collect()
@@ -117,6 +150,13 @@ fn empty(desc: &TensorDesc) -> Array {
     }
 }
 
+fn unlike(what: &str, array: &Array, desc: &TensorDesc) -> String {
+    format!(
+        "{what} `{}` has shape {:?} of {:?}, expected {:?} of {:?}",
+        desc.name, array.shape, array.element, desc.shape, desc.element
+    )
+}
+
 /// Which array is each of the program's inputs; every fault at once.
 fn order(wanted: &[TensorDesc], inputs: &[Array]) -> Result<Vec<usize>, Failure> {
     let mut faults = Vec::new();
@@ -127,10 +167,7 @@ fn order(wanted: &[TensorDesc], inputs: &[Array]) -> Result<Vec<usize>, Failure>
         match by_name.or_else(positional).map(|index| (index, &inputs[index])) {
             None => faults.push(format!("error: input `{}` is missing", desc.name)),
             Some((_, array)) if array.shape != desc.shape || array.element != desc.element => {
-                faults.push(format!(
-                    "error: input `{}` has shape {:?} of {:?}, expected {:?} of {:?}",
-                    desc.name, array.shape, array.element, desc.shape, desc.element
-                ))
+                faults.push(format!("error: {}", unlike("input", array, desc)))
             }
             Some((index, _)) => ordered.push(index),
         }

@@ -30,6 +30,9 @@ mod pools_tests;
 mod rows;
 #[cfg(test)]
 mod rows_tests;
+mod states;
+#[cfg(test)]
+mod states_tests;
 #[cfg(test)]
 mod tests;
 
@@ -42,8 +45,9 @@ type Operands = SmallVec<[(usize, Home); 4]>;
 /// Judges the plan of a function; empty means right.
 pub fn check(ctx: &Context, body: &Body) -> Vec<Diagnostic> {
     let Some(block) = body.entry(body.root()) else { return Vec::new() };
-    let pools = match pools::ranges(ctx, body) {
-        Ok(pools) => pools,
+    let read = pools::ranges(ctx, body).and_then(|pools| Ok((pools, ir::states::states(ctx, body)?)));
+    let (pools, states) = match read {
+        Ok(read) => read,
         Err(message) => return vec![Diagnostic::error(ir::Location::UNKNOWN, message)],
     };
     let mut judge = Judge {
@@ -51,6 +55,7 @@ pub fn check(ctx: &Context, body: &Body) -> Vec<Diagnostic> {
         body,
         weights: WeightSet::of(ctx, body),
         pools,
+        states,
         output_bytes: Vec::new(),
         donated_bytes: Vec::new(),
         memory: Memory::default(),
@@ -70,6 +75,7 @@ struct Judge<'a> {
     weights: WeightSet,
     /// The arena, then the other pools.
     pools: Vec<ir::pools::Pool>,
+    states: Vec<ir::states::State>,
     output_bytes: Vec<u64>,
     /// Bytes of each input; none for those that the caller keeps.
     donated_bytes: Vec<Option<u64>>,
@@ -92,7 +98,7 @@ impl Judge<'_> {
             let bytes = size::tensor_bytes(self.ctx, self.body.ty(arg)).unwrap_or(0);
             let is_donated = attrs.get(index).is_some_and(|dict| self.ctx.dict_get(*dict, donated).is_some());
             self.donated_bytes.push(is_donated.then_some(bytes));
-            let home = Home::dense(Pool::Input(index), 0..bytes);
+            let home = self.home_of_state(arg).unwrap_or(Home::dense(Pool::Input(index), 0..bytes));
             self.memory.write(&home, Some(arg));
             self.homes.set(arg, &home);
         }
@@ -101,6 +107,8 @@ impl Judge<'_> {
         let outputs = end.into_iter().flat_map(|op| self.body.operands(op));
         self.output_bytes =
             outputs.map(|value| size::tensor_bytes(self.ctx, self.body.ty(value)).unwrap_or(0)).collect();
+        let next = self.states.iter().filter_map(|state| state.result);
+        next.for_each(|result| self.output_bytes.get_mut(result).into_iter().for_each(|bytes| *bytes = 0));
     }
 
     fn fault(&mut self, op: Op, message: String) {
@@ -228,10 +236,18 @@ impl Judge<'_> {
     fn hand_over(&mut self, op: Op) {
         for index in 0..self.body.operand_count(op) {
             let Some(home) = self.find(op, index) else { continue };
-            if home.pool != Pool::Output(index) || home.bytes != (0..self.output_bytes[index]) {
-                self.fault(op, format!("result {index} of the function is not in the caller's buffer"));
+            let outside = Home::dense(Pool::Output(index), 0..self.output_bytes[index]);
+            match self.home_of_next(index) {
+                Some(place) if home != place => {
+                    self.fault(op, format!("result {index} of the function is not in its state's place"));
+                }
+                None if home != outside => {
+                    self.fault(op, format!("result {index} of the function is not in the caller's buffer"));
+                }
+                _ => {}
             }
         }
+        self.check_kept_states(op);
     }
 
     /// The value whose bytes a value is, through views without a place of their own, and from which byte on.

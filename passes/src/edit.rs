@@ -25,7 +25,7 @@ pub fn blocks(ctx: &Context, body: &Body) -> Vec<Block> {
     blocks
 }
 
-/// The arguments whose bytes stay the caller's: those without `optc.donated` among their attributes.
+/// The arguments whose bytes stay as they are: those without `optc.donated` among their attributes that are no states with a next one.
 pub fn kept_inputs(ctx: &Context, body: &Body) -> SecondaryMap<Value, bool> {
     let attrs = body.own_attr(ctx, ctx.ident("arg_attrs")).and_then(|attrs| ctx.array_value(attrs));
     let donated = ctx.ident("optc.donated");
@@ -34,6 +34,9 @@ pub fn kept_inputs(ctx: &Context, body: &Body) -> SecondaryMap<Value, bool> {
     for (index, arg) in args.iter().enumerate() {
         let dict = attrs.and_then(|attrs| attrs.get(index));
         kept[*arg] = dict.is_none_or(|dict| ctx.dict_get(*dict, donated).is_none());
+    }
+    for state in ir::states::states(ctx, body).unwrap_or_default() {
+        kept[state.value] = state.result.is_none();
     }
     kept
 }

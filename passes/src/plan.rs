@@ -36,6 +36,7 @@ mod lend;
 pub mod peak;
 mod pitch;
 mod pools;
+mod states;
 
 use pools::Placed;
 pub use pools::PoolProblem;
@@ -113,6 +114,8 @@ pub struct Arena<'a> {
     aliases: &'a AliasSets,
     classes: Classes<'a>,
     homes: SecondaryMap<Value, Option<Home>>,
+    /// States, as they are read and as they are next: two classes in one place.
+    states: Vec<Value>,
     /// Bytes of scratch that hand-overs of an operation take.
     handing: SecondaryMap<Op, u64>,
 }
@@ -136,9 +139,11 @@ impl<'a> Arena<'a> {
             aliases,
             classes,
             homes: SecondaryMap::new(),
+            states: Vec::new(),
             handing: SecondaryMap::new(),
         };
         arena.pin(ctx, body);
+        arena.pin_states(ctx, body)?;
         arena.join_handed(ctx, body, &weights);
         arena.fill_pools(ctx, body)?;
         arena.lend(ctx, body);
@@ -153,9 +158,9 @@ impl<'a> Arena<'a> {
         &self.steps
     }
 
-    /// Whether a value's bytes are the caller's: an input's or an output's.
+    /// Whether a value's bytes are no others' to plan: an input's, an output's or a state's.
     pub fn is_outside(&self, value: Value) -> bool {
-        matches!(self.homes[self.classes.class(value)], Some(Home::Input(_) | Home::Output(_)))
+        !matches!(self.homes[self.classes.class(value)], None | Some(Home::Arena(_)))
     }
 
     /// Lets results share bytes with the operands that they are written over (`mem.overlap`).
@@ -234,7 +239,8 @@ impl<'a> Arena<'a> {
         let (a, b) = (self.classes.class(from), self.classes.class(to));
         let homes = [self.homes[a], self.homes[b]];
         let is_pinned_twice = homes.iter().all(Option::is_some);
-        if a == b || is_pinned_twice || self.classes.conflict_in_steps(&self.steps, a, b) {
+        let is_refused = a == b || is_pinned_twice || self.classes.conflict_in_steps(&self.steps, a, b);
+        if is_refused || !self.is_free_for(homes[0].or(homes[1]), [a, b]) {
             return;
         }
         let is_first =
@@ -462,11 +468,13 @@ pub(crate) fn separate_outputs(ctx: &Context, body: &mut Body) -> AliasSets {
     let ends = returns(ctx, body);
     let aliases = AliasSets::of(ctx, body);
     let weights = WeightSet::of(ctx, body);
+    // What is wrong with them, `pin_states` says.
+    let states = ir::states::states(ctx, body).unwrap_or_default();
     let mut taken: SecondaryMap<Value, bool> = SecondaryMap::new();
     entry_args(body).iter().for_each(|arg| taken[*arg] = true);
     let mut copies = 0;
     for &end in &ends {
-        for index in 0..body.operand_count(end) {
+        for index in (0..body.operand_count(end)).filter(|index| !states::is_next(&states, *index)) {
             let value = body.operand(end, index);
             let root = aliases.root(value);
             let is_whole = aliases.size_bytes(value) == aliases.size_bytes(root);
@@ -480,5 +488,6 @@ pub(crate) fn separate_outputs(ctx: &Context, body: &mut Body) -> AliasSets {
             copies += 1;
         }
     }
-    if copies == 0 { aliases } else { AliasSets::of(ctx, body) }
+    let aliases = if copies == 0 { aliases } else { AliasSets::of(ctx, body) };
+    if states.is_empty() { aliases } else { states::separate(ctx, body, aliases, &states) }
 }

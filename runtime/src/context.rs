@@ -98,6 +98,21 @@ impl<'a> RunContext<'a> {
         self.arena.size_bytes()
     }
 
+    /// The bytes of a state, by its number in [`Program::states`]: what the last run left, or what was written here; zeros before, or
+    /// what the embedder's memory held. Allocates the arena, if no run did.
+    ///
+    /// # Errors
+    /// [`RunError::Arena`].
+    ///
+    /// # Panics
+    /// If there is no such state.
+    pub fn state(&mut self, index: usize) -> Result<&mut [u8], RunError> {
+        let state = &self.program.states()[index];
+        let bytes = state.offset..state.offset + state.tensor.size_bytes;
+        let arena = self.arena.reserve(self.program.arena_bytes()).map_err(RunError::Arena)?;
+        Ok(&mut arena[bytes])
+    }
+
     /// Runs the program on `inputs` and fills `outputs`, both in the order of the program's descriptors, each
     /// of exactly the descriptor's bytes and alignment (4, unless the descriptor says otherwise).
     ///

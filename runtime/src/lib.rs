@@ -68,6 +68,6 @@ pub use jit::{JitCode, WrongSignature};
 pub use machine::{available_threads, cpu_features, peak_resident_bytes};
 pub use mapped::MappedFile;
 pub use pool::Pool;
-pub use program::{ElementKind, Program, ProgramParts, TensorDesc, Weights};
+pub use program::{ElementKind, Program, ProgramParts, StateDesc, TensorDesc, Weights};
 pub use shaped::{Instance, InstanceParts, Instantiate, ShapedContext, ShapedParts, ShapedProgram};
 pub use shapes::{Extent, InputSpec, ShapeError, Symbol};

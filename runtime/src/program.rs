@@ -60,6 +60,17 @@ impl TensorDesc {
     }
 }
 
+/// A tensor that a context keeps from run to run, in its arena.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StateDesc {
+    /// What it is; its name is that by which it is set.
+    pub tensor: TensorDesc,
+    /// Where in the arena it begins.
+    pub offset: usize,
+    /// The name of its next value, if runs change it.
+    pub result: Option<String>,
+}
+
 /// The constants of a program, packed as its code expects them, beginning at a multiple of 64.
 #[derive(Debug)]
 pub struct Weights(Bytes);
@@ -124,6 +135,7 @@ pub struct ProgramParts {
 #[derive(Debug)]
 pub struct Program {
     parts: ProgramParts,
+    states: Vec<StateDesc>,
 }
 
 impl Program {
@@ -141,7 +153,19 @@ impl Program {
                 desc.align
             );
         }
-        Program { parts }
+        Program { parts, states: Vec::new() }
+    }
+
+    /// The same program, whose contexts keep these tensors.
+    ///
+    /// # Panics
+    /// If one lies outside the arena: a fault of the compiler.
+    pub fn with_states(self, states: Vec<StateDesc>) -> Program {
+        for StateDesc { tensor, offset, .. } in &states {
+            let end = offset + tensor.size_bytes;
+            assert!(end <= self.parts.arena_bytes, "the state {} ends at {end} of the arena", tensor.name);
+        }
+        Program { states, ..self }
     }
 
     /// A context with `threads` threads of its own and an arena that it allocates at its first run.
@@ -180,6 +204,11 @@ impl Program {
     /// The outputs, in the order in which [`RunContext::run`] takes them.
     pub fn outputs(&self) -> &[TensorDesc] {
         &self.parts.outputs
+    }
+
+    /// What a context keeps from run to run: see [`RunContext::state`].
+    pub fn states(&self) -> &[StateDesc] {
+        &self.states
     }
 
     /// The bytes of arena that a run needs.

@@ -21,6 +21,7 @@ use ir::alias::{ties, view_offset_bytes};
 use ir::flow::{region_args, runs, transfers, walk};
 use ir::interp::{Tensor, eval_op};
 use ir::opdef::{Access, Flow};
+use ir::states::{STATE, State, states};
 use ir::weights::WeightSet;
 use ir::{Attr, Block, Body, Context, Kind, Op, Target, Traits, Value, branch, size};
 use passes::access::access;
@@ -146,8 +147,13 @@ impl<'a> Machine<'a> {
             .insert(Pool::Arena, vec![GARBAGE; usize::try_from(arena).map_err(|_| "a negative arena")?]);
         let entry = self.body.entry(self.body.root()).ok_or("there is no block")?;
         for (index, (arg, input)) in self.body.args(entry).iter().zip(inputs).enumerate() {
-            self.homes[*arg] = Some(Home::dense(Pool::Input(index), 0..input.bytes.len()));
-            self.pools.insert(Pool::Input(index), input.bytes.to_vec());
+            let home = match self.state(|state| state.index == index)? {
+                Some(home) => home,
+                None => Home::dense(Pool::Input(index), 0..input.bytes.len()),
+            };
+            self.pools.entry(home.pool).or_insert_with(|| vec![GARBAGE; input.bytes.len()]);
+            self.write(&home, &input.bytes);
+            self.homes[*arg] = Some(home);
         }
         let outputs: Vec<Value> = self.end().into_iter().flat_map(|op| self.body.operands(op)).collect();
         for (index, value) in outputs.into_iter().enumerate() {
@@ -155,6 +161,21 @@ impl<'a> Machine<'a> {
             self.pools.insert(Pool::Output(index), vec![GARBAGE; bytes]);
         }
         Ok(())
+    }
+
+    /// The home of a state of which something holds, if there is one.
+    fn state(&self, holds: impl Fn(&State) -> bool) -> Result<Option<Home>, String> {
+        let states = states(self.ctx, self.body)?;
+        let Some(State { offset, size_bytes, .. }) = states.iter().find(|state| holds(state)) else {
+            return Ok(None);
+        };
+        let (start, size) = self.ranges.get(STATE).copied().ok_or("no pool of states")?;
+        let (first, end) = (*offset as usize, (offset + size_bytes) as usize);
+        if end > size {
+            Err("a state outside its pool".into())
+        } else {
+            Ok(Some(Home::dense(Pool::Arena, start + first..start + end)))
+        }
     }
 
     fn read_places(&mut self) -> Result<(), String> {
@@ -416,9 +437,12 @@ impl<'a> Machine<'a> {
             return Ok(self.known[&value].clone());
         }
         let home = self.locate(value)?;
+        Ok(Tensor::new(ctx, body.ty(value), self.bytes(&home)))
+    }
+
+    fn bytes(&self, home: &Home) -> Vec<u8> {
         let pool = &self.pools[&home.pool];
-        let bytes = home.runs.iter().flat_map(|run| &pool[run.clone()]).copied().collect();
-        Ok(Tensor::new(ctx, body.ty(value), bytes))
+        home.runs.iter().flat_map(|run| &pool[run.clone()]).copied().collect()
     }
 
     /// Hands operands of a terminator or of a loop, from `first` on, to `targets`, all at once.
@@ -532,7 +556,13 @@ impl<'a> Machine<'a> {
         for (index, input) in inputs.iter().enumerate() {
             let donated = self.ctx.ident("optc.donated");
             let is_donated = attrs.get(index).is_some_and(|dict| self.ctx.dict_get(*dict, donated).is_some());
-            if !is_donated && self.pools[&Pool::Input(index)] != *input.bytes {
+            let state = states(self.ctx, self.body)?.into_iter().find(|state| state.index == index);
+            let is_next = state.is_some_and(|state| state.result.is_some());
+            let held = match self.state(|state| state.index == index)? {
+                Some(home) => self.bytes(&home),
+                None => self.pools[&Pool::Input(index)].clone(),
+            };
+            if !is_donated && !is_next && held != *input.bytes {
                 return Err(format!("input {index} was overwritten"));
             }
         }
@@ -540,8 +570,15 @@ impl<'a> Machine<'a> {
         let end = self.end().ok_or("nothing is returned")?;
         for (index, value) in self.body.operands(end).enumerate() {
             let home = self.locate(value)?;
-            if home.pool != Pool::Output(index) {
-                return Err(format!("output {index} is not in the caller's buffer"));
+            match self.state(|state| state.result == Some(index))? {
+                Some(place) if home == place => {
+                    let bytes = self.bytes(&home);
+                    self.pools.insert(Pool::Output(index), bytes);
+                }
+                None if home.pool == Pool::Output(index) => {}
+                _ => {
+                    return Err(format!("output {index} is not in the caller's buffer, or its state's place"));
+                }
             }
         }
         Ok((0..outputs).map(|index| self.pools.remove(&Pool::Output(index)).expect("it was made")).collect())

@@ -30,6 +30,8 @@ pub(super) struct InputDesc {
     name: String,
     element: ElementKind,
     shape: Vec<u64>,
+    /// What it holds if nothing is given: a state begins with zeros.
+    zeros: Option<Vec<u8>>,
 }
 
 impl InputArgs {
@@ -55,9 +57,10 @@ impl InputArgs {
         for desc in wanted {
             match given.iter().position(|array| array.name == desc.name) {
                 Some(index) => arrays.push(given.swap_remove(index)),
-                None => match self.random.map(|seed| random(desc, seed)) {
-                    Some(array) => arrays.push(array?),
-                    None => faults
+                None => match (&desc.zeros, self.random) {
+                    (Some(zeros), _) => arrays.push(desc.array(zeros.clone())),
+                    (None, Some(seed)) => arrays.push(random(desc, seed)?),
+                    (None, None) => faults
                         .push(format!("error: input `{}` is missing (see --inputs, --random)", desc.name)),
                 },
             }
@@ -77,12 +80,13 @@ fn random(desc: &InputDesc, seed: Option<u64>) -> Result<Array, Failure> {
         }
     };
     let blob = import::synth::input(&desc.name, seed, element, &desc.shape).map_err(Failure::input)?;
-    Ok(Array {
-        name: desc.name.clone(),
-        element: desc.element,
-        shape: desc.shape.clone(),
-        bytes: blob.to_vec(),
-    })
+    Ok(desc.array(blob.to_vec()))
+}
+
+impl InputDesc {
+    fn array(&self, bytes: Vec<u8>) -> Array {
+        Array { name: self.name.clone(), element: self.element, shape: self.shape.clone(), bytes }
+    }
 }
 
 /// The inputs of a function: its arguments, by the names that the model gave them, else `argN`.
@@ -94,7 +98,13 @@ pub(super) fn describe(module: &Module, entry: &str) -> Result<Vec<InputDesc>, F
     let body = module.function(entry).expect("the entry was just found");
     let block = body.entry(body.root()).expect("the entry has a body");
     let args = body.args(block).iter().zip(input_names(ctx, body));
-    args.map(|(arg, name)| describe_one(ctx, body, *arg, name)).collect()
+    let states = ir::states::states(ctx, body).map_err(Failure::input)?;
+    let describe = |(arg, name): (&Value, String)| {
+        let state = states.iter().find(|state| state.value == *arg);
+        let zeros = state.map(|state| vec![0; state.size_bytes as usize]);
+        Ok(InputDesc { zeros, ..describe_one(ctx, body, *arg, name)? })
+    };
+    args.map(describe).collect()
 }
 
 fn describe_one(ctx: &Context, body: &ir::Body, arg: Value, name: String) -> Result<InputDesc, Failure> {
@@ -111,7 +121,7 @@ fn describe_one(ctx: &Context, body: &ir::Body, arg: Value, name: String) -> Res
     let element = element_kind(ctx, ctx.elem(ty));
     let element =
         element.ok_or_else(|| Failure::input(format!("input `{name}` has elements of no numeric type")))?;
-    Ok(InputDesc { name, element, shape })
+    Ok(InputDesc { name, element, shape, zeros: None })
 }
 
 pub(super) fn element_kind(ctx: &Context, elem: Type) -> Option<ElementKind> {

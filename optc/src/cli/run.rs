@@ -100,10 +100,12 @@ fn compile_and_run(
     let start = Instant::now();
     let mut model = Model::compile(module, &options)?;
     let compile_ms = start.elapsed().as_secs_f64() * 1e3;
+    model.set_states(inputs)?;
     let mut outputs = model.outputs();
     let start = Instant::now();
     model.run_donating(inputs, &mut outputs)?;
     let run_ms = start.elapsed().as_secs_f64() * 1e3;
+    outputs.extend(model.states()?);
     report.push_str(&format!("compiled in {compile_ms:.0} ms, first run in {run_ms:.2} ms\n"));
     report.push_str(&memory_line(module, entry, model.program())?);
     Ok(outputs)

@@ -1,6 +1,7 @@
 //! Whether pools are ranges of memory that do not meet, within their capacity, and whether results lie where they are to.
 
 use ir::pools::{ARENA, Pool as Range, pools};
+use ir::states::STATE;
 use ir::{Attr, Body, Context, Op, Value};
 
 use super::Judge;
@@ -53,7 +54,7 @@ impl Judge<'_> {
         for (result, home) in results.iter().enumerate() {
             let asked = asked.get(result).and_then(|name| self.ctx.str_value(*name)).unwrap_or(ARENA);
             let is_there = match home.pool {
-                Pool::Planned(index) => self.pools[index].name == asked,
+                Pool::Planned(index) => self.holds_what_asks_for(index, asked),
                 Pool::Input(_) | Pool::Output(_) => asked == ARENA,
             };
             if !is_there {
@@ -61,6 +62,12 @@ impl Judge<'_> {
             }
             self.check_pitch(op, result, home);
         }
+    }
+
+    /// Whether a pool may hold what asks for another: a state's place may hold what asks for the arena, as a donated input may.
+    fn holds_what_asks_for(&self, index: usize, asked: &str) -> bool {
+        let name = &self.pools[index].name;
+        name == asked || (name == STATE && asked == ARENA)
     }
 
     /// That rows begin at multiples of their pool's pitch; those of a part are the whole's.
@@ -90,7 +97,7 @@ impl Judge<'_> {
     /// That scratch, or an argument of a block, is in the arena or the caller's memory.
     pub(super) fn is_in_arena(&self, home: &Home) -> Result<(), String> {
         match home.pool {
-            Pool::Planned(index) if index > 0 => {
+            Pool::Planned(index) if !self.holds_what_asks_for(index, ARENA) => {
                 Err(format!("the pool `{}` holds what does not ask for it", self.pools[index].name))
             }
             _ => Ok(()),

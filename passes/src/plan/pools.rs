@@ -44,7 +44,7 @@ impl Placed {
     pub(super) fn write(&self, ctx: &Context, body: &mut Body) {
         let end = self.pools.iter().map(|pool| pool.start + pool.size_bytes).max().unwrap_or(0);
         body.set_own_attr(ctx, "optc.arena", ctx.int_attr(end as i64));
-        if body.own_attr(ctx, ctx.ident("optc.pools")).is_some() {
+        if self.pools.len() > 1 || body.own_attr(ctx, ctx.ident("optc.pools")).is_some() {
             body.set_own_attr(ctx, "optc.pools", pools_attr(ctx, &self.pools));
         }
     }

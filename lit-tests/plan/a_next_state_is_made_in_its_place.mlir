@@ -1,0 +1,7 @@
+// RUN: optc --passes=inplace,plan
+
+func.func @main(%x: tensor<64xf32>, %a: tensor<64xf32> {optc.state}, %b: tensor<3xf32> {optc.state}) -> (tensor<64xf32> {optc.state = 1 : i64}, tensor<3xf32>) {
+  %0 = nn.add %a, %x : tensor<64xf32>
+  %1 = nn.neg %b : tensor<3xf32>
+  return %0, %1 : tensor<64xf32>, tensor<3xf32>
+}

@@ -1,0 +1,6 @@
+// RUN: optc --passes=plan
+
+func.func @main(%a: tensor<64xf32>) -> (tensor<64xf32> {optc.state = 0 : i64}) {
+  %0 = nn.neg %a : tensor<64xf32>
+  return %0 : tensor<64xf32>
+}

@@ -1,0 +1,120 @@
+//! What a function keeps from run to run: each run finds what the last one left, as the interpreter says.
+
+use std::sync::Arc;
+
+use ir::interp::{self, Tensor};
+use ir::{Context, Module};
+use optc::{CompileOptions, DeadMemory, Model};
+use tests::programs::{array, floats};
+
+fn parse(text: &str) -> Module {
+    let module = ir::text::parse(&Arc::new(Context::new()), "states.mlir", text.to_owned());
+    module.unwrap_or_else(|faults| panic!("{} faults: {}", faults.len(), faults[0].message))
+}
+
+/// Compiles, sets the states to 1, 2, ..., and runs three times; gives the outputs and next states of each run as the program
+/// and as the interpreter compute them.
+fn run(text: &str) -> [Vec<Vec<f32>>; 2] {
+    let module = parse(text);
+    let options = CompileOptions { threads: 1, dead: DeadMemory::Poisoned, ..CompileOptions::default() };
+    let mut planned = module.clone();
+    let mut model = Model::compile(&mut planned, &options).unwrap_or_else(|failure| panic!("{failure}"));
+    let first = |index: usize| vec![index as f32 + 1.0; 40];
+    let states: Vec<_> = (1..4).map(|index| array(&format!("arg{index}"), &[40], &first(index))).collect();
+    model.set_states(&states).unwrap_or_else(|failure| panic!("{failure}"));
+    let ctx = &module.ctx;
+    let ty = ctx.tensor(&[40], ctx.f32());
+    let tensor = |values: &[f32]| {
+        Tensor::new(ctx, ty, values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>())
+    };
+    let mut inputs: Vec<Tensor> = (0..4).map(|index| tensor(&first(index))).collect();
+    let body = module.function("main").expect("there is one");
+    let states = ir::states::states(ctx, body).expect("they are well formed");
+    inputs.truncate(body.args(body.entry(body.root()).expect("it has a body")).len());
+    let mut runs = [Vec::new(), Vec::new()];
+    for round in 0..3 {
+        let x: Vec<f32> = (0..40).map(|index| (index + round) as f32).collect();
+        let found = model.run(&[array("arg0", &[40], &x)]).unwrap_or_else(|failure| panic!("{failure}"));
+        runs[0].extend(found.iter().map(floats));
+        runs[0].extend(model.states().unwrap_or_else(|failure| panic!("{failure}")).iter().map(floats));
+        inputs[0] = tensor(&x);
+        let expected = interp::run(&module, "main", &inputs).expect("it ends");
+        let next: Vec<usize> = states.iter().filter_map(|state| state.result).collect();
+        let outputs = (0..expected.len()).filter(|index| !next.contains(index));
+        runs[1].extend(outputs.chain(next.iter().copied()).map(|index| expected[index].to_f32()));
+        for state in &states {
+            if let Some(result) = state.result {
+                inputs[state.index] = expected[result].clone();
+            }
+        }
+    }
+    runs
+}
+
+#[track_caller]
+fn check(text: &str) {
+    let [found, expected] = run(text);
+    assert_eq!(found, expected);
+    assert!(!found.is_empty());
+}
+
+#[test]
+fn a_state_is_what_the_last_run_left() {
+    check(
+        "func.func @main(%x: tensor<40xf32>, %s: tensor<40xf32> {optc.state}) -> (tensor<40xf32>, tensor<40xf32> {optc.state = 1 : i64}) {
+  %0 = nn.add %s, %x : tensor<40xf32>
+  %1 = nn.neg %0 : tensor<40xf32>
+  return %1, %0 : tensor<40xf32>, tensor<40xf32>
+}",
+    );
+}
+
+#[test]
+fn a_state_that_is_read_late_is_changed_later() {
+    check(
+        "func.func @main(%x: tensor<40xf32>, %s: tensor<40xf32> {optc.state}) -> (tensor<40xf32>, tensor<40xf32> {optc.state = 1 : i64}) {
+  %0 = nn.add %s, %x : tensor<40xf32>
+  %1 = nn.sqrt %0 : tensor<40xf32>
+  %2 = nn.mul %1, %s : tensor<40xf32>
+  return %2, %0 : tensor<40xf32>, tensor<40xf32>
+}",
+    );
+}
+
+#[test]
+fn states_change_places() {
+    check(
+        "func.func @main(%x: tensor<40xf32>, %a: tensor<40xf32> {optc.state}, %b: tensor<40xf32> {optc.state}) -> (tensor<40xf32> {optc.state = 1 : i64}, tensor<40xf32>, tensor<40xf32> {optc.state = 2 : i64}) {
+  %0 = nn.sub %a, %x : tensor<40xf32>
+  return %b, %0, %a : tensor<40xf32>, tensor<40xf32>, tensor<40xf32>
+}",
+    );
+}
+
+#[test]
+fn a_state_is_an_output_too_or_an_input_or_stays() {
+    check(
+        "func.func @main(%x: tensor<40xf32>, %a: tensor<40xf32> {optc.state}, %b: tensor<40xf32> {optc.state}, %c: tensor<40xf32> {optc.state}) -> (tensor<40xf32> {optc.state = 1 : i64}, tensor<40xf32>, tensor<40xf32> {optc.state = 2 : i64}) {
+  %0 = nn.sub %a, %c : tensor<40xf32>
+  %1 = nn.add %0, %b : tensor<40xf32>
+  return %1, %1, %x : tensor<40xf32>, tensor<40xf32>, tensor<40xf32>
+}",
+    );
+}
+
+#[test]
+fn a_dead_state_holds_others_until_it_is_written() {
+    let text = "func.func @main(%x: tensor<40xf32>, %s: tensor<40xf32> {optc.state}) -> (tensor<f32>, tensor<40xf32> {optc.state = 1 : i64}) {
+  %0 = nn.reduce_sum %s {axes = array<i64: 0>} : (tensor<40xf32>) -> tensor<f32>
+  %1 = nn.mul %x, %0 : (tensor<40xf32>, tensor<f32>) -> tensor<40xf32>
+  %2 = nn.reduce_sum %1 {axes = array<i64: 0>} : (tensor<40xf32>) -> tensor<f32>
+  %3 = nn.add %x, %2 : (tensor<40xf32>, tensor<f32>) -> tensor<40xf32>
+  return %2, %3 : tensor<f32>, tensor<40xf32>
+}";
+    check(text);
+    let mut planned = parse(text);
+    Model::compile(&mut planned, &CompileOptions { threads: 1, ..CompileOptions::default() })
+        .unwrap_or_else(|failure| panic!("{failure}"));
+    let text = ir::text::print(&planned);
+    assert_eq!(text.matches("[\"state\", 0, 160]").count(), 2, "{text}");
+}
