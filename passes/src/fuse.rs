@@ -261,6 +261,10 @@ fn outline(ctx: &Context, body: &mut Body, group: &Group) {
     builder.location = location;
     let spec = OpSpec { operands: &inputs, results: Some(&results), ..OpSpec::default() };
     let outer = builder.build("optc.group", spec).expect("the types are given");
+    // What is computed on the way is not stored; the result lies where it was to.
+    if let Some(pools) = body.at(ctx, last).attr("mem.pool") {
+        body.set_attr(ctx, outer, "mem.pool", pools);
+    }
     let region = body.add_op_region(outer);
     let block = body.add_block(region);
     let mut inner: BTreeMap<Value, Value> = BTreeMap::new();
@@ -271,6 +275,7 @@ fn outline(ctx: &Context, body: &mut Body, group: &Group) {
     for &op in &group.ops {
         let operands: Vec<Value> = body.operands(op).map(|operand| inner[&operand]).collect();
         let copy = copy_to(body, op, &operands, block);
+        body.remove_attr(ctx, copy, "mem.pool");
         inner.extend(body.results(op).zip(body.results(copy)));
     }
     let yielded: Vec<Value> = body.results(last).map(|result| inner[&result]).collect();
