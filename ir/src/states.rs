@@ -115,7 +115,10 @@ mod tests {
 
     use super::*;
 
-    fn check(args: &str, results: &str, expected: Result<&[(usize, u64, Option<usize>)], &str>) {
+    /// The numbers, offsets and results of the states.
+    type Found<'a> = Result<&'a [(usize, u64, Option<usize>)], &'a str>;
+
+    fn check(args: &str, results: &str, expected: Found<'_>) {
         let ctx = Arc::new(Context::new());
         let text =
             format!("func.func private @main({args}) -> ({results}) {{\n  \"test.end\"() : () -> ()\n}}");

@@ -5,3 +5,14 @@ func.func @main(%x: tensor<64xf32>) -> tensor<64xf32> {
   %1 = nn.exp %0 {mem.pool = ["vtcm"]} : tensor<64xf32>
   return %1 : tensor<64xf32>
 }
+// ----- output
+// module {
+//   func.func @main(%arg0: tensor<64xf32>) -> tensor<64xf32> attributes {optc.stage = "fuse"} {
+//     %0 = optc.group(%arg1 = %arg0) {mem.pool = ["vtcm"]} : (tensor<64xf32>) -> tensor<64xf32> {
+//       %1 = nn.neg %arg1 : tensor<64xf32>
+//       %2 = nn.exp %1 : tensor<64xf32>
+//       optc.yield %2 : tensor<64xf32>
+//     }
+//     return %0 : tensor<64xf32>
+//   }
+// }

@@ -4,3 +4,5 @@ func.func @main(%a: tensor<64xf32>) -> (tensor<64xf32> {optc.state = 0 : i64}) {
   %0 = nn.neg %a : tensor<64xf32>
   return %0 : tensor<64xf32>
 }
+// ----- output
+// error: result 0 is the next state of argument 0, which is no state

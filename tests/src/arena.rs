@@ -577,7 +577,9 @@ impl<'a> Machine<'a> {
                 }
                 None if home.pool == Pool::Output(index) => {}
                 _ => {
-                    return Err(format!("output {index} is not in the caller's buffer, or its state's place"));
+                    return Err(format!(
+                        "output {index} is not in the caller's buffer, or its state's place"
+                    ));
                 }
             }
         }

@@ -10,12 +10,12 @@
 //! A next state is made in its place if that is free by then, and copied there at the end of the function if it is not: at most
 //! twice, where states change places. Between the last read of the one and the first write of the other, the bytes may hold others (`lend`).
 
-use cranelift_entity::{EntitySet, PrimaryMap};
+use cranelift_entity::{EntityRef, EntitySet, PrimaryMap};
 use ir::alias::AliasSets;
 use ir::pools::{ARENA, wanted};
 use ir::states::{STATE, State, state_pool, states};
 use ir::weights::WeightSet;
-use ir::{Body, Builder, Context, Diagnostic, Location, Op};
+use ir::{Body, Builder, Context, Diagnostic, Location, Op, Value};
 
 use super::{Arena, Content, Home, PoolProblem, entry_args, returns};
 use crate::liveness::{Classes, Steps};
