@@ -112,6 +112,23 @@ fn all_pools_are_one_allocation() {
 }
 
 #[test]
+fn a_pool_that_is_too_small_is_named_with_what_it_needs() {
+    let _alone = alone();
+    let text = BUSY.replacen("%x :", "%x {mem.pool = [\"vtcm\"]} :", 1);
+    let compile = |pools: &str| {
+        let pools = Pool::parse_all(pools).expect("pools");
+        let options = CompileOptions { threads: 1, pools, ..CompileOptions::default() };
+        Model::compile(&mut parse(&text), &options).err().map(|failure| failure.to_string())
+    };
+    assert_eq!(compile("vtcm:capacity=256"), None);
+    let failure = compile("vtcm:capacity=255B").expect("255 bytes are too few");
+    assert!(failure.contains("the pool `vtcm` holds 255 bytes, but 256 are needed"), "{failure}");
+    assert!(failure.contains("256 bytes: `nn.neg`"), "{failure}");
+    let failure = compile("").expect("there is no such pool");
+    assert!(failure.contains("there is no pool `vtcm`"), "{failure}");
+}
+
+#[test]
 fn a_name_that_is_no_input_is_not_donated() {
     let _alone = alone();
     let mut module = parse("func.func @main(%x: tensor<f32>) -> tensor<f32> {\n  return %x : tensor<f32>\n}");
