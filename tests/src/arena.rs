@@ -171,11 +171,9 @@ impl<'a> Machine<'a> {
         };
         let (start, size) = self.ranges.get(STATE).copied().ok_or("no pool of states")?;
         let (first, end) = (*offset as usize, (offset + size_bytes) as usize);
-        if end > size {
-            Err("a state outside its pool".into())
-        } else {
-            Ok(Some(Home::dense(Pool::Arena, start + first..start + end)))
-        }
+        let is_inside = end <= size && start + end <= self.pools[&Pool::Arena].len();
+        let home = is_inside.then(|| Home::dense(Pool::Arena, start + first..start + end));
+        home.map(Some).ok_or_else(|| "a state outside its pool".into())
     }
 
     fn read_places(&mut self) -> Result<(), String> {
