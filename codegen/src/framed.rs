@@ -46,7 +46,7 @@ impl FramedCode {
     ///
     /// # Errors
     /// Every operation without machine code, every place that a plan lacks or that lies outside its pool; or if the samples are
-    /// not the same function at different sizes.
+    /// not the same function at different sizes, or have states: where these lie moves with the sizes.
     pub fn compile(
         samples: &[&Module],
         function: &str,
@@ -57,6 +57,12 @@ impl FramedCode {
         for module in samples {
             check_context(&first.ctx, module)?;
             let mut compiler = Compiler::of(module, function, *options)?;
+            if let Some((state, _)) = compiler.places.signature.states().next() {
+                let index = state.index;
+                return Err(fault(format!(
+                    "argument {index} is a state, which no program for all sizes keeps"
+                )));
+            }
             let segments = compiler.segments()?;
             let faults = std::mem::take(&mut compiler.asserts);
             lowered.push((segments, compiler.inputs()?, compiler.outputs()?, faults));

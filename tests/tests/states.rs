@@ -118,3 +118,18 @@ fn a_dead_state_holds_others_until_it_is_written() {
     let text = ir::text::print(&planned);
     assert_eq!(text.matches("[\"state\", 0, 160]").count(), 2, "{text}");
 }
+
+#[test]
+fn a_program_for_all_sizes_keeps_no_state() {
+    let mut planned = parse(
+        "func.func @main(%x: tensor<40xf32>, %s: tensor<40xf32> {optc.state}) -> (tensor<40xf32> {optc.state = 1 : i64}) {
+  %0 = nn.add %s, %x : tensor<40xf32>
+  return %0 : tensor<40xf32>
+}",
+    );
+    Model::compile(&mut planned, &CompileOptions { threads: 1, ..CompileOptions::default() })
+        .unwrap_or_else(|failure| panic!("{failure}"));
+    let faults = codegen::FramedCode::compile(&[&planned], "main", &codegen::Options::new(1)).err();
+    let faults = faults.expect("the argument is a state");
+    assert_eq!(faults[0].message, "argument 1 is a state, which no program for all sizes keeps");
+}
