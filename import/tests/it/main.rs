@@ -3,6 +3,7 @@
 #[cfg(test)]
 mod bad_input;
 #[cfg(test)]
+mod elementwise;
 mod external;
 #[cfg(test)]
 mod fixture;

@@ -35,13 +35,8 @@ fn close(found: &[f32], expected: &[f64]) {
 
 #[test]
 fn functions_of_one_number() {
-    let both = |f: fn(f64) -> f64| [f(-1.0), f(0.0), f(1.0)];
     let softplus = |x: f64| (1.0 + x.exp()).ln();
     close(&around_zero(17, "Sign", &[]), &[-1.0, 0.0, 1.0]);
-    close(&around_zero(17, "Tan", &[]), &both(f64::tan));
-    close(&around_zero(17, "Sinh", &[]), &both(f64::sinh));
-    close(&around_zero(17, "Cosh", &[]), &both(f64::cosh));
-    close(&around_zero(17, "Asinh", &[]), &both(f64::asinh));
     close(&around_zero(17, "Softsign", &[]), &[-0.5, 0.0, 0.5]);
     close(&around_zero(18, "Mish", &[]), &[-1.0, 0.0, 1.0].map(|x: f64| x * softplus(x).tanh()));
     close(&around_zero(24, "Swish", &[]), &[-1.0, 0.0, 1.0].map(|x: f64| x / (1.0 + (-x).exp())));
@@ -53,10 +48,6 @@ fn functions_of_one_number() {
     close(&around_zero(17, "ThresholdedRelu", &[float("alpha", 0.5)]), &[0.0, 0.0, 1.0]);
     close(&around_zero(17, "Shrink", &[float("lambd", 0.5), float("bias", 0.25)]), &[-0.75, 0.0, 0.75]);
     close(&around_zero(20, "Gelu", &[string("approximate", "tanh")]), &[-0.158_808, 0.0, 0.841_192]);
-    let atanh = with_weights("Mul", &[2], &[], &[floats_tensor("w0", &[1], &[0.25])]);
-    let atanh = Graph { outputs: vec![], ..atanh }.node("Atanh", &["y"], &["z"], &[]).output("z");
-    close(&compute(17, atanh).1, &[0.25f64.atanh(), 0.5f64.atanh()]);
-    close(&compute(17, one_node("Acosh", &[2], &["x"], &[])).1, &[0.0, 2f64.acosh()]);
 }
 
 #[test]
