@@ -4,6 +4,7 @@
 mod bad_input;
 #[cfg(test)]
 mod elementwise;
+#[cfg(test)]
 mod external;
 #[cfg(test)]
 mod fixture;
