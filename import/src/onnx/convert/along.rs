@@ -1,6 +1,6 @@
 //! What the operators become that walk along an axis, or fold all of an image, to find or accumulate.
 
-use ir::{Attr, Value};
+use ir::Value;
 
 use crate::onnx::call::{Call, Refusal};
 
@@ -20,15 +20,13 @@ fn arg(call: &mut Call<'_, '_>, name: &str) -> Results {
     let x = call.operand(0)?;
     let axis = call.axis(call.node.int("axis")?.unwrap_or(0), call.shape(x)?.len())?;
     let mut attrs = vec![("axis", call.ctx().int_attr(axis as i64))];
-    add_flag(call, &mut attrs, "keepdims", call.node.truth("keepdims")?.unwrap_or(true));
-    add_flag(call, &mut attrs, "last", call.node.truth("select_last_index")?.unwrap_or(false));
-    Ok(vec![call.emit(name, &[x], &attrs)?])
-}
-
-fn add_flag(call: &Call<'_, '_>, attrs: &mut Vec<(&'static str, Attr)>, name: &'static str, truth: bool) {
-    if truth {
-        attrs.push((name, call.ctx().unit_attr()));
+    if call.node.truth("keepdims")?.unwrap_or(true) {
+        attrs.push(("keepdims", call.ctx().unit_attr()));
     }
+    if call.node.truth("select_last_index")?.unwrap_or(false) {
+        attrs.push(("last", call.ctx().unit_attr()));
+    }
+    Ok(vec![call.emit(name, &[x], &attrs)?])
 }
 
 /// CumSum.
@@ -49,7 +47,9 @@ fn cumulate(call: &mut Call<'_, '_>, name: &str) -> Results {
     let axis = call.axis(axis, call.shape(x)?.len())?;
     let mut attrs = vec![("axis", call.ctx().int_attr(axis as i64))];
     for flag in ["exclusive", "reverse"] {
-        add_flag(call, &mut attrs, flag, call.node.truth(flag)?.unwrap_or(false));
+        if call.node.truth(flag)?.unwrap_or(false) {
+            attrs.push((flag, call.ctx().unit_attr()));
+        }
     }
     Ok(vec![call.emit(name, &[x], &attrs)?])
 }
