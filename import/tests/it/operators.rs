@@ -232,3 +232,20 @@ fn a_shape_that_is_computed_from_shapes_is_known() {
     let graph = graph.node("Mul", &["last", "w1"], &["all"], &[]);
     check(17, graph.node("Reshape", &["x", "all"], &["y"], &[]), &[6], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
 }
+
+#[test]
+fn a_convolution_of_lines_is_one_of_images_of_one_row() {
+    let filter = floats_tensor("w0", &[1, 1, 3], &[1.0, 10.0, 100.0]);
+    let conv = |attributes: &[Message]| {
+        with_weights("Conv", &[1, 1, 4], attributes, &[filter.clone(), floats_tensor("w1", &[1], &[0.5])])
+    };
+    check(17, conv(&[]), &[1, 1, 2], &[321.5, 432.5]);
+    check(17, conv(&[ints("pads", &[1, 0])]), &[1, 1, 3], &[210.5, 321.5, 432.5]);
+    check(17, conv(&[ints("pads", &[0, 2]), ints("strides", &[2])]), &[1, 1, 2], &[321.5, 43.5]);
+    check(
+        17,
+        conv(&[string("auto_pad", "SAME_UPPER"), ints("dilations", &[2])]),
+        &[1, 1, 4],
+        &[310.5, 420.5, 31.5, 42.5],
+    );
+}
