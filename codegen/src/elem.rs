@@ -72,6 +72,16 @@ impl Elem {
         }
     }
 
+    /// The least and the greatest number of an integer type, as bits of an `i64`; 0 and 1 of truth values.
+    pub(crate) fn range(self) -> Option<(i64, i64)> {
+        match self {
+            Elem::Bool => Some((0, 1)),
+            Elem::Int { bits, signed: true } => Some((i64::MIN >> (64 - bits), i64::MAX >> (64 - bits))),
+            Elem::Int { bits, signed: false } => Some((0, (u64::MAX >> (64 - bits)).cast_signed())),
+            Elem::F32 | Elem::F64 => None,
+        }
+    }
+
     /// A number rounded to this type, as its bits.
     pub(crate) fn constant_bits(self, value: f64) -> u64 {
         match self {

@@ -33,7 +33,15 @@ enum Code {
     F32Pair(extern "C" fn(f32, f32) -> f32),
     F64(extern "C" fn(f64) -> f64),
     F64Pair(extern "C" fn(f64, f64) -> f64),
+    I64Pair(extern "C" fn(i64, i64) -> i64),
+    U64Pair(extern "C" fn(u64, u64) -> u64),
 }
+
+/// The type of a row's arguments that are 64-bit integers.
+const I64: Elem = Elem::Int { bits: 64, signed: true };
+const U64: Elem = Elem::Int { bits: 64, signed: false };
+const F32: Elem = Elem::F32;
+const F64: Elem = Elem::F64;
 
 macro_rules! rows {
     ($($name:literal $wrapper:ident($($arg:ident),+) $elem:ident $ty:ty, $code:ident, $meaning:expr, $body:expr;)+) => {
@@ -41,7 +49,7 @@ macro_rules! rows {
             $body
         })+
         static ROWS: &[Row] = &[
-            $(Row { name: $name, meaning: $meaning, elem: Elem::$elem, code: Code::$code($wrapper) }),+
+            $(Row { name: $name, meaning: $meaning, elem: $elem, code: Code::$code($wrapper) }),+
         ];
     };
 }
@@ -54,6 +62,15 @@ rows! {
     "optc_sigmoid_f32" sigmoid_f32(x) F32 f32, F32, Meaning::Unary(Unary::Sigmoid), math::sigmoid(x);
     "optc_sin_f32" sin_f32(x) F32 f32, F32, Meaning::Unary(Unary::Sin), math::sin(x);
     "optc_cos_f32" cos_f32(x) F32 f32, F32, Meaning::Unary(Unary::Cos), math::cos(x);
+    "optc_tan_f32" tan_f32(x) F32 f32, F32, Meaning::Unary(Unary::Tan), math::tan(x);
+    "optc_asin_f32" asin_f32(x) F32 f32, F32, Meaning::Unary(Unary::Asin), math::asin(x);
+    "optc_acos_f32" acos_f32(x) F32 f32, F32, Meaning::Unary(Unary::Acos), math::acos(x);
+    "optc_atan_f32" atan_f32(x) F32 f32, F32, Meaning::Unary(Unary::Atan), math::atan(x);
+    "optc_sinh_f32" sinh_f32(x) F32 f32, F32, Meaning::Unary(Unary::Sinh), math::sinh(x);
+    "optc_cosh_f32" cosh_f32(x) F32 f32, F32, Meaning::Unary(Unary::Cosh), math::cosh(x);
+    "optc_asinh_f32" asinh_f32(x) F32 f32, F32, Meaning::Unary(Unary::Asinh), math::asinh(x);
+    "optc_acosh_f32" acosh_f32(x) F32 f32, F32, Meaning::Unary(Unary::Acosh), math::acosh(x);
+    "optc_atanh_f32" atanh_f32(x) F32 f32, F32, Meaning::Unary(Unary::Atanh), math::atanh(x);
     "optc_rem_f32" rem_f32(x, y) F32 f32, F32Pair, Meaning::Binary(Binary::Rem), x % y;
     "optc_pow_f32" pow_f32(x, y) F32 f32, F32Pair, Meaning::Binary(Binary::Pow), math::pow(x, y);
     "optc_exp_f64" exp_f64(x) F64 f64, F64, Meaning::Unary(Unary::Exp), libm::exp(x);
@@ -63,7 +80,18 @@ rows! {
     "optc_sigmoid_f64" sigmoid_f64(x) F64 f64, F64, Meaning::Unary(Unary::Sigmoid), math::sigmoid_f64(x);
     "optc_sin_f64" sin_f64(x) F64 f64, F64, Meaning::Unary(Unary::Sin), libm::sin(x);
     "optc_cos_f64" cos_f64(x) F64 f64, F64, Meaning::Unary(Unary::Cos), libm::cos(x);
+    "optc_tan_f64" tan_f64(x) F64 f64, F64, Meaning::Unary(Unary::Tan), libm::tan(x);
+    "optc_asin_f64" asin_f64(x) F64 f64, F64, Meaning::Unary(Unary::Asin), libm::asin(x);
+    "optc_acos_f64" acos_f64(x) F64 f64, F64, Meaning::Unary(Unary::Acos), libm::acos(x);
+    "optc_atan_f64" atan_f64(x) F64 f64, F64, Meaning::Unary(Unary::Atan), libm::atan(x);
+    "optc_sinh_f64" sinh_f64(x) F64 f64, F64, Meaning::Unary(Unary::Sinh), libm::sinh(x);
+    "optc_cosh_f64" cosh_f64(x) F64 f64, F64, Meaning::Unary(Unary::Cosh), libm::cosh(x);
+    "optc_asinh_f64" asinh_f64(x) F64 f64, F64, Meaning::Unary(Unary::Asinh), libm::asinh(x);
+    "optc_acosh_f64" acosh_f64(x) F64 f64, F64, Meaning::Unary(Unary::Acosh), libm::acosh(x);
+    "optc_atanh_f64" atanh_f64(x) F64 f64, F64, Meaning::Unary(Unary::Atanh), libm::atanh(x);
     "optc_rem_f64" rem_f64(x, y) F64 f64, F64Pair, Meaning::Binary(Binary::Rem), x % y;
+    "optc_pow_i64" pow_i64(x, y) I64 i64, I64Pair, Meaning::Binary(Binary::Pow), math::power_i64(x, y);
+    "optc_pow_u64" pow_u64(x, y) U64 u64, U64Pair, Meaning::Binary(Binary::Pow), math::power_u64(x, y);
     "optc_pow_f64" pow_f64(x, y) F64 f64, F64Pair, Meaning::Binary(Binary::Pow), libm::pow(x, y);
 }
 
@@ -104,6 +132,8 @@ pub(crate) fn symbols(isa: Isa) -> Vec<(&'static str, *const u8)> {
             Code::F32Pair(code) => code as *const u8,
             Code::F64(code) => code as *const u8,
             Code::F64Pair(code) => code as *const u8,
+            Code::I64Pair(code) => code as *const u8,
+            Code::U64Pair(code) => code as *const u8,
         };
         symbols.push((row.name, address));
     }

@@ -32,6 +32,7 @@
 //! Deliberately not here: choices. What is fused, tied and placed where was decided before.
 
 mod activation;
+mod along;
 mod baked;
 mod bands;
 mod constant;
@@ -58,6 +59,7 @@ mod reduce;
 mod refusal;
 mod signature;
 mod store;
+mod take;
 mod target;
 #[cfg(test)]
 mod testing;

@@ -14,7 +14,7 @@ use crate::pointwise::stages::Form;
 use crate::refusal::Refusal;
 use crate::target::knows_rows;
 use crate::weights::Packing;
-use crate::{bands, contract, copy, group, normalise, pointwise, pool, reduce};
+use crate::{along, bands, contract, copy, group, normalise, pointwise, pool, reduce, take};
 
 /// What code is generated for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,13 +40,32 @@ pub(crate) struct Lowered {
     pub(crate) least_scratch_bytes: Option<u64>,
     /// How result 0 may be written over rows that were read.
     pub(crate) bands: Option<Bands>,
+    /// What the first call finds out; unless it holds, the program stops there.
+    pub(crate) condition: Option<Condition>,
+}
+
+/// A byte that is 1 where all is well.
+#[derive(Clone, Debug)]
+pub(crate) struct Condition {
+    /// Where it is.
+    pub(crate) truth: Pointer,
+    /// What is wrong where it is 0.
+    pub(crate) message: String,
 }
 
 impl Lowered {
     /// Calls that overwrite no operand and share no scratch.
     pub(crate) fn new(kernel: &'static str, calls: Vec<Call>) -> Lowered {
-        let (least_scratch_bytes, bands) = (None, None);
-        Lowered { kernel, calls, overwrites: Vec::new(), shared_bytes: 0, least_scratch_bytes, bands }
+        let (least_scratch_bytes, bands, condition) = (None, None, None);
+        Lowered {
+            kernel,
+            calls,
+            overwrites: Vec::new(),
+            shared_bytes: 0,
+            least_scratch_bytes,
+            bands,
+            condition,
+        }
     }
 
     /// Scratch of all workers together, in bytes.
@@ -176,6 +195,11 @@ static KERNELS: &[(&str, Rule)] = &[
     ("softmax", normalise::lower_softmax),
     ("batch_norm", normalise::lower_batch_norm),
     ("group_norm", normalise::lower_group_norm),
+    ("arg_max", along::lower_arg_max),
+    ("arg_min", along::lower_arg_min),
+    ("cum_sum", along::lower_cum_sum),
+    ("cum_prod", along::lower_cum_prod),
+    ("gather", take::lower_gather),
 ];
 
 /// What an operation becomes.

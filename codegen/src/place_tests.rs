@@ -97,8 +97,8 @@ fn an_unknown_function_is_told() {
 #[test]
 fn an_operation_without_code_is_named_with_its_types() {
     let ctx = std::sync::Arc::new(Context::new());
-    let mut net = Net::new(&[(&[8, 4], ctx.f32()), (&[2], ctx.int(64))], ctx.clone());
-    let y = net.op("nn.gather", &[net.arg(0), net.arg(1)], &[]);
+    let mut net = Net::new(&[(&[8, 4], ctx.float(ir::FloatKind::F16))], ctx.clone());
+    let y = net.op("nn.cum_sum", &[net.arg(0)], &[("axis", ctx.int_attr(1))]);
     let module = net.plan(&[y], 2);
-    refuses(&module, "no machine code for `nn.gather` of (tensor<8x4xf32>, tensor<2xi64>)");
+    refuses(&module, "no machine code for `nn.cum_sum` of (tensor<8x4xf16>)");
 }

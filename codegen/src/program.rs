@@ -174,24 +174,21 @@ impl<'a> Compiler<'a> {
 
     /// One call; the first `shared` bytes of scratch belong to all calls of the operation.
     fn step(&mut self, op: OpRef<'_>, call: Call, scratch: Option<Address>, shared: u64) -> Step {
-        let pointers = call.operands.iter().map(|pointer| match pointer {
-            Pointer::Shared(offset) => scratch.map(|address| address.plus(*offset)),
-            other => self.operand(op, other),
-        });
-        let operands = pointers.collect();
+        let operands = call.operands.iter().map(|pointer| self.pointer(op, pointer)).collect();
         let scratch = scratch.filter(|_| call.scratch_bytes > 0);
         let scratch = scratch.map(|address| (address.plus(shared), call.scratch_bytes));
         let Call { code, descriptor, parts, .. } = call;
         Step { code, descriptor, parts, operands, scratch, dead: Vec::new() }
     }
 
-    fn operand(&mut self, op: OpRef<'_>, operand: &Pointer) -> Option<Address> {
-        match operand {
+    fn pointer(&mut self, op: OpRef<'_>, pointer: &Pointer) -> Option<Address> {
+        match pointer {
             Pointer::Result(index, offset) => Some(self.address(op.result(*index)).plus(*offset)),
             Pointer::Operand(index, offset) => Some(self.address(op.operand(*index)).plus(*offset)),
             Pointer::Packed(index, packing) => Some(self.table.packed(op.operand(*index), packing)),
             Pointer::Repeated(number, count) => Some(self.table.repeated(*number, *count)),
-            Pointer::Shared(_) | Pointer::Absent => None,
+            Pointer::Shared(offset) => self.places.scratch(op.op).map(|place| place.address.plus(*offset)),
+            Pointer::Absent => None,
         }
     }
 
@@ -285,12 +282,20 @@ impl Lowering for Compiler<'_> {
             return Ok(vec![Instr::Assert(self.address(op_ref.operand(0)), self.asserts.len() as u32)]);
         }
         let machine = Machine { isa: self.options.isa, threads: self.options.threads };
-        let lowered = lower(op_ref, &machine).map_err(|refusal| refusal.at(op_ref))?;
+        let mut lowered = lower(op_ref, &machine).map_err(|refusal| refusal.at(op_ref))?;
+        let condition = lowered.condition.take();
         let mut calls = self.place(op_ref, lowered)?;
         if let Some(last) = calls.last_mut() {
             last.dead = self.dead.remove(&op).unwrap_or_default();
         }
-        Ok(calls.into_iter().map(Instr::Call).collect())
+        let mut instrs: Vec<Instr> = calls.into_iter().map(Instr::Call).collect();
+        if let Some(condition) = condition {
+            let truth = self.pointer(op_ref, &condition.truth);
+            let truth = truth.expect("the first call writes its truth somewhere");
+            self.asserts.push(condition.message);
+            instrs.insert(1, Instr::Assert(truth, self.asserts.len() as u32));
+        }
+        Ok(instrs)
     }
 
     fn address(&mut self, value: Value) -> Address {

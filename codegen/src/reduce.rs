@@ -13,6 +13,7 @@ use crate::cranelift::{
 };
 use crate::elem::Elem;
 use crate::lower::{Call, Code, Lowered, Machine, Pointer};
+use crate::pointwise::integers;
 use crate::pointwise::known_shape;
 use crate::pointwise::lanes::{Lanes, Lowering};
 use crate::pointwise::nest::{Nest, dense_strides};
@@ -21,6 +22,8 @@ use crate::refusal::Refusal;
 
 /// Accumulators of a fold along the innermost axis.
 const ACCUMULATORS: i64 = 16;
+
+const UNSIGNED: Elem = Elem::Int { bits: 64, signed: false };
 
 /// All that decides the code of a reduction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,7 +82,7 @@ impl Form {
 pub(crate) struct Folding<'a> {
     /// With what.
     pub(crate) reduce: Reduce,
-    /// The type of the elements, a float.
+    /// The type of the elements.
     pub(crate) elem: Elem,
     /// The shape of the operand, which is dense.
     pub(crate) shape: &'a [u64],
@@ -89,8 +92,11 @@ pub(crate) struct Folding<'a> {
 
 /// The call that runs a reduction.
 pub(crate) fn lower(op: OpRef<'_>, reduce: Reduce, machine: &Machine) -> Result<Lowered, Refusal> {
-    let elem = Elem::of(op.ctx, op.operand_type(0)).filter(|elem| elem.is_float());
-    let elem = elem.ok_or_else(|| Refusal::new("reductions are generated for f32 and f64 only"))?;
+    let elem = Elem::of(op.ctx, op.operand_type(0));
+    let elem = elem.ok_or_else(|| Refusal::new("generated code does not fold elements of this type"))?;
+    if reduce == Reduce::Mean && elem == UNSIGNED {
+        return Err(Refusal::new("means of 64-bit unsigned integers are not defined"));
+    }
     let shape = known_shape(op, op.operand(0))?;
     let axes = op.ints("axes").ok_or_else(|| Refusal::new("`axes` are missing"))?;
     let folding = Folding { reduce, elem, shape: &shape, axes: &axes };
@@ -199,7 +205,13 @@ impl Fold {
         };
         let one = match self.form.elem {
             Elem::F64 => e.ins.ins().f64const(start),
-            _ => e.ins.ins().f32const(start as f32),
+            Elem::F32 => e.ins.ins().f32const(start as f32),
+            // The extreme number of the type; of truth values, the extreme truth.
+            elem => match elem.range() {
+                Some((least, _)) if start == f64::NEG_INFINITY => e.int(least),
+                Some((_, most)) if start == f64::INFINITY => e.int(most),
+                _ => e.int(start as i64),
+            },
         };
         if ty.is_vector() { e.ins.ins().splat(ty, one) } else { one }
     }
@@ -207,7 +219,11 @@ impl Fold {
     /// `sum` with one more element.
     fn take(&self, e: &mut Emitter<'_>, lanes: Lanes, x: Value, sum: Value) -> Value {
         match self.form.reduce {
-            Reduce::SumSquare => e.ins.ins().fma(x, x, sum),
+            Reduce::SumSquare if self.form.elem.is_float() => e.ins.ins().fma(x, x, sum),
+            Reduce::SumSquare => {
+                let square = e.ins.ins().imul(x, x);
+                e.ins.ins().iadd(sum, square)
+            }
             _ => self.join(e, lanes, x, sum),
         }
     }
@@ -220,7 +236,37 @@ impl Fold {
             Reduce::Max => (Binary::Max, x, sum),
             Reduce::Min => (Binary::Min, x, sum),
         };
-        Lowering { emitter: e, lanes }.binary(function, self.form.elem, a, b)
+        Lowering { emitter: e, lanes }.binary(function, self.accumulator(), a, b)
+    }
+
+    /// What an accumulator holds.
+    fn accumulator(&self) -> Elem {
+        match self.form.elem {
+            Elem::F32 | Elem::F64 | UNSIGNED => self.form.elem,
+            Elem::Int { .. } | Elem::Bool => Elem::Int { bits: 64, signed: true },
+        }
+    }
+
+    /// The element (or vector) so many bytes behind an address, as an accumulator takes it.
+    fn load(&self, e: &mut Emitter<'_>, lanes: Lanes, address: Value, offset: i32) -> Value {
+        let x = e.ins.ins().load(lanes.clif(self.form.elem), PLAIN, address, offset);
+        match self.form.elem {
+            Elem::F32 | Elem::F64 => x,
+            elem => integers::convert(e, elem, self.accumulator(), x),
+        }
+    }
+
+    /// Stores an accumulator as a result: the lowest bits of an integer.
+    fn store(&self, e: &mut Emitter<'_>, sum: Value, address: Value, offset: i32) {
+        let result = match self.form.elem {
+            Elem::F32 | Elem::F64 => sum,
+            Elem::Bool => {
+                let lowest = e.ins.ins().band_imm_u(sum, 1);
+                e.ins.ins().ireduce(types::I8, lowest)
+            }
+            elem => integers::convert(e, self.accumulator(), elem, sum),
+        };
+        e.ins.ins().store(PLAIN, result, address, offset);
     }
 
     /// A mean is the sum over the count.
@@ -230,6 +276,11 @@ impl Fold {
         }
         let (runs, size) = (self.runs(e), self.size(e, self.form.folded_outer));
         let count = e.ins.ins().imul(runs, size);
+        if !self.form.elem.is_float() {
+            let one = e.int(1);
+            let count = e.ins.ins().smax(count, one);
+            return e.ins.ins().sdiv(sum, count);
+        }
         let elem = self.form.elem.clif();
         let count = e.ins.ins().fcvt_from_sint(elem, count);
         let ty = e.ins.func.dfg.value_type(sum);
@@ -249,8 +300,8 @@ impl Fold {
 
     /// `count` neighbouring vectors (or single results) from result `i` on.
     fn columns(&self, e: &mut Emitter<'_>, lanes: Lanes, count: i32, to: Value, from: Value, i: Value) {
-        let ty = lanes.clif(self.form.elem);
-        let bytes = ty.bytes() as i32;
+        let ty = lanes.clif(self.accumulator());
+        let bytes = lanes.clif(self.form.elem).bytes() as i32;
         let offset = e.ins.ins().imul_imm_s(i, i64::from(self.form.elem.bytes()));
         let (to, from) = (e.ins.ins().iadd(to, offset), e.ins.ins().iadd(from, offset));
         let sums: Vec<_> = (0..count).map(|_| e.ins.declare_var(ty)).collect();
@@ -267,7 +318,7 @@ impl Fold {
                 let offset = e.ins.ins().imul(k, distance);
                 let address = e.ins.ins().iadd(base, offset);
                 for (index, sum) in sums.iter().enumerate() {
-                    let x = e.ins.ins().load(ty, PLAIN, address, index as i32 * bytes);
+                    let x = self.load(e, lanes, address, index as i32 * bytes);
                     let before = e.ins.use_var(*sum);
                     let after = self.take(e, lanes, x, before);
                     e.ins.def_var(*sum, after);
@@ -277,13 +328,13 @@ impl Fold {
         for (index, sum) in sums.iter().enumerate() {
             let sum = e.ins.use_var(*sum);
             let result = self.finish(e, sum);
-            e.ins.ins().store(PLAIN, result, to, index as i32 * bytes);
+            self.store(e, result, to, index as i32 * bytes);
         }
     }
 
     /// One result from elements that lie behind one another.
     fn along(&self, e: &mut Emitter<'_>, to: Value, from: Value) {
-        let elem = self.form.elem;
+        let elem = self.accumulator();
         let bytes = i64::from(elem.bytes());
         let slot = StackSlotData::new(StackSlotKind::ExplicitSlot, (ACCUMULATORS * bytes) as u32, 4);
         let slot = e.ins.create_sized_stack_slot(slot);
@@ -309,7 +360,7 @@ impl Fold {
             }
         }
         let result = self.finish(e, sums[0]);
-        e.ins.ins().store(PLAIN, result, to, 0);
+        self.store(e, result, to, 0);
     }
 
     /// Folds whole rounds of sixteen elements and stores the accumulators; gives the number of elements folded.
@@ -339,7 +390,7 @@ impl Fold {
 
     /// Folds the elements from number `done` of each run on, one by one.
     fn rest(&self, e: &mut Emitter<'_>, accumulators: Value, from: Value, done: Value) {
-        let elem = self.form.elem;
+        let elem = self.accumulator();
         let axis = self.form.folded_outer;
         let (zero, runs, size, distance) =
             (e.int(0), self.runs(e), self.size(e, axis), self.distance(e, axis));
@@ -349,7 +400,7 @@ impl Fold {
             e.count(done, size, 1, |e, k| {
                 let offset = e.ins.ins().imul(k, distance);
                 let address = e.ins.ins().iadd(base, offset);
-                let x = e.ins.ins().load(elem.clif(), PLAIN, address, 0);
+                let x = self.load(e, Lanes::One, address, 0);
                 let number = e.ins.ins().iadd(before, k);
                 let index = e.ins.ins().band_imm_u(number, ACCUMULATORS - 1);
                 let offset = e.ins.ins().imul_imm_s(index, i64::from(elem.bytes()));
@@ -364,7 +415,11 @@ impl Fold {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{Net, check};
+    use std::sync::Arc;
+
+    use ir::{Context, Signedness, TypeData};
+
+    use crate::testing::{Net, check, check_bytes};
 
     #[test]
     fn reductions_fold_in_the_interpreters_order() {
@@ -376,6 +431,32 @@ mod tests {
                 let axes = net.ctx.ints_attr(axes);
                 let y = net.op(&format!("nn.reduce_{name}"), &[net.arg(0)], &[("axes", axes)]);
                 check(net, &[y], &[&x]);
+            }
+        }
+    }
+
+    #[test]
+    fn integers_and_truth_values_fold_as_the_interpreter_says() {
+        let signs = [Signedness::Signless, Signedness::Unsigned];
+        let types = [8, 16, 32, 64].into_iter().flat_map(|width| signs.map(|sign| (width, sign)));
+        for (width, signedness) in types.chain([(1, Signedness::Signless)]) {
+            for shape in [[3u64, 5, 7], [3, 0, 7]] {
+                let count = shape.iter().product::<u64>() as usize * usize::max(width as usize / 8, 1);
+                let most = if width == 1 { 2 } else { 256 };
+                let bytes: Vec<u8> = (0..count).map(|i| (i * 7919 % 1013 % most) as u8).collect();
+                for (axes, name) in [[0, 1], [1, 2]].iter().flat_map(|axes| {
+                    ["sum", "mean", "prod", "max", "min", "sum_square"].map(|name| (axes, name))
+                }) {
+                    if name == "mean" && (width, signedness) == (64, Signedness::Unsigned) {
+                        continue;
+                    }
+                    let ctx = Arc::new(Context::new());
+                    let elem = ctx.ty(TypeData::Integer { width, signedness });
+                    let mut net = Net::new(&[(&shape, elem)], ctx.clone());
+                    let y =
+                        net.op(&format!("nn.reduce_{name}"), &[net.arg(0)], &[("axes", ctx.ints_attr(axes))]);
+                    check_bytes(net, &[y], &[&bytes]);
+                }
             }
         }
     }

@@ -195,6 +195,29 @@ pub(crate) fn close(net: Net, returned: &[Value], inputs: &[&[f32]], tolerance: 
     compare(net, returned, inputs, |found, expected| (found - expected).abs() <= tolerance);
 }
 
+/// As [`check`], on inputs and outputs of any types; every byte is compared.
+pub(crate) fn check_bytes(net: Net, returned: &[Value], inputs: &[&[u8]]) {
+    let module = net.plan(returned, THREADS);
+    let body = module.function("main").unwrap();
+    let args = body.args(body.entry(body.root()).unwrap()).iter().zip(inputs);
+    let tensors: Vec<Tensor> =
+        args.map(|(arg, input)| Tensor::new(&module.ctx, body.ty(*arg), input.to_vec())).collect();
+    let expected = ir::interp::run(&module, "main", &tensors);
+    let expected = expected.unwrap_or_else(|fault| panic!("{}", fault.render(&module.ctx)));
+    let aligned: Vec<AlignedBuffer> = inputs.iter().map(|input| aligned(input)).collect();
+    let inputs: Vec<&[u8]> = aligned.iter().map(AlignedBuffer::as_slice).collect();
+    for (index, (found, expected)) in run_bytes(&module, &inputs).iter().zip(&expected).enumerate() {
+        assert_eq!(**found, *expected.bytes, "output {index}");
+    }
+}
+
+/// The bytes in a buffer that is aligned for every type.
+pub(crate) fn aligned(bytes: &[u8]) -> AlignedBuffer {
+    let mut buffer = AlignedBuffer::zeroed(bytes.len()).unwrap();
+    buffer.as_mut_slice().copy_from_slice(bytes);
+    buffer
+}
+
 fn compare(net: Net, returned: &[Value], inputs: &[&[f32]], same: impl Fn(f32, f32) -> bool) {
     let module = net.plan(returned, THREADS);
     let body = module.function("main").unwrap();

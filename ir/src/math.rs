@@ -7,7 +7,7 @@
 //! has an unspecified sign and payload.
 //!
 //! Errors against the exact value, over all finite inputs: `exp`, `log`, `sigmoid` 4 ulp; `tanh` 5 ulp; `erf` 5 ulp or
-//! 3e-7; `sin`, `cos`, `pow` half an ulp, but for one case in about 10^8. Functions on `f64` are those of `libm` (a port
+//! 3e-7; `pow`, trigonometric and hyperbolic functions (but `tanh`) half an ulp, but for one case in about 10^8. Functions on `f64` are those of `libm` (a port
 //! of musl's), within 1 ulp, the same on every platform.
 //!
 //! Sources: Cephes `expf` and `logf` (Moshier, 1989) for the polynomials of `exp` and `log`; Eigen's rational minimax
@@ -144,14 +144,27 @@ pub fn sigmoid(x: f32) -> f32 {
     top / (1.0 + e)
 }
 
-/// The sine, computed in `f64` and rounded once; NaN for infinities.
-pub fn sin(x: f32) -> f32 {
-    libm::sin(x.into()) as f32
+macro_rules! in_f64 {
+    ($($name:ident $doc:literal;)*) => {$(
+        #[doc = concat!("The ", $doc, ", computed in `f64` and rounded once.")]
+        pub fn $name(x: f32) -> f32 {
+            libm::$name(x.into()) as f32
+        }
+    )*};
 }
 
-/// The cosine, computed in `f64` and rounded once; NaN for infinities.
-pub fn cos(x: f32) -> f32 {
-    libm::cos(x.into()) as f32
+in_f64! {
+    sin "sine; NaN for infinities";
+    cos "cosine; NaN for infinities";
+    tan "tangent; NaN for infinities";
+    asin "inverse sine; NaN beyond [-1, 1]";
+    acos "inverse cosine; NaN beyond [-1, 1]";
+    atan "inverse tangent";
+    sinh "hyperbolic sine";
+    cosh "hyperbolic cosine";
+    asinh "inverse hyperbolic sine";
+    acosh "inverse hyperbolic cosine; NaN below 1";
+    atanh "inverse hyperbolic tangent; infinite at -1 and 1, NaN beyond";
 }
 
 /// `x` to the power `y`, computed in `f64` and rounded once; C's `pow` in the special cases: 1 for `y` = 0, whatever `x`.
@@ -164,4 +177,28 @@ pub fn sigmoid_f64(x: f64) -> f64 {
     let e = libm::exp(-x.abs());
     let top = if x < 0.0 { e } else { 1.0 };
     top / (1.0 + e)
+}
+
+/// `base` to the power `exponent`, wrapping.
+pub fn power_u64(base: u64, exponent: u64) -> u64 {
+    let (mut power, mut square, mut rest) = (1u64, base, exponent);
+    while rest > 0 {
+        if rest & 1 == 1 {
+            power = power.wrapping_mul(square);
+        }
+        square = square.wrapping_mul(square);
+        rest >>= 1;
+    }
+    power
+}
+
+/// `base` to the power `exponent`, wrapping; a negative power is that of the exact reciprocal, cut to an integer, and 0 of 0.
+pub fn power_i64(base: i64, exponent: i64) -> i64 {
+    match (base, exponent) {
+        (_, 0..) => power_u64(base.cast_unsigned(), exponent.cast_unsigned()).cast_signed(),
+        (1, _) => 1,
+        (-1, _) if exponent % 2 == 0 => 1,
+        (-1, _) => -1,
+        _ => 0,
+    }
 }

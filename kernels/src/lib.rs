@@ -25,6 +25,7 @@
 //! with bias + residual and takes the products in the order of K, each by one fused multiply-add.
 
 mod abi;
+mod along;
 mod conv;
 mod copy;
 mod gather;
@@ -40,9 +41,11 @@ mod rows;
 pub mod scalar;
 mod simd;
 mod strip;
+mod take;
 mod tile;
 
 pub use abi::{Kernel, KernelFn};
+pub use along::{ArgExtreme, Cumulate, Direction, Extreme, Number, Own, Running};
 pub use conv::{Conv2d, Conv2dShape, ConvStrides, ImageStrides, Prologue};
 pub use copy::Copy;
 pub use gemm::{Gemm, GemmShape};
@@ -52,3 +55,4 @@ pub use norm::{GroupNorm, GroupNormShape, GroupNormStep};
 pub use pack::{Panel, Panels, WeightStrides};
 pub use pool::{GlobalAveragePool, Pool2d, Pool2dShape, PoolKind};
 pub use strip::{StripFn, strip_function};
+pub use take::{CheckIndices, Indices, Take};

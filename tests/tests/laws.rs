@@ -74,6 +74,15 @@ fn unary(op: Unary, x: f32) -> f32 {
         Unary::Sigmoid => functions::sigmoid(x),
         Unary::Sin => ir::math::sin(x),
         Unary::Cos => ir::math::cos(x),
+        Unary::Tan => ir::math::tan(x),
+        Unary::Asin => ir::math::asin(x),
+        Unary::Acos => ir::math::acos(x),
+        Unary::Atan => ir::math::atan(x),
+        Unary::Sinh => ir::math::sinh(x),
+        Unary::Cosh => ir::math::cosh(x),
+        Unary::Asinh => ir::math::asinh(x),
+        Unary::Acosh => ir::math::acosh(x),
+        Unary::Atanh => ir::math::atanh(x),
         // Truth values are 0 and 1 here.
         Unary::Not => 1.0 - x,
     }

@@ -88,6 +88,11 @@ impl ExprBuilder {
         self.expr
     }
 
+    /// The type of a node's value.
+    pub(crate) fn elem(&self, node: Node) -> Elem {
+        self.expr.node(node).elem
+    }
+
     /// The node of this content.
     pub(crate) fn add(&mut self, elem: Elem, op: NodeOp) -> Node {
         let data = NodeData { elem, op };

@@ -8,10 +8,10 @@ use crate::elem::Elem;
 
 /// Whether the function is generated for elements of this type.
 pub(super) fn has_binary(function: Binary, elem: Elem) -> bool {
-    use Binary::{And, Or, Pow, Xor};
+    use Binary::{And, Or, Xor};
     match elem {
         Elem::Bool => matches!(function, And | Or | Xor) || integer_condition(function, Elem::Bool).is_some(),
-        Elem::Int { .. } => function != Pow,
+        Elem::Int { .. } => true,
         Elem::F32 | Elem::F64 => false,
     }
 }
@@ -98,7 +98,7 @@ fn shift(e: &mut Emitter<'_>, function: Binary, elem: Elem, a: Value, b: Value) 
 
 /// A value in another element type: floats round to nearest even; to integers they are cut towards zero and saturate, NaN to 0; to
 /// truth values, whatever is not zero is true.
-pub(super) fn convert(e: &mut Emitter<'_>, from: Elem, to: Elem, a: Value) -> Value {
+pub(crate) fn convert(e: &mut Emitter<'_>, from: Elem, to: Elem, a: Value) -> Value {
     match (from, to) {
         (Elem::F32, Elem::F64) => e.ins.ins().fpromote(types::F64, a),
         (Elem::F64, Elem::F32) => e.ins.ins().fdemote(types::F32, a),

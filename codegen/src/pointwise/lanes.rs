@@ -150,6 +150,7 @@ impl Lowering<'_, '_> {
                 (Lanes::Four, Binary::And) => self.emitter.ins.ins().band(a, b),
                 (Lanes::Four, Binary::Or) => self.emitter.ins.ins().bor(a, b),
                 (Lanes::Four, _) => self.emitter.ins.ins().bxor(a, b),
+                (Lanes::One, Binary::Pow) => self.integer_power(elem, a, b),
                 (Lanes::One, function) => integers::binary(self.emitter, function, elem, a, b),
             };
         }
@@ -176,6 +177,14 @@ impl Lowering<'_, '_> {
             _ => return self.call(functions::binary_name(function, elem), elem, &[a, b]),
         };
         self.compare(condition, x, y)
+    }
+
+    /// An integer to the power of another: computed on 64 bits, of which the lowest are the same on fewer.
+    fn integer_power(&mut self, elem: Elem, a: Value, b: Value) -> Value {
+        let wide = Elem::Int { bits: 64, signed: elem.is_signed() };
+        let [a, b] = [a, b].map(|x| integers::convert(self.emitter, elem, wide, x));
+        let power = self.call(functions::binary_name(Binary::Pow, wide), wide, &[a, b]);
+        integers::convert(self.emitter, wide, elem, power)
     }
 
     fn compare(&mut self, condition: FloatCC, a: Value, b: Value) -> Value {

@@ -10,7 +10,7 @@ use runtime::AlignedBuffer;
 
 use crate::elem::Elem;
 use crate::lower::{Machine, lower};
-use crate::testing::{Net, THREADS, run_bytes};
+use crate::testing::{Net, THREADS, aligned, run_bytes};
 
 /// Numbers that functions are wrong about first.
 const NUMBERS: [f64; 23] = [
@@ -124,14 +124,7 @@ fn agrees(ctx: &Arc<Context>, def: &OpDef, elem: Type, to: Type, word: Option<us
         })
         .collect();
     let Ok(expected) = ir::interp::run(&module, "main", &inputs) else { return false };
-    let aligned: Vec<AlignedBuffer> = inputs
-        .iter()
-        .map(|input| {
-            let mut buffer = AlignedBuffer::zeroed(input.bytes.len()).unwrap();
-            buffer.as_mut_slice().copy_from_slice(&input.bytes);
-            buffer
-        })
-        .collect();
+    let aligned: Vec<AlignedBuffer> = inputs.iter().map(|input| aligned(&input.bytes)).collect();
     let bytes: Vec<&[u8]> = aligned.iter().map(AlignedBuffer::as_slice).collect();
     let found = run_bytes(&module, &bytes);
     let result = Elem::of(ctx, expected[0].ty).unwrap();
@@ -169,7 +162,7 @@ fn every_elementwise_row_has_the_interpreters_bits() {
                 count += usize::from(agrees);
             }
         }
-        let of_bits = ["nn.not", "nn.and", "nn.or", "nn.xor"].contains(&def.name);
+        let of_bits = ["nn.not", "nn.and", "nn.or", "nn.xor", "nn.shl", "nn.shr"].contains(&def.name);
         assert!(float || of_bits || !def.name.starts_with("nn."), "{} has no code for f32", def.name);
     }
     assert!(count > 600, "{count} combinations were compared");

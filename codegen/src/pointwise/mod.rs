@@ -5,7 +5,7 @@
 
 pub(crate) mod emit;
 pub(crate) mod expr;
-mod integers;
+pub(crate) mod integers;
 pub(crate) mod lanes;
 pub(crate) mod nest;
 pub(crate) mod rows;
@@ -136,16 +136,24 @@ impl Step {
     ) -> Result<(), Refusal> {
         let shape = known_shape(op, op.result(0))?;
         let meaning = match self.values.get(&op.operand(0)).cloned() {
-            Some(Meaning::Window { operand, elem, layout }) => {
+            Some(Meaning::Window { operand, layout, .. }) => {
+                let elem = elem_of(op, op.result(0))?;
                 let layout = map(op, 0, &layout)
                     .ok_or_else(|| Refusal::new(format!("`{}` in it is no strided view", op.name())))?;
                 Meaning::Window { operand, elem, layout }
             }
-            Some(Meaning::Computed(node, had)) if had == shape => Meaning::Computed(node, shape),
-            _ => return Err(Refusal::new(format!("`{}` in it reshapes a computed value", op.name()))),
+            Some(Meaning::Computed(node, had)) if had == shape && self.keeps_elem(op, node) => {
+                Meaning::Computed(node, shape)
+            }
+            _ => return Err(Refusal::new(format!("`{}` in it is a view of a computed value", op.name()))),
         };
         self.values.insert(op.result(0), meaning);
         Ok(())
+    }
+
+    /// Whether a view gives a node's value as an element of the type that it has.
+    fn keeps_elem(&self, op: OpRef<'_>, node: Node) -> bool {
+        elem_of(op, op.result(0)).is_ok_and(|elem| elem == self.builder.elem(node))
     }
 
     /// The node that gives a value's element at each iteration.

@@ -103,3 +103,31 @@ fn a_comparison_of_integers_selects() {
     let chosen = net.op("nn.select", &[less, net.arg(0), quotient], &[]);
     assert_eq!(net.run(&[chosen], &[&[-7.5, 9.9, 5.0], &[2.0, 2.0, 0.0]])[0], [-7.5, 4.0, 0.0]);
 }
+
+#[test]
+fn the_bits_of_an_input_are_read_as_the_view_says() {
+    let ctx = std::sync::Arc::new(ir::Context::new());
+    let mut net = Net::new(&[(&[4], ctx.f32())], ctx.clone());
+    let to = |elem| [("to", ctx.type_attr(elem))];
+    let exponent = net.group(&[net.arg(0)], |builder, args| {
+        let bits = builder.value("nn.bitcast", &[args[0]], &to(ctx.int(32))).unwrap();
+        let doubled = builder.value("nn.add", &[bits, bits], &[]).unwrap();
+        builder.value("nn.cast", &[doubled], &to(ctx.f32())).unwrap()
+    });
+    let x = [1.0f32, -2.0, 0.0, 1e-45];
+    let expected = x.map(|x| x.to_bits().cast_signed().wrapping_mul(2) as f32);
+    assert_eq!(net.run(&[exponent], &[&x])[0], expected);
+}
+
+#[test]
+fn a_computed_value_has_no_other_bits_in_a_group() {
+    let ctx = std::sync::Arc::new(ir::Context::new());
+    let mut net = Net::new(&[(&[4], ctx.f32())], ctx.clone());
+    net.group(&[net.arg(0)], |builder, args| {
+        let root = builder.value("nn.sqrt", &[args[0]], &[]).unwrap();
+        builder.value("nn.bitcast", &[root], &[("to", ctx.type_attr(ctx.int(32)))]).unwrap()
+    });
+    let op = net.body.ops(net.body.entry(net.body.root()).unwrap()).next().unwrap();
+    let machine = crate::lower::Machine { isa: kernels::Isa::detect(), threads: 1 };
+    assert!(crate::lower::lower(net.body.at(&ctx, op), &machine).is_err());
+}

@@ -1,9 +1,11 @@
 //! How each ONNX operator is said in the IR, a file for each family of them.
 
+pub(crate) mod along;
 pub(crate) mod composed;
 pub(crate) mod linear;
 pub(crate) mod pick;
 pub(crate) mod pointwise;
+pub(crate) mod quantised;
 pub(crate) mod reduce;
 pub(crate) mod shape;
 pub(crate) mod window;

@@ -9,7 +9,7 @@ use std::ops::RangeInclusive;
 use ir::Value;
 
 use super::call::{Call, Refusal};
-use super::convert::{composed, linear, pick, pointwise, reduce, shape, window};
+use super::convert::{along, composed, linear, pick, pointwise, quantised, reduce, shape, window};
 
 /// The newest version of ONNX's operator set of which the rows were checked.
 pub const NEWEST: i64 = 28;
@@ -75,7 +75,6 @@ const CONV: &[&str] = &["auto_pad", "dilations", "group", "kernel_shape", "pads"
 const NORM: &[&str] = &["consumed_inputs", "epsilon", "is_test", "momentum", "spatial", "training_mode"];
 const GEMM: &[&str] = &["alpha", "beta", "broadcast", "transA", "transB"];
 const VALUE: &[&str] = &["value", "value_float", "value_floats", "value_int", "value_ints"];
-/// Up to version 5, operators may name inputs that they destroy; nothing follows from it.
 const FOLD: &[&str] = &["axes", "keepdims"];
 const FOLD_BY_OPERAND: &[&str] = &["keepdims", "noop_with_empty_axes"];
 const LAYER_NORM: &[&str] = &["axis", "epsilon", "stash_type"];
@@ -88,6 +87,12 @@ const RESIZE: &[&str] = &[
     "mode",
     "nearest_mode",
 ];
+const ARG: &[&str] = &["axis", "keepdims", "select_last_index"];
+/// The last two concern floats of 8 bits, which are not supported.
+const CAST: &[&str] = &["to", "round_mode", "saturate"];
+const RUNNING: &[&str] = &["exclusive", "reverse"];
+const QUANTISED: &[&str] = &["axis", "block_size", "output_dtype", "precision", "saturate"];
+/// Up to version 5, operators may name inputs that they destroy; nothing follows from it.
 const OLD: &[&str] = &["consumed_inputs"];
 const OLD_BROADCAST: &[&str] = &["axis", "broadcast", "consumed_inputs"];
 const POOL: &[&str] = &[
@@ -105,20 +110,28 @@ const POOL: &[&str] = &[
 #[rustfmt::skip]
 pub static ROWS: &[Row] = &[
     row("Abs", 1..=NEWEST, 1..=1, OLD, Unary("nn.abs")),
-    row("Acosh", 9..=NEWEST, 1..=1, &[], With(composed::acosh)),
+    row("Acos", 7..=NEWEST, 1..=1, &[], Unary("nn.acos")),
+    row("Acosh", 9..=NEWEST, 1..=1, &[], Unary("nn.acosh")),
     row("Add", 1..=6, 2..=2, OLD_BROADCAST, Binary("nn.add")),
     row("Add", 7..=NEWEST, 2..=2, &[], Binary("nn.add")),
+    row("And", 1..=6, 2..=2, OLD_BROADCAST, Binary("nn.and")),
     row("And", 7..=NEWEST, 2..=2, &[], Binary("nn.and")),
-    row("Asinh", 9..=NEWEST, 1..=1, &[], With(composed::asinh)),
-    row("Atanh", 9..=NEWEST, 1..=1, &[], With(composed::atanh)),
+    row("ArgMax", 1..=NEWEST, 1..=1, ARG, With(along::arg_max)),
+    row("ArgMin", 1..=NEWEST, 1..=1, ARG, With(along::arg_min)),
+    row("Asin", 7..=NEWEST, 1..=1, &[], Unary("nn.asin")),
+    row("Asinh", 9..=NEWEST, 1..=1, &[], Unary("nn.asinh")),
+    row("Atan", 7..=NEWEST, 1..=1, &[], Unary("nn.atan")),
+    row("Atanh", 9..=NEWEST, 1..=1, &[], Unary("nn.atanh")),
     row("AveragePool", 1..=NEWEST, 1..=1, POOL, With(window::average_pool)),
     row("BatchNormalization", 1..=NEWEST, 5..=5, NORM, With(linear::batch_normalization)),
+    row("BitCast", 26..=NEWEST, 1..=1, &["to"], With(composed::bit_cast)),
+    row("BitShift", 11..=NEWEST, 2..=2, &["direction"], With(composed::bit_shift)),
     row("BitwiseAnd", 18..=NEWEST, 2..=2, &[], Binary("nn.and")),
     row("BitwiseNot", 18..=NEWEST, 1..=1, &[], Unary("nn.not")),
     row("BitwiseOr", 18..=NEWEST, 2..=2, &[], Binary("nn.or")),
     row("BitwiseXor", 18..=NEWEST, 2..=2, &[], Binary("nn.xor")),
-    row("Cast", 6..=NEWEST, 1..=1, &["to"], With(composed::cast)),
-    row("CastLike", 15..=NEWEST, 2..=2, &[], With(composed::cast_like)),
+    row("Cast", 1..=NEWEST, 1..=1, CAST, With(composed::cast)),
+    row("CastLike", 15..=NEWEST, 2..=2, CAST, With(composed::cast_like)),
     row("Ceil", 1..=NEWEST, 1..=1, OLD, Unary("nn.ceil")),
     row("Celu", 12..=NEWEST, 1..=1, &["alpha"], With(composed::celu)),
     row("Clip", 1..=10, 1..=1, &["consumed_inputs", "max", "min"], With(pointwise::clip)),
@@ -128,13 +141,18 @@ pub static ROWS: &[Row] = &[
     row("ConstantOfShape", 9..=NEWEST, 1..=1, &["value"], With(pick::constant_of_shape)),
     row("Conv", 1..=NEWEST, 2..=3, CONV, With(window::conv)),
     row("Cos", 7..=NEWEST, 1..=1, &[], Unary("nn.cos")),
-    row("Cosh", 9..=NEWEST, 1..=1, &[], With(composed::cosh)),
+    row("Cosh", 9..=NEWEST, 1..=1, &[], Unary("nn.cosh")),
+    row("CumProd", 26..=NEWEST, 2..=2, RUNNING, With(along::cum_prod)),
+    row("CumSum", 11..=NEWEST, 2..=2, RUNNING, With(along::cum_sum)),
     row("DepthToSpace", 1..=NEWEST, 1..=1, &["blocksize", "mode"], With(pick::depth_to_space)),
+    row("DequantizeLinear", 10..=NEWEST, 2..=3, QUANTISED, With(quantised::dequantize)),
     row("Div", 1..=6, 2..=2, OLD_BROADCAST, Binary("nn.div")),
     row("Div", 7..=NEWEST, 2..=2, &[], Binary("nn.div")),
     row("Dropout", 1..=11, 1..=1, &["consumed_inputs", "is_test", "ratio"], With(pointwise::dropout)),
     row("Dropout", 12..=NEWEST, 1..=3, &["seed"], With(pointwise::dropout)),
+    row("DynamicQuantizeLinear", 11..=NEWEST, 1..=1, &[], With(quantised::dynamic_quantize)),
     row("Elu", 1..=NEWEST, 1..=1, &["alpha", "consumed_inputs"], With(pointwise::elu)),
+    row("Equal", 1..=6, 2..=2, OLD_BROADCAST, Binary("nn.eq")),
     row("Equal", 7..=NEWEST, 2..=2, &[], Binary("nn.eq")),
     row("Erf", 9..=NEWEST, 1..=1, &[], Unary("nn.erf")),
     row("Exp", 1..=NEWEST, 1..=1, OLD, Unary("nn.exp")),
@@ -146,18 +164,22 @@ pub static ROWS: &[Row] = &[
     row("Gemm", 1..=10, 3..=3, GEMM, With(linear::gemm)),
     row("Gemm", 11..=NEWEST, 2..=3, GEMM, With(linear::gemm)),
     row("GlobalAveragePool", 1..=NEWEST, 1..=1, &[], With(window::global_average_pool)),
+    row("GlobalLpPool", 1..=NEWEST, 1..=1, &["p"], With(along::global_lp_pool)),
     row("GlobalMaxPool", 1..=NEWEST, 1..=1, &[], With(window::global_max_pool)),
+    row("Greater", 1..=6, 2..=2, OLD_BROADCAST, Binary("nn.gt")),
     row("Greater", 7..=NEWEST, 2..=2, &[], Binary("nn.gt")),
     row("GreaterOrEqual", 12..=NEWEST, 2..=2, &[], Binary("nn.ge")),
     row("GroupNormalization", 18..=NEWEST, 3..=3, &["epsilon", "num_groups"], With(reduce::group_normalization)),
     row("HardSigmoid", 1..=NEWEST, 1..=1, &["alpha", "beta", "consumed_inputs"], With(pointwise::hard_sigmoid)),
     row("HardSwish", 14..=NEWEST, 1..=1, &[], Unary("nn.hard_swish")),
+    row("Hardmax", 1..=NEWEST, 1..=1, &["axis"], With(along::hardmax)),
     row("Identity", 1..=NEWEST, 1..=1, &[], With(pointwise::identity)),
     row("InstanceNormalization", 6..=NEWEST, 3..=3, &["epsilon"], With(reduce::instance_normalization)),
     row("IsInf", 10..=NEWEST, 1..=1, &["detect_negative", "detect_positive"], With(composed::is_inf)),
     row("IsNaN", 9..=NEWEST, 1..=1, &[], With(composed::is_nan)),
     row("LayerNormalization", 17..=NEWEST, 2..=3, LAYER_NORM, With(reduce::layer_normalization)),
     row("LeakyRelu", 1..=NEWEST, 1..=1, &["alpha", "consumed_inputs"], With(pointwise::leaky_relu)),
+    row("Less", 1..=6, 2..=2, OLD_BROADCAST, Binary("nn.lt")),
     row("Less", 7..=NEWEST, 2..=2, &[], Binary("nn.lt")),
     row("LessOrEqual", 12..=NEWEST, 2..=2, &[], Binary("nn.le")),
     row("Log", 1..=NEWEST, 1..=1, OLD, Unary("nn.log")),
@@ -175,11 +197,14 @@ pub static ROWS: &[Row] = &[
     row("Mul", 7..=NEWEST, 2..=2, &[], Binary("nn.mul")),
     row("Neg", 1..=NEWEST, 1..=1, OLD, Unary("nn.neg")),
     row("Not", 1..=NEWEST, 1..=1, &[], Unary("nn.not")),
+    row("Or", 1..=6, 2..=2, OLD_BROADCAST, Binary("nn.or")),
     row("Or", 7..=NEWEST, 2..=2, &[], Binary("nn.or")),
-    row("PRelu", 9..=NEWEST, 2..=2, &[], With(composed::prelu)),
+    row("PRelu", 1..=NEWEST, 2..=2, OLD, With(composed::prelu)),
     row("Pad", 1..=10, 1..=1, &["mode", "paddings", "pads", "value"], With(pick::pad)),
     row("Pad", 11..=NEWEST, 2..=4, &["mode"], With(pick::pad)),
+    row("Pow", 1..=6, 2..=2, OLD_BROADCAST, Binary("nn.pow")),
     row("Pow", 7..=NEWEST, 2..=2, &[], With(composed::pow)),
+    row("QuantizeLinear", 10..=NEWEST, 2..=3, QUANTISED, With(quantised::quantize)),
     row("RMSNormalization", 23..=NEWEST, 2..=2, &["axis", "epsilon", "stash_type"], With(reduce::rms_normalization)),
     row("Range", 11..=NEWEST, 3..=3, &[], With(pick::range)),
     row("Reciprocal", 1..=NEWEST, 1..=1, OLD, Unary("nn.reciprocal")),
@@ -216,7 +241,7 @@ pub static ROWS: &[Row] = &[
     row("Sigmoid", 1..=NEWEST, 1..=1, OLD, Unary("nn.sigmoid")),
     row("Sign", 9..=NEWEST, 1..=1, &[], With(composed::sign)),
     row("Sin", 7..=NEWEST, 1..=1, &[], Unary("nn.sin")),
-    row("Sinh", 9..=NEWEST, 1..=1, &[], With(composed::sinh)),
+    row("Sinh", 9..=NEWEST, 1..=1, &[], Unary("nn.sinh")),
     row("Size", 1..=NEWEST, 1..=1, &[], With(pick::size)),
     row("Slice", 1..=9, 1..=1, &["axes", "ends", "starts"], With(pick::slice)),
     row("Slice", 10..=NEWEST, 3..=5, &[], With(pick::slice)),
@@ -232,8 +257,9 @@ pub static ROWS: &[Row] = &[
     row("Sub", 1..=6, 2..=2, OLD_BROADCAST, Binary("nn.sub")),
     row("Sub", 7..=NEWEST, 2..=2, &[], Binary("nn.sub")),
     row("Sum", 1..=NEWEST, 1..=ANY, OLD, Fold("nn.add")),
+    row("SwiGLU", 28..=NEWEST, 2..=2, &["alpha"], With(composed::swiglu)),
     row("Swish", 24..=NEWEST, 1..=1, &["alpha"], With(composed::swish)),
-    row("Tan", 7..=NEWEST, 1..=1, &[], With(composed::tan)),
+    row("Tan", 7..=NEWEST, 1..=1, &[], Unary("nn.tan")),
     row("Tanh", 1..=NEWEST, 1..=1, OLD, Unary("nn.tanh")),
     row("ThresholdedRelu", 10..=NEWEST, 1..=1, &["alpha"], With(composed::thresholded_relu)),
     row("Tile", 6..=NEWEST, 2..=2, &[], With(pick::tile)),
@@ -243,8 +269,13 @@ pub static ROWS: &[Row] = &[
     row("Upsample", 7..=8, 1..=1, &["mode", "scales"], With(pick::resize)),
     row("Upsample", 9..=9, 2..=2, &["mode"], With(pick::resize)),
     row("Where", 9..=NEWEST, 3..=3, &[], With(composed::choose)),
+    row("Xor", 1..=6, 2..=2, OLD_BROADCAST, Binary("nn.xor")),
     row("Xor", 7..=NEWEST, 2..=2, &[], Binary("nn.xor")),
 ];
+
+#[cfg(test)]
+#[path = "rows_tests.rs"]
+mod completeness;
 
 #[cfg(test)]
 mod tests {

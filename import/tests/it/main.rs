@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod bad_input;
 #[cfg(test)]
+mod elementwise;
+#[cfg(test)]
 mod external;
 #[cfg(test)]
 mod fixture;

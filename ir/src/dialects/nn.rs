@@ -2,9 +2,11 @@
 
 use crate::opdef::{AttrDef, AttrKind, Dialect, Presence};
 
+mod along;
 mod broadcast;
 mod contract;
 mod elementwise;
+mod functions;
 mod reduce;
 mod rest;
 #[cfg(test)]
@@ -18,7 +20,16 @@ pub use window::{Window, window_of};
 pub static DIALECT: Dialect = Dialect {
     name: "nn",
     doc: "Operations on tensors, as neural networks have them; sizes broadcast as in numpy.",
-    tables: &[elementwise::OPS, contract::OPS, window::OPS, views::OPS, reduce::OPS, rest::OPS],
+    tables: &[
+        elementwise::OPS,
+        functions::OPS,
+        contract::OPS,
+        window::OPS,
+        views::OPS,
+        reduce::OPS,
+        along::OPS,
+        rest::OPS,
+    ],
 };
 
 /// The column of an attribute.

@@ -156,6 +156,9 @@ pub trait Lane: Copy + Default + PartialEq + PartialOrd + Send + Sync + 'static 
     /// The lane of a number, rounded.
     fn from_f64(value: f64) -> Self;
 
+    /// The lane of an integer, of its lowest bits.
+    fn from_int(value: i128) -> Self;
+
     /// `self * b + c`: floats round once, integers wrap.
     fn fma(self, b: Self, c: Self) -> Self;
 
@@ -223,6 +226,10 @@ impl Lane for f32 {
         value as f32
     }
 
+    fn from_int(value: i128) -> f32 {
+        value as f32
+    }
+
     #[inline(always)]
     fn fma(self, b: f32, c: f32) -> f32 {
         self.mul_add(b, c)
@@ -260,6 +267,10 @@ impl Lane for f64 {
 
     fn from_f64(value: f64) -> f64 {
         value
+    }
+
+    fn from_int(value: i128) -> f64 {
+        value as f64
     }
 
     #[inline(always)]
@@ -310,6 +321,10 @@ impl Lane for i64 {
     }
 
     fn from_f64(value: f64) -> i64 {
+        value as i64
+    }
+
+    fn from_int(value: i128) -> i64 {
         value as i64
     }
 

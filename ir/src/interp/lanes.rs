@@ -3,7 +3,7 @@
 //! The meaning of [`Unary`] and [`Binary`] lives here: on floats by [`math`](crate::math), on integers with wrapping,
 //! guarded divisions and shifts. The loops are compiled for the machine's vector unit too; that changes no bit.
 
-use super::element::{Elem, IntElem};
+use super::element::{Elem, Extension, IntElem};
 use super::program::{Lanes, Register};
 use super::tensor::EvalError;
 use super::vector::vectorised;
@@ -95,6 +95,15 @@ fn unary_f32(unary: Unary, target: &mut Lanes, a: &Lanes, n: usize) {
         Unary::Sigmoid => map1(target, a, n, math::sigmoid),
         Unary::Sin => map1(target, a, n, math::sin),
         Unary::Cos => map1(target, a, n, math::cos),
+        Unary::Tan => map1(target, a, n, math::tan),
+        Unary::Asin => map1(target, a, n, math::asin),
+        Unary::Acos => map1(target, a, n, math::acos),
+        Unary::Atan => map1(target, a, n, math::atan),
+        Unary::Sinh => map1(target, a, n, math::sinh),
+        Unary::Cosh => map1(target, a, n, math::cosh),
+        Unary::Asinh => map1(target, a, n, math::asinh),
+        Unary::Acosh => map1(target, a, n, math::acosh),
+        Unary::Atanh => map1(target, a, n, math::atanh),
         Unary::Not => unreachable!("floats have no `not`"),
     }
 }
@@ -114,6 +123,15 @@ fn unary_f64(unary: Unary, x: f64) -> f64 {
         Unary::Sigmoid => math::sigmoid_f64(x),
         Unary::Sin => libm::sin(x),
         Unary::Cos => libm::cos(x),
+        Unary::Tan => libm::tan(x),
+        Unary::Asin => libm::asin(x),
+        Unary::Acos => libm::acos(x),
+        Unary::Atan => libm::atan(x),
+        Unary::Sinh => libm::sinh(x),
+        Unary::Cosh => libm::cosh(x),
+        Unary::Asinh => libm::asinh(x),
+        Unary::Acosh => libm::acosh(x),
+        Unary::Atanh => libm::atanh(x),
         Unary::Not => unreachable!("floats have no `not`"),
     }
 }
@@ -190,7 +208,8 @@ fn binary_int(binary: Binary, int: IntElem, a: i64, b: i64) -> i64 {
         Binary::Rem => (if y == 0 { 0 } else { x % y }) as i64,
         Binary::Max => (if x > y { x } else { y }) as i64,
         Binary::Min => (if x < y { x } else { y }) as i64,
-        Binary::Pow => power(int, a, y),
+        Binary::Pow if int.extension == Extension::Zero => math::power_u64(a as u64, b as u64) as i64,
+        Binary::Pow => math::power_i64(a, b),
         Binary::And => a & b,
         Binary::Or => a | b,
         Binary::Xor => a ^ b,
@@ -207,34 +226,13 @@ fn binary_int(binary: Binary, int: IntElem, a: i64, b: i64) -> i64 {
 
 /// A shift by `b` bits, read as an unsigned number: from the width on, every bit is shifted out.
 fn shift(binary: Binary, int: IntElem, a: i64, b: i64) -> i64 {
-    let bits = IntElem { extension: super::element::Extension::Zero, ..int }.wrap(b) as u64;
+    let bits = IntElem { extension: Extension::Zero, ..int }.wrap(b) as u64;
     let outside = bits >= u64::from(int.width);
     match binary {
         Binary::Shl if outside => 0,
         Binary::Shl => a << bits,
         _ => (int.number(a) >> bits.min(64)) as i64,
     }
-}
-
-/// By repeated squaring, wrapping; a negative power is that of the exact reciprocal, cut to an integer.
-fn power(int: IntElem, base: i64, exponent: i128) -> i64 {
-    if exponent < 0 {
-        return match int.number(base) {
-            1 => 1,
-            -1 if exponent % 2 == 0 => 1,
-            -1 => -1,
-            _ => 0,
-        };
-    }
-    let (mut power, mut square, mut rest) = (1i64, base, exponent);
-    while rest > 0 {
-        if rest & 1 == 1 {
-            power = power.wrapping_mul(square);
-        }
-        square = square.wrapping_mul(square);
-        rest >>= 1;
-    }
-    power
 }
 
 /// `target = a * b + c`.

@@ -3,6 +3,7 @@
 //! Each function is an [`Eval`](crate::opdef::Eval): it takes the operands' values and gives the results'. Narrow floats
 //! compute in `f32` and round once, when the result is written.
 
+mod along;
 mod contract;
 mod gather;
 mod matmul;
@@ -13,6 +14,7 @@ mod source;
 mod tile;
 mod views;
 
+pub use along::{arg_extreme, cumulate};
 pub use contract::conv2d;
 pub use gather::{gather, pad, repeat};
 pub use matmul::matmul;
@@ -20,7 +22,7 @@ pub use normalise::{batch_norm, group_norm, softmax};
 pub use pool::{avg_pool2d, max_pool2d};
 pub use reduce::reduce;
 pub use source::{constant, constant_value};
-pub use views::{broadcast, concat, insert_slice, reshape, slice, transpose};
+pub use views::{bitcast, broadcast, concat, insert_slice, reshape, slice, transpose};
 
 use super::element::Elem;
 use super::tensor::{EvalError, Tensor};

@@ -69,7 +69,7 @@ fn unary_steps(unary: Unary) -> f64 {
     match unary {
         Unary::Neg | Unary::Abs | Unary::Floor | Unary::Ceil | Unary::RoundEven | Unary::Not => 1.0,
         Unary::Sqrt => 4.0,
-        Unary::Exp | Unary::Log | Unary::Tanh | Unary::Erf | Unary::Sigmoid | Unary::Sin | Unary::Cos => 16.0,
+        _ => 16.0,
     }
 }
 

@@ -25,17 +25,12 @@ impl Call<'_, '_> {
         self.two(name, a, number)
     }
 
-    /// `nn.NAME` of a number and a value of its type.
-    fn number_with(&mut self, name: &str, number: f64, b: Value) -> Result<Value, Refusal> {
-        let number = self.scalar_like(number, b)?;
-        self.two(name, number, b)
-    }
-
     fn select(&mut self, condition: Value, a: Value, b: Value) -> Result<Value, Refusal> {
         self.emit("nn.select", &[condition, a, b], &[])
     }
 
-    fn cast(&mut self, x: Value, to: Type) -> Result<Value, Refusal> {
+    /// The value in another element type.
+    pub(super) fn cast(&mut self, x: Value, to: Type) -> Result<Value, Refusal> {
         if self.element(x) == to {
             return Ok(x);
         }
@@ -48,13 +43,41 @@ impl Call<'_, '_> {
     }
 }
 
-/// Cast, to the type that the attribute `to` numbers.
+/// Cast, to the type that the attribute `to` numbers, or up to version 5 names.
 pub(crate) fn cast(call: &mut Call<'_, '_>) -> Results {
+    let (x, to) = (call.operand(0)?, target(call)?);
+    Ok(vec![call.cast(x, to)?])
+}
+
+fn target(call: &Call<'_, '_>) -> Result<Type, Refusal> {
+    if call.version < 6 {
+        let name = call.node.text("to")?.ok_or("`to` is left out")?;
+        let element = Element::ALL.iter().find(|element| element.name().eq_ignore_ascii_case(name));
+        let element =
+            element.ok_or_else(|| format!("`to` {name:?}, expected the name of an element type"))?;
+        return Ok(element_type(call.ctx(), *element)?);
+    }
     let number = call.node.int("to")?.ok_or("`to` is left out")?;
     let element = i32::try_from(number).ok().and_then(Element::from_number);
     let element = element.ok_or_else(|| format!("`to` {number}, expected the number of an element type"))?;
-    let (x, to) = (call.operand(0)?, element_type(call.ctx(), element)?);
-    Ok(vec![call.cast(x, to)?])
+    Ok(element_type(call.ctx(), element)?)
+}
+
+/// BitCast.
+pub(crate) fn bit_cast(call: &mut Call<'_, '_>) -> Results {
+    let (x, to) = (call.operand(0)?, target(call)?);
+    let to = call.ctx().type_attr(to);
+    Ok(vec![call.emit("nn.bitcast", &[x], &[("to", to)])?])
+}
+
+/// BitShift.
+pub(crate) fn bit_shift(call: &mut Call<'_, '_>) -> Results {
+    let (x, bits) = (call.operand(0)?, call.operand(1)?);
+    match call.node.text("direction")?.ok_or("`direction` is left out")? {
+        "LEFT" => Ok(vec![call.two("nn.shl", x, bits)?]),
+        "RIGHT" => Ok(vec![call.two("nn.shr", x, bits)?]),
+        other => Err(format!("`direction` {other:?}, expected \"LEFT\" or \"RIGHT\"").into()),
+    }
 }
 
 /// CastLike, to the type of the second operand.
@@ -83,16 +106,20 @@ pub(crate) fn remainder(call: &mut Call<'_, '_>) -> Results {
     if call.node.truth("fmod")?.unwrap_or(false) {
         return Ok(vec![rest]);
     }
-    if matches!(call.ctx().type_data(call.element(a)), TypeData::Float(_)) {
-        return Err("floats without `fmod`, expected integers".into());
-    }
     let is_some = call.with_number("nn.ne", rest, 0.0)?;
     let rest_is_below = call.with_number("nn.lt", rest, 0.0)?;
     let divisor_is_below = call.with_number("nn.lt", b, 0.0)?;
     let differ = call.two("nn.xor", rest_is_below, divisor_is_below)?;
     let wrong = call.two("nn.and", is_some, differ)?;
     let moved = call.two("nn.add", rest, b)?;
-    Ok(vec![call.select(wrong, moved, rest)?])
+    let result = call.select(wrong, moved, rest)?;
+    if !matches!(call.ctx().type_data(call.element(a)), TypeData::Float(_)) {
+        return Ok(vec![result]);
+    }
+    // A zero has the divisor's sign too.
+    let (plus, minus) = (call.scalar_like(0.0, b)?, call.scalar_like(-0.0, b)?);
+    let zero = call.select(divisor_is_below, minus, plus)?;
+    Ok(vec![call.select(is_some, result, zero)?])
 }
 
 /// Mean of all operands.
@@ -109,64 +136,6 @@ pub(crate) fn sign(call: &mut Call<'_, '_>) -> Results {
     let elem = call.element(x);
     let (above, below) = (call.cast(above, elem)?, call.cast(below, elem)?);
     Ok(vec![call.two("nn.sub", above, below)?])
-}
-
-/// Tan.
-pub(crate) fn tan(call: &mut Call<'_, '_>) -> Results {
-    let x = call.operand(0)?;
-    let (sin, cos) = (call.one("nn.sin", x)?, call.one("nn.cos", x)?);
-    Ok(vec![call.two("nn.div", sin, cos)?])
-}
-
-/// Sinh: `(e^x - e^-x) / 2`.
-pub(crate) fn sinh(call: &mut Call<'_, '_>) -> Results {
-    hyperbolic(call, "nn.sub")
-}
-
-/// Cosh: `(e^x + e^-x) / 2`.
-pub(crate) fn cosh(call: &mut Call<'_, '_>) -> Results {
-    hyperbolic(call, "nn.add")
-}
-
-fn hyperbolic(call: &mut Call<'_, '_>, combine: &str) -> Results {
-    let x = call.operand(0)?;
-    let opposite = call.one("nn.neg", x)?;
-    let (up, down) = (call.one("nn.exp", x)?, call.one("nn.exp", opposite)?);
-    let both = call.two(combine, up, down)?;
-    Ok(vec![call.with_number("nn.mul", both, 0.5)?])
-}
-
-/// Asinh: `sign(x) * log(|x| + sqrt(x * x + 1))`.
-pub(crate) fn asinh(call: &mut Call<'_, '_>) -> Results {
-    let x = call.operand(0)?;
-    let size = call.one("nn.abs", x)?;
-    let inverse = inverse_hyperbolic(call, size, 1.0)?;
-    let opposite = call.one("nn.neg", inverse)?;
-    let is_below = call.with_number("nn.lt", x, 0.0)?;
-    Ok(vec![call.select(is_below, opposite, inverse)?])
-}
-
-/// Acosh: `log(x + sqrt(x * x - 1))`.
-pub(crate) fn acosh(call: &mut Call<'_, '_>) -> Results {
-    let x = call.operand(0)?;
-    Ok(vec![inverse_hyperbolic(call, x, -1.0)?])
-}
-
-fn inverse_hyperbolic(call: &mut Call<'_, '_>, x: Value, one: f64) -> Result<Value, Refusal> {
-    let square = call.one("nn.square", x)?;
-    let moved = call.with_number("nn.add", square, one)?;
-    let root = call.one("nn.sqrt", moved)?;
-    let sum = call.two("nn.add", x, root)?;
-    call.one("nn.log", sum)
-}
-
-/// Atanh: `log((1 + x) / (1 - x)) / 2`.
-pub(crate) fn atanh(call: &mut Call<'_, '_>) -> Results {
-    let x = call.operand(0)?;
-    let (above, below) = (call.number_with("nn.add", 1.0, x)?, call.number_with("nn.sub", 1.0, x)?);
-    let quotient = call.two("nn.div", above, below)?;
-    let log = call.one("nn.log", quotient)?;
-    Ok(vec![call.with_number("nn.mul", log, 0.5)?])
 }
 
 /// Selu: `gamma` times Elu.
@@ -209,9 +178,14 @@ pub(crate) fn shrink(call: &mut Call<'_, '_>) -> Results {
     Ok(vec![call.select(is_below, up, rest)?])
 }
 
-/// PRelu: x, times the second operand where x is below 0.
+/// PRelu: x, times the second operand where x is below 0. Up to version 6, that has one number, or one for each channel.
 pub(crate) fn prelu(call: &mut Call<'_, '_>) -> Results {
-    let (x, slope) = (call.operand(0)?, call.operand(1)?);
+    let (x, mut slope) = (call.operand(0)?, call.operand(1)?);
+    if call.version < 7 && call.shape(slope)?.len() == 1 {
+        let mut shape = call.shape(slope)?;
+        shape.resize(call.shape(x)?.len().max(2) - 1, 1);
+        slope = call.reshape(slope, &shape)?;
+    }
     let is_below = call.with_number("nn.lt", x, 0.0)?;
     let scaled = call.two("nn.mul", x, slope)?;
     Ok(vec![call.select(is_below, scaled, x)?])
@@ -239,6 +213,12 @@ pub(crate) fn swish(call: &mut Call<'_, '_>) -> Results {
     let scaled = if alpha == 1.0 { x } else { call.with_number("nn.mul", x, alpha)? };
     let gate = call.one("nn.sigmoid", scaled)?;
     Ok(vec![call.two("nn.mul", x, gate)?])
+}
+
+/// SwiGLU: Swish of the first operand, times the second.
+pub(crate) fn swiglu(call: &mut Call<'_, '_>) -> Results {
+    let (gate, x) = (swish(call)?[0], call.operand(1)?);
+    Ok(vec![call.two("nn.mul", gate, x)?])
 }
 
 /// Gelu: exact, or with `approximate` "tanh": `x/2 * (1 + tanh(sqrt(2/pi) * (x + 0.044715 x^3)))`.

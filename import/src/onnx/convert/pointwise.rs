@@ -109,12 +109,24 @@ pub(crate) fn identity(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
     Ok(vec![call.operand(0)?])
 }
 
-/// Dropout. In training it would be random: from version 12 on an operand says so, which must be left out or false.
+/// Dropout: the operand, and the mask of what was kept: everything. In training it would be random, unless nothing is dropped:
+/// from version 12 on an operand says so, and another how much.
 pub(crate) fn dropout(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
+    let x = call.operand(0)?;
     if call.version >= 12
         && call.known_ints(2)?.is_some_and(|training| training.iter().any(|&flag| flag != 0))
+        && call.known_float(1)?.unwrap_or(0.5) != 0.0
     {
         return Err("training mode, expected inference".into());
     }
-    identity(call)
+    if !call.wants_result(1) {
+        return Ok(vec![x]);
+    }
+    let mut kept = call.scalar_like(1.0, x)?;
+    if call.version >= 10 {
+        kept = call.cast(kept, call.ctx().int(1))?;
+    }
+    let sizes: Vec<i64> = call.shape(x)?.iter().map(|size| size.cast_signed()).collect();
+    let sizes = call.ctx().ints_attr(&sizes);
+    Ok(vec![x, call.emit("nn.broadcast", &[kept], &[("shape", sizes)])?])
 }

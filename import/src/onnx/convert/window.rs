@@ -47,6 +47,17 @@ impl Window {
         Ok(window)
     }
 
+    /// The window of a line as that of an image of one row.
+    fn of_one_row(self) -> Window {
+        let behind = |size: u64, sizes: Vec<u64>| [vec![size], sizes].concat();
+        Window {
+            kernel: behind(1, self.kernel),
+            strides: behind(1, self.strides),
+            dilations: behind(1, self.dilations),
+            pads: vec![0, self.pads[0], 0, self.pads[1]],
+        }
+    }
+
     fn padding(&self, call: &Call<'_, '_>, spatial: &[u64]) -> Result<Vec<u64>, Refusal> {
         let rank = spatial.len();
         let odd_one_behind = match call.node.text("auto_pad")?.unwrap_or("NOTSET") {
@@ -99,12 +110,32 @@ fn image(call: &Call<'_, '_>, x: Value) -> Result<[u64; 4], Refusal> {
     }
 }
 
-/// Conv.
+/// Conv, of images, or of lines: those are images of one row.
 pub(crate) fn conv(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
     let (x, filter) = (call.operand(0)?, call.operand(1)?);
+    if let [batch, channels, width] = call.shape(x)?[..] {
+        let &[out_channels, in_group, kernel] = &call.shape(filter)?[..] else {
+            return Err("weights of another rank than the input".into());
+        };
+        if width >= MAX_SIZE || kernel >= MAX_SIZE {
+            return Err(format!("a line of {width} elements and a kernel of {kernel}").into());
+        }
+        let x = call.reshape(x, &[batch, channels, 1, width])?;
+        let filter = call.reshape(filter, &[out_channels, in_group, 1, kernel])?;
+        let window = Window::of(call, &[width], Some(&[kernel]))?.of_one_row();
+        let row = convolution(call, x, filter, &window)?;
+        let Ok([batch, channels, _, width]) = image(call, row) else {
+            return Err("a result of unknown size".into());
+        };
+        return Ok(vec![call.reshape(row, &[batch, channels, width])?]);
+    }
     let [_, _, height, width] = image(call, x)?;
     let [_, _, kernel_height, kernel_width] = image(call, filter)?;
     let window = Window::of(call, &[height, width], Some(&[kernel_height, kernel_width]))?;
+    Ok(vec![convolution(call, x, filter, &window)?])
+}
+
+fn convolution(call: &mut Call<'_, '_>, x: Value, filter: Value, window: &Window) -> Result<Value, Refusal> {
     let groups = call.node.int("group")?.unwrap_or(1);
     let attrs = [
         ("strides", sizes_attr(call, &window.strides)),
@@ -114,7 +145,7 @@ pub(crate) fn conv(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
     ];
     let mut operands = vec![x, filter];
     operands.extend(call.optional(2));
-    Ok(vec![call.emit("nn.conv2d", &operands, &attrs)?])
+    call.emit("nn.conv2d", &operands, &attrs)
 }
 
 /// MaxPool. Its second result, the indices of the elements chosen, is not supported.

@@ -9,6 +9,7 @@ use crate::opdef::{
     Access, AttrKind, Infer, InferError, InferInput, Kind, OpDef, OperandDef, Presence, Reuse, Strided,
     Traits, TypeClass, View,
 };
+use crate::size::storage_bits;
 use crate::types::Dim;
 
 const X: &[OperandDef] = &[OperandDef::one("x", TypeClass::Tensor)];
@@ -31,6 +32,19 @@ pub(super) static OPS: &[OpDef] = &[
         traits: Traits::PURE.union(Traits::SAME_ORDER),
         kind: Kind::View(View::OfOperand(reshape_layout)),
         eval: Some(nn::reshape),
+        ..OpDef::BLANK
+    },
+    OpDef {
+        name: "nn.bitcast",
+        doc: "The operand's bits as elements of another type of the same width.",
+        example: "%1 = nn.bitcast %0 {to = i32} : (tensor<4xf32>) -> tensor<4xi32>",
+        operands: X,
+        results: RESULT,
+        attrs: &[attr("to", AttrKind::Type, Presence::Required, "Element type of the result.")],
+        infer: Infer::Rule(infer_bitcast),
+        traits: Traits::PURE.union(Traits::SAME_SHAPE).union(Traits::SAME_ORDER),
+        kind: Kind::View(View::OfOperand(same_layout)),
+        eval: Some(nn::bitcast),
         ..OpDef::BLANK
     },
     OpDef {
@@ -117,6 +131,23 @@ pub(super) static OPS: &[OpDef] = &[
         ..OpDef::BLANK
     },
 ];
+
+fn infer_bitcast(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {
+    let types = super::broadcast::infer_cast(input)?;
+    let truth = input.ctx.int(1);
+    if input.ctx.elem(types[0]) == truth && input.elem(0)? != truth {
+        return Err("bits need not be a truth value".into());
+    }
+    let bits = [input.elem(0)?, input.ctx.elem(types[0])].map(|elem| storage_bits(input.ctx, elem));
+    match bits {
+        [Some(from), Some(to)] if from == to => Ok(types),
+        _ => Err("the bits of an element are no element of type `to`".into()),
+    }
+}
+
+fn same_layout(_: OpRef<'_>, _: usize, layout: &Strided) -> Option<Strided> {
+    Some(layout.clone())
+}
 
 fn infer_reshape(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {
     let (from, mut shape, sizes) = (input.shape(0)?, input.dims("shape")?, input.sizes());

@@ -27,12 +27,16 @@ pub fn reduce(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, EvalErr
     if axes.iter().any(|axis| !(0..rank as i64).contains(axis)) {
         return Err(format!("`axes` are {axes:?}, not below {rank}").into());
     }
-    let is_long = matches!(operand.elem, Elem::Int(IntElem { width: 64, extension: Extension::Zero }));
-    if is_long && matches!(kind, Reduce::Max | Reduce::Min | Reduce::Mean) {
-        return Err(format!("{kind:?} is not defined on 64-bit unsigned integers").into());
-    }
     let fold = Fold::of(kind, &operand.shape, &axes);
-    let bytes = by_lane!(operand.elem, run(&fold, &operand));
+    let is_long = matches!(operand.elem, Elem::Int(IntElem { width: 64, extension: Extension::Zero }));
+    let bytes = match kind {
+        Reduce::Mean if is_long => return Err("is no mean of 64-bit unsigned integers".into()),
+        Reduce::Max | Reduce::Min if is_long => {
+            let (elem, bytes) = (operand.elem.extended(Extension::Sign), ordered(operand.bytes));
+            ordered(&run::<i64>(&fold, &Operand { elem, shape: operand.shape.clone(), bytes: &bytes }))
+        }
+        _ => by_lane!(operand.elem, run(&fold, &operand)),
+    };
     let keeps = op.attr("keepdims").is_some();
     let sizes = operand.shape.iter().enumerate().filter_map(|(axis, &size)| {
         let is_folded = axes.contains(&(axis as i64));
@@ -40,6 +44,12 @@ pub fn reduce(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, EvalErr
     });
     let shape: Vec<usize> = sizes.collect();
     Ok(vec![Tensor::of_shape(op.ctx, op.result_type(0), &shape, bytes)?])
+}
+
+/// 64-bit integers with their highest bits flipped: unsigned ones are then ordered as signed ones, and the other way.
+pub(super) fn ordered(bytes: &[u8]) -> Vec<u8> {
+    let flip = |(at, byte): (usize, &u8)| if at % 8 == 7 { byte ^ 0x80 } else { *byte };
+    bytes.iter().enumerate().map(flip).collect()
 }
 
 /// What is folded: sizes and strides of the axes that stay and of those that go.
@@ -91,7 +101,13 @@ fn run<L: Lane>(fold: &Fold, operand: &Operand<'_>) -> Vec<u8> {
             (0..inner.0).for_each(|i| sums.take(lanes[start + i * inner.1]));
         }
         let sum = sums.finish();
-        out.push(if fold.kind == Reduce::Mean { sum.over(count) } else { sum });
+        out.push(match (fold.kind, operand.elem) {
+            (Reduce::Mean, _) => sum.over(count),
+            // Of no elements, the extreme is the type's.
+            (Reduce::Max, Elem::Int(int)) if count == 0 => L::from_int(int.range().0),
+            (Reduce::Min, Elem::Int(int)) if count == 0 => L::from_int(int.range().1),
+            _ => sum,
+        });
     }
     write_all(operand.elem, &out)
 }

@@ -56,6 +56,15 @@ impl<'a> Moved<'a> {
     }
 }
 
+/// The operand's bytes in another type.
+///
+/// # Errors
+/// If the types differ in width.
+pub fn bitcast(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, EvalError> {
+    let shape = operands[0].shape(op.ctx)?;
+    Ok(vec![Tensor::of_shape(op.ctx, op.result_type(0), &shape, operands[0].bytes.to_vec())?])
+}
+
 /// Moves `index` to the next one below `shape`, and `start` with it; false at the end.
 fn advance(index: &mut [usize], shape: &[usize], start: &mut i64, strides: &[i64]) -> bool {
     for axis in (0..shape.len()).rev() {

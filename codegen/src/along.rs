@@ -1,0 +1,142 @@
+//! How walks along one axis are computed: extreme elements' indices, running sums and products.
+
+use ir::body::OpRef;
+use ir::opdef::Access;
+use kernels::{ArgExtreme, Cumulate, Direction, Extreme, Number, Own, Running};
+
+use crate::elem::Elem;
+use crate::lower::{Call, Lowered, Machine, Pointer};
+use crate::pointwise::known_shape;
+use crate::refusal::Refusal;
+
+/// `nn.arg_max`.
+pub(crate) fn lower_arg_max(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
+    lower_arg(op, [Extreme::FirstMax, Extreme::LastMax], machine)
+}
+
+/// `nn.arg_min`.
+pub(crate) fn lower_arg_min(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
+    lower_arg(op, [Extreme::FirstMin, Extreme::LastMin], machine)
+}
+
+fn lower_arg(op: OpRef<'_>, [first, last]: [Extreme; 2], machine: &Machine) -> Result<Lowered, Refusal> {
+    let extreme = if op.attr("last").is_some() { last } else { first };
+    let (lines, number) = lines(op)?;
+    if lines[1] == 0 {
+        return Err(Refusal::new("there is no element along `axis`"));
+    }
+    let kernel = ArgExtreme::new(lines, number, extreme, machine.isa, machine.threads);
+    let operands = vec![Pointer::Result(0, 0), Pointer::Operand(0, 0)];
+    Ok(Lowered::new("arg_extreme", vec![Call::kernel("arg_extreme", &kernel, machine.isa, operands)]))
+}
+
+/// `nn.cum_sum`.
+pub(crate) fn lower_cum_sum(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
+    lower_running(op, Running::Sum, machine)
+}
+
+/// `nn.cum_prod`.
+pub(crate) fn lower_cum_prod(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
+    lower_running(op, Running::Product, machine)
+}
+
+fn lower_running(op: OpRef<'_>, running: Running, machine: &Machine) -> Result<Lowered, Refusal> {
+    let own = if op.attr("exclusive").is_some() { Own::Excluded } else { Own::Included };
+    let direction = if op.attr("reverse").is_some() { Direction::Backward } else { Direction::Forward };
+    let (lines, number) = lines(op)?;
+    if Elem::of(op.ctx, op.operand_type(0)) == Some(Elem::Bool) {
+        return Err(Refusal::new("truth values are not added up"));
+    }
+    let kernel = Cumulate::new(lines, number, (running, own, direction), machine.isa, machine.threads);
+    let operands = vec![Pointer::Result(0, 0), Pointer::Operand(0, 0)];
+    let calls = vec![Call::kernel("cumulate", &kernel, machine.isa, operands)];
+    Ok(Lowered { overwrites: vec![(0, Access::SameIndex)], ..Lowered::new("cumulate", calls) })
+}
+
+/// The operand as `[outer, count, inner]` around the axis, and the type of its elements.
+fn lines(op: OpRef<'_>) -> Result<([usize; 3], Number), Refusal> {
+    let shape = known_shape(op, op.operand(0))?;
+    let axis = op.int("axis").and_then(|axis| usize::try_from(axis).ok()).filter(|axis| *axis < shape.len());
+    let axis = axis.ok_or_else(|| Refusal::new("`axis` is not one of the operand's"))?;
+    let number = Elem::of(op.ctx, op.operand_type(0)).map(number);
+    let number = number.ok_or_else(|| Refusal::new("no kernel computes with this element type"))?;
+    let count = |sizes: &[u64]| sizes.iter().product::<u64>() as usize;
+    Ok(([count(&shape[..axis]), shape[axis] as usize, count(&shape[axis + 1..])], number))
+}
+
+fn number(elem: Elem) -> Number {
+    match elem {
+        Elem::F32 => Number::F32,
+        Elem::F64 => Number::F64,
+        Elem::Bool | Elem::Int { bits: 8, signed: false } => Number::U8,
+        Elem::Int { bits: 8, signed: true } => Number::I8,
+        Elem::Int { bits: 16, signed: true } => Number::I16,
+        Elem::Int { bits: 16, signed: false } => Number::U16,
+        Elem::Int { bits: 32, signed: true } => Number::I32,
+        Elem::Int { bits: 32, signed: false } => Number::U32,
+        Elem::Int { signed: true, .. } => Number::I64,
+        Elem::Int { signed: false, .. } => Number::U64,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use ir::{Attr, Context, Signedness, TypeData};
+
+    use crate::testing::{Net, check, check_bytes};
+
+    const SHAPE: [u64; 3] = [3, 6, 5];
+    const NAMES: [&str; 4] = ["nn.arg_max", "nn.arg_min", "nn.cum_sum", "nn.cum_prod"];
+
+    /// Every operation along every axis, with each of its flags and without.
+    fn each(run: impl Fn(&str, i64, Option<&str>)) {
+        for (name, axis) in NAMES.into_iter().flat_map(|name| [0, 1, 2].map(|axis| (name, axis))) {
+            let flags =
+                if name.starts_with("nn.arg") { ["keepdims", "last"] } else { ["exclusive", "reverse"] };
+            run(name, axis, None);
+            flags.into_iter().for_each(|flag| run(name, axis, Some(flag)));
+        }
+    }
+
+    fn attrs<'a>(ctx: &Context, axis: i64, flag: Option<&'a str>) -> Vec<(&'a str, Attr)> {
+        let mut attrs = vec![("axis", ctx.int_attr(axis))];
+        attrs.extend(flag.map(|flag| (flag, ctx.unit_attr())));
+        attrs
+    }
+
+    #[test]
+    fn integers_are_what_the_interpreter_says() {
+        for (width, signedness) in [
+            (8, Signedness::Signless),
+            (16, Signedness::Unsigned),
+            (32, Signedness::Signless),
+            (64, Signedness::Signless),
+            (64, Signedness::Unsigned),
+        ] {
+            let count = 90 * width as usize / 8;
+            let bytes: Vec<u8> = (0..count).map(|i| (i * 7919 % 1013) as u8).collect();
+            each(|name, axis, flag| {
+                let ctx = Arc::new(Context::new());
+                let elem = ctx.ty(TypeData::Integer { width, signedness });
+                let mut net = Net::new(&[(&SHAPE, elem)], ctx.clone());
+                let y = net.op(name, &[net.arg(0)], &attrs(&ctx, axis, flag));
+                check_bytes(net, &[y], &[&bytes]);
+            });
+        }
+    }
+
+    #[test]
+    fn floats_are_what_the_interpreter_says() {
+        let mut x: Vec<f32> = (0..90).map(|i| ((i * 37) % 11) as f32 * 0.25 - 1.0).collect();
+        (x[7], x[30]) = (f32::NAN, f32::INFINITY);
+        each(|name, axis, flag| {
+            let mut net = Net::f32(&[&SHAPE]);
+            let ctx = net.ctx.clone();
+            let y = net.op(name, &[net.arg(0)], &attrs(&ctx, axis, flag));
+            // Indices are compared as the bits of numbers; no NaN is among them.
+            check(net, &[y], &[&x]);
+        });
+    }
+}

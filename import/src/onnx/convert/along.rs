@@ -1,0 +1,106 @@
+//! What the operators become that walk along an axis, or fold all of an image, to find or accumulate.
+
+use ir::Value;
+
+use crate::onnx::call::{Call, Refusal};
+
+type Results = Result<Vec<Value>, Refusal>;
+
+/// ArgMax.
+pub(crate) fn arg_max(call: &mut Call<'_, '_>) -> Results {
+    arg(call, "nn.arg_max")
+}
+
+/// ArgMin.
+pub(crate) fn arg_min(call: &mut Call<'_, '_>) -> Results {
+    arg(call, "nn.arg_min")
+}
+
+fn arg(call: &mut Call<'_, '_>, name: &str) -> Results {
+    let x = call.operand(0)?;
+    let axis = call.axis(call.node.int("axis")?.unwrap_or(0), call.shape(x)?.len())?;
+    let mut attrs = vec![("axis", call.ctx().int_attr(axis as i64))];
+    if call.node.truth("keepdims")?.unwrap_or(true) {
+        attrs.push(("keepdims", call.ctx().unit_attr()));
+    }
+    if call.node.truth("select_last_index")?.unwrap_or(false) {
+        attrs.push(("last", call.ctx().unit_attr()));
+    }
+    Ok(vec![call.emit(name, &[x], &attrs)?])
+}
+
+/// CumSum.
+pub(crate) fn cum_sum(call: &mut Call<'_, '_>) -> Results {
+    cumulate(call, "nn.cum_sum")
+}
+
+/// CumProd.
+pub(crate) fn cum_prod(call: &mut Call<'_, '_>) -> Results {
+    cumulate(call, "nn.cum_prod")
+}
+
+fn cumulate(call: &mut Call<'_, '_>, name: &str) -> Results {
+    let x = call.operand(0)?;
+    let Some([axis]) = call.known_ints(1)?.as_deref().and_then(|axes| axes.as_array()).copied() else {
+        return Err("the axis is not one number".into());
+    };
+    let axis = call.axis(axis, call.shape(x)?.len())?;
+    let mut attrs = vec![("axis", call.ctx().int_attr(axis as i64))];
+    for flag in ["exclusive", "reverse"] {
+        if call.node.truth(flag)?.unwrap_or(false) {
+            attrs.push((flag, call.ctx().unit_attr()));
+        }
+    }
+    Ok(vec![call.emit(name, &[x], &attrs)?])
+}
+
+/// Hardmax: 1 for the first largest element, else 0: along one axis from version 13 on; before, along all dimensions from
+/// `axis` on.
+pub(crate) fn hardmax(call: &mut Call<'_, '_>) -> Results {
+    let x = call.operand(0)?;
+    let shape = call.shape(x)?;
+    let rank = shape.len();
+    let axes = match (call.version >= 13, call.node.int("axis")?) {
+        (true, axis) => {
+            let axis = call.axis(axis.unwrap_or(-1), rank)?;
+            axis..axis + 1
+        }
+        (false, axis) => call.position(axis.unwrap_or(1), rank)?..rank,
+    };
+    let count = |sizes: &[u64]| sizes.iter().product::<u64>();
+    let line = count(&shape[axes.clone()]);
+    let lines = call.reshape(x, &[count(&shape[..axes.start]), line, count(&shape[axes.end..])])?;
+    let attrs = [("axis", call.ctx().int_attr(1)), ("keepdims", call.ctx().unit_attr())];
+    let found = call.emit("nn.arg_max", &[lines], &attrs)?;
+    let indices = call.int64_constant(&(0..line.cast_signed()).collect::<Vec<_>>(), &[1, line, 1])?;
+    let chosen = call.two("nn.eq", indices, found)?;
+    let to = call.ctx().type_attr(call.element(x));
+    let chosen = call.emit("nn.cast", &[chosen], &[("to", to)])?;
+    Ok(vec![call.reshape(chosen, &shape)?])
+}
+
+/// GlobalLpPool: `(sum |x|^p)^(1/p)` of each channel.
+pub(crate) fn global_lp_pool(call: &mut Call<'_, '_>) -> Results {
+    let x = call.operand(0)?;
+    let p = match call.version {
+        1 => call.node.float("p")?.unwrap_or(2.0).into(),
+        _ => call.node.int("p")?.unwrap_or(2) as f64,
+    };
+    if p <= 0.0 {
+        return Err(format!("`p` {p}, expected a number above 0").into());
+    }
+    let axes: Vec<i64> = (2..call.shape(x)?.len() as i64).collect();
+    let attrs = [("axes", call.ctx().ints_attr(&axes)), ("keepdims", call.ctx().unit_attr())];
+    let sizes = call.emit("nn.abs", &[x], &[])?;
+    let powers = match p {
+        1.0 => sizes,
+        2.0 => call.emit("nn.square", &[x], &[])?,
+        _ => call.with_number("nn.pow", sizes, p)?,
+    };
+    let sum = call.emit("nn.reduce_sum", &[powers], &attrs)?;
+    Ok(vec![match p {
+        1.0 => sum,
+        2.0 => call.emit("nn.sqrt", &[sum], &[])?,
+        _ => call.with_number("nn.pow", sum, 1.0 / p)?,
+    }])
+}

@@ -1,0 +1,125 @@
+//! What the operators become that go between numbers and small integers with a scale and a zero point.
+//!
+//! There is one scale for all elements, or one for each index of an axis, or one for each block of indices of it.
+
+use ir::{Type, TypeData, Value};
+
+use crate::onnx::call::{Call, Refusal};
+use crate::onnx::element::Element;
+use crate::onnx::weights::element_type;
+
+type Results = Result<Vec<Value>, Refusal>;
+
+/// DequantizeLinear: `(x - zero point) * scale`.
+pub(crate) fn dequantize(call: &mut Call<'_, '_>) -> Results {
+    let (x, scale) = (call.operand(0)?, call.operand(1)?);
+    let elem = named_type(call, "output_dtype")?.unwrap_or_else(|| call.element(scale));
+    range(call, call.element(x))?;
+    let mut numbers = call.cast(x, elem)?;
+    if let Some(zero) = call.optional(2) {
+        let zero = call.cast(zero, elem)?;
+        let zero = spread(call, zero, x)?;
+        numbers = call.two("nn.sub", numbers, zero)?;
+    }
+    let scale = call.cast(scale, elem)?;
+    let scale = spread(call, scale, x)?;
+    Ok(vec![call.two("nn.mul", numbers, scale)?])
+}
+
+/// QuantizeLinear: `x / scale`, rounded to even, plus the zero point, cut to the range of the result's type.
+pub(crate) fn quantize(call: &mut Call<'_, '_>) -> Results {
+    let (x, scale) = (call.operand(0)?, call.operand(1)?);
+    let precision = named_type(call, "precision")?.unwrap_or_else(|| call.element(scale));
+    let named = named_type(call, "output_dtype")?;
+    let to = match call.optional(2) {
+        Some(zero) => call.element(zero),
+        None => named.map_or_else(|| element_type(call.ctx(), Element::Uint8), Ok)?,
+    };
+    let (number, scale) = (call.cast(x, precision)?, call.cast(scale, precision)?);
+    let scale = spread(call, scale, x)?;
+    let quotient = call.two("nn.div", number, scale)?;
+    let mut rounded = call.emit("nn.round", &[quotient], &[])?;
+    if let Some(zero) = call.optional(2) {
+        let zero = call.cast(zero, precision)?;
+        let zero = spread(call, zero, x)?;
+        rounded = call.two("nn.add", rounded, zero)?;
+    }
+    Ok(vec![saturate(call, rounded, to)?])
+}
+
+/// DynamicQuantizeLinear: scale and zero point such that the range of x and 0 is that of `uint8`; the result, then both.
+pub(crate) fn dynamic_quantize(call: &mut Call<'_, '_>) -> Results {
+    let x = call.operand(0)?;
+    let to = element_type(call.ctx(), Element::Uint8)?;
+    let axes: Vec<i64> = (0..call.shape(x)?.len() as i64).collect();
+    let axes = [("axes", call.ctx().ints_attr(&axes))];
+    let (most, least) = (call.emit("nn.reduce_max", &[x], &axes)?, call.emit("nn.reduce_min", &[x], &axes)?);
+    let (most, least) = (call.with_number("nn.max", most, 0.0)?, call.with_number("nn.min", least, 0.0)?);
+    let range = call.two("nn.sub", most, least)?;
+    let scale = call.with_number("nn.div", range, 255.0)?;
+    let below = call.two("nn.div", least, scale)?;
+    let above = call.emit("nn.neg", &[below], &[])?;
+    let zero = clip(call, above, (0.0, 255.0))?;
+    let zero = call.emit("nn.round", &[zero], &[])?;
+    let quotient = call.two("nn.div", x, scale)?;
+    let rounded = call.emit("nn.round", &[quotient], &[])?;
+    let moved = call.two("nn.add", rounded, zero)?;
+    Ok(vec![saturate(call, moved, to)?, scale, call.cast(zero, to)?])
+}
+
+/// The type that attribute `name` numbers; none if it is left out or 0.
+fn named_type(call: &Call<'_, '_>, name: &str) -> Result<Option<Type>, Refusal> {
+    let Some(number) = call.node.int(name)?.filter(|number| *number != 0) else { return Ok(None) };
+    let element = i32::try_from(number).ok().and_then(Element::from_number);
+    let element =
+        element.ok_or_else(|| format!("`{name}` {number}, expected the number of an element type"))?;
+    Ok(Some(element_type(call.ctx(), element)?))
+}
+
+/// The numbers of an integer type of whole bytes.
+fn range(call: &Call<'_, '_>, elem: Type) -> Result<(f32, f32), Refusal> {
+    match call.ctx().type_data(elem) {
+        TypeData::Integer { width: width @ (8 | 16 | 32), signedness } => Ok(match signedness {
+            ir::Signedness::Unsigned => (0.0, ((1u64 << width) - 1) as f32),
+            _ => (-((1u64 << (width - 1)) as f32), ((1u64 << (width - 1)) - 1) as f32),
+        }),
+        _ => Err("quantised elements of this type, expected integers of 8, 16 or 32 bits".into()),
+    }
+}
+
+fn clip(call: &mut Call<'_, '_>, x: Value, (lo, hi): (f32, f32)) -> Result<Value, Refusal> {
+    let (lo, hi) = (call.ctx().f32_attr(lo), call.ctx().f32_attr(hi));
+    call.emit("nn.clip", &[x], &[("lo", lo), ("hi", hi)])
+}
+
+fn saturate(call: &mut Call<'_, '_>, x: Value, to: Type) -> Result<Value, Refusal> {
+    let range = range(call, to)?;
+    let cut = clip(call, x, range)?;
+    call.cast(cut, to)
+}
+
+/// A scale or zero point so that it broadcasts with `x`.
+fn spread(call: &mut Call<'_, '_>, scale: Value, x: Value) -> Result<Value, Refusal> {
+    let (shape, sizes) = (call.shape(x)?, call.shape(scale)?);
+    let block = call.node.int("block_size")?.unwrap_or(0);
+    if sizes.iter().product::<u64>() == 1 && block == 0 {
+        return call.reshape(scale, &[]);
+    }
+    let axis = call.axis(call.node.int("axis")?.unwrap_or(1), shape.len())?;
+    if block == 0 {
+        let mut along = vec![1; shape.len()];
+        along[axis] = shape[axis];
+        return call.reshape(scale, &along);
+    }
+    let mut counts = vec![1; shape.len()];
+    counts[axis] = block;
+    let counts = call.ctx().ints_attr(&counts);
+    let repeated = call.emit("nn.repeat", &[scale], &[("counts", counts)])?;
+    if call.shape(repeated)? == shape {
+        return Ok(repeated);
+    }
+    let starts = call.ctx().ints_attr(&vec![0; shape.len()]);
+    let sizes: Vec<i64> = shape.iter().map(|size| size.cast_signed()).collect();
+    let sizes = call.ctx().ints_attr(&sizes);
+    call.emit("nn.slice", &[repeated], &[("starts", starts), ("sizes", sizes)])
+}

@@ -1,0 +1,183 @@
+//! That elementwise operators and walks along an axis compute what ONNX says, in the versions that differ.
+//!
+//! The oracle is the operator's text at onnx.ai/onnx/operators; every input counts 1, 2, 3, ...
+
+use crate::values::{check, compute, one_node};
+use crate::writer::{Graph, Message, floats_tensor, int, ints_tensor, raw_tensor, string};
+
+/// What an operator makes of numbers that are given as a constant.
+fn of_numbers(version: i64, op: &str, numbers: &[f32], attributes: &[Message]) -> Vec<f32> {
+    let weight = floats_tensor("w", &[numbers.len() as i64], numbers);
+    compute(version, Graph::default().weight(weight).node(op, &["w"], &["y"], attributes).output("y")).1
+}
+
+#[test]
+fn inverse_and_hyperbolic_functions_are_exact_to_a_rounding() {
+    type Function = fn(f64) -> f64;
+    let functions: [(&str, Function, &[f32]); 9] = [
+        ("Acos", f64::acos, &[-1.0, 0.3, 1.0]),
+        ("Asin", f64::asin, &[-1.0, 1e-6, 1.0]),
+        ("Atan", f64::atan, &[-1e30, 1e-6, 1.0]),
+        ("Sinh", f64::sinh, &[-5.0, 1e-6, 80.0]),
+        ("Cosh", f64::cosh, &[-5.0, 1e-6, 80.0]),
+        ("Tan", f64::tan, &[-1.5, 1e-6, 1.0]),
+        ("Asinh", f64::asinh, &[-1e30, 1e-6, 1.0]),
+        ("Acosh", f64::acosh, &[1.0, 1.000_001, 1e30]),
+        ("Atanh", f64::atanh, &[-0.999, 1e-6, 0.5]),
+    ];
+    for (op, function, numbers) in functions {
+        let expected: Vec<f32> = numbers.iter().map(|x| function(f64::from(*x)) as f32).collect();
+        assert_eq!(of_numbers(22, op, numbers, &[]), expected, "{op}");
+    }
+}
+
+#[test]
+fn logic_comparisons_and_powers_broadcast_from_an_axis_up_to_version_6() {
+    let weight = floats_tensor("w", &[2], &[2.0, 3.0]);
+    let along_rows = [int("broadcast", 1), int("axis", 0)];
+    let pow = one_node("Pow", &[2, 2], &["x", "w"], &along_rows).weight(weight.clone());
+    check(6, pow, &[2, 2], &[1.0, 4.0, 27.0, 64.0]);
+    let as_number = |graph: Graph| graph.node("Cast", &["c"], &["y"], &[string("to", "FLOAT")]).output("y");
+    let input = || Graph::default().input("x", &[2, 2]).weight(weight.clone());
+    let compare = |op: &str| as_number(input().node(op, &["x", "w"], &["c"], &along_rows));
+    check(1, compare("Equal"), &[2, 2], &[0.0, 1.0, 1.0, 0.0]);
+    check(1, compare("Greater"), &[2, 2], &[0.0, 0.0, 0.0, 1.0]);
+    check(1, compare("Less"), &[2, 2], &[1.0, 0.0, 0.0, 0.0]);
+    let logic = |op: &str| {
+        let truth = raw_tensor("t", 9, &[2], &[1, 0]);
+        let graph = input().weight(truth).node("Less", &["x", "w"], &["l"], &along_rows);
+        as_number(graph.node(op, &["l", "t"], &["c"], &along_rows))
+    };
+    check(1, logic("And"), &[2, 2], &[1.0, 0.0, 0.0, 0.0]);
+    check(1, logic("Or"), &[2, 2], &[1.0, 1.0, 0.0, 0.0]);
+    check(1, logic("Xor"), &[2, 2], &[0.0, 1.0, 0.0, 0.0]);
+}
+
+#[test]
+fn a_slope_is_that_of_a_channel_up_to_version_6_and_broadcasts_from_7() {
+    let graph = |slope: &[f32]| {
+        let slope = floats_tensor("s", &[slope.len() as i64], slope);
+        let graph = Graph::default().input("x", &[1, 2, 2]).weight(slope);
+        graph.node("Neg", &["x"], &["n"], &[]).node("PRelu", &["n", "s"], &["y"], &[]).output("y")
+    };
+    check(6, graph(&[2.0, 3.0]), &[1, 2, 2], &[-2.0, -4.0, -9.0, -12.0]);
+    check(1, graph(&[2.0]), &[1, 2, 2], &[-2.0, -4.0, -6.0, -8.0]);
+    check(7, graph(&[2.0, 3.0]), &[1, 2, 2], &[-2.0, -6.0, -6.0, -12.0]);
+}
+
+#[test]
+fn a_remainder_of_numbers_has_the_divisors_sign_even_where_it_is_0() {
+    let (a, b) = ([5.5, -5.5, 4.0, -4.0, 1.0], [-2.0, 2.0, -2.0, 2.0, f32::NEG_INFINITY]);
+    let graph = Graph::default().weight(floats_tensor("a", &[5], &a)).weight(floats_tensor("b", &[5], &b));
+    let found = compute(28, graph.node("Mod", &["a", "b"], &["y"], &[]).output("y")).1;
+    assert_eq!(found, [-0.5, 0.5, 0.0, 0.0, f32::NEG_INFINITY]);
+    let is_negative = found.iter().map(|x| x.is_sign_negative()).collect::<Vec<_>>();
+    assert_eq!(is_negative, [true, false, true, false, true]);
+}
+
+/// A node of two constants of integers, as floats.
+fn of_integers(version: i64, op: &str, [a, b]: [&[i64]; 2], attributes: &[Message]) -> Vec<f32> {
+    let graph = Graph::default().weight(ints_tensor("a", a)).weight(ints_tensor("b", b));
+    let graph = graph.node(op, &["a", "b"], &["r"], attributes);
+    compute(version, graph.node("Cast", &["r"], &["y"], &[int("to", 1)]).output("y")).1
+}
+
+#[test]
+fn bits_shifted_by_a_negative_number_or_the_width_are_gone() {
+    let (x, bits): (&[i64], &[i64]) = (&[1, -8, -8, 5], &[3, 1, 64, -1]);
+    assert_eq!(
+        of_integers(28, "BitShift", [x, bits], &[string("direction", "LEFT")]),
+        [8.0, -16.0, 0.0, 0.0]
+    );
+    assert_eq!(
+        of_integers(28, "BitShift", [x, bits], &[string("direction", "RIGHT")]),
+        [0.0, -4.0, -1.0, 0.0]
+    );
+}
+
+#[test]
+fn bits_are_those_of_another_type() {
+    let graph = Graph::default().input("x", &[1]).node("BitCast", &["x"], &["b"], &[int("to", 6)]);
+    let graph = graph.node("Cast", &["b"], &["y"], &[int("to", 1)]).output("y");
+    check(26, graph, &[1], &[1f32.to_bits() as f32]);
+}
+
+#[test]
+fn swiglu_gates_its_second_operand() {
+    let graph = Graph::default().input("x", &[2]).weight(floats_tensor("w", &[2], &[3.0, 5.0]));
+    let found = compute(28, graph.node("SwiGLU", &["x", "w"], &["y"], &[]).output("y")).1;
+    let swish = |x: f64| x / (1.0 + (-x).exp());
+    for (found, expected) in found.iter().zip([swish(1.0) * 3.0, swish(2.0) * 5.0]) {
+        assert!((f64::from(*found) - expected).abs() < 1e-5, "{found}, expected {expected}");
+    }
+}
+
+#[test]
+fn dropout_keeps_everything_and_says_so() {
+    let mask = Graph::default().input("x", &[2]).node("Dropout", &["x"], &["d", "m"], &[]);
+    let mask = mask.node("Cast", &["m"], &["y"], &[int("to", 1)]).output("y");
+    check(13, mask, &[2], &[1.0, 1.0]);
+    let old = Graph::default().input("x", &[2]).node("Dropout", &["x"], &["d", "y"], &[]);
+    check(7, old.output("y"), &[2], &[1.0, 1.0]);
+}
+
+/// A node over `[[1, 2, 3], [3, 3, 1]]`, whose results are read as floats.
+fn of_two_lines(version: i64, op: &str, attributes: &[Message]) -> (Vec<u64>, Vec<f32>) {
+    let x = floats_tensor("x", &[2, 3], &[1.0, 2.0, 3.0, 3.0, 3.0, 1.0]);
+    let graph = Graph::default().weight(x).node(op, &["x"], &["r"], attributes);
+    compute(version, graph.node("Cast", &["r"], &["y"], &[int("to", 1)]).output("y"))
+}
+
+#[test]
+fn the_extreme_is_found_along_an_axis() {
+    let axis = int("axis", -1);
+    assert_eq!(of_two_lines(13, "ArgMax", std::slice::from_ref(&axis)), (vec![2, 1], vec![2.0, 0.0]));
+    let last = [axis.clone(), int("select_last_index", 1), int("keepdims", 0)];
+    assert_eq!(of_two_lines(13, "ArgMax", &last), (vec![2], vec![2.0, 1.0]));
+    assert_eq!(of_two_lines(11, "ArgMin", &[]), (vec![1, 3], vec![0.0, 0.0, 1.0]));
+    let one = |version, attributes: &[Message]| of_two_lines(version, "Hardmax", attributes).1;
+    assert_eq!(one(13, std::slice::from_ref(&axis)), [0.0, 0.0, 1.0, 1.0, 0.0, 0.0]);
+    assert_eq!(one(11, &[int("axis", 0)]), [0.0, 0.0, 1.0, 0.0, 0.0, 0.0]);
+}
+
+#[test]
+fn elements_are_accumulated_from_either_end() {
+    let graph = |op: &str, attributes: &[Message]| {
+        one_node(op, &[2, 3], &["x", "axis"], attributes).weight(ints_tensor("axis", &[1]))
+    };
+    check(14, graph("CumSum", &[]), &[2, 3], &[1.0, 3.0, 6.0, 4.0, 9.0, 15.0]);
+    let back = [int("reverse", 1), int("exclusive", 1)];
+    check(14, graph("CumSum", &back), &[2, 3], &[5.0, 3.0, 0.0, 11.0, 6.0, 0.0]);
+    check(26, graph("CumProd", &[]), &[2, 3], &[1.0, 2.0, 6.0, 4.0, 20.0, 120.0]);
+}
+
+#[test]
+fn a_global_pool_takes_any_norm() {
+    let pool =
+        |version, p: &[Message]| compute(version, one_node("GlobalLpPool", &[1, 1, 2], &["x"], p)).1[0];
+    assert_eq!(pool(2, &[int("p", 1)]), 3.0);
+    assert_eq!(pool(2, &[]), 5f32.sqrt());
+    assert!((pool(22, &[int("p", 3)]) - 9f32.powf(1.0 / 3.0)).abs() < 1e-5);
+}
+
+#[test]
+fn quantised_numbers_saturate_and_come_back() {
+    let scale = floats_tensor("s", &[], &[0.01]);
+    let zero = raw_tensor("z", 2, &[], &[10]);
+    let graph = Graph::default().input("x", &[3]).weight(scale.clone()).weight(zero.clone());
+    let graph = graph.node("QuantizeLinear", &["x", "s", "z"], &["q"], &[]);
+    let number = graph.clone().node("Cast", &["q"], &["y"], &[int("to", 1)]).output("y");
+    check(13, number, &[3], &[110.0, 210.0, 255.0]);
+    let back = graph.node("DequantizeLinear", &["q", "s", "z"], &["y"], &[]).output("y");
+    check(13, back, &[3], &[1.0, 2.0, 2.45]);
+    let blocks = floats_tensor("s", &[1, 2], &[1.0, 10.0]);
+    let x = raw_tensor("q", 3, &[1, 3], &[1, 2, 255]);
+    let graph = Graph::default().weight(blocks).weight(x);
+    let attributes = [int("axis", 1), int("block_size", 2)];
+    let graph = graph.node("DequantizeLinear", &["q", "s"], &["y"], &attributes).output("y");
+    check(21, graph, &[1, 3], &[1.0, 2.0, -10.0]);
+    let dynamic =
+        Graph::default().input("x", &[3]).node("DynamicQuantizeLinear", &["x"], &["q", "s", "z"], &[]);
+    let number = dynamic.node("Cast", &["q"], &["y"], &[int("to", 1)]).output("y");
+    check(11, number, &[3], &[85.0, 170.0, 255.0]);
+}

@@ -1,0 +1,370 @@
+//! How elements are compared or added up one after the other along one axis: where the extreme one is, and running sums.
+//!
+//! The operand is dense, `[outer, count, inner]`; a line is its `count` elements that differ in the middle index only. Each
+//! line is walked by one part, in order, so the bits do not depend on the number of parts.
+
+use std::ops::Range;
+
+use crate::abi::{Body, Kernel, KernelFn, Operands, entry_of, piece};
+use crate::isa::Isa;
+use crate::simd::Simd;
+
+/// The type of an element; a truth value is a byte 0 or 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+#[expect(missing_docs, reason = "the names are the types")]
+pub enum Number {
+    F32,
+    F64,
+    I8,
+    I16,
+    I32,
+    I64,
+    U8,
+    U16,
+    U32,
+    U64,
+}
+
+/// Calls `$self.$method::<T>(...)` for the type `T` of a [`Number`].
+macro_rules! by_number {
+    ($number:expr, $self:ident.$method:ident($($argument:expr),*)) => {
+        match $number {
+            Number::F32 => $self.$method::<f32>($($argument),*),
+            Number::F64 => $self.$method::<f64>($($argument),*),
+            Number::I8 => $self.$method::<i8>($($argument),*),
+            Number::I16 => $self.$method::<i16>($($argument),*),
+            Number::I32 => $self.$method::<i32>($($argument),*),
+            Number::I64 => $self.$method::<i64>($($argument),*),
+            Number::U8 => $self.$method::<u8>($($argument),*),
+            Number::U16 => $self.$method::<u16>($($argument),*),
+            Number::U32 => $self.$method::<u32>($($argument),*),
+            Number::U64 => $self.$method::<u64>($($argument),*),
+        }
+    };
+}
+
+/// What is computed with: floats round, integers wrap.
+trait Arithmetic: Copy + PartialOrd {
+    const ZERO: Self;
+    const ONE: Self;
+    fn plus(self, other: Self) -> Self;
+    fn times(self, other: Self) -> Self;
+}
+
+macro_rules! arithmetic {
+    ($($ty:ty: $zero:literal $one:literal $plus:path, $times:path;)*) => {$(
+        impl Arithmetic for $ty {
+            const ZERO: $ty = $zero;
+            const ONE: $ty = $one;
+            #[inline(always)]
+            fn plus(self, other: $ty) -> $ty {
+                $plus(self, other)
+            }
+            #[inline(always)]
+            fn times(self, other: $ty) -> $ty {
+                $times(self, other)
+            }
+        }
+    )*};
+}
+
+arithmetic! {
+    f32: 0.0 1.0 std::ops::Add::add, std::ops::Mul::mul;
+    f64: 0.0 1.0 std::ops::Add::add, std::ops::Mul::mul;
+    i8: 0 1 i8::wrapping_add, i8::wrapping_mul;
+    i16: 0 1 i16::wrapping_add, i16::wrapping_mul;
+    i32: 0 1 i32::wrapping_add, i32::wrapping_mul;
+    i64: 0 1 i64::wrapping_add, i64::wrapping_mul;
+    u8: 0 1 u8::wrapping_add, u8::wrapping_mul;
+    u16: 0 1 u16::wrapping_add, u16::wrapping_mul;
+    u32: 0 1 u32::wrapping_add, u32::wrapping_mul;
+    u64: 0 1 u64::wrapping_add, u64::wrapping_mul;
+}
+
+/// The lines of an operand.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+struct Lines {
+    outer: u64,
+    count: u64,
+    inner: u64,
+}
+
+impl Lines {
+    /// Parts for `threads`: none smaller than some ten thousand elements.
+    fn parts(&self, threads: usize) -> u32 {
+        let lines = (self.outer * self.inner) as usize;
+        let worth = (lines * self.count as usize).div_ceil(16_384);
+        lines.min(worth.max(1)).min(threads * 4) as u32
+    }
+
+    /// The lines of a part: the element at which each begins.
+    #[inline(always)]
+    fn of_part(self, parts: u32, part: u32) -> impl Iterator<Item = (usize, usize)> {
+        let inner = self.inner as usize;
+        let lines: Range<usize> = piece(self.outer as usize * inner, parts as usize, part as usize);
+        lines.map(move |line| (line, line / inner * self.count as usize * inner + line % inner))
+    }
+}
+
+/// Which element of a line is looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Extreme {
+    /// The first of the largest.
+    FirstMax,
+    /// The last of the largest.
+    LastMax,
+    /// The first of the smallest.
+    FirstMin,
+    /// The last of the smallest.
+    LastMin,
+}
+
+/// The index, an `i64`, of the extreme element of each line of at least one: element 0, until another one compares as more
+/// extreme (a NaN never does). Operands: `[out, x]`.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct ArgExtreme {
+    lines: Lines,
+    number: Number,
+    extreme: Extreme,
+    parts: u32,
+    isa: Isa,
+}
+
+impl ArgExtreme {
+    /// The kernel for an operand `[outer, count, inner]`.
+    pub fn new(
+        [outer, count, inner]: [usize; 3],
+        number: Number,
+        extreme: Extreme,
+        isa: Isa,
+        threads: usize,
+    ) -> ArgExtreme {
+        assert!(count > 0, "a line has an element");
+        let lines = Lines { outer: outer as u64, count: count as u64, inner: inner as u64 };
+        ArgExtreme { lines, number, extreme, parts: lines.parts(threads), isa }
+    }
+
+    #[inline(always)]
+    unsafe fn part<T: Arithmetic>(&self, operands: Operands, part: u32) {
+        let replaces = |x: T, best: T| match self.extreme {
+            Extreme::FirstMax => x > best,
+            Extreme::LastMax => x >= best,
+            Extreme::FirstMin => x < best,
+            Extreme::LastMin => x <= best,
+        };
+        for (line, start) in self.lines.of_part(self.parts, part) {
+            // SAFETY: the operands have the extents that the descriptor was made for; parts write other lines.
+            unsafe {
+                let x = operands.get::<T>(1).add(start);
+                let (mut best, mut found) = (*x, 0);
+                for index in 1..self.lines.count as usize {
+                    let element = *x.add(index * self.lines.inner as usize);
+                    if replaces(element, best) {
+                        (best, found) = (element, index);
+                    }
+                }
+                *operands.get::<i64>(0).add(line) = found as i64;
+            }
+        }
+    }
+}
+
+// SAFETY: three `u64` and four `u32`, without padding; `entry` reads this type.
+unsafe impl Kernel for ArgExtreme {
+    fn parts(&self) -> u32 {
+        self.parts
+    }
+
+    fn scratch_bytes(&self) -> usize {
+        0
+    }
+
+    fn entry(&self) -> KernelFn {
+        entry_of::<ArgExtreme>(self.isa)
+    }
+}
+
+impl Body for ArgExtreme {
+    #[inline(always)]
+    unsafe fn run<S: Simd>(&self, _simd: S, operands: Operands, part: u32, _scratch: *mut u8) {
+        // SAFETY: the caller's promise; elements are of the type that the descriptor names.
+        unsafe { by_number!(self.number, self.part(operands, part)) }
+    }
+}
+
+/// What is accumulated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Running {
+    /// Sums.
+    Sum,
+    /// Products.
+    Product,
+}
+
+/// Whether an element goes into its own result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Own {
+    /// It does.
+    Included,
+    /// A result takes the elements before it only.
+    Excluded,
+}
+
+/// From which end elements are accumulated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Direction {
+    /// The first element comes first.
+    Forward,
+    /// The last element comes first.
+    Backward,
+}
+
+/// Sums or products of the elements of each line so far. Operands: `[out, x]`, which may be the same.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Cumulate {
+    lines: Lines,
+    number: Number,
+    running: Running,
+    own: Own,
+    direction: Direction,
+    parts: u32,
+    isa: Isa,
+}
+
+impl Cumulate {
+    /// The kernel for an operand `[outer, count, inner]`.
+    pub fn new(
+        [outer, count, inner]: [usize; 3],
+        number: Number,
+        (running, own, direction): (Running, Own, Direction),
+        isa: Isa,
+        threads: usize,
+    ) -> Cumulate {
+        let lines = Lines { outer: outer as u64, count: count as u64, inner: inner as u64 };
+        Cumulate { lines, number, running, own, direction, parts: lines.parts(threads), isa }
+    }
+
+    #[inline(always)]
+    unsafe fn part<T: Arithmetic>(&self, operands: Operands, part: u32) {
+        let (count, inner) = (self.lines.count as usize, self.lines.inner as usize);
+        for (_, start) in self.lines.of_part(self.parts, part) {
+            let mut sum = match self.running {
+                Running::Sum => T::ZERO,
+                Running::Product => T::ONE,
+            };
+            for step in 0..count {
+                let index = match self.direction {
+                    Direction::Forward => step,
+                    Direction::Backward => count - 1 - step,
+                };
+                let at = start + index * inner;
+                // SAFETY: the operands have the extents that the descriptor was made for; parts touch other lines, and an
+                // element is read before its place is written.
+                unsafe {
+                    let x = *operands.get::<T>(1).add(at);
+                    let next = match self.running {
+                        Running::Sum => sum.plus(x),
+                        Running::Product => sum.times(x),
+                    };
+                    *operands.get::<T>(0).add(at) = if self.own == Own::Included { next } else { sum };
+                    sum = next;
+                }
+            }
+        }
+    }
+}
+
+// SAFETY: three `u64` and six `u32`, without padding; `entry` reads this type.
+unsafe impl Kernel for Cumulate {
+    fn parts(&self) -> u32 {
+        self.parts
+    }
+
+    fn scratch_bytes(&self) -> usize {
+        0
+    }
+
+    fn entry(&self) -> KernelFn {
+        entry_of::<Cumulate>(self.isa)
+    }
+}
+
+impl Body for Cumulate {
+    #[inline(always)]
+    unsafe fn run<S: Simd>(&self, _simd: S, operands: Operands, part: u32, _scratch: *mut u8) {
+        // SAFETY: the caller's promise; elements are of the type that the descriptor names.
+        unsafe { by_number!(self.number, self.part(operands, part)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run<K: Kernel, T, U>(kernel: &K, out: &mut [T], x: &[U]) {
+        let ptrs: [*mut u8; 2] = [out.as_mut_ptr().cast(), x.as_ptr().cast_mut().cast()];
+        for part in 0..kernel.parts() {
+            // SAFETY: the operands have the extents that the test made the descriptor for; no scratch is used.
+            unsafe { kernel.entry()(kernel.as_bytes().as_ptr(), ptrs.as_ptr(), part, std::ptr::null_mut()) }
+        }
+    }
+
+    #[test]
+    fn the_first_or_the_last_of_equal_elements_is_found() {
+        let x = [1, 7, 7, -2, -2, 3i16];
+        for (extreme, expected) in
+            [(Extreme::FirstMax, 1), (Extreme::LastMax, 2), (Extreme::FirstMin, 3), (Extreme::LastMin, 4)]
+        {
+            let mut out = [-1i64];
+            run(&ArgExtreme::new([1, 6, 1], Number::I16, extreme, Isa::detect(), 2), &mut out, &x);
+            assert_eq!(out, [expected], "{extreme:?}");
+        }
+    }
+
+    #[test]
+    fn lines_apart_are_found_in_parts() {
+        let [outer, count, inner] = [5, 70, 130];
+        let x: Vec<f32> = (0..outer * count * inner).map(|i| ((i * 7919) % 100_003) as f32).collect();
+        let mut out = vec![-1i64; outer * inner];
+        let kernel = ArgExtreme::new([outer, count, inner], Number::F32, Extreme::FirstMax, Isa::detect(), 2);
+        assert!(kernel.parts() > 1);
+        run(&kernel, &mut out, &x);
+        for (line, found) in out.iter().enumerate() {
+            let at = |index: usize| x[(line / inner * count + index) * inner + line % inner];
+            let expected = (0..count).fold(0, |best, index| if at(index) > at(best) { index } else { best });
+            assert_eq!(*found, expected as i64, "line {line}");
+        }
+    }
+
+    #[test]
+    fn running_sums_overwrite_their_operand_from_either_end() {
+        let kernel = |way| Cumulate::new([1, 3, 2], Number::I32, way, Isa::detect(), 2);
+        let x = [1, 10, 2, 20, 3, 30];
+        for (own, direction, expected) in [
+            (Own::Included, Direction::Forward, [1, 10, 3, 30, 6, 60]),
+            (Own::Excluded, Direction::Forward, [0, 0, 1, 10, 3, 30]),
+            (Own::Included, Direction::Backward, [6, 60, 5, 50, 3, 30]),
+            (Own::Excluded, Direction::Backward, [5, 50, 3, 30, 0, 0]),
+        ] {
+            let mut out = x;
+            let place = out.as_mut_ptr().cast();
+            let kernel = kernel((Running::Sum, own, direction));
+            // SAFETY: six elements, read and written at the same place; no scratch is used.
+            unsafe {
+                kernel.entry()(kernel.as_bytes().as_ptr(), [place; 2].as_ptr(), 0, std::ptr::null_mut());
+            }
+            assert_eq!(out, expected);
+        }
+        let mut products = [0; 6];
+        run(&kernel((Running::Product, Own::Included, Direction::Forward)), &mut products, &x);
+        assert_eq!(products, [1, 10, 2, 200, 6, 6000]);
+    }
+}

@@ -1,0 +1,206 @@
+//! How slices are picked by number from memory: whether every number is inside, and the copies.
+//!
+//! [`CheckIndices`] runs first and says whether all is well; [`Take`] relies on it, and reads no index again that it has
+//! not bounded: an index outside picks the last slice, so that no memory beside the operand is ever read.
+
+use crate::abi::{Body, Kernel, KernelFn, Operands, entry_of, piece};
+use crate::isa::Isa;
+use crate::simd::Simd;
+
+/// What indices are, and what they may be.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Indices {
+    /// How many there are.
+    pub count: u64,
+    /// How many slices there are to pick from: indices are from `-size` to `size - 1`, negative ones counted from the end.
+    pub size: u64,
+    /// Bytes of an index: 1, 2, 4 or 8.
+    pub bytes: u32,
+    /// 1, if they have a sign, else 0.
+    pub signed: u32,
+}
+
+impl Indices {
+    /// The slice that index `at` picks, if it is inside.
+    ///
+    /// # Safety
+    /// `from` is valid for `at + 1` indices.
+    #[inline(always)]
+    unsafe fn slice(&self, from: *const u8, at: usize) -> Option<usize> {
+        // SAFETY: the caller's promise.
+        let index: i128 = unsafe {
+            match (self.bytes, self.signed != 0) {
+                (1, true) => from.cast::<i8>().add(at).read().into(),
+                (1, false) => from.add(at).read().into(),
+                (2, true) => from.cast::<i16>().add(at).read().into(),
+                (2, false) => from.cast::<u16>().add(at).read().into(),
+                (4, true) => from.cast::<i32>().add(at).read().into(),
+                (4, false) => from.cast::<u32>().add(at).read().into(),
+                (_, true) => from.cast::<i64>().add(at).read().into(),
+                (_, false) => from.cast::<u64>().add(at).read().into(),
+            }
+        };
+        let size = i128::from(self.size);
+        let index = if index < 0 { index + size } else { index };
+        (0..size).contains(&index).then_some(index as usize)
+    }
+}
+
+/// Whether every index is inside. Operands: `[truth, indices]`; the truth is a byte 0 or 1.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct CheckIndices {
+    indices: Indices,
+    isa: Isa,
+    reserved: u32,
+}
+
+impl CheckIndices {
+    /// The kernel for these indices.
+    pub fn new(indices: Indices, isa: Isa) -> CheckIndices {
+        assert!([1, 2, 4, 8].contains(&indices.bytes), "indices of {} bytes", indices.bytes);
+        CheckIndices { indices, isa, reserved: 0 }
+    }
+}
+
+// SAFETY: two `u64` and four `u32`, without padding; `entry` reads this type.
+unsafe impl Kernel for CheckIndices {
+    fn parts(&self) -> u32 {
+        1
+    }
+
+    fn scratch_bytes(&self) -> usize {
+        0
+    }
+
+    fn entry(&self) -> KernelFn {
+        entry_of::<CheckIndices>(self.isa)
+    }
+}
+
+impl Body for CheckIndices {
+    #[inline(always)]
+    unsafe fn run<S: Simd>(&self, _simd: S, operands: Operands, _part: u32, _scratch: *mut u8) {
+        // SAFETY: the operands have the extents that the descriptor was made for.
+        unsafe {
+            let from = operands.get::<u8>(1);
+            let all = (0..self.indices.count as usize).all(|at| self.indices.slice(from, at).is_some());
+            *operands.get::<u8>(0) = u8::from(all);
+        }
+    }
+}
+
+/// Slices picked by index. Operands: `[out, x, indices]`, with `x` of `[outer, size]` slices and `out` of `[outer, count]`, which
+/// do not overlap.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Take {
+    indices: Indices,
+    outer: u64,
+    slice_bytes: u64,
+    parts: u32,
+    isa: Isa,
+}
+
+impl Take {
+    /// The kernel for these indices, each into `outer` operands.
+    pub fn new(indices: Indices, outer: usize, slice_bytes: usize, isa: Isa, threads: usize) -> Take {
+        assert!([1, 2, 4, 8].contains(&indices.bytes), "indices of {} bytes", indices.bytes);
+        let slices = outer * indices.count as usize;
+        let worth = (slices * slice_bytes).div_ceil(65_536);
+        let parts = slices.min(worth.max(1)).min(threads * 4);
+        let parts = if slice_bytes == 0 || indices.size == 0 { 0 } else { parts as u32 };
+        Take { indices, outer: outer as u64, slice_bytes: slice_bytes as u64, parts, isa }
+    }
+}
+
+// SAFETY: four `u64` and four `u32`, without padding; `entry` reads this type.
+unsafe impl Kernel for Take {
+    fn parts(&self) -> u32 {
+        self.parts
+    }
+
+    fn scratch_bytes(&self) -> usize {
+        0
+    }
+
+    fn entry(&self) -> KernelFn {
+        entry_of::<Take>(self.isa)
+    }
+}
+
+impl Body for Take {
+    #[inline(always)]
+    unsafe fn run<S: Simd>(&self, _simd: S, operands: Operands, part: u32, _scratch: *mut u8) {
+        let (count, size) = (self.indices.count as usize, self.indices.size as usize);
+        let bytes = self.slice_bytes as usize;
+        for number in piece(self.outer as usize * count, self.parts as usize, part as usize) {
+            // SAFETY: the operands have the extents that the descriptor was made for, and the slice is one of `size`; parts
+            // write other slices.
+            unsafe {
+                let slice = self.indices.slice(operands.get::<u8>(2), number % count).unwrap_or(size - 1);
+                let from = operands.get::<u8>(1).add((number / count * size + slice) * bytes);
+                std::ptr::copy_nonoverlapping(from, operands.get::<u8>(0).add(number * bytes), bytes);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(kernel: &impl Kernel, operands: &[*mut u8]) {
+        for part in 0..kernel.parts() {
+            // SAFETY: the operands have the extents that the test made the descriptor for; no scratch is used.
+            unsafe {
+                kernel.entry()(kernel.as_bytes().as_ptr(), operands.as_ptr(), part, std::ptr::null_mut());
+            }
+        }
+    }
+
+    fn inside(indices: &[i32], size: u64) -> bool {
+        let shape = Indices { count: indices.len() as u64, size, bytes: 4, signed: 1 };
+        let mut truth = 7u8;
+        let operands = [&raw mut truth, indices.as_ptr().cast_mut().cast()];
+        run(&CheckIndices::new(shape, Isa::detect()), &operands);
+        assert!(truth < 2);
+        truth == 1
+    }
+
+    #[test]
+    fn indices_are_inside_from_minus_size_on() {
+        assert!(inside(&[0, 2, -3, -1], 3) && inside(&[], 0));
+        assert!(!inside(&[0, 3], 3) && !inside(&[-4, 0], 3) && !inside(&[0], 0));
+    }
+
+    #[test]
+    fn an_unsigned_index_has_no_negative_numbers() {
+        let shape = Indices { count: 1, size: 300, bytes: 1, signed: 0 };
+        let (x, mut out): (Vec<u16>, u16) = ((0..300).collect(), 0);
+        let mut index = 255u8;
+        let operands = [(&raw mut out).cast(), x.as_ptr().cast_mut().cast(), &raw mut index];
+        run(&Take::new(shape, 1, 2, Isa::detect(), 2), &operands);
+        assert_eq!(out, 255);
+    }
+
+    #[test]
+    fn slices_are_picked_in_parts() {
+        let (outer, size, len) = (3, 50, 700);
+        let x: Vec<u32> = (0..(outer * size * len) as u32).collect();
+        let indices: Vec<i64> = (0..40).map(|i| (i * 37) % 100 - 50).collect();
+        let shape = Indices { count: 40, size: size as u64, bytes: 8, signed: 1 };
+        let kernel = Take::new(shape, outer, len * 4, Isa::detect(), 2);
+        assert!(kernel.parts() > 1);
+        let mut out = vec![u32::MAX; outer * 40 * len];
+        let operands =
+            [out.as_mut_ptr().cast(), x.as_ptr().cast_mut().cast(), indices.as_ptr().cast_mut().cast()];
+        run(&kernel, &operands);
+        for (at, found) in out.iter().enumerate() {
+            let (slice, element) = (at / len, at % len);
+            let index = indices[slice % 40].rem_euclid(size as i64) as usize;
+            assert_eq!(*found as usize, (slice / 40 * size + index) * len + element);
+        }
+    }
+}
