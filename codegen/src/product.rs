@@ -41,8 +41,9 @@ struct Matrices {
 }
 
 impl Matrices {
-    /// The matrices of operand `number` of the product, which is operand `index` of the whole.
-    fn of(whole: OpRef<'_>, index: usize, number: usize, is_transposed: bool) -> Result<Matrices, Refusal> {
+    /// The matrices of operand `number` of the product; `transposed` is the attribute that says that their rows are columns.
+    fn of(whole: OpRef<'_>, fused: &Fused<'_>, number: usize, transposed: &str) -> Result<Matrices, Refusal> {
+        let index = fused.operands[number];
         let Strided { shape, strides, .. } = known_layout(whole, whole.operand(index))?;
         let strides: Vec<usize> = strides.iter().map(|stride| *stride as usize).collect();
         let (batch, mut sizes, mut between) = match *shape {
@@ -54,7 +55,7 @@ impl Matrices {
                 (batch, [rows, columns], [strides[batch], strides[batch + 1]])
             }
         };
-        if is_transposed && shape.len() > 1 {
+        if fused.root.attr(transposed).is_some() && shape.len() > 1 {
             sizes.reverse();
             between.reverse();
         }
@@ -106,10 +107,8 @@ struct Sizes {
 
 impl Sizes {
     fn of(whole: OpRef<'_>, fused: &Fused<'_>) -> Result<Sizes, Refusal> {
-        let matrices = |number: usize, transposed: &str| {
-            Matrices::of(whole, fused.operands[number], number, fused.root.attr(transposed).is_some())
-        };
-        let (mut a, b) = (matrices(0, "transpose_a")?, matrices(1, "transpose_b")?);
+        let of = |number, transposed| Matrices::of(whole, fused, number, transposed);
+        let (mut a, b) = (of(0, "transpose_a")?, of(1, "transpose_b")?);
         if b.batch.is_empty() && !a.is_turned() {
             // The rows of all left matrices meet the same right one: they are rows of one matrix.
             a.stack();

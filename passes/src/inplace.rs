@@ -22,7 +22,7 @@ use smallvec::{SmallVec, smallvec};
 use crate::access::access;
 use crate::edit::{Setter, kept_inputs};
 use crate::liveness::{Classes, Steps};
-use crate::parts::{Overwritten, Placed, place_parts};
+use crate::parts::{Overwritten, Placed, copied_parts, place_parts};
 use crate::place::{Step, lower_bound};
 use crate::plan::{Arena, separate_outputs};
 use crate::views::place_views;
@@ -51,20 +51,30 @@ pub fn inplace(ctx: &Context, target: &dyn Target, body: &mut Body) -> Outcome {
     Outcome { ties: ties + placed_ties, parts, views, remarks }
 }
 
-/// Puts parts to their place, and what their makers overwrite there too unless more bytes were then live.
+/// Puts parts to their place, and what their makers overwrite there, unless more bytes were then live than if that lies beside, or if
+/// all parts are copied, as when a whole that is returned could hold something else before.
 fn place_all_parts(ctx: &Context, target: &dyn Target, body: &mut Body) -> Placed {
-    let mut given = body.clone();
-    let placed = place_parts(ctx, target, body, Overwritten::InPlace);
-    if placed.ties == 0 {
+    let given = body.clone();
+    let mut placed = place_parts(ctx, target, body, Overwritten::InPlace);
+    if placed.parts == 0 {
         return placed;
     }
-    let beside = place_parts(ctx, target, &mut given, Overwritten::Beside);
-    let [with, without] = [&*body, &given].map(|body| live_bytes(ctx, target, body).unwrap_or(u64::MAX));
-    if with <= without {
-        return placed;
+    let bytes = |body: &Body| live_bytes(ctx, target, body).unwrap_or(u64::MAX);
+    let mut fewest = bytes(body);
+    if placed.ties > 0 {
+        let mut trial = given.clone();
+        let beside = place_parts(ctx, target, &mut trial, Overwritten::Beside);
+        let beside_bytes = bytes(&trial);
+        if beside_bytes < fewest {
+            (*body, placed, fewest) = (trial, beside, beside_bytes);
+        }
     }
-    *body = given;
-    beside
+    if bytes(&given) < fewest {
+        placed = Placed { parts: 0, ties: 0, remarks: placed.remarks };
+        placed.remarks.extend(copied_parts(ctx, body));
+        *body = given;
+    }
+    placed
 }
 
 /// Ties results to dying operands. Returns how many operations, and a remark for each declared pair that was refused.

@@ -65,6 +65,25 @@ pub fn place_parts(ctx: &Context, target: &dyn Target, body: &mut Body, overwrit
     Placed { parts: chosen.len(), ties, remarks }
 }
 
+/// A remark for each part that stands at its place in a function, as if it were copied since the bytes that are live at one time are fewer
+/// then.
+pub fn copied_parts(ctx: &Context, body: &Body) -> Vec<Diagnostic> {
+    let mut remarks = Vec::new();
+    flow::walk(ctx, body, |op| {
+        let parts = parts(body.at(ctx, op)).into_iter();
+        remarks.extend(parts.map(|operand| refusal(body, op, operand, RAISES)));
+    });
+    remarks
+}
+
+/// Why parts that could stand at their place are copied.
+const RAISES: &str = "that would raise the most bytes that are live at one time";
+
+fn refusal(body: &Body, op: Op, operand: usize, reason: &str) -> Diagnostic {
+    let message = format!("operand {operand} is copied to its place in the result: {reason}");
+    Diagnostic::remark(body.location(op), message)
+}
+
 /// The concatenations and paddings that nobody decided about yet, in text order.
 fn concatenations(ctx: &Context, body: &Body) -> Vec<Op> {
     let mut found = Vec::new();
@@ -149,8 +168,7 @@ impl<'a> Chooser<'a> {
     }
 
     fn refuse(&mut self, op: Op, operand: usize, reason: &str) {
-        let message = format!("operand {operand} is copied to its place in the result: {reason}");
-        self.remarks.push(Diagnostic::remark(self.body.location(op), message));
+        self.remarks.push(refusal(self.body, op, operand, reason));
     }
 
     /// What an operand becomes if it is written to its place.
@@ -225,7 +243,7 @@ impl<'a> Chooser<'a> {
             std::mem::take(&mut self.chosen).into_iter().partition(is_kept);
         self.chosen = chosen;
         for part in dropped {
-            self.refuse(part.op, part.operand, "that would raise the most bytes that are live at one time");
+            self.refuse(part.op, part.operand, RAISES);
         }
     }
 }
