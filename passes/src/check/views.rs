@@ -76,7 +76,7 @@ fn around(layout: &Strided, elem: u64) -> Option<(Rows, u64, bool)> {
     }
     let is_sorted = axes.is_sorted_by(|a, b| a.1 >= b.1 && b.1 > 0);
     axes.retain(|(_, stride)| *stride > 0);
-    axes.sort_by(|a, b| b.1.cmp(&a.1));
+    axes.sort_by_key(|axis| std::cmp::Reverse(axis.1));
     let first = u64::try_from(layout.offset).ok()? * elem;
     let (mut row, mut count, mut pitch) = (1, 1, 0);
     let mut is_even = true;
