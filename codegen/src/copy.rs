@@ -39,9 +39,8 @@ pub(crate) fn lower_pad(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Ref
     let low = op.ints("low").ok_or_else(|| Refusal::new("`low` is missing"))?;
     let whole = to.clone();
     // A negative padding cuts: the window on the operand begins where that on the result does.
-    for axis in 0..low.len() {
-        let cut = (-low[axis]).max(0);
-        let first = low[axis].max(0);
+    for (axis, low) in low.iter().enumerate() {
+        let (cut, first) = ((-low).max(0), *low.max(&0));
         let size = (from.shape[axis] as i64 - cut).min(to.shape[axis] as i64 - first).max(0);
         (to.offset, from.offset) =
             (to.offset + first * to.strides[axis], from.offset + cut * from.strides[axis]);
