@@ -33,30 +33,61 @@ pub(crate) fn lower_view(op: OpRef<'_>, view: View, machine: &Machine) -> Result
     Ok(Lowered::new("copy", calls))
 }
 
-/// A padding: the result is filled, then the operand copied into its middle.
+/// A padding: what is around the operand is filled, and the operand copied into the middle, unless it stands there already.
 pub(crate) fn lower_pad(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
-    let (result, operand) = (known_shape(op, op.result(0))?, known_shape(op, op.operand(0))?);
+    let (mut to, mut from) = (known_layout(op, op.result(0))?, known_layout(op, op.operand(0))?);
     let low = op.ints("low").ok_or_else(|| Refusal::new("`low` is missing"))?;
-    let value = op.float("value").unwrap_or(0.0);
+    let whole = to.clone();
+    // A negative padding cuts: the window on the operand begins where that on the result does.
+    for (axis, low) in low.iter().enumerate() {
+        let (cut, first) = ((-low).max(0), *low.max(&0));
+        let size = (from.shape[axis] as i64 - cut).min(to.shape[axis] as i64 - first).max(0);
+        (to.offset, from.offset) =
+            (to.offset + first * to.strides[axis], from.offset + cut * from.strides[axis]);
+        (to.shape[axis], from.shape[axis]) = (size as u64, size as u64);
+    }
+    let mut calls = Vec::new();
+    for border in borders(&whole, &to.shape, &low) {
+        calls.push(fill(op, &border, machine)?);
+    }
+    if parts(op).is_empty() {
+        calls.push(copy(op, 0, &from, &to, machine)?);
+    }
+    Ok(Lowered::new("pad", calls))
+}
+
+/// The windows on a result around its middle, which has these sizes: for each axis one before and one behind, as far as those of the axes
+/// before it leave something.
+fn borders(whole: &Strided, middle: &[u64], low: &[i64]) -> Vec<Strided> {
+    let mut borders = Vec::new();
+    let mut rest = whole.clone();
+    for axis in 0..middle.len() {
+        let before = low[axis].max(0) as u64;
+        let behind = rest.shape[axis] - before - middle[axis];
+        for (first, size) in
+            [(0, before), (before + middle[axis], behind)].into_iter().filter(|range| range.1 > 0)
+        {
+            let mut border = rest.clone();
+            border.offset += first as i64 * rest.strides[axis];
+            border.shape[axis] = size;
+            borders.push(border);
+        }
+        rest.offset += before as i64 * rest.strides[axis];
+        rest.shape[axis] = middle[axis];
+    }
+    borders.retain(|border| !border.shape.contains(&0));
+    borders
+}
+
+/// Writes the padding's value to a window on the result.
+fn fill(op: OpRef<'_>, to: &Strided, machine: &Machine) -> Result<Call, Refusal> {
     let elem = Elem::of(op.ctx, op.result_type(0))
         .ok_or_else(|| Refusal::new("generated code does not compute with this element type"))?;
     let mut builder = ExprBuilder::default();
-    let node = builder.add(elem, NodeOp::Const(elem.constant_bits(value)));
-    let place = Pointer::Result(0, 0);
-    let whole = Window { place, elem, strides: dense_strides(&result) };
-    let fill = call(&result, builder.finish(), vec![(node, whole)], vec![], machine)?;
-    let strides = dense_strides(&result);
-    // A negative padding cuts: the window on the operand begins where that on the result does.
-    let (mut to, mut from) = (Strided::row_major(0, result), Strided::row_major(0, operand.clone()));
-    for axis in 0..low.len() {
-        let cut = (-low[axis]).max(0);
-        let first = low[axis].max(0);
-        let size = (operand[axis] as i64 - cut).min(to.shape[axis] as i64 - first).max(0);
-        (to.offset, from.offset) =
-            (to.offset + first * strides[axis], from.offset + cut * from.strides[axis]);
-        (to.shape[axis], from.shape[axis]) = (size as u64, size as u64);
-    }
-    Ok(Lowered::new("pad", vec![fill, copy(op, 0, &from, &to, machine)?]))
+    let node = builder.add(elem, NodeOp::Const(elem.constant_bits(op.float("value").unwrap_or(0.0))));
+    let place = Pointer::Result(0, to.offset as u64 * u64::from(elem.bytes()));
+    let window = Window { place, elem, strides: to.strides.clone() };
+    call(&to.shape, builder.finish(), vec![(node, window)], vec![], machine)
 }
 
 /// A repetition: one copy, with an axis of equal elements behind each of the operand's.

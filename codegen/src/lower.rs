@@ -7,12 +7,13 @@ use ir::Kind;
 use ir::body::OpRef;
 use ir::opdef::{Access, Contract, Flow};
 use ir::target::Bands;
-use ir::window::pitch;
+use ir::window::{Arrangement, is_plain};
 use kernels::{Isa, Kernel, KernelFn};
 
+use crate::pointwise::known_layout;
 use crate::pointwise::stages::Form;
 use crate::refusal::Refusal;
-use crate::target::knows_rows;
+use crate::target::{takes, takes_rows};
 use crate::weights::Packing;
 use crate::{along, bands, contract, copy, group, normalise, pointwise, pool, reduce, take};
 
@@ -207,13 +208,24 @@ static KERNELS: &[(&str, Rule)] = &[
 /// # Errors
 /// If there is no code for it, with the reason.
 pub(crate) fn lower(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
-    let mut values = op.body.operands(op.op).chain(op.body.results(op.op));
-    if values.any(|value| pitch(op.ctx, op.body, value).is_some()) && !knows_rows(op) {
-        return Err(Refusal::new("its kernel does not take rows with gaps between them"));
-    }
+    check_arrangements(op)?;
     let lowered = by_kind(op, machine)?;
     bands::band_rows(op, lowered.bands)?;
     Ok(lowered)
+}
+
+/// Refuses operands and results that lie otherwise than the kernels take them.
+fn check_arrangements(op: OpRef<'_>) -> Result<(), Refusal> {
+    let is_plain = |value: ir::Value| is_plain(op.ctx, op.body, value);
+    if op.body.results(op.op).any(|result| !is_plain(result)) && !takes_rows(op) {
+        return Err(Refusal::new("its kernel does not write rows with gaps between them"));
+    }
+    for (index, value) in op.body.operands(op.op).enumerate().filter(|(_, value)| !is_plain(*value)) {
+        if !takes(op, index, Arrangement::of(&known_layout(op, value)?)) {
+            return Err(Refusal::new(format!("its kernel does not take operand {index} as it lies")));
+        }
+    }
+    Ok(())
 }
 
 fn by_kind(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {

@@ -13,7 +13,7 @@ use crate::group::Fused;
 use crate::lower::{Call, Lowered, Machine, Pointer};
 use crate::pointwise::expr::{ExprBuilder, Node, NodeOp};
 use crate::pointwise::nest::dense_strides;
-use crate::pointwise::{Window, call, known_shape};
+use crate::pointwise::{Window, call, known_layout, known_shape};
 use crate::reduce::Folding;
 use crate::refusal::Refusal;
 
@@ -28,7 +28,7 @@ pub(crate) fn lower_batch_norm(op: OpRef<'_>, machine: &Machine) -> Result<Lower
     per_channel[axis] = 1;
     let window =
         |index: usize, strides: Vec<i64>| Window { place: Pointer::Operand(index, 0), elem, strides };
-    let mut inputs = vec![window(0, dense_strides(&shape))];
+    let mut inputs = vec![window(0, known_layout(op, op.operand(0))?.strides)];
     inputs.extend((1..5).map(|index| window(index, per_channel.clone())));
     let mut builder = ExprBuilder::default();
     let [x, scale, bias, mean, variance] = [0, 1, 2, 3, 4].map(|n| builder.add(elem, NodeOp::Input(n)));
@@ -58,25 +58,27 @@ pub(crate) fn lower_softmax(op: OpRef<'_>, machine: &Machine) -> Result<Lowered,
     folded[axis] = 1;
     let mut strides = dense_strides(&folded);
     strides[axis] = 0;
-    let fold = |reduce, from: Pointer| {
-        let folding = Folding { reduce, elem, shape: &shape, axes: &[axis as i64] };
+    let (read, dense) = (known_layout(op, op.operand(0))?.strides, dense_strides(&shape));
+    let fold = |reduce, from: Pointer, lies: &[i64]| {
+        let folding = Folding { reduce, elem, shape: &shape, strides: lies, axes: &[axis as i64] };
         folding.call(Pointer::Shared(0), from, machine)
     };
-    let combine = |from: Pointer, function, then: Option<Unary>| {
+    let combine = |from: Pointer, lies: &[i64], function, then: Option<Unary>| {
         let mut builder = ExprBuilder::default();
         let [x, folded] = [0, 1].map(|n| builder.add(elem, NodeOp::Input(n)));
         let node = builder.add(elem, NodeOp::Binary(function, x, folded));
         let node = then.map_or(node, |then| builder.add(elem, NodeOp::Unary(then, node)));
-        let dense = |place| Window { place, elem, strides: dense_strides(&shape) };
-        let inputs = vec![dense(from), Window { place: Pointer::Shared(0), elem, strides: strides.clone() }];
-        call(&shape, builder.finish(), vec![(node, dense(Pointer::Result(0, 0)))], inputs, machine)
+        let window = |place, strides: &[i64]| Window { place, elem, strides: strides.to_vec() };
+        let inputs = vec![window(from, lies), window(Pointer::Shared(0), &strides)];
+        let result = window(Pointer::Result(0, 0), &dense);
+        call(&shape, builder.finish(), vec![(node, result)], inputs, machine)
     };
     let (x, powers) = (Pointer::Operand(0, 0), Pointer::Result(0, 0));
     let calls = vec![
-        fold(Reduce::Max, x.clone()),
-        combine(x, Binary::Sub, Some(Unary::Exp))?,
-        fold(Reduce::Sum, powers.clone()),
-        combine(powers, Binary::Div, None)?,
+        fold(Reduce::Max, x.clone(), &read),
+        combine(x, &read, Binary::Sub, Some(Unary::Exp))?,
+        fold(Reduce::Sum, powers.clone(), &dense),
+        combine(powers, &dense, Binary::Div, None)?,
     ];
     let count: u64 = folded.iter().product();
     let shared_bytes = (count * u64::from(elem.bytes())).next_multiple_of(64);

@@ -4,7 +4,7 @@
 //! values which live at one time do not share bytes is for the plan's own checker to say.
 
 use cranelift_entity::SecondaryMap;
-use ir::alias::{AliasSets, parts, ties, view_offset_bytes};
+use ir::alias::{AliasSets, is_free_view, parts, ties};
 use ir::body::OpRef;
 use ir::pools::{Pool, pools};
 use ir::size::{storage_bits, tensor_bytes};
@@ -231,7 +231,7 @@ impl<'a> Reader<'a> {
         let tie = ties(op).find(|tie| tie.0 == index);
         let shared = match tie {
             Some((_, operand)) => Some(op.operand(operand)),
-            None if view_offset_bytes(op).is_some() => Some(op.operand(0)),
+            None if is_free_view(op) => Some(op.operand(0)),
             None if op.is_structured() => Some(self.aliases.root(result)),
             None => None,
         };
@@ -258,7 +258,8 @@ impl<'a> Reader<'a> {
         if tie.is_some() || shared.is_none() {
             self.note_overwritten(address)?;
         }
-        if pitch(self.ctx, self.body, result) != (!window.is_dense()).then_some((window.row, window.pitch)) {
+        let rows = (!window.is_dense()).then_some((window.row, window.pitch));
+        if !is_free_view(op) && pitch(self.ctx, self.body, result) != rows {
             return Err(format!("has result {index} in a concatenation whose rows `mem.pitch` does not say"));
         }
         self.places.values[result] = Some(address);

@@ -4,21 +4,23 @@
 //! Products over several pairs of matrices are one call each, one behind the other, so that they share that scratch.
 
 use ir::body::OpRef;
+use ir::opdef::Strided;
 use kernels::{Copy, Gemm, GemmShape};
 
 use crate::constant::is_weight;
 use crate::contract::{check_f32, overwrites, weight_operands};
 use crate::group::Fused;
 use crate::lower::{Call, Lowered, Machine, Pointer};
+use crate::pointwise::known_layout;
 use crate::refusal::Refusal;
 use crate::weights::{Packing, PackingKey};
 
 /// The calls that run a matrix product with what is fused to it.
 pub(crate) fn lower(whole: OpRef<'_>, fused: &Fused<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
     check_f32(fused.root)?;
-    let sizes = Sizes::of(fused.root)?;
+    let sizes = Sizes::of(whole, fused)?;
     let is_packed = is_weight(whole.ctx, whole.body, whole.operand(fused.operands[1]));
-    if is_packed && sizes.b.batch.is_empty() && !sizes.a.is_transposed {
+    if is_packed && sizes.b.batch.is_empty() && !sizes.a.is_turned() {
         return with_weights(whole, fused, &sizes, machine);
     }
     let calls = Products { fused, sizes: &sizes, machine }.calls();
@@ -26,33 +28,73 @@ pub(crate) fn lower(whole: OpRef<'_>, fused: &Fused<'_>, machine: &Machine) -> R
     Ok(Lowered { overwrites: overwrites(fused), shared_bytes, ..Lowered::new("gemm", calls) })
 }
 
-/// The matrices of one operand.
+/// The matrices of one operand; distances are in elements.
 struct Matrices {
     /// Sizes of the axes before the last two.
     batch: Vec<u64>,
+    /// Distances between neighbours along these.
+    apart: Vec<usize>,
     rows: usize,
     columns: usize,
-    /// Whether its rows are stored as columns.
-    is_transposed: bool,
+    /// Distance between neighbours in a column and in a row.
+    strides: [usize; 2],
 }
 
 impl Matrices {
+    /// The matrices of operand `number` of the product; `transposed` is the attribute that says that their rows are columns.
+    fn of(whole: OpRef<'_>, fused: &Fused<'_>, number: usize, transposed: &str) -> Result<Matrices, Refusal> {
+        let index = fused.operands[number];
+        let Strided { shape, strides, .. } = known_layout(whole, whole.operand(index))?;
+        let strides: Vec<usize> = strides.iter().map(|stride| *stride as usize).collect();
+        let (batch, mut sizes, mut between) = match *shape {
+            [] => return Err(Refusal::new("a number is no matrix")),
+            [size] if number == 0 => (0, [1, size], [size as usize * strides[0], strides[0]]),
+            [size] => (0, [size, 1], [strides[0], 1]),
+            [.., rows, columns] => {
+                let batch = shape.len() - 2;
+                (batch, [rows, columns], [strides[batch], strides[batch + 1]])
+            }
+        };
+        if fused.root.attr(transposed).is_some() && shape.len() > 1 {
+            sizes.reverse();
+            between.reverse();
+        }
+        let [rows, columns] = sizes.map(|size| size as usize);
+        let (batch, apart) = (shape[..batch].to_vec(), strides[..batch].to_vec());
+        Ok(Matrices { batch, apart, rows, columns, strides: between })
+    }
+
     /// Elements of one of them.
     fn elements(&self) -> usize {
         self.rows * self.columns
     }
 
-    /// Distance between neighbours in a column and in a row.
-    fn strides(&self) -> [usize; 2] {
-        if self.is_transposed { [1, self.rows] } else { [self.columns, 1] }
+    /// Whether neighbours in a row do not lie side by side.
+    fn is_turned(&self) -> bool {
+        self.columns > 1 && self.strides[1] != 1
     }
 
-    /// The number of the matrix that stands at an index of the result's batch, as numpy broadcasts.
+    /// Where the matrix begins that stands at an index of the result's batch, as numpy broadcasts.
     fn at(&self, index: &[u64]) -> usize {
         let own = &index[index.len() - self.batch.len()..];
-        let number =
-            |number, (index, size): (&u64, &u64)| number * size + if *size == 1 { 0 } else { *index };
-        own.iter().zip(&self.batch).fold(0, number) as usize
+        let axes = own.iter().zip(&self.batch).zip(&self.apart).filter(|((_, size), _)| **size != 1);
+        axes.map(|((index, _), apart)| *index as usize * apart).sum()
+    }
+
+    /// All of them as one matrix, if their rows are at one distance.
+    fn stack(&mut self) {
+        let (mut rows, mut between) = (self.rows, self.strides[0]);
+        for (size, apart) in self.batch.iter().zip(&self.apart).rev().filter(|(size, _)| **size != 1) {
+            match rows {
+                1 => between = *apart,
+                _ if *apart == rows * between => {}
+                _ => return,
+            }
+            rows *= *size as usize;
+        }
+        (self.rows, self.strides[0]) = (rows, between);
+        self.batch.clear();
+        self.apart.clear();
     }
 }
 
@@ -64,25 +106,12 @@ struct Sizes {
 }
 
 impl Sizes {
-    fn of(op: OpRef<'_>) -> Result<Sizes, Refusal> {
-        let matrices = |operand: usize, transposed: &str| {
-            let shape = op.operand_shape(operand).ok_or_else(|| Refusal::new("a size is not known"))?;
-            let is_transposed = op.attr(transposed).is_some();
-            let (batch, [rows, columns]) = match *shape {
-                [] => return Err(Refusal::new("a number is no matrix")),
-                [size] if operand == 0 => (Vec::new(), [1, size]),
-                [size] => (Vec::new(), [size, 1]),
-                [ref batch @ .., rows, columns] => (batch.to_vec(), [rows, columns]),
-            };
-            let [rows, columns] =
-                if is_transposed && shape.len() > 1 { [columns, rows] } else { [rows, columns] };
-            let is_transposed = is_transposed && shape.len() > 1;
-            Ok(Matrices { batch, rows: rows as usize, columns: columns as usize, is_transposed })
-        };
-        let (mut a, b) = (matrices(0, "transpose_a")?, matrices(1, "transpose_b")?);
-        if b.batch.is_empty() && !a.is_transposed {
+    fn of(whole: OpRef<'_>, fused: &Fused<'_>) -> Result<Sizes, Refusal> {
+        let of = |number, transposed| Matrices::of(whole, fused, number, transposed);
+        let (mut a, b) = (of(0, "transpose_a")?, of(1, "transpose_b")?);
+        if b.batch.is_empty() && !a.is_turned() {
             // The rows of all left matrices meet the same right one: they are rows of one matrix.
-            a.rows *= a.batch.drain(..).product::<u64>() as usize;
+            a.stack();
         }
         let rank = a.batch.len().max(b.batch.len());
         let size =
@@ -93,20 +122,31 @@ impl Sizes {
     }
 
     fn kernel(&self, fused: &Fused<'_>, machine: &Machine) -> Gemm {
+        Gemm::new(&self.shape(), fused.activation, machine.isa, machine.threads)
+    }
+
+    fn shape(&self) -> GemmShape {
         let shape = GemmShape::dense(self.a.rows, self.b.columns, self.a.columns);
-        Gemm::new(&shape, fused.activation, machine.isa, machine.threads)
+        match self.a.is_turned() || self.a.rows == 1 {
+            true => shape,
+            false => GemmShape { a_stride: self.a.strides[0], ..shape },
+        }
     }
 
     /// Scratch for one packed matrix.
     fn packed_bytes(&self, machine: &Machine) -> u64 {
-        let shape = GemmShape::dense(self.a.rows, self.b.columns, self.a.columns);
-        let kernel = Gemm::new(&shape, kernels::Activation::None, machine.isa, machine.threads);
+        let kernel = Gemm::new(&self.shape(), kernels::Activation::None, machine.isa, machine.threads);
         (kernel.packed_len() as u64 * 4).next_multiple_of(64)
+    }
+
+    /// Bytes of one matrix of the result.
+    fn result_bytes(&self) -> u64 {
+        (self.a.rows * self.b.columns * 4) as u64
     }
 
     /// Scratch for one left matrix with its rows put one behind the other.
     fn turned_bytes(&self) -> u64 {
-        if self.a.is_transposed { (self.a.elements() as u64 * 4).next_multiple_of(64) } else { 0 }
+        if self.a.is_turned() { (self.a.elements() as u64 * 4).next_multiple_of(64) } else { 0 }
     }
 }
 
@@ -117,13 +157,20 @@ fn with_weights(
     machine: &Machine,
 ) -> Result<Lowered, Refusal> {
     let kernel = sizes.kernel(fused, machine);
-    let [k_stride, n_stride] = sizes.b.strides();
+    let [k_stride, n_stride] = sizes.b.strides;
     let key = PackingKey::new(&kernel.as_convolution().panels(), [n_stride, k_stride, 0, 0]);
     let packing =
         Packing::new(key, kernel.packed_len(), move |from, to| kernel.pack(from, k_stride, n_stride, to));
     let operands = weight_operands(whole, fused, packing)?;
-    let call = Call::kernel("gemm", &kernel, machine.isa, operands);
-    Ok(Lowered { overwrites: overwrites(fused), ..Lowered::new("gemm", vec![call]) })
+    let calls = (0..sizes.batch.iter().product::<u64>()).map(|number| {
+        let mut operands = operands.clone();
+        let result_bytes = number * sizes.result_bytes();
+        operands[0].advance(result_bytes);
+        operands[1].advance(sizes.a.at(&unravel(number, &sizes.batch)) as u64 * 4);
+        operands[4].advance(result_bytes);
+        Call::kernel("gemm", &kernel, machine.isa, operands)
+    });
+    Ok(Lowered { overwrites: overwrites(fused), ..Lowered::new("gemm", calls.collect()) })
 }
 
 /// Products of pairs of matrices.
@@ -138,25 +185,24 @@ impl Products<'_> {
     fn calls(&self) -> Vec<Call> {
         let Sizes { a, b, batch } = self.sizes;
         let kernel = self.sizes.kernel(self.fused, self.machine);
-        let result_bytes = (a.rows * b.columns * 4) as u64;
         let mut calls = Vec::new();
         let (mut packed, mut turned) = (None, None);
         for number in 0..batch.iter().product::<u64>() {
             let index = unravel(number, batch);
             let (left, right) = (a.at(&index), b.at(&index));
             if packed.replace(right) != Some(right) {
-                calls.extend(self.pack(&kernel, (right * b.elements() * 4) as u64));
+                calls.extend(self.pack(&kernel, right as u64 * 4));
             }
-            if a.is_transposed && turned.replace(left) != Some(left) {
-                calls.push(self.turn((left * a.elements() * 4) as u64));
+            if a.is_turned() && turned.replace(left) != Some(left) {
+                calls.push(self.turn(left as u64 * 4));
             }
-            let at = number * result_bytes;
+            let at = number * self.sizes.result_bytes();
             let operand = |index: Option<usize>, offset| {
                 index.map_or(Pointer::Absent, |index| Pointer::Operand(index, offset))
             };
-            let left = match a.is_transposed {
+            let left = match a.is_turned() {
                 true => Pointer::Shared(self.sizes.packed_bytes(self.machine)),
-                false => Pointer::Operand(self.fused.operands[0], (left * a.elements() * 4) as u64),
+                false => Pointer::Operand(self.fused.operands[0], left as u64 * 4),
             };
             let operands = vec![
                 Pointer::Result(0, at),
@@ -174,7 +220,7 @@ impl Products<'_> {
     /// result reads them.
     fn pack(&self, kernel: &Gemm, from_bytes: u64) -> Vec<Call> {
         let panels = kernel.as_convolution().panels();
-        let [down, along] = self.sizes.b.strides().map(|stride| stride as i64);
+        let [down, along] = self.sizes.b.strides.map(|stride| stride as i64);
         let depth = panels.depth();
         let last = panels.get(panels.count() - 1);
         let is_full = |count: usize| count == panels.get(0).width;
@@ -203,7 +249,7 @@ impl Products<'_> {
     /// Copies a left matrix so that its rows lie one behind the other.
     fn turn(&self, from_bytes: u64) -> Call {
         let a = &self.sizes.a;
-        let reads = a.strides().map(|stride| stride as i64);
+        let reads = a.strides.map(|stride| stride as i64);
         let writes = [a.columns as i64, 1];
         let kernel =
             Copy::new(&[a.rows, a.columns], &reads, &writes, 4, self.machine.isa, self.machine.threads);

@@ -14,10 +14,10 @@ use crate::cranelift::{
 use crate::elem::Elem;
 use crate::lower::{Call, Code, Lowered, Machine, Pointer};
 use crate::pointwise::integers;
-use crate::pointwise::known_shape;
 use crate::pointwise::lanes::{Lanes, Lowering};
 use crate::pointwise::nest::{Nest, dense_strides};
 use crate::pointwise::rows::{self, Layout, Parts, Rows, word};
+use crate::pointwise::{known_layout, known_shape};
 use crate::refusal::Refusal;
 
 /// Accumulators of a fold along the innermost axis.
@@ -84,8 +84,10 @@ pub(crate) struct Folding<'a> {
     pub(crate) reduce: Reduce,
     /// The type of the elements.
     pub(crate) elem: Elem,
-    /// The shape of the operand, which is dense.
+    /// The shape of the operand.
     pub(crate) shape: &'a [u64],
+    /// How its elements lie: side by side along the last axis.
+    pub(crate) strides: &'a [i64],
     /// The axes that are folded.
     pub(crate) axes: &'a [i64],
 }
@@ -99,7 +101,8 @@ pub(crate) fn lower(op: OpRef<'_>, reduce: Reduce, machine: &Machine) -> Result<
     }
     let shape = known_shape(op, op.operand(0))?;
     let axes = op.ints("axes").ok_or_else(|| Refusal::new("`axes` are missing"))?;
-    let folding = Folding { reduce, elem, shape: &shape, axes: &axes };
+    let strides = known_layout(op, op.operand(0))?.strides;
+    let folding = Folding { reduce, elem, shape: &shape, strides: &strides, axes: &axes };
     let call = folding.call(Pointer::Result(0, 0), Pointer::Operand(0, 0), machine);
     Ok(Lowered::new("reduce", vec![call]))
 }
@@ -112,9 +115,8 @@ impl Folding<'_> {
         let last = (0..self.shape.len()).rev().find(|axis| self.shape[*axis] != 1);
         let innermost =
             if last.as_ref().is_some_and(is_folded) { Innermost::Folded } else { Innermost::Kept };
-        let strides = dense_strides(self.shape);
         let pick = |axes: &[usize]| -> (Vec<u64>, Vec<i64>) {
-            axes.iter().map(|axis| (self.shape[*axis], strides[*axis])).unzip()
+            axes.iter().map(|axis| (self.shape[*axis], self.strides[*axis])).unzip()
         };
         let ((kept_shape, kept_strides), (folded_shape, folded_strides)) = (pick(&kept), pick(&folded));
         let mut nest = Nest::collapse(&kept_shape, &[dense_strides(&kept_shape), kept_strides]);

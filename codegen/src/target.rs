@@ -3,12 +3,13 @@
 use ir::body::OpRef;
 use ir::opdef::{Contract, Strided, View};
 use ir::target::{KernelChoice, Place};
+use ir::window::Arrangement;
 use ir::{Kind, Op, Target};
 use kernels::Isa;
 
 use crate::activation::activation;
 use crate::contract::conv2d_shape;
-use crate::group::{PrologueStep, is_sum, prologue_step, root};
+use crate::group::{Fused, PrologueStep, is_sum, prologue_step, root};
 use crate::lower::{Machine, lower};
 
 /// The processor that this process runs on.
@@ -58,27 +59,60 @@ impl Target for Cpu {
     }
 
     fn writes_rows(&self, op: OpRef<'_>) -> bool {
-        knows_rows(op)
+        takes_rows(op)
     }
 
     fn reads_rows(&self, op: OpRef<'_>, operand: usize) -> bool {
-        match op.kind() {
-            Kind::Group => knows_rows(op) && !is_viewed(op, operand),
-            Kind::View(View::OfOperand(_)) => keeps_strides(op),
-            _ => knows_rows(op),
-        }
+        takes(op, operand, Arrangement::Rows) && !is_viewed(op, operand)
+    }
+
+    fn reads_strides(&self, op: OpRef<'_>, operand: usize) -> bool {
+        takes(op, operand, Arrangement::Strides) && !is_viewed(op, operand)
     }
 }
 
-/// Whether the kernels of an operation take images in rows, for all operands that are no weights: convolutions, pools, loop nests and
-/// the copies of concatenations.
-pub(crate) fn knows_rows(op: OpRef<'_>) -> bool {
-    let is_conv = |op: OpRef<'_>| matches!(op.kind(), Kind::Contract(Contract::Conv2d));
+/// Whether the kernels of an operation write results in rows with gaps, and take all operands in such rows: convolutions, pools, loop
+/// nests and copies.
+pub(crate) fn takes_rows(op: OpRef<'_>) -> bool {
     match op.kind() {
-        Kind::Elementwise(_) | Kind::View(_) | Kind::Kernel("max_pool2d" | "avg_pool2d") => true,
+        Kind::Elementwise(_) | Kind::View(_) | Kind::Kernel("max_pool2d" | "avg_pool2d" | "pad") => true,
         Kind::Contract(Contract::Conv2d) => true,
-        Kind::Group => root(op).is_none_or(|root| is_conv(op.body.at(op.ctx, root))),
+        Kind::Group => match root(op).map(|root| op.body.at(op.ctx, root).kind()) {
+            None | Some(Kind::Contract(Contract::Conv2d)) => true,
+            Some(_) => false,
+        },
         _ => false,
+    }
+}
+
+/// Whether the kernels of an operation take an operand that lies so. Loop nests and copies take any distances, convolutions for
+/// their images, products for their matrices.
+pub(crate) fn takes(op: OpRef<'_>, operand: usize, arrangement: Arrangement) -> bool {
+    let any = arrangement == Arrangement::Strides;
+    match op.kind() {
+        _ if arrangement == Arrangement::Plain => true,
+        Kind::View(View::OfOperand(_)) => keeps_strides(op),
+        Kind::Elementwise(_) | Kind::View(_) | Kind::Kernel("pad") => true,
+        Kind::Kernel("batch_norm") => operand == 0,
+        Kind::Reduce(_) | Kind::Kernel("softmax") => !any,
+        Kind::Contract(contract) => contracts(contract, &Fused::alone(op), operand, arrangement),
+        Kind::Group => match root(op).map(|root| Fused::of_group(op, root)) {
+            None => true,
+            Some(Ok(fused)) => match fused.root.kind() {
+                Kind::Contract(contract) => contracts(contract, &fused, operand, arrangement),
+                _ => false,
+            },
+            Some(Err(_)) => false,
+        },
+        _ => takes_rows(op) && !any,
+    }
+}
+
+fn contracts(contract: Contract, fused: &Fused<'_>, operand: usize, arrangement: Arrangement) -> bool {
+    let is_added = fused.residual == Some(operand) || fused.bias == Some(operand);
+    match contract {
+        Contract::Conv2d => arrangement == Arrangement::Rows || operand == fused.operands[0] && !is_added,
+        Contract::Matmul => fused.operands[..2].contains(&operand) && !is_added,
     }
 }
 
@@ -86,7 +120,7 @@ pub(crate) fn knows_rows(op: OpRef<'_>) -> bool {
 fn is_viewed(group: OpRef<'_>, operand: usize) -> bool {
     let Some(block) = group.body.regions(group.op).first().and_then(|region| group.body.entry(*region))
     else {
-        return true;
+        return false;
     };
     let mut uses = group.body.uses(group.body.args(block)[operand]);
     uses.any(|used| matches!(group.body.at(group.ctx, used.op).kind(), Kind::View(_)))

@@ -5,8 +5,9 @@
 //!
 //! - it is a view of an operand whose elements lie without gaps in the operand's bytes: every reshape, a slice of the
 //!   outermost axes, a transpose that only moves axes of size 1, a broadcast that changes nothing;
+//! - it is a view that is marked as read where its operand lies (`mem.view`), at any distance between neighbours;
 //! - a tie (`mem.tie`) says that it overwrites an operand;
-//! - it is a part that stands at its place in a concatenation (`mem.parts` of that): its bytes are rows of the whole's;
+//! - it is a part that stands at its place in a concatenation or a padding (`mem.parts` of that): its bytes are rows of the whole's;
 //! - it is the result of a loop: that has the bytes of the argument that carries it.
 //!
 //! A root that is no part of another has its bytes without gaps, unless `mem.pitch` says that its rows are further apart.
@@ -21,12 +22,14 @@ use crate::context::Context;
 use crate::entities::{Op, Value};
 use crate::flow;
 use crate::opdef::{Flow, Kind, Strided, View};
-use crate::size::{storage_bits, storage_bytes, tensor_bytes};
-use crate::window::Window;
+use crate::size::{static_extents, storage_bits, storage_bytes, tensor_bytes};
+use crate::window::{Arrangement, Window};
 
 /// The sharing of bytes among the values of a body.
 pub struct AliasSets {
     aliases: SecondaryMap<Value, Entry>,
+    /// How values that do not lie without gaps in the bytes of their root (but for concatenations) lie there.
+    lies: SecondaryMap<Value, Lie>,
     bytes: SecondaryMap<Value, Option<u64>>,
     /// For each value that is a root but for being a part: the whole that it is a part of, and its rows there.
     wholes: SecondaryMap<Value, Option<(Value, Window)>>,
@@ -40,11 +43,24 @@ struct Entry {
     offset_bytes: u64,
 }
 
+/// How a value lies in the bytes of its root.
+#[derive(Clone, Default)]
+enum Lie {
+    /// Without gaps.
+    #[default]
+    Dense,
+    /// At the distances of this layout, which counts from the root's first element, inside this window.
+    Strided(Box<(Strided, Window)>),
+    /// A view that no layout stands for: its bytes are not known.
+    Unknown,
+}
+
 impl AliasSets {
     /// Finds who shares bytes with whom, in one walk over the operations in text order.
     pub fn of(ctx: &Context, body: &Body) -> AliasSets {
         let mut sets = AliasSets {
             aliases: SecondaryMap::new(),
+            lies: SecondaryMap::new(),
             bytes: SecondaryMap::new(),
             wholes: SecondaryMap::new(),
             later_parts: SecondaryMap::new(),
@@ -74,12 +90,28 @@ impl AliasSets {
         self.wholes[near].map_or(near, |(whole, _)| whole)
     }
 
-    /// The bytes of its root that a value has; none if its size is not known.
+    /// The bytes of its root that a value has, perhaps with some between them; none if its size is not known.
     pub fn window(&self, value: Value) -> Option<Window> {
-        let window = Window::dense(self.aliases[value].offset_bytes, self.bytes[value]?);
+        let window = match &self.lies[value] {
+            Lie::Dense => Window::dense(self.aliases[value].offset_bytes, self.bytes[value]?),
+            Lie::Strided(strided) => strided.1,
+            Lie::Unknown => return None,
+        };
         match &self.wholes[self.near_root(value)] {
             Some((_, outer)) => window.within(outer),
             None => Some(window),
+        }
+    }
+
+    /// Whether the bytes of a value's window are its elements, one after the other in the order of the value.
+    pub fn is_in_order(&self, value: Value) -> bool {
+        match &self.lies[value] {
+            Lie::Dense => true,
+            Lie::Strided(strided) => {
+                Arrangement::of(&strided.0) != Arrangement::Strides
+                    && strided.1.rows * strided.1.row == self.bytes[value].unwrap_or(0)
+            }
+            Lie::Unknown => false,
         }
     }
 
@@ -123,9 +155,7 @@ impl AliasSets {
         if op_ref.is_structured() {
             return self.add_structured(op_ref);
         }
-        if let Some(offset_bytes) = view_offset_bytes(op_ref) {
-            self.share(body.result(op, 0), op_ref.operand(0), offset_bytes);
-        }
+        self.add_view(op_ref);
         for (result, operand) in ties(op_ref) {
             self.share(body.result(op, result), op_ref.operand(operand), 0);
         }
@@ -143,10 +173,42 @@ impl AliasSets {
         op.body.results(op.op).zip(carried).for_each(|(result, arg)| self.share(result, arg, 0));
     }
 
+    fn add_view(&mut self, op: OpRef<'_>) {
+        let Kind::View(View::OfOperand(map)) = op.kind() else { return };
+        let offset = view_offset_bytes(op);
+        let (value, operand) = (op.body.result(op.op, 0), op.body.operands(op.op).next());
+        let Some(operand) = operand.filter(|_| offset.is_some() || is_marked_view(op)) else { return };
+        if let (Some(offset), Lie::Dense) = (offset, &self.lies[operand]) {
+            return self.share(value, operand, offset);
+        }
+        self.share(value, operand, 0);
+        let layout = self.layout(op, operand).and_then(|from| map(op, 0, &from));
+        let bits = storage_bits(op.ctx, op.ctx.elem(op.result_type(0)));
+        let window = layout.as_ref().zip(bits).and_then(|(layout, bits)| Window::covering(layout, bits));
+        let strided = layout.zip(window).map(Box::new);
+        self.lies[value] = strided.map_or(Lie::Unknown, Lie::Strided);
+    }
+
+    /// How an operand's elements lie, counted from the first of its root.
+    fn layout(&self, op: OpRef<'_>, operand: Value) -> Option<Strided> {
+        match &self.lies[operand] {
+            Lie::Dense => {
+                let bits = storage_bits(op.ctx, op.ctx.elem(op.body.ty(operand)))?;
+                let offset = i64::try_from(self.aliases[operand].offset_bytes * 8 / bits).ok()?;
+                Some(Strided::row_major(offset, static_extents(op.ctx, op.body.ty(operand))?))
+            }
+            Lie::Strided(strided) => Some(strided.0.clone()),
+            Lie::Unknown => None,
+        }
+    }
+
     fn share(&mut self, value: Value, operand: Value, offset_bytes: u64) {
         let base = self.aliases[operand].offset_bytes;
         self.aliases[value] =
             Entry { root: self.near_root(operand).into(), offset_bytes: base + offset_bytes };
+        if !matches!(self.lies[operand], Lie::Dense) {
+            self.lies[value] = self.lies[operand].clone();
+        }
     }
 
     fn add_parts(&mut self, op: OpRef<'_>) {
@@ -186,7 +248,17 @@ impl AliasSets {
     }
 }
 
-/// Where in the bytes of operand 0 the result's bytes begin, if `op` is a view that needs no copy.
+/// Whether `op` is marked as a view that is read where its operand lies: `mem.view`.
+pub fn is_marked_view(op: OpRef<'_>) -> bool {
+    matches!(op.kind(), Kind::View(View::OfOperand(_))) && op.attr("mem.view").is_some()
+}
+
+/// Whether `op` is a view of its operand that needs no copy.
+pub fn is_free_view(op: OpRef<'_>) -> bool {
+    is_marked_view(op) || view_offset_bytes(op).is_some()
+}
+
+/// Where in the bytes of operand 0 the result's bytes begin, if `op` is a view without gaps, which never needs a copy.
 pub fn view_offset_bytes(op: OpRef<'_>) -> Option<u64> {
     let Kind::View(View::OfOperand(map)) = op.kind() else { return None };
     let Some(shape) = op.operand_shape(0) else {
@@ -199,25 +271,41 @@ pub fn view_offset_bytes(op: OpRef<'_>) -> Option<u64> {
     is_dense.then(|| storage_bytes(op.ctx, elem, offset)).flatten()
 }
 
-/// The operands that stand at their place in the result of a concatenation: `mem.parts`.
+/// The operands that stand at their place in the result of a concatenation or a padding: `mem.parts`.
 pub fn parts(op: OpRef<'_>) -> Vec<usize> {
-    let Kind::View(View::OfResult(_)) = op.kind() else { return Vec::new() };
+    if !has_parts(op) {
+        return Vec::new();
+    }
     let parts = op.ints("mem.parts").unwrap_or_default().into_iter();
     parts.filter_map(|part| usize::try_from(part).ok().filter(|part| *part < op.operand_count())).collect()
 }
 
-/// The rows of its result that an operand of a concatenation is; none if it is no rows, or a size is not known.
+/// Whether operands of `op` may stand at their place in its result: it is a concatenation, or puts more around an operand.
+pub fn has_parts(op: OpRef<'_>) -> bool {
+    matches!(op.kind(), Kind::View(View::OfResult(_))) || op.def().is_some_and(|def| def.frame.is_some())
+}
+
+/// Where in a result of this layout an operand lies, if it is one that may stand at its place there.
+pub fn part_layout(op: OpRef<'_>, index: usize, whole: &Strided) -> Option<Strided> {
+    match op.kind() {
+        Kind::View(View::OfResult(map)) => map(op, index, whole),
+        _ => op.def()?.frame.filter(|_| index == 0)?(op, whole),
+    }
+}
+
+/// The rows of its result that an operand of a concatenation or a padding is; none if it is no rows, or a size is not known.
 pub fn part_window(op: OpRef<'_>, index: usize) -> Option<Window> {
-    let Kind::View(View::OfResult(map)) = op.kind() else { return None };
-    let layout = map(op, index, &Strided::row_major(0, op.result_shape(0)?))?;
+    let layout = part_layout(op, index, &Strided::row_major(0, op.result_shape(0)?))?;
     Window::of_layout(&layout, storage_bits(op.ctx, op.ctx.elem(op.result_type(0)))?)
 }
 
 /// Whether `op` moves no bytes: a view that needs no copy, or a concatenation whose parts all stand at their place.
 pub fn is_free(op: OpRef<'_>) -> bool {
     let parts = parts(op);
-    let is_assembled = !parts.is_empty() && (0..op.operand_count()).all(|index| parts.contains(&index));
-    is_assembled || view_offset_bytes(op).is_some()
+    let is_concat = matches!(op.kind(), Kind::View(View::OfResult(_)));
+    let is_assembled =
+        is_concat && !parts.is_empty() && (0..op.operand_count()).all(|index| parts.contains(&index));
+    is_assembled || is_free_view(op)
 }
 
 /// Whether the row says that the result has the operand's elements in the same order, whatever the sizes.
@@ -290,5 +378,29 @@ mod tests {
         let sum = builder.value("nn.add", &[arg, relu], &[("mem.tie", ctx.ints_attr(&[1]))]).unwrap();
         let sets = AliasSets::of(&ctx, &body);
         assert_eq!((sets.root(sum), sets.root(relu)), (relu, relu));
+    }
+
+    #[test]
+    fn a_marked_view_has_the_bytes_of_its_operand_in_rows_or_turned() {
+        let ctx = Context::new();
+        let (mut body, block, arg) = function(&ctx);
+        let mut builder = Builder::at_end(&ctx, &mut body, block);
+        let window = [
+            ("starts", ctx.ints_attr(&[0, 1, 0, 2])),
+            ("sizes", ctx.ints_attr(&[1, 3, 1, 4])),
+            ("mem.view", ctx.unit_attr()),
+        ];
+        let part = builder.value("nn.slice", &[arg], &window).unwrap();
+        let matrix = builder.value("nn.reshape", &[part], &[("shape", ctx.ints_attr(&[3, 4]))]).unwrap();
+        let turn = [("permutation", ctx.ints_attr(&[1, 0])), ("mem.view", ctx.unit_attr())];
+        let turned = builder.value("nn.transpose", &[matrix], &turn).unwrap();
+        let flat = builder.value("nn.reshape", &[turned], &[("shape", ctx.ints_attr(&[12]))]).unwrap();
+        let sets = AliasSets::of(&ctx, &body);
+        let rows = Window::of_rows(32, 3, 16, 24);
+        for (value, in_order) in [(part, true), (matrix, true), (turned, false)] {
+            assert_eq!((sets.root(value), sets.window(value)), (arg, Some(rows)));
+            assert_eq!(sets.is_in_order(value), in_order);
+        }
+        assert_eq!(sets.window(flat), None);
     }
 }

@@ -57,7 +57,7 @@ pub(crate) struct Common {
 }
 
 /// The attributes by which passes tell each other what they decided.
-pub(crate) const DECISIONS: [&str; 9] = [
+pub(crate) const DECISIONS: [&str; 10] = [
     "mem.args",
     "mem.kernel",
     "mem.overlap",
@@ -67,6 +67,7 @@ pub(crate) const DECISIONS: [&str; 9] = [
     "mem.pool",
     "mem.scratch",
     "mem.tie",
+    "mem.view",
 ];
 
 /// Where a blob's bytes can be found again when the module is printed and read.

@@ -60,6 +60,9 @@ pub struct OpDef {
     pub kind: Kind,
     /// Which result may overwrite which operand; elementwise rows need not say it.
     pub reuse: &'static [Reuse],
+    /// Where in a result of this layout operand 0 lies, if the result is that operand with more elements around it: then it may be made
+    /// there, and the operation writes what is around it.
+    pub frame: Option<fn(OpRef<'_>, &Strided) -> Option<Strided>>,
     /// How the interpreter computes it; elementwise rows, regions and symbols need none.
     pub eval: Option<Eval>,
 }
@@ -83,6 +86,7 @@ impl OpDef {
         traits: Traits::empty(),
         kind: Kind::Structure,
         reuse: &[],
+        frame: None,
         eval: None,
     };
 

@@ -35,6 +35,12 @@ pub trait Target: Sync {
         false
     }
 
+    /// Whether the kernel of `op` can read an operand whose neighbours are at any distance from each other along each axis.
+    fn reads_strides(&self, op: OpRef<'_>, operand: usize) -> bool {
+        let _ = (op, operand);
+        false
+    }
+
     /// The pools of memory that it has beside the arena; one that is named `arena` says more of that.
     fn pools(&self) -> Vec<Pool> {
         Vec::new()

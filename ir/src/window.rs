@@ -8,6 +8,7 @@
 
 use std::ops::Range;
 
+use crate::alias::{is_free_view, is_marked_view};
 use crate::body::Body;
 use crate::context::Context;
 use crate::entities::Value;
@@ -58,6 +59,28 @@ impl Window {
         }
         let first = u64::try_from(layout.offset).ok()?.checked_mul(elem)?;
         Some(Window::of_rows(first, rows, row, pitch))
+    }
+
+    /// Rows that have all bytes of a layout on memory that begins where its offset counts from, in whatever order its axes stand: just
+    /// those bytes where they are rows, else all from the first to the last. None if some stride goes backwards.
+    pub fn covering(layout: &Strided, elem_bits: u64) -> Option<Window> {
+        let axes = layout.shape.iter().copied().zip(layout.strides.iter().copied());
+        let mut axes: Vec<(u64, i64)> = axes.filter(|(size, stride)| *size != 1 && *stride != 0).collect();
+        axes.sort_by_key(|(_, stride)| std::cmp::Reverse(*stride));
+        let (shape, strides): (Vec<u64>, Vec<i64>) = axes.into_iter().unzip();
+        if shape.contains(&0) {
+            return Some(Window::dense(0, 0));
+        }
+        let sorted = Strided { offset: layout.offset, shape, strides };
+        let hull = || {
+            let steps = sorted.shape.iter().zip(&sorted.strides);
+            let last: u64 = steps
+                .map(|(size, stride)| Some((size - 1) * u64::try_from(*stride).ok()?))
+                .sum::<Option<u64>>()?;
+            let elem = Some(elem_bits / 8).filter(|_| elem_bits.is_multiple_of(8))?;
+            Some(Window::dense(u64::try_from(sorted.offset).ok()? * elem, (last + 1) * elem))
+        };
+        Window::of_layout(&sorted, elem_bits).or_else(hull)
     }
 
     /// Whether there are no gaps.
@@ -125,30 +148,78 @@ impl Window {
     }
 }
 
+/// How the elements of a value stand in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arrangement {
+    /// Without gaps, the last axis innermost.
+    Plain,
+    /// The last axis innermost and its elements side by side, with gaps somewhere.
+    Rows,
+    /// At any distance along each axis, in any order.
+    Strides,
+}
+
+impl Arrangement {
+    /// The arrangement that a layout is; axes of one element do not count.
+    pub fn of(layout: &Strided) -> Arrangement {
+        let axes = layout.shape.iter().zip(&layout.strides).rev();
+        let (mut side_by_side, mut expected) = (true, 1);
+        for (size, stride) in axes.filter(|(size, _)| **size != 1) {
+            side_by_side &= if expected == 1 { *stride == 1 } else { *stride >= expected };
+            expected = *size as i64 * *stride;
+        }
+        match side_by_side {
+            _ if layout.is_row_major() => Arrangement::Plain,
+            true => Arrangement::Rows,
+            false => Arrangement::Strides,
+        }
+    }
+}
+
 /// How the elements of a value lie from its first one on, as `mem.pitch` of the operation that makes it says; none if a size is
 /// not known, or a row ends inside an axis.
 ///
-/// A view without a copy lies as its operand does.
+/// A view without a copy lies as its row says that it does on its operand.
 pub fn layout(ctx: &Context, body: &Body, value: Value) -> Option<Strided> {
     let shape = static_extents(ctx, body.ty(value))?;
-    let Some((row, pitch)) = pitch(ctx, body, value) else { return Some(Strided::row_major(0, shape)) };
-    let bits = storage_bits(ctx, ctx.elem(body.ty(value)))?;
-    let rows = shape.iter().product::<u64>() * bits / 8 / row.max(1);
-    let strides = Window::of_rows(0, rows, row, pitch).strides(&shape, bits)?;
-    Some(Strided { offset: 0, shape, strides })
+    if is_plain(ctx, body, value) {
+        return Some(Strided::row_major(0, shape));
+    }
+    let op = body.at(ctx, body.defining_op(value)?);
+    match op.kind() {
+        Kind::View(View::OfOperand(map)) if is_free_view(op) => {
+            let mut layout = map(op, 0, &layout(ctx, body, op.operand(0))?)?;
+            layout.offset = 0;
+            // Axes of one element belong to the row: kernels want channels at a distance of 1.
+            let ones = layout.shape.iter().rev().take_while(|size| **size == 1).count();
+            layout.strides.iter_mut().rev().take(ones).for_each(|stride| *stride = 1);
+            Some(layout)
+        }
+        _ => {
+            let bits = storage_bits(ctx, ctx.elem(body.ty(value)))?;
+            let (row, pitch) = pitch(ctx, body, value)?;
+            let rows = shape.iter().product::<u64>() * bits / 8 / row.max(1);
+            let strides = Window::of_rows(0, rows, row, pitch).strides(&shape, bits)?;
+            Some(Strided { offset: 0, shape, strides })
+        }
+    }
 }
 
-/// The bytes of a value's rows and their distance, where it does not lie without gaps.
+/// Whether nothing says that a value lies otherwise than without gaps, the last axis innermost.
+pub fn is_plain(ctx: &Context, body: &Body, value: Value) -> bool {
+    let Some(op) = body.defining_op(value).map(|op| body.at(ctx, op)) else { return true };
+    match is_free_view(op) {
+        true => !is_marked_view(op) && is_plain(ctx, body, op.operand(0)),
+        false => pitch(ctx, body, value).is_none(),
+    }
+}
+
+/// The bytes of the rows of a step's result and their distance, where it does not lie without gaps: `mem.pitch`.
 pub fn pitch(ctx: &Context, body: &Body, value: Value) -> Option<(u64, u64)> {
     let op = body.at(ctx, body.defining_op(value)?);
     match op.ints("mem.pitch").as_deref() {
         Some(&[row, pitch]) => Some((u64::try_from(row).ok()?, u64::try_from(pitch).ok()?)),
-        _ => match op.kind() {
-            Kind::View(View::OfOperand(_)) => {
-                crate::alias::view_offset_bytes(op).and_then(|_| self::pitch(ctx, body, op.operand(0)))
-            }
-            _ => None,
-        },
+        _ => None,
     }
 }
 
@@ -196,5 +267,28 @@ mod tests {
         assert_eq!(pixels.within(&outer), Some(expected));
         assert_eq!(Window::dense(40, 8).within(&outer), Some(Window::dense(16 + 80 + 8, 8)));
         assert_eq!(Window::dense(40, 32).within(&outer), None);
+    }
+
+    #[test]
+    fn what_covers_a_layout_is_its_rows_in_whatever_order_its_axes_stand() {
+        let turned = Strided { offset: 2, shape: vec![3, 35], strides: vec![1, 8] };
+        assert_eq!(Window::covering(&turned, 32), Some(channels(2, 3, 8, 35)));
+        let crop = Strided { offset: 1, shape: vec![4, 4, 3], strides: vec![30, 6, 1] };
+        assert_eq!(Window::covering(&crop, 32), Some(Window::dense(4, 4 * (90 + 18 + 2 + 1))));
+        let backwards = Strided { offset: 5, shape: vec![6], strides: vec![-1] };
+        assert_eq!(Window::covering(&backwards, 32), None);
+    }
+
+    #[test]
+    fn rows_stand_side_by_side_the_last_axis_innermost() {
+        let arrangement = |shape: &[u64], strides: &[i64]| {
+            Arrangement::of(&Strided { offset: 0, shape: shape.to_vec(), strides: strides.to_vec() })
+        };
+        assert_eq!(arrangement(&[2, 3], &[3, 1]), Arrangement::Plain);
+        assert_eq!(arrangement(&[4, 4, 3], &[30, 6, 1]), Arrangement::Rows);
+        assert_eq!(arrangement(&[4, 3, 1], &[6, 1, 9]), Arrangement::Rows);
+        assert_eq!(arrangement(&[3, 2], &[1, 3]), Arrangement::Strides);
+        assert_eq!(arrangement(&[3, 2], &[4, 2]), Arrangement::Strides);
+        assert_eq!(arrangement(&[3, 2], &[1, 0]), Arrangement::Strides);
     }
 }

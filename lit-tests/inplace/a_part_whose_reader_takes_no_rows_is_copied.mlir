@@ -1,34 +1,34 @@
 // RUN: optc --passes=inplace --remarks=inplace
 
-func.func @main(%x: tensor<2x3xf32>) -> (tensor<2xf32>, tensor<2x6xf32>) {
+func.func @main(%x: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x6xf32>) {
   %0 = nn.neg %x : tensor<2x3xf32>
   %1 = nn.abs %x : tensor<2x3xf32>
-  %2 = nn.reduce_sum %0 {axes = array<i64: 1>} : (tensor<2x3xf32>) -> tensor<2xf32>
+  %2 = nn.repeat %0 {counts = array<i64: 1, 1>} : tensor<2x3xf32>
   %3 = nn.concat %0, %1 {axis = 1 : i64} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x6xf32>
-  return %2, %3 : tensor<2xf32>, tensor<2x6xf32>
+  return %2, %3 : tensor<2x3xf32>, tensor<2x6xf32>
 }
 // ----- output
-// remark: operand 0 is copied to its place in the result: `nn.reduce_sum` does not read it in rows
+// remark: operand 0 is copied to its place in the result: `nn.repeat` does not read it in rows
 //  --> a_part_whose_reader_takes_no_rows_is_copied.mlir:7:8
 //   |
 // 7 |   %3 = nn.concat %0, %1 {axis = 1 : i64} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x6xf32>
 //   |        ^^^^^^^^^
+// remark: result 0, which has its place in a concatenation, does not overwrite operand 0: it is an argument
+//  --> a_part_whose_reader_takes_no_rows_is_copied.mlir:5:8
+//   |
+// 5 |   %1 = nn.abs %x : tensor<2x3xf32>
+//   |        ^^^^^^
 // remark: result 0 does not overwrite operand 0: it is an input that the caller keeps
 //  --> a_part_whose_reader_takes_no_rows_is_copied.mlir:4:8
 //   |
 // 4 |   %0 = nn.neg %x : tensor<2x3xf32>
 //   |        ^^^^^^
-// remark: result 0 does not overwrite operand 0: it is an input that the caller keeps
-//  --> a_part_whose_reader_takes_no_rows_is_copied.mlir:5:8
-//   |
-// 5 |   %1 = nn.abs %x : tensor<2x3xf32>
-//   |        ^^^^^^
 // module {
-//   func.func @main(%arg0: tensor<2x3xf32>) -> (tensor<2xf32>, tensor<2x6xf32>) attributes {optc.stage = "inplace", optc.target = "cpu", optc.threads = 1 : i64} {
+//   func.func @main(%arg0: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x6xf32>) attributes {optc.stage = "inplace", optc.target = "cpu", optc.threads = 1 : i64} {
 //     %0 = nn.neg %arg0 {mem.kernel = "pointwise"} : tensor<2x3xf32>
 //     %1 = nn.abs %arg0 {mem.kernel = "pointwise", mem.pitch = array<i64: 12, 24>} : tensor<2x3xf32>
-//     %2 = nn.reduce_sum %0 {axes = array<i64: 1>, mem.kernel = "reduce"} : (tensor<2x3xf32>) -> tensor<2xf32>
+//     %2 = nn.repeat %0 {counts = array<i64: 1, 1>, mem.kernel = "repeat"} : tensor<2x3xf32>
 //     %3 = nn.concat %0, %1 {axis = 1 : i64, mem.kernel = "copy", mem.parts = array<i64: 1>} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x6xf32>
-//     return %2, %3 : tensor<2xf32>, tensor<2x6xf32>
+//     return %2, %3 : tensor<2x3xf32>, tensor<2x6xf32>
 //   }
 // }

@@ -13,15 +13,17 @@ func.func @main(%x: tensor<3x4xf32>) -> tensor<6x4xf32> {
 //   |
 // 7 |   %3 = nn.concat %1, %2 {axis = 1 : i64} : (tensor<6x2xf32>, tensor<6x2xf32>) -> tensor<6x4xf32>
 //   |        ^^^^^^^^^
+// remark: result 0, which has its place in a concatenation, does not overwrite operand 0: its bytes are read later
+//  --> a_row_that_ends_inside_an_axis_is_copied.mlir:6:8
+//   |
+// 6 |   %2 = nn.abs %1 : tensor<6x2xf32>
+//   |        ^^^^^^
+//   |
+//   = note: a_row_that_ends_inside_an_axis_is_copied.mlir:7:8: it is read here
 // remark: result 0 does not overwrite operand 0: it is an input that the caller keeps
 //  --> a_row_that_ends_inside_an_axis_is_copied.mlir:4:8
 //   |
 // 4 |   %0 = nn.neg %x : tensor<3x4xf32>
-//   |        ^^^^^^
-// remark: result 0 does not overwrite operand 0: it has its place in a concatenation
-//  --> a_row_that_ends_inside_an_axis_is_copied.mlir:6:8
-//   |
-// 6 |   %2 = nn.abs %1 : tensor<6x2xf32>
 //   |        ^^^^^^
 // module {
 //   func.func @main(%arg0: tensor<3x4xf32>) -> tensor<6x4xf32> attributes {optc.stage = "inplace", optc.target = "cpu", optc.threads = 1 : i64} {

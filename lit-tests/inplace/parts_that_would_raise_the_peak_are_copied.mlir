@@ -12,6 +12,16 @@ func.func @main(%x: tensor<4xf32>, %y: tensor<1000xf32>) -> (tensor<1xf32>, tens
   return %4, %7 : tensor<1xf32>, tensor<1xf32>
 }
 // ----- output
+// remark: result 0, which has its place in a concatenation, does not overwrite operand 0: it is an argument
+//  --> parts_that_would_raise_the_peak_are_copied.mlir:4:8
+//   |
+// 4 |   %0 = nn.neg %x : tensor<4xf32>
+//   |        ^^^^^^
+// remark: result 0, which has its place in a concatenation, does not overwrite operand 0: it is an argument
+//  --> parts_that_would_raise_the_peak_are_copied.mlir:9:8
+//   |
+// 9 |   %5 = nn.neg %y : tensor<1000xf32>
+//   |        ^^^^^^
 // remark: operand 0 is copied to its place in the result: that would raise the most bytes that are live at one time
 //   --> parts_that_would_raise_the_peak_are_copied.mlir:10:8
 //    |

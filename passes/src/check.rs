@@ -18,7 +18,8 @@ use ir::{Body, Context, Diagnostic, Kind, Op, Value, size};
 
 use smallvec::SmallVec;
 
-use memory::{Content, Home, Homes, Memory, Pool};
+use memory::{Home, Homes, Memory, Pool};
+use views::Found;
 
 mod control;
 mod memory;
@@ -35,6 +36,7 @@ mod states;
 mod states_tests;
 #[cfg(test)]
 mod tests;
+mod views;
 
 /// What is said of a step without a place.
 const UNPLACED: &str = "this step has no `mem.place`";
@@ -129,7 +131,9 @@ impl Judge<'_> {
             _ if op_ref.has(Traits::TERMINATOR) => return,
             _ => {}
         }
-        let is_view = self.body.result_count(op) > 0 && self.view_source(self.body.result(op, 0)).is_some();
+        let result = self.body.results(op).next();
+        let is_view =
+            result.is_some_and(|result| self.view_source(result).is_some() || self.is_marked(result));
         let decided = op_ref.decisions();
         match self.parse_places(op, &decided) {
             _ if is_view && decided.place.is_some() => {
@@ -167,20 +171,14 @@ impl Judge<'_> {
 
     /// Where an operand is; says so if its bytes are no longer there.
     fn find(&mut self, op: Op, index: usize) -> Option<Home> {
-        let (source, offset) = self.source(self.body.operand(op, index));
-        let Some(bytes) = size::tensor_bytes(self.ctx, self.body.ty(self.body.operand(op, index))) else {
-            self.fault(op, format!("the size of operand {index} is not known"));
-            return None;
+        let Found { home, content } = match self.locate(self.body.operand(op, index)) {
+            Ok(found) => found,
+            Err(fault) => {
+                self.fault(op, format!("operand {index} {fault}"));
+                return None;
+            }
         };
-        let Some(base) = self.homes.get(source).cloned() else {
-            self.fault(op, format!("operand {index} has no place"));
-            return None;
-        };
-        let Some(home) = base.part(offset, bytes) else {
-            self.fault(op, format!("operand {index} is a view of rows that it cuts"));
-            return None;
-        };
-        if !self.holds(&home, Content { value: source, from: offset, step: home.row }) {
+        if !self.holds(&home, content) {
             self.fault(
                 op,
                 format!("the bytes of operand {index} are overwritten before this step reads them"),

@@ -7,7 +7,8 @@
 //! Decided before anything is placed, in text order, on alias roots. A result takes the bytes of an operand if the pair is
 //! declared (see [`access`]), the operand's root is read by nothing later, no other operand reads the same bytes (unless at
 //! the same index), the sizes are proved equal, and the root is neither a weight, nor a caller's input that was not
-//! donated. Before that, the parts of concatenations get their place in the whole ([`parts`](crate::parts)). Each refusal of a declared pair is a remark that names what stands in the way.
+//! donated. Before that, the parts of concatenations and paddings get their place in the whole ([`parts`](crate::parts)), and views
+//! are read where their operand lies (`views`). Each refusal of a declared pair is a remark that names what stands in the way.
 
 use cranelift_entity::SecondaryMap;
 use ir::alias::AliasSets;
@@ -21,8 +22,10 @@ use smallvec::{SmallVec, smallvec};
 use crate::access::access;
 use crate::edit::{Setter, kept_inputs};
 use crate::liveness::{Classes, Steps};
-use crate::parts::place_parts;
-use crate::place::Step;
+use crate::parts::{Overwritten, Placed, copied_parts, place_parts};
+use crate::place::{Step, lower_bound};
+use crate::plan::{Arena, separate_outputs};
+use crate::views::place_views;
 
 /// What was tied and what was not.
 #[derive(Default)]
@@ -31,19 +34,63 @@ pub struct Outcome {
     pub ties: usize,
     /// How many operands stand at their place in a concatenation.
     pub parts: usize,
-    /// A remark for each declared pair that was refused, and for each part that is copied.
+    /// How many views are read where their operand lies, although they have gaps or stand in another order.
+    pub views: usize,
+    /// A remark for each declared pair that was refused, and for each part and view that is copied.
     pub remarks: Vec<Diagnostic>,
 }
 
-/// Puts the parts of concatenations to their place (`mem.parts`), and ties the results of a function's operations to dying
-/// operands (`mem.tie`).
+/// Puts the parts of concatenations and paddings to their place (`mem.parts`), marks views that need no copy (`mem.view`), and ties
+/// the results of a function's operations to dying operands (`mem.tie`).
 pub fn inplace(ctx: &Context, target: &dyn Target, body: &mut Body) -> Outcome {
-    let (parts, mut remarks) = place_parts(ctx, target, body);
-    let (ties, more) = Chooser::choose(ctx, target, body);
+    let Placed { parts, ties: placed_ties, mut remarks } = place_all_parts(ctx, target, body);
+    let (views, more) = place_views(ctx, target, body, &|trial| live_bytes(ctx, target, trial));
     remarks.extend(more);
+    let (ties, more) = tie(ctx, target, body);
+    remarks.extend(more);
+    Outcome { ties: ties + placed_ties, parts, views, remarks }
+}
+
+/// Puts parts to their place, and what their makers overwrite there, unless more bytes were then live than if that lies beside, or if
+/// all parts are copied, as when a whole that is returned could hold something else before.
+fn place_all_parts(ctx: &Context, target: &dyn Target, body: &mut Body) -> Placed {
+    let given = body.clone();
+    let mut placed = place_parts(ctx, target, body, Overwritten::InPlace);
+    if placed.parts == 0 {
+        return placed;
+    }
+    let bytes = |body: &Body| live_bytes(ctx, target, body).unwrap_or(u64::MAX);
+    let mut fewest = bytes(body);
+    if placed.ties > 0 {
+        let mut trial = given.clone();
+        let beside = place_parts(ctx, target, &mut trial, Overwritten::Beside);
+        let beside_bytes = bytes(&trial);
+        if beside_bytes < fewest {
+            (*body, placed, fewest) = (trial, beside, beside_bytes);
+        }
+    }
+    if bytes(&given) < fewest {
+        placed = Placed { parts: 0, ties: 0, remarks: placed.remarks };
+        placed.remarks.extend(copied_parts(ctx, body));
+        *body = given;
+    }
+    placed
+}
+
+/// Ties results to dying operands. Returns how many operations, and a remark for each declared pair that was refused.
+fn tie(ctx: &Context, target: &dyn Target, body: &mut Body) -> (usize, Vec<Diagnostic>) {
+    let (ties, remarks) = Chooser::choose(ctx, target, body);
     let mut setter = Setter::new(ctx, "mem.tie");
     ties.iter().for_each(|(op, operands)| setter.set(body, *op, *operands));
-    Outcome { ties: ties.len(), parts, remarks }
+    (ties.len(), remarks)
+}
+
+/// The most bytes of the arena that are live at one time once results are tied to operands; none if a size is not known.
+fn live_bytes(ctx: &Context, target: &dyn Target, body: &Body) -> Option<u64> {
+    let mut trial = body.clone();
+    tie(ctx, target, &mut trial);
+    let aliases = separate_outputs(ctx, &mut trial);
+    Some(lower_bound(&Arena::of(ctx, &trial, &aliases).ok()?.problem))
 }
 
 /// For each result of an operation, the operand that it overwrites, or -1.
@@ -102,7 +149,9 @@ impl<'a> Chooser<'a> {
 
     fn may_tie(&mut self, step: Step, op: Op, result: usize, operand: usize) -> bool {
         let access = access(self.ctx, self.target, self.body, op, result, operand);
-        if access == Access::Never {
+        // What stands at its place in a whole was tied, or refused, there.
+        let new = self.body.result(op, result);
+        if access == Access::Never || self.aliases.root(new) != new {
             return false;
         }
         match self.obstacle(step, op, result, operand) {
@@ -131,9 +180,6 @@ impl<'a> Chooser<'a> {
             return Some(Obstacle::new("it is an input that the caller keeps"));
         }
         let new = self.body.result(op, result);
-        if self.aliases.root(new) != new {
-            return Some(Obstacle::new("it has its place in a concatenation"));
-        }
         if self.classes.conflict(owner, self.classes.class(new)) {
             return Some(self.later_read(step, owner));
         }
@@ -143,6 +189,9 @@ impl<'a> Chooser<'a> {
         let sizes = [new, value, owner].map(|value| self.aliases.size_bytes(value));
         if sizes[0].is_none() || sizes[0] != sizes[1] || sizes[1] != sizes[2] {
             return Some(Obstacle::new("its bytes are not proved to be as many as the result's"));
+        }
+        if !self.aliases.is_in_order(value) {
+            return Some(Obstacle::new("it is read in another order than it lies in"));
         }
         let mut others = (0..self.body.operand_count(op)).filter(|other| *other != operand);
         let clashes = |other: &usize| {

@@ -22,7 +22,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use cranelift_entity::SecondaryMap;
-use ir::alias::{AliasSets, view_offset_bytes};
+use ir::alias::{AliasSets, is_free_view, view_offset_bytes};
 use ir::weights::WeightSet;
 use ir::{Block, Body, Builder, Context, Diagnostic, Op, Target, Value};
 
@@ -190,7 +190,7 @@ fn readers_through(ctx: &Context, body: &Body, op: Op, block: Block, readers: &m
     if body.block_of(op) != Some(block) {
         return false;
     }
-    if view_offset_bytes(body.at(ctx, op)).is_some() {
+    if is_free_view(body.at(ctx, op)) {
         return readers_of(ctx, body, body.result(op, 0), block, readers);
     }
     readers.push(op);

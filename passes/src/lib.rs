@@ -51,6 +51,7 @@ mod pattern;
 pub mod place;
 pub mod plan;
 pub mod pools;
+mod readers;
 pub mod recompute;
 pub mod rewrite;
 pub mod schedule;
@@ -59,6 +60,7 @@ pub mod simplify;
 mod stages;
 pub mod symbol_dce;
 pub mod symbols;
+mod views;
 
 /// Our own passes: the table that `optc passes` prints, and that a [`manager::Registry`] starts from.
 pub static PASSES: &[&manager::PassDef] = &[

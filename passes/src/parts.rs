@@ -6,6 +6,8 @@
 //! %2 = nn.concat %0, %1                    %2 = nn.concat %0, %1 {mem.parts = array<i64: 0, 1>}
 //! ```
 //!
+//! The operand of a padding is a part too: the padding then writes only what is around it.
+//!
 //! A part shares the bytes of the whole, as rows at a distance where the axis is not the outermost (`mem.pitch`: the bytes of a row,
 //! and from row to row). Concatenations are looked at from the last to the first, since a whole may be a part of another;
 //! concatenations that begin alike are nested first (`nest`), so that a block in which each layer reads all that were made before
@@ -14,37 +16,80 @@
 //! live at one time is not done (`peak`). Linear in uses.
 
 use cranelift_entity::SecondaryMap;
-use ir::alias::{AliasSets, part_window, parts, ties, view_offset_bytes};
-use ir::opdef::View;
+use ir::alias::{AliasSets, has_parts, part_window, parts, ties};
+use ir::opdef::Strided;
 use ir::pools::wanted;
 use ir::size::{static_extents, storage_bits};
 use ir::weights::WeightSet;
 use ir::window::Window;
-use ir::{Body, Context, Diagnostic, Kind, Op, Target, Traits, Value, flow};
+use ir::{Body, Context, Diagnostic, Op, Target, Value, flow};
 
+mod links;
 mod nest;
 mod peak;
 
+use crate::readers::{Obstacle, check_readers, collect_readers};
+use links::Link;
 use peak::{Peak, Whole};
 
-/// Lets parts be written to their place in concatenations. Returns how many, and a remark for each that is copied.
-pub fn place_parts(ctx: &Context, target: &dyn Target, body: &mut Body) -> (usize, Vec<Diagnostic>) {
-    let wholes = concatenations(ctx, body);
-    if wholes.is_empty() {
-        return (0, Vec::new());
-    }
-    nest::nest(ctx, body, &wholes);
-    let (chosen, remarks) = Chooser::choose(ctx, target, body, &wholes);
-    apply(ctx, target, body, &chosen);
-    (chosen.len(), remarks)
+/// What becomes of values that the makers of parts may overwrite.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Overwritten {
+    /// They are made at the part's place and overwritten there.
+    InPlace,
+    /// They stay where they are, and live beside the part.
+    Beside,
 }
 
-/// The concatenations that nobody decided about yet, in text order.
+/// What stands at its place.
+#[derive(Default)]
+pub struct Placed {
+    /// How many operands of concatenations and paddings.
+    pub parts: usize,
+    /// How many of their makers overwrite an operand there.
+    pub ties: usize,
+    /// A remark for each operand that is copied, and each operand of a maker that could be overwritten but is not.
+    pub remarks: Vec<Diagnostic>,
+}
+
+/// Lets parts be written to their place in concatenations.
+pub fn place_parts(ctx: &Context, target: &dyn Target, body: &mut Body, overwritten: Overwritten) -> Placed {
+    let wholes = concatenations(ctx, body);
+    if wholes.is_empty() {
+        return Placed::default();
+    }
+    nest::nest(ctx, body, &wholes);
+    let (chosen, remarks) = Chooser::choose(ctx, target, body, &wholes, overwritten);
+    apply(ctx, target, body, &chosen);
+    let ties = chosen.iter().map(|part| part.links.len()).sum();
+    Placed { parts: chosen.len(), ties, remarks }
+}
+
+/// A remark for each part that stands at its place in a function, as if it were copied since the bytes that are live at one time are fewer
+/// then.
+pub fn copied_parts(ctx: &Context, body: &Body) -> Vec<Diagnostic> {
+    let mut remarks = Vec::new();
+    flow::walk(ctx, body, |op| {
+        let parts = parts(body.at(ctx, op)).into_iter();
+        remarks.extend(parts.map(|operand| refusal(body, op, operand, RAISES)));
+    });
+    remarks
+}
+
+/// Why parts that could stand at their place are copied.
+const RAISES: &str = "that would raise the most bytes that are live at one time";
+
+fn refusal(body: &Body, op: Op, operand: usize, reason: &str) -> Diagnostic {
+    let message = format!("operand {operand} is copied to its place in the result: {reason}");
+    Diagnostic::remark(body.location(op), message)
+}
+
+/// The concatenations and paddings that nobody decided about yet, in text order.
 fn concatenations(ctx: &Context, body: &Body) -> Vec<Op> {
     let mut found = Vec::new();
     flow::walk(ctx, body, |op| {
         let op_ref = body.at(ctx, op);
-        let is_open = matches!(op_ref.kind(), Kind::View(View::OfResult(_))) && parts(op_ref).is_empty();
+        let is_open = has_parts(op_ref) && parts(op_ref).is_empty();
         found.extend(is_open.then_some(op));
     });
     if !found.is_empty() {
@@ -55,7 +100,7 @@ fn concatenations(ctx: &Context, body: &Body) -> Vec<Op> {
 }
 
 /// An operand that stands at its place in a whole.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct Part {
     /// The concatenation.
     op: Op,
@@ -65,6 +110,15 @@ struct Part {
     /// The outermost value that it is a part of, and the rows that it has of that.
     whole: Value,
     window: Window,
+    /// What its maker overwrites there, and so on.
+    links: Vec<Link>,
+}
+
+impl Part {
+    /// The values that stand in its window, one after the other.
+    fn roots(&self) -> impl Iterator<Item = Value> + '_ {
+        std::iter::once(self.root).chain(self.links.iter().map(|link| link.root))
+    }
 }
 
 struct Chooser<'a> {
@@ -74,7 +128,8 @@ struct Chooser<'a> {
     weights: WeightSet,
     aliases: AliasSets,
     chosen: Vec<Part>,
-    /// For each root, which of the chosen parts it is.
+    overwritten: Overwritten,
+    /// For each root, which of the chosen parts it is, or comes to stand with.
     part_of: SecondaryMap<Value, Option<usize>>,
     remarks: Vec<Diagnostic>,
 }
@@ -85,10 +140,12 @@ impl<'a> Chooser<'a> {
         target: &'a dyn Target,
         body: &'a Body,
         wholes: &[Op],
+        overwritten: Overwritten,
     ) -> (Vec<Part>, Vec<Diagnostic>) {
         let (weights, aliases) = (WeightSet::of(ctx, body), AliasSets::of(ctx, body));
         let (chosen, part_of, remarks) = (Vec::new(), SecondaryMap::new(), Vec::new());
-        let mut chooser = Chooser { ctx, target, body, weights, aliases, chosen, part_of, remarks };
+        let mut chooser =
+            Chooser { ctx, target, body, weights, aliases, chosen, overwritten, part_of, remarks };
         for &op in wholes.iter().rev() {
             (0..body.operand_count(op)).for_each(|operand| chooser.look_at(op, operand));
         }
@@ -98,8 +155,12 @@ impl<'a> Chooser<'a> {
 
     fn look_at(&mut self, op: Op, operand: usize) {
         match self.part(op, operand) {
-            Ok(part) => {
+            Ok(mut part) => {
                 self.part_of[part.root] = Some(self.chosen.len());
+                if self.overwritten == Overwritten::InPlace {
+                    part.links = self.links(part.root, part.window);
+                }
+                part.links.iter().for_each(|link| self.part_of[link.root] = Some(self.chosen.len()));
                 self.chosen.push(part);
             }
             Err(reason) => self.refuse(op, operand, &reason),
@@ -107,8 +168,7 @@ impl<'a> Chooser<'a> {
     }
 
     fn refuse(&mut self, op: Op, operand: usize, reason: &str) {
-        let message = format!("operand {operand} is copied to its place in the result: {reason}");
-        self.remarks.push(Diagnostic::remark(self.body.location(op), message));
+        self.remarks.push(refusal(self.body, op, operand, reason));
     }
 
     /// What an operand becomes if it is written to its place.
@@ -138,13 +198,13 @@ impl<'a> Chooser<'a> {
             return Err("it is to lie in another pool".into());
         }
         let near = part_window(self.body.at(self.ctx, op), operand).ok_or_else(unknown)?;
-        let (whole, window) = match self.part_of[result].map(|index| self.chosen[index]) {
+        let (whole, window) = match self.part_of[result].map(|index| &self.chosen[index]) {
             Some(outer) => (outer.whole, near.within(&outer.window).ok_or_else(unknown)?),
             None => (self.aliases.root(result), near),
         };
         self.check_maker(maker, window)?;
-        self.check_readers(op, root, window)?;
-        Ok(Part { op, operand, root, whole, window })
+        self.check_readers(Some(op), root, window).map_err(|obstacle| obstacle.reason)?;
+        Ok(Part { op, operand, root, whole, window, links: Vec::new() })
     }
 
     /// Refuses a producer that writes without gaps only.
@@ -158,32 +218,14 @@ impl<'a> Chooser<'a> {
     }
 
     /// Refuses readers of a value, or of views of it, that read without gaps only; `whole` is the concatenation itself.
-    fn check_readers(&self, whole: Op, value: Value, window: Window) -> Result<(), String> {
+    fn check_readers(&self, whole: Option<Op>, value: Value, window: Window) -> Result<(), Obstacle> {
         let shape = static_extents(self.ctx, self.body.ty(value));
         let bits = storage_bits(self.ctx, self.ctx.elem(self.body.ty(value)));
-        if shape.zip(bits).and_then(|(shape, bits)| window.strides(&shape, bits)).is_none() {
-            return Err("a row of it ends inside an axis".into());
-        }
-        for used in self.body.uses(value).filter(|used| used.op != whole) {
-            let op = self.body.at(self.ctx, used.op);
-            if op.has(Traits::TERMINATOR) || op.is_structured() {
-                return Err(format!("`{}` hands it on", op.name()));
-            }
-            if ties(op).next().is_some() {
-                return Err(format!("`{}` overwrites it", op.name()));
-            }
-            match view_offset_bytes(op) {
-                Some(first) => {
-                    let result = self.body.result(used.op, 0);
-                    let inner = self.aliases.size_bytes(result).map(|bytes| Window::dense(first, bytes));
-                    let inner = inner.and_then(|inner| inner.within(&window));
-                    self.check_readers(whole, result, inner.ok_or("a view of it is no rows")?)?;
-                }
-                None if window.is_dense() || self.target.reads_rows(op, used.index) => {}
-                None => return Err(format!("`{}` does not read it in rows", op.name())),
-            }
-        }
-        Ok(())
+        let strides =
+            shape.clone().zip(bits).and_then(|(shape, bits)| window.strides(&shape, bits)).zip(shape);
+        let (strides, shape) = strides.ok_or("a row of it ends inside an axis")?;
+        let layout = Strided { offset: 0, shape, strides };
+        check_readers(self.ctx, self.target, self.body, value, &layout, whole)
     }
 
     /// Drops the parts of wholes that would raise the peak.
@@ -191,17 +233,17 @@ impl<'a> Chooser<'a> {
         let mut wholes: Vec<Whole> = Vec::new();
         for part in &self.chosen {
             match wholes.iter_mut().find(|whole| whole.value == part.whole) {
-                Some(whole) => whole.parts.push(part.root),
-                None => wholes.push(Whole { value: part.whole, parts: vec![part.root] }),
+                Some(whole) => whole.parts.extend(part.roots()),
+                None => wholes.push(Whole { value: part.whole, parts: part.roots().collect() }),
             }
         }
         let kept = Peak::of(self.ctx, self.body, &self.weights, &self.aliases).keep(&wholes);
         let is_kept = |part: &Part| wholes.iter().zip(&kept).any(|(w, kept)| *kept && w.value == part.whole);
-        let (chosen, dropped) = self.chosen.iter().partition(|part| is_kept(part));
+        let (chosen, dropped): (Vec<Part>, Vec<Part>) =
+            std::mem::take(&mut self.chosen).into_iter().partition(is_kept);
         self.chosen = chosen;
-        let dropped: Vec<Part> = dropped;
         for part in dropped {
-            self.refuse(part.op, part.operand, "that would raise the most bytes that are live at one time");
+            self.refuse(part.op, part.operand, RAISES);
         }
     }
 }
@@ -216,26 +258,20 @@ fn apply(ctx: &Context, target: &dyn Target, body: &mut Body, chosen: &[Part]) {
         let parts: Vec<i64> = parts.into_iter().map(|part| part as i64).collect();
         body.set_attr(ctx, part.op, "mem.parts", ctx.ints_attr(&parts));
         touched.push(part.op);
-        if !part.window.is_dense() {
-            let maker = body.defining_op(part.root).expect("a part is made by an operation");
+        for link in &part.links {
+            body.set_attr(ctx, link.op, "mem.tie", ctx.ints_attr(&[link.operand as i64]));
+        }
+        for root in part.roots().filter(|_| !part.window.is_dense()) {
+            let maker = body.defining_op(root).expect("a part is made by an operation");
             let pitch = [part.window.row as i64, part.window.pitch as i64];
             body.set_attr(ctx, maker, "mem.pitch", ctx.ints_attr(&pitch));
             touched.push(maker);
-            collect_readers(ctx, body, part.root, &mut touched);
+            collect_readers(ctx, body, root, &mut touched);
         }
     }
     touched.sort_unstable();
     touched.dedup();
     for op in touched {
         crate::select::select_again(ctx, target, body, op);
-    }
-}
-
-fn collect_readers(ctx: &Context, body: &Body, value: Value, readers: &mut Vec<Op>) {
-    for used in body.uses(value) {
-        match view_offset_bytes(body.at(ctx, used.op)) {
-            Some(_) => collect_readers(ctx, body, body.result(used.op, 0), readers),
-            None => readers.push(used.op),
-        }
     }
 }

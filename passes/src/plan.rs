@@ -197,7 +197,8 @@ impl<'a> Arena<'a> {
         let class = self.classes.class(value);
         let Some(Home::Arena(id)) = self.homes[class] else { return None };
         let whole = Window::dense(0, self.problem.buffers[id].size_bytes);
-        (self.aliases.window(value)? == whole).then_some(id)
+        let is_all = self.aliases.window(value)? == whole && self.aliases.is_in_order(value);
+        is_all.then_some(id)
     }
 
     /// The buffer in the arena in whose rows a value has a part each.
@@ -228,6 +229,7 @@ impl<'a> Arena<'a> {
             let root = self.aliases.root(from);
             let sizes = [from, root, to].map(|value| self.aliases.size_bytes(value));
             let is_whole = sizes[0].is_some() && sizes[0] == sizes[1] && sizes[1] == sizes[2];
+            let is_whole = is_whole && self.aliases.is_in_order(from);
             let pools = [from, to].map(|value| wanted(ctx, body, self.classes.class(value)));
             if is_whole && !weights.contains(from) && !kept[root] && pools[0] == pools[1] {
                 self.join(from, to);
@@ -477,7 +479,8 @@ pub(crate) fn separate_outputs(ctx: &Context, body: &mut Body) -> AliasSets {
         for index in (0..body.operand_count(end)).filter(|index| !states::is_next(&states, *index)) {
             let value = body.operand(end, index);
             let root = aliases.root(value);
-            let is_whole = aliases.size_bytes(value) == aliases.size_bytes(root);
+            let is_whole =
+                aliases.size_bytes(value) == aliases.size_bytes(root) && aliases.is_in_order(value);
             let is_free = !taken[root] && !weights.contains(root) && wanted(ctx, body, root) == ARENA;
             if ends.len() == 1 && is_whole && is_free {
                 taken[root] = true;

@@ -99,9 +99,9 @@ pub(crate) static SELECT: PassDef = PassDef {
 /// Results overwrite operands that die.
 pub(crate) static INPLACE: PassDef = PassDef {
     name: "inplace",
-    doc: "Lets the parts of concatenations be written to their place in the whole, and results overwrite operands that nothing \
-          reads later, before anything is placed; `--remarks=inplace` says why not, where it does not. A part that outlives \
-          the rest of its value is copied if fewer bytes are then live.",
+    doc: "Lets the parts of concatenations and paddings be written to their place in the whole, views be read where their operand \
+          lies, and results overwrite operands that nothing reads later, before anything is placed; `--remarks=inplace` says why not, \
+          where it does not. A part that outlives the rest of its value is copied if fewer bytes are then live.",
     options: &[],
     example: Example {
         before: r#"func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
@@ -124,6 +124,7 @@ pub(crate) static INPLACE: PassDef = PassDef {
         let outcome = crate::inplace::inplace(pass.ctx, pass.target, body);
         pass.count("ties", outcome.ties as u64);
         pass.count("parts", outcome.parts as u64);
+        pass.count("views", outcome.views as u64);
         copies.into_iter().chain(outcome.remarks).for_each(|remark| pass.add_remark(remark));
         Ok(())
     }),

@@ -17,74 +17,24 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use cranelift_entity::SecondaryMap;
-use ir::alias::{ties, view_offset_bytes};
+use ir::alias::{is_free_view, ties};
 use ir::flow::{region_args, runs, transfers, walk};
 use ir::interp::{Tensor, eval_op};
-use ir::opdef::{Access, Flow};
+use ir::opdef::{Access, Flow, Strided, View};
 use ir::states::{STATE, State, states};
 use ir::weights::WeightSet;
 use ir::{Attr, Block, Body, Context, Kind, Op, Target, Traits, Value, branch, size};
 use passes::access::access;
+
+use home::{Home, Pool};
+
+mod home;
 
 /// How many operations run before a program is taken for one without an end.
 const MOST_STEPS: usize = 20_000;
 
 /// What nobody wrote: as floats no numbers, as truth neither.
 const GARBAGE: u8 = 0xFF;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Pool {
-    Arena,
-    Input(usize),
-    Output(usize),
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Home {
-    pool: Pool,
-    /// Where its bytes are, in order; runs that follow one another are one.
-    runs: Vec<Range<usize>>,
-}
-
-impl Home {
-    fn dense(pool: Pool, bytes: Range<usize>) -> Home {
-        Home { pool, runs: vec![bytes] }
-    }
-
-    /// So many rows, the first at `first`.
-    fn of_rows(pool: Pool, first: usize, [rows, row, pitch]: [usize; 3]) -> Home {
-        let mut runs: Vec<Range<usize>> = Vec::new();
-        for start in (0..rows).map(|index| first + index * pitch) {
-            match runs.last_mut().filter(|last| last.end == start) {
-                Some(last) => last.end = start + row,
-                None => runs.push(start..start + row),
-            }
-        }
-        Home { pool, runs }
-    }
-
-    fn len(&self) -> usize {
-        self.runs.iter().map(|run| run.len()).sum()
-    }
-
-    fn meets(&self, other: &Home) -> bool {
-        let meet = |a: &Range<usize>| other.runs.iter().any(|b| a.start < b.end && b.start < a.end);
-        self.pool == other.pool && self.runs.iter().any(meet)
-    }
-
-    /// Some of its bytes.
-    fn part(&self, bytes: Range<usize>) -> Home {
-        let (mut at, mut runs) = (0, Vec::new());
-        for run in &self.runs {
-            let (from, to) = (bytes.start.max(at), bytes.end.min(at + run.len()));
-            if from < to {
-                runs.push(run.start + from - at..run.start + to - at);
-            }
-            at += run.len();
-        }
-        Home { pool: self.pool, runs }
-    }
-}
 
 /// What the caller's output buffers hold behind a run of a planned function.
 ///
@@ -326,16 +276,22 @@ impl<'a> Machine<'a> {
         let (body, parts) = (self.body, self.parts(op));
         let home = self.homes[body.result(op, 0)].clone().ok_or("a result without a place")?;
         let operands = body.operands(op).map(|value| self.read(value)).collect::<Result<Vec<_>, _>>()?;
-        let marks = operands.iter().enumerate().map(|(index, tensor)| {
-            let mark = if parts.contains(&index) { 0 } else { index as u8 + 1 };
-            Tensor::new(self.ctx, tensor.ty, vec![mark; tensor.bytes.len()])
-        });
-        let marks: Vec<Tensor> = marks.collect();
         let eval = |operands: &[Tensor]| eval_op(body.at(self.ctx, op), operands).map_err(|error| error.0);
-        let (whole, marks) = (eval(&operands)?.remove(0), eval(&marks)?.remove(0));
-        let copied = (0..whole.bytes.len()).filter(|at| marks.bytes[*at] > 0);
-        for at in copied.clone() {
-            let index = usize::from(marks.bytes[at]) - 1;
+        let whole = eval(&operands)?.remove(0);
+        // What does not change with the parts comes from other operands, or from none.
+        let marked = |of_parts: u8| {
+            let marks = operands.iter().enumerate().map(|(index, tensor)| {
+                let mark = if parts.contains(&index) { of_parts } else { index as u8 + 1 };
+                Tensor::new(self.ctx, tensor.ty, vec![mark; tensor.bytes.len()])
+            });
+            Ok::<Tensor, String>(eval(&marks.collect::<Vec<_>>())?.remove(0))
+        };
+        let (marks, others) = (marked(0)?, marked(0x7F)?);
+        let copied: Vec<usize> =
+            (0..whole.bytes.len()).filter(|at| marks.bytes[*at] == others.bytes[*at]).collect();
+        for &at in &copied {
+            let index = usize::from(marks.bytes[at]).checked_sub(1).filter(|index| *index < operands.len());
+            let Some(index) = index.filter(|index| !parts.contains(index)) else { continue };
             let from = self.locate(body.operand(op, index));
             if from.is_ok_and(|from| from.meets(&home.part(at..at + 1))) {
                 return Err(format!("operand {index} is copied to where it lies"));
@@ -418,11 +374,25 @@ impl<'a> Machine<'a> {
             return Ok(home.clone());
         }
         let op = self.body.defining_op(value).ok_or_else(|| format!("{value} has no place"))?;
-        let offset =
-            view_offset_bytes(self.body.at(self.ctx, op)).ok_or_else(|| format!("{value} has no place"))?;
-        let from = self.locate(self.body.operand(op, 0))?;
-        let part = from.part(offset as usize..offset as usize + self.size(value)?);
-        if part.len() == self.size(value)? { Ok(part) } else { Err("a view outside its operand".into()) }
+        let op = self.body.at(self.ctx, op);
+        let Kind::View(View::OfOperand(map)) = op.kind() else { return Err(format!("{value} has no place")) };
+        let shape = op.operand_shape(0).filter(|_| is_free_view(op));
+        let shape = shape.ok_or_else(|| format!("{value} has no place"))?;
+        let from = self.locate(op.operand(0))?;
+        let layout = map(op, 0, &Strided::row_major(0, shape)).ok_or("a view that is nowhere")?;
+        let elem = self.size(value)? / layout.shape.iter().product::<u64>().max(1) as usize;
+        let mut runs: Vec<Range<usize>> = Vec::new();
+        for offset in elements(&layout) {
+            let part = from.part(offset as usize * elem..(offset as usize + 1) * elem);
+            for run in part.runs {
+                match runs.last_mut().filter(|last| last.end == run.start) {
+                    Some(last) => last.end = run.end,
+                    None => runs.push(run),
+                }
+            }
+        }
+        let home = Home { pool: from.pool, runs };
+        if home.len() == self.size(value)? { Ok(home) } else { Err("a view outside its operand".into()) }
     }
 
     fn read(&mut self, value: Value) -> Result<Tensor, String> {
@@ -583,4 +553,14 @@ impl<'a> Machine<'a> {
         }
         Ok((0..outputs).map(|index| self.pools.remove(&Pool::Output(index)).expect("it was made")).collect())
     }
+}
+
+/// Where each element of a layout is, in order.
+fn elements(layout: &Strided) -> Vec<i64> {
+    let mut found = vec![layout.offset];
+    for (size, stride) in layout.shape.iter().zip(&layout.strides) {
+        let along = |first: &i64| (0..*size as i64).map(|index| first + index * stride).collect::<Vec<_>>();
+        found = found.iter().flat_map(along).collect();
+    }
+    found
 }

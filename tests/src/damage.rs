@@ -1,13 +1,14 @@
 //! Which ways are there to damage a plan?
 //!
 //! Every place is moved to where each other is (and beside itself, out of its pool, off its alignment), made larger and
-//! smaller, and put into another pool; ties are cut, turned to other operands, and added; the arena shrinks; places are
+//! smaller, and put into another pool; views are read where they are not, and copied where they need not be; ties are cut, turned to other operands, and added; the arena shrinks; places are
 //! left out, and given to views that have none; pools shrink, move, and get a smaller capacity; rows get other gaps; rows are written in other bands; operations change their order, and read other values than they
 //! were planned to.
 
+use ir::opdef::View;
 use ir::pools::{Pool, pools, pools_attr};
 use ir::weights::WeightSet;
-use ir::{Attr, Block, Body, Context, Op, Traits, Value, flow};
+use ir::{Attr, Block, Body, Context, Kind, Op, Traits, Value, flow};
 
 /// One change of a planned function.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,7 +19,8 @@ pub struct Damage {
 }
 
 /// The kinds of damage.
-pub const KINDS: [&str; 9] = ["offset", "size", "pool", "tie", "arena", "missing", "order", "use", "rows"];
+pub const KINDS: [&str; 11] =
+    ["offset", "size", "pool", "tie", "arena", "missing", "order", "use", "rows", "view", "part"];
 
 #[derive(Clone, Debug, PartialEq)]
 enum Change {
@@ -30,6 +32,8 @@ enum Change {
     Remove(Op, &'static str),
     Before(Op, Op),
     Operand(Op, usize, Value),
+    /// A copy becomes a view that is read where its operand lies.
+    View(Op),
 }
 
 /// Where a place is written.
@@ -60,6 +64,10 @@ impl Damage {
                 body.insert_before(*op, *before);
             }
             Change::Operand(op, index, value) => body.set_operand(*op, *index, *value),
+            Change::View(op) => {
+                body.remove_attr(ctx, *op, "mem.place");
+                body.set_attr(ctx, *op, "mem.view", ctx.unit_attr());
+            }
         }
     }
 }
@@ -203,6 +211,8 @@ impl List<'_> {
             }
             self.bands(op);
             self.rows(op);
+            self.view(op);
+            self.parts(op);
             self.place_of_a_view(op);
         }
         let arena = self.body.own_attr(self.ctx, self.ctx.ident("optc.arena"));
@@ -258,10 +268,39 @@ impl List<'_> {
         changes.into_iter().for_each(|change| self.push("rows", change));
     }
 
+    /// A view is read where its operand lies although it was planned as a copy, with its place or without; or is a copy of no place.
+    fn view(&mut self, op: Op) {
+        let op_ref = self.body.at(self.ctx, op);
+        if !matches!(op_ref.kind(), Kind::View(View::OfOperand(_))) {
+            return;
+        }
+        match op_ref.attr("mem.view") {
+            Some(_) => self.push("view", Change::Remove(op, "mem.view")),
+            None => {
+                self.push("view", Change::Attr(op, "mem.view", self.ctx.unit_attr()));
+                self.push("view", Change::View(op));
+            }
+        }
+    }
+
+    /// Other operands are said to stand at their place in the result.
+    fn parts(&mut self, op: Op) {
+        let op_ref = self.body.at(self.ctx, op);
+        if let Some(parts) = op_ref.ints("mem.parts") {
+            self.push("part", Change::Remove(op, "mem.parts"));
+            let all: Vec<i64> = (0..=op_ref.operand_count() as i64).collect();
+            for other in [&all[..1], &all[1..2], &all[..all.len() - 1], &all[..]] {
+                if *other != parts[..] {
+                    self.push("part", Change::Attr(op, "mem.parts", self.ctx.ints_attr(other)));
+                }
+            }
+        }
+    }
+
     /// A view that needs no copy gets a place as if it were one.
     fn place_of_a_view(&mut self, op: Op) {
         let op_ref = self.body.at(self.ctx, op);
-        if ir::alias::view_offset_bytes(op_ref).is_none() || op_ref.attr("mem.place").is_some() {
+        if !ir::alias::is_free_view(op_ref) || op_ref.attr("mem.place").is_some() {
             return;
         }
         let Some(bytes) = ir::size::tensor_bytes(self.ctx, op_ref.result_type(0)) else { return };

@@ -38,6 +38,8 @@ pub struct Decisions {
     pub scratch: Option<Attr>,
     /// `mem.tie`: the operand that each result overwrites.
     pub tie: Option<Attr>,
+    /// `mem.view`: that it is a view that is read where its operand lies.
+    pub view: Option<Attr>,
 }
 
 impl<'a> OpRef<'a> {
@@ -117,8 +119,8 @@ impl<'a> OpRef<'a> {
                 }
             }
         }
-        let [args, kernel, overlap, parts, pitch, place, pool, scratch, tie] = found;
-        Decisions { args, kernel, overlap, parts, pitch, place, pool, scratch, tie }
+        let [args, kernel, overlap, parts, pitch, place, pool, scratch, tie, view] = found;
+        Decisions { args, kernel, overlap, parts, pitch, place, pool, scratch, tie, view }
     }
 
     /// An integer attribute, or the row's default for it.

@@ -203,7 +203,11 @@ impl Judge<'_> {
         let mut sources: Vec<Option<Home>> = Vec::new();
         for index in first..first + targets.len() {
             let is_weight = self.weights.contains(self.body.operand(op, index));
-            sources.push(if is_weight { None } else { self.find(op, index) });
+            let source = if is_weight { None } else { self.find(op, index) };
+            if source.as_ref().is_some_and(|home| !home.is_dense() || home.is_turned) {
+                self.fault(op, format!("operand {index} is handed on, but does not lie without gaps"));
+            }
+            sources.push(source);
         }
         let homes: Vec<Home> = targets.iter().filter_map(|target| self.homes.get(*target).cloned()).collect();
         for (index, home) in homes.iter().enumerate() {

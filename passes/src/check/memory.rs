@@ -30,20 +30,24 @@ pub(super) struct Home {
     pub(super) row: u64,
     /// From the beginning of a row to that of the next.
     pub(super) pitch: u64,
+    /// Whether the elements that are here stand in another order than their bytes, or have others between them.
+    pub(super) is_turned: bool,
 }
 
 impl Home {
     /// Bytes without gaps.
     pub(super) fn dense(pool: Pool, bytes: Range<u64>) -> Home {
         let row = bytes.end - bytes.start;
-        Home { pool, bytes, row, pitch: row }
+        Home { pool, bytes, row, pitch: row, is_turned: false }
     }
 
     /// So many rows from a byte on; without gaps between them they are one.
     pub(super) fn of_rows(pool: Pool, start: u64, count: u64, row: u64, pitch: u64) -> Home {
         match count <= 1 || row == pitch {
             true => Home::dense(pool, start..start + count * row),
-            false => Home { pool, bytes: start..start + (count - 1) * pitch + row, row, pitch },
+            false => {
+                Home { pool, bytes: start..start + (count - 1) * pitch + row, row, pitch, is_turned: false }
+            }
         }
     }
 
@@ -67,6 +71,18 @@ impl Home {
         let behind = (row.start + 1).saturating_sub(self.bytes.start + self.row);
         let start = self.bytes.start + behind.div_ceil(self.pitch.max(1)) * self.pitch;
         start < self.bytes.end && start < row.end
+    }
+
+    /// So many rows of a value that is here, the first of which begins at its byte `first`; none if they are no rows here.
+    pub(super) fn rows_within(&self, first: u64, count: u64, row: u64, pitch: u64) -> Option<Home> {
+        if count <= 1 {
+            return self.part(first, count * row);
+        }
+        let start = self.part(first, row)?.bytes.start;
+        let next = self.part(first + pitch, row)?.bytes.start;
+        let last = self.part(first + (count - 1) * pitch, row)?;
+        let is_even = last.bytes.start - start == (count - 1) * (next - start);
+        is_even.then(|| Home::of_rows(self.pool, start, count, row, next - start))
     }
 
     /// The bytes `from..from + count` of a value that is here; none if they are no rows.
@@ -258,7 +274,9 @@ impl Run {
             return is_even && content.from == self.content.from + (start - self.start);
         }
         let (skipped, column) = ((start - self.start) / self.pitch, (start - self.start) % self.pitch);
-        let is_even = home.is_dense() || (home.pitch == self.pitch && content.step == self.content.step);
+        let is_even = home.is_dense()
+            || (home.pitch.is_multiple_of(self.pitch)
+                && content.step == home.pitch / self.pitch * self.content.step);
         is_even
             && column + home.row <= self.row
             && content.from == self.content.from + skipped * self.content.step + column
@@ -273,12 +291,8 @@ impl Run {
                 start < end && self.content.value == other.content.value && from(self) == from(other);
             return is_alike.then(|| Run::dense(start..end, self.content.value, from(self)));
         }
-        let home = |run: &Run| Home {
-            pool: Pool::Planned(0),
-            bytes: run.start..run.end,
-            row: run.row,
-            pitch: run.pitch,
-        };
+        let home =
+            |run: &Run| Home::of_rows(Pool::Planned(0), run.start, run.row_count(), run.row, run.pitch);
         if other.holds(&home(self), self.content) {
             return Some(*self);
         }

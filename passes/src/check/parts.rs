@@ -7,10 +7,10 @@ use super::memory::{Content, Home};
 use super::{Judge, Operands};
 
 /// The rows of its result that an operand of a concatenation is, in bytes.
-struct Rows {
-    first: u64,
-    row: u64,
-    pitch: u64,
+pub(super) struct Rows {
+    pub(super) first: u64,
+    pub(super) row: u64,
+    pub(super) pitch: u64,
 }
 
 impl Judge<'_> {
@@ -67,15 +67,7 @@ impl Judge<'_> {
     fn place_of_part(&self, op: Op, index: usize, whole: &Home) -> Option<Home> {
         let Rows { first, row, pitch } = self.rows_of_part(op, index)?;
         let bytes = size::tensor_bytes(self.ctx, self.body.ty(self.body.operand(op, index)))?;
-        let count = bytes / row;
-        if count <= 1 {
-            return whole.part(first, bytes);
-        }
-        let start = whole.part(first, row)?.bytes.start;
-        let next = whole.part(first + pitch, row)?.bytes.start;
-        let last = whole.part(first + (count - 1) * pitch, row)?;
-        let is_even = last.bytes.start - start == (count - 1) * (next - start);
-        is_even.then(|| Home::of_rows(whole.pool, start, count, row, next - start))
+        whole.rows_within(first, bytes / row, row, pitch)
     }
 
     /// Whether a home holds what is said, or the rows of a whole that this is a part of.
@@ -100,11 +92,14 @@ impl Judge<'_> {
         is_whole.then(|| Content { value: self.body.result(op, 0), from, step: part.step / row * pitch })
     }
 
-    /// Reads the layout that the concatenation's row gives an operand.
+    /// Reads the layout that the row of the concatenation (or padding) gives an operand.
     fn rows_of_part(&self, op: Op, index: usize) -> Option<Rows> {
         let op = self.body.at(self.ctx, op);
-        let Kind::View(View::OfResult(layout)) = op.kind() else { return None };
-        let window = layout(op, index, &Strided::row_major(0, op.result_shape(0)?))?;
+        let whole = Strided::row_major(0, op.result_shape(0)?);
+        let window = match op.kind() {
+            Kind::View(View::OfResult(layout)) => layout(op, index, &whole)?,
+            _ => op.def()?.frame.filter(|_| index == 0)?(op, &whole)?,
+        };
         let elem = size::storage_bytes(self.ctx, self.ctx.elem(op.result_type(0)), 1)?;
         let mut axes =
             window.shape.iter().zip(&window.strides).rev().filter(|(size, _)| **size > 1).peekable();

@@ -17,7 +17,7 @@ impl Judge<'_> {
     pub(super) fn follows_rows(&self, op: Op, index: usize, operand: &Home, result: &Home) -> bool {
         let op_ref = self.body.at(self.ctx, op);
         let Some(&[said, band_rows]) = op_ref.ints("mem.overlap").as_deref() else { return false };
-        if said != index as i64 || band_rows == 0 || !operand.is_dense() {
+        if said != index as i64 || band_rows == 0 || !operand.is_dense() || operand.is_turned {
             return false;
         }
         let Some(window_op) = self.image_reader(op_ref, index) else { return false };

@@ -10,7 +10,7 @@
 //! has the same rows. Linear in uses.
 
 use cranelift_entity::SecondaryMap;
-use ir::alias::{AliasSets, parts, view_offset_bytes};
+use ir::alias::{AliasSets, is_marked_view, parts, view_offset_bytes};
 use ir::pools::{Pool, pools, wanted};
 use ir::size::{static_extents, storage_bits};
 use ir::weights::WeightSet;
@@ -130,6 +130,9 @@ impl<'a> Chooser<'a> {
 
     fn check_member(&self, member: Value, rows: Window) -> Result<(), String> {
         let op = self.body.at(self.ctx, self.body.defining_op(member).expect("members are results"));
+        if is_marked_view(op) {
+            return Err(format!("`{}` is a view of it that lies apart", op.name()));
+        }
         let is_view = view_offset_bytes(op).is_some();
         let is_plain = op.body.result_count(op.op) == 1 && !op.is_structured() && parts(op).is_empty();
         let is_free = op.attr("mem.pitch").is_none();

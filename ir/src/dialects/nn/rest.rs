@@ -6,8 +6,8 @@ use crate::dims::Sizes;
 use crate::entities::Type;
 use crate::interp::nn;
 use crate::opdef::{
-    Access, AttrKind, Infer, InferError, InferInput, Kind, OpDef, OperandDef, Presence, Reuse, Traits,
-    TypeClass,
+    Access, AttrKind, Infer, InferError, InferInput, Kind, OpDef, OperandDef, Presence, Reuse, Strided,
+    Traits, TypeClass,
 };
 use crate::types::Dim;
 
@@ -119,6 +119,7 @@ pub(super) static OPS: &[OpDef] = &[
         infer: Infer::Rule(infer_pad),
         traits: Traits::PURE.union(Traits::PERMUTABLE),
         kind: Kind::Kernel("pad"),
+        frame: Some(pad_frame),
         eval: Some(nn::pad),
         ..OpDef::BLANK
     },
@@ -221,6 +222,14 @@ fn infer_pad(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {
         }
     });
     Ok(vec![input.tensor(grown.collect::<Result<_, _>>()?, input.elem(0)?)])
+}
+
+/// Where a padded operand lies in the result; none if it is cut.
+fn pad_frame(op: OpRef<'_>, whole: &Strided) -> Option<Strided> {
+    let (low, high, shape) = (op.ints("low")?, op.ints("high")?, op.operand_shape(0)?);
+    let is_grown = low.iter().chain(&high).all(|count| *count >= 0);
+    let skipped: i64 = low.iter().zip(&whole.strides).map(|(low, stride)| low * stride).sum();
+    is_grown.then(|| Strided { offset: whole.offset + skipped, shape, strides: whole.strides.clone() })
 }
 
 fn infer_repeat(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {

@@ -179,7 +179,41 @@ fn infer_reshape(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {
 
 fn reshape_layout(op: OpRef<'_>, _: usize, from: &Strided) -> Option<Strided> {
     let shape = op.result_shape(0)?;
-    from.is_row_major().then(|| Strided::row_major(from.offset, shape))
+    if from.is_row_major() {
+        return Some(Strided::row_major(from.offset, shape));
+    }
+    Some(Strided { offset: from.offset, strides: reshaped_strides(from, &shape)?, shape })
+}
+
+/// The strides of the same elements in another shape; none if axes that lie apart would become one. As numpy's reshape does
+/// without a copy: runs of axes of equal products are matched from the outermost on.
+fn reshaped_strides(from: &Strided, shape: &[u64]) -> Option<Vec<i64>> {
+    let old = from.shape.iter().zip(&from.strides).filter(|(size, _)| **size != 1);
+    let mut old = old.map(|(size, stride)| (*size, *stride)).peekable();
+    let mut strides = vec![1; shape.len()];
+    let mut axis = 0;
+    while axis < shape.len() {
+        let first = axis;
+        let (mut wanted, mut found, mut inner) = (shape[axis], 1, 1);
+        axis += 1;
+        while wanted != found {
+            if found < wanted {
+                let (size, stride) = old.next()?;
+                if found > 1 && inner != size as i64 * stride {
+                    return None;
+                }
+                (found, inner) = (found * size, stride);
+            } else {
+                wanted *= shape.get(axis)?;
+                axis += 1;
+            }
+        }
+        for axis in (first..axis).rev() {
+            strides[axis] = inner;
+            inner *= shape[axis] as i64;
+        }
+    }
+    old.peek().is_none().then_some(strides)
 }
 
 fn permutation(values: &[i64], rank: usize) -> Result<Vec<usize>, InferError> {

@@ -1,0 +1,97 @@
+//! Where the judge finds the elements of a view.
+//!
+//! A view without gaps is bytes of its operand. One that is marked (`mem.view`) lies as its row says: the judge follows the rows
+//! from the value that has a place to the view, and looks for rows of bytes that have all elements and, where the elements are no
+//! rows, what lies between them too.
+
+use ir::opdef::{Strided, View};
+use ir::{Kind, Value, size};
+
+use super::Judge;
+use super::memory::{Content, Home};
+use super::parts::Rows;
+
+/// Where something was written, and what must still be there.
+pub(super) struct Found {
+    pub(super) home: Home,
+    pub(super) content: Content,
+}
+
+impl Judge<'_> {
+    /// Where the elements of a value are.
+    ///
+    /// # Errors
+    /// Why that is not known.
+    pub(super) fn locate(&self, value: Value) -> Result<Found, &'static str> {
+        let (source, offset) = self.source(value);
+        let bytes = size::tensor_bytes(self.ctx, self.body.ty(value)).ok_or("has an unknown size")?;
+        let Some(base) = self.homes.get(source) else { return self.locate_apart(value) };
+        let home = base.part(offset, bytes).ok_or("is a view of rows that it cuts")?;
+        let content = Content { value: source, from: offset, step: home.row };
+        Ok(Found { home, content })
+    }
+
+    /// Where the elements of a view are that lie apart.
+    fn locate_apart(&self, value: Value) -> Result<Found, &'static str> {
+        let (source, layout) = self.apart(value).ok_or("has no place")?;
+        let base = self.homes.get(source).ok_or("has no place")?;
+        let elem = size::storage_bytes(self.ctx, self.ctx.elem(self.body.ty(value)), 1);
+        let cut = "is a view of rows that it cuts";
+        let (rows, count, is_turned) = elem.and_then(|elem| around(&layout, elem)).ok_or(cut)?;
+        let mut home = base.rows_within(rows.first, count, rows.row, rows.pitch).ok_or(cut)?;
+        home.is_turned = is_turned;
+        let step = if home.is_dense() { home.row } else { rows.pitch };
+        Ok(Found { content: Content { value: source, from: rows.first, step }, home })
+    }
+
+    /// The value with a place that a view is of, and how the view's elements lie among that one's.
+    fn apart(&self, value: Value) -> Option<(Value, Strided)> {
+        if self.homes.get(value).is_some() {
+            let shape = self.ctx.static_shape(self.body.ty(value))?;
+            return Some((value, Strided::row_major(0, shape.to_vec())));
+        }
+        let op = self.body.at(self.ctx, self.body.defining_op(value)?);
+        let Kind::View(View::OfOperand(layout)) = op.kind() else { return None };
+        if !self.is_marked(value) && self.view_source(value).is_none() {
+            return None;
+        }
+        let (source, from) = self.apart(op.operand(0))?;
+        Some((source, layout(op, 0, &from)?))
+    }
+
+    /// Whether a value is marked as a view that is read where its operand lies.
+    pub(super) fn is_marked(&self, value: Value) -> bool {
+        let op = self.body.defining_op(value).map(|op| self.body.at(self.ctx, op));
+        op.is_some_and(|op| {
+            matches!(op.kind(), Kind::View(View::OfOperand(_))) && op.attr("mem.view").is_some()
+        })
+    }
+}
+
+/// Rows around elements, how many, and whether they are not just the elements in their order.
+fn around(layout: &Strided, elem: u64) -> Option<(Rows, u64, bool)> {
+    let mut axes: Vec<(u64, u64)> = Vec::new();
+    for (size, stride) in layout.shape.iter().zip(&layout.strides).filter(|(size, _)| **size != 1) {
+        axes.push((*size, u64::try_from(*stride).ok()?));
+    }
+    let is_sorted = axes.is_sorted_by(|a, b| a.1 >= b.1 && b.1 > 0);
+    axes.retain(|(_, stride)| *stride > 0);
+    axes.sort_by_key(|axis| std::cmp::Reverse(axis.1));
+    let first = u64::try_from(layout.offset).ok()? * elem;
+    let (mut row, mut count, mut pitch) = (1, 1, 0);
+    let mut is_even = true;
+    for (size, stride) in axes.iter().rev() {
+        match (count, *stride) {
+            (1, stride) if stride == row => row *= size,
+            (1, stride) if stride > row => (count, pitch) = (*size, stride),
+            (_, stride) if stride == count * pitch => count *= size,
+            _ => is_even = false,
+        }
+    }
+    if is_even {
+        let pitch = if count == 1 { row } else { pitch };
+        return Some((Rows { first, row: row * elem, pitch: pitch * elem }, count, !is_sorted));
+    }
+    let hull = axes.iter().map(|(size, stride)| (size - 1) * stride).sum::<u64>() + 1;
+    Some((Rows { first, row: hull * elem, pitch: hull * elem }, 1, true))
+}

@@ -1,0 +1,250 @@
+//! Which views are read where their operand lies, although they have gaps or stand in another order.
+//!
+//! ```text
+//! %1 = nn.slice %0 [0, 4], [35, 3]         %1 = nn.slice %0 [0, 4], [35, 3] {mem.view}
+//! %2 = nn.conv2d %1, %w              =>    %2 = nn.conv2d %1, %w               reads rows of 3 at a distance of 8
+//! ```
+//!
+//! A slice of inner axes, a transpose and a broadcast need no copy if all that read them can read at a distance
+//! ([`check_readers`]). But a view keeps all of its operand alive, and a copy is a value of its own that may be overwritten. So ties are
+//! chosen and bytes counted in trials, with and without: slices that stay rows become views where no more bytes are then live
+//! at one time; what is read in another order, which costs time, only where fewer are. Views of one root are taken
+//! or left together. Each refusal is a remark that names the use in the way. A trial costs one in-place and one liveness;
+//! functions without such views cost a walk.
+
+use cranelift_entity::SecondaryMap;
+use ir::alias::{AliasSets, is_free_view, ties};
+use ir::opdef::{Strided, View};
+use ir::pools::wanted;
+use ir::weights::WeightSet;
+use ir::window::{Arrangement, Window, layout};
+use ir::{Body, Context, Diagnostic, Kind, Op, Target, Value, flow};
+
+use crate::readers::{Obstacle, check_readers, collect_readers};
+
+/// How many operations are looked at in all trials of a function, and the most trials.
+const TRIED_OPS: usize = 8_000;
+const MOST_TRIALS: usize = 32;
+
+/// Counts the bytes that are live at one time once results are tied to operands.
+pub(crate) type Count<'a> = &'a dyn Fn(&Body) -> Option<u64>;
+
+/// Marks views that are read where their operand lies (`mem.view`). Returns how many, and a remark for each that is copied.
+pub(crate) fn place_views(
+    ctx: &Context,
+    target: &dyn Target,
+    body: &mut Body,
+    count: Count<'_>,
+) -> (usize, Vec<Diagnostic>) {
+    let (candidates, ops) = candidates(ctx, body);
+    if candidates.is_empty() {
+        return (0, Vec::new());
+    }
+    let given = body.clone();
+    let (views, mut remarks) = mark_all(ctx, target, body, &candidates);
+    let trials = (TRIED_OPS / ops).clamp(4, MOST_TRIALS);
+    let mut search = Search { ctx, target, given: &given, count, trials };
+    let (kept, dropped) = search.choose(&views);
+    for (view, reason) in dropped {
+        remarks.push(refusal(&given, view.op, &reason.into()));
+    }
+    if let Some(marked) = search.marked(&kept) {
+        *body = marked;
+    }
+    (kept.len(), remarks)
+}
+
+/// A view that can be read where its operand lies.
+#[derive(Clone, Copy)]
+struct Marked {
+    op: Op,
+    /// The value whose bytes it has.
+    root: Value,
+    arrangement: Arrangement,
+}
+
+/// The views that are copies so far, but for those of weights and those that stand at their place in a concatenation; and how many
+/// operations there are.
+fn candidates(ctx: &Context, body: &Body) -> (Vec<Op>, usize) {
+    let (mut found, mut ops) = (Vec::new(), 0);
+    flow::walk(ctx, body, |op| {
+        let op_ref = body.at(ctx, op);
+        ops += 1;
+        let is_copied = matches!(op_ref.kind(), Kind::View(View::OfOperand(_))) && !is_free_view(op_ref);
+        if is_copied && op_ref.attr("mem.pitch").is_none() && ties(op_ref).next().is_none() {
+            found.push(op);
+        }
+    });
+    if !found.is_empty() {
+        let (weights, aliases) = (WeightSet::of(ctx, body), AliasSets::of(ctx, body));
+        let is_own = |op: &Op| aliases.root(body.result(*op, 0)) == body.result(*op, 0);
+        found.retain(|op| !weights.is_weight_op(body, *op) && is_own(op));
+    }
+    (found, ops)
+}
+
+/// Marks each candidate that all its readers can read where it lies, in text order; a remark for each that they can't.
+fn mark_all(
+    ctx: &Context,
+    target: &dyn Target,
+    body: &mut Body,
+    candidates: &[Op],
+) -> (Vec<Marked>, Vec<Diagnostic>) {
+    let (mut taken, mut remarks) = (Vec::new(), Vec::new());
+    for &op in candidates {
+        match lying(ctx, target, body, op) {
+            Ok(layout) => {
+                body.set_attr(ctx, op, "mem.view", ctx.unit_attr());
+                taken.push((op, Arrangement::of(&layout)));
+            }
+            Err(obstacle) => remarks.push(refusal(body, op, &obstacle)),
+        }
+    }
+    let mut views = Vec::new();
+    let aliases = AliasSets::of(ctx, body);
+    for (op, arrangement) in taken {
+        let result = body.result(op, 0);
+        match are_known(ctx, body, &aliases, result) {
+            true => views.push(Marked { op, root: aliases.root(result), arrangement }),
+            false => remarks.push(refusal(body, op, &UNKNOWN.into())),
+        }
+    }
+    (views, remarks)
+}
+
+/// Whether the bytes of a value and of all views of it are known.
+fn are_known(ctx: &Context, body: &Body, aliases: &AliasSets, value: Value) -> bool {
+    let mut views = body.uses(value).filter(|used| is_free_view(body.at(ctx, used.op)));
+    aliases.window(value).is_some()
+        && views.all(|used| are_known(ctx, body, aliases, body.result(used.op, 0)))
+}
+
+/// How a view lies where its operand lies, if all that read it can.
+fn lying(ctx: &Context, target: &dyn Target, body: &Body, op: Op) -> Result<Strided, Obstacle> {
+    let op_ref = body.at(ctx, op);
+    let Kind::View(View::OfOperand(map)) = op_ref.kind() else { return Err("it is no view".into()) };
+    let mut whole = op_ref.operand(0);
+    while let Some(view) = body.defining_op(whole).filter(|op| is_free_view(body.at(ctx, *op))) {
+        whole = body.operand(view, 0);
+    }
+    if wanted(ctx, body, whole) != wanted(ctx, body, op_ref.result(0)) {
+        return Err("it is to lie in another pool".into());
+    }
+    let unknown = || Obstacle::from(UNKNOWN);
+    let from = layout(ctx, body, op_ref.operand(0)).ok_or_else(unknown)?;
+    let lies = map(op_ref, 0, &from).ok_or_else(unknown)?;
+    let bits = ir::size::storage_bits(ctx, ctx.elem(op_ref.result_type(0)));
+    let window = bits.and_then(|bits| Window::covering(&lies, bits));
+    window.ok_or_else(|| Obstacle::from("it is read backwards, or its elements are no whole bytes"))?;
+    check_readers(ctx, target, body, op_ref.result(0), &lies, None)?;
+    Ok(lies)
+}
+
+fn refusal(body: &Body, op: Op, obstacle: &Obstacle) -> Diagnostic {
+    let message = format!("this view is copied: {}", obstacle.reason);
+    let remark = Diagnostic::remark(body.location(op), message);
+    match obstacle.user {
+        Some(user) => remark.with_note(body.location(user), "it is read here"),
+        None => remark,
+    }
+}
+
+/// Why views are copied that all readers could read where they lie.
+const UNKNOWN: &str = "its place in its operand is not known";
+const RAISES: &str = "else more bytes were live at one time";
+const SAVES_NOTHING: &str = "reading it in another order would save no byte";
+
+/// Tries which views are worth it.
+struct Search<'a> {
+    ctx: &'a Context,
+    target: &'a dyn Target,
+    /// The function without marks.
+    given: &'a Body,
+    count: Count<'a>,
+    /// How many more trials may be made.
+    trials: usize,
+}
+
+impl Search<'_> {
+    /// The views that are kept, and those that are not, each with why.
+    fn choose(&mut self, views: &[Marked]) -> (Vec<Marked>, Vec<(Marked, &'static str)>) {
+        let (rows, turned): (Vec<Marked>, Vec<Marked>) =
+            views.iter().partition(|view| view.arrangement != Arrangement::Strides);
+        let given = self.bytes(&[]);
+        let (mut kept, mut most) = self.keep_rows(rows.clone(), given);
+        let mut dropped: Vec<(Marked, &str)> = Vec::new();
+        let is_kept = |kept: &[Marked], view: &Marked| kept.iter().any(|other| other.op == view.op);
+        dropped.extend(rows.iter().filter(|view| !is_kept(&kept, view)).map(|view| (*view, RAISES)));
+        for group in by_root(&turned) {
+            let with: Vec<Marked> = kept.iter().chain(&group).copied().collect();
+            match self.bytes(&with) {
+                bytes if bytes < most => (kept, most) = (with, bytes),
+                _ => dropped.extend(group.into_iter().map(|view| (view, SAVES_NOTHING))),
+            }
+        }
+        (kept, dropped)
+    }
+
+    /// Drops the views of those roots without which fewer bytes are live, until they are no more than `given`; what is left, with its
+    /// bytes.
+    fn keep_rows(&mut self, mut kept: Vec<Marked>, given: u64) -> (Vec<Marked>, u64) {
+        if kept.is_empty() {
+            return (kept, given);
+        }
+        let mut most = self.bytes(&kept);
+        for group in by_root(&kept) {
+            if most <= given {
+                return (kept, most);
+            }
+            let mut without = kept.clone();
+            without.retain(|view| view.root != group[0].root);
+            let bytes = self.bytes(&without);
+            if bytes < most {
+                (kept, most) = (without, bytes);
+            }
+        }
+        if most <= given { (kept, most) } else { (Vec::new(), given) }
+    }
+
+    /// The bytes that are live at one time with these marks; too many to be taken if a size is not known or enough was tried.
+    fn bytes(&mut self, views: &[Marked]) -> u64 {
+        if self.trials == 0 {
+            return u64::MAX;
+        }
+        self.trials -= 1;
+        self.marked(views).and_then(|body| (self.count)(&body)).unwrap_or(u64::MAX)
+    }
+
+    /// The function with these marks, and the kernels that then run; none if some view can no longer be read, since one that it is of is
+    /// copied.
+    fn marked(&self, views: &[Marked]) -> Option<Body> {
+        let mut body = self.given.clone();
+        let mut touched: Vec<Op> = Vec::new();
+        for view in views {
+            body.set_attr(self.ctx, view.op, "mem.view", self.ctx.unit_attr());
+        }
+        for view in views {
+            touched.push(view.op);
+            collect_readers(self.ctx, &body, body.result(view.op, 0), &mut touched);
+        }
+        touched.sort_unstable();
+        touched.dedup();
+        touched.into_iter().for_each(|op| crate::select::select_again(self.ctx, self.target, &mut body, op));
+        let can_be_read = |view: &Marked| lying(self.ctx, self.target, &body, view.op).is_ok();
+        views.iter().all(can_be_read).then_some(body)
+    }
+}
+
+/// Views of the same value together, in text order of the first of each.
+fn by_root(views: &[Marked]) -> Vec<Vec<Marked>> {
+    let mut group_of: SecondaryMap<Value, Option<usize>> = SecondaryMap::new();
+    let mut groups: Vec<Vec<Marked>> = Vec::new();
+    for view in views {
+        let index = *group_of[view.root].get_or_insert(groups.len());
+        if index == groups.len() {
+            groups.push(Vec::new());
+        }
+        groups[index].push(*view);
+    }
+    groups
+}
