@@ -29,6 +29,7 @@ pub mod load;
 pub mod model;
 pub mod opt;
 pub mod plan_report;
+mod sizes;
 
 pub use arrays::Array;
 pub use compile::{CompileOptions, DeadMemory, Goal, compile, run_pipeline};
