@@ -32,6 +32,7 @@ mod extreme;
 mod print;
 mod range;
 mod sizes;
+mod substitute;
 #[cfg(test)]
 mod tests;
 
@@ -47,6 +48,7 @@ pub(crate) use print::RESERVED;
 pub use print::print;
 pub use range::{Interval, Ranges, interval, provably_at_most, provably_different, provably_equal};
 pub use sizes::{Sizes, size};
+pub use substitute::{Bindings, nominal, substitute, substitute_in, symbols_in, symbols_of};
 
 /// The content of a [`DimExpr`]: a sum of terms, in canonical order; empty for 0.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

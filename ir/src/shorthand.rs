@@ -139,6 +139,19 @@ impl Context {
         self.attr(AttrData::DenseArray { elem: self.int(64), bytes })
     }
 
+    /// Sizes: `array<i64: ...>` where all are numbers or only one is not given (-1), else `#optc.dims<...>`.
+    pub fn dims_attr(&self, dims: &[Dim]) -> Attr {
+        let number = |dim: &Dim| match dim {
+            Dim::Known(size) => i64::try_from(*size).ok(),
+            Dim::Symbolic(_) => None,
+            Dim::Unknown => Some(-1),
+        };
+        match dims.iter().map(number).collect::<Option<Vec<i64>>>() {
+            Some(numbers) => self.ints_attr(&numbers),
+            None => self.attr(AttrData::Dims(dims.into())),
+        }
+    }
+
     /// `dense_resource<key> : ty`, with `blob` kept under `key`.
     pub fn resource_attr(&self, key: &str, ty: Type, blob: Blob) -> Attr {
         let key = self.ident(key);

@@ -1,8 +1,9 @@
 //! How many bytes values take.
 
 use crate::context::Context;
-use crate::entities::Type;
-use crate::types::TypeData;
+use crate::dims::{self, Ranges, Sizes};
+use crate::entities::{DimExpr, Type};
+use crate::types::{Dim, TypeData};
 
 /// Bits that one element of this type takes in memory; none for types without a memory format.
 ///
@@ -40,6 +41,38 @@ pub fn tensor_bytes(ctx: &Context, ty: Type) -> Option<u64> {
             storage_bytes(ctx, *elem, count)
         }
         _ => storage_bytes(ctx, ty, 1),
+    }
+}
+
+/// Bytes of a tensor of whole bytes, computed from its sizes; none if one is unknown.
+pub fn bytes_expr(ctx: &Context, ty: Type) -> Option<DimExpr> {
+    let sizes = Sizes(ctx);
+    let elem_bytes = storage_bits(ctx, ctx.elem(ty)).filter(|bits| bits % 8 == 0)? / 8;
+    let count = sizes.product(ctx.type_data(ty).tensor_shape()?);
+    sizes.expr(sizes.mul(count, Dim::Known(elem_bytes)))
+}
+
+/// Whether a tensor provably takes more bytes than another, where symbols are at least 1.
+pub fn is_larger(ctx: &Context, ty: Type, than: Type) -> bool {
+    let more = || {
+        let least = dims::add(ctx, bytes_expr(ctx, than)?, dims::constant(ctx, 1))?;
+        Some(dims::provably_at_most(ctx, least, bytes_expr(ctx, ty)?, &Ranges::default()))
+    };
+    match (tensor_bytes(ctx, ty), tensor_bytes(ctx, than)) {
+        (Some(bytes), Some(than)) => bytes > than,
+        _ => more().unwrap_or(false),
+    }
+}
+
+/// Whether two types are tensors whose sizes are provably equal.
+pub fn have_equal_sizes(ctx: &Context, a: Type, b: Type) -> bool {
+    let (a, b) = (ctx.type_data(a), ctx.type_data(b));
+    match (a.tensor_shape(), b.tensor_shape()) {
+        (Some(a), Some(b)) => {
+            let sizes = Sizes(ctx);
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| sizes.are_equal(*a, *b))
+        }
+        _ => false,
     }
 }
 

@@ -19,6 +19,7 @@ use std::process::ExitCode;
 use ::passes::fit::Goal;
 use clap::{Args, Parser, Subcommand};
 use import::onnx::StrippedWeights;
+use import::onnx::declared::Symbolized;
 use ir::pools::{Pool, parse_bytes};
 use runtime::CountingAllocator;
 
@@ -27,6 +28,7 @@ pub use tool::tool;
 use crate::failure::Failure;
 use crate::load::LoadOptions;
 use crate::opt::Setup;
+use crate::sizes::{self, DimArg};
 
 /// A compiler pass framework with an MLIR-like IR, whose speciality is memory.
 ///
@@ -65,13 +67,27 @@ struct FileArgs {
     /// Rebuild the weights of a weight-stripped model by the rule that it carries.
     #[arg(long)]
     synthesize_weights: bool,
+    /// Sizes of a model's input that are symbols, whatever the model says: `x:0=N,2=H`; may be repeated.
+    #[arg(long, value_name = "INPUT:AXIS=NAME", value_parser = sizes::parse_symbolize)]
+    symbolize: Vec<SymbolizedList>,
+    /// A symbol's number (`N=4`), or the greatest that it may be (`N<=512`); may be repeated.
+    #[arg(long, value_name = "NAME=SIZE", value_parser = sizes::parse_dim)]
+    dim: Vec<DimArg>,
 }
 
+type SymbolizedList = Vec<Symbolized>;
+
 impl FileArgs {
-    fn options(&self) -> LoadOptions {
+    /// Whether the arguments say more of sizes than the file.
+    fn says_sizes(&self) -> bool {
+        !self.symbolize.is_empty() || !self.dim.is_empty()
+    }
+
+    fn options(&self) -> Result<LoadOptions, Failure> {
         let stripped =
             if self.synthesize_weights { StrippedWeights::Synthesize } else { StrippedWeights::Refuse };
-        LoadOptions { stripped, ..LoadOptions::default() }
+        let sizes = sizes::gather(&self.symbolize, &self.dim)?;
+        Ok(LoadOptions { stripped, sizes, ..LoadOptions::default() })
     }
 }
 

@@ -30,6 +30,8 @@ pub mod model;
 pub mod opt;
 pub mod plan_report;
 pub mod shaped;
+mod sizes;
+pub mod symbolic;
 
 pub use arrays::Array;
 pub use compile::{CompileOptions, DeadMemory, Goal, compile, run_pipeline};

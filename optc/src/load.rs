@@ -5,25 +5,30 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use import::onnx::declared::Sizes;
 use import::onnx::external::SharedBytes;
 use import::onnx::{Options, StrippedWeights};
 use ir::{Attr, AttrData, Body, Context, Module};
 use runtime::MappedFile;
 
 use crate::failure::Failure;
+use crate::sizes;
 
 /// How files are read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct LoadOptions {
     /// What stands for weights that were stripped from a model.
     pub stripped: StrippedWeights,
     /// What happens to operations that no dialect registered.
     pub unregistered: ir::text::Unregistered,
+    /// What is said of sizes: which are symbols, which numbers symbols are or may be.
+    pub sizes: Sizes,
 }
 
 impl Default for LoadOptions {
     fn default() -> Self {
-        LoadOptions { stripped: StrippedWeights::Refuse, unregistered: ir::text::Unregistered::Refuse }
+        let (stripped, unregistered) = (StrippedWeights::Refuse, ir::text::Unregistered::Refuse);
+        LoadOptions { stripped, unregistered, sizes: Sizes::new() }
     }
 }
 
@@ -33,10 +38,12 @@ impl Default for LoadOptions {
 /// Every fault that was found in the file.
 pub fn load(path: &Path, options: &LoadOptions) -> Result<Module, Failure> {
     if path.extension().is_some_and(|extension| extension == "onnx") {
-        return load_model(path, options.stripped);
+        return load_model(path, options);
     }
     let (name, text) = read_text(path)?;
-    parse(&name, text, Some(path), options)
+    let mut module = parse(&name, text, Some(path), options)?;
+    sizes::apply(&mut module, &options.sizes)?;
+    Ok(module)
 }
 
 /// The program that a text says. Weights that it takes from a model are found beside `path`.
@@ -58,10 +65,17 @@ pub fn parse(
     Ok(module)
 }
 
-fn load_model(path: &Path, stripped: StrippedWeights) -> Result<Module, Failure> {
+/// Sizes that the model names are numbers before anything is converted; those that are symbolized are symbols first, so
+/// that what a symbol becomes is what the whole compiler made of it.
+fn load_model(path: &Path, options: &LoadOptions) -> Result<Module, Failure> {
     let ctx = Arc::new(Context::new());
-    let options = Options { open_file: &map_file, stripped, sizes: Default::default() };
-    import::onnx::import(&ctx, path, &options).map_err(|faults| Failure::diagnostics(&ctx, &faults))
+    let mut sizes = options.sizes.clone();
+    let later = sizes::take_symbolized(&ctx, &mut sizes);
+    let import_options = Options { open_file: &map_file, stripped: options.stripped, sizes };
+    let module = import::onnx::import(&ctx, path, &import_options);
+    let mut module = module.map_err(|faults| Failure::diagnostics(&ctx, &faults))?;
+    sizes::bind(&mut module, &later)?;
+    Ok(module)
 }
 
 fn map_file(path: &Path) -> io::Result<SharedBytes> {

@@ -3,7 +3,7 @@
 use cranelift_entity::SecondaryMap;
 use ir::builder::{InsertPoint, infer};
 use ir::opdef::InferError;
-use ir::{Attr, Block, Body, Builder, Context, Kind, Op, OpSpec, Type, Value};
+use ir::{Attr, Block, Body, Builder, Context, Dim, Kind, Op, OpSpec, Type, Value};
 use rustc_hash::FxHashMap;
 
 /// The entry block of a function's body; none for a declaration.
@@ -105,9 +105,8 @@ pub fn permutation(ctx: &Context, body: &Body, op: Op) -> Option<Vec<usize>> {
 }
 
 /// `value` in another shape of as many elements, made where `at` says.
-pub fn reshape(ctx: &Context, body: &mut Body, value: Value, shape: &[u64], at: Op) -> Value {
-    let shape: Vec<i64> = shape.iter().map(|size| *size as i64).collect();
-    let attrs = [("shape", ctx.ints_attr(&shape))];
+pub fn reshape(ctx: &Context, body: &mut Body, value: Value, shape: &[Dim], at: Op) -> Value {
+    let attrs = [("shape", ctx.dims_attr(shape))];
     let spec = OpSpec { operands: &[value], attrs: &attrs, ..OpSpec::default() };
     let op = Builder::before(ctx, body, at).build("nn.reshape", spec);
     body.result(op.expect("as many elements"), 0)

@@ -18,7 +18,7 @@ use ir::opdef::Traits;
 use ir::scalar::{Binary, Scalar};
 use ir::target::Place;
 use ir::weights::WeightSet;
-use ir::{Block, Body, Builder, Context, Kind, Op, OpSpec, Target, Type, Value};
+use ir::{Block, Body, Builder, Context, Kind, Op, OpSpec, Target, Type, Value, size};
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::edit::{blocks, copy_to};
@@ -225,13 +225,14 @@ impl<'a> Chooser<'a> {
     /// Puts `op` into a group with the elementwise operations whose results only it reads, and which have its shape.
     fn join_producers(&mut self, op: Op) {
         let mut ops = vec![op];
-        let shape = self.body.at(self.ctx, op).result_shape(0);
+        let ty = self.body.at(self.ctx, op).result_type(0);
         for operand in self.body.operands(op) {
             let Some(producer) = self.body.defining_op(operand) else { continue };
             let Some(&group) = self.group_of.get(&producer) else { continue };
             let is_elementwise =
                 matches!(self.body.at(self.ctx, self.groups[group].root).kind(), Kind::Elementwise(_));
-            let same_shape = shape.is_some() && self.body.at(self.ctx, producer).result_shape(0) == shape;
+            let made = self.body.at(self.ctx, producer).result_type(0);
+            let same_shape = size::have_equal_sizes(self.ctx, made, ty);
             let is_private = self.only_user(operand) == Some(op);
             if is_elementwise
                 && same_shape

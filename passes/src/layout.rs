@@ -13,10 +13,12 @@
 //! reshape, which is free. So in a convolutional network two transposes are left: at the input and at the output.
 
 use ir::builder::InsertPoint;
+use ir::dims::{self, Ranges};
 use ir::opdef::View;
 use ir::weights::WeightSet;
 use ir::{
-    Attr, AttrKind, Body, Builder, Context, Diagnostic, InferError, Kind, Op, Target, Traits, Value, size,
+    Attr, AttrData, AttrKind, Body, Builder, Context, Diagnostic, Dim, InferError, Kind, Op, Target, Traits,
+    Value, size,
 };
 
 use crate::dce::remove_dead;
@@ -74,8 +76,8 @@ impl Layout<'_> {
     fn shorten_transpose(&mut self, op: Op, permutation: &[usize]) -> Result<(), InferError> {
         let operand = self.body.operand(op, 0);
         let (source, _) = self.through_transpose(operand, permutation);
-        let shape = self.ctx.static_shape(self.body.ty(operand));
-        if source != operand || shape.is_some_and(|shape| moves_only_ones(&shape, permutation)) {
+        let shape = self.dims(operand);
+        if source != operand || moves_only_ones(&shape, permutation) {
             let new = self.transposed(operand, permutation, op)?;
             self.replace(op, new);
         }
@@ -104,9 +106,9 @@ impl Layout<'_> {
         if permutation.iter().copied().eq(0..permutation.len()) {
             return Ok(source);
         }
-        let shape = self.ctx.static_shape(self.body.ty(source));
-        if let Some(shape) = shape.filter(|shape| moves_only_ones(shape, &permutation)) {
-            let shape: Vec<u64> = permutation.iter().map(|axis| shape[*axis]).collect();
+        let shape = self.dims(source);
+        if moves_only_ones(&shape, &permutation) && !shape.contains(&Dim::Unknown) {
+            let shape: Vec<Dim> = permutation.iter().map(|axis| shape[*axis]).collect();
             return Ok(reshape(self.ctx, self.body, source, &shape, at));
         }
         let axes: Vec<i64> = permutation.iter().map(|axis| *axis as i64).collect();
@@ -130,22 +132,32 @@ impl Layout<'_> {
         if !is_elementwise && !op_ref.has(Traits::PERMUTABLE) {
             return None;
         }
-        let rank = op_ref.result_shape(0)?.len();
+        let rank = self.ctx.type_data(op_ref.result_type(0)).tensor_shape()?.len();
         let source = |value: Value| {
             let permutation = permutation(self.ctx, self.body, self.body.defining_op(value)?)?;
             (!is_elementwise || permutation.len() == rank).then_some(permutation)
         };
         let wanted = self.body.operands(op).find_map(source)?;
-        let (mut with, mut without) = (0, 0);
+        let nothing = dims::constant(self.ctx, 0);
+        let (mut with, mut without) = (nothing, nothing);
         for value in self.body.operands(op).take(self.permuted_operands(op)) {
-            let bytes = size::tensor_bytes(self.ctx, self.body.ty(value))?;
+            let bytes = size::bytes_expr(self.ctx, self.body.ty(value))?;
             match source(value) {
-                Some(permutation) if permutation == wanted => with += bytes,
+                Some(permutation) if permutation == wanted => with = dims::add(self.ctx, with, bytes)?,
                 _ if self.weights.contains(value) => {}
-                _ => without += bytes,
+                _ => without = dims::add(self.ctx, without, bytes)?,
             }
         }
-        (with > without).then_some(wanted)
+        // Where nothing comes otherwise, it need not be proved that there are elements.
+        let is_all = without == nothing && with != nothing;
+        let more = dims::add(self.ctx, without, dims::constant(self.ctx, 1))?;
+        let is_most = is_all || dims::provably_at_most(self.ctx, more, with, &Ranges::default());
+        is_most.then_some(wanted)
+    }
+
+    /// The sizes of a value; none for what is no ranked tensor.
+    fn dims(&self, value: Value) -> Vec<Dim> {
+        self.ctx.type_data(self.body.ty(value)).tensor_shape().unwrap_or_default().to_vec()
     }
 
     /// How many of the first operands have their axes permuted with the result's.
@@ -179,12 +191,11 @@ impl Layout<'_> {
 
     /// The value with leading axes of size 1 up to `rank` axes.
     fn with_rank(&mut self, value: Value, rank: usize, at: Op) -> Value {
-        let shape =
-            self.ctx.static_shape(self.body.ty(value)).expect("profitable operations have known sizes");
+        let shape = self.dims(value);
         if shape.len() >= rank {
             return value;
         }
-        let full = [vec![1; rank - shape.len()], shape].concat();
+        let full = [vec![Dim::Known(1); rank - shape.len()], shape].concat();
         reshape(self.ctx, self.body, value, &full, at)
     }
 
@@ -203,10 +214,16 @@ impl Layout<'_> {
                     axes.sort_unstable();
                     ctx.ints_attr(&axes)
                 }),
-                AttrKind::PerAxis => op_ref.ints(attr.name).map(|values| {
-                    let moved: Vec<i64> = inverse(permutation).iter().map(|axis| values[*axis]).collect();
-                    ctx.ints_attr(&moved)
-                }),
+                AttrKind::PerAxis => match op_ref.attr(attr.name).map(|attr| ctx.attr_data(attr)) {
+                    Some(AttrData::Dims(sizes)) => {
+                        let moved: Vec<Dim> = inverse(permutation).iter().map(|axis| sizes[*axis]).collect();
+                        Some(ctx.dims_attr(&moved))
+                    }
+                    _ => op_ref.ints(attr.name).map(|values| {
+                        let moved: Vec<i64> = inverse(permutation).iter().map(|axis| values[*axis]).collect();
+                        ctx.ints_attr(&moved)
+                    }),
+                },
                 _ => None,
             };
             if let Some(new) = new {
@@ -236,7 +253,8 @@ fn inverse(permutation: &[usize]) -> Vec<usize> {
 }
 
 /// Whether all axes of more than one element keep their order.
-fn moves_only_ones(shape: &[u64], permutation: &[usize]) -> bool {
-    let moved: Vec<usize> = permutation.iter().copied().filter(|axis| shape[*axis] != 1).collect();
+fn moves_only_ones(shape: &[Dim], permutation: &[usize]) -> bool {
+    let is_one = |axis: &usize| shape.get(*axis) == Some(&Dim::Known(1));
+    let moved: Vec<usize> = permutation.iter().copied().filter(|axis| !is_one(axis)).collect();
     moved.is_sorted()
 }

@@ -26,6 +26,7 @@ mod tests;
 
 use cranelift_entity::SecondaryMap;
 use ir::alias::AliasSets;
+use ir::dims;
 use ir::weights::WeightSet;
 use ir::{Block, Body, Context, Op, Target, Traits, Value};
 
@@ -87,7 +88,27 @@ pub struct Outcome {
 
 /// Puts the operations of a function into a better order; none if the given one stays: it is as good as all that were tried, a
 /// size is not known, or results are already tied to operands.
+///
+/// Every order is right, whatever the sizes are. So a function of symbolic sizes has the order that is best for nominal ones
+/// ([`dims::nominal`]), and the outcome's bytes are for those.
 pub fn schedule(ctx: &Context, target: &dyn Target, body: &mut Body) -> Option<Outcome> {
+    let sizes = dims::nominal(ctx, body);
+    if sizes.is_empty() {
+        return schedule_known(ctx, target, body);
+    }
+    let mut instance = body.clone();
+    dims::substitute_in(ctx, &mut instance, &sizes).ok()?;
+    let outcome = schedule_known(ctx, target, &mut instance)?;
+    for block in blocks(ctx, &instance) {
+        for op in instance.ops(block) {
+            body.detach(op);
+            body.append(op, block);
+        }
+    }
+    Some(outcome)
+}
+
+fn schedule_known(ctx: &Context, target: &dyn Target, body: &mut Body) -> Option<Outcome> {
     entry(body)?;
     let blocks = blocks(ctx, body);
     let is_tied = |op: Op| body.attr(ctx, op, ctx.ident("mem.tie")).is_some();

@@ -5,9 +5,12 @@
 //! (a shape, axes, bounds) must be a constant here, and is read through [`Call::known_ints`] and [`Call::known_float`].
 
 use ir::attrs::Splat;
+use ir::dims::{Ranges, Sizes};
 use ir::opdef::Presence;
 use ir::size::tensor_bytes;
-use ir::{Attr, AttrData, Blob, Builder, Context, DenseData, FloatKind, InferError, Type, TypeData, Value};
+use ir::{
+    Attr, AttrData, Blob, Builder, Context, DenseData, Dim, FloatKind, InferError, Type, TypeData, Value,
+};
 
 use super::element::Element;
 use super::model::Node;
@@ -51,6 +54,8 @@ pub struct Call<'c, 'm> {
     pub builder: Builder<'c>,
     pub(super) operands: Vec<Option<Value>>,
     pub(super) weights: &'c mut Weights<'m>,
+    /// What is known of the symbols in sizes.
+    pub ranges: &'c Ranges,
 }
 
 /// Bytes at most, where a shape, axes or bounds are read from a constant.
@@ -86,8 +91,32 @@ impl<'c> Call<'c, '_> {
 
     /// The sizes of a value, all of which must be known.
     pub fn shape(&self, value: Value) -> Result<Vec<u64>, Refusal> {
-        let shape = self.ctx().static_shape(self.builder.body.ty(value));
-        shape.ok_or_else(|| Refusal::from("an input of unknown size, expected known sizes"))
+        let dims = self.dims(value)?;
+        let shape = dims.iter().map(|dim| dim.known()).collect::<Option<_>>();
+        shape.ok_or_else(|| {
+            format!("an input of sizes {}, expected known sizes", Sizes(self.ctx()).list(&dims)).into()
+        })
+    }
+
+    /// The sizes of a value.
+    pub fn dims(&self, value: Value) -> Result<Vec<Dim>, Refusal> {
+        let shape = self.ctx().type_data(self.builder.body.ty(value)).tensor_shape();
+        shape.map(<[Dim]>::to_vec).ok_or_else(|| Refusal::from("an input of unknown rank"))
+    }
+
+    /// How many sizes a value has.
+    pub fn rank(&self, value: Value) -> Result<usize, Refusal> {
+        Ok(self.dims(value)?.len())
+    }
+
+    /// The same elements in another shape.
+    pub fn reshape_to(&mut self, value: Value, shape: &[Dim]) -> Result<Value, Refusal> {
+        let own = self.dims(value)?;
+        if own == shape && !shape.contains(&Dim::Unknown) {
+            return Ok(value);
+        }
+        let sizes = self.ctx().dims_attr(shape);
+        self.emit("nn.reshape", &[value], &[("shape", sizes)])
     }
 
     /// The type of a value's elements.
@@ -128,12 +157,7 @@ impl<'c> Call<'c, '_> {
 
     /// The same elements in another shape.
     pub fn reshape(&mut self, value: Value, shape: &[u64]) -> Result<Value, Refusal> {
-        if self.shape(value)? == shape {
-            return Ok(value);
-        }
-        let sizes: Vec<i64> = shape.iter().map(|&size| size.cast_signed()).collect();
-        let sizes = self.ctx().ints_attr(&sizes);
-        self.emit("nn.reshape", &[value], &[("shape", sizes)])
+        self.reshape_to(value, &shape.iter().map(|size| Dim::Known(*size)).collect::<Vec<_>>())
     }
 
     /// A constant number of the element type of `like`, of rank 0.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use ir::dims::{self, Ranges};
 use ir::{Context, Dim, Type, TypeData};
 
 use super::call::Refusal;
@@ -9,36 +10,99 @@ use super::element::Element;
 use super::tensor::{Dimension, ValueInfo, ValueType};
 use super::weights::element_type;
 
-/// Values of symbolic sizes, by name.
-pub type Sizes = BTreeMap<String, u64>;
+/// What is said of sizes beside the file.
+#[derive(Debug, Clone, Default)]
+pub struct Sizes {
+    /// Numbers for symbols, by name.
+    pub values: BTreeMap<String, u64>,
+    /// The least and the greatest number that a symbol may stand for.
+    pub ranges: BTreeMap<String, (u64, u64)>,
+    /// Sizes of inputs that are symbols whatever the file says.
+    pub symbolized: Vec<Symbolized>,
+}
 
-/// The type of a graph's input. Every size must be known, or stand among `sizes`.
-pub fn declared_type(ctx: &Context, ty: &ValueType<'_>, sizes: &Sizes) -> Result<Type, Refusal> {
+/// A size of an input that is a symbol.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Symbolized {
+    /// The input's name.
+    pub input: String,
+    /// Which of its sizes, from 0.
+    pub axis: usize,
+    /// The symbol, or an expression.
+    pub size: String,
+}
+
+impl Sizes {
+    /// Nothing is said.
+    pub fn new() -> Sizes {
+        Sizes::default()
+    }
+
+    /// What is known of the symbols.
+    pub(super) fn ranges(&self, ctx: &Context) -> Ranges {
+        let mut ranges = Ranges::default();
+        for (name, (low, high)) in &self.ranges {
+            ranges.declare(ctx.ident(name), *low, *high);
+        }
+        ranges
+    }
+}
+
+impl From<BTreeMap<String, u64>> for Sizes {
+    fn from(values: BTreeMap<String, u64>) -> Sizes {
+        Sizes { values, ..Sizes::default() }
+    }
+}
+
+/// The type of a graph's input. A size that the file names is a symbol, and so is one that it leaves open: `x_0` is the first
+/// size of input `x`. A symbol among the given values is its number.
+pub fn declared_type(ctx: &Context, name: &str, ty: &ValueType<'_>, sizes: &Sizes) -> Result<Type, Refusal> {
     let (element, shape) = match ty {
         ValueType::Tensor { element, shape: Some(shape) } => (*element, shape),
         ValueType::Tensor { .. } => return Err("a tensor of unknown rank, expected a shape".into()),
         ValueType::Unknown => return Err("an input without a type".into()),
         ValueType::Other(kind) => return Err(format!("{kind}, expected a tensor").into()),
     };
-    let dims = shape.iter().enumerate().map(|(i, dimension)| known_size(i, dimension, sizes));
-    let dims = dims.collect::<Result<Vec<u64>, Refusal>>()?;
+    if let Some(entry) =
+        sizes.symbolized.iter().find(|entry| entry.input == name && entry.axis >= shape.len())
+    {
+        return Err(format!("axis {} is not one of its {}", entry.axis, shape.len()).into());
+    }
+    let dims = shape.iter().enumerate().map(|(axis, dimension)| {
+        let symbolized = sizes.symbolized.iter().find(|entry| entry.input == name && entry.axis == axis);
+        match (symbolized, *dimension) {
+            (Some(entry), _) => named_size(ctx, &entry.size, sizes),
+            (None, Dimension::Symbol(symbol)) => named_size(ctx, symbol, sizes),
+            (None, Dimension::Unknown) => named_size(ctx, &format!("{name}_{axis}"), sizes),
+            (None, Dimension::Value(size)) => match u64::try_from(size) {
+                Ok(size) => Ok(Dim::Known(size)),
+                Err(_) => Err(format!("size {size} of dimension {axis}, expected 0 or more").into()),
+            },
+        }
+    });
+    let dims = dims.collect::<Result<Vec<Dim>, Refusal>>()?;
     let element =
         Element::from_number(element).ok_or_else(|| format!("element type {element}, expected numbers"))?;
-    element
-        .storage_bytes(&dims)
-        .ok_or_else(|| format!("shape {dims:?} has more elements than memory holds"))?;
-    Ok(ctx.tensor(&dims, element_type(ctx, element)?))
+    if let Some(known) = dims.iter().map(|dim| dim.known()).collect::<Option<Vec<u64>>>() {
+        element
+            .storage_bytes(&known)
+            .ok_or_else(|| format!("shape {known:?} has more elements than memory holds"))?;
+    }
+    let elem = element_type(ctx, element)?;
+    Ok(ctx.ty(TypeData::Tensor { shape: dims.into(), elem, encoding: None }))
 }
 
-fn known_size(index: usize, dimension: &Dimension<'_>, sizes: &Sizes) -> Result<u64, Refusal> {
-    match *dimension {
-        Dimension::Value(size) => u64::try_from(size)
-            .map_err(|_| format!("size {size} of dimension {index}, expected 0 or more").into()),
-        Dimension::Symbol(name) => sizes.get(name).copied().ok_or_else(|| Refusal {
-            message: format!("size `{name}` of dimension {index} is symbolic, expected a number"),
-            help: Some(format!("give it with `--dim {name}=N`")),
-        }),
-        Dimension::Unknown => Err(format!("the size of dimension {index} is not given").into()),
+/// The size that a name stands for: an expression, if it reads as one, else a symbol of that name.
+fn named_size(ctx: &Context, name: &str, sizes: &Sizes) -> Result<Dim, Refusal> {
+    let expr = ir::text::parse_dim(ctx, name).unwrap_or_else(|_| dims::symbol(ctx, name));
+    let value = |symbol| {
+        let value = sizes.values.get(ctx.str(symbol))?;
+        Some(dims::constant(ctx, i64::try_from(*value).ok()?))
+    };
+    let found = dims::replace(ctx, expr, &value).map_or(Dim::Unknown, |expr| dims::size(ctx, expr));
+    match found {
+        Dim::Unknown => Err(format!("`{name}` is no size").into()),
+        found => Ok(found),
     }
 }
 
@@ -57,7 +121,7 @@ pub fn check_declared(
     let fits = |(declared, inferred): (&Dimension<'_>, &Dim)| match (declared, inferred) {
         (Dimension::Value(size), Dim::Known(inferred)) => u64::try_from(*size) == Ok(*inferred),
         (Dimension::Symbol(name), Dim::Known(inferred)) => {
-            sizes.get(*name).is_none_or(|size| size == inferred)
+            sizes.values.get(*name).is_none_or(|size| size == inferred)
         }
         _ => true,
     };
@@ -77,9 +141,7 @@ fn describe_type(ctx: &Context, ty: Type) -> String {
     let named = |element: &&Element| element_type(ctx, **element) == Ok(ctx.elem(ty));
     let element = Element::ALL.iter().find(named).map_or("?", |element| element.name());
     let shape = match ctx.type_data(ty) {
-        TypeData::Tensor { shape, .. } => {
-            shape.iter().map(|dim| dim.known().map_or("?".to_owned(), |d| d.to_string())).collect()
-        }
+        TypeData::Tensor { shape, .. } => shape.iter().map(|dim| dims::Sizes(ctx).text(*dim)).collect(),
         _ => Vec::new(),
     };
     format!("{element} [{}]", shape.join(", "))

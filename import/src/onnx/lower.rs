@@ -12,11 +12,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use ir::dims::{self, Ranges};
 use ir::size::tensor_bytes;
 use ir::verify::verify;
 use ir::{
-    Attr, Block, Body, Builder, Context, Diagnostic, Location, Module, Op, OpSpec, Traits, Type, TypeData,
-    Value,
+    Attr, Block, Body, Builder, Context, Diagnostic, Ident, Location, Module, Op, OpSpec, Traits, Type,
+    TypeData, Value,
 };
 
 use super::call::{Call, Refusal, emit_constant};
@@ -24,7 +25,7 @@ use super::declared::{Sizes, check_declared, declared_type};
 use super::model::{Graph, Node};
 use super::order::order;
 use super::rows::{self, Row};
-use super::tensor::{Tensor, ValueInfo, ValueType};
+use super::tensor::{Dimension, Tensor, ValueInfo, ValueType};
 use super::unsupported::unsupported;
 use super::weights::Weights;
 
@@ -55,6 +56,10 @@ pub(super) fn lower(ctx: &Arc<Context>, source: Source<'_>) -> Result<Module, Ve
     if !diagnostics.is_empty() {
         return Err(diagnostics);
     }
+    let faults = misnamed(ctx, &source);
+    if !faults.is_empty() {
+        return Err(faults);
+    }
     let mut lowering = Lowering::new(ctx, source);
     lowering.arguments();
     for index in order {
@@ -78,6 +83,8 @@ struct Lowering<'m> {
     values: HashMap<&'m str, Option<Value>>,
     argument_names: Vec<&'m str>,
     body: Body,
+    /// What is known of the symbols.
+    ranges: Ranges,
     diagnostics: Vec<Diagnostic>,
 }
 
@@ -95,6 +102,7 @@ impl<'m> Lowering<'m> {
             values: HashMap::new(),
             argument_names: Vec::new(),
             body,
+            ranges: source.sizes.ranges(ctx),
             diagnostics: Vec::new(),
             source,
         }
@@ -123,7 +131,7 @@ impl<'m> Lowering<'m> {
             if self.initializers.contains_key(input.name) {
                 continue;
             }
-            let value = match declared_type(self.ctx, &input.ty, self.source.sizes) {
+            let value = match declared_type(self.ctx, input.name, &input.ty, self.source.sizes) {
                 Ok(ty) => {
                     let block = self.block();
                     self.argument_names.push(input.name);
@@ -186,8 +194,8 @@ impl<'m> Lowering<'m> {
         let mut builder = Builder::at_end(self.ctx, &mut self.body, block);
         builder.location = location;
         let version = self.source.version;
-        let weights = &mut self.source.weights;
-        let results = row.convert.run(&mut Call { node, version, builder, operands, weights })?;
+        let (weights, ranges) = (&mut self.source.weights, &self.ranges);
+        let results = row.convert.run(&mut Call { node, version, builder, operands, weights, ranges })?;
         for (index, &name) in node.outputs.iter().enumerate().filter(|(_, name)| !name.is_empty()) {
             let value =
                 *results.get(index).ok_or_else(|| format!("result {index}, `{name}`, is not supported"))?;
@@ -211,6 +219,7 @@ impl<'m> Lowering<'m> {
         self.builder(Location::UNKNOWN).build("func.return", spec).expect("a return has no results");
         self.drop_unread_constants();
         let signature = self.signature(&results, &names);
+        self.declare_ranges();
         let mut module = Module::new(Arc::clone(ctx));
         let block = module.block();
         let name = self.source.graph.name;
@@ -231,6 +240,22 @@ impl<'m> Lowering<'m> {
             if at.has(Traits::CONSTANT) && !self.body.is_used(at.result(0)) {
                 self.body.erase(op);
             }
+        }
+    }
+
+    /// Says in the function's attributes what is known of its symbols.
+    fn declare_ranges(&mut self) {
+        let ctx = self.ctx;
+        let number = |number: u64| ctx.int_attr(i64::try_from(number).unwrap_or(i64::MAX));
+        let entries = self
+            .source
+            .sizes
+            .ranges
+            .iter()
+            .map(|(name, (low, high))| (ctx.ident(name), ctx.array_attr(&[number(*low), number(*high)])));
+        let entries: Vec<(Ident, Attr)> = entries.collect();
+        if !entries.is_empty() {
+            self.body.set_own_attr(ctx, "optc.dims", ctx.dict(entries));
         }
     }
 
@@ -255,9 +280,54 @@ impl<'m> Lowering<'m> {
     }
 }
 
-/// Refuses a type that no memory holds; what converters multiply later is thus in range.
+/// Inputs that are symbolized but not there, and values for symbols that no input has.
+fn misnamed(ctx: &Context, source: &Source<'_>) -> Vec<Diagnostic> {
+    let (sizes, inputs) = (source.sizes, &source.graph.inputs);
+    let mut symbols: Vec<String> = sizes.symbolized.iter().map(|entry| entry.size.clone()).collect();
+    for input in inputs {
+        let ValueType::Tensor { shape: Some(shape), .. } = &input.ty else { continue };
+        symbols.extend(shape.iter().enumerate().filter_map(|(axis, dimension)| match dimension {
+            Dimension::Symbol(name) => Some((*name).to_owned()),
+            Dimension::Unknown => Some(format!("{}_{axis}", input.name)),
+            Dimension::Value(_) => None,
+        }));
+    }
+    let names = symbols.iter().flat_map(|size| match ir::text::parse_dim(ctx, size) {
+        Ok(expr) => dims::symbols(ctx, expr).into_iter().map(|name| ctx.str(name).to_owned()).collect(),
+        Err(_) => vec![size.clone()],
+    });
+    let names: Vec<String> = names.collect();
+    let fault = |what: String, name: &str, known: Vec<&str>| {
+        let fault = Diagnostic::error(Location::UNKNOWN, what);
+        match ir::diag::did_you_mean(name, known) {
+            Some(help) => fault.with_help(help),
+            None => fault,
+        }
+    };
+    let given = sizes.values.keys().chain(sizes.ranges.keys());
+    let mut faults: Vec<Diagnostic> = given
+        .filter(|name| !names.contains(name))
+        .map(|name| {
+            let what = format!("no size of an input is called `{name}`");
+            fault(what, name, names.iter().map(String::as_str).collect())
+        })
+        .collect();
+    for entry in &sizes.symbolized {
+        if inputs.iter().all(|input| input.name != entry.input) {
+            let what = format!("the model has no input `{}`", entry.input);
+            faults.push(fault(what, &entry.input, inputs.iter().map(|input| input.name).collect()));
+        }
+    }
+    faults
+}
+
+/// Refuses a type that no memory holds; what converters multiply later is thus in range. Sizes that are no numbers yet are
+/// judged when they are.
 fn check_fits_memory(ctx: &Context, ty: Type) -> Result<(), Refusal> {
+    let is_open =
+        ctx.type_data(ty).tensor_shape().is_some_and(|dims| dims.iter().any(|dim| dim.known().is_none()));
     match tensor_bytes(ctx, ty) {
+        None if is_open => Ok(()),
         Some(bytes) if bytes <= isize::MAX as u64 => Ok(()),
         _ => Err("a result of more elements than memory holds".into()),
     }

@@ -208,19 +208,23 @@ fn training_is_refused() {
 }
 
 #[test]
-fn an_unknown_size_is_refused_unless_its_value_is_given() {
-    let named = Message::default().bytes(2, "N");
-    let shape = Message::default().message(1, &named).message(1, &Message::default().int(1, 4));
+fn a_size_that_the_file_names_or_leaves_open_is_a_symbol_unless_its_value_is_given() {
+    let named = Message::default().bytes(2, "past + 1");
+    let shape = Message::default().message(1, &named).message(1, &Message::default());
     let tensor = Message::default().int(1, 1).message(2, &shape);
     let input = Message::default().bytes(1, "x").message(2, &Message::default().message(1, &tensor));
     let graph = Graph { inputs: vec![input], ..one_node("Relu", &["x"], &[]) };
     let bytes = model(17, graph).0;
-    let import = |sizes: &[(&str, u64)]| import_bytes(&bytes, StrippedWeights::Refuse, sizes);
-    let expected = "`x`: size `N` of dimension 0 is symbolic, expected a number (give it with `--dim N=N`)";
-    assert_eq!(import(&[]).err().unwrap(), [expected]);
-    assert!(import(&[("N", 2)]).is_ok());
-    let graph = Graph::default().input("x", &[-1]).output("y").node("Relu", &["x"], &["y"], &[]);
-    check(graph, &["`x`: the size of dimension 0 is not given"]);
+    let import = |sizes: &[(&str, u64)]| {
+        let module = import_bytes(&bytes, StrippedWeights::Refuse, sizes)?;
+        let body = module.function("main").unwrap();
+        let op = body.ops(body.entry(body.root()).unwrap()).next().unwrap();
+        Ok::<String, Vec<String>>(ir::text::type_text(&module.ctx, body.ty(body.result(op, 0))))
+    };
+    assert_eq!(import(&[]).unwrap(), "tensor<?x?xf32, #optc.dims<past + 1, x_1>>");
+    assert_eq!(import(&[("past", 2), ("x_1", 5)]).unwrap(), "tensor<3x5xf32>");
+    let expected = ": no size of an input is called `pst` (did you mean `past`?)";
+    assert_eq!(import(&[("pst", 2)]).unwrap_err(), [expected]);
 }
 
 #[test]

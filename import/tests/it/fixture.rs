@@ -21,7 +21,7 @@ pub(crate) fn import_bytes(
     let open_file = move |_: &Path| -> io::Result<SharedBytes> { Ok(Arc::new(shared.clone())) };
     let sizes = sizes.iter().map(|(name, size)| ((*name).to_owned(), *size)).collect::<BTreeMap<_, _>>();
     let ctx = Arc::new(Context::new());
-    let options = Options { open_file: &open_file, stripped, sizes };
+    let options = Options { open_file: &open_file, stripped, sizes: sizes.into() };
     let texts = |diagnostics: Vec<Diagnostic>| diagnostics.iter().map(|fault| text(&ctx, fault)).collect();
     import(&ctx, Path::new("m.onnx"), &options).map_err(texts)
 }

@@ -62,7 +62,7 @@ fn busy() -> Message {
 }
 
 fn import(bytes: &[u8]) -> Result<(), Vec<String>> {
-    import_bytes(bytes, StrippedWeights::Synthesize, &[("N", 1)]).map(|_| ())
+    import_bytes(bytes, StrippedWeights::Synthesize, &[]).map(|_| ())
 }
 
 #[test]

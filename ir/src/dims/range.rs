@@ -8,6 +8,8 @@
 use std::collections::BTreeMap;
 
 use super::{Atom, Term, add, constant, from_terms, mul, scale, sub};
+use crate::attrs::AttrData;
+use crate::body::Body;
 use crate::context::Context;
 use crate::entities::{DimExpr, Ident};
 
@@ -37,6 +39,22 @@ impl Default for Ranges {
 impl Ranges {
     /// What holds whatever is declared: each symbol is at least 0.
     pub const LAWS: Ranges = Ranges { declared: BTreeMap::new(), least: 0 };
+
+    /// What a function says of its symbols: `optc.dims = {N = [1, 512]}`. An entry of another form says nothing.
+    pub fn of_function(ctx: &Context, body: &Body) -> Ranges {
+        let mut ranges = Ranges::default();
+        let declared = body.own_attr(ctx, ctx.ident("optc.dims")).map(|attr| ctx.attr_data(attr));
+        let Some(AttrData::Dict(entries)) = declared else { return ranges };
+        for (symbol, range) in entries {
+            let bounds = ctx.array_value(*range).unwrap_or_default().iter();
+            let bounds: Vec<Option<u64>> =
+                bounds.map(|bound| u64::try_from(ctx.int_value(*bound)?).ok()).collect();
+            if let [Some(low), Some(high)] = bounds[..] {
+                ranges.declare(*symbol, low, high);
+            }
+        }
+        ranges
+    }
 
     /// Says that a symbol lies in `low..=high`; said twice, both hold.
     pub fn declare(&mut self, symbol: Ident, low: u64, high: u64) {

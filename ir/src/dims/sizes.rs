@@ -85,6 +85,9 @@ impl Sizes<'_> {
 
     /// Whether two sizes are equal whatever the symbols are. Unknown is equal to nothing.
     pub fn are_equal(self, a: Dim, b: Dim) -> bool {
+        if let (Dim::Known(a), Dim::Known(b)) = (a, b) {
+            return a == b;
+        }
         match (self.expr(a), self.expr(b)) {
             (Some(a), Some(b)) => super::provably_equal(self.0, a, b, &Ranges::LAWS),
             _ => false,

@@ -42,7 +42,7 @@ const WARM_UP_RUNS: u64 = 3;
 
 pub(super) fn run(args: &BenchArgs, allocator: &CountingAllocator) -> Result<(), Failure> {
     let start = Instant::now();
-    let mut module = load(&args.file.file, &args.file.options())?;
+    let mut module = load(&args.file.file, &args.file.options()?)?;
     let entry = entry(&module, args.entry.as_deref())?;
     let mut inputs = args.inputs.arrays(&describe(&module, &entry)?)?;
     let load_ms = milliseconds(start);

@@ -38,12 +38,14 @@ pub(super) fn run(setup: &Setup<'_>, args: &PassesArgs) -> Result<(), Failure> {
         Some(file) => file,
     };
     let mut output = Output::to(args.output.as_ref());
-    let done = if file.file.extension().is_some_and(|extension| extension == "onnx") {
-        let mut module = load(&file.file, &file.options())?;
+    let options = file.options()?;
+    let is_model = file.file.extension().is_some_and(|extension| extension == "onnx");
+    let done = if is_model || file.says_sizes() {
+        let mut module = load(&file.file, &options)?;
         setup.opt_module(&args.opt, &mut module, &say, &mut output)
     } else {
         let (name, text) = read_text(&file.file)?;
-        let (path, stripped) = (Some(file.file.as_path()), file.options().stripped);
+        let (path, stripped) = (Some(file.file.as_path()), options.stripped);
         setup.opt(&args.opt, Source { name: &name, text: text.into(), path, stripped }, &say, &mut output)
     };
     output.finish(done)

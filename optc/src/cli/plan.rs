@@ -33,7 +33,7 @@ pub(super) struct PlanArgs {
 }
 
 pub(super) fn run(args: &PlanArgs) -> Result<(), Failure> {
-    let mut module = load(&args.file.file, &args.file.options())?;
+    let mut module = load(&args.file.file, &args.file.options()?)?;
     let entry = entry(&module, args.entry.as_deref())?;
     let threads = args.threads.threads;
     let (donated, goal) = (args.memory.donate.clone(), args.memory.goal());

@@ -58,7 +58,7 @@ pub(super) fn run(args: &RunArgs) -> Result<(), Failure> {
         return replay(&Setup::default(), &OptArgs::default(), crash, None);
     }
     let Some(file) = &args.file else { return Err(Failure::Usage("a file is required".to_owned())) };
-    let mut module = load(&file.file, &file.options())?;
+    let mut module = load(&file.file, &file.options()?)?;
     let entry = entry(&module, args.entry.as_deref())?;
     let mut inputs = args.inputs.arrays(&describe(&module, &entry)?)?;
     let mut report = String::new();

@@ -82,6 +82,7 @@ fn is_worth_a_trial(ctx: &Context, body: &Body, op: Op) -> bool {
     }
     let later = body.operands(op).find(|value| is_of_the_later(body, op, *value));
     let later = later.and_then(|value| body.defining_op(value));
-    let bytes = |value: Value| size::tensor_bytes(ctx, body.ty(value));
-    later.is_some_and(|later| bytes(body.result(later, 0)) < bytes(body.operand(later, 0)))
+    later.is_some_and(|later| {
+        size::is_larger(ctx, body.ty(body.operand(later, 0)), body.ty(body.result(later, 0)))
+    })
 }

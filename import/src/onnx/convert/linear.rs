@@ -1,6 +1,7 @@
 //! What matrix products, normalisations and softmax become.
 
-use ir::Value;
+use ir::dims::Sizes;
+use ir::{Dim, Value};
 
 use crate::onnx::call::{Call, Refusal};
 
@@ -27,8 +28,8 @@ pub(crate) fn gemm(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
     };
     let transposed = attrs.iter().any(|(name, _)| *name == "transpose_b");
     let columns = matrix_size(call, b, if transposed { 0 } else { 1 })?;
-    if alpha == 1.0 && beta == 1.0 && is_row(&call.shape(c)?, columns) {
-        let bias = call.reshape(c, &[columns])?;
+    if alpha == 1.0 && beta == 1.0 && is_row(&call.dims(c)?, columns) {
+        let bias = call.reshape_to(c, &[columns])?;
         return Ok(vec![call.emit("nn.matmul", &[a, b, bias], &attrs)?]);
     }
     let product = call.emit("nn.matmul", &[a, b], &attrs)?;
@@ -45,15 +46,18 @@ fn scaled(call: &mut Call<'_, '_>, value: Value, factor: f32) -> Result<Value, R
     call.emit("nn.mul", &[value, factor], &[])
 }
 
-fn matrix_size(call: &Call<'_, '_>, b: Value, axis: usize) -> Result<u64, Refusal> {
-    match call.shape(b)?[..].as_ref() {
+fn matrix_size(call: &Call<'_, '_>, b: Value, axis: usize) -> Result<Dim, Refusal> {
+    match call.dims(b)?[..].as_ref() {
         shape @ [_, _] => Ok(shape[axis]),
-        shape => Err(format!("input 1 has shape {shape:?}, expected a matrix").into()),
+        shape => {
+            let shape = Sizes(call.ctx()).list(shape);
+            Err(format!("input 1 has shape {shape}, expected a matrix").into())
+        }
     }
 }
 
-fn is_row(shape: &[u64], columns: u64) -> bool {
-    shape == [columns] || shape == [1, columns]
+fn is_row(shape: &[Dim], columns: Dim) -> bool {
+    columns != Dim::Unknown && (shape == [columns] || shape == [Dim::Known(1), columns])
 }
 
 /// BatchNormalization with the statistics that training left: the first result alone.
@@ -76,16 +80,17 @@ pub(crate) fn batch_normalization(call: &mut Call<'_, '_>) -> Result<Vec<Value>,
 /// Softmax: along one axis from version 13 on; before, along all dimensions from `axis` on, taken as one.
 pub(crate) fn softmax(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
     let x = call.operand(0)?;
-    let shape = call.shape(x)?;
+    let shape = call.dims(x)?;
     if call.version >= 13 {
         let axis = call.axis(call.node.int("axis")?.unwrap_or(-1), shape.len())?;
         return Ok(vec![softmax_along(call, x, axis)?]);
     }
     let axis = call.position(call.node.int("axis")?.unwrap_or(1), shape.len())?;
-    let matrix = [shape[..axis].iter().product(), shape[axis..].iter().product()];
-    let x = call.reshape(x, &matrix)?;
+    let sizes = Sizes(call.ctx());
+    let matrix = [sizes.product(&shape[..axis]), sizes.product(&shape[axis..])];
+    let x = call.reshape_to(x, &matrix)?;
     let y = softmax_along(call, x, 1)?;
-    Ok(vec![call.reshape(y, &shape)?])
+    Ok(vec![call.reshape_to(y, &shape)?])
 }
 
 fn softmax_along(call: &mut Call<'_, '_>, x: Value, axis: usize) -> Result<Value, Refusal> {

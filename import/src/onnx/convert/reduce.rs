@@ -16,7 +16,7 @@ impl Folding {
     /// Of a node: the axes are an attribute up to a version and an operand from then on; none are all of them, or with
     /// `noop_with_empty_axes` none.
     fn of(call: &Call<'_, '_>, operand_from: i64) -> Result<Folding, Refusal> {
-        let rank = call.shape(call.operand(0)?)?.len();
+        let rank = call.rank(call.operand(0)?)?;
         let axes = match call.version >= operand_from {
             false => call.node.ints("axes")?.map(<[i64]>::to_vec),
             true => call.known_ints(1)?,
@@ -120,8 +120,8 @@ pub(crate) fn log_sum_exp(call: &mut Call<'_, '_>) -> Results {
     let powers = call.emit("nn.exp", &[centred], &[])?;
     let sum = folding.emit(call, "sum", powers)?;
     let log = call.emit("nn.log", &[sum], &[])?;
-    let shape = call.shape(log)?;
-    let max = call.reshape(max, &shape)?;
+    let shape = call.dims(log)?;
+    let max = call.reshape_to(max, &shape)?;
     Ok(vec![call.two("nn.add", log, max)?])
 }
 
@@ -129,7 +129,7 @@ pub(crate) fn log_sum_exp(call: &mut Call<'_, '_>) -> Results {
 /// `axis` on.
 pub(crate) fn log_softmax(call: &mut Call<'_, '_>) -> Results {
     let x = call.operand(0)?;
-    let rank = call.shape(x)?.len();
+    let rank = call.rank(x)?;
     let axes: Vec<usize> = match (call.version >= 13, call.node.int("axis")?) {
         (true, axis) => vec![call.axis(axis.unwrap_or(-1), rank)?],
         (false, axis) => (call.position(axis.unwrap_or(1), rank)?..rank).collect(),
@@ -165,7 +165,7 @@ fn normalised(
 /// reciprocal of the deviation.
 pub(crate) fn layer_normalization(call: &mut Call<'_, '_>) -> Results {
     let (x, scale) = (call.operand(0)?, call.operand(1)?);
-    let rank = call.shape(x)?.len();
+    let rank = call.rank(x)?;
     let axis = call.axis(call.node.int("axis")?.unwrap_or(-1), rank)?;
     let epsilon = call.node.float("epsilon")?.unwrap_or(1e-5);
     let [y, mean, factor] = normalised(call, x, &(axis..rank).collect::<Vec<_>>(), epsilon.into())?;
@@ -179,7 +179,7 @@ pub(crate) fn layer_normalization(call: &mut Call<'_, '_>) -> Results {
 /// InstanceNormalization: each channel of each image by itself, times the second operand, plus the third.
 pub(crate) fn instance_normalization(call: &mut Call<'_, '_>) -> Results {
     let x = call.operand(0)?;
-    let rank = call.shape(x)?.len();
+    let rank = call.rank(x)?;
     if rank < 3 {
         return Err(format!("an input of {rank} dimensions, expected 3 or more").into());
     }
@@ -203,7 +203,7 @@ fn grouped(
     groups: u64,
     epsilon: f32,
 ) -> Result<Value, Refusal> {
-    let axes: Vec<i64> = (2..call.shape(operands[0])?.len() as i64).collect();
+    let axes: Vec<i64> = (2..call.rank(operands[0])? as i64).collect();
     let attrs = [
         ("axis", call.ctx().int_attr(1)),
         ("axes", call.ctx().ints_attr(&axes)),
@@ -270,7 +270,7 @@ fn scaled_channels(call: &mut Call<'_, '_>, y: Value) -> Result<Value, Refusal> 
 /// MeanVarianceNormalization over `axes`.
 pub(crate) fn mean_variance_normalization(call: &mut Call<'_, '_>) -> Results {
     let x = call.operand(0)?;
-    let rank = call.shape(x)?.len();
+    let rank = call.rank(x)?;
     let axes = call.node.ints("axes")?.unwrap_or(&[0, 2, 3]);
     let axes = axes.iter().map(|axis| call.axis(*axis, rank)).collect::<Result<Vec<_>, _>>()?;
     let [y, ..] = normalised(call, x, &axes, 1e-9)?;
@@ -280,7 +280,7 @@ pub(crate) fn mean_variance_normalization(call: &mut Call<'_, '_>) -> Results {
 /// RMSNormalization over the axes from `axis` on, times the second operand.
 pub(crate) fn rms_normalization(call: &mut Call<'_, '_>) -> Results {
     let (x, scale) = (call.operand(0)?, call.operand(1)?);
-    let rank = call.shape(x)?.len();
+    let rank = call.rank(x)?;
     let axis = call.axis(call.node.int("axis")?.unwrap_or(-1), rank)?;
     let epsilon = call.node.float("epsilon")?.unwrap_or(1e-5);
     let square = call.emit("nn.square", &[x], &[])?;
@@ -294,7 +294,7 @@ pub(crate) fn rms_normalization(call: &mut Call<'_, '_>) -> Results {
 /// LpNormalization along an axis, for p = 1 and 2; what has no length stays.
 pub(crate) fn lp_normalization(call: &mut Call<'_, '_>) -> Results {
     let x = call.operand(0)?;
-    let rank = call.shape(x)?.len();
+    let rank = call.rank(x)?;
     let axis = call.axis(call.node.int("axis")?.unwrap_or(-1), rank)?;
     let folding = Folding::kept(&[axis]);
     let norm = match call.node.int("p")?.unwrap_or(2) {

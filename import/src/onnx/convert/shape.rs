@@ -1,6 +1,7 @@
 //! What the operators become that move elements but compute none, and constants.
 
-use ir::{Blob, Value};
+use ir::dims::Sizes;
+use ir::{Blob, Dim, Value};
 
 use crate::onnx::call::{Call, Refusal};
 use crate::onnx::element::Element;
@@ -10,10 +11,11 @@ use crate::onnx::weights::Weight;
 /// Flatten: a matrix, of the dimensions before `axis` and those from it on.
 pub(crate) fn flatten(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
     let x = call.operand(0)?;
-    let shape = call.shape(x)?;
+    let shape = call.dims(x)?;
     let axis = call.position(call.node.int("axis")?.unwrap_or(1), shape.len())?;
-    let matrix = [shape[..axis].iter().product(), shape[axis..].iter().product()];
-    Ok(vec![call.reshape(x, &matrix)?])
+    let sizes = Sizes(call.ctx());
+    let matrix = [sizes.product(&shape[..axis]), sizes.product(&shape[axis..])];
+    Ok(vec![call.reshape_to(x, &matrix)?])
 }
 
 /// Reshape: in the new shape, -1 is what remains, and 0 keeps the old size unless `allowzero`.
@@ -25,48 +27,55 @@ pub(crate) fn reshape(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
     };
     let wanted = wanted.ok_or("the new shape is left out")?;
     let keeps_zero = call.node.truth("allowzero")?.unwrap_or(false);
-    let old = call.shape(x)?;
-    let sizes = if keeps_zero { Some(wanted.clone()) } else { with_old_sizes(&old, &wanted) };
-    let shape = sizes.and_then(|sizes| new_shape(&old, &sizes)).ok_or_else(|| {
-        format!("the new shape {wanted:?} does not have as many elements as the input's {old:?}")
+    let (old, sizes) = (call.dims(x)?, Sizes(call.ctx()));
+    let new = if keeps_zero {
+        wanted.iter().map(|size| as_size(*size)).collect()
+    } else {
+        with_old_sizes(&old, &wanted)
+    };
+    let shape = new.and_then(|new| new_shape(sizes, &old, new)).ok_or_else(|| {
+        let old = sizes.list(&old);
+        format!("the new shape {wanted:?} does not have as many elements as the input's {old}")
     })?;
-    Ok(vec![call.reshape(x, &shape)?])
+    Ok(vec![call.reshape_to(x, &shape)?])
 }
 
-/// `wanted` with the old size in place of each 0; `None` where there is no such old size.
-fn with_old_sizes(old: &[u64], wanted: &[i64]) -> Option<Vec<i64>> {
+/// `wanted` with the old size in place of each 0, and none given for -1; `None` where there is no such old size.
+fn with_old_sizes(old: &[Dim], wanted: &[i64]) -> Option<Vec<Option<Dim>>> {
     let sizes = wanted.iter().enumerate().map(|(i, &size)| match size {
-        0 => i64::try_from(*old.get(i)?).ok(),
-        size => Some(size),
+        0 => Some(Some(*old.get(i)?)),
+        size => as_size(size),
     });
     sizes.collect()
 }
 
-fn new_shape(old: &[u64], wanted: &[i64]) -> Option<Vec<u64>> {
-    let count: u64 = old.iter().product();
-    let mut shape = Vec::new();
-    let mut rest = None;
-    for (i, &size) in wanted.iter().enumerate() {
-        shape.push(match size {
-            -1 if rest.is_none() => {
-                rest = Some(i);
-                1
-            }
-            size => u64::try_from(size).ok()?,
-        });
+/// None given for -1; `None` for other sizes below 0.
+fn as_size(size: i64) -> Option<Option<Dim>> {
+    match size {
+        -1 => Some(None),
+        size => Some(Some(Dim::Known(u64::try_from(size).ok()?))),
     }
-    let known = shape.iter().try_fold(1u64, |product, &size| product.checked_mul(size))?;
-    if let Some(rest) = rest {
-        shape[rest] = count.checked_div(known)?;
-        return (shape[rest] * known == count).then_some(shape);
-    }
-    (known == count).then_some(shape)
 }
 
+/// A new shape with the size that is not given; `None` where several are not, or the number of elements is another one.
+fn new_shape(sizes: Sizes<'_>, old: &[Dim], wanted: Vec<Option<Dim>>) -> Option<Vec<Dim>> {
+    let rest = wanted.iter().position(Option::is_none);
+    let mut shape: Vec<Dim> = wanted.iter().map(|size| size.unwrap_or(Dim::Known(1))).collect();
+    if wanted.iter().filter(|size| size.is_none()).count() > 1 {
+        return None;
+    }
+    let (count, known) = (sizes.product(old), sizes.product(&shape));
+    if let Some(rest) = rest {
+        shape[rest] = sizes.floor_div(count, known);
+        let is_rounded = sizes.are_different(sizes.mul(shape[rest], known), count);
+        return (shape[rest] != Dim::Unknown && !is_rounded).then_some(shape);
+    }
+    (!sizes.are_different(known, count)).then_some(shape)
+}
 /// Transpose: without `perm`, the dimensions in reverse.
 pub(crate) fn transpose(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
     let x = call.operand(0)?;
-    let rank = call.shape(x)?.len() as i64;
+    let rank = call.rank(x)? as i64;
     let permutation = call.node.ints("perm")?.map_or_else(|| (0..rank).rev().collect(), <[i64]>::to_vec);
     let permutation = call.ctx().ints_attr(&permutation);
     Ok(vec![call.emit("nn.transpose", &[x], &[("permutation", permutation)])?])
@@ -76,7 +85,7 @@ pub(crate) fn transpose(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> 
 pub(crate) fn concat(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
     let operands = (0..call.operand_count()).map(|index| call.operand(index));
     let operands = operands.collect::<Result<Vec<Value>, Refusal>>()?;
-    let rank = call.shape(call.operand(0)?)?.len();
+    let rank = call.rank(call.operand(0)?)?;
     let axis = match call.node.int("axis")? {
         Some(axis) => axis,
         None if call.version < 4 => 1,
@@ -90,23 +99,23 @@ pub(crate) fn concat(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
 /// Squeeze: without the given dimensions of size 1, or without all of that size.
 pub(crate) fn squeeze(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
     let x = call.operand(0)?;
-    let shape = call.shape(x)?;
+    let (shape, sizes) = (call.dims(x)?, Sizes(call.ctx()));
     let axes = match axes(call, shape.len())? {
         Some(axes) => axes,
-        None => (0..shape.len()).filter(|&axis| shape[axis] == 1).collect(),
+        None => (0..shape.len()).filter(|&axis| shape[axis] == Dim::Known(1)).collect(),
     };
-    if let Some(&axis) = axes.iter().find(|&&axis| shape[axis] != 1) {
-        return Err(format!("axis {axis} has size {}, expected 1", shape[axis]).into());
+    if let Some(&axis) = axes.iter().find(|&&axis| sizes.are_different(shape[axis], Dim::Known(1))) {
+        return Err(format!("axis {axis} has size {}, expected 1", sizes.text(shape[axis])).into());
     }
-    let kept: Vec<u64> =
+    let kept: Vec<Dim> =
         (0..shape.len()).filter(|axis| !axes.contains(axis)).map(|axis| shape[axis]).collect();
-    Ok(vec![call.reshape(x, &kept)?])
+    Ok(vec![call.reshape_to(x, &kept)?])
 }
 
 /// Unsqueeze: with dimensions of size 1 at the given places of the result.
 pub(crate) fn unsqueeze(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
     let x = call.operand(0)?;
-    let shape = call.shape(x)?;
+    let shape = call.dims(x)?;
     let added = match call.version {
         ..13 => call.node.ints("axes")?.map(<[i64]>::to_vec),
         _ => call.known_ints(1)?,
@@ -115,9 +124,9 @@ pub(crate) fn unsqueeze(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> 
     let rank = shape.len() + added.len();
     let added = distinct(call, &added, rank)?;
     let mut sizes = shape.into_iter();
-    let new = (0..rank).map(|axis| if added.contains(&axis) { Some(1) } else { sizes.next() });
-    let new: Vec<u64> = new.map(|size| size.expect("distinct axes leave a place for each size")).collect();
-    Ok(vec![call.reshape(x, &new)?])
+    let new = (0..rank).map(|axis| if added.contains(&axis) { Some(Dim::Known(1)) } else { sizes.next() });
+    let new: Vec<Dim> = new.map(|size| size.expect("distinct axes leave a place for each size")).collect();
+    Ok(vec![call.reshape_to(x, &new)?])
 }
 
 /// The axes of Squeeze: an attribute up to version 12, then an operand.
@@ -141,16 +150,23 @@ fn distinct(call: &Call<'_, '_>, axes: &[i64], rank: usize) -> Result<Vec<usize>
     Ok(found)
 }
 
-/// Shape: the sizes from `start` to `end`, a constant.
+/// Shape: the sizes from `start` to `end`, a constant if all are known.
 pub(crate) fn shape(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
-    let shape = call.shape(call.operand(0)?)?;
+    let shape = call.dims(call.operand(0)?)?;
     let rank = shape.len() as i64;
     let bound =
         |bound: i64| (if bound < 0 { bound.saturating_add(rank) } else { bound }).clamp(0, rank) as usize;
     let start = bound(call.node.int("start")?.unwrap_or(0));
     let end = bound(call.node.int("end")?.unwrap_or(rank)).max(start);
-    let sizes: Vec<i64> = shape[start..end].iter().map(|size| size.cast_signed()).collect();
-    Ok(vec![call.int64_constant(&sizes, &[(end - start) as u64])?])
+    let shape = &shape[start..end];
+    let numbers = shape.iter().map(|size| size.known().map(u64::cast_signed)).collect::<Option<Vec<i64>>>();
+    Ok(vec![match numbers {
+        Some(numbers) => call.int64_constant(&numbers, &[shape.len() as u64])?,
+        None => {
+            let sizes = call.ctx().dims_attr(shape);
+            call.emit("nn.sizes", &[], &[("value", sizes)])?
+        }
+    }])
 }
 
 /// Constant: one attribute holds the value.

@@ -4,7 +4,8 @@
 //! `max((output - 1) * stride + (kernel - 1) * dilation + 1 - input, 0)` in all, half before and half behind, the odd one
 //! behind (SAME_UPPER) or before (SAME_LOWER).
 
-use ir::{Attr, Value};
+use ir::dims::Sizes;
+use ir::{Attr, Dim, Value};
 
 use crate::onnx::call::{Call, Refusal};
 
@@ -22,7 +23,7 @@ const MAX_SIZE: u64 = 1 << 31;
 
 impl Window {
     /// The window of a node over an image of the sizes `spatial`; `kernel` is known from the weights or must be an attribute.
-    fn of(call: &Call<'_, '_>, spatial: &[u64], kernel: Option<&[u64]>) -> Result<Window, Refusal> {
+    fn of(call: &Call<'_, '_>, spatial: &[Dim], kernel: Option<&[u64]>) -> Result<Window, Refusal> {
         let rank = spatial.len();
         let given = sizes(call, "kernel_shape", rank)?;
         let kernel = match (given, kernel) {
@@ -58,7 +59,7 @@ impl Window {
         }
     }
 
-    fn padding(&self, call: &Call<'_, '_>, spatial: &[u64]) -> Result<Vec<u64>, Refusal> {
+    fn padding(&self, call: &Call<'_, '_>, spatial: &[Dim]) -> Result<Vec<u64>, Refusal> {
         let rank = spatial.len();
         let odd_one_behind = match call.node.text("auto_pad")?.unwrap_or("NOTSET") {
             "NOTSET" | "" => return Ok(sizes(call, "pads", 2 * rank)?.unwrap_or_else(|| vec![0; 2 * rank])),
@@ -72,17 +73,29 @@ impl Window {
         };
         let mut pads = vec![0; 2 * rank];
         for (i, &size) in spatial.iter().enumerate() {
-            let total = self.same_padding(i, size);
+            let total = self.same_padding(i, size).ok_or_else(|| {
+                let size = Sizes(call.ctx()).text(size);
+                format!(
+                    "`auto_pad` for strides of {} over a size `{size}`, expected a known size",
+                    self.strides[i]
+                )
+            })?;
             let (less, more) = (total / 2, total.div_ceil(2));
             (pads[i], pads[rank + i]) = if odd_one_behind { (less, more) } else { (more, less) };
         }
         Ok(pads)
     }
 
-    fn same_padding(&self, i: usize, size: u64) -> u64 {
-        let output = size.div_ceil(self.strides[i]);
+    /// Elements that are added to a dimension; none where that depends on a size that is no number.
+    fn same_padding(&self, i: usize, size: Dim) -> Option<u64> {
         let reach = (self.kernel[i] - 1) * self.dilations[i] + 1;
-        (output.saturating_sub(1) * self.strides[i] + reach).saturating_sub(size)
+        match size.known() {
+            Some(size) => {
+                let output = size.div_ceil(self.strides[i]);
+                Some((output.saturating_sub(1) * self.strides[i] + reach).saturating_sub(size))
+            }
+            None => (self.strides[i] == 1).then_some(reach - 1),
+        }
     }
 }
 
@@ -102,35 +115,39 @@ fn sizes(call: &Call<'_, '_>, name: &str, count: usize) -> Result<Option<Vec<u64
 }
 
 /// The sizes of an image `[batch, channels, height, width]`.
-fn image(call: &Call<'_, '_>, x: Value) -> Result<[u64; 4], Refusal> {
-    let shape = call.shape(x)?;
+fn image(call: &Call<'_, '_>, x: Value) -> Result<[Dim; 4], Refusal> {
+    let shape = call.dims(x)?;
+    let is_small = |size: Dim| size.known().is_none_or(|size| size < MAX_SIZE);
     match shape[..] {
-        [n, c, h, w] if h < MAX_SIZE && w < MAX_SIZE => Ok([n, c, h, w]),
-        _ => Err(format!("an input of shape {shape:?}, expected [batch, channels, height, width]").into()),
+        [n, c, h, w] if is_small(h) && is_small(w) => Ok([n, c, h, w]),
+        _ => {
+            let shape = Sizes(call.ctx()).list(&shape);
+            Err(format!("an input of shape {shape}, expected [batch, channels, height, width]").into())
+        }
     }
 }
 
 /// Conv, of images, or of lines: those are images of one row.
 pub(crate) fn conv(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
     let (x, filter) = (call.operand(0)?, call.operand(1)?);
-    if let [batch, channels, width] = call.shape(x)?[..] {
-        let &[out_channels, in_group, kernel] = &call.shape(filter)?[..] else {
+    if let [batch, channels, width] = call.dims(x)?[..] {
+        let [out_channels, in_group, kernel] = call.shape(filter)?[..] else {
             return Err("weights of another rank than the input".into());
         };
-        if width >= MAX_SIZE || kernel >= MAX_SIZE {
+        if width.known().is_some_and(|width| width >= MAX_SIZE) || kernel >= MAX_SIZE {
+            let width = Sizes(call.ctx()).text(width);
             return Err(format!("a line of {width} elements and a kernel of {kernel}").into());
         }
-        let x = call.reshape(x, &[batch, channels, 1, width])?;
+        let x = call.reshape_to(x, &[batch, channels, Dim::Known(1), width])?;
         let filter = call.reshape(filter, &[out_channels, in_group, 1, kernel])?;
         let window = Window::of(call, &[width], Some(&[kernel]))?.of_one_row();
         let row = convolution(call, x, filter, &window)?;
-        let Ok([batch, channels, _, width]) = image(call, row) else {
-            return Err("a result of unknown size".into());
-        };
-        return Ok(vec![call.reshape(row, &[batch, channels, width])?]);
+        let [batch, channels, _, width] = image(call, row)?;
+        return Ok(vec![call.reshape_to(row, &[batch, channels, width])?]);
     }
     let [_, _, height, width] = image(call, x)?;
-    let [_, _, kernel_height, kernel_width] = image(call, filter)?;
+    image(call, filter)?;
+    let [kernel_height, kernel_width] = [call.shape(filter)?[2], call.shape(filter)?[3]];
     let window = Window::of(call, &[height, width], Some(&[kernel_height, kernel_width]))?;
     Ok(vec![convolution(call, x, filter, &window)?])
 }
@@ -198,7 +215,7 @@ pub(crate) fn global_max_pool(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Ref
 
 fn global_pool(call: &mut Call<'_, '_>, name: &str) -> Result<Vec<Value>, Refusal> {
     let x = call.operand(0)?;
-    let axes: Vec<i64> = (2..call.shape(x)?.len() as i64).collect();
+    let axes: Vec<i64> = (2..call.rank(x)? as i64).collect();
     let (axes, keepdims) = (call.ctx().ints_attr(&axes), call.ctx().unit_attr());
     Ok(vec![call.emit(name, &[x], &[("axes", axes), ("keepdims", keepdims)])?])
 }

@@ -27,6 +27,18 @@ pub(super) static OPS: &[OpDef] = &[
         ..OpDef::BLANK
     },
     OpDef {
+        name: "nn.sizes",
+        doc: "A tensor of integers that are sizes, known when the program is run on inputs of some sizes.",
+        example: "%0 = nn.sizes {value = #optc.dims<N, 3>} : tensor<2xi64>",
+        results: RESULT,
+        attrs: &[attr("value", AttrKind::Sizes, Presence::Required, "The sizes.")],
+        infer: Infer::Rule(infer_sizes),
+        traits: Traits::PURE,
+        kind: Kind::Source,
+        eval: Some(nn::sizes),
+        ..OpDef::BLANK
+    },
+    OpDef {
         name: "nn.batch_norm",
         doc: "(x - mean) / sqrt(variance + `epsilon`) * scale + bias, for each channel.",
         example: "%1 = nn.batch_norm %x, %s, %b, %m, %v : (tensor<1x8x4x4xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) -> tensor<1x8x4x4xf32>",
@@ -161,6 +173,17 @@ fn infer_constant(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {
         Dense { ty, .. } | Resource { ty, .. } | Sparse { ty, .. } => Ok(vec![*ty]),
         _ => Err("`value` holds no elements".into()),
     }
+}
+
+fn infer_sizes(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {
+    let sizes = input.dims("value")?;
+    if sizes.contains(&Dim::Unknown) {
+        return Err("`value` has a size that is not given".into());
+    }
+    if sizes.iter().all(|size| size.known().is_some()) {
+        return Err("`value` has only numbers, which `nn.constant` is for".into());
+    }
+    Ok(vec![input.ctx.tensor(&[sizes.len() as u64], input.ctx.int(64))])
 }
 
 fn verify_axis(op: OpRef<'_>) -> Result<(), String> {

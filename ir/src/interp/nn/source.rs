@@ -18,6 +18,16 @@ pub fn constant(op: OpRef<'_>, _: &[Tensor]) -> Result<Vec<Tensor>, EvalError> {
     Ok(vec![constant_value(op.ctx, value, op.result_type(0))?])
 }
 
+/// The sizes in attribute `value`.
+///
+/// # Errors
+/// If one of them is no number yet.
+pub fn sizes(op: OpRef<'_>, _: &[Tensor]) -> Result<Vec<Tensor>, EvalError> {
+    let sizes = op.ints("value").ok_or("has sizes that are not known")?;
+    let bytes = sizes.iter().flat_map(|size| size.to_le_bytes()).collect();
+    Ok(vec![Tensor::new(op.ctx, op.result_type(0), bytes)])
+}
+
 /// The value of type `ty` that an attribute holds: elements of a tensor, or a number.
 ///
 /// # Errors

@@ -1,0 +1,252 @@
+//! How a program becomes the one for some sizes.
+//!
+//! [`substitute`] puts numbers in the place of symbols in every type and attribute of a module: what was imported with
+//! symbols becomes what is imported with those numbers. Each type and attribute is worked on once, however often it occurs;
+//! the rest is a walk over the tables. Whether the sizes are ones that the program takes is the verifier's to say
+//! afterwards: a window that does not fit its image, parts that differ.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::{Ranges, constant, print, replace, size, symbols};
+use crate::attrs::{AttrData, DenseData, Splat};
+use crate::body::Body;
+use crate::context::Context;
+use crate::diag::{Diagnostic, did_you_mean};
+use crate::entities::{Attr, DimExpr, Ident, Location, Op, Type};
+use crate::module::Module;
+use crate::opdef::Kind;
+use crate::types::{Dim, TypeData};
+
+/// Numbers for symbols.
+pub type Bindings = BTreeMap<Ident, u64>;
+
+/// Puts numbers in the place of symbols, everywhere in a module. A symbol without a number stays.
+///
+/// # Errors
+/// Every size that would be below 0 or too large, with its expression; every symbol that the module does not have, with
+/// "did you mean". The module is then as far as it got.
+pub fn substitute(module: &mut Module, bindings: &Bindings) -> Result<(), Vec<Diagnostic>> {
+    let ctx = module.ctx.clone();
+    let mut work = Substitution::new(&ctx, bindings);
+    work.body(&mut module.top);
+    let unknown = bindings.keys().filter(|name| !work.met.contains(name)).map(|name| {
+        let name = ctx.str(*name);
+        let fault =
+            Diagnostic::error(Location::UNKNOWN, format!("no size of the program is called `{name}`"));
+        match did_you_mean(name, work.met.iter().map(|known| ctx.str(*known))) {
+            Some(help) => fault.with_help(help),
+            None => fault,
+        }
+    });
+    let faults: Vec<Diagnostic> = work.faults.iter().cloned().chain(unknown).collect();
+    if faults.is_empty() { Ok(()) } else { Err(faults) }
+}
+
+/// The same in one function and what it holds; a symbol that does not occur is no fault.
+///
+/// # Errors
+/// Every size that would be below 0 or too large.
+pub fn substitute_in(ctx: &Context, body: &mut Body, bindings: &Bindings) -> Result<(), Vec<Diagnostic>> {
+    let mut work = Substitution::new(ctx, bindings);
+    work.body(body);
+    if work.faults.is_empty() { Ok(()) } else { Err(work.faults) }
+}
+
+/// The symbols in the types of a module's values, sorted by name.
+pub fn symbols_of(module: &Module) -> Vec<Ident> {
+    symbols_in(&module.ctx, &module.top)
+}
+
+/// The symbols in the types of the values of a body and of those in it, sorted by name.
+pub fn symbols_in(ctx: &Context, body: &Body) -> Vec<Ident> {
+    let (mut seen, mut found) = (FxHashSet::default(), Vec::new());
+    collect(ctx, body, &mut seen, &mut found);
+    found.sort_by(|a, b| ctx.str(*a).cmp(ctx.str(*b)));
+    found.dedup();
+    found
+}
+
+fn collect(ctx: &Context, body: &Body, seen: &mut FxHashSet<Type>, found: &mut Vec<Ident>) {
+    for block in body.all_blocks() {
+        let results = body.ops(block).flat_map(|op| body.results(op));
+        for value in body.args(block).iter().copied().chain(results) {
+            let ty = body.ty(value);
+            if seen.insert(ty) {
+                let dims = ctx.type_data(ty).tensor_shape().unwrap_or_default();
+                found.extend(dims.iter().flat_map(|dim| match dim {
+                    Dim::Symbolic(expr) => symbols(ctx, *expr),
+                    _ => Vec::new(),
+                }));
+            }
+        }
+    }
+    for (_, child) in body.children() {
+        collect(ctx, child, seen, found);
+    }
+}
+
+/// A number that stands for symbols of which nothing greater than it is known.
+const NOMINAL: u64 = 128;
+
+/// A number for each symbol of a function, where a decision that is right for all sizes is to be good for some: the greatest
+/// that the function's `optc.dims` says, but at most 128.
+pub fn nominal(ctx: &Context, body: &Body) -> Bindings {
+    let symbols = symbols_in(ctx, body);
+    if symbols.is_empty() {
+        return Bindings::new();
+    }
+    let ranges = Ranges::of_function(ctx, body);
+    let number = |symbol: Ident| {
+        let (low, high) = ranges.of(symbol);
+        high.min(NOMINAL.max(low))
+    };
+    symbols.into_iter().map(|symbol| (symbol, number(symbol))).collect()
+}
+
+struct Substitution<'a> {
+    ctx: &'a Context,
+    bindings: &'a Bindings,
+    types: FxHashMap<Type, Type>,
+    attrs: FxHashMap<Attr, Attr>,
+    sizes: FxHashMap<DimExpr, Dim>,
+    /// The symbols that occur, sorted by name.
+    met: Vec<Ident>,
+    faults: Vec<Diagnostic>,
+}
+
+impl<'a> Substitution<'a> {
+    fn new(ctx: &'a Context, bindings: &'a Bindings) -> Self {
+        let (types, attrs, sizes) = Default::default();
+        Substitution { ctx, bindings, types, attrs, sizes, met: Vec::new(), faults: Vec::new() }
+    }
+
+    fn body(&mut self, body: &mut Body) {
+        body.properties = self.attr(body.properties);
+        body.attrs = self.attr(body.attrs);
+        let blocks: Vec<_> = body.all_blocks().collect();
+        for block in blocks {
+            let args = body.args(block).to_vec();
+            let ops: Vec<Op> = body.ops(block).collect();
+            let results = ops.iter().flat_map(|op| body.results(*op));
+            for value in args.into_iter().chain(results.collect::<Vec<_>>()) {
+                let (old, new) = (body.ty(value), self.ty(body.ty(value)));
+                if old != new {
+                    body.set_ty(value, new);
+                }
+            }
+            for op in ops {
+                self.op(body, op);
+            }
+        }
+    }
+
+    fn op(&mut self, body: &mut Body, op: Op) {
+        let (old, new) = (body.properties(op), self.attr(body.properties(op)));
+        if old != new {
+            body.set_properties(op, new);
+            self.settle(body, op);
+        }
+        let (old, new) = (body.attrs(op), self.attr(body.attrs(op)));
+        if old != new {
+            body.set_attrs(op, new);
+        }
+        if let Some(child) = body.child_mut(op) {
+            self.body(child);
+        }
+    }
+
+    /// A source of sizes that have all become numbers is a constant.
+    fn settle(&self, body: &mut Body, op: Op) {
+        let (ctx, at) = (self.ctx, body.at(self.ctx, op));
+        let value = at.attr("value").and_then(|value| ctx.ints_value(value));
+        let (Kind::Source, Some(sizes)) = (at.kind(), value) else { return };
+        let ty = at.result_type(0);
+        let is_splat = !sizes.is_empty() && sizes.iter().all(|size| *size == sizes[0]);
+        let (splat, kept) = if is_splat { (Splat::One, &sizes[..1]) } else { (Splat::All, &sizes[..]) };
+        let bytes = kept.iter().flat_map(|size| size.to_le_bytes()).collect();
+        let value = ctx.attr(AttrData::Dense { ty, data: DenseData::Bytes { splat, bytes } });
+        body.set_name(op, ctx.op_name("nn.constant"));
+        body.set_properties(op, ctx.dict(vec![(ctx.ident("value"), value)]));
+    }
+
+    fn size(&mut self, dim: Dim) -> Dim {
+        let Dim::Symbolic(expr) = dim else { return dim };
+        if let Some(found) = self.sizes.get(&expr) {
+            return *found;
+        }
+        let ctx = self.ctx;
+        for name in symbols(ctx, expr) {
+            if let Err(at) = self.met.binary_search_by(|known| ctx.str(*known).cmp(ctx.str(name))) {
+                self.met.insert(at, name);
+            }
+        }
+        let number = |name| {
+            let value = self.bindings.get(&name)?;
+            Some(constant(ctx, i64::try_from(*value).ok()?))
+        };
+        let found = replace(ctx, expr, &number).map_or(Dim::Unknown, |found| size(ctx, found));
+        if found == Dim::Unknown {
+            self.faults.push(self.fault(expr));
+        }
+        self.sizes.insert(expr, found);
+        found
+    }
+
+    fn fault(&self, expr: DimExpr) -> Diagnostic {
+        let given = symbols(self.ctx, expr).into_iter().filter_map(|name| {
+            let value = self.bindings.get(&name)?;
+            Some(format!("{} = {value}", self.ctx.str(name)))
+        });
+        let given = given.collect::<Vec<_>>().join(", ");
+        let size = print(self.ctx, expr);
+        Diagnostic::error(Location::UNKNOWN, format!("`{size}` is no size where {given}"))
+    }
+
+    fn ty(&mut self, ty: Type) -> Type {
+        if let Some(found) = self.types.get(&ty) {
+            return *found;
+        }
+        let ctx = self.ctx;
+        let found = match ctx.type_data(ty) {
+            TypeData::Tensor { shape, elem, encoding } => {
+                let shape = shape.iter().map(|dim| self.size(*dim)).collect();
+                ctx.ty(TypeData::Tensor { shape, elem: *elem, encoding: *encoding })
+            }
+            TypeData::Function { inputs, results } => {
+                let inputs = inputs.iter().map(|ty| self.ty(*ty)).collect();
+                let results = results.iter().map(|ty| self.ty(*ty)).collect();
+                ctx.ty(TypeData::Function { inputs, results })
+            }
+            _ => ty,
+        };
+        self.types.insert(ty, found);
+        found
+    }
+
+    fn attr(&mut self, attr: Attr) -> Attr {
+        if let Some(found) = self.attrs.get(&attr) {
+            return *found;
+        }
+        let ctx = self.ctx;
+        let found = match ctx.attr_data(attr) {
+            AttrData::Dict(entries) => {
+                let entries = entries.iter().map(|(name, value)| (*name, self.attr(*value)));
+                ctx.attr(AttrData::Dict(entries.collect()))
+            }
+            AttrData::Array(items) => {
+                let items = items.iter().map(|item| self.attr(*item)).collect();
+                ctx.attr(AttrData::Array(items))
+            }
+            AttrData::Type(ty) => ctx.type_attr(self.ty(*ty)),
+            AttrData::Dims(dims) => {
+                let dims: Vec<Dim> = dims.iter().map(|dim| self.size(*dim)).collect();
+                ctx.dims_attr(&dims)
+            }
+            _ => attr,
+        };
+        self.attrs.insert(attr, found);
+        found
+    }
+}

@@ -1,0 +1,158 @@
+//! What the user says of sizes: which are symbols, and which numbers symbols are, or may be.
+//!
+//! ```text
+//! --symbolize x:0=N,2=H      sizes 0 and 2 of input `x` are the symbols `N` and `H`
+//! --dim N=4                  `N` is 4
+//! --dim 'N<=512'             `N` is at most 512
+//! ```
+
+use std::collections::BTreeMap;
+
+use import::onnx::declared::{Sizes, Symbolized};
+use ir::dims::{self, Bindings};
+use ir::{Attr, Context, Diagnostic, Ident, Location, Module};
+
+use crate::failure::Failure;
+
+/// Reads `INPUT:AXIS=SIZE,...`.
+///
+/// # Errors
+/// What is not of that form.
+pub(crate) fn parse_symbolize(text: &str) -> Result<Vec<Symbolized>, String> {
+    let form = "expected INPUT:AXIS=NAME,...";
+    // The name of an input may have colons, and sizes have none.
+    let (input, entries) = text.rsplit_once(':').ok_or(form)?;
+    let entry = |entry: &str| {
+        let (axis, size) = entry.split_once('=').ok_or(form)?;
+        let axis = axis.trim().parse().map_err(|_| format!("`{axis}` is no axis, {form}"))?;
+        let size = size.trim().to_owned();
+        if size.is_empty() {
+            return Err(format!("axis {axis} has no name, {form}"));
+        }
+        Ok(Symbolized { input: input.to_owned(), axis, size })
+    };
+    entries.split(',').map(entry).collect()
+}
+
+/// What `--dim` says of a symbol.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct DimArg {
+    name: String,
+    low: u64,
+    high: u64,
+}
+
+/// Reads `N=4` or `N<=512`.
+///
+/// # Errors
+/// What is not of that form.
+pub(crate) fn parse_dim(text: &str) -> Result<DimArg, String> {
+    let form = "expected NAME=NUMBER or NAME<=NUMBER";
+    let (name, number) = text.rsplit_once('=').ok_or(form)?;
+    let high: u64 = number.trim().parse().map_err(|_| format!("`{number}` is no number, {form}"))?;
+    let (name, low) = match name.strip_suffix('<') {
+        Some(name) => (name, 1),
+        None => (name, high),
+    };
+    match name.trim() {
+        "" => Err(form.to_owned()),
+        _ if high == 0 && low == 1 => Err("a size is at least 1 where a greatest one is given".to_owned()),
+        name => Ok(DimArg { name: name.to_owned(), low, high }),
+    }
+}
+
+/// All of it together.
+///
+/// # Errors
+/// A symbol that is two numbers.
+pub(crate) fn gather(symbolized: &[Vec<Symbolized>], args: &[DimArg]) -> Result<Sizes, Failure> {
+    let mut sizes = Sizes { symbolized: symbolized.concat(), ..Sizes::new() };
+    for DimArg { name, low, high } in args {
+        if low == high {
+            if sizes.values.insert(name.clone(), *high).is_some_and(|before| before != *high) {
+                return Err(Failure::Usage(format!("`{name}` is two numbers")));
+            }
+            continue;
+        }
+        let range = sizes.ranges.entry(name.clone()).or_insert((*low, *high));
+        *range = (range.0.max(*low), range.1.min(*high));
+    }
+    for (name, value) in &sizes.values {
+        if sizes.ranges.get(name).is_some_and(|(low, high)| value < low || value > high) {
+            return Err(Failure::Usage(format!("`{name}` = {value} is outside its range")));
+        }
+    }
+    Ok(sizes)
+}
+
+/// The numbers of symbols that are symbolized: they are no symbols of the model, and are put in place behind the import.
+pub(crate) fn take_symbolized(ctx: &Context, sizes: &mut Sizes) -> BTreeMap<String, u64> {
+    let read = |size: &String| ir::text::parse_dim(ctx, size).ok();
+    let exprs = sizes.symbolized.iter().filter_map(|entry| read(&entry.size));
+    let names: Vec<&str> =
+        exprs.flat_map(|expr| dims::symbols(ctx, expr)).map(|name| ctx.str(name)).collect();
+    let (later, now) =
+        std::mem::take(&mut sizes.values).into_iter().partition(|(name, _)| names.contains(&&**name));
+    sizes.values = now;
+    later
+}
+
+/// Puts numbers in the place of symbols, and verifies what they make of the program.
+///
+/// # Errors
+/// A symbol that the program does not have, and whatever does not fit.
+pub(crate) fn bind(module: &mut Module, values: &BTreeMap<String, u64>) -> Result<(), Failure> {
+    if values.is_empty() {
+        return Ok(());
+    }
+    let ctx = module.ctx.clone();
+    let bindings: Bindings = values.iter().map(|(name, value)| (ctx.ident(name), *value)).collect();
+    let done =
+        dims::substitute(module, &bindings).and_then(|()| ir::verify::verify_touched(module).map(drop));
+    done.map_err(|faults| Failure::diagnostics(&ctx, &faults))
+}
+
+/// Does to a program in text what the import does to a model.
+///
+/// # Errors
+/// As [`bind`], a range of a symbol that the program does not have, and inputs to symbolize: their operations may have been
+/// made for the sizes that they had.
+pub(crate) fn apply(module: &mut Module, sizes: &Sizes) -> Result<(), Failure> {
+    if !sizes.symbolized.is_empty() {
+        return Err(Failure::input("sizes of a model can be symbolized, those of a text are what it says"));
+    }
+    declare(module, &sizes.ranges)?;
+    bind(module, &sizes.values)
+}
+
+/// Says in the attributes of functions which numbers symbols may be.
+fn declare(module: &mut Module, ranges: &BTreeMap<String, (u64, u64)>) -> Result<(), Failure> {
+    if ranges.is_empty() {
+        return Ok(());
+    }
+    let ctx = module.ctx.clone();
+    let known = dims::symbols_of(module);
+    let unknown = ranges.keys().filter(|name| known.iter().all(|symbol| ctx.str(*symbol) != **name));
+    let faults: Vec<Diagnostic> = unknown
+        .map(|name| {
+            let what = format!("no size of the program is called `{name}`");
+            let help = ir::diag::did_you_mean(name, known.iter().map(|symbol| ctx.str(*symbol)));
+            Diagnostic { help, ..Diagnostic::error(Location::UNKNOWN, what) }
+        })
+        .collect();
+    if !faults.is_empty() {
+        return Err(Failure::diagnostics(&ctx, &faults));
+    }
+    let number = |number: u64| ctx.int_attr(i64::try_from(number).unwrap_or(i64::MAX));
+    let entries = ranges
+        .iter()
+        .map(|(name, (low, high))| (ctx.ident(name), ctx.array_attr(&[number(*low), number(*high)])));
+    let ranges = ctx.dict(entries.collect::<Vec<(Ident, Attr)>>());
+    let names: Vec<String> =
+        module.functions().filter_map(|(_, body)| body.symbol(&ctx)).map(str::to_owned).collect();
+    for name in names {
+        let body = module.function_mut(&name).expect("the function was just found");
+        body.set_own_attr(&ctx, "optc.dims", ranges);
+    }
+    Ok(())
+}

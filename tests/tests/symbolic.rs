@@ -1,0 +1,84 @@
+//! A network of symbolic sizes: what the passes make of it is, for each size, what they make of the network of that size.
+
+use import::onnx::declared::{Sizes, Symbolized};
+use ir::Module;
+use ir::dims::{Bindings, substitute, symbols_of};
+use optc::{LoadOptions, StrippedWeights, load, run_pipeline};
+use passes::manager::RunOptions;
+use tests::workspace::root;
+
+/// Batch, height and width of the network's input, as the file says them.
+const SIZES: [(&str, usize, u64); 3] = [("N", 0, 1), ("H", 2, 224), ("W", 3, 224)];
+
+fn squeezenet(symbolized: Vec<Symbolized>) -> Module {
+    let sizes = Sizes { symbolized, ..Sizes::new() };
+    let options = LoadOptions { stripped: StrippedWeights::Synthesize, sizes, ..LoadOptions::default() };
+    load(&root().join("examples/squeezenet1_1.onnx"), &options).unwrap_or_else(|failure| panic!("{failure}"))
+}
+
+fn symbolic() -> Module {
+    let symbolized = SIZES.iter().map(|(name, axis, _)| Symbolized {
+        input: "input".to_owned(),
+        axis: *axis,
+        size: (*name).to_owned(),
+    });
+    squeezenet(symbolized.collect())
+}
+
+fn bind(module: &mut Module, sizes: &[(&str, u64)]) {
+    let bindings: Bindings = sizes.iter().map(|(name, size)| (module.ctx.ident(name), *size)).collect();
+    substitute(module, &bindings).unwrap_or_else(|faults| panic!("{}", faults[0].message));
+    ir::verify::verify(module).unwrap_or_else(|faults| panic!("{}", faults[0].message));
+}
+
+fn run(module: &mut Module, pipeline: &str) {
+    let done = run_pipeline(module, pipeline, &RunOptions::new(&codegen::Cpu));
+    done.unwrap_or_else(|failure| panic!("{pipeline}: {failure}"));
+}
+
+#[test]
+fn numbers_for_symbols_give_the_network_of_those_numbers() {
+    let (mut symbolic, known) = (symbolic(), squeezenet(Vec::new()));
+    let names: Vec<&str> = symbols_of(&symbolic).iter().map(|name| symbolic.ctx.str(*name)).collect();
+    assert_eq!(names, ["H", "N", "W"]);
+    bind(&mut symbolic, &SIZES.map(|(name, _, size)| (name, size)));
+    assert!(ir::text::print(&symbolic) == ir::text::print(&known), "the texts differ");
+}
+
+/// Holds what a pipeline makes of the symbolic network, with numbers in the place of symbols, to what it makes of the known one.
+fn check_same(pipeline: &str) {
+    let (mut symbolic, mut known) = (symbolic(), squeezenet(Vec::new()));
+    run(&mut symbolic, pipeline);
+    run(&mut known, pipeline);
+    ir::text::check_round_trip(&symbolic).unwrap();
+    bind(&mut symbolic, &SIZES.map(|(name, _, size)| (name, size)));
+    let (found, expected) = (ir::text::print(&symbolic), ir::text::print(&known));
+    let differing = found.lines().zip(expected.lines()).find(|(found, expected)| found != expected);
+    assert!(differing.is_none() && found.len() == expected.len(), "{pipeline}: {differing:?}");
+}
+
+#[test]
+fn passes_decide_for_symbols_what_they_decide_for_numbers() {
+    check_same("simplify");
+    check_same("simplify,layout");
+    check_same("simplify,layout,fuse");
+}
+
+#[test]
+fn a_size_that_a_window_does_not_fit_is_refused() {
+    let mut module = symbolic();
+    let bindings: Bindings =
+        [("N", 1), ("H", 2), ("W", 224)].map(|(name, size)| (module.ctx.ident(name), size)).into();
+    let done = substitute(&mut module, &bindings).and_then(|()| ir::verify::verify(&module));
+    let faults = done.expect_err("a window of 3 rows fits no image of 2");
+    assert!(faults[0].message.contains("does not fit an image of size 2"), "{}", faults[0].message);
+}
+
+#[test]
+fn a_misspelt_symbol_is_told_with_the_one_that_was_meant() {
+    let mut module = symbolic();
+    let bindings: Bindings = [(module.ctx.ident("Hh"), 4)].into();
+    let faults = substitute(&mut module, &bindings).expect_err("no symbol is called `Hh`");
+    assert_eq!(faults[0].message, "no size of the program is called `Hh`");
+    assert_eq!(faults[0].help.as_deref(), Some("did you mean `H`?"));
+}
