@@ -67,5 +67,5 @@ mod weights;
 
 pub use framed::FramedCode;
 pub use kernels::Isa;
-pub use program::{DeadMemory, Options, compile};
+pub use program::{DeadMemory, Options, compile, element_kind};
 pub use target::Cpu;

@@ -323,7 +323,8 @@ impl Lowering for Compiler<'_> {
     }
 }
 
-fn element_kind(elem: &TypeData) -> Option<ElementKind> {
+/// How elements of a type are passed to a program; none if they are not.
+pub fn element_kind(elem: &TypeData) -> Option<ElementKind> {
     Some(match elem {
         TypeData::Integer { width: 1, .. } => ElementKind::Bool,
         TypeData::Integer { width: 8, signedness: Signedness::Unsigned } => ElementKind::U8,

@@ -21,6 +21,8 @@ func.func @g(%t: tensor<4xf32>) {
   %3 = "nn.cast"(%t) <{to = 1 : i32}> : (tensor<4xf32>) -> tensor<4xi32>
   // expected-error@+1 {{attribute `callee` of `func.call` is a symbol, found `"f"`}}
   "func.call"() <{callee = "f"}> : () -> ()
+  // expected-error@+1 {{attribute `shape` of `nn.reshape` is an `array<i64: ...>` or `#optc.dims<...>` of sizes, found `"4"`}}
+  %5 = "nn.reshape"(%t) <{shape = "4"}> : (tensor<4xf32>) -> tensor<4xf32>
   // expected-error@+1 {{attribute `value` of `nn.constant` is the elements of a tensor, found `1 : i32`}} expected-error@+1 {{the value of the constant}}
   %4 = "nn.constant"() <{value = 1 : i32}> : () -> tensor<4xf32>
   return

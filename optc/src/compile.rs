@@ -63,7 +63,7 @@ pub fn compile(module: &mut Module, options: &CompileOptions) -> Result<Program,
 }
 
 /// A call that stays is one that can't be compiled.
-const INLINE_ALL: &str = "inline{max-ops=1000000},symbol-dce";
+pub(crate) const INLINE_ALL: &str = "inline{max-ops=1000000},symbol-dce";
 
 /// Marks inputs of the entry as donated (`optc.donated`).
 pub(crate) fn donate(module: &mut Module, entry: &str, names: &[String]) -> Result<(), Failure> {

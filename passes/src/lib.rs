@@ -59,6 +59,7 @@ pub mod select;
 pub mod simplify;
 mod stages;
 pub mod symbol_dce;
+pub mod symbolic;
 pub mod symbols;
 mod views;
 

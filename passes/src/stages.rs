@@ -5,6 +5,7 @@ use ir::{Diagnostic, Location};
 
 use crate::fit::Goal;
 use crate::manager::{Example, OptionDef, OptionKind, PassDef, PassRun, Stage, StageRule};
+use crate::symbolic::{self, is_symbolic};
 
 /// Images turn to the layout that the target wants.
 pub(crate) static LAYOUT: PassDef = PassDef {
@@ -119,6 +120,12 @@ pub(crate) static INPLACE: PassDef = PassDef {
     },
     stage: StageRule::Is(Stage::Inplace),
     run: PassRun::Function(|pass, body| {
+        if is_symbolic(pass.ctx, body) {
+            let outcome = symbolic::tie(pass.ctx, pass.target, body)?;
+            pass.count("ties", outcome.ties as u64);
+            outcome.remarks.into_iter().for_each(|remark| pass.add_remark(remark));
+            return Ok(());
+        }
         let copies = crate::late_parts::copy_late_parts(pass.ctx, pass.target, body);
         pass.count("copies", copies.len() as u64);
         let outcome = crate::inplace::inplace(pass.ctx, pass.target, body);
@@ -134,7 +141,8 @@ pub(crate) static INPLACE: PassDef = PassDef {
 pub(crate) static PLAN: PassDef = PassDef {
     name: "plan",
     doc: "Gives every value that needs storage, and the scratch of every step, a place in one arena (or in the pool that it asks for), and has the plan judged \
-          by a checker that shares nothing with the planner.",
+          by a checker that shares nothing with the planner. A function of named sizes gets a recipe: what is kept from which step to \
+          which, and how many bytes it takes (`optc.buffers`); offsets are found for the sizes of each run.",
     options: &[
         OptionDef {
             name: "planner",
@@ -177,6 +185,9 @@ pub(crate) static PLAN: PassDef = PassDef {
         let pools = Pool::parse_all(&pass.options.text("pools"));
         let pools = pools.and_then(|pools| add_pools(pass.ctx, body, &pools));
         pools.map_err(|fault| vec![Diagnostic::error(Location::UNKNOWN, fault)])?;
+        if is_symbolic(pass.ctx, body) {
+            return symbolic::write_recipe(pass.ctx, body);
+        }
         let remarks = crate::plan::plan(pass.ctx, pass.target, body, &pass.options.text("planner"), goal)?;
         remarks.into_iter().for_each(|remark| pass.add_remark(remark));
         Ok(())

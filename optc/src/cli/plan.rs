@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 use passes::place::csv;
 use passes::plan::{Arena, Content};
+use passes::symbolic::is_symbolic;
 
+use super::recipe::recipe_summary;
 use super::summary::{memory_summary, report};
 use super::{FileArgs, MemoryArgs, ThreadsArgs, write_output};
 use crate::compile::{CompileOptions, DeadMemory, compile, entry};
@@ -46,6 +48,13 @@ pub(super) fn run(args: &PlanArgs) -> Result<(), Failure> {
         budget_bytes: args.memory.budget,
         pools: args.memory.pool.clone(),
     };
+    let body = module.function(&entry).expect("the entry was just found");
+    if is_symbolic(&module.ctx, body) {
+        if args.json.is_some() || args.csv.is_some() {
+            return Err(Failure::input("offsets are those at some sizes: give them with `--dim NAME=SIZE`"));
+        }
+        return write_output(&recipe_summary(&module, options)?, None);
+    }
     let program = compile(&mut module, &options)?;
     let report = report(&module, &entry, &program)?;
     if let Some(path) = &args.json {

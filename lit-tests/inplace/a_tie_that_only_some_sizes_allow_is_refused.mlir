@@ -1,0 +1,17 @@
+// RUN: optc --passes=inplace
+
+// Where H is 1, the sum has the shape of its first operand, and at those sizes, which are the nominal ones, it could overwrite it. That
+// is not proved for all sizes.
+func.func @main(%x: tensor<?x3x1x1xf32, #optc.dims<N>>, %y: tensor<?x3x?x1xf32, #optc.dims<N, H>>) -> tensor<?x3x?x1xf32, #optc.dims<N, H>> attributes {optc.dims = {H = [0, 1]}} {
+  %0 = nn.exp %x : tensor<?x3x1x1xf32, #optc.dims<N>>
+  %1 = nn.add %0, %y : (tensor<?x3x1x1xf32, #optc.dims<N>>, tensor<?x3x?x1xf32, #optc.dims<N, H>>) -> tensor<?x3x?x1xf32, #optc.dims<N, H>>
+  return %1 : tensor<?x3x?x1xf32, #optc.dims<N, H>>
+}
+// ----- output
+// module {
+//   func.func @main(%arg0: tensor<?x3x1x1xf32, #optc.dims<N>>, %arg1: tensor<?x3x?x1xf32, #optc.dims<N, H>>) -> tensor<?x3x?x1xf32, #optc.dims<N, H>> attributes {optc.dims = {H = [0, 1]}, optc.stage = "inplace", optc.target = "cpu", optc.threads = 1 : i64} {
+//     %0 = nn.exp %arg0 : tensor<?x3x1x1xf32, #optc.dims<N>>
+//     %1 = nn.add %0, %arg1 : (tensor<?x3x1x1xf32, #optc.dims<N>>, tensor<?x3x?x1xf32, #optc.dims<N, H>>) -> tensor<?x3x?x1xf32, #optc.dims<N, H>>
+//     return %1 : tensor<?x3x?x1xf32, #optc.dims<N, H>>
+//   }
+// }

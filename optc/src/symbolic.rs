@@ -1,0 +1,210 @@
+//! From a module with named sizes to a program that runs at any of them.
+//!
+//! ```
+//! use optc::{CompileOptions, symbolic::{SymbolicOptions, compile_symbolic}};
+//! use runtime::{as_bytes, as_bytes_mut};
+//! use std::sync::Arc;
+//!
+//! let text = "func.func @main(%x: tensor<?x2xf32, #optc.dims<N>>) -> tensor<?x2xf32, #optc.dims<N>> {
+//!     %0 = nn.relu %x : tensor<?x2xf32, #optc.dims<N>>
+//!     return %0 : tensor<?x2xf32, #optc.dims<N>>
+//! }";
+//! let module = optc::parse("relu.mlir", text.into(), None, &Default::default())?;
+//! let options = SymbolicOptions::new(CompileOptions { threads: 1, ..Default::default() });
+//! let program = Arc::new(compile_symbolic(&module, &options)?);
+//!
+//! let mut context = program.context(1).expect("it is planned for one thread");
+//! for rows in [1, 3] {
+//!     context.set_shape("arg0", &[rows, 2]).expect("any number of rows will do");
+//!     let (x, mut y) = (vec![-1.0f32; 2 * rows as usize], vec![1.0f32; 2 * rows as usize]);
+//!     context.run(&[as_bytes(&x)], &mut [as_bytes_mut(&mut y)]).expect("the buffers are of these sizes");
+//!     assert!(y.iter().all(|y| *y == 0.0));
+//! }
+//! # Ok::<(), optc::Failure>(())
+//! ```
+//!
+//! What does not depend on sizes is decided once ([`passes::symbolic`]): groups, order, ties. At sizes that come up, the
+//! function is placed and bound to the machine code that is there; nothing is compiled again.
+
+use codegen::Cpu;
+use ir::dims::{self, Bindings, Ranges};
+use ir::{Body, Context, Dim, Ident, Module};
+use passes::symbolic::place_at;
+use runtime::{Extent, InputSpec, ShapedProgram, Symbol};
+
+use passes::manager::RunOptions;
+
+use crate::compile::{CompileOptions, Goal, INLINE_ALL, donate, entry, input_names, run_pipeline};
+use crate::failure::Failure;
+use crate::shaped::{ShapedOptions, Variants, compile_shaped};
+
+/// How a module with named sizes is compiled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SymbolicOptions {
+    /// Threads, entry, donated inputs, goal. A budget and pools are for static programs.
+    pub compile: CompileOptions,
+    /// Sizes for which code is made, by symbol, beside the least ones; a symbol that is not named has its nominal size
+    /// (see [`ir::dims::nominal`]).
+    pub sample: Vec<(String, u64)>,
+    /// The most sizes whose instances are kept.
+    pub cached: usize,
+}
+
+/// The stages that need no sizes.
+const FRONT: &str = "simplify,layout,fuse,schedule,inplace";
+
+impl SymbolicOptions {
+    /// No sample; 64 instances are kept.
+    pub fn new(compile: CompileOptions) -> SymbolicOptions {
+        SymbolicOptions { compile, sample: Vec::new(), cached: 64 }
+    }
+}
+
+/// Compiles the entry of a module once, to be run at any sizes that its inputs can have.
+///
+/// # Errors
+/// Every fault of the first stage that finds some.
+pub fn compile_symbolic(module: &Module, options: &SymbolicOptions) -> Result<ShapedProgram, Failure> {
+    let variants = Symbolic::decide(module, options)?;
+    let sample = variants.sample.clone();
+    let (symbols, inputs) = (variants.symbols.clone(), variants.inputs.clone());
+    let CompileOptions { threads, dead, .. } = options.compile;
+    let least: Vec<u64> = symbols.iter().map(|symbol| symbol.least).collect();
+    // Loops of one round are others than loops of many; not every program can have its least sizes.
+    let mut samples = vec![sample];
+    if variants.at(&least).is_ok() {
+        samples.push(least);
+    }
+    let shaped = ShapedOptions {
+        samples,
+        threads,
+        dead,
+        cached: options.cached,
+        ..ShapedOptions::new(&variants.entry, Vec::new())
+    };
+    compile_shaped(symbols, inputs, variants, &shaped)
+}
+
+/// A module whose entry is decided but for its sizes.
+pub struct Symbolic {
+    /// The module with all that is decided for all sizes; its entry is another at each.
+    module: Module,
+    entry: String,
+    names: Vec<Ident>,
+    symbols: Vec<Symbol>,
+    inputs: Vec<InputSpec>,
+    sample: Vec<u64>,
+    threads: usize,
+    goal: Goal,
+}
+
+impl Symbolic {
+    /// Takes a module as far as it goes without sizes.
+    ///
+    /// # Errors
+    /// Every fault of the first stage that finds some.
+    pub fn decide(module: &Module, options: &SymbolicOptions) -> Result<Symbolic, Failure> {
+        let mut module = module.clone();
+        let CompileOptions { threads, goal, donated, entry: wanted, .. } = &options.compile;
+        let entry = entry(&module, wanted.as_deref())?;
+        donate(&mut module, &entry, donated)?;
+        run_pipeline(
+            &mut module,
+            &format!("{INLINE_ALL},{FRONT}"),
+            &RunOptions { threads: *threads, ..RunOptions::new(&Cpu) },
+        )?;
+        let ctx = module.ctx.clone();
+        let body = module.function(&entry).expect("the entry was just found");
+        let (names, inputs) = signature(&ctx, body)?;
+        let (ranges, nominal) = (Ranges::of_function(&ctx, body), dims::nominal(&ctx, body));
+        let sample_of = |name: &Ident| {
+            let said = options.sample.iter().find(|(known, _)| known == ctx.str(*name));
+            said.map_or(nominal[name], |(_, size)| *size)
+        };
+        let sample = names.iter().map(sample_of).collect();
+        let symbols = names.iter().map(|name| {
+            let (least, most) = ranges.of(*name);
+            Symbol { name: ctx.str(*name).to_owned(), least, most, default: None }
+        });
+        let symbols = symbols.collect();
+        Ok(Symbolic { module, entry, names, symbols, inputs, sample, threads: *threads, goal: *goal })
+    }
+
+    /// The function that is the program.
+    pub fn entry(&self) -> &str {
+        &self.entry
+    }
+
+    /// The sizes for which code is made, one for each symbol.
+    pub fn sample(&self) -> &[u64] {
+        &self.sample
+    }
+
+    /// The module with the recipe of its plan (see [`passes::symbolic`]).
+    ///
+    /// # Errors
+    /// Every result whose size no symbol says.
+    pub fn recipe(&self) -> Result<Module, Failure> {
+        let mut module = self.module.clone();
+        run_pipeline(&mut module, "plan", &RunOptions { threads: self.threads, ..RunOptions::new(&Cpu) })?;
+        Ok(module)
+    }
+
+    /// The sizes' names, in the order in which [`Variants::at`] takes numbers for them.
+    pub fn symbols(&self) -> &[Symbol] {
+        &self.symbols
+    }
+}
+
+impl Variants for Symbolic {
+    fn at(&self, sizes: &[u64]) -> Result<Module, Failure> {
+        let ctx = self.module.ctx.clone();
+        let at: Bindings = self.names.iter().copied().zip(sizes.iter().copied()).collect();
+        let body = self.module.function(&self.entry).expect("the entry was found before");
+        let body = place_at(&ctx, &Cpu, body, &at, self.threads, self.goal);
+        let body = body.map_err(|faults| Failure::diagnostics(&ctx, &faults))?;
+        let mut module = self.module.clone();
+        *module.function_mut(&self.entry).expect("the entry was found before") = body;
+        Ok(module)
+    }
+}
+
+/// The symbols of a function's inputs, in the order in which they come up, and its inputs by them.
+fn signature(ctx: &Context, body: &Body) -> Result<(Vec<Ident>, Vec<InputSpec>), Failure> {
+    let args = body.entry(body.root()).map_or(&[][..], |block| body.args(block));
+    let mut names: Vec<Ident> = Vec::new();
+    let mut inputs = Vec::new();
+    for (name, arg) in input_names(ctx, body).into_iter().zip(args) {
+        let data = ctx.type_data(body.ty(*arg));
+        let shape = data.tensor_shape().unwrap_or(&[]);
+        let element = codegen::element_kind(ctx.type_data(ctx.elem(body.ty(*arg))));
+        let element = element
+            .ok_or_else(|| Failure::input(format!("input `{name}` has elements that no caller can pass")))?;
+        let extents = shape.iter().map(|dim| {
+            extent(ctx, *dim, &mut names).ok_or_else(|| {
+                let size = dims::Sizes(ctx).text(*dim);
+                Failure::input(format!(
+                    "the size {size} of input `{name}` is no number and no symbol by itself"
+                ))
+            })
+        });
+        let extents = extents.collect::<Result<_, _>>()?;
+        inputs.push(InputSpec { name, element, extents });
+    }
+    Ok((names, inputs))
+}
+
+fn extent(ctx: &Context, dim: Dim, names: &mut Vec<Ident>) -> Option<Extent> {
+    let expr = match dim {
+        Dim::Known(size) => return Some(Extent::Known(size)),
+        Dim::Symbolic(expr) => expr,
+        Dim::Unknown => return None,
+    };
+    let name =
+        dims::symbols(ctx, expr).first().copied().filter(|name| dims::symbol(ctx, ctx.str(*name)) == expr)?;
+    let known = names.iter().position(|known| *known == name);
+    Some(Extent::Symbol(known.unwrap_or_else(|| {
+        names.push(name);
+        names.len() - 1
+    })))
+}
