@@ -189,6 +189,8 @@ fn instances_share_weights_and_pack_what_only_they_need() {
         let shape = [rows, 6];
         let mut net = Net::new(&[(&shape[..], ctx.f32())], ctx.clone());
         let filter = weight(&mut net, &[6, 9], seed);
+        // The same operation on other constants is another weight.
+        let filter = net.op("nn.neg", &[filter], &[]);
         let y = net.op("nn.matmul", &[net.arg(0), filter], &[]);
         net.plan(&[y], THREADS)
     };
