@@ -10,6 +10,7 @@
 use ir::body::OpRef;
 use ir::target::Bands;
 
+use crate::lower::Call;
 use crate::refusal::Refusal;
 
 /// A window that slides over the rows of an image.
@@ -61,7 +62,8 @@ impl Slide {
         Ok(bands)
     }
 
-    fn band(&self, first: usize, rows: usize) -> Option<Band> {
+    /// So many rows from one on; none if some window lies outside the image.
+    pub(crate) fn band(&self, first: usize, rows: usize) -> Option<Band> {
         let (start, extent) = (first * self.stride, (self.kernel - 1) * self.dilation + 1);
         let end = start + (rows - 1) * self.stride + extent;
         let first_input = start.saturating_sub(self.pad_top);
@@ -79,6 +81,20 @@ impl Slide {
     }
 }
 
+/// A kernel that can run on any rows of its result.
+pub(crate) struct Rowwise {
+    /// Which rows of the image it reads.
+    pub(crate) slide: Slide,
+    /// The operand that is the image.
+    pub(crate) image: usize,
+    /// Bytes from row to row of the image, and of the result.
+    pub(crate) row_bytes: [u64; 2],
+    /// What a row costs.
+    pub(crate) work: Work,
+    /// Makes the call for a band, with so many bytes of scratch for each worker, if there is a limit.
+    pub(crate) call: Box<dyn Fn(Band, Option<usize>) -> Call>,
+}
+
 /// What a call does for each row of the result, and besides.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Work {
@@ -91,16 +107,24 @@ pub(crate) struct Work {
 }
 
 /// Cycles that a call costs besides its work: handing it out, and waiting for the slowest thread.
-const CALL_CYCLES: usize = 3000;
+pub(crate) const CALL_CYCLES: usize = 3000;
 /// The share of a band's own work that may be lost: one in so many.
-const FREE: usize = 50;
+pub(crate) const FREE: usize = 50;
 
 impl Work {
     /// How many rows a band must have to cost as good as nothing, on so many threads.
     pub(crate) fn free_rows(&self, threads: usize) -> u64 {
-        let row = (self.products / (25 * threads)).max(self.bytes / (8 * threads)).max(1);
-        let lost = CALL_CYCLES + self.weight_bytes / 32;
-        (lost * FREE).div_ceil(row) as u64
+        (self.call_cycles() * FREE).div_ceil(self.row_cycles(threads)) as u64
+    }
+
+    /// The cycles that a row takes, about.
+    pub(crate) fn row_cycles(&self, threads: usize) -> usize {
+        (self.products / (25 * threads)).max(self.bytes / (8 * threads)).max(1)
+    }
+
+    /// The cycles that a call costs besides, about.
+    pub(crate) fn call_cycles(&self) -> usize {
+        CALL_CYCLES + self.weight_bytes / 32
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use ir::window::outside;
 use ir::{Body, Context, Traits, Value};
 
 /// Whether a value is a weight, as [`ir::weights::WeightSet`] says it for all values at once.
@@ -11,6 +12,7 @@ pub(crate) fn is_weight(ctx: &Context, body: &Body, value: Value) -> bool {
     let mut seen = Seen { few: vec![value], many: HashSet::new() };
     let mut waiting = vec![value];
     while let Some(value) = waiting.pop() {
+        let value = outside(ctx, body, value);
         let Some(op) = body.defining_op(value) else { return false };
         let op_ref = body.at(ctx, op);
         let is_pure = op_ref.has(Traits::PURE) && body.regions(op).is_empty();

@@ -7,9 +7,9 @@ use ir::target::Bands;
 use ir::{Kind, Op, Value};
 use kernels::{Conv2d, Conv2dShape, ConvStrides, ImageStrides, WeightStrides};
 
-use crate::bands::{Slide, Work, band_rows};
+use crate::bands::{Band, Rowwise, Slide, Work, band_rows};
 use crate::constant::is_weight;
-use crate::group::Fused;
+use crate::group::{self, Fused};
 use crate::lower::{Call, Lowered, Machine, Pointer};
 use crate::pointwise::known_layout;
 use crate::refusal::Refusal;
@@ -62,45 +62,119 @@ pub(crate) fn conv2d_shape(op: OpRef<'_>) -> Result<Conv2dShape, Refusal> {
     })
 }
 
-fn conv2d(whole: OpRef<'_>, fused: &Fused<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
-    check_f32(fused.root)?;
-    let shape = conv2d_shape(fused.root)?;
-    let prologue = match fused.prologue {
-        None => kernels::Prologue::None,
-        Some(prologue) if prologue.relu.is_some() => kernels::Prologue::ScaleShiftRelu,
-        Some(_) => kernels::Prologue::ScaleShift,
+/// A convolution, alone or with what is fused to it, as a kernel that runs on any rows.
+///
+/// # Errors
+/// If no kernel runs it, or it can't be divided into rows.
+pub(crate) fn rowwise(op: OpRef<'_>, machine: &Machine) -> Result<Rowwise, Refusal> {
+    let root = match op.kind() {
+        Kind::Group => Some(group::root(op).ok_or_else(|| Refusal::new("nothing in it has a window"))?),
+        _ => None,
     };
-    let output = image_strides(whole, whole.result(0))?;
-    let strides = ConvStrides {
-        input: image_strides(whole, whole.operand(fused.operands[0]))?,
-        output,
-        residual: fused.residual.map_or(Ok(output), |index| image_strides(whole, whole.operand(index)))?,
-    };
-    let conv = Convolution { shape, strides, prologue, activation: fused.activation };
-    let kernel = conv.kernel(whole, machine);
-    let order = WeightStrides::oihw(shape.in_channels / shape.groups, shape.kernel);
-    let key = PackingKey::new(&kernel.panels(), [order.o, order.i, order.h, order.w]);
-    let packing = Packing::new(key, kernel.packed_len(), move |from, to| kernel.pack(from, order, to));
-    let mut operands = weight_operands(whole, fused, packing)?;
-    if let Some(prologue) = fused.prologue {
-        // Without a shift, -0 is added: it changes no product, not even the sign of zero.
-        operands.push(numbers(prologue.scale, 1.0, shape.in_channels));
-        operands.push(numbers(prologue.shift, -0.0, shape.in_channels));
+    let fused = root.map_or_else(|| Ok(Fused::alone(op)), |root| Fused::of_group(op, root))?;
+    if !matches!(fused.root.kind(), Kind::Contract(Contract::Conv2d)) {
+        return Err(Refusal::new("it is built around no convolution"));
     }
-    let image = Some(fused.operands[0]).filter(|image| fused.residual != Some(*image));
-    let bands = image.and_then(|image| conv.bands(image, kernel.packed_len() * 4, machine));
+    Call2d::new(op, &fused, machine)?.rowwise(*machine)
+}
+
+fn conv2d(whole: OpRef<'_>, fused: &Fused<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
+    let call = Call2d::new(whole, fused, machine)?;
+    // Each worker's piece is a multiple of 64.
+    let scratch = whole.int("mem.scratch").and_then(|bytes| usize::try_from(bytes).ok());
+    let limit = scratch.map(|bytes| bytes / machine.threads / 64 * 64);
+    let kernel = call.conv.kernel(limit, machine);
+    let bands = call.bands(machine);
     let calls = match band_rows(whole, bands)? {
-        None => vec![Call::kernel("conv2d", &kernel, machine.isa, operands)],
-        Some(rows) => conv.band_calls(whole, rows, &operands, machine)?,
+        None => vec![Call::kernel("conv2d", &kernel, machine.isa, call.operands)],
+        Some(rows) => {
+            let bands = call.conv.slide().bands(rows)?;
+            bands.into_iter().map(|band| call.band(band, limit, machine)).collect()
+        }
     };
+    let shape = call.conv.shape;
     let name = if shape.groups > 1 && shape.groups == shape.in_channels { "depthwise" } else { "conv2d" };
     let least = (kernel.least_scratch_bytes() as u64).next_multiple_of(64);
     Ok(Lowered {
         overwrites: overwrites(fused),
-        least_scratch_bytes: Some(least),
+        least_scratch_bytes: Some(least * machine.threads as u64),
         bands,
         ..Lowered::new(name, calls)
     })
+}
+
+/// A convolution with what it is called with.
+struct Call2d {
+    conv: Convolution,
+    /// Those of the call for all rows.
+    operands: Vec<Pointer>,
+    /// The operand that is read by rows, if that can be.
+    image: Option<usize>,
+    weight_bytes: usize,
+}
+
+impl Call2d {
+    fn new(whole: OpRef<'_>, fused: &Fused<'_>, machine: &Machine) -> Result<Call2d, Refusal> {
+        check_f32(fused.root)?;
+        let shape = conv2d_shape(fused.root)?;
+        let prologue = match fused.prologue {
+            None => kernels::Prologue::None,
+            Some(prologue) if prologue.relu.is_some() => kernels::Prologue::ScaleShiftRelu,
+            Some(_) => kernels::Prologue::ScaleShift,
+        };
+        let output = image_strides(whole, whole.result(0))?;
+        let strides = ConvStrides {
+            input: image_strides(whole, whole.operand(fused.operands[0]))?,
+            output,
+            residual: fused
+                .residual
+                .map_or(Ok(output), |index| image_strides(whole, whole.operand(index)))?,
+        };
+        let conv = Convolution { shape, strides, prologue, activation: fused.activation };
+        let kernel = conv.kernel(None, machine);
+        let order = WeightStrides::oihw(shape.in_channels / shape.groups, shape.kernel);
+        let key = PackingKey::new(&kernel.panels(), [order.o, order.i, order.h, order.w]);
+        let packing = Packing::new(key, kernel.packed_len(), move |from, to| kernel.pack(from, order, to));
+        let mut operands = weight_operands(whole, fused, packing)?;
+        if let Some(prologue) = fused.prologue {
+            // Without a shift, -0 is added: it changes no product, not even the sign of zero.
+            operands.push(numbers(prologue.scale, 1.0, shape.in_channels));
+            operands.push(numbers(prologue.shift, -0.0, shape.in_channels));
+        }
+        let image = Some(fused.operands[0]).filter(|image| fused.residual != Some(*image));
+        let image = image.filter(|_| conv.slide().is_divisible(shape.batch));
+        Ok(Call2d { conv, operands, image, weight_bytes: kernel.packed_len() * 4 })
+    }
+
+    fn bands(&self, machine: &Machine) -> Option<Bands> {
+        let free_rows = self.conv.work(self.weight_bytes).free_rows(machine.threads);
+        self.image.map(|operand| Bands { operand, free_rows })
+    }
+
+    /// The call for a band, with so much scratch for each worker, if there is a limit.
+    fn band(&self, band: Band, limit: Option<usize>, machine: &Machine) -> Call {
+        let ConvStrides { input, output, residual } = self.conv.strides;
+        let mut part = self.conv;
+        part.shape.input[0] = band.inputs;
+        (part.shape.pads[0], part.shape.pads[2]) = (band.pads[0], band.pads[1]);
+        let mut operands = self.operands.clone();
+        operands[0].advance(band.first as u64 * output.h * 4);
+        operands[1].advance(band.first_input as u64 * input.h * 4);
+        operands[4].advance(band.first as u64 * residual.h * 4);
+        Call::kernel("conv2d", &part.kernel(limit, machine), machine.isa, operands)
+    }
+
+    fn rowwise(self, machine: Machine) -> Result<Rowwise, Refusal> {
+        let image = self.image.ok_or_else(|| Refusal::new("it does not read its image row by row"))?;
+        let ConvStrides { input, output, .. } = self.conv.strides;
+        Ok(Rowwise {
+            slide: self.conv.slide(),
+            image,
+            row_bytes: [input.h * 4, output.h * 4],
+            work: self.conv.work(self.weight_bytes),
+            call: Box::new(move |band, limit| self.band(band, limit, &machine)),
+        })
+    }
 }
 
 /// A convolution with what its kernel does besides.
@@ -113,15 +187,11 @@ struct Convolution {
 }
 
 impl Convolution {
-    /// The kernel, with as much scratch as the plan gives, if there is one already.
-    fn kernel(&self, whole: OpRef<'_>, machine: &Machine) -> Conv2d {
+    /// The kernel, with no more scratch for each worker than a limit says, if there is one.
+    fn kernel(&self, limit: Option<usize>, machine: &Machine) -> Conv2d {
         let Convolution { shape, strides, prologue, activation } = self;
         let kernel = Conv2d::new(shape, strides, *prologue, *activation, machine.isa, machine.threads);
-        match whole.int("mem.scratch").and_then(|bytes| usize::try_from(bytes).ok()) {
-            // Each worker's piece is a multiple of 64.
-            Some(bytes) => kernel.within(bytes / machine.threads / 64 * 64, machine.threads),
-            None => kernel,
-        }
+        limit.map_or(kernel, |bytes| kernel.within(bytes, machine.threads))
     }
 
     fn slide(&self) -> Slide {
@@ -136,39 +206,14 @@ impl Convolution {
         }
     }
 
-    fn bands(&self, operand: usize, weight_bytes: usize, machine: &Machine) -> Option<Bands> {
+    fn work(&self, weight_bytes: usize) -> Work {
         let shape = &self.shape;
         let (inputs, outputs) = (shape.input[1] * shape.in_channels, shape.output()[1] * shape.out_channels);
-        let work = Work {
+        Work {
             products: outputs * shape.in_channels / shape.groups * shape.kernel[0] * shape.kernel[1],
             bytes: (inputs * shape.stride[0] + outputs) * 4,
             weight_bytes,
-        };
-        let is_divisible = self.slide().is_divisible(shape.batch);
-        is_divisible.then(|| Bands { operand, free_rows: work.free_rows(machine.threads) })
-    }
-
-    /// A call for each band; `operands` are those of the call for all rows.
-    fn band_calls(
-        &self,
-        whole: OpRef<'_>,
-        rows: i64,
-        operands: &[Pointer],
-        machine: &Machine,
-    ) -> Result<Vec<Call>, Refusal> {
-        let bands = self.slide().bands(rows)?;
-        let ConvStrides { input, output, residual } = self.strides;
-        let calls = bands.into_iter().map(|band| {
-            let mut part = *self;
-            part.shape.input[0] = band.inputs;
-            (part.shape.pads[0], part.shape.pads[2]) = (band.pads[0], band.pads[1]);
-            let mut operands = operands.to_vec();
-            operands[0].advance(band.first as u64 * output.h * 4);
-            operands[1].advance(band.first_input as u64 * input.h * 4);
-            operands[4].advance(band.first as u64 * residual.h * 4);
-            Call::kernel("conv2d", &part.kernel(whole, machine), machine.isa, operands)
-        });
-        Ok(calls.collect())
+        }
     }
 }
 

@@ -48,6 +48,7 @@ mod frame;
 mod framed;
 mod functions;
 mod group;
+mod lines;
 mod lower;
 mod normalise;
 mod place;

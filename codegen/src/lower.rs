@@ -15,7 +15,7 @@ use crate::pointwise::stages::Form;
 use crate::refusal::Refusal;
 use crate::target::{takes, takes_rows};
 use crate::weights::Packing;
-use crate::{along, bands, contract, copy, group, normalise, pointwise, pool, reduce, take};
+use crate::{along, bands, contract, copy, group, lines, normalise, pointwise, pool, reduce, take};
 
 /// What code is generated for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +37,7 @@ pub(crate) struct Lowered {
     pub(crate) overwrites: Vec<(usize, Access)>,
     /// Bytes at the beginning of scratch that all calls share, a multiple of 64.
     pub(crate) shared_bytes: u64,
-    /// The least scratch of each worker, where that can be less than the calls take.
+    /// The least scratch of all workers together, where that can be less than the calls take.
     pub(crate) least_scratch_bytes: Option<u64>,
     /// How result 0 may be written over rows that were read.
     pub(crate) bands: Option<Bands>,
@@ -77,8 +77,7 @@ impl Lowered {
 
     /// The least scratch of all workers together, in bytes.
     pub(crate) fn least_scratch_bytes(&self, threads: usize) -> u64 {
-        let least = self.least_scratch_bytes.map(|bytes| self.shared_bytes + bytes * threads as u64);
-        least.unwrap_or_else(|| self.scratch_bytes(threads))
+        self.least_scratch_bytes.unwrap_or_else(|| self.scratch_bytes(threads))
     }
 
     /// Bytes of repacked weights, which all calls share.
@@ -231,6 +230,7 @@ fn check_arrangements(op: OpRef<'_>) -> Result<(), Refusal> {
 fn by_kind(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
     match op.kind() {
         Kind::Elementwise(_) => pointwise::lower_op(op, machine),
+        Kind::Group if op.attr("mem.lines").is_some() => lines::lower(op, machine),
         Kind::Group => match group::root(op) {
             Some(root) => contract::lower_group(op, root, machine),
             None => pointwise::lower_group(op, machine),

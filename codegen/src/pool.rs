@@ -1,11 +1,12 @@
 //! How pools become calls of the kernels.
 
+use ir::Kind;
 use ir::body::OpRef;
 use ir::dialects::nn::window_of;
 use ir::target::Bands;
 use kernels::{ImageStrides, Pool2d, Pool2dShape, PoolKind};
 
-use crate::bands::{Band, Slide, Work, band_rows};
+use crate::bands::{Band, Rowwise, Slide, Work, band_rows};
 use crate::contract::{check_f32, image_strides};
 use crate::lower::{Call, Lowered, Machine, Pointer};
 use crate::pointwise::known_shape;
@@ -18,38 +19,45 @@ pub(crate) fn lower_max(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Ref
 
 /// The mean of each window.
 pub(crate) fn lower_average(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
+    pool(op, "avg_pool2d", average(op), machine)
+}
+
+/// A pool, as a kernel that runs on any rows.
+///
+/// # Errors
+/// If no kernel runs it, or it can't be divided into rows.
+pub(crate) fn rowwise(op: OpRef<'_>, machine: &Machine) -> Result<Rowwise, Refusal> {
+    let kind = match op.kind() {
+        Kind::Kernel("max_pool2d") => PoolKind::Max,
+        Kind::Kernel("avg_pool2d") => average(op),
+        _ => return Err(Refusal::new("it is no pool")),
+    };
+    let pool = Pool::new(op, kind)?;
+    if !pool.slide().is_divisible(pool.shape.batch) {
+        return Err(Refusal::new("it does not read its image row by row"));
+    }
+    let (machine, [input, output]) = (*machine, pool.strides);
+    Ok(Rowwise {
+        slide: pool.slide(),
+        image: 0,
+        row_bytes: [input.h * 4, output.h * 4],
+        work: pool.work(),
+        call: Box::new(move |band, _| pool.band(band, &machine)),
+    })
+}
+
+fn average(op: OpRef<'_>) -> PoolKind {
     let with_pads = op.attr("count_include_pad").is_some();
-    let kind = if with_pads { PoolKind::AverageWithPads } else { PoolKind::Average };
-    pool(op, "avg_pool2d", kind, machine)
+    if with_pads { PoolKind::AverageWithPads } else { PoolKind::Average }
 }
 
 fn pool(op: OpRef<'_>, name: &'static str, kind: PoolKind, machine: &Machine) -> Result<Lowered, Refusal> {
-    check_f32(op)?;
-    if op.text("layout") != Some("NHWC") {
-        return Err(Refusal::new("its layout is not NHWC: run the pass `layout` first"));
-    }
-    let (image, result) = (known_shape(op, op.operand(0))?, known_shape(op, op.result(0))?);
-    let window = window_of(op).ok_or_else(|| Refusal::new("its window is malformed"))?;
-    let size = |size: u64| size as usize;
-    let (input, output) = ([size(image[1]), size(image[2])], [size(result[1]), size(result[2])]);
-    let channels = size(image[3]);
-    let shape = Pool2dShape {
-        batch: size(image[0]),
-        input,
-        channels,
-        kernel: window.kernel.map(size),
-        stride: window.strides.map(size),
-        dilation: window.dilations.map(size),
-        pads: window.pads.map(size),
-        output,
-    };
-    let strides = [image_strides(op, op.operand(0))?, image_strides(op, op.result(0))?];
-    let pool = Pool { shape, kind, strides };
+    let pool = Pool::new(op, kind)?;
     let slide = pool.slide();
-    let bands =
-        slide.is_divisible(shape.batch).then(|| Bands { operand: 0, free_rows: pool.free_rows(machine) });
+    let free_rows = pool.work().free_rows(machine.threads);
+    let bands = slide.is_divisible(pool.shape.batch).then_some(Bands { operand: 0, free_rows });
     let calls = match band_rows(op, bands)? {
-        None => vec![pool.call(shape, [0, 0], machine)],
+        None => vec![pool.call(pool.shape, [0, 0], machine)],
         Some(rows) => slide.bands(rows)?.into_iter().map(|band| pool.band(band, machine)).collect(),
     };
     Ok(Lowered { bands, ..Lowered::new(name, calls) })
@@ -64,6 +72,28 @@ struct Pool {
 }
 
 impl Pool {
+    fn new(op: OpRef<'_>, kind: PoolKind) -> Result<Pool, Refusal> {
+        check_f32(op)?;
+        if op.text("layout") != Some("NHWC") {
+            return Err(Refusal::new("its layout is not NHWC: run the pass `layout` first"));
+        }
+        let (image, result) = (known_shape(op, op.operand(0))?, known_shape(op, op.result(0))?);
+        let window = window_of(op).ok_or_else(|| Refusal::new("its window is malformed"))?;
+        let size = |size: u64| size as usize;
+        let shape = Pool2dShape {
+            batch: size(image[0]),
+            input: [size(image[1]), size(image[2])],
+            channels: size(image[3]),
+            kernel: window.kernel.map(size),
+            stride: window.strides.map(size),
+            dilation: window.dilations.map(size),
+            pads: window.pads.map(size),
+            output: [size(result[1]), size(result[2])],
+        };
+        let strides = [image_strides(op, op.operand(0))?, image_strides(op, op.result(0))?];
+        Ok(Pool { shape, kind, strides })
+    }
+
     fn slide(&self) -> Slide {
         let Pool2dShape { input, output, kernel, dilation, stride, pads, .. } = self.shape;
         Slide {
@@ -76,14 +106,13 @@ impl Pool {
         }
     }
 
-    fn free_rows(&self, machine: &Machine) -> u64 {
+    fn work(&self) -> Work {
         let Pool2dShape { input, output, kernel, stride, channels, .. } = self.shape;
-        let work = Work {
+        Work {
             products: output[1] * channels * kernel[0] * kernel[1],
             bytes: (input[1] * stride[0] + output[1]) * channels * 4,
             weight_bytes: 0,
-        };
-        work.free_rows(machine.threads)
+        }
     }
 
     /// The call for some of the rows, which begin so many bytes into result and operand.

@@ -10,6 +10,7 @@ use kernels::Isa;
 use crate::activation::activation;
 use crate::contract::conv2d_shape;
 use crate::group::{Fused, PrologueStep, is_sum, prologue_step, root};
+use crate::lines;
 use crate::lower::{Machine, lower};
 
 /// The processor that this process runs on.
@@ -77,6 +78,7 @@ pub(crate) fn takes_rows(op: OpRef<'_>) -> bool {
     match op.kind() {
         Kind::Elementwise(_) | Kind::View(_) | Kind::Kernel("max_pool2d" | "avg_pool2d" | "pad") => true,
         Kind::Contract(Contract::Conv2d) => true,
+        Kind::Group if op.attr("mem.lines").is_some() => lines::steps(op).into_iter().all(takes_rows),
         Kind::Group => match root(op).map(|root| op.body.at(op.ctx, root).kind()) {
             None | Some(Kind::Contract(Contract::Conv2d)) => true,
             Some(_) => false,
@@ -96,6 +98,9 @@ pub(crate) fn takes(op: OpRef<'_>, operand: usize, arrangement: Arrangement) -> 
         Kind::Kernel("batch_norm") => operand == 0,
         Kind::Reduce(_) | Kind::Kernel("softmax") => !any,
         Kind::Contract(contract) => contracts(contract, &Fused::alone(op), operand, arrangement),
+        Kind::Group if op.attr("mem.lines").is_some() => lines::readers(op, operand)
+            .into_iter()
+            .all(|(step, index)| takes(step, index, arrangement) && !is_viewed(step, index)),
         Kind::Group => match root(op).map(|root| Fused::of_group(op, root)) {
             None => true,
             Some(Ok(fused)) => match fused.root.kind() {

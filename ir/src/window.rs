@@ -9,10 +9,10 @@
 use std::ops::Range;
 
 use crate::alias::{is_free_view, is_marked_view};
-use crate::body::Body;
+use crate::body::{Body, ValueDef};
 use crate::context::Context;
-use crate::entities::Value;
-use crate::opdef::{Kind, Strided, View};
+use crate::entities::{Op, Value};
+use crate::opdef::{Kind, Strided, Traits, View};
 use crate::size::{static_extents, storage_bits};
 
 /// Rows of bytes; all numbers are bytes but `rows`.
@@ -181,7 +181,7 @@ impl Arrangement {
 ///
 /// A view without a copy lies as its row says that it does on its operand.
 pub fn layout(ctx: &Context, body: &Body, value: Value) -> Option<Strided> {
-    let shape = static_extents(ctx, body.ty(value))?;
+    let (value, shape) = (outside(ctx, body, value), static_extents(ctx, body.ty(value))?);
     if is_plain(ctx, body, value) {
         return Some(Strided::row_major(0, shape));
     }
@@ -207,6 +207,7 @@ pub fn layout(ctx: &Context, body: &Body, value: Value) -> Option<Strided> {
 
 /// Whether nothing says that a value lies otherwise than without gaps, the last axis innermost.
 pub fn is_plain(ctx: &Context, body: &Body, value: Value) -> bool {
+    let value = outside(ctx, body, value);
     let Some(op) = body.defining_op(value).map(|op| body.at(ctx, op)) else { return true };
     match is_free_view(op) {
         true => !is_marked_view(op) && is_plain(ctx, body, op.operand(0)),
@@ -216,10 +217,28 @@ pub fn is_plain(ctx: &Context, body: &Body, value: Value) -> bool {
 
 /// The bytes of the rows of a step's result and their distance, where it does not lie without gaps: `mem.pitch`.
 pub fn pitch(ctx: &Context, body: &Body, value: Value) -> Option<(u64, u64)> {
+    let value = outside(ctx, body, value);
     let op = body.at(ctx, body.defining_op(value)?);
     match op.ints("mem.pitch").as_deref() {
         Some(&[row, pitch]) => Some((u64::try_from(row).ok()?, u64::try_from(pitch).ok()?)),
         _ => None,
+    }
+}
+
+/// What a value is around the groups that are run row by row (`mem.lines`): of an argument the operand, of what is yielded the result,
+/// as the steps in such a group read and write them where they are; else itself.
+pub fn outside(ctx: &Context, body: &Body, value: Value) -> Value {
+    let is_lines = |op: &Op| body.at(ctx, *op).attr("mem.lines").is_some();
+    match body.def(value) {
+        ValueDef::Arg(block, index) => {
+            let group = body.region_of(block).and_then(|region| body.owner_of(region)).filter(is_lines);
+            group.map_or(value, |group| outside(ctx, body, body.operand(group, index)))
+        }
+        ValueDef::Result(op, _) => {
+            let Some(group) = body.parent_op(op).filter(is_lines) else { return value };
+            let mut yields = body.uses(value).filter(|used| body.at(ctx, used.op).has(Traits::YIELD));
+            yields.next().map_or(value, |used| outside(ctx, body, body.result(group, used.index)))
+        }
     }
 }
 

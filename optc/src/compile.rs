@@ -135,8 +135,13 @@ pub(crate) fn complete_with(
         let name = registry.of_stage(stage)?.name;
         Some(match stage {
             Stage::Plan => format!("{name}{{optimize={}}}", goal.name()),
-            Stage::Schedule if let Steps::Recompute { budget_bytes } = steps => {
-                format!("recompute{{budget={budget_bytes}}},{name}")
+            Stage::Schedule => {
+                let recompute = match steps {
+                    Steps::Recompute { budget_bytes } => format!("recompute{{budget={budget_bytes}}},"),
+                    Steps::Canonical => String::new(),
+                };
+                let lines = if goal == Goal::Memory { ",lines" } else { "" };
+                format!("{recompute}{name}{lines}")
             }
             _ => name.to_owned(),
         })

@@ -22,6 +22,7 @@ use memory::{Home, Homes, Memory, Pool};
 use views::Found;
 
 mod control;
+mod lines;
 mod memory;
 mod parts;
 mod places;
@@ -160,6 +161,7 @@ impl Judge<'_> {
         self.check_ties(op, &ties, results, &operands);
         let read = self.check_parts(op, decided.parts, results, operands);
         self.check_conflicts(op, &ties, results, &read, scratch.as_ref());
+        self.check_lines(op, scratch.as_ref());
         if let Some(home) = &scratch {
             self.memory.write(home, None);
         }

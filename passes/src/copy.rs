@@ -30,6 +30,11 @@ impl<'b> Copying<'b> {
         Copying { caller: None, ..Copying::new(ctx, from, Location::UNKNOWN) }
     }
 
+    /// The body that is copied from.
+    pub fn from(&self) -> &'b Body {
+        self.from
+    }
+
     /// Appends an operation with its regions to a block.
     pub fn append(&mut self, to: &mut Body, op: Op, block: Block) -> Op {
         let new = self.make(to, op);

@@ -171,6 +171,20 @@ pub(crate) fn place(
     }
 }
 
+/// The bytes that the smallest arena needs at the least, each step run as sparingly as it can be, and the steps that need so many.
+pub(crate) fn fullest(
+    ctx: &Context,
+    target: &dyn Target,
+    body: &Body,
+    arena: &Arena<'_>,
+) -> Option<(u64, Vec<Op>)> {
+    let share = *Goal::Memory.band_shares().first()?;
+    let needs = Asker::new(ctx, target, body, arena, Goal::Memory).fullest(share);
+    let bytes = needs.iter().map(Need::least_bytes).max()?;
+    let fullest = needs.iter().filter(|need| need.least_bytes() == bytes);
+    Some((bytes, fullest.map(|need| need.op).collect()))
+}
+
 /// The bytes that no step should exceed.
 fn target_bytes(needs: &[Need], goal: Goal) -> u64 {
     let least = needs.iter().map(Need::least_bytes).max().unwrap_or(0);

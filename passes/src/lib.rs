@@ -43,6 +43,7 @@ pub mod inline;
 pub mod inplace;
 pub mod late_parts;
 pub mod layout;
+pub mod lines;
 pub mod liveness;
 pub mod manager;
 pub mod overlap;
@@ -75,6 +76,7 @@ pub static PASSES: &[&manager::PassDef] = &[
     &stages::FUSE,
     &stages::SELECT,
     &recompute::RECOMPUTE,
+    &lines::LINES,
     &schedule::SCHEDULE,
     &stages::INPLACE,
     &stages::PLAN,

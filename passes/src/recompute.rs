@@ -122,7 +122,7 @@ struct Fullness {
 impl Fullness {
     /// Counts as the passes behind will, on a copy.
     fn of(ctx: &Context, target: &dyn Target, body: &Body, budget_bytes: u64) -> Option<Fullness> {
-        in_trial(ctx, target, body, |arena| Fullness::look(arena, budget_bytes))?
+        in_trial(ctx, target, body, |_, arena| Fullness::look(arena, budget_bytes))?
     }
 
     fn look(arena: &Arena<'_>, budget_bytes: u64) -> Option<Fullness> {

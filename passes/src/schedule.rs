@@ -195,17 +195,17 @@ pub(crate) fn in_trial<R>(
     ctx: &Context,
     target: &dyn Target,
     body: &Body,
-    look: impl FnOnce(&Arena<'_>) -> R,
+    look: impl FnOnce(&Body, &Arena<'_>) -> R,
 ) -> Option<R> {
     let mut trial = body.clone();
     inplace(ctx, target, &mut trial);
     let aliases = separate_outputs(ctx, &mut trial);
-    Some(look(&Arena::of(ctx, &trial, &aliases).ok()?))
+    Some(look(&trial, &Arena::of(ctx, &trial, &aliases).ok()?))
 }
 
 /// What [`in_trial`] shows of the order in which a function stands.
 fn count(ctx: &Context, target: &dyn Target, body: &Body) -> Option<Counted> {
-    in_trial(ctx, target, body, |arena| {
+    in_trial(ctx, target, body, |_, arena| {
         let mut outside = SecondaryMap::new();
         let given = AliasSets::of(ctx, body);
         for value in values(ctx, body) {

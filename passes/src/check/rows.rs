@@ -17,7 +17,9 @@ impl Judge<'_> {
     pub(super) fn follows_rows(&self, op: Op, index: usize, operand: &Home, result: &Home) -> bool {
         let op_ref = self.body.at(self.ctx, op);
         let Some(&[said, band_rows]) = op_ref.ints("mem.overlap").as_deref() else { return false };
-        if said != index as i64 || band_rows == 0 || !operand.is_dense() || operand.is_turned {
+        // Steps that run in turns read rows before those that they write.
+        let is_in_order = op_ref.attr("mem.lines").is_none() && !operand.is_turned;
+        if said != index as i64 || band_rows == 0 || !operand.is_dense() || !is_in_order {
             return false;
         }
         let Some(window_op) = self.image_reader(op_ref, index) else { return false };
@@ -49,7 +51,7 @@ impl Judge<'_> {
 
     /// The operation whose window slides over an operand, if nothing else reads it: `op` itself, or the one in its body that alone is
     /// reached from the operand, through elementwise operations of the image's shape.
-    fn image_reader<'o>(&'o self, op: OpRef<'o>, index: usize) -> Option<OpRef<'o>> {
+    pub(super) fn image_reader<'o>(&'o self, op: OpRef<'o>, index: usize) -> Option<OpRef<'o>> {
         let Kind::Group = op.kind() else { return (index == 0).then_some(op) };
         let block = self.body.entry(*self.body.regions(op.op).first()?)?;
         let shape = op.operand_shape(index);
@@ -75,7 +77,7 @@ impl Judge<'_> {
 
 /// For each row of the result of a window over a channels-last image, the rows of the image from the first one that it touches to
 /// the last one; none where it lies in the padding.
-fn touched_rows(op: OpRef<'_>) -> Option<Vec<Range<u64>>> {
+pub(super) fn touched_rows(op: OpRef<'_>) -> Option<Vec<Range<u64>>> {
     if op.text("layout") != Some("NHWC") {
         return None;
     }

@@ -125,3 +125,44 @@ fn a_part_of_wider_rows_follows_the_rows_that_were_read() {
     assert_eq!(faults(PART, &nearer), [REFUSED]);
     assert_eq!(faults(PART, &[("0, 1>, mem.pitch", "0, 4>, mem.pitch")]), [REFUSED]);
 }
+
+/// A window of 3 rows of 64 bytes between two steps that run in turns.
+const LINES: &str = r#"func.func @main(%x: tensor<1x8x4x4xf32>) -> tensor<1x8x4x4xf32> attributes {optc.arena = 1408 : i64} {
+  %w = nn.constant dense<0.5> : tensor<4x4x1x1xf32>
+  %0 = nn.neg %x {mem.place = [["arena", 0, 512]]} : tensor<1x8x4x4xf32>
+  %1 = optc.group(%a = %0, %b = %w) {mem.lines, mem.place = [["arena", 512, 512], ["arena", 1024, 192]], mem.scratch = 192 : i64} : (tensor<1x8x4x4xf32>, tensor<4x4x1x1xf32>) -> tensor<1x8x4x4xf32> {
+    %3 = nn.conv2d %a, %b {layout = "NHWC"} : (tensor<1x8x4x4xf32>, tensor<4x4x1x1xf32>) -> tensor<1x8x4x4xf32>
+    %4 = nn.max_pool2d %3 {kernel = array<i64: 3, 3>, layout = "NHWC", pads = array<i64: 1, 1, 1, 1>} : (tensor<1x8x4x4xf32>) -> tensor<1x8x4x4xf32>
+    optc.yield %4 : tensor<1x8x4x4xf32>
+  }
+  %2 = nn.neg %1 {mem.place = [["out", 0, 512]]} : tensor<1x8x4x4xf32>
+  return %2 : tensor<1x8x4x4xf32>
+}"#;
+
+#[test]
+fn steps_in_turns_need_room_for_the_rows_between_them() {
+    assert_eq!(faults(LINES, &[]), [""; 0]);
+    let lacks = "scratch of 128 bytes has no room for the 192 bytes of rows between its steps";
+    assert_eq!(faults(LINES, &[("1024, 192]", "1024, 128]"), ("= 192", "= 128")]), [lacks]);
+    assert_eq!(
+        faults(LINES, &[("3, 3>", "4, 3>"), ("1, 1, 1, 1", "2, 1, 1, 1")]).len(),
+        1,
+        "a taller window"
+    );
+    let skips = [("optc.yield %4", "%5 = nn.add %3, %4 : tensor<1x8x4x4xf32>\n optc.yield %5")];
+    assert_eq!(faults(LINES, &skips), ["its steps do not run in turns: each reads the one before by rows"]);
+}
+
+#[test]
+fn the_result_of_steps_in_turns_stands_apart_from_what_they_read() {
+    let over = [
+        (r#"["arena", 512, 512]"#, r#"["arena", 64, 512]"#),
+        ("{mem.lines,", "{mem.lines, mem.overlap = array<i64: 0, -1>,"),
+    ];
+    assert_eq!(faults(LINES, &over), [REFUSED]);
+    let scratch = [("1024, 192]", "448, 192]")];
+    assert_eq!(
+        faults(LINES, &scratch),
+        ["result 0 shares bytes with scratch", "scratch overwrites operand 0"]
+    );
+}

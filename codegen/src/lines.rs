@@ -1,0 +1,303 @@
+//! How images that are made one from the other run row by row, so that those between the first and the last never exist whole.
+//!
+//! ```text
+//! conv %x, depthwise of that, 2 rows at a time   =>   conv: rows 0..3     depthwise: rows 0..2
+//!                                                     conv: rows 3..5     depthwise: rows 2..4    ...
+//! ```
+//! A group with `mem.lines` has such steps in its body, each of which reads the one before. A turn makes a band of rows of the last
+//! result; before that, every other step makes the rows that are lacking for it. Between two steps lies a *window* in shared scratch: the
+//! rows that the later one still reads. When it is full, the rows that are needed move to its beginning; it is large enough that they
+//! never overlap where they were. Each call is the kernel on a band (see [`crate::bands`]), so each element is the same sum in the same
+//! order. The rows of a turn are the most for which the scratch that the plan gives is enough.
+
+use ir::body::OpRef;
+use ir::body::ValueDef;
+use ir::{Kind, Traits, Value};
+
+use crate::bands::{Band, CALL_CYCLES, FREE, Rowwise, Slide};
+use crate::lower::{Call, Lowered, Machine, Pointer};
+use crate::refusal::Refusal;
+use crate::{contract, pool};
+
+/// The share of the largest image between two steps that may be spent on fewer calls: one in so many.
+const SHARE: u64 = 32;
+
+/// The operations of a group's body, without the one that ends it.
+pub(crate) fn steps(group: OpRef<'_>) -> Vec<OpRef<'_>> {
+    let block = group.body.regions(group.op).first().and_then(|region| group.body.entry(*region));
+    let ops = block.into_iter().flat_map(|block| group.body.ops(block));
+    ops.map(|op| group.body.at(group.ctx, op)).filter(|op| !op.has(Traits::YIELD)).collect()
+}
+
+/// The operations of a group's body that read an operand of the group, with which operand of theirs it is.
+pub(crate) fn readers(group: OpRef<'_>, operand: usize) -> Vec<(OpRef<'_>, usize)> {
+    let block = group.body.regions(group.op).first().and_then(|region| group.body.entry(*region));
+    let uses = block.into_iter().flat_map(|block| group.body.uses(group.body.args(block)[operand]));
+    uses.map(|used| (group.body.at(group.ctx, used.op), used.index)).collect()
+}
+
+/// The calls that run a group with `mem.lines`.
+pub(crate) fn lower(group: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
+    let chain = Chain::of(group, machine)?;
+    let rows = [chain.least_rows(machine.threads)?, chain.rows(FREE, machine.threads)];
+    let (least, most) = (chain.run(rows[0], Some(0))?, chain.run(rows[1], None)?);
+    let threads = machine.threads as u64;
+    let least_bytes = least.bytes(threads);
+    let planned = group.int("mem.scratch").and_then(|bytes| u64::try_from(bytes).ok());
+    let run = match planned.filter(|planned| *planned < most.bytes(threads)) {
+        None => most,
+        Some(planned) => chain.within(planned, rows, most.worker_bytes(), threads)?,
+    };
+    Ok(Lowered {
+        shared_bytes: run.shared_bytes,
+        least_scratch_bytes: Some(least_bytes),
+        ..Lowered::new("lines", run.calls)
+    })
+}
+
+/// Steps of which each reads the rows of the one before.
+struct Chain<'a> {
+    group: OpRef<'a>,
+    steps: Vec<(OpRef<'a>, Rowwise)>,
+    machine: &'a Machine,
+}
+
+/// The calls of all turns.
+struct Run {
+    calls: Vec<Call>,
+    /// Bytes of all windows.
+    shared_bytes: u64,
+}
+
+impl Run {
+    fn worker_bytes(&self) -> u64 {
+        self.calls.iter().map(|call| call.scratch_bytes).max().unwrap_or(0)
+    }
+
+    fn bytes(&self, threads: u64) -> u64 {
+        self.shared_bytes + self.worker_bytes() * threads
+    }
+}
+
+impl<'a> Chain<'a> {
+    fn of(group: OpRef<'a>, machine: &'a Machine) -> Result<Chain<'a>, Refusal> {
+        let mut steps: Vec<(OpRef<'a>, Rowwise)> = Vec::new();
+        for op in self::steps(group) {
+            let rowwise = match op.kind() {
+                Kind::Kernel(_) => pool::rowwise(op, machine)?,
+                _ => contract::rowwise(op, machine)?,
+            };
+            let before = steps.last().map(|(before, _)| before.result(0));
+            for (index, operand) in group.body.operands(op.op).enumerate() {
+                let expected = before.filter(|_| index == rowwise.image);
+                let is_right = match expected {
+                    Some(before) => operand == before,
+                    None => matches!(group.body.def(operand), ValueDef::Arg(..)),
+                };
+                if !is_right {
+                    return Err(Refusal::new(
+                        "a step of its body does not read the one before as its image alone",
+                    ));
+                }
+            }
+            steps.push((op, rowwise));
+        }
+        let last = steps.last().map(|(last, _)| last.result(0));
+        let yields = |value: Value| {
+            group.body.uses(value).any(|used| group.body.at(group.ctx, used.op).has(Traits::YIELD))
+        };
+        if !last.is_some_and(yields) || group.body.result_count(group.op) != 1 {
+            return Err(Refusal::new("it yields more, or less, than the last step of its body"));
+        }
+        Ok(Chain { group, steps, machine })
+    }
+
+    /// How many rows of the last result a turn must have so that calls cost one in `share` of the work.
+    fn rows(&self, share: usize, threads: usize) -> usize {
+        let (mut work, mut lost, mut rows) = (0, 0, 1);
+        for (_, step) in self.steps.iter().rev() {
+            work += step.work.row_cycles(threads) * rows;
+            lost += step.work.call_cycles() + CALL_CYCLES;
+            rows *= step.slide.stride;
+        }
+        let last = self.steps.last().map_or(1, |(_, step)| step.slide.output);
+        (lost * share).div_ceil(work).clamp(1, last)
+    }
+
+    /// How many rows of the last result a turn has at the least: as many as make calls cost no more than the work, if that takes no more
+    /// than a small share of what is not stored.
+    fn least_rows(&self, threads: usize) -> Result<usize, Refusal> {
+        let inner = self.steps.iter().take(self.steps.len() - 1);
+        let largest = inner.map(|(_, step)| step.slide.output as u64 * step.row_bytes[1]).max().unwrap_or(0);
+        let limit = self.shared_bytes(1)? + largest / SHARE;
+        let mut rows = self.rows(1, threads);
+        while rows > 1 && self.shared_bytes(rows)? > limit {
+            rows -= 1;
+        }
+        Ok(rows)
+    }
+
+    /// The run with the most rows in a turn, of a range, that takes no more scratch than planned; with the fewest if none does.
+    fn within(
+        &self,
+        planned: u64,
+        [least, most]: [usize; 2],
+        worker_bytes: u64,
+        threads: u64,
+    ) -> Result<Run, Refusal> {
+        for rows in (least..=most).rev() {
+            if self.shared_bytes(rows)? + worker_bytes * threads <= planned {
+                let run = self.run(rows, None)?;
+                if run.bytes(threads) <= planned {
+                    return Ok(run);
+                }
+            }
+        }
+        let left = planned.saturating_sub(self.shared_bytes(least)?) / threads / 64 * 64;
+        self.run(least, Some(left as usize))
+    }
+
+    fn shared_bytes(&self, rows: usize) -> Result<u64, Refusal> {
+        let turns = self.turns(rows)?;
+        Ok(self.windows(&turns).last().map_or(0, |window| window.base + window.bytes()))
+    }
+
+    /// The bands of each turn, one for each step.
+    fn turns(&self, rows: usize) -> Result<Vec<Vec<Band>>, Refusal> {
+        let slides: Vec<Slide> = self.steps.iter().map(|(_, step)| step.slide).collect();
+        turns(&slides, rows).ok_or_else(|| Refusal::new("some windows of its steps lie in the padding"))
+    }
+
+    /// What lies behind each step but the last.
+    fn windows(&self, turns: &[Vec<Band>]) -> Vec<Window> {
+        let mut base = 0;
+        let windows = (0..self.steps.len() - 1).map(|step| {
+            let rows = capacity(turns, step);
+            let window = Window { base, row_bytes: self.steps[step].1.row_bytes[1], rows, first: 0 };
+            base = (window.base + window.bytes()).next_multiple_of(64);
+            window
+        });
+        windows.collect()
+    }
+
+    /// All calls with so many rows of the last result in a turn, and so many bytes of scratch for each worker, if there is a limit.
+    fn run(&self, rows: usize, limit: Option<usize>) -> Result<Run, Refusal> {
+        let turns = self.turns(rows)?;
+        let mut windows = self.windows(&turns);
+        let shared_bytes =
+            windows.last().map_or(0, |window| (window.base + window.bytes()).next_multiple_of(64));
+        let mut calls = Vec::new();
+        for turn in &turns {
+            for (index, ((op, step), band)) in self.steps.iter().zip(turn).enumerate() {
+                if let Some(next) = turn.get(index + 1) {
+                    calls.extend(windows[index].make_room(*band, *next, self.machine));
+                }
+                if band.rows > 0 {
+                    let mut call = (step.call)(*band, limit);
+                    for pointer in &mut call.operands {
+                        *pointer = self.outside(index, *op, step.image, &windows, pointer.clone());
+                    }
+                    calls.push(call);
+                }
+            }
+        }
+        Ok(Run { calls, shared_bytes })
+    }
+
+    /// A pointer of a step's call as one of the group's: into a window, or to an operand or result of the group.
+    fn outside(
+        &self,
+        index: usize,
+        op: OpRef<'_>,
+        image: usize,
+        windows: &[Window],
+        pointer: Pointer,
+    ) -> Pointer {
+        let argument = |operand: usize| match self.group.body.def(op.operand(operand)) {
+            ValueDef::Arg(_, argument) => argument,
+            ValueDef::Result(..) => unreachable!("only images are results of other steps"),
+        };
+        match pointer {
+            Pointer::Result(_, offset) if index < windows.len() => windows[index].at(offset),
+            Pointer::Operand(operand, offset) if operand == image && index > 0 => {
+                windows[index - 1].at(offset)
+            }
+            Pointer::Operand(operand, offset) => Pointer::Operand(argument(operand), offset),
+            Pointer::Packed(operand, packing) => Pointer::Packed(argument(operand), packing),
+            other => other,
+        }
+    }
+}
+
+/// Rows of an image in scratch.
+struct Window {
+    /// Where in scratch it begins.
+    base: u64,
+    row_bytes: u64,
+    /// How many rows it can hold.
+    rows: usize,
+    /// The image's row that it begins with.
+    first: usize,
+}
+
+impl Window {
+    fn bytes(&self) -> u64 {
+        self.rows as u64 * self.row_bytes
+    }
+
+    /// A byte of the image.
+    fn at(&self, offset: u64) -> Pointer {
+        Pointer::Shared(self.base + offset - self.first as u64 * self.row_bytes)
+    }
+
+    /// Makes room for the rows of `made`, of which `read` will read: moves those before that are still read to the beginning, where
+    /// that must be.
+    fn make_room(&mut self, made: Band, read: Band, machine: &Machine) -> Option<Call> {
+        if made.first + made.rows <= self.first + self.rows {
+            return None;
+        }
+        let kept = made.first.saturating_sub(read.first_input);
+        let from = self.at(read.first_input as u64 * self.row_bytes);
+        self.first = read.first_input;
+        let floats = kept as u64 * self.row_bytes / 4;
+        let copy = kernels::Copy::new(&[floats as usize], &[1], &[1], 4, machine.isa, machine.threads);
+        let operands = vec![Pointer::Shared(self.base), from];
+        (kept > 0).then(|| Call::kernel("copy", &copy, machine.isa, operands))
+    }
+}
+
+/// For each turn the bands that the steps make, such that the last one makes so many rows, and each other one what is lacking for
+/// that; none if some rows read only padding.
+fn turns(slides: &[Slide], rows: usize) -> Option<Vec<Vec<Band>>> {
+    let last = slides.last()?;
+    let mut made = vec![0; slides.len()];
+    let turn = |first: usize| {
+        let mut turn = vec![last.band(first, rows.min(last.output - first))?];
+        for (index, slide) in slides.iter().enumerate().rev().skip(1) {
+            let reader = turn.last()?;
+            let end = reader.first_input + reader.inputs;
+            let first = made[index].max(reader.first_input);
+            let band = match end > first {
+                true => slide.band(first, end - first)?,
+                false => Band { first, rows: 0, ..slide.band(end - 1, 1)? },
+            };
+            made[index] = first.max(end);
+            turn.push(band);
+        }
+        turn.reverse();
+        Some(turn)
+    };
+    (0..last.output).step_by(rows.max(1)).map(turn).collect()
+}
+
+/// How many rows the window behind a step must hold: those of the turn that reads most, and as many besides as ever stay, so that what
+/// moves to the beginning never overlaps where it was.
+fn capacity(turns: &[Vec<Band>], step: usize) -> usize {
+    let read = turns.iter().map(|turn| turn[step + 1].inputs).max().unwrap_or(0);
+    let kept = turns.iter().map(|turn| turn[step].first.saturating_sub(turn[step + 1].first_input));
+    read + kept.max().unwrap_or(0)
+}
+
+#[cfg(test)]
+#[path = "lines_tests.rs"]
+mod tests;

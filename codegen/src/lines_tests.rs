@@ -1,0 +1,130 @@
+//! That images which never exist whole change no bit, at any number of rows in a turn.
+
+use super::{Band, Slide, capacity, turns};
+use crate::testing::{Net, THREADS, run};
+use ir::{Attr, Value};
+
+fn numbers(count: usize, seed: u32) -> Vec<f32> {
+    (0..count as u32).map(|i| ((i * 7919 + seed * 104_729) % 2003) as f32 * 0.001 - 1.0).collect()
+}
+
+fn weight(net: &mut Net, shape: &[u64], seed: u32) -> Value {
+    let values = numbers(shape.iter().product::<u64>() as usize, seed);
+    net.constant(shape, &values)
+}
+
+fn window(net: &Net, size: i64, stride: i64, pad: i64) -> Vec<(&'static str, Attr)> {
+    vec![
+        ("kernel", net.ctx.ints_attr(&[size, size])),
+        ("strides", net.ctx.ints_attr(&[stride, stride])),
+        ("pads", net.ctx.ints_attr(&[pad; 4])),
+        ("layout", net.ctx.str_attr("NHWC")),
+    ]
+}
+
+/// Sizes, strides and pads of the windows of a chain: a dense convolution, a depthwise one, a pool.
+type Windows = [(i64, i64, i64); 3];
+
+/// Makes an operation of this name, with these operands and attributes.
+type Make<'a> = dyn FnMut(&str, &[Value], &[(&str, Attr)]) -> Value + 'a;
+
+/// The chain, made by `make` from an image and three weights.
+fn layers(
+    windows: &[Vec<(&'static str, Attr)>; 3],
+    groups: Attr,
+    args: &[Value],
+    make: &mut Make<'_>,
+) -> Value {
+    let [dense, deep, pool] = windows;
+    let deep = [&deep[1..], &[("groups", groups)]].concat();
+    let x = make("nn.conv2d", &[args[0], args[1]], &dense[1..]);
+    let x = make("nn.conv2d", &[x, args[2], args[3]], &deep);
+    make("nn.max_pool2d", &[x], pool)
+}
+
+/// The bits of a chain over 21 rows; in one group with so many bytes of scratch, if any, 0 for as many as it asks for.
+fn chain(windows: Windows, scratch: Option<i64>) -> Vec<u32> {
+    let mut net = Net::f32(&[&[1, 21, 9, 3]]);
+    let [size, deep, _] = windows.map(|window| window.0 as u64);
+    let (w1, w2) = (weight(&mut net, &[16, 3, size, size], 1), weight(&mut net, &[16, 1, deep, deep], 2));
+    let args = [net.arg(0), w1, w2, weight(&mut net, &[16], 3)];
+    let (ctx, groups) = (net.ctx.clone(), net.ctx.int_attr(16));
+    let windows = windows.map(|(size, stride, pad)| window(&net, size, stride, pad));
+    let y = match scratch {
+        None => layers(&windows, groups, &args, &mut |name, operands, attrs| net.op(name, operands, attrs)),
+        Some(bytes) => {
+            let y = net.group(&args, |builder, args| {
+                let make = &mut |name: &str, operands: &[Value], attrs: &[(&str, Attr)]| {
+                    builder.value(name, operands, attrs).unwrap()
+                };
+                layers(&windows, groups, args, make)
+            });
+            let group = net.body.defining_op(y).unwrap();
+            net.body.set_attr(&ctx, group, "mem.lines", ctx.unit_attr());
+            if bytes > 0 {
+                net.body.set_attr(&ctx, group, "mem.scratch", ctx.int_attr(bytes));
+            }
+            y
+        }
+    };
+    let found = run(&net.plan(&[y], THREADS), &[&numbers(21 * 9 * 3, 6)]);
+    found[0].iter().map(|x| x.to_bits()).collect()
+}
+
+#[test]
+fn images_that_never_exist_whole_change_no_bit() {
+    let chains: [Windows; 5] = [
+        [(1, 1, 0), (3, 1, 1), (3, 2, 1)],
+        [(3, 2, 1), (3, 1, 1), (2, 2, 0)],
+        [(1, 1, 0), (5, 2, 2), (3, 1, 1)],
+        [(3, 1, 0), (3, 1, 0), (1, 1, 0)],
+        // Rows that nothing reads lie between the windows of the pool.
+        [(3, 1, 1), (3, 1, 1), (1, 3, 0)],
+    ];
+    for windows in chains {
+        let whole = chain(windows, None);
+        for scratch in [0, 1, 20_000, 40_000] {
+            assert_eq!(chain(windows, Some(scratch)), whole, "{windows:?} in {scratch} bytes of scratch");
+        }
+    }
+}
+
+#[test]
+fn a_turn_makes_the_rows_that_are_lacking() {
+    let slide = |input, output, kernel, stride, pad_top| Slide {
+        input,
+        output,
+        kernel,
+        dilation: 1,
+        stride,
+        pad_top,
+    };
+    let slides = [slide(9, 9, 1, 1, 0), slide(9, 9, 3, 1, 1), slide(9, 4, 3, 2, 0)];
+    let turns = turns(&slides, 2).unwrap();
+    let made = |step: usize| {
+        turns.iter().map(move |turn: &Vec<Band>| turn[step].first..turn[step].first + turn[step].rows)
+    };
+    assert_eq!(made(2).collect::<Vec<_>>(), [0..2, 2..4]);
+    assert_eq!(made(1).collect::<Vec<_>>(), [0..5, 5..9]);
+    assert_eq!(made(0).collect::<Vec<_>>(), [0..6, 6..9]);
+    assert_eq!(capacity(&turns, 1), 5 + 1, "five rows are read, and one stays");
+    assert_eq!(capacity(&turns, 0), 6 + 2, "six rows are read, and two stay");
+}
+
+#[test]
+fn a_step_that_reads_another_than_the_one_before_is_refused() {
+    let mut net = Net::f32(&[&[1, 8, 8, 4]]);
+    let w = weight(&mut net, &[4, 4, 1, 1], 1);
+    let attrs = window(&net, 1, 1, 0);
+    let y = net.group(&[net.arg(0), w], |builder, args| {
+        let x = builder.value("nn.conv2d", &[args[0], args[1]], &attrs[1..]).unwrap();
+        let y = builder.value("nn.max_pool2d", &[x], &attrs).unwrap();
+        let pair = [builder.value("nn.conv2d", &[x, args[1]], &attrs[1..]).unwrap(), y];
+        builder.value("nn.max_pool2d", &pair[..1], &attrs).unwrap()
+    });
+    let (ctx, group) = (net.ctx.clone(), net.body.defining_op(y).unwrap());
+    net.body.set_attr(&ctx, group, "mem.lines", ctx.unit_attr());
+    let module = net.plan(&[y], 2);
+    let faults = crate::compile(&module, "main", &crate::Options::new(2)).err().unwrap();
+    assert!(faults[0].message.contains("does not read the one before"), "{}", faults[0].message);
+}

@@ -1,0 +1,22 @@
+// RUN: optc --passes='select,lines,inplace,plan{optimize=memory}'
+
+// The rows of two images do not lie one behind the other.
+func.func @main(%x: tensor<2x32x16x4xf32>) -> tensor<2x16x8x4xf32> {
+  %w = nn.constant dense<0.5> : tensor<32x4x1x1xf32>
+  %0 = nn.neg %x : tensor<2x32x16x4xf32>
+  %1 = nn.conv2d %0, %w {layout = "NHWC"} : (tensor<2x32x16x4xf32>, tensor<32x4x1x1xf32>) -> tensor<2x32x16x32xf32>
+  %v = nn.constant dense<0.5> : tensor<4x32x1x1xf32>
+  %2 = nn.conv2d %1, %v {layout = "NHWC", strides = array<i64: 2, 2>} : (tensor<2x32x16x32xf32>, tensor<4x32x1x1xf32>) -> tensor<2x16x8x4xf32>
+  return %2 : tensor<2x16x8x4xf32>
+}
+// ----- output
+// module {
+//   func.func @main(%arg0: tensor<2x32x16x4xf32>) -> tensor<2x16x8x4xf32> attributes {optc.arena = 147456 : i64, optc.stage = "plan", optc.target = "cpu", optc.threads = 1 : i64} {
+//     %0 = nn.constant dense<5.000000e-01> : tensor<32x4x1x1xf32>
+//     %1 = nn.neg %arg0 {mem.kernel = "pointwise", mem.place = [["arena", 131072, 16384]]} : tensor<2x32x16x4xf32>
+//     %2 = nn.conv2d %1, %0 {layout = "NHWC", mem.kernel = "conv2d", mem.place = [["arena", 0, 131072]]} : (tensor<2x32x16x4xf32>, tensor<32x4x1x1xf32>) -> tensor<2x32x16x32xf32>
+//     %3 = nn.constant dense<5.000000e-01> : tensor<4x32x1x1xf32>
+//     %4 = nn.conv2d %2, %3 {layout = "NHWC", mem.kernel = "conv2d", mem.place = [["out", 0, 4096], ["arena", 131072, 16384]], mem.scratch = 16384 : i64, strides = array<i64: 2, 2>} : (tensor<2x32x16x32xf32>, tensor<4x32x1x1xf32>) -> tensor<2x16x8x4xf32>
+//     return %4 : tensor<2x16x8x4xf32>
+//   }
+// }

@@ -1,0 +1,52 @@
+//! Whether a group that runs row by row, in turns, has room for the rows between its steps.
+//!
+//! Derived tap by tap: when a step makes a row, all rows that its window touches lie in scratch, and each image between two steps has bytes
+//! of its own there. What the windows of the target take besides is for it to ask for.
+
+use ir::body::OpRef;
+use ir::{Op, Traits, size};
+
+use super::Judge;
+use super::memory::Home;
+use super::rows::touched_rows;
+
+impl Judge<'_> {
+    /// Says so if scratch can't hold the rows between the steps of a group with `mem.lines`.
+    pub(super) fn check_lines(&mut self, op: Op, scratch: Option<&Home>) {
+        let op_ref = self.body.at(self.ctx, op);
+        if self.body.regions(op).is_empty() || op_ref.attr("mem.lines").is_none() {
+            return;
+        }
+        let found = scratch.map_or(0, |scratch| scratch.bytes.end - scratch.bytes.start);
+        match self.bytes_between(op_ref) {
+            Some(needed) if needed <= found => {}
+            Some(needed) => self.fault(
+                op,
+                format!(
+                    "scratch of {found} bytes has no room for the {needed} bytes of rows between its steps"
+                ),
+            ),
+            None => self.fault(op, "its steps do not run in turns: each reads the one before by rows".into()),
+        }
+    }
+
+    /// The bytes of the rows that the steps of a group read of each other for a row; none if one does not read the one before, and
+    /// nothing else of what is made there, as an image.
+    fn bytes_between(&self, group: OpRef<'_>) -> Option<u64> {
+        let block = self.body.entry(*self.body.regions(group.op).first()?)?;
+        let steps: Vec<Op> =
+            self.body.ops(block).filter(|op| !self.body.at(self.ctx, *op).has(Traits::YIELD)).collect();
+        let mut bytes = 0;
+        for pair in steps.windows(2) {
+            let (image, reader) = (self.body.result(pair[0], 0), self.body.at(self.ctx, pair[1]));
+            let mut uses = self.body.uses(image);
+            let only = uses.next().filter(|used| used.op == pair[1] && uses.next().is_none())?;
+            let touched = touched_rows(self.image_reader(reader, only.index)?)?;
+            let rows = touched.iter().map(|rows| rows.end - rows.start).max()?;
+            let ty = self.body.ty(image);
+            let [1, height, ..] = self.ctx.static_shape(ty)?[..] else { return None };
+            bytes += size::tensor_bytes(self.ctx, ty)? / height.max(1) * rows;
+        }
+        Some(bytes)
+    }
+}

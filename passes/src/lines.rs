@@ -1,0 +1,308 @@
+//! Which images never exist whole, since what makes them and what reads them run row by row, in turns.
+//!
+//! ```text
+//! %1 = conv2d %x, %w                 %2 = optc.group(%a = %x, %b = %w, %c = %v) {mem.lines} {
+//! %2 = depthwise %1, %v       =>       %1 = conv2d %a, %b
+//!                                      %2 = depthwise %1, %c
+//!                                      optc.yield %2 }
+//! ```
+//!
+//! The steps of such a group are those that were there, each with the one before as its image; between two of them a few rows are
+//! kept, in scratch that the target asks for as for any other. So nothing behind this pass need know of it, and results
+//! stay the same to the bit. (On small devices: Burrello et al., "DORY" (2021), and Lin et al., "MCUNetV2" (2021), which
+//! computes rows at the seams twice; here they are kept.)
+//!
+//! Greedy: of the chains that hold an image which is live at the fullest step, the one is taken which leaves the fewest bytes, counted as
+//! the passes behind will, on a copy; until none does. A chain costs time, so none is made elsewhere.
+
+use cranelift_entity::SecondaryMap;
+use ir::weights::WeightSet;
+use ir::window::outside;
+use ir::{Block, Body, Builder, Context, Kind, Op, OpSpec, Target, Traits, Value};
+
+use crate::copy::Copying;
+use crate::edit::{entry, stands_in};
+use crate::fit;
+use crate::manager::{Example, PassDef, PassRun, Stage, StageRule};
+use crate::schedule::in_trial;
+use crate::select::select_again;
+
+/// The most operations that run in turns.
+const MOST_STEPS: usize = 8;
+/// The most trials of a function.
+const MOST_TRIALS: usize = 1_000;
+
+/// The pass `lines`.
+pub static LINES: PassDef = PassDef {
+    name: "lines",
+    doc: "Lets convolutions and pools that read one another run row by row, in turns, so that the images between them never exist \
+          whole, wherever that lowers what is live at the fullest step. Results stay the same to the bit.",
+    options: &[],
+    example: Example {
+        before: r#"func.func @main(%x: tensor<1x32x4x4xf32>) -> tensor<1x16x2x64xf32> attributes {optc.threads = 1 : i64} {
+  %w = nn.constant dense<0.5> : tensor<64x4x1x1xf32>
+  %0 = nn.conv2d %x, %w {layout = "NHWC"} : (tensor<1x32x4x4xf32>, tensor<64x4x1x1xf32>) -> tensor<1x32x4x64xf32>
+  %1 = nn.max_pool2d %0 {kernel = array<i64: 2, 2>, layout = "NHWC", strides = array<i64: 2, 2>} : (tensor<1x32x4x64xf32>) -> tensor<1x16x2x64xf32>
+  return %1 : tensor<1x16x2x64xf32>
+}"#,
+        after: r#"module {
+  func.func @main(%arg0: tensor<1x32x4x4xf32>) -> tensor<1x16x2x64xf32> attributes {optc.threads = 1 : i64} {
+    %0 = nn.constant dense<5.000000e-01> : tensor<64x4x1x1xf32>
+    %1 = optc.group(%arg1 = %arg0, %arg2 = %0) {mem.kernel = "lines", mem.lines, mem.scratch = 32768 : i64} : (tensor<1x32x4x4xf32>, tensor<64x4x1x1xf32>) -> tensor<1x16x2x64xf32> {
+      %2 = nn.conv2d %arg1, %arg2 {layout = "NHWC"} : (tensor<1x32x4x4xf32>, tensor<64x4x1x1xf32>) -> tensor<1x32x4x64xf32>
+      %3 = nn.max_pool2d %2 {kernel = array<i64: 2, 2>, layout = "NHWC", strides = array<i64: 2, 2>} : (tensor<1x32x4x64xf32>) -> tensor<1x16x2x64xf32>
+      optc.yield %3 : tensor<1x16x2x64xf32>
+    }
+    return %1 : tensor<1x16x2x64xf32>
+  }
+}"#,
+    },
+    stage: StageRule::UpTo(Stage::Schedule),
+    run: PassRun::Function(|pass, body| {
+        pass.count("chains", lines(pass.ctx, pass.target, body) as u64);
+        Ok(())
+    }),
+};
+
+/// Makes chains of a function's first block run in turns, as long as that lowers the fullest step; returns how many chains were made
+/// or made longer. Does nothing where a size is not known, or no kernels are chosen.
+pub fn lines(ctx: &Context, target: &dyn Target, body: &mut Body) -> usize {
+    let Some(block) = entry(body) else { return 0 };
+    let Some(mut now) = Fullness::of(ctx, target, body) else { return 0 };
+    let (mut made, mut trials) = (0, 0);
+    loop {
+        let chains = Links::of(ctx, target, body, block).chains_at(body, block, now.op);
+        trials += chains.len();
+        if trials > MOST_TRIALS {
+            return made;
+        }
+        let better =
+            |spot| best_of(ctx, target, body, &chains, spot).filter(|best| best.1.rank() < now.rank());
+        let Some((chain, fullness)) = better(Spot::Last).or_else(|| better(Spot::Early)) else { return made };
+        chain.apply(ctx, target, body);
+        made += 1;
+        now = fullness;
+    }
+}
+
+/// The chain that leaves the fewest bytes, of equal ones the shortest.
+fn best_of(
+    ctx: &Context,
+    target: &dyn Target,
+    body: &Body,
+    chains: &[Vec<Op>],
+    spot: Spot,
+) -> Option<(Chain, Fullness)> {
+    let tried = chains.iter().filter_map(|ops| {
+        let (mut trial, chain) = (body.clone(), Chain { ops: ops.clone(), spot });
+        chain.apply(ctx, target, &mut trial)?;
+        let fullness = Fullness::of(ctx, target, &trial)?;
+        Some((chain, fullness))
+    });
+    tried.min_by_key(|(chain, fullness)| (fullness.rank(), chain.ops.len()))
+}
+
+/// How full a function's arena is, each step run as sparingly as it can be.
+struct Fullness {
+    bytes: u64,
+    /// How many steps are as full.
+    steps: usize,
+    /// The first of them.
+    op: Op,
+}
+
+impl Fullness {
+    /// Counts as the passes behind will, on a copy.
+    fn of(ctx: &Context, target: &dyn Target, body: &Body) -> Option<Fullness> {
+        let (bytes, ops) =
+            in_trial(ctx, target, body, |trial, arena| fit::fullest(ctx, target, trial, arena))??;
+        Some(Fullness { bytes, steps: ops.len(), op: *ops.first()? })
+    }
+
+    /// Less is better.
+    fn rank(&self) -> (u64, usize) {
+        (self.bytes, self.steps)
+    }
+}
+
+/// Which operations of a block can run in turns with the one that makes their image.
+struct Links {
+    /// What runs in the block, in its order.
+    ops: Vec<Op>,
+    /// The place of each operation in the block.
+    at: SecondaryMap<Op, Option<usize>>,
+    /// For each place, that of the operation whose image is the result, which nothing else reads.
+    reader: Vec<Option<usize>>,
+    /// How many steps each operation runs.
+    steps: Vec<usize>,
+}
+
+impl Links {
+    fn of(ctx: &Context, target: &dyn Target, body: &Body, block: Block) -> Links {
+        let ops: Vec<Op> = body.ops(block).collect();
+        let mut at: SecondaryMap<Op, Option<usize>> = SecondaryMap::new();
+        ops.iter().enumerate().for_each(|(place, op)| at[*op] = Some(place));
+        let finder = Finder { ctx, target, body, weights: WeightSet::of(ctx, body) };
+        let images: Vec<Option<Value>> = ops.iter().map(|op| finder.image(*op)).collect();
+        let mut reader = vec![None; ops.len()];
+        for (place, image) in images.iter().enumerate() {
+            let made_by =
+                image.filter(|image| body.has_one_use(*image)).and_then(|image| body.defining_op(image));
+            if let Some(before) = made_by.and_then(|op| at[op]).filter(|before| images[*before].is_some()) {
+                reader[before] = Some(place);
+            }
+        }
+        let steps = ops.iter().map(|op| inner_steps(ctx, body, *op).len().max(1)).collect();
+        Links { ops, at, reader, steps }
+    }
+
+    /// All chains in which an image lies between two operations that is live while `op` runs.
+    fn chains_at(&self, body: &Body, block: Block, op: Op) -> Vec<Vec<Op>> {
+        let here = stands_in(body, op, block).and_then(|op| self.at[op]);
+        let Some(here) = here else { return Vec::new() };
+        let mut chains = Vec::new();
+        let starts = (0..self.ops.len()).filter(|place| self.reader[*place].is_some());
+        for start in starts {
+            let (mut chain, mut steps, mut is_live) = (vec![self.ops[start]], self.steps[start], false);
+            let mut last = start;
+            while let Some(next) = self.reader[last].filter(|next| steps + self.steps[*next] <= MOST_STEPS) {
+                is_live |= last <= here && here <= next;
+                chain.push(self.ops[next]);
+                steps += self.steps[next];
+                last = next;
+                chains.extend(is_live.then(|| chain.clone()));
+            }
+        }
+        chains
+    }
+}
+
+struct Finder<'a> {
+    ctx: &'a Context,
+    target: &'a dyn Target,
+    body: &'a Body,
+    weights: WeightSet,
+}
+
+impl Finder<'_> {
+    /// What an operation with one result reads row by row.
+    fn image(&self, op: Op) -> Option<Value> {
+        let op_ref = self.body.at(self.ctx, op);
+        let has_window = matches!(op_ref.kind(), Kind::Contract(_) | Kind::Kernel(_) | Kind::Group);
+        if !has_window || self.body.result_count(op) != 1 || self.weights.is_weight_op(self.body, op) {
+            return None;
+        }
+        if let Some(first) = inner_steps(self.ctx, self.body, op).first() {
+            return self.image(*first).map(|image| outside(self.ctx, self.body, image));
+        }
+        let bands = self.target.select(op_ref, 1)?.bands?;
+        Some(self.body.operand(op, bands.operand))
+    }
+}
+
+/// The steps of a group that runs in turns, without the operation that ends it; none for any other operation.
+fn inner_steps(ctx: &Context, body: &Body, op: Op) -> Vec<Op> {
+    let is_lines = body.at(ctx, op).attr("mem.lines").is_some();
+    let region = body.regions(op).first().filter(|_| is_lines);
+    let block = region.and_then(|region| body.entry(*region));
+    let ops = block.into_iter().flat_map(|block| body.ops(block));
+    ops.filter(|op| !body.at(ctx, *op).has(Traits::YIELD)).collect()
+}
+
+/// Where the group of a chain stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Spot {
+    /// Where the last operation stood.
+    Last,
+    /// As early as its operands let it: what reads them besides may then overwrite them.
+    Early,
+}
+
+/// Operations of which each makes the image of the next.
+struct Chain {
+    ops: Vec<Op>,
+    spot: Spot,
+}
+
+impl Chain {
+    /// Puts the operations into one group; none if the target has no kernel for that.
+    fn apply(&self, ctx: &Context, target: &dyn Target, body: &mut Body) -> Option<()> {
+        let given = body.clone();
+        let last = *self.ops.last()?;
+        let (result, inputs) = (given.result(last, 0), self.inputs(&given));
+        let mut builder = Builder::before(ctx, body, self.stands_before(&given, &inputs)?);
+        builder.location = given.location(last);
+        let types = [given.ty(result)];
+        let spec = OpSpec { operands: &inputs, results: Some(&types), ..OpSpec::default() };
+        let group = builder.build("optc.group", spec).expect("the types are given");
+        let region = body.add_op_region(group);
+        let block = body.add_block(region);
+        let mut copying = Copying::in_place(ctx, &given);
+        for input in inputs {
+            let arg = body.add_arg(block, body.ty(input));
+            copying.values.insert(input, arg);
+        }
+        self.ops.iter().for_each(|op| append(ctx, body, &mut copying, *op, block));
+        copying.finish(body);
+        let yielded = copying.values[&result];
+        let mut builder = Builder::at_end(ctx, body, block);
+        builder.location = given.location(last);
+        let spec = OpSpec { operands: &[yielded], ..OpSpec::default() };
+        builder.build("optc.yield", spec).expect("a terminator has no results");
+        body.replace_uses(result, body.result(group, 0));
+        self.ops.iter().rev().for_each(|op| body.erase(*op));
+        body.set_attr(ctx, group, "mem.lines", ctx.unit_attr());
+        select_again(ctx, target, body, group);
+        body.at(ctx, group).attr("mem.kernel").map(drop)
+    }
+
+    /// What the operations read that none of them makes, each value once.
+    fn inputs(&self, body: &Body) -> Vec<Value> {
+        let made: Vec<Value> = self.ops.iter().map(|op| body.result(*op, 0)).collect();
+        let mut inputs: Vec<Value> = Vec::new();
+        for operand in self.ops.iter().flat_map(|op| body.operands(*op)) {
+            if !made.contains(&operand) && !inputs.contains(&operand) {
+                inputs.push(operand);
+            }
+        }
+        inputs
+    }
+
+    /// The operation before which the group stands.
+    fn stands_before(&self, body: &Body, inputs: &[Value]) -> Option<Op> {
+        let last = *self.ops.last()?;
+        if self.spot == Spot::Last {
+            return Some(last);
+        }
+        let block = body.block_of(last)?;
+        let here = |op: &Op| body.block_of(*op) == Some(block);
+        let made = inputs.iter().filter_map(|input| body.defining_op(*input)).filter(here);
+        match made.reduce(|a, b| if body.is_before(a, b) { b } else { a }) {
+            Some(op) => body.next_op(op),
+            None => body.first_op(block),
+        }
+    }
+}
+
+/// Appends an operation, or the steps of one that runs in turns already.
+fn append(ctx: &Context, body: &mut Body, copying: &mut Copying<'_>, op: Op, block: Block) {
+    let steps = inner_steps(ctx, copying.from(), op);
+    let copies = match steps.first().and_then(|first| copying.from().block_of(*first)) {
+        None => vec![copying.append(body, op, block)],
+        Some(inner) => {
+            let from = copying.from();
+            let args = from.args(inner).iter().copied().zip(from.operands(op));
+            let args: Vec<(Value, Value)> =
+                args.map(|(arg, operand)| (arg, copying.values[&operand])).collect();
+            copying.values.extend(args);
+            let copies = steps.iter().map(|step| copying.append(body, *step, block)).collect();
+            let result = copying.values[&from.result(*steps.last().expect("there is a first"), 0)];
+            copying.values.insert(from.result(op, 0), result);
+            copies
+        }
+    };
+    for copy in copies {
+        // The kernel is the group's.
+        ["mem.kernel", "mem.scratch"].into_iter().for_each(|name| body.remove_attr(ctx, copy, name));
+    }
+}
