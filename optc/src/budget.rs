@@ -1,7 +1,7 @@
 //! How a program is made to fit an arena of a given size, and what is said where it can't be.
 //!
 //! The ways are tried in the order of what they cost at run time: operations in another order, and what the goal allows (always);
-//! results written over rows of their operands (`--optimize=memory`); values computed again (the pass `recompute`). Where none
+//! images made and read in turns, results written over rows of their operands (`--optimize=memory`); values computed again (the pass `recompute`). Where none
 //! suffices, the failure names the smallest arena that was reached, what makes up its fullest step, and what would save how much: tried,
 //! not estimated.
 

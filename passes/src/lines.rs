@@ -189,7 +189,9 @@ impl Finder<'_> {
     fn image(&self, op: Op) -> Option<Value> {
         let op_ref = self.body.at(self.ctx, op);
         let has_window = matches!(op_ref.kind(), Kind::Contract(_) | Kind::Kernel(_) | Kind::Group);
-        if !has_window || self.body.result_count(op) != 1 || self.weights.is_weight_op(self.body, op) {
+        // A pool that a result asks for is asked by its operation.
+        let is_free = op_ref.attr("mem.pool").is_none() && !self.weights.is_weight_op(self.body, op);
+        if !has_window || self.body.result_count(op) != 1 || !is_free {
             return None;
         }
         if let Some(first) = inner_steps(self.ctx, self.body, op).first() {

@@ -70,5 +70,6 @@ pub fn main_op(ctx: &Context, body: &Body, op: Op) -> Op {
     let inner: Vec<Op> = blocks.flat_map(|block| body.ops(*block)).collect();
     let is_root = |op: &Op| matches!(body.at(ctx, *op).kind(), Kind::Contract(_) | Kind::Kernel(_));
     let before_yield = inner.len().checked_sub(2).map(|index| inner[index]);
-    inner.iter().copied().find(is_root).or(before_yield).unwrap_or(op)
+    let main = inner.iter().copied().find(is_root).or(before_yield);
+    main.map_or(op, |inner| main_op(ctx, body, inner))
 }
