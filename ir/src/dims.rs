@@ -27,6 +27,9 @@
 //! [`provably_equal`] finds more of them.
 
 mod divide;
+mod elements;
+#[cfg(test)]
+mod elements_tests;
 mod evaluate;
 mod extreme;
 mod print;
@@ -42,6 +45,7 @@ use crate::context::Context;
 use crate::entities::{DimExpr, Ident};
 
 pub use divide::{ceil_div, floor_div, modulo};
+pub use elements::elements;
 pub use evaluate::{evaluate, replace, symbols};
 pub use extreme::{max, min};
 pub(crate) use print::RESERVED;

@@ -5,11 +5,12 @@
 //! (a shape, axes, bounds) must be a constant here, and is read through [`Call::known_ints`] and [`Call::known_float`].
 
 use ir::attrs::Splat;
-use ir::dims::{Ranges, Sizes};
+use ir::dims::{self, Ranges, Sizes};
 use ir::opdef::Presence;
 use ir::size::tensor_bytes;
 use ir::{
-    Attr, AttrData, Blob, Builder, Context, DenseData, Dim, FloatKind, InferError, Type, TypeData, Value,
+    Attr, AttrData, Blob, Builder, Context, DenseData, Dim, DimExpr, FloatKind, InferError, Type, TypeData,
+    Value,
 };
 
 use super::element::Element;
@@ -192,6 +193,23 @@ impl<'c> Call<'c, '_> {
             TypeData::Integer { width: 1, .. } => Ok(Some(bytes.into_iter().map(i64::from).collect())),
             _ => Err(format!("input {index} does not hold integers").into()),
         }
+    }
+
+    /// The integers of operand `index` as expressions of sizes; none if it is left out.
+    pub fn known_sizes(&self, index: usize) -> Result<Option<Vec<DimExpr>>, Refusal> {
+        let ctx = self.ctx();
+        match self.known_ints(index) {
+            Ok(ints) => Ok(ints.map(|ints| ints.into_iter().map(|int| dims::constant(ctx, int)).collect())),
+            Err(refusal) => {
+                let value = self.operand(index)?;
+                dims::elements(ctx, self.builder.body, value).map(Some).ok_or(refusal)
+            }
+        }
+    }
+
+    /// Whether `a <= b`, as far as that follows from what is known of the symbols.
+    pub fn is_at_most(&self, a: DimExpr, b: DimExpr) -> bool {
+        dims::provably_at_most(self.ctx(), a, b, self.ranges)
     }
 
     /// The numbers of operand `index`, a constant of f32; none if it is left out.

@@ -15,6 +15,7 @@ mod model;
 #[cfg(test)]
 mod models;
 mod operators;
+mod sizes;
 #[cfg(test)]
 mod synth;
 #[cfg(test)]

@@ -15,8 +15,9 @@ use crate::body::Body;
 use crate::context::Context;
 use crate::diag::{Diagnostic, did_you_mean};
 use crate::entities::{Attr, DimExpr, Ident, Location, Op, Type};
+use crate::interp::eval_op;
 use crate::module::Module;
-use crate::opdef::Kind;
+use crate::opdef::{Kind, Traits};
 use crate::types::{Dim, TypeData};
 
 /// Numbers for symbols.
@@ -157,16 +158,20 @@ impl<'a> Substitution<'a> {
         }
     }
 
-    /// A source of sizes that have all become numbers is a constant.
+    /// A source of what follows from sizes that have all become numbers is a constant.
     fn settle(&self, body: &mut Body, op: Op) {
         let (ctx, at) = (self.ctx, body.at(self.ctx, op));
-        let value = at.attr("value").and_then(|value| ctx.ints_value(value));
-        let (Kind::Source, Some(sizes)) = (at.kind(), value) else { return };
-        let ty = at.result_type(0);
-        let is_splat = !sizes.is_empty() && sizes.iter().all(|size| *size == sizes[0]);
-        let (splat, kept) = if is_splat { (Splat::One, &sizes[..1]) } else { (Splat::All, &sizes[..]) };
-        let bytes = kept.iter().flat_map(|size| size.to_le_bytes()).collect();
-        let value = ctx.attr(AttrData::Dense { ty, data: DenseData::Bytes { splat, bytes } });
+        let is_open =
+            matches!(at.kind(), Kind::Source) && !at.has(Traits::CONSTANT) && at.operand_count() == 0;
+        let value = if is_open { eval_op(at, &[]).ok() } else { None };
+        let Some([value]) = value.as_deref() else { return };
+        let width = value.bytes.len()
+            / ctx.static_shape(value.ty).map_or(1, |shape| shape.iter().product::<u64>().max(1) as usize);
+        let first = value.bytes.get(..width).unwrap_or_default();
+        let is_splat = width > 0 && value.bytes.chunks(width).all(|element| element == first);
+        let (splat, bytes) =
+            if is_splat { (Splat::One, first.into()) } else { (Splat::All, value.bytes[..].into()) };
+        let value = ctx.attr(AttrData::Dense { ty: value.ty, data: DenseData::Bytes { splat, bytes } });
         body.set_name(op, ctx.op_name("nn.constant"));
         body.set_properties(op, ctx.dict(vec![(ctx.ident("value"), value)]));
     }

@@ -21,7 +21,7 @@ pub use matmul::matmul;
 pub use normalise::{batch_norm, group_norm, softmax};
 pub use pool::{avg_pool2d, max_pool2d};
 pub use reduce::reduce;
-pub use source::{constant, constant_value, sizes};
+pub use source::{constant, constant_value, iota, sizes};
 pub use views::{bitcast, broadcast, concat, insert_slice, reshape, slice, transpose};
 
 use super::element::Elem;

@@ -1,6 +1,7 @@
 //! What the operators become that take parts of a tensor, repeat them, or surround them.
 
-use ir::{Blob, Value};
+use ir::dims::{self, Sizes};
+use ir::{Blob, Dim, DimExpr, Value};
 
 use crate::onnx::call::{Call, Refusal};
 use crate::onnx::element::Element;
@@ -10,25 +11,24 @@ type Results = Result<Vec<Value>, Refusal>;
 
 /// A window on a value: where it begins along each axis, how many elements it takes, and their distance.
 struct Part {
-    starts: Vec<i64>,
-    sizes: Vec<i64>,
+    starts: Vec<Dim>,
+    sizes: Vec<Dim>,
     strides: Vec<i64>,
 }
 
 impl Part {
     /// All of a value of this shape.
-    fn whole(shape: &[u64]) -> Part {
-        let sizes = shape.iter().map(|size| size.cast_signed()).collect();
-        Part { starts: vec![0; shape.len()], sizes, strides: vec![1; shape.len()] }
+    fn whole(shape: &[Dim]) -> Part {
+        let starts = vec![Dim::Known(0); shape.len()];
+        Part { starts, sizes: shape.to_vec(), strides: vec![1; shape.len()] }
     }
 
     fn emit(&self, call: &mut Call<'_, '_>, x: Value) -> Result<Value, Refusal> {
-        let whole: Vec<i64> = call.shape(x)?.iter().map(|size| size.cast_signed()).collect();
-        if self.sizes == whole && self.strides.iter().all(|stride| *stride == 1) {
+        if self.sizes == call.dims(x)? && self.strides.iter().all(|stride| *stride == 1) {
             return Ok(x);
         }
         let ctx = call.ctx();
-        let mut attrs = vec![("starts", ctx.ints_attr(&self.starts)), ("sizes", ctx.ints_attr(&self.sizes))];
+        let mut attrs = vec![("starts", ctx.dims_attr(&self.starts)), ("sizes", ctx.dims_attr(&self.sizes))];
         if self.strides.iter().any(|stride| *stride != 1) {
             attrs.push(("strides", ctx.ints_attr(&self.strides)));
         }
@@ -39,14 +39,21 @@ impl Part {
 /// Slice: attributes up to version 9, operands from 10 on, which also brought steps. Bounds beyond the ends are cut.
 pub(crate) fn slice(call: &mut Call<'_, '_>) -> Results {
     let x = call.operand(0)?;
-    let shape = call.shape(x)?;
+    let shape = call.dims(x)?;
     let given = |call: &Call<'_, '_>, name: &str, index: usize| match call.version {
-        ..10 => Ok(call.node.ints(name)?.map(<[i64]>::to_vec)),
-        _ => call.known_ints(index),
+        ..10 => Ok(call
+            .node
+            .ints(name)?
+            .map(|ints| ints.iter().map(|int| dims::constant(call.ctx(), *int)).collect::<Vec<_>>())),
+        _ => call.known_sizes(index),
     };
     let starts = given(call, "starts", 1)?.ok_or("the starts are left out")?;
     let ends = given(call, "ends", 2)?.ok_or("the ends are left out")?;
-    let axes = given(call, "axes", 3)?.unwrap_or_else(|| (0..starts.len() as i64).collect());
+    let axes = match call.version {
+        ..10 => call.node.ints("axes")?.map(<[i64]>::to_vec),
+        _ => call.known_ints(3)?,
+    };
+    let axes = axes.unwrap_or_else(|| (0..starts.len() as i64).collect());
     let steps = call.known_ints(4)?.unwrap_or_else(|| vec![1; starts.len()]);
     if [ends.len(), axes.len(), steps.len()] != [starts.len(); 3] {
         return Err("starts, ends, axes and steps of different lengths".into());
@@ -54,14 +61,72 @@ pub(crate) fn slice(call: &mut Call<'_, '_>) -> Results {
     let mut part = Part::whole(&shape);
     for index in 0..starts.len() {
         let axis = call.axis(axes[index], shape.len())?;
-        let (start, size) = along(shape[axis].cast_signed(), starts[index], ends[index], steps[index])?;
+        let (start, size) = along(call, shape[axis], starts[index], ends[index], steps[index])?;
         (part.starts[axis], part.sizes[axis], part.strides[axis]) = (start, size, steps[index]);
     }
     Ok(vec![part.emit(call, x)?])
 }
 
 /// Where a slice of an axis of `size` elements begins, and how many elements it takes.
-fn along(size: i64, start: i64, end: i64, step: i64) -> Result<(i64, i64), Refusal> {
+fn along(
+    call: &Call<'_, '_>,
+    size: Dim,
+    start: DimExpr,
+    end: DimExpr,
+    step: i64,
+) -> Result<(Dim, Dim), Refusal> {
+    let ctx = call.ctx();
+    let numbers = (size.known(), ctx.dim_expr(start).constant(), ctx.dim_expr(end).constant());
+    if let (Some(size), Some(start), Some(end)) = numbers {
+        let (start, count) = along_known(size.cast_signed(), start, end, step)?;
+        return Ok((Dim::Known(start.cast_unsigned()), Dim::Known(count.cast_unsigned())));
+    }
+    let text = Sizes(ctx).text(size);
+    let size = Sizes(ctx).expr(size).ok_or("a slice of an axis of unknown size")?;
+    if step < 1 {
+        return Err(format!("a step of {step} along a size `{text}`, expected 1 or more").into());
+    }
+    let (start, end) = (cut(call, start, size)?, cut(call, end, size)?);
+    let count = || {
+        let room = dims::sub(ctx, end, start)?;
+        let room =
+            if call.is_at_most(start, end) { room } else { dims::max(ctx, room, dims::constant(ctx, 0))? };
+        dims::ceil_div(ctx, room, dims::constant(ctx, step))
+    };
+    let count = count().ok_or_else(|| format!("a part of a size `{text}` that can't be written"))?;
+    Ok((dims::size(ctx, start), dims::size(ctx, count)))
+}
+
+/// Bounds from here on mean the end of an axis.
+const ENDLESS: i64 = i32::MAX as i64;
+
+/// A bound of a slice, counted from the end where it is below 0, and cut to what the axis has.
+fn cut(call: &Call<'_, '_>, bound: DimExpr, size: DimExpr) -> Result<DimExpr, Refusal> {
+    let ctx = call.ctx();
+    let zero = dims::constant(ctx, 0);
+    if ctx.dim_expr(bound).constant().is_some_and(|bound| bound >= ENDLESS) {
+        return Ok(size);
+    }
+    let found = || {
+        let bound = match () {
+            () if call.is_at_most(zero, bound) => bound,
+            () if call.is_at_most(bound, dims::constant(ctx, -1)) => dims::add(ctx, bound, size)?,
+            () => return None,
+        };
+        let bound = if call.is_at_most(zero, bound) { bound } else { dims::max(ctx, bound, zero)? };
+        match () {
+            () if call.is_at_most(bound, size) => Some(bound),
+            () if call.is_at_most(size, bound) => Some(size),
+            () => dims::min(ctx, bound, size),
+        }
+    };
+    found().ok_or_else(|| {
+        let bound = dims::print(ctx, bound);
+        format!("a bound `{bound}` that may be below 0 or not, expected one of the two").into()
+    })
+}
+
+fn along_known(size: i64, start: i64, end: i64, step: i64) -> Result<(i64, i64), Refusal> {
     let from_end = |bound: i64| if bound < 0 { bound.saturating_add(size) } else { bound };
     let (start, end) = (from_end(start), from_end(end));
     if step > 0 {
@@ -81,8 +146,12 @@ fn along(size: i64, start: i64, end: i64, step: i64) -> Result<(i64, i64), Refus
 /// smaller if need be.
 pub(crate) fn split(call: &mut Call<'_, '_>) -> Results {
     let x = call.operand(0)?;
-    let shape = call.shape(x)?;
+    let shape = call.dims(x)?;
     let axis = call.axis(call.node.int("axis")?.unwrap_or(0), shape.len())?;
+    let Some(whole) = shape[axis].known() else {
+        let size = Sizes(call.ctx()).text(shape[axis]);
+        return Err(format!("parts of an axis of `{size}`, expected a known size").into());
+    };
     let sizes = match call.version {
         ..13 => call.node.ints("split")?.map(<[i64]>::to_vec),
         _ => call.known_ints(1)?,
@@ -92,16 +161,17 @@ pub(crate) fn split(call: &mut Call<'_, '_>) -> Results {
         let part = size.div_ceil(count);
         (0..count).map(|index| part.min(size.saturating_sub(index * part)) as i64).collect::<Vec<i64>>()
     };
-    let sizes = sizes.unwrap_or_else(|| equal(shape[axis]));
+    let sizes = sizes.unwrap_or_else(|| equal(whole));
     let total = sizes.iter().try_fold(0i64, |total, size| total.checked_add((*size).max(0)));
-    if sizes.len() as u64 != count || total != i64::try_from(shape[axis]).ok() {
-        return Err(format!("parts of {sizes:?} of an axis of {}", shape[axis]).into());
+    if sizes.len() as u64 != count || total != i64::try_from(whole).ok() {
+        return Err(format!("parts of {sizes:?} of an axis of {whole}").into());
     }
     let mut start = 0;
     let mut parts = Vec::new();
     for size in sizes {
         let mut part = Part::whole(&shape);
-        (part.starts[axis], part.sizes[axis]) = (start, size);
+        let known = |size: i64| Dim::Known(size.max(0).cast_unsigned());
+        (part.starts[axis], part.sizes[axis]) = (known(start), known(size));
         parts.push(part.emit(call, x)?);
         start += size;
     }
@@ -111,21 +181,35 @@ pub(crate) fn split(call: &mut Call<'_, '_>) -> Results {
 /// Gather along an axis; with known indices that follow one another, a slice.
 pub(crate) fn gather(call: &mut Call<'_, '_>) -> Results {
     let (x, indices) = (call.operand(0)?, call.operand(1)?);
-    let shape = call.shape(x)?;
+    let shape = call.dims(x)?;
     let axis = call.axis(call.node.int("axis")?.unwrap_or(0), shape.len())?;
-    let size = shape[axis].cast_signed();
-    let known = call.known_ints(1).ok().flatten().unwrap_or_default();
-    let from_start = |index: &i64| if *index < 0 { index + size } else { *index };
-    let known: Vec<i64> = known.iter().map(from_start).collect();
-    let follow = known.windows(2).all(|pair| pair[1] == pair[0] + 1);
-    if !known.is_empty() && follow && known.iter().all(|index| (0..size).contains(index)) {
+    if let Some((start, count)) = run_of_indices(call, shape[axis]) {
         let mut part = Part::whole(&shape);
-        (part.starts[axis], part.sizes[axis]) = (known[0], known.len() as i64);
+        (part.starts[axis], part.sizes[axis]) = (start, Dim::Known(count));
         let part = part.emit(call, x)?;
-        let joined = [&shape[..axis], &call.shape(indices)?, &shape[axis + 1..]].concat();
-        return Ok(vec![call.reshape(part, &joined)?]);
+        let joined = [&shape[..axis], &call.dims(indices)?, &shape[axis + 1..]].concat();
+        return Ok(vec![call.reshape_to(part, &joined)?]);
     }
     Ok(vec![gather_along(call, x, indices, axis)?])
+}
+
+/// Where the known indices of operand 1 into an axis of this size begin, and how many they are, if they follow one another
+/// and are all inside.
+fn run_of_indices(call: &Call<'_, '_>, size: Dim) -> Option<(Dim, u64)> {
+    let ctx = call.ctx();
+    let (zero, size) = (dims::constant(ctx, 0), Sizes(ctx).expr(size)?);
+    let from_start = |index: DimExpr| match () {
+        () if call.is_at_most(zero, index) => Some(index),
+        () if call.is_at_most(index, dims::constant(ctx, -1)) => dims::add(ctx, index, size),
+        () => None,
+    };
+    let known = call.known_sizes(1).ok().flatten()?;
+    let known: Vec<DimExpr> = known.into_iter().map(from_start).collect::<Option<_>>()?;
+    let one = dims::constant(ctx, 1);
+    let follow = known.windows(2).all(|pair| dims::sub(ctx, pair[1], pair[0]) == Some(one));
+    let (first, last) = (*known.first()?, *known.last()?);
+    let is_inside = call.is_at_most(zero, first) && call.is_at_most(dims::add(ctx, last, one)?, size);
+    (follow && is_inside).then(|| (dims::size(ctx, first), known.len() as u64))
 }
 
 fn gather_along(call: &mut Call<'_, '_>, x: Value, indices: Value, axis: usize) -> Result<Value, Refusal> {
@@ -136,24 +220,36 @@ fn gather_along(call: &mut Call<'_, '_>, x: Value, indices: Value, axis: usize) 
 /// Expand: the shape is broadcast with the input's.
 pub(crate) fn expand(call: &mut Call<'_, '_>) -> Results {
     let x = call.operand(0)?;
-    let wanted = call.known_ints(1)?.ok_or("the shape is left out")?;
-    let from = call.shape(x)?;
+    let wanted = call.known_sizes(1)?.ok_or("the shape is left out")?;
+    let (from, sizes) = (call.dims(x)?, Sizes(call.ctx()));
+    let wanted: Vec<Dim> = wanted.into_iter().map(|size| dims::size(call.ctx(), size)).collect();
     let rank = wanted.len().max(from.len());
     let mut shape = Vec::with_capacity(rank);
     for axis in 0..rank {
-        let own = (axis + from.len()).checked_sub(rank).map_or(1, |axis| from[axis].cast_signed());
-        let other = (axis + wanted.len()).checked_sub(rank).map_or(1, |axis| wanted[axis]);
-        shape.push(if own == 1 { other } else { own });
+        let one = Dim::Known(1);
+        let own = (axis + from.len()).checked_sub(rank).map_or(one, |axis| from[axis]);
+        let other = (axis + wanted.len()).checked_sub(rank).map_or(one, |axis| wanted[axis]);
+        shape.push(match (own, other) {
+            (Dim::Known(1), size) | (size, Dim::Known(1)) => size,
+            _ if sizes.are_equal(own, other) || sizes.are_different(own, one) => own,
+            _ if sizes.are_different(other, one) => other,
+            _ => {
+                let (own, other) = (sizes.text(own), sizes.text(other));
+                return Err(format!(
+                    "sizes {own} and {other} of axis {axis}, of which none is known to stretch"
+                )
+                .into());
+            }
+        });
     }
     Ok(vec![broadcast(call, x, &shape)?])
 }
 
-fn broadcast(call: &mut Call<'_, '_>, x: Value, shape: &[i64]) -> Result<Value, Refusal> {
-    let own: Vec<i64> = call.shape(x)?.iter().map(|size| size.cast_signed()).collect();
-    if own == shape {
+fn broadcast(call: &mut Call<'_, '_>, x: Value, shape: &[Dim]) -> Result<Value, Refusal> {
+    if call.dims(x)? == shape {
         return Ok(x);
     }
-    let shape = call.ctx().ints_attr(shape);
+    let shape = call.ctx().dims_attr(shape);
     call.emit("nn.broadcast", &[x], &[("shape", shape)])
 }
 
@@ -166,8 +262,8 @@ pub(crate) fn tile(call: &mut Call<'_, '_>) -> Results {
     let times =
         times.filter(|times| times.len() == shape.len()).ok_or("repeats that are not one for each axis")?;
     let apart: Vec<u64> = shape.iter().flat_map(|size| [1, *size]).collect();
-    let wide = times.iter().zip(&shape).flat_map(|(times, size)| [times.cast_signed(), size.cast_signed()]);
-    let wide: Vec<i64> = wide.collect();
+    let wide = times.iter().zip(&shape).flat_map(|(times, size)| [Dim::Known(*times), Dim::Known(*size)]);
+    let wide: Vec<Dim> = wide.collect();
     let joined: Option<Vec<u64>> =
         times.iter().zip(&shape).map(|(times, size)| times.checked_mul(*size)).collect();
     let x = call.reshape(x, &apart)?;
@@ -179,7 +275,7 @@ pub(crate) fn tile(call: &mut Call<'_, '_>) -> Results {
 /// pick elements of the input.
 pub(crate) fn pad(call: &mut Call<'_, '_>) -> Results {
     let x = call.operand(0)?;
-    let shape = call.shape(x)?;
+    let shape = call.dims(x)?;
     let (pads, value) = match call.version {
         ..11 => {
             let name = if call.version == 1 { "paddings" } else { "pads" };
@@ -279,15 +375,29 @@ fn rearranged(call: &mut Call<'_, '_>, x: Value, apart: &[u64], order: &[i64], j
     Ok(vec![call.reshape(x, joined)?])
 }
 
-/// Size: the number of elements, a constant.
+/// Size: the number of elements, a constant if all sizes are known.
 pub(crate) fn size(call: &mut Call<'_, '_>) -> Results {
-    let count: u64 = call.shape(call.operand(0)?)?.iter().product();
-    Ok(vec![call.int64_constant(&[count.cast_signed()], &[])?])
+    let count = Sizes(call.ctx()).product(&call.dims(call.operand(0)?)?);
+    Ok(vec![number(call, count)?])
+}
+
+/// A tensor of rank 0 that holds a size.
+fn number(call: &mut Call<'_, '_>, size: Dim) -> Result<Value, Refusal> {
+    match size {
+        Dim::Known(size) => call.int64_constant(&[size.cast_signed()], &[]),
+        Dim::Symbolic(_) => {
+            let sizes = call.ctx().dims_attr(&[size]);
+            let value = call.emit("nn.sizes", &[], &[("value", sizes)])?;
+            call.reshape(value, &[])
+        }
+        Dim::Unknown => Err("a size that is not known".into()),
+    }
 }
 
 /// ConstantOfShape: a tensor filled with one number.
 pub(crate) fn constant_of_shape(call: &mut Call<'_, '_>) -> Results {
-    let shape = call.known_ints(0)?.ok_or("the shape is left out")?;
+    let shape = call.known_sizes(0)?.ok_or("the shape is left out")?;
+    let shape: Vec<Dim> = shape.into_iter().map(|size| dims::size(call.ctx(), size)).collect();
     let filler = match call.node.tensor("value")? {
         Some(tensor) => {
             let name = call.node.outputs[0];
@@ -318,6 +428,9 @@ pub(crate) fn range(call: &mut Call<'_, '_>) -> Results {
         let elem = call.element(call.operand(0)?);
         return Ok(vec![if call.element(range) == elem { range } else { cast_to(call, range, elem)? }]);
     }
+    if let Some(range) = symbolic_range(call)? {
+        return Ok(vec![range]);
+    }
     let known = [0, 1, 2].map(|index| call.known_number(index));
     let [Ok(Some(start)), Ok(Some(limit)), Ok(Some(step))] = known else {
         return Err("a start, limit or step that is computed, expected constants".into());
@@ -330,6 +443,32 @@ pub(crate) fn range(call: &mut Call<'_, '_>) -> Results {
     Ok(vec![if call.element(range) == elem { range } else { cast_to(call, range, elem)? }])
 }
 
+/// A range of integers whose bounds follow from sizes; none if they do not.
+fn symbolic_range(call: &mut Call<'_, '_>) -> Result<Option<Value>, Refusal> {
+    let ctx = call.ctx();
+    let bounds = [0, 1, 2].map(|index| call.known_sizes(index).ok().flatten());
+    let [Some(start), Some(limit), Some(step)] = &bounds else { return Ok(None) };
+    let (&[start], &[limit], &[step]) = (&start[..], &limit[..], &step[..]) else { return Ok(None) };
+    let Some(by) = ctx.dim_expr(step).constant().filter(|step| *step > 0) else { return Ok(None) };
+    let count = || {
+        let room = dims::sub(ctx, limit, start)?;
+        let room =
+            if call.is_at_most(start, limit) { room } else { dims::max(ctx, room, dims::constant(ctx, 0))? };
+        dims::ceil_div(ctx, room, step)
+    };
+    let Some(count @ Dim::Symbolic(_)) = count().map(|count| dims::size(ctx, count)) else { return Ok(None) };
+    let mut range = call.emit("nn.iota", &[], &[("size", ctx.dims_attr(&[count]))])?;
+    if by != 1 {
+        range = call.with_number("nn.mul", range, by as f64)?;
+    }
+    if ctx.dim_expr(start).constant() != Some(0) {
+        let start = number(call, dims::size(ctx, start))?;
+        range = call.two("nn.add", range, start)?;
+    }
+    let elem = call.element(call.operand(0)?);
+    Ok(Some(if call.element(range) == elem { range } else { cast_to(call, range, elem)? }))
+}
+
 fn cast_to(call: &mut Call<'_, '_>, x: Value, to: ir::Type) -> Result<Value, Refusal> {
     let to = call.ctx().type_attr(to);
     call.emit("nn.cast", &[x], &[("to", to)])
@@ -338,7 +477,7 @@ fn cast_to(call: &mut Call<'_, '_>, x: Value, to: ir::Type) -> Result<Value, Ref
 /// Resize, and Upsample before it: each pixel so many times along each axis (mode `nearest`, whole scales).
 pub(crate) fn resize(call: &mut Call<'_, '_>) -> Results {
     let x = call.operand(0)?;
-    let shape = call.shape(x)?;
+    let shape = call.dims(x)?;
     let mode = call.node.text("mode")?.unwrap_or("nearest");
     if mode != "nearest" {
         return Err(format!("`mode` {mode:?}, expected \"nearest\"").into());
@@ -351,7 +490,7 @@ pub(crate) fn resize(call: &mut Call<'_, '_>) -> Results {
 }
 
 /// How often each pixel is repeated along each axis.
-fn resize_factors(call: &Call<'_, '_>, shape: &[u64]) -> Result<Vec<u64>, Refusal> {
+fn resize_factors(call: &Call<'_, '_>, shape: &[Dim]) -> Result<Vec<u64>, Refusal> {
     let scales = match call.version {
         ..9 => call.node.floats("scales")?.map(<[f32]>::to_vec),
         9 | 10 => call.known_floats(1)?,
@@ -368,12 +507,13 @@ fn resize_factors(call: &Call<'_, '_>, shape: &[u64]) -> Result<Vec<u64>, Refusa
     let sizes = call.known_ints(3)?.ok_or("scales and sizes are left out")?;
     let times = sizes.iter().zip(shape).map(|(size, own)| {
         let size = u64::try_from(*size).ok()?;
-        size.checked_div(*own).filter(|times| *times > 0 && times * own == size)
+        let own = own.known()?;
+        size.checked_div(own).filter(|times| *times > 0 && times * own == size)
     });
     let times: Option<Vec<u64>> = times.collect();
-    times
-        .filter(|_| sizes.len() == shape.len())
-        .ok_or_else(|| format!("sizes {sizes:?}, expected multiples of {shape:?}").into())
+    times.filter(|_| sizes.len() == shape.len()).ok_or_else(|| {
+        format!("sizes {sizes:?}, expected multiples of {}", Sizes(call.ctx()).list(shape)).into()
+    })
 }
 
 /// Whether the pixel that the attributes choose is the one whose copy it is. With whole scales that holds for the pixel below

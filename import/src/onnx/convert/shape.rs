@@ -1,6 +1,6 @@
 //! What the operators become that move elements but compute none, and constants.
 
-use ir::dims::Sizes;
+use ir::dims::{self, Sizes};
 use ir::{Blob, Dim, Value};
 
 use crate::onnx::call::{Call, Refusal};
@@ -22,39 +22,28 @@ pub(crate) fn flatten(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
 pub(crate) fn reshape(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
     let x = call.operand(0)?;
     let wanted = match call.version {
-        ..5 => call.node.ints("shape")?.map(<[i64]>::to_vec),
-        _ => call.known_ints(1)?,
+        ..5 => call
+            .node
+            .ints("shape")?
+            .map(|sizes| sizes.iter().map(|size| dims::constant(call.ctx(), *size)).collect::<Vec<_>>()),
+        _ => call.known_sizes(1)?,
     };
     let wanted = wanted.ok_or("the new shape is left out")?;
     let keeps_zero = call.node.truth("allowzero")?.unwrap_or(false);
     let (old, sizes) = (call.dims(x)?, Sizes(call.ctx()));
-    let new = if keeps_zero {
-        wanted.iter().map(|size| as_size(*size)).collect()
-    } else {
-        with_old_sizes(&old, &wanted)
-    };
+    let ctx = call.ctx();
+    let new = wanted.iter().enumerate().map(|(axis, size)| match ctx.dim_expr(*size).constant() {
+        Some(0) if !keeps_zero => Some(Some(*old.get(axis)?)),
+        Some(-1) => Some(None),
+        _ => Some(Some(Some(dims::size(ctx, *size)).filter(|size| *size != Dim::Unknown)?)),
+    });
+    let new = new.collect::<Option<Vec<Option<Dim>>>>();
     let shape = new.and_then(|new| new_shape(sizes, &old, new)).ok_or_else(|| {
-        let old = sizes.list(&old);
-        format!("the new shape {wanted:?} does not have as many elements as the input's {old}")
+        let wanted: Vec<String> = wanted.iter().map(|size| dims::print(ctx, *size)).collect();
+        let (wanted, old) = (wanted.join(", "), sizes.list(&old));
+        format!("the new shape [{wanted}] does not have as many elements as the input's {old}")
     })?;
     Ok(vec![call.reshape_to(x, &shape)?])
-}
-
-/// `wanted` with the old size in place of each 0, and none given for -1; `None` where there is no such old size.
-fn with_old_sizes(old: &[Dim], wanted: &[i64]) -> Option<Vec<Option<Dim>>> {
-    let sizes = wanted.iter().enumerate().map(|(i, &size)| match size {
-        0 => Some(Some(*old.get(i)?)),
-        size => as_size(size),
-    });
-    sizes.collect()
-}
-
-/// None given for -1; `None` for other sizes below 0.
-fn as_size(size: i64) -> Option<Option<Dim>> {
-    match size {
-        -1 => Some(None),
-        size => Some(Some(Dim::Known(u64::try_from(size).ok()?))),
-    }
 }
 
 /// A new shape with the size that is not given; `None` where several are not, or the number of elements is another one.

@@ -39,6 +39,18 @@ pub(super) static OPS: &[OpDef] = &[
         ..OpDef::BLANK
     },
     OpDef {
+        name: "nn.iota",
+        doc: "The integers from 0 on, as many as a size that is known when the program is run says.",
+        example: "%0 = nn.iota {size = #optc.dims<N>} : tensor<?xi64, #optc.dims<N>>",
+        results: RESULT,
+        attrs: &[attr("size", AttrKind::Sizes, Presence::Required, "How many.")],
+        infer: Infer::Rule(infer_iota),
+        traits: Traits::PURE,
+        kind: Kind::Source,
+        eval: Some(nn::iota),
+        ..OpDef::BLANK
+    },
+    OpDef {
         name: "nn.batch_norm",
         doc: "(x - mean) / sqrt(variance + `epsilon`) * scale + bias, for each channel.",
         example: "%1 = nn.batch_norm %x, %s, %b, %m, %v : (tensor<1x8x4x4xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) -> tensor<1x8x4x4xf32>",
@@ -184,6 +196,13 @@ fn infer_sizes(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {
         return Err("`value` has only numbers, which `nn.constant` is for".into());
     }
     Ok(vec![input.ctx.tensor(&[sizes.len() as u64], input.ctx.int(64))])
+}
+
+fn infer_iota(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {
+    match input.dims("size")?[..] {
+        [size @ Dim::Symbolic(_)] => Ok(vec![input.tensor(vec![size], input.ctx.int(64))]),
+        _ => Err("`size` is not one size that follows from named ones".into()),
+    }
 }
 
 fn verify_axis(op: OpRef<'_>) -> Result<(), String> {

@@ -28,6 +28,16 @@ pub fn sizes(op: OpRef<'_>, _: &[Tensor]) -> Result<Vec<Tensor>, EvalError> {
     Ok(vec![Tensor::new(op.ctx, op.result_type(0), bytes)])
 }
 
+/// The integers from 0 on.
+///
+/// # Errors
+/// If how many is no number yet.
+pub fn iota(op: OpRef<'_>, _: &[Tensor]) -> Result<Vec<Tensor>, EvalError> {
+    let shape = op.result_shape(0).ok_or("has a size that is not known")?;
+    let bytes = (0..shape.iter().product()).flat_map(u64::to_le_bytes).collect();
+    Ok(vec![Tensor::new(op.ctx, op.result_type(0), bytes)])
+}
+
 /// The value of type `ty` that an attribute holds: elements of a tensor, or a number.
 ///
 /// # Errors

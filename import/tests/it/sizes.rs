@@ -1,0 +1,78 @@
+//! That shapes which are computed from sizes are known while a model is read, and hold once the sizes are numbers.
+
+use import::onnx::StrippedWeights;
+use ir::dims::substitute;
+use ir::interp::{Tensor, run};
+
+use crate::fixture::import_bytes;
+use crate::writer::{Graph, int, ints_tensor, model};
+
+/// The first size of the input `x: [open, 4]` is `n`, a number, and `m`, a list of one.
+fn graph() -> Graph {
+    let graph = Graph::default().input("x", &[-1, 4]).output("y");
+    let graph = graph.weight(ints_tensor("zero", &[0])).weight(ints_tensor("one", &[1]));
+    let graph = graph.weight(ints_tensor("minus", &[-1])).weight(ints_tensor("two", &[2]));
+    let graph = graph.node("Shape", &["x"], &["s"], &[]);
+    let graph = graph.node("Gather", &["s", "zero"], &["m"], &[]);
+    graph.node("Squeeze", &["m", "zero"], &["n"], &[])
+}
+
+/// The type of the result; and its sizes and elements where `x` has 3 rows, which count 1, 2, 3, ...
+fn check(graph: Graph, ty: &str, shape: &[u64], elements: &[f32]) {
+    let module = import_bytes(&model(17, graph).0, StrippedWeights::Refuse, &[]);
+    let mut module = module.unwrap_or_else(|faults| panic!("{faults:?}"));
+    let ctx = module.ctx.clone();
+    let body = module.function("main").expect("a model is a function `main`");
+    let end = body.last_op(body.entry(body.root()).expect("it has a block")).expect("it returns");
+    assert_eq!(ir::text::type_text(&ctx, body.ty(body.operand(end, 0))), ty);
+    substitute(&mut module, &[(ctx.ident("x_0"), 3)].into()).expect("every size is one at 3");
+    ir::verify::verify(&module).unwrap_or_else(|faults| panic!("{}", faults[0].message));
+    let x = Tensor::from_f32(&ctx, &[3, 4], &(1..=12).map(|x| x as f32).collect::<Vec<_>>());
+    let result = run(&module, "main", &[x]).expect("it can be run").remove(0);
+    assert_eq!(
+        (ctx.static_shape(result.ty).expect("values have known sizes"), result.to_f32()),
+        (shape.to_vec(), elements.to_vec())
+    );
+}
+
+#[test]
+fn a_reshape_to_a_computed_shape_is_exact() {
+    let counted: Vec<f32> = (1..=12).map(|x| x as f32).collect();
+    let shape = graph().node("Concat", &["m", "two", "minus"], &["t"], &[int("axis", 0)]);
+    let shape = shape.node("Reshape", &["x", "t"], &["y"], &[]);
+    check(shape, "tensor<?x2x2xf32, #optc.dims<x_0>>", &[3, 2, 2], &counted);
+    let product = graph().node("Mul", &["m", "two"], &["k"], &[]);
+    let product = product.node("Concat", &["minus", "k"], &["t"], &[int("axis", 0)]);
+    let product = product.node("Reshape", &["x", "t"], &["y"], &[]);
+    check(product, "tensor<2x?xf32, #optc.dims<2 * x_0>>", &[2, 6], &counted);
+}
+
+#[test]
+fn a_slice_between_computed_bounds_is_exact() {
+    let rest = graph().node("Slice", &["x", "one", "m", "zero"], &["y"], &[]);
+    let elements = [5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 11.0, 12.0];
+    check(rest, "tensor<?x4xf32, #optc.dims<x_0 - 1>>", &[2, 4], &elements);
+    let last = graph().node("Sub", &["m", "one"], &["k"], &[]);
+    let last = last.node("Gather", &["x", "k"], &["y"], &[]);
+    check(last, "tensor<1x4xf32>", &[1, 4], &elements[4..]);
+    let capped = graph().node("Slice", &["x", "zero", "two", "zero"], &["y"], &[]);
+    check(
+        capped,
+        "tensor<?x4xf32, #optc.dims<min(x_0, 2)>>",
+        &[2, 4],
+        &(1..=8).map(|x| x as f32).collect::<Vec<_>>(),
+    );
+}
+
+#[test]
+fn tensors_of_computed_sizes_are_made_at_the_run() {
+    let zeros = graph().node("ConstantOfShape", &["m"], &["y"], &[]);
+    check(zeros, "tensor<?xf32, #optc.dims<x_0>>", &[3], &[0.0; 3]);
+    let graph = graph().weight(crate::writer::raw_tensor("from", 7, &[], &1i64.to_le_bytes()));
+    let range = graph.clone().weight(crate::writer::raw_tensor("by", 7, &[], &1i64.to_le_bytes()));
+    let range = range.node("Range", &["from", "n", "by"], &["r"], &[]);
+    let range = range.node("Cast", &["r"], &["y"], &[int("to", 1)]);
+    check(range, "tensor<?xf32, #optc.dims<x_0 - 1>>", &[2], &[1.0, 2.0]);
+    let shape = graph.node("Cast", &["s"], &["y"], &[int("to", 1)]);
+    check(shape, "tensor<2xf32>", &[2], &[3.0, 4.0]);
+}

@@ -1,0 +1,88 @@
+//! What is known of the elements of tensors that are computed from sizes.
+
+use super::{elements, print};
+use crate::context::Context;
+use crate::text::parse;
+use std::sync::Arc;
+
+/// The elements of what a function returns, behind what it begins with: sizes `[N, 3, H]`, and an input.
+fn check(lines: &str, ty: &str, expected: Option<&str>) {
+    let ctx = Arc::new(Context::new());
+    let text = format!(
+        "func.func @f(%x: tensor<3xi64>) -> {ty} {{
+           %s = nn.sizes {{value = #optc.dims<N, 3, H>}} : tensor<3xi64>
+           %m = nn.constant dense<[-1, 2, 3]> : tensor<3xi64>
+           {lines}
+           return %r : {ty}
+         }}"
+    );
+    let module = parse(&ctx, "t", text).unwrap_or_else(|faults| panic!("{}", faults[0].message));
+    let body = module.function("f").unwrap();
+    let end = body.last_op(body.entry(body.root()).unwrap()).unwrap();
+    let found = elements(&ctx, body, body.operand(end, 0));
+    let found = found.map(|found| found.iter().map(|expr| print(&ctx, *expr)).collect::<Vec<_>>().join(", "));
+    assert_eq!(found.as_deref(), expected, "{lines}");
+}
+
+#[test]
+fn what_moves_elements_moves_expressions() {
+    let three = "tensor<3xi64>";
+    let slice =
+        "%r = nn.slice %s {starts = array<i64: 1>, sizes = array<i64: 2>} : (tensor<3xi64>) -> tensor<2xi64>";
+    check(slice, "tensor<2xi64>", Some("3, H"));
+    let concat = "%r = nn.concat %s, %m {axis = 0 : i64} : (tensor<3xi64>, tensor<3xi64>) -> tensor<6xi64>";
+    check(concat, "tensor<6xi64>", Some("N, 3, H, -1, 2, 3"));
+    let gather = "%i = nn.constant dense<[-1, 0]> : tensor<2xi64>
+        %r = nn.gather %s, %i : (tensor<3xi64>, tensor<2xi64>) -> tensor<2xi64>";
+    check(gather, "tensor<2xi64>", Some("H, N"));
+    let column = "%r = nn.reshape %s {shape = array<i64: 3, 1>} : (tensor<3xi64>) -> tensor<3x1xi64>";
+    check(column, "tensor<3x1xi64>", Some("N, 3, H"));
+    let by_sizes = "%r = nn.gather %m, %s : (tensor<3xi64>, tensor<3xi64>) -> tensor<3xi64>";
+    check(by_sizes, three, None);
+}
+
+#[test]
+fn arithmetic_is_done_on_expressions() {
+    let three = "tensor<3xi64>";
+    check("%r = nn.mul %s, %m : tensor<3xi64>", three, Some("-N, 6, 3 * H"));
+    check("%r = nn.sub %s, %s : tensor<3xi64>", three, Some("0, 0, 0"));
+    check("%r = nn.max %s, %m : tensor<3xi64>", three, Some("N, 3, max(H, 3)"));
+    check(
+        "%d = nn.constant dense<2> : tensor<1xi64>\n%r = nn.div %s, %d : (tensor<3xi64>, tensor<1xi64>) -> tensor<3xi64>",
+        three,
+        Some("N floordiv 2, 1, H floordiv 2"),
+    );
+    // Integers are divided towards zero, expressions downwards: only what is not below 0 is divided.
+    check(
+        "%n = nn.neg %s : tensor<3xi64>\n%d = nn.constant dense<2> : tensor<1xi64>\n%r = nn.div %n, %d : (tensor<3xi64>, tensor<1xi64>) -> tensor<3xi64>",
+        three,
+        None,
+    );
+    check(
+        "%r = nn.reduce_prod %s {axes = array<i64: 0>} : (tensor<3xi64>) -> tensor<i64>",
+        "tensor<i64>",
+        Some("3 * H * N"),
+    );
+    let narrow = "%c = nn.cast %s {to = i32} : (tensor<3xi64>) -> tensor<3xi32>\n%r = nn.cast %c {to = i64} : (tensor<3xi32>) -> tensor<3xi64>";
+    check(narrow, three, Some("N, 3, H"));
+}
+
+#[test]
+fn a_comparison_decides_only_where_it_is_proved() {
+    let choose = |other: &str| {
+        format!(
+            "%o = nn.constant dense<{other}> : tensor<3xi64>
+        %e = nn.eq %s, %o : (tensor<3xi64>, tensor<3xi64>) -> tensor<3xi1>
+        %r = nn.select %e, %m, %s : (tensor<3xi1>, tensor<3xi64>, tensor<3xi64>) -> tensor<3xi64>"
+        )
+    };
+    check(&choose("[-1, 3, -1]"), "tensor<3xi64>", Some("N, 2, H"));
+    // `N` may be 1.
+    check(&choose("[1, 3, -1]"), "tensor<3xi64>", None);
+}
+
+#[test]
+fn nothing_is_known_of_an_input() {
+    check("%r = nn.add %s, %x : tensor<3xi64>", "tensor<3xi64>", None);
+    check("%r = nn.cast %s {to = f32} : (tensor<3xi64>) -> tensor<3xf32>", "tensor<3xf32>", None);
+}
