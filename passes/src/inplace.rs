@@ -22,7 +22,7 @@ use smallvec::{SmallVec, smallvec};
 use crate::access::access;
 use crate::edit::{Setter, kept_inputs};
 use crate::liveness::{Classes, Steps};
-use crate::parts::{Overwritten, Placed, copied_parts, place_parts};
+use crate::parts::{Overwritten, Placed, copied_parts, has_open_parts, place_parts};
 use crate::place::{Step, lower_bound};
 use crate::plan::{Arena, separate_outputs};
 use crate::views::place_views;
@@ -54,6 +54,9 @@ pub fn inplace(ctx: &Context, target: &dyn Target, body: &mut Body) -> Outcome {
 /// Puts parts to their place, and what their makers overwrite there, unless more bytes were then live than if that lies beside, or if
 /// all parts are copied, as when a whole that is returned could hold something else before.
 fn place_all_parts(ctx: &Context, target: &dyn Target, body: &mut Body) -> Placed {
+    if !has_open_parts(ctx, body) {
+        return Placed::default();
+    }
     let given = body.clone();
     let mut placed = place_parts(ctx, target, body, Overwritten::InPlace);
     if placed.parts == 0 {

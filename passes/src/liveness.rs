@@ -7,12 +7,14 @@
 //! Roots that are to have the same bytes are joined to a [class](Classes), if their lives allow it: never both live at one
 //! moment. The life of a class, as the planner sees it, is the hull of its spans.
 
+use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityRef, SecondaryMap};
 use ir::alias::AliasSets;
 use ir::flow::{Act, Event, FlowGraph, Point};
 use ir::liveness::{Liveness, Moment, Span, normalise};
 use ir::weights::WeightSet;
 use ir::{Body, Context, Op, Value};
+use rustc_hash::FxHashMap;
 
 use crate::place::Step;
 
@@ -62,9 +64,9 @@ pub struct Classes<'a> {
     aliases: &'a AliasSets,
     liveness: Liveness,
     /// The class that a root was joined to; none: it is one of its own.
-    joined: SecondaryMap<Value, Option<Value>>,
+    joined: SecondaryMap<Value, PackedOption<Value>>,
     /// The spans of classes of more than one root.
-    merged: SecondaryMap<Value, Option<Vec<Span>>>,
+    merged: FxHashMap<Value, Vec<Span>>,
     /// The last operation in text order that reads a class, with its step.
     last_reader: SecondaryMap<Value, Option<(Step, Op)>>,
 }
@@ -85,7 +87,7 @@ impl<'a> Classes<'a> {
         for (step, event) in steps.events() {
             event.reads(body).for_each(|value| last_reader[aliases.root(value)] = Some((step, event.op)));
         }
-        let (joined, merged) = (SecondaryMap::new(), SecondaryMap::new());
+        let (joined, merged) = (SecondaryMap::new(), FxHashMap::default());
         Classes { aliases, liveness, joined, merged, last_reader }
     }
 
@@ -97,7 +99,7 @@ impl<'a> Classes<'a> {
     /// The class of a value: one of the roots in it.
     pub fn class(&self, value: Value) -> Value {
         let mut class = self.aliases.root(value);
-        while let Some(next) = self.joined[class] {
+        while let Some(next) = self.joined[class].expand() {
             class = next;
         }
         class
@@ -105,7 +107,7 @@ impl<'a> Classes<'a> {
 
     /// When the bytes of a class are needed.
     pub fn spans(&self, class: Value) -> &[Span] {
-        self.merged[class].as_deref().unwrap_or_else(|| self.liveness.spans(class))
+        self.merged.get(&class).map_or_else(|| self.liveness.spans(class), |spans| spans)
     }
 
     /// From which step to which a class is kept; none for weights.
@@ -140,12 +142,12 @@ impl<'a> Classes<'a> {
 
     /// Joins class `b` to class `a`.
     pub fn join(&mut self, a: Value, b: Value) {
-        let mut spans = self.merged[a].take().unwrap_or_else(|| self.liveness.spans(a).to_vec());
+        let mut spans = self.merged.remove(&a).unwrap_or_else(|| self.liveness.spans(a).to_vec());
         spans.extend_from_slice(self.spans(b));
         normalise(&mut spans);
-        self.merged[a] = Some(spans);
-        self.merged[b] = None;
-        self.joined[b] = Some(a);
+        self.merged.insert(a, spans);
+        self.merged.remove(&b);
+        self.joined[b] = a.into();
         let readers = [self.last_reader[a], self.last_reader[b]];
         self.last_reader[a] = readers.into_iter().flatten().max_by_key(|(step, _)| *step);
     }

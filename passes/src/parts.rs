@@ -84,6 +84,11 @@ fn refusal(body: &Body, op: Op, operand: usize, reason: &str) -> Diagnostic {
     Diagnostic::remark(body.location(op), message)
 }
 
+/// Whether there are concatenations or paddings that nobody decided about yet.
+pub(crate) fn has_open_parts(ctx: &Context, body: &Body) -> bool {
+    !concatenations(ctx, body).is_empty()
+}
+
 /// The concatenations and paddings that nobody decided about yet, in text order.
 fn concatenations(ctx: &Context, body: &Body) -> Vec<Op> {
     let mut found = Vec::new();

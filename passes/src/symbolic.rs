@@ -14,11 +14,11 @@
 
 use cranelift_entity::EntityRef;
 use ir::alias::{AliasSets, ties};
-use ir::dims::{self, Bindings, substitute_in, symbols_in};
+use ir::dims::{self, Bindings, substitute_in};
 use ir::opdef::Access;
 use ir::size::bytes_expr;
 use ir::weights::WeightSet;
-use ir::{Attr, Body, Context, Diagnostic, Location, Op, Target, Traits, Value};
+use ir::{Attr, Body, Context, Diagnostic, Dim, Location, Op, Target, Traits, Type, Value};
 use rustc_hash::FxHashMap;
 
 use crate::access::access;
@@ -31,9 +31,24 @@ use crate::manager::Stage;
 use crate::plan::{plan, separate_outputs};
 use crate::select::select;
 
-/// Whether sizes of a function are symbols.
+/// Whether sizes of a function's values are symbols.
 pub fn is_symbolic(ctx: &Context, body: &Body) -> bool {
-    !symbols_in(ctx, body).is_empty()
+    let has_symbols = |ty: Type| {
+        let shape = ctx.type_data(ty).tensor_shape().unwrap_or(&[]);
+        shape.iter().any(|dim| matches!(dim, Dim::Symbolic(_)))
+    };
+    // Most values have the type of the one before.
+    let mut plain = None;
+    let mut is_symbol = |value: &Value| {
+        let ty = body.ty(*value);
+        let is_known = plain == Some(ty);
+        plain = Some(ty);
+        !is_known && has_symbols(ty)
+    };
+    body.all_blocks().any(|block| {
+        let mut results = body.ops(block).flat_map(|op| body.results(op));
+        body.args(block).iter().any(&mut is_symbol) || results.any(|result| is_symbol(&result))
+    })
 }
 
 /// Ties results to operands where that is right at all sizes; as [`inplace`] otherwise. Parts of concatenations are left to
