@@ -276,13 +276,13 @@ pub fn parts(op: OpRef<'_>) -> Vec<usize> {
     if !has_parts(op) {
         return Vec::new();
     }
-    let parts = op.ints("mem.parts").unwrap_or_default().into_iter();
+    let parts = op.attr("mem.parts").and_then(|parts| op.ctx.ints_in(parts)).into_iter().flatten();
     parts.filter_map(|part| usize::try_from(part).ok().filter(|part| *part < op.operand_count())).collect()
 }
 
 /// Whether operands of `op` may stand at their place in its result: it is a concatenation, or puts more around an operand.
 pub fn has_parts(op: OpRef<'_>) -> bool {
-    matches!(op.kind(), Kind::View(View::OfResult(_))) || op.def().is_some_and(|def| def.frame.is_some())
+    op.def().is_some_and(|def| matches!(def.kind, Kind::View(View::OfResult(_))) || def.frame.is_some())
 }
 
 /// Where in a result of this layout an operand lies, if it is one that may stand at its place there.
@@ -301,11 +301,14 @@ pub fn part_window(op: OpRef<'_>, index: usize) -> Option<Window> {
 
 /// Whether `op` moves no bytes: a view that needs no copy, or a concatenation whose parts all stand at their place.
 pub fn is_free(op: OpRef<'_>) -> bool {
-    let parts = parts(op);
-    let is_concat = matches!(op.kind(), Kind::View(View::OfResult(_)));
-    let is_assembled =
-        is_concat && !parts.is_empty() && (0..op.operand_count()).all(|index| parts.contains(&index));
-    is_assembled || is_free_view(op)
+    match op.kind() {
+        Kind::View(View::OfResult(_)) => {
+            let parts = parts(op);
+            !parts.is_empty() && (0..op.operand_count()).all(|index| parts.contains(&index))
+        }
+        Kind::View(_) => is_free_view(op),
+        _ => false,
+    }
 }
 
 /// Whether the row says that the result has the operand's elements in the same order, whatever the sizes.

@@ -56,19 +56,21 @@ pub(crate) struct Common {
     decisions: [Ident; DECISIONS.len()],
 }
 
-/// The attributes by which passes tell each other what they decided.
-pub(crate) const DECISIONS: [&str; 10] = [
-    "mem.args",
-    "mem.kernel",
-    "mem.overlap",
-    "mem.parts",
-    "mem.pitch",
-    "mem.place",
-    "mem.pool",
-    "mem.scratch",
-    "mem.tie",
-    "mem.view",
-];
+macro_rules! decisions {
+    ($($name:literal)*) => {
+        /// The attributes by which passes tell each other what they decided, sorted.
+        pub(crate) const DECISIONS: [&str; [$($name),*].len()] = [$(concat!("mem.", $name)),*];
+
+        /// Which of [`DECISIONS`] a name is: compared with each, whose length and bytes are known here.
+        fn decision_number(name: &str) -> Option<usize> {
+            let name = name.strip_prefix("mem.")?;
+            let equal = [$(name == $name),*];
+            equal.into_iter().position(|is_equal| is_equal)
+        }
+    };
+}
+
+decisions!("args" "kernel" "lines" "overlap" "parts" "pitch" "place" "pool" "scratch" "tie" "view");
 
 /// Where a blob's bytes can be found again when the module is printed and read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -176,8 +178,7 @@ impl Context {
 
     /// The handle of a name in [`DECISIONS`].
     pub(crate) fn decision(&self, text: &str) -> Option<Ident> {
-        let name = text.strip_prefix("mem.")?;
-        let index = DECISIONS.iter().position(|decision| decision[4..] == *name)?;
+        let index = decision_number(text)?;
         Some(self.common.decisions[index])
     }
 

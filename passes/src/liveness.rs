@@ -15,6 +15,7 @@ use ir::liveness::{Liveness, Moment, Span, normalise};
 use ir::weights::WeightSet;
 use ir::{Body, Context, Op, Value};
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 use crate::place::Step;
 
@@ -142,11 +143,11 @@ impl<'a> Classes<'a> {
 
     /// Joins class `b` to class `a`.
     pub fn join(&mut self, a: Value, b: Value) {
-        let mut spans = self.merged.remove(&a).unwrap_or_else(|| self.liveness.spans(a).to_vec());
-        spans.extend_from_slice(self.spans(b));
-        normalise(&mut spans);
-        self.merged.insert(a, spans);
+        let more: SmallVec<[Span; 4]> = self.spans(b).into();
         self.merged.remove(&b);
+        let spans = self.merged.entry(a).or_insert_with(|| self.liveness.spans(a).to_vec());
+        spans.extend(more);
+        normalise(spans);
         self.joined[b] = a.into();
         let readers = [self.last_reader[a], self.last_reader[b]];
         self.last_reader[a] = readers.into_iter().flatten().max_by_key(|(step, _)| *step);

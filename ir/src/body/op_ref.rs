@@ -24,6 +24,8 @@ pub struct Decisions {
     pub args: Option<Attr>,
     /// `mem.kernel`: what runs it.
     pub kernel: Option<Attr>,
+    /// `mem.lines`: how a chain runs in turns of a few rows.
+    pub lines: Option<Attr>,
     /// `mem.overlap`: the operand over whose rows it writes, and the rows of a band.
     pub overlap: Option<Attr>,
     /// `mem.parts`: the operands that stand at their place in its result.
@@ -119,8 +121,8 @@ impl<'a> OpRef<'a> {
                 }
             }
         }
-        let [args, kernel, overlap, parts, pitch, place, pool, scratch, tie, view] = found;
-        Decisions { args, kernel, overlap, parts, pitch, place, pool, scratch, tie, view }
+        let [args, kernel, lines, overlap, parts, pitch, place, pool, scratch, tie, view] = found;
+        Decisions { args, kernel, lines, overlap, parts, pitch, place, pool, scratch, tie, view }
     }
 
     /// An integer attribute, or the row's default for it.
