@@ -14,8 +14,9 @@ use cranelift_entity::SecondaryMap;
 use ir::alias::AliasSets;
 use ir::opdef::Access;
 use ir::pools::wanted;
+use ir::size::tensor_bytes;
 use ir::weights::WeightSet;
-use ir::{Attr, Body, Context, Diagnostic, Op, Target, Value};
+use ir::{Attr, Body, Context, Diagnostic, Op, Target, Traits, Value};
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
@@ -25,7 +26,7 @@ use crate::liveness::{Classes, Steps};
 use crate::parts::{Overwritten, Placed, copied_parts, has_open_parts, place_parts};
 use crate::place::{Step, lower_bound};
 use crate::plan::{Arena, separate_outputs};
-use crate::views::place_views;
+use crate::views::{Live, place_views};
 
 /// What was tied and what was not.
 #[derive(Default)]
@@ -43,8 +44,8 @@ pub struct Outcome {
 /// Puts the parts of concatenations and paddings to their place (`mem.parts`), marks views that need no copy (`mem.view`), and ties
 /// the results of a function's operations to dying operands (`mem.tie`).
 pub fn inplace(ctx: &Context, target: &dyn Target, body: &mut Body) -> Outcome {
-    let Placed { parts, ties: placed_ties, mut remarks } = place_all_parts(ctx, target, body);
-    let (views, more) = place_views(ctx, target, body, &|trial| live_bytes(ctx, target, trial));
+    let Placed { parts, ties: placed_ties, mut remarks, .. } = place_all_parts(ctx, target, body);
+    let (views, more) = place_views(ctx, target, body, &|trial, values| live(ctx, target, trial, values));
     remarks.extend(more);
     let (ties, more) = tie(ctx, target, body);
     remarks.extend(more);
@@ -59,10 +60,12 @@ fn place_all_parts(ctx: &Context, target: &dyn Target, body: &mut Body) -> Place
     }
     let given = body.clone();
     let mut placed = place_parts(ctx, target, body, Overwritten::InPlace);
-    if placed.parts == 0 {
+    // No more than the outputs have can lie in their buffers before.
+    let may_lend = output_bytes(ctx, body) >= placed.whole_bytes / LEAST_SHARE;
+    if placed.parts == 0 || (placed.ties == 0 && !may_lend) {
         return placed;
     }
-    let bytes = |body: &Body| live_bytes(ctx, target, body).unwrap_or(u64::MAX);
+    let bytes = |body: &Body| live(ctx, target, body, &[]).map_or(u64::MAX, |live| live.bytes);
     let mut fewest = bytes(body);
     if placed.ties > 0 {
         let mut trial = given.clone();
@@ -73,11 +76,22 @@ fn place_all_parts(ctx: &Context, target: &dyn Target, body: &mut Body) -> Place
         }
     }
     if bytes(&given) < fewest {
-        placed = Placed { parts: 0, ties: 0, remarks: placed.remarks };
+        placed = Placed { remarks: placed.remarks, ..Placed::default() };
         placed.remarks.extend(copied_parts(ctx, body));
         *body = given;
     }
     placed
+}
+
+/// Outputs with fewer bytes than this share of a whole could hold are no reason to copy its parts.
+const LEAST_SHARE: u64 = 100;
+
+/// Bytes of all that a function returns.
+fn output_bytes(ctx: &Context, body: &Body) -> u64 {
+    let ends = body.blocks(body.root()).iter().filter_map(|block| body.last_op(*block));
+    let ends = ends.filter(|op| body.at(ctx, *op).has(Traits::RETURN));
+    let values = ends.flat_map(|end| body.operands(end));
+    values.filter_map(|value| tensor_bytes(ctx, body.ty(value))).sum()
 }
 
 /// Ties results to dying operands. Returns how many operations, and a remark for each declared pair that was refused.
@@ -88,12 +102,14 @@ fn tie(ctx: &Context, target: &dyn Target, body: &mut Body) -> (usize, Vec<Diagn
     (ties.len(), remarks)
 }
 
-/// The most bytes of the arena that are live at one time once results are tied to operands; none if a size is not known.
-fn live_bytes(ctx: &Context, target: &dyn Target, body: &Body) -> Option<u64> {
+/// What is live in the arena once results are tied to operands, and which of `values` lie there when most is; none if a size is not
+/// known.
+fn live(ctx: &Context, target: &dyn Target, body: &Body, values: &[Value]) -> Option<Live> {
     let mut trial = body.clone();
     tie(ctx, target, &mut trial);
     let aliases = separate_outputs(ctx, &mut trial);
-    Some(lower_bound(&Arena::of(ctx, &trial, &aliases).ok()?.problem))
+    let arena = Arena::of(ctx, &trial, &aliases).ok()?;
+    Some(Live { bytes: lower_bound(&arena.problem), at_peak: arena.are_at_peak(values) })
 }
 
 /// For each result of an operation, the operand that it overwrites, or -1.

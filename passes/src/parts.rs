@@ -19,7 +19,7 @@ use cranelift_entity::SecondaryMap;
 use ir::alias::{AliasSets, has_parts, part_window, parts, ties};
 use ir::opdef::Strided;
 use ir::pools::wanted;
-use ir::size::{static_extents, storage_bits};
+use ir::size::{static_extents, storage_bits, tensor_bytes};
 use ir::weights::WeightSet;
 use ir::window::Window;
 use ir::{Body, Context, Diagnostic, Op, Target, Value, flow};
@@ -48,6 +48,8 @@ pub struct Placed {
     pub parts: usize,
     /// How many of their makers overwrite an operand there.
     pub ties: usize,
+    /// Bytes of the largest value that has parts.
+    pub whole_bytes: u64,
     /// A remark for each operand that is copied, and each operand of a maker that could be overwritten but is not.
     pub remarks: Vec<Diagnostic>,
 }
@@ -62,7 +64,8 @@ pub fn place_parts(ctx: &Context, target: &dyn Target, body: &mut Body, overwrit
     let (chosen, remarks) = Chooser::choose(ctx, target, body, &wholes, overwritten);
     apply(ctx, target, body, &chosen);
     let ties = chosen.iter().map(|part| part.links.len()).sum();
-    Placed { parts: chosen.len(), ties, remarks }
+    let whole_bytes = chosen.iter().filter_map(|part| tensor_bytes(ctx, body.ty(part.whole))).max();
+    Placed { parts: chosen.len(), ties, whole_bytes: whole_bytes.unwrap_or(0), remarks }
 }
 
 /// A remark for each part that stands at its place in a function, as if it were copied since the bytes that are live at one time are fewer

@@ -15,7 +15,7 @@
 
 use std::cell::RefCell;
 
-use cranelift_entity::{PrimaryMap, SecondaryMap};
+use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap};
 use ir::alias::{AliasSets, is_free, parts};
 use ir::flow::{self, Act, Event, Move, transfers};
 use ir::pools::{ARENA, Pool, wanted};
@@ -161,6 +161,29 @@ impl<'a> Arena<'a> {
     /// Whether a value's bytes are no others' to plan: an input's, an output's or a state's.
     pub fn is_outside(&self, value: Value) -> bool {
         !matches!(self.homes[self.classes.class(value)], None | Some(Home::Arena(_)))
+    }
+
+    /// Which values lie in the arena at a step at which most bytes are live.
+    pub(crate) fn are_at_peak(&self, values: &[Value]) -> Vec<bool> {
+        if values.is_empty() {
+            return Vec::new();
+        }
+        let life = |buffer: &Buffer| buffer.first.index()..=buffer.last.index();
+        // First what each step has more than the one before it.
+        let mut loads = vec![0i128; self.steps.end().index() + 2];
+        for buffer in self.problem.buffers.values() {
+            loads[*life(buffer).start()] += i128::from(buffer.size_bytes);
+            loads[*life(buffer).end() + 1] -= i128::from(buffer.size_bytes);
+        }
+        for step in 1..loads.len() {
+            loads[step] += loads[step - 1];
+        }
+        let most = loads.iter().max().copied().unwrap_or(0);
+        let is_at_peak = |value: &Value| match self.homes[self.classes.class(*value)] {
+            Some(Home::Arena(id)) => loads[life(&self.problem.buffers[id])].contains(&most),
+            _ => false,
+        };
+        values.iter().map(is_at_peak).collect()
     }
 
     /// Lets results share bytes with the operands that they are written over (`mem.overlap`).

@@ -26,8 +26,16 @@ use crate::readers::{Obstacle, check_readers, collect_readers};
 const TRIED_OPS: usize = 8_000;
 const MOST_TRIALS: usize = 32;
 
-/// Counts the bytes that are live at one time once results are tied to operands.
-pub(crate) type Count<'a> = &'a dyn Fn(&Body) -> Option<u64>;
+/// What is live in the arena of a function.
+pub(crate) struct Live {
+    /// The most bytes at one time.
+    pub(crate) bytes: u64,
+    /// For each value that was asked about, whether it lies there at a step at which most bytes are.
+    pub(crate) at_peak: Vec<bool>,
+}
+
+/// Looks what is live once results are tied to operands; none if a size is not known.
+pub(crate) type Count<'a> = &'a dyn Fn(&Body, &[Value]) -> Option<Live>;
 
 /// Marks views that are read where their operand lies (`mem.view`). Returns how many, and a remark for each that is copied.
 pub(crate) fn place_views(
@@ -170,16 +178,21 @@ impl Search<'_> {
     fn choose(&mut self, views: &[Marked]) -> (Vec<Marked>, Vec<(Marked, &'static str)>) {
         let (rows, turned): (Vec<Marked>, Vec<Marked>) =
             views.iter().partition(|view| view.arrangement != Arrangement::Strides);
-        let given = self.bytes(&[]);
+        let (given, mut at_peak) = self.look(&[], &turned);
         let (mut kept, mut most) = self.keep_rows(rows.clone(), given);
         let mut dropped: Vec<(Marked, &str)> = Vec::new();
         let is_kept = |kept: &[Marked], view: &Marked| kept.iter().any(|other| other.op == view.op);
         dropped.extend(rows.iter().filter(|view| !is_kept(&kept, view)).map(|view| (*view, RAISES)));
+        if !kept.is_empty() && !turned.is_empty() {
+            at_peak = self.look(&kept, &turned).1;
+        }
         for group in by_root(&turned) {
+            let is_at_peak = |view: &Marked| at_peak.contains(&view.op);
             let with: Vec<Marked> = kept.iter().chain(&group).copied().collect();
-            match self.bytes(&with) {
-                bytes if bytes < most => (kept, most) = (with, bytes),
-                _ => dropped.extend(group.into_iter().map(|view| (view, SAVES_NOTHING))),
+            let bytes = if group.iter().any(is_at_peak) { self.bytes(&with) } else { most };
+            match bytes < most {
+                true => (kept, most) = (with, bytes),
+                false => dropped.extend(group.into_iter().map(|view| (view, SAVES_NOTHING))),
             }
         }
         (kept, dropped)
@@ -208,11 +221,23 @@ impl Search<'_> {
 
     /// The bytes that are live at one time with these marks; too many to be taken if a size is not known or enough was tried.
     fn bytes(&mut self, views: &[Marked]) -> u64 {
+        self.look(views, &[]).0
+    }
+
+    /// These bytes, and which of some other views are copies that lie in the arena when most is live there.
+    fn look(&mut self, views: &[Marked], others: &[Marked]) -> (u64, Vec<Op>) {
         if self.trials == 0 {
-            return u64::MAX;
+            return (u64::MAX, Vec::new());
         }
         self.trials -= 1;
-        self.marked(views).and_then(|body| (self.count)(&body)).unwrap_or(u64::MAX)
+        let values: Vec<Value> = others.iter().map(|view| self.given.result(view.op, 0)).collect();
+        match self.marked(views).and_then(|body| (self.count)(&body, &values)) {
+            Some(live) => {
+                let at_peak = others.iter().zip(live.at_peak).filter(|(_, at_peak)| *at_peak);
+                (live.bytes, at_peak.map(|(view, _)| view.op).collect())
+            }
+            None => (u64::MAX, Vec::new()),
+        }
     }
 
     /// The function with these marks, and the kernels that then run; none if some view can no longer be read, since one that it is of is
