@@ -108,7 +108,7 @@ impl<'a> Classes<'a> {
 
     /// When the bytes of a class are needed.
     pub fn spans(&self, class: Value) -> &[Span] {
-        self.merged.get(&class).map_or_else(|| self.liveness.spans(class), |spans| spans)
+        self.merged.get(&class).map_or(self.liveness.spans(class), Vec::as_slice)
     }
 
     /// From which step to which a class is kept; none for weights.
