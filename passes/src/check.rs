@@ -43,7 +43,7 @@ mod views;
 const UNPLACED: &str = "this step has no `mem.place`";
 
 /// The operands of a step, without weights, each with its number and home.
-type Operands = SmallVec<[(usize, Home); 4]>;
+type Operands = SmallVec<[(usize, Home); 2]>;
 
 /// Judges the plan of a function; empty means right.
 pub fn check(ctx: &Context, body: &Body) -> Vec<Diagnostic> {
@@ -132,7 +132,7 @@ impl Judge<'_> {
             _ if op_ref.has(Traits::TERMINATOR) => return,
             _ => {}
         }
-        let result = self.body.results(op).next();
+        let result = self.body.results(op).next().filter(|_| matches!(op_ref.kind(), Kind::View(_)));
         let is_view =
             result.is_some_and(|result| self.view_source(result).is_some() || self.is_marked(result));
         let decided = op_ref.decisions();

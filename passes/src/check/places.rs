@@ -8,7 +8,7 @@ use super::Judge;
 use super::memory::{Home, Pool};
 
 /// The homes of a step's results.
-pub(super) type List = SmallVec<[Home; 2]>;
+pub(super) type List = SmallVec<[Home; 1]>;
 
 /// The homes of a step's results, and of its scratch.
 type Places = (List, Option<Home>);
