@@ -1,7 +1,7 @@
 //! What passes may know of this machine: the CPU as a target.
 
 use ir::body::OpRef;
-use ir::opdef::{Contract, Strided, View};
+use ir::opdef::{Access, Contract, Strided, View};
 use ir::target::{KernelChoice, Place};
 use ir::window::Arrangement;
 use ir::{Kind, Op, Target};
@@ -9,8 +9,8 @@ use kernels::Isa;
 
 use crate::activation::activation;
 use crate::group::{Fused, PrologueStep, is_sum, prologue_step, root};
-use crate::lines;
 use crate::lower::{Machine, lower};
+use crate::{lines, pointwise};
 
 /// The processor that this process runs on.
 #[derive(Clone, Copy, Debug, Default)]
@@ -54,8 +54,24 @@ impl Target for Cpu {
             least_scratch_bytes: lowered.least_scratch_bytes(threads),
             packed_bytes: lowered.packed_bytes(),
             bands: lowered.bands,
-            overwrites: lowered.overwrites,
         })
+    }
+
+    /// A kernel reads what it adds to its result right before it writes that; what it normalises, before it writes anything.
+    fn access(&self, op: OpRef<'_>, operand: usize) -> Access {
+        if !matches!(op.kind(), Kind::Group) || op.attr("mem.lines").is_some() {
+            return Access::Never;
+        }
+        let Some(root) = root(op) else {
+            return pointwise::group_access(op, operand).unwrap_or(Access::Never);
+        };
+        match Fused::of_group(op, root) {
+            Ok(fused) if fused.residual == Some(operand) => Access::SameIndex,
+            Ok(fused) if matches!(fused.root.kind(), Kind::Kernel(_)) && fused.operands[0] == operand => {
+                Access::Whole
+            }
+            _ => Access::Never,
+        }
     }
 
     fn writes_rows(&self, op: OpRef<'_>) -> bool {
