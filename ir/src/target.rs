@@ -75,9 +75,12 @@ pub struct KernelChoice {
     pub scratch_bytes: u64,
     /// The least that it can do with, where `mem.scratch` gives it less.
     pub least_scratch_bytes: u64,
+    /// The most that it takes, as `scratch_bytes`, wherever each size of the operation is at most what it is here: then another kernel may be
+    /// chosen too.
+    pub most_scratch_bytes: u64,
     /// Bytes of repacked weights; 0 where the weights are used as they are.
     pub packed_bytes: u64,
-    /// Which operands result 0 may overwrite, and in which order each is read.
+    /// Which operands result 0 may overwrite, and in which order each is read; the same whatever the sizes are.
     pub overwrites: Vec<(usize, Access)>,
     /// How it can write result 0 over rows that it has read; none if it reads in another order.
     pub bands: Option<Bands>,
