@@ -2,7 +2,7 @@
 
 use ir::body::OpRef;
 use ir::dialects::nn::{Window, window_of};
-use ir::opdef::{Access, Contract};
+use ir::opdef::Contract;
 use ir::target::Bands;
 use ir::{Kind, Op, Value};
 use kernels::{Conv2d, Conv2dShape, ConvStrides, ImageStrides, WeightStrides};
@@ -37,7 +37,7 @@ pub(crate) fn lower_group(group: OpRef<'_>, root: Op, machine: &Machine) -> Resu
 }
 
 /// The sizes of an NHWC convolution.
-pub(crate) fn conv2d_shape(op: OpRef<'_>) -> Result<Conv2dShape, Refusal> {
+fn conv2d_shape(op: OpRef<'_>) -> Result<Conv2dShape, Refusal> {
     if op.text("layout") != Some("NHWC") {
         return Err(Refusal::new("its layout is not NHWC: run the pass `layout` first"));
     }
@@ -96,7 +96,6 @@ fn conv2d(whole: OpRef<'_>, fused: &Fused<'_>, machine: &Machine) -> Result<Lowe
     let name = if shape.groups > 1 && shape.groups == shape.in_channels { "depthwise" } else { "conv2d" };
     let least = (kernel.least_scratch_bytes() as u64).next_multiple_of(64);
     Ok(Lowered {
-        overwrites: overwrites(fused),
         least_scratch_bytes: Some(least * machine.threads as u64),
         bands,
         ..Lowered::new(name, calls)
@@ -256,11 +255,6 @@ fn numbers(operand: Option<usize>, otherwise: f32, count: usize) -> Pointer {
         Some(index) => Pointer::Operand(index, 0),
         None => Pointer::Repeated(otherwise, count),
     }
-}
-
-/// The residual is read before the sum is written, element by element.
-pub(crate) fn overwrites(fused: &Fused<'_>) -> Vec<(usize, Access)> {
-    fused.residual.into_iter().map(|operand| (operand, Access::SameIndex)).collect()
 }
 
 /// Refuses operands that are not `f32`.

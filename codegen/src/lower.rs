@@ -5,7 +5,7 @@
 
 use ir::Kind;
 use ir::body::OpRef;
-use ir::opdef::{Access, Contract, Flow};
+use ir::opdef::{Contract, Flow};
 use ir::target::Bands;
 use ir::window::{Arrangement, is_plain};
 use kernels::{Isa, Kernel, KernelFn};
@@ -33,8 +33,6 @@ pub(crate) struct Lowered {
     pub(crate) kernel: &'static str,
     /// The calls, in order.
     pub(crate) calls: Vec<Call>,
-    /// Which operands result 0 may overwrite.
-    pub(crate) overwrites: Vec<(usize, Access)>,
     /// Bytes at the beginning of scratch that all calls share, a multiple of 64.
     pub(crate) shared_bytes: u64,
     /// The least scratch of all workers together, where that can be less than the calls take.
@@ -55,18 +53,10 @@ pub(crate) struct Condition {
 }
 
 impl Lowered {
-    /// Calls that overwrite no operand and share no scratch.
+    /// Calls that share no scratch.
     pub(crate) fn new(kernel: &'static str, calls: Vec<Call>) -> Lowered {
         let (least_scratch_bytes, bands, condition) = (None, None, None);
-        Lowered {
-            kernel,
-            calls,
-            overwrites: Vec::new(),
-            shared_bytes: 0,
-            least_scratch_bytes,
-            bands,
-            condition,
-        }
+        Lowered { kernel, calls, shared_bytes: 0, least_scratch_bytes, bands, condition }
     }
 
     /// Scratch of all workers together, in bytes.

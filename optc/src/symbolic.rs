@@ -78,10 +78,13 @@ pub fn compile_symbolic(module: &Module, options: &SymbolicOptions) -> Result<Sh
     let (symbols, inputs) = (variants.symbols.clone(), variants.inputs.clone());
     let CompileOptions { threads, dead, .. } = options.compile;
     let least: Vec<u64> = symbols.iter().map(|symbol| symbol.least).collect();
-    // Loops of one round are others than loops of many; not every program can have its least sizes.
+    // Loops of one round are others than loops of many, and a window that is all of what it looks on is no copy. Not every
+    // program can have its least sizes, or others.
     let mut samples = vec![sample];
-    if variants.at(&least).is_ok() {
-        samples.push(least);
+    for also in [least, odd(&symbols, &samples[0])] {
+        if !samples.contains(&also) && variants.at(&also).is_ok() {
+            samples.push(also);
+        }
     }
     let shaped = ShapedOptions {
         samples,
@@ -92,6 +95,14 @@ pub fn compile_symbolic(module: &Module, options: &SymbolicOptions) -> Result<Sh
         ..ShapedOptions::new(&variants.entry, Vec::new())
     };
     compile_shaped(symbols, inputs, variants, &shaped)
+}
+
+/// The sizes next to a sample: even where it is odd, odd where it is even.
+fn odd(symbols: &[Symbol], sample: &[u64]) -> Vec<u64> {
+    let next = |(symbol, size): (&Symbol, &u64)| {
+        if *size < symbol.most { size + 1 } else { size.saturating_sub(1).max(symbol.least) }
+    };
+    symbols.iter().zip(sample).map(next).collect()
 }
 
 /// A module whose entry is decided but for its sizes.

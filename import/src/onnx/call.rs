@@ -240,6 +240,14 @@ impl<'c> Call<'c, '_> {
         self.constant(weight, self.node.outputs[0])
     }
 
+    /// The integers of 64 bits from 0 on, so many.
+    pub fn indices(&mut self, count: Dim) -> Result<Value, Refusal> {
+        match count {
+            Dim::Known(count) => self.int64_constant(&(0..count.cast_signed()).collect::<Vec<_>>(), &[count]),
+            _ => self.emit("nn.iota", &[], &[("size", self.ctx().dims_attr(&[count]))]),
+        }
+    }
+
     /// The one number of operand `index`, a constant of f32 or f64; none if it is left out.
     pub fn known_float(&self, index: usize) -> Result<Option<f64>, Refusal> {
         let Some(value) = self.optional(index) else { return Ok(None) };
