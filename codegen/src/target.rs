@@ -52,6 +52,7 @@ impl Target for Cpu {
             kernel: lowered.kernel.to_owned(),
             scratch_bytes: lowered.scratch_bytes(threads),
             least_scratch_bytes: lowered.least_scratch_bytes(threads),
+            most_scratch_bytes: lowered.most_scratch_bytes(threads),
             packed_bytes: lowered.packed_bytes(),
             bands: lowered.bands,
         })
