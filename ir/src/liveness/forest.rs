@@ -47,10 +47,9 @@ impl Uses {
         let events =
             |place: usize| graph.points(order[place]).map(|point| graph.event(Point::from_u32(point)));
         let mut written: SecondaryMap<Value, u32> = SecondaryMap::new();
-        for place in 0..order.len() {
+        for (place, next) in next.iter().enumerate() {
             for event in events(place) {
-                let at =
-                    if event.act == Act::Run { place } else { next[place].first().copied().unwrap_or(place) };
+                let at = if event.act == Act::Run { place } else { next.first().copied().unwrap_or(place) };
                 event.writes(ctx, body).into_iter().for_each(|value| written[value] = at as u32);
             }
         }
