@@ -7,7 +7,8 @@
 //!
 //! Each stretch is scanned once, backward (`search`); what is read there before it is written is live on the ways to it. Where
 //! blocks are nested, those ways are runs of points, found from the nesting alone, in time linear in the reads times the depth
-//! (`nests`). Otherwise they are followed, stretch by stretch (`ways`).
+//! (`nests`). Otherwise they are followed, stretch by stretch (`ways`). Tests compare both with the data-flow equations (`worklist`) and
+//! with two passes over the loop forest (`forest`).
 
 use cranelift_entity::EntityRef;
 use cranelift_entity::packed_option::PackedOption;
@@ -18,6 +19,8 @@ use crate::context::Context;
 use crate::entities::Value;
 use crate::flow::{FlowGraph, Point};
 
+#[cfg(test)]
+mod forest;
 mod nests;
 mod search;
 #[cfg(test)]

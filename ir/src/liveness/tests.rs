@@ -1,5 +1,6 @@
 //! Lives of small functions, and of random ones against the worklist.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::worklist::live_sets;
@@ -12,6 +13,7 @@ use crate::text::parse;
 use crate::weights::WeightSet;
 
 mod nested;
+mod three_ways;
 
 /// The lives of roots, as moments: `2p` reads and `2p + 1` writes of point `p`.
 #[track_caller]
