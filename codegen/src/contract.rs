@@ -37,7 +37,7 @@ pub(crate) fn lower_group(group: OpRef<'_>, root: Op, machine: &Machine) -> Resu
 }
 
 /// The sizes of an NHWC convolution.
-pub(crate) fn conv2d_shape(op: OpRef<'_>) -> Result<Conv2dShape, Refusal> {
+fn conv2d_shape(op: OpRef<'_>) -> Result<Conv2dShape, Refusal> {
     if op.text("layout") != Some("NHWC") {
         return Err(Refusal::new("its layout is not NHWC: run the pass `layout` first"));
     }

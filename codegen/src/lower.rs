@@ -65,6 +65,12 @@ impl Lowered {
         self.shared_bytes + workers.unwrap_or(0)
     }
 
+    /// The most scratch of all workers together, in bytes, where each size is at most what it is here.
+    pub(crate) fn most_scratch_bytes(&self, threads: usize) -> u64 {
+        let workers = self.calls.iter().map(|call| call.most_scratch_bytes * threads as u64).max();
+        self.shared_bytes + workers.unwrap_or(0)
+    }
+
     /// The least scratch of all workers together, in bytes.
     pub(crate) fn least_scratch_bytes(&self, threads: usize) -> u64 {
         self.least_scratch_bytes.unwrap_or_else(|| self.scratch_bytes(threads))
@@ -88,6 +94,8 @@ pub(crate) struct Call {
     pub(crate) parts: u32,
     /// Scratch of each worker, in bytes, a multiple of 64.
     pub(crate) scratch_bytes: u64,
+    /// The most that is, where each size is at most what it is here.
+    pub(crate) most_scratch_bytes: u64,
     /// What the table of operands holds.
     pub(crate) operands: Vec<Pointer>,
 }
@@ -168,6 +176,7 @@ impl Call {
             descriptor: kernel.as_bytes().to_vec(),
             parts: kernel.parts(),
             scratch_bytes: (kernel.scratch_bytes() as u64).next_multiple_of(64),
+            most_scratch_bytes: (kernel.most_scratch_bytes() as u64).next_multiple_of(64),
             operands,
         }
     }

@@ -8,7 +8,6 @@ use ir::{Kind, Op, Target};
 use kernels::Isa;
 
 use crate::activation::activation;
-use crate::contract::conv2d_shape;
 use crate::group::{Fused, PrologueStep, is_sum, prologue_step, root};
 use crate::lower::{Machine, lower};
 use crate::{lines, pointwise};
@@ -53,6 +52,7 @@ impl Target for Cpu {
             kernel: lowered.kernel.to_owned(),
             scratch_bytes: lowered.scratch_bytes(threads),
             least_scratch_bytes: lowered.least_scratch_bytes(threads),
+            most_scratch_bytes: lowered.most_scratch_bytes(threads),
             packed_bytes: lowered.packed_bytes(),
             bands: lowered.bands,
         })
@@ -161,9 +161,10 @@ fn takes_prologue(root: OpRef<'_>, op: OpRef<'_>) -> bool {
     if !matches!(root.kind(), Kind::Contract(Contract::Conv2d)) {
         return false;
     }
-    let Ok(shape) = conv2d_shape(root) else { return false };
     // A larger window would compute the prologue once for each tap.
-    if shape.kernel != [1, 1] || shape.groups != 1 {
+    let filter = root.operand_shape(1);
+    let Some(&[_, channels, 1, 1]) = filter.as_deref() else { return false };
+    if root.text("layout") != Some("NHWC") || root.int("groups") != Some(1) {
         return false;
     }
     let mut later: Option<PrologueStep> = None;
@@ -172,8 +173,7 @@ fn takes_prologue(root: OpRef<'_>, op: OpRef<'_>) -> bool {
     chain.into_iter().all(|op| {
         let op = root.body.at(root.ctx, op);
         let step = prologue_step(op).filter(|step| later.is_none_or(|later| *step < later));
-        let fits =
-            step.is_some_and(|step| step == PrologueStep::Relu || reads_channels(op, shape.in_channels));
+        let fits = step.is_some_and(|step| step == PrologueStep::Relu || reads_channels(op, channels));
         later = step;
         fits
     })
@@ -197,6 +197,6 @@ fn chain(root: OpRef<'_>, op: OpRef<'_>) -> Vec<Op> {
 }
 
 /// Whether operand 1 has one number for each channel.
-fn reads_channels(op: OpRef<'_>, channels: usize) -> bool {
-    crate::group::is_per_channel(op, op.operand(1), channels as u64)
+fn reads_channels(op: OpRef<'_>, channels: u64) -> bool {
+    crate::group::is_per_channel(op, op.operand(1), channels)
 }

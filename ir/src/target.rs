@@ -23,7 +23,8 @@ pub trait Target: Sync {
     /// The kernel that runs an operation (or group) and what it needs; none where general code is generated.
     fn select(&self, op: OpRef<'_>, threads: usize) -> Option<KernelChoice>;
 
-    /// In which order a contraction, or a group, reads an operand while it writes result 0: how it may overwrite that.
+    /// In which order a contraction, or a group, reads an operand while it writes result 0: how it may overwrite that,
+    /// the same whatever the sizes are.
     fn access(&self, op: OpRef<'_>, operand: usize) -> Access {
         let _ = (op, operand);
         Access::Never
@@ -81,6 +82,9 @@ pub struct KernelChoice {
     pub scratch_bytes: u64,
     /// The least that it can do with, where `mem.scratch` gives it less.
     pub least_scratch_bytes: u64,
+    /// The most that it takes, as `scratch_bytes`, wherever each size of the operation is at most what it is here: then another kernel may be
+    /// chosen too.
+    pub most_scratch_bytes: u64,
     /// Bytes of repacked weights; 0 where the weights are used as they are.
     pub packed_bytes: u64,
     /// How it can write result 0 over rows that it has read; none if it reads in another order.

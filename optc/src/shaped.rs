@@ -63,13 +63,22 @@ pub struct ShapedOptions {
     pub dead: DeadMemory,
     /// The most sizes whose instances are kept.
     pub cached: usize,
+    /// The bytes of arena that are enough at all sizes, if that is known.
+    pub chunk_bytes: Option<u64>,
 }
 
 impl ShapedOptions {
     /// All processors, at most two; dead memory is left as it is; 64 instances are kept.
     pub fn new(entry: &str, samples: Vec<Vec<u64>>) -> ShapedOptions {
         let threads = runtime::available_threads().min(2);
-        ShapedOptions { entry: entry.to_owned(), samples, threads, dead: DeadMemory::Kept, cached: 64 }
+        ShapedOptions {
+            entry: entry.to_owned(),
+            samples,
+            threads,
+            dead: DeadMemory::Kept,
+            cached: 64,
+            chunk_bytes: None,
+        }
     }
 }
 
@@ -103,6 +112,7 @@ pub fn compile_shaped(
         faults: code.faults().to_vec(),
         instances: Box::new(Maker { code, variants }),
         cached: *cached,
+        chunk_bytes: options.chunk_bytes.map(|bytes| bytes as usize),
     }))
 }
 

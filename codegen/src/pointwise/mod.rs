@@ -255,6 +255,7 @@ pub(crate) fn call(
         descriptor: rows::descriptor(&nest, &elem_bytes, parts),
         parts: parts.count(),
         scratch_bytes: form.strips() as u64 * STRIP_BYTES,
+        most_scratch_bytes: form.most_strips() as u64 * STRIP_BYTES,
         operands: windows.iter().map(|window| window.place.clone()).collect(),
         code: Code::Pointwise { form: Box::new(form), axes: space.len() },
     })
