@@ -88,11 +88,6 @@ pub fn lines(ctx: &Context, target: &dyn Target, body: &mut Body) -> usize {
     }
 }
 
-/// The bytes of the fullest step of a function, each run as sparingly as it can be; none if a size is not known.
-pub(crate) fn fullest_bytes(ctx: &Context, target: &dyn Target, body: &Body) -> Option<u64> {
-    Fullness::of(ctx, target, body).map(|fullness| fullness.bytes)
-}
-
 /// The chain that leaves the fewest bytes, of equal ones the shortest.
 fn best_of(
     ctx: &Context,

@@ -8,10 +8,8 @@
 //! ```
 //!
 //! Which of the two needs fewer bytes depends on all that lies between, so both are tried on copies of the function, through kernels and
-//! order, sum by sum in text order, and the earlier one gets the sum only where that is strictly better: where fewer bytes are live at one
-//! time, or as many, and fewer once `lines` and `plan` save what they can; at nominal sizes ([`dims::nominal`]), where sizes are
-//! named. The choice decides in which order is added, so it is the same whatever a plan is to be best at. Linear in the sums,
-//! each at the cost of the passes `schedule` and `lines`.
+//! order, sum by sum in text order, and the earlier one gets the sum only where that is strictly better; at nominal sizes
+//! ([`dims::nominal`]), where sizes are named. Linear in the sums, each at the cost of the pass `schedule`.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -21,7 +19,6 @@ use ir::{Body, Context, Kind, Op, Target, Value, dims, size};
 
 use super::fuse_with;
 use crate::edit::blocks;
-use crate::lines::{fullest_bytes, lines};
 use crate::schedule::{max_live_bytes, schedule};
 use crate::select::select;
 
@@ -48,9 +45,7 @@ pub(super) fn sums_for_the_earlier(
         fuse_with(ctx, target, &mut trial, max_ops, left);
         select(ctx, target, &mut trial, 1);
         schedule(ctx, target, &mut trial);
-        let whole_bytes = max_live_bytes(ctx, target, &trial)?;
-        lines(ctx, target, &mut trial);
-        Some((whole_bytes, fullest_bytes(ctx, target, &trial)?))
+        max_live_bytes(ctx, target, &trial)
     };
     let mut left = BTreeSet::new();
     let Some(mut best) = (!sums.is_empty()).then(|| bytes(&left)).flatten() else { return left };
