@@ -12,7 +12,7 @@ use super::passes::replay;
 use super::summary::{memory_line, top_results};
 use super::{FileArgs, MemoryArgs, ThreadsArgs, write_output};
 use crate::arrays::{Array, write_npz};
-use crate::compile::{CompileOptions, DeadMemory, entry};
+use crate::compile::{DeadMemory, entry};
 use crate::expect;
 use crate::failure::Failure;
 use crate::load::load;
@@ -86,17 +86,7 @@ fn compile_and_run(
     report: &mut String,
 ) -> Result<Vec<Array>, Failure> {
     let dead = if args.poison { DeadMemory::Poisoned } else { DeadMemory::Kept };
-    let (threads, donated) = (args.threads.threads, args.memory.donate.clone());
-    let goal = args.memory.goal();
-    let options = CompileOptions {
-        threads,
-        entry: Some(entry.to_owned()),
-        dead,
-        donated,
-        goal,
-        budget_bytes: args.memory.budget,
-        pools: args.memory.pool.clone(),
-    };
+    let options = args.memory.options(args.threads.threads, entry, dead);
     let start = Instant::now();
     let mut model = Model::compile(module, &options)?;
     let compile_ms = start.elapsed().as_secs_f64() * 1e3;
