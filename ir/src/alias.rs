@@ -58,10 +58,11 @@ enum Lie {
 impl AliasSets {
     /// Finds who shares bytes with whom, in one walk over the operations in text order.
     pub fn of(ctx: &Context, body: &Body) -> AliasSets {
+        let values = body.value_capacity();
         let mut sets = AliasSets {
-            aliases: SecondaryMap::new(),
+            aliases: SecondaryMap::with_capacity(values),
             lies: SecondaryMap::new(),
-            bytes: SecondaryMap::new(),
+            bytes: SecondaryMap::with_capacity(values),
             wholes: SecondaryMap::new(),
             later_parts: SecondaryMap::new(),
         };

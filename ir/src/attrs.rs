@@ -89,12 +89,7 @@ pub enum AttrData {
     /// `affine_set<(d0) : (d0 >= 0)>`.
     AffineSet(Arc<IntegerSet>),
     /// `strided<[?, 1], offset: 3>`; none stands for `?`.
-    Strided {
-        /// Strides, outermost first.
-        strides: Box<[Option<i64>]>,
-        /// Offset of the first element.
-        offset: Option<i64>,
-    },
+    Strided(Box<Layout>),
     /// `distinct[3]<attr>`; two are equal only if their numbers are.
     Distinct {
         /// The number.
@@ -115,6 +110,15 @@ pub enum AttrData {
         /// The type behind the colon, if any.
         ty: Option<Type>,
     },
+}
+
+/// Where the elements of a memref stand.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Layout {
+    /// Strides, outermost first.
+    pub strides: Box<[Option<i64>]>,
+    /// Offset of the first element.
+    pub offset: Option<i64>,
 }
 
 /// The elements of a `dense` attribute.

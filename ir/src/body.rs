@@ -140,7 +140,7 @@ struct BlockRecord {
 #[derive(Clone)]
 struct RegionRecord {
     owner: PackedOption<Op>,
-    blocks: Vec<Block>,
+    blocks: EntityList<Block>,
 }
 
 /// Who defines a value.
@@ -221,8 +221,7 @@ impl Body {
         self.uses.shrink_to_fit();
         self.values.shrink_to_fit();
         if let Some(nest) = self.nest.get_mut() {
-            nest.extras.shrink_to_fit();
-            nest.children.shrink_to_fit();
+            nest.shrink_to_fit();
         }
     }
 

@@ -15,21 +15,12 @@ use crate::entities::{Attr, DimExpr, Ident, Location, OpName, Type};
 use crate::intern::Interner;
 use crate::location::LocationData;
 use crate::opdef::{Dialect, OpDef};
+use crate::source::Source;
 use crate::types::{FloatKind, Signedness, TypeData};
 use cranelift_entity::EntityRef;
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 use std::hash::BuildHasher;
-
-/// A source text, with where it begins in the numbering of [`Location::at_source`].
-pub struct Source {
-    /// The file's name as given by the user.
-    pub name: String,
-    /// The text.
-    pub text: String,
-    /// Offset of its first byte.
-    pub start: u32,
-}
 
 /// What all modules share.
 pub struct Context {
@@ -61,11 +52,20 @@ macro_rules! decisions {
         /// The attributes by which passes tell each other what they decided, sorted.
         pub(crate) const DECISIONS: [&str; [$($name),*].len()] = [$(concat!("mem.", $name)),*];
 
-        /// Which of [`DECISIONS`] a name is: compared with each, whose length and bytes are known here.
-        fn decision_number(name: &str) -> Option<usize> {
+        /// Which of [`DECISIONS`] a name is: compared with each, whose length and bytes are known here; where the name is known
+        /// to the compiler, so is the answer.
+        #[inline(always)]
+        pub(crate) fn decision_number(name: &str) -> Option<usize> {
             let name = name.strip_prefix("mem.")?;
-            let equal = [$(name == $name),*];
-            equal.into_iter().position(|is_equal| is_equal)
+            let mut number = 0;
+            $(
+                if name == $name {
+                    return Some(number);
+                }
+                number += 1;
+            )*
+            debug_assert_eq!(number, DECISIONS.len());
+            None
         }
     };
 }
@@ -285,7 +285,7 @@ impl Context {
         let start =
             self.sources.iter().map(|(_, source)| source.start as usize + source.text.len() + 1).max();
         let start = u32::try_from(start.unwrap_or(0)).expect("source texts are at most 2 GiB");
-        let number = self.sources.push(Source { name: name.to_owned(), text, start });
+        let number = self.sources.push(Source::new(name, text, start));
         &self.sources[number]
     }
 

@@ -16,6 +16,7 @@ use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use crate::context::Context;
 use crate::entities::Location;
 use crate::location::LocationData;
+use crate::source::Place;
 
 /// How grave a diagnostic is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,7 +109,7 @@ impl Diagnostic {
 pub fn describe(ctx: &Context, location: Location) -> Option<String> {
     if let Some(offset) = location.source_offset() {
         let source = ctx.source_at(offset)?;
-        let (line, column) = line_column(&source.text, (offset - source.start) as usize);
+        let Place { line, column, .. } = source.place((offset - source.start) as usize);
         return Some(format!("{}:{line}:{column}", source.name));
     }
     match ctx.location_data(location) {
@@ -152,7 +153,8 @@ fn excerpt(ctx: &Context, location: Location, length: u32) -> Option<Excerpt<'_>
     let offset = location.source_offset()?;
     let source = ctx.source_at(offset)?;
     let start = source.text.floor_char_boundary((offset - source.start) as usize);
-    let line_start = source.text[..start].rfind('\n').map_or(0, |newline| newline + 1);
+    let Place { line, line_start, .. } = source.place(start);
+    let line_start = line_start as usize;
     if start - line_start > MOST {
         return None;
     }
@@ -166,7 +168,7 @@ fn excerpt(ctx: &Context, location: Location, length: u32) -> Option<Excerpt<'_>
     Some(Excerpt {
         name: &source.name,
         text: &source.text[line_start..start + line_end],
-        line: source.text[..line_start].matches('\n').count() + 1,
+        line: line as usize,
         span: before..before + end,
     })
 }

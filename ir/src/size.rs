@@ -9,6 +9,9 @@ use crate::types::{Dim, TypeData};
 ///
 /// `i1` takes a byte; other formats of less than a byte (`i4`, `f4E2M1FN`) are packed.
 pub fn storage_bits(ctx: &Context, elem: Type) -> Option<u64> {
+    if elem == ctx.common().f32 {
+        return Some(32);
+    }
     match ctx.type_data(elem) {
         TypeData::Integer { width: 1, .. } => Some(8),
         TypeData::Integer { width, .. } if *width < 8 => Some((*width).next_power_of_two().into()),

@@ -120,8 +120,9 @@ pub enum Locations {
 /// Reads a module of registered operations.
 ///
 /// # Errors
-/// All faults that were found (of more than 1,000 the first), in text order: of grammar (the first ends the reading), of names and types of values. What
-/// rows demand is the verifier's matter ([`crate::verify`]).
+/// All faults that were found, in text order: of grammar (the first ends the reading), of names and types of values. What
+/// rows demand is the verifier's matter ([`crate::verify`]). A thousand faults end the reading, so that bad text needs no multiple
+/// of its memory; so do a thousand symbols that are defined again, and a thousand breaches of laws by small isolated operations.
 pub fn parse(ctx: &Arc<Context>, name: &str, text: String) -> Result<Module, Vec<Diagnostic>> {
     parse_with(ctx, name, text, &ParseOptions::default())
 }

@@ -7,6 +7,7 @@
 //! - `structure`: terminators end blocks and nothing else does; functions return what they declare; groups hand in and
 //!   out what their operands and results are; blocks get the arguments that they take; a function's attributes are for
 //!   its arguments and results, and only a private one is declared without a body.
+//! - `sizes`: what a function says of its named sizes.
 //! - `flow`: what goes into the regions of a condition or a loop, and comes out of them.
 //! - `dominance`: a value is defined before it is read, on every way through the blocks.
 //! - `symbols`: a symbol is defined once, and whoever is called exists and takes what it is given; a function
@@ -26,6 +27,7 @@ use crate::opdef::OpDef;
 mod dominance;
 mod flow;
 mod rows;
+mod sizes;
 mod structure;
 mod symbols;
 mod work;
@@ -68,6 +70,20 @@ pub fn verify_body(ctx: &Context, body: &Body) -> Result<(), Vec<Diagnostic>> {
     let mut checker = Checker::new(ctx);
     checker.body(body, Owner::NOBODY);
     if checker.diagnostics.is_empty() { Ok(()) } else { Err(checker.diagnostics) }
+}
+
+/// Checks an isolated operation, with what it holds, as far as nothing around it is asked.
+pub(crate) fn verify_isolated(ctx: &Context, body: &Body, op: Op) -> Vec<Diagnostic> {
+    let mut checker = Checker::new(ctx);
+    let op_ref = OpRef::new(ctx, body, op);
+    if let Some(def) = op_ref.def() {
+        checker.row(op_ref, def);
+        checker.op_structure(op_ref, def);
+    }
+    if let Some(child) = body.child(op) {
+        checker.body(child, Owner::of(op_ref));
+    }
+    checker.diagnostics
 }
 
 /// The operation that owns a region: its row, if it has one, and its place.

@@ -11,7 +11,7 @@ use ir::alias::AliasSets;
 use ir::{Diagnostic, Module};
 use passes::plan::{Arena, peak};
 
-use crate::compile::{CompileOptions, Goal, Steps, complete_with, donate, input_names};
+use crate::compile::{CompileOptions, Goal, Steps, Way, complete_with, donate, input_names};
 use crate::failure::Failure;
 
 /// The most inputs whose donation is tried for advice.
@@ -27,12 +27,12 @@ pub fn meet(
     options: &CompileOptions,
     budget_bytes: u64,
 ) -> Result<(), Failure> {
-    let mut ways = vec![Way { goal: options.goal, steps: Steps::Canonical }];
-    ways.push(Way { goal: Goal::Memory, steps: Steps::Canonical });
-    ways.push(Way { goal: Goal::Memory, steps: Steps::Recompute { budget_bytes } });
+    let given = Way::of(options);
+    let sparing = Way { goal: Goal::Memory, ..given };
+    let ways = [given, sparing, Way { steps: Steps::Recompute { budget_bytes }, ..sparing }];
     let mut best: Option<(u64, Module)> = None;
     for way in ways {
-        let (arena_bytes, trial) = way.try_on(module, entry, options.threads)?;
+        let (arena_bytes, trial) = try_way(way, module, entry)?;
         if arena_bytes <= budget_bytes {
             *module = trial;
             return Ok(());
@@ -47,22 +47,14 @@ pub fn meet(
     Err(Failure::Input(vec![fault.render(&module.ctx) + &advice]))
 }
 
-/// A way to lower the arena.
-struct Way {
-    goal: Goal,
-    steps: Steps,
-}
-
-impl Way {
-    /// The size of the arena, and the planned module.
-    fn try_on(&self, module: &Module, entry: &str, threads: usize) -> Result<(u64, Module), Failure> {
-        let mut trial = module.clone();
-        complete_with(&mut trial, entry, threads, self.goal, self.steps)?;
-        let body = trial.function(entry).expect("the entry was just planned");
-        let arena = body.own_attr(&trial.ctx, trial.ctx.ident("optc.arena"));
-        let bytes = arena.and_then(|attr| trial.ctx.int_value(attr)).unwrap_or(0);
-        Ok((bytes.unsigned_abs(), trial))
-    }
+/// The size of the arena to which a way leads, and the planned module.
+fn try_way(way: Way<'_>, module: &Module, entry: &str) -> Result<(u64, Module), Failure> {
+    let mut trial = module.clone();
+    complete_with(&mut trial, entry, way)?;
+    let body = trial.function(entry).expect("the entry was just planned");
+    let arena = body.own_attr(&trial.ctx, trial.ctx.ident("optc.arena"));
+    let bytes = arena.and_then(|attr| trial.ctx.int_value(attr)).unwrap_or(0);
+    Ok((bytes.unsigned_abs(), trial))
 }
 
 /// The fault: what the smallest arena is, and what its fullest step holds.
@@ -92,9 +84,10 @@ fn advice(module: &Module, entry: &str, options: &CompileOptions, least_bytes: u
     let mut savings: Vec<(u64, String)> = Vec::new();
     for (flag, donated, threads) in donations.chain(single) {
         let mut trial = module.clone();
-        let way = Way { goal: Goal::Memory, steps: Steps::Recompute { budget_bytes: 0 } };
+        let steps = Steps::Recompute { budget_bytes: 0 };
+        let way = Way { goal: Goal::Memory, steps, threads, ..Way::of(options) };
         let done = donate(&mut trial, entry, donated.as_slice());
-        let tried = done.and_then(|()| way.try_on(&trial, entry, threads));
+        let tried = done.and_then(|()| try_way(way, &trial, entry));
         let saved = tried.map_or(0, |(bytes, _)| least_bytes.saturating_sub(bytes));
         savings.extend((saved > 0).then_some((saved, flag)));
     }

@@ -26,6 +26,7 @@ use runtime::CountingAllocator;
 
 pub use tool::tool;
 
+use crate::compile::{CompileOptions, DeadMemory};
 use crate::failure::Failure;
 use crate::load::LoadOptions;
 use crate::opt::Setup;
@@ -109,11 +110,28 @@ struct MemoryArgs {
     /// values computed again), or the fullest step and what would help is said.
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     budget: Option<u64>,
+    /// Where the program goes on which a pass panics; `optc --replay` runs that pass again.
+    #[arg(long, value_name = "FILE")]
+    reproducer: Option<PathBuf>,
 }
 
 impl MemoryArgs {
     fn goal(&self) -> Goal {
         Goal::named(&self.optimize).expect("the parser takes names of goals only")
+    }
+
+    /// How a program is compiled for so many threads, with what was said here.
+    fn options(&self, threads: usize, entry: &str, dead: DeadMemory) -> CompileOptions {
+        CompileOptions {
+            threads,
+            entry: Some(entry.to_owned()),
+            dead,
+            donated: self.donate.clone(),
+            goal: self.goal(),
+            budget_bytes: self.budget,
+            pools: self.pool.clone(),
+            reproducer: self.reproducer.clone(),
+        }
     }
 }
 

@@ -1,8 +1,10 @@
 //! From a module to a program that runs.
 
+use std::path::{Path, PathBuf};
+
 use codegen::Cpu;
 use ir::pools::{Pool, add_pools};
-use ir::{Attr, Body, Context, Module, Traits};
+use ir::{Attr, Body, Context, Module, Target, Traits};
 use passes::manager::{Pipeline, Registry, Report, RunOptions, Stage};
 use runtime::Program;
 
@@ -29,6 +31,8 @@ pub struct CompileOptions {
     pub budget_bytes: Option<u64>,
     /// Pools beside those that the program names; `arena` is the arena itself.
     pub pools: Vec<Pool>,
+    /// Where the program goes on which a pass panics: `optc --replay` runs that pass again.
+    pub reproducer: Option<PathBuf>,
 }
 
 impl Default for CompileOptions {
@@ -37,7 +41,16 @@ impl Default for CompileOptions {
         let threads = runtime::available_threads().min(2);
         let (dead, goal) = (DeadMemory::Kept, Goal::default());
         let (donated, pools) = (Vec::new(), Vec::new());
-        CompileOptions { threads, entry: None, dead, donated, goal, budget_bytes: None, pools }
+        CompileOptions {
+            threads,
+            entry: None,
+            dead,
+            donated,
+            goal,
+            budget_bytes: None,
+            pools,
+            reproducer: None,
+        }
     }
 }
 
@@ -55,7 +68,7 @@ pub fn compile(module: &mut Module, options: &CompileOptions) -> Result<Program,
     add_pools(&ctx, body, &options.pools).map_err(Failure::input)?;
     match options.budget_bytes {
         Some(budget_bytes) => budget::meet(module, &entry, options, budget_bytes)?,
-        None => complete(module, &entry, options.threads, options.goal).map(drop)?,
+        None => complete_with(module, &entry, Way::of(options)).map(drop)?,
     }
     let code_options = codegen::Options { dead: options.dead, ..codegen::Options::new(options.threads) };
     codegen::compile(module, &entry, &code_options)
@@ -106,7 +119,29 @@ pub fn input_names(ctx: &Context, body: &Body) -> Vec<String> {
 /// # Errors
 /// Every fault of the first pass that finds some.
 pub fn complete(module: &mut Module, entry: &str, threads: usize, goal: Goal) -> Result<Report, Failure> {
-    complete_with(module, entry, threads, goal, Steps::Canonical)
+    complete_with(module, entry, Way { goal, ..Way::canonical(threads) })
+}
+
+/// How a function is taken to its plan.
+#[derive(Clone, Copy)]
+pub(crate) struct Way<'a> {
+    pub target: &'a dyn Target,
+    pub threads: usize,
+    pub goal: Goal,
+    pub steps: Steps,
+    pub reproducer: Option<&'a Path>,
+}
+
+impl<'a> Way<'a> {
+    fn canonical(threads: usize) -> Way<'a> {
+        Way { target: &Cpu, threads, goal: Goal::default(), steps: Steps::Canonical, reproducer: None }
+    }
+
+    /// The canonical one, as the options say.
+    pub(crate) fn of(options: &'a CompileOptions) -> Way<'a> {
+        let reproducer = options.reproducer.as_deref();
+        Way { goal: options.goal, reproducer, ..Way::canonical(options.threads) }
+    }
 }
 
 /// Which passes take a function to its plan.
@@ -118,14 +153,9 @@ pub(crate) enum Steps {
     Recompute { budget_bytes: u64 },
 }
 
-/// As [`complete`], with these passes.
-pub(crate) fn complete_with(
-    module: &mut Module,
-    entry: &str,
-    threads: usize,
-    goal: Goal,
-    steps: Steps,
-) -> Result<Report, Failure> {
+/// As [`complete`], in this way.
+pub(crate) fn complete_with(module: &mut Module, entry: &str, way: Way<'_>) -> Result<Report, Failure> {
+    let Way { target, threads, goal, steps, reproducer } = way;
     let ctx = module.ctx.clone();
     let reached = module.function(entry).and_then(|body| Stage::of(&ctx, body));
     let registry = Registry::new();
@@ -147,7 +177,8 @@ pub(crate) fn complete_with(
         })
     });
     let names: Vec<String> = inline.into_iter().chain(stages).collect();
-    run_pipeline(module, &names.join(","), &RunOptions { threads, ..RunOptions::new(&Cpu) })
+    let reproducer = reproducer.map(Path::to_owned);
+    run_pipeline(module, &names.join(","), &RunOptions { threads, reproducer, ..RunOptions::new(target) })
 }
 
 /// Runs a textual pipeline.
@@ -191,4 +222,53 @@ pub fn entry(module: &Module, name: Option<&str>) -> Result<String, Failure> {
     let hint = ir::diag::did_you_mean(wanted, defined.iter().map(|entry| entry.0.as_str()));
     let hint = hint.map(|hint| format!(" ({hint})")).unwrap_or_default();
     Err(Failure::input(format!("the module has no function `{wanted}` with a body{hint}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use ir::body::OpRef;
+    use ir::target::{KernelChoice, Place};
+    use passes::manager::Reproducer;
+
+    use super::*;
+
+    /// A target on which the pass `select` panics.
+    struct Panicking;
+
+    impl Target for Panicking {
+        fn name(&self) -> &str {
+            "panicking"
+        }
+
+        fn layout(&self, _: OpRef<'_>) -> Option<&'static str> {
+            None
+        }
+
+        fn fuses(&self, _: OpRef<'_>, _: OpRef<'_>, _: Place) -> bool {
+            false
+        }
+
+        fn select(&self, _: OpRef<'_>, _: usize) -> Option<KernelChoice> {
+            panic!("nothing can be selected")
+        }
+    }
+
+    #[test]
+    fn what_a_pass_panics_on_while_a_program_is_compiled_is_kept() {
+        let text = "func.func @main(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {\n  %0 = nn.matmul %x, %x : tensor<4x4xf32>\n  return %0 : tensor<4x4xf32>\n}\n";
+        let ctx = std::sync::Arc::new(Context::new());
+        let mut module = ir::text::parse(&ctx, "t", text.to_owned()).expect("the text has no faults");
+        let path = std::env::temp_dir().join(format!("optc_reproducer_{}", std::process::id()));
+        let options = CompileOptions { threads: 1, reproducer: Some(path.clone()), ..Default::default() };
+        let way = Way { target: &Panicking, ..Way::of(&options) };
+        let done = catch_unwind(AssertUnwindSafe(|| complete_with(&mut module, "main", way).map(drop)));
+        assert!(done.is_err(), "the target panics");
+        let kept = std::fs::read_to_string(&path).expect("the reproducer was written");
+        std::fs::remove_file(&path).expect("the reproducer can be removed");
+        let reproducer = Reproducer::of(&kept).expect("its first line says what ran");
+        assert_eq!(reproducer.threads, 1);
+        assert!(reproducer.pipeline.starts_with("select") && kept.contains("nn.matmul"), "{kept}");
+    }
 }

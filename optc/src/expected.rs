@@ -9,7 +9,6 @@
 //! Every error, warning and remark must be announced, and every announcement be met; notes are held against
 //! announcements only where there are some.
 
-use ir::diag::line_column;
 use ir::{Context, Diagnostic, Location, LocationData, Severity};
 
 /// One announcement.
@@ -103,7 +102,7 @@ fn meet(open: &mut Vec<&Expectation>, kind: &str, line: Option<usize>, message: 
 fn line_of(ctx: &Context, name: &str, location: Location) -> Option<usize> {
     if let Some(offset) = location.source_offset() {
         let source = ctx.source_at(offset).filter(|source| source.name == name)?;
-        return Some(line_column(&source.text, (offset - source.start) as usize).0);
+        return Some(source.place((offset - source.start) as usize).line as usize);
     }
     match ctx.location_data(location) {
         LocationData::FileLineCol { file, line, .. } if ctx.str(*file) == name => Some(*line as usize),

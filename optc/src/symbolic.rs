@@ -133,7 +133,11 @@ impl Symbolic {
         run_pipeline(
             &mut module,
             &format!("{INLINE_ALL},{FRONT}"),
-            &RunOptions { threads: *threads, ..RunOptions::new(&Cpu) },
+            &RunOptions {
+                threads: *threads,
+                reproducer: options.compile.reproducer.clone(),
+                ..RunOptions::new(&Cpu)
+            },
         )?;
         let ctx = module.ctx.clone();
         let body = module.function(&entry).expect("the entry was just found");

@@ -66,6 +66,7 @@ pub fn check(ctx: &Context, body: &Body) -> Vec<Diagnostic> {
         part_of: SecondaryMap::new(),
         faults: Vec::new(),
         said: BTreeSet::new(),
+        read_last: None,
     };
     judge.enter(block);
     judge.run();
@@ -90,6 +91,8 @@ struct Judge<'a> {
     faults: Vec<Diagnostic>,
     /// What was said already: loops are run several times.
     said: BTreeSet<(Op, String)>,
+    /// What was read last of places, which the next step often has, too.
+    read_last: Option<(places::Said, places::Places)>,
 }
 
 impl Judge<'_> {
@@ -160,7 +163,7 @@ impl Judge<'_> {
         self.check_rows(op, decided.pitch, results);
         self.check_ties(op, &ties, results, &operands);
         let read = self.check_parts(op, decided.parts, results, operands);
-        self.check_conflicts(op, &ties, results, &read, scratch.as_ref());
+        self.check_conflicts(op, decided, &ties, results, &read, scratch.as_ref());
         self.check_lines(op, scratch.as_ref());
         if let Some(home) = &scratch {
             self.memory.write(home, None);
@@ -192,6 +195,7 @@ impl Judge<'_> {
     fn check_conflicts(
         &mut self,
         op: Op,
+        decided: &Decisions,
         ties: &[i64],
         results: &[Home],
         operands: &[(usize, Home)],
@@ -207,7 +211,7 @@ impl Judge<'_> {
             let tie = ties.get(result);
             let tie = operands.iter().find(|(index, _)| tie.is_some_and(|tie| *index as i64 == *tie));
             for (index, operand) in operands.iter().filter(|(_, operand)| operand.meets(home)) {
-                if result == 0 && self.follows_rows(op, *index, operand, home) {
+                if result == 0 && self.follows_rows(op, decided.overlap, *index, operand, home) {
                     continue;
                 }
                 if operand != home || !self.may_overwrite(op, result, *index) {

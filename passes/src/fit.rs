@@ -254,7 +254,8 @@ impl<'a> Asker<'a> {
         let live = live_bytes(self.arena);
         let runs = self.arena.steps().iter();
         let steps = runs.map(|(step, op)| {
-            let wished = self.body.at(self.ctx, op).int("mem.scratch").map_or(0, |bytes| bytes.max(0) as u64);
+            let wished = self.body.at(self.ctx, op).attr("mem.scratch");
+            let wished = wished.and_then(|bytes| self.ctx.int_value(bytes)).unwrap_or(0).max(0) as u64;
             (live[step.index()], wished, op)
         });
         let mut steps: Vec<(u64, u64, Op)> = steps.collect();

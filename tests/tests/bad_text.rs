@@ -31,9 +31,13 @@ fn first_fault(text: String) -> String {
 fn wrong(start: &str, repeated: &str, end: &str, expected: &str) -> Option<String> {
     let count = 1_000_000 / repeated.len().max(1);
     let text = [start, &repeated.repeat(count), end].concat();
+    wrong_text(&format!("{start}{repeated}...{end}"), text, expected)
+}
+
+/// What is not so of the fault of a text.
+fn wrong_text(what: &str, text: String, expected: &str) -> Option<String> {
     let length = text.len() as u64;
     let (fault, used) = ALLOCATOR.measure(|| first_fault(text));
-    let what = format!("{start}{repeated}...{end}");
     let is_told = fault.contains(expected) && fault.contains("t:");
     let is_small = used.peak_bytes <= 10 * length + FREE_BYTES;
     let bytes = used.peak_bytes;
@@ -60,7 +64,7 @@ const NESTS: [(&str, &str); 13] = [
 ];
 
 /// A beginning, what is repeated, an end, and what is said of it.
-const TEXTS: [(&str, &str, &str, &str); 18] = [
+const TEXTS: [(&str, &str, &str, &str); 32] = [
     ("\"t\"() {a = #d.x<", "(", "", "a bracket that is never closed"),
     ("\"t\"() {a = \"", "b", "", "a string without its end"),
     ("\"t\"() {a = \"", "\\\"", "", "a string without its end"),
@@ -84,6 +88,20 @@ const TEXTS: [(&str, &str, &str, &str); 18] = [
         "`@f` is defined twice",
     ),
     ("", "func.func private @f()\n", "", "`@f` is defined twice"),
+    ("", "func.func @f(){}\n", "", "`@f` is defined twice"),
+    ("", "func.func@f(){return}", "", "`@f` is defined twice"),
+    ("", "func.func@f(){^a:^b:}", "", "`@f` is defined twice"),
+    ("", "func.func@f(){func.func@f(){}}", "", "ends with a terminator, found `func.func`"),
+    ("", "module@f{}", "", "`@f` is defined twice"),
+    ("", "module@a{module{module{module@b{}}}}", "", "`@a` is defined twice"),
+    ("", "\"func.func\"()({}):()->()", "", "lacks its attribute"),
+    ("", "module{func.func@f(){}}", "", "without a body is not public"),
+    ("", "func.func@f(){\"a\"(%x):(i1)->()}", "", "`%x` is not defined"),
+    ("", "\"t\"(%a):(i1)->()", "", "`%a` is not defined"),
+    ("", "zz = []\n", "", "no operation is called `zz`"),
+    ("\"t\"()({", "^a:", "}):()->()", "`^a` is defined twice"),
+    ("", "\"t\"()({}):()->()", "@", "expected an operation, found `@`"),
+    ("func.func@f(){", "call@g():()->()", "return}", "nothing is called `@g`"),
     ("func.func @f() {\n", "  %x = \"t\"() : () -> i8\n", "  return\n}", "`%x` is defined twice"),
     ("\"t\"(", "%x, ", "%x) : () -> ()", "operations have at most 65535 operands"),
     ("#a = [#a]\n", "#a = [#a]\n", "", "nothing is called `#a`"),
@@ -95,10 +113,13 @@ const TEXTS: [(&str, &str, &str, &str); 18] = [
 #[test]
 fn bad_text_is_refused_in_ten_times_its_memory() {
     let nests = NESTS.into_iter().map(|(start, open)| (start, open, "", DEEP));
-    let found: Vec<String> = nests
+    let mut found: Vec<String> = nests
         .chain(TEXTS)
         .filter_map(|(start, repeated, end, expected)| wrong(start, repeated, end, expected))
         .collect();
+    // No symbol is defined twice, but each breaks a law.
+    let functions: String = (0..50_000).map(|i| format!("func.func@f{i}(){{}}")).collect();
+    found.extend(wrong_text("functions", functions, "without a body is not public"));
     assert!(found.is_empty(), "{found:#?}");
 }
 

@@ -1,14 +1,14 @@
 //! Does each rule of the verifier have a lit file that breaks it?
 //!
-//! Rules are known by what they say: every message of the verifier's sources, and of the rules of rows, must be announced in
-//! a file of `lit-tests/verify`.
+//! Rules are known by what they say: every message of the verifier's sources, of the rules of rows, and of what infers types
+//! must be announced in a file of `lit-tests/verify`.
 
 use tests::messages::{announced, messages, quotes};
 use tests::source::{Code, literals};
 use tests::workspace::{TextFile, files};
 
 /// What no text can cause, or comments cannot announce; the verifier's unit tests quote it.
-const SAID_IN_UNIT_TESTS: [&str; 12] = [
+const SAID_IN_UNIT_TESTS: [&str; 21] = [
     // A text's blocks and values are visible in their regions only, and its successors are what its attributes say.
     "`{name}` goes to a block of another region",
     "is defined in a region that does not surround it",
@@ -19,6 +19,16 @@ const SAID_IN_UNIT_TESTS: [&str; 12] = [
     "an `index`",
     "`true` or `false`",
     "an `array` of `f32` or `f64`",
+    // Who builds operations is told what the verifier sees against the row before it infers.
+    "operand 0 is missing",
+    "operand {index} is missing",
+    "`value` is missing",
+    "`value` has no type",
+    "`value` holds no elements",
+    "`to` is missing",
+    "`to` is not a type",
+    "`axis` is missing",
+    "`{name}` is not an `array<i64>`",
     // Hints and notes.
     "did you mean `{name}` by `{near}`?",
     "declare it as `private`",
@@ -37,13 +47,15 @@ const TESTS: &str = "ir/src/verify/tests.rs";
 fn rules() -> Vec<(String, String)> {
     let mut rules = Vec::new();
     for file in files(&["rs"]) {
-        let is_row = file.path.starts_with("ir/src/dialects/");
+        let is_row = file.path.starts_with("ir/src/dialects/") || file.path == "ir/src/infer.rs";
         if !is_row && !is_of_the_verifier(&file) {
             continue;
         }
         let functions = Code::of(&file.text).functions();
-        let checks: Vec<_> =
-            functions.iter().filter(|f| f.signature.contains("-> Result<(), String>")).collect();
+        let refuses = |signature: &str| {
+            signature.contains("-> Result<(), String>") || signature.contains("InferError>")
+        };
+        let checks: Vec<_> = functions.iter().filter(|f| refuses(&f.signature)).collect();
         let is_in_check = |line: usize| {
             checks.iter().any(|function| (function.line..function.line + function.lines).contains(&line))
         };

@@ -32,25 +32,27 @@ impl Body {
         assert!(self.nest.blocks[block].region.is_none(), "{block} stands in a region already");
         self.touch();
         self.nest.blocks[block].region = region.into();
-        self.nest.regions[region].blocks.push(block);
+        let nest = &mut *self.nest;
+        nest.regions[region].blocks.push(block, &mut nest.block_lists);
     }
 
     /// Takes a block, with its operations, out of its region.
     pub fn detach_block(&mut self, block: Block) {
         self.touch();
         let region = self.nest.blocks[block].region.take().expect("a block in a region");
-        self.nest.regions[region].blocks.retain(|other| *other != block);
+        let kept: Vec<Block> = self.blocks(region).iter().copied().filter(|other| *other != block).collect();
+        self.nest.set_blocks(region, &kept);
     }
 
     /// Erases some blocks of a region with their operations, whatever they read of each other; nothing else may read them.
     pub fn remove_blocks(&mut self, region: Region, blocks: &[Block]) {
         let mut gone = EntitySet::new();
         gone.extend(blocks.iter().copied());
-        let kept =
-            self.nest.regions[region].blocks.iter().copied().filter(|block| !gone.contains(*block)).collect();
-        self.nest.regions[region].blocks = blocks.to_vec();
+        let kept: Vec<Block> =
+            self.blocks(region).iter().copied().filter(|block| !gone.contains(*block)).collect();
+        self.nest.set_blocks(region, blocks);
         self.erase_blocks(region);
-        self.nest.regions[region].blocks = kept;
+        self.nest.set_blocks(region, &kept);
     }
 
     /// Adds an argument of type `ty` at the end of a block's arguments.
@@ -86,13 +88,13 @@ impl Body {
 
     /// The blocks of a region, entry first.
     pub fn blocks(&self, region: Region) -> &[Block] {
-        self.nest.get().map_or(&[], |nest| &nest.regions[region].blocks)
+        self.nest.get().map_or(&[], |nest| nest.blocks(region))
     }
 
     /// All blocks that stand in a region of this body, region by region in the order in which those were made.
     pub fn all_blocks(&self) -> impl Iterator<Item = Block> + '_ {
-        let regions = self.nest.get().map(|nest| nest.regions.values());
-        regions.into_iter().flatten().flat_map(|region| region.blocks.iter().copied())
+        let regions = self.nest.get().map(|nest| nest.regions.keys());
+        regions.into_iter().flatten().flat_map(|region| self.blocks(region).iter().copied())
     }
 
     /// The entry block of a region, if it has blocks.
@@ -116,7 +118,7 @@ impl Body {
     }
 
     pub(super) fn add_region(&mut self, owner: Op) -> Region {
-        self.nest.regions.push(RegionRecord { owner: owner.into(), blocks: Vec::new() })
+        self.nest.regions.push(RegionRecord { owner: owner.into(), blocks: EntityList::new() })
     }
 
     /// The block that an operation stands in.

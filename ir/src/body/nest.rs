@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::ops::{Deref, DerefMut};
 
-use cranelift_entity::{ListPool, PrimaryMap};
+use cranelift_entity::{EntityList, ListPool, PrimaryMap};
 
 use super::{ArgIndex, ArgRecord, BlockRecord, Body, Extra, ExtraIndex, RegionRecord};
 use crate::entities::{Block, Child, Location, Region, Value};
@@ -22,6 +22,7 @@ pub(super) struct Nest {
     pub children: PrimaryMap<Child, Option<Box<Body>>>,
     pub value_lists: ListPool<Value>,
     pub region_lists: ListPool<Region>,
+    pub block_lists: ListPool<Block>,
     /// Where arguments come from, where that was said.
     pub arg_locations: BTreeMap<Value, Location>,
 }
@@ -37,9 +38,31 @@ impl Nest {
     }
 
     fn add_root(&mut self) -> Region {
-        let region = self.regions.push(RegionRecord { owner: None.into(), blocks: Vec::new() });
+        let region = self.regions.push(RegionRecord { owner: None.into(), blocks: EntityList::new() });
         self.roots.push(region);
         region
+    }
+
+    /// The blocks of a region.
+    pub(super) fn blocks(&self, region: Region) -> &[Block] {
+        self.regions[region].blocks.as_slice(&self.block_lists)
+    }
+
+    /// Says which blocks a region has.
+    pub(super) fn set_blocks(&mut self, region: Region, blocks: &[Block]) {
+        let list = &mut self.regions[region].blocks;
+        list.clear(&mut self.block_lists);
+        list.extend(blocks.iter().copied(), &mut self.block_lists);
+    }
+
+    /// Gives back room that nothing is in.
+    pub(super) fn shrink_to_fit(&mut self) {
+        self.roots.shrink_to_fit();
+        self.args.shrink_to_fit();
+        self.blocks.shrink_to_fit();
+        self.regions.shrink_to_fit();
+        self.extras.shrink_to_fit();
+        self.children.shrink_to_fit();
     }
 }
 

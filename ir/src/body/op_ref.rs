@@ -1,7 +1,7 @@
 //! One operation, with all that is needed to ask about it.
 
 use super::Body;
-use crate::context::{Context, DECISIONS};
+use crate::context::{Context, DECISIONS, decision_number};
 use crate::entities::{Attr, Op, Type, Value};
 use crate::opdef::{Kind, OpDef, Presence, Traits};
 use crate::scalar::Scalar;
@@ -106,7 +106,25 @@ impl<'a> OpRef<'a> {
     }
 
     /// An attribute, inherent or not.
+    #[inline(always)]
     pub fn attr(&self, name: &str) -> Option<Attr> {
+        // Passes ask every operation for their decisions: which they ask for is found while they are compiled.
+        match decision_number(name) {
+            Some(number) => self.decision(number),
+            None => self.named(name),
+        }
+    }
+
+    /// Decision `number`. No row has a decision among its inherent attributes.
+    #[inline(never)]
+    fn decision(&self, number: usize) -> Option<Attr> {
+        let entries = self.ctx.dict_entries(self.body.attrs(self.op));
+        let entry = entries.iter().find(|(name, _)| self.ctx.decision_index(*name) == Some(number));
+        entry.map(|(_, attr)| *attr)
+    }
+
+    #[inline(never)]
+    fn named(&self, name: &str) -> Option<Attr> {
         let find = |dict| self.ctx.dict_find(dict, name);
         find(self.body.properties(self.op)).or_else(|| find(self.body.attrs(self.op)))
     }
@@ -114,11 +132,9 @@ impl<'a> OpRef<'a> {
     /// What passes decided about it.
     pub fn decisions(&self) -> Decisions {
         let mut found = [None; DECISIONS.len()];
-        for dict in [self.body.attrs(self.op), self.body.properties(self.op)] {
-            for (name, attr) in self.ctx.dict_entries(dict) {
-                if let Some(index) = self.ctx.decision_index(*name) {
-                    found[index] = Some(*attr);
-                }
+        for (name, attr) in self.ctx.dict_entries(self.body.attrs(self.op)) {
+            if let Some(index) = self.ctx.decision_index(*name) {
+                found[index] = Some(*attr);
             }
         }
         let [args, kernel, lines, overlap, parts, pitch, place, pool, scratch, tie, view] = found;

@@ -258,7 +258,8 @@ impl Body {
 
     /// Erases all blocks of a region with their operations, whatever they read of each other.
     pub fn erase_blocks(&mut self, region: Region) {
-        let blocks = std::mem::take(&mut self.nest.regions[region].blocks);
+        let blocks = self.blocks(region).to_vec();
+        self.nest.set_blocks(region, &[]);
         for &block in &blocks {
             let ops: Vec<Op> = self.ops(block).collect();
             ops.iter().for_each(|op| self.drop_references(*op));

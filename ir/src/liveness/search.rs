@@ -23,23 +23,25 @@ struct Track {
     /// The span that was found first, mostly the only one: it begins with the last write in the first place that writes. It
     /// ends before it begins while there is none.
     only: Span,
+}
+
+/// In which places a variable is written and read.
+#[derive(Clone, Copy)]
+struct Places {
     /// The first place that writes the variable.
-    place: u32,
+    first: u32,
     /// The number of the last of the further places' writes, from 1 on.
     newest_write: u32,
     /// The number of the last of the exposed reads, from 1 on.
     newest_read: u32,
 }
 
+impl Places {
+    const NONE: Places = Places { first: u32::MAX, newest_write: 0, newest_read: 0 };
+}
+
 impl Track {
-    const NONE: Track = Track {
-        stamp: 0,
-        open: 0,
-        only: Span { first: Moment(1), last: Moment(0) },
-        place: u32::MAX,
-        newest_write: 0,
-        newest_read: 0,
-    };
+    const NONE: Track = Track { stamp: 0, open: 0, only: Span { first: Moment(1), last: Moment(0) } };
 }
 
 /// A stretch that reads a variable before it writes it, which so is live where the stretch begins.
@@ -79,6 +81,7 @@ pub(super) struct Search<'a> {
     graph: &'a FlowGraph,
     variables: Variables<'a>,
     tracks: PrimaryMap<Value, Track>,
+    places: PrimaryMap<Value, Places>,
     /// All spans but those found first.
     further: Vec<(Value, Span)>,
     writes: Vec<Write>,
@@ -101,6 +104,7 @@ impl<'a> Search<'a> {
             graph,
             variables,
             tracks: PrimaryMap::from_iter(std::iter::repeat_n(Track::NONE, count)),
+            places: PrimaryMap::from_iter(std::iter::repeat_n(Places::NONE, count)),
             further: Vec::new(),
             writes: Vec::new(),
             exposed: Vec::with_capacity(count),
@@ -136,19 +140,19 @@ impl<'a> Search<'a> {
 
     /// A write in a stretch that is scanned backward, behind which its span was found: the first that is noted is its last.
     fn note_write(&mut self, variable: Value, place: u32, last: Moment) {
-        let track = &mut self.tracks[variable];
-        if track.place == u32::MAX {
-            track.place = place;
+        let places = &mut self.places[variable];
+        if places.first == u32::MAX {
+            places.first = place;
             return;
         }
-        let known = match track.newest_write {
-            0 => (track.place, track.only.first),
+        let known = match places.newest_write {
+            0 => (places.first, self.tracks[variable].only.first),
             newest => (self.writes[newest as usize - 1].place, self.writes[newest as usize - 1].last),
         };
         // What is known of the arguments is not a write of the first place.
         if known.0 != place || !known.1.is_write() {
-            self.writes.push(Write { place, last, before: track.newest_write });
-            track.newest_write = self.writes.len() as u32;
+            self.writes.push(Write { place, last, before: places.newest_write });
+            places.newest_write = self.writes.len() as u32;
         }
     }
 
@@ -172,10 +176,10 @@ impl<'a> Search<'a> {
             let variable = self.opened[index];
             let track = &mut self.tracks[variable];
             if track.stamp == stamp {
-                let (last, before) = (Moment(track.open), track.newest_read);
+                let (last, places) = (Moment(track.open), &mut self.places[variable]);
                 track.stamp = 0;
-                self.exposed.push(Exposed { place, last, before });
-                track.newest_read = self.exposed.len() as u32;
+                self.exposed.push(Exposed { place, last, before: places.newest_read });
+                places.newest_read = self.exposed.len() as u32;
             }
         }
         self.opened.clear();
@@ -206,14 +210,14 @@ impl<'a> Search<'a> {
         let exposed = std::mem::take(&mut self.exposed);
         let (mut nests, mut ways, mut writes) = (Nests::of(self.graph), None, Vec::new());
         for variable in self.tracks.keys() {
-            let track = &self.tracks[variable];
-            if track.newest_read == 0 {
+            let places = self.places[variable];
+            if places.newest_read == 0 {
                 continue;
             }
             let entry = |number: u32| Some(exposed[(number as usize).checked_sub(1)?]);
             // Latest first, so that what is found for one often holds the next.
-            let reads = std::iter::successors(entry(track.newest_read), |read| entry(read.before));
-            self.list_writes(track, &mut writes);
+            let reads = std::iter::successors(entry(places.newest_read), |read| entry(read.before));
+            self.list_writes(variable, &mut writes);
             match nests.spans(variable, &writes, reads.clone()) {
                 Some(spans) => spans.iter().for_each(|span| self.extend(variable, *span)),
                 None => {
@@ -225,14 +229,15 @@ impl<'a> Search<'a> {
     }
 
     /// Lists the writes of a variable in order.
-    fn list_writes(&self, track: &Track, list: &mut Vec<Write>) {
+    fn list_writes(&self, variable: Value, list: &mut Vec<Write>) {
+        let Places { first, newest_write, .. } = self.places[variable];
         list.clear();
-        if track.newest_write > 0 {
+        if newest_write > 0 {
             let entry = |number: u32| Some(self.writes[(number as usize).checked_sub(1)?]);
-            list.extend(std::iter::successors(entry(track.newest_write), |write| entry(write.before)));
+            list.extend(std::iter::successors(entry(newest_write), |write| entry(write.before)));
         }
-        if track.place < u32::MAX {
-            list.push(Write { place: track.place, last: track.only.first, before: 0 });
+        if first < u32::MAX {
+            list.push(Write { place: first, last: self.tracks[variable].only.first, before: 0 });
         }
         list.reverse();
     }
@@ -275,7 +280,8 @@ impl<'a> Search<'a> {
     /// Sorts what was found by variables.
     pub(super) fn finish(mut self) -> Liveness {
         let count = self.tracks.len();
-        self.further.sort_unstable();
+        // What is found of one variable comes in order, backward: a sort that sees runs has little to do.
+        self.further.sort();
         let mut further = self.further.chunk_by(|a, b| a.0 == b.0).peekable();
         let (mut starts, mut spans) = (Vec::with_capacity(count + 1), Vec::with_capacity(count));
         let mut list: Vec<Span> = Vec::new();

@@ -21,6 +21,7 @@ mod affine;
 mod attrs;
 mod dense;
 mod dims;
+mod early;
 mod flow;
 mod lines;
 mod locations;
@@ -73,6 +74,7 @@ pub(super) struct Reader<'c> {
     /// Whether a location's alias was named before its definition.
     has_deferred: bool,
     distinct: FxHashMap<u64, Attr>,
+    seen: early::Seen,
     memo: Memo<'c>,
     lines: lines::Lines<'c>,
     /// Bytes of wide elements that were read so far.
@@ -153,6 +155,7 @@ impl<'c> Reader<'c> {
             resources: Vec::new(),
             has_deferred: false,
             distinct: FxHashMap::default(),
+            seen: early::Seen::default(),
             memo: Memo::default(),
             lines: lines::Lines::default(),
             wide_bytes: 0,
@@ -265,9 +268,23 @@ impl<'c> Reader<'c> {
 
     /// Notes a fault at a byte, if not too many are noted, and goes on.
     fn note(&mut self, at: usize, message: impl Into<String>) {
+        self.note_fault(Diagnostic::error(self.location(at), message));
+    }
+
+    /// Notes a fault, if not too many are noted, and goes on.
+    fn note_fault(&mut self, fault: Diagnostic) {
         if self.diagnostics.len() < MOST_FAULTS {
-            self.diagnostics.push(Diagnostic::error(self.location(at), message));
+            self.diagnostics.push(fault);
         }
+    }
+
+    /// Ends the reading if so many faults are noted that no more will be told.
+    fn stop_at_most_faults(&mut self) -> Read<()> {
+        if self.diagnostics.len() < MOST_FAULTS {
+            return Ok(());
+        }
+        let start = self.token.start;
+        Err(self.fault(start, format!("{MOST_FAULTS} faults were found: what follows is not read")))
     }
 
     /// Notes a fault at a byte that ends the reading.

@@ -5,6 +5,7 @@ use super::*;
 mod bad;
 mod corpus;
 mod dims;
+mod early;
 mod lines;
 mod syntax;
 

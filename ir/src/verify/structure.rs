@@ -87,6 +87,7 @@ impl<'m> Checker<'m> {
         }
         if def.traits.contains(Traits::FUNCTION) {
             self.function_attrs(op, def);
+            self.declared_sizes(op, def);
         }
         if def.traits.contains(Traits::SYMBOL_TABLE) {
             self.no_arguments(op, def, inside, regions);

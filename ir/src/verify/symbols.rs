@@ -19,8 +19,9 @@ use crate::types::TypeData;
 pub(super) struct Table<'m> {
     body: &'m Body,
     /// The table around it.
-    around: Option<usize>,
-    names: OnceLock<Names<'m>>,
+    around: Option<u32>,
+    /// None if the body defines none.
+    names: OnceLock<Option<Box<Names<'m>>>>,
 }
 
 /// Symbols, with the operations that define them.
@@ -56,17 +57,18 @@ impl<'m> Names<'m> {
 
 impl<'m> Table<'m> {
     /// That of a body; `around` is the number of the table around it.
-    pub(super) fn new(body: &'m Body, around: Option<usize>) -> Table<'m> {
+    pub(super) fn new(body: &'m Body, around: Option<u32>) -> Table<'m> {
         Table { body, around, names: OnceLock::new() }
     }
 
     /// A breach for each symbol that is defined again.
     pub(super) fn twice(&self, ctx: &'m Context) -> &[Diagnostic] {
-        &self.names(ctx).twice
+        self.names(ctx).map_or(&[], |names| &names.twice)
     }
 
-    fn names(&self, ctx: &'m Context) -> &Names<'m> {
-        self.names.get_or_init(|| Names::of(ctx, self.body))
+    fn names(&self, ctx: &'m Context) -> Option<&Names<'m>> {
+        let names = || Some(Names::of(ctx, self.body)).filter(|names| !names.symbols.is_empty());
+        self.names.get_or_init(|| names().map(Box::new)).as_deref()
     }
 
     /// Whether it holds the symbols of this body.
@@ -85,7 +87,7 @@ struct Tables<'t, 'm> {
 impl<'t, 'm> Tables<'t, 'm> {
     fn outwards(self) -> impl Iterator<Item = &'t Table<'m>> {
         let first = self.all.get(self.nearest);
-        std::iter::successors(first, move |table| Some(&self.all[table.around?]))
+        std::iter::successors(first, move |table| Some(&self.all[table.around? as usize]))
     }
 }
 
@@ -120,11 +122,12 @@ impl<'m> Checker<'m> {
             return;
         }
         let name = self.ctx.str(*root);
-        let found =
-            tables.outwards().find_map(|table| Some((table.body, *table.names(self.ctx).symbols.get(name)?)));
+        let found = tables
+            .outwards()
+            .find_map(|table| Some((table.body, *table.names(self.ctx)?.symbols.get(name)?)));
         let Some((body, callee)) = found else {
-            let known = tables.outwards().flat_map(|table| table.names(self.ctx).symbols.keys().copied());
-            let mut known: Vec<&str> = known.collect();
+            let known = tables.outwards().filter_map(|table| table.names(self.ctx));
+            let mut known: Vec<&str> = known.flat_map(|names| names.symbols.keys().copied()).collect();
             known.sort_unstable();
             let help = did_you_mean(name, known).map(|help| help.replacen('`', "`@", 1));
             return self.breach_with_help(op.body, op.op, format!("nothing is called `@{name}`"), help);

@@ -429,3 +429,27 @@ fn of_many_breaches_the_first_thousand_are_told() {
     assert_eq!(errors.len(), 1000);
     assert_eq!(describe(&ctx, errors[999].location).as_deref(), Some("t:1001:3"));
 }
+
+/// What the verifier sees against the row before it infers: who builds an operation is told by inference.
+#[test]
+fn who_builds_an_operation_is_told_what_it_lacks() {
+    let ctx = Context::new();
+    let check = |name: &str, operands: usize, attrs: &[(&str, crate::Attr)], expected: &str| {
+        let mut body = Body::new(1);
+        let block = body.add_block(body.root());
+        let values: Vec<_> =
+            (0..operands).map(|_| body.add_arg(block, ctx.tensor(&[4], ctx.f32()))).collect();
+        let built = crate::Builder::at_end(&ctx, &mut body, block).value(name, &values, attrs);
+        assert_eq!(built.err().map(|error| error.0).as_deref(), Some(expected), "{name}");
+    };
+    let text = ctx.str_attr("x");
+    check("arith.cmpi", 0, &[("predicate", ctx.int_attr(0))], "operand 0 is missing");
+    check("nn.matmul", 1, &[], "operand 1 is missing");
+    check("arith.constant", 0, &[], "`value` is missing");
+    check("arith.constant", 0, &[("value", ctx.unit_attr())], "`value` has no type");
+    check("nn.constant", 0, &[("value", text)], "`value` holds no elements");
+    check("nn.cast", 1, &[], "`to` is missing");
+    check("nn.cast", 1, &[("to", text)], "`to` is not a type");
+    check("nn.concat", 1, &[], "`axis` is missing");
+    check("nn.reduce_sum", 1, &[("axes", text)], "`axes` is not an `array<i64>`");
+}

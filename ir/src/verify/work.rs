@@ -104,7 +104,7 @@ impl<'m> Work<'m> {
         let table = match around {
             Some(around) if !is_table => around,
             _ => {
-                self.tables.push(Table::new(body, around.map(|around| around as usize)));
+                self.tables.push(Table::new(body, around));
                 u32::try_from(self.tables.len() - 1).expect("fewer than 2^32 symbol tables")
             }
         };

@@ -10,7 +10,7 @@ use serde_json::json;
 use super::inputs::{InputArgs, describe};
 use super::{FileArgs, MemoryArgs, ThreadsArgs, write_output};
 use crate::arrays::Array;
-use crate::compile::{CompileOptions, DeadMemory, entry};
+use crate::compile::{DeadMemory, entry};
 use crate::failure::Failure;
 use crate::load::load;
 use crate::model::Model;
@@ -48,16 +48,7 @@ pub(super) fn run(args: &BenchArgs, allocator: &CountingAllocator) -> Result<(),
     let load_ms = milliseconds(start);
     let start = Instant::now();
     let threads = args.threads.threads;
-    let (donated, goal) = (args.memory.donate.clone(), args.memory.goal());
-    let options = CompileOptions {
-        threads,
-        entry: Some(entry),
-        dead: DeadMemory::Kept,
-        donated,
-        goal,
-        budget_bytes: args.memory.budget,
-        pools: args.memory.pool.clone(),
-    };
+    let options = args.memory.options(threads, &entry, DeadMemory::Kept);
     let mut model = Model::compile(&mut module, &options)?;
     let compile_ms = milliseconds(start);
     drop(module);

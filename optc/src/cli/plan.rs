@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::recipe::recipe;
 use super::summary::{memory_summary, report};
 use super::{FileArgs, MemoryArgs, ThreadsArgs, write_output};
-use crate::compile::{CompileOptions, DeadMemory, compile, entry};
+use crate::compile::{DeadMemory, compile, entry};
 use crate::failure::Failure;
 use crate::load::load;
 
@@ -44,16 +44,7 @@ pub(super) fn text(args: &PlanArgs) -> Result<String, Failure> {
     let mut module = load(&args.file.file, &args.file.options()?)?;
     let entry = entry(&module, args.entry.as_deref())?;
     let threads = args.threads.threads;
-    let (donated, goal) = (args.memory.donate.clone(), args.memory.goal());
-    let options = CompileOptions {
-        threads,
-        entry: Some(entry.clone()),
-        dead: DeadMemory::Kept,
-        donated,
-        goal,
-        budget_bytes: args.memory.budget,
-        pools: args.memory.pool.clone(),
-    };
+    let options = args.memory.options(threads, &entry, DeadMemory::Kept);
     let body = module.function(&entry).expect("the entry was just found");
     if is_symbolic(&module.ctx, body) {
         if args.csv.is_some() {

@@ -127,17 +127,7 @@ fn compile_and_run(
     inputs: &mut [Array],
 ) -> Result<Ran, Failure> {
     let dead = if args.poison { DeadMemory::Poisoned } else { DeadMemory::Kept };
-    let (threads, donated) = (args.threads.threads, args.memory.donate.clone());
-    let goal = args.memory.goal();
-    let options = CompileOptions {
-        threads,
-        entry: Some(entry.to_owned()),
-        dead,
-        donated,
-        goal,
-        budget_bytes: args.memory.budget,
-        pools: args.memory.pool.clone(),
-    };
+    let options = args.memory.options(args.threads.threads, entry, dead);
     let start = Instant::now();
     let mut model = Model::compile(module, &options)?;
     let compile_ms = start.elapsed().as_secs_f64() * 1e3;

@@ -233,7 +233,7 @@ impl Judge<'_> {
     }
 
     /// The scratch that an operation hands values on with.
-    fn scratch_of(&self, op: Op) -> Result<Option<Home>, String> {
+    fn scratch_of(&mut self, op: Op) -> Result<Option<Home>, String> {
         let places = self.parse_places(op, &self.body.at(self.ctx, op).decisions())?;
         Ok(places.and_then(|(_, scratch)| scratch))
     }

@@ -1,7 +1,7 @@
 //! Where a plan says that things are: `mem.place` and `mem.args`, read strictly.
 
 use ir::body::Decisions;
-use ir::{Attr, Block, Op, size};
+use ir::{Attr, Block, Op, Type, size};
 use smallvec::SmallVec;
 
 use super::Judge;
@@ -11,15 +11,42 @@ use super::memory::{Home, Pool};
 pub(super) type List = SmallVec<[Home; 1]>;
 
 /// The homes of a step's results, and of its scratch.
-type Places = (List, Option<Home>);
+pub(super) type Places = (List, Option<Home>);
+
+/// What is said of the places of an operation with one result: equal words mean equal homes.
+#[derive(PartialEq, Eq)]
+pub(super) struct Said {
+    place: Attr,
+    scratch: Option<Attr>,
+    ty: Type,
+}
 
 impl Judge<'_> {
     /// Homes of the results, and of scratch if the step has some; none if no place was given.
-    pub(super) fn parse_places(&self, op: Op, decided: &Decisions) -> Result<Option<Places>, String> {
+    pub(super) fn parse_places(&mut self, op: Op, decided: &Decisions) -> Result<Option<Places>, String> {
         let Some(place) = decided.place else { return Ok(None) };
+        let said = self.said_of(op, place, decided.scratch);
+        match &self.read_last {
+            Some((last, places)) if said.as_ref() == Some(last) => Ok(Some(places.clone())),
+            _ => {
+                let places = self.read_places(op, place, decided.scratch)?;
+                self.read_last = said.map(|said| (said, places.clone()));
+                Ok(Some(places))
+            }
+        }
+    }
+
+    /// What the homes of an operation with one result follow from.
+    fn said_of(&self, op: Op, place: Attr, scratch: Option<Attr>) -> Option<Said> {
+        let mut results = self.body.results(op);
+        let result = results.next().filter(|_| results.next().is_none())?;
+        Some(Said { place, scratch, ty: self.body.ty(result) })
+    }
+
+    fn read_places(&self, op: Op, place: Attr, scratch: Option<Attr>) -> Result<Places, String> {
         let entries = self.ctx.array_value(place).ok_or("`mem.place` is not an array")?;
         let results = self.body.result_count(op);
-        let scratch = decided.scratch.and_then(|attr| self.ctx.int_value(attr)).filter(|bytes| *bytes > 0);
+        let scratch = scratch.and_then(|attr| self.ctx.int_value(attr)).filter(|bytes| *bytes > 0);
         if entries.len() != results + usize::from(scratch.is_some()) {
             return Err(format!(
                 "`mem.place` has {} entries, expected one for each result and scratch",
@@ -36,7 +63,7 @@ impl Judge<'_> {
         }
         let scratch = scratch.and_then(|_| homes.pop());
         scratch.iter().try_for_each(|scratch| self.is_in_arena(scratch))?;
-        Ok(Some((homes, scratch)))
+        Ok((homes, scratch))
     }
 
     pub(super) fn parse_home(&self, entry: Attr, expected_bytes: u64) -> Result<Home, String> {

@@ -7,16 +7,24 @@ use std::ops::Range;
 
 use ir::body::OpRef;
 use ir::dialects::nn::window_of;
-use ir::{Kind, Op, Value, size};
+use ir::{Attr, Kind, Op, Value, size};
 
 use super::Judge;
 use super::memory::Home;
 
 impl Judge<'_> {
     /// Whether `op` says that it writes result 0 in bands of rows over operand `index`, and may.
-    pub(super) fn follows_rows(&self, op: Op, index: usize, operand: &Home, result: &Home) -> bool {
+    pub(super) fn follows_rows(
+        &self,
+        op: Op,
+        said: Option<Attr>,
+        index: usize,
+        operand: &Home,
+        result: &Home,
+    ) -> bool {
         let op_ref = self.body.at(self.ctx, op);
-        let Some(&[said, band_rows]) = op_ref.ints("mem.overlap").as_deref() else { return false };
+        let said = said.and_then(|overlap| self.ctx.ints_value(overlap));
+        let Some(&[said, band_rows]) = said.as_deref() else { return false };
         // Steps that run in turns read rows before those that they write.
         let is_in_order = op_ref.attr("mem.lines").is_none() && !operand.is_turned;
         if said != index as i64 || band_rows == 0 || !operand.is_dense() || !is_in_order {

@@ -271,6 +271,10 @@ fn check_window(input: &InferInput<'_>, shape: &[Dim], window: &[Dim]) -> Result
 
 /// Whether, for some symbols, `count` elements from `start` on lie in an axis of this size.
 fn may_lie_in(sizes: Sizes<'_>, size: Dim, start: Dim, count: Dim, stride: i64) -> bool {
+    if let [Some(size), Some(first), Some(count)] = [size, start, count].map(small_number) {
+        let last = first + (count - 1) * i128::from(stride);
+        return count == 0 || first < size && (0..size).contains(&last);
+    }
     if sizes.is_at_most(count, 0) || count == Dim::Unknown {
         return true;
     }
@@ -289,6 +293,11 @@ fn may_lie_in(sizes: Sizes<'_>, size: Dim, start: Dim, count: Dim, stride: i64) 
     let is_empty_somewhere =
         !sizes.expr(count).is_some_and(|count| sizes.are_ordered(dims::constant(sizes.0, 1), count));
     is_empty_somewhere || !indices.into_iter().any(leaves)
+}
+
+/// A known size with which can be computed.
+fn small_number(size: Dim) -> Option<i128> {
+    Some(i64::try_from(size.known()?).ok()?.into())
 }
 
 fn infer_insert_slice(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {

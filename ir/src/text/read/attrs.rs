@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{Alias, Failed, Read, Reader};
-use crate::attrs::AttrData;
+use crate::attrs::{AttrData, Layout};
 use crate::diag::did_you_mean;
 use crate::entities::{Attr, Ident, Type};
 use crate::text::lexer::Kind;
@@ -314,7 +314,7 @@ impl<'c> Reader<'c> {
             offset = self.stride()?;
         }
         self.expect(b'>')?;
-        Ok(self.ctx.attr(AttrData::Strided { strides: strides.into(), offset }))
+        Ok(self.ctx.attr(AttrData::Strided(Box::new(Layout { strides: strides.into(), offset }))))
     }
 
     /// A number, or none for `?`.

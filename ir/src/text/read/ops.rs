@@ -51,6 +51,7 @@ impl<'c> Reader<'c> {
         if self.line(frame, block) {
             return Ok(());
         }
+        self.stop_at_most_faults()?;
         let mut results = ResultNames::new();
         let start = self.token.start;
         if self.token.kind == Kind::Percent {
@@ -122,7 +123,7 @@ impl<'c> Reader<'c> {
         frame.body.append(op, block);
         self.make_room(frame);
         self.name_results(frame, op, names, at);
-        Ok(())
+        if frame.body.child(op).is_some() { self.look_early(frame, op, at) } else { Ok(()) }
     }
 
     fn name_results(&mut self, frame: &mut Frame<'c>, op: Op, names: &[ResultName<'c>], at: usize) {

@@ -71,7 +71,7 @@ impl<'c> Reader<'c> {
         let message = format!("no operation is called `{}`", shortened(name));
         let similar = self.ctx.similar_ops(name);
         let help = similar.first().map(|near| format!("did you mean `{near}`?"));
-        self.diagnostics.push(Diagnostic { help, ..Diagnostic::error(self.location(at), message) });
+        self.note_fault(Diagnostic { help, ..Diagnostic::error(self.location(at), message) });
     }
 
     /// Passes over an operation that can't be read: to the first token on a line of its own, brackets closed.

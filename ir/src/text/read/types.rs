@@ -219,7 +219,7 @@ impl<'c> Reader<'c> {
     /// whose name says so.
     fn is_layout(&self, attr: Attr) -> bool {
         match self.ctx.attr_data(attr) {
-            AttrData::AffineMap(_) | AttrData::Strided { .. } => true,
+            AttrData::AffineMap(_) | AttrData::Strided(_) => true,
             AttrData::Opaque { body, .. } => match body.first() {
                 Some(crate::types::Piece::Text(text)) => text.contains("layout"),
                 _ => false,

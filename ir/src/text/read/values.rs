@@ -5,6 +5,7 @@
 
 use rustc_hash::FxHashMap;
 
+use super::early::Symbols;
 use super::{Reader, shortened};
 use crate::body::Body;
 use crate::diag::{Diagnostic, MOST_FAULTS, did_you_mean};
@@ -31,6 +32,7 @@ pub(super) struct Frame<'c> {
     limbo: Option<Block>,
     /// Labels of the open regions, innermost last.
     pub labels: Vec<FxHashMap<&'c str, Label>>,
+    pub symbols: Symbols,
 }
 
 /// A block's name.
@@ -95,6 +97,7 @@ impl<'c> Frame<'c> {
             forward: FxHashMap::default(),
             limbo: None,
             labels: Vec::new(),
+            symbols: Symbols::default(),
         }
     }
 
@@ -279,9 +282,7 @@ impl<'c> Reader<'c> {
 
     /// Notes every value that was read and never defined; the frame is read to its end.
     pub(super) fn finish(&mut self, mut frame: Frame<'c>) -> Body {
-        if frame.room > FORESEEN_FROM {
-            frame.body.shrink_to_fit();
-        }
+        frame.body.shrink_to_fit();
         if frame.forward.is_empty() {
             return frame.body;
         }
@@ -297,7 +298,7 @@ impl<'c> Reader<'c> {
             let help = did_you_mean(name, known.iter().copied().filter(|_| name.len() > 2));
             let help = help.map(|help| help.replacen('`', "`%", 1));
             let diagnostic = Diagnostic::error(self.location(forward.at), message);
-            self.diagnostics.push(Diagnostic { help, ..diagnostic });
+            self.note_fault(Diagnostic { help, ..diagnostic });
         }
         frame.body
     }

@@ -91,7 +91,7 @@ impl Writer<'_> {
                 }
             }
             AttrData::Dims(dims) => self.sizes(dims),
-            AttrData::Strided { strides, offset } => self.strided(strides, *offset),
+            AttrData::Strided(layout) => self.strided(&layout.strides, layout.offset),
             AttrData::Distinct { inner, .. } => self.distinct(attr, *inner),
             AttrData::Location(location) => self.location_attr(*location),
             AttrData::AffineMap(map) => self.affine_map(map),

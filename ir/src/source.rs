@@ -1,0 +1,92 @@
+//! Which line and column a byte of a source text has.
+//!
+//! Marks stand at equal distances in the text and say what is before them; they are made when a place is first asked for. So
+//! a place costs a walk over the bytes behind its mark, and a thousand faults of a long text cost a thousand such walks.
+
+use std::sync::OnceLock;
+
+/// A mark stands at each multiple of this, in bytes.
+const STRIDE: usize = 4096;
+
+/// A source text, with where it begins in the numbering of [`Location::at_source`](crate::Location::at_source).
+pub struct Source {
+    /// The file's name as given by the user.
+    pub name: String,
+    /// The text.
+    pub text: String,
+    /// Offset of its first byte.
+    pub start: u32,
+    marks: OnceLock<Box<[Place]>>,
+}
+
+/// Where a byte stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// From 1.
+    pub line: u32,
+    /// In characters, from 1.
+    pub column: u32,
+    /// The first byte of the line.
+    pub line_start: u32,
+}
+
+impl Place {
+    const FIRST: Place = Place { line: 1, column: 1, line_start: 0 };
+
+    /// The place behind `bytes`, which stand from `offset` on and begin here.
+    fn behind(self, bytes: &[u8], offset: usize) -> Place {
+        let is_first = |byte: &&u8| **byte & 0b1100_0000 != 0b1000_0000;
+        match bytes.iter().rposition(|byte| *byte == b'\n') {
+            None => Place { column: self.column + bytes.iter().filter(is_first).count() as u32, ..self },
+            Some(newline) => Place {
+                line: self.line + bytes.iter().filter(|byte| **byte == b'\n').count() as u32,
+                column: 1 + bytes[newline + 1..].iter().filter(is_first).count() as u32,
+                line_start: (offset + newline + 1) as u32,
+            },
+        }
+    }
+}
+
+impl Source {
+    /// A text whose first byte has the number `start`.
+    pub(crate) fn new(name: &str, text: String, start: u32) -> Source {
+        Source { name: name.to_owned(), text, start, marks: OnceLock::new() }
+    }
+
+    /// Where a byte of the text stands: the character that it is of; behind the text, where that ends.
+    pub fn place(&self, offset: usize) -> Place {
+        let offset = self.text.floor_char_boundary(offset.min(self.text.len()));
+        let marks = self.marks.get_or_init(|| marks(self.text.as_bytes()));
+        let mark = offset / STRIDE;
+        let start = mark * STRIDE;
+        marks[mark].behind(&self.text.as_bytes()[start..offset], start)
+    }
+}
+
+fn marks(text: &[u8]) -> Box<[Place]> {
+    let mut place = Place::FIRST;
+    let places = text.chunks(STRIDE).enumerate().map(|(index, bytes)| {
+        place = place.behind(bytes, index * STRIDE);
+        place
+    });
+    std::iter::once(Place::FIRST).chain(places).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diag::line_column;
+
+    #[test]
+    fn places_are_those_that_a_walk_from_the_beginning_finds() {
+        let line = "a line\nand, behind \u{e9}\u{20ac}\u{1f600}, one more \u{e9}\n\n";
+        let text = [line.repeat(300), "\u{e9}".repeat(STRIDE), line.repeat(3)].concat();
+        let source = Source::new("t", text.clone(), 0);
+        for offset in (0..text.len() + 2).filter(|offset| offset % 7 == 0 || offset % STRIDE < 3) {
+            let Place { line, column, line_start } = source.place(offset);
+            assert_eq!((line as usize, column as usize), line_column(&text, offset), "{offset}");
+            let before = &text[..text.floor_char_boundary(offset)];
+            assert_eq!(line_start as usize, before.rfind('\n').map_or(0, |newline| newline + 1));
+        }
+    }
+}

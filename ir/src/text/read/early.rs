@@ -1,0 +1,71 @@
+//! When a text is not read to its end because too much of it breaks laws of the verifier.
+//!
+//! The verifier looks at whole modules. But each isolated operation has tables of its own, so that a text of very small faulty
+//! ones would take a multiple of its memory till then. So two laws are looked at while the text is read: that a symbol is
+//! defined once, and, where isolated operations are small, what each of them must be by itself. What is found is told only
+//! if it ends the reading: else the verifier tells it.
+
+use rustc_hash::FxHashSet;
+
+use super::values::Frame;
+use super::{Read, Reader};
+use crate::diag::{Diagnostic, MOST_FAULTS};
+use crate::entities::{Attr, Ident, Op};
+use crate::verify::verify_isolated;
+
+/// Isolated operations are small if they have fewer bytes of text than this, on the average.
+const SMALL: usize = 64;
+
+/// The symbols that isolated operations of a body define.
+#[derive(Default)]
+pub(super) struct Symbols {
+    known: FxHashSet<Attr>,
+    /// What is defined again, with the first byte of that.
+    again: Vec<(Attr, usize)>,
+}
+
+/// What was seen of the isolated operations of a text.
+#[derive(Default)]
+pub(super) struct Seen {
+    /// The name of the attribute that says a symbol, once it was asked for.
+    sym_name: Option<Ident>,
+    /// How many there were.
+    count: usize,
+    /// The first breaches of laws by small ones.
+    breaches: Vec<Diagnostic>,
+}
+
+impl<'c> Reader<'c> {
+    /// Looks at an isolated operation that was just read, and begins at byte `at`; too many faults end the reading.
+    pub(super) fn look_early(&mut self, frame: &mut Frame<'c>, op: Op, at: usize) -> Read<()> {
+        self.note_symbol(&mut frame.symbols, frame.body.properties(op), at)?;
+        self.seen.count += 1;
+        let is_small = self.seen.count >= MOST_FAULTS && self.passed / self.seen.count < SMALL;
+        if !is_small || !self.diagnostics.is_empty() {
+            return Ok(());
+        }
+        self.seen.breaches.extend(verify_isolated(self.ctx, &frame.body, op));
+        if self.seen.breaches.len() < MOST_FAULTS {
+            return Ok(());
+        }
+        std::mem::take(&mut self.seen.breaches).into_iter().for_each(|breach| self.note_fault(breach));
+        self.stop_at_most_faults()
+    }
+
+    fn note_symbol(&mut self, symbols: &mut Symbols, properties: Attr, at: usize) -> Read<()> {
+        let sym_name = *self.seen.sym_name.get_or_insert_with(|| self.ctx.ident("sym_name"));
+        let Some(symbol) = self.ctx.dict_get(properties, sym_name) else { return Ok(()) };
+        if symbols.known.insert(symbol) {
+            return Ok(());
+        }
+        symbols.again.push((symbol, at));
+        if symbols.again.len() < MOST_FAULTS {
+            return Ok(());
+        }
+        for &(symbol, at) in &symbols.again {
+            let name = self.ctx.str_value(symbol).unwrap_or_default();
+            self.note(at, format!("`@{}` is defined twice", super::shortened(name)));
+        }
+        self.stop_at_most_faults()
+    }
+}

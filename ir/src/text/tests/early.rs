@@ -1,0 +1,40 @@
+//! Does the reading end where more faults are found than will be told, and only there?
+
+use super::*;
+
+/// How many faults there are, and the last.
+fn faults(text: String) -> (usize, String) {
+    let ctx = Arc::new(Context::new());
+    let faults = match parse(&ctx, "t", text) {
+        Ok(module) => crate::verify::verify(&module).err().unwrap_or_default(),
+        Err(faults) => faults,
+    };
+    let last = faults.last().map(|fault| {
+        format!("{}: {}", crate::diag::describe(&ctx, fault.location).unwrap_or_default(), fault.message)
+    });
+    (faults.len(), last.unwrap_or_default())
+}
+
+#[test]
+fn a_thousand_faults_of_any_kind_end_the_reading() {
+    let end = "1000 faults were found: what follows is not read";
+    let check = |line: &str, first_unread: usize| {
+        let place = format!("t:{first_unread}:1: {end}");
+        assert_eq!(faults(format!("{line}\n").repeat(3000)), (1001, place), "{line}");
+    };
+    check("zz.zz", 1001);
+    check("func.func @f() { \"nn.relu\"(%x) : (f32) -> f32 return }", 1001);
+}
+
+#[test]
+fn a_thousand_faults_of_the_verifier_in_small_operations_end_the_reading() {
+    let same = faults("func.func private @f()\n".repeat(3000));
+    assert_eq!(same, (1001, "t:1002:1: 1000 faults were found: what follows is not read".to_owned()));
+    let functions =
+        |count: usize| (0..count).map(|i| format!("func.func @f{i}() {{}}\n")).collect::<String>();
+    let (count, last) = faults(functions(3000));
+    assert!(count == 1001 && last.ends_with("what follows is not read"), "{count}: {last}");
+    // What is faulty in places, the verifier tells in whole.
+    let (count, last) = faults(functions(900) + &"func.func private @g()\n".repeat(900));
+    assert_eq!((count, &*last), (1000, "t:1001:1: `@g` is defined twice"));
+}
