@@ -161,6 +161,25 @@ impl<'c> Call<'c, '_> {
         self.reshape_to(value, &shape.iter().map(|size| Dim::Known(*size)).collect::<Vec<_>>())
     }
 
+    /// That a size of a value is not known, with the operation whose operands' sizes are known and whose result's are not.
+    pub fn lost_size(&self, value: Value) -> Refusal {
+        let (ctx, body) = (self.ctx(), &*self.builder.body);
+        let shape = |value: Value| ctx.type_data(body.ty(value)).tensor_shape().unwrap_or(&[]);
+        let is_open = |value: &Value| shape(*value).contains(&Dim::Unknown);
+        let message = format!("sizes {}, expected sizes that are known", Sizes(ctx).list(shape(value)));
+        let mut op = body.defining_op(value);
+        while let Some(before) = op.and_then(|op| body.operands(op).find(is_open)) {
+            op = body.defining_op(before);
+        }
+        let help = op.map(|op| {
+            let sizes: Vec<String> = body.operands(op).map(|value| Sizes(ctx).list(shape(value))).collect();
+            let place = ir::diag::describe(ctx, body.location(op)).unwrap_or_default();
+            let sizes = sizes.join(", ");
+            format!("{place} leaves it open for operands of sizes {sizes}: a limit of a size (`--dim 'N<=512'`) may decide")
+        });
+        Refusal { message, help }
+    }
+
     /// A constant number of the element type of `like`, of rank 0.
     pub fn scalar_like(&mut self, number: f64, like: Value) -> Result<Value, Refusal> {
         let elem = self.element(like);

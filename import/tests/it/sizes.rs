@@ -5,7 +5,7 @@ use ir::dims::substitute;
 use ir::interp::{Tensor, run};
 
 use crate::fixture::import_bytes;
-use crate::writer::{Graph, int, ints_tensor, model, string};
+use crate::writer::{Graph, floats_tensor, int, ints_tensor, model, string};
 
 /// The first size of the input `x: [open, 4]` is `n`, a number, and `m`, a list of one.
 fn graph() -> Graph {
@@ -119,4 +119,19 @@ fn what_looks_along_axes_takes_open_sizes() {
     let deep = deep.node("DepthToSpace", &["r"], &["y"], &[int("blocksize", 2)]);
     let counted: Vec<f32> = (1..=12).map(|x| x as f32).collect();
     check(deep, "tensor<?x1x2x2xf32, #optc.dims<x_0>>", &[3, 1, 2, 2], &counted);
+}
+
+#[test]
+fn a_size_that_is_lost_is_said_where_it_is_lost() {
+    let five = graph().weight(floats_tensor("five", &[5], &[1.0; 5]));
+    let capped = five.node("Slice", &["five", "zero", "m", "zero"], &["c"], &[]);
+    let row = capped.node("ReduceSum", &["x", "one"], &["r"], &[int("keepdims", 0)]);
+    let sum = row.node("Add", &["c", "r"], &["a"], &[]).node("Neg", &["a"], &["b"], &[]);
+    let shape = sum.node("Shape", &["b"], &["s2"], &[]).node("Cast", &["s2"], &["y"], &[int("to", 1)]);
+    let faults =
+        import_bytes(&model(17, shape).0, StrippedWeights::Refuse, &[]).err().expect("a size is lost");
+    let expected = "sizes [?], expected sizes that are known";
+    assert!(faults[0].contains(expected), "{faults:?}");
+    let help = "`Add_a` leaves it open for operands of sizes [min(x_0, 5)], [x_0]:";
+    assert!(faults[0].contains(help), "{faults:?}");
 }
