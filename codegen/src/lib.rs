@@ -35,6 +35,7 @@ mod activation;
 mod along;
 mod baked;
 mod bands;
+mod compress;
 mod constant;
 mod contract;
 mod copy;

@@ -15,7 +15,7 @@ use crate::pointwise::stages::Form;
 use crate::refusal::Refusal;
 use crate::target::{takes, takes_rows};
 use crate::weights::Packing;
-use crate::{along, bands, contract, copy, group, lines, normalise, pointwise, pool, reduce, take};
+use crate::{along, bands, compress, contract, copy, group, lines, normalise, pointwise, pool, reduce, take};
 
 /// What code is generated for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -199,6 +199,7 @@ static KERNELS: &[(&str, Rule)] = &[
     ("cum_sum", along::lower_cum_sum),
     ("cum_prod", along::lower_cum_prod),
     ("gather", take::lower_gather),
+    ("compress", compress::lower_compress),
 ];
 
 /// What an operation becomes.

@@ -26,6 +26,7 @@
 
 mod abi;
 mod along;
+mod compress;
 mod conv;
 mod copy;
 mod gather;
@@ -46,6 +47,7 @@ mod tile;
 
 pub use abi::{Kernel, KernelFn};
 pub use along::{ArgExtreme, Cumulate, Direction, Extreme, Number, Own, Running};
+pub use compress::Compress;
 pub use conv::{Conv2d, Conv2dShape, ConvStrides, ImageStrides, Prologue};
 pub use copy::Copy;
 pub use gemm::{Gemm, GemmShape};

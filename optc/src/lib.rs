@@ -27,6 +27,7 @@ pub mod failure;
 pub mod lit;
 pub mod load;
 pub mod model;
+pub mod open;
 pub mod opt;
 pub mod plan_report;
 pub mod shaped;

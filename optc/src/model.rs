@@ -6,13 +6,15 @@ use ir::Module;
 use runtime::{InputBuffer, Program, RunContext, TensorDesc};
 
 use crate::arrays::Array;
-use crate::compile::{CompileOptions, compile};
+use crate::compile::{CompileOptions, compile, entry};
 use crate::failure::Failure;
+use crate::open::OpenOutputs;
 
 /// A compiled program, ready to run with arrays.
 pub struct Model {
     program: Arc<Program>,
     context: RunContext<'static>,
+    open: OpenOutputs,
 }
 
 impl Model {
@@ -21,9 +23,10 @@ impl Model {
     /// # Errors
     /// Every fault of the first stage that finds some.
     pub fn compile(module: &mut Module, options: &CompileOptions) -> Result<Model, Failure> {
+        let open = OpenOutputs::of(module, &entry(module, options.entry.as_deref())?);
         let program = Arc::new(compile(module, options)?);
         let context = program.context(options.threads).map_err(|error| Failure::input(error.to_string()))?;
-        Ok(Model { program, context })
+        Ok(Model { program, context, open })
     }
 
     /// The compiled program; contexts of it may run side by side.
@@ -64,7 +67,13 @@ impl Model {
         Ok(arrays)
     }
 
-    /// Empty arrays for the outputs, in order.
+    /// Outputs as they are, behind a run: those whose size depends on data have the shape of its upper bound until then.
+    pub fn exact(&self, outputs: Vec<Array>) -> Vec<Array> {
+        self.open.exact(outputs)
+    }
+
+    /// Empty arrays for the outputs, in order; of one whose size depends on data, as large as it can be, with that size as a further
+    /// output (see [`Model::exact`]).
     pub fn outputs(&self) -> Vec<Array> {
         self.program.outputs().iter().map(empty).collect()
     }
@@ -76,7 +85,7 @@ impl Model {
     pub fn run(&mut self, inputs: &[Array]) -> Result<Vec<Array>, Failure> {
         let mut outputs = self.outputs();
         self.run_into(inputs, &mut outputs)?;
-        Ok(outputs)
+        Ok(self.exact(outputs))
     }
 
     /// The same, into arrays that [`Model::outputs`] gave.

@@ -5,6 +5,7 @@ pub(crate) mod composed;
 pub(crate) mod linear;
 pub(crate) mod pads;
 pub(crate) mod pick;
+pub(crate) mod picked;
 pub(crate) mod pointwise;
 pub(crate) mod quantised;
 pub(crate) mod reduce;

@@ -106,28 +106,31 @@ fn named_size(ctx: &Context, name: &str, sizes: &Sizes) -> Result<Dim, Refusal> 
     }
 }
 
-/// Refuses if the file's type of a value contradicts the one that was inferred. What the file leaves open fits.
+/// Refuses if the file's type of a value contradicts the one that was inferred. What the file leaves open fits, and so does any size of an
+/// axis whose size depends on data.
 pub fn check_declared(
     ctx: &Context,
     inferred: Type,
     info: &ValueInfo<'_>,
     sizes: &Sizes,
+    open: Option<usize>,
 ) -> Result<(), Refusal> {
     let ValueType::Tensor { element, shape } = &info.ty else { return Ok(()) };
     let declared_element = Element::from_number(*element).and_then(|element| element_type(ctx, element).ok());
     let inferred_element = ctx.elem(inferred);
     let inferred_dims = ctx.type_data(inferred).tensor_shape().unwrap_or_default();
     let element_fits = declared_element.is_none_or(|element| element == inferred_element);
-    let fits = |(declared, inferred): (&Dimension<'_>, &Dim)| match (declared, inferred) {
+    let fits = |(axis, (declared, inferred)): (usize, (&Dimension<'_>, &Dim))| match (declared, inferred) {
+        _ if open == Some(axis) => true,
         (Dimension::Value(size), Dim::Known(inferred)) => u64::try_from(*size) == Ok(*inferred),
         (Dimension::Symbol(name), Dim::Known(inferred)) => {
             sizes.values.get(*name).is_none_or(|size| size == inferred)
         }
         _ => true,
     };
-    let shape_fits = shape
-        .as_ref()
-        .is_none_or(|shape| shape.len() == inferred_dims.len() && shape.iter().zip(inferred_dims).all(fits));
+    let shape_fits = shape.as_ref().is_none_or(|shape| {
+        shape.len() == inferred_dims.len() && shape.iter().zip(inferred_dims).enumerate().all(fits)
+    });
     if element_fits && shape_fits {
         return Ok(());
     }

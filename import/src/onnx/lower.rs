@@ -23,6 +23,7 @@ use ir::{
 use super::call::{Call, Refusal, emit_constant};
 use super::declared::{Sizes, check_declared, declared_type};
 use super::model::{Graph, Node};
+use super::open::OpenAxes;
 use super::order::order;
 use super::rows::{self, Row};
 use super::tensor::{Dimension, Tensor, ValueInfo, ValueType};
@@ -85,6 +86,7 @@ struct Lowering<'m> {
     body: Body,
     /// What is known of the symbols.
     ranges: Ranges,
+    open: OpenAxes,
     diagnostics: Vec<Diagnostic>,
 }
 
@@ -103,6 +105,7 @@ impl<'m> Lowering<'m> {
             argument_names: Vec::new(),
             body,
             ranges: source.sizes.ranges(ctx),
+            open: OpenAxes::default(),
             diagnostics: Vec::new(),
             source,
         }
@@ -191,17 +194,25 @@ impl<'m> Lowering<'m> {
     ) -> Result<(), Refusal> {
         check_form(node, row)?;
         let block = self.block();
+        let before = self.body.last_op(block);
+        let read: Vec<Value> = operands.iter().flatten().copied().collect();
         let mut builder = Builder::at_end(self.ctx, &mut self.body, block);
         builder.location = location;
         let version = self.source.version;
         let (weights, ranges) = (&mut self.source.weights, &self.ranges);
         let results = row.convert.run(&mut Call { node, version, builder, operands, weights, ranges })?;
+        let ops: Vec<Op> = match before {
+            Some(before) => self.body.ops(block).skip_while(|op| *op != before).skip(1).collect(),
+            None => self.body.ops(block).collect(),
+        };
+        self.open.follow(self.ctx, &self.body, &ops, [&read, &results])?;
         for (index, &name) in node.outputs.iter().enumerate().filter(|(_, name)| !name.is_empty()) {
             let value =
                 *results.get(index).ok_or_else(|| format!("result {index}, `{name}`, is not supported"))?;
             check_fits_memory(self.ctx, self.body.ty(value))?;
             if let Some(info) = self.declared.get(name) {
-                check_declared(self.ctx, self.body.ty(value), info, self.source.sizes)?;
+                let open = self.open.of(value).map(|open| open.axis);
+                check_declared(self.ctx, self.body.ty(value), info, self.source.sizes, open)?;
             }
             self.values.insert(name, Some(value));
         }
@@ -214,7 +225,10 @@ impl<'m> Lowering<'m> {
         if !self.diagnostics.is_empty() {
             return Err(self.diagnostics);
         }
-        let results: Vec<Value> = results.into_iter().flatten().collect();
+        let mut results: Vec<Value> = results.into_iter().flatten().collect();
+        let counts: Vec<Value> =
+            results.iter().filter_map(|value| Some(self.open.of(*value)?.count)).collect();
+        results.extend(counts);
         let spec = OpSpec { operands: &results, ..OpSpec::default() };
         self.builder(Location::UNKNOWN).build("func.return", spec).expect("a return has no results");
         self.drop_unread_constants();
@@ -260,8 +274,30 @@ impl<'m> Lowering<'m> {
             (ctx.ident("sym_name"), ctx.str_attr("main")),
             (ctx.ident("function_type"), ctx.type_attr(function_type)),
             (ctx.ident("arg_attrs"), names(&self.argument_names)),
-            (ctx.ident("res_attrs"), names(result_names)),
+            (ctx.ident("res_attrs"), self.result_attrs(results, result_names)),
         ])
+    }
+}
+
+impl Lowering<'_> {
+    /// The names of a function's results; of those with an open axis that, with the number of the result that says its size.
+    fn result_attrs(&self, results: &[Value], names: &[&str]) -> Attr {
+        let ctx = self.ctx;
+        let (mut dicts, mut counts) = (Vec::new(), Vec::new());
+        for (value, name) in results.iter().zip(names) {
+            let mut entries = vec![(ctx.ident("optc.name"), ctx.str_attr(name))];
+            if let Some(open) = self.open.of(*value) {
+                let number = names.len() + counts.len();
+                entries.push((ctx.ident("optc.open"), ctx.ints_attr(&[open.axis as i64, number as i64])));
+                let name = ctx.str_attr(&format!("{name}.size{}", open.axis));
+                let entries =
+                    vec![(ctx.ident("optc.name"), name), (ctx.ident("optc.count"), ctx.unit_attr())];
+                counts.push(ctx.dict(entries));
+            }
+            dicts.push(ctx.dict(entries));
+        }
+        dicts.append(&mut counts);
+        ctx.array_attr(&dicts)
     }
 }
 

@@ -10,6 +10,7 @@ mod import;
 mod lower;
 pub mod model;
 pub mod numbers;
+mod open;
 pub mod order;
 pub mod rows;
 pub mod tensor;

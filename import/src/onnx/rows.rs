@@ -9,7 +9,9 @@ use std::ops::RangeInclusive;
 use ir::Value;
 
 use super::call::{Call, Refusal};
-use super::convert::{along, composed, linear, pads, pick, pointwise, quantised, reduce, shape, window};
+use super::convert::{
+    along, composed, linear, pads, pick, picked, pointwise, quantised, reduce, shape, window,
+};
 
 /// The newest version of ONNX's operator set of which the rows were checked.
 pub const NEWEST: i64 = 28;
@@ -140,6 +142,7 @@ pub static ROWS: &[Row] = &[
     row("Constant", 1..=NEWEST, 0..=0, VALUE, With(shape::constant)),
     row("ConstantOfShape", 9..=NEWEST, 1..=1, &["value"], With(pick::constant_of_shape)),
     row("Conv", 1..=NEWEST, 2..=3, CONV, With(window::conv)),
+    row("Compress", 9..=NEWEST, 2..=2, &["axis"], With(picked::compress)),
     row("Cos", 7..=NEWEST, 1..=1, &[], Unary("nn.cos")),
     row("Cosh", 9..=NEWEST, 1..=1, &[], Unary("nn.cosh")),
     row("CumProd", 26..=NEWEST, 2..=2, RUNNING, With(along::cum_prod)),
@@ -196,6 +199,7 @@ pub static ROWS: &[Row] = &[
     row("Mul", 1..=6, 2..=2, OLD_BROADCAST, Binary("nn.mul")),
     row("Mul", 7..=NEWEST, 2..=2, &[], Binary("nn.mul")),
     row("Neg", 1..=NEWEST, 1..=1, OLD, Unary("nn.neg")),
+    row("NonZero", 9..=NEWEST, 1..=1, &[], With(picked::non_zero)),
     row("Not", 1..=NEWEST, 1..=1, &[], Unary("nn.not")),
     row("Or", 1..=6, 2..=2, OLD_BROADCAST, Binary("nn.or")),
     row("Or", 7..=NEWEST, 2..=2, &[], Binary("nn.or")),

@@ -14,6 +14,7 @@ mod fuzz;
 mod model;
 #[cfg(test)]
 mod models;
+mod open;
 mod operators;
 mod sizes;
 #[cfg(test)]

@@ -7,6 +7,7 @@ mod broadcast;
 mod contract;
 mod elementwise;
 mod functions;
+mod picked;
 mod reduce;
 mod rest;
 #[cfg(test)]
@@ -29,6 +30,7 @@ pub static DIALECT: Dialect = Dialect {
         reduce::OPS,
         along::OPS,
         rest::OPS,
+        picked::OPS,
     ],
 };
 

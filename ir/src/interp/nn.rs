@@ -4,6 +4,7 @@
 //! compute in `f32` and round once, when the result is written.
 
 mod along;
+mod compress;
 mod contract;
 mod gather;
 mod matmul;
@@ -15,6 +16,7 @@ mod tile;
 mod views;
 
 pub use along::{arg_extreme, cumulate};
+pub use compress::compress;
 pub use contract::conv2d;
 pub use gather::{gather, pad, repeat};
 pub use matmul::matmul;

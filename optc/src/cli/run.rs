@@ -19,6 +19,7 @@ use crate::expect;
 use crate::failure::Failure;
 use crate::load::load;
 use crate::model::Model;
+use crate::open::OpenOutputs;
 use crate::opt::{OptArgs, Setup};
 use crate::sizes;
 use crate::symbolic::sizes_of;
@@ -136,6 +137,7 @@ fn compile_and_run(
     let start = Instant::now();
     model.run_donating(inputs, &mut outputs)?;
     let run_ms = start.elapsed().as_secs_f64() * 1e3;
+    let mut outputs = model.exact(outputs);
     outputs.extend(model.states()?);
     let times = format!("compiled in {compile_ms:.0} ms, first run in {run_ms:.2} ms\n");
     Ok(Ran { outputs, times, memory: memory_line(module, entry, model.program())? })
@@ -167,7 +169,7 @@ fn interpret(module: &Module, entry: &str, inputs: &[Array]) -> Result<Vec<Array
         shape: ctx.static_shape(tensor.ty).unwrap_or_default(),
         bytes: tensor.bytes.to_vec(),
     });
-    Ok(arrays.collect())
+    Ok(OpenOutputs::of(module, entry).exact(arrays.collect()))
 }
 
 /// Name and element format of each output of a function.

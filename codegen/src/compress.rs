@@ -1,0 +1,51 @@
+//! How slices are picked by a computed condition.
+
+use ir::body::OpRef;
+use ir::size::storage_bits;
+use kernels::Compress;
+
+use crate::lower::{Call, Lowered, Machine, Pointer};
+use crate::pointwise::known_shape;
+use crate::refusal::Refusal;
+
+/// `nn.compress`: slices along an axis.
+pub(crate) fn lower_compress(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
+    let (shape, kept) = (known_shape(op, op.operand(0))?, known_shape(op, op.result(0))?);
+    let axis = op.int("axis").unwrap_or(0);
+    let axis = usize::try_from(axis).ok().filter(|axis| *axis < shape.len());
+    let axis = axis.ok_or_else(|| Refusal::new("`axis` is not one of the operand's"))?;
+    let bits = storage_bits(op.ctx, op.ctx.elem(op.operand_type(0))).filter(|bits| bits % 8 == 0);
+    let bits = bits.ok_or_else(|| Refusal::new("elements of less than a byte are not moved"))?;
+    let count = |sizes: &[u64]| sizes.iter().product::<u64>() as usize;
+    let slice_bytes = count(&shape[axis + 1..]) * bits as usize / 8;
+    let (size, kept) = (shape[axis] as usize, kept[axis] as usize);
+    let kernel = Compress::new(count(&shape[..axis]), size, kept, slice_bytes, machine.isa);
+    let operands =
+        vec![Pointer::Result(0, 0), Pointer::Result(1, 0), Pointer::Operand(0, 0), Pointer::Operand(1, 0)];
+    Ok(Lowered::new("compress", vec![Call::kernel("compress", &kernel, machine.isa, operands)]))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use ir::Context;
+
+    use crate::testing::{Net, check_bytes};
+
+    #[test]
+    fn slices_are_picked_by_a_condition() {
+        let conditions: [&[u8]; 4] = [&[0, 1, 1, 0, 1], &[0; 5], &[1; 5], &[0, 1]];
+        for (axis, shape) in [(1, [2u64, 5, 3]), (0, [5, 1, 2]), (2, [3, 2, 7])] {
+            for condition in conditions {
+                let ctx = Arc::new(Context::new());
+                let inputs = [(&shape[..], ctx.int(16)), (&[condition.len() as u64][..], ctx.int(1))];
+                let mut net = Net::new(&inputs, ctx.clone());
+                let y = net.op("nn.compress", &[net.arg(0), net.arg(1)], &[("axis", ctx.int_attr(axis))]);
+                let x: Vec<u8> =
+                    (1..=shape.iter().product::<u64>() as u16).flat_map(u16::to_le_bytes).collect();
+                check_bytes(net, &[y], &[&x, condition]);
+            }
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! What the operators become whose results have a size that depends on data: as large as it can be, see [`crate::onnx::open`].
+
+use ir::dims::Sizes;
+use ir::{Dim, OpSpec, Value};
+
+use super::pick::number;
+use crate::onnx::call::{Call, Refusal};
+
+type Results = Result<Vec<Value>, Refusal>;
+
+/// Compress: along an axis, or of all elements in a row.
+pub(crate) fn compress(call: &mut Call<'_, '_>) -> Results {
+    let (x, condition) = (call.operand(0)?, call.operand(1)?);
+    let shape = call.dims(x)?;
+    let Some(axis) = call.node.int("axis")? else {
+        let count = Sizes(call.ctx()).product(&shape);
+        let flat = call.reshape_to(x, &[count])?;
+        return pick(call, flat, condition, 0);
+    };
+    let axis = call.axis(axis, shape.len())?;
+    pick(call, x, condition, axis)
+}
+
+fn pick(call: &mut Call<'_, '_>, x: Value, condition: Value, axis: usize) -> Results {
+    let attrs = [("axis", call.ctx().int_attr(axis as i64))];
+    Ok(vec![call.emit("nn.compress", &[x, condition], &attrs)?])
+}
+
+/// NonZero: of the numbers of all elements, along each axis one, those whose element is not zero.
+pub(crate) fn non_zero(call: &mut Call<'_, '_>) -> Results {
+    let x = call.operand(0)?;
+    let shape = call.dims(x)?;
+    if shape.is_empty() {
+        return Err("a number has no axes to say where it is not zero".into());
+    }
+    let (ctx, sizes) = (call.ctx(), Sizes(call.ctx()));
+    let count = sizes.product(&shape);
+    let holds = call.cast(x, ctx.int(1))?;
+    let holds = call.reshape_to(holds, &[count])?;
+    let numbers = call.indices(count)?;
+    let mut rows = Vec::new();
+    for axis in 0..shape.len() {
+        let inside = sizes.product(&shape[axis + 1..]);
+        let along = coordinates(call, numbers, inside, (axis > 0).then_some(shape[axis]))?;
+        rows.push(call.reshape_to(along, &[Dim::Known(1), count])?);
+    }
+    let attrs = [("axis", ctx.int_attr(0))];
+    let spec = OpSpec { operands: &rows, attrs: &attrs, ..OpSpec::default() };
+    let table = call.builder.build("nn.concat", spec)?;
+    let table = call.builder.body.result(table, 0);
+    pick(call, table, holds, 1)
+}
+
+/// Where elements of these numbers stand along an axis of this size, none for the outermost, with so many elements inside it.
+fn coordinates(
+    call: &mut Call<'_, '_>,
+    numbers: Value,
+    inside: Dim,
+    size: Option<Dim>,
+) -> Result<Value, Refusal> {
+    let inside = number(call, inside)?;
+    let along = call.two("nn.div", numbers, inside)?;
+    let Some(size) = size else { return Ok(along) };
+    let size = number(call, size)?;
+    let whole = call.two("nn.div", along, size)?;
+    let whole = call.two("nn.mul", whole, size)?;
+    call.two("nn.sub", along, whole)
+}
