@@ -14,7 +14,7 @@ use super::passes::replay;
 use super::summary::{memory_line, top_results};
 use super::{FileArgs, MemoryArgs, ThreadsArgs, write_output};
 use crate::arrays::{Array, write_npz};
-use crate::compile::{CompileOptions, DeadMemory, entry, input_names};
+use crate::compile::{DeadMemory, entry, input_names};
 use crate::expect;
 use crate::failure::Failure;
 use crate::load::load;
