@@ -1,6 +1,6 @@
 // RUN: optc --verify-diagnostics
 
-func.func @f(%s: tensor<f32>, %a: tensor<4xf32>, %b: tensor<3xf32>, %ab: tensor<4x3xf32>, %i: tensor<4xi32>, %t: tensor<4xi1>, %u: tensor<*xf32>, %x: tensor<1x3x8x8xf32>, %w: tensor<6x3x3x3xf32>, %h: tensor<4xf16>, %d: tensor<?xf32>, %n: tensor<?x4xf32, #optc.dims<N>>, %z: tensor<4x0xf32>, %v: tensor<6x3x?x?xf32>, %wh: tensor<6x3x3x3xf16>, %w6: tensor<6x3x3x3xf32>, %x12: tensor<1x12x8x8xf32>, %hab: tensor<4x3xf16>, %c: tensor<4x4xf32>, %sq: tensor<3x3xf32>, %huge: tensor<9223372036854775807xi8>) {
+func.func @f(%s: tensor<f32>, %a: tensor<4xf32>, %b: tensor<3xf32>, %ab: tensor<4x3xf32>, %i: tensor<4xi32>, %t: tensor<4xi1>, %u: tensor<*xf32>, %x: tensor<1x3x8x8xf32>, %w: tensor<6x3x3x3xf32>, %h: tensor<4xf16>, %d: tensor<?xf32>, %n: tensor<?x4xf32, #optc.dims<N>>, %z: tensor<4x0xf32>, %v: tensor<6x3x?x?xf32>, %wh: tensor<6x3x3x3xf16>, %w6: tensor<6x3x3x3xf32>, %x12: tensor<1x12x8x8xf32>, %hab: tensor<4x3xf16>, %c: tensor<4x4xf32>, %sq: tensor<3x3xf32>, %huge: tensor<9223372036854775807xi8>, %tt: tensor<2x4xi1>) {
   // expected-error@+1 {{`nn.add`: sizes 4 and 3 of axis 0 do not broadcast}}
   %0 = "nn.add"(%a, %b) : (tensor<4xf32>, tensor<3xf32>) -> tensor<4xf32>
   // expected-error@+1 {{`nn.add`: operands 0 and 1 differ in element type}}
@@ -109,6 +109,8 @@ func.func @f(%s: tensor<f32>, %a: tensor<4xf32>, %b: tensor<3xf32>, %ab: tensor<
   %82 = "nn.repeat"(%a) <{counts = array<i64: 9223372036854775807>}> : (tensor<4xf32>) -> tensor<4xf32>
   // expected-error@+1 {{`nn.concat`: too many elements}}
   %83 = "nn.concat"(%huge, %huge, %huge) <{axis = 0 : i64}> : (tensor<9223372036854775807xi8>, tensor<9223372036854775807xi8>, tensor<9223372036854775807xi8>) -> tensor<4xi8>
+  // expected-error@+1 {{`nn.compress`: the condition has more than one axis, or none}}
+  %84, %85 = "nn.compress"(%a, %tt) : (tensor<4xf32>, tensor<2x4xi1>) -> (tensor<4xf32>, tensor<i64>)
   return
 }
 // ----- output
