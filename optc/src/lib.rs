@@ -29,6 +29,7 @@ pub mod load;
 pub mod model;
 pub mod opt;
 pub mod plan_report;
+pub mod replan;
 pub mod shaped;
 mod sizes;
 pub mod symbolic;

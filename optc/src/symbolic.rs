@@ -36,6 +36,7 @@ use passes::manager::RunOptions;
 
 use crate::compile::{CompileOptions, Goal, INLINE_ALL, donate, entry, input_names, run_pipeline};
 use crate::failure::Failure;
+use crate::replan::Decided;
 use crate::shaped::{ShapedOptions, Variants, compile_shaped};
 
 /// How a module with named sizes is compiled.
@@ -166,6 +167,11 @@ impl Variants for Symbolic {
         let mut module = self.module.clone();
         *module.function_mut(&self.entry).expect("the entry was found before") = body;
         Ok(module)
+    }
+
+    fn decided(&self) -> Option<Decided<'_>> {
+        let body = self.module.function(&self.entry).expect("the entry was found before");
+        Some(Decided { ctx: &self.module.ctx, body, symbols: &self.names, goal: self.goal })
     }
 }
 
