@@ -1,7 +1,6 @@
 //! How walks along one axis are computed: extreme elements' indices, running sums and products.
 
 use ir::body::OpRef;
-use ir::opdef::Access;
 use kernels::{ArgExtreme, Cumulate, Direction, Extreme, Number, Own, Running};
 
 use crate::elem::Elem;
@@ -50,7 +49,7 @@ fn lower_running(op: OpRef<'_>, running: Running, machine: &Machine) -> Result<L
     let kernel = Cumulate::new(lines, number, (running, own, direction), machine.isa, machine.threads);
     let operands = vec![Pointer::Result(0, 0), Pointer::Operand(0, 0)];
     let calls = vec![Call::kernel("cumulate", &kernel, machine.isa, operands)];
-    Ok(Lowered { overwrites: vec![(0, Access::SameIndex)], ..Lowered::new("cumulate", calls) })
+    Ok(Lowered::new("cumulate", calls))
 }
 
 /// The operand as `[outer, count, inner]` around the axis, and the type of its elements.

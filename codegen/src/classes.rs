@@ -151,7 +151,6 @@ impl Writer<'_> {
 fn is_like(a: &Lowered, b: &Lowered) -> bool {
     let calls = || a.calls.iter().zip(&b.calls);
     a.kernel == b.kernel
-        && a.overwrites == b.overwrites
         && (a.shared_bytes, a.least_scratch_bytes, a.bands)
             == (b.shared_bytes, b.least_scratch_bytes, b.bands)
         && a.condition.is_none()

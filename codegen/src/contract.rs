@@ -2,7 +2,7 @@
 
 use ir::body::OpRef;
 use ir::dialects::nn::{Window, window_of};
-use ir::opdef::{Access, Contract};
+use ir::opdef::Contract;
 use ir::target::Bands;
 use ir::{Kind, Op, Value};
 use kernels::{Conv2d, Conv2dShape, ConvStrides, ImageStrides, WeightStrides};
@@ -41,7 +41,7 @@ pub(crate) fn lower_group(group: OpRef<'_>, root: Op, machine: &Machine) -> Resu
 }
 
 /// The sizes of an NHWC convolution.
-pub(crate) fn conv2d_shape(op: OpRef<'_>) -> Result<Conv2dShape, Refusal> {
+fn conv2d_shape(op: OpRef<'_>) -> Result<Conv2dShape, Refusal> {
     if op.text("layout") != Some("NHWC") {
         return Err(Refusal::new("its layout is not NHWC: run the pass `layout` first"));
     }
@@ -83,16 +83,11 @@ pub(crate) fn rowwise(op: OpRef<'_>, machine: &Machine) -> Result<Rowwise, Refus
 }
 
 fn conv2d(whole: OpRef<'_>, fused: &Fused<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
-    lower_call(whole, Call2d::new(whole, fused, machine)?, overwrites(fused), machine)
+    lower_call(whole, Call2d::new(whole, fused, machine)?, machine)
 }
 
 /// The calls of a convolution, in bands and with the scratch that its attributes say.
-fn lower_call(
-    whole: OpRef<'_>,
-    call: Call2d,
-    overwrites: Vec<(usize, Access)>,
-    machine: &Machine,
-) -> Result<Lowered, Refusal> {
+fn lower_call(whole: OpRef<'_>, call: Call2d, machine: &Machine) -> Result<Lowered, Refusal> {
     // Each worker's piece is a multiple of 64.
     let scratch = whole.int("mem.scratch").and_then(|bytes| usize::try_from(bytes).ok());
     let limit = scratch.map(|bytes| bytes / machine.threads / 64 * 64);
@@ -109,7 +104,6 @@ fn lower_call(
     let name = if shape.groups > 1 && shape.groups == shape.in_channels { "depthwise" } else { "conv2d" };
     let least = (kernel.least_scratch_bytes() as u64).next_multiple_of(64);
     Ok(Lowered {
-        overwrites,
         least_scratch_bytes: Some(least * machine.threads as u64),
         bands,
         ..Lowered::new(name, calls)
@@ -290,11 +284,6 @@ fn numbers(operand: Option<usize>, otherwise: f32, count: usize) -> Pointer {
         Some(index) => Pointer::Operand(index, 0),
         None => Pointer::Repeated(otherwise, count),
     }
-}
-
-/// The residual is read before the sum is written, element by element.
-pub(crate) fn overwrites(fused: &Fused<'_>) -> Vec<(usize, Access)> {
-    fused.residual.into_iter().map(|operand| (operand, Access::SameIndex)).collect()
 }
 
 /// Refuses operands that are not `f32`.

@@ -2,7 +2,7 @@
 
 use ir::alias::{parts, ties};
 use ir::body::OpRef;
-use ir::opdef::{Access, Strided, View};
+use ir::opdef::{Strided, View};
 use ir::size::storage_bits;
 
 use crate::elem::Elem;
@@ -121,7 +121,7 @@ pub(crate) fn lower_insert_slice(op: OpRef<'_>, machine: &Machine) -> Result<Low
         calls.push(copy(op, 1, &whole, &whole, machine)?);
     }
     calls.push(copy(op, 0, &Strided::row_major(0, source), &window, machine)?);
-    Ok(Lowered { overwrites: vec![(1, Access::SameIndex)], ..Lowered::new("insert_slice", calls) })
+    Ok(Lowered::new("insert_slice", calls))
 }
 
 /// Copies the elements of a window on operand `index` to a window of equal shape on the result.

@@ -40,14 +40,13 @@ pub(crate) fn readers(group: OpRef<'_>, operand: usize) -> Vec<(OpRef<'_>, usize
 pub(crate) fn lower(group: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
     let chain = Chain::of(group, machine)?;
     let rows = [chain.least_rows(machine.threads)?, chain.rows(FREE, machine.threads)];
-    let (least, most) = (chain.run(rows[0], Some(0))?, chain.run(rows[1], None)?);
-    let threads = machine.threads as u64;
-    let least_bytes = least.bytes(threads);
+    let least_bytes = chain.bytes(rows[0], Some(0))?;
     let planned = group.int("mem.scratch").and_then(|bytes| u64::try_from(bytes).ok());
-    let run = match planned.filter(|planned| *planned < most.bytes(threads)) {
-        None => most,
-        Some(planned) => chain.within(planned, rows, most.worker_bytes(), threads)?,
+    let (rows, limit) = match planned {
+        None => (rows[1], None),
+        Some(planned) => chain.within(planned, rows)?,
     };
+    let run = chain.run(rows, limit)?;
     Ok(Lowered {
         shared_bytes: run.shared_bytes,
         least_scratch_bytes: Some(least_bytes),
@@ -67,16 +66,6 @@ struct Run {
     calls: Vec<Call>,
     /// Bytes of all windows.
     shared_bytes: u64,
-}
-
-impl Run {
-    fn worker_bytes(&self) -> u64 {
-        self.calls.iter().map(|call| call.scratch_bytes).max().unwrap_or(0)
-    }
-
-    fn bytes(&self, threads: u64) -> u64 {
-        self.shared_bytes + self.worker_bytes() * threads
-    }
 }
 
 impl<'a> Chain<'a> {
@@ -137,29 +126,42 @@ impl<'a> Chain<'a> {
         Ok(rows)
     }
 
-    /// The run with the most rows in a turn, of a range, that takes no more scratch than planned; with the fewest if none does.
-    fn within(
-        &self,
-        planned: u64,
-        [least, most]: [usize; 2],
-        worker_bytes: u64,
-        threads: u64,
-    ) -> Result<Run, Refusal> {
+    /// The most rows of a turn, of a range, that take no more scratch than planned; the fewest, with a limit for each worker, if none do.
+    fn within(&self, planned: u64, [least, most]: [usize; 2]) -> Result<(usize, Option<usize>), Refusal> {
         for rows in (least..=most).rev() {
-            if self.shared_bytes(rows)? + worker_bytes * threads <= planned {
-                let run = self.run(rows, None)?;
-                if run.bytes(threads) <= planned {
-                    return Ok(run);
+            if self.shared_bytes(rows)? <= planned && self.bytes(rows, None)? <= planned {
+                return Ok((rows, None));
+            }
+        }
+        let left = planned.saturating_sub(self.shared_bytes(least)?) / self.machine.threads as u64 / 64 * 64;
+        Ok((least, Some(left as usize)))
+    }
+
+    /// The scratch of all workers together, with so many rows in a turn. Bands that differ in nothing but their place need as much, so
+    /// one of them is asked.
+    fn bytes(&self, rows: usize, limit: Option<usize>) -> Result<u64, Refusal> {
+        let turns = self.turns(rows)?;
+        let mut worker_bytes = 0;
+        for (index, (_, step)) in self.steps.iter().enumerate() {
+            let mut asked: Vec<(usize, usize, [usize; 2])> = Vec::new();
+            for band in turns.iter().map(|turn| turn[index]).filter(|band| band.rows > 0) {
+                let sizes = (band.rows, band.inputs, band.pads);
+                if !asked.contains(&sizes) {
+                    asked.push(sizes);
+                    worker_bytes = worker_bytes.max((step.call)(band, limit).scratch_bytes);
                 }
             }
         }
-        let left = planned.saturating_sub(self.shared_bytes(least)?) / threads / 64 * 64;
-        self.run(least, Some(left as usize))
+        Ok(self.shared_bytes_of(&turns) + worker_bytes * self.machine.threads as u64)
     }
 
     fn shared_bytes(&self, rows: usize) -> Result<u64, Refusal> {
-        let turns = self.turns(rows)?;
-        Ok(self.windows(&turns).last().map_or(0, |window| window.base + window.bytes()))
+        Ok(self.shared_bytes_of(&self.turns(rows)?))
+    }
+
+    fn shared_bytes_of(&self, turns: &[Vec<Band>]) -> u64 {
+        let end = |window: &Window| (window.base + window.bytes()).next_multiple_of(64);
+        self.windows(turns).last().map_or(0, end)
     }
 
     /// The bands of each turn, one for each step.
@@ -184,8 +186,7 @@ impl<'a> Chain<'a> {
     fn run(&self, rows: usize, limit: Option<usize>) -> Result<Run, Refusal> {
         let turns = self.turns(rows)?;
         let mut windows = self.windows(&turns);
-        let shared_bytes =
-            windows.last().map_or(0, |window| (window.base + window.bytes()).next_multiple_of(64));
+        let shared_bytes = self.shared_bytes_of(&turns);
         let mut calls = Vec::new();
         for turn in &turns {
             for (index, ((op, step), band)) in self.steps.iter().zip(turn).enumerate() {

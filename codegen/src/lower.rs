@@ -5,7 +5,7 @@
 
 use ir::Kind;
 use ir::body::OpRef;
-use ir::opdef::{Access, Contract, Flow};
+use ir::opdef::{Contract, Flow};
 use ir::target::Bands;
 use ir::window::{Arrangement, is_plain};
 use kernels::{Isa, Kernel, KernelFn};
@@ -33,8 +33,6 @@ pub(crate) struct Lowered {
     pub(crate) kernel: &'static str,
     /// The calls, in order.
     pub(crate) calls: Vec<Call>,
-    /// Which operands result 0 may overwrite.
-    pub(crate) overwrites: Vec<(usize, Access)>,
     /// Bytes at the beginning of scratch that all calls share, a multiple of 64.
     pub(crate) shared_bytes: u64,
     /// The least scratch of all workers together, where that can be less than the calls take.
@@ -55,23 +53,21 @@ pub(crate) struct Condition {
 }
 
 impl Lowered {
-    /// Calls that overwrite no operand and share no scratch.
+    /// Calls that share no scratch.
     pub(crate) fn new(kernel: &'static str, calls: Vec<Call>) -> Lowered {
         let (least_scratch_bytes, bands, condition) = (None, None, None);
-        Lowered {
-            kernel,
-            calls,
-            overwrites: Vec::new(),
-            shared_bytes: 0,
-            least_scratch_bytes,
-            bands,
-            condition,
-        }
+        Lowered { kernel, calls, shared_bytes: 0, least_scratch_bytes, bands, condition }
     }
 
     /// Scratch of all workers together, in bytes.
     pub(crate) fn scratch_bytes(&self, threads: usize) -> u64 {
         let workers = self.calls.iter().map(|call| call.scratch_bytes * threads as u64).max();
+        self.shared_bytes + workers.unwrap_or(0)
+    }
+
+    /// The most scratch of all workers together, in bytes, where each size is at most what it is here.
+    pub(crate) fn most_scratch_bytes(&self, threads: usize) -> u64 {
+        let workers = self.calls.iter().map(|call| call.most_scratch_bytes * threads as u64).max();
         self.shared_bytes + workers.unwrap_or(0)
     }
 
@@ -98,6 +94,8 @@ pub(crate) struct Call {
     pub(crate) parts: u32,
     /// Scratch of each worker, in bytes, a multiple of 64.
     pub(crate) scratch_bytes: u64,
+    /// The most that is, where each size is at most what it is here.
+    pub(crate) most_scratch_bytes: u64,
     /// What the table of operands holds.
     pub(crate) operands: Vec<Pointer>,
 }
@@ -178,6 +176,7 @@ impl Call {
             descriptor: kernel.as_bytes().to_vec(),
             parts: kernel.parts(),
             scratch_bytes: (kernel.scratch_bytes() as u64).next_multiple_of(64),
+            most_scratch_bytes: (kernel.most_scratch_bytes() as u64).next_multiple_of(64),
             operands,
         }
     }

@@ -1,7 +1,7 @@
 //! How normalisations are computed.
 
 use ir::body::OpRef;
-use ir::opdef::{Access, Reduce};
+use ir::opdef::Reduce;
 use ir::scalar::{Binary, Unary};
 
 use ir::Kind;
@@ -42,8 +42,7 @@ pub(crate) fn lower_batch_norm(op: OpRef<'_>, machine: &Machine) -> Result<Lower
     let node = builder.add(elem, NodeOp::Fma(centred, factor, bias));
     let result = Window { place: Pointer::Result(0, 0), elem, strides: dense_strides(&shape) };
     let call = call(&shape, builder.finish(), vec![(node, result)], inputs, machine)?;
-    let overwrites = vec![(0, Access::SameIndex)];
-    Ok(Lowered { overwrites, ..Lowered::new("pointwise", vec![call]) })
+    Ok(Lowered::new("pointwise", vec![call]))
 }
 
 /// `e^(x - max) / sum of e^(x - max)` along an axis, in four calls: the largest elements go to scratch, the powers to the result,
@@ -82,7 +81,7 @@ pub(crate) fn lower_softmax(op: OpRef<'_>, machine: &Machine) -> Result<Lowered,
     ];
     let count: u64 = folded.iter().product();
     let shared_bytes = (count * u64::from(elem.bytes())).next_multiple_of(64);
-    Ok(Lowered { overwrites: vec![(0, Access::RowWise)], shared_bytes, ..Lowered::new("softmax", calls) })
+    Ok(Lowered { shared_bytes, ..Lowered::new("softmax", calls) })
 }
 
 /// Whether the kernel of an operation that is no contraction can map what it writes.
@@ -118,8 +117,7 @@ pub(crate) fn lower_group(fused: &Fused<'_>, machine: &Machine) -> Result<Lowere
         Call::kernel("group_norm", &kernel, machine.isa, operands)
     });
     let shared_bytes = moments_bytes + (shape.factors_len() as u64 * 4).next_multiple_of(64);
-    let overwrites = vec![(fused.operands[0], Access::Whole)];
-    Ok(Lowered { overwrites, shared_bytes, ..Lowered::new("group_norm", calls.collect()) })
+    Ok(Lowered { shared_bytes, ..Lowered::new("group_norm", calls.collect()) })
 }
 
 fn group_norm_shape(op: OpRef<'_>) -> Result<GroupNormShape, Refusal> {

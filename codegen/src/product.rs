@@ -8,7 +8,7 @@ use ir::opdef::Strided;
 use kernels::{Copy, Gemm, GemmShape};
 
 use crate::constant::is_weight;
-use crate::contract::{check_f32, overwrites, weight_operands};
+use crate::contract::{check_f32, weight_operands};
 use crate::group::Fused;
 use crate::lower::{Call, Lowered, Machine, Pointer};
 use crate::pointwise::known_layout;
@@ -25,7 +25,7 @@ pub(crate) fn lower(whole: OpRef<'_>, fused: &Fused<'_>, machine: &Machine) -> R
     }
     let calls = Products { fused, sizes: &sizes, machine }.calls();
     let shared_bytes = sizes.packed_bytes(machine) + sizes.turned_bytes();
-    Ok(Lowered { overwrites: overwrites(fused), shared_bytes, ..Lowered::new("gemm", calls) })
+    Ok(Lowered { shared_bytes, ..Lowered::new("gemm", calls) })
 }
 
 /// The matrices of one operand; distances are in elements.
@@ -170,7 +170,7 @@ fn with_weights(
         operands[4].advance(result_bytes);
         Call::kernel("gemm", &kernel, machine.isa, operands)
     });
-    Ok(Lowered { overwrites: overwrites(fused), ..Lowered::new("gemm", calls.collect()) })
+    Ok(Lowered::new("gemm", calls.collect()))
 }
 
 /// Products of pairs of matrices.

@@ -134,6 +134,7 @@ impl Folding<'_> {
             descriptor: descriptor(&nest, &folds, self.elem, parts),
             parts: parts.count(),
             scratch_bytes: 0,
+            most_scratch_bytes: 0,
             operands: vec![to, from],
         }
     }

@@ -6,12 +6,14 @@
 //!
 //! It serves functions that run straight through, whose dead memory is kept as it is, and none of whose steps stops the program.
 
+use ir::opdef::Access;
 use ir::sized::SizedBody;
 use ir::target::Bands;
 use ir::weights::WeightSet;
-use ir::{Body, Context, Diagnostic, Op, Value};
+use ir::{Body, Context, Diagnostic, Op, Target, Value};
 use runtime::{Instance, InstanceParts, TensorDesc};
 
+use crate::Cpu;
 use crate::classes::Classes;
 use crate::entry::pieces;
 use crate::flow::Exit;
@@ -55,6 +57,8 @@ pub struct Reframe {
     classes: Classes,
     steps: Vec<StepSlots>,
     machine: Machine,
+    /// Of each class whose kernel must allow that result 0 overwrites an operand, an operation and the operand.
+    asked_ties: Vec<(Op, usize)>,
     inputs: Vec<(TensorDesc, Value)>,
     outputs: Vec<(TensorDesc, Value)>,
 }
@@ -104,6 +108,7 @@ impl Reframe {
         }
         let machine = Machine { isa: code.options.isa, threads: code.options.threads };
         let classes = Classes::of(ctx, body, steps.iter().map(|step| step.op));
+        let asked_ties = asked_ties(&classes, &steps);
         let block = body.entry(body.root())?;
         let args = body.args(block).iter().copied();
         let returned = body.operands(body.last_op(block)?);
@@ -114,7 +119,7 @@ impl Reframe {
         };
         let inputs = code.inputs.iter().enumerate().map(input).zip(args).collect();
         let outputs = code.outputs.iter().cloned().zip(returned).collect();
-        Some(Reframe { classes, steps, machine, inputs, outputs })
+        Some(Reframe { classes, steps, machine, asked_ties, inputs, outputs })
     }
 
     /// Makes sure that classes are lowered alike at the sizes that a function has.
@@ -146,15 +151,7 @@ impl Reframe {
             let calls = lowered.calls.iter().map(|call| code.call_of(call));
             to.calls.push(calls.collect::<Option<_>>()?);
         }
-        let may_tie = |(step, class): (&StepSlots, &u32)| {
-            let overwrites = &to.lowered[*class as usize].overwrites;
-            step.asked_tie.is_none_or(|operand| {
-                overwrites
-                    .iter()
-                    .any(|(index, access)| *index == operand && *access != ir::opdef::Access::Never)
-            })
-        };
-        self.steps.iter().zip(&self.classes.of_step).all(may_tie).then_some(())
+        self.asked_ties.iter().all(|(op, operand)| may_overwrite(sized, *op, *operand)).then_some(())
     }
 
     /// What each step needs, once they are lowered.
@@ -349,6 +346,16 @@ impl FrameWriter<'_> {
             }
         }
     }
+}
+
+/// Equal steps have equal ties, so one of each class is asked for.
+fn asked_ties(classes: &Classes, steps: &[StepSlots]) -> Vec<(Op, usize)> {
+    let tie_of = |op: &Op| Some((*op, steps.iter().find(|step| step.op == *op)?.asked_tie?));
+    classes.members.iter().filter_map(tie_of).collect()
+}
+
+fn may_overwrite(sized: &SizedBody, op: Op, operand: usize) -> bool {
+    Cpu::new().access(sized.body().at(sized.ctx(), op), operand) != Access::Never
 }
 
 /// Gets weights into memory, and notes where they are.

@@ -1,17 +1,16 @@
 //! What passes may know of this machine: the CPU as a target.
 
 use ir::body::OpRef;
-use ir::opdef::{Contract, Strided, View};
+use ir::opdef::{Access, Contract, Strided, View};
 use ir::target::{KernelChoice, Place};
 use ir::window::Arrangement;
 use ir::{Kind, Op, Target};
 use kernels::Isa;
 
 use crate::activation::activation;
-use crate::contract::conv2d_shape;
 use crate::group::{Fused, PrologueStep, is_sum, prologue_step, root};
-use crate::lines;
 use crate::lower::{Machine, lower};
+use crate::{lines, pointwise};
 
 /// The processor that this process runs on.
 #[derive(Clone, Copy, Debug, Default)]
@@ -53,10 +52,27 @@ impl Target for Cpu {
             kernel: lowered.kernel.to_owned(),
             scratch_bytes: lowered.scratch_bytes(threads),
             least_scratch_bytes: lowered.least_scratch_bytes(threads),
+            most_scratch_bytes: lowered.most_scratch_bytes(threads),
             packed_bytes: lowered.packed_bytes(),
             bands: lowered.bands,
-            overwrites: lowered.overwrites,
         })
+    }
+
+    /// A kernel reads what it adds to its result right before it writes that; what it normalises, before it writes anything.
+    fn access(&self, op: OpRef<'_>, operand: usize) -> Access {
+        if !matches!(op.kind(), Kind::Group) || op.attr("mem.lines").is_some() {
+            return Access::Never;
+        }
+        let Some(root) = root(op) else {
+            return pointwise::group_access(op, operand).unwrap_or(Access::Never);
+        };
+        match Fused::of_group(op, root) {
+            Ok(fused) if fused.residual == Some(operand) => Access::SameIndex,
+            Ok(fused) if matches!(fused.root.kind(), Kind::Kernel(_)) && fused.operands[0] == operand => {
+                Access::Whole
+            }
+            _ => Access::Never,
+        }
     }
 
     fn writes_rows(&self, op: OpRef<'_>) -> bool {
@@ -145,9 +161,10 @@ fn takes_prologue(root: OpRef<'_>, op: OpRef<'_>) -> bool {
     if !matches!(root.kind(), Kind::Contract(Contract::Conv2d)) {
         return false;
     }
-    let Ok(shape) = conv2d_shape(root) else { return false };
     // A larger window would compute the prologue once for each tap.
-    if shape.kernel != [1, 1] || shape.groups != 1 {
+    let filter = root.operand_shape(1);
+    let Some(&[_, channels, 1, 1]) = filter.as_deref() else { return false };
+    if root.text("layout") != Some("NHWC") || root.int("groups") != Some(1) {
         return false;
     }
     let mut later: Option<PrologueStep> = None;
@@ -156,8 +173,7 @@ fn takes_prologue(root: OpRef<'_>, op: OpRef<'_>) -> bool {
     chain.into_iter().all(|op| {
         let op = root.body.at(root.ctx, op);
         let step = prologue_step(op).filter(|step| later.is_none_or(|later| *step < later));
-        let fits =
-            step.is_some_and(|step| step == PrologueStep::Relu || reads_channels(op, shape.in_channels));
+        let fits = step.is_some_and(|step| step == PrologueStep::Relu || reads_channels(op, channels));
         later = step;
         fits
     })
@@ -181,6 +197,6 @@ fn chain(root: OpRef<'_>, op: OpRef<'_>) -> Vec<Op> {
 }
 
 /// Whether operand 1 has one number for each channel.
-fn reads_channels(op: OpRef<'_>, channels: usize) -> bool {
-    crate::group::is_per_channel(op, op.operand(1), channels as u64)
+fn reads_channels(op: OpRef<'_>, channels: u64) -> bool {
+    crate::group::is_per_channel(op, op.operand(1), channels)
 }

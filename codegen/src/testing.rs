@@ -180,6 +180,7 @@ pub(crate) fn shaped(code: &FramedCode, instance: Instance) -> Arc<ShapedProgram
         faults: code.faults().to_vec(),
         instances: Box::new(instances),
         cached: 1,
+        chunk_bytes: None,
     }))
 }
 

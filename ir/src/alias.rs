@@ -261,10 +261,10 @@ pub fn is_free_view(op: OpRef<'_>) -> bool {
 /// Where in the bytes of operand 0 the result's bytes begin, if `op` is a view without gaps, which never needs a copy.
 pub fn view_offset_bytes(op: OpRef<'_>) -> Option<u64> {
     let Kind::View(View::OfOperand(map)) = op.kind() else { return None };
-    let Some(shape) = op.operand_shape(0) else {
-        return is_reshape(op).then_some(0);
-    };
-    let layout = map(op, 0, &Strided::row_major(0, shape))?;
+    if is_reshape(op) {
+        return Some(0);
+    }
+    let layout = map(op, 0, &Strided::row_major(0, op.operand_shape(0)?))?;
     let offset = u64::try_from(layout.offset).ok()?;
     let is_dense = layout.is_row_major() && op.result_shape(0)? == layout.shape;
     let elem = op.ctx.elem(op.operand_type(0));

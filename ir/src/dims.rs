@@ -32,6 +32,7 @@ mod elements;
 mod elements_tests;
 mod evaluate;
 mod extreme;
+mod maximum;
 mod print;
 mod range;
 mod sizes;
@@ -49,11 +50,12 @@ pub use divide::{ceil_div, floor_div, modulo};
 pub use elements::elements;
 pub use evaluate::{evaluate, replace, symbols};
 pub use extreme::{max, min};
+pub use maximum::{Maximum, bounds, maximize, maximum};
 pub(crate) use print::RESERVED;
 pub use print::print;
 pub use range::{Interval, Ranges, interval, provably_at_most, provably_different, provably_equal};
 pub use sizes::{Sizes, size};
-pub use substitute::{Bindings, nominal, substitute, substitute_in, symbols_in, symbols_of};
+pub use substitute::{Bindings, greatest_in, nominal, substitute, substitute_in, symbols_in, symbols_of};
 pub use table::{SizeId, SizeTable, SizeValues};
 
 /// The content of a [`DimExpr`]: a sum of terms, in canonical order; empty for 0.

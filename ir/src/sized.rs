@@ -31,6 +31,8 @@ pub struct SizedTypes {
     types: Vec<Shaped>,
     known: FxHashMap<Type, usize>,
     asked: Vec<Asked>,
+    /// The operations with a law of their own.
+    laws: Vec<Op>,
 }
 
 /// A tensor type with symbols.
@@ -71,11 +73,13 @@ impl AtSizes {
 }
 
 impl SizedTypes {
-    /// The table of a function whose symbols get numbers in this order. None if a size is unknown, or a law of some operation is no matter of types.
+    /// The table of a function whose symbols get numbers in this order. None if a size is unknown, or an operation computes
+    /// what follows from sizes.
     pub fn of(ctx: &Context, body: &Body, names: &[Ident]) -> Option<SizedTypes> {
         let symbols = names.to_vec();
-        let (types, known, asked) = Default::default();
-        let mut sized = SizedTypes { sizes: SizeTable::new(symbols.clone()), symbols, types, known, asked };
+        let (types, known, asked, laws) = Default::default();
+        let mut sized =
+            SizedTypes { sizes: SizeTable::new(symbols.clone()), symbols, types, known, asked, laws };
         sized.collect(ctx, body, &mut FxHashSet::default())?;
         Some(sized)
     }
@@ -166,7 +170,10 @@ impl SizedTypes {
             {
                 return None;
             }
-            let def = at.def().filter(|def| def.verify.is_none())?;
+            let def = at.def()?;
+            if def.verify.is_some() {
+                self.laws.push(op);
+            }
             if !matches!(def.infer, Infer::Declared) {
                 let law = Asked {
                     name: body.name(op),
@@ -287,7 +294,11 @@ impl SizedBody {
             let properties = sized.attr(&self.ctx, *properties, &self.at)?;
             self.body.set_properties(*op, properties);
         }
-        Some(())
+        let keeps_law = |op: &Op| {
+            let op = self.body.at(&self.ctx, *op);
+            op.def().and_then(|def| def.verify).is_none_or(|verify| verify(op).is_ok())
+        };
+        sized.laws.iter().all(keeps_law).then_some(())
     }
 
     /// The function's context, valid for this function only.

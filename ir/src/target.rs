@@ -23,6 +23,13 @@ pub trait Target: Sync {
     /// The kernel that runs an operation (or group) and what it needs; none where general code is generated.
     fn select(&self, op: OpRef<'_>, threads: usize) -> Option<KernelChoice>;
 
+    /// In which order a contraction, or a group, reads an operand while it writes result 0: how it may overwrite that,
+    /// the same whatever the sizes are.
+    fn access(&self, op: OpRef<'_>, operand: usize) -> Access {
+        let _ = (op, operand);
+        Access::Never
+    }
+
     /// Whether the kernel of `op` can write its result in rows with gaps between them (`mem.pitch`).
     fn writes_rows(&self, op: OpRef<'_>) -> bool {
         let _ = op;
@@ -75,10 +82,11 @@ pub struct KernelChoice {
     pub scratch_bytes: u64,
     /// The least that it can do with, where `mem.scratch` gives it less.
     pub least_scratch_bytes: u64,
+    /// The most that it takes, as `scratch_bytes`, wherever each size of the operation is at most what it is here: then another kernel may be
+    /// chosen too.
+    pub most_scratch_bytes: u64,
     /// Bytes of repacked weights; 0 where the weights are used as they are.
     pub packed_bytes: u64,
-    /// Which operands result 0 may overwrite, and in which order each is read.
-    pub overwrites: Vec<(usize, Access)>,
     /// How it can write result 0 over rows that it has read; none if it reads in another order.
     pub bands: Option<Bands>,
 }

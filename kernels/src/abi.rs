@@ -29,6 +29,11 @@ pub unsafe trait Kernel: Copy + 'static {
     /// Bytes of scratch memory that each worker needs.
     fn scratch_bytes(&self) -> usize;
 
+    /// The most that is for the same work on tensors of which each size is at most this one's.
+    fn most_scratch_bytes(&self) -> usize {
+        self.scratch_bytes()
+    }
+
     /// The function that runs one part, for the instruction set given when the descriptor was made.
     fn entry(&self) -> KernelFn;
 

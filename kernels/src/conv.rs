@@ -405,6 +405,18 @@ unsafe impl Kernel for Conv2d {
         if self.path == Path::Gather { (slab + SLAB_TAIL) * 4 } else { 0 }
     }
 
+    /// Rows and depth bound what is copied, and so does `SLAB`, since that has room for a tile of the longest rows. Which rows lie so that
+    /// they are copied is another question at each size.
+    fn most_scratch_bytes(&self) -> usize {
+        let may_copy = match self.path {
+            Path::Gather => true,
+            Path::Direct => self.strides.input.w >= 1024,
+            Path::Lanes => false,
+        };
+        let row = (self.depth().clamp(1, DEPTH).div_ceil(16) | 1) * 16;
+        if may_copy { ((self.rows().max(1) * row).min(SLAB) + SLAB_TAIL) * 4 } else { 0 }
+    }
+
     fn entry(&self) -> KernelFn {
         entry_of::<Conv2d>(self.isa)
     }

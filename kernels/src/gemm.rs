@@ -88,6 +88,10 @@ unsafe impl Kernel for Gemm {
         self.0.scratch_bytes()
     }
 
+    fn most_scratch_bytes(&self) -> usize {
+        self.0.most_scratch_bytes()
+    }
+
     fn entry(&self) -> KernelFn {
         entry_of::<Gemm>(self.0.isa)
     }

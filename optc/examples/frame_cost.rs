@@ -52,6 +52,7 @@ fn main() {
         faults: code.faults().to_vec(),
         instances: Box::new(move |_: &[u64]| Ok(instance.lock().expect("one asks").take().expect("once"))),
         cached: 1,
+        chunk_bytes: None,
     }));
     let baked = Arc::new(compile(&module, &entry, &options).expect("the model compiles"));
     let buffers =

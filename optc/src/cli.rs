@@ -14,7 +14,7 @@ mod tool;
 
 use std::ffi::OsString;
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use ::passes::fit::Goal;
@@ -147,6 +147,23 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>, allocator: &CountingA
         Some(Verb::Ops(args)) => list::ops(&setup, &args),
     };
     exit(done)
+}
+
+/// What a verb prints of a file, without times: for lit tests.
+///
+/// # Errors
+/// If the arguments are no use of a verb that a test can have.
+pub(crate) fn verb_text(file: &Path, arguments: &[String]) -> Result<String, String> {
+    let (verb, rest) = arguments.split_first().ok_or("a verb is missing")?;
+    let file = file.as_os_str().to_owned();
+    let words = ["optc".into(), verb.into(), file].into_iter().chain(rest.iter().map(OsString::from));
+    let cli = Cli::try_parse_from(words).map_err(|error| error.to_string())?;
+    let said = match cli.verb {
+        Some(Verb::Run(args)) => run::text(&args),
+        Some(Verb::Plan(args)) => plan::text(&args),
+        _ => return Err(format!("`{verb}` is no verb that a test can have")),
+    };
+    Ok(said.unwrap_or_else(|failure| format!("{failure}\n")))
 }
 
 /// Prints help, the version, or what is wrong with the arguments.

@@ -16,6 +16,8 @@
 //! comment behind it is all that comes out: first what goes to standard error, then what goes to standard output. If the
 //! input is refused, the diagnostics are the output. A program that comes out must print as itself when it is read again.
 //!
+//! `// RUN: optc plan --dim N=4` and `optc run ...` are what these verbs print of the file, without times.
+//!
 //! [`run_folder`] runs every such file in a folder, [`Mode::Bless`] writes the output into the files. [`check`] does the same
 //! with strings, for tests beside the code. All take a [`Setup`], and the first line names its tool, so that a crate with
 //! passes and dialects of its own tests them in the same way:
@@ -34,6 +36,7 @@ use std::path::{Path, PathBuf};
 
 use passes::manager::unified_diff;
 
+use crate::cli::verb_text;
 use crate::opt::{OptArgs, Setup, Source};
 
 const RUN: &str = "// RUN: ";
@@ -104,7 +107,7 @@ pub fn run_file(setup: &Setup<'_>, path: &Path, mode: Mode) -> Result<(), String
     let fault = |error: std::io::Error| format!("{}: {error}", path.display());
     let content = fs::read_to_string(path).map_err(fault)?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let blessed = run_text(setup, &name, &content)?;
+    let blessed = run_in(setup, &name, &content, Some(path))?;
     match mode {
         _ if blessed == content => Ok(()),
         Mode::Check => Err(format!(
@@ -121,14 +124,23 @@ pub fn run_file(setup: &Setup<'_>, path: &Path, mode: Mode) -> Result<(), String
 /// # Errors
 /// If the text is no test, or what comes out does not read back as itself.
 pub fn run_text(setup: &Setup<'_>, name: &str, content: &str) -> Result<String, String> {
+    run_in(setup, name, content, None)
+}
+
+fn run_in(setup: &Setup<'_>, name: &str, content: &str, path: Option<&Path>) -> Result<String, String> {
     let line = content.lines().next().unwrap_or_default();
     let arguments = line.strip_prefix(RUN).and_then(|command| command.strip_prefix(setup.name));
     let arguments = arguments.filter(|rest| rest.is_empty() || rest.starts_with(' '));
     let arguments = arguments.ok_or_else(|| format!("the first line is not `{RUN}{} ...`", setup.name))?;
-    let args = OptArgs::parse(&words(arguments)?)?;
+    let words = words(arguments)?;
     let marker = content.lines().position(|line| line == OUTPUT).unwrap_or(usize::MAX);
     let input: String = content.split_inclusive('\n').take(marker).collect();
-    let output = output(setup, &args, name, &input)?;
+    let output = match (words.first().map(String::as_str), path) {
+        (Some("plan" | "run"), Some(path)) => {
+            verb_text(path, &words)?.replace(&path.display().to_string(), name)
+        }
+        _ => output(setup, &OptArgs::parse(&words)?, name, &input)?,
+    };
     let comment: String = output.lines().map(comment_line).collect();
     let newline = if input.ends_with('\n') { "" } else { "\n" };
     Ok(format!("{input}{newline}{OUTPUT}\n{comment}"))

@@ -353,7 +353,7 @@ fn pool_name(pool: &str) -> &str {
 }
 
 /// The names of a function's values in its printed text.
-fn names(body: &Body, block: Block) -> SecondaryMap<Value, String> {
+pub(crate) fn names(body: &Body, block: Block) -> SecondaryMap<Value, String> {
     let mut names = SecondaryMap::new();
     for (index, arg) in body.args(block).iter().enumerate() {
         names[*arg] = format!("%arg{index}");

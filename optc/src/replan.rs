@@ -7,8 +7,8 @@
 //! [`codegen::Reframe`] which steps become the same calls. What is made on the way belongs to a [`Workspace`], which is used again; its context
 //! forgets the types of the sizes before.
 //!
-//! Where the function has no recipe, or more must be decided at some sizes (they are refused, values can lie in the caller's buffers, steps
-//! are to run in bands), there is no answer, and the function is planned as a whole.
+//! Where the function has no recipe, or more must be decided at some sizes (they are refused, values can lie in the caller's buffers, the
+//! arena for all sizes is too small), there is no answer, and the function is planned as a whole.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -31,6 +31,8 @@ pub struct Decided<'a> {
     pub symbols: &'a [Ident],
     /// What its plan is to be best at.
     pub goal: Goal,
+    /// The most bytes of arena that a plan may take.
+    pub most_bytes: u64,
 }
 
 /// What all sizes of a function have in common.
@@ -39,6 +41,7 @@ pub(crate) struct Replan {
     types: SizedTypes,
     recipe: Recipe,
     reframe: Reframe,
+    most_bytes: u64,
     spare: Mutex<Vec<Workspace>>,
 }
 
@@ -58,7 +61,7 @@ impl Workspace {
 impl Replan {
     /// What the sizes of a function have in common whose code this is, if it has a recipe; `samples` are sizes that it can have.
     pub(crate) fn of(decided: &Decided<'_>, code: &FramedCode, samples: &[Vec<u64>]) -> Option<Replan> {
-        let Decided { ctx, body, symbols, goal } = *decided;
+        let Decided { ctx, body, symbols, goal, most_bytes } = *decided;
         let mut types = SizedTypes::of(ctx, body, symbols)?;
         let mut recipe = Recipe::of(ctx, body, &mut types, goal)?;
         let slots = recipe.steps.iter().map(|step| {
@@ -100,7 +103,7 @@ impl Replan {
                 recipe.learn(work.body.at(), &work.needs);
             }
         }
-        Some(Replan { ctx: ctx.clone(), types, recipe, reframe, spare: Mutex::new(vec![work]) })
+        Some(Replan { ctx: ctx.clone(), types, recipe, reframe, most_bytes, spare: Mutex::new(vec![work]) })
     }
 
     /// The instance at some sizes; none if the function must be planned as a whole there.
@@ -121,6 +124,9 @@ impl Replan {
         found.clear();
         found.extend(needs(&self.reframe, made));
         let plan = self.recipe.place(body.ctx(), body.body(), body.at(), found)?;
+        if plan.placed.size_bytes > self.most_bytes {
+            return None;
+        }
         for Saving { step, scratch_bytes, banding } in &plan.savings {
             let op = self.recipe.steps[*step].op;
             let limit = scratch_bytes.unwrap_or(found[*step].scratch_bytes);

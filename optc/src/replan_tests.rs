@@ -56,7 +56,7 @@ fn replan(module: &ir::Module, dead: DeadMemory, goal: Goal) -> (FramedCode, Opt
     let planned = variants.at(&sample).unwrap_or_else(|failure| panic!("{failure}"));
     let options = codegen::Options { dead, ..codegen::Options::new(2) };
     let code = FramedCode::compile(&[&planned], variants.entry(), &options).expect("it has code");
-    let replan = Replan::of(&variants.decided().expect("it is decided"), &code, &[sample]);
+    let replan = Replan::of(&variants.before_sizes().expect("it is decided"), &code, &[sample]);
     (code, replan)
 }
 

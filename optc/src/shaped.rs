@@ -45,7 +45,7 @@ pub trait Variants: Send + Sync {
     fn at(&self, sizes: &[u64]) -> Result<Module, Failure>;
 
     /// The function before its sizes, if all that does not depend on them is decided: then instances may be made without a plan in the IR.
-    fn decided(&self) -> Option<Decided<'_>> {
+    fn before_sizes(&self) -> Option<Decided<'_>> {
         None
     }
 }
@@ -69,13 +69,22 @@ pub struct ShapedOptions {
     pub dead: DeadMemory,
     /// The most sizes whose instances are kept.
     pub cached: usize,
+    /// The bytes of arena that are enough at all sizes, if that is known.
+    pub chunk_bytes: Option<u64>,
 }
 
 impl ShapedOptions {
     /// All processors, at most two; dead memory is left as it is; 64 instances are kept.
     pub fn new(entry: &str, samples: Vec<Vec<u64>>) -> ShapedOptions {
         let threads = runtime::available_threads().min(2);
-        ShapedOptions { entry: entry.to_owned(), samples, threads, dead: DeadMemory::Kept, cached: 64 }
+        ShapedOptions {
+            entry: entry.to_owned(),
+            samples,
+            threads,
+            dead: DeadMemory::Kept,
+            cached: 64,
+            chunk_bytes: None,
+        }
     }
 }
 
@@ -100,7 +109,7 @@ pub fn compile_shaped(
         Some(module) => Failure::diagnostics(&module.ctx, &faults),
         None => Failure::input(faults[0].message.clone()),
     })?;
-    let replan = variants.decided().and_then(|decided| Replan::of(&decided, &code, &options.samples));
+    let replan = variants.before_sizes().and_then(|decided| Replan::of(&decided, &code, &options.samples));
     Ok(ShapedProgram::new(ShapedParts {
         code: code.code(),
         threads: *threads,
@@ -110,6 +119,7 @@ pub fn compile_shaped(
         faults: code.faults().to_vec(),
         instances: Box::new(Maker { code, variants, replan }),
         cached: *cached,
+        chunk_bytes: options.chunk_bytes.map(|bytes| bytes as usize),
     }))
 }
 

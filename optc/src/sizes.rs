@@ -9,8 +9,10 @@
 use std::collections::BTreeMap;
 
 use import::onnx::declared::{Sizes, Symbolized};
-use ir::dims::{self, Bindings};
-use ir::{Attr, Context, Diagnostic, Ident, Location, Module};
+use ir::dims::{self, Bindings, Ranges};
+use ir::{Context, Diagnostic, Location, Module, flow};
+use passes::manager::Stage;
+use passes::symbolic::is_symbolic;
 
 use crate::failure::Failure;
 
@@ -78,8 +80,9 @@ pub(crate) fn gather(symbolized: &[Vec<Symbolized>], args: &[DimArg]) -> Result<
         *range = (range.0.max(*low), range.1.min(*high));
     }
     for (name, value) in &sizes.values {
-        if sizes.ranges.get(name).is_some_and(|(low, high)| value < low || value > high) {
-            return Err(Failure::Usage(format!("`{name}` = {value} is outside its range")));
+        let range = sizes.ranges.get(name).filter(|(low, high)| value < low || value > high);
+        if let Some((low, high)) = range {
+            return Err(Failure::Usage(format!("`{name}` = {value}, expected {low} <= {name} <= {high}")));
         }
     }
     Ok(sizes)
@@ -122,11 +125,43 @@ pub(crate) fn apply(module: &mut Module, sizes: &Sizes) -> Result<(), Failure> {
         return Err(Failure::input("sizes of a model can be symbolized, those of a text are what it says"));
     }
     declare(module, &sizes.ranges)?;
+    if !sizes.values.is_empty() {
+        forget_decisions(module);
+    }
     bind(module, &sizes.values)
 }
 
-/// Says in the attributes of functions which numbers symbols may be.
-fn declare(module: &mut Module, ranges: &BTreeMap<String, (u64, u64)>) -> Result<(), Failure> {
+/// Takes functions of named sizes back to where sizes have decided nothing: with numbers, kernels, order, ties and places are others.
+fn forget_decisions(module: &mut Module) {
+    let ctx = module.ctx.clone();
+    let names: Vec<String> =
+        module.functions().filter_map(|(_, body)| body.symbol(&ctx)).map(str::to_owned).collect();
+    for name in names {
+        let body = module.function_mut(&name).expect("the function was just found");
+        if Stage::of(&ctx, body) <= Some(Stage::Fuse) || !is_symbolic(&ctx, body) {
+            continue;
+        }
+        let mut ops = Vec::new();
+        flow::walk(&ctx, body, |op| ops.push(op));
+        for op in ops {
+            for decision in ["mem.kernel", "mem.scratch", "mem.tie", "mem.buffer"] {
+                if body.at(&ctx, op).attr(decision).is_some() {
+                    body.remove_attr(&ctx, op, decision);
+                }
+            }
+        }
+        for decision in ["optc.buffers", "optc.ties_per_size"] {
+            body.attrs = ctx.dict_remove(body.attrs, ctx.ident(decision));
+        }
+        Stage::Fuse.mark(&ctx, body);
+    }
+}
+
+/// Says in the attributes of functions which numbers symbols may be, beside what they say already.
+///
+/// # Errors
+/// Every symbol that the program does not have.
+pub(crate) fn declare(module: &mut Module, ranges: &BTreeMap<String, (u64, u64)>) -> Result<(), Failure> {
     if ranges.is_empty() {
         return Ok(());
     }
@@ -144,15 +179,16 @@ fn declare(module: &mut Module, ranges: &BTreeMap<String, (u64, u64)>) -> Result
         return Err(Failure::diagnostics(&ctx, &faults));
     }
     let number = |number: u64| ctx.int_attr(i64::try_from(number).unwrap_or(i64::MAX));
-    let entries = ranges
-        .iter()
-        .map(|(name, (low, high))| (ctx.ident(name), ctx.array_attr(&[number(*low), number(*high)])));
-    let ranges = ctx.dict(entries.collect::<Vec<(Ident, Attr)>>());
     let names: Vec<String> =
         module.functions().filter_map(|(_, body)| body.symbol(&ctx)).map(str::to_owned).collect();
     for name in names {
         let body = module.function_mut(&name).expect("the function was just found");
-        body.set_own_attr(&ctx, "optc.dims", ranges);
+        let mut all = Ranges::of_function(&ctx, body);
+        ranges.iter().for_each(|(name, (low, high))| all.declare(ctx.ident(name), *low, *high));
+        let entries =
+            all.declared().map(|(name, (low, high))| (name, ctx.array_attr(&[number(low), number(high)])));
+        let entries = ctx.dict(entries.collect());
+        body.set_own_attr(&ctx, "optc.dims", entries);
     }
     Ok(())
 }

@@ -26,11 +26,15 @@
 //! What does not depend on sizes is decided once ([`passes::symbolic`]): groups, order, ties. At sizes that come up, the
 //! function is placed and bound to the machine code that is there; nothing is compiled again.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use codegen::Cpu;
-use ir::dims::{self, Bindings, Ranges};
-use ir::{Body, Context, Dim, Ident, Module};
+use ir::dims::{self, Atom, Bindings, Ranges, Term};
+use ir::{Body, Context, Diagnostic, Dim, Ident, Module};
+use passes::chunk::Chunk;
 use passes::symbolic::place_at;
-use runtime::{Extent, InputSpec, ShapedProgram, Symbol};
+use runtime::{Extent, InputSpec, ShapedProgram, Sum, Symbol};
 
 use passes::manager::RunOptions;
 
@@ -38,6 +42,7 @@ use crate::compile::{CompileOptions, Goal, INLINE_ALL, donate, entry, input_name
 use crate::failure::Failure;
 use crate::replan::Decided;
 use crate::shaped::{ShapedOptions, Variants, compile_shaped};
+use crate::sizes::declare;
 
 /// How a module with named sizes is compiled.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,6 +52,9 @@ pub struct SymbolicOptions {
     /// Sizes for which code is made, by symbol, beside the least ones; a symbol that is not named has its nominal size
     /// (see [`ir::dims::nominal`]).
     pub sample: Vec<(String, u64)>,
+    /// The least and the greatest number of symbols, by name, beside what the function says. Where every symbol has a greatest one, the
+    /// arena has from the beginning what is enough for all sizes.
+    pub ranges: BTreeMap<String, (u64, u64)>,
     /// The most sizes whose instances are kept.
     pub cached: usize,
 }
@@ -55,9 +63,9 @@ pub struct SymbolicOptions {
 const FRONT: &str = "simplify,layout,fuse,schedule,inplace";
 
 impl SymbolicOptions {
-    /// No sample; 64 instances are kept.
+    /// No sample, no ranges; 64 instances are kept.
     pub fn new(compile: CompileOptions) -> SymbolicOptions {
-        SymbolicOptions { compile, sample: Vec::new(), cached: 64 }
+        SymbolicOptions { compile, sample: Vec::new(), ranges: BTreeMap::new(), cached: 64 }
     }
 }
 
@@ -71,19 +79,31 @@ pub fn compile_symbolic(module: &Module, options: &SymbolicOptions) -> Result<Sh
     let (symbols, inputs) = (variants.symbols.clone(), variants.inputs.clone());
     let CompileOptions { threads, dead, .. } = options.compile;
     let least: Vec<u64> = symbols.iter().map(|symbol| symbol.least).collect();
-    // Loops of one round are others than loops of many; not every program can have its least sizes.
+    // Loops of one round are others than loops of many, and a window that is all of what it looks on is no copy. Not every
+    // program can have its least sizes, or others.
     let mut samples = vec![sample];
-    if variants.at(&least).is_ok() {
-        samples.push(least);
+    for also in [least, odd(&symbols, &samples[0])] {
+        if !samples.contains(&also) && variants.at(&also).is_ok() {
+            samples.push(also);
+        }
     }
     let shaped = ShapedOptions {
         samples,
         threads,
         dead,
         cached: options.cached,
+        chunk_bytes: variants.chunk().ok().map(Chunk::size_bytes),
         ..ShapedOptions::new(&variants.entry, Vec::new())
     };
     compile_shaped(symbols, inputs, variants, &shaped)
+}
+
+/// The sizes next to a sample: even where it is odd, odd where it is even.
+fn odd(symbols: &[Symbol], sample: &[u64]) -> Vec<u64> {
+    let next = |(symbol, size): (&Symbol, &u64)| {
+        if *size < symbol.most { size + 1 } else { size.saturating_sub(1).max(symbol.least) }
+    };
+    symbols.iter().zip(sample).map(next).collect()
 }
 
 /// A module whose entry is decided but for its sizes.
@@ -97,6 +117,7 @@ pub struct Symbolic {
     sample: Vec<u64>,
     threads: usize,
     goal: Goal,
+    chunk: Result<Chunk, String>,
 }
 
 impl Symbolic {
@@ -106,6 +127,7 @@ impl Symbolic {
     /// Every fault of the first stage that finds some.
     pub fn decide(module: &Module, options: &SymbolicOptions) -> Result<Symbolic, Failure> {
         let mut module = module.clone();
+        declare(&mut module, &options.ranges)?;
         let CompileOptions { threads, goal, donated, entry: wanted, .. } = &options.compile;
         let entry = entry(&module, wanted.as_deref())?;
         donate(&mut module, &entry, donated)?;
@@ -123,12 +145,10 @@ impl Symbolic {
             said.map_or(nominal[name], |(_, size)| *size)
         };
         let sample = names.iter().map(sample_of).collect();
-        let symbols = names.iter().map(|name| {
-            let (least, most) = ranges.of(*name);
-            Symbol { name: ctx.str(*name).to_owned(), least, most, default: None }
-        });
-        let symbols = symbols.collect();
-        Ok(Symbolic { module, entry, names, symbols, inputs, sample, threads: *threads, goal: *goal })
+        let symbols = names.iter().map(|name| symbol(&ctx, *name, &ranges)).collect();
+        let chunk = Chunk::of(&ctx, &Cpu, body, *threads);
+        let (threads, goal) = (*threads, *goal);
+        Ok(Symbolic { module, entry, names, symbols, inputs, sample, threads, goal, chunk })
     }
 
     /// The function that is the program.
@@ -151,6 +171,31 @@ impl Symbolic {
         Ok(module)
     }
 
+    /// The function with all that is decided for all sizes, and its context.
+    pub fn decided(&self) -> (&Context, &Body) {
+        (&self.module.ctx, self.module.function(&self.entry).expect("the entry was found before"))
+    }
+
+    /// The arena that is enough at all sizes.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub fn chunk(&self) -> Result<&Chunk, &str> {
+        self.chunk.as_ref().map_err(String::as_str)
+    }
+
+    /// The function as it is planned at some sizes, in the chunk where there is one.
+    fn placed(&self, body: &Body, at: &Bindings) -> Result<Body, Vec<Diagnostic>> {
+        let ctx = &self.module.ctx;
+        let placed = place_at(ctx, &Cpu, body, at, self.threads, self.goal)?;
+        let arena = placed.own_attr(ctx, ctx.ident("optc.arena")).and_then(|attr| ctx.int_value(attr));
+        let bytes = arena.map_or(0, |bytes| bytes as u64);
+        match &self.chunk {
+            Ok(chunk) if bytes > chunk.size_bytes() => chunk.place(ctx, &Cpu, body, at, self.threads),
+            _ => Ok(placed),
+        }
+    }
+
     /// The sizes' names, in the order in which [`Variants::at`] takes numbers for them.
     pub fn symbols(&self) -> &[Symbol] {
         &self.symbols
@@ -161,18 +206,40 @@ impl Variants for Symbolic {
     fn at(&self, sizes: &[u64]) -> Result<Module, Failure> {
         let ctx = self.module.ctx.clone();
         let at: Bindings = self.names.iter().copied().zip(sizes.iter().copied()).collect();
-        let body = self.module.function(&self.entry).expect("the entry was found before");
-        let body = place_at(&ctx, &Cpu, body, &at, self.threads, self.goal);
-        let body = body.map_err(|faults| Failure::diagnostics(&ctx, &faults))?;
+        let body =
+            self.placed(self.decided().1, &at).map_err(|faults| Failure::diagnostics(&ctx, &faults))?;
         let mut module = self.module.clone();
         *module.function_mut(&self.entry).expect("the entry was found before") = body;
         Ok(module)
     }
 
-    fn decided(&self) -> Option<Decided<'_>> {
-        let body = self.module.function(&self.entry).expect("the entry was found before");
-        Some(Decided { ctx: &self.module.ctx, body, symbols: &self.names, goal: self.goal })
+    fn before_sizes(&self) -> Option<Decided<'_>> {
+        let (ctx, body) = (&self.module.ctx, self.decided().1);
+        let most_bytes = self.chunk.as_ref().map_or(u64::MAX, Chunk::size_bytes);
+        Some(Decided { ctx, body, symbols: &self.names, goal: self.goal, most_bytes })
     }
+}
+
+fn symbol(ctx: &Context, name: Ident, ranges: &Ranges) -> Symbol {
+    let (least, most) = ranges.of(name);
+    Symbol { name: ctx.str(name).to_owned(), least, most, default: None }
+}
+
+/// The sizes that a function's symbols have where its inputs have the shapes that are given.
+///
+/// # Errors
+/// If no sizes give these shapes, or a size of an input is no sum of symbols; none are missing.
+pub(crate) fn sizes_of(
+    ctx: &Context,
+    body: &Body,
+    shapes: &[(&str, &[u64])],
+) -> Result<BTreeMap<String, u64>, Failure> {
+    let (names, inputs) = signature(ctx, body)?;
+    let ranges = Ranges::of_function(ctx, body);
+    let symbols = names.iter().map(|name| symbol(ctx, *name, &ranges)).collect();
+    let sizes = runtime::sizes_of(symbols, inputs, shapes);
+    let sizes = sizes.map_err(|error| Failure::input(error.to_string()))?;
+    Ok(names.iter().map(|name| ctx.str(*name).to_owned()).zip(sizes).collect())
 }
 
 /// The symbols of a function's inputs, in the order in which they come up, and its inputs by them.
@@ -189,9 +256,7 @@ fn signature(ctx: &Context, body: &Body) -> Result<(Vec<Ident>, Vec<InputSpec>),
         let extents = shape.iter().map(|dim| {
             extent(ctx, *dim, &mut names).ok_or_else(|| {
                 let size = dims::Sizes(ctx).text(*dim);
-                Failure::input(format!(
-                    "the size {size} of input `{name}` is no number and no symbol by itself"
-                ))
+                Failure::input(format!("the size {size} of input `{name}` is no sum of symbols and numbers"))
             })
         });
         let extents = extents.collect::<Result<_, _>>()?;
@@ -206,11 +271,23 @@ fn extent(ctx: &Context, dim: Dim, names: &mut Vec<Ident>) -> Option<Extent> {
         Dim::Symbolic(expr) => expr,
         Dim::Unknown => return None,
     };
-    let name =
-        dims::symbols(ctx, expr).first().copied().filter(|name| dims::symbol(ctx, ctx.str(*name)) == expr)?;
-    let known = names.iter().position(|known| *known == name);
-    Some(Extent::Symbol(known.unwrap_or_else(|| {
+    let (mut terms, mut offset) = (Vec::new(), 0);
+    for Term { factor, atoms } in ctx.dim_expr(expr).terms() {
+        match **atoms {
+            [] => offset = *factor,
+            [Atom::Symbol(name)] => terms.push((number(names, name), *factor)),
+            _ => return None,
+        }
+    }
+    Some(match (&terms[..], offset) {
+        ([(symbol, 1)], 0) => Extent::Symbol(*symbol),
+        _ => Extent::Sum(Arc::new(Sum { terms, offset, text: dims::print(ctx, expr) })),
+    })
+}
+
+fn number(names: &mut Vec<Ident>, name: Ident) -> usize {
+    names.iter().position(|known| *known == name).unwrap_or_else(|| {
         names.push(name);
         names.len() - 1
-    })))
+    })
 }

@@ -35,9 +35,7 @@ pub fn access(
     {
         return Access::Never;
     }
-    let threads = 1;
-    let overwrites = target.select(op_ref, threads).map(|choice| choice.overwrites).unwrap_or_default();
-    overwrites.into_iter().find(|(index, _)| *index == operand).map_or(Access::Never, |(_, access)| access)
+    target.access(op_ref, operand)
 }
 
 /// Whether it is for the target to say, at each size, whether `result` of `op` may overwrite `operand`.

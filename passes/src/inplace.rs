@@ -26,7 +26,7 @@ use crate::liveness::{Classes, Steps};
 use crate::parts::{Overwritten, Placed, copied_parts, has_open_parts, place_parts};
 use crate::place::{Step, lower_bound};
 use crate::plan::{Arena, separate_outputs};
-use crate::views::{Live, place_views};
+use crate::views::{Live, place_views, turned_views};
 
 /// What was tied and what was not.
 #[derive(Default)]
@@ -50,6 +50,35 @@ pub fn inplace(ctx: &Context, target: &dyn Target, body: &mut Body) -> Outcome {
     let (ties, more) = tie(ctx, target, body);
     remarks.extend(more);
     Outcome { ties: ties + placed_ties, parts, views, remarks }
+}
+
+/// Does the same on a copy, and looks at the arena that `plan` would then place; none if a size is not known.
+pub(crate) fn in_trial<R>(
+    ctx: &Context,
+    target: &dyn Target,
+    body: &Body,
+    look: impl FnOnce(&Body, &Arena<'_>) -> R,
+) -> Option<R> {
+    let mut trial = body.clone();
+    place_all_parts(ctx, target, &mut trial);
+    if let Some(views) = turned_views(ctx, target, &trial) {
+        let (tied, aliases) = tied(ctx, target, &trial);
+        let arena = Arena::of(ctx, &tied, &aliases).ok()?;
+        if !arena.are_at_peak(&views).contains(&true) {
+            return Some(look(&tied, &arena));
+        }
+    }
+    place_views(ctx, target, &mut trial, &|trial, values| live(ctx, target, trial, values));
+    let (tied, aliases) = tied(ctx, target, &trial);
+    Some(look(&tied, &Arena::of(ctx, &tied, &aliases).ok()?))
+}
+
+/// A copy with results tied to operands and outputs separated.
+fn tied(ctx: &Context, target: &dyn Target, body: &Body) -> (Body, AliasSets) {
+    let mut trial = body.clone();
+    tie(ctx, target, &mut trial);
+    let aliases = separate_outputs(ctx, &mut trial);
+    (trial, aliases)
 }
 
 /// Puts parts to their place, and what their makers overwrite there, unless more bytes were then live than if that lies beside, or if
@@ -105,10 +134,8 @@ fn tie(ctx: &Context, target: &dyn Target, body: &mut Body) -> (usize, Vec<Diagn
 /// What is live in the arena once results are tied to operands, and which of `values` lie there when most is; none if a size is not
 /// known.
 fn live(ctx: &Context, target: &dyn Target, body: &Body, values: &[Value]) -> Option<Live> {
-    let mut trial = body.clone();
-    tie(ctx, target, &mut trial);
-    let aliases = separate_outputs(ctx, &mut trial);
-    let arena = Arena::of(ctx, &trial, &aliases).ok()?;
+    let (tied, aliases) = tied(ctx, target, body);
+    let arena = Arena::of(ctx, &tied, &aliases).ok()?;
     Some(Live { bytes: lower_bound(&arena.problem), at_peak: arena.are_at_peak(values) })
 }
 

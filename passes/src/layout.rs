@@ -8,17 +8,17 @@
 //! ```
 //!
 //! One walk in text order. An operation with a choice of layout is put between two transposes; a transpose on an operand
-//! of an operation whose row lets axes be permuted moves behind it, if more bytes come transposed than not; a
-//! transpose of a transpose becomes one, and nothing where they cancel; one that only moves axes of size 1 becomes a
-//! reshape, which is free. So in a convolutional network two transposes are left: at the input and at the output.
+//! of an operation whose row lets axes be permuted moves behind it, if more bytes come transposed than not (at nominal
+//! sizes, where sizes are named: either is right); a transpose of a transpose becomes one, and nothing where they cancel;
+//! one that only moves axes of size 1 becomes a reshape, which is free. So in a convolutional network two transposes are left: at the input and at the output.
 
 use ir::builder::InsertPoint;
-use ir::dims::{self, Ranges};
+use ir::dims::{self, Bindings};
 use ir::opdef::View;
 use ir::weights::WeightSet;
 use ir::{
-    Attr, AttrData, AttrKind, Body, Builder, Context, Diagnostic, Dim, InferError, Kind, Op, Target, Traits,
-    Value, size,
+    Attr, AttrData, AttrKind, Body, Builder, Context, Diagnostic, Dim, DimExpr, InferError, Kind, Op, Target,
+    Traits, Value, size,
 };
 
 use crate::dce::remove_dead;
@@ -33,7 +33,8 @@ const TO_NHWC: [usize; 4] = [0, 2, 3, 1];
 /// If an operation can't be rebuilt in another layout, which means that its row declares a wrong fact.
 pub fn layout(ctx: &Context, target: &dyn Target, body: &mut Body) -> Result<(), Vec<Diagnostic>> {
     let ops: Vec<Op> = blocks(ctx, body).into_iter().flat_map(|block| body.ops(block)).collect();
-    let mut pass = Layout { ctx, target, weights: WeightSet::of(ctx, body), body };
+    let (weights, nominal) = (WeightSet::of(ctx, body), dims::nominal(ctx, body));
+    let mut pass = Layout { ctx, target, weights, nominal, body };
     let mut faults = Vec::new();
     for op in ops {
         if let Err(InferError(reason)) = pass.visit(op) {
@@ -48,6 +49,7 @@ struct Layout<'a> {
     ctx: &'a Context,
     target: &'a dyn Target,
     weights: WeightSet,
+    nominal: Bindings,
     body: &'a mut Body,
 }
 
@@ -148,11 +150,14 @@ impl Layout<'_> {
                 _ => without = dims::add(self.ctx, without, bytes)?,
             }
         }
-        // Where nothing comes otherwise, it need not be proved that there are elements.
-        let is_all = without == nothing && with != nothing;
-        let more = dims::add(self.ctx, without, dims::constant(self.ctx, 1))?;
-        let is_most = is_all || dims::provably_at_most(self.ctx, more, with, &Ranges::default());
-        is_most.then_some(wanted)
+        (self.nominal(with)? > self.nominal(without)?).then_some(wanted)
+    }
+
+    /// The value of an expression at nominal sizes.
+    fn nominal(&self, expr: DimExpr) -> Option<i64> {
+        dims::evaluate(self.ctx, expr, &|name| {
+            self.nominal.get(&name).and_then(|size| i64::try_from(*size).ok())
+        })
     }
 
     /// The sizes of a value; none for what is no ranked tensor.

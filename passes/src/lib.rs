@@ -31,6 +31,7 @@ pub mod branches;
 pub mod call_graph;
 pub mod canonicalize;
 pub mod check;
+pub mod chunk;
 mod constants;
 pub mod copy;
 pub mod cse;

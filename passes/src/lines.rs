@@ -15,6 +15,9 @@
 //! Greedy: of the chains that hold an image which is live at the fullest step, the one is taken which leaves the fewest bytes, counted as
 //! the passes behind will, on a copy; until none does. A chain costs time, so none is made elsewhere.
 
+use std::cell::OnceCell;
+use std::collections::BTreeSet;
+
 use cranelift_entity::SecondaryMap;
 use ir::weights::WeightSet;
 use ir::window::outside;
@@ -23,8 +26,8 @@ use ir::{Block, Body, Builder, Context, Kind, Op, OpSpec, Target, Traits, Value}
 use crate::copy::Copying;
 use crate::edit::{entry, stands_in};
 use crate::fit;
+use crate::inplace::in_trial;
 use crate::manager::{Example, PassDef, PassRun, Stage, StageRule};
-use crate::schedule::in_trial;
 use crate::select::select_again;
 
 /// The most operations that run in turns.
@@ -71,7 +74,7 @@ pub fn lines(ctx: &Context, target: &dyn Target, body: &mut Body) -> usize {
     let Some(mut now) = Fullness::of(ctx, target, body) else { return 0 };
     let (mut made, mut trials) = (0, 0);
     loop {
-        let chains = Links::of(ctx, target, body, block).chains_at(body, block, now.op);
+        let chains = Links::of(ctx, target, body, block).chains_at(block, now.op);
         trials += chains.len();
         if trials > MOST_TRIALS {
             return made;
@@ -126,54 +129,87 @@ impl Fullness {
 }
 
 /// Which operations of a block can run in turns with the one that makes their image.
-struct Links {
+struct Links<'a> {
     /// What runs in the block, in its order.
     ops: Vec<Op>,
     /// The place of each operation in the block.
     at: SecondaryMap<Op, Option<usize>>,
-    /// For each place, that of the operation whose image is the result, which nothing else reads.
-    reader: Vec<Option<usize>>,
-    /// How many steps each operation runs.
-    steps: Vec<usize>,
+    /// For each place, what its operation reads row by row, once that was asked.
+    images: Vec<OnceCell<Option<Value>>>,
+    finder: Finder<'a>,
 }
 
-impl Links {
-    fn of(ctx: &Context, target: &dyn Target, body: &Body, block: Block) -> Links {
+impl<'a> Links<'a> {
+    fn of(ctx: &'a Context, target: &'a dyn Target, body: &'a Body, block: Block) -> Links<'a> {
         let ops: Vec<Op> = body.ops(block).collect();
         let mut at: SecondaryMap<Op, Option<usize>> = SecondaryMap::new();
         ops.iter().enumerate().for_each(|(place, op)| at[*op] = Some(place));
         let finder = Finder { ctx, target, body, weights: WeightSet::of(ctx, body) };
-        let images: Vec<Option<Value>> = ops.iter().map(|op| finder.image(*op)).collect();
-        let mut reader = vec![None; ops.len()];
-        for (place, image) in images.iter().enumerate() {
-            let made_by =
-                image.filter(|image| body.has_one_use(*image)).and_then(|image| body.defining_op(image));
-            if let Some(before) = made_by.and_then(|op| at[op]).filter(|before| images[*before].is_some()) {
-                reader[before] = Some(place);
-            }
-        }
-        let steps = ops.iter().map(|op| inner_steps(ctx, body, *op).len().max(1)).collect();
-        Links { ops, at, reader, steps }
+        Links { images: vec![OnceCell::new(); ops.len()], ops, at, finder }
+    }
+
+    fn image(&self, place: usize) -> Option<Value> {
+        *self.images[place].get_or_init(|| self.finder.image(self.ops[place]))
+    }
+
+    /// Where the operation stands whose image is the result of another, which nothing else reads.
+    fn reader(&self, place: usize) -> Option<usize> {
+        let result = self.finder.body.results(self.ops[place]).next()?;
+        let reader = self.only_reader(result)?;
+        (self.image(reader) == Some(result) && self.image(place).is_some()).then_some(reader)
+    }
+
+    /// Where the operation stands that makes the image of another, which nothing else reads.
+    fn maker(&self, place: usize) -> Option<usize> {
+        let image = self.image(place).filter(|image| self.finder.body.has_one_use(*image))?;
+        let maker = self.finder.body.defining_op(image).and_then(|op| self.at[op])?;
+        self.image(maker).map(|_| maker)
+    }
+
+    fn only_reader(&self, value: Value) -> Option<usize> {
+        let used = self.finder.body.uses(value).next().filter(|_| self.finder.body.has_one_use(value))?;
+        self.at[used.op]
+    }
+
+    /// How many steps an operation runs.
+    fn steps(&self, place: usize) -> usize {
+        inner_steps(self.finder.ctx, self.finder.body, self.ops[place]).len().max(1)
     }
 
     /// All chains in which an image lies between two operations that is live while `op` runs.
-    fn chains_at(&self, body: &Body, block: Block, op: Op) -> Vec<Vec<Op>> {
-        let here = stands_in(body, op, block).and_then(|op| self.at[op]);
+    fn chains_at(&self, block: Block, op: Op) -> Vec<Vec<Op>> {
+        let here = stands_in(self.finder.body, op, block).and_then(|op| self.at[op]);
         let Some(here) = here else { return Vec::new() };
         let mut chains = Vec::new();
-        let starts = (0..self.ops.len()).filter(|place| self.reader[*place].is_some());
-        for start in starts {
-            let (mut chain, mut steps, mut is_live) = (vec![self.ops[start]], self.steps[start], false);
+        for start in self.starts(here) {
+            let (mut chain, mut steps, mut is_live) = (vec![self.ops[start]], self.steps(start), false);
             let mut last = start;
-            while let Some(next) = self.reader[last].filter(|next| steps + self.steps[*next] <= MOST_STEPS) {
+            while let Some((next, more)) = self.reader(last).map(|next| (next, self.steps(next))) {
+                if steps + more > MOST_STEPS {
+                    break;
+                }
                 is_live |= last <= here && here <= next;
                 chain.push(self.ops[next]);
-                steps += self.steps[next];
+                steps += more;
                 last = next;
                 chains.extend(is_live.then(|| chain.clone()));
             }
         }
         chains
+    }
+
+    /// Where the chains begin that come to an image which is live at a place.
+    fn starts(&self, here: usize) -> BTreeSet<usize> {
+        let is_live = |place: &usize| {
+            let mut results = self.finder.body.results(self.ops[*place]);
+            results.any(|result| self.only_reader(result).is_some_and(|reader| here <= reader))
+        };
+        let mut starts = BTreeSet::new();
+        for place in (0..=here).filter(is_live).filter(|place| self.reader(*place).is_some()) {
+            let before = std::iter::successors(Some(place), |place| self.maker(*place));
+            starts.extend(before.take(MOST_STEPS));
+        }
+        starts
     }
 }
 

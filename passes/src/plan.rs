@@ -75,6 +75,25 @@ pub fn plan(
     if faults.is_empty() { Ok(remarks) } else { Err(faults) }
 }
 
+/// Places the values of a function in the arena as `place` says, and judges that; nothing is traded for memory.
+///
+/// # Errors
+/// If a size is not known, as `place`, or if the checker refuses the plan.
+pub(crate) fn plan_by(
+    ctx: &Context,
+    body: &mut Body,
+    place: &dyn Fn(&Arena<'_>) -> Result<place::Placement, Vec<Diagnostic>>,
+) -> Result<(), Vec<Diagnostic>> {
+    let aliases = separate_outputs(ctx, body);
+    let arena = Arena::of(ctx, body, &aliases)?;
+    let other = |problem: &Problem| place::place(problem, &Options::default());
+    let placed = arena.place_pools(ctx, body, &other, place(&arena)?)?;
+    arena.write(ctx, body, &placed);
+    placed.write(ctx, body);
+    let faults = check(ctx, body);
+    if faults.is_empty() { Ok(()) } else { Err(faults) }
+}
+
 fn unknown_planner(name: &str) -> Diagnostic {
     let known = place::PLANNERS.iter().map(|planner| planner.name);
     let help = ir::diag::did_you_mean(name, known);

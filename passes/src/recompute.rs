@@ -25,10 +25,10 @@ use ir::{Block, Body, Context, Kind, Op, Target};
 use crate::copy::Copying;
 use crate::edit::{entry, stands_in};
 use crate::effects::is_pure;
+use crate::inplace::in_trial;
 use crate::manager::{Example, OptionDef, OptionKind, PassDef, PassRun, Stage, StageRule};
 use crate::place::{Step, live_bytes};
 use crate::plan::Arena;
-use crate::schedule::in_trial;
 
 /// The most operations that are computed again for one value.
 const MOST_OPS: usize = 8;

@@ -31,9 +31,8 @@ use ir::weights::WeightSet;
 use ir::{Block, Body, Context, Op, Target, Traits, Value};
 
 use crate::edit::{blocks, entry, kept_inputs, stands_in};
-use crate::inplace::inplace;
+use crate::inplace::in_trial;
 use crate::manager::{Example, PassDef, PassRun, Stage, StageRule};
-use crate::plan::{Arena, separate_outputs};
 use build::{BlockModel, Facts, block_model};
 
 /// How often the order is searched with what in-place showed of the last one.
@@ -187,20 +186,6 @@ struct Counted {
     bytes: u64,
     /// The roots that lie in the caller's memory.
     outside: SecondaryMap<Value, bool>,
-}
-
-/// Does what the passes behind do with the order in which a function stands, on a copy, and looks at the arena that they would
-/// place; none if a size is not known.
-pub(crate) fn in_trial<R>(
-    ctx: &Context,
-    target: &dyn Target,
-    body: &Body,
-    look: impl FnOnce(&Body, &Arena<'_>) -> R,
-) -> Option<R> {
-    let mut trial = body.clone();
-    inplace(ctx, target, &mut trial);
-    let aliases = separate_outputs(ctx, &mut trial);
-    Some(look(&trial, &Arena::of(ctx, &trial, &aliases).ok()?))
 }
 
 /// What [`in_trial`] shows of the order in which a function stands.

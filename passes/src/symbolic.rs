@@ -148,7 +148,7 @@ pub fn write_recipe(ctx: &Context, body: &mut Body) -> Result<(), Vec<Diagnostic
 }
 
 /// The roots that are the caller's.
-fn outside(ctx: &Context, body: &Body, aliases: &AliasSets) -> Vec<Value> {
+pub(crate) fn outside(ctx: &Context, body: &Body, aliases: &AliasSets) -> Vec<Value> {
     let args = entry(body).map_or(&[][..], |block| body.args(block));
     let ends = body.blocks(body.root()).iter().filter_map(|block| body.last_op(*block));
     let returns = ends.filter(|op| body.at(ctx, *op).has(Traits::RETURN));
@@ -183,7 +183,7 @@ pub fn place_at(
 }
 
 /// The function with numbers in the place of symbols, verified.
-fn at_sizes(ctx: &Context, body: &Body, sizes: &Bindings) -> Result<Body, Vec<Diagnostic>> {
+pub(crate) fn at_sizes(ctx: &Context, body: &Body, sizes: &Bindings) -> Result<Body, Vec<Diagnostic>> {
     let mut at = body.clone();
     substitute_in(ctx, &mut at, sizes)?;
     ir::verify::verify_body(ctx, &at)?;
@@ -191,7 +191,7 @@ fn at_sizes(ctx: &Context, body: &Body, sizes: &Bindings) -> Result<Body, Vec<Di
 }
 
 /// Whether the target allows each tie at the sizes that the function has.
-fn allows_ties(ctx: &Context, target: &dyn Target, body: &Body) -> bool {
+pub(crate) fn allows_ties(ctx: &Context, target: &dyn Target, body: &Body) -> bool {
     tied(ctx, body).into_iter().all(|op| {
         let mut pairs = ties(body.at(ctx, op));
         pairs.all(|(result, operand)| access(ctx, target, body, op, result, operand) != Access::Never)

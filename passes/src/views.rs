@@ -62,6 +62,18 @@ pub(crate) fn place_views(
     (kept.len(), remarks)
 }
 
+/// The views that could be read where their operand lies, if all of them are then read in another order than they lie in: such views stay
+/// copies wherever the copies do not lie in the arena when most is live.
+pub(crate) fn turned_views(ctx: &Context, target: &dyn Target, body: &Body) -> Option<Vec<Value>> {
+    let (candidates, _) = candidates(ctx, body);
+    if candidates.is_empty() {
+        return Some(Vec::new());
+    }
+    let (views, _) = mark_all(ctx, target, &mut body.clone(), &candidates);
+    let are_turned = views.iter().all(|view| view.arrangement == Arrangement::Strides);
+    are_turned.then(|| views.iter().map(|view| body.result(view.op, 0)).collect())
+}
+
 /// A view that can be read where its operand lies.
 #[derive(Clone, Copy)]
 struct Marked {

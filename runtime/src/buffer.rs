@@ -156,6 +156,17 @@ impl<'a> Arena<'a> {
         memory.get_mut(..bytes).ok_or(ArenaError::TooSmall { needed: bytes, found })
     }
 
+    /// Lets an arena of its own memory have so many bytes at the least; what was given stays as it is.
+    ///
+    /// # Errors
+    /// If the allocator has no such memory.
+    pub fn hold(&mut self, bytes: usize) -> Result<(), ArenaError> {
+        match self.0 {
+            Memory::Unallocated | Memory::Owned(_) => self.reserve(bytes).map(drop),
+            Memory::Given(_) => Ok(()),
+        }
+    }
+
     /// Checks memory that was given, without allocating any.
     ///
     /// # Errors

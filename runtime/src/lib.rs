@@ -70,4 +70,4 @@ pub use mapped::MappedFile;
 pub use pool::Pool;
 pub use program::{ElementKind, Program, ProgramParts, StateDesc, TensorDesc, Weights};
 pub use shaped::{Instance, InstanceParts, Instantiate, ShapedContext, ShapedParts, ShapedProgram};
-pub use shapes::{Extent, InputSpec, ShapeError, Symbol};
+pub use shapes::{Dimension, Extent, InputSpec, ShapeError, Sum, Symbol, sizes_of};

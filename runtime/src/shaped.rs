@@ -4,8 +4,8 @@
 //! choice of sizes; it is made when sizes are first asked for, and kept in a cache of bounded length that all contexts share, where
 //! the one that was not asked for the longest gives way.
 //!
-//! A [`ShapedContext`] has one chunk of memory for everything that lives in a run, of whatever sizes: made at the first preparation, replaced when
-//! sizes need more, the old one freed before. At sizes that were run before it allocates nothing. A fault of shapes is an error of that
+//! A [`ShapedContext`] has one chunk of memory for everything that lives in a run, of whatever sizes: made at the first preparation. Where it is known what is
+//! enough at all sizes, it has that from the beginning; else it is replaced when sizes need more, the old one freed before. At sizes that were run before it allocates nothing. A fault of shapes is an error of that
 //! run only: set others, and it runs.
 
 use std::any::Any;
@@ -100,6 +100,8 @@ pub struct ShapedParts {
     pub instances: Box<dyn Instantiate>,
     /// The most instances that are kept.
     pub cached: usize,
+    /// The bytes of arena that are enough at all sizes, where that is known: a context holds them from its first preparation on.
+    pub chunk_bytes: Option<usize>,
 }
 
 /// A compiled program without sizes. It is shared; what changes during a run belongs to a [`ShapedContext`], of which there may be many.
@@ -111,6 +113,7 @@ pub struct ShapedProgram {
     faults: Vec<String>,
     instances: Box<dyn Instantiate>,
     cache: Mutex<Cache>,
+    chunk_bytes: Option<usize>,
 }
 
 /// Instances by their sizes.
@@ -156,12 +159,13 @@ impl ShapedProgram {
     /// # Panics
     /// If `threads` is 0, or an input's dimension names a symbol that there is not: faults of the compiler.
     pub fn new(parts: ShapedParts) -> ShapedProgram {
-        let ShapedParts { code, threads, symbols, inputs, outputs, faults, instances, cached } = parts;
+        let ShapedParts { code, threads, symbols, inputs, outputs, faults, instances, cached, chunk_bytes } =
+            parts;
         assert!(threads > 0, "a program is planned for one thread at the least");
         let cache = Cache { entries: Vec::with_capacity(cached.min(64)), most: cached, now: 0 };
         let signature = Signature::new(symbols, inputs);
         let cache = Mutex::new(cache);
-        ShapedProgram { code, threads, signature, outputs, faults, instances, cache }
+        ShapedProgram { code, threads, signature, outputs, faults, instances, cache, chunk_bytes }
     }
 
     /// The sizes that are chosen at run time.
@@ -172,6 +176,11 @@ impl ShapedProgram {
     /// The inputs, in the order in which [`ShapedContext::run`] takes them.
     pub fn inputs(&self) -> &[InputSpec] {
         &self.signature.inputs
+    }
+
+    /// The bytes of arena that are enough at all sizes, where that is known.
+    pub fn chunk_bytes(&self) -> Option<usize> {
+        self.chunk_bytes
     }
 
     /// Instances that are kept now.
@@ -237,6 +246,8 @@ impl ShapedProgram {
                 && pairs.all(|(input, desc)| self.signature.has_shape(input, sizes, &desc.shape)),
             "an instance has the shapes that follow from its sizes"
         );
+        let most = self.chunk_bytes.unwrap_or(usize::MAX);
+        assert!(instance.arena_bytes() <= most, "an instance fits what is enough for all sizes");
     }
 }
 
@@ -289,6 +300,7 @@ impl ShapedContext<'_> {
     /// no memory, or the memory given is too small.
     pub fn prepare(&mut self) -> Result<&Instance, RunError> {
         let instance = self.instance()?;
+        self.hold()?;
         self.arena.reserve(instance.arena_bytes()).map_err(RunError::Arena)?;
         Ok(self.current.insert(instance))
     }
@@ -329,8 +341,14 @@ impl ShapedContext<'_> {
         Ok(self.current.insert(instance).clone())
     }
 
+    /// Holds what is enough at all sizes, where that is known.
+    fn hold(&mut self) -> Result<(), RunError> {
+        self.program.chunk_bytes.map_or(Ok(()), |bytes| self.arena.hold(bytes)).map_err(RunError::Arena)
+    }
+
     fn run_bound(&mut self, instance: &Instance, outputs: &mut [&mut [u8]]) -> Result<(), RunError> {
         self.binding.fill(instance.outputs(), outputs)?;
+        self.hold()?;
         let arena = self.arena.reserve(instance.arena_bytes()).map_err(RunError::Arena)?;
         let ShapedProgram { code, faults, .. } = &*self.program;
         let run =

@@ -1,9 +1,11 @@
 //! Which sizes an input may have, and what follows from the shapes that a caller sets.
 //!
-//! The dimensions of inputs are numbers or *symbols*; a symbol has one size at a time, wherever it stands. So the shapes that are set
-//! determine the symbols' sizes, or contradict each other: `x: [N, 4]`, `y: [N]` with `x` set to `[2, 4]` and `y` to `[3]`.
+//! The dimensions of inputs are numbers, *symbols* or sums of symbols (`2 * N + 1`); a symbol has one size at a time, wherever it stands. So
+//! the shapes that are set determine the symbols' sizes, or contradict each other: `x: [N, 4]`, `y: [N]` with `x` set to `[2, 4]` and
+//! `y` to `[3]`; or no size of a symbol gives them: `z: [2 * N]` set to `[5]`.
 
 use std::fmt;
+use std::sync::Arc;
 
 use crate::program::ElementKind;
 
@@ -21,12 +23,25 @@ pub struct Symbol {
 }
 
 /// A dimension of an input.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Extent {
     /// Always of this size.
     Known(u64),
     /// The size of the symbol of this index.
     Symbol(usize),
+    /// A sum of symbols' sizes.
+    Sum(Arc<Sum>),
+}
+
+/// A number and multiples of symbols' sizes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sum {
+    /// Symbols by index, each once, with their factors, which are not 0.
+    pub terms: Vec<(usize, i64)>,
+    /// What is added.
+    pub offset: i64,
+    /// How it is written: `2 * N + 1`.
+    pub text: String,
 }
 
 /// An input as it is declared.
@@ -38,6 +53,17 @@ pub struct InputSpec {
     pub element: ElementKind,
     /// Its dimensions, outermost first.
     pub extents: Vec<Extent>,
+}
+
+/// A dimension of an input, as messages name it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Dimension {
+    /// The input's name.
+    pub input: String,
+    /// The input's number.
+    pub number: usize,
+    /// Which of its dimensions.
+    pub dimension: usize,
 }
 
 /// Why shapes can't be run.
@@ -52,6 +78,8 @@ pub enum ShapeError {
     Rank {
         /// The input.
         input: String,
+        /// Its number.
+        number: usize,
         /// How many dimensions it has.
         expected: usize,
         /// How many were given.
@@ -59,40 +87,34 @@ pub enum ShapeError {
     },
     /// A size that a dimension can't have.
     Extent {
-        /// The input.
-        input: String,
-        /// The dimension.
-        dimension: usize,
-        /// What is asked of it: `3`, `1 <= N <= 512`.
+        /// Where.
+        at: Dimension,
+        /// What is asked of it: `3`, `1 <= N <= 512`, `2 * N with N >= 1`.
         constraint: String,
         /// What was given.
         found: u64,
     },
-    /// Two sizes for one symbol.
+    /// A size that contradicts another one.
     Conflict {
-        /// The input.
-        input: String,
-        /// The dimension.
-        dimension: usize,
-        /// The symbol.
-        symbol: String,
+        /// Where.
+        at: Dimension,
+        /// What is asked of it: `N = 4`, `2 * N = 8`.
+        constraint: String,
         /// What was given here.
         found: u64,
-        /// The input that says otherwise, its dimension, and the size there.
-        other: (String, usize, u64),
+        /// Where that is said.
+        other: Dimension,
     },
     /// No shape says a symbol's size.
     Unset {
-        /// The first input with the symbol.
-        input: String,
-        /// The dimension.
-        dimension: usize,
+        /// The first dimension with the symbol.
+        at: Dimension,
         /// The symbol.
         symbol: String,
     },
     /// The model can't be run at these sizes.
     Refused {
-        /// The symbols with their sizes: `N = 3, H = 5`.
+        /// The symbols with their sizes and where these come from: ``N = 3 (dimension 0 of input `x`, number 0)``.
         sizes: String,
         /// Why.
         message: String,
@@ -113,6 +135,34 @@ pub(crate) struct Shapes {
     set: Vec<(bool, Vec<u64>)>,
 }
 
+/// The size of each symbol that follows from the shapes of inputs, by name.
+///
+/// # Errors
+/// As for a context that these shapes are set for, see [`crate::ShapedContext::set_shape`].
+pub fn sizes_of(
+    symbols: Vec<Symbol>,
+    inputs: Vec<InputSpec>,
+    given: &[(&str, &[u64])],
+) -> Result<Vec<u64>, ShapeError> {
+    let signature = Signature::new(symbols, inputs);
+    let mut shapes = Shapes::new(&signature);
+    given.iter().try_for_each(|(name, shape)| shapes.set(&signature, name, shape))?;
+    let mut sizes = vec![0; signature.symbols.len()];
+    shapes.sizes(&signature, &mut sizes)?;
+    Ok(sizes)
+}
+
+/// A size that is not yet found.
+const UNSET: u64 = u64::MAX;
+
+/// A dimension whose size is set.
+struct Use<'s> {
+    input: usize,
+    dimension: usize,
+    extent: &'s Extent,
+    found: u64,
+}
+
 impl Shapes {
     pub(crate) fn new(signature: &Signature) -> Shapes {
         Shapes { set: signature.inputs.iter().map(|input| (false, vec![0; input.extents.len()])).collect() }
@@ -120,20 +170,20 @@ impl Shapes {
 
     /// Sets an input's shape. If that fails, the shape is what it was before.
     pub(crate) fn set(&mut self, signature: &Signature, name: &str, shape: &[u64]) -> Result<(), ShapeError> {
-        let index = signature.inputs.iter().position(|input| input.name == name);
-        let index = index.ok_or_else(|| ShapeError::Unknown { name: name.to_owned() })?;
-        let input = &signature.inputs[index];
+        let number = signature.inputs.iter().position(|input| input.name == name);
+        let number = number.ok_or_else(|| ShapeError::Unknown { name: name.to_owned() })?;
+        let input = &signature.inputs[number];
         let (expected, found) = (input.extents.len(), shape.len());
         if expected != found {
-            return Err(ShapeError::Rank { input: name.to_owned(), expected, found });
+            return Err(ShapeError::Rank { input: name.to_owned(), number, expected, found });
         }
         for (dimension, (extent, size)) in input.extents.iter().zip(shape).enumerate() {
-            if let Some(constraint) = signature.broken(*extent, *size) {
-                let (input, found) = (name.to_owned(), *size);
-                return Err(ShapeError::Extent { input, dimension, constraint, found });
+            if let Some(constraint) = signature.broken(extent, *size) {
+                let at = signature.dimension(number, dimension);
+                return Err(ShapeError::Extent { at, constraint, found: *size });
             }
         }
-        let (is_set, dimensions) = &mut self.set[index];
+        let (is_set, dimensions) = &mut self.set[number];
         *is_set = true;
         dimensions.copy_from_slice(shape);
         Ok(())
@@ -146,86 +196,191 @@ impl Shapes {
 
     /// Finds the size of each symbol. Allocates only for errors.
     pub(crate) fn sizes(&self, signature: &Signature, sizes: &mut [u64]) -> Result<(), ShapeError> {
-        for (index, symbol) in signature.symbols.iter().enumerate() {
-            sizes[index] = match (self.first(signature, index), symbol.default) {
-                (Some((_, _, size)), _) | (None, Some(size)) => size,
-                (None, None) => return Err(signature.unset(index)),
-            };
-        }
-        for (input, dimension, symbol, found) in self.uses(signature) {
-            if found != sizes[symbol] {
-                let (first, at, size) = self.first(signature, symbol).expect("the symbol has a size");
-                let name = |input: usize| signature.inputs[input].name.clone();
-                let symbol = signature.symbols[symbol].name.clone();
-                let other = (name(first), at, size);
-                return Err(ShapeError::Conflict { input: name(input), dimension, symbol, found, other });
+        sizes.fill(UNSET);
+        while self.solve(signature, sizes)? {}
+        for (size, symbol) in sizes.iter_mut().zip(&signature.symbols) {
+            if let (UNSET, Some(default)) = (*size, symbol.default) {
+                *size = default;
             }
         }
-        Ok(())
+        if let Some(symbol) = sizes.iter().position(|size| *size == UNSET) {
+            return Err(signature.unset(symbol));
+        }
+        let wrong = self.uses(signature).find(|used| value(used.extent, sizes) != Some(used.found.into()));
+        wrong.map_or(Ok(()), |used| Err(self.conflict(signature, &used, sizes)))
     }
 
-    /// Where a symbol first has a size: input, dimension, size.
-    fn first(&self, signature: &Signature, symbol: usize) -> Option<(usize, usize, u64)> {
-        let mut uses = self.uses(signature);
-        uses.find(|used| used.2 == symbol).map(|(input, dimension, _, size)| (input, dimension, size))
+    /// Finds the sizes of symbols that alone are open in a dimension that is set; says whether there were some.
+    fn solve(&self, signature: &Signature, sizes: &mut [u64]) -> Result<bool, ShapeError> {
+        let mut is_any = false;
+        for used in self.uses(signature) {
+            let Some((symbol, factor)) = open(used.extent, sizes) else { continue };
+            sizes[symbol] = 0;
+            let rest = value(used.extent, sizes).map(|known| i128::from(used.found) - known);
+            let solved =
+                rest.filter(|rest| rest % factor == 0).and_then(|rest| (rest / factor).try_into().ok());
+            let Symbol { least, most, .. } = &signature.symbols[symbol];
+            let Some(solved) = solved.filter(|size| (*least..=*most).contains(size)) else {
+                let at = signature.dimension(used.input, used.dimension);
+                let constraint = signature.constraint(used.extent);
+                return Err(ShapeError::Extent { at, constraint, found: used.found });
+            };
+            sizes[symbol] = solved;
+            is_any = true;
+        }
+        Ok(is_any)
     }
 
-    /// All sizes of symbols that are set: input, dimension, symbol, size.
-    fn uses(&self, signature: &Signature) -> impl Iterator<Item = (usize, usize, usize, u64)> {
+    /// A dimension that is not what follows from the others.
+    fn conflict(&self, signature: &Signature, used: &Use<'_>, sizes: &[u64]) -> ShapeError {
+        let at = signature.dimension(used.input, used.dimension);
+        let expected = value(used.extent, sizes).map_or("no size".to_owned(), |size| size.to_string());
+        let constraint = format!("{} = {expected}", signature.text(used.extent));
+        let shares = |other: &Use<'_>| {
+            symbols(other.extent).any(|symbol| symbols(used.extent).any(|own| own == symbol))
+        };
+        let is_itself = |other: &Use<'_>| (other.input, other.dimension) == (used.input, used.dimension);
+        let other = self.uses(signature).find(|other| shares(other) && !is_itself(other));
+        let other = other.as_ref().unwrap_or(used);
+        let (other, found) = (signature.dimension(other.input, other.dimension), used.found);
+        ShapeError::Conflict { at, constraint, found, other }
+    }
+
+    /// All sizes of symbols, or of sums of them, that are set.
+    fn uses<'s>(&'s self, signature: &'s Signature) -> impl Iterator<Item = Use<'s>> {
         let set = self.set.iter().enumerate().filter(|(_, shape)| shape.0);
         set.flat_map(|(input, (_, shape))| {
             let extents = signature.inputs[input].extents.iter().zip(shape).enumerate();
-            extents.filter_map(move |(dimension, (extent, size))| match extent {
-                Extent::Symbol(symbol) => Some((input, dimension, *symbol, *size)),
-                Extent::Known(_) => None,
-            })
+            let open = extents.filter(|(_, (extent, _))| !matches!(extent, Extent::Known(_)));
+            open.map(move |(dimension, (extent, found))| Use { input, dimension, extent, found: *found })
         })
     }
 }
 
+/// The symbols of a dimension.
+fn symbols(extent: &Extent) -> impl Iterator<Item = usize> + '_ {
+    terms(extent).map(|(symbol, _)| symbol)
+}
+
+/// The symbols of a dimension with their factors.
+fn terms(extent: &Extent) -> impl Iterator<Item = (usize, i64)> + '_ {
+    let (one, all) = match extent {
+        Extent::Known(_) => (None, &[][..]),
+        Extent::Symbol(symbol) => (Some((*symbol, 1)), &[][..]),
+        Extent::Sum(sum) => (None, &sum.terms[..]),
+    };
+    one.into_iter().chain(all.iter().copied())
+}
+
+/// The symbol of a dimension that has no size yet, with its factor, if there is just one.
+fn open(extent: &Extent, sizes: &[u64]) -> Option<(usize, i128)> {
+    let mut open = terms(extent).filter(|(symbol, _)| sizes[*symbol] == UNSET);
+    let (symbol, factor) = open.next()?;
+    open.next().is_none().then_some((symbol, factor.into()))
+}
+
+/// The size of a dimension where all its symbols have sizes.
+fn value(extent: &Extent, sizes: &[u64]) -> Option<i128> {
+    let offset = match extent {
+        Extent::Known(size) => i128::from(*size),
+        Extent::Symbol(_) => 0,
+        Extent::Sum(sum) => sum.offset.into(),
+    };
+    terms(extent).try_fold(offset, |sum, (symbol, factor)| {
+        sum.checked_add(i128::from(factor).checked_mul(sizes[symbol].into())?)
+    })
+}
+
 impl Signature {
     pub(crate) fn new(symbols: Vec<Symbol>, inputs: Vec<InputSpec>) -> Signature {
-        let extents = inputs.iter().flat_map(|input| &input.extents);
-        let is_unknown = |extent: &Extent| matches!(extent, Extent::Symbol(index) if *index >= symbols.len());
-        assert!(!extents.into_iter().any(is_unknown), "dimensions name symbols of the program");
+        let mut extents = inputs.iter().flat_map(|input| &input.extents);
+        let is_unknown = |extent: &Extent| self::symbols(extent).any(|index| index >= symbols.len());
+        assert!(!extents.any(is_unknown), "dimensions name symbols of the program");
         Signature { symbols, inputs }
     }
 
     /// Whether a shape is what follows for an input from the symbols' sizes.
     pub(crate) fn has_shape(&self, input: &InputSpec, sizes: &[u64], shape: &[u64]) -> bool {
-        let wanted = input.extents.iter().map(|extent| match extent {
-            Extent::Known(size) => *size,
-            Extent::Symbol(symbol) => sizes[*symbol],
-        });
-        wanted.eq(shape.iter().copied())
+        let wanted = input.extents.iter().map(|extent| value(extent, sizes));
+        wanted.eq(shape.iter().map(|size| Some(i128::from(*size))))
     }
 
-    /// What a size breaks: none if the dimension can have it.
-    fn broken(&self, extent: Extent, size: u64) -> Option<String> {
-        match extent {
-            Extent::Known(known) => (known != size).then(|| known.to_string()),
-            Extent::Symbol(index) => {
-                let Symbol { name, least, most, .. } = &self.symbols[index];
-                let fits = (*least..=*most).contains(&size);
-                (!fits).then(|| match *most {
-                    u64::MAX => format!("{name} >= {least}"),
-                    most => format!("{least} <= {name} <= {most}"),
-                })
+    /// What a size breaks: none if the dimension can have it, as far as it says by itself.
+    fn broken(&self, extent: &Extent, size: u64) -> Option<String> {
+        let mut terms = terms(extent);
+        let (first, is_alone) = (terms.next(), terms.next().is_none());
+        let fits = match (extent, first) {
+            (Extent::Known(known), _) => *known == size,
+            (_, Some((symbol, factor))) if is_alone => {
+                let Symbol { least, most, .. } = &self.symbols[symbol];
+                let offset = if let Extent::Sum(sum) = extent { sum.offset } else { 0 };
+                let (rest, factor) = (i128::from(size) - i128::from(offset), i128::from(factor));
+                let range = i128::from(*least)..=i128::from(*most);
+                rest % factor == 0 && range.contains(&(rest / factor))
             }
+            _ => true,
+        };
+        (!fits).then(|| self.constraint(extent))
+    }
+
+    /// What is asked of a dimension.
+    fn constraint(&self, extent: &Extent) -> String {
+        let ranges = symbols(extent).map(|symbol| {
+            let Symbol { name, least, most, .. } = &self.symbols[symbol];
+            match *most {
+                u64::MAX => format!("{name} >= {least}"),
+                most => format!("{least} <= {name} <= {most}"),
+            }
+        });
+        let ranges = ranges.collect::<Vec<_>>().join(", ");
+        match extent {
+            Extent::Known(size) => size.to_string(),
+            Extent::Symbol(_) => ranges,
+            Extent::Sum(sum) => format!("{} with {ranges}", sum.text),
         }
     }
 
+    /// How a dimension is written.
+    fn text(&self, extent: &Extent) -> String {
+        match extent {
+            Extent::Known(size) => size.to_string(),
+            Extent::Symbol(symbol) => self.symbols[*symbol].name.clone(),
+            Extent::Sum(sum) => sum.text.clone(),
+        }
+    }
+
+    fn dimension(&self, number: usize, dimension: usize) -> Dimension {
+        Dimension { input: self.inputs[number].name.clone(), number, dimension }
+    }
+
+    /// The first dimension with a symbol.
+    fn first(&self, symbol: usize) -> Option<Dimension> {
+        let place = |input: &InputSpec| {
+            input.extents.iter().position(|extent| symbols(extent).any(|found| found == symbol))
+        };
+        let mut inputs = self.inputs.iter().enumerate();
+        inputs.find_map(|(number, input)| Some(self.dimension(number, place(input)?)))
+    }
+
     fn unset(&self, symbol: usize) -> ShapeError {
-        let wanted = Extent::Symbol(symbol);
-        let place = |input: &InputSpec| input.extents.iter().position(|extent| *extent == wanted);
-        let found = self.inputs.iter().find_map(|input| Some((input.name.clone(), place(input)?)));
-        let (input, dimension) = found.unwrap_or_default();
-        ShapeError::Unset { input, dimension, symbol: self.symbols[symbol].name.clone() }
+        let nowhere = Dimension { input: String::new(), number: 0, dimension: 0 };
+        let at = self.first(symbol).unwrap_or(nowhere);
+        ShapeError::Unset { at, symbol: self.symbols[symbol].name.clone() }
     }
 
     pub(crate) fn refused(&self, sizes: &[u64], message: String) -> ShapeError {
-        let sizes = self.symbols.iter().zip(sizes).map(|(symbol, size)| format!("{} = {size}", symbol.name));
+        let sizes = self.symbols.iter().zip(sizes).enumerate().map(|(index, (symbol, size))| {
+            let at = self.first(index).map_or(String::new(), |at| format!(" ({at})"));
+            format!("{} = {size}{at}", symbol.name)
+        });
         ShapeError::Refused { sizes: sizes.collect::<Vec<_>>().join(", "), message }
+    }
+}
+
+impl fmt::Display for Dimension {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Dimension { input, number, dimension } = self;
+        write!(f, "dimension {dimension} of input `{input}`, number {number}")
     }
 }
 
@@ -233,19 +388,20 @@ impl fmt::Display for ShapeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ShapeError::Unknown { name } => write!(f, "the program has no input `{name}`"),
-            ShapeError::Rank { input, expected, found } => {
-                write!(f, "input `{input}` has {expected} dimensions, and {found} were given")
+            ShapeError::Rank { input, number, expected, found } => {
+                write!(
+                    f,
+                    "input `{input}`, number {number}, has {expected} dimensions, and {found} were given"
+                )
             }
-            ShapeError::Extent { input, dimension, constraint, found } => {
-                write!(f, "dimension {dimension} of input `{input}` is {found}, expected {constraint}")
+            ShapeError::Extent { at, constraint, found } => {
+                write!(f, "{at}, is {found}, expected {constraint}")
             }
-            ShapeError::Conflict { input, dimension, symbol, found, other: (name, at, size) } => write!(
-                f,
-                "dimension {dimension} of input `{input}` is {found}, expected {symbol} = {size} as in \
-                 dimension {at} of input `{name}`"
-            ),
-            ShapeError::Unset { input, dimension, symbol } => {
-                write!(f, "dimension {dimension} of input `{input}`, {symbol}, has no size: set the shape")
+            ShapeError::Conflict { at, constraint, found, other } => {
+                write!(f, "{at}, is {found}, expected {constraint} as follows from {other}")
+            }
+            ShapeError::Unset { at, symbol } => {
+                write!(f, "{at}, has no size: set the shape, or say what {symbol} is")
             }
             ShapeError::Refused { sizes, message } => {
                 write!(f, "the program can't be run with {sizes}: {message}")
@@ -260,25 +416,36 @@ impl std::error::Error for ShapeError {}
 mod tests {
     use super::*;
 
-    /// `x: [N, 4]`, `y: [M, N]` with N in 1..=512 and M = 1 unless set.
+    /// `x: [N, 4]`, `y: [M, N]`, `z: [2 * N + 1, N + K]` with N in 1..=512, M = 1 unless set, and K of at least 0 and 3 unless set.
     fn signature() -> Signature {
-        let symbol = |name: &str, most, default| Symbol { name: name.to_owned(), least: 1, most, default };
+        let symbol =
+            |name: &str, least, most, default| Symbol { name: name.to_owned(), least, most, default };
         let input =
             |name: &str, extents| InputSpec { name: name.to_owned(), element: ElementKind::F32, extents };
+        let sum = |terms: &[(usize, i64)], offset, text: &str| {
+            Extent::Sum(Arc::new(Sum { terms: terms.to_vec(), offset, text: text.to_owned() }))
+        };
+        let sums = vec![sum(&[(0, 2)], 1, "2 * N + 1"), sum(&[(2, 1), (0, 1)], 0, "K + N")];
         Signature {
-            symbols: vec![symbol("N", 512, None), symbol("M", u64::MAX, Some(1))],
+            symbols: vec![
+                symbol("N", 1, 512, None),
+                symbol("M", 1, u64::MAX, Some(1)),
+                symbol("K", 0, u64::MAX, Some(3)),
+            ],
             inputs: vec![
                 input("x", vec![Extent::Symbol(0), Extent::Known(4)]),
                 input("y", vec![Extent::Symbol(1), Extent::Symbol(0)]),
+                input("z", sums),
             ],
         }
     }
 
     /// The sizes that follow from shapes set one after the other, or what is said of the first fault.
-    fn check(set: &[(&str, &[u64])], expected: Result<[u64; 2], &str>) {
+    #[track_caller]
+    fn check(set: &[(&str, &[u64])], expected: Result<[u64; 3], &str>) {
         let signature = signature();
         let mut shapes = Shapes::new(&signature);
-        let mut sizes = [0; 2];
+        let mut sizes = [0; 3];
         let set = set.iter().try_for_each(|(name, shape)| shapes.set(&signature, name, shape));
         let found = set.and_then(|()| shapes.sizes(&signature, &mut sizes)).map(|()| sizes);
         assert_eq!(found.map_err(|error| error.to_string()), expected.map_err(str::to_owned));
@@ -286,32 +453,58 @@ mod tests {
 
     #[test]
     fn a_symbol_takes_its_size_from_the_input_that_was_set() {
-        check(&[("x", &[3, 4])], Ok([3, 1]));
-        check(&[("y", &[5, 3])], Ok([3, 5]));
-        check(&[("x", &[2, 4]), ("y", &[1, 7]), ("x", &[7, 4])], Ok([7, 1]));
+        check(&[("x", &[3, 4])], Ok([3, 1, 3]));
+        check(&[("y", &[5, 3])], Ok([3, 5, 3]));
+        check(&[("x", &[2, 4]), ("y", &[1, 7]), ("x", &[7, 4])], Ok([7, 1, 3]));
+    }
+
+    #[test]
+    fn a_sum_is_solved_for_the_symbol_that_is_open() {
+        check(&[("z", &[7, 3])], Ok([3, 1, 0]));
+        check(&[("z", &[7, 10]), ("x", &[3, 4])], Ok([3, 1, 7]));
+    }
+
+    #[test]
+    fn a_sum_that_no_size_gives_is_told() {
+        let range = "expected 2 * N + 1 with 1 <= N <= 512";
+        check(&[("z", &[6, 9])], Err(&format!("dimension 0 of input `z`, number 2, is 6, {range}")));
+        check(&[("z", &[1, 9])], Err(&format!("dimension 0 of input `z`, number 2, is 1, {range}")));
+        check(&[("z", &[1027, 9])], Err(&format!("dimension 0 of input `z`, number 2, is 1027, {range}")));
+        let negative = "dimension 1 of input `z`, number 2, is 2, expected K + N with K >= 0, 1 <= N <= 512";
+        check(&[("z", &[7, 2])], Err(negative));
+        let conflict = "dimension 0 of input `z`, number 2, is 7, expected 2 * N + 1 = 9 as follows from dimension 0 of \
+                        input `x`, number 0";
+        check(&[("x", &[4, 4]), ("z", &[7, 9])], Err(conflict));
     }
 
     #[test]
     fn a_fault_names_input_dimension_and_constraint() {
-        check(&[], Err("dimension 0 of input `x`, N, has no size: set the shape"));
-        check(&[("z", &[1])], Err("the program has no input `z`"));
-        check(&[("x", &[3])], Err("input `x` has 2 dimensions, and 1 were given"));
-        check(&[("x", &[3, 5])], Err("dimension 1 of input `x` is 5, expected 4"));
-        check(&[("x", &[513, 4])], Err("dimension 0 of input `x` is 513, expected 1 <= N <= 512"));
-        check(&[("y", &[0, 4])], Err("dimension 0 of input `y` is 0, expected M >= 1"));
-        let conflict = "dimension 1 of input `y` is 4, expected N = 3 as in dimension 0 of input `x`";
+        let unset = "dimension 0 of input `x`, number 0, has no size: set the shape, or say what N is";
+        check(&[], Err(unset));
+        check(&[("w", &[1])], Err("the program has no input `w`"));
+        check(&[("x", &[3])], Err("input `x`, number 0, has 2 dimensions, and 1 were given"));
+        check(&[("x", &[3, 5])], Err("dimension 1 of input `x`, number 0, is 5, expected 4"));
+        let range = "dimension 0 of input `x`, number 0, is 513, expected 1 <= N <= 512";
+        check(&[("x", &[513, 4])], Err(range));
+        check(&[("y", &[0, 4])], Err("dimension 0 of input `y`, number 1, is 0, expected M >= 1"));
+        let conflict = "dimension 1 of input `y`, number 1, is 4, expected N = 3 as follows from dimension 0 of input \
+                        `x`, number 0";
         check(&[("x", &[3, 4]), ("y", &[1, 4])], Err(conflict));
+        let refused = signature().refused(&[3, 1, 0], "a window does not fit".to_owned()).to_string();
+        let expected = "the program can't be run with N = 3 (dimension 0 of input `x`, number 0), M = 1 (dimension 0 of \
+                        input `y`, number 1), K = 0 (dimension 1 of input `z`, number 2): a window does not fit";
+        assert_eq!(refused, expected);
     }
 
     #[test]
     fn a_shape_that_is_refused_changes_nothing() {
         let signature = signature();
         let mut shapes = Shapes::new(&signature);
-        let mut sizes = [0; 2];
+        let mut sizes = [0; 3];
         shapes.set(&signature, "x", &[3, 4]).unwrap();
         shapes.set(&signature, "x", &[513, 4]).unwrap_err();
         shapes.sizes(&signature, &mut sizes).unwrap();
-        assert_eq!(sizes, [3, 1]);
+        assert_eq!(sizes, [3, 1, 3]);
         shapes.unset_all();
         shapes.sizes(&signature, &mut sizes).unwrap_err();
     }

@@ -8,6 +8,7 @@
 //!   are the same, and the result is tied to an operand there;
 //! - a result that is written in bands of rows over an operand (`mem.overlap`) has only one band's rows written at a time, and
 //!   all operands are read anew before the next;
+//! - the steps of a group that run in turns (`mem.lines`) keep no more rows between them than scratch holds;
 //! - a part that is said to be at its place in a concatenation (`mem.parts`) is not copied there;
 //! - a view that needs no copy has the bytes of its operand, whatever an attribute says.
 //!
@@ -29,6 +30,7 @@ use passes::access::access;
 use home::{Home, Pool};
 
 mod home;
+mod lines;
 
 /// How many operations run before a program is taken for one without an end.
 const MOST_STEPS: usize = 20_000;
@@ -252,6 +254,11 @@ impl<'a> Machine<'a> {
             if others.into_iter().any(|operand| self.clashes(op, result, home, operand)) {
                 self.spoil(home);
             }
+        }
+        if body.at(self.ctx, op).attr("mem.lines").is_some() {
+            self.run_in_turns(op, &homes[0])?;
+            self.spoil_scratch(op);
+            return Ok(());
         }
         for rows in self.bands(op)? {
             let operands = body.operands(op).map(|value| self.read(value)).collect::<Result<Vec<_>, _>>()?;

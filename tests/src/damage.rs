@@ -2,7 +2,7 @@
 //!
 //! Every place is moved to where each other is (and beside itself, out of its pool, off its alignment), made larger and
 //! smaller, and put into another pool; views are read where they are not, and copied where they need not be; ties are cut, turned to other operands, and added; the arena shrinks; places are
-//! left out, and given to views that have none; pools shrink, move, and get a smaller capacity; rows get other gaps; rows are written in other bands; operations change their order, and read other values than they
+//! left out, and given to views that have none; pools shrink, move, and get a smaller capacity; rows get other gaps; scratch gets less; rows are written in other bands; operations change their order, and read other values than they
 //! were planned to.
 
 use ir::opdef::View;
@@ -19,8 +19,8 @@ pub struct Damage {
 }
 
 /// The kinds of damage.
-pub const KINDS: [&str; 11] =
-    ["offset", "size", "pool", "tie", "arena", "missing", "order", "use", "rows", "view", "part"];
+pub const KINDS: [&str; 12] =
+    ["offset", "size", "pool", "tie", "arena", "missing", "order", "use", "rows", "view", "part", "scratch"];
 
 #[derive(Clone, Debug, PartialEq)]
 enum Change {
@@ -32,6 +32,8 @@ enum Change {
     Remove(Op, &'static str),
     Before(Op, Op),
     Operand(Op, usize, Value),
+    /// The places of results and scratch, and `mem.scratch`.
+    Scratch(Op, Attr, Attr),
     /// A copy becomes a view that is read where its operand lies.
     View(Op),
 }
@@ -56,6 +58,10 @@ impl Damage {
             Change::Rows(op, place, rows) => {
                 write(ctx, body, Slot::Entry(*op, 0), *place);
                 body.set_attr(ctx, *op, "mem.pitch", *rows);
+            }
+            Change::Scratch(op, places, bytes) => {
+                body.set_attr(ctx, *op, "mem.place", *places);
+                body.set_attr(ctx, *op, "mem.scratch", *bytes);
             }
             Change::OwnAttr(name, value) => body.set_own_attr(ctx, name, *value),
             Change::Remove(op, name) => body.remove_attr(ctx, *op, name),
@@ -209,6 +215,7 @@ impl List<'_> {
             if tie.is_some() {
                 self.push("tie", Change::Remove(op, "mem.tie"));
             }
+            self.scratch(op);
             self.bands(op);
             self.rows(op);
             self.view(op);
@@ -220,6 +227,23 @@ impl List<'_> {
             for other in [bytes - 1, bytes - 64, 0, -1] {
                 self.push("arena", Change::OwnAttr("optc.arena", self.ctx.int_attr(other)));
             }
+        }
+    }
+
+    /// An operation is given less scratch: a half, and so on, and none.
+    fn scratch(&mut self, op: Op) {
+        let op_ref = self.body.at(self.ctx, op);
+        let places = self.items(op_ref.attr("mem.place")).to_vec();
+        let scratch = op_ref.int("mem.scratch").zip(places.get(self.body.result_count(op)));
+        let Some((bytes, place)) = scratch else { return };
+        let Some(&[pool, offset, _]) = self.ctx.array_value(*place) else { return };
+        let halves = std::iter::successors(Some(bytes / 2), |bytes| (*bytes > 0).then_some(bytes / 2));
+        let halves: Vec<i64> = halves.map(|bytes| bytes / 64 * 64).take_while(|bytes| *bytes > 0).collect();
+        for other in halves.into_iter().chain([0]) {
+            let other = self.ctx.int_attr(other);
+            let mut places = places.clone();
+            *places.last_mut().expect("it has the scratch's") = self.ctx.array_attr(&[pool, offset, other]);
+            self.push("scratch", Change::Scratch(op, self.ctx.array_attr(&places), other));
         }
     }
 

@@ -152,6 +152,7 @@ pub fn execute_framed(
         faults: code.faults().to_vec(),
         instances: Box::new(instances),
         cached: 1,
+        chunk_bytes: None,
     }));
     let mut copies: Vec<Vec<u8>> = inputs.iter().map(|input| input.bytes.clone()).collect();
     let mut buffers: Vec<InputBuffer<'_>> =

@@ -114,7 +114,7 @@ fn many() -> impl Iterator<Item = Size> {
 }
 
 #[test]
-fn networks_run_at_twenty_sizes() {
+fn networks_run_at_many_sizes() {
     let Some(folder) = std::env::var_os("OPTC_MODELS").map(PathBuf::from) else {
         println!("skipped: OPTC_MODELS names no folder of networks");
         return;
@@ -124,5 +124,12 @@ fn networks_run_at_twenty_sizes() {
         let program = program(&path);
         let mut context = program.context(THREADS).expect("it is planned for them");
         many().for_each(|size| check_at(&path, &mut context, size));
+    }
+    // Concatenations, prologues, gates on channels, branches.
+    for name in ["densenet121", "efficientnet_b0", "inception_v3", "se_resnext152_bn"] {
+        let path = folder.join(format!("{name}.onnx"));
+        let program = program(&path);
+        let mut context = program.context(THREADS).expect("it is planned for them");
+        [[1, 96, 96], [2, 80, 129]].into_iter().for_each(|size| check_at(&path, &mut context, size));
     }
 }

@@ -154,6 +154,44 @@ fn flows() -> Vec<Case> {
     cases.collect()
 }
 
+/// Groups whose steps run in turns: a pool of what a convolution makes, and a chain of three with two images between.
+const LINES: [&str; 2] = [
+    r#"func.func @main(%x: tensor<1x8x4x4xf32>) -> tensor<1x8x4x8xf32> {
+      %w = nn.constant dense<0.5> : tensor<8x4x1x1xf32>
+      %0 = nn.neg %x : tensor<1x8x4x4xf32>
+      %1 = optc.group(%a = %0, %b = %w) {mem.lines} : (tensor<1x8x4x4xf32>, tensor<8x4x1x1xf32>) -> tensor<1x8x4x8xf32> {
+        %3 = nn.conv2d %a, %b {layout = "NHWC"} : (tensor<1x8x4x4xf32>, tensor<8x4x1x1xf32>) -> tensor<1x8x4x8xf32>
+        %4 = nn.max_pool2d %3 {kernel = array<i64: 3, 3>, layout = "NHWC", pads = array<i64: 1, 1, 1, 1>} : (tensor<1x8x4x8xf32>) -> tensor<1x8x4x8xf32>
+        optc.yield %4 : tensor<1x8x4x8xf32>
+      }
+      %2 = nn.neg %1 : tensor<1x8x4x8xf32>
+      return %2 : tensor<1x8x4x8xf32>
+    }"#,
+    r#"func.func @main(%x: tensor<1x10x4x4xf32>) -> tensor<1x5x2x4xf32> {
+      %w = nn.constant dense<0.5> : tensor<16x4x1x1xf32>
+      %v = nn.constant dense<0.25> : tensor<16x1x3x3xf32>
+      %u = nn.constant dense<0.125> : tensor<4x16x1x1xf32>
+      %0 = nn.tanh %x : tensor<1x10x4x4xf32>
+      %1 = optc.group(%a = %0, %b = %w, %c = %v, %d = %u) {mem.lines} : (tensor<1x10x4x4xf32>, tensor<16x4x1x1xf32>, tensor<16x1x3x3xf32>, tensor<4x16x1x1xf32>) -> tensor<1x5x2x4xf32> {
+        %3 = nn.conv2d %a, %b {layout = "NHWC"} : (tensor<1x10x4x4xf32>, tensor<16x4x1x1xf32>) -> tensor<1x10x4x16xf32>
+        %4 = nn.conv2d %3, %c {groups = 16 : i64, layout = "NHWC", pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 2, 2>} : (tensor<1x10x4x16xf32>, tensor<16x1x3x3xf32>) -> tensor<1x5x2x16xf32>
+        %5 = nn.conv2d %4, %d {layout = "NHWC"} : (tensor<1x5x2x16xf32>, tensor<4x16x1x1xf32>) -> tensor<1x5x2x4xf32>
+        optc.yield %5 : tensor<1x5x2x4xf32>
+      }
+      %2 = nn.neg %1 : tensor<1x5x2x4xf32>
+      return %2 : tensor<1x5x2x4xf32>
+    }"#,
+];
+
+fn steps_in_turns() -> Vec<Case> {
+    let setup = Setup::default();
+    let case = |(index, text): (usize, &&str)| {
+        let module = parse(&setup.context(), text).expect("the text has no faults");
+        Case::new(&format!("lines {index}"), &module, "plan{optimize=memory}").expect("it can be planned")
+    };
+    LINES.iter().enumerate().map(case).collect()
+}
+
 /// Damages each program in every way, or in so many that are drawn.
 fn try_all(cases: &[Case], most: usize) -> BTreeMap<&'static str, Count> {
     let mut counts = BTreeMap::new();
@@ -179,7 +217,9 @@ fn total(counts: &BTreeMap<&'static str, Count>) -> usize {
 
 #[test]
 fn damaged_plans_of_the_files_that_show_the_passes_are_refused_or_right() {
-    let cases = files_of_passes();
+    let mut cases = files_of_passes();
+    // Only steps in turns need what they wrote to scratch.
+    cases.extend(steps_in_turns());
     assert!(cases.len() >= 60, "only {} programs could be planned and run", cases.len());
     let counts = try_all(&cases, 1_000);
     assert!(total(&counts) >= 5_000, "only {} plans were tried", total(&counts));
@@ -205,6 +245,15 @@ fn damaged_plans_of_branches_and_loops_are_refused_or_right() {
     assert_eq!(cases.len(), 16, "each function can be planned and run");
     let counts = try_all(&cases, 500);
     assert!(total(&counts) >= 3_000, "only {} plans were tried", total(&counts));
+}
+
+#[test]
+fn damaged_plans_of_steps_in_turns_are_refused_or_right() {
+    let counts = try_all(&steps_in_turns(), 1_000);
+    for kind in ["offset", "missing", "scratch"] {
+        assert!(counts[kind].refused > counts[kind].harmless, "no plan was wrong by its {kind}");
+    }
+    assert!(counts["scratch"].accepted > 0, "some of the scratch is not for rows");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use ir::body::OpRef;
 use ir::interp::{self, Tensor};
+use ir::opdef::Access;
 use ir::pools::{Pool, pools};
 use ir::target::{KernelChoice, Place};
 use ir::{Kind, Module, Target};
@@ -30,6 +31,10 @@ impl Target for Pooled {
 
     fn select(&self, op: OpRef<'_>, threads: usize) -> Option<KernelChoice> {
         codegen::Cpu.select(op, threads)
+    }
+
+    fn access(&self, op: OpRef<'_>, operand: usize) -> Access {
+        codegen::Cpu.access(op, operand)
     }
 
     fn writes_rows(&self, op: OpRef<'_>) -> bool {

@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ir::{Context, Module};
 use optc::shaped::{ShapedOptions, compile_shaped};
-use optc::{Array, CompileOptions, Failure, Goal, Model};
+use optc::symbolic::{Symbolic, SymbolicOptions, compile_symbolic};
+use optc::{Array, CompileOptions, Failure, Goal, LoadOptions, Model};
 use runtime::{
     AlignedBuffer, Arena, CountingAllocator, ElementKind, Extent, InputSpec, Pool, RunError, ShapedContext,
     ShapedProgram, Symbol,
@@ -271,12 +272,15 @@ fn a_size_that_fails_is_an_error_of_its_run_only() {
     let said = |context: &mut ShapedContext<'_>, shape: &[u64]| {
         context.set_shape("x", shape).expect_err("it can't be so").to_string()
     };
-    assert_eq!(said(&mut context, &[513, 8]), "dimension 0 of input `x` is 513, expected 1 <= N <= 512");
-    assert_eq!(said(&mut context, &[4]), "input `x` has 2 dimensions, and 1 were given");
+    assert_eq!(
+        said(&mut context, &[513, 8]),
+        "dimension 0 of input `x`, number 0, is 513, expected 1 <= N <= 512"
+    );
+    assert_eq!(said(&mut context, &[4]), "input `x`, number 0, has 2 dimensions, and 1 were given");
     good.run(&mut context);
     context.set_shape("s", &[5, 6]).expect("as a shape of its own it is right");
     let error = good.try_run(&mut context).expect_err("`x` and `s` have one N");
-    let expected = "dimension 0 of input `s` is 5, expected N = 4 as in dimension 0 of input `x`";
+    let expected = "dimension 0 of input `s`, number 1, is 5, expected N = 4 as follows from dimension 0 of input `x`, number 0";
     assert_eq!(error.to_string(), expected);
     let mut next = case([5, 6]);
     next.set(&mut context);
@@ -334,4 +338,77 @@ fn a_given_arena_serves_what_fits_and_says_what_is_missing() {
     assert_eq!(large.try_run(&mut context).expect_err("it is too small").to_string(), expected);
     small.set(&mut context);
     small.run(&mut context);
+}
+
+/// A program of `x: [N, M]`, both at most 40, whose arena has a size for all of theirs.
+const BOUNDED: &str = "func.func @main(%x: tensor<?x?xf32, #optc.dims<N, M>> {optc.name = \"x\"}) -> tensor<?xf32, #optc.dims<N>> {
+  %0 = nn.exp %x : tensor<?x?xf32, #optc.dims<N, M>>
+  %1 = nn.reduce_sum %0 {axes = array<i64: 1>, keepdims} : (tensor<?x?xf32, #optc.dims<N, M>>) -> tensor<?x1xf32, #optc.dims<N>>
+  %2 = nn.div %0, %1 : (tensor<?x?xf32, #optc.dims<N, M>>, tensor<?x1xf32, #optc.dims<N>>) -> tensor<?x?xf32, #optc.dims<N, M>>
+  %3 = nn.tanh %2 : tensor<?x?xf32, #optc.dims<N, M>>
+  %4 = nn.mul %3, %0 : tensor<?x?xf32, #optc.dims<N, M>>
+  %5 = nn.reduce_max %4 {axes = array<i64: 1>} : (tensor<?x?xf32, #optc.dims<N, M>>) -> tensor<?xf32, #optc.dims<N>>
+  return %5 : tensor<?xf32, #optc.dims<N>>
+}";
+
+fn bounded() -> Arc<ShapedProgram> {
+    let module = optc::parse("bounded.mlir", BOUNDED.to_owned(), None, &LoadOptions::default());
+    let module = module.unwrap_or_else(|failure| panic!("{failure}"));
+    let ranges = [("N".to_owned(), (1, 40)), ("M".to_owned(), (1, 40))].into();
+    let compile = CompileOptions { threads: THREADS, ..CompileOptions::default() };
+    let options = SymbolicOptions { ranges, ..SymbolicOptions::new(compile) };
+    Arc::new(compile_symbolic(&module, &options).unwrap_or_else(|failure| panic!("{failure}")))
+}
+
+#[test]
+fn a_chunk_for_all_sizes_is_allocated_once_and_is_enough_at_each() {
+    let _alone = alone();
+    let program = bounded();
+    let chunk = program.chunk_bytes().expect("both sizes have an end");
+    let x: Vec<f32> = (0..1600).map(|i| (i * 37 % 101) as f32 * 0.02 - 1.0).collect();
+    let mut y = [0.0f32; 40];
+    let mut run = |context: &mut ShapedContext<'_>, [n, m]: [usize; 2]| {
+        context.set_shape("x", &[n as u64, m as u64]).expect("they are in their ranges");
+        let needed = context.prepare().expect("it is enough").arena_bytes();
+        let (x, y) = (runtime::as_bytes(&x[..n * m]), runtime::as_bytes_mut(&mut y[..n]));
+        context.run(&[x], &mut [y]).expect("it is enough");
+        needed
+    };
+    // Instances are made by another context, so that below the arena alone is counted.
+    let mut other = program.context(THREADS).expect("it is planned for them");
+    let sizes = [[1, 1], [3, 40], [40, 1], [40, 40], [17, 23]];
+    let most = sizes.into_iter().map(|sizes| run(&mut other, sizes)).max();
+    assert!(most <= Some(chunk), "{most:?} of {chunk} bytes");
+    let mut context = program.context(THREADS).expect("it is planned for them");
+    let (_, first) = ALLOCATOR.measure(|| run(&mut context, sizes[0]));
+    assert_eq!((first.count, first.bytes, context.arena_bytes()), (1, padded(chunk), chunk));
+    let ((), later) = ALLOCATOR.measure(|| {
+        for sizes in sizes.into_iter().chain(sizes) {
+            run(&mut context, sizes);
+        }
+    });
+    assert_eq!((later.count, context.arena_bytes()), (0, chunk), "it never grows");
+    let error = context.set_shape("x", &[41, 1]).expect_err("N is at most 40").to_string();
+    assert!(error.contains("41") && error.contains("N <= 40"), "{error}");
+    run(&mut context, [2, 2]);
+}
+
+#[test]
+fn every_size_fits_the_chunk() {
+    let _alone = alone();
+    let module = optc::parse("bounded.mlir", BOUNDED.to_owned(), None, &LoadOptions::default());
+    let module = module.unwrap_or_else(|failure| panic!("{failure}"));
+    let ranges = [("N".to_owned(), (1, 40)), ("M".to_owned(), (1, 40))].into();
+    let compile = CompileOptions { threads: THREADS, ..CompileOptions::default() };
+    let options = SymbolicOptions { ranges, ..SymbolicOptions::new(compile) };
+    let symbolic = Symbolic::decide(&module, &options).unwrap_or_else(|failure| panic!("{failure}"));
+    let chunk = symbolic.chunk().expect("both sizes have an end");
+    let (ctx, body) = symbolic.decided();
+    for (n, m) in (1..=40).flat_map(|n| (1..=40).step_by(3).map(move |m| (n, m))) {
+        let sizes = [("N", n), ("M", m)].map(|(name, size)| (ctx.ident(name), size)).into();
+        let placed = chunk.place(ctx, &codegen::Cpu, body, &sizes, THREADS);
+        let placed = placed.unwrap_or_else(|faults| panic!("{n} x {m}: {}", faults[0].message));
+        let arena = placed.own_attr(ctx, ctx.ident("optc.arena")).and_then(|attr| ctx.int_value(attr));
+        assert!(arena.expect("it is planned") as u64 <= chunk.size_bytes(), "{n} x {m}: {arena:?}");
+    }
 }

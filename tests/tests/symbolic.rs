@@ -3,7 +3,9 @@
 use import::onnx::declared::{Sizes, Symbolized};
 use ir::Module;
 use ir::dims::{Bindings, substitute, symbols_of};
-use optc::{LoadOptions, StrippedWeights, load, run_pipeline};
+use optc::shaped::Variants;
+use optc::symbolic::{Symbolic, SymbolicOptions};
+use optc::{CompileOptions, LoadOptions, StrippedWeights, load, run_pipeline};
 use passes::manager::RunOptions;
 use tests::workspace::root;
 
@@ -11,18 +13,25 @@ use tests::workspace::root;
 const SIZES: [(&str, usize, u64); 3] = [("N", 0, 1), ("H", 2, 224), ("W", 3, 224)];
 
 fn squeezenet(symbolized: Vec<Symbolized>) -> Module {
-    let sizes = Sizes { symbolized, ..Sizes::new() };
+    squeezenet_of(Sizes { symbolized, ..Sizes::new() })
+}
+
+fn squeezenet_of(sizes: Sizes) -> Module {
     let options = LoadOptions { stripped: StrippedWeights::Synthesize, sizes, ..LoadOptions::default() };
     load(&root().join("examples/squeezenet1_1.onnx"), &options).unwrap_or_else(|failure| panic!("{failure}"))
 }
 
-fn symbolic() -> Module {
+fn symbolized() -> Vec<Symbolized> {
     let symbolized = SIZES.iter().map(|(name, axis, _)| Symbolized {
         input: "input".to_owned(),
         axis: *axis,
         size: (*name).to_owned(),
     });
-    squeezenet(symbolized.collect())
+    symbolized.collect()
+}
+
+fn symbolic() -> Module {
+    squeezenet(symbolized())
 }
 
 fn bind(module: &mut Module, sizes: &[(&str, u64)]) {
@@ -81,4 +90,20 @@ fn a_misspelt_symbol_is_told_with_the_one_that_was_meant() {
     let faults = substitute(&mut module, &bindings).expect_err("no symbol is called `Hh`");
     assert_eq!(faults[0].message, "no size of the program is called `Hh`");
     assert_eq!(faults[0].help.as_deref(), Some("did you mean `H`?"));
+}
+
+#[test]
+fn the_arena_for_all_sizes_of_a_network_is_little_more_than_that_of_its_greatest() {
+    let ranges = SIZES.iter().map(|(name, _, most)| ((*name).to_owned(), (1.max(most / 2), *most))).collect();
+    let module = squeezenet_of(Sizes { symbolized: symbolized(), ranges, ..Sizes::new() });
+    let options = SymbolicOptions::new(CompileOptions { threads: 2, ..CompileOptions::default() });
+    let symbolic = Symbolic::decide(&module, &options).unwrap_or_else(|failure| panic!("{failure}"));
+    let chunk = symbolic.chunk().expect("the file says where sizes end");
+    let most: Vec<u64> = symbolic.symbols().iter().map(|symbol| symbol.most).collect();
+    let at = symbolic.at(&most).unwrap_or_else(|failure| panic!("{failure}"));
+    let body = at.function(symbolic.entry()).expect("the entry was decided");
+    let arena = body.own_attr(&at.ctx, at.ctx.ident("optc.arena")).and_then(|attr| at.ctx.int_value(attr));
+    let arena = arena.expect("it is planned") as f64;
+    // No row is written over one that was read, as the plan for known sizes allows.
+    assert!((1.0..1.15).contains(&(chunk.size_bytes() as f64 / arena)), "{} of {arena}", chunk.size_bytes());
 }

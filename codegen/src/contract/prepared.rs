@@ -4,12 +4,12 @@
 //! a prepared convolution becomes is what [`super::conv2d`] makes of it, of dense images, in one band and with all the scratch that it wishes for.
 
 use ir::body::OpRef;
-use ir::opdef::{Access, Contract};
+use ir::opdef::Contract;
 use ir::window::is_plain;
 use ir::{Body, Context, Kind, Op, Value};
 use kernels::{Activation, Conv2dShape, ConvStrides, ImageStrides};
 
-use super::{Call2d, Convolution, conv2d_shape, lower_call, overwrites, prologue_of};
+use super::{Call2d, Convolution, conv2d_shape, lower_call, prologue_of};
 use crate::group::{self, Fused, Prologue};
 use crate::lower::{Lowered, Machine};
 use crate::refusal::Refusal;
@@ -26,7 +26,6 @@ pub(crate) struct Prepared {
     bias: Option<usize>,
     residual: Option<usize>,
     activation: Activation,
-    overwrites: Vec<(usize, Access)>,
 }
 
 impl Prepared {
@@ -48,11 +47,10 @@ impl Prepared {
             return None;
         }
         let shape = conv2d_shape(fused.root).ok()?;
-        let overwrites = overwrites(&fused);
         let values = [op.operand(fused.operands[0]), op.result(0)];
         let Fused { root, operands, prologue, bias, residual, activation } = fused;
         let root = root.op;
-        Some(Prepared { root, values, shape, operands, prologue, bias, residual, activation, overwrites })
+        Some(Prepared { root, values, shape, operands, prologue, bias, residual, activation })
     }
 
     /// What `op`, the convolution that was prepared, becomes at the sizes that its function has now.
@@ -69,7 +67,7 @@ impl Prepared {
         let fused = Fused { root, operands, prologue: self.prologue, bias, residual, activation };
         let strides = ConvStrides { input: dense(image), output, residual: output };
         let conv = Convolution { shape, strides, prologue: prologue_of(&fused), activation };
-        lower_call(op, Call2d::of(conv, &fused, machine), self.overwrites.clone(), machine)
+        lower_call(op, Call2d::of(conv, &fused, machine), machine)
     }
 }
 

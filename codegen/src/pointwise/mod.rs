@@ -39,6 +39,21 @@ pub(crate) fn lower_op(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refu
 
 /// The call that runs a group of elementwise operations, and of views of its inputs.
 pub(crate) fn lower_group(group: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
+    let (step, yielded) = group_step(group)?;
+    step.finish(&yielded, machine)
+}
+
+/// How result 0 of such a group may overwrite an operand: where that is read only at the index that is written.
+pub(crate) fn group_access(group: OpRef<'_>, operand: usize) -> Result<Access, Refusal> {
+    let (mut step, yielded) = group_step(group)?;
+    for value in yielded {
+        step.node(value)?;
+    }
+    Ok(step.access(operand, elem_of(group, group.result(0))?))
+}
+
+/// The step that a group's body is, and what it yields.
+fn group_step(group: OpRef<'_>) -> Result<(Step, Vec<Value>), Refusal> {
     let region = group.body.regions(group.op)[0];
     let block = group.body.entry(region).ok_or_else(|| Refusal::new("its body is empty"))?;
     let mut step = Step::new(group)?;
@@ -57,7 +72,7 @@ pub(crate) fn lower_group(group: OpRef<'_>, machine: &Machine) -> Result<Lowered
             }
         }
     }
-    step.finish(&yielded, machine)
+    Ok((step, yielded))
 }
 
 /// A pointwise step while its expression is built.
@@ -186,27 +201,21 @@ impl Step {
         });
         let results: Vec<(Node, Window)> = results.collect();
         let inputs: Vec<Window> = self.inputs.iter().map(Input::window).collect();
-        let overwrites = self.overwrites(results[0].1.elem);
         let call = call(&self.space, expr, results, inputs, machine)?;
-        Ok(Lowered { overwrites, ..Lowered::new("pointwise", vec![call]) })
+        Ok(Lowered::new("pointwise", vec![call]))
     }
 
-    /// Operands that are read only at the index that is written.
-    fn overwrites(&self, result: Elem) -> Vec<(usize, Access)> {
+    /// How result 0, of elements of this type, may overwrite an operand.
+    fn access(&self, operand: usize, result: Elem) -> Access {
         let strides = &self.results[0];
-        let same_index = |input: &&Input| {
+        let is_at_index = |input: &Input| {
             input.elem.bytes() == result.bytes()
                 && input.offset == 0
                 && (0..strides.len())
                     .all(|axis| self.space[axis] == 1 || input.strides[axis] == strides[axis])
         };
-        let mut operands: Vec<usize> = self.inputs.iter().filter(same_index).map(|i| i.operand).collect();
-        operands.retain(|operand| {
-            self.inputs.iter().filter(|input| input.operand == *operand).all(|input| same_index(&input))
-        });
-        operands.sort_unstable();
-        operands.dedup();
-        operands.into_iter().map(|operand| (operand, Access::SameIndex)).collect()
+        let mut reads = self.inputs.iter().filter(|input| input.operand == operand).peekable();
+        if reads.peek().is_some() && reads.all(is_at_index) { Access::SameIndex } else { Access::Never }
     }
 }
 
@@ -246,6 +255,7 @@ pub(crate) fn call(
         descriptor: rows::descriptor(&nest, &elem_bytes, parts),
         parts: parts.count(),
         scratch_bytes: form.strips() as u64 * STRIP_BYTES,
+        most_scratch_bytes: form.most_strips() as u64 * STRIP_BYTES,
         operands: windows.iter().map(|window| window.place.clone()).collect(),
         code: Code::Pointwise { form: Box::new(form), axes: space.len() },
     })

@@ -112,14 +112,18 @@ impl Form {
         }
     }
 
-    fn is_vector(&self) -> bool {
+    /// Whether four elements at a time can be computed, if they lie side by side.
+    fn has_vectors(&self) -> bool {
         let nodes = self
             .expr
             .nodes()
             .all(|(node, data)| has_vector_form(&self.expr, data) || self.call_of(node).is_some());
-        let outputs = self.outputs.iter().all(|output| self.expr.node(*output).elem == Elem::F32);
+        nodes && self.outputs.iter().all(|output| self.expr.node(*output).elem == Elem::F32)
+    }
+
+    fn is_vector(&self) -> bool {
         let results = self.inner[..self.outputs.len()].iter().all(|inner| *inner == Inner::Contiguous);
-        nodes && outputs && results && !self.inner.contains(&Inner::Strided)
+        self.has_vectors() && results && !self.inner.contains(&Inner::Strided)
     }
 
     /// How the innermost loop runs.
@@ -136,6 +140,11 @@ impl Form {
             Schedule::Scalar => 0,
             Schedule::Vector(plan) => plan.strips,
         }
+    }
+
+    /// The same, however the operands lie: stages and strips follow from what is computed.
+    pub(crate) fn most_strips(&self) -> usize {
+        if self.has_vectors() { Planner::new(self).plan().strips } else { 0 }
     }
 
     /// About how many cycles four elements take, for the choice of the number of parts.

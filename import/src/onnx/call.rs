@@ -161,6 +161,25 @@ impl<'c> Call<'c, '_> {
         self.reshape_to(value, &shape.iter().map(|size| Dim::Known(*size)).collect::<Vec<_>>())
     }
 
+    /// That a size of a value is not known, with the operation whose operands' sizes are known and whose result's are not.
+    pub fn lost_size(&self, value: Value) -> Refusal {
+        let (ctx, body) = (self.ctx(), &*self.builder.body);
+        let shape = |value: Value| ctx.type_data(body.ty(value)).tensor_shape().unwrap_or(&[]);
+        let is_open = |value: &Value| shape(*value).contains(&Dim::Unknown);
+        let message = format!("sizes {}, expected sizes that are known", Sizes(ctx).list(shape(value)));
+        let mut op = body.defining_op(value);
+        while let Some(before) = op.and_then(|op| body.operands(op).find(is_open)) {
+            op = body.defining_op(before);
+        }
+        let help = op.map(|op| {
+            let sizes: Vec<String> = body.operands(op).map(|value| Sizes(ctx).list(shape(value))).collect();
+            let place = ir::diag::describe(ctx, body.location(op)).unwrap_or_default();
+            let sizes = sizes.join(", ");
+            format!("{place} leaves it open for operands of sizes {sizes}: a limit of a size (`--dim 'N<=512'`) may decide")
+        });
+        Refusal { message, help }
+    }
+
     /// A constant number of the element type of `like`, of rank 0.
     pub fn scalar_like(&mut self, number: f64, like: Value) -> Result<Value, Refusal> {
         let elem = self.element(like);
@@ -238,6 +257,14 @@ impl<'c> Call<'c, '_> {
         let bytes = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
         let weight = Weight { element: Element::Int64, dims: shape.to_vec(), blob: Blob::from_bytes(bytes) };
         self.constant(weight, self.node.outputs[0])
+    }
+
+    /// The integers of 64 bits from 0 on, so many.
+    pub fn indices(&mut self, count: Dim) -> Result<Value, Refusal> {
+        match count {
+            Dim::Known(count) => self.int64_constant(&(0..count.cast_signed()).collect::<Vec<_>>(), &[count]),
+            _ => self.emit("nn.iota", &[], &[("size", self.ctx().dims_attr(&[count]))]),
+        }
     }
 
     /// The one number of operand `index`, a constant of f32 or f64; none if it is left out.

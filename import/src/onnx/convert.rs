@@ -3,6 +3,7 @@
 pub(crate) mod along;
 pub(crate) mod composed;
 pub(crate) mod linear;
+pub(crate) mod pads;
 pub(crate) mod pick;
 pub(crate) mod pointwise;
 pub(crate) mod quantised;

@@ -9,15 +9,15 @@
 //! anything is converted; then all nodes that refuse, except those that read a result of one that did; then what breaks a
 //! law of the IR (a function of floats on integers, statistics of the wrong size).
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use ir::dims::{self, Ranges};
 use ir::size::tensor_bytes;
 use ir::verify::verify;
 use ir::{
-    Attr, Block, Body, Builder, Context, Diagnostic, Ident, Location, Module, Op, OpSpec, Traits, Type,
-    TypeData, Value,
+    Attr, Block, Body, Builder, Context, Diagnostic, Location, Module, Op, OpSpec, Traits, Type, TypeData,
+    Value,
 };
 
 use super::call::{Call, Refusal, emit_constant};
@@ -219,7 +219,7 @@ impl<'m> Lowering<'m> {
         self.builder(Location::UNKNOWN).build("func.return", spec).expect("a return has no results");
         self.drop_unread_constants();
         let signature = self.signature(&results, &names);
-        self.declare_ranges();
+        let ranges = &self.source.sizes.ranges;
         let mut module = Module::new(Arc::clone(ctx));
         let block = module.block();
         let name = self.source.graph.name;
@@ -229,6 +229,7 @@ impl<'m> Lowering<'m> {
         top.set_properties(func, signature);
         top.set_child(func, self.body);
         top.append(func, block);
+        declare(ctx, top.child_mut(func).expect("it was just given"), ranges);
         Ok(module)
     }
 
@@ -240,22 +241,6 @@ impl<'m> Lowering<'m> {
             if at.has(Traits::CONSTANT) && !self.body.is_used(at.result(0)) {
                 self.body.erase(op);
             }
-        }
-    }
-
-    /// Says in the function's attributes what is known of its symbols.
-    fn declare_ranges(&mut self) {
-        let ctx = self.ctx;
-        let number = |number: u64| ctx.int_attr(i64::try_from(number).unwrap_or(i64::MAX));
-        let entries = self
-            .source
-            .sizes
-            .ranges
-            .iter()
-            .map(|(name, (low, high))| (ctx.ident(name), ctx.array_attr(&[number(*low), number(*high)])));
-        let entries: Vec<(Ident, Attr)> = entries.collect();
-        if !entries.is_empty() {
-            self.body.set_own_attr(ctx, "optc.dims", ctx.dict(entries));
         }
     }
 
@@ -278,6 +263,18 @@ impl<'m> Lowering<'m> {
             (ctx.ident("res_attrs"), names(result_names)),
         ])
     }
+}
+
+/// Says in a function's attributes what is known of its symbols.
+fn declare(ctx: &Context, body: &mut Body, ranges: &BTreeMap<String, (u64, u64)>) {
+    if ranges.is_empty() {
+        return;
+    }
+    let number = |number: u64| ctx.int_attr(i64::try_from(number).unwrap_or(i64::MAX));
+    let entries = ranges
+        .iter()
+        .map(|(name, (low, high))| (ctx.ident(name), ctx.array_attr(&[number(*low), number(*high)])));
+    body.set_own_attr(ctx, "optc.dims", ctx.dict(entries.collect()));
 }
 
 /// Inputs that are symbolized but not there, and values for symbols that no input has.

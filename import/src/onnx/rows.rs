@@ -9,7 +9,7 @@ use std::ops::RangeInclusive;
 use ir::Value;
 
 use super::call::{Call, Refusal};
-use super::convert::{along, composed, linear, pick, pointwise, quantised, reduce, shape, window};
+use super::convert::{along, composed, linear, pads, pick, pointwise, quantised, reduce, shape, window};
 
 /// The newest version of ONNX's operator set of which the rows were checked.
 pub const NEWEST: i64 = 28;
@@ -200,8 +200,8 @@ pub static ROWS: &[Row] = &[
     row("Or", 1..=6, 2..=2, OLD_BROADCAST, Binary("nn.or")),
     row("Or", 7..=NEWEST, 2..=2, &[], Binary("nn.or")),
     row("PRelu", 1..=NEWEST, 2..=2, OLD, With(composed::prelu)),
-    row("Pad", 1..=10, 1..=1, &["mode", "paddings", "pads", "value"], With(pick::pad)),
-    row("Pad", 11..=NEWEST, 2..=4, &["mode"], With(pick::pad)),
+    row("Pad", 1..=10, 1..=1, &["mode", "paddings", "pads", "value"], With(pads::pad)),
+    row("Pad", 11..=NEWEST, 2..=4, &["mode"], With(pads::pad)),
     row("Pow", 1..=6, 2..=2, OLD_BROADCAST, Binary("nn.pow")),
     row("Pow", 7..=NEWEST, 2..=2, &[], With(composed::pow)),
     row("QuantizeLinear", 10..=NEWEST, 2..=3, QUANTISED, With(quantised::quantize)),

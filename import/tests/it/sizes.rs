@@ -5,7 +5,7 @@ use ir::dims::substitute;
 use ir::interp::{Tensor, run};
 
 use crate::fixture::import_bytes;
-use crate::writer::{Graph, int, ints_tensor, model};
+use crate::writer::{Graph, floats_tensor, int, ints_tensor, model, string};
 
 /// The first size of the input `x: [open, 4]` is `n`, a number, and `m`, a list of one.
 fn graph() -> Graph {
@@ -75,4 +75,63 @@ fn tensors_of_computed_sizes_are_made_at_the_run() {
     check(range, "tensor<?xf32, #optc.dims<x_0 - 1>>", &[2], &[1.0, 2.0]);
     let shape = graph.node("Cast", &["s"], &["y"], &[int("to", 1)]);
     check(shape, "tensor<2xf32>", &[2], &[3.0, 4.0]);
+}
+
+#[test]
+fn what_repeats_or_moves_rows_takes_an_open_number_of_them() {
+    let rows = |order: &[usize]| {
+        let row = |row: usize| (1..=4).map(move |x| (4 * row + x) as f32);
+        order.iter().copied().flat_map(row).collect::<Vec<_>>()
+    };
+    let tile = graph().weight(ints_tensor("times", &[2, 1])).node("Tile", &["x", "times"], &["y"], &[]);
+    check(tile, "tensor<?x4xf32, #optc.dims<2 * x_0>>", &[6, 4], &rows(&[0, 1, 2, 0, 1, 2]));
+    let padded = |mode: &str| {
+        let graph = graph().weight(ints_tensor("pads", &[2, 0, 1, 0]));
+        graph.node("Pad", &["x", "pads"], &["y"], &[string("mode", mode)])
+    };
+    let ty = "tensor<?x4xf32, #optc.dims<x_0 + 3>>";
+    check(padded("edge"), ty, &[6, 4], &rows(&[0, 0, 0, 1, 2, 2]));
+    check(padded("reflect"), ty, &[6, 4], &rows(&[2, 1, 0, 1, 2, 1]));
+    check(padded("wrap"), ty, &[6, 4], &rows(&[1, 2, 0, 1, 2, 0]));
+    let twice = graph().weight(ints_tensor("columns", &[4]));
+    let twice = twice.node("Mul", &["m", "two"], &["k"], &[]);
+    let twice = twice.node("Concat", &["k", "columns"], &["sizes"], &[int("axis", 0)]);
+    let twice = twice.node(
+        "Resize",
+        &["x", "", "", "sizes"],
+        &["y"],
+        &[string("coordinate_transformation_mode", "asymmetric"), string("nearest_mode", "floor")],
+    );
+    check(twice, "tensor<?x4xf32, #optc.dims<2 * x_0>>", &[6, 4], &rows(&[0, 0, 1, 1, 2, 2]));
+}
+
+#[test]
+fn what_looks_along_axes_takes_open_sizes() {
+    let last = graph().node("ArgMax", &["x"], &["a"], &[int("axis", 0)]);
+    let last = last.node("Cast", &["a"], &["y"], &[int("to", 1)]);
+    check(last, "tensor<1x4xf32>", &[1, 4], &[2.0; 4]);
+    let hard = graph().node("Hardmax", &["x"], &["y"], &[int("axis", 0)]);
+    let ones = [[0.0; 4], [0.0; 4], [1.0; 4]].concat();
+    check(hard, "tensor<?x4xf32, #optc.dims<x_0>>", &[3, 4], &ones);
+    let deep = graph().weight(ints_tensor("image", &[4, 1, 1]));
+    let deep = deep.node("Concat", &["m", "image"], &["i"], &[int("axis", 0)]);
+    let deep = deep.node("Reshape", &["x", "i"], &["r"], &[]);
+    let deep = deep.node("DepthToSpace", &["r"], &["y"], &[int("blocksize", 2)]);
+    let counted: Vec<f32> = (1..=12).map(|x| x as f32).collect();
+    check(deep, "tensor<?x1x2x2xf32, #optc.dims<x_0>>", &[3, 1, 2, 2], &counted);
+}
+
+#[test]
+fn a_size_that_is_lost_is_said_where_it_is_lost() {
+    let five = graph().weight(floats_tensor("five", &[5], &[1.0; 5]));
+    let capped = five.node("Slice", &["five", "zero", "m", "zero"], &["c"], &[]);
+    let row = capped.node("ReduceSum", &["x", "one"], &["r"], &[int("keepdims", 0)]);
+    let sum = row.node("Add", &["c", "r"], &["a"], &[]).node("Neg", &["a"], &["b"], &[]);
+    let shape = sum.node("Shape", &["b"], &["s2"], &[]).node("Cast", &["s2"], &["y"], &[int("to", 1)]);
+    let faults =
+        import_bytes(&model(17, shape).0, StrippedWeights::Refuse, &[]).err().expect("a size is lost");
+    let expected = "sizes [?], expected sizes that are known";
+    assert!(faults[0].contains(expected), "{faults:?}");
+    let help = "`Add_a` leaves it open for operands of sizes [min(x_0, 5)], [x_0]:";
+    assert!(faults[0].contains(help), "{faults:?}");
 }

@@ -8,15 +8,15 @@
 //! ```
 //!
 //! The lattice has two steps: either every element of a value is known, as an expression of sizes, or nothing is known of the
-//! value. Elementwise operations are computed on expressions by their scalar trees; what moves elements and computes none is
-//! run on the expressions' numbers in a table, by its own evaluation, so that no operation needs a rule of its own. Divisions
-//! and comparisons have a result only where that is proved for all sizes. Elements are taken to fit their integer type, as
-//! sizes do.
+//! value. What reads numbers only is evaluated. Elementwise operations are computed on expressions by their scalar trees; what
+//! moves elements and computes none is run on the expressions' numbers in a table, by its own evaluation, so that no operation
+//! needs a rule of its own. Divisions and comparisons have a result only where that is proved for all sizes; of what is not
+//! known, nothing is asked where a condition that is known decides. Elements are taken to fit their integer type, as sizes do.
 
 use std::cell::Cell;
 
 use super::{
-    Ranges, Sizes, add, constant, floor_div, max, min, mul, provably_at_most, provably_different,
+    Ranges, Sizes, add, constant, floor_div, max, min, modulo, mul, provably_at_most, provably_different,
     provably_equal, sub,
 };
 use crate::attrs::AttrData;
@@ -27,7 +27,7 @@ use crate::interp::{Tensor, eval_op};
 use crate::opdef::{Kind, Reduce, Traits};
 use crate::scalar::{Binary, Scalar, Unary};
 use crate::size::storage_bits;
-use crate::types::TypeData;
+use crate::types::{Signedness, TypeData};
 
 /// Larger tensors are no shapes.
 const MOST_ELEMENTS: u64 = 64;
@@ -60,14 +60,33 @@ impl Search<'_> {
             let result = eval_op(op, &[]).ok()?.into_iter().next()?;
             return Some(self.numbers(&result)?.into_iter().map(|value| constant(self.ctx, value)).collect());
         }
-        let operands: Option<Vec<Vec<DimExpr>>> =
+        let operands: Vec<Option<Vec<DimExpr>>> =
             self.body.operands(op.op).map(|operand| self.find(operand)).collect();
+        if let Some(found) = self.evaluated(op, &operands) {
+            return Some(found);
+        }
         match op.kind() {
-            Kind::Elementwise(tree) => self.elementwise(op, tree, &operands?, count),
-            Kind::Reduce(reduce) if count == 1 => Some(vec![self.folded(reduce, operands?.first()?)?]),
-            Kind::View(_) | Kind::Kernel("gather") => self.moved(op, operands?),
+            Kind::Elementwise(tree) => self.elementwise(op, tree, &operands, count),
+            Kind::Reduce(reduce) if count == 1 => {
+                Some(vec![self.folded(reduce, operands.first()?.as_deref()?)?])
+            }
+            Kind::View(_) | Kind::Kernel("gather") => {
+                self.moved(op, operands.into_iter().collect::<Option<_>>()?)
+            }
             _ => None,
         }
+    }
+
+    /// What an operation gives whose operands are numbers.
+    fn evaluated(&self, op: OpRef<'_>, operands: &[Option<Vec<DimExpr>>]) -> Option<Vec<DimExpr>> {
+        let mut tensors = Vec::new();
+        for (index, elements) in operands.iter().enumerate() {
+            let number = |expr: &DimExpr| self.ctx.dim_expr(*expr).constant();
+            let numbers: Vec<i64> = elements.as_ref()?.iter().map(number).collect::<Option<_>>()?;
+            tensors.push(self.tensor(op.operand(index), &numbers)?);
+        }
+        let result = eval_op(op, &tensors).ok()?.into_iter().next()?;
+        Some(self.numbers(&result)?.into_iter().map(|value| constant(self.ctx, value)).collect())
     }
 
     /// How many elements a value has, if it is a small tensor of integers.
@@ -83,7 +102,7 @@ impl Search<'_> {
         &self,
         op: OpRef<'_>,
         tree: &Scalar,
-        operands: &[Vec<DimExpr>],
+        operands: &[Option<Vec<DimExpr>>],
         count: u64,
     ) -> Option<Vec<DimExpr>> {
         let shape = op.result_shape(0)?;
@@ -99,33 +118,55 @@ impl Search<'_> {
                     place += if own[own_axis] == 1 { 0 } else { coordinate * stride };
                     stride *= own[own_axis];
                 }
-                operands[operand].get(place as usize).copied()
+                operands[operand].as_ref()?.get(place as usize).copied()
             };
-            found.push(self.computed(tree, &at)?);
+            found.push(self.computed(op, tree, &at)?);
         }
         Some(found)
     }
 
-    fn computed(&self, tree: &Scalar, arg: &dyn Fn(usize) -> Option<DimExpr>) -> Option<DimExpr> {
+    fn computed(
+        &self,
+        op: OpRef<'_>,
+        tree: &Scalar,
+        arg: &dyn Fn(usize) -> Option<DimExpr>,
+    ) -> Option<DimExpr> {
         let ctx = self.ctx;
         match tree {
             Scalar::Arg(index) => arg(*index as usize),
             Scalar::Const(number) if number.fract() == 0.0 && number.abs() < 1e15 => {
                 Some(constant(ctx, *number as i64))
             }
-            Scalar::Unary(Unary::Neg, a) => sub(ctx, constant(ctx, 0), self.computed(a, arg)?),
-            Scalar::Convert(a) | Scalar::Resize(a) | Scalar::Signed(a) => self.computed(a, arg),
+            Scalar::Unary(Unary::Neg, a) => sub(ctx, constant(ctx, 0), self.computed(op, a, arg)?),
+            Scalar::Unary(Unary::Not, a) if self.is_truth(op) => {
+                sub(ctx, constant(ctx, 1), self.computed(op, a, arg)?)
+            }
+            Scalar::Convert(a) | Scalar::Resize(a) | Scalar::Signed(a) => self.computed(op, a, arg),
+            Scalar::Binary(binary @ (Binary::And | Binary::Or), a, b) if self.is_truth(op) => {
+                let (a, b) = (self.computed(op, a, arg), self.computed(op, b, arg));
+                let decisive = constant(ctx, i64::from(*binary == Binary::Or));
+                match a == Some(decisive) || b == Some(decisive) {
+                    true => Some(decisive),
+                    false if *binary == Binary::And => min(ctx, a?, b?),
+                    false => max(ctx, a?, b?),
+                }
+            }
             Scalar::Binary(binary, a, b) => {
-                self.combined(*binary, self.computed(a, arg)?, self.computed(b, arg)?)
+                self.combined(*binary, self.computed(op, a, arg)?, self.computed(op, b, arg)?)
             }
             Scalar::Select(condition, a, b) => {
-                match ctx.dim_expr(self.computed(condition, arg)?).constant()? {
-                    0 => self.computed(b, arg),
-                    _ => self.computed(a, arg),
+                match ctx.dim_expr(self.computed(op, condition, arg)?).constant()? {
+                    0 => self.computed(op, b, arg),
+                    _ => self.computed(op, a, arg),
                 }
             }
             _ => None,
         }
+    }
+
+    /// Whether the elements are truth values, said as 0 and 1.
+    fn is_truth(&self, op: OpRef<'_>) -> bool {
+        self.ctx.elem(op.result_type(0)) == self.ctx.int(1)
     }
 
     fn combined(&self, binary: Binary, a: DimExpr, b: DimExpr) -> Option<DimExpr> {
@@ -135,6 +176,9 @@ impl Search<'_> {
             (_, true) => Some(constant(ctx, 0)),
             _ => None,
         };
+        let is_at_most = |a, b| provably_at_most(ctx, a, b, laws);
+        let is_below = |a, b| Some(is_at_most(add(ctx, a, constant(ctx, 1))?, b));
+        let is_plain = || is_at_most(constant(ctx, 0), a) && is_at_most(constant(ctx, 1), b);
         let equal = || (provably_equal(ctx, a, b, laws), provably_different(ctx, a, b, laws));
         match binary {
             Binary::Add => add(ctx, a, b),
@@ -142,14 +186,15 @@ impl Search<'_> {
             Binary::Mul => mul(ctx, a, b),
             Binary::Min => min(ctx, a, b),
             Binary::Max => max(ctx, a, b),
-            // The division of integers rounds to zero.
-            Binary::Div => {
-                let is_plain = provably_at_most(ctx, constant(ctx, 0), a, laws)
-                    && provably_at_most(ctx, constant(ctx, 1), b, laws);
-                if is_plain { floor_div(ctx, a, b) } else { None }
-            }
+            // The division of integers rounds to zero, and a remainder has the dividend's sign.
+            Binary::Div if is_plain() => floor_div(ctx, a, b),
+            Binary::Rem if is_plain() => modulo(ctx, a, b),
             Binary::Eq => truth(equal().0, equal().1),
             Binary::Ne => truth(equal().1, equal().0),
+            Binary::Lt => truth(is_below(a, b)?, is_at_most(b, a)),
+            Binary::Le => truth(is_at_most(a, b), is_below(b, a)?),
+            Binary::Gt => truth(is_below(b, a)?, is_at_most(a, b)),
+            Binary::Ge => truth(is_at_most(b, a), is_below(a, b)?),
             _ => None,
         }
     }
@@ -183,6 +228,10 @@ impl Search<'_> {
         }
         let result = eval_op(op, &tensors).ok()?.into_iter().next()?;
         let numbers = self.numbers(&result)?.into_iter();
+        // Numbers of fewer bits need not be places in the table.
+        if self.width(result.ty)? < 4 {
+            return None;
+        }
         numbers.map(|number| table.get(usize::try_from(number).ok()?).copied()).collect()
     }
 
@@ -194,18 +243,25 @@ impl Search<'_> {
     }
 
     fn numbers(&self, tensor: &Tensor) -> Option<Vec<i64>> {
+        if self.ctx.elem(tensor.ty) == self.ctx.int(1) {
+            return Some(tensor.bytes.iter().map(|byte| i64::from(*byte & 1)).collect());
+        }
         let width = self.width(tensor.ty)?;
+        let elem = self.ctx.type_data(self.ctx.elem(tensor.ty));
+        let is_unsigned = matches!(elem, TypeData::Integer { signedness: Signedness::Unsigned, .. });
         let number = |bytes: &[u8]| {
-            let mut whole = [if bytes[width - 1] & 0x80 == 0 { 0 } else { 0xff }; 8];
+            let is_negative = !is_unsigned && bytes[width - 1] & 0x80 != 0;
+            let mut whole = [if is_negative { 0xff } else { 0 }; 8];
             whole[..width].copy_from_slice(bytes);
             i64::from_le_bytes(whole)
         };
         Some(tensor.bytes.chunks_exact(width).map(number).collect())
     }
 
-    /// Bytes of an element of at least 32 bits: the table's numbers fit.
+    /// Bytes of an element.
     fn width(&self, ty: crate::Type) -> Option<usize> {
-        let bits = storage_bits(self.ctx, self.ctx.elem(ty)).filter(|bits| matches!(bits, 32 | 64))?;
+        let bits =
+            storage_bits(self.ctx, self.ctx.elem(ty)).filter(|bits| matches!(bits, 8 | 16 | 32 | 64))?;
         Some(bits as usize / 8)
     }
 }

@@ -86,3 +86,58 @@ fn nothing_is_known_of_an_input() {
     check("%r = nn.add %s, %x : tensor<3xi64>", "tensor<3xi64>", None);
     check("%r = nn.cast %s {to = f32} : (tensor<3xi64>) -> tensor<3xf32>", "tensor<3xf32>", None);
 }
+
+#[test]
+fn what_reads_numbers_only_is_evaluated() {
+    let lines = "%d = nn.constant dense<[2, 2, 5]> : tensor<3xi64>
+        %n = nn.rem %m, %d : tensor<3xi64>
+        %e = nn.eq %n, %d : (tensor<3xi64>, tensor<3xi64>) -> tensor<3xi1>
+        %t = nn.not %e : tensor<3xi1>
+        %r = nn.cast %t {to = i64} : (tensor<3xi1>) -> tensor<3xi64>";
+    check(lines, "tensor<3xi64>", Some("1, 1, 1"));
+    let narrow = "%a = nn.constant dense<[-3, 0, 3]> : tensor<3xi8>
+        %b = nn.abs %a : tensor<3xi8>
+        %r = nn.cast %b {to = i64} : (tensor<3xi8>) -> tensor<3xi64>";
+    check(narrow, "tensor<3xi64>", Some("3, 0, 3"));
+    let unsigned = "%a = nn.constant dense<[0, 127, 200]> : tensor<3xui8>
+        %r = nn.cast %a {to = i64} : (tensor<3xui8>) -> tensor<3xi64>";
+    check(unsigned, "tensor<3xi64>", Some("0, 127, 200"));
+}
+
+#[test]
+fn what_a_known_condition_does_not_choose_need_not_be_known() {
+    // Whether `N` is 1 is not known, but that `N` is `N` is, and `false` and anything is `false`.
+    let lines = "%o = nn.constant dense<1> : tensor<3xi64>
+        %a = nn.ne %s, %s : (tensor<3xi64>, tensor<3xi64>) -> tensor<3xi1>
+        %b = nn.eq %s, %o : (tensor<3xi64>, tensor<3xi64>) -> tensor<3xi1>
+        %c = nn.and %a, %b : tensor<3xi1>
+        %d = nn.div %s, %x : tensor<3xi64>
+        %r = nn.select %c, %d, %m : (tensor<3xi1>, tensor<3xi64>, tensor<3xi64>) -> tensor<3xi64>";
+    check(lines, "tensor<3xi64>", Some("-1, 2, 3"));
+    let either = "%t = nn.constant dense<true> : tensor<3xi1>
+        %o = nn.constant dense<1> : tensor<3xi64>
+        %b = nn.eq %s, %o : (tensor<3xi64>, tensor<3xi64>) -> tensor<3xi1>
+        %c = nn.or %b, %t : tensor<3xi1>
+        %r = nn.select %c, %s, %x : (tensor<3xi1>, tensor<3xi64>, tensor<3xi64>) -> tensor<3xi64>";
+    check(either, "tensor<3xi64>", Some("N, 3, H"));
+}
+
+#[test]
+fn order_and_remainders_are_known_where_they_are_proved() {
+    let compared = |name: &str, other: &str| {
+        format!(
+            "%o = nn.constant dense<{other}> : tensor<3xi64>
+        %c = nn.{name} %s, %o : (tensor<3xi64>, tensor<3xi64>) -> tensor<3xi1>
+        %r = nn.cast %c {{to = i64}} : (tensor<3xi1>) -> tensor<3xi64>"
+        )
+    };
+    // A size is 0 or more.
+    check(&compared("lt", "[0, 3, -1]"), "tensor<3xi64>", Some("0, 0, 0"));
+    check(&compared("ge", "[0, 4, -1]"), "tensor<3xi64>", Some("1, 0, 1"));
+    check(&compared("gt", "[-1, 2, -2]"), "tensor<3xi64>", Some("1, 1, 1"));
+    check(&compared("le", "[-1, 2, -2]"), "tensor<3xi64>", Some("0, 0, 0"));
+    check(&compared("lt", "[1, 3, -1]"), "tensor<3xi64>", None);
+    let rest = "%d = nn.constant dense<2> : tensor<1xi64>
+        %r = nn.rem %s, %d : (tensor<3xi64>, tensor<1xi64>) -> tensor<3xi64>";
+    check(rest, "tensor<3xi64>", Some("N - 2 * (N floordiv 2), 1, H - 2 * (H floordiv 2)"));
+}

@@ -50,6 +50,8 @@ impl Ranges {
             let bounds: Vec<Option<u64>> =
                 bounds.map(|bound| u64::try_from(ctx.int_value(*bound)?).ok()).collect();
             if let [Some(low), Some(high)] = bounds[..] {
+                // An attribute has no number above this.
+                let high = if high == i64::MAX.unsigned_abs() { u64::MAX } else { high };
                 ranges.declare(*symbol, low, high);
             }
         }
@@ -145,13 +147,13 @@ fn atom_interval(ctx: &Context, atom: &Atom, ranges: &Ranges, depth: u32) -> Int
     }
 }
 
-fn extreme(all: Vec<Interval>, of: fn(i128, i128) -> i128) -> Interval {
+pub(super) fn extreme(all: Vec<Interval>, of: fn(i128, i128) -> i128) -> Interval {
     let both = |a: Interval, b: Interval| Interval { low: of(a.low, b.low), high: of(a.high, b.high) };
     all.into_iter().reduce(both).expect("an extreme has operands")
 }
 
 /// The interval of a quotient; its divisor is at least 1 wherever it is defined.
-fn quotient(dividend: Interval, divisor: Interval) -> Interval {
+pub(super) fn quotient(dividend: Interval, divisor: Interval) -> Interval {
     let (least, most) = (divisor.low.max(1), divisor.high.max(1));
     let over = |value: i128, by: i128| match value {
         INFINITY | MINUS_INFINITY => value,
@@ -175,7 +177,7 @@ fn negate(value: i128) -> i128 {
 }
 
 /// 0 times infinity is 0: the bound is never reached.
-fn times(a: Interval, b: Interval) -> Interval {
+pub(super) fn times(a: Interval, b: Interval) -> Interval {
     let is_finite = |value: i128| !matches!(value, INFINITY | MINUS_INFINITY);
     let product = |a: i128, b: i128| match a.signum() * b.signum() {
         0 => 0,
@@ -189,7 +191,7 @@ fn times(a: Interval, b: Interval) -> Interval {
     Interval { low, high }
 }
 
-fn sum_of_lows(intervals: impl Iterator<Item = Interval>) -> i128 {
+pub(super) fn sum_of_lows(intervals: impl Iterator<Item = Interval>) -> i128 {
     intervals.fold(0, |sum, next| match (sum, next.low) {
         (MINUS_INFINITY, _) | (_, MINUS_INFINITY) => MINUS_INFINITY,
         (sum, low) => sum.saturating_add(low),

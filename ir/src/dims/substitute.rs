@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{Ranges, constant, print, replace, size, symbols};
+use super::{Ranges, constant, maximum, print, replace, size, symbols};
 use crate::attrs::{AttrData, DenseData, Splat};
 use crate::body::Body;
 use crate::context::Context;
@@ -106,9 +106,24 @@ pub fn nominal(ctx: &Context, body: &Body) -> Bindings {
     symbols.into_iter().map(|symbol| (symbol, number(symbol))).collect()
 }
 
+/// Puts in the place of each size of a function, and of what it holds, the greatest that it can be, each for itself: what comes of it need
+/// not be a program, but says how large each of its operations can be.
+///
+/// # Errors
+/// Every size that has no greatest number.
+pub fn greatest_in(ctx: &Context, body: &mut Body, ranges: &Ranges) -> Result<(), Vec<Diagnostic>> {
+    let mut work = Substitution { greatest: Some(ranges), ..Substitution::new(ctx, NO_BINDINGS) };
+    work.body(body);
+    if work.faults.is_empty() { Ok(()) } else { Err(work.faults) }
+}
+
+static NO_BINDINGS: &Bindings = &Bindings::new();
+
 struct Substitution<'a> {
     ctx: &'a Context,
     bindings: &'a Bindings,
+    /// In the place of bindings: the ranges in which sizes are greatest.
+    greatest: Option<&'a Ranges>,
     types: FxHashMap<Type, Type>,
     attrs: FxHashMap<Attr, Attr>,
     sizes: FxHashMap<DimExpr, Dim>,
@@ -120,7 +135,8 @@ struct Substitution<'a> {
 impl<'a> Substitution<'a> {
     fn new(ctx: &'a Context, bindings: &'a Bindings) -> Self {
         let (types, attrs, sizes) = Default::default();
-        Substitution { ctx, bindings, types, attrs, sizes, met: Vec::new(), faults: Vec::new() }
+        let (met, faults) = (Vec::new(), Vec::new());
+        Substitution { ctx, bindings, greatest: None, types, attrs, sizes, met, faults }
     }
 
     fn body(&mut self, body: &mut Body) {
@@ -187,11 +203,7 @@ impl<'a> Substitution<'a> {
                 self.met.insert(at, name);
             }
         }
-        let number = |name| {
-            let value = self.bindings.get(&name)?;
-            Some(constant(ctx, i64::try_from(*value).ok()?))
-        };
-        let found = replace(ctx, expr, &number).map_or(Dim::Unknown, |found| size(ctx, found));
+        let found = self.number(expr);
         if found == Dim::Unknown {
             self.faults.push(self.fault(expr));
         }
@@ -199,7 +211,25 @@ impl<'a> Substitution<'a> {
         found
     }
 
+    /// What stands in the place of an expression.
+    fn number(&self, expr: DimExpr) -> Dim {
+        let ctx = self.ctx;
+        if let Some(ranges) = self.greatest {
+            let found = maximum(ctx, expr, ranges).map(|found| u64::try_from(found.value.max(0)));
+            return found.and_then(Result::ok).map_or(Dim::Unknown, Dim::Known);
+        }
+        let number = |name| {
+            let value = self.bindings.get(&name)?;
+            Some(constant(ctx, i64::try_from(*value).ok()?))
+        };
+        replace(ctx, expr, &number).map_or(Dim::Unknown, |found| size(ctx, found))
+    }
+
     fn fault(&self, expr: DimExpr) -> Diagnostic {
+        if self.greatest.is_some() {
+            let what = format!("`{}` has no greatest number", print(self.ctx, expr));
+            return Diagnostic::error(Location::UNKNOWN, what);
+        }
         let given = symbols(self.ctx, expr).into_iter().filter_map(|name| {
             let value = self.bindings.get(&name)?;
             Some(format!("{} = {value}", self.ctx.str(name)))

@@ -1,7 +1,7 @@
 //! Whether convolutions compute what plain loops compute, with the same bits on every instruction set and for every cut.
 
 use crate::common::{Rng, assert_same_bits, input, output, run, ways};
-use kernels::{Activation, Conv2d, Conv2dShape, ConvStrides, ImageStrides, Prologue, WeightStrides};
+use kernels::{Activation, Conv2d, Conv2dShape, ConvStrides, ImageStrides, Kernel, Prologue, WeightStrides};
 
 /// Where the residual lies.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -367,4 +367,39 @@ fn a_kernel_larger_than_the_image_has_no_output() {
         2,
     );
     assert_eq!(kernels::Kernel::parts(&conv), 0);
+}
+
+#[test]
+fn no_smaller_convolution_takes_more_scratch() {
+    let mut rng = Rng::new(11);
+    let mut copied = 0;
+    for _ in 0..400 {
+        let channels = rng.pick(&[1, 3, 16, 31, 64, 288, 300, 1024, 1152]);
+        let kernel = rng.pick(&[[1, 1], [3, 3]]);
+        let size = |rng: &mut Rng| (rng.between(1, 2), [rng.between(3, 40), rng.between(3, 40)]);
+        let of = |(batch, input): (usize, [usize; 2]), in_channels: usize| {
+            let shape = Conv2dShape {
+                batch,
+                input,
+                in_channels,
+                out_channels: 8,
+                kernel,
+                stride: [1, 1],
+                dilation: [1, 1],
+                pads: [0; 4],
+                groups: 1,
+            };
+            let output = ImageStrides::nhwc(shape.output(), 8);
+            let strides =
+                ConvStrides { input: ImageStrides::nhwc(input, in_channels), output, residual: output };
+            Conv2d::new(&shape, &strides, Prologue::None, Activation::None, kernels::Isa::detect(), 2)
+        };
+        let large = size(&mut rng);
+        let small = (rng.between(1, large.0), large.1.map(|size| rng.between(3, size)));
+        let most = of(large, channels).most_scratch_bytes();
+        let found = of(small, rng.between(1, channels)).scratch_bytes();
+        copied += usize::from(found > 0);
+        assert!(found <= most, "{found} bytes at {small:?}, {most} at {large:?}, {channels} channels");
+    }
+    assert!(copied > 100);
 }

@@ -44,7 +44,7 @@ pub(super) fn run(args: &BenchArgs, allocator: &CountingAllocator) -> Result<(),
     let start = Instant::now();
     let mut module = load(&args.file.file, &args.file.options()?)?;
     let entry = entry(&module, args.entry.as_deref())?;
-    let mut inputs = args.inputs.arrays(&describe(&module, &entry)?)?;
+    let mut inputs = args.inputs.arrays(args.inputs.given()?, &describe(&module, &entry)?)?;
     let load_ms = milliseconds(start);
     let start = Instant::now();
     let threads = args.threads.threads;

@@ -35,22 +35,32 @@ pub(super) struct InputDesc {
 }
 
 impl InputArgs {
-    /// An array for each input, in order.
+    /// The arrays that files give.
     ///
     /// # Errors
-    /// If a file can't be read, names an input that the program lacks, or an input is left without an array.
-    pub(super) fn arrays(&self, wanted: &[InputDesc]) -> Result<Vec<Array>, Failure> {
+    /// If a file can't be read.
+    pub(super) fn given(&self) -> Result<Vec<Array>, Failure> {
         let mut given = match &self.inputs {
             Some(path) => read_npz(path)?,
             None => Vec::new(),
         };
+        for pair in self.input.chunks_exact(2) {
+            given.push(read_npy(pair[1].as_ref(), &pair[0])?);
+        }
+        Ok(given)
+    }
+
+    /// An array for each input, in order: of those that files give, or made.
+    ///
+    /// # Errors
+    /// If an input that the program lacks is named, or an input is left without an array.
+    pub(super) fn arrays(&self, mut given: Vec<Array>, wanted: &[InputDesc]) -> Result<Vec<Array>, Failure> {
         for pair in self.input.chunks_exact(2) {
             if !wanted.iter().any(|desc| desc.name == pair[0]) {
                 let hint = ir::diag::did_you_mean(&pair[0], wanted.iter().map(|desc| desc.name.as_str()));
                 let hint = hint.map(|hint| format!(" ({hint})")).unwrap_or_default();
                 return Err(Failure::input(format!("the program has no input `{}`{hint}", pair[0])));
             }
-            given.push(read_npy(pair[1].as_ref(), &pair[0])?);
         }
         let mut arrays = Vec::new();
         let mut faults = Vec::new();

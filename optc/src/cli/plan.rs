@@ -6,8 +6,9 @@ use clap::Args;
 use passes::place::csv;
 use passes::plan::{Arena, Content};
 use passes::symbolic::is_symbolic;
+use serde::Serialize;
 
-use super::recipe::recipe_summary;
+use super::recipe::recipe;
 use super::summary::{memory_summary, report};
 use super::{FileArgs, MemoryArgs, ThreadsArgs, write_output};
 use crate::compile::{CompileOptions, DeadMemory, compile, entry};
@@ -35,6 +36,11 @@ pub(super) struct PlanArgs {
 }
 
 pub(super) fn run(args: &PlanArgs) -> Result<(), Failure> {
+    write_output(&text(args)?, None)
+}
+
+/// What is printed.
+pub(super) fn text(args: &PlanArgs) -> Result<String, Failure> {
     let mut module = load(&args.file.file, &args.file.options()?)?;
     let entry = entry(&module, args.entry.as_deref())?;
     let threads = args.threads.threads;
@@ -50,17 +56,18 @@ pub(super) fn run(args: &PlanArgs) -> Result<(), Failure> {
     };
     let body = module.function(&entry).expect("the entry was just found");
     if is_symbolic(&module.ctx, body) {
-        if args.json.is_some() || args.csv.is_some() {
-            return Err(Failure::input("offsets are those at some sizes: give them with `--dim NAME=SIZE`"));
+        if args.csv.is_some() {
+            return Err(Failure::input(
+                "a placement problem is one of known sizes: give them with `--dim NAME=SIZE`",
+            ));
         }
-        return write_output(&recipe_summary(&module, options)?, None);
+        let report = recipe(&module, options)?;
+        write_json(args, &report)?;
+        return Ok(report.text());
     }
     let program = compile(&mut module, &options)?;
     let report = report(&module, &entry, &program)?;
-    if let Some(path) = &args.json {
-        let text = serde_json::to_string_pretty(&report).expect("a report is plain JSON") + "\n";
-        write_output(&text, Some(path))?;
-    }
+    write_json(args, &report)?;
     if let Some(path) = &args.csv {
         let ctx = &module.ctx;
         let body = module.function(&entry).expect("the entry was just compiled");
@@ -75,7 +82,13 @@ pub(super) fn run(args: &PlanArgs) -> Result<(), Failure> {
         report.inputs_bytes,
         report.outputs_bytes
     );
-    write_output(&(memory_summary(&report) + &steps), None)
+    Ok(memory_summary(&report) + &steps)
+}
+
+fn write_json(args: &PlanArgs, report: &impl Serialize) -> Result<(), Failure> {
+    let Some(path) = &args.json else { return Ok(()) };
+    let text = serde_json::to_string_pretty(report).expect("a report is plain JSON") + "\n";
+    write_output(&text, Some(path))
 }
 
 fn content_name(content: &Content) -> String {

@@ -3,73 +3,175 @@
 use std::fmt::Write;
 
 use ir::dims::{self, Ranges};
-use ir::{Attr, AttrData, Body, Context, flow};
+use ir::{Attr, AttrData, Body, Context, Value, flow};
+use passes::plan::ALIGN_BYTES;
+use serde::Serialize;
 
 use crate::compile::CompileOptions;
 use crate::failure::Failure;
+use crate::plan_report::names;
 use crate::shaped::Variants;
 use crate::symbolic::{Symbolic, SymbolicOptions};
 
-/// A line for the symbols, one for each buffer, and one for the arena at nominal sizes.
-pub(super) fn recipe_summary(module: &ir::Module, options: CompileOptions) -> Result<String, Failure> {
+/// Everything that `optc plan --json` says of such a program.
+#[derive(Serialize)]
+pub(super) struct RecipeReport {
+    version: u32,
+    symbols: Vec<SymbolReport>,
+    pools: Vec<ChunkReport>,
+    values: Vec<BufferReport>,
+    /// The arena at these sizes.
+    nominal: NominalReport,
+    /// Why the arena has no size for all sizes.
+    #[serde(skip)]
+    grows: Option<String>,
+}
+
+/// A named size.
+#[derive(Serialize)]
+struct SymbolReport {
+    name: String,
+    least: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    most: Option<u64>,
+}
+
+/// The arena.
+#[derive(Serialize)]
+struct ChunkReport {
+    name: &'static str,
+    /// What a run allocates at any sizes; none where it allocates what its sizes need.
+    size_bytes: Option<u64>,
+    /// Whether some sizes need that much, as buffers are stacked.
+    is_exact: bool,
+    align: u64,
+}
+
+/// Values that share bytes.
+#[derive(Serialize)]
+struct BufferReport {
+    names: Vec<String>,
+    /// An expression of the named sizes.
+    size_bytes: String,
+    first: i64,
+    last: i64,
+    pool: &'static str,
+}
+
+/// The plan for some sizes.
+#[derive(Serialize)]
+struct NominalReport {
+    sizes: Vec<(String, u64)>,
+    arena_bytes: u64,
+}
+
+/// The recipe of a module's entry.
+pub(super) fn recipe(module: &ir::Module, options: CompileOptions) -> Result<RecipeReport, Failure> {
     let symbolic = Symbolic::decide(module, &SymbolicOptions::new(options))?;
     let planned = symbolic.recipe()?;
     let ctx = planned.ctx.clone();
     let body = planned.function(symbolic.entry()).expect("the entry was decided");
-    let (symbols, ranges) = (dims::symbols_in(&ctx, body), Ranges::of_function(&ctx, body));
-    let names = symbols.iter().map(|symbol| match ranges.of(*symbol) {
-        (low, u64::MAX) => format!("{} >= {low}", ctx.str(*symbol)),
-        (low, high) => format!("{low} <= {} <= {high}", ctx.str(*symbol)),
+    let ranges = Ranges::of_function(&ctx, body);
+    let symbols = dims::symbols_in(&ctx, body).into_iter().map(|symbol| {
+        let (least, most) = ranges.of(symbol);
+        let most = Some(most).filter(|most| *most != u64::MAX);
+        SymbolReport { name: ctx.str(symbol).to_owned(), least, most }
     });
-    let names = names.collect::<Vec<_>>().join(", ");
-    let mut text = format!(
-        "sizes {names}: offsets are found at each size; `--dim {}=4` plans for one\n",
-        first(&symbolic)
-    );
-    let buffers = body.own_attr(&ctx, ctx.ident("optc.buffers"));
-    let buffers = buffers.and_then(|buffers| ctx.array_value(buffers)).unwrap_or(&[]);
-    let holders = holders(&ctx, body, buffers.len());
-    for (index, buffer) in buffers.iter().enumerate() {
-        writeln!(text, "buffer {index}: {}; {}", line(&ctx, *buffer), holders[index].join(" "))
-            .expect("text is written to memory");
-    }
-    let nominal = symbolic.sample();
-    let at = symbolic.at(nominal)?;
+    let chunk = symbolic.chunk();
+    let arena = ChunkReport {
+        name: "arena",
+        size_bytes: chunk.ok().map(|chunk| chunk.size_bytes()),
+        is_exact: chunk.is_ok_and(|chunk| chunk.maximum().is_exact),
+        align: ALIGN_BYTES,
+    };
+    Ok(RecipeReport {
+        version: 1,
+        symbols: symbols.collect(),
+        pools: vec![arena],
+        values: buffers(&ctx, body),
+        nominal: nominal(&symbolic)?,
+        grows: chunk.err().map(str::to_owned),
+    })
+}
+
+fn nominal(symbolic: &Symbolic) -> Result<NominalReport, Failure> {
+    let at = symbolic.at(symbolic.sample())?;
     let body = at.function(symbolic.entry()).expect("the entry was decided");
-    let arena = body.own_attr(&ctx, ctx.ident("optc.arena")).and_then(|attr| ctx.int_value(attr));
-    let sizes =
-        symbolic.symbols().iter().zip(nominal).map(|(symbol, size)| format!("{} = {size}", symbol.name));
-    let sizes = sizes.collect::<Vec<_>>().join(", ");
-    writeln!(text, "at {sizes}: arena {} bytes", arena.unwrap_or(0)).expect("text is written to memory");
-    Ok(text)
+    let arena = body.own_attr(&at.ctx, at.ctx.ident("optc.arena")).and_then(|attr| at.ctx.int_value(attr));
+    let sizes = symbolic.symbols().iter().zip(symbolic.sample());
+    let sizes = sizes.map(|(symbol, size)| (symbol.name.clone(), *size)).collect();
+    Ok(NominalReport { sizes, arena_bytes: arena.unwrap_or(0) as u64 })
 }
 
-fn first(symbolic: &Symbolic) -> &str {
-    symbolic.symbols().first().map_or("N", |symbol| &symbol.name)
+fn buffers(ctx: &Context, body: &Body) -> Vec<BufferReport> {
+    let buffers = body.own_attr(ctx, ctx.ident("optc.buffers"));
+    let buffers = buffers.and_then(|buffers| ctx.array_value(buffers)).unwrap_or(&[]);
+    let names = body.entry(body.root()).map(|block| names(body, block)).unwrap_or_default();
+    let name = |value: &Value| names[*value].clone();
+    let holders = holders(ctx, body, buffers.len());
+    let all = buffers.iter().zip(holders);
+    all.map(|(buffer, values)| buffer_report(ctx, *buffer, values.iter().map(name).collect())).collect()
 }
 
-/// `4 * N bytes, steps 0 to 2`.
-fn line(ctx: &Context, buffer: Attr) -> String {
-    let [first, last, bytes] = ctx.array_value(buffer).unwrap_or(&[]) else { return String::new() };
-    let step = |attr: &Attr| ctx.int_value(*attr).unwrap_or(0);
-    let bytes = match ctx.attr_data(*bytes) {
-        AttrData::Dims(bytes) => dims::Sizes(ctx).text(bytes[0]),
+fn buffer_report(ctx: &Context, buffer: Attr, names: Vec<String>) -> BufferReport {
+    let entry = ctx.array_value(buffer).unwrap_or(&[]);
+    let step = |index: usize| entry.get(index).and_then(|step| ctx.int_value(*step)).unwrap_or(0);
+    let bytes = entry.get(2).copied().unwrap_or(Attr::EMPTY);
+    let size_bytes = match (ctx.attr_data(bytes), ctx.ints_in(bytes).and_then(|mut bytes| bytes.next())) {
+        (AttrData::Dims(bytes), _) => dims::Sizes(ctx).text(bytes[0]),
+        (_, Some(bytes)) => bytes.to_string(),
         _ => "?".to_owned(),
     };
-    format!("{bytes} bytes, steps {} to {}", step(first), step(last))
+    BufferReport { names, size_bytes, first: step(0), last: step(1), pool: "arena" }
 }
 
 /// The values in each buffer.
-fn holders(ctx: &Context, body: &Body, buffers: usize) -> Vec<Vec<String>> {
+fn holders(ctx: &Context, body: &Body, buffers: usize) -> Vec<Vec<Value>> {
     let mut holders = vec![Vec::new(); buffers];
     flow::walk(ctx, body, |op| {
         let numbers = body.at(ctx, op).attr("mem.buffer").and_then(|numbers| ctx.array_value(numbers));
         for (result, number) in body.results(op).zip(numbers.unwrap_or(&[])) {
             let number = ctx.int_value(*number).and_then(|number| usize::try_from(number).ok());
             if let Some(holder) = number.and_then(|number| holders.get_mut(number)) {
-                holder.push(result.to_string());
+                holder.push(result);
             }
         }
     });
     holders
+}
+
+impl RecipeReport {
+    /// A line for the symbols, one for each buffer, one for the arena at nominal sizes, and one for that at all sizes.
+    pub(super) fn text(&self) -> String {
+        let symbols = self.symbols.iter().map(|SymbolReport { name, least, most }| match most {
+            None => format!("{name} >= {least}"),
+            Some(most) => format!("{least} <= {name} <= {most}"),
+        });
+        let symbols = symbols.collect::<Vec<_>>().join(", ");
+        let first = self.symbols.first().map_or("N", |symbol| &symbol.name);
+        let mut text =
+            format!("sizes {symbols}: offsets are found at each size; `--dim {first}=4` plans for one\n");
+        for (index, buffer) in self.values.iter().enumerate() {
+            let BufferReport { names, size_bytes, first, last, .. } = buffer;
+            let names = names.join(" ");
+            writeln!(text, "buffer {index}: {size_bytes} bytes, steps {first} to {last}; {names}")
+                .expect("text is written to memory");
+        }
+        let NominalReport { sizes, arena_bytes } = &self.nominal;
+        let sizes = sizes.iter().map(|(name, size)| format!("{name} = {size}")).collect::<Vec<_>>();
+        writeln!(text, "at {}: arena {arena_bytes} bytes", sizes.join(", "))
+            .expect("text is written to memory");
+        text + &self.arena()
+    }
+
+    fn arena(&self) -> String {
+        match (&self.pools[0], &self.grows) {
+            (ChunkReport { size_bytes: Some(bytes), is_exact, .. }, _) => {
+                let verdict = if *is_exact { "the joint maximum" } else { "an upper bound" };
+                format!("at all sizes: arena {bytes} bytes, {verdict}\n")
+            }
+            (_, Some(why)) => format!("the arena grows with the sizes: {why}\n"),
+            _ => String::new(),
+        }
+    }
 }

@@ -4,20 +4,24 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::Args;
+use import::onnx::declared::Sizes;
 use ir::Module;
 use ir::interp::{self, Tensor};
+use passes::symbolic::is_symbolic;
 
 use super::inputs::{InputArgs, describe};
 use super::passes::replay;
 use super::summary::{memory_line, top_results};
 use super::{FileArgs, MemoryArgs, ThreadsArgs, write_output};
 use crate::arrays::{Array, write_npz};
-use crate::compile::{CompileOptions, DeadMemory, entry};
+use crate::compile::{CompileOptions, DeadMemory, entry, input_names};
 use crate::expect;
 use crate::failure::Failure;
 use crate::load::load;
 use crate::model::Model;
 use crate::opt::{OptArgs, Setup};
+use crate::sizes;
+use crate::symbolic::sizes_of;
 
 /// Compile a program and run it.
 #[derive(Args)]
@@ -53,24 +57,24 @@ pub(super) struct RunArgs {
     poison: bool,
 }
 
+/// What a run says of itself.
+struct Ran {
+    outputs: Vec<Array>,
+    /// How long it took.
+    times: String,
+    /// What it allocates.
+    memory: String,
+}
+
 pub(super) fn run(args: &RunArgs) -> Result<(), Failure> {
     if let Some(crash) = &args.replay {
         return replay(&Setup::default(), &OptArgs::default(), crash, None);
     }
-    let Some(file) = &args.file else { return Err(Failure::Usage("a file is required".to_owned())) };
-    let mut module = load(&file.file, &file.options()?)?;
-    let entry = entry(&module, args.entry.as_deref())?;
-    let mut inputs = args.inputs.arrays(&describe(&module, &entry)?)?;
-    let mut report = String::new();
-    let outputs = match args.interpret {
-        true => interpret(&module, &entry, &inputs)?,
-        false => compile_and_run(args, &mut module, &entry, &mut inputs, &mut report)?,
-    };
+    let Ran { outputs, times, memory } = outputs(args)?;
     if let Some(path) = &args.out {
         write_npz(path, &outputs)?;
     }
-    report.insert_str(0, &top_results(&outputs));
-    write_output(&report, None)?;
+    write_output(&(top_results(&outputs) + &times + &memory), None)?;
     if let Some(path) = &args.check {
         let lines = expect::check(&outputs, path, args.tolerance)?;
         write_output(&(lines.join("\n") + "\n"), None)?;
@@ -78,13 +82,50 @@ pub(super) fn run(args: &RunArgs) -> Result<(), Failure> {
     Ok(())
 }
 
+/// What is printed, but for times.
+pub(super) fn text(args: &RunArgs) -> Result<String, Failure> {
+    let Ran { outputs, memory, .. } = outputs(args)?;
+    Ok(top_results(&outputs) + &memory)
+}
+
+fn outputs(args: &RunArgs) -> Result<Ran, Failure> {
+    let Some(file) = &args.file else { return Err(Failure::Usage("a file is required".to_owned())) };
+    let mut module = load(&file.file, &file.options()?)?;
+    let entry = entry(&module, args.entry.as_deref())?;
+    let given = args.inputs.given()?;
+    take_sizes(&mut module, &entry, &given)?;
+    let mut inputs = args.inputs.arrays(given, &describe(&module, &entry)?)?;
+    match args.interpret {
+        true => Ok(Ran {
+            outputs: interpret(&module, &entry, &inputs)?,
+            times: String::new(),
+            memory: String::new(),
+        }),
+        false => compile_and_run(args, &mut module, &entry, &mut inputs),
+    }
+}
+
+/// Puts the sizes of arrays in the place of the symbols that a program's inputs have.
+fn take_sizes(module: &mut Module, entry: &str, given: &[Array]) -> Result<(), Failure> {
+    let ctx = module.ctx.clone();
+    let body = module.function(entry).expect("the entry was just found");
+    let names = input_names(&ctx, body);
+    let known = given.iter().filter(|array| names.contains(&array.name));
+    let shapes: Vec<(&str, &[u64])> = known.map(|array| (&*array.name, &*array.shape)).collect();
+    if shapes.is_empty() || !is_symbolic(&ctx, body) {
+        return Ok(());
+    }
+    let values = sizes_of(&ctx, body, &shapes)?;
+    let sizes = Sizes { values, ..Sizes::new() };
+    sizes::apply(module, &sizes)
+}
+
 fn compile_and_run(
     args: &RunArgs,
     module: &mut Module,
     entry: &str,
     inputs: &mut [Array],
-    report: &mut String,
-) -> Result<Vec<Array>, Failure> {
+) -> Result<Ran, Failure> {
     let dead = if args.poison { DeadMemory::Poisoned } else { DeadMemory::Kept };
     let (threads, donated) = (args.threads.threads, args.memory.donate.clone());
     let goal = args.memory.goal();
@@ -106,9 +147,8 @@ fn compile_and_run(
     model.run_donating(inputs, &mut outputs)?;
     let run_ms = start.elapsed().as_secs_f64() * 1e3;
     outputs.extend(model.states()?);
-    report.push_str(&format!("compiled in {compile_ms:.0} ms, first run in {run_ms:.2} ms\n"));
-    report.push_str(&memory_line(module, entry, model.program())?);
-    Ok(outputs)
+    let times = format!("compiled in {compile_ms:.0} ms, first run in {run_ms:.2} ms\n");
+    Ok(Ran { outputs, times, memory: memory_line(module, entry, model.program())? })
 }
 
 /// Runs the reference interpreter.
@@ -120,9 +160,10 @@ fn interpret(module: &Module, entry: &str, inputs: &[Array]) -> Result<Vec<Array
     for (arg, input) in body.args(block).iter().zip(inputs) {
         let ty = body.ty(*arg);
         if ir::size::static_extents(ctx, ty).as_deref() != Some(&input.shape) {
+            let expected = ir::dims::Sizes(ctx).list(ctx.type_data(ty).tensor_shape().unwrap_or(&[]));
             return Err(Failure::input(format!(
-                "input `{}` has another shape than the program takes",
-                input.name
+                "input `{}` has shape {:?}, expected {expected}",
+                input.name, input.shape
             )));
         }
         tensors.push(Tensor::new(ctx, ty, input.bytes.clone()));

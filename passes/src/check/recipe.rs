@@ -22,7 +22,9 @@ pub fn check_recipe(ctx: &Context, recipe: &Recipe) -> Vec<Diagnostic> {
     for (index, arg) in body.args(block).iter().enumerate() {
         judge.held.insert(Home::Input(index), *arg);
         let home = recipe.home(*arg);
-        judge.expect(home == Some(Home::Input(index)), None, "an argument is not where its caller has it");
+        if home != Some(Home::Input(index)) {
+            judge.fault(None, "an argument is not where its caller has it");
+        }
     }
     let mut steps = recipe.steps.iter();
     for op in body.ops(block) {
@@ -34,10 +36,13 @@ pub fn check_recipe(ctx: &Context, recipe: &Recipe) -> Vec<Diagnostic> {
             _ if steps.as_slice().first().is_some_and(|step| step.op == op) => {
                 judge.step(steps.next().expect("it is the next"));
             }
-            _ => judge.expect(judge.source_op(op).is_some(), Some(op), "it runs, but is no step"),
+            _ if judge.source_op(op).is_none() => judge.fault(Some(op), "it runs, but is no step"),
+            _ => {}
         }
     }
-    judge.expect(steps.len() == 0, None, "a step is no operation of the function, or stands out of order");
+    if steps.len() > 0 {
+        judge.fault(None, "a step is no operation of the function, or stands out of order");
+    }
     judge.faults
 }
 
@@ -52,11 +57,9 @@ struct Judge<'a> {
 }
 
 impl Judge<'_> {
-    fn expect(&mut self, holds: bool, op: Option<Op>, message: &str) {
-        if !holds {
-            let location = op.map_or(ir::Location::UNKNOWN, |op| self.body.location(op));
-            self.faults.push(Diagnostic::error(location, message));
-        }
+    fn fault(&mut self, op: Option<Op>, message: &str) {
+        let location = op.map_or(ir::Location::UNKNOWN, |op| self.body.location(op));
+        self.faults.push(Diagnostic::error(location, message));
     }
 
     fn step(&mut self, step: &RecipeStep) {
@@ -65,14 +68,18 @@ impl Judge<'_> {
             self.body.operands(op).filter(|operand| !self.weights.contains(*operand)).collect();
         for operand in &operands {
             let is_there = self.is_there(*operand, Some(step));
-            self.expect(is_there, Some(op), "an operand is not where the recipe says it is");
+            if !is_there {
+                self.fault(Some(op), "an operand is not where the recipe says it is");
+            }
         }
         let is_own = self.recipe.life(step.scratch) == (step.step, step.step);
-        self.expect(is_own, Some(op), "its scratch is not its own");
+        if !is_own {
+            self.fault(Some(op), "its scratch is not its own");
+        }
         let ties: Vec<(usize, usize)> = alias::ties(self.body.at(self.ctx, op)).collect();
         for (index, result) in self.body.results(op).enumerate() {
             let Some(home) = self.recipe.home(result) else {
-                self.expect(false, Some(op), "a result has no home");
+                self.fault(Some(op), "a result has no home");
                 continue;
             };
             let tied = ties.iter().find(|tie| tie.0 == index).map(|tie| self.body.operand(op, tie.1));
@@ -80,10 +87,16 @@ impl Judge<'_> {
                 let is_elsewhere = self.recipe.home(*operand) != Some(home);
                 is_elsewhere || tied.is_some_and(|tied| self.body.ty(tied) == self.body.ty(*operand))
             });
-            self.expect(may_write, Some(op), "a result overwrites an operand that it is not tied to");
+            if !may_write {
+                self.fault(Some(op), "a result overwrites an operand that it is not tied to");
+            }
             let (lives, fits) = (self.lives(home, step), self.fits(home, result));
-            self.expect(lives, Some(op), "a result is written where nothing keeps it");
-            self.expect(fits, Some(op), "a result may have other bytes than its home");
+            if !lives {
+                self.fault(Some(op), "a result is written where nothing keeps it");
+            }
+            if !fits {
+                self.fault(Some(op), "a result may have other bytes than its home");
+            }
             self.held.insert(home, result);
         }
     }
@@ -91,7 +104,9 @@ impl Judge<'_> {
     fn hand_over(&mut self, end: Op) {
         for (index, value) in self.body.operands(end).enumerate() {
             let is_there = self.recipe.home(value) == Some(Home::Output(index)) && self.is_there(value, None);
-            self.expect(is_there, Some(end), "a returned value is not where the caller gets it");
+            if !is_there {
+                self.fault(Some(end), "a returned value is not where the caller gets it");
+            }
         }
     }
 

@@ -8,13 +8,14 @@
 //! ```
 //!
 //! Which of the two needs fewer bytes depends on all that lies between, so both are tried on copies of the function, through kernels and
-//! order, sum by sum in text order, and the earlier one gets the sum only where that is strictly better. Linear in the sums, each
-//! at the cost of the pass `schedule`.
+//! order, sum by sum in text order, and the earlier one gets the sum only where that is strictly better; at nominal sizes
+//! ([`dims::nominal`]), where sizes are named. Linear in the sums, each at the cost of the pass `schedule`.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use ir::scalar::{Binary, Scalar};
-use ir::{Body, Context, Kind, Op, Target, Value, size};
+use ir::{Body, Context, Kind, Op, Target, Value, dims, size};
 
 use super::fuse_with;
 use crate::edit::blocks;
@@ -31,6 +32,12 @@ pub(super) fn sums_for_the_earlier(
     body: &Body,
     max_ops: usize,
 ) -> BTreeSet<Op> {
+    let mut instance = Cow::Borrowed(body);
+    let sizes = dims::nominal(ctx, body);
+    if !sizes.is_empty() && dims::substitute_in(ctx, instance.to_mut(), &sizes).is_err() {
+        return BTreeSet::new();
+    }
+    let body = &*instance;
     let ops = blocks(ctx, body).into_iter().flat_map(|block| body.ops(block));
     let sums: Vec<Op> = ops.filter(|op| is_worth_a_trial(ctx, body, *op)).take(MOST).collect();
     let bytes = |left: &BTreeSet<Op>| {

@@ -1,6 +1,7 @@
 //! What the operators become that walk along an axis, or fold all of an image, to find or accumulate.
 
-use ir::Value;
+use ir::dims::Sizes;
+use ir::{Dim, Value};
 
 use crate::onnx::call::{Call, Refusal};
 
@@ -18,7 +19,7 @@ pub(crate) fn arg_min(call: &mut Call<'_, '_>) -> Results {
 
 fn arg(call: &mut Call<'_, '_>, name: &str) -> Results {
     let x = call.operand(0)?;
-    let axis = call.axis(call.node.int("axis")?.unwrap_or(0), call.shape(x)?.len())?;
+    let axis = call.axis(call.node.int("axis")?.unwrap_or(0), call.rank(x)?)?;
     let mut attrs = vec![("axis", call.ctx().int_attr(axis as i64))];
     if call.node.truth("keepdims")?.unwrap_or(true) {
         attrs.push(("keepdims", call.ctx().unit_attr()));
@@ -44,7 +45,7 @@ fn cumulate(call: &mut Call<'_, '_>, name: &str) -> Results {
     let Some([axis]) = call.known_ints(1)?.as_deref().and_then(|axes| axes.as_array()).copied() else {
         return Err("the axis is not one number".into());
     };
-    let axis = call.axis(axis, call.shape(x)?.len())?;
+    let axis = call.axis(axis, call.rank(x)?)?;
     let mut attrs = vec![("axis", call.ctx().int_attr(axis as i64))];
     for flag in ["exclusive", "reverse"] {
         if call.node.truth(flag)?.unwrap_or(false) {
@@ -58,7 +59,7 @@ fn cumulate(call: &mut Call<'_, '_>, name: &str) -> Results {
 /// `axis` on.
 pub(crate) fn hardmax(call: &mut Call<'_, '_>) -> Results {
     let x = call.operand(0)?;
-    let shape = call.shape(x)?;
+    let shape = call.dims(x)?;
     let rank = shape.len();
     let axes = match (call.version >= 13, call.node.int("axis")?) {
         (true, axis) => {
@@ -67,16 +68,18 @@ pub(crate) fn hardmax(call: &mut Call<'_, '_>) -> Results {
         }
         (false, axis) => call.position(axis.unwrap_or(1), rank)?..rank,
     };
-    let count = |sizes: &[u64]| sizes.iter().product::<u64>();
+    let count = |sizes: &[Dim]| Sizes(call.ctx()).product(sizes);
     let line = count(&shape[axes.clone()]);
-    let lines = call.reshape(x, &[count(&shape[..axes.start]), line, count(&shape[axes.end..])])?;
+    let apart = [count(&shape[..axes.start]), line, count(&shape[axes.end..])];
+    let lines = call.reshape_to(x, &apart)?;
     let attrs = [("axis", call.ctx().int_attr(1)), ("keepdims", call.ctx().unit_attr())];
     let found = call.emit("nn.arg_max", &[lines], &attrs)?;
-    let indices = call.int64_constant(&(0..line.cast_signed()).collect::<Vec<_>>(), &[1, line, 1])?;
+    let indices = call.indices(line)?;
+    let indices = call.reshape_to(indices, &[Dim::Known(1), line, Dim::Known(1)])?;
     let chosen = call.two("nn.eq", indices, found)?;
     let to = call.ctx().type_attr(call.element(x));
     let chosen = call.emit("nn.cast", &[chosen], &[("to", to)])?;
-    Ok(vec![call.reshape(chosen, &shape)?])
+    Ok(vec![call.reshape_to(chosen, &shape)?])
 }
 
 /// GlobalLpPool: `(sum |x|^p)^(1/p)` of each channel.
@@ -89,7 +92,7 @@ pub(crate) fn global_lp_pool(call: &mut Call<'_, '_>) -> Results {
     if p <= 0.0 {
         return Err(format!("`p` {p}, expected a number above 0").into());
     }
-    let axes: Vec<i64> = (2..call.shape(x)?.len() as i64).collect();
+    let axes: Vec<i64> = (2..call.rank(x)? as i64).collect();
     let attrs = [("axes", call.ctx().ints_attr(&axes)), ("keepdims", call.ctx().unit_attr())];
     let sizes = call.emit("nn.abs", &[x], &[])?;
     let powers = match p {

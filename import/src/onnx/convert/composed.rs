@@ -1,7 +1,7 @@
 //! What elementwise operators become that the IR says with several of its own: rounding aside, the definitions of
 //! onnx.ai/onnx/operators.
 
-use ir::{Type, TypeData, Value};
+use ir::{Dim, Type, TypeData, Value};
 
 use crate::onnx::call::{Call, Refusal};
 use crate::onnx::element::Element;
@@ -181,10 +181,10 @@ pub(crate) fn shrink(call: &mut Call<'_, '_>) -> Results {
 /// PRelu: x, times the second operand where x is below 0. Up to version 6, that has one number, or one for each channel.
 pub(crate) fn prelu(call: &mut Call<'_, '_>) -> Results {
     let (x, mut slope) = (call.operand(0)?, call.operand(1)?);
-    if call.version < 7 && call.shape(slope)?.len() == 1 {
-        let mut shape = call.shape(slope)?;
-        shape.resize(call.shape(x)?.len().max(2) - 1, 1);
-        slope = call.reshape(slope, &shape)?;
+    if call.version < 7 && call.rank(slope)? == 1 {
+        let mut shape = call.dims(slope)?;
+        shape.resize(call.rank(x)?.max(2) - 1, Dim::Known(1));
+        slope = call.reshape_to(slope, &shape)?;
     }
     let is_below = call.with_number("nn.lt", x, 0.0)?;
     let scaled = call.two("nn.mul", x, slope)?;

@@ -212,7 +212,12 @@ fn run_of_indices(call: &Call<'_, '_>, size: Dim) -> Option<(Dim, u64)> {
     (follow && is_inside).then(|| (dims::size(ctx, first), known.len() as u64))
 }
 
-fn gather_along(call: &mut Call<'_, '_>, x: Value, indices: Value, axis: usize) -> Result<Value, Refusal> {
+pub(super) fn gather_along(
+    call: &mut Call<'_, '_>,
+    x: Value,
+    indices: Value,
+    axis: usize,
+) -> Result<Value, Refusal> {
     let axis = call.ctx().int_attr(axis as i64);
     call.emit("nn.gather", &[x, indices], &[("axis", axis)])
 }
@@ -257,122 +262,67 @@ fn broadcast(call: &mut Call<'_, '_>, x: Value, shape: &[Dim]) -> Result<Value, 
 pub(crate) fn tile(call: &mut Call<'_, '_>) -> Results {
     let x = call.operand(0)?;
     let times = call.known_ints(1)?.ok_or("the repeats are left out")?;
-    let shape = call.shape(x)?;
+    let shape = call.dims(x)?;
     let times: Option<Vec<u64>> = times.iter().map(|times| u64::try_from(*times).ok()).collect();
     let times =
         times.filter(|times| times.len() == shape.len()).ok_or("repeats that are not one for each axis")?;
-    let apart: Vec<u64> = shape.iter().flat_map(|size| [1, *size]).collect();
-    let wide = times.iter().zip(&shape).flat_map(|(times, size)| [Dim::Known(*times), Dim::Known(*size)]);
-    let wide: Vec<Dim> = wide.collect();
-    let joined: Option<Vec<u64>> =
-        times.iter().zip(&shape).map(|(times, size)| times.checked_mul(*size)).collect();
-    let x = call.reshape(x, &apart)?;
+    let times: Vec<Dim> = times.into_iter().map(Dim::Known).collect();
+    let apart: Vec<Dim> = shape.iter().flat_map(|size| [Dim::Known(1), *size]).collect();
+    let wide: Vec<Dim> = times.iter().zip(&shape).flat_map(|(times, size)| [*times, *size]).collect();
+    let sizes = Sizes(call.ctx());
+    let joined: Vec<Dim> = times.iter().zip(&shape).map(|(times, size)| sizes.mul(*times, *size)).collect();
+    if joined.contains(&Dim::Unknown) {
+        return Err("more elements than can be counted".into());
+    }
+    let x = call.reshape_to(x, &apart)?;
     let x = broadcast(call, x, &wide)?;
-    Ok(vec![call.reshape(x, &joined.ok_or("more elements than can be counted")?)?])
-}
-
-/// Pad: sizes are attributes up to version 10 and operands from 11 on. Mode `constant` is a padding; `edge`, `reflect` and `wrap`
-/// pick elements of the input.
-pub(crate) fn pad(call: &mut Call<'_, '_>) -> Results {
-    let x = call.operand(0)?;
-    let shape = call.dims(x)?;
-    let (pads, value) = match call.version {
-        ..11 => {
-            let name = if call.version == 1 { "paddings" } else { "pads" };
-            (call.node.ints(name)?.map(<[i64]>::to_vec), call.node.float("value")?.map(f64::from))
-        }
-        _ => (call.known_ints(1)?, call.known_number(2)?),
-    };
-    let pads = pads.ok_or("the pads are left out")?;
-    let axes = match call.version {
-        18.. => call.known_ints(3)?.unwrap_or_else(|| (0..shape.len() as i64).collect()),
-        _ => (0..shape.len() as i64).collect(),
-    };
-    if pads.len() != 2 * axes.len() {
-        return Err(format!("{} pads, expected two for each of {} axes", pads.len(), axes.len()).into());
-    }
-    let (mut low, mut high) = (vec![0; shape.len()], vec![0; shape.len()]);
-    for (index, axis) in axes.iter().enumerate() {
-        let axis = call.axis(*axis, shape.len())?;
-        (low[axis], high[axis]) = (pads[index], pads[axes.len() + index]);
-    }
-    match call.node.text("mode")?.unwrap_or("constant") {
-        "constant" => {
-            let ctx = call.ctx();
-            let value = ctx.f32_attr(value.unwrap_or(0.0) as f32);
-            let attrs = [("low", ctx.ints_attr(&low)), ("high", ctx.ints_attr(&high)), ("value", value)];
-            Ok(vec![call.emit("nn.pad", &[x], &attrs)?])
-        }
-        mode => pad_from_inside(call, x, mode, &low, &high),
-    }
-}
-
-fn pad_from_inside(call: &mut Call<'_, '_>, x: Value, mode: &str, low: &[i64], high: &[i64]) -> Results {
-    let source: fn(i64, i64) -> i64 = match mode {
-        "edge" => |at, size| at.clamp(0, size - 1),
-        "wrap" => |at, size| at.rem_euclid(size),
-        "reflect" => |at, size| {
-            let period = (2 * (size - 1)).max(1);
-            let at = at.rem_euclid(period);
-            at.min(period - at).min(size - 1)
-        },
-        other => return Err(format!("`mode` {other:?}, expected constant, edge, reflect or wrap").into()),
-    };
-    let shape = call.shape(x)?;
-    let mut padded = x;
-    for axis in (0..shape.len()).filter(|axis| low[*axis] != 0 || high[*axis] != 0) {
-        let size = shape[axis].cast_signed();
-        if size == 0 {
-            return Err("an axis without elements, expected some to pick from".into());
-        }
-        let picked: Vec<i64> =
-            (-low[axis]..size.saturating_add(high[axis])).map(|at| source(at, size)).collect();
-        let indices = call.int64_constant(&picked, &[picked.len() as u64])?;
-        padded = gather_along(call, padded, indices, axis)?;
-    }
-    Ok(vec![padded])
+    Ok(vec![call.reshape_to(x, &joined)?])
 }
 
 /// DepthToSpace: blocks of channels become blocks of pixels, in the order of `mode`.
 pub(crate) fn depth_to_space(call: &mut Call<'_, '_>) -> Results {
     let (x, [n, c, h, w], block) = image_and_block(call)?;
-    if c % (block * block) != 0 {
-        return Err(format!("{c} channels, expected a multiple of {}", block * block).into());
+    let (sizes, side, area) = (Sizes(call.ctx()), Dim::Known(block), block * block);
+    if sizes.modulo(c, area) != Dim::Known(0) {
+        return Err(format!("`{}` channels, expected a multiple of {area}", sizes.text(c)).into());
     }
-    let rest = c / (block * block);
+    let rest = sizes.floor_div(c, Dim::Known(area));
     let (apart, order) = match call.node.text("mode")?.unwrap_or("DCR") {
-        "DCR" => ([n, block, block, rest, h, w], [0, 3, 4, 1, 5, 2]),
-        "CRD" => ([n, rest, block, block, h, w], [0, 1, 4, 2, 5, 3]),
+        "DCR" => ([n, side, side, rest, h, w], [0, 3, 4, 1, 5, 2]),
+        "CRD" => ([n, rest, side, side, h, w], [0, 1, 4, 2, 5, 3]),
         other => return Err(format!("`mode` {other:?}, expected \"DCR\" or \"CRD\"").into()),
     };
-    rearranged(call, x, &apart, &order, &[n, rest, h * block, w * block])
+    rearranged(call, x, &apart, &order, &[n, rest, sizes.mul(h, side), sizes.mul(w, side)])
 }
 
 /// SpaceToDepth: blocks of pixels become blocks of channels.
 pub(crate) fn space_to_depth(call: &mut Call<'_, '_>) -> Results {
     let (x, [n, c, h, w], block) = image_and_block(call)?;
-    if h % block != 0 || w % block != 0 {
-        return Err(format!("{h} x {w} pixels, expected multiples of {block}").into());
+    let (sizes, side) = (Sizes(call.ctx()), Dim::Known(block));
+    if [h, w].iter().any(|size| sizes.modulo(*size, block) != Dim::Known(0)) {
+        let (h, w) = (sizes.text(h), sizes.text(w));
+        return Err(format!("`{h}` x `{w}` pixels, expected multiples of {block}").into());
     }
-    let apart = [n, c, h / block, block, w / block, block];
-    rearranged(call, x, &apart, &[0, 3, 5, 1, 2, 4], &[n, c * block * block, h / block, w / block])
+    let [rows, columns] = [h, w].map(|size| sizes.floor_div(size, side));
+    let channels = sizes.product(&[c, side, side]);
+    let apart = [n, c, rows, side, columns, side];
+    rearranged(call, x, &apart, &[0, 3, 5, 1, 2, 4], &[n, channels, rows, columns])
 }
 
-fn image_and_block(call: &mut Call<'_, '_>) -> Result<(Value, [u64; 4], u64), Refusal> {
+fn image_and_block(call: &mut Call<'_, '_>) -> Result<(Value, [Dim; 4], u64), Refusal> {
     let x = call.operand(0)?;
-    let shape = call.shape(x)?;
-    let image = <[u64; 4]>::try_from(shape)
-        .map_err(|shape| format!("an input of shape {shape:?}, expected 4 axes"))?;
+    let image = <[Dim; 4]>::try_from(call.dims(x)?)
+        .map_err(|shape| format!("an input of {} axes, expected 4", shape.len()))?;
     let block =
         call.node.int("blocksize")?.and_then(|size| u64::try_from(size).ok()).filter(|size| *size > 0);
     Ok((x, image, block.filter(|size| *size < 1 << 16).ok_or("`blocksize` is left out or not a size")?))
 }
 
-fn rearranged(call: &mut Call<'_, '_>, x: Value, apart: &[u64], order: &[i64], joined: &[u64]) -> Results {
-    let x = call.reshape(x, apart)?;
+fn rearranged(call: &mut Call<'_, '_>, x: Value, apart: &[Dim], order: &[i64], joined: &[Dim]) -> Results {
+    let x = call.reshape_to(x, apart)?;
     let order = call.ctx().ints_attr(order);
     let x = call.emit("nn.transpose", &[x], &[("permutation", order)])?;
-    Ok(vec![call.reshape(x, joined)?])
+    Ok(vec![call.reshape_to(x, joined)?])
 }
 
 /// Size: the number of elements, a constant if all sizes are known.
@@ -382,7 +332,7 @@ pub(crate) fn size(call: &mut Call<'_, '_>) -> Results {
 }
 
 /// A tensor of rank 0 that holds a size.
-fn number(call: &mut Call<'_, '_>, size: Dim) -> Result<Value, Refusal> {
+pub(super) fn number(call: &mut Call<'_, '_>, size: Dim) -> Result<Value, Refusal> {
     match size {
         Dim::Known(size) => call.int64_constant(&[size.cast_signed()], &[]),
         Dim::Symbolic(_) => {
@@ -415,14 +365,17 @@ pub(crate) fn constant_of_shape(call: &mut Call<'_, '_>) -> Results {
 
 /// Range: from a start to a limit in steps, all of them constants.
 pub(crate) fn range(call: &mut Call<'_, '_>) -> Results {
-    let ints = [0, 1, 2].map(|index| call.known_ints(index).ok().flatten());
-    if let [Some(start), Some(limit), Some(step)] = &ints {
-        let ([start], [limit], [step]) = (&start[..], &limit[..], &step[..]) else {
+    let numbers = |index| {
+        let sizes = call.known_sizes(index).ok().flatten()?;
+        sizes.iter().map(|size| call.ctx().dim_expr(*size).constant()).collect::<Option<Vec<i64>>>()
+    };
+    if let [Some(start), Some(limit), Some(step)] = [0, 1, 2].map(numbers) {
+        let (&[start], &[limit], &[step]) = (&start[..], &limit[..], &step[..]) else {
             return Err("a start, limit or step that is not one number".into());
         };
-        let count = if *step == 0 { 0 } else { (limit - start).checked_div(*step).unwrap_or(0) };
+        let count = if step == 0 { 0 } else { (limit - start).checked_div(step).unwrap_or(0) };
         let count =
-            count + i64::from(*step != 0 && (limit - start) % step != 0 && (limit > start) == (*step > 0));
+            count + i64::from(step != 0 && (limit - start) % step != 0 && (limit > start) == (step > 0));
         let values: Vec<i64> = (0..count.max(0)).map(|index| start + index * step).collect();
         let range = call.int64_constant(&values, &[values.len() as u64])?;
         let elem = call.element(call.operand(0)?);
@@ -504,15 +457,19 @@ fn resize_factors(call: &Call<'_, '_>, shape: &[Dim]) -> Result<Vec<u64>, Refusa
             .filter(|times| times.len() == shape.len())
             .ok_or_else(|| format!("scales {scales:?}, expected a whole number for each axis").into());
     }
-    let sizes = call.known_ints(3)?.ok_or("scales and sizes are left out")?;
+    let ctx = call.ctx();
+    let sizes = call.known_sizes(3)?.ok_or("scales and sizes are left out")?;
     let times = sizes.iter().zip(shape).map(|(size, own)| {
-        let size = u64::try_from(*size).ok()?;
-        let own = own.known()?;
-        size.checked_div(own).filter(|times| *times > 0 && times * own == size)
+        let own = Sizes(ctx).expr(*own)?;
+        let times = ctx.dim_expr(dims::floor_div(ctx, *size, own)?).constant().filter(|times| *times > 0)?;
+        let is_whole = dims::mul(ctx, own, dims::constant(ctx, times))? == *size;
+        is_whole.then_some(times.unsigned_abs())
     });
     let times: Option<Vec<u64>> = times.collect();
     times.filter(|_| sizes.len() == shape.len()).ok_or_else(|| {
-        format!("sizes {sizes:?}, expected multiples of {}", Sizes(call.ctx()).list(shape)).into()
+        let sizes: Vec<Dim> = sizes.iter().map(|size| dims::size(ctx, *size)).collect();
+        let (sizes, own) = (Sizes(ctx).list(&sizes), Sizes(ctx).list(shape));
+        format!("sizes {sizes}, expected multiples of {own}").into()
     })
 }
 

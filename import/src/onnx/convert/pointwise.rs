@@ -3,7 +3,8 @@
 //! Up to version 6, a binary operator broadcasts only on request (`broadcast`), with its second operand laid along the
 //! first from `axis` on; from version 7 on, numpy's rule holds, which is the IR's own.
 
-use ir::{FloatKind, TypeData, Value};
+use ir::dims::Sizes;
+use ir::{Dim, FloatKind, TypeData, Value};
 
 use crate::onnx::call::{Call, Refusal};
 
@@ -34,18 +35,21 @@ pub(crate) fn fold(call: &mut Call<'_, '_>, name: &str) -> Result<Vec<Value>, Re
 }
 
 fn legacy_broadcast(call: &mut Call<'_, '_>, a: Value, b: Value) -> Result<Value, Refusal> {
-    let (full, part) = (call.shape(a)?, call.shape(b)?);
+    let (full, part) = (call.dims(a)?, call.dims(b)?);
+    let list = |shape: &[Dim]| Sizes(call.ctx()).list(shape);
     if !call.node.truth("broadcast")?.unwrap_or(false) {
-        let found = format!("shapes {full:?} and {part:?}, expected equal ones without `broadcast`");
+        let found =
+            format!("shapes {} and {}, expected equal ones without `broadcast`", list(&full), list(&part));
         return if full == part { Ok(b) } else { Err(found.into()) };
     }
     let Some(axis) = call.node.int("axis")? else { return Ok(b) };
     let axis = if axis < 0 { axis.saturating_add_unsigned(full.len() as u64) } else { axis };
     let axis = usize::try_from(axis).ok().filter(|axis| full.get(*axis..*axis + part.len()).is_some());
-    let axis = axis.ok_or_else(|| format!("`axis` does not fit the shapes {full:?} and {part:?}"))?;
+    let axis =
+        axis.ok_or_else(|| format!("`axis` does not fit the shapes {} and {}", list(&full), list(&part)))?;
     let mut shape = part;
-    shape.resize(full.len() - axis, 1);
-    call.reshape(b, &shape)
+    shape.resize(full.len() - axis, Dim::Known(1));
+    call.reshape_to(b, &shape)
 }
 
 /// Clip: bounds are attributes up to version 10, then operands, either of which may be left out.
@@ -126,7 +130,6 @@ pub(crate) fn dropout(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
     if call.version >= 10 {
         kept = call.cast(kept, call.ctx().int(1))?;
     }
-    let sizes: Vec<i64> = call.shape(x)?.iter().map(|size| size.cast_signed()).collect();
-    let sizes = call.ctx().ints_attr(&sizes);
+    let sizes = call.ctx().dims_attr(&call.dims(x)?);
     Ok(vec![x, call.emit("nn.broadcast", &[kept], &[("shape", sizes)])?])
 }

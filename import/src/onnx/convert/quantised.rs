@@ -2,7 +2,7 @@
 //!
 //! There is one scale for all elements, or one for each index of an axis, or one for each block of indices of it.
 
-use ir::{Type, TypeData, Value};
+use ir::{Dim, Type, TypeData, Value};
 
 use crate::onnx::call::{Call, Refusal};
 use crate::onnx::element::Element;
@@ -51,7 +51,7 @@ pub(crate) fn quantize(call: &mut Call<'_, '_>) -> Results {
 pub(crate) fn dynamic_quantize(call: &mut Call<'_, '_>) -> Results {
     let x = call.operand(0)?;
     let to = element_type(call.ctx(), Element::Uint8)?;
-    let axes: Vec<i64> = (0..call.shape(x)?.len() as i64).collect();
+    let axes: Vec<i64> = (0..call.rank(x)? as i64).collect();
     let axes = [("axes", call.ctx().ints_attr(&axes))];
     let (most, least) = (call.emit("nn.reduce_max", &[x], &axes)?, call.emit("nn.reduce_min", &[x], &axes)?);
     let (most, least) = (call.with_number("nn.max", most, 0.0)?, call.with_number("nn.min", least, 0.0)?);
@@ -100,26 +100,25 @@ fn saturate(call: &mut Call<'_, '_>, x: Value, to: Type) -> Result<Value, Refusa
 
 /// A scale or zero point so that it broadcasts with `x`.
 fn spread(call: &mut Call<'_, '_>, scale: Value, x: Value) -> Result<Value, Refusal> {
-    let (shape, sizes) = (call.shape(x)?, call.shape(scale)?);
+    let (shape, sizes) = (call.dims(x)?, call.dims(scale)?);
     let block = call.node.int("block_size")?.unwrap_or(0);
-    if sizes.iter().product::<u64>() == 1 && block == 0 {
+    if sizes.iter().all(|size| *size == Dim::Known(1)) && block == 0 {
         return call.reshape(scale, &[]);
     }
     let axis = call.axis(call.node.int("axis")?.unwrap_or(1), shape.len())?;
     if block == 0 {
-        let mut along = vec![1; shape.len()];
+        let mut along = vec![Dim::Known(1); shape.len()];
         along[axis] = shape[axis];
-        return call.reshape(scale, &along);
+        return call.reshape_to(scale, &along);
     }
     let mut counts = vec![1; shape.len()];
     counts[axis] = block;
     let counts = call.ctx().ints_attr(&counts);
     let repeated = call.emit("nn.repeat", &[scale], &[("counts", counts)])?;
-    if call.shape(repeated)? == shape {
+    if call.dims(repeated)? == shape {
         return Ok(repeated);
     }
     let starts = call.ctx().ints_attr(&vec![0; shape.len()]);
-    let sizes: Vec<i64> = shape.iter().map(|size| size.cast_signed()).collect();
-    let sizes = call.ctx().ints_attr(&sizes);
+    let sizes = call.ctx().dims_attr(&shape);
     call.emit("nn.slice", &[repeated], &[("starts", starts), ("sizes", sizes)])
 }

@@ -1,6 +1,7 @@
 //! What the operators become that fold axes, and the normalisations that are made of them.
 
-use ir::{Attr, Value};
+use ir::dims::Sizes;
+use ir::{Attr, Dim, Value};
 
 use crate::onnx::call::{Call, Refusal};
 
@@ -185,7 +186,8 @@ pub(crate) fn instance_normalization(call: &mut Call<'_, '_>) -> Results {
     }
     let epsilon = call.node.float("epsilon")?.unwrap_or(1e-5);
     if is_f32(call, x) {
-        let (channels, scale, bias) = (call.shape(x)?[1], call.operand(1)?, call.operand(2)?);
+        let (scale, bias) = (call.operand(1)?, call.operand(2)?);
+        let channels = channels(call, x)?;
         return Ok(vec![grouped(call, [x, scale, bias], channels, epsilon)?]);
     }
     let [y, ..] = normalised(call, x, &(2..rank).collect::<Vec<_>>(), epsilon.into())?;
@@ -194,6 +196,14 @@ pub(crate) fn instance_normalization(call: &mut Call<'_, '_>) -> Results {
 
 fn is_f32(call: &Call<'_, '_>, x: Value) -> bool {
     call.element(x) == call.ctx().f32()
+}
+
+/// The size of axis 1, which must be known.
+fn channels(call: &Call<'_, '_>, x: Value) -> Result<u64, Refusal> {
+    let channels = *call.dims(x)?.get(1).ok_or("an input without channels")?;
+    channels.known().ok_or_else(|| {
+        format!("`{}` channels, expected a known number", Sizes(call.ctx()).text(channels)).into()
+    })
 }
 
 /// `nn.group_norm` of x, scale and bias, with channels at axis 1.
@@ -234,35 +244,36 @@ fn for_each_channel(
 /// 20, of channels from 21 on.
 pub(crate) fn group_normalization(call: &mut Call<'_, '_>) -> Results {
     let x = call.operand(0)?;
-    let shape = call.shape(x)?;
+    let (shape, channels) = (call.dims(x)?, channels(call, x)?);
     let groups = call.node.int("num_groups")?.ok_or("`num_groups` is left out")?;
     let groups = u64::try_from(groups).ok().filter(|groups| *groups > 0);
-    let fits = |groups: &u64| shape.len() >= 2 && shape[1] % groups == 0;
-    let groups = groups.filter(fits).ok_or_else(|| format!("`num_groups` does not divide {shape:?}"))?;
-    let split = [&[shape[0], groups, shape[1] / groups], &shape[2..]].concat();
+    let groups = groups
+        .filter(|groups| channels % groups == 0)
+        .ok_or_else(|| format!("`num_groups` does not divide {channels} channels"))?;
+    let split = [&[shape[0], Dim::Known(groups), Dim::Known(channels / groups)], &shape[2..]].concat();
     let epsilon = call.node.float("epsilon")?.unwrap_or(1e-5);
     if is_f32(call, x) {
-        let scale = for_each_channel(call, 1, groups, shape[1])?;
-        let bias = for_each_channel(call, 2, groups, shape[1])?;
+        let scale = for_each_channel(call, 1, groups, channels)?;
+        let bias = for_each_channel(call, 2, groups, channels)?;
         return Ok(vec![grouped(call, [x, scale, bias], groups, epsilon)?]);
     }
-    let x = call.reshape(x, &split)?;
+    let x = call.reshape_to(x, &split)?;
     let [y, ..] = normalised(call, x, &(2..split.len()).collect::<Vec<_>>(), epsilon.into())?;
     if call.version < 21 {
         let y = scaled_channels(call, y)?;
-        return Ok(vec![call.reshape(y, &shape)?]);
+        return Ok(vec![call.reshape_to(y, &shape)?]);
     }
-    let y = call.reshape(y, &shape)?;
+    let y = call.reshape_to(y, &shape)?;
     Ok(vec![scaled_channels(call, y)?])
 }
 
 /// A value times the second operand, plus the third, which have a number for each index of axis 1.
 fn scaled_channels(call: &mut Call<'_, '_>, y: Value) -> Result<Value, Refusal> {
-    let shape = call.shape(y)?;
-    let mut per_channel = vec![1; shape.len() - 1];
+    let shape = call.dims(y)?;
+    let mut per_channel = vec![Dim::Known(1); shape.len() - 1];
     per_channel[0] = shape[1];
     let (scale, bias) = (call.operand(1)?, call.operand(2)?);
-    let (scale, bias) = (call.reshape(scale, &per_channel)?, call.reshape(bias, &per_channel)?);
+    let (scale, bias) = (call.reshape_to(scale, &per_channel)?, call.reshape_to(bias, &per_channel)?);
     let y = call.two("nn.mul", y, scale)?;
     call.two("nn.add", y, bias)
 }

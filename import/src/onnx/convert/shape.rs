@@ -141,13 +141,17 @@ fn distinct(call: &Call<'_, '_>, axes: &[i64], rank: usize) -> Result<Vec<usize>
 
 /// Shape: the sizes from `start` to `end`, a constant if all are known.
 pub(crate) fn shape(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
-    let shape = call.dims(call.operand(0)?)?;
+    let x = call.operand(0)?;
+    let shape = call.dims(x)?;
     let rank = shape.len() as i64;
     let bound =
         |bound: i64| (if bound < 0 { bound.saturating_add(rank) } else { bound }).clamp(0, rank) as usize;
     let start = bound(call.node.int("start")?.unwrap_or(0));
     let end = bound(call.node.int("end")?.unwrap_or(rank)).max(start);
     let shape = &shape[start..end];
+    if shape.contains(&Dim::Unknown) {
+        return Err(call.lost_size(x));
+    }
     let numbers = shape.iter().map(|size| size.known().map(u64::cast_signed)).collect::<Option<Vec<i64>>>();
     Ok(vec![match numbers {
         Some(numbers) => call.int64_constant(&numbers, &[shape.len() as u64])?,

@@ -1,16 +1,17 @@
 //! How factors, offsets and reshapes move into the normalisation of groups of channels.
 
 use egg::Id;
+use ir::Dim;
 
 use super::super::graph::{Graph, Node, add_op, ask};
 use super::super::matching::Match;
-use super::scale::{like, per_channel, reshaped, shape};
+use super::scale::{dims, like, per_channel, reshaped, shape};
 
 /// Which axis, counted from behind and from 1, the channels are, and how many they are.
 fn channels(graph: &Graph<'_>, norm: &Node) -> Option<(usize, u64)> {
-    let sizes = shape(graph, norm.children[0])?;
+    let sizes = dims(graph, norm.children[0])?;
     let axis = ask(graph, norm, |input| input.int("axis"))? as usize;
-    Some((sizes.len().checked_sub(axis)?, *sizes.get(axis)?))
+    Some((sizes.len().checked_sub(axis)?, sizes.get(axis)?.known()?))
 }
 
 /// `norm(x, s, b) * k` as `norm(x, s * k, b * k)`.
@@ -40,12 +41,15 @@ pub(super) fn biased(graph: &mut Graph<'_>, found: &Match) -> Option<Id> {
 pub(super) fn of_reshape(graph: &mut Graph<'_>, found: &Match) -> Option<Id> {
     let (outer, norm) = (&found.nodes[0], &found.nodes[1]);
     let &[x, scale, bias] = &found.vars[..] else { return None };
-    let (sizes, joined) = (shape(graph, x)?, shape(graph, norm.children[0])?);
+    let (sizes, joined) = (dims(graph, x)?, dims(graph, norm.children[0])?);
     let axis = ask(graph, norm, |input| input.int("axis"))?;
     let axes = ask(graph, norm, |input| input.ints("axes").ok())?;
     let is_plain = axis == 1 && axes.iter().copied().eq(2..joined.len() as i64);
-    let (&[n, channels, ..], &[joined_n, runs, ..]) = (&sizes[..], &joined[..]) else { return None };
-    if !is_plain || n != joined_n || runs == 0 || channels % runs != 0 {
+    let (&[n, Dim::Known(channels), ..], &[joined_n, Dim::Known(runs), ..]) = (&sizes[..], &joined[..])
+    else {
+        return None;
+    };
+    if !is_plain || n != joined_n || n == Dim::Unknown || runs == 0 || channels % runs != 0 {
         return None;
     }
     let groups = ask(graph, norm, |input| input.int("groups"))?;

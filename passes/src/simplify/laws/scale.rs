@@ -2,7 +2,7 @@
 
 use egg::Id;
 use ir::opdef::Presence;
-use ir::{Attr, Context};
+use ir::{Attr, Context, Dim};
 
 use super::super::fold;
 use super::super::graph::{Graph, Node, add_constant, add_op, add_op_like, ask};
@@ -12,9 +12,17 @@ pub(super) fn shape(graph: &Graph<'_>, id: Id) -> Option<Vec<u64>> {
     graph.analysis.ctx.static_shape(graph[id].data.ty)
 }
 
+pub(super) fn dims(graph: &Graph<'_>, id: Id) -> Option<Vec<Dim>> {
+    graph.analysis.ctx.type_data(graph[id].data.ty).tensor_shape().map(<[Dim]>::to_vec)
+}
+
 pub(super) fn reshaped(graph: &mut Graph<'_>, id: Id, sizes: &[u64]) -> Option<Id> {
-    let sizes: Vec<i64> = sizes.iter().map(|size| *size as i64).collect();
-    let sizes = graph.analysis.ctx.ints_attr(&sizes);
+    let sizes: Vec<Dim> = sizes.iter().map(|size| Dim::Known(*size)).collect();
+    reshaped_to(graph, id, &sizes)
+}
+
+fn reshaped_to(graph: &mut Graph<'_>, id: Id, sizes: &[Dim]) -> Option<Id> {
+    let sizes = graph.analysis.ctx.dims_attr(sizes);
     add_op(graph, "nn.reshape", &[id], &[("shape", sizes)])
 }
 
@@ -33,9 +41,9 @@ pub(super) fn batch_norm(graph: &mut Graph<'_>, found: &Match) -> Option<Id> {
     let k = add_op(graph, "nn.div", &[scale, deviation], &[])?;
     let centre = add_op(graph, "nn.mul", &[mean, k], &[])?;
     let c = add_op(graph, "nn.sub", &[bias, centre], &[])?;
-    let mut sizes = vec![1; rank.checked_sub(axis)?];
-    *sizes.first_mut()? = *shape(graph, scale)?.first()?;
-    let (k, c) = (reshaped(graph, k, &sizes)?, reshaped(graph, c, &sizes)?);
+    let mut sizes = vec![Dim::Known(1); rank.checked_sub(axis)?];
+    *sizes.first_mut()? = *dims(graph, scale)?.first()?;
+    let (k, c) = (reshaped_to(graph, k, &sizes)?, reshaped_to(graph, c, &sizes)?);
     let scaled = add_op(graph, "nn.mul", &[x, k], &[])?;
     add_op(graph, "nn.add", &[scaled, c], &[])
 }

@@ -1,0 +1,126 @@
+//! What Pad becomes: a padding with a number, or a pick of the input's own elements.
+
+use ir::dims::Sizes;
+use ir::{Dim, Value};
+
+use super::pick::{gather_along, number};
+use crate::onnx::call::{Call, Refusal};
+
+type Results = Result<Vec<Value>, Refusal>;
+
+/// Pad: sizes are attributes up to version 10 and operands from 11 on. Mode `constant` is a padding; `edge`, `reflect` and `wrap`
+/// pick elements of the input.
+pub(crate) fn pad(call: &mut Call<'_, '_>) -> Results {
+    let x = call.operand(0)?;
+    let shape = call.dims(x)?;
+    let (pads, value) = match call.version {
+        ..11 => {
+            let name = if call.version == 1 { "paddings" } else { "pads" };
+            (call.node.ints(name)?.map(<[i64]>::to_vec), call.node.float("value")?.map(f64::from))
+        }
+        _ => (call.known_ints(1)?, call.known_number(2)?),
+    };
+    let pads = pads.ok_or("the pads are left out")?;
+    let axes = match call.version {
+        18.. => call.known_ints(3)?.unwrap_or_else(|| (0..shape.len() as i64).collect()),
+        _ => (0..shape.len() as i64).collect(),
+    };
+    if pads.len() != 2 * axes.len() {
+        return Err(format!("{} pads, expected two for each of {} axes", pads.len(), axes.len()).into());
+    }
+    let (mut low, mut high) = (vec![0; shape.len()], vec![0; shape.len()]);
+    for (index, axis) in axes.iter().enumerate() {
+        let axis = call.axis(*axis, shape.len())?;
+        (low[axis], high[axis]) = (pads[index], pads[axes.len() + index]);
+    }
+    match call.node.text("mode")?.unwrap_or("constant") {
+        "constant" => {
+            let ctx = call.ctx();
+            let value = ctx.f32_attr(value.unwrap_or(0.0) as f32);
+            let attrs = [("low", ctx.ints_attr(&low)), ("high", ctx.ints_attr(&high)), ("value", value)];
+            Ok(vec![call.emit("nn.pad", &[x], &attrs)?])
+        }
+        "edge" => pad_from_inside(call, x, Mode::Edge, &low, &high),
+        "wrap" => pad_from_inside(call, x, Mode::Wrap, &low, &high),
+        "reflect" => pad_from_inside(call, x, Mode::Reflect, &low, &high),
+        other => Err(format!("`mode` {other:?}, expected constant, edge, reflect or wrap").into()),
+    }
+}
+
+/// Which element of an axis stands at a place outside of it.
+#[derive(Clone, Copy)]
+enum Mode {
+    /// The nearest one.
+    Edge,
+    /// That of the axis repeated.
+    Wrap,
+    /// That of the axis repeated back and forth, the ends once.
+    Reflect,
+}
+
+impl Mode {
+    /// The index that stands at `at` of an axis of `size` elements, 1 or more.
+    fn index(self, at: i64, size: i64) -> i64 {
+        match self {
+            Mode::Edge => at.clamp(0, size - 1),
+            Mode::Wrap => at.rem_euclid(size),
+            Mode::Reflect => {
+                let period = (2 * (size - 1)).max(1);
+                let at = at.rem_euclid(period);
+                at.min(period - at).min(size - 1)
+            }
+        }
+    }
+
+    /// [`Mode::index`] of every element of `at`, for a size that the program is run with.
+    fn indices(self, call: &mut Call<'_, '_>, at: Value, size: Value) -> Result<Value, Refusal> {
+        let last = call.with_number("nn.sub", size, 1.0)?;
+        match self {
+            Mode::Edge => {
+                let at = call.two("nn.min", at, last)?;
+                call.with_number("nn.max", at, 0.0)
+            }
+            Mode::Wrap => remainder(call, at, size),
+            Mode::Reflect => {
+                let period = call.with_number("nn.mul", last, 2.0)?;
+                let period = call.with_number("nn.max", period, 1.0)?;
+                let at = remainder(call, at, period)?;
+                let back = call.two("nn.sub", period, at)?;
+                let nearer = call.two("nn.min", at, back)?;
+                call.two("nn.min", nearer, last)
+            }
+        }
+    }
+}
+
+/// What is left of integers by a divisor above 0, from 0 on.
+fn remainder(call: &mut Call<'_, '_>, at: Value, by: Value) -> Result<Value, Refusal> {
+    let rest = call.two("nn.rem", at, by)?;
+    let moved = call.two("nn.add", rest, by)?;
+    call.two("nn.rem", moved, by)
+}
+
+fn pad_from_inside(call: &mut Call<'_, '_>, x: Value, mode: Mode, low: &[i64], high: &[i64]) -> Results {
+    let shape = call.dims(x)?;
+    let mut padded = x;
+    for axis in (0..shape.len()).filter(|axis| low[*axis] != 0 || high[*axis] != 0) {
+        let indices = match shape[axis] {
+            Dim::Known(0) => return Err("an axis without elements, expected some to pick from".into()),
+            Dim::Known(size) => {
+                let size = size.cast_signed();
+                let places = -low[axis]..size.saturating_add(high[axis]);
+                let picked: Vec<i64> = places.map(|at| mode.index(at, size)).collect();
+                call.int64_constant(&picked, &[picked.len() as u64])?
+            }
+            size => {
+                let count = Sizes(call.ctx()).offset(size, low[axis].saturating_add(high[axis]));
+                let from_low = call.indices(count)?;
+                let places = call.with_number("nn.sub", from_low, low[axis] as f64)?;
+                let size = number(call, size)?;
+                mode.indices(call, places, size)?
+            }
+        };
+        padded = gather_along(call, padded, indices, axis)?;
+    }
+    Ok(vec![padded])
+}

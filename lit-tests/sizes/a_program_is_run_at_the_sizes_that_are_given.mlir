@@ -1,0 +1,10 @@
+// RUN: optc run --dim N=2 --random=1 --threads=1
+
+func.func @main(%x: tensor<?x3xf32, #optc.dims<N>> {optc.name = "x"}) -> tensor<?xf32, #optc.dims<3 * N>> {
+  %0 = nn.relu %x : tensor<?x3xf32, #optc.dims<N>>
+  %1 = nn.reshape %0 {shape = #optc.dims<3 * N>} : (tensor<?x3xf32, #optc.dims<N>>) -> tensor<?xf32, #optc.dims<3 * N>>
+  return %1 : tensor<?xf32, #optc.dims<3 * N>>
+}
+// ----- output
+// output `result0` [6]: top [0] 0.86199, [2] 0.67332, [5] 0.36869, [4] 0.17939, [1] 0.00000
+// arena 0 bytes: 1.000 x its lower bound (0), proved best, 0.000 x no reuse (24); weights 0 bytes

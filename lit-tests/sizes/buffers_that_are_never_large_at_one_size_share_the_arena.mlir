@@ -1,0 +1,22 @@
+// RUN: optc plan --dim 'N<=511' --threads=1
+
+// %0 takes 64 * N bytes, %3 takes 64 * (512 - N), and %3 is made while %0 is kept: together never more than 64 * 512 (and 128
+// bytes beside them), while each for itself has almost as many at some size.
+func.func @main(%x: tensor<?x16xi32, #optc.dims<N>> {optc.name = "x"}) -> tensor<16xi32> {
+  %0 = nn.cum_sum %x {axis = 0} : tensor<?x16xi32, #optc.dims<N>>
+  %1 = nn.reduce_sum %0 {axes = array<i64: 0>} : (tensor<?x16xi32, #optc.dims<N>>) -> tensor<16xi32>
+  %2 = nn.broadcast %1 {shape = #optc.dims<-N + 512, 16>} : (tensor<16xi32>) -> tensor<?x16xi32, #optc.dims<-N + 512>>
+  %3 = nn.cum_sum %2 {axis = 0} : tensor<?x16xi32, #optc.dims<-N + 512>>
+  %4 = nn.reduce_sum %3 {axes = array<i64: 0>} : (tensor<?x16xi32, #optc.dims<-N + 512>>) -> tensor<16xi32>
+  %5 = nn.add %0, %4 : (tensor<?x16xi32, #optc.dims<N>>, tensor<16xi32>) -> tensor<?x16xi32, #optc.dims<N>>
+  %6 = nn.reduce_max %5 {axes = array<i64: 0>} : (tensor<?x16xi32, #optc.dims<N>>) -> tensor<16xi32>
+  return %6 : tensor<16xi32>
+}
+// ----- output
+// sizes 1 <= N <= 511: offsets are found at each size; `--dim N=4` plans for one
+// buffer 0: 64 * N bytes, steps 0 to 6; %0 %5
+// buffer 1: 64 bytes, steps 1 to 2; %1
+// buffer 2: -64 * N + 32768 bytes, steps 2 to 4; %2 %3
+// buffer 3: 64 bytes, steps 4 to 5; %4
+// at N = 128: arena 32768 bytes
+// at all sizes: arena 32896 bytes, the joint maximum

@@ -1,0 +1,148 @@
+//! Single operators with named sizes against the same operators at those sizes: every size of ONNX's node tests is a symbol once.
+//!
+//! The tests are read from the folder that `OPTC_ONNX_NODES` names (`NAME/model.onnx`), and skipped, saying so, where it is not set:
+//! `OPTC_ONNX_NODES=/path/to/node cargo test --release -p tests --test node_sizes -- --nocapture`. What is refused is counted by
+//! its reason, and printed.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use import::onnx::declared::{Sizes, Symbolized};
+use optc::symbolic::{SymbolicOptions, compile_symbolic};
+use optc::{CompileOptions, LoadOptions, Model, load};
+use runtime::{ElementKind, Program, ShapedContext, TensorDesc};
+
+/// What became of one operator with one size as a symbol.
+enum Outcome {
+    /// It ran at so many sizes, with the results of the program for each.
+    Same(usize),
+    Refused(String),
+}
+
+fn options(axes: &[(String, usize)], value: Option<u64>) -> LoadOptions {
+    let symbolized = axes
+        .iter()
+        .map(|(input, axis)| Symbolized { input: input.clone(), axis: *axis, size: "A".to_owned() })
+        .collect();
+    let values = value.map(|value| ("A".to_owned(), value)).into_iter().collect();
+    LoadOptions { sizes: Sizes { values, symbolized, ..Sizes::new() }, ..LoadOptions::default() }
+}
+
+fn compile_options() -> CompileOptions {
+    CompileOptions { threads: 1, ..CompileOptions::default() }
+}
+
+fn fixed(path: &Path, options: &LoadOptions) -> Option<Arc<Program>> {
+    let mut module = load(path, options).ok()?;
+    Some(Model::compile(&mut module, &compile_options()).ok()?.program().clone())
+}
+
+/// Floats between 0 and 1, and small integers, none of which is 0.
+fn numbers(desc: &TensorDesc) -> Vec<u8> {
+    let count = desc.shape.iter().product::<u64>() as usize;
+    let width = desc.size_bytes.checked_div(count).unwrap_or(0);
+    let element = |index: usize| match desc.element {
+        ElementKind::F32 => (((index * 7919) % 1009) as f32 / 1009.0).to_le_bytes().to_vec(),
+        ElementKind::F64 => (((index * 7919) % 1009) as f64 / 1009.0).to_le_bytes().to_vec(),
+        _ => ((index % 2 + 1) as u64).to_le_bytes()[..width].to_vec(),
+    };
+    let mut bytes: Vec<u8> = (0..count).flat_map(element).collect();
+    bytes.resize(desc.size_bytes, 0);
+    if desc.element == ElementKind::Bool {
+        bytes.iter_mut().for_each(|byte| *byte -= 1);
+    }
+    bytes
+}
+
+/// Runs both at a size; whether they agree, in failure too.
+fn agree(context: &mut ShapedContext<'_>, fixed: &Arc<Program>) -> Result<(), String> {
+    for desc in fixed.inputs() {
+        context.set_shape(&desc.name, &desc.shape).map_err(|error| error.to_string())?;
+    }
+    let inputs: Vec<Vec<u8>> = fixed.inputs().iter().map(numbers).collect();
+    let inputs: Vec<&[u8]> = inputs.iter().map(|input| &input[..]).collect();
+    let empty = || fixed.outputs().iter().map(|desc| vec![0; desc.size_bytes]).collect::<Vec<_>>();
+    let (mut expected, mut found) = (empty(), empty());
+    let mut alone = fixed.context(1).expect("it is planned for one thread");
+    let is_done = alone.run(&inputs, &mut views(&mut expected)).is_ok();
+    match context.run(&inputs, &mut views(&mut found)) {
+        Ok(()) if is_done && found == expected => Ok(()),
+        Ok(()) if is_done => Err("other bits".to_owned()),
+        Ok(()) => Err("it runs where the program for the size does not".to_owned()),
+        Err(error) if is_done => Err(error.to_string()),
+        Err(_) => Ok(()),
+    }
+}
+
+fn views(buffers: &mut [Vec<u8>]) -> Vec<&mut [u8]> {
+    buffers.iter_mut().map(|buffer| &mut buffer[..]).collect()
+}
+
+/// One operator with all sizes that are `size` as one symbol, at that size and the two above.
+fn check(path: &Path, program: &Program, size: u64) -> Result<Outcome, String> {
+    let sizes = program.inputs().iter().flat_map(|desc| {
+        let axes = desc.shape.iter().enumerate().filter(|axis| *axis.1 == size);
+        axes.map(|(axis, _)| (desc.name.clone(), axis))
+    });
+    let axes: Vec<(String, usize)> = sizes.collect();
+    let refused = |failure: optc::Failure| {
+        let text = failure.to_string();
+        Ok(Outcome::Refused(text.lines().find(|line| line.contains("error")).unwrap_or(&text).to_owned()))
+    };
+    let module = match load(path, &options(&axes, None)) {
+        Ok(module) => module,
+        Err(failure) => return refused(failure),
+    };
+    let symbolic =
+        SymbolicOptions { sample: vec![("A".to_owned(), size)], ..SymbolicOptions::new(compile_options()) };
+    let shaped = match compile_symbolic(&module, &symbolic) {
+        Ok(shaped) => Arc::new(shaped),
+        Err(failure) => return refused(failure),
+    };
+    let mut context = shaped.context(1).map_err(|error| error.to_string())?;
+    let mut ran = 0;
+    for value in size..size + 3 {
+        let Some(fixed) = fixed(path, &options(&axes, Some(value))) else { continue };
+        agree(&mut context, &fixed).map_err(|reason| format!("A = {value}: {reason}"))?;
+        ran += 1;
+    }
+    Ok(Outcome::Same(ran))
+}
+
+#[test]
+fn operators_with_named_sizes_compute_what_they_do_at_each_size() {
+    let Some(folder) = std::env::var_os("OPTC_ONNX_NODES").map(PathBuf::from) else {
+        println!("skipped: OPTC_ONNX_NODES names no folder of ONNX's node tests");
+        return;
+    };
+    let entries = std::fs::read_dir(&folder).expect("it is a folder");
+    let mut names: Vec<PathBuf> = entries.map(|entry| entry.expect("it is read").path()).collect();
+    names.sort();
+    let (mut operators, mut runs) = (0, 0);
+    let mut faults = Vec::new();
+    let mut refusals: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for folder in names {
+        let path = folder.join("model.onnx");
+        let Some(program) = fixed(&path, &LoadOptions::default()) else { continue };
+        let sizes: BTreeSet<u64> =
+            program.inputs().iter().flat_map(|desc| desc.shape.clone()).filter(|size| *size > 1).collect();
+        for size in sizes {
+            let name = format!("{} {size}", folder.file_name().expect("it has one").display());
+            match check(&path, &program, size) {
+                Ok(Outcome::Same(ran)) => {
+                    operators += 1;
+                    runs += ran;
+                }
+                Ok(Outcome::Refused(reason)) => drop(refusals.entry(reason).or_default().insert(name)),
+                Err(reason) => faults.push(format!("{name}: {reason}")),
+            }
+        }
+    }
+    println!("{operators} operators with a size as a symbol, {runs} runs");
+    for (reason, names) in &refusals {
+        println!("refused {} times, {}: {reason}", names.len(), names.first().map_or("", String::as_str));
+    }
+    assert!(faults.is_empty(), "{} differ:\n{}", faults.len(), faults.join("\n"));
+    assert!(operators > 1000, "only {operators} operators were found in the folder");
+}
