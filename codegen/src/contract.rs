@@ -16,6 +16,10 @@ use crate::refusal::Refusal;
 use crate::weights::{Packing, PackingKey};
 use crate::{normalise, product};
 
+mod prepared;
+
+pub(crate) use prepared::Prepared;
+
 /// The call that runs a lone convolution.
 pub(crate) fn lower_conv2d(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
     conv2d(op, &Fused::alone(op), machine)
@@ -79,11 +83,15 @@ pub(crate) fn rowwise(op: OpRef<'_>, machine: &Machine) -> Result<Rowwise, Refus
 }
 
 fn conv2d(whole: OpRef<'_>, fused: &Fused<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
-    let call = Call2d::new(whole, fused, machine)?;
+    lower_call(whole, Call2d::new(whole, fused, machine)?, machine)
+}
+
+/// The calls of a convolution, in bands and with the scratch that its attributes say.
+fn lower_call(whole: OpRef<'_>, call: Call2d, machine: &Machine) -> Result<Lowered, Refusal> {
     // Each worker's piece is a multiple of 64.
     let scratch = whole.int("mem.scratch").and_then(|bytes| usize::try_from(bytes).ok());
     let limit = scratch.map(|bytes| bytes / machine.threads / 64 * 64);
-    let kernel = call.conv.kernel(limit, machine);
+    let kernel = limit.map_or(call.kernel, |bytes| call.kernel.within(bytes, machine.threads));
     let bands = call.bands(machine);
     let calls = match band_rows(whole, bands)? {
         None => vec![Call::kernel("conv2d", &kernel, machine.isa, call.operands)],
@@ -102,9 +110,19 @@ fn conv2d(whole: OpRef<'_>, fused: &Fused<'_>, machine: &Machine) -> Result<Lowe
     })
 }
 
+fn prologue_of(fused: &Fused<'_>) -> kernels::Prologue {
+    match fused.prologue {
+        None => kernels::Prologue::None,
+        Some(prologue) if prologue.relu.is_some() => kernels::Prologue::ScaleShiftRelu,
+        Some(_) => kernels::Prologue::ScaleShift,
+    }
+}
+
 /// A convolution with what it is called with.
 struct Call2d {
     conv: Convolution,
+    /// With all the scratch that it wishes for.
+    kernel: Conv2d,
     /// Those of the call for all rows.
     operands: Vec<Pointer>,
     /// The operand that is read by rows, if that can be.
@@ -116,11 +134,6 @@ impl Call2d {
     fn new(whole: OpRef<'_>, fused: &Fused<'_>, machine: &Machine) -> Result<Call2d, Refusal> {
         check_f32(fused.root)?;
         let shape = conv2d_shape(fused.root)?;
-        let prologue = match fused.prologue {
-            None => kernels::Prologue::None,
-            Some(prologue) if prologue.relu.is_some() => kernels::Prologue::ScaleShiftRelu,
-            Some(_) => kernels::Prologue::ScaleShift,
-        };
         let output = image_strides(whole, whole.result(0))?;
         let strides = ConvStrides {
             input: image_strides(whole, whole.operand(fused.operands[0]))?,
@@ -129,12 +142,19 @@ impl Call2d {
                 .residual
                 .map_or(Ok(output), |index| image_strides(whole, whole.operand(index)))?,
         };
-        let conv = Convolution { shape, strides, prologue, activation: fused.activation };
+        check_weights(whole, fused)?;
+        let conv = Convolution { shape, strides, prologue: prologue_of(fused), activation: fused.activation };
+        Ok(Call2d::of(conv, fused, machine))
+    }
+
+    /// A convolution whose operands are as their kernel wants them.
+    fn of(conv: Convolution, fused: &Fused<'_>, machine: &Machine) -> Call2d {
+        let Convolution { shape, .. } = conv;
         let kernel = conv.kernel(None, machine);
         let order = WeightStrides::oihw(shape.in_channels / shape.groups, shape.kernel);
         let key = PackingKey::new(&kernel.panels(), [order.o, order.i, order.h, order.w]);
         let packing = Packing::new(key, kernel.packed_len(), move |from, to| kernel.pack(from, order, to));
-        let mut operands = weight_operands(whole, fused, packing)?;
+        let mut operands = pointers(fused, packing);
         if let Some(prologue) = fused.prologue {
             // Without a shift, -0 is added: it changes no product, not even the sign of zero.
             operands.push(numbers(prologue.scale, 1.0, shape.in_channels));
@@ -142,7 +162,7 @@ impl Call2d {
         }
         let image = Some(fused.operands[0]).filter(|image| fused.residual != Some(*image));
         let image = image.filter(|_| conv.slide().is_divisible(shape.batch));
-        Ok(Call2d { conv, operands, image, weight_bytes: kernel.packed_len() * 4 })
+        Call2d { conv, kernel, operands, image, weight_bytes: kernel.packed_len() * 4 }
     }
 
     fn bands(&self, machine: &Machine) -> Option<Bands> {
@@ -233,21 +253,30 @@ pub(crate) fn weight_operands(
     fused: &Fused<'_>,
     packing: Packing,
 ) -> Result<Vec<Pointer>, Refusal> {
+    check_weights(whole, fused)?;
+    Ok(pointers(fused, packing))
+}
+
+fn check_weights(whole: OpRef<'_>, fused: &Fused<'_>) -> Result<(), Refusal> {
     let weights: Value = whole.operand(fused.operands[1]);
-    if !is_weight(whole.ctx, whole.body, weights) {
-        return Err(Refusal::new("its second operand is not known before the program runs"));
+    match is_weight(whole.ctx, whole.body, weights) {
+        true => Ok(()),
+        false => Err(Refusal::new("its second operand is not known before the program runs")),
     }
+}
+
+fn pointers(fused: &Fused<'_>, packing: Packing) -> Vec<Pointer> {
     let optional = |operand: Option<usize>| match operand {
         Some(index) => Pointer::Operand(index, 0),
         None => Pointer::Absent,
     };
-    Ok(vec![
+    vec![
         Pointer::Result(0, 0),
         Pointer::Operand(fused.operands[0], 0),
         Pointer::Packed(fused.operands[1], packing),
         optional(fused.bias),
         optional(fused.residual),
-    ])
+    ]
 }
 
 fn numbers(operand: Option<usize>, otherwise: f32, count: usize) -> Pointer {

@@ -135,23 +135,23 @@ impl Forms<Function> {
 }
 
 impl Forms<u64> {
-    /// The address of the function that runs a step, and the descriptor if that is not the step's own; none if there is no such
+    /// The address of the function that runs a code, and the descriptor if that is not `own`; none if there is no such
     /// function.
-    pub(crate) fn function(&self, step: &Step) -> Option<(u64, Option<Vec<u8>>)> {
-        match &step.code {
+    pub(crate) fn function(&self, code: &Code, own: &[u8]) -> Option<(u64, Option<Vec<u8>>)> {
+        match code {
             Code::Kernel { entry, .. } => Some((*entry as usize as u64, None)),
             Code::Pointwise { form, .. } => {
                 let family = self.families.iter().find(|family| family.is_of(form))?;
                 let variant = family.variant(form)?;
                 let [from, to] = [form.outer, variant.outer].map(|outer| Layout { outer });
                 let is_same = form.outer == variant.outer;
-                let wide = (!is_same).then(|| widen(&step.descriptor, form.inner.len(), from, to));
+                let wide = (!is_same).then(|| widen(own, form.inner.len(), from, to));
                 Some((variant.function, wide))
             }
             Code::Reduce { form, .. } => {
                 let serving = self.reductions.iter().filter(|known| known.0.serves(*form));
                 let (wide, function) = serving.min_by_key(|known| known.0.loops())?;
-                let descriptor = (wide != form).then(|| form.widen(&step.descriptor, *wide));
+                let descriptor = (wide != form).then(|| form.widen(own, *wide));
                 Some((*function, descriptor))
             }
         }

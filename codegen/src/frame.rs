@@ -112,31 +112,55 @@ impl Writer<'_> {
         scratch: Option<(Address, u64)>,
         descriptor: &[u8],
     ) {
-        let [base, offset] = self.pair(scratch.map(|scratch| scratch.0));
-        let stride = scratch.map_or(0, |scratch| scratch.1);
-        let header = Record::TABLE as usize + PAIR as usize * operands.len();
-        let size = header + descriptor.len().next_multiple_of(8);
-        words.extend([function as i64, i64::from(parts), base, offset, stride as i64]);
-        words.extend([operands.len(), header, size].map(|count| count as i64));
-        words.extend(operands.iter().flat_map(|operand| self.pair(*operand)));
-        let chunks = descriptor.chunks(8);
-        words.extend(chunks.map(|chunk| {
-            let mut word = [0; 8];
-            word[..chunk.len()].copy_from_slice(chunk);
-            i64::from_le_bytes(word)
-        }));
+        let scratch = scratch.map(|(address, bytes)| (self.pair(Some(address)), bytes));
+        let operands = operands.iter().map(|operand| self.pair(*operand));
+        append(words, function, parts, operands, scratch, descriptor);
     }
 
     /// The base and offset of an address; null is zero on zero.
-    fn pair(&self, address: Option<Address>) -> [i64; 2] {
-        let Some(Address { base, offset }) = address else { return [0, 0] };
-        let pointer = |index: usize| 8 * (2 + index) as i64;
-        match base {
-            Base::Weights => [0, (self.weight)(offset) as i64],
-            Base::Arena => [8, offset as i64],
-            Base::Input(index) => [pointer(index), offset as i64],
-            Base::Output(index) => [pointer(self.buffers.inputs + index), offset as i64],
+    fn pair(&self, address: Option<Address>) -> Pair {
+        match address {
+            None => [0, 0],
+            Some(Address { base: Base::Weights, offset }) => [0, (self.weight)(offset) as i64],
+            Some(address) => pair_of(self.buffers, address),
         }
+    }
+}
+
+/// A base, and an offset from it.
+pub(crate) type Pair = [i64; 2];
+
+/// Appends a record; `scratch` is where it begins, and the bytes of each worker.
+pub(crate) fn append(
+    words: &mut Vec<i64>,
+    function: u64,
+    parts: u32,
+    operands: impl ExactSizeIterator<Item = Pair>,
+    scratch: Option<(Pair, u64)>,
+    descriptor: &[u8],
+) {
+    let ([base, offset], stride) = scratch.unwrap_or(([0, 0], 0));
+    let header = Record::TABLE as usize + PAIR as usize * operands.len();
+    let size = header + descriptor.len().next_multiple_of(8);
+    words.extend([function as i64, i64::from(parts), base, offset, stride as i64]);
+    words.extend([operands.len(), header, size].map(|count| count as i64));
+    words.extend(operands.flatten());
+    let chunks = descriptor.chunks(8);
+    words.extend(chunks.map(|chunk| {
+        let mut word = [0; 8];
+        word[..chunk.len()].copy_from_slice(chunk);
+        i64::from_le_bytes(word)
+    }));
+}
+
+/// The base and offset of an address that is no weight's.
+pub(crate) fn pair_of(buffers: Buffers, Address { base, offset }: Address) -> Pair {
+    let pointer = |index: usize| 8 * (2 + index) as i64;
+    match base {
+        Base::Weights => unreachable!("where weights are, no frame decides"),
+        Base::Arena => [8, offset as i64],
+        Base::Input(index) => [pointer(index), offset as i64],
+        Base::Output(index) => [pointer(buffers.inputs + index), offset as i64],
     }
 }
 

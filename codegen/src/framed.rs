@@ -27,15 +27,19 @@ use crate::store::WeightStore;
 pub struct FramedCode {
     ctx: Arc<Context>,
     function: String,
-    options: Options,
+    pub(crate) options: Options,
     code: JitCode,
     /// The ways between the segments; their calls are those of the first sample.
-    segments: Vec<Segment>,
-    buffers: Buffers,
-    forms: Forms<u64>,
+    pub(crate) segments: Vec<Segment>,
+    pub(crate) buffers: Buffers,
+    /// Those of the first sample.
+    pub(crate) inputs: Vec<TensorDesc>,
+    /// Those of the first sample.
+    pub(crate) outputs: Vec<TensorDesc>,
+    pub(crate) forms: Forms<u64>,
     poison: u64,
     faults: Vec<String>,
-    weights: Arc<WeightStore>,
+    pub(crate) weights: Arc<WeightStore>,
 }
 
 /// The most operands of a call that are made room for, if no sample has more.
@@ -81,11 +85,23 @@ impl FramedCode {
         let poison = addresses[addresses.len() - 1];
         let forms = forms.located(&addresses);
         let mut samples = lowered.into_iter();
-        let (segments, _, _, faults) = samples.next().expect("there is a sample");
+        let (segments, inputs, outputs, faults) = samples.next().expect("there is a sample");
         let (ctx, function, options) = (first.ctx.clone(), function.to_owned(), *options);
         let weights = Arc::new(WeightStore::default());
-        let code =
-            FramedCode { ctx, function, options, code, segments, buffers, forms, poison, faults, weights };
+        let code = FramedCode {
+            ctx,
+            function,
+            options,
+            code,
+            segments,
+            buffers,
+            inputs,
+            outputs,
+            forms,
+            poison,
+            faults,
+            weights,
+        };
         samples.try_for_each(|(segments, inputs, outputs, faults)| {
             code.check(&segments, &inputs, &outputs, &faults)
         })?;
@@ -143,7 +159,8 @@ impl FramedCode {
 
     /// What is called for a step.
     fn call<'s>(&self, step: &'s Step) -> Result<FrameCall<'s>, Vec<Diagnostic>> {
-        let (function, descriptor) = self.forms.function(step).ok_or_else(|| {
+        let found = self.forms.function(&step.code, &step.descriptor);
+        let (function, descriptor) = found.ok_or_else(|| {
             fault("a step of the instance computes what no sample does: there is no code for it".to_owned())
         })?;
         if step.operands.len() > self.buffers.widest {

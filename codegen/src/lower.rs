@@ -213,6 +213,14 @@ pub(crate) fn lower(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal
     Ok(lowered)
 }
 
+/// What an operation of a function becomes in which everything lies without gaps.
+///
+/// # Errors
+/// As for [`lower`].
+pub(crate) fn lower_plain(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
+    by_kind(op, machine)
+}
+
 /// Refuses operands and results that lie otherwise than the kernels take them.
 fn check_arrangements(op: OpRef<'_>) -> Result<(), Refusal> {
     let is_plain = |value: ir::Value| is_plain(op.ctx, op.body, value);

@@ -262,10 +262,15 @@ impl<'a> Compiler<'a> {
     }
 
     fn desc(&self, name: String, ty: Type) -> Option<TensorDesc> {
-        let shape = static_extents(self.ctx, ty)?;
-        let bytes = usize::try_from(tensor_bytes(self.ctx, ty)?).ok()?;
-        Some(TensorDesc::new(name, element_kind(self.ctx.type_data(self.ctx.elem(ty)))?, shape, bytes))
+        describe(self.ctx, name, ty)
     }
+}
+
+/// A tensor of a type that can be passed.
+pub(crate) fn describe(ctx: &Context, name: String, ty: Type) -> Option<TensorDesc> {
+    let shape = static_extents(ctx, ty)?;
+    let bytes = usize::try_from(tensor_bytes(ctx, ty)?).ok()?;
+    Some(TensorDesc::new(name, element_kind(ctx.type_data(ctx.elem(ty)))?, shape, bytes))
 }
 
 /// Keeps those that have a number.

@@ -1,7 +1,7 @@
 //! What all modules share: interned contents, dialects, blobs, source texts.
 //!
 //! A context only grows. Reading a handle takes no lock; making one takes a short lock, so passes may run on many
-//! functions at once.
+//! functions at once. What is made for one question only is made in a copy of the context, which [forgets](Context::forget) it.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -39,6 +39,7 @@ pub struct Context {
 }
 
 /// What is asked for too often to be looked up.
+#[derive(Clone)]
 pub(crate) struct Common {
     /// Most attributes have one of these two types.
     pub(crate) i64: Type,
@@ -85,6 +86,7 @@ pub enum BlobHome {
 }
 
 /// An operation's name with its row; equal if the name is.
+#[derive(Clone)]
 struct OpNameEntry {
     ident: Ident,
     def: OnceLock<&'static OpDef>,
@@ -141,6 +143,40 @@ impl Context {
             ctx.register(dialect);
         }
         ctx
+    }
+
+    /// A context of its own in which all handles of this one mean the same. What either makes later, the other does not know.
+    pub fn copy(&self) -> Context {
+        let blobs = self.blobs.read().expect("no thread panics while it holds blobs").clone();
+        let references = self.references.read().expect("no thread panics here").clone();
+        let sources = self.sources.iter().map(|(_, source)| source.clone());
+        Context {
+            types: self.types.copy(),
+            attrs: self.attrs.copy(),
+            idents: self.idents.copy(),
+            dim_exprs: self.dim_exprs.copy(),
+            locations: self.locations.copy(),
+            names: self.names.copy(),
+            dialects: self.dialects.iter().map(|(_, dialect)| *dialect).collect(),
+            blobs: RwLock::new(blobs),
+            sources: sources.collect(),
+            references: RwLock::new(references),
+            distinct_count: AtomicU64::new(self.distinct_count.load(Ordering::Relaxed)),
+            common: self.common.clone(),
+        }
+    }
+
+    /// Forgets the types, attributes and sizes that were made since this context was copied from another. Whoever has handles of them must
+    /// not ask for them again: they will be others'.
+    pub fn forget(&mut self) {
+        self.types.forget();
+        self.attrs.forget();
+        self.dim_exprs.forget();
+    }
+
+    /// How many types, attributes and sizes there are.
+    pub fn interned(&self) -> usize {
+        self.types.len() + self.attrs.len() + self.dim_exprs.len()
     }
 
     /// Makes a dialect's operations known. A dialect may be registered twice; another one of the same name is a defect.

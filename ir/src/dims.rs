@@ -37,6 +37,7 @@ mod print;
 mod range;
 mod sizes;
 mod substitute;
+mod table;
 #[cfg(test)]
 mod tests;
 
@@ -55,6 +56,7 @@ pub use print::print;
 pub use range::{Interval, Ranges, interval, provably_at_most, provably_different, provably_equal};
 pub use sizes::{Sizes, size};
 pub use substitute::{Bindings, greatest_in, nominal, substitute, substitute_in, symbols_in, symbols_of};
+pub use table::{SizeId, SizeTable, SizeValues};
 
 /// The content of a [`DimExpr`]: a sum of terms, in canonical order; empty for 0.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -64,6 +64,7 @@ pub mod pools;
 pub mod scalar;
 mod shorthand;
 pub mod size;
+pub mod sized;
 pub mod source;
 pub mod states;
 pub mod target;

@@ -9,6 +9,7 @@ use std::sync::OnceLock;
 const STRIDE: usize = 4096;
 
 /// A source text, with where it begins in the numbering of [`Location::at_source`](crate::Location::at_source).
+#[derive(Clone)]
 pub struct Source {
     /// The file's name as given by the user.
     pub name: String,

@@ -219,7 +219,9 @@ pub fn is_plain(ctx: &Context, body: &Body, value: Value) -> bool {
 pub fn pitch(ctx: &Context, body: &Body, value: Value) -> Option<(u64, u64)> {
     let value = outside(ctx, body, value);
     let op = body.at(ctx, body.defining_op(value)?);
-    match op.ints("mem.pitch").as_deref() {
+    // No row has a default for it.
+    let pitch = op.attr("mem.pitch")?;
+    match ctx.ints_value(pitch).as_deref() {
         Some(&[row, pitch]) => Some((u64::try_from(row).ok()?, u64::try_from(pitch).ok()?)),
         _ => None,
     }

@@ -149,8 +149,10 @@ pub struct Conv2d {
     pub(crate) row_parts: u32,
     pub(crate) panel_parts: u32,
     pub(crate) isa: Isa,
-    pub(crate) reserved: u32,
 }
+
+/// Its bytes are told apart, and read by others: there is no padding among them.
+const _: () = assert!(size_of::<Conv2d>() == size_of::<ConvStrides>() + 28 * size_of::<u32>());
 
 /// The way a convolution is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -227,7 +229,6 @@ impl Conv2d {
             row_parts: 0,
             panel_parts: 0,
             isa,
-            reserved: 0,
         };
         conv.path = conv.choose_path(shape.pads);
         conv.line = conv.uniform_rows() as u32;
@@ -247,7 +248,11 @@ impl Conv2d {
 
     /// The fewest bytes of scratch that each worker can do with.
     pub fn least_scratch_bytes(&self) -> usize {
-        self.within(0, 1).scratch_bytes()
+        let mut least = *self;
+        if least.scratch_bytes() > 0 {
+            least.choose_blocks(0, NARROW_DEPTH);
+        }
+        least.scratch_bytes()
     }
 
     /// Output pixels: the rows of the matrix product.
@@ -316,10 +321,7 @@ impl Conv2d {
     fn uniform_rows(&self) -> usize {
         let (row, image) = (u64::from(self.out_w), u64::from(self.out_h) * u64::from(self.out_w));
         let ConvStrides { input, output, residual } = self.strides;
-        let mut used = vec![output, residual];
-        if self.path == Path::Direct {
-            used.push(input);
-        }
+        let used = [output, residual, if self.path == Path::Direct { input } else { output }];
         let by_row = used.iter().all(|s| s.h == row * s.w || self.out_h == 1);
         let by_image = by_row && used.iter().all(|s| s.n == image * s.w || self.batch == 1);
         let lines = if by_image {
@@ -365,9 +367,10 @@ impl Conv2d {
         let most = ((self.cost(units, panels) / LEAST_PART) as usize).clamp(1, threads * 8);
         let mut best = (f64::INFINITY, 1, 1);
         for panel_parts in 1..=panels.min(most) {
+            let most_panels = panels.div_ceil(panel_parts);
             for row_parts in 1..=units.min(most / panel_parts) {
                 let rounds = (row_parts * panel_parts).div_ceil(threads) as f64;
-                let part = self.cost(units.div_ceil(row_parts), panels.div_ceil(panel_parts));
+                let part = self.cost(units.div_ceil(row_parts), most_panels);
                 let cost = part * (rounds + if threads > 1 { DISTURBANCE } else { 0.0 });
                 if cost < best.0 {
                     best = (cost, row_parts, panel_parts);
@@ -379,13 +382,13 @@ impl Conv2d {
 
     /// About how many cycles a part of so many rows (output lines, for lanes) and panels takes.
     fn cost(&self, rows: usize, panels: usize) -> f64 {
+        let passes = rows.div_ceil(self.block_rows.max(1) as usize) as f64;
         let (rows, panels, depth) = (rows as f64, panels as f64, self.depth() as f64);
         if self.path == Path::Lanes {
             return rows * panels * depth * f64::from(self.out_w) * 2.0 + 500.0;
         }
         let products = rows * panels * depth;
         let copies = if self.path == Path::Gather { rows * depth * 0.15 } else { 0.0 };
-        let passes = (rows / f64::from(self.block_rows)).ceil();
         let weights = passes * panels * depth * 5.0;
         products + copies + weights + 500.0
     }

@@ -30,6 +30,7 @@ pub mod model;
 pub mod open;
 pub mod opt;
 pub mod plan_report;
+pub mod replan;
 pub mod shaped;
 mod sizes;
 pub mod symbolic;

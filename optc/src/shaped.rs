@@ -34,6 +34,7 @@ use ir::{Diagnostic, Module};
 use runtime::{InputSpec, Instance, Instantiate, ShapedParts, ShapedProgram, Symbol};
 
 use crate::failure::Failure;
+use crate::replan::{Decided, Replan};
 
 /// What gives a program's function planned at sizes of one's choice.
 pub trait Variants: Send + Sync {
@@ -42,6 +43,11 @@ pub trait Variants: Send + Sync {
     /// # Errors
     /// Why there is no such function.
     fn at(&self, sizes: &[u64]) -> Result<Module, Failure>;
+
+    /// The function before its sizes, if all that does not depend on them is decided: then instances may be made without a plan in the IR.
+    fn before_sizes(&self) -> Option<Decided<'_>> {
+        None
+    }
 }
 
 impl<F: Fn(&[u64]) -> Result<Module, Failure> + Send + Sync> Variants for F {
@@ -103,6 +109,7 @@ pub fn compile_shaped(
         Some(module) => Failure::diagnostics(&module.ctx, &faults),
         None => Failure::input(faults[0].message.clone()),
     })?;
+    let replan = variants.before_sizes().and_then(|decided| Replan::of(&decided, &code, &options.samples));
     Ok(ShapedProgram::new(ShapedParts {
         code: code.code(),
         threads: *threads,
@@ -110,7 +117,7 @@ pub fn compile_shaped(
         inputs,
         outputs: code.outputs(),
         faults: code.faults().to_vec(),
-        instances: Box::new(Maker { code, variants }),
+        instances: Box::new(Maker { code, variants, replan }),
         cached: *cached,
         chunk_bytes: options.chunk_bytes.map(|bytes| bytes as usize),
     }))
@@ -120,10 +127,14 @@ pub fn compile_shaped(
 struct Maker<V> {
     code: FramedCode,
     variants: V,
+    replan: Option<Replan>,
 }
 
 impl<V: Variants> Instantiate for Maker<V> {
     fn instance(&self, sizes: &[u64]) -> Result<Instance, String> {
+        if let Some(instance) = self.replan.as_ref().and_then(|replan| replan.instance(&self.code, sizes)) {
+            return Ok(instance);
+        }
         let module = self.variants.at(sizes).map_err(|failure| failure.to_string())?;
         let said = |faults: Vec<Diagnostic>| Failure::diagnostics(&module.ctx, &faults).to_string();
         self.code.instance(&module).map_err(said)

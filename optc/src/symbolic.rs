@@ -40,6 +40,7 @@ use passes::manager::RunOptions;
 
 use crate::compile::{CompileOptions, Goal, INLINE_ALL, donate, entry, input_names, run_pipeline};
 use crate::failure::Failure;
+use crate::replan::Decided;
 use crate::shaped::{ShapedOptions, Variants, compile_shaped};
 use crate::sizes::declare;
 
@@ -214,6 +215,12 @@ impl Variants for Symbolic {
         let mut module = self.module.clone();
         *module.function_mut(&self.entry).expect("the entry was found before") = body;
         Ok(module)
+    }
+
+    fn before_sizes(&self) -> Option<Decided<'_>> {
+        let (ctx, body) = (&self.module.ctx, self.decided().1);
+        let most_bytes = self.chunk.as_ref().map_or(u64::MAX, Chunk::size_bytes);
+        Some(Decided { ctx, body, symbols: &self.names, goal: self.goal, most_bytes })
     }
 }
 

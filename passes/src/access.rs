@@ -38,6 +38,17 @@ pub fn access(
     target.access(op_ref, operand)
 }
 
+/// Whether it is for the target to say, at each size, whether `result` of `op` may overwrite `operand`.
+pub fn asks_target(ctx: &Context, body: &Body, op: Op, result: usize, operand: usize) -> bool {
+    let op_ref = body.at(ctx, op);
+    let declared = op_ref.def().map_or(Access::Never, |def| def.access(result, operand));
+    match op_ref.kind() {
+        Kind::Group => !is_pointwise(ctx, body, op),
+        Kind::Contract(_) => declared == Access::Never,
+        _ => false,
+    }
+}
+
 /// Whether a group consists of elementwise operations only.
 pub fn is_pointwise(ctx: &Context, body: &Body, group: Op) -> bool {
     let blocks = body.regions(group).iter().flat_map(|region| body.blocks(*region));

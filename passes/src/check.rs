@@ -21,6 +21,8 @@ use smallvec::SmallVec;
 use memory::{Home, Homes, Memory, Pool};
 use views::Found;
 
+pub use recipe::check_recipe;
+
 mod control;
 mod lines;
 mod memory;
@@ -29,6 +31,7 @@ mod places;
 mod pools;
 #[cfg(test)]
 mod pools_tests;
+mod recipe;
 mod rows;
 #[cfg(test)]
 mod rows_tests;

@@ -6,12 +6,14 @@
 //! scratch, or write their result over rows that they have read. Behind the placement, bands are made as wide as the places
 //! allow, and those that share no byte after all are forgotten.
 
+use std::ops::Range;
+
 use cranelift_entity::EntityRef;
 use ir::target::Bands;
 use ir::{Body, Context, Op, Target};
 
 use crate::overlap::{Banding, Order, Rows};
-use crate::place::{self, BufferId, Placement, Problem};
+use crate::place::{self, Placement, Problem};
 use crate::plan::{ALIGN_BYTES, Arena, Content};
 
 /// What a plan is to be best at.
@@ -33,7 +35,7 @@ impl Goal {
 
     /// The shares of a pair's larger tensor, one in so many, that may lie between the two for the sake of wider bands: each is a
     /// way that is tried until one meets its target.
-    fn band_shares(self) -> &'static [u64] {
+    pub(crate) fn band_shares(self) -> &'static [u64] {
         match self {
             Goal::Memory => &[256, 128, 64],
             Goal::Balanced => &[1],
@@ -68,7 +70,7 @@ struct Need {
 
 /// A pair that may share bytes.
 #[derive(Clone, Copy)]
-struct Candidate {
+pub(crate) struct Candidate {
     operand: usize,
     rows: Rows,
     /// The fewest rows of a band.
@@ -78,6 +80,23 @@ struct Candidate {
 }
 
 impl Candidate {
+    /// The pair of a step's operand and result, of so many bytes, if bands of them share some.
+    pub(crate) fn new(
+        goal: Goal,
+        rows: Rows,
+        sizes: [u64; 2],
+        bands: Bands,
+        share: u64,
+    ) -> Option<Candidate> {
+        let largest = sizes[0].max(sizes[1]) / share;
+        let band_rows = match goal {
+            Goal::Memory => rows.widest(rows.distance(1, Order::Down) + largest as i64, 1, Order::Down),
+            _ => bands.free_rows,
+        };
+        let candidate = Candidate { operand: bands.operand, rows, band_rows, sizes };
+        (band_rows < rows.output && candidate.saved(band_rows) > 0).then_some(candidate)
+    }
+
     /// The bytes that both share, with bands of so many rows, in the better order.
     fn saved(&self, band_rows: u64) -> u64 {
         let distance =
@@ -113,20 +132,72 @@ impl Need {
 
 /// An operation that may run in bands of so many rows, or more, to be written over an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Offer {
-    op: Op,
-    operand: usize,
-    band_rows: u64,
+pub(crate) struct Offer {
+    pub(crate) op: Op,
+    pub(crate) operand: usize,
+    pub(crate) band_rows: u64,
 }
 
 /// A way to save memory.
-struct Way {
+pub(crate) struct Way {
     /// What planners may overlap, in whichever order of rows suits them.
-    offers: Vec<Offer>,
+    pub(crate) offers: Vec<Offer>,
     /// The scratch of the steps that get less than they wish for.
-    scratch: Vec<(Op, u64)>,
+    pub(crate) scratch: Vec<(Op, u64)>,
     /// What no step exceeds.
-    target_bytes: u64,
+    pub(crate) target_bytes: u64,
+}
+
+/// A step, the bytes of the tensors that are live there, and those of the scratch that its kernel wishes for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Running {
+    pub(crate) op: Op,
+    pub(crate) live: u64,
+    pub(crate) wished: u64,
+}
+
+/// What must be known of a function to save memory in it.
+pub(crate) trait Question {
+    /// What the plan is to be best at.
+    fn goal(&self) -> Goal;
+    /// All steps.
+    fn steps(&self) -> Vec<Running>;
+    /// The scratch that a step can do with, and how it may run in bands.
+    fn scratch(&self, op: Op, wished: u64) -> (u64, Option<Bands>);
+    /// The operand and result that bands of a step may share, with bands that may take so large a share.
+    fn candidate(&self, op: Op, bands: Bands, share: u64) -> Option<Candidate>;
+}
+
+/// How the fullest steps save what they must, with bands that may take so large a share; none if nothing is saved.
+pub(crate) fn way(question: &impl Question, share: u64) -> Option<Way> {
+    let needs = fullest_needs(question, share);
+    let target_bytes = target_bytes(&needs, question.goal());
+    let (mut offers, mut scratch) = (Vec::new(), Vec::new());
+    for need in needs.iter().filter(|need| need.live + need.wished > target_bytes) {
+        let (overlap, bytes) = need.savings(target_bytes);
+        offers.extend(overlap.map(|(operand, band_rows)| Offer { op: need.op, operand, band_rows }));
+        scratch.extend((bytes < need.wished).then_some((need.op, bytes)));
+    }
+    let is_way = !offers.is_empty() || !scratch.is_empty();
+    is_way.then_some(Way { offers, scratch, target_bytes })
+}
+
+/// The needs of the fullest steps, down to those that fit whole below what a fuller one needs at the least.
+fn fullest_needs(question: &impl Question, share: u64) -> Vec<Need> {
+    let mut steps = question.steps();
+    steps.sort_by_key(|step| std::cmp::Reverse(step.live + step.wished));
+    let (mut needs, mut least) = (Vec::new(), 0);
+    for Running { op, live, wished } in steps {
+        if live + wished <= least {
+            break;
+        }
+        let (scratch, bands) = question.scratch(op, wished);
+        let overlap = bands.and_then(|bands| question.candidate(op, bands, share));
+        let need = Need { op, live, wished, least: scratch.min(wished), overlap };
+        least = least.max(need.least_bytes());
+        needs.push(need);
+    }
+    needs
 }
 
 /// Places the values of a function whose whole tensors make the problem of `arena`, in the best of some ways to save memory that the
@@ -142,7 +213,7 @@ pub(crate) fn place(
     let asker = Asker::new(ctx, target, body, arena, goal);
     let mut best: Option<(Placement, Problem, Way)> = None;
     for share in goal.band_shares() {
-        let Some(way) = asker.way(*share) else { break };
+        let Some(way) = way(&asker, *share) else { break };
         let problem = asker.problem(&way);
         let placement = planner(&problem);
         let is_met = placement.size_bytes <= way.target_bytes;
@@ -179,7 +250,7 @@ pub(crate) fn fullest(
     arena: &Arena<'_>,
 ) -> Option<(u64, Vec<Op>)> {
     let share = *Goal::Memory.band_shares().first()?;
-    let needs = Asker::new(ctx, target, body, arena, Goal::Memory).fullest(share);
+    let needs = fullest_needs(&Asker::new(ctx, target, body, arena, Goal::Memory), share);
     let bytes = needs.iter().map(Need::least_bytes).max()?;
     let fullest = needs.iter().filter(|need| need.least_bytes() == bytes);
     Some((bytes, fullest.map(|need| need.op).collect()))
@@ -218,20 +289,6 @@ impl<'a> Asker<'a> {
         Asker { ctx, target, body, arena, goal, threads }
     }
 
-    /// How the fullest steps save what they must, with bands that may take so large a share; none if nothing is saved.
-    fn way(&self, share: u64) -> Option<Way> {
-        let needs = self.fullest(share);
-        let target_bytes = target_bytes(&needs, self.goal);
-        let (mut offers, mut scratch) = (Vec::new(), Vec::new());
-        for need in needs.iter().filter(|need| need.live + need.wished > target_bytes) {
-            let (overlap, bytes) = need.savings(target_bytes);
-            offers.extend(overlap.map(|(operand, band_rows)| Offer { op: need.op, operand, band_rows }));
-            scratch.extend((bytes < need.wished).then_some((need.op, bytes)));
-        }
-        let is_way = !offers.is_empty() || !scratch.is_empty();
-        is_way.then_some(Way { offers, scratch, target_bytes })
-    }
-
     /// The placement problem of a way.
     fn problem(&self, way: &Way) -> Problem {
         let mut problem = self.arena.problem.clone();
@@ -248,48 +305,34 @@ impl<'a> Asker<'a> {
         }
         problem
     }
+}
 
-    /// The needs of the fullest steps, down to those that fit whole below what a fuller one needs at the least.
-    fn fullest(&self, share: u64) -> Vec<Need> {
+impl Question for Asker<'_> {
+    fn goal(&self) -> Goal {
+        self.goal
+    }
+
+    fn steps(&self) -> Vec<Running> {
         let live = live_bytes(self.arena);
         let runs = self.arena.steps().iter();
         let steps = runs.map(|(step, op)| {
             let wished = self.body.at(self.ctx, op).attr("mem.scratch");
             let wished = wished.and_then(|bytes| self.ctx.int_value(bytes)).unwrap_or(0).max(0) as u64;
-            (live[step.index()], wished, op)
+            Running { op, live: live[step.index()], wished }
         });
-        let mut steps: Vec<(u64, u64, Op)> = steps.collect();
-        steps.sort_by_key(|(live, wished, _)| std::cmp::Reverse(live + wished));
-        let (mut needs, mut least) = (Vec::new(), 0);
-        for (live, wished, op) in steps {
-            if live + wished <= least {
-                break;
-            }
-            let need = self.need(op, live, wished, share);
-            least = least.max(need.least_bytes());
-            needs.push(need);
-        }
-        needs
+        steps.collect()
     }
 
-    fn need(&self, op: Op, live: u64, wished: u64, share: u64) -> Need {
+    fn scratch(&self, op: Op, wished: u64) -> (u64, Option<Bands>) {
         let choice = self.target.select(self.body.at(self.ctx, op), self.threads);
-        let least = choice.as_ref().map_or(wished, |choice| choice.least_scratch_bytes.min(wished));
-        let overlap = choice.and_then(|choice| self.candidate(op, choice.bands?, share));
-        Need { op, live, wished, least, overlap }
+        choice.map_or((wished, None), |choice| (choice.least_scratch_bytes, choice.bands))
     }
 
     fn candidate(&self, op: Op, bands: Bands, share: u64) -> Option<Candidate> {
         let pair = self.arena.pair(self.body, op, bands.operand)?;
         let rows = Rows::of(self.ctx, self.body, op, bands.operand)?;
         let sizes = [pair.0, pair.1].map(|id| self.arena.problem.buffers[id].size_bytes);
-        let largest = sizes[0].max(sizes[1]) / share;
-        let band_rows = match self.goal {
-            Goal::Memory => rows.widest(rows.distance(1, Order::Down) + largest as i64, 1, Order::Down),
-            _ => bands.free_rows,
-        };
-        let candidate = Candidate { operand: bands.operand, rows, band_rows, sizes };
-        (band_rows < rows.output && candidate.saved(band_rows) > 0).then_some(candidate)
+        Candidate::new(self.goal, rows, sizes, bands, share)
     }
 }
 
@@ -317,23 +360,25 @@ fn settle(ctx: &Context, body: &mut Body, arena: &Arena<'_>, placement: &Placeme
         let Some((pair, rows)) = arena.pair(body, op, operand).zip(Rows::of(ctx, body, op, operand)) else {
             continue;
         };
-        if meet(arena, placement, pair) {
-            let [input, output] = [pair.0, pair.1].map(|id| placement.offsets[id] as i64);
-            let order =
-                if rows.distance(band_rows, Order::Down) <= input - output { Order::Down } else { Order::Up };
-            let distance = if order == Order::Down { input - output } else { output - input };
-            let rows = rows.widest(distance, band_rows, order);
+        let places = [pair.0, pair.1].map(|id| {
+            let start = placement.offsets[id];
+            start..start + arena.problem.buffers[id].size_bytes
+        });
+        if let Some((rows, order)) = settled(rows, band_rows, places) {
             Banding { operand, rows, order }.write(ctx, body, op);
         }
     }
 }
 
-fn meet(arena: &Arena<'_>, placement: &Placement, pair: (BufferId, BufferId)) -> bool {
-    let [a, b] = [pair.0, pair.1].map(|id| {
-        let start = placement.offsets[id];
-        start..start + arena.problem.buffers[id].size_bytes
-    });
-    a.start < b.end && b.start < a.end
+/// How wide bands of at least so many rows may be where an operand and a result are, and which is first; none if they share no byte.
+pub(crate) fn settled(rows: Rows, band_rows: u64, [input, output]: [Range<u64>; 2]) -> Option<(u64, Order)> {
+    if input.end <= output.start || output.end <= input.start {
+        return None;
+    }
+    let below = input.start as i64 - output.start as i64;
+    let order = if rows.distance(band_rows, Order::Down) <= below { Order::Down } else { Order::Up };
+    let distance = if order == Order::Down { below } else { -below };
+    Some((rows.widest(distance, band_rows, order), order))
 }
 
 /// Forgets what an earlier plan saved.

@@ -8,9 +8,10 @@
 //!   %0 = nn.exp %arg0 {mem.buffer = [0]} : ...         buffer 0 is kept from step 0 to step 1, and takes 4 * N * H bytes
 //! ```
 //!
-//! [`place_at`] takes the function to its plan at given sizes: numbers in the place of symbols, kernels and scratch as the target
-//! says for these sizes, places, and the checker's judgement. Where parts or views are in place at nominal sizes,
-//! or the target refuses a tie at some sizes, ties are chosen anew for those sizes.
+//! Where the function runs straight through, that is a [`recipe::Recipe`], which places its buffers at sizes without making IR. [`place_at`] takes
+//! any function to its plan at given sizes: numbers in the place of symbols, kernels and scratch as the target says for these sizes, places, and
+//! the checker's judgement. Where parts or views are in place at nominal sizes, or the target refuses a tie at some sizes, ties are chosen anew
+//! for those sizes.
 
 use cranelift_entity::EntityRef;
 use ir::alias::{AliasSets, ties};
@@ -30,6 +31,9 @@ use crate::liveness::{Classes, Steps};
 use crate::manager::Stage;
 use crate::plan::{plan, separate_outputs};
 use crate::select::select;
+
+pub mod again;
+pub mod recipe;
 
 /// Whether sizes of a function's values are symbols.
 pub fn is_symbolic(ctx: &Context, body: &Body) -> bool {

@@ -268,9 +268,13 @@ pub(crate) fn known_shape(op: OpRef<'_>, value: Value) -> Result<Vec<u64>, Refus
 
 /// How the elements of an operand or result lie.
 pub(crate) fn known_layout(op: OpRef<'_>, value: Value) -> Result<Strided, Refusal> {
-    known_shape(op, value)?;
-    layout(op.ctx, op.body, value)
-        .ok_or_else(|| Refusal::new("the rows of its operands or result end inside an axis"))
+    match layout(op.ctx, op.body, value) {
+        Some(layout) => Ok(layout),
+        None => {
+            known_shape(op, value)?;
+            Err(Refusal::new("the rows of its operands or result end inside an axis"))
+        }
+    }
 }
 
 fn elem_of(op: OpRef<'_>, value: Value) -> Result<Elem, Refusal> {

@@ -21,6 +21,7 @@
 
 use cranelift_entity::{PrimaryMap, entity_impl};
 
+pub mod again;
 mod bound;
 pub mod csv;
 #[cfg(test)]

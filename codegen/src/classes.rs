@@ -1,0 +1,186 @@
+//! Which steps of a function are lowered to the same calls, whatever the sizes are.
+//!
+//! Two operations are of one class if they have the same name, attributes, types and regions, read equal operands and weights at the same places,
+//! and are lowered alike at the sizes that are tried when the classes are made. Then they differ in nothing that a lowering asks for, and one answer
+//! serves both: of 53 convolutions of a ResNet 50 about 20 differ.
+
+use cranelift_entity::{EntityRef, SecondaryMap};
+use ir::{Body, Context, Op, Value};
+use std::collections::HashMap;
+
+use crate::constant::is_weight;
+use crate::contract::Prepared;
+use crate::lower::{Call, Code, Lowered, Machine, Pointer, lower, lower_plain};
+use crate::refusal::Refusal;
+
+/// The classes of steps.
+pub(crate) struct Classes {
+    /// An operation of each class.
+    pub(crate) members: Vec<Op>,
+    /// The class as a convolution that is prepared, if it is one.
+    prepared: Vec<Option<Prepared>>,
+    /// The class of each step.
+    pub(crate) of_step: Vec<u32>,
+}
+
+impl Classes {
+    /// The classes of these steps by what stands in the IR.
+    pub(crate) fn of(ctx: &Context, body: &Body, steps: impl Iterator<Item = Op>) -> Classes {
+        let mut known: HashMap<Vec<u64>, u32> = HashMap::new();
+        let mut classes = Classes { members: Vec::new(), prepared: Vec::new(), of_step: Vec::new() };
+        for op in steps {
+            let next = classes.members.len() as u32;
+            let class = *known.entry(likeness(ctx, body, op)).or_insert(next);
+            if class == next {
+                classes.members.push(op);
+            }
+            classes.of_step.push(class);
+        }
+        classes
+    }
+
+    /// Gives steps that are lowered otherwise than the others of their class one of their own.
+    ///
+    /// # Errors
+    /// If a step has no lowering at the sizes that `body` has.
+    pub(crate) fn split(
+        &mut self,
+        ctx: &Context,
+        body: &Body,
+        steps: &[Op],
+        machine: &Machine,
+    ) -> Result<(), Refusal> {
+        let mut lowered =
+            self.members.iter().map(|op| lower(body.at(ctx, *op), machine)).collect::<Result<Vec<_>, _>>()?;
+        for (op, class) in steps.iter().zip(&mut self.of_step) {
+            let own = lower(body.at(ctx, *op), machine)?;
+            if !is_like(&own, &lowered[*class as usize]) {
+                *class = self.members.len() as u32;
+                self.members.push(*op);
+                lowered.push(own);
+            }
+        }
+        let is_first = self.prepared.is_empty();
+        self.prepared.resize_with(self.members.len(), || None);
+        for ((op, prepared), expected) in self.members.iter().zip(&mut self.prepared).zip(&lowered) {
+            let op = body.at(ctx, *op);
+            if is_first {
+                *prepared = Prepared::of(op);
+            }
+            let is_same =
+                |known: &Prepared| known.lower(op, machine).is_ok_and(|found| is_like(&found, expected));
+            *prepared = prepared.take().filter(is_same);
+        }
+        Ok(())
+    }
+
+    /// How many classes are convolutions that are prepared.
+    pub(crate) fn prepared_count(&self) -> usize {
+        self.prepared.iter().flatten().count()
+    }
+
+    /// What each class becomes at the sizes that `body` has.
+    ///
+    /// # Errors
+    /// If one has no lowering there.
+    pub(crate) fn lower(
+        &self,
+        ctx: &Context,
+        body: &Body,
+        machine: &Machine,
+    ) -> Result<Vec<Lowered>, Refusal> {
+        let members = self.members.iter().enumerate();
+        let lowered = members.map(|(class, op)| match self.prepared.get(class) {
+            Some(Some(prepared)) => prepared.lower(body.at(ctx, *op), machine),
+            _ => lower_plain(body.at(ctx, *op), machine),
+        });
+        lowered.collect()
+    }
+}
+
+/// All that a lowering may ask of an operation, but for the contents of weights.
+fn likeness(ctx: &Context, body: &Body, op: Op) -> Vec<u64> {
+    let mut writer = Writer { body, words: Vec::new(), numbers: SecondaryMap::new(), count: 0 };
+    for operand in body.operands(op) {
+        writer.words.push(u64::from(is_weight(ctx, body, operand)));
+    }
+    writer.op(op);
+    writer.words
+}
+
+struct Writer<'a> {
+    body: &'a Body,
+    words: Vec<u64>,
+    /// The numbers of values in the order in which they come up, from 1 on.
+    numbers: SecondaryMap<Value, u64>,
+    count: u64,
+}
+
+impl Writer<'_> {
+    fn op(&mut self, op: Op) {
+        let body = self.body;
+        let handles = [body.name(op).index(), body.properties(op).index(), body.attrs(op).index()];
+        self.words.extend(handles.map(|handle| handle as u64));
+        self.values(body.operands(op));
+        self.values(body.results(op));
+        for region in body.regions(op) {
+            for block in body.blocks(*region) {
+                self.values(body.args(*block).iter().copied());
+                let ops: Vec<Op> = body.ops(*block).collect();
+                self.words.push(ops.len() as u64);
+                ops.into_iter().for_each(|op| self.op(op));
+            }
+        }
+    }
+
+    fn values(&mut self, values: impl Iterator<Item = Value>) {
+        let start = self.words.len();
+        self.words.push(0);
+        for value in values {
+            if self.numbers[value] == 0 {
+                self.count += 1;
+                self.numbers[value] = self.count;
+            }
+            self.words.extend([self.numbers[value], self.body.ty(value).index() as u64]);
+        }
+        self.words[start] = (self.words.len() - start) as u64;
+    }
+}
+
+/// Whether two operations became the same calls.
+fn is_like(a: &Lowered, b: &Lowered) -> bool {
+    let calls = || a.calls.iter().zip(&b.calls);
+    a.kernel == b.kernel
+        && (a.shared_bytes, a.least_scratch_bytes, a.bands)
+            == (b.shared_bytes, b.least_scratch_bytes, b.bands)
+        && a.condition.is_none()
+        && b.condition.is_none()
+        && a.calls.len() == b.calls.len()
+        && calls().all(|(a, b)| is_same_call(a, b))
+}
+
+fn is_same_call(a: &Call, b: &Call) -> bool {
+    let code = match (&a.code, &b.code) {
+        (Code::Kernel { entry: a, .. }, Code::Kernel { entry: b, .. }) => *a as usize == *b as usize,
+        (Code::Pointwise { form: a, axes: x }, Code::Pointwise { form: b, axes: y }) => a == b && x == y,
+        (Code::Reduce { form: a, axes: x }, Code::Reduce { form: b, axes: y }) => a == b && x == y,
+        _ => false,
+    };
+    let pointers = || a.operands.iter().zip(&b.operands);
+    code && a.descriptor == b.descriptor
+        && (a.parts, a.scratch_bytes) == (b.parts, b.scratch_bytes)
+        && a.operands.len() == b.operands.len()
+        && pointers().all(|(a, b)| is_same_pointer(a, b))
+}
+
+fn is_same_pointer(a: &Pointer, b: &Pointer) -> bool {
+    match (a, b) {
+        (Pointer::Result(a, x), Pointer::Result(b, y)) => a == b && x == y,
+        (Pointer::Operand(a, x), Pointer::Operand(b, y)) => a == b && x == y,
+        (Pointer::Packed(a, x), Pointer::Packed(b, y)) => a == b && x.key() == y.key(),
+        (Pointer::Repeated(a, x), Pointer::Repeated(b, y)) => a.to_bits() == b.to_bits() && x == y,
+        (Pointer::Shared(a), Pointer::Shared(b)) => a == b,
+        (Pointer::Absent, Pointer::Absent) => true,
+        _ => false,
+    }
+}

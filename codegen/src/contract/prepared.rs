@@ -1,0 +1,86 @@
+//! What of a convolution's lowering is the same at all sizes.
+//!
+//! Batch, height and width of the image decide the kernel; attributes, channels and what is fused do not depend on them, and are read once. What
+//! a prepared convolution becomes is what [`super::conv2d`] makes of it, of dense images, in one band and with all the scratch that it wishes for.
+
+use ir::body::OpRef;
+use ir::opdef::Contract;
+use ir::window::is_plain;
+use ir::{Body, Context, Kind, Op, Value};
+use kernels::{Activation, Conv2dShape, ConvStrides, ImageStrides};
+
+use super::{Call2d, Convolution, conv2d_shape, lower_call, prologue_of};
+use crate::group::{self, Fused, Prologue};
+use crate::lower::{Lowered, Machine};
+use crate::refusal::Refusal;
+
+/// A convolution, alone or with what is fused to it.
+pub(crate) struct Prepared {
+    root: Op,
+    /// The image, and the result.
+    values: [Value; 2],
+    /// With the batch, height and width of some sizes.
+    shape: Conv2dShape,
+    operands: Vec<usize>,
+    prologue: Option<Prologue>,
+    bias: Option<usize>,
+    residual: Option<usize>,
+    activation: Activation,
+}
+
+impl Prepared {
+    /// A convolution that has known sizes now; none if the operation is none, or the images do not lie without gaps.
+    pub(crate) fn of(op: OpRef<'_>) -> Option<Prepared> {
+        let fused = match op.kind() {
+            Kind::Group => Fused::of_group(op, group::root(op)?).ok()?,
+            Kind::Contract(_) => Fused::alone(op),
+            _ => return None,
+        };
+        let is_conv = matches!(fused.root.kind(), Kind::Contract(Contract::Conv2d));
+        let is_dense = |value: Value| is_plain(op.ctx, op.body, value);
+        let mut values = op.body.operands(op.op).chain(op.body.results(op.op));
+        if !is_conv
+            || !values.all(is_dense)
+            || op.attr("mem.overlap").is_some()
+            || op.attr("mem.scratch").is_some()
+        {
+            return None;
+        }
+        let shape = conv2d_shape(fused.root).ok()?;
+        let values = [op.operand(fused.operands[0]), op.result(0)];
+        let Fused { root, operands, prologue, bias, residual, activation } = fused;
+        let root = root.op;
+        Some(Prepared { root, values, shape, operands, prologue, bias, residual, activation })
+    }
+
+    /// What `op`, the convolution that was prepared, becomes at the sizes that its function has now.
+    ///
+    /// # Errors
+    /// As for [`crate::lower::lower`].
+    pub(crate) fn lower(&self, op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
+        let unknown = || Refusal::new("a size is not known");
+        let [image, result] = self.values.map(|value| sizes(op.ctx, op.body, value));
+        let (image, output) = (image.ok_or_else(unknown)?, dense(result.ok_or_else(unknown)?));
+        let Prepared { bias, residual, activation, .. } = *self;
+        let shape = Conv2dShape { batch: image[0], input: [image[1], image[2]], ..self.shape };
+        let (root, operands) = (op.body.at(op.ctx, self.root), self.operands.clone());
+        let fused = Fused { root, operands, prologue: self.prologue, bias, residual, activation };
+        let strides = ConvStrides { input: dense(image), output, residual: output };
+        let conv = Convolution { shape, strides, prologue: prologue_of(&fused), activation };
+        lower_call(op, Call2d::of(conv, &fused, machine), machine)
+    }
+}
+
+fn sizes(ctx: &Context, body: &Body, value: Value) -> Option<[usize; 4]> {
+    let shape = ctx.type_data(body.ty(value)).tensor_shape()?;
+    let mut sizes = [0; 4];
+    for (size, dim) in sizes.iter_mut().zip(shape) {
+        *size = usize::try_from(dim.known()?).ok()?;
+    }
+    (shape.len() == 4).then_some(sizes)
+}
+
+fn dense([_, h, w, c]: [usize; 4]) -> ImageStrides {
+    let [h, w, c] = [h, w, c].map(|size| size as u64);
+    ImageStrides { n: h * w * c, h: w * c, w: c, c: 1 }
+}

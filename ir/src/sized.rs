@@ -1,0 +1,397 @@
+//! Which types and attributes a function of named sizes has at sizes that come up, without a body for each.
+//!
+//! ```text
+//! tensor<?x?x64xf32, #optc.dims<N, 2 * H>>   at N = 3, H = 5   =>   tensor<3x10x64xf32>
+//! ```
+//!
+//! [`SizedTypes::of`] collects the distinct expressions and types once; [`SizedTypes::evaluate`] makes them numbers, in a [copy](Context::copy) of the context
+//! that forgets them again.
+//!
+//! What is verified for symbols need not hold for numbers: a window may not fit a small image, and sizes that are not provably different may differ.
+//! So each kind of operation whose laws do not follow from its symbolic types is inferred again at the numbers. They do follow where
+//! an elementwise operation's operands have the result's own sizes, known ones of it, or 1; and a window of rounding down fits wherever
+//! its result has a row, so that sizes below 1 are refused.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
+
+use crate::attrs::AttrData;
+use crate::body::{Body, OpRef};
+use crate::builder::infer;
+use crate::context::Context;
+use crate::dims::{SizeId, SizeTable, SizeValues, evaluate, symbols};
+use crate::entities::{Attr, DimExpr, Ident, Op, OpName, Type, Value};
+use crate::opdef::{Contract, Infer, Kind};
+use crate::types::{Dim, TypeData};
+
+/// A function's types and sizes, as a table.
+pub struct SizedTypes {
+    sizes: SizeTable,
+    symbols: Vec<Ident>,
+    types: Vec<Shaped>,
+    known: FxHashMap<Type, usize>,
+    asked: Vec<Asked>,
+    /// The operations with a law of their own.
+    laws: Vec<Op>,
+}
+
+/// A tensor type with symbols.
+struct Shaped {
+    shape: SmallVec<[Extent; 6]>,
+    elem: Type,
+    encoding: Option<Attr>,
+}
+
+#[derive(Clone, Copy)]
+enum Extent {
+    Known(u64),
+    Size(SizeId),
+}
+
+/// What is inferred again at each size.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Asked {
+    name: OpName,
+    properties: Attr,
+    operands: SmallVec<[Type; 4]>,
+    results: SmallVec<[Type; 2]>,
+}
+
+/// The numbers and types of a [`SizedTypes`] at some sizes.
+#[derive(Default)]
+pub struct AtSizes {
+    numbers: Vec<u64>,
+    values: SizeValues,
+    types: Vec<Type>,
+}
+
+impl AtSizes {
+    /// The number of an expression.
+    pub fn size(&self, id: SizeId) -> u64 {
+        self.values.get(id)
+    }
+}
+
+impl SizedTypes {
+    /// The table of a function whose symbols get numbers in this order. None if a size is unknown, or an operation computes
+    /// what follows from sizes.
+    pub fn of(ctx: &Context, body: &Body, names: &[Ident]) -> Option<SizedTypes> {
+        let symbols = names.to_vec();
+        let (types, known, asked, laws) = Default::default();
+        let mut sized =
+            SizedTypes { sizes: SizeTable::new(symbols.clone()), symbols, types, known, asked, laws };
+        sized.collect(ctx, body, &mut FxHashSet::default())?;
+        Some(sized)
+    }
+
+    /// The place of an expression's number.
+    pub fn size(&mut self, expr: DimExpr) -> SizeId {
+        self.sizes.add(expr)
+    }
+
+    /// How many distinct sizes and types are made numbers.
+    pub fn len(&self) -> usize {
+        self.sizes.len() + self.types.len()
+    }
+
+    /// Whether no size is a symbol.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Makes all sizes and types numbers. None if a size is below 1 or undefined, or an operation can't have these sizes.
+    pub fn evaluate(&self, ctx: &Context, numbers: &[u64], at: &mut AtSizes) -> Option<()> {
+        self.sizes.evaluate(ctx, numbers, &mut at.values)?;
+        at.numbers.clear();
+        at.numbers.extend_from_slice(numbers);
+        at.types.clear();
+        for Shaped { shape, elem, encoding } in &self.types {
+            let number = |extent: &Extent| match extent {
+                Extent::Known(size) => Dim::Known(*size),
+                Extent::Size(id) => Dim::Known(at.values.get(*id)),
+            };
+            let shape = shape.iter().map(number).collect();
+            at.types.push(ctx.ty(TypeData::Tensor { shape, elem: *elem, encoding: *encoding }));
+        }
+        self.asked.iter().all(|asked| self.holds(ctx, asked, at)).then_some(())
+    }
+
+    /// A type at the sizes.
+    pub fn ty(&self, ty: Type, at: &AtSizes) -> Type {
+        self.known.get(&ty).map_or(ty, |index| at.types[*index])
+    }
+
+    /// An attribute at the sizes; none if a size in it is none.
+    pub fn attr(&self, ctx: &Context, attr: Attr, at: &AtSizes) -> Option<Attr> {
+        Some(match ctx.attr_data(attr) {
+            AttrData::Dict(entries) => {
+                let entries = entries.iter().map(|(name, value)| Some((*name, self.attr(ctx, *value, at)?)));
+                ctx.attr(AttrData::Dict(entries.collect::<Option<_>>()?))
+            }
+            AttrData::Dims(dims) => {
+                let number = |name: Ident| {
+                    let index = self.symbols.iter().position(|symbol| *symbol == name)?;
+                    i64::try_from(at.numbers[index]).ok()
+                };
+                let dims = dims.iter().map(|dim| match dim {
+                    Dim::Symbolic(expr) => {
+                        Some(Dim::Known(u64::try_from(evaluate(ctx, *expr, &number)?).ok()?))
+                    }
+                    other => Some(*other),
+                });
+                ctx.dims_attr(&dims.collect::<Option<Vec<_>>>()?)
+            }
+            _ => attr,
+        })
+    }
+
+    fn holds(&self, ctx: &Context, asked: &Asked, at: &AtSizes) -> bool {
+        let operands: SmallVec<[Type; 4]> = asked.operands.iter().map(|ty| self.ty(*ty, at)).collect();
+        let properties = self.attr(ctx, asked.properties, at);
+        let inferred = properties.and_then(|properties| infer(ctx, asked.name, &operands, properties).ok());
+        inferred.is_some_and(|types| types.into_iter().eq(asked.results.iter().map(|ty| self.ty(*ty, at))))
+    }
+
+    fn collect(&mut self, ctx: &Context, body: &Body, asked: &mut FxHashSet<Asked>) -> Option<()> {
+        let mut ops = Vec::new();
+        for block in body.all_blocks() {
+            body.args(block).iter().try_for_each(|arg| self.add(ctx, body.ty(*arg)))?;
+            ops.extend(body.ops(block));
+        }
+        for op in ops {
+            body.results(op).try_for_each(|result| self.add(ctx, body.ty(result)))?;
+            let at = body.at(ctx, op);
+            if !self.is_symbolic(at) || holds_for_all(at) {
+                continue;
+            }
+            // What it computes follows from sizes, or from what runs.
+            if matches!(at.kind(), Kind::Source | Kind::Region(_) | Kind::Branch(_))
+                || body.child(op).is_some()
+            {
+                return None;
+            }
+            let def = at.def()?;
+            if def.verify.is_some() {
+                self.laws.push(op);
+            }
+            if !matches!(def.infer, Infer::Declared) {
+                let law = Asked {
+                    name: body.name(op),
+                    properties: body.properties(op),
+                    operands: body.operands(op).map(|value| body.ty(value)).collect(),
+                    results: body.results(op).map(|value| body.ty(value)).collect(),
+                };
+                if asked.insert(law.clone()) {
+                    self.asked.push(law);
+                }
+            }
+        }
+        Some(())
+    }
+
+    fn is_symbolic(&self, op: OpRef<'_>) -> bool {
+        let mut values = op.body.operands(op.op).chain(op.body.results(op.op));
+        values.any(|value| self.known.contains_key(&op.body.ty(value)))
+            || has_symbols(op.ctx, op.body.properties(op.op))
+    }
+
+    fn add(&mut self, ctx: &Context, ty: Type) -> Option<()> {
+        let TypeData::Tensor { shape, elem, encoding } = ctx.type_data(ty) else { return Some(()) };
+        if self.known.contains_key(&ty) || shape.iter().all(|dim| dim.known().is_some()) {
+            return Some(());
+        }
+        let mut extent = |dim: &Dim| {
+            Some(match *dim {
+                Dim::Known(size) => Extent::Known(size),
+                Dim::Symbolic(expr) => Extent::Size(self.sizes.add(expr)),
+                Dim::Unknown => return None,
+            })
+        };
+        let shape = shape.iter().map(&mut extent).collect::<Option<_>>()?;
+        self.known.insert(ty, self.types.len());
+        self.types.push(Shaped { shape, elem: *elem, encoding: *encoding });
+        Some(())
+    }
+}
+
+/// Whether sizes in an attribute are symbols.
+pub fn has_symbols(ctx: &Context, attr: Attr) -> bool {
+    match ctx.attr_data(attr) {
+        AttrData::Dict(entries) => entries.iter().any(|(_, value)| has_symbols(ctx, *value)),
+        AttrData::Array(items) => items.iter().any(|item| has_symbols(ctx, *item)),
+        AttrData::Dims(dims) => {
+            dims.iter().any(|dim| matches!(dim, Dim::Symbolic(expr) if !symbols(ctx, *expr).is_empty()))
+        }
+        _ => false,
+    }
+}
+
+/// Whether an operation's laws hold at all sizes that are at least 1, since they hold for its symbolic types.
+fn holds_for_all(op: OpRef<'_>) -> bool {
+    match op.kind() {
+        Kind::Elementwise(_) => op.body.operands(op.op).all(|operand| stretches(op, operand)),
+        // Its body is looked at, and takes and gives what it does.
+        Kind::Group | Kind::Structure => true,
+        Kind::Contract(Contract::Conv2d) => slides(op) && is_static(op, op.operand(1)),
+        Kind::Kernel("max_pool2d" | "avg_pool2d") => slides(op),
+        _ => false,
+    }
+}
+
+/// Whether a value has the result's own sizes, known ones of it, or 1, counted from the last axis.
+fn stretches(op: OpRef<'_>, operand: Value) -> bool {
+    let shape = |value: Value| op.ctx.type_data(op.body.ty(value)).tensor_shape();
+    let Some((from, to)) = shape(operand).zip(shape(op.result(0))) else { return false };
+    let mut pairs = from.iter().rev().zip(to.iter().rev());
+    from.len() <= to.len() && pairs.all(|(from, to)| from == to || *from == Dim::Known(1))
+}
+
+/// Whether an operation's window fits wherever its result has a row: it rounds down, and channels are known.
+fn slides(op: OpRef<'_>) -> bool {
+    let shape = op.ctx.type_data(op.operand_type(0)).tensor_shape();
+    let channels = if op.text("layout") == Some("NHWC") { 3 } else { 1 };
+    op.attr("ceil").is_none()
+        && shape.and_then(|shape| shape.get(channels)).is_some_and(|dim| dim.known().is_some())
+}
+
+fn is_static(op: OpRef<'_>, value: Value) -> bool {
+    op.ctx.static_shape(op.body.ty(value)).is_some()
+}
+
+/// A function whose types are numbers, others at each choice of sizes, in a context of its own that does not grow.
+pub struct SizedBody {
+    ctx: Context,
+    body: Body,
+    /// The values whose types have symbols, with the place of the type.
+    values: Vec<(Value, usize)>,
+    /// The operations whose properties have symbols, with these.
+    properties: Vec<(Op, Attr)>,
+    at: AtSizes,
+}
+
+impl SizedBody {
+    /// The function of a table, at no sizes yet.
+    pub fn new(ctx: &Context, sized: &SizedTypes, body: &Body) -> SizedBody {
+        let (mut values, mut properties) = (Vec::new(), Vec::new());
+        for block in body.all_blocks() {
+            let results = body.ops(block).flat_map(|op| body.results(op));
+            let all = body.args(block).iter().copied().chain(results);
+            values.extend(all.filter_map(|value| Some((value, *sized.known.get(&body.ty(value))?))));
+            let ops = body.ops(block).map(|op| (op, body.properties(op)));
+            properties.extend(ops.filter(|(_, properties)| has_symbols(ctx, *properties)));
+        }
+        SizedBody { ctx: ctx.copy(), body: body.clone(), values, properties, at: AtSizes::default() }
+    }
+
+    /// Gives the function these sizes. None if it can't have them: see [`SizedTypes::evaluate`].
+    pub fn set(&mut self, sized: &SizedTypes, numbers: &[u64]) -> Option<()> {
+        self.ctx.forget();
+        sized.evaluate(&self.ctx, numbers, &mut self.at)?;
+        for (value, ty) in &self.values {
+            self.body.set_ty(*value, self.at.types[*ty]);
+        }
+        for (op, properties) in &self.properties {
+            let properties = sized.attr(&self.ctx, *properties, &self.at)?;
+            self.body.set_properties(*op, properties);
+        }
+        let keeps_law = |op: &Op| {
+            let op = self.body.at(&self.ctx, *op);
+            op.def().and_then(|def| def.verify).is_none_or(|verify| verify(op).is_ok())
+        };
+        sized.laws.iter().all(keeps_law).then_some(())
+    }
+
+    /// The function's context, valid for this function only.
+    pub fn ctx(&self) -> &Context {
+        &self.ctx
+    }
+
+    /// The function with the sizes that were set last.
+    pub fn body(&self) -> &Body {
+        &self.body
+    }
+
+    /// Those sizes.
+    pub fn at(&self) -> &AtSizes {
+        &self.at
+    }
+
+    /// Asks about an operation as if it had other attributes, which are set and forgotten again.
+    pub fn with_attrs<T>(
+        &mut self,
+        op: Op,
+        set: impl FnOnce(&Context, &mut Body),
+        ask: impl FnOnce(&Context, &Body) -> T,
+    ) -> T {
+        let before = self.body.attrs(op);
+        set(&self.ctx, &mut self.body);
+        let answer = ask(&self.ctx, &self.body);
+        self.body.set_attrs(op, before);
+        answer
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    fn sized(text: &str, names: &[&str]) -> (SizedTypes, SizedBody) {
+        let ctx = Arc::new(Context::new());
+        let module = crate::text::parse(&ctx, "sized.mlir", text.to_owned());
+        let module = module.unwrap_or_else(|faults| panic!("{}", faults[0].render(&ctx)));
+        let body = module.function("main").expect("it is there");
+        let names: Vec<Ident> = names.iter().map(|name| ctx.ident(name)).collect();
+        let types = SizedTypes::of(&ctx, body, &names).expect("all sizes are known");
+        let body = SizedBody::new(&ctx, &types, body);
+        (types, body)
+    }
+
+    /// A window of three rows, and a sum of what need not have equal sizes.
+    const TEXT: &str = "func.func @main(%x: tensor<?x?x8x4xf32, #optc.dims<N, H>>, %w: tensor<6x4x3x3xf32>, %y: tensor<?x1x1x6xf32, #optc.dims<M>>) -> tensor<?x?x6x6xf32, #optc.dims<N, H - 2>> {
+  %0 = nn.conv2d %x, %w {layout = \"NHWC\"} : (tensor<?x?x8x4xf32, #optc.dims<N, H>>, tensor<6x4x3x3xf32>) -> tensor<?x?x6x6xf32, #optc.dims<N, H - 2>>
+  %1 = nn.reshape %0 {shape = #optc.dims<N, H - 2, 36>} : (tensor<?x?x6x6xf32, #optc.dims<N, H - 2>>) -> tensor<?x?x36xf32, #optc.dims<N, H - 2>>
+  %2 = nn.reshape %1 {shape = #optc.dims<N, H - 2, 6, 6>} : (tensor<?x?x36xf32, #optc.dims<N, H - 2>>) -> tensor<?x?x6x6xf32, #optc.dims<N, H - 2>>
+  return %2 : tensor<?x?x6x6xf32, #optc.dims<N, H - 2>>
+}";
+
+    #[test]
+    fn types_and_properties_are_numbers_and_the_context_does_not_grow() {
+        let (types, mut body) = sized(TEXT, &["N", "H", "M"]);
+        let mut interned = Vec::new();
+        for (n, h) in [(1, 5), (2, 9), (7, 100)].repeat(2) {
+            body.set(&types, &[n, h, 1]).expect("the window fits");
+            let text = crate::text::short_type(body.ctx(), body.body().ty(last(&body)));
+            assert_eq!(text, format!("tensor<{n}x{}x6x6xf32>", h - 2));
+            interned.push(body.ctx().interned());
+        }
+        assert_eq!(interned[..3], interned[3..]);
+    }
+
+    fn last(body: &SizedBody) -> Value {
+        let body = body.body();
+        let end = body.last_op(body.entry(body.root()).unwrap()).unwrap();
+        body.operand(end, 0)
+    }
+
+    #[test]
+    fn a_window_that_does_not_fit_has_no_types() {
+        let (types, mut body) = sized(TEXT, &["N", "H", "M"]);
+        assert!(body.set(&types, &[1, 2, 1]).is_none());
+        assert!(body.set(&types, &[1, 3, 1]).is_some());
+        assert!(body.set(&types, &[0, 3, 1]).is_none(), "nor has what is empty");
+    }
+
+    #[test]
+    fn what_is_not_proved_for_all_sizes_is_inferred_at_each() {
+        let text = "func.func @main(%x: tensor<?x8xf32, #optc.dims<N>>, %y: tensor<8x?xf32, #optc.dims<M>>, %z: tensor<?x4xf32, #optc.dims<K>>) -> tensor<?x4xf32, #optc.dims<N>> {
+  %0 = nn.matmul %x, %y : (tensor<?x8xf32, #optc.dims<N>>, tensor<8x?xf32, #optc.dims<M>>) -> tensor<?x?xf32, #optc.dims<N, M>>
+  %1 = nn.matmul %0, %z : (tensor<?x?xf32, #optc.dims<N, M>>, tensor<?x4xf32, #optc.dims<K>>) -> tensor<?x4xf32, #optc.dims<N>>
+  return %1 : tensor<?x4xf32, #optc.dims<N>>
+}";
+        let (types, mut body) = sized(text, &["N", "M", "K"]);
+        assert!(body.set(&types, &[2, 3, 3]).is_some());
+        assert!(body.set(&types, &[2, 3, 4]).is_none(), "3 columns, 4 rows");
+    }
+}

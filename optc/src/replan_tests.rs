@@ -1,0 +1,167 @@
+//! What a new size costs, counted: nothing is interned, nothing is compiled, no weight is packed twice, and each class of steps is lowered once.
+
+use std::sync::Arc;
+
+use codegen::DeadMemory;
+use runtime::{ShapedProgram, as_bytes, as_bytes_mut};
+
+use super::*;
+use crate::compile::CompileOptions;
+use crate::shaped::Variants;
+use crate::symbolic::{Symbolic, SymbolicOptions, compile_symbolic};
+
+const TYPE: &str = "tensor<?x?x12x8xf32, #optc.dims<N, H>>";
+
+/// Three pairs of equal convolutions with residuals, and a mean.
+fn network() -> ir::Module {
+    let conv = |number: usize, from: &str| {
+        let weights = format!("  %w{number} = nn.constant dense<0.0{number}> : tensor<8x8x3x3xf32>\n");
+        let nchw = "tensor<?x8x?x12xf32, #optc.dims<N, H>>";
+        format!(
+            "{weights}  %c{number} = nn.conv2d %{from}, %w{number} {{pads = array<i64: 1, 1, 1, 1>}} : ({nchw}, tensor<8x8x3x3xf32>) -> {nchw}\n"
+        )
+    };
+    let nchw = "tensor<?x8x?x12xf32, #optc.dims<N, H>>";
+    let mean = "tensor<?x8x1x1xf32, #optc.dims<N>>";
+    let mut text = format!("func.func @main(%x: {nchw}) -> {mean} {{\n");
+    let mut from = "x".to_owned();
+    for block in 0..3 {
+        text += &conv(2 * block + 1, &from);
+        text += &format!("  %r{block} = nn.relu %c{} : {nchw}\n", 2 * block + 1);
+        text += &conv(2 * block + 2, &format!("r{block}"));
+        text += &format!("  %s{block} = nn.add %c{}, %{from} : {nchw}\n", 2 * block + 2);
+        from = format!("s{block}");
+    }
+    text += &format!(
+        "  %m = nn.reduce_mean %{from} {{axes = array<i64: 2, 3>, keepdims}} : ({nchw}) -> {mean}\n"
+    );
+    text += &format!("  return %m : {mean}\n}}\n");
+    parse(text)
+}
+
+fn parse(text: String) -> ir::Module {
+    crate::parse("replan.mlir", text, None, &Default::default()).unwrap_or_else(|failure| panic!("{failure}"))
+}
+
+fn options() -> SymbolicOptions {
+    SymbolicOptions::new(CompileOptions { threads: 2, ..CompileOptions::default() })
+}
+
+/// The code of a module for all sizes, and what its sizes have in common.
+fn replan(module: &ir::Module, dead: DeadMemory, goal: Goal) -> (FramedCode, Option<Replan>) {
+    let compile = CompileOptions { threads: 2, goal, ..CompileOptions::default() };
+    let variants = Symbolic::decide(module, &SymbolicOptions::new(compile))
+        .unwrap_or_else(|failure| panic!("{failure}"));
+    let sample = variants.sample().to_vec();
+    let planned = variants.at(&sample).unwrap_or_else(|failure| panic!("{failure}"));
+    let options = codegen::Options { dead, ..codegen::Options::new(2) };
+    let code = FramedCode::compile(&[&planned], variants.entry(), &options).expect("it has code");
+    let replan = Replan::of(&variants.before_sizes().expect("it is decided"), &code, &[sample]);
+    (code, replan)
+}
+
+impl Replan {
+    /// Types, attributes and sizes in the context of the workspace; classes that were lowered so far.
+    fn counts(&self) -> (usize, usize) {
+        let spare = self.spare.lock().unwrap();
+        assert_eq!(spare.len(), 1, "one thread needs one workspace");
+        (spare[0].body.ctx().interned(), spare[0].made.lowerings())
+    }
+}
+
+#[test]
+fn a_new_size_interns_nothing_and_lowers_each_class_once() {
+    let (code, replan) = replan(&network(), DeadMemory::Kept, Goal::Balanced);
+    let replan = replan.expect("it has a recipe");
+    let classes = replan.reframe.class_count();
+    assert!(classes < replan.recipe.steps.len(), "equal convolutions are one class");
+    assert!(replan.reframe.prepared_count() >= 2, "convolutions are prepared");
+    let shared = replan.ctx.interned();
+    replan.instance(&code, &[1, 10]).expect("any size will do");
+    let (_, lowered) = replan.counts();
+    let weights = code.weights_bytes();
+    let mut interned = Vec::new();
+    for (round, sizes) in (1..).zip([[2, 20], [3, 7], [1, 100]].repeat(2)) {
+        let instance = replan.instance(&code, &sizes).expect("any size will do");
+        assert_eq!(instance.inputs()[0].shape, [sizes[0], 8, sizes[1], 12]);
+        assert_eq!(replan.counts().1, lowered + round * classes, "{sizes:?}");
+        interned.push(replan.counts().0);
+    }
+    assert_eq!(interned[..3], interned[3..], "what a size needs is forgotten");
+    assert_eq!(code.weights_bytes(), weights, "the kernels take them as they are");
+    assert_eq!(replan.ctx.interned(), shared);
+}
+
+#[test]
+fn instances_take_as_much_memory_as_plans_of_the_whole_function() {
+    let module = network();
+    let (code, replan) = replan(&module, DeadMemory::Kept, Goal::Balanced);
+    let replan = replan.expect("it has a recipe");
+    let variants = Symbolic::decide(&module, &options()).unwrap_or_else(|failure| panic!("{failure}"));
+    let mut found = 0;
+    for sizes in [[1, 64], [1, 9], [2, 33], [5, 128]] {
+        let Some(instance) = replan.instance(&code, &sizes) else { continue };
+        let planned = variants.at(&sizes).unwrap_or_else(|failure| panic!("{failure}"));
+        let body = planned.function(variants.entry()).expect("it is there");
+        let ctx = &planned.ctx;
+        let arena = body.own_attr(ctx, ctx.ident("optc.arena")).and_then(|arena| ctx.int_value(arena));
+        let arena = arena.expect("it is planned") as usize;
+        assert!(
+            instance.arena_bytes() <= arena + arena / 20,
+            "{sizes:?}: {} for {arena}",
+            instance.arena_bytes()
+        );
+        found += 1;
+    }
+    assert!(found > 0, "some size is placed by the recipe");
+}
+
+#[test]
+fn what_has_no_recipe_is_planned_as_a_whole() {
+    let has = |module: &ir::Module, dead, goal| replan(module, dead, goal).1.is_some();
+    let network = network();
+    assert!(has(&network, DeadMemory::Kept, Goal::Balanced));
+    assert!(!has(&network, DeadMemory::Poisoned, Goal::Balanced), "what is dead is another at each size");
+    assert!(!has(&network, DeadMemory::Kept, Goal::Memory), "steps run in bands");
+    let branches = format!(
+        "func.func @main(%x: {TYPE}, %c: tensor<i1>) -> {TYPE} {{
+  %0 = scf.if %c -> ({TYPE}) {{
+    %1 = nn.exp %x : {TYPE}
+    scf.yield %1 : {TYPE}
+  }} else {{
+    scf.yield %x : {TYPE}
+  }}
+  return %0 : {TYPE}
+}}"
+    )
+    .replace("tensor<i1>", "i1");
+    assert!(!has(&parse(branches), DeadMemory::Kept, Goal::Balanced), "control flow");
+}
+
+/// Runs a program at some sizes.
+fn run(program: &Arc<ShapedProgram>, sizes: [u64; 2], input: &[f32]) -> Result<Vec<f32>, runtime::RunError> {
+    let mut context = program.context(2).expect("it is planned for them");
+    context.set_shape("arg0", &[sizes[0], 8, sizes[1], 12]).expect("these are the symbols");
+    let mut output = vec![0.0; 8 * sizes[0] as usize];
+    context.run(&[as_bytes(input)], &mut [as_bytes_mut(&mut output)])?;
+    Ok(output)
+}
+
+#[test]
+fn results_are_those_of_the_program_for_one_size() {
+    let program = compile_symbolic(&network(), &options()).unwrap_or_else(|failure| panic!("{failure}"));
+    let program = Arc::new(program);
+    for sizes @ [n, h] in [[1, 3], [2, 21], [3, 64]] {
+        let input: Vec<f32> = (0..n * h * 96).map(|index| (index % 17) as f32 * 0.25 - 1.0).collect();
+        let text = ir::text::print(&network())
+            .replace("?x8x?x12xf32, #optc.dims<N, H>", &format!("{n}x8x{h}x12xf32"))
+            .replace("?x8x1x1xf32, #optc.dims<N>", &format!("{n}x8x1x1xf32"));
+        let mut fixed = parse(text);
+        let fixed =
+            crate::compile(&mut fixed, &options().compile).unwrap_or_else(|failure| panic!("{failure}"));
+        let mut expected = vec![0.0; 8 * n as usize];
+        let mut alone = Arc::new(fixed).context(2).expect("it is planned for them");
+        alone.run(&[as_bytes(&input)], &mut [as_bytes_mut(&mut expected)]).expect("it runs");
+        assert!(run(&program, sizes, &input).expect("it runs") == expected, "{sizes:?}: other bits");
+    }
+}
