@@ -4,7 +4,7 @@
 //! sizes -> numbers and types -> kernels, each class of steps once -> scratch -> offsets, judged -> frame
 //! ```
 //! All else was decided when the program was compiled: [`passes::symbolic::recipe`] says whose bytes each value has and how long they are kept,
-//! [`codegen::Reframe`] which steps become the same calls. What is made on the way belongs to a [`Workspace`], which is used again; its context
+//! [`codegen::Reframe`] which steps become the same calls. What is made on the way belongs to a `Workspace`, which is used again; its context
 //! forgets the types of the sizes before.
 //!
 //! Where the function has no recipe, or more must be decided at some sizes (they are refused, values can lie in the caller's buffers, the
