@@ -81,13 +81,36 @@ impl Again {
         &self,
         sizes: &PrimaryMap<BufferId, u64>,
         overlaps: Vec<Overlap>,
-        enough_bytes: u64,
+        enough: u64,
+    ) -> PlacedAgain {
+        let quick = self.place_quickly(sizes, overlaps.clone(), enough);
+        let enough = quick.bound_bytes.max(enough);
+        if quick.size_bytes <= enough + enough / ENOUGH {
+            return quick;
+        }
+        let problem = Problem { overlaps, ..self.sized(sizes) };
+        let placement = portfolio(&problem, &Options::default(), &|| false);
+        match placement.size_bytes < quick.size_bytes {
+            true => self.judged(&problem, placement.offsets, placement.size_bytes, quick.bound_bytes),
+            false => quick,
+        }
+    }
+
+    /// The best that a few orders give, however good that is; see [`Again::place`].
+    ///
+    /// # Panics
+    /// As for [`Again::place`].
+    pub fn place_quickly(
+        &self,
+        sizes: &PrimaryMap<BufferId, u64>,
+        overlaps: Vec<Overlap>,
+        enough: u64,
     ) -> PlacedAgain {
         let problem = Problem { overlaps, ..self.sized(sizes) };
         let has_bound = problem.overlaps.is_empty();
         let bound_bytes = if has_bound { most_live(&problem) } else { 0 };
-        let enough_bytes = bound_bytes.max(enough_bytes);
-        let near = enough_bytes + enough_bytes / NEAR;
+        let enough = bound_bytes.max(enough);
+        let (near, most) = (enough + enough / NEAR, enough + enough / ENOUGH);
         let separations = Separations::new(&problem);
         let mut best: Option<(PrimaryMap<BufferId, u64>, u64)> = None;
         let mut attempt = |order: &[BufferId]| {
@@ -101,19 +124,25 @@ impl Again {
             let order: Vec<BufferId> = order.iter().copied().filter(has_bytes).collect();
             least = attempt(&order);
             // Where some may share bytes, how few are possible is not known.
-            if least <= if has_bound { enough_bytes } else { near } {
+            if least <= if has_bound { enough } else { near } {
                 break;
             }
         }
-        let most = enough_bytes + enough_bytes / ENOUGH;
         if least > most {
             CLASSICAL.iter().any(|order| attempt(&order.sort(&problem)) <= near);
         }
-        let (offsets, size_bytes) = best.filter(|best| best.1 <= most).unwrap_or_else(|| {
-            let placement = portfolio(&problem, &Options::default(), &|| false);
-            (placement.offsets, placement.size_bytes)
-        });
-        assert!(self.is_right(&problem, &offsets, size_bytes), "buffers that live at one time share bytes");
+        let (offsets, size_bytes) = best.expect("the first order has no limit");
+        self.judged(&problem, offsets, size_bytes, bound_bytes)
+    }
+
+    fn judged(
+        &self,
+        problem: &Problem,
+        offsets: PrimaryMap<BufferId, u64>,
+        size_bytes: u64,
+        bound_bytes: u64,
+    ) -> PlacedAgain {
+        assert!(self.is_right(problem, &offsets, size_bytes), "buffers that live at one time share bytes");
         PlacedAgain { offsets, size_bytes, bound_bytes }
     }
 

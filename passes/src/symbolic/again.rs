@@ -12,7 +12,7 @@ use ir::{Body, Context, Op};
 use super::recipe::{Home, Recipe};
 use crate::fit::{self, Candidate, Goal, Offer, Question, Running, Way};
 use crate::overlap::{Banding, Order, Rows};
-use crate::place::again::{ENOUGH, NEAR, PlacedAgain};
+use crate::place::again::{Again, ENOUGH, NEAR, PlacedAgain};
 use crate::place::{BufferId, Overlap};
 use crate::plan::ALIGN_BYTES;
 
@@ -66,11 +66,19 @@ impl Recipe {
             Some(share) => fit::way(&asked, *share),
             None => None,
         };
-        let whole = PlacedRecipe { placed: self.again.place(&sizes, Vec::new(), 0), savings: Vec::new() };
-        let is_enough = |way: &Way| whole.placed.size_bytes <= way.target_bytes + way.target_bytes / ENOUGH;
-        let Some(way) = way.filter(|way| !is_enough(way)) else { return Some(whole) };
-        let saved = asked.saved(&way)?;
-        Some(if saved.placed.size_bytes < whole.placed.size_bytes { saved } else { whole })
+        let Some(way) = way else { return Some(whole(self.again.place(&sizes, Vec::new(), 0))) };
+        let is_enough =
+            |placed: &PlacedAgain| placed.size_bytes <= way.target_bytes + way.target_bytes / ENOUGH;
+        let quick = self.again.place_quickly(&sizes, Vec::new(), 0);
+        if is_enough(&quick) {
+            return Some(whole(quick));
+        }
+        let saved = asked.saved(&way, Again::place_quickly)?;
+        if is_enough(&saved.placed) || saved.placed.size_bytes <= quick.bound_bytes {
+            return Some(saved);
+        }
+        let (quick, saved) = (self.again.place(&sizes, Vec::new(), 0), asked.saved(&way, Again::place)?);
+        Some(if saved.placed.size_bytes < quick.size_bytes { saved } else { whole(quick) })
     }
 
     /// Keeps what is good at some sizes for others: see [`crate::place::again::Again::learn`].
@@ -102,6 +110,13 @@ impl Recipe {
     }
 }
 
+/// A way of [`Again`] to place buffers.
+type Place = fn(&Again, &PrimaryMap<BufferId, u64>, Vec<Overlap>, u64) -> PlacedAgain;
+
+fn whole(placed: PlacedAgain) -> PlacedRecipe {
+    PlacedRecipe { placed, savings: Vec::new() }
+}
+
 /// What [`crate::fit`] asks about a recipe at some sizes.
 struct Asked<'a> {
     ctx: &'a Context,
@@ -128,7 +143,7 @@ impl Asked<'_> {
     }
 
     /// The placement in which the fullest steps save memory.
-    fn saved(&self, way: &Way) -> Option<PlacedRecipe> {
+    fn saved(&self, way: &Way, place: Place) -> Option<PlacedRecipe> {
         let (again, mut sizes, mut overlaps) = (&self.recipe.again, self.sizes.clone(), Vec::new());
         let mut savings: Vec<Saving> = Vec::new();
         for (op, bytes) in &way.scratch {
@@ -142,7 +157,7 @@ impl Asked<'_> {
             overlaps.push(Overlap { input, output, min_distance_bytes: down });
             overlaps.push(Overlap { input: output, output: input, min_distance_bytes: up });
         }
-        let placed = again.place(&sizes, overlaps, way.target_bytes);
+        let placed = place(again, &sizes, overlaps, way.target_bytes);
         for Offer { op, operand, band_rows } in &way.offers {
             let (pair, rows) = self.rows(*op, *operand)?;
             let places = pair.map(|id| placed.offsets[id]..placed.offsets[id] + sizes[id]);
