@@ -182,6 +182,8 @@ const DIRECT_ROWS: usize = 112;
 const LEAST_PART: f64 = 3000.0;
 /// How much longer than expected a part may take because its core is busy elsewhere: smaller parts wait less for the last one.
 const DISTURBANCE: f64 = 0.25;
+/// About how many cycles a call takes beside its work.
+const CALL: f64 = 500.0;
 
 impl Conv2d {
     /// The convolution of a shape. Panics if the channels are not a multiple of the groups or a stride or dilation is 0.
@@ -365,13 +367,18 @@ impl Conv2d {
             return;
         }
         let most = ((self.cost(units, panels) / LEAST_PART) as usize).clamp(1, threads * 8);
+        let all = self.products(units as f64, panels as f64);
         let mut best = (f64::INFINITY, 1, 1);
         for panel_parts in 1..=panels.min(most) {
             let most_panels = panels.div_ceil(panel_parts);
             for row_parts in 1..=units.min(most / panel_parts) {
-                let rounds = (row_parts * panel_parts).div_ceil(threads) as f64;
-                let part = self.cost(units.div_ceil(row_parts), most_panels);
-                let cost = part * (rounds + if threads > 1 { DISTURBANCE } else { 0.0 });
+                let parts = row_parts * panel_parts;
+                let rounds = parts.div_ceil(threads) as f64 + if threads > 1 { DISTURBANCE } else { 0.0 };
+                // As much as if all were cut evenly, and nothing copied.
+                if (all / parts as f64 + CALL) * rounds >= best.0 {
+                    continue;
+                }
+                let cost = self.cost(units.div_ceil(row_parts), most_panels) * rounds;
                 if cost < best.0 {
                     best = (cost, row_parts, panel_parts);
                 }
@@ -384,13 +391,19 @@ impl Conv2d {
     fn cost(&self, rows: usize, panels: usize) -> f64 {
         let passes = rows.div_ceil(self.block_rows.max(1) as usize) as f64;
         let (rows, panels, depth) = (rows as f64, panels as f64, self.depth() as f64);
+        let products = self.products(rows, panels);
         if self.path == Path::Lanes {
-            return rows * panels * depth * f64::from(self.out_w) * 2.0 + 500.0;
+            return products + CALL;
         }
-        let products = rows * panels * depth;
         let copies = if self.path == Path::Gather { rows * depth * 0.15 } else { 0.0 };
         let weights = passes * panels * depth * 5.0;
-        products + copies + weights + 500.0
+        products + copies + weights + CALL
+    }
+
+    /// About how many cycles the products alone take.
+    fn products(&self, rows: f64, panels: f64) -> f64 {
+        let products = rows * panels * self.depth() as f64;
+        if self.path == Path::Lanes { products * f64::from(self.out_w) * 2.0 } else { products }
     }
 }
 

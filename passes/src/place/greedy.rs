@@ -250,7 +250,11 @@ impl GapWalk {
 }
 
 fn round_up(value: i64, align: i64) -> i64 {
-    if align == 1 { value } else { (value as u64).next_multiple_of(align as u64) as i64 }
+    // Divisions are slow, and nearly every alignment is a power of two.
+    match align & (align - 1) {
+        0 => (value + align - 1) & -align,
+        _ => (value as u64).next_multiple_of(align as u64) as i64,
+    }
 }
 
 fn fit_ordinary(problem: &Problem, placed: &[Placed], id: BufferId, fit: Fit) -> u64 {
