@@ -77,7 +77,11 @@ impl Recipe {
         if is_enough(&saved.placed) {
             return Some(saved);
         }
-        let (quick, saved) = (self.again.place(&sizes, Vec::new(), 0), asked.saved(&way, Again::place)?);
+        // A whole planner's walk through many buffers costs milliseconds.
+        let (quick, saved) = match self.steps.len() {
+            ..MANY => (self.again.place(&sizes, Vec::new(), 0), asked.saved(&way, Again::place)?),
+            _ => (quick, saved),
+        };
         Some(if saved.placed.size_bytes < quick.size_bytes { saved } else { whole(quick) })
     }
 
@@ -115,6 +119,9 @@ impl Recipe {
         sums.collect()
     }
 }
+
+/// From how many steps on what a few orders give is taken, where it is not near what may be possible.
+const MANY: usize = 200;
 
 /// A way of [`Again`] to place buffers.
 type Place = fn(&Again, &PrimaryMap<BufferId, u64>, Vec<Overlap>, u64) -> PlacedAgain;
