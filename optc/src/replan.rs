@@ -89,7 +89,7 @@ impl Replan {
             tried += 1;
             work.needs.clear();
             work.needs.extend(needs(&reframe, &work.made));
-            recipe.learn(work.body.at(), &work.needs);
+            recipe.learn(work.body.ctx(), work.body.body(), work.body.at(), &work.needs);
         }
         if tried == 0 {
             return None;
@@ -100,7 +100,7 @@ impl Replan {
             if lowered.is_some() {
                 work.needs.clear();
                 work.needs.extend(needs(&reframe, &work.made));
-                recipe.learn(work.body.at(), &work.needs);
+                recipe.learn(work.body.ctx(), work.body.body(), work.body.at(), &work.needs);
             }
         }
         Some(Replan { ctx: ctx.clone(), types, recipe, reframe, most_bytes, spare: Mutex::new(vec![work]) })

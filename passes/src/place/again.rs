@@ -59,18 +59,30 @@ impl Again {
         &self.problem
     }
 
-    /// Keeps the order that leads to the best placement at some sizes, for others.
-    pub fn learn(&mut self, sizes: &PrimaryMap<BufferId, u64>) {
-        let problem = self.sized(sizes);
-        let placement = portfolio(&problem, &Options::default(), &|| false);
-        let mut order: Vec<BufferId> =
-            self.births.iter().copied().filter(|id| problem.buffers[*id].size_bytes > 0).collect();
-        order.sort_by_key(|id| placement.offsets[*id]);
+    /// Keeps the order of a good placement of some sizes for others.
+    pub fn learn(&mut self, sizes: &PrimaryMap<BufferId, u64>, placed: &PlacedAgain) {
         // What has no bytes here may have some elsewhere.
-        order.extend(self.births.iter().filter(|id| problem.buffers[**id].size_bytes == 0));
+        let mut order = self.births.clone();
+        order.sort_by_key(|id| (sizes[*id] == 0, placed.offsets[*id]));
         if self.orders.len() < MOST_ORDERS && !self.orders.contains(&order) {
             self.orders.push(order);
         }
+    }
+
+    /// As [`Again::place`], with all that a planner can do.
+    ///
+    /// # Panics
+    /// As for [`Again::place`].
+    pub fn place_fully(
+        &self,
+        sizes: &PrimaryMap<BufferId, u64>,
+        overlaps: Vec<Overlap>,
+        _: u64,
+    ) -> PlacedAgain {
+        let problem = Problem { overlaps, ..self.sized(sizes) };
+        let bound_bytes = if problem.overlaps.is_empty() { most_live(&problem) } else { 0 };
+        let placement = portfolio(&problem, &Options::default(), &|| false);
+        self.judged(&problem, placement.offsets, placement.size_bytes, bound_bytes)
     }
 
     /// Places buffers of these sizes, of which some may share bytes; so many bytes are few enough, if no bound is above them.
@@ -88,12 +100,8 @@ impl Again {
         if quick.size_bytes <= enough + enough / ENOUGH {
             return quick;
         }
-        let problem = Problem { overlaps, ..self.sized(sizes) };
-        let placement = portfolio(&problem, &Options::default(), &|| false);
-        match placement.size_bytes < quick.size_bytes {
-            true => self.judged(&problem, placement.offsets, placement.size_bytes, quick.bound_bytes),
-            false => quick,
-        }
+        let full = self.place_fully(sizes, overlaps, enough);
+        if full.size_bytes < quick.size_bytes { full } else { quick }
     }
 
     /// The best that a few orders give, however good that is; see [`Again::place`].
@@ -207,7 +215,9 @@ mod tests {
     #[test]
     fn the_order_of_other_sizes_serves() {
         let mut again = again(&[(0, 1), (0, 2), (2, 4)]);
-        again.learn(&sizes(&[4, 4, 4]));
+        let few = sizes(&[4, 4, 4]);
+        let placed = again.place(&few, Vec::new(), 0);
+        again.learn(&few, &placed);
         let placed = again.place(&sizes(&[40, 40, 40]), Vec::new(), 0);
         assert_eq!((placed.size_bytes, placed.bound_bytes), (80, 80));
     }
@@ -235,7 +245,9 @@ mod tests {
                 .collect();
             let mut again = again(&lives);
             let mut draw = || sizes(&lives.iter().map(|_| random.range(0, 50)).collect::<Vec<_>>());
-            again.learn(&draw());
+            let others = draw();
+            let placed = again.place_fully(&others, Vec::new(), 0);
+            again.learn(&others, &placed);
             let sizes = draw();
             let placed = again.place(&sizes, Vec::new(), 0);
             let problem = again.sized(&sizes);

@@ -74,17 +74,27 @@ impl Recipe {
             return Some(whole(quick));
         }
         let saved = asked.saved(&way, Again::place_quickly)?;
-        if is_enough(&saved.placed) || saved.placed.size_bytes <= quick.bound_bytes {
+        if is_enough(&saved.placed) {
             return Some(saved);
         }
-        let (quick, saved) = (self.again.place(&sizes, Vec::new(), 0), asked.saved(&way, Again::place)?);
+        // A whole planner's walk through many buffers costs milliseconds.
+        let (quick, saved) = match self.steps.len() {
+            ..MANY => (self.again.place(&sizes, Vec::new(), 0), asked.saved(&way, Again::place)?),
+            _ => (quick, saved),
+        };
         Some(if saved.placed.size_bytes < quick.size_bytes { saved } else { whole(quick) })
     }
 
-    /// Keeps what is good at some sizes for others: see [`crate::place::again::Again::learn`].
-    pub fn learn(&mut self, at: &AtSizes, needs: &[StepNeeds]) {
+    /// Keeps the orders that are good at some sizes, with and without saving, for others.
+    pub fn learn(&mut self, ctx: &Context, body: &Body, at: &AtSizes, needs: &[StepNeeds]) {
         let sizes = self.sizes(at, needs);
-        self.again.learn(&sizes);
+        let asked = Asked { ctx, body, recipe: self, needs, live: self.live(&sizes), sizes: &sizes };
+        let way = self.goal.band_shares().first().and_then(|share| fit::way(&asked, *share));
+        let saved = way.and_then(|way| asked.saved(&way, Again::place_fully));
+        let whole = self.again.place_fully(&sizes, Vec::new(), 0);
+        for placed in saved.map(|saved| saved.placed).into_iter().chain([whole]) {
+            self.again.learn(&sizes, &placed);
+        }
     }
 
     fn sizes(&self, at: &AtSizes, needs: &[StepNeeds]) -> PrimaryMap<BufferId, u64> {
@@ -109,6 +119,9 @@ impl Recipe {
         sums.collect()
     }
 }
+
+/// From how many steps on what a few orders give is taken, where it is not near what may be possible.
+const MANY: usize = 200;
 
 /// A way of [`Again`] to place buffers.
 type Place = fn(&Again, &PrimaryMap<BufferId, u64>, Vec<Overlap>, u64) -> PlacedAgain;
