@@ -22,6 +22,9 @@ pub const ENOUGH: u64 = 25;
 /// The most orders that are kept.
 const MOST_ORDERS: usize = 8;
 
+/// After so many orders, less is good enough.
+const PATIENCE: usize = 1;
+
 /// The classical orders that are tried.
 const CLASSICAL: [Order; 3] = [Order::Size, Order::PeakBirth, Order::PeakLife];
 
@@ -128,11 +131,16 @@ impl Again {
         };
         let has_bytes = |id: &BufferId| problem.buffers[*id].size_bytes > 0;
         let mut least = u64::MAX;
-        for order in &self.orders {
+        for (tried, order) in self.orders.iter().enumerate() {
             let order: Vec<BufferId> = order.iter().copied().filter(has_bytes).collect();
             least = attempt(&order);
             // Where some may share bytes, how few are possible is not known.
-            if least <= if has_bound { enough } else { near } {
+            let wanted = match (has_bound, tried < PATIENCE) {
+                (true, true) => enough,
+                (true, false) | (false, true) => near,
+                (false, false) => most,
+            };
+            if least <= wanted {
                 break;
             }
         }

@@ -13,7 +13,7 @@ use super::recipe::{Home, Recipe};
 use crate::fit::{self, Candidate, Goal, Offer, Question, Running, Way};
 use crate::overlap::{Banding, Order, Rows};
 use crate::place::again::{Again, ENOUGH, NEAR, PlacedAgain};
-use crate::place::{BufferId, Overlap};
+use crate::place::{BufferId, Overlap, Step};
 use crate::plan::ALIGN_BYTES;
 
 /// What a step's kernel needs at some sizes.
@@ -67,20 +67,21 @@ impl Recipe {
             None => None,
         };
         let Some(way) = way else { return Some(whole(self.again.place(&sizes, Vec::new(), 0))) };
-        let is_enough =
-            |placed: &PlacedAgain| placed.size_bytes <= way.target_bytes + way.target_bytes / ENOUGH;
-        let quick = self.again.place_quickly(&sizes, Vec::new(), 0);
-        if is_enough(&quick) {
-            return Some(whole(quick));
+        let is_enough = |bytes: u64| bytes <= way.target_bytes + way.target_bytes / ENOUGH;
+        let quickly = || self.again.place_quickly(&sizes, Vec::new(), 0);
+        // No placement of whole tensors is smaller than what is live at the fullest step.
+        let quick = asked.fullest().is_none_or(|(most, _)| is_enough(most)).then(quickly);
+        if let Some(quick) = quick.as_ref().filter(|quick| is_enough(quick.size_bytes)) {
+            return Some(whole(quick.clone()));
         }
         let saved = asked.saved(&way, Again::place_quickly)?;
-        if is_enough(&saved.placed) {
+        if is_enough(saved.placed.size_bytes) {
             return Some(saved);
         }
         // A whole planner's walk through many buffers costs milliseconds.
         let (quick, saved) = match self.steps.len() {
             ..MANY => (self.again.place(&sizes, Vec::new(), 0), asked.saved(&way, Again::place)?),
-            _ => (quick, saved),
+            _ => (quick.unwrap_or_else(quickly), saved),
         };
         Some(if saved.placed.size_bytes < quick.size_bytes { saved } else { whole(quick) })
     }
@@ -141,12 +142,16 @@ struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// Whether what lives at the fullest step, and fits into a caller's buffer of so many bytes, is worth being there.
-    fn has_loan(&self, capacity: Option<u64>) -> bool {
-        let Some(capacity) = capacity else { return false };
+    /// The step at which most bytes are live, after these.
+    fn fullest(&self) -> Option<(u64, Step)> {
         let steps = self.recipe.steps.iter().zip(self.needs);
         let load = steps.map(|(step, needs)| (self.live[step.step.index()] + needs.scratch_bytes, step.step));
-        let Some((most, fullest)) = load.max_by_key(|(bytes, _)| *bytes) else { return false };
+        load.max_by_key(|(bytes, _)| *bytes)
+    }
+
+    /// Whether what lives at the fullest step, and fits into a caller's buffer of so many bytes, is worth being there.
+    fn has_loan(&self, capacity: Option<u64>) -> bool {
+        let Some((capacity, (most, fullest))) = capacity.zip(self.fullest()) else { return false };
         let live = self.recipe.bytes.iter().filter(|(id, _)| {
             let (first, last) = self.recipe.life(*id);
             first <= fullest && fullest <= last
