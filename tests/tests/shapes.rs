@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::yield_now;
 
 use ir::{Context, Module};
 use optc::shaped::{ShapedOptions, compile_shaped};
@@ -17,10 +18,14 @@ use tests::programs::array;
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator::new();
 
-/// One test at a time: what another allocates meanwhile would be counted.
+/// One test at a time: what another allocates meanwhile would be counted, and so would the harness's report of the one before, which
+/// is waited for.
 fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
-    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+    let guard = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let others = || ALLOCATOR.measure(|| (0..1000).for_each(|_| yield_now())).1;
+    while others().count > 0 {}
+    guard
 }
 
 /// A program of `x: [N, 8]` and `s: [N, H]` with weights, loops that sizes join, and reductions.

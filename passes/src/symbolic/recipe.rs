@@ -14,7 +14,7 @@ use ir::flow::{Act, walk};
 use ir::size::bytes_expr;
 use ir::sized::SizedTypes;
 use ir::weights::WeightSet;
-use ir::{Body, Context, DimExpr, Op, Value};
+use ir::{AttrData, Body, Context, Dim, DimExpr, Op, Value};
 
 use super::{PER_SIZE, is_as_large};
 use crate::access::asks_target;
@@ -80,6 +80,9 @@ impl Recipe {
         forget_scratch(ctx, &mut body);
         let aliases = separate_outputs(ctx, &mut body);
         let weights = WeightSet::of(ctx, &body);
+        if has_sized_weights(ctx, &body, &weights) {
+            return None;
+        }
         let steps = Steps::of(ctx, &body, &weights);
         if !steps.events().all(|(_, event)| matches!(event.act, Act::Run | Act::Return)) {
             return None;
@@ -186,6 +189,22 @@ fn is_plain(ctx: &Context, body: &Body) -> bool {
         is_plain &= !of_steps.iter().any(|name| body.at(ctx, op).attr(name).is_some());
     });
     is_plain
+}
+
+/// Whether something that is known before the program runs is another at each size.
+fn has_sized_weights(ctx: &Context, body: &Body, weights: &WeightSet) -> bool {
+    let is_open = |sizes: &[Dim]| sizes.iter().any(|size| matches!(size, Dim::Symbolic(_)));
+    let mut has_some = false;
+    walk(ctx, body, |op| {
+        let op_ref = body.at(ctx, op);
+        let mut types = body.results(op).map(|value| ctx.type_data(body.ty(value)).tensor_shape());
+        let attrs = op_ref.def().map_or(&[][..], |def| def.attrs).iter();
+        let mut attrs = attrs.filter_map(|attr| op_ref.attr(attr.name)).map(|attr| ctx.attr_data(attr));
+        has_some |= weights.is_weight_op(body, op)
+            && (types.any(|shape| shape.is_some_and(is_open))
+                || attrs.any(|data| matches!(data, AttrData::Dims(sizes) if is_open(sizes))));
+    });
+    has_some
 }
 
 /// Scratch that was said before is no limit for what kernels wish for at a size.

@@ -45,6 +45,12 @@ fn what_only_a_size_decides_has_no_recipe() {
     let has = |ops: &str| recipe_of(ops, "T").is_some();
     assert!(has("  %y = nn.exp %x : T"));
     assert!(!has("  %y = nn.exp %x {mem.pitch = array<i64: 32, 64>} : T"), "rows with gaps");
+    let constant = "  %c = nn.constant dense<1.0> : tensor<f32>\n";
+    let broadcast =
+        "%b = nn.broadcast %c {shape = #optc.dims<N, 8>} : (tensor<f32>) -> T\n  %y = nn.add %x, %b : T";
+    assert!(!has(&format!("{constant}{broadcast}")), "a weight of another size at each");
+    let fixed = "%b = nn.broadcast %c {shape = array<i64: 1, 8>} : (tensor<f32>) -> tensor<1x8xf32>\n";
+    assert!(has(&format!("{constant}{fixed}  %y = nn.add %x, %b : (T, tensor<1x8xf32>) -> T")));
     assert!(!has("  %y = nn.exp %x {mem.lines = array<i64: 1>} : T"), "turns of a few rows");
     let ctx = Context::new();
     let (mut types, body) = (SizedTypes::of(&ctx, &Body::new(1), &[]).unwrap(), Body::new(1));
