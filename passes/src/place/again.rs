@@ -28,6 +28,17 @@ const PATIENCE: usize = 1;
 /// The classical orders that are tried.
 const CLASSICAL: [Order; 3] = [Order::Size, Order::PeakBirth, Order::PeakLife];
 
+/// How long a placement is looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effort {
+    /// A few orders are tried.
+    Little,
+    /// All that planners can do, where a few orders are not good enough.
+    AsNeeded,
+    /// All that planners can do.
+    Full,
+}
+
 /// Buffers whose lives are known.
 pub struct Again {
     /// The lives; all sizes are 0.
@@ -72,22 +83,6 @@ impl Again {
         }
     }
 
-    /// As [`Again::place`], with all that a planner can do.
-    ///
-    /// # Panics
-    /// As for [`Again::place`].
-    pub fn place_fully(
-        &self,
-        sizes: &PrimaryMap<BufferId, u64>,
-        overlaps: Vec<Overlap>,
-        _: u64,
-    ) -> PlacedAgain {
-        let problem = Problem { overlaps, ..self.sized(sizes) };
-        let bound_bytes = if problem.overlaps.is_empty() { most_live(&problem) } else { 0 };
-        let placement = portfolio(&problem, &Options::default(), &|| false);
-        self.judged(&problem, placement.offsets, placement.size_bytes, bound_bytes)
-    }
-
     /// Places buffers of these sizes, of which some may share bytes; so many bytes are few enough, if no bound is above them.
     ///
     /// # Panics
@@ -97,21 +92,31 @@ impl Again {
         sizes: &PrimaryMap<BufferId, u64>,
         overlaps: Vec<Overlap>,
         enough: u64,
+        effort: Effort,
     ) -> PlacedAgain {
-        let quick = self.place_quickly(sizes, overlaps.clone(), enough);
-        let enough = quick.bound_bytes.max(enough);
-        if quick.size_bytes <= enough + enough / ENOUGH {
-            return quick;
+        match effort {
+            Effort::Little => self.place_quickly(sizes, overlaps, enough),
+            Effort::Full => self.place_fully(sizes, overlaps),
+            Effort::AsNeeded => {
+                let quick = self.place_quickly(sizes, overlaps.clone(), enough);
+                let enough = quick.bound_bytes.max(enough);
+                if quick.size_bytes <= enough + enough / ENOUGH {
+                    return quick;
+                }
+                let full = self.place_fully(sizes, overlaps);
+                if full.size_bytes < quick.size_bytes { full } else { quick }
+            }
         }
-        let full = self.place_fully(sizes, overlaps, enough);
-        if full.size_bytes < quick.size_bytes { full } else { quick }
     }
 
-    /// The best that a few orders give, however good that is; see [`Again::place`].
-    ///
-    /// # Panics
-    /// As for [`Again::place`].
-    pub fn place_quickly(
+    fn place_fully(&self, sizes: &PrimaryMap<BufferId, u64>, overlaps: Vec<Overlap>) -> PlacedAgain {
+        let problem = Problem { overlaps, ..self.sized(sizes) };
+        let bound_bytes = if problem.overlaps.is_empty() { most_live(&problem) } else { 0 };
+        let placement = portfolio(&problem, &Options::default(), &|| false);
+        self.judged(&problem, placement.offsets, placement.size_bytes, bound_bytes)
+    }
+
+    fn place_quickly(
         &self,
         sizes: &PrimaryMap<BufferId, u64>,
         overlaps: Vec<Overlap>,
@@ -224,9 +229,9 @@ mod tests {
     fn the_order_of_other_sizes_serves() {
         let mut again = again(&[(0, 1), (0, 2), (2, 4)]);
         let few = sizes(&[4, 4, 4]);
-        let placed = again.place(&few, Vec::new(), 0);
+        let placed = again.place(&few, Vec::new(), 0, Effort::AsNeeded);
         again.learn(&few, &placed);
-        let placed = again.place(&sizes(&[40, 40, 40]), Vec::new(), 0);
+        let placed = again.place(&sizes(&[40, 40, 40]), Vec::new(), 0, Effort::AsNeeded);
         assert_eq!((placed.size_bytes, placed.bound_bytes), (80, 80));
     }
 
@@ -254,10 +259,10 @@ mod tests {
             let mut again = again(&lives);
             let mut draw = || sizes(&lives.iter().map(|_| random.range(0, 50)).collect::<Vec<_>>());
             let others = draw();
-            let placed = again.place_fully(&others, Vec::new(), 0);
+            let placed = again.place_fully(&others, Vec::new());
             again.learn(&others, &placed);
             let sizes = draw();
-            let placed = again.place(&sizes, Vec::new(), 0);
+            let placed = again.place(&sizes, Vec::new(), 0, Effort::AsNeeded);
             let problem = again.sized(&sizes);
             let best = portfolio(&problem, &Options::default(), &|| false).size_bytes;
             assert!(super::super::lower_bound(&problem) >= placed.bound_bytes);

@@ -12,7 +12,7 @@ use ir::{Body, Context, Op};
 use super::recipe::{Home, Recipe};
 use crate::fit::{self, Candidate, Goal, Offer, Question, Running, Way};
 use crate::overlap::{Banding, Order, Rows};
-use crate::place::again::{Again, ENOUGH, NEAR, PlacedAgain};
+use crate::place::again::{ENOUGH, Effort, NEAR, PlacedAgain};
 use crate::place::{BufferId, Overlap, Step};
 use crate::plan::ALIGN_BYTES;
 
@@ -66,21 +66,26 @@ impl Recipe {
             Some(share) => fit::way(&asked, *share),
             None => None,
         };
-        let Some(way) = way else { return Some(whole(self.again.place(&sizes, Vec::new(), 0))) };
+        let Some(way) = way else {
+            return Some(whole(self.again.place(&sizes, Vec::new(), 0, Effort::AsNeeded)));
+        };
         let is_enough = |bytes: u64| bytes <= way.target_bytes + way.target_bytes / ENOUGH;
-        let quickly = || self.again.place_quickly(&sizes, Vec::new(), 0);
+        let quickly = || self.again.place(&sizes, Vec::new(), 0, Effort::Little);
         // No placement of whole tensors is smaller than what is live at the fullest step.
         let quick = asked.fullest().is_none_or(|(most, _)| is_enough(most)).then(quickly);
         if let Some(quick) = quick.as_ref().filter(|quick| is_enough(quick.size_bytes)) {
             return Some(whole(quick.clone()));
         }
-        let saved = asked.saved(&way, Again::place_quickly)?;
+        let saved = asked.saved(&way, Effort::Little)?;
         if is_enough(saved.placed.size_bytes) {
             return Some(saved);
         }
         // A whole planner's walk through many buffers costs milliseconds.
         let (quick, saved) = match self.steps.len() {
-            ..MANY => (self.again.place(&sizes, Vec::new(), 0), asked.saved(&way, Again::place)?),
+            ..MANY => (
+                self.again.place(&sizes, Vec::new(), 0, Effort::AsNeeded),
+                asked.saved(&way, Effort::AsNeeded)?,
+            ),
             _ => (quick.unwrap_or_else(quickly), saved),
         };
         Some(if saved.placed.size_bytes < quick.size_bytes { saved } else { whole(quick) })
@@ -91,8 +96,8 @@ impl Recipe {
         let sizes = self.sizes(at, needs);
         let asked = Asked { ctx, body, recipe: self, needs, live: self.live(&sizes), sizes: &sizes };
         let way = self.goal.band_shares().first().and_then(|share| fit::way(&asked, *share));
-        let saved = way.and_then(|way| asked.saved(&way, Again::place_fully));
-        let whole = self.again.place_fully(&sizes, Vec::new(), 0);
+        let saved = way.and_then(|way| asked.saved(&way, Effort::Full));
+        let whole = self.again.place(&sizes, Vec::new(), 0, Effort::Full);
         for placed in saved.map(|saved| saved.placed).into_iter().chain([whole]) {
             self.again.learn(&sizes, &placed);
         }
@@ -123,9 +128,6 @@ impl Recipe {
 
 /// From how many steps on what a few orders give is taken, where it is not near what may be possible.
 const MANY: usize = 200;
-
-/// A way of [`Again`] to place buffers.
-type Place = fn(&Again, &PrimaryMap<BufferId, u64>, Vec<Overlap>, u64) -> PlacedAgain;
 
 fn whole(placed: PlacedAgain) -> PlacedRecipe {
     PlacedRecipe { placed, savings: Vec::new() }
@@ -161,7 +163,7 @@ impl Asked<'_> {
     }
 
     /// The placement in which the fullest steps save memory.
-    fn saved(&self, way: &Way, place: Place) -> Option<PlacedRecipe> {
+    fn saved(&self, way: &Way, effort: Effort) -> Option<PlacedRecipe> {
         let (again, mut sizes, mut overlaps) = (&self.recipe.again, self.sizes.clone(), Vec::new());
         let mut savings: Vec<Saving> = Vec::new();
         for (op, bytes) in &way.scratch {
@@ -175,7 +177,7 @@ impl Asked<'_> {
             overlaps.push(Overlap { input, output, min_distance_bytes: down });
             overlaps.push(Overlap { input: output, output: input, min_distance_bytes: up });
         }
-        let placed = place(again, &sizes, overlaps, way.target_bytes);
+        let placed = again.place(&sizes, overlaps, way.target_bytes, effort);
         for Offer { op, operand, band_rows } in &way.offers {
             let (pair, rows) = self.rows(*op, *operand)?;
             let places = pair.map(|id| placed.offsets[id]..placed.offsets[id] + sizes[id]);
