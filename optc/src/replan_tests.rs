@@ -165,3 +165,39 @@ fn results_are_those_of_the_program_for_one_size() {
         assert!(run(&program, sizes, &input).expect("it runs") == expected, "{sizes:?}: other bits");
     }
 }
+
+/// A transpose that is taken into the exponential behind it, tied by hand: in place where N or M is 1, and wrong at all other sizes.
+const TURNED: &str = "func.func @main(%x: tensor<?x?xf32, #optc.dims<N, M>>) -> tensor<?x?xf32, #optc.dims<M, N>> {
+  %0 = nn.exp %x : tensor<?x?xf32, #optc.dims<N, M>>
+  %1 = optc.group(%a = %0) : (tensor<?x?xf32, #optc.dims<N, M>>) -> tensor<?x?xf32, #optc.dims<M, N>> {
+    %3 = nn.transpose %a {permutation = array<i64: 1, 0>} : (tensor<?x?xf32, #optc.dims<N, M>>) -> tensor<?x?xf32, #optc.dims<M, N>>
+    %4 = nn.exp %3 : tensor<?x?xf32, #optc.dims<M, N>>
+    optc.yield %4 : tensor<?x?xf32, #optc.dims<M, N>>
+  }
+  %2 = nn.tanh %1 : tensor<?x?xf32, #optc.dims<M, N>>
+  return %2 : tensor<?x?xf32, #optc.dims<M, N>>
+}";
+
+#[test]
+fn a_tie_that_only_some_sizes_allow_is_asked_for_at_each() {
+    let variants =
+        Symbolic::decide(&parse(TURNED.to_owned()), &options()).unwrap_or_else(|failure| panic!("{failure}"));
+    let planned = variants.at(&[1, 8]).unwrap_or_else(|failure| panic!("{failure}"));
+    let code =
+        FramedCode::compile(&[&planned], variants.entry(), &codegen::Options::new(2)).expect("it has code");
+    let decided = variants.before_sizes().expect("it is decided");
+    let mut body = decided.body.clone();
+    let block = body.entry(body.root()).expect("it has a body");
+    let group = body
+        .ops(block)
+        .find(|op| matches!(body.at(decided.ctx, *op).kind(), ir::Kind::Group))
+        .expect("it has one");
+    body.set_attr(decided.ctx, group, "mem.tie", decided.ctx.ints_attr(&[0]));
+    let replan =
+        Replan::of(&Decided { body: &body, ..decided }, &code, &[vec![1, 8]]).expect("it has a recipe");
+    for (sizes, is_allowed) in
+        [([1, 8], true), ([8, 1], true), ([2, 8], false), ([1, 3], true), ([3, 3], false)]
+    {
+        assert_eq!(replan.instance(&code, &sizes).is_some(), is_allowed, "{sizes:?}");
+    }
+}
