@@ -14,6 +14,7 @@ use super::{FileArgs, MemoryArgs, ThreadsArgs, write_output};
 use crate::compile::{DeadMemory, compile, entry};
 use crate::failure::Failure;
 use crate::load::load;
+use crate::plan_report::PlanReport;
 
 /// Print where everything is placed.
 #[derive(Args)]
@@ -24,19 +25,22 @@ pub(super) struct PlanArgs {
     threads: ThreadsArgs,
     #[command(flatten)]
     memory: MemoryArgs,
-    /// Write the plan to a file.
+    /// Write the plan to a file, or `-`: print it in place of the summary.
     #[arg(long, value_name = "F.json")]
     json: Option<PathBuf>,
-    /// Write the placement problem to a file.
+    /// Write the placement problem to a file, or `-`: print it in place of the summary.
     #[arg(long, value_name = "F.csv")]
     csv: Option<PathBuf>,
+    /// Write the summary to a file.
+    #[arg(short, value_name = "FILE")]
+    output: Option<PathBuf>,
     /// The function that is the program; else the only public one, or `main`.
     #[arg(long, value_name = "NAME")]
     entry: Option<String>,
 }
 
 pub(super) fn run(args: &PlanArgs) -> Result<(), Failure> {
-    write_output(&text(args)?, None)
+    write_output(&text(args)?, args.output.as_ref())
 }
 
 /// What is printed.
@@ -53,33 +57,47 @@ pub(super) fn text(args: &PlanArgs) -> Result<String, Failure> {
             ));
         }
         let report = recipe(&module, options)?;
-        write_json(args, &report)?;
-        return Ok(report.text());
+        return instead(&args.json, || json(&report), report.text());
     }
     let program = compile(&mut module, &options)?;
     let report = report(&module, &entry, &program)?;
-    write_json(args, &report)?;
-    if let Some(path) = &args.csv {
+    let mut printed = summary(&report, threads);
+    if args.csv.is_some() {
         let ctx = &module.ctx;
         let body = module.function(&entry).expect("the entry was just compiled");
         let aliases = ir::alias::AliasSets::of(ctx, body);
         let arena = Arena::of(ctx, body, &aliases).map_err(|faults| Failure::diagnostics(ctx, &faults))?;
         let names: Vec<String> = arena.contents.values().map(content_name).collect();
-        write_output(&csv::write(&arena.problem, &names, None), Some(path))?;
+        printed = instead(&args.csv, || csv::write(&arena.problem, &names, None), printed)?;
     }
+    instead(&args.json, || json(&report), printed)
+}
+
+fn summary(report: &PlanReport, threads: usize) -> String {
     let steps = format!(
         "{} steps on {threads} threads; inputs {} bytes, outputs {} bytes\n",
         report.steps.len(),
         report.inputs_bytes,
         report.outputs_bytes
     );
-    Ok(memory_summary(&report) + &steps)
+    memory_summary(report) + &steps
 }
 
-fn write_json(args: &PlanArgs, report: &impl Serialize) -> Result<(), Failure> {
-    let Some(path) = &args.json else { return Ok(()) };
-    let text = serde_json::to_string_pretty(report).expect("a report is plain JSON") + "\n";
-    write_output(&text, Some(path))
+fn json(report: &impl Serialize) -> String {
+    serde_json::to_string_pretty(report).expect("a report is plain JSON") + "\n"
+}
+
+/// What is printed: a text that is asked for at `-`, else what was to be printed. A text that is asked for in a file is written there.
+fn instead(
+    path: &Option<PathBuf>,
+    text: impl FnOnce() -> String,
+    printed: String,
+) -> Result<String, Failure> {
+    match path {
+        None => Ok(printed),
+        Some(path) if path.as_os_str() == "-" => Ok(text()),
+        Some(path) => write_output(&text(), Some(path)).map(|()| printed),
+    }
 }
 
 fn content_name(content: &Content) -> String {

@@ -1,0 +1,47 @@
+// RUN: optc plan --threads=1 --dim 'N<=8' --json=-
+
+func.func @main(%x: tensor<?x4xf32, #optc.dims<N>>) -> tensor<4x?xf32, #optc.dims<N>> {
+  %0 = nn.transpose %x {permutation = array<i64: 1, 0>} : (tensor<?x4xf32, #optc.dims<N>>) -> tensor<4x?xf32, #optc.dims<N>>
+  %1 = nn.add %0, %0 : tensor<4x?xf32, #optc.dims<N>>
+  %2 = nn.cum_sum %1 {axis = 1} : tensor<4x?xf32, #optc.dims<N>>
+  return %2 : tensor<4x?xf32, #optc.dims<N>>
+}
+// ----- output
+// {
+//   "version": 1,
+//   "symbols": [
+//     {
+//       "name": "N",
+//       "least": 1,
+//       "most": 8
+//     }
+//   ],
+//   "pools": [
+//     {
+//       "name": "arena",
+//       "size_bytes": 128,
+//       "is_exact": true,
+//       "align": 64
+//     }
+//   ],
+//   "values": [
+//     {
+//       "names": [
+//         "%0"
+//       ],
+//       "size_bytes": "16 * N",
+//       "first": 0,
+//       "last": 1,
+//       "pool": "arena"
+//     }
+//   ],
+//   "nominal": {
+//     "sizes": [
+//       [
+//         "N",
+//         8
+//       ]
+//     ],
+//     "arena_bytes": 128
+//   }
+// }
