@@ -238,9 +238,12 @@ impl Convolution {
 
 /// How an NHWC image lies: without gaps, or as a part of a wider one.
 pub(crate) fn image_strides(op: OpRef<'_>, image: Value) -> Result<ImageStrides, Refusal> {
-    match known_layout(op, image)?.strides[..] {
+    let layout = known_layout(op, image)?;
+    match layout.strides[..] {
         [n, h, w, c] => {
             let [n, h, w, c] = [n, h, w, c].map(|stride| stride as u64);
+            // A single channel has no neighbour: wherever it would be, kernels may take it for the next element.
+            let c = if layout.shape[3] == 1 { 1 } else { c };
             Ok(ImageStrides { n, h, w, c })
         }
         _ => Err(Refusal::new("its image has not four axes")),

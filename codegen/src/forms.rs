@@ -15,11 +15,11 @@ use crate::cranelift::{Function, Jit};
 use crate::elem::Elem;
 use crate::entry::Step;
 use crate::lower::Code;
-use crate::pointwise;
 use crate::pointwise::expr::{Expr, Node};
 use crate::pointwise::nest::Inner;
 use crate::pointwise::rows::{Layout, widen};
 use crate::pointwise::stages::Form;
+use crate::pointwise::{self, copy_form};
 use crate::reduce;
 
 /// Functions for the forms of one program; `F` is what they are known by, before and after they have addresses.
@@ -61,9 +61,15 @@ fn is_general(inner: &[Inner]) -> bool {
 }
 
 impl Forms<Function> {
-    /// Compiles what the steps of the samples need, and what stands in for all other sizes.
-    pub(crate) fn compile<'s>(jit: &mut Jit, steps: impl Iterator<Item = &'s Step>) -> Forms<Function> {
-        let mut wanted: Vec<(Form, usize)> = Vec::new();
+    /// Compiles what the steps of the samples need, and what stands in for all other sizes; `copied` are the elements, each with the
+    /// most axes, of which some size may need a copy that no sample has.
+    pub(crate) fn compile<'s>(
+        jit: &mut Jit,
+        steps: impl Iterator<Item = &'s Step>,
+        copied: &[(Elem, usize)],
+    ) -> Forms<Function> {
+        let mut wanted: Vec<(Form, usize)> =
+            copied.iter().map(|(elem, axes)| (copy_form(*elem), *axes)).collect();
         let mut folds: Vec<reduce::Form> = Vec::new();
         for step in steps {
             match &step.code {

@@ -15,6 +15,7 @@ use kernels::Isa;
 use runtime::{Instance, InstanceParts, JitCode, TensorDesc};
 
 use crate::cranelift::Jit;
+use crate::elem::Elem;
 use crate::entry::{self, Step};
 use crate::flow::Segment;
 use crate::forms::Forms;
@@ -76,7 +77,7 @@ impl FramedCode {
         let (_, inputs, outputs, _) = &lowered[0];
         let buffers = Buffers { inputs: inputs.len(), outputs: outputs.len(), widest };
         let mut jit = Jit::new(&symbols(options.isa)).map_err(fault)?;
-        let forms = Forms::compile(&mut jit, steps());
+        let forms = Forms::compile(&mut jit, steps(), &copied(first, function));
         let poison = frame::emit_poison(&mut jit);
         let entry = frame::emit(&mut jit, &lowered[0].0, buffers);
         let mut functions = forms.functions();
@@ -194,6 +195,24 @@ impl FramedCode {
         }
         Ok(())
     }
+}
+
+/// The element types of a function's values, each with the most axes that one has: which of them are copied is decided at each size.
+fn copied(module: &Module, function: &str) -> Vec<(Elem, usize)> {
+    let (ctx, mut copied) = (&module.ctx, Vec::<(Elem, usize)>::new());
+    let body = module.function(function);
+    for (body, block) in body.iter().flat_map(|body| body.all_blocks().map(move |block| (*body, block))) {
+        let results = body.ops(block).flat_map(|op| body.results(op));
+        for value in body.args(block).iter().copied().chain(results) {
+            let axes = ctx.type_data(body.ty(value)).tensor_shape().map(<[_]>::len);
+            let Some((elem, axes)) = Elem::of(ctx, body.ty(value)).zip(axes) else { continue };
+            match copied.iter_mut().find(|known| known.0 == elem) {
+                Some(known) => known.1 = known.1.max(axes),
+                None => copied.push((elem, axes)),
+            }
+        }
+    }
+    copied
 }
 
 fn fault(message: String) -> Vec<Diagnostic> {

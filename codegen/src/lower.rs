@@ -6,6 +6,7 @@
 use ir::Kind;
 use ir::body::OpRef;
 use ir::opdef::{Contract, Flow};
+use ir::size::static_extents;
 use ir::target::Bands;
 use ir::window::{Arrangement, is_plain};
 use kernels::{Isa, Kernel, KernelFn};
@@ -13,7 +14,7 @@ use kernels::{Isa, Kernel, KernelFn};
 use crate::pointwise::known_layout;
 use crate::pointwise::stages::Form;
 use crate::refusal::Refusal;
-use crate::target::{takes, takes_rows};
+use crate::target::{takes, takes_rows, writes_strides};
 use crate::weights::Packing;
 use crate::{along, bands, compress, contract, copy, group, lines, normalise, pointwise, pool, reduce, take};
 
@@ -224,8 +225,11 @@ pub(crate) fn lower_plain(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, R
 /// Refuses operands and results that lie otherwise than the kernels take them.
 fn check_arrangements(op: OpRef<'_>) -> Result<(), Refusal> {
     let is_plain = |value: ir::Value| is_plain(op.ctx, op.body, value);
-    if op.body.results(op.op).any(|result| !is_plain(result)) && !takes_rows(op) {
-        return Err(Refusal::new("its kernel does not write rows with gaps between them"));
+    for result in op.body.results(op.op).filter(|result| !is_plain(*result)) {
+        let is_apart = Arrangement::of(&known_layout(op, result)?) == Arrangement::Strides;
+        if !takes_rows(op) || is_apart && !writes_strides(op) {
+            return Err(Refusal::new("its kernel does not write rows with gaps between them"));
+        }
     }
     for (index, value) in op.body.operands(op.op).enumerate().filter(|(_, value)| !is_plain(*value)) {
         if !takes(op, index, Arrangement::of(&known_layout(op, value)?)) {
@@ -236,6 +240,9 @@ fn check_arrangements(op: OpRef<'_>) -> Result<(), Refusal> {
 }
 
 fn by_kind(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
+    if writes_nothing(op) {
+        return Ok(Lowered::new("nothing", Vec::new()));
+    }
     match op.kind() {
         Kind::Elementwise(_) => pointwise::lower_op(op, machine),
         Kind::Group if op.attr("mem.lines").is_some() => lines::lower(op, machine),
@@ -254,4 +261,11 @@ fn by_kind(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
         Kind::Region(Flow::Call) => Err(Refusal::new("calls are not compiled; run the pass `inline` first")),
         _ => Err(Refusal::new("operations of its kind have no lowering")),
     }
+}
+
+/// Whether none of the results of an operation that computes has an element: then kernels need not ask for operands that have none.
+fn writes_nothing(op: OpRef<'_>) -> bool {
+    let mut results = op.body.results(op.op).map(|result| static_extents(op.ctx, op.body.ty(result)));
+    let is_empty = |shape: Option<Vec<u64>>| shape.is_some_and(|shape| shape.contains(&0));
+    op.body.result_count(op.op) > 0 && !matches!(op.kind(), Kind::Region(_)) && results.all(is_empty)
 }

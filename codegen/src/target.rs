@@ -79,6 +79,10 @@ impl Target for Cpu {
         takes_rows(op)
     }
 
+    fn writes_strides(&self, op: OpRef<'_>) -> bool {
+        writes_strides(op)
+    }
+
     fn reads_rows(&self, op: OpRef<'_>, operand: usize) -> bool {
         takes(op, operand, Arrangement::Rows) && !is_viewed(op, operand)
     }
@@ -99,6 +103,15 @@ pub(crate) fn takes_rows(op: OpRef<'_>) -> bool {
             None | Some(Kind::Contract(Contract::Conv2d)) => true,
             Some(_) => false,
         },
+        _ => false,
+    }
+}
+
+/// Whether the kernels of an operation, which write rows, write elements at any distance, too: loop nests and copies.
+pub(crate) fn writes_strides(op: OpRef<'_>) -> bool {
+    match op.kind() {
+        Kind::Elementwise(_) | Kind::View(_) => true,
+        Kind::Group => op.attr("mem.lines").is_none() && root(op).is_none(),
         _ => false,
     }
 }

@@ -36,6 +36,12 @@ pub trait Target: Sync {
         false
     }
 
+    /// Whether the kernel of `op`, which can write rows, can write rows that are less than its result's last axis.
+    fn writes_strides(&self, op: OpRef<'_>) -> bool {
+        let _ = op;
+        false
+    }
+
     /// Whether the kernel of `op` can read an operand that lies in rows with gaps between them.
     fn reads_rows(&self, op: OpRef<'_>, operand: usize) -> bool {
         let _ = (op, operand);

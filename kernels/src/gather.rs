@@ -33,7 +33,8 @@ impl<'c> Gather<'c> {
         let touching = conv.strides.input.c == 1 && conv.strides.input.w == u64::from(conv.in_group);
         let whole = touching && conv.groups * conv.dilation_w == 1 && conv.prologue == Prologue::None;
         let (taps, of_row) = if whole { (kernel_w, 1) } else { (1, kernel_w) };
-        let length = taps * in_group;
+        // A product of nothing has no depth.
+        let length = (taps * in_group).max(1);
         let run = depth.start / length;
         let corner = [run / of_row, run % of_row, depth.start % length];
         Gather { conv, images, channel: group * in_group, length, taps, of_row, corner, depth: depth.len() }

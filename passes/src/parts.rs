@@ -21,7 +21,7 @@ use ir::opdef::Strided;
 use ir::pools::wanted;
 use ir::size::{static_extents, storage_bits, tensor_bytes};
 use ir::weights::WeightSet;
-use ir::window::Window;
+use ir::window::{Arrangement, Window};
 use ir::{Body, Context, Diagnostic, Op, Target, Value, flow};
 
 mod links;
@@ -80,6 +80,7 @@ pub fn copied_parts(ctx: &Context, body: &Body) -> Vec<Diagnostic> {
 }
 
 /// Why parts that could stand at their place are copied.
+const CUTS: &str = "a row of it ends inside an axis";
 const RAISES: &str = "that would raise the most bytes that are live at one time";
 
 fn refusal(body: &Body, op: Op, operand: usize, reason: &str) -> Diagnostic {
@@ -215,24 +216,28 @@ impl<'a> Chooser<'a> {
         Ok(Part { op, operand, root, whole, window, links: Vec::new() })
     }
 
-    /// Refuses a producer that writes without gaps only.
+    /// Refuses a producer that writes without gaps only, and rows that are less than its last axis.
     fn check_maker(&self, maker: Op, window: Window) -> Result<(), String> {
         let op = self.body.at(self.ctx, maker);
         let is_plain = !op.is_structured() && ties(op).next().is_none();
-        match is_plain && (window.is_dense() || self.target.writes_rows(op)) {
-            true => Ok(()),
-            false => Err(format!("`{}` does not write it in rows", op.name())),
+        if !is_plain || !window.is_dense() && !self.target.writes_rows(op) {
+            return Err(format!("`{}` does not write it in rows", op.name()));
         }
+        let layout = self.layout(self.body.result(maker, 0), window).ok_or(CUTS)?;
+        let is_apart = Arrangement::of(&layout) == Arrangement::Strides;
+        if is_apart && !self.target.writes_strides(op) { Err(CUTS.into()) } else { Ok(()) }
+    }
+
+    /// How the elements of a value lie in a window.
+    fn layout(&self, value: Value, window: Window) -> Option<Strided> {
+        let shape = static_extents(self.ctx, self.body.ty(value))?;
+        let bits = storage_bits(self.ctx, self.ctx.elem(self.body.ty(value)))?;
+        Some(Strided { offset: 0, strides: window.strides(&shape, bits)?, shape })
     }
 
     /// Refuses readers of a value, or of views of it, that read without gaps only; `whole` is the concatenation itself.
     fn check_readers(&self, whole: Option<Op>, value: Value, window: Window) -> Result<(), Obstacle> {
-        let shape = static_extents(self.ctx, self.body.ty(value));
-        let bits = storage_bits(self.ctx, self.ctx.elem(self.body.ty(value)));
-        let strides =
-            shape.clone().zip(bits).and_then(|(shape, bits)| window.strides(&shape, bits)).zip(shape);
-        let (strides, shape) = strides.ok_or("a row of it ends inside an axis")?;
-        let layout = Strided { offset: 0, shape, strides };
+        let layout = self.layout(value, window).ok_or(CUTS)?;
         check_readers(self.ctx, self.target, self.body, value, &layout, whole)
     }
 

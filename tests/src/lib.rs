@@ -8,6 +8,7 @@ pub mod messages;
 pub mod programs;
 pub mod random;
 pub mod reference;
+pub mod sized_graphs;
 pub mod source;
 pub mod tidy;
 pub mod workspace;

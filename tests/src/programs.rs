@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex};
 use codegen::FramedCode;
 use ir::interp::{self, Tensor};
 use ir::{
-    Attr, Block, Body, Builder, Context, Diagnostic, Location, Module, OpSpec, Type, TypeData, Value, size,
+    Attr, Block, Body, Builder, Context, Diagnostic, Dim, Location, Module, OpSpec, Type, TypeData, Value,
+    size,
 };
 use optc::{Array, CompileOptions, Failure, Model};
 use runtime::{Extent, InputBuffer, InputSpec, ShapedParts, ShapedProgram, TensorDesc};
@@ -53,6 +54,11 @@ impl Program {
     /// Known sizes of a value.
     pub fn shape(&self, value: Value) -> Vec<u64> {
         self.ctx.static_shape(self.body.ty(value)).expect("tests use known sizes")
+    }
+
+    /// The sizes of a value.
+    pub fn dims(&self, value: Value) -> Vec<Dim> {
+        self.ctx.type_data(self.body.ty(value)).tensor_shape().expect("tests compute with tensors").to_vec()
     }
 
     /// The module, with these values returned.

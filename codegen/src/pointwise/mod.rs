@@ -20,7 +20,7 @@ use ir::window::layout;
 use ir::{Kind, Traits, Value};
 
 use self::expr::{Expr, ExprBuilder, Node, NodeOp};
-use self::nest::{Nest, broadcast_strides};
+use self::nest::{Inner, Nest, broadcast_strides};
 use self::rows::Parts;
 use self::stages::{Form, STRIP_BYTES};
 use crate::elem::Elem;
@@ -259,6 +259,19 @@ pub(crate) fn call(
         operands: windows.iter().map(|window| window.place.clone()).collect(),
         code: Code::Pointwise { form: Box::new(form), axes: space.len() },
     })
+}
+
+/// The form of a copy of elements that lie side by side.
+pub(crate) fn copy_form(elem: Elem) -> Form {
+    let mut builder = ExprBuilder::default();
+    let node = builder.add(elem, NodeOp::Input(0));
+    Form {
+        expr: builder.finish(),
+        outputs: vec![node],
+        inputs: vec![elem],
+        outer: 0,
+        inner: vec![Inner::Contiguous; 2],
+    }
 }
 
 pub(crate) fn known_shape(op: OpRef<'_>, value: Value) -> Result<Vec<u64>, Refusal> {

@@ -11,10 +11,11 @@
 
 use cranelift_entity::SecondaryMap;
 use ir::alias::{AliasSets, is_marked_view, parts, view_offset_bytes};
+use ir::opdef::Strided;
 use ir::pools::{Pool, pools, wanted};
 use ir::size::{static_extents, storage_bits};
 use ir::weights::WeightSet;
-use ir::window::Window;
+use ir::window::{Arrangement, Window};
 use ir::{Body, Context, Diagnostic, Location, Op, Target, Traits, Value, flow};
 
 /// Gives images their rows (`mem.pitch`). Returns how many, and a remark for each that stays without gaps.
@@ -143,9 +144,14 @@ impl<'a> Chooser<'a> {
         let window = self.aliases.window(member).and_then(|window| window.within(&rows));
         let layout = || {
             let bits = storage_bits(self.ctx, self.ctx.elem(self.body.ty(member)))?;
-            window?.strides(&static_extents(self.ctx, self.body.ty(member))?, bits)
+            let shape = static_extents(self.ctx, self.body.ty(member))?;
+            Some(Strided { offset: 0, strides: window?.strides(&shape, bits)?, shape })
         };
-        layout().map(drop).ok_or_else(|| format!("the result of `{}` is no rows of it", op.name()))
+        let is_written = |layout: &Strided| {
+            is_view || Arrangement::of(layout) != Arrangement::Strides || self.target.writes_strides(op)
+        };
+        let rows = layout().filter(is_written);
+        rows.map(drop).ok_or_else(|| format!("the result of `{}` is no rows of it", op.name()))
     }
 
     fn touched(&self, root: Value) -> Touched {

@@ -42,7 +42,7 @@ fn work(ctx: &Context, op: &OpHead, operands: &[Type], moved: f64) -> f64 {
             let depth = match contract {
                 Contract::Conv2d => elements(ctx, operands[1]) / first_size(ctx, operands[1]),
                 Contract::Matmul => {
-                    (elements(ctx, operands[0]) * elements(ctx, operands[1]) / results).sqrt()
+                    (elements(ctx, operands[0]) * elements(ctx, operands[1]) / results.max(1.0)).sqrt()
                 }
             };
             START + moved + 2.0 * results * depth / FLOPS_PER_BYTE

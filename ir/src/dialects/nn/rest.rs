@@ -128,13 +128,13 @@ pub(super) static OPS: &[OpDef] = &[
         attrs: &[
             attr(
                 "low",
-                AttrKind::Ints,
+                AttrKind::PerAxis,
                 Presence::Required,
                 "How many before the first element of each axis.",
             ),
             attr(
                 "high",
-                AttrKind::Ints,
+                AttrKind::PerAxis,
                 Presence::Required,
                 "How many behind the last element of each axis.",
             ),

@@ -2,6 +2,7 @@
 
 use crate::builder::infer;
 use crate::context::Context;
+use crate::opdef::{AttrKind, Traits};
 use crate::text::{parse_attr, parse_type, type_text};
 
 /// What a row's inference makes of operands' shapes (`?x3, N` for `tensor<?x3xf32, #optc.dims<N>>`) and attributes: the
@@ -147,4 +148,17 @@ fn other_rows_compute_with_sizes_too() {
         "columns of the left matrix and rows of the right: K and K + 1 differ",
     );
     check("softmax", &["?x?, S, T"], "{axis = 1 : i64}", "?x?, S, T");
+}
+
+/// Whoever permutes axes permutes the attributes that speak of them: a list of plain numbers would stay as it is.
+#[test]
+fn rows_whose_axes_may_be_permuted_say_what_their_lists_speak_of() {
+    let ctx = Context::new();
+    let rows = ctx.dialects().flat_map(|dialect| dialect.ops());
+    let rows: Vec<_> = rows.filter(|row| row.traits.contains(Traits::PERMUTABLE)).collect();
+    assert!(rows.len() > 5, "{} rows", rows.len());
+    for attr in rows.iter().flat_map(|row| row.attrs.iter().map(move |attr| (row.name, attr))) {
+        let is_told = !matches!(attr.1.kind, AttrKind::Ints | AttrKind::Sizes | AttrKind::Array);
+        assert!(is_told, "`{}` of `{}` speaks of axes, or of nothing", attr.1.name, attr.0);
+    }
 }
