@@ -40,7 +40,7 @@ impl Judge<'_> {
         let (rows, count, is_turned) = elem.and_then(|elem| around(&layout, elem)).ok_or(cut)?;
         let mut home = base.rows_within(rows.first, count, rows.row, rows.pitch).ok_or(cut)?;
         home.is_turned = is_turned;
-        let step = if home.is_dense() { home.row } else { rows.pitch };
+        let step = if home.is_dense() || count == 1 { home.row } else { rows.pitch };
         Ok(Found { content: Content { value: source, from: rows.first, step }, home })
     }
 
