@@ -22,12 +22,12 @@ use ir::{Body, Context, Diagnostic, DimExpr, Ident, Location, Op, Target, Value}
 use crate::manager::Stage;
 use crate::place::{self, Buffer, Placement, Problem, Step};
 use crate::plan::{ALIGN_BYTES, Arena, Content, Shared, plan_by};
-use crate::symbolic::{allows_ties, at_sizes};
+use crate::symbolic::{allows_ties, at_sizes, open_views};
 
 mod arrange;
 mod keep;
 
-use arrange::{Arrangement, open_views};
+use arrange::Arrangement;
 use keep::{Asked, Keeping, Kept, Size};
 
 /// Memory that is enough at all sizes.

@@ -15,8 +15,6 @@ use cranelift_entity::SecondaryMap;
 use ir::alias::{AliasSets, is_free, parts, ties};
 use ir::dims::{self, Bindings, Ranges};
 use ir::opdef::View;
-use ir::size::static_extents;
-use ir::weights::WeightSet;
 use ir::{Body, Builder, Context, Kind, Op, Target, Value, flow};
 
 use crate::inplace::inplace_without_views;
@@ -127,8 +125,9 @@ impl Arrangement {
         }
         let (aliases, mut pitched) = (AliasSets::of(ctx, body), Vec::new());
         flow::walk(ctx, body, |op| {
-            let is_view = matches!(body.at(ctx, op).kind(), Kind::View(View::OfOperand(_)));
-            let result = body.results(op).next().filter(|_| !is_view);
+            let at = body.at(ctx, op);
+            let makes_none = matches!(at.kind(), Kind::View(View::OfOperand(_))) && is_free(at);
+            let result = body.results(op).next().filter(|_| !makes_none);
             let window = result.filter(|result| aliases.root(*result) != *result);
             let window = window.and_then(|result| aliases.window(result)).filter(|window| !window.is_dense());
             pitched.extend(window.map(|window| (op, [window.row as i64, window.pitch as i64])));
@@ -165,19 +164,6 @@ fn viewed(ctx: &Context, body: &Body, aliases: &AliasSets) -> SecondaryMap<Value
         }
     });
     viewed
-}
-
-/// The views that lie in their operand at some sizes of a function, and are copies at others.
-pub(super) fn open_views(ctx: &Context, body: &Body) -> Vec<Op> {
-    let (weights, mut open) = (WeightSet::of(ctx, body), Vec::new());
-    let is_symbolic = |value: Value| static_extents(ctx, body.ty(value)).is_none();
-    flow::walk(ctx, body, |op| {
-        let at = body.at(ctx, op);
-        let is_view = matches!(at.kind(), Kind::View(View::OfOperand(_))) && !is_free(at);
-        let is_open = is_view && (is_symbolic(at.operand(0)) || is_symbolic(at.result(0)));
-        open.extend((is_open && !weights.is_weight_op(body, op)).then_some(op));
-    });
-    open
 }
 
 /// Views that could lie in their operand, and copies of them that are read instead.

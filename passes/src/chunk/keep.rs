@@ -12,10 +12,10 @@ use ir::size::{bytes_expr, tensor_bytes};
 use ir::weights::WeightSet;
 use ir::{Body, Context, DimExpr, Kind, Op, Target, Value};
 
-use super::arrange::{Arrangement, at_greatest, open_views};
+use super::arrange::{Arrangement, at_greatest};
 use crate::liveness::{Classes, Steps};
 use crate::plan::{ALIGN_BYTES, Arena, Content, Shared, separate_outputs};
-use crate::symbolic::{is_as_large, outside};
+use crate::symbolic::{is_as_large, open_views, outside};
 
 /// Something that is kept from one step to another.
 #[derive(Clone)]
@@ -210,11 +210,10 @@ impl Keeper<'_> {
 
     /// The most scratch of each kernel, with its operands whole and where they are arranged to lie.
     fn add_scratch(&mut self, steps: &Steps) -> Result<(), String> {
-        let Asked { ctx, target, body, ranges, threads, arrangement } = *self.asked;
-        let mut whole = body.clone();
+        let Asked { ctx, target, ranges, threads, arrangement, .. } = *self.asked;
+        let mut whole = self.body.clone();
         dims::greatest_in(ctx, &mut whole, ranges).map_err(|faults| faults[0].message.clone())?;
         let mut arranged = whole.clone();
-        arrangement.link(ctx, &mut arranged);
         arrangement.assemble(ctx, &mut arranged);
         for (step, op) in steps.iter() {
             let at = self.body.at(ctx, op);
