@@ -4,6 +4,7 @@
 //! of the groups that are made of functions with named sizes.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use codegen::Cpu;
 use ir::body::OpRef;
@@ -101,45 +102,75 @@ fn resized_type(ctx: &Context, ty: Type, of: &dyn Fn(u64) -> u64) -> Type {
     ctx.ty(TypeData::Tensor { shape: shape.iter().map(size).collect(), elem: *elem, encoding: *encoding })
 }
 
-/// Holds a row's example at random sizes to the same at greater ones; says how often a kernel was asked.
-fn check_example(def: &OpDef, random: &mut Random) -> usize {
-    let Ok(module) = parse(def.name, program(def.example), None, &LoadOptions::default()) else { return 0 };
-    let (ctx, Some(body)) = (&module.ctx, module.function("g")) else { return 0 };
+/// Holds an operation at random sizes to the same at greater ones; says how often a kernel was asked.
+fn ask(ctx: &Context, body: &Body, rounds: usize, random: &mut Random) -> usize {
     let mut asked = 0;
-    for _ in 0..60 {
+    for _ in 0..rounds {
         // Sizes of the same number stay the same; some stay as they are, since attributes fit them.
-        let tables: Vec<(u64, u64)> = (0..64)
-            .map(|size| match random.below(3) {
-                0 => (size, size),
-                _ => {
-                    let most = 1 + random.below(70) as u64;
-                    (most, 1 + random.below(most as usize) as u64)
-                }
-            })
-            .collect();
-        let large = resized(ctx, body, &|size| tables[size as usize % 64].0);
-        let small = resized(ctx, body, &|size| tables[size as usize % 64].1);
+        let pair = |size: u64, random: &mut Random| match random.below(3) {
+            0 => (size, size),
+            _ => {
+                let most = 1 + random.below(70) as u64;
+                (most, 1 + random.below(most as usize) as u64)
+            }
+        };
+        let pairs: Vec<(u64, u64)> = (0..64).map(|size| pair(size, random)).collect();
+        let large = resized(ctx, body, &|size| pairs[size as usize % 64].0);
+        let small = resized(ctx, body, &|size| pairs[size as usize % 64].1);
         let (Some(large), Some(small)) = (large, small) else { continue };
         let block = small.entry(small.root()).expect("it has a body");
         for op in small.ops(block) {
-            let sizes = [&small, &large].map(|body| shapes(ctx, body, op).concat());
-            if sizes[0].len() == sizes[1].len()
-                && sizes[0].iter().zip(&sizes[1]).all(|(small, large)| small <= large)
-            {
-                let kernel = fault(&Cpu, ctx, [&large, &small], op).unwrap_or_else(|fault| panic!("{fault}"));
-                asked += usize::from(kernel.is_some());
+            let [less, most] = [&small, &large].map(|body| shapes(ctx, body, op).concat());
+            let is_less = less.iter().zip(&most).all(|(less, most)| less <= most);
+            if less.len() == most.len() && is_less {
+                let kernel = fault(&Cpu, ctx, [&large, &small], op);
+                asked += usize::from(kernel.unwrap_or_else(|fault| panic!("{fault}")).is_some());
             }
         }
     }
+    asked
+}
+
+/// Asks about a row's example.
+fn ask_row(def: &OpDef, random: &mut Random) -> usize {
+    let Ok(module) = parse(def.name, program(def.example), None, &LoadOptions::default()) else { return 0 };
+    let (ctx, Some(body)) = (&module.ctx, module.function("g")) else { return 0 };
     let Some(block) = body.entry(body.root()) else { return 0 };
-    let has_sizes = body
-        .args(block)
-        .iter()
-        .any(|arg| ctx.static_shape(body.ty(*arg)).is_some_and(|shape| !shape.is_empty()));
+    let asked = ask(ctx, body, 60, random);
+    let mut shapes = body.args(block).iter().filter_map(|arg| ctx.static_shape(body.ty(*arg)));
+    let has_sizes = shapes.any(|shape| !shape.is_empty());
     let has_kernel = body.ops(block).any(|op| Cpu.select(body.at(ctx, op), THREADS).is_some());
     let is_known = matches!(def.infer, Infer::Declared) || !has_sizes || !has_kernel;
     assert!(asked > 0 || is_known, "`{}` was asked at no sizes", def.name);
     asked
+}
+
+/// Operations with weights, with a letter for each size; `$G` and `$V` are `$H` and `$W` less 2.
+const WEIGHTED: &[&str] = &[
+    "  %w = nn.constant dense<0.5> : tensor<$Kx$Cx3x3xf32>
+  %r = nn.conv2d %x, %w {layout = \"NHWC\", pads = array<i64: 1, 1, 1, 1>} : (tensor<$Nx$Hx$Wx$Cxf32>, tensor<$Kx$Cx3x3xf32>) -> tensor<$Nx$Hx$Wx$Kxf32>",
+    "  %w = nn.constant dense<0.5> : tensor<$Kx$Cx3x3xf32>
+  %r = nn.conv2d %x, %w {layout = \"NHWC\"} : (tensor<$Nx$Hx$Wx$Cxf32>, tensor<$Kx$Cx3x3xf32>) -> tensor<$Nx$Gx$Vx$Kxf32>",
+    "  %w = nn.constant dense<0.5> : tensor<$Kx$Cx1x1xf32>
+  %r = nn.conv2d %x, %w {layout = \"NHWC\"} : (tensor<$Nx$Hx$Wx$Cxf32>, tensor<$Kx$Cx1x1xf32>) -> tensor<$Nx$Hx$Wx$Kxf32>",
+    "  %w = nn.constant dense<0.5> : tensor<$Cx1x3x3xf32>
+  %r = nn.conv2d %x, %w {groups = $C : i64, layout = \"NHWC\", pads = array<i64: 1, 1, 1, 1>} : (tensor<$Nx$Hx$Wx$Cxf32>, tensor<$Cx1x3x3xf32>) -> tensor<$Nx$Hx$Wx$Cxf32>",
+    "  %w = nn.constant dense<0.5> : tensor<$Cx$Kxf32>
+  %r = nn.matmul %x, %w : (tensor<$Nx$Hx$Wx$Cxf32>, tensor<$Cx$Kxf32>) -> tensor<$Nx$Hx$Wx$Kxf32>",
+];
+
+/// Sizes of [`WEIGHTED`]: batch, height, width, channels of the operand and of the result.
+type Weighted = [u64; 5];
+
+fn weighted(ctx: &Arc<Context>, text: &str, [n, h, w, c, k]: Weighted) -> Module {
+    let result = text.rsplit_once("-> ").expect("its type is written").1;
+    let text = format!(
+        "func.func @main(%x: tensor<$Nx$Hx$Wx$Cxf32>) -> {result} {{\n{text}\n  return %r : {result}\n}}"
+    );
+    let sizes = [("$N", n), ("$H", h), ("$W", w), ("$G", h - 2), ("$V", w - 2), ("$C", c), ("$K", k)];
+    let text = sizes.iter().fold(text, |text, (name, size)| text.replace(name, &size.to_string()));
+    let module = ir::text::parse(ctx, "weighted.mlir", text);
+    module.unwrap_or_else(|faults| panic!("{}", faults[0].render(ctx)))
 }
 
 /// Holds the groups of a function of named sizes, each at most so large, at random sizes to what they are at the greatest; these are among their kernels.
@@ -227,10 +258,28 @@ const LENGTHS: &str = "  %w = nn.constant dense<0.5> : tensor<32x32xf32>
 #[test]
 fn what_the_target_says_of_each_row_for_all_sizes_holds_at_each() {
     let (ctx, mut random) = (Context::new(), Random::new(3));
-    let rows: Vec<usize> =
-        ctx.dialects().flat_map(Dialect::ops).map(|def| check_example(def, &mut random)).collect();
+    let rows = ctx.dialects().flat_map(Dialect::ops).map(|def| ask_row(def, &mut random));
+    let rows: Vec<usize> = rows.collect();
     let asked = rows.iter().filter(|rounds| **rounds > 0).count();
     assert!(asked > 100, "{asked} rows were asked");
+}
+
+#[test]
+fn what_the_target_says_of_weighted_operations_for_all_sizes_holds_at_each() {
+    let (ctx, mut random) = (Arc::new(Context::new()), Random::new(11));
+    for text in WEIGHTED {
+        for _ in 0..1000 {
+            let most = [4, 120, 150, 300, 40].map(|end| 3 + random.below(end) as u64);
+            let less = most.map(|most| 3 + random.below(most as usize - 2) as u64);
+            let [large, small] = [most, less].map(|sizes| weighted(&ctx, text, sizes));
+            let [large, small] = [&large, &small].map(|module| module.function("main").expect("it is there"));
+            let block = small.entry(small.root()).expect("it has a body");
+            let asked = small.ops(block).filter_map(|op| fault(&Cpu, &ctx, [large, small], op).transpose());
+            let asked: Result<Vec<String>, String> = asked.collect();
+            let asked = asked.unwrap_or_else(|fault| panic!("{fault}"));
+            assert!(!asked.is_empty(), "no kernel for {text}");
+        }
+    }
 }
 
 #[test]
