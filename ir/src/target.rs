@@ -30,7 +30,7 @@ pub trait Target: Sync {
         Access::Never
     }
 
-    /// Whether the kernel of `op` can write its result in rows with gaps between them (`mem.pitch`).
+    /// Whether the kernel of `op` can write its result in rows with gaps between them (`mem.pitch`), whatever the sizes are.
     fn writes_rows(&self, op: OpRef<'_>) -> bool {
         let _ = op;
         false
@@ -42,7 +42,7 @@ pub trait Target: Sync {
         false
     }
 
-    /// Whether the kernel of `op` can read an operand that lies in rows with gaps between them.
+    /// Whether the kernel of `op` can read an operand that lies in rows with gaps between them, whatever the sizes are.
     fn reads_rows(&self, op: OpRef<'_>, operand: usize) -> bool {
         let _ = (op, operand);
         false

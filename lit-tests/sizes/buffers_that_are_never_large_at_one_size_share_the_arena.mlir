@@ -1,7 +1,7 @@
 // RUN: optc plan --dim 'N<=511' --threads=1
 
-// %0 takes 64 * N bytes, %3 takes 64 * (512 - N), and %3 is made while %0 is kept: together never more than 64 * 512 (and 128
-// bytes beside them), while each for itself has almost as many at some size.
+// %0 takes 64 * N bytes, %3 takes 64 * (512 - N), and %3 is made while %0 is kept: together never more than 64 * 512, while
+// each for itself has almost as many at some size. The sums of 64 bytes lie in the output, one after the other.
 func.func @main(%x: tensor<?x16xi32, #optc.dims<N>> {optc.name = "x"}) -> tensor<16xi32> {
   %0 = nn.cum_sum %x {axis = 0} : tensor<?x16xi32, #optc.dims<N>>
   %1 = nn.reduce_sum %0 {axes = array<i64: 0>} : (tensor<?x16xi32, #optc.dims<N>>) -> tensor<16xi32>
@@ -19,4 +19,4 @@ func.func @main(%x: tensor<?x16xi32, #optc.dims<N>> {optc.name = "x"}) -> tensor
 // buffer 2: -64 * N + 32768 bytes, steps 2 to 4; %2 %3
 // buffer 3: 64 bytes, steps 4 to 5; %4
 // at N = 128: arena 32768 bytes
-// at all sizes: arena 32896 bytes, the joint maximum
+// at all sizes: arena 32768 bytes, the joint maximum

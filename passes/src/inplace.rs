@@ -52,7 +52,14 @@ pub fn inplace(ctx: &Context, target: &dyn Target, body: &mut Body) -> Outcome {
     Outcome { ties: ties + placed_ties, parts, views, remarks }
 }
 
-/// Does the same on a copy, and looks at the arena that `plan` would then place; none if a size is not known.
+/// As [`inplace`], but views stay copies, or lie in their operand, as sizes have it: whether one that has gaps is worth reading where it lies
+/// is another question at each size.
+pub(crate) fn inplace_without_views(ctx: &Context, target: &dyn Target, body: &mut Body) {
+    place_all_parts(ctx, target, body);
+    tie(ctx, target, body);
+}
+
+/// Does the same as [`inplace`] on a copy, and looks at the arena that `plan` would then place; none if a size is not known.
 pub(crate) fn in_trial<R>(
     ctx: &Context,
     target: &dyn Target,

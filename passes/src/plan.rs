@@ -75,17 +75,19 @@ pub fn plan(
     if faults.is_empty() { Ok(remarks) } else { Err(faults) }
 }
 
-/// Places the values of a function in the arena as `place` says, and judges that; nothing is traded for memory.
+/// Places the values of a function in the arena as `place` says, and judges that; nothing is traded for memory, and only these values
+/// share places beside those that have the same bytes anyway.
 ///
 /// # Errors
 /// If a size is not known, as `place`, or if the checker refuses the plan.
 pub(crate) fn plan_by(
     ctx: &Context,
     body: &mut Body,
+    shared: &[Shared],
     place: &dyn Fn(&Arena<'_>) -> Result<place::Placement, Vec<Diagnostic>>,
 ) -> Result<(), Vec<Diagnostic>> {
     let aliases = separate_outputs(ctx, body);
-    let arena = Arena::of(ctx, body, &aliases)?;
+    let arena = Arena::sharing(ctx, body, &aliases, shared)?;
     let other = |problem: &Problem| place::place(problem, &Options::default());
     let placed = arena.place_pools(ctx, body, &other, place(&arena)?)?;
     arena.write(ctx, body, &placed);
@@ -108,6 +110,9 @@ pub enum Content {
     /// The scratch of a step.
     Scratch(Op),
 }
+
+/// A value, and another that it shares a place with: what it is handed to, or what the caller's buffer that it lies in is for.
+pub(crate) type Shared = (Value, Value);
 
 /// Where a class of values is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,6 +142,8 @@ pub struct Arena<'a> {
     states: Vec<Value>,
     /// Bytes of scratch that hand-overs of an operation take.
     handing: SecondaryMap<Op, u64>,
+    /// Which values share places although they have bytes of their own.
+    shared: Vec<Shared>,
 }
 
 impl<'a> Arena<'a> {
@@ -145,6 +152,29 @@ impl<'a> Arena<'a> {
     /// # Errors
     /// If a size is not known.
     pub fn of(ctx: &Context, body: &Body, aliases: &'a AliasSets) -> Result<Arena<'a>, Vec<Diagnostic>> {
+        let mut arena = Arena::begin(ctx, body, aliases)?;
+        arena.join_handed(ctx, body);
+        arena.fill_pools(ctx, body)?;
+        arena.lend(ctx, body);
+        arena.finish(ctx, body)?;
+        Ok(arena)
+    }
+
+    /// The same where it is decided which values share places.
+    fn sharing(
+        ctx: &Context,
+        body: &Body,
+        aliases: &'a AliasSets,
+        shared: &[Shared],
+    ) -> Result<Arena<'a>, Vec<Diagnostic>> {
+        let mut arena = Arena::begin(ctx, body, aliases)?;
+        shared.iter().for_each(|(value, other)| arena.join(*value, *other));
+        arena.fill_pools(ctx, body)?;
+        arena.finish(ctx, body)?;
+        Ok(arena)
+    }
+
+    fn begin(ctx: &Context, body: &Body, aliases: &'a AliasSets) -> Result<Arena<'a>, Vec<Diagnostic>> {
         let weights = WeightSet::of(ctx, body);
         let steps = Steps::of(ctx, body, &weights);
         let classes = Classes::of(ctx, body, &steps, &weights, aliases);
@@ -160,16 +190,23 @@ impl<'a> Arena<'a> {
             homes: SecondaryMap::new(),
             states: Vec::new(),
             handing: SecondaryMap::new(),
+            shared: Vec::new(),
         };
         arena.pin(ctx, body);
         arena.pin_states(ctx, body)?;
-        arena.join_handed(ctx, body, &weights);
-        arena.fill_pools(ctx, body)?;
-        arena.lend(ctx, body);
-        arena.add_classes(body)?;
-        arena.add_scratch(ctx, body);
-        arena.add_overlaps(ctx, body);
         Ok(arena)
+    }
+
+    fn finish(&mut self, ctx: &Context, body: &Body) -> Result<(), Vec<Diagnostic>> {
+        self.add_classes(body)?;
+        self.add_scratch(ctx, body);
+        self.add_overlaps(ctx, body);
+        Ok(())
+    }
+
+    /// Which values share places although they have bytes of their own.
+    pub(crate) fn shared(&self) -> &[Shared] {
+        &self.shared
     }
 
     /// The steps of the function.
@@ -264,7 +301,8 @@ impl<'a> Arena<'a> {
     }
 
     /// Lets what is handed on, and what gets it, have the same bytes where their lives allow it.
-    fn join_handed(&mut self, ctx: &Context, body: &Body, weights: &WeightSet) {
+    fn join_handed(&mut self, ctx: &Context, body: &Body) {
+        let weights = WeightSet::of(ctx, body);
         let kept = kept_inputs(ctx, body);
         let moves: Vec<Move> = self.steps.events().flat_map(|(_, event)| event.moves(ctx, body)).collect();
         for Move { from, to } in moves {
@@ -292,6 +330,7 @@ impl<'a> Arena<'a> {
         let (class, other) = if is_first { (a, b) } else { (b, a) };
         self.classes.join(class, other);
         self.homes[class] = homes[0].or(homes[1]);
+        self.shared.push((from, to));
     }
 
     fn add_classes(&mut self, body: &Body) -> Result<(), Vec<Diagnostic>> {

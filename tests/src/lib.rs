@@ -2,6 +2,7 @@
 
 pub mod arena;
 pub mod damage;
+pub mod examples;
 pub mod flows;
 pub mod graphs;
 pub mod messages;

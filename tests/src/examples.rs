@@ -1,0 +1,47 @@
+//! The examples of rows as programs.
+
+/// A program around an example: a function whose arguments are the values that the example reads.
+pub fn program(example: &str) -> String {
+    if example.starts_with("module") || example.starts_with("func.func") {
+        return example.to_owned();
+    }
+    if example.starts_with("optc.yield") {
+        let group = "%0 = optc.group(%a = %x) : (tensor<4xf32>) -> tensor<4xf32> {";
+        return format!("func.func @g(%x: tensor<4xf32>) {{\n  {group}\n  {example}\n  }}\n  return\n}}\n");
+    }
+    let (head, types) = example.rsplit_once(" : ").unwrap_or((example, ""));
+    let (body, types) = match head.split_once(" : (") {
+        Some((body, rest)) => (body, format!("({rest} : {types}")),
+        None => (head, types.to_owned()),
+    };
+    let reads = body.split_once(" = ").map_or(body, |(_, right)| right);
+    let mut names: Vec<&str> = Vec::new();
+    for word in reads.split(|c: char| !(c.is_alphanumeric() || c == '%' || c == '_')) {
+        if word.starts_with('%') && !names.contains(&word) {
+            names.push(word);
+        }
+    }
+    let listed = operand_types(&types);
+    let callee = if body.contains("@f(") { "func.func private @f(f32) -> f32\n" } else { "" };
+    if names.contains(&"%a") && body.contains("optc.group") {
+        names.retain(|name| *name != "%a");
+    }
+    let args: Vec<String> = names
+        .iter()
+        .enumerate()
+        .map(|(index, name)| format!("{name}: {}", listed.get(index).unwrap_or(&listed[0])))
+        .collect();
+    match body.trim_start().starts_with("return") {
+        true => format!("func.func @g({}) -> {types} {{\n  {example}\n}}\n", args.join(", ")),
+        false => format!("{callee}func.func @g({}) {{\n  {example}\n  return\n}}\n", args.join(", ")),
+    }
+}
+
+/// The operand types in `(a, b) -> c`, or the one type that stands for all.
+fn operand_types(types: &str) -> Vec<String> {
+    let Some(inner) = types.strip_prefix('(').and_then(|rest| rest.split_once(')')) else {
+        let cut = [" {", " to "].into_iter().filter_map(|end| types.find(end)).min();
+        return vec![types[..cut.unwrap_or(types.len())].to_owned()];
+    };
+    inner.0.split(", ").map(str::to_owned).collect()
+}
