@@ -69,6 +69,11 @@ impl Replan {
     }
 }
 
+/// Sizes that the networks of these tests can have.
+fn many_sizes() -> impl Iterator<Item = [u64; 2]> {
+    (0..40).map(|number| [number % 4 + 1, number * 3 + 3])
+}
+
 #[test]
 fn a_new_size_interns_nothing_and_lowers_each_class_once() {
     let (code, replan) = replan(&network(), DeadMemory::Kept, Goal::Balanced);
@@ -81,13 +86,14 @@ fn a_new_size_interns_nothing_and_lowers_each_class_once() {
     let (_, lowered) = replan.counts();
     let weights = code.weights_bytes();
     let mut interned = Vec::new();
-    for (round, sizes) in (1..).zip([[2, 20], [3, 7], [1, 100]].repeat(2)) {
+    let many: Vec<[u64; 2]> = many_sizes().collect();
+    for (round, sizes) in (1..).zip(many.repeat(2)) {
         let instance = replan.instance(&code, &sizes).expect("any size will do");
         assert_eq!(instance.inputs()[0].shape, [sizes[0], 8, sizes[1], 12]);
         assert_eq!(replan.counts().1, lowered + round * classes, "{sizes:?}");
         interned.push(replan.counts().0);
     }
-    assert_eq!(interned[..3], interned[3..], "what a size needs is forgotten");
+    assert_eq!(interned[..many.len()], interned[many.len()..], "what a size needs is forgotten");
     assert_eq!(code.weights_bytes(), weights, "the kernels take them as they are");
     assert_eq!(replan.ctx.interned(), shared);
 }
@@ -149,7 +155,7 @@ fn what_is_planned_as_a_whole_at_many_sizes_leaves_nothing_behind() {
     let variants = planned_as_a_whole(&network());
     let at_once = |sizes: &[u64]| variants.at_once(sizes).unwrap_or_else(|failure| panic!("{failure}"));
     let shared = variants.decided().0.interned();
-    let many: Vec<[u64; 2]> = (0..40).map(|number| [number % 4 + 1, number * 3 + 3]).collect();
+    let many: Vec<[u64; 2]> = many_sizes().collect();
     let counts = || many.iter().map(|sizes| at_once(sizes).ctx.interned()).collect::<Vec<_>>();
     let (first, again) = (counts(), counts());
     assert_eq!(first, again, "what a size needs is forgotten");
@@ -206,7 +212,7 @@ fn results_are_equal(goal: Goal) {
             .replace("?x8x1x1xf32, #optc.dims<N>", &format!("{n}x8x1x1xf32"));
         let mut fixed = parse(text);
         let fixed =
-            crate::compile(&mut fixed, &options().compile).unwrap_or_else(|failure| panic!("{failure}"));
+            crate::compile(&mut fixed, &options.compile).unwrap_or_else(|failure| panic!("{failure}"));
         let mut expected = vec![0.0; 8 * n as usize];
         let mut alone = Arc::new(fixed).context(2).expect("it is planned for them");
         alone.run(&[as_bytes(&input)], &mut [as_bytes_mut(&mut expected)]).expect("it runs");
