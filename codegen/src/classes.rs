@@ -5,6 +5,7 @@
 //! serves both: of 53 convolutions of a ResNet 50 about 20 differ.
 
 use cranelift_entity::{EntityRef, SecondaryMap};
+use ir::body::OpRef;
 use ir::{Body, Context, Op, Value};
 use std::collections::HashMap;
 
@@ -65,7 +66,7 @@ impl Classes {
         for ((op, prepared), expected) in self.members.iter().zip(&mut self.prepared).zip(&lowered) {
             let op = body.at(ctx, *op);
             if is_first {
-                *prepared = Prepared::of(op);
+                *prepared = Prepared::of(op, machine);
             }
             let is_same =
                 |known: &Prepared| known.lower(op, machine).is_ok_and(|found| is_like(&found, expected));
@@ -79,7 +80,23 @@ impl Classes {
         self.prepared.iter().flatten().count()
     }
 
-    /// What each class becomes at the sizes that `body` has.
+    /// What a step becomes that has attributes of its own, at the sizes that `body` has.
+    ///
+    /// # Errors
+    /// If it has no lowering there.
+    pub(crate) fn lower_step(
+        &self,
+        step: usize,
+        op: OpRef<'_>,
+        machine: &Machine,
+    ) -> Result<Lowered, Refusal> {
+        match self.prepared.get(self.of_step[step] as usize) {
+            Some(Some(prepared)) => prepared.lower(op, machine),
+            _ => lower(op, machine),
+        }
+    }
+
+    /// Appends what each class becomes at the sizes that `body` has.
     ///
     /// # Errors
     /// If one has no lowering there.
@@ -88,13 +105,15 @@ impl Classes {
         ctx: &Context,
         body: &Body,
         machine: &Machine,
-    ) -> Result<Vec<Lowered>, Refusal> {
-        let members = self.members.iter().enumerate();
-        let lowered = members.map(|(class, op)| match self.prepared.get(class) {
-            Some(Some(prepared)) => prepared.lower(body.at(ctx, *op), machine),
-            _ => lower_plain(body.at(ctx, *op), machine),
-        });
-        lowered.collect()
+        to: &mut Vec<Lowered>,
+    ) -> Result<(), Refusal> {
+        for (class, op) in self.members.iter().enumerate() {
+            to.push(match self.prepared.get(class) {
+                Some(Some(prepared)) => prepared.lower(body.at(ctx, *op), machine)?,
+                _ => lower_plain(body.at(ctx, *op), machine)?,
+            });
+        }
+        Ok(())
     }
 }
 

@@ -144,24 +144,13 @@ impl Call2d {
         };
         check_weights(whole, fused)?;
         let conv = Convolution { shape, strides, prologue: prologue_of(fused), activation: fused.activation };
-        Ok(Call2d::of(conv, fused, machine))
+        let kernel = conv.kernel(None, machine);
+        Ok(Call2d::of(conv, kernel, conv_operands(&conv, kernel, fused), image_of(fused)))
     }
 
-    /// A convolution whose operands are as their kernel wants them.
-    fn of(conv: Convolution, fused: &Fused<'_>, machine: &Machine) -> Call2d {
-        let Convolution { shape, .. } = conv;
-        let kernel = conv.kernel(None, machine);
-        let order = WeightStrides::oihw(shape.in_channels / shape.groups, shape.kernel);
-        let key = PackingKey::new(&kernel.panels(), [order.o, order.i, order.h, order.w]);
-        let packing = Packing::new(key, kernel.packed_len(), move |from, to| kernel.pack(from, order, to));
-        let mut operands = pointers(fused, packing);
-        if let Some(prologue) = fused.prologue {
-            // Without a shift, -0 is added: it changes no product, not even the sign of zero.
-            operands.push(numbers(prologue.scale, 1.0, shape.in_channels));
-            operands.push(numbers(prologue.shift, -0.0, shape.in_channels));
-        }
-        let image = Some(fused.operands[0]).filter(|image| fused.residual != Some(*image));
-        let image = image.filter(|_| conv.slide().is_divisible(shape.batch));
+    /// A convolution's call with these operands; `image` is what it reads row by row if it has rows.
+    fn of(conv: Convolution, kernel: Conv2d, operands: Vec<Pointer>, image: Option<usize>) -> Call2d {
+        let image = image.filter(|_| conv.slide().is_divisible(conv.shape.batch));
         Call2d { conv, kernel, operands, image, weight_bytes: kernel.packed_len() * 4 }
     }
 
@@ -234,6 +223,26 @@ impl Convolution {
             weight_bytes,
         }
     }
+}
+
+/// What a convolution is called with for all rows; how weights are packed does not depend on batch, height and width.
+fn conv_operands(conv: &Convolution, kernel: Conv2d, fused: &Fused<'_>) -> Vec<Pointer> {
+    let shape = conv.shape;
+    let order = WeightStrides::oihw(shape.in_channels / shape.groups, shape.kernel);
+    let key = PackingKey::new(&kernel.panels(), [order.o, order.i, order.h, order.w]);
+    let packing = Packing::new(key, kernel.packed_len(), move |from, to| kernel.pack(from, order, to));
+    let mut operands = pointers(fused, packing);
+    if let Some(prologue) = fused.prologue {
+        // Without a shift, -0 is added: it changes no product, not even the sign of zero.
+        operands.push(numbers(prologue.scale, 1.0, shape.in_channels));
+        operands.push(numbers(prologue.shift, -0.0, shape.in_channels));
+    }
+    operands
+}
+
+/// The operand that is only a convolution's image.
+fn image_of(fused: &Fused<'_>) -> Option<usize> {
+    Some(fused.operands[0]).filter(|image| fused.residual != Some(*image))
 }
 
 /// How an NHWC image lies: without gaps, or as a part of a wider one.

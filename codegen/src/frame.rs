@@ -144,13 +144,14 @@ pub(crate) fn append(
     let size = header + descriptor.len().next_multiple_of(8);
     words.extend([function as i64, i64::from(parts), base, offset, stride as i64]);
     words.extend([operands.len(), header, size].map(|count| count as i64));
-    words.extend(operands.flatten());
-    let chunks = descriptor.chunks(8);
-    words.extend(chunks.map(|chunk| {
+    operands.for_each(|pair| words.extend(pair));
+    let (whole, rest) = descriptor.as_chunks::<8>();
+    words.extend(whole.iter().map(|word| i64::from_le_bytes(*word)));
+    if !rest.is_empty() {
         let mut word = [0; 8];
-        word[..chunk.len()].copy_from_slice(chunk);
-        i64::from_le_bytes(word)
-    }));
+        word[..rest.len()].copy_from_slice(rest);
+        words.push(i64::from_le_bytes(word));
+    }
 }
 
 /// The base and offset of an address that is no weight's.

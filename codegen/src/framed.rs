@@ -109,7 +109,8 @@ impl FramedCode {
         Ok(code)
     }
 
-    /// The frame with which the code runs the function as it is planned in `module`.
+    /// The frame with which the code runs the function as it is planned in `module`; that may be of a copy of the samples' context which
+    /// was made when all weights were there.
     ///
     /// # Errors
     /// As for [`FramedCode::compile`]: if `module` is of another context, or has another function than the samples.
@@ -220,9 +221,11 @@ fn fault(message: String) -> Vec<Diagnostic> {
 }
 
 fn check_context(ctx: &Arc<Context>, module: &Module) -> Result<(), Vec<Diagnostic>> {
-    match Arc::ptr_eq(ctx, &module.ctx) {
+    match ctx.is_kin(&module.ctx) {
         true => Ok(()),
-        false => Err(fault("instances and samples are modules of one context".to_owned())),
+        false => {
+            Err(fault("instances and samples are modules of one context, or of copies of it".to_owned()))
+        }
     }
 }
 

@@ -19,7 +19,7 @@ use crate::entry::pieces;
 use crate::flow::Exit;
 use crate::frame::{Pair, append, pair_of};
 use crate::framed::FramedCode;
-use crate::lower::{Call, Lowered, Machine, Pointer, lower};
+use crate::lower::{Call, Lowered, Machine, Pointer};
 use crate::place::{Address, Base};
 use crate::program::{DeadMemory, describe};
 use crate::weights::{Packing, PackingKey, WeightTable};
@@ -78,8 +78,10 @@ pub struct KernelNeeds {
 #[derive(Default)]
 pub struct Reframing {
     lowered: Vec<Lowered>,
-    /// What a class calls: function and descriptor of each call.
-    calls: Vec<Vec<(u64, Option<Vec<u8>>)>>,
+    /// What the calls of all classes call, one class behind the other.
+    functions: Vec<Function>,
+    /// Which is the first of each class.
+    firsts: Vec<usize>,
     /// Steps that are lowered otherwise than their class.
     own: Vec<(usize, Lowered)>,
     /// The weights of each step.
@@ -89,6 +91,9 @@ pub struct Reframing {
     /// The words of the frame before.
     words: usize,
 }
+
+/// The address of a function, and the descriptor that it takes in place of the call's.
+type Function = (u64, Option<Vec<u8>>);
 
 /// What an address of a weight was given for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -141,15 +146,19 @@ impl Reframe {
     /// Lowers each class at the sizes that a function has. None if a step has no code there, stops the program, or may not overwrite what it is tied to.
     pub fn lower(&self, code: &FramedCode, sized: &SizedBody, to: &mut Reframing) -> Option<()> {
         to.own.clear();
-        to.lowered = self.classes.lower(sized.ctx(), sized.body(), &self.machine).ok()?;
+        to.lowered.clear();
+        self.classes.lower(sized.ctx(), sized.body(), &self.machine, &mut to.lowered).ok()?;
         to.lowerings += to.lowered.len();
         if to.lowered.iter().any(|lowered| lowered.condition.is_some()) {
             return None;
         }
-        to.calls.clear();
+        to.functions.clear();
+        to.firsts.clear();
         for lowered in &to.lowered {
-            let calls = lowered.calls.iter().map(|call| code.call_of(call));
-            to.calls.push(calls.collect::<Option<_>>()?);
+            to.firsts.push(to.functions.len());
+            for call in &lowered.calls {
+                to.functions.push(code.call_of(call)?);
+            }
         }
         self.asked_ties.iter().all(|(op, operand)| may_overwrite(sized, *op, *operand)).then_some(())
     }
@@ -178,7 +187,8 @@ impl Reframe {
         to: &mut Reframing,
     ) -> Option<()> {
         let (op, machine) = (self.steps[step].op, self.machine);
-        let own = sized.with_attrs(op, set, |ctx, body| lower(body.at(ctx, op), &machine).ok())?;
+        let own = |ctx: &Context, body: &Body| self.classes.lower_step(step, body.at(ctx, op), &machine).ok();
+        let own = sized.with_attrs(op, set, own)?;
         if own.scratch_bytes(machine.threads) > scratch_bytes {
             return None;
         }
@@ -249,7 +259,7 @@ struct FrameWriter<'a> {
 impl FrameWriter<'_> {
     /// The frame, with zeros for the addresses of weights that are missing. None if a call has more operands than the code has room for, or no code.
     fn write(&mut self, made: &mut Reframing) -> Option<Vec<i64>> {
-        let Reframing { lowered, calls, own, known, words: before, .. } = made;
+        let Reframing { lowered, functions, firsts, own, known, words: before, .. } = made;
         known.resize_with(self.reframe.steps.len(), Vec::new);
         // Most sizes take as many words as the one before.
         let mut words = Vec::with_capacity(*before);
@@ -257,23 +267,12 @@ impl FrameWriter<'_> {
         for (number, class) in self.reframe.classes.of_step.iter().enumerate() {
             let class = *class as usize;
             let limited = own.iter().find(|own| own.0 == number);
-            let (lowered, functions) = match limited {
-                Some((_, limited)) => (limited, None),
-                None => (&lowered[class], Some(&calls[class])),
-            };
+            let lowered = limited.map_or(&lowered[class], |limited| &limited.1);
             for (index, call) in lowered.calls.iter().enumerate().filter(|(_, call)| call.parts > 0) {
-                let (function, wide) = match functions {
-                    Some(functions) => (functions[index].0, functions[index].1.clone()),
-                    None => self.code.call_of(call)?,
-                };
-                self.record(
-                    &mut words,
-                    number,
-                    lowered.shared_bytes,
-                    call,
-                    &known[number],
-                    (function, wide),
-                )?;
+                let own = if limited.is_some() { Some(self.code.call_of(call)?) } else { None };
+                let function = own.as_ref().unwrap_or_else(|| &functions[firsts[class] + index]);
+                let known = &known[number];
+                self.record(&mut words, number, lowered.shared_bytes, call, known, function)?;
             }
         }
         words[1] = 8 * words.len() as i64;
@@ -288,7 +287,7 @@ impl FrameWriter<'_> {
         shared: u64,
         call: &Call,
         known: &[(Key, u64)],
-        (function, wide): (u64, Option<Vec<u8>>),
+        (function, wide): &Function,
     ) -> Option<()> {
         if call.operands.len() > self.code.buffers.widest {
             return None;
@@ -297,7 +296,7 @@ impl FrameWriter<'_> {
         let scratch = (call.scratch_bytes > 0).then(|| (self.arena(start + shared), call.scratch_bytes));
         let descriptor = wide.as_deref().unwrap_or(&call.descriptor);
         let operands = call.operands.iter().map(|pointer| self.pointer(step, pointer, known));
-        append(words, function, call.parts, operands, scratch, descriptor);
+        append(words, *function, call.parts, operands, scratch, descriptor);
         Some(())
     }
 

@@ -39,10 +39,12 @@ type Pack = dyn Fn(&[f32], &mut [f32]) + Send + Sync;
 
 /// Another arrangement of a weight's `f32` elements.
 #[derive(Clone)]
-pub(crate) struct Packing {
+pub(crate) struct Packing(Arc<Arranged<Pack>>);
+
+struct Arranged<P: ?Sized> {
     key: PackingKey,
     floats: usize,
-    pack: Arc<Pack>,
+    pack: P,
 }
 
 impl Packing {
@@ -52,23 +54,23 @@ impl Packing {
         floats: usize,
         pack: impl Fn(&[f32], &mut [f32]) + Send + Sync + 'static,
     ) -> Packing {
-        Packing { key, floats, pack: Arc::new(pack) }
+        Packing(Arc::new(Arranged { key, floats, pack }))
     }
 
     /// Equal for packings that give the same bytes for the same weight.
     pub(crate) fn key(&self) -> PackingKey {
-        self.key
+        self.0.key
     }
 
     /// Bytes after packing.
     pub(crate) fn packed_bytes(&self) -> u64 {
-        self.floats as u64 * 4
+        self.0.floats as u64 * 4
     }
 }
 
 impl fmt::Debug for Packing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Packing({} floats)", self.floats)
+        write!(f, "Packing({} floats)", self.0.floats)
     }
 }
 
@@ -116,7 +118,7 @@ impl WeightTable {
 
     /// Where a value is in a packing.
     pub(crate) fn packed(&mut self, value: Value, packing: &Packing) -> Address {
-        let key = Key::Packed(value, packing.key);
+        let key = Key::Packed(value, packing.key());
         self.add(key, Content::Packed(value, packing.clone()), packing.packed_bytes())
     }
 
@@ -223,7 +225,7 @@ fn fill(
         Content::Packed(value, packing) => {
             let tensor = weights.evaluate(ctx, body, *value)?.to_f32();
             let out = runtime::from_bytes_mut(out).expect("pieces are aligned to 64");
-            (packing.pack)(&tensor, out);
+            (packing.0.pack)(&tensor, out);
         }
         Content::Repeated(number) => {
             out.chunks_exact_mut(4).for_each(|slot| slot.copy_from_slice(&number.to_le_bytes()));

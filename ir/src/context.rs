@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{OnceLock, RwLock};
+use std::sync::{Arc, OnceLock, RwLock};
 
 use crate::attrs::AttrData;
 use crate::blob::Blob;
@@ -36,6 +36,8 @@ pub struct Context {
     references: RwLock<HashMap<String, String>>,
     distinct_count: AtomicU64,
     common: Common,
+    /// The same for all copies.
+    family: Arc<()>,
 }
 
 /// What is asked for too often to be looked up.
@@ -134,6 +136,7 @@ impl Context {
             references: RwLock::default(),
             distinct_count: AtomicU64::new(0),
             common,
+            family: Arc::default(),
         };
         let empty = ctx.attr(AttrData::Dict(Box::default()));
         assert_eq!(empty, Attr::EMPTY, "the empty dictionary is interned first");
@@ -163,7 +166,13 @@ impl Context {
             references: RwLock::new(references),
             distinct_count: AtomicU64::new(self.distinct_count.load(Ordering::Relaxed)),
             common: self.common.clone(),
+            family: self.family.clone(),
         }
+    }
+
+    /// Whether one of these is a copy of the other, or both are of a third: what that one knew before has the same handles in both.
+    pub fn is_kin(&self, other: &Context) -> bool {
+        Arc::ptr_eq(&self.family, &other.family)
     }
 
     /// Forgets the types, attributes and sizes that were made since this context was copied from another. Whoever has handles of them must

@@ -366,44 +366,47 @@ impl Conv2d {
         if units * panels == 0 {
             return;
         }
-        let most = ((self.cost(units, panels) / LEAST_PART) as usize).clamp(1, threads * 8);
-        let all = self.products(units as f64, panels as f64);
+        // Divisions of longer numbers take twice as long, and there is one for each cut that is tried.
+        let [units, panels, threads] = [units, panels, threads].map(|count| count as u32);
+        let cost = self.cost();
+        let (all, copies) = (cost(units, panels), cost(units, 0) - CALL);
+        let most = ((all / LEAST_PART) as u32).clamp(1, threads * 8);
+        let waiting = if threads > 1 { DISTURBANCE } else { 0.0 };
         let mut best = (f64::INFINITY, 1, 1);
-        for panel_parts in 1..=panels.min(most) {
-            let most_panels = panels.div_ceil(panel_parts);
-            for row_parts in 1..=units.min(most / panel_parts) {
-                let parts = row_parts * panel_parts;
-                let rounds = parts.div_ceil(threads) as f64 + if threads > 1 { DISTURBANCE } else { 0.0 };
-                // As much as if all were cut evenly, and nothing copied.
-                if (all / parts as f64 + CALL) * rounds >= best.0 {
+        for parts in (1..=most).rev() {
+            let rounds = f64::from(parts.div_ceil(threads)) + waiting;
+            let (calls, most_cost) = (CALL * f64::from(parts - 1), best.0 * f64::from(parts));
+            for panel_parts in 1..=panels.min(parts) {
+                // As much as if all were cut evenly, and only what other panels need too were copied again.
+                if (all + copies * f64::from(panel_parts - 1) + calls) * rounds > most_cost {
+                    break;
+                }
+                let row_parts = parts / panel_parts;
+                if row_parts * panel_parts != parts || row_parts > units {
                     continue;
                 }
-                let cost = self.cost(units.div_ceil(row_parts), most_panels) * rounds;
-                if cost < best.0 {
-                    best = (cost, row_parts, panel_parts);
+                let cost = cost(units.div_ceil(row_parts), panels.div_ceil(panel_parts)) * rounds;
+                if (cost, panel_parts, row_parts) < best {
+                    best = (cost, panel_parts, row_parts);
                 }
             }
         }
-        (self.row_parts, self.panel_parts) = (best.1 as u32, best.2 as u32);
+        (self.row_parts, self.panel_parts) = (best.2, best.1);
     }
 
     /// About how many cycles a part of so many rows (output lines, for lanes) and panels takes.
-    fn cost(&self, rows: usize, panels: usize) -> f64 {
-        let passes = rows.div_ceil(self.block_rows.max(1) as usize) as f64;
-        let (rows, panels, depth) = (rows as f64, panels as f64, self.depth() as f64);
-        let products = self.products(rows, panels);
-        if self.path == Path::Lanes {
-            return products + CALL;
+    fn cost(&self) -> impl Fn(u32, u32) -> f64 + use<> {
+        let (depth, block_rows) = (self.depth() as f64, self.block_rows.max(1));
+        let [product, copy, weight] = match self.path {
+            Path::Lanes => [depth * f64::from(self.out_w) * 2.0, 0.0, 0.0],
+            Path::Gather => [depth, depth * 0.15, depth * 5.0],
+            Path::Direct => [depth, 0.0, depth * 5.0],
+        };
+        move |rows, panels| {
+            let passes = f64::from(rows.div_ceil(block_rows));
+            let (rows, panels) = (f64::from(rows), f64::from(panels));
+            rows * panels * product + rows * copy + passes * panels * weight + CALL
         }
-        let copies = if self.path == Path::Gather { rows * depth * 0.15 } else { 0.0 };
-        let weights = passes * panels * depth * 5.0;
-        products + copies + weights + CALL
-    }
-
-    /// About how many cycles the products alone take.
-    fn products(&self, rows: f64, panels: f64) -> f64 {
-        let products = rows * panels * self.depth() as f64;
-        if self.path == Path::Lanes { products * f64::from(self.out_w) * 2.0 } else { products }
     }
 }
 
@@ -523,3 +526,7 @@ impl ImageStrides {
         pixel.n * self.n as usize + pixel.y * self.h as usize + pixel.x * self.w as usize
     }
 }
+
+#[cfg(test)]
+#[path = "conv_tests.rs"]
+mod tests;

@@ -69,6 +69,11 @@ impl Replan {
     }
 }
 
+/// Sizes that the networks of these tests can have.
+fn many_sizes() -> impl Iterator<Item = [u64; 2]> {
+    (0..40).map(|number| [number % 4 + 1, number * 3 + 3])
+}
+
 #[test]
 fn a_new_size_interns_nothing_and_lowers_each_class_once() {
     let (code, replan) = replan(&network(), DeadMemory::Kept, Goal::Balanced);
@@ -81,13 +86,14 @@ fn a_new_size_interns_nothing_and_lowers_each_class_once() {
     let (_, lowered) = replan.counts();
     let weights = code.weights_bytes();
     let mut interned = Vec::new();
-    for (round, sizes) in (1..).zip([[2, 20], [3, 7], [1, 100]].repeat(2)) {
+    let many: Vec<[u64; 2]> = many_sizes().collect();
+    for (round, sizes) in (1..).zip(many.repeat(2)) {
         let instance = replan.instance(&code, &sizes).expect("any size will do");
         assert_eq!(instance.inputs()[0].shape, [sizes[0], 8, sizes[1], 12]);
         assert_eq!(replan.counts().1, lowered + round * classes, "{sizes:?}");
         interned.push(replan.counts().0);
     }
-    assert_eq!(interned[..3], interned[3..], "what a size needs is forgotten");
+    assert_eq!(interned[..many.len()], interned[many.len()..], "what a size needs is forgotten");
     assert_eq!(code.weights_bytes(), weights, "the kernels take them as they are");
     assert_eq!(replan.ctx.interned(), shared);
 }
@@ -138,6 +144,43 @@ fn what_has_no_recipe_is_planned_as_a_whole() {
     assert!(!has(&parse(branches), DeadMemory::Kept, Goal::Balanced), "control flow");
 }
 
+/// A module that has no recipe, decided but for its sizes.
+fn planned_as_a_whole(module: &ir::Module) -> Symbolic {
+    let compile = CompileOptions { threads: 2, goal: Goal::Memory, ..CompileOptions::default() };
+    Symbolic::decide(module, &SymbolicOptions::new(compile)).unwrap_or_else(|failure| panic!("{failure}"))
+}
+
+#[test]
+fn what_is_planned_as_a_whole_at_many_sizes_leaves_nothing_behind() {
+    let variants = planned_as_a_whole(&network());
+    let at_once = |sizes: &[u64]| variants.at_once(sizes).unwrap_or_else(|failure| panic!("{failure}"));
+    let shared = variants.decided().0.interned();
+    let many: Vec<[u64; 2]> = many_sizes().collect();
+    let counts = || many.iter().map(|sizes| at_once(sizes).ctx.interned()).collect::<Vec<_>>();
+    let (first, again) = (counts(), counts());
+    assert_eq!(first, again, "what a size needs is forgotten");
+    assert!(first.iter().all(|count| *count > shared), "each size needs something");
+    assert_eq!(variants.decided().0.interned(), shared);
+    let [a, b] = [[1, 64], [2, 21]].map(|sizes| at_once(&sizes));
+    assert!(!Arc::ptr_eq(&a.ctx, &b.ctx), "two modules of one time know nothing of each other");
+    assert_eq!(ir::text::print(&a), ir::text::print(&variants.at(&[1, 64]).expect("any size will do")));
+}
+
+#[test]
+fn a_weight_that_is_another_at_each_size_has_handles_that_stay() {
+    let text = format!(
+        "func.func @main(%x: {TYPE}) -> {TYPE} {{
+  %c = nn.constant dense<1.0> : tensor<f32>
+  %b = nn.broadcast %c {{shape = #optc.dims<N, H, 12, 8>}} : (tensor<f32>) -> {TYPE}
+  %y = nn.add %x, %b : {TYPE}
+  return %y : {TYPE}
+}}"
+    );
+    let variants = planned_as_a_whole(&parse(text));
+    let module = variants.at_once(&[2, 3]).expect("any size will do");
+    assert!(std::ptr::eq(&*module.ctx, variants.decided().0));
+}
+
 /// Runs a program at some sizes.
 fn run(program: &Arc<ShapedProgram>, sizes: [u64; 2], input: &[f32]) -> Result<Vec<f32>, runtime::RunError> {
     let mut context = program.context(2).expect("it is planned for them");
@@ -149,7 +192,18 @@ fn run(program: &Arc<ShapedProgram>, sizes: [u64; 2], input: &[f32]) -> Result<V
 
 #[test]
 fn results_are_those_of_the_program_for_one_size() {
-    let program = compile_symbolic(&network(), &options()).unwrap_or_else(|failure| panic!("{failure}"));
+    results_are_equal(Goal::Balanced);
+}
+
+#[test]
+fn results_without_a_recipe_are_those_of_the_program_for_one_size() {
+    results_are_equal(Goal::Memory);
+}
+
+#[track_caller]
+fn results_are_equal(goal: Goal) {
+    let options = SymbolicOptions::new(CompileOptions { goal, ..options().compile });
+    let program = compile_symbolic(&network(), &options).unwrap_or_else(|failure| panic!("{failure}"));
     let program = Arc::new(program);
     for sizes @ [n, h] in [[1, 3], [2, 21], [3, 64]] {
         let input: Vec<f32> = (0..n * h * 96).map(|index| (index % 17) as f32 * 0.25 - 1.0).collect();
@@ -158,7 +212,7 @@ fn results_are_those_of_the_program_for_one_size() {
             .replace("?x8x1x1xf32, #optc.dims<N>", &format!("{n}x8x1x1xf32"));
         let mut fixed = parse(text);
         let fixed =
-            crate::compile(&mut fixed, &options().compile).unwrap_or_else(|failure| panic!("{failure}"));
+            crate::compile(&mut fixed, &options.compile).unwrap_or_else(|failure| panic!("{failure}"));
         let mut expected = vec![0.0; 8 * n as usize];
         let mut alone = Arc::new(fixed).context(2).expect("it is planned for them");
         alone.run(&[as_bytes(&input)], &mut [as_bytes_mut(&mut expected)]).expect("it runs");

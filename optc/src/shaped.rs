@@ -44,6 +44,14 @@ pub trait Variants: Send + Sync {
     /// Why there is no such function.
     fn at(&self, sizes: &[u64]) -> Result<Module, Failure>;
 
+    /// The same module for one question: what it alone needs of its context is forgotten some time after it is dropped.
+    ///
+    /// # Errors
+    /// As for [`Variants::at`].
+    fn at_once(&self, sizes: &[u64]) -> Result<Module, Failure> {
+        self.at(sizes)
+    }
+
     /// The function before its sizes, if all that does not depend on them is decided: then instances may be made without a plan in the IR.
     fn before_sizes(&self) -> Option<Decided<'_>> {
         None
@@ -135,7 +143,7 @@ impl<V: Variants> Instantiate for Maker<V> {
         if let Some(instance) = self.replan.as_ref().and_then(|replan| replan.instance(&self.code, sizes)) {
             return Ok(instance);
         }
-        let module = self.variants.at(sizes).map_err(|failure| failure.to_string())?;
+        let module = self.variants.at_once(sizes).map_err(|failure| failure.to_string())?;
         let said = |faults: Vec<Diagnostic>| Failure::diagnostics(&module.ctx, &faults).to_string();
         self.code.instance(&module).map_err(said)
     }

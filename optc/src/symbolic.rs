@@ -27,13 +27,15 @@
 //! function is placed and bound to the machine code that is there; nothing is compiled again.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use codegen::Cpu;
 use ir::dims::{self, Atom, Bindings, Ranges, Term};
+use ir::weights::WeightSet;
 use ir::{Body, Context, Diagnostic, Dim, Ident, Module};
 use passes::chunk::Chunk;
 use passes::symbolic::place_at;
+use passes::symbolic::recipe::has_sized_weights;
 use runtime::{Extent, InputSpec, ShapedProgram, Sum, Symbol};
 
 use passes::manager::RunOptions;
@@ -118,6 +120,8 @@ pub struct Symbolic {
     threads: usize,
     goal: Goal,
     chunk: Result<Chunk, String>,
+    /// Contexts for modules of one use, if no weight depends on sizes: whoever keeps weights knows them by their handles.
+    spare: Option<Mutex<Vec<Arc<Context>>>>,
 }
 
 impl Symbolic {
@@ -152,7 +156,8 @@ impl Symbolic {
         let symbols = names.iter().map(|name| symbol(&ctx, *name, &ranges)).collect();
         let chunk = Chunk::of(&ctx, &Cpu, body, *threads);
         let (threads, goal) = (*threads, *goal);
-        Ok(Symbolic { module, entry, names, symbols, inputs, sample, threads, goal, chunk })
+        let spare = (!has_sized_weights(&ctx, body, &WeightSet::of(&ctx, body))).then(Mutex::default);
+        Ok(Symbolic { module, entry, names, symbols, inputs, sample, threads, goal, chunk, spare })
     }
 
     /// The function that is the program.
@@ -189,8 +194,7 @@ impl Symbolic {
     }
 
     /// The function as it is planned at some sizes, in the chunk where there is one.
-    fn placed(&self, body: &Body, at: &Bindings) -> Result<Body, Vec<Diagnostic>> {
-        let ctx = &self.module.ctx;
+    fn placed(&self, ctx: &Context, body: &Body, at: &Bindings) -> Result<Body, Vec<Diagnostic>> {
         let placed = place_at(ctx, &Cpu, body, at, self.threads, self.goal)?;
         let arena = placed.own_attr(ctx, ctx.ident("optc.arena")).and_then(|attr| ctx.int_value(attr));
         let bytes = arena.map_or(0, |bytes| bytes as u64);
@@ -198,6 +202,29 @@ impl Symbolic {
             Ok(chunk) if bytes > chunk.size_bytes() => chunk.place(ctx, &Cpu, body, at, self.threads),
             _ => Ok(placed),
         }
+    }
+
+    /// The module at some sizes, of this context.
+    fn module_at(&self, ctx: Arc<Context>, sizes: &[u64]) -> Result<Module, Failure> {
+        let at: Bindings = self.names.iter().copied().zip(sizes.iter().copied()).collect();
+        let body =
+            self.placed(&ctx, self.decided().1, &at).map_err(|faults| Failure::diagnostics(&ctx, &faults))?;
+        let mut module = Module { ctx, ..self.module.clone() };
+        *module.function_mut(&self.entry).expect("the entry was found before") = body;
+        Ok(module)
+    }
+
+    /// A context in which all handles of the module's mean the same, and that nobody else uses.
+    fn spare_context(&self) -> Option<Arc<Context>> {
+        let mut spare = self.spare.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner);
+        for known in spare.iter_mut() {
+            if let Some(free) = Arc::get_mut(known) {
+                free.forget();
+                return Some(known.clone());
+            }
+        }
+        spare.push(Arc::new(self.module.ctx.copy()));
+        spare.last().cloned()
     }
 
     /// The sizes' names, in the order in which [`Variants::at`] takes numbers for them.
@@ -208,13 +235,11 @@ impl Symbolic {
 
 impl Variants for Symbolic {
     fn at(&self, sizes: &[u64]) -> Result<Module, Failure> {
-        let ctx = self.module.ctx.clone();
-        let at: Bindings = self.names.iter().copied().zip(sizes.iter().copied()).collect();
-        let body =
-            self.placed(self.decided().1, &at).map_err(|faults| Failure::diagnostics(&ctx, &faults))?;
-        let mut module = self.module.clone();
-        *module.function_mut(&self.entry).expect("the entry was found before") = body;
-        Ok(module)
+        self.module_at(self.module.ctx.clone(), sizes)
+    }
+
+    fn at_once(&self, sizes: &[u64]) -> Result<Module, Failure> {
+        self.module_at(self.spare_context().unwrap_or_else(|| self.module.ctx.clone()), sizes)
     }
 
     fn before_sizes(&self) -> Option<Decided<'_>> {

@@ -113,9 +113,8 @@ impl Need {
         self.live + self.least - self.overlap.map_or(0, |overlap| overlap.saved(overlap.band_rows))
     }
 
-    /// What the step saves so that it takes at most `target` bytes, if that can be: the operand that it is written over
-    /// with the rows of a band, and the bytes of scratch.
-    fn savings(&self, target: u64) -> (Option<(usize, u64)>, u64) {
+    /// What the step saves so that it takes at most `target` bytes, if that can be: what it is written over, and the bytes of scratch.
+    fn savings(&self, target: u64) -> (Option<Offer>, u64) {
         let scratch = |live: u64| target.saturating_sub(live) / ALIGN_BYTES * ALIGN_BYTES;
         match self.overlap {
             Some(overlap) if self.live + self.least > target => {
@@ -123,7 +122,8 @@ impl Need {
                 let wider = (overlap.band_rows..=overlap.rows.output).take_while(fits).last();
                 let band_rows = wider.unwrap_or(overlap.band_rows);
                 let bytes = scratch(self.live - overlap.saved(band_rows)).clamp(self.least, self.wished);
-                (Some((overlap.operand, band_rows)), bytes)
+                let Candidate { operand, rows, .. } = overlap;
+                (Some(Offer { op: self.op, operand, band_rows, rows }), bytes)
             }
             _ => (None, scratch(self.live).clamp(self.least, self.wished)),
         }
@@ -136,6 +136,8 @@ pub(crate) struct Offer {
     pub(crate) op: Op,
     pub(crate) operand: usize,
     pub(crate) band_rows: u64,
+    /// The rows of both.
+    pub(crate) rows: Rows,
 }
 
 /// A way to save memory.
@@ -174,8 +176,8 @@ pub(crate) fn way(question: &impl Question, share: u64) -> Option<Way> {
     let target_bytes = target_bytes(&needs, question.goal());
     let (mut offers, mut scratch) = (Vec::new(), Vec::new());
     for need in needs.iter().filter(|need| need.live + need.wished > target_bytes) {
-        let (overlap, bytes) = need.savings(target_bytes);
-        offers.extend(overlap.map(|(operand, band_rows)| Offer { op: need.op, operand, band_rows }));
+        let (offer, bytes) = need.savings(target_bytes);
+        offers.extend(offer);
         scratch.extend((bytes < need.wished).then_some((need.op, bytes)));
     }
     let is_way = !offers.is_empty() || !scratch.is_empty();
@@ -298,7 +300,7 @@ impl<'a> Asker<'a> {
                 problem.buffers[id].size_bytes = *bytes;
             }
         }
-        for Offer { op, operand, band_rows: rows } in way.offers.iter().copied() {
+        for Offer { op, operand, band_rows: rows, .. } in way.offers.iter().copied() {
             let bandings = [Order::Down, Order::Up].map(|order| Banding { operand, rows, order });
             let overlap = |banding| self.arena.overlap(self.ctx, self.body, op, banding);
             problem.overlaps.extend(bandings.into_iter().filter_map(overlap));
@@ -356,10 +358,8 @@ fn live_bytes(arena: &Arena<'_>) -> Vec<u64> {
 
 /// Writes down which offers a placement takes (`mem.overlap`), with bands as wide as the places allow.
 fn settle(ctx: &Context, body: &mut Body, arena: &Arena<'_>, placement: &Placement, offers: &[Offer]) {
-    for &Offer { op, operand, band_rows } in offers {
-        let Some((pair, rows)) = arena.pair(body, op, operand).zip(Rows::of(ctx, body, op, operand)) else {
-            continue;
-        };
+    for &Offer { op, operand, band_rows, rows } in offers {
+        let Some(pair) = arena.pair(body, op, operand) else { continue };
         let places = [pair.0, pair.1].map(|id| {
             let start = placement.offsets[id];
             start..start + arena.problem.buffers[id].size_bytes

@@ -12,7 +12,7 @@
 //! end; which order is right depends on what else is live, so planners are offered both.
 
 use ir::body::OpRef;
-use ir::dialects::nn::window_of;
+use ir::dialects::nn::{Window, window_of};
 use ir::size::static_extents;
 use ir::window::layout;
 use ir::{Body, Context, Kind, Op, size};
@@ -81,7 +81,7 @@ impl Rows {
     /// How an operation reads an operand, if it is the image that a window slides over.
     pub fn of(ctx: &Context, body: &Body, op: Op, operand: usize) -> Option<Rows> {
         let whole = body.at(ctx, op);
-        let window = window_of(window_op(whole)?)?;
+        let window = window_in(whole)?;
         let image = whole.operand(operand);
         let rows = |value| match static_extents(ctx, body.ty(value))?[..] {
             [1, rows, _, _] if rows > 0 => Some(rows),
@@ -130,16 +130,16 @@ impl Rows {
     }
 }
 
-/// The operation with a window: itself, or the one that a group is built around; channels last, so that rows are one piece.
-fn window_op(whole: OpRef<'_>) -> Option<OpRef<'_>> {
-    let has_window = |op: &OpRef<'_>| {
+/// The window of an operation, or of the one that a group is built around; channels last, so that rows are one piece.
+fn window_in(whole: OpRef<'_>) -> Option<Window> {
+    let window = |op: OpRef<'_>| {
         let reads_windows = matches!(op.kind(), Kind::Contract(_) | Kind::Kernel(_));
-        reads_windows && op.text("layout") == Some("NHWC") && window_of(*op).is_some()
+        if reads_windows && op.text("layout") == Some("NHWC") { window_of(op) } else { None }
     };
-    let Kind::Group = whole.kind() else { return Some(whole).filter(has_window) };
+    let Kind::Group = whole.kind() else { return window(whole) };
     let block = whole.body.entry(*whole.body.regions(whole.op).first()?)?;
     let mut inner = whole.body.ops(block).map(|op| whole.body.at(whole.ctx, op));
-    inner.find(has_window)
+    inner.find_map(window)
 }
 
 #[cfg(test)]

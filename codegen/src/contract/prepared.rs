@@ -1,36 +1,33 @@
 //! What of a convolution's lowering is the same at all sizes.
 //!
 //! Batch, height and width of the image decide the kernel; attributes, channels and what is fused do not depend on them, and are read once. What
-//! a prepared convolution becomes is what [`super::conv2d`] makes of it, of dense images, in one band and with all the scratch that it wishes for.
+//! a prepared convolution becomes is what [`super::conv2d`] makes of it, of dense images.
 
 use ir::body::OpRef;
 use ir::opdef::Contract;
 use ir::window::is_plain;
-use ir::{Body, Context, Kind, Op, Value};
-use kernels::{Activation, Conv2dShape, ConvStrides, ImageStrides};
+use ir::{Body, Context, Kind, Value};
+use kernels::{Conv2dShape, ConvStrides, ImageStrides};
 
-use super::{Call2d, Convolution, conv2d_shape, lower_call, prologue_of};
-use crate::group::{self, Fused, Prologue};
-use crate::lower::{Lowered, Machine};
+use super::{Call2d, Convolution, conv_operands, conv2d_shape, image_of, lower_call, prologue_of};
+use crate::group::{self, Fused};
+use crate::lower::{Lowered, Machine, Pointer};
 use crate::refusal::Refusal;
 
 /// A convolution, alone or with what is fused to it.
 pub(crate) struct Prepared {
-    root: Op,
     /// The image, and the result.
     values: [Value; 2],
     /// With the batch, height and width of some sizes.
-    shape: Conv2dShape,
-    operands: Vec<usize>,
-    prologue: Option<Prologue>,
-    bias: Option<usize>,
-    residual: Option<usize>,
-    activation: Activation,
+    conv: Convolution,
+    operands: Vec<Pointer>,
+    /// The operand that may be read row by row.
+    image: Option<usize>,
 }
 
 impl Prepared {
     /// A convolution that has known sizes now; none if the operation is none, or the images do not lie without gaps.
-    pub(crate) fn of(op: OpRef<'_>) -> Option<Prepared> {
+    pub(crate) fn of(op: OpRef<'_>, machine: &Machine) -> Option<Prepared> {
         let fused = match op.kind() {
             Kind::Group => Fused::of_group(op, group::root(op)?).ok()?,
             Kind::Contract(_) => Fused::alone(op),
@@ -48,12 +45,14 @@ impl Prepared {
         }
         let shape = conv2d_shape(fused.root).ok()?;
         let values = [op.operand(fused.operands[0]), op.result(0)];
-        let Fused { root, operands, prologue, bias, residual, activation } = fused;
-        let root = root.op;
-        Some(Prepared { root, values, shape, operands, prologue, bias, residual, activation })
+        let (strides, prologue) = (ConvStrides::dense(&shape), prologue_of(&fused));
+        let conv = Convolution { shape, strides, prologue, activation: fused.activation };
+        let operands = conv_operands(&conv, conv.kernel(None, machine), &fused);
+        Some(Prepared { values, conv, operands, image: image_of(&fused) })
     }
 
-    /// What `op`, the convolution that was prepared, becomes at the sizes that its function has now.
+    /// What `op`, the convolution that was prepared or one like it, becomes at the sizes that its function has now, in the bands and with the scratch
+    /// that its attributes say.
     ///
     /// # Errors
     /// As for [`crate::lower::lower`].
@@ -61,13 +60,11 @@ impl Prepared {
         let unknown = || Refusal::new("a size is not known");
         let [image, result] = self.values.map(|value| sizes(op.ctx, op.body, value));
         let (image, output) = (image.ok_or_else(unknown)?, dense(result.ok_or_else(unknown)?));
-        let Prepared { bias, residual, activation, .. } = *self;
-        let shape = Conv2dShape { batch: image[0], input: [image[1], image[2]], ..self.shape };
-        let (root, operands) = (op.body.at(op.ctx, self.root), self.operands.clone());
-        let fused = Fused { root, operands, prologue: self.prologue, bias, residual, activation };
+        let shape = Conv2dShape { batch: image[0], input: [image[1], image[2]], ..self.conv.shape };
         let strides = ConvStrides { input: dense(image), output, residual: output };
-        let conv = Convolution { shape, strides, prologue: prologue_of(&fused), activation };
-        lower_call(op, Call2d::of(conv, &fused, machine), machine)
+        let conv = Convolution { shape, strides, ..self.conv };
+        let kernel = conv.kernel(None, machine);
+        lower_call(op, Call2d::of(conv, kernel, self.operands.clone(), self.image), machine)
     }
 }
 

@@ -54,6 +54,12 @@ impl Sizes<'_> {
 
     /// `a * b`.
     pub fn mul(self, a: Dim, b: Dim) -> Dim {
+        if let (Dim::Known(a), Dim::Known(b)) = (a, b) {
+            // As an expression's numbers: 64 bits with a sign.
+            let product =
+                i64::try_from(a).ok().zip(i64::try_from(b).ok()).and_then(|(a, b)| a.checked_mul(b));
+            return product.map_or(Dim::Unknown, |product| Dim::Known(product as u64));
+        }
         self.combine(a, b, super::mul)
     }
 

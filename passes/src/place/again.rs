@@ -1,14 +1,14 @@
 //! Where buffers go whose lives are known long before their sizes, again and again.
 //!
 //! At each choice of sizes, the orders that were best at others are tried first, then a few of the classical ones, each by first fit, until one meets
-//! the most bytes that are live at a step, or comes [near](NEAR) it. Only where none is [good enough](ENOUGH), the whole portfolio is asked. O(n) for a buffer with
-//! a small constant, and as a rule one order is enough.
+//! the most bytes that are live at a step, or comes [near](NEAR) it. Only where none is [good enough](ENOUGH), the whole portfolio is asked. As a rule
+//! one order is enough. Which buffers are alive together is known before, so that each looks at those only.
 //!
 //! Each placement is judged before it is given: buffers that are alive at one step share no byte.
 
 use cranelift_entity::PrimaryMap;
 
-use super::greedy::{Fit, Order, greedy};
+use super::greedy::{Fit, Order, greedy, round_up};
 use super::portfolio::portfolio;
 use super::separations::Separations;
 use super::{BufferId, Options, Overlap, Problem};
@@ -27,6 +27,9 @@ const PATIENCE: usize = 1;
 
 /// The classical orders that are tried.
 const CLASSICAL: [Order; 3] = [Order::Size, Order::PeakBirth, Order::PeakLife];
+
+/// The most pairs of buffers that are alive together of which a list is kept.
+const MOST_PAIRS: usize = 1 << 20;
 
 /// How long a placement is looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +50,8 @@ pub struct Again {
     births: Vec<BufferId>,
     /// Orders that were good at some sizes.
     orders: Vec<Vec<BufferId>>,
+    /// The buffers that are alive with each, if these are not too many.
+    neighbours: Option<PrimaryMap<BufferId, Vec<BufferId>>>,
 }
 
 /// Where the buffers are at some sizes.
@@ -65,7 +70,8 @@ impl Again {
     pub fn new(problem: Problem) -> Again {
         let mut births: Vec<BufferId> = problem.buffers.keys().collect();
         births.sort_by_key(|id| problem.buffers[*id].first);
-        Again { problem, births, orders: Vec::new() }
+        let neighbours = neighbours(&problem, &births, MOST_PAIRS);
+        Again { problem, births, orders: Vec::new(), neighbours }
     }
 
     /// The lives.
@@ -131,7 +137,7 @@ impl Again {
         let mut best: Option<(PrimaryMap<BufferId, u64>, u64)> = None;
         let mut attempt = |order: &[BufferId]| {
             let limit = best.as_ref().map_or(u64::MAX, |best| best.1);
-            best = greedy(&problem, &separations, order, Fit::First, limit).or(best.take());
+            best = self.first_fit(&problem, &separations, order, limit).or(best.take());
             best.as_ref().map_or(u64::MAX, |best| best.1)
         };
         let has_bytes = |id: &BufferId| problem.buffers[*id].size_bytes > 0;
@@ -154,6 +160,48 @@ impl Again {
         }
         let (offsets, size_bytes) = best.expect("the first order has no limit");
         self.judged(&problem, offsets, size_bytes, bound_bytes)
+    }
+
+    /// What [`greedy`] makes of an order by first fit.
+    fn first_fit(
+        &self,
+        problem: &Problem,
+        separations: &Separations,
+        order: &[BufferId],
+        limit: u64,
+    ) -> Option<(PrimaryMap<BufferId, u64>, u64)> {
+        let Some(neighbours) = &self.neighbours else {
+            return greedy(problem, separations, order, Fit::First, limit);
+        };
+        let count = problem.buffers.len();
+        let mut offsets: PrimaryMap<BufferId, u64> = std::iter::repeat_n(0, count).collect();
+        // Where those end that have a place.
+        let mut ends: PrimaryMap<BufferId, u64> = offsets.clone();
+        let (mut size_bytes, mut obstacles) = (0, Vec::new());
+        for &id in order {
+            let buffer = &problem.buffers[id];
+            let forbidden = |other: BufferId| match separations.is_special(id) {
+                true => separations.forbidden(problem, id, other, offsets[other]),
+                false => (offsets[other] as i64 - buffer.size_bytes as i64, ends[other] as i64),
+            };
+            obstacles.clear();
+            let placed = neighbours[id].iter().filter(|other| ends[**other] > 0);
+            obstacles.extend(placed.map(|other| forbidden(*other)).filter(|(low, high)| low < high));
+            obstacles.sort_unstable();
+            let mut offset = 0;
+            for (low, high) in &obstacles {
+                if *low >= offset {
+                    break;
+                }
+                offset = offset.max(round_up(*high, buffer.align as i64));
+            }
+            (offsets[id], ends[id]) = (offset as u64, offset as u64 + buffer.size_bytes);
+            size_bytes = size_bytes.max(ends[id]);
+            if size_bytes >= limit {
+                return None;
+            }
+        }
+        Some((offsets, size_bytes))
     }
 
     fn judged(
@@ -197,6 +245,28 @@ impl Again {
     }
 }
 
+/// The buffers that are alive with each; none if there are more pairs than `most`.
+fn neighbours(
+    problem: &Problem,
+    births: &[BufferId],
+    most: usize,
+) -> Option<PrimaryMap<BufferId, Vec<BufferId>>> {
+    let mut neighbours: PrimaryMap<BufferId, Vec<BufferId>> =
+        problem.buffers.keys().map(|_| Vec::new()).collect();
+    let (mut alive, mut pairs): (Vec<BufferId>, usize) = (Vec::new(), 0);
+    for &id in births {
+        alive.retain(|other| problem.buffers[*other].last >= problem.buffers[id].first);
+        pairs += alive.len();
+        if pairs > most {
+            return None;
+        }
+        alive.iter().for_each(|other| neighbours[*other].push(id));
+        neighbours[id].extend(&alive);
+        alive.push(id);
+    }
+    Some(neighbours)
+}
+
 /// The most bytes that are live at a step.
 fn most_live(problem: &Problem) -> u64 {
     super::live_bytes(problem).into_iter().max().unwrap_or(0)
@@ -211,6 +281,8 @@ fn may_share(overlap: &Overlap, pair: [BufferId; 2], offsets: &PrimaryMap<Buffer
 
 #[cfg(test)]
 mod tests {
+    use cranelift_entity::EntityRef;
+
     use super::super::Options;
     use super::super::random::Random;
     use super::super::testing::{buffer, problem};
@@ -246,16 +318,58 @@ mod tests {
         assert!(!is_right(&[0, 8, 16], 16), "beyond the end");
     }
 
+    /// Some buffers' lives, each at most five steps after it begins.
+    fn lives(random: &mut Random, count: usize) -> Vec<(u32, u32)> {
+        let life = |_| {
+            let first = random.range(0, 20) as u32;
+            (first, first + random.range(0, 5) as u32)
+        };
+        (0..count).map(life).collect()
+    }
+
+    #[test]
+    fn who_looks_at_neighbours_only_is_placed_as_by_looking_at_all() {
+        let (mut random, mut sharing) = (Random(11), 0);
+        for _ in 0..200 {
+            let lives = lives(&mut random, 30);
+            let again = again(&lives);
+            let mut problem = again.sized(&lives.iter().map(|_| random.range(0, 50)).collect());
+            let ids: Vec<BufferId> = problem.buffers.keys().collect();
+            for pair in ids.windows(2).filter(|pair| lives[pair[0].index()].1 == lives[pair[1].index()].0) {
+                let overlap = |input, output, distance: u64| Overlap {
+                    input,
+                    output,
+                    min_distance_bytes: distance as i64 - 20,
+                };
+                problem.overlaps.push(overlap(pair[0], pair[1], random.range(0, 40)));
+                problem.overlaps.push(overlap(pair[1], pair[0], random.range(0, 40)));
+            }
+            sharing += problem.overlaps.len();
+            let separations = Separations::new(&problem);
+            for (order, limit) in CLASSICAL.into_iter().zip([u64::MAX, u64::MAX, 150]) {
+                let order = order.sort(&problem);
+                let expected = greedy(&problem, &separations, &order, Fit::First, limit);
+                assert_eq!(again.first_fit(&problem, &separations, &order, limit), expected);
+            }
+        }
+        assert!(sharing > 100, "{sharing} overlaps");
+    }
+
+    #[test]
+    fn too_many_pairs_are_not_kept() {
+        let problem = again(&[(0, 3), (1, 2), (2, 3), (4, 4)]).problem;
+        let births: Vec<BufferId> = problem.buffers.keys().collect();
+        assert!(neighbours(&problem, &births, 2).is_none(), "there are three");
+        let found = neighbours(&problem, &births, 3).expect("three are not too many");
+        let counts: Vec<usize> = found.values().map(Vec::len).collect();
+        assert_eq!(counts, [2, 2, 2, 0]);
+    }
+
     #[test]
     fn placements_are_near_the_bound_or_as_good_as_the_portfolio() {
         let mut random = Random(7);
         for _ in 0..50 {
-            let lives: Vec<(u32, u32)> = (0..30)
-                .map(|_| {
-                    let first = random.range(0, 20) as u32;
-                    (first, first + random.range(0, 5) as u32)
-                })
-                .collect();
+            let lives = lives(&mut random, 30);
             let mut again = again(&lives);
             let mut draw = || sizes(&lives.iter().map(|_| random.range(0, 50)).collect::<Vec<_>>());
             let others = draw();

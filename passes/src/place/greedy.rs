@@ -249,7 +249,8 @@ impl GapWalk {
     }
 }
 
-fn round_up(value: i64, align: i64) -> i64 {
+/// The least multiple of an alignment from a number on.
+pub(super) fn round_up(value: i64, align: i64) -> i64 {
     // Divisions are slow, and nearly every alignment is a power of two.
     match align & (align - 1) {
         0 => (value + align - 1) & -align,

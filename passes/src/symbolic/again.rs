@@ -171,17 +171,17 @@ impl Asked<'_> {
             sizes[self.recipe.steps[step].scratch] = *bytes;
             savings.push(Saving { step, scratch_bytes: Some(*bytes), banding: None });
         }
-        for Offer { op, operand, band_rows } in &way.offers {
-            let ([input, output], rows) = self.rows(*op, *operand)?;
+        for Offer { op, operand, band_rows, rows } in &way.offers {
+            let [input, output] = self.pair(*op, *operand)?;
             let [down, up] = [Order::Down, Order::Up].map(|order| rows.distance(*band_rows, order));
             overlaps.push(Overlap { input, output, min_distance_bytes: down });
             overlaps.push(Overlap { input: output, output: input, min_distance_bytes: up });
         }
         let placed = again.place(&sizes, overlaps, way.target_bytes, effort);
-        for Offer { op, operand, band_rows } in &way.offers {
-            let (pair, rows) = self.rows(*op, *operand)?;
+        for Offer { op, operand, band_rows, rows } in &way.offers {
+            let pair = self.pair(*op, *operand)?;
             let places = pair.map(|id| placed.offsets[id]..placed.offsets[id] + sizes[id]);
-            let Some((rows, order)) = fit::settled(rows, *band_rows, places) else { continue };
+            let Some((rows, order)) = fit::settled(*rows, *band_rows, places) else { continue };
             let (step, banding) =
                 (self.recipe.number(*op)?, Some(Banding { operand: *operand, rows, order }));
             match savings.iter_mut().find(|saving| saving.step == step) {
@@ -190,11 +190,6 @@ impl Asked<'_> {
             }
         }
         Some(PlacedRecipe { placed, savings })
-    }
-
-    /// The buffers of an operand and of result 0 of a step, and their rows.
-    fn rows(&self, op: Op, operand: usize) -> Option<([BufferId; 2], Rows)> {
-        Some((self.pair(op, operand)?, Rows::of(self.ctx, self.body, op, operand)?))
     }
 
     /// The buffers of an operand and of result 0 of a step, if the operand's is read by nothing else and ends where the result's begins.
@@ -232,7 +227,7 @@ impl Question for Asked<'_> {
     }
 
     fn candidate(&self, op: Op, bands: Bands, share: u64) -> Option<Candidate> {
-        let (pair, rows) = self.rows(op, bands.operand)?;
+        let (pair, rows) = (self.pair(op, bands.operand)?, Rows::of(self.ctx, self.body, op, bands.operand)?);
         Candidate::new(self.recipe.goal, rows, pair.map(|id| self.sizes[id]), bands, share)
     }
 }

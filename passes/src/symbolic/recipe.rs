@@ -192,7 +192,7 @@ fn is_plain(ctx: &Context, body: &Body) -> bool {
 }
 
 /// Whether something that is known before the program runs is another at each size.
-fn has_sized_weights(ctx: &Context, body: &Body, weights: &WeightSet) -> bool {
+pub fn has_sized_weights(ctx: &Context, body: &Body, weights: &WeightSet) -> bool {
     let is_open = |sizes: &[Dim]| sizes.iter().any(|size| matches!(size, Dim::Symbolic(_)));
     let mut has_some = false;
     walk(ctx, body, |op| {

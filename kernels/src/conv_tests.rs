@@ -1,0 +1,46 @@
+//! That the cut which is chosen is the best of all.
+
+use super::*;
+
+/// What a cut costs, or infinity if it has more parts than there may be.
+fn cost_of(conv: &Conv2d, threads: u32, [row_parts, panel_parts]: [u32; 2]) -> f64 {
+    let units = if conv.path == Path::Lanes { conv.batch * conv.out_h } else { conv.rows() as u32 };
+    let (panels, cost) = (conv.panels().count() as u32, conv.cost());
+    let (parts, most) = (row_parts * panel_parts, (cost(units, panels) / LEAST_PART) as u32);
+    if parts > most.clamp(1, threads * 8) || row_parts > units || panel_parts > panels {
+        return f64::INFINITY;
+    }
+    let waiting = if threads > 1 { DISTURBANCE } else { 0.0 };
+    let rounds = f64::from(parts.div_ceil(threads)) + waiting;
+    cost(units.div_ceil(row_parts), panels.div_ceil(panel_parts)) * rounds
+}
+
+#[test]
+fn no_cut_is_cheaper_than_the_one_that_is_chosen() {
+    let mut cuts = Vec::new();
+    for (number, threads) in (0..600).zip([1, 2, 3, 8].into_iter().cycle()) {
+        let [size, kernel, width] = [number * 7 % 61 + 7, [1, 3, 5][number % 3], number * 5 % 23 + 1];
+        let groups = [1, 1, 4, 32][number / 3 % 4];
+        let shape = Conv2dShape {
+            batch: number % 4 + 1,
+            input: [size, size + number % 5],
+            in_channels: groups * width,
+            out_channels: groups * [width, 3 * width][number / 5 % 2],
+            kernel: [kernel, kernel],
+            stride: [1 + number % 2, 1 + number % 2],
+            dilation: [1, 1],
+            pads: [kernel / 2; 4],
+            groups,
+        };
+        let (strides, activation) = (ConvStrides::dense(&shape), Activation::None);
+        let conv = Conv2d::new(&shape, &strides, Prologue::None, activation, Isa::detect(), threads);
+        let (threads, chosen) = (threads as u32, [conv.row_parts, conv.panel_parts]);
+        let most = threads * 8;
+        let all = (1..=most).flat_map(|rows| (1..=most).map(move |panels| [rows, panels]));
+        let costs = all.map(|cut| cost_of(&conv, threads, cut));
+        let least = costs.fold(f64::INFINITY, f64::min);
+        assert_eq!(cost_of(&conv, threads, chosen), least, "{shape:?} in {chosen:?} parts");
+        cuts.push(chosen);
+    }
+    assert!(cuts.contains(&[1, 1]) && cuts.iter().any(|[rows, panels]| *rows > 1 && *panels > 1));
+}
