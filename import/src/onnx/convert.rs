@@ -2,7 +2,9 @@
 
 pub(crate) mod along;
 pub(crate) mod composed;
+pub(crate) mod gather;
 pub(crate) mod linear;
+pub(crate) mod opened;
 pub(crate) mod pads;
 pub(crate) mod pick;
 pub(crate) mod picked;

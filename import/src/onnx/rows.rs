@@ -10,7 +10,7 @@ use ir::Value;
 
 use super::call::{Call, Refusal};
 use super::convert::{
-    along, composed, linear, pads, pick, picked, pointwise, quantised, reduce, shape, window,
+    along, composed, gather, linear, pads, pick, picked, pointwise, quantised, reduce, shape, window,
 };
 
 /// The newest version of ONNX's operator set of which the rows were checked.
@@ -163,6 +163,8 @@ pub static ROWS: &[Row] = &[
     row("Flatten", 1..=NEWEST, 1..=1, &["axis"], With(shape::flatten)),
     row("Floor", 1..=NEWEST, 1..=1, OLD, Unary("nn.floor")),
     row("Gather", 1..=NEWEST, 2..=2, &["axis"], With(pick::gather)),
+    row("GatherElements", 11..=NEWEST, 2..=2, &["axis"], With(gather::gather_elements)),
+    row("GatherND", 11..=NEWEST, 2..=2, &["batch_dims"], With(gather::gather_nd)),
     row("Gelu", 20..=NEWEST, 1..=1, &["approximate"], With(composed::gelu)),
     row("Gemm", 1..=10, 3..=3, GEMM, With(linear::gemm)),
     row("Gemm", 11..=NEWEST, 2..=3, GEMM, With(linear::gemm)),

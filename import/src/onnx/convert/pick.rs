@@ -1,8 +1,9 @@
 //! What the operators become that take parts of a tensor, repeat them, or surround them.
 
 use ir::dims::{self, Sizes};
-use ir::{Blob, Dim, DimExpr, Value};
+use ir::{Attr, Blob, Context, Dim, DimExpr, Value};
 
+use super::opened::part_of_elements;
 use crate::onnx::call::{Call, Refusal};
 use crate::onnx::element::Element;
 use crate::onnx::weights::Weight;
@@ -10,15 +11,15 @@ use crate::onnx::weights::Weight;
 type Results = Result<Vec<Value>, Refusal>;
 
 /// A window on a value: where it begins along each axis, how many elements it takes, and their distance.
-struct Part {
-    starts: Vec<Dim>,
-    sizes: Vec<Dim>,
-    strides: Vec<i64>,
+pub(super) struct Part {
+    pub(super) starts: Vec<Dim>,
+    pub(super) sizes: Vec<Dim>,
+    pub(super) strides: Vec<i64>,
 }
 
 impl Part {
     /// All of a value of this shape.
-    fn whole(shape: &[Dim]) -> Part {
+    pub(super) fn whole(shape: &[Dim]) -> Part {
         let starts = vec![Dim::Known(0); shape.len()];
         Part { starts, sizes: shape.to_vec(), strides: vec![1; shape.len()] }
     }
@@ -27,12 +28,15 @@ impl Part {
         if self.sizes == call.dims(x)? && self.strides.iter().all(|stride| *stride == 1) {
             return Ok(x);
         }
-        let ctx = call.ctx();
+        call.emit("nn.slice", &[x], &self.attrs(call.ctx()))
+    }
+
+    pub(super) fn attrs(&self, ctx: &Context) -> Vec<(&'static str, Attr)> {
         let mut attrs = vec![("starts", ctx.dims_attr(&self.starts)), ("sizes", ctx.dims_attr(&self.sizes))];
         if self.strides.iter().any(|stride| *stride != 1) {
             attrs.push(("strides", ctx.ints_attr(&self.strides)));
         }
-        call.emit("nn.slice", &[x], &attrs)
+        attrs
     }
 }
 
@@ -59,16 +63,26 @@ pub(crate) fn slice(call: &mut Call<'_, '_>) -> Results {
         return Err("starts, ends, axes and steps of different lengths".into());
     }
     let mut part = Part::whole(&shape);
+    let open = call.open(x);
+    let mut of_open = None;
     for index in 0..starts.len() {
         let axis = call.axis(axes[index], shape.len())?;
+        if let Some(open) = open.filter(|open| open.axis == axis) {
+            of_open = Some((open, [starts[index], ends[index]], steps[index]));
+            continue;
+        }
         let (start, size) = along(call, shape[axis], starts[index], ends[index], steps[index])?;
         (part.starts[axis], part.sizes[axis], part.strides[axis]) = (start, size, steps[index]);
     }
-    Ok(vec![part.emit(call, x)?])
+    let part = part.emit(call, x)?;
+    Ok(vec![match of_open {
+        Some((open, bounds, step)) => part_of_elements(call, part, open, bounds, step)?,
+        None => part,
+    }])
 }
 
 /// Where a slice of an axis of `size` elements begins, and how many elements it takes.
-fn along(
+pub(super) fn along(
     call: &Call<'_, '_>,
     size: Dim,
     start: DimExpr,
@@ -98,7 +112,7 @@ fn along(
 }
 
 /// Bounds from here on mean the end of an axis.
-const ENDLESS: i64 = i32::MAX as i64;
+pub(super) const ENDLESS: i64 = i32::MAX as i64;
 
 /// A bound of a slice, counted from the end where it is below 0, and cut to what the axis has.
 fn cut(call: &Call<'_, '_>, bound: DimExpr, size: DimExpr) -> Result<DimExpr, Refusal> {
@@ -183,14 +197,21 @@ pub(crate) fn gather(call: &mut Call<'_, '_>) -> Results {
     let (x, indices) = (call.operand(0)?, call.operand(1)?);
     let shape = call.dims(x)?;
     let axis = call.axis(call.node.int("axis")?.unwrap_or(0), shape.len())?;
-    if let Some((start, count)) = run_of_indices(call, shape[axis]) {
+    let is_open = call.open_along(x, axis).is_some();
+    if let Some((start, count)) = run_of_indices(call, shape[axis]).filter(|_| !is_open) {
         let mut part = Part::whole(&shape);
         (part.starts[axis], part.sizes[axis]) = (start, Dim::Known(count));
         let part = part.emit(call, x)?;
         let joined = [&shape[..axis], &call.dims(indices)?, &shape[axis + 1..]].concat();
-        return Ok(vec![call.reshape_to(part, &joined)?]);
+        return Ok(vec![match call.open(part) {
+            Some(open) if open.axis > axis => {
+                call.reshape_open(part, open, &joined, open.axis + joined.len() - shape.len())?
+            }
+            Some(open) => call.reshape_open(part, open, &joined, open.axis)?,
+            None => call.reshape_to(part, &joined)?,
+        }]);
     }
-    Ok(vec![gather_along(call, x, indices, axis)?])
+    Ok(vec![call.picked(x, indices, axis)?])
 }
 
 /// Where the known indices of operand 1 into an axis of this size begin, and how many they are, if they follow one another
@@ -327,7 +348,11 @@ fn rearranged(call: &mut Call<'_, '_>, x: Value, apart: &[Dim], order: &[i64], j
 
 /// Size: the number of elements, a constant if all sizes are known.
 pub(crate) fn size(call: &mut Call<'_, '_>) -> Results {
-    let count = Sizes(call.ctx()).product(&call.dims(call.operand(0)?)?);
+    let x = call.operand(0)?;
+    if call.open(x).is_some() {
+        return Ok(vec![call.open_size(x)?]);
+    }
+    let count = Sizes(call.ctx()).product(&call.dims(x)?);
     Ok(vec![number(call, count)?])
 }
 
