@@ -60,17 +60,20 @@ fn graphs() -> Vec<Graph> {
         }
         if word == "sizes" {
             let size = |size: &str| {
-                size.split_once('=').map(|(name, size)| (name.to_owned(), size.parse().unwrap()))
+                size.split_once('=')
+                    .map(|(name, size)| (name.to_owned(), size.parse().expect("the file is well-formed")))
             };
-            let sizes = rest.split(' ').map(|text| size(text).unwrap()).collect();
+            let sizes = rest.split(' ').map(|text| size(text).expect("the file is well-formed")).collect();
             graph.runs.push(Run { sizes, inputs: Vec::new(), expected: Expected::Fails });
             continue;
         }
         let run = graph.runs.last_mut().expect("sizes come first");
         match word {
-            "input" => run.inputs.push(rest.split_once(' ').map(|(name, rest)| array(name, rest)).unwrap()),
+            "input" => run.inputs.push(
+                rest.split_once(' ').map(|(name, rest)| array(name, rest)).expect("the file is well-formed"),
+            ),
             "output" => run.expected = Expected::Output(array("y", rest)),
-            "each" => run.expected = Expected::Each(rest.parse().unwrap()),
+            "each" => run.expected = Expected::Each(rest.parse().expect("the file is well-formed")),
             other => assert_eq!(other, "fails"),
         }
     }
@@ -78,19 +81,25 @@ fn graphs() -> Vec<Graph> {
 }
 
 fn bytes(hex: &str) -> Vec<u8> {
-    (0..hex.len() / 2).map(|at| u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).unwrap()).collect()
+    (0..hex.len() / 2)
+        .map(|at| u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).expect("the file is well-formed"))
+        .collect()
 }
 
 /// `f32 2,1 0.5 -1`.
 fn array(name: &str, text: &str) -> Array {
     let mut words = text.split(' ');
-    let (kind, shape) = (words.next().unwrap(), words.next().unwrap());
+    let (kind, shape) =
+        (words.next().expect("the file is well-formed"), words.next().expect("the file is well-formed"));
     let shape: Vec<u64> = shape.split(',').filter_map(|size| size.parse().ok()).collect();
-    let integer = |word: &str| word.parse::<i64>().unwrap();
+    let integer = |word: &str| word.parse::<i64>().expect("the file is well-formed");
     let (element, bytes): (_, Vec<u8>) = match kind {
-        "f32" => {
-            (ElementKind::F32, words.flat_map(|word| word.parse::<f32>().unwrap().to_le_bytes()).collect())
-        }
+        "f32" => (
+            ElementKind::F32,
+            words
+                .flat_map(|word| word.parse::<f32>().expect("the file is well-formed").to_le_bytes())
+                .collect(),
+        ),
         "i64" => (ElementKind::I64, words.flat_map(|word| integer(word).to_le_bytes()).collect()),
         "i32" => (ElementKind::I32, words.flat_map(|word| (integer(word) as i32).to_le_bytes()).collect()),
         _ => (ElementKind::Bool, words.map(|word| integer(word) as u8).collect()),
