@@ -272,7 +272,8 @@ fn a_cut_allocates_nothing() {
     while ALLOCATOR.measure(|| (0..1000).for_each(|_| yield_now())).1.count > 0 {}
     let program = columns();
     let sizes = [[3, 5], [4, 16], [2, 2]];
-    let (mut buffers, conditions): (_, [fn(usize) -> bool; 2]) = (NOTHING, [|at| at % 2 == 1, |_| false]);
+    let conditions: [fn(usize) -> bool; 2] = [|at| at % 2 == 1, |_| false];
+    let mut buffers = NOTHING;
     let mut pass = |context: &mut ShapedContext<'_>| {
         for (sizes, holds) in sizes.into_iter().flat_map(|sizes| conditions.map(|holds| (sizes, holds))) {
             run_columns(context, sizes, holds, &mut buffers);
