@@ -23,6 +23,7 @@ X, M = "float[N,3] x", "bool[N] m"
 FOUND = "i = NonZero(m)\nt = Transpose(i)\n"
 MASKED = FOUND + "s = GatherND(x, t)\n"
 PICKED = "s = Compress<axis=0>(x, m)\n"
+ROWS = "h = Shape(s)\nk = Gather<axis=0>(h, zero)\nu = Unsqueeze(k, zeros)\n"
 TWO = "a = Constant<value_ints=[0]>()\nc = Constant<value_ints=[1]>()\n"
 
 # name: inputs, outputs, nodes
@@ -105,6 +106,16 @@ CASES = {
     "picked_elements": (f"{X}, {M}", "float[1,3] y", PICKED + "a = Constant<value_ints=[-1,0,-1]>()\nj = Unsqueeze(a, zeros)\ny = GatherElements<axis=0>(s, j)"),
     "parts_of_a_matrix": ("float[N,M,2] x, bool[N,M] m", "float[K,2] y", MASKED + "y = Identity(s)"),
     "sum_of_a_part": (f"{X}, {M}", "float[3] y", PICKED + "a = Constant<value_ints=[1]>()\nr = Slice(s, a, minus, zeros)\ny = ReduceSum<keepdims=0>(r, zeros)"),
+    "view_by_its_shape": (f"float[N,4] x, {M}", "float[K,2,2] y", PICKED + ROWS + "d = Constant<value_ints=[2,2]>()\nc = Concat<axis=0>(u, d)\ny = Reshape(s, c)"),
+    "rest_by_its_shape": ("float[N,2,3] x, bool[N] m", "float[K,6] y", PICKED + ROWS + "c = Concat<axis=0>(u, minus)\ny = Reshape(s, c)"),
+    "all_by_its_shape": (f"{X}, {M}", "float[K] y", PICKED + "h = Shape(s)\nd = ReduceProd<axes=[0]>(h)\ny = Reshape(s, d)"),
+    "ones_like": (f"{X}, {M}", "float[K,3] y", PICKED + "h = Shape(s)\no = ConstantOfShape<value=float[1] {1.0}>(h)\ny = Add(s, o)"),
+    "expand_to_its_shape": (f"{X}, {M}, float[3] w", "float[K,3] y", PICKED + "h = Shape(s)\ne = Expand(w, h)\ny = Mul(s, e)"),
+    "expand_of_rows": (f"{X}, {M}, float[1,3] w", "float[2,K,3] y", PICKED + ROWS + "d = Constant<value_ints=[2]>()\nf = Constant<value_ints=[3]>()\nc = Concat<axis=0>(d, u, f)\ny = Expand(w, c)"),
+    "numbers_of_rows": (f"{X}, {M}", "float[K,3] y", PICKED + ROWS + "e = Constant<value_int=1>()\nr = Range(zero, k, e)\nf = Cast<to=1>(r)\nv = Unsqueeze(f, one)\ny = Add(s, v)"),
+    "mask_assignment": (f"{X}, {M}, float[N,3] z", "float[N,3] y", FOUND + "g = GatherND(z, t)\nu = Exp(g)\ny = ScatterND(x, t, u)"),
+    "mask_assignment_of_one": ("float[N,M,2] x, bool[N,M] m, float[1,2] w", "float[N,M,2] y", FOUND + "h = Shape(t)\nk = Slice(h, zeros, one)\nd = Constant<value_ints=[2]>()\nc = Concat<axis=0>(k, d)\nu = Expand(w, c)\ny = ScatterND(x, t, u)"),
+    "mask_addition": ("float[N,M] x, bool[N,M] m", "float[N,M] y", MASKED + "u = Neg(s)\ny = ScatterND<reduction=\"add\">(x, t, u)"),
 }
 CONSTANTS = {
     "zero": "Constant<value_int=0>()", "two": "Constant<value_int=2>()", "zeros": "Constant<value_ints=[0]>()",
@@ -115,7 +126,7 @@ CONSTANTS = {
 OF_SEVERAL = ["hardmax", "tile_of_columns"]
 # What is computed where there are no elements and onnxruntime refuses, or has a mean of 0: an extreme of none is the type's, as ONNX says,
 # and a mean of none is no number, as numpy says.
-OF_NONE = {"masked_mean": np.nan, "mean_of_all": np.nan, "mean_of_integers": 0, "greatest": -np.inf, "least": np.inf, "greatest_integer": np.iinfo(np.int32).min, "log_sum_exp": -np.inf}
+OF_NONE = {"masked_mean": np.nan, "mean_of_all": np.nan, "mean_of_integers": 0, "rest_by_its_shape": 0.0, "greatest": -np.inf, "least": np.inf, "greatest_integer": np.iinfo(np.int32).min, "log_sum_exp": -np.inf}
 
 
 def model(case, sizes):

@@ -243,6 +243,14 @@ impl<'c> Call<'c, '_> {
         }
     }
 
+    /// The same, with symbols for sizes that depend on data, which are to be in no type.
+    pub(super) fn counted_sizes(&self, index: usize) -> Result<Option<Vec<DimExpr>>, Refusal> {
+        self.known_sizes(index).or_else(|refusal| {
+            let value = self.operand(index)?;
+            self.open.elements(self.ctx(), self.builder.body, value).map(Some).ok_or(refusal)
+        })
+    }
+
     /// Whether `a <= b`, as far as that follows from what is known of the symbols.
     pub fn is_at_most(&self, a: DimExpr, b: DimExpr) -> bool {
         dims::provably_at_most(self.ctx(), a, b, self.ranges)

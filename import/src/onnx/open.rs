@@ -16,7 +16,8 @@ mod laws;
 use std::collections::{HashMap, HashSet};
 
 use ir::body::OpRef;
-use ir::{Body, Context, Dim, Kind, Op, Value};
+use ir::dims;
+use ir::{Body, Context, Dim, DimExpr, Kind, Op, Value};
 
 use super::call::Refusal;
 
@@ -41,8 +42,12 @@ pub(super) struct OpenAxes {
     zeros: HashSet<Value>,
     /// How many of so many conditions hold.
     counts: HashMap<(Value, Dim), Value>,
+    /// How these numbers are called in expressions of sizes.
+    symbols: HashMap<Value, DimExpr>,
     /// Where values are not zero: the results of NonZero by its operand.
     pub(super) found: HashMap<Value, Value>,
+    /// Of these results the condition in a row, and the shape in which it stood.
+    pub(super) conditions: HashMap<Value, (Value, Vec<Dim>)>,
     /// Values with a number, by its bits, in the place of what lies behind their elements.
     pub(super) filled: HashMap<(Value, u64), Value>,
 }
@@ -75,6 +80,22 @@ impl OpenAxes {
         self.zeros.contains(&value)
     }
 
+    /// The elements of a value as expressions of sizes, and of symbols for sizes that depend on data. No type may have these.
+    pub(super) fn elements(&self, ctx: &Context, body: &Body, value: Value) -> Option<Vec<DimExpr>> {
+        dims::elements_given(ctx, body, value, &|value| Some(vec![*self.symbols.get(&value)?]))
+    }
+
+    /// Whether an expression has symbols for sizes that depend on data.
+    pub(super) fn has_symbols(&self, ctx: &Context, expr: DimExpr) -> bool {
+        dims::symbols(ctx, expr).iter().any(|symbol| ctx.str(*symbol).starts_with('\0'))
+    }
+
+    /// What is open along an axis of that size, and its bound.
+    pub(super) fn counted(&self, axis: usize, size: DimExpr) -> Option<(OpenAxis, Dim)> {
+        let mut counts = self.counts.iter().filter(|(_, count)| self.symbols.get(*count) == Some(&size));
+        counts.next().map(|((_, bound), count)| (OpenAxis { axis, count: *count }, *bound))
+    }
+
     /// Finds what is open in the results of an operation.
     ///
     /// # Errors
@@ -105,6 +126,9 @@ impl OpenAxes {
         let kept = laws::shape(at, at.result(0))[axis];
         self.said.insert(at.result(0));
         let count = *self.counts.entry((at.operand(1), kept)).or_insert(at.result(1));
+        // No size of a model is called so.
+        let symbol = dims::symbol(at.ctx, &format!("\0{}", self.symbols.len()));
+        self.symbols.entry(count).or_insert(symbol);
         self.of.insert(at.result(0), OpenAxis { axis, count });
         self.zeros.insert(at.result(0));
     }

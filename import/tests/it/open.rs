@@ -96,8 +96,18 @@ fn shapes_that_do_not_follow_are_refused() {
     check_refused(found().node("Squeeze", &["i"], &["y"], &[]), "axes by their sizes");
     let tile = found().weight(ints_tensor("times", &[1, 2])).node("Tile", &["i", "times"], &["y"], &[]);
     check_refused(tile, WOULD_TAKE);
-    let size = found().node("Shape", &["i"], &["s"], &[]);
-    check_refused(size.node("ConstantOfShape", &["s"], &["y"], &[]), "is computed");
+    let sizes = |name: &str| others().node("Shape", &[name], &["s"], &[]);
+    check_refused(sizes("o").node("Reshape", &["i", "s"], &["y"], &[]), "need not fit");
+    check_refused(sizes("i").node("Reshape", &["x", "s"], &["y"], &[]), "of what has none");
+    check_refused(sizes("o").node("Expand", &["i", "s"], &["y"], &[]), "none is known to stretch");
+    check_refused(sizes("i").node("Expand", &["x", "s"], &["y"], &[]), "of what has another");
+    let twice = sizes("i").node("Add", &["s", "s"], &["both"], &[]);
+    check_refused(
+        twice.node("ConstantOfShape", &["both"], &["y"], &[]),
+        "computed of such that depend on data",
+    );
+    let six = found().weight(ints_tensor("to", &[2, 6])).node("Expand", &["i", "to"], &["y"], &[]);
+    check_refused(six, "which is to be another");
 }
 
 #[test]
@@ -108,6 +118,11 @@ fn parts_that_do_not_follow_are_refused() {
     check_refused(found().node("Split", &["i"], &["y", "z"], &[int("axis", 1)]), WOULD_TAKE);
     let corners = found().node("GatherElements", &["x", "i"], &["y"], &[int("axis", 0)]);
     check_refused(corners, "size 6 of axis 1 of the indices, expected 3 at most");
+    let places = others().node("Transpose", &["i"], &["t_i"], &[]).node("Transpose", &["o"], &["t_o"], &[]);
+    let other = places.clone().node("GatherND", &["x", "t_o"], &["u"], &[]);
+    check_refused(other.node("ScatterND", &["x", "t_i", "u"], &["y"], &[]), "not one for each index");
+    let other = places.node("Neg", &["t_i"], &["n"], &[]).node("GatherND", &["x", "t_i"], &["u"], &[]);
+    check_refused(other.node("ScatterND", &["x", "n", "u"], &["y"], &[]), "not those of NonZero");
     let turned = found().node("GatherND", &["x", "i"], &["y"], &[]);
     check_refused(turned, "indices for a number of axes that depends on data");
 }

@@ -3,6 +3,7 @@
 use ir::dims::{self, Sizes};
 use ir::{Attr, Blob, Context, Dim, DimExpr, Value};
 
+use super::counted::{bounds, expected_one, range_of_elements, stretched};
 use super::opened::part_of_elements;
 use crate::onnx::call::{Call, Refusal};
 use crate::onnx::element::Element;
@@ -246,9 +247,9 @@ pub(super) fn gather_along(
 /// Expand: the shape is broadcast with the input's.
 pub(crate) fn expand(call: &mut Call<'_, '_>) -> Results {
     let x = call.operand(0)?;
-    let wanted = call.known_sizes(1)?.ok_or("the shape is left out")?;
+    let wanted = call.counted_sizes(1)?.ok_or("the shape is left out")?;
+    let (wanted, open) = bounds(call, &wanted)?;
     let (from, sizes) = (call.dims(x)?, Sizes(call.ctx()));
-    let wanted: Vec<Dim> = wanted.into_iter().map(|size| dims::size(call.ctx(), size)).collect();
     let rank = wanted.len().max(from.len());
     let mut shape = Vec::with_capacity(rank);
     for axis in 0..rank {
@@ -268,7 +269,13 @@ pub(crate) fn expand(call: &mut Call<'_, '_>) -> Results {
             }
         });
     }
-    Ok(vec![broadcast(call, x, &shape)?])
+    Ok(vec![match open {
+        Some(open) => stretched(call, x, &shape, open)?,
+        None => {
+            expected_one(call, x, &wanted)?;
+            broadcast(call, x, &shape)?
+        }
+    }])
 }
 
 fn broadcast(call: &mut Call<'_, '_>, x: Value, shape: &[Dim]) -> Result<Value, Refusal> {
@@ -371,8 +378,8 @@ pub(super) fn number(call: &mut Call<'_, '_>, size: Dim) -> Result<Value, Refusa
 
 /// ConstantOfShape: a tensor filled with one number.
 pub(crate) fn constant_of_shape(call: &mut Call<'_, '_>) -> Results {
-    let shape = call.known_sizes(0)?.ok_or("the shape is left out")?;
-    let shape: Vec<Dim> = shape.into_iter().map(|size| dims::size(call.ctx(), size)).collect();
+    let shape = call.counted_sizes(0)?.ok_or("the shape is left out")?;
+    let (shape, open) = bounds(call, &shape)?;
     let filler = match call.node.tensor("value")? {
         Some(tensor) => {
             let name = call.node.outputs[0];
@@ -385,7 +392,10 @@ pub(crate) fn constant_of_shape(call: &mut Call<'_, '_>) -> Results {
             call.constant(weight, call.node.outputs[0])?
         }
     };
-    Ok(vec![broadcast(call, filler, &shape)?])
+    Ok(vec![match open {
+        Some(open) => stretched(call, filler, &shape, open)?,
+        None => broadcast(call, filler, &shape)?,
+    }])
 }
 
 /// Range: from a start to a limit in steps, all of them constants.
@@ -405,6 +415,9 @@ pub(crate) fn range(call: &mut Call<'_, '_>) -> Results {
         let range = call.int64_constant(&values, &[values.len() as u64])?;
         let elem = call.element(call.operand(0)?);
         return Ok(vec![if call.element(range) == elem { range } else { cast_to(call, range, elem)? }]);
+    }
+    if let Some(range) = range_of_elements(call)? {
+        return Ok(vec![range]);
     }
     if let Some(range) = symbolic_range(call)? {
         return Ok(vec![range]);

@@ -80,6 +80,9 @@ pub(crate) fn non_zero(call: &mut Call<'_, '_>) -> Results {
     let table = call.builder.body.result(table, 0);
     let found = call.compressed(table, holds, 1)?;
     call.open.found.insert(x, found);
+    if call.open(holds).is_none() {
+        call.open.conditions.insert(found, (holds, shape));
+    }
     Ok(vec![found])
 }
 

@@ -3,6 +3,7 @@
 use ir::dims::{self, Sizes};
 use ir::{Blob, Dim, Value};
 
+use super::counted::reshape_counted;
 use crate::onnx::call::{Call, Refusal};
 use crate::onnx::element::Element;
 use crate::onnx::model::AttributeValue;
@@ -29,10 +30,13 @@ pub(crate) fn reshape(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
             .node
             .ints("shape")?
             .map(|sizes| sizes.iter().map(|size| dims::constant(call.ctx(), *size)).collect::<Vec<_>>()),
-        _ => call.known_sizes(1)?,
+        _ => call.counted_sizes(1)?,
     };
     let wanted = wanted.ok_or("the new shape is left out")?;
     let keeps_zero = call.node.truth("allowzero")?.unwrap_or(false);
+    if let Some(at) = wanted.iter().position(|size| call.open.has_symbols(call.ctx(), *size)) {
+        return Ok(vec![reshape_counted(call, x, &wanted, at)?]);
+    }
     let (old, sizes) = (call.dims(x)?, Sizes(call.ctx()));
     let ctx = call.ctx();
     let new = wanted.iter().enumerate().map(|(axis, size)| match ctx.dim_expr(*size).constant() {
