@@ -47,7 +47,7 @@ use crate::context::Context;
 use crate::entities::{DimExpr, Ident};
 
 pub use divide::{ceil_div, floor_div, modulo};
-pub use elements::elements;
+pub use elements::{elements, elements_given};
 pub use evaluate::{evaluate, replace, symbols};
 pub use extreme::{max, min};
 pub use maximum::{Maximum, bounds, maximize, maximum};

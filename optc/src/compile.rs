@@ -10,6 +10,7 @@ use runtime::Program;
 
 use crate::budget;
 use crate::failure::Failure;
+use crate::open::OpenOutputs;
 
 pub use codegen::DeadMemory;
 pub use passes::fit::Goal;
@@ -70,9 +71,11 @@ pub fn compile(module: &mut Module, options: &CompileOptions) -> Result<Program,
         Some(budget_bytes) => budget::meet(module, &entry, options, budget_bytes)?,
         None => complete_with(module, &entry, Way::of(options)).map(drop)?,
     }
+    let open = OpenOutputs::of(module, &entry)?;
     let code_options = codegen::Options { dead: options.dead, ..codegen::Options::new(options.threads) };
-    codegen::compile(module, &entry, &code_options)
-        .map_err(|faults| Failure::diagnostics(&module.ctx, &faults))
+    let program = codegen::compile(module, &entry, &code_options)
+        .map_err(|faults| Failure::diagnostics(&module.ctx, &faults))?;
+    Ok(program.with_open(open.outputs().to_vec()))
 }
 
 /// A call that stays is one that can't be compiled.

@@ -23,7 +23,7 @@ impl Model {
     /// # Errors
     /// Every fault of the first stage that finds some.
     pub fn compile(module: &mut Module, options: &CompileOptions) -> Result<Model, Failure> {
-        let open = OpenOutputs::of(module, &entry(module, options.entry.as_deref())?);
+        let open = OpenOutputs::of(module, &entry(module, options.entry.as_deref())?)?;
         let program = Arc::new(compile(module, options)?);
         let context = program.context(options.threads).map_err(|error| Failure::input(error.to_string()))?;
         Ok(Model { program, context, open })
@@ -67,7 +67,7 @@ impl Model {
         Ok(arrays)
     }
 
-    /// Outputs as they are, behind a run: those whose size depends on data have the shape of its upper bound until then.
+    /// Outputs as they are, behind a run that wrote them: those whose size depends on data have the shape of its upper bound until then.
     pub fn exact(&self, outputs: Vec<Array>) -> Vec<Array> {
         self.open.exact(outputs)
     }

@@ -1,11 +1,14 @@
-//! How outputs are cut whose size is known only when a program has run.
+//! Which outputs have a size that is known only when a program has run, as the IR says it.
 //!
 //! Such an output has the shape of its bound, and says which axis is open and which further output holds its size (`optc.open` in
-//! `res_attrs`, see [`import::onnx`]). What is behind that size is no element.
+//! `res_attrs`, see [`import::onnx`]). What is behind that size is no element. Machine code's outputs are cut by [`runtime`], those of the
+//! interpreter here.
 
-use ir::Module;
+use ir::{AttrData, Module, TypeData};
+use runtime::OpenOutput;
 
 use crate::arrays::Array;
+use crate::failure::Failure;
 
 /// The open axes of a program's outputs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -15,61 +18,83 @@ pub struct OpenOutputs {
     counts: Vec<usize>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct OpenOutput {
-    output: usize,
-    axis: usize,
-    count: usize,
-}
-
 impl OpenOutputs {
     /// Those of a function.
-    pub fn of(module: &Module, entry: &str) -> OpenOutputs {
+    ///
+    /// # Errors
+    /// If an axis, or the result that is its size, is not there.
+    pub fn of(module: &Module, entry: &str) -> Result<OpenOutputs, Failure> {
         let ctx = &module.ctx;
         let body = module.function(entry);
-        let attrs = body.and_then(|body| body.own_attr(ctx, ctx.ident("res_attrs")));
-        let attrs = attrs.and_then(|attrs| ctx.array_value(attrs)).unwrap_or(&[]);
+        let own_attr = |name: &str| body.and_then(|body| body.own_attr(ctx, ctx.ident(name)));
+        let attrs = own_attr("res_attrs").and_then(|attrs| ctx.array_value(attrs)).unwrap_or(&[]);
+        let types = own_attr("function_type").and_then(|attr| match ctx.attr_data(attr) {
+            AttrData::Type(ty) => Some(*ty),
+            _ => None,
+        });
+        let types = types.map_or(&[][..], |ty| match ctx.type_data(ty) {
+            TypeData::Function { results, .. } => results,
+            _ => &[],
+        });
         let mut outputs = OpenOutputs::default();
-        for (output, dict) in attrs.iter().enumerate() {
+        for (output, (dict, ty)) in attrs.iter().zip(types).enumerate() {
             if ctx.dict_get(*dict, ctx.ident("optc.count")).is_some() {
                 outputs.counts.push(output);
             }
             let open = ctx.dict_get(*dict, ctx.ident("optc.open")).and_then(|open| ctx.ints_value(open));
             if let Some([axis, count]) = open.as_deref().and_then(|open| open.as_array()).copied() {
                 let [axis, count] = [axis, count].map(|number| usize::try_from(number).unwrap_or(usize::MAX));
-                outputs.open.push(OpenOutput { output, axis, count });
+                let rank = ctx.type_data(*ty).tensor_shape().map_or(0, <[_]>::len);
+                if axis >= rank || types.get(count) != Some(&ctx.tensor(&[], ctx.int(64))) {
+                    let message = format!(
+                        "`optc.open` of result {output} is axis {axis} with result {count}, expected an axis below {rank} and a tensor<i64>"
+                    );
+                    return Err(Failure::input(message));
+                }
+                outputs.open.push(OpenOutput { output, rank, axis, count });
             }
         }
-        outputs
+        Ok(outputs)
     }
 
-    /// The outputs as they are: cut, and without those that only say where.
+    /// The outputs with an open axis.
+    pub fn outputs(&self) -> &[OpenOutput] {
+        &self.open
+    }
+
+    /// Moves the elements of outputs together, that [`runtime`] has not cut.
+    ///
+    /// # Panics
+    /// If these are not the outputs of that function.
+    pub fn cut(&self, outputs: &mut [Array]) {
+        for open in &self.open {
+            let count = self.count(outputs, open);
+            let Array { shape, bytes, .. } = &mut outputs[open.output];
+            runtime::cut(bytes, &mut shape.clone(), open.axis, count);
+        }
+    }
+
+    /// The outputs as they are: without what is behind their elements, and without those that only say how many these are.
     ///
     /// # Panics
     /// If these are not the outputs of that function.
     pub fn exact(&self, mut outputs: Vec<Array>) -> Vec<Array> {
         for open in &self.open {
-            let count = outputs[open.count].bytes.first_chunk().map_or(0, |bytes| i64::from_le_bytes(*bytes));
-            cut(&mut outputs[open.output], open.axis, usize::try_from(count).unwrap_or(0));
+            let count = self.count(&outputs, open);
+            let Array { shape, bytes, .. } = &mut outputs[open.output];
+            let slices: u64 = shape[..=open.axis].iter().product();
+            let slice = (bytes.len() as u64).checked_div(slices).unwrap_or(0);
+            shape[open.axis] = count.min(shape[open.axis]);
+            bytes.truncate((shape[..=open.axis].iter().product::<u64>() * slice) as usize);
         }
         let kept = outputs.into_iter().enumerate().filter(|(index, _)| !self.counts.contains(index));
         kept.map(|(_, output)| output).collect()
     }
-}
 
-/// Keeps the first `count` slices along an axis.
-fn cut(array: &mut Array, axis: usize, count: usize) {
-    let size = array.shape[axis] as usize;
-    let outer: usize = array.shape[..axis].iter().map(|size| *size as usize).product();
-    let rows = outer * size;
-    let slice = array.bytes.len().checked_div(rows).unwrap_or(0);
-    let count = count.min(size);
-    for number in 0..outer {
-        let from = number * size * slice;
-        array.bytes.copy_within(from..from + count * slice, number * count * slice);
+    fn count(&self, outputs: &[Array], open: &OpenOutput) -> u64 {
+        let count = outputs[open.count].bytes.first_chunk().map_or(0, |bytes| i64::from_le_bytes(*bytes));
+        u64::try_from(count).unwrap_or(0)
     }
-    array.bytes.truncate(outer * count * slice);
-    array.shape[axis] = count as u64;
 }
 
 #[cfg(test)]
@@ -85,10 +110,11 @@ mod tests {
             bytes: bytes.to_vec(),
         };
         for (count, expected) in [(0i64, &[][..]), (2, &[1, 2, 4, 5]), (3, &[1, 2, 3, 4, 5, 6])] {
-            let open = vec![OpenOutput { output: 0, axis: 1, count: 1 }];
-            let outputs = OpenOutputs { open, counts: vec![1] };
-            let given = vec![array(&[1, 2, 3, 4, 5, 6], &[2, 3, 1]), array(&count.to_le_bytes(), &[])];
-            assert_eq!(outputs.exact(given), [array(expected, &[2, count as u64, 1])]);
+            let open = vec![OpenOutput { output: 0, rank: 3, axis: 1, count: 1 }];
+            let open = OpenOutputs { open, counts: vec![1] };
+            let mut outputs = vec![array(&[1, 2, 3, 4, 5, 6], &[2, 3, 1]), array(&count.to_le_bytes(), &[])];
+            open.cut(&mut outputs);
+            assert_eq!(open.exact(outputs), [array(expected, &[2, count as u64, 1])]);
         }
     }
 }

@@ -34,6 +34,7 @@ use ir::{Diagnostic, Module};
 use runtime::{InputSpec, Instance, Instantiate, ShapedParts, ShapedProgram, Symbol};
 
 use crate::failure::Failure;
+use crate::open::OpenOutputs;
 use crate::replan::{Decided, Replan};
 
 /// What gives a program's function planned at sizes of one's choice.
@@ -118,7 +119,8 @@ pub fn compile_shaped(
         None => Failure::input(faults[0].message.clone()),
     })?;
     let replan = variants.before_sizes().and_then(|decided| Replan::of(&decided, &code, &options.samples));
-    Ok(ShapedProgram::new(ShapedParts {
+    let open = samples.first().map(|module| OpenOutputs::of(module, entry)).transpose()?.unwrap_or_default();
+    let program = ShapedProgram::new(ShapedParts {
         code: code.code(),
         threads: *threads,
         symbols,
@@ -128,7 +130,8 @@ pub fn compile_shaped(
         instances: Box::new(Maker { code, variants, replan }),
         cached: *cached,
         chunk_bytes: options.chunk_bytes.map(|bytes| bytes as usize),
-    }))
+    });
+    Ok(program.with_open(open.outputs().to_vec()))
 }
 
 /// Makes instances of the variants.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::binding::{Binding, Entered, InputBuffer, Side};
 use crate::buffer::{Arena, ArenaError};
+use crate::exact::Exact;
 use crate::pool::Pool;
 use crate::program::Program;
 use crate::shapes::ShapeError;
@@ -16,6 +17,7 @@ pub struct RunContext<'a> {
     pool: Arc<Pool>,
     arena: Arena<'a>,
     binding: Binding,
+    exact: Exact,
 }
 
 /// Why a program was not run, or did not finish.
@@ -85,7 +87,8 @@ impl<'a> RunContext<'a> {
     ) -> Result<Self, RunError> {
         arena.check(program.arena_bytes()).map_err(RunError::Arena)?;
         let binding = Binding::new(program.inputs().len(), program.outputs().len());
-        Ok(RunContext { program, pool, arena, binding })
+        let exact = Exact::new(program.open());
+        Ok(RunContext { program, pool, arena, binding, exact })
     }
 
     /// The program that is run.
@@ -96,6 +99,12 @@ impl<'a> RunContext<'a> {
     /// The bytes of arena held now: 0 before the first run, unless the arena was given.
     pub fn arena_bytes(&self) -> usize {
         self.arena.size_bytes()
+    }
+
+    /// The shape that an output had in the last run, if data decide its size; else the descriptor says it, and before a run nothing is known.
+    /// Its elements are the first of its buffer, the rest of which is garbage.
+    pub fn exact_shape(&self, output: usize) -> Option<&[u64]> {
+        self.exact.shape(self.program.open(), output)
     }
 
     /// The bytes of a state, by its number in [`Program::states`]: what the last run left, or what was written here; zeros before, or
@@ -119,6 +128,7 @@ impl<'a> RunContext<'a> {
     /// # Errors
     /// Anything but [`RunError::Threads`]. After an error the context is as usable as before.
     pub fn run(&mut self, inputs: &[&[u8]], outputs: &mut [&mut [u8]]) -> Result<(), RunError> {
+        self.exact.forget();
         self.binding.share(self.program.inputs(), inputs)?;
         self.run_bound(outputs)
     }
@@ -132,6 +142,7 @@ impl<'a> RunContext<'a> {
         inputs: &mut [InputBuffer<'_>],
         outputs: &mut [&mut [u8]],
     ) -> Result<(), RunError> {
+        self.exact.forget();
         self.binding.donate(self.program.inputs(), inputs)?;
         self.run_bound(outputs)
     }
@@ -145,7 +156,9 @@ impl<'a> RunContext<'a> {
         let run = Entered { code, faults, pool: &self.pool, arena, weights, frame: &[] };
         // SAFETY: the inputs were bound by our callers and the outputs above, with the program's descriptors; arena and weights
         // are the program's, and code that is compiled for one size reads no frame.
-        unsafe { self.binding.enter(run) }
+        unsafe { self.binding.enter(run)? };
+        self.exact.cut(self.program.open(), &parts.outputs, outputs);
+        Ok(())
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::buffer::{AlignedBuffer, Arena};
 use crate::context::{RunContext, RunError};
+use crate::exact::OpenOutput;
 use crate::jit::JitCode;
 use crate::mapped::MappedFile;
 use crate::pool::Pool;
@@ -136,6 +137,7 @@ pub struct ProgramParts {
 pub struct Program {
     parts: ProgramParts,
     states: Vec<StateDesc>,
+    open: Vec<OpenOutput>,
 }
 
 impl Program {
@@ -153,7 +155,7 @@ impl Program {
                 desc.align
             );
         }
-        Program { parts, states: Vec::new() }
+        Program { parts, states: Vec::new(), open: Vec::new() }
     }
 
     /// The same program, whose contexts keep these tensors.
@@ -166,6 +168,22 @@ impl Program {
             assert!(end <= self.parts.arena_bytes, "the state {} ends at {end} of the arena", tensor.name);
         }
         Program { states, ..self }
+    }
+
+    /// The same program, the sizes of which outputs are known behind a run only.
+    ///
+    /// # Panics
+    /// If there are no such outputs, or one has other axes: faults of the compiler.
+    pub fn with_open(self, open: Vec<OpenOutput>) -> Program {
+        for OpenOutput { output, rank, axis, count } in &open {
+            let desc = &self.parts.outputs[*output];
+            assert!(
+                desc.shape.len() == *rank && axis < rank && *count < self.parts.outputs.len(),
+                "{} has the axis that is open, and a size",
+                desc.name
+            );
+        }
+        Program { open, ..self }
     }
 
     /// A context with `threads` threads of its own and an arena that it allocates at its first run.
@@ -224,6 +242,10 @@ impl Program {
     /// The most threads that a context may have.
     pub fn threads(&self) -> usize {
         self.parts.threads
+    }
+
+    pub(crate) fn open(&self) -> &[OpenOutput] {
+        &self.open
     }
 
     pub(crate) fn parts(&self) -> &ProgramParts {

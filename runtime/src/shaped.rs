@@ -15,6 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::binding::{Binding, Entered, InputBuffer};
 use crate::buffer::Arena;
 use crate::context::RunError;
+use crate::exact::{Exact, OpenOutput};
 use crate::jit::JitCode;
 use crate::pool::Pool;
 use crate::program::TensorDesc;
@@ -110,6 +111,7 @@ pub struct ShapedProgram {
     threads: usize,
     signature: Signature,
     outputs: usize,
+    open: Vec<OpenOutput>,
     faults: Vec<String>,
     instances: Box<dyn Instantiate>,
     cache: Mutex<Cache>,
@@ -165,7 +167,19 @@ impl ShapedProgram {
         let cache = Cache { entries: Vec::with_capacity(cached.min(64)), most: cached, now: 0 };
         let signature = Signature::new(symbols, inputs);
         let cache = Mutex::new(cache);
-        ShapedProgram { code, threads, signature, outputs, faults, instances, cache, chunk_bytes }
+        let open = Vec::new();
+        ShapedProgram { code, threads, signature, outputs, open, faults, instances, cache, chunk_bytes }
+    }
+
+    /// The same program, the sizes of which outputs are known behind a run only, whatever the sizes of inputs.
+    ///
+    /// # Panics
+    /// If there are no such outputs: a fault of the compiler.
+    pub fn with_open(self, open: Vec<OpenOutput>) -> ShapedProgram {
+        let is_there =
+            |open: &OpenOutput| open.output.max(open.count) < self.outputs && open.axis < open.rank;
+        assert!(open.iter().all(is_there), "outputs with an open axis are there, and their sizes");
+        ShapedProgram { open, ..self }
     }
 
     /// The sizes that are chosen at run time.
@@ -216,6 +230,7 @@ impl ShapedProgram {
             sizes: vec![0; self.signature.symbols.len()],
             current: None,
             binding: Binding::new(self.signature.inputs.len(), self.outputs),
+            exact: Exact::new(&self.open),
         })
     }
 
@@ -246,6 +261,8 @@ impl ShapedProgram {
                 && pairs.all(|(input, desc)| self.signature.has_shape(input, sizes, &desc.shape)),
             "an instance has the shapes that follow from its sizes"
         );
+        let has_rank = |open: &OpenOutput| instance.outputs()[open.output].shape.len() == open.rank;
+        assert!(self.open.iter().all(has_rank), "an instance's outputs have the program's axes");
         let most = self.chunk_bytes.unwrap_or(usize::MAX);
         assert!(instance.arena_bytes() <= most, "an instance fits what is enough for all sizes");
     }
@@ -262,6 +279,7 @@ pub struct ShapedContext<'a> {
     /// The instance of the shapes as they are set; none if they were set anew.
     current: Option<Arc<Instance>>,
     binding: Binding,
+    exact: Exact,
 }
 
 impl ShapedContext<'_> {
@@ -273,6 +291,13 @@ impl ShapedContext<'_> {
     /// The bytes of arena held now: 0 before the first preparation, unless the arena was given.
     pub fn arena_bytes(&self) -> usize {
         self.arena.size_bytes()
+    }
+
+    /// The shape that an output had in the last run, if data decide its size; else the descriptors of [`ShapedContext::prepare`] say it, and
+    /// before a run nothing is known. Its elements are the first of its buffer, which has the bytes of the greatest size that it can
+    /// have; the rest is garbage.
+    pub fn exact_shape(&self, output: usize) -> Option<&[u64]> {
+        self.exact.shape(&self.program.open, output)
     }
 
     /// Sets the shape of an input for the runs that follow. What the shapes of several inputs say together is looked at when they are
@@ -311,6 +336,7 @@ impl ShapedContext<'_> {
     /// # Errors
     /// Anything but [`RunError::Threads`]. After an error the context is as usable as before.
     pub fn run(&mut self, inputs: &[&[u8]], outputs: &mut [&mut [u8]]) -> Result<(), RunError> {
+        self.exact.forget();
         let instance = self.instance()?;
         self.binding.share(instance.inputs(), inputs)?;
         self.run_bound(&instance, outputs)
@@ -325,6 +351,7 @@ impl ShapedContext<'_> {
         inputs: &mut [InputBuffer<'_>],
         outputs: &mut [&mut [u8]],
     ) -> Result<(), RunError> {
+        self.exact.forget();
         let instance = self.instance()?;
         self.binding.donate(instance.inputs(), inputs)?;
         self.run_bound(&instance, outputs)
@@ -350,13 +377,15 @@ impl ShapedContext<'_> {
         self.binding.fill(instance.outputs(), outputs)?;
         self.hold()?;
         let arena = self.arena.reserve(instance.arena_bytes()).map_err(RunError::Arena)?;
-        let ShapedProgram { code, faults, .. } = &*self.program;
+        let ShapedProgram { code, faults, open, .. } = &*self.program;
         let run =
             Entered { code, faults, pool: &self.pool, arena, weights: &[], frame: &instance.parts.frame };
         // SAFETY: the inputs were bound by our callers and the outputs above, with the instance's descriptors; the frame is the
         // instance's, whose maker vouched for it with the code, and the arena has as many bytes as it needs. Code that reads a frame
         // finds weights by it; the instance keeps them.
-        unsafe { self.binding.enter(run) }
+        unsafe { self.binding.enter(run)? };
+        self.exact.cut(open, instance.outputs(), outputs);
+        Ok(())
     }
 }
 

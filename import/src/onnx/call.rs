@@ -15,6 +15,7 @@ use ir::{
 
 use super::element::Element;
 use super::model::Node;
+use super::open::OpenAxes;
 use super::tensor::Tensor;
 use super::weights::{Weight, Weights, element_type};
 
@@ -57,6 +58,8 @@ pub struct Call<'c, 'm> {
     pub(super) weights: &'c mut Weights<'m>,
     /// What is known of the symbols in sizes.
     pub ranges: &'c Ranges,
+    /// What is known of sizes that depend on data.
+    pub(super) open: &'c mut OpenAxes,
 }
 
 /// Bytes at most, where a shape, axes or bounds are read from a constant.
@@ -142,6 +145,20 @@ impl<'c> Call<'c, '_> {
 
     /// Makes an operation with one result. Integer attributes that say what their absence says are left out.
     pub fn emit(&mut self, name: &str, operands: &[Value], attrs: &[(&str, Attr)]) -> Result<Value, Refusal> {
+        let value = self.emit_unfollowed(name, operands, attrs)?;
+        let (ctx, body) = (self.ctx(), &*self.builder.body);
+        let op = body.defining_op(value).expect("it was just made");
+        self.open.follow(ctx, body, op)?;
+        Ok(value)
+    }
+
+    /// The same, before it is known what is open in its result.
+    pub(super) fn emit_unfollowed(
+        &mut self,
+        name: &str,
+        operands: &[Value],
+        attrs: &[(&str, Attr)],
+    ) -> Result<Value, Refusal> {
         let ctx = self.ctx();
         let def = ctx.def(ctx.op_name(name));
         let says_more = |(name, value): &&(&str, Attr)| {
@@ -224,6 +241,14 @@ impl<'c> Call<'c, '_> {
                 dims::elements(ctx, self.builder.body, value).map(Some).ok_or(refusal)
             }
         }
+    }
+
+    /// The same, with symbols for sizes that depend on data, which are to be in no type.
+    pub(super) fn counted_sizes(&self, index: usize) -> Result<Option<Vec<DimExpr>>, Refusal> {
+        self.known_sizes(index).or_else(|refusal| {
+            let value = self.operand(index)?;
+            self.open.elements(self.ctx(), self.builder.body, value).map(Some).ok_or(refusal)
+        })
     }
 
     /// Whether `a <= b`, as far as that follows from what is known of the symbols.

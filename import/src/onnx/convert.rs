@@ -2,12 +2,16 @@
 
 pub(crate) mod along;
 pub(crate) mod composed;
+pub(crate) mod counted;
+pub(crate) mod gather;
 pub(crate) mod linear;
+pub(crate) mod opened;
 pub(crate) mod pads;
 pub(crate) mod pick;
 pub(crate) mod picked;
 pub(crate) mod pointwise;
 pub(crate) mod quantised;
 pub(crate) mod reduce;
+pub(crate) mod scatter;
 pub(crate) mod shape;
 pub(crate) mod window;

@@ -199,13 +199,14 @@ impl<'m> Lowering<'m> {
         let mut builder = Builder::at_end(self.ctx, &mut self.body, block);
         builder.location = location;
         let version = self.source.version;
-        let (weights, ranges) = (&mut self.source.weights, &self.ranges);
-        let results = row.convert.run(&mut Call { node, version, builder, operands, weights, ranges })?;
+        let (weights, ranges, open) = (&mut self.source.weights, &self.ranges, &mut self.open);
+        let results =
+            row.convert.run(&mut Call { node, version, builder, operands, weights, ranges, open })?;
         let ops: Vec<Op> = match before {
             Some(before) => self.body.ops(block).skip_while(|op| *op != before).skip(1).collect(),
             None => self.body.ops(block).collect(),
         };
-        self.open.follow(self.ctx, &self.body, &ops, [&read, &results])?;
+        self.open.follow_node(self.ctx, &self.body, &ops, [&read, &results])?;
         for (index, &name) in node.outputs.iter().enumerate().filter(|(_, name)| !name.is_empty()) {
             let value =
                 *results.get(index).ok_or_else(|| format!("result {index}, `{name}`, is not supported"))?;

@@ -1,23 +1,32 @@
-//! Which sizes of values depend on data, and what may read such values.
+//! Which values have a size that depends on data, and what is known of it.
 //!
 //! A result whose size depends on data has the type of its bound: an upper bound that follows from the operands' sizes. Its elements stand
-//! first along that axis, zeros behind them, and how many there are is a value beside it. The axis is *open*. What is computed of it is
-//! computed on all of the bound, so it may be read by what makes of each slice along the axis one slice: elementwise operations,
-//! and views that leave the axis whole. All else would take the zeros for elements, and is refused. An output says which
-//! of its axes are open, and by which further outputs (`optc.open`, `optc.count`), so that whoever runs the program cuts it.
+//! first along that axis, anything behind them, and how many there are is a value beside it. The axis is *open*. What is computed of it is
+//! computed on all of the bound, so two kinds of readers are right:
+//!
+//! - what makes of each slice along the axis one slice, which [`laws`] decide for each operation that a converter emits;
+//! - a converter that knows of the axis and says what its result is ([`OpenAxes::say`]): because it has put in the place of what lies behind
+//!   the elements what does not count, as `super::convert::opened` does.
+//!
+//! All else would take what lies there for elements, and is refused. An output says which of its axes are open, and by which
+//! further outputs (`optc.open`, `optc.count`), so that whoever runs the program cuts it.
 
-use std::collections::HashMap;
+mod laws;
 
-use ir::opdef::{Strided, View};
-use ir::{Body, Context, Kind, Op, Value};
+use std::collections::{HashMap, HashSet};
+
+use ir::body::OpRef;
+use ir::dims;
+use ir::{Body, Context, Dim, DimExpr, Kind, Op, Value};
 
 use super::call::Refusal;
 
 /// An axis whose size is a value.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct OpenAxis {
+    /// The axis.
     pub(super) axis: usize,
-    /// How many slices there are.
+    /// How many slices there are: an integer of 64 bits, of rank 0.
     pub(super) count: Value,
 }
 
@@ -25,10 +34,23 @@ pub(super) struct OpenAxis {
 #[derive(Default)]
 pub(super) struct OpenAxes {
     of: HashMap<Value, OpenAxis>,
+    /// Results of which a converter has said what is open in them.
+    said: HashSet<Value>,
+    /// Operands of whose open axis a converter knows.
+    asked: HashSet<Value>,
+    /// Values with zeros behind their elements.
+    zeros: HashSet<Value>,
+    /// How many of so many conditions hold.
+    counts: HashMap<(Value, Dim), Value>,
+    /// How these numbers are called in expressions of sizes.
+    symbols: HashMap<Value, DimExpr>,
+    /// Where values are not zero: the results of NonZero by its operand.
+    pub(super) found: HashMap<Value, Value>,
+    /// Of these results the condition in a row, and the shape in which it stood.
+    pub(super) conditions: HashMap<Value, (Value, Vec<Dim>)>,
+    /// Values with a number, by its bits, in the place of what lies behind their elements.
+    pub(super) filled: HashMap<(Value, u64), Value>,
 }
-
-const REFUSED: &str =
-    "an input's size depends on data; only elementwise operations and views of whole slices read it";
 
 impl OpenAxes {
     /// The open axis of a value.
@@ -36,78 +58,107 @@ impl OpenAxes {
         self.of.get(&value).copied()
     }
 
+    /// The same for a converter, which by asking says that it knows what to do with it.
+    pub(super) fn ask(&mut self, value: Value) -> Option<OpenAxis> {
+        self.asked.insert(value);
+        self.of(value)
+    }
+
+    /// Says of a result what is open in it, in place of the laws.
+    pub(super) fn say(&mut self, value: Value, open: Option<OpenAxis>) {
+        self.said.insert(value);
+        open.map(|open| self.of.insert(value, open));
+    }
+
+    /// Says that behind the elements of a value are zeros.
+    pub(super) fn say_zeros(&mut self, value: Value) {
+        self.zeros.insert(value);
+    }
+
+    /// Whether behind the elements of a value are zeros.
+    pub(super) fn has_zeros(&self, value: Value) -> bool {
+        self.zeros.contains(&value)
+    }
+
+    /// The elements of a value as expressions of sizes, and of symbols for sizes that depend on data. No type may have these.
+    pub(super) fn elements(&self, ctx: &Context, body: &Body, value: Value) -> Option<Vec<DimExpr>> {
+        dims::elements_given(ctx, body, value, &|value| Some(vec![*self.symbols.get(&value)?]))
+    }
+
+    /// Whether an expression has symbols for sizes that depend on data.
+    pub(super) fn has_symbols(&self, ctx: &Context, expr: DimExpr) -> bool {
+        dims::symbols(ctx, expr).iter().any(|symbol| ctx.str(*symbol).starts_with('\0'))
+    }
+
+    /// What is open along an axis of that size, and its bound.
+    pub(super) fn counted(&self, axis: usize, size: DimExpr) -> Option<(OpenAxis, Dim)> {
+        let mut counts = self.counts.iter().filter(|(_, count)| self.symbols.get(*count) == Some(&size));
+        counts.next().map(|((_, bound), count)| (OpenAxis { axis, count: *count }, *bound))
+    }
+
+    /// Finds what is open in the results of an operation.
+    ///
+    /// # Errors
+    /// If it would take what lies behind elements for some.
+    pub(super) fn follow(&mut self, ctx: &Context, body: &Body, op: Op) -> Result<(), Refusal> {
+        let at = body.at(ctx, op);
+        if body.results(op).any(|result| self.said.contains(&result)) {
+            return Ok(());
+        }
+        if !body.operands(op).any(|operand| self.of.contains_key(&operand)) {
+            if matches!(at.kind(), Kind::Kernel("compress")) {
+                self.pick(at);
+            }
+            return Ok(());
+        }
+        let open = laws::through(self, at);
+        self.of.insert(at.result(0), open.ok_or_else(|| refused(at.name()))?);
+        if matches!(at.kind(), Kind::View(_)) && body.operands(op).all(|operand| self.has_zeros(operand)) {
+            self.zeros.insert(at.result(0));
+        }
+        Ok(())
+    }
+
+    /// Says what is open in a result that an operation picks by a condition, which holds of elements only. As often as conditions are
+    /// the same, they have one count.
+    pub(super) fn pick(&mut self, at: OpRef<'_>) {
+        let axis = at.int("axis").and_then(|axis| usize::try_from(axis).ok()).unwrap_or(0);
+        let kept = laws::shape(at, at.result(0))[axis];
+        self.said.insert(at.result(0));
+        let count = *self.counts.entry((at.operand(1), kept)).or_insert(at.result(1));
+        // No size of a model is called so.
+        let symbol = dims::symbol(at.ctx, &format!("\0{}", self.symbols.len()));
+        self.symbols.entry(count).or_insert(symbol);
+        self.of.insert(at.result(0), OpenAxis { axis, count });
+        self.zeros.insert(at.result(0));
+    }
+
     /// Follows open axes through the operations that a node has become.
     ///
     /// # Errors
-    /// If a value with an open axis is read by what may not, or by nothing: then its type was.
-    pub(super) fn follow(
+    /// If a value with an open axis is read by what may not, or by nothing, without being asked for: then its type was.
+    pub(super) fn follow_node(
         &mut self,
         ctx: &Context,
         body: &Body,
         ops: &[Op],
         [operands, results]: [&[Value]; 2],
     ) -> Result<(), Refusal> {
-        for &op in ops {
-            let at = body.at(ctx, op);
-            let is_open = body.operands(op).any(|operand| self.of.contains_key(&operand));
-            if let (Kind::Kernel("compress"), false) = (at.kind(), is_open) {
-                let axis = at.int("axis").and_then(|axis| usize::try_from(axis).ok()).unwrap_or(0);
-                self.of.insert(at.result(0), OpenAxis { axis, count: at.result(1) });
-            } else if is_open {
-                let open = self.through(ctx, body, op).ok_or(REFUSED)?;
-                self.of.insert(at.result(0), open);
-            }
-        }
+        ops.iter().try_for_each(|op| self.follow(ctx, body, *op))?;
         let is_read = |value: &Value| {
             results.contains(value) || ops.iter().any(|op| body.operands(*op).any(|read| read == *value))
         };
-        let all = operands.iter().filter(|value| self.of.contains_key(value)).all(is_read);
-        if all { Ok(()) } else { Err(REFUSED.into()) }
+        let is_known = |value: &&Value| self.asked.contains(*value) || is_read(value);
+        let all = operands.iter().filter(|value| self.of.contains_key(value)).all(|value| is_known(&value));
+        self.asked.clear();
+        if all { Ok(()) } else { Err(refused("what follows from its type alone")) }
     }
+}
 
-    /// The open axis of the result of an operation that reads some.
-    fn through(&self, ctx: &Context, body: &Body, op: Op) -> Option<OpenAxis> {
-        let at = body.at(ctx, op);
-        match at.kind() {
-            Kind::Elementwise(_) => self.through_elements(ctx, body, op),
-            Kind::View(View::OfOperand(map)) => {
-                let operand = at.operand(0);
-                let OpenAxis { axis, count } = self.of(operand)?;
-                let own = at.operand_shape(0)?;
-                let mut from = Strided::row_major(0, own.clone());
-                if own[axis] == 1 {
-                    // Any distance will do for one slice: this one tells the axis from others of one element.
-                    from.strides[axis] = i64::MAX >> 16;
-                }
-                let to = map(at, 0, &from)?;
-                let is_axis =
-                    |found: &usize| (to.strides[*found], to.shape[*found]) == (from.strides[axis], own[axis]);
-                let mut axes = (0..to.shape.len()).filter(is_axis);
-                let found = axes.next().filter(|_| axes.next().is_none())?;
-                Some(OpenAxis { axis: found, count })
-            }
-            _ => None,
-        }
-    }
-
-    /// The same, of an elementwise operation: its other operands have one element for all slices.
-    fn through_elements(&self, ctx: &Context, body: &Body, op: Op) -> Option<OpenAxis> {
-        let rank = |value: Value| ctx.type_data(body.ty(value)).tensor_shape().map_or(0, <[_]>::len);
-        let result = rank(body.result(op, 0));
-        let mut found = None;
-        for operand in body.operands(op) {
-            let Some(open) = self.of(operand) else { continue };
-            let open = OpenAxis { axis: open.axis + result - rank(operand), ..open };
-            if found.replace(open).is_some_and(|other| other != open) {
-                return None;
-            }
-        }
-        let found = found?;
-        let has_slices = |operand: Value| {
-            let own = ctx.type_data(body.ty(operand)).tensor_shape().unwrap_or(&[]);
-            let axis = (found.axis + own.len()).checked_sub(result);
-            axis.is_some_and(|axis| own[axis].known() != Some(1))
-        };
-        body.operands(op).all(|operand| self.of(operand).is_some() || !has_slices(operand)).then_some(found)
-    }
+fn refused(what: &str) -> Refusal {
+    let message = format!(
+        "an input's size depends on data; `{what}` would take what lies behind its elements for more of them"
+    );
+    let help = "elementwise operations, views, gathers, reductions, products of rows and concatenations know which are elements";
+    Refusal { message, help: Some(help.to_owned()) }
 }

@@ -10,7 +10,7 @@ use ir::Value;
 
 use super::call::{Call, Refusal};
 use super::convert::{
-    along, composed, linear, pads, pick, picked, pointwise, quantised, reduce, shape, window,
+    along, composed, gather, linear, pads, pick, picked, pointwise, quantised, reduce, scatter, shape, window,
 };
 
 /// The newest version of ONNX's operator set of which the rows were checked.
@@ -163,6 +163,8 @@ pub static ROWS: &[Row] = &[
     row("Flatten", 1..=NEWEST, 1..=1, &["axis"], With(shape::flatten)),
     row("Floor", 1..=NEWEST, 1..=1, OLD, Unary("nn.floor")),
     row("Gather", 1..=NEWEST, 2..=2, &["axis"], With(pick::gather)),
+    row("GatherElements", 11..=NEWEST, 2..=2, &["axis"], With(gather::gather_elements)),
+    row("GatherND", 11..=NEWEST, 2..=2, &["batch_dims"], With(gather::gather_nd)),
     row("Gelu", 20..=NEWEST, 1..=1, &["approximate"], With(composed::gelu)),
     row("Gemm", 1..=10, 3..=3, GEMM, With(linear::gemm)),
     row("Gemm", 11..=NEWEST, 2..=3, GEMM, With(linear::gemm)),
@@ -238,6 +240,7 @@ pub static ROWS: &[Row] = &[
     row("Resize", 10..=10, 2..=2, &["mode"], With(pick::resize)),
     row("Resize", 11..=NEWEST, 1..=4, RESIZE, With(pick::resize)),
     row("Round", 11..=NEWEST, 1..=1, &[], Unary("nn.round")),
+    row("ScatterND", 11..=NEWEST, 3..=3, &["reduction"], With(scatter::scatter_nd)),
     row("Selu", 1..=NEWEST, 1..=1, &["alpha", "consumed_inputs", "gamma"], With(composed::selu)),
     row("Shape", 1..=14, 1..=1, &[], With(shape::shape)),
     row("Shape", 15..=NEWEST, 1..=1, &["end", "start"], With(shape::shape)),

@@ -1,4 +1,6 @@
-//! That results whose size depends on data are as large as they can be, and read only by what makes of each slice one slice.
+//! That results whose size depends on data are as large as they can be, and read only by what knows which are elements.
+//!
+//! What such readers compute is held against onnxruntime by `tests/tests/open.rs`; here is what is refused, and why.
 
 use import::onnx::StrippedWeights;
 
@@ -51,21 +53,76 @@ fn an_output_says_which_of_its_axes_is_open_and_where_its_size_is() {
 }
 
 #[track_caller]
-fn check_refused(graph: Graph) {
+fn check_refused(graph: Graph, reason: &str) {
     let faults = faults(&model(13, graph.output("y")));
-    assert!(faults[0].contains("an input's size depends on data"), "{faults:?}");
+    assert!(faults[0].contains(reason), "{faults:?}");
+}
+
+const WOULD_TAKE: &str = "would take what lies behind its elements for more of them";
+
+/// Where `x` is not 0, which another number says than of `found`.
+fn others() -> Graph {
+    found().node("NonZero", &["x"], &["o"], &[])
 }
 
 #[test]
-fn what_would_take_zeros_for_elements_is_refused() {
-    check_refused(found().node("ReduceMax", &["i"], &["y"], &[ints("axes", &[1])]));
-    check_refused(found().node("Shape", &["i"], &["y"], &[]));
-    let flat = found().weight(ints_tensor("flat", &[-1]));
-    check_refused(flat.node("Reshape", &["i", "flat"], &["y"], &[]));
-    let others = found().weight(ints_tensor("six", &[1, 2, 3, 4, 5, 6]));
-    check_refused(others.node("Add", &["i", "six"], &["y"], &[]));
-    let half = found().weight(ints_tensor("from", &[0])).weight(ints_tensor("to", &[3]));
-    let half = half.weight(ints_tensor("axis", &[1]));
-    check_refused(half.node("Slice", &["i", "from", "to", "axis"], &["y"], &[]));
-    check_refused(found().node("Concat", &["i", "i"], &["y"], &[int("axis", 1)]));
+fn other_sizes_are_not_taken_for_the_same() {
+    let six = || found().weight(ints_tensor("six", &[1, 2, 3, 4, 5, 6]));
+    check_refused(six().node("Add", &["i", "six"], &["y"], &[]), WOULD_TAKE);
+    check_refused(six().node("MatMul", &["i", "six"], &["y"], &[]), WOULD_TAKE);
+    check_refused(others().node("Add", &["i", "o"], &["y"], &[]), WOULD_TAKE);
+    check_refused(others().node("Concat", &["i", "o"], &["y"], &[int("axis", 0)]), WOULD_TAKE);
+    let graph = others().node("Transpose", &["o"], &["t_o"], &[]);
+    check_refused(graph.node("MatMul", &["i", "t_o"], &["y"], &[]), WOULD_TAKE);
+    let conditions = six().node("Cast", &["six"], &["c"], &[int("to", 9)]);
+    let compress = |graph: Graph, inputs: &[&str]| graph.node("Compress", inputs, &["y"], &[int("axis", 1)]);
+    check_refused(compress(conditions, &["i", "c"]), "conditions that need not be as many");
+    let along_rows = found().node("ReduceMax", &["i"], &["r"], &[ints("axes", &[0]), int("keepdims", 0)]);
+    let along_rows = along_rows.node("Cast", &["r"], &["c"], &[int("to", 9)]);
+    check_refused(compress(along_rows.clone(), &["x", "c"]), "conditions whose number depends on data");
+    let both = along_rows.node("Compress", &["i", "c"], &["p"], &[int("axis", 1)]);
+    check_refused(both.node("Add", &["i", "p"], &["y"], &[]), WOULD_TAKE);
+}
+
+#[test]
+fn shapes_that_do_not_follow_are_refused() {
+    let reshape =
+        |shape: &[i64]| found().weight(ints_tensor("to", shape)).node("Reshape", &["i", "to"], &["y"], &[]);
+    check_refused(reshape(&[-1]), "axis 1 of [2, 6], whose size depends on data, is no axis 0 of [12]");
+    check_refused(reshape(&[2, 6]), "a new shape that says a size that depends on data");
+    check_refused(reshape(&[2, 2, -1]), "is no axis 2 of [2, 2, 3]");
+    let axes = |axes: &[i64]| found().weight(ints_tensor("axes", axes));
+    check_refused(axes(&[1]).node("Squeeze", &["i", "axes"], &["y"], &[]), "expected one of size 1");
+    check_refused(found().node("Squeeze", &["i"], &["y"], &[]), "axes by their sizes");
+    let tile = found().weight(ints_tensor("times", &[1, 2])).node("Tile", &["i", "times"], &["y"], &[]);
+    check_refused(tile, WOULD_TAKE);
+    let sizes = |name: &str| others().node("Shape", &[name], &["s"], &[]);
+    check_refused(sizes("o").node("Reshape", &["i", "s"], &["y"], &[]), "need not fit");
+    check_refused(sizes("i").node("Reshape", &["x", "s"], &["y"], &[]), "of what has none");
+    check_refused(sizes("o").node("Expand", &["i", "s"], &["y"], &[]), "none is known to stretch");
+    check_refused(sizes("i").node("Expand", &["x", "s"], &["y"], &[]), "of what has another");
+    let twice = sizes("i").node("Add", &["s", "s"], &["both"], &[]);
+    check_refused(
+        twice.node("ConstantOfShape", &["both"], &["y"], &[]),
+        "computed of such that depend on data",
+    );
+    let six = found().weight(ints_tensor("to", &[2, 6])).node("Expand", &["i", "to"], &["y"], &[]);
+    check_refused(six, "which is to be another");
+}
+
+#[test]
+fn parts_that_do_not_follow_are_refused() {
+    let bounds = found().weight(ints_tensor("from", &[-1])).weight(ints_tensor("to", &[0]));
+    let bounds = bounds.weight(ints_tensor("axis", &[1])).weight(ints_tensor("step", &[-1]));
+    check_refused(bounds.node("Slice", &["i", "from", "to", "axis", "step"], &["y"], &[]), "a step of -1");
+    check_refused(found().node("Split", &["i"], &["y", "z"], &[int("axis", 1)]), WOULD_TAKE);
+    let corners = found().node("GatherElements", &["x", "i"], &["y"], &[int("axis", 0)]);
+    check_refused(corners, "size 6 of axis 1 of the indices, expected 3 at most");
+    let places = others().node("Transpose", &["i"], &["t_i"], &[]).node("Transpose", &["o"], &["t_o"], &[]);
+    let other = places.clone().node("GatherND", &["x", "t_o"], &["u"], &[]);
+    check_refused(other.node("ScatterND", &["x", "t_i", "u"], &["y"], &[]), "not one for each index");
+    let other = places.node("Neg", &["t_i"], &["n"], &[]).node("GatherND", &["x", "t_i"], &["u"], &[]);
+    check_refused(other.node("ScatterND", &["x", "n", "u"], &["y"], &[]), "not those of NonZero");
+    let turned = found().node("GatherND", &["x", "i"], &["y"], &[]);
+    check_refused(turned, "indices for a number of axes that depends on data");
 }

@@ -36,18 +36,32 @@ const MOST_OPS: u32 = 512;
 
 /// The elements of a value, in row-major order, as expressions of sizes; none if they are not known.
 pub fn elements(ctx: &Context, body: &Body, value: Value) -> Option<Vec<DimExpr>> {
-    Search { ctx, body, left: Cell::new(MOST_OPS) }.find(value)
+    elements_given(ctx, body, value, &|_| None)
+}
+
+/// The same, where the elements of some values are given.
+pub fn elements_given(
+    ctx: &Context,
+    body: &Body,
+    value: Value,
+    given: &dyn Fn(Value) -> Option<Vec<DimExpr>>,
+) -> Option<Vec<DimExpr>> {
+    Search { ctx, body, given, left: Cell::new(MOST_OPS) }.find(value)
 }
 
 struct Search<'a> {
     ctx: &'a Context,
     body: &'a Body,
+    given: &'a dyn Fn(Value) -> Option<Vec<DimExpr>>,
     left: Cell<u32>,
 }
 
 impl Search<'_> {
     fn find(&self, value: Value) -> Option<Vec<DimExpr>> {
         self.left.set(self.left.get().checked_sub(1)?);
+        if let Some(given) = (self.given)(value) {
+            return Some(given);
+        }
         let op = self.body.at(self.ctx, self.body.defining_op(value)?);
         let count = self.count(value)?;
         if !op.has(Traits::PURE) || self.body.result_count(op.op) != 1 {

@@ -169,7 +169,9 @@ fn interpret(module: &Module, entry: &str, inputs: &[Array]) -> Result<Vec<Array
         shape: ctx.static_shape(tensor.ty).unwrap_or_default(),
         bytes: tensor.bytes.to_vec(),
     });
-    Ok(OpenOutputs::of(module, entry).exact(arrays.collect()))
+    let (open, mut arrays) = (OpenOutputs::of(module, entry)?, arrays.collect::<Vec<Array>>());
+    open.cut(&mut arrays);
+    Ok(open.exact(arrays))
 }
 
 /// Name and element format of each output of a function.

@@ -1,8 +1,9 @@
 //! What the operators become that walk along an axis, or fold all of an image, to find or accumulate.
 
 use ir::dims::Sizes;
-use ir::{Dim, Value};
+use ir::{Dim, TypeData, Value};
 
+use super::opened::Extreme;
 use crate::onnx::call::{Call, Refusal};
 
 type Results = Result<Vec<Value>, Refusal>;
@@ -27,7 +28,19 @@ fn arg(call: &mut Call<'_, '_>, name: &str) -> Results {
     if call.node.truth("select_last_index")?.unwrap_or(false) {
         attrs.push(("last", call.ctx().unit_attr()));
     }
-    Ok(vec![call.emit(name, &[x], &attrs)?])
+    let Some(open) = call.open_along(x, axis) else { return Ok(vec![call.emit(name, &[x], &attrs)?]) };
+    let x = match call.ctx().type_data(call.element(x)) {
+        // No NaN is an extreme element, wherever it stands but first.
+        TypeData::Float(_) => call.filled(x, open, f64::NAN)?,
+        _ if name == "nn.arg_max" => call.filled(x, open, call.extreme(x, Extreme::Least))?,
+        _ => call.filled(x, open, call.extreme(x, Extreme::Greatest))?,
+    };
+    let found = call.emit_open(name, &[x], &attrs, None)?;
+    // Where the last of equal integers counts, those behind the elements may be equal to all elements.
+    let one = call.int(1)?;
+    let last = call.two("nn.sub", open.count, one)?;
+    let found = call.two("nn.min", found, last)?;
+    Ok(vec![call.of_some(found, open.count)?])
 }
 
 /// CumSum.
@@ -52,7 +65,10 @@ fn cumulate(call: &mut Call<'_, '_>, name: &str) -> Results {
             attrs.push((flag, call.ctx().unit_attr()));
         }
     }
-    Ok(vec![call.emit(name, &[x], &attrs)?])
+    let Some(open) = call.open_along(x, axis) else { return Ok(vec![call.emit(name, &[x], &attrs)?]) };
+    let neutral = if name == "nn.cum_prod" { 1.0 } else { 0.0 };
+    let x = call.filled(x, open, neutral)?;
+    Ok(vec![call.emit_open(name, &[x], &attrs, Some(open))?])
 }
 
 /// Hardmax: 1 for the first largest element, else 0: along one axis from version 13 on; before, along all dimensions from

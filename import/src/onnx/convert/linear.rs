@@ -1,14 +1,35 @@
 //! What matrix products, normalisations and softmax become.
 
 use ir::dims::Sizes;
-use ir::{Dim, Value};
+use ir::{Attr, Dim, Value};
 
 use crate::onnx::call::{Call, Refusal};
 
 /// MatMul.
 pub(crate) fn matmul(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
     let (a, b) = (call.operand(0)?, call.operand(1)?);
-    Ok(vec![call.emit("nn.matmul", &[a, b], &[])?])
+    Ok(vec![multiply(call, &[a, b], &[])?])
+}
+
+/// `nn.matmul`. Of a size that depends on data, what lies behind the elements adds nothing to the sums.
+fn multiply(call: &mut Call<'_, '_>, operands: &[Value], attrs: &[(&str, Attr)]) -> Result<Value, Refusal> {
+    let is_turned = |side: &str| attrs.iter().any(|(name, _)| *name == side);
+    let outer = [!is_turned("transpose_a"), is_turned("transpose_b")];
+    let mut terms = [None; 2];
+    for side in 0..2 {
+        let rank = call.rank(operands[side])?;
+        let axis = rank.saturating_sub(if outer[side] { 1 } else { 2 });
+        terms[side] = call.open_along(operands[side], axis);
+    }
+    match terms {
+        [Some(a), Some(b)] if a.count == b.count => {
+            let mut filled = operands.to_vec();
+            filled[0] = call.filled(operands[0], a, 0.0)?;
+            filled[1] = call.filled(operands[1], b, 0.0)?;
+            call.emit_open("nn.matmul", &filled, attrs, None)
+        }
+        _ => call.emit("nn.matmul", operands, attrs),
+    }
 }
 
 /// Gemm: `alpha * A' * B' + beta * C`, where `'` transposes on request and C broadcasts.
@@ -23,16 +44,16 @@ pub(crate) fn gemm(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
         }
     }
     let Some(c) = call.optional(2).filter(|_| beta != 0.0) else {
-        let product = call.emit("nn.matmul", &[a, b], &attrs)?;
+        let product = multiply(call, &[a, b], &attrs)?;
         return Ok(vec![scaled(call, product, alpha)?]);
     };
     let transposed = attrs.iter().any(|(name, _)| *name == "transpose_b");
     let columns = matrix_size(call, b, if transposed { 0 } else { 1 })?;
     if alpha == 1.0 && beta == 1.0 && is_row(&call.dims(c)?, columns) {
         let bias = call.reshape_to(c, &[columns])?;
-        return Ok(vec![call.emit("nn.matmul", &[a, b, bias], &attrs)?]);
+        return Ok(vec![multiply(call, &[a, b, bias], &attrs)?]);
     }
-    let product = call.emit("nn.matmul", &[a, b], &attrs)?;
+    let product = multiply(call, &[a, b], &attrs)?;
     let product = scaled(call, product, alpha)?;
     let c = scaled(call, c, beta)?;
     Ok(vec![call.emit("nn.add", &[product, c], &[])?])
@@ -94,6 +115,8 @@ pub(crate) fn softmax(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
 }
 
 fn softmax_along(call: &mut Call<'_, '_>, x: Value, axis: usize) -> Result<Value, Refusal> {
-    let axis = call.ctx().int_attr(axis as i64);
-    call.emit("nn.softmax", &[x], &[("axis", axis)])
+    let attrs = [("axis", call.ctx().int_attr(axis as i64))];
+    let Some(open) = call.open_along(x, axis) else { return call.emit("nn.softmax", &[x], &attrs) };
+    let x = call.filled(x, open, f64::NEG_INFINITY)?;
+    call.emit_open("nn.softmax", &[x], &attrs, Some(open))
 }

@@ -1,8 +1,10 @@
 //! What the operators become that take parts of a tensor, repeat them, or surround them.
 
 use ir::dims::{self, Sizes};
-use ir::{Blob, Dim, DimExpr, Value};
+use ir::{Attr, Blob, Context, Dim, DimExpr, Value};
 
+use super::counted::{bounds, expected_one, range_of_elements, stretched};
+use super::opened::part_of_elements;
 use crate::onnx::call::{Call, Refusal};
 use crate::onnx::element::Element;
 use crate::onnx::weights::Weight;
@@ -10,15 +12,15 @@ use crate::onnx::weights::Weight;
 type Results = Result<Vec<Value>, Refusal>;
 
 /// A window on a value: where it begins along each axis, how many elements it takes, and their distance.
-struct Part {
-    starts: Vec<Dim>,
-    sizes: Vec<Dim>,
-    strides: Vec<i64>,
+pub(super) struct Part {
+    pub(super) starts: Vec<Dim>,
+    pub(super) sizes: Vec<Dim>,
+    pub(super) strides: Vec<i64>,
 }
 
 impl Part {
     /// All of a value of this shape.
-    fn whole(shape: &[Dim]) -> Part {
+    pub(super) fn whole(shape: &[Dim]) -> Part {
         let starts = vec![Dim::Known(0); shape.len()];
         Part { starts, sizes: shape.to_vec(), strides: vec![1; shape.len()] }
     }
@@ -27,12 +29,15 @@ impl Part {
         if self.sizes == call.dims(x)? && self.strides.iter().all(|stride| *stride == 1) {
             return Ok(x);
         }
-        let ctx = call.ctx();
+        call.emit("nn.slice", &[x], &self.attrs(call.ctx()))
+    }
+
+    pub(super) fn attrs(&self, ctx: &Context) -> Vec<(&'static str, Attr)> {
         let mut attrs = vec![("starts", ctx.dims_attr(&self.starts)), ("sizes", ctx.dims_attr(&self.sizes))];
         if self.strides.iter().any(|stride| *stride != 1) {
             attrs.push(("strides", ctx.ints_attr(&self.strides)));
         }
-        call.emit("nn.slice", &[x], &attrs)
+        attrs
     }
 }
 
@@ -59,16 +64,26 @@ pub(crate) fn slice(call: &mut Call<'_, '_>) -> Results {
         return Err("starts, ends, axes and steps of different lengths".into());
     }
     let mut part = Part::whole(&shape);
+    let open = call.open(x);
+    let mut of_open = None;
     for index in 0..starts.len() {
         let axis = call.axis(axes[index], shape.len())?;
+        if let Some(open) = open.filter(|open| open.axis == axis) {
+            of_open = Some((open, [starts[index], ends[index]], steps[index]));
+            continue;
+        }
         let (start, size) = along(call, shape[axis], starts[index], ends[index], steps[index])?;
         (part.starts[axis], part.sizes[axis], part.strides[axis]) = (start, size, steps[index]);
     }
-    Ok(vec![part.emit(call, x)?])
+    let part = part.emit(call, x)?;
+    Ok(vec![match of_open {
+        Some((open, bounds, step)) => part_of_elements(call, part, open, bounds, step)?,
+        None => part,
+    }])
 }
 
 /// Where a slice of an axis of `size` elements begins, and how many elements it takes.
-fn along(
+pub(super) fn along(
     call: &Call<'_, '_>,
     size: Dim,
     start: DimExpr,
@@ -98,7 +113,7 @@ fn along(
 }
 
 /// Bounds from here on mean the end of an axis.
-const ENDLESS: i64 = i32::MAX as i64;
+pub(super) const ENDLESS: i64 = i32::MAX as i64;
 
 /// A bound of a slice, counted from the end where it is below 0, and cut to what the axis has.
 fn cut(call: &Call<'_, '_>, bound: DimExpr, size: DimExpr) -> Result<DimExpr, Refusal> {
@@ -183,14 +198,21 @@ pub(crate) fn gather(call: &mut Call<'_, '_>) -> Results {
     let (x, indices) = (call.operand(0)?, call.operand(1)?);
     let shape = call.dims(x)?;
     let axis = call.axis(call.node.int("axis")?.unwrap_or(0), shape.len())?;
-    if let Some((start, count)) = run_of_indices(call, shape[axis]) {
+    let is_open = call.open_along(x, axis).is_some();
+    if let Some((start, count)) = run_of_indices(call, shape[axis]).filter(|_| !is_open) {
         let mut part = Part::whole(&shape);
         (part.starts[axis], part.sizes[axis]) = (start, Dim::Known(count));
         let part = part.emit(call, x)?;
         let joined = [&shape[..axis], &call.dims(indices)?, &shape[axis + 1..]].concat();
-        return Ok(vec![call.reshape_to(part, &joined)?]);
+        return Ok(vec![match call.open(part) {
+            Some(open) if open.axis > axis => {
+                call.reshape_open(part, open, &joined, open.axis + joined.len() - shape.len())?
+            }
+            Some(open) => call.reshape_open(part, open, &joined, open.axis)?,
+            None => call.reshape_to(part, &joined)?,
+        }]);
     }
-    Ok(vec![gather_along(call, x, indices, axis)?])
+    Ok(vec![call.picked(x, indices, axis)?])
 }
 
 /// Where the known indices of operand 1 into an axis of this size begin, and how many they are, if they follow one another
@@ -225,9 +247,9 @@ pub(super) fn gather_along(
 /// Expand: the shape is broadcast with the input's.
 pub(crate) fn expand(call: &mut Call<'_, '_>) -> Results {
     let x = call.operand(0)?;
-    let wanted = call.known_sizes(1)?.ok_or("the shape is left out")?;
+    let wanted = call.counted_sizes(1)?.ok_or("the shape is left out")?;
+    let (wanted, open) = bounds(call, &wanted)?;
     let (from, sizes) = (call.dims(x)?, Sizes(call.ctx()));
-    let wanted: Vec<Dim> = wanted.into_iter().map(|size| dims::size(call.ctx(), size)).collect();
     let rank = wanted.len().max(from.len());
     let mut shape = Vec::with_capacity(rank);
     for axis in 0..rank {
@@ -247,7 +269,13 @@ pub(crate) fn expand(call: &mut Call<'_, '_>) -> Results {
             }
         });
     }
-    Ok(vec![broadcast(call, x, &shape)?])
+    Ok(vec![match open {
+        Some(open) => stretched(call, x, &shape, open)?,
+        None => {
+            expected_one(call, x, &wanted)?;
+            broadcast(call, x, &shape)?
+        }
+    }])
 }
 
 fn broadcast(call: &mut Call<'_, '_>, x: Value, shape: &[Dim]) -> Result<Value, Refusal> {
@@ -327,7 +355,11 @@ fn rearranged(call: &mut Call<'_, '_>, x: Value, apart: &[Dim], order: &[i64], j
 
 /// Size: the number of elements, a constant if all sizes are known.
 pub(crate) fn size(call: &mut Call<'_, '_>) -> Results {
-    let count = Sizes(call.ctx()).product(&call.dims(call.operand(0)?)?);
+    let x = call.operand(0)?;
+    if call.open(x).is_some() {
+        return Ok(vec![call.open_size(x)?]);
+    }
+    let count = Sizes(call.ctx()).product(&call.dims(x)?);
     Ok(vec![number(call, count)?])
 }
 
@@ -346,8 +378,8 @@ pub(super) fn number(call: &mut Call<'_, '_>, size: Dim) -> Result<Value, Refusa
 
 /// ConstantOfShape: a tensor filled with one number.
 pub(crate) fn constant_of_shape(call: &mut Call<'_, '_>) -> Results {
-    let shape = call.known_sizes(0)?.ok_or("the shape is left out")?;
-    let shape: Vec<Dim> = shape.into_iter().map(|size| dims::size(call.ctx(), size)).collect();
+    let shape = call.counted_sizes(0)?.ok_or("the shape is left out")?;
+    let (shape, open) = bounds(call, &shape)?;
     let filler = match call.node.tensor("value")? {
         Some(tensor) => {
             let name = call.node.outputs[0];
@@ -360,7 +392,10 @@ pub(crate) fn constant_of_shape(call: &mut Call<'_, '_>) -> Results {
             call.constant(weight, call.node.outputs[0])?
         }
     };
-    Ok(vec![broadcast(call, filler, &shape)?])
+    Ok(vec![match open {
+        Some(open) => stretched(call, filler, &shape, open)?,
+        None => broadcast(call, filler, &shape)?,
+    }])
 }
 
 /// Range: from a start to a limit in steps, all of them constants.
@@ -380,6 +415,9 @@ pub(crate) fn range(call: &mut Call<'_, '_>) -> Results {
         let range = call.int64_constant(&values, &[values.len() as u64])?;
         let elem = call.element(call.operand(0)?);
         return Ok(vec![if call.element(range) == elem { range } else { cast_to(call, range, elem)? }]);
+    }
+    if let Some(range) = range_of_elements(call)? {
+        return Ok(vec![range]);
     }
     if let Some(range) = symbolic_range(call)? {
         return Ok(vec![range]);

@@ -21,9 +21,29 @@ pub(crate) fn compress(call: &mut Call<'_, '_>) -> Results {
     pick(call, x, condition, axis)
 }
 
+/// The slices of which a condition holds: none behind the elements, if the sizes of both depend on the same data.
 fn pick(call: &mut Call<'_, '_>, x: Value, condition: Value, axis: usize) -> Results {
-    let attrs = [("axis", call.ctx().int_attr(axis as i64))];
-    Ok(vec![call.emit("nn.compress", &[x, condition], &attrs)?])
+    let condition = match (call.open_along(x, axis), call.open(condition)) {
+        (None, None) => condition,
+        (Some(x), Some(own)) if x.count == own.count => call.filled(condition, own, 0.0)?,
+        (Some(_), _) => {
+            return Err("a size that depends on data, with conditions that need not be as many".into());
+        }
+        (None, Some(own)) => {
+            let sizes = Sizes(call.ctx());
+            if !sizes.are_equal(call.dims(x)?[axis], call.dims(condition)?[0]) {
+                return Err(
+                    "conditions whose number depends on data, and may be larger than what they pick from"
+                        .into(),
+                );
+            }
+            call.filled(condition, own, 0.0)?
+        }
+    };
+    if call.open(x).is_some_and(|open| open.axis != axis) {
+        return Err("sizes along two axes that depend on data".into());
+    }
+    Ok(vec![call.compressed(x, condition, axis)?])
 }
 
 /// NonZero: of the numbers of all elements, along each axis one, those whose element is not zero.
@@ -34,9 +54,19 @@ pub(crate) fn non_zero(call: &mut Call<'_, '_>) -> Results {
         return Err("a number has no axes to say where it is not zero".into());
     }
     let (ctx, sizes) = (call.ctx(), Sizes(call.ctx()));
+    if let Some(found) = call.open.found.get(&x) {
+        return Ok(vec![*found]);
+    }
     let count = sizes.product(&shape);
-    let holds = call.cast(x, ctx.int(1))?;
-    let holds = call.reshape_to(holds, &[count])?;
+    let mut holds = call.cast(x, ctx.int(1))?;
+    if let Some(open) = call.open(holds) {
+        holds = call.filled(holds, open, 0.0)?;
+    }
+    if shape.len() > 1 {
+        // Nothing holds behind the elements, so in a row all count.
+        let attrs = [("shape", ctx.dims_attr(&[count]))];
+        holds = call.emit_open("nn.reshape", &[holds], &attrs, None)?;
+    }
     let numbers = call.indices(count)?;
     let mut rows = Vec::new();
     for axis in 0..shape.len() {
@@ -48,7 +78,12 @@ pub(crate) fn non_zero(call: &mut Call<'_, '_>) -> Results {
     let spec = OpSpec { operands: &rows, attrs: &attrs, ..OpSpec::default() };
     let table = call.builder.build("nn.concat", spec)?;
     let table = call.builder.body.result(table, 0);
-    pick(call, table, holds, 1)
+    let found = call.compressed(table, holds, 1)?;
+    call.open.found.insert(x, found);
+    if call.open(holds).is_none() {
+        call.open.conditions.insert(found, (holds, shape));
+    }
+    Ok(vec![found])
 }
 
 /// Where elements of these numbers stand along an axis of this size, none for the outermost, with so many elements inside it.

@@ -130,6 +130,6 @@ pub(crate) fn dropout(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
     if call.version >= 10 {
         kept = call.cast(kept, call.ctx().int(1))?;
     }
-    let sizes = call.ctx().dims_attr(&call.dims(x)?);
-    Ok(vec![x, call.emit("nn.broadcast", &[kept], &[("shape", sizes)])?])
+    let (sizes, open) = (call.ctx().dims_attr(&call.dims(x)?), call.open(x));
+    Ok(vec![x, call.emit_open("nn.broadcast", &[kept], &[("shape", sizes)], open)?])
 }

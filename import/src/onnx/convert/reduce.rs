@@ -1,9 +1,11 @@
 //! What the operators become that fold axes, and the normalisations that are made of them.
 
 use ir::dims::Sizes;
-use ir::{Attr, Dim, Value};
+use ir::{Attr, Dim, FloatKind, TypeData, Value};
 
+use super::opened::Extreme;
 use crate::onnx::call::{Call, Refusal};
+use crate::onnx::open::OpenAxis;
 
 type Results = Result<Vec<Value>, Refusal>;
 
@@ -42,11 +44,54 @@ impl Folding {
         if self.axes.is_empty() {
             return Ok(x);
         }
-        let mut attrs: Vec<(&str, Attr)> = vec![("axes", call.ctx().ints_attr(&self.axes))];
-        if self.keeps {
-            attrs.push(("keepdims", call.ctx().unit_attr()));
+        let open = call.open(x).filter(|open| self.axes.contains(&(open.axis as i64)));
+        match (open, name) {
+            (None, _) => call.emit(&format!("nn.reduce_{name}"), &[x], &self.attrs(call)),
+            (Some(open), "mean") => self.mean_of_elements(call, x, open),
+            (Some(open), _) => self.of_elements(call, name, x, open),
         }
-        call.emit(&format!("nn.reduce_{name}"), &[x], &attrs)
+    }
+
+    fn attrs(&self, call: &Call<'_, '_>) -> Vec<(&'static str, Attr)> {
+        let keeps = self.keeps.then(|| ("keepdims", call.ctx().unit_attr()));
+        [("axes", call.ctx().ints_attr(&self.axes))].into_iter().chain(keeps).collect()
+    }
+
+    /// The same along an open axis: what lies behind the elements changes no result.
+    fn of_elements(
+        &self,
+        call: &mut Call<'_, '_>,
+        name: &str,
+        x: Value,
+        open: OpenAxis,
+    ) -> Result<Value, Refusal> {
+        let neutral = match name {
+            "sum" => 0.0,
+            "prod" => 1.0,
+            "max" => call.extreme(x, Extreme::Least),
+            "min" => call.extreme(x, Extreme::Greatest),
+            other => return Err(format!("`nn.reduce_{other}` of a size that depends on data").into()),
+        };
+        let x = call.filled(x, open, neutral)?;
+        call.emit_open(&format!("nn.reduce_{name}"), &[x], &self.attrs(call), None)
+    }
+
+    /// The mean of the elements: of none, it is 0 / 0. Sums are of a type that holds them as those of a mean are.
+    fn mean_of_elements(&self, call: &mut Call<'_, '_>, x: Value, open: OpenAxis) -> Result<Value, Refusal> {
+        let (ctx, elem, shape) = (call.ctx(), call.element(x), call.dims(x)?);
+        let wide = match ctx.type_data(elem) {
+            TypeData::Float(FloatKind::F16 | FloatKind::Bf16) => ctx.f32(),
+            TypeData::Integer { .. } => ctx.int(64),
+            _ => elem,
+        };
+        let wide_x = call.cast(x, wide)?;
+        let sum = self.of_elements(call, "sum", wide_x, open)?;
+        let others = self.axes.iter().map(|axis| *axis as usize).filter(|axis| *axis != open.axis);
+        let others: Vec<Dim> = others.map(|axis| shape[axis]).collect();
+        let count = call.folded_count(open, &others)?;
+        let count = call.cast(count, wide)?;
+        let mean = call.two("nn.div", sum, count)?;
+        call.cast(mean, elem)
     }
 }
 

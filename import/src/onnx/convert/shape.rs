@@ -3,6 +3,7 @@
 use ir::dims::{self, Sizes};
 use ir::{Blob, Dim, Value};
 
+use super::counted::reshape_counted;
 use crate::onnx::call::{Call, Refusal};
 use crate::onnx::element::Element;
 use crate::onnx::model::AttributeValue;
@@ -15,6 +16,9 @@ pub(crate) fn flatten(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
     let axis = call.position(call.node.int("axis")?.unwrap_or(1), shape.len())?;
     let sizes = Sizes(call.ctx());
     let matrix = [sizes.product(&shape[..axis]), sizes.product(&shape[axis..])];
+    if let Some(open) = call.open(x) {
+        return Ok(vec![call.reshape_open(x, open, &matrix, usize::from(open.axis >= axis))?]);
+    }
     Ok(vec![call.reshape_to(x, &matrix)?])
 }
 
@@ -26,10 +30,13 @@ pub(crate) fn reshape(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
             .node
             .ints("shape")?
             .map(|sizes| sizes.iter().map(|size| dims::constant(call.ctx(), *size)).collect::<Vec<_>>()),
-        _ => call.known_sizes(1)?,
+        _ => call.counted_sizes(1)?,
     };
     let wanted = wanted.ok_or("the new shape is left out")?;
     let keeps_zero = call.node.truth("allowzero")?.unwrap_or(false);
+    if let Some(at) = wanted.iter().position(|size| call.open.has_symbols(call.ctx(), *size)) {
+        return Ok(vec![reshape_counted(call, x, &wanted, at)?]);
+    }
     let (old, sizes) = (call.dims(x)?, Sizes(call.ctx()));
     let ctx = call.ctx();
     let new = wanted.iter().enumerate().map(|(axis, size)| match ctx.dim_expr(*size).constant() {
@@ -43,6 +50,15 @@ pub(crate) fn reshape(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
         let (wanted, old) = (wanted.join(", "), sizes.list(&old));
         format!("the new shape [{wanted}] does not have as many elements as the input's {old}")
     })?;
+    if let Some(open) = call.open(x) {
+        let is = |axis: usize, size: i64| {
+            wanted.get(axis).is_some_and(|wanted| ctx.dim_expr(*wanted).constant() == Some(size))
+        };
+        let kept = Some(open.axis).filter(|axis| !keeps_zero && is(*axis, 0));
+        let at = kept.or_else(|| (0..shape.len()).find(|axis| is(*axis, -1)));
+        let at = at.ok_or("a new shape that says a size that depends on data")?;
+        return Ok(vec![call.reshape_open(x, open, &shape, at)?]);
+    }
     Ok(vec![call.reshape_to(x, &shape)?])
 }
 
@@ -81,6 +97,9 @@ pub(crate) fn concat(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
         None => return Err("`axis` is left out".into()),
     };
     let axis = call.axis(axis, rank)?;
+    if operands.iter().any(|part| call.open_along(*part, axis).is_some()) {
+        return Ok(vec![call.joined(&operands, axis)?]);
+    }
     let axis = call.ctx().int_attr(axis as i64);
     Ok(vec![call.emit("nn.concat", &operands, &[("axis", axis)])?])
 }
@@ -89,8 +108,13 @@ pub(crate) fn concat(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
 pub(crate) fn squeeze(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
     let x = call.operand(0)?;
     let (shape, sizes) = (call.dims(x)?, Sizes(call.ctx()));
+    let open = call.open(x);
     let axes = match axes(call, shape.len())? {
+        Some(axes) if open.is_some_and(|open| axes.contains(&open.axis)) => {
+            return Err("an axis whose size depends on data, expected one of size 1".into());
+        }
         Some(axes) => axes,
+        None if open.is_some() => return Err("axes by their sizes, one of which depends on data".into()),
         None => (0..shape.len()).filter(|&axis| shape[axis] == Dim::Known(1)).collect(),
     };
     if let Some(&axis) = axes.iter().find(|&&axis| sizes.are_different(shape[axis], Dim::Known(1))) {
@@ -98,6 +122,10 @@ pub(crate) fn squeeze(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
     }
     let kept: Vec<Dim> =
         (0..shape.len()).filter(|axis| !axes.contains(axis)).map(|axis| shape[axis]).collect();
+    if let Some(open) = open {
+        let gone = axes.iter().filter(|axis| **axis < open.axis).count();
+        return Ok(vec![call.reshape_open(x, open, &kept, open.axis - gone)?]);
+    }
     Ok(vec![call.reshape_to(x, &kept)?])
 }
 
@@ -115,6 +143,10 @@ pub(crate) fn unsqueeze(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> 
     let mut sizes = shape.into_iter();
     let new = (0..rank).map(|axis| if added.contains(&axis) { Some(Dim::Known(1)) } else { sizes.next() });
     let new: Vec<Dim> = new.map(|size| size.expect("distinct axes leave a place for each size")).collect();
+    if let Some(open) = call.open(x) {
+        let at = (0..rank).filter(|axis| !added.contains(axis)).nth(open.axis).expect("as many axes stay");
+        return Ok(vec![call.reshape_open(x, open, &new, at)?]);
+    }
     Ok(vec![call.reshape_to(x, &new)?])
 }
 
@@ -148,6 +180,9 @@ pub(crate) fn shape(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
         |bound: i64| (if bound < 0 { bound.saturating_add(rank) } else { bound }).clamp(0, rank) as usize;
     let start = bound(call.node.int("start")?.unwrap_or(0));
     let end = bound(call.node.int("end")?.unwrap_or(rank)).max(start);
+    if call.open(x).is_some_and(|open| (start..end).contains(&open.axis)) {
+        return Ok(vec![call.open_shape(x, start..end)?]);
+    }
     let shape = &shape[start..end];
     if shape.contains(&Dim::Unknown) {
         return Err(call.lost_size(x));

@@ -1,0 +1,107 @@
+//! How outputs are cut whose size along an axis is known only when a program has run.
+//!
+//! Such an output's buffer has the bytes of its bound: the greatest size that it can have. Behind a run its elements stand first and
+//! densely, as those of a tensor of its shape; the rest of the buffer is garbage. The number of slices is another output of the program, an
+//! integer of 64 bits.
+//!
+//! ```text
+//! bound [2, 3], 2 slices along axis 1:   a b . c d .   =>   a b c d | garbage,   shape [2, 2]
+//! ```
+
+use crate::program::TensorDesc;
+
+/// An output whose size along one axis is known behind a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpenOutput {
+    /// Its number.
+    pub output: usize,
+    /// How many axes it has.
+    pub rank: usize,
+    /// The axis.
+    pub axis: usize,
+    /// The number of the output that holds its size.
+    pub count: usize,
+}
+
+/// The shapes that such outputs had in a context's last run.
+#[derive(Debug)]
+pub(crate) struct Exact {
+    /// In the order of the program's open outputs; as long as their ranks behind a run, before it empty.
+    shapes: Vec<Vec<u64>>,
+}
+
+impl Exact {
+    /// Room for the shapes of these outputs.
+    pub(crate) fn new(open: &[OpenOutput]) -> Exact {
+        Exact { shapes: open.iter().map(|open| Vec::with_capacity(open.rank)).collect() }
+    }
+
+    /// Forgets the last run.
+    pub(crate) fn forget(&mut self) {
+        self.shapes.iter_mut().for_each(Vec::clear);
+    }
+
+    /// Cuts what a run has written; of every output the program has a descriptor and a buffer of its size. Allocates nothing.
+    pub(crate) fn cut(&mut self, open: &[OpenOutput], descs: &[TensorDesc], outputs: &mut [&mut [u8]]) {
+        for (OpenOutput { output, axis, count, .. }, shape) in open.iter().zip(&mut self.shapes) {
+            let count = outputs[*count].first_chunk().map_or(0, |bytes| i64::from_le_bytes(*bytes));
+            shape.clear();
+            shape.extend_from_slice(&descs[*output].shape);
+            let count = u64::try_from(count).unwrap_or(0);
+            cut(outputs[*output], shape, *axis, count);
+        }
+    }
+
+    /// The shape of such an output in the last run; none if it is no such output, or before a run.
+    pub(crate) fn shape(&self, open: &[OpenOutput], output: usize) -> Option<&[u64]> {
+        let index = open.iter().position(|open| open.output == output)?;
+        Some(&self.shapes[index][..]).filter(|shape| shape.len() == open[index].rank)
+    }
+}
+
+/// Moves the first `count` slices of a tensor along an axis together, and gives its shape that size. Returns the bytes that are left.
+///
+/// # Panics
+/// If there is no such axis.
+pub fn cut(bytes: &mut [u8], shape: &mut [u64], axis: usize, count: u64) -> usize {
+    let size = shape[axis] as usize;
+    let outer: usize = shape[..axis].iter().map(|size| *size as usize).product();
+    let slice = bytes.len().checked_div(outer * size).unwrap_or(0);
+    let count = (count as usize).min(size);
+    for number in 0..if count == size { 0 } else { outer } {
+        let from = number * size * slice;
+        bytes.copy_within(from..from + count * slice, number * count * slice);
+    }
+    shape[axis] = count as u64;
+    outer * count * slice
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_behind_the_count_is_no_element() {
+        for (count, expected) in
+            [(0, &[][..]), (2, &[1, 2, 4, 5]), (3, &[1, 2, 3, 4, 5, 6]), (9, &[1, 2, 3, 4, 5, 6])]
+        {
+            let (mut bytes, mut shape) = ([1, 2, 3, 4, 5, 6], [2, 3, 1]);
+            let left = cut(&mut bytes, &mut shape, 1, count);
+            assert_eq!((&bytes[..left], shape), (expected, [2, count.min(3), 1]));
+        }
+        assert_eq!(cut(&mut [], &mut [0, 3], 1, 2), 0);
+    }
+
+    #[test]
+    fn shapes_are_known_behind_a_run_only() {
+        let open = [OpenOutput { output: 1, rank: 2, axis: 0, count: 0 }];
+        let mut exact = Exact::new(&open);
+        assert_eq!(exact.shape(&open, 1), None);
+        let desc = |shape: &[u64]| TensorDesc::new("y", crate::ElementKind::U8, shape.to_vec(), 0);
+        let (mut count, mut bytes) = (2i64.to_le_bytes(), [1, 2, 3]);
+        exact.cut(&open, &[desc(&[]), desc(&[3, 1])], &mut [&mut count, &mut bytes]);
+        assert_eq!((exact.shape(&open, 1), exact.shape(&open, 0)), (Some(&[2, 1][..]), None));
+        exact.forget();
+        assert_eq!(exact.shape(&open, 1), None);
+    }
+}
