@@ -167,7 +167,7 @@ impl Writer<'_> {
 }
 
 /// Whether two operations became the same calls.
-fn is_like(a: &Lowered, b: &Lowered) -> bool {
+pub(crate) fn is_like(a: &Lowered, b: &Lowered) -> bool {
     let calls = || a.calls.iter().zip(&b.calls);
     a.kernel == b.kernel
         && (a.shared_bytes, a.least_scratch_bytes, a.bands)

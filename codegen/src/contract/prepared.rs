@@ -81,3 +81,36 @@ fn dense([_, h, w, c]: [usize; 4]) -> ImageStrides {
     let [h, w, c] = [h, w, c].map(|size| size as u64);
     ImageStrides { n: h * w * c, h: w * c, w: c, c: 1 }
 }
+
+#[cfg(test)]
+mod tests {
+    use kernels::Isa;
+
+    use super::*;
+    use crate::classes::is_like;
+    use crate::lower::lower;
+    use crate::testing::Net;
+
+    #[test]
+    fn what_is_prepared_becomes_what_its_operation_does_in_bands_and_with_little_scratch_too() {
+        let mut net = Net::f32(&[&[1, 20, 10, 16]]);
+        let (ctx, x) = (net.ctx.clone(), net.arg(0));
+        let weights = net.constant(&[24, 16, 3, 3], &[0.5; 24 * 16 * 9]);
+        let attrs = [("pads", ctx.ints_attr(&[1; 4])), ("layout", ctx.str_attr("NHWC"))];
+        let y = net.op("nn.conv2d", &[x, weights], &attrs);
+        let op = net.body.defining_op(y).unwrap();
+        let machine = Machine { isa: Isa::detect(), threads: 2 };
+        let prepared = Prepared::of(net.body.at(&ctx, op), &machine).expect("its image is dense");
+        let whole = lower(net.body.at(&ctx, op), &machine).unwrap();
+        assert!(is_like(&prepared.lower(net.body.at(&ctx, op), &machine).unwrap(), &whole));
+        let bands = |rows| ("mem.overlap", ctx.ints_attr(&[0, rows]));
+        for (name, attr) in [bands(3), bands(-4), ("mem.scratch", ctx.int_attr(1 << 15))] {
+            net.body.set_attr(&ctx, op, name, attr);
+            let expected = lower(net.body.at(&ctx, op), &machine).unwrap();
+            let found = prepared.lower(net.body.at(&ctx, op), &machine).unwrap();
+            assert!(is_like(&found, &expected), "{name}");
+            assert!(!is_like(&found, &whole), "{name} says something");
+            net.body.remove_attr(&ctx, op, name);
+        }
+    }
+}

@@ -12,9 +12,9 @@ use ir::alias::{AliasSets, ties};
 use ir::dims::SizeId;
 use ir::flow::{Act, walk};
 use ir::size::bytes_expr;
-use ir::sized::SizedTypes;
+use ir::sized::{SizedTypes, has_symbols};
 use ir::weights::WeightSet;
-use ir::{AttrData, Body, Context, Dim, DimExpr, Op, Value};
+use ir::{Body, Context, Dim, DimExpr, Op, Value};
 
 use super::{PER_SIZE, is_as_large};
 use crate::access::asks_target;
@@ -196,13 +196,9 @@ pub fn has_sized_weights(ctx: &Context, body: &Body, weights: &WeightSet) -> boo
     let is_open = |sizes: &[Dim]| sizes.iter().any(|size| matches!(size, Dim::Symbolic(_)));
     let mut has_some = false;
     walk(ctx, body, |op| {
-        let op_ref = body.at(ctx, op);
         let mut types = body.results(op).map(|value| ctx.type_data(body.ty(value)).tensor_shape());
-        let attrs = op_ref.def().map_or(&[][..], |def| def.attrs).iter();
-        let mut attrs = attrs.filter_map(|attr| op_ref.attr(attr.name)).map(|attr| ctx.attr_data(attr));
         has_some |= weights.is_weight_op(body, op)
-            && (types.any(|shape| shape.is_some_and(is_open))
-                || attrs.any(|data| matches!(data, AttrData::Dims(sizes) if is_open(sizes))));
+            && (types.any(|shape| shape.is_some_and(is_open)) || has_symbols(ctx, body.properties(op)));
     });
     has_some
 }
