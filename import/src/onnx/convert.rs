@@ -10,4 +10,5 @@ pub(crate) mod pointwise;
 pub(crate) mod quantised;
 pub(crate) mod reduce;
 pub(crate) mod shape;
+pub(crate) mod split;
 pub(crate) mod window;
