@@ -35,6 +35,7 @@ mod extreme;
 mod maximum;
 mod print;
 mod range;
+mod require;
 mod sizes;
 mod substitute;
 mod table;
@@ -53,7 +54,10 @@ pub use extreme::{max, min};
 pub use maximum::{Maximum, bounds, maximize, maximum};
 pub(crate) use print::RESERVED;
 pub use print::print;
-pub use range::{Interval, Ranges, interval, provably_at_most, provably_different, provably_equal};
+pub use range::{
+    Interval, Ranges, following, interval, one_size, provably_at_most, provably_different, provably_equal,
+};
+pub use require::{Requirement, at_most, to_agree, to_stretch};
 pub use sizes::{Sizes, size};
 pub use substitute::{Bindings, greatest_in, nominal, substitute, substitute_in, symbols_in, symbols_of};
 pub use table::{SizeId, SizeTable, SizeValues};

@@ -1,6 +1,7 @@
 // RUN: optc --verify-diagnostics
 
 func.func private @good(tensor<?xf32, #optc.dims<N>>) attributes {optc.dims = {N = [0, 512], "a b" = [7, 7]}}
+func.func private @follows(tensor<?xf32, #optc.dims<N>>) attributes {optc.dims = {K = array<i64: 4>, M = #optc.dims<2 * N>}}
 
 // expected-error@+1 {{`optc.dims` is a dictionary with a range for each name, found `[1]`}}
 func.func private @a(tensor<?xf32, #optc.dims<N>>) attributes {optc.dims = [1]}
@@ -16,4 +17,7 @@ func.func private @d(tensor<?xf32, #optc.dims<N>> {optc.dims = {N = [1, 4]}})
 
 // expected-error@+1 {{`optc.dims` stands on a `func.func`, not on its results}}
 func.func private @e() -> (tensor<?xf32, #optc.dims<N>> {optc.dims = {N = [1, 4]}})
+
+// expected-error@+1 {{`optc.dims` says of `K` the least and the greatest value, found `array<i64: 4, 5>`}} expected-error@+1 {{`optc.dims` says of `M` the least and the greatest value, found `#optc.dims<N, M>`}}
+func.func private @f(tensor<?xf32, #optc.dims<N>>) attributes {optc.dims = {K = array<i64: 4, 5>, M = #optc.dims<N, M>}}
 // ----- output

@@ -8,9 +8,9 @@
 
 use std::collections::BTreeMap;
 
-use import::onnx::declared::{Sizes, Symbolized};
+use import::onnx::declared::{Sizes, Symbolized, read_size};
 use ir::dims::{self, Bindings, Ranges};
-use ir::{Context, Diagnostic, Location, Module, flow};
+use ir::{Attr, Context, Diagnostic, Dim, Ident, Location, Module, flow};
 use passes::manager::Stage;
 use passes::symbolic::is_symbolic;
 
@@ -90,8 +90,7 @@ pub(crate) fn gather(symbolized: &[Vec<Symbolized>], args: &[DimArg]) -> Result<
 
 /// The numbers of symbols that are symbolized: they are no symbols of the model, and are put in place behind the import.
 pub(crate) fn take_symbolized(ctx: &Context, sizes: &mut Sizes) -> BTreeMap<String, u64> {
-    let read = |size: &String| ir::text::parse_dim(ctx, size).ok();
-    let exprs = sizes.symbolized.iter().filter_map(|entry| read(&entry.size));
+    let exprs = sizes.symbolized.iter().map(|entry| read_size(ctx, &entry.size));
     let names: Vec<&str> =
         exprs.flat_map(|expr| dims::symbols(ctx, expr)).map(|name| ctx.str(name)).collect();
     let (later, now) =
@@ -100,19 +99,36 @@ pub(crate) fn take_symbolized(ctx: &Context, sizes: &mut Sizes) -> BTreeMap<Stri
     later
 }
 
-/// Puts numbers in the place of symbols, and verifies what they make of the program.
+/// Puts numbers in the place of symbols, and verifies what they make of the program. A name that follows from others must be what follows.
 ///
 /// # Errors
-/// A symbol that the program does not have, and whatever does not fit.
+/// A symbol that the program does not have, one that is not what follows from others, and whatever does not fit.
 pub(crate) fn bind(module: &mut Module, values: &BTreeMap<String, u64>) -> Result<(), Failure> {
     if values.is_empty() {
         return Ok(());
     }
     let ctx = module.ctx.clone();
-    let bindings: Bindings = values.iter().map(|(name, value)| (ctx.ident(name), *value)).collect();
+    let following = |module: &Module, name: &str| {
+        let mut all = module.functions().flat_map(|(_, body)| dims::following(&ctx, body));
+        all.find(|(known, _)| ctx.str(*known) == name).map(|(_, size)| size)
+    };
+    let (own, others): (BTreeMap<&String, _>, BTreeMap<&String, _>) =
+        values.iter().partition(|(name, _)| following(module, name).is_none());
+    let bindings: Bindings = own.into_iter().map(|(name, value)| (ctx.ident(name), *value)).collect();
+    let expected: Vec<_> =
+        others.into_iter().map(|(name, value)| (name, value, following(module, name))).collect();
     let done =
         dims::substitute(module, &bindings).and_then(|()| ir::verify::verify_touched(module).map(drop));
-    done.map_err(|faults| Failure::diagnostics(&ctx, &faults))
+    done.map_err(|faults| Failure::diagnostics(&ctx, &faults))?;
+    for (name, value, before) in expected {
+        let found = following(module, name);
+        if found.and_then(Dim::known).is_some_and(|found| found != *value) {
+            let text = |size: Option<Dim>| size.map_or(String::new(), |size| dims::Sizes(&ctx).text(size));
+            let (expr, found) = (text(before), text(found));
+            return Err(Failure::Usage(format!("`{name}` = {value}, expected {name} = {expr} = {found}")));
+        }
+    }
+    Ok(())
 }
 
 /// Does to a program in text what the import does to a model.
@@ -187,7 +203,10 @@ pub(crate) fn declare(module: &mut Module, ranges: &BTreeMap<String, (u64, u64)>
         ranges.iter().for_each(|(name, (low, high))| all.declare(ctx.ident(name), *low, *high));
         let entries =
             all.declared().map(|(name, (low, high))| (name, ctx.array_attr(&[number(low), number(high)])));
-        let entries = ctx.dict(entries.collect());
+        let mut entries: Vec<(Ident, Attr)> = entries.collect();
+        let following = dims::following(&ctx, body).into_iter();
+        entries.extend(following.map(|(name, size)| (name, ctx.dims_attr(&[size]))));
+        let entries = ctx.dict(entries);
         body.set_own_attr(&ctx, "optc.dims", entries);
     }
     Ok(())

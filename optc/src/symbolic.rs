@@ -32,11 +32,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use codegen::Cpu;
 use ir::dims::{self, Atom, Bindings, Ranges, Term};
 use ir::weights::WeightSet;
-use ir::{Body, Context, Diagnostic, Dim, Ident, Module};
+use ir::{Body, Context, Diagnostic, Dim, DimExpr, Ident, Module};
 use passes::chunk::Chunk;
 use passes::symbolic::place_at;
 use passes::symbolic::recipe::has_sized_weights;
-use runtime::{Extent, InputSpec, ShapedProgram, Sum, Symbol};
+use runtime::{Extent, Factor, InputSpec, Product, ShapedProgram, Sum, Symbol, undetermined};
 
 use passes::manager::RunOptions;
 
@@ -153,7 +153,14 @@ impl Symbolic {
             said.map_or(nominal[name], |(_, size)| *size)
         };
         let sample = names.iter().map(sample_of).collect();
-        let symbols = names.iter().map(|name| symbol(&ctx, *name, &ranges)).collect();
+        let symbols: Vec<Symbol> = names.iter().map(|name| symbol(&ctx, *name, &ranges)).collect();
+        if let Some(open) = undetermined(&symbols, &inputs) {
+            let name = &symbols[open].name;
+            let what = format!(
+                "the shapes of the inputs do not say what `{name}` is, expected an input of that size"
+            );
+            return Err(Failure::input(what));
+        }
         let chunk = Chunk::of(&ctx, &Cpu, body, *threads);
         let (threads, goal) = (*threads, *goal);
         let spare = (!has_sized_weights(&ctx, body, &WeightSet::of(&ctx, body))).then(Mutex::default);
@@ -285,7 +292,7 @@ fn signature(ctx: &Context, body: &Body) -> Result<(Vec<Ident>, Vec<InputSpec>),
         let extents = shape.iter().map(|dim| {
             extent(ctx, *dim, &mut names).ok_or_else(|| {
                 let size = dims::Sizes(ctx).text(*dim);
-                Failure::input(format!("the size {size} of input `{name}` is no sum of symbols and numbers"))
+                Failure::input(format!("the size {size} of input `{name}` follows from no symbols"))
             })
         });
         let extents = extents.collect::<Result<_, _>>()?;
@@ -300,18 +307,29 @@ fn extent(ctx: &Context, dim: Dim, names: &mut Vec<Ident>) -> Option<Extent> {
         Dim::Symbolic(expr) => expr,
         Dim::Unknown => return None,
     };
-    let (mut terms, mut offset) = (Vec::new(), 0);
-    for Term { factor, atoms } in ctx.dim_expr(expr).terms() {
-        match **atoms {
-            [] => offset = *factor,
-            [Atom::Symbol(name)] => terms.push((number(names, name), *factor)),
-            _ => return None,
-        }
+    let products = products(ctx, expr, names);
+    if let [Product { number: 1, factors }] = &products[..]
+        && let [Factor::Symbol(symbol)] = factors[..]
+    {
+        return Some(Extent::Symbol(symbol));
     }
-    Some(match (&terms[..], offset) {
-        ([(symbol, 1)], 0) => Extent::Symbol(*symbol),
-        _ => Extent::Sum(Arc::new(Sum { terms, offset, text: dims::print(ctx, expr) })),
-    })
+    Some(Extent::Sum(Arc::new(Sum { products, text: dims::print(ctx, expr) })))
+}
+
+fn products(ctx: &Context, expr: DimExpr, names: &mut Vec<Ident>) -> Vec<Product> {
+    let mut factor = |atom: &Atom| match atom {
+        Atom::Symbol(name) => Factor::Symbol(number(names, *name)),
+        Atom::FloorDiv { dividend, divisor } => Factor::FloorDiv {
+            dividend: products(ctx, *dividend, names),
+            divisor: products(ctx, *divisor, names),
+        },
+        Atom::Min(all) => Factor::Min(all.iter().map(|expr| products(ctx, *expr, names)).collect()),
+        Atom::Max(all) => Factor::Max(all.iter().map(|expr| products(ctx, *expr, names)).collect()),
+    };
+    let terms = ctx.dim_expr(expr).terms().iter();
+    let product =
+        |term: &Term| Product { number: term.factor, factors: term.atoms.iter().map(&mut factor).collect() };
+    terms.map(product).collect()
 }
 
 fn number(names: &mut Vec<Ident>, name: Ident) -> usize {

@@ -101,3 +101,43 @@ fn a_model_is_planned_for_all_sizes_that_are_symbolized() {
     let two = printed(&[&arguments[..], &["N=2"]].concat());
     assert!(two.starts_with(&format!("arena {arena} bytes")), "{two}");
 }
+
+/// `x: [N, M]` and `y: [N * M]`, and half of what is left of `z: [N floordiv 2]`.
+const PRODUCT: &str = "func.func @main(%x: tensor<?x?xf32, #optc.dims<N, M>> {optc.name = \"x\"}, \
+                       %y: tensor<?xf32, #optc.dims<N * M>> {optc.name = \"y\"}, \
+                       %z: tensor<?xf32, #optc.dims<N floordiv 2>> {optc.name = \"z\"}) -> \
+                       (tensor<?x?xf32, #optc.dims<N, M>>, tensor<?xf32, #optc.dims<N floordiv 2>>) {
+  %0 = nn.reshape %y {shape = #optc.dims<N, M>} : (tensor<?xf32, #optc.dims<N * M>>) -> tensor<?x?xf32, #optc.dims<N, M>>
+  %1 = nn.add %x, %0 : tensor<?x?xf32, #optc.dims<N, M>>
+  %2 = nn.neg %z : tensor<?xf32, #optc.dims<N floordiv 2>>
+  return %1, %2 : tensor<?x?xf32, #optc.dims<N, M>>, tensor<?xf32, #optc.dims<N floordiv 2>>
+}
+";
+
+#[test]
+fn products_and_quotients_of_sizes_are_held_to_the_others() {
+    let program = file("product.mlir", PRODUCT.as_bytes()).display().to_string();
+    let x = array("px.npy", &[3, 2]);
+    let with = |y: &str, z: &str| {
+        let arrays = ["--input", "x", &x, "--input", "y", y, "--input", "z", z];
+        let arrays = arrays.map(str::to_owned);
+        let arguments: Vec<String> = ["run".to_owned(), program.clone()].into_iter().chain(arrays).collect();
+        arguments
+    };
+    let said = |y: &str, z: &str| {
+        let arguments = with(y, z);
+        refused(&arguments.iter().map(String::as_str).collect::<Vec<_>>()).trim_end().to_owned()
+    };
+    let (y, z) = (array("py6.npy", &[6]), array("pz1.npy", &[1]));
+    let arguments = with(&y, &z);
+    let text = printed(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
+    let expected =
+        "output `result0` [3, 2]: top [5] 12.00000, [4] 10.00000, [3] 8.00000, [2] 6.00000, [1] 4.00000\n";
+    assert!(text.starts_with(expected), "{text}");
+    let place = "as follows from dimension 0 of input `x`, number 0";
+    let product = format!("error: dimension 0 of input `y`, number 1, is 7, expected M * N = 6 {place}");
+    assert_eq!(said(&array("py7.npy", &[7]), &z), product);
+    let quotient =
+        format!("error: dimension 0 of input `z`, number 2, is 2, expected N floordiv 2 = 1 {place}");
+    assert_eq!(said(&y, &array("pz2.npy", &[2])), quotient);
+}

@@ -57,22 +57,22 @@ pub fn is_symbolic(ctx: &Context, body: &Body) -> bool {
 }
 
 /// Ties results to operands where that is right at all sizes; as [`inplace`] otherwise. Parts of concatenations are left to
-/// each size.
-///
-/// # Errors
-/// If the function has no nominal sizes.
-pub fn tie(ctx: &Context, target: &dyn Target, body: &mut Body) -> Result<Outcome, Vec<Diagnostic>> {
-    let mut at = at_sizes(ctx, body, &dims::nominal(ctx, body))?;
+/// each size, and so is all where the function can't have its nominal sizes.
+pub fn tie(ctx: &Context, target: &dyn Target, body: &mut Body) -> Outcome {
+    let Ok(mut at) = at_sizes(ctx, body, &dims::nominal(ctx, body)) else {
+        body.set_own_attr(ctx, PER_SIZE, ctx.unit_attr());
+        return Outcome::default();
+    };
     select(ctx, target, &mut at, 1);
     let copies = copy_late_parts(ctx, target, &mut at.clone());
     let outcome = inplace(ctx, target, &mut at);
     if outcome.parts + outcome.views > 0 || !copies.is_empty() {
         body.set_own_attr(ctx, PER_SIZE, ctx.unit_attr());
-        return Ok(Outcome::default());
+        return Outcome::default();
     }
     let proved = proved_ties(ctx, body, &at);
     proved.iter().for_each(|(op, tie)| body.set_attr(ctx, *op, "mem.tie", *tie));
-    Ok(Outcome { ties: proved.len(), ..outcome })
+    Outcome { ties: proved.len(), ..outcome }
 }
 
 /// Says on a function that ties are chosen at each size.

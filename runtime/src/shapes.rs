@@ -1,12 +1,12 @@
 //! Which sizes an input may have, and what follows from the shapes that a caller sets.
 //!
-//! The dimensions of inputs are numbers, *symbols* or sums of symbols (`2 * N + 1`); a symbol has one size at a time, wherever it stands. So
+//! The dimensions of inputs are numbers, *symbols* or what follows from symbols (`2 * N + 1`, `N * M`); a symbol has one size at a time, wherever it stands. So
 //! the shapes that are set determine the symbols' sizes, or contradict each other: `x: [N, 4]`, `y: [N]` with `x` set to `[2, 4]` and
 //! `y` to `[3]`; or no size of a symbol gives them: `z: [2 * N]` set to `[5]`.
 
 use std::fmt;
-use std::sync::Arc;
 
+use crate::extent::{Extent, Line};
 use crate::program::ElementKind;
 
 /// A size that is chosen when a program runs.
@@ -20,28 +20,6 @@ pub struct Symbol {
     pub most: u64,
     /// The size where no input's shape says one.
     pub default: Option<u64>,
-}
-
-/// A dimension of an input.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Extent {
-    /// Always of this size.
-    Known(u64),
-    /// The size of the symbol of this index.
-    Symbol(usize),
-    /// A sum of symbols' sizes.
-    Sum(Arc<Sum>),
-}
-
-/// A number and multiples of symbols' sizes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sum {
-    /// Symbols by index, each once, with their factors, which are not 0.
-    pub terms: Vec<(usize, i64)>,
-    /// What is added.
-    pub offset: i64,
-    /// How it is written: `2 * N + 1`.
-    pub text: String,
 }
 
 /// An input as it is declared.
@@ -214,11 +192,11 @@ impl Shapes {
     fn solve(&self, signature: &Signature, sizes: &mut [u64]) -> Result<bool, ShapeError> {
         let mut is_any = false;
         for used in self.uses(signature) {
-            let Some((symbol, factor)) = open(used.extent, sizes) else { continue };
-            sizes[symbol] = 0;
-            let rest = value(used.extent, sizes).map(|known| i128::from(used.found) - known);
-            let solved =
-                rest.filter(|rest| rest % factor == 0).and_then(|rest| (rest / factor).try_into().ok());
+            let is_open = |symbol: usize| sizes[symbol] == UNSET;
+            let line = used.extent.line(&is_open, &|symbol| sizes[symbol]);
+            let Some(Line { symbol, offset, factor }) = line else { continue };
+            let rest = i128::from(used.found) - offset;
+            let solved = (rest % factor == 0).then(|| (rest / factor).try_into().ok()).flatten();
             let Symbol { least, most, .. } = &signature.symbols[symbol];
             let Some(solved) = solved.filter(|size| (*least..=*most).contains(size)) else {
                 let at = signature.dimension(used.input, used.dimension);
@@ -236,9 +214,8 @@ impl Shapes {
         let at = signature.dimension(used.input, used.dimension);
         let expected = value(used.extent, sizes).map_or("no size".to_owned(), |size| size.to_string());
         let constraint = format!("{} = {expected}", signature.text(used.extent));
-        let shares = |other: &Use<'_>| {
-            symbols(other.extent).any(|symbol| symbols(used.extent).any(|own| own == symbol))
-        };
+        let own = used.extent.symbols();
+        let shares = |other: &Use<'_>| own.iter().any(|symbol| other.extent.has(*symbol));
         let is_itself = |other: &Use<'_>| (other.input, other.dimension) == (used.input, used.dimension);
         let other = self.uses(signature).find(|other| shares(other) && !is_itself(other));
         let other = other.as_ref().unwrap_or(used);
@@ -257,44 +234,21 @@ impl Shapes {
     }
 }
 
-/// The symbols of a dimension.
-fn symbols(extent: &Extent) -> impl Iterator<Item = usize> + '_ {
-    terms(extent).map(|(symbol, _)| symbol)
-}
-
-/// The symbols of a dimension with their factors.
-fn terms(extent: &Extent) -> impl Iterator<Item = (usize, i64)> + '_ {
-    let (one, all) = match extent {
-        Extent::Known(_) => (None, &[][..]),
-        Extent::Symbol(symbol) => (Some((*symbol, 1)), &[][..]),
-        Extent::Sum(sum) => (None, &sum.terms[..]),
-    };
-    one.into_iter().chain(all.iter().copied())
-}
-
-/// The symbol of a dimension that has no size yet, with its factor, if there is just one.
-fn open(extent: &Extent, sizes: &[u64]) -> Option<(usize, i128)> {
-    let mut open = terms(extent).filter(|(symbol, _)| sizes[*symbol] == UNSET);
-    let (symbol, factor) = open.next()?;
-    open.next().is_none().then_some((symbol, factor.into()))
-}
-
 /// The size of a dimension where all its symbols have sizes.
 fn value(extent: &Extent, sizes: &[u64]) -> Option<i128> {
-    let offset = match extent {
-        Extent::Known(size) => i128::from(*size),
-        Extent::Symbol(_) => 0,
-        Extent::Sum(sum) => sum.offset.into(),
-    };
-    terms(extent).try_fold(offset, |sum, (symbol, factor)| {
-        sum.checked_add(i128::from(factor).checked_mul(sizes[symbol].into())?)
-    })
+    extent.value(&|symbol| sizes[symbol])
+}
+
+/// The first symbol of inputs whose size no shapes of them determine: it occurs in a quotient only, or in products of open ones.
+pub fn undetermined(symbols: &[Symbol], inputs: &[InputSpec]) -> Option<usize> {
+    let extents: Vec<&Extent> = inputs.iter().flat_map(|input| &input.extents).collect();
+    crate::extent::undetermined(symbols.len(), &extents)
 }
 
 impl Signature {
     pub(crate) fn new(symbols: Vec<Symbol>, inputs: Vec<InputSpec>) -> Signature {
         let mut extents = inputs.iter().flat_map(|input| &input.extents);
-        let is_unknown = |extent: &Extent| self::symbols(extent).any(|index| index >= symbols.len());
+        let is_unknown = |extent: &Extent| extent.symbols().iter().any(|index| *index >= symbols.len());
         assert!(!extents.any(is_unknown), "dimensions name symbols of the program");
         Signature { symbols, inputs }
     }
@@ -307,14 +261,11 @@ impl Signature {
 
     /// What a size breaks: none if the dimension can have it, as far as it says by itself.
     fn broken(&self, extent: &Extent, size: u64) -> Option<String> {
-        let mut terms = terms(extent);
-        let (first, is_alone) = (terms.next(), terms.next().is_none());
-        let fits = match (extent, first) {
+        let fits = match (extent, extent.line(&|_| true, &|_| 0)) {
             (Extent::Known(known), _) => *known == size,
-            (_, Some((symbol, factor))) if is_alone => {
+            (_, Some(Line { symbol, offset, factor })) => {
                 let Symbol { least, most, .. } = &self.symbols[symbol];
-                let offset = if let Extent::Sum(sum) = extent { sum.offset } else { 0 };
-                let (rest, factor) = (i128::from(size) - i128::from(offset), i128::from(factor));
+                let rest = i128::from(size) - offset;
                 let range = i128::from(*least)..=i128::from(*most);
                 rest % factor == 0 && range.contains(&(rest / factor))
             }
@@ -325,7 +276,7 @@ impl Signature {
 
     /// What is asked of a dimension.
     fn constraint(&self, extent: &Extent) -> String {
-        let ranges = symbols(extent).map(|symbol| {
+        let ranges = extent.symbols().into_iter().map(|symbol| {
             let Symbol { name, least, most, .. } = &self.symbols[symbol];
             match *most {
                 u64::MAX => format!("{name} >= {least}"),
@@ -355,9 +306,7 @@ impl Signature {
 
     /// The first dimension with a symbol.
     fn first(&self, symbol: usize) -> Option<Dimension> {
-        let place = |input: &InputSpec| {
-            input.extents.iter().position(|extent| symbols(extent).any(|found| found == symbol))
-        };
+        let place = |input: &InputSpec| input.extents.iter().position(|extent| extent.has(symbol));
         let mut inputs = self.inputs.iter().enumerate();
         inputs.find_map(|(number, input)| Some(self.dimension(number, place(input)?)))
     }
@@ -414,7 +363,10 @@ impl std::error::Error for ShapeError {}
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
+    use crate::extent::{Factor, Product, Sum};
 
     /// `x: [N, 4]`, `y: [M, N]`, `z: [2 * N + 1, N + K]` with N in 1..=512, M = 1 unless set, and K of at least 0 and 3 unless set.
     fn signature() -> Signature {
@@ -423,7 +375,13 @@ mod tests {
         let input =
             |name: &str, extents| InputSpec { name: name.to_owned(), element: ElementKind::F32, extents };
         let sum = |terms: &[(usize, i64)], offset, text: &str| {
-            Extent::Sum(Arc::new(Sum { terms: terms.to_vec(), offset, text: text.to_owned() }))
+            let product = |(symbol, number): &(usize, i64)| Product {
+                number: *number,
+                factors: vec![Factor::Symbol(*symbol)],
+            };
+            let mut products: Vec<Product> = terms.iter().map(product).collect();
+            products.push(Product { number: offset, factors: Vec::new() });
+            Extent::Sum(Arc::new(Sum { products, text: text.to_owned() }))
         };
         let sums = vec![sum(&[(0, 2)], 1, "2 * N + 1"), sum(&[(2, 1), (0, 1)], 0, "K + N")];
         Signature {

@@ -75,6 +75,7 @@ CASES = {
     "concat_along_others": (f"{X}, {M}", "float[K,6] y", PICKED + "r = NonZero(m)\nu = Transpose(r)\nn = GatherND(x, u)\ne = Exp(s)\ny = Concat<axis=1>(s, e)"),
     "same_condition": (f"{X}, {M}, float[N,3] z", "float[K,3] y", PICKED + "r = Compress<axis=0>(z, m)\ny = Add(s, r)"),
     "same_found": (f"{X}, {M}, float[N,3] z", "float[K,3] y", MASKED + "k = NonZero(m)\nl = Transpose(k)\nr = GatherND(z, l)\ny = Mul(s, r)"),
+    "same_found_as_numbers": (f"{X}, {M}, float[N,3] z", "float[K,3] y", "b = Cast<to=7>(m)\ni = NonZero(b)\nt = Transpose(i)\ns = GatherND(x, t)\nc = Cast<to=6>(m)\nk = NonZero(c)\nl = Transpose(k)\nr = GatherND(z, l)\ny = Mul(s, r)"),
     "shape": (f"{X}, {M}", "int64[2] y", PICKED + "y = Shape(s)"),
     "size": (f"{X}, {M}", "int64 y", PICKED + "y = Size(s)"),
     "divided_by_its_size": (f"{X}, {M}", "float[K,3] y", PICKED + "h = Shape(s)\nj = Gather<axis=0>(h, zero)\nf = Cast<to=1>(j)\ny = Div(s, f)"),

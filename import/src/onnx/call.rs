@@ -5,7 +5,7 @@
 //! (a shape, axes, bounds) must be a constant here, and is read through [`Call::known_ints`] and [`Call::known_float`].
 
 use ir::attrs::Splat;
-use ir::dims::{self, Ranges, Sizes};
+use ir::dims::{self, Ranges, Requirement, Sizes};
 use ir::opdef::Presence;
 use ir::size::tensor_bytes;
 use ir::{
@@ -17,7 +17,7 @@ use super::element::Element;
 use super::model::Node;
 use super::open::OpenAxes;
 use super::tensor::Tensor;
-use super::weights::{Weight, Weights, element_type};
+use super::weights::{Keys, Weight, Weights, element_type};
 
 /// Why a node is not converted.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,6 +60,8 @@ pub struct Call<'c, 'm> {
     pub ranges: &'c Ranges,
     /// What is known of sizes that depend on data.
     pub(super) open: &'c mut OpenAxes,
+    /// What must be known of them beside that.
+    pub(super) required: &'c mut Vec<Requirement>,
 }
 
 /// Bytes at most, where a shape, axes or bounds are read from a constant.
@@ -209,7 +211,7 @@ impl<'c> Call<'c, '_> {
 
     /// A constant tensor of `weight`, called `key` where its bytes are kept outside the text.
     pub fn constant(&mut self, weight: Weight, key: &str) -> Result<Value, Refusal> {
-        Ok(emit_constant(&mut self.builder, weight, key)?)
+        Ok(emit_constant(&mut self.builder, &mut self.weights.keys, weight, key)?)
     }
 
     /// The elements of a tensor in an attribute; `key` is its name among the rules for stripped weights.
@@ -220,7 +222,10 @@ impl<'c> Call<'c, '_> {
     /// The integers of operand `index`, which must be a constant; none if it is left out.
     pub fn known_ints(&self, index: usize) -> Result<Option<Vec<i64>>, Refusal> {
         let Some(value) = self.optional(index) else { return Ok(None) };
-        let (elem, bytes) = self.known_bytes(index, value)?;
+        let (elem, bytes) = match self.known_bytes(index, value) {
+            Ok(found) => found,
+            Err(refusal) => return self.numbers_of_sizes(value).map(Some).ok_or(refusal),
+        };
         match self.ctx().type_data(elem) {
             TypeData::Integer { width: 64, .. } => Ok(Some(words(&bytes, i64::from_le_bytes))),
             TypeData::Integer { width: 32, .. } => {
@@ -231,6 +236,12 @@ impl<'c> Call<'c, '_> {
         }
     }
 
+    /// The integers that follow from sizes, but are the same whatever those are.
+    fn numbers_of_sizes(&self, value: Value) -> Option<Vec<i64>> {
+        let found = dims::elements(self.ctx(), self.builder.body, value, self.ranges)?;
+        found.into_iter().map(|size| self.ctx().dim_expr(size).constant()).collect()
+    }
+
     /// The integers of operand `index` as expressions of sizes; none if it is left out.
     pub fn known_sizes(&self, index: usize) -> Result<Option<Vec<DimExpr>>, Refusal> {
         let ctx = self.ctx();
@@ -238,7 +249,7 @@ impl<'c> Call<'c, '_> {
             Ok(ints) => Ok(ints.map(|ints| ints.into_iter().map(|int| dims::constant(ctx, int)).collect())),
             Err(refusal) => {
                 let value = self.operand(index)?;
-                dims::elements(ctx, self.builder.body, value).map(Some).ok_or(refusal)
+                dims::elements(ctx, self.builder.body, value, self.ranges).map(Some).ok_or(refusal)
             }
         }
     }
@@ -247,7 +258,7 @@ impl<'c> Call<'c, '_> {
     pub(super) fn counted_sizes(&self, index: usize) -> Result<Option<Vec<DimExpr>>, Refusal> {
         self.known_sizes(index).or_else(|refusal| {
             let value = self.operand(index)?;
-            self.open.elements(self.ctx(), self.builder.body, value).map(Some).ok_or(refusal)
+            self.open.elements(self.ctx(), self.builder.body, value, self.ranges).map(Some).ok_or(refusal)
         })
     }
 
@@ -256,10 +267,32 @@ impl<'c> Call<'c, '_> {
         dims::provably_at_most(self.ctx(), a, b, self.ranges)
     }
 
+    /// Says that the node is defined only where two sizes are equal.
+    pub fn require_equal(&mut self, a: Dim, b: Dim) {
+        let (ctx, sizes) = (self.ctx(), Sizes(self.ctx()));
+        let found =
+            sizes.expr(a).zip(sizes.expr(b)).and_then(|(a, b)| dims::to_agree(ctx, a, b, self.ranges));
+        self.required.extend(found);
+    }
+
+    /// Says that the node is defined only where two sizes are equal, or one of them is 1.
+    pub fn require_stretch(&mut self, a: Dim, b: Dim) {
+        let (ctx, sizes) = (self.ctx(), Sizes(self.ctx()));
+        let found =
+            sizes.expr(a).zip(sizes.expr(b)).and_then(|(a, b)| dims::to_stretch(ctx, a, b, self.ranges));
+        self.required.extend(found);
+    }
+
     /// The numbers of operand `index`, a constant of f32; none if it is left out.
     pub fn known_floats(&self, index: usize) -> Result<Option<Vec<f32>>, Refusal> {
         let Some(value) = self.optional(index) else { return Ok(None) };
-        let (elem, bytes) = self.known_bytes(index, value)?;
+        let (elem, bytes) = match self.known_bytes(index, value) {
+            Ok(found) => found,
+            Err(refusal) => {
+                let numbers = self.numbers_of_sizes(value).ok_or(refusal)?;
+                return Ok(Some(numbers.into_iter().map(|number| number as f32).collect()));
+            }
+        };
         match self.ctx().type_data(elem) {
             TypeData::Float(FloatKind::F32) => Ok(Some(words(&bytes, f32::from_le_bytes))),
             _ => Err(format!("input {index} does not hold floats").into()),
@@ -376,7 +409,12 @@ const MAX_INLINE_ELEMENTS: u64 = 8;
 ///
 /// A big one is a `dense_resource` under `key`, with `#1`, `#2` ... behind it where the context already has a blob of that name
 /// (from another model).
-pub(super) fn emit_constant(builder: &mut Builder<'_>, weight: Weight, key: &str) -> Result<Value, String> {
+pub(super) fn emit_constant(
+    builder: &mut Builder<'_>,
+    keys: &mut Keys,
+    weight: Weight,
+    key: &str,
+) -> Result<Value, String> {
     let ctx = builder.ctx;
     let elem = element_type(ctx, weight.element)?;
     let ty = ctx.tensor(&weight.dims, elem);
@@ -384,10 +422,7 @@ pub(super) fn emit_constant(builder: &mut Builder<'_>, weight: Weight, key: &str
         let width = (weight.element.bits() / 8) as usize;
         ctx.attr(AttrData::Dense { ty, data: inline(weight.blob.to_vec(), width) })
     } else {
-        let candidates = (1..).map(|n| format!("{key}#{n}"));
-        let mut keys = std::iter::once(key.to_owned()).chain(candidates);
-        let free = keys.find(|key| ctx.blob(ctx.ident(key)).is_none()).expect("there is no end of numbers");
-        ctx.resource_attr(&free, ty, weight.blob)
+        ctx.resource_attr(&keys.take(ctx, key), ty, weight.blob)
     };
     Ok(builder.constant(value, ty))
 }

@@ -14,4 +14,5 @@ pub(crate) mod quantised;
 pub(crate) mod reduce;
 pub(crate) mod scatter;
 pub(crate) mod shape;
+pub(crate) mod split;
 pub(crate) mod window;

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use ir::dims::{self, Ranges};
-use ir::{Context, Dim, Type, TypeData};
+use ir::dims;
+use ir::{Context, Dim, DimExpr, Type, TypeData};
 
 use super::call::Refusal;
 use super::element::Element;
+use super::facts::Facts;
 use super::tensor::{Dimension, ValueInfo, ValueType};
 use super::weights::element_type;
 
@@ -37,15 +38,6 @@ impl Sizes {
     pub fn new() -> Sizes {
         Sizes::default()
     }
-
-    /// What is known of the symbols.
-    pub(super) fn ranges(&self, ctx: &Context) -> Ranges {
-        let mut ranges = Ranges::default();
-        for (name, (low, high)) in &self.ranges {
-            ranges.declare(ctx.ident(name), *low, *high);
-        }
-        ranges
-    }
 }
 
 impl From<BTreeMap<String, u64>> for Sizes {
@@ -56,7 +48,13 @@ impl From<BTreeMap<String, u64>> for Sizes {
 
 /// The type of a graph's input. A size that the file names is a symbol, and so is one that it leaves open: `x_0` is the first
 /// size of input `x`. A symbol among the given values is its number.
-pub fn declared_type(ctx: &Context, name: &str, ty: &ValueType<'_>, sizes: &Sizes) -> Result<Type, Refusal> {
+pub(super) fn declared_type(
+    ctx: &Context,
+    name: &str,
+    ty: &ValueType<'_>,
+    facts: &Facts<'_>,
+) -> Result<Type, Refusal> {
+    let sizes = facts.given;
     let (element, shape) = match ty {
         ValueType::Tensor { element, shape: Some(shape) } => (*element, shape),
         ValueType::Tensor { .. } => return Err("a tensor of unknown rank, expected a shape".into()),
@@ -71,9 +69,9 @@ pub fn declared_type(ctx: &Context, name: &str, ty: &ValueType<'_>, sizes: &Size
     let dims = shape.iter().enumerate().map(|(axis, dimension)| {
         let symbolized = sizes.symbolized.iter().find(|entry| entry.input == name && entry.axis == axis);
         match (symbolized, *dimension) {
-            (Some(entry), _) => named_size(ctx, &entry.size, sizes),
-            (None, Dimension::Symbol(symbol)) => named_size(ctx, symbol, sizes),
-            (None, Dimension::Unknown) => named_size(ctx, &format!("{name}_{axis}"), sizes),
+            (Some(entry), _) => named_size(ctx, &entry.size, facts),
+            (None, Dimension::Symbol(symbol)) => named_size(ctx, symbol, facts),
+            (None, Dimension::Unknown) => named_size(ctx, &format!("{name}_{axis}"), facts),
             (None, Dimension::Value(size)) => match u64::try_from(size) {
                 Ok(size) => Ok(Dim::Known(size)),
                 Err(_) => Err(format!("size {size} of dimension {axis}, expected 0 or more").into()),
@@ -93,17 +91,31 @@ pub fn declared_type(ctx: &Context, name: &str, ty: &ValueType<'_>, sizes: &Size
 }
 
 /// The size that a name stands for: an expression, if it reads as one, else a symbol of that name.
-fn named_size(ctx: &Context, name: &str, sizes: &Sizes) -> Result<Dim, Refusal> {
-    let expr = ir::text::parse_dim(ctx, name).unwrap_or_else(|_| dims::symbol(ctx, name));
-    let value = |symbol| {
-        let value = sizes.values.get(ctx.str(symbol))?;
-        Some(dims::constant(ctx, i64::try_from(*value).ok()?))
+fn named_size(ctx: &Context, name: &str, facts: &Facts<'_>) -> Result<Dim, Refusal> {
+    let value = |symbol| match facts.given.values.get(ctx.str(symbol)) {
+        Some(value) => Some(dims::constant(ctx, i64::try_from(*value).ok()?)),
+        None => facts.equal(symbol),
     };
-    let found = dims::replace(ctx, expr, &value).map_or(Dim::Unknown, |expr| dims::size(ctx, expr));
+    let found =
+        dims::replace(ctx, read_size(ctx, name), &value).map_or(Dim::Unknown, |expr| dims::size(ctx, expr));
     match found {
         Dim::Unknown => Err(format!("`{name}` is no size").into()),
         found => Ok(found),
     }
+}
+
+/// What a name of a size reads as: an expression, or a name. Exporters write `/` and `//` before a number for a quotient rounded down.
+pub fn read_size(ctx: &Context, name: &str) -> DimExpr {
+    let read = |text: &str| ir::text::parse_dim(ctx, text).ok();
+    let divided = || {
+        let parts: Vec<&str> = name.split('/').filter(|part| !part.is_empty()).collect();
+        let is_number = |part: &&str| part.trim_start().starts_with(|first: char| first.is_ascii_digit());
+        let all_divide = parts.len() > 1 && parts[1..].iter().all(is_number);
+        all_divide.then(|| read(&parts.join(" floordiv "))).flatten()
+    };
+    // In a text, `//` begins a comment.
+    let found = if name.contains('/') { divided() } else { read(name) };
+    found.unwrap_or_else(|| dims::symbol(ctx, name))
 }
 
 /// Refuses if the file's type of a value contradicts the one that was inferred. What the file leaves open fits, and so does any size of an
@@ -157,4 +169,24 @@ fn describe_dimensions(shape: &[Dimension<'_>]) -> String {
         Dimension::Symbol(name) => (*name).to_owned(),
     };
     format!("[{}]", shape.iter().map(text).collect::<Vec<_>>().join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_reads_as_an_expression_is_one() {
+        let check = |name: &str, expected: &str| {
+            let ctx = Context::new();
+            assert_eq!(dims::print(&ctx, read_size(&ctx, name)), expected);
+        };
+        check("N*M", "M * N");
+        check("past + seq", "past + seq");
+        check("seq/2", "seq floordiv 2");
+        check("(seq + 1)//2", "seq ceildiv 2");
+        check("H/2/2", "H floordiv 4");
+        check("decoder/seq", "\"decoder/seq\"");
+        check("/x/0", "\"/x/0\"");
+    }
 }

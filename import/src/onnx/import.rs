@@ -11,7 +11,7 @@ use super::lower::{Source, lower};
 use super::model::{AttributeValue, Model};
 use super::rows::NEWEST;
 use super::tensor::Tensor;
-use super::weights::Weights;
+use super::weights::{Keys, Weights};
 use crate::synth::{self, Stripped};
 
 /// How a model is imported.
@@ -128,7 +128,7 @@ impl<'c> Opened<'c> {
             }
         })?;
         let external = ExternalFiles::beside(self.path, options.open_file);
-        Ok(Weights { model_bytes: Arc::clone(&self.bytes), external, stripped })
+        Ok(Weights { model_bytes: Arc::clone(&self.bytes), external, stripped, keys: Keys::default() })
     }
 }
 

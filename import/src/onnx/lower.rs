@@ -9,19 +9,20 @@
 //! anything is converted; then all nodes that refuse, except those that read a result of one that did; then what breaks a
 //! law of the IR (a function of floats on integers, statistics of the wrong size).
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use ir::dims::{self, Ranges};
+use ir::dims::{self, Requirement};
 use ir::size::tensor_bytes;
 use ir::verify::verify;
 use ir::{
-    Attr, Block, Body, Builder, Context, Diagnostic, Location, Module, Op, OpSpec, Traits, Type, TypeData,
-    Value,
+    Attr, Block, Body, Builder, Context, Diagnostic, Dim, Ident, Location, Module, Op, OpSpec, Traits, Type,
+    TypeData, Value,
 };
 
 use super::call::{Call, Refusal, emit_constant};
-use super::declared::{Sizes, check_declared, declared_type};
+use super::declared::{Sizes, check_declared, declared_type, read_size};
+use super::facts::{Facts, requirements};
 use super::model::{Graph, Node};
 use super::open::OpenAxes;
 use super::order::order;
@@ -61,14 +62,29 @@ pub(super) fn lower(ctx: &Arc<Context>, source: Source<'_>) -> Result<Module, Ve
     if !faults.is_empty() {
         return Err(faults);
     }
-    let mut lowering = Lowering::new(ctx, source);
-    lowering.arguments();
-    for index in order {
-        lowering.node(index, node_rows[index].expect("`unsupported` told of every node without a row"));
-    }
+    let lowering = lower_nodes(ctx, source, |lowering| {
+        for index in &order {
+            lowering.node(*index, node_rows[*index].expect("`unsupported` told of every node without a row"));
+        }
+    });
     let module = lowering.finish(ctx)?;
     verify(&module)?;
     Ok(module)
+}
+
+/// Lowers all nodes; again with what they need of named sizes, as long as more comes up.
+fn lower_nodes<'m>(ctx: &'m Context, source: Source<'m>, nodes: impl Fn(&mut Lowering<'m>)) -> Lowering<'m> {
+    let mut lowering = Lowering::new(ctx, Facts::given(ctx, source.sizes), source);
+    loop {
+        lowering.arguments();
+        nodes(&mut lowering);
+        let required = std::mem::take(&mut lowering.required);
+        if !lowering.facts.learn(ctx, &lowering.symbols(), &required) {
+            return lowering;
+        }
+        lowering.source.weights.keys.start_again();
+        lowering = Lowering::new(ctx, lowering.facts, lowering.source);
+    }
 }
 
 fn row_of(node: &Node<'_>, version: i64) -> Option<&'static Row> {
@@ -84,14 +100,15 @@ struct Lowering<'m> {
     values: HashMap<&'m str, Option<Value>>,
     argument_names: Vec<&'m str>,
     body: Body,
-    /// What is known of the symbols.
-    ranges: Ranges,
+    /// What is known of named sizes, and what the nodes need beside that.
+    facts: Facts<'m>,
+    required: Vec<Requirement>,
     open: OpenAxes,
     diagnostics: Vec<Diagnostic>,
 }
 
 impl<'m> Lowering<'m> {
-    fn new(ctx: &'m Context, source: Source<'m>) -> Lowering<'m> {
+    fn new(ctx: &'m Context, facts: Facts<'m>, source: Source<'m>) -> Lowering<'m> {
         let graph = source.graph;
         let mut body = Body::new(1);
         body.add_block(body.root());
@@ -104,7 +121,8 @@ impl<'m> Lowering<'m> {
             values: HashMap::new(),
             argument_names: Vec::new(),
             body,
-            ranges: source.sizes.ranges(ctx),
+            facts,
+            required: Vec::new(),
             open: OpenAxes::default(),
             diagnostics: Vec::new(),
             source,
@@ -134,7 +152,7 @@ impl<'m> Lowering<'m> {
             if self.initializers.contains_key(input.name) {
                 continue;
             }
-            let value = match declared_type(self.ctx, input.name, &input.ty, self.source.sizes) {
+            let value = match declared_type(self.ctx, input.name, &input.ty, &self.facts) {
                 Ok(ty) => {
                     let block = self.block();
                     self.argument_names.push(input.name);
@@ -159,7 +177,11 @@ impl<'m> Lowering<'m> {
             Some(tensor) => self.source.weights.read(tensor, name),
             None => Err("its data is sparse, expected a dense tensor".to_owned()),
         };
-        let value = weight.and_then(|weight| emit_constant(&mut self.builder(location), weight, name));
+        let block = self.block();
+        let mut builder = Builder::at_end(self.ctx, &mut self.body, block);
+        builder.location = location;
+        let keys = &mut self.source.weights.keys;
+        let value = weight.and_then(|weight| emit_constant(&mut builder, keys, weight, name));
         let value = value.map_err(|message| self.refuse(location, message.into())).ok();
         self.values.insert(name, value);
         value
@@ -199,14 +221,16 @@ impl<'m> Lowering<'m> {
         let mut builder = Builder::at_end(self.ctx, &mut self.body, block);
         builder.location = location;
         let version = self.source.version;
-        let (weights, ranges, open) = (&mut self.source.weights, &self.ranges, &mut self.open);
-        let results =
-            row.convert.run(&mut Call { node, version, builder, operands, weights, ranges, open })?;
+        let (weights, ranges, open) = (&mut self.source.weights, &self.facts.ranges, &mut self.open);
+        let required = &mut self.required;
+        let mut call = Call { node, version, builder, operands, weights, ranges, open, required };
+        let results = row.convert.run(&mut call)?;
         let ops: Vec<Op> = match before {
             Some(before) => self.body.ops(block).skip_while(|op| *op != before).skip(1).collect(),
             None => self.body.ops(block).collect(),
         };
         self.open.follow_node(self.ctx, &self.body, &ops, [&read, &results])?;
+        self.require(&ops);
         for (index, &name) in node.outputs.iter().enumerate().filter(|(_, name)| !name.is_empty()) {
             let value =
                 *results.get(index).ok_or_else(|| format!("result {index}, `{name}`, is not supported"))?;
@@ -218,6 +242,32 @@ impl<'m> Lowering<'m> {
             self.values.insert(name, Some(value));
         }
         Ok(())
+    }
+
+    /// What operations need of named sizes. A bound of a size that depends on data needs nothing: it is no size.
+    fn require(&mut self, ops: &[Op]) {
+        for op in ops {
+            if self.body.operands(*op).all(|operand| self.open.of(operand).is_none()) {
+                let op = self.body.at(self.ctx, *op);
+                self.required.extend(requirements(op, &self.facts.ranges));
+            }
+        }
+    }
+
+    /// The named sizes of the inputs, in the order in which they come up.
+    fn symbols(&self) -> Vec<Ident> {
+        let args = self.body.args(self.block()).iter();
+        let shapes = args.filter_map(|arg| self.ctx.type_data(self.body.ty(*arg)).tensor_shape());
+        let mut found = Vec::new();
+        for dim in shapes.flatten() {
+            let Dim::Symbolic(expr) = dim else { continue };
+            for name in dims::symbols(self.ctx, *expr) {
+                if !found.contains(&name) {
+                    found.push(name);
+                }
+            }
+        }
+        found
     }
 
     fn finish(mut self, ctx: &Arc<Context>) -> Result<Module, Vec<Diagnostic>> {
@@ -234,7 +284,7 @@ impl<'m> Lowering<'m> {
         self.builder(Location::UNKNOWN).build("func.return", spec).expect("a return has no results");
         self.drop_unread_constants();
         let signature = self.signature(&results, &names);
-        let ranges = &self.source.sizes.ranges;
+        let facts = self.facts.attr(ctx);
         let mut module = Module::new(Arc::clone(ctx));
         let block = module.block();
         let name = self.source.graph.name;
@@ -244,7 +294,9 @@ impl<'m> Lowering<'m> {
         top.set_properties(func, signature);
         top.set_child(func, self.body);
         top.append(func, block);
-        declare(ctx, top.child_mut(func).expect("it was just given"), ranges);
+        if let Some(facts) = facts {
+            top.child_mut(func).expect("it was just given").set_own_attr(ctx, "optc.dims", facts);
+        }
         Ok(module)
     }
 
@@ -302,18 +354,6 @@ impl Lowering<'_> {
     }
 }
 
-/// Says in a function's attributes what is known of its symbols.
-fn declare(ctx: &Context, body: &mut Body, ranges: &BTreeMap<String, (u64, u64)>) {
-    if ranges.is_empty() {
-        return;
-    }
-    let number = |number: u64| ctx.int_attr(i64::try_from(number).unwrap_or(i64::MAX));
-    let entries = ranges
-        .iter()
-        .map(|(name, (low, high))| (ctx.ident(name), ctx.array_attr(&[number(*low), number(*high)])));
-    body.set_own_attr(ctx, "optc.dims", ctx.dict(entries.collect()));
-}
-
 /// Inputs that are symbolized but not there, and values for symbols that no input has.
 fn misnamed(ctx: &Context, source: &Source<'_>) -> Vec<Diagnostic> {
     let (sizes, inputs) = (source.sizes, &source.graph.inputs);
@@ -326,11 +366,8 @@ fn misnamed(ctx: &Context, source: &Source<'_>) -> Vec<Diagnostic> {
             Dimension::Value(_) => None,
         }));
     }
-    let names = symbols.iter().flat_map(|size| match ir::text::parse_dim(ctx, size) {
-        Ok(expr) => dims::symbols(ctx, expr).into_iter().map(|name| ctx.str(name).to_owned()).collect(),
-        Err(_) => vec![size.clone()],
-    });
-    let names: Vec<String> = names.collect();
+    let names = symbols.iter().flat_map(|size| dims::symbols(ctx, read_size(ctx, size)));
+    let names: Vec<String> = names.map(|name| ctx.str(name).to_owned()).collect();
     let fault = |what: String, name: &str, known: Vec<&str>| {
         let fault = Diagnostic::error(Location::UNKNOWN, what);
         match ir::diag::did_you_mean(name, known) {

@@ -6,6 +6,7 @@ mod convert;
 pub mod declared;
 pub mod element;
 pub mod external;
+mod facts;
 mod import;
 mod lower;
 pub mod model;

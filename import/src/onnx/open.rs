@@ -16,7 +16,7 @@ mod laws;
 use std::collections::{HashMap, HashSet};
 
 use ir::body::OpRef;
-use ir::dims;
+use ir::dims::{self, Ranges};
 use ir::{Body, Context, Dim, DimExpr, Kind, Op, Value};
 
 use super::call::Refusal;
@@ -81,8 +81,19 @@ impl OpenAxes {
     }
 
     /// The elements of a value as expressions of sizes, and of symbols for sizes that depend on data. No type may have these.
-    pub(super) fn elements(&self, ctx: &Context, body: &Body, value: Value) -> Option<Vec<DimExpr>> {
-        dims::elements_given(ctx, body, value, &|value| Some(vec![*self.symbols.get(&value)?]))
+    pub(super) fn elements(
+        &self,
+        ctx: &Context,
+        body: &Body,
+        value: Value,
+        ranges: &Ranges,
+    ) -> Option<Vec<DimExpr>> {
+        let mut ranges = ranges.clone();
+        for number in 0..self.symbols.len() {
+            // Of what is picked there may be nothing.
+            ranges.declare(ctx.ident(&symbol_name(number)), 0, u64::MAX);
+        }
+        dims::elements_given(ctx, body, value, &ranges, &|value| Some(vec![*self.symbols.get(&value)?]))
     }
 
     /// Whether an expression has symbols for sizes that depend on data.
@@ -126,8 +137,7 @@ impl OpenAxes {
         let kept = laws::shape(at, at.result(0))[axis];
         self.said.insert(at.result(0));
         let count = *self.counts.entry((at.operand(1), kept)).or_insert(at.result(1));
-        // No size of a model is called so.
-        let symbol = dims::symbol(at.ctx, &format!("\0{}", self.symbols.len()));
+        let symbol = dims::symbol(at.ctx, &symbol_name(self.symbols.len()));
         self.symbols.entry(count).or_insert(symbol);
         self.of.insert(at.result(0), OpenAxis { axis, count });
         self.zeros.insert(at.result(0));
@@ -153,6 +163,11 @@ impl OpenAxes {
         self.asked.clear();
         if all { Ok(()) } else { Err(refused("what follows from its type alone")) }
     }
+}
+
+/// How a size that depends on data is called; no size of a model is.
+fn symbol_name(number: usize) -> String {
+    format!("\0{number}")
 }
 
 fn refused(what: &str) -> Refusal {

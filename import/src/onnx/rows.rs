@@ -10,7 +10,8 @@ use ir::Value;
 
 use super::call::{Call, Refusal};
 use super::convert::{
-    along, composed, gather, linear, pads, pick, picked, pointwise, quantised, reduce, scatter, shape, window,
+    along, composed, gather, linear, pads, pick, picked, pointwise, quantised, reduce, scatter, shape, split,
+    window,
 };
 
 /// The newest version of ONNX's operator set of which the rows were checked.
@@ -256,8 +257,8 @@ pub static ROWS: &[Row] = &[
     row("Softplus", 1..=NEWEST, 1..=1, &[], Unary("nn.softplus")),
     row("Softsign", 1..=NEWEST, 1..=1, &[], With(composed::softsign)),
     row("SpaceToDepth", 1..=NEWEST, 1..=1, &["blocksize"], With(pick::space_to_depth)),
-    row("Split", 2..=12, 1..=1, &["axis", "split"], With(pick::split)),
-    row("Split", 13..=NEWEST, 1..=2, &["axis", "num_outputs"], With(pick::split)),
+    row("Split", 2..=12, 1..=1, &["axis", "split"], With(split::split)),
+    row("Split", 13..=NEWEST, 1..=2, &["axis", "num_outputs"], With(split::split)),
     row("Sqrt", 1..=NEWEST, 1..=1, OLD, Unary("nn.sqrt")),
     row("Squeeze", 1..=12, 1..=1, &["axes"], With(shape::squeeze)),
     row("Squeeze", 13..=NEWEST, 1..=2, &[], With(shape::squeeze)),

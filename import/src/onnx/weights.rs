@@ -4,6 +4,7 @@
 //! stripped weights are recipes. Only the encodings of small tensors (variable-length integers, floats in several pieces)
 //! are decoded into memory.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use ir::{Blob, Context, FloatKind, Signedness, Type, TypeData};
@@ -34,6 +35,34 @@ pub struct Weights<'a> {
     pub external: ExternalFiles<'a>,
     /// Rules for tensors without data, by name; empty if the model has none or they are not wanted.
     pub stripped: Stripped,
+    /// The names of constants whose bytes are kept outside the text.
+    pub keys: Keys,
+}
+
+/// Under which names constants of one model are kept.
+#[derive(Debug, Default)]
+pub struct Keys {
+    /// Those of the attempts before, which may be taken again.
+    before: BTreeSet<String>,
+    now: BTreeSet<String>,
+}
+
+impl Keys {
+    /// A name for a constant: `key`, with `#1`, `#2` ... behind it where that is taken.
+    pub(super) fn take(&mut self, ctx: &Context, key: &str) -> String {
+        let is_free = |key: &String| {
+            !self.now.contains(key) && (self.before.contains(key) || ctx.blob(ctx.ident(key)).is_none())
+        };
+        let mut keys = std::iter::once(key.to_owned()).chain((1..).map(|n| format!("{key}#{n}")));
+        let free = keys.find(is_free).expect("there is no end of numbers");
+        self.now.insert(free.clone());
+        free
+    }
+
+    /// The model is lowered again.
+    pub(super) fn start_again(&mut self) {
+        self.before.append(&mut self.now);
+    }
 }
 
 impl Weights<'_> {

@@ -16,6 +16,7 @@ mod model;
 mod models;
 mod open;
 mod operators;
+mod required;
 mod sizes;
 #[cfg(test)]
 mod synth;

@@ -2,6 +2,7 @@
 //!
 //! The oracle is the operator's text at onnx.ai/onnx/operators; every input counts 1, 2, 3, ...
 
+use crate::fixture::faults;
 use crate::values::{check, compute, one_node};
 use crate::writer::{
     Graph, Message, float, floats, floats_tensor, int, ints, ints_tensor, raw_tensor, string, tensor,
@@ -137,7 +138,9 @@ fn a_split_is_equal_or_as_its_sizes_say() {
     let split = |inputs: &[&str], attributes: &[Message]| {
         Graph::default().input("x", &[2, 3]).node("Split", inputs, &["a", "b"], attributes).output("b")
     };
-    check(13, split(&["x"], &[int("axis", 1)]), &[2, 1], &[3.0, 6.0]);
+    check(13, split(&["x"], &[int("axis", 0)]), &[1, 3], &[4.0, 5.0, 6.0]);
+    let uneven = crate::writer::model(13, split(&["x"], &[int("axis", 1)]));
+    assert_eq!(faults(&uneven), ["`Split_a`: 2 equal parts of an axis of 3"]);
     let sized = [int("axis", 1), ints("split", &[1, 2])];
     check(11, split(&["x"], &sized), &[2, 2], &[2.0, 3.0, 5.0, 6.0]);
     let sized = split(&["x", "w0"], &[int("axis", 1)]).weight(w(0, &[2, 1]));

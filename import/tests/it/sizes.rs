@@ -5,7 +5,7 @@ use ir::dims::substitute;
 use ir::interp::{Tensor, run};
 
 use crate::fixture::import_bytes;
-use crate::writer::{Graph, floats_tensor, int, ints_tensor, model, string};
+use crate::writer::{Graph, Message, floats_tensor, int, ints, ints_tensor, model, string};
 
 /// The first size of the input `x: [open, 4]` is `n`, a number, and `m`, a list of one.
 fn graph() -> Graph {
@@ -19,7 +19,12 @@ fn graph() -> Graph {
 
 /// The type of the result; and its sizes and elements where `x` has 3 rows, which count 1, 2, 3, ...
 fn check(graph: Graph, ty: &str, shape: &[u64], elements: &[f32]) {
-    let module = import_bytes(&model(17, graph).0, StrippedWeights::Refuse, &[]);
+    check_at(17, graph, ty, shape, elements);
+}
+
+/// The same, of an operator set.
+fn check_at(version: i64, graph: Graph, ty: &str, shape: &[u64], elements: &[f32]) {
+    let module = import_bytes(&model(version, graph).0, StrippedWeights::Refuse, &[]);
     let mut module = module.unwrap_or_else(|faults| panic!("{faults:?}"));
     let ctx = module.ctx.clone();
     let body = module.function("main").expect("a model is a function `main`");
@@ -123,15 +128,134 @@ fn what_looks_along_axes_takes_open_sizes() {
 
 #[test]
 fn a_size_that_is_lost_is_said_where_it_is_lost() {
-    let five = graph().weight(floats_tensor("five", &[5], &[1.0; 5]));
-    let capped = five.node("Slice", &["five", "zero", "m", "zero"], &["c"], &[]);
-    let row = capped.node("ReduceSum", &["x", "one"], &["r"], &[int("keepdims", 0)]);
-    let sum = row.node("Add", &["c", "r"], &["a"], &[]).node("Neg", &["a"], &["b"], &[]);
+    let other = graph().input("z", &[-1]);
+    let row = other.node("ReduceSum", &["x", "one"], &["r"], &[int("keepdims", 0)]);
+    let sum = row.node("Add", &["z", "r"], &["a"], &[]).node("Neg", &["a"], &["b"], &[]);
     let shape = sum.node("Shape", &["b"], &["s2"], &[]).node("Cast", &["s2"], &["y"], &[int("to", 1)]);
     let faults =
         import_bytes(&model(17, shape).0, StrippedWeights::Refuse, &[]).err().expect("a size is lost");
     let expected = "sizes [?], expected sizes that are known";
     assert!(faults[0].contains(expected), "{faults:?}");
-    let help = "`Add_a` leaves it open for operands of sizes [min(x_0, 5)], [x_0]:";
+    let help = "`Add_a` leaves it open for operands of sizes [z_0], [x_0]:";
     assert!(faults[0].contains(help), "{faults:?}");
+}
+
+#[test]
+fn parts_of_an_open_axis_are_all_of_it() {
+    let parts = |version: i64, count: usize, sizes: &[&str]| {
+        let names = ["y", "b", "c"];
+        let mut attributes = vec![int("axis", 0)];
+        if version >= 18 && sizes.is_empty() {
+            attributes.push(int("num_outputs", count as i64));
+        }
+        let inputs = [&["x"], sizes].concat();
+        (version, graph().node("Split", &inputs, &names[..count], &attributes))
+    };
+    let first: Vec<f32> = (1..=4).map(|x| x as f32).collect();
+    let (version, three) = parts(13, 3, &[]);
+    check_at(version, three, "tensor<?x4xf32, #optc.dims<x_0 floordiv 3>>", &[1, 4], &first);
+    let (version, two) = parts(18, 2, &[]);
+    let rows: Vec<f32> = (1..=8).map(|x| x as f32).collect();
+    check_at(version, two, "tensor<?x4xf32, #optc.dims<x_0 ceildiv 2>>", &[2, 4], &rows);
+    let (version, sized) = parts(18, 2, &["k"]);
+    let sized = |rest: &str| {
+        let graph = graph().node("Sub", &["m", "one"], &["l"], &[]);
+        let graph = graph.node("Concat", &["one", rest], &["k"], &[int("axis", 0)]);
+        Graph { nodes: [graph.nodes, sized.nodes[sized.nodes.len() - 1..].to_vec()].concat(), ..graph }
+    };
+    check_at(version, sized("l"), "tensor<1x4xf32>", &[1, 4], &first);
+    // Parts of 1 and 2 rows are those of 3: the input has 3.
+    let module = import_bytes(&model(18, sized("two")).0, StrippedWeights::Refuse, &[]);
+    let text = ir::text::print(&module.unwrap_or_else(|faults| panic!("{faults:?}")));
+    assert!(text.contains("%arg0: tensor<3x4xf32>"), "{text}");
+}
+
+#[test]
+fn padding_that_keeps_an_open_size_is_what_follows_from_it() {
+    let image = |op: &str, attributes: &[Message]| {
+        let graph = graph().weight(ints_tensor("image", &[1, 1, -1, 4]));
+        let graph = graph.node("Reshape", &["x", "image"], &["i"], &[]);
+        graph.node(op, &["i"], &["y"], &[attributes, &[ints("strides", &[2, 2])]].concat())
+    };
+    let pool = |kernel: i64, side: &str| {
+        image("MaxPool", &[ints("kernel_shape", &[kernel; 2]), string("auto_pad", side)])
+    };
+    let halved = "tensor<1x1x?x2xf32, #optc.dims<x_0 ceildiv 2>>";
+    check(pool(3, "SAME_UPPER"), halved, &[1, 1, 2, 2], &[7.0, 8.0, 11.0, 12.0]);
+    check(pool(3, "SAME_LOWER"), halved, &[1, 1, 2, 2], &[6.0, 8.0, 10.0, 12.0]);
+    check(pool(1, "SAME_UPPER"), halved, &[1, 1, 2, 2], &[1.0, 3.0, 9.0, 11.0]);
+    check(pool(2, "SAME_UPPER"), halved, &[1, 1, 2, 2], &[6.0, 8.0, 10.0, 12.0]);
+}
+
+#[test]
+fn sizes_go_through_what_exporters_write() {
+    let counted: Vec<f32> = (1..=12).map(|x| x as f32).collect();
+    let doubled = [&counted[..], &counted[..]].concat();
+    // Repeats that are computed: twice the half of twice the size, over the size.
+    let tiled = graph().node("Mul", &["m", "two"], &["k"], &[]).node("Div", &["k", "m"], &["t"], &[]);
+    let tiled = tiled.node("Concat", &["t", "one"], &["times"], &[int("axis", 0)]);
+    let tiled = tiled.node("Tile", &["x", "times"], &["y"], &[]);
+    check(tiled, "tensor<?x4xf32, #optc.dims<2 * x_0>>", &[6, 4], &doubled);
+    let many = graph().weight(floats_tensor("w", &[1, 4], &[1.0, 2.0, 3.0, 4.0]));
+    let many = many.node("Concat", &["m", "one"], &["times"], &[int("axis", 0)]);
+    let many = many.node("Tile", &["w", "times"], &["y"], &[]);
+    check(many, "tensor<?x4xf32, #optc.dims<x_0>>", &[3, 4], &[1.0, 2.0, 3.0, 4.0].repeat(3));
+    // Pads up to a size: none, one row, as many rows as there are.
+    let padded = |computed: Graph| {
+        let graph = computed.weight(ints_tensor("three", &[0, 0, 0]));
+        let graph = graph.weight(ints_tensor("none", &[0])).node(
+            "Concat",
+            &["none", "none", "k", "none"],
+            &["pads"],
+            &[int("axis", 0)],
+        );
+        graph.node("Pad", &["x", "pads"], &["y"], &[])
+    };
+    check(
+        padded(graph().node("Sub", &["m", "m"], &["k"], &[])),
+        "tensor<?x4xf32, #optc.dims<x_0>>",
+        &[3, 4],
+        &counted,
+    );
+    let zeros = [0.0; 12];
+    let grown = padded(graph().node("Identity", &["m"], &["k"], &[]));
+    check(grown, "tensor<?x4xf32, #optc.dims<2 * x_0>>", &[6, 4], &[&counted[..], &zeros].concat());
+    // Scaled by a float, as an upsampling is exported.
+    let scaled = graph().weight(floats_tensor("scale", &[2], &[2.0, 1.0]));
+    let scaled =
+        scaled.node("Cast", &["s"], &["f"], &[int("to", 1)]).node("Mul", &["f", "scale"], &["g"], &[]);
+    let scaled = scaled.node("Floor", &["g"], &["h"], &[]);
+    let nearest = [string("coordinate_transformation_mode", "asymmetric"), string("nearest_mode", "floor")];
+    let rows = [0, 0, 1, 1, 2, 2].iter().flat_map(|row| counted[4 * row..4 * row + 4].to_vec());
+    let rows: Vec<f32> = rows.collect();
+    let sized = scaled.clone().node("Cast", &["h"], &["sizes"], &[int("to", 7)]);
+    let sized = sized.node("Resize", &["x", "", "", "sizes"], &["y"], &nearest);
+    check(sized, "tensor<?x4xf32, #optc.dims<2 * x_0>>", &[6, 4], &rows);
+    let by_scales = scaled.node("Div", &["h", "f"], &["scales"], &[]);
+    let by_scales = by_scales.node("Resize", &["x", "", "scales"], &["y"], &nearest);
+    check(by_scales, "tensor<?x4xf32, #optc.dims<2 * x_0>>", &[6, 4], &rows);
+}
+
+#[test]
+fn sizes_that_are_compared_or_cut_are_known_where_that_is_proved() {
+    let counted: Vec<f32> = (1..=12).map(|x| x as f32).collect();
+    // A shape in which a comparison decides what is stretched.
+    let chosen = graph().weight(ints_tensor("ones", &[1, 1])).weight(ints_tensor("all", &[-1, -1]));
+    let chosen =
+        chosen.node("Equal", &["s", "all"], &["e"], &[]).node("Where", &["e", "ones", "s"], &["t"], &[]);
+    let chosen = chosen.node("Expand", &["x", "t"], &["y"], &[]);
+    check(chosen, "tensor<?x4xf32, #optc.dims<x_0>>", &[3, 4], &counted);
+    let clipped = graph().node("Min", &["m", "two"], &["k"], &[]).node("Max", &["k", "one"], &["e"], &[]);
+    let clipped = clipped.node("Slice", &["x", "zero", "e", "zero"], &["y"], &[]);
+    check(clipped, "tensor<?x4xf32, #optc.dims<max(min(x_0, 2), 1)>>", &[2, 4], &counted[..8]);
+    let rest = graph().node("Mod", &["m", "two"], &["k"], &[]).node("Sub", &["m", "k"], &["e"], &[]);
+    let rest = rest.node("Slice", &["x", "zero", "e", "zero"], &["y"], &[]);
+    check(rest, "tensor<?x4xf32, #optc.dims<2 * (x_0 floordiv 2)>>", &[2, 4], &counted[..8]);
+    let all = graph().node("Size", &["x"], &["k"], &[]).node("Reshape", &["k", "minus"], &["l"], &[]);
+    let all = all.node("Reshape", &["x", "l"], &["y"], &[]);
+    check(all, "tensor<?xf32, #optc.dims<4 * x_0>>", &[12], &counted);
+    let last = graph().node("Shape", &["x"], &["k"], &[int("start", -2), int("end", -1)]);
+    let last = last.node("Concat", &["k", "two", "two"], &["t"], &[int("axis", 0)]);
+    let last = last.node("Reshape", &["x", "t"], &["y"], &[]);
+    check(last, "tensor<?x2x2xf32, #optc.dims<x_0>>", &[3, 2, 2], &counted);
 }

@@ -10,8 +10,9 @@
 //! The lattice has two steps: either every element of a value is known, as an expression of sizes, or nothing is known of the
 //! value. What reads numbers only is evaluated. Elementwise operations are computed on expressions by their scalar trees; what
 //! moves elements and computes none is run on the expressions' numbers in a table, by its own evaluation, so that no operation
-//! needs a rule of its own. Divisions and comparisons have a result only where that is proved for all sizes; of what is not
-//! known, nothing is asked where a condition that is known decides. Elements are taken to fit their integer type, as sizes do.
+//! needs a rule of its own. Divisions and comparisons have a result only where that is proved for all sizes in the ranges that are given; of
+//! what is not known, nothing is asked where a condition that is known decides. Elements are taken to fit their type, as sizes do: floats too
+//! may hold sizes (exporters scale images by them), as long as they are whole.
 
 use std::cell::Cell;
 
@@ -22,12 +23,12 @@ use super::{
 use crate::attrs::AttrData;
 use crate::body::{Body, OpRef};
 use crate::context::Context;
-use crate::entities::{DimExpr, Value};
+use crate::entities::{DimExpr, Type, Value};
 use crate::interp::{Tensor, eval_op};
 use crate::opdef::{Kind, Reduce, Traits};
 use crate::scalar::{Binary, Scalar, Unary};
 use crate::size::storage_bits;
-use crate::types::{Signedness, TypeData};
+use crate::types::{FloatKind, Signedness, TypeData};
 
 /// Larger tensors are no shapes.
 const MOST_ELEMENTS: u64 = 64;
@@ -35,8 +36,8 @@ const MOST_ELEMENTS: u64 = 64;
 const MOST_OPS: u32 = 512;
 
 /// The elements of a value, in row-major order, as expressions of sizes; none if they are not known.
-pub fn elements(ctx: &Context, body: &Body, value: Value) -> Option<Vec<DimExpr>> {
-    elements_given(ctx, body, value, &|_| None)
+pub fn elements(ctx: &Context, body: &Body, value: Value, ranges: &Ranges) -> Option<Vec<DimExpr>> {
+    elements_given(ctx, body, value, ranges, &|_| None)
 }
 
 /// The same, where the elements of some values are given.
@@ -44,15 +45,17 @@ pub fn elements_given(
     ctx: &Context,
     body: &Body,
     value: Value,
+    ranges: &Ranges,
     given: &dyn Fn(Value) -> Option<Vec<DimExpr>>,
 ) -> Option<Vec<DimExpr>> {
-    Search { ctx, body, given, left: Cell::new(MOST_OPS) }.find(value)
+    Search { ctx, body, given, ranges, left: Cell::new(MOST_OPS) }.find(value)
 }
 
 struct Search<'a> {
     ctx: &'a Context,
     body: &'a Body,
     given: &'a dyn Fn(Value) -> Option<Vec<DimExpr>>,
+    ranges: &'a Ranges,
     left: Cell<u32>,
 }
 
@@ -103,12 +106,18 @@ impl Search<'_> {
         Some(self.numbers(&result)?.into_iter().map(|value| constant(self.ctx, value)).collect())
     }
 
-    /// How many elements a value has, if it is a small tensor of integers.
+    /// How many elements a value has, if it is a small tensor of numbers.
     fn count(&self, value: Value) -> Option<u64> {
         let ty = self.body.ty(value);
         let is_int = matches!(self.ctx.type_data(self.ctx.elem(ty)), TypeData::Integer { .. });
         let count = self.ctx.static_shape(ty)?.into_iter().try_fold(1u64, u64::checked_mul)?;
-        (is_int && count <= MOST_ELEMENTS).then_some(count)
+        ((is_int || self.is_float(ty)) && count <= MOST_ELEMENTS).then_some(count)
+    }
+
+    /// Whether the elements are floats that hold whole numbers of sizes.
+    fn is_float(&self, ty: Type) -> bool {
+        let elem = self.ctx.elem(ty);
+        elem == self.ctx.f32() || elem == self.ctx.ty(TypeData::Float(FloatKind::F64))
     }
 
     /// The function of the operands' elements, each operand broadcast to the result.
@@ -156,6 +165,8 @@ impl Search<'_> {
                 sub(ctx, constant(ctx, 1), self.computed(op, a, arg)?)
             }
             Scalar::Convert(a) | Scalar::Resize(a) | Scalar::Signed(a) => self.computed(op, a, arg),
+            // They are whole.
+            Scalar::Unary(Unary::Floor | Unary::Ceil | Unary::RoundEven, a) => self.computed(op, a, arg),
             Scalar::Binary(binary @ (Binary::And | Binary::Or), a, b) if self.is_truth(op) => {
                 let (a, b) = (self.computed(op, a, arg), self.computed(op, b, arg));
                 let decisive = constant(ctx, i64::from(*binary == Binary::Or));
@@ -166,7 +177,11 @@ impl Search<'_> {
                 }
             }
             Scalar::Binary(binary, a, b) => {
-                self.combined(*binary, self.computed(op, a, arg)?, self.computed(op, b, arg)?)
+                let (a, b) = (self.computed(op, a, arg)?, self.computed(op, b, arg)?);
+                match binary {
+                    Binary::Div if self.is_float(op.operand_type(0)) => self.exact_quotient(a, b),
+                    _ => self.combined(*binary, a, b),
+                }
             }
             Scalar::Select(condition, a, b) => {
                 match ctx.dim_expr(self.computed(op, condition, arg)?).constant()? {
@@ -183,8 +198,17 @@ impl Search<'_> {
         self.ctx.elem(op.result_type(0)) == self.ctx.int(1)
     }
 
+    /// The quotient of floats, if it is whole.
+    fn exact_quotient(&self, a: DimExpr, b: DimExpr) -> Option<DimExpr> {
+        let (ctx, one) = (self.ctx, constant(self.ctx, 1));
+        let is_whole =
+            || provably_equal(ctx, modulo(ctx, a, b)?, constant(ctx, 0), self.ranges).then_some(());
+        provably_at_most(ctx, one, b, self.ranges).then(is_whole)??;
+        floor_div(ctx, a, b)
+    }
+
     fn combined(&self, binary: Binary, a: DimExpr, b: DimExpr) -> Option<DimExpr> {
-        let (ctx, laws) = (self.ctx, &Ranges::LAWS);
+        let (ctx, laws) = (self.ctx, self.ranges);
         let truth = |holds: bool, fails: bool| match (holds, fails) {
             (true, _) => Some(constant(ctx, 1)),
             (_, true) => Some(constant(ctx, 0)),
@@ -252,8 +276,12 @@ impl Search<'_> {
     fn tensor(&self, value: Value, numbers: &[i64]) -> Option<Tensor> {
         let ty = self.body.ty(value);
         let width = self.width(ty)?;
-        let bytes = numbers.iter().flat_map(|number| number.to_le_bytes()[..width].to_vec()).collect();
-        Some(Tensor::new(self.ctx, ty, bytes))
+        let bytes_of = |number: &i64| match (self.is_float(ty), width) {
+            (false, _) => number.to_le_bytes()[..width].to_vec(),
+            (true, 4) => (*number as f32).to_le_bytes().to_vec(),
+            (true, _) => (*number as f64).to_le_bytes().to_vec(),
+        };
+        Some(Tensor::new(self.ctx, ty, numbers.iter().flat_map(bytes_of).collect()))
     }
 
     fn numbers(&self, tensor: &Tensor) -> Option<Vec<i64>> {
@@ -261,6 +289,10 @@ impl Search<'_> {
             return Some(tensor.bytes.iter().map(|byte| i64::from(*byte & 1)).collect());
         }
         let width = self.width(tensor.ty)?;
+        if self.is_float(tensor.ty) {
+            let bytes = tensor.bytes.chunks_exact(width);
+            return bytes.map(|bytes| whole(float(bytes)?)).collect();
+        }
         let elem = self.ctx.type_data(self.ctx.elem(tensor.ty));
         let is_unsigned = matches!(elem, TypeData::Integer { signedness: Signedness::Unsigned, .. });
         let number = |bytes: &[u8]| {
@@ -273,9 +305,23 @@ impl Search<'_> {
     }
 
     /// Bytes of an element.
-    fn width(&self, ty: crate::Type) -> Option<usize> {
+    fn width(&self, ty: Type) -> Option<usize> {
         let bits =
             storage_bits(self.ctx, self.ctx.elem(ty)).filter(|bits| matches!(bits, 8 | 16 | 32 | 64))?;
         Some(bits as usize / 8)
     }
+}
+
+/// A float of 4 or 8 bytes.
+fn float(bytes: &[u8]) -> Option<f64> {
+    match bytes.len() {
+        4 => Some(f32::from_le_bytes(bytes.try_into().ok()?).into()),
+        _ => Some(f64::from_le_bytes(bytes.try_into().ok()?)),
+    }
+}
+
+/// A whole number that floats of either kind hold exactly.
+fn whole(number: f64) -> Option<i64> {
+    const MOST: f64 = 16_777_216.0;
+    (number.fract() == 0.0 && number.abs() <= MOST).then_some(number as i64)
 }

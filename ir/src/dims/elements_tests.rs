@@ -1,6 +1,6 @@
 //! What is known of the elements of tensors that are computed from sizes.
 
-use super::{elements, print};
+use super::{Ranges, elements, print};
 use crate::context::Context;
 use crate::text::parse;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ fn check(lines: &str, ty: &str, expected: Option<&str>) {
     let module = parse(&ctx, "t", text).unwrap_or_else(|faults| panic!("{}", faults[0].message));
     let body = module.function("f").unwrap();
     let end = body.last_op(body.entry(body.root()).unwrap()).unwrap();
-    let found = elements(&ctx, body, body.operand(end, 0));
+    let found = elements(&ctx, body, body.operand(end, 0), &Ranges::default());
     let found = found.map(|found| found.iter().map(|expr| print(&ctx, *expr)).collect::<Vec<_>>().join(", "));
     assert_eq!(found.as_deref(), expected, "{lines}");
 }
@@ -84,7 +84,6 @@ fn a_comparison_decides_only_where_it_is_proved() {
 #[test]
 fn nothing_is_known_of_an_input() {
     check("%r = nn.add %s, %x : tensor<3xi64>", "tensor<3xi64>", None);
-    check("%r = nn.cast %s {to = f32} : (tensor<3xi64>) -> tensor<3xf32>", "tensor<3xf32>", None);
 }
 
 #[test]
@@ -131,13 +130,33 @@ fn order_and_remainders_are_known_where_they_are_proved() {
         %r = nn.cast %c {{to = i64}} : (tensor<3xi1>) -> tensor<3xi64>"
         )
     };
-    // A size is 0 or more.
-    check(&compared("lt", "[0, 3, -1]"), "tensor<3xi64>", Some("0, 0, 0"));
-    check(&compared("ge", "[0, 4, -1]"), "tensor<3xi64>", Some("1, 0, 1"));
-    check(&compared("gt", "[-1, 2, -2]"), "tensor<3xi64>", Some("1, 1, 1"));
-    check(&compared("le", "[-1, 2, -2]"), "tensor<3xi64>", Some("0, 0, 0"));
-    check(&compared("lt", "[1, 3, -1]"), "tensor<3xi64>", None);
+    // A size is 1 or more.
+    check(&compared("lt", "[1, 3, -1]"), "tensor<3xi64>", Some("0, 0, 0"));
+    check(&compared("ge", "[1, 4, -1]"), "tensor<3xi64>", Some("1, 0, 1"));
+    check(&compared("gt", "[0, 2, -2]"), "tensor<3xi64>", Some("1, 1, 1"));
+    check(&compared("le", "[0, 2, -2]"), "tensor<3xi64>", Some("0, 0, 0"));
+    check(&compared("lt", "[2, 3, -1]"), "tensor<3xi64>", None);
     let rest = "%d = nn.constant dense<2> : tensor<1xi64>
         %r = nn.rem %s, %d : (tensor<3xi64>, tensor<1xi64>) -> tensor<3xi64>";
     check(rest, "tensor<3xi64>", Some("N - 2 * (N floordiv 2), 1, H - 2 * (H floordiv 2)"));
+}
+
+#[test]
+fn floats_may_hold_sizes_as_long_as_they_are_whole() {
+    let scaled = |number: &str, name: &str| {
+        format!(
+            "%f = nn.cast %s {{to = f32}} : (tensor<3xi64>) -> tensor<3xf32>
+        %o = nn.constant dense<{number}> : tensor<3xf32>
+        %p = nn.{name} %f, %o : tensor<3xf32>
+        %q = nn.floor %p : tensor<3xf32>
+        %r = nn.cast %q {{to = i64}} : (tensor<3xf32>) -> tensor<3xi64>"
+        )
+    };
+    check(&scaled("[2.0, 1.0, 4.0]", "mul"), "tensor<3xi64>", Some("2 * N, 3, 4 * H"));
+    check(&scaled("[1.0, 3.0, 1.0]", "div"), "tensor<3xi64>", Some("N, 1, H"));
+    // A half of a size need not be whole.
+    check(&scaled("[0.5, 1.0, 1.0]", "mul"), "tensor<3xi64>", None);
+    check(&scaled("[2.0, 1.0, 1.0]", "div"), "tensor<3xi64>", None);
+    let quotient = "%r = nn.div %s, %s : tensor<3xi64>";
+    check(quotient, "tensor<3xi64>", Some("1, 1, 1"));
 }

@@ -11,7 +11,8 @@ use super::{Atom, Term, add, constant, from_terms, mul, scale, sub};
 use crate::attrs::AttrData;
 use crate::body::Body;
 use crate::context::Context;
-use crate::entities::{DimExpr, Ident};
+use crate::entities::{Attr, DimExpr, Ident};
+use crate::types::Dim;
 
 /// The least and the greatest value; infinite where `i128::MIN` and `i128::MAX`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +41,7 @@ impl Ranges {
     /// What holds whatever is declared: each symbol is at least 0.
     pub const LAWS: Ranges = Ranges { declared: BTreeMap::new(), least: 0 };
 
-    /// What a function says of its symbols: `optc.dims = {N = [1, 512]}`. An entry of another form says nothing.
+    /// What a function says of the ranges of its symbols: `optc.dims = {N = [1, 512]}`. An entry of another form says nothing of that.
     pub fn of_function(ctx: &Context, body: &Body) -> Ranges {
         let mut ranges = Ranges::default();
         let declared = body.own_attr(ctx, ctx.ident("optc.dims")).map(|attr| ctx.attr_data(attr));
@@ -73,6 +74,24 @@ impl Ranges {
     pub fn declared(&self) -> impl Iterator<Item = (Ident, (u64, u64))> + '_ {
         self.declared.iter().map(|(symbol, range)| (*symbol, *range))
     }
+}
+
+/// The one size that an attribute lists, `#optc.dims<2 * N>` or `array<i64: 4>`; none if it is no such list.
+pub fn one_size(ctx: &Context, attr: Attr) -> Option<Dim> {
+    match ctx.attr_data(attr) {
+        AttrData::Dims(sizes) => sizes.as_array().map(|[size]| *size).filter(|size| *size != Dim::Unknown),
+        _ => match ctx.ints_value(attr)?[..] {
+            [size] => u64::try_from(size).ok().map(Dim::Known),
+            _ => None,
+        },
+    }
+}
+
+/// The names that a function says follow from others, with what they are: `optc.dims = {M = #optc.dims<2 * N>}`.
+pub fn following(ctx: &Context, body: &Body) -> Vec<(Ident, Dim)> {
+    let declared = body.own_attr(ctx, ctx.ident("optc.dims")).map(|attr| ctx.attr_data(attr));
+    let Some(AttrData::Dict(entries)) = declared else { return Vec::new() };
+    entries.iter().filter_map(|(name, attr)| Some((*name, one_size(ctx, *attr)?))).collect()
 }
 
 /// Whether two expressions are equal wherever their symbols lie in their ranges.

@@ -52,6 +52,11 @@ impl Sizes<'_> {
         self.combine(a, b, super::add)
     }
 
+    /// `a - b`.
+    pub fn sub(self, a: Dim, b: Dim) -> Dim {
+        self.combine(a, b, super::sub)
+    }
+
     /// `a * b`.
     pub fn mul(self, a: Dim, b: Dim) -> Dim {
         if let (Dim::Known(a), Dim::Known(b)) = (a, b) {

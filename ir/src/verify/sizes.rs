@@ -1,14 +1,15 @@
-//! Whether a function says of its named sizes what can be said of them: `optc.dims = {N = [1, 512]}`.
+//! Whether a function says of its named sizes what can be said of them: `optc.dims = {N = [1, 512], M = #optc.dims<2 * N>}`.
 
 use super::Checker;
 use crate::attrs::AttrData;
 use crate::body::OpRef;
+use crate::dims;
 use crate::entities::{Attr, Ident};
 use crate::opdef::OpDef;
 use crate::text::short_attr;
 
 impl<'m> Checker<'m> {
-    /// Each entry is the least and the greatest value of a name; arguments and results have none.
+    /// Each entry is the least and the greatest value of a name, or the one size that it is; arguments and results have none.
     pub(super) fn declared_sizes(&mut self, op: OpRef<'m>, def: &OpDef) {
         let name = self.ctx.ident("optc.dims");
         for (key, what) in [("arg_attrs", "arguments"), ("res_attrs", "results")] {
@@ -33,6 +34,9 @@ impl<'m> Checker<'m> {
 
     fn fault_of_range(&self, symbol: Ident, range: Attr) -> Option<String> {
         let name = self.ctx.str(symbol);
+        if dims::one_size(self.ctx, range).is_some() {
+            return None;
+        }
         let bounds = self.ctx.array_value(range).unwrap_or(&[]).iter();
         let bounds: Option<Vec<i64>> = bounds.map(|bound| self.ctx.int_value(*bound)).collect();
         match bounds.as_deref() {

@@ -88,7 +88,7 @@ pub(super) fn reshape_counted(
     let (ctx, old, sizes) = (call.ctx(), call.dims(x)?, Sizes(call.ctx()));
     let open = call.open(x).ok_or("a new shape with a size that depends on data, of what has none")?;
     let refusal = || Refusal::from("a new shape whose sizes need not fit those that depend on data");
-    let count = call.open.elements(ctx, call.builder.body, open.count).ok_or_else(refusal)?[0];
+    let count = call.open.elements(ctx, call.builder.body, open.count, call.ranges).ok_or_else(refusal)?[0];
     let number = |axis: usize| ctx.dim_expr(wanted[axis]).constant();
     // The size that is not given follows from what lies inside of a slice, and so do the others from the old ones.
     let mut shape: Vec<Option<Dim>> = (0..wanted.len())

@@ -1,9 +1,9 @@
 //! What Pad becomes: a padding with a number, or a pick of the input's own elements.
 
-use ir::dims::Sizes;
-use ir::{Dim, Value};
+use ir::dims::{self, Sizes};
+use ir::{Dim, DimExpr, Value};
 
-use super::pick::{gather_along, number};
+use super::pick::{broadcast, gather_along, number};
 use crate::onnx::call::{Call, Refusal};
 
 type Results = Result<Vec<Value>, Refusal>;
@@ -13,14 +13,17 @@ type Results = Result<Vec<Value>, Refusal>;
 pub(crate) fn pad(call: &mut Call<'_, '_>) -> Results {
     let x = call.operand(0)?;
     let shape = call.dims(x)?;
+    let ctx = call.ctx();
     let (pads, value) = match call.version {
         ..11 => {
             let name = if call.version == 1 { "paddings" } else { "pads" };
-            (call.node.ints(name)?.map(<[i64]>::to_vec), call.node.float("value")?.map(f64::from))
+            let pads = call.node.ints(name)?;
+            let pads = pads.map(|pads| pads.iter().map(|pad| dims::constant(ctx, *pad)).collect());
+            (pads, call.node.float("value")?.map(f64::from))
         }
-        _ => (call.known_ints(1)?, call.known_number(2)?),
+        _ => (call.known_sizes(1)?, call.known_number(2)?),
     };
-    let pads = pads.ok_or("the pads are left out")?;
+    let pads: Vec<DimExpr> = pads.ok_or("the pads are left out")?;
     let axes = match call.version {
         18.. => call.known_ints(3)?.unwrap_or_else(|| (0..shape.len() as i64).collect()),
         _ => (0..shape.len() as i64).collect(),
@@ -29,22 +32,64 @@ pub(crate) fn pad(call: &mut Call<'_, '_>) -> Results {
         return Err(format!("{} pads, expected two for each of {} axes", pads.len(), axes.len()).into());
     }
     let (mut low, mut high) = (vec![0; shape.len()], vec![0; shape.len()]);
+    let mut named = Vec::new();
     for (index, axis) in axes.iter().enumerate() {
         let axis = call.axis(*axis, shape.len())?;
-        (low[axis], high[axis]) = (pads[index], pads[axes.len() + index]);
+        let [before, behind] = [pads[index], pads[axes.len() + index]];
+        match [before, behind].map(|pad| ctx.dim_expr(pad).constant()) {
+            [Some(before), Some(behind)] => (low[axis], high[axis]) = (before, behind),
+            _ => named.push((axis, [before, behind])),
+        }
     }
-    match call.node.text("mode")?.unwrap_or("constant") {
+    let mode = call.node.text("mode")?.unwrap_or("constant");
+    if mode != "constant" && !named.is_empty() {
+        return Err(format!("pads of named sizes in mode {mode:?}, expected numbers").into());
+    }
+    match mode {
         "constant" => {
-            let ctx = call.ctx();
-            let value = ctx.f32_attr(value.unwrap_or(0.0) as f32);
+            let number = value.unwrap_or(0.0);
+            let value = ctx.f32_attr(number as f32);
             let attrs = [("low", ctx.ints_attr(&low)), ("high", ctx.ints_attr(&high)), ("value", value)];
-            Ok(vec![call.emit("nn.pad", &[x], &attrs)?])
+            let mut padded = x;
+            if named.is_empty() || low.iter().chain(&high).any(|pad| *pad != 0) {
+                padded = call.emit("nn.pad", &[x], &attrs)?;
+            }
+            for (axis, pads) in named {
+                padded = surrounded(call, padded, axis, pads, number)?;
+            }
+            Ok(vec![padded])
         }
         "edge" => pad_from_inside(call, x, Mode::Edge, &low, &high),
         "wrap" => pad_from_inside(call, x, Mode::Wrap, &low, &high),
         "reflect" => pad_from_inside(call, x, Mode::Reflect, &low, &high),
         other => Err(format!("`mode` {other:?}, expected constant, edge, reflect or wrap").into()),
     }
+}
+
+/// A value with a number before and behind all along an axis, as often as sizes say.
+fn surrounded(
+    call: &mut Call<'_, '_>,
+    x: Value,
+    axis: usize,
+    pads: [DimExpr; 2],
+    number: f64,
+) -> Result<Value, Refusal> {
+    let ctx = call.ctx();
+    let mut parts = [None, Some(x), None];
+    for (place, pad) in [0, 2].into_iter().zip(pads) {
+        if !call.is_at_most(dims::constant(ctx, 0), pad) {
+            let pad = dims::print(ctx, pad);
+            return Err(format!("a pad of `{pad}`, which may be below 0, expected 0 or more").into());
+        }
+        let mut shape = call.dims(x)?;
+        shape[axis] = dims::size(ctx, pad);
+        if shape[axis] != Dim::Known(0) {
+            let filler = call.scalar_like(number, x)?;
+            parts[place] = Some(broadcast(call, filler, &shape)?);
+        }
+    }
+    let parts: Vec<Value> = parts.into_iter().flatten().collect();
+    call.emit("nn.concat", &parts, &[("axis", ctx.int_attr(axis as i64))])
 }
 
 /// Which element of an axis stands at a place outside of it.

@@ -25,7 +25,7 @@ impl Part {
         Part { starts, sizes: shape.to_vec(), strides: vec![1; shape.len()] }
     }
 
-    fn emit(&self, call: &mut Call<'_, '_>, x: Value) -> Result<Value, Refusal> {
+    pub(super) fn emit(&self, call: &mut Call<'_, '_>, x: Value) -> Result<Value, Refusal> {
         if self.sizes == call.dims(x)? && self.strides.iter().all(|stride| *stride == 1) {
             return Ok(x);
         }
@@ -157,42 +157,6 @@ fn along_known(size: i64, start: i64, end: i64, step: i64) -> Result<(i64, i64),
     Ok((start.max(0), count.div_ceil(step.unsigned_abs()) as i64))
 }
 
-/// Split: sizes are an attribute up to version 12 and an operand from 13 on; left out, the parts are equal, the last of them
-/// smaller if need be.
-pub(crate) fn split(call: &mut Call<'_, '_>) -> Results {
-    let x = call.operand(0)?;
-    let shape = call.dims(x)?;
-    let axis = call.axis(call.node.int("axis")?.unwrap_or(0), shape.len())?;
-    let Some(whole) = shape[axis].known() else {
-        let size = Sizes(call.ctx()).text(shape[axis]);
-        return Err(format!("parts of an axis of `{size}`, expected a known size").into());
-    };
-    let sizes = match call.version {
-        ..13 => call.node.ints("split")?.map(<[i64]>::to_vec),
-        _ => call.known_ints(1)?,
-    };
-    let count = call.node.outputs.len() as u64;
-    let equal = |size: u64| {
-        let part = size.div_ceil(count);
-        (0..count).map(|index| part.min(size.saturating_sub(index * part)) as i64).collect::<Vec<i64>>()
-    };
-    let sizes = sizes.unwrap_or_else(|| equal(whole));
-    let total = sizes.iter().try_fold(0i64, |total, size| total.checked_add((*size).max(0)));
-    if sizes.len() as u64 != count || total != i64::try_from(whole).ok() {
-        return Err(format!("parts of {sizes:?} of an axis of {whole}").into());
-    }
-    let mut start = 0;
-    let mut parts = Vec::new();
-    for size in sizes {
-        let mut part = Part::whole(&shape);
-        let known = |size: i64| Dim::Known(size.max(0).cast_unsigned());
-        (part.starts[axis], part.sizes[axis]) = (known(start), known(size));
-        parts.push(part.emit(call, x)?);
-        start += size;
-    }
-    Ok(parts)
-}
-
 /// Gather along an axis; with known indices that follow one another, a slice.
 pub(crate) fn gather(call: &mut Call<'_, '_>) -> Results {
     let (x, indices) = (call.operand(0)?, call.operand(1)?);
@@ -261,6 +225,7 @@ pub(crate) fn expand(call: &mut Call<'_, '_>) -> Results {
             _ if sizes.are_equal(own, other) || sizes.are_different(own, one) => own,
             _ if sizes.are_different(other, one) => other,
             _ => {
+                call.require_stretch(own, other);
                 let (own, other) = (sizes.text(own), sizes.text(other));
                 return Err(format!(
                     "sizes {own} and {other} of axis {axis}, of which none is known to stretch"
@@ -278,7 +243,7 @@ pub(crate) fn expand(call: &mut Call<'_, '_>) -> Results {
     }])
 }
 
-fn broadcast(call: &mut Call<'_, '_>, x: Value, shape: &[Dim]) -> Result<Value, Refusal> {
+pub(super) fn broadcast(call: &mut Call<'_, '_>, x: Value, shape: &[Dim]) -> Result<Value, Refusal> {
     if call.dims(x)? == shape {
         return Ok(x);
     }
@@ -289,12 +254,12 @@ fn broadcast(call: &mut Call<'_, '_>, x: Value, shape: &[Dim]) -> Result<Value, 
 /// Tile: the input so many times along each axis.
 pub(crate) fn tile(call: &mut Call<'_, '_>) -> Results {
     let x = call.operand(0)?;
-    let times = call.known_ints(1)?.ok_or("the repeats are left out")?;
+    let times = call.known_sizes(1)?.ok_or("the repeats are left out")?;
     let shape = call.dims(x)?;
-    let times: Option<Vec<u64>> = times.iter().map(|times| u64::try_from(*times).ok()).collect();
-    let times =
-        times.filter(|times| times.len() == shape.len()).ok_or("repeats that are not one for each axis")?;
-    let times: Vec<Dim> = times.into_iter().map(Dim::Known).collect();
+    let times: Vec<Dim> = times.into_iter().map(|times| dims::size(call.ctx(), times)).collect();
+    if times.len() != shape.len() || times.contains(&Dim::Unknown) {
+        return Err("repeats that are not one for each axis".into());
+    }
     let apart: Vec<Dim> = shape.iter().flat_map(|size| [Dim::Known(1), *size]).collect();
     let wide: Vec<Dim> = times.iter().zip(&shape).flat_map(|(times, size)| [*times, *size]).collect();
     let sizes = Sizes(call.ctx());
@@ -311,7 +276,7 @@ pub(crate) fn tile(call: &mut Call<'_, '_>) -> Results {
 pub(crate) fn depth_to_space(call: &mut Call<'_, '_>) -> Results {
     let (x, [n, c, h, w], block) = image_and_block(call)?;
     let (sizes, side, area) = (Sizes(call.ctx()), Dim::Known(block), block * block);
-    if sizes.modulo(c, area) != Dim::Known(0) {
+    if sizes.are_different(sizes.modulo(c, area), Dim::Known(0)) {
         return Err(format!("`{}` channels, expected a multiple of {area}", sizes.text(c)).into());
     }
     let rest = sizes.floor_div(c, Dim::Known(area));
@@ -327,7 +292,7 @@ pub(crate) fn depth_to_space(call: &mut Call<'_, '_>) -> Results {
 pub(crate) fn space_to_depth(call: &mut Call<'_, '_>) -> Results {
     let (x, [n, c, h, w], block) = image_and_block(call)?;
     let (sizes, side) = (Sizes(call.ctx()), Dim::Known(block));
-    if [h, w].iter().any(|size| sizes.modulo(*size, block) != Dim::Known(0)) {
+    if [h, w].iter().any(|size| sizes.are_different(sizes.modulo(*size, block), Dim::Known(0))) {
         let (h, w) = (sizes.text(h), sizes.text(w));
         return Err(format!("`{h}` x `{w}` pixels, expected multiples of {block}").into());
     }

@@ -54,7 +54,8 @@ pub(crate) fn non_zero(call: &mut Call<'_, '_>) -> Results {
         return Err("a number has no axes to say where it is not zero".into());
     }
     let (ctx, sizes) = (call.ctx(), Sizes(call.ctx()));
-    if let Some(found) = call.open.found.get(&x) {
+    let truth = truth(call, x);
+    if let Some(found) = call.open.found.get(&truth) {
         return Ok(vec![*found]);
     }
     let count = sizes.product(&shape);
@@ -79,11 +80,18 @@ pub(crate) fn non_zero(call: &mut Call<'_, '_>) -> Results {
     let table = call.builder.build("nn.concat", spec)?;
     let table = call.builder.body.result(table, 0);
     let found = call.compressed(table, holds, 1)?;
-    call.open.found.insert(x, found);
+    call.open.found.insert(truth, found);
     if call.open(holds).is_none() {
         call.open.conditions.insert(found, (holds, shape));
     }
     Ok(vec![found])
+}
+
+/// The truth values that a value has as numbers, or the value itself.
+fn truth(call: &Call<'_, '_>, x: Value) -> Value {
+    let body = &*call.builder.body;
+    let of = body.defining_op(x).map(|op| body.at(call.ctx(), op)).filter(|op| op.name() == "nn.cast");
+    of.map(|op| op.operand(0)).filter(|of| call.element(*of) == call.ctx().int(1)).unwrap_or(x)
 }
 
 /// Where elements of these numbers stand along an axis of this size, none for the outermost, with so many elements inside it.

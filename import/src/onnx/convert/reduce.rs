@@ -232,8 +232,9 @@ pub(crate) fn instance_normalization(call: &mut Call<'_, '_>) -> Results {
     let epsilon = call.node.float("epsilon")?.unwrap_or(1e-5);
     if is_f32(call, x) {
         let (scale, bias) = (call.operand(1)?, call.operand(2)?);
-        let channels = channels(call, x)?;
-        return Ok(vec![grouped(call, [x, scale, bias], channels, epsilon)?]);
+        // Channels that are not counted yet: 0 says a group for each.
+        let groups = channels(call, x)?.known().unwrap_or(0);
+        return Ok(vec![grouped(call, [x, scale, bias], groups, epsilon)?]);
     }
     let [y, ..] = normalised(call, x, &(2..rank).collect::<Vec<_>>(), epsilon.into())?;
     Ok(vec![scaled_channels(call, y)?])
@@ -243,12 +244,9 @@ fn is_f32(call: &Call<'_, '_>, x: Value) -> bool {
     call.element(x) == call.ctx().f32()
 }
 
-/// The size of axis 1, which must be known.
-fn channels(call: &Call<'_, '_>, x: Value) -> Result<u64, Refusal> {
-    let channels = *call.dims(x)?.get(1).ok_or("an input without channels")?;
-    channels.known().ok_or_else(|| {
-        format!("`{}` channels, expected a known number", Sizes(call.ctx()).text(channels)).into()
-    })
+/// The size of axis 1.
+fn channels(call: &Call<'_, '_>, x: Value) -> Result<Dim, Refusal> {
+    Ok(*call.dims(x)?.get(1).ok_or("an input without channels")?)
 }
 
 /// `nn.group_norm` of x, scale and bias, with channels at axis 1.
@@ -273,16 +271,17 @@ fn for_each_channel(
     call: &mut Call<'_, '_>,
     operand: usize,
     groups: u64,
-    channels: u64,
+    channels: Dim,
 ) -> Result<Value, Refusal> {
     let value = call.operand(operand)?;
     if call.version >= 21 {
         return Ok(value);
     }
     let column = call.reshape(value, &[groups, 1])?;
-    let sizes = call.ctx().ints_attr(&[groups as i64, (channels / groups) as i64]);
+    let in_group = Sizes(call.ctx()).floor_div(channels, Dim::Known(groups));
+    let sizes = call.ctx().dims_attr(&[Dim::Known(groups), in_group]);
     let table = call.emit("nn.broadcast", &[column], &[("shape", sizes)])?;
-    call.reshape(table, &[channels])
+    call.reshape_to(table, &[channels])
 }
 
 /// GroupNormalization: the channels of each of `num_groups` groups together; the factors are those of groups up to version
@@ -292,10 +291,13 @@ pub(crate) fn group_normalization(call: &mut Call<'_, '_>) -> Results {
     let (shape, channels) = (call.dims(x)?, channels(call, x)?);
     let groups = call.node.int("num_groups")?.ok_or("`num_groups` is left out")?;
     let groups = u64::try_from(groups).ok().filter(|groups| *groups > 0);
+    let sizes = Sizes(call.ctx());
+    let is_divisor = |groups: &u64| !sizes.are_different(sizes.modulo(channels, *groups), Dim::Known(0));
     let groups = groups
-        .filter(|groups| channels % groups == 0)
-        .ok_or_else(|| format!("`num_groups` does not divide {channels} channels"))?;
-    let split = [&[shape[0], Dim::Known(groups), Dim::Known(channels / groups)], &shape[2..]].concat();
+        .filter(is_divisor)
+        .ok_or_else(|| format!("`num_groups` does not divide {} channels", sizes.text(channels)))?;
+    let in_group = sizes.floor_div(channels, Dim::Known(groups));
+    let split = [&[shape[0], Dim::Known(groups), in_group], &shape[2..]].concat();
     let epsilon = call.node.float("epsilon")?.unwrap_or(1e-5);
     if is_f32(call, x) {
         let scale = for_each_channel(call, 1, groups, channels)?;

@@ -4,7 +4,7 @@
 //! `max((output - 1) * stride + (kernel - 1) * dilation + 1 - input, 0)` in all, half before and half behind, the odd one
 //! behind (SAME_UPPER) or before (SAME_LOWER).
 
-use ir::dims::Sizes;
+use ir::dims::{self, Sizes};
 use ir::{Attr, Dim, Value};
 
 use crate::onnx::call::{Call, Refusal};
@@ -15,7 +15,7 @@ struct Window {
     strides: Vec<u64>,
     dilations: Vec<u64>,
     /// Before each dimension, then behind each.
-    pads: Vec<u64>,
+    pads: Vec<Dim>,
 }
 
 /// Sizes beyond this are refused, so that no sum or product of two overflows.
@@ -43,7 +43,7 @@ impl Window {
             )
             .into());
         }
-        let mut window = Window { kernel, strides, dilations, pads: vec![0; 2 * rank] };
+        let mut window = Window { kernel, strides, dilations, pads: Vec::new() };
         window.pads = window.padding(call, spatial)?;
         Ok(window)
     }
@@ -51,19 +51,24 @@ impl Window {
     /// The window of a line as that of an image of one row.
     fn of_one_row(self) -> Window {
         let behind = |size: u64, sizes: Vec<u64>| [vec![size], sizes].concat();
+        let none = Dim::Known(0);
         Window {
             kernel: behind(1, self.kernel),
             strides: behind(1, self.strides),
             dilations: behind(1, self.dilations),
-            pads: vec![0, self.pads[0], 0, self.pads[1]],
+            pads: vec![none, self.pads[0], none, self.pads[1]],
         }
     }
 
-    fn padding(&self, call: &Call<'_, '_>, spatial: &[Dim]) -> Result<Vec<u64>, Refusal> {
+    fn padding(&self, call: &Call<'_, '_>, spatial: &[Dim]) -> Result<Vec<Dim>, Refusal> {
         let rank = spatial.len();
+        let none = || vec![Dim::Known(0); 2 * rank];
         let odd_one_behind = match call.node.text("auto_pad")?.unwrap_or("NOTSET") {
-            "NOTSET" | "" => return Ok(sizes(call, "pads", 2 * rank)?.unwrap_or_else(|| vec![0; 2 * rank])),
-            "VALID" => return Ok(vec![0; 2 * rank]),
+            "NOTSET" | "" => {
+                let pads = sizes(call, "pads", 2 * rank)?;
+                return Ok(pads.map_or_else(none, |pads| pads.into_iter().map(Dim::Known).collect()));
+            }
+            "VALID" => return Ok(none()),
             "SAME_UPPER" => true,
             "SAME_LOWER" => false,
             other => {
@@ -71,31 +76,44 @@ impl Window {
                 return Err(format!("`auto_pad` {other:?}, expected {expected}").into());
             }
         };
-        let mut pads = vec![0; 2 * rank];
+        let mut pads = none();
         for (i, &size) in spatial.iter().enumerate() {
-            let total = self.same_padding(i, size).ok_or_else(|| {
-                let size = Sizes(call.ctx()).text(size);
-                format!(
-                    "`auto_pad` for strides of {} over a size `{size}`, expected a known size",
-                    self.strides[i]
-                )
-            })?;
-            let (less, more) = (total / 2, total.div_ceil(2));
+            let sizes = Sizes(call.ctx());
+            let total = self.same_padding(call, i, size);
+            let less = sizes.floor_div(total, Dim::Known(2));
+            // Together they are the total, in the same form.
+            let more = sizes.sub(total, less);
+            if less == Dim::Unknown || more == Dim::Unknown {
+                return Err(
+                    format!("`auto_pad` over a size `{}`, expected a known one", sizes.text(size)).into()
+                );
+            }
             (pads[i], pads[rank + i]) = if odd_one_behind { (less, more) } else { (more, less) };
         }
         Ok(pads)
     }
 
-    /// Elements that are added to a dimension; none where that depends on a size that is no number.
-    fn same_padding(&self, i: usize, size: Dim) -> Option<u64> {
-        let reach = (self.kernel[i] - 1) * self.dilations[i] + 1;
-        match size.known() {
-            Some(size) => {
-                let output = size.div_ceil(self.strides[i]);
-                Some((output.saturating_sub(1) * self.strides[i] + reach).saturating_sub(size))
-            }
-            None => (self.strides[i] == 1).then_some(reach - 1),
+    /// Elements that are added to a dimension.
+    fn same_padding(&self, call: &Call<'_, '_>, i: usize, size: Dim) -> Dim {
+        let (ctx, sizes) = (call.ctx(), Sizes(call.ctx()));
+        let (stride, reach) = (self.strides[i], (self.kernel[i] - 1) * self.dilations[i] + 1);
+        if let Dim::Known(size) = size {
+            let output = size.div_ceil(stride);
+            return Dim::Known((output.saturating_sub(1) * stride + reach).saturating_sub(size));
         }
+        let zero = dims::constant(ctx, 0);
+        let total = || {
+            let (size, stride) = (sizes.expr(size)?, sizes.expr(Dim::Known(stride))?);
+            let covered = dims::mul(ctx, dims::ceil_div(ctx, size, stride)?, stride)?;
+            let more = dims::sub(ctx, sizes.expr(Dim::Known(reach))?, stride)?;
+            let total = dims::add(ctx, dims::sub(ctx, covered, size)?, more)?;
+            match call.is_at_most(zero, total) {
+                true => Some(total),
+                false if call.is_at_most(total, zero) => Some(zero),
+                false => dims::max(ctx, total, zero),
+            }
+        };
+        total().map_or(Dim::Unknown, |total| dims::size(ctx, total))
     }
 }
 
@@ -156,7 +174,7 @@ fn convolution(call: &mut Call<'_, '_>, x: Value, filter: Value, window: &Window
     let groups = call.node.int("group")?.unwrap_or(1);
     let attrs = [
         ("strides", sizes_attr(call, &window.strides)),
-        ("pads", sizes_attr(call, &window.pads)),
+        ("pads", call.ctx().dims_attr(&window.pads)),
         ("dilations", sizes_attr(call, &window.dilations)),
         ("groups", call.ctx().int_attr(groups)),
     ];
@@ -195,7 +213,7 @@ fn pool(call: &Call<'_, '_>, x: Value) -> Result<(Window, Attrs), Refusal> {
     let mut attrs = vec![
         ("kernel", sizes_attr(call, &window.kernel)),
         ("strides", sizes_attr(call, &window.strides)),
-        ("pads", sizes_attr(call, &window.pads)),
+        ("pads", call.ctx().dims_attr(&window.pads)),
     ];
     if call.node.truth("ceil_mode")?.unwrap_or(false) {
         attrs.push(("ceil", call.ctx().unit_attr()));

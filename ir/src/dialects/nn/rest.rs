@@ -77,7 +77,7 @@ pub(super) static OPS: &[OpDef] = &[
     OpDef {
         name: "nn.group_norm",
         doc: "(x - mean) / sqrt(variance + `epsilon`) * scale + bias, with a scale and a bias for each channel, and the mean and \
-              variance over `axes` and the channels of each of `groups` groups of consecutive ones.",
+              variance over `axes` and the channels of each of `groups` groups of consecutive ones; 0 for a group for each channel.",
         example: "%1 = nn.group_norm %x, %s, %b {axes = array<i64: 2, 3>, groups = 2 : i64} : (tensor<1x8x4x4xf32>, tensor<8xf32>, tensor<8xf32>) -> tensor<1x8x4x4xf32>",
         operands: &[
             OperandDef::one("x", TypeClass::FloatTensor),
@@ -237,8 +237,11 @@ fn verify_group_norm(op: OpRef<'_>) -> Result<(), String> {
             return Err(format!("{other} in `axes` is not another axis of the operand, named once"));
         }
     }
-    let groups = op.int("groups").and_then(|groups| u64::try_from(groups).ok()).filter(|groups| *groups > 0);
-    let groups = groups.ok_or("`groups` is not at least 1")?;
+    let groups = op.int("groups").and_then(|groups| u64::try_from(groups).ok());
+    let groups = groups.ok_or("`groups` is not at least 0")?;
+    if groups == 0 {
+        return Ok(());
+    }
     let (sizes, channels) = (Sizes(op.ctx), shape[axis as usize]);
     match sizes.are_different(sizes.modulo(channels, groups), Dim::Known(0)) {
         true => Err(format!("{} channels are not divided by {groups} groups", sizes.text(channels))),

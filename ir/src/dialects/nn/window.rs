@@ -1,6 +1,7 @@
 //! Which sizes sliding windows have, and the rows of pools.
 
 use super::{LAYOUT, attr};
+use crate::attrs::AttrData;
 use crate::body::OpRef;
 use crate::dims::Sizes;
 use crate::entities::Type;
@@ -52,27 +53,6 @@ impl Window {
         Some(count)
     }
 
-    /// [`Window::count`] of a size that is not a number; none if no window fits, whatever the symbols are.
-    fn count_of(&self, sizes: Sizes<'_>, axis: usize, size: Dim) -> Option<Dim> {
-        let extent = (self.kernel[axis] as i64 - 1) * self.dilations[axis] as i64 + 1;
-        let (before, after) = (self.pads[axis] as i64, self.pads[axis + 2] as i64);
-        let room = sizes.offset(size, before + after - extent);
-        if sizes.is_at_most(room, -1) {
-            return None;
-        }
-        let stride = Dim::Known(self.strides[axis]);
-        let last = match self.rounding {
-            Rounding::Down => sizes.floor_div(room, stride),
-            // The last window begins inside the image or its left padding.
-            Rounding::Up if after < extent => {
-                let up = sizes.floor_div(sizes.offset(room, self.strides[axis] as i64 - 1), stride);
-                sizes.min(up, sizes.floor_div(sizes.offset(size, before - 1), stride))
-            }
-            Rounding::Up => Dim::Unknown,
-        };
-        Some(sizes.offset(last, 1))
-    }
-
     fn from_lists(
         kernel: &[i64],
         strides: &[i64],
@@ -88,6 +68,43 @@ impl Window {
             rounding,
         };
         Ok(window)
+    }
+}
+
+/// A window as types follow from it: its padding may be what follows from named sizes.
+pub(super) struct Sliding {
+    /// With no padding where that is not a number.
+    window: Window,
+    pads: [Dim; 4],
+}
+
+impl Sliding {
+    /// [`Window::count`] of a size of an image; none if no window fits, whatever the symbols are.
+    fn count_of(&self, sizes: Sizes<'_>, axis: usize, size: Dim) -> Option<Dim> {
+        let window = &self.window;
+        let extent = (window.kernel[axis] as i64 - 1) * window.dilations[axis] as i64 + 1;
+        let (before, after) = (self.pads[axis], self.pads[axis + 2]);
+        if let (Dim::Known(size), Dim::Known(before), Dim::Known(after)) = (size, before, after) {
+            let mut window = *window;
+            (window.pads[axis], window.pads[axis + 2]) = (before, after);
+            return window.count(axis, size).map(Dim::Known);
+        }
+        let padded = sizes.add(size, before);
+        let room = sizes.offset(sizes.add(padded, after), -extent);
+        if sizes.is_at_most(room, -1) {
+            return None;
+        }
+        let stride = Dim::Known(window.strides[axis]);
+        let last = match window.rounding {
+            Rounding::Down => sizes.floor_div(room, stride),
+            // The last window begins inside the image or its left padding.
+            Rounding::Up if sizes.is_at_most(after, extent - 1) => {
+                let up = sizes.floor_div(sizes.offset(room, window.strides[axis] as i64 - 1), stride);
+                sizes.min(up, sizes.floor_div(sizes.offset(padded, -1), stride))
+            }
+            Rounding::Up => Dim::Unknown,
+        };
+        Some(sizes.offset(last, 1))
     }
 }
 
@@ -112,17 +129,26 @@ pub fn window_of(op: OpRef<'_>) -> Option<Window> {
 }
 
 /// The window that an inference rule sees; `kernel` as given or read off a filter.
-pub(super) fn infer_window(input: &InferInput<'_>, kernel: &[i64]) -> Result<Window, InferError> {
+pub(super) fn infer_window(input: &InferInput<'_>, kernel: &[i64]) -> Result<Sliding, InferError> {
     let rounding = if input.attr("ceil").is_some() { Rounding::Up } else { Rounding::Down };
     let dilations = match input.def.attr("dilations") {
         Some(_) => input.ints("dilations")?,
         None => vec![1, 1],
     };
-    Window::from_lists(kernel, &input.ints("strides")?, &input.ints("pads")?, &dilations, rounding)
+    let strides = input.ints("strides")?;
+    let named = input.attr("pads").map(|pads| input.ctx.attr_data(pads));
+    if let Some(AttrData::Dims(pads)) = named {
+        let pads = <[Dim; 4]>::try_from(&pads[..]).ok().filter(|pads| !pads.contains(&Dim::Unknown));
+        let pads = pads.ok_or("`pads` is not 4 sizes")?;
+        let window = Window::from_lists(kernel, &strides, &[0; 4], &dilations, rounding)?;
+        return Ok(Sliding { window, pads });
+    }
+    let window = Window::from_lists(kernel, &strides, &input.ints("pads")?, &dilations, rounding)?;
+    Ok(Sliding { window, pads: window.pads.map(Dim::Known) })
 }
 
 /// The shape of the result of sliding a window over operand 0, with `channels` channels.
-pub(super) fn slide(input: &InferInput<'_>, window: &Window, channels: Dim) -> Result<Vec<Dim>, InferError> {
+pub(super) fn slide(input: &InferInput<'_>, window: &Sliding, channels: Dim) -> Result<Vec<Dim>, InferError> {
     let image = input.shape(0)?;
     let [batch, height, width] = match (image, input.text("layout")) {
         (&[n, h, w, _], Some("NHWC")) => [n, h, w],
@@ -130,13 +156,9 @@ pub(super) fn slide(input: &InferInput<'_>, window: &Window, channels: Dim) -> R
         _ => return Err(format!("operand 0 has {} axes, expected 4", image.len()).into()),
     };
     let slide = |axis: usize, size: Dim| {
-        let found = match size {
-            Dim::Known(size) => window.count(axis, size).map(Dim::Known),
-            _ => window.count_of(input.sizes(), axis, size),
-        };
-        found.ok_or_else(|| {
-            let size = input.sizes().text(size);
-            InferError(format!("a window of {:?} does not fit an image of size {size}", window.kernel))
+        window.count_of(input.sizes(), axis, size).ok_or_else(|| {
+            let (size, kernel) = (input.sizes().text(size), window.window.kernel);
+            InferError(format!("a window of {kernel:?} does not fit an image of size {size}"))
         })
     };
     let (height, width) = (slide(0, height)?, slide(1, width)?);
@@ -161,7 +183,7 @@ pub(super) const STRIDES: AttrDef = attr(
     "Distance between neighbouring windows: rows, columns.",
 );
 pub(super) const PADS: AttrDef =
-    attr("pads", AttrKind::Ints, Presence::DefaultInts(&[0, 0, 0, 0]), "Padding above, left, below, right.");
+    attr("pads", AttrKind::Sizes, Presence::DefaultInts(&[0, 0, 0, 0]), "Padding above, left, below, right.");
 pub(super) const DILATIONS: AttrDef = attr(
     "dilations",
     AttrKind::Ints,

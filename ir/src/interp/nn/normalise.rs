@@ -162,10 +162,9 @@ pub fn group_norm(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, Eva
     let x = Operand::of(op, operands, 0)?;
     let axis = axis_below(op, x.shape.len())?;
     let axes = op.ints("axes").ok_or("lacks `axes`")?;
-    let groups =
-        op.int("groups").and_then(|groups| usize::try_from(groups).ok()).filter(|groups| *groups > 0);
+    let groups = op.int("groups").and_then(|groups| usize::try_from(groups).ok());
     let channels = x.shape[axis];
-    let size = channels / groups.ok_or("`groups` is not at least 1")?;
+    let size = channels.checked_div(groups.ok_or("`groups` is not at least 0")?).unwrap_or(1);
     let mut numbers = Vec::new();
     for index in 1..3 {
         let operand = Operand::like(op, operands, index, x.elem)?;

@@ -53,6 +53,7 @@ pub(super) fn of_reshape(graph: &mut Graph<'_>, found: &Match) -> Option<Id> {
         return None;
     }
     let groups = ask(graph, norm, |input| input.int("groups"))?;
+    let groups = if groups == 0 { i64::try_from(runs).ok()? } else { groups };
     let epsilon = ask(graph, norm, |input| input.attr("epsilon"));
     let (scale, bias) = (repeated(graph, scale, channels)?, repeated(graph, bias, channels)?);
     let ctx = graph.analysis.ctx;

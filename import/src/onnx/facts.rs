@@ -1,0 +1,169 @@
+//! What is known of a model's named sizes: what the user says, and what its nodes need.
+//!
+//! ```text
+//! Where(mask[:, :, :seq, :seq] of 1024 x 1024, scores: [N, 12, seq, seq], ...)   =>   seq <= 1024
+//! MatMul(x: [N, K], w: [J, 64])                                                  =>   J = K
+//! ```
+//!
+//! A node that is defined only at some sizes (see [`ir::dims::to_agree`] for the rules) limits the sizes that the model can be run with.
+//! What nodes need is taken for granted, and the model is read again: a limit is an entry of the function's `optc.dims`, and a size that
+//! follows from others is written as that wherever it occurs, in the inputs' types too. Both are checked at each run, before anything
+//! is computed. What no single name says (`N * M = 12`) is found by whoever verifies the function at the sizes of a run.
+
+use std::collections::BTreeMap;
+
+use ir::body::OpRef;
+use ir::dims::{self, Ranges, Requirement};
+use ir::opdef::Contract;
+use ir::{Attr, Context, Dim, DimExpr, Ident, Kind};
+
+use super::declared::Sizes;
+
+/// What is known of named sizes.
+pub(super) struct Facts<'m> {
+    /// What the user says.
+    pub(super) given: &'m Sizes,
+    /// Which numbers they may be.
+    pub(super) ranges: Ranges,
+    /// Those that follow from others; none of them occurs in what they are.
+    equal: BTreeMap<Ident, DimExpr>,
+}
+
+impl<'m> Facts<'m> {
+    /// What the user says.
+    pub(super) fn given(ctx: &Context, given: &'m Sizes) -> Facts<'m> {
+        let mut ranges = Ranges::default();
+        for (name, (low, high)) in &given.ranges {
+            ranges.declare(ctx.ident(name), *low, *high);
+        }
+        Facts { given, ranges, equal: BTreeMap::new() }
+    }
+
+    /// What a named size is, if it follows from others.
+    pub(super) fn equal(&self, symbol: Ident) -> Option<DimExpr> {
+        self.equal.get(&symbol).copied()
+    }
+
+    /// Takes for granted what is required of the inputs' sizes, which are given in the order in which they come up; says whether anything
+    /// of it was not known. Of two names for one size the first stays.
+    pub(super) fn learn(&mut self, ctx: &Context, symbols: &[Ident], required: &[Requirement]) -> bool {
+        let mut is_new = false;
+        for requirement in required {
+            is_new |= match requirement {
+                Requirement::Within { symbol, low, high } => self.limit(*symbol, *low, *high),
+                Requirement::Equal(all) => {
+                    let mut all: Vec<_> = all.iter().collect();
+                    all.sort_by_key(|(symbol, _)| {
+                        std::cmp::Reverse(symbols.iter().position(|known| known == symbol))
+                    });
+                    all.into_iter().any(|(symbol, expr)| self.set(ctx, *symbol, *expr))
+                }
+            };
+        }
+        is_new
+    }
+
+    /// Limits a size; says whether that is news. A size that none can be is left to what refuses it.
+    fn limit(&mut self, symbol: Ident, low: u64, high: u64) -> bool {
+        let (least, most) = self.ranges.of(symbol);
+        let is_new = !self.equal.contains_key(&symbol) && (low > least || high < most);
+        let is_possible = low.max(least) <= high.min(most);
+        if is_new && is_possible {
+            self.ranges.declare(symbol, low.max(least), high);
+        }
+        is_new && is_possible
+    }
+
+    /// Says what a size is; says whether that is news. What was known of its range must then hold of what it is.
+    fn set(&mut self, ctx: &Context, symbol: Ident, expr: DimExpr) -> bool {
+        let Some(expr) = dims::replace(ctx, expr, &|name| self.equal(name)) else { return false };
+        if self.equal.contains_key(&symbol) || dims::symbols(ctx, expr).contains(&symbol) {
+            return false;
+        }
+        let (least, most) = self.ranges.of(symbol);
+        let number = |number: u64| i64::try_from(number).ok().map(|number| dims::constant(ctx, number));
+        let bounds = [number(least).map(|least| (least, expr)), number(most).map(|most| (expr, most))];
+        let mut limits = Vec::new();
+        for (low, high) in bounds.into_iter().flatten() {
+            if dims::provably_at_most(ctx, low, high, &self.ranges) {
+                continue;
+            }
+            let Some(Requirement::Within { symbol, low, high }) = dims::at_most(ctx, low, high) else {
+                return false;
+            };
+            limits.push((symbol, low, high));
+        }
+        for (symbol, low, high) in limits {
+            self.limit(symbol, low, high);
+        }
+        let put = |name: Ident| (name == symbol).then_some(expr);
+        for known in self.equal.values_mut() {
+            *known = dims::replace(ctx, *known, &put).unwrap_or(*known);
+        }
+        self.equal.insert(symbol, expr);
+        true
+    }
+
+    /// All of it as a function's `optc.dims`; none if there is nothing to say.
+    pub(super) fn attr(&self, ctx: &Context) -> Option<Attr> {
+        let number = |number: u64| ctx.int_attr(i64::try_from(number).unwrap_or(i64::MAX));
+        let range = |(low, high): (u64, u64)| ctx.array_attr(&[number(low), number(high)]);
+        let ranges = self.ranges.declared().filter(|(symbol, _)| !self.equal.contains_key(symbol));
+        let mut entries: Vec<(Ident, Attr)> = ranges.map(|(symbol, ends)| (symbol, range(ends))).collect();
+        for (symbol, expr) in &self.equal {
+            entries.push((*symbol, ctx.dims_attr(&[dims::size(ctx, *expr)])));
+        }
+        (!entries.is_empty()).then(|| ctx.dict(entries))
+    }
+}
+
+/// What an operation needs of the named sizes of its operands to be defined.
+pub(super) fn requirements(op: OpRef<'_>, ranges: &Ranges) -> Vec<Requirement> {
+    let ctx = op.ctx;
+    let shapes: Vec<&[Dim]> = (0..op.operand_count())
+        .map(|index| ctx.type_data(op.operand_type(index)).tensor_shape().unwrap_or(&[]))
+        .collect();
+    if shapes.iter().all(|shape| !shape.iter().any(|dim| matches!(dim, Dim::Symbolic(_)))) {
+        return Vec::new();
+    }
+    let expr = |dim: Dim| dims::Sizes(ctx).expr(dim);
+    let agree = |(a, b): (Dim, Dim)| dims::to_agree(ctx, expr(a)?, expr(b)?, ranges);
+    let stretch = |(a, b): (Dim, Dim)| dims::to_stretch(ctx, expr(a)?, expr(b)?, ranges);
+    match (op.kind(), &shapes[..]) {
+        (Kind::Elementwise(_), _) => stretched(&shapes).into_iter().filter_map(stretch).collect(),
+        (Kind::Contract(Contract::Matmul), [a, b, ..]) => {
+            let (summed, others) = multiplied(op, a, b);
+            summed.into_iter().filter_map(agree).chain(others.into_iter().filter_map(stretch)).collect()
+        }
+        _ if op.name() == "nn.concat" => {
+            let axis = op.int("axis").and_then(|axis| usize::try_from(axis).ok());
+            let pairs = shapes[1..].iter().flat_map(|shape| shapes[0].iter().zip(*shape).enumerate());
+            let pairs = pairs.filter(|(index, _)| Some(*index) != axis);
+            pairs.filter_map(|(_, (a, b))| agree((*a, *b))).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The sizes that meet where operands are broadcast, aligned at the last axis.
+fn stretched(shapes: &[&[Dim]]) -> Vec<(Dim, Dim)> {
+    let mut pairs = Vec::new();
+    for (index, shape) in shapes.iter().enumerate() {
+        for other in &shapes[index + 1..] {
+            pairs.extend(shape.iter().rev().zip(other.iter().rev()).map(|(a, b)| (*a, *b)));
+        }
+    }
+    pairs
+}
+
+type Pairs = Vec<(Dim, Dim)>;
+
+/// The sizes that a product of matrices sums over, and those of the axes that are broadcast.
+fn multiplied(op: OpRef<'_>, a: &[Dim], b: &[Dim]) -> (Pairs, Pairs) {
+    let last = |shape: &[Dim], from_end: usize| shape.len().checked_sub(from_end).map(|axis| shape[axis]);
+    let is_there = |name: &str| op.attr(name).is_some();
+    let of_a = last(a, if is_there("transpose_a") && a.len() > 1 { 2 } else { 1 });
+    let of_b = last(b, if is_there("transpose_b") || b.len() < 2 { 1 } else { 2 });
+    let outer = |shape: &'_ [Dim]| shape[..shape.len().saturating_sub(2)].to_vec();
+    (of_a.zip(of_b).into_iter().collect(), stretched(&[&outer(a), &outer(b)]))
+}

@@ -1,0 +1,108 @@
+//! What a model needs of its inputs' sizes: derived from what operators demand, and never from what may stretch.
+
+use import::onnx::StrippedWeights;
+use ir::Module;
+
+use crate::fixture::import_bytes;
+use crate::writer::{Graph, floats_tensor, int, ints_tensor, model};
+
+fn import(graph: Graph) -> Module {
+    let module = import_bytes(&model(17, graph.output("y")).0, StrippedWeights::Refuse, &[]);
+    module.unwrap_or_else(|faults| panic!("{faults:?}"))
+}
+
+/// The types of the function, and what it says of its sizes; its text reads as itself.
+#[track_caller]
+fn check(graph: Graph, inputs: &str, result: &str, dims: Option<&str>) {
+    let module = import(graph);
+    let text = ir::text::print(&module);
+    let again = ir::text::parse(&std::sync::Arc::new(ir::Context::new()), "again", text.clone());
+    let again = again.unwrap_or_else(|faults| panic!("{}\n{text}", faults[0].message));
+    ir::verify::verify(&again).unwrap_or_else(|faults| panic!("{}", faults[0].message));
+    assert_eq!(ir::text::print(&again), text);
+    let (ctx, body) = (&module.ctx, module.function("main").expect("a model is a function `main`"));
+    let block = body.entry(body.root()).expect("it has a block");
+    let end = body.last_op(block).expect("it returns");
+    let types = body.args(block).iter().map(|arg| ir::text::type_text(ctx, body.ty(*arg)));
+    assert_eq!(types.collect::<Vec<_>>().join(" "), inputs);
+    assert_eq!(ir::text::type_text(ctx, body.ty(body.operand(end, 0))), result);
+    let said = text.split_once("attributes {optc.dims = ").and_then(|(_, rest)| rest.split_once("} {\n"));
+    assert_eq!(said.map(|(said, _)| said), dims);
+}
+
+/// The sums of the rows of `x: [open, 4]`, as `r: [open]`, and the number of rows as `m`.
+fn rows() -> Graph {
+    let graph = Graph::default().input("x", &[-1, 4]);
+    let graph = graph.weight(ints_tensor("zero", &[0])).weight(ints_tensor("one", &[1]));
+    let graph = graph.node("Shape", &["x"], &["s"], &[]).node("Gather", &["s", "zero"], &["m"], &[]);
+    graph.node("ReduceSum", &["x", "one"], &["r"], &[int("keepdims", 0)])
+}
+
+const X: &str = "tensor<?x4xf32, #optc.dims<x_0>>";
+
+#[test]
+fn a_part_that_must_be_as_long_as_asked_for_limits_it() {
+    let capped = rows().weight(floats_tensor("five", &[5], &[1.0; 5]));
+    let capped = capped.node("Slice", &["five", "zero", "m", "zero"], &["c"], &[]);
+    let sum = capped.clone().node("Add", &["c", "r"], &["y"], &[]);
+    check(sum, X, "tensor<?xf32, #optc.dims<x_0>>", Some("{x_0 = [1, 5]}"));
+    // The part alone is right at all sizes.
+    let alone = capped.node("Neg", &["c"], &["y"], &[]);
+    check(alone, X, "tensor<?xf32, #optc.dims<min(x_0, 5)>>", None);
+}
+
+#[test]
+fn what_may_stretch_needs_nothing() {
+    let images = Graph::default().input("x", &[-1, 3, 1, 1]).input("z", &[-1, 3, -1, -1]);
+    let sum = images.node("Add", &["x", "z"], &["y"], &[]);
+    let inputs = "tensor<?x3x1x1xf32, #optc.dims<x_0>> tensor<?x3x?x?xf32, #optc.dims<z_0, z_2, z_3>>";
+    check(sum, inputs, "tensor<?x3x?x?xf32, #optc.dims<_, z_2, z_3>>", None);
+}
+
+#[test]
+fn a_lower_bound_is_not_used_as_a_size() {
+    let bounded = rows().weight(ints_tensor("four", &[4])).node("Max", &["m", "four"], &["k"], &[]);
+    let bounded = bounded.node("ConstantOfShape", &["k"], &["c"], &[]);
+    let sum = bounded.clone().node("Add", &["c", "r"], &["y"], &[]);
+    // One row stretches to four, two and three do not: that is left to each run.
+    check(sum, X, "tensor<?xf32, #optc.dims<max(x_0, 4)>>", None);
+    // Beside one another, they must be of one length.
+    let columns = bounded.weight(ints_tensor("column", &[-1, 1]));
+    let columns = columns.node("Reshape", &["c", "column"], &["d"], &[]);
+    let columns = columns.node("Concat", &["x", "d"], &["e"], &[int("axis", 1)]);
+    let columns = columns.node("ReduceSum", &["e", "one"], &["f"], &[int("keepdims", 0)]);
+    let columns = columns.node("Add", &["f", "c"], &["y"], &[]);
+    check(columns, X, "tensor<?xf32, #optc.dims<max(x_0, 4)>>", Some("{x_0 = [4, 9223372036854775807]}"));
+}
+
+/// `x: [open, 4]` beside `z: [open, 4]`, as `b`.
+fn beside() -> Graph {
+    rows().input("z", &[-1, 4]).node("Concat", &["x", "z"], &["b"], &[int("axis", 1)])
+}
+
+#[test]
+fn two_names_are_one_size_only_where_an_operator_says_so() {
+    let apart = rows().input("z", &[-1, 4]).node("Add", &["x", "z"], &["y"], &[]);
+    let inputs = "tensor<?x4xf32, #optc.dims<x_0>> tensor<?x4xf32, #optc.dims<z_0>>";
+    check(apart, inputs, "tensor<?x4xf32>", None);
+    let sum = beside().node("ReduceSum", &["z", "one"], &["c"], &[]).node("Add", &["b", "c"], &["y"], &[]);
+    let inputs = "tensor<?x4xf32, #optc.dims<x_0>> tensor<?x4xf32, #optc.dims<x_0>>";
+    check(sum, inputs, "tensor<?x8xf32, #optc.dims<x_0>>", Some("{z_0 = #optc.dims<x_0>}"));
+}
+
+#[test]
+fn what_a_product_sums_over_is_of_one_size() {
+    let product = rows().input("z", &[4, -1]).input("v", &[-1, 6]);
+    let product = product.node("MatMul", &["z", "v"], &["p"], &[]);
+    let sum = product.node("ReduceSum", &["v", "one"], &["c"], &[]).node(
+        "ReduceSum",
+        &["z", "zero"],
+        &["d"],
+        &[int("keepdims", 0)],
+    );
+    let column = sum.weight(ints_tensor("column", &[-1, 1])).node("Reshape", &["d", "column"], &["e"], &[]);
+    let both = column.node("Add", &["c", "e"], &["y"], &[]);
+    let inputs =
+        "tensor<?x4xf32, #optc.dims<x_0>> tensor<4x?xf32, #optc.dims<z_1>> tensor<?x6xf32, #optc.dims<z_1>>";
+    check(both, inputs, "tensor<?x1xf32, #optc.dims<z_1>>", Some("{v_0 = #optc.dims<z_1>}"));
+}
