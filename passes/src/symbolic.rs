@@ -98,7 +98,7 @@ fn proved_ties(ctx: &Context, body: &Body, at: &Body) -> Vec<(Op, Attr)> {
 }
 
 /// Whether two values take equally many bytes, whatever the sizes are.
-pub(crate) fn is_as_large(ctx: &Context, body: &Body, a: Value, b: Value) -> bool {
+fn is_as_large(ctx: &Context, body: &Body, a: Value, b: Value) -> bool {
     let bytes = |value: Value| bytes_expr(ctx, body.ty(value));
     bytes(a).zip(bytes(b)).is_some_and(|(a, b)| dims::provably_equal(ctx, a, b, &dims::Ranges::LAWS))
 }
