@@ -65,7 +65,7 @@ impl Chunk {
             let keeping = Keeping::of(&asked)?;
             Ok(Chunk::stack(ctx, keeping, arrangement, &ranges))
         };
-        let given = chunk(Arrangement::given(ctx, body))?;
+        let given = chunk(Arrangement::given(ctx, body, &ranges))?;
         let greatest = Arrangement::at_greatest(ctx, target, body, &ranges, threads);
         let greatest = greatest.and_then(|arrangement| chunk(arrangement).ok());
         let best = greatest.filter(|chunk| chunk.maximum.value < given.maximum.value).unwrap_or(given);

@@ -18,7 +18,7 @@ use ir::alias::{AliasSets, is_free, ties};
 use ir::dims::{self, Bindings, substitute_in};
 use ir::flow::walk;
 use ir::opdef::{Access, View};
-use ir::size::{bytes_expr, static_extents};
+use ir::size::{bytes_expr, static_extents, tensor_bytes};
 use ir::weights::WeightSet;
 use ir::{Attr, Body, Context, Diagnostic, Dim, Kind, Location, Op, Target, Traits, Type, Value};
 use rustc_hash::FxHashMap;
@@ -98,7 +98,7 @@ fn proved_ties(ctx: &Context, body: &Body, at: &Body) -> Vec<(Op, Attr)> {
 }
 
 /// Whether two values take equally many bytes, whatever the sizes are.
-pub(crate) fn is_as_large(ctx: &Context, body: &Body, a: Value, b: Value) -> bool {
+fn is_as_large(ctx: &Context, body: &Body, a: Value, b: Value) -> bool {
     let bytes = |value: Value| bytes_expr(ctx, body.ty(value));
     bytes(a).zip(bytes(b)).is_some_and(|(a, b)| dims::provably_equal(ctx, a, b, &dims::Ranges::LAWS))
 }
@@ -122,7 +122,9 @@ pub fn write_recipe(ctx: &Context, body: &mut Body) -> Result<(), Vec<Diagnostic
     let outside = outside(ctx, body, &aliases);
     let (mut numbers, mut buffers, mut faults) = (FxHashMap::default(), Vec::new(), Vec::new());
     for &root in classes.roots().iter().filter(|root| !outside.contains(root)) {
-        let (Some(life), Some(bytes)) = (classes.life(root), bytes_expr(ctx, body.ty(root))) else {
+        let number = || i64::try_from(tensor_bytes(ctx, body.ty(root))?).ok();
+        let bytes = bytes_expr(ctx, body.ty(root)).or_else(|| Some(dims::constant(ctx, number()?)));
+        let (Some(life), Some(bytes)) = (classes.life(root), bytes) else {
             let location = body.defining_op(root).map_or(Location::UNKNOWN, |op| body.location(op));
             faults.push(Diagnostic::error(location, "the size of a result is not known"));
             continue;

@@ -298,6 +298,24 @@ fn what_fits_an_output_at_all_sizes_lies_there() {
     check(text, &[("N", 300)], 105);
 }
 
+/// The first sum takes min(L, 300) rows, the output 400, which is more at each size, although not more than the most of the one is the least of the other.
+#[test]
+fn what_is_never_larger_than_an_output_lies_there() {
+    let text = "func.func @main(%x: tensor<?x?xf32, #optc.dims<N, L>>) -> tensor<400x?x?xf32, #optc.dims<N, L>> {
+  %0 = nn.broadcast %x {shape = #optc.dims<min(L, 300), N, L>} : (tensor<?x?xf32, #optc.dims<N, L>>) -> A
+  %1 = nn.cum_sum %0 {axis = 0} : A
+  %2 = nn.reduce_sum %1 {axes = array<i64: 0>} : (A) -> tensor<?x?xf32, #optc.dims<N, L>>
+  %3 = nn.broadcast %2 {shape = #optc.dims<400, N, L>} : (tensor<?x?xf32, #optc.dims<N, L>>) -> tensor<400x?x?xf32, #optc.dims<N, L>>
+  %4 = nn.cum_sum %3 {axis = 0} : tensor<400x?x?xf32, #optc.dims<N, L>>
+  return %4 : tensor<400x?x?xf32, #optc.dims<N, L>>
+}";
+    check(
+        &text.replace('A', "tensor<?x?x?xf32, #optc.dims<min(L, 300), N, L>>"),
+        &[("N", 3), ("L", 60)],
+        105,
+    );
+}
+
 fn network(path: &Path) -> Module {
     let axes = [("N", 0, 4), ("H", 2, 224), ("W", 3, 224)];
     let symbolized =

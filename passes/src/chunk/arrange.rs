@@ -17,9 +17,10 @@ use ir::dims::{self, Bindings, Ranges};
 use ir::opdef::View;
 use ir::{Body, Builder, Context, Kind, Op, Target, Value, flow};
 
+use super::keep::are_as_large;
 use crate::inplace::inplace_without_views;
 use crate::select::{select, select_again};
-use crate::symbolic::{at_sizes, is_as_large};
+use crate::symbolic::at_sizes;
 
 /// Who lies in whose bytes.
 #[derive(Clone, Debug, Default)]
@@ -34,8 +35,8 @@ pub(super) struct Arrangement {
 
 impl Arrangement {
     /// The ties that a function has, as far as they are right at all sizes.
-    pub(super) fn given(ctx: &Context, body: &Body) -> Arrangement {
-        Arrangement::read(ctx, body, body).proved(ctx, body)
+    pub(super) fn given(ctx: &Context, body: &Body, ranges: &Ranges) -> Arrangement {
+        Arrangement::read(ctx, body, body).proved(ctx, body, ranges)
     }
 
     /// What is best at the greatest sizes, as far as it is right at all; none if the function can't have all these at once.
@@ -50,7 +51,7 @@ impl Arrangement {
         Arrangement::default().link(ctx, &mut at);
         select(ctx, target, &mut at, threads);
         inplace_without_views(ctx, target, &mut at);
-        Some(Arrangement::read(ctx, body, &at).proved(ctx, body))
+        Some(Arrangement::read(ctx, body, &at).proved(ctx, body, ranges))
     }
 
     /// What is written into `at`, which is `body` with other sizes.
@@ -73,7 +74,7 @@ impl Arrangement {
     }
 
     /// What of it is right at all sizes.
-    fn proved(self, ctx: &Context, body: &Body) -> Arrangement {
+    fn proved(self, ctx: &Context, body: &Body, ranges: &Ranges) -> Arrangement {
         let mut with = body.clone();
         self.link(ctx, &mut with);
         let near = AliasSets::of(ctx, &with);
@@ -87,8 +88,8 @@ impl Arrangement {
             for (result, operand) in operands.iter_mut().enumerate() {
                 let Ok(index) = usize::try_from(*operand) else { continue };
                 let (to, from) = (with.result(*op, result), with.operand(*op, index));
-                let is_large =
-                    is_as_large(ctx, &with, to, from) && is_as_large(ctx, &with, to, near.root(from));
+                let is_large = are_as_large(ctx, &with, to, from, ranges)
+                    && are_as_large(ctx, &with, to, near.root(from), ranges);
                 if !is_large {
                     *operand = -1;
                 }
