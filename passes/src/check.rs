@@ -282,7 +282,8 @@ impl Judge<'_> {
             expected *= *size as i64;
         }
         let elem_bytes = size::storage_bytes(self.ctx, self.ctx.elem(op.operand_type(0)), 1)?;
-        Some((op.operand(0), u64::try_from(window.offset).ok()? * elem_bytes))
+        let offset = if is_empty { 0 } else { u64::try_from(window.offset).ok()? };
+        Some((op.operand(0), offset * elem_bytes))
     }
 
     /// Whether `op` reads each element of an operand before, and only for, the element of the result at the same place.

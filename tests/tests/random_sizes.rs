@@ -19,10 +19,12 @@ type Size = [u64; 3];
 
 const SIZES: [Size; 6] = [[1, 8, 8], [2, 5, 9], [1, 1, 1], [3, 2, 1], [1, 33, 4], [2, 5, 9]];
 
-/// What became of the graphs: how often both ran, how often neither could, and the bytes of arena of both, summed up.
+/// What became of the graphs: how often both ran, how often sums were rounded otherwise, how often neither could run, and the bytes of
+/// arena of both, summed up.
 #[derive(Default)]
 struct Count {
     ran: usize,
+    near: usize,
     refused: usize,
     arenas: [usize; 2],
 }
@@ -70,10 +72,7 @@ fn check_at(
     }
     let Some(fixed) = fixed else {
         return match context.prepare() {
-            Ok(_) => Err(format!(
-                "it is prepared for a size that the graph can't have:\n{}",
-                ir::text::print(module)
-            )),
+            Ok(_) => Err("it is prepared for a size that the graph can't have".to_owned()),
             Err(_) => {
                 count.refused += 1;
                 Ok(())
@@ -85,29 +84,30 @@ fn check_at(
     let model = Model::compile(&mut alone, &compile);
     let mut model = model.map_err(|failure| format!("alone: {failure}"))?;
     let expected = model.run(&inputs).map_err(|failure| format!("alone: {failure}"))?;
-    compare(&expected, &interpret(&fixed, &inputs))?;
+    compare(&expected, &interpret(&fixed, &inputs), 1e-3)
+        .map_err(|why| format!("alone it is {why} is interpreted"))?;
     let arena = context.prepare().map_err(|error| error.to_string())?.arena_bytes();
     let best = model.program().arena_bytes();
     count.arenas = [count.arenas[0] + arena, count.arenas[1] + best];
-    if 4 * arena > 5 * best + 4 * 64 {
-        return Err(format!("{arena} bytes of arena, {best} alone"));
-    }
     let mut found: Vec<Vec<u8>> = expected.iter().map(|output| vec![0; output.bytes.len()]).collect();
     let bytes: Vec<&[u8]> = inputs.iter().map(|input| &input.bytes[..]).collect();
     let mut views: Vec<&mut [u8]> = found.iter_mut().map(|output| &mut output[..]).collect();
     context.run(&bytes, &mut views).map_err(|error| error.to_string())?;
     count.ran += 1;
-    let is_same = found.iter().zip(&expected).all(|(found, expected)| *found == expected.bytes);
-    if is_same { Ok(()) } else { Err("other bits than alone".to_owned()) }
+    let found = found.into_iter().zip(&expected).map(|(bytes, like)| Array { bytes, ..like.clone() });
+    let found: Vec<Array> = found.collect();
+    // A tiny image may have been laid out otherwise alone, and sums then have another order.
+    count.near += usize::from(found != expected);
+    compare(&found, &expected, 1e-6).map_err(|why| format!("it is {why} that it is alone"))
 }
 
-/// Whether what was computed is what the interpreter computes, but for the order of sums.
-fn compare(found: &[Array], expected: &[Array]) -> Result<(), String> {
+/// Whether all numbers are as expected, up to a share of the largest.
+fn compare(found: &[Array], expected: &[Array], tolerance: f32) -> Result<(), String> {
     for (found, expected) in found.iter().map(floats).zip(expected.iter().map(floats)) {
         let scale = expected.iter().fold(1e-3f32, |most, x| most.max(x.abs()));
-        let worst = found.iter().zip(&expected).map(|(a, b)| (a - b).abs() / scale).fold(0.0, f32::max);
-        if worst.is_nan() || worst > 1e-3 {
-            return Err(format!("alone it is off by {worst:e} of {scale} from what is interpreted"));
+        let mut off = found.iter().zip(&expected).map(|(a, b)| (a - b).abs());
+        if let Some(off) = off.find(|off| off.is_nan() || *off > tolerance * scale) {
+            return Err(format!("off by {off:e} of {scale} from what"));
         }
     }
     Ok(())
@@ -141,9 +141,12 @@ fn a_program_for_all_sizes_computes_what_the_program_for_each_does() {
             faults.push(format!("seed {seed}: {why}"));
         }
     }
-    let Count { ran, refused, arenas: [arena, best] } = count;
-    println!("{ran} runs, {refused} sizes refused; {arena} bytes of arena, {best} alone");
+    let Count { ran, near, refused, arenas: [arena, best] } = count;
+    println!(
+        "{ran} runs, {near} rounded otherwise, {refused} sizes refused; {arena} bytes of arena, {best} alone"
+    );
     assert!(faults.is_empty(), "{} graphs:\n{}", faults.len(), faults.join("\n"));
     assert!(ran > 100 && refused > 0, "{ran} runs, {refused} refused");
+    assert!(100 * near < ran, "{near} of {ran} runs have other bits");
     assert!(50 * arena <= 51 * best, "{arena} bytes of arena, {best} alone");
 }

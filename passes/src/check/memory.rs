@@ -55,6 +55,11 @@ impl Home {
         self.bytes.end - self.bytes.start == self.row
     }
 
+    /// How many rows there are.
+    pub(super) fn count(&self) -> u64 {
+        (self.bytes.end - self.bytes.start).div_ceil(self.pitch.max(1))
+    }
+
     /// Where each row begins.
     fn starts(&self) -> impl Iterator<Item = u64> + use<> {
         self.bytes.clone().step_by(self.pitch.max(1) as usize)

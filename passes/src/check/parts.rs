@@ -86,10 +86,14 @@ impl Judge<'_> {
     fn in_whole(&self, home: &Home, part: Content) -> Option<Content> {
         let (op, index) = self.part_of[part.value]?;
         let Rows { first, row, pitch } = self.rows_of_part(op, index)?;
-        let is_whole =
-            part.from % row + home.row <= row && (home.is_dense() || part.step.is_multiple_of(row));
-        let from = first + part.from / row * pitch + part.from % row;
-        is_whole.then(|| Content { value: self.body.result(op, 0), from, step: part.step / row * pitch })
+        let (within, apart) = (part.from % row, home.count().saturating_sub(1) * part.step);
+        let step = match part.step.is_multiple_of(row) {
+            _ if within + apart + home.row <= row => part.step,
+            true if within + home.row <= row => part.step / row * pitch,
+            _ => return None,
+        };
+        let from = first + part.from / row * pitch + within;
+        Some(Content { value: self.body.result(op, 0), from, step })
     }
 
     /// Reads the layout that the row of the concatenation (or padding) gives an operand.

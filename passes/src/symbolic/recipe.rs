@@ -14,7 +14,7 @@ use ir::flow::{Act, walk};
 use ir::size::bytes_expr;
 use ir::sized::{SizedTypes, has_symbols};
 use ir::weights::WeightSet;
-use ir::{Body, Context, Dim, DimExpr, Op, Value};
+use ir::{Body, Context, Dim, DimExpr, Kind, Op, Value};
 
 use super::{PER_SIZE, is_as_large};
 use crate::access::asks_target;
@@ -191,13 +191,15 @@ fn is_plain(ctx: &Context, body: &Body) -> bool {
     is_plain
 }
 
-/// Whether something that is known before the program runs is another at each size.
+/// Whether something that is known before the program runs is another at each size: a weight, or a source of what follows from sizes,
+/// which is a constant once these are numbers.
 pub fn has_sized_weights(ctx: &Context, body: &Body, weights: &WeightSet) -> bool {
     let is_open = |sizes: &[Dim]| sizes.iter().any(|size| matches!(size, Dim::Symbolic(_)));
     let mut has_some = false;
     walk(ctx, body, |op| {
         let mut types = body.results(op).map(|value| ctx.type_data(body.ty(value)).tensor_shape());
-        has_some |= weights.is_weight_op(body, op)
+        let is_source = matches!(body.at(ctx, op).kind(), Kind::Source) && body.operand_count(op) == 0;
+        has_some |= (is_source || weights.is_weight_op(body, op))
             && (types.any(|shape| shape.is_some_and(is_open)) || has_symbols(ctx, body.properties(op)));
     });
     has_some
