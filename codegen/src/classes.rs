@@ -6,8 +6,9 @@
 
 use cranelift_entity::{EntityRef, SecondaryMap};
 use ir::body::OpRef;
+use ir::sized::has_symbols;
 use ir::{Body, Context, Op, Value};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::constant::is_weight;
 use crate::contract::Prepared;
@@ -20,6 +21,8 @@ pub(crate) struct Classes {
     pub(crate) members: Vec<Op>,
     /// The class as a convolution that is prepared, if it is one.
     prepared: Vec<Option<Prepared>>,
+    /// Steps of which attributes follow from sizes: what is read off them at one size is not so at another.
+    sized: HashSet<Op>,
     /// The class of each step.
     pub(crate) of_step: Vec<u32>,
 }
@@ -28,7 +31,8 @@ impl Classes {
     /// The classes of these steps by what stands in the IR.
     pub(crate) fn of(ctx: &Context, body: &Body, steps: impl Iterator<Item = Op>) -> Classes {
         let mut known: HashMap<Vec<u64>, u32> = HashMap::new();
-        let mut classes = Classes { members: Vec::new(), prepared: Vec::new(), of_step: Vec::new() };
+        let (members, prepared, of_step, sized) = Default::default();
+        let mut classes = Classes { members, prepared, of_step, sized };
         for op in steps {
             let next = classes.members.len() as u32;
             let class = *known.entry(likeness(ctx, body, op)).or_insert(next);
@@ -36,6 +40,7 @@ impl Classes {
                 classes.members.push(op);
             }
             classes.of_step.push(class);
+            classes.sized.extend(is_sized(ctx, body, op).then_some(op));
         }
         classes
     }
@@ -63,9 +68,9 @@ impl Classes {
         }
         let is_first = self.prepared.is_empty();
         self.prepared.resize_with(self.members.len(), || None);
-        for ((op, prepared), expected) in self.members.iter().zip(&mut self.prepared).zip(&lowered) {
-            let op = body.at(ctx, *op);
-            if is_first {
+        for ((member, prepared), expected) in self.members.iter().zip(&mut self.prepared).zip(&lowered) {
+            let op = body.at(ctx, *member);
+            if is_first && !self.sized.contains(member) {
                 *prepared = Prepared::of(op, machine);
             }
             let is_same =
@@ -115,6 +120,13 @@ impl Classes {
         }
         Ok(())
     }
+}
+
+/// Whether attributes of an operation, or of what is in it, follow from sizes.
+fn is_sized(ctx: &Context, body: &Body, op: Op) -> bool {
+    let blocks = body.regions(op).iter().flat_map(|region| body.blocks(*region));
+    let mut inner = blocks.flat_map(|block| body.ops(*block));
+    has_symbols(ctx, body.properties(op)) || inner.any(|inner| is_sized(ctx, body, inner))
 }
 
 /// All that a lowering may ask of an operation, but for the contents of weights.

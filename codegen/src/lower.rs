@@ -199,7 +199,6 @@ static KERNELS: &[(&str, Rule)] = &[
     ("arg_min", along::lower_arg_min),
     ("cum_sum", along::lower_cum_sum),
     ("cum_prod", along::lower_cum_prod),
-    ("gather", take::lower_gather),
     ("compress", compress::lower_compress),
 ];
 
@@ -240,10 +239,10 @@ fn check_arrangements(op: OpRef<'_>) -> Result<(), Refusal> {
 }
 
 fn by_kind(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
-    if writes_nothing(op) {
-        return Ok(Lowered::new("nothing", Vec::new()));
-    }
     match op.kind() {
+        // It stops the program where an index is wrong, at all sizes or at none.
+        Kind::Kernel("gather") => take::lower_gather(op, machine),
+        _ if writes_nothing(op) => Ok(Lowered::new("nothing", Vec::new())),
         Kind::Elementwise(_) => pointwise::lower_op(op, machine),
         Kind::Group if op.attr("mem.lines").is_some() => lines::lower(op, machine),
         Kind::Group => match group::root(op) {

@@ -36,7 +36,8 @@ pub trait Target: Sync {
         false
     }
 
-    /// Whether the kernel of `op`, which can write rows, can write rows that are less than its result's last axis.
+    /// Whether the kernel of `op`, which can write rows, can write rows that are less than its result's last axis,
+    /// whatever the sizes are.
     fn writes_strides(&self, op: OpRef<'_>) -> bool {
         let _ = op;
         false

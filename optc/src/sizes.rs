@@ -122,9 +122,13 @@ pub(crate) fn bind(module: &mut Module, values: &BTreeMap<String, u64>) -> Resul
     done.map_err(|faults| Failure::diagnostics(&ctx, &faults))?;
     for (name, value, before) in expected {
         let found = following(module, name);
-        if found.and_then(Dim::known).is_some_and(|found| found != *value) {
-            let text = |size: Option<Dim>| size.map_or(String::new(), |size| dims::Sizes(&ctx).text(size));
-            let (expr, found) = (text(before), text(found));
+        let text = |size: Option<Dim>| size.map_or(String::new(), |size| dims::Sizes(&ctx).text(size));
+        let (expr, known) = (text(before), found.and_then(Dim::known));
+        if found.is_some() && known.is_none() {
+            return Err(Failure::Usage(format!("`{name}` is {expr}: give what it follows from")));
+        }
+        if known.is_some_and(|found| found != *value) {
+            let found = text(found);
             return Err(Failure::Usage(format!("`{name}` = {value}, expected {name} = {expr} = {found}")));
         }
     }

@@ -264,7 +264,7 @@ fn symbol(ctx: &Context, name: Ident, ranges: &Ranges) -> Symbol {
 /// The sizes that a function's symbols have where its inputs have the shapes that are given.
 ///
 /// # Errors
-/// If no sizes give these shapes, or a size of an input is no sum of symbols; none are missing.
+/// If no sizes give these shapes, or what a size of an input follows from can't be read; none are missing.
 pub(crate) fn sizes_of(
     ctx: &Context,
     body: &Body,

@@ -80,8 +80,9 @@ pub fn copied_parts(ctx: &Context, body: &Body) -> Vec<Diagnostic> {
 }
 
 /// Why parts that could stand at their place are copied.
-const CUTS: &str = "a row of it ends inside an axis";
 const RAISES: &str = "that would raise the most bytes that are live at one time";
+/// Why a part can't be rows of its whole.
+const CUTS: &str = "a row of it ends inside an axis";
 
 fn refusal(body: &Body, op: Op, operand: usize, reason: &str) -> Diagnostic {
     let message = format!("operand {operand} is copied to its place in the result: {reason}");

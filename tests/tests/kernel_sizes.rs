@@ -25,6 +25,7 @@ const THREADS: usize = 2;
 struct Said {
     accesses: Vec<Access>,
     writes_rows: bool,
+    writes_strides: bool,
     reads_rows: Vec<bool>,
     reads_strides: Vec<bool>,
 }
@@ -35,6 +36,7 @@ fn said(target: &dyn Target, ctx: &Context, body: &Body, op: Op) -> Said {
     Said {
         accesses: operands().map(|operand| target.access(at, operand)).collect(),
         writes_rows: target.writes_rows(at),
+        writes_strides: target.writes_strides(at),
         reads_rows: operands().map(|operand| target.reads_rows(at, operand)).collect(),
         reads_strides: operands().map(|operand| target.reads_strides(at, operand)).collect(),
     }

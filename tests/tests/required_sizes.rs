@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ir::dims::{Bindings, substitute};
 use optc::symbolic::{SymbolicOptions, compile_symbolic};
 use optc::{CompileOptions, Failure, LoadOptions, Model};
-use runtime::{ShapedContext, ShapedProgram, as_bytes, as_bytes_mut};
+use runtime::{ElementKind, ShapedContext, ShapedProgram, TensorDesc, as_bytes, as_bytes_mut};
 
 const THREADS: usize = 2;
 
@@ -22,8 +22,13 @@ fn compile(text: &str) -> Result<Arc<ShapedProgram>, Failure> {
     compile_symbolic(&parse(text), &SymbolicOptions::new(compile_options())).map(Arc::new)
 }
 
-fn numbers(count: u64) -> Vec<f32> {
-    (0..count).map(|index| (index * 7919 % 1009) as f32 / 1009.0 - 0.5).collect()
+/// Floats below 1; zeros for integers.
+fn numbers(desc: &TensorDesc) -> Vec<f32> {
+    let number = |index: usize| match desc.element {
+        ElementKind::F32 => (index * 7919 % 1009) as f32 / 1009.0 - 0.5,
+        _ => 0.0,
+    };
+    (0..desc.size_bytes / 4).map(number).collect()
 }
 
 /// Runs the program and the one for these numbers of the symbols: the same bits.
@@ -36,8 +41,7 @@ fn check_at(text: &str, context: &mut ShapedContext<'_>, sizes: &[(&str, u64)]) 
     for desc in fixed.inputs() {
         context.set_shape(&desc.name, &desc.shape).unwrap_or_else(|error| panic!("{sizes:?}: {error}"));
     }
-    let inputs: Vec<Vec<f32>> =
-        fixed.inputs().iter().map(|desc| numbers(desc.shape.iter().product())).collect();
+    let inputs: Vec<Vec<f32>> = fixed.inputs().iter().map(numbers).collect();
     let inputs: Vec<&[u8]> = inputs.iter().map(|input| as_bytes(&input[..])).collect();
     let count = fixed.outputs()[0].size_bytes / 4;
     let (mut expected, mut found) = (vec![0.0f32; count], vec![1.0f32; count]);
@@ -62,6 +66,31 @@ fn padding_follows_from_the_sizes_of_a_run() {
     for [h, w] in [[8, 8], [9, 8], [8, 9], [13, 7], [1, 1], [40, 33], [8, 8]] {
         check_at(PADDED, &mut context, &[("H", h), ("W", w)]);
     }
+}
+
+/// Padding that is none at the sizes for which code is made.
+const LATE: &str = "func.func @main(%x: tensor<1x?x9x4xf32, #optc.dims<H>> {optc.name = \"x\"}) -> tensor<1x?x7x8xf32, #optc.dims<H + max(H - 200, 0) - 2>> {
+  %w = nn.constant dense<0.25> : tensor<8x4x3x3xf32>
+  %0 = nn.conv2d %x, %w {layout = \"NHWC\", pads = #optc.dims<0, 0, max(H - 200, 0), 0>} : (tensor<1x?x9x4xf32, #optc.dims<H>>, tensor<8x4x3x3xf32>) -> tensor<1x?x7x8xf32, #optc.dims<H + max(H - 200, 0) - 2>>
+  %1 = nn.tanh %0 : tensor<1x?x7x8xf32, #optc.dims<H + max(H - 200, 0) - 2>>
+  return %1 : tensor<1x?x7x8xf32, #optc.dims<H + max(H - 200, 0) - 2>>
+}";
+
+/// All rows that are picked but the first: none, where one is.
+const PICKED: &str = "func.func @main(%x: tensor<?x4xf32, #optc.dims<N>> {optc.name = \"x\"}, %i: tensor<?xi64, #optc.dims<M>> {optc.name = \"i\"}) -> tensor<?x4xf32, #optc.dims<M - 1>> {
+  %0 = nn.slice %i {starts = array<i64: 1>, sizes = #optc.dims<M - 1>} : (tensor<?xi64, #optc.dims<M>>) -> tensor<?xi64, #optc.dims<M - 1>>
+  %1 = nn.gather %x, %0 : (tensor<?x4xf32, #optc.dims<N>>, tensor<?xi64, #optc.dims<M - 1>>) -> tensor<?x4xf32, #optc.dims<M - 1>>
+  return %1 : tensor<?x4xf32, #optc.dims<M - 1>>
+}";
+
+#[test]
+fn what_no_size_had_for_which_code_was_made_is_right() {
+    let program = compile(LATE).unwrap_or_else(|failure| panic!("{failure}"));
+    let mut context = program.context(THREADS).expect("it is planned for them");
+    [100, 300, 201, 3].iter().for_each(|h| check_at(LATE, &mut context, &[("H", *h)]));
+    let program = compile(PICKED).unwrap_or_else(|failure| panic!("{failure}"));
+    let mut context = program.context(THREADS).expect("it is planned for them");
+    [5, 1, 2].iter().for_each(|m| check_at(PICKED, &mut context, &[("N", 3), ("M", *m)]));
 }
 
 /// `y: [N * M]` as the rows of `x: [N, M]`, where `K` is what follows, and no rows are more than 6.

@@ -2,7 +2,7 @@
 //!
 //! A converter reads the node's attributes and operands, emits operations, and returns the node's results; or it refuses,
 //! with what was found and what was expected. Whatever an ONNX operator takes as an operand but the IR as an attribute
-//! (a shape, axes, bounds) must be a constant here, and is read through [`Call::known_ints`] and [`Call::known_float`].
+//! (a shape, axes, bounds) must be a constant here, or follow from named sizes, and is read through [`Call::known_ints`] and [`Call::known_float`].
 
 use ir::attrs::Splat;
 use ir::dims::{self, Ranges, Requirement, Sizes};
@@ -219,7 +219,7 @@ impl<'c> Call<'c, '_> {
         Ok(self.weights.read(tensor, key)?)
     }
 
-    /// The integers of operand `index`, which must be a constant; none if it is left out.
+    /// The integers of operand `index`, which must be a constant or follow from constants whatever sizes are; none if it is left out.
     pub fn known_ints(&self, index: usize) -> Result<Option<Vec<i64>>, Refusal> {
         let Some(value) = self.optional(index) else { return Ok(None) };
         let (elem, bytes) = match self.known_bytes(index, value) {

@@ -97,7 +97,7 @@ fn named_size(ctx: &Context, name: &str, facts: &Facts<'_>) -> Result<Dim, Refus
         None => facts.equal(symbol),
     };
     let found =
-        dims::replace(ctx, read_size(ctx, name), &value).map_or(Dim::Unknown, |expr| dims::size(ctx, expr));
+        dims::replace(ctx, facts.read(ctx, name), &value).map_or(Dim::Unknown, |expr| dims::size(ctx, expr));
     match found {
         Dim::Unknown => Err(format!("`{name}` is no size").into()),
         found => Ok(found),

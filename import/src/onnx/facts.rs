@@ -10,14 +10,16 @@
 //! follows from others is written as that wherever it occurs, in the inputs' types too. Both are checked at each run, before anything
 //! is computed. What no single name says (`N * M = 12`) is found by whoever verifies the function at the sizes of a run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ir::body::OpRef;
 use ir::dims::{self, Ranges, Requirement};
-use ir::opdef::Contract;
+use ir::opdef::{Contract, View};
 use ir::{Attr, Context, Dim, DimExpr, Ident, Kind};
 
-use super::declared::Sizes;
+use super::declared::{Sizes, read_size};
+use super::model::Graph;
+use super::tensor::{Dimension, ValueType};
 
 /// What is known of named sizes.
 pub(super) struct Facts<'m> {
@@ -27,16 +29,40 @@ pub(super) struct Facts<'m> {
     pub(super) ranges: Ranges,
     /// Those that follow from others; none of them occurs in what they are.
     equal: BTreeMap<Ident, DimExpr>,
+    /// The symbols that some input has otherwise than in a quotient, so that its shape says what they are.
+    plain: BTreeSet<Ident>,
 }
 
 impl<'m> Facts<'m> {
     /// What the user says.
-    pub(super) fn given(ctx: &Context, given: &'m Sizes) -> Facts<'m> {
+    pub(super) fn given(ctx: &Context, given: &'m Sizes, graph: &Graph<'_>) -> Facts<'m> {
         let mut ranges = Ranges::default();
         for (name, (low, high)) in &given.ranges {
             ranges.declare(ctx.ident(name), *low, *high);
         }
-        Facts { given, ranges, equal: BTreeMap::new() }
+        let shapes = graph.inputs.iter().filter_map(|input| match &input.ty {
+            ValueType::Tensor { shape, .. } => shape.as_deref(),
+            _ => None,
+        });
+        let names = shapes.flatten().filter_map(|dimension| match dimension {
+            Dimension::Symbol(name) => Some(*name),
+            _ => None,
+        });
+        let names = names.chain(given.symbolized.iter().map(|entry| &*entry.size));
+        let plain = names.filter(|name| !name.contains('/'));
+        let plain = plain.flat_map(|name| dims::symbols(ctx, read_size(ctx, name))).collect();
+        Facts { given, ranges, equal: BTreeMap::new(), plain }
+    }
+
+    /// What a size reads as. A quotient of what no shape says is a name: from it, that could not be found.
+    pub(super) fn read(&self, ctx: &Context, name: &str) -> DimExpr {
+        let expr = read_size(ctx, name);
+        let is_said =
+            |symbol: &Ident| self.plain.contains(symbol) || self.given.values.contains_key(ctx.str(*symbol));
+        match name.contains('/') && !dims::symbols(ctx, expr).iter().all(is_said) {
+            true => dims::symbol(ctx, name),
+            false => expr,
+        }
     }
 
     /// What a named size is, if it follows from others.
@@ -135,7 +161,7 @@ pub(super) fn requirements(op: OpRef<'_>, ranges: &Ranges) -> Vec<Requirement> {
             let (summed, others) = multiplied(op, a, b);
             summed.into_iter().filter_map(agree).chain(others.into_iter().filter_map(stretch)).collect()
         }
-        _ if op.name() == "nn.concat" => {
+        (Kind::View(View::OfResult(_)), _) => {
             let axis = op.int("axis").and_then(|axis| usize::try_from(axis).ok());
             let pairs = shapes[1..].iter().flat_map(|shape| shapes[0].iter().zip(*shape).enumerate());
             let pairs = pairs.filter(|(index, _)| Some(*index) != axis);

@@ -9,7 +9,7 @@
 //! anything is converted; then all nodes that refuse, except those that read a result of one that did; then what breaks a
 //! law of the IR (a function of floats on integers, statistics of the wrong size).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use ir::dims::{self, Requirement};
@@ -74,7 +74,7 @@ pub(super) fn lower(ctx: &Arc<Context>, source: Source<'_>) -> Result<Module, Ve
 
 /// Lowers all nodes; again with what they need of named sizes, as long as more comes up.
 fn lower_nodes<'m>(ctx: &'m Context, source: Source<'m>, nodes: impl Fn(&mut Lowering<'m>)) -> Lowering<'m> {
-    let mut lowering = Lowering::new(ctx, Facts::given(ctx, source.sizes), source);
+    let mut lowering = Lowering::new(ctx, Facts::given(ctx, source.sizes, source.graph), source);
     loop {
         lowering.arguments();
         nodes(&mut lowering);
@@ -103,6 +103,8 @@ struct Lowering<'m> {
     /// What is known of named sizes, and what the nodes need beside that.
     facts: Facts<'m>,
     required: Vec<Requirement>,
+    /// The names that outputs follow from: what other nodes need, no run needs.
+    needed: HashSet<&'m str>,
     open: OpenAxes,
     diagnostics: Vec<Diagnostic>,
 }
@@ -123,6 +125,7 @@ impl<'m> Lowering<'m> {
             body,
             facts,
             required: Vec::new(),
+            needed: needed(graph),
             open: OpenAxes::default(),
             diagnostics: Vec::new(),
             source,
@@ -196,9 +199,13 @@ impl<'m> Lowering<'m> {
         if node.inputs.iter().zip(&operands).any(lacks) {
             return self.abandon(node);
         }
+        let known = self.required.len();
         if let Err(refusal) = self.convert(node, row, operands, location) {
             self.refuse(location, refusal);
             self.abandon(node);
+        }
+        if !node.outputs.iter().any(|name| self.needed.contains(name)) {
+            self.required.truncate(known);
         }
     }
 
@@ -354,6 +361,21 @@ impl Lowering<'_> {
     }
 }
 
+/// The names that a graph's outputs follow from.
+fn needed<'m>(graph: &'m Graph<'m>) -> HashSet<&'m str> {
+    let nodes = graph.nodes.iter();
+    let makers: HashMap<&str, &Node<'m>> =
+        nodes.flat_map(|node| node.outputs.iter().map(move |name| (*name, node))).collect();
+    let mut left: Vec<&str> = graph.outputs.iter().map(|info| info.name).collect();
+    let mut needed = HashSet::new();
+    while let Some(name) = left.pop() {
+        if needed.insert(name) {
+            left.extend(makers.get(name).into_iter().flat_map(|node| node.inputs.iter().copied()));
+        }
+    }
+    needed
+}
+
 /// Inputs that are symbolized but not there, and values for symbols that no input has.
 fn misnamed(ctx: &Context, source: &Source<'_>) -> Vec<Diagnostic> {
     let (sizes, inputs) = (source.sizes, &source.graph.inputs);
@@ -367,7 +389,8 @@ fn misnamed(ctx: &Context, source: &Source<'_>) -> Vec<Diagnostic> {
         }));
     }
     let names = symbols.iter().flat_map(|size| dims::symbols(ctx, read_size(ctx, size)));
-    let names: Vec<String> = names.map(|name| ctx.str(name).to_owned()).collect();
+    let names = names.map(|name| ctx.str(name).to_owned());
+    let names: Vec<String> = names.chain(symbols.iter().cloned()).collect();
     let fault = |what: String, name: &str, known: Vec<&str>| {
         let fault = Diagnostic::error(Location::UNKNOWN, what);
         match ir::diag::did_you_mean(name, known) {

@@ -5,6 +5,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use import::onnx::declared::Sizes;
 use import::onnx::external::SharedBytes;
 use import::onnx::{Options, StrippedWeights, import};
 use ir::{Context, Diagnostic, Module};
@@ -17,11 +18,20 @@ pub(crate) fn import_bytes(
     stripped: StrippedWeights,
     sizes: &[(&str, u64)],
 ) -> Result<Module, Vec<String>> {
+    let sizes = sizes.iter().map(|(name, size)| ((*name).to_owned(), *size)).collect::<BTreeMap<_, _>>();
+    import_sized(bytes, stripped, sizes.into())
+}
+
+/// The same, where more is said of sizes than numbers.
+pub(crate) fn import_sized(
+    bytes: &[u8],
+    stripped: StrippedWeights,
+    sizes: Sizes,
+) -> Result<Module, Vec<String>> {
     let shared = bytes.to_vec();
     let open_file = move |_: &Path| -> io::Result<SharedBytes> { Ok(Arc::new(shared.clone())) };
-    let sizes = sizes.iter().map(|(name, size)| ((*name).to_owned(), *size)).collect::<BTreeMap<_, _>>();
     let ctx = Arc::new(Context::new());
-    let options = Options { open_file: &open_file, stripped, sizes: sizes.into() };
+    let options = Options { open_file: &open_file, stripped, sizes };
     let texts = |diagnostics: Vec<Diagnostic>| diagnostics.iter().map(|fault| text(&ctx, fault)).collect();
     import(&ctx, Path::new("m.onnx"), &options).map_err(texts)
 }

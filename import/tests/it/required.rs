@@ -1,9 +1,10 @@
 //! What a model needs of its inputs' sizes: derived from what operators demand, and never from what may stretch.
 
 use import::onnx::StrippedWeights;
+use import::onnx::declared::{Sizes, Symbolized};
 use ir::Module;
 
-use crate::fixture::import_bytes;
+use crate::fixture::{import_bytes, import_sized};
 use crate::writer::{Graph, floats_tensor, int, ints_tensor, model};
 
 fn import(graph: Graph) -> Module {
@@ -85,6 +86,9 @@ fn two_names_are_one_size_only_where_an_operator_says_so() {
     let apart = rows().input("z", &[-1, 4]).node("Add", &["x", "z"], &["y"], &[]);
     let inputs = "tensor<?x4xf32, #optc.dims<x_0>> tensor<?x4xf32, #optc.dims<z_0>>";
     check(apart, inputs, "tensor<?x4xf32>", None);
+    // What no output follows from may be wrong.
+    let dead = beside().node("Neg", &["r"], &["y"], &[]);
+    check(dead, inputs, "tensor<?xf32, #optc.dims<x_0>>", None);
     let sum = beside().node("ReduceSum", &["z", "one"], &["c"], &[]).node("Add", &["b", "c"], &["y"], &[]);
     let inputs = "tensor<?x4xf32, #optc.dims<x_0>> tensor<?x4xf32, #optc.dims<x_0>>";
     check(sum, inputs, "tensor<?x8xf32, #optc.dims<x_0>>", Some("{z_0 = #optc.dims<x_0>}"));
@@ -101,8 +105,36 @@ fn what_a_product_sums_over_is_of_one_size() {
         &[int("keepdims", 0)],
     );
     let column = sum.weight(ints_tensor("column", &[-1, 1])).node("Reshape", &["d", "column"], &["e"], &[]);
-    let both = column.node("Add", &["c", "e"], &["y"], &[]);
+    let column = column.node("ReduceSum", &["p", "zero"], &["q"], &[]);
+    let both = column.node("Add", &["c", "e"], &["f"], &[]).node("Add", &["f", "q"], &["y"], &[]);
     let inputs =
         "tensor<?x4xf32, #optc.dims<x_0>> tensor<4x?xf32, #optc.dims<z_1>> tensor<?x6xf32, #optc.dims<z_1>>";
-    check(both, inputs, "tensor<?x1xf32, #optc.dims<z_1>>", Some("{v_0 = #optc.dims<z_1>}"));
+    check(both, inputs, "tensor<?x6xf32, #optc.dims<z_1>>", Some("{v_0 = #optc.dims<z_1>}"));
+}
+
+/// The types of inputs of four columns whose rows are named so.
+fn named(rows: &[&str]) -> Vec<String> {
+    let names: Vec<String> = (0..rows.len()).map(|index| format!("x{index}")).collect();
+    let graph = names.iter().fold(Graph::default(), |graph, name| graph.input(name, &[-1, 4]));
+    let graph = graph.node("Neg", &["x0"], &["y"], &[]).output("y");
+    let symbolized = names.iter().zip(rows);
+    let symbolized = symbolized.map(|(input, size)| Symbolized {
+        input: input.clone(),
+        axis: 0,
+        size: (*size).to_owned(),
+    });
+    let sizes = Sizes { symbolized: symbolized.collect(), ..Sizes::new() };
+    let module = import_sized(&model(17, graph).0, StrippedWeights::Refuse, sizes);
+    let module = module.unwrap_or_else(|faults| panic!("{faults:?}"));
+    let body = module.function("main").expect("a model is a function `main`");
+    let args = body.args(body.entry(body.root()).expect("it has a block"));
+    args.iter().map(|arg| ir::text::type_text(&module.ctx, body.ty(*arg))).collect()
+}
+
+#[test]
+fn a_quotient_of_what_no_input_has_is_a_name() {
+    let [seq, half, name] =
+        ["seq", "seq floordiv 2", "\"seq/2\""].map(|size| format!("tensor<?x4xf32, #optc.dims<{size}>>"));
+    assert_eq!(named(&["seq/2", "seq"]), [half, seq]);
+    assert_eq!(named(&["seq/2", "seq/2"]), [name.clone(), name]);
 }

@@ -159,13 +159,15 @@ impl<'a> OpRef<'a> {
         })
     }
 
-    /// An `array<i64>` attribute, or the row's default for it.
+    /// An `array<i64>` attribute, or the row's default for one that is absent; none where it follows from named sizes.
     pub fn ints(&self, name: &str) -> Option<Vec<i64>> {
-        let given = self.attr(name).and_then(|attr| self.ctx.ints_value(attr));
-        given.or_else(|| match self.presence(name)? {
-            Presence::DefaultInts(values) => Some(values.to_vec()),
-            _ => None,
-        })
+        match self.attr(name) {
+            Some(given) => self.ctx.ints_value(given),
+            None => match self.presence(name)? {
+                Presence::DefaultInts(values) => Some(values.to_vec()),
+                _ => None,
+            },
+        }
     }
 
     /// A string attribute, or the row's default for it.

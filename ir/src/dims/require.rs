@@ -12,7 +12,7 @@
 //! two rules:
 //!
 //! - *Agreement* ([`to_agree`]): where the operation's definition asks for equal sizes (the other axes of a concatenation, what a
-//!   product of matrices sums over, the elements of a reshape), what makes them equal is required.
+//!   product of matrices sums over, the parts of a split), what makes them equal is required.
 //! - *Stretching* ([`to_stretch`]): where a size of 1 would be stretched to the other one, different sizes may both be right: of `N`
 //!   against `M` nothing is required, and the size stays unknown. They must agree only if neither can be 1 without the other:
 //!   both are at least 2; or one is the least of the other and of sizes of at least 2, as `min(seq, 1024)` of `seq`. A
@@ -115,7 +115,8 @@ fn solutions(ctx: &Context, difference: DimExpr, ranges: &Ranges) -> Option<Vec<
         let [Atom::Symbol(symbol)] = *term.atoms else { continue };
         let own = mul(ctx, constant(ctx, term.factor), atom(ctx, Atom::Symbol(symbol)))?;
         let rest = sub(ctx, difference, own)?;
-        let is_whole = ctx.dim_expr(rest).terms().iter().all(|other| other.factor % term.factor == 0);
+        let is_whole =
+            ctx.dim_expr(rest).terms().iter().all(|other| other.factor.checked_rem(term.factor) == Some(0));
         if !is_whole || symbols(ctx, rest).contains(&symbol) {
             continue;
         }

@@ -167,7 +167,7 @@ impl Call<'_, '_> {
         }
         let mut counts = Vec::new();
         for (part, open) in parts.iter().zip(&opened) {
-            let size = self.dims(*part)?[axis];
+            let size = self.dims(*part)?.get(axis).copied().ok_or("parts with different numbers of axes")?;
             counts.push((size, open.map_or_else(|| number(self, size), |open| Ok(open.count))?));
         }
         let all = self.emit_open("nn.concat", parts, &attrs, None)?;

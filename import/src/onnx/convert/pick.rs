@@ -363,7 +363,7 @@ pub(crate) fn constant_of_shape(call: &mut Call<'_, '_>) -> Results {
     }])
 }
 
-/// Range: from a start to a limit in steps, all of them constants.
+/// Range: from a start to a limit in steps, all of them constants, or sizes that are named or depend on data.
 pub(crate) fn range(call: &mut Call<'_, '_>) -> Results {
     let numbers = |index| {
         let sizes = call.known_sizes(index).ok().flatten()?;

@@ -55,8 +55,9 @@ pub(crate) fn non_zero(call: &mut Call<'_, '_>) -> Results {
     }
     let (ctx, sizes) = (call.ctx(), Sizes(call.ctx()));
     let truth = truth(call, x);
-    if let Some(found) = call.open.found.get(&truth) {
-        return Ok(vec![*found]);
+    if let Some(found) = call.open.found.get(&truth).copied() {
+        call.open(x);
+        return Ok(vec![found]);
     }
     let count = sizes.product(&shape);
     let mut holds = call.cast(x, ctx.int(1))?;
