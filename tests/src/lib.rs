@@ -5,6 +5,7 @@ pub mod damage;
 pub mod examples;
 pub mod flows;
 pub mod graphs;
+pub mod in_turn;
 pub mod messages;
 pub mod programs;
 pub mod random;

@@ -5,8 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::yield_now;
+use std::sync::Arc;
 
 use import::onnx::declared::Sizes;
 use ir::Module;
@@ -18,9 +17,6 @@ use runtime::{CountingAllocator, ElementKind, ShapedContext, ShapedProgram, as_b
 
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator::new();
-
-/// Held while allocations are counted, and by what allocates meanwhile.
-static ALONE: Mutex<()> = Mutex::new(());
 
 /// What a graph computes of some inputs.
 enum Expected {
@@ -172,9 +168,7 @@ fn is_same(found: Option<&Array>, expected: &Expected) -> bool {
     }
 }
 
-#[test]
 fn results_have_the_values_and_sizes_that_onnxruntime_gives_them() {
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let graphs = graphs();
     let (mut faults, mut runs) = (Vec::new(), 0);
     for graph in &graphs {
@@ -243,9 +237,7 @@ struct Buffers {
 
 const NOTHING: Buffers = Buffers { x: [0.0; 64], condition: [0; 64], y: [0.0; 64], count: [0] };
 
-#[test]
 fn an_output_says_its_shape_behind_a_run_and_is_dense() {
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let program = columns();
     let mut context = program.context(1).expect("it is planned for one thread");
     assert_eq!(context.exact_shape(0), None, "nothing was run");
@@ -266,10 +258,7 @@ fn an_output_says_its_shape_behind_a_run_and_is_dense() {
     assert!(run.is_err() && context.exact_shape(0).is_none(), "a run that fails has no shapes");
 }
 
-#[test]
 fn a_cut_allocates_nothing() {
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    while ALLOCATOR.measure(|| (0..1000).for_each(|_| yield_now())).1.count > 0 {}
     let program = columns();
     let sizes = [[3, 5], [4, 16], [2, 2]];
     let conditions: [fn(usize) -> bool; 2] = [|at| at % 2 == 1, |_| false];
@@ -284,4 +273,10 @@ fn a_cut_allocates_nothing() {
     pass(&mut context);
     let ((), again) = ALLOCATOR.measure(|| pass(&mut context));
     assert_eq!(again.count, 0);
+}
+
+tests::in_turn! {
+    results_have_the_values_and_sizes_that_onnxruntime_gives_them,
+    an_output_says_its_shape_behind_a_run_and_is_dense,
+    a_cut_allocates_nothing,
 }

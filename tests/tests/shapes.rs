@@ -1,9 +1,8 @@
 //! One compiled program at many sizes: right results, no memory twice, no allocation at sizes that were run before.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::yield_now;
 
 use ir::{Context, Module};
 use optc::shaped::{ShapedOptions, compile_shaped};
@@ -17,16 +16,6 @@ use tests::programs::array;
 
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator::new();
-
-/// One test at a time: what another allocates meanwhile would be counted, and so would the harness's report of the one before, which
-/// is waited for.
-fn alone() -> MutexGuard<'static, ()> {
-    static ALONE: Mutex<()> = Mutex::new(());
-    let guard = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let others = || ALLOCATOR.measure(|| (0..1000).for_each(|_| yield_now())).1;
-    while others().count > 0 {}
-    guard
-}
 
 /// A program of `x: [N, 8]` and `s: [N, H]` with weights, loops that sizes join, and reductions.
 fn text([n, h]: [u64; 2]) -> String {
@@ -141,9 +130,7 @@ fn warm(program: &Arc<ShapedProgram>, cases: &mut [Case]) {
     }
 }
 
-#[test]
 fn a_shape_that_is_never_set_is_the_default() {
-    let _alone = alone();
     let (program, _) = program(8);
     let mut cases = [case([2, 3])];
     warm(&program, &mut cases);
@@ -154,9 +141,7 @@ fn a_shape_that_is_never_set_is_the_default() {
     assert_eq!(later.count, 0);
 }
 
-#[test]
 fn a_shape_that_is_set_before_the_preparation_allocates_there() {
-    let _alone = alone();
     let (program, _) = program(8);
     let mut cases = [case([7, 33])];
     warm(&program, &mut cases);
@@ -169,9 +154,7 @@ fn a_shape_that_is_set_before_the_preparation_allocates_there() {
     assert_eq!(runs.count, 0);
 }
 
-#[test]
 fn a_shape_that_is_set_after_the_preparation_serves_many_runs() {
-    let _alone = alone();
     let (program, planned) = program(8);
     let mut case = case([300, 40]);
     let mut context = program.context(THREADS).expect("it is planned for them");
@@ -183,9 +166,7 @@ fn a_shape_that_is_set_after_the_preparation_serves_many_runs() {
     assert_eq!((runs.count, planned.load(Relaxed)), (0, 2), "the defaults and one other size are planned");
 }
 
-#[test]
 fn a_shape_that_is_set_before_each_run_allocates_where_it_is_new() {
-    let _alone = alone();
     let (program, planned) = program(8);
     let mut cases = [[3, 4], [9, 50], [1, 1], [64, 64]].map(case);
     let mut context = program.context(THREADS).expect("it is planned for them");
@@ -200,9 +181,7 @@ fn a_shape_that_is_set_before_each_run_allocates_where_it_is_new() {
     assert_eq!((again.count, planned.load(Relaxed)), (0, 4));
 }
 
-#[test]
 fn a_larger_shape_after_the_preparation_takes_the_place_of_the_chunk() {
-    let _alone = alone();
     let (program, _) = program(8);
     let mut cases = [[100, 100], [300, 300]].map(case);
     warm(&program, &mut cases);
@@ -219,9 +198,7 @@ fn a_larger_shape_after_the_preparation_takes_the_place_of_the_chunk() {
     assert_eq!((back.count, context.arena_bytes()), (0, large.arena_bytes), "what is large enough stays");
 }
 
-#[test]
 fn default_shapes_come_back_after_others() {
-    let _alone = alone();
     let (program, _) = program(8);
     let mut context = program.context(THREADS).expect("it is planned for them");
     let (mut default, mut other) = (case([2, 3]), case([5, 6]));
@@ -232,9 +209,7 @@ fn default_shapes_come_back_after_others() {
     default.run(&mut context);
 }
 
-#[test]
 fn a_thousand_runs_over_fifty_sizes_keep_what_the_first_fifty_took() {
-    let _alone = alone();
     let (program, planned) = program(64);
     let mut cases: Vec<Case> = (0..50).map(|i| case([1 + i * 7 % 50, 1 + i * 11 % 47])).collect();
     warm(&program, &mut cases);
@@ -251,9 +226,7 @@ fn a_thousand_runs_over_fifty_sizes_keep_what_the_first_fifty_took() {
     assert_eq!(planned.load(Relaxed), 50);
 }
 
-#[test]
 fn what_is_kept_of_sizes_is_bounded_and_the_least_recently_used_goes() {
-    let _alone = alone();
     let (program, planned) = program(2);
     let mut context = program.context(THREADS).expect("it is planned for them");
     let mut cases: HashMap<u64, Case> = [1, 2, 3].map(|n| (n, case([n, 4]))).into();
@@ -266,9 +239,7 @@ fn what_is_kept_of_sizes_is_bounded_and_the_least_recently_used_goes() {
     }
 }
 
-#[test]
 fn a_size_that_fails_is_an_error_of_its_run_only() {
-    let _alone = alone();
     let (program, _) = program(8);
     let mut context = program.context(THREADS).expect("it is planned for them");
     let mut good = case([4, 6]);
@@ -301,9 +272,7 @@ fn a_size_that_fails_is_an_error_of_its_run_only() {
     next.run(&mut context);
 }
 
-#[test]
 fn contexts_share_one_program_on_their_own_threads() {
-    let _alone = alone();
     let (program, planned) = program(8);
     let all = [[3, 4], [9, 50], [1, 1], [64, 64]];
     std::thread::scope(|scope| {
@@ -324,9 +293,7 @@ fn contexts_share_one_program_on_their_own_threads() {
     assert!((4..=16).contains(&planned.load(Relaxed)));
 }
 
-#[test]
 fn a_given_arena_serves_what_fits_and_says_what_is_missing() {
-    let _alone = alone();
     let (program, _) = program(8);
     let (mut small, mut large) = (case([10, 10]), case([200, 200]));
     let mut memory = AlignedBuffer::zeroed(small.arena_bytes).expect("there is memory");
@@ -365,9 +332,7 @@ fn bounded() -> Arc<ShapedProgram> {
     Arc::new(compile_symbolic(&module, &options).unwrap_or_else(|failure| panic!("{failure}")))
 }
 
-#[test]
 fn a_chunk_for_all_sizes_is_allocated_once_and_is_enough_at_each() {
-    let _alone = alone();
     let program = bounded();
     let chunk = program.chunk_bytes().expect("both sizes have an end");
     let x: Vec<f32> = (0..1600).map(|i| (i * 37 % 101) as f32 * 0.02 - 1.0).collect();
@@ -398,9 +363,7 @@ fn a_chunk_for_all_sizes_is_allocated_once_and_is_enough_at_each() {
     run(&mut context, [2, 2]);
 }
 
-#[test]
 fn every_size_fits_the_chunk() {
-    let _alone = alone();
     let module = optc::parse("bounded.mlir", BOUNDED.to_owned(), None, &LoadOptions::default());
     let module = module.unwrap_or_else(|failure| panic!("{failure}"));
     let ranges = [("N".to_owned(), (1, 40)), ("M".to_owned(), (1, 40))].into();
@@ -416,4 +379,20 @@ fn every_size_fits_the_chunk() {
         let arena = placed.own_attr(ctx, ctx.ident("optc.arena")).and_then(|attr| ctx.int_value(attr));
         assert!(arena.expect("it is planned") as u64 <= chunk.size_bytes(), "{n} x {m}: {arena:?}");
     }
+}
+
+tests::in_turn! {
+    a_shape_that_is_never_set_is_the_default,
+    a_shape_that_is_set_before_the_preparation_allocates_there,
+    a_shape_that_is_set_after_the_preparation_serves_many_runs,
+    a_shape_that_is_set_before_each_run_allocates_where_it_is_new,
+    a_larger_shape_after_the_preparation_takes_the_place_of_the_chunk,
+    default_shapes_come_back_after_others,
+    a_thousand_runs_over_fifty_sizes_keep_what_the_first_fifty_took,
+    what_is_kept_of_sizes_is_bounded_and_the_least_recently_used_goes,
+    a_size_that_fails_is_an_error_of_its_run_only,
+    contexts_share_one_program_on_their_own_threads,
+    a_given_arena_serves_what_fits_and_says_what_is_missing,
+    a_chunk_for_all_sizes_is_allocated_once_and_is_enough_at_each,
+    every_size_fits_the_chunk,
 }
