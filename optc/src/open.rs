@@ -68,7 +68,7 @@ impl OpenOutputs {
     /// If these are not the outputs of that function.
     pub fn cut(&self, outputs: &mut [Array]) {
         for open in &self.open {
-            let count = self.count(outputs, open);
+            let count = OpenOutput::slices(&outputs[open.count].bytes);
             let Array { shape, bytes, .. } = &mut outputs[open.output];
             runtime::cut(bytes, &mut shape.clone(), open.axis, count);
         }
@@ -80,7 +80,7 @@ impl OpenOutputs {
     /// If these are not the outputs of that function.
     pub fn exact(&self, mut outputs: Vec<Array>) -> Vec<Array> {
         for open in &self.open {
-            let count = self.count(&outputs, open);
+            let count = OpenOutput::slices(&outputs[open.count].bytes);
             let Array { shape, bytes, .. } = &mut outputs[open.output];
             let slices: u64 = shape[..=open.axis].iter().product();
             let slice = (bytes.len() as u64).checked_div(slices).unwrap_or(0);
@@ -89,11 +89,6 @@ impl OpenOutputs {
         }
         let kept = outputs.into_iter().enumerate().filter(|(index, _)| !self.counts.contains(index));
         kept.map(|(_, output)| output).collect()
-    }
-
-    fn count(&self, outputs: &[Array], open: &OpenOutput) -> u64 {
-        let count = outputs[open.count].bytes.first_chunk().map_or(0, |bytes| i64::from_le_bytes(*bytes));
-        u64::try_from(count).unwrap_or(0)
     }
 }
 

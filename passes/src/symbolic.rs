@@ -15,7 +15,7 @@
 
 use cranelift_entity::EntityRef;
 use ir::alias::{AliasSets, is_free, ties};
-use ir::dims::{self, Bindings, substitute_in};
+use ir::dims::{self, Bindings, Ranges, substitute_in};
 use ir::flow::walk;
 use ir::opdef::{Access, View};
 use ir::size::{bytes_expr, static_extents, tensor_bytes};
@@ -99,8 +99,13 @@ fn proved_ties(ctx: &Context, body: &Body, at: &Body) -> Vec<(Op, Attr)> {
 
 /// Whether two values take equally many bytes, whatever the sizes are.
 fn is_as_large(ctx: &Context, body: &Body, a: Value, b: Value) -> bool {
+    are_as_large(ctx, body, a, b, &Ranges::LAWS)
+}
+
+/// Whether two values take equally many bytes at all sizes in their ranges.
+pub(crate) fn are_as_large(ctx: &Context, body: &Body, a: Value, b: Value, ranges: &Ranges) -> bool {
     let bytes = |value: Value| bytes_expr(ctx, body.ty(value));
-    bytes(a).zip(bytes(b)).is_some_and(|(a, b)| dims::provably_equal(ctx, a, b, &dims::Ranges::LAWS))
+    bytes(a).zip(bytes(b)).is_some_and(|(a, b)| dims::provably_equal(ctx, a, b, ranges))
 }
 
 /// The operations that overwrite operands.

@@ -23,6 +23,14 @@ pub struct OpenOutput {
     pub count: usize,
 }
 
+impl OpenOutput {
+    /// How many slices there are, by the bytes of the output that says it.
+    pub fn slices(count: &[u8]) -> u64 {
+        let count = count.first_chunk().map_or(0, |bytes| i64::from_le_bytes(*bytes));
+        u64::try_from(count).unwrap_or(0)
+    }
+}
+
 /// The shapes that such outputs had in a context's last run.
 #[derive(Debug)]
 pub(crate) struct Exact {
@@ -44,10 +52,9 @@ impl Exact {
     /// Cuts what a run has written; of every output the program has a descriptor and a buffer of its size. Allocates nothing.
     pub(crate) fn cut(&mut self, open: &[OpenOutput], descs: &[TensorDesc], outputs: &mut [&mut [u8]]) {
         for (OpenOutput { output, axis, count, .. }, shape) in open.iter().zip(&mut self.shapes) {
-            let count = outputs[*count].first_chunk().map_or(0, |bytes| i64::from_le_bytes(*bytes));
+            let count = OpenOutput::slices(&*outputs[*count]);
             shape.clear();
             shape.extend_from_slice(&descs[*output].shape);
-            let count = u64::try_from(count).unwrap_or(0);
             cut(outputs[*output], shape, *axis, count);
         }
     }

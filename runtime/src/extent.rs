@@ -177,9 +177,11 @@ fn factor_of(factor: &Factor, size_of: &dyn Fn(usize) -> u64) -> Option<i128> {
 pub(crate) fn undetermined(symbols: usize, extents: &[&Extent]) -> Option<usize> {
     let mut is_known = vec![false; symbols];
     loop {
-        // No factor of a model is 0 at this size.
-        let size_of = |_: usize| 1009;
-        let line = |extent: &&Extent| extent.line(&|symbol| !is_known[symbol], &size_of);
+        // A factor may be 0 at small sizes: `N floordiv 2048` is.
+        let line = |extent: &&Extent| {
+            let at = |size: u64| extent.line(&|symbol| !is_known[symbol], &move |_| size);
+            [1009, 65_537, 1 << 24].into_iter().find_map(at)
+        };
         let Some(found) = extents.iter().find_map(line) else { break };
         is_known[found.symbol] = true;
     }
@@ -206,6 +208,18 @@ mod tests {
             divisor: vec![product(2, Vec::new())],
         };
         [sum(vec![product(2, vec![n, m]), product(3, Vec::new())]), sum(vec![product(1, vec![half])])]
+    }
+
+    /// `N * M floordiv 2048` says `M`, though small `N` make it 0.
+    #[test]
+    fn a_factor_that_is_0_at_small_sizes_hides_nothing() {
+        let [n, m] = [0, 1].map(Factor::Symbol);
+        let few = Factor::FloorDiv {
+            dividend: vec![product(1, vec![n.clone()])],
+            divisor: vec![product(2048, Vec::new())],
+        };
+        let extents = [sum(vec![product(1, vec![n])]), sum(vec![product(1, vec![few, m])])];
+        assert_eq!(undetermined(2, &extents.iter().collect::<Vec<_>>()), None);
     }
 
     #[test]

@@ -99,6 +99,8 @@ fn named_size(ctx: &Context, name: &str, facts: &Facts<'_>) -> Result<Dim, Refus
     let found =
         dims::replace(ctx, facts.read(ctx, name), &value).map_or(Dim::Unknown, |expr| dims::size(ctx, expr));
     match found {
+        // Sizes that depend on data have such names.
+        _ if name.starts_with('\0') => Err(format!("{name:?} is no size").into()),
         Dim::Unknown => Err(format!("`{name}` is no size").into()),
         found => Ok(found),
     }

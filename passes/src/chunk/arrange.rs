@@ -17,10 +17,9 @@ use ir::dims::{self, Bindings, Ranges};
 use ir::opdef::View;
 use ir::{Body, Builder, Context, Kind, Op, Target, Value, flow};
 
-use super::keep::are_as_large;
 use crate::inplace::inplace_without_views;
 use crate::select::{select, select_again};
-use crate::symbolic::at_sizes;
+use crate::symbolic::{are_as_large, at_sizes};
 
 /// Who lies in whose bytes.
 #[derive(Clone, Debug, Default)]

@@ -15,7 +15,7 @@ use ir::{Body, Context, DimExpr, Kind, Op, Target, Value};
 use super::arrange::{Arrangement, at_greatest};
 use crate::liveness::{Classes, Steps};
 use crate::plan::{ALIGN_BYTES, Arena, Content, Shared, separate_outputs};
-use crate::symbolic::{open_views, outside};
+use crate::symbolic::{are_as_large, open_views, outside};
 
 /// Something that is kept from one step to another.
 #[derive(Clone)]
@@ -297,10 +297,4 @@ fn is_at_most(ctx: &Context, body: &Body, value: Value, other: Value, ranges: &R
     let bytes = |value: Value| bytes_expr(ctx, body.ty(value));
     let excess = bytes(value).zip(bytes(other)).and_then(|(value, other)| dims::sub(ctx, value, other));
     excess.and_then(|excess| dims::maximum(ctx, excess, ranges)).is_some_and(|most| most.value <= 0)
-}
-
-/// Whether two values take equally many bytes at all sizes in their ranges.
-pub(super) fn are_as_large(ctx: &Context, body: &Body, a: Value, b: Value, ranges: &Ranges) -> bool {
-    let bytes = |value: Value| bytes_expr(ctx, body.ty(value));
-    bytes(a).zip(bytes(b)).is_some_and(|(a, b)| dims::provably_equal(ctx, a, b, ranges))
 }
