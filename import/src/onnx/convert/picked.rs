@@ -1,7 +1,7 @@
 //! What the operators become whose results have a size that depends on data: as large as it can be, see [`crate::onnx::open`].
 
 use ir::dims::Sizes;
-use ir::{Dim, OpSpec, Value};
+use ir::{Dim, OpSpec, Traits, Value};
 
 use super::pick::number;
 use crate::onnx::call::{Call, Refusal};
@@ -91,7 +91,7 @@ pub(crate) fn non_zero(call: &mut Call<'_, '_>) -> Results {
 /// The truth values that a value has as numbers, or the value itself.
 fn truth(call: &Call<'_, '_>, x: Value) -> Value {
     let body = &*call.builder.body;
-    let of = body.defining_op(x).map(|op| body.at(call.ctx(), op)).filter(|op| op.name() == "nn.cast");
+    let of = body.defining_op(x).map(|op| body.at(call.ctx(), op)).filter(|op| op.has(Traits::CAST));
     of.map(|op| op.operand(0)).filter(|of| call.element(*of) == call.ctx().int(1)).unwrap_or(x)
 }
 
