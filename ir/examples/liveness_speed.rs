@@ -1,7 +1,7 @@
 //! What does liveness cost on a million operations, as blocks and as regions?
 //!
 //! ```text
-//! cargo run --release -p ir --example liveness_speed [blocks|regions]
+//! cargo run --release -p optc-ir --example liveness_speed [blocks|regions]
 //! ```
 
 use ir::alias::AliasSets;

@@ -1,6 +1,6 @@
 //! How long single layers of real networks take: milliseconds and GFLOP/s, each with its number of threads.
 //!
-//! `cargo run --release -p kernels --example layers -- THREADS [PART OF A NAME] [scalar|avx2|avx512]`
+//! `cargo run --release -p optc-kernels --example layers -- THREADS [PART OF A NAME] [scalar|avx2|avx512]`
 
 use kernels::{Activation, Conv2d, Conv2dShape, ConvStrides, Isa, Kernel, Prologue};
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -1,6 +1,6 @@
 //! How long do passes take?
 //!
-//! `cargo run --release -p passes --example pass_speed FILE PIPELINE [THREADS...]` runs the pipeline over the text in FILE,
+//! `cargo run --release -p optc-passes --example pass_speed FILE PIPELINE [THREADS...]` runs the pipeline over the text in FILE,
 //! once for each number of threads and then once more, and prints the best time of each pass, for all and for one
 //! operation. All runs must print the same. Beside that it prints the time that all threads computed, and the main thread
 //! alone: on several threads, that is what is done one behind the other.

@@ -6,7 +6,7 @@ use ir::opdef::{Arity, AttrDef, OpDef, OperandDef, RegionCount};
 use ir::{Context, Dialect};
 use optc::describe;
 
-const BEGIN: &str = "<!-- from the rows: OPTC_BLESS=1 cargo test -p tests --test reference -->\n";
+const BEGIN: &str = "<!-- from the rows: OPTC_BLESS=1 cargo test -p optc-tests --test reference -->\n";
 const END: &str = "<!-- end of the rows -->\n";
 
 /// A document with what stands between its two marks replaced by tables of all dialects of `ctx`.

@@ -134,6 +134,20 @@ pub fn dependencies(file: &TextFile) -> Vec<Fault> {
     faults
 }
 
+/// A room whose package could bear the name of an embedder's own crate: a lock file holds one package of a name,
+/// version and source.
+pub fn package_name(file: &TextFile) -> Vec<Fault> {
+    let mut lines = (1..).zip(file.text.lines());
+    let Some((n, line)) = lines.find(|(_, line)| line.starts_with("name = ")) else {
+        return vec![format!("{}: the package has no name", file.path)];
+    };
+    let name = line.trim_start_matches("name = ").trim_matches('"');
+    if name == "optc" || name.starts_with("optc-") {
+        return Vec::new();
+    }
+    vec![at(file, n, &format!("the package `{name}` must be called `optc-{name}`"))]
+}
+
 /// The entries of all sections of dependencies: line, name, and what is said of it (`workspace = true`). A
 /// section for one dependency is an entry of which nothing is said.
 fn dependency_lines(manifest: &str) -> Vec<(usize, &str, &str)> {

@@ -84,6 +84,15 @@ fn rooms_depend_along_the_arrows_only() {
 }
 
 #[test]
+fn packages_bear_the_projects_name() {
+    check(package_name, "ir/Cargo.toml", "[package]\nname = \"optc-ir\"\n[lib]\nname = \"ir\"\n", &[]);
+    check(package_name, "optc/Cargo.toml", "[package]\nname = \"optc\"\n", &[]);
+    let fault = "$:2: the package `ir` must be called `optc-ir`";
+    check(package_name, "ir/Cargo.toml", "[package]\nname = \"ir\"\n", &[fault]);
+    check(package_name, "ir/Cargo.toml", "[lib]\n", &["$: the package has no name"]);
+}
+
+#[test]
 fn rooms_take_over_the_lints() {
     check(lints, "ir/Cargo.toml", "[lints]\nworkspace = true\n", &[]);
     check(lints, "kernels/Cargo.toml", "[lints.rust]\n", &[]);

@@ -1,7 +1,7 @@
 //! Real networks: right results, at one thread and at two the same bits, in no more memory than promised.
 //!
 //! SqueezeNet is in the project. The others are read from the folder that `OPTC_MODELS` names, and skipped, saying so, where it is not
-//! set: `OPTC_MODELS=/path/to/models cargo test -p tests --test models -- --nocapture`.
+//! set: `OPTC_MODELS=/path/to/models cargo test -p optc-tests --test models -- --nocapture`.
 
 use std::path::{Path, PathBuf};
 

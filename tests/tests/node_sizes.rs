@@ -1,7 +1,7 @@
 //! Single operators with named sizes against the same operators at those sizes: every size of ONNX's node tests is a symbol once.
 //!
 //! The tests are read from the folder that `OPTC_ONNX_NODES` names (`NAME/model.onnx`), and skipped, saying so, where it is not set:
-//! `OPTC_ONNX_NODES=/path/to/node cargo test --release -p tests --test node_sizes -- --nocapture`. What is refused is counted by
+//! `OPTC_ONNX_NODES=/path/to/node cargo test --release -p optc-tests --test node_sizes -- --nocapture`. What is refused is counted by
 //! its reason, and printed.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,6 +1,6 @@
 //! Whatever the graph, one program for all sizes computes the bits of the program for each size, in hardly more memory.
 //!
-//! `OPTC_SEEDS=1000..3000 cargo test --release -p tests --test random_sizes` looks at more graphs.
+//! `OPTC_SEEDS=1000..3000 cargo test --release -p optc-tests --test random_sizes` looks at more graphs.
 
 use std::sync::Arc;
 

@@ -4,7 +4,7 @@
 //! and are added first, so that the sums are rounded otherwise.
 //!
 //! They are read from the folder that `OPTC_MODELS` names, and skipped, saying so, where it is not set:
-//! `OPTC_MODELS=/path/to/models cargo test --release -p tests --test sequences -- --nocapture`.
+//! `OPTC_MODELS=/path/to/models cargo test --release -p optc-tests --test sequences -- --nocapture`.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -57,6 +57,12 @@ fn rooms_depend_along_the_arrows() {
 }
 
 #[test]
+fn packages_bear_the_projects_name() {
+    let ours = |path: &str| manifest_of_a_room(path) && !path.starts_with("examples/");
+    check("toml", ours, tidy::package_name);
+}
+
+#[test]
 fn every_room_exists() {
     let manifests = files(&["toml"]);
     for (room, _) in tidy::ARROWS {

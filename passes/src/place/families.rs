@@ -4,7 +4,7 @@
 //! of a problem of at most twelve buffers does. The full table (1,000 problems of each family) is printed by
 //!
 //! ```text
-//! cargo test --release -p passes families -- --ignored --nocapture
+//! cargo test --release -p optc-passes families -- --ignored --nocapture
 //! ```
 
 use std::time::Instant;
