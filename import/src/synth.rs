@@ -1,7 +1,7 @@
 //! Which numbers stand for weights and inputs that a file does not have.
 //!
-//! A weight-stripped model keeps, in its metadata property `stripped_weights` (JSON: tensor name -> entry), a rule in
-//! place of each large tensor's data. An entry has `dtype` (ONNX's number), `shape`, and one of
+//! A weight-stripped model keeps, in its metadata property `stripped_weights` (JSON: tensor name -> entry), a
+//! rule in place of each large tensor's data. An entry has `dtype` (ONNX's number), `shape`, and one of
 //!
 //! ```text
 //! "fill": x                     => every element is x
@@ -10,12 +10,14 @@
 //! "mean", "std", "min": a       => the same, then max(|element|, a)
 //! ```
 //!
-//! `u(i)` for the tensor `name`: with h = FNV-1a-64 of the name's UTF-8 bytes (Fowler, Noll, Vo 1991), x is the finalizer
-//! of splitmix64 (Steele, Lea, Flood 2014) on h + i * 0x9E3779B97F4A7C15, and u(i) = (x >> 40) * 2^-23 - 1, in [-1, 1),
-//! exact in f32. The two f32 roundings that follow are `(u * f32(s * sqrt(3))) + f32(m)`, so any program in any language
-//! gets the same bits. The data of a `Constant` node goes by the name `const:` and its first output.
+//! `u(i)` for the tensor `name`: with h = FNV-1a-64 of the name's UTF-8 bytes (Fowler, Noll, Vo 1991), x is
+//! the finalizer of splitmix64 (Steele, Lea, Flood 2014) on h + i * 0x9E3779B97F4A7C15, and u(i) = (x >>
+//! 40) * 2^-23 - 1, in [-1, 1), exact in f32. The two f32 roundings that follow are
+//! `(u * f32(s * sqrt(3))) + f32(m)`, so any program in any language gets the same bits. The data of a
+//! `Constant` node goes by the name `const:` and its first output.
 //!
-//! An element depends on nothing but its index: any part of a tensor is made on demand, in any order, by any thread.
+//! An element depends on nothing but its index: any part of a tensor is made on demand, in any order, by any
+//! thread.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -69,8 +71,8 @@ impl Stripped {
 }
 
 impl Entry {
-    /// The tensor that the entry stands for, where `name` is the entry's key. `element` and `dims` are what the file
-    /// says of the tensor, with which the entry must agree.
+    /// The tensor that the entry stands for, where `name` is the entry's key. `element` and `dims` are what
+    /// the file says of the tensor, with which the entry must agree.
     pub fn blob(&self, name: &str, element: Element, dims: &[u64]) -> Result<Blob, String> {
         if self.dtype != element.number() || self.shape != dims {
             return Err(format!(
@@ -121,8 +123,8 @@ fn unpack(text: &str, len_bytes: usize) -> Result<Vec<u8>, String> {
     }
 }
 
-/// Numbers for the model input `name` (the rule's `input:NAME`, with a seed `input:NAME:SEED`): floats are u(i), integers
-/// (x >> 33) mod 1000, truth values (x >> 33) mod 2. `dims` are the sizes.
+/// Numbers for the model input `name` (the rule's `input:NAME`, with a seed `input:NAME:SEED`): floats are
+/// u(i), integers (x >> 33) mod 1000, truth values (x >> 33) mod 2. `dims` are the sizes.
 pub fn input(name: &str, seed: Option<u64>, element: Element, dims: &[u64]) -> Result<Blob, String> {
     let key = match seed {
         Some(seed) => format!("input:{name}:{seed}"),
@@ -230,7 +232,8 @@ fn store_of(element: Element) -> Option<Store> {
     })
 }
 
-/// Writes the elements from byte `start_byte` on. One loop for each rule, so that the rule is not asked per element.
+/// Writes the elements from byte `start_byte` on. One loop for each rule, so that the rule is not asked per
+/// element.
 fn store<N: Number<WIDTH>, const WIDTH: usize>(rule: Rule, start_byte: usize, out: &mut [u8]) {
     let first = (start_byte / WIDTH) as u64;
     match rule {

@@ -76,8 +76,8 @@ fn append(
     op
 }
 
-/// Blocks in a chain with branches forward and back, irreducible ones among them; `far` percent of the operands come from
-/// blocks that dominate.
+/// Blocks in a chain with branches forward and back, irreducible ones among them; `far` percent of the
+/// operands come from blocks that dominate.
 fn blocks(ctx: &Context, far: usize) -> Body {
     let mut random = Random(1);
     let mut body = Body::new(1);

@@ -1,7 +1,8 @@
-//! How long does it take to read, verify and write a module of many operations, and how much memory does it hold?
+//! How long does it take to read, verify and write a module of many operations, and how much memory does it
+//! hold?
 //!
-//! `cargo run --release -p optc-ir --example text_speed -- FILE`: one thread; times are this thread's on the processor, per
-//! operation; memory is what the process holds more than before reading, the text apart.
+//! `cargo run --release -p optc-ir --example text_speed -- FILE`: one thread; times are this thread's on the
+//! processor, per operation; memory is what the process holds more than before reading, the text apart.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,6 +1,7 @@
 //! What affine maps and integer sets are made of.
 //!
-//! Expressions are kept as MLIR prints them after its own simplification; `simplify` does what its builders do.
+//! Expressions are kept as MLIR prints them after its own simplification; `simplify` does what its builders
+//! do.
 
 use std::ops::{Add, Sub};
 
@@ -89,8 +90,8 @@ impl AffineExpr {
         }
     }
 
-    /// `lhs op rhs`, simplified as MLIR's builders do (`AffineExpr.cpp`): constants are folded and stand right, what is
-    /// symbolic stands right of what is not, and the neutral element goes.
+    /// `lhs op rhs`, simplified as MLIR's builders do (`AffineExpr.cpp`): constants are folded and stand
+    /// right, what is symbolic stands right of what is not, and the neutral element goes.
     pub fn binary(op: AffineOp, lhs: AffineExpr, rhs: AffineExpr) -> AffineExpr {
         let simpler = match op {
             AffineOp::Add => simplify::add(&lhs, &rhs),

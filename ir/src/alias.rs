@@ -1,16 +1,20 @@
 //! Which values share bytes.
 //!
-//! The one alias analysis: fusion, reuse, liveness, planning and code generation all ask it. Every value has a *root*,
-//! the value that owns the bytes, and a range of the root's bytes. A value is its own root unless
+//! The one alias analysis: fusion, reuse, liveness, planning and code generation all ask it. Every value has
+//! a *root*, the value that owns the bytes, and a range of the root's bytes. A value is its own root unless
 //!
-//! - it is a view of an operand whose elements lie without gaps in the operand's bytes: every reshape, a slice of the
-//!   outermost axes, a transpose that only moves axes of size 1, a broadcast that changes nothing;
-//! - it is a view that is marked as read where its operand lies (`mem.view`), at any distance between neighbours;
+//! - it is a view of an operand whose elements lie without gaps in the operand's bytes: every reshape, a
+//!   slice of the outermost axes, a transpose that only moves axes of size 1, a broadcast that changes
+//!   nothing;
+//! - it is a view that is marked as read where its operand lies (`mem.view`), at any distance between
+//!   neighbours;
 //! - a tie (`mem.tie`) says that it overwrites an operand;
-//! - it is a part that stands at its place in a concatenation or a padding (`mem.parts` of that): its bytes are rows of the whole's;
+//! - it is a part that stands at its place in a concatenation or a padding (`mem.parts` of that): its bytes
+//!   are rows of the whole's;
 //! - it is the result of a loop: that has the bytes of the argument that carries it.
 //!
-//! A root that is no part of another has its bytes without gaps, unless `mem.pitch` says that its rows are further apart.
+//! A root that is no part of another has its bytes without gaps, unless `mem.pitch` says that its rows are
+//! further apart.
 //!
 //! Any other view is a copy: a step of the program with a result of its own.
 
@@ -31,7 +35,8 @@ pub struct AliasSets {
     /// How values that do not lie without gaps in the bytes of their root (but for concatenations) lie there.
     lies: SecondaryMap<Value, Lie>,
     bytes: SecondaryMap<Value, Option<u64>>,
-    /// For each value that is a root but for being a part: the whole that it is a part of, and its rows there.
+    /// For each value that is a root but for being a part: the whole that it is a part of, and its rows
+    /// there.
     wholes: SecondaryMap<Value, Option<(Value, Window)>>,
     /// Values that are written into bytes of which a part was written before.
     later_parts: SecondaryMap<Value, bool>,
@@ -116,12 +121,14 @@ impl AliasSets {
         }
     }
 
-    /// Whether a value is written into bytes of which a part was written before, which stays: its write is no new beginning.
+    /// Whether a value is written into bytes of which a part was written before, which stays: its write is no
+    /// new beginning.
     pub fn is_later_part(&self, value: Value) -> bool {
         self.later_parts[value]
     }
 
-    /// Bytes that a root takes where it lies, with what is left of each row up to the next; none if its size is not known.
+    /// Bytes that a root takes where it lies, with what is left of each row up to the next; none if its size
+    /// is not known.
     pub fn extent_bytes(&self, root: Value) -> Option<u64> {
         match self.rows(root) {
             Some(window) => window.rows.checked_mul(window.pitch),
@@ -259,7 +266,8 @@ pub fn is_free_view(op: OpRef<'_>) -> bool {
     is_marked_view(op) || view_offset_bytes(op).is_some()
 }
 
-/// Where in the bytes of operand 0 the result's bytes begin, if `op` is a view without gaps, which never needs a copy.
+/// Where in the bytes of operand 0 the result's bytes begin, if `op` is a view without gaps, which never
+/// needs a copy.
 pub fn view_offset_bytes(op: OpRef<'_>) -> Option<u64> {
     let Kind::View(View::OfOperand(map)) = op.kind() else { return None };
     if is_reshape(op) {
@@ -282,7 +290,8 @@ pub fn parts(op: OpRef<'_>) -> Vec<usize> {
     parts.filter_map(|part| usize::try_from(part).ok().filter(|part| *part < op.operand_count())).collect()
 }
 
-/// Whether operands of `op` may stand at their place in its result: it is a concatenation, or puts more around an operand.
+/// Whether operands of `op` may stand at their place in its result: it is a concatenation, or puts more
+/// around an operand.
 pub fn has_parts(op: OpRef<'_>) -> bool {
     op.def().is_some_and(|def| matches!(def.kind, Kind::View(View::OfResult(_))) || def.frame.is_some())
 }
@@ -295,13 +304,15 @@ pub fn part_layout(op: OpRef<'_>, index: usize, whole: &Strided) -> Option<Strid
     }
 }
 
-/// The rows of its result that an operand of a concatenation or a padding is; none if it is no rows, or a size is not known.
+/// The rows of its result that an operand of a concatenation or a padding is; none if it is no rows, or a
+/// size is not known.
 pub fn part_window(op: OpRef<'_>, index: usize) -> Option<Window> {
     let layout = part_layout(op, index, &Strided::row_major(0, op.result_shape(0)?))?;
     Window::of_layout(&layout, storage_bits(op.ctx, op.ctx.elem(op.result_type(0)))?)
 }
 
-/// Whether `op` moves no bytes: a view that needs no copy, or a concatenation whose parts all stand at their place.
+/// Whether `op` moves no bytes: a view that needs no copy, or a concatenation whose parts all stand at their
+/// place.
 pub fn is_free(op: OpRef<'_>) -> bool {
     match op.kind() {
         Kind::View(View::OfResult(_)) => {

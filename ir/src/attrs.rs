@@ -24,7 +24,8 @@ pub enum AttrData {
     },
     /// An integer of more than 128 bits.
     WideInteger {
-        /// Two's complement, least significant word first; words at the top that follow from the one below are left out.
+        /// Two's complement, least significant word first; words at the top that follow from the one below
+        /// are left out.
         words: Box<[u64]>,
         /// An integer type.
         ty: Type,
@@ -99,9 +100,11 @@ pub enum AttrData {
     },
     /// `loc(...)` used as an attribute.
     Location(Location),
-    /// `#optc.dims<N, 3, H floordiv 2, _>`: sizes, of which some follow from named ones, or are not given (`_`).
+    /// `#optc.dims<N, 3, H floordiv 2, _>`: sizes, of which some follow from named ones, or are not given
+    /// (`_`).
     Dims(Box<[Dim]>),
-    /// `#dialect.body` or `#dialect<"...">`: an attribute of a dialect that nobody registered, kept as its text.
+    /// `#dialect.body` or `#dialect<"...">`: an attribute of a dialect that nobody registered, kept as its
+    /// text.
     Opaque {
         /// The dialect's name.
         dialect: Ident,
@@ -124,8 +127,8 @@ pub struct Layout {
 /// The elements of a `dense` attribute.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum DenseData {
-    /// Little-endian elements, each rounded up to whole bytes (`i1`: one byte each, 0 or 1); a single element stands
-    /// for as many equal ones as the type has.
+    /// Little-endian elements, each rounded up to whole bytes (`i1`: one byte each, 0 or 1); a single element
+    /// stands for as many equal ones as the type has.
     Bytes {
         /// Whether `bytes` holds one element that stands for all.
         splat: Splat,

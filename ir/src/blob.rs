@@ -1,7 +1,7 @@
 //! Where the bytes of big constants are.
 //!
-//! A constant's bytes are never formatted and rarely copied: a [`Blob`] is shared bytes (a mapped file, or memory), or a
-//! recipe ([`ConstantSource`]) that writes any part of them on demand.
+//! A constant's bytes are never formatted and rarely copied: a [`Blob`] is shared bytes (a mapped file, or
+//! memory), or a recipe ([`ConstantSource`]) that writes any part of them on demand.
 
 use std::fmt;
 use std::ops::Range;

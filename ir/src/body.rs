@@ -1,9 +1,10 @@
 //! Which operations, values, blocks and regions an isolated operation holds, and how they hang together.
 //!
-//! Struct-of-arrays tables, those of blocks made with the first block (`nest`). Operand slots of an operation are contiguous and are also the entries of the use lists of
-//! the values that they read, so replacing all uses of a value costs its number of uses. Results of an operation are
-//! contiguous. Blocks hold their operations as a linked list with sequence numbers, so that "is before" costs nothing.
-//! An isolated operation nested in a body (a function in a module) owns a [`Body`] of its own: see [`Body::child`].
+//! Struct-of-arrays tables, those of blocks made with the first block (`nest`). Operand slots of an operation
+//! are contiguous and are also the entries of the use lists of the values that they read, so replacing all
+//! uses of a value costs its number of uses. Results of an operation are contiguous. Blocks hold their
+//! operations as a linked list with sequence numbers, so that "is before" costs nothing. An isolated
+//! operation nested in a body (a function in a module) owns a [`Body`] of its own: see [`Body::child`].
 
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityList, PrimaryMap};
@@ -202,8 +203,8 @@ impl Body {
         self.uses.len()
     }
 
-    /// Makes room for so many more operations, operands and results, and no more than that; as many of the operations as
-    /// till now have regions, successors or a body of their own.
+    /// Makes room for so many more operations, operands and results, and no more than that; as many of the
+    /// operations as till now have regions, successors or a body of their own.
     pub fn reserve(&mut self, ops: usize, operands: usize, values: usize) {
         if let Some(nest) = self.nest.get_mut() {
             let share = |count: usize| (count as u128 * ops as u128 / self.ops.len().max(1) as u128) as usize;

@@ -1,8 +1,9 @@
 //! Which operands a terminator hands to which block, and which block it goes to.
 //!
-//! The operands of a branch stand in its row's order: what decides first, then what each block is given. Attributes say
-//! where one block's share ends: `operandSegmentSizes`, and `case_operand_segments` for the cases of a switch. The shares
-//! are also kept with the successors, where passes look for them; the verifier holds the two together.
+//! The operands of a branch stand in its row's order: what decides first, then what each block is given.
+//! Attributes say where one block's share ends: `operandSegmentSizes`, and `case_operand_segments` for the
+//! cases of a switch. The shares are also kept with the successors, where passes look for them; the verifier
+//! holds the two together.
 
 use std::ops::Range;
 
@@ -14,9 +15,9 @@ use crate::interp::element::{Elem, read_all};
 use crate::interp::{EvalError, Tensor, constant_value};
 use crate::opdef::{Branch, Kind};
 
-/// Which operands each successor is given, as attributes and kind say; none if they contradict each other. Of an
-/// operation that is no [`Kind::Branch`], the last `operandSegmentSizes` are the successors'; without them, a single
-/// successor is given what follows the row's other operands.
+/// Which operands each successor is given, as attributes and kind say; none if they contradict each other. Of
+/// an operation that is no [`Kind::Branch`], the last `operandSegmentSizes` are the successors'; without
+/// them, a single successor is given what follows the row's other operands.
 ///
 /// ```text
 /// "cf.cond_br"(%c, %x, %x, %y)[^bb1, ^bb2] <{operandSegmentSizes = array<i32: 1, 1, 2>}>   =>   [1..2, 2..4]
@@ -52,7 +53,8 @@ pub fn forwarded(op: OpRef<'_>) -> Option<Vec<Range<usize>>> {
     (sizes.len() == successors).then(|| sizes.into_iter().map(&mut range).collect())
 }
 
-/// Notes with the successors of `op` which operands each is given; where attributes contradict each other, none.
+/// Notes with the successors of `op` which operands each is given; where attributes contradict each other,
+/// none.
 pub fn settle(ctx: &Context, body: &mut Body, op: Op) {
     let count = body.successors(op).len();
     let ranges = forwarded(OpRef::new(ctx, body, op)).unwrap_or_else(|| vec![0..0; count]);
@@ -122,7 +124,8 @@ mod tests {
 
     use super::*;
 
-    /// What the successors of the first operation of `@f(%c: i1, %x: f32, %i: i32)` are given: from which operand on, and how many.
+    /// What the successors of the first operation of `@f(%c: i1, %x: f32, %i: i32)` are given: from which
+    /// operand on, and how many.
     #[track_caller]
     fn check(branch: &str, expected: &[(u32, u32)]) {
         let ctx = Arc::new(Context::new());

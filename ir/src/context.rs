@@ -1,7 +1,8 @@
 //! What all modules share: interned contents, dialects, blobs, source texts.
 //!
-//! A context only grows. Reading a handle takes no lock; making one takes a short lock, so passes may run on many
-//! functions at once. What is made for one question only is made in a copy of the context, which [forgets](Context::forget) it.
+//! A context only grows. Reading a handle takes no lock; making one takes a short lock, so passes may run on
+//! many functions at once. What is made for one question only is made in a copy of the context, which
+//! [forgets](Context::forget) it.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -55,8 +56,8 @@ macro_rules! decisions {
         /// The attributes by which passes tell each other what they decided, sorted.
         pub(crate) const DECISIONS: [&str; [$($name),*].len()] = [$(concat!("mem.", $name)),*];
 
-        /// Which of [`DECISIONS`] a name is: compared with each, whose length and bytes are known here; where the name is known
-        /// to the compiler, so is the answer.
+        /// Which of [`DECISIONS`] a name is: compared with each, whose length and bytes are known here; where
+        /// the name is known to the compiler, so is the answer.
         #[inline(always)]
         pub(crate) fn decision_number(name: &str) -> Option<usize> {
             let name = name.strip_prefix("mem.")?;
@@ -148,7 +149,8 @@ impl Context {
         ctx
     }
 
-    /// A context of its own in which all handles of this one mean the same. What either makes later, the other does not know.
+    /// A context of its own in which all handles of this one mean the same. What either makes later, the
+    /// other does not know.
     pub fn copy(&self) -> Context {
         let blobs = self.blobs.read().expect("no thread panics while it holds blobs").clone();
         let references = self.references.read().expect("no thread panics here").clone();
@@ -170,13 +172,14 @@ impl Context {
         }
     }
 
-    /// Whether one of these is a copy of the other, or both are of a third: what that one knew before has the same handles in both.
+    /// Whether one of these is a copy of the other, or both are of a third: what that one knew before has the
+    /// same handles in both.
     pub fn is_kin(&self, other: &Context) -> bool {
         Arc::ptr_eq(&self.family, &other.family)
     }
 
-    /// Forgets the types, attributes and sizes that were made since this context was copied from another. Whoever has handles of them must
-    /// not ask for them again: they will be others'.
+    /// Forgets the types, attributes and sizes that were made since this context was copied from another.
+    /// Whoever has handles of them must not ask for them again: they will be others'.
     pub fn forget(&mut self) {
         self.types.forget();
         self.attrs.forget();
@@ -188,7 +191,8 @@ impl Context {
         self.types.len() + self.attrs.len() + self.dim_exprs.len()
     }
 
-    /// Makes a dialect's operations known. A dialect may be registered twice; another one of the same name is a defect.
+    /// Makes a dialect's operations known. A dialect may be registered twice; another one of the same name is
+    /// a defect.
     pub fn register(&self, dialect: &'static Dialect) {
         if let Some(known) = self.dialect(dialect.name) {
             assert!(std::ptr::eq(known, dialect), "two dialects are named `{}`", dialect.name);
@@ -325,7 +329,8 @@ impl Context {
         used.saturating_add(bytes) < (1 << 31) - 2
     }
 
-    /// Keeps a source text for diagnostics; returns where it begins in the numbering of [`Location::at_source`].
+    /// Keeps a source text for diagnostics; returns where it begins in the numbering of
+    /// [`Location::at_source`].
     pub fn add_source(&self, name: &str, text: String) -> &Source {
         let start =
             self.sources.iter().map(|(_, source)| source.start as usize + source.text.len() + 1).max();
@@ -378,7 +383,8 @@ impl Context {
         })
     }
 
-    /// Says where blobs come from that are not printed inline: an entry of `external_resources: {optc: {...}}`.
+    /// Says where blobs come from that are not printed inline: an entry of
+    /// `external_resources: {optc: {...}}`.
     pub fn set_reference(&self, key: &str, value: &str) {
         self.references.write().expect("no thread panics here").insert(key.to_owned(), value.to_owned());
     }

@@ -145,8 +145,8 @@ struct Excerpt<'c> {
     span: std::ops::Range<usize>,
 }
 
-/// The line of the marked span, its end cut so that long inputs stay cheap to render; none where too much stands before
-/// the span.
+/// The line of the marked span, its end cut so that long inputs stay cheap to render; none where too much
+/// stands before the span.
 fn excerpt(ctx: &Context, location: Location, length: u32) -> Option<Excerpt<'_>> {
     /// So much of a line is shown before the span, and behind it, in bytes.
     const MOST: usize = 2000;
@@ -175,8 +175,8 @@ fn excerpt(ctx: &Context, location: Location, length: u32) -> Option<Excerpt<'_>
 
 /// The candidates that a misspelt word may stand for, nearest first.
 ///
-/// Near means an edit distance (Damerau-Levenshtein, restricted) of at most a third of the word's length; nothing is near to a
-/// word of more than 100 bytes.
+/// Near means an edit distance (Damerau-Levenshtein, restricted) of at most a third of the word's length;
+/// nothing is near to a word of more than 100 bytes.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     const LONGEST_WORD: usize = 100;
     if word.len() > LONGEST_WORD {

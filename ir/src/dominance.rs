@@ -1,11 +1,11 @@
 //! Which blocks every way to a block leads through.
 //!
-//! Block `a` *dominates* block `b` of its region if every way from the region's entry to `b` leads through `a`; the nearest
-//! such block above `b` is its immediate dominator, and these make a tree. What is defined in a block may be read in the
-//! blocks below it.
+//! Block `a` *dominates* block `b` of its region if every way from the region's entry to `b` leads through
+//! `a`; the nearest such block above `b` is its immediate dominator, and these make a tree. What is defined
+//! in a block may be read in the blocks below it.
 //!
-//! Source: Cooper, Harvey, Kennedy, "A Simple, Fast Dominance Algorithm" (2001); quadratic at worst, linear in practice.
-//! The tree is numbered from the top down, so that asking costs O(1).
+//! Source: Cooper, Harvey, Kennedy, "A Simple, Fast Dominance Algorithm" (2001); quadratic at worst, linear
+//! in practice. The tree is numbered from the top down, so that asking costs O(1).
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -50,8 +50,8 @@ impl Dominators {
         (place > 0).then(|| self.order[self.idoms[place]])
     }
 
-    /// Whether every way to `block` leads through `above`, which may be the same. A block that cannot be reached is
-    /// dominated by all.
+    /// Whether every way to `block` leads through `above`, which may be the same. A block that cannot be
+    /// reached is dominated by all.
     pub fn dominates(&self, above: Block, block: Block) -> bool {
         let Some(&block) = self.places.get(&block) else { return true };
         let Some(&above) = self.places.get(&above) else { return false };

@@ -1,9 +1,8 @@
 //! Which handles name the things of the IR.
 //!
-//! Handles of a body ([`Op`], [`Value`], [`Block`], [`Region`], [`Use`]) are dense indices into that body's tables;
-//! handles of the context ([`Type`], [`Attr`], [`Ident`], [`DimExpr`], [`OpName`],
-//! [`Location`]) are interned, so that equality of
-//! handles is equality of content.
+//! Handles of a body ([`Op`], [`Value`], [`Block`], [`Region`], [`Use`]) are dense indices into that body's
+//! tables; handles of the context ([`Type`], [`Attr`], [`Ident`], [`DimExpr`], [`OpName`], [`Location`]) are
+//! interned, so that equality of handles is equality of content.
 
 use cranelift_entity::entity_impl;
 

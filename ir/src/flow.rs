@@ -1,8 +1,9 @@
 //! In which order a function's operations can run: structured control flow and blocks as one graph.
 //!
-//! A [`FlowGraph`] numbers what happens at run time: *points*, in text order through all blocks and nested regions. Points
-//! that always follow one another make a *stretch*; stretches name what may come next. Every hand-over of values (what a
-//! region yields, what a branch passes on) is a point of its own, at which all its [`Move`]s happen at once:
+//! A [`FlowGraph`] numbers what happens at run time: *points*, in text order through all blocks and nested
+//! regions. Points that always follow one another make a *stretch*; stretches name what may come next. Every
+//! hand-over of values (what a region yields, what a branch passes on) is a point of its own, at which all
+//! its [`Move`]s happen at once:
 //!
 //! ```text
 //! %r = scf.for %i = %a to %b step %c iter_args(%x = %y) {     =>   0 enter  %x <- %y
@@ -13,8 +14,9 @@
 //!                                                                  5 leave
 //! ```
 //!
-//! Results of loops have the bytes of what they carry (see [`crate::alias`]), so leaving one moves nothing. Weights and views that
-//! need no copy do not run and have no point; nor have blocks that no way leads to. Linear in operations.
+//! Results of loops have the bytes of what they carry (see [`crate::alias`]), so leaving one moves nothing.
+//! Weights and views that need no copy do not run and have no point; nor have blocks that no way leads to.
+//! Linear in operations.
 
 use std::ops::Range;
 
@@ -80,7 +82,8 @@ pub struct ZoneData {
 pub enum Act {
     /// The operation runs: it reads its operands and writes its results.
     Run,
-    /// An `if` or a loop begins: it reads its operands; a loop moves the initial values into the arguments of its first region.
+    /// An `if` or a loop begins: it reads its operands; a loop moves the initial values into the arguments of
+    /// its first region.
     Enter,
     /// A counting loop asks whether to go round once more.
     Test,
@@ -178,7 +181,8 @@ impl FlowGraph {
         self.stretches[stretch].place as usize
     }
 
-    /// Where control may go behind a stretch: for a choice the alternatives in order, for a loop its body and the way out.
+    /// Where control may go behind a stretch: for a choice the alternatives in order, for a loop its body and
+    /// the way out.
     pub fn next(&self, stretch: Stretch) -> &[Stretch] {
         &self.stretches[stretch].next
     }
@@ -298,14 +302,15 @@ fn passed(body: &Body, op: Op, index: usize) -> Range<usize> {
     first..first + successor.operand_count as usize
 }
 
-/// Whether an operation does something at run time: it is no weight, and no view or concatenation of bytes that are there.
+/// Whether an operation does something at run time: it is no weight, and no view or concatenation of bytes
+/// that are there.
 pub fn runs(ctx: &Context, body: &Body, op: Op, weights: &WeightSet) -> bool {
     let op_ref = body.at(ctx, op);
     !weights.is_weight_op(body, op) && (!is_free(op_ref) || ties(op_ref).next().is_some())
 }
 
-/// Calls `visit` for each operation that control can come to in a body: definitions before uses, and an `if` or a loop behind
-/// what is in it.
+/// Calls `visit` for each operation that control can come to in a body: definitions before uses, and an `if`
+/// or a loop behind what is in it.
 pub fn walk(ctx: &Context, body: &Body, mut visit: impl FnMut(Op)) {
     let root = body.root();
     if let [block] = body.blocks(root) {
@@ -392,7 +397,8 @@ impl GraphBuilder<'_> {
         self.graph.stretches[at].next.extend_from_slice(next);
     }
 
-    /// Walks what is in a zone that is entered from the end of `from`; the walk gives the stretch from whose end it is left.
+    /// Walks what is in a zone that is entered from the end of `from`; the walk gives the stretch from whose
+    /// end it is left.
     fn zone(&mut self, from: Stretch, turns: Turns, walk: impl FnOnce(&mut Self) -> Stretch) {
         let (first, place) = (self.graph.events.len() as u32, self.graph.order.len());
         let data = ZoneData { from, exit: from, points: first..first, places: place..place, turns };

@@ -1,7 +1,8 @@
 //! How equal contents get equal handles.
 //!
-//! An append-only table that many threads may read without a lock; writers take turns. Contents are never dropped
-//! before the table is, but for those of a copy: what was added to it can be forgotten, which is for its only owner to do.
+//! An append-only table that many threads may read without a lock; writers take turns. Contents are never
+//! dropped before the table is, but for those of a copy: what was added to it can be forgotten, which is for
+//! its only owner to do.
 
 use std::hash::{BuildHasher, Hash};
 use std::sync::Mutex;
@@ -62,7 +63,8 @@ impl<T: Eq + Hash> Interner<T> {
         self.push(&mut index, hash, item)
     }
 
-    /// The number of the item with this hash for which `is_equal` holds; else that of `make()`, which is added.
+    /// The number of the item with this hash for which `is_equal` holds; else that of `make()`, which is
+    /// added.
     ///
     /// `hash` must be what hashing the item itself gives.
     pub(crate) fn intern_with(

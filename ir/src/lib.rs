@@ -1,9 +1,9 @@
 //! The language: entities, types, attributes, operations, dialects, text, verifier, diagnostics, interpreter.
 //!
-//! A [`Context`] interns every type, attribute, string and location, and knows the dialects. A [`Module`] is a tree of
-//! [`Body`] tables: each isolated operation (a module, a function) owns one, so that functions can be rewritten in
-//! parallel. Operations are described by rows ([`OpDef`]) in dialect tables; passes ask a row's [`Traits`] and
-//! [`Kind`], never its name.
+//! A [`Context`] interns every type, attribute, string and location, and knows the dialects. A [`Module`] is
+//! a tree of [`Body`] tables: each isolated operation (a module, a function) owns one, so that functions can
+//! be rewritten in parallel. Operations are described by rows ([`OpDef`]) in dialect tables; passes ask a
+//! row's [`Traits`] and [`Kind`], never its name.
 //!
 //! Text becomes a module, and the module is verified, looked at, run by the interpreter, and changed:
 //!

@@ -1,14 +1,16 @@
 //! From when to when the bytes of each variable must be kept, on every way through a function.
 //!
-//! A *variable* is what the caller maps values to: each value itself, or the root that owns its bytes (see [`crate::alias`]), so that
-//! a variable may be written several times: by what overwrites it, and by each hand-over into a loop's argument. It is
-//! *live* at a moment if some way leads from there to a read with no write between. The answer is a list of
-//! [`Span`]s for each variable, in the order of the graph's points; a write that nothing reads is a span of its own.
+//! A *variable* is what the caller maps values to: each value itself, or the root that owns its bytes (see
+//! [`crate::alias`]), so that a variable may be written several times: by what overwrites it, and by each
+//! hand-over into a loop's argument. It is *live* at a moment if some way leads from there to a read with no
+//! write between. The answer is a list of [`Span`]s for each variable, in the order of the graph's points; a
+//! write that nothing reads is a span of its own.
 //!
-//! Each stretch is scanned once, backward (`search`); what is read there before it is written is live on the ways to it. Where
-//! blocks are nested, those ways are runs of points, found from the nesting alone, in time linear in the reads times the depth
-//! (`nests`). Otherwise they are followed, stretch by stretch (`ways`). Tests compare both with the data-flow equations (`worklist`) and
-//! with two passes over the loop forest (`forest`).
+//! Each stretch is scanned once, backward (`search`); what is read there before it is written is live on the
+//! ways to it. Where blocks are nested, those ways are runs of points, found from the nesting alone, in time
+//! linear in the reads times the depth (`nests`). Otherwise they are followed, stretch by stretch (`ways`).
+//! Tests compare both with the data-flow equations (`worklist`) and with two passes over the loop forest
+//! (`forest`).
 
 use cranelift_entity::EntityRef;
 use cranelift_entity::packed_option::PackedOption;
@@ -76,8 +78,8 @@ pub struct Liveness {
 }
 
 impl Liveness {
-    /// When each variable is live; `variable` says which one a value belongs to, if it counts. Arguments of the function are
-    /// written before its first point.
+    /// When each variable is live; `variable` says which one a value belongs to, if it counts. Arguments of
+    /// the function are written before its first point.
     pub fn of(
         ctx: &Context,
         body: &Body,

@@ -1,19 +1,21 @@
 //! What the elementwise functions compute, to the last bit.
 //!
-//! On `f32`, the formulas are those of machine code's vector functions, operation by operation: only `+ - * /`,
-//! `mul_add` (one rounding), comparisons that select, integer adds, shifts and masks of the bit pattern, exact conversions.
-//! So a value folded at compile time equals the one computed at run time. Denormals are kept. `max` and `min` are x86's:
-//! the second operand wins where the comparison fails, which decides what becomes of NaN and of signed zeros. A NaN result
-//! has an unspecified sign and payload.
+//! On `f32`, the formulas are those of machine code's vector functions, operation by operation: only
+//! `+ - * /`, `mul_add` (one rounding), comparisons that select, integer adds, shifts and masks of the bit
+//! pattern, exact conversions. So a value folded at compile time equals the one computed at run time.
+//! Denormals are kept. `max` and `min` are x86's: the second operand wins where the comparison fails, which
+//! decides what becomes of NaN and of signed zeros. A NaN result has an unspecified sign and payload.
 //!
-//! Errors against the exact value, over all finite inputs: `exp`, `log`, `sigmoid` 4 ulp; `tanh` 5 ulp; `erf` 5 ulp or
-//! 3e-7; `pow`, trigonometric and hyperbolic functions (but `tanh`) half an ulp, but for one case in about 10^8. Functions on `f64` are those of `libm` (a port
-//! of musl's), within 1 ulp, the same on every platform.
+//! Errors against the exact value, over all finite inputs: `exp`, `log`, `sigmoid` 4 ulp; `tanh` 5 ulp; `erf`
+//! 5 ulp or 3e-7; `pow`, trigonometric and hyperbolic functions (but `tanh`) half an ulp, but for one case in
+//! about 10^8. Functions on `f64` are those of `libm` (a port of musl's), within 1 ulp, the same on every
+//! platform.
 //!
-//! Sources: Cephes `expf` and `logf` (Moshier, 1989) for the polynomials of `exp` and `log`; Eigen's rational minimax
-//! approximations (`MathFunctionsImpl.h`) for `tanh` and `erf`.
+//! Sources: Cephes `expf` and `logf` (Moshier, 1989) for the polynomials of `exp` and `log`; Eigen's rational
+//! minimax approximations (`MathFunctionsImpl.h`) for `tanh` and `erf`.
 //!
-//! Functions are always inlined, so that a caller compiled for fused multiply-add gets one instruction for `mul_add`.
+//! Functions are always inlined, so that a caller compiled for fused multiply-add gets one instruction for
+//! `mul_add`.
 
 /// `a` if `a > b`, else `b`: `b` where either is NaN or both are zeros.
 #[inline(always)]
@@ -37,7 +39,8 @@ fn poly<const N: usize>(x: f32, coefficients: [f32; N]) -> f32 {
     sum
 }
 
-/// The bits of 1.0, and of a number that pushes a float's fraction out of its mantissa when added: 1.5 * 2^23.
+/// The bits of 1.0, and of a number that pushes a float's fraction out of its mantissa when added: 1.5 *
+/// 2^23.
 const ONE_BITS: i32 = 0x3f80_0000;
 const ROUND: f32 = 12_582_912.0;
 /// ln 2 in two parts, the first short enough that `n * LN2_HI` is exact for |n| < 2^15.
@@ -167,7 +170,8 @@ in_f64! {
     atanh "inverse hyperbolic tangent; infinite at -1 and 1, NaN beyond";
 }
 
-/// `x` to the power `y`, computed in `f64` and rounded once; C's `pow` in the special cases: 1 for `y` = 0, whatever `x`.
+/// `x` to the power `y`, computed in `f64` and rounded once; C's `pow` in the special cases: 1 for `y` = 0,
+/// whatever `x`.
 pub fn pow(x: f32, y: f32) -> f32 {
     libm::pow(x.into(), y.into()) as f32
 }
@@ -192,7 +196,8 @@ pub fn power_u64(base: u64, exponent: u64) -> u64 {
     power
 }
 
-/// `base` to the power `exponent`, wrapping; a negative power is that of the exact reciprocal, cut to an integer, and 0 of 0.
+/// `base` to the power `exponent`, wrapping; a negative power is that of the exact reciprocal, cut to an
+/// integer, and 0 of 0.
 pub fn power_i64(base: i64, exponent: i64) -> i64 {
     match (base, exponent) {
         (_, 0..) => power_u64(base.cast_unsigned(), exponent.cast_unsigned()).cast_signed(),

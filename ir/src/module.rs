@@ -83,7 +83,8 @@ impl Module {
         body.entry(body.root()).expect("a module has a block")
     }
 
-    /// The functions directly in the module (declarations too), in text order: the operation in [`Module::body`] and its own body.
+    /// The functions directly in the module (declarations too), in text order: the operation in
+    /// [`Module::body`] and its own body.
     pub fn functions(&self) -> impl Iterator<Item = (Op, &Body)> + '_ {
         let body = self.body();
         body.children().filter(move |(op, _)| OpRef::new(&self.ctx, body, *op).has(Traits::FUNCTION))

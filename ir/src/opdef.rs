@@ -1,7 +1,8 @@
 //! What a row says about an operation: its name, shape, meaning, and what may be done with it.
 //!
-//! Everything that works on operations (parser, printer, verifier, interpreter, passes, machine code) asks rows; nothing
-//! matches on an operation's name. A dialect is a table of rows; another crate's dialect has the same rights as ours.
+//! Everything that works on operations (parser, printer, verifier, interpreter, passes, machine code) asks
+//! rows; nothing matches on an operation's name. A dialect is a table of rows; another crate's dialect has
+//! the same rights as ours.
 
 use bitflags::bitflags;
 
@@ -39,10 +40,11 @@ pub struct OpDef {
     pub doc: &'static str,
     /// A line of IR text that uses it, or a function around it; read by a test.
     pub example: &'static str,
-    /// Its pretty text behind the name, in the notation of [`text`](crate::text); none for the form that the other
-    /// columns give it.
+    /// Its pretty text behind the name, in the notation of [`text`](crate::text); none for the form that the
+    /// other columns give it.
     pub syntax: Option<&'static str>,
-    /// Operands in order; at most one of them [`Arity::Variadic`] or [`Arity::Optional`], unless `operandSegmentSizes` is among `attrs`.
+    /// Operands in order; at most one of them [`Arity::Variadic`] or [`Arity::Optional`], unless
+    /// `operandSegmentSizes` is among `attrs`.
     pub operands: &'static [OperandDef],
     /// Results in order.
     pub results: &'static [OperandDef],
@@ -60,8 +62,8 @@ pub struct OpDef {
     pub kind: Kind,
     /// Which result may overwrite which operand; elementwise rows need not say it.
     pub reuse: &'static [Reuse],
-    /// Where in a result of this layout operand 0 lies, if the result is that operand with more elements around it: then it may be made
-    /// there, and the operation writes what is around it.
+    /// Where in a result of this layout operand 0 lies, if the result is that operand with more elements
+    /// around it: then it may be made there, and the operation writes what is around it.
     pub frame: Option<fn(OpRef<'_>, &Strided) -> Option<Strided>>,
     /// How the interpreter computes it; elementwise rows, regions and symbols need none.
     pub eval: Option<Eval>,
@@ -366,12 +368,14 @@ bitflags! {
         const SAME_SHAPE = 1 << 14;
         /// Result is the operand's elements in another element type.
         const CAST = 1 << 15;
-        /// Permuting the axes of operand 0 (and of all others, if they are joined or broadcast with it), with the
-        /// attributes that speak of axes, permutes the axes of the result. Elementwise rows need not say it.
+        /// Permuting the axes of operand 0 (and of all others, if they are joined or broadcast with it), with
+        /// the attributes that speak of axes, permutes the axes of the result. Elementwise rows need not say
+        /// it.
         const PERMUTABLE = 1 << 16;
         /// The result has the elements of operand 0 in the same row-major order.
         const SAME_ORDER = 1 << 17;
-        /// Ends the first region of a loop: operand 0 says whether the loop goes on, the others are handed over.
+        /// Ends the first region of a loop: operand 0 says whether the loop goes on, the others are handed
+        /// over.
         const CONDITION = 1 << 18;
     }
 }
@@ -387,7 +391,8 @@ pub enum Kind {
     View(View),
     /// Sums of products: matmul, convolution.
     Contract(Contract),
-    /// Anything else that is computed from whole operands: pool, softmax, gather; the text names the lowering.
+    /// Anything else that is computed from whole operands: pool, softmax, gather; the text names the
+    /// lowering.
     Kernel(&'static str),
     /// A fused body that is run as one.
     Group,
@@ -404,16 +409,19 @@ pub enum Kind {
 /// How control goes through an operation's regions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flow {
-    /// Into the function that a symbol, or the first operand, names: operands are its arguments, results what it returns.
+    /// Into the function that a symbol, or the first operand, names: operands are its arguments, results what
+    /// it returns.
     Call,
-    /// `(condition)`: into the first region if the condition holds, else into the second (which may be empty); results are
-    /// what the region yields.
+    /// `(condition)`: into the first region if the condition holds, else into the second (which may be
+    /// empty); results are what the region yields.
     If,
-    /// `(lower, upper, step, initial...)`: into the region for each number from lower up to, not including, upper. Its
-    /// arguments are the number and the carried values, and what it yields is carried on; results are the last carried.
+    /// `(lower, upper, step, initial...)`: into the region for each number from lower up to, not including,
+    /// upper. Its arguments are the number and the carried values, and what it yields is carried on; results
+    /// are the last carried.
     For,
-    /// `(initial...)`: into the first region, which ends with a condition and values. If it holds, the second region takes
-    /// the values, and what it yields goes into the first again; else the values are the results.
+    /// `(initial...)`: into the first region, which ends with a condition and values. If it holds, the second
+    /// region takes the values, and what it yields goes into the first again; else the values are the
+    /// results.
     While,
 }
 
@@ -455,7 +463,8 @@ pub enum Contract {
     Conv2d,
 }
 
-/// Elements of a shape laid out in memory: element `i` is at `offset + sum(i * strides)`, counted in elements.
+/// Elements of a shape laid out in memory: element `i` is at `offset + sum(i * strides)`, counted in
+/// elements.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Strided {
     /// Where the first element is.
@@ -476,7 +485,8 @@ impl Strided {
         Strided { offset, shape, strides }
     }
 
-    /// Whether the elements lie without gaps, last axis innermost; strides along axes of one element do not count.
+    /// Whether the elements lie without gaps, last axis innermost; strides along axes of one element do not
+    /// count.
     pub fn is_row_major(&self) -> bool {
         let wanted = Strided::row_major(0, self.shape.clone()).strides;
         let mut axes = self.strides.iter().zip(&wanted).zip(&self.shape);
@@ -487,7 +497,8 @@ impl Strided {
 /// How a view maps layouts.
 #[derive(Clone, Copy)]
 pub enum View {
-    /// The result is a window on operand 0: its layout follows from the operand's, or is none where no strides describe it.
+    /// The result is a window on operand 0: its layout follows from the operand's, or is none where no
+    /// strides describe it.
     OfOperand(fn(OpRef<'_>, usize, &Strided) -> Option<Strided>),
     /// Each operand is a window on the result, as in a concatenation: its layout follows from the result's.
     OfResult(fn(OpRef<'_>, usize, &Strided) -> Option<Strided>),
@@ -511,7 +522,8 @@ pub enum Access {
     SameIndex,
     /// A row of the operand is read whole before the same row of the result is written.
     RowWise,
-    /// The operand is read whole before anything of the result is written, then once more at the index that is written.
+    /// The operand is read whole before anything of the result is written, then once more at the index that
+    /// is written.
     Whole,
     /// No order makes it right.
     Never,

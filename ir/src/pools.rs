@@ -1,14 +1,16 @@
 //! Which pools of memory a function has, and which value is to lie in which.
 //!
-//! Every function has the pool `arena`. `optc.pools` names others, and may say more of the arena too; `mem.pool` of an operation names
-//! for each result the pool that it is to lie in. Planned, all pools are ranges of one piece of memory, of `optc.arena` bytes:
+//! Every function has the pool `arena`. `optc.pools` names others, and may say more of the arena too;
+//! `mem.pool` of an operation names for each result the pool that it is to lie in. Planned, all pools are
+//! ranges of one piece of memory, of `optc.arena` bytes:
 //!
 //! ```text
 //! attributes {optc.pools = {vtcm = {align = 128 : i64, capacity = 4096 : i64}}}
 //! %0 = nn.relu %x {mem.pool = ["vtcm"]} : tensor<16xf32>
 //! ```
 //!
-//! The text form, of the command line and of the pass `plan`, is `vtcm:align=128,capacity=4KiB`, with `;` between several.
+//! The text form, of the command line and of the pass `plan`, is `vtcm:align=128,capacity=4KiB`, with `;`
+//! between several.
 
 use crate::body::Body;
 use crate::context::Context;
@@ -17,7 +19,8 @@ use crate::entities::{Attr, Value};
 
 /// The name of the pool that every function has.
 pub const ARENA: &str = "arena";
-/// What offsets are multiples of where a pool says nothing else, and at the least in the arena, for the sake of scratch.
+/// What offsets are multiples of where a pool says nothing else, and at the least in the arena, for the sake
+/// of scratch.
 pub const ALIGN_BYTES: u64 = 64;
 /// The least alignment of any pool: that of the widest element.
 const LEAST_ALIGN_BYTES: u64 = 16;

@@ -1,7 +1,7 @@
 //! What an elementwise operation computes for one element: a constant tree.
 //!
-//! The tree is the one meaning of the operation: the interpreter walks it, the simplifier hashes it, code generation
-//! lowers it, and a law test holds all of them to the same bits.
+//! The tree is the one meaning of the operation: the interpreter walks it, the simplifier hashes it, code
+//! generation lowers it, and a law test holds all of them to the same bits.
 
 /// A function of the operands' elements at one index.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,7 +24,8 @@ pub enum Scalar {
     Convert(&'static Scalar),
     /// The operand, a float, converted to an unsigned integer of the result's width.
     ConvertUnsigned(&'static Scalar),
-    /// The integer of the result's type that the operand's lowest bits are; beyond them, as the operand is extended.
+    /// The integer of the result's type that the operand's lowest bits are; beyond them, as the operand is
+    /// extended.
     Resize(&'static Scalar),
     /// The same bits as a signed integer (`i1`: 0 and -1).
     Signed(&'static Scalar),
@@ -34,7 +35,8 @@ pub enum Scalar {
     Choose(&'static str, &'static [Scalar]),
 }
 
-/// A function of one number. On floats, each is defined to the bit (see `math`); on integers, arithmetic wraps.
+/// A function of one number. On floats, each is defined to the bit (see `math`); on integers, arithmetic
+/// wraps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Unary {
     /// Flips the sign, of NaN too.
@@ -94,7 +96,8 @@ pub enum Binary {
     Sub,
     /// Product.
     Mul,
-    /// Quotient; integers truncate, and a division that has no result (by zero, or the smallest by -1) gives 0 or the dividend.
+    /// Quotient; integers truncate, and a division that has no result (by zero, or the smallest by -1) gives
+    /// 0 or the dividend.
     Div,
     /// Remainder with the dividend's sign; integers by zero give 0.
     Rem,

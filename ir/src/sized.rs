@@ -4,13 +4,14 @@
 //! tensor<?x?x64xf32, #optc.dims<N, 2 * H>>   at N = 3, H = 5   =>   tensor<3x10x64xf32>
 //! ```
 //!
-//! [`SizedTypes::of`] collects the distinct expressions and types once; [`SizedTypes::evaluate`] makes them numbers, in a [copy](Context::copy) of the context
-//! that forgets them again.
+//! [`SizedTypes::of`] collects the distinct expressions and types once; [`SizedTypes::evaluate`] makes them
+//! numbers, in a [copy](Context::copy) of the context that forgets them again.
 //!
-//! What is verified for symbols need not hold for numbers: a window may not fit a small image, and sizes that are not provably different may differ.
-//! So each kind of operation whose laws do not follow from its symbolic types is inferred again at the numbers. They do follow where
-//! an elementwise operation's operands have the result's own sizes, known ones of it, or 1; and a window of rounding down fits wherever
-//! its result has a row, so that sizes below 1 are refused.
+//! What is verified for symbols need not hold for numbers: a window may not fit a small image, and sizes that
+//! are not provably different may differ. So each kind of operation whose laws do not follow from its
+//! symbolic types is inferred again at the numbers. They do follow where an elementwise operation's operands
+//! have the result's own sizes, known ones of it, or 1; and a window of rounding down fits wherever its
+//! result has a row, so that sizes below 1 are refused.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -73,8 +74,8 @@ impl AtSizes {
 }
 
 impl SizedTypes {
-    /// The table of a function whose symbols get numbers in this order. None if a size is unknown, or an operation computes
-    /// what follows from sizes.
+    /// The table of a function whose symbols get numbers in this order. None if a size is unknown, or an
+    /// operation computes what follows from sizes.
     pub fn of(ctx: &Context, body: &Body, names: &[Ident]) -> Option<SizedTypes> {
         let symbols = names.to_vec();
         let (types, known, asked, laws) = Default::default();
@@ -99,7 +100,8 @@ impl SizedTypes {
         self.len() == 0
     }
 
-    /// Makes all sizes and types numbers. None if a size is below 1 or undefined, or an operation can't have these sizes.
+    /// Makes all sizes and types numbers. None if a size is below 1 or undefined, or an operation can't have
+    /// these sizes.
     pub fn evaluate(&self, ctx: &Context, numbers: &[u64], at: &mut AtSizes) -> Option<()> {
         self.sizes.evaluate(ctx, numbers, &mut at.values)?;
         at.numbers.clear();
@@ -258,7 +260,8 @@ fn is_static(op: OpRef<'_>, value: Value) -> bool {
     op.ctx.static_shape(op.body.ty(value)).is_some()
 }
 
-/// A function whose types are numbers, others at each choice of sizes, in a context of its own that does not grow.
+/// A function whose types are numbers, others at each choice of sizes, in a context of its own that does not
+/// grow.
 pub struct SizedBody {
     ctx: Context,
     body: Body,

@@ -1,14 +1,16 @@
 //! Which line and column a byte of a source text has.
 //!
-//! Marks stand at equal distances in the text and say what is before them; they are made when a place is first asked for. So
-//! a place costs a walk over the bytes behind its mark, and a thousand faults of a long text cost a thousand such walks.
+//! Marks stand at equal distances in the text and say what is before them; they are made when a place is
+//! first asked for. So a place costs a walk over the bytes behind its mark, and a thousand faults of a long
+//! text cost a thousand such walks.
 
 use std::sync::OnceLock;
 
 /// A mark stands at each multiple of this, in bytes.
 const STRIDE: usize = 4096;
 
-/// A source text, with where it begins in the numbering of [`Location::at_source`](crate::Location::at_source).
+/// A source text, with where it begins in the numbering of
+/// [`Location::at_source`](crate::Location::at_source).
 #[derive(Clone)]
 pub struct Source {
     /// The file's name as given by the user.

@@ -1,17 +1,19 @@
 //! Which arguments of a function are its state, and where their bytes are.
 //!
-//! An argument with `optc.state` is no input: it lives on entry, in the pool `state`, with what the last run left there (zeros before the
-//! first). A result with `optc.state = 1 : i64` is no output, but what argument 1 holds behind the run:
+//! An argument with `optc.state` is no input: it lives on entry, in the pool `state`, with what the last run
+//! left there (zeros before the first). A result with `optc.state = 1 : i64` is no output, but what argument
+//! 1 holds behind the run:
 //!
 //! ```text
-//! func.func @main(%x: tensor<4xf32>, %sum: tensor<4xf32> {optc.state}) -> (tensor<4xf32> {optc.state = 1 : i64}) {
+//! func.func @main(%x: tensor<4xf32>, %sum: tensor<4xf32> {optc.state})
+//!     -> (tensor<4xf32> {optc.state = 1 : i64}) {
 //!   %0 = nn.add %sum, %x : tensor<4xf32>
 //!   return %0 : tensor<4xf32>
 //! }
 //! ```
 //!
-//! States lie one behind the other in the order of the arguments, each at a multiple of the pool's alignment: so their places follow
-//! from the signature alone, and stay the same however the function is planned.
+//! States lie one behind the other in the order of the arguments, each at a multiple of the pool's alignment:
+//! so their places follow from the signature alone, and stay the same however the function is planned.
 
 use crate::body::Body;
 use crate::context::Context;

@@ -1,7 +1,7 @@
 //! What passes must know of the machine that they compile for.
 //!
-//! A target answers questions about single operations; the pass `select` writes its answers into the IR, so that
-//! planning counts scratch without knowing a kernel.
+//! A target answers questions about single operations; the pass `select` writes its answers into the IR, so
+//! that planning counts scratch without knowing a kernel.
 
 use crate::body::OpRef;
 use crate::opdef::Access;
@@ -23,33 +23,36 @@ pub trait Target: Sync {
     /// The kernel that runs an operation (or group) and what it needs; none where general code is generated.
     fn select(&self, op: OpRef<'_>, threads: usize) -> Option<KernelChoice>;
 
-    /// In which order a contraction, or a group, reads an operand while it writes result 0: how it may overwrite that,
-    /// the same whatever the sizes are.
+    /// In which order a contraction, or a group, reads an operand while it writes result 0: how it may
+    /// overwrite that, the same whatever the sizes are.
     fn access(&self, op: OpRef<'_>, operand: usize) -> Access {
         let _ = (op, operand);
         Access::Never
     }
 
-    /// Whether the kernel of `op` can write its result in rows with gaps between them (`mem.pitch`), whatever the sizes are.
+    /// Whether the kernel of `op` can write its result in rows with gaps between them (`mem.pitch`), whatever
+    /// the sizes are.
     fn writes_rows(&self, op: OpRef<'_>) -> bool {
         let _ = op;
         false
     }
 
-    /// Whether the kernel of `op`, which can write rows, can write rows that are less than its result's last axis,
-    /// whatever the sizes are.
+    /// Whether the kernel of `op`, which can write rows, can write rows that are less than its result's last
+    /// axis, whatever the sizes are.
     fn writes_strides(&self, op: OpRef<'_>) -> bool {
         let _ = op;
         false
     }
 
-    /// Whether the kernel of `op` can read an operand that lies in rows with gaps between them, whatever the sizes are.
+    /// Whether the kernel of `op` can read an operand that lies in rows with gaps between them, whatever the
+    /// sizes are.
     fn reads_rows(&self, op: OpRef<'_>, operand: usize) -> bool {
         let _ = (op, operand);
         false
     }
 
-    /// Whether the kernel of `op` can read an operand whose neighbours are at any distance from each other along each axis.
+    /// Whether the kernel of `op` can read an operand whose neighbours are at any distance from each other
+    /// along each axis.
     fn reads_strides(&self, op: OpRef<'_>, operand: usize) -> bool {
         let _ = (op, operand);
         false
@@ -89,8 +92,8 @@ pub struct KernelChoice {
     pub scratch_bytes: u64,
     /// The least that it can do with, where `mem.scratch` gives it less.
     pub least_scratch_bytes: u64,
-    /// The most that it takes, as `scratch_bytes`, wherever each size of the operation is at most what it is here: then another kernel may be
-    /// chosen too.
+    /// The most that it takes, as `scratch_bytes`, wherever each size of the operation is at most what it is
+    /// here: then another kernel may be chosen too.
     pub most_scratch_bytes: u64,
     /// Bytes of repacked weights; 0 where the weights are used as they are.
     pub packed_bytes: u64,
@@ -98,7 +101,8 @@ pub struct KernelChoice {
     pub bands: Option<Bands>,
 }
 
-/// That a kernel can run in bands of rows: each band's rows of the result are written before a later band reads anything.
+/// That a kernel can run in bands of rows: each band's rows of the result are written before a later band
+/// reads anything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bands {
     /// The operand that is read by rows.

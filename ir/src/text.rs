@@ -24,14 +24,14 @@
 //! }
 //! ```
 //!
-//! The operations of `builtin`, `func`, `arith`, `cf` and `scf` are written as MLIR writes them. Where a row says its text
-//! ([`OpDef::syntax`](crate::OpDef)), it does so in a notation like MLIR's:
+//! The operations of `builtin`, `func`, `arith`, `cf` and `scf` are written as MLIR writes them. Where a row
+//! says its text ([`OpDef::syntax`](crate::OpDef)), it does so in a notation like MLIR's:
 //!
 //! | piece | stands for |
 //! |---|---|
 //! | `$name` | the operands of that name, or the attribute: its word, its flags, its text |
 //! | `attr-dict` | all attributes that stand nowhere else |
-//! | `type($a, $b)` | the one type of the operands and results of these names, or the types of a run of them |
+//! | `type($a, $b)` | the one type of the operands and results of these names, or of a run of them |
 //! | `type-unless-i1($a)` | the type and a comma, unless it is `i1` |
 //! | `call-type($f)` | the type of a function, whose inputs and results are those of the operation |
 //! | `block(0)`, `cases` | a successor with what it is given; the successors of a switch |
@@ -43,10 +43,11 @@
 //! %0 = arith.addi %a, %b overflow<nsw> {tag} : i32
 //! ```
 //!
-//! In the form that all other rows have, one type behind the colon is that of all operands and results. Inherent and other attributes share one pair of braces;
-//! the row tells them apart. What has no pretty form is written generic. Types and attributes of dialects that nobody
-//! registered are kept as their text. Bytes of big constants stand at the end, in `{-# dialect_resources ... #-}`, or are
-//! found again through `{-# external_resources: {optc: ...} #-}` (see [`Context::set_reference`]).
+//! In the form that all other rows have, one type behind the colon is that of all operands and results.
+//! Inherent and other attributes share one pair of braces; the row tells them apart. What has no pretty form
+//! is written generic. Types and attributes of dialects that nobody registered are kept as their text. Bytes
+//! of big constants stand at the end, in `{-# dialect_resources ... #-}`, or are found again through
+//! `{-# external_resources: {optc: ...} #-}` (see [`Context::set_reference`]).
 
 use std::fmt;
 use std::sync::Arc;
@@ -120,9 +121,10 @@ pub enum Locations {
 /// Reads a module of registered operations.
 ///
 /// # Errors
-/// All faults that were found, in text order: of grammar (the first ends the reading), of names and types of values. What
-/// rows demand is the verifier's matter ([`crate::verify`]). A thousand faults end the reading, so that bad text needs no multiple
-/// of its memory; so do a thousand symbols that are defined again, and a thousand breaches of laws by small isolated operations.
+/// All faults that were found, in text order: of grammar (the first ends the reading), of names and types of
+/// values. What rows demand is the verifier's matter ([`crate::verify`]). A thousand faults end the reading,
+/// so that bad text needs no multiple of its memory; so do a thousand symbols that are defined again, and a
+/// thousand breaches of laws by small isolated operations.
 pub fn parse(ctx: &Arc<Context>, name: &str, text: String) -> Result<Module, Vec<Diagnostic>> {
     parse_with(ctx, name, text, &ParseOptions::default())
 }

@@ -77,8 +77,8 @@ pub enum TypeData {
     },
 }
 
-/// A part of the text of an opaque type or attribute. What is inside and has a meaning of its own is a handle, so that
-/// the text is the same whether it was read through an alias or not.
+/// A part of the text of an opaque type or attribute. What is inside and has a meaning of its own is a
+/// handle, so that the text is the same whether it was read through an alias or not.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Piece {
     /// Text, each run of white space in it one blank.
@@ -114,8 +114,8 @@ pub struct VectorDim {
 pub enum Dim {
     /// A known number of elements.
     Known(u64),
-    /// `?` with an expression beside it: a number that follows from named sizes, and is none yet (see [`crate::dims`]).
-    /// Equal expressions have equal handles, and stand for equal sizes.
+    /// `?` with an expression beside it: a number that follows from named sizes, and is none yet (see
+    /// [`crate::dims`]). Equal expressions have equal handles, and stand for equal sizes.
     Symbolic(DimExpr),
     /// `?`. Two unknown sizes are never taken for equal.
     Unknown,

@@ -1,12 +1,14 @@
 //! Whether a module keeps the laws of the IR.
 //!
-//! All breaches (of more than 1,000 the first) are told at once, each with the operation's place. The laws, by file:
+//! All breaches (of more than 1,000 the first) are told at once, each with the operation's place. The laws,
+//! by file:
 //!
-//! - `rows`: an operation has the operands, results, attributes and regions that its row says; its result types are
-//!   those that inference gives (an unknown size agrees with any).
-//! - `structure`: terminators end blocks and nothing else does; functions return what they declare; groups hand in and
-//!   out what their operands and results are; blocks get the arguments that they take; a function's attributes are for
-//!   its arguments and results, and only a private one is declared without a body.
+//! - `rows`: an operation has the operands, results, attributes and regions that its row says; its result
+//!   types are those that inference gives (an unknown size agrees with any).
+//! - `structure`: terminators end blocks and nothing else does; functions return what they declare; groups
+//!   hand in and out what their operands and results are; blocks get the arguments that they take; a
+//!   function's attributes are for its arguments and results, and only a private one is declared without a
+//!   body.
 //! - `sizes`: what a function says of its named sizes.
 //! - `flow`: what goes into the regions of a condition or a loop, and comes out of them.
 //! - `dominance`: a value is defined before it is read, on every way through the blocks.
@@ -47,7 +49,8 @@ pub fn verify(module: &Module) -> Result<(), Vec<Diagnostic>> {
     if breaches.is_empty() { Ok(()) } else { Err(breaches) }
 }
 
-/// Checks what was changed in a module since it was verified, and marks it as verified; gives how many bodies that were.
+/// Checks what was changed in a module since it was verified, and marks it as verified; gives how many bodies
+/// that were.
 ///
 /// # Errors
 /// The breaches of laws, of more than 1,000 the first, in text order of the operations.

@@ -1,8 +1,9 @@
 //! Which values are known before the program runs.
 //!
-//! A *weight* is a constant, or the result of a pure operation without regions that reads weights only. Arithmetic on weights
-//! stays in the IR (folding a batch norm into a filter is a multiplication, not a copy of the filter): it is no step of
-//! the program and has no place in the arena, but is evaluated once, when the program is loaded.
+//! A *weight* is a constant, or the result of a pure operation without regions that reads weights only.
+//! Arithmetic on weights stays in the IR (folding a batch norm into a filter is a multiplication, not a copy
+//! of the filter): it is no step of the program and has no place in the arena, but is evaluated once, when
+//! the program is loaded.
 
 use cranelift_entity::{EntitySet, SecondaryMap};
 
@@ -41,8 +42,8 @@ impl WeightSet {
         body.result_count(op) > 0 && body.results(op).all(|result| self.contains(result))
     }
 
-    /// Computes a weight from its constants, each operation on the way once. What lies between is dropped after its last
-    /// reader, so that at most a few tensors are alive at a time.
+    /// Computes a weight from its constants, each operation on the way once. What lies between is dropped
+    /// after its last reader, so that at most a few tensors are alive at a time.
     ///
     /// # Errors
     /// If an operation has no result (see [`eval_op`]); the diagnostic says which.

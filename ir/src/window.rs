@@ -3,8 +3,8 @@
 //! ```text
 //! channels 2..5 of an image of 8, 4 bytes each   =>   first 8, row 12, pitch 32, as many rows as pixels
 //! ```
-//! What lies without gaps is one row. Windows on windows are windows again wherever the rows of the inner one do not
-//! cross those of the outer one.
+//! What lies without gaps is one row. Windows on windows are windows again wherever the rows of the inner one
+//! do not cross those of the outer one.
 
 use std::ops::Range;
 
@@ -42,8 +42,8 @@ impl Window {
         }
     }
 
-    /// The window that a layout is on memory that begins where its offset counts from; none if its strides are no rows, or its
-    /// elements no whole bytes.
+    /// The window that a layout is on memory that begins where its offset counts from; none if its strides
+    /// are no rows, or its elements no whole bytes.
     pub fn of_layout(layout: &Strided, elem_bits: u64) -> Option<Window> {
         let elem = Some(elem_bits / 8).filter(|_| elem_bits.is_multiple_of(8))?;
         let (mut row, mut rows, mut pitch) = (elem, 1, 0);
@@ -61,8 +61,9 @@ impl Window {
         Some(Window::of_rows(first, rows, row, pitch))
     }
 
-    /// Rows that have all bytes of a layout on memory that begins where its offset counts from, in whatever order its axes stand: just
-    /// those bytes where they are rows, else all from the first to the last. None if some stride goes backwards.
+    /// Rows that have all bytes of a layout on memory that begins where its offset counts from, in whatever
+    /// order its axes stand: just those bytes where they are rows, else all from the first to the last. None
+    /// if some stride goes backwards.
     pub fn covering(layout: &Strided, elem_bits: u64) -> Option<Window> {
         let axes = layout.shape.iter().copied().zip(layout.strides.iter().copied());
         let mut axes: Vec<(u64, i64)> = axes.filter(|(size, stride)| *size != 1 && *stride != 0).collect();
@@ -98,8 +99,8 @@ impl Window {
         self.first.checked_add((self.rows.max(1) - 1).checked_mul(self.pitch)?)?.checked_add(self.row)
     }
 
-    /// This window, counted in the bytes of `outer`'s value, as a window on the memory that `outer` counts in; none if a row
-    /// crosses the end of one of `outer`'s.
+    /// This window, counted in the bytes of `outer`'s value, as a window on the memory that `outer` counts
+    /// in; none if a row crosses the end of one of `outer`'s.
     pub fn within(&self, outer: &Window) -> Option<Window> {
         if outer.is_dense() {
             return Some(Window { first: outer.first + self.first, ..*self });
@@ -176,8 +177,8 @@ impl Arrangement {
     }
 }
 
-/// How the elements of a value lie from its first one on, as `mem.pitch` of the operation that makes it says; none if a size is
-/// not known, or a row ends inside an axis.
+/// How the elements of a value lie from its first one on, as `mem.pitch` of the operation that makes it says;
+/// none if a size is not known, or a row ends inside an axis.
 ///
 /// A view without a copy lies as its row says that it does on its operand.
 pub fn layout(ctx: &Context, body: &Body, value: Value) -> Option<Strided> {
@@ -215,7 +216,8 @@ pub fn is_plain(ctx: &Context, body: &Body, value: Value) -> bool {
     }
 }
 
-/// The bytes of the rows of a step's result and their distance, where it does not lie without gaps: `mem.pitch`.
+/// The bytes of the rows of a step's result and their distance, where it does not lie without gaps:
+/// `mem.pitch`.
 pub fn pitch(ctx: &Context, body: &Body, value: Value) -> Option<(u64, u64)> {
     let value = outside(ctx, body, value);
     let op = body.at(ctx, body.defining_op(value)?);
@@ -227,8 +229,8 @@ pub fn pitch(ctx: &Context, body: &Body, value: Value) -> Option<(u64, u64)> {
     }
 }
 
-/// What a value is around the groups that are run row by row (`mem.lines`): of an argument the operand, of what is yielded the result,
-/// as the steps in such a group read and write them where they are; else itself.
+/// What a value is around the groups that are run row by row (`mem.lines`): of an argument the operand, of
+/// what is yielded the result, as the steps in such a group read and write them where they are; else itself.
 pub fn outside(ctx: &Context, body: &Body, value: Value) -> Value {
     let is_lines = |op: &Op| body.at(ctx, *op).attr("mem.lines").is_some();
     match body.def(value) {

@@ -1,7 +1,8 @@
 //! How words that are chosen from a list stand as attributes.
 //!
-//! One word is the integer that is its number: `slt` => `2 : i64`. A set of words is an attribute of its operation's
-//! dialect: `nsw, nuw` => `#arith.overflow<nsw, nuw>`; no words are `none`, and some sets have a word for all.
+//! One word is the integer that is its number: `slt` => `2 : i64`. A set of words is an attribute of its
+//! operation's dialect: `nsw, nuw` => `#arith.overflow<nsw, nuw>`; no words are `none`, and some sets have a
+//! word for all.
 
 use crate::attrs::AttrData;
 use crate::context::Context;

@@ -68,7 +68,8 @@ impl<K: Kernel + Sync> Pool<'_, K> {
             if part >= self.kernel.parts() {
                 return;
             }
-            // SAFETY: operands were made for this kernel; scratch is this thread's and large enough; each part is taken once.
+            // SAFETY: operands were made for this kernel; scratch is this thread's and large enough; each
+            // part is taken once.
             unsafe {
                 let desc = self.kernel.as_bytes().as_ptr();
                 (self.kernel.entry())(desc, operands.as_ptr(), part, scratch.as_mut_ptr().cast());

@@ -1,10 +1,10 @@
 //! How generated code calls a kernel: one signature for all, and descriptors that are plain bytes.
 //!
-//! A kernel run is `parts` independent calls of one function, by any worker in any order; the result's bits depend neither
-//! on the number of parts nor on who runs them. The caller passes the descriptor's bytes (8-byte aligned), a table of
-//! operand pointers in the order that the descriptor's type documents (null for an absent optional operand), the part's
-//! index, and scratch memory of its own (64-byte aligned, `scratch_bytes` long, contents arbitrary). Kernels neither
-//! allocate nor unwind.
+//! A kernel run is `parts` independent calls of one function, by any worker in any order; the result's bits
+//! depend neither on the number of parts nor on who runs them. The caller passes the descriptor's bytes
+//! (8-byte aligned), a table of operand pointers in the order that the descriptor's type documents (null for
+//! an absent optional operand), the part's index, and scratch memory of its own (64-byte aligned,
+//! `scratch_bytes` long, contents arbitrary). Kernels neither allocate nor unwind.
 
 use crate::isa::Isa;
 use crate::simd::{Portable, Simd, Task};
@@ -12,16 +12,17 @@ use crate::simd::{Portable, Simd, Task};
 /// The signature of every kernel.
 ///
 /// # Safety
-/// `desc` points at the bytes of the kernel's descriptor, aligned to 8; `ptrs` at its operands, each valid for the extent
-/// that the descriptor's type documents and aliasing only as it allows; `part` is below the descriptor's `parts`; `scratch` is valid for
-/// `scratch_bytes`, aligned to 64, and used by no other running part.
+/// `desc` points at the bytes of the kernel's descriptor, aligned to 8; `ptrs` at its operands, each valid
+/// for the extent that the descriptor's type documents and aliasing only as it allows; `part` is below the
+/// descriptor's `parts`; `scratch` is valid for `scratch_bytes`, aligned to 64, and used by no other running
+/// part.
 pub type KernelFn = unsafe extern "C" fn(desc: *const u8, ptrs: *const *mut u8, part: u32, scratch: *mut u8);
 
 /// A kernel's descriptor: what to compute, with blocking and parts already chosen.
 ///
 /// # Safety
-/// Implementors are `#[repr(C)]`, without padding, pointers or destructors, aligned to at most 8, and `entry` returns a
-/// function that reads exactly this type.
+/// Implementors are `#[repr(C)]`, without padding, pointers or destructors, aligned to at most 8, and `entry`
+/// returns a function that reads exactly this type.
 pub unsafe trait Kernel: Copy + 'static {
     /// The number of independent parts, 0 if there is nothing to compute.
     fn parts(&self) -> u32;
@@ -62,7 +63,8 @@ impl Operands {
 
 /// What a kernel does for one part, written once for all instruction sets.
 pub(crate) trait Body: Kernel {
-    /// Runs part `part`. Implementations are `#[inline(always)]`, so that they are compiled for `S`'s features.
+    /// Runs part `part`. Implementations are `#[inline(always)]`, so that they are compiled for `S`'s
+    /// features.
     ///
     /// # Safety
     /// That of [`KernelFn`].
@@ -91,7 +93,8 @@ unsafe extern "C" fn enter<K: Body, S: Simd>(
     part: u32,
     scratch: *mut u8,
 ) {
-    // SAFETY: `KernelFn`'s contract: `desc` is an aligned `K`, and `entry` was asked for an instruction set that exists.
+    // SAFETY: `KernelFn`'s contract: `desc` is an aligned `K`, and `entry` was asked for an instruction set
+    // that exists.
     unsafe {
         let call = Call { desc: &*desc.cast::<K>(), operands: Operands(ptrs), part, scratch };
         S::vectorize(call);

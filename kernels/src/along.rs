@@ -1,7 +1,8 @@
-//! How elements are compared or added up one after the other along one axis: where the extreme one is, and running sums.
+//! How elements are compared or added up one after the other along one axis: where the extreme one is, and
+//! running sums.
 //!
-//! The operand is dense, `[outer, count, inner]`; a line is its `count` elements that differ in the middle index only. Each
-//! line is walked by one part, in order, so the bits do not depend on the number of parts.
+//! The operand is dense, `[outer, count, inner]`; a line is its `count` elements that differ in the middle
+//! index only. Each line is walked by one part, in order, so the bits do not depend on the number of parts.
 
 use std::ops::Range;
 
@@ -122,8 +123,8 @@ pub enum Extreme {
     LastMin,
 }
 
-/// The index, an `i64`, of the extreme element of each line of at least one: element 0, until another one compares as more
-/// extreme (a NaN never does). Operands: `[out, x]`.
+/// The index, an `i64`, of the extreme element of each line of at least one: element 0, until another one
+/// compares as more extreme (a NaN never does). Operands: `[out, x]`.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct ArgExtreme {
@@ -157,7 +158,8 @@ impl ArgExtreme {
             Extreme::LastMin => x <= best,
         };
         for (line, start) in self.lines.of_part(self.parts, part) {
-            // SAFETY: the operands have the extents that the descriptor was made for; parts write other lines.
+            // SAFETY: the operands have the extents that the descriptor was made for; parts write other
+            // lines.
             unsafe {
                 let x = operands.get::<T>(1).add(start);
                 let (mut best, mut found) = (*x, 0);
@@ -266,8 +268,8 @@ impl Cumulate {
                     Direction::Backward => count - 1 - step,
                 };
                 let at = start + index * inner;
-                // SAFETY: the operands have the extents that the descriptor was made for; parts touch other lines, and an
-                // element is read before its place is written.
+                // SAFETY: the operands have the extents that the descriptor was made for; parts touch other
+                // lines, and an element is read before its place is written.
                 unsafe {
                     let x = *operands.get::<T>(1).add(at);
                     let next = match self.running {
@@ -312,7 +314,8 @@ mod tests {
     fn run<K: Kernel, T, U>(kernel: &K, out: &mut [T], x: &[U]) {
         let ptrs: [*mut u8; 2] = [out.as_mut_ptr().cast(), x.as_ptr().cast_mut().cast()];
         for part in 0..kernel.parts() {
-            // SAFETY: the operands have the extents that the test made the descriptor for; no scratch is used.
+            // SAFETY: the operands have the extents that the test made the descriptor for; no scratch is
+            // used.
             unsafe { kernel.entry()(kernel.as_bytes().as_ptr(), ptrs.as_ptr(), part, std::ptr::null_mut()) }
         }
     }

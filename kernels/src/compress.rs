@@ -4,8 +4,9 @@ use crate::abi::{Body, Kernel, KernelFn, Operands, entry_of};
 use crate::isa::Isa;
 use crate::simd::Simd;
 
-/// Slices picked by a condition. Operands: `[out, count, x, condition]`, with `x` of `[outer, size]` slices, `out` of `[outer, kept]`,
-/// a byte for each of `kept` conditions, and the count an `i64`. Behind the slices that are picked, `out` is zero.
+/// Slices picked by a condition. Operands: `[out, count, x, condition]`, with `x` of `[outer, size]` slices,
+/// `out` of `[outer, kept]`, a byte for each of `kept` conditions, and the count an `i64`. Behind the slices
+/// that are picked, `out` is zero.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Compress {
@@ -49,8 +50,8 @@ impl Body for Compress {
     unsafe fn run<S: Simd>(&self, _simd: S, operands: Operands, _part: u32, _scratch: *mut u8) {
         let [outer, size, kept, bytes] =
             [self.outer, self.size, self.kept, self.slice_bytes].map(|number| number as usize);
-        // SAFETY: the operands have the extents that the descriptor was made for; of `kept` conditions at most `kept` hold, so that
-        // no slice is written beside its `kept`.
+        // SAFETY: the operands have the extents that the descriptor was made for; of `kept` conditions at
+        // most `kept` hold, so that no slice is written beside its `kept`.
         unsafe {
             let (out, x) = (operands.get::<u8>(0), operands.get::<u8>(2).cast_const());
             let condition = operands.get::<u8>(3).cast_const();

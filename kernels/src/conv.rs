@@ -1,12 +1,14 @@
 //! What a convolution computes, and which blocking, parts and path are chosen for its shape.
 //!
-//! Output pixel (n, oy, ox), channel o of group g: `activation(bias[o] + residual + sum over (ky, kx, ci) of x * w)`, the sum in
-//! that order, one fused multiply-add a product. A tap outside the image is a product with zero or is left out; the two differ only
-//! for weights that are not finite and in the sign of a zero sum, and the shape alone decides which it is.
+//! Output pixel (n, oy, ox), channel o of group g: `activation(bias[o] + residual + sum over (ky, kx, ci) of
+//! x * w)`, the sum in that order, one fused multiply-add a product. A tap outside the image is a product
+//! with zero or is left out; the two differ only for weights that are not finite and in the sign of a zero
+//! sum, and the shape alone decides which it is.
 //!
-//! Two paths. *Tiles*: the pixels are the rows of a matrix product with the packed weights; 1x1 convolutions at stride 1 read
-//! them in place, others copy a block of rows (implicit im2col) into scratch. *Lanes*: for depthwise convolution and groups of 2, 4 or 8
-//! channels, a vector holds 16 consecutive channels, of several groups at once.
+//! Two paths. *Tiles*: the pixels are the rows of a matrix product with the packed weights; 1x1 convolutions
+//! at stride 1 read them in place, others copy a block of rows (implicit im2col) into scratch. *Lanes*: for
+//! depthwise convolution and groups of 2, 4 or 8 channels, a vector holds 16 consecutive channels, of several
+//! groups at once.
 
 use crate::abi::{Body, Kernel, KernelFn, Operands, entry_of};
 use crate::isa::Isa;
@@ -40,7 +42,8 @@ pub struct Conv2dShape {
 }
 
 impl Conv2dShape {
-    /// Output height and width: (input + pads - dilation * (kernel - 1) - 1) / stride + 1, or 0 where the kernel does not fit.
+    /// Output height and width: (input + pads - dilation * (kernel - 1) - 1) / stride + 1, or 0 where the
+    /// kernel does not fit.
     pub fn output(&self) -> [usize; 2] {
         [0, 1].map(|axis| {
             let padded = self.input[axis] + self.pads[axis] + self.pads[axis + 2];
@@ -113,8 +116,9 @@ pub enum Prologue {
 
 /// A two-dimensional convolution (also depthwise and grouped).
 ///
-/// Operands: `[out, x, packed weights, bias, residual, scale, shift]`. Bias (`out_channels`) and residual may be null; scale and shift
-/// (`in_channels`) are read only with a prologue. The residual may be the output itself (same address and strides); otherwise the output overlaps nothing.
+/// Operands: `[out, x, packed weights, bias, residual, scale, shift]`. Bias (`out_channels`) and residual may
+/// be null; scale and shift (`in_channels`) are read only with a prologue. The residual may be the output
+/// itself (same address and strides); otherwise the output overlaps nothing.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Conv2d {
@@ -180,13 +184,15 @@ const TILE: usize = 14;
 const DIRECT_ROWS: usize = 112;
 /// The least work of a part, in cycles: about what it costs to hand one out.
 const LEAST_PART: f64 = 3000.0;
-/// How much longer than expected a part may take because its core is busy elsewhere: smaller parts wait less for the last one.
+/// How much longer than expected a part may take because its core is busy elsewhere: smaller parts wait less
+/// for the last one.
 const DISTURBANCE: f64 = 0.25;
 /// About how many cycles a call takes beside its work.
 const CALL: f64 = 500.0;
 
 impl Conv2d {
-    /// The convolution of a shape. Panics if the channels are not a multiple of the groups or a stride or dilation is 0.
+    /// The convolution of a shape. Panics if the channels are not a multiple of the groups or a stride or
+    /// dilation is 0.
     pub fn new(
         shape: &Conv2dShape,
         strides: &ConvStrides,
@@ -239,7 +245,8 @@ impl Conv2d {
         conv
     }
 
-    /// The same convolution, to the bit, with no more than `scratch_bytes` for each worker, or with as few as it can do with.
+    /// The same convolution, to the bit, with no more than `scratch_bytes` for each worker, or with as few as
+    /// it can do with.
     pub fn within(mut self, scratch_bytes: usize, threads: usize) -> Conv2d {
         if self.scratch_bytes() > scratch_bytes {
             self.choose_blocks((scratch_bytes / 4).saturating_sub(SLAB_TAIL), NARROW_DEPTH);
@@ -281,8 +288,8 @@ impl Conv2d {
         self.panels().packed_len()
     }
 
-    /// Packs all weights (element (o, i, ky, kx) at the given strides) into `out`, which has `packed_len` elements and should be aligned to 64 bytes.
-    /// Panels are independent: see [`Conv2d::pack_panel`].
+    /// Packs all weights (element (o, i, ky, kx) at the given strides) into `out`, which has `packed_len`
+    /// elements and should be aligned to 64 bytes. Panels are independent: see [`Conv2d::pack_panel`].
     pub fn pack(&self, weights: &[f32], strides: WeightStrides, out: &mut [f32]) {
         assert_eq!(out.len(), self.packed_len());
         let panels = self.panels();
@@ -293,7 +300,8 @@ impl Conv2d {
         }
     }
 
-    /// Packs panel `index` into its part of the packed weights, `panels().get(index)`'s offset and width times depth long.
+    /// Packs panel `index` into its part of the packed weights, `panels().get(index)`'s offset and width
+    /// times depth long.
     pub fn pack_panel(&self, index: usize, weights: &[f32], strides: WeightStrides, out: &mut [f32]) {
         let panel = self.panels().get(index);
         let (kernel_w, in_group) = (self.kernel_w as usize, self.in_group as usize);
@@ -314,7 +322,8 @@ impl Conv2d {
             return Path::Lanes;
         }
         let pointwise = self.kernel_h * self.kernel_w * self.stride_h * self.stride_w == 1;
-        // Rows 4096 bytes apart share one set of the first-level cache, which has fewer ways than a tile has rows.
+        // Rows 4096 bytes apart share one set of the first-level cache, which has fewer ways than a tile has
+        // rows.
         let collides = self.strides.input.w.is_multiple_of(1024) && self.rows() > 12;
         let plain = self.prologue == Prologue::None && self.strides.input.c == 1;
         if pointwise && pads == [0; 4] && plain && !collides { Path::Direct } else { Path::Gather }
@@ -336,7 +345,8 @@ impl Conv2d {
         lines.max(1) as usize
     }
 
-    /// Blocks whose copied rows take at most `slab` floats, or else as few as they can, each row at most `most_depth`.
+    /// Blocks whose copied rows take at most `slab` floats, or else as few as they can, each row at most
+    /// `most_depth`.
     fn choose_blocks(&mut self, slab: usize, most_depth: usize) {
         let (rows, depth) = (self.rows().max(1), self.depth().max(1));
         let blocks = depth.div_ceil(most_depth);
@@ -410,7 +420,8 @@ impl Conv2d {
     }
 }
 
-// SAFETY: `u64` strides, then 4-byte fields of an even number (the code has three): no padding; `entry` reads this type.
+// SAFETY: `u64` strides, then 4-byte fields of an even number (the code has three): no padding; `entry` reads
+// this type.
 unsafe impl Kernel for Conv2d {
     fn parts(&self) -> u32 {
         self.row_parts * self.panel_parts
@@ -421,8 +432,8 @@ unsafe impl Kernel for Conv2d {
         if self.path == Path::Gather { (slab + SLAB_TAIL) * 4 } else { 0 }
     }
 
-    /// Rows and depth bound what is copied, and so does `SLAB`, since that has room for a tile of the longest rows. Which rows lie so that
-    /// they are copied is another question at each size.
+    /// Rows and depth bound what is copied, and so does `SLAB`, since that has room for a tile of the longest
+    /// rows. Which rows lie so that they are copied is another question at each size.
     fn most_scratch_bytes(&self) -> usize {
         let may_copy = match self.path {
             Path::Gather => true,

@@ -1,8 +1,9 @@
-//! How elements move from one strided layout to another: transposes, parts of concatenations, slices, broadcasts.
+//! How elements move from one strided layout to another: transposes, parts of concatenations, slices,
+//! broadcasts.
 //!
-//! Axes that lie alike on both sides are joined. Then, if the innermost axis is contiguous on both sides, runs are copied whole; else two
-//! axes, the one that is contiguous where it is read and the one that is contiguous where it is written, are walked in
-//! square tiles that stay in cache, and the others around them.
+//! Axes that lie alike on both sides are joined. Then, if the innermost axis is contiguous on both sides,
+//! runs are copied whole; else two axes, the one that is contiguous where it is read and the one that is
+//! contiguous where it is written, are walked in square tiles that stay in cache, and the others around them.
 
 use crate::abi::{Body, Kernel, KernelFn, Operands, entry_of, piece};
 use crate::isa::Isa;
@@ -34,8 +35,8 @@ struct Axis {
 }
 
 impl Copy {
-    /// A copy of a box of elements of 1, 2, 4 or 8 bytes; strides count elements, outermost axis first, and may be zero or
-    /// negative where elements are read.
+    /// A copy of a box of elements of 1, 2, 4 or 8 bytes; strides count elements, outermost axis first, and
+    /// may be zero or negative where elements are read.
     pub fn new(
         dims: &[usize],
         from_strides: &[i64],
@@ -154,7 +155,8 @@ impl Copy {
             return;
         }
         let start = range.start as isize;
-        // SAFETY: the part's box lies within the operands, and the boxes of two parts do not meet where they are written.
+        // SAFETY: the part's box lies within the operands, and the boxes of two parts do not meet where they
+        // are written.
         unsafe {
             let from = operands.get::<T>(1).offset(start * self.from_strides[axis] as isize);
             let to = operands.get::<T>(0).offset(start * self.to_strides[axis] as isize);
@@ -163,8 +165,8 @@ impl Copy {
     }
 }
 
-/// The axes with those of one element dropped and neighbours that lie alike joined; innermost last the one contiguous where it
-/// is written, before it the one contiguous where it is read.
+/// The axes with those of one element dropped and neighbours that lie alike joined; innermost last the one
+/// contiguous where it is written, before it the one contiguous where it is read.
 fn arrange(axes: Vec<Axis>) -> Vec<Axis> {
     let mut joined: Vec<Axis> = Vec::new();
     for axis in axes.into_iter().filter(|axis| axis.size != 1) {
@@ -232,7 +234,8 @@ mod tests {
     fn run(copy: &Copy, out: &mut [u32], x: &[u32]) {
         let ptrs: [*mut u8; 2] = [out.as_mut_ptr().cast(), x.as_ptr().cast_mut().cast()];
         for part in 0..copy.parts() {
-            // SAFETY: the operands have the extents that the test made the descriptor for; no scratch is used.
+            // SAFETY: the operands have the extents that the test made the descriptor for; no scratch is
+            // used.
             unsafe { copy.entry()(copy.as_bytes().as_ptr(), ptrs.as_ptr(), part, std::ptr::null_mut()) }
         }
     }

@@ -1,7 +1,9 @@
-//! How one output pixel's inputs are copied side by side into scratch (implicit im2col), with padding and prologue.
+//! How one output pixel's inputs are copied side by side into scratch (implicit im2col), with padding and
+//! prologue.
 //!
-//! The order is that of K: (ky, kx, ci). A *run* is a stretch of K that is contiguous in memory: the channels of a tap, or
-//! where pixels touch each other all taps of a kernel row; the part of it outside the image becomes zeros.
+//! The order is that of K: (ky, kx, ci). A *run* is a stretch of K that is contiguous in memory: the channels
+//! of a tap, or where pixels touch each other all taps of a kernel row; the part of it outside the image
+//! becomes zeros.
 
 use crate::conv::{Conv2d, Images, Pixel, Prologue};
 use crate::math;
@@ -86,7 +88,8 @@ impl<'c> Gather<'c> {
         }
     }
 
-    /// Copies all of K for a pixel whose taps are all inside the image, the first at `origin`, without a prologue.
+    /// Copies all of K for a pixel whose taps are all inside the image, the first at `origin`, without a
+    /// prologue.
     ///
     /// # Safety
     /// The taps are readable; `to` is valid for all of K and a vector more.
@@ -107,7 +110,8 @@ impl<'c> Gather<'c> {
         }
     }
 
-    /// The same for a pixel of which only the taps that `y` and `x` name are inside: zeros, taps, zeros for each kernel row.
+    /// The same for a pixel of which only the taps that `y` and `x` name are inside: zeros, taps, zeros for
+    /// each kernel row.
     ///
     /// # Safety
     /// Those taps are readable, tap 0 at `origin`; `to` is valid for all of K and a vector more.

@@ -7,7 +7,8 @@ use crate::map::Activation;
 use crate::pack::WeightStrides;
 use crate::simd::Simd;
 
-/// `c[m, n] = activation(bias[n] + residual[m, n] + sum over k of a[m, k] * b[k, n])`: sizes, and strides between rows in elements.
+/// `c[m, n] = activation(bias[n] + residual[m, n] + sum over k of a[m, k] * b[k, n])`: sizes, and strides
+/// between rows in elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GemmShape {
     /// Rows of `a` and `c`.
@@ -33,8 +34,8 @@ impl GemmShape {
 
 /// A matrix product with packed `b`.
 ///
-/// Operands: `[c, a, packed b, bias, residual]`. Bias (`n`) and residual may be null. The residual may be `c` itself (same address and
-/// stride); otherwise `c` overlaps nothing.
+/// Operands: `[c, a, packed b, bias, residual]`. Bias (`n`) and residual may be null. The residual may be `c`
+/// itself (same address and stride); otherwise `c` overlaps nothing.
 #[derive(Clone, Copy, Debug)]
 #[repr(transparent)]
 pub struct Gemm(Conv2d);

@@ -1,6 +1,7 @@
 //! Which instruction sets the kernels are built for, and which this machine has.
 
-/// An instruction set that every kernel has a path for. All three give the same bits; they differ in speed alone.
+/// An instruction set that every kernel has a path for. All three give the same bits; they differ in speed
+/// alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u32)]
 pub enum Isa {

@@ -1,8 +1,9 @@
-//! How depthwise convolutions and narrow groups run: a vector holds consecutive channels, of several groups at once.
+//! How depthwise convolutions and narrow groups run: a vector holds consecutive channels, of several groups
+//! at once.
 //!
-//! With groups of G channels (G = 1, 2, 4, 8), output lane l of group l / G needs, for the j-th input channel of its group, input
-//! lane (l / G) * G + j of the same vector: one permutation per j, and none for G = 1. So all lanes do useful work, and the input is
-//! read in place. Taps outside the image are left out.
+//! With groups of G channels (G = 1, 2, 4, 8), output lane l of group l / G needs, for the j-th input channel
+//! of its group, input lane (l / G) * G + j of the same vector: one permutation per j, and none for G = 1. So
+//! all lanes do useful work, and the input is read in place. Taps outside the image are left out.
 
 use crate::abi::piece;
 use crate::conv::{Conv2d, Images, Pixel};
@@ -127,8 +128,8 @@ struct Strip<'c> {
     weights: *const f32,
 }
 
-/// Computes a strip, as a function of its own, so that its sums get all registers. `G` channels a group; `K` is the kernel's width,
-/// or 0 for any.
+/// Computes a strip, as a function of its own, so that its sums get all registers. `G` channels a group; `K`
+/// is the kernel's width, or 0 for any.
 ///
 /// # Safety
 /// The machine has `S`; the strip's operands are those of [`run`].

@@ -1,18 +1,19 @@
 //! Hand-tuned microkernels on strided views; no knowledge of the IR.
 //!
-//! A kernel is a *descriptor*: plain bytes that say what to compute, made by `Name::new(shapes, isa, threads)`, which also
-//! chooses the blocking and the number of independent parts. Generated code embeds [`Kernel::as_bytes`] and calls
-//! [`Kernel::entry`] once for each part, with the operands' pointers in the order that the descriptor documents.
+//! A kernel is a *descriptor*: plain bytes that say what to compute, made by
+//! `Name::new(shapes, isa, threads)`, which also chooses the blocking and the number of independent parts.
+//! Generated code embeds [`Kernel::as_bytes`] and calls [`Kernel::entry`] once for each part, with the
+//! operands' pointers in the order that the descriptor documents.
 //!
 //! ```
 //! use kernels::{Copy, Isa, Kernel};
 //!
-//! // The transpose of a matrix of 2 x 3 `f32`: for each index of the result, where it is read and where it is written.
+//! // The transpose of a matrix of 2 x 3 `f32`: its shape, and the strides that are read and written.
 //! let kernel = Copy::new(&[3, 2], &[1, 3], &[2, 1], 4, Isa::detect(), 1);
 //! let (x, mut out) = ([1f32, 2.0, 3.0, 4.0, 5.0, 6.0], [0f32; 6]);
 //! let operands: [*mut u8; 2] = [out.as_mut_ptr().cast(), x.as_ptr().cast_mut().cast()];
 //! for part in 0..kernel.parts() {
-//!     // SAFETY: both operands have the six elements that the descriptor was made for, and the kernel needs no scratch.
+//!     // SAFETY: both operands have the descriptor's six elements, and the kernel needs no scratch.
 //!     unsafe {
 //!         kernel.entry()(kernel.as_bytes().as_ptr(), operands.as_ptr(), part, std::ptr::null_mut());
 //!     }
@@ -20,9 +21,10 @@
 //! assert_eq!(out, [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
 //! ```
 //!
-//! The law that all kernels keep: the bits of a result depend on the shapes and operands alone, not on the instruction set, the
-//! number of threads, parts or blocks. Elementwise functions are those of [`scalar`]; a contraction's accumulator starts
-//! with bias + residual and takes the products in the order of K, each by one fused multiply-add.
+//! The law that all kernels keep: the bits of a result depend on the shapes and operands alone, not on the
+//! instruction set, the number of threads, parts or blocks. Elementwise functions are those of [`scalar`]; a
+//! contraction's accumulator starts with bias + residual and takes the products in the order of K, each by
+//! one fused multiply-add.
 
 mod abi;
 mod along;

@@ -1,4 +1,5 @@
-//! Which functions of one operand there are, and how one is applied to a slice: alone, or as a contraction's epilogue.
+//! Which functions of one operand there are, and how one is applied to a slice: alone, or as a contraction's
+//! epilogue.
 
 use crate::abi::{Body, Kernel, KernelFn, Operands, entry_of, piece};
 use crate::isa::Isa;
@@ -145,7 +146,8 @@ pub(crate) enum Finish {
 }
 
 impl FunctionCode {
-    /// The part of the function that a tile applies in registers. What [`Self::is_deferred`] is applied to the stored block.
+    /// The part of the function that a tile applies in registers. What [`Self::is_deferred`] is applied to
+    /// the stored block.
     #[inline(always)]
     pub(crate) fn finish(self) -> Finish {
         match self.kind {
@@ -187,10 +189,12 @@ pub(crate) struct Apply {
     pub(crate) n: usize,
 }
 
-/// Runs an [`Apply`] as a function of its own: sixteen functions are too much code to be repeated in every kernel.
+/// Runs an [`Apply`] as a function of its own: sixteen functions are too much code to be repeated in every
+/// kernel.
 ///
 /// # Safety
-/// `from` is valid for reads and `to` for writes of `n` floats; they are the same or do not overlap. The machine has `S`.
+/// `from` is valid for reads and `to` for writes of `n` floats; they are the same or do not overlap. The
+/// machine has `S`.
 #[inline(never)]
 pub(crate) unsafe fn apply<S: Simd>(apply: Apply) {
     // SAFETY: the caller's promise.

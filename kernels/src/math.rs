@@ -1,6 +1,8 @@
-//! How the functions of [`crate::scalar`] run on vectors: the same operations in the same order, hence the same bits.
+//! How the functions of [`crate::scalar`] run on vectors: the same operations in the same order, hence the
+//! same bits.
 //!
-//! Each function here mirrors the one of that name there, statement by statement; what it means is documented there.
+//! Each function here mirrors the one of that name there, statement by statement; what it means is documented
+//! there.
 
 use crate::simd::Simd;
 use std::f32::consts::{FRAC_1_SQRT_2, LOG2_E};

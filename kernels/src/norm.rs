@@ -1,17 +1,18 @@
 //! How groups of channels are normalised: in three steps, so that the result may overwrite what is read.
 //!
-//! Image `n`, channel `c` of group `g`: `activation((x - mean(n, g)) * (scale[c] / sqrt(variance(n, g) + epsilon)) + bias[c])`, the
-//! last product and sum rounded once.
+//! Image `n`, channel `c` of group `g`: `activation((x - mean(n, g)) * (scale[c] / sqrt(variance(n, g) +
+//! epsilon)) + bias[c])`, the last product and sum rounded once.
 //!
-//! - *Moments*: each image falls into chunks of pixels, one a part; for each channel of a chunk, the mean and the sum of squared
-//!   deviations from it. A chunk is read in blocks that stay in the first-level cache, each twice: first its mean, then the deviations
-//!   from that; blocks are joined as Chan, Golub and LeVeque do ("Updating Formulae and a Pairwise Algorithm for Computing Sample
-//!   Variances", 1979), so that a mean far from zero costs no precision.
+//! - *Moments*: each image falls into chunks of pixels, one a part; for each channel of a chunk, the mean and
+//!   the sum of squared deviations from it. A chunk is read in blocks that stay in the first-level cache,
+//!   each twice: first its mean, then the deviations from that; blocks are joined as Chan, Golub and LeVeque
+//!   do ("Updating Formulae and a Pairwise Algorithm for Computing Sample Variances", 1979), so that a mean
+//!   far from zero costs no precision.
 //! - *Factors*: one part joins chunks and channels to groups, in `f64`.
 //! - *Apply*: each part maps the pixels of its own.
 //!
-//! How chunks and blocks are cut depends on the sizes alone, and a lane is a channel: so the bits are the same on any instruction
-//! set, and at any number of threads.
+//! How chunks and blocks are cut depends on the sizes alone, and a lane is a channel: so the bits are the
+//! same on any instruction set, and at any number of threads.
 
 use crate::abi::{Body, Kernel, KernelFn, Operands, entry_of, piece};
 use crate::isa::Isa;
@@ -43,12 +44,14 @@ impl GroupNormShape {
         (self.pixels * self.channels / CHUNK).clamp(1, MOST_CHUNKS).min(self.pixels.max(1))
     }
 
-    /// Floats of the moments of all chunks: for each image and chunk the means of the channels, then their squared deviations.
+    /// Floats of the moments of all chunks: for each image and chunk the means of the channels, then their
+    /// squared deviations.
     pub fn moments_len(&self) -> usize {
         self.batch * self.chunks() * 2 * self.channels
     }
 
-    /// Floats of the factors: for each image the means of the channels, then what deviations from them are multiplied by.
+    /// Floats of the factors: for each image the means of the channels, then what deviations from them are
+    /// multiplied by.
     pub fn factors_len(&self) -> usize {
         self.batch * 2 * self.channels
     }
@@ -144,10 +147,12 @@ impl GroupNorm {
         (BLOCK / self.channels().max(1)).max(1)
     }
 
-    /// The moments of a chunk: `means` and `squares` of each channel; `fresh` has room for one block's means and squares.
+    /// The moments of a chunk: `means` and `squares` of each channel; `fresh` has room for one block's means
+    /// and squares.
     ///
     /// # Safety
-    /// `x` is an image of the descriptor's sizes; the others have as many floats as there are channels, `fresh` twice as many.
+    /// `x` is an image of the descriptor's sizes; the others have as many floats as there are channels,
+    /// `fresh` twice as many.
     #[inline(always)]
     unsafe fn moments<S: Simd>(
         &self,
@@ -373,7 +378,8 @@ impl Body for GroupNorm {
     #[inline(always)]
     unsafe fn run<S: Simd>(&self, s: S, operands: Operands, part: u32, scratch: *mut u8) {
         let (channels, chunks) = (self.channels(), self.chunks as usize);
-        // SAFETY: the operands have the extents that the descriptor was made for; parts write other chunks or pixels.
+        // SAFETY: the operands have the extents that the descriptor was made for; parts write other chunks or
+        // pixels.
         unsafe {
             match self.step {
                 GroupNormStep::Moments => {

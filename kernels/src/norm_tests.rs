@@ -7,7 +7,8 @@ fn run(kernel: &GroupNorm, operands: &[*mut f32]) {
     let mut scratch = vec![f32::NAN; kernel.scratch_bytes() / 4 + 16];
     let ptrs: Vec<*mut u8> = operands.iter().map(|operand| operand.cast()).collect();
     for part in 0..kernel.parts() {
-        // SAFETY: the operands have the extents that the test made the descriptor for, and scratch what the kernel says.
+        // SAFETY: the operands have the extents that the test made the descriptor for, and scratch what the
+        // kernel says.
         unsafe {
             kernel.entry()(kernel.as_bytes().as_ptr(), ptrs.as_ptr(), part, scratch.as_mut_ptr().cast());
         }

@@ -1,7 +1,7 @@
 //! How windows of channels-last images are pooled: the largest element, or the mean.
 //!
-//! A vector holds consecutive channels of one pixel. A window's elements are taken in row-major order, from minus infinity (a NaN
-//! never wins) or from zero; a mean is the sum divided by the count.
+//! A vector holds consecutive channels of one pixel. A window's elements are taken in row-major order, from
+//! minus infinity (a NaN never wins) or from zero; a mean is the sum divided by the count.
 
 use crate::abi::{Body, Kernel, KernelFn, Operands, entry_of, piece};
 use crate::conv::ImageStrides;
@@ -36,7 +36,8 @@ pub enum PoolKind {
     Max,
     /// The mean of its elements in the image.
     Average,
-    /// The mean of its elements in image or padding, where padding is zero; what lies beyond the padding does not count.
+    /// The mean of its elements in image or padding, where padding is zero; what lies beyond the padding does
+    /// not count.
     AverageWithPads,
 }
 
@@ -166,7 +167,8 @@ impl Body for Pool2d {
         let (rows, columns) = (self.output[0] as usize, self.output[1] as usize);
         for line in piece(self.batch as usize * rows, self.parts as usize, part as usize) {
             let (n, row) = (line / rows, line % rows);
-            // SAFETY: the operands are images of the shape that the descriptor was made for; parts write other lines.
+            // SAFETY: the operands are images of the shape that the descriptor was made for; parts write
+            // other lines.
             unsafe {
                 let image = operands.get::<f32>(1).add(n * self.input_strides.n as usize);
                 let to = &self.output_strides;
@@ -179,7 +181,8 @@ impl Body for Pool2d {
     }
 }
 
-/// The mean of each channel of channels-last images. Operands: `[out, x]`; `out` holds `batch * channels` elements.
+/// The mean of each channel of channels-last images. Operands: `[out, x]`; `out` holds `batch * channels`
+/// elements.
 ///
 /// Pixels are added in order, one sum for each channel, and the sum is divided by their count.
 #[derive(Clone, Copy, Debug)]
@@ -269,7 +272,8 @@ impl Body for GlobalAveragePool {
         let blocks = channels.div_ceil(BLOCK);
         for index in piece(self.batch as usize * blocks, self.parts as usize, part as usize) {
             let (n, first) = (index / blocks, index % blocks * BLOCK);
-            // SAFETY: the operands have the extents that the descriptor was made for; parts write other blocks.
+            // SAFETY: the operands have the extents that the descriptor was made for; parts write other
+            // blocks.
             unsafe {
                 let x = operands.get::<f32>(1).add(n * self.image_stride as usize + first);
                 let out = operands.get::<f32>(0).add(n * channels + first);
@@ -286,7 +290,8 @@ mod tests {
     fn run(kernel: &impl Kernel, out: &mut [f32], x: &[f32]) {
         let ptrs: [*mut u8; 2] = [out.as_mut_ptr().cast(), x.as_ptr().cast_mut().cast()];
         for part in 0..kernel.parts() {
-            // SAFETY: the operands have the extents that the test made the descriptor for; no scratch is used.
+            // SAFETY: the operands have the extents that the test made the descriptor for; no scratch is
+            // used.
             unsafe { kernel.entry()(kernel.as_bytes().as_ptr(), ptrs.as_ptr(), part, std::ptr::null_mut()) }
         }
     }

@@ -1,8 +1,8 @@
 //! How a convolution runs as a matrix product whose rows are output pixels.
 //!
-//! A part is a range of rows and of panels. Rows go in blocks, K in blocks; each block of rows is read in place or copied to scratch
-//! once and used by all the part's panels of its group. Within a block the panel is the outer loop, so that its weights stay in
-//! the first-level cache while the tiles of rows pass.
+//! A part is a range of rows and of panels. Rows go in blocks, K in blocks; each block of rows is read in
+//! place or copied to scratch once and used by all the part's panels of its group. Within a block the panel
+//! is the outer loop, so that its weights stay in the first-level cache while the tiles of rows pass.
 
 use crate::abi::piece;
 use crate::conv::{Conv2d, Images, Path};
@@ -60,7 +60,8 @@ unsafe fn row_block<S: Simd>(
     let mut panel = panels.start;
     while panel < panels.end {
         let group = panel / of_group;
-        // Rows that are read in place cost nothing to visit again: then each panel's weights are read from end to end.
+        // Rows that are read in place cost nothing to visit again: then each panel's weights are read from
+        // end to end.
         let end = match conv.path {
             Path::Direct => panel + 1,
             _ => panels.end.min((group + 1) * of_group),
@@ -139,7 +140,8 @@ unsafe fn panel_block<S: Simd>(conv: &Conv2d, images: &Images, block: &Block, fr
         let mut row = 0;
         while row < rows {
             let tile_rows = height.min(rows - row);
-            // SAFETY: rows and columns of the tile are inside the block and the panel, for each operand that is not null.
+            // SAFETY: rows and columns of the tile are inside the block and the panel, for each operand that
+            // is not null.
             unsafe {
                 let start = if block.depth.start > 0 {
                     Start::Resume

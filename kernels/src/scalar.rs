@@ -1,19 +1,21 @@
 //! What each elementwise function computes, to the last bit, on one `f32`.
 //!
-//! These are the definitions: every vector path of this crate, its tails and its epilogues compute the same bits. So only
-//! operations with an exact vector counterpart are used: `+ - * /`, `mul_add` (one rounding), comparisons that select,
-//! integer adds, shifts and masks of the bit pattern (so `abs` and `copysign`), exact int-to-float conversion. The module depends on nothing, so that an
-//! interpreter can carry it unchanged.
+//! These are the definitions: every vector path of this crate, its tails and its epilogues compute the same
+//! bits. So only operations with an exact vector counterpart are used: `+ - * /`, `mul_add` (one rounding),
+//! comparisons that select, integer adds, shifts and masks of the bit pattern (so `abs` and `copysign`),
+//! exact int-to-float conversion. The module depends on nothing, so that an interpreter can carry it
+//! unchanged.
 //!
-//! Selection is that of x86's `maxps`/`minps`: `max(a, b)` is `b` unless `a > b`. Hence which operand stands second decides
-//! what happens to NaN and to signed zeros; each function states it. NaN results carry an unspecified payload and sign.
-//! Denormal inputs and results are kept (no flush to zero).
+//! Selection is that of x86's `maxps`/`minps`: `max(a, b)` is `b` unless `a > b`. Hence which operand stands
+//! second decides what happens to NaN and to signed zeros; each function states it. NaN results carry an
+//! unspecified payload and sign. Denormal inputs and results are kept (no flush to zero).
 //!
-//! Errors against the exact value, over all finite inputs (the crate's tests sweep them): `exp`, `log`, `sigmoid` 4 ulp;
-//! `tanh` 5 ulp; `erf` 5 ulp or 3e-7; `softplus` 4 ulp; `silu` 5 ulp or 1e-45 * |x|; `gelu`, `gelu_tanh` 4e-7 * max(1, |x|).
+//! Errors against the exact value, over all finite inputs (the crate's tests sweep them): `exp`, `log`,
+//! `sigmoid` 4 ulp; `tanh` 5 ulp; `erf` 5 ulp or 3e-7; `softplus` 4 ulp; `silu` 5 ulp or 1e-45 * |x|; `gelu`,
+//! `gelu_tanh` 4e-7 * max(1, |x|).
 //!
-//! Sources: Cephes `expf` and `logf` (Moshier, 1989) for the polynomials of `exp` and `log`; Eigen's rational minimax
-//! approximations (`MathFunctionsImpl.h`) for `tanh` and `erf`.
+//! Sources: Cephes `expf` and `logf` (Moshier, 1989) for the polynomials of `exp` and `log`; Eigen's rational
+//! minimax approximations (`MathFunctionsImpl.h`) for `tanh` and `erf`.
 
 /// `a` if `a > b`, else `b`: `b` where either is NaN or both are zeros.
 #[inline]
@@ -37,7 +39,8 @@ fn poly<const N: usize>(x: f32, coefficients: [f32; N]) -> f32 {
     sum
 }
 
-/// The bits of 1.0, and of a number that pushes a float's fraction out of its mantissa when added: 1.5 * 2^23.
+/// The bits of 1.0, and of a number that pushes a float's fraction out of its mantissa when added: 1.5 *
+/// 2^23.
 pub(crate) const ONE_BITS: i32 = 0x3f80_0000;
 pub(crate) const ROUND: f32 = 12_582_912.0;
 /// ln 2 in two parts, the first short enough that `n * LN2_HI` is exact for |n| < 2^15.

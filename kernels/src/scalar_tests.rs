@@ -27,7 +27,8 @@ fn exact_sigmoid(x: f64) -> f64 {
     1.0 / (1.0 + (-x).exp())
 }
 
-/// erf by its Taylor series below 3 and the continued fraction of erfc above (Abramowitz and Stegun 7.1.5, 7.1.14).
+/// erf by its Taylor series below 3 and the continued fraction of erfc above (Abramowitz and Stegun 7.1.5,
+/// 7.1.14).
 fn exact_erf(x: f64) -> f64 {
     let a = x.abs();
     let value = if a < 3.0 {

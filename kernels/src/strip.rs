@@ -55,8 +55,8 @@ macro_rules! strips {
             const FUNCTION: Function = Function::$name;
         })*
 
-        /// The vector form of a function without parameters, for an instruction set that this machine has; none for functions that take
-        /// only a few instructions.
+        /// The vector form of a function without parameters, for an instruction set that this machine has;
+        /// none for functions that take only a few instructions.
         pub fn strip_function(function: Function, isa: Isa) -> Option<StripFn> {
             match function {
                 $(Function::$name => Some(entry::<$name>(isa)),)*

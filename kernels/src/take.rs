@@ -1,7 +1,8 @@
 //! How slices are picked by number from memory: whether every number is inside, and the copies.
 //!
-//! [`CheckIndices`] runs first and says whether all is well; [`Take`] relies on it, and reads no index again that it has
-//! not bounded: an index outside picks the last slice, so that no memory beside the operand is ever read.
+//! [`CheckIndices`] runs first and says whether all is well; [`Take`] relies on it, and reads no index again
+//! that it has not bounded: an index outside picks the last slice, so that no memory beside the operand is
+//! ever read.
 
 use crate::abi::{Body, Kernel, KernelFn, Operands, entry_of, piece};
 use crate::isa::Isa;
@@ -13,7 +14,8 @@ use crate::simd::Simd;
 pub struct Indices {
     /// How many there are.
     pub count: u64,
-    /// How many slices there are to pick from: indices are from `-size` to `size - 1`, negative ones counted from the end.
+    /// How many slices there are to pick from: indices are from `-size` to `size - 1`, negative ones counted
+    /// from the end.
     pub size: u64,
     /// Bytes of an index: 1, 2, 4 or 8.
     pub bytes: u32,
@@ -91,8 +93,8 @@ impl Body for CheckIndices {
     }
 }
 
-/// Slices picked by index. Operands: `[out, x, indices]`, with `x` of `[outer, size]` slices and `out` of `[outer, count]`, which
-/// do not overlap.
+/// Slices picked by index. Operands: `[out, x, indices]`, with `x` of `[outer, size]` slices and `out` of
+/// `[outer, count]`, which do not overlap.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Take {
@@ -136,8 +138,8 @@ impl Body for Take {
         let (count, size) = (self.indices.count as usize, self.indices.size as usize);
         let bytes = self.slice_bytes as usize;
         for number in piece(self.outer as usize * count, self.parts as usize, part as usize) {
-            // SAFETY: the operands have the extents that the descriptor was made for, and the slice is one of `size`; parts
-            // write other slices.
+            // SAFETY: the operands have the extents that the descriptor was made for, and the slice is one of
+            // `size`; parts write other slices.
             unsafe {
                 let slice = self.indices.slice(operands.get::<u8>(2), number % count).unwrap_or(size - 1);
                 let from = operands.get::<u8>(1).add((number / count * size + slice) * bytes);
@@ -153,7 +155,8 @@ mod tests {
 
     fn run(kernel: &impl Kernel, operands: &[*mut u8]) {
         for part in 0..kernel.parts() {
-            // SAFETY: the operands have the extents that the test made the descriptor for; no scratch is used.
+            // SAFETY: the operands have the extents that the test made the descriptor for; no scratch is
+            // used.
             unsafe {
                 kernel.entry()(kernel.as_bytes().as_ptr(), operands.as_ptr(), part, std::ptr::null_mut());
             }

@@ -1,9 +1,10 @@
 //! How one tile of a contraction is computed: up to 14 rows by 2 vectors of columns, all sums in registers.
 //!
-//! For each k the packed weights' vectors are loaded once, each row's element is broadcast from where it lies, and every sum takes one
-//! fused multiply-add: 28 independent chains with AVX-512, where 8 hide the latency. After Goto and van de Geijn,
-//! "Anatomy of High-Performance Matrix Multiplication" (2008), with the roles of the operands exchanged: the weights are the
-//! vectors, so that channels-last activations need no packing.
+//! For each k the packed weights' vectors are loaded once, each row's element is broadcast from where it
+//! lies, and every sum takes one fused multiply-add: 28 independent chains with AVX-512, where 8 hide the
+//! latency. After Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication" (2008), with the
+//! roles of the operands exchanged: the weights are the vectors, so that channels-last activations need no
+//! packing.
 
 use crate::map::Finish;
 use crate::math;
@@ -18,7 +19,8 @@ pub(crate) enum Start {
     Resume,
 }
 
-/// `rows x cols` outputs: `c[i][j] = finish(start[i][j] + sum over k of a[i][k] * b[k][j])`, strides in elements.
+/// `rows x cols` outputs: `c[i][j] = finish(start[i][j] + sum over k of a[i][k] * b[k][j])`, strides in
+/// elements.
 #[derive(Clone, Copy)]
 pub(crate) struct Tile {
     pub(crate) depth: usize,
@@ -37,7 +39,8 @@ pub(crate) struct Tile {
 /// A tile function for a fixed number of rows and of vectors of columns.
 pub(crate) type TileFn = unsafe fn(&Tile);
 
-/// Floats of packed weights that are fetched ahead of their use: 64 steps of K, about 900 cycles for a full tile.
+/// Floats of packed weights that are fetched ahead of their use: 64 steps of K, about 900 cycles for a full
+/// tile.
 const PREFETCH: usize = 2048;
 
 /// The tile function for `rows` in `1..=S::TILE_ROWS` and `vectors` of 1 or 2.
@@ -56,8 +59,8 @@ pub(crate) fn tile_function<S: Simd>(rows: usize, vectors: usize) -> TileFn {
 }
 
 /// # Safety
-/// The machine has `S`; `a`, `b` are valid for the tile's reads (`b` for whole vectors), bias and residual for its valid columns, `c` for
-/// reads and writes of them. The residual may be `c` itself.
+/// The machine has `S`; `a`, `b` are valid for the tile's reads (`b` for whole vectors), bias and residual
+/// for its valid columns, `c` for reads and writes of them. The residual may be `c` itself.
 unsafe fn tile<S: Simd, const ROWS: usize, const VECTORS: usize>(tile: &Tile) {
     // SAFETY: the caller's promise.
     unsafe { S::vectorize(TileTask::<ROWS, VECTORS>(tile)) }

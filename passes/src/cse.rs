@@ -1,12 +1,12 @@
 //! Which operations compute what another has computed.
 //!
-//! A pure operation that has the name, operands, attributes, result types and regions of one that stands before it on every
-//! way is replaced by it: `%b = nn.exp %x` behind `%a = nn.exp %x` => `%a`. The operands of a commutative operation may
-//! stand in either order.
+//! A pure operation that has the name, operands, attributes, result types and regions of one that stands
+//! before it on every way is replaced by it: `%b = nn.exp %x` behind `%a = nn.exp %x` => `%a`. The operands
+//! of a commutative operation may stand in either order.
 //!
-//! The blocks of a region are walked down its dominator tree, and the regions of an operation before the operation itself.
-//! An operation that reads a value with few readers finds its like among these, which lie near in memory; any other, in a
-//! table by hash. O(operations + operands), but for comparing regions.
+//! The blocks of a region are walked down its dominator tree, and the regions of an operation before the
+//! operation itself. An operation that reads a value with few readers finds its like among these, which lie
+//! near in memory; any other, in a table by hash. O(operations + operands), but for comparing regions.
 
 use std::hash::{BuildHasher, BuildHasherDefault};
 
@@ -223,8 +223,8 @@ impl Twins<'_> {
         a.map(|value| self.body.ty(value)).eq(b.map(|value| self.body.ty(value)))
     }
 
-    /// Whether the regions are the same but for the names of what is defined in them. Those of several blocks count as
-    /// different.
+    /// Whether the regions are the same but for the names of what is defined in them. Those of several blocks
+    /// count as different.
     fn run_the_same(&mut self, a: Op, b: Op) -> bool {
         let body = self.body;
         let (a, b) = (body.regions(a), body.regions(b));

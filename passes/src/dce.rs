@@ -1,8 +1,8 @@
 //! Which operations nobody needs.
 //!
-//! An operation is needed if it has an effect, or if something needed reads a result of it. What a branch hands to a block
-//! is needed only if the argument that takes it is, so that a value which only goes round a loop of blocks is not; such
-//! arguments go too. O(operations + operands).
+//! An operation is needed if it has an effect, or if something needed reads a result of it. What a branch
+//! hands to a block is needed only if the argument that takes it is, so that a value which only goes round a
+//! loop of blocks is not; such arguments go too. O(operations + operands).
 //!
 //! ```text
 //! cf.br ^bb1(%x, %n)                               cf.br ^bb1(%x)
@@ -11,8 +11,8 @@
 //!   cf.cond_br %c, ^bb1(%a, %j), ^bb2
 //! ```
 //!
-//! Source: the mark phase of Cytron et al. (1991), "Efficiently Computing Static Single Assignment Form", 7.1, without its
-//! control dependence: branches are kept.
+//! Source: the mark phase of Cytron et al. (1991), "Efficiently Computing Static Single Assignment Form",
+//! 7.1, without its control dependence: branches are kept.
 
 use cranelift_entity::EntitySet;
 use ir::body::ValueDef;
@@ -47,7 +47,8 @@ fn run(cx: &PassContext<'_>, func: &mut Body) -> Result<(), Vec<Diagnostic>> {
     Ok(())
 }
 
-/// Removes the pure operations and the block arguments that nobody needs; gives how many operations there were.
+/// Removes the pure operations and the block arguments that nobody needs; gives how many operations there
+/// were.
 pub fn remove_dead(ctx: &Context, body: &mut Body) -> u64 {
     let roots = body.roots().to_vec();
     let ways = branches::ways(body);

@@ -1,4 +1,5 @@
-//! Which operations are run as one: groups with one loop nest, or one contraction with what comes before and behind.
+//! Which operations are run as one: groups with one loop nest, or one contraction with what comes before and
+//! behind.
 //!
 //! ```text
 //! %1 = nn.conv2d %0, %w, %b         %3 = optc.group(%a = %0, %c = %w, %d = %b, %e = %r) {
@@ -8,11 +9,14 @@
 //!                                     optc.yield %3 }
 //! ```
 //!
-//! A group has one result; everything else that its operations make is read inside only, and never stored. First each
-//! contraction (or other kernel) takes what its kernel can do behind it (the target says what): a bias, a residual and an activation; then, of
-//! what is left, what it can do before it: a prologue. Contractions choose in reverse text order, so that of two that are added the later one gets
-//! the sum, and stays where it is, unless fewer bytes are live if the earlier one gets it (`sums.rs`). Then elementwise operations of one shape, each read only by the next, form groups.
-//! Blocks are looked at one by one, those in the regions of branches and loops too. A group stands where its last operation stood. Each operation is looked at a bounded number of times.
+//! A group has one result; everything else that its operations make is read inside only, and never stored.
+//! First each contraction (or other kernel) takes what its kernel can do behind it (the target says what): a
+//! bias, a residual and an activation; then, of what is left, what it can do before it: a prologue.
+//! Contractions choose in reverse text order, so that of two that are added the later one gets the sum, and
+//! stays where it is, unless fewer bytes are live if the earlier one gets it (`sums.rs`). Then elementwise
+//! operations of one shape, each read only by the next, form groups. Blocks are looked at one by one, those
+//! in the regions of branches and loops too. A group stands where its last operation stood. Each operation is
+//! looked at a bounded number of times.
 
 use ir::opdef::Traits;
 use ir::scalar::{Binary, Scalar};
@@ -25,13 +29,15 @@ use crate::edit::{blocks, copy_to};
 
 mod sums;
 
-/// Groups the operations of a function; a group has at most `max_ops` of them. Returns how many groups were made.
+/// Groups the operations of a function; a group has at most `max_ops` of them. Returns how many groups were
+/// made.
 pub fn fuse(ctx: &Context, target: &dyn Target, body: &mut Body, max_ops: usize) -> usize {
     let left = sums::sums_for_the_earlier(ctx, target, body, max_ops);
     fuse_with(ctx, target, body, max_ops, &left)
 }
 
-/// [`fuse`], where of two contractions that one of the sums in `left` adds, the later one leaves it to the earlier.
+/// [`fuse`], where of two contractions that one of the sums in `left` adds, the later one leaves it to the
+/// earlier.
 fn fuse_with(
     ctx: &Context,
     target: &dyn Target,
@@ -222,7 +228,8 @@ impl<'a> Chooser<'a> {
         (fits && self.target.fuses(self.body.at(self.ctx, root), op_ref, Place::Prologue)).then_some(op)
     }
 
-    /// Puts `op` into a group with the elementwise operations whose results only it reads, and which have its shape.
+    /// Puts `op` into a group with the elementwise operations whose results only it reads, and which have its
+    /// shape.
     fn join_producers(&mut self, op: Op) {
         let mut ops = vec![op];
         let ty = self.body.at(self.ctx, op).result_type(0);

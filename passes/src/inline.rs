@@ -5,10 +5,11 @@
 //! %1 = call @f(%x)                                          =>   %1 = nn.exp %x
 //! ```
 //!
-//! Functions are gone through bottom up, so that what is put into a caller has its own calls replaced already. A call is
-//! kept where the callee calls it in turn, or is marked `no_inline`, or holds many operations, so that a row of functions
-//! that each call the next one twice does not double without end; where the callee stands in another module; and where it
-//! has several blocks but the call stands in an operation whose regions have one. What is copied has the location `callsite(callee at caller)`.
+//! Functions are gone through bottom up, so that what is put into a caller has its own calls replaced
+//! already. A call is kept where the callee calls it in turn, or is marked `no_inline`, or holds many
+//! operations, so that a row of functions that each call the next one twice does not double without end;
+//! where the callee stands in another module; and where it has several blocks but the call stands in an
+//! operation whose regions have one. What is copied has the location `callsite(callee at caller)`.
 
 use ir::{Body, Context, Diagnostic, Module, Op, Region, Traits, Type, Value};
 
@@ -183,8 +184,8 @@ fn inline(ctx: &Context, body: &mut Body, call: Op, callee: &Body) {
     }
 }
 
-/// The same of a function of several blocks: the call's block ends with its first, and what stood behind the call becomes
-/// a block of its own, to which whatever returned goes.
+/// The same of a function of several blocks: the call's block ends with its first, and what stood behind the
+/// call becomes a block of its own, to which whatever returned goes.
 fn inline_blocks(ctx: &Context, body: &mut Body, call: Op, mut copying: Copying<'_>, callee: &Body) {
     let before = body.block_of(call).expect("a call stands in a block");
     let region = body.region_of(before).expect("a block stands in a region");

@@ -7,13 +7,14 @@
 //!                                      optc.yield %2 }
 //! ```
 //!
-//! The steps of such a group are those that were there, each with the one before as its image; between two of them a few rows are
-//! kept, in scratch that the target asks for as for any other. So nothing behind this pass need know of it, and results
-//! stay the same to the bit. (On small devices: Burrello et al., "DORY" (2021), and Lin et al., "MCUNetV2" (2021), which
-//! computes rows at the seams twice; here they are kept.)
+//! The steps of such a group are those that were there, each with the one before as its image; between two of
+//! them a few rows are kept, in scratch that the target asks for as for any other. So nothing behind this
+//! pass need know of it, and results stay the same to the bit. (On small devices: Burrello et al., "DORY"
+//! (2021), and Lin et al., "MCUNetV2" (2021), which computes rows at the seams twice; here they are kept.)
 //!
-//! Greedy: of the chains that hold an image which is live at the fullest step, the one is taken which leaves the fewest bytes, counted as
-//! the passes behind will, on a copy; until none does. A chain costs time, so none is made elsewhere.
+//! Greedy: of the chains that hold an image which is live at the fullest step, the one is taken which leaves
+//! the fewest bytes, counted as the passes behind will, on a copy; until none does. A chain costs time, so
+//! none is made elsewhere.
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
@@ -67,8 +68,9 @@ pub static LINES: PassDef = PassDef {
     }),
 };
 
-/// Makes chains of a function's first block run in turns, as long as that lowers the fullest step; returns how many chains were made
-/// or made longer. Does nothing where a size is not known, or no kernels are chosen.
+/// Makes chains of a function's first block run in turns, as long as that lowers the fullest step; returns
+/// how many chains were made or made longer. Does nothing where a size is not known, or no kernels are
+/// chosen.
 pub fn lines(ctx: &Context, target: &dyn Target, body: &mut Body) -> usize {
     let Some(block) = entry(body) else { return 0 };
     let Some(mut now) = Fullness::of(ctx, target, body) else { return 0 };

@@ -8,11 +8,11 @@
 //!                                   %9 = add %8, %10
 //! ```
 //!
-//! Greedy: as long as more is live than the budget, every value that lies idle through the fullest step is a candidate, computed again
-//! by one operation or by all whose operands are dead by then. Each is tried on a copy of the function, with ties and
-//! scratch counted as the passes behind will; the one that leaves the fewest bytes is taken, of equal ones that which moves
-//! the fewest bytes. Bounded in trials, never in time. Recomputation against memory: Chen et al., "Training Deep Nets with
-//! Sublinear Memory Cost" (2016).
+//! Greedy: as long as more is live than the budget, every value that lies idle through the fullest step is a
+//! candidate, computed again by one operation or by all whose operands are dead by then. Each is tried on a
+//! copy of the function, with ties and scratch counted as the passes behind will; the one that leaves the
+//! fewest bytes is taken, of equal ones that which moves the fewest bytes. Bounded in trials, never in time.
+//! Recomputation against memory: Chen et al., "Training Deep Nets with Sublinear Memory Cost" (2016).
 
 use std::collections::BTreeSet;
 
@@ -79,8 +79,9 @@ pub static RECOMPUTE: PassDef = PassDef {
     }),
 };
 
-/// Computes values of a function's first block again, until at most `budget_bytes` of the arena are live at one time or nothing lowers
-/// that; returns how many operations were added. Does nothing where a size is not known.
+/// Computes values of a function's first block again, until at most `budget_bytes` of the arena are live at
+/// one time or nothing lowers that; returns how many operations were added. Does nothing where a size is not
+/// known.
 pub fn recompute(ctx: &Context, target: &dyn Target, body: &mut Body, budget_bytes: u64) -> usize {
     let Some(block) = entry(body) else { return 0 };
     let Some(mut now) = Fullness::of(ctx, target, body, budget_bytes) else { return 0 };

@@ -2,21 +2,22 @@
 //!
 //! ```text
 //! %1 = norm %x                                %2 = conv1x1 %x, %v
-//! %2 = conv1x1 %x, %v                         %1 = norm %x             overwrites %x, which nothing reads later
+//! %2 = conv1x1 %x, %v                         %1 = norm %x       overwrites %x, which has no later reader
 //! %3 = conv3x3 %1, %w                   =>    %3 = conv3x3 %1, %w
 //! %4 = add %3, %2                             %4 = add %3, %2
 //! ```
 //!
-//! The order is searched in a model of each block (`model`), in which it is known what may overwrite what; blocks in
-//! regions come before those around them. The model knows of the caller's memory only what the passes behind do with a given order, so
-//! both alternate: an order is found, results are tied to operands and bytes counted in a copy of the function, by the pass `inplace` and
-//! the planner's own bound, then the search is done again with what that showed. An order is taken only if its bytes so
-//! counted are fewer than the given order's: never worse. Operations with effects keep their order; views and arithmetic on weights,
+//! The order is searched in a model of each block (`model`), in which it is known what may overwrite what;
+//! blocks in regions come before those around them. The model knows of the caller's memory only what the
+//! passes behind do with a given order, so both alternate: an order is found, results are tied to operands
+//! and bytes counted in a copy of the function, by the pass `inplace` and the planner's own bound, then the
+//! search is done again with what that showed. An order is taken only if its bytes so counted are fewer than
+//! the given order's: never worse. Operations with effects keep their order; views and arithmetic on weights,
 //! which do not run, stand before what reads them first.
 //!
-//! Sources: Liu, "An Application of Generalized Tree Pebbling to Sparse Matrix Factorization" (1987), for decomposition; Ahn et al.,
-//! "Ordering Chaos: Memory-Aware Scheduling of Irregularly Wired Neural Networks for Edge Devices" (2020), for the search by
-//! frontiers.
+//! Sources: Liu, "An Application of Generalized Tree Pebbling to Sparse Matrix Factorization" (1987), for
+//! decomposition; Ahn et al., "Ordering Chaos: Memory-Aware Scheduling of Irregularly Wired Neural Networks
+//! for Edge Devices" (2020), for the search by frontiers.
 
 mod build;
 mod model;
@@ -85,11 +86,11 @@ pub struct Outcome {
     pub after_bytes: u64,
 }
 
-/// Puts the operations of a function into a better order; none if the given one stays: it is as good as all that were tried, a
-/// size is not known, or results are already tied to operands.
+/// Puts the operations of a function into a better order; none if the given one stays: it is as good as all
+/// that were tried, a size is not known, or results are already tied to operands.
 ///
-/// Every order is right, whatever the sizes are. So a function of symbolic sizes has the order that is best for nominal ones
-/// ([`dims::nominal`]), and the outcome's bytes are for those.
+/// Every order is right, whatever the sizes are. So a function of symbolic sizes has the order that is best
+/// for nominal ones ([`dims::nominal`]), and the outcome's bytes are for those.
 pub fn schedule(ctx: &Context, target: &dyn Target, body: &mut Body) -> Option<Outcome> {
     let sizes = dims::nominal(ctx, body);
     if sizes.is_empty() {
@@ -141,8 +142,8 @@ fn schedule_known(ctx: &Context, target: &dyn Target, body: &mut Body) -> Option
     Some(Outcome { moved: moved.sum(), before_bytes: given.bytes, after_bytes: best_bytes })
 }
 
-/// The most bytes of the arena that are live at one time in the order in which a function stands, once results are tied to
-/// operands; none if a size is not known.
+/// The most bytes of the arena that are live at one time in the order in which a function stands, once
+/// results are tied to operands; none if a size is not known.
 pub fn max_live_bytes(ctx: &Context, target: &dyn Target, body: &Body) -> Option<u64> {
     count(ctx, target, body).map(|counted| counted.bytes)
 }

@@ -1,18 +1,20 @@
 //! What does a planned program compute in its bytes?
 //!
-//! An oracle for plans: the function is run operation by operation with the interpreter's meaning of each, but every value is
-//! read from, and written to, the bytes that `mem.place` and `mem.args` give it. The machine is as hostile as a kernel may be:
+//! An oracle for plans: the function is run operation by operation with the interpreter's meaning of each,
+//! but every value is read from, and written to, the bytes that `mem.place` and `mem.args` give it. The
+//! machine is as hostile as a kernel may be:
 //!
 //! - fresh bytes are garbage, and scratch is garbage again before a step reads and after it wrote;
-//! - a result that meets an operand is garbage before the operand is read, unless the pair is declared, the bytes
-//!   are the same, and the result is tied to an operand there;
-//! - a result that is written in bands of rows over an operand (`mem.overlap`) has only one band's rows written at a time, and
-//!   all operands are read anew before the next;
+//! - a result that meets an operand is garbage before the operand is read, unless the pair is declared, the
+//!   bytes are the same, and the result is tied to an operand there;
+//! - a result that is written in bands of rows over an operand (`mem.overlap`) has only one band's rows
+//!   written at a time, and all operands are read anew before the next;
 //! - the steps of a group that run in turns (`mem.lines`) keep no more rows between them than scratch holds;
 //! - a part that is said to be at its place in a concatenation (`mem.parts`) is not copied there;
 //! - a view that needs no copy has the bytes of its operand, whatever an attribute says.
 //!
-//! So a plan that computes here what the interpreter computes on values is right for these inputs. Calls are not run.
+//! So a plan that computes here what the interpreter computes on values is right for these inputs. Calls are
+//! not run.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -41,8 +43,8 @@ const GARBAGE: u8 = 0xFF;
 /// What the caller's output buffers hold behind a run of a planned function.
 ///
 /// # Errors
-/// What the machine stumbled over: a place outside its pool, an operand without bytes, a program without an end, an input
-/// of the caller's that was overwritten.
+/// What the machine stumbled over: a place outside its pool, an operand without bytes, a program without an
+/// end, an input of the caller's that was overwritten.
 pub fn run(
     ctx: &Context,
     body: &Body,
@@ -278,7 +280,8 @@ impl<'a> Machine<'a> {
         parts.filter_map(|part| usize::try_from(part).ok()).collect()
     }
 
-    /// Writes what a concatenation copies: the bytes of the result that come from operands which are no parts of it yet.
+    /// Writes what a concatenation copies: the bytes of the result that come from operands which are no parts
+    /// of it yet.
     fn assemble(&mut self, op: Op) -> Result<(), String> {
         let (body, parts) = (self.body, self.parts(op));
         let home = self.homes[body.result(op, 0)].clone().ok_or("a result without a place")?;
@@ -320,7 +323,8 @@ impl<'a> Machine<'a> {
         if told == found { Ok(()) } else { Err(format!("`mem.pitch` is {told:?}, the rows are {found:?}")) }
     }
 
-    /// The operand that result 0 is written over in bands of rows, and how many rows these have: `mem.overlap`.
+    /// The operand that result 0 is written over in bands of rows, and how many rows these have:
+    /// `mem.overlap`.
     fn banding(&self, op: Op) -> Option<(usize, i64)> {
         match self.body.at(self.ctx, op).ints("mem.overlap")?[..] {
             [operand, rows] if rows != 0 => Some((usize::try_from(operand).ok()?, rows)),
@@ -328,8 +332,8 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// The bytes of the result that are written at once, in order; before each of them all operands are read anew. None stands
-    /// for all bytes.
+    /// The bytes of the result that are written at once, in order; before each of them all operands are read
+    /// anew. None stands for all bytes.
     fn bands(&self, op: Op) -> Result<Vec<Option<Range<usize>>>, String> {
         let Some((_, rows)) = self.banding(op) else { return Ok(vec![None]) };
         let shape = self.body.at(self.ctx, op).result_shape(0).unwrap_or_default();

@@ -1,9 +1,11 @@
 //! Which ways are there to damage a plan?
 //!
-//! Every place is moved to where each other is (and beside itself, out of its pool, off its alignment), made larger and
-//! smaller, and put into another pool; views are read where they are not, and copied where they need not be; ties are cut, turned to other operands, and added; the arena shrinks; places are
-//! left out, and given to views that have none; pools shrink, move, and get a smaller capacity; rows get other gaps; scratch gets less; rows are written in other bands; operations change their order, and read other values than they
-//! were planned to.
+//! Every place is moved to where each other is (and beside itself, out of its pool, off its alignment), made
+//! larger and smaller, and put into another pool; views are read where they are not, and copied where they
+//! need not be; ties are cut, turned to other operands, and added; the arena shrinks; places are left out,
+//! and given to views that have none; pools shrink, move, and get a smaller capacity; rows get other gaps;
+//! scratch gets less; rows are written in other bands; operations change their order, and read other values
+//! than they were planned to.
 
 use ir::opdef::View;
 use ir::pools::{Pool, pools, pools_attr};
@@ -264,7 +266,8 @@ impl List<'_> {
         self.push("rows", Change::Remove(op, "mem.overlap"));
     }
 
-    /// Rows that have gaps get other distances and lengths, and another beginning, in the place and in what the kernel is told.
+    /// Rows that have gaps get other distances and lengths, and another beginning, in the place and in what
+    /// the kernel is told.
     fn rows(&mut self, op: Op) {
         let op_ref = self.body.at(self.ctx, op);
         let entries = self.items(op_ref.attr("mem.place"));
@@ -292,7 +295,8 @@ impl List<'_> {
         changes.into_iter().for_each(|change| self.push("rows", change));
     }
 
-    /// A view is read where its operand lies although it was planned as a copy, with its place or without; or is a copy of no place.
+    /// A view is read where its operand lies although it was planned as a copy, with its place or without; or
+    /// is a copy of no place.
     fn view(&mut self, op: Op) {
         let op_ref = self.body.at(self.ctx, op);
         if !matches!(op_ref.kind(), Kind::View(View::OfOperand(_))) {
@@ -379,8 +383,8 @@ impl List<'_> {
         self.body.results(earlier).any(|result| self.body.uses(result).any(|reader| is_in(reader.op)))
     }
 
-    /// Each operand replaced by each value of its type that is defined before it in the same block, or is an argument of
-    /// the function; but no numbers by themselves, which say how often loops run.
+    /// Each operand replaced by each value of its type that is defined before it in the same block, or is an
+    /// argument of the function; but no numbers by themselves, which say how often loops run.
     fn uses(&mut self) {
         let weights = WeightSet::of(self.ctx, self.body);
         let entry = self.body.entry(self.body.root());

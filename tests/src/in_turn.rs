@@ -1,4 +1,5 @@
-//! How tests run one after the other, in one thread, where what other threads allocate meanwhile would be counted.
+//! How tests run one after the other, in one thread, where what other threads allocate meanwhile would be
+//! counted.
 
 use std::process::ExitCode;
 

@@ -1,7 +1,8 @@
 //! Which messages a source has, and whether a text quotes one.
 //!
-//! A message is a string of several words that is not what a broken trust says: `format!("`{}` has no block", name)` =>
-//! "`", "` has no block". A text quotes it if it has these fixed parts in their order.
+//! A message is a string of several words that is not what a broken trust says:
+//! `format!("`{}` has no block", name)` => "`", "` has no block". A text quotes it if it has these fixed
+//! parts in their order.
 
 use crate::source::{self, Literal};
 

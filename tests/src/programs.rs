@@ -123,7 +123,8 @@ pub fn execute(
     found
 }
 
-/// What machine code that takes all sizes from a frame computes for `main` of a planned module, or what it says.
+/// What machine code that takes all sizes from a frame computes for `main` of a planned module, or what it
+/// says.
 pub fn execute_framed(
     module: &Module,
     inputs: &[Array],
@@ -181,7 +182,8 @@ pub fn floats(array: &Array) -> Vec<f32> {
     words.map(|word| f32::from_le_bytes(word.try_into().expect("four bytes"))).collect()
 }
 
-/// An argument of this type: floats between -1 and 1, small numbers, and truth by turns; none if its size is not known.
+/// An argument of this type: floats between -1 and 1, small numbers, and truth by turns; none if its size is
+/// not known.
 pub fn argument(ctx: &Context, ty: Type, case: u64, random: &mut Random) -> Option<Tensor> {
     let bytes = usize::try_from(size::tensor_bytes(ctx, ty)?).ok()?;
     let content = match ctx.type_data(ctx.elem(ty)) {

@@ -16,8 +16,8 @@ pub const MOST_FUNCTION_LINES: usize = 60;
 /// The most lines of `docs/ARCHITECTURE.md`.
 pub const MOST_ARCHITECTURE_LINES: usize = 200;
 
-/// The rooms, and for each the rooms that it may depend on. The crate `tests` is above all of them; the example is what
-/// another crate would be.
+/// The rooms, and for each the rooms that it may depend on. The crate `tests` is above all of them; the
+/// example is what another crate would be.
 pub const ARROWS: [(&str, &[&str]); 9] = [
     ("ir", &[]),
     ("import", &["ir"]),
@@ -134,8 +134,8 @@ pub fn dependencies(file: &TextFile) -> Vec<Fault> {
     faults
 }
 
-/// A room whose package could bear the name of an embedder's own crate: a lock file holds one package of a name,
-/// version and source.
+/// A room whose package could bear the name of an embedder's own crate: a lock file holds one package of a
+/// name, version and source.
 pub fn package_name(file: &TextFile) -> Vec<Fault> {
     let mut lines = (1..).zip(file.text.lines());
     let Some((n, line)) = lines.find(|(_, line)| line.starts_with("name = ")) else {

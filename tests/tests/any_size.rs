@@ -1,7 +1,8 @@
 //! One program for all sizes against a program for each: the same bits in the same memory.
 //!
-//! SqueezeNet is in the project. Others are read from the folder that `OPTC_MODELS` names, and skipped, saying so, where it is not
-//! set: `OPTC_MODELS=/path/to/models cargo test --release -p optc-tests --test any_size -- --nocapture`.
+//! SqueezeNet is in the project. Others are read from the folder that `OPTC_MODELS` names, and skipped,
+//! saying so, where it is not set: `OPTC_MODELS=/path/to/models cargo test --release -p optc-tests --test
+//! any_size -- --nocapture`.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

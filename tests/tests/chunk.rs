@@ -1,7 +1,8 @@
 //! The arena for all sizes: it is enough at each of them, and little more than the greatest needs.
 //!
-//! At every size the function is placed in the chunk, which the judge accepts, and computes there what it computes as it is planned for
-//! that size alone. Networks are read from the folder that `OPTC_MODELS` names, and skipped, saying so, where it is not set.
+//! At every size the function is placed in the chunk, which the judge accepts, and computes there what it
+//! computes as it is planned for that size alone. Networks are read from the folder that `OPTC_MODELS` names,
+//! and skipped, saying so, where it is not set.
 
 use std::path::{Path, PathBuf};
 
@@ -66,8 +67,8 @@ fn compute(mut module: Module, symbolic: &Symbolic) -> Vec<Array> {
     model.run(&arrays).unwrap_or_else(|failure| panic!("{failure}"))
 }
 
-/// Places a function at random sizes, and at the least and the greatest, and runs it there; the chunk is to be at most so many hundredths of the plan for the
-/// greatest sizes.
+/// Places a function at random sizes, and at the least and the greatest, and runs it there; the chunk is to
+/// be at most so many hundredths of the plan for the greatest sizes.
 #[track_caller]
 fn check(text: &str, ranges: &[(&str, u64)], hundredths: u64) {
     let module = optc::parse("chunk.mlir", text.to_owned(), None, &LoadOptions::default());
@@ -92,7 +93,8 @@ fn check(text: &str, ranges: &[(&str, u64)], hundredths: u64) {
     }
 }
 
-/// A block in which each layer reads all that were made before, as in DenseNet; the last layer adds to the first one's result.
+/// A block in which each layer reads all that were made before, as in DenseNet; the last layer adds to the
+/// first one's result.
 const DENSE: &str = "func.func @main(%x: tensor<?x?x?x8xf32, #optc.dims<N, H, W>>) -> tensor<?x?x?x32xf32, #optc.dims<N, H, W>> {
   %w1 = nn.constant dense<0.01> : tensor<8x8x3x3xf32>
   %w2 = nn.constant dense<0.02> : tensor<8x16x3x3xf32>
@@ -123,7 +125,8 @@ fn parts_of_concatenations_stand_in_their_whole_at_all_sizes() {
     check(&text, &[("N", 3), ("H", 50), ("W", 60)], 108);
 }
 
-/// Slices of inner axes: pieces of one image of them, and copies of several. At some sizes a result can't overwrite one, or what it is of.
+/// Slices of inner axes: pieces of one image of them, and copies of several. At some sizes a result can't
+/// overwrite one, or what it is of.
 #[test]
 fn a_view_may_lie_in_its_operand_or_be_a_copy() {
     let text =
@@ -148,7 +151,8 @@ fn a_view_may_lie_in_its_operand_or_be_a_copy() {
     check(&text, &[("N", 3), ("W", 200)], 300);
 }
 
-/// At N = 4 the reshaped value has rows of one row of the concatenation, at N = 1 rows of four, which would lie apart there.
+/// At N = 4 the reshaped value has rows of one row of the concatenation, at N = 1 rows of four, which would
+/// lie apart there.
 #[test]
 fn what_is_read_by_a_view_is_no_part() {
     let text = "func.func @main(%x: tensor<?x1x8xf32, #optc.dims<N>>) -> tensor<?xf32, #optc.dims<N>> {
@@ -298,7 +302,8 @@ fn what_fits_an_output_at_all_sizes_lies_there() {
     check(text, &[("N", 300)], 105);
 }
 
-/// The first sum takes min(L, 300) rows, the output 400, which is more at each size, although not more than the most of the one is the least of the other.
+/// The first sum takes min(L, 300) rows, the output 400, which is more at each size, although not more than
+/// the most of the one is the least of the other.
 #[test]
 fn what_is_never_larger_than_an_output_lies_there() {
     let text = "func.func @main(%x: tensor<?x?xf32, #optc.dims<N, L>>) -> tensor<400x?x?xf32, #optc.dims<N, L>> {

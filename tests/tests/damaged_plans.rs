@@ -1,8 +1,9 @@
 //! The checker of plans refuses every plan that computes something wrong.
 //!
-//! Planned programs (the files of `lit-tests/` that show the memory passes, random graphs, random branches and loops) are
-//! damaged in all ways of [`tests::damage`]. A damaged plan that the checker accepts must compute, in the bytes of
-//! [`tests::arena`], what the interpreter computes on values: then the damage is none.
+//! Planned programs (the files of `lit-tests/` that show the memory passes, random graphs, random branches
+//! and loops) are damaged in all ways of [`tests::damage`]. A damaged plan that the checker accepts must
+//! compute, in the bytes of [`tests::arena`], what the interpreter computes on values: then the damage is
+//! none.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -27,7 +28,8 @@ const PIPELINES: [&str; 2] = ["inplace,plan", "layout,fuse,inplace,plan{optimize
 #[derive(Default)]
 struct Count {
     refused: usize,
-    /// Refused although they compute the right numbers: garbage that no result shows, or what the rules forbid anyway.
+    /// Refused although they compute the right numbers: garbage that no result shows, or what the rules
+    /// forbid anyway.
     harmless: usize,
     accepted: usize,
 }
@@ -154,7 +156,8 @@ fn flows() -> Vec<Case> {
     cases.collect()
 }
 
-/// Groups whose steps run in turns: a pool of what a convolution makes, and a chain of three with two images between.
+/// Groups whose steps run in turns: a pool of what a convolution makes, and a chain of three with two images
+/// between.
 const LINES: [&str; 2] = [
     r#"func.func @main(%x: tensor<1x8x4x4xf32>) -> tensor<1x8x4x8xf32> {
       %w = nn.constant dense<0.5> : tensor<8x4x1x1xf32>

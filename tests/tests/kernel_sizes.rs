@@ -1,7 +1,8 @@
-//! What the target says of an operation for all sizes holds at each: the most scratch, and how operands may be overwritten and read.
+//! What the target says of an operation for all sizes holds at each: the most scratch, and how operands may
+//! be overwritten and read.
 //!
-//! The arena for all sizes (`passes::chunk`) rests on both. They are asked of every row of the registry, by its example with other sizes, and
-//! of the groups that are made of functions with named sizes.
+//! The arena for all sizes (`passes::chunk`) rests on both. They are asked of every row of the registry, by
+//! its example with other sizes, and of the groups that are made of functions with named sizes.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -42,8 +43,8 @@ fn said(target: &dyn Target, ctx: &Context, body: &Body, op: Op) -> Said {
     }
 }
 
-/// What is wrong with what the target says of an operation, where one body has the greatest sizes and the other smaller ones; the kernel that it
-/// has there.
+/// What is wrong with what the target says of an operation, where one body has the greatest sizes and the
+/// other smaller ones; the kernel that it has there.
 fn fault(
     target: &dyn Target,
     ctx: &Context,
@@ -175,7 +176,8 @@ fn weighted(ctx: &Arc<Context>, text: &str, [n, h, w, c, k]: Weighted) -> Module
     module.unwrap_or_else(|faults| panic!("{}", faults[0].render(ctx)))
 }
 
-/// Holds the groups of a function of named sizes, each at most so large, at random sizes to what they are at the greatest; these are among their kernels.
+/// Holds the groups of a function of named sizes, each at most so large, at random sizes to what they are at
+/// the greatest; these are among their kernels.
 #[track_caller]
 fn check_groups(ops: &str, kernels: &[&str]) {
     let module = groups(ops);
@@ -224,7 +226,8 @@ fn groups(ops: &str) -> Module {
     module
 }
 
-/// A convolution that adds what is there and is cut off at 0, one in groups, one that normalises what it reads, and pools.
+/// A convolution that adds what is there and is cut off at 0, one in groups, one that normalises what it
+/// reads, and pools.
 const IMAGES: &str = "  %w = nn.constant dense<0.5> : tensor<16x16x3x3xf32>
   %b = nn.constant dense<0.5> : tensor<16xf32>
   %g = nn.constant dense<0.5> : tensor<16x1x3x3xf32>

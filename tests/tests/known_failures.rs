@@ -1,7 +1,7 @@
 //! Where memory planners of others have failed, and which test holds that ours does not.
 //!
-//! Most are files in `lit-tests/known-failures`; what shows only when machine code runs is tested here, under a run that fills dead
-//! memory with NaN.
+//! Most are files in `lit-tests/known-failures`; what shows only when machine code runs is tested here, under
+//! a run that fills dead memory with NaN.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -128,7 +128,8 @@ fn recycled_memory_is_not_taken_for_zero() {
     }
 }
 
-/// A value is overwritten in place, and the same bytes are read by another name and through a view right behind.
+/// A value is overwritten in place, and the same bytes are read by another name and through a view right
+/// behind.
 #[test]
 fn what_overlaps_is_read_after_it_is_written() {
     check(

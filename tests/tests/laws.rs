@@ -10,7 +10,8 @@ use optc::{Array, CompileOptions};
 use tests::programs::{Program, array, execute, floats, interpret};
 use tests::random::Random;
 
-/// What goes wrong first: NaN, infinities, signed zeros, denormals, the ends of ranges; then ordinary numbers.
+/// What goes wrong first: NaN, infinities, signed zeros, denormals, the ends of ranges; then ordinary
+/// numbers.
 fn specimens() -> Vec<f32> {
     let tiny = f32::MIN_POSITIVE;
     let mut values =
@@ -129,7 +130,8 @@ fn rows(ctx: &Context) -> Vec<(&'static OpDef, &'static Scalar)> {
 /// Attributes that make a row's operation, with their values as numbers.
 type Attributes = Vec<(&'static str, Attr, f32)>;
 
-/// Values for the row's attributes: each default, or a number for those that must be given; every word in turn.
+/// Values for the row's attributes: each default, or a number for those that must be given; every word in
+/// turn.
 fn attributes(ctx: &Context, def: &'static OpDef) -> Vec<Attributes> {
     let value = |attr: &ir::AttrDef| match (attr.name, attr.presence) {
         ("lo", _) => -0.5,

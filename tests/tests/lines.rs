@@ -1,8 +1,10 @@
-//! Images that never exist whole: less memory, the same bits, at any number of threads and with dead memory poisoned.
+//! Images that never exist whole: less memory, the same bits, at any number of threads and with dead memory
+//! poisoned.
 
 use optc::{Array, CompileOptions, DeadMemory, Goal, LoadOptions, Model};
 
-/// An inverted bottleneck behind a stem: the wide images between 1x1 convolutions and depthwise ones are never whole.
+/// An inverted bottleneck behind a stem: the wide images between 1x1 convolutions and depthwise ones are
+/// never whole.
 const BOTTLENECK: &str = r#"func.func @main(%x: tensor<1x3x64x64xf32>) -> tensor<1x16x16x16xf32> {
   %w0 = nn.constant dense<0.25> : tensor<16x3x3x3xf32>
   %w1 = nn.constant dense<0.125> : tensor<96x16x1x1xf32>
@@ -23,7 +25,8 @@ const BOTTLENECK: &str = r#"func.func @main(%x: tensor<1x3x64x64xf32>) -> tensor
   return %9 : tensor<1x16x16x16xf32>
 }"#;
 
-/// A dense layer: its input and its result are parts of one image, and what lies between is wider than its result.
+/// A dense layer: its input and its result are parts of one image, and what lies between is wider than its
+/// result.
 const DENSE: &str = r#"func.func @main(%x: tensor<1x24x20x20xf32>) -> tensor<1x32x20x20xf32> {
   %w1 = nn.constant dense<0.125> : tensor<64x24x1x1xf32>
   %w2 = nn.constant dense<0.0625> : tensor<8x64x3x3xf32>

@@ -1,4 +1,5 @@
-//! What a plan says is what a run allocates, to the byte; and the command's ways of lowering that do lower it.
+//! What a plan says is what a run allocates, to the byte; and the command's ways of lowering that do lower
+//! it.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -25,7 +26,8 @@ fn parse(text: &str) -> Module {
     module.unwrap_or_else(|faults| panic!("{} faults: {}", faults.len(), faults[0].message))
 }
 
-/// Compiles, runs twice, and returns the outputs of the first run with the bytes of the arena, which the first run allocated.
+/// Compiles, runs twice, and returns the outputs of the first run with the bytes of the arena, which the
+/// first run allocated.
 fn run(module: Module, donated: &[&str], inputs: &mut [Array]) -> (Vec<Array>, u64) {
     let donated = donated.iter().map(|name| (*name).to_owned()).collect();
     run_with(module, CompileOptions { threads: 2, donated, ..CompileOptions::default() }, inputs)

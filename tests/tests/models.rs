@@ -1,7 +1,8 @@
 //! Real networks: right results, at one thread and at two the same bits, in no more memory than promised.
 //!
-//! SqueezeNet is in the project. The others are read from the folder that `OPTC_MODELS` names, and skipped, saying so, where it is not
-//! set: `OPTC_MODELS=/path/to/models cargo test -p optc-tests --test models -- --nocapture`.
+//! SqueezeNet is in the project. The others are read from the folder that `OPTC_MODELS` names, and skipped,
+//! saying so, where it is not set: `OPTC_MODELS=/path/to/models cargo test -p optc-tests --test models --
+//! --nocapture`.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +11,8 @@ use optc::plan_report::plan_report;
 use optc::{Array, CompileOptions, DeadMemory, Goal, LoadOptions, Model, StrippedWeights, load};
 use tests::workspace::root;
 
-/// A network: its name, and the most bytes that its arena may take, scratch included, in a balanced plan and in the smallest.
+/// A network: its name, and the most bytes that its arena may take, scratch included, in a balanced plan and
+/// in the smallest.
 const NETS: &[(&str, Limits)] = &[
     ("resnet50", Limits { balanced: 5_250_000, memory: 4_900_000 }),
     ("mobilenet_v2", Limits { balanced: 6_030_000, memory: 1_300_000 }),

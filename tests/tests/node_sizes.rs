@@ -1,8 +1,9 @@
-//! Single operators with named sizes against the same operators at those sizes: every size of ONNX's node tests is a symbol once.
+//! Single operators with named sizes against the same operators at those sizes: every size of ONNX's node
+//! tests is a symbol once.
 //!
-//! The tests are read from the folder that `OPTC_ONNX_NODES` names (`NAME/model.onnx`), and skipped, saying so, where it is not set:
-//! `OPTC_ONNX_NODES=/path/to/node cargo test --release -p optc-tests --test node_sizes -- --nocapture`. What is refused is counted by
-//! its reason, and printed.
+//! The tests are read from the folder that `OPTC_ONNX_NODES` names (`NAME/model.onnx`), and skipped, saying
+//! so, where it is not set: `OPTC_ONNX_NODES=/path/to/node cargo test --release -p optc-tests --test
+//! node_sizes -- --nocapture`. What is refused is counted by its reason, and printed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -64,8 +65,9 @@ fn numbers(desc: &TensorDesc) -> Vec<u8> {
     bytes
 }
 
-/// Whether an operation may stretch an operand at one size and not at another: one of named size against a number. What is right for both
-/// is fused with nothing, so that sums are rounded otherwise than in the program for one of them.
+/// Whether an operation may stretch an operand at one size and not at another: one of named size against a
+/// number. What is right for both is fused with nothing, so that sums are rounded otherwise than in the
+/// program for one of them.
 fn stretches_at_some_sizes(module: &Module) -> bool {
     let ctx = &module.ctx;
     let body = module.function("main").expect("a model is a function `main`");
@@ -80,7 +82,8 @@ fn stretches_at_some_sizes(module: &Module) -> bool {
     })
 }
 
-/// Whether two buffers of floats differ by no more than what rounding otherwise makes of numbers of at most 1.
+/// Whether two buffers of floats differ by no more than what rounding otherwise makes of numbers of at
+/// most 1.
 fn is_close(a: &[u8], b: &[u8]) -> bool {
     let floats = |bytes: &[u8]| -> Vec<f32> {
         bytes.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect()

@@ -1,4 +1,5 @@
-//! Views that lie in their operand at some sizes, and are copies at others: what is decided for all sizes must be right both ways.
+//! Views that lie in their operand at some sizes, and are copies at others: what is decided for all sizes
+//! must be right both ways.
 
 use std::sync::Arc;
 
@@ -12,7 +13,8 @@ use tests::random::Random;
 
 const THREADS: usize = 2;
 
-/// A program of `x: [n, m]` whose broadcast is a copy that is overwritten, but where it changes nothing: there it lies in the caller's input.
+/// A program of `x: [n, m]` whose broadcast is a copy that is overwritten, but where it changes nothing:
+/// there it lies in the caller's input.
 const UNCHANGED: &str = "func.func @main(%x: tensor<?x?xf32, #optc.dims<n, m>> {optc.name = \"x\"}) -> tensor<?x?xf32, #optc.dims<n, m>> {
   %0 = nn.broadcast %x {shape = #optc.dims<max(n - m, 1), n, m>} : (tensor<?x?xf32, #optc.dims<n, m>>) -> tensor<?x?x?xf32, #optc.dims<max(n - m, 1), n, m>>
   %1 = nn.cum_sum %0 {axis = 2} : tensor<?x?x?xf32, #optc.dims<max(n - m, 1), n, m>>
@@ -21,7 +23,8 @@ const UNCHANGED: &str = "func.func @main(%x: tensor<?x?xf32, #optc.dims<n, m>> {
   return %3 : tensor<?x?xf32, #optc.dims<n, m>>
 }";
 
-/// A program of `x: [N, 4, 8]` one of whose slices is a copy, but of one row: there it lies in a value that is overwritten elsewhere.
+/// A program of `x: [N, 4, 8]` one of whose slices is a copy, but of one row: there it lies in a value that
+/// is overwritten elsewhere.
 const SLICED: &str = "func.func @main(%x: tensor<?x4x8xf32, #optc.dims<N>> {optc.name = \"x\"}) -> tensor<?x2x8xf32, #optc.dims<N>> {
   %0 = nn.cum_sum %x {axis = 2} : tensor<?x4x8xf32, #optc.dims<N>>
   %1 = nn.slice %0 {starts = array<i64: 0, 1, 0>, sizes = #optc.dims<N, 2, 8>} : (tensor<?x4x8xf32, #optc.dims<N>>) -> tensor<?x2x8xf32, #optc.dims<N>>
@@ -42,7 +45,8 @@ fn check_chunk(symbolic: &Symbolic, sizes: &Bindings) {
     assert!(arena.expect("it is planned") as u64 <= chunk.size_bytes(), "{sizes:?}: it does not fit");
 }
 
-/// Runs a program of `x`, the first and the last of whose sizes have these ends at some shapes, and holds it to what the interpreter computes at them.
+/// Runs a program of `x`, the first and the last of whose sizes have these ends at some shapes, and holds it
+/// to what the interpreter computes at them.
 #[track_caller]
 fn check(text: &str, sizes: &[(&str, u64)], shapes: &[&[u64]]) {
     let module = optc::parse("views.mlir", text.to_owned(), None, &LoadOptions::default());

@@ -1,4 +1,5 @@
-//! Results that are written over rows of their operands: the same bits whatever is optimised for, and fewer bytes.
+//! Results that are written over rows of their operands: the same bits whatever is optimised for, and fewer
+//! bytes.
 
 use std::fmt::Write;
 use std::sync::Arc;

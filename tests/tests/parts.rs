@@ -1,5 +1,5 @@
-//! Parts that are written to their place in a concatenation or a padding, and views that are read where their operand lies: what the
-//! interpreter computes, on one thread and two, poisoned or not.
+//! Parts that are written to their place in a concatenation or a padding, and views that are read where their
+//! operand lies: what the interpreter computes, on one thread and two, poisoned or not.
 //!
 //! Numbers are small and whole, so that every sum is exact.
 

@@ -1,6 +1,7 @@
 //! Snapshots of the canonical pipeline: a residual block after each of its stages.
 //!
-//! `INSTA_UPDATE=always cargo test -p optc-tests --test pipelines` writes them anew; under CI a difference is a failure.
+//! `INSTA_UPDATE=always cargo test -p optc-tests --test pipelines` writes them anew; under CI a difference is
+//! a failure.
 
 use optc::{LoadOptions, load, run_pipeline};
 use passes::manager::RunOptions;

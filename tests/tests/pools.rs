@@ -1,4 +1,5 @@
-//! What lies in pools of a target's own, or in rows at a pitch: machine code computes the same, and damage is refused.
+//! What lies in pools of a target's own, or in rows at a pitch: machine code computes the same, and damage is
+//! refused.
 
 use ir::body::OpRef;
 use ir::interp::{self, Tensor};
@@ -13,7 +14,8 @@ use tests::damage::damages;
 use tests::graphs::graph;
 use tests::programs::{execute, floats, interpret};
 
-/// The CPU, with the results of elementwise operations and groups in a pool of their own, and those of convolutions in another.
+/// The CPU, with the results of elementwise operations and groups in a pool of their own, and those of
+/// convolutions in another.
 struct Pooled;
 
 impl Target for Pooled {
@@ -122,7 +124,8 @@ fn damaged_plans_of_pitched_images_are_refused_or_right() {
     assert!(refused > 500 && accepted > 50, "{refused} refused, {accepted} accepted");
 }
 
-/// Damages the plans of some graphs; how many the checker refused, and how many it accepted, which compute the same.
+/// Damages the plans of some graphs; how many the checker refused, and how many it accepted, which compute
+/// the same.
 fn try_damages(pipeline: &str, target: &dyn Target) -> (usize, usize) {
     let (mut refused, mut accepted) = (0, 0);
     for seed in 0..6 {

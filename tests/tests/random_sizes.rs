@@ -1,4 +1,5 @@
-//! Whatever the graph, one program for all sizes computes the bits of the program for each size, in hardly more memory.
+//! Whatever the graph, one program for all sizes computes the bits of the program for each size, in hardly
+//! more memory.
 //!
 //! `OPTC_SEEDS=1000..3000 cargo test --release -p optc-tests --test random_sizes` looks at more graphs.
 
@@ -19,8 +20,8 @@ type Size = [u64; 3];
 
 const SIZES: [Size; 6] = [[1, 8, 8], [2, 5, 9], [1, 1, 1], [3, 2, 1], [1, 33, 4], [2, 5, 9]];
 
-/// What became of the graphs: how often both ran, how often sums were rounded otherwise, how often neither could run, and the bytes of
-/// arena of both, summed up.
+/// What became of the graphs: how often both ran, how often sums were rounded otherwise, how often neither
+/// could run, and the bytes of arena of both, summed up.
 #[derive(Default)]
 struct Count {
     ran: usize,
@@ -127,8 +128,8 @@ fn check(seed: u64, count: &mut Count) -> Result<(), String> {
     Ok(())
 }
 
-/// Graphs of which each has a rare shape: views of parts behind their whole, tensors without elements, rows that cut the last axis, views
-/// that are copies at some sizes only.
+/// Graphs of which each has a rare shape: views of parts behind their whole, tensors without elements, rows
+/// that cut the last axis, views that are copies at some sizes only.
 const RARE: [u64; 12] = [1006, 1014, 1121, 1170, 1195, 1258, 1262, 1264, 1304, 1344, 1369, 1388];
 
 fn seeds() -> Vec<u64> {

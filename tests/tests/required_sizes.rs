@@ -1,4 +1,5 @@
-//! What is required of named sizes: held at each run, which fails by input, dimension and constraint; and what it allows is right.
+//! What is required of named sizes: held at each run, which fails by input, dimension and constraint; and
+//! what it allows is right.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! That every elementwise function has the same bits at compile time, in its row, and in machine code's vector functions.
+//! That every elementwise function has the same bits at compile time, in its row, and in machine code's
+//! vector functions.
 
 use ir::interp::{Tensor, eval_op};
 use ir::{Attr, Body, Builder, Context, OpSpec, math};

@@ -1,7 +1,8 @@
-//! Transformers whose batch and sequence are named sizes, against the program for each; and what they cannot take.
+//! Transformers whose batch and sequence are named sizes, against the program for each; and what they cannot
+//! take.
 //!
-//! GPT-2 gives the same bits. BERT adds what it looks up by place and by segment to each token: where sizes are numbers, both are weights,
-//! and are added first, so that the sums are rounded otherwise.
+//! GPT-2 gives the same bits. BERT adds what it looks up by place and by segment to each token: where sizes
+//! are numbers, both are weights, and are added first, so that the sums are rounded otherwise.
 //!
 //! They are read from the folder that `OPTC_MODELS` names, and skipped, saying so, where it is not set:
 //! `OPTC_MODELS=/path/to/models cargo test --release -p optc-tests --test sequences -- --nocapture`.

@@ -1,4 +1,5 @@
-//! One compiled program at many sizes: right results, no memory twice, no allocation at sizes that were run before.
+//! One compiled program at many sizes: right results, no memory twice, no allocation at sizes that were run
+//! before.
 
 use std::collections::HashMap;
 use std::sync::Arc;

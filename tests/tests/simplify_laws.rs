@@ -1,7 +1,7 @@
 //! Do the laws of `simplify` hold in numbers?
 //!
-//! Each law is shown by the lit test of its name. It must apply there, and what comes out must compute the same, by the
-//! interpreter, on random inputs.
+//! Each law is shown by the lit test of its name. It must apply there, and what comes out must compute the
+//! same, by the interpreter, on random inputs.
 
 use std::path::Path;
 

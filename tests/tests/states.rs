@@ -12,8 +12,8 @@ fn parse(text: &str) -> Module {
     module.unwrap_or_else(|faults| panic!("{} faults: {}", faults.len(), faults[0].message))
 }
 
-/// Compiles, sets the states to 1, 2, ..., and runs three times; gives the outputs and next states of each run as the program
-/// and as the interpreter compute them.
+/// Compiles, sets the states to 1, 2, ..., and runs three times; gives the outputs and next states of each
+/// run as the program and as the interpreter compute them.
 fn run(text: &str) -> [Vec<Vec<f32>>; 2] {
     let module = parse(text);
     let options = CompileOptions { threads: 1, dead: DeadMemory::Poisoned, ..CompileOptions::default() };

@@ -1,4 +1,5 @@
-//! A network of symbolic sizes: what the passes make of it is, for each size, what they make of the network of that size.
+//! A network of symbolic sizes: what the passes make of it is, for each size, what they make of the network
+//! of that size.
 
 use import::onnx::declared::{Sizes, Symbolized};
 use ir::Module;
@@ -54,7 +55,8 @@ fn numbers_for_symbols_give_the_network_of_those_numbers() {
     assert!(ir::text::print(&symbolic) == ir::text::print(&known), "the texts differ");
 }
 
-/// Holds what a pipeline makes of the symbolic network, with numbers in the place of symbols, to what it makes of the known one.
+/// Holds what a pipeline makes of the symbolic network, with numbers in the place of symbols, to what it
+/// makes of the known one.
 fn check_same(pipeline: &str) {
     let (mut symbolic, mut known) = (symbolic(), squeezenet(Vec::new()));
     run(&mut symbolic, pipeline);

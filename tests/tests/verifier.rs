@@ -1,7 +1,7 @@
 //! Does each rule of the verifier have a lit file that breaks it?
 //!
-//! Rules are known by what they say: every message of the verifier's sources, of the rules of rows, and of what infers types
-//! must be announced in a file of `lit-tests/verify`.
+//! Rules are known by what they say: every message of the verifier's sources, of the rules of rows, and of
+//! what infers types must be announced in a file of `lit-tests/verify`.
 
 use tests::messages::{announced, messages, quotes};
 use tests::source::{Code, literals};
@@ -9,7 +9,8 @@ use tests::workspace::{TextFile, files};
 
 /// What no text can cause, or comments cannot announce; the verifier's unit tests quote it.
 const SAID_IN_UNIT_TESTS: [&str; 21] = [
-    // A text's blocks and values are visible in their regions only, and its successors are what its attributes say.
+    // A text's blocks and values are visible in their regions only, and its successors are what its
+    // attributes say.
     "`{name}` goes to a block of another region",
     "is defined in a region that does not surround it",
     "`{}`: successors and attributes divide the operands differently",

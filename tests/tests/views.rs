@@ -1,4 +1,5 @@
-//! Views, paddings and residuals in place: the same bits as with copies, poisoned or not, and a smaller arena.
+//! Views, paddings and residuals in place: the same bits as with copies, poisoned or not, and a smaller
+//! arena.
 
 use std::sync::Arc;
 
@@ -74,7 +75,8 @@ const RESIDUAL: &str = "func.func @main(%x: tensor<1x48x48x8xf32>) -> tensor<1x4
   return %6 : tensor<1x48x48x4xf32>
 }";
 
-/// Plans a program with these passes; how many operations then have each of these attributes, and the bytes of its arena.
+/// Plans a program with these passes; how many operations then have each of these attributes, and the bytes
+/// of its arena.
 fn plan(text: &str, pipeline: &str, threads: usize) -> (Module, [usize; 2], i64) {
     let mut module = ir::text::parse(&Arc::new(Context::new()), "views.mlir", text.to_owned())
         .unwrap_or_else(|faults| panic!("{}", faults[0].message));
@@ -89,8 +91,8 @@ fn plan(text: &str, pipeline: &str, threads: usize) -> (Module, [usize; 2], i64)
     (module, counts, arena.expect("it is planned"))
 }
 
-/// Runs a program with copies, and in place: equal bits, and on one thread so many views and wholes with parts, and fewer bytes (on two,
-/// scratch may outweigh that).
+/// Runs a program with copies, and in place: equal bits, and on one thread so many views and wholes with
+/// parts, and fewer bytes (on two, scratch may outweigh that).
 fn check(text: &str, shape: &[u64], expected: [usize; 2]) {
     let count = shape.iter().product::<u64>();
     let numbers: Vec<f32> = (0..count).map(|index| ((index * 37 % 101) as f32 - 50.0) / 64.0).collect();

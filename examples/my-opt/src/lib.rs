@@ -7,7 +7,8 @@ use optc::opt::Setup;
 use passes::manager::{PassContext, PassDef, PassRun, Registry};
 use passes::rewrite::Rule;
 
-/// The dialect. From each row follow parsing, printing, verifying, interpretation, fusion, in-place and machine code.
+/// The dialect. From each row follow parsing, printing, verifying, interpretation, fusion, in-place and
+/// machine code.
 pub static MY: Dialect = Dialect { name: "my", doc: "What is ours.", tables: &[&[SOFTSIGN, START]] };
 const SOFTSIGN: OpDef = OpDef {
     name: "my.softsign",

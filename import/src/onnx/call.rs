@@ -1,8 +1,9 @@
 //! What a converter sees of the node that it converts.
 //!
-//! A converter reads the node's attributes and operands, emits operations, and returns the node's results; or it refuses,
-//! with what was found and what was expected. Whatever an ONNX operator takes as an operand but the IR as an attribute
-//! (a shape, axes, bounds) must be a constant here, or follow from named sizes, and is read through [`Call::known_ints`] and [`Call::known_float`].
+//! A converter reads the node's attributes and operands, emits operations, and returns the node's results; or
+//! it refuses, with what was found and what was expected. Whatever an ONNX operator takes as an operand but
+//! the IR as an attribute (a shape, axes, bounds) must be a constant here, or follow from named sizes, and is
+//! read through [`Call::known_ints`] and [`Call::known_float`].
 
 use ir::attrs::Splat;
 use ir::dims::{self, Ranges, Requirement, Sizes};
@@ -140,7 +141,8 @@ impl<'c> Call<'c, '_> {
         }
     }
 
-    /// A place between dimensions, from 0 (before all) to `rank` (behind all), counted from the end where it is negative.
+    /// A place between dimensions, from 0 (before all) to `rank` (behind all), counted from the end where it
+    /// is negative.
     pub fn position(&self, axis: i64, rank: usize) -> Result<usize, Refusal> {
         if axis == rank as i64 { Ok(rank) } else { self.axis(axis, rank) }
     }
@@ -180,7 +182,8 @@ impl<'c> Call<'c, '_> {
         self.reshape_to(value, &shape.iter().map(|size| Dim::Known(*size)).collect::<Vec<_>>())
     }
 
-    /// That a size of a value is not known, with the operation whose operands' sizes are known and whose result's are not.
+    /// That a size of a value is not known, with the operation whose operands' sizes are known and whose
+    /// result's are not.
     pub fn lost_size(&self, value: Value) -> Refusal {
         let (ctx, body) = (self.ctx(), &*self.builder.body);
         let shape = |value: Value| ctx.type_data(body.ty(value)).tensor_shape().unwrap_or(&[]);
@@ -219,7 +222,8 @@ impl<'c> Call<'c, '_> {
         Ok(self.weights.read(tensor, key)?)
     }
 
-    /// The integers of operand `index`, which must be a constant or follow from constants whatever sizes are; none if it is left out.
+    /// The integers of operand `index`, which must be a constant or follow from constants whatever sizes are;
+    /// none if it is left out.
     pub fn known_ints(&self, index: usize) -> Result<Option<Vec<i64>>, Refusal> {
         let Some(value) = self.optional(index) else { return Ok(None) };
         let (elem, bytes) = match self.known_bytes(index, value) {
@@ -299,7 +303,8 @@ impl<'c> Call<'c, '_> {
         }
     }
 
-    /// The one number of operand `index`, a constant of any of the types that are read here; none if it is left out.
+    /// The one number of operand `index`, a constant of any of the types that are read here; none if it is
+    /// left out.
     pub fn known_number(&self, index: usize) -> Result<Option<f64>, Refusal> {
         if let Ok(Some(numbers)) = self.known_ints(index) {
             return match numbers[..] {
@@ -356,7 +361,8 @@ impl<'c> Call<'c, '_> {
         Ok((self.ctx().elem(found.ty), found.bytes.to_vec()))
     }
 
-    /// What a value is that is computed from small constants alone, in at most so many steps one inside the other.
+    /// What a value is that is computed from small constants alone, in at most so many steps one inside the
+    /// other.
     fn evaluate(&self, value: Value, steps: usize) -> Result<ir::interp::Tensor, Unknown> {
         let body = &*self.builder.body;
         let op = body.defining_op(value).ok_or(Unknown::Computed)?;
@@ -407,8 +413,8 @@ const MAX_INLINE_ELEMENTS: u64 = 8;
 
 /// An `nn.constant` of `weight`.
 ///
-/// A big one is a `dense_resource` under `key`, with `#1`, `#2` ... behind it where the context already has a blob of that name
-/// (from another model).
+/// A big one is a `dense_resource` under `key`, with `#1`, `#2` ... behind it where the context already has a
+/// blob of that name (from another model).
 pub(super) fn emit_constant(
     builder: &mut Builder<'_>,
     keys: &mut Keys,

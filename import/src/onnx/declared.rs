@@ -46,8 +46,8 @@ impl From<BTreeMap<String, u64>> for Sizes {
     }
 }
 
-/// The type of a graph's input. A size that the file names is a symbol, and so is one that it leaves open: `x_0` is the first
-/// size of input `x`. A symbol among the given values is its number.
+/// The type of a graph's input. A size that the file names is a symbol, and so is one that it leaves open:
+/// `x_0` is the first size of input `x`. A symbol among the given values is its number.
 pub(super) fn declared_type(
     ctx: &Context,
     name: &str,
@@ -106,7 +106,8 @@ fn named_size(ctx: &Context, name: &str, facts: &Facts<'_>) -> Result<Dim, Refus
     }
 }
 
-/// What a name of a size reads as: an expression, or a name. Exporters write `/` and `//` before a number for a quotient rounded down.
+/// What a name of a size reads as: an expression, or a name. Exporters write `/` and `//` before a number for
+/// a quotient rounded down.
 pub fn read_size(ctx: &Context, name: &str) -> DimExpr {
     let read = |text: &str| ir::text::parse_dim(ctx, text).ok();
     let divided = || {
@@ -120,8 +121,8 @@ pub fn read_size(ctx: &Context, name: &str) -> DimExpr {
     found.unwrap_or_else(|| dims::symbol(ctx, name))
 }
 
-/// Refuses if the file's type of a value contradicts the one that was inferred. What the file leaves open fits, and so does any size of an
-/// axis whose size depends on data.
+/// Refuses if the file's type of a value contradicts the one that was inferred. What the file leaves open
+/// fits, and so does any size of an axis whose size depends on data.
 pub fn check_declared(
     ctx: &Context,
     inferred: Type,

@@ -1,8 +1,9 @@
 //! Where a tensor's data is that the model keeps in another file.
 //!
-//! The law: a model reads nothing outside its own folder. A location is relative, has no `..`, and still lies in the
-//! folder when every symbolic link on the way is resolved; it is a regular file (a pipe would block), and the bytes
-//! asked for are in it. Each file is opened once, and its bytes are shared by all tensors in it, not copied.
+//! The law: a model reads nothing outside its own folder. A location is relative, has no `..`, and still lies
+//! in the folder when every symbolic link on the way is resolved; it is a regular file (a pipe would block),
+//! and the bytes asked for are in it. Each file is opened once, and its bytes are shared by all tensors in
+//! it, not copied.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -38,8 +39,8 @@ impl<'a> ExternalFiles<'a> {
         ExternalFiles { folder, open_file, opened: BTreeMap::new() }
     }
 
-    /// The `len_bytes` bytes that a tensor's `external_data` entries name: `location`, and optionally `offset` and
-    /// `length` in bytes. The error says what is wrong with them.
+    /// The `len_bytes` bytes that a tensor's `external_data` entries name: `location`, and optionally
+    /// `offset` and `length` in bytes. The error says what is wrong with them.
     pub fn blob(&mut self, entries: &[(&str, &str)], len_bytes: usize) -> Result<Blob, String> {
         let place = Place::parse(entries)?;
         let describe = |what: String| format!("external data `{}`: {what}", place.location);

@@ -5,10 +5,11 @@
 //! MatMul(x: [N, K], w: [J, 64])                                                  =>   J = K
 //! ```
 //!
-//! A node that is defined only at some sizes (see [`ir::dims::to_agree`] for the rules) limits the sizes that the model can be run with.
-//! What nodes need is taken for granted, and the model is read again: a limit is an entry of the function's `optc.dims`, and a size that
-//! follows from others is written as that wherever it occurs, in the inputs' types too. Both are checked at each run, before anything
-//! is computed. What no single name says (`N * M = 12`) is found by whoever verifies the function at the sizes of a run.
+//! A node that is defined only at some sizes (see [`ir::dims::to_agree`] for the rules) limits the sizes that
+//! the model can be run with. What nodes need is taken for granted, and the model is read again: a limit is
+//! an entry of the function's `optc.dims`, and a size that follows from others is written as that wherever it
+//! occurs, in the inputs' types too. Both are checked at each run, before anything is computed. What no
+//! single name says (`N * M = 12`) is found by whoever verifies the function at the sizes of a run.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -70,8 +71,8 @@ impl<'m> Facts<'m> {
         self.equal.get(&symbol).copied()
     }
 
-    /// Takes for granted what is required of the inputs' sizes, which are given in the order in which they come up; says whether anything
-    /// of it was not known. Of two names for one size the first stays.
+    /// Takes for granted what is required of the inputs' sizes, which are given in the order in which they
+    /// come up; says whether anything of it was not known. Of two names for one size the first stays.
     pub(super) fn learn(&mut self, ctx: &Context, symbols: &[Ident], required: &[Requirement]) -> bool {
         let mut is_new = false;
         for requirement in required {
@@ -100,7 +101,8 @@ impl<'m> Facts<'m> {
         is_new && is_possible
     }
 
-    /// Says what a size is; says whether that is news. What was known of its range must then hold of what it is.
+    /// Says what a size is; says whether that is news. What was known of its range must then hold of what it
+    /// is.
     fn set(&mut self, ctx: &Context, symbol: Ident, expr: DimExpr) -> bool {
         let Some(expr) = dims::replace(ctx, expr, &|name| self.equal(name)) else { return false };
         if self.equal.contains_key(&symbol) || dims::symbols(ctx, expr).contains(&symbol) {

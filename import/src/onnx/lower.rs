@@ -1,13 +1,15 @@
 //! How a model's graph becomes a function of the IR.
 //!
-//! The graph's inputs become the arguments of `@main`, its outputs the operands of its `return`, each with its ONNX name as
-//! `optc.name`; nodes are converted one by one, in an order in which they can run, by the rows of [`super::rows`]. Weights
-//! appear where they are first read; those that nobody reads never do. Types follow from the rows of the IR; what the
-//! file says of a value's type is held against it, and a contradiction is an error.
+//! The graph's inputs become the arguments of `@main`, its outputs the operands of its `return`, each with
+//! its ONNX name as `optc.name`; nodes are converted one by one, in an order in which they can run, by the
+//! rows of [`super::rows`]. Weights appear where they are first read; those that nobody reads never do. Types
+//! follow from the rows of the IR; what the file says of a value's type is held against it, and a
+//! contradiction is an error.
 //!
-//! All faults that do not follow from others are told at once: those of names and order, and unknown operators, before
-//! anything is converted; then all nodes that refuse, except those that read a result of one that did; then what breaks a
-//! law of the IR (a function of floats on integers, statistics of the wrong size).
+//! All faults that do not follow from others are told at once: those of names and order, and unknown
+//! operators, before anything is converted; then all nodes that refuse, except those that read a result of
+//! one that did; then what breaks a law of the IR (a function of floats on integers, statistics of the wrong
+//! size).
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -251,7 +253,8 @@ impl<'m> Lowering<'m> {
         Ok(())
     }
 
-    /// What operations need of named sizes. A bound of a size that depends on data needs nothing: it is no size.
+    /// What operations need of named sizes. A bound of a size that depends on data needs nothing: it is no
+    /// size.
     fn require(&mut self, ops: &[Op]) {
         for op in ops {
             if self.body.operands(*op).all(|operand| self.open.of(operand).is_none()) {
@@ -318,7 +321,8 @@ impl<'m> Lowering<'m> {
         }
     }
 
-    /// The inherent attributes of the function: its symbol, its type, and the ONNX names of arguments and results.
+    /// The inherent attributes of the function: its symbol, its type, and the ONNX names of arguments and
+    /// results.
     fn signature(&self, results: &[Value], result_names: &[&str]) -> Attr {
         let ctx = self.ctx;
         let block = self.block();
@@ -340,7 +344,8 @@ impl<'m> Lowering<'m> {
 }
 
 impl Lowering<'_> {
-    /// The names of a function's results; of those with an open axis that, with the number of the result that says its size.
+    /// The names of a function's results; of those with an open axis that, with the number of the result that
+    /// says its size.
     fn result_attrs(&self, results: &[Value], names: &[&str]) -> Attr {
         let ctx = self.ctx;
         let (mut dicts, mut counts) = (Vec::new(), Vec::new());
@@ -415,8 +420,8 @@ fn misnamed(ctx: &Context, source: &Source<'_>) -> Vec<Diagnostic> {
     faults
 }
 
-/// Refuses a type that no memory holds; what converters multiply later is thus in range. Sizes that are no numbers yet are
-/// judged when they are.
+/// Refuses a type that no memory holds; what converters multiply later is thus in range. Sizes that are no
+/// numbers yet are judged when they are.
 fn check_fits_memory(ctx: &Context, ty: Type) -> Result<(), Refusal> {
     let is_open =
         ctx.type_data(ty).tensor_shape().is_some_and(|dims| dims.iter().any(|dim| dim.known().is_none()));

@@ -1,10 +1,12 @@
 //! What an ONNX file says, as typed views on its bytes.
 //!
-//! Each struct mirrors a message of `onnx.proto` (github.com/onnx/onnx, IR version 13) and borrows names and data from
-//! the buffer; field numbers stand in `read`, once each. Unknown fields are skipped, as protobuf wants it. Nothing is
-//! interpreted here: whether an element type exists or a shape fits is asked by whoever uses the tensor.
+//! Each struct mirrors a message of `onnx.proto` (github.com/onnx/onnx, IR version 13) and borrows names and
+//! data from the buffer; field numbers stand in `read`, once each. Unknown fields are skipped, as protobuf
+//! wants it. Nothing is interpreted here: whether an element type exists or a shape fits is asked by whoever
+//! uses the tensor.
 //!
-//! Graphs nest (an attribute may hold one): deeper than [`MAX_DEPTH`] is an error, so that no file can exhaust the stack.
+//! Graphs nest (an attribute may hold one): deeper than [`MAX_DEPTH`] is an error, so that no file can
+//! exhaust the stack.
 
 use super::numbers::{Encoding, Numbers};
 use super::tensor::{Tensor, ValueInfo, ValueType, read_sparse_name};
@@ -401,7 +403,8 @@ pub(super) fn push<'a, T>(
     Ok(())
 }
 
-/// Reads the singular message field `name`. Protobuf would merge a second one into the first; no writer makes that.
+/// Reads the singular message field `name`. Protobuf would merge a second one into the first; no writer makes
+/// that.
 pub(super) fn set_once<'a, T>(
     slot: &mut Option<T>,
     field: Field<'a>,

@@ -1,7 +1,7 @@
 //! What a repeated number field holds, left where it lies.
 //!
-//! A writer may pack the elements (one length-delimited field) or not (a field each), or mix; all read the same. The
-//! elements of a big tensor can thus be used, or shared, without a copy.
+//! A writer may pack the elements (one length-delimited field) or not (a field each), or mix; all read the
+//! same. The elements of a big tensor can thus be used, or shared, without a copy.
 
 use super::wire::{Field, Span, WireError, float, take_varint};
 
@@ -56,8 +56,8 @@ pub struct Numbers<'a> {
 }
 
 impl<'a> Numbers<'a> {
-    /// Appends the field's element, or all of its elements where the writer packed them. `name` is the field's name in
-    /// the schema. Every element is checked here, so that the iterators cannot fail.
+    /// Appends the field's element, or all of its elements where the writer packed them. `name` is the
+    /// field's name in the schema. Every element is checked here, so that the iterators cannot fail.
     pub fn append(&mut self, field: Field<'a>, name: &str, encoding: Encoding) -> Result<(), WireError> {
         let span = field.number_span(name, encoding)?;
         self.count += count_numbers(span, encoding).map_err(|error| error.inside(name))?;
@@ -77,8 +77,8 @@ impl<'a> Numbers<'a> {
         self.count == 0
     }
 
-    /// The one piece that holds all elements, if they are in one piece: for fixed encodings these are the elements
-    /// themselves, little-endian.
+    /// The one piece that holds all elements, if they are in one piece: for fixed encodings these are the
+    /// elements themselves, little-endian.
     pub fn contiguous(&self) -> Option<Span<'a>> {
         match self.spans.as_slice() {
             [] => Some(Span::default()),

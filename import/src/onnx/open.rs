@@ -1,15 +1,17 @@
 //! Which values have a size that depends on data, and what is known of it.
 //!
-//! A result whose size depends on data has the type of its bound: an upper bound that follows from the operands' sizes. Its elements stand
-//! first along that axis, anything behind them, and how many there are is a value beside it. The axis is *open*. What is computed of it is
-//! computed on all of the bound, so two kinds of readers are right:
+//! A result whose size depends on data has the type of its bound: an upper bound that follows from the
+//! operands' sizes. Its elements stand first along that axis, anything behind them, and how many there are is
+//! a value beside it. The axis is *open*. What is computed of it is computed on all of the bound, so two
+//! kinds of readers are right:
 //!
-//! - what makes of each slice along the axis one slice, which [`laws`] decide for each operation that a converter emits;
-//! - a converter that knows of the axis and says what its result is ([`OpenAxes::say`]): because it has put in the place of what lies behind
-//!   the elements what does not count, as `super::convert::opened` does.
+//! - what makes of each slice along the axis one slice, which [`laws`] decide for each operation that a
+//!   converter emits;
+//! - a converter that knows of the axis and says what its result is ([`OpenAxes::say`]): because it has put
+//!   in the place of what lies behind the elements what does not count, as `super::convert::opened` does.
 //!
-//! All else would take what lies there for elements, and is refused. An output says which of its axes are open, and by which
-//! further outputs (`optc.open`, `optc.count`), so that whoever runs the program cuts it.
+//! All else would take what lies there for elements, and is refused. An output says which of its axes are
+//! open, and by which further outputs (`optc.open`, `optc.count`), so that whoever runs the program cuts it.
 
 mod laws;
 
@@ -80,7 +82,8 @@ impl OpenAxes {
         self.zeros.contains(&value)
     }
 
-    /// The elements of a value as expressions of sizes, and of symbols for sizes that depend on data. No type may have these.
+    /// The elements of a value as expressions of sizes, and of symbols for sizes that depend on data. No type
+    /// may have these.
     pub(super) fn elements(
         &self,
         ctx: &Context,
@@ -130,8 +133,8 @@ impl OpenAxes {
         Ok(())
     }
 
-    /// Says what is open in a result that an operation picks by a condition, which holds of elements only. As often as conditions are
-    /// the same, they have one count.
+    /// Says what is open in a result that an operation picks by a condition, which holds of elements only. As
+    /// often as conditions are the same, they have one count.
     pub(super) fn pick(&mut self, at: OpRef<'_>) {
         let axis = at.int("axis").and_then(|axis| usize::try_from(axis).ok()).unwrap_or(0);
         let kept = laws::shape(at, at.result(0))[axis];
@@ -146,7 +149,8 @@ impl OpenAxes {
     /// Follows open axes through the operations that a node has become.
     ///
     /// # Errors
-    /// If a value with an open axis is read by what may not, or by nothing, without being asked for: then its type was.
+    /// If a value with an open axis is read by what may not, or by nothing, without being asked for: then its
+    /// type was.
     pub(super) fn follow_node(
         &mut self,
         ctx: &Context,

@@ -1,8 +1,9 @@
 //! In which order a graph's nodes can run, and whether its names make sense.
 //!
-//! The law: every name is defined once (by an input, a weight or a node), every name that is read is defined, and no node
-//! waits for itself. ONNX also wants each node after those it reads; files that break only that are read too: the order
-//! is the file's own wherever that is possible (Kahn 1962, the earliest ready node first). O(n log n).
+//! The law: every name is defined once (by an input, a weight or a node), every name that is read is defined,
+//! and no node waits for itself. ONNX also wants each node after those it reads; files that break only that
+//! are read too: the order is the file's own wherever that is possible (Kahn 1962, the earliest ready node
+//! first). O(n log n).
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -136,7 +137,8 @@ fn sort(graph: &Graph<'_>, definers: &HashMap<&str, Definer>) -> Vec<usize> {
     order
 }
 
-/// A cycle among the nodes that never became ready: each of them waits for another such node, so a walk must meet itself.
+/// A cycle among the nodes that never became ready: each of them waits for another such node, so a walk must
+/// meet itself.
 fn cycle(graph: &Graph<'_>, definers: &HashMap<&str, Definer>, order: &[usize]) -> Fault {
     let mut stuck = vec![true; graph.nodes.len()];
     for &index in order {

@@ -1,8 +1,8 @@
 //! Which ONNX operators the importer knows, in which versions, and what converts each.
 //!
-//! A row stands for an operator over a range of versions of ONNX's operator set; where an operator's inputs or attributes
-//! changed, it has a row before and a row after. What changed in meaning only is asked by the converter. The versions are
-//! those of onnx.ai/onnx/operators.
+//! A row stands for an operator over a range of versions of ONNX's operator set; where an operator's inputs
+//! or attributes changed, it has a row before and a row after. What changed in meaning only is asked by the
+//! converter. The versions are those of onnx.ai/onnx/operators.
 
 use std::ops::RangeInclusive;
 

@@ -1,9 +1,10 @@
-//! That every elementwise operator and every reduction of ONNX has rows, in all versions, or a reason why not.
+//! That every elementwise operator and every reduction of ONNX has rows, in all versions, or a reason why
+//! not.
 
 use super::{NEWEST, find};
 
-/// Operators of ONNX 1.23's main domain that compute each element from elements at the same (broadcast) index, and the
-/// versions that changed them: from `onnx.defs.get_all_schemas_with_history()`.
+/// Operators of ONNX 1.23's main domain that compute each element from elements at the same (broadcast)
+/// index, and the versions that changed them: from `onnx.defs.get_all_schemas_with_history()`.
 const ELEMENTWISE: &[(&str, &[i64])] = &[
     ("Abs", &[1, 6, 13]),
     ("Acos", &[7, 22]),

@@ -12,7 +12,8 @@ use super::rows::{NEWEST, ROWS, Row};
 /// How many nodes a message names.
 const MAX_NAMES: usize = 8;
 
-/// A diagnostic for each operator that has no row, with the number and names of its nodes, at the first of them.
+/// A diagnostic for each operator that has no row, with the number and names of its nodes, at the first of
+/// them.
 pub(super) fn unsupported(
     ctx: &Context,
     graph: &Graph<'_>,

@@ -1,8 +1,8 @@
 //! Where a tensor's elements are: in the model's own bytes, in another file, or in a rule.
 //!
-//! Elements stay where they are: raw data and packed floats are shared with the mapped file, external data with its own,
-//! stripped weights are recipes. Only the encodings of small tensors (variable-length integers, floats in several pieces)
-//! are decoded into memory.
+//! Elements stay where they are: raw data and packed floats are shared with the mapped file, external data
+//! with its own, stripped weights are recipes. Only the encodings of small tensors (variable-length integers,
+//! floats in several pieces) are decoded into memory.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -1,23 +1,25 @@
 //! What bytes of a protobuf message mean, read in place.
 //!
-//! A message is a sequence of fields; a field is a tag `(number << 3) | wire type`, then a value whose form the wire type
-//! gives. [`Message::fields`] walks them without copying: strings, bytes and nested messages are borrowed from the
-//! buffer, and a [`Span`] knows its offset from the buffer's start, so that an error can say where it happened.
+//! A message is a sequence of fields; a field is a tag `(number << 3) | wire type`, then a value whose form
+//! the wire type gives. [`Message::fields`] walks them without copying: strings, bytes and nested messages
+//! are borrowed from the buffer, and a [`Span`] knows its offset from the buffer's start, so that an error
+//! can say where it happened.
 //!
 //! ```text
 //! 0a 03 61 62 63   =>   field 1, wire type 2 (length-delimited), 3 bytes "abc"
 //! 10 96 01         =>   field 2, wire type 0 (varint), 150
 //! ```
 //!
-//! The law: no input makes the reader panic, read outside its span, or allocate more than a constant factor of the
-//! bytes it was given. Linear in the bytes read. Source: protobuf.dev/programming-guides/encoding.
+//! The law: no input makes the reader panic, read outside its span, or allocate more than a constant factor
+//! of the bytes it was given. Linear in the bytes read. Source: protobuf.dev/programming-guides/encoding.
 //! Groups (wire types 3 and 4) are refused: ONNX has none.
 
 use std::fmt;
 
 use super::numbers::Encoding;
 
-/// A malformed message: what is wrong, at which byte, and the fields that lead there from the outermost message.
+/// A malformed message: what is wrong, at which byte, and the fields that lead there from the outermost
+/// message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WireError {
     /// Offset in bytes from the start of the buffer.

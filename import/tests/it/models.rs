@@ -1,4 +1,5 @@
-//! That real models import, with the types that their files claim, and compute what onnxruntime computes from them.
+//! That real models import, with the types that their files claim, and compute what onnxruntime computes from
+//! them.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,5 @@
-//! What a model needs of its inputs' sizes: derived from what operators demand, and never from what may stretch.
+//! What a model needs of its inputs' sizes: derived from what operators demand, and never from what may
+//! stretch.
 
 use import::onnx::StrippedWeights;
 use import::onnx::declared::{Sizes, Symbolized};

@@ -1,4 +1,5 @@
-//! That shapes which are computed from sizes are known while a model is read, and hold once the sizes are numbers.
+//! That shapes which are computed from sizes are known while a model is read, and hold once the sizes are
+//! numbers.
 
 use import::onnx::StrippedWeights;
 use ir::dims::substitute;

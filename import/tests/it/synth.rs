@@ -1,4 +1,5 @@
-//! That synthesised numbers are those of numpy: the constants here were printed by the rule's reference in Python.
+//! That synthesised numbers are those of numpy: the constants here were printed by the rule's reference in
+//! Python.
 
 use import::onnx::element::Element;
 use import::synth::{Stripped, input};

@@ -1,6 +1,8 @@
-//! That converted nodes compute what ONNX says, where its versions differ or a model can say it in several ways.
+//! That converted nodes compute what ONNX says, where its versions differ or a model can say it in several
+//! ways.
 //!
-//! The oracle is the operator's text at onnx.ai/onnx/operators; the numbers are small enough to be worked out by hand.
+//! The oracle is the operator's text at onnx.ai/onnx/operators; the numbers are small enough to be worked out
+//! by hand.
 
 use import::onnx::StrippedWeights;
 use ir::TypeData;

@@ -44,7 +44,8 @@ impl Body {
         self.nest.set_blocks(region, &kept);
     }
 
-    /// Erases some blocks of a region with their operations, whatever they read of each other; nothing else may read them.
+    /// Erases some blocks of a region with their operations, whatever they read of each other; nothing else
+    /// may read them.
     pub fn remove_blocks(&mut self, region: Region, blocks: &[Block]) {
         let mut gone = EntitySet::new();
         gone.extend(blocks.iter().copied());
@@ -91,7 +92,8 @@ impl Body {
         self.nest.get().map_or(&[], |nest| nest.blocks(region))
     }
 
-    /// All blocks that stand in a region of this body, region by region in the order in which those were made.
+    /// All blocks that stand in a region of this body, region by region in the order in which those were
+    /// made.
     pub fn all_blocks(&self) -> impl Iterator<Item = Block> + '_ {
         let regions = self.nest.get().map(|nest| nest.regions.keys());
         regions.into_iter().flatten().flat_map(|region| self.blocks(region).iter().copied())

@@ -1,7 +1,7 @@
 //! Whether a body was changed since it was verified.
 //!
-//! Every change of what the verifier looks at counts; where operations come from it does not look at. The attributes of
-//! the isolated operation itself are compared, since anyone may set them.
+//! Every change of what the verifier looks at counts; where operations come from it does not look at. The
+//! attributes of the isolated operation itself are compared, since anyone may set them.
 
 use super::Body;
 use crate::entities::Attr;
@@ -48,8 +48,8 @@ impl Body {
         !self.edits.is_touched && self.has_verified_attrs()
     }
 
-    /// Whether the inherent attributes of the isolated operation itself, which say its name and its type, are those that
-    /// were verified.
+    /// Whether the inherent attributes of the isolated operation itself, which say its name and its type, are
+    /// those that were verified.
     pub fn has_verified_signature(&self) -> bool {
         self.edits.was_verified && self.edits.verified.properties == self.properties
     }

@@ -1,7 +1,8 @@
-//! Where the tables of a body stand that say how regions, blocks and isolated operations nest: nowhere, before there are any.
+//! Where the tables of a body stand that say how regions, blocks and isolated operations nest: nowhere,
+//! before there are any.
 //!
-//! A declaration is an isolated operation with an empty region, and a module may have a great many. A body gets these tables with
-//! its first block; till then it has but a number of regions.
+//! A declaration is an isolated operation with an empty region, and a module may have a great many. A body
+//! gets these tables with its first block; till then it has but a number of regions.
 
 use std::collections::BTreeMap;
 use std::ops::{Deref, DerefMut};

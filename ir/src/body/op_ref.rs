@@ -108,7 +108,8 @@ impl<'a> OpRef<'a> {
     /// An attribute, inherent or not.
     #[inline(always)]
     pub fn attr(&self, name: &str) -> Option<Attr> {
-        // Passes ask every operation for their decisions: which they ask for is found while they are compiled.
+        // Passes ask every operation for their decisions: which they ask for is found while they are
+        // compiled.
         match decision_number(name) {
             Some(number) => self.decision(number),
             None => self.named(name),
@@ -159,7 +160,8 @@ impl<'a> OpRef<'a> {
         })
     }
 
-    /// An `array<i64>` attribute, or the row's default for one that is absent; none where it follows from named sizes.
+    /// An `array<i64>` attribute, or the row's default for one that is absent; none where it follows from
+    /// named sizes.
     pub fn ints(&self, name: &str) -> Option<Vec<i64>> {
         match self.attr(name) {
             Some(given) => self.ctx.ints_value(given),

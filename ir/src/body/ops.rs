@@ -145,7 +145,8 @@ impl Body {
         self.set_attrs(op, ctx.dict_remove(self.attrs(op), name));
     }
 
-    /// The regions of an operation that stand in this body; those of an isolated one are the roots of its child.
+    /// The regions of an operation that stand in this body; those of an isolated one are the roots of its
+    /// child.
     pub fn regions(&self, op: Op) -> &[Region] {
         match self.ops[op].extra.expand() {
             None => &[],
@@ -211,7 +212,8 @@ impl Body {
         self.extra_mut(op).0.child = index.into();
     }
 
-    /// All bodies that operations of this one own, however deep in its regions, with their operations, in text order.
+    /// All bodies that operations of this one own, however deep in its regions, with their operations, in
+    /// text order.
     pub fn children(&self) -> impl Iterator<Item = (Op, &Body)> + '_ {
         // The next operation of each block that is open, innermost last.
         let mut cursors = Vec::new();
@@ -235,7 +237,8 @@ impl Body {
         cursors.extend(blocks.filter_map(|block| self.first_op(*block)));
     }
 
-    /// All bodies that operations of this one own, in the order in which they were made, so that they can be changed side by side.
+    /// All bodies that operations of this one own, in the order in which they were made, so that they can be
+    /// changed side by side.
     pub fn children_mut(&mut self) -> impl Iterator<Item = (Child, &mut Body)> {
         let children = self.nest.get_mut().map(|nest| nest.children.iter_mut());
         children.into_iter().flatten().filter_map(|(index, child)| Some((index, child.as_deref_mut()?)))

@@ -82,7 +82,8 @@ impl Body {
         self.link(slot, value);
     }
 
-    /// Replaces all operands of an operation; their number may change. Successor arguments must be set anew after it.
+    /// Replaces all operands of an operation; their number may change. Successor arguments must be set anew
+    /// after it.
     pub fn set_operands(&mut self, op: Op, values: &[Value]) {
         self.clear_operands(op);
         let record = &self.ops[op];

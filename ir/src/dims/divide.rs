@@ -59,7 +59,8 @@ fn floor_div_by(ctx: &Context, a: DimExpr, divisor: i64) -> Option<DimExpr> {
     add(ctx, whole, quotient)
 }
 
-/// A quotient by a number, if a polynomial has exactly one such term and that has no factor: its index and its parts.
+/// A quotient by a number, if a polynomial has exactly one such term and that has no factor: its index and
+/// its parts.
 fn nested(ctx: &Context, expr: DimExpr) -> Option<(usize, (DimExpr, i64))> {
     let mut found = None;
     for (index, term) in ctx.dim_expr(expr).terms().iter().enumerate() {
@@ -86,8 +87,8 @@ fn flatten(
     floor_div_by(ctx, add(ctx, inner, others)?, divisor.checked_mul(by)?)
 }
 
-/// The quotient of a polynomial with factors in `[0, divisor)`, after a common factor of those with atoms is cancelled:
-/// the offset is rounded down with it.
+/// The quotient of a polynomial with factors in `[0, divisor)`, after a common factor of those with atoms is
+/// cancelled: the offset is rounded down with it.
 fn reduced(ctx: &Context, rest: DimExpr, divisor: i64) -> Option<DimExpr> {
     let terms = ctx.dim_expr(rest).terms();
     let with_atoms = terms.iter().filter(|term| !term.atoms.is_empty());
@@ -100,8 +101,8 @@ fn reduced(ctx: &Context, rest: DimExpr, divisor: i64) -> Option<DimExpr> {
     floor_div_by(ctx, rest, divisor / common)
 }
 
-/// Quotient and rest of polynomials: `a` is `quotient * b + rest`. Terms of the rest are those that the first term of `b`
-/// does not divide.
+/// Quotient and rest of polynomials: `a` is `quotient * b + rest`. Terms of the rest are those that the first
+/// term of `b` does not divide.
 fn divide(ctx: &Context, a: &Polynomial, b: &Polynomial) -> Option<(DimExpr, DimExpr)> {
     let by = b.terms().first()?;
     let divisor = ctx.intern_dim_expr(b.clone());

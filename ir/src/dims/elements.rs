@@ -7,12 +7,13 @@
 //! %3 = nn.concat %2, %minus_one {axis = 0}              [3 * N, -1]
 //! ```
 //!
-//! The lattice has two steps: either every element of a value is known, as an expression of sizes, or nothing is known of the
-//! value. What reads numbers only is evaluated. Elementwise operations are computed on expressions by their scalar trees; what
-//! moves elements and computes none is run on the expressions' numbers in a table, by its own evaluation, so that no operation
-//! needs a rule of its own. Divisions and comparisons have a result only where that is proved for all sizes in the ranges that are given; of
-//! what is not known, nothing is asked where a condition that is known decides. Elements are taken to fit their type, as sizes do: floats too
-//! may hold sizes (exporters scale images by them), as long as they are whole.
+//! The lattice has two steps: either every element of a value is known, as an expression of sizes, or nothing
+//! is known of the value. What reads numbers only is evaluated. Elementwise operations are computed on
+//! expressions by their scalar trees; what moves elements and computes none is run on the expressions'
+//! numbers in a table, by its own evaluation, so that no operation needs a rule of its own. Divisions and
+//! comparisons have a result only where that is proved for all sizes in the ranges that are given; of what is
+//! not known, nothing is asked where a condition that is known decides. Elements are taken to fit their type,
+//! as sizes do: floats too may hold sizes (exporters scale images by them), as long as they are whole.
 
 use std::cell::Cell;
 

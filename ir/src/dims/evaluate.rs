@@ -4,8 +4,8 @@ use super::{Atom, Term, add, constant, floor_div, max, min, mul};
 use crate::context::Context;
 use crate::entities::{DimExpr, Ident};
 
-/// The value where `value_of` gives those of symbols; none where a symbol has none, a divisor is below 1, or a number
-/// leaves 63 bits.
+/// The value where `value_of` gives those of symbols; none where a symbol has none, a divisor is below 1, or
+/// a number leaves 63 bits.
 pub fn evaluate(ctx: &Context, expr: DimExpr, value_of: &dyn Fn(Ident) -> Option<i64>) -> Option<i64> {
     let mut sum = 0i64;
     for Term { factor, atoms } in ctx.dim_expr(expr).terms() {

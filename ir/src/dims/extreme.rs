@@ -57,7 +57,8 @@ fn extreme(ctx: &Context, which: Extreme, a: DimExpr, b: DimExpr) -> Option<DimE
     add(ctx, atom(ctx, found), offset)
 }
 
-/// The operands of an extreme of the same kind, with what is added to it; any other expression is one operand.
+/// The operands of an extreme of the same kind, with what is added to it; any other expression is one
+/// operand.
 fn operands(ctx: &Context, which: Extreme, expr: DimExpr) -> Option<Vec<DimExpr>> {
     let offset = constant(ctx, ctx.dim_expr(expr).offset());
     let plain = sub(ctx, expr, offset)?;

@@ -1,13 +1,14 @@
-//! How large something can be that depends on sizes which lie in ranges.
+//! The maximum of an expression of sizes over the ranges of these sizes.
 //!
 //! ```text
-//! n * m * max(n - m, 1), n <= 20, m <= 5   =>   1500, at n = 20, m = 5 (the factors' own maxima would give 1900)
+//! n * m * max(n - m, 1), n <= 20, m <= 5   =>   1500, at n = 20, m = 5 (maxima of the factors: 1900)
 //! ```
 //!
-//! Branch and bound: the box of all sizes is cut in halves, along its longest side, where the bound over a part is the
-//! greatest; a part whose bound is no more than a value that was met in a corner is not looked at again. A box of one point has its value as
-//! bound, so that the search ends with the maximum; after [`MOST_BOXES`] parts it ends with the greatest bound that is left, which is
-//! sound and perhaps too large. The order of the search depends on the numbers only.
+//! Branch and bound: the box of all sizes is cut in halves, along its longest side, where the bound over a
+//! part is the greatest; a part whose bound is no more than a value that was met in a corner is not looked at
+//! again. A box of one point has its value as bound, so that the search ends with the maximum; after
+//! [`MOST_BOXES`] parts it ends with the greatest bound that is left, which is sound and perhaps too large.
+//! The order of the search depends on the numbers only.
 
 use std::collections::BinaryHeap;
 
@@ -31,15 +32,16 @@ pub struct Maximum {
 /// So many parts of a box are looked at.
 const MOST_BOXES: usize = 1024;
 
-/// The maximum of an expression where its symbols lie in their ranges; none if one of its symbols has no greatest value.
+/// The maximum of an expression where its symbols lie in their ranges; none if one of its symbols has no
+/// greatest value.
 pub fn maximum(ctx: &Context, expr: DimExpr, ranges: &Ranges) -> Option<Maximum> {
     let names = symbols(ctx, expr);
     let all: Vec<(u64, u64)> = names.iter().map(|name| ranges.of(*name)).collect();
     maximize(&all, &|part| bounds(ctx, expr, &names, part).high)
 }
 
-/// The maximum over a box of something that has `upper` as upper bound over each part of it, and as its value where the part is one point;
-/// none if a side of the box has no end.
+/// The maximum over a box of something that has `upper` as upper bound over each part of it, and as its value
+/// where the part is one point; none if a side of the box has no end.
 pub fn maximize(all: &Part, upper: &dyn Fn(&Part) -> i128) -> Option<Maximum> {
     if all.iter().any(|(_, high)| *high == u64::MAX) {
         return None;
@@ -81,8 +83,8 @@ fn halves(part: &Part) -> Option<[Vec<(u64, u64)>; 2]> {
     (low < high).then(|| [with((low, middle)), with((middle + 1, high))])
 }
 
-/// Between which values an expression lies over a box of its symbols, `names` in order. Of a point, its value, wherever it has one. Nothing
-/// is interned, so that many boxes cost no memory.
+/// Between which values an expression lies over a box of its symbols, `names` in order. Of a point, its
+/// value, wherever it has one. Nothing is interned, so that many boxes cost no memory.
 pub fn bounds(ctx: &Context, expr: DimExpr, names: &[Ident], part: &Part) -> Interval {
     let terms = ctx.dim_expr(expr).terms();
     let products = || {

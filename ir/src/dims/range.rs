@@ -1,9 +1,10 @@
 //! What is known of an expression from the ranges of its symbols.
 //!
-//! A lower bound is the best of several, each sound by itself: the sum of the bounds of the terms; the same after every atom
-//! with a least value is written as that plus something (`H*W - H - W + 1` with `H, W >= 1` is then `H'*W'`); and the same
-//! after a quotient is replaced by what it lies between (`(p - c + 1) / c <= p floordiv c <= p / c`), or a least or greatest
-//! by its operands. The upper bound is that of the negated expression.
+//! A lower bound is the best of several, each sound by itself: the sum of the bounds of the terms; the same
+//! after every atom with a least value is written as that plus something (`H*W - H - W + 1` with `H, W >= 1`
+//! is then `H'*W'`); and the same after a quotient is replaced by what it lies between
+//! (`(p - c + 1) / c <= p floordiv c <= p / c`), or a least or greatest by its operands. The upper bound is
+//! that of the negated expression.
 
 use std::collections::BTreeMap;
 
@@ -41,7 +42,8 @@ impl Ranges {
     /// What holds whatever is declared: each symbol is at least 0.
     pub const LAWS: Ranges = Ranges { declared: BTreeMap::new(), least: 0 };
 
-    /// What a function says of the ranges of its symbols: `optc.dims = {N = [1, 512]}`. An entry of another form says nothing of that.
+    /// What a function says of the ranges of its symbols: `optc.dims = {N = [1, 512]}`. An entry of another
+    /// form says nothing of that.
     pub fn of_function(ctx: &Context, body: &Body) -> Ranges {
         let mut ranges = Ranges::default();
         let declared = body.own_attr(ctx, ctx.ident("optc.dims")).map(|attr| ctx.attr_data(attr));
@@ -87,7 +89,8 @@ pub fn one_size(ctx: &Context, attr: Attr) -> Option<Dim> {
     }
 }
 
-/// The names that a function says follow from others, with what they are: `optc.dims = {M = #optc.dims<2 * N>}`.
+/// The names that a function says follow from others, with what they are:
+/// `optc.dims = {M = #optc.dims<2 * N>}`.
 pub fn following(ctx: &Context, body: &Body) -> Vec<(Ident, Dim)> {
     let declared = body.own_attr(ctx, ctx.ident("optc.dims")).map(|attr| ctx.attr_data(attr));
     let Some(AttrData::Dict(entries)) = declared else { return Vec::new() };

@@ -7,16 +7,18 @@
 //! 2 * N + 1 and M           =>   M = 2 * N + 1
 //! ```
 //!
-//! A requirement is never a guess. It holds at every run at which the operation is defined, so a run that breaks it would fail
-//! without it too; it is a statement on named sizes, which are sizes of inputs, so it can be checked before a run. There are
-//! two rules:
+//! A requirement is never a guess. It holds at every run at which the operation is defined, so a run that
+//! breaks it would fail without it too; it is a statement on named sizes, which are sizes of inputs, so it
+//! can be checked before a run. There are two rules:
 //!
-//! - *Agreement* ([`to_agree`]): where the operation's definition asks for equal sizes (the other axes of a concatenation, what a
-//!   product of matrices sums over, the parts of a split), what makes them equal is required.
-//! - *Stretching* ([`to_stretch`]): where a size of 1 would be stretched to the other one, different sizes may both be right: of `N`
-//!   against `M` nothing is required, and the size stays unknown. They must agree only if neither can be 1 without the other:
-//!   both are at least 2; or one is the least of the other and of sizes of at least 2, as `min(seq, 1024)` of `seq`. A
-//!   greatest (`max(N, 4)` of `N`) does not: at `N = 1` it stretches.
+//! - *Agreement* ([`to_agree`]): where the operation's definition asks for equal sizes (the other axes of a
+//!   concatenation, what a product of matrices sums over, the parts of a split), what makes them equal is
+//!   required.
+//! - *Stretching* ([`to_stretch`]): where a size of 1 would be stretched to the other one, different sizes
+//!   may both be right: of `N` against `M` nothing is required, and the size stays unknown. They must agree
+//!   only if neither can be 1 without the other: both are at least 2; or one is the least of the other and of
+//!   sizes of at least 2, as `min(seq, 1024)` of `seq`. A greatest (`max(N, 4)` of `N`) does not: at `N = 1`
+//!   it stretches.
 //!
 //! An unknown size, of which there is no expression, never takes part.
 
@@ -42,7 +44,8 @@ pub enum Requirement {
     Equal(Vec<(Ident, DimExpr)>),
 }
 
-/// What makes two sizes equal that must be; none where they are anyway, or where no single requirement says it.
+/// What makes two sizes equal that must be; none where they are anyway, or where no single requirement says
+/// it.
 pub fn to_agree(ctx: &Context, a: DimExpr, b: DimExpr, ranges: &Ranges) -> Option<Requirement> {
     if provably_equal(ctx, a, b, ranges) {
         return None;
@@ -106,7 +109,8 @@ pub fn at_most(ctx: &Context, low: DimExpr, high: DimExpr) -> Option<Requirement
     })
 }
 
-/// The symbols that a difference of 0 determines, each with what it is. A factor of all terms that is not 0 says nothing.
+/// The symbols that a difference of 0 determines, each with what it is. A factor of all terms that is not 0
+/// says nothing.
 fn solutions(ctx: &Context, difference: DimExpr, ranges: &Ranges) -> Option<Vec<(Ident, DimExpr)>> {
     let difference = without_common_factor(ctx, difference, ranges)?;
     let terms = ctx.dim_expr(difference).terms();

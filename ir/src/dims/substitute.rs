@@ -1,9 +1,10 @@
 //! How a program becomes the one for some sizes.
 //!
-//! [`substitute`] puts numbers in the place of symbols in every type and attribute of a module: what was imported with
-//! symbols becomes what is imported with those numbers. Each type and attribute is worked on once, however often it occurs;
-//! the rest is a walk over the tables. Whether the sizes are ones that the program takes is the verifier's to say
-//! afterwards: a window that does not fit its image, parts that differ.
+//! [`substitute`] puts numbers in the place of symbols in every type and attribute of a module: what was
+//! imported with symbols becomes what is imported with those numbers. Each type and attribute is worked on
+//! once, however often it occurs; the rest is a walk over the tables. Whether the sizes are ones that the
+//! program takes is the verifier's to say afterwards: a window that does not fit its image, parts that
+//! differ.
 
 use std::collections::BTreeMap;
 
@@ -26,8 +27,8 @@ pub type Bindings = BTreeMap<Ident, u64>;
 /// Puts numbers in the place of symbols, everywhere in a module. A symbol without a number stays.
 ///
 /// # Errors
-/// Every size that would be below 0 or too large, with its expression; every symbol that the module does not have, with
-/// "did you mean". The module is then as far as it got.
+/// Every size that would be below 0 or too large, with its expression; every symbol that the module does not
+/// have, with "did you mean". The module is then as far as it got.
 pub fn substitute(module: &mut Module, bindings: &Bindings) -> Result<(), Vec<Diagnostic>> {
     let ctx = module.ctx.clone();
     let mut work = Substitution::new(&ctx, bindings);
@@ -91,8 +92,8 @@ fn collect(ctx: &Context, body: &Body, seen: &mut FxHashSet<Type>, found: &mut V
 /// A number that stands for symbols of which nothing greater than it is known.
 const NOMINAL: u64 = 128;
 
-/// A number for each symbol of a function, where a decision that is right for all sizes is to be good for some: the greatest
-/// that the function's `optc.dims` says, but at most 128.
+/// A number for each symbol of a function, where a decision that is right for all sizes is to be good for
+/// some: the greatest that the function's `optc.dims` says, but at most 128.
 pub fn nominal(ctx: &Context, body: &Body) -> Bindings {
     let symbols = symbols_in(ctx, body);
     if symbols.is_empty() {
@@ -106,8 +107,8 @@ pub fn nominal(ctx: &Context, body: &Body) -> Bindings {
     symbols.into_iter().map(|symbol| (symbol, number(symbol))).collect()
 }
 
-/// Puts in the place of each size of a function, and of what it holds, the greatest that it can be, each for itself: what comes of it need
-/// not be a program, but says how large each of its operations can be.
+/// Puts in the place of each size of a function, and of what it holds, the greatest that it can be, each for
+/// itself: what comes of it need not be a program, but says how large each of its operations can be.
 ///
 /// # Errors
 /// Every size that has no greatest number.

@@ -52,7 +52,8 @@ impl SizeTable {
         self.exprs.is_empty()
     }
 
-    /// Works out all expressions for these numbers of the symbols; none if one is below 1, undefined, or leaves 63 bits.
+    /// Works out all expressions for these numbers of the symbols; none if one is below 1, undefined, or
+    /// leaves 63 bits.
     pub fn evaluate(&self, ctx: &Context, numbers: &[u64], values: &mut SizeValues) -> Option<()> {
         let number = |name: Ident| {
             let index = self.symbols.iter().position(|symbol| *symbol == name)?;

@@ -94,7 +94,8 @@ fn ranges(ctx: &Context, declared: &[(&str, u64, u64)]) -> Ranges {
     ranges
 }
 
-/// Between which values an expression is found to lie, where `N` is in 1..=20 and other symbols are at least 1.
+/// Between which values an expression is found to lie, where `N` is in 1..=20 and other symbols are at
+/// least 1.
 fn check_interval(text: &str, low: i128, high: i128) {
     let ctx = Context::new();
     let found = interval(&ctx, read(&ctx, text), &ranges(&ctx, &[("N", 1, 20)]));

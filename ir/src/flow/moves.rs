@@ -1,8 +1,9 @@
 //! How moves that happen at once are done one after the other.
 //!
-//! A move may be done as soon as no other move still reads the bytes that it writes. Where moves wait for each other in a
-//! circle (`%a, %b <- %b, %a`), what one of them reads is first copied to scratch. Planning and code generation both ask
-//! here, so that the scratch that is planned is the scratch that is used. Quadratic in the moves of one point.
+//! A move may be done as soon as no other move still reads the bytes that it writes. Where moves wait for
+//! each other in a circle (`%a, %b <- %b, %a`), what one of them reads is first copied to scratch. Planning
+//! and code generation both ask here, so that the scratch that is planned is the scratch that is used.
+//! Quadratic in the moves of one point.
 
 /// One copy of a sequence that does what moves at once do; the numbers are indices of the moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,8 +18,8 @@ pub enum Transfer {
 
 /// The copies that do `sizes.len()` moves of so many bytes at once, and the bytes of scratch that they take.
 ///
-/// `clobbers(a, b)` says whether move `a` writes bytes that move `b` reads, `is_done(a)` whether move `a` has nothing to
-/// do. Offsets in scratch are multiples of 64.
+/// `clobbers(a, b)` says whether move `a` writes bytes that move `b` reads, `is_done(a)` whether move `a` has
+/// nothing to do. Offsets in scratch are multiples of 64.
 pub fn transfers(
     sizes: &[u64],
     is_done: impl Fn(usize) -> bool,

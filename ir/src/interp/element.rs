@@ -2,12 +2,12 @@
 //!
 //! | element | lane |
 //! |---|---|
-//! | `f32`, `f16`, `bf16` | `f32`: narrow floats compute in `f32` and round, to nearest even, when they are written |
+//! | `f32`, `f16`, `bf16` | `f32`: narrow floats compute in `f32` and are rounded to nearest even when written |
 //! | `f64` | `f64` |
-//! | `i1` to `i64`, `index` | `i64`: signless and signed integers sign-extended, unsigned ones and `i1` zero-extended |
+//! | `i1` to `i64`, `index` | `i64`: sign-extended; unsigned integers and `i1` zero-extended |
 //!
-//! Integers wrap: a lane is cut to the element's width when it is written. Packed formats (`i4`, `f4E2M1FN`), 8-bit
-//! floats, complex numbers and integers above 64 bits are not computed with.
+//! Integers wrap: a lane is cut to the element's width when it is written. Packed formats (`i4`, `f4E2M1FN`),
+//! 8-bit floats, complex numbers and integers above 64 bits are not computed with.
 
 use half::{bf16, f16};
 
@@ -297,8 +297,8 @@ impl Lane for f64 {
     }
 }
 
-/// Orders unsigned 64-bit integers wrongly above 2^63, like every use of a bare `i64` lane; elementwise operations,
-/// which know the element type, do not.
+/// Orders unsigned 64-bit integers wrongly above 2^63, like every use of a bare `i64` lane; elementwise
+/// operations, which know the element type, do not.
 impl Lane for i64 {
     fn read(elem: Elem, bytes: &[u8], lanes: &mut [i64]) {
         let Elem::Int(int) = elem else { unreachable!("{elem:?} does not compute in integers") };

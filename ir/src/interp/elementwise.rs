@@ -1,7 +1,8 @@
 //! How an elementwise operation is computed on whole tensors.
 //!
-//! Operands broadcast as in numpy: axes are aligned at the last, and size 1 stretches. The tree of the operation's row is
-//! run over [`CHUNK`] elements at a time, so that what lies between its nodes stays in the cache.
+//! Operands broadcast as in numpy: axes are aligned at the last, and size 1 stretches. The tree of the
+//! operation's row is run over [`CHUNK`] elements at a time, so that what lies between its nodes stays in the
+//! cache.
 
 use super::element::{Elem, Lane};
 use super::program::{CHUNK, Lanes, Program, Register};
@@ -9,7 +10,8 @@ use super::tensor::{EvalError, Tensor};
 use crate::body::OpRef;
 use crate::scalar::Scalar;
 
-/// The result of an operation that computes `tree` for each element. Values of types that are not tensors are one element.
+/// The result of an operation that computes `tree` for each element. Values of types that are not tensors are
+/// one element.
 ///
 /// # Errors
 /// If the operands do not broadcast to the result's sizes, or the tree is not defined on their elements.

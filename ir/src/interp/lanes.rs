@@ -1,7 +1,8 @@
 //! What each scalar operation does to lanes.
 //!
-//! The meaning of [`Unary`] and [`Binary`] lives here: on floats by [`math`](crate::math), on integers with wrapping,
-//! guarded divisions and shifts. The loops are compiled for the machine's vector unit too; that changes no bit.
+//! The meaning of [`Unary`] and [`Binary`] lives here: on floats by [`math`](crate::math), on integers with
+//! wrapping, guarded divisions and shifts. The loops are compiled for the machine's vector unit too; that
+//! changes no bit.
 
 use super::element::{Elem, Extension, IntElem};
 use super::program::{Lanes, Register};
@@ -272,8 +273,8 @@ fn select_lanes<L: Register>(target: &mut Lanes, [condition, a, b]: [&Lanes; 3],
     }
 }
 
-/// `target = a` in the type `to`: floats round to nearest even; to integers they are cut towards zero and saturate, NaN
-/// gives 0; to booleans, whatever is not zero is true. Integers wrap.
+/// `target = a` in the type `to`: floats round to nearest even; to integers they are cut towards zero and
+/// saturate, NaN gives 0; to booleans, whatever is not zero is true. Integers wrap.
 pub(super) fn convert(from: Elem, to: Elem, target: &mut Lanes, a: &Lanes, count: usize) {
     match (from, to) {
         (Elem::F64, Elem::F64) => map1(target, a, count, |x: f64| x),

@@ -1,7 +1,7 @@
 //! What the operations of dialect `nn` mean, where a scalar tree does not say it.
 //!
-//! Each function is an [`Eval`](crate::opdef::Eval): it takes the operands' values and gives the results'. Narrow floats
-//! compute in `f32` and round once, when the result is written.
+//! Each function is an [`Eval`](crate::opdef::Eval): it takes the operands' values and gives the results'.
+//! Narrow floats compute in `f32` and round once, when the result is written.
 
 mod along;
 mod compress;

@@ -1,8 +1,8 @@
 //! How a tree of scalar operations is run over many elements at once.
 //!
-//! [`Program::of`] gives every node of a [`Scalar`] tree an element type and a register, a run of [`CHUNK`] lanes; a run
-//! fills the argument registers and then takes one step per node. Constants and attributes fill their registers once.
-//! Constants have the type of the node that they meet, rounded to its lanes.
+//! [`Program::of`] gives every node of a [`Scalar`] tree an element type and a register, a run of [`CHUNK`]
+//! lanes; a run fills the argument registers and then takes one step per node. Constants and attributes fill
+//! their registers once. Constants have the type of the node that they meet, rounded to its lanes.
 
 use super::element::{Elem, Extension, Lane, LaneKind};
 use super::lanes;

@@ -1,9 +1,9 @@
 //! What a function returns for given arguments.
 //!
-//! The walk goes block by block: a block runs its operations in order and ends with what its terminator hands to the next
-//! block, or out of the region, so that an operation with regions runs them by calling [`Frame::run_region`]. A value is dropped after the last operation of
-//! its own block that reads it (or has a region in which it is read); what is read in other blocks of a region stays to
-//! the end of the function.
+//! The walk goes block by block: a block runs its operations in order and ends with what its terminator hands
+//! to the next block, or out of the region, so that an operation with regions runs them by calling
+//! [`Frame::run_region`]. A value is dropped after the last operation of its own block that reads it (or has
+//! a region in which it is read); what is read in other blocks of a region stays to the end of the function.
 
 use cranelift_entity::{EntitySet, SecondaryMap};
 
@@ -24,8 +24,8 @@ const MAX_CALLS: usize = 256;
 /// Runs the function called `function` of a module.
 ///
 /// # Errors
-/// If there is no such function, the inputs are not its arguments, or an operation has no result; the diagnostic says
-/// which and where.
+/// If there is no such function, the inputs are not its arguments, or an operation has no result; the
+/// diagnostic says which and where.
 pub fn run(module: &Module, function: &str, inputs: &[Tensor]) -> Result<Vec<Tensor>, Diagnostic> {
     let (op, body) = find_function(module, function)
         .ok_or_else(|| missing_function(module, function, Location::UNKNOWN))?;
@@ -33,10 +33,12 @@ pub fn run(module: &Module, function: &str, inputs: &[Tensor]) -> Result<Vec<Ten
     Frame::new(&module.ctx, body, Calls::Into(module, 0)).run_function(location, inputs)
 }
 
-/// The results of one operation: elementwise operations, fused groups, and whatever has an evaluation in its row.
+/// The results of one operation: elementwise operations, fused groups, and whatever has an evaluation in its
+/// row.
 ///
 /// # Errors
-/// If the operation is not registered, has effects or control flow beyond its own body, or its operands have no result.
+/// If the operation is not registered, has effects or control flow beyond its own body, or its operands have
+/// no result.
 pub fn eval_op(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, EvalError> {
     match (op.kind(), op.def()) {
         (_, None) => Err("is not registered, so nothing says what it computes".into()),
@@ -117,8 +119,8 @@ impl<'a> Frame<'a> {
         self.run_region(root, inputs.to_vec())
     }
 
-    /// Runs a region with these values of its first block's arguments; gives what the terminator hands out that goes to no
-    /// other block.
+    /// Runs a region with these values of its first block's arguments; gives what the terminator hands out
+    /// that goes to no other block.
     pub(super) fn run_region(
         &mut self,
         region: Region,
@@ -221,7 +223,8 @@ fn accepts(ctx: &Context, wanted: Type, given: Type) -> bool {
     }
 }
 
-/// Notes which values of a block are read for the last time by each of its operations, in it or in its regions.
+/// Notes which values of a block are read for the last time by each of its operations, in it or in its
+/// regions.
 fn note_deaths(body: &Body, block: Block, deaths: &mut SecondaryMap<Op, Vec<Value>>) {
     let results = body.ops(block).flat_map(|op| body.results(op));
     for value in body.args(block).iter().copied().chain(results) {
@@ -231,8 +234,8 @@ fn note_deaths(body: &Body, block: Block, deaths: &mut SecondaryMap<Op, Vec<Valu
     }
 }
 
-/// The last operation of `block` that reads `value`, itself or inside; the defining one if none does; none if another
-/// block of the region reads it.
+/// The last operation of `block` that reads `value`, itself or inside; the defining one if none does; none if
+/// another block of the region reads it.
 fn last_reader(body: &Body, block: Block, value: Value) -> Option<Op> {
     let mut last = match body.def(value) {
         ValueDef::Result(op, _) => Some(op),

@@ -1,17 +1,20 @@
 //! The second oracle: which values are live where stretches begin, in two passes.
 //!
-//! Boissinot, Brandner, Darte, Dupont de Dinechin and Rastello, "Computing Liveness Sets for SSA-Form Programs" (2011, hal
-//! inria-00558509v1): first each stretch once, backward over the forward edges; then down the loop forest, since what is live where a
-//! loop's header begins is live in all of the loop. An edge that enters a loop beside its header counts as one to the header, so irreducible
-//! graphs are right too. A block's arguments are written where it begins.
+//! Boissinot, Brandner, Darte, Dupont de Dinechin and Rastello, "Computing Liveness Sets for SSA-Form
+//! Programs" (2011, hal inria-00558509v1): first each stretch once, backward over the forward edges; then
+//! down the loop forest, since what is live where a loop's header begins is live in all of the loop. An edge
+//! that enters a loop beside its header counts as one to the header, so irreducible graphs are right too. A
+//! block's arguments are written where it begins.
 //!
-//! The premise is strict SSA: each value is written once, and before all that reads it. That holds for values, not for roots, which are
-//! written by all that overwrites them. So the sets are of values, those that are read in other stretches only, as rows of bits; a root
-//! is live where any of its values is. Graphs with zones are not for it: their regions hand values to several places at once.
+//! The premise is strict SSA: each value is written once, and before all that reads it. That holds for
+//! values, not for roots, which are written by all that overwrites them. So the sets are of values, those
+//! that are read in other stretches only, as rows of bits; a root is live where any of its values is. Graphs
+//! with zones are not for it: their regions hand values to several places at once.
 //!
-//! On a million operations in 10,000 blocks, 1 % (10 %) of whose reads are from other blocks, finding these sets took 250 ms (830 ms);
-//! paths (`ways`) gave all lives in 200 ms (600 ms), and a worklist the same sets in 4.9 s (33 s). So this judges, and does not serve:
-//! `cargo test --release -p optc-ir three_ways -- --ignored --nocapture` measures it again.
+//! On a million operations in 10,000 blocks, 1 % (10 %) of whose reads are from other blocks, finding these
+//! sets took 250 ms (830 ms); paths (`ways`) gave all lives in 200 ms (600 ms), and a worklist the same sets
+//! in 4.9 s (33 s). So this judges, and does not serve: `cargo test --release -p optc-ir three_ways --
+//! --ignored --nocapture` measures it again.
 
 use std::cmp::Ordering;
 
@@ -23,7 +26,8 @@ use crate::context::Context;
 use crate::entities::Value;
 use crate::flow::{Act, FlowGraph, Point};
 
-/// What each place (a stretch's number in their order) reads and writes of the values that are read elsewhere.
+/// What each place (a stretch's number in their order) reads and writes of the values that are read
+/// elsewhere.
 pub(super) struct Uses {
     /// The values, by their number.
     pub(super) values: Vec<Value>,
@@ -138,7 +142,8 @@ pub(super) fn live_in(uses: &Uses) -> Rows {
     live
 }
 
-/// The loops of a graph, each with those in it: strong components, and again those of each without its header.
+/// The loops of a graph, each with those in it: strong components, and again those of each without its
+/// header.
 struct Forest {
     loops: Vec<Loop>,
     /// The innermost loop of each place.
@@ -209,7 +214,8 @@ impl Forest {
         None
     }
 
-    /// Where an edge goes once it goes forward: to the header of the outermost loop that it enters; none if it begins another round.
+    /// Where an edge goes once it goes forward: to the header of the outermost loop that it enters; none if
+    /// it begins another round.
     fn forward(&self, from: usize, to: usize) -> Option<usize> {
         let common = self.common(from, to);
         match self.around(self.of[to]).take_while(|inner| Some(*inner) != common).last() {
@@ -247,7 +253,8 @@ impl Forest {
     }
 }
 
-/// Finds strong components among some places (Gabow, "Path-based depth-first search for strong and biconnected components", 2000).
+/// Finds strong components among some places (Gabow, "Path-based depth-first search for strong and
+/// biconnected components", 2000).
 struct Components<'a> {
     next: &'a [Vec<usize>],
     /// In which round each place was last among them.
@@ -318,7 +325,8 @@ fn walk(count: usize, next: impl Fn(usize) -> Vec<usize>, mut come: impl FnMut(u
     }
 }
 
-/// Walks depth first from each place that was not come to yet; tells what is left, behind all that is come to from there.
+/// Walks depth first from each place that was not come to yet; tells what is left, behind all that is come to
+/// from there.
 fn walk_leaving(count: usize, next: impl Fn(usize) -> Vec<usize>, left: &mut impl FnMut(usize)) {
     let mut seen = vec![false; count];
     for first in 0..count {

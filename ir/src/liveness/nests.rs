@@ -1,9 +1,10 @@
 //! On which ways a variable is live, found from how blocks are nested.
 //!
-//! What control goes through between two places of one zone ([`crate::flow::Zone`]) is one run of points, whatever nests in
-//! them. So a variable is live from a read up to the nearest write before; or, where that is in a branch or a loop that ended
-//! before the read, up to the end of it, and on from the end of each branch, or of the loop; or, where there is none in the
-//! zone, up to its begin, and on from where the zone is entered, and from the end of each round:
+//! What control goes through between two places of one zone ([`crate::flow::Zone`]) is one run of points,
+//! whatever nests in them. So a variable is live from a read up to the nearest write before; or, where that
+//! is in a branch or a loop that ended before the read, up to the end of it, and on from the end of each
+//! branch, or of the loop; or, where there is none in the zone, up to its begin, and on from where the zone
+//! is entered, and from the end of each round:
 //!
 //! ```text
 //! %x = ...                 =>  from here
@@ -16,8 +17,9 @@
 //! }
 //! ```
 //!
-//! Each read and each write costs its depth at most, whatever the stretches on the way. Where functions have several blocks outside of
-//! all zones, variables that are live from one to another are left to [`super::ways`].
+//! Each read and each write costs its depth at most, whatever the stretches on the way. Where functions have
+//! several blocks outside of all zones, variables that are live from one to another are left to
+//! [`super::ways`].
 
 use cranelift_entity::EntityRef;
 
@@ -55,7 +57,8 @@ impl<'a> Nests<'a> {
         Nests { graph, begun, ended, ends: Vec::new(), spans: Vec::new() }
     }
 
-    /// When a variable that is written like this is live on the ways to these reads; none if nesting does not say.
+    /// When a variable that is written like this is live on the ways to these reads; none if nesting does not
+    /// say.
     pub(super) fn spans(
         &mut self,
         variable: Value,

@@ -16,12 +16,13 @@ use crate::flow::{Act, FlowGraph, Point, Stretch};
 /// What is known of a variable.
 #[derive(Clone, Copy)]
 struct Track {
-    /// The number, from 1 on, of the stretch that is being scanned, if the variable is read in it behind the present point.
+    /// The number, from 1 on, of the stretch that is being scanned, if the variable is read in it behind the
+    /// present point.
     stamp: u32,
     /// The last of those reads.
     open: u32,
-    /// The span that was found first, mostly the only one: it begins with the last write in the first place that writes. It
-    /// ends before it begins while there is none.
+    /// The span that was found first, mostly the only one: it begins with the last write in the first place
+    /// that writes. It ends before it begins while there is none.
     only: Span,
 }
 
@@ -138,7 +139,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// A write in a stretch that is scanned backward, behind which its span was found: the first that is noted is its last.
+    /// A write in a stretch that is scanned backward, behind which its span was found: the first that is
+    /// noted is its last.
     fn note_write(&mut self, variable: Value, place: u32, last: Moment) {
         let places = &mut self.places[variable];
         if places.first == u32::MAX {

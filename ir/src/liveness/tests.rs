@@ -74,7 +74,8 @@ fn a_value_from_outside_lives_to_the_end_of_the_loop() {
   }) : (index, index, index, tensor<4xf32>) -> tensor<4xf32>
   return %r : tensor<4xf32>
 }"#,
-        // %y through point 4, the end of the body; the carried value not between its last read and the next hand-over.
+        // %y through point 4, the end of the body; the carried value not between its last read and the next
+        // hand-over.
         &[
             (0, &[(0, 0)]),
             (1, &[(0, 0)]),
@@ -131,7 +132,8 @@ impl Random {
     }
 }
 
-/// A body of random blocks, some of them loops with several entries, whose operations read what dominates them.
+/// A body of random blocks, some of them loops with several entries, whose operations read what dominates
+/// them.
 fn random_body(ctx: &Context, random: &mut Random, count: usize) -> Body {
     let mut body = Body::new(1);
     let blocks: Vec<Block> = (0..count).map(|_| body.add_block(body.root())).collect();

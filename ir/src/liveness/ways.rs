@@ -1,9 +1,10 @@
 //! On which ways a variable is live, found by following them stretch by stretch.
 //!
-//! A variable is followed up from where it is read, through the stretches before, each of which it enters once: the per-variable
-//! path exploration of Boissinot, Brandner, Darte, Dupont de Dinechin and Rastello, "Computing Liveness Sets for SSA-Form
-//! Programs" (2011, hal inria-00558509v1), extended to several writes. Nothing is asked of the graph's form: irreducible graphs
-//! are treated like all others. Time is linear in the ways between the stretches through which variables are live.
+//! A variable is followed up from where it is read, through the stretches before, each of which it enters
+//! once: the per-variable path exploration of Boissinot, Brandner, Darte, Dupont de Dinechin and Rastello,
+//! "Computing Liveness Sets for SSA-Form Programs" (2011, hal inria-00558509v1), extended to several writes.
+//! Nothing is asked of the graph's form: irreducible graphs are treated like all others. Time is linear in
+//! the ways between the stretches through which variables are live.
 
 use std::ops::Range;
 
@@ -11,7 +12,8 @@ use super::{Moment, Span};
 use crate::entities::Value;
 use crate::flow::FlowGraph;
 
-/// The stretches before each stretch, by place in their order, and how far a variable was followed through them.
+/// The stretches before each stretch, by place in their order, and how far a variable was followed through
+/// them.
 pub(super) struct Ways {
     points: Vec<Range<u32>>,
     /// The places of the stretches before each place, by [`Ways::starts`].

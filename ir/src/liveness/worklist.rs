@@ -1,7 +1,7 @@
 //! The oracle: sets of live variables for each stretch, iterated until nothing changes.
 //!
-//! The textbook's backward data-flow equations, on sets, moment by moment; slow, and shares nothing with what it judges but the
-//! graph.
+//! The textbook's backward data-flow equations, on sets, moment by moment; slow, and shares nothing with what
+//! it judges but the graph.
 
 use std::collections::{BTreeMap, BTreeSet};
 

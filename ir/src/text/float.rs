@@ -1,9 +1,9 @@
 //! How floats of every format are read from decimal text and written as MLIR writes them.
 //!
-//! Both ways are exact: a decimal is rounded once, to nearest, ties to even; a value is expanded to all of its decimal
-//! digits before it is cut. MLIR writes six significant digits where they read back as the same value, else enough for
-//! any value of the format (2 + precision * 59 / 196), rounding halves up; what is not finite is written in hexadecimal
-//! (`APFloat::toString` and `printFloatValue`).
+//! Both ways are exact: a decimal is rounded once, to nearest, ties to even; a value is expanded to all of
+//! its decimal digits before it is cut. MLIR writes six significant digits where they read back as the same
+//! value, else enough for any value of the format (2 + precision * 59 / 196), rounding halves up; what is not
+//! finite is written in hexadecimal (`APFloat::toString` and `printFloatValue`).
 
 use super::big::Big;
 use crate::types::FloatKind;
@@ -172,8 +172,8 @@ impl Format {
         self.round(sign, quotient << 1 | u128::from(has_rest), -shift - 1)
     }
 
-    /// Rounds `quotient * 2^scale` to nearest, ties to even. The last bit of `quotient` may stand for all those behind
-    /// it, as there are at least three beyond the significand.
+    /// Rounds `quotient * 2^scale` to nearest, ties to even. The last bit of `quotient` may stand for all
+    /// those behind it, as there are at least three beyond the significand.
     fn round(&self, sign: Sign, quotient: u128, scale: i32) -> u128 {
         let top = 128 - quotient.leading_zeros() as i32 - 1 + scale;
         let lowest = i32::from(self.special != Special::ExponentOnly) - self.bias;
@@ -268,8 +268,8 @@ fn rounded(sign: Sign, significand: u128, scale: i32, precision: usize) -> Decim
             big.mul_power(5, exponent.unsigned_abs());
         }
     }
-    // Digits far beyond the precision are cut before the rounding. Sometimes that cuts all digits that would round, and so
-    // 0.7 as `f32` has no six digits that read back: MLIR's text depends on it.
+    // Digits far beyond the precision are cut before the rounding. Sometimes that cuts all digits that would
+    // round, and so 0.7 as `f32` has no six digits that read back: MLIR's text depends on it.
     let required = (precision as u32 * 196).div_ceil(59);
     let spare_tens = big.bits().saturating_sub(required) * 59 / 196;
     big.div_power_of_ten(spare_tens);

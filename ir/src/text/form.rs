@@ -1,6 +1,7 @@
 //! Which pretty form an operation has: it follows from the row.
 //!
-//! A row may say its pretty text itself, in [`OpDef::syntax`]: the notation of [`crate::text`], cut into [`Piece`]s here.
+//! A row may say its pretty text itself, in [`OpDef::syntax`]: the notation of [`crate::text`], cut into
+//! [`Piece`]s here.
 
 use crate::opdef::{Arity, AttrKind, Flow, Kind, OpDef, Presence, Traits};
 

@@ -1,11 +1,12 @@
 //! Which names of aliases stand in the text of another dialect's type or attribute.
 //!
-//! The reader makes a piece of each name that is defined; what is left in the text stands for nothing. The printer gives such a
-//! name to nothing that it names, or what it prints would read as something else.
+//! The reader makes a piece of each name that is defined; what is left in the text stands for nothing. The
+//! printer gives such a name to nothing that it names, or what it prints would read as something else.
 
 use super::lexer;
 
-/// The end of the name of an alias (`#name`, `!name`, without `.` and without `<` behind it) whose sigil is at `at`.
+/// The end of the name of an alias (`#name`, `!name`, without `.` and without `<` behind it) whose sigil is
+/// at `at`.
 pub(super) fn alias_end(text: &[u8], at: usize) -> Option<usize> {
     if !matches!(text[at], b'#' | b'!') || !text.get(at + 1).is_some_and(|&byte| is_start(byte)) {
         return None;

@@ -1,9 +1,9 @@
 //! How a text becomes a module.
 //!
-//! A recursive descent over tokens, one pass, no backtracking but for the insides of opaque types. Nesting is bounded
-//! ([`MAX_DEPTH`]), counted through aliases too, so that no text can exhaust the stack of the reader or of whoever walks
-//! what was read. Faults of meaning (an unknown value, a wrong count) are noted and reading goes on; a fault of grammar
-//! ends it.
+//! A recursive descent over tokens, one pass, no backtracking but for the insides of opaque types. Nesting is
+//! bounded ([`MAX_DEPTH`]), counted through aliases too, so that no text can exhaust the stack of the reader
+//! or of whoever walks what was read. Faults of meaning (an unknown value, a wrong count) are noted and
+//! reading goes on; a fault of grammar ends it.
 
 use std::fmt::Display;
 use std::sync::Arc;

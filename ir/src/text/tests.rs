@@ -166,7 +166,8 @@ fn every_row_has_an_example_that_reads() {
     }
 }
 
-/// Where the pretty form has no block headers, locations of arguments would be lost: such an operation is printed generic.
+/// Where the pretty form has no block headers, locations of arguments would be lost: such an operation is
+/// printed generic.
 #[test]
 fn locations_of_the_arguments_of_loops_are_kept() {
     let text = r#""builtin.module"() ({

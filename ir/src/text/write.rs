@@ -1,7 +1,8 @@
 //! How a module becomes text.
 //!
-//! The writer fills a buffer and hands it on between operations. What has a name in the module's text is written by its
-//! name; values are numbered beforehand, in the order in which MLIR's printer visits them ([`names`]).
+//! The writer fills a buffer and hands it on between operations. What has a name in the module's text is
+//! written by its name; values are numbered beforehand, in the order in which MLIR's printer visits them
+//! ([`names`]).
 
 use std::fmt::{self, Write};
 

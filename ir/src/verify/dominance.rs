@@ -1,7 +1,7 @@
 //! Whether every value is defined before it is read, on every way through the blocks.
 //!
-//! A value may be read where its definition dominates: later in its block, in blocks that can only be reached through its
-//! block, and in the regions of operations that stand at such places (see [`crate::dominance`]).
+//! A value may be read where its definition dominates: later in its block, in blocks that can only be reached
+//! through its block, and in the regions of operations that stand at such places (see [`crate::dominance`]).
 
 use rustc_hash::FxHashMap;
 
@@ -98,8 +98,8 @@ impl<'m> Checker<'m> {
         Some((op, block))
     }
 
-    /// Whether values of a region may be read in any order: nothing is known of what nobody registered, and what needs no
-    /// terminator does not run.
+    /// Whether values of a region may be read in any order: nothing is known of what nobody registered, and
+    /// what needs no terminator does not run.
     fn is_graph(&self, body: &Body, region: Region) -> bool {
         match body.owner_of(region) {
             Some(owner) => OpRef::new(self.ctx, body, owner)

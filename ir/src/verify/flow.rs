@@ -39,8 +39,8 @@ impl<'m> Checker<'m> {
         }
     }
 
-    /// Checks a region that takes values of the types `args`, and ends with an operation of this trait that hands over
-    /// values of the types `out`.
+    /// Checks a region that takes values of the types `args`, and ends with an operation of this trait that
+    /// hands over values of the types `out`.
     fn run(&mut self, op: OpRef<'m>, region: Region, args: &[Type], end: Traits, out: &[Type]) {
         let body = op.body;
         let Some(block) = body.entry(region) else {

@@ -44,7 +44,8 @@ impl Likeness {
 const SEGMENTS: &str = "operandSegmentSizes";
 
 impl<'m> Checker<'m> {
-    /// Checks an operation against its row. Most operations are like another that was checked, and cost one look-up.
+    /// Checks an operation against its row. Most operations are like another that was checked, and cost one
+    /// look-up.
     pub(super) fn row(&mut self, op: OpRef<'m>, def: &OpDef) {
         let before = self.breach_count;
         self.region_count(op, def);

@@ -1,4 +1,5 @@
-//! Whether a function says of its named sizes what can be said of them: `optc.dims = {N = [1, 512], M = #optc.dims<2 * N>}`.
+//! Whether a function says of its named sizes what can be said of them:
+//! `optc.dims = {N = [1, 512], M = #optc.dims<2 * N>}`.
 
 use super::Checker;
 use crate::attrs::AttrData;
@@ -9,7 +10,8 @@ use crate::opdef::OpDef;
 use crate::text::short_attr;
 
 impl<'m> Checker<'m> {
-    /// Each entry is the least and the greatest value of a name, or the one size that it is; arguments and results have none.
+    /// Each entry is the least and the greatest value of a name, or the one size that it is; arguments and
+    /// results have none.
     pub(super) fn declared_sizes(&mut self, op: OpRef<'m>, def: &OpDef) {
         let name = self.ctx.ident("optc.dims");
         for (key, what) in [("arg_attrs", "arguments"), ("res_attrs", "results")] {

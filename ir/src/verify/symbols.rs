@@ -92,7 +92,8 @@ impl<'t, 'm> Tables<'t, 'm> {
 }
 
 impl<'m> Checker<'m> {
-    /// Checks every call of a body against the function that it names; `nearest` is the first table where it looks.
+    /// Checks every call of a body against the function that it names; `nearest` is the first table where it
+    /// looks.
     pub(super) fn calls(&mut self, body: &'m Body, tables: &[Table<'m>], nearest: usize) {
         self.calls_in(body, body.roots(), Tables { all: tables, nearest });
     }

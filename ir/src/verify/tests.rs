@@ -22,7 +22,8 @@ fn check(text: &str, expected: &[&str]) {
     assert_eq!(found.collect::<Vec<_>>(), expected);
 }
 
-/// The same, of the operations of a function `@f(%a: tensor<4xf32>, %i: tensor<4xi32>)`; its lines begin at 2.
+/// The same, of the operations of a function `@f(%a: tensor<4xf32>, %i: tensor<4xi32>)`; its lines begin
+/// at 2.
 #[track_caller]
 fn check_in_function(text: &str, expected: &[&str]) {
     check(&format!("func.func @f(%a: tensor<4xf32>, %i: tensor<4xi32>) {{\n{text}\n}}\n"), expected);
@@ -304,7 +305,8 @@ static COUNTERS: crate::Dialect = crate::Dialect {
     }]],
 };
 
-/// A dialect with operands and attributes that no row of the built-in dialects has, and an inference that is at fault.
+/// A dialect with operands and attributes that no row of the built-in dialects has, and an inference that is
+/// at fault.
 static PARTS: crate::Dialect = crate::Dialect {
     name: "part",
     doc: "Parts.",

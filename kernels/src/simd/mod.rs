@@ -1,8 +1,9 @@
 //! Which vector operations the kernels are written in, so that each is written once for all instruction sets.
 //!
-//! A type that implements [`Simd`] is a token: a value of it proves that the machine has the instructions, so arithmetic is
-//! safe and only memory access is not. All methods and all generic code above them are `#[inline(always)]`, and become machine code
-//! inside [`Simd::vectorize`], the one function compiled with the instruction set's features.
+//! A type that implements [`Simd`] is a token: a value of it proves that the machine has the instructions, so
+//! arithmetic is safe and only memory access is not. All methods and all generic code above them are
+//! `#[inline(always)]`, and become machine code inside [`Simd::vectorize`], the one function compiled with
+//! the instruction set's features.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -25,8 +26,8 @@ pub(crate) trait Task<S> {
 
 /// Vectors of `f32`, of `i32` bit patterns, and masks of their first lanes.
 ///
-/// The float operations round once and to nearest, as `f32`'s do; `max`, `min` and the selections are those of
-/// [`crate::scalar`].
+/// The float operations round once and to nearest, as `f32`'s do; `max`, `min` and the selections are those
+/// of [`crate::scalar`].
 pub(crate) trait Simd: Copy + 'static {
     /// Lanes of a vector: 8 or 16.
     const LANES: usize;
@@ -172,8 +173,9 @@ impl<S: Simd> Width<S> for First<S> {
 
 /// The same pointer, of which the compiler knows nothing more.
 ///
-/// Without it, the optimiser turns the addresses of a tile's pixels, which are one pointer plus small multiples of a stride, into two
-/// dozen pointers that it advances one by one and keeps on the stack, as many loads and stores as there are products.
+/// Without it, the optimiser turns the addresses of a tile's pixels, which are one pointer plus small
+/// multiples of a stride, into two dozen pointers that it advances one by one and keeps on the stack, as many
+/// loads and stores as there are products.
 #[inline(always)]
 pub(crate) fn opaque(pointer: *const f32) -> *const f32 {
     #[cfg(target_arch = "x86_64")]

@@ -1,4 +1,5 @@
-//! What the kernel tests share: a small generator, buffers whose surroundings are watched, and a runner of parts.
+//! What the kernel tests share: a small generator, buffers whose surroundings are watched, and a runner of
+//! parts.
 
 use kernels::{Isa, Kernel};
 
@@ -48,7 +49,8 @@ pub(crate) fn run(kernel: &impl Kernel, operands: &[*mut u8]) {
     let start = scratch.as_ptr().align_offset(64);
     for part in (0..kernel.parts()).rev() {
         scratch.fill(CANARY);
-        // SAFETY: the test passes the operands that the kernel documents; scratch has the asked size and alignment.
+        // SAFETY: the test passes the operands that the kernel documents; scratch has the asked size and
+        // alignment.
         unsafe {
             let at = scratch.as_mut_ptr().add(start);
             (kernel.entry())(desc.as_ptr().cast(), operands.as_ptr(), part, at);

@@ -1,4 +1,5 @@
-//! Whether matrix products compute what plain loops compute, with the same bits on every instruction set and for every cut.
+//! Whether matrix products compute what plain loops compute, with the same bits on every instruction set and
+//! for every cut.
 
 use crate::common::{Rng, assert_same_bits, input, output, run, ways};
 use kernels::{Activation, Gemm, GemmShape, Isa};

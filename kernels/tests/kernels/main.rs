@@ -1,4 +1,5 @@
-//! Whether every kernel computes what plain loops compute, with the same bits on every instruction set and for every cut.
+//! Whether every kernel computes what plain loops compute, with the same bits on every instruction set and
+//! for every cut.
 
 mod common;
 mod conv;

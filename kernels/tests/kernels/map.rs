@@ -22,7 +22,8 @@ const FUNCTIONS: [Function; 16] = [
     Function::Sqrt,
 ];
 
-/// Special values, thresholds of the formulas with their neighbours, and every 30,011th bit pattern of either sign.
+/// Special values, thresholds of the formulas with their neighbours, and every 30,011th bit pattern of either
+/// sign.
 fn values() -> Vec<f32> {
     let special = [0.0, 1.0, f32::MIN_POSITIVE, f32::MAX, f32::INFINITY, f32::NAN, 1e-45, 6.0, 0.5];
     let thresholds =

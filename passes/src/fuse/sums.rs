@@ -3,13 +3,14 @@
 //! ```text
 //! %1 = norm %0                              the later one gets it: %0 lives until then
 //! %2 = conv2d %1, %v
-//! %3 = conv2d %0, %w                        the earlier one gets it: %3 may run first, then the norm overwrites %0,
-//! %4 = nn.add %2, %3                        and %2 is added to what %3 left
+//! %3 = conv2d %0, %w                        the earlier one gets it: %3 may run first, the norm then
+//! %4 = nn.add %2, %3                        overwrites %0, and %2 is added to what %3 left
 //! ```
 //!
-//! Which of the two needs fewer bytes depends on all that lies between, so both are tried on copies of the function, through kernels and
-//! order, sum by sum in text order, and the earlier one gets the sum only where that is strictly better; at nominal sizes
-//! ([`dims::nominal`]), where sizes are named. Linear in the sums, each at the cost of the pass `schedule`.
+//! Which of the two needs fewer bytes depends on all that lies between, so both are tried on copies of the
+//! function, through kernels and order, sum by sum in text order, and the earlier one gets the sum only where
+//! that is strictly better; at nominal sizes ([`dims::nominal`]), where sizes are named. Linear in the sums,
+//! each at the cost of the pass `schedule`.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -70,8 +71,8 @@ pub(super) fn is_of_the_later(body: &Body, sum: Op, value: Value) -> bool {
     }
 }
 
-/// Whether an operation adds what two contractions make for it alone, of which the later one makes less than it reads: only
-/// then it may pay to have it run early.
+/// Whether an operation adds what two contractions make for it alone, of which the later one makes less than
+/// it reads: only then it may pay to have it run early.
 fn is_worth_a_trial(ctx: &Context, body: &Body, op: Op) -> bool {
     let is_sum = matches!(
         body.at(ctx, op).kind(),

@@ -1,8 +1,9 @@
 //! Where buffers go whose lives are known long before their sizes, again and again.
 //!
-//! At each choice of sizes, the orders that were best at others are tried first, then a few of the classical ones, each by first fit, until one meets
-//! the most bytes that are live at a step, or comes [near](NEAR) it. Only where none is [good enough](ENOUGH), the whole portfolio is asked. As a rule
-//! one order is enough. Which buffers are alive together is known before, so that each looks at those only.
+//! At each choice of sizes, the orders that were best at others are tried first, then a few of the classical
+//! ones, each by first fit, until one meets the most bytes that are live at a step, or comes [near](NEAR) it.
+//! Only where none is [good enough](ENOUGH), the whole portfolio is asked. As a rule one order is enough.
+//! Which buffers are alive together is known before, so that each looks at those only.
 //!
 //! Each placement is judged before it is given: buffers that are alive at one step share no byte.
 
@@ -89,7 +90,8 @@ impl Again {
         }
     }
 
-    /// Places buffers of these sizes, of which some may share bytes; so many bytes are few enough, if no bound is above them.
+    /// Places buffers of these sizes, of which some may share bytes; so many bytes are few enough, if no
+    /// bound is above them.
     ///
     /// # Panics
     /// If the planner's placement is refused.
@@ -224,7 +226,8 @@ impl Again {
         problem
     }
 
-    /// Whether buffers that are alive at one step share no byte that they may not: each newcomer is compared with all that are alive.
+    /// Whether buffers that are alive at one step share no byte that they may not: each newcomer is compared
+    /// with all that are alive.
     fn is_right(&self, problem: &Problem, offsets: &PrimaryMap<BufferId, u64>, size_bytes: u64) -> bool {
         let mut alive: Vec<BufferId> = Vec::new();
         self.births.iter().filter(|id| problem.buffers[**id].size_bytes > 0).all(|&id| {

@@ -5,8 +5,9 @@
 //!
 //! - **Alignment.** Let `g` divide every alignment. Live buffers stand at multiples of `g`, so each but the
 //!   topmost takes its size rounded up to `g`; the topmost is unknown, so the largest rounding is left off.
-//! - **Overlap.** A pair that may share bytes saves at most its largest possible intersection. By Bonferroni's
-//!   inequality the union is at least the sum of the sizes less the sum of the pairwise intersections.
+//! - **Overlap.** A pair that may share bytes saves at most its largest possible intersection. By
+//!   Bonferroni's inequality the union is at least the sum of the sizes less the sum of the pairwise
+//!   intersections.
 //! - **Single buffers.** The arena holds its largest buffer and every pin.
 //!
 //! Not used: fragmentation arguments over several steps. They are left to the exact search.
@@ -16,8 +17,8 @@ use cranelift_entity::EntityRef;
 use super::{Buffer, BufferId, Overlap, Problem};
 use std::collections::BTreeMap;
 
-/// A size that every placement of `problem` reaches, in bytes: max-live with alignment, less what overlaps may
-/// save. O(n log n).
+/// A size that every placement of `problem` reaches, in bytes: max-live with alignment, less what overlaps
+/// may save. O(n log n).
 pub fn lower_bound(problem: &Problem) -> u64 {
     sweep(problem, &savings(problem, grain(problem))).max(single_buffer_bound(problem))
 }

@@ -11,8 +11,9 @@
 //!
 //! The columns may come in any order and under minimalloc's other names (`buffer`, `start`; `end` is the last
 //! step itself, `upper - 1`). Beyond minimalloc there are three columns, written only where a problem needs
-//! them: `alignment`, `pin`, and `overlaps`, a list of `INPUT:DISTANCE` separated by `;`, in the row of the output.
-//! There is no quoting: an id is any text without comma and line break (and without `:` and `;` if it overlaps).
+//! them: `alignment`, `pin`, and `overlaps`, a list of `INPUT:DISTANCE` separated by `;`, in the row of the
+//! output. There is no quoting: an id is any text without comma and line break (and without `:` and `;` if it
+//! overlaps).
 
 use super::{Buffer, BufferId, Overlap, Placement, Problem, Step};
 use std::collections::HashMap;

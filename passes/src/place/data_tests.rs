@@ -1,7 +1,8 @@
 //! Known problems of others, where a folder of them is at hand.
 //!
-//! `OPTC_DATA` names a folder with `minimalloc/*.CAPACITY.csv` (google/minimalloc's benchmarks) and `large/*.csv`
-//! (cappadokes/idealloc's). Without it these tests say so and pass. What is asserted is sizes, never times.
+//! `OPTC_DATA` names a folder with `minimalloc/*.CAPACITY.csv` (google/minimalloc's benchmarks) and
+//! `large/*.csv` (cappadokes/idealloc's). Without it these tests say so and pass. What is asserted is sizes,
+//! never times.
 
 use super::judge::judge;
 use super::{Options, Placement, Problem, csv, place};

@@ -1,7 +1,8 @@
 //! How the default planner does on ten families of random problems.
 //!
-//! Two laws: it is never above the best of the classical orders, and it meets the bound wherever an exhaustive search
-//! of a problem of at most twelve buffers does. The full table (1,000 problems of each family) is printed by
+//! Two laws: it is never above the best of the classical orders, and it meets the bound wherever an
+//! exhaustive search of a problem of at most twelve buffers does. The full table (1,000 problems of each
+//! family) is printed by
 //!
 //! ```text
 //! cargo test --release -p optc-passes families -- --ignored --nocapture
@@ -20,9 +21,9 @@ const MOST_TRIES: u64 = 100_000;
 
 /// Whether a problem can be placed in `size_bytes`; none if that takes too long to find out.
 ///
-/// A placement whose offsets have the smallest sum can't be changed by lowering one buffer: each stands at 0 or right above
-/// another one, and so is reached by placing the buffers one by one. Without overlaps what a buffer stands on begins
-/// below it: then the search goes up the offsets.
+/// A placement whose offsets have the smallest sum can't be changed by lowering one buffer: each stands at 0
+/// or right above another one, and so is reached by placing the buffers one by one. Without overlaps what a
+/// buffer stands on begins below it: then the search goes up the offsets.
 fn fits(problem: &Problem, size_bytes: u64) -> Option<bool> {
     let mut search =
         Search { problem, size_bytes, offsets: SecondaryMap::new(), waiting: Vec::new(), tries: 0 };
@@ -74,7 +75,8 @@ impl Search<'_> {
         Some(false)
     }
 
-    /// Without overlaps: whether all bytes that are needed above the floor, when a buffer begins to live, fit there.
+    /// Without overlaps: whether all bytes that are needed above the floor, when a buffer begins to live, fit
+    /// there.
     fn has_room(&self, id: BufferId, floor: u64) -> bool {
         let step = self.problem.buffers[id].first;
         let lives =

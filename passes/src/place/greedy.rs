@@ -42,8 +42,8 @@ pub(super) enum Order {
     Breadth,
     /// The same; of these that with the longest life.
     BreadthLife,
-    /// Those alive at a step with the most live bytes by birth, then the others by size. What is stacked at the
-    /// peak is freed from the top as one moves to earlier steps, so the room left there is in one piece.
+    /// Those alive at a step with the most live bytes by birth, then the others by size. What is stacked at
+    /// the peak is freed from the top as one moves to earlier steps, so the room left there is in one piece.
     PeakBirth,
     /// The same, those at the peak by life.
     PeakLife,
@@ -112,7 +112,8 @@ fn life(buffer: &Buffer) -> u64 {
     u64::from(buffer.last.as_u32() - buffer.first.as_u32()) + 1
 }
 
-/// For each buffer, how many are alive with it (itself included): those born by its end, less those dead before it.
+/// For each buffer, how many are alive with it (itself included): those born by its end, less those dead
+/// before it.
 fn degrees(problem: &Problem) -> PrimaryMap<BufferId, Key> {
     let mut births: Vec<_> = problem.buffers.values().map(|buffer| buffer.first).collect();
     let mut deaths: Vec<_> = problem.buffers.values().map(|buffer| buffer.last).collect();
@@ -227,7 +228,8 @@ impl GapWalk {
         Self { align: buffer.align as i64, fit, floor: 0, best: None }
     }
 
-    /// Passes an obstacle that forbids the offsets strictly between `low` and `high`; true if the walk is over.
+    /// Passes an obstacle that forbids the offsets strictly between `low` and `high`; true if the walk is
+    /// over.
     fn pass(&mut self, low: i64, high: i64) -> bool {
         if low >= self.floor {
             let slack = low - self.floor;

@@ -1,8 +1,9 @@
 //! Which of the classical greedy placements is the smallest, and what a short walk makes of it.
 //!
 //! Every order is tried with every fit until one meets the bound (or the capacity, if one is given). An
-//! attempt ends as soon as it reaches the best size so far. Where none meets it, a short walk through other orders
-//! follows: the overlaps of a few pairs fit into none of the classical ones, and a few hundred moves find one into which they do.
+//! attempt ends as soon as it reaches the best size so far. Where none meets it, a short walk through other
+//! orders follows: the overlaps of a few pairs fit into none of the classical ones, and a few hundred moves
+//! find one into which they do.
 
 use super::greedy::{Fit, Order, greedy};
 use super::separations::Separations;
@@ -81,7 +82,8 @@ impl Best {
 /// A greedy placement, with its name.
 pub(super) type Attempt = (&'static str, Order, Fit);
 
-/// The orders and fits in the order of trial, each with its name: those that most often are the best come first.
+/// The orders and fits in the order of trial, each with its name: those that most often are the best come
+/// first.
 pub(super) const ATTEMPTS: [Attempt; 24] = [
     ("size-first", Order::Size, Fit::First),
     ("peak-birth-first", Order::PeakBirth, Fit::First),

@@ -1,9 +1,9 @@
 //! Which order of placing is better than the classical ones.
 //!
-//! Squeaky wheel optimization (Joslin and Clements, 1999): the buffer that ends on top was placed too late. It,
-//! or a buffer alive with it, moves to an earlier place in the order, and everything is placed again by first
-//! fit. A change that makes nothing worse is kept, so the walk can cross plateaus. It knows of no bound and
-//! proves nothing, but works with pins and overlaps, which the exact search does not model.
+//! Squeaky wheel optimization (Joslin and Clements, 1999): the buffer that ends on top was placed too late.
+//! It, or a buffer alive with it, moves to an earlier place in the order, and everything is placed again by
+//! first fit. A change that makes nothing worse is kept, so the walk can cross plateaus. It knows of no bound
+//! and proves nothing, but works with pins and overlaps, which the exact search does not model.
 
 use super::greedy::{Fit, Order, greedy};
 use super::portfolio::{Best, try_orders};

@@ -1,12 +1,14 @@
 //! Which placement is the smallest where buffers are pinned or may overlap, and are few?
 //!
-//! A placement whose offsets have the smallest sum can't be changed by lowering one buffer: each stands at 0 or as low as
-//! another one below it lets it. So all such placements are found by placing the buffers one by one, each at 0 or right
-//! above one that is placed. Of the orders that lead to one placement only one is tried: where every distance is
-//! at least 0 the one that goes up the offsets; else the one in which neighbours that do not stand on each other
-//! are in the order of the table. Without overlaps, a step at which what waits does not fit above the last offset ends the attempt.
+//! A placement whose offsets have the smallest sum can't be changed by lowering one buffer: each stands at 0
+//! or as low as another one below it lets it. So all such placements are found by placing the buffers one by
+//! one, each at 0 or right above one that is placed. Of the orders that lead to one placement only one is
+//! tried: where every distance is at least 0 the one that goes up the offsets; else the one in which
+//! neighbours that do not stand on each other are in the order of the table. Without overlaps, a step at
+//! which what waits does not fit above the last offset ends the attempt.
 //!
-//! First asks for the bound, then for ever smaller sizes, so what it finds may be proved best. Exponential; bounded by nodes.
+//! First asks for the bound, then for ever smaller sizes, so what it finds may be proved best. Exponential;
+//! bounded by nodes.
 
 use super::portfolio::{Best, try_orders};
 use super::separations::Separations;
@@ -27,7 +29,8 @@ pub(super) fn stack(problem: &Problem, options: &Options, stop: Stop<'_>) -> Pla
     best.into_placement()
 }
 
-/// Searches for smaller placements until one is enough or proved best, the nodes are used up, or `stop` says so.
+/// Searches for smaller placements until one is enough or proved best, the nodes are used up, or `stop` says
+/// so.
 pub(super) fn improve(problem: &Problem, options: &Options, stop: Stop<'_>, best: &mut Best) {
     let count = problem.buffers.values().filter(|buffer| buffer.size_bytes > 0).count();
     if count > MOST_BUFFERS {

@@ -1,16 +1,17 @@
 //! What an order of a block's operations costs in memory.
 //!
-//! *Items* run one after the other; each reads and writes *roots*, the owners of bytes. Which roots are live depends only on
-//! which items have run, not on their order, because a result that overwrites an operand has as many bytes as it:
+//! *Items* run one after the other; each reads and writes *roots*, the owners of bytes. Which roots are live
+//! depends only on which items have run, not on their order, because a result that overwrites an operand has
+//! as many bytes as it:
 //!
 //! ```text
-//! live(done)       roots that some item of `done` wrote (or that live on entry), and that some other item reads still
+//! live(done)       roots that some item of `done` wrote (or live on entry), and that another item reads
 //! peak(done, item) live(done) + what the item writes anew and ties to no dying operand + its scratch
 //! ```
 //!
-//! So the best order is a path through the sets of done items that makes the largest peak on it as small as it can be. An item
-//! may overwrite a root under the conditions of the pass `inplace`: those that no order changes are settled when the model is
-//! made, the death of the root is asked here.
+//! So the best order is a path through the sets of done items that makes the largest peak on it as small as
+//! it can be. An item may overwrite a root under the conditions of the pass `inplace`: those that no order
+//! changes are settled when the model is made, the death of the root is asked here.
 
 use cranelift_entity::{PrimaryMap, entity_impl};
 

@@ -1,15 +1,18 @@
 //! Which order of a block's items has the lowest peak.
 //!
-//! The given order falls into *segments* at the items that every other one must precede or follow: all orders pass through
-//! the same states there, so each segment has an answer of its own (series decomposition). Segments are solved from the highest peak
-//! down, as long as that may lower the whole; the others stay as they are. In a segment:
+//! The given order falls into *segments* at the items that every other one must precede or follow: all orders
+//! pass through the same states there, so each segment has an answer of its own (series decomposition).
+//! Segments are solved from the highest peak down, as long as that may lower the whole; the others stay as
+//! they are. In a segment:
 //!
-//! - **Frontiers.** States are sets of done items. A best-first search by peak visits each state once and is exact: the first
-//!   complete state that it takes has the lowest peak. Where some ready item frees as much as it adds, without a new peak, going
-//!   there first is right, and nothing else is tried; so chains cost one state an item.
+//! - **Frontiers.** States are sets of done items. A best-first search by peak visits each state once and is
+//!   exact: the first complete state that it takes has the lowest peak. Where some ready item frees as much
+//!   as it adds, without a new peak, going there first is right, and nothing else is tried; so chains cost
+//!   one state an item.
 //! - **Beam.** Where frontiers are too many, the best few states of each size go on.
 //!
-//! Work is bounded in looks at items, never in time. An order that is not better than the given one is not taken.
+//! Work is bounded in looks at items, never in time. An order that is not better than the given one is not
+//! taken.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -82,8 +85,8 @@ fn segments(model: &Model) -> Vec<Segment<'_>> {
     segments
 }
 
-/// Which items each other one must precede or follow: those that alone have no successor up to themselves, so that all before
-/// lead to them, and alone no predecessor from themselves on.
+/// Which items each other one must precede or follow: those that alone have no successor up to themselves, so
+/// that all before lead to them, and alone no predecessor from themselves on.
 fn cuts(model: &Model) -> Vec<bool> {
     let count = model.items.len();
     let mut first_after = vec![count; count];
@@ -123,7 +126,8 @@ struct Node {
 struct OutOfWork;
 
 impl Segment<'_> {
-    /// An order with a lower peak than the given one, with its peak; none if none was found. `work` is what is left of it.
+    /// An order with a lower peak than the given one, with its peak; none if none was found. `work` is what
+    /// is left of it.
     fn solve(&self, work: &mut usize) -> Option<(Vec<ItemId>, u64)> {
         if self.end - self.first < 2 {
             return None;
@@ -200,7 +204,8 @@ impl Segment<'_> {
         Ok(None)
     }
 
-    /// The search that keeps the best few states of each size; none if it finds no better order than the given one.
+    /// The search that keeps the best few states of each size; none if it finds no better order than the
+    /// given one.
     fn search_beam(&self, work: &mut usize) -> Option<(Vec<ItemId>, u64)> {
         let count = self.end - self.first;
         let width = (*work / (count * count)).min(WIDTH);

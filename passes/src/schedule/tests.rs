@@ -18,7 +18,8 @@ impl Random {
     }
 }
 
-/// Items that each write one root, and read some of the last `reach` before; some results may overwrite what has their size.
+/// Items that each write one root, and read some of the last `reach` before; some results may overwrite what
+/// has their size.
 fn random_model(seed: u64, count: usize, reach: usize) -> Model {
     let mut random = Random(seed);
     let mut model = Model::default();

@@ -1,8 +1,9 @@
 //! How a group whose steps run in turns (`mem.lines`) runs in its bytes.
 //!
-//! A turn makes one row of the last result, and before that the rows that are lacking for it. The rows between two steps lie in scratch,
-//! one ring behind the other: each has as many rows as a window touches, or as there is room for, and the oldest row makes room for the
-//! next one. So a plan that gives too little scratch reads rows that are gone.
+//! A turn makes one row of the last result, and before that the rows that are lacking for it. The rows
+//! between two steps lie in scratch, one ring behind the other: each has as many rows as a window touches, or
+//! as there is room for, and the oldest row makes room for the next one. So a plan that gives too little
+//! scratch reads rows that are gone.
 
 use ir::body::{OpRef, ValueDef};
 use ir::dialects::nn::window_of;

@@ -71,8 +71,8 @@ fn cumulate(call: &mut Call<'_, '_>, name: &str) -> Results {
     Ok(vec![call.emit_open(name, &[x], &attrs, Some(open))?])
 }
 
-/// Hardmax: 1 for the first largest element, else 0: along one axis from version 13 on; before, along all dimensions from
-/// `axis` on.
+/// Hardmax: 1 for the first largest element, else 0: along one axis from version 13 on; before, along all
+/// dimensions from `axis` on.
 pub(crate) fn hardmax(call: &mut Call<'_, '_>) -> Results {
     let x = call.operand(0)?;
     let shape = call.dims(x)?;

@@ -1,5 +1,5 @@
-//! What elementwise operators become that the IR says with several of its own: rounding aside, the definitions of
-//! onnx.ai/onnx/operators.
+//! What elementwise operators become that the IR says with several of its own: rounding aside, the
+//! definitions of onnx.ai/onnx/operators.
 
 use ir::{Dim, Type, TypeData, Value};
 
@@ -178,7 +178,8 @@ pub(crate) fn shrink(call: &mut Call<'_, '_>) -> Results {
     Ok(vec![call.select(is_below, up, rest)?])
 }
 
-/// PRelu: x, times the second operand where x is below 0. Up to version 6, that has one number, or one for each channel.
+/// PRelu: x, times the second operand where x is below 0. Up to version 6, that has one number, or one for
+/// each channel.
 pub(crate) fn prelu(call: &mut Call<'_, '_>) -> Results {
     let (x, mut slope) = (call.operand(0)?, call.operand(1)?);
     if call.version < 7 && call.rank(slope)? == 1 {

@@ -1,7 +1,7 @@
 //! What shapes become that say sizes which depend on data: `reshape(y, [shape(x)[0], -1])` where x is open.
 //!
-//! While a model is read, such a size is a symbol in expressions like any other (see [`crate::onnx::open::OpenAxes::elements`]), so that they
-//! are compared by proof; in a type it is its bound.
+//! While a model is read, such a size is a symbol in expressions like any other (see
+//! [`crate::onnx::open::OpenAxes::elements`]), so that they are compared by proof; in a type it is its bound.
 
 use ir::dims::{self, Sizes};
 use ir::{Dim, DimExpr, Value};
@@ -9,7 +9,8 @@ use ir::{Dim, DimExpr, Value};
 use crate::onnx::call::{Call, Refusal};
 use crate::onnx::open::OpenAxis;
 
-/// The bounds of sizes of which one may depend on data, and what is open then: its axis is counted from the last one.
+/// The bounds of sizes of which one may depend on data, and what is open then: its axis is counted from the
+/// last one.
 pub(super) fn bounds(
     call: &Call<'_, '_>,
     sizes: &[DimExpr],
@@ -90,7 +91,8 @@ pub(super) fn reshape_counted(
     let refusal = || Refusal::from("a new shape whose sizes need not fit those that depend on data");
     let count = call.open.elements(ctx, call.builder.body, open.count, call.ranges).ok_or_else(refusal)?[0];
     let number = |axis: usize| ctx.dim_expr(wanted[axis]).constant();
-    // The size that is not given follows from what lies inside of a slice, and so do the others from the old ones.
+    // The size that is not given follows from what lies inside of a slice, and so do the others from the old
+    // ones.
     let mut shape: Vec<Option<Dim>> = (0..wanted.len())
         .map(|axis| match number(axis) {
             _ if axis == at => Some(Dim::Known(1)),

@@ -1,11 +1,13 @@
-//! What the operators become that pick elements by indices along several axes: a gather from all elements in a row.
+//! What the operators become that pick elements by indices along several axes: a gather from all elements in
+//! a row.
 //!
 //! ```text
 //! GatherND(x: [4, 5, 6], i: [n, 2])         =>  gather(reshape(x, [20, 6]), i[:, 0] * 5 + i[:, 1])
 //! GatherElements(x: [4, 5], i: [2, 5], 0)   =>  gather(reshape(x, [20]), i * 5 + iota(5))
 //! ```
 //!
-//! An index below 0 counts from the end of its own axis. One outside its axis is outside of all elements, and the run fails.
+//! An index below 0 counts from the end of its own axis. One outside its axis is outside of all elements, and
+//! the run fails.
 
 use ir::dims::Sizes;
 use ir::{Dim, Value};
@@ -59,7 +61,8 @@ impl Places {
         self.walk(call, axis, indices)
     }
 
-    /// The same by where the picked element itself is along an axis of a result of this rank, in which this is open.
+    /// The same by where the picked element itself is along an axis of a result of this rank, in which this
+    /// is open.
     fn stay(
         &mut self,
         call: &mut Call<'_, '_>,
@@ -94,7 +97,8 @@ impl Places {
     }
 }
 
-/// GatherND: the last axis of the indices holds one index for each axis of what is picked from, behind `batch_dims` common ones.
+/// GatherND: the last axis of the indices holds one index for each axis of what is picked from, behind
+/// `batch_dims` common ones.
 pub(crate) fn gather_nd(call: &mut Call<'_, '_>) -> Results {
     let (x, indices) = (call.operand(0)?, call.operand(1)?);
     let (shape, picked) = (call.dims(x)?, call.dims(indices)?);

@@ -1,12 +1,15 @@
-//! What converters do with an operand whose size along an axis depends on data: how what lies behind its elements is kept from counting.
+//! What converters do with an operand whose size along an axis depends on data: how what lies behind its
+//! elements is kept from counting.
 //!
 //! ```text
 //! sum(x)        =>  sum(select(iota < count, x, 0))
-//! x[-1]         =>  gather(x, judged(-1 + count))       an index outside 0..count becomes one outside the bound: the run fails
+//! x[-1]         =>  gather(x, checked(-1 + count))
+//!                   an index outside 0..count becomes one outside the bound, so that the run fails
 //! concat(x, y)  =>  compress(concat(x, y), concat(iota < count_x, iota < count_y))
 //! ```
 //!
-//! See [`crate::onnx::open`]. An index behind the elements of indices is 0: that is inside, unless there is nothing to pick from.
+//! See [`crate::onnx::open`]. An index behind the elements of indices is 0: that is inside, unless there is
+//! nothing to pick from.
 
 use ir::dims::Sizes;
 use ir::{Attr, Dim, DimExpr, TypeData, Value};
@@ -39,8 +42,8 @@ impl Call<'_, '_> {
         Ok(value)
     }
 
-    /// The value in another shape, in which axis `at` is open: as many elements lie before it, and what is inside of a slice is so of a
-    /// whole number of slices.
+    /// The value in another shape, in which axis `at` is open: as many elements lie before it, and what is
+    /// inside of a slice is so of a whole number of slices.
     pub(super) fn reshape_open(
         &mut self,
         x: Value,
@@ -289,8 +292,8 @@ pub(super) enum Extreme {
     Greatest,
 }
 
-/// A slice along an open axis. From an element on that is counted from the start, it is a window; from one that is counted from the end,
-/// a gather.
+/// A slice along an open axis. From an element on that is counted from the start, it is a window; from one
+/// that is counted from the end, a gather.
 pub(super) fn part_of_elements(
     call: &mut Call<'_, '_>,
     x: Value,

@@ -8,8 +8,8 @@ use crate::onnx::call::{Call, Refusal};
 
 type Results = Result<Vec<Value>, Refusal>;
 
-/// Pad: sizes are attributes up to version 10 and operands from 11 on. Mode `constant` is a padding; `edge`, `reflect` and `wrap`
-/// pick elements of the input.
+/// Pad: sizes are attributes up to version 10 and operands from 11 on. Mode `constant` is a padding; `edge`,
+/// `reflect` and `wrap` pick elements of the input.
 pub(crate) fn pad(call: &mut Call<'_, '_>) -> Results {
     let x = call.operand(0)?;
     let shape = call.dims(x)?;

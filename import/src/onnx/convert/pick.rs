@@ -41,7 +41,8 @@ impl Part {
     }
 }
 
-/// Slice: attributes up to version 9, operands from 10 on, which also brought steps. Bounds beyond the ends are cut.
+/// Slice: attributes up to version 9, operands from 10 on, which also brought steps. Bounds beyond the ends
+/// are cut.
 pub(crate) fn slice(call: &mut Call<'_, '_>) -> Results {
     let x = call.operand(0)?;
     let shape = call.dims(x)?;
@@ -179,8 +180,8 @@ pub(crate) fn gather(call: &mut Call<'_, '_>) -> Results {
     Ok(vec![call.picked(x, indices, axis)?])
 }
 
-/// Where the known indices of operand 1 into an axis of this size begin, and how many they are, if they follow one another
-/// and are all inside.
+/// Where the known indices of operand 1 into an axis of this size begin, and how many they are, if they
+/// follow one another and are all inside.
 fn run_of_indices(call: &Call<'_, '_>, size: Dim) -> Option<(Dim, u64)> {
     let ctx = call.ctx();
     let (zero, size) = (dims::constant(ctx, 0), Sizes(ctx).expr(size)?);
@@ -476,8 +477,8 @@ fn resize_factors(call: &Call<'_, '_>, shape: &[Dim]) -> Result<Vec<u64>, Refusa
     })
 }
 
-/// Whether the pixel that the attributes choose is the one whose copy it is. With whole scales that holds for the pixel below
-/// (or, of pixels' centres, the nearest one).
+/// Whether the pixel that the attributes choose is the one whose copy it is. With whole scales that holds for
+/// the pixel below (or, of pixels' centres, the nearest one).
 fn check_nearest(call: &Call<'_, '_>, times: &[u64]) -> Result<(), Refusal> {
     if call.version < 11 || times.iter().all(|times| *times == 1) {
         return Ok(());

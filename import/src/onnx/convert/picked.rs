@@ -1,4 +1,5 @@
-//! What the operators become whose results have a size that depends on data: as large as it can be, see [`crate::onnx::open`].
+//! What the operators become whose results have a size that depends on data: as large as it can be, see
+//! [`crate::onnx::open`].
 
 use ir::dims::Sizes;
 use ir::{Dim, OpSpec, Traits, Value};
@@ -21,7 +22,8 @@ pub(crate) fn compress(call: &mut Call<'_, '_>) -> Results {
     pick(call, x, condition, axis)
 }
 
-/// The slices of which a condition holds: none behind the elements, if the sizes of both depend on the same data.
+/// The slices of which a condition holds: none behind the elements, if the sizes of both depend on the same
+/// data.
 fn pick(call: &mut Call<'_, '_>, x: Value, condition: Value, axis: usize) -> Results {
     let condition = match (call.open_along(x, axis), call.open(condition)) {
         (None, None) => condition,
@@ -95,7 +97,8 @@ fn truth(call: &Call<'_, '_>, x: Value) -> Value {
     of.map(|op| op.operand(0)).filter(|of| call.element(*of) == call.ctx().int(1)).unwrap_or(x)
 }
 
-/// Where elements of these numbers stand along an axis of this size, none for the outermost, with so many elements inside it.
+/// Where elements of these numbers stand along an axis of this size, none for the outermost, with so many
+/// elements inside it.
 fn coordinates(
     call: &mut Call<'_, '_>,
     numbers: Value,

@@ -1,7 +1,7 @@
 //! What the operators that work element by element become.
 //!
-//! Up to version 6, a binary operator broadcasts only on request (`broadcast`), with its second operand laid along the
-//! first from `axis` on; from version 7 on, numpy's rule holds, which is the IR's own.
+//! Up to version 6, a binary operator broadcasts only on request (`broadcast`), with its second operand laid
+//! along the first from `axis` on; from version 7 on, numpy's rule holds, which is the IR's own.
 
 use ir::dims::Sizes;
 use ir::{Dim, FloatKind, TypeData, Value};
@@ -113,8 +113,8 @@ pub(crate) fn identity(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
     Ok(vec![call.operand(0)?])
 }
 
-/// Dropout: the operand, and the mask of what was kept: everything. In training it would be random, unless nothing is dropped:
-/// from version 12 on an operand says so, and another how much.
+/// Dropout: the operand, and the mask of what was kept: everything. In training it would be random, unless
+/// nothing is dropped: from version 12 on an operand says so, and another how much.
 pub(crate) fn dropout(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
     let x = call.operand(0)?;
     if call.version >= 12

@@ -1,6 +1,7 @@
 //! What the operators become that go between numbers and small integers with a scale and a zero point.
 //!
-//! There is one scale for all elements, or one for each index of an axis, or one for each block of indices of it.
+//! There is one scale for all elements, or one for each index of an axis, or one for each block of indices of
+//! it.
 
 use ir::{Dim, Type, TypeData, Value};
 
@@ -47,7 +48,8 @@ pub(crate) fn quantize(call: &mut Call<'_, '_>) -> Results {
     Ok(vec![saturate(call, rounded, to)?])
 }
 
-/// DynamicQuantizeLinear: scale and zero point such that the range of x and 0 is that of `uint8`; the result, then both.
+/// DynamicQuantizeLinear: scale and zero point such that the range of x and 0 is that of `uint8`; the result,
+/// then both.
 pub(crate) fn dynamic_quantize(call: &mut Call<'_, '_>) -> Results {
     let x = call.operand(0)?;
     let to = element_type(call.ctx(), Element::Uint8)?;

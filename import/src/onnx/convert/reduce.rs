@@ -16,8 +16,8 @@ struct Folding {
 }
 
 impl Folding {
-    /// Of a node: the axes are an attribute up to a version and an operand from then on; none are all of them, or with
-    /// `noop_with_empty_axes` none.
+    /// Of a node: the axes are an attribute up to a version and an operand from then on; none are all of
+    /// them, or with `noop_with_empty_axes` none.
     fn of(call: &Call<'_, '_>, operand_from: i64) -> Result<Folding, Refusal> {
         let rank = call.rank(call.operand(0)?)?;
         let axes = match call.version >= operand_from {
@@ -76,7 +76,8 @@ impl Folding {
         call.emit_open(&format!("nn.reduce_{name}"), &[x], &self.attrs(call), None)
     }
 
-    /// The mean of the elements: of none, it is 0 / 0. Sums are of a type that holds them as those of a mean are.
+    /// The mean of the elements: of none, it is 0 / 0. Sums are of a type that holds them as those of a mean
+    /// are.
     fn mean_of_elements(&self, call: &mut Call<'_, '_>, x: Value, open: OpenAxis) -> Result<Value, Refusal> {
         let (ctx, elem, shape) = (call.ctx(), call.element(x), call.dims(x)?);
         let wide = match ctx.type_data(elem) {
@@ -171,8 +172,8 @@ pub(crate) fn log_sum_exp(call: &mut Call<'_, '_>) -> Results {
     Ok(vec![call.two("nn.add", log, max)?])
 }
 
-/// LogSoftmax: `x - max - log(sum(e^(x - max)))` along one axis from version 13 on; before, along all dimensions from
-/// `axis` on.
+/// LogSoftmax: `x - max - log(sum(e^(x - max)))` along one axis from version 13 on; before, along all
+/// dimensions from `axis` on.
 pub(crate) fn log_softmax(call: &mut Call<'_, '_>) -> Results {
     let x = call.operand(0)?;
     let rank = call.rank(x)?;
@@ -207,8 +208,8 @@ fn normalised(
     Ok([call.two("nn.mul", centred, factor)?, mean, factor])
 }
 
-/// LayerNormalization over the axes from `axis` on, times the second operand, plus the third; then the mean and the
-/// reciprocal of the deviation.
+/// LayerNormalization over the axes from `axis` on, times the second operand, plus the third; then the mean
+/// and the reciprocal of the deviation.
 pub(crate) fn layer_normalization(call: &mut Call<'_, '_>) -> Results {
     let (x, scale) = (call.operand(0)?, call.operand(1)?);
     let rank = call.rank(x)?;
@@ -284,8 +285,8 @@ fn for_each_channel(
     call.reshape_to(table, &[channels])
 }
 
-/// GroupNormalization: the channels of each of `num_groups` groups together; the factors are those of groups up to version
-/// 20, of channels from 21 on.
+/// GroupNormalization: the channels of each of `num_groups` groups together; the factors are those of groups
+/// up to version 20, of channels from 21 on.
 pub(crate) fn group_normalization(call: &mut Call<'_, '_>) -> Results {
     let x = call.operand(0)?;
     let (shape, channels) = (call.dims(x)?, channels(call, x)?);

@@ -62,7 +62,8 @@ pub(crate) fn reshape(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
     Ok(vec![call.reshape_to(x, &shape)?])
 }
 
-/// A new shape with the size that is not given; `None` where several are not, or the number of elements is another one.
+/// A new shape with the size that is not given; `None` where several are not, or the number of elements is
+/// another one.
 fn new_shape(sizes: Sizes<'_>, old: &[Dim], wanted: Vec<Option<Dim>>) -> Option<Vec<Dim>> {
     let rest = wanted.iter().position(Option::is_none);
     let mut shape: Vec<Dim> = wanted.iter().map(|size| size.unwrap_or(Dim::Known(1))).collect();

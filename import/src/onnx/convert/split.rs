@@ -8,8 +8,8 @@ use crate::onnx::call::{Call, Refusal};
 
 type Results = Result<Vec<Value>, Refusal>;
 
-/// Split: sizes are an attribute up to version 12 and an operand from 13 on; left out, the parts are equal, from version 18 on the
-/// last of them smaller if need be.
+/// Split: sizes are an attribute up to version 12 and an operand from 13 on; left out, the parts are equal,
+/// from version 18 on the last of them smaller if need be.
 pub(crate) fn split(call: &mut Call<'_, '_>) -> Results {
     let x = call.operand(0)?;
     let shape = call.dims(x)?;
@@ -83,7 +83,8 @@ fn nearly_equal_parts(call: &Call<'_, '_>, whole: Dim, count: u64) -> Result<Vec
     (0..count).map(|index| size(index).ok_or_else(|| text().into())).collect()
 }
 
-/// As many parts of an axis of a size that they need not divide: at each run, no other number of elements has the shape of them.
+/// As many parts of an axis of a size that they need not divide: at each run, no other number of elements has
+/// the shape of them.
 fn equal_parts(call: &mut Call<'_, '_>, x: Value, axis: usize, count: u64) -> Results {
     let shape = call.dims(x)?;
     let size = Sizes(call.ctx()).floor_div(shape[axis], Dim::Known(count));

@@ -1,8 +1,8 @@
 //! What convolutions and pools become: the operators that slide a window over an image.
 //!
-//! Padding is explicit in the IR. `auto_pad` asks for as much as makes the output `ceil(input / stride)`: in each dimension
-//! `max((output - 1) * stride + (kernel - 1) * dilation + 1 - input, 0)` in all, half before and half behind, the odd one
-//! behind (SAME_UPPER) or before (SAME_LOWER).
+//! Padding is explicit in the IR. `auto_pad` asks for as much as makes the output `ceil(input / stride)`: in
+//! each dimension `max((output - 1) * stride + (kernel - 1) * dilation + 1 - input, 0)` in all, half before
+//! and half behind, the odd one behind (SAME_UPPER) or before (SAME_LOWER).
 
 use ir::dims::{self, Sizes};
 use ir::{Attr, Dim, Value};
@@ -22,7 +22,8 @@ struct Window {
 const MAX_SIZE: u64 = 1 << 31;
 
 impl Window {
-    /// The window of a node over an image of the sizes `spatial`; `kernel` is known from the weights or must be an attribute.
+    /// The window of a node over an image of the sizes `spatial`; `kernel` is known from the weights or must
+    /// be an attribute.
     fn of(call: &Call<'_, '_>, spatial: &[Dim], kernel: Option<&[u64]>) -> Result<Window, Refusal> {
         let rank = spatial.len();
         let given = sizes(call, "kernel_shape", rank)?;

@@ -1,11 +1,13 @@
-//! Which operations make of each slice along an open axis one slice of their result, and along which axis that is.
+//! Which operations make of each slice along an open axis one slice of their result, and along which axis
+//! that is.
 //!
 //! ```text
-//! x: [B, 3], open along 0    transpose(x): open along 1    matmul(x, w): open along 0    reduce(x, axis 1): open along 0
+//! x: [B, 3], open along 0
+//! transpose(x): open along 1    matmul(x, w): open along 0    reduce(x, axis 1): open along 0
 //! ```
 //!
-//! Sizes are compared by proof only: a bound that might be equal to another size by chance opens no axis. Nothing here looks at what lies
-//! behind the elements; an operation for which that matters has no law.
+//! Sizes are compared by proof only: a bound that might be equal to another size by chance opens no axis.
+//! Nothing here looks at what lies behind the elements; an operation for which that matters has no law.
 
 use ir::body::OpRef;
 use ir::dims::Sizes;
@@ -75,7 +77,8 @@ fn viewed(axes: &OpenAxes, at: OpRef<'_>) -> Option<OpenAxis> {
         }
         "nn.broadcast" => axis + to.len() - from.len(),
         "nn.bitcast" => axis,
-        // A reshape: the size in question is that with as many elements before it. If it is one, several may be.
+        // A reshape: the size in question is that with as many elements before it. If it is one, several may
+        // be.
         _ => {
             let before = sizes.product(&from[..axis]);
             let is_place = |found: &usize| sizes.are_equal(sizes.product(&to[..*found]), before);

@@ -7,8 +7,8 @@ use crate::types::Dim;
 
 /// The shape that operands broadcast to, as in numpy: axes are aligned at the last, and size 1 stretches.
 ///
-/// A size that is not known may be 1, and then stretches; so it never decides by itself. Two that are not provably equal give
-/// an unknown one, and one against another that is known to be above 1 gives that other.
+/// A size that is not known may be 1, and then stretches; so it never decides by itself. Two that are not
+/// provably equal give an unknown one, and one against another that is known to be above 1 gives that other.
 pub(super) fn broadcast_shapes(sizes: Sizes<'_>, shapes: &[&[Dim]]) -> Result<Vec<Dim>, InferError> {
     let rank = shapes.iter().map(|shape| shape.len()).max().unwrap_or(0);
     let mut result = vec![Dim::Known(1); rank];

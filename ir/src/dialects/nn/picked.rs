@@ -1,4 +1,5 @@
-//! `nn`'s rows whose results have a size that depends on data: bounded by an operand's, with the number itself as a result beside it.
+//! `nn`'s rows whose results have a size that depends on data: bounded by an operand's, with the number
+//! itself as a result beside it.
 
 use super::attr;
 use crate::entities::Type;

@@ -5,8 +5,8 @@ use crate::context::Context;
 use crate::opdef::{AttrKind, Traits};
 use crate::text::{parse_attr, parse_type, type_text};
 
-/// What a row's inference makes of operands' shapes (`?x3, N` for `tensor<?x3xf32, #optc.dims<N>>`) and attributes: the
-/// shape of the result, or the error.
+/// What a row's inference makes of operands' shapes (`?x3, N` for `tensor<?x3xf32, #optc.dims<N>>`) and
+/// attributes: the shape of the result, or the error.
 fn infer_shape(name: &str, operands: &[&str], attrs: &str) -> String {
     let ctx = Context::new();
     let ty = |shape: &&str| {
@@ -150,7 +150,8 @@ fn other_rows_compute_with_sizes_too() {
     check("softmax", &["?x?, S, T"], "{axis = 1 : i64}", "?x?, S, T");
 }
 
-/// Whoever permutes axes permutes the attributes that speak of them: a list of plain numbers would stay as it is.
+/// Whoever permutes axes permutes the attributes that speak of them: a list of plain numbers would stay as it
+/// is.
 #[test]
 fn rows_whose_axes_may_be_permuted_say_what_their_lists_speak_of() {
     let ctx = Context::new();

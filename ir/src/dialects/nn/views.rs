@@ -185,8 +185,8 @@ fn reshape_layout(op: OpRef<'_>, _: usize, from: &Strided) -> Option<Strided> {
     Some(Strided { offset: from.offset, strides: reshaped_strides(from, &shape)?, shape })
 }
 
-/// The strides of the same elements in another shape; none if axes that lie apart would become one. As numpy's reshape does
-/// without a copy: runs of axes of equal products are matched from the outermost on.
+/// The strides of the same elements in another shape; none if axes that lie apart would become one. As
+/// numpy's reshape does without a copy: runs of axes of equal products are matched from the outermost on.
 fn reshaped_strides(from: &Strided, shape: &[u64]) -> Option<Vec<i64>> {
     let old = from.shape.iter().zip(&from.strides).filter(|(size, _)| **size != 1);
     let mut old = old.map(|(size, stride)| (*size, *stride)).peekable();
@@ -249,7 +249,8 @@ fn infer_slice(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {
     Ok(vec![input.tensor(sizes, input.elem(0)?)])
 }
 
-/// A window of so many elements, which begins at `starts` and walks in `strides`, lies in a tensor of this shape, or may.
+/// A window of so many elements, which begins at `starts` and walks in `strides`, lies in a tensor of this
+/// shape, or may.
 fn check_window(input: &InferInput<'_>, shape: &[Dim], window: &[Dim]) -> Result<(), InferError> {
     let starts = input.dims("starts")?;
     let strides = match input.attr("strides") {

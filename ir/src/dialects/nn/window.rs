@@ -36,7 +36,8 @@ pub enum Rounding {
 }
 
 impl Window {
-    /// How many windows fit along `axis` (0: height, 1: width) of an image of `size` elements; none if no window does.
+    /// How many windows fit along `axis` (0: height, 1: width) of an image of `size` elements; none if no
+    /// window does.
     pub fn count(&self, axis: usize, size: u64) -> Option<u64> {
         let extent = (self.kernel[axis].checked_sub(1)?).checked_mul(self.dilations[axis])?.checked_add(1)?;
         let (before, after) = (self.pads[axis], self.pads[axis + 2]);

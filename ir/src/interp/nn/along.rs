@@ -32,7 +32,8 @@ impl Lines {
     }
 }
 
-/// The index of the largest (`arg_max`) or smallest element along attribute `axis`; with `last`, the last of equal ones.
+/// The index of the largest (`arg_max`) or smallest element along attribute `axis`; with `last`, the last of
+/// equal ones.
 ///
 /// # Errors
 /// If there is no element along the axis.
@@ -84,8 +85,8 @@ fn is_long_unsigned(elem: Elem) -> bool {
     matches!(elem, Elem::Int(IntElem { width: 64, extension: Extension::Zero }))
 }
 
-/// Running sums (`cum_sum`) or products along attribute `axis`; with `reverse` from the end; with `exclusive` of the elements
-/// before each only. Narrow floats are accumulated in `f32`.
+/// Running sums (`cum_sum`) or products along attribute `axis`; with `reverse` from the end; with `exclusive`
+/// of the elements before each only. Narrow floats are accumulated in `f32`.
 ///
 /// # Errors
 /// If the operand has no such axis.

@@ -5,7 +5,8 @@ use super::views::Moved;
 use crate::body::OpRef;
 use crate::interp::tensor::{EvalError, Tensor};
 
-/// The slices of operand 0 along attribute `axis` where operand 1 holds, then zeros for the others; and how many there are.
+/// The slices of operand 0 along attribute `axis` where operand 1 holds, then zeros for the others; and how
+/// many there are.
 ///
 /// # Errors
 /// If the condition has not one axis.

@@ -1,8 +1,9 @@
 //! What a convolution means.
 //!
-//! Each sum starts at the bias (or 0) and takes one fused multiply-add per term, in the order row of the window, column
-//! of the window, channel. Terms that lie in the padding are left out. Inside, images are channels-last and the filter is
-//! `[group][row][column][channel][output channel]`, so that the innermost loop runs over output channels.
+//! Each sum starts at the bias (or 0) and takes one fused multiply-add per term, in the order row of the
+//! window, column of the window, channel. Terms that lie in the padding are left out. Inside, images are
+//! channels-last and the filter is `[group][row][column][channel][output channel]`, so that the innermost
+//! loop runs over output channels.
 
 use super::tile::{COLUMNS, ROWS, Tile, multiply_add, swap_last_axes};
 use super::{Operand, by_lane};
@@ -12,7 +13,8 @@ use crate::interp::element::{Lane, read_all, write_all};
 use crate::interp::tensor::{EvalError, Tensor};
 use crate::interp::vector::vectorised;
 
-/// Two-dimensional convolution of operand 0 with the filter OIHW in operand 1, plus the bias in operand 2 if it is there.
+/// Two-dimensional convolution of operand 0 with the filter OIHW in operand 1, plus the bias in operand 2 if
+/// it is there.
 ///
 /// # Errors
 /// If sizes do not fit, or an attribute is missing.
@@ -75,7 +77,8 @@ pub(super) fn slide(window: &Window, image: Image, channels: usize) -> Result<Im
     }
 }
 
-/// The pixel of an image of `size` that element `tap` of window `number` covers along `axis`, unless it lies in the padding.
+/// The pixel of an image of `size` that element `tap` of window `number` covers along `axis`, unless it lies
+/// in the padding.
 #[inline(always)]
 pub(super) fn pixel(window: &Window, axis: usize, size: usize, number: usize, tap: usize) -> Option<usize> {
     let at = number * window.strides[axis] as usize + tap * window.dilations[axis] as usize;

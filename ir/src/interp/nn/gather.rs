@@ -25,7 +25,8 @@ pub fn repeat(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, EvalErr
     Ok(vec![Tensor::of_shape(op.ctx, op.result_type(0), &shape, bytes)?])
 }
 
-/// The operand with `low` elements before and `high` behind each axis, all equal to `value`; negative counts cut off.
+/// The operand with `low` elements before and `high` behind each axis, all equal to `value`; negative counts
+/// cut off.
 ///
 /// # Errors
 /// If more is cut off than there is.

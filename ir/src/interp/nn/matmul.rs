@@ -1,6 +1,7 @@
 //! What a matrix product means.
 //!
-//! Each sum starts at the bias (or 0) and takes one fused multiply-add per term, in the order of the shared axis.
+//! Each sum starts at the bias (or 0) and takes one fused multiply-add per term, in the order of the shared
+//! axis.
 
 use super::tile::{COLUMNS, ROWS, Tile, multiply_add, swap_last_axes};
 use super::{Operand, by_lane};
@@ -10,8 +11,8 @@ use crate::interp::tensor::{EvalError, Tensor};
 use crate::interp::vector::vectorised;
 
 /// The product of the matrices in the last two axes of operands 0 and 1 (each transposed where attributes
-/// `transpose_a`, `transpose_b` say so), plus operand 2 per column. Other axes broadcast; an operand of one axis is a row
-/// (left) or a column (right), and that axis is not in the result.
+/// `transpose_a`, `transpose_b` say so), plus operand 2 per column. Other axes broadcast; an operand of one
+/// axis is a row (left) or a column (right), and that axis is not in the result.
 ///
 /// # Errors
 /// If sizes do not fit.

@@ -60,7 +60,8 @@ impl Real for f64 {
     }
 }
 
-/// Along attribute `axis`: `e^(x - max)` divided by the sum of these, both folded as [`reduce`](super::reduce()) does.
+/// Along attribute `axis`: `e^(x - max)` divided by the sum of these, both folded as
+/// [`reduce`](super::reduce()) does.
 ///
 /// # Errors
 /// If the axis is not the operand's, or its elements are no floats.
@@ -105,8 +106,8 @@ fn softmax_row<L: Real>(row: &mut [L], accumulators: usize) {
     row.iter_mut().for_each(|x| *x = x.divided(sum));
 }
 
-/// Per channel (attribute `axis`): `(x - mean) * (scale / sqrt(variance + epsilon)) + bias`, the last two steps one fused
-/// multiply-add. Operands: x, scale, bias, mean, variance.
+/// Per channel (attribute `axis`): `(x - mean) * (scale / sqrt(variance + epsilon)) + bias`, the last two
+/// steps one fused multiply-add. Operands: x, scale, bias, mean, variance.
 ///
 /// # Errors
 /// If an operand has not one number for each channel, or the elements are no floats.
@@ -152,9 +153,9 @@ fn batch_norm_lanes<L: Real>(
     write_all(x.elem, &lanes)
 }
 
-/// Per channel (attribute `axis`): `(x - mean) * (scale / sqrt(variance + epsilon)) + bias`, the last two steps one fused multiply-add,
-/// with the mean and variance of the elements that differ in `axes` and in the channels of one of `groups` groups, summed in `f64`.
-/// Operands: x, scale, bias.
+/// Per channel (attribute `axis`): `(x - mean) * (scale / sqrt(variance + epsilon)) + bias`, the last two
+/// steps one fused multiply-add, with the mean and variance of the elements that differ in `axes` and in the
+/// channels of one of `groups` groups, summed in `f64`. Operands: x, scale, bias.
 ///
 /// # Errors
 /// If an operand has not one number for each channel, or the elements are no floats.

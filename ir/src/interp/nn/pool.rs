@@ -1,7 +1,7 @@
 //! What pools mean.
 //!
-//! A window is read row by row. Its largest element is found by `x > largest ? x : largest`, starting at minus infinity:
-//! padding and NaN never win. Its mean is the sum from left to right, divided by the count.
+//! A window is read row by row. Its largest element is found by `x > largest ? x : largest`, starting at
+//! minus infinity: padding and NaN never win. Its mean is the sum from left to right, divided by the count.
 
 use super::contract::{Image, Layout, pixel, slide};
 use super::{Operand, by_lane, row_major};
@@ -91,7 +91,8 @@ impl Pool {
         taps.filter_map(move |tap| pixel(&self.window, axis, self.input.size[axis], number, tap))
     }
 
-    /// How many elements of window `number` along `axis` lie in image or padding; what lies beyond was added by rounding up.
+    /// How many elements of window `number` along `axis` lie in image or padding; what lies beyond was added
+    /// by rounding up.
     fn padded_count(&self, axis: usize, number: usize) -> usize {
         let window = &self.window;
         let padded = self.input.size[axis] as u64 + window.pads[axis] + window.pads[axis + 2];

@@ -1,10 +1,11 @@
 //! What reductions mean, and in which order they fold.
 //!
-//! A result folds its elements in row-major order of the folded axes. If the operand's last axis (of more than one
-//! element) is among them, element `k` goes to accumulator `k mod 16`, and in the end accumulators `i` and `i + 8` are
-//! folded, then `i + 4`, `i + 2`, `i + 1`: an order that vector registers follow without a change of bits. Otherwise, where
-//! vectors run across results, one accumulator takes every element. `max` is `x > acc ? x : acc`, so NaN never wins. A mean is the sum
-//! divided by the count; a sum of squares takes one fused multiply-add per element.
+//! A result folds its elements in row-major order of the folded axes. If the operand's last axis (of more
+//! than one element) is among them, element `k` goes to accumulator `k mod 16`, and in the end accumulators
+//! `i` and `i + 8` are folded, then `i + 4`, `i + 2`, `i + 1`: an order that vector registers follow without
+//! a change of bits. Otherwise, where vectors run across results, one accumulator takes every element. `max`
+//! is `x > acc ? x : acc`, so NaN never wins. A mean is the sum divided by the count; a sum of squares takes
+//! one fused multiply-add per element.
 
 use super::{Operand, by_lane, row_major};
 use crate::body::OpRef;
@@ -46,7 +47,8 @@ pub fn reduce(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, EvalErr
     Ok(vec![Tensor::of_shape(op.ctx, op.result_type(0), &shape, bytes)?])
 }
 
-/// 64-bit integers with their highest bits flipped: unsigned ones are then ordered as signed ones, and the other way.
+/// 64-bit integers with their highest bits flipped: unsigned ones are then ordered as signed ones, and the
+/// other way.
 pub(super) fn ordered(bytes: &[u8]) -> Vec<u8> {
     let flip = |(at, byte): (usize, &u8)| if at % 8 == 7 { byte ^ 0x80 } else { *byte };
     bytes.iter().enumerate().map(flip).collect()

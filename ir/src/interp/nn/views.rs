@@ -21,7 +21,8 @@ impl<'a> Moved<'a> {
         Ok(Moved { shape: value.shape(op.ctx)?, bytes: &value.bytes, size })
     }
 
-    /// Copies the elements at `offset + sum(i * strides)` for every index `i` below `shape`, in row-major order.
+    /// Copies the elements at `offset + sum(i * strides)` for every index `i` below `shape`, in row-major
+    /// order.
     pub(super) fn copy(&self, offset: i64, shape: &[usize], strides: &[i64]) -> Vec<u8> {
         let count: usize = shape.iter().product();
         let mut out = Vec::with_capacity(count * self.size);
@@ -83,8 +84,8 @@ fn result(op: OpRef<'_>, shape: &[usize], bytes: Vec<u8>) -> Result<Vec<Tensor>,
     Ok(vec![Tensor::of_shape(op.ctx, op.result_type(0), shape, bytes)?])
 }
 
-/// The same elements, in row-major order, in the sizes of attribute `shape`, where one may be -1 and follows. Shares the
-/// operand's bytes.
+/// The same elements, in row-major order, in the sizes of attribute `shape`, where one may be -1 and follows.
+/// Shares the operand's bytes.
 ///
 /// # Errors
 /// If the number of elements is another.
@@ -154,8 +155,8 @@ pub fn insert_slice(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, E
     result(op, &to.shape, bytes)
 }
 
-/// Where a window of these sizes, which begins at `starts` and walks in `strides`, lies in a row-major tensor: its first
-/// element, and the distance of neighbours along each axis.
+/// Where a window of these sizes, which begins at `starts` and walks in `strides`, lies in a row-major
+/// tensor: its first element, and the distance of neighbours along each axis.
 fn window(op: OpRef<'_>, shape: &[usize], sizes: &[usize]) -> Result<(i64, Vec<i64>), EvalError> {
     let rank = shape.len();
     let starts = ints_of_rank(op, "starts", rank)?;

@@ -1,4 +1,5 @@
-//! Convolutions, products and pools against ONNX Runtime 1.31 on whole numbers, where every order of sums is exact.
+//! Convolutions, products and pools against ONNX Runtime 1.31 on whole numbers, where every order of sums is
+//! exact.
 
 use super::*;
 

@@ -40,8 +40,8 @@ impl Nester<'_> {
         }
     }
 
-    /// A region with a counter, if it has one, and `numbers` further arguments; it ends with an operation that hands `handed` values
-    /// on behind its own.
+    /// A region with a counter, if it has one, and `numbers` further arguments; it ends with an operation
+    /// that hands `handed` values on behind its own.
     fn region(
         &mut self,
         op: Op,

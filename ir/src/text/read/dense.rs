@@ -1,7 +1,7 @@
 //! How the elements of constants are read: `dense`, `sparse` and `array`.
 //!
-//! Elements stand before their type, so they are first noted (where each begins, four bytes) and read again once the
-//! type is known.
+//! Elements stand before their type, so they are first noted (where each begins, four bytes) and read again
+//! once the type is known.
 
 use std::sync::Arc;
 

@@ -1,9 +1,9 @@
 //! When a text is not read to its end because too much of it breaks laws of the verifier.
 //!
-//! The verifier looks at whole modules. But each isolated operation has tables of its own, so that a text of very small faulty
-//! ones would take a multiple of its memory till then. So two laws are looked at while the text is read: that a symbol is
-//! defined once, and, where isolated operations are small, what each of them must be by itself. What is found is told only
-//! if it ends the reading: else the verifier tells it.
+//! The verifier looks at whole modules. But each isolated operation has tables of its own, so that a text of
+//! very small faulty ones would take a multiple of its memory till then. So two laws are looked at while the
+//! text is read: that a symbol is defined once, and, where isolated operations are small, what each of them
+//! must be by itself. What is found is told only if it ends the reading: else the verifier tells it.
 
 use rustc_hash::FxHashSet;
 
@@ -36,7 +36,8 @@ pub(super) struct Seen {
 }
 
 impl<'c> Reader<'c> {
-    /// Looks at an isolated operation that was just read, and begins at byte `at`; too many faults end the reading.
+    /// Looks at an isolated operation that was just read, and begins at byte `at`; too many faults end the
+    /// reading.
     pub(super) fn look_early(&mut self, frame: &mut Frame<'c>, op: Op, at: usize) -> Read<()> {
         self.note_symbol(&mut frame.symbols, frame.body.properties(op), at)?;
         self.seen.count += 1;

@@ -1,7 +1,7 @@
 //! How conditions and loops are read in the pretty form.
 //!
-//! The last block of a condition or a counted loop, if its text has no terminator, ends with a `yield` of nothing, of the
-//! operation's own dialect.
+//! The last block of a condition or a counted loop, if its text has no terminator, ends with a `yield` of
+//! nothing, of the operation's own dialect.
 
 use std::rc::Rc;
 

@@ -6,9 +6,9 @@
 //! %12 = "arith.addf"(%11, %5) <{fastmath = #arith.fastmath<none>}> : (f32, f32) -> f32
 //! ```
 //!
-//! So the name, with all that stands behind the operands, is looked up as it stands, byte for byte; if it was read
-//! before, only the numbers of values are. Whatever is not as plain as that is left to the reader of single tokens,
-//! which remembers the lines that this one will know.
+//! So the name, with all that stands behind the operands, is looked up as it stands, byte for byte; if it was
+//! read before, only the numbers of values are. Whatever is not as plain as that is left to the reader of
+//! single tokens, which remembers the lines that this one will know.
 
 use std::rc::Rc;
 
@@ -134,7 +134,8 @@ impl<'c> Reader<'c> {
         }
     }
 
-    /// Remembers the line whose name stands at `name_start` and whose operands end at `tail_start`, if it ends here.
+    /// Remembers the line whose name stands at `name_start` and whose operands end at `tail_start`, if it
+    /// ends here.
     pub(super) fn remember_line(
         &mut self,
         name_start: usize,

@@ -1,7 +1,8 @@
 //! How locations are read.
 //!
-//! An operation may name its location's alias before the alias is defined, at the end of the file. Until all is read, its
-//! location is then the place of the alias's name in the text, which no operation's own place is.
+//! An operation may name its location's alias before the alias is defined, at the end of the file. Until all
+//! is read, its location is then the place of the alias's name in the text, which no operation's own place
+//! is.
 
 use cranelift_entity::EntityRef;
 
@@ -170,7 +171,8 @@ impl Reader<'_> {
     }
 }
 
-/// The fusion of locations: parts fused for the same reason are taken apart, unknown and repeated ones dropped.
+/// The fusion of locations: parts fused for the same reason are taken apart, unknown and repeated ones
+/// dropped.
 fn fuse(ctx: &Context, parts: &[Location], metadata: Option<Attr>) -> Location {
     let mut known = indexmap::IndexSet::new();
     for &part in parts {

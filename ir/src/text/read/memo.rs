@@ -1,7 +1,8 @@
 //! Which recurring pieces of text were read already.
 //!
-//! Attribute dictionaries and signatures recur in the thousands. A table, addressed by a piece's first bytes, remembers
-//! the last piece of each address with what it means; a piece that stands here again, byte for byte, is not read again.
+//! Attribute dictionaries and signatures recur in the thousands. A table, addressed by a piece's first bytes,
+//! remembers the last piece of each address with what it means; a piece that stands here again, byte for
+//! byte, is not read again.
 
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;

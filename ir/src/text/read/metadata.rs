@@ -6,8 +6,8 @@
 //!   external_resources: { optc: { model: "net.onnx" } }
 //! #-}
 //! ```
-//! A builtin resource is its alignment in four bytes, least significant first, then its contents. Those of other dialects
-//! are kept as they are written; external ones of other tools are dropped, as mlir-opt does.
+//! A builtin resource is its alignment in four bytes, least significant first, then its contents. Those of
+//! other dialects are kept as they are written; external ones of other tools are dropped, as mlir-opt does.
 
 use super::{Read, Reader};
 use crate::blob::Blob;

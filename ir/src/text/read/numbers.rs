@@ -62,8 +62,8 @@ struct Range {
 }
 
 impl Range {
-    /// Two's complement of a number in the range, least significant word first, without words at the top that follow
-    /// from the word below: a type of 2^24 bits costs no more than its numbers.
+    /// Two's complement of a number in the range, least significant word first, without words at the top that
+    /// follow from the word below: a type of 2^24 bits costs no more than its numbers.
     fn words(self, sign: Sign, magnitude: &Big) -> Option<Vec<u64>> {
         let bits = magnitude.bits();
         let is_lowest = || sign == Sign::Minus && bits == self.width && magnitude.is_power_of_two();

@@ -1,7 +1,8 @@
 //! How types and attributes of dialects that nobody registered are read: as text, brackets balanced.
 //!
-//! What is inside and has a meaning to the printer (aliases, affine maps and sets, distinct attributes, other dialects'
-//! types and attributes) is read as what it is, so that `#d.x<#map>` and `#d.x<affine_map<(d0) -> (d0)>>` are equal.
+//! What is inside and has a meaning to the printer (aliases, affine maps and sets, distinct attributes, other
+//! dialects' types and attributes) is read as what it is, so that `#d.x<#map>` and
+//! `#d.x<affine_map<(d0) -> (d0)>>` are equal.
 
 use super::attrs::Suffix;
 use super::{Read, Reader};
@@ -63,7 +64,8 @@ impl Pieces {
 }
 
 impl Reader<'_> {
-    /// The dialect and body of the `!dialect.body`, `!dialect<body>` (or `#`) that stands here; none for an alias.
+    /// The dialect and body of the `!dialect.body`, `!dialect<body>` (or `#`) that stands here; none for an
+    /// alias.
     pub(super) fn dialect_symbol(&mut self) -> Read<Option<(Ident, Box<[Piece]>)>> {
         let name = &self.spelling()[1..];
         let end = self.token.end;

@@ -30,7 +30,8 @@ pub(super) struct Head {
 pub(super) type Entries = Vec<(Ident, Attr)>;
 
 impl<'c> Reader<'c> {
-    /// An operation in pretty form; none if its name is unknown, and then what follows on its line is passed over.
+    /// An operation in pretty form; none if its name is unknown, and then what follows on its line is passed
+    /// over.
     pub(super) fn pretty_op(&mut self, frame: &mut Frame<'c>) -> Read<Option<Parts>> {
         let at = self.token.start;
         let word = self.spelling();
@@ -330,7 +331,8 @@ impl<'c> Reader<'c> {
         token.kind == Kind::Byte(b'=')
     }
 
-    /// The types behind the colon: a signature, one type for all, a list for a terminator, `from to into` for a cast.
+    /// The types behind the colon: a signature, one type for all, a list for a terminator, `from to into` for
+    /// a cast.
     fn plain_types(&mut self, head: Head, operand_count: usize) -> Read<Rc<Signature>> {
         let result_count = head.def.results.len();
         if !self.eat(b':') {

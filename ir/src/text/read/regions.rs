@@ -1,7 +1,7 @@
 //! How regions and blocks are read.
 //!
-//! Blocks are read before the operation that owns their region is made (its types stand behind its regions), so they are
-//! attached afterwards.
+//! Blocks are read before the operation that owns their region is made (its types stand behind its regions),
+//! so they are attached afterwards.
 
 use rustc_hash::FxHashMap;
 

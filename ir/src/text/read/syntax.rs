@@ -1,7 +1,7 @@
 //! How operations are read whose rows say their pretty text.
 //!
-//! The pieces of the syntax are read in order, each into its place; in the end the operands are put together, and the
-//! types of results that the text does not say are inferred.
+//! The pieces of the syntax are read in order, each into its place; in the end the operands are put together,
+//! and the types of results that the text does not say are inferred.
 
 use std::rc::Rc;
 

@@ -27,7 +27,8 @@ impl<'c> Reader<'c> {
         Ok(self.wrapped(body))
     }
 
-    /// Puts whatever is not one module into one. An operation that nobody registered may be another kind of module.
+    /// Puts whatever is not one module into one. An operation that nobody registered may be another kind of
+    /// module.
     fn wrapped(&self, body: Body) -> Body {
         let name = self.ctx.op_name("builtin.module");
         let block = body.entry(body.root()).expect("the file's own block");

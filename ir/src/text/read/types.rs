@@ -215,8 +215,8 @@ impl<'c> Reader<'c> {
         space.filter(|space| !matches!(self.ctx.attr_data(*space), AttrData::Integer { value: 0, ty } if *ty == self.ctx.int(64)))
     }
 
-    /// Whether an attribute behind a memref's element type is its layout: maps and strides are, and dialects' attributes
-    /// whose name says so.
+    /// Whether an attribute behind a memref's element type is its layout: maps and strides are, and dialects'
+    /// attributes whose name says so.
     fn is_layout(&self, attr: Attr) -> bool {
         match self.ctx.attr_data(attr) {
             AttrData::AffineMap(_) | AttrData::Strided(_) => true,
@@ -262,7 +262,8 @@ impl<'c> Reader<'c> {
         dims.ok_or_else(|| self.fault(at, "only vectors have scalable sizes"))
     }
 
-    /// Sizes, each with an `x` behind it: `4x?x[8]x`. They are read byte by byte, for `x8xf32` would be one token.
+    /// Sizes, each with an `x` behind it: `4x?x[8]x`. They are read byte by byte, for `x8xf32` would be one
+    /// token.
     fn sizes(&mut self) -> Read<Vec<Size>> {
         let mut sizes = Vec::new();
         loop {

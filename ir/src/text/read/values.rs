@@ -1,7 +1,7 @@
 //! Which value a name stands for while an isolated operation is read.
 //!
-//! A value may be read before its definition: until then an argument of a block that stands nowhere takes its place.
-//! Names that are numbers, the usual case, are found by index; all others by hash.
+//! A value may be read before its definition: until then an argument of a block that stands nowhere takes its
+//! place. Names that are numbers, the usual case, are found by index; all others by hash.
 
 use rustc_hash::FxHashMap;
 

@@ -1,5 +1,6 @@
-//! Does MLIR's own text come back byte for byte? Reads a corpus of mlir-opt's output from the folder that `OPTC_MLIR_CORPUS` names
-//! (`generic/`, `generic_local/`, `generic_loc/`, and where they are, `scramble/` and `negative/`: one module a file); without it these tests say so and pass.
+//! Does MLIR's own text come back byte for byte? Reads a corpus of mlir-opt's output from the folder that
+//! `OPTC_MLIR_CORPUS` names (`generic/`, `generic_local/`, `generic_loc/`, and where they are, `scramble/`
+//! and `negative/`: one module a file); without it these tests say so and pass.
 
 use std::path::{Path, PathBuf};
 
@@ -226,7 +227,8 @@ fn refusals_are_located_and_nothing_panics() {
     assert!(refused > 0 && breaches > 0, "{refused} texts were malformed, {breaches} broke laws");
 }
 
-/// The names of the negative files on which one of MLIR's verifiers fails; none if nothing says which those are.
+/// The names of the negative files on which one of MLIR's verifiers fails; none if nothing says which those
+/// are.
 fn refused_by_verifier(folder: &Path) -> Option<Vec<String>> {
     let path = folder.join("negative_manifest.jsonl");
     let Ok(manifest) = std::fs::read_to_string(&path) else {

@@ -17,7 +17,8 @@ fn meaning(text: &str) -> String {
     }
 }
 
-/// Reads operations of a function twice: as they are, and with a blank at the end of each line, so that no line is known.
+/// Reads operations of a function twice: as they are, and with a blank at the end of each line, so that no
+/// line is known.
 #[track_caller]
 fn check(ops: &str, expected: &str) {
     let text = format!(

@@ -1,4 +1,5 @@
-//! How affine maps and integer sets are written: with as few parentheses and as many minus signs as MLIR does.
+//! How affine maps and integer sets are written: with as few parentheses and as many minus signs as MLIR
+//! does.
 
 use super::Writer;
 use crate::affine::{AffineExpr, AffineMap, AffineOp, Constraint, IntegerSet};

@@ -1,9 +1,10 @@
 //! Which attributes, types and locations have a name in the text.
 //!
-//! As in MLIR's printer (`AliasInitializer`): affine maps, integer sets, locations, distinct attributes and big tuples get
-//! names of their own (`#map`, `#map1`, ...); all others keep the name that the module's text gave them. Everything is
-//! visited once, in the printer's order; names are dealt out by how deep named things nest, types before attributes, by
-//! name, and then in the order of visiting. What only locations of operations need is defined behind the module.
+//! As in MLIR's printer (`AliasInitializer`): affine maps, integer sets, locations, distinct attributes and
+//! big tuples get names of their own (`#map`, `#map1`, ...); all others keep the name that the module's text
+//! gave them. Everything is visited once, in the printer's order; names are dealt out by how deep named
+//! things nest, types before attributes, by name, and then in the order of visiting. What only locations of
+//! operations need is defined behind the module.
 
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
@@ -108,7 +109,8 @@ struct Visitor<'m> {
     /// Those of the operation before.
     last_dicts: (Attr, Attr),
     resources: Vec<Ident>,
-    /// Names, with their sigils, in the texts of opaque types and attributes, that stand for nothing; nothing may get them.
+    /// Names, with their sigils, in the texts of opaque types and attributes, that stand for nothing; nothing
+    /// may get them.
     undefined: FxHashSet<&'m str>,
 }
 
@@ -318,7 +320,8 @@ impl<'m> Visitor<'m> {
         }
     }
 
-    /// The name that a subject is to have: what the text called it, unless that is but its usual name with a number.
+    /// The name that a subject is to have: what the text called it, unless that is but its usual name with a
+    /// number.
     fn name(&self, subject: Subject) -> Option<Name> {
         let aliases = &self.module.aliases;
         let (kept, usual) = match subject {

@@ -1,7 +1,7 @@
 //! How text is gathered before it is handed on.
 //!
-//! Bytes, not characters: most of a module's text are numbers of values, written digit by digit. What is written is UTF-8
-//! nevertheless, and is checked once, when it is handed on.
+//! Bytes, not characters: most of a module's text are numbers of values, written digit by digit. What is
+//! written is UTF-8 nevertheless, and is checked once, when it is handed on.
 
 use std::fmt;
 

@@ -1,7 +1,7 @@
 //! Which operations are like one that was written before.
 //!
-//! Operations of one name, with the same attributes and types, have the same text but for the names of their results and
-//! operands. A table, addressed by all that they have in common, keeps the last of each address.
+//! Operations of one name, with the same attributes and types, have the same text but for the names of their
+//! results and operands. A table, addressed by all that they have in common, keeps the last of each address.
 
 use smallvec::SmallVec;
 

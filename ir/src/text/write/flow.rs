@@ -157,7 +157,8 @@ impl<'m> Writer<'m> {
         (is_end && body.successors(last).is_empty()).then_some(block)
     }
 
-    /// Whether the text may leave out the end of a block: it hands over nothing and says nothing, not even where it is from.
+    /// Whether the text may leave out the end of a block: it hands over nothing and says nothing, not even
+    /// where it is from.
     pub(super) fn is_bare_end(&self, op: OpRef<'_>) -> bool {
         let says_nothing = |attrs| self.ctx.dict_entries(attrs).is_empty();
         self.options.locations == Locations::Hidden

@@ -14,7 +14,8 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    /// A location with its content interned: a place in a text becomes file, line and column (in bytes, from 1).
+    /// A location with its content interned: a place in a text becomes file, line and column (in bytes, from
+    /// 1).
     pub(super) fn interned(&mut self, ctx: &Context, location: Location) -> Location {
         let Some(offset) = location.source_offset() else { return location };
         let Some(source) = ctx.source_at(offset) else { return Location::UNKNOWN };

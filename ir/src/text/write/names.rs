@@ -1,9 +1,9 @@
 //! Which number each value and block has in the text.
 //!
-//! Values are numbered in the order in which MLIR's printer visits them (`SSANameState`): the operations of a region, block
-//! by block, and then the regions in them, from a stack, so that the last one comes first. In the generic form numbers
-//! are unique across the module; in the pretty form each region goes on from where the region around it ended, so that
-//! functions begin at 0.
+//! Values are numbered in the order in which MLIR's printer visits them (`SSANameState`): the operations of a
+//! region, block by block, and then the regions in them, from a stack, so that the last one comes first. In
+//! the generic form numbers are unique across the module; in the pretty form each region goes on from where
+//! the region around it ended, so that functions begin at 0.
 
 use rustc_hash::FxHashMap;
 
@@ -40,8 +40,8 @@ pub(super) struct Names {
 }
 
 struct BodyNames {
-    /// For each value, its number; that of an entry block's argument has the bit `ARGUMENT`, that of one of several results
-    /// `PACK`.
+    /// For each value, its number; that of an entry block's argument has the bit `ARGUMENT`, that of one of
+    /// several results `PACK`.
     values: Vec<u32>,
     blocks: Vec<u32>,
 }
@@ -167,7 +167,8 @@ impl Names {
         next.value += 1;
     }
 
-    /// The number of the body that an operation owns; one without blocks, in which nothing has a name, has none of its own.
+    /// The number of the body that an operation owns; one without blocks, in which nothing has a name, has
+    /// none of its own.
     pub(super) fn child(&self, number: u32, op: Op) -> u32 {
         self.children.get(&(number, op)).copied().unwrap_or(0)
     }

@@ -53,7 +53,8 @@ impl<'m> Writer<'m> {
             && args.any(|arg| body.arg_location(*arg) != Location::UNKNOWN)
     }
 
-    /// The operation's name; the dialect of functions is left out directly in a function, and that of modules for these.
+    /// The operation's name; the dialect of functions is left out directly in a function, and that of modules
+    /// for these.
     pub(super) fn op_word(&mut self, scope: Scope<'m>, op: Op, def: &OpDef) {
         let stands_in_function = || {
             scope.body.parent_op(op).is_none()

@@ -1,7 +1,7 @@
 //! How operations are written whose rows say their pretty text.
 //!
-//! What the text cannot say (values of one place with different types, an attribute of another kind, result types that
-//! inference does not give) makes the whole operation generic.
+//! What the text cannot say (values of one place with different types, an attribute of another kind, result
+//! types that inference does not give) makes the whole operation generic.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -32,7 +32,8 @@ struct Unsayable;
 type Said<T> = Result<T, Unsayable>;
 
 impl<'m> Writer<'m> {
-    /// Writes an operation without its results; gives whether its text says all of it, and else writes nothing.
+    /// Writes an operation without its results; gives whether its text says all of it, and else writes
+    /// nothing.
     pub(super) fn by_syntax(
         &mut self,
         scope: Scope<'m>,

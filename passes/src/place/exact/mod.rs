@@ -1,9 +1,9 @@
 //! The smallest placement, found and proved by search.
 //!
-//! The search asks whether everything fits below a *target*: first the lower bound; if that is too hard, sizes
-//! between the bound and the best placement so far. A target without placement raises the bound, so that the
-//! answer may be proved best above max-live. A problem with a capacity has only that one target. Pins and overlaps are not modelled: such problems
-//! are for [`super::stack`] and [`super::reorder`].
+//! The search asks whether everything fits below a *target*: first the lower bound; if that is too hard,
+//! sizes between the bound and the best placement so far. A target without placement raises the bound, so
+//! that the answer may be proved best above max-live. A problem with a capacity has only that one target.
+//! Pins and overlaps are not modelled: such problems are for [`super::stack`] and [`super::reorder`].
 
 mod model;
 mod nogoods;
@@ -85,8 +85,8 @@ impl Descent<'_, '_> {
         self.best.is_enough() || self.nodes_left == 0 || (self.stop)()
     }
 
-    /// Tries the bound with `nodes`; if that is too hard, halves the gap above it again and again, with fewer nodes.
-    /// Returns whether more nodes could lead further.
+    /// Tries the bound with `nodes`; if that is too hard, halves the gap above it again and again, with fewer
+    /// nodes. Returns whether more nodes could lead further.
     fn cycle(&mut self, nodes: u64) -> bool {
         let grain = self.model.grain;
         let mut verdict = self.ask(self.best.target(), nodes);

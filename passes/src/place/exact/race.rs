@@ -1,9 +1,9 @@
 //! Which strategy decides first whether everything fits below a target.
 //!
-//! The strategies search in turns. Each round lets more of them run, and gives each twice the nodes of the round
-//! before; a search goes on where it stopped. The answer is that of the first in the order of (round, strategy),
-//! whatever the number of threads: a thread takes the next strategy in order, and one that has run to its end
-//! halts only those after it.
+//! The strategies search in turns. Each round lets more of them run, and gives each twice the nodes of the
+//! round before; a search goes on where it stopped. The answer is that of the first in the order of (round,
+//! strategy), whatever the number of threads: a thread takes the next strategy in order, and one that has run
+//! to its end halts only those after it.
 
 use super::super::{BufferId, Stop};
 use super::model::Model;

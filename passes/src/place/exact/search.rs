@@ -9,8 +9,8 @@
 //!   without solution fails at once, without trying the other parts' alternatives.
 //! - **Nogoods.** Whether a part can be solved depends only on its open items and their positions. The hashes
 //!   (128 bits) of parts without solution are kept, whatever decisions led there.
-//! - **Twins.** Items of the same sections, size, and alignment are interchangeable: they have the same hash, and
-//!   what is ruled out for one is ruled out for all that have its position.
+//! - **Twins.** Items of the same sections, size, and alignment are interchangeable: they have the same hash,
+//!   and what is ruled out for one is ruled out for all that have its position.
 //!
 //! The search is a machine with an explicit stack: it can be halted after any node and resumed.
 

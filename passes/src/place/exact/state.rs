@@ -154,7 +154,8 @@ impl<'m> State<'m> {
         }
     }
 
-    /// Rules out that an open item stands at its lowest offset on what is placed: it rests on an open neighbour.
+    /// Rules out that an open item stands at its lowest offset on what is placed: it rests on an open
+    /// neighbour.
     pub(super) fn lift(&mut self, item: Item) -> Result<(), Dead> {
         let facts = &self.model.items[item];
         let open = self.model.neighbours(item).iter().filter(|&&other| self.open[other]);
@@ -269,8 +270,8 @@ impl<'m> State<'m> {
         Ok(total)
     }
 
-    /// The lowest offset at which `item` fits below those of `by_end` that cannot end below it. `above` is the
-    /// sum of the sizes in `by_end`, which contains `item`.
+    /// The lowest offset at which `item` fits below those of `by_end` that cannot end below it. `above` is
+    /// the sum of the sizes in `by_end`, which contains `item`.
     fn lowest_first(&self, item: Item, by_end: &[Item], mut above: u64) -> Result<u64, Dead> {
         let mut low = self.positions[item].low;
         let mut others = by_end.iter().filter(|&&other| other != item);

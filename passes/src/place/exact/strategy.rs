@@ -1,8 +1,8 @@
 //! Which item the search decides on next.
 //!
-//! A strategy is a focus (in which section) and a rank (on which of the items that stand lowest there). None is
-//! the best for all problems, and the same problem takes one strategy 300 nodes and another 10^7; so the search
-//! runs many of them in turns.
+//! A strategy is a focus (in which section) and a rank (on which of the items that stand lowest there). None
+//! is the best for all problems, and the same problem takes one strategy 300 nodes and another 10^7; so the
+//! search runs many of them in turns.
 
 use super::model::{Item, Model, Section, range_of};
 use super::state::State;
