@@ -8,6 +8,7 @@
 //! that only it and earlier bands read. The plan has proved that these are the rows that it overwrites.
 
 use ir::body::OpRef;
+use ir::plan::attrs;
 use ir::target::Bands;
 
 use crate::lower::Call;
@@ -134,11 +135,11 @@ impl Work {
 /// # Errors
 /// If it is malformed, or names another operand than the kernel reads row by row.
 pub(crate) fn band_rows(op: OpRef<'_>, bands: Option<Bands>) -> Result<Option<i64>, Refusal> {
-    if op.attr("mem.overlap").is_none() {
+    if op.attr(attrs::MEM_OVERLAP).is_none() {
         return Ok(None);
     }
     let malformed = || Refusal::new("its `mem.overlap` is not [operand, rows]");
-    let list = op.ints("mem.overlap").ok_or_else(malformed)?;
+    let list = op.ints(attrs::MEM_OVERLAP).ok_or_else(malformed)?;
     let [operand, rows] = list[..] else { return Err(malformed()) };
     if rows == 0 {
         return Err(malformed());

@@ -3,6 +3,7 @@
 use ir::body::OpRef;
 use ir::dialects::nn::{Window, window_of};
 use ir::opdef::Contract;
+use ir::plan::attrs;
 use ir::target::Bands;
 use ir::{Kind, Op, Value};
 use kernels::{Conv2d, Conv2dShape, ConvStrides, ImageStrides, WeightStrides};
@@ -89,7 +90,7 @@ fn conv2d(whole: OpRef<'_>, fused: &Fused<'_>, machine: &Machine) -> Result<Lowe
 /// The calls of a convolution, in bands and with the scratch that its attributes say.
 fn lower_call(whole: OpRef<'_>, call: Call2d, machine: &Machine) -> Result<Lowered, Refusal> {
     // Each worker's piece is a multiple of 64.
-    let scratch = whole.int("mem.scratch").and_then(|bytes| usize::try_from(bytes).ok());
+    let scratch = attrs::scratch_bytes(whole).map(|bytes| bytes as usize);
     let limit = scratch.map(|bytes| bytes / machine.threads / 64 * 64);
     let kernel = limit.map_or(call.kernel, |bytes| call.kernel.within(bytes, machine.threads));
     let bands = call.bands(machine);

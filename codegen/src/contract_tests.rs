@@ -1,6 +1,7 @@
 //! That contractions with all that is fused to them agree with the interpreter.
 
 use ir::Value;
+use ir::plan::attrs;
 
 use crate::testing::{Net, close, run};
 
@@ -99,7 +100,7 @@ fn in_bands(rows: Option<i64>, groups: u64, kernel: u64, stride: i64, pad: i64) 
     if let Some(rows) = rows {
         let group = net.body.defining_op(y).unwrap();
         let ctx = net.ctx.clone();
-        net.body.set_attr(&ctx, group, "mem.overlap", ctx.ints_attr(&[0, rows]));
+        net.body.set_attr(&ctx, group, attrs::MEM_OVERLAP, ctx.ints_attr(&[0, rows]));
     }
     let y = run(&net.plan(&[y], crate::testing::THREADS), &[&numbers(9 * 7 * 32, 6)]);
     y[0].iter().map(|y| y.to_bits()).collect()
@@ -123,7 +124,7 @@ fn an_operand_that_is_not_read_by_rows_is_refused() {
     let mut net = Net::f32(&[&[1, 4, 4, 8]]);
     let w = weight(&mut net, &[8, 8, 1, 1], 1);
     let mut attrs = conv_attrs(&net, 1, 0, 1);
-    attrs.push(("mem.overlap", net.ctx.ints_attr(&[1, 2])));
+    attrs.push((attrs::MEM_OVERLAP, net.ctx.ints_attr(&[1, 2])));
     let y = net.op("nn.conv2d", &[net.arg(0), w], &attrs);
     let module = net.plan(&[y], 2);
     let faults = crate::compile(&module, "main", &crate::Options::new(2)).err().unwrap();

@@ -1,6 +1,7 @@
 //! That views which are copied, paddings and pools give the interpreter's bits.
 
 use crate::testing::{Net, check};
+use ir::plan::attrs;
 
 fn numbers(count: usize) -> Vec<f32> {
     (0..count as u32).map(|i| (i * 7919 % 2003) as f32 * 0.01 - 10.0).collect()
@@ -47,7 +48,7 @@ fn a_window_is_updated_in_a_copy_or_in_place() {
     let attrs = window(&net);
     let copied = net.op("nn.insert_slice", &[net.arg(0), net.arg(1)], &attrs);
     let negated = net.op("nn.neg", &[net.arg(1)], &[]);
-    let tied = [attrs[0], attrs[1], ("mem.tie", net.ctx.ints_attr(&[1]))];
+    let tied = [attrs[0], attrs[1], (attrs::MEM_TIE, net.ctx.ints_attr(&[1]))];
     let updated = net.op("nn.insert_slice", &[net.arg(0), negated], &tied);
     check(net, &[copied, updated], &[&numbers(6), &numbers(20)]);
 }
@@ -101,7 +102,7 @@ fn a_pool_in_bands_of_rows_counts_as_the_whole_one_does() {
                     ("strides", net.ctx.ints_attr(&[2, 3])),
                     ("pads", net.ctx.ints_attr(&[1, 0, 1, 1])),
                     ("layout", net.ctx.str_attr("NHWC")),
-                    ("mem.overlap", net.ctx.ints_attr(&[0, rows])),
+                    (attrs::MEM_OVERLAP, net.ctx.ints_attr(&[0, rows])),
                     (extra, net.ctx.unit_attr()),
                 ];
                 let y = net.op(name, &[net.arg(0)], &attrs);

@@ -12,6 +12,7 @@
 
 use ir::body::OpRef;
 use ir::body::ValueDef;
+use ir::plan::attrs;
 use ir::{Kind, Traits, Value};
 
 use crate::bands::{Band, CALL_CYCLES, FREE, Rowwise, Slide};
@@ -41,8 +42,7 @@ pub(crate) fn lower(group: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refu
     let chain = Chain::of(group, machine)?;
     let rows = [chain.least_rows(machine.threads)?, chain.rows(FREE, machine.threads)];
     let least_bytes = chain.bytes(rows[0], Some(0))?;
-    let planned = group.int("mem.scratch").and_then(|bytes| u64::try_from(bytes).ok());
-    let (rows, limit) = match planned {
+    let (rows, limit) = match attrs::scratch_bytes(group) {
         None => (rows[1], None),
         Some(planned) => chain.within(planned, rows)?,
     };

@@ -2,6 +2,7 @@
 
 use super::{Band, Slide, capacity, turns};
 use crate::testing::{Net, THREADS, run};
+use ir::plan::attrs;
 use ir::{Attr, Value};
 
 fn numbers(count: usize, seed: u32) -> Vec<f32> {
@@ -60,9 +61,9 @@ fn chain(windows: Windows, scratch: Option<i64>) -> Vec<u32> {
                 layers(&windows, groups, args, make)
             });
             let group = net.body.defining_op(y).unwrap();
-            net.body.set_attr(&ctx, group, "mem.lines", ctx.unit_attr());
+            net.body.set_attr(&ctx, group, attrs::MEM_LINES, ctx.unit_attr());
             if bytes > 0 {
-                net.body.set_attr(&ctx, group, "mem.scratch", ctx.int_attr(bytes));
+                net.body.set_attr(&ctx, group, attrs::MEM_SCRATCH, ctx.int_attr(bytes));
             }
             y
         }
@@ -123,7 +124,7 @@ fn a_step_that_reads_another_than_the_one_before_is_refused() {
         builder.value("nn.max_pool2d", &pair[..1], &attrs).unwrap()
     });
     let (ctx, group) = (net.ctx.clone(), net.body.defining_op(y).unwrap());
-    net.body.set_attr(&ctx, group, "mem.lines", ctx.unit_attr());
+    net.body.set_attr(&ctx, group, attrs::MEM_LINES, ctx.unit_attr());
     let module = net.plan(&[y], 2);
     let faults = crate::compile(&module, "main", &crate::Options::new(2)).err().unwrap();
     assert!(faults[0].message.contains("does not read the one before"), "{}", faults[0].message);

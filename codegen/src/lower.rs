@@ -6,6 +6,7 @@
 use ir::Kind;
 use ir::body::OpRef;
 use ir::opdef::{Contract, Flow};
+use ir::plan::attrs;
 use ir::size::static_extents;
 use ir::target::Bands;
 use ir::window::{Arrangement, is_plain};
@@ -244,7 +245,7 @@ fn by_kind(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
         Kind::Kernel("gather") => take::lower_gather(op, machine),
         _ if writes_nothing(op) => Ok(Lowered::new("nothing", Vec::new())),
         Kind::Elementwise(_) => pointwise::lower_op(op, machine),
-        Kind::Group if op.attr("mem.lines").is_some() => lines::lower(op, machine),
+        Kind::Group if op.attr(attrs::MEM_LINES).is_some() => lines::lower(op, machine),
         Kind::Group => match group::root(op) {
             Some(root) => contract::lower_group(op, root, machine),
             None => pointwise::lower_group(op, machine),

@@ -6,6 +6,7 @@
 use cranelift_entity::SecondaryMap;
 use ir::alias::{AliasSets, is_free_view, parts, ties};
 use ir::body::OpRef;
+use ir::plan::attrs;
 use ir::pools::{Pool, pools};
 use ir::size::{storage_bits, tensor_bytes};
 use ir::weights::WeightSet;
@@ -109,12 +110,11 @@ struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     fn new(ctx: &'a Context, body: &'a Body, aliases: &'a AliasSets) -> Reader<'a> {
-        let arena = body.own_attr(ctx, ctx.ident("optc.arena")).and_then(|attr| ctx.int_value(attr));
         let args = body.entry(body.root()).map_or(&[][..], |block| body.args(block));
         let mut places = Places {
             values: SecondaryMap::new(),
             scratch: SecondaryMap::new(),
-            arena_bytes: arena.and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or(0),
+            arena_bytes: attrs::arena_bytes(ctx, body).unwrap_or(0),
             overwritten: vec![false; args.len()],
             signature: Signature::default(),
         };
@@ -138,7 +138,7 @@ impl<'a> Reader<'a> {
 
     /// Reads the places of the arguments of all blocks but the first.
     fn root_args(&mut self) {
-        let lists = self.body.own_attr(self.ctx, self.ctx.ident("mem.args"));
+        let lists = self.body.own_attr(self.ctx, self.ctx.ident(attrs::MEM_ARGS));
         let blocks = self.body.blocks(self.body.root());
         for (index, block) in blocks.iter().enumerate().skip(1) {
             let read = self.args(*block, lists, index);
@@ -156,7 +156,7 @@ impl<'a> Reader<'a> {
         }
         let blocks = self.body.regions(op).iter().flat_map(|region| self.body.blocks(*region));
         for (index, block) in blocks.enumerate() {
-            if let Err(fault) = self.args(*block, op_ref.attr("mem.args"), index) {
+            if let Err(fault) = self.args(*block, op_ref.attr(attrs::MEM_ARGS), index) {
                 self.fault(op, &format!("`mem.args` of `{}`", op_ref.name()), &fault);
             }
         }
@@ -178,7 +178,7 @@ impl<'a> Reader<'a> {
 
     fn op(&mut self, op: Op, weights: &WeightSet) {
         let op_ref = self.body.at(self.ctx, op);
-        let has_place = op_ref.attr("mem.place").is_some();
+        let has_place = op_ref.attr(attrs::MEM_PLACE).is_some();
         if weights.is_weight_op(self.body, op) || (op_ref.has(Traits::TERMINATOR) && !has_place) {
             return;
         }
@@ -205,7 +205,7 @@ impl<'a> Reader<'a> {
     }
 
     fn read(&mut self, op: OpRef<'_>) -> Result<(), String> {
-        let entries = op.attr("mem.place").and_then(|attr| self.ctx.array_value(attr)).unwrap_or(&[]);
+        let entries = op.attr(attrs::MEM_PLACE).and_then(|attr| self.ctx.array_value(attr)).unwrap_or(&[]);
         let results = op.body.result_count(op.op);
         if entries.len() > results + 1 {
             return Err(format!("has {} entries, expected {results} and one for scratch", entries.len()));
@@ -365,7 +365,7 @@ const SCRATCH_ALIGN: u64 = 64;
 /// For each argument, its bytes if it is marked `optc.donated`.
 fn donated_bytes(ctx: &Context, body: &Body, args: &[Value]) -> Vec<Option<u64>> {
     let attrs = body.own_attr(ctx, ctx.ident("arg_attrs")).and_then(|attrs| ctx.array_value(attrs));
-    let donated = ctx.ident("optc.donated");
+    let donated = ctx.ident(attrs::OPTC_DONATED);
     let args = args.iter().enumerate();
     args.map(|(index, arg)| {
         let dict = attrs.and_then(|attrs| attrs.get(index))?;

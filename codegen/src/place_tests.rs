@@ -1,5 +1,6 @@
 //! That wrong plans and operations without code are told, and where.
 
+use ir::plan::attrs;
 use ir::{Attr, Context, Module};
 
 use crate::testing::Net;
@@ -35,13 +36,16 @@ fn refuses(module: &Module, expected: &str) {
 
 #[test]
 fn a_place_that_elements_can_not_have_is_refused() {
-    refuses(&edited(|ctx| [(0, "mem.place", place(ctx, "arena", 1, 32))]), "at no multiple of its element");
+    refuses(
+        &edited(|ctx| [(0, attrs::MEM_PLACE, place(ctx, "arena", 1, 32))]),
+        "at no multiple of its element",
+    );
 }
 
 #[test]
 fn a_place_outside_the_arena_is_refused() {
     refuses(
-        &edited(|ctx| [(0, "mem.place", place(ctx, "arena", 64, 32))]),
+        &edited(|ctx| [(0, attrs::MEM_PLACE, place(ctx, "arena", 64, 32))]),
         "puts 32 bytes at 64 of the pool `arena` of",
     );
 }
@@ -49,42 +53,42 @@ fn a_place_outside_the_arena_is_refused() {
 #[test]
 fn a_place_that_is_too_small_is_refused() {
     refuses(
-        &edited(|ctx| [(0, "mem.place", place(ctx, "arena", 0, 28))]),
+        &edited(|ctx| [(0, attrs::MEM_PLACE, place(ctx, "arena", 0, 28))]),
         "gives result 0 28 bytes, expected 32",
     );
 }
 
 #[test]
 fn an_unknown_pool_is_refused() {
-    refuses(&edited(|ctx| [(0, "mem.place", place(ctx, "heap", 0, 32))]), "names the pool `heap`");
+    refuses(&edited(|ctx| [(0, attrs::MEM_PLACE, place(ctx, "heap", 0, 32))]), "names the pool `heap`");
 }
 
 #[test]
 fn an_entry_that_is_no_place_is_refused() {
     refuses(
-        &edited(|ctx| [(0, "mem.place", ctx.array_attr(&[ctx.int_attr(3)]))]),
+        &edited(|ctx| [(0, attrs::MEM_PLACE, ctx.array_attr(&[ctx.int_attr(3)]))]),
         "not [pool, offset, bytes]",
     );
 }
 
 #[test]
 fn a_missing_place_is_refused() {
-    refuses(&edited(|ctx| [(0, "mem.place", ctx.array_attr(&[]))]), "lacks result 0");
+    refuses(&edited(|ctx| [(0, attrs::MEM_PLACE, ctx.array_attr(&[]))]), "lacks result 0");
 }
 
 #[test]
 fn an_input_that_is_not_donated_is_not_overwritten() {
     refuses(
-        &edited(|ctx| [(0, "mem.tie", ctx.ints_attr(&[0]))]),
+        &edited(|ctx| [(0, attrs::MEM_TIE, ctx.ints_attr(&[0]))]),
         "elsewhere than the operand that it is tied to",
     );
-    refuses(&edited(|ctx| [(0, "mem.place", place(ctx, "in", 0, 32))]), "not donated");
+    refuses(&edited(|ctx| [(0, attrs::MEM_PLACE, place(ctx, "in", 0, 32))]), "not donated");
 }
 
 #[test]
 fn a_result_must_be_placed_where_the_caller_looks() {
     let text = "returned value 0 is not placed in output 0";
-    refuses(&edited(|ctx| [(1, "mem.place", place(ctx, "arena", 0, 32))]), text);
+    refuses(&edited(|ctx| [(1, attrs::MEM_PLACE, place(ctx, "arena", 0, 32))]), text);
 }
 
 #[test]

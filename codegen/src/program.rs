@@ -1,5 +1,6 @@
 //! How a planned function becomes a program: places read, operations lowered, weights packed, code emitted.
 
+use ir::plan::attrs;
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -256,7 +257,7 @@ impl<'a> Compiler<'a> {
     fn name(&self, what: &str, attrs: &str, index: usize) -> String {
         let attrs = self.body.own_attr(self.ctx, self.ctx.ident(attrs));
         let dict = attrs.and_then(|attr| self.ctx.array_value(attr)?.get(index).copied());
-        let name = dict.and_then(|dict| self.ctx.dict_get(dict, self.ctx.ident("optc.name")));
+        let name = dict.and_then(|dict| self.ctx.dict_get(dict, self.ctx.ident(attrs::OPTC_NAME)));
         let name = name.and_then(|name| self.ctx.str_value(name)).map(str::to_owned);
         name.unwrap_or_else(|| format!("{what}{index}"))
     }

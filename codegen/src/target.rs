@@ -2,6 +2,7 @@
 
 use ir::body::OpRef;
 use ir::opdef::{Access, Contract, Strided, View};
+use ir::plan::attrs;
 use ir::target::{KernelChoice, Place};
 use ir::window::Arrangement;
 use ir::{Kind, Op, Target};
@@ -60,7 +61,7 @@ impl Target for Cpu {
 
     /// A kernel reads what it adds to its result right before it writes that; what it normalises, before it writes anything.
     fn access(&self, op: OpRef<'_>, operand: usize) -> Access {
-        if !matches!(op.kind(), Kind::Group) || op.attr("mem.lines").is_some() {
+        if !matches!(op.kind(), Kind::Group) || op.attr(attrs::MEM_LINES).is_some() {
             return Access::Never;
         }
         let Some(root) = root(op) else {
@@ -98,7 +99,7 @@ pub(crate) fn takes_rows(op: OpRef<'_>) -> bool {
     match op.kind() {
         Kind::Elementwise(_) | Kind::View(_) | Kind::Kernel("max_pool2d" | "avg_pool2d" | "pad") => true,
         Kind::Contract(Contract::Conv2d) => true,
-        Kind::Group if op.attr("mem.lines").is_some() => lines::steps(op).into_iter().all(takes_rows),
+        Kind::Group if op.attr(attrs::MEM_LINES).is_some() => lines::steps(op).into_iter().all(takes_rows),
         Kind::Group => match root(op).map(|root| op.body.at(op.ctx, root).kind()) {
             None | Some(Kind::Contract(Contract::Conv2d)) => true,
             Some(_) => false,
@@ -111,7 +112,7 @@ pub(crate) fn takes_rows(op: OpRef<'_>) -> bool {
 pub(crate) fn writes_strides(op: OpRef<'_>) -> bool {
     match op.kind() {
         Kind::Elementwise(_) | Kind::View(_) => true,
-        Kind::Group => op.attr("mem.lines").is_none() && root(op).is_none(),
+        Kind::Group => op.attr(attrs::MEM_LINES).is_none() && root(op).is_none(),
         _ => false,
     }
 }
@@ -127,7 +128,7 @@ pub(crate) fn takes(op: OpRef<'_>, operand: usize, arrangement: Arrangement) -> 
         Kind::Kernel("batch_norm") => operand == 0,
         Kind::Reduce(_) | Kind::Kernel("softmax") => !any,
         Kind::Contract(contract) => contracts(contract, &Fused::alone(op), operand, arrangement),
-        Kind::Group if op.attr("mem.lines").is_some() => lines::readers(op, operand)
+        Kind::Group if op.attr(attrs::MEM_LINES).is_some() => lines::readers(op, operand)
             .into_iter()
             .all(|(step, index)| takes(step, index, arrangement) && !is_viewed(step, index)),
         Kind::Group => match root(op).map(|root| Fused::of_group(op, root)) {

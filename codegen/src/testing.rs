@@ -1,5 +1,6 @@
 //! How tests of this crate make, plan and run functions: every value has an offset of its own.
 
+use ir::plan::attrs;
 use std::sync::{Arc, Mutex};
 
 use ir::alias::{AliasSets, ties};
@@ -276,7 +277,7 @@ fn place(ctx: &Context, body: &mut Body, returned: &[Value], threads: usize) {
         if scratch > 0 {
             entries.push(ctx.array_attr(&reserve(scratch)));
         }
-        body.set_attr(ctx, op, "mem.place", ctx.array_attr(&entries));
+        body.set_attr(ctx, op, attrs::MEM_PLACE, ctx.array_attr(&entries));
     }
-    body.set_own_attr(ctx, "optc.arena", ctx.int_attr(arena as i64));
+    body.set_own_attr(ctx, attrs::OPTC_ARENA, ctx.int_attr(arena as i64));
 }

@@ -18,6 +18,7 @@
 //!
 //! Any other view is a copy: a step of the program with a result of its own.
 
+use crate::plan::attrs;
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
 
@@ -78,7 +79,7 @@ impl AliasSets {
         flow::walk(ctx, body, |op| {
             sets.add(ctx, body, op);
             assembled.extend((!parts(body.at(ctx, op)).is_empty()).then_some(op));
-            pitched.extend(body.at(ctx, op).attr("mem.pitch").map(|_| op));
+            pitched.extend(body.at(ctx, op).attr(attrs::MEM_PITCH).map(|_| op));
         });
         // The last first: a whole may be a part itself.
         assembled.iter().rev().for_each(|op| sets.add_parts(body.at(ctx, *op)));
@@ -258,7 +259,7 @@ impl AliasSets {
 
 /// Whether `op` is marked as a view that is read where its operand lies: `mem.view`.
 pub fn is_marked_view(op: OpRef<'_>) -> bool {
-    matches!(op.kind(), Kind::View(View::OfOperand(_))) && op.attr("mem.view").is_some()
+    matches!(op.kind(), Kind::View(View::OfOperand(_))) && op.attr(attrs::MEM_VIEW).is_some()
 }
 
 /// Whether `op` is a view of its operand that needs no copy.
@@ -286,7 +287,7 @@ pub fn parts(op: OpRef<'_>) -> Vec<usize> {
     if !has_parts(op) {
         return Vec::new();
     }
-    let parts = op.attr("mem.parts").and_then(|parts| op.ctx.ints_in(parts)).into_iter().flatten();
+    let parts = op.attr(attrs::MEM_PARTS).and_then(|parts| op.ctx.ints_in(parts)).into_iter().flatten();
     parts.filter_map(|part| usize::try_from(part).ok().filter(|part| *part < op.operand_count())).collect()
 }
 
@@ -331,7 +332,7 @@ fn is_reshape(op: OpRef<'_>) -> bool {
 
 /// Which results overwrite which operands: the pairs of `mem.tie`.
 pub fn ties(op: OpRef<'_>) -> impl Iterator<Item = (usize, usize)> {
-    let ties = op.attr("mem.tie").and_then(|attr| op.ctx.ints_in(attr));
+    let ties = op.attr(attrs::MEM_TIE).and_then(|attr| op.ctx.ints_in(attr));
     let pairs = ties.into_iter().flatten().enumerate().take(op.body.result_count(op.op));
     pairs.filter_map(|(result, operand)| Some((result, usize::try_from(operand).ok()?)))
 }
@@ -391,7 +392,7 @@ mod tests {
         let (mut body, block, arg) = function(&ctx);
         let mut builder = Builder::at_end(&ctx, &mut body, block);
         let relu = builder.value("nn.relu", &[arg], &[]).unwrap();
-        let sum = builder.value("nn.add", &[arg, relu], &[("mem.tie", ctx.ints_attr(&[1]))]).unwrap();
+        let sum = builder.value("nn.add", &[arg, relu], &[(attrs::MEM_TIE, ctx.ints_attr(&[1]))]).unwrap();
         let sets = AliasSets::of(&ctx, &body);
         assert_eq!((sets.root(sum), sets.root(relu)), (relu, relu));
     }
@@ -404,11 +405,11 @@ mod tests {
         let window = [
             ("starts", ctx.ints_attr(&[0, 1, 0, 2])),
             ("sizes", ctx.ints_attr(&[1, 3, 1, 4])),
-            ("mem.view", ctx.unit_attr()),
+            (attrs::MEM_VIEW, ctx.unit_attr()),
         ];
         let part = builder.value("nn.slice", &[arg], &window).unwrap();
         let matrix = builder.value("nn.reshape", &[part], &[("shape", ctx.ints_attr(&[3, 4]))]).unwrap();
-        let turn = [("permutation", ctx.ints_attr(&[1, 0])), ("mem.view", ctx.unit_attr())];
+        let turn = [("permutation", ctx.ints_attr(&[1, 0])), (attrs::MEM_VIEW, ctx.unit_attr())];
         let turned = builder.value("nn.transpose", &[matrix], &turn).unwrap();
         let flat = builder.value("nn.reshape", &[turned], &[("shape", ctx.ints_attr(&[12]))]).unwrap();
         let sets = AliasSets::of(&ctx, &body);

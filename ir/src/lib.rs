@@ -60,6 +60,7 @@ pub mod location;
 pub mod math;
 pub mod module;
 pub mod opdef;
+pub mod plan;
 pub mod pools;
 pub mod scalar;
 mod shorthand;

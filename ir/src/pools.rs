@@ -16,6 +16,7 @@ use crate::body::Body;
 use crate::context::Context;
 use crate::diag::did_you_mean;
 use crate::entities::{Attr, Value};
+use crate::plan::attrs;
 
 /// The name of the pool that every function has.
 pub const ARENA: &str = "arena";
@@ -141,10 +142,9 @@ impl Pool {
 /// # Errors
 /// What is wrong with `optc.pools`.
 pub fn pools(ctx: &Context, body: &Body) -> Result<Vec<Pool>, String> {
-    let arena = body.own_attr(ctx, ctx.ident("optc.arena")).and_then(|attr| ctx.int_value(attr));
-    let all = arena.and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or(0);
-    let mut pools = vec![Pool { size_bytes: all, ..Pool::named(ARENA)? }];
-    let Some(dict) = body.own_attr(ctx, ctx.ident("optc.pools")) else { return Ok(pools) };
+    let size_bytes = attrs::arena_bytes(ctx, body).unwrap_or(0);
+    let mut pools = vec![Pool { size_bytes, ..Pool::named(ARENA)? }];
+    let Some(dict) = body.own_attr(ctx, ctx.ident(attrs::OPTC_POOLS)) else { return Ok(pools) };
     if !matches!(ctx.attr_data(dict), crate::AttrData::Dict(_)) {
         return Err("`optc.pools` is no dictionary".to_owned());
     }
@@ -176,7 +176,7 @@ pub fn add_pools(ctx: &Context, body: &mut Body, added: &[Pool]) -> Result<(), S
             None => all.push(pool.clone()),
         }
     }
-    body.set_own_attr(ctx, "optc.pools", pools_attr(ctx, &all));
+    body.set_own_attr(ctx, attrs::OPTC_POOLS, pools_attr(ctx, &all));
     Ok(())
 }
 
@@ -184,7 +184,7 @@ pub fn add_pools(ctx: &Context, body: &mut Body, added: &[Pool]) -> Result<(), S
 pub fn wanted<'c>(ctx: &'c Context, body: &Body, value: Value) -> &'c str {
     let name = || {
         let op = body.defining_op(value)?;
-        let names = ctx.array_value(body.at(ctx, op).attr("mem.pool")?)?;
+        let names = ctx.array_value(body.at(ctx, op).attr(attrs::MEM_POOL)?)?;
         let index = body.results(op).position(|result| result == value)?;
         ctx.str_value(*names.get(index)?)
     };

@@ -18,6 +18,7 @@
 use crate::body::Body;
 use crate::context::Context;
 use crate::entities::{Attr, Value};
+use crate::plan::attrs;
 use crate::pools::{ALIGN_BYTES, Pool, pools};
 use crate::size::tensor_bytes;
 
@@ -108,7 +109,7 @@ fn of_results(ctx: &Context, body: &Body) -> Result<Vec<Option<usize>>, String> 
 /// `optc.state` of an argument or a result.
 fn attr(ctx: &Context, body: &Body, list: &str, index: usize) -> Option<Attr> {
     let dicts = body.own_attr(ctx, ctx.ident(list)).and_then(|attrs| ctx.array_value(attrs))?;
-    ctx.dict_get(*dicts.get(index)?, ctx.ident("optc.state"))
+    ctx.dict_get(*dicts.get(index)?, ctx.ident(attrs::OPTC_STATE))
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 //! What lies without gaps is one row. Windows on windows are windows again wherever the rows of the inner one
 //! do not cross those of the outer one.
 
+use crate::plan::attrs;
 use std::ops::Range;
 
 use crate::alias::{is_free_view, is_marked_view};
@@ -222,7 +223,7 @@ pub fn pitch(ctx: &Context, body: &Body, value: Value) -> Option<(u64, u64)> {
     let value = outside(ctx, body, value);
     let op = body.at(ctx, body.defining_op(value)?);
     // No row has a default for it.
-    let pitch = op.attr("mem.pitch")?;
+    let pitch = op.attr(attrs::MEM_PITCH)?;
     match ctx.ints_value(pitch).as_deref() {
         Some(&[row, pitch]) => Some((u64::try_from(row).ok()?, u64::try_from(pitch).ok()?)),
         _ => None,
@@ -232,7 +233,7 @@ pub fn pitch(ctx: &Context, body: &Body, value: Value) -> Option<(u64, u64)> {
 /// What a value is around the groups that are run row by row (`mem.lines`): of an argument the operand, of
 /// what is yielded the result, as the steps in such a group read and write them where they are; else itself.
 pub fn outside(ctx: &Context, body: &Body, value: Value) -> Value {
-    let is_lines = |op: &Op| body.at(ctx, *op).attr("mem.lines").is_some();
+    let is_lines = |op: &Op| body.at(ctx, *op).attr(attrs::MEM_LINES).is_some();
     match body.def(value) {
         ValueDef::Arg(block, index) => {
             let group = body.region_of(block).and_then(|region| body.owner_of(region)).filter(is_lines);

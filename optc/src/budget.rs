@@ -5,6 +5,7 @@
 //! suffices, the failure names the smallest arena that was reached, what makes up its fullest step, and what would save how much: tried,
 //! not estimated.
 
+use ir::plan::attrs;
 use std::cmp::Reverse;
 
 use ir::alias::AliasSets;
@@ -52,9 +53,8 @@ fn try_way(way: Way<'_>, module: &Module, entry: &str) -> Result<(u64, Module), 
     let mut trial = module.clone();
     complete_with(&mut trial, entry, way)?;
     let body = trial.function(entry).expect("the entry was just planned");
-    let arena = body.own_attr(&trial.ctx, trial.ctx.ident("optc.arena"));
-    let bytes = arena.and_then(|attr| trial.ctx.int_value(attr)).unwrap_or(0);
-    Ok((bytes.unsigned_abs(), trial))
+    let bytes = attrs::arena_bytes(&trial.ctx, body).unwrap_or(0);
+    Ok((bytes, trial))
 }
 
 /// The fault: what the smallest arena is, and what its fullest step holds.

@@ -1,5 +1,6 @@
 //! From a module to a program that runs.
 
+use ir::plan::attrs;
 use std::path::{Path, PathBuf};
 
 use codegen::Cpu;
@@ -95,7 +96,7 @@ pub(crate) fn donate(module: &mut Module, entry: &str, names: &[String]) -> Resu
     for name in names {
         match known.iter().position(|input| input == name) {
             Some(index) => {
-                dicts[index] = ctx.dict_set(dicts[index], ctx.ident("optc.donated"), ctx.unit_attr())
+                dicts[index] = ctx.dict_set(dicts[index], ctx.ident(attrs::OPTC_DONATED), ctx.unit_attr())
             }
             None => {
                 let hint = ir::diag::did_you_mean(name, known.iter().map(String::as_str));
@@ -112,7 +113,7 @@ pub(crate) fn donate(module: &mut Module, entry: &str, names: &[String]) -> Resu
 pub fn input_names(ctx: &Context, body: &Body) -> Vec<String> {
     let attrs = body.own_attr(ctx, ctx.ident("arg_attrs")).and_then(|attrs| ctx.array_value(attrs));
     let count = body.entry(body.root()).map_or(0, |block| body.args(block).len());
-    let given = |index: usize| ctx.str_value(ctx.dict_get(*attrs?.get(index)?, ctx.ident("optc.name"))?);
+    let given = |index: usize| ctx.str_value(ctx.dict_get(*attrs?.get(index)?, ctx.ident(attrs::OPTC_NAME))?);
     (0..count).map(|index| given(index).map_or(format!("arg{index}"), str::to_owned)).collect()
 }
 

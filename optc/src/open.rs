@@ -4,6 +4,7 @@
 //! `res_attrs`, see [`import::onnx`]). What is behind that size is no element. Machine code's outputs are cut by [`runtime`], those of the
 //! interpreter here.
 
+use ir::plan::attrs;
 use ir::{AttrData, Module, TypeData};
 use runtime::OpenOutput;
 
@@ -38,10 +39,10 @@ impl OpenOutputs {
         });
         let mut outputs = OpenOutputs::default();
         for (output, (dict, ty)) in attrs.iter().zip(types).enumerate() {
-            if ctx.dict_get(*dict, ctx.ident("optc.count")).is_some() {
+            if ctx.dict_get(*dict, ctx.ident(attrs::OPTC_COUNT)).is_some() {
                 outputs.counts.push(output);
             }
-            let open = ctx.dict_get(*dict, ctx.ident("optc.open")).and_then(|open| ctx.ints_value(open));
+            let open = ctx.dict_get(*dict, ctx.ident(attrs::OPTC_OPEN)).and_then(|open| ctx.ints_value(open));
             if let Some([axis, count]) = open.as_deref().and_then(|open| open.as_array()).copied() {
                 let [axis, count] = [axis, count].map(|number| usize::try_from(number).unwrap_or(usize::MAX));
                 let rank = ctx.type_data(*ty).tensor_shape().map_or(0, <[_]>::len);

@@ -2,6 +2,7 @@
 //!
 //! Read from a planned function, so that it says what runs and not what a planner remembers.
 
+use ir::plan::attrs;
 use std::collections::BTreeMap;
 
 use cranelift_entity::{EntityRef, EntitySet, SecondaryMap};
@@ -114,8 +115,7 @@ pub struct OverlapReport {
 /// If the function is not planned.
 pub fn plan_report(ctx: &Context, body: &Body, weights_bytes: u64) -> Result<PlanReport, Failure> {
     let block = body.entry(body.root()).ok_or_else(|| Failure::input("the function has no body"))?;
-    let arena = body.own_attr(ctx, ctx.ident("optc.arena")).and_then(|attr| ctx.int_value(attr));
-    arena.ok_or_else(|| Failure::input("the function is not planned"))?;
+    attrs::arena_bytes(ctx, body).ok_or_else(|| Failure::input("the function is not planned"))?;
     let aliases = AliasSets::of(ctx, body);
     let solved = Arena::of(ctx, body, &aliases);
     let solved = solved.map_err(|faults| Failure::diagnostics(ctx, &faults))?;
@@ -285,7 +285,8 @@ impl<'a> Reader<'a> {
     }
 
     fn add_step(&self, op: Op, step: usize, values: &mut Vec<ValueReport>) {
-        let places = self.body.at(self.ctx, op).attr("mem.place").and_then(|attr| self.ctx.array_value(attr));
+        let places =
+            self.body.at(self.ctx, op).attr(attrs::MEM_PLACE).and_then(|attr| self.ctx.array_value(attr));
         let places = places.unwrap_or(&[]);
         for (result, place) in self.body.results(op).zip(places) {
             let (pool, offset, _) = self.place(*place);
@@ -313,7 +314,7 @@ impl<'a> Reader<'a> {
 
     /// A view lies where its source lies; a concatenation of parts that are in place, where the plan says, since its last part.
     fn add_view(&self, op: Op, values: &mut Vec<ValueReport>) {
-        if self.body.at(self.ctx, op).attr("mem.place").is_some() {
+        if self.body.at(self.ctx, op).attr(attrs::MEM_PLACE).is_some() {
             let names: Vec<&str> = self.body.operands(op).map(|part| self.names[part].as_str()).collect();
             let parts = values.iter().filter(|value| names.contains(&value.name.as_str()));
             let step = parts.map(|value| value.step).max().unwrap_or(0);

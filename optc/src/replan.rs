@@ -10,6 +10,7 @@
 //! Where the function has no recipe, or more must be decided at some sizes (they are refused, values can lie in the caller's buffers, the
 //! arena for all sizes is too small), there is no answer, and the function is planned as a whole.
 
+use ir::plan::attrs;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use codegen::{FramedCode, Reframe, Reframing, Slot, StepSlots};
@@ -132,7 +133,7 @@ impl Replan {
             let limit = scratch_bytes.unwrap_or(found[*step].scratch_bytes);
             let set = |ctx: &Context, body: &mut Body| {
                 if limit > 0 {
-                    body.set_attr(ctx, op, "mem.scratch", ctx.int_attr(limit as i64));
+                    body.set_attr(ctx, op, attrs::MEM_SCRATCH, ctx.int_attr(limit as i64));
                 }
                 banding.iter().for_each(|banding| banding.write(ctx, body, op));
             };

@@ -1,5 +1,6 @@
 //! What a new size costs, counted: nothing is interned, nothing is compiled, no weight is packed twice, and each class of steps is lowered once.
 
+use ir::plan::attrs;
 use std::sync::Arc;
 
 use codegen::DeadMemory;
@@ -109,9 +110,7 @@ fn instances_take_as_much_memory_as_plans_of_the_whole_function() {
         let Some(instance) = replan.instance(&code, &sizes) else { continue };
         let planned = variants.at(&sizes).unwrap_or_else(|failure| panic!("{failure}"));
         let body = planned.function(variants.entry()).expect("it is there");
-        let ctx = &planned.ctx;
-        let arena = body.own_attr(ctx, ctx.ident("optc.arena")).and_then(|arena| ctx.int_value(arena));
-        let arena = arena.expect("it is planned") as usize;
+        let arena = attrs::arena_bytes(&planned.ctx, body).expect("it is planned") as usize;
         assert!(
             instance.arena_bytes() <= arena + arena / 20,
             "{sizes:?}: {} for {arena}",
@@ -246,7 +245,7 @@ fn a_tie_that_only_some_sizes_allow_is_asked_for_at_each() {
         .ops(block)
         .find(|op| matches!(body.at(decided.ctx, *op).kind(), ir::Kind::Group))
         .expect("it has one");
-    body.set_attr(decided.ctx, group, "mem.tie", decided.ctx.ints_attr(&[0]));
+    body.set_attr(decided.ctx, group, attrs::MEM_TIE, decided.ctx.ints_attr(&[0]));
     let replan =
         Replan::of(&Decided { body: &body, ..decided }, &code, &[vec![1, 8]]).expect("it has a recipe");
     for (sizes, is_allowed) in

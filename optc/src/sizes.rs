@@ -6,6 +6,7 @@
 //! --dim 'N<=512'             `N` is at most 512
 //! ```
 
+use ir::plan::attrs;
 use std::collections::BTreeMap;
 
 use import::onnx::declared::{Sizes, Symbolized, read_size};
@@ -164,13 +165,13 @@ fn forget_decisions(module: &mut Module) {
         let mut ops = Vec::new();
         flow::walk(&ctx, body, |op| ops.push(op));
         for op in ops {
-            for decision in ["mem.kernel", "mem.scratch", "mem.tie", "mem.buffer"] {
+            for decision in [attrs::MEM_KERNEL, attrs::MEM_SCRATCH, attrs::MEM_TIE, attrs::MEM_BUFFER] {
                 if body.at(&ctx, op).attr(decision).is_some() {
                     body.remove_attr(&ctx, op, decision);
                 }
             }
         }
-        for decision in ["optc.buffers", "optc.ties_per_size"] {
+        for decision in [attrs::OPTC_BUFFERS, attrs::OPTC_TIES_PER_SIZE] {
             body.attrs = ctx.dict_remove(body.attrs, ctx.ident(decision));
         }
         Stage::Fuse.mark(&ctx, body);
@@ -211,7 +212,7 @@ pub(crate) fn declare(module: &mut Module, ranges: &BTreeMap<String, (u64, u64)>
         let following = dims::following(&ctx, body).into_iter();
         entries.extend(following.map(|(name, size)| (name, ctx.dims_attr(&[size]))));
         let entries = ctx.dict(entries);
-        body.set_own_attr(&ctx, "optc.dims", entries);
+        body.set_own_attr(&ctx, attrs::OPTC_DIMS, entries);
     }
     Ok(())
 }

@@ -26,6 +26,7 @@
 //! What does not depend on sizes is decided once ([`passes::symbolic`]): groups, order, ties. At sizes that come up, the
 //! function is placed and bound to the machine code that is there; nothing is compiled again.
 
+use ir::plan::attrs;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -203,8 +204,7 @@ impl Symbolic {
     /// The function as it is planned at some sizes, in the chunk where there is one.
     fn placed(&self, ctx: &Context, body: &Body, at: &Bindings) -> Result<Body, Vec<Diagnostic>> {
         let placed = place_at(ctx, &Cpu, body, at, self.threads, self.goal)?;
-        let arena = placed.own_attr(ctx, ctx.ident("optc.arena")).and_then(|attr| ctx.int_value(attr));
-        let bytes = arena.map_or(0, |bytes| bytes as u64);
+        let bytes = attrs::arena_bytes(ctx, &placed).unwrap_or(0);
         match &self.chunk {
             Ok(chunk) if bytes > chunk.size_bytes() => chunk.place(ctx, &Cpu, body, at, self.threads),
             _ => Ok(placed),

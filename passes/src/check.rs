@@ -8,6 +8,7 @@
 //! both agree on is known, and loops are run until nothing more is forgotten. (The idea is that of register-allocation checkers: Rideau and Leroy 2010,
 //! regalloc2's `checker`.) Time O(s log s) for s operands and results.
 
+use ir::plan::attrs;
 use std::collections::BTreeSet;
 
 use cranelift_entity::SecondaryMap;
@@ -102,7 +103,7 @@ impl Judge<'_> {
     fn enter(&mut self, block: ir::Block) {
         let attrs = self.body.own_attr(self.ctx, self.ctx.ident("arg_attrs"));
         let attrs = attrs.and_then(|attrs| self.ctx.array_value(attrs)).unwrap_or(&[]);
-        let donated = self.ctx.ident("optc.donated");
+        let donated = self.ctx.ident(attrs::OPTC_DONATED);
         for (index, &arg) in self.body.args(block).iter().enumerate() {
             let bytes = size::tensor_bytes(self.ctx, self.body.ty(arg)).unwrap_or(0);
             let is_donated = attrs.get(index).is_some_and(|dict| self.ctx.dict_get(*dict, donated).is_some());

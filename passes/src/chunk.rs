@@ -17,6 +17,7 @@
 
 use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap};
 use ir::dims::{self, Bindings, Maximum, Ranges};
+use ir::plan::attrs;
 use ir::{Body, Context, Diagnostic, DimExpr, Ident, Location, Op, Target, Value};
 
 use crate::manager::Stage;
@@ -57,7 +58,7 @@ impl Chunk {
             }
         }
         let has_states = ir::states::states(ctx, body).is_ok_and(|states| !states.is_empty());
-        if has_states || body.own_attr(ctx, ctx.ident("optc.pools")).is_some() {
+        if has_states || body.own_attr(ctx, ctx.ident(attrs::OPTC_POOLS)).is_some() {
             return Err("it has pools beside the arena".to_owned());
         }
         let chunk = |arrangement: Arrangement| -> Result<Chunk, String> {

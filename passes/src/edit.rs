@@ -3,6 +3,7 @@
 use cranelift_entity::SecondaryMap;
 use ir::builder::{InsertPoint, infer};
 use ir::opdef::InferError;
+use ir::plan::attrs;
 use ir::{Attr, Block, Body, Builder, Context, Dim, Kind, Op, OpSpec, Type, Value};
 use rustc_hash::FxHashMap;
 
@@ -28,7 +29,7 @@ pub fn blocks(ctx: &Context, body: &Body) -> Vec<Block> {
 /// The arguments whose bytes stay as they are: those without `optc.donated` among their attributes that are no states with a next one.
 pub fn kept_inputs(ctx: &Context, body: &Body) -> SecondaryMap<Value, bool> {
     let attrs = body.own_attr(ctx, ctx.ident("arg_attrs")).and_then(|attrs| ctx.array_value(attrs));
-    let donated = ctx.ident("optc.donated");
+    let donated = ctx.ident(attrs::OPTC_DONATED);
     let args = entry(body).map_or(&[][..], |block| body.args(block));
     let mut kept = SecondaryMap::new();
     for (index, arg) in args.iter().enumerate() {

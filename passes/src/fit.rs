@@ -6,6 +6,7 @@
 //! scratch, or write their result over rows that they have read. Behind the placement, bands are made as wide as the places
 //! allow, and those that share no byte after all are forgotten.
 
+use ir::plan::attrs;
 use std::ops::Range;
 
 use cranelift_entity::EntityRef;
@@ -235,7 +236,7 @@ pub(crate) fn place(
         Some((placement, problem, way)) => {
             arena.problem = problem;
             for (op, bytes) in &way.scratch {
-                body.set_attr(ctx, *op, "mem.scratch", ctx.int_attr(*bytes as i64));
+                body.set_attr(ctx, *op, attrs::MEM_SCRATCH, ctx.int_attr(*bytes as i64));
             }
             settle(ctx, body, arena, &placement, &way.offers);
             placement
@@ -286,8 +287,7 @@ impl<'a> Asker<'a> {
         arena: &'a Arena<'a>,
         goal: Goal,
     ) -> Asker<'a> {
-        let threads = body.own_attr(ctx, ctx.ident("optc.threads")).and_then(|attr| ctx.int_value(attr));
-        let threads = threads.and_then(|threads| usize::try_from(threads).ok()).unwrap_or(1);
+        let threads = attrs::threads(ctx, body).unwrap_or(1);
         Asker { ctx, target, body, arena, goal, threads }
     }
 
@@ -318,8 +318,7 @@ impl Question for Asker<'_> {
         let live = live_bytes(self.arena);
         let runs = self.arena.steps().iter();
         let steps = runs.map(|(step, op)| {
-            let wished = self.body.at(self.ctx, op).attr("mem.scratch");
-            let wished = wished.and_then(|bytes| self.ctx.int_value(bytes)).unwrap_or(0).max(0) as u64;
+            let wished = attrs::scratch_bytes(self.body.at(self.ctx, op)).unwrap_or(0);
             Running { op, live: live[step.index()], wished }
         });
         steps.collect()
@@ -385,7 +384,7 @@ pub(crate) fn settled(rows: Rows, band_rows: u64, [input, output]: [Range<u64>; 
 pub(crate) fn forget(ctx: &Context, body: &mut Body) {
     let mut overlapping = Vec::new();
     ir::flow::walk(ctx, body, |op| {
-        overlapping.extend(body.at(ctx, op).attr("mem.overlap").map(|_| op));
+        overlapping.extend(body.at(ctx, op).attr(attrs::MEM_OVERLAP).map(|_| op));
     });
-    overlapping.into_iter().for_each(|op| body.remove_attr(ctx, op, "mem.overlap"));
+    overlapping.into_iter().for_each(|op| body.remove_attr(ctx, op, attrs::MEM_OVERLAP));
 }

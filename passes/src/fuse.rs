@@ -19,6 +19,7 @@
 //! looked at a bounded number of times.
 
 use ir::opdef::Traits;
+use ir::plan::attrs;
 use ir::scalar::{Binary, Scalar};
 use ir::target::Place;
 use ir::weights::WeightSet;
@@ -270,8 +271,8 @@ fn outline(ctx: &Context, body: &mut Body, group: &Group) {
     let spec = OpSpec { operands: &inputs, results: Some(&results), ..OpSpec::default() };
     let outer = builder.build("optc.group", spec).expect("the types are given");
     // What is computed on the way is not stored; the result lies where it was to.
-    if let Some(pools) = body.at(ctx, last).attr("mem.pool") {
-        body.set_attr(ctx, outer, "mem.pool", pools);
+    if let Some(pools) = body.at(ctx, last).attr(attrs::MEM_POOL) {
+        body.set_attr(ctx, outer, attrs::MEM_POOL, pools);
     }
     let region = body.add_op_region(outer);
     let block = body.add_block(region);
@@ -283,7 +284,7 @@ fn outline(ctx: &Context, body: &mut Body, group: &Group) {
     for &op in &group.ops {
         let operands: Vec<Value> = body.operands(op).map(|operand| inner[&operand]).collect();
         let copy = copy_to(body, op, &operands, block);
-        body.remove_attr(ctx, copy, "mem.pool");
+        body.remove_attr(ctx, copy, attrs::MEM_POOL);
         inner.extend(body.results(op).zip(body.results(copy)));
     }
     let yielded: Vec<Value> = body.results(last).map(|result| inner[&result]).collect();

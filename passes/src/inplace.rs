@@ -13,6 +13,7 @@
 use cranelift_entity::SecondaryMap;
 use ir::alias::AliasSets;
 use ir::opdef::Access;
+use ir::plan::attrs;
 use ir::pools::wanted;
 use ir::size::tensor_bytes;
 use ir::weights::WeightSet;
@@ -133,7 +134,7 @@ fn output_bytes(ctx: &Context, body: &Body) -> u64 {
 /// Ties results to dying operands. Returns how many operations, and a remark for each declared pair that was refused.
 fn tie(ctx: &Context, target: &dyn Target, body: &mut Body) -> (usize, Vec<Diagnostic>) {
     let (ties, remarks) = Chooser::choose(ctx, target, body);
-    let mut setter = Setter::new(ctx, "mem.tie");
+    let mut setter = Setter::new(ctx, attrs::MEM_TIE);
     ties.iter().for_each(|(op, operands)| setter.set(body, *op, *operands));
     (ties.len(), remarks)
 }

@@ -16,6 +16,7 @@
 //! the fewest bytes, counted as the passes behind will, on a copy; until none does. A chain costs time, so
 //! none is made elsewhere.
 
+use ir::plan::attrs;
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
@@ -228,7 +229,7 @@ impl Finder<'_> {
         let op_ref = self.body.at(self.ctx, op);
         let has_window = matches!(op_ref.kind(), Kind::Contract(_) | Kind::Kernel(_) | Kind::Group);
         // A pool that a result asks for is asked by its operation.
-        let is_free = op_ref.attr("mem.pool").is_none() && !self.weights.is_weight_op(self.body, op);
+        let is_free = op_ref.attr(attrs::MEM_POOL).is_none() && !self.weights.is_weight_op(self.body, op);
         if !has_window || self.body.result_count(op) != 1 || !is_free {
             return None;
         }
@@ -242,7 +243,7 @@ impl Finder<'_> {
 
 /// The steps of a group that runs in turns, without the operation that ends it; none for any other operation.
 fn inner_steps(ctx: &Context, body: &Body, op: Op) -> Vec<Op> {
-    let is_lines = body.at(ctx, op).attr("mem.lines").is_some();
+    let is_lines = body.at(ctx, op).attr(attrs::MEM_LINES).is_some();
     let region = body.regions(op).first().filter(|_| is_lines);
     let block = region.and_then(|region| body.entry(*region));
     let ops = block.into_iter().flat_map(|block| body.ops(block));
@@ -291,9 +292,9 @@ impl Chain {
         builder.build("optc.yield", spec).expect("a terminator has no results");
         body.replace_uses(result, body.result(group, 0));
         self.ops.iter().rev().for_each(|op| body.erase(*op));
-        body.set_attr(ctx, group, "mem.lines", ctx.unit_attr());
+        body.set_attr(ctx, group, attrs::MEM_LINES, ctx.unit_attr());
         select_again(ctx, target, body, group);
-        body.at(ctx, group).attr("mem.kernel").map(drop)
+        body.at(ctx, group).attr(attrs::MEM_KERNEL).map(drop)
     }
 
     /// What the operations read that none of them makes, each value once.
@@ -343,6 +344,8 @@ fn append(ctx: &Context, body: &mut Body, copying: &mut Copying<'_>, op: Op, blo
     };
     for copy in copies {
         // The kernel is the group's.
-        ["mem.kernel", "mem.scratch"].into_iter().for_each(|name| body.remove_attr(ctx, copy, name));
+        [attrs::MEM_KERNEL, attrs::MEM_SCRATCH]
+            .into_iter()
+            .for_each(|name| body.remove_attr(ctx, copy, name));
     }
 }

@@ -13,6 +13,7 @@
 
 use ir::body::OpRef;
 use ir::dialects::nn::{Window, window_of};
+use ir::plan::attrs;
 use ir::size::static_extents;
 use ir::window::layout;
 use ir::{Body, Context, Kind, Op, size};
@@ -40,7 +41,7 @@ pub struct Banding {
 impl Banding {
     /// What `mem.overlap` says.
     pub fn of(op: OpRef<'_>) -> Option<Banding> {
-        let (operand, rows) = match op.ctx.ints_value(op.attr("mem.overlap")?)?[..] {
+        let (operand, rows) = match op.ctx.ints_value(op.attr(attrs::MEM_OVERLAP)?)?[..] {
             [operand, rows] if rows != 0 => (usize::try_from(operand).ok()?, rows),
             _ => return None,
         };
@@ -54,7 +55,7 @@ impl Banding {
             Order::Down => self.rows as i64,
             Order::Up => -(self.rows as i64),
         };
-        body.set_attr(ctx, op, "mem.overlap", ctx.ints_attr(&[self.operand as i64, rows]));
+        body.set_attr(ctx, op, attrs::MEM_OVERLAP, ctx.ints_attr(&[self.operand as i64, rows]));
     }
 }
 

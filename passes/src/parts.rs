@@ -18,6 +18,7 @@
 use cranelift_entity::SecondaryMap;
 use ir::alias::{AliasSets, has_parts, part_window, parts, ties};
 use ir::opdef::Strided;
+use ir::plan::attrs;
 use ir::pools::wanted;
 use ir::size::{static_extents, storage_bits, tensor_bytes};
 use ir::weights::WeightSet;
@@ -270,15 +271,15 @@ fn apply(ctx: &Context, target: &dyn Target, body: &mut Body, chosen: &[Part]) {
         parts.push(part.operand);
         parts.sort_unstable();
         let parts: Vec<i64> = parts.into_iter().map(|part| part as i64).collect();
-        body.set_attr(ctx, part.op, "mem.parts", ctx.ints_attr(&parts));
+        body.set_attr(ctx, part.op, attrs::MEM_PARTS, ctx.ints_attr(&parts));
         touched.push(part.op);
         for link in &part.links {
-            body.set_attr(ctx, link.op, "mem.tie", ctx.ints_attr(&[link.operand as i64]));
+            body.set_attr(ctx, link.op, attrs::MEM_TIE, ctx.ints_attr(&[link.operand as i64]));
         }
         for root in part.roots().filter(|_| !part.window.is_dense()) {
             let maker = body.defining_op(root).expect("a part is made by an operation");
             let pitch = [part.window.row as i64, part.window.pitch as i64];
-            body.set_attr(ctx, maker, "mem.pitch", ctx.ints_attr(&pitch));
+            body.set_attr(ctx, maker, attrs::MEM_PITCH, ctx.ints_attr(&pitch));
             touched.push(maker);
             collect_readers(ctx, body, root, &mut touched);
         }

@@ -13,6 +13,7 @@
 //! problem for [`crate::place`] (with the overlaps that [`crate::fit`] chooses; one for each pool, where there are several), and every plan
 //! is judged by [`crate::check`]. The bytes of all pools together are `optc.arena` on the function.
 
+use ir::plan::attrs;
 use std::cell::RefCell;
 
 use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap};
@@ -419,7 +420,7 @@ impl<'a> Arena<'a> {
                 scratch[*op] = arena.offsets[id];
             }
         }
-        let mut setter = Setter::new(ctx, "mem.place");
+        let mut setter = Setter::new(ctx, attrs::MEM_PLACE);
         for (_, event) in self.steps.events() {
             let op = event.op;
             let (results, bytes) = match event.act {
@@ -428,8 +429,8 @@ impl<'a> Arena<'a> {
                 Act::Hand | Act::Choose => (false, self.handing[op]),
                 _ => continue,
             };
-            if event.act != Act::Run && (bytes > 0 || body.at(ctx, op).attr("mem.scratch").is_some()) {
-                body.set_attr(ctx, op, "mem.scratch", ctx.int_attr(bytes as i64));
+            if event.act != Act::Run && (bytes > 0 || body.at(ctx, op).attr(attrs::MEM_SCRATCH).is_some()) {
+                body.set_attr(ctx, op, attrs::MEM_SCRATCH, ctx.int_attr(bytes as i64));
             }
             let mut entries: List = body.results(op).map(|result| self.place(&places, result)).collect();
             if bytes > 0 {
@@ -441,11 +442,11 @@ impl<'a> Arena<'a> {
             if event.act == Act::Enter
                 && let Some(args) = self.args(&places, body, body.regions(op))
             {
-                body.set_attr(ctx, op, "mem.args", args);
+                body.set_attr(ctx, op, attrs::MEM_ARGS, args);
             }
         }
         if let Some(args) = self.args(&places, body, &[body.root()]) {
-            body.set_own_attr(ctx, "mem.args", args);
+            body.set_own_attr(ctx, attrs::MEM_ARGS, args);
         }
         self.write_assembled(&places, body);
     }
@@ -460,7 +461,7 @@ impl<'a> Arena<'a> {
         });
         for op in assembled {
             let place = self.place(places, body.result(op, 0));
-            body.set_attr(ctx, op, "mem.place", ctx.array_attr(&[place]));
+            body.set_attr(ctx, op, attrs::MEM_PLACE, ctx.array_attr(&[place]));
         }
     }
 
@@ -531,8 +532,7 @@ impl<'a> Places<'a> {
 
 /// The scratch that `select` wrote down for an operation, in bytes.
 fn scratch_bytes(ctx: &Context, body: &Body, op: Op) -> Option<u64> {
-    let bytes = ctx.int_value(body.at(ctx, op).attr("mem.scratch")?)?;
-    u64::try_from(bytes).ok().filter(|bytes| *bytes > 0)
+    attrs::scratch_bytes(body.at(ctx, op)).filter(|bytes| *bytes > 0)
 }
 
 fn entry_args(body: &Body) -> &[Value] {

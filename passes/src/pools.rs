@@ -7,6 +7,7 @@
 //! Runs with the pass `select`, before anything is decided about memory. What the text says by itself stays as it is, of operations
 //! (`mem.pool`) and of pools (`optc.pools`).
 
+use ir::plan::attrs;
 use ir::pools::{ARENA, add_pools, pools};
 use ir::weights::WeightSet;
 use ir::{Attr, Body, Context, Diagnostic, Location, Op, Target, flow};
@@ -21,7 +22,7 @@ pub fn assign(ctx: &Context, target: &dyn Target, body: &mut Body) -> Result<(),
         return Ok(());
     }
     let malformed = |fault| vec![Diagnostic::error(Location::UNKNOWN, fault)];
-    if body.own_attr(ctx, ctx.ident("optc.pools")).is_some() {
+    if body.own_attr(ctx, ctx.ident(attrs::OPTC_POOLS)).is_some() {
         let known = pools(ctx, body).map_err(malformed)?;
         added.retain(|pool| known.iter().all(|known| known.name != pool.name));
     }
@@ -34,7 +35,7 @@ pub fn assign(ctx: &Context, target: &dyn Target, body: &mut Body) -> Result<(),
         }
     });
     for (op, names) in chosen {
-        body.set_attr(ctx, op, "mem.pool", names);
+        body.set_attr(ctx, op, attrs::MEM_POOL, names);
     }
     Ok(())
 }
@@ -42,7 +43,7 @@ pub fn assign(ctx: &Context, target: &dyn Target, body: &mut Body) -> Result<(),
 /// The pool of each result, if the text does not say and some is not the arena.
 fn names(ctx: &Context, target: &dyn Target, body: &Body, op: Op) -> Option<Attr> {
     let op_ref = body.at(ctx, op);
-    if op_ref.attr("mem.pool").is_some() || op_ref.is_structured() {
+    if op_ref.attr(attrs::MEM_POOL).is_some() || op_ref.is_structured() {
         return None;
     }
     let names = (0..body.result_count(op)).map(|result| target.pool(op_ref, result).unwrap_or(ARENA));

@@ -28,6 +28,7 @@ mod tests;
 use cranelift_entity::SecondaryMap;
 use ir::alias::AliasSets;
 use ir::dims;
+use ir::plan::attrs;
 use ir::weights::WeightSet;
 use ir::{Block, Body, Context, Op, Target, Traits, Value};
 
@@ -111,7 +112,7 @@ pub fn schedule(ctx: &Context, target: &dyn Target, body: &mut Body) -> Option<O
 fn schedule_known(ctx: &Context, target: &dyn Target, body: &mut Body) -> Option<Outcome> {
     entry(body)?;
     let blocks = blocks(ctx, body);
-    let is_tied = |op: Op| body.attr(ctx, op, ctx.ident("mem.tie")).is_some();
+    let is_tied = |op: Op| body.attr(ctx, op, ctx.ident(attrs::MEM_TIE)).is_some();
     if blocks.iter().any(|block| body.ops(*block).any(is_tied)) {
         return None;
     }

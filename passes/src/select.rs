@@ -4,6 +4,7 @@
 //! `optc.target` and `optc.threads`), so that planning and code generation read them there.
 
 use ir::alias::is_free;
+use ir::plan::attrs;
 use ir::weights::WeightSet;
 use ir::{Body, Context, Op, Target, flow};
 
@@ -24,28 +25,27 @@ pub fn select(ctx: &Context, target: &dyn Target, body: &mut Body, threads: usiz
     for op in steps {
         write(ctx, target, body, op, threads);
     }
-    body.set_own_attr(ctx, "optc.target", ctx.str_attr(target.name()));
-    body.set_own_attr(ctx, "optc.threads", ctx.int_attr(threads as i64));
+    body.set_own_attr(ctx, attrs::OPTC_TARGET, ctx.str_attr(target.name()));
+    body.set_own_attr(ctx, attrs::OPTC_THREADS, ctx.int_attr(threads as i64));
 }
 
 /// Asks again for an operation whose operands or result lie otherwise than they did; one that does no longer run has no kernel.
 pub fn select_again(ctx: &Context, target: &dyn Target, body: &mut Body, op: Op) {
-    let threads = body.own_attr(ctx, ctx.ident("optc.threads")).and_then(|attr| ctx.int_value(attr));
-    let Some(threads) = threads.and_then(|threads| usize::try_from(threads).ok()) else { return };
+    let Some(threads) = attrs::threads(ctx, body) else { return };
     match is_free(body.at(ctx, op)) {
-        true => body.remove_attr(ctx, op, "mem.kernel"),
+        true => body.remove_attr(ctx, op, attrs::MEM_KERNEL),
         false => write(ctx, target, body, op, threads),
     }
 }
 
 fn write(ctx: &Context, target: &dyn Target, body: &mut Body, op: Op, threads: usize) {
     // An earlier answer is no limit for this one.
-    if body.at(ctx, op).attr("mem.scratch").is_some() {
-        body.remove_attr(ctx, op, "mem.scratch");
+    if body.at(ctx, op).attr(attrs::MEM_SCRATCH).is_some() {
+        body.remove_attr(ctx, op, attrs::MEM_SCRATCH);
     }
     let Some(choice) = target.select(body.at(ctx, op), threads) else { return };
-    body.set_attr(ctx, op, "mem.kernel", ctx.str_attr(&choice.kernel));
+    body.set_attr(ctx, op, attrs::MEM_KERNEL, ctx.str_attr(&choice.kernel));
     if choice.scratch_bytes > 0 {
-        body.set_attr(ctx, op, "mem.scratch", ctx.int_attr(choice.scratch_bytes as i64));
+        body.set_attr(ctx, op, attrs::MEM_SCRATCH, ctx.int_attr(choice.scratch_bytes as i64));
     }
 }

@@ -18,6 +18,7 @@ use ir::alias::{AliasSets, is_free, ties};
 use ir::dims::{self, Bindings, Ranges, substitute_in};
 use ir::flow::walk;
 use ir::opdef::{Access, View};
+use ir::plan::attrs;
 use ir::size::{bytes_expr, static_extents, tensor_bytes};
 use ir::weights::WeightSet;
 use ir::{Attr, Body, Context, Diagnostic, Dim, Kind, Location, Op, Target, Traits, Type, Value};
@@ -60,23 +61,20 @@ pub fn is_symbolic(ctx: &Context, body: &Body) -> bool {
 /// each size, and so is all where the function can't have its nominal sizes.
 pub fn tie(ctx: &Context, target: &dyn Target, body: &mut Body) -> Outcome {
     let Ok(mut at) = at_sizes(ctx, body, &dims::nominal(ctx, body)) else {
-        body.set_own_attr(ctx, PER_SIZE, ctx.unit_attr());
+        body.set_own_attr(ctx, attrs::OPTC_TIES_PER_SIZE, ctx.unit_attr());
         return Outcome::default();
     };
     select(ctx, target, &mut at, 1);
     let copies = copy_late_parts(ctx, target, &mut at.clone());
     let outcome = inplace(ctx, target, &mut at);
     if outcome.parts + outcome.views > 0 || !copies.is_empty() {
-        body.set_own_attr(ctx, PER_SIZE, ctx.unit_attr());
+        body.set_own_attr(ctx, attrs::OPTC_TIES_PER_SIZE, ctx.unit_attr());
         return Outcome::default();
     }
     let proved = proved_ties(ctx, body, &at);
-    proved.iter().for_each(|(op, tie)| body.set_attr(ctx, *op, "mem.tie", *tie));
+    proved.iter().for_each(|(op, tie)| body.set_attr(ctx, *op, attrs::MEM_TIE, *tie));
     Outcome { ties: proved.len(), ..outcome }
 }
-
-/// Says on a function that ties are chosen at each size.
-const PER_SIZE: &str = "optc.ties_per_size";
 
 /// The ties of the function at nominal sizes, less those that are not proved for all sizes of `body`.
 fn proved_ties(ctx: &Context, body: &Body, at: &Body) -> Vec<(Op, Attr)> {
@@ -111,7 +109,7 @@ pub(crate) fn are_as_large(ctx: &Context, body: &Body, a: Value, b: Value, range
 /// The operations that overwrite operands.
 fn tied(ctx: &Context, body: &Body) -> Vec<Op> {
     let ops = blocks(ctx, body).into_iter().flat_map(|block| body.ops(block));
-    ops.filter(|op| body.at(ctx, *op).attr("mem.tie").is_some()).collect()
+    ops.filter(|op| body.at(ctx, *op).attr(attrs::MEM_TIE).is_some()).collect()
 }
 
 /// Writes the recipe of a function's plan: what is kept from which step to which, and how many bytes it takes. Offsets, and the
@@ -149,9 +147,9 @@ pub fn write_recipe(ctx: &Context, body: &mut Body) -> Result<(), Vec<Diagnostic
     let ops: Vec<Op> = steps.iter().map(|(_, op)| op).collect();
     for op in ops {
         let entries: Vec<Attr> = body.results(op).map(number).collect();
-        body.set_attr(ctx, op, "mem.buffer", ctx.array_attr(&entries));
+        body.set_attr(ctx, op, attrs::MEM_BUFFER, ctx.array_attr(&entries));
     }
-    body.set_own_attr(ctx, "optc.buffers", ctx.array_attr(&buffers));
+    body.set_own_attr(ctx, attrs::OPTC_BUFFERS, ctx.array_attr(&buffers));
     Ok(())
 }
 
@@ -183,7 +181,7 @@ pub fn place_at(
         Stage::Plan.mark(ctx, &mut at);
         Ok(at)
     };
-    if at.own_attr(ctx, ctx.ident(PER_SIZE)).is_none() && allows_ties(ctx, target, &at) {
+    if at.own_attr(ctx, ctx.ident(attrs::OPTC_TIES_PER_SIZE)).is_none() && allows_ties(ctx, target, &at) {
         // Where a view lies in its operand that was a copy at nominal sizes, bytes may be read later than it seemed there: the judge says so.
         match open_views(ctx, body).is_empty() {
             true => return plan(at),
@@ -192,7 +190,7 @@ pub fn place_at(
         }
     }
     for op in tied(ctx, &at) {
-        at.remove_attr(ctx, op, "mem.tie");
+        at.remove_attr(ctx, op, attrs::MEM_TIE);
     }
     copy_late_parts(ctx, target, &mut at);
     inplace(ctx, target, &mut at);

@@ -15,6 +15,7 @@
 use cranelift_entity::SecondaryMap;
 use ir::alias::{AliasSets, is_free_view, ties};
 use ir::opdef::{Strided, View};
+use ir::plan::attrs;
 use ir::pools::wanted;
 use ir::weights::WeightSet;
 use ir::window::{Arrangement, Window, layout};
@@ -91,7 +92,7 @@ fn candidates(ctx: &Context, body: &Body) -> (Vec<Op>, usize) {
         let op_ref = body.at(ctx, op);
         ops += 1;
         let is_copied = matches!(op_ref.kind(), Kind::View(View::OfOperand(_))) && !is_free_view(op_ref);
-        if is_copied && op_ref.attr("mem.pitch").is_none() && ties(op_ref).next().is_none() {
+        if is_copied && op_ref.attr(attrs::MEM_PITCH).is_none() && ties(op_ref).next().is_none() {
             found.push(op);
         }
     });
@@ -114,7 +115,7 @@ fn mark_all(
     for &op in candidates {
         match lying(ctx, target, body, op) {
             Ok(layout) => {
-                body.set_attr(ctx, op, "mem.view", ctx.unit_attr());
+                body.set_attr(ctx, op, attrs::MEM_VIEW, ctx.unit_attr());
                 taken.push((op, Arrangement::of(&layout)));
             }
             Err(obstacle) => remarks.push(refusal(body, op, &obstacle)),
@@ -258,7 +259,7 @@ impl Search<'_> {
         let mut body = self.given.clone();
         let mut touched: Vec<Op> = Vec::new();
         for view in views {
-            body.set_attr(self.ctx, view.op, "mem.view", self.ctx.unit_attr());
+            body.set_attr(self.ctx, view.op, attrs::MEM_VIEW, self.ctx.unit_attr());
         }
         for view in views {
             touched.push(view.op);

@@ -16,6 +16,7 @@
 //! So a plan that computes here what the interpreter computes on values is right for these inputs. Calls are
 //! not run.
 
+use ir::plan::attrs;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -95,7 +96,7 @@ impl<'a> Machine<'a> {
 
     /// Makes the pools, and fills those of the inputs.
     fn enter(&mut self, inputs: &[Tensor]) -> Result<(), String> {
-        let arena = self.body.own_attr(self.ctx, self.ctx.ident("optc.arena"));
+        let arena = self.body.own_attr(self.ctx, self.ctx.ident(attrs::OPTC_ARENA));
         let arena = arena.and_then(|attr| self.ctx.int_value(attr)).unwrap_or(0);
         self.pools
             .insert(Pool::Arena, vec![GARBAGE; usize::try_from(arena).map_err(|_| "a negative arena")?]);
@@ -137,22 +138,22 @@ impl<'a> Machine<'a> {
         ops.retain(|op| runs(ctx, body, *op, &self.weights) || !self.parts(*op).is_empty());
         for op in ops {
             let entries =
-                body.at(ctx, op).attr("mem.place").and_then(|attr| ctx.array_value(attr)).unwrap_or(&[]);
+                body.at(ctx, op).attr(attrs::MEM_PLACE).and_then(|attr| ctx.array_value(attr)).unwrap_or(&[]);
             for (result, entry) in body.results(op).zip(entries) {
                 self.homes[result] = Some(self.home(*entry, self.size(result)?)?);
             }
             if let (Some(bytes), Some(entry)) =
-                (body.at(ctx, op).int("mem.scratch"), entries.get(body.result_count(op)))
+                (body.at(ctx, op).int(attrs::MEM_SCRATCH), entries.get(body.result_count(op)))
             {
                 self.scratch[op] = Some(self.home(*entry, usize::try_from(bytes).unwrap_or(0))?);
             }
             let regions = body.regions(op).iter().map(|region| body.entry(*region));
-            self.read_args(body.at(ctx, op).attr("mem.args"), &regions.flatten().collect::<Vec<_>>())?;
+            self.read_args(body.at(ctx, op).attr(attrs::MEM_ARGS), &regions.flatten().collect::<Vec<_>>())?;
         }
         let blocks = body.blocks(body.root());
         match blocks.len() {
             1 => Ok(()),
-            _ => self.read_args(body.own_attr(ctx, ctx.ident("mem.args")), blocks),
+            _ => self.read_args(body.own_attr(ctx, ctx.ident(attrs::MEM_ARGS)), blocks),
         }
     }
 
@@ -257,7 +258,7 @@ impl<'a> Machine<'a> {
                 self.spoil(home);
             }
         }
-        if body.at(self.ctx, op).attr("mem.lines").is_some() {
+        if body.at(self.ctx, op).attr(attrs::MEM_LINES).is_some() {
             self.run_in_turns(op, &homes[0])?;
             self.spoil_scratch(op);
             return Ok(());
@@ -276,7 +277,7 @@ impl<'a> Machine<'a> {
 
     /// The operands of a concatenation that are said to stand at their place in the result: `mem.parts`.
     fn parts(&self, op: Op) -> Vec<usize> {
-        let parts = self.body.at(self.ctx, op).ints("mem.parts").unwrap_or_default().into_iter();
+        let parts = self.body.at(self.ctx, op).ints(attrs::MEM_PARTS).unwrap_or_default().into_iter();
         parts.filter_map(|part| usize::try_from(part).ok()).collect()
     }
 
@@ -315,7 +316,7 @@ impl<'a> Machine<'a> {
 
     /// Kernels are told of rows with gaps by `mem.pitch`.
     fn check_pitch(&self, op: Op, home: &Home) -> Result<(), String> {
-        let told = self.body.at(self.ctx, op).ints("mem.pitch");
+        let told = self.body.at(self.ctx, op).ints(attrs::MEM_PITCH);
         let found = match &home.runs[..] {
             [first, second, ..] => Some(vec![first.len() as i64, (second.start - first.start) as i64]),
             _ => None,
@@ -326,7 +327,7 @@ impl<'a> Machine<'a> {
     /// The operand that result 0 is written over in bands of rows, and how many rows these have:
     /// `mem.overlap`.
     fn banding(&self, op: Op) -> Option<(usize, i64)> {
-        match self.body.at(self.ctx, op).ints("mem.overlap")?[..] {
+        match self.body.at(self.ctx, op).ints(attrs::MEM_OVERLAP)?[..] {
             [operand, rows] if rows != 0 => Some((usize::try_from(operand).ok()?, rows)),
             _ => None,
         }
@@ -533,7 +534,7 @@ impl<'a> Machine<'a> {
         let attrs = self.body.own_attr(self.ctx, self.ctx.ident("arg_attrs"));
         let attrs = attrs.and_then(|attrs| self.ctx.array_value(attrs)).unwrap_or(&[]);
         for (index, input) in inputs.iter().enumerate() {
-            let donated = self.ctx.ident("optc.donated");
+            let donated = self.ctx.ident(attrs::OPTC_DONATED);
             let is_donated = attrs.get(index).is_some_and(|dict| self.ctx.dict_get(*dict, donated).is_some());
             let state = states(self.ctx, self.body)?.into_iter().find(|state| state.index == index);
             let is_next = state.is_some_and(|state| state.result.is_some());

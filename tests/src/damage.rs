@@ -8,6 +8,7 @@
 //! than they were planned to.
 
 use ir::opdef::View;
+use ir::plan::attrs;
 use ir::pools::{Pool, pools, pools_attr};
 use ir::weights::WeightSet;
 use ir::{Attr, Block, Body, Context, Kind, Op, Traits, Value, flow};
@@ -59,11 +60,11 @@ impl Damage {
             Change::Attr(op, name, value) => body.set_attr(ctx, *op, name, *value),
             Change::Rows(op, place, rows) => {
                 write(ctx, body, Slot::Entry(*op, 0), *place);
-                body.set_attr(ctx, *op, "mem.pitch", *rows);
+                body.set_attr(ctx, *op, attrs::MEM_PITCH, *rows);
             }
             Change::Scratch(op, places, bytes) => {
-                body.set_attr(ctx, *op, "mem.place", *places);
-                body.set_attr(ctx, *op, "mem.scratch", *bytes);
+                body.set_attr(ctx, *op, attrs::MEM_PLACE, *places);
+                body.set_attr(ctx, *op, attrs::MEM_SCRATCH, *bytes);
             }
             Change::OwnAttr(name, value) => body.set_own_attr(ctx, name, *value),
             Change::Remove(op, name) => body.remove_attr(ctx, *op, name),
@@ -73,8 +74,8 @@ impl Damage {
             }
             Change::Operand(op, index, value) => body.set_operand(*op, *index, *value),
             Change::View(op) => {
-                body.remove_attr(ctx, *op, "mem.place");
-                body.set_attr(ctx, *op, "mem.view", ctx.unit_attr());
+                body.remove_attr(ctx, *op, attrs::MEM_PLACE);
+                body.set_attr(ctx, *op, attrs::MEM_VIEW, ctx.unit_attr());
             }
         }
     }
@@ -156,7 +157,7 @@ impl List<'_> {
             for other in others.into_iter().filter(|other| other != pool) {
                 let mut changed = named.clone();
                 changed[index] = other;
-                self.push("pool", Change::OwnAttr("optc.pools", pools_attr(self.ctx, &changed)));
+                self.push("pool", Change::OwnAttr(attrs::OPTC_POOLS, pools_attr(self.ctx, &changed)));
             }
         }
     }
@@ -170,14 +171,14 @@ impl List<'_> {
         let mut slots = Vec::new();
         for &op in &self.ops {
             let op_ref = self.body.at(self.ctx, op);
-            for index in 0..self.items(op_ref.attr("mem.place")).len() {
+            for index in 0..self.items(op_ref.attr(attrs::MEM_PLACE)).len() {
                 slots.push(Slot::Entry(op, index));
             }
-            for (block, list) in self.items(op_ref.attr("mem.args")).iter().enumerate() {
+            for (block, list) in self.items(op_ref.attr(attrs::MEM_ARGS)).iter().enumerate() {
                 slots.extend((0..self.items(Some(*list)).len()).map(|arg| Slot::Arg(op, block, arg)));
             }
         }
-        let own = self.body.own_attr(self.ctx, self.ctx.ident("mem.args"));
+        let own = self.body.own_attr(self.ctx, self.ctx.ident(attrs::MEM_ARGS));
         for (block, list) in self.items(own).iter().enumerate() {
             slots.extend((0..self.items(Some(*list)).len()).map(|arg| Slot::OwnArg(block, arg)));
         }
@@ -199,23 +200,23 @@ impl List<'_> {
         for op in self.ops.clone() {
             let op_ref = self.body.at(self.ctx, op);
             let (results, operands) = (self.body.result_count(op), self.body.operand_count(op) as i64);
-            let tie = op_ref.ints("mem.tie");
-            if op_ref.attr("mem.place").is_some() && results > 0 {
+            let tie = op_ref.ints(attrs::MEM_TIE);
+            if op_ref.attr(attrs::MEM_PLACE).is_some() && results > 0 {
                 for operand in -1..=operands {
                     let mut ties = tie.clone().unwrap_or_else(|| vec![-1; results]);
                     ties[0] = operand;
                     if tie.as_ref() != Some(&ties) && (tie.is_some() || operand >= 0) {
-                        self.push("tie", Change::Attr(op, "mem.tie", self.ctx.ints_attr(&ties)));
+                        self.push("tie", Change::Attr(op, attrs::MEM_TIE, self.ctx.ints_attr(&ties)));
                     }
                 }
             }
-            for name in ["mem.place", "mem.args", "mem.scratch", "mem.pool"] {
+            for name in [attrs::MEM_PLACE, attrs::MEM_ARGS, attrs::MEM_SCRATCH, attrs::MEM_POOL] {
                 if op_ref.attr(name).is_some() {
                     self.push("missing", Change::Remove(op, name));
                 }
             }
             if tie.is_some() {
-                self.push("tie", Change::Remove(op, "mem.tie"));
+                self.push("tie", Change::Remove(op, attrs::MEM_TIE));
             }
             self.scratch(op);
             self.bands(op);
@@ -224,10 +225,10 @@ impl List<'_> {
             self.parts(op);
             self.place_of_a_view(op);
         }
-        let arena = self.body.own_attr(self.ctx, self.ctx.ident("optc.arena"));
+        let arena = self.body.own_attr(self.ctx, self.ctx.ident(attrs::OPTC_ARENA));
         if let Some(bytes) = arena.and_then(|attr| self.ctx.int_value(attr)).filter(|bytes| *bytes > 0) {
             for other in [bytes - 1, bytes - 64, 0, -1] {
-                self.push("arena", Change::OwnAttr("optc.arena", self.ctx.int_attr(other)));
+                self.push("arena", Change::OwnAttr(attrs::OPTC_ARENA, self.ctx.int_attr(other)));
             }
         }
     }
@@ -235,8 +236,8 @@ impl List<'_> {
     /// An operation is given less scratch: a half, and so on, and none.
     fn scratch(&mut self, op: Op) {
         let op_ref = self.body.at(self.ctx, op);
-        let places = self.items(op_ref.attr("mem.place")).to_vec();
-        let scratch = op_ref.int("mem.scratch").zip(places.get(self.body.result_count(op)));
+        let places = self.items(op_ref.attr(attrs::MEM_PLACE)).to_vec();
+        let scratch = op_ref.int(attrs::MEM_SCRATCH).zip(places.get(self.body.result_count(op)));
         let Some((bytes, place)) = scratch else { return };
         let Some(&[pool, offset, _]) = self.ctx.array_value(*place) else { return };
         let halves = std::iter::successors(Some(bytes / 2), |bytes| (*bytes > 0).then_some(bytes / 2));
@@ -251,7 +252,7 @@ impl List<'_> {
 
     /// Rows are written in larger and smaller bands, in the other order, and over other operands.
     fn bands(&mut self, op: Op) {
-        let Some(&[operand, rows]) = self.body.at(self.ctx, op).ints("mem.overlap").as_deref() else {
+        let Some(&[operand, rows]) = self.body.at(self.ctx, op).ints(attrs::MEM_OVERLAP).as_deref() else {
             return;
         };
         for (operand, rows) in [
@@ -261,16 +262,16 @@ impl List<'_> {
             (operand, rows.signum()),
             (operand + 1, rows),
         ] {
-            self.push("rows", Change::Attr(op, "mem.overlap", self.ctx.ints_attr(&[operand, rows])));
+            self.push("rows", Change::Attr(op, attrs::MEM_OVERLAP, self.ctx.ints_attr(&[operand, rows])));
         }
-        self.push("rows", Change::Remove(op, "mem.overlap"));
+        self.push("rows", Change::Remove(op, attrs::MEM_OVERLAP));
     }
 
     /// Rows that have gaps get other distances and lengths, and another beginning, in the place and in what
     /// the kernel is told.
     fn rows(&mut self, op: Op) {
         let op_ref = self.body.at(self.ctx, op);
-        let entries = self.items(op_ref.attr("mem.place"));
+        let entries = self.items(op_ref.attr(attrs::MEM_PLACE));
         let numbers = |entry: &Attr| {
             let [pool, numbers @ ..] = self.ctx.array_value(*entry)? else { return None };
             let numbers = numbers.iter().map(|number| self.ctx.int_value(*number));
@@ -288,10 +289,10 @@ impl List<'_> {
             let numbers = numbers.iter().map(|number| self.ctx.int_attr(*number));
             let entry = self.ctx.array_attr(&std::iter::once(pool).chain(numbers).collect::<Vec<_>>());
             changes.push(Change::Place(Slot::Entry(op, 0), entry));
-            changes.push(Change::Attr(op, "mem.pitch", rows));
+            changes.push(Change::Attr(op, attrs::MEM_PITCH, rows));
             changes.push(Change::Rows(op, entry, rows));
         }
-        changes.push(Change::Remove(op, "mem.pitch"));
+        changes.push(Change::Remove(op, attrs::MEM_PITCH));
         changes.into_iter().for_each(|change| self.push("rows", change));
     }
 
@@ -302,10 +303,10 @@ impl List<'_> {
         if !matches!(op_ref.kind(), Kind::View(View::OfOperand(_))) {
             return;
         }
-        match op_ref.attr("mem.view") {
-            Some(_) => self.push("view", Change::Remove(op, "mem.view")),
+        match op_ref.attr(attrs::MEM_VIEW) {
+            Some(_) => self.push("view", Change::Remove(op, attrs::MEM_VIEW)),
             None => {
-                self.push("view", Change::Attr(op, "mem.view", self.ctx.unit_attr()));
+                self.push("view", Change::Attr(op, attrs::MEM_VIEW, self.ctx.unit_attr()));
                 self.push("view", Change::View(op));
             }
         }
@@ -314,12 +315,12 @@ impl List<'_> {
     /// Other operands are said to stand at their place in the result.
     fn parts(&mut self, op: Op) {
         let op_ref = self.body.at(self.ctx, op);
-        if let Some(parts) = op_ref.ints("mem.parts") {
-            self.push("part", Change::Remove(op, "mem.parts"));
+        if let Some(parts) = op_ref.ints(attrs::MEM_PARTS) {
+            self.push("part", Change::Remove(op, attrs::MEM_PARTS));
             let all: Vec<i64> = (0..=op_ref.operand_count() as i64).collect();
             for other in [&all[..1], &all[1..2], &all[..all.len() - 1], &all[..]] {
                 if *other != parts[..] {
-                    self.push("part", Change::Attr(op, "mem.parts", self.ctx.ints_attr(other)));
+                    self.push("part", Change::Attr(op, attrs::MEM_PARTS, self.ctx.ints_attr(other)));
                 }
             }
         }
@@ -328,12 +329,12 @@ impl List<'_> {
     /// A view that needs no copy gets a place as if it were one.
     fn place_of_a_view(&mut self, op: Op) {
         let op_ref = self.body.at(self.ctx, op);
-        if !ir::alias::is_free_view(op_ref) || op_ref.attr("mem.place").is_some() {
+        if !ir::alias::is_free_view(op_ref) || op_ref.attr(attrs::MEM_PLACE).is_some() {
             return;
         }
         let Some(bytes) = ir::size::tensor_bytes(self.ctx, op_ref.result_type(0)) else { return };
         let entries = [self.place("arena", 0, bytes as i64)];
-        self.push("pool", Change::Attr(op, "mem.place", self.ctx.array_attr(&entries)));
+        self.push("pool", Change::Attr(op, attrs::MEM_PLACE, self.ctx.array_attr(&entries)));
     }
 
     /// Each operation before each other of its block where values stay defined before they are read.
@@ -342,7 +343,7 @@ impl List<'_> {
             let ops: Vec<Op> = self.body.ops(block).collect();
             for (index, &op) in ops.iter().enumerate() {
                 let op_ref = self.body.at(self.ctx, op);
-                if op_ref.has(Traits::TERMINATOR) || op_ref.attr("mem.place").is_none() {
+                if op_ref.has(Traits::TERMINATOR) || op_ref.attr(attrs::MEM_PLACE).is_none() {
                     continue;
                 }
                 for &before in ops[..index].iter().rev() {
@@ -426,9 +427,9 @@ fn read(ctx: &Context, body: &Body, slot: Slot) -> Attr {
         attr.and_then(|attr| ctx.array_value(attr)).map(|items| items[index])
     };
     let found = match slot {
-        Slot::Entry(op, index) => item(body.at(ctx, op).attr("mem.place"), index),
-        Slot::Arg(op, block, arg) => item(item(body.at(ctx, op).attr("mem.args"), block), arg),
-        Slot::OwnArg(block, arg) => item(item(body.own_attr(ctx, ctx.ident("mem.args")), block), arg),
+        Slot::Entry(op, index) => item(body.at(ctx, op).attr(attrs::MEM_PLACE), index),
+        Slot::Arg(op, block, arg) => item(item(body.at(ctx, op).attr(attrs::MEM_ARGS), block), arg),
+        Slot::OwnArg(block, arg) => item(item(body.own_attr(ctx, ctx.ident(attrs::MEM_ARGS)), block), arg),
     };
     found.expect("slots were listed from what is there")
 }
@@ -444,17 +445,17 @@ fn write(ctx: &Context, body: &mut Body, slot: Slot, place: Attr) {
     };
     match slot {
         Slot::Entry(op, index) => {
-            let entries = with(body.at(ctx, op).attr("mem.place"), index, place);
-            body.set_attr(ctx, op, "mem.place", entries);
+            let entries = with(body.at(ctx, op).attr(attrs::MEM_PLACE), index, place);
+            body.set_attr(ctx, op, attrs::MEM_PLACE, entries);
         }
         Slot::Arg(op, block, arg) => {
-            let lists = body.at(ctx, op).attr("mem.args");
+            let lists = body.at(ctx, op).attr(attrs::MEM_ARGS);
             let lists = with(lists, block, with(list(lists, block), arg, place));
-            body.set_attr(ctx, op, "mem.args", lists);
+            body.set_attr(ctx, op, attrs::MEM_ARGS, lists);
         }
         Slot::OwnArg(block, arg) => {
-            let lists = body.own_attr(ctx, ctx.ident("mem.args"));
-            body.set_own_attr(ctx, "mem.args", with(lists, block, with(list(lists, block), arg, place)));
+            let lists = body.own_attr(ctx, ctx.ident(attrs::MEM_ARGS));
+            body.set_own_attr(ctx, attrs::MEM_ARGS, with(lists, block, with(list(lists, block), arg, place)));
         }
     }
 }

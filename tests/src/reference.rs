@@ -1,24 +1,47 @@
-//! What the reference of the operations in `docs/IR.md` says: a table for each dialect, from its rows.
+//! The tables of `docs/IR.md`: the attributes of a plan, and the operations of each dialect, from their rows.
 
 use std::fmt::Write;
 
 use ir::opdef::{Arity, AttrDef, OpDef, OperandDef, RegionCount};
+use ir::plan::attrs;
 use ir::{Context, Dialect};
 use optc::describe;
 
-const BEGIN: &str = "<!-- from the rows: OPTC_BLESS=1 cargo test -p optc-tests --test reference -->\n";
-const END: &str = "<!-- end of the rows -->\n";
+/// What begins and ends the operations of the dialects.
+const OPERATIONS: [&str; 2] = [
+    "<!-- from the rows: OPTC_BLESS=1 cargo test -p optc-tests --test reference -->\n",
+    "<!-- end of the rows -->\n",
+];
+/// What begins and ends the attributes of a plan.
+const ATTRIBUTES: [&str; 2] = [
+    "<!-- from ir::plan::attrs: OPTC_BLESS=1 cargo test -p optc-tests --test reference -->\n",
+    "<!-- end of the attributes -->\n",
+];
 
-/// A document with what stands between its two marks replaced by tables of all dialects of `ctx`.
+/// A document with the text between its marks replaced by tables: all attributes of a plan, and all dialects of `ctx`.
 ///
 /// # Errors
 /// If it does not have the marks.
 pub fn with_tables(document: &str, ctx: &Context) -> Result<String, String> {
+    let operations: String = ctx.dialects().map(table).collect();
+    let document = replaced(document, ATTRIBUTES, &plan_table())?;
+    replaced(&document, OPERATIONS, &format!("{operations}\n"))
+}
+
+fn replaced(document: &str, [begin, end]: [&str; 2], text: &str) -> Result<String, String> {
     let missing = |mark: &str| format!("the document lacks the line {}", mark.trim_end());
-    let (before, rest) = document.split_once(BEGIN).ok_or_else(|| missing(BEGIN))?;
-    let (_, after) = rest.split_once(END).ok_or_else(|| missing(END))?;
-    let tables: String = ctx.dialects().map(table).collect();
-    Ok(format!("{before}{BEGIN}{tables}\n{END}{after}"))
+    let (before, rest) = document.split_once(begin).ok_or_else(|| missing(begin))?;
+    let (_, after) = rest.split_once(end).ok_or_else(|| missing(end))?;
+    Ok(format!("{before}{begin}{text}{end}{after}"))
+}
+
+fn plan_table() -> String {
+    let mut text = "| attribute | on | meaning | written by | read by |\n|---|---|---|---|---|\n".to_owned();
+    for attr in attrs::ALL {
+        let cells = [attr.on, attr.says, attr.written_by, attr.read_by].map(cell).join(" | ");
+        writeln!(text, "| `{}` | {cells} |", attr.name).expect("writing to a string");
+    }
+    text
 }
 
 fn table(dialect: &Dialect) -> String {
@@ -70,12 +93,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_stands_between_the_marks_is_replaced() {
+    fn the_text_between_the_marks_is_replaced() {
         let ctx = Context::new();
-        let document = format!("a\n{BEGIN}what was\n{END}b\n");
+        let between = |[begin, end]: [&str; 2]| format!("{begin}STALE\n{end}");
+        let document = format!("a\n{}b\n{}c\n", between(ATTRIBUTES), between(OPERATIONS));
         let found = with_tables(&document, &ctx).unwrap();
-        assert!(found.starts_with("a\n") && found.ends_with("b\n") && !found.contains("what was"), "{found}");
-        assert!(found.contains("| `nn.relu` |"), "{found}");
+        assert!(found.starts_with("a\n") && found.ends_with("c\n") && !found.contains("STALE"), "{found}");
+        assert!(found.contains("| `nn.relu` |") && found.contains("| `mem.tie` |"), "{found}");
         assert_eq!(with_tables(&found, &ctx).unwrap(), found);
         assert!(with_tables("a\nb\n", &ctx).unwrap_err().starts_with("the document lacks the line <!--"));
     }

@@ -3,6 +3,8 @@
 //! Each rule is a function from a file to its faults, so that each can be seen to fail on a line of text;
 //! `tests/tidy.rs` puts them to the whole repository.
 
+use ir::plan::attrs::{self, PlanAttr};
+
 use crate::source::{Code, has_word};
 use crate::workspace::TextFile;
 
@@ -32,6 +34,9 @@ pub const ARROWS: [(&str, &[&str]); 9] = [
 
 /// The rooms in which `unsafe` is allowed.
 const UNSAFE_ROOMS: [&str; 2] = ["kernels/", "runtime/"];
+
+/// Where the attributes of a plan are named.
+const PLAN_ATTRIBUTES: &str = "ir/src/plan/attrs.rs";
 
 /// What code must not contain, as it is written without blanks.
 const UNFINISHED_CODE: [&str; 5] = ["todo!", "unimplemented!", "dead_code", "allow(unused", "dbg!"];
@@ -173,6 +178,20 @@ pub fn lints(file: &TextFile) -> Vec<Fault> {
         return Vec::new();
     }
     vec![format!("{}: `[lints]` must be `workspace = true`", file.path)]
+}
+
+/// Names of attributes of a plan that are spelt in a string, and not taken from their table.
+pub fn plan_attributes(file: &TextFile) -> Vec<Fault> {
+    if file.path == PLAN_ATTRIBUTES {
+        return Vec::new();
+    }
+    let mut faults = Vec::new();
+    for (index, line) in file.text.lines().enumerate() {
+        let spelt = attrs::ALL.iter().filter(|attr| line.contains(&format!("\"{}\"", attr.name)));
+        let say = |attr: &PlanAttr| format!("`{}` has a name in `{PLAN_ATTRIBUTES}`", attr.name);
+        faults.extend(spelt.map(|attr| at(file, index + 1, &say(attr))));
+    }
+    faults
 }
 
 fn at(file: &TextFile, line: usize, what: &str) -> Fault {

@@ -33,6 +33,13 @@ fn a_file_begins_with_its_question() {
 }
 
 #[test]
+fn attributes_of_a_plan_are_spelt_in_their_table_only() {
+    let text = "// `mem.tie`\nlet tie = op.attr(\"mem.tie\");\nlet text = \"{mem.tie}\";";
+    check(plan_attributes, "ir/src/plan/attrs.rs", text, &[]);
+    check(plan_attributes, "a.rs", text, &["$:2: `mem.tie` has a name in `ir/src/plan/attrs.rs`"]);
+}
+
+#[test]
 fn unsafe_stays_in_its_rooms() {
     let text = "// unsafe\n#![forbid(unsafe_code)]\nfn a() { unsafe { b() } }";
     check(unsafe_code, "kernels/src/a.rs", text, &[]);

@@ -4,6 +4,7 @@
 //! computes as it is planned for that size alone. Networks are read from the folder that `OPTC_MODELS` names,
 //! and skipped, saying so, where it is not set.
 
+use ir::plan::attrs;
 use std::path::{Path, PathBuf};
 
 use codegen::Cpu;
@@ -28,8 +29,7 @@ fn decide(module: &Module, ranges: &[(&str, u64)]) -> Symbolic {
 }
 
 fn arena_bytes(ctx: &Context, body: &Body) -> u64 {
-    let bytes = body.own_attr(ctx, ctx.ident("optc.arena")).and_then(|attr| ctx.int_value(attr));
-    bytes.expect("it is planned") as u64
+    attrs::arena_bytes(ctx, body).expect("it is planned")
 }
 
 /// The function in the chunk at some sizes; none if it can't have these.

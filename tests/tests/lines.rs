@@ -55,7 +55,7 @@ fn run(text: &str, goal: Goal, threads: usize) -> (u64, Vec<Array>, usize) {
     });
     let inputs: Vec<Array> = inputs.collect();
     let outputs = model.run(&inputs).unwrap_or_else(|failure| panic!("{failure}"));
-    let groups = ir::text::print(&module).matches("mem.lines").count();
+    let groups = ir::text::print(&module).matches(ir::plan::attrs::MEM_LINES).count();
     (model.program().arena_bytes() as u64, outputs, groups)
 }
 

@@ -1,6 +1,7 @@
 //! Views that lie in their operand at some sizes, and are copies at others: what is decided for all sizes
 //! must be right both ways.
 
+use ir::plan::attrs;
 use std::sync::Arc;
 
 use codegen::Cpu;
@@ -41,8 +42,8 @@ fn check_chunk(symbolic: &Symbolic, sizes: &Bindings) {
     let (ctx, body) = symbolic.decided();
     let placed = chunk.place(ctx, &Cpu, body, sizes, THREADS);
     let placed = placed.unwrap_or_else(|faults| panic!("{sizes:?}: {}", faults[0].message));
-    let arena = placed.own_attr(ctx, ctx.ident("optc.arena")).and_then(|attr| ctx.int_value(attr));
-    assert!(arena.expect("it is planned") as u64 <= chunk.size_bytes(), "{sizes:?}: it does not fit");
+    let arena = attrs::arena_bytes(ctx, &placed);
+    assert!(arena.expect("it is planned") <= chunk.size_bytes(), "{sizes:?}: it does not fit");
 }
 
 /// Runs a program of `x`, the first and the last of whose sizes have these ends at some shapes, and holds it

@@ -1,6 +1,7 @@
 //! Results that are written over rows of their operands: the same bits whatever is optimised for, and fewer
 //! bytes.
 
+use ir::plan::attrs;
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -106,13 +107,12 @@ fn parse(text: &str) -> Module {
 }
 
 /// The bytes of the output, and of the arena.
-fn run(text: &str, input: &Array, options: &CompileOptions) -> (Vec<u8>, i64) {
+fn run(text: &str, input: &Array, options: &CompileOptions) -> (Vec<u8>, u64) {
     let mut module = parse(text);
     let outputs = execute(&mut module, std::slice::from_ref(input), options);
     let outputs = outputs.unwrap_or_else(|failure| panic!("{text}\n{failure}"));
     let body = module.function("main").expect("it is called so");
-    let arena = body.own_attr(&module.ctx, module.ctx.ident("optc.arena"));
-    let arena = arena.and_then(|attr| module.ctx.int_value(attr)).expect("it is planned");
+    let arena = attrs::arena_bytes(&module.ctx, body).expect("it is planned");
     (outputs[0].bytes.clone(), arena)
 }
 

@@ -3,6 +3,7 @@
 //!
 //! Numbers are small and whole, so that every sum is exact.
 
+use ir::plan::attrs;
 use std::sync::Arc;
 
 use ir::{Context, Value};
@@ -151,7 +152,7 @@ fn parts_in_place_change_no_result() {
             let block = body.entry(body.root()).expect("it has a body");
             for op in body.ops(block).map(|op| body.at(&planned.ctx, op)) {
                 let is_pad = op.attr("low").is_some();
-                let said = [op.attr("mem.view").is_some(), op.attr("mem.parts").is_some(), is_pad];
+                let said = [op.attr(attrs::MEM_VIEW).is_some(), op.attr(attrs::MEM_PARTS).is_some(), is_pad];
                 in_place[0] += u64::from(said[0]);
                 in_place[1] += u64::from(said[1] && !is_pad);
                 in_place[2] += u64::from(said[1] && is_pad);

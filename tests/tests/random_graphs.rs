@@ -1,6 +1,7 @@
 //! Whatever the graph, passes and machine code compute what the interpreter computes.
 
 use ir::Module;
+use ir::plan::attrs;
 use optc::{Array, CompileOptions, DeadMemory};
 use passes::manager::RunOptions;
 use tests::graphs::graph;
@@ -42,16 +43,14 @@ fn check(seed: u64) {
 }
 
 /// Bytes of the arena behind a pipeline, and what machine code then computes.
-fn planned(seed: u64, pipeline: &str) -> (i64, Vec<Array>) {
+fn planned(seed: u64, pipeline: &str) -> (u64, Vec<Array>) {
     let (mut module, inputs) = graph(seed);
     let done = optc::run_pipeline(&mut module, pipeline, &RunOptions::new(&codegen::Cpu));
     done.unwrap_or_else(|failure| panic!("seed {seed}, {pipeline}: {failure}"));
     let options = CompileOptions { threads: 1, dead: DeadMemory::Poisoned, ..CompileOptions::default() };
     let found = execute(&mut module, &inputs, &options);
     let found = found.unwrap_or_else(|failure| panic!("seed {seed}, {pipeline}: {failure}"));
-    let bytes = module.body().children().find_map(|(_, func)| {
-        module.ctx.int_value(func.own_attr(&module.ctx, module.ctx.ident("optc.arena"))?)
-    });
+    let bytes = module.body().children().find_map(|(_, func)| attrs::arena_bytes(&module.ctx, func));
     (bytes.expect("the program is planned"), found)
 }
 

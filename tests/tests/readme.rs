@@ -44,7 +44,7 @@ fn the_readme_shows_what_happens() {
     let path = root().join("README.md");
     let text = fs::read_to_string(&path).expect("the README");
     let corrected = corrected(&text, &root());
-    assert!(corrected.contains("mem.place"), "the README has no worked example");
+    assert!(corrected.contains(ir::plan::attrs::MEM_PLACE), "the README has no worked example");
     if text != corrected && std::env::var_os("OPTC_BLESS").is_some() {
         assert!(std::env::var_os("CI").is_none(), "nothing is blessed under CI");
         fs::write(&path, &corrected).expect("the README can be written");

@@ -1,6 +1,7 @@
 //! One compiled program at many sizes: right results, no memory twice, no allocation at sizes that were run
 //! before.
 
+use ir::plan::attrs;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -377,8 +378,8 @@ fn every_size_fits_the_chunk() {
         let sizes = [("N", n), ("M", m)].map(|(name, size)| (ctx.ident(name), size)).into();
         let placed = chunk.place(ctx, &codegen::Cpu, body, &sizes, THREADS);
         let placed = placed.unwrap_or_else(|faults| panic!("{n} x {m}: {}", faults[0].message));
-        let arena = placed.own_attr(ctx, ctx.ident("optc.arena")).and_then(|attr| ctx.int_value(attr));
-        assert!(arena.expect("it is planned") as u64 <= chunk.size_bytes(), "{n} x {m}: {arena:?}");
+        let arena = attrs::arena_bytes(ctx, &placed);
+        assert!(arena.expect("it is planned") <= chunk.size_bytes(), "{n} x {m}: {arena:?}");
     }
 }
 

@@ -4,6 +4,7 @@
 use import::onnx::declared::{Sizes, Symbolized};
 use ir::Module;
 use ir::dims::{Bindings, substitute, symbols_of};
+use ir::plan::attrs;
 use optc::shaped::Variants;
 use optc::symbolic::{Symbolic, SymbolicOptions};
 use optc::{CompileOptions, LoadOptions, StrippedWeights, load, run_pipeline};
@@ -104,8 +105,7 @@ fn the_arena_for_all_sizes_of_a_network_is_little_more_than_that_of_its_greatest
     let most: Vec<u64> = symbolic.symbols().iter().map(|symbol| symbol.most).collect();
     let at = symbolic.at(&most).unwrap_or_else(|failure| panic!("{failure}"));
     let body = at.function(symbolic.entry()).expect("the entry was decided");
-    let arena = body.own_attr(&at.ctx, at.ctx.ident("optc.arena")).and_then(|attr| at.ctx.int_value(attr));
-    let arena = arena.expect("it is planned") as f64;
+    let arena = attrs::arena_bytes(&at.ctx, body).expect("it is planned") as f64;
     // No row is written over one that was read, as the plan for known sizes allows.
     assert!((1.0..1.15).contains(&(chunk.size_bytes() as f64 / arena)), "{} of {arena}", chunk.size_bytes());
 }

@@ -47,6 +47,11 @@ fn nothing_is_left_for_later() {
 }
 
 #[test]
+fn attributes_of_a_plan_are_taken_from_their_table() {
+    check("rs", every_path, tidy::plan_attributes);
+}
+
+#[test]
 fn booleans_are_no_parameters() {
     check("rs", every_path, tidy::boolean_parameters);
 }

@@ -1,6 +1,7 @@
 //! Views, paddings and residuals in place: the same bits as with copies, poisoned or not, and a smaller
 //! arena.
 
+use ir::plan::attrs;
 use std::sync::Arc;
 
 use ir::{Context, Module};
@@ -86,8 +87,8 @@ fn plan(text: &str, pipeline: &str, threads: usize) -> (Module, [usize; 2], i64)
     let body = module.function("main").expect("it is called so");
     let block = body.entry(body.root()).expect("it has a body");
     let count = |name| body.ops(block).filter(|op| body.at(&ctx, *op).attr(name).is_some()).count();
-    let counts = [count("mem.view"), count("mem.parts")];
-    let arena = body.own_attr(&ctx, ctx.ident("optc.arena")).and_then(|attr| ctx.int_value(attr));
+    let counts = [count(attrs::MEM_VIEW), count(attrs::MEM_PARTS)];
+    let arena = attrs::arena_bytes(&ctx, body);
     (module, counts, arena.expect("it is planned"))
 }
 

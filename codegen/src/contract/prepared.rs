@@ -5,6 +5,7 @@
 
 use ir::body::OpRef;
 use ir::opdef::Contract;
+use ir::plan::attrs;
 use ir::window::is_plain;
 use ir::{Body, Context, Kind, Value};
 use kernels::{Conv2dShape, ConvStrides, ImageStrides};
@@ -38,8 +39,8 @@ impl Prepared {
         let mut values = op.body.operands(op.op).chain(op.body.results(op.op));
         if !is_conv
             || !values.all(is_dense)
-            || op.attr("mem.overlap").is_some()
-            || op.attr("mem.scratch").is_some()
+            || op.attr(attrs::MEM_OVERLAP).is_some()
+            || op.attr(attrs::MEM_SCRATCH).is_some()
         {
             return None;
         }
@@ -103,8 +104,8 @@ mod tests {
         let prepared = Prepared::of(net.body.at(&ctx, op), &machine).expect("its image is dense");
         let whole = lower(net.body.at(&ctx, op), &machine).unwrap();
         assert!(is_like(&prepared.lower(net.body.at(&ctx, op), &machine).unwrap(), &whole));
-        let bands = |rows| ("mem.overlap", ctx.ints_attr(&[0, rows]));
-        for (name, attr) in [bands(3), bands(-4), ("mem.scratch", ctx.int_attr(1 << 15))] {
+        let bands = |rows| (attrs::MEM_OVERLAP, ctx.ints_attr(&[0, rows]));
+        for (name, attr) in [bands(3), bands(-4), (attrs::MEM_SCRATCH, ctx.int_attr(1 << 15))] {
             net.body.set_attr(&ctx, op, name, attr);
             let expected = lower(net.body.at(&ctx, op), &machine).unwrap();
             let found = prepared.lower(net.body.at(&ctx, op), &machine).unwrap();

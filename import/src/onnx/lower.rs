@@ -11,6 +11,7 @@
 //! one that did; then what breaks a law of the IR (a function of floats on integers, statistics of the wrong
 //! size).
 
+use ir::plan::attrs;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -305,7 +306,7 @@ impl<'m> Lowering<'m> {
         top.set_child(func, self.body);
         top.append(func, block);
         if let Some(facts) = facts {
-            top.child_mut(func).expect("it was just given").set_own_attr(ctx, "optc.dims", facts);
+            top.child_mut(func).expect("it was just given").set_own_attr(ctx, attrs::OPTC_DIMS, facts);
         }
         Ok(module)
     }
@@ -331,7 +332,7 @@ impl<'m> Lowering<'m> {
         let inputs = types(self.body.args(block));
         let function_type = ctx.ty(TypeData::Function { inputs, results: types(results) });
         let names = |names: &[&str]| {
-            let name = |name: &&str| ctx.dict(vec![(ctx.ident("optc.name"), ctx.str_attr(name))]);
+            let name = |name: &&str| ctx.dict(vec![(ctx.ident(attrs::OPTC_NAME), ctx.str_attr(name))]);
             ctx.array_attr(&names.iter().map(name).collect::<Vec<_>>())
         };
         ctx.dict(vec![
@@ -350,13 +351,16 @@ impl Lowering<'_> {
         let ctx = self.ctx;
         let (mut dicts, mut counts) = (Vec::new(), Vec::new());
         for (value, name) in results.iter().zip(names) {
-            let mut entries = vec![(ctx.ident("optc.name"), ctx.str_attr(name))];
+            let mut entries = vec![(ctx.ident(attrs::OPTC_NAME), ctx.str_attr(name))];
             if let Some(open) = self.open.of(*value) {
                 let number = names.len() + counts.len();
-                entries.push((ctx.ident("optc.open"), ctx.ints_attr(&[open.axis as i64, number as i64])));
+                entries
+                    .push((ctx.ident(attrs::OPTC_OPEN), ctx.ints_attr(&[open.axis as i64, number as i64])));
                 let name = ctx.str_attr(&format!("{name}.size{}", open.axis));
-                let entries =
-                    vec![(ctx.ident("optc.name"), name), (ctx.ident("optc.count"), ctx.unit_attr())];
+                let entries = vec![
+                    (ctx.ident(attrs::OPTC_NAME), name),
+                    (ctx.ident(attrs::OPTC_COUNT), ctx.unit_attr()),
+                ];
                 counts.push(ctx.dict(entries));
             }
             dicts.push(ctx.dict(entries));

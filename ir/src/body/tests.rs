@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::context::Context;
+use crate::plan::attrs;
 
 fn body_with_block(ctx: &Context) -> (Body, Block, Value) {
     let mut body = Body::new(1);
@@ -87,11 +88,11 @@ fn a_child_takes_the_attributes_with_it() {
     body.append(func, block);
     body.set_attr(&ctx, func, "sym_name", ctx.str_attr("f"));
     body.set_child(func, Body::new(1));
-    body.set_attr(&ctx, func, "optc.stage", ctx.str_attr("plan"));
+    body.set_attr(&ctx, func, attrs::OPTC_STAGE, ctx.str_attr("plan"));
     let child = body.child(func).unwrap();
     assert_eq!(child.symbol(&ctx), Some("f"));
     assert_eq!(child.properties, body.properties(func));
-    assert!(child.own_attr(&ctx, ctx.ident("optc.stage")).is_some());
+    assert!(child.own_attr(&ctx, ctx.ident(attrs::OPTC_STAGE)).is_some());
 }
 
 #[test]

@@ -6,6 +6,7 @@
 //! (`(p - c + 1) / c <= p floordiv c <= p / c`), or a least or greatest by its operands. The upper bound is
 //! that of the negated expression.
 
+use crate::plan::attrs;
 use std::collections::BTreeMap;
 
 use super::{Atom, Term, add, constant, from_terms, mul, scale, sub};
@@ -46,7 +47,7 @@ impl Ranges {
     /// form says nothing of that.
     pub fn of_function(ctx: &Context, body: &Body) -> Ranges {
         let mut ranges = Ranges::default();
-        let declared = body.own_attr(ctx, ctx.ident("optc.dims")).map(|attr| ctx.attr_data(attr));
+        let declared = body.own_attr(ctx, ctx.ident(attrs::OPTC_DIMS)).map(|attr| ctx.attr_data(attr));
         let Some(AttrData::Dict(entries)) = declared else { return ranges };
         for (symbol, range) in entries {
             let bounds = ctx.array_value(*range).unwrap_or_default().iter();
@@ -92,7 +93,7 @@ pub fn one_size(ctx: &Context, attr: Attr) -> Option<Dim> {
 /// The names that a function says follow from others, with what they are:
 /// `optc.dims = {M = #optc.dims<2 * N>}`.
 pub fn following(ctx: &Context, body: &Body) -> Vec<(Ident, Dim)> {
-    let declared = body.own_attr(ctx, ctx.ident("optc.dims")).map(|attr| ctx.attr_data(attr));
+    let declared = body.own_attr(ctx, ctx.ident(attrs::OPTC_DIMS)).map(|attr| ctx.attr_data(attr));
     let Some(AttrData::Dict(entries)) = declared else { return Vec::new() };
     entries.iter().filter_map(|(name, attr)| Some((*name, one_size(ctx, *attr)?))).collect()
 }

@@ -7,13 +7,14 @@ use crate::body::OpRef;
 use crate::dims;
 use crate::entities::{Attr, Ident};
 use crate::opdef::OpDef;
+use crate::plan::attrs;
 use crate::text::short_attr;
 
 impl<'m> Checker<'m> {
     /// Each entry is the least and the greatest value of a name, or the one size that it is; arguments and
     /// results have none.
     pub(super) fn declared_sizes(&mut self, op: OpRef<'m>, def: &OpDef) {
-        let name = self.ctx.ident("optc.dims");
+        let name = self.ctx.ident(attrs::OPTC_DIMS);
         for (key, what) in [("arg_attrs", "arguments"), ("res_attrs", "results")] {
             let items = op.attr(key).and_then(|items| self.ctx.array_value(items)).unwrap_or(&[]);
             if items.iter().any(|dict| self.ctx.dict_get(*dict, name).is_some()) {
@@ -21,7 +22,7 @@ impl<'m> Checker<'m> {
                 self.breach(op.body, op.op, message);
             }
         }
-        let Some(declared) = op.attr("optc.dims") else { return };
+        let Some(declared) = op.attr(attrs::OPTC_DIMS) else { return };
         let AttrData::Dict(entries) = self.ctx.attr_data(declared) else {
             let found = short_attr(self.ctx, declared);
             let message = format!("`optc.dims` is a dictionary with a range for each name, found `{found}`");

@@ -1,5 +1,6 @@
 //! What `optc plan` says of a program whose sizes are symbols: the recipe by which places are found at each size.
 
+use ir::plan::attrs;
 use std::fmt::Write;
 
 use ir::dims::{self, Ranges};
@@ -97,14 +98,14 @@ pub(super) fn recipe(module: &ir::Module, options: CompileOptions) -> Result<Rec
 fn nominal(symbolic: &Symbolic) -> Result<NominalReport, Failure> {
     let at = symbolic.at(symbolic.sample())?;
     let body = at.function(symbolic.entry()).expect("the entry was decided");
-    let arena = body.own_attr(&at.ctx, at.ctx.ident("optc.arena")).and_then(|attr| at.ctx.int_value(attr));
+    let arena_bytes = attrs::arena_bytes(&at.ctx, body).unwrap_or(0);
     let sizes = symbolic.symbols().iter().zip(symbolic.sample());
     let sizes = sizes.map(|(symbol, size)| (symbol.name.clone(), *size)).collect();
-    Ok(NominalReport { sizes, arena_bytes: arena.unwrap_or(0) as u64 })
+    Ok(NominalReport { sizes, arena_bytes })
 }
 
 fn buffers(ctx: &Context, body: &Body) -> Vec<BufferReport> {
-    let buffers = body.own_attr(ctx, ctx.ident("optc.buffers"));
+    let buffers = body.own_attr(ctx, ctx.ident(attrs::OPTC_BUFFERS));
     let buffers = buffers.and_then(|buffers| ctx.array_value(buffers)).unwrap_or(&[]);
     let names = body.entry(body.root()).map(|block| names(body, block)).unwrap_or_default();
     let name = |value: &Value| names[*value].clone();
@@ -129,7 +130,7 @@ fn buffer_report(ctx: &Context, buffer: Attr, names: Vec<String>) -> BufferRepor
 fn holders(ctx: &Context, body: &Body, buffers: usize) -> Vec<Vec<Value>> {
     let mut holders = vec![Vec::new(); buffers];
     flow::walk(ctx, body, |op| {
-        let numbers = body.at(ctx, op).attr("mem.buffer").and_then(|numbers| ctx.array_value(numbers));
+        let numbers = body.at(ctx, op).attr(attrs::MEM_BUFFER).and_then(|numbers| ctx.array_value(numbers));
         for (result, number) in body.results(op).zip(numbers.unwrap_or(&[])) {
             let number = ctx.int_value(*number).and_then(|number| usize::try_from(number).ok());
             if let Some(holder) = number.and_then(|number| holders.get_mut(number)) {

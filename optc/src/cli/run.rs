@@ -1,5 +1,6 @@
 //! `optc run`: compile a program and run it.
 
+use ir::plan::attrs;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -187,7 +188,7 @@ fn output_descs(module: &Module, entry: &str) -> Vec<(String, runtime::ElementKi
         _ => &[],
     };
     let describe = |(index, ty): (usize, &ir::Type)| {
-        let name = attrs.and_then(|attrs| ctx.dict_get(*attrs.get(index)?, ctx.ident("optc.name")));
+        let name = attrs.and_then(|attrs| ctx.dict_get(*attrs.get(index)?, ctx.ident(attrs::OPTC_NAME)));
         let name = name.and_then(|name| ctx.str_value(name)).map_or(format!("result{index}"), str::to_owned);
         let element = super::inputs::element_kind(ctx, ctx.elem(*ty));
         (name, element.unwrap_or(runtime::ElementKind::U8))

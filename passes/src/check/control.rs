@@ -1,5 +1,6 @@
 //! How the judge runs branches and loops: on all ways, keeping where they meet what all ways agree on.
 
+use ir::plan::attrs;
 use std::collections::{BTreeMap, VecDeque};
 
 use ir::flow::transfers;
@@ -13,7 +14,7 @@ impl Judge<'_> {
     /// Runs the function's blocks until what is known where each begins does not change.
     pub(super) fn run(&mut self) {
         let blocks = self.body.blocks(self.body.root()).to_vec();
-        let lists = self.body.own_attr(self.ctx, self.ctx.ident("mem.args"));
+        let lists = self.body.own_attr(self.ctx, self.ctx.ident(attrs::MEM_ARGS));
         for (index, block) in blocks.iter().enumerate().skip(1) {
             if let (Err(message), Some(op)) =
                 (self.place_args(*block, self.list(lists, index)), self.body.first_op(*block))
@@ -81,7 +82,7 @@ impl Judge<'_> {
     }
 
     fn place_regions(&mut self, op: Op) -> Result<(), String> {
-        let lists = self.body.attr(self.ctx, op, self.ctx.ident("mem.args"));
+        let lists = self.body.attr(self.ctx, op, self.ctx.ident(attrs::MEM_ARGS));
         let blocks: Vec<Block> = self.regions(op).filter_map(|region| self.body.entry(region)).collect();
         for (index, block) in blocks.into_iter().enumerate() {
             self.place_args(block, self.list(lists, index))?;

@@ -4,6 +4,7 @@
 //! of its own there. What the windows of the target take besides is for it to ask for.
 
 use ir::body::OpRef;
+use ir::plan::attrs;
 use ir::{Op, Traits, size};
 
 use super::Judge;
@@ -14,7 +15,7 @@ impl Judge<'_> {
     /// Says so if scratch can't hold the rows between the steps of a group with `mem.lines`.
     pub(super) fn check_lines(&mut self, op: Op, scratch: Option<&Home>) {
         let op_ref = self.body.at(self.ctx, op);
-        if self.body.regions(op).is_empty() || op_ref.attr("mem.lines").is_none() {
+        if self.body.regions(op).is_empty() || op_ref.attr(attrs::MEM_LINES).is_none() {
             return;
         }
         let found = scratch.map_or(0, |scratch| scratch.bytes.end - scratch.bytes.start);

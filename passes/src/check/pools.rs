@@ -1,5 +1,6 @@
 //! Whether pools are ranges of memory that do not meet, within their capacity, and whether results lie where they are to.
 
+use ir::plan::attrs;
 use ir::pools::{ARENA, Pool as Range, pools};
 use ir::states::STATE;
 use ir::{Attr, Body, Context, Op, Value};
@@ -12,7 +13,7 @@ use super::memory::{Home, Pool};
 /// # Errors
 /// What is wrong with them.
 pub(super) fn ranges(ctx: &Context, body: &Body) -> Result<Vec<Range>, String> {
-    let all = body.own_attr(ctx, ctx.ident("optc.arena")).and_then(|attr| ctx.int_value(attr));
+    let all = body.own_attr(ctx, ctx.ident(attrs::OPTC_ARENA)).and_then(|attr| ctx.int_value(attr));
     let all = all.and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or(0);
     let pools = pools(ctx, body)?;
     for (index, pool) in pools.iter().enumerate() {
@@ -88,8 +89,8 @@ impl Judge<'_> {
         self.body.uses(value).any(|used| {
             let user = self.body.at(self.ctx, used.op);
             let names = |attr: &str| user.ints(attr).is_some_and(|list| list.contains(&(used.index as i64)));
-            let shares = |result: Value| names("mem.tie") || self.view_source(result).is_some();
-            names("mem.parts")
+            let shares = |result: Value| names(attrs::MEM_TIE) || self.view_source(result).is_some();
+            names(attrs::MEM_PARTS)
                 || self.body.results(used.op).any(|result| shares(result) && self.is_part(result))
         })
     }

@@ -3,6 +3,7 @@
 //! Derived tap by tap from the window: for each row of the result, which rows of the image its window touches; then band by
 //! band, which bytes are written, and which are needed by this band and all later ones.
 
+use ir::plan::attrs;
 use std::ops::Range;
 
 use ir::body::OpRef;
@@ -26,7 +27,7 @@ impl Judge<'_> {
         let said = said.and_then(|overlap| self.ctx.ints_value(overlap));
         let Some(&[said, band_rows]) = said.as_deref() else { return false };
         // Steps that run in turns read rows before those that they write.
-        let is_in_order = op_ref.attr("mem.lines").is_none() && !operand.is_turned;
+        let is_in_order = op_ref.attr(attrs::MEM_LINES).is_none() && !operand.is_turned;
         if said != index as i64 || band_rows == 0 || !operand.is_dense() || !is_in_order {
             return false;
         }

@@ -5,6 +5,7 @@
 //! rows, what lies between them too.
 
 use ir::opdef::{Strided, View};
+use ir::plan::attrs;
 use ir::{Kind, Value, size};
 
 use super::Judge;
@@ -63,7 +64,7 @@ impl Judge<'_> {
     pub(super) fn is_marked(&self, value: Value) -> bool {
         let op = self.body.defining_op(value).map(|op| self.body.at(self.ctx, op));
         op.is_some_and(|op| {
-            matches!(op.kind(), Kind::View(View::OfOperand(_))) && op.attr("mem.view").is_some()
+            matches!(op.kind(), Kind::View(View::OfOperand(_))) && op.attr(attrs::MEM_VIEW).is_some()
         })
     }
 }

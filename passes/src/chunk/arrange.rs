@@ -15,6 +15,7 @@ use cranelift_entity::SecondaryMap;
 use ir::alias::{AliasSets, is_free, parts, ties};
 use ir::dims::{self, Bindings, Ranges};
 use ir::opdef::View;
+use ir::plan::attrs;
 use ir::{Body, Builder, Context, Kind, Op, Target, Value, flow};
 
 use crate::inplace::inplace_without_views;
@@ -106,11 +107,11 @@ impl Arrangement {
     /// Writes the operands of concatenations and the ties into a function, in the place of those that it has.
     pub(super) fn link(&self, ctx: &Context, body: &mut Body) {
         let mut tied = Vec::new();
-        flow::walk(ctx, body, |op| tied.extend(body.at(ctx, op).attr("mem.tie").map(|_| op)));
-        tied.into_iter().for_each(|op| body.remove_attr(ctx, op, "mem.tie"));
+        flow::walk(ctx, body, |op| tied.extend(body.at(ctx, op).attr(attrs::MEM_TIE).map(|_| op)));
+        tied.into_iter().for_each(|op| body.remove_attr(ctx, op, attrs::MEM_TIE));
         self.operands.iter().for_each(|(op, operands)| body.set_operands(*op, operands));
         for (op, operands) in &self.ties {
-            body.set_attr(ctx, *op, "mem.tie", ctx.ints_attr(operands));
+            body.set_attr(ctx, *op, attrs::MEM_TIE, ctx.ints_attr(operands));
         }
     }
 
@@ -118,7 +119,7 @@ impl Arrangement {
     pub(super) fn assemble(&self, ctx: &Context, body: &mut Body) {
         for (op, operands) in &self.parts {
             let operands: Vec<i64> = operands.iter().map(|operand| *operand as i64).collect();
-            body.set_attr(ctx, *op, "mem.parts", ctx.ints_attr(&operands));
+            body.set_attr(ctx, *op, attrs::MEM_PARTS, ctx.ints_attr(&operands));
         }
         if self.parts.is_empty() {
             return;
@@ -133,7 +134,7 @@ impl Arrangement {
             pitched.extend(window.map(|window| (op, [window.row as i64, window.pitch as i64])));
         });
         for (op, pitch) in pitched {
-            body.set_attr(ctx, op, "mem.pitch", ctx.ints_attr(&pitch));
+            body.set_attr(ctx, op, attrs::MEM_PITCH, ctx.ints_attr(&pitch));
         }
     }
 

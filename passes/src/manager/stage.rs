@@ -1,5 +1,6 @@
 //! Which steps a program goes through, and in which order.
 
+use ir::plan::attrs;
 use ir::{Body, Context};
 
 /// A step of the canonical pipeline, in its order. A function carries the last one that it went through as
@@ -54,13 +55,13 @@ impl Stage {
 
     /// The stage that a function has reached, by its attribute; none for one that has just been read.
     pub fn of(ctx: &Context, func: &Body) -> Option<Stage> {
-        let text = ctx.str_value(func.own_attr(ctx, ctx.ident("optc.stage"))?)?;
+        let text = ctx.str_value(func.own_attr(ctx, ctx.ident(attrs::OPTC_STAGE))?)?;
         Stage::ALL.into_iter().find(|stage| stage.name() == text)
     }
 
     /// Writes on a function that it has reached this stage.
     pub fn mark(self, ctx: &Context, func: &mut Body) {
-        func.set_own_attr(ctx, "optc.stage", ctx.str_attr(self.name()));
+        func.set_own_attr(ctx, attrs::OPTC_STAGE, ctx.str_attr(self.name()));
     }
 }
 

@@ -7,6 +7,7 @@
 
 use cranelift_entity::{EntityRef, SecondaryMap};
 use ir::alias::AliasSets;
+use ir::plan::attrs;
 use ir::weights::WeightSet;
 use ir::{Body, Context, Traits, Value};
 
@@ -44,8 +45,7 @@ impl Peak {
         }
         let mut peak = Peak { lives: SecondaryMap::new(), copied: vec![0; steps.end().index() + 1] };
         for (step, op) in steps.iter() {
-            let scratch = body.at(ctx, op).int("mem.scratch").unwrap_or(0);
-            peak.copied[step.index()] = u64::try_from(scratch).unwrap_or(0);
+            peak.copied[step.index()] = attrs::scratch_bytes(body.at(ctx, op)).unwrap_or(0);
         }
         for &root in classes.roots().iter().filter(|root| !callers[**root]) {
             if let (Some(life), Some(bytes)) = (classes.life(root), aliases.size_bytes(root)) {

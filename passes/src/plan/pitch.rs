@@ -12,6 +12,7 @@
 use cranelift_entity::SecondaryMap;
 use ir::alias::{AliasSets, is_marked_view, parts, view_offset_bytes};
 use ir::opdef::Strided;
+use ir::plan::attrs;
 use ir::pools::{Pool, pools, wanted};
 use ir::size::{static_extents, storage_bits};
 use ir::weights::WeightSet;
@@ -48,7 +49,7 @@ pub(super) fn pitch_rows(
     let count = chosen.len();
     for (window, touched) in chosen {
         let rows = ctx.ints_attr(&[window.row as i64, window.pitch as i64]);
-        touched.makers.iter().for_each(|op| body.set_attr(ctx, *op, "mem.pitch", rows));
+        touched.makers.iter().for_each(|op| body.set_attr(ctx, *op, attrs::MEM_PITCH, rows));
         for op in touched.makers.into_iter().chain(touched.readers) {
             crate::select::select_again(ctx, target, body, op);
         }
@@ -136,7 +137,7 @@ impl<'a> Chooser<'a> {
         }
         let is_view = view_offset_bytes(op).is_some();
         let is_plain = op.body.result_count(op.op) == 1 && !op.is_structured() && parts(op).is_empty();
-        let is_free = op.attr("mem.pitch").is_none();
+        let is_free = op.attr(attrs::MEM_PITCH).is_none();
         let takes_rows = is_view || is_plain && is_free && self.target.writes_rows(op);
         if !takes_rows {
             return Err(format!("`{}` does not write it in rows", op.name()));

@@ -4,6 +4,7 @@
 //! needs one address, and a run allocates once. What is handed on keeps its place only within one pool.
 
 use cranelift_entity::PrimaryMap;
+use ir::plan::attrs;
 use ir::pools::{ARENA, Pool, pools, pools_attr, wanted};
 use ir::{Body, Context, Diagnostic, Location, Value};
 
@@ -43,9 +44,9 @@ impl Placed {
     /// Writes down how large all memory is, and where in it each pool is, if there are others than the arena.
     pub(super) fn write(&self, ctx: &Context, body: &mut Body) {
         let end = self.pools.iter().map(|pool| pool.start + pool.size_bytes).max().unwrap_or(0);
-        body.set_own_attr(ctx, "optc.arena", ctx.int_attr(end as i64));
-        if self.pools.len() > 1 || body.own_attr(ctx, ctx.ident("optc.pools")).is_some() {
-            body.set_own_attr(ctx, "optc.pools", pools_attr(ctx, &self.pools));
+        body.set_own_attr(ctx, attrs::OPTC_ARENA, ctx.int_attr(end as i64));
+        if self.pools.len() > 1 || body.own_attr(ctx, ctx.ident(attrs::OPTC_POOLS)).is_some() {
+            body.set_own_attr(ctx, attrs::OPTC_POOLS, pools_attr(ctx, &self.pools));
         }
     }
 }

@@ -3,6 +3,7 @@
 use cranelift_entity::{PrimaryMap, SecondaryMap};
 use ir::alias::AliasSets;
 use ir::opdef::{Access, Flow};
+use ir::plan::attrs;
 use ir::weights::WeightSet;
 use ir::{Block, Body, Context, Kind, Op, Target, Traits, Value, flow};
 use smallvec::SmallVec;
@@ -152,7 +153,7 @@ impl Builder<'_> {
         let mut roots: Vec<RootId> = reads.iter().filter_map(|value| self.root(*value)).collect();
         roots.sort_unstable();
         roots.dedup();
-        let scratch = body.at(ctx, op).int("mem.scratch").and_then(|bytes| u64::try_from(bytes).ok());
+        let scratch = attrs::scratch_bytes(body.at(ctx, op));
         let scratch_bytes = scratch.unwrap_or(0).next_multiple_of(ALIGN_BYTES) + self.facts.inner_bytes[op];
         let mut item = Item { before, reads: roots, writes: Vec::new(), scratch_bytes };
         for result in 0..body.result_count(op) {

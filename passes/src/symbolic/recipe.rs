@@ -11,12 +11,13 @@ use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap};
 use ir::alias::{AliasSets, ties};
 use ir::dims::SizeId;
 use ir::flow::{Act, walk};
+use ir::plan::attrs;
 use ir::size::bytes_expr;
 use ir::sized::{SizedTypes, has_symbols};
 use ir::weights::WeightSet;
 use ir::{Body, Context, Dim, DimExpr, Kind, Op, Value};
 
-use super::{PER_SIZE, is_as_large};
+use super::is_as_large;
 use crate::access::asks_target;
 use crate::check::check_recipe;
 use crate::edit::{entry, kept_inputs};
@@ -180,8 +181,8 @@ impl Maker<'_> {
 
 /// Whether nothing is said of a function that only a size can decide.
 fn is_plain(ctx: &Context, body: &Body) -> bool {
-    let of_function = [PER_SIZE, "optc.pools"];
-    let of_steps = ["mem.parts", "mem.view", "mem.pitch", "mem.lines", "mem.pool"];
+    let of_function = [attrs::OPTC_TIES_PER_SIZE, attrs::OPTC_POOLS];
+    let of_steps = [attrs::MEM_PARTS, attrs::MEM_VIEW, attrs::MEM_PITCH, attrs::MEM_LINES, attrs::MEM_POOL];
     let mut is_plain = !of_function.iter().any(|name| body.own_attr(ctx, ctx.ident(name)).is_some())
         && ir::states::states(ctx, body).is_ok_and(|states| states.is_empty())
         && body.blocks(body.root()).len() == 1;
@@ -208,8 +209,8 @@ pub fn has_sized_weights(ctx: &Context, body: &Body, weights: &WeightSet) -> boo
 /// Scratch that was said before is no limit for what kernels wish for at a size.
 fn forget_scratch(ctx: &Context, body: &mut Body) {
     let mut said = Vec::new();
-    walk(ctx, body, |op| said.extend(body.at(ctx, op).attr("mem.scratch").map(|_| op)));
-    said.into_iter().for_each(|op| body.remove_attr(ctx, op, "mem.scratch"));
+    walk(ctx, body, |op| said.extend(body.at(ctx, op).attr(attrs::MEM_SCRATCH).map(|_| op)));
+    said.into_iter().for_each(|op| body.remove_attr(ctx, op, attrs::MEM_SCRATCH));
 }
 
 /// The bytes of outputs and of donated inputs.
