@@ -175,7 +175,7 @@ fn excerpt(ctx: &Context, location: Location, length: u32) -> Option<Excerpt<'_>
 
 /// The candidates that a misspelt word may stand for, nearest first.
 ///
-/// Near means an edit distance (Damerau-Levenshtein, restricted) of at most a third of the word's length;
+/// Near means an edit distance (optimal string alignment) of at most a third of the word's length;
 /// nothing is near to a word of more than 100 bytes.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     const LONGEST_WORD: usize = 100;
@@ -185,7 +185,7 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     let limit = (word.chars().count() / 3).max(1);
     let mut near: Vec<(usize, &str)> = candidates
         .into_iter()
-        .map(|other| (edit_distance(word, other), other))
+        .map(|other| (strsim::osa_distance(word, other), other))
         .filter(|near| near.0 <= limit)
         .collect();
     near.sort_unstable();
@@ -200,33 +200,13 @@ pub fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str
     Some(text)
 }
 
-fn edit_distance(a: &str, b: &str) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    let mut rows = vec![vec![0; b.len() + 1]; a.len() + 1];
-    for (i, row) in rows.iter_mut().enumerate() {
-        row[0] = i;
-    }
-    rows[0] = (0..=b.len()).collect();
-    for i in 1..=a.len() {
-        for j in 1..=b.len() {
-            let substitute = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
-            let mut best = substitute.min(rows[i - 1][j] + 1).min(rows[i][j - 1] + 1);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                best = best.min(rows[i - 2][j - 2] + 1);
-            }
-            rows[i][j] = best;
-        }
-    }
-    rows[a.len()][b.len()]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn a_swapped_pair_is_one_edit_away() {
-        assert_eq!(edit_distance("fuse", "fues"), 1);
+        assert_eq!(nearest("fues", ["fold", "fuse", "unused"]), ["fuse"]);
         assert_eq!(nearest("inplcae", ["plan", "inplace", "fuse"]), ["inplace"]);
     }
 

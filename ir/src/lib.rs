@@ -51,10 +51,9 @@ pub mod dims;
 pub mod dominance;
 pub mod entities;
 pub mod flow;
-pub mod interp;
-
 mod infer;
 mod intern;
+pub mod interp;
 pub mod liveness;
 pub mod location;
 pub mod math;

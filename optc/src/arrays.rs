@@ -1,14 +1,18 @@
-//! How arrays are read from and written to numpy's files.
+//! How arrays are read from and written to numpy's files: `.npz`, a zip archive of `.npy` files, as
+//! `numpy.savez` and `numpy.savez_compressed` write it, and a `.npy` file alone.
 
+use std::borrow::Cow;
 use std::fs::File;
-use std::io::{self, BufReader, BufWriter, Read, Seek};
+use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use npyz::npz::{NpzArchive, NpzWriter};
-use npyz::{DType, NpyFile, Order, TypeChar, WriterBuilder};
-use runtime::{ElementKind, from_bytes};
+use miniz_oxide::inflate::decompress_to_vec_with_limit;
+use rawzip::path::EntryPath;
+use rawzip::{CompressionMethod, ZipArchive, ZipArchiveWriter, ZipFileHeaderRecord, ZipSliceArchive};
+use runtime::{ElementKind, MappedFile};
 
 use crate::failure::Failure;
+use crate::npy;
 
 /// A named array: row-major elements in little-endian bytes.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,18 +64,45 @@ impl Array {
 /// Every array of a `.npz` file.
 ///
 /// # Errors
-/// If the file can't be read, or an array is of a type that no tensor has.
+/// If the file can't be read or is damaged, or an array is of a type that no tensor has.
 pub fn read_npz(path: &Path) -> Result<Vec<Array>, Failure> {
-    let fault = |error: io::Error| Failure::input(format!("{}: {error}", path.display()));
-    let file = File::open(path).map_err(fault)?;
-    let mut archive = NpzArchive::new(BufReader::new(file)).map_err(fault)?;
-    let names: Vec<String> = archive.array_names().map(str::to_owned).collect();
+    let file = MappedFile::open(path).map_err(|error| fault(path, error))?;
+    let archive = ZipArchive::from_slice(file.bytes()).map_err(|error| fault(path, error))?;
     let mut arrays = Vec::new();
-    for name in names {
-        let array = archive.by_name(&name).map_err(fault)?.expect("a name that the archive lists");
-        arrays.push(read_array(array, &name).map_err(fault)?);
+    for entry in archive.entries() {
+        let entry = entry.map_err(|error| fault(path, error))?;
+        let file_path = entry.file_path();
+        let entry_name = String::from_utf8_lossy(file_path.as_ref());
+        let Some(name) = entry_name.strip_suffix(".npy") else { continue };
+        let array = content(&archive, &entry).and_then(|bytes| npy::read(&bytes, name));
+        arrays.push(array.map_err(|error| fault(path, format!("array `{name}`: {error}")))?);
     }
     Ok(arrays)
+}
+
+/// The bytes of a file in an archive, as long and with the check sum that the archive says.
+fn content<'a>(
+    archive: &'a ZipSliceArchive<&[u8]>,
+    entry: &ZipFileHeaderRecord,
+) -> Result<Cow<'a, [u8]>, String> {
+    let found = archive.get_entry(entry.wayfinder()).map_err(|error| error.to_string())?;
+    let announced = usize::try_from(entry.uncompressed_size_hint()).map_err(|error| error.to_string())?;
+    let bytes = match entry.compression_method() {
+        _ if entry.flags().is_encrypted() => return Err("it is encrypted".to_owned()),
+        CompressionMethod::STORE => Cow::Borrowed(found.data()),
+        CompressionMethod::DEFLATE => {
+            let bytes = decompress_to_vec_with_limit(found.data(), announced);
+            Cow::Owned(bytes.map_err(|error| format!("its compressed bytes are damaged: {error}"))?)
+        }
+        other => return Err(format!("it is compressed by {other}; only deflate is read")),
+    };
+    if bytes.len() != announced {
+        return Err(format!("{} bytes where {announced} were announced", bytes.len()));
+    }
+    if rawzip::crc32(&bytes) != entry.crc32() {
+        return Err("its bytes do not have the check sum that the archive says".to_owned());
+    }
+    Ok(bytes)
 }
 
 /// The array of a `.npy` file, under the given name.
@@ -79,92 +110,121 @@ pub fn read_npz(path: &Path) -> Result<Vec<Array>, Failure> {
 /// # Errors
 /// If the file can't be read, or the array is of a type that no tensor has.
 pub fn read_npy(path: &Path, name: &str) -> Result<Array, Failure> {
-    let fault = |error: io::Error| Failure::input(format!("{}: {error}", path.display()));
-    let file = BufReader::new(File::open(path).map_err(fault)?);
-    read_array(NpyFile::new(file).map_err(fault)?, name).map_err(fault)
+    let file = MappedFile::open(path).map_err(|error| fault(path, error))?;
+    npy::read(file.bytes(), name).map_err(|error| fault(path, format!("array `{name}`: {error}")))
 }
 
-fn read_array<R: Read>(file: NpyFile<R>, name: &str) -> io::Result<Array> {
-    let invalid =
-        |what: String| io::Error::new(io::ErrorKind::InvalidData, format!("array `{name}`: {what}"));
-    let DType::Plain(ty) = file.dtype() else { return Err(invalid("it holds records".into())) };
-    let element = element_kind(ty.type_char(), ty.size_field());
-    let element = element.ok_or_else(|| invalid(format!("no tensor has elements of type `{ty}`")))?;
-    if file.order() != Order::C || ty.to_string().starts_with('>') {
-        return Err(invalid("it is not row-major and little-endian".into()));
-    }
-    let shape = file.shape().to_vec();
-    let count = shape.iter().try_fold(ty.size_field(), |count, size| count.checked_mul(*size));
-    let count = count.ok_or_else(|| invalid("it is too large".into()))?;
-    let mut bytes = Vec::new();
-    file.into_inner().take(count).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 != count {
-        return Err(invalid(format!("{} bytes where {count} were announced", bytes.len())));
-    }
-    Ok(Array { name: name.to_owned(), element, shape, bytes })
-}
-
-fn element_kind(class: TypeChar, bytes: u64) -> Option<ElementKind> {
-    Some(match (class, bytes) {
-        (TypeChar::Bool, 1) => ElementKind::Bool,
-        (TypeChar::Int, 1) => ElementKind::I8,
-        (TypeChar::Int, 2) => ElementKind::I16,
-        (TypeChar::Int, 4) => ElementKind::I32,
-        (TypeChar::Int, 8) => ElementKind::I64,
-        (TypeChar::Uint, 1) => ElementKind::U8,
-        (TypeChar::Uint, 2) => ElementKind::U16,
-        (TypeChar::Uint, 4) => ElementKind::U32,
-        (TypeChar::Uint, 8) => ElementKind::U64,
-        (TypeChar::Float, 4) => ElementKind::F32,
-        (TypeChar::Float, 8) => ElementKind::F64,
-        _ => return None,
-    })
-}
-
-/// Writes arrays to a `.npz` file.
+/// Writes arrays to a `.npz` file, as `numpy.savez` does: without compression.
 ///
 /// # Errors
 /// If the file can't be written, or an array is of a type that numpy lacks.
 pub fn write_npz(path: &Path, arrays: &[Array]) -> Result<(), Failure> {
-    let fault = |error: io::Error| Failure::input(format!("{}: {error}", path.display()));
-    let file = File::create(path).map_err(fault)?;
-    let mut archive = NpzWriter::new(BufWriter::new(file));
+    let file = File::create(path).map_err(|error| fault(path, error))?;
+    let mut archive = ZipArchiveWriter::new(BufWriter::new(file));
     for array in arrays {
-        write_array(&mut archive, array).map_err(fault)?;
+        let header = npy::header(array).map_err(|error| fault(path, error))?;
+        append(&mut archive, array, &header).map_err(|error| fault(path, error))?;
     }
+    let mut written = archive.finish().map_err(|error| fault(path, error))?;
+    written.flush().map_err(|error| fault(path, error))
+}
+
+fn append<W: Write>(
+    archive: &mut ZipArchiveWriter<W>,
+    array: &Array,
+    header: &[u8],
+) -> Result<(), rawzip::Error> {
+    let file_name = format!("{}.npy", array.name);
+    // Verbatim, since a model's names may begin with `/`; the other way says that the name is UTF-8.
+    let file_name = if file_name.is_ascii() {
+        EntryPath::verbatim(file_name.into_bytes())
+    } else {
+        EntryPath::conformant(file_name)
+    };
+    let (mut entry, config) = archive.new_file(file_name).start()?;
+    let mut writer = config.wrap(&mut entry);
+    writer.write_all(header)?;
+    writer.write_all(&array.bytes)?;
+    let (_, sums) = writer.finish()?;
+    entry.finish(sums)?;
     Ok(())
 }
 
-fn write_array<W: io::Write + Seek>(archive: &mut NpzWriter<W>, array: &Array) -> io::Result<()> {
-    macro_rules! write {
-        ($type:ty) => {{
-            let values = from_bytes::<$type>(&array.bytes).map(<[$type]>::to_vec).unwrap_or_else(|| {
-                let words = array.bytes.chunks_exact(size_of::<$type>());
-                words.map(|word| <$type>::from_le_bytes(word.try_into().expect("a whole element"))).collect()
-            });
-            let entry = archive.array(&array.name, npyz::zip::write::FileOptions::default())?;
-            let mut writer = entry.default_dtype().shape(&array.shape).begin_nd()?;
-            writer.extend(values)?;
-            writer.finish()
-        }};
+fn fault(path: &Path, what: impl std::fmt::Display) -> Failure {
+    Failure::input(format!("{}: {what}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn data(name: &str) -> std::path::PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
     }
-    match array.element {
-        ElementKind::F32 => write!(f32),
-        ElementKind::F64 => write!(f64),
-        ElementKind::I64 => write!(i64),
-        ElementKind::I32 => write!(i32),
-        ElementKind::I16 => write!(i16),
-        ElementKind::I8 => write!(i8),
-        ElementKind::U64 => write!(u64),
-        ElementKind::U32 => write!(u32),
-        ElementKind::U16 => write!(u16),
-        ElementKind::U8 => write!(u8),
-        ElementKind::Bool => {
-            let entry = archive.array(&array.name, npyz::zip::write::FileOptions::default())?;
-            let mut writer = entry.default_dtype().shape(&array.shape).begin_nd()?;
-            writer.extend(array.bytes.iter().map(|byte| *byte != 0))?;
-            writer.finish()
+
+    /// The file's arrays as name, kind, shape and numbers.
+    fn read(path: &Path) -> Vec<(String, ElementKind, Vec<u64>, Vec<f64>)> {
+        let arrays = read_npz(path).unwrap();
+        arrays.into_iter().map(|a| (a.name.clone(), a.element, a.shape.clone(), a.to_f64())).collect()
+    }
+
+    fn refuses(path: &Path, words: &str) {
+        let message = format!("{:?}", read_npz(path).expect_err("the file is wrong"));
+        assert!(message.contains(words), "no `{words}` in: {message}");
+    }
+
+    /// Both were written by numpy 2, by `savez` and by `savez_compressed`.
+    #[test]
+    fn the_archives_that_numpy_writes_are_read() {
+        let rows = || (0..6).map(f64::from).collect::<Vec<f64>>();
+        let expected = [
+            ("rows", ElementKind::F32, vec![2, 3], rows()),
+            ("columns", ElementKind::F32, vec![2, 3], rows()),
+            ("cube", ElementKind::I16, vec![2, 3, 4], (0..24).map(f64::from).collect()),
+            ("big", ElementKind::I64, vec![3], vec![0.0, 1.0, 2.0]),
+            ("scalar", ElementKind::F64, vec![], vec![2.5]),
+            ("none", ElementKind::U8, vec![0, 3], vec![]),
+            ("truth", ElementKind::Bool, vec![2], vec![1.0, 0.0]),
+            ("/node/out", ElementKind::I64, vec![1], vec![7.0]),
+        ]
+        .map(|(name, element, shape, numbers)| (name.to_owned(), element, shape, numbers));
+        assert_eq!(read(&data("stored.npz")), expected);
+        assert_eq!(read(&data("compressed.npz")), expected);
+    }
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        let mut arrays = read_npz(&data("compressed.npz")).unwrap();
+        arrays.push(Array::f32("größe", &[1], &[3.0]));
+        let path = std::env::temp_dir().join(format!("optc-arrays-{}.npz", std::process::id()));
+        write_npz(&path, &arrays).unwrap();
+        let again = read_npz(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(again, arrays);
+    }
+
+    #[test]
+    fn what_no_tensor_holds_is_refused_with_its_name() {
+        refuses(&data("records.npz"), "array `r`: it holds records");
+        refuses(&data("text.npz"), "array `t`: no tensor has elements of type `<U2`");
+    }
+
+    #[test]
+    fn every_damaged_byte_of_an_archive_is_found_or_harmless() {
+        let path = std::env::temp_dir().join(format!("optc-damaged-{}.npz", std::process::id()));
+        for name in ["stored.npz", "compressed.npz"] {
+            let (good, arrays) = (std::fs::read(data(name)).unwrap(), read_npz(&data(name)).unwrap());
+            for at in 0..good.len() {
+                let mut bad = good.clone();
+                bad[at] ^= 0x55;
+                std::fs::write(&path, &bad).unwrap();
+                let Ok(found) = read_npz(&path) else { continue };
+                for array in &found {
+                    let same = |other: &&Array| (other.shape == array.shape) && other.bytes == array.bytes;
+                    assert!(arrays.iter().any(|other| same(&other)), "{name}, byte {at}: {array:?}");
+                }
+            }
         }
-        other => Err(io::Error::new(io::ErrorKind::InvalidData, format!("numpy has no type for {other:?}"))),
+        std::fs::remove_file(&path).unwrap();
     }
 }

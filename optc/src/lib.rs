@@ -1,5 +1,4 @@
 //! The facade library that an embedder depends on, and the logic of the `optc` binary.
-
 //!
 //! ```
 //! let text = "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
@@ -13,8 +12,9 @@
 //! # Ok::<(), optc::Failure>(())
 //! ```
 //!
-//! [`load()`] reads a file, [`run_pipeline`] runs passes, [`Model`] is a compiled program with what it needs to run. Programs
-//! without that (an embedder's own threads and arena) are in [`runtime`]: see [`Model::program`].
+//! [`load()`] reads a file, [`run_pipeline`] runs passes, [`Model`] is a compiled program with what it needs
+//! to run. Programs without that (an embedder's own threads and arena) are in [`runtime`]: see
+//! [`Model::program`].
 
 pub mod arrays;
 pub mod budget;
@@ -27,6 +27,7 @@ pub mod failure;
 pub mod lit;
 pub mod load;
 pub mod model;
+mod npy;
 pub mod open;
 pub mod opt;
 pub mod plan_report;

@@ -1,0 +1,215 @@
+//! What array the bytes of a `.npy` file are.
+//!
+//! The format is numpy's (`numpy.lib.format`): eight bytes with the version, the length of a header, the
+//! header, and the elements. The header is a Python dictionary of three entries, padded to a multiple of 64
+//! bytes:
+//!
+//! ```text
+//! {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }
+//! ```
+//!
+//! Elements in Fortran's order or with the high byte first are put into ours. Records and text are refused.
+
+use runtime::ElementKind;
+
+use crate::arrays::Array;
+
+/// The first bytes of every file, before the version.
+const MAGIC: &[u8] = b"\x93NUMPY";
+
+/// What the element types of tensors are called in a header, behind the order of their bytes.
+const ELEMENTS: [(&str, ElementKind); 11] = [
+    ("b1", ElementKind::Bool),
+    ("i1", ElementKind::I8),
+    ("i2", ElementKind::I16),
+    ("i4", ElementKind::I32),
+    ("i8", ElementKind::I64),
+    ("u1", ElementKind::U8),
+    ("u2", ElementKind::U16),
+    ("u4", ElementKind::U32),
+    ("u8", ElementKind::U64),
+    ("f4", ElementKind::F32),
+    ("f8", ElementKind::F64),
+];
+
+/// Reads the bytes of a `.npy` file, and calls the array so.
+///
+/// # Errors
+/// Says what is wrong with the file, or that no tensor has such elements.
+pub(crate) fn read(file: &[u8], name: &str) -> Result<Array, String> {
+    let (header, elements) = split(file)?;
+    let header = Header::parse(header)?;
+    let (element, size_bytes) = header.element()?;
+    let count = header.shape.iter().try_fold(size_bytes as u64, |count, size| count.checked_mul(*size));
+    let count = count.and_then(|count| usize::try_from(count).ok()).ok_or("it is too large")?;
+    let found = elements.len();
+    let elements = elements.get(..count);
+    let mut bytes = elements.ok_or(format!("{found} bytes where {count} were announced"))?.to_vec();
+    if header.descr.starts_with('>') {
+        bytes.chunks_exact_mut(size_bytes).for_each(<[u8]>::reverse);
+    }
+    if header.fortran_order {
+        bytes = row_major(&bytes, size_bytes, &header.shape);
+    }
+    Ok(Array { name: name.to_owned(), element, shape: header.shape, bytes })
+}
+
+/// What stands before the elements of an array in a `.npy` file.
+///
+/// # Errors
+/// If numpy has no such elements.
+pub(crate) fn header(array: &Array) -> Result<Vec<u8>, String> {
+    let known = ELEMENTS.iter().find(|(_, element)| *element == array.element);
+    let (class, _) = known.ok_or_else(|| format!("numpy has no type for {:?}", array.element))?;
+    let order = if class.ends_with('1') { '|' } else { '<' };
+    let sizes: Vec<String> = array.shape.iter().map(u64::to_string).collect();
+    let comma = if sizes.len() == 1 { "," } else { "" };
+    let sizes = sizes.join(", ");
+    let mut text =
+        format!("{{'descr': '{order}{class}', 'fortran_order': False, 'shape': ({sizes}{comma}), }}");
+    let before = MAGIC.len() + 2 + 4;
+    let padded = (before + text.len() + 1).next_multiple_of(64) - before;
+    text.extend(std::iter::repeat_n(' ', padded - 1 - text.len()));
+    text.push('\n');
+    let length = u32::try_from(text.len()).expect("a header is short");
+    Ok([MAGIC, &[2, 0], &length.to_le_bytes(), text.as_bytes()].concat())
+}
+
+/// The header's text, and the bytes after it.
+fn split(file: &[u8]) -> Result<(&str, &[u8]), String> {
+    let rest = file.strip_prefix(MAGIC).ok_or("it is no `.npy` file")?;
+    let cut = || "it ends within its header".to_owned();
+    let (&[version, _], rest) = rest.split_first_chunk().ok_or_else(cut)?;
+    let (length, rest) = match version {
+        1 => rest.split_first_chunk().map(|(length, rest)| (u16::from_le_bytes(*length).into(), rest)),
+        2 | 3 => rest.split_first_chunk().map(|(length, rest)| (u32::from_le_bytes(*length), rest)),
+        other => return Err(format!("version {other} of the format is not known")),
+    }
+    .ok_or_else(cut)?;
+    let (header, elements) = rest.split_at_checked(length as usize).ok_or_else(cut)?;
+    Ok((str::from_utf8(header).map_err(|_| "its header is no text")?, elements))
+}
+
+/// The dictionary in a header.
+struct Header<'t> {
+    /// The order of an element's bytes, its class, and their number.
+    descr: &'t str,
+    /// Whether the first index runs fastest.
+    fortran_order: bool,
+    shape: Vec<u64>,
+}
+
+impl<'t> Header<'t> {
+    fn parse(text: &'t str) -> Result<Header<'t>, String> {
+        let malformed = || format!("its header is malformed: `{}`", text.trim());
+        let (mut descr, mut fortran_order, mut shape) = (None, None, None);
+        let mut literal = Literal { rest: text };
+        literal.take("{").ok_or_else(malformed)?;
+        while literal.take("}").is_none() {
+            let key = literal.text().ok_or_else(malformed)?;
+            literal.take(":").ok_or_else(malformed)?;
+            match key {
+                "descr" if literal.take("[").is_some() => return Err("it holds records".to_owned()),
+                "descr" => descr = literal.text(),
+                "fortran_order" => fortran_order = literal.truth(),
+                "shape" => shape = literal.sizes(),
+                _ => return Err(malformed()),
+            }
+            if literal.take(",").is_none() && !literal.rest.trim_start().starts_with('}') {
+                return Err(malformed());
+            }
+        }
+        match (descr, fortran_order, shape) {
+            (Some(descr), Some(fortran_order), Some(shape)) if literal.rest.trim().is_empty() => {
+                Ok(Header { descr, fortran_order, shape })
+            }
+            _ => Err(malformed()),
+        }
+    }
+
+    /// The kind of the elements, and how many bytes each takes.
+    fn element(&self) -> Result<(ElementKind, usize), String> {
+        let class = self.descr.trim_start_matches(['<', '>', '|', '=']);
+        let known = ELEMENTS.iter().find(|(name, _)| *name == class);
+        let unknown = || format!("no tensor has elements of type `{}`", self.descr);
+        let (name, element) = known.ok_or_else(unknown)?;
+        let size_bytes = name[1..].parse().expect("the table says the bytes");
+        Ok((*element, size_bytes))
+    }
+}
+
+/// What is left to read of a Python literal.
+struct Literal<'t> {
+    rest: &'t str,
+}
+
+impl<'t> Literal<'t> {
+    /// Takes a token, if it is the next.
+    fn take(&mut self, token: &str) -> Option<()> {
+        self.rest = self.rest.trim_start().strip_prefix(token)?;
+        Some(())
+    }
+
+    /// A string without escapes.
+    fn text(&mut self) -> Option<&'t str> {
+        let rest = self.rest.trim_start();
+        let quote = rest.chars().next().filter(|first| matches!(first, '\'' | '"'))?;
+        let (text, rest) = rest[1..].split_once(quote)?;
+        self.rest = rest;
+        Some(text)
+    }
+
+    fn truth(&mut self) -> Option<bool> {
+        if self.take("True").is_some() {
+            return Some(true);
+        }
+        self.take("False").map(|()| false)
+    }
+
+    /// A tuple of sizes; Python 2 wrote `3L`.
+    fn sizes(&mut self) -> Option<Vec<u64>> {
+        self.take("(")?;
+        let mut sizes = Vec::new();
+        while self.take(")").is_none() {
+            let rest = self.rest.trim_start();
+            let digits = rest.find(|c: char| !c.is_ascii_digit())?;
+            sizes.push(rest[..digits].parse().ok()?);
+            self.rest = &rest[digits..];
+            let _ = self.take("L");
+            if self.take(",").is_none() && !self.rest.trim_start().starts_with(')') {
+                return None;
+            }
+        }
+        Some(sizes)
+    }
+}
+
+/// The elements of an array whose first index runs fastest, in the order in which the last does.
+fn row_major(bytes: &[u8], size_bytes: usize, shape: &[u64]) -> Vec<u8> {
+    let mut strides = Vec::new();
+    let mut stride = size_bytes;
+    for size in shape {
+        strides.push(stride);
+        stride *= *size as usize;
+    }
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut index = vec![0; shape.len()];
+    let mut from = 0;
+    while out.len() < bytes.len() {
+        out.extend_from_slice(&bytes[from..][..size_bytes]);
+        for axis in (0..shape.len()).rev() {
+            index[axis] += 1;
+            from += strides[axis];
+            if index[axis] < shape[axis] {
+                break;
+            }
+            from -= strides[axis] * shape[axis] as usize;
+            index[axis] = 0;
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+#[path = "npy_tests.rs"]
+mod tests;
