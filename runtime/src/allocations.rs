@@ -1,6 +1,7 @@
 //! How many allocations a piece of work makes, and how much memory it holds at its peak.
 
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
 use std::hint::black_box;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
@@ -31,7 +32,31 @@ pub struct CountingAllocator {
     measuring: Mutex<()>,
 }
 
-/// What all threads of the process did while a piece of work ran.
+thread_local! {
+    /// Whether what this thread allocates is part of a measurement. It needs no memory and has nothing to
+    /// drop, so that an allocator may ask it.
+    static IS_MEASURED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether the calling thread's allocations are part of a measurement: what a thread hands to others that
+/// work for it.
+#[derive(Clone, Copy)]
+pub(crate) struct Measured(bool);
+
+impl Measured {
+    /// That of the calling thread.
+    pub(crate) fn here() -> Measured {
+        Measured(IS_MEASURED.get())
+    }
+
+    /// Makes it the calling thread's, and gives what it was before.
+    pub(crate) fn replace(self) -> Measured {
+        Measured(IS_MEASURED.replace(self.0))
+    }
+}
+
+/// What a piece of work did in its thread, and in the threads of a [`Pool`](crate::Pool) while they ran parts
+/// for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Allocations {
     /// Allocations, a growing or shrinking of one included.
@@ -58,8 +83,9 @@ impl CountingAllocator {
         }
     }
 
-    /// Runs `work` and counts what is allocated meanwhile, by all threads. One measurement runs at a time;
-    /// others wait, so `work` must not measure in its turn.
+    /// Runs `work` and counts what it allocates, in the calling thread and in the threads of a
+    /// [`Pool`](crate::Pool) while they run parts for it. What other threads do meanwhile is not counted. One
+    /// measurement runs at a time; others wait, so `work` must not measure in its turn.
     ///
     /// # Panics
     /// If this is not the program's global allocator, so that a count of nothing is never a mistake.
@@ -90,8 +116,13 @@ impl CountingAllocator {
         self.peak.store(0, Relaxed);
     }
 
+    /// Whether a measurement runs, and the calling thread is part of it.
+    fn is_measured(&self) -> bool {
+        self.counting.load(Relaxed) && IS_MEASURED.get()
+    }
+
     fn allocated(&self, bytes: usize) {
-        if self.counting.load(Relaxed) {
+        if self.is_measured() {
             self.count.fetch_add(1, Relaxed);
             self.bytes.fetch_add(bytes as u64, Relaxed);
             let live = self.live.fetch_add(bytes as i64, Relaxed) + bytes as i64;
@@ -105,7 +136,7 @@ impl CountingAllocator {
     }
 
     fn freed(&self, bytes: usize) {
-        if self.counting.load(Relaxed) {
+        if self.is_measured() {
             self.live.fetch_sub(bytes as i64, Relaxed);
         }
     }
@@ -118,18 +149,20 @@ impl<'a> Counting<'a> {
     fn begin(allocator: &'a CountingAllocator) -> Counting<'a> {
         allocator.reset();
         allocator.counting.store(true, Relaxed);
+        Measured(true).replace();
         Counting(allocator)
     }
 }
 
 impl Drop for Counting<'_> {
     fn drop(&mut self) {
+        Measured(false).replace();
         self.0.counting.store(false, Relaxed);
     }
 }
 
-// SAFETY: memory comes from and goes to `large` where that says so of the layout, else `System`, with the caller's
-// arguments unchanged; counting does not allocate.
+// SAFETY: memory comes from and goes to `large` where that says so of the layout, else `System`, with the
+// caller's arguments unchanged; counting does not allocate.
 unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         self.allocated(layout.size());

@@ -41,6 +41,7 @@ use std::sync::{Arc, Barrier, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 
 use crate::abi::KernelFn;
+use crate::allocations::Measured;
 use crate::wait::spin_for;
 
 /// A fork-join pool of a fixed number of threads, the caller's included.
@@ -69,6 +70,8 @@ type Body<'a> = dyn Fn(usize, u32) + Sync + 'a;
 struct Job {
     body: *const Body<'static>,
     parts: u32,
+    /// Whether what the caller allocates is measured, and so what workers allocate for it.
+    measured: Measured,
 }
 
 /// Keeps a word alone in its cache lines (two, since processors fetch lines in pairs).
@@ -244,7 +247,7 @@ impl Shared {
         // the job after that.
         let body = unsafe { mem::transmute::<*const Body<'_>, *const Body<'static>>(body) };
         // SAFETY: the gate is closed and drained (law 1), and `busy` keeps other callers out.
-        unsafe { *self.job.get() = Some(Job { body, parts }) };
+        unsafe { *self.job.get() = Some(Job { body, parts, measured: Measured::here() }) };
         self.next.0.store(0, Relaxed);
         let before = self.gate.0.fetch_add(NUMBER | OPEN, AcqRel);
         if before & ASLEEP_FIELD != 0 {
@@ -328,11 +331,13 @@ impl Shared {
         // inside (law 2).
         let body = unsafe { &*job.body };
         let parts = u64::from(job.parts);
+        let measured_before = job.measured.replace();
         let outcome = catch_unwind(AssertUnwindSafe(|| {
             while let Some(part) = Some(self.next.0.fetch_add(1, Relaxed)).filter(|&part| part < parts) {
                 body(worker, part as u32);
             }
         }));
+        measured_before.replace();
         if let Err(payload) = outcome {
             self.next.0.store(parts, Relaxed);
             self.keep_first(payload);

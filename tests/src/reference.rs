@@ -9,12 +9,12 @@ use optc::describe;
 
 /// What begins and ends the operations of the dialects.
 const OPERATIONS: [&str; 2] = [
-    "<!-- from the rows: OPTC_BLESS=1 cargo test -p optc-tests --test reference -->\n",
+    "<!-- from the rows: OPTC_BLESS=1 cargo test -p optc-tests --test it reference -->\n",
     "<!-- end of the rows -->\n",
 ];
 /// What begins and ends the attributes of a plan.
 const ATTRIBUTES: [&str; 2] = [
-    "<!-- from ir::plan::attrs: OPTC_BLESS=1 cargo test -p optc-tests --test reference -->\n",
+    "<!-- from ir::plan::attrs: OPTC_BLESS=1 cargo test -p optc-tests --test it reference -->\n",
     "<!-- end of the attributes -->\n",
 ];
 

@@ -20,16 +20,17 @@ pub const MOST_ARCHITECTURE_LINES: usize = 200;
 
 /// The rooms, and for each the rooms that it may depend on. The crate `tests` is above all of them; the
 /// example is what another crate would be.
-pub const ARROWS: [(&str, &[&str]); 9] = [
-    ("ir", &[]),
-    ("import", &["ir"]),
-    ("passes", &["ir"]),
+pub const ARROWS: [(&str, &[&str]); 10] = [
+    ("features", &[]),
+    ("ir", &["features"]),
+    ("import", &["ir", "features"]),
+    ("passes", &["ir", "features"]),
     ("kernels", &[]),
-    ("runtime", &[]),
-    ("codegen", &["ir", "kernels", "runtime"]),
-    ("optc", &["ir", "import", "passes", "codegen", "runtime"]),
+    ("runtime", &["features"]),
+    ("codegen", &["ir", "kernels", "runtime", "features"]),
+    ("optc", &["ir", "import", "passes", "codegen", "runtime", "features"]),
     ("tests", &["ir", "import", "passes", "kernels", "runtime", "codegen", "optc"]),
-    ("examples/my-opt", &["ir", "passes", "optc"]),
+    ("examples/my-opt", &["ir", "passes", "optc", "features"]),
 ];
 
 /// The rooms in which `unsafe` is allowed.

@@ -1,8 +1,8 @@
 //! That results whose size depends on data are as large as they can be, and read only by what knows which are
 //! elements.
 //!
-//! What such readers compute is held against onnxruntime by `tests/tests/open.rs`; here is what is refused,
-//! and why.
+//! What such readers compute is held against onnxruntime by `tests/tests/it/open.rs`; here is what is
+//! refused, and why.
 
 use import::onnx::StrippedWeights;
 

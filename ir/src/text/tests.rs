@@ -3,7 +3,6 @@
 use super::*;
 
 mod bad;
-mod corpus;
 mod dims;
 mod early;
 mod lines;

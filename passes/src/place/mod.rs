@@ -24,8 +24,6 @@ use cranelift_entity::{PrimaryMap, entity_impl};
 pub mod again;
 mod bound;
 pub mod csv;
-#[cfg(test)]
-mod data_tests;
 mod exact;
 #[cfg(test)]
 mod families;

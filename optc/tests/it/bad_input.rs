@@ -1,0 +1,155 @@
+//! What the command says of wrong input: exit status 1 or 2, a message that says where, and never a panic.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use crate::scratch::file;
+
+fn model() -> Vec<u8> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/squeezenet1_1.onnx");
+    fs::read(path).expect("the project carries the model")
+}
+
+fn optc(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_optc")).args(arguments).output().expect("the command starts")
+}
+
+/// Runs the command and expects this exit status, nothing on standard output, and all these words in the
+/// message.
+fn expect(status: i32, arguments: &[&str], words: &[&str]) {
+    let output = optc(arguments);
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(status), "{arguments:?}: {message}");
+    assert!(!message.contains("panicked"), "{arguments:?}: {message}");
+    assert!(output.stdout.is_empty(), "{arguments:?} prints {}", String::from_utf8_lossy(&output.stdout));
+    for word in words {
+        assert!(message.contains(word), "{arguments:?}: no `{word}` in: {message}");
+    }
+}
+
+fn run_model(name: &str, content: &[u8], words: &[&str]) {
+    let path = file(name, content);
+    expect(1, &["run", path.to_str().expect("plain path"), "--synthesize-weights", "--random"], words);
+}
+
+/// The bytes with every occurrence of `from` replaced by as many other bytes.
+fn replaced(bytes: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
+    assert_eq!(from.len(), to.len(), "lengths are kept, so that the file stays well-formed");
+    let mut out = bytes.to_vec();
+    let mut found = 0;
+    for at in 0..out.len() - from.len() {
+        if out[at..].starts_with(from) {
+            out[at..at + to.len()].copy_from_slice(to);
+            found += 1;
+        }
+    }
+    assert!(found > 0, "the model has no {:?}", String::from_utf8_lossy(from));
+    out
+}
+
+#[test]
+fn files_that_are_no_models_are_refused() {
+    run_model("empty.onnx", b"", &["error"]);
+    let noise: Vec<u8> = (0..5000u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+    run_model("noise.onnx", &noise, &["error"]);
+    expect(1, &["run", "/no/such/model.onnx", "--random"], &["/no/such/model.onnx"]);
+}
+
+#[test]
+fn truncated_models_are_refused() {
+    let model = model();
+    for part in 1..24 {
+        let length = model.len() * part / 24;
+        let path = file(&format!("truncated{part}.onnx"), &model[..length]);
+        let output = optc(&["run", path.to_str().expect("plain path"), "--synthesize-weights", "--random"]);
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{length} bytes: {message}");
+        assert!(message.starts_with("error") && !message.contains("panicked"), "{length} bytes: {message}");
+    }
+}
+
+#[test]
+fn unknown_operators_are_named_with_their_nodes() {
+    let model = replaced(&model(), b"\x22\x07MaxPool", b"\x22\x07MaxPoll");
+    run_model("operator.onnx", &model, &["MaxPoll", "3", "/features/features.2/MaxPool"]);
+}
+
+#[test]
+fn a_node_that_reads_what_nobody_makes_is_named() {
+    let model = replaced(&model(), b"\x0a\x05input\x0a\x11features.0", b"\x0a\x05inpot\x0a\x11features.0");
+    run_model(
+        "undefined.onnx",
+        &model,
+        &["/features/features.0/Conv", "`inpot` is not defined", "did you mean"],
+    );
+}
+
+#[test]
+fn a_stripped_model_needs_a_rule_for_its_weights() {
+    let path = file("stripped.onnx", &model());
+    expect(1, &["run", path.to_str().expect("plain path"), "--random"], &["--synthesize-weights"]);
+}
+
+#[test]
+fn inputs_of_other_shapes_are_refused() {
+    let header = "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 3, 2, 2), }";
+    let mut npy = b"\x93NUMPY\x01\x00".to_vec();
+    let padded = format!("{header:117}\n");
+    npy.extend((padded.len() as u16).to_le_bytes());
+    npy.extend(padded.as_bytes());
+    npy.extend([0; 48]);
+    let (model, array) = (file("shape.onnx", &model()), file("shape.npy", &npy));
+    let (model, array) = (model.to_str().expect("plain path"), array.to_str().expect("plain path"));
+    expect(
+        1,
+        &["run", model, "--synthesize-weights", "--input", "input", array],
+        &["`input`", "[1, 3, 2, 2]", "224"],
+    );
+    let words = &["no input `imput`", "did you mean `input`?"];
+    expect(1, &["run", model, "--synthesize-weights", "--input", "imput", array], words);
+    expect(1, &["run", model, "--synthesize-weights"], &["input `input` is missing"]);
+}
+
+#[test]
+fn wrong_text_is_refused_with_line_and_column() {
+    let cases = [
+        (
+            "operation.mlir",
+            "func.func @main(%x: tensor<4xf32>) {\n  %0 = nn.rleu %x : tensor<4xf32>\n  return\n}\n",
+            ":2:",
+        ),
+        ("type.mlir", "func.func @main(%x: tensor<4xf99>) {\n  return\n}\n", ":1:"),
+        ("value.mlir", "func.func @main() -> tensor<4xf32> {\n  return %1 : tensor<4xf32>\n}\n", ":2:"),
+        ("bracket.mlir", "func.func @main() {\n  return\n", ":"),
+        ("string.mlir", "module attributes {a = \"x} {\n}\n", ":1:"),
+        (
+            "shape.mlir",
+            "func.func @main(%x: tensor<4xf32>) -> tensor<5xf32> {\n  %0 = nn.relu %x : (tensor<4xf32>) -> tensor<5xf32>\n  return %0 : tensor<5xf32>\n}\n",
+            ":2:",
+        ),
+    ];
+    for (name, text, place) in cases {
+        let path = file(name, text.as_bytes());
+        let path = path.to_str().expect("plain path");
+        expect(1, &[path], &["error", name, place]);
+    }
+    let path = file("bytes.mlir", b"module {\n  \xff\n}\n");
+    expect(1, &[path.to_str().expect("plain path")], &["bytes.mlir:2:3", "UTF-8"]);
+}
+
+#[test]
+fn wrong_usage_is_told_apart() {
+    let path = file("right.mlir", b"func.func @f() {\n  return\n}\nfunc.func @g() {\n  return\n}\n");
+    let path = path.to_str().expect("plain path");
+    expect(1, &["--passes=fues", path], &["did you mean `fuse`?"]);
+    expect(1, &["--passes=fuse{max-opps=3}", path], &["did you mean `max-ops`?"]);
+    expect(1, &["--passes=fuse{max-ops=many}", path], &["max-ops"]);
+    expect(1, &["--passes=plan{planner=protfolio}", path], &["portfolio"]);
+    expect(2, &["--pases=fuse", path], &["--passes"]);
+    expect(2, &["run"], &["FILE"]);
+    expect(2, &["run", path, "--threads=none"], &["threads"]);
+    expect(1, &["run", path, "--random"], &["main"]);
+    expect(1, &["passes", "fues"], &["did you mean `fuse`?"]);
+    expect(1, &["ops", "nn.rleu"], &["did you mean `nn.relu`?"]);
+}

@@ -1,0 +1,8 @@
+//! What the command does, in one test program.
+
+mod bad_input;
+mod list;
+mod numbers;
+mod replay;
+mod scratch;
+mod sizes;

@@ -1,0 +1,370 @@
+//! The arena for all sizes: it is enough at each of them, and little more than the greatest needs.
+//!
+//! At every size the function is placed in the chunk, which the judge accepts, and computes there what it
+//! computes as it is planned for that size alone. Networks are in the folder that `OPTC_MODELS` names.
+
+use std::path::Path;
+
+use codegen::Cpu;
+use import::onnx::declared::{Sizes, Symbolized};
+use ir::dims::Bindings;
+use ir::plan::attrs;
+use ir::size::static_extents;
+use ir::{Body, Context, Module};
+use optc::shaped::Variants;
+use optc::symbolic::{Symbolic, SymbolicOptions};
+use optc::{Array, CompileOptions, LoadOptions, Model, StrippedWeights, load};
+use passes::chunk::Chunk;
+use runtime::ElementKind;
+use tests::given::given;
+use tests::random::Random;
+
+const THREADS: usize = 2;
+
+fn decide(module: &Module, ranges: &[(&str, u64)]) -> Symbolic {
+    let compile = CompileOptions { threads: THREADS, ..CompileOptions::default() };
+    let ranges = ranges.iter().map(|(name, most)| ((*name).to_owned(), (1, *most))).collect();
+    let options = SymbolicOptions { ranges, ..SymbolicOptions::new(compile) };
+    Symbolic::decide(module, &options).unwrap_or_else(|failure| panic!("{failure}"))
+}
+
+fn arena_bytes(ctx: &Context, body: &Body) -> u64 {
+    attrs::arena_bytes(ctx, body).expect("it is planned")
+}
+
+/// The function in the chunk at some sizes; none if it can't have these.
+fn place(symbolic: &Symbolic, chunk: &Chunk, sizes: &[u64]) -> Option<Module> {
+    let (ctx, body) = symbolic.decided();
+    let mut module = symbolic.at(sizes).ok()?;
+    let names = symbolic.symbols().iter().map(|symbol| ctx.ident(&symbol.name));
+    let bindings: Bindings = names.zip(sizes.iter().copied()).collect();
+    let placed = chunk.place(ctx, &Cpu, body, &bindings, THREADS);
+    let placed = placed.unwrap_or_else(|faults| panic!("{sizes:?}: {}", faults[0].message));
+    let (arena, chunk) = (arena_bytes(ctx, &placed), chunk.size_bytes());
+    assert!(arena <= chunk, "{sizes:?}: {arena} bytes are more than {chunk}");
+    *module.function_mut(symbolic.entry()).expect("it was decided") = placed;
+    Some(module)
+}
+
+/// What a planned function computes, of numbers between -1 and 1.
+fn compute(mut module: Module, symbolic: &Symbolic) -> Vec<Array> {
+    let body = module.function(symbolic.entry()).expect("it was decided");
+    let types = body.args(body.entry(body.root()).expect("it has a body")).iter().map(|arg| body.ty(*arg));
+    let arrays = types.enumerate().map(|(index, ty)| {
+        let shape = static_extents(&module.ctx, ty).expect("its sizes are numbers");
+        let count: u64 = shape.iter().product();
+        let number = |index: u64| ((index * 7919) % 1009) as f32 / 504.5 - 1.0;
+        let name = format!("arg{index}");
+        if module.ctx.elem(ty) == module.ctx.f32() {
+            let bytes = (0..count).flat_map(|index| number(index).to_le_bytes()).collect();
+            return Array { name, element: ElementKind::F32, shape, bytes };
+        }
+        Array { name, element: ElementKind::Bool, shape, bytes: vec![1; count as usize] }
+    });
+    let arrays: Vec<Array> = arrays.collect();
+    let options = CompileOptions { threads: THREADS, ..CompileOptions::default() };
+    let mut model = Model::compile(&mut module, &options).unwrap_or_else(|failure| panic!("{failure}"));
+    model.run(&arrays).unwrap_or_else(|failure| panic!("{failure}"))
+}
+
+/// Places a function at random sizes, and at the least and the greatest, and runs it there; the chunk is to
+/// be at most so many hundredths of the plan for the greatest sizes.
+#[track_caller]
+fn check(text: &str, ranges: &[(&str, u64)], hundredths: u64) {
+    let module = optc::parse("chunk.mlir", text.to_owned(), None, &LoadOptions::default());
+    let symbolic = decide(&module.unwrap_or_else(|failure| panic!("{failure}")), ranges);
+    let chunk = symbolic.chunk().unwrap_or_else(|why| panic!("{why}"));
+    let (ctx, _) = symbolic.decided();
+    let most: Vec<u64> = symbolic.symbols().iter().map(|symbol| symbol.most).collect();
+    let greatest = symbolic.at(&most).unwrap_or_else(|failure| panic!("{failure}"));
+    let alone = arena_bytes(ctx, greatest.function(symbolic.entry()).expect("it was decided"));
+    assert!(chunk.size_bytes() * 100 <= alone * hundredths, "{} of {alone}", chunk.size_bytes());
+    let mut random = Random::new(7);
+    for round in 0..60 {
+        let sizes: Vec<u64> = match round {
+            0 => most.clone(),
+            1 => vec![1; most.len()],
+            _ => most.iter().map(|most| 1 + random.below(*most as usize) as u64).collect(),
+        };
+        let Some(placed) = place(&symbolic, chunk, &sizes) else { continue };
+        let planned = symbolic.at(&sizes).unwrap_or_else(|failure| panic!("{failure}"));
+        let same = compute(placed, &symbolic) == compute(planned, &symbolic);
+        assert!(same, "{sizes:?}: other results in the chunk");
+    }
+}
+
+/// A block in which each layer reads all that were made before, as in DenseNet; the last layer adds to the
+/// first one's result.
+const DENSE: &str = "func.func @main(%x: tensor<?x?x?x8xf32, #optc.dims<N, H, W>>) -> tensor<?x?x?x32xf32, #optc.dims<N, H, W>> {
+  %w1 = nn.constant dense<0.01> : tensor<8x8x3x3xf32>
+  %w2 = nn.constant dense<0.02> : tensor<8x16x3x3xf32>
+  %w3 = nn.constant dense<0.03> : tensor<8x24x3x3xf32>
+  %w4 = nn.constant dense<0.04> : tensor<32x32x1x1xf32>
+  %0 = nn.conv2d %x, %w1 {layout = \"NHWC\", pads = array<i64: 1, 1, 1, 1>} : (A8, tensor<8x8x3x3xf32>) -> A8
+  %1 = nn.conv2d %0, %w1 {layout = \"NHWC\", pads = array<i64: 1, 1, 1, 1>} : (A8, tensor<8x8x3x3xf32>) -> A8
+  %2 = nn.concat %0, %1 {axis = 3 : i64} : (A8, A8) -> A16
+  %3 = nn.conv2d %2, %w2 {layout = \"NHWC\", pads = array<i64: 1, 1, 1, 1>} : (A16, tensor<8x16x3x3xf32>) -> A8
+  %4 = nn.concat %0, %1, %3 {axis = 3 : i64} : (A8, A8, A8) -> A24
+  %5 = nn.conv2d %4, %w3 {layout = \"NHWC\", pads = array<i64: 1, 1, 1, 1>} : (A24, tensor<8x24x3x3xf32>) -> A8
+  %6 = nn.add %5, %0 : A8
+  %7 = nn.concat %0, %1, %3, %6 {axis = 3 : i64} : (A8, A8, A8, A8) -> A32
+  %8 = nn.relu %7 : A32
+  %9 = nn.conv2d %8, %w4 {layout = \"NHWC\"} : (A32, tensor<32x32x1x1xf32>) -> A32
+  %10 = nn.softmax %9 {axis = 3 : i64} : A32
+  return %10 : A32
+}";
+
+#[test]
+fn parts_of_concatenations_stand_in_their_whole_at_all_sizes() {
+    let mut text = DENSE.to_owned();
+    for channels in [8, 16, 24, 32] {
+        let ty = format!("tensor<?x?x?x{channels}xf32, #optc.dims<N, H, W>>");
+        text = text.replace(&format!("A{channels}"), &ty);
+    }
+    // The scratch of convolutions is counted as the most that any size takes.
+    check(&text, &[("N", 3), ("H", 50), ("W", 60)], 108);
+}
+
+/// Slices of inner axes: pieces of one image of them, and copies of several. At some sizes a result can't
+/// overwrite one, or what it is of.
+#[test]
+fn a_view_may_lie_in_its_operand_or_be_a_copy() {
+    let text =
+        "func.func @main(%x: tensor<?x6x?xf32, #optc.dims<N, W>>) -> tensor<?x2x?xf32, #optc.dims<N, W>> {
+  %0 = nn.exp %x : A6
+  %1 = nn.slice %0 {starts = array<i64: 0, 1, 0>, sizes = #optc.dims<N, 2, W>} : (A6) -> A2
+  %2 = nn.cum_sum %1 {axis = 2} : A2
+  %3 = nn.neg %1 : A2
+  %4 = nn.cum_sum %0 {axis = 2} : A6
+  %5 = nn.slice %4 {starts = array<i64: 0, 2, 0>, sizes = #optc.dims<N, 2, W>} : (A6) -> A2
+  %6 = nn.cum_sum %4 {axis = 1} : A6
+  %7 = nn.slice %6 {starts = array<i64: 0, 4, 0>, sizes = #optc.dims<N, 2, W>} : (A6) -> A2
+  %8 = nn.add %5, %7 : A2
+  %9 = nn.cum_sum %8 {axis = 1} : A2
+  %10 = nn.mul %9, %3 : A2
+  %11 = nn.add %10, %2 : A2
+  return %11 : A2
+}";
+    let text = text
+        .replace("A6", "tensor<?x6x?xf32, #optc.dims<N, W>>")
+        .replace("A2", "tensor<?x2x?xf32, #optc.dims<N, W>>");
+    check(&text, &[("N", 3), ("W", 200)], 300);
+}
+
+/// At N = 4 the reshaped value has rows of one row of the concatenation, at N = 1 rows of four, which would
+/// lie apart there.
+#[test]
+fn what_is_read_by_a_view_is_no_part() {
+    let text = "func.func @main(%x: tensor<?x1x8xf32, #optc.dims<N>>) -> tensor<?xf32, #optc.dims<N>> {
+  %0 = nn.broadcast %x {shape = #optc.dims<N, max(-N + 5, 1), 8>} : (tensor<?x1x8xf32, #optc.dims<N>>) -> A8
+  %1 = nn.exp %0 : A8
+  %2 = nn.cum_sum %1 {axis = 2} : A8
+  %3 = nn.neg %1 : A8
+  %4 = nn.reshape %3 {shape = #optc.dims<N, 8 * max(-N + 5, 1)>} : (A8) -> B
+  %5 = nn.reduce_max %4 {axes = array<i64: 1>} : (B) -> tensor<?xf32, #optc.dims<N>>
+  %6 = nn.concat %3, %2 {axis = 2 : i64} : (A8, A8) -> A16
+  %7 = nn.exp %6 : A16
+  %8 = nn.reduce_sum %7 {axes = array<i64: 1, 2>} : (A16) -> tensor<?xf32, #optc.dims<N>>
+  %9 = nn.add %8, %5 : tensor<?xf32, #optc.dims<N>>
+  return %9 : tensor<?xf32, #optc.dims<N>>
+}";
+    let of = |channels: u64| format!("tensor<?x?x{channels}xf32, #optc.dims<N, max(-N + 5, 1)>>");
+    let text = text.replace("A8", &of(8)).replace("A16", &of(16));
+    check(
+        &text
+            .replace("(B)", "(tensor<?x?xf32, #optc.dims<N, 8 * max(-N + 5, 1)>>)")
+            .replace("-> B", "-> tensor<?x?xf32, #optc.dims<N, 8 * max(-N + 5, 1)>>"),
+        &[("N", 4)],
+        300,
+    );
+}
+
+/// At N = 4 the sum is as large as its first operand, at N = 1 four times as large.
+#[test]
+fn what_is_as_large_at_the_greatest_sizes_only_is_not_overwritten() {
+    let text = "func.func @main(%x: tensor<?x1x64xf32, #optc.dims<N>>) -> tensor<?xf32, #optc.dims<N>> {
+  %0 = nn.broadcast %x {shape = #optc.dims<N, max(-N + 5, 1), 64>} : (tensor<?x1x64xf32, #optc.dims<N>>) -> A
+  %1 = nn.cum_sum %0 {axis = 1} : A
+  %2 = nn.cum_sum %x {axis = 0} : tensor<?x1x64xf32, #optc.dims<N>>
+  %3 = nn.mul %2, %1 : (tensor<?x1x64xf32, #optc.dims<N>>, A) -> A
+  %4 = nn.cum_sum %3 {axis = 0} : A
+  %5 = nn.mul %4, %1 : A
+  %6 = nn.reduce_max %5 {axes = array<i64: 1, 2>} : (A) -> tensor<?xf32, #optc.dims<N>>
+  return %6 : tensor<?xf32, #optc.dims<N>>
+}";
+    check(&text.replace('A', "tensor<?x?x64xf32, #optc.dims<N, max(-N + 5, 1)>>"), &[("N", 4)], 300);
+}
+
+/// The slice lies in the output before that is written; where it is a piece of the input, a copy of it does.
+#[test]
+fn a_copy_lies_in_an_output_where_it_could_lie_in_its_operand() {
+    let text = "func.func @main(%x: A6) -> A6 {
+  %0 = nn.slice %x {starts = array<i64: 0, 1, 0>, sizes = #optc.dims<N, 2, W>} : (A6) -> A2
+  %1 = nn.reduce_sum %0 {axes = array<i64: 1, 2>, keepdims} : (A2) -> tensor<?x1x1xf32, #optc.dims<N>>
+  %2 = nn.add %x, %1 : (A6, tensor<?x1x1xf32, #optc.dims<N>>) -> A6
+  return %2 : A6
+}";
+    let of = |rows: u64| format!("tensor<?x{rows}x?xf32, #optc.dims<N, W>>");
+    check(&text.replace("A6", &of(6)).replace("A2", &of(2)), &[("N", 3), ("W", 200)], 200);
+}
+
+#[test]
+fn a_function_with_branches_has_a_chunk() {
+    let text = "func.func @main(%c: i1, %x: T) -> T {
+  %0 = nn.exp %x : T
+  %1 = scf.if %c -> (T) {
+    %2 = nn.cum_sum %0 {axis = 0} : T
+    %3 = nn.cum_sum %2 {axis = 1} : T
+    scf.yield %3 : T
+  } else {
+    %4 = nn.neg %0 : T
+    scf.yield %4 : T
+  }
+  %5 = nn.cum_sum %1 {axis = 0} : T
+  %6 = nn.mul %5, %0 : T
+  return %6 : T
+}";
+    check_flow(text, 105);
+}
+
+#[test]
+fn a_function_with_loops_has_a_chunk() {
+    let text = "func.func @main(%x: T) -> T {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %three = arith.constant 3 : index
+  %y = nn.exp %x : T
+  %r:2 = scf.for %i = %zero to %three step %one iter_args(%a = %x, %b = %y) -> (T, T) {
+    %0 = nn.cum_sum %a {axis = 0} : T
+    %1 = nn.add %0, %b : T
+    scf.yield %b, %1 : T, T
+  }
+  %z = nn.cum_sum %r#0 {axis = 1} : T
+  %2 = nn.sub %z, %r#1 : T
+  %3 = nn.mul %2, %y : T
+  return %3 : T
+}";
+    check_flow(text, 105);
+}
+
+#[test]
+fn a_function_of_several_blocks_has_a_chunk() {
+    let text = "func.func @main(%c: i1, %x: T) -> T {
+  %0 = nn.exp %x : T
+  %1 = nn.cum_sum %0 {axis = 0} : T
+  cf.cond_br %c, ^bb1(%0, %1 : T, T), ^bb2(%1 : T)
+^bb1(%a: T, %b: T):
+  %2 = nn.cum_sum %a {axis = 1} : T
+  %3 = nn.mul %2, %b : T
+  cf.br ^bb2(%3 : T)
+^bb2(%d: T):
+  %4 = nn.cum_sum %d {axis = 0} : T
+  %5 = nn.sub %4, %0 : T
+  return %5 : T
+}";
+    check_flow(text, 105);
+}
+
+#[test]
+fn a_function_with_calls_has_a_chunk() {
+    let text = "func.func @main(%x: T) -> T {
+  %0 = nn.exp %x : T
+  %1 = call @twice(%0) : (T) -> T
+  %2 = call @twice(%1) : (T) -> T
+  %3 = nn.mul %2, %0 : T
+  return %3 : T
+}
+func.func private @twice(%x: T) -> T {
+  %0 = nn.cum_sum %x {axis = 0} : T
+  %1 = nn.cum_sum %0 {axis = 1} : T
+  return %1 : T
+}";
+    check_flow(text, 105);
+}
+
+/// Checks a function of values of `N` times `M` numbers.
+#[track_caller]
+fn check_flow(text: &str, hundredths: u64) {
+    check(&text.replace("T", "tensor<?x?xf32, #optc.dims<N, M>>"), &[("N", 9), ("M", 40)], hundredths);
+}
+
+/// Most networks have no values that could lie in the output; here the output is the largest value of all.
+#[test]
+fn what_fits_an_output_at_all_sizes_lies_there() {
+    let text = "func.func @main(%x: tensor<?x8xf32, #optc.dims<N>>) -> tensor<?x64xf32, #optc.dims<N>> {
+  %w = nn.constant dense<0.01> : tensor<8x64xf32>
+  %0 = nn.cum_sum %x {axis = 0} : tensor<?x8xf32, #optc.dims<N>>
+  %1 = nn.cum_sum %0 {axis = 1} : tensor<?x8xf32, #optc.dims<N>>
+  %2 = nn.cum_sum %1 {axis = 0} : tensor<?x8xf32, #optc.dims<N>>
+  %3 = nn.matmul %2, %w : (tensor<?x8xf32, #optc.dims<N>>, tensor<8x64xf32>) -> tensor<?x64xf32, #optc.dims<N>>
+  return %3 : tensor<?x64xf32, #optc.dims<N>>
+}";
+    check(text, &[("N", 300)], 105);
+}
+
+/// The first sum takes min(L, 300) rows, the output 400, which is more at each size, although not more than
+/// the most of the one is the least of the other.
+#[test]
+fn what_is_never_larger_than_an_output_lies_there() {
+    let text = "func.func @main(%x: tensor<?x?xf32, #optc.dims<N, L>>) -> tensor<400x?x?xf32, #optc.dims<N, L>> {
+  %0 = nn.broadcast %x {shape = #optc.dims<min(L, 300), N, L>} : (tensor<?x?xf32, #optc.dims<N, L>>) -> A
+  %1 = nn.cum_sum %0 {axis = 0} : A
+  %2 = nn.reduce_sum %1 {axes = array<i64: 0>} : (A) -> tensor<?x?xf32, #optc.dims<N, L>>
+  %3 = nn.broadcast %2 {shape = #optc.dims<400, N, L>} : (tensor<?x?xf32, #optc.dims<N, L>>) -> tensor<400x?x?xf32, #optc.dims<N, L>>
+  %4 = nn.cum_sum %3 {axis = 0} : tensor<400x?x?xf32, #optc.dims<N, L>>
+  return %4 : tensor<400x?x?xf32, #optc.dims<N, L>>
+}";
+    check(
+        &text.replace('A', "tensor<?x?x?xf32, #optc.dims<min(L, 300), N, L>>"),
+        &[("N", 3), ("L", 60)],
+        105,
+    );
+}
+
+fn network(path: &Path) -> Module {
+    let axes = [("N", 0, 4), ("H", 2, 224), ("W", 3, 224)];
+    let symbolized =
+        axes.map(|(name, axis, _)| Symbolized { input: "input".to_owned(), axis, size: name.to_owned() });
+    let ranges = axes.map(|(name, _, most)| (name.to_owned(), (1, most)));
+    let sizes = Sizes { symbolized: symbolized.into(), ranges: ranges.into(), ..Sizes::new() };
+    let options = LoadOptions { stripped: StrippedWeights::Synthesize, sizes, ..LoadOptions::default() };
+    load(path, &options).unwrap_or_else(|failure| panic!("{}: {failure}", path.display()))
+}
+
+#[test]
+#[cfg_attr(not(given = "OPTC_MODELS"), ignore = "needs OPTC_MODELS")]
+fn networks_fit_their_chunks_which_are_little_more_than_their_greatest_sizes_need() {
+    let folder = given("OPTC_MODELS");
+    let names = [
+        "resnet50",
+        "mobilenet_v2",
+        "efficientnet_b0",
+        "squeezenet1_1",
+        "densenet121",
+        "inception_v3",
+        "se_resnext152_bn",
+    ];
+    for name in names {
+        let symbolic = decide(&network(&folder.join(format!("{name}.onnx"))), &[]);
+        let chunk = symbolic.chunk().unwrap_or_else(|why| panic!("{name}: {why}"));
+        let (ctx, mut random) = (symbolic.decided().0, Random::new(3));
+        let most: Vec<u64> = symbolic.symbols().iter().map(|symbol| symbol.most).collect();
+        let mut fitted = 0;
+        for round in 0..40 {
+            let sizes: Vec<u64> = match round {
+                0 => most.clone(),
+                _ => most.iter().map(|most| 1 + random.below(*most as usize) as u64).collect(),
+            };
+            let Some(placed) = place(&symbolic, chunk, &sizes) else { continue };
+            fitted += 1;
+            if round == 0 {
+                let planned = symbolic.at(&sizes).unwrap_or_else(|failure| panic!("{failure}"));
+                let alone = arena_bytes(ctx, planned.function(symbolic.entry()).expect("it was decided"));
+                println!("{name}: {} bytes for all sizes, {alone} for the greatest", chunk.size_bytes());
+                assert!(chunk.size_bytes() * 100 <= alone * 105, "{name}");
+            }
+            drop(placed);
+        }
+        assert!(fitted > 5, "{name}: {fitted} sizes were tried");
+    }
+}

@@ -1,0 +1,48 @@
+//! Does it hold? Laws, models, damage, random programs and the house rules, in one test program, since
+//! linking the compiler costs seconds: `cargo test -p optc-tests --test it NAME` runs the tests of a file.
+//! The lit files have a program of their own.
+
+use runtime::CountingAllocator;
+
+mod any_size;
+mod bad_text;
+mod chunk;
+mod control_flow;
+mod corpus;
+mod damaged_plans;
+mod examples;
+mod imported_models;
+mod kernel_sizes;
+mod known_failures;
+mod laws;
+mod lines;
+mod memory;
+mod models;
+mod node_sizes;
+mod open;
+mod open_views;
+mod overlap;
+mod parts;
+mod pipelines;
+mod placements;
+mod pools;
+mod random_flow;
+mod random_graphs;
+mod random_sizes;
+mod readme;
+mod reference;
+mod required_sizes;
+mod same_results;
+mod scalar;
+mod sequences;
+mod shapes;
+mod simplify_laws;
+mod states;
+mod symbolic;
+mod tidy;
+mod verifier;
+mod views;
+
+/// Counts what a test allocates where it asks; see [`CountingAllocator::measure`].
+#[global_allocator]
+static ALLOCATOR: CountingAllocator = CountingAllocator::new();

@@ -1,0 +1,157 @@
+//! Whatever the graph, one program for all sizes computes the bits of the program for each size, in hardly
+//! more memory.
+//!
+//! `OPTC_SEEDS=1000..3000 cargo test --release -p optc-tests --test it random_sizes` looks at more graphs.
+
+use std::sync::Arc;
+
+use ir::Module;
+use ir::dims::{Bindings, substitute};
+use optc::symbolic::{SymbolicOptions, compile_symbolic};
+use optc::{Array, CompileOptions, DeadMemory, Model};
+use passes::manager::RunOptions;
+use runtime::ShapedContext;
+use tests::programs::{array, floats, interpret};
+use tests::random::Random;
+use tests::sized_graphs::{NAMES, sized_graph};
+
+/// Batch, height and width.
+type Size = [u64; 3];
+
+const SIZES: [Size; 6] = [[1, 8, 8], [2, 5, 9], [1, 1, 1], [3, 2, 1], [1, 33, 4], [2, 5, 9]];
+
+/// What became of the graphs: how often both ran, how often sums were rounded otherwise, how often neither
+/// could run, and the bytes of arena of both, summed up.
+#[derive(Default)]
+struct Count {
+    ran: usize,
+    near: usize,
+    refused: usize,
+    arenas: [usize; 2],
+}
+
+fn options(seed: u64) -> SymbolicOptions {
+    // Dead memory that is kept is what a recipe needs; poisoned, it shows what is read too late.
+    let dead = if seed.is_multiple_of(4) { DeadMemory::Poisoned } else { DeadMemory::Kept };
+    let threads = 1 + seed as usize % 2;
+    let mut options = SymbolicOptions::new(CompileOptions { threads, dead, ..CompileOptions::default() });
+    if seed.is_multiple_of(3) {
+        let ends = [(1, 3), (1, 40), (1, 40)];
+        options.ranges = NAMES.iter().map(|name| (*name).to_owned()).zip(ends).collect();
+    }
+    options
+}
+
+/// The graph at a size, where it can have it.
+fn at(module: &Module, size: Size) -> Option<Module> {
+    let mut module = module.clone();
+    let bindings: Bindings = NAMES.iter().map(|name| module.ctx.ident(name)).zip(size).collect();
+    substitute(&mut module, &bindings).ok()?;
+    ir::verify::verify(&module).ok()?;
+    Some(module)
+}
+
+fn check_at(
+    module: &Module,
+    context: &mut ShapedContext<'_>,
+    seed: u64,
+    size: Size,
+    count: &mut Count,
+) -> Result<(), String> {
+    let images = context.program().inputs().to_vec();
+    let mut random = Random::new(seed);
+    let fixed = at(module, size);
+    let mut inputs: Vec<Array> = Vec::new();
+    for (index, image) in images.iter().enumerate() {
+        let channels = match image.extents[1] {
+            runtime::Extent::Known(channels) => channels,
+            _ => return Err("channels are numbers".to_owned()),
+        };
+        let shape = [size[0], channels, size[1], size[2]];
+        context.set_shape(&image.name, &shape).map_err(|error| error.to_string())?;
+        inputs.push(array(&format!("arg{index}"), &shape, &random.floats(shape.iter().product())));
+    }
+    let Some(fixed) = fixed else {
+        return match context.prepare() {
+            Ok(_) => Err("it is prepared for a size that the graph can't have".to_owned()),
+            Err(_) => {
+                count.refused += 1;
+                Ok(())
+            }
+        };
+    };
+    let compile = options(seed).compile;
+    let mut alone = fixed.clone();
+    let model = Model::compile(&mut alone, &compile);
+    let mut model = model.map_err(|failure| format!("alone: {failure}"))?;
+    let expected = model.run(&inputs).map_err(|failure| format!("alone: {failure}"))?;
+    compare(&expected, &interpret(&fixed, &inputs), 1e-3)
+        .map_err(|why| format!("alone it is {why} is interpreted"))?;
+    let arena = context.prepare().map_err(|error| error.to_string())?.arena_bytes();
+    let best = model.program().arena_bytes();
+    count.arenas = [count.arenas[0] + arena, count.arenas[1] + best];
+    let mut found: Vec<Vec<u8>> = expected.iter().map(|output| vec![0; output.bytes.len()]).collect();
+    let bytes: Vec<&[u8]> = inputs.iter().map(|input| &input.bytes[..]).collect();
+    let mut views: Vec<&mut [u8]> = found.iter_mut().map(|output| &mut output[..]).collect();
+    context.run(&bytes, &mut views).map_err(|error| error.to_string())?;
+    count.ran += 1;
+    let found = found.into_iter().zip(&expected).map(|(bytes, like)| Array { bytes, ..like.clone() });
+    let found: Vec<Array> = found.collect();
+    // A tiny image may have been laid out otherwise alone, and sums then have another order.
+    count.near += usize::from(found != expected);
+    compare(&found, &expected, 1e-6).map_err(|why| format!("it is {why} that it is alone"))
+}
+
+/// Whether all numbers are as expected, up to a share of the largest.
+fn compare(found: &[Array], expected: &[Array], tolerance: f32) -> Result<(), String> {
+    for (found, expected) in found.iter().map(floats).zip(expected.iter().map(floats)) {
+        let scale = expected.iter().fold(1e-3f32, |most, x| most.max(x.abs()));
+        let mut off = found.iter().zip(&expected).map(|(a, b)| (a - b).abs());
+        if let Some(off) = off.find(|off| off.is_nan() || *off > tolerance * scale) {
+            return Err(format!("off by {off:e} of {scale} from what"));
+        }
+    }
+    Ok(())
+}
+
+fn check(seed: u64, count: &mut Count) -> Result<(), String> {
+    let mut module = sized_graph(seed);
+    // What nothing reads may have sizes that can't be.
+    optc::run_pipeline(&mut module, "dce", &RunOptions::new(&codegen::Cpu))
+        .map_err(|failure| failure.to_string())?;
+    let program = compile_symbolic(&module, &options(seed)).map_err(|failure| failure.to_string())?;
+    let program = Arc::new(program);
+    let mut context = program.context(options(seed).compile.threads).map_err(|error| error.to_string())?;
+    for size in SIZES {
+        check_at(&module, &mut context, seed, size, count).map_err(|why| format!("{size:?}: {why}"))?;
+    }
+    Ok(())
+}
+
+/// Graphs of which each has a rare shape: views of parts behind their whole, tensors without elements, rows
+/// that cut the last axis, views that are copies at some sizes only.
+const RARE: [u64; 12] = [1006, 1014, 1121, 1170, 1195, 1258, 1262, 1264, 1304, 1344, 1369, 1388];
+
+fn seeds() -> Vec<u64> {
+    let said = std::env::var("OPTC_SEEDS").unwrap_or_default();
+    let ends = said.split_once("..").and_then(|(from, to)| Some(from.parse().ok()?..to.parse().ok()?));
+    ends.map_or_else(|| (0..40).chain(RARE).collect(), Iterator::collect)
+}
+
+#[test]
+fn a_program_for_all_sizes_computes_what_the_program_for_each_does() {
+    let (mut count, mut faults) = (Count::default(), Vec::new());
+    for seed in seeds() {
+        if let Err(why) = check(seed, &mut count) {
+            faults.push(format!("seed {seed}: {why}"));
+        }
+    }
+    let Count { ran, near, refused, arenas: [arena, best] } = count;
+    println!(
+        "{ran} runs, {near} rounded otherwise, {refused} sizes refused; {arena} bytes of arena, {best} alone"
+    );
+    assert!(faults.is_empty(), "{} graphs:\n{}", faults.len(), faults.join("\n"));
+    assert!(ran > 100 && refused > 0, "{ran} runs, {refused} refused");
+    assert!(100 * near < ran, "{near} of {ran} runs have other bits");
+    assert!(50 * arena <= 51 * best, "{arena} bytes of arena, {best} alone");
+}

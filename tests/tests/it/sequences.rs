@@ -1,0 +1,117 @@
+//! Transformers whose batch and sequence are named sizes, against the program for each; and what they cannot
+//! take.
+//!
+//! GPT-2 gives the same bits. BERT adds what it looks up by place and by segment to each token: where sizes
+//! are numbers, both are weights, and are added first, so that the sums are rounded otherwise.
+//!
+//! They are in the folder that `OPTC_MODELS` names:
+//! `OPTC_MODELS=/path/to/models cargo test -p optc-tests --test it sequences:: -- --nocapture`.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use import::onnx::declared::Sizes;
+use optc::symbolic::{SymbolicOptions, compile_symbolic};
+use optc::{CompileOptions, LoadOptions, Model, StrippedWeights, load};
+use runtime::{ShapedContext, ShapedProgram, TensorDesc};
+use tests::given::given;
+
+const THREADS: usize = 2;
+
+fn options(values: &[(&str, u64)]) -> LoadOptions {
+    let values: BTreeMap<String, u64> =
+        values.iter().map(|(name, size)| ((*name).to_owned(), *size)).collect();
+    LoadOptions {
+        stripped: StrippedWeights::Synthesize,
+        sizes: Sizes { values, ..Sizes::new() },
+        ..LoadOptions::default()
+    }
+}
+
+fn compile_options() -> CompileOptions {
+    CompileOptions { threads: THREADS, ..CompileOptions::default() }
+}
+
+fn model(name: &str) -> PathBuf {
+    given("OPTC_MODELS").join(name)
+}
+
+fn program(path: &Path) -> Arc<ShapedProgram> {
+    let module = load(path, &options(&[])).unwrap_or_else(|failure| panic!("{}: {failure}", path.display()));
+    let program = compile_symbolic(&module, &SymbolicOptions::new(compile_options()));
+    Arc::new(program.unwrap_or_else(|failure| panic!("{}: {failure}", path.display())))
+}
+
+/// Tokens from 1 on; a mask of them, as it is made of numbers above 0, hides none.
+fn tokens(desc: &TensorDesc) -> Vec<u8> {
+    let count = desc.shape.iter().product::<u64>();
+    (0..count).flat_map(|index| (index * 7919 % 1009 + 1).to_le_bytes()).collect()
+}
+
+fn views(buffers: &mut [Vec<u8>]) -> Vec<&mut [u8]> {
+    buffers.iter_mut().map(|buffer| &mut buffer[..]).collect()
+}
+
+/// How equal results are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Exactly {
+    ToTheBit,
+    UpToRounding,
+}
+
+fn are_close(a: &[u8], b: &[u8]) -> bool {
+    let floats = |bytes: &[u8]| -> Vec<f32> {
+        bytes.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect()
+    };
+    let (a, b) = (floats(a), floats(b));
+    let most = a.iter().fold(0.0f32, |most, x| most.max(x.abs()));
+    a.iter().zip(&b).all(|(a, b)| (a - b).abs() <= 1e-4 * most)
+}
+
+fn check_at(path: &Path, exactly: Exactly, context: &mut ShapedContext<'_>, [batch, seq]: [u64; 2]) {
+    let sizes = options(&[("batch", batch), ("seq", seq)]);
+    let mut module = load(path, &sizes).unwrap_or_else(|failure| panic!("{batch} x {seq}: {failure}"));
+    let fixed = Model::compile(&mut module, &compile_options()).unwrap_or_else(|failure| panic!("{failure}"));
+    let fixed = fixed.program().clone();
+    for desc in fixed.inputs() {
+        context.set_shape(&desc.name, &desc.shape).expect("the program takes this shape");
+    }
+    let inputs: Vec<Vec<u8>> = fixed.inputs().iter().map(tokens).collect();
+    let inputs: Vec<&[u8]> = inputs.iter().map(|input| &input[..]).collect();
+    let empty = || fixed.outputs().iter().map(|desc| vec![0; desc.size_bytes]).collect::<Vec<_>>();
+    let (mut expected, mut found) = (empty(), empty());
+    let mut alone = fixed.context(THREADS).expect("it is planned for them");
+    alone.run(&inputs, &mut views(&mut expected)).unwrap_or_else(|error| panic!("{batch} x {seq}: {error}"));
+    context.run(&inputs, &mut views(&mut found)).unwrap_or_else(|error| panic!("{batch} x {seq}: {error}"));
+    let mut pairs = found.iter().zip(&expected);
+    let is_close =
+        exactly == Exactly::UpToRounding && pairs.all(|(found, expected)| are_close(found, expected));
+    assert!(found == expected || is_close, "{batch} x {seq}: other bits");
+}
+
+#[test]
+#[cfg_attr(not(given = "OPTC_MODELS"), ignore = "needs OPTC_MODELS")]
+fn gpt2_takes_sequences_as_long_as_its_mask() {
+    let path = model("gpt2_dyn.onnx");
+    let program = program(&path);
+    let mut context = program.context(THREADS).expect("it is planned for them");
+    for size in [[1, 1], [1, 7], [2, 16], [1, 64], [3, 5]] {
+        check_at(&path, Exactly::ToTheBit, &mut context, size);
+    }
+    let error = context.set_shape("input_ids", &[1, 2000]).expect_err("the mask is of 1024");
+    let expected = "dimension 1 of input `input_ids`, number 0, is 2000, expected 1 <= seq <= 1024";
+    assert_eq!(error.to_string(), expected);
+    check_at(&path, Exactly::ToTheBit, &mut context, [1, 7]);
+}
+
+#[test]
+#[cfg_attr(not(given = "OPTC_MODELS"), ignore = "needs OPTC_MODELS")]
+fn bert_takes_any_sequence_that_it_has_places_for() {
+    let path = model("bert_base_dyn.onnx");
+    let program = program(&path);
+    let mut context = program.context(THREADS).expect("it is planned for them");
+    for size in [[1, 9], [2, 16], [1, 40], [1, 2], [3, 1], [1, 1]] {
+        check_at(&path, Exactly::UpToRounding, &mut context, size);
+    }
+}

@@ -1,0 +1,396 @@
+//! One compiled program at many sizes: right results, no memory twice, no allocation at sizes that were run
+//! before.
+
+use ir::plan::attrs;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use ir::{Context, Module};
+use optc::shaped::{ShapedOptions, compile_shaped};
+use optc::symbolic::{Symbolic, SymbolicOptions, compile_symbolic};
+use optc::{Array, CompileOptions, Failure, Goal, LoadOptions, Model};
+use runtime::{
+    AlignedBuffer, Arena, ElementKind, Extent, InputSpec, Pool, RunError, ShapedContext, ShapedProgram,
+    Symbol,
+};
+use tests::programs::array;
+
+use crate::ALLOCATOR;
+
+/// A program of `x: [N, 8]` and `s: [N, H]` with weights, loops that sizes join, and reductions.
+fn text([n, h]: [u64; 2]) -> String {
+    let (wide, column, result) =
+        (format!("tensor<{n}x16xf32>"), format!("tensor<{n}x1xf32>"), format!("tensor<{n}x{h}xf32>"));
+    format!(
+        "func.func @main(%x: tensor<{n}x8xf32> {{optc.name = \"x\"}}, %s: {result} {{optc.name = \"s\"}}) -> {result} {{
+  %w = nn.constant dense<0.5> : tensor<8x16xf32>
+  %0 = nn.matmul %x, %w : (tensor<{n}x8xf32>, tensor<8x16xf32>) -> {wide}
+  %1 = nn.tanh %0 : {wide}
+  %2 = nn.reduce_sum %1 {{axes = array<i64: 1>, keepdims}} : ({wide}) -> {column}
+  %3 = nn.exp %s : {result}
+  %4 = nn.mul %3, %2 : ({result}, {column}) -> {result}
+  %5 = nn.reduce_mean %4 {{axes = array<i64: 0>, keepdims}} : ({result}) -> tensor<1x{h}xf32>
+  %6 = nn.sub %4, %5 : ({result}, tensor<1x{h}xf32>) -> {result}
+  return %6 : {result}
+}}"
+    )
+}
+
+fn parse(ctx: &Arc<Context>, sizes: [u64; 2]) -> Module {
+    let module = ir::text::parse(ctx, "shapes.mlir", text(sizes));
+    module.unwrap_or_else(|faults| panic!("{}", faults[0].render(ctx)))
+}
+
+const THREADS: usize = 2;
+
+/// The program, compiled at one size; and how often it was planned since.
+fn program(cached: usize) -> (Arc<ShapedProgram>, Arc<AtomicUsize>) {
+    let ctx = Arc::new(Context::new());
+    let planned = Arc::new(AtomicUsize::new(0));
+    let count = planned.clone();
+    let variants = move |sizes: &[u64]| -> Result<Module, Failure> {
+        count.fetch_add(1, Relaxed);
+        let mut module = parse(&ctx, [sizes[0], sizes[1]]);
+        optc::compile::complete(&mut module, "main", THREADS, Goal::default())?;
+        Ok(module)
+    };
+    let symbol = |name: &str, most, default| Symbol { name: name.to_owned(), least: 1, most, default };
+    let symbols = vec![symbol("N", 512, Some(2)), symbol("H", u64::MAX, Some(3))];
+    let input = |name: &str, last| InputSpec {
+        name: name.to_owned(),
+        element: ElementKind::F32,
+        extents: vec![Extent::Symbol(0), last],
+    };
+    let inputs = vec![input("x", Extent::Known(8)), input("s", Extent::Symbol(1))];
+    let options = ShapedOptions { threads: THREADS, cached, ..ShapedOptions::new("main", vec![vec![4, 5]]) };
+    let program = compile_shaped(symbols, inputs, variants, &options);
+    let program = program.unwrap_or_else(|failure| panic!("{failure}"));
+    planned.store(0, Relaxed);
+    (Arc::new(program), planned)
+}
+
+/// Inputs of some sizes, and what a program that is compiled for them alone computes.
+struct Case {
+    sizes: [u64; 2],
+    inputs: [Array; 2],
+    expected: Vec<u8>,
+    arena_bytes: usize,
+    output: Vec<u8>,
+}
+
+fn case(sizes: [u64; 2]) -> Case {
+    let [n, h] = sizes;
+    let numbers = |count: u64| (0..count).map(|i| (i * 37 % 101) as f32 * 0.01 - 0.5).collect::<Vec<f32>>();
+    let inputs = [array("x", &[n, 8], &numbers(8 * n)), array("s", &[n, h], &numbers(n * h))];
+    let mut module = parse(&Arc::new(Context::new()), sizes);
+    let options = CompileOptions { threads: THREADS, ..CompileOptions::default() };
+    let mut model = Model::compile(&mut module, &options).unwrap_or_else(|failure| panic!("{failure}"));
+    let expected = model.run(&inputs).unwrap_or_else(|failure| panic!("{failure}")).remove(0).bytes;
+    let (arena_bytes, output) = (model.program().arena_bytes(), vec![0; expected.len()]);
+    Case { sizes, inputs, expected, arena_bytes, output }
+}
+
+impl Case {
+    fn set(&self, context: &mut ShapedContext<'_>) {
+        self.inputs
+            .iter()
+            .for_each(|input| context.set_shape(&input.name, &input.shape).expect("it is right"));
+    }
+
+    fn try_run(&mut self, context: &mut ShapedContext<'_>) -> Result<(), RunError> {
+        let Case { inputs: [x, s], output, .. } = self;
+        context.run(&[&x.bytes, &s.bytes], &mut [output])
+    }
+
+    /// Runs with the shapes as they are set, and compares every bit.
+    #[track_caller]
+    fn run(&mut self, context: &mut ShapedContext<'_>) {
+        self.output.fill(0xff);
+        self.try_run(context).unwrap_or_else(|error| panic!("{error}"));
+        assert!(
+            self.output == self.expected,
+            "sizes {:?}: other bits than compiled for them alone",
+            self.sizes
+        );
+    }
+}
+
+/// What an arena of so many bytes takes, with what aligns its beginning.
+fn padded(arena_bytes: usize) -> u64 {
+    let padding = if arena_bytes >= 0x1_0000 { 4096 } else { 64 };
+    (arena_bytes + padding) as u64
+}
+
+/// Puts the instances of these sizes into the cache.
+fn warm(program: &Arc<ShapedProgram>, cases: &mut [Case]) {
+    let mut context = program.context(THREADS).expect("it is planned for them");
+    for case in cases {
+        case.set(&mut context);
+        case.run(&mut context);
+    }
+}
+
+#[test]
+fn a_shape_that_is_never_set_is_the_default() {
+    let (program, _) = program(8);
+    let mut cases = [case([2, 3])];
+    warm(&program, &mut cases);
+    let mut context = program.context(THREADS).expect("it is planned for them");
+    let ((), first) = ALLOCATOR.measure(|| cases[0].run(&mut context));
+    assert_eq!((first.count, first.bytes), (1, padded(cases[0].arena_bytes)), "the arena and nothing else");
+    let ((), later) = ALLOCATOR.measure(|| cases[0].run(&mut context));
+    assert_eq!(later.count, 0);
+}
+
+#[test]
+fn a_shape_that_is_set_before_the_preparation_allocates_there() {
+    let (program, _) = program(8);
+    let mut cases = [case([7, 33])];
+    warm(&program, &mut cases);
+    let mut context = program.context(THREADS).expect("it is planned for them");
+    cases[0].set(&mut context);
+    let (prepared, first) = ALLOCATOR.measure(|| context.prepare().map(|instance| instance.arena_bytes()));
+    assert_eq!(prepared, Ok(cases[0].arena_bytes));
+    assert_eq!((first.count, first.bytes), (1, padded(cases[0].arena_bytes)));
+    let ((), runs) = ALLOCATOR.measure(|| (0..5).for_each(|_| cases[0].run(&mut context)));
+    assert_eq!(runs.count, 0);
+}
+
+#[test]
+fn a_shape_that_is_set_after_the_preparation_serves_many_runs() {
+    let (program, planned) = program(8);
+    let mut case = case([300, 40]);
+    let mut context = program.context(THREADS).expect("it is planned for them");
+    context.prepare().expect("the defaults can be run");
+    case.set(&mut context);
+    case.run(&mut context);
+    assert_eq!(context.arena_bytes(), case.arena_bytes);
+    let ((), runs) = ALLOCATOR.measure(|| (0..5).for_each(|_| case.run(&mut context)));
+    assert_eq!((runs.count, planned.load(Relaxed)), (0, 2), "the defaults and one other size are planned");
+}
+
+#[test]
+fn a_shape_that_is_set_before_each_run_allocates_where_it_is_new() {
+    let (program, planned) = program(8);
+    let mut cases = [[3, 4], [9, 50], [1, 1], [64, 64]].map(case);
+    let mut context = program.context(THREADS).expect("it is planned for them");
+    let mut pass = || {
+        for case in &mut cases {
+            case.set(&mut context);
+            case.run(&mut context);
+        }
+    };
+    pass();
+    let ((), again) = ALLOCATOR.measure(pass);
+    assert_eq!((again.count, planned.load(Relaxed)), (0, 4));
+}
+
+#[test]
+fn a_larger_shape_after_the_preparation_takes_the_place_of_the_chunk() {
+    let (program, _) = program(8);
+    let mut cases = [[100, 100], [300, 300]].map(case);
+    warm(&program, &mut cases);
+    let [small, large] = &mut cases;
+    let mut context = program.context(THREADS).expect("it is planned for them");
+    small.set(&mut context);
+    context.prepare().expect("it can be run");
+    large.set(&mut context);
+    let ((), grown) = ALLOCATOR.measure(|| large.run(&mut context));
+    let more = padded(large.arena_bytes) - padded(small.arena_bytes);
+    assert_eq!((grown.count, grown.peak_bytes), (1, more), "the small chunk goes before the large one comes");
+    small.set(&mut context);
+    let ((), back) = ALLOCATOR.measure(|| small.run(&mut context));
+    assert_eq!((back.count, context.arena_bytes()), (0, large.arena_bytes), "what is large enough stays");
+}
+
+#[test]
+fn default_shapes_come_back_after_others() {
+    let (program, _) = program(8);
+    let mut context = program.context(THREADS).expect("it is planned for them");
+    let (mut default, mut other) = (case([2, 3]), case([5, 6]));
+    default.run(&mut context);
+    other.set(&mut context);
+    other.run(&mut context);
+    context.reset_shapes();
+    default.run(&mut context);
+}
+
+#[test]
+fn a_thousand_runs_over_fifty_sizes_keep_what_the_first_fifty_took() {
+    let (program, planned) = program(64);
+    let mut cases: Vec<Case> = (0..50).map(|i| case([1 + i * 7 % 50, 1 + i * 11 % 47])).collect();
+    warm(&program, &mut cases);
+    let mut context = program.context(THREADS).expect("it is planned for them");
+    let mut pass = || {
+        for case in &mut cases {
+            case.set(&mut context);
+            case.run(&mut context);
+        }
+    };
+    pass();
+    let ((), passes) = ALLOCATOR.measure(|| (0..20).for_each(|_| pass()));
+    assert_eq!((passes.count, passes.remaining_bytes), (0, 0));
+    assert_eq!(planned.load(Relaxed), 50);
+}
+
+#[test]
+fn what_is_kept_of_sizes_is_bounded_and_the_least_recently_used_goes() {
+    let (program, planned) = program(2);
+    let mut context = program.context(THREADS).expect("it is planned for them");
+    let mut cases: HashMap<u64, Case> = [1, 2, 3].map(|n| (n, case([n, 4]))).into();
+    for (n, expected) in [(1, 1), (2, 2), (1, 2), (3, 3), (1, 3), (2, 4), (1, 4), (3, 5)] {
+        let case = cases.get_mut(&n).expect("it is one of three");
+        case.set(&mut context);
+        case.run(&mut context);
+        assert_eq!(planned.load(Relaxed), expected, "at N = {n}");
+        assert!(program.cached() <= 2);
+    }
+}
+
+#[test]
+fn a_size_that_fails_is_an_error_of_its_run_only() {
+    let (program, _) = program(8);
+    let mut context = program.context(THREADS).expect("it is planned for them");
+    let mut good = case([4, 6]);
+    good.set(&mut context);
+    good.run(&mut context);
+    let said = |context: &mut ShapedContext<'_>, shape: &[u64]| {
+        context.set_shape("x", shape).expect_err("it can't be so").to_string()
+    };
+    assert_eq!(
+        said(&mut context, &[513, 8]),
+        "dimension 0 of input `x`, number 0, is 513, expected 1 <= N <= 512"
+    );
+    assert_eq!(said(&mut context, &[4]), "input `x`, number 0, has 2 dimensions, and 1 were given");
+    good.run(&mut context);
+    context.set_shape("s", &[5, 6]).expect("as a shape of its own it is right");
+    let error = good.try_run(&mut context).expect_err("`x` and `s` have one N");
+    let expected = "dimension 0 of input `s`, number 1, is 5, expected N = 4 as follows from dimension 0 of input `x`, number 0";
+    assert_eq!(error.to_string(), expected);
+    let mut next = case([5, 6]);
+    next.set(&mut context);
+    next.run(&mut context);
+    let error = good.try_run(&mut context).expect_err("the buffers are of other sizes");
+    assert!(matches!(error, RunError::Size { .. }), "{error}");
+    next.run(&mut context);
+    // More than there is memory for.
+    context.set_shape("s", &[5, 1 << 50]).expect("nothing bounds H");
+    let error = context.prepare().expect_err("there is no such memory").to_string();
+    assert!(error.contains("no memory for a buffer of"), "{error}");
+    next.set(&mut context);
+    next.run(&mut context);
+}
+
+#[test]
+fn contexts_share_one_program_on_their_own_threads() {
+    let (program, planned) = program(8);
+    let all = [[3, 4], [9, 50], [1, 1], [64, 64]];
+    std::thread::scope(|scope| {
+        for first in 0..4 {
+            let program = &program;
+            scope.spawn(move || {
+                let mut context = program.context(1 + first % 2).expect("it is planned for them");
+                let mut cases = all.map(case);
+                for round in 0..8 {
+                    let case = &mut cases[(first + round) % 4];
+                    case.set(&mut context);
+                    case.run(&mut context);
+                }
+            });
+        }
+    });
+    assert_eq!(program.cached(), 4);
+    assert!((4..=16).contains(&planned.load(Relaxed)));
+}
+
+#[test]
+fn a_given_arena_serves_what_fits_and_says_what_is_missing() {
+    let (program, _) = program(8);
+    let (mut small, mut large) = (case([10, 10]), case([200, 200]));
+    let mut memory = AlignedBuffer::zeroed(small.arena_bytes).expect("there is memory");
+    let arena = Arena::given(memory.as_mut_slice());
+    let mut context = program.context_in(Arc::new(Pool::new(1)), arena).expect("it is aligned");
+    small.set(&mut context);
+    small.run(&mut context);
+    large.set(&mut context);
+    let expected = format!(
+        "the arena given has {} bytes, and the program needs {}",
+        small.arena_bytes, large.arena_bytes
+    );
+    assert_eq!(context.prepare().expect_err("it is too small").to_string(), expected);
+    assert_eq!(large.try_run(&mut context).expect_err("it is too small").to_string(), expected);
+    small.set(&mut context);
+    small.run(&mut context);
+}
+
+/// A program of `x: [N, M]`, both at most 40, whose arena has a size for all of theirs.
+const BOUNDED: &str = "func.func @main(%x: tensor<?x?xf32, #optc.dims<N, M>> {optc.name = \"x\"}) -> tensor<?xf32, #optc.dims<N>> {
+  %0 = nn.exp %x : tensor<?x?xf32, #optc.dims<N, M>>
+  %1 = nn.reduce_sum %0 {axes = array<i64: 1>, keepdims} : (tensor<?x?xf32, #optc.dims<N, M>>) -> tensor<?x1xf32, #optc.dims<N>>
+  %2 = nn.div %0, %1 : (tensor<?x?xf32, #optc.dims<N, M>>, tensor<?x1xf32, #optc.dims<N>>) -> tensor<?x?xf32, #optc.dims<N, M>>
+  %3 = nn.tanh %2 : tensor<?x?xf32, #optc.dims<N, M>>
+  %4 = nn.mul %3, %0 : tensor<?x?xf32, #optc.dims<N, M>>
+  %5 = nn.reduce_max %4 {axes = array<i64: 1>} : (tensor<?x?xf32, #optc.dims<N, M>>) -> tensor<?xf32, #optc.dims<N>>
+  return %5 : tensor<?xf32, #optc.dims<N>>
+}";
+
+fn bounded() -> Arc<ShapedProgram> {
+    let module = optc::parse("bounded.mlir", BOUNDED.to_owned(), None, &LoadOptions::default());
+    let module = module.unwrap_or_else(|failure| panic!("{failure}"));
+    let ranges = [("N".to_owned(), (1, 40)), ("M".to_owned(), (1, 40))].into();
+    let compile = CompileOptions { threads: THREADS, ..CompileOptions::default() };
+    let options = SymbolicOptions { ranges, ..SymbolicOptions::new(compile) };
+    Arc::new(compile_symbolic(&module, &options).unwrap_or_else(|failure| panic!("{failure}")))
+}
+
+#[test]
+fn a_chunk_for_all_sizes_is_allocated_once_and_is_enough_at_each() {
+    let program = bounded();
+    let chunk = program.chunk_bytes().expect("both sizes have an end");
+    let x: Vec<f32> = (0..1600).map(|i| (i * 37 % 101) as f32 * 0.02 - 1.0).collect();
+    let mut y = [0.0f32; 40];
+    let mut run = |context: &mut ShapedContext<'_>, [n, m]: [usize; 2]| {
+        context.set_shape("x", &[n as u64, m as u64]).expect("they are in their ranges");
+        let needed = context.prepare().expect("it is enough").arena_bytes();
+        let (x, y) = (runtime::as_bytes(&x[..n * m]), runtime::as_bytes_mut(&mut y[..n]));
+        context.run(&[x], &mut [y]).expect("it is enough");
+        needed
+    };
+    // Instances are made by another context, so that below the arena alone is counted.
+    let mut other = program.context(THREADS).expect("it is planned for them");
+    let sizes = [[1, 1], [3, 40], [40, 1], [40, 40], [17, 23]];
+    let most = sizes.into_iter().map(|sizes| run(&mut other, sizes)).max();
+    assert!(most <= Some(chunk), "{most:?} of {chunk} bytes");
+    let mut context = program.context(THREADS).expect("it is planned for them");
+    let (_, first) = ALLOCATOR.measure(|| run(&mut context, sizes[0]));
+    assert_eq!((first.count, first.bytes, context.arena_bytes()), (1, padded(chunk), chunk));
+    let ((), later) = ALLOCATOR.measure(|| {
+        for sizes in sizes.into_iter().chain(sizes) {
+            run(&mut context, sizes);
+        }
+    });
+    assert_eq!((later.count, context.arena_bytes()), (0, chunk), "it never grows");
+    let error = context.set_shape("x", &[41, 1]).expect_err("N is at most 40").to_string();
+    assert!(error.contains("41") && error.contains("N <= 40"), "{error}");
+    run(&mut context, [2, 2]);
+}
+
+#[test]
+fn every_size_fits_the_chunk() {
+    let module = optc::parse("bounded.mlir", BOUNDED.to_owned(), None, &LoadOptions::default());
+    let module = module.unwrap_or_else(|failure| panic!("{failure}"));
+    let ranges = [("N".to_owned(), (1, 40)), ("M".to_owned(), (1, 40))].into();
+    let compile = CompileOptions { threads: THREADS, ..CompileOptions::default() };
+    let options = SymbolicOptions { ranges, ..SymbolicOptions::new(compile) };
+    let symbolic = Symbolic::decide(&module, &options).unwrap_or_else(|failure| panic!("{failure}"));
+    let chunk = symbolic.chunk().expect("both sizes have an end");
+    let (ctx, body) = symbolic.decided();
+    for (n, m) in (1..=40).flat_map(|n| (1..=40).step_by(3).map(move |m| (n, m))) {
+        let sizes = [("N", n), ("M", m)].map(|(name, size)| (ctx.ident(name), size)).into();
+        let placed = chunk.place(ctx, &codegen::Cpu, body, &sizes, THREADS);
+        let placed = placed.unwrap_or_else(|faults| panic!("{n} x {m}: {}", faults[0].message));
+        let arena = attrs::arena_bytes(ctx, &placed);
+        assert!(arena.expect("it is planned") <= chunk.size_bytes(), "{n} x {m}: {arena:?}");
+    }
+}

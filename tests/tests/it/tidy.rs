@@ -1,0 +1,129 @@
+//! That the repository keeps its house rules.
+
+use std::collections::BTreeSet;
+use std::process::Command;
+
+use tests::tidy::{self, Fault, MOST_ARCHITECTURE_LINES, MOST_FILE_LINES};
+use tests::workspace::{TextFile, files, root};
+
+/// Fails with every fault that `rule` finds in the files with this extension whose path passes `filter`, of
+/// which there is one at the least.
+fn check(extension: &str, filter: impl Fn(&str) -> bool, rule: impl Fn(&TextFile) -> Vec<Fault>) {
+    let files: Vec<TextFile> = files(&[extension]).into_iter().filter(|file| filter(&file.path)).collect();
+    assert!(!files.is_empty(), "no .{extension} file to check");
+    let faults: Vec<Fault> = files.iter().flat_map(rule).collect();
+    assert!(faults.is_empty(), "\n{}", faults.join("\n"));
+}
+
+fn every_path(_: &str) -> bool {
+    true
+}
+
+/// `fuzz` is a workspace of its own, beside the rooms.
+fn manifest_of_a_room(path: &str) -> bool {
+    path.ends_with("/Cargo.toml") && !path.starts_with("fuzz/")
+}
+
+#[test]
+fn files_are_short() {
+    check("rs", every_path, |file| tidy::file_size(file, MOST_FILE_LINES));
+}
+
+#[test]
+fn functions_are_short() {
+    check("rs", every_path, tidy::function_size);
+}
+
+#[test]
+fn files_begin_with_their_question() {
+    check("rs", every_path, tidy::first_line);
+}
+
+#[test]
+fn unsafe_stays_in_kernels_and_runtime() {
+    check("rs", every_path, tidy::unsafe_code);
+}
+
+#[test]
+fn nothing_is_left_for_later() {
+    check("rs", every_path, tidy::unfinished);
+}
+
+#[test]
+fn attributes_of_a_plan_are_taken_from_their_table() {
+    check("rs", every_path, tidy::plan_attributes);
+}
+
+#[test]
+fn booleans_are_no_parameters() {
+    check("rs", every_path, tidy::boolean_parameters);
+}
+
+#[test]
+fn rooms_depend_along_the_arrows() {
+    check("toml", manifest_of_a_room, tidy::dependencies);
+}
+
+#[test]
+fn packages_bear_the_projects_name() {
+    let ours = |path: &str| manifest_of_a_room(path) && !path.starts_with("examples/");
+    check("toml", ours, tidy::package_name);
+}
+
+#[test]
+fn every_room_exists() {
+    let manifests = files(&["toml"]);
+    for (room, _) in tidy::ARROWS {
+        let path = format!("{room}/Cargo.toml");
+        assert!(manifests.iter().any(|file| file.path == path), "{path} is missing");
+    }
+}
+
+#[test]
+fn rooms_take_over_the_workspaces_lints() {
+    check("toml", manifest_of_a_room, tidy::lints);
+    let forbidden = |file: &TextFile| match file.text.contains("\nunsafe_code = \"forbid\"\n") {
+        true => Vec::new(),
+        false => vec![format!("{}: `unsafe_code` must be forbidden", file.path)],
+    };
+    check("toml", |path| path == "Cargo.toml", forbidden);
+}
+
+#[test]
+fn the_architecture_is_told_in_few_lines() {
+    let page = |path: &str| path == "docs/ARCHITECTURE.md";
+    check("md", page, |file| tidy::file_size(file, MOST_ARCHITECTURE_LINES));
+}
+
+#[test]
+fn lit_files_run_something() {
+    let files = files(&["mlir"]);
+    let lit_files = files.iter().filter(|file| file.path.starts_with("lit-tests/"));
+    let faults: Vec<Fault> = lit_files.flat_map(tidy::run_line).collect();
+    assert!(faults.is_empty(), "\n{}", faults.join("\n"));
+}
+
+/// The crates that the tests of these packages use, each with its features. What only macros use is left out.
+fn builds(selection: &[&str]) -> BTreeSet<String> {
+    let arguments =
+        ["tree", "--offline", "--locked", "--edges=normal,dev", "--prefix=none", "--format={p} [{f}]"];
+    let mut command = Command::new(env!("CARGO"));
+    let output = command.args(arguments).args(selection).current_dir(root()).output().expect("cargo starts");
+    assert!(output.status.success(), "{selection:?}: {}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).expect("names of crates are text");
+    let crates = text.lines().map(|line| line.trim_end_matches(" (*)").to_owned());
+    crates.filter(|line| !line.starts_with("syn ")).collect()
+}
+
+#[test]
+fn the_tests_of_one_package_use_the_builds_of_all() {
+    let all = builds(&["--workspace"]);
+    for (room, _) in tidy::ARROWS {
+        let folder = room.rsplit('/').next().unwrap_or(room);
+        let package =
+            if ["optc", "my-opt"].contains(&folder) { folder.into() } else { format!("optc-{folder}") };
+        let alone = builds(&["-p", &package]);
+        let others: Vec<&String> = alone.difference(&all).collect();
+        assert!(others.is_empty(), "{package}: `features/Cargo.toml` lacks what all have of {others:#?}");
+    }
+}
