@@ -1,16 +1,26 @@
 //! What the importer promises, in one test program.
 
+#[cfg(test)]
 mod bad_input;
+#[cfg(test)]
 mod elementwise;
+#[cfg(test)]
 mod external;
+#[cfg(test)]
 mod fixture;
+#[cfg(test)]
 mod fuzz;
+#[cfg(test)]
 mod model;
 mod open;
 mod operators;
 mod required;
 mod sizes;
+#[cfg(test)]
 mod synth;
+#[cfg(test)]
 mod text;
+#[cfg(test)]
 mod values;
+#[cfg(test)]
 mod writer;

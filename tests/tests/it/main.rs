@@ -8,6 +8,7 @@ mod any_size;
 mod bad_text;
 mod chunk;
 mod control_flow;
+#[cfg(test)]
 mod corpus;
 mod damaged_plans;
 mod examples;
