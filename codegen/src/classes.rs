@@ -1,11 +1,14 @@
 //! Which steps of a function are lowered to the same calls, whatever the sizes are.
 //!
-//! Two operations are of one class if they have the same name, attributes, types and regions, read equal operands and weights at the same places,
-//! and are lowered alike at the sizes that are tried when the classes are made. Then they differ in nothing that a lowering asks for, and one answer
-//! serves both: of 53 convolutions of a ResNet 50 about 20 differ.
+//! Two operations are of one class if they have the same name, attributes, types and regions, read equal
+//! operands and weights at the same places, and are lowered alike at the sizes that are tried when the
+//! classes are made. Then they differ in nothing that a lowering asks for, and one answer serves both: of 53
+//! convolutions of a ResNet 50 about 20 differ.
 
 use cranelift_entity::{EntityRef, SecondaryMap};
+use ir::alias::{AliasSets, is_free_view};
 use ir::body::OpRef;
+use ir::plan::attrs;
 use ir::sized::has_symbols;
 use ir::{Body, Context, Op, Value};
 use std::collections::{HashMap, HashSet};
@@ -23,6 +26,8 @@ pub(crate) struct Classes {
     prepared: Vec<Option<Prepared>>,
     /// Steps of which attributes follow from sizes: what is read off them at one size is not so at another.
     sized: HashSet<Op>,
+    /// Steps of which operands or results may lie in rows, or otherwise with gaps.
+    spaced: HashSet<Op>,
     /// The class of each step.
     pub(crate) of_step: Vec<u32>,
 }
@@ -31,11 +36,21 @@ impl Classes {
     /// The classes of these steps by what stands in the IR.
     pub(crate) fn of(ctx: &Context, body: &Body, steps: impl Iterator<Item = Op>) -> Classes {
         let mut known: HashMap<Vec<u64>, u32> = HashMap::new();
-        let (members, prepared, of_step, sized) = Default::default();
-        let mut classes = Classes { members, prepared, of_step, sized };
+        let mut classes = Classes {
+            members: Vec::new(),
+            prepared: Vec::new(),
+            sized: HashSet::new(),
+            spaced: HashSet::new(),
+            of_step: Vec::new(),
+        };
+        let aliases = AliasSets::of(ctx, body);
         for op in steps {
             let next = classes.members.len() as u32;
-            let class = *known.entry(likeness(ctx, body, op)).or_insert(next);
+            let mut words = likeness(ctx, body, op);
+            let spacing = spacing(ctx, body, &aliases, op);
+            classes.spaced.extend(spacing.iter().any(|word| *word > 0).then_some(op));
+            words.extend(spacing);
+            let class = *known.entry(words).or_insert(next);
             if class == next {
                 classes.members.push(op);
             }
@@ -70,7 +85,7 @@ impl Classes {
         self.prepared.resize_with(self.members.len(), || None);
         for ((member, prepared), expected) in self.members.iter().zip(&mut self.prepared).zip(&lowered) {
             let op = body.at(ctx, *member);
-            if is_first && !self.sized.contains(member) {
+            if is_first && !self.sized.contains(member) && !self.spaced.contains(member) {
                 *prepared = Prepared::of(op, machine);
             }
             let is_same =
@@ -115,6 +130,7 @@ impl Classes {
         for (class, op) in self.members.iter().enumerate() {
             to.push(match self.prepared.get(class) {
                 Some(Some(prepared)) => prepared.lower(body.at(ctx, *op), machine)?,
+                _ if self.spaced.contains(op) => lower(body.at(ctx, *op), machine)?,
                 _ => lower_plain(body.at(ctx, *op), machine)?,
             });
         }
@@ -127,6 +143,22 @@ fn is_sized(ctx: &Context, body: &Body, op: Op) -> bool {
     let blocks = body.regions(op).iter().flat_map(|region| body.blocks(*region));
     let mut inner = blocks.flat_map(|block| body.ops(*block));
     has_symbols(ctx, body.properties(op)) || inner.any(|inner| is_sized(ctx, body, inner))
+}
+
+/// What says how the operands and results of a step lie: 0 for each that has bytes of its own, without gaps.
+fn spacing(ctx: &Context, body: &Body, aliases: &AliasSets, op: Op) -> Vec<u64> {
+    let word = |value: Value| {
+        let mut at = value;
+        // Views of equal values lie alike if they are one.
+        while let Some(view) = body.defining_op(at).filter(|op| is_free_view(body.at(ctx, *op))) {
+            if body.at(ctx, view).attr(attrs::MEM_VIEW).is_some() {
+                return 1 + 2 * view.index() as u64;
+            }
+            at = body.operand(view, 0);
+        }
+        aliases.whole(at).map_or(0, |whole| 2 + 2 * whole.index() as u64)
+    };
+    body.operands(op).chain(body.results(op)).map(word).collect()
 }
 
 /// All that a lowering may ask of an operation, but for the contents of weights.

@@ -1,10 +1,12 @@
 //! How the frame of another size is written without a planned function: classes lowered, slots filled in.
 //!
-//! [`crate::FramedCode::instance`] reads places from the IR, and lowers each step. Where a function's steps and the homes of its values are the
-//! same at all sizes, this does less: each class of steps (see [`crate::classes`]) is lowered once, and each step's record is its class's with its own
-//! addresses. The frames are the same words.
+//! [`crate::FramedCode::instance`] reads places from the IR, and lowers each step. Where a function's steps
+//! and the homes of its values are the same at all sizes, this does less: each class of steps (see
+//! [`crate::classes`]) is lowered once, and each step's record is its class's with its own addresses. The
+//! frames are the same words.
 //!
-//! It serves functions that run straight through, whose dead memory is kept as it is, and none of whose steps stops the program.
+//! It serves functions that run straight through, whose dead memory is kept as it is, and none of whose steps
+//! stops the program.
 
 use ir::opdef::Access;
 use ir::sized::SizedBody;
@@ -57,7 +59,8 @@ pub struct Reframe {
     classes: Classes,
     steps: Vec<StepSlots>,
     machine: Machine,
-    /// Of each class whose kernel must allow that result 0 overwrites an operand, an operation and the operand.
+    /// Of each class whose kernel must allow that result 0 overwrites an operand, an operation and the
+    /// operand.
     asked_ties: Vec<(Op, usize)>,
     inputs: Vec<(TensorDesc, Value)>,
     outputs: Vec<(TensorDesc, Value)>,
@@ -143,7 +146,8 @@ impl Reframe {
         self.classes.prepared_count()
     }
 
-    /// Lowers each class at the sizes that a function has. None if a step has no code there, stops the program, or may not overwrite what it is tied to.
+    /// Lowers each class at the sizes that a function has. None if a step has no code there, stops the
+    /// program, or may not overwrite what it is tied to.
     pub fn lower(&self, code: &FramedCode, sized: &SizedBody, to: &mut Reframing) -> Option<()> {
         to.own.clear();
         to.lowered.clear();
@@ -176,8 +180,8 @@ impl Reframe {
         })
     }
 
-    /// Lowers a step otherwise than its class: with the attributes that `set` gives it, and so many bytes of scratch. None if
-    /// that can't be.
+    /// Lowers a step otherwise than its class: with the attributes that `set` gives it, and so many bytes of
+    /// scratch. None if that can't be.
     pub fn lower_own(
         &self,
         step: usize,
@@ -208,7 +212,7 @@ impl Reframe {
         offsets: &dyn Fn(usize) -> u64,
         arena_bytes: usize,
     ) -> Result<Option<Instance>, Vec<Diagnostic>> {
-        let mut writer = FrameWriter { reframe: self, code, offsets, missing: Vec::new() };
+        let mut writer = FrameWriter { reframe: self, code, sized, offsets, missing: Vec::new() };
         let mut frame = writer.write(made);
         if !writer.missing.is_empty() {
             let missing = std::mem::take(&mut writer.missing);
@@ -252,12 +256,14 @@ struct Missing {
 struct FrameWriter<'a> {
     reframe: &'a Reframe,
     code: &'a FramedCode,
+    sized: &'a SizedBody,
     offsets: &'a dyn Fn(usize) -> u64,
     missing: Vec<Missing>,
 }
 
 impl FrameWriter<'_> {
-    /// The frame, with zeros for the addresses of weights that are missing. None if a call has more operands than the code has room for, or no code.
+    /// The frame, with zeros for the addresses of weights that are missing. None if a call has more operands
+    /// than the code has room for, or no code.
     fn write(&mut self, made: &mut Reframing) -> Option<Vec<i64>> {
         let Reframing { lowered, functions, firsts, own, known, words: before, .. } = made;
         known.resize_with(self.reframe.steps.len(), Vec::new);
@@ -306,14 +312,28 @@ impl FrameWriter<'_> {
 
     fn pointer(&mut self, step: usize, pointer: &Pointer, known: &[(Key, u64)]) -> Pair {
         let slots = &self.reframe.steps[step];
+        let body = self.sized.body();
         match pointer {
-            Pointer::Result(index, offset) => self.slot(step, slots.results[*index], *offset, known),
-            Pointer::Operand(index, offset) => self.slot(step, slots.operands[*index], *offset, known),
+            Pointer::Result(index, offset) => {
+                let first = self.first_byte(body.result(slots.op, *index));
+                self.slot(step, slots.results[*index], first + offset, known)
+            }
+            Pointer::Operand(index, offset) => {
+                let slot = slots.operands[*index];
+                let first = match slot {
+                    Slot::Weight(_) => 0,
+                    _ => self.first_byte(body.operand(slots.op, *index)),
+                };
+                self.slot(step, slot, first + offset, known)
+            }
             Pointer::Packed(index, packing) => match slots.operands[*index] {
                 Slot::Weight(value) => {
                     self.weight(step, Key::Packed(value, packing.key()), Some(packing), known)
                 }
-                other => self.slot(step, other, 0, known),
+                other => {
+                    let first = self.first_byte(body.operand(slots.op, *index));
+                    self.slot(step, other, first, known)
+                }
             },
             Pointer::Repeated(number, count) => {
                 self.weight(step, Key::Repeated(number.to_bits(), *count), None, known)
@@ -321,6 +341,11 @@ impl FrameWriter<'_> {
             Pointer::Shared(offset) => self.arena((self.offsets)(slots.scratch) + offset),
             Pointer::Absent => [0, 0],
         }
+    }
+
+    /// Where in its storage a value begins.
+    fn first_byte(&self, value: Value) -> u64 {
+        self.sized.first_byte(value).expect("the structure of a plan has known windows")
     }
 
     fn slot(&mut self, step: usize, slot: Slot, offset: u64, known: &[(Key, u64)]) -> Pair {

@@ -16,7 +16,8 @@
 //! A root that is no part of another has its bytes without gaps, unless `mem.pitch` says that its rows are
 //! further apart.
 //!
-//! Any other view is a copy: a step of the program with a result of its own.
+//! Any other view is a copy: a step of the program with a result of its own. So is a view that is marked as
+//! one (`mem.copy`), since it is a copy at other sizes of the function.
 
 use crate::plan::attrs;
 use cranelift_entity::SecondaryMap;
@@ -37,8 +38,8 @@ pub struct AliasSets {
     lies: SecondaryMap<Value, Lie>,
     bytes: SecondaryMap<Value, Option<u64>>,
     /// For each value that is a root but for being a part: the whole that it is a part of, and its rows
-    /// there.
-    wholes: SecondaryMap<Value, Option<(Value, Window)>>,
+    /// there, if sizes are known.
+    wholes: SecondaryMap<Value, Option<(Value, Option<Window>)>>,
     /// Values that are written into bytes of which a part was written before.
     later_parts: SecondaryMap<Value, bool>,
 }
@@ -105,7 +106,7 @@ impl AliasSets {
             Lie::Unknown => return None,
         };
         match &self.wholes[self.near_root(value)] {
-            Some((_, outer)) => window.within(outer),
+            Some((_, outer)) => window.within(outer.as_ref()?),
             None => Some(window),
         }
     }
@@ -139,7 +140,13 @@ impl AliasSets {
 
     /// The rows of a root that has gaps between them.
     pub fn rows(&self, root: Value) -> Option<Window> {
-        self.wholes[root].filter(|(whole, _)| *whole == root).map(|(_, window)| window)
+        self.wholes[root].filter(|(whole, _)| *whole == root).and_then(|(_, window)| window)
+    }
+
+    /// The concatenation or padding in whose bytes a value is written in place, if any.
+    pub fn whole(&self, value: Value) -> Option<Value> {
+        let near = self.near_root(value);
+        self.wholes[near].map(|(whole, _)| whole).filter(|whole| *whole != near)
     }
 
     /// The root, but for concatenations.
@@ -223,10 +230,10 @@ impl AliasSets {
     fn add_parts(&mut self, op: OpRef<'_>) {
         for index in parts(op) {
             let near = self.near_root(op.operand(index));
-            let Some(window) = part_window(op, index) else { continue };
             let whole = op.result(0);
-            let outer = self.window(whole).and_then(|outer| window.within(&outer));
-            self.wholes[near] = outer.map(|window| (self.root(whole), window));
+            let outer = self.window(whole);
+            let window = part_window(op, index).zip(outer).and_then(|(window, outer)| window.within(&outer));
+            self.wholes[near] = Some((self.root(whole), window));
         }
     }
 
@@ -237,7 +244,7 @@ impl AliasSets {
         };
         let rows = crate::window::pitch(ctx, body, root).zip(self.bytes[root]);
         if let Some(((row, pitch), bytes)) = rows.filter(|((row, _), bytes)| *row > 0 && bytes % row == 0) {
-            self.wholes[root] = Some((root, Window::of_rows(0, bytes / row, row, pitch)));
+            self.wholes[root] = Some((root, Some(Window::of_rows(0, bytes / row, row, pitch))));
         }
     }
 
@@ -273,6 +280,9 @@ pub fn view_offset_bytes(op: OpRef<'_>) -> Option<u64> {
     let Kind::View(View::OfOperand(map)) = op.kind() else { return None };
     if is_reshape(op) {
         return Some(0);
+    }
+    if op.attr(attrs::MEM_COPY).is_some() {
+        return None;
     }
     let layout = map(op, 0, &Strided::row_major(0, op.operand_shape(0)?))?;
     // Where nothing begins is all one, and behind the last element there may be no byte.

@@ -11,11 +11,13 @@
 //! are not provably different may differ. So each kind of operation whose laws do not follow from its
 //! symbolic types is inferred again at the numbers. They do follow where an elementwise operation's operands
 //! have the result's own sizes, known ones of it, or 1; and a window of rounding down fits wherever its
-//! result has a row, so that sizes below 1 are refused.
+//! result has a row; where a size is 0, these are inferred again, too.
 
+use crate::plan::attrs;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
+use crate::alias::{AliasSets, parts};
 use crate::attrs::AttrData;
 use crate::body::{Body, OpRef};
 use crate::builder::infer;
@@ -24,6 +26,8 @@ use crate::dims::{SizeId, SizeTable, SizeValues, evaluate, symbols};
 use crate::entities::{Attr, DimExpr, Ident, Op, OpName, Type, Value};
 use crate::opdef::{Contract, Infer, Kind};
 use crate::types::{Dim, TypeData};
+use crate::window::pitch_in_whole;
+use crate::{flow, window};
 
 /// A function's types and sizes, as a table.
 pub struct SizedTypes {
@@ -32,6 +36,8 @@ pub struct SizedTypes {
     types: Vec<Shaped>,
     known: FxHashMap<Type, usize>,
     asked: Vec<Asked>,
+    /// What follows from the symbolic types unless some size is 0.
+    asked_if_empty: Vec<Asked>,
     /// The operations with a law of their own.
     laws: Vec<Op>,
 }
@@ -78,9 +84,15 @@ impl SizedTypes {
     /// operation computes what follows from sizes.
     pub fn of(ctx: &Context, body: &Body, names: &[Ident]) -> Option<SizedTypes> {
         let symbols = names.to_vec();
-        let (types, known, asked, laws) = Default::default();
-        let mut sized =
-            SizedTypes { sizes: SizeTable::new(symbols.clone()), symbols, types, known, asked, laws };
+        let mut sized = SizedTypes {
+            sizes: SizeTable::new(symbols.clone()),
+            symbols,
+            types: Vec::new(),
+            known: FxHashMap::default(),
+            asked: Vec::new(),
+            asked_if_empty: Vec::new(),
+            laws: Vec::new(),
+        };
         sized.collect(ctx, body, &mut FxHashSet::default())?;
         Some(sized)
     }
@@ -100,7 +112,7 @@ impl SizedTypes {
         self.len() == 0
     }
 
-    /// Makes all sizes and types numbers. None if a size is below 1 or undefined, or an operation can't have
+    /// Makes all sizes and types numbers. None if a size is below 0 or undefined, or an operation can't have
     /// these sizes.
     pub fn evaluate(&self, ctx: &Context, numbers: &[u64], at: &mut AtSizes) -> Option<()> {
         self.sizes.evaluate(ctx, numbers, &mut at.values)?;
@@ -115,7 +127,8 @@ impl SizedTypes {
             let shape = shape.iter().map(number).collect();
             at.types.push(ctx.ty(TypeData::Tensor { shape, elem: *elem, encoding: *encoding }));
         }
-        self.asked.iter().all(|asked| self.holds(ctx, asked, at)).then_some(())
+        let if_empty = if at.values.has_zero() { &self.asked_if_empty[..] } else { &[] };
+        self.asked.iter().chain(if_empty).all(|asked| self.holds(ctx, asked, at)).then_some(())
     }
 
     /// A type at the sizes.
@@ -163,7 +176,10 @@ impl SizedTypes {
         for op in ops {
             body.results(op).try_for_each(|result| self.add(ctx, body.ty(result)))?;
             let at = body.at(ctx, op);
-            if !self.is_symbolic(at) || holds_for_all(at) {
+            let holds_unless_empty = holds_for_all(at);
+            if !self.is_symbolic(at)
+                || holds_unless_empty && matches!(at.kind(), Kind::Group | Kind::Structure)
+            {
                 continue;
             }
             // What it computes follows from sizes, or from what runs.
@@ -173,7 +189,7 @@ impl SizedTypes {
                 return None;
             }
             let def = at.def()?;
-            if def.verify.is_some() {
+            if def.verify.is_some() && !holds_unless_empty {
                 self.laws.push(op);
             }
             if !matches!(def.infer, Infer::Declared) {
@@ -184,7 +200,8 @@ impl SizedTypes {
                     results: body.results(op).map(|value| body.ty(value)).collect(),
                 };
                 if asked.insert(law.clone()) {
-                    self.asked.push(law);
+                    let laws = if holds_unless_empty { &mut self.asked_if_empty } else { &mut self.asked };
+                    laws.push(law);
                 }
             }
         }
@@ -228,7 +245,8 @@ pub fn has_symbols(ctx: &Context, attr: Attr) -> bool {
     }
 }
 
-/// Whether an operation's laws hold at all sizes that are at least 1, since they hold for its symbolic types.
+/// Whether an operation's laws hold at all sizes that are at least 1 (its results' too), since they hold for
+/// its symbolic types.
 fn holds_for_all(op: OpRef<'_>) -> bool {
     match op.kind() {
         Kind::Elementwise(_) => op.body.operands(op.op).all(|operand| stretches(op, operand)),
@@ -270,6 +288,12 @@ pub struct SizedBody {
     /// The operations whose properties have symbols, with these.
     properties: Vec<(Op, Attr)>,
     at: AtSizes,
+    /// The operations that write result 0 into a concatenation, with their attributes but for `mem.pitch`.
+    makers: Vec<(Op, Attr)>,
+    /// Where values lie in the bytes of others at the sizes, if some do otherwise than from the first byte
+    /// on.
+    aliases: Option<AliasSets>,
+    has_windows: bool,
 }
 
 impl SizedBody {
@@ -283,12 +307,25 @@ impl SizedBody {
             let ops = body.ops(block).map(|op| (op, body.properties(op)));
             properties.extend(ops.filter(|(_, properties)| has_symbols(ctx, *properties)));
         }
-        SizedBody { ctx: ctx.copy(), body: body.clone(), values, properties, at: AtSizes::default() }
+        let makers = window::makers_in_place(ctx, body, &AliasSets::of(ctx, body));
+        SizedBody {
+            ctx: ctx.copy(),
+            body: body.clone(),
+            values,
+            properties,
+            at: AtSizes::default(),
+            makers: makers.into_iter().map(|op| (op, body.attrs(op))).collect(),
+            aliases: None,
+            has_windows: has_windows(ctx, body),
+        }
     }
 
     /// Gives the function these sizes. None if it can't have them: see [`SizedTypes::evaluate`].
     pub fn set(&mut self, sized: &SizedTypes, numbers: &[u64]) -> Option<()> {
         self.ctx.forget();
+        for (op, attrs) in &self.makers {
+            self.body.set_attrs(*op, *attrs);
+        }
         sized.evaluate(&self.ctx, numbers, &mut self.at)?;
         for (value, ty) in &self.values {
             self.body.set_ty(*value, self.at.types[*ty]);
@@ -301,7 +338,37 @@ impl SizedBody {
             let op = self.body.at(&self.ctx, *op);
             op.def().and_then(|def| def.verify).is_none_or(|verify| verify(op).is_ok())
         };
-        sized.laws.iter().all(keeps_law).then_some(())
+        sized.laws.iter().all(keeps_law).then_some(())?;
+        if self.has_windows {
+            self.set_windows();
+        }
+        Some(())
+    }
+
+    /// Finds where values lie in the bytes of others, and says it of the rows of those in concatenations.
+    fn set_windows(&mut self) {
+        let aliases = AliasSets::of(&self.ctx, &self.body);
+        let mut known: FxHashMap<(Attr, [u64; 2]), Attr> = FxHashMap::default();
+        for (op, attrs) in &self.makers {
+            let pitched = pitch_in_whole(&self.ctx, &self.body, &aliases, *op).map(|[row, pitch]| {
+                *known.entry((*attrs, [row, pitch])).or_insert_with(|| {
+                    let pitch = self.ctx.ints_attr(&[row as i64, pitch as i64]);
+                    self.ctx.dict_set(*attrs, self.ctx.ident(attrs::MEM_PITCH), pitch)
+                })
+            });
+            if let Some(pitched) = pitched {
+                self.body.set_attrs(*op, pitched);
+            }
+        }
+        self.aliases = Some(aliases);
+    }
+
+    /// The byte of its storage at which a value begins; none if it lies in the storage in no known way.
+    pub fn first_byte(&self, value: Value) -> Option<u64> {
+        match &self.aliases {
+            None => Some(0),
+            Some(aliases) => Some(aliases.window(value)?.first),
+        }
     }
 
     /// The function's context, valid for this function only.
@@ -332,6 +399,16 @@ impl SizedBody {
         self.body.set_attrs(op, before);
         answer
     }
+}
+
+/// Whether values of a function may begin behind the first byte of their storage.
+fn has_windows(ctx: &Context, body: &Body) -> bool {
+    let mut has_some = false;
+    flow::walk(ctx, body, |op| {
+        let op = body.at(ctx, op);
+        has_some |= op.attr(attrs::MEM_VIEW).is_some() || !parts(op).is_empty();
+    });
+    has_some
 }
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! What a new size costs, counted: nothing is interned, nothing is compiled, no weight is packed twice, and each class of steps is lowered once.
+//! What a new size costs, counted: nothing is interned, nothing is compiled, no weight is packed twice, and
+//! each class of steps is lowered once.
 
 use ir::plan::attrs;
 use std::sync::Arc;
@@ -7,6 +8,8 @@ use codegen::DeadMemory;
 use runtime::{ShapedProgram, as_bytes, as_bytes_mut};
 
 use super::*;
+use passes::fit::Goal;
+
 use crate::compile::CompileOptions;
 use crate::shaped::Variants;
 use crate::symbolic::{Symbolic, SymbolicOptions, compile_symbolic};
@@ -80,7 +83,7 @@ fn a_new_size_interns_nothing_and_lowers_each_class_once() {
     let (code, replan) = replan(&network(), DeadMemory::Kept, Goal::Balanced);
     let replan = replan.expect("it has a recipe");
     let classes = replan.reframe.class_count();
-    assert!(classes < replan.recipe.steps.len(), "equal convolutions are one class");
+    assert!(classes < replan.plans.buffers().runs.len(), "equal convolutions are one class");
     assert!(replan.reframe.prepared_count() >= 2, "convolutions are prepared");
     let shared = replan.ctx.interned();
     replan.instance(&code, &[1, 10]).expect("any size will do");
@@ -127,7 +130,6 @@ fn what_has_no_recipe_is_planned_as_a_whole() {
     let network = network();
     assert!(has(&network, DeadMemory::Kept, Goal::Balanced));
     assert!(!has(&network, DeadMemory::Poisoned, Goal::Balanced), "what is dead is another at each size");
-    assert!(!has(&network, DeadMemory::Kept, Goal::Memory), "steps run in bands");
     let branches = format!(
         "func.func @main(%x: {TYPE}, %c: tensor<i1>) -> {TYPE} {{
   %0 = scf.if %c -> ({TYPE}) {{
@@ -219,7 +221,8 @@ fn results_are_equal(goal: Goal) {
     }
 }
 
-/// A transpose that is taken into the exponential behind it, tied by hand: in place where N or M is 1, and wrong at all other sizes.
+/// A transpose that is taken into the exponential behind it, tied by hand: in place where N or M is 1, and
+/// wrong at all other sizes.
 const TURNED: &str = "func.func @main(%x: tensor<?x?xf32, #optc.dims<N, M>>) -> tensor<?x?xf32, #optc.dims<M, N>> {
   %0 = nn.exp %x : tensor<?x?xf32, #optc.dims<N, M>>
   %1 = optc.group(%a = %0) : (tensor<?x?xf32, #optc.dims<N, M>>) -> tensor<?x?xf32, #optc.dims<M, N>> {
@@ -239,15 +242,15 @@ fn a_tie_that_only_some_sizes_allow_is_asked_for_at_each() {
     let code =
         FramedCode::compile(&[&planned], variants.entry(), &codegen::Options::new(2)).expect("it has code");
     let decided = variants.before_sizes().expect("it is decided");
-    let mut body = decided.body.clone();
-    let block = body.entry(body.root()).expect("it has a body");
-    let group = body
-        .ops(block)
-        .find(|op| matches!(body.at(decided.ctx, *op).kind(), ir::Kind::Group))
-        .expect("it has one");
-    body.set_attr(decided.ctx, group, attrs::MEM_TIE, decided.ctx.ints_attr(&[0]));
-    let replan =
-        Replan::of(&Decided { body: &body, ..decided }, &code, &[vec![1, 8]]).expect("it has a recipe");
+    let mut buffers = decided.plans.buffers().clone();
+    let is_group = |op: ir::Op| matches!(buffers.body.at(decided.ctx, op).kind(), ir::Kind::Group);
+    let group = buffers.runs.iter().position(|run| is_group(run.op)).expect("it has one");
+    buffers.body.set_attr(decided.ctx, buffers.runs[group].op, attrs::MEM_TIE, decided.ctx.ints_attr(&[0]));
+    buffers.runs[group].asked_tie = Some(0);
+    let (ctx, sample) = (decided.ctx, vec![1, 8]);
+    let plans = Specializer::new(ctx, &codegen::Cpu, buffers, decided.symbols, 2, Goal::Balanced, &[]);
+    let decided = Decided { plans: &Arc::new(plans), ..decided };
+    let replan = Replan::of(&decided, &code, &[sample]).expect("it has code");
     for (sizes, is_allowed) in
         [([1, 8], true), ([8, 1], true), ([2, 8], false), ([1, 3], true), ([3, 3], false)]
     {

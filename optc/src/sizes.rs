@@ -165,18 +165,27 @@ fn forget_decisions(module: &mut Module) {
         let mut ops = Vec::new();
         flow::walk(&ctx, body, |op| ops.push(op));
         for op in ops {
-            for decision in [attrs::MEM_KERNEL, attrs::MEM_SCRATCH, attrs::MEM_TIE, attrs::MEM_BUFFER] {
+            for decision in DECISIONS {
                 if body.at(&ctx, op).attr(decision).is_some() {
                     body.remove_attr(&ctx, op, decision);
                 }
             }
         }
-        for decision in [attrs::OPTC_BUFFERS, attrs::OPTC_TIES_PER_SIZE] {
-            body.attrs = ctx.dict_remove(body.attrs, ctx.ident(decision));
-        }
+        body.attrs = ctx.dict_remove(body.attrs, ctx.ident(attrs::OPTC_BUFFERS));
         Stage::Fuse.mark(&ctx, body);
     }
 }
+
+/// What the passes after `fuse` decide about an operation.
+const DECISIONS: [&str; 7] = [
+    attrs::MEM_KERNEL,
+    attrs::MEM_SCRATCH,
+    attrs::MEM_TIE,
+    attrs::MEM_PARTS,
+    attrs::MEM_VIEW,
+    attrs::MEM_COPY,
+    attrs::MEM_BUFFER,
+];
 
 /// Says in the attributes of functions which numbers symbols may be, beside what they say already.
 ///

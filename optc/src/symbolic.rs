@@ -23,25 +23,25 @@
 //! # Ok::<(), optc::Failure>(())
 //! ```
 //!
-//! What does not depend on sizes is decided once ([`passes::symbolic`]): groups, order, ties. At sizes that come up, the
-//! function is placed and bound to the machine code that is there; nothing is compiled again.
+//! What does not depend on sizes is decided once ([`passes::symbolic`]): groups, order, ties. At sizes that
+//! come up, the function is placed and bound to the machine code that is there; nothing is compiled again.
 
-use ir::plan::attrs;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use codegen::Cpu;
-use ir::dims::{self, Atom, Bindings, Ranges, Term};
+use ir::dims::{self, Atom, Ranges, Term};
 use ir::weights::WeightSet;
-use ir::{Body, Context, Diagnostic, Dim, DimExpr, Ident, Module};
-use passes::chunk::Chunk;
-use passes::symbolic::place_at;
-use passes::symbolic::recipe::has_sized_weights;
+use ir::{Body, Context, Dim, DimExpr, Ident, Module};
+use passes::memory::bound::Bound;
+use passes::memory::buffers::Buffers;
+use passes::memory::specialize::Specializer;
+use passes::symbolic::has_sized_weights;
 use runtime::{Extent, Factor, InputSpec, Product, ShapedProgram, Sum, Symbol, undetermined};
 
 use passes::manager::RunOptions;
 
-use crate::compile::{CompileOptions, Goal, INLINE_ALL, donate, entry, input_names, run_pipeline};
+use crate::compile::{CompileOptions, INLINE_ALL, donate, entry, input_names, run_pipeline};
 use crate::failure::Failure;
 use crate::replan::Decided;
 use crate::shaped::{ShapedOptions, Variants, compile_shaped};
@@ -52,11 +52,11 @@ use crate::sizes::declare;
 pub struct SymbolicOptions {
     /// Threads, entry, donated inputs, goal. A budget and pools are for static programs.
     pub compile: CompileOptions,
-    /// Sizes for which code is made, by symbol, beside the least ones; a symbol that is not named has its nominal size
-    /// (see [`ir::dims::nominal`]).
+    /// Sizes for which code is made, by symbol, beside the least ones; a symbol that is not named has its
+    /// nominal size (see [`ir::dims::nominal`]).
     pub sample: Vec<(String, u64)>,
-    /// The least and the greatest number of symbols, by name, beside what the function says. Where every symbol has a greatest one, the
-    /// arena has from the beginning what is enough for all sizes.
+    /// The least and the greatest number of symbols, by name, beside what the function says. Where every
+    /// symbol has a greatest one, the arena has from the beginning what is enough for all sizes.
     pub ranges: BTreeMap<String, (u64, u64)>,
     /// The most sizes whose instances are kept.
     pub cached: usize,
@@ -78,27 +78,33 @@ impl SymbolicOptions {
 /// Every fault of the first stage that finds some.
 pub fn compile_symbolic(module: &Module, options: &SymbolicOptions) -> Result<ShapedProgram, Failure> {
     let variants = Symbolic::decide(module, options)?;
-    let sample = variants.sample.clone();
     let (symbols, inputs) = (variants.symbols.clone(), variants.inputs.clone());
     let CompileOptions { threads, dead, .. } = options.compile;
-    let least: Vec<u64> = symbols.iter().map(|symbol| symbol.least).collect();
-    // Loops of one round are others than loops of many, and a window that is all of what it looks on is no copy. Not every
-    // program can have its least sizes, or others.
-    let mut samples = vec![sample];
-    for also in [least, odd(&symbols, &samples[0])] {
-        if !samples.contains(&also) && variants.at(&also).is_ok() {
-            samples.push(also);
-        }
-    }
+    // Not every program can have its least sizes, or others.
+    let mut samples = samples(&symbols, &variants.sample);
+    let others = samples.split_off(1).into_iter().filter(|sizes| variants.at(sizes).is_ok());
+    samples.extend(others);
     let shaped = ShapedOptions {
         samples,
         threads,
         dead,
         cached: options.cached,
-        chunk_bytes: variants.chunk().ok().map(Chunk::size_bytes),
+        chunk_bytes: variants.bound().ok().map(Bound::size_bytes),
         ..ShapedOptions::new(&variants.entry, Vec::new())
     };
     compile_shaped(symbols, inputs, variants, &shaped)
+}
+
+/// A sample, the least sizes, and some next to the sample: loops of one round are others than loops of many,
+/// and a window that is all of what it looks on is no copy.
+fn samples(symbols: &[Symbol], sample: &[u64]) -> Vec<Vec<u64>> {
+    let mut samples = vec![sample.to_vec()];
+    for also in [symbols.iter().map(|symbol| symbol.least).collect(), odd(symbols, sample)] {
+        if !samples.contains(&also) {
+            samples.push(also);
+        }
+    }
+    samples
 }
 
 /// The sizes next to a sample: even where it is odd, odd where it is even.
@@ -119,9 +125,10 @@ pub struct Symbolic {
     inputs: Vec<InputSpec>,
     sample: Vec<u64>,
     threads: usize,
-    goal: Goal,
-    chunk: Result<Chunk, String>,
-    /// Contexts for modules of one use, if no weight depends on sizes: whoever keeps weights knows them by their handles.
+    plans: Arc<Specializer>,
+    bound: Result<Bound, String>,
+    /// Contexts for modules of one use, if no weight depends on sizes: whoever keeps weights knows them by
+    /// their handles.
     spare: Option<Mutex<Vec<Arc<Context>>>>,
 }
 
@@ -153,7 +160,7 @@ impl Symbolic {
             let said = options.sample.iter().find(|(known, _)| known == ctx.str(*name));
             said.map_or(nominal[name], |(_, size)| *size)
         };
-        let sample = names.iter().map(sample_of).collect();
+        let sample: Vec<u64> = names.iter().map(sample_of).collect();
         let symbols: Vec<Symbol> = names.iter().map(|name| symbol(&ctx, *name, &ranges)).collect();
         if let Some(open) = undetermined(&symbols, &inputs) {
             let name = &symbols[open].name;
@@ -162,10 +169,25 @@ impl Symbolic {
             );
             return Err(Failure::input(what));
         }
-        let chunk = Chunk::of(&ctx, &Cpu, body, *threads);
-        let (threads, goal) = (*threads, *goal);
+        let buffers = Buffers::of(&ctx, &Cpu, body, *threads);
+        let buffers = buffers.map_err(|faults| Failure::diagnostics(&ctx, &faults))?;
+        let bound = Bound::of(&ctx, &Cpu, &buffers, *threads);
+        let samples = samples(&symbols, &sample);
+        let plans = Specializer::new(&ctx, &Cpu, buffers, &names, *threads, *goal, &samples);
+        let threads = *threads;
         let spare = (!has_sized_weights(&ctx, body, &WeightSet::of(&ctx, body))).then(Mutex::default);
-        Ok(Symbolic { module, entry, names, symbols, inputs, sample, threads, goal, chunk, spare })
+        Ok(Symbolic {
+            module,
+            entry,
+            names,
+            symbols,
+            inputs,
+            sample,
+            threads,
+            plans: Arc::new(plans),
+            bound,
+            spare,
+        })
     }
 
     /// The function that is the program.
@@ -197,25 +219,14 @@ impl Symbolic {
     ///
     /// # Errors
     /// Why there is none.
-    pub fn chunk(&self) -> Result<&Chunk, &str> {
-        self.chunk.as_ref().map_err(String::as_str)
-    }
-
-    /// The function as it is planned at some sizes, in the chunk where there is one.
-    fn placed(&self, ctx: &Context, body: &Body, at: &Bindings) -> Result<Body, Vec<Diagnostic>> {
-        let placed = place_at(ctx, &Cpu, body, at, self.threads, self.goal)?;
-        let bytes = attrs::arena_bytes(ctx, &placed).unwrap_or(0);
-        match &self.chunk {
-            Ok(chunk) if bytes > chunk.size_bytes() => chunk.place(ctx, &Cpu, body, at, self.threads),
-            _ => Ok(placed),
-        }
+    pub fn bound(&self) -> Result<&Bound, &str> {
+        self.bound.as_ref().map_err(String::as_str)
     }
 
     /// The module at some sizes, of this context.
     fn module_at(&self, ctx: Arc<Context>, sizes: &[u64]) -> Result<Module, Failure> {
-        let at: Bindings = self.names.iter().copied().zip(sizes.iter().copied()).collect();
-        let body =
-            self.placed(&ctx, self.decided().1, &at).map_err(|faults| Failure::diagnostics(&ctx, &faults))?;
+        let body = self.plans.plan(&ctx, &Cpu, sizes, self.bound.as_ref().ok());
+        let body = body.map_err(|faults| Failure::diagnostics(&ctx, &faults))?;
         let mut module = Module { ctx, ..self.module.clone() };
         *module.function_mut(&self.entry).expect("the entry was found before") = body;
         Ok(module)
@@ -250,9 +261,8 @@ impl Variants for Symbolic {
     }
 
     fn before_sizes(&self) -> Option<Decided<'_>> {
-        let (ctx, body) = (&self.module.ctx, self.decided().1);
-        let most_bytes = self.chunk.as_ref().map_or(u64::MAX, Chunk::size_bytes);
-        Some(Decided { ctx, body, symbols: &self.names, goal: self.goal, most_bytes })
+        let bound = self.bound.as_ref().ok();
+        Some(Decided { ctx: &self.module.ctx, symbols: &self.names, plans: &self.plans, bound })
     }
 }
 

@@ -1,11 +1,12 @@
 //! Is a plan right? An independent judge.
 //!
-//! It runs the planned program on bytes that remember who wrote them: each step first finds every operand whole where the plan
-//! says it is, then writes scratch and results. A plan under which some operand was overwritten before its last
-//! reader, was never written, or lies where a result of the same step is written, is refused. The judge shares nothing
-//! with the planner: no liveness, no alias sets, no lives; it walks views itself and derives on its own which operands an
-//! operation may overwrite while it reads them. Control flow is run on all ways at once: where ways meet, only what
-//! both agree on is known, and loops are run until nothing more is forgotten. (The idea is that of register-allocation checkers: Rideau and Leroy 2010,
+//! It runs the planned program on bytes that remember who wrote them: each step first finds every operand
+//! whole where the plan says it is, then writes scratch and results. A plan under which some operand was
+//! overwritten before its last reader, was never written, or lies where a result of the same step is written,
+//! is refused. The judge shares nothing with the planner: no liveness, no alias sets, no lives; it walks
+//! views itself and derives on its own which operands an operation may overwrite while it reads them. Control
+//! flow is run on all ways at once: where ways meet, only what both agree on is known, and loops are run
+//! until nothing more is forgotten. (The idea is that of register-allocation checkers: Rideau and Leroy 2010,
 //! regalloc2's `checker`.) Time O(s log s) for s operands and results.
 
 use ir::plan::attrs;
@@ -22,8 +23,6 @@ use smallvec::SmallVec;
 use memory::{Home, Homes, Memory, Pool};
 use views::Found;
 
-pub use recipe::check_recipe;
-
 mod control;
 mod lines;
 mod memory;
@@ -32,7 +31,6 @@ mod places;
 mod pools;
 #[cfg(test)]
 mod pools_tests;
-mod recipe;
 mod rows;
 #[cfg(test)]
 mod rows_tests;
@@ -273,6 +271,9 @@ impl Judge<'_> {
     fn view_source(&self, value: Value) -> Option<(Value, u64)> {
         let op = self.body.at(self.ctx, self.body.defining_op(value)?);
         let Kind::View(View::OfOperand(layout)) = op.kind() else { return None };
+        if op.attr(attrs::MEM_COPY).is_some() && !op.has(Traits::SAME_ORDER) {
+            return None;
+        }
         let shape = op.operand_shape(0)?;
         let window = layout(op, 0, &Strided::row_major(0, shape))?;
         let (mut expected, is_empty) = (1, window.shape.contains(&0));
@@ -287,7 +288,8 @@ impl Judge<'_> {
         Some((op.operand(0), offset * elem_bytes))
     }
 
-    /// Whether `op` reads each element of an operand before, and only for, the element of the result at the same place.
+    /// Whether `op` reads each element of an operand before, and only for, the element of the result at the
+    /// same place.
     fn may_overwrite(&self, op: Op, result: usize, operand: usize) -> bool {
         let op_ref = self.body.at(self.ctx, op);
         let same_size = || op_ref.operand_shape(operand) == op_ref.result_shape(result);
@@ -298,8 +300,8 @@ impl Judge<'_> {
         }
     }
 
-    /// Whether the body of a group reads an argument only elementwise, or as an operation does that may overwrite it by its row, in the shape of
-    /// the result, and so all the way to the result.
+    /// Whether the body of a group reads an argument only elementwise, or as an operation does that may
+    /// overwrite it by its row, in the shape of the result, and so all the way to the result.
     fn is_read_at_the_end(&self, group: Op, operand: usize) -> bool {
         let body = self.body;
         let Some(block) = body.regions(group).first().and_then(|region| body.entry(*region)) else {

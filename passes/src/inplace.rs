@@ -4,11 +4,12 @@
 //! %2 = nn.add %0, %1    =>    %2 = nn.add %0, %1 {mem.tie = array<i64: 0>}
 //! ```
 //!
-//! Decided before anything is placed, in text order, on alias roots. A result takes the bytes of an operand if the pair is
-//! declared (see [`access`]), the operand's root is read by nothing later, no other operand reads the same bytes (unless at
-//! the same index), the sizes are proved equal, and the root is neither a weight, nor a caller's input that was not
-//! donated. Before that, the parts of concatenations and paddings get their place in the whole ([`parts`](crate::parts)), and views
-//! are read where their operand lies (`views`). Each refusal of a declared pair is a remark that names what stands in the way.
+//! Decided before anything is placed, in text order, on alias roots. A result takes the bytes of an operand
+//! if the pair is declared (see [`access`]), the operand's root is read by nothing later, no other operand
+//! reads the same bytes (unless at the same index), the sizes are proved equal, and the root is neither a
+//! weight, nor a caller's input that was not donated. Before that, the parts of concatenations and paddings
+//! get their place in the whole ([`parts`](crate::parts)), and views are read where their operand lies
+//! (`views`). Each refusal of a declared pair is a remark that names what stands in the way.
 
 use cranelift_entity::SecondaryMap;
 use ir::alias::AliasSets;
@@ -42,8 +43,8 @@ pub struct Outcome {
     pub remarks: Vec<Diagnostic>,
 }
 
-/// Puts the parts of concatenations and paddings to their place (`mem.parts`), marks views that need no copy (`mem.view`), and ties
-/// the results of a function's operations to dying operands (`mem.tie`).
+/// Puts the parts of concatenations and paddings to their place (`mem.parts`), marks views that need no copy
+/// (`mem.view`), and ties the results of a function's operations to dying operands (`mem.tie`).
 pub fn inplace(ctx: &Context, target: &dyn Target, body: &mut Body) -> Outcome {
     let Placed { parts, ties: placed_ties, mut remarks, .. } = place_all_parts(ctx, target, body);
     let (views, more) = place_views(ctx, target, body, &|trial, values| live(ctx, target, trial, values));
@@ -53,14 +54,8 @@ pub fn inplace(ctx: &Context, target: &dyn Target, body: &mut Body) -> Outcome {
     Outcome { ties: ties + placed_ties, parts, views, remarks }
 }
 
-/// As [`inplace`], but views stay copies, or lie in their operand, as sizes have it: whether one that has gaps is worth reading where it lies
-/// is another question at each size.
-pub(crate) fn inplace_without_views(ctx: &Context, target: &dyn Target, body: &mut Body) {
-    place_all_parts(ctx, target, body);
-    tie(ctx, target, body);
-}
-
-/// Does the same as [`inplace`] on a copy, and looks at the arena that `plan` would then place; none if a size is not known.
+/// Does the same as [`inplace`] on a copy, and looks at the arena that `plan` would then place; none if a
+/// size is not known.
 pub(crate) fn in_trial<R>(
     ctx: &Context,
     target: &dyn Target,
@@ -89,8 +84,9 @@ fn tied(ctx: &Context, target: &dyn Target, body: &Body) -> (Body, AliasSets) {
     (trial, aliases)
 }
 
-/// Puts parts to their place, and what their makers overwrite there, unless more bytes were then live than if that lies beside, or if
-/// all parts are copied, as when a whole that is returned could hold something else before.
+/// Puts parts to their place, and what their makers overwrite there, unless more bytes were then live than if
+/// that lies beside, or if all parts are copied, as when a whole that is returned could hold something else
+/// before.
 fn place_all_parts(ctx: &Context, target: &dyn Target, body: &mut Body) -> Placed {
     if !has_open_parts(ctx, body) {
         return Placed::default();
@@ -131,7 +127,8 @@ fn output_bytes(ctx: &Context, body: &Body) -> u64 {
     values.filter_map(|value| tensor_bytes(ctx, body.ty(value))).sum()
 }
 
-/// Ties results to dying operands. Returns how many operations, and a remark for each declared pair that was refused.
+/// Ties results to dying operands. Returns how many operations, and a remark for each declared pair that was
+/// refused.
 fn tie(ctx: &Context, target: &dyn Target, body: &mut Body) -> (usize, Vec<Diagnostic>) {
     let (ties, remarks) = Chooser::choose(ctx, target, body);
     let mut setter = Setter::new(ctx, attrs::MEM_TIE);
@@ -139,8 +136,8 @@ fn tie(ctx: &Context, target: &dyn Target, body: &mut Body) -> (usize, Vec<Diagn
     (ties.len(), remarks)
 }
 
-/// What is live in the arena once results are tied to operands, and which of `values` lie there when most is; none if a size is not
-/// known.
+/// What is live in the arena once results are tied to operands, and which of `values` lie there when most is;
+/// none if a size is not known.
 fn live(ctx: &Context, target: &dyn Target, body: &Body, values: &[Value]) -> Option<Live> {
     let (tied, aliases) = tied(ctx, target, body);
     let arena = Arena::of(ctx, &tied, &aliases).ok()?;

@@ -1,7 +1,7 @@
 //! From IR to better IR: the pass manager, analyses, transforms and planners.
 //!
-//! What passes decide they write into the IR as attributes, where the text shows it: here two results overwrite the operand
-//! that dies, so that both lie in the caller's buffer, and the program needs no arena.
+//! What passes decide they write into the IR as attributes, where the text shows it: here two results
+//! overwrite the operand that dies, so that both lie in the caller's buffer, and the program needs no arena.
 //!
 //! ```
 //! use passes::manager::{Pipeline, PlainTarget, Registry, RunOptions};
@@ -22,16 +22,15 @@
 //! assert!(text.contains(r#"%2 = nn.neg %1 {mem.place = [["out", 0, 64]], mem.tie = array<i64: 0>}"#));
 //! ```
 //!
-//! [`manager`] names passes and runs them; [`PASSES`] lists ours. [`liveness`], [`access`] and `ir`'s alias analysis are what
-//! passes ask, [`place`] is the placement problem and its planners, [`check`](mod@check) judges every plan, and [`rewrite`] is the driver for
-//! rules.
+//! [`manager`] names passes and runs them; [`PASSES`] lists ours. [`liveness`], [`access`] and `ir`'s alias
+//! analysis are what passes ask, [`place`] is the placement problem and its planners, [`check`](mod@check)
+//! judges every plan, and [`rewrite`] is the driver for rules.
 
 pub mod access;
 pub mod branches;
 pub mod call_graph;
 pub mod canonicalize;
 pub mod check;
-pub mod chunk;
 mod constants;
 pub mod copy;
 pub mod cse;
@@ -47,6 +46,7 @@ pub mod layout;
 pub mod lines;
 pub mod liveness;
 pub mod manager;
+pub mod memory;
 pub mod overlap;
 pub mod parts;
 mod pattern;

@@ -4,20 +4,24 @@
 //! %2 = nn.relu %1   =>   %2 = nn.relu %1 {mem.place = [["arena", 4096, 1024]]}
 //! ```
 //!
-//! Every step gets `mem.place`: pool, offset and bytes of each result, and of its scratch behind them (a part of a concatenation has
-//! the whole's offset and its own bytes, then where in the whole it begins, and the bytes of its rows and from row to row); what has regions gets
-//! `mem.args`, the places of each block's arguments (and a function of several blocks, on itself). What is handed on
-//! (into a loop, from a region, along a branch) has the place of what gets it, unless both are needed at one time: then it is
-//! copied there, with scratch where the copies of one hand-over go in a circle. An alias root that is returned lives in the caller's buffer (`["out", index, bytes]`) for all its life, and other values before it, where they fit; an output that has no bytes of its own
-//! (an input, a weight, a part of something, a value returned twice) is copied first. The rest is one placement
-//! problem for [`crate::place`] (with the overlaps that [`crate::fit`] chooses; one for each pool, where there are several), and every plan
-//! is judged by [`crate::check`]. The bytes of all pools together are `optc.arena` on the function.
+//! Every step gets `mem.place`: pool, offset and bytes of each result, and of its scratch behind them (a part
+//! of a concatenation has the whole's offset and its own bytes, then where in the whole it begins, and the
+//! bytes of its rows and from row to row); what has regions gets `mem.args`, the places of each block's
+//! arguments (and a function of several blocks, on itself). What is handed on (into a loop, from a region,
+//! along a branch) has the place of what gets it, unless both are needed at one time: then it is copied
+//! there, with scratch where the copies of one hand-over go in a circle. An alias root that is returned lives
+//! in the caller's buffer (`["out", index, bytes]`) for all its life, and other values before it, where they
+//! fit; an output that has no bytes of its own (an input, a weight, a part of something, a value returned
+//! twice) is copied first. The rest is one placement problem for [`crate::place`] (with the overlaps that
+//! [`crate::fit`] chooses; one for each pool, where there are several), and every plan is judged by
+//! [`crate::check`]. The bytes of all pools together are `optc.arena` on the function.
 
 use ir::plan::attrs;
 use std::cell::RefCell;
 
 use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap};
 use ir::alias::{AliasSets, is_free, parts};
+use ir::dims::Ranges;
 use ir::flow::{self, Act, Event, Move, transfers};
 use ir::pools::{ARENA, Pool, wanted};
 use ir::weights::WeightSet;
@@ -30,6 +34,7 @@ use crate::check::check;
 use crate::edit::{Setter, entry, kept_inputs};
 use crate::fit::{self, Goal};
 use crate::liveness::{Classes, Life, Steps};
+use crate::memory::structure::are_as_large;
 use crate::overlap::{Banding, Order, Rows};
 use crate::place::{self, Buffer, BufferId, Options, Overlap, Problem, Step};
 
@@ -44,8 +49,8 @@ pub use pools::PoolProblem;
 
 pub use ir::pools::ALIGN_BYTES;
 
-/// Places the values of a function, and saves memory as the goal says; `planner` names a row of [`place::PLANNERS`]. Gives a remark
-/// for each image that does not have the rows that its pool asks for.
+/// Places the values of a function, and saves memory as the goal says; `planner` names a row of
+/// [`place::PLANNERS`]. Gives a remark for each image that does not have the rows that its pool asks for.
 ///
 /// # Errors
 /// If there is no such planner, a size is not known, or the checker refuses the plan.
@@ -76,27 +81,6 @@ pub fn plan(
     if faults.is_empty() { Ok(remarks) } else { Err(faults) }
 }
 
-/// Places the values of a function in the arena as `place` says, and judges that; nothing is traded for memory, and only these values
-/// share places beside those that have the same bytes anyway.
-///
-/// # Errors
-/// If a size is not known, as `place`, or if the checker refuses the plan.
-pub(crate) fn plan_by(
-    ctx: &Context,
-    body: &mut Body,
-    shared: &[Shared],
-    place: &dyn Fn(&Arena<'_>) -> Result<place::Placement, Vec<Diagnostic>>,
-) -> Result<(), Vec<Diagnostic>> {
-    let aliases = separate_outputs(ctx, body);
-    let arena = Arena::sharing(ctx, body, &aliases, shared)?;
-    let other = |problem: &Problem| place::place(problem, &Options::default());
-    let placed = arena.place_pools(ctx, body, &other, place(&arena)?)?;
-    arena.write(ctx, body, &placed);
-    placed.write(ctx, body);
-    let faults = check(ctx, body);
-    if faults.is_empty() { Ok(()) } else { Err(faults) }
-}
-
 fn unknown_planner(name: &str) -> Diagnostic {
     let known = place::PLANNERS.iter().map(|planner| planner.name);
     let help = ir::diag::did_you_mean(name, known);
@@ -112,16 +96,16 @@ pub enum Content {
     Scratch(Op),
 }
 
-/// A value, and another that it shares a place with: what it is handed to, or what the caller's buffer that it lies in is for.
-pub(crate) type Shared = (Value, Value);
-
-/// Where a class of values is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Home {
+/// Where a value is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Storage {
+    /// In the caller's input of this number.
     Input(usize),
+    /// In the caller's output of this number.
     Output(usize),
-    Arena(BufferId),
-    /// In a pool beside the arena.
+    /// In a buffer of the arena.
+    Buffer(BufferId),
+    /// In a buffer of the pool of this number beside the arena.
     Pool(usize, BufferId),
 }
 
@@ -138,13 +122,23 @@ pub struct Arena<'a> {
     steps: Steps,
     aliases: &'a AliasSets,
     classes: Classes<'a>,
-    homes: SecondaryMap<Value, Option<Home>>,
+    homes: SecondaryMap<Value, Option<Storage>>,
     /// States, as they are read and as they are next: two classes in one place.
     states: Vec<Value>,
     /// Bytes of scratch that hand-overs of an operation take.
     handing: SecondaryMap<Op, u64>,
-    /// Which values share places although they have bytes of their own.
-    shared: Vec<Shared>,
+    /// The values that share a place although each has bytes of its own.
+    shared: Vec<(Value, Value)>,
+    /// The function with named sizes of which this is the one at some sizes: what shares a place must do so
+    /// at all of them.
+    all_sizes: Option<AllSizes<'a>>,
+}
+
+/// A function with named sizes, and the ranges of these.
+#[derive(Clone, Copy)]
+pub(crate) struct AllSizes<'a> {
+    pub(crate) body: &'a Body,
+    pub(crate) ranges: &'a Ranges,
 }
 
 impl<'a> Arena<'a> {
@@ -153,26 +147,51 @@ impl<'a> Arena<'a> {
     /// # Errors
     /// If a size is not known.
     pub fn of(ctx: &Context, body: &Body, aliases: &'a AliasSets) -> Result<Arena<'a>, Vec<Diagnostic>> {
-        let mut arena = Arena::begin(ctx, body, aliases)?;
-        arena.join_handed(ctx, body);
-        arena.fill_pools(ctx, body)?;
-        arena.lend(ctx, body);
-        arena.finish(ctx, body)?;
-        Ok(arena)
+        Arena::begin(ctx, body, aliases)?.complete(ctx, body)
     }
 
-    /// The same where it is decided which values share places.
-    fn sharing(
+    /// The same for a function at some sizes, where values share a place only if they may at all sizes.
+    pub(crate) fn at_some_sizes(
         ctx: &Context,
         body: &Body,
         aliases: &'a AliasSets,
-        shared: &[Shared],
+        all_sizes: AllSizes<'a>,
+    ) -> Result<Arena<'a>, Vec<Diagnostic>> {
+        let arena = Arena { all_sizes: Some(all_sizes), ..Arena::begin(ctx, body, aliases)? };
+        arena.complete(ctx, body)
+    }
+
+    /// The same where it is decided which values share a place.
+    pub(crate) fn sharing(
+        ctx: &Context,
+        body: &Body,
+        aliases: &'a AliasSets,
+        shared: &[(Value, Value)],
     ) -> Result<Arena<'a>, Vec<Diagnostic>> {
         let mut arena = Arena::begin(ctx, body, aliases)?;
         shared.iter().for_each(|(value, other)| arena.join(*value, *other));
         arena.fill_pools(ctx, body)?;
         arena.finish(ctx, body)?;
         Ok(arena)
+    }
+
+    /// The values that share a place although each has bytes of its own: with what gets them, or in a
+    /// caller's buffer.
+    pub(crate) fn shared(&self) -> &[(Value, Value)] {
+        &self.shared
+    }
+
+    fn complete(mut self, ctx: &Context, body: &Body) -> Result<Arena<'a>, Vec<Diagnostic>> {
+        self.join_handed(ctx, body);
+        self.fill_pools(ctx, body)?;
+        self.lend(ctx, body);
+        self.finish(ctx, body)?;
+        Ok(self)
+    }
+
+    /// Where a value is; none for weights, and in blocks that control never reaches.
+    pub(crate) fn storage(&self, value: Value) -> Option<Storage> {
+        self.homes[self.classes.class(value)]
     }
 
     fn begin(ctx: &Context, body: &Body, aliases: &'a AliasSets) -> Result<Arena<'a>, Vec<Diagnostic>> {
@@ -192,6 +211,7 @@ impl<'a> Arena<'a> {
             states: Vec::new(),
             handing: SecondaryMap::new(),
             shared: Vec::new(),
+            all_sizes: None,
         };
         arena.pin(ctx, body);
         arena.pin_states(ctx, body)?;
@@ -205,11 +225,6 @@ impl<'a> Arena<'a> {
         Ok(())
     }
 
-    /// Which values share places although they have bytes of their own.
-    pub(crate) fn shared(&self) -> &[Shared] {
-        &self.shared
-    }
-
     /// The steps of the function.
     pub fn steps(&self) -> &Steps {
         &self.steps
@@ -217,7 +232,7 @@ impl<'a> Arena<'a> {
 
     /// Whether a value's bytes are no others' to plan: an input's, an output's or a state's.
     pub fn is_outside(&self, value: Value) -> bool {
-        !matches!(self.homes[self.classes.class(value)], None | Some(Home::Arena(_)))
+        !matches!(self.homes[self.classes.class(value)], None | Some(Storage::Buffer(_)))
     }
 
     /// Which values lie in the arena at a step at which most bytes are live.
@@ -237,7 +252,7 @@ impl<'a> Arena<'a> {
         }
         let most = loads.iter().max().copied().unwrap_or(0);
         let is_at_peak = |value: &Value| match self.homes[self.classes.class(*value)] {
-            Some(Home::Arena(id)) => loads[life(&self.problem.buffers[id])].contains(&most),
+            Some(Storage::Buffer(id)) => loads[life(&self.problem.buffers[id])].contains(&most),
             _ => false,
         };
         values.iter().map(is_at_peak).collect()
@@ -259,8 +274,8 @@ impl<'a> Arena<'a> {
         Some(Overlap { input, output, min_distance_bytes })
     }
 
-    /// The buffers of an operand and of result 0 of a step, if each is a whole one (or the result a part of each row of one), the
-    /// operand's is read by nothing else and ends here, and the result's begins here.
+    /// The buffers of an operand and of result 0 of a step, if each is a whole one (or the result a part of
+    /// each row of one), the operand's is read by nothing else and ends here, and the result's begins here.
     pub(crate) fn pair(&self, body: &Body, op: Op, operand: usize) -> Option<(BufferId, BufferId)> {
         let read = (operand < body.operand_count(op)).then(|| body.operand(op, operand))?;
         let result = body.results(op).next()?;
@@ -273,18 +288,18 @@ impl<'a> Arena<'a> {
     }
 
     /// The buffer in the arena that holds a value and nothing besides.
-    fn whole(&self, value: Value) -> Option<BufferId> {
+    pub(crate) fn whole(&self, value: Value) -> Option<BufferId> {
         let class = self.classes.class(value);
-        let Some(Home::Arena(id)) = self.homes[class] else { return None };
+        let Some(Storage::Buffer(id)) = self.homes[class] else { return None };
         let whole = Window::dense(0, self.problem.buffers[id].size_bytes);
         let is_all = self.aliases.window(value)? == whole && self.aliases.is_in_order(value);
         is_all.then_some(id)
     }
 
     /// The buffer in the arena in whose rows a value has a part each.
-    fn in_rows(&self, value: Value) -> Option<BufferId> {
+    pub(crate) fn in_rows(&self, value: Value) -> Option<BufferId> {
         let class = self.classes.class(value);
-        let Some(Home::Arena(id)) = self.homes[class] else { return None };
+        let Some(Storage::Buffer(id)) = self.homes[class] else { return None };
         let Window { first, rows, row, pitch } = self.aliases.window(value)?;
         (first + row <= pitch && rows * pitch == self.problem.buffers[id].size_bytes).then_some(id)
     }
@@ -292,11 +307,11 @@ impl<'a> Arena<'a> {
     /// Inputs and outputs are where the caller says.
     fn pin(&mut self, ctx: &Context, body: &Body) {
         for (index, arg) in entry_args(body).iter().enumerate() {
-            self.homes[*arg] = Some(Home::Input(index));
+            self.homes[*arg] = Some(Storage::Input(index));
         }
         for end in returns(ctx, body) {
             for (index, value) in body.operands(end).enumerate() {
-                self.homes[self.aliases.root(value)] = Some(Home::Output(index));
+                self.homes[self.aliases.root(value)] = Some(Storage::Output(index));
             }
         }
     }
@@ -310,12 +325,20 @@ impl<'a> Arena<'a> {
             let root = self.aliases.root(from);
             let sizes = [from, root, to].map(|value| self.aliases.size_bytes(value));
             let is_whole = sizes[0].is_some() && sizes[0] == sizes[1] && sizes[1] == sizes[2];
-            let is_whole = is_whole && self.aliases.is_in_order(from);
+            let is_whole =
+                is_whole && self.aliases.is_in_order(from) && self.are_as_large(ctx, [from, root, to]);
             let pools = [from, to].map(|value| wanted(ctx, body, self.classes.class(value)));
             if is_whole && !weights.contains(from) && !kept[root] && pools[0] == pools[1] {
                 self.join(from, to);
             }
         }
+    }
+
+    /// Whether values of equal sizes have equal sizes always.
+    fn are_as_large(&self, ctx: &Context, [from, root, to]: [Value; 3]) -> bool {
+        self.all_sizes.is_none_or(|AllSizes { body, ranges }| {
+            are_as_large(ctx, body, from, to, ranges) && are_as_large(ctx, body, root, to, ranges)
+        })
     }
 
     fn join(&mut self, from: Value, to: Value) {
@@ -344,7 +367,7 @@ impl<'a> Arena<'a> {
             match (self.classes.life(class), self.aliases.extent_bytes(class)) {
                 (Some(life), Some(size_bytes)) => {
                     let id = self.push(life, size_bytes, Content::Root(class));
-                    self.homes[class] = Some(Home::Arena(id));
+                    self.homes[class] = Some(Storage::Buffer(id));
                 }
                 _ => {
                     let location =
@@ -410,6 +433,23 @@ impl<'a> Arena<'a> {
         self.problem.buffers.push(Buffer { first, last, size_bytes, align: self.pool.align, pin: None })
     }
 
+    /// The function with a placement of the arena written into it, where no other pool is.
+    ///
+    /// # Errors
+    /// If a pool needs more than it holds.
+    pub(crate) fn write_alone(
+        &self,
+        ctx: &Context,
+        body: &mut Body,
+        placement: place::Placement,
+    ) -> Result<(), Vec<Diagnostic>> {
+        let other = |problem: &Problem| place::place(problem, &Options::default());
+        let placed = self.place_pools(ctx, body, &other, placement)?;
+        self.write(ctx, body, &placed);
+        placed.write(ctx, body);
+        Ok(())
+    }
+
     /// Writes the places of all values and of scratch into the function.
     fn write(&self, ctx: &Context, body: &mut Body, placed: &Placed) {
         let places = Places { ctx, placed, made: RefCell::default(), lists: RefCell::default() };
@@ -465,7 +505,8 @@ impl<'a> Arena<'a> {
         }
     }
 
-    /// The places of the arguments of each block of some regions, without the function's own; none if there are none.
+    /// The places of the arguments of each block of some regions, without the function's own; none if there
+    /// are none.
     fn args(&self, places: &Places<'_>, body: &Body, regions: &[Region]) -> Option<Attr> {
         let ctx = places.ctx;
         let blocks = regions.iter().flat_map(|region| body.blocks(*region));
@@ -485,10 +526,10 @@ impl<'a> Arena<'a> {
             return places.ctx.unit_attr();
         };
         let (pool, number) = match home {
-            Home::Output(index) => ("out", index as u64),
-            Home::Arena(id) => (ARENA, places.placed.placements[0].offsets[id]),
-            Home::Pool(index, id) => places.placed.place(index, id),
-            Home::Input(index) => ("in", index as u64),
+            Storage::Output(index) => ("out", index as u64),
+            Storage::Buffer(id) => (ARENA, places.placed.placements[0].offsets[id]),
+            Storage::Pool(index, id) => places.placed.place(index, id),
+            Storage::Input(index) => ("in", index as u64),
         };
         let bytes = window.rows * window.row;
         match window == Window::dense(0, bytes) {
@@ -545,12 +586,13 @@ fn returns(ctx: &Context, body: &Body) -> Vec<Op> {
     ends.filter(|op| body.at(ctx, *op).has(Traits::RETURN)).collect()
 }
 
-/// Copies each output that has no bytes of its own or is to lie in a pool, and all where a function returns at several places. Says who shares
-/// bytes with whom behind that.
+/// Copies each output that has no bytes of its own or is to lie in a pool, and all where a function returns
+/// at several places. Says who shares bytes with whom behind that.
 pub(crate) fn separate_outputs(ctx: &Context, body: &mut Body) -> AliasSets {
     let ends = returns(ctx, body);
     let aliases = AliasSets::of(ctx, body);
     let weights = WeightSet::of(ctx, body);
+    let ranges = Ranges::of_function(ctx, body);
     // What is wrong with them, `pin_states` says.
     let states = ir::states::states(ctx, body).unwrap_or_default();
     let mut taken: SecondaryMap<Value, bool> = SecondaryMap::new();
@@ -560,8 +602,8 @@ pub(crate) fn separate_outputs(ctx: &Context, body: &mut Body) -> AliasSets {
         for index in (0..body.operand_count(end)).filter(|index| !states::is_next(&states, *index)) {
             let value = body.operand(end, index);
             let root = aliases.root(value);
-            let is_whole =
-                aliases.size_bytes(value) == aliases.size_bytes(root) && aliases.is_in_order(value);
+            let is_as_large = value == root || are_as_large(ctx, body, value, root, &ranges);
+            let is_whole = is_as_large && aliases.is_in_order(value);
             let is_free = !taken[root] && !weights.contains(root) && wanted(ctx, body, root) == ARENA;
             if ends.len() == 1 && is_whole && is_free {
                 taken[root] = true;

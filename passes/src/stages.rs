@@ -5,7 +5,10 @@ use ir::{Diagnostic, Location};
 
 use crate::fit::Goal;
 use crate::manager::{Example, OptionDef, OptionKind, PassDef, PassRun, Stage, StageRule};
-use crate::symbolic::{self, is_symbolic};
+use crate::memory::bound::Bound;
+use crate::memory::buffers::Buffers;
+use crate::memory::structure;
+use crate::symbolic::is_symbolic;
 
 /// Images turn to the layout that the target wants.
 pub(crate) static LAYOUT: PassDef = PassDef {
@@ -121,8 +124,10 @@ pub(crate) static INPLACE: PassDef = PassDef {
     stage: StageRule::Is(Stage::Inplace),
     run: PassRun::Function(|pass, body| {
         if is_symbolic(pass.ctx, body) {
-            let outcome = symbolic::tie(pass.ctx, pass.target, body);
+            let outcome = structure::decide(pass.ctx, pass.target, body);
             pass.count("ties", outcome.ties as u64);
+            pass.count("parts", outcome.parts as u64);
+            pass.count("views", outcome.views as u64);
             outcome.remarks.into_iter().for_each(|remark| pass.add_remark(remark));
             return Ok(());
         }
@@ -186,7 +191,10 @@ pub(crate) static PLAN: PassDef = PassDef {
         let pools = pools.and_then(|pools| add_pools(pass.ctx, body, &pools));
         pools.map_err(|fault| vec![Diagnostic::error(Location::UNKNOWN, fault)])?;
         if is_symbolic(pass.ctx, body) {
-            return symbolic::write_recipe(pass.ctx, body);
+            let buffers = Buffers::of(pass.ctx, pass.target, body, pass.threads)?;
+            let bound = Bound::of(pass.ctx, pass.target, &buffers, pass.threads).ok();
+            buffers.write(pass.ctx, body, bound.as_ref());
+            return Ok(());
         }
         let remarks = crate::plan::plan(pass.ctx, pass.target, body, &pass.options.text("planner"), goal)?;
         remarks.into_iter().for_each(|remark| pass.add_remark(remark));

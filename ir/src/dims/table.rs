@@ -52,7 +52,7 @@ impl SizeTable {
         self.exprs.is_empty()
     }
 
-    /// Works out all expressions for these numbers of the symbols; none if one is below 1, undefined, or
+    /// Evaluates all expressions for these numbers of the symbols; none if one is below 0, undefined, or
     /// leaves 63 bits.
     pub fn evaluate(&self, ctx: &Context, numbers: &[u64], values: &mut SizeValues) -> Option<()> {
         let number = |name: Ident| {
@@ -61,7 +61,7 @@ impl SizeTable {
         };
         values.0.clear();
         for expr in &self.exprs {
-            let value = evaluate(ctx, *expr, &number).filter(|value| *value >= 1)?;
+            let value = evaluate(ctx, *expr, &number).filter(|value| *value >= 0)?;
             values.0.push(value as u64);
         }
         Some(())
@@ -69,6 +69,11 @@ impl SizeTable {
 }
 
 impl SizeValues {
+    /// Whether some expression is 0.
+    pub fn has_zero(&self) -> bool {
+        self.0.contains(&0)
+    }
+
     /// The number of an expression.
     pub fn get(&self, id: SizeId) -> u64 {
         self.0[id.0 as usize]
@@ -101,7 +106,8 @@ mod tests {
         table.add(sub(&ctx, symbol(&ctx, "N"), constant(&ctx, 2)).unwrap());
         let mut values = SizeValues::default();
         assert!(table.evaluate(&ctx, &[3], &mut values).is_some());
-        for numbers in [&[2][..], &[1], &[u64::MAX], &[]] {
+        assert!(table.evaluate(&ctx, &[2], &mut values).is_some(), "an empty axis");
+        for numbers in [&[1][..], &[0], &[u64::MAX], &[]] {
             assert!(table.evaluate(&ctx, numbers, &mut values).is_none(), "{numbers:?}");
         }
     }

@@ -1,15 +1,18 @@
 //! The attributes of a plan: each name once, with its meaning, its writer and its readers.
 //!
-//! Everything a pass decides stands in the IR as an attribute (`mem.*` on operations, `optc.*` on functions, arguments and results), so
-//! that every later stage works from printed text too. `docs/IR.md` prints this table. Operations carry only part of it at each stage:
+//! Everything a pass decides stands in the IR as an attribute (`mem.*` on operations, `optc.*` on functions,
+//! arguments and results), so that every later stage works from printed text too. `docs/IR.md` prints this
+//! table. Operations carry only part of it at each stage:
 //!
 //! ```text
 //! select:  %1 = nn.abs %0 {mem.kernel = "pointwise"} : tensor<4xf32>
 //! inplace: %1 = nn.abs %0 {mem.kernel = "pointwise", mem.tie = array<i64: 0>} : tensor<4xf32>
-//! plan:    %1 = nn.abs %0 {mem.kernel = "pointwise", mem.place = [["arena", 0, 16]], mem.tie = array<i64: 0>} : tensor<4xf32>
+//! plan:    %1 = nn.abs %0 {mem.kernel = "pointwise", mem.place = [["arena", 0, 16]], mem.tie = array<i64:
+//! 0>} : tensor<4xf32>
 //! ```
 //!
-//! The checker of plans reads the same names with readers of its own, so that it shares no code with what it judges.
+//! The checker of plans reads the same names with readers of its own, so that it shares no code with what it
+//! judges.
 
 use crate::body::{Body, OpRef};
 use crate::context::Context;
@@ -67,11 +70,8 @@ plan_attrs! {
         "what is known of named sizes: for each its range `[low, high]`, or an expression that it equals",
         written by "the importer, `--dim`", read by "whoever compares sizes, and the check before each run";
     OPTC_BUFFERS = "optc.buffers" on "functions":
-        "for each buffer its bytes as an expression of the named sizes, and its first and last step",
+        "for each buffer its first and last step, and its bytes as an expression of the named sizes",
         written by "`plan`, where sizes have names", read by "`optc plan`";
-    OPTC_TIES_PER_SIZE = "optc.ties_per_size" on "functions":
-        "the ties were not proved for all sizes: `inplace` runs again at each size",
-        written by "`inplace`, where sizes have names", read by "the planning at a size";
     OPTC_NAME = "optc.name" on "arguments, results":
         "the name in the model",
         written by "the importer", read by "the command, reports, embedders";
@@ -102,6 +102,9 @@ plan_attrs! {
     MEM_TIE = "mem.tie" on "operations":
         "for each result the operand that it overwrites, or -1",
         written by "`inplace`", read by "the alias analysis, the checker, code generation";
+    MEM_COPY = "mem.copy" on "views":
+        "the view is a copy at all sizes, although it needs none at some",
+        written by "`inplace`, for named sizes", read by "the alias analysis, the checker";
     MEM_VIEW = "mem.view" on "views with gaps":
         "the result is no copy: readers take it at a distance, where the operand lies",
         written by "`inplace`", read by "the alias analysis, the checker, code generation";
@@ -115,7 +118,7 @@ plan_attrs! {
         "`[operand, rows]`: result 0 is written over that operand's rows, in bands of so many rows, from the last one up if below 0",
         written by "`plan`", read by "the checker, code generation";
     MEM_BUFFER = "mem.buffer" on "operations":
-        "for each result its number in `optc.buffers`",
+        "for each result the number of its buffer in `optc.buffers`, then that of its scratch",
         written by "`plan`, where sizes have names", read by "`optc plan`";
     MEM_ARGS = "mem.args" on "functions, operations with regions or successors":
         "for each of their blocks the places of its arguments, as in `mem.place`",

@@ -1,8 +1,10 @@
-//! What `optc plan` says of a program whose sizes are symbols: the recipe by which places are found at each size.
+//! What `optc plan` says of a program whose sizes are symbols: the recipe by which places are found at each
+//! size.
 
 use ir::plan::attrs;
 use std::fmt::Write;
 
+use cranelift_entity::SecondaryMap;
 use ir::dims::{self, Ranges};
 use ir::{Attr, AttrData, Body, Context, Value, flow};
 use passes::plan::ALIGN_BYTES;
@@ -78,7 +80,7 @@ pub(super) fn recipe(module: &ir::Module, options: CompileOptions) -> Result<Rec
         let most = Some(most).filter(|most| *most != u64::MAX);
         SymbolReport { name: ctx.str(symbol).to_owned(), least, most }
     });
-    let chunk = symbolic.chunk();
+    let chunk = symbolic.bound();
     let arena = ChunkReport {
         name: "arena",
         size_bytes: chunk.ok().map(|chunk| chunk.size_bytes()),
@@ -108,10 +110,8 @@ fn buffers(ctx: &Context, body: &Body) -> Vec<BufferReport> {
     let buffers = body.own_attr(ctx, ctx.ident(attrs::OPTC_BUFFERS));
     let buffers = buffers.and_then(|buffers| ctx.array_value(buffers)).unwrap_or(&[]);
     let names = body.entry(body.root()).map(|block| names(body, block)).unwrap_or_default();
-    let name = |value: &Value| names[*value].clone();
-    let holders = holders(ctx, body, buffers.len());
-    let all = buffers.iter().zip(holders);
-    all.map(|(buffer, values)| buffer_report(ctx, *buffer, values.iter().map(name).collect())).collect()
+    let holders = holders(ctx, body, &names, buffers.len());
+    buffers.iter().zip(holders).map(|(buffer, names)| buffer_report(ctx, *buffer, names)).collect()
 }
 
 fn buffer_report(ctx: &Context, buffer: Attr, names: Vec<String>) -> BufferReport {
@@ -126,15 +126,23 @@ fn buffer_report(ctx: &Context, buffer: Attr, names: Vec<String>) -> BufferRepor
     BufferReport { names, size_bytes, first: step(0), last: step(1), pool: "arena" }
 }
 
-/// The values in each buffer.
-fn holders(ctx: &Context, body: &Body, buffers: usize) -> Vec<Vec<Value>> {
+/// The names of the values in each buffer, or of the operation whose scratch it is.
+fn holders(
+    ctx: &Context,
+    body: &Body,
+    names: &SecondaryMap<Value, String>,
+    buffers: usize,
+) -> Vec<Vec<String>> {
     let mut holders = vec![Vec::new(); buffers];
     flow::walk(ctx, body, |op| {
-        let numbers = body.at(ctx, op).attr(attrs::MEM_BUFFER).and_then(|numbers| ctx.array_value(numbers));
-        for (result, number) in body.results(op).zip(numbers.unwrap_or(&[])) {
+        let op_ref = body.at(ctx, op);
+        let numbers = op_ref.attr(attrs::MEM_BUFFER).and_then(|numbers| ctx.array_value(numbers));
+        let scratch = format!("scratch of `{}`", op_ref.name());
+        let held = body.results(op).map(|result| names[result].clone()).chain([scratch]);
+        for (name, number) in held.zip(numbers.unwrap_or(&[])) {
             let number = ctx.int_value(*number).and_then(|number| usize::try_from(number).ok());
             if let Some(holder) = number.and_then(|number| holders.get_mut(number)) {
-                holder.push(result);
+                holder.push(name);
             }
         }
     });
@@ -142,7 +150,8 @@ fn holders(ctx: &Context, body: &Body, buffers: usize) -> Vec<Vec<Value>> {
 }
 
 impl RecipeReport {
-    /// A line for the symbols, one for each buffer, one for the arena at nominal sizes, and one for that at all sizes.
+    /// A line for the symbols, one for each buffer, one for the arena at nominal sizes, and one for that at
+    /// all sizes.
     pub(super) fn text(&self) -> String {
         let symbols = self.symbols.iter().map(|SymbolReport { name, least, most }| match most {
             None => format!("{name} >= {least}"),

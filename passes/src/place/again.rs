@@ -117,11 +117,25 @@ impl Again {
         }
     }
 
+    /// Places buffers of these sizes by first fit, in this order.
+    ///
+    /// # Panics
+    /// If two that are live together share a byte.
+    pub fn place_in_order(&self, sizes: &PrimaryMap<BufferId, u64>, order: &[BufferId]) -> PlacedAgain {
+        let problem = self.sized(sizes);
+        let separations = Separations::new(&problem);
+        let order: Vec<BufferId> =
+            order.iter().copied().filter(|id| problem.buffers[*id].size_bytes > 0).collect();
+        let placed = self.first_fit(&problem, &separations, &order, u64::MAX);
+        let (offsets, _) = placed.expect("there is no limit");
+        self.judged(&problem, sizes, offsets, most_live(&problem))
+    }
+
     fn place_fully(&self, sizes: &PrimaryMap<BufferId, u64>, overlaps: Vec<Overlap>) -> PlacedAgain {
         let problem = Problem { overlaps, ..self.sized(sizes) };
         let bound_bytes = if problem.overlaps.is_empty() { most_live(&problem) } else { 0 };
         let placement = portfolio(&problem, &Options::default(), &|| false);
-        self.judged(&problem, placement.offsets, placement.size_bytes, bound_bytes)
+        self.judged(&problem, sizes, placement.offsets, bound_bytes)
     }
 
     fn place_quickly(
@@ -160,8 +174,8 @@ impl Again {
         if least > most {
             CLASSICAL.iter().any(|order| attempt(&order.sort(&problem)) <= near);
         }
-        let (offsets, size_bytes) = best.expect("the first order has no limit");
-        self.judged(&problem, offsets, size_bytes, bound_bytes)
+        let (offsets, _) = best.expect("the first order has no limit");
+        self.judged(&problem, sizes, offsets, bound_bytes)
     }
 
     /// What [`greedy`] makes of an order by first fit.
@@ -206,15 +220,24 @@ impl Again {
         Some((offsets, size_bytes))
     }
 
+    /// A placement of the rounded sizes, checked; what is left of the highest buffer's last multiple of its
+    /// alignment is not counted.
     fn judged(
         &self,
         problem: &Problem,
+        sizes: &PrimaryMap<BufferId, u64>,
         offsets: PrimaryMap<BufferId, u64>,
-        size_bytes: u64,
         bound_bytes: u64,
     ) -> PlacedAgain {
-        assert!(self.is_right(problem, &offsets, size_bytes), "buffers that live at one time share bytes");
-        PlacedAgain { offsets, size_bytes, bound_bytes }
+        let ends = |sizes: &dyn Fn(BufferId) -> u64| {
+            let all = offsets.iter().map(|(id, offset)| (id, *offset, sizes(id)));
+            all.filter(|(.., size)| *size > 0).map(|(_, offset, size)| offset + size).max().unwrap_or(0)
+        };
+        let rounded_bytes = ends(&|id| problem.buffers[id].size_bytes);
+        let is_right = self.is_right(problem, &offsets, rounded_bytes);
+        assert!(is_right, "buffers that live at one time share bytes");
+        let size_bytes = ends(&|id| sizes[id]);
+        PlacedAgain { offsets, size_bytes, bound_bytes: bound_bytes.min(size_bytes) }
     }
 
     /// The problem at some sizes, each rounded up to its alignment.

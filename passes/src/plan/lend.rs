@@ -1,15 +1,17 @@
 //! Which intermediates live in a caller's buffer while it does not hold the caller's own value.
 //!
-//! An output's buffer is free until the output is written, a donated input's behind its last reader. What lies there is not
-//! in the arena. So what the fullest step needs is moved there, the largest value first, until nothing more fits.
+//! An output's buffer is free until the output is written, a donated input's behind its last reader. What
+//! lies there is not in the arena. So what the fullest step needs is moved there, the largest value first,
+//! until nothing more fits.
 
 use std::cmp::Reverse;
 
 use ir::flow::Act;
 use ir::{Body, Context, Value};
 
-use super::{Arena, entry_args, returns, scratch_bytes};
+use super::{AllSizes, Arena, entry_args, returns, scratch_bytes};
 use crate::edit::kept_inputs;
+use crate::memory::structure::is_at_most;
 use crate::place::Step;
 
 /// The most loans of a function: each is chosen in a sweep over all of it.
@@ -23,7 +25,7 @@ impl Arena<'_> {
         let scratch: Vec<(Step, u64)> =
             runs.filter_map(|(step, event)| Some((step, scratch_bytes(ctx, body, event.op)?))).collect();
         for _ in 0..MOST_LOANS {
-            let Some((value, lender)) = self.loan(&lenders, &scratch) else { return };
+            let Some((value, lender)) = self.loan(ctx, &lenders, &scratch) else { return };
             self.join(value, lender);
         }
     }
@@ -37,8 +39,9 @@ impl Arena<'_> {
         inputs.chain(outputs).collect()
     }
 
-    /// The largest value of the fullest step that fits a caller's buffer, with the value that the buffer is for.
-    fn loan(&self, lenders: &[Value], scratch: &[(Step, u64)]) -> Option<(Value, Value)> {
+    /// The largest value of the fullest step that fits a caller's buffer, with the value that the buffer is
+    /// for.
+    fn loan(&self, ctx: &Context, lenders: &[Value], scratch: &[(Step, u64)]) -> Option<(Value, Value)> {
         let capacity = lenders.iter().filter_map(|lender| self.aliases.size_bytes(*lender)).max()?;
         let fullest = self.fullest(scratch)?;
         let is_live = |class: &Value| {
@@ -58,12 +61,18 @@ impl Arena<'_> {
         // A function that returns at several places has several values for one buffer.
         let fits = |value: Value, lender: &Value| {
             let mut same = lenders.iter().filter(|other| home(other) == home(lender));
-            size(value) <= size(*lender) && same.all(|other| is_free(value, other))
+            let is_small = size(value) <= size(*lender) && self.is_at_most(ctx, value, *lender);
+            is_small && same.all(|other| is_free(value, other))
         };
         live.into_iter().find_map(|value| {
             let lender = lenders.iter().find(|lender| fits(value, lender))?;
             Some((value, *lender))
         })
+    }
+
+    /// Whether a value that fits into a buffer fits at all sizes.
+    fn is_at_most(&self, ctx: &Context, value: Value, lender: Value) -> bool {
+        self.all_sizes.is_none_or(|AllSizes { body, ranges }| is_at_most(ctx, body, value, lender, ranges))
     }
 
     /// The classes that need bytes of the arena.

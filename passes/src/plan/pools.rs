@@ -1,14 +1,15 @@
 //! Where the values of pools beside the arena lie: one placement problem for each pool.
 //!
-//! All pools are ranges of one piece of memory: the arena first, then each other from a multiple of its alignment on. So what runs
-//! needs one address, and a run allocates once. What is handed on keeps its place only within one pool.
+//! All pools are ranges of one piece of memory: the arena first, then each other from a multiple of its
+//! alignment on. So what runs needs one address, and a run allocates once. What is handed on keeps its place
+//! only within one pool.
 
 use cranelift_entity::PrimaryMap;
 use ir::plan::attrs;
 use ir::pools::{ARENA, Pool, pools, pools_attr, wanted};
 use ir::{Body, Context, Diagnostic, Location, Value};
 
-use super::{ALIGN_BYTES, Arena, Content, Home, peak};
+use super::{ALIGN_BYTES, Arena, Content, Storage, peak};
 use crate::place::{Buffer, BufferId, Placement, Problem};
 
 /// The placement problem of a pool beside the arena.
@@ -80,7 +81,7 @@ impl Arena<'_> {
         let PoolProblem { pool, problem, contents } = &mut self.pools[index];
         contents.push(Content::Root(class));
         let buffer = Buffer { first: life.first, last: life.last, size_bytes, align: pool.align, pin: None };
-        self.homes[class] = Some(Home::Pool(index, problem.buffers.push(buffer)));
+        self.homes[class] = Some(Storage::Pool(index, problem.buffers.push(buffer)));
         Ok(())
     }
 

@@ -7,8 +7,9 @@
 //! return %2, %1                           return %2, %3           (%3 is the next state)
 //! ```
 //!
-//! A next state is made in its place if that is free by then, and copied there at the end of the function if it is not: at most
-//! twice, where states change places. Between the last read of the one and the first write of the other, the bytes may hold others (`lend`).
+//! A next state is made in its place if that is free by then, and copied there at the end of the function if
+//! it is not: at most twice, where states change places. Between the last read of the one and the first write
+//! of the other, the bytes may hold others (`lend`).
 
 use cranelift_entity::{EntityRef, EntitySet, PrimaryMap};
 use ir::alias::AliasSets;
@@ -17,7 +18,7 @@ use ir::states::{STATE, State, state_pool, states};
 use ir::weights::WeightSet;
 use ir::{Body, Builder, Context, Diagnostic, Location, Op, Value};
 
-use super::{Arena, Content, Home, PoolProblem, entry_args, returns};
+use super::{Arena, Content, PoolProblem, Storage, entry_args, returns};
 use crate::liveness::{Classes, Steps};
 use crate::place::{Buffer, Problem, Step};
 
@@ -100,7 +101,7 @@ impl Arena<'_> {
                 align: pool.align,
                 pin: Some(offset),
             });
-            let home = Some(Home::Pool(self.pools.len(), id));
+            let home = Some(Storage::Pool(self.pools.len(), id));
             self.homes[value] = home;
             self.states.push(value);
             for end in returns(ctx, body) {
@@ -114,7 +115,7 @@ impl Arena<'_> {
     }
 
     /// Whether two classes may share a place with the states that are there besides.
-    pub(super) fn is_free_for(&self, home: Option<Home>, classes: [Value; 2]) -> bool {
+    pub(super) fn is_free_for(&self, home: Option<Storage>, classes: [Value; 2]) -> bool {
         let others = self.states.iter().map(|value| self.classes.class(*value));
         let mut others = others.filter(|other| self.homes[*other] == home && !classes.contains(other));
         home.is_none()

@@ -6,7 +6,7 @@ use runtime::CountingAllocator;
 
 mod any_size;
 mod bad_text;
-mod chunk;
+mod bound;
 mod control_flow;
 #[cfg(test)]
 mod corpus;

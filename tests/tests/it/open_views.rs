@@ -4,8 +4,8 @@
 use ir::plan::attrs;
 use std::sync::Arc;
 
-use codegen::Cpu;
 use ir::dims::Bindings;
+use optc::shaped::Variants;
 use optc::symbolic::{Symbolic, SymbolicOptions, compile_symbolic};
 use optc::{Array, CompileOptions, LoadOptions};
 use runtime::ElementKind;
@@ -35,15 +35,15 @@ const SLICED: &str = "func.func @main(%x: tensor<?x4x8xf32, #optc.dims<N>> {optc
   return %4 : tensor<?x2x8xf32, #optc.dims<N>>
 }";
 
-/// Places a function at sizes in the arena for all, which the judge accepts.
+/// Plans a function at given sizes, which the checker accepts, in no more bytes than the bound for all sizes.
 #[track_caller]
-fn check_chunk(symbolic: &Symbolic, sizes: &Bindings) {
-    let chunk = symbolic.chunk().expect("its sizes have ends");
-    let (ctx, body) = symbolic.decided();
-    let placed = chunk.place(ctx, &Cpu, body, sizes, THREADS);
-    let placed = placed.unwrap_or_else(|faults| panic!("{sizes:?}: {}", faults[0].message));
-    let arena = attrs::arena_bytes(ctx, &placed);
-    assert!(arena.expect("it is planned") <= chunk.size_bytes(), "{sizes:?}: it does not fit");
+fn check_bound(symbolic: &Symbolic, sizes: &[u64]) {
+    let bound = symbolic.bound().expect("its sizes have ends").size_bytes();
+    let planned = symbolic.at(sizes).unwrap_or_else(|failure| panic!("{sizes:?}: {failure}"));
+    let body = planned.function(symbolic.entry()).expect("it is there");
+    let ctx = &planned.ctx;
+    let arena = body.own_attr(ctx, ctx.ident(attrs::OPTC_ARENA)).and_then(|attr| ctx.int_value(attr));
+    assert!(arena.expect("it is planned") as u64 <= bound, "{sizes:?}: it does not fit");
 }
 
 /// Runs a program of `x`, the first and the last of whose sizes have these ends at some shapes, and holds it
@@ -64,7 +64,8 @@ fn check(text: &str, sizes: &[(&str, u64)], shapes: &[&[u64]]) {
         let mut at = module.clone();
         let open = [shape[0], *shape.last().expect("it has dimensions")];
         let sizes: Bindings = sizes.iter().map(|(name, _)| at.ctx.ident(name)).zip(open).collect();
-        check_chunk(&symbolic, &sizes);
+        let numbers = symbolic.symbols().iter().map(|symbol| sizes[&at.ctx.ident(&symbol.name)]);
+        check_bound(&symbolic, &numbers.collect::<Vec<_>>());
         ir::dims::substitute(&mut at, &sizes).unwrap_or_else(|faults| panic!("{}", faults[0].message));
         let count: u64 = shape.iter().product();
         let x: Vec<f32> = (0..count).map(|i| (i * 37 % 11) as f32 - 5.0).collect();

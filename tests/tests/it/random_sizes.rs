@@ -3,11 +3,13 @@
 //!
 //! `OPTC_SEEDS=1000..3000 cargo test --release -p optc-tests --test it random_sizes` looks at more graphs.
 
+use ir::plan::attrs;
 use std::sync::Arc;
 
 use ir::Module;
 use ir::dims::{Bindings, substitute};
-use optc::symbolic::{SymbolicOptions, compile_symbolic};
+use optc::shaped::Variants;
+use optc::symbolic::{Symbolic, SymbolicOptions, compile_symbolic};
 use optc::{Array, CompileOptions, DeadMemory, Model};
 use passes::manager::RunOptions;
 use runtime::ShapedContext;
@@ -51,8 +53,21 @@ fn at(module: &Module, size: Size) -> Option<Module> {
     Some(module)
 }
 
+/// The arena of the plan in the IR at a size.
+fn planned_bytes(symbolic: &Symbolic, size: Size) -> Result<usize, optc::Failure> {
+    let number = |symbol: &runtime::Symbol| {
+        size[NAMES.iter().position(|name| *name == symbol.name).expect("it is one of the names")]
+    };
+    let sizes: Vec<u64> = symbolic.symbols().iter().map(number).collect();
+    let planned = symbolic.at(&sizes)?;
+    let (ctx, body) = (&planned.ctx, planned.function(symbolic.entry()).expect("it is there"));
+    let arena = body.own_attr(ctx, ctx.ident(attrs::OPTC_ARENA)).and_then(|attr| ctx.int_value(attr));
+    Ok(arena.expect("it is planned") as usize)
+}
+
 fn check_at(
     module: &Module,
+    symbolic: &Symbolic,
     context: &mut ShapedContext<'_>,
     seed: u64,
     size: Size,
@@ -88,6 +103,10 @@ fn check_at(
     compare(&expected, &interpret(&fixed, &inputs), 1e-3)
         .map_err(|why| format!("alone it is {why} is interpreted"))?;
     let arena = context.prepare().map_err(|error| error.to_string())?.arena_bytes();
+    let planned = planned_bytes(symbolic, size).map_err(|failure| failure.to_string())?;
+    if arena != planned {
+        return Err(format!("{arena} bytes of arena, but {planned} in the plan that is printed"));
+    }
     let best = model.program().arena_bytes();
     count.arenas = [count.arenas[0] + arena, count.arenas[1] + best];
     let mut found: Vec<Vec<u8>> = expected.iter().map(|output| vec![0; output.bytes.len()]).collect();
@@ -119,11 +138,13 @@ fn check(seed: u64, count: &mut Count) -> Result<(), String> {
     // What nothing reads may have sizes that can't be.
     optc::run_pipeline(&mut module, "dce", &RunOptions::new(&codegen::Cpu))
         .map_err(|failure| failure.to_string())?;
+    let symbolic = Symbolic::decide(&module, &options(seed)).map_err(|failure| failure.to_string())?;
     let program = compile_symbolic(&module, &options(seed)).map_err(|failure| failure.to_string())?;
     let program = Arc::new(program);
     let mut context = program.context(options(seed).compile.threads).map_err(|error| error.to_string())?;
     for size in SIZES {
-        check_at(&module, &mut context, seed, size, count).map_err(|why| format!("{size:?}: {why}"))?;
+        check_at(&module, &symbolic, &mut context, seed, size, count)
+            .map_err(|why| format!("{size:?}: {why}"))?;
     }
     Ok(())
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use ir::{Context, Module};
+use optc::shaped::Variants;
 use optc::shaped::{ShapedOptions, compile_shaped};
 use optc::symbolic::{Symbolic, SymbolicOptions, compile_symbolic};
 use optc::{Array, CompileOptions, Failure, Goal, LoadOptions, Model};
@@ -377,20 +378,20 @@ fn a_chunk_for_all_sizes_is_allocated_once_and_is_enough_at_each() {
 }
 
 #[test]
-fn every_size_fits_the_chunk() {
+fn every_size_fits_the_bound() {
     let module = optc::parse("bounded.mlir", BOUNDED.to_owned(), None, &LoadOptions::default());
     let module = module.unwrap_or_else(|failure| panic!("{failure}"));
     let ranges = [("N".to_owned(), (1, 40)), ("M".to_owned(), (1, 40))].into();
     let compile = CompileOptions { threads: THREADS, ..CompileOptions::default() };
     let options = SymbolicOptions { ranges, ..SymbolicOptions::new(compile) };
     let symbolic = Symbolic::decide(&module, &options).unwrap_or_else(|failure| panic!("{failure}"));
-    let chunk = symbolic.chunk().expect("both sizes have an end");
-    let (ctx, body) = symbolic.decided();
+    let bound = symbolic.bound().expect("both sizes have an end").size_bytes();
     for (n, m) in (1..=40).flat_map(|n| (1..=40).step_by(3).map(move |m| (n, m))) {
-        let sizes = [("N", n), ("M", m)].map(|(name, size)| (ctx.ident(name), size)).into();
-        let placed = chunk.place(ctx, &codegen::Cpu, body, &sizes, THREADS);
-        let placed = placed.unwrap_or_else(|faults| panic!("{n} x {m}: {}", faults[0].message));
-        let arena = attrs::arena_bytes(ctx, &placed);
-        assert!(arena.expect("it is planned") <= chunk.size_bytes(), "{n} x {m}: {arena:?}");
+        let numbers = symbolic.symbols().iter().map(|symbol| if symbol.name == "N" { n } else { m });
+        let planned = symbolic.at(&numbers.collect::<Vec<_>>());
+        let planned = planned.unwrap_or_else(|failure| panic!("{n} x {m}: {failure}"));
+        let (ctx, body) = (&planned.ctx, planned.function(symbolic.entry()).expect("it is there"));
+        let arena = body.own_attr(ctx, ctx.ident(attrs::OPTC_ARENA)).and_then(|attr| ctx.int_value(attr));
+        assert!(arena.expect("it is planned") as u64 <= bound, "{n} x {m}: {arena:?}");
     }
 }

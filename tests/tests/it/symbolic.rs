@@ -101,11 +101,11 @@ fn the_arena_for_all_sizes_of_a_network_is_little_more_than_that_of_its_greatest
     let module = squeezenet_of(Sizes { symbolized: symbolized(), ranges, ..Sizes::new() });
     let options = SymbolicOptions::new(CompileOptions { threads: 2, ..CompileOptions::default() });
     let symbolic = Symbolic::decide(&module, &options).unwrap_or_else(|failure| panic!("{failure}"));
-    let chunk = symbolic.chunk().expect("the file says where sizes end");
+    let bound = symbolic.bound().expect("the file says where sizes end");
     let most: Vec<u64> = symbolic.symbols().iter().map(|symbol| symbol.most).collect();
     let at = symbolic.at(&most).unwrap_or_else(|failure| panic!("{failure}"));
     let body = at.function(symbolic.entry()).expect("the entry was decided");
     let arena = attrs::arena_bytes(&at.ctx, body).expect("it is planned") as f64;
     // No row is written over one that was read, as the plan for known sizes allows.
-    assert!((1.0..1.15).contains(&(chunk.size_bytes() as f64 / arena)), "{} of {arena}", chunk.size_bytes());
+    assert!((1.0..1.15).contains(&(bound.size_bytes() as f64 / arena)), "{} of {arena}", bound.size_bytes());
 }

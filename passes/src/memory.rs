@@ -1,0 +1,12 @@
+//! How the memory of a function is planned, whatever its sizes are.
+//!
+//! [`structure`] decides once who lies in whose bytes: ties, operands of concatenations in place, views that
+//! are read in place. [`buffers`] says which buffers there are then, with sizes as expressions, and
+//! [`assign`] where they are at given sizes; [`bound`] says how many bytes are enough at all sizes, and
+//! [`specialize`] writes the plan at given sizes into the IR.
+
+pub mod assign;
+pub mod bound;
+pub mod buffers;
+pub mod specialize;
+pub mod structure;

@@ -1,0 +1,258 @@
+//! Where the buffers of a function are at given sizes, without making IR.
+//!
+//! As [`crate::plan`] does for a function of known sizes: where the goal says so, the steps at the peak get
+//! less scratch than their kernels prefer, or are written over rows of their operands ([`crate::fit`]),
+//! unless whole tensors take next to no more ([`ENOUGH`]). Orders of buffers that were good at other sizes
+//! are tried first ([`Again`]).
+
+use cranelift_entity::{EntityRef, PrimaryMap};
+use ir::dims::SizeId;
+use ir::target::Bands;
+use ir::{Body, Context, DimExpr, Op};
+
+use super::bound::Bound;
+use super::buffers::{Buffers, Size};
+use crate::fit::{self, Candidate, Goal, Offer, Question, Running, Way};
+use crate::overlap::{Banding, Order, Rows};
+use crate::place::again::{Again, ENOUGH, Effort, PlacedAgain};
+use crate::place::{Buffer, BufferId, Overlap};
+use crate::plan::ALIGN_BYTES;
+
+/// What a step's kernel needs at some sizes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StepNeeds {
+    /// The scratch that it wishes for, in bytes.
+    pub scratch_bytes: u64,
+    /// The scratch that it can do with.
+    pub least_scratch_bytes: u64,
+    /// How it may run in bands.
+    pub bands: Option<Bands>,
+}
+
+/// Where all buffers are at given sizes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Assignment {
+    /// Where each buffer is.
+    pub placed: PlacedAgain,
+    /// What steps do to save memory.
+    pub savings: Vec<Saving>,
+}
+
+/// What a step does to save memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Saving {
+    /// The step.
+    pub step: usize,
+    /// The bytes of scratch that it gets, if its kernel wishes for more.
+    pub scratch_bytes: Option<u64>,
+    /// The rows in bands of which it is written over an operand.
+    pub banding: Option<Banding>,
+}
+
+/// What assigns offsets to the buffers of a function, at any sizes.
+pub struct Assigner {
+    /// The buffers.
+    pub buffers: Buffers,
+    /// Where the bytes of each buffer come from.
+    sources: PrimaryMap<BufferId, Source>,
+    again: Again,
+    goal: Goal,
+}
+
+/// Where the bytes of a buffer come from at given sizes.
+#[derive(Clone, Copy)]
+enum Source {
+    Expr(SizeId),
+    Scratch(usize),
+}
+
+impl Assigner {
+    /// An assigner for these buffers; `table` takes their sizes.
+    pub fn new(buffers: Buffers, table: &mut dyn FnMut(DimExpr) -> SizeId, goal: Goal) -> Assigner {
+        let mut source = |size: &Size| match *size {
+            Size::Bytes(expr) | Size::Moves(expr) => Source::Expr(table(expr)),
+            Size::Scratch(number) => Source::Scratch(number),
+        };
+        let sources = buffers.sizes.values().map(&mut source).collect();
+        let again = Again::new(buffers.problem.clone());
+        Assigner { buffers, sources, again, goal }
+    }
+
+    /// Places all buffers, in no more bytes than the bound, where there is one; `body` is the function with
+    /// the sizes' types, `at` gives the numbers of the table's expressions, `needs` are those of its runs.
+    pub fn assign(
+        &self,
+        ctx: &Context,
+        body: &Body,
+        at: &dyn Fn(SizeId) -> u64,
+        needs: &[StepNeeds],
+        bound: Option<&Bound>,
+    ) -> Assignment {
+        let found = self.assign_freely(ctx, body, at, needs);
+        match bound {
+            Some(bound) if found.placed.size_bytes > bound.size_bytes() => {
+                whole(self.again.place_in_order(&self.sizes(at, needs), bound.order()))
+            }
+            _ => found,
+        }
+    }
+
+    fn assign_freely(
+        &self,
+        ctx: &Context,
+        body: &Body,
+        at: &dyn Fn(SizeId) -> u64,
+        needs: &[StepNeeds],
+    ) -> Assignment {
+        let sizes = self.sizes(at, needs);
+        let asked = Asked { ctx, body, assigner: self, needs, live: self.live(&sizes), sizes: &sizes };
+        let way = self.goal.band_shares().first().and_then(|share| fit::way(&asked, *share));
+        let Some(way) = way else {
+            return whole(self.again.place(&sizes, Vec::new(), 0, Effort::AsNeeded));
+        };
+        let is_enough = |bytes: u64| bytes <= way.target_bytes + way.target_bytes / ENOUGH;
+        let quickly = || self.again.place(&sizes, Vec::new(), 0, Effort::Little);
+        // No placement of whole tensors is smaller than what is live at the peak.
+        let quick = asked.peak().is_none_or(is_enough).then(quickly);
+        if let Some(quick) = quick.as_ref().filter(|quick| is_enough(quick.size_bytes)) {
+            return whole(quick.clone());
+        }
+        let saved = asked.saved(&way, Effort::Little);
+        if is_enough(saved.placed.size_bytes) {
+            return saved;
+        }
+        // A whole planner's walk through many buffers costs milliseconds.
+        let (quick, saved) = match self.buffers.runs.len() {
+            ..MANY => (
+                self.again.place(&sizes, Vec::new(), 0, Effort::AsNeeded),
+                asked.saved(&way, Effort::AsNeeded),
+            ),
+            _ => (quick.unwrap_or_else(quickly), saved),
+        };
+        if saved.placed.size_bytes < quick.size_bytes { saved } else { whole(quick) }
+    }
+
+    /// Keeps the orders that are good at some sizes, with and without saving, for others.
+    pub fn learn(&mut self, ctx: &Context, body: &Body, at: &dyn Fn(SizeId) -> u64, needs: &[StepNeeds]) {
+        let sizes = self.sizes(at, needs);
+        let asked = Asked { ctx, body, assigner: self, needs, live: self.live(&sizes), sizes: &sizes };
+        let way = self.goal.band_shares().first().and_then(|share| fit::way(&asked, *share));
+        let saved = way.map(|way| asked.saved(&way, Effort::Full));
+        let whole = self.again.place(&sizes, Vec::new(), 0, Effort::Full);
+        for placed in saved.map(|saved| saved.placed).into_iter().chain([whole]) {
+            self.again.learn(&sizes, &placed);
+        }
+    }
+
+    fn sizes(&self, at: &dyn Fn(SizeId) -> u64, needs: &[StepNeeds]) -> PrimaryMap<BufferId, u64> {
+        let bytes = |source: &Source| match *source {
+            Source::Expr(id) => at(id),
+            Source::Scratch(number) => needs[number].scratch_bytes,
+        };
+        self.sources.values().map(bytes).collect()
+    }
+
+    /// The bytes of the tensors that are live at each step, each rounded up to a whole number of places.
+    fn live(&self, sizes: &PrimaryMap<BufferId, u64>) -> Vec<u64> {
+        let problem = &self.buffers.problem;
+        let steps = problem.buffers.values().map(|buffer| buffer.last.index() + 2).max().unwrap_or(0);
+        let mut changes = vec![0i64; steps];
+        for (id, source) in self.sources.iter() {
+            if let Source::Expr(_) = source {
+                let Buffer { first, last, .. } = problem.buffers[id];
+                let bytes = sizes[id].next_multiple_of(ALIGN_BYTES) as i64;
+                changes[first.index()] += bytes;
+                changes[last.index() + 1] -= bytes;
+            }
+        }
+        let sums = changes.iter().scan(0, |sum, change| {
+            *sum += change;
+            Some(*sum as u64)
+        });
+        sums.collect()
+    }
+}
+
+/// From how many steps on what a few orders give is taken, where it is not near what may be possible.
+const MANY: usize = 200;
+
+fn whole(placed: PlacedAgain) -> Assignment {
+    Assignment { placed, savings: Vec::new() }
+}
+
+/// What [`crate::fit`] asks about a function at given sizes.
+struct Asked<'a> {
+    ctx: &'a Context,
+    body: &'a Body,
+    assigner: &'a Assigner,
+    needs: &'a [StepNeeds],
+    live: Vec<u64>,
+    sizes: &'a PrimaryMap<BufferId, u64>,
+}
+
+impl Asked<'_> {
+    /// The most bytes that are live at a step.
+    fn peak(&self) -> Option<u64> {
+        let runs = self.assigner.buffers.runs.iter().zip(self.needs);
+        runs.map(|(run, needs)| self.live[run.step.index()] + needs.scratch_bytes).max()
+    }
+
+    /// The placement in which the steps at the peak save memory.
+    fn saved(&self, way: &Way, effort: Effort) -> Assignment {
+        let buffers = &self.assigner.buffers;
+        let mut sizes = self.sizes.clone();
+        let mut overlaps = Vec::new();
+        let mut savings: Vec<Saving> = Vec::new();
+        for (op, bytes) in &way.scratch {
+            let step = buffers.number(*op).expect("only runs have scratch to save");
+            sizes[buffers.runs[step].scratch] = *bytes;
+            savings.push(Saving { step, scratch_bytes: Some(*bytes), banding: None });
+        }
+        for Offer { op, operand, band_rows, rows } in &way.offers {
+            let [input, output] = buffers.pair(*op, *operand).expect("a candidate is a pair");
+            let [down, up] = [Order::Down, Order::Up].map(|order| rows.distance(*band_rows, order));
+            overlaps.push(Overlap { input, output, min_distance_bytes: down });
+            overlaps.push(Overlap { input: output, output: input, min_distance_bytes: up });
+        }
+        let placed = self.assigner.again.place(&sizes, overlaps, way.target_bytes, effort);
+        for Offer { op, operand, band_rows, rows } in &way.offers {
+            let pair = buffers.pair(*op, *operand).expect("a candidate is a pair");
+            let places = pair.map(|id| placed.offsets[id]..placed.offsets[id] + sizes[id]);
+            let Some((rows, order)) = fit::settled(*rows, *band_rows, places) else { continue };
+            let step = buffers.number(*op).expect("only runs are in bands");
+            let banding = Some(Banding { operand: *operand, rows, order });
+            match savings.iter_mut().find(|saving| saving.step == step) {
+                Some(saving) => saving.banding = banding,
+                None => savings.push(Saving { step, scratch_bytes: None, banding }),
+            }
+        }
+        Assignment { placed, savings }
+    }
+}
+
+impl Question for Asked<'_> {
+    fn goal(&self) -> Goal {
+        self.assigner.goal
+    }
+
+    fn steps(&self) -> Vec<Running> {
+        let steps = self.assigner.buffers.runs.iter().zip(self.needs);
+        let running = steps.map(|(step, needs)| Running {
+            op: step.op,
+            live: self.live[step.step.index()],
+            wished: needs.scratch_bytes,
+        });
+        running.collect()
+    }
+
+    fn scratch(&self, op: Op, wished: u64) -> (u64, Option<Bands>) {
+        let needs = self.assigner.buffers.number(op).map(|number| self.needs[number]);
+        needs.map_or((wished, None), |needs| (needs.least_scratch_bytes, needs.bands))
+    }
+
+    fn candidate(&self, op: Op, bands: Bands, share: u64) -> Option<Candidate> {
+        let pair = self.assigner.buffers.pair(op, bands.operand)?;
+        let rows = Rows::of(self.ctx, self.body, op, bands.operand)?;
+        Candidate::new(self.assigner.goal, rows, pair.map(|id| self.sizes[id]), bands, share)
+    }
+}

@@ -1,0 +1,300 @@
+//! Which buffers a function has at all its sizes: whose bytes each value has, from which step to which, and
+//! how many.
+//!
+//! The structure of the plan is decided before ([`structure`]), so buffers and their live ranges do not
+//! depend on sizes. They are those of the function at the sizes for which its structure was chosen, as
+//! [`Arena`] finds them; values share a buffer only if that is right at all sizes, by proof. Only the number
+//! of bytes is an expression:
+//!
+//! ```text
+//! %0 = nn.exp %x   : tensor<?x8xf32, #optc.dims<N>>     buffer 0: 32 * N bytes, steps 0 to 1
+//! %1 = nn.relu %0 {mem.tie = [0]}                       buffer 0, too
+//! ```
+//!
+//! The checker judges the plan for these sizes once. At other sizes only offsets are new, and
+//! [`crate::memory::assign`] checks that buffers that are live together share no byte.
+
+use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap};
+use ir::alias::{AliasSets, ties};
+use ir::dims::{self, Ranges};
+use ir::flow::{Act, Event, walk};
+use ir::plan::attrs;
+use ir::weights::WeightSet;
+use ir::{Attr, Body, Context, Diagnostic, Dim, DimExpr, Location, Op, Target, Value};
+use rustc_hash::FxHashMap;
+
+use super::bound::Bound;
+use super::structure::{self, bytes_of};
+use crate::access::asks_target;
+use crate::check::check;
+use crate::place::{self, Buffer, BufferId, Options, Problem, Step};
+use crate::plan::{AllSizes, Arena, Content, Storage};
+use crate::select::select;
+
+/// What runs at a step.
+#[derive(Clone, Copy, Debug)]
+pub struct Run {
+    /// The operation.
+    pub op: Op,
+    /// When.
+    pub step: Step,
+    /// The buffer of its scratch, which may be empty.
+    pub scratch: BufferId,
+    /// The operand that result 0 overwrites, if the target must allow it at each size.
+    pub asked_tie: Option<usize>,
+}
+
+/// How many bytes a buffer takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Size {
+    /// Those of a value.
+    Bytes(DimExpr),
+    /// The scratch of the run of this number, which its kernel says at each size.
+    Scratch(usize),
+    /// Copies of block arguments that change places.
+    Moves(DimExpr),
+}
+
+/// The buffers of a function at all its sizes.
+#[derive(Clone)]
+pub struct Buffers {
+    /// The function, with its structure.
+    pub body: Body,
+    /// What runs, in text order.
+    pub runs: Vec<Run>,
+    /// The number of the run of each operation.
+    numbers: SecondaryMap<Op, u32>,
+    storage: SecondaryMap<Value, Option<Storage>>,
+    /// The buffers that are all of a value, and those in whose rows a value has a part each.
+    filled: SecondaryMap<Value, [Option<BufferId>; 2]>,
+    /// The scratch of operations that pass values on.
+    moves: FxHashMap<Op, BufferId>,
+    /// The values that share a buffer although each has bytes of its own.
+    pub(crate) shared: Vec<(Value, Value)>,
+    /// Whether values lie in pools beside the arena, or are states.
+    pub has_pools: bool,
+    /// The bytes of each buffer.
+    pub sizes: PrimaryMap<BufferId, Size>,
+    /// Whether a buffer of scratch has bytes at the sizes for which the structure was chosen.
+    has_scratch: SecondaryMap<BufferId, bool>,
+    /// The live range of each buffer; all sizes are 0.
+    pub problem: Problem,
+}
+
+impl Buffers {
+    /// The buffers of a function whose structure is decided, for a run on `threads` threads.
+    ///
+    /// # Errors
+    /// If the function can't have the sizes for which its structure was chosen, or has a size that no symbol
+    /// says; and what the checker refuses.
+    pub fn of(
+        ctx: &Context,
+        target: &dyn Target,
+        body: &Body,
+        threads: usize,
+    ) -> Result<Buffers, Vec<Diagnostic>> {
+        let sizes = structure::choice(ctx, body).ok_or_else(|| fault("it can't have its greatest sizes"))?;
+        let mut at = structure::at_sizes(ctx, body, &sizes)?;
+        select(ctx, target, &mut at, threads);
+        let (aliases, ranges) = (AliasSets::of(ctx, &at), Ranges::of_function(ctx, body));
+        let arena = Arena::at_some_sizes(ctx, &at, &aliases, AllSizes { body, ranges: &ranges })?;
+        let buffers = Maker { ctx, body, arena: &arena }.make()?;
+        let placed = place::place(&arena.problem, &Options::default());
+        let mut planned = at.clone();
+        arena.write_alone(ctx, &mut planned, placed)?;
+        let faults = check(ctx, &planned);
+        if faults.is_empty() { Ok(buffers) } else { Err(faults) }
+    }
+
+    /// Where a value is; none for weights.
+    pub fn storage(&self, value: Value) -> Option<Storage> {
+        self.storage[value]
+    }
+
+    /// Which run an operation is, if it is one.
+    pub fn number(&self, op: Op) -> Option<usize> {
+        let number = self.numbers[op] as usize;
+        self.runs.get(number).filter(|run| run.op == op).map(|_| number)
+    }
+
+    /// The scratch in which an operation passes values on that change places.
+    pub fn moves(&self, op: Op) -> Option<BufferId> {
+        self.moves.get(&op).copied()
+    }
+
+    /// From which step to which a buffer is kept, both included.
+    pub fn live_range(&self, buffer: BufferId) -> (Step, Step) {
+        let Buffer { first, last, .. } = self.problem.buffers[buffer];
+        (first, last)
+    }
+
+    /// The buffers of an operand and of result 0 of a step, if each is all of one (or the result a part of
+    /// each row of one), the operand's is read by nothing else and ends here, and the result's begins here.
+    pub fn pair(&self, op: Op, operand: usize) -> Option<[BufferId; 2]> {
+        let body = &self.body;
+        let read = (operand < body.operand_count(op)).then(|| body.operand(op, operand))?;
+        let [whole, rows] = self.filled[body.results(op).next()?];
+        let (input, output) = (self.filled[read][0]?, whole.or(rows)?);
+        let readers = body.operands(op).filter(|value| self.storage[*value] == Some(Storage::Buffer(input)));
+        let is_passed_on = self.live_range(input).1 == self.live_range(output).0;
+        (is_passed_on && readers.count() == 1 && input != output).then_some([input, output])
+    }
+}
+
+pub(crate) fn fault(message: &str) -> Vec<Diagnostic> {
+    vec![Diagnostic::error(Location::UNKNOWN, message)]
+}
+
+/// Takes the buffers of a function at some sizes to those at all.
+struct Maker<'a> {
+    ctx: &'a Context,
+    /// The function with named sizes.
+    body: &'a Body,
+    arena: &'a Arena<'a>,
+}
+
+impl Maker<'_> {
+    fn make(&self) -> Result<Buffers, Vec<Diagnostic>> {
+        let mut buffers = Buffers {
+            body: self.body.clone(),
+            runs: Vec::new(),
+            numbers: SecondaryMap::new(),
+            storage: SecondaryMap::new(),
+            filled: SecondaryMap::new(),
+            moves: FxHashMap::default(),
+            shared: self.arena.shared().to_vec(),
+            has_pools: !self.arena.pools.is_empty(),
+            sizes: PrimaryMap::new(),
+            has_scratch: SecondaryMap::new(),
+            problem: Problem::default(),
+        };
+        let scratch = self.add_buffers(&mut buffers)?;
+        self.add_runs(&mut buffers, &scratch);
+        self.add_values(&mut buffers);
+        Ok(buffers)
+    }
+
+    /// Adds what the arena has at some sizes; gives the scratch of each operation.
+    fn add_buffers(&self, to: &mut Buffers) -> Result<FxHashMap<Op, BufferId>, Vec<Diagnostic>> {
+        let ctx = self.ctx;
+        let mut scratch = FxHashMap::default();
+        let runs: FxHashMap<Op, usize> = self.arena.steps().iter().map(|(_, op)| op).zip(0..).collect();
+        for (id, content) in self.arena.contents.iter() {
+            let size = match *content {
+                Content::Root(value) => bytes_of(ctx, self.body.ty(value)).map(Size::Bytes),
+                Content::Scratch(op) => match runs.get(&op) {
+                    Some(number) => Some(Size::Scratch(*number)),
+                    None => self.moved_bytes(op).map(Size::Moves),
+                },
+            };
+            let size = size.ok_or_else(|| fault("the size of a value follows from no symbols"))?;
+            to.sizes.push(size);
+            to.problem.buffers.push(Buffer { size_bytes: 0, ..self.arena.problem.buffers[id] });
+            if let Content::Scratch(op) = content {
+                to.has_scratch[id] = true;
+                scratch.insert(*op, id);
+                if matches!(size, Size::Moves(_)) {
+                    to.moves.insert(*op, id);
+                }
+            }
+        }
+        Ok(scratch)
+    }
+
+    /// All bytes that an operation passes on: as many as copies may need that change places.
+    fn moved_bytes(&self, op: Op) -> Option<DimExpr> {
+        let ctx = self.ctx;
+        let events = self.arena.steps().events().map(|(_, event)| event);
+        let events = events.filter(|event| event.op == op && event.act != Act::Run);
+        let mut most = dims::constant(ctx, 0);
+        for event in events {
+            most = dims::add(ctx, most, self.event_bytes(event)?)?;
+        }
+        Some(most)
+    }
+
+    fn event_bytes(&self, event: Event) -> Option<DimExpr> {
+        let ctx = self.ctx;
+        let align = dims::constant(ctx, crate::plan::ALIGN_BYTES as i64);
+        let mut sum = dims::constant(ctx, 0);
+        for pair in event.moves(ctx, self.body) {
+            let rounded = dims::ceil_div(ctx, bytes_of(ctx, self.body.ty(pair.to))?, align)?;
+            sum = dims::add(ctx, sum, dims::mul(ctx, rounded, align)?)?;
+        }
+        Some(sum)
+    }
+
+    fn add_runs(&self, to: &mut Buffers, scratch: &FxHashMap<Op, BufferId>) {
+        for (number, (step, op)) in self.arena.steps().iter().enumerate() {
+            let ties = ties(self.body.at(self.ctx, op)).filter(|tie| tie.0 == 0).map(|tie| tie.1);
+            let asked_tie = ties.into_iter().find(|tie| asks_target(self.ctx, self.body, op, 0, *tie));
+            let scratch = scratch.get(&op).copied().unwrap_or_else(|| {
+                to.sizes.push(Size::Scratch(number));
+                let align = self.arena.pool.align;
+                to.problem.buffers.push(Buffer { first: step, last: step, size_bytes: 0, align, pin: None })
+            });
+            to.numbers[op] = number as u32;
+            to.runs.push(Run { op, step, scratch, asked_tie });
+        }
+    }
+
+    fn add_values(&self, to: &mut Buffers) {
+        let (ctx, body) = (self.ctx, self.body);
+        let weights = WeightSet::of(ctx, body);
+        let mut values = Vec::new();
+        for block in crate::edit::blocks(ctx, body) {
+            values.extend_from_slice(body.args(block));
+        }
+        walk(ctx, body, |op| values.extend(body.results(op)));
+        for value in values.into_iter().filter(|value| !weights.contains(*value)) {
+            to.storage[value] = self.arena.storage(value);
+            to.filled[value] = [self.arena.whole(value), self.arena.in_rows(value)];
+        }
+    }
+}
+
+impl Buffers {
+    /// Writes the buffers into a function: `optc.buffers` has the first step, the last one and the bytes of
+    /// each, and `mem.buffer` of each operation that runs the number of the buffer of each result (or the
+    /// output or input that it is in), then that of its scratch.
+    ///
+    /// The bytes of scratch are the most that a kernel takes, if the ranges of sizes say that, else a unit
+    /// attribute. Scratch of no bytes is left out.
+    pub fn write(&self, ctx: &Context, body: &mut Body, bound: Option<&Bound>) {
+        let mut numbers: PrimaryMap<BufferId, Option<i64>> = PrimaryMap::new();
+        let mut entries: Vec<Attr> = Vec::new();
+        for (id, size) in self.sizes.iter() {
+            let bytes = match *size {
+                Size::Bytes(expr) | Size::Moves(expr) => Some(dims::size(ctx, expr)),
+                Size::Scratch(_) => bound.and_then(|bound| bound.scratch_bytes(id)).map(Dim::Known),
+            };
+            let is_none = bytes == Some(Dim::Known(0)) || bytes.is_none() && !self.has_scratch[id];
+            numbers.push((!is_none).then_some(entries.len() as i64));
+            if !is_none {
+                let Buffer { first, last, .. } = self.problem.buffers[id];
+                let step = |step: Step| ctx.int_attr(step.index() as i64);
+                let bytes = bytes.map_or_else(|| ctx.unit_attr(), |bytes| ctx.dims_attr(&[bytes]));
+                entries.push(ctx.array_attr(&[step(first), step(last), bytes]));
+            }
+        }
+        let entry = |storage: Option<Storage>| match storage {
+            Some(Storage::Buffer(id)) => numbers[id].map(|number| ctx.int_attr(number)),
+            Some(Storage::Output(index)) => Some(caller(ctx, "out", index)),
+            Some(Storage::Input(index)) => Some(caller(ctx, "in", index)),
+            Some(Storage::Pool(index, id)) => Some(caller(ctx, &format!("pool{index}"), id.index())),
+            None => None,
+        };
+        for run in &self.runs {
+            let results = body.results(run.op).map(|result| entry(self.storage(result)));
+            let results: Vec<Attr> = results.map(|entry| entry.unwrap_or(ctx.unit_attr())).collect();
+            let scratch = entry(Some(Storage::Buffer(run.scratch)));
+            let all: Vec<Attr> = results.into_iter().chain(scratch).collect();
+            body.set_attr(ctx, run.op, attrs::MEM_BUFFER, ctx.array_attr(&all));
+        }
+        body.set_own_attr(ctx, attrs::OPTC_BUFFERS, ctx.array_attr(&entries));
+    }
+}
+
+fn caller(ctx: &Context, side: &str, index: usize) -> Attr {
+    ctx.array_attr(&[ctx.str_attr(side), ctx.int_attr(index as i64)])
+}

@@ -1,0 +1,170 @@
+//! The plan of a function with named sizes at given ones, in the IR.
+//!
+//! Nothing is decided anew but offsets ([`assign`](crate::memory::assign)), scratch and bands: structure and
+//! buffers are those for all sizes. The checker judges the result as it does every plan.
+
+use ir::alias::AliasSets;
+use ir::dims::{Bindings, SizeTable, SizeValues};
+use ir::plan::attrs;
+use ir::{Body, Context, Diagnostic, Ident, Target};
+
+use super::assign::{Assigner, Assignment, StepNeeds};
+use super::bound::Bound;
+use super::buffers::{Buffers, fault};
+use super::structure::at_sizes;
+use crate::check::check;
+use crate::fit::Goal;
+use crate::manager::Stage;
+use crate::place::Placement;
+use crate::plan::{Arena, Content, Storage};
+use crate::select::select;
+
+/// The buffers of a function, ready to be placed at any sizes.
+pub struct Specializer {
+    assigner: Assigner,
+    table: SizeTable,
+    symbols: Vec<Ident>,
+    threads: usize,
+}
+
+impl Specializer {
+    /// A specializer for these buffers, whose sizes are given in the order of `symbols`. Orders that are good
+    /// at the sizes of `samples` and about them are tried first at others.
+    pub fn new(
+        ctx: &Context,
+        target: &dyn Target,
+        buffers: Buffers,
+        symbols: &[Ident],
+        threads: usize,
+        goal: Goal,
+        samples: &[Vec<u64>],
+    ) -> Specializer {
+        let mut table = SizeTable::new(symbols.to_vec());
+        let assigner = Assigner::new(buffers, &mut |expr| table.add(expr), goal);
+        let mut specializer = Specializer { assigner, table, symbols: symbols.to_vec(), threads };
+        for sizes in samples.iter().cloned().chain(about(samples)) {
+            let mut values = SizeValues::default();
+            if let Ok(at) = specializer.at(ctx, target, &sizes, &mut values) {
+                let needs = specializer.needs(ctx, target, &at);
+                specializer.assigner.learn(ctx, &at, &|id| values.get(id), &needs);
+            }
+        }
+        specializer
+    }
+
+    /// The buffers.
+    pub fn buffers(&self) -> &Buffers {
+        &self.assigner.buffers
+    }
+
+    /// Assigns offsets at given sizes, of which `body` has the types, for runs with these needs; `values` are
+    /// written over. None if a size is below 0 or too large.
+    pub fn assign(
+        &self,
+        (ctx, body): (&Context, &Body),
+        sizes: &[u64],
+        needs: &[StepNeeds],
+        bound: Option<&Bound>,
+        values: &mut SizeValues,
+    ) -> Option<Assignment> {
+        self.table.evaluate(ctx, sizes, values)?;
+        Some(self.assigner.assign(ctx, body, &|id| values.get(id), needs, bound))
+    }
+
+    /// The function at given sizes with kernels, and the numbers of the table.
+    fn at(
+        &self,
+        ctx: &Context,
+        target: &dyn Target,
+        sizes: &[u64],
+        values: &mut SizeValues,
+    ) -> Result<Body, Vec<Diagnostic>> {
+        let bindings: Bindings = self.symbols.iter().copied().zip(sizes.iter().copied()).collect();
+        let mut at = at_sizes(ctx, &self.buffers().body, &bindings)?;
+        select(ctx, target, &mut at, self.threads);
+        let known = self.table.evaluate(ctx, sizes, values);
+        known.ok_or_else(|| fault("a size is below 0 or too large"))?;
+        Ok(at)
+    }
+
+    /// The planned function at given sizes, in no more bytes than the bound, where there is one.
+    ///
+    /// # Errors
+    /// If it can't have these sizes, or what the checker refuses: then the plan for all sizes is wrong.
+    pub fn plan(
+        &self,
+        ctx: &Context,
+        target: &dyn Target,
+        sizes: &[u64],
+        bound: Option<&Bound>,
+    ) -> Result<Body, Vec<Diagnostic>> {
+        let mut values = SizeValues::default();
+        let mut at = self.at(ctx, target, sizes, &mut values)?;
+        let needs = self.needs(ctx, target, &at);
+        let found = self.assigner.assign(ctx, &at, &|id| values.get(id), &needs, bound);
+        self.write(ctx, &mut at, &found)?;
+        let faults = check(ctx, &at);
+        if faults.is_empty() { Ok(at) } else { Err(faults) }
+    }
+
+    fn needs(&self, ctx: &Context, target: &dyn Target, at: &Body) -> Vec<StepNeeds> {
+        let needs = self.buffers().runs.iter().map(|run| {
+            let choice = target.select(at.at(ctx, run.op), self.threads);
+            choice.map_or(StepNeeds::default(), |choice| StepNeeds {
+                scratch_bytes: choice.scratch_bytes,
+                least_scratch_bytes: choice.least_scratch_bytes,
+                bands: choice.bands,
+            })
+        });
+        needs.collect()
+    }
+
+    /// Writes an assignment into the function at its sizes.
+    fn write(&self, ctx: &Context, at: &mut Body, found: &Assignment) -> Result<(), Vec<Diagnostic>> {
+        let buffers = self.buffers();
+        for saving in &found.savings {
+            let op = buffers.runs[saving.step].op;
+            if let Some(bytes) = saving.scratch_bytes {
+                at.set_attr(ctx, op, attrs::MEM_SCRATCH, ctx.int_attr(bytes as i64));
+            }
+            saving.banding.iter().for_each(|banding| banding.write(ctx, at, op));
+        }
+        let aliases = AliasSets::of(ctx, at);
+        let arena = Arena::sharing(ctx, at, &aliases, &buffers.shared)?;
+        let number = |content: &Content| match *content {
+            Content::Root(value) => match buffers.storage(value) {
+                Some(Storage::Buffer(id)) => Some(id),
+                _ => None,
+            },
+            Content::Scratch(op) => {
+                buffers.number(op).map(|run| buffers.runs[run].scratch).or_else(|| buffers.moves(op))
+            }
+        };
+        let offsets = arena.contents.values().map(|content| Some(found.placed.offsets[number(content)?]));
+        let offsets: Option<_> = offsets.collect();
+        let placement = Placement {
+            size_bytes: found.placed.size_bytes,
+            lower_bound_bytes: found.placed.bound_bytes,
+            proved_best: false,
+            planner: "specialize",
+            offsets: offsets.ok_or_else(|| fault("a value is stored that is stored at no other size"))?,
+        };
+        arena.write_alone(ctx, at, placement)?;
+        Stage::Plan.mark(ctx, at);
+        Ok(())
+    }
+}
+
+/// Sizes about the first sample's, for which good orders of placing are looked for.
+fn about(samples: &[Vec<u64>]) -> impl Iterator<Item = Vec<u64>> + '_ {
+    let numbers = |round: usize| {
+        let size = move |(index, sample): (usize, &u64)| {
+            // Each symbol in turn is small, of middle size, or as the sample's.
+            let shares = [[1, 128], [1, 2], [3, 4], [5, 8]];
+            let [part, of] = shares[(round + index * (1 + round / 4)) % shares.len()];
+            (sample * part / of).max(1)
+        };
+        samples.first().map(|sample| sample.iter().enumerate().map(size).collect())
+    };
+    (0..12).filter_map(numbers)
+}

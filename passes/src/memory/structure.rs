@@ -1,0 +1,286 @@
+//! The structure of a plan for all sizes: who lies in whose bytes, decided once.
+//!
+//! ```text
+//! %1 = nn.relu %0 {mem.tie = [0]}          both take 4 * N bytes, whatever N is
+//! %2 = nn.slice %1 {mem.view}              read in place by all readers
+//! %3 = nn.slice %1 {mem.copy}              a copy at some sizes, so a copy at all
+//! %4 = nn.concat %1, %2 {mem.parts = [0]}  operand 0 is written in place: rows of the result
+//! ```
+//!
+//! [`decide`] runs [`inplace`](crate::inplace) on the function at its greatest sizes (or nominal ones, if
+//! some size has no greatest), and keeps what holds at all sizes. A tie needs a proof: operand, result and
+//! the root that owns their bytes take equally many bytes. What depends on the layout of elements is tried at
+//! *probes*: the least sizes, the greatest, and distinct prime numbers, at which no two products of sizes are
+//! equal by chance. A view that needs no copy at some probe, and one at another, is a copy at all sizes.
+//!
+//! At given sizes ([`at_sizes`]) the only open question is how far the rows of a value in a concatenation are
+//! apart (`mem.pitch`).
+
+use cranelift_entity::EntityRef;
+use ir::alias::{AliasSets, is_free, is_free_view, parts, ties};
+use ir::dims::{self, Bindings, Ranges, substitute_in};
+use ir::opdef::{Access, Traits, View};
+use ir::plan::attrs;
+use ir::size::{bytes_expr, tensor_bytes};
+use ir::weights::WeightSet;
+use ir::window::pitch_in_whole;
+use ir::{Attr, Block, Body, Context, Diagnostic, DimExpr, Kind, Op, Target, Type, Value, flow};
+
+use crate::access::access;
+use crate::inplace::{Outcome, inplace};
+use crate::late_parts::copy_late_parts;
+use crate::plan::separate_outputs;
+use crate::select::select;
+
+/// Decides the structure of a function with named sizes, and writes it down (`mem.tie`, `mem.parts`,
+/// `mem.view`, `mem.copy`, copies for outputs that have no bytes of their own). Gives what was decided, as
+/// [`inplace`] does.
+pub fn decide(ctx: &Context, target: &dyn Target, body: &mut Body) -> Outcome {
+    let probes = probes(ctx, body);
+    let mut decided = body.clone();
+    let mut outcome = Outcome::default();
+    if let Some((_, choice)) = probes.first() {
+        let mut at = choice.clone();
+        select(ctx, target, &mut at, 1);
+        let copies = copy_late_parts(ctx, target, &mut at);
+        outcome = inplace(ctx, target, &mut at);
+        outcome.remarks.extend(copies);
+        decided = with_named_sizes(ctx, body, at);
+    }
+    let probes = if decided.value_capacity() == body.value_capacity() {
+        probes
+    } else {
+        probes
+            .into_iter()
+            .filter_map(|(sizes, _)| Some((sizes.clone(), plain_at(ctx, &decided, &sizes)?)))
+            .collect()
+    };
+    settle_views(ctx, &mut decided, &probes);
+    outcome.ties = keep_proved_ties(ctx, target, &mut decided, &probes);
+    if outcome.parts + outcome.views > 0 && !is_lowered_everywhere(ctx, target, &decided, &probes) {
+        decided = body.clone();
+        settle_views(ctx, &mut decided, &[]);
+        outcome = Outcome { remarks: outcome.remarks, ..Outcome::default() };
+    }
+    separate_outputs(ctx, &mut decided);
+    *body = decided;
+    outcome
+}
+
+/// A function with numbers in the place of symbols, verified, with the rows that its structure has at these
+/// sizes.
+///
+/// # Errors
+/// If it can't have these sizes.
+pub fn at_sizes(ctx: &Context, body: &Body, sizes: &Bindings) -> Result<Body, Vec<Diagnostic>> {
+    let mut at = body.clone();
+    substitute_in(ctx, &mut at, sizes)?;
+    ir::verify::verify_body(ctx, &at)?;
+    write_rows(ctx, &mut at);
+    Ok(at)
+}
+
+/// A function at given sizes without its structure; none if it can't have these sizes.
+fn plain_at(ctx: &Context, body: &Body, sizes: &Bindings) -> Option<Body> {
+    let mut plain = body.clone();
+    let mut ops = Vec::new();
+    flow::walk(ctx, &plain, |op| ops.push(op));
+    for op in ops {
+        for name in [attrs::MEM_TIE, attrs::MEM_PARTS, attrs::MEM_VIEW] {
+            if plain.at(ctx, op).attr(name).is_some() {
+                plain.remove_attr(ctx, op, name);
+            }
+        }
+    }
+    at_sizes(ctx, &plain, sizes).ok()
+}
+
+/// Writes down how far the rows of values in concatenations are apart (`mem.pitch`), in a function of known
+/// sizes.
+pub(crate) fn write_rows(ctx: &Context, body: &mut Body) {
+    if wholes(ctx, body).is_empty() {
+        return;
+    }
+    let aliases = AliasSets::of(ctx, body);
+    let mut pitched = Vec::new();
+    flow::walk(ctx, body, |op| {
+        pitched.extend(pitch_in_whole(ctx, body, &aliases, op).map(|pitch| (op, pitch)));
+    });
+    for (op, [row, pitch]) in pitched {
+        body.set_attr(ctx, op, attrs::MEM_PITCH, ctx.ints_attr(&[row as i64, pitch as i64]));
+    }
+}
+
+/// Whether two values take equally many bytes at all sizes in their ranges.
+pub(crate) fn are_as_large(ctx: &Context, body: &Body, a: Value, b: Value, ranges: &Ranges) -> bool {
+    let bytes = |value: Value| bytes_of(ctx, body.ty(value));
+    bytes(a).zip(bytes(b)).is_some_and(|(a, b)| dims::provably_equal(ctx, a, b, ranges))
+}
+
+/// Whether a value takes at most as many bytes as another, at all sizes in their ranges.
+pub(crate) fn is_at_most(ctx: &Context, body: &Body, value: Value, other: Value, ranges: &Ranges) -> bool {
+    let bytes = |value: Value| bytes_of(ctx, body.ty(value));
+    let Some((value, other)) = bytes(value).zip(bytes(other)) else { return false };
+    let most = || dims::maximum(ctx, dims::sub(ctx, value, other)?, ranges);
+    dims::provably_at_most(ctx, value, other, ranges) || most().is_some_and(|most| most.value <= 0)
+}
+
+/// The bytes that a value of a type takes; none if no symbol says.
+pub(crate) fn bytes_of(ctx: &Context, ty: Type) -> Option<DimExpr> {
+    let number = || i64::try_from(tensor_bytes(ctx, ty)?).ok();
+    number().map(|bytes| dims::constant(ctx, bytes)).or_else(|| bytes_expr(ctx, ty))
+}
+
+/// The sizes for which the structure of a function is chosen; none if it can't have these.
+pub(crate) fn choice(ctx: &Context, body: &Body) -> Option<Bindings> {
+    probes(ctx, body).into_iter().next().map(|(sizes, _)| sizes)
+}
+
+/// Sizes at which the structure is tried, each with the function: the first is the one for which it is
+/// chosen.
+fn probes(ctx: &Context, body: &Body) -> Vec<(Bindings, Body)> {
+    let ranges = Ranges::of_function(ctx, body);
+    let symbols = dims::symbols_in(ctx, body);
+    let of = |number: &dyn Fn(usize, (u64, u64)) -> u64| -> Bindings {
+        let numbers = symbols.iter().enumerate();
+        numbers.map(|(index, symbol)| (*symbol, number(index, ranges.of(*symbol)))).collect()
+    };
+    let has_greatest = symbols.iter().all(|symbol| ranges.of(*symbol).1 != u64::MAX);
+    let greatest = if has_greatest { of(&|_, (_, high)| high) } else { dims::nominal(ctx, body) };
+    let primes = of(&|index, (low, high)| PRIMES[index % PRIMES.len()].clamp(low, high));
+    let candidates = [greatest, dims::nominal(ctx, body), primes, of(&|_, (low, _)| low)];
+    let mut probes: Vec<(Bindings, Body)> = Vec::new();
+    for sizes in candidates {
+        if !probes.iter().any(|(known, _)| *known == sizes)
+            && let Ok(at) = at_sizes(ctx, body, &sizes)
+        {
+            probes.push((sizes, at));
+        }
+    }
+    probes
+}
+
+/// Sizes of which no two products are equal by chance.
+const PRIMES: [u64; 8] = [11, 23, 29, 13, 31, 17, 37, 19];
+
+/// The function that has the operations of `at`, which is `body` at some sizes with its structure, and the
+/// named sizes of `body`.
+fn with_named_sizes(ctx: &Context, body: &Body, at: Body) -> Body {
+    let mut lifted = at;
+    (lifted.properties, lifted.attrs) = (body.properties, body.attrs);
+    let blocks: Vec<Block> = lifted.all_blocks().collect();
+    for block in blocks {
+        lifted.args(block).to_vec().into_iter().for_each(|arg| lifted.set_ty(arg, body.ty(arg)));
+        for op in lifted.ops(block).collect::<Vec<_>>() {
+            let results: Vec<Value> = lifted.results(op).collect();
+            if results.iter().any(|result| result.index() >= body.value_capacity()) {
+                // A copy is the only operation that is new.
+                let ty = lifted.ty(lifted.operand(op, 0));
+                results.into_iter().for_each(|result| lifted.set_ty(result, ty));
+                lifted.set_attrs(op, Attr::EMPTY);
+                continue;
+            }
+            results.into_iter().for_each(|result| lifted.set_ty(result, body.ty(result)));
+            let decided = [attrs::MEM_TIE, attrs::MEM_PARTS, attrs::MEM_VIEW]
+                .map(|name| Some((name, lifted.at(ctx, op).attr(name)?)));
+            lifted.set_name(op, body.name(op));
+            lifted.set_properties(op, body.properties(op));
+            lifted.set_attrs(op, body.attrs(op));
+            for (name, attr) in decided.into_iter().flatten() {
+                lifted.set_attr(ctx, op, name, attr);
+            }
+        }
+    }
+    lifted
+}
+
+/// Marks each view that is not marked yet: as one in place (`mem.view`) if it needs no copy at any probe,
+/// else as a copy (`mem.copy`).
+fn settle_views(ctx: &Context, body: &mut Body, probes: &[(Bindings, Body)]) {
+    let (weights, mut open) = (WeightSet::of(ctx, body), Vec::new());
+    flow::walk(ctx, body, |op| {
+        let at = body.at(ctx, op);
+        let is_open = matches!(at.kind(), Kind::View(View::OfOperand(_)))
+            && !at.has(Traits::SAME_ORDER)
+            && at.attr(attrs::MEM_VIEW).is_none()
+            && !weights.is_weight_op(body, op);
+        open.extend(is_open.then_some(op));
+    });
+    for op in open {
+        let is_free = !probes.is_empty() && probes.iter().all(|(_, at)| is_free_view(at.at(ctx, op)));
+        let name = if is_free { attrs::MEM_VIEW } else { attrs::MEM_COPY };
+        body.set_attr(ctx, op, name, ctx.unit_attr());
+    }
+}
+
+/// Drops the ties that are not proved for all sizes, or that the target refuses at a probe; gives how many
+/// operations have some.
+fn keep_proved_ties(
+    ctx: &Context,
+    target: &dyn Target,
+    body: &mut Body,
+    probes: &[(Bindings, Body)],
+) -> usize {
+    let ranges = Ranges::of_function(ctx, body);
+    // A value in a concatenation owns its rows there.
+    let mut apart = body.clone();
+    wholes(ctx, body).into_iter().for_each(|op| apart.remove_attr(ctx, op, attrs::MEM_PARTS));
+    let aliases = AliasSets::of(ctx, &apart);
+    let mut count = 0;
+    for op in tied(ctx, body) {
+        let mut operands = vec![-1; body.result_count(op)];
+        for (result, operand) in ties(body.at(ctx, op)) {
+            let (to, from) = (body.result(op, result), body.operand(op, operand));
+            let is_as_large = are_as_large(ctx, body, to, from, &ranges)
+                && are_as_large(ctx, body, to, aliases.root(to), &ranges);
+            let may = |at: &Body| access(ctx, target, at, op, result, operand) != Access::Never;
+            if is_as_large && probes.iter().all(|(_, at)| may(at)) {
+                operands[result] = operand as i64;
+            }
+        }
+        if operands.iter().any(|operand| *operand >= 0) {
+            body.set_attr(ctx, op, attrs::MEM_TIE, ctx.ints_attr(&operands));
+            count += 1;
+        } else {
+            body.remove_attr(ctx, op, attrs::MEM_TIE);
+        }
+    }
+    count
+}
+
+/// The operations that overwrite operands.
+pub(crate) fn tied(ctx: &Context, body: &Body) -> Vec<Op> {
+    let mut tied = Vec::new();
+    flow::walk(ctx, body, |op| tied.extend(body.at(ctx, op).attr(attrs::MEM_TIE).map(|_| op)));
+    tied
+}
+
+/// Whether the target has a kernel for each operation of the structure at each probe, if it has one without
+/// the structure.
+fn is_lowered_everywhere(
+    ctx: &Context,
+    target: &dyn Target,
+    body: &Body,
+    probes: &[(Bindings, Body)],
+) -> bool {
+    probes.iter().all(|(sizes, plain)| {
+        let Ok(at) = at_sizes(ctx, body, sizes) else { return false };
+        let aliases = AliasSets::of(ctx, &at);
+        let mut is_lowered = true;
+        flow::walk(ctx, &at, |op| {
+            let known =
+                at.results(op).all(|value| aliases.root(value) == value || aliases.window(value).is_some());
+            let runs = !is_free(at.at(ctx, op));
+            let has = |body: &Body| target.select(body.at(ctx, op), 1).is_some();
+            is_lowered &= known && (!runs || has(&at) || !has(plain));
+        });
+        is_lowered
+    })
+}
+
+/// The operations of which operands are written in place.
+pub(crate) fn wholes(ctx: &Context, body: &Body) -> Vec<Op> {
+    let mut wholes = Vec::new();
+    flow::walk(ctx, body, |op| wholes.extend((!parts(body.at(ctx, op)).is_empty()).then_some(op)));
+    wholes
+}
