@@ -16,22 +16,18 @@
 //! [`crate::fit`] chooses; one for each pool, where there are several), and every plan is judged by
 //! [`crate::check`]. The bytes of all pools together are `optc.arena` on the function.
 
-use ir::plan::attrs;
-use std::cell::RefCell;
-
 use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap};
-use ir::alias::{AliasSets, is_free, parts};
+use ir::alias::AliasSets;
 use ir::dims::Ranges;
-use ir::flow::{self, Act, Event, Move, transfers};
+use ir::flow::{Act, Event, Move, transfers};
+use ir::plan::attrs;
 use ir::pools::{ARENA, Pool, wanted};
 use ir::weights::WeightSet;
 use ir::window::Window;
-use ir::{Attr, Block, Body, Builder, Context, Diagnostic, Op, Region, Target, Traits, Value};
-use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
+use ir::{Body, Builder, Context, Diagnostic, Op, Target, Traits, Value};
 
 use crate::check::check;
-use crate::edit::{Setter, entry, kept_inputs};
+use crate::edit::{entry, kept_inputs};
 use crate::fit::{self, Goal};
 use crate::liveness::{Classes, Life, Steps};
 use crate::memory::structure::are_as_large;
@@ -43,8 +39,8 @@ pub mod peak;
 mod pitch;
 mod pools;
 mod states;
+mod write;
 
-use pools::Placed;
 pub use pools::PoolProblem;
 
 pub use ir::pools::ALIGN_BYTES;
@@ -431,143 +427,6 @@ impl<'a> Arena<'a> {
         let Life { first, last } = life;
         self.contents.push(content);
         self.problem.buffers.push(Buffer { first, last, size_bytes, align: self.pool.align, pin: None })
-    }
-
-    /// The function with a placement of the arena written into it, where no other pool is.
-    ///
-    /// # Errors
-    /// If a pool needs more than it holds.
-    pub(crate) fn write_alone(
-        &self,
-        ctx: &Context,
-        body: &mut Body,
-        placement: place::Placement,
-    ) -> Result<(), Vec<Diagnostic>> {
-        let other = |problem: &Problem| place::place(problem, &Options::default());
-        let placed = self.place_pools(ctx, body, &other, placement)?;
-        self.write(ctx, body, &placed);
-        placed.write(ctx, body);
-        Ok(())
-    }
-
-    /// Writes the places of all values and of scratch into the function.
-    fn write(&self, ctx: &Context, body: &mut Body, placed: &Placed) {
-        let places = Places { ctx, placed, made: RefCell::default(), lists: RefCell::default() };
-        let arena = &placed.placements[0];
-        let mut scratch: SecondaryMap<Op, u64> = SecondaryMap::new();
-        for (id, content) in self.contents.iter() {
-            if let Content::Scratch(op) = content {
-                scratch[*op] = arena.offsets[id];
-            }
-        }
-        let mut setter = Setter::new(ctx, attrs::MEM_PLACE);
-        for (_, event) in self.steps.events() {
-            let op = event.op;
-            let (results, bytes) = match event.act {
-                Act::Run => (true, scratch_bytes(ctx, body, op).unwrap_or(0)),
-                Act::Enter => (true, self.handing[op]),
-                Act::Hand | Act::Choose => (false, self.handing[op]),
-                _ => continue,
-            };
-            if event.act != Act::Run && (bytes > 0 || body.at(ctx, op).attr(attrs::MEM_SCRATCH).is_some()) {
-                body.set_attr(ctx, op, attrs::MEM_SCRATCH, ctx.int_attr(bytes as i64));
-            }
-            let mut entries: List = body.results(op).map(|result| self.place(&places, result)).collect();
-            if bytes > 0 {
-                entries.push(places.entry(ARENA, scratch[op], bytes));
-            }
-            if results || bytes > 0 {
-                setter.set(body, op, places.list(entries));
-            }
-            if event.act == Act::Enter
-                && let Some(args) = self.args(&places, body, body.regions(op))
-            {
-                body.set_attr(ctx, op, attrs::MEM_ARGS, args);
-            }
-        }
-        if let Some(args) = self.args(&places, body, &[body.root()]) {
-            body.set_own_attr(ctx, attrs::MEM_ARGS, args);
-        }
-        self.write_assembled(&places, body);
-    }
-
-    /// Writes the places of concatenations that do not run, since all their parts are in place.
-    fn write_assembled(&self, places: &Places<'_>, body: &mut Body) {
-        let ctx = places.ctx;
-        let mut assembled = Vec::new();
-        flow::walk(ctx, body, |op| {
-            let op_ref = body.at(ctx, op);
-            assembled.extend((!parts(op_ref).is_empty() && is_free(op_ref)).then_some(op));
-        });
-        for op in assembled {
-            let place = self.place(places, body.result(op, 0));
-            body.set_attr(ctx, op, attrs::MEM_PLACE, ctx.array_attr(&[place]));
-        }
-    }
-
-    /// The places of the arguments of each block of some regions, without the function's own; none if there
-    /// are none.
-    fn args(&self, places: &Places<'_>, body: &Body, regions: &[Region]) -> Option<Attr> {
-        let ctx = places.ctx;
-        let blocks = regions.iter().flat_map(|region| body.blocks(*region));
-        let args = |block: &Block| if entry(body) == Some(*block) { &[] } else { body.args(*block) };
-        let all: Vec<&[Value]> = blocks.map(args).collect();
-        let lists = all.iter().map(|args| {
-            let entries = args.iter().map(|arg| self.place(places, *arg));
-            ctx.array_attr(&entries.collect::<Vec<_>>())
-        });
-        all.iter().any(|args| !args.is_empty()).then(|| ctx.array_attr(&lists.collect::<Vec<_>>()))
-    }
-
-    /// The place of a value; `unit` for one in a block that control never comes to.
-    fn place(&self, places: &Places<'_>, value: Value) -> Attr {
-        let (Some(home), Some(window)) = (self.homes[self.classes.class(value)], self.aliases.window(value))
-        else {
-            return places.ctx.unit_attr();
-        };
-        let (pool, number) = match home {
-            Storage::Output(index) => ("out", index as u64),
-            Storage::Buffer(id) => (ARENA, places.placed.placements[0].offsets[id]),
-            Storage::Pool(index, id) => places.placed.place(index, id),
-            Storage::Input(index) => ("in", index as u64),
-        };
-        let bytes = window.rows * window.row;
-        match window == Window::dense(0, bytes) {
-            true => places.entry(pool, number, bytes),
-            false => places.part(pool, number, window),
-        }
-    }
-}
-
-/// Makes the entries of `mem.place`, each once: a long chain in one place has many that are equal.
-struct Places<'a> {
-    ctx: &'a Context,
-    placed: &'a Placed,
-    made: RefCell<FxHashMap<(&'a str, u64, u64), Attr>>,
-    lists: RefCell<FxHashMap<List, Attr>>,
-}
-
-/// Entries of one `mem.place`.
-type List = SmallVec<[Attr; 4]>;
-
-impl<'a> Places<'a> {
-    fn entry(&self, pool: &'a str, offset: u64, bytes: u64) -> Attr {
-        let ctx = self.ctx;
-        let make = || [ctx.str_attr(pool), ctx.int_attr(offset as i64), ctx.int_attr(bytes as i64)];
-        let mut made = self.made.borrow_mut();
-        *made.entry((pool, offset, bytes)).or_insert_with(|| ctx.array_attr(&make()))
-    }
-
-    /// An entry of a part of a value: where in the value it begins, its rows, and from row to row.
-    fn part(&self, pool: &str, offset: u64, window: Window) -> Attr {
-        let Window { first, rows, row, pitch } = window;
-        let numbers = [offset, rows * row, first, row, pitch].map(|number| self.ctx.int_attr(number as i64));
-        self.ctx.array_attr(&[&[self.ctx.str_attr(pool)], &numbers[..]].concat())
-    }
-
-    fn list(&self, entries: List) -> Attr {
-        let mut lists = self.lists.borrow_mut();
-        *lists.entry(entries).or_insert_with_key(|entries| self.ctx.array_attr(entries))
     }
 }
 

@@ -1,12 +1,8 @@
 //! The arena for all sizes: it is enough at each of them, and little more than the greatest needs.
 //!
-<<<<<<<< HEAD:tests/tests/it/chunk.rs
-//! At every size the function is placed in the chunk, which the judge accepts, and computes there what it
-//! computes as it is planned for that size alone. Networks are in the folder that `OPTC_MODELS` names.
-========
 //! At every size the checker accepts the plan, it takes no more bytes than the bound, and the function
-//! computes what it computes as it is compiled for that size alone. Networks are in the folder that `OPTC_MODELS` names.
->>>>>>>> 24090fc (One structure and one set of buffers for all sizes: parts and views in place need no plan for each size, the bound is that of the same buffers, and what is printed is what runs):tests/tests/bound.rs
+//! computes what it computes as it is compiled for that size alone. Networks are in the folder that
+//! `OPTC_MODELS` names.
 
 use std::path::Path;
 
@@ -21,7 +17,6 @@ use optc::symbolic::{Symbolic, SymbolicOptions};
 use optc::{Array, CompileOptions, Goal, LoadOptions, Model, StrippedWeights, load};
 use passes::memory::bound::Bound;
 use runtime::ElementKind;
-use tests::given::given;
 use tests::given::given;
 use tests::random::Random;
 
@@ -345,17 +340,9 @@ fn network(path: &Path) -> Module {
 }
 
 #[test]
-<<<<<<<< HEAD:tests/tests/it/chunk.rs
 #[cfg_attr(not(given = "OPTC_MODELS"), ignore = "needs OPTC_MODELS")]
-fn networks_fit_their_chunks_which_are_little_more_than_their_greatest_sizes_need() {
-    let folder = given("OPTC_MODELS");
-========
 fn networks_stay_below_their_bounds_which_are_little_more_than_their_greatest_sizes_need() {
-    let Some(folder) = std::env::var_os("OPTC_MODELS").map(PathBuf::from) else {
-        println!("skipped: OPTC_MODELS names no folder of networks");
-        return;
-    };
->>>>>>>> 24090fc (One structure and one set of buffers for all sizes: parts and views in place need no plan for each size, the bound is that of the same buffers, and what is printed is what runs):tests/tests/bound.rs
+    let folder = given("OPTC_MODELS");
     let names = [
         "resnet50",
         "mobilenet_v2",

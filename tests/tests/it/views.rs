@@ -89,7 +89,7 @@ fn plan(text: &str, pipeline: &str, threads: usize) -> (Module, [usize; 2], u64)
     let count = |name| body.ops(block).filter(|op| body.at(&ctx, *op).attr(name).is_some()).count();
     let counts = [count(attrs::MEM_VIEW), count(attrs::MEM_PARTS)];
     let arena = attrs::arena_bytes(&ctx, body);
-    (module, counts, arena.expect("it is planned") as i64)
+    (module, counts, arena.expect("it is planned"))
 }
 
 /// Runs a program with copies, and in place: equal bits, and on one thread so many views and wholes with
