@@ -460,7 +460,7 @@ mod tests {
         let (types, mut body) = sized(TEXT, &["N", "H", "M"]);
         assert!(body.set(&types, &[1, 2, 1]).is_none());
         assert!(body.set(&types, &[1, 3, 1]).is_some());
-        assert!(body.set(&types, &[0, 3, 1]).is_none(), "nor has what is empty");
+        assert!(body.set(&types, &[0, 3, 1]).is_some(), "a batch of no images has");
     }
 
     #[test]
