@@ -26,7 +26,7 @@ pub(crate) fn dead_bytes(
     let liveness = Liveness::of_parts(ctx, body, graph, root, |value| aliases.is_later_part(value));
     let place = |root| {
         let place = Place { address: places.of(root)?, bytes: aliases.extent_bytes(root)? };
-        let is_kept = matches!(place.address.base, Base::Input(_)) || places.signature.is_state(root);
+        let is_kept = matches!(place.address.base, Base::Input(_)) || places.caller.is_state(root);
         (!is_kept).then_some(place)
     };
     let mut dying: HashMap<Point, Vec<Place>> = HashMap::new();
@@ -93,7 +93,7 @@ mod tests {
         let module = net.plan(&[third], 1);
         let options = Options { dead: DeadMemory::Poisoned, ..Options::new(1) };
         let program = Arc::new(compile(&module, "main", &options).unwrap());
-        let mut arena = AlignedBuffer::zeroed(program.arena_bytes()).unwrap();
+        let mut arena = AlignedBuffer::zeroed(program.only().unwrap().arena_bytes()).unwrap();
         let (x, mut y) = ([1.5f32; 8], [0f32; 8]);
         let pool = Arc::new(Pool::new(1));
         let mut context = program.context_in(pool, Arena::given(arena.as_mut_slice())).unwrap();

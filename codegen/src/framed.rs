@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use ir::{Context, Diagnostic, Location, Module};
 use kernels::Isa;
-use runtime::{Instance, InstanceParts, JitCode, TensorDesc};
+use runtime::{JitCode, Specialization, SpecializationParts, TensorDesc};
 
 use crate::cranelift::Jit;
 use crate::elem::Elem;
@@ -62,7 +62,7 @@ impl FramedCode {
         for module in samples {
             check_context(&first.ctx, module)?;
             let mut compiler = Compiler::of(module, function, *options)?;
-            if let Some((state, _)) = compiler.places.signature.states().next() {
+            if let Some((state, _)) = compiler.places.caller.states().next() {
                 let index = state.index;
                 return Err(fault(format!(
                     "argument {index} is a state, which no program for all sizes keeps"
@@ -114,7 +114,7 @@ impl FramedCode {
     ///
     /// # Errors
     /// As for [`FramedCode::compile`]: if `module` is of another context, or has another function than the samples.
-    pub fn instance(&self, module: &Module) -> Result<Instance, Vec<Diagnostic>> {
+    pub fn instance(&self, module: &Module) -> Result<Specialization, Vec<Diagnostic>> {
         check_context(&self.ctx, module)?;
         let mut compiler = Compiler::of(module, &self.function, self.options)?;
         let segments = compiler.segments()?;
@@ -130,7 +130,7 @@ impl FramedCode {
             addresses[piece] + within
         };
         let writer = Writer { buffers: self.buffers, weight: &weight, poison: self.poison };
-        Ok(Instance::new(InstanceParts {
+        Ok(Specialization::new(SpecializationParts {
             frame: writer.write(&segments, calls.into_iter()),
             arena_bytes: compiler.places.arena_bytes as usize,
             inputs,

@@ -7,13 +7,14 @@ use cranelift_entity::SecondaryMap;
 use ir::alias::{AliasSets, is_free_view, parts, ties};
 use ir::body::OpRef;
 use ir::plan::attrs;
+use ir::plan::signature::{Argument, Signature};
 use ir::pools::{Pool, pools};
 use ir::size::{storage_bits, tensor_bytes};
 use ir::weights::WeightSet;
 use ir::window::{Window, pitch};
 use ir::{Attr, AttrData, Block, Body, Context, Diagnostic, Location, Op, Traits, Value, flow};
 
-use crate::signature::Signature;
+use crate::caller::CallerBuffers;
 
 /// The start of some memory that compiled code is handed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -62,7 +63,7 @@ pub(crate) struct Places {
     /// For each input, whether a result is placed on it: its caller must have donated it.
     pub(crate) overwritten: Vec<bool>,
     /// How arguments and results are handed over.
-    pub(crate) signature: Signature,
+    pub(crate) caller: CallerBuffers,
 }
 
 impl Places {
@@ -116,23 +117,22 @@ impl<'a> Reader<'a> {
             scratch: SecondaryMap::new(),
             arena_bytes: attrs::arena_bytes(ctx, body).unwrap_or(0),
             overwritten: vec![false; args.len()],
-            signature: Signature::default(),
+            caller: CallerBuffers::default(),
         };
-        let ends = body.blocks(body.root()).iter().filter_map(|block| body.last_op(*block));
-        let end = ends.into_iter().find(|op| body.at(ctx, *op).has(Traits::RETURN));
-        let returned = end.into_iter().flat_map(|op| body.operands(op).collect::<Vec<_>>());
-        let outputs: Vec<u64> =
-            returned.map(|value| tensor_bytes(ctx, body.ty(value)).unwrap_or(0)).collect();
-        let donated = donated_bytes(ctx, body, args);
         let (pools, mut faults) = planned_pools(ctx, body, places.arena_bytes);
-        match Signature::of(ctx, body, args.len(), outputs.len()) {
-            Ok(signature) => {
-                let addresses = (0..args.len()).map(|index| signature.arg(index));
-                args.iter().zip(addresses).for_each(|(arg, address)| places.values[*arg] = Some(address));
-                places.signature = signature;
+        match CallerBuffers::of(ctx, body) {
+            Ok(caller) => {
+                for (index, arg) in args.iter().enumerate() {
+                    places.values[*arg] = Some(caller.arg(index));
+                }
+                places.caller = caller;
             }
             Err(message) => faults.push(Diagnostic::error(Location::UNKNOWN, message)),
         }
+        let Signature { args, results, .. } = &places.caller.signature;
+        let outputs = results.iter().map(|result| tensor_bytes(ctx, result.ty).unwrap_or(0)).collect();
+        let donated = |arg: &Argument| tensor_bytes(ctx, arg.ty).filter(|_| arg.is_donated);
+        let donated = args.iter().map(donated).collect();
         Reader { ctx, body, aliases, outputs, donated, pools, places, faults }
     }
 
@@ -196,7 +196,8 @@ impl<'a> Reader<'a> {
     /// Something is written at an address: an input must be donated for it.
     fn note_overwritten(&mut self, address: Address) -> Result<(), String> {
         if let Base::Input(input) = address.base {
-            let index = self.places.signature.inputs.iter().position(|number| *number == Some(input));
+            let mut args = self.places.caller.signature.args.iter();
+            let index = args.position(|arg| arg.input == Some(input));
             let donated = index.and_then(|index| self.donated[index]);
             donated.ok_or(format!("overwrites input {input}, which is not donated"))?;
             self.places.overwritten[input] = true;
@@ -313,12 +314,12 @@ impl<'a> Reader<'a> {
                 if end > *size {
                     return Err(format!("puts {end} bytes into output {number} of {size}"));
                 }
-                let output = self.places.signature.outputs.get(index).copied().flatten();
+                let output = self.places.caller.signature.results[index].output;
                 (Base::Output(output.ok_or(format!("names output {number}, which is a state"))?), 0)
             }
             "in" => match self.donated.get(index) {
                 Some(Some(size)) if end <= *size => {
-                    let input = self.places.signature.inputs[index];
+                    let input = self.places.caller.signature.args[index].input;
                     (Base::Input(input.ok_or(format!("names input {number}, which is a state"))?), 0)
                 }
                 _ => {
@@ -361,19 +362,6 @@ fn in_pool(pools: &[Pool], name: &str, offset: u64, bytes: u64) -> Result<u64, S
 
 /// What kernels expect of the address of their scratch.
 const SCRATCH_ALIGN: u64 = 64;
-
-/// For each argument, its bytes if it is marked `optc.donated`.
-fn donated_bytes(ctx: &Context, body: &Body, args: &[Value]) -> Vec<Option<u64>> {
-    let attrs = body.own_attr(ctx, ctx.ident("arg_attrs")).and_then(|attrs| ctx.array_value(attrs));
-    let donated = ctx.ident(attrs::OPTC_DONATED);
-    let args = args.iter().enumerate();
-    args.map(|(index, arg)| {
-        let dict = attrs.and_then(|attrs| attrs.get(index))?;
-        ctx.dict_get(*dict, donated)?;
-        tensor_bytes(ctx, body.ty(*arg))
-    })
-    .collect()
-}
 
 #[cfg(test)]
 #[path = "place_tests.rs"]

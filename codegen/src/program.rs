@@ -1,6 +1,5 @@
 //! How a planned function becomes a program: places read, operations lowered, weights packed, code emitted.
 
-use ir::plan::attrs;
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -8,15 +7,18 @@ use std::sync::Arc;
 use ir::alias::AliasSets;
 use ir::body::OpRef;
 use ir::flow::{Act, FlowGraph};
+use ir::plan::signature::{DataDimension, Returned, Signature};
 use ir::size::{static_extents, tensor_bytes};
 use ir::states::State;
 use ir::weights::WeightSet;
 use ir::{
-    Block, Body, Context, Diagnostic, FloatKind, Kind, Location, Module, Op, Signedness, Traits, Type,
-    TypeData, Value,
+    Body, Context, Diagnostic, FloatKind, Kind, Location, Module, Op, Signedness, Type, TypeData, Value,
 };
 use kernels::Isa;
-use runtime::{ElementKind, Program, ProgramParts, StateDesc, TensorDesc, Weights};
+use runtime::{
+    ElementKind, OpenOutput, Program, ProgramParts, Specialization, SpecializationParts, StateDesc,
+    TensorDesc, Weights,
+};
 
 use crate::baked;
 use crate::cranelift::Jit;
@@ -66,16 +68,21 @@ pub fn compile(module: &Module, function: &str, options: &Options) -> Result<Pro
     let weights = compiler.table.build(compiler.ctx, compiler.body, &compiler.weights)?;
     let mut jit = Jit::new(&symbols(&segments, options.isa)).map_err(unknown)?;
     let entry = baked::emit(&mut jit, &segments);
-    Ok(Program::new(ProgramParts {
-        code: jit.finish(entry),
-        weights: Arc::new(Weights::buffer(weights)),
+    let only = Specialization::new(SpecializationParts {
+        frame: Vec::new(),
         arena_bytes: compiler.places.arena_bytes as usize,
-        threads: options.threads,
         inputs,
         outputs,
+        weights: Arc::new(()),
+    });
+    let open = open_outputs(compiler.ctx, compiler.signature());
+    let parts = ProgramParts {
+        code: jit.finish(entry),
+        weights: Arc::new(Weights::buffer(weights)),
+        threads: options.threads,
         faults: compiler.asserts,
-    })
-    .with_states(states))
+    };
+    Ok(Program::new(parts, only.with_states(states)).with_open(open))
 }
 
 /// All symbols that the steps may refer to.
@@ -101,7 +108,6 @@ pub(crate) struct Compiler<'a> {
     pub(crate) ctx: &'a Context,
     /// The function.
     pub(crate) body: &'a Body,
-    block: Block,
     options: Options,
     /// What is known before it runs.
     pub(crate) weights: WeightSet,
@@ -125,7 +131,7 @@ impl<'a> Compiler<'a> {
         let ctx = &*module.ctx;
         let body = module.function(function);
         let body = body.ok_or_else(|| unknown(format!("no function is called `{function}`")))?;
-        let block = body.entry(body.root()).ok_or_else(|| unknown(format!("`{function}` has no body")))?;
+        body.entry(body.root()).ok_or_else(|| unknown(format!("`{function}` has no body")))?;
         if !Isa::available().contains(&options.isa) {
             return Err(unknown(format!("this machine has no {:?}", options.isa)));
         }
@@ -134,7 +140,7 @@ impl<'a> Compiler<'a> {
         let places = Places::read(ctx, body, &weights, &aliases)?;
         let aliases = Rc::new(aliases);
         let (table, dead, asserts) = (WeightTable::default(), HashMap::new(), Vec::new());
-        Ok(Compiler { ctx, body, block, options, weights, aliases, places, table, dead, asserts })
+        Ok(Compiler { ctx, body, options, weights, aliases, places, table, dead, asserts })
     }
 
     /// All calls, and the ways between them.
@@ -197,7 +203,7 @@ impl<'a> Compiler<'a> {
     fn check_returned(&self, op: Op) -> Vec<Diagnostic> {
         let mut faults = Vec::new();
         for (index, value) in self.body.operands(op).enumerate() {
-            if self.places.of(value) != Some(self.places.signature.result(index)) {
+            if self.places.of(value) != Some(self.places.caller.result(index)) {
                 let message = format!("returned value {index} is not placed in output {index}");
                 let help = "run the pass `plan` on the function first";
                 faults.push(Diagnostic::error(self.body.location(op), message).with_help(help));
@@ -208,8 +214,8 @@ impl<'a> Compiler<'a> {
 
     /// Its inputs.
     pub(crate) fn inputs(&self) -> Result<Vec<TensorDesc>, Vec<Diagnostic>> {
-        let mut descs = self.descs("arg", "arg_attrs", self.body.args(self.block))?;
-        retain_numbered(&mut descs, &self.places.signature.inputs);
+        let inputs = self.signature().inputs();
+        let mut descs = self.descs(inputs.map(|input| (&*input.name, input.ty)))?;
         for (desc, overwritten) in descs.iter_mut().zip(&self.places.overwritten) {
             desc.overwritten = *overwritten;
         }
@@ -218,53 +224,47 @@ impl<'a> Compiler<'a> {
 
     /// Its outputs.
     pub(crate) fn outputs(&self) -> Result<Vec<TensorDesc>, Vec<Diagnostic>> {
-        let mut ends =
-            self.body.blocks(self.body.root()).iter().filter_map(|block| self.body.last_op(*block));
-        let last = ends.find(|op| self.body.at(self.ctx, *op).has(Traits::RETURN));
-        let returned: Vec<Value> = last.map_or(vec![], |op| self.body.operands(op).collect());
-        let mut descs = self.descs("result", "res_attrs", &returned)?;
-        retain_numbered(&mut descs, &self.places.signature.outputs);
-        Ok(descs)
+        self.descs(self.signature().outputs().map(|output| (&*output.name, output.ty)))
     }
 
     /// What the program keeps from run to run.
     fn states(&self) -> Result<Vec<StateDesc>, Vec<Diagnostic>> {
-        let descs = self.descs("arg", "arg_attrs", self.body.args(self.block))?;
-        let states = self.places.signature.states();
-        let state = |(state, offset): (&State, u64)| StateDesc {
-            tensor: descs[state.index].clone(),
+        let Signature { args, results, states } = self.signature();
+        let tensors = states.iter().map(|state| (&*args[state.index].name, args[state.index].ty));
+        let places = self.places.caller.states();
+        let state = |(tensor, (state, offset)): (TensorDesc, (&State, u64))| StateDesc {
+            tensor,
             offset: offset as usize,
-            result: state.result.map(|index| self.name("result", "res_attrs", index)),
+            result: state.result.map(|index| results[index].name.clone()),
         };
-        Ok(states.map(state).collect())
+        Ok(self.descs(tensors)?.into_iter().zip(places).map(state).collect())
     }
 
-    fn descs(&self, what: &str, attrs: &str, values: &[Value]) -> Result<Vec<TensorDesc>, Vec<Diagnostic>> {
-        let mut descs = Vec::new();
-        for (index, value) in values.iter().enumerate() {
-            let desc = self.desc(self.name(what, attrs, index), self.body.ty(*value));
-            descs.push(desc.ok_or_else(|| {
-                let message = format!(
-                    "{what} {index} of the function is no tensor of known sizes and a type that can be passed"
-                );
-                vec![Diagnostic::error(Location::UNKNOWN, message)]
-            })?);
-        }
-        Ok(descs)
+    fn signature(&self) -> &Signature {
+        &self.places.caller.signature
     }
 
-    /// The name that the model gave an argument or a result, else its number.
-    fn name(&self, what: &str, attrs: &str, index: usize) -> String {
-        let attrs = self.body.own_attr(self.ctx, self.ctx.ident(attrs));
-        let dict = attrs.and_then(|attr| self.ctx.array_value(attr)?.get(index).copied());
-        let name = dict.and_then(|dict| self.ctx.dict_get(dict, self.ctx.ident(attrs::OPTC_NAME)));
-        let name = name.and_then(|name| self.ctx.str_value(name)).map(str::to_owned);
-        name.unwrap_or_else(|| format!("{what}{index}"))
+    fn descs<'t>(
+        &self,
+        tensors: impl Iterator<Item = (&'t str, Type)>,
+    ) -> Result<Vec<TensorDesc>, Vec<Diagnostic>> {
+        let desc = |(name, ty): (&str, Type)| {
+            describe(self.ctx, name.to_owned(), ty).ok_or_else(|| {
+                unknown(format!("`{name}` is no tensor of known sizes and a type that can be passed"))
+            })
+        };
+        tensors.map(desc).collect()
     }
+}
 
-    fn desc(&self, name: String, ty: Type) -> Option<TensorDesc> {
-        describe(self.ctx, name, ty)
-    }
+/// The outputs of a function with a dimension that data decide.
+pub fn open_outputs(ctx: &Context, signature: &Signature) -> Vec<OpenOutput> {
+    let open = |result: &Returned| {
+        let DataDimension { axis, count } = result.open?;
+        let rank = ctx.type_data(result.ty).tensor_shape().map_or(0, <[_]>::len);
+        Some(OpenOutput { output: result.output?, rank, axis, count: signature.results[count].output? })
+    };
+    signature.results.iter().filter_map(open).collect()
 }
 
 /// A tensor of a type that can be passed.
@@ -272,12 +272,6 @@ pub(crate) fn describe(ctx: &Context, name: String, ty: Type) -> Option<TensorDe
     let shape = static_extents(ctx, ty)?;
     let bytes = usize::try_from(tensor_bytes(ctx, ty)?).ok()?;
     Some(TensorDesc::new(name, element_kind(ctx.type_data(ctx.elem(ty)))?, shape, bytes))
-}
-
-/// Keeps those that have a number.
-fn retain_numbered(descs: &mut Vec<TensorDesc>, numbers: &[Option<usize>]) {
-    let mut numbers = numbers.iter();
-    descs.retain(|_| numbers.next().is_some_and(Option::is_some));
 }
 
 impl Lowering for Compiler<'_> {
@@ -331,16 +325,21 @@ impl Lowering for Compiler<'_> {
 
 /// How elements of a type are passed to a program; none if they are not.
 pub fn element_kind(elem: &TypeData) -> Option<ElementKind> {
+    let is_unsigned = |signedness: &Signedness| *signedness == Signedness::Unsigned;
     Some(match elem {
         TypeData::Integer { width: 1, .. } => ElementKind::Bool,
-        TypeData::Integer { width: 8, signedness: Signedness::Unsigned } => ElementKind::U8,
-        TypeData::Integer { width: 8, .. } => ElementKind::I8,
-        TypeData::Integer { width: 16, signedness: Signedness::Unsigned } => ElementKind::U16,
-        TypeData::Integer { width: 16, .. } => ElementKind::I16,
-        TypeData::Integer { width: 32, signedness: Signedness::Unsigned } => ElementKind::U32,
-        TypeData::Integer { width: 32, .. } => ElementKind::I32,
-        TypeData::Integer { width: 64, signedness: Signedness::Unsigned } => ElementKind::U64,
-        TypeData::Integer { width: 64, .. } | TypeData::Index => ElementKind::I64,
+        TypeData::Integer { width, signedness } => match (width, is_unsigned(signedness)) {
+            (8, true) => ElementKind::U8,
+            (8, false) => ElementKind::I8,
+            (16, true) => ElementKind::U16,
+            (16, false) => ElementKind::I16,
+            (32, true) => ElementKind::U32,
+            (32, false) => ElementKind::I32,
+            (64, true) => ElementKind::U64,
+            (64, false) => ElementKind::I64,
+            _ => return None,
+        },
+        TypeData::Index => ElementKind::I64,
         TypeData::Float(FloatKind::F16) => ElementKind::F16,
         TypeData::Float(FloatKind::Bf16) => ElementKind::BF16,
         TypeData::Float(FloatKind::F32) => ElementKind::F32,

@@ -13,7 +13,7 @@ use ir::sized::SizedBody;
 use ir::target::Bands;
 use ir::weights::WeightSet;
 use ir::{Body, Context, Diagnostic, Op, Target, Value};
-use runtime::{Instance, InstanceParts, TensorDesc};
+use runtime::{Specialization, SpecializationParts, TensorDesc};
 
 use crate::Cpu;
 use crate::classes::Classes;
@@ -211,7 +211,7 @@ impl Reframe {
         made: &mut Reframing,
         offsets: &dyn Fn(usize) -> u64,
         arena_bytes: usize,
-    ) -> Result<Option<Instance>, Vec<Diagnostic>> {
+    ) -> Result<Option<Specialization>, Vec<Diagnostic>> {
         let mut writer = FrameWriter { reframe: self, code, sized, offsets, missing: Vec::new() };
         let mut frame = writer.write(made);
         if !writer.missing.is_empty() {
@@ -227,7 +227,7 @@ impl Reframe {
         let inputs: Option<Vec<TensorDesc>> = self.inputs.iter().map(describe).collect();
         let outputs: Option<Vec<TensorDesc>> = self.outputs.iter().map(describe).collect();
         Ok(inputs.zip(outputs).map(|(inputs, outputs)| {
-            Instance::new(InstanceParts {
+            Specialization::new(SpecializationParts {
                 frame,
                 arena_bytes,
                 inputs,

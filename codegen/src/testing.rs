@@ -1,15 +1,15 @@
 //! How tests of this crate make, plan and run functions: every value has an offset of its own.
 
-use ir::plan::attrs;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use ir::alias::{AliasSets, ties};
 use ir::builder::OpSpec;
 use ir::interp::Tensor;
+use ir::plan::attrs;
 use ir::size::tensor_bytes;
 use ir::weights::WeightSet;
 use ir::{Attr, Body, Builder, Context, DenseData, Location, Module, Traits, Type, Value};
-use runtime::{AlignedBuffer, Extent, InputSpec, Instance, ShapedParts, ShapedProgram, TensorDesc, as_bytes};
+use runtime::{AlignedBuffer, Program, ProgramParts, Specialization, Weights, as_bytes};
 
 use crate::lower::{Machine, lower};
 use crate::{FramedCode, Options, compile};
@@ -130,8 +130,9 @@ pub(crate) fn run_bytes(module: &Module, inputs: &[&[u8]]) -> Vec<Vec<u8>> {
     let program = Arc::new(program.unwrap_or_else(|faults| {
         panic!("{}", faults.iter().map(|fault| fault.render(&module.ctx)).collect::<String>())
     }));
+    let only = program.only().expect("its sizes are known");
     let results = [THREADS, 1].map(|threads| {
-        let descs = program.outputs().iter();
+        let descs = only.outputs().iter();
         let mut outputs: Vec<AlignedBuffer> =
             descs.map(|desc| AlignedBuffer::zeroed(desc.size_bytes).unwrap()).collect();
         outputs.iter_mut().for_each(|output| output.as_mut_slice().fill(0xff));
@@ -157,32 +158,14 @@ pub(crate) fn run_framed(samples: &[&Module], module: &Module, inputs: &[&[u8]])
         instance.outputs().iter().map(|desc| AlignedBuffer::zeroed(desc.size_bytes).unwrap()).collect();
     outputs.iter_mut().for_each(|output| output.as_mut_slice().fill(0xff));
     let mut buffers: Vec<&mut [u8]> = outputs.iter_mut().map(AlignedBuffer::as_mut_slice).collect();
-    shaped(&code, instance).context(THREADS).unwrap().run(inputs, &mut buffers).unwrap();
+    program(&code, instance).context(THREADS).unwrap().run(inputs, &mut buffers).unwrap();
     outputs.iter().map(|output| output.as_slice().to_vec()).collect()
 }
 
-/// A program that has one instance.
-pub(crate) fn shaped(code: &FramedCode, instance: Instance) -> Arc<ShapedProgram> {
-    let input = |desc: &TensorDesc| InputSpec {
-        name: desc.name.clone(),
-        element: desc.element,
-        extents: desc.shape.iter().map(|size| Extent::Known(*size)).collect(),
-    };
-    let inputs = instance.inputs().iter().map(input).collect();
-    let outputs = instance.outputs().len();
-    let instance = Mutex::new(Some(instance));
-    let instances = move |_: &[u64]| Ok(instance.lock().unwrap().take().unwrap());
-    Arc::new(ShapedProgram::new(ShapedParts {
-        code: code.code(),
-        threads: THREADS,
-        symbols: vec![],
-        inputs,
-        outputs,
-        faults: code.faults().to_vec(),
-        instances: Box::new(instances),
-        cached: 1,
-        chunk_bytes: None,
-    }))
+/// The program of a specialization.
+pub(crate) fn program(code: &FramedCode, only: Specialization) -> Arc<Program> {
+    let (faults, weights) = (code.faults().to_vec(), Arc::new(Weights::none()));
+    Arc::new(Program::new(ProgramParts { code: code.code(), weights, threads: THREADS, faults }, only))
 }
 
 /// Compiles a function, runs it, and holds every bit of its outputs against the interpreter's.

@@ -1,3 +1,5 @@
-//! How a plan stands in the IR: the attributes by which passes, the command and code generation tell each other what was decided.
+//! How a plan stands in the IR: the attributes by which passes, the command and code generation tell each
+//! other what was decided.
 
 pub mod attrs;
+pub mod signature;

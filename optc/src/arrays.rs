@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use miniz_oxide::inflate::decompress_to_vec_with_limit;
@@ -114,13 +114,16 @@ pub fn read_npy(path: &Path, name: &str) -> Result<Array, Failure> {
     npy::read(file.bytes(), name).map_err(|error| fault(path, format!("array `{name}`: {error}")))
 }
 
-/// Writes arrays to a `.npz` file, as `numpy.savez` does: without compression.
+/// Writes arrays to a `.npz` file, or to standard output (`-`), as `numpy.savez` does: without compression.
 ///
 /// # Errors
 /// If the file can't be written, or an array is of a type that numpy lacks.
 pub fn write_npz(path: &Path, arrays: &[Array]) -> Result<(), Failure> {
-    let file = File::create(path).map_err(|error| fault(path, error))?;
-    let mut archive = ZipArchiveWriter::new(BufWriter::new(file));
+    let output: Box<dyn Write> = match path.as_os_str() == "-" {
+        true => Box::new(io::stdout().lock()),
+        false => Box::new(File::create(path).map_err(|error| fault(path, error))?),
+    };
+    let mut archive = ZipArchiveWriter::new(BufWriter::new(output));
     for array in arrays {
         let header = npy::header(array).map_err(|error| fault(path, error))?;
         append(&mut archive, array, &header).map_err(|error| fault(path, error))?;

@@ -12,7 +12,7 @@ use ir::alias::AliasSets;
 use ir::{Diagnostic, Module};
 use passes::plan::{Arena, peak};
 
-use crate::compile::{CompileOptions, Goal, Steps, Way, complete_with, donate, input_names};
+use crate::compile::{CompileOptions, Goal, Steps, Way, complete_with, donate, signature};
 use crate::failure::Failure;
 
 /// The most inputs whose donation is tried for advice.
@@ -76,8 +76,8 @@ fn explain(
 
 /// What else would save memory, the most first.
 fn advice(module: &Module, entry: &str, options: &CompileOptions, least_bytes: u64) -> String {
-    let body = module.function(entry).expect("the entry was just planned");
-    let names = input_names(&module.ctx, body).into_iter().filter(|name| !options.donated.contains(name));
+    let args = signature(module, entry).map_or_else(|_| Vec::new(), |signature| signature.args);
+    let names = args.into_iter().map(|arg| arg.name).filter(|name| !options.donated.contains(name));
     let donations =
         names.take(MOST_DONATIONS).map(|name| (format!("--donate={name}"), Some(name), options.threads));
     let single = (options.threads > 1).then(|| ("--threads=1".to_owned(), None, 1));

@@ -26,7 +26,7 @@ use runtime::CountingAllocator;
 
 pub use tool::tool;
 
-use crate::compile::{CompileOptions, DeadMemory};
+use crate::compile::{CompileOptions, DeadMemory, SizeOptions};
 use crate::failure::Failure;
 use crate::load::LoadOptions;
 use crate::opt::Setup;
@@ -131,6 +131,7 @@ impl MemoryArgs {
             budget_bytes: self.budget,
             pools: self.pool.clone(),
             reproducer: self.reproducer.clone(),
+            sizes: SizeOptions::default(),
         }
     }
 }

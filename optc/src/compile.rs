@@ -1,17 +1,18 @@
 //! From a module to a program that runs.
 
-use ir::plan::attrs;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use codegen::Cpu;
+use ir::plan::signature::Signature;
 use ir::pools::{Pool, add_pools};
-use ir::{Attr, Body, Context, Module, Target, Traits};
+use ir::{Module, Target, Traits};
 use passes::manager::{Pipeline, Registry, Report, RunOptions, Stage};
 use runtime::Program;
 
 use crate::budget;
 use crate::failure::Failure;
-use crate::open::OpenOutputs;
+use crate::specialize::{self, AllSizes, has_named_sizes};
 
 pub use codegen::DeadMemory;
 pub use passes::fit::Goal;
@@ -35,35 +36,62 @@ pub struct CompileOptions {
     pub pools: Vec<Pool>,
     /// Where the program goes on which a pass panics: `optc --replay` runs that pass again.
     pub reproducer: Option<PathBuf>,
+    /// What is said of named sizes.
+    pub sizes: SizeOptions,
+}
+
+/// How a program of named sizes is compiled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SizeOptions {
+    /// Sizes for which code is made first, by name: at sizes whose loops are like these it runs fastest, and
+    /// inputs have these sizes until shapes are set. A size that is not named here has its nominal number for
+    /// code (see [`ir::dims::nominal`]), and must be set.
+    pub sample: Vec<(String, u64)>,
+    /// The least and the greatest number of named sizes, beside what the function says. Where every one has a
+    /// greatest number, the arena has from the beginning what is enough for all sizes.
+    pub ranges: BTreeMap<String, (u64, u64)>,
+    /// The most sizes whose specializations are kept.
+    pub cached: usize,
+}
+
+impl Default for SizeOptions {
+    /// No sample, no ranges; 64 specializations are kept.
+    fn default() -> Self {
+        SizeOptions { sample: Vec::new(), ranges: BTreeMap::new(), cached: 64 }
+    }
 }
 
 impl Default for CompileOptions {
     /// All processors, at most two; dead memory is left as it is.
     fn default() -> Self {
         let threads = runtime::available_threads().min(2);
-        let (dead, goal) = (DeadMemory::Kept, Goal::default());
-        let (donated, pools) = (Vec::new(), Vec::new());
         CompileOptions {
             threads,
             entry: None,
-            dead,
-            donated,
-            goal,
+            dead: DeadMemory::Kept,
+            donated: Vec::new(),
+            goal: Goal::default(),
             budget_bytes: None,
-            pools,
+            pools: Vec::new(),
             reproducer: None,
+            sizes: SizeOptions::default(),
         }
     }
 }
 
 /// Takes a module through the stages that it lacks, and makes machine code for this processor.
 ///
-/// The module is left planned: what it prints as is what runs.
+/// The module is left planned: what it prints as is what runs. If its entry has named sizes, all is decided
+/// that does not depend on them, and the program plans the rest for each combination that comes up.
 ///
 /// # Errors
 /// Every fault of the first stage that finds some.
 pub fn compile(module: &mut Module, options: &CompileOptions) -> Result<Program, Failure> {
     let entry = entry(module, options.entry.as_deref())?;
+    let body = module.function(&entry).expect("the entry was just found");
+    if has_named_sizes(&module.ctx, body) {
+        return compile_for_all_sizes(module, &entry, options);
+    }
     donate(module, &entry, &options.donated)?;
     let ctx = module.ctx.clone();
     let body = module.function_mut(&entry).expect("the entry was just found");
@@ -72,53 +100,83 @@ pub fn compile(module: &mut Module, options: &CompileOptions) -> Result<Program,
         Some(budget_bytes) => budget::meet(module, &entry, options, budget_bytes)?,
         None => complete_with(module, &entry, Way::of(options)).map(drop)?,
     }
-    let open = OpenOutputs::of(module, &entry)?;
     let code_options = codegen::Options { dead: options.dead, ..codegen::Options::new(options.threads) };
-    let program = codegen::compile(module, &entry, &code_options)
-        .map_err(|faults| Failure::diagnostics(&module.ctx, &faults))?;
-    Ok(program.with_open(open.outputs().to_vec()))
+    codegen::compile(module, &entry, &code_options)
+        .map_err(|faults| Failure::diagnostics(&module.ctx, &faults))
+}
+
+fn compile_for_all_sizes(
+    module: &mut Module,
+    entry: &str,
+    options: &CompileOptions,
+) -> Result<Program, Failure> {
+    let has_states = !signature(module, entry)?.states.is_empty();
+    let limits = [
+        (options.budget_bytes.is_some(), "a budget"),
+        (!options.pools.is_empty(), "a pool"),
+        (has_states, "a state"),
+    ];
+    if let Some((_, limit)) = limits.into_iter().find(|(is_asked, _)| *is_asked) {
+        return Err(Failure::input(format!(
+            "{limit} is for known sizes, and the program has named ones: say what they are (--dim, --fix-sizes)"
+        )));
+    }
+    specialize::compile(AllSizes::decide(module, options)?, options)
+}
+
+/// What the entry of a module takes and returns.
+///
+/// # Errors
+/// What is wrong with it.
+///
+/// # Panics
+/// If there is no such function.
+pub fn signature(module: &Module, entry: &str) -> Result<Signature, Failure> {
+    let body = module.function(entry).expect("the module has the function");
+    Signature::of(&module.ctx, body).map_err(Failure::input)
 }
 
 /// A call that stays is one that can't be compiled.
 pub(crate) const INLINE_ALL: &str = "inline{max-ops=1000000},symbol-dce";
 
-/// Marks inputs of the entry as donated (`optc.donated`).
+/// Marks inputs of the entry as donated.
 pub(crate) fn donate(module: &mut Module, entry: &str, names: &[String]) -> Result<(), Failure> {
     if names.is_empty() {
         return Ok(());
     }
+    let known = signature(module, entry)?.args;
     let ctx = module.ctx.clone();
     let body = module.function_mut(entry).expect("the entry was just found");
-    let known = input_names(&ctx, body);
-    let attrs = body.own_attr(&ctx, ctx.ident("arg_attrs")).and_then(|attrs| ctx.array_value(attrs));
-    let mut dicts = attrs.map_or_else(|| vec![Attr::EMPTY; known.len()], <[Attr]>::to_vec);
     let mut faults = Vec::new();
     for name in names {
-        match known.iter().position(|input| input == name) {
-            Some(index) => {
-                dicts[index] = ctx.dict_set(dicts[index], ctx.ident(attrs::OPTC_DONATED), ctx.unit_attr())
-            }
+        match known.iter().position(|arg| arg.name == *name) {
+            Some(index) => ir::plan::signature::donate(&ctx, body, index),
             None => {
-                let hint = ir::diag::did_you_mean(name, known.iter().map(String::as_str));
-                let hint = hint.map(|hint| format!(" ({hint})")).unwrap_or_default();
-                faults.push(format!("error: the program has no input `{name}` to donate{hint}"));
+                let fault = no_input(name, " to donate", known.iter().map(|arg| arg.name.as_str()));
+                faults.push(format!("error: {fault}"));
             }
         }
     }
-    body.properties = ctx.dict_set(body.properties, ctx.ident("arg_attrs"), ctx.array_attr(&dicts));
     if faults.is_empty() { Ok(()) } else { Err(Failure::Input(faults)) }
 }
 
-/// The names of a function's inputs: those that the model gave them, else `arg0`, `arg1`, ...
-pub fn input_names(ctx: &Context, body: &Body) -> Vec<String> {
-    let attrs = body.own_attr(ctx, ctx.ident("arg_attrs")).and_then(|attrs| ctx.array_value(attrs));
-    let count = body.entry(body.root()).map_or(0, |block| body.args(block).len());
-    let given = |index: usize| ctx.str_value(ctx.dict_get(*attrs?.get(index)?, ctx.ident(attrs::OPTC_NAME))?);
-    (0..count).map(|index| given(index).map_or(format!("arg{index}"), str::to_owned)).collect()
+/// That a program has no input of a name, for some purpose.
+pub(crate) fn no_input<'a>(
+    name: &str,
+    purpose: &str,
+    known: impl Iterator<Item = &'a str> + Clone,
+) -> String {
+    match ir::diag::did_you_mean(name, known.clone()) {
+        Some(hint) => format!("the program has no input `{name}`{purpose} ({hint})"),
+        None => {
+            let known: Vec<String> = known.map(|name| format!("`{name}`")).collect();
+            format!("the program has no input `{name}`{purpose} (it has {})", known.join(", "))
+        }
+    }
 }
 
-/// Takes a module through the stages of the canonical pipeline that its entry lacks. Where none was reached, calls are
-/// replaced by what they run first: then one arena serves the whole tree of calls.
+/// Takes a module through the stages of the canonical pipeline that its entry lacks. Where none was reached,
+/// calls are replaced by what they run first: then one arena serves the whole tree of calls.
 ///
 /// # Errors
 /// Every fault of the first pass that finds some.
@@ -232,6 +290,7 @@ pub fn entry(module: &Module, name: Option<&str>) -> Result<String, Failure> {
 mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
+    use ir::Context;
     use ir::body::OpRef;
     use ir::target::{KernelChoice, Place};
     use passes::manager::Reproducer;

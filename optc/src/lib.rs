@@ -32,12 +32,11 @@ pub mod open;
 pub mod opt;
 pub mod plan_report;
 pub mod replan;
-pub mod shaped;
 mod sizes;
-pub mod symbolic;
+pub mod specialize;
 
 pub use arrays::Array;
-pub use compile::{CompileOptions, DeadMemory, Goal, compile, run_pipeline};
+pub use compile::{CompileOptions, DeadMemory, Goal, SizeOptions, compile, run_pipeline};
 pub use failure::Failure;
 pub use import::onnx::StrippedWeights;
 pub use load::{LoadOptions, load, parse};

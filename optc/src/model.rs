@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ir::Module;
-use runtime::{InputBuffer, Program, RunContext, TensorDesc};
+use runtime::{InputBuffer, Program, RunContext, RunError, Specialization, TensorDesc, TensorSpec};
 
 use crate::arrays::Array;
 use crate::compile::{CompileOptions, compile, entry};
@@ -11,6 +11,26 @@ use crate::failure::Failure;
 use crate::open::OpenOutputs;
 
 /// A compiled program, ready to run with arrays.
+///
+/// Sizes that have names are those of the arrays that it runs on:
+///
+/// ```
+/// use optc::Array;
+///
+/// let text = "func.func @main(%x: tensor<?x2xf32, #optc.dims<N>>) -> tensor<?x2xf32, #optc.dims<N>> {
+///     %0 = nn.relu %x : tensor<?x2xf32, #optc.dims<N>>
+///     return %0 : tensor<?x2xf32, #optc.dims<N>>
+/// }";
+/// let mut module = optc::parse("relu.mlir", text.into(), None, &Default::default())?;
+/// let mut model = optc::Model::compile(&mut module, &Default::default())?;
+/// for rows in [1, 3] {
+///     let outputs = model.run(&[Array::f32("arg0", &[rows, 2], &vec![-1.0; 2 * rows as usize])])?;
+///     assert_eq!(outputs[0], Array::f32("result0", &[rows, 2], &vec![0.0; 2 * rows as usize]));
+/// }
+/// # Ok::<(), optc::Failure>(())
+/// ```
+///
+/// Or they are set before, which says what a run takes: [`Model::set_shape`], [`Model::prepare`].
 pub struct Model {
     program: Arc<Program>,
     context: RunContext<'static>,
@@ -25,7 +45,7 @@ impl Model {
     pub fn compile(module: &mut Module, options: &CompileOptions) -> Result<Model, Failure> {
         let open = OpenOutputs::of(module, &entry(module, options.entry.as_deref())?)?;
         let program = Arc::new(compile(module, options)?);
-        let context = program.context(options.threads).map_err(|error| Failure::input(error.to_string()))?;
+        let context = program.context(options.threads).map_err(failed)?;
         Ok(Model { program, context, open })
     }
 
@@ -34,20 +54,74 @@ impl Model {
         &self.program
     }
 
+    /// The inputs, in order.
+    pub fn inputs(&self) -> &[TensorSpec] {
+        self.program.inputs()
+    }
+
+    /// The outputs, in order; one with a dimension that data decide has the size of its upper bound, and is
+    /// followed by a further output with the number.
+    pub fn outputs(&self) -> &[TensorSpec] {
+        self.program.outputs()
+    }
+
+    /// Sets the shape of an input for the runs that follow.
+    ///
+    /// # Errors
+    /// If there is no such input, or it can't have that shape; its shape is then what it was before.
+    pub fn set_shape(&mut self, input: &str, shape: &[u64]) -> Result<(), Failure> {
+        self.context.set_shape(input, shape).map_err(|error| Failure::input(error.to_string()))
+    }
+
+    /// Forgets all shapes that were set.
+    pub fn reset_shapes(&mut self) {
+        self.context.reset_shapes();
+    }
+
+    /// Makes all ready for runs with the shapes as they are set, and gives inputs and outputs at these sizes.
+    /// Runs do so by themselves.
+    ///
+    /// # Errors
+    /// If the shapes contradict each other, the program can't be run with them, or there is no memory.
+    pub fn prepare(&mut self) -> Result<Arc<Specialization>, Failure> {
+        self.context.prepare().map_err(failed)
+    }
+
+    /// The named sizes of the last preparation, in the order of the program's symbols.
+    pub fn sizes(&self) -> &[u64] {
+        self.context.sizes()
+    }
+
+    /// As [`Model::prepare`], with the shapes of arrays, which are matched as by [`Model::run`].
+    ///
+    /// # Errors
+    /// As [`Model::prepare`], and if an array is of another type than its input.
+    pub fn prepare_for(&mut self, inputs: &[Array]) -> Result<Arc<Specialization>, Failure> {
+        if !self.program.symbols().is_empty() {
+            for (index, spec) in self.program.inputs().iter().enumerate() {
+                let array = find(&spec.name, index, self.program.inputs().len(), inputs);
+                if let Some(index) = array {
+                    let shape = &inputs[index].shape;
+                    let set = self.context.set_shape(&spec.name, shape);
+                    set.map_err(|error| Failure::input(error.to_string()))?;
+                }
+            }
+        }
+        self.prepare()
+    }
+
     /// Gives the states of the program that are among the arrays, by name, their value for the next run.
     ///
     /// # Errors
     /// If an array has another shape or element type, or there is no memory.
     pub fn set_states(&mut self, arrays: &[Array]) -> Result<(), Failure> {
-        let program = Arc::clone(&self.program);
-        for (index, state) in program.states().iter().enumerate() {
+        for (index, state) in self.program.states().iter().enumerate() {
             let desc = &state.tensor;
             let Some(array) = arrays.iter().find(|array| array.name == desc.name) else { continue };
             if array.shape != desc.shape || array.element != desc.element {
                 return Err(Failure::input(unlike("state", array, desc)));
             }
-            let bytes = self.context.state(index).map_err(|error| Failure::input(error.to_string()))?;
-            bytes.copy_from_slice(&array.bytes);
+            self.context.state(index).map_err(failed)?.copy_from_slice(&array.bytes);
         }
         Ok(())
     }
@@ -57,48 +131,56 @@ impl Model {
     /// # Errors
     /// If there is no memory.
     pub fn states(&mut self) -> Result<Vec<Array>, Failure> {
-        let program = Arc::clone(&self.program);
         let mut arrays = Vec::new();
-        for (index, state) in program.states().iter().enumerate() {
+        for (index, state) in self.program.states().iter().enumerate() {
             let Some(name) = state.result.clone() else { continue };
-            let bytes = self.context.state(index).map_err(|error| Failure::input(error.to_string()))?;
-            arrays.push(Array { name, bytes: bytes.to_vec(), ..empty(&state.tensor) });
+            let bytes = self.context.state(index).map_err(failed)?.to_vec();
+            arrays.push(Array { name, bytes, ..empty(&state.tensor) });
         }
         Ok(arrays)
     }
 
-    /// Outputs as they are, behind a run that wrote them: those whose size depends on data have the shape of its upper bound until then.
+    /// Outputs as they are, after a run that wrote them: those whose size depends on data have the shape of
+    /// its upper bound until then.
     pub fn exact(&self, outputs: Vec<Array>) -> Vec<Array> {
         self.open.exact(outputs)
     }
 
-    /// Empty arrays for the outputs, in order; of one whose size depends on data, as large as it can be, with that size as a further
-    /// output (see [`Model::exact`]).
-    pub fn outputs(&self) -> Vec<Array> {
-        self.program.outputs().iter().map(empty).collect()
+    /// Empty arrays for the outputs with the shapes as they are set; of one whose size depends on data, as
+    /// large as it can be, with that size as a further output (see [`Model::exact`]).
+    ///
+    /// # Errors
+    /// As [`Model::prepare`].
+    pub fn empty_outputs(&mut self) -> Result<Vec<Array>, Failure> {
+        let specialization = self.context.specialization().map_err(failed)?;
+        Ok(specialization.outputs().iter().map(empty).collect())
     }
 
-    /// Runs the program; `inputs` are matched by name, or by position where names differ.
+    /// Runs the program; `inputs` are matched by name, or by position where names differ. Named sizes are
+    /// those of the arrays.
     ///
     /// # Errors
     /// If an input is missing, or of another shape or element type than the program takes.
     pub fn run(&mut self, inputs: &[Array]) -> Result<Vec<Array>, Failure> {
-        let mut outputs = self.outputs();
+        self.prepare_for(inputs)?;
+        let mut outputs = self.empty_outputs()?;
         self.run_into(inputs, &mut outputs)?;
         Ok(self.exact(outputs))
     }
 
-    /// The same, into arrays that [`Model::outputs`] gave.
+    /// The same with the shapes as they are set, into arrays that [`Model::empty_outputs`] gave.
     ///
     /// # Errors
     /// As [`Model::run`].
     pub fn run_into(&mut self, inputs: &[Array], outputs: &mut [Array]) -> Result<(), Failure> {
-        let ordered = self.bind(inputs)?;
+        let order = order(self.context.specialization().map_err(failed)?.inputs(), inputs)?;
+        let ordered: Vec<&[u8]> = order.into_iter().map(|index| &inputs[index].bytes[..]).collect();
         let mut views: Vec<&mut [u8]> = outputs.iter_mut().map(|output| &mut output.bytes[..]).collect();
-        self.run_bytes(&ordered, &mut views)
+        self.context.run(&ordered, &mut views).map_err(failed)
     }
 
-    /// As [`Model::run_into`], for a program that overwrites inputs: what a donated input holds afterwards is garbage.
+    /// As [`Model::run_into`], for a program that overwrites inputs: what a donated input holds afterwards is
+    /// garbage.
     ///
     /// # Errors
     /// As [`Model::run`].
@@ -108,12 +190,13 @@ impl Model {
         self.run_buffers(&mut buffers, &mut views)
     }
 
-    /// The bytes of the arrays in the order of the program's inputs, given away.
+    /// The bytes of the arrays in the order of the program's inputs, given away; the shapes are as they are
+    /// set.
     ///
     /// # Errors
     /// As [`Model::run`], and if one array is given for two inputs.
-    pub fn bind_donating<'a>(&self, inputs: &'a mut [Array]) -> Result<Vec<InputBuffer<'a>>, Failure> {
-        let order = order(self.program.inputs(), inputs)?;
+    pub fn bind_donating<'b>(&mut self, inputs: &'b mut [Array]) -> Result<Vec<InputBuffer<'b>>, Failure> {
+        let order = order(self.context.specialization().map_err(failed)?.inputs(), inputs)?;
         let mut slots: Vec<Option<&mut [u8]>> =
             inputs.iter_mut().map(|array| Some(&mut array.bytes[..])).collect();
         let buffers = order.into_iter().map(|index| slots[index].take().map(InputBuffer::Donated));
@@ -121,7 +204,8 @@ impl Model {
         buffers.ok_or_else(|| Failure::input("one array can't be given away for two inputs"))
     }
 
-    /// As [`Model::run_bytes`], for a program that overwrites inputs.
+    /// Runs the program on what [`Model::bind_donating`] gave. Allocates nothing at sizes that were run
+    /// before.
     ///
     /// # Errors
     /// If bytes are too few or too many.
@@ -130,24 +214,12 @@ impl Model {
         inputs: &mut [InputBuffer<'_>],
         outputs: &mut [&mut [u8]],
     ) -> Result<(), Failure> {
-        self.context.run_donating(inputs, outputs).map_err(|error| Failure::input(error.to_string()))
+        self.context.run_donating(inputs, outputs).map_err(failed)
     }
+}
 
-    /// The bytes of the arrays in the order of the program's inputs.
-    ///
-    /// # Errors
-    /// As [`Model::run`].
-    pub fn bind<'a>(&self, inputs: &'a [Array]) -> Result<Vec<&'a [u8]>, Failure> {
-        Ok(order(self.program.inputs(), inputs)?.into_iter().map(|index| &inputs[index].bytes[..]).collect())
-    }
-
-    /// Runs the program on bytes in the order of its inputs and outputs. Allocates nothing after the first run.
-    ///
-    /// # Errors
-    /// If bytes are too few or too many.
-    pub fn run_bytes(&mut self, inputs: &[&[u8]], outputs: &mut [&mut [u8]]) -> Result<(), Failure> {
-        self.context.run(inputs, outputs).map_err(|error| Failure::input(error.to_string()))
-    }
+fn failed(error: RunError) -> Failure {
+    Failure::input(error.to_string())
 }
 
 fn empty(desc: &TensorDesc) -> Array {
@@ -166,14 +238,20 @@ fn unlike(what: &str, array: &Array, desc: &TensorDesc) -> String {
     )
 }
 
+/// Which array is input `index` of so many: by name, or by position where as many are given as there are
+/// inputs.
+fn find(name: &str, index: usize, count: usize, inputs: &[Array]) -> Option<usize> {
+    let by_name = inputs.iter().position(|array| array.name == name);
+    by_name.or_else(|| Some(index).filter(|_| inputs.len() == count))
+}
+
 /// Which array is each of the program's inputs; every fault at once.
 fn order(wanted: &[TensorDesc], inputs: &[Array]) -> Result<Vec<usize>, Failure> {
     let mut faults = Vec::new();
     let mut ordered = Vec::new();
     for (index, desc) in wanted.iter().enumerate() {
-        let by_name = inputs.iter().position(|array| array.name == desc.name);
-        let positional = || Some(index).filter(|_| inputs.len() == wanted.len());
-        match by_name.or_else(positional).map(|index| (index, &inputs[index])) {
+        let found = find(&desc.name, index, wanted.len(), inputs);
+        match found.map(|index| (index, &inputs[index])) {
             None => faults.push(format!("error: input `{}` is missing", desc.name)),
             Some((_, array)) if array.shape != desc.shape || array.element != desc.element => {
                 faults.push(format!("error: {}", unlike("input", array, desc)))

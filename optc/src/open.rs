@@ -1,14 +1,14 @@
 //! Which outputs have a size that is known only when a program has run, as the IR says it.
 //!
-//! Such an output has the shape of its bound, and says which axis is open and which further output holds its size (`optc.open` in
-//! `res_attrs`, see [`import::onnx`]). What is behind that size is no element. Machine code's outputs are cut by [`runtime`], those of the
-//! interpreter here.
+//! Such an output has the shape of its bound, and says which axis is open and which further output holds its
+//! size (`optc.open` in `res_attrs`, see [`import::onnx`]). What is behind that size is no element. Machine
+//! code's outputs are cut by [`runtime`], those of the interpreter here.
 
-use ir::plan::attrs;
-use ir::{AttrData, Module, TypeData};
+use ir::Module;
 use runtime::OpenOutput;
 
 use crate::arrays::Array;
+use crate::compile::signature;
 use crate::failure::Failure;
 
 /// The open axes of a program's outputs.
@@ -25,42 +25,10 @@ impl OpenOutputs {
     /// # Errors
     /// If an axis, or the result that is its size, is not there.
     pub fn of(module: &Module, entry: &str) -> Result<OpenOutputs, Failure> {
-        let ctx = &module.ctx;
-        let body = module.function(entry);
-        let own_attr = |name: &str| body.and_then(|body| body.own_attr(ctx, ctx.ident(name)));
-        let attrs = own_attr("res_attrs").and_then(|attrs| ctx.array_value(attrs)).unwrap_or(&[]);
-        let types = own_attr("function_type").and_then(|attr| match ctx.attr_data(attr) {
-            AttrData::Type(ty) => Some(*ty),
-            _ => None,
-        });
-        let types = types.map_or(&[][..], |ty| match ctx.type_data(ty) {
-            TypeData::Function { results, .. } => results,
-            _ => &[],
-        });
-        let mut outputs = OpenOutputs::default();
-        for (output, (dict, ty)) in attrs.iter().zip(types).enumerate() {
-            if ctx.dict_get(*dict, ctx.ident(attrs::OPTC_COUNT)).is_some() {
-                outputs.counts.push(output);
-            }
-            let open = ctx.dict_get(*dict, ctx.ident(attrs::OPTC_OPEN)).and_then(|open| ctx.ints_value(open));
-            if let Some([axis, count]) = open.as_deref().and_then(|open| open.as_array()).copied() {
-                let [axis, count] = [axis, count].map(|number| usize::try_from(number).unwrap_or(usize::MAX));
-                let rank = ctx.type_data(*ty).tensor_shape().map_or(0, <[_]>::len);
-                if axis >= rank || types.get(count) != Some(&ctx.tensor(&[], ctx.int(64))) {
-                    let message = format!(
-                        "`optc.open` of result {output} is axis {axis} with result {count}, expected an axis below {rank} and a tensor<i64>"
-                    );
-                    return Err(Failure::input(message));
-                }
-                outputs.open.push(OpenOutput { output, rank, axis, count });
-            }
-        }
-        Ok(outputs)
-    }
-
-    /// The outputs with an open axis.
-    pub fn outputs(&self) -> &[OpenOutput] {
-        &self.open
+        let signature = signature(module, entry)?;
+        let counts = signature.outputs().filter(|output| output.is_count).filter_map(|output| output.output);
+        let counts = counts.collect();
+        Ok(OpenOutputs { open: codegen::open_outputs(&module.ctx, &signature), counts })
     }
 
     /// Moves the elements of outputs together, that [`runtime`] has not cut.
@@ -75,7 +43,8 @@ impl OpenOutputs {
         }
     }
 
-    /// The outputs as they are: without what is behind their elements, and without those that only say how many these are.
+    /// The outputs as they are: without what is behind their elements, and without those that only say how
+    /// many these are.
     ///
     /// # Panics
     /// If these are not the outputs of that function.

@@ -28,7 +28,7 @@ use passes::memory::specialize::Specializer;
 use passes::place::BufferId;
 use passes::plan::Storage;
 use passes::symbolic::has_sized_weights;
-use runtime::Instance;
+use runtime::Specialization;
 
 /// A function that is decided but for its sizes.
 pub struct Decided<'a> {
@@ -115,7 +115,7 @@ impl Replan {
     }
 
     /// The instance at some sizes; none if the function must be planned as a whole there.
-    pub(crate) fn instance(&self, code: &FramedCode, sizes: &[u64]) -> Option<Instance> {
+    pub(crate) fn instance(&self, code: &FramedCode, sizes: &[u64]) -> Option<Specialization> {
         let spare = || self.spare.lock().unwrap_or_else(PoisonError::into_inner);
         let taken = spare().pop();
         let mut work = taken.unwrap_or_else(|| {
@@ -126,7 +126,7 @@ impl Replan {
         instance
     }
 
-    fn instance_in(&self, code: &FramedCode, sizes: &[u64], work: &mut Workspace) -> Option<Instance> {
+    fn instance_in(&self, code: &FramedCode, sizes: &[u64], work: &mut Workspace) -> Option<Specialization> {
         let Workspace { body, made, needs: found, values } = work;
         body.set(&self.types, sizes)?;
         self.reframe.lower(code, body, made)?;

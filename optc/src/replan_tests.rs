@@ -5,14 +5,13 @@ use ir::plan::attrs;
 use std::sync::Arc;
 
 use codegen::DeadMemory;
-use runtime::{ShapedProgram, as_bytes, as_bytes_mut};
+use runtime::{Program, as_bytes, as_bytes_mut};
 
 use super::*;
 use passes::fit::Goal;
 
-use crate::compile::CompileOptions;
-use crate::shaped::Variants;
-use crate::symbolic::{Symbolic, SymbolicOptions, compile_symbolic};
+use crate::compile::{CompileOptions, compile};
+use crate::specialize::AllSizes;
 
 const TYPE: &str = "tensor<?x?x12x8xf32, #optc.dims<N, H>>";
 
@@ -47,20 +46,20 @@ fn parse(text: String) -> ir::Module {
     crate::parse("replan.mlir", text, None, &Default::default()).unwrap_or_else(|failure| panic!("{failure}"))
 }
 
-fn options() -> SymbolicOptions {
-    SymbolicOptions::new(CompileOptions { threads: 2, ..CompileOptions::default() })
+fn options() -> CompileOptions {
+    CompileOptions { threads: 2, ..CompileOptions::default() }
 }
 
 /// The code of a module for all sizes, and what its sizes have in common.
 fn replan(module: &ir::Module, dead: DeadMemory, goal: Goal) -> (FramedCode, Option<Replan>) {
-    let compile = CompileOptions { threads: 2, goal, ..CompileOptions::default() };
-    let variants = Symbolic::decide(module, &SymbolicOptions::new(compile))
-        .unwrap_or_else(|failure| panic!("{failure}"));
+    let options = CompileOptions { goal, ..options() };
+    let variants =
+        AllSizes::decide(&mut module.clone(), &options).unwrap_or_else(|failure| panic!("{failure}"));
     let sample = variants.sample().to_vec();
     let planned = variants.at(&sample).unwrap_or_else(|failure| panic!("{failure}"));
     let options = codegen::Options { dead, ..codegen::Options::new(2) };
     let code = FramedCode::compile(&[&planned], variants.entry(), &options).expect("it has code");
-    let replan = Replan::of(&variants.before_sizes().expect("it is decided"), &code, &[sample]);
+    let replan = Replan::of(&variants.before_sizes(), &code, &[sample]);
     (code, replan)
 }
 
@@ -107,7 +106,8 @@ fn instances_take_as_much_memory_as_plans_of_the_whole_function() {
     let module = network();
     let (code, replan) = replan(&module, DeadMemory::Kept, Goal::Balanced);
     let replan = replan.expect("it has a recipe");
-    let variants = Symbolic::decide(&module, &options()).unwrap_or_else(|failure| panic!("{failure}"));
+    let variants =
+        AllSizes::decide(&mut module.clone(), &options()).unwrap_or_else(|failure| panic!("{failure}"));
     let mut found = 0;
     for sizes in [[1, 64], [1, 9], [2, 33], [5, 128]] {
         let Some(instance) = replan.instance(&code, &sizes) else { continue };
@@ -146,9 +146,9 @@ fn what_has_no_recipe_is_planned_as_a_whole() {
 }
 
 /// A module that has no recipe, decided but for its sizes.
-fn planned_as_a_whole(module: &ir::Module) -> Symbolic {
+fn planned_as_a_whole(module: &ir::Module) -> AllSizes {
     let compile = CompileOptions { threads: 2, goal: Goal::Memory, ..CompileOptions::default() };
-    Symbolic::decide(module, &SymbolicOptions::new(compile)).unwrap_or_else(|failure| panic!("{failure}"))
+    AllSizes::decide(&mut module.clone(), &compile).unwrap_or_else(|failure| panic!("{failure}"))
 }
 
 #[test]
@@ -183,7 +183,7 @@ fn a_weight_that_is_another_at_each_size_has_handles_that_stay() {
 }
 
 /// Runs a program at some sizes.
-fn run(program: &Arc<ShapedProgram>, sizes: [u64; 2], input: &[f32]) -> Result<Vec<f32>, runtime::RunError> {
+fn run(program: &Arc<Program>, sizes: [u64; 2], input: &[f32]) -> Result<Vec<f32>, runtime::RunError> {
     let mut context = program.context(2).expect("it is planned for them");
     context.set_shape("arg0", &[sizes[0], 8, sizes[1], 12]).expect("these are the symbols");
     let mut output = vec![0.0; 8 * sizes[0] as usize];
@@ -203,8 +203,8 @@ fn results_without_a_recipe_are_those_of_the_program_for_one_size() {
 
 #[track_caller]
 fn results_are_equal(goal: Goal) {
-    let options = SymbolicOptions::new(CompileOptions { goal, ..options().compile });
-    let program = compile_symbolic(&network(), &options).unwrap_or_else(|failure| panic!("{failure}"));
+    let options = CompileOptions { goal, ..options() };
+    let program = compile(&mut network(), &options).unwrap_or_else(|failure| panic!("{failure}"));
     let program = Arc::new(program);
     for sizes @ [n, h] in [[1, 3], [2, 21], [3, 64]] {
         let input: Vec<f32> = (0..n * h * 96).map(|index| (index % 17) as f32 * 0.25 - 1.0).collect();
@@ -212,8 +212,7 @@ fn results_are_equal(goal: Goal) {
             .replace("?x8x?x12xf32, #optc.dims<N, H>", &format!("{n}x8x{h}x12xf32"))
             .replace("?x8x1x1xf32, #optc.dims<N>", &format!("{n}x8x1x1xf32"));
         let mut fixed = parse(text);
-        let fixed =
-            crate::compile(&mut fixed, &options.compile).unwrap_or_else(|failure| panic!("{failure}"));
+        let fixed = compile(&mut fixed, &options).unwrap_or_else(|failure| panic!("{failure}"));
         let mut expected = vec![0.0; 8 * n as usize];
         let mut alone = Arc::new(fixed).context(2).expect("it is planned for them");
         alone.run(&[as_bytes(&input)], &mut [as_bytes_mut(&mut expected)]).expect("it runs");
@@ -236,12 +235,12 @@ const TURNED: &str = "func.func @main(%x: tensor<?x?xf32, #optc.dims<N, M>>) -> 
 
 #[test]
 fn a_tie_that_only_some_sizes_allow_is_asked_for_at_each() {
-    let variants =
-        Symbolic::decide(&parse(TURNED.to_owned()), &options()).unwrap_or_else(|failure| panic!("{failure}"));
+    let variants = AllSizes::decide(&mut parse(TURNED.to_owned()), &options())
+        .unwrap_or_else(|failure| panic!("{failure}"));
     let planned = variants.at(&[1, 8]).unwrap_or_else(|failure| panic!("{failure}"));
     let code =
         FramedCode::compile(&[&planned], variants.entry(), &codegen::Options::new(2)).expect("it has code");
-    let decided = variants.before_sizes().expect("it is decided");
+    let decided = variants.before_sizes();
     let mut buffers = decided.plans.buffers().clone();
     let is_group = |op: ir::Op| matches!(buffers.body.at(decided.ctx, op).kind(), ir::Kind::Group);
     let group = buffers.runs.iter().position(|run| is_group(run.op)).expect("it has one");

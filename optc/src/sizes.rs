@@ -153,7 +153,7 @@ pub(crate) fn apply(module: &mut Module, sizes: &Sizes) -> Result<(), Failure> {
 }
 
 /// Takes functions of named sizes back to where sizes have decided nothing: with numbers, kernels, order, ties and places are others.
-fn forget_decisions(module: &mut Module) {
+pub(crate) fn forget_decisions(module: &mut Module) {
     let ctx = module.ctx.clone();
     let names: Vec<String> =
         module.functions().filter_map(|(_, body)| body.symbol(&ctx)).map(str::to_owned).collect();

@@ -3,10 +3,10 @@
 use std::ptr::NonNull;
 
 use crate::abi::Context;
-use crate::context::RunError;
+use crate::error::RunError;
 use crate::jit::JitCode;
 use crate::pool::Pool;
-use crate::program::TensorDesc;
+use crate::tensor::TensorDesc;
 
 /// An input of a program that overwrites some of its inputs.
 #[derive(Debug)]
@@ -96,8 +96,8 @@ impl Binding {
     /// Enters the code.
     ///
     /// # Safety
-    /// All inputs and outputs were bound, with the descriptors of this code and frame, since the last run, and are borrowed until
-    /// this returns; arena, weights and frame are those that the code was made for.
+    /// All inputs and outputs were bound, with the descriptors of this code and frame, since the last run,
+    /// and are borrowed until this returns; arena, weights and frame are those that the code was made for.
     pub(crate) unsafe fn enter(&self, run: Entered<'_>) -> Result<(), RunError> {
         let context = Context::new(run.pool);
         // SAFETY: the maker of the code vouched that it touches only what it is handed (see `jit`): an arena

@@ -1,82 +1,31 @@
-//! How a program is run: what is checked before the machine code is entered, and what it is handed.
+//! How a program is run: shapes are set, specializations looked up, buffers checked, and the machine code is
+//! entered.
 
-use std::fmt;
 use std::sync::Arc;
 
-use crate::binding::{Binding, Entered, InputBuffer, Side};
-use crate::buffer::{Arena, ArenaError};
+use crate::binding::{Binding, Entered, InputBuffer};
+use crate::buffer::Arena;
+use crate::error::RunError;
 use crate::exact::Exact;
 use crate::pool::Pool;
 use crate::program::Program;
-use crate::shapes::ShapeError;
+use crate::shapes::{ShapeError, Shapes};
+use crate::specialization::Specialization;
 
-/// What one caller needs to run a program: threads, an arena, and the tables of pointers. After the first
-/// run, a run allocates nothing.
+/// What one caller needs to run a program: threads, an arena, the shapes of its inputs, and the tables of
+/// pointers. A run at sizes that were run before allocates nothing, and so does one of a program without
+/// named sizes after the first.
 pub struct RunContext<'a> {
     program: Arc<Program>,
     pool: Arc<Pool>,
     arena: Arena<'a>,
+    shapes: Shapes,
+    /// The symbols' sizes, as they were last worked out.
+    sizes: Vec<u64>,
+    /// The specialization of the shapes as they are set; none if they were set anew.
+    current: Option<Arc<Specialization>>,
     binding: Binding,
     exact: Exact,
-}
-
-/// Why a program was not run, or did not finish.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum RunError {
-    /// Too few or too many buffers.
-    Count {
-        /// Of inputs or outputs.
-        side: Side,
-        /// How many the program has.
-        expected: usize,
-        /// How many were given.
-        found: usize,
-    },
-    /// A buffer of the wrong size.
-    Size {
-        /// An input or an output.
-        side: Side,
-        /// Its name.
-        name: String,
-        /// Its dimensions.
-        shape: Vec<u64>,
-        /// The bytes that it has.
-        expected: usize,
-        /// The bytes that were given.
-        found: usize,
-    },
-    /// A buffer at an odd address.
-    Alignment {
-        /// An input or an output.
-        side: Side,
-        /// Its name.
-        name: String,
-        /// What the address must be a multiple of.
-        align: usize,
-    },
-    /// The program overwrites this input, and it was given for reading only.
-    NotDonated {
-        /// The input's name.
-        name: String,
-    },
-    /// A number of threads that the program's scratch was not planned for.
-    Threads {
-        /// The most that it was planned for.
-        most: usize,
-        /// What was asked for.
-        found: usize,
-    },
-    /// The shapes that were set can't be run.
-    Shape(ShapeError),
-    /// The arena can't serve the program.
-    Arena(ArenaError),
-    /// The program found a fault in its data and stopped; the outputs are garbage.
-    Fault {
-        /// The code's status.
-        status: i32,
-        /// What the compiler says of it.
-        message: String,
-    },
 }
 
 impl<'a> RunContext<'a> {
@@ -85,10 +34,14 @@ impl<'a> RunContext<'a> {
         pool: Arc<Pool>,
         mut arena: Arena<'a>,
     ) -> Result<Self, RunError> {
-        arena.check(program.arena_bytes()).map_err(RunError::Arena)?;
+        let current = program.only();
+        let needed = current.as_ref().map_or(0, |only| only.arena_bytes());
+        arena.check(needed).map_err(RunError::Arena)?;
+        let shapes = Shapes::new(program.declared());
+        let sizes = vec![0; program.symbols().len()];
         let binding = Binding::new(program.inputs().len(), program.outputs().len());
         let exact = Exact::new(program.open());
-        Ok(RunContext { program, pool, arena, binding, exact })
+        Ok(RunContext { program, pool, arena, shapes, sizes, current, binding, exact })
     }
 
     /// The program that is run.
@@ -96,41 +49,78 @@ impl<'a> RunContext<'a> {
         &self.program
     }
 
-    /// The bytes of arena held now: 0 before the first run, unless the arena was given.
+    /// The bytes of arena held now: 0 before the first preparation or run, unless the arena was given.
     pub fn arena_bytes(&self) -> usize {
         self.arena.size_bytes()
     }
 
-    /// The shape that an output had in the last run, if data decide its size; else the descriptor says it, and before a run nothing is known.
-    /// Its elements are the first of its buffer, the rest of which is garbage.
+    /// The named sizes as they were last worked out, in the order of the program's symbols; zeros before.
+    pub fn sizes(&self) -> &[u64] {
+        &self.sizes
+    }
+
+    /// The shape that an output had in the last run, if data decide it; else the descriptors of
+    /// [`RunContext::prepare`] say it, and before a run nothing is known. Its elements come first in its
+    /// buffer, which has the bytes of the greatest size that it can have; the rest is garbage.
     pub fn exact_shape(&self, output: usize) -> Option<&[u64]> {
         self.exact.shape(self.program.open(), output)
     }
 
-    /// The bytes of a state, by its number in [`Program::states`]: what the last run left, or what was written here; zeros before, or
-    /// what the embedder's memory held. Allocates the arena, if no run did.
+    /// The bytes of a state, by its number in [`Specialization::states`]: what the last run left, or what was
+    /// written here; zeros before, or what the embedder's memory held. Prepares the context first.
     ///
     /// # Errors
-    /// [`RunError::Arena`].
+    /// As [`RunContext::prepare`].
     ///
     /// # Panics
     /// If there is no such state.
     pub fn state(&mut self, index: usize) -> Result<&mut [u8], RunError> {
-        let state = &self.program.states()[index];
+        let specialization = self.specialization()?;
+        let state = &specialization.states()[index];
         let bytes = state.offset..state.offset + state.tensor.size_bytes;
-        let arena = self.arena.reserve(self.program.arena_bytes()).map_err(RunError::Arena)?;
-        Ok(&mut arena[bytes])
+        Ok(&mut reserve(&mut self.arena, &self.program, &specialization)?[bytes])
     }
 
-    /// Runs the program on `inputs` and fills `outputs`, both in the order of the program's descriptors, each
-    /// of exactly the descriptor's bytes and alignment (4, unless the descriptor says otherwise).
+    /// Sets the shape of an input for the runs that follow. Shapes may be set in any order: whether they fit
+    /// each other is seen when the context is prepared, or runs.
+    ///
+    /// # Errors
+    /// If there is no such input, or it can't have that shape; its shape is then what it was before.
+    pub fn set_shape(&mut self, input: &str, shape: &[u64]) -> Result<(), ShapeError> {
+        self.shapes.set(self.program.declared(), input, shape)?;
+        self.current = None;
+        Ok(())
+    }
+
+    /// Forgets all shapes that were set: named sizes have their defaults.
+    pub fn reset_shapes(&mut self) {
+        self.shapes.unset_all();
+        self.current = None;
+    }
+
+    /// Makes all ready for runs with the shapes as they are set, the arena too; a run does so by itself.
+    /// Gives the inputs and outputs at these sizes.
+    ///
+    /// # Errors
+    /// [`RunError::Shape`] if the shapes contradict each other or the program can't be run with them;
+    /// [`RunError::Arena`] if there is no memory, or the memory given is too small.
+    pub fn prepare(&mut self) -> Result<Arc<Specialization>, RunError> {
+        let specialization = self.specialization()?;
+        reserve(&mut self.arena, &self.program, &specialization)?;
+        Ok(specialization)
+    }
+
+    /// Runs the program on `inputs` and fills `outputs`, both in the order of the descriptors of
+    /// [`RunContext::prepare`], each of exactly the descriptor's bytes and alignment (4, unless the
+    /// descriptor says otherwise).
     ///
     /// # Errors
     /// Anything but [`RunError::Threads`]. After an error the context is as usable as before.
     pub fn run(&mut self, inputs: &[&[u8]], outputs: &mut [&mut [u8]]) -> Result<(), RunError> {
         self.exact.forget();
-        self.binding.share(self.program.inputs(), inputs)?;
-        self.run_bound(outputs)
+        let specialization = self.specialization()?;
+        self.binding.share(specialization.inputs(), inputs)?;
+        self.run_bound(&specialization, outputs)
     }
 
     /// As [`RunContext::run`], for a program that overwrites inputs: those must be [`InputBuffer::Donated`].
@@ -143,60 +133,53 @@ impl<'a> RunContext<'a> {
         outputs: &mut [&mut [u8]],
     ) -> Result<(), RunError> {
         self.exact.forget();
-        self.binding.donate(self.program.inputs(), inputs)?;
-        self.run_bound(outputs)
+        let specialization = self.specialization()?;
+        self.binding.donate(specialization.inputs(), inputs)?;
+        self.run_bound(&specialization, outputs)
+    }
+
+    /// The inputs and outputs with the shapes as they are set; as [`RunContext::prepare`], but for the arena.
+    ///
+    /// # Errors
+    /// [`RunError::Shape`], as for [`RunContext::prepare`].
+    pub fn specialization(&mut self) -> Result<Arc<Specialization>, RunError> {
+        if let Some(current) = &self.current {
+            return Ok(current.clone());
+        }
+        self.shapes.sizes(self.program.declared(), &mut self.sizes).map_err(RunError::Shape)?;
+        let specialization = self.program.at(&self.sizes).map_err(RunError::Shape)?;
+        Ok(self.current.insert(specialization).clone())
     }
 
     /// Binds the outputs and enters the code; the inputs are bound and checked.
-    fn run_bound(&mut self, outputs: &mut [&mut [u8]]) -> Result<(), RunError> {
+    fn run_bound(
+        &mut self,
+        specialization: &Specialization,
+        outputs: &mut [&mut [u8]],
+    ) -> Result<(), RunError> {
+        self.binding.fill(specialization.outputs(), outputs)?;
+        let arena = reserve(&mut self.arena, &self.program, specialization)?;
         let parts = self.program.parts();
-        self.binding.fill(&parts.outputs, outputs)?;
-        let arena = self.arena.reserve(parts.arena_bytes).map_err(RunError::Arena)?;
         let (code, faults, weights) = (&parts.code, &parts.faults, parts.weights.bytes());
-        let run = Entered { code, faults, pool: &self.pool, arena, weights, frame: &[] };
-        // SAFETY: the inputs were bound by our callers and the outputs above, with the program's descriptors; arena and weights
-        // are the program's, and code that is compiled for one size reads no frame.
+        let frame = specialization.frame();
+        let run = Entered { code, faults, pool: &self.pool, arena, weights, frame };
+        // SAFETY: the inputs were bound by our callers and the outputs above, with the specialization's
+        // descriptors; frame and arena are the specialization's, whose maker vouched for them with the code;
+        // weights are the program's, and those that a frame points to are kept by the specialization.
         unsafe { self.binding.enter(run)? };
-        self.exact.cut(self.program.open(), &parts.outputs, outputs);
+        self.exact.cut(self.program.open(), specialization.outputs(), outputs);
         Ok(())
     }
 }
 
-impl fmt::Display for Side {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Side::Input => "input",
-            Side::Output => "output",
-        })
+/// The arena of a specialization; one of our own holds what is enough at all sizes, where that is known.
+fn reserve<'m>(
+    arena: &'m mut Arena<'_>,
+    program: &Program,
+    specialization: &Specialization,
+) -> Result<&'m mut [u8], RunError> {
+    if let Some(bytes) = program.bound_bytes() {
+        arena.hold(bytes).map_err(RunError::Arena)?;
     }
+    arena.reserve(specialization.arena_bytes()).map_err(RunError::Arena)
 }
-
-impl fmt::Display for RunError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            RunError::Count { side, expected, found } => {
-                write!(f, "{found} {side} buffers were given, and the program has {expected} {side}s")
-            }
-            RunError::Size { side, name, shape, expected, found } => {
-                write!(
-                    f,
-                    "{side} `{name}` of shape {shape:?} has {expected} bytes, and the buffer given has {found}"
-                )
-            }
-            RunError::Alignment { side, name, align } => {
-                write!(f, "the buffer given for {side} `{name}` must begin at a multiple of {align} bytes")
-            }
-            RunError::NotDonated { name } => {
-                write!(f, "the program overwrites input `{name}`, which must be donated: use `run_donating`")
-            }
-            RunError::Threads { most, found } => {
-                write!(f, "the program is planned for 1 to {most} threads, and {found} were asked for")
-            }
-            RunError::Shape(error) => error.fmt(f),
-            RunError::Arena(error) => error.fmt(f),
-            RunError::Fault { message, .. } => write!(f, "the program stopped: {message}"),
-        }
-    }
-}
-
-impl std::error::Error for RunError {}

@@ -1,14 +1,14 @@
 //! How outputs are cut whose size along an axis is known only when a program has run.
 //!
-//! Such an output's buffer has the bytes of its bound: the greatest size that it can have. Behind a run its elements stand first and
-//! densely, as those of a tensor of its shape; the rest of the buffer is garbage. The number of slices is another output of the program, an
-//! integer of 64 bits.
+//! Such an output's buffer has the bytes of its bound: the greatest size that it can have. Behind a run its
+//! elements stand first and densely, as those of a tensor of its shape; the rest of the buffer is garbage.
+//! The number of slices is another output of the program, an integer of 64 bits.
 //!
 //! ```text
 //! bound [2, 3], 2 slices along axis 1:   a b . c d .   =>   a b c d | garbage,   shape [2, 2]
 //! ```
 
-use crate::program::TensorDesc;
+use crate::tensor::TensorDesc;
 
 /// An output whose size along one axis is known behind a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +49,8 @@ impl Exact {
         self.shapes.iter_mut().for_each(Vec::clear);
     }
 
-    /// Cuts what a run has written; of every output the program has a descriptor and a buffer of its size. Allocates nothing.
+    /// Cuts what a run has written; of every output the program has a descriptor and a buffer of its size.
+    /// Allocates nothing.
     pub(crate) fn cut(&mut self, open: &[OpenOutput], descs: &[TensorDesc], outputs: &mut [&mut [u8]]) {
         for (OpenOutput { output, axis, count, .. }, shape) in open.iter().zip(&mut self.shapes) {
             let count = OpenOutput::slices(&*outputs[*count]);
@@ -66,7 +67,8 @@ impl Exact {
     }
 }
 
-/// Moves the first `count` slices of a tensor along an axis together, and gives its shape that size. Returns the bytes that are left.
+/// Moves the first `count` slices of a tensor along an axis together, and gives its shape that size. Returns
+/// the bytes that are left.
 ///
 /// # Panics
 /// If there is no such axis.

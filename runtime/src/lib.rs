@@ -1,12 +1,14 @@
 //! What a compiled program needs to run: arena, mapped files, fork-join pool, the call into machine code.
 //!
 //! This room knows neither the IR nor the kernels. Machine code comes in as an address with an owner
-//! ([`JitCode`]), becomes a [`Program`] together with its weights and the descriptions of its inputs and
-//! outputs, and is run from a [`RunContext`], which owns everything that one caller needs: the arena and the
-//! threads. Many contexts share one program.
+//! ([`JitCode`]) and becomes a [`Program`] together with its weights. What sizes decide (the arena's bytes,
+//! the descriptions of inputs and outputs) is a [`Specialization`]: a program without named sizes has one,
+//! others have one for each combination of sizes that comes up. A program is run from a [`RunContext`], which
+//! owns everything that one caller needs: the arena and the threads. Many contexts share one program.
 //!
 //! ```
-//! use runtime::{ElementKind, JitCode, Program, ProgramParts, TensorDesc, Weights, as_bytes, as_bytes_mut};
+//! use runtime::{ElementKind, JitCode, Program, ProgramParts, Specialization, SpecializationParts, TensorDesc, Weights};
+//! use runtime::{as_bytes, as_bytes_mut};
 //! use std::sync::Arc;
 //!
 //! // What machine code looks like from here: one entry. This one doubles its only input.
@@ -26,15 +28,15 @@
 //! let tensor = |name: &str| TensorDesc::new(name, ElementKind::F32, vec![4], 16);
 //! // SAFETY: `double` is a function, which stays loaded, and touches only what the descriptors name.
 //! let code = unsafe { JitCode::from_entry(double, Arc::new(())) };
-//! let program = Arc::new(Program::new(ProgramParts {
-//!     code,
-//!     weights: Arc::new(Weights::none()),
+//! let parts = ProgramParts { code, weights: Arc::new(Weights::none()), threads: 1, faults: vec![] };
+//! let only = Specialization::new(SpecializationParts {
+//!     frame: vec![],
 //!     arena_bytes: 0,
-//!     threads: 1,
 //!     inputs: vec![tensor("x")],
 //!     outputs: vec![tensor("y")],
-//!     faults: vec![],
-//! }));
+//!     weights: Arc::new(()),
+//! });
+//! let program = Arc::new(Program::new(parts, only));
 //! let mut context = program.context(1)?;
 //! let mut y = [0.0f32; 4];
 //! context.run(&[as_bytes(&[1.0f32, 2.0, 3.0, 4.0])], &mut [as_bytes_mut(&mut y)])?;
@@ -48,6 +50,7 @@ mod binding;
 mod buffer;
 mod bytes;
 mod context;
+mod error;
 mod exact;
 mod extent;
 mod jit;
@@ -56,8 +59,9 @@ mod machine;
 mod mapped;
 mod pool;
 mod program;
-mod shaped;
 mod shapes;
+mod specialization;
+mod tensor;
 mod wait;
 
 pub use abi::{Context, EntryFn, KernelFn, optc_parallel, optc_poison, symbols};
@@ -65,13 +69,15 @@ pub use allocations::{Allocations, CountingAllocator};
 pub use binding::{InputBuffer, Side};
 pub use buffer::{AlignedBuffer, Arena, ArenaError, OutOfMemory, POISON, poison};
 pub use bytes::{Plain, as_bytes, as_bytes_mut, from_bytes, from_bytes_mut};
-pub use context::{RunContext, RunError};
+pub use context::RunContext;
+pub use error::RunError;
 pub use exact::{OpenOutput, cut};
-pub use extent::{Extent, Factor, Product, Sum};
+pub use extent::{Extent, SizeExpr, SizeStep};
 pub use jit::{JitCode, WrongSignature};
 pub use machine::{available_threads, cpu_features, peak_resident_bytes};
 pub use mapped::MappedFile;
 pub use pool::Pool;
-pub use program::{ElementKind, Program, ProgramParts, StateDesc, TensorDesc, Weights};
-pub use shaped::{Instance, InstanceParts, Instantiate, ShapedContext, ShapedParts, ShapedProgram};
-pub use shapes::{Dimension, InputSpec, ShapeError, Symbol, sizes_of, undetermined};
+pub use program::{NamedSizes, Program, ProgramParts, Weights};
+pub use shapes::{Dimension, ShapeError, Symbol, sizes_of, undetermined};
+pub use specialization::{Specialization, SpecializationParts, Specialize};
+pub use tensor::{ElementKind, StateDesc, TensorDesc, TensorSpec};

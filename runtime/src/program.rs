@@ -1,76 +1,23 @@
-//! What a compiled program is made of, all of it shared and constant.
+//! What a compiled program is made of: code, constants, inputs and outputs, and its specializations. It is
+//! constant, and shared.
+//!
+//! A program has named sizes, none or several. Without any it has one specialization, made when it was
+//! compiled; else one is made for each combination of sizes that comes up, and the last few are kept.
 
+use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
 use crate::buffer::{AlignedBuffer, Arena};
-use crate::context::{RunContext, RunError};
+use crate::context::RunContext;
+use crate::error::RunError;
 use crate::exact::OpenOutput;
 use crate::jit::JitCode;
 use crate::mapped::MappedFile;
 use crate::pool::Pool;
-
-/// What the elements of an input or output are. How many bits they take is the compiler's knowledge; here it
-/// comes as [`TensorDesc::size_bytes`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "the names are the types")]
-pub enum ElementKind {
-    Bool,
-    I4,
-    U4,
-    I8,
-    U8,
-    I16,
-    U16,
-    I32,
-    U32,
-    I64,
-    U64,
-    F16,
-    BF16,
-    F32,
-    F64,
-}
-
-/// One input or output of a program.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TensorDesc {
-    /// The name by which the model knows it.
-    pub name: String,
-    /// The kind of its elements.
-    pub element: ElementKind,
-    /// Its dimensions, outermost first; rows are dense.
-    pub shape: Vec<u64>,
-    /// The bytes that the caller's buffer must have, exactly.
-    pub size_bytes: usize,
-    /// What the buffer's address must be a multiple of: a power of two.
-    pub align: usize,
-    /// Whether the program overwrites it: true only of an input that the compiler was told is donated.
-    pub overwritten: bool,
-}
-
-impl TensorDesc {
-    /// A tensor that is only read (or, as an output, only written), aligned to 4 bytes.
-    pub fn new(
-        name: impl Into<String>,
-        element: ElementKind,
-        shape: Vec<u64>,
-        size_bytes: usize,
-    ) -> TensorDesc {
-        TensorDesc { name: name.into(), element, shape, size_bytes, align: 4, overwritten: false }
-    }
-}
-
-/// A tensor that a context keeps from run to run, in its arena.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StateDesc {
-    /// What it is; its name is that by which it is set.
-    pub tensor: TensorDesc,
-    /// Where in the arena it begins.
-    pub offset: usize,
-    /// The name of its next value, if runs change it.
-    pub result: Option<String>,
-}
+use crate::shapes::{Declared, ShapeError, Symbol};
+use crate::specialization::{Cache, Specialization, Specialize};
+use crate::tensor::{StateDesc, TensorSpec};
 
 /// The constants of a program, packed as its code expects them, beginning at a multiple of 64.
 #[derive(Debug)]
@@ -112,81 +59,100 @@ impl Weights {
     }
 }
 
-/// What [`Program::new`] takes.
+/// What a program is at all sizes.
 #[derive(Debug)]
 pub struct ProgramParts {
-    /// The machine code; its maker vouches that it keeps to what the other fields say.
+    /// The machine code; its maker vouches that it keeps to what each specialization says.
     pub code: JitCode,
-    /// The constants; several programs may share them.
+    /// The constants at whose beginning the code is pointed; several programs may share them. Code that finds
+    /// constants by its frame needs none here.
     pub weights: Arc<Weights>,
-    /// The bytes of arena that a run needs, every kernel's scratch included.
-    pub arena_bytes: usize,
-    /// The threads that scratch was planned for, and so the most that a context may have.
+    /// The threads that scratch is planned for, and so the most that a context may have.
     pub threads: usize,
-    /// The inputs, in the entry's order.
-    pub inputs: Vec<TensorDesc>,
-    /// The outputs, in the entry's order.
-    pub outputs: Vec<TensorDesc>,
     /// What the entry's statuses 1, 2, ... mean, as messages for the user.
     pub faults: Vec<String>,
 }
 
+/// The named sizes of a program, and what follows from them.
+pub struct NamedSizes {
+    /// The sizes that are chosen at run time; at least one.
+    pub symbols: Vec<Symbol>,
+    /// The inputs, in the entry's order.
+    pub inputs: Vec<TensorSpec>,
+    /// The outputs, in the entry's order.
+    pub outputs: Vec<TensorSpec>,
+    /// What makes specializations.
+    pub specialize: Box<dyn Specialize>,
+    /// The most specializations that are kept.
+    pub cached: usize,
+    /// Bytes of arena that are enough at all sizes, where that is known: a context holds them from its first
+    /// preparation on.
+    pub bound_bytes: Option<usize>,
+}
+
 /// A compiled program. It is constant; what changes during a run belongs to a [`RunContext`], of which there
 /// may be many.
-#[derive(Debug)]
 pub struct Program {
     parts: ProgramParts,
-    states: Vec<StateDesc>,
+    declared: Declared,
+    outputs: Vec<TensorSpec>,
     open: Vec<OpenOutput>,
+    specialize: Option<Box<dyn Specialize>>,
+    kept: Cache,
+    bound_bytes: Option<usize>,
 }
 
 impl Program {
-    /// A program of its parts.
+    /// A program without named sizes, with its only specialization.
     ///
     /// # Panics
-    /// If `threads` is 0, or an alignment is no power of two: faults of the compiler.
-    pub fn new(parts: ProgramParts) -> Program {
+    /// If `threads` is 0: a fault of the compiler.
+    pub fn new(parts: ProgramParts, only: Specialization) -> Program {
+        let inputs = only.inputs().iter().map(TensorSpec::from).collect();
+        let outputs = only.outputs().iter().map(TensorSpec::from).collect();
+        let program = Program::of(parts, Declared::new(Vec::new(), inputs), outputs, 1);
+        let bound_bytes = Some(only.arena_bytes());
+        program.kept.add(&[], &Arc::new(only));
+        Program { bound_bytes, ..program }
+    }
+
+    /// A program of named sizes.
+    ///
+    /// # Panics
+    /// If `threads` is 0, there are no symbols, or a dimension names a symbol that there is not: faults of
+    /// the compiler.
+    pub fn with_sizes(parts: ProgramParts, sizes: NamedSizes) -> Program {
+        let NamedSizes { symbols, inputs, outputs, specialize, cached, bound_bytes } = sizes;
+        assert!(!symbols.is_empty(), "a program of named sizes has some");
+        let declared = Declared::new(symbols, inputs);
+        let program = Program::of(parts, declared, outputs, cached);
+        Program { specialize: Some(specialize), bound_bytes, ..program }
+    }
+
+    fn of(parts: ProgramParts, declared: Declared, outputs: Vec<TensorSpec>, cached: usize) -> Program {
         assert!(parts.threads > 0, "a program is planned for one thread at the least");
-        for desc in parts.inputs.iter().chain(&parts.outputs) {
-            assert!(
-                desc.align.is_power_of_two(),
-                "{} is aligned to {}, which is no power of two",
-                desc.name,
-                desc.align
-            );
-        }
-        Program { parts, states: Vec::new(), open: Vec::new() }
+        let kept = Cache::new(cached);
+        Program { parts, declared, outputs, open: Vec::new(), specialize: None, kept, bound_bytes: None }
     }
 
-    /// The same program, whose contexts keep these tensors.
-    ///
-    /// # Panics
-    /// If one lies outside the arena: a fault of the compiler.
-    pub fn with_states(self, states: Vec<StateDesc>) -> Program {
-        for StateDesc { tensor, offset, .. } in &states {
-            let end = offset + tensor.size_bytes;
-            assert!(end <= self.parts.arena_bytes, "the state {} ends at {end} of the arena", tensor.name);
-        }
-        Program { states, ..self }
-    }
-
-    /// The same program, the sizes of which outputs are known behind a run only.
+    /// The same program, some outputs of which have a dimension that data decide.
     ///
     /// # Panics
     /// If there are no such outputs, or one has other axes: faults of the compiler.
     pub fn with_open(self, open: Vec<OpenOutput>) -> Program {
         for OpenOutput { output, rank, axis, count } in &open {
-            let desc = &self.parts.outputs[*output];
+            let spec = &self.outputs[*output];
             assert!(
-                desc.shape.len() == *rank && axis < rank && *count < self.parts.outputs.len(),
-                "{} has the axis that is open, and a size",
-                desc.name
+                spec.extents.len() == *rank && axis < rank && *count < self.outputs.len(),
+                "{} has the axis whose size data decide, and that size is an output",
+                spec.name
             );
         }
         Program { open, ..self }
     }
 
-    /// A context with `threads` threads of its own and an arena that it allocates at its first run.
+    /// A context with `threads` threads of its own and an arena that it allocates when it is prepared, or at
+    /// its first run.
     ///
     /// # Errors
     /// [`RunError::Threads`] if there are none, or more than the program was planned for.
@@ -195,11 +161,12 @@ impl Program {
         RunContext::new(Arc::clone(self), Arc::new(Pool::new(threads)), Arena::owned())
     }
 
-    /// A context on threads that others may use too, and in an arena that may be the embedder's.
+    /// A context on threads that others may use too, and in an arena that may be the embedder's: sizes that
+    /// need more are refused.
     ///
     /// # Errors
-    /// [`RunError::Threads`] as for [`Program::context`]; [`RunError::Arena`] if the memory given is too
-    /// small or not aligned.
+    /// [`RunError::Threads`] as for [`Program::context`]; [`RunError::Arena`] if the memory given is not
+    /// aligned, or too small for the only specialization.
     pub fn context_in<'a>(
         self: &Arc<Self>,
         pool: Arc<Pool>,
@@ -214,29 +181,46 @@ impl Program {
         if (1..=most).contains(&found) { Ok(()) } else { Err(RunError::Threads { most, found }) }
     }
 
+    /// The named sizes, in the order in which [`Program::at`] takes numbers for them.
+    pub fn symbols(&self) -> &[Symbol] {
+        &self.declared.symbols
+    }
+
     /// The inputs, in the order in which [`RunContext::run`] takes them.
-    pub fn inputs(&self) -> &[TensorDesc] {
-        &self.parts.inputs
+    pub fn inputs(&self) -> &[TensorSpec] {
+        &self.declared.inputs
     }
 
     /// The outputs, in the order in which [`RunContext::run`] takes them.
-    pub fn outputs(&self) -> &[TensorDesc] {
-        &self.parts.outputs
+    pub fn outputs(&self) -> &[TensorSpec] {
+        &self.outputs
     }
 
-    /// What a context keeps from run to run: see [`RunContext::state`].
-    pub fn states(&self) -> &[StateDesc] {
-        &self.states
+    /// The outputs with a dimension that data decide.
+    pub fn open(&self) -> &[OpenOutput] {
+        &self.open
     }
 
-    /// The bytes of arena that a run needs.
-    pub fn arena_bytes(&self) -> usize {
-        self.parts.arena_bytes
+    /// The only specialization of a program without named sizes.
+    pub fn only(&self) -> Option<Arc<Specialization>> {
+        if self.symbols().is_empty() { self.kept.find(&[]) } else { None }
     }
 
-    /// The bytes of packed constants.
+    /// What a context keeps from run to run, see [`RunContext::state`]: no program of named sizes keeps
+    /// anything.
+    pub fn states(&self) -> Vec<StateDesc> {
+        self.only().map_or_else(Vec::new, |only| only.states().to_vec())
+    }
+
+    /// Bytes of arena that are enough at all sizes, where that is known.
+    pub fn bound_bytes(&self) -> Option<usize> {
+        self.bound_bytes
+    }
+
+    /// The bytes of constants that are packed so far.
     pub fn weights_bytes(&self) -> usize {
-        self.parts.weights.bytes().len()
+        let own = self.parts.weights.bytes().len();
+        own + self.specialize.as_ref().map_or(0, |specialize| specialize.weights_bytes())
     }
 
     /// The most threads that a context may have.
@@ -244,11 +228,68 @@ impl Program {
         self.parts.threads
     }
 
-    pub(crate) fn open(&self) -> &[OpenOutput] {
-        &self.open
+    /// Specializations that are kept now.
+    pub fn cached(&self) -> usize {
+        self.kept.len()
+    }
+
+    /// Specializations that were made so far for sizes that were not kept.
+    pub fn specialized(&self) -> u64 {
+        self.kept.made()
+    }
+
+    /// The specialization at these sizes, one for each symbol in order: a kept one, or one that is made now.
+    /// Others are not kept waiting meanwhile.
+    ///
+    /// # Errors
+    /// [`ShapeError::Refused`] if the program can't be run at these sizes.
+    ///
+    /// # Panics
+    /// If there are not as many sizes as symbols.
+    pub fn at(&self, sizes: &[u64]) -> Result<Arc<Specialization>, ShapeError> {
+        assert_eq!(sizes.len(), self.symbols().len(), "each symbol has a size");
+        if let Some(kept) = self.kept.find(sizes) {
+            return Ok(kept);
+        }
+        let specialize = self.specialize.as_ref().expect("the only specialization is kept");
+        let made = specialize.specialize(sizes).map_err(|message| self.declared.refused(sizes, message))?;
+        self.check(sizes, &made);
+        let made = Arc::new(made);
+        self.kept.add(sizes, &made);
+        Ok(made)
+    }
+
+    /// The specialization is of the program's inputs and outputs, at the sizes that were asked for: else its
+    /// maker is at fault.
+    fn check(&self, sizes: &[u64], made: &Specialization) {
+        let sides = [(self.inputs(), made.inputs()), (self.outputs(), made.outputs())];
+        for (specs, descs) in sides {
+            let mut pairs = specs.iter().zip(descs);
+            assert!(
+                specs.len() == descs.len()
+                    && pairs.all(|(spec, desc)| Declared::has_shape(spec, sizes, &desc.shape)),
+                "a specialization has the shapes that follow from its sizes"
+            );
+        }
+        let most = self.bound_bytes.unwrap_or(usize::MAX);
+        assert!(made.arena_bytes() <= most, "a specialization fits what is enough for all sizes");
+    }
+
+    pub(crate) fn declared(&self) -> &Declared {
+        &self.declared
     }
 
     pub(crate) fn parts(&self) -> &ProgramParts {
         &self.parts
+    }
+}
+
+impl fmt::Debug for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Program")
+            .field("symbols", &self.symbols())
+            .field("inputs", &self.inputs())
+            .field("outputs", &self.outputs)
+            .finish_non_exhaustive()
     }
 }

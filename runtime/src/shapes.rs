@@ -1,13 +1,14 @@
 //! Which sizes an input may have, and what follows from the shapes that a caller sets.
 //!
-//! The dimensions of inputs are numbers, *symbols* or what follows from symbols (`2 * N + 1`, `N * M`); a symbol has one size at a time, wherever it stands. So
-//! the shapes that are set determine the symbols' sizes, or contradict each other: `x: [N, 4]`, `y: [N]` with `x` set to `[2, 4]` and
-//! `y` to `[3]`; or no size of a symbol gives them: `z: [2 * N]` set to `[5]`.
+//! The dimensions of inputs are numbers, *symbols* or what follows from symbols (`2 * N + 1`, `N * M`); a
+//! symbol has one size at a time, wherever it stands. So the shapes that are set determine the symbols'
+//! sizes, or contradict each other: `x: [N, 4]`, `y: [N]` with `x` set to `[2, 4]` and `y` to `[3]`; or no
+//! size of a symbol gives them: `z: [2 * N]` set to `[5]`.
 
 use std::fmt;
 
 use crate::extent::{Extent, Line};
-use crate::program::ElementKind;
+use crate::tensor::TensorSpec;
 
 /// A size that is chosen when a program runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,17 +21,6 @@ pub struct Symbol {
     pub most: u64,
     /// The size where no input's shape says one.
     pub default: Option<u64>,
-}
-
-/// An input as it is declared.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct InputSpec {
-    /// The name by which the model knows it.
-    pub name: String,
-    /// The kind of its elements.
-    pub element: ElementKind,
-    /// Its dimensions, outermost first.
-    pub extents: Vec<Extent>,
 }
 
 /// A dimension of an input, as messages name it.
@@ -92,18 +82,19 @@ pub enum ShapeError {
     },
     /// The model can't be run at these sizes.
     Refused {
-        /// The symbols with their sizes and where these come from: ``N = 3 (dimension 0 of input `x`, number 0)``.
+        /// The symbols with their sizes and where these come from: ``N = 3 (dimension 0 of input `x`, number
+        /// 0)``.
         sizes: String,
         /// Why.
         message: String,
     },
 }
 
-/// The inputs of a program with their symbols.
+/// What a program declares: its inputs, and their named sizes.
 #[derive(Debug)]
-pub(crate) struct Signature {
+pub(crate) struct Declared {
     pub(crate) symbols: Vec<Symbol>,
-    pub(crate) inputs: Vec<InputSpec>,
+    pub(crate) inputs: Vec<TensorSpec>,
 }
 
 /// The shapes that a caller has set; those of other inputs follow from the symbols.
@@ -116,17 +107,17 @@ pub(crate) struct Shapes {
 /// The size of each symbol that follows from the shapes of inputs, by name.
 ///
 /// # Errors
-/// As for a context that these shapes are set for, see [`crate::ShapedContext::set_shape`].
+/// As for a context that these shapes are set for, see [`crate::RunContext::set_shape`].
 pub fn sizes_of(
     symbols: Vec<Symbol>,
-    inputs: Vec<InputSpec>,
+    inputs: Vec<TensorSpec>,
     given: &[(&str, &[u64])],
 ) -> Result<Vec<u64>, ShapeError> {
-    let signature = Signature::new(symbols, inputs);
-    let mut shapes = Shapes::new(&signature);
-    given.iter().try_for_each(|(name, shape)| shapes.set(&signature, name, shape))?;
-    let mut sizes = vec![0; signature.symbols.len()];
-    shapes.sizes(&signature, &mut sizes)?;
+    let declared = Declared::new(symbols, inputs);
+    let mut shapes = Shapes::new(&declared);
+    given.iter().try_for_each(|(name, shape)| shapes.set(&declared, name, shape))?;
+    let mut sizes = vec![0; declared.symbols.len()];
+    shapes.sizes(&declared, &mut sizes)?;
     Ok(sizes)
 }
 
@@ -142,22 +133,22 @@ struct Use<'s> {
 }
 
 impl Shapes {
-    pub(crate) fn new(signature: &Signature) -> Shapes {
-        Shapes { set: signature.inputs.iter().map(|input| (false, vec![0; input.extents.len()])).collect() }
+    pub(crate) fn new(declared: &Declared) -> Shapes {
+        Shapes { set: declared.inputs.iter().map(|input| (false, vec![0; input.extents.len()])).collect() }
     }
 
     /// Sets an input's shape. If that fails, the shape is what it was before.
-    pub(crate) fn set(&mut self, signature: &Signature, name: &str, shape: &[u64]) -> Result<(), ShapeError> {
-        let number = signature.inputs.iter().position(|input| input.name == name);
+    pub(crate) fn set(&mut self, declared: &Declared, name: &str, shape: &[u64]) -> Result<(), ShapeError> {
+        let number = declared.inputs.iter().position(|input| input.name == name);
         let number = number.ok_or_else(|| ShapeError::Unknown { name: name.to_owned() })?;
-        let input = &signature.inputs[number];
+        let input = &declared.inputs[number];
         let (expected, found) = (input.extents.len(), shape.len());
         if expected != found {
             return Err(ShapeError::Rank { input: name.to_owned(), number, expected, found });
         }
         for (dimension, (extent, size)) in input.extents.iter().zip(shape).enumerate() {
-            if let Some(constraint) = signature.broken(extent, *size) {
-                let at = signature.dimension(number, dimension);
+            if let Some(constraint) = declared.broken(extent, *size) {
+                let at = declared.dimension(number, dimension);
                 return Err(ShapeError::Extent { at, constraint, found: *size });
             }
         }
@@ -173,34 +164,34 @@ impl Shapes {
     }
 
     /// Finds the size of each symbol. Allocates only for errors.
-    pub(crate) fn sizes(&self, signature: &Signature, sizes: &mut [u64]) -> Result<(), ShapeError> {
+    pub(crate) fn sizes(&self, declared: &Declared, sizes: &mut [u64]) -> Result<(), ShapeError> {
         sizes.fill(UNSET);
-        while self.solve(signature, sizes)? {}
-        for (size, symbol) in sizes.iter_mut().zip(&signature.symbols) {
+        while self.solve(declared, sizes)? {}
+        for (size, symbol) in sizes.iter_mut().zip(&declared.symbols) {
             if let (UNSET, Some(default)) = (*size, symbol.default) {
                 *size = default;
             }
         }
         if let Some(symbol) = sizes.iter().position(|size| *size == UNSET) {
-            return Err(signature.unset(symbol));
+            return Err(declared.unset(symbol));
         }
-        let wrong = self.uses(signature).find(|used| value(used.extent, sizes) != Some(used.found.into()));
-        wrong.map_or(Ok(()), |used| Err(self.conflict(signature, &used, sizes)))
+        let wrong = self.uses(declared).find(|used| value(used.extent, sizes) != Some(used.found.into()));
+        wrong.map_or(Ok(()), |used| Err(self.conflict(declared, &used, sizes)))
     }
 
-    /// Finds the sizes of symbols that alone are open in a dimension that is set; says whether there were some.
-    fn solve(&self, signature: &Signature, sizes: &mut [u64]) -> Result<bool, ShapeError> {
+    /// Finds the sizes of symbols that alone are unknown in a dimension that is set; says whether there were
+    /// some.
+    fn solve(&self, declared: &Declared, sizes: &mut [u64]) -> Result<bool, ShapeError> {
         let mut is_any = false;
-        for used in self.uses(signature) {
-            let is_open = |symbol: usize| sizes[symbol] == UNSET;
-            let line = used.extent.line(&is_open, &|symbol| sizes[symbol]);
-            let Some(Line { symbol, offset, factor }) = line else { continue };
+        for used in self.uses(declared) {
+            let line = used.extent.line(&|symbol| Some(sizes[symbol]).filter(|size| *size != UNSET));
+            let Some(Line { offset, unknown: Some((symbol, factor)) }) = line else { continue };
             let rest = i128::from(used.found) - offset;
             let solved = (rest % factor == 0).then(|| (rest / factor).try_into().ok()).flatten();
-            let Symbol { least, most, .. } = &signature.symbols[symbol];
+            let Symbol { least, most, .. } = &declared.symbols[symbol];
             let Some(solved) = solved.filter(|size| (*least..=*most).contains(size)) else {
-                let at = signature.dimension(used.input, used.dimension);
-                let constraint = signature.constraint(used.extent);
+                let at = declared.dimension(used.input, used.dimension);
+                let constraint = declared.constraint(used.extent);
                 return Err(ShapeError::Extent { at, constraint, found: used.found });
             };
             sizes[symbol] = solved;
@@ -210,26 +201,26 @@ impl Shapes {
     }
 
     /// A dimension that is not what follows from the others.
-    fn conflict(&self, signature: &Signature, used: &Use<'_>, sizes: &[u64]) -> ShapeError {
-        let at = signature.dimension(used.input, used.dimension);
+    fn conflict(&self, declared: &Declared, used: &Use<'_>, sizes: &[u64]) -> ShapeError {
+        let at = declared.dimension(used.input, used.dimension);
         let expected = value(used.extent, sizes).map_or("no size".to_owned(), |size| size.to_string());
-        let constraint = format!("{} = {expected}", signature.text(used.extent));
+        let constraint = format!("{} = {expected}", declared.text(used.extent));
         let own = used.extent.symbols();
         let shares = |other: &Use<'_>| own.iter().any(|symbol| other.extent.has(*symbol));
         let is_itself = |other: &Use<'_>| (other.input, other.dimension) == (used.input, used.dimension);
-        let other = self.uses(signature).find(|other| shares(other) && !is_itself(other));
+        let other = self.uses(declared).find(|other| shares(other) && !is_itself(other));
         let other = other.as_ref().unwrap_or(used);
-        let (other, found) = (signature.dimension(other.input, other.dimension), used.found);
+        let (other, found) = (declared.dimension(other.input, other.dimension), used.found);
         ShapeError::Conflict { at, constraint, found, other }
     }
 
     /// All sizes of symbols, or of sums of them, that are set.
-    fn uses<'s>(&'s self, signature: &'s Signature) -> impl Iterator<Item = Use<'s>> {
+    fn uses<'s>(&'s self, declared: &'s Declared) -> impl Iterator<Item = Use<'s>> {
         let set = self.set.iter().enumerate().filter(|(_, shape)| shape.0);
         set.flat_map(|(input, (_, shape))| {
-            let extents = signature.inputs[input].extents.iter().zip(shape).enumerate();
-            let open = extents.filter(|(_, (extent, _))| !matches!(extent, Extent::Known(_)));
-            open.map(move |(dimension, (extent, found))| Use { input, dimension, extent, found: *found })
+            let extents = declared.inputs[input].extents.iter().zip(shape).enumerate();
+            let named = extents.filter(|(_, (extent, _))| !matches!(extent, Extent::Known(_)));
+            named.map(move |(dimension, (extent, found))| Use { input, dimension, extent, found: *found })
         })
     }
 }
@@ -239,31 +230,32 @@ fn value(extent: &Extent, sizes: &[u64]) -> Option<i128> {
     extent.value(&|symbol| sizes[symbol])
 }
 
-/// The first symbol of inputs whose size no shapes of them determine: it occurs in a quotient only, or in products of open ones.
-pub fn undetermined(symbols: &[Symbol], inputs: &[InputSpec]) -> Option<usize> {
+/// The first symbol of inputs whose size no shapes of them determine: it occurs in a quotient only, or in
+/// products of unknown ones.
+pub fn undetermined(symbols: &[Symbol], inputs: &[TensorSpec]) -> Option<usize> {
     let extents: Vec<&Extent> = inputs.iter().flat_map(|input| &input.extents).collect();
     crate::extent::undetermined(symbols.len(), &extents)
 }
 
-impl Signature {
-    pub(crate) fn new(symbols: Vec<Symbol>, inputs: Vec<InputSpec>) -> Signature {
+impl Declared {
+    pub(crate) fn new(symbols: Vec<Symbol>, inputs: Vec<TensorSpec>) -> Declared {
         let mut extents = inputs.iter().flat_map(|input| &input.extents);
         let is_unknown = |extent: &Extent| extent.symbols().iter().any(|index| *index >= symbols.len());
         assert!(!extents.any(is_unknown), "dimensions name symbols of the program");
-        Signature { symbols, inputs }
+        Declared { symbols, inputs }
     }
 
-    /// Whether a shape is what follows for an input from the symbols' sizes.
-    pub(crate) fn has_shape(&self, input: &InputSpec, sizes: &[u64], shape: &[u64]) -> bool {
-        let wanted = input.extents.iter().map(|extent| value(extent, sizes));
+    /// Whether a shape is what follows for an input or output from the symbols' sizes.
+    pub(crate) fn has_shape(spec: &TensorSpec, sizes: &[u64], shape: &[u64]) -> bool {
+        let wanted = spec.extents.iter().map(|extent| value(extent, sizes));
         wanted.eq(shape.iter().map(|size| Some(i128::from(*size))))
     }
 
     /// What a size breaks: none if the dimension can have it, as far as it says by itself.
     fn broken(&self, extent: &Extent, size: u64) -> Option<String> {
-        let fits = match (extent, extent.line(&|_| true, &|_| 0)) {
+        let fits = match (extent, extent.line(&|_| None)) {
             (Extent::Known(known), _) => *known == size,
-            (_, Some(Line { symbol, offset, factor })) => {
+            (_, Some(Line { offset, unknown: Some((symbol, factor)) })) => {
                 let Symbol { least, most, .. } = &self.symbols[symbol];
                 let rest = i128::from(size) - offset;
                 let range = i128::from(*least)..=i128::from(*most);
@@ -287,7 +279,7 @@ impl Signature {
         match extent {
             Extent::Known(size) => size.to_string(),
             Extent::Symbol(_) => ranges,
-            Extent::Sum(sum) => format!("{} with {ranges}", sum.text),
+            Extent::Expr(expr) => format!("{} with {ranges}", expr.text),
         }
     }
 
@@ -296,7 +288,7 @@ impl Signature {
         match extent {
             Extent::Known(size) => size.to_string(),
             Extent::Symbol(symbol) => self.symbols[*symbol].name.clone(),
-            Extent::Sum(sum) => sum.text.clone(),
+            Extent::Expr(expr) => expr.text.clone(),
         }
     }
 
@@ -306,7 +298,7 @@ impl Signature {
 
     /// The first dimension with a symbol.
     fn first(&self, symbol: usize) -> Option<Dimension> {
-        let place = |input: &InputSpec| input.extents.iter().position(|extent| extent.has(symbol));
+        let place = |input: &TensorSpec| input.extents.iter().position(|extent| extent.has(symbol));
         let mut inputs = self.inputs.iter().enumerate();
         inputs.find_map(|(number, input)| Some(self.dimension(number, place(input)?)))
     }
@@ -365,26 +357,27 @@ impl std::error::Error for ShapeError {}
 mod tests {
     use std::sync::Arc;
 
-    use super::*;
-    use crate::extent::{Factor, Product, Sum};
+    use SizeStep::{Add, Multiply, Number, Symbol};
 
-    /// `x: [N, 4]`, `y: [M, N]`, `z: [2 * N + 1, N + K]` with N in 1..=512, M = 1 unless set, and K of at least 0 and 3 unless set.
-    fn signature() -> Signature {
+    use super::*;
+    use crate::extent::{SizeExpr, SizeStep};
+    use crate::tensor::ElementKind;
+
+    /// `x: [N, 4]`, `y: [M, N]`, `z: [2 * N + 1, N + K]` with N in 1..=512, M = 1 unless set, and K of at
+    /// least 0 and 3 unless set.
+    fn declared() -> Declared {
         let symbol =
-            |name: &str, least, most, default| Symbol { name: name.to_owned(), least, most, default };
+            |name: &str, least, most, default| super::Symbol { name: name.to_owned(), least, most, default };
         let input =
-            |name: &str, extents| InputSpec { name: name.to_owned(), element: ElementKind::F32, extents };
-        let sum = |terms: &[(usize, i64)], offset, text: &str| {
-            let product = |(symbol, number): &(usize, i64)| Product {
-                number: *number,
-                factors: vec![Factor::Symbol(*symbol)],
-            };
-            let mut products: Vec<Product> = terms.iter().map(product).collect();
-            products.push(Product { number: offset, factors: Vec::new() });
-            Extent::Sum(Arc::new(Sum { products, text: text.to_owned() }))
+            |name: &str, extents| TensorSpec { name: name.to_owned(), element: ElementKind::F32, extents };
+        let expr = |steps: &[SizeStep], text: &str| {
+            Extent::Expr(Arc::new(SizeExpr { steps: steps.to_vec(), text: text.to_owned() }))
         };
-        let sums = vec![sum(&[(0, 2)], 1, "2 * N + 1"), sum(&[(2, 1), (0, 1)], 0, "K + N")];
-        Signature {
+        let sums = vec![
+            expr(&[Add, Multiply, Number(2), Symbol(0), Number(1)], "2 * N + 1"),
+            expr(&[Add, Symbol(2), Symbol(0)], "K + N"),
+        ];
+        Declared {
             symbols: vec![
                 symbol("N", 1, 512, None),
                 symbol("M", 1, u64::MAX, Some(1)),
@@ -401,11 +394,11 @@ mod tests {
     /// The sizes that follow from shapes set one after the other, or what is said of the first fault.
     #[track_caller]
     fn check(set: &[(&str, &[u64])], expected: Result<[u64; 3], &str>) {
-        let signature = signature();
-        let mut shapes = Shapes::new(&signature);
+        let declared = declared();
+        let mut shapes = Shapes::new(&declared);
         let mut sizes = [0; 3];
-        let set = set.iter().try_for_each(|(name, shape)| shapes.set(&signature, name, shape));
-        let found = set.and_then(|()| shapes.sizes(&signature, &mut sizes)).map(|()| sizes);
+        let set = set.iter().try_for_each(|(name, shape)| shapes.set(&declared, name, shape));
+        let found = set.and_then(|()| shapes.sizes(&declared, &mut sizes)).map(|()| sizes);
         assert_eq!(found.map_err(|error| error.to_string()), expected.map_err(str::to_owned));
     }
 
@@ -417,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sum_is_solved_for_the_symbol_that_is_open() {
+    fn a_sum_is_solved_for_the_symbol_that_is_unknown() {
         check(&[("z", &[7, 3])], Ok([3, 1, 0]));
         check(&[("z", &[7, 10]), ("x", &[3, 4])], Ok([3, 1, 7]));
     }
@@ -448,7 +441,7 @@ mod tests {
         let conflict = "dimension 1 of input `y`, number 1, is 4, expected N = 3 as follows from dimension 0 of input \
                         `x`, number 0";
         check(&[("x", &[3, 4]), ("y", &[1, 4])], Err(conflict));
-        let refused = signature().refused(&[3, 1, 0], "a window does not fit".to_owned()).to_string();
+        let refused = declared().refused(&[3, 1, 0], "a window does not fit".to_owned()).to_string();
         let expected = "the program can't be run with N = 3 (dimension 0 of input `x`, number 0), M = 1 (dimension 0 of \
                         input `y`, number 1), K = 0 (dimension 1 of input `z`, number 2): a window does not fit";
         assert_eq!(refused, expected);
@@ -456,14 +449,14 @@ mod tests {
 
     #[test]
     fn a_shape_that_is_refused_changes_nothing() {
-        let signature = signature();
-        let mut shapes = Shapes::new(&signature);
+        let declared = declared();
+        let mut shapes = Shapes::new(&declared);
         let mut sizes = [0; 3];
-        shapes.set(&signature, "x", &[3, 4]).unwrap();
-        shapes.set(&signature, "x", &[513, 4]).unwrap_err();
-        shapes.sizes(&signature, &mut sizes).unwrap();
+        shapes.set(&declared, "x", &[3, 4]).unwrap();
+        shapes.set(&declared, "x", &[513, 4]).unwrap_err();
+        shapes.sizes(&declared, &mut sizes).unwrap();
         assert_eq!(sizes, [3, 1, 3]);
         shapes.unset_all();
-        shapes.sizes(&signature, &mut sizes).unwrap_err();
+        shapes.sizes(&declared, &mut sizes).unwrap_err();
     }
 }

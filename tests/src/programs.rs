@@ -1,6 +1,6 @@
 //! How tests build programs, and run them by the interpreter and by machine code.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use codegen::FramedCode;
 use ir::interp::{self, Tensor};
@@ -9,7 +9,7 @@ use ir::{
     size,
 };
 use optc::{Array, CompileOptions, Failure, Model};
-use runtime::{Extent, InputBuffer, InputSpec, ShapedParts, ShapedProgram, TensorDesc};
+use runtime::{InputBuffer, ProgramParts, TensorDesc, Weights};
 
 use crate::random::Random;
 
@@ -141,26 +141,9 @@ pub fn execute_framed(
         bytes: vec![0; desc.size_bytes],
     };
     let mut outputs: Vec<Array> = instance.outputs().iter().map(empty).collect();
-    let spec = |desc: &TensorDesc| InputSpec {
-        name: desc.name.clone(),
-        element: desc.element,
-        extents: desc.shape.iter().map(|size| Extent::Known(*size)).collect(),
-    };
-    let specs = instance.inputs().iter().map(spec).collect();
-    let instance = Mutex::new(Some(instance));
-    let instances =
-        move |_: &[u64]| Ok(instance.lock().expect("one asks").take().expect("one instance is asked for"));
-    let program = Arc::new(ShapedProgram::new(ShapedParts {
-        code: code.code(),
-        threads: options.threads,
-        symbols: Vec::new(),
-        inputs: specs,
-        outputs: code.outputs(),
-        faults: code.faults().to_vec(),
-        instances: Box::new(instances),
-        cached: 1,
-        chunk_bytes: None,
-    }));
+    let (threads, faults) = (options.threads, code.faults().to_vec());
+    let parts = ProgramParts { code: code.code(), weights: Arc::new(Weights::none()), threads, faults };
+    let program = Arc::new(runtime::Program::new(parts, instance));
     let mut copies: Vec<Vec<u8>> = inputs.iter().map(|input| input.bytes.clone()).collect();
     let mut buffers: Vec<InputBuffer<'_>> =
         copies.iter_mut().map(|bytes| InputBuffer::Donated(bytes)).collect();

@@ -5,12 +5,13 @@ use std::time::Instant;
 
 use clap::Args;
 use runtime::{CountingAllocator, InputBuffer};
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
-use super::inputs::{InputArgs, describe};
+use super::inputs::{InputArgs, fix_sizes, sample};
+use super::summary::Specialized;
 use super::{FileArgs, MemoryArgs, ThreadsArgs, write_output};
 use crate::arrays::Array;
-use crate::compile::{DeadMemory, entry};
+use crate::compile::{CompileOptions, DeadMemory, entry};
 use crate::failure::Failure;
 use crate::load::load;
 use crate::model::Model;
@@ -29,7 +30,7 @@ pub(super) struct BenchArgs {
     /// How many runs are timed, after three that are not.
     #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u64).range(1..))]
     runs: u64,
-    /// Write the figures to a file.
+    /// Write the figures to a file, or `-`: to standard output, as without this.
     #[arg(long, value_name = "F.json")]
     json: Option<PathBuf>,
     /// The function that is the program; else the only public one, or `main`.
@@ -44,28 +45,59 @@ pub(super) fn run(args: &BenchArgs, allocator: &CountingAllocator) -> Result<(),
     let start = Instant::now();
     let mut module = load(&args.file.file, &args.file.options()?)?;
     let entry = entry(&module, args.entry.as_deref())?;
-    let mut inputs = args.inputs.arrays(args.inputs.given()?, &describe(&module, &entry)?)?;
+    let cases = args.inputs.cases(&module, &entry)?;
+    if args.inputs.fix_sizes() {
+        fix_sizes(&mut module, &cases)?;
+    }
     let load_ms = milliseconds(start);
     let start = Instant::now();
     let threads = args.threads.threads;
     let options = args.memory.options(threads, &entry, DeadMemory::Kept);
+    let options = CompileOptions { sizes: sample(&cases), ..options };
     let mut model = Model::compile(&mut module, &options)?;
     let compile_ms = milliseconds(start);
     drop(module);
-    let mut outputs = model.outputs();
-    let donated = Donated::of(&model, &inputs)?;
+    let mut all: Vec<Map<String, Value>> = Vec::new();
+    for mut case in cases {
+        all.push(time(&mut model, &mut case.inputs, args.runs, allocator)?);
+    }
+    let program = model.program();
+    let mut figures = json!({
+        "version": 1, "threads": threads,
+        "load_ms": load_ms, "compile_ms": compile_ms,
+        "weights_bytes": program.weights_bytes(), "peak_rss_bytes": runtime::peak_resident_bytes(),
+    });
+    let first = figures.as_object_mut().expect("the figures have names");
+    first.extend(all[0].clone());
+    if all.len() > 1 {
+        first.insert("inputs".to_owned(), json!(all));
+    }
+    let text = serde_json::to_string_pretty(&figures).expect("figures are plain JSON") + "\n";
+    write_output(&text, args.json.as_ref())
+}
+
+/// The figures of runs on some inputs, at their sizes.
+fn time(
+    model: &mut Model,
+    inputs: &mut [Array],
+    runs: u64,
+    allocator: &CountingAllocator,
+) -> Result<Map<String, Value>, Failure> {
+    let specialized = Specialized::of(model, inputs)?;
+    let mut outputs = model.empty_outputs()?;
+    let donated = Donated::of(model, inputs)?;
     let start = Instant::now();
-    model.run_donating(&mut inputs, &mut outputs)?;
+    model.run_donating(inputs, &mut outputs)?;
     let first_run_ms = milliseconds(start);
-    let mut bound = model.bind_donating(&mut inputs)?;
+    let mut bound = model.bind_donating(inputs)?;
     let mut views: Vec<&mut [u8]> = outputs.iter_mut().map(|output| &mut output.bytes[..]).collect();
     for _ in 0..WARM_UP_RUNS {
         donated.fill_again(&mut bound);
         model.run_buffers(&mut bound, &mut views)?;
     }
-    let mut latencies = Vec::with_capacity(args.runs as usize);
+    let mut latencies = Vec::with_capacity(runs as usize);
     let (done, allocations) = allocator.measure(|| {
-        (0..args.runs).try_for_each(|_| {
+        (0..runs).try_for_each(|_| {
             donated.fill_again(&mut bound);
             let start = Instant::now();
             model.run_buffers(&mut bound, &mut views)?;
@@ -76,28 +108,34 @@ pub(super) fn run(args: &BenchArgs, allocator: &CountingAllocator) -> Result<(),
     done?;
     latencies.sort_by(f64::total_cmp);
     let at = |share: f64| latencies[((latencies.len() - 1) as f64 * share).round() as usize];
-    let program = model.program();
-    let figures = json!({
-        "version": 1, "threads": threads,
-        "load_ms": load_ms, "compile_ms": compile_ms, "first_run_ms": first_run_ms,
-        "latency_ms": { "min": at(0.0), "p50": at(0.5), "p90": at(0.9), "runs": args.runs },
-        "arena_bytes": program.arena_bytes(), "weights_bytes": program.weights_bytes(),
-        "peak_rss_bytes": runtime::peak_resident_bytes(),
-        "allocations_per_run": allocations.count / args.runs,
-    });
-    let text = serde_json::to_string_pretty(&figures).expect("figures are plain JSON") + "\n";
-    write_output(&text, args.json.as_ref())
+    let mut figures = Map::new();
+    if !specialized.sizes().is_empty() {
+        let sizes = specialized.sizes().iter().map(|(name, size)| (name.clone(), json!(size)));
+        figures.insert("sizes".to_owned(), Value::Object(sizes.collect()));
+        figures.insert("specialize_us".to_owned(), json!(specialized.cost_us()));
+    }
+    figures.insert("first_run_ms".to_owned(), json!(first_run_ms));
+    let latency = json!({ "min": at(0.0), "p50": at(0.5), "p90": at(0.9), "runs": runs });
+    figures.insert("latency_ms".to_owned(), latency);
+    figures.insert("arena_bytes".to_owned(), json!(specialized.arena_bytes()));
+    figures.insert("allocations_per_run".to_owned(), json!(allocations.count / runs));
+    Ok(figures)
 }
 
 /// What the inputs that a program overwrites held, by their place among its inputs.
 struct Donated(Vec<(usize, Vec<u8>)>);
 
 impl Donated {
-    fn of(model: &Model, inputs: &[Array]) -> Result<Donated, Failure> {
-        let bound = model.bind(inputs)?;
-        let all = model.program().inputs().iter().zip(bound).enumerate();
-        let overwritten = all.filter(|(_, (desc, _))| desc.overwritten);
-        Ok(Donated(overwritten.map(|(index, (_, bytes))| (index, bytes.to_vec())).collect()))
+    fn of(model: &mut Model, inputs: &mut [Array]) -> Result<Donated, Failure> {
+        let specialization = model.prepare()?;
+        let bound = model.bind_donating(inputs)?;
+        let mut held = Vec::new();
+        for (index, (desc, buffer)) in specialization.inputs().iter().zip(bound).enumerate() {
+            if let (true, InputBuffer::Donated(bytes)) = (desc.overwritten, buffer) {
+                held.push((index, bytes.to_vec()));
+            }
+        }
+        Ok(Donated(held))
     }
 
     fn fill_again(&self, buffers: &mut [InputBuffer<'_>]) {

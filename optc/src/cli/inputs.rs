@@ -1,32 +1,50 @@
-//! Which arrays a program is run on.
+//! Which arrays a program is run on, and which sizes they have.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use clap::Args;
+use import::onnx::declared::Sizes;
 use import::onnx::element::Element;
-use ir::{Context, Dim, FloatKind, Module, Type, TypeData, Value};
+use ir::dims;
+use ir::plan::signature::{Argument, Signature};
+use ir::{Context, Dim, Ident, Module};
 use runtime::ElementKind;
 
 use crate::arrays::{Array, read_npy, read_npz};
-use crate::compile::input_names;
+use crate::compile::{SizeOptions, no_input, signature};
 use crate::failure::Failure;
+use crate::sizes;
+use crate::specialize::{has_named_sizes, sizes_of};
 
 /// Where the inputs come from.
 #[derive(Args, Clone)]
 pub(super) struct InputArgs {
-    /// Take the inputs of these names from a `.npz` file.
+    /// Take the inputs of these names from a `.npz` file. May be repeated: the program runs once on each, and
+    /// each may have other sizes.
     #[arg(long, value_name = "X.npz")]
-    inputs: Option<PathBuf>,
+    inputs: Vec<PathBuf>,
     /// Take one input from a `.npy` file; may be repeated.
     #[arg(long, num_args = 2, value_names = ["NAME", "X.npy"], action = clap::ArgAction::Append)]
     input: Vec<String>,
     /// Make the other inputs by a rule, from a seed: floats in [-1, 1), integers below 1000.
     #[arg(long, value_name = "SEED", num_args = 0..=1, require_equals = true)]
     random: Option<Option<u64>>,
+    /// Compile for the sizes of the inputs alone, and not for all that named sizes may have.
+    #[arg(long)]
+    fix_sizes: bool,
+}
+
+/// What one run takes.
+pub(super) struct Case {
+    /// An array for each input and state, in the order of the function's arguments.
+    pub inputs: Vec<Array>,
+    /// The numbers of named sizes that follow from the arrays that files give.
+    pub sizes: BTreeMap<String, u64>,
 }
 
 /// An input of a program.
-pub(super) struct InputDesc {
+struct InputDesc {
     name: String,
     element: ElementKind,
     shape: Vec<u64>,
@@ -35,33 +53,47 @@ pub(super) struct InputDesc {
 }
 
 impl InputArgs {
-    /// The arrays that files give.
+    /// Whether the program is to be compiled for the sizes of its inputs alone.
+    pub(super) fn fix_sizes(&self) -> bool {
+        self.fix_sizes
+    }
+
+    /// How many runs there are.
+    pub(super) fn runs(&self) -> usize {
+        self.inputs.len().max(1)
+    }
+
+    /// What each run takes: one for each `.npz` file, or one if there is none.
     ///
     /// # Errors
-    /// If a file can't be read.
-    pub(super) fn given(&self) -> Result<Vec<Array>, Failure> {
-        let mut given = match &self.inputs {
-            Some(path) => read_npz(path)?,
-            None => Vec::new(),
-        };
-        for pair in self.input.chunks_exact(2) {
-            given.push(read_npy(pair[1].as_ref(), &pair[0])?);
+    /// If a file can't be read, an input that the program lacks is named, one is left without an array, or a
+    /// size is not known.
+    pub(super) fn cases(&self, module: &Module, entry: &str) -> Result<Vec<Case>, Failure> {
+        let taken = signature(module, entry)?;
+        let mut cases = Vec::new();
+        for given in self.given()? {
+            check_names(&given, &taken)?;
+            let sizes = given_sizes(module, entry, &taken, &given)?;
+            let wanted = describe(&module.ctx, &taken, &sizes)?;
+            cases.push(Case { inputs: self.arrays(given, &wanted)?, sizes });
         }
-        Ok(given)
+        Ok(cases)
+    }
+
+    /// The arrays that files give, for each run.
+    fn given(&self) -> Result<Vec<Vec<Array>>, Failure> {
+        let mut single = Vec::new();
+        for pair in self.input.chunks_exact(2) {
+            single.push(read_npy(pair[1].as_ref(), &pair[0])?);
+        }
+        if self.inputs.is_empty() {
+            return Ok(vec![single]);
+        }
+        self.inputs.iter().map(|path| Ok([single.clone(), read_npz(path)?].concat())).collect()
     }
 
     /// An array for each input, in order: of those that files give, or made.
-    ///
-    /// # Errors
-    /// If an input that the program lacks is named, or an input is left without an array.
-    pub(super) fn arrays(&self, mut given: Vec<Array>, wanted: &[InputDesc]) -> Result<Vec<Array>, Failure> {
-        for pair in self.input.chunks_exact(2) {
-            if !wanted.iter().any(|desc| desc.name == pair[0]) {
-                let hint = ir::diag::did_you_mean(&pair[0], wanted.iter().map(|desc| desc.name.as_str()));
-                let hint = hint.map(|hint| format!(" ({hint})")).unwrap_or_default();
-                return Err(Failure::input(format!("the program has no input `{}`{hint}", pair[0])));
-            }
-        }
+    fn arrays(&self, mut given: Vec<Array>, wanted: &[InputDesc]) -> Result<Vec<Array>, Failure> {
         let mut arrays = Vec::new();
         let mut faults = Vec::new();
         for desc in wanted {
@@ -76,6 +108,53 @@ impl InputArgs {
             }
         }
         if faults.is_empty() { Ok(arrays) } else { Err(Failure::Input(faults)) }
+    }
+}
+
+/// What is said of named sizes to the compiler: the code is made for those of the first run.
+pub(super) fn sample(cases: &[Case]) -> SizeOptions {
+    let sample = cases.first().map_or_else(Vec::new, |case| case.sizes.clone().into_iter().collect());
+    SizeOptions { sample, ..SizeOptions::default() }
+}
+
+/// Every array must be an input of the program.
+fn check_names(given: &[Array], taken: &Signature) -> Result<(), Failure> {
+    let known = || taken.args.iter().map(|arg| arg.name.as_str());
+    let unknown = given.iter().filter(|array| known().all(|name| name != array.name));
+    let faults: Vec<String> =
+        unknown.map(|array| format!("error: {}", no_input(&array.name, "", known()))).collect();
+    if faults.is_empty() { Ok(()) } else { Err(Failure::Input(faults)) }
+}
+
+/// The numbers of named sizes that follow from arrays; none are known where no array is given.
+fn given_sizes(
+    module: &Module,
+    entry: &str,
+    taken: &Signature,
+    given: &[Array],
+) -> Result<BTreeMap<String, u64>, Failure> {
+    let body = module.function(entry).expect("the entry was just found");
+    if given.is_empty() || !has_named_sizes(&module.ctx, body) {
+        return Ok(BTreeMap::new());
+    }
+    let shapes: Vec<(&str, &[u64])> = given.iter().map(|array| (&*array.name, &*array.shape)).collect();
+    sizes_of(&module.ctx, body, taken, &shapes)
+}
+
+/// Puts the sizes of the cases in the place of names.
+///
+/// # Errors
+/// If they are not the same for all, or the program can't have them.
+pub(super) fn fix_sizes(module: &mut Module, cases: &[Case]) -> Result<(), Failure> {
+    let all: BTreeSet<&BTreeMap<String, u64>> = cases.iter().map(|case| &case.sizes).collect();
+    if all.len() > 1 {
+        return Err(Failure::input("a program of fixed sizes can't be run on inputs of several sizes"));
+    }
+    match cases.first() {
+        Some(case) if !case.sizes.is_empty() => {
+            sizes::apply(module, &Sizes { values: case.sizes.clone(), ..Sizes::new() })
+        }
+        _ => Ok(()),
     }
 }
 
@@ -99,60 +178,38 @@ impl InputDesc {
     }
 }
 
-/// The inputs of a function: its arguments, by the names that the model gave them, else `argN`.
-///
-/// # Errors
-/// If an argument is not a tensor of known sizes.
-pub(super) fn describe(module: &Module, entry: &str) -> Result<Vec<InputDesc>, Failure> {
-    let ctx = &module.ctx;
-    let body = module.function(entry).expect("the entry was just found");
-    let block = body.entry(body.root()).expect("the entry has a body");
-    let args = body.args(block).iter().zip(input_names(ctx, body));
-    let states = ir::states::states(ctx, body).map_err(Failure::input)?;
-    let describe = |(arg, name): (&Value, String)| {
-        let state = states.iter().find(|state| state.value == *arg);
+/// The inputs of a function, its states among them, where named sizes are these numbers.
+fn describe(
+    ctx: &Context,
+    taken: &Signature,
+    sizes: &BTreeMap<String, u64>,
+) -> Result<Vec<InputDesc>, Failure> {
+    let describe = |(index, arg): (usize, &Argument)| {
+        let state = taken.states.iter().find(|state| state.index == index);
         let zeros = state.map(|state| vec![0; state.size_bytes as usize]);
-        Ok(InputDesc { zeros, ..describe_one(ctx, body, *arg, name)? })
+        Ok(InputDesc { zeros, ..describe_one(ctx, arg, sizes)? })
     };
-    args.map(describe).collect()
+    taken.args.iter().enumerate().map(describe).collect()
 }
 
-fn describe_one(ctx: &Context, body: &ir::Body, arg: Value, name: String) -> Result<InputDesc, Failure> {
-    let ty = body.ty(arg);
-    let shape = ctx.type_data(ty).tensor_shape().unwrap_or(&[]).iter().map(|dim| match dim {
+fn describe_one(ctx: &Context, arg: &Argument, sizes: &BTreeMap<String, u64>) -> Result<InputDesc, Failure> {
+    let Argument { name, ty, .. } = arg;
+    let number = |symbol: Ident| i64::try_from(*sizes.get(ctx.str(symbol))?).ok();
+    let size = |dim: &Dim| match dim {
         Dim::Known(size) => Ok(*size),
         Dim::Symbolic(expr) => {
-            let size = ir::dims::print(ctx, *expr);
-            Err(Failure::input(format!("size `{size}` of input `{name}` is not known (see --dim)")))
+            let size = dims::evaluate(ctx, *expr, &number).and_then(|size| u64::try_from(size).ok());
+            size.ok_or_else(|| {
+                let size = dims::print(ctx, *expr);
+                Failure::input(format!("size `{size}` of input `{name}` is not known (see --dim, --inputs)"))
+            })
         }
         Dim::Unknown => Err(Failure::input(format!("a size of input `{name}` is not known"))),
-    });
+    };
+    let shape = ctx.type_data(*ty).tensor_shape().unwrap_or(&[]).iter().map(size);
     let shape = shape.collect::<Result<_, _>>()?;
-    let element = element_kind(ctx, ctx.elem(ty));
+    let element = codegen::element_kind(ctx.type_data(ctx.elem(*ty)));
     let element =
         element.ok_or_else(|| Failure::input(format!("input `{name}` has elements of no numeric type")))?;
-    Ok(InputDesc { name, element, shape, zeros: None })
-}
-
-pub(super) fn element_kind(ctx: &Context, elem: Type) -> Option<ElementKind> {
-    Some(match ctx.type_data(elem) {
-        TypeData::Float(FloatKind::F32) => ElementKind::F32,
-        TypeData::Float(FloatKind::F64) => ElementKind::F64,
-        TypeData::Float(FloatKind::F16) => ElementKind::F16,
-        TypeData::Float(FloatKind::Bf16) => ElementKind::BF16,
-        TypeData::Index => ElementKind::I64,
-        TypeData::Integer { width: 1, .. } => ElementKind::Bool,
-        TypeData::Integer { width, signedness } => match (width, signedness) {
-            (8, ir::Signedness::Unsigned) => ElementKind::U8,
-            (16, ir::Signedness::Unsigned) => ElementKind::U16,
-            (32, ir::Signedness::Unsigned) => ElementKind::U32,
-            (64, ir::Signedness::Unsigned) => ElementKind::U64,
-            (8, _) => ElementKind::I8,
-            (16, _) => ElementKind::I16,
-            (32, _) => ElementKind::I32,
-            (64, _) => ElementKind::I64,
-            _ => return None,
-        },
-        _ => return None,
-    })
+    Ok(InputDesc { name: name.clone(), element, shape, zeros: None })
 }

@@ -3,9 +3,14 @@
 use std::fmt;
 use std::fs::File;
 use std::io::{self, ErrorKind, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
+
+/// Whether a path stands for standard output.
+pub(crate) fn is_stdout(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
 
 /// Takes text piece by piece. A file is opened with the first piece, so that a failure before it leaves none.
 pub(super) struct Output<'a> {
@@ -15,9 +20,9 @@ pub(super) struct Output<'a> {
 }
 
 impl<'a> Output<'a> {
-    /// The file of this path, or standard output.
+    /// The file of this path, or standard output: for no path, or `-`.
     pub(super) fn to(path: Option<&'a PathBuf>) -> Output<'a> {
-        Output { path, file: None, error: None }
+        Output { path: path.filter(|path| !is_stdout(path)), file: None, error: None }
     }
 
     fn put(&mut self, text: &str) -> io::Result<()> {

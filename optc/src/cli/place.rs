@@ -1,19 +1,20 @@
 //! `optc place`: a bare placement problem.
 
-use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::Args;
 use passes::place::{self, Options, csv, judge};
 
+use super::output::is_stdout;
 use super::write_output;
 use crate::failure::Failure;
+use crate::load::read_text;
 
 /// Solve a bare placement problem.
 #[derive(Args)]
 pub(super) struct PlaceArgs {
-    /// The problem: columns id, lower, upper, size; half-open lifetimes.
+    /// The problem, a file or `-` for standard input: columns id, lower, upper, size; half-open lifetimes.
     problem: PathBuf,
     /// Bytes that the placement must fit into; exit status 1 where none is found that does.
     #[arg(long, value_name = "BYTES")]
@@ -21,7 +22,8 @@ pub(super) struct PlaceArgs {
     /// Seconds after which the best placement found so far is taken.
     #[arg(long, value_name = "SECONDS")]
     timeout: Option<f64>,
-    /// Write the problem with a column `offset` to a file.
+    /// Write the problem with a column `offset` to a file, or `-`: to standard output, in place of the
+    /// summary.
     #[arg(long, value_name = "S.csv")]
     out: Option<PathBuf>,
 }
@@ -30,9 +32,7 @@ pub(super) struct PlaceArgs {
 const MAX_NODES: u64 = 1_000_000;
 
 pub(super) fn run(args: &PlaceArgs) -> Result<(), Failure> {
-    let name = args.problem.display();
-    let text =
-        fs::read_to_string(&args.problem).map_err(|error| Failure::input(format!("{name}: {error}")))?;
+    let (name, text) = read_text(&args.problem)?;
     let mut table = csv::read(&text).map_err(|faults| {
         let describe = |fault: &csv::CsvError| {
             format!("error: {name}:{}:{}: {}", fault.line, fault.column, fault.message)
@@ -63,7 +63,9 @@ pub(super) fn run(args: &PlaceArgs) -> Result<(), Failure> {
         placement.planner,
         start.elapsed().as_secs_f64(),
     );
-    write_output(&report, None)?;
+    if args.out.as_ref().is_none_or(|path| !is_stdout(path)) {
+        write_output(&report, None)?;
+    }
     let faults = judge::judge(&table.problem, &placement);
     match faults.is_empty() {
         true => Ok(()),

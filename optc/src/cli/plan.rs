@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 use passes::place::csv;
 use passes::plan::{Arena, Content};
-use passes::symbolic::is_symbolic;
 use serde::Serialize;
 
+use super::output::is_stdout;
 use super::recipe::recipe;
 use super::summary::{memory_summary, report};
 use super::{FileArgs, MemoryArgs, ThreadsArgs, write_output};
@@ -15,6 +15,7 @@ use crate::compile::{DeadMemory, compile, entry};
 use crate::failure::Failure;
 use crate::load::load;
 use crate::plan_report::PlanReport;
+use crate::specialize::has_named_sizes;
 
 /// Print where everything is placed.
 #[derive(Args)]
@@ -45,18 +46,21 @@ pub(super) fn run(args: &PlanArgs) -> Result<(), Failure> {
 
 /// What is printed.
 pub(super) fn text(args: &PlanArgs) -> Result<String, Failure> {
+    if [&args.json, &args.csv].iter().all(|path| path.as_ref().is_some_and(|path| is_stdout(path))) {
+        return Err(Failure::Usage("--json and --csv can't both go to standard output".to_owned()));
+    }
     let mut module = load(&args.file.file, &args.file.options()?)?;
     let entry = entry(&module, args.entry.as_deref())?;
     let threads = args.threads.threads;
     let options = args.memory.options(threads, &entry, DeadMemory::Kept);
     let body = module.function(&entry).expect("the entry was just found");
-    if is_symbolic(&module.ctx, body) {
+    if has_named_sizes(&module.ctx, body) {
         if args.csv.is_some() {
             return Err(Failure::input(
                 "a placement problem is one of known sizes: give them with `--dim NAME=SIZE`",
             ));
         }
-        let report = recipe(&module, options)?;
+        let report = recipe(&mut module, &options)?;
         return instead(&args.json, || json(&report), report.text());
     }
     let program = compile(&mut module, &options)?;
@@ -87,7 +91,8 @@ fn json(report: &impl Serialize) -> String {
     serde_json::to_string_pretty(report).expect("a report is plain JSON") + "\n"
 }
 
-/// What is printed: a text that is asked for at `-`, else what was to be printed. A text that is asked for in a file is written there.
+/// What is printed: a text that is asked for at `-`, else what was to be printed. A text that is asked for in
+/// a file is written there.
 fn instead(
     path: &Option<PathBuf>,
     text: impl FnOnce() -> String,
@@ -95,7 +100,7 @@ fn instead(
 ) -> Result<String, Failure> {
     match path {
         None => Ok(printed),
-        Some(path) if path.as_os_str() == "-" => Ok(text()),
+        Some(path) if is_stdout(path) => Ok(text()),
         Some(path) => write_output(&text(), Some(path)).map(|()| printed),
     }
 }

@@ -13,8 +13,7 @@ use serde::Serialize;
 use crate::compile::CompileOptions;
 use crate::failure::Failure;
 use crate::plan_report::names;
-use crate::shaped::Variants;
-use crate::symbolic::{Symbolic, SymbolicOptions};
+use crate::specialize::AllSizes;
 
 /// Everything that `optc plan --json` says of such a program.
 #[derive(Serialize)]
@@ -69,8 +68,8 @@ struct NominalReport {
 }
 
 /// The recipe of a module's entry.
-pub(super) fn recipe(module: &ir::Module, options: CompileOptions) -> Result<RecipeReport, Failure> {
-    let symbolic = Symbolic::decide(module, &SymbolicOptions::new(options))?;
+pub(super) fn recipe(module: &mut ir::Module, options: &CompileOptions) -> Result<RecipeReport, Failure> {
+    let symbolic = AllSizes::decide(module, options)?;
     let planned = symbolic.recipe()?;
     let ctx = planned.ctx.clone();
     let body = planned.function(symbolic.entry()).expect("the entry was decided");
@@ -97,7 +96,7 @@ pub(super) fn recipe(module: &ir::Module, options: CompileOptions) -> Result<Rec
     })
 }
 
-fn nominal(symbolic: &Symbolic) -> Result<NominalReport, Failure> {
+fn nominal(symbolic: &AllSizes) -> Result<NominalReport, Failure> {
     let at = symbolic.at(symbolic.sample())?;
     let body = at.function(symbolic.entry()).expect("the entry was decided");
     let arena_bytes = attrs::arena_bytes(&at.ctx, body).unwrap_or(0);

@@ -1,29 +1,27 @@
 //! `optc run`: compile a program and run it.
 
-use ir::plan::attrs;
 use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::Args;
-use import::onnx::declared::Sizes;
 use ir::Module;
 use ir::interp::{self, Tensor};
-use passes::symbolic::is_symbolic;
+use ir::plan::signature::{Returned, Signature};
+use ir::size::static_extents;
 
-use super::inputs::{InputArgs, describe};
+use super::inputs::{Case, InputArgs, fix_sizes, sample};
+use super::output::is_stdout;
 use super::passes::replay;
-use super::summary::{memory_line, top_results};
+use super::summary::{Specialized, memory_line, named_memory_line, top_results};
 use super::{FileArgs, MemoryArgs, ThreadsArgs, write_output};
 use crate::arrays::{Array, write_npz};
-use crate::compile::{DeadMemory, entry, input_names};
+use crate::compile::{CompileOptions, DeadMemory, entry, signature};
 use crate::expect;
 use crate::failure::Failure;
 use crate::load::load;
 use crate::model::Model;
 use crate::open::OpenOutputs;
 use crate::opt::{OptArgs, Setup};
-use crate::sizes;
-use crate::symbolic::sizes_of;
 
 /// Compile a program and run it.
 #[derive(Args)]
@@ -39,12 +37,12 @@ pub(super) struct RunArgs {
     threads: ThreadsArgs,
     #[command(flatten)]
     memory: MemoryArgs,
-    /// Write the outputs to a `.npz` file.
+    /// Write the outputs to a `.npz` file, or `-`: to standard output; once for each `--inputs`.
     #[arg(long, value_name = "Y.npz")]
-    out: Option<PathBuf>,
-    /// Compare the outputs with expected ones: `.json` (samples) or `.npz`.
+    out: Vec<PathBuf>,
+    /// Compare the outputs with expected ones: `.json` (samples) or `.npz`; once for each `--inputs`.
     #[arg(long, value_name = "EXPECTED")]
-    check: Option<PathBuf>,
+    check: Vec<PathBuf>,
     /// How far off an output may be, as a share of its absolute maximum.
     #[arg(long, default_value_t = 1e-4)]
     tolerance: f64,
@@ -59,139 +57,161 @@ pub(super) struct RunArgs {
     poison: bool,
 }
 
-/// What a run says of itself.
+/// What the runs say of themselves.
 struct Ran {
+    runs: Vec<RanOnce>,
+    /// What the program allocates at any sizes.
+    memory: String,
+}
+
+/// What a run says of itself.
+struct RanOnce {
     outputs: Vec<Array>,
+    /// Its sizes, if they have names, and what it allocates at them.
+    sizes: String,
     /// How long it took.
     times: String,
-    /// What it allocates.
-    memory: String,
 }
 
 pub(super) fn run(args: &RunArgs) -> Result<(), Failure> {
     if let Some(crash) = &args.replay {
         return replay(&Setup::default(), &OptArgs::default(), crash, None);
     }
-    let Ran { outputs, times, memory } = outputs(args)?;
-    if let Some(path) = &args.out {
-        write_npz(path, &outputs)?;
+    args.check_counts()?;
+    let Ran { runs, memory } = ran(args)?;
+    let said = runs.iter().map(|run| top_results(&run.outputs) + &run.sizes + &run.times);
+    let said = said.collect::<String>() + &memory;
+    // Arrays on standard output stand there alone.
+    let say = |text: &str| match args.out.iter().any(|path| is_stdout(path)) {
+        true => {
+            eprint!("{text}");
+            Ok(())
+        }
+        false => write_output(text, None),
+    };
+    say(&said)?;
+    for (run, path) in runs.iter().zip(&args.out) {
+        write_npz(path, &run.outputs)?;
     }
-    write_output(&(top_results(&outputs) + &times + &memory), None)?;
-    if let Some(path) = &args.check {
-        let lines = expect::check(&outputs, path, args.tolerance)?;
-        write_output(&(lines.join("\n") + "\n"), None)?;
+    for (run, path) in runs.iter().zip(&args.check) {
+        let lines = expect::check(&run.outputs, path, args.tolerance)?;
+        say(&(lines.join("\n") + "\n"))?;
     }
     Ok(())
 }
 
 /// What is printed, but for times.
 pub(super) fn text(args: &RunArgs) -> Result<String, Failure> {
-    let Ran { outputs, memory, .. } = outputs(args)?;
-    Ok(top_results(&outputs) + &memory)
+    args.check_counts()?;
+    let Ran { runs, memory } = ran(args)?;
+    Ok(runs.iter().map(|run| top_results(&run.outputs) + &run.sizes).collect::<String>() + &memory)
 }
 
-fn outputs(args: &RunArgs) -> Result<Ran, Failure> {
+impl RunArgs {
+    /// Outputs are written and checked for every run, or for none.
+    fn check_counts(&self) -> Result<(), Failure> {
+        let runs = self.inputs.runs();
+        for (option, count) in [("--out", self.out.len()), ("--check", self.check.len())] {
+            if count > 0 && count != runs {
+                return Err(Failure::Usage(format!(
+                    "{option} is given {count} times, expected {runs}: one for each --inputs"
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn ran(args: &RunArgs) -> Result<Ran, Failure> {
     let Some(file) = &args.file else { return Err(Failure::Usage("a file is required".to_owned())) };
     let mut module = load(&file.file, &file.options()?)?;
     let entry = entry(&module, args.entry.as_deref())?;
-    let given = args.inputs.given()?;
-    take_sizes(&mut module, &entry, &given)?;
-    let mut inputs = args.inputs.arrays(given, &describe(&module, &entry)?)?;
-    match args.interpret {
-        true => Ok(Ran {
-            outputs: interpret(&module, &entry, &inputs)?,
-            times: String::new(),
-            memory: String::new(),
-        }),
-        false => compile_and_run(args, &mut module, &entry, &mut inputs),
+    let cases = args.inputs.cases(&module, &entry)?;
+    if args.interpret || args.inputs.fix_sizes() {
+        fix_sizes(&mut module, &cases)?;
     }
-}
-
-/// Puts the sizes of arrays in the place of the symbols that a program's inputs have.
-fn take_sizes(module: &mut Module, entry: &str, given: &[Array]) -> Result<(), Failure> {
-    let ctx = module.ctx.clone();
-    let body = module.function(entry).expect("the entry was just found");
-    let names = input_names(&ctx, body);
-    let known = given.iter().filter(|array| names.contains(&array.name));
-    let shapes: Vec<(&str, &[u64])> = known.map(|array| (&*array.name, &*array.shape)).collect();
-    if shapes.is_empty() || !is_symbolic(&ctx, body) {
-        return Ok(());
+    if !args.interpret {
+        return compile_and_run(args, &mut module, &entry, cases);
     }
-    let values = sizes_of(&ctx, body, &shapes)?;
-    let sizes = Sizes { values, ..Sizes::new() };
-    sizes::apply(module, &sizes)
+    let runs = cases.iter().map(|case| {
+        let outputs = interpret(&module, &entry, &case.inputs)?;
+        Ok(RanOnce { outputs, sizes: String::new(), times: String::new() })
+    });
+    let runs = runs.collect::<Result<_, Failure>>()?;
+    Ok(Ran { runs, memory: String::new() })
 }
 
 fn compile_and_run(
     args: &RunArgs,
     module: &mut Module,
     entry: &str,
-    inputs: &mut [Array],
+    cases: Vec<Case>,
 ) -> Result<Ran, Failure> {
     let dead = if args.poison { DeadMemory::Poisoned } else { DeadMemory::Kept };
     let options = args.memory.options(args.threads.threads, entry, dead);
+    let options = CompileOptions { sizes: sample(&cases), ..options };
     let start = Instant::now();
     let mut model = Model::compile(module, &options)?;
-    let compile_ms = start.elapsed().as_secs_f64() * 1e3;
-    model.set_states(inputs)?;
-    let mut outputs = model.outputs();
+    let mut before = format!("compiled in {:.0} ms", start.elapsed().as_secs_f64() * 1e3);
+    let mut runs = Vec::new();
+    for case in cases {
+        runs.push(run_once(&mut model, case, before)?);
+        before = String::new();
+    }
+    let memory = match model.program().symbols().is_empty() {
+        true => memory_line(module, entry, model.program())?,
+        false => named_memory_line(model.program()),
+    };
+    Ok(Ran { runs, memory })
+}
+
+/// Runs at the sizes of the inputs, which the program is specialized for first if they are new. What was done
+/// `before` is told with that.
+fn run_once(model: &mut Model, case: Case, before: String) -> Result<RanOnce, Failure> {
+    let mut inputs = case.inputs;
+    model.set_states(&inputs)?;
+    let specialized = Specialized::of(model, &inputs)?;
+    let mut outputs = model.empty_outputs()?;
     let start = Instant::now();
-    model.run_donating(inputs, &mut outputs)?;
+    model.run_donating(&mut inputs, &mut outputs)?;
     let run_ms = start.elapsed().as_secs_f64() * 1e3;
     let mut outputs = model.exact(outputs);
     outputs.extend(model.states()?);
-    let times = format!("compiled in {compile_ms:.0} ms, first run in {run_ms:.2} ms\n");
-    Ok(Ran { outputs, times, memory: memory_line(module, entry, model.program())? })
+    let before = if before.is_empty() { specialized.cost_text() } else { before };
+    let times = format!("{before}, first run in {run_ms:.2} ms\n");
+    Ok(RanOnce { outputs, sizes: specialized.sizes_text(), times })
 }
 
-/// Runs the reference interpreter.
+/// Runs the reference interpreter; gives the outputs, then the next states, as a model does.
 fn interpret(module: &Module, entry: &str, inputs: &[Array]) -> Result<Vec<Array>, Failure> {
     let ctx = &module.ctx;
-    let body = module.function(entry).expect("the entry was just found");
-    let block = body.entry(body.root()).expect("the entry has a body");
+    let Signature { args, results, states } = signature(module, entry)?;
     let mut tensors = Vec::new();
-    for (arg, input) in body.args(block).iter().zip(inputs) {
-        let ty = body.ty(*arg);
-        if ir::size::static_extents(ctx, ty).as_deref() != Some(&input.shape) {
-            let expected = ir::dims::Sizes(ctx).list(ctx.type_data(ty).tensor_shape().unwrap_or(&[]));
+    for (arg, input) in args.iter().zip(inputs) {
+        if static_extents(ctx, arg.ty).as_deref() != Some(&input.shape) {
+            let expected = ir::dims::Sizes(ctx).list(ctx.type_data(arg.ty).tensor_shape().unwrap_or(&[]));
             return Err(Failure::input(format!(
                 "input `{}` has shape {:?}, expected {expected}",
                 input.name, input.shape
             )));
         }
-        tensors.push(Tensor::new(ctx, ty, input.bytes.clone()));
+        tensors.push(Tensor::new(ctx, arg.ty, input.bytes.clone()));
     }
-    let outputs =
-        interp::run(module, entry, &tensors).map_err(|fault| Failure::diagnostics(ctx, &[fault]))?;
-    let names = output_descs(module, entry);
-    let arrays = outputs.iter().zip(names).map(|(tensor, (name, element))| Array {
-        name,
-        element,
-        shape: ctx.static_shape(tensor.ty).unwrap_or_default(),
-        bytes: tensor.bytes.to_vec(),
-    });
-    let (open, mut arrays) = (OpenOutputs::of(module, entry)?, arrays.collect::<Vec<Array>>());
-    open.cut(&mut arrays);
-    Ok(open.exact(arrays))
-}
-
-/// Name and element format of each output of a function.
-fn output_descs(module: &Module, entry: &str) -> Vec<(String, runtime::ElementKind)> {
-    let ctx = &module.ctx;
-    let body = module.function(entry).expect("the entry was just found");
-    let attrs = body.own_attr(ctx, ctx.ident("res_attrs")).and_then(|attrs| ctx.array_value(attrs));
-    let results = match body.own_attr(ctx, ctx.ident("function_type")).map(|attr| ctx.attr_data(attr)) {
-        Some(ir::AttrData::Type(ty)) => match ctx.type_data(*ty) {
-            ir::TypeData::Function { results, .. } => &results[..],
-            _ => &[],
-        },
-        _ => &[],
+    let found = interp::run(module, entry, &tensors).map_err(|fault| Failure::diagnostics(ctx, &[fault]))?;
+    let array = |index: usize| {
+        let Returned { name, ty, .. } = &results[index];
+        let element = codegen::element_kind(ctx.type_data(ctx.elem(*ty)));
+        let element = element
+            .ok_or_else(|| Failure::input(format!("output `{name}` has elements of no numeric type")))?;
+        let shape = ctx.static_shape(found[index].ty).unwrap_or_default();
+        Ok(Array { name: name.clone(), element, shape, bytes: found[index].bytes.to_vec() })
     };
-    let describe = |(index, ty): (usize, &ir::Type)| {
-        let name = attrs.and_then(|attrs| ctx.dict_get(*attrs.get(index)?, ctx.ident(attrs::OPTC_NAME)));
-        let name = name.and_then(|name| ctx.str_value(name)).map_or(format!("result{index}"), str::to_owned);
-        let element = super::inputs::element_kind(ctx, ctx.elem(*ty));
-        (name, element.unwrap_or(runtime::ElementKind::U8))
-    };
-    results.iter().enumerate().map(describe).collect()
+    let outputs = (0..results.len()).filter(|index| results[*index].output.is_some()).map(array);
+    let (open, mut outputs) = (OpenOutputs::of(module, entry)?, outputs.collect::<Result<Vec<Array>, _>>()?);
+    open.cut(&mut outputs);
+    let mut outputs = open.exact(outputs);
+    for state in states.iter().filter_map(|state| state.result) {
+        outputs.push(array(state)?);
+    }
+    Ok(outputs)
 }

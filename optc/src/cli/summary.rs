@@ -1,10 +1,13 @@
 //! What a run and a plan say of themselves in a few lines.
 
+use std::time::{Duration, Instant};
+
 use ir::Module;
 use runtime::Program;
 
 use crate::arrays::Array;
 use crate::failure::Failure;
+use crate::model::Model;
 use crate::plan_report::{PlanReport, plan_report};
 
 /// How many of the largest elements of an output are shown.
@@ -27,6 +30,68 @@ fn top_result(output: &Array) -> String {
 /// Arena against its bound and against no reuse.
 pub(super) fn memory_line(module: &Module, entry: &str, program: &Program) -> Result<String, Failure> {
     Ok(memory_summary(&report(module, entry, program)?))
+}
+
+/// What a program of named sizes allocates at any of them.
+pub(super) fn named_memory_line(program: &Program) -> String {
+    let arena = match program.bound_bytes() {
+        Some(bytes) => format!("arena {bytes} bytes, enough at all sizes"),
+        None => "the arena grows with the sizes".to_owned(),
+    };
+    format!("{arena}; weights {} bytes\n", program.weights_bytes())
+}
+
+/// What the sizes of a run are, and what they cost before it.
+pub(super) struct Specialized {
+    /// Each named size with its number.
+    sizes: Vec<(String, u64)>,
+    /// What it took to specialize the program at these sizes; none if that was done before.
+    cost: Option<Duration>,
+    arena_bytes: usize,
+}
+
+impl Specialized {
+    /// Prepares a model for the sizes of arrays.
+    pub(super) fn of(model: &mut Model, inputs: &[Array]) -> Result<Specialized, Failure> {
+        let before = model.program().specialized();
+        let start = Instant::now();
+        let arena_bytes = model.prepare_for(inputs)?.arena_bytes();
+        let taken = start.elapsed();
+        let is_new = model.program().specialized() > before;
+        let names = model.program().symbols().iter().map(|symbol| symbol.name.clone());
+        let sizes = names.zip(model.sizes().iter().copied()).collect();
+        Ok(Specialized { sizes, cost: is_new.then_some(taken), arena_bytes })
+    }
+
+    /// The sizes, and what a run at them needs; nothing if none has a name.
+    pub(super) fn sizes_text(&self) -> String {
+        if self.sizes.is_empty() {
+            return String::new();
+        }
+        let sizes: Vec<String> = self.sizes.iter().map(|(name, size)| format!("{name} = {size}")).collect();
+        format!("at {}: arena {} bytes\n", sizes.join(", "), self.arena_bytes)
+    }
+
+    /// What a new size cost.
+    pub(super) fn cost_text(&self) -> String {
+        let text = |cost: f64| format!("specialized in {cost:.0} us");
+        self.cost_us().map_or_else(|| "specialized before".to_owned(), text)
+    }
+
+    /// The same as a number.
+    pub(super) fn cost_us(&self) -> Option<f64> {
+        self.cost.map(|cost| cost.as_secs_f64() * 1e6)
+    }
+
+    /// The sizes with their names.
+    pub(super) fn sizes(&self) -> &[(String, u64)] {
+        &self.sizes
+    }
+
+    /// What a run at these sizes needs.
+    pub(super) fn arena_bytes(&self) -> usize {
+        self.arena_bytes
+    }
 }
 
 /// The plan of a compiled program.

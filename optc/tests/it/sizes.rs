@@ -3,6 +3,9 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
+use optc::Array;
+use optc::arrays::write_npz;
+
 use crate::scratch::file;
 
 const PROGRAM: &str = "func.func @main(%x: tensor<?x2xf32, #optc.dims<N>> {optc.name = \"x\"}, \
@@ -134,4 +137,122 @@ fn products_and_quotients_of_sizes_are_held_to_the_others() {
     let quotient =
         format!("error: dimension 0 of input `z`, number 2, is 2, expected N floordiv 2 = 1 {place}");
     assert_eq!(said(&y, &array("pz2.npy", &[2])), quotient);
+}
+
+/// A file of both inputs of `PROGRAM` at `N` = `rows`: `x` is numbered from 0, `y` is all ones.
+fn inputs(rows: u64) -> String {
+    let path = file(&format!("inputs{rows}.npz"), b"");
+    let count = 2 * rows;
+    let x: Vec<f32> = (0..count).map(|number| number as f32).collect();
+    let arrays = [Array::f32("x", &[rows, 2], &x), Array::f32("y", &[count], &vec![1.0; count as usize])];
+    write_npz(&path, &arrays).expect("the test's file can be written");
+    path.display().to_string()
+}
+
+/// What `PROGRAM` prints of its output at two, four and two rows, without times.
+#[track_caller]
+fn check_three(program: &str, more: &[&str]) {
+    let (two, four) = (inputs(2), inputs(4));
+    let sizes = ["--inputs", &two, "--inputs", &four, "--inputs", &two];
+    let said = printed(&[&["run", program], &sizes[..], more].concat());
+    let lines: Vec<&str> = said.lines().collect();
+    let [first, at, _, second, at_second, cost, third, at_third, again, all] = lines[..] else {
+        panic!("three lines for each run, and one for all: {said}")
+    };
+    assert_eq!(first, "output `result0` [2, 2]: top [3] 4.00000, [2] 3.00000, [1] 2.00000, [0] 1.00000");
+    let of_four =
+        "output `result0` [4, 2]: top [7] 8.00000, [6] 7.00000, [5] 6.00000, [4] 5.00000, [3] 4.00000";
+    assert_eq!((second, third), (of_four, first));
+    let sizes = [(at, "N = 2"), (at_second, "N = 4"), (at_third, "N = 2")];
+    for (line, size) in sizes {
+        assert!(line.starts_with(&format!("at {size}: arena ")), "{said}");
+    }
+    assert!(cost.starts_with("specialized in ") && cost.contains(" us, first run in "), "{said}");
+    assert!(again.starts_with("specialized before, first run in "), "{said}");
+    assert!(all.starts_with("the arena grows with the sizes; weights "), "{said}");
+}
+
+#[test]
+fn one_program_runs_at_the_sizes_of_each_file_of_inputs() {
+    let program = file("several.mlir", PROGRAM.as_bytes()).display().to_string();
+    check_three(&program, &[]);
+    check_three(&program, &["--poison"]);
+}
+
+#[test]
+fn fixed_sizes_are_those_of_the_inputs() {
+    let program = file("fixed.mlir", PROGRAM.as_bytes()).display().to_string();
+    let (two, four) = (inputs(2), inputs(4));
+    let fixed = printed(&["run", &program, "--fix-sizes", "--inputs", &two, "--inputs", &two]);
+    let expected = "output `result0` [2, 2]: top [3] 4.00000, [2] 3.00000, [1] 2.00000, [0] 1.00000";
+    assert_eq!(fixed.lines().filter(|line| *line == expected).count(), 2, "{fixed}");
+    assert!(fixed.contains("x its lower bound") && !fixed.contains("specialized in"), "{fixed}");
+    let said = refused(&["run", &program, "--fix-sizes", "--inputs", &two, "--inputs", &four]);
+    assert_eq!(said, "error: a program of fixed sizes can't be run on inputs of several sizes\n");
+}
+
+#[test]
+fn each_run_has_its_own_expected_and_written_outputs() {
+    let program = file("checked.mlir", PROGRAM.as_bytes()).display().to_string();
+    let (two, four) = (inputs(2), inputs(4));
+    let out = ["out2.npz", "out4.npz"].map(|name| file(name, b"").display().to_string());
+    let run = ["run", &program, "--inputs", &two, "--inputs", &four];
+    printed(&[&run[..], &["--out", &out[0], "--out", &out[1]]].concat());
+    printed(&[&run[..], &["--check", &out[0], "--check", &out[1]]].concat());
+    refused(&[&run[..], &["--check", &out[1], "--check", &out[0]]].concat());
+    let once = optc(&[&run[..], &["--out", &out[0]]].concat());
+    assert_eq!(once.status.code(), Some(2));
+    let said = String::from_utf8_lossy(&once.stderr).into_owned();
+    assert!(said.contains("--out is given 1 times, expected 2: one for each --inputs"), "{said}");
+}
+
+#[test]
+fn bench_takes_sizes_from_its_inputs() {
+    let program = file("bench.mlir", PROGRAM.as_bytes()).display().to_string();
+    let (two, four) = (inputs(2), inputs(4));
+    let said =
+        printed(&["bench", &program, "--inputs", &two, "--inputs", &four, "--runs", "2", "--json", "-"]);
+    let json: serde_json::Value = serde_json::from_str(&said).expect("it is JSON");
+    assert_eq!((&json["sizes"]["N"], &json["inputs"][1]["sizes"]["N"]), (&2.into(), &4.into()));
+    assert!(json["specialize_us"].is_null(), "the code is made for the first sizes");
+    assert!(json["inputs"][1]["specialize_us"].as_f64().is_some_and(|us| us > 0.0), "{said}");
+    assert_eq!(json["inputs"][1]["allocations_per_run"], 0);
+}
+
+#[test]
+fn an_array_that_is_no_input_is_refused() {
+    let program = file("misnamed.mlir", PROGRAM.as_bytes()).display().to_string();
+    let path = file("misnamed.npz", b"");
+    write_npz(&path, &[Array::f32("xx", &[1, 2], &[0.0; 2])]).expect("the test's file can be written");
+    let path = path.display().to_string();
+    let said = refused(&["run", &program, "--inputs", &path, "--random"]);
+    assert_eq!(said, "error: the program has no input `xx` (did you mean `x`?)\n");
+}
+
+#[test]
+fn a_dash_is_standard_output_and_a_full_disk_is_one_error() {
+    let program = file("dash.mlir", PROGRAM.as_bytes()).display().to_string();
+    let two = inputs(2);
+    let output = optc(&["run", &program, "--inputs", &two, "--out", "-"]);
+    assert!(output.status.success() && output.stdout.starts_with(b"PK"), "an archive and nothing else");
+    assert!(String::from_utf8_lossy(&output.stderr).starts_with("output `result0` [2, 2]: top "));
+    assert!(printed(&[&program, "-o", "-"]).contains("func.func @main"));
+    assert!(printed(&["plan", &program, "--dim", "N=2", "-o", "-"]).starts_with("arena "));
+    let both = optc(&["plan", &program, "--dim", "N=2", "--json", "-", "--csv", "-"]);
+    assert_eq!(both.status.code(), Some(2));
+    let full = "error: /dev/full: No space left on device (os error 28)\n";
+    assert_eq!(refused(&["run", &program, "--inputs", &two, "--out", "/dev/full"]), full);
+}
+
+#[test]
+fn what_is_for_known_sizes_is_refused_for_named_ones() {
+    let program = file("known.mlir", PROGRAM.as_bytes()).display().to_string();
+    let two = inputs(2);
+    let run = ["run", &program, "--inputs", &two, "--budget", "1MB"];
+    let said = refused(&run);
+    assert_eq!(
+        said,
+        "error: a budget is for known sizes, and the program has named ones: say what they are (--dim, --fix-sizes)\n"
+    );
+    printed(&[&run[..], &["--fix-sizes"]].concat());
 }

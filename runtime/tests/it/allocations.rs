@@ -1,12 +1,14 @@
-//! That runs after the first allocate nothing, and that the counts which say so are right.
+//! That a run at sizes that were run before allocates nothing, with named sizes or without; and that the
+//! counts which say so are right.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::thread;
 
 use runtime::{
-    AlignedBuffer, Context, CountingAllocator, ElementKind, JitCode, Pool, Program, ProgramParts, TensorDesc,
-    Weights,
+    AlignedBuffer, Arena, ArenaError, Context, CountingAllocator, ElementKind, Extent, JitCode, NamedSizes,
+    Pool, Program, ProgramParts, RunContext, RunError, Specialization, SpecializationParts, Specialize,
+    Symbol, TensorDesc, TensorSpec, Weights,
 };
 
 #[global_allocator]
@@ -14,14 +16,21 @@ static ALLOCATOR: CountingAllocator = CountingAllocator::new();
 
 const ARENA_BYTES: usize = 100_000;
 
-unsafe extern "C" fn nothing(
+/// Doubles each of as many bytes as its frame says.
+unsafe extern "C" fn double(
     _: *const Context,
     _: *mut u8,
     _: *const u8,
-    _: *const *const u8,
-    _: *const *mut u8,
-    _: *const i64,
+    inputs: *const *const u8,
+    outputs: *const *mut u8,
+    frame: *const i64,
 ) -> i32 {
+    // SAFETY: each specialization below has one number in its frame, and that many bytes on both sides.
+    unsafe {
+        for index in 0..*frame as usize {
+            *(*outputs).add(index) = 2 * *(*inputs).add(index);
+        }
+    }
     0
 }
 
@@ -43,35 +52,149 @@ fn what_is_allocated_is_counted() {
     drop(buffer);
 }
 
+/// The sizes at which each program below runs.
+const SIZE: usize = 8;
+
+fn parts() -> ProgramParts {
+    // SAFETY: `double` is a function, which touches what its frame says.
+    let code = unsafe { JitCode::from_entry(double, Arc::new(())) };
+    ProgramParts { code, weights: Arc::new(Weights::none()), threads: 2, faults: Vec::new() }
+}
+
+fn specialization(size: usize) -> Specialization {
+    let desc = |name: &str| TensorDesc::new(name, ElementKind::U8, vec![size as u64], size);
+    Specialization::new(SpecializationParts {
+        frame: vec![size as i64],
+        arena_bytes: ARENA_BYTES * size / SIZE,
+        inputs: vec![desc("x")],
+        outputs: vec![desc("y")],
+        weights: Arc::new(()),
+    })
+}
+
+fn without_named_sizes() -> Arc<Program> {
+    Arc::new(Program::new(parts(), specialization(SIZE)))
+}
+
+struct Sizes;
+
+impl Specialize for Sizes {
+    fn specialize(&self, sizes: &[u64]) -> Result<Specialization, String> {
+        if sizes[0] == 13 { Err("13 is refused".to_owned()) } else { Ok(specialization(sizes[0] as usize)) }
+    }
+
+    fn weights_bytes(&self) -> usize {
+        0
+    }
+}
+
+/// `x: [N]`, where `N` is 8 unless it is set.
+fn with_named_sizes() -> Arc<Program> {
+    let spec = |name: &str| TensorSpec {
+        name: name.to_owned(),
+        element: ElementKind::U8,
+        extents: vec![Extent::Symbol(0)],
+    };
+    let symbol = Symbol { name: "N".to_owned(), least: 1, most: 64, default: Some(SIZE as u64) };
+    let sizes = NamedSizes {
+        symbols: vec![symbol],
+        inputs: vec![spec("x")],
+        outputs: vec![spec("y")],
+        specialize: Box::new(Sizes),
+        cached: 4,
+        bound_bytes: None,
+    };
+    let program = Program::with_sizes(parts(), sizes);
+    program.at(&[SIZE as u64]).expect("8 is a size");
+    Arc::new(program)
+}
+
+/// Checks a program without named sizes, and one with them.
+fn for_both(check: impl Fn(&Arc<Program>)) {
+    check(&without_named_sizes());
+    check(&with_named_sizes());
+}
+
+/// Runs a context on as many bytes as both sides have.
+fn run<const N: usize>(context: &mut RunContext<'_>) -> Result<(), RunError> {
+    let mut y = [0; N];
+    context.run(&[&[3; N]], &mut [&mut y])?;
+    assert_eq!(y, [6; N]);
+    Ok(())
+}
+
 #[test]
 fn the_first_run_allocates_the_arena_and_the_next_nothing() {
-    let desc = |name: &str| TensorDesc::new(name, ElementKind::U8, vec![8], 8);
-    // SAFETY: `nothing` is a function, which touches nothing.
-    let code = unsafe { JitCode::from_entry(nothing, Arc::new(())) };
-    let program = Arc::new(Program::new(ProgramParts {
-        code,
-        weights: Arc::new(Weights::none()),
-        arena_bytes: ARENA_BYTES,
-        threads: 2,
-        inputs: vec![desc("a"), desc("b")],
-        outputs: vec![desc("c")],
-        faults: Vec::new(),
-    }));
-    let mut context = program.context(2).expect("two threads were planned");
-    let (a, b, mut c) = ([0u64], [0u64], [0u64]);
-    let inputs = [runtime::as_bytes(&a), runtime::as_bytes(&b)];
-    let mut outputs = [runtime::as_bytes_mut(&mut c)];
-    let (result, first) = ALLOCATOR.measure(|| context.run(&inputs, &mut outputs));
-    result.expect("the buffers fit");
-    assert_eq!(first.count, 1, "{first:?}");
-    let page = 4096;
-    assert!((ARENA_BYTES as i64..=(ARENA_BYTES + page) as i64).contains(&first.remaining_bytes));
-    let ((), later) = ALLOCATOR.measure(|| {
-        for _ in 0..100 {
-            context.run(&inputs, &mut outputs).expect("the buffers fit");
-        }
+    for_both(|program| {
+        let mut context = program.context(2).expect("two threads were planned");
+        let (result, first) = ALLOCATOR.measure(|| run::<SIZE>(&mut context));
+        result.expect("the buffers fit");
+        assert_eq!(first.count, 1, "{first:?}");
+        let page = 4096;
+        assert!((ARENA_BYTES as i64..=(ARENA_BYTES + page) as i64).contains(&first.remaining_bytes));
+        let ((), later) = ALLOCATOR.measure(|| {
+            for _ in 0..100 {
+                context.set_shape("x", &[SIZE as u64]).expect("it is the shape");
+                context.prepare().expect("it is prepared already");
+                run::<SIZE>(&mut context).expect("the buffers fit");
+            }
+        });
+        assert_eq!((later.count, later.remaining_bytes), (0, 0));
     });
-    assert_eq!((later.count, later.remaining_bytes), (0, 0));
+}
+
+#[test]
+fn a_size_that_fails_leaves_the_context_as_it_was() {
+    for_both(|program| {
+        let mut context = program.context(1).expect("one thread is fewer than were planned");
+        run::<SIZE>(&mut context).expect("the buffers fit");
+        let refused = context.set_shape("x", &[65]).expect_err("no program takes it").to_string();
+        assert!(refused.starts_with("dimension 0 of input `x`, number 0, is 65, expected "), "{refused}");
+        run::<SIZE>(&mut context).expect("the shape is as before");
+        // A program without named sizes refuses this at once, the other when it specializes.
+        let refused = context.set_shape("x", &[13]).map_err(RunError::Shape).and_then(|()| context.prepare());
+        assert!(matches!(refused, Err(RunError::Shape(_))), "{refused:?}");
+        context.reset_shapes();
+        run::<SIZE>(&mut context).expect("the shape is the one that it has by itself");
+        assert!(matches!(run::<7>(&mut context), Err(RunError::Size { .. })));
+        run::<SIZE>(&mut context).expect("other buffers are no fault of the context");
+    });
+}
+
+#[test]
+fn a_given_arena_is_enough_or_refused() {
+    for_both(|program| {
+        let mut memory = AlignedBuffer::zeroed(ARENA_BYTES).expect("there is memory");
+        let pool = Arc::new(Pool::new(1));
+        let given = Arena::given(memory.as_mut_slice());
+        let mut context = program.context_in(pool.clone(), given).expect("it is large enough");
+        let (result, counted) = ALLOCATOR.measure(|| run::<SIZE>(&mut context));
+        assert_eq!((result, counted.count), (Ok(()), 0));
+        drop(context);
+        let short = Arena::given(&mut memory.as_mut_slice()[..ARENA_BYTES - 1]);
+        let refused =
+            program.context_in(pool.clone(), short).and_then(|mut context| run::<SIZE>(&mut context));
+        let expected = ArenaError::TooSmall { needed: ARENA_BYTES, found: ARENA_BYTES - 1 };
+        assert_eq!(refused, Err(RunError::Arena(expected)));
+    });
+}
+
+#[test]
+fn a_new_size_is_specialized_once() {
+    let program = with_named_sizes();
+    let mut context = program.context(1).expect("one thread is fewer than were planned");
+    let mut pass = || {
+        for size in [4, 16, 4, 8] {
+            context.set_shape("x", &[size]).expect("it is a size");
+            let prepared = context.prepare().expect("it can be run");
+            assert_eq!(prepared.arena_bytes(), ARENA_BYTES * size as usize / SIZE);
+        }
+        run::<SIZE>(&mut context).expect("it is the last size");
+    };
+    pass();
+    assert_eq!((program.specialized(), program.cached()), (3, 3));
+    let ((), again) = ALLOCATOR.measure(pass);
+    assert_eq!((again.count, program.specialized()), (0, 3), "a size that comes again costs nothing");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId, Linkage, Module, default_libcall_names};
 use runtime::{
     AlignedBuffer, Arena, ArenaError, ElementKind, InputBuffer, JitCode, Pool, Program, ProgramParts,
-    RunError, Side, TensorDesc, Weights, as_bytes, as_bytes_mut,
+    RunError, Side, Specialization, SpecializationParts, TensorDesc, Weights, as_bytes, as_bytes_mut,
 };
 
 /// What the compiled function under test does.
@@ -94,24 +94,30 @@ fn emit_add_weight(module: &mut JITModule, builder: &mut FunctionBuilder<'_>, pa
     builder.ins().call(parallel, &[ctx, kernel, weights, arena, parts, scratch, stride]);
 }
 
-fn parts(body: Body) -> ProgramParts {
+fn parts(body: Body) -> (ProgramParts, SpecializationParts) {
     let (module, entry) = compile(body, 6);
     let mut weights = AlignedBuffer::zeroed(4).expect("the test compiles");
     weights.as_mut_slice().copy_from_slice(as_bytes(&[100.0f32]));
     let tensor = |name: &str| TensorDesc::new(name, ElementKind::F32, vec![8], 32);
-    ProgramParts {
+    let parts = ProgramParts {
         code: JitCode::from_module(module, entry).expect("the test compiles"),
         weights: Arc::new(Weights::buffer(weights)),
-        arena_bytes: ARENA_BYTES,
         threads: 2,
+        faults: vec!["the index is out of range".to_owned()],
+    };
+    let only = SpecializationParts {
+        frame: Vec::new(),
+        arena_bytes: ARENA_BYTES,
         inputs: vec![tensor("x")],
         outputs: vec![tensor("y")],
-        faults: vec!["the index is out of range".to_owned()],
-    }
+        weights: Arc::new(()),
+    };
+    (parts, only)
 }
 
 fn program(body: Body) -> Arc<Program> {
-    Arc::new(Program::new(parts(body)))
+    let (parts, only) = parts(body);
+    Arc::new(Program::new(parts, Specialization::new(only)))
 }
 
 const X: [f32; 8] = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0];
@@ -211,9 +217,9 @@ fn a_status_becomes_the_fault_that_the_compiler_named() {
 
 #[test]
 fn an_overwritten_input_must_be_donated() {
-    let mut parts = parts(Body::AddWeight);
-    parts.inputs[0].overwritten = true;
-    let mut context = Arc::new(Program::new(parts)).context(1).unwrap();
+    let (parts, mut only) = parts(Body::AddWeight);
+    only.inputs[0].overwritten = true;
+    let mut context = Arc::new(Program::new(parts, Specialization::new(only))).context(1).unwrap();
     let (mut x, mut y) = (X, [0.0f32; 8]);
     let refused = RunError::NotDonated { name: "x".to_owned() };
     let result = context.run(&[as_bytes(&x)], &mut [as_bytes_mut(&mut y)]);

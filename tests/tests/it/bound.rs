@@ -12,9 +12,8 @@ use ir::plan::attrs;
 use ir::size::static_extents;
 use ir::{Body, Context, Module};
 use optc::compile::complete;
-use optc::shaped::Variants;
-use optc::symbolic::{Symbolic, SymbolicOptions};
-use optc::{Array, CompileOptions, Goal, LoadOptions, Model, StrippedWeights, load};
+use optc::specialize::AllSizes;
+use optc::{Array, CompileOptions, Goal, LoadOptions, Model, SizeOptions, StrippedWeights, load};
 use passes::memory::bound::Bound;
 use runtime::ElementKind;
 use tests::given::given;
@@ -22,11 +21,11 @@ use tests::random::Random;
 
 const THREADS: usize = 2;
 
-fn decide(module: &Module, ranges: &[(&str, u64)]) -> Symbolic {
-    let compile = CompileOptions { threads: THREADS, ..CompileOptions::default() };
+fn decide(module: &Module, ranges: &[(&str, u64)]) -> AllSizes {
     let ranges = ranges.iter().map(|(name, most)| ((*name).to_owned(), (1, *most))).collect();
-    let options = SymbolicOptions { ranges, ..SymbolicOptions::new(compile) };
-    Symbolic::decide(module, &options).unwrap_or_else(|failure| panic!("{failure}"))
+    let sizes = SizeOptions { ranges, ..SizeOptions::default() };
+    let options = CompileOptions { threads: THREADS, sizes, ..CompileOptions::default() };
+    AllSizes::decide(&mut module.clone(), &options).unwrap_or_else(|failure| panic!("{failure}"))
 }
 
 fn arena_bytes(ctx: &Context, body: &Body) -> u64 {
@@ -34,7 +33,7 @@ fn arena_bytes(ctx: &Context, body: &Body) -> u64 {
 }
 
 /// The planned function at given sizes; none if it can't have these.
-fn place(symbolic: &Symbolic, bound: &Bound, sizes: &[u64]) -> Option<Module> {
+fn place(symbolic: &AllSizes, bound: &Bound, sizes: &[u64]) -> Option<Module> {
     let module = symbolic.at(sizes).ok()?;
     let planned = module.function(symbolic.entry()).expect("it was decided");
     let (arena, bound) = (arena_bytes(&module.ctx, planned), bound.size_bytes());
@@ -44,7 +43,7 @@ fn place(symbolic: &Symbolic, bound: &Bound, sizes: &[u64]) -> Option<Module> {
 
 /// The module with numbers in the place of symbols, compiled for these sizes alone; none if it can't have
 /// them.
-fn alone(module: &Module, symbolic: &Symbolic, sizes: &[u64]) -> Option<Module> {
+fn alone(module: &Module, symbolic: &AllSizes, sizes: &[u64]) -> Option<Module> {
     let mut module = module.clone();
     let names = symbolic.symbols().iter().map(|symbol| module.ctx.ident(&symbol.name));
     let bindings: Bindings = names.zip(sizes.iter().copied()).collect();
@@ -55,7 +54,7 @@ fn alone(module: &Module, symbolic: &Symbolic, sizes: &[u64]) -> Option<Module> 
 }
 
 /// What a planned function computes, of numbers between -1 and 1.
-fn compute(mut module: Module, symbolic: &Symbolic) -> Vec<Array> {
+fn compute(mut module: Module, symbolic: &AllSizes) -> Vec<Array> {
     let body = module.function(symbolic.entry()).expect("it was decided");
     let types = body.args(body.entry(body.root()).expect("it has a body")).iter().map(|arg| body.ty(*arg));
     let arrays = types.enumerate().map(|(index, ty)| {

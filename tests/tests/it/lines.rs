@@ -45,7 +45,8 @@ fn run(text: &str, goal: Goal, threads: usize) -> (u64, Vec<Array>, usize) {
     let mut module = module.unwrap_or_else(|failure| panic!("{failure}"));
     let options = CompileOptions { threads, goal, dead: DeadMemory::Poisoned, ..CompileOptions::default() };
     let mut model = Model::compile(&mut module, &options).unwrap_or_else(|failure| panic!("{failure}"));
-    let inputs = model.program().inputs().iter().map(|desc| Array {
+    let only = model.program().only().expect("its sizes are known");
+    let inputs = only.inputs().iter().map(|desc| Array {
         name: desc.name.clone(),
         element: desc.element,
         shape: desc.shape.clone(),
@@ -56,7 +57,7 @@ fn run(text: &str, goal: Goal, threads: usize) -> (u64, Vec<Array>, usize) {
     let inputs: Vec<Array> = inputs.collect();
     let outputs = model.run(&inputs).unwrap_or_else(|failure| panic!("{failure}"));
     let groups = ir::text::print(&module).matches(ir::plan::attrs::MEM_LINES).count();
-    (model.program().arena_bytes() as u64, outputs, groups)
+    (only.arena_bytes() as u64, outputs, groups)
 }
 
 #[test]

@@ -35,7 +35,7 @@ fn run_with(mut module: Module, options: CompileOptions, inputs: &mut [Array]) -
     let mut model = Model::compile(&mut module, &options).unwrap_or_else(|failure| panic!("{failure}"));
     let body = module.function("main").or_else(|| module.functions().next().map(|(_, body)| body));
     let report = plan_report(&module.ctx, body.expect("a function"), 0).expect("it is planned");
-    let mut outputs = model.outputs();
+    let mut outputs = model.empty_outputs().unwrap_or_else(|failure| panic!("{failure}"));
     let mut views: Vec<&mut [u8]> = outputs.iter_mut().map(|output| &mut output.bytes[..]).collect();
     let mut buffers = model.bind_donating(inputs).unwrap_or_else(|failure| panic!("{failure}"));
     let (done, first) = ALLOCATOR.measure(|| model.run_buffers(&mut buffers, &mut views));
@@ -191,7 +191,8 @@ fn run_within(text: &str, budget_bytes: Option<u64>) -> Result<(Vec<f32>, u64), 
     let options = CompileOptions { threads: 1, budget_bytes, ..CompileOptions::default() };
     let mut model = Model::compile(&mut module, &options).map_err(|failure| failure.to_string())?;
     let found = model.run(&[array("arg0", &[64], &[-4.0; 64])]).map_err(|failure| failure.to_string())?;
-    Ok((floats(&found[0]), model.program().arena_bytes() as u64))
+    let only = model.program().only().expect("its sizes are known");
+    Ok((floats(&found[0]), only.arena_bytes() as u64))
 }
 
 #[test]

@@ -37,7 +37,8 @@ fn load_net(path: &Path) -> Module {
 
 /// The inputs of a network, by the rule of `--random`.
 fn inputs(model: &Model) -> Vec<Array> {
-    let inputs = model.program().inputs().iter().map(|desc| {
+    let only = model.program().only().expect("its sizes are known");
+    let inputs = only.inputs().iter().map(|desc| {
         let element = import::onnx::element::Element::Float;
         let blob =
             import::synth::input(&desc.name, None, element, &desc.shape).expect("floats of that shape");
@@ -68,7 +69,10 @@ fn check(model: &Path, expected: &Path, limits: Limits) {
     assert!(on_one == on_two, "{}: other bits on one thread, or with dead memory poisoned", model.display());
     let (small, smallest) = run(&mut source.clone(), 2, DeadMemory::Poisoned, Goal::Memory);
     assert!(smallest == on_two, "{}: other bits in the smallest arena", model.display());
-    let [arena, least] = [&two, &small].map(|model| model.program().arena_bytes() as u64);
+    let [arena, least] = [&two, &small].map(|model| {
+        let only = model.program().only();
+        only.expect("its sizes are known").arena_bytes() as u64
+    });
     for (bytes, limit) in [(arena, limits.balanced), (least, limits.memory)] {
         assert!(bytes <= limit, "{}: the arena takes {bytes} bytes, more than {limit}", model.display());
     }

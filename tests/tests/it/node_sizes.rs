@@ -12,9 +12,8 @@ use std::sync::Arc;
 use import::onnx::declared::{Sizes, Symbolized};
 use ir::interp::{self, Tensor};
 use ir::{Dim, Kind, Module};
-use optc::symbolic::{SymbolicOptions, compile_symbolic};
-use optc::{CompileOptions, LoadOptions, Model, load};
-use runtime::{ElementKind, Program, ShapedContext, TensorDesc};
+use optc::{CompileOptions, LoadOptions, Model, SizeOptions, load};
+use runtime::{ElementKind, Program, RunContext, TensorDesc};
 use tests::given::given;
 
 /// What became of one operator with one size as a symbol.
@@ -94,13 +93,14 @@ fn is_close(a: &[u8], b: &[u8]) -> bool {
 }
 
 /// Runs both at a size; whether they agree, in failure too.
-fn agree(context: &mut ShapedContext<'_>, fixed: &Arc<Program>, exactly: Exactly) -> Result<(), String> {
-    for desc in fixed.inputs() {
+fn agree(context: &mut RunContext<'_>, fixed: &Arc<Program>, exactly: Exactly) -> Result<(), String> {
+    let only = fixed.only().expect("its sizes are known");
+    for desc in only.inputs() {
         context.set_shape(&desc.name, &desc.shape).map_err(|error| error.to_string())?;
     }
-    let inputs: Vec<Vec<u8>> = fixed.inputs().iter().map(numbers).collect();
+    let inputs: Vec<Vec<u8>> = only.inputs().iter().map(numbers).collect();
     let inputs: Vec<&[u8]> = inputs.iter().map(|input| &input[..]).collect();
-    let empty = || fixed.outputs().iter().map(|desc| vec![0; desc.size_bytes]).collect::<Vec<_>>();
+    let empty = || only.outputs().iter().map(|desc| vec![0; desc.size_bytes]).collect::<Vec<_>>();
     let (mut expected, mut found) = (empty(), empty());
     let mut alone = fixed.context(1).expect("it is planned for one thread");
     let is_done = alone.run(&inputs, &mut views(&mut expected)).is_ok();
@@ -125,15 +125,16 @@ fn agree_on_nothing(path: &Path, axes: &[(String, usize)]) -> Result<(), String>
     let Ok(module) = load(path, &options(axes, Some(0))) else { return Ok(()) };
     let Ok(model) = Model::compile(&mut module.clone(), &compile_options()) else { return Ok(()) };
     let program = model.program().clone();
-    let inputs: Vec<Vec<u8>> = program.inputs().iter().map(numbers).collect();
+    let only = program.only().ok_or("its sizes are known")?;
+    let inputs: Vec<Vec<u8>> = only.inputs().iter().map(numbers).collect();
     let ctx = &module.ctx;
-    let args = program.inputs().iter().zip(&inputs);
+    let args = only.inputs().iter().zip(&inputs);
     let body = module.function("main").ok_or("there is no `main`")?;
     let types = body.args(body.entry(body.root()).ok_or("`main` is declared only")?);
     let tensors = args.zip(types).map(|((_, bytes), arg)| Tensor::new(ctx, body.ty(*arg), bytes.clone()));
     let expected = interp::run(&module, "main", &tensors.collect::<Vec<_>>());
     let inputs: Vec<&[u8]> = inputs.iter().map(|input| &input[..]).collect();
-    let mut found: Vec<Vec<u8>> = program.outputs().iter().map(|desc| vec![0; desc.size_bytes]).collect();
+    let mut found: Vec<Vec<u8>> = only.outputs().iter().map(|desc| vec![0; desc.size_bytes]).collect();
     let mut context = program.context(1).map_err(|error| error.to_string())?;
     let done = context.run(&inputs, &mut views(&mut found));
     match (expected, done) {
@@ -156,7 +157,8 @@ fn views(buffers: &mut [Vec<u8>]) -> Vec<&mut [u8]> {
 
 /// One operator with all sizes that are `size` as one symbol, at one, at that size and the two above.
 fn check(path: &Path, program: &Program, size: u64) -> Result<Outcome, String> {
-    let sizes = program.inputs().iter().flat_map(|desc| {
+    let only = program.only().ok_or("its sizes are known")?;
+    let sizes = only.inputs().iter().flat_map(|desc| {
         let axes = desc.shape.iter().enumerate().filter(|axis| *axis.1 == size);
         axes.map(|(axis, _)| (desc.name.clone(), axis))
     });
@@ -165,7 +167,7 @@ fn check(path: &Path, program: &Program, size: u64) -> Result<Outcome, String> {
         let text = failure.to_string();
         Ok(Outcome::Refused(text.lines().find(|line| line.contains("error")).unwrap_or(&text).to_owned()))
     };
-    let module = match load(path, &options(&axes, None)) {
+    let mut module = match load(path, &options(&axes, None)) {
         Ok(module) => module,
         Err(failure) => return refused(failure),
     };
@@ -173,13 +175,12 @@ fn check(path: &Path, program: &Program, size: u64) -> Result<Outcome, String> {
         true => Exactly::UpToRounding,
         false => Exactly::ToTheBit,
     };
-    let symbolic =
-        SymbolicOptions { sample: vec![("A".to_owned(), size)], ..SymbolicOptions::new(compile_options()) };
-    let shaped = match compile_symbolic(&module, &symbolic) {
-        Ok(shaped) => Arc::new(shaped),
+    let sizes = SizeOptions { sample: vec![("A".to_owned(), size)], ..SizeOptions::default() };
+    let all = match optc::compile(&mut module, &CompileOptions { sizes, ..compile_options() }) {
+        Ok(all) => Arc::new(all),
         Err(failure) => return refused(failure),
     };
-    let mut context = shaped.context(1).map_err(|error| error.to_string())?;
+    let mut context = all.context(1).map_err(|error| error.to_string())?;
     let mut ran = 0;
     agree_on_nothing(path, &axes).map_err(|reason| format!("A = 0: {reason}"))?;
     for value in [1].into_iter().chain(size..size + 3) {
@@ -205,8 +206,9 @@ fn operators_with_named_sizes_compute_what_they_do_at_each_size() {
     for folder in names {
         let path = folder.join("model.onnx");
         let Some(program) = fixed(&path, &LoadOptions::default()) else { continue };
+        let only = program.only().expect("its sizes are known");
         let sizes: BTreeSet<u64> =
-            program.inputs().iter().flat_map(|desc| desc.shape.clone()).filter(|size| *size > 1).collect();
+            only.inputs().iter().flat_map(|desc| desc.shape.clone()).filter(|size| *size > 1).collect();
         for size in sizes {
             let name = format!("{} {size}", folder.file_name().expect("it has one").display());
             match check(&path, &program, size) {

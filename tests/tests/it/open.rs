@@ -12,9 +12,8 @@ use import::onnx::declared::Sizes;
 use ir::Module;
 use ir::interp::{self, Tensor};
 use optc::open::OpenOutputs;
-use optc::symbolic::{SymbolicOptions, compile_symbolic};
 use optc::{Array, CompileOptions, LoadOptions, Model, load, parse};
-use runtime::{ElementKind, ShapedContext, ShapedProgram, as_bytes, as_bytes_mut};
+use runtime::{ElementKind, Program, RunContext, as_bytes, as_bytes_mut};
 
 use crate::ALLOCATOR;
 
@@ -129,7 +128,7 @@ fn interpreted(graph: &Graph, run: &Run) -> Option<Array> {
         |(arg, input): (&ir::Value, &Array)| Tensor::new(&module.ctx, body.ty(*arg), input.bytes.clone());
     let tensors: Vec<Tensor> = args.iter().zip(&run.inputs).map(tensor).collect();
     let outputs = interp::run(&module, "main", &tensors).ok()?;
-    let mut model = Model::compile(&mut module.clone(), &options()).ok()?.outputs();
+    let mut model = Model::compile(&mut module.clone(), &options()).ok()?.empty_outputs().ok()?;
     for (array, tensor) in model.iter_mut().zip(outputs) {
         array.bytes = tensor.bytes.to_vec();
     }
@@ -139,7 +138,7 @@ fn interpreted(graph: &Graph, run: &Run) -> Option<Array> {
 }
 
 /// Runs a program for all sizes, and cuts its first output to the shape that the context says.
-fn shaped(context: &mut ShapedContext<'_>, run: &Run) -> Option<Array> {
+fn of_all_sizes(context: &mut RunContext<'_>, run: &Run) -> Option<Array> {
     for input in &run.inputs {
         context.set_shape(&input.name, &input.shape).unwrap_or_else(|error| panic!("{error}"));
     }
@@ -176,15 +175,15 @@ fn results_have_the_values_and_sizes_that_onnxruntime_gives_them() {
     let (mut faults, mut runs) = (Vec::new(), 0);
     for graph in &graphs {
         let module = load(&graph.model, &LoadOptions::default());
-        let module = module.unwrap_or_else(|failure| panic!("{}: {failure}", graph.name));
-        let program = compile_symbolic(&module, &SymbolicOptions::new(options()));
+        let mut module = module.unwrap_or_else(|failure| panic!("{}: {failure}", graph.name));
+        let program = optc::compile(&mut module, &options());
         let program = program.unwrap_or_else(|failure| panic!("{}: {failure}", graph.name));
         let mut context = Arc::new(program).context(1).expect("it is planned for one thread");
         for run in &graph.runs {
             let ways = [
                 ("compiled", compiled(graph, run)),
                 ("interpreted", interpreted(graph, run)),
-                ("for all sizes", shaped(&mut context, run)),
+                ("for all sizes", of_all_sizes(&mut context, run)),
             ];
             runs += 1;
             for (way, found) in ways {
@@ -206,16 +205,16 @@ const COLUMNS: &str = "func.func @main(%x: tensor<?x?xf32, #optc.dims<N, M>> {op
   return %2, %1 : tensor<?x?xf32, #optc.dims<N, M>>, tensor<i64>
 }";
 
-fn columns() -> Arc<ShapedProgram> {
+fn columns() -> Arc<Program> {
     let module = parse("columns.mlir", COLUMNS.to_owned(), None, &LoadOptions::default());
-    let module = module.unwrap_or_else(|failure| panic!("{failure}"));
-    let program = compile_symbolic(&module, &SymbolicOptions::new(options()));
+    let mut module = module.unwrap_or_else(|failure| panic!("{failure}"));
+    let program = optc::compile(&mut module, &options());
     Arc::new(program.unwrap_or_else(|failure| panic!("{failure}")))
 }
 
 /// Runs at a size, where each column of a number that `holds` is kept.
 fn run_columns(
-    context: &mut ShapedContext<'_>,
+    context: &mut RunContext<'_>,
     [n, m]: [usize; 2],
     holds: fn(usize) -> bool,
     buffers: &mut Buffers,
@@ -269,7 +268,7 @@ fn a_cut_allocates_nothing() {
     let sizes = [[3, 5], [4, 16], [2, 2]];
     let conditions: [fn(usize) -> bool; 2] = [|at| at % 2 == 1, |_| false];
     let mut buffers = NOTHING;
-    let mut pass = |context: &mut ShapedContext<'_>| {
+    let mut pass = |context: &mut RunContext<'_>| {
         for (sizes, holds) in sizes.into_iter().flat_map(|sizes| conditions.map(|holds| (sizes, holds))) {
             run_columns(context, sizes, holds, &mut buffers);
         }

@@ -5,9 +5,8 @@ use ir::plan::attrs;
 use std::sync::Arc;
 
 use ir::dims::Bindings;
-use optc::shaped::Variants;
-use optc::symbolic::{Symbolic, SymbolicOptions, compile_symbolic};
-use optc::{Array, CompileOptions, LoadOptions};
+use optc::specialize::AllSizes;
+use optc::{Array, CompileOptions, LoadOptions, SizeOptions};
 use runtime::ElementKind;
 use tests::programs::interpret;
 use tests::random::Random;
@@ -37,7 +36,7 @@ const SLICED: &str = "func.func @main(%x: tensor<?x4x8xf32, #optc.dims<N>> {optc
 
 /// Plans a function at given sizes, which the checker accepts, in no more bytes than the bound for all sizes.
 #[track_caller]
-fn check_bound(symbolic: &Symbolic, sizes: &[u64]) {
+fn check_bound(symbolic: &AllSizes, sizes: &[u64]) {
     let bound = symbolic.bound().expect("its sizes have ends").size_bytes();
     let planned = symbolic.at(sizes).unwrap_or_else(|failure| panic!("{sizes:?}: {failure}"));
     let body = planned.function(symbolic.entry()).expect("it is there");
@@ -52,11 +51,12 @@ fn check_bound(symbolic: &Symbolic, sizes: &[u64]) {
 fn check(text: &str, sizes: &[(&str, u64)], shapes: &[&[u64]]) {
     let module = optc::parse("views.mlir", text.to_owned(), None, &LoadOptions::default());
     let module = module.unwrap_or_else(|failure| panic!("{failure}"));
-    let compile = CompileOptions { threads: THREADS, ..CompileOptions::default() };
     let ranges = sizes.iter().map(|(name, most)| ((*name).to_owned(), (1, *most))).collect();
-    let options = SymbolicOptions { ranges, ..SymbolicOptions::new(compile) };
-    let symbolic = Symbolic::decide(&module, &options).unwrap_or_else(|failure| panic!("{failure}"));
-    let program = compile_symbolic(&module, &options);
+    let sizes_of_all = SizeOptions { ranges, ..SizeOptions::default() };
+    let options = CompileOptions { threads: THREADS, sizes: sizes_of_all, ..CompileOptions::default() };
+    let symbolic =
+        AllSizes::decide(&mut module.clone(), &options).unwrap_or_else(|failure| panic!("{failure}"));
+    let program = optc::compile(&mut module.clone(), &options);
     let program = Arc::new(program.unwrap_or_else(|failure| panic!("{failure}")));
     let mut context = program.context(THREADS).expect("it is planned for them");
     for shape in shapes {

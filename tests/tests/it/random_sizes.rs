@@ -8,11 +8,10 @@ use std::sync::Arc;
 
 use ir::Module;
 use ir::dims::{Bindings, substitute};
-use optc::shaped::Variants;
-use optc::symbolic::{Symbolic, SymbolicOptions, compile_symbolic};
+use optc::specialize::AllSizes;
 use optc::{Array, CompileOptions, DeadMemory, Model};
 use passes::manager::RunOptions;
-use runtime::ShapedContext;
+use runtime::RunContext;
 use tests::programs::{array, floats, interpret};
 use tests::random::Random;
 use tests::sized_graphs::{NAMES, sized_graph};
@@ -32,14 +31,14 @@ struct Count {
     arenas: [usize; 2],
 }
 
-fn options(seed: u64) -> SymbolicOptions {
+fn options(seed: u64) -> CompileOptions {
     // Dead memory that is kept is what a recipe needs; poisoned, it shows what is read too late.
     let dead = if seed.is_multiple_of(4) { DeadMemory::Poisoned } else { DeadMemory::Kept };
     let threads = 1 + seed as usize % 2;
-    let mut options = SymbolicOptions::new(CompileOptions { threads, dead, ..CompileOptions::default() });
+    let mut options = CompileOptions { threads, dead, ..CompileOptions::default() };
     if seed.is_multiple_of(3) {
         let ends = [(1, 3), (1, 40), (1, 40)];
-        options.ranges = NAMES.iter().map(|name| (*name).to_owned()).zip(ends).collect();
+        options.sizes.ranges = NAMES.iter().map(|name| (*name).to_owned()).zip(ends).collect();
     }
     options
 }
@@ -54,7 +53,7 @@ fn at(module: &Module, size: Size) -> Option<Module> {
 }
 
 /// The arena of the plan in the IR at a size.
-fn planned_bytes(symbolic: &Symbolic, size: Size) -> Result<usize, optc::Failure> {
+fn planned_bytes(symbolic: &AllSizes, size: Size) -> Result<usize, optc::Failure> {
     let number = |symbol: &runtime::Symbol| {
         size[NAMES.iter().position(|name| *name == symbol.name).expect("it is one of the names")]
     };
@@ -67,8 +66,8 @@ fn planned_bytes(symbolic: &Symbolic, size: Size) -> Result<usize, optc::Failure
 
 fn check_at(
     module: &Module,
-    symbolic: &Symbolic,
-    context: &mut ShapedContext<'_>,
+    symbolic: &AllSizes,
+    context: &mut RunContext<'_>,
     seed: u64,
     size: Size,
     count: &mut Count,
@@ -95,7 +94,7 @@ fn check_at(
             }
         };
     };
-    let compile = options(seed).compile;
+    let compile = options(seed);
     let mut alone = fixed.clone();
     let model = Model::compile(&mut alone, &compile);
     let mut model = model.map_err(|failure| format!("alone: {failure}"))?;
@@ -107,7 +106,7 @@ fn check_at(
     if arena != planned {
         return Err(format!("{arena} bytes of arena, but {planned} in the plan that is printed"));
     }
-    let best = model.program().arena_bytes();
+    let best = model.prepare().map_err(|failure| failure.to_string())?.arena_bytes();
     count.arenas = [count.arenas[0] + arena, count.arenas[1] + best];
     let mut found: Vec<Vec<u8>> = expected.iter().map(|output| vec![0; output.bytes.len()]).collect();
     let bytes: Vec<&[u8]> = inputs.iter().map(|input| &input.bytes[..]).collect();
@@ -138,10 +137,12 @@ fn check(seed: u64, count: &mut Count) -> Result<(), String> {
     // What nothing reads may have sizes that can't be.
     optc::run_pipeline(&mut module, "dce", &RunOptions::new(&codegen::Cpu))
         .map_err(|failure| failure.to_string())?;
-    let symbolic = Symbolic::decide(&module, &options(seed)).map_err(|failure| failure.to_string())?;
-    let program = compile_symbolic(&module, &options(seed)).map_err(|failure| failure.to_string())?;
+    let symbolic =
+        AllSizes::decide(&mut module.clone(), &options(seed)).map_err(|failure| failure.to_string())?;
+    let program =
+        optc::compile(&mut module.clone(), &options(seed)).map_err(|failure| failure.to_string())?;
     let program = Arc::new(program);
-    let mut context = program.context(options(seed).compile.threads).map_err(|error| error.to_string())?;
+    let mut context = program.context(options(seed).threads).map_err(|error| error.to_string())?;
     for size in SIZES {
         check_at(&module, &symbolic, &mut context, seed, size, count)
             .map_err(|why| format!("{size:?}: {why}"))?;

@@ -4,9 +4,8 @@
 use std::sync::Arc;
 
 use ir::dims::{Bindings, substitute};
-use optc::symbolic::{SymbolicOptions, compile_symbolic};
 use optc::{CompileOptions, Failure, LoadOptions, Model};
-use runtime::{ElementKind, ShapedContext, ShapedProgram, TensorDesc, as_bytes, as_bytes_mut};
+use runtime::{ElementKind, Program, RunContext, TensorDesc, as_bytes, as_bytes_mut};
 
 const THREADS: usize = 2;
 
@@ -19,8 +18,8 @@ fn parse(text: &str) -> ir::Module {
     module.unwrap_or_else(|failure| panic!("{failure}"))
 }
 
-fn compile(text: &str) -> Result<Arc<ShapedProgram>, Failure> {
-    compile_symbolic(&parse(text), &SymbolicOptions::new(compile_options())).map(Arc::new)
+fn compile(text: &str) -> Result<Arc<Program>, Failure> {
+    optc::compile(&mut parse(text), &compile_options()).map(Arc::new)
 }
 
 /// Floats below 1; zeros for integers.
@@ -33,18 +32,19 @@ fn numbers(desc: &TensorDesc) -> Vec<f32> {
 }
 
 /// Runs the program and the one for these numbers of the symbols: the same bits.
-fn check_at(text: &str, context: &mut ShapedContext<'_>, sizes: &[(&str, u64)]) {
+fn check_at(text: &str, context: &mut RunContext<'_>, sizes: &[(&str, u64)]) {
     let mut module = parse(text);
     let bindings: Bindings = sizes.iter().map(|(name, size)| (module.ctx.ident(name), *size)).collect();
     substitute(&mut module, &bindings).unwrap_or_else(|faults| panic!("{}", faults[0].message));
     let fixed = Model::compile(&mut module, &compile_options()).unwrap_or_else(|failure| panic!("{failure}"));
     let fixed = fixed.program().clone();
-    for desc in fixed.inputs() {
+    let only = fixed.only().expect("its sizes are known");
+    for desc in only.inputs() {
         context.set_shape(&desc.name, &desc.shape).unwrap_or_else(|error| panic!("{sizes:?}: {error}"));
     }
-    let inputs: Vec<Vec<f32>> = fixed.inputs().iter().map(numbers).collect();
+    let inputs: Vec<Vec<f32>> = only.inputs().iter().map(numbers).collect();
     let inputs: Vec<&[u8]> = inputs.iter().map(|input| as_bytes(&input[..])).collect();
-    let count = fixed.outputs()[0].size_bytes / 4;
+    let count = only.outputs()[0].size_bytes / 4;
     let (mut expected, mut found) = (vec![0.0f32; count], vec![1.0f32; count]);
     let mut alone = fixed.context(THREADS).expect("it is planned for them");
     alone.run(&inputs, &mut [as_bytes_mut(&mut expected)]).unwrap_or_else(|error| panic!("{error}"));

@@ -12,9 +12,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use import::onnx::declared::Sizes;
-use optc::symbolic::{SymbolicOptions, compile_symbolic};
 use optc::{CompileOptions, LoadOptions, Model, StrippedWeights, load};
-use runtime::{ShapedContext, ShapedProgram, TensorDesc};
+use runtime::{Program, RunContext, TensorDesc};
 use tests::given::given;
 
 const THREADS: usize = 2;
@@ -37,9 +36,10 @@ fn model(name: &str) -> PathBuf {
     given("OPTC_MODELS").join(name)
 }
 
-fn program(path: &Path) -> Arc<ShapedProgram> {
-    let module = load(path, &options(&[])).unwrap_or_else(|failure| panic!("{}: {failure}", path.display()));
-    let program = compile_symbolic(&module, &SymbolicOptions::new(compile_options()));
+fn program(path: &Path) -> Arc<Program> {
+    let module = load(path, &options(&[]));
+    let mut module = module.unwrap_or_else(|failure| panic!("{}: {failure}", path.display()));
+    let program = optc::compile(&mut module, &compile_options());
     Arc::new(program.unwrap_or_else(|failure| panic!("{}: {failure}", path.display())))
 }
 
@@ -69,17 +69,18 @@ fn are_close(a: &[u8], b: &[u8]) -> bool {
     a.iter().zip(&b).all(|(a, b)| (a - b).abs() <= 1e-4 * most)
 }
 
-fn check_at(path: &Path, exactly: Exactly, context: &mut ShapedContext<'_>, [batch, seq]: [u64; 2]) {
+fn check_at(path: &Path, exactly: Exactly, context: &mut RunContext<'_>, [batch, seq]: [u64; 2]) {
     let sizes = options(&[("batch", batch), ("seq", seq)]);
     let mut module = load(path, &sizes).unwrap_or_else(|failure| panic!("{batch} x {seq}: {failure}"));
     let fixed = Model::compile(&mut module, &compile_options()).unwrap_or_else(|failure| panic!("{failure}"));
     let fixed = fixed.program().clone();
-    for desc in fixed.inputs() {
+    let only = fixed.only().expect("its sizes are known");
+    for desc in only.inputs() {
         context.set_shape(&desc.name, &desc.shape).expect("the program takes this shape");
     }
-    let inputs: Vec<Vec<u8>> = fixed.inputs().iter().map(tokens).collect();
+    let inputs: Vec<Vec<u8>> = only.inputs().iter().map(tokens).collect();
     let inputs: Vec<&[u8]> = inputs.iter().map(|input| &input[..]).collect();
-    let empty = || fixed.outputs().iter().map(|desc| vec![0; desc.size_bytes]).collect::<Vec<_>>();
+    let empty = || only.outputs().iter().map(|desc| vec![0; desc.size_bytes]).collect::<Vec<_>>();
     let (mut expected, mut found) = (empty(), empty());
     let mut alone = fixed.context(THREADS).expect("it is planned for them");
     alone.run(&inputs, &mut views(&mut expected)).unwrap_or_else(|error| panic!("{batch} x {seq}: {error}"));

@@ -4,35 +4,37 @@
 use ir::plan::attrs;
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use ir::{Context, Module};
-use optc::shaped::Variants;
-use optc::shaped::{ShapedOptions, compile_shaped};
-use optc::symbolic::{Symbolic, SymbolicOptions, compile_symbolic};
-use optc::{Array, CompileOptions, Failure, Goal, LoadOptions, Model};
-use runtime::{
-    AlignedBuffer, Arena, ElementKind, Extent, InputSpec, Pool, RunError, ShapedContext, ShapedProgram,
-    Symbol,
-};
+use optc::specialize::AllSizes;
+use optc::{Array, CompileOptions, DeadMemory, LoadOptions, Model, SizeOptions};
+use runtime::{AlignedBuffer, Arena, Pool, Program, RunContext, RunError};
 use tests::programs::array;
 
 use crate::ALLOCATOR;
 
-/// A program of `x: [N, 8]` and `s: [N, H]` with weights, loops that sizes join, and reductions.
+/// A program of `x: [N, 8]` and `s: [N, H]` with weights, loops that sizes join, and reductions; the sizes
+/// are numbers, or names with 0.
 fn text([n, h]: [u64; 2]) -> String {
-    let (wide, column, result) =
-        (format!("tensor<{n}x16xf32>"), format!("tensor<{n}x1xf32>"), format!("tensor<{n}x{h}xf32>"));
+    let ty = |sizes: [(u64, &str); 2]| {
+        let shape = sizes.map(|(size, _)| if size == 0 { "?".to_owned() } else { size.to_string() });
+        let names: Vec<&str> = sizes.iter().filter(|(size, _)| *size == 0).map(|(_, name)| *name).collect();
+        let dims =
+            if names.is_empty() { String::new() } else { format!(", #optc.dims<{}>", names.join(", ")) };
+        format!("tensor<{}xf32{dims}>", shape.join("x"))
+    };
+    let (x, wide, column) = (ty([(n, "N"), (8, "")]), ty([(n, "N"), (16, "")]), ty([(n, "N"), (1, "")]));
+    let (result, row) = (ty([(n, "N"), (h, "H")]), ty([(1, ""), (h, "H")]));
     format!(
-        "func.func @main(%x: tensor<{n}x8xf32> {{optc.name = \"x\"}}, %s: {result} {{optc.name = \"s\"}}) -> {result} {{
+        "func.func @main(%x: {x} {{optc.name = \"x\"}}, %s: {result} {{optc.name = \"s\"}}) -> {result} {{
   %w = nn.constant dense<0.5> : tensor<8x16xf32>
-  %0 = nn.matmul %x, %w : (tensor<{n}x8xf32>, tensor<8x16xf32>) -> {wide}
+  %0 = nn.matmul %x, %w : ({x}, tensor<8x16xf32>) -> {wide}
   %1 = nn.tanh %0 : {wide}
   %2 = nn.reduce_sum %1 {{axes = array<i64: 1>, keepdims}} : ({wide}) -> {column}
   %3 = nn.exp %s : {result}
   %4 = nn.mul %3, %2 : ({result}, {column}) -> {result}
-  %5 = nn.reduce_mean %4 {{axes = array<i64: 0>, keepdims}} : ({result}) -> tensor<1x{h}xf32>
-  %6 = nn.sub %4, %5 : ({result}, tensor<1x{h}xf32>) -> {result}
+  %5 = nn.reduce_mean %4 {{axes = array<i64: 0>, keepdims}} : ({result}) -> {row}
+  %6 = nn.sub %4, %5 : ({result}, {row}) -> {result}
   return %6 : {result}
 }}"
     )
@@ -45,30 +47,17 @@ fn parse(ctx: &Arc<Context>, sizes: [u64; 2]) -> Module {
 
 const THREADS: usize = 2;
 
-/// The program, compiled at one size; and how often it was planned since.
-fn program(cached: usize) -> (Arc<ShapedProgram>, Arc<AtomicUsize>) {
-    let ctx = Arc::new(Context::new());
-    let planned = Arc::new(AtomicUsize::new(0));
-    let count = planned.clone();
-    let variants = move |sizes: &[u64]| -> Result<Module, Failure> {
-        count.fetch_add(1, Relaxed);
-        let mut module = parse(&ctx, [sizes[0], sizes[1]]);
-        optc::compile::complete(&mut module, "main", THREADS, Goal::default())?;
-        Ok(module)
-    };
-    let symbol = |name: &str, most, default| Symbol { name: name.to_owned(), least: 1, most, default };
-    let symbols = vec![symbol("N", 512, Some(2)), symbol("H", u64::MAX, Some(3))];
-    let input = |name: &str, last| InputSpec {
-        name: name.to_owned(),
-        element: ElementKind::F32,
-        extents: vec![Extent::Symbol(0), last],
-    };
-    let inputs = vec![input("x", Extent::Known(8)), input("s", Extent::Symbol(1))];
-    let options = ShapedOptions { threads: THREADS, cached, ..ShapedOptions::new("main", vec![vec![4, 5]]) };
-    let program = compile_shaped(symbols, inputs, variants, &options);
-    let program = program.unwrap_or_else(|failure| panic!("{failure}"));
-    planned.store(0, Relaxed);
-    (Arc::new(program), planned)
+/// The program, compiled for `N = 2` and `H = 3`, which are its sizes until others are set.
+fn program(cached: usize) -> Arc<Program> {
+    program_of(cached, DeadMemory::Kept)
+}
+
+fn program_of(cached: usize, dead: DeadMemory) -> Arc<Program> {
+    let sample = vec![("N".to_owned(), 2), ("H".to_owned(), 3)];
+    let sizes = SizeOptions { sample, ranges: [("N".to_owned(), (1, 512))].into(), cached };
+    let options = CompileOptions { threads: THREADS, dead, sizes, ..CompileOptions::default() };
+    let program = optc::compile(&mut parse(&Arc::new(Context::new()), [0, 0]), &options);
+    Arc::new(program.unwrap_or_else(|failure| panic!("{failure}")))
 }
 
 /// Inputs of some sizes, and what a program that is compiled for them alone computes.
@@ -88,25 +77,25 @@ fn case(sizes: [u64; 2]) -> Case {
     let options = CompileOptions { threads: THREADS, ..CompileOptions::default() };
     let mut model = Model::compile(&mut module, &options).unwrap_or_else(|failure| panic!("{failure}"));
     let expected = model.run(&inputs).unwrap_or_else(|failure| panic!("{failure}")).remove(0).bytes;
-    let (arena_bytes, output) = (model.program().arena_bytes(), vec![0; expected.len()]);
-    Case { sizes, inputs, expected, arena_bytes, output }
+    let arena_bytes = model.program().only().expect("its sizes are known").arena_bytes();
+    Case { sizes, inputs, output: vec![0; expected.len()], expected, arena_bytes }
 }
 
 impl Case {
-    fn set(&self, context: &mut ShapedContext<'_>) {
+    fn set(&self, context: &mut RunContext<'_>) {
         self.inputs
             .iter()
             .for_each(|input| context.set_shape(&input.name, &input.shape).expect("it is right"));
     }
 
-    fn try_run(&mut self, context: &mut ShapedContext<'_>) -> Result<(), RunError> {
+    fn try_run(&mut self, context: &mut RunContext<'_>) -> Result<(), RunError> {
         let Case { inputs: [x, s], output, .. } = self;
         context.run(&[&x.bytes, &s.bytes], &mut [output])
     }
 
     /// Runs with the shapes as they are set, and compares every bit.
     #[track_caller]
-    fn run(&mut self, context: &mut ShapedContext<'_>) {
+    fn run(&mut self, context: &mut RunContext<'_>) {
         self.output.fill(0xff);
         self.try_run(context).unwrap_or_else(|error| panic!("{error}"));
         assert!(
@@ -117,6 +106,14 @@ impl Case {
     }
 }
 
+/// The arena of a program at the sizes of a case: as large as that of a program for these sizes alone, but
+/// for a few bytes.
+fn arena_bytes(program: &Program, case: &Case) -> usize {
+    let bytes = program.at(&case.sizes).expect("it can be run").arena_bytes();
+    assert!(bytes <= case.arena_bytes + case.arena_bytes / 20, "{bytes} bytes, {} alone", case.arena_bytes);
+    bytes
+}
+
 /// What an arena of so many bytes takes, with what aligns its beginning.
 fn padded(arena_bytes: usize) -> u64 {
     let padding = if arena_bytes >= 0x1_0000 { 4096 } else { 64 };
@@ -124,7 +121,7 @@ fn padded(arena_bytes: usize) -> u64 {
 }
 
 /// Puts the instances of these sizes into the cache.
-fn warm(program: &Arc<ShapedProgram>, cases: &mut [Case]) {
+fn warm(program: &Arc<Program>, cases: &mut [Case]) {
     let mut context = program.context(THREADS).expect("it is planned for them");
     for case in cases {
         case.set(&mut context);
@@ -134,46 +131,48 @@ fn warm(program: &Arc<ShapedProgram>, cases: &mut [Case]) {
 
 #[test]
 fn a_shape_that_is_never_set_is_the_default() {
-    let (program, _) = program(8);
+    let program = program(8);
     let mut cases = [case([2, 3])];
     warm(&program, &mut cases);
     let mut context = program.context(THREADS).expect("it is planned for them");
     let ((), first) = ALLOCATOR.measure(|| cases[0].run(&mut context));
-    assert_eq!((first.count, first.bytes), (1, padded(cases[0].arena_bytes)), "the arena and nothing else");
+    let arena = arena_bytes(&program, &cases[0]);
+    assert_eq!((first.count, first.bytes), (1, padded(arena)), "the arena and nothing else");
     let ((), later) = ALLOCATOR.measure(|| cases[0].run(&mut context));
     assert_eq!(later.count, 0);
 }
 
 #[test]
 fn a_shape_that_is_set_before_the_preparation_allocates_there() {
-    let (program, _) = program(8);
+    let program = program(8);
     let mut cases = [case([7, 33])];
     warm(&program, &mut cases);
     let mut context = program.context(THREADS).expect("it is planned for them");
     cases[0].set(&mut context);
     let (prepared, first) = ALLOCATOR.measure(|| context.prepare().map(|instance| instance.arena_bytes()));
-    assert_eq!(prepared, Ok(cases[0].arena_bytes));
-    assert_eq!((first.count, first.bytes), (1, padded(cases[0].arena_bytes)));
+    let arena = arena_bytes(&program, &cases[0]);
+    assert_eq!(prepared, Ok(arena));
+    assert_eq!((first.count, first.bytes), (1, padded(arena)));
     let ((), runs) = ALLOCATOR.measure(|| (0..5).for_each(|_| cases[0].run(&mut context)));
     assert_eq!(runs.count, 0);
 }
 
 #[test]
 fn a_shape_that_is_set_after_the_preparation_serves_many_runs() {
-    let (program, planned) = program(8);
+    let program = program(8);
     let mut case = case([300, 40]);
     let mut context = program.context(THREADS).expect("it is planned for them");
     context.prepare().expect("the defaults can be run");
     case.set(&mut context);
     case.run(&mut context);
-    assert_eq!(context.arena_bytes(), case.arena_bytes);
+    assert_eq!(context.arena_bytes(), arena_bytes(&program, &case));
     let ((), runs) = ALLOCATOR.measure(|| (0..5).for_each(|_| case.run(&mut context)));
-    assert_eq!((runs.count, planned.load(Relaxed)), (0, 2), "the defaults and one other size are planned");
+    assert_eq!((runs.count, program.specialized()), (0, 2), "the defaults and one other size are planned");
 }
 
 #[test]
 fn a_shape_that_is_set_before_each_run_allocates_where_it_is_new() {
-    let (program, planned) = program(8);
+    let program = program(8);
     let mut cases = [[3, 4], [9, 50], [1, 1], [64, 64]].map(case);
     let mut context = program.context(THREADS).expect("it is planned for them");
     let mut pass = || {
@@ -184,12 +183,12 @@ fn a_shape_that_is_set_before_each_run_allocates_where_it_is_new() {
     };
     pass();
     let ((), again) = ALLOCATOR.measure(pass);
-    assert_eq!((again.count, planned.load(Relaxed)), (0, 4));
+    assert_eq!((again.count, program.specialized()), (0, 5), "four sizes beside the defaults");
 }
 
 #[test]
 fn a_larger_shape_after_the_preparation_takes_the_place_of_the_chunk() {
-    let (program, _) = program(8);
+    let program = program(8);
     let mut cases = [[100, 100], [300, 300]].map(case);
     warm(&program, &mut cases);
     let [small, large] = &mut cases;
@@ -198,16 +197,17 @@ fn a_larger_shape_after_the_preparation_takes_the_place_of_the_chunk() {
     context.prepare().expect("it can be run");
     large.set(&mut context);
     let ((), grown) = ALLOCATOR.measure(|| large.run(&mut context));
-    let more = padded(large.arena_bytes) - padded(small.arena_bytes);
+    let [most, least] = [&*large, &*small].map(|case| arena_bytes(&program, case));
+    let more = padded(most) - padded(least);
     assert_eq!((grown.count, grown.peak_bytes), (1, more), "the small chunk goes before the large one comes");
     small.set(&mut context);
     let ((), back) = ALLOCATOR.measure(|| small.run(&mut context));
-    assert_eq!((back.count, context.arena_bytes()), (0, large.arena_bytes), "what is large enough stays");
+    assert_eq!((back.count, context.arena_bytes()), (0, most), "what is large enough stays");
 }
 
 #[test]
 fn default_shapes_come_back_after_others() {
-    let (program, _) = program(8);
+    let program = program(8);
     let mut context = program.context(THREADS).expect("it is planned for them");
     let (mut default, mut other) = (case([2, 3]), case([5, 6]));
     default.run(&mut context);
@@ -219,7 +219,7 @@ fn default_shapes_come_back_after_others() {
 
 #[test]
 fn a_thousand_runs_over_fifty_sizes_keep_what_the_first_fifty_took() {
-    let (program, planned) = program(64);
+    let program = program(64);
     let mut cases: Vec<Case> = (0..50).map(|i| case([1 + i * 7 % 50, 1 + i * 11 % 47])).collect();
     warm(&program, &mut cases);
     let mut context = program.context(THREADS).expect("it is planned for them");
@@ -232,31 +232,43 @@ fn a_thousand_runs_over_fifty_sizes_keep_what_the_first_fifty_took() {
     pass();
     let ((), passes) = ALLOCATOR.measure(|| (0..20).for_each(|_| pass()));
     assert_eq!((passes.count, passes.remaining_bytes), (0, 0));
-    assert_eq!(planned.load(Relaxed), 50);
+    assert_eq!(program.specialized(), 51, "the defaults and fifty others");
+}
+
+#[test]
+fn poisoned_memory_changes_no_bit_at_any_size() {
+    let program = program_of(8, DeadMemory::Poisoned);
+    let mut context = program.context(THREADS).expect("it is planned for them");
+    for sizes in [[3, 4], [1, 1], [64, 64], [300, 40], [3, 4]] {
+        let mut case = case(sizes);
+        case.set(&mut context);
+        case.run(&mut context);
+    }
 }
 
 #[test]
 fn what_is_kept_of_sizes_is_bounded_and_the_least_recently_used_goes() {
-    let (program, planned) = program(2);
+    let program = program(2);
     let mut context = program.context(THREADS).expect("it is planned for them");
     let mut cases: HashMap<u64, Case> = [1, 2, 3].map(|n| (n, case([n, 4]))).into();
-    for (n, expected) in [(1, 1), (2, 2), (1, 2), (3, 3), (1, 3), (2, 4), (1, 4), (3, 5)] {
+    // The first were the defaults.
+    for (n, expected) in [(1, 2), (2, 3), (1, 3), (3, 4), (1, 4), (2, 5), (1, 5), (3, 6)] {
         let case = cases.get_mut(&n).expect("it is one of three");
         case.set(&mut context);
         case.run(&mut context);
-        assert_eq!(planned.load(Relaxed), expected, "at N = {n}");
+        assert_eq!(program.specialized(), expected, "at N = {n}");
         assert!(program.cached() <= 2);
     }
 }
 
 #[test]
 fn a_size_that_fails_is_an_error_of_its_run_only() {
-    let (program, _) = program(8);
+    let program = program(8);
     let mut context = program.context(THREADS).expect("it is planned for them");
     let mut good = case([4, 6]);
     good.set(&mut context);
     good.run(&mut context);
-    let said = |context: &mut ShapedContext<'_>, shape: &[u64]| {
+    let said = |context: &mut RunContext<'_>, shape: &[u64]| {
         context.set_shape("x", shape).expect_err("it can't be so").to_string()
     };
     assert_eq!(
@@ -285,7 +297,7 @@ fn a_size_that_fails_is_an_error_of_its_run_only() {
 
 #[test]
 fn contexts_share_one_program_on_their_own_threads() {
-    let (program, planned) = program(8);
+    let program = program(8);
     let all = [[3, 4], [9, 50], [1, 1], [64, 64]];
     std::thread::scope(|scope| {
         for first in 0..4 {
@@ -301,24 +313,22 @@ fn contexts_share_one_program_on_their_own_threads() {
             });
         }
     });
-    assert_eq!(program.cached(), 4);
-    assert!((4..=16).contains(&planned.load(Relaxed)));
+    assert_eq!(program.cached(), 5);
+    assert!((5..=17).contains(&program.specialized()));
 }
 
 #[test]
 fn a_given_arena_serves_what_fits_and_says_what_is_missing() {
-    let (program, _) = program(8);
+    let program = program(8);
     let (mut small, mut large) = (case([10, 10]), case([200, 200]));
-    let mut memory = AlignedBuffer::zeroed(small.arena_bytes).expect("there is memory");
+    let [most, least] = [&large, &small].map(|case| arena_bytes(&program, case));
+    let mut memory = AlignedBuffer::zeroed(least).expect("there is memory");
     let arena = Arena::given(memory.as_mut_slice());
     let mut context = program.context_in(Arc::new(Pool::new(1)), arena).expect("it is aligned");
     small.set(&mut context);
     small.run(&mut context);
     large.set(&mut context);
-    let expected = format!(
-        "the arena given has {} bytes, and the program needs {}",
-        small.arena_bytes, large.arena_bytes
-    );
+    let expected = format!("the arena given has {least} bytes, and the program needs {most}");
     assert_eq!(context.prepare().expect_err("it is too small").to_string(), expected);
     assert_eq!(large.try_run(&mut context).expect_err("it is too small").to_string(), expected);
     small.set(&mut context);
@@ -336,22 +346,22 @@ const BOUNDED: &str = "func.func @main(%x: tensor<?x?xf32, #optc.dims<N, M>> {op
   return %5 : tensor<?xf32, #optc.dims<N>>
 }";
 
-fn bounded() -> Arc<ShapedProgram> {
+fn bounded() -> Arc<Program> {
     let module = optc::parse("bounded.mlir", BOUNDED.to_owned(), None, &LoadOptions::default());
-    let module = module.unwrap_or_else(|failure| panic!("{failure}"));
+    let mut module = module.unwrap_or_else(|failure| panic!("{failure}"));
     let ranges = [("N".to_owned(), (1, 40)), ("M".to_owned(), (1, 40))].into();
-    let compile = CompileOptions { threads: THREADS, ..CompileOptions::default() };
-    let options = SymbolicOptions { ranges, ..SymbolicOptions::new(compile) };
-    Arc::new(compile_symbolic(&module, &options).unwrap_or_else(|failure| panic!("{failure}")))
+    let sizes = SizeOptions { ranges, ..SizeOptions::default() };
+    let options = CompileOptions { threads: THREADS, sizes, ..CompileOptions::default() };
+    Arc::new(optc::compile(&mut module, &options).unwrap_or_else(|failure| panic!("{failure}")))
 }
 
 #[test]
 fn a_chunk_for_all_sizes_is_allocated_once_and_is_enough_at_each() {
     let program = bounded();
-    let chunk = program.chunk_bytes().expect("both sizes have an end");
+    let chunk = program.bound_bytes().expect("both sizes have an end");
     let x: Vec<f32> = (0..1600).map(|i| (i * 37 % 101) as f32 * 0.02 - 1.0).collect();
     let mut y = [0.0f32; 40];
-    let mut run = |context: &mut ShapedContext<'_>, [n, m]: [usize; 2]| {
+    let mut run = |context: &mut RunContext<'_>, [n, m]: [usize; 2]| {
         context.set_shape("x", &[n as u64, m as u64]).expect("they are in their ranges");
         let needed = context.prepare().expect("it is enough").arena_bytes();
         let (x, y) = (runtime::as_bytes(&x[..n * m]), runtime::as_bytes_mut(&mut y[..n]));
@@ -380,11 +390,11 @@ fn a_chunk_for_all_sizes_is_allocated_once_and_is_enough_at_each() {
 #[test]
 fn every_size_fits_the_bound() {
     let module = optc::parse("bounded.mlir", BOUNDED.to_owned(), None, &LoadOptions::default());
-    let module = module.unwrap_or_else(|failure| panic!("{failure}"));
+    let mut module = module.unwrap_or_else(|failure| panic!("{failure}"));
     let ranges = [("N".to_owned(), (1, 40)), ("M".to_owned(), (1, 40))].into();
-    let compile = CompileOptions { threads: THREADS, ..CompileOptions::default() };
-    let options = SymbolicOptions { ranges, ..SymbolicOptions::new(compile) };
-    let symbolic = Symbolic::decide(&module, &options).unwrap_or_else(|failure| panic!("{failure}"));
+    let sizes = SizeOptions { ranges, ..SizeOptions::default() };
+    let options = CompileOptions { threads: THREADS, sizes, ..CompileOptions::default() };
+    let symbolic = AllSizes::decide(&mut module, &options).unwrap_or_else(|failure| panic!("{failure}"));
     let bound = symbolic.bound().expect("both sizes have an end").size_bytes();
     for (n, m) in (1..=40).flat_map(|n| (1..=40).step_by(3).map(move |m| (n, m))) {
         let numbers = symbolic.symbols().iter().map(|symbol| if symbol.name == "N" { n } else { m });

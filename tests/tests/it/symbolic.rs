@@ -5,8 +5,7 @@ use import::onnx::declared::{Sizes, Symbolized};
 use ir::Module;
 use ir::dims::{Bindings, substitute, symbols_of};
 use ir::plan::attrs;
-use optc::shaped::Variants;
-use optc::symbolic::{Symbolic, SymbolicOptions};
+use optc::specialize::AllSizes;
 use optc::{CompileOptions, LoadOptions, StrippedWeights, load, run_pipeline};
 use passes::manager::RunOptions;
 use tests::workspace::root;
@@ -98,9 +97,9 @@ fn a_misspelt_symbol_is_told_with_the_one_that_was_meant() {
 #[test]
 fn the_arena_for_all_sizes_of_a_network_is_little_more_than_that_of_its_greatest() {
     let ranges = SIZES.iter().map(|(name, _, most)| ((*name).to_owned(), (1.max(most / 2), *most))).collect();
-    let module = squeezenet_of(Sizes { symbolized: symbolized(), ranges, ..Sizes::new() });
-    let options = SymbolicOptions::new(CompileOptions { threads: 2, ..CompileOptions::default() });
-    let symbolic = Symbolic::decide(&module, &options).unwrap_or_else(|failure| panic!("{failure}"));
+    let mut module = squeezenet_of(Sizes { symbolized: symbolized(), ranges, ..Sizes::new() });
+    let options = CompileOptions { threads: 2, ..CompileOptions::default() };
+    let symbolic = AllSizes::decide(&mut module, &options).unwrap_or_else(|failure| panic!("{failure}"));
     let bound = symbolic.bound().expect("the file says where sizes end");
     let most: Vec<u64> = symbolic.symbols().iter().map(|symbol| symbol.most).collect();
     let at = symbolic.at(&most).unwrap_or_else(|failure| panic!("{failure}"));

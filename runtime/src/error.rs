@@ -1,0 +1,105 @@
+//! Why a program was not run, or did not finish.
+
+use std::fmt;
+
+use crate::binding::Side;
+use crate::buffer::ArenaError;
+use crate::shapes::ShapeError;
+
+/// Why a program was not run, or did not finish.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RunError {
+    /// Too few or too many buffers.
+    Count {
+        /// Of inputs or outputs.
+        side: Side,
+        /// How many the program has.
+        expected: usize,
+        /// How many were given.
+        found: usize,
+    },
+    /// A buffer of the wrong size.
+    Size {
+        /// An input or an output.
+        side: Side,
+        /// Its name.
+        name: String,
+        /// Its dimensions.
+        shape: Vec<u64>,
+        /// The bytes that it has.
+        expected: usize,
+        /// The bytes that were given.
+        found: usize,
+    },
+    /// A buffer at an odd address.
+    Alignment {
+        /// An input or an output.
+        side: Side,
+        /// Its name.
+        name: String,
+        /// What the address must be a multiple of.
+        align: usize,
+    },
+    /// The program overwrites this input, and it was given for reading only.
+    NotDonated {
+        /// The input's name.
+        name: String,
+    },
+    /// A number of threads that the program's scratch was not planned for.
+    Threads {
+        /// The most that it was planned for.
+        most: usize,
+        /// What was asked for.
+        found: usize,
+    },
+    /// The shapes that were set can't be run.
+    Shape(ShapeError),
+    /// The arena can't serve the program.
+    Arena(ArenaError),
+    /// The program found a fault in its data and stopped; the outputs are garbage.
+    Fault {
+        /// The code's status.
+        status: i32,
+        /// What the compiler says of it.
+        message: String,
+    },
+}
+
+impl fmt::Display for Side {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Side::Input => "input",
+            Side::Output => "output",
+        })
+    }
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RunError::Count { side, expected, found } => {
+                write!(f, "{found} {side} buffers were given, and the program has {expected} {side}s")
+            }
+            RunError::Size { side, name, shape, expected, found } => {
+                write!(
+                    f,
+                    "{side} `{name}` of shape {shape:?} has {expected} bytes, and the buffer given has {found}"
+                )
+            }
+            RunError::Alignment { side, name, align } => {
+                write!(f, "the buffer given for {side} `{name}` must begin at a multiple of {align} bytes")
+            }
+            RunError::NotDonated { name } => {
+                write!(f, "the program overwrites input `{name}`, which must be donated: use `run_donating`")
+            }
+            RunError::Threads { most, found } => {
+                write!(f, "the program is planned for 1 to {most} threads, and {found} were asked for")
+            }
+            RunError::Shape(error) => error.fmt(f),
+            RunError::Arena(error) => error.fmt(f),
+            RunError::Fault { message, .. } => write!(f, "the program stopped: {message}"),
+        }
+    }
+}
+
+impl std::error::Error for RunError {}

@@ -1,0 +1,171 @@
+//! What sizes decide of a program: its frame, its arena, its inputs and outputs; and which of these are kept.
+
+use std::any::Any;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::tensor::{StateDesc, TensorDesc};
+
+/// What [`Specialization::new`] takes.
+pub struct SpecializationParts {
+    /// What the code reads through its last argument; empty for code that is compiled for these sizes alone.
+    pub frame: Vec<i64>,
+    /// The bytes of arena that a run needs, every kernel's scratch included.
+    pub arena_bytes: usize,
+    /// The inputs at these sizes, in the entry's order.
+    pub inputs: Vec<TensorDesc>,
+    /// The outputs at these sizes, in the entry's order.
+    pub outputs: Vec<TensorDesc>,
+    /// What owns the memory that the frame points to.
+    pub weights: Arc<dyn Any + Send + Sync>,
+}
+
+/// A program at some sizes.
+pub struct Specialization {
+    parts: SpecializationParts,
+    states: Vec<StateDesc>,
+}
+
+impl Specialization {
+    /// A specialization of its parts. By calling this, a compiler vouches for the frame as it does for the
+    /// code that reads it (see [`crate::JitCode::from_module`]): it is no interface for others.
+    ///
+    /// # Panics
+    /// If an alignment is no power of two: a fault of the compiler.
+    pub fn new(parts: SpecializationParts) -> Specialization {
+        for desc in parts.inputs.iter().chain(&parts.outputs) {
+            let TensorDesc { name, align, .. } = desc;
+            assert!(align.is_power_of_two(), "{name} is aligned to {align}, which is no power of two");
+        }
+        Specialization { parts, states: Vec::new() }
+    }
+
+    /// The same, where contexts keep these tensors from run to run.
+    ///
+    /// # Panics
+    /// If one lies outside the arena: a fault of the compiler.
+    pub fn with_states(self, states: Vec<StateDesc>) -> Specialization {
+        for StateDesc { tensor, offset, .. } in &states {
+            let end = offset + tensor.size_bytes;
+            assert!(end <= self.parts.arena_bytes, "the state {} ends at {end} of the arena", tensor.name);
+        }
+        Specialization { states, ..self }
+    }
+
+    /// The bytes of arena that a run needs.
+    pub fn arena_bytes(&self) -> usize {
+        self.parts.arena_bytes
+    }
+
+    /// The bytes of its frame.
+    pub fn frame_bytes(&self) -> usize {
+        size_of_val(&self.parts.frame[..])
+    }
+
+    /// The inputs at these sizes.
+    pub fn inputs(&self) -> &[TensorDesc] {
+        &self.parts.inputs
+    }
+
+    /// The outputs at these sizes. One with a dimension that data decide has the greatest size that it can
+    /// have.
+    pub fn outputs(&self) -> &[TensorDesc] {
+        &self.parts.outputs
+    }
+
+    /// What contexts keep from run to run.
+    pub fn states(&self) -> &[StateDesc] {
+        &self.states
+    }
+
+    pub(crate) fn frame(&self) -> &[i64] {
+        &self.parts.frame
+    }
+}
+
+impl fmt::Debug for Specialization {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Specialization({} bytes of arena)", self.arena_bytes())
+    }
+}
+
+/// What makes the specializations of a program.
+pub trait Specialize: Send + Sync {
+    /// The specialization at these sizes, one for each symbol in order.
+    ///
+    /// # Errors
+    /// Why the program can't be run at these sizes.
+    fn specialize(&self, sizes: &[u64]) -> Result<Specialization, String>;
+
+    /// The bytes of constants that are packed so far.
+    fn weights_bytes(&self) -> usize;
+}
+
+/// Specializations by their sizes; where there is no room, the one that was not asked for the longest goes.
+pub(crate) struct Cache {
+    most: usize,
+    kept: Mutex<Kept>,
+}
+
+#[derive(Default)]
+struct Kept {
+    entries: Vec<Entry>,
+    /// Counts look-ups.
+    now: u64,
+    /// How many were added, those included for which there was no room.
+    made: u64,
+}
+
+struct Entry {
+    sizes: Box<[u64]>,
+    specialization: Arc<Specialization>,
+    /// When it was last asked for.
+    used: u64,
+}
+
+impl Cache {
+    /// Room for so many.
+    pub(crate) fn new(most: usize) -> Cache {
+        let entries = Vec::with_capacity(most.min(64));
+        Cache { most, kept: Mutex::new(Kept { entries, ..Kept::default() }) }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.lock().entries.len()
+    }
+
+    pub(crate) fn made(&self) -> u64 {
+        self.lock().made
+    }
+
+    pub(crate) fn find(&self, sizes: &[u64]) -> Option<Arc<Specialization>> {
+        self.lock().find(sizes)
+    }
+
+    pub(crate) fn add(&self, sizes: &[u64], specialization: &Arc<Specialization>) {
+        let mut kept = self.lock();
+        kept.made += 1;
+        if kept.find(sizes).is_some() || self.most == 0 {
+            return;
+        }
+        if kept.entries.len() == self.most {
+            let oldest = (0..self.most).min_by_key(|index| kept.entries[*index].used);
+            kept.entries.swap_remove(oldest.expect("there are entries"));
+        }
+        let used = kept.now;
+        kept.entries.push(Entry { sizes: sizes.into(), specialization: specialization.clone(), used });
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Kept {
+    fn find(&mut self, sizes: &[u64]) -> Option<Arc<Specialization>> {
+        self.now += 1;
+        let entry = self.entries.iter_mut().find(|entry| *entry.sizes == *sizes)?;
+        entry.used = self.now;
+        Some(entry.specialization.clone())
+    }
+}
