@@ -1,4 +1,6 @@
 // RUN: optc --passes=canonicalize --print-generic
+// A block with two predecessors cannot be merged into either of them. Only its argument that is equal on both
+// edges is replaced by that value.
 
 func.func @main(%c: i1, %x: tensor<4xf32>, %y: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   "cf.cond_br"(%c)[^left, ^right] <{operandSegmentSizes = array<i32: 1, 0, 0>}> : (i1) -> ()

@@ -1,4 +1,6 @@
 // RUN: optc --passes=canonicalize --print-generic
+// An `scf.if` on an unknown condition stays. A result that both regions yield equally does not need it, and
+// is replaced.
 
 func.func @main(%c: i1, %x: tensor<4xf32>, %y: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   %0, %1 = "scf.if"(%c) ({

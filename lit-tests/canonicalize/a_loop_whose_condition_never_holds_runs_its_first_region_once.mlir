@@ -1,4 +1,6 @@
 // RUN: optc --passes=canonicalize --print-generic
+// The first region of an `scf.while` runs before the condition is tested. If the condition is always false
+// the loop is that region, once; dropping it would lose its results.
 
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = "scf.while"(%x) ({

@@ -1,4 +1,6 @@
 // RUN: optc --passes=canonicalize --print-generic
+// A block whose only predecessor ends in a jump is appended to that predecessor, and unreachable blocks go.
+// Straight-line code is what most later passes handle best.
 
 func.func @main(%c: i1, %x: tensor<4xf32>) -> tensor<4xf32> {
   "cf.br"(%x)[^bb1] : (tensor<4xf32>) -> ()

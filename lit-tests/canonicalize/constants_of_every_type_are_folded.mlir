@@ -1,4 +1,6 @@
 // RUN: optc --passes=canonicalize
+// Folding computes in the operation's own type: `i8` wraps around, `f32` rounds to 24 bits, tensors fold per
+// element. Folding in a wider type would change results.
 
 func.func @main() -> (i32, i8, i1, index, f32, f64, tensor<2xi32>, i32, i32) {
   %a = arith.constant 100 : i8

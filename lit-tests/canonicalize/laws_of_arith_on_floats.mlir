@@ -1,4 +1,5 @@
 // RUN: optc --passes=canonicalize
+// The float laws that hold to the bit, for every value, negative zero and NaN included.
 
 func.func @main(%x: f32) -> (f32, f32) {
   %zero = arith.constant 0.0 : f32

@@ -1,4 +1,6 @@
 // RUN: optc --passes=canonicalize
+// Each operation resembles one that a law simplifies, but has its operands in the wrong position or is of
+// another kind. A matcher that is too loose would change results.
 
 func.func @main(%x: i32, %y: i32, %c: i1) -> (i32, i32, i32, i32, i32, i32, i1) {
   %zero = arith.constant 0 : i32

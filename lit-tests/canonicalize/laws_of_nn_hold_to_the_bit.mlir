@@ -1,4 +1,6 @@
 // RUN: optc --passes=canonicalize
+// `canonicalize` applies only those laws of `nn` that change no bit. `x + 0.0` and `0.0 - x` stay because of
+// the sign of zero, and a product that broadcasts stays because of its shape.
 
 func.func @applies(%x: tensor<4xf32>, %y: tensor<2x2xf32>) -> (tensor<4xf32>, tensor<2x2xf32>) {
   %zero = nn.constant dense<0.0> : tensor<4xf32>

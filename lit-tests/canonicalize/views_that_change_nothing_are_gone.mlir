@@ -1,4 +1,6 @@
 // RUN: optc --passes=canonicalize
+// A reshape, broadcast, cast or concatenation that gives back its operand is removed. One that changes the
+// shape or the type stays.
 
 func.func @main(%x: tensor<2x2xf32>, %y: tensor<1x2xf32>) -> (tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x2xf64>) {
   %0 = nn.reshape %x {shape = array<i64: 2, 2>} : (tensor<2x2xf32>) -> tensor<2x2xf32>

@@ -1,4 +1,6 @@
 // RUN: optc --passes=canonicalize --print-generic
+// A value that every iteration passes on unchanged, or that nobody reads, is no loop-carried value. Carrying
+// it would take a buffer and a copy per iteration.
 
 func.func @main(%n: index, %x: tensor<4xf32>, %y: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   %zero = "arith.constant"() <{value = 0 : index}> : () -> index

@@ -1,4 +1,5 @@
 // RUN: optc --passes=cse --print-generic
+// A region may reuse a value that dominates it, but not one from a sibling region, which may not have run.
 
 func.func @main(%c: i1, %x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   %0 = nn.exp %x : tensor<4xf32>

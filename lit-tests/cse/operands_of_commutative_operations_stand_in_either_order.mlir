@@ -1,4 +1,5 @@
 // RUN: optc --passes=cse
+// `x + y` and `y + x` are one value, `x - y` and `y - x` are two.
 
 func.func @main(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
   %0 = nn.add %x, %y : tensor<4xf32>

@@ -1,4 +1,6 @@
 // RUN: optc --passes=cse --print-generic
+// Regions are compared by structure, so two equal conditions merge and one that reads another value stays.
+// Comparing only operands would merge all three.
 
 func.func @main(%c: i1, %x: tensor<4xf32>, %y: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
   %0 = "scf.if"(%c) ({

@@ -1,4 +1,6 @@
 // RUN: optc --passes=cse --print-generic
+// A value is reused only where its definition dominates the reader. The square roots of the two branches
+// dominate nothing after the join, so it is computed there again.
 
 func.func @main(%c: i1, %x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   %0 = nn.exp %x : tensor<4xf32>

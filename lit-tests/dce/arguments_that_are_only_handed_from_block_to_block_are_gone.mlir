@@ -1,4 +1,6 @@
 // RUN: optc --passes=dce
+// A block argument that is only passed around a cycle of blocks has readers but no use. Counting readers
+// alone would keep it, and its buffer.
 
 func.func @may_not_end(%c: i1, %x: tensor<4xf32>) -> tensor<4xf32> {
   "cf.br"(%x)[^head] : (tensor<4xf32>) -> ()

@@ -1,4 +1,5 @@
 // RUN: optc --passes=fuse
+// Elementwise operations of one shape become one group, so the values between them are never stored.
 
 func.func @main(%arg0: tensor<4xf32>, %arg1: tensor<4xf32>) -> tensor<4xf32> {
   %0 = nn.exp %arg0 : tensor<4xf32>

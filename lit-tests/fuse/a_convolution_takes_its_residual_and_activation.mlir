@@ -1,4 +1,5 @@
 // RUN: optc --passes=fuse
+// The sum and the relu are computed in the convolution's own loop, so neither intermediate is stored.
 
 func.func @main(%arg0: tensor<1x4x4x8xf32>, %arg1: tensor<1x4x4x8xf32>) -> tensor<1x4x4x8xf32> {
   %w = nn.constant dense<0.5> : tensor<8x8x3x3xf32>

@@ -1,4 +1,6 @@
 // RUN: optc --passes=simplify,layout,fuse
+// The values inside a group are not stored, so only the pool of its last result counts. The pool of an inner
+// value must not stick to the group.
 
 func.func @main(%x: tensor<64xf32>) -> tensor<64xf32> {
   %0 = nn.neg %x {mem.pool = ["bank"]} : tensor<64xf32>

@@ -1,4 +1,5 @@
 // RUN: optc --passes=fuse
+// A value that the function returns must be stored, so it cannot be hidden inside a group.
 
 func.func @main(%arg0: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   %0 = nn.exp %arg0 : tensor<4xf32>

@@ -1,4 +1,5 @@
 // RUN: optc --passes=fuse
+// A value with two readers in different groups is stored once instead of being computed twice.
 
 func.func @main(%arg0: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   %0 = nn.exp %arg0 : tensor<4xf32>

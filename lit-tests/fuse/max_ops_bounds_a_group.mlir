@@ -1,4 +1,5 @@
 // RUN: optc --passes='fuse{max-ops=2}'
+// The option `max-ops` bounds how many operations a group has, so a long chain becomes several groups.
 
 func.func @main(%arg0: tensor<4xf32>) -> tensor<4xf32> {
   %0 = nn.exp %arg0 : tensor<4xf32>

@@ -1,7 +1,7 @@
 // RUN: optc --passes=fuse,schedule,inplace,plan
+// Either convolution could take the sum. Here the earlier one lets the norm overwrite %0, which lowers the
+// peak; always choosing the later one would miss that.
 
-// The convolution from %0 makes half of what it reads: if it runs first, the norm overwrites %0, and the other
-// convolution adds its own to what it left.
 func.func @main(%x: tensor<1x64x64x16xf32>) -> tensor<1x1x1x8xf32> {
   %s = nn.constant dense<0.5> : tensor<16xf32>
   %b = nn.constant dense<0.25> : tensor<16xf32>

@@ -1,4 +1,6 @@
 // RUN: optc --passes=fuse
+// A sum joins the convolution that runs last: by then the other one's result exists, and it can be
+// accumulated into.
 
 func.func @main(%arg0: tensor<1x4x4x8xf32>, %arg1: tensor<1x4x4x8xf32>) -> tensor<1x4x4x8xf32> {
   %w = nn.constant dense<0.5> : tensor<8x8x1x1xf32>

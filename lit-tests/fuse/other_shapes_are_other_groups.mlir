@@ -1,4 +1,6 @@
 // RUN: optc --passes=fuse
+// A group has one iteration space. An operand that broadcasts into a larger shape is computed outside, once
+// an element.
 
 func.func @main(%arg0: tensor<4xf32>, %arg1: tensor<3x4xf32>) -> tensor<3x4xf32> {
   %0 = nn.exp %arg0 : tensor<4xf32>

@@ -1,4 +1,6 @@
 // RUN: optc --passes=inline --remarks=inline --print-generic
+// A symbol is resolved in its own module: inside `@tools`, `@helper` is another function than outside.
+// Inlining across the border could call the wrong one.
 
 module {
   func.func private @helper(%x: tensor<4xf32>) -> tensor<4xf32> {

@@ -1,4 +1,6 @@
 // RUN: optc --passes=inline,symbol-dce --print-generic
+// The calling block is split, and each return becomes a jump to its second half with the results as block
+// arguments.
 
 func.func private @choose(%c: i1, %x: f32, %y: f32) -> f32 {
   "cf.cond_br"(%c)[^left, ^right] <{operandSegmentSizes = array<i32: 1, 0, 0>}> : (i1) -> ()

@@ -1,4 +1,6 @@
 // RUN: optc --passes=inline --print-generic --remarks=inline
+// A region of `scf.if` has one block, so a function of several cannot be inlined there. The remark says why
+// the call stays.
 
 func.func private @choose(%c: i1, %x: f32, %y: f32) -> f32 {
   "cf.cond_br"(%c)[^left, ^right] <{operandSegmentSizes = array<i32: 1, 0, 0>}> : (i1) -> ()

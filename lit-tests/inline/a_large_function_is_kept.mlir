@@ -1,4 +1,6 @@
 // RUN: optc --passes='inline{max-ops=2}' --remarks=inline
+// The option `max-ops` bounds what is inlined, so code does not grow without limit. The remark names the
+// reason.
 
 func.func private @small(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = nn.exp %x : tensor<4xf32>

@@ -1,4 +1,6 @@
 // RUN: optc --passes=inline,symbol-dce
+// Functions are processed from callees to callers, not in the order of the text. Otherwise a chain of calls
+// would need several runs of the pass.
 
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = call @f(%x) : (tensor<4xf32>) -> tensor<4xf32>

@@ -1,4 +1,5 @@
 // RUN: optc --passes=inline --remarks=inline
+// A function that is marked `no_inline`, or has no body here, stays a call.
 
 func.func private @outside(tensor<4xf32>) -> tensor<4xf32>
 

@@ -1,6 +1,7 @@
 // RUN: optc --passes=inplace --remarks=inplace
+// %y dies in ^bb2 but not in ^bb1, which may run again. Liveness must follow the edges, not the order of the
+// text.
 
-// %y dies in ^bb2; in ^bb1, which may come again, it does not.
 func.func @main(%c: i1, %x: tensor<64xf32>) -> tensor<64xf32> {
   %y = nn.neg %x : tensor<64xf32>
   cf.br ^bb1

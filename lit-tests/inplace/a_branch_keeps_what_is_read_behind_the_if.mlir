@@ -1,4 +1,6 @@
 // RUN: optc --passes=inplace --remarks=inplace
+// A region may not overwrite a value that is read after the `scf.if`; the last reader inside the region is
+// not the last reader.
 
 func.func @main(%c: i1, %x: tensor<64xf32>) -> tensor<64xf32> {
   %y = nn.neg %x : tensor<64xf32>

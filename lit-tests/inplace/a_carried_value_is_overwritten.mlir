@@ -1,4 +1,6 @@
 // RUN: optc --passes=inplace
+// The loop-carried argument dies in each iteration, so the body can update it in place. One buffer then
+// serves the whole loop.
 
 func.func @main(%n: index, %one: index, %x: tensor<64xf32>) -> tensor<64xf32> {
   %r = scf.for %i = %one to %n step %one iter_args(%a = %x) -> (tensor<64xf32>) {

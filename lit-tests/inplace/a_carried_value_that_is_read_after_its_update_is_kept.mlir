@@ -1,4 +1,5 @@
 // RUN: optc --passes=inplace --remarks=inplace
+// The update must not overwrite the loop-carried value while the same iteration still reads the old one.
 
 func.func @main(%n: index, %one: index, %x: tensor<64xf32>) -> tensor<64xf32> {
   %r = scf.for %i = %one to %n step %one iter_args(%a = %x) -> (tensor<64xf32>) {

@@ -1,4 +1,5 @@
 // RUN: optc --passes=inplace,plan
+// Each `nn.insert_slice` overwrites its target, so n updates of one value take one buffer and not n.
 
 func.func @f(%x: tensor<8xf32>, %a: tensor<2xf32>) -> tensor<8xf32> {
   %0 = nn.exp %x : tensor<8xf32>

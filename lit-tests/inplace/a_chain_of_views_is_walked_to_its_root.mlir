@@ -1,4 +1,6 @@
 // RUN: optc --passes=inplace --remarks=inplace
+// Whether a view may be overwritten depends on the readers of its root, however many views stand between. A
+// later read through the first name forbids it.
 
 func.func @dies(%x: tensor<4x8xf32>, %y: tensor<2x16xf32>) -> tensor<2x16xf32> {
   %0 = nn.exp %x : tensor<4x8xf32>

@@ -1,4 +1,6 @@
 // RUN: optc --passes=fuse,inplace
+// Accumulation also works where the residual is a sub-buffer of a concatenation, with the concatenation's row
+// pitch.
 
 func.func @main(%x: tensor<1x6x6x8xf32>) -> tensor<1x6x6x16xf32> {
   %w = nn.constant dense<0.5> : tensor<8x8x3x3xf32>

@@ -1,4 +1,5 @@
 // RUN: optc --passes=fuse,inplace
+// A residual with a later reader must keep its bytes, so the sum gets a buffer of its own.
 
 func.func @main(%arg0: tensor<1x4x4x8xf32>, %arg1: tensor<1x4x4x8xf32>) -> tensor<1x4x4x8xf32> {
   %w = nn.constant dense<0.5> : tensor<8x8x1x1xf32>

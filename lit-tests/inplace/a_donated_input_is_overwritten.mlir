@@ -1,4 +1,6 @@
 // RUN: optc --passes=inplace
+// The caller gives up an input that is marked `optc.donated`, so its bytes may be reused like those of any
+// dying value.
 
 func.func @main(%arg0: tensor<4xf32> {optc.donated}) -> tensor<4xf32> {
   %0 = nn.exp %arg0 : tensor<4xf32>

@@ -1,4 +1,5 @@
 // RUN: optc --passes=inplace
+// The basic case: an elementwise result takes the buffer of an operand that has no later reader.
 
 func.func @main(%arg0: tensor<4xf32>) -> tensor<4xf32> {
   %0 = nn.exp %arg0 : tensor<4xf32>

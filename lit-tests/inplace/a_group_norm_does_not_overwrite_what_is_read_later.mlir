@@ -1,4 +1,5 @@
 // RUN: optc --passes=inplace
+// A group norm can work in place, but not over an operand with a later reader.
 
 func.func @main(%x: tensor<1x4x4x8xf32>) -> tensor<1x4x4x8xf32> {
   %s = nn.constant dense<0.5> : tensor<8xf32>

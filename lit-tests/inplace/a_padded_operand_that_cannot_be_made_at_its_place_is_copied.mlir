@@ -1,4 +1,6 @@
 // RUN: optc --passes=inplace --remarks=inplace
+// Each `nn.pad` here has another reason why its operand cannot be made inside it: its producer, its readers,
+// an argument, a negative padding. The remarks name them.
 
 func.func @main(%x: tensor<2x4xf32>) -> (tensor<2x5xf32>, tensor<2x5xf32>, tensor<2x3xf32>, tensor<2x6xf32>) {
   %0 = nn.softmax %x {axis = 1 : i64} : tensor<2x4xf32>

@@ -1,4 +1,6 @@
 // RUN: optc --passes=fuse,inplace --remarks=inplace
+// An operand that is written into its concatenation obeys the same rule as any other: it never overwrites a
+// value with a later reader.
 
 func.func @main(%x: tensor<1x6x6x8xf32>) -> tensor<1x6x6x24xf32> {
   %w = nn.constant dense<0.5> : tensor<8x8x3x3xf32>

@@ -1,4 +1,6 @@
 // RUN: optc --passes=inplace --remarks=inplace
+// An in-place operand of a concatenation can reuse only a value that can lie at that place too. Each refusal
+// has its remark.
 
 func.func @main(%x: tensor<2x3xf32>, %y: tensor<4x3xf32>) -> tensor<2x12xf32> {
   %w = nn.constant dense<0.5> : tensor<2x3xf32>

@@ -1,4 +1,5 @@
 // RUN: optc --passes=inplace --remarks=inplace
+// A slice lies inside its root and cannot lie inside the concatenation as well, so it is copied.
 
 func.func @main(%x: tensor<2x3xf32>) -> tensor<1x6xf32> {
   %0 = nn.neg %x : tensor<2x3xf32>

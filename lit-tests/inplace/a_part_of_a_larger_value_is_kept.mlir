@@ -1,4 +1,5 @@
 // RUN: optc --passes=inplace
+// A result that is smaller than the buffer does not overwrite a slice of it: only a whole value is reused.
 
 func.func @main(%arg0: tensor<4xf32>) -> tensor<2xf32> {
   %0 = nn.exp %arg0 : tensor<4xf32>

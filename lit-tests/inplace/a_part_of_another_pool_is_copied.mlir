@@ -1,4 +1,5 @@
 // RUN: optc --passes='inplace,plan{pools=image}' --remarks=inplace
+// A concatenation lies in one pool, so an operand that asks for another one is copied into it.
 
 func.func @main(%x: tensor<1x64xf32>) -> tensor<2x64xf32> {
   %0 = nn.sqrt %x {mem.pool = ["image"]} : tensor<1x64xf32>

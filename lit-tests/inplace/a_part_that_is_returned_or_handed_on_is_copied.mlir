@@ -1,4 +1,6 @@
 // RUN: optc --passes=inplace --remarks=inplace
+// A value that is returned or passed to a region has a place of its own, so it is copied into the
+// concatenation.
 
 func.func @main(%n: index, %x: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x9xf32>) {
   %0 = nn.neg %x : tensor<2x3xf32>

@@ -1,4 +1,6 @@
 // RUN: optc --passes=inplace --remarks=inplace
+// The slice is inserted into its own root at another offset. It is copied first, so that the update can
+// overwrite its target: 16 bytes instead of 32.
 
 func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
   %0 = nn.sqrt %x : tensor<8xf32>

@@ -1,4 +1,6 @@
 // RUN: optc --passes=inplace --remarks=inplace
+// `nn.repeat` reads dense operands only, so the value it reads cannot lie in a concatenation with a row
+// pitch.
 
 func.func @main(%x: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x6xf32>) {
   %0 = nn.neg %x : tensor<2x3xf32>

@@ -1,4 +1,6 @@
 // RUN: optc --passes=inplace --remarks=inplace
+// The concatenation has rows of 2 elements and the producer writes rows of 4, so no row pitch describes where
+// its rows go.
 
 func.func @main(%x: tensor<3x4xf32>) -> tensor<6x4xf32> {
   %0 = nn.neg %x : tensor<3x4xf32>

@@ -1,7 +1,7 @@
 // RUN: optc --passes=inplace
+// With named sizes a result overwrites an operand only if both have equal size at every run. N equals N; N
+// and M may be equal once and differ at the next run.
 
-// The tanh takes as many bytes as the exponential, whatever N is. The two sums are of N and of M rows, which may be equal at one run and
-// different at the next: neither overwrites the other, and a size that only has a lower bound is no proof.
 func.func @main(%x: tensor<?x4xf32, #optc.dims<N>>, %y: tensor<?x4xf32, #optc.dims<M>>) -> (tensor<?x4xf32, #optc.dims<N>>, tensor<?x4xf32, #optc.dims<M>>) {
   %0 = nn.exp %x : tensor<?x4xf32, #optc.dims<N>>
   %1 = nn.tanh %0 : tensor<?x4xf32, #optc.dims<N>>

@@ -1,7 +1,7 @@
 // RUN: optc --passes=inplace
+// At H = 1, the nominal size, the sum has the shape of its operand. That is no proof for all sizes, so it
+// must not overwrite it.
 
-// Where H is 1, the sum has the shape of its first operand, and at those sizes, which are the nominal ones, it could overwrite it. That
-// is not proved for all sizes.
 func.func @main(%x: tensor<?x3x1x1xf32, #optc.dims<N>>, %y: tensor<?x3x?x1xf32, #optc.dims<N, H>>) -> tensor<?x3x?x1xf32, #optc.dims<N, H>> attributes {optc.dims = {H = [0, 1]}} {
   %0 = nn.exp %x : tensor<?x3x1x1xf32, #optc.dims<N>>
   %1 = nn.add %0, %y : (tensor<?x3x1x1xf32, #optc.dims<N>>, tensor<?x3x?x1xf32, #optc.dims<N, H>>) -> tensor<?x3x?x1xf32, #optc.dims<N, H>>

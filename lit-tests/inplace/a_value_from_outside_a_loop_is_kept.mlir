@@ -1,6 +1,7 @@
 // RUN: optc --passes=inplace --remarks=inplace
+// A value from outside the loop is read again by the next iteration. Overwriting it at its last reader in the
+// text would corrupt the second iteration.
 
-// The next round reads it again.
 func.func @main(%n: index, %one: index, %x: tensor<64xf32>) -> tensor<64xf32> {
   %y = nn.neg %x : tensor<64xf32>
   %r = scf.for %i = %one to %n step %one iter_args(%a = %x) -> (tensor<64xf32>) {

@@ -1,4 +1,5 @@
 // RUN: optc --passes='inplace,plan{pools=image}' --remarks=inplace
+// A result overwrites an operand only within one pool; between pools the bytes would be in the wrong memory.
 
 func.func @main(%x: tensor<64xf32>) -> tensor<64xf32> {
   %0 = nn.sqrt %x {mem.pool = ["image"]} : tensor<64xf32>

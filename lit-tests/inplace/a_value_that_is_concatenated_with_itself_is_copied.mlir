@@ -1,4 +1,5 @@
 // RUN: optc --passes=inplace,plan
+// One value cannot lie at two places of its concatenation, so both are copies.
 
 func.func @main(%x: tensor<2x3xf32>) -> tensor<2x6xf32> {
   %0 = nn.neg %x : tensor<2x3xf32>

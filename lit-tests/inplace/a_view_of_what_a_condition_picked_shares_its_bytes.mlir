@@ -1,7 +1,7 @@
 // RUN: optc --passes=fuse,inplace,plan --threads=1
+// The compressed value has the bytes of its upper bound, 8 rows. Views of it need no place of their own, and
+// its last reader overwrites it.
 
-// What is picked has the bytes of its bound, 8 rows. The windows on it have no place: they are read where it lies, and the last reader
-// overwrites it there.
 func.func @main(%x: tensor<8x6xf32>, %c: tensor<8xi1>) -> (tensor<4x6xf32>, tensor<8x2x3xf32> {optc.open = array<i64: 0, 2>}, tensor<i64> {optc.count}) {
   %0, %1 = nn.compress %x, %c {axis = 0 : i64} : (tensor<8x6xf32>, tensor<8xi1>) -> (tensor<8x6xf32>, tensor<i64>)
   %2 = nn.slice %0 {starts = array<i64: 2, 0>, sizes = array<i64: 4, 6>} : (tensor<8x6xf32>) -> tensor<4x6xf32>

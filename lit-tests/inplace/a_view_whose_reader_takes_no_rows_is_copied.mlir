@@ -1,4 +1,6 @@
 // RUN: optc --passes=inplace --remarks=inplace
+// A view with gaps is copied if one of its readers needs dense bytes, if it is returned, or if it runs
+// backwards. The remarks name the reason.
 
 func.func @main(%x: tensor<2x8xf32>) -> (tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x2xf32>) {
   %0 = nn.exp %x : tensor<2x8xf32>

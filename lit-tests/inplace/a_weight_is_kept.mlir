@@ -1,4 +1,5 @@
 // RUN: optc --passes=inplace
+// A weight is read again at the next run, so no result may overwrite it.
 
 func.func @main(%arg0: tensor<4xf32>) -> tensor<4xf32> {
   %0 = nn.constant dense<1.0> : tensor<4xf32>

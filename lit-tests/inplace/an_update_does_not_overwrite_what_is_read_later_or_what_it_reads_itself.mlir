@@ -1,4 +1,6 @@
 // RUN: optc --passes=inplace --remarks=inplace
+// An update works in place only if nothing reads the old bytes afterwards, and if its own source does not
+// overlap its target.
 
 func.func @read_later(%x: tensor<8xf32>, %a: tensor<2xf32>) -> tensor<8xf32> {
   %0 = nn.exp %x : tensor<8xf32>

@@ -1,4 +1,6 @@
 // RUN: optc --passes=inplace
+// The second concatenation begins with the first one's operands, so the first can lie inside it and nothing
+// is copied.
 
 func.func @main(%x: tensor<2x3xf32>) -> tensor<2x12xf32> {
   %0 = nn.neg %x : tensor<2x3xf32>

@@ -1,6 +1,6 @@
 // RUN: optc --passes=inplace
+// Only one of the branches runs, so each may overwrite the value that both read last.
 
-// Only one of the branches runs.
 func.func @main(%c: i1, %x: tensor<64xf32>) -> tensor<64xf32> {
   %y = nn.neg %x : tensor<64xf32>
   %r = scf.if %c -> (tensor<64xf32>) {

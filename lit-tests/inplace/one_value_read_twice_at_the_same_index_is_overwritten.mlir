@@ -1,4 +1,5 @@
 // RUN: optc --passes=inplace
+// Both operands are the same value, read at the index that is written, so overwriting it is safe.
 
 func.func @main(%arg0: tensor<4xf32>) -> tensor<4xf32> {
   %0 = nn.exp %arg0 : tensor<4xf32>

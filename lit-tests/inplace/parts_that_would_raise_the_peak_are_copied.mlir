@@ -1,4 +1,6 @@
 // RUN: optc --passes=inplace --remarks=inplace
+// An in-place operand makes the whole concatenation live from its first operand on. Where that raises the
+// peak, operands are copied.
 
 func.func @main(%x: tensor<4xf32>, %y: tensor<1000xf32>) -> (tensor<1xf32>, tensor<1xf32>) {
   %0 = nn.neg %x : tensor<4xf32>

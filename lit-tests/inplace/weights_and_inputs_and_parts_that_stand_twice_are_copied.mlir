@@ -1,4 +1,6 @@
 // RUN: optc --passes=inplace --remarks=inplace
+// The bytes of weights and inputs are elsewhere, and one value cannot be at two places, so these operands are
+// copied.
 
 func.func @main(%x: tensor<2x1xf32>) -> tensor<2x5xf32> {
   %w = nn.constant dense<1.0> : tensor<2x1xf32>

@@ -1,4 +1,5 @@
 // RUN: optc --passes=fuse,inplace --remarks=inplace
+// A convolution may accumulate into a loop-carried value only if this iteration reads it no more.
 
 func.func @needed(%n: index, %one: index, %x: tensor<1x4x4x8xf32>) -> tensor<1x4x4x8xf32> {
   %w = nn.constant dense<0.5> : tensor<8x8x1x1xf32>

@@ -1,4 +1,5 @@
 // RUN: optc --passes=fuse,inplace
+// Accumulating into a weight gives the right result once and a wrong one at every later run.
 
 func.func @main(%arg0: tensor<1x4x4x8xf32>) -> tensor<1x4x4x8xf32> {
   %w = nn.constant dense<0.5> : tensor<8x8x1x1xf32>

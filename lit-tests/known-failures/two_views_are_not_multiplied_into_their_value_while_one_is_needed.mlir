@@ -1,4 +1,6 @@
 // RUN: optc --passes=inplace
+// Both operands are views of one value, which is read at different indices and again later, so the product
+// must not overwrite it.
 
 func.func @main(%arg0: tensor<4xf32>) -> (tensor<4x4xf32>, tensor<1x4xf32>) {
   %0 = nn.exp %arg0 : tensor<4xf32>

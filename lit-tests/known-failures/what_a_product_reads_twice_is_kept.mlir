@@ -1,4 +1,5 @@
 // RUN: optc --passes=inplace
+// A matrix product reads each row many times, so its result must not overwrite either operand.
 
 func.func @main(%arg0: tensor<4x4xf32>) -> tensor<4x4xf32> {
   %0 = nn.exp %arg0 : tensor<4x4xf32>

@@ -1,6 +1,7 @@
 // RUN: optc --passes=layout
+// The axes of `nn.pad` are permuted together with the transpose: width is axis 3 before and axis 2 in
+// channels-last order.
 
-// Channels last, width is the third axis.
 func.func @main(%x: tensor<1x4x6x5xf32>) -> tensor<1x4x6x6xf32> {
   %0 = nn.avg_pool2d %x {kernel = array<i64: 3, 3>, pads = array<i64: 1, 1, 1, 1>} : tensor<1x4x6x5xf32>
   %1 = nn.pad %0 {high = array<i64: 0, 0, 0, 1>, low = array<i64: 0, 0, 0, 0>} : (tensor<1x4x6x5xf32>) -> tensor<1x4x6x6xf32>

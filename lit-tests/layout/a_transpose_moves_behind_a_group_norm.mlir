@@ -1,4 +1,6 @@
 // RUN: optc --passes=layout
+// The transpose passes a group norm whose `axis` and `axes` are renumbered. Stopping there would leave two
+// transposes in the middle of the program.
 
 func.func @main(%x: tensor<1x8x4x6xf32>) -> tensor<1x8x4x6xf32> {
   %s = nn.constant dense<0.5> : tensor<8xf32>

@@ -1,4 +1,5 @@
 // RUN: optc --passes=layout
+// The transpose passes `nn.repeat`, whose counts are permuted with it.
 
 func.func @main(%x: tensor<1x8x4x6xf32>) -> tensor<1x8x8x18xf32> {
   %0 = nn.max_pool2d %x {kernel = array<i64: 3, 3>, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x8x4x6xf32>) -> tensor<1x8x4x6xf32>

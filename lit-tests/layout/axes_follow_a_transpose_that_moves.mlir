@@ -1,4 +1,6 @@
 // RUN: optc --passes=layout
+// Concatenations and reductions change their axes when a transpose passes them. A transpose that only moves
+// axes of one element ends as a reshape.
 
 func.func @main(%arg0: tensor<1x3x6x6xf32>) -> tensor<1x16xf32> {
   %w = nn.constant dense<0.5> : tensor<8x3x1x1xf32>

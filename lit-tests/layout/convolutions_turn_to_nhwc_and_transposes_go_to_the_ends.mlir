@@ -1,4 +1,6 @@
 // RUN: optc --passes=layout
+// The target wants channels last. All transposes end up at the inputs and outputs, so none is left between
+// convolutions.
 
 func.func @main(%arg0: tensor<1x3x6x6xf32>) -> tensor<1x8x6x6xf32> {
   %w = nn.constant dense<0.5> : tensor<8x3x3x3xf32>

@@ -1,6 +1,7 @@
 // RUN: optc --passes=layout
+// Which operand is transposed depends on how many bytes it has, taken at the nominal sizes. The scale has
+// fewer than the image there, though not at every size.
 
-// The scale has fewer bytes than the image, though not at every size: an image may be one pixel.
 func.func @excitation(%x: tensor<?x8x?x?xf32, #optc.dims<N, H, W>>) -> tensor<?x8x?x?xf32, #optc.dims<N, H, W>> {
   %w = nn.constant dense<0.5> : tensor<8x8x1x1xf32>
   %0 = nn.conv2d %x, %w : (tensor<?x8x?x?xf32, #optc.dims<N, H, W>>, tensor<8x8x1x1xf32>) -> tensor<?x8x?x?xf32, #optc.dims<N, H, W>>

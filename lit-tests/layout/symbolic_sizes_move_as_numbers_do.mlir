@@ -1,4 +1,6 @@
 // RUN: optc --passes=layout
+// Shapes with named sizes are permuted like numbers, in attributes too. Otherwise a dynamic model would keep
+// its transposes.
 
 func.func @residual(%x: tensor<?x8x?x?xf32, #optc.dims<N, H, W>>) -> tensor<?x8x?x?xf32, #optc.dims<N, H, W>> {
   %w = nn.constant dense<0.5> : tensor<8x8x3x3xf32>

@@ -1,4 +1,5 @@
 // RUN: optc --passes=layout
+// A transpose and its inverse cancel, also across an elementwise operation between them.
 
 func.func @main(%arg0: tensor<4x2x5xf32>) -> tensor<4x2x5xf32> {
   %0 = nn.transpose %arg0 {permutation = array<i64: 1, 2, 0>} : (tensor<4x2x5xf32>) -> tensor<2x5x4xf32>

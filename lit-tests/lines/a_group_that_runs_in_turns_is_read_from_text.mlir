@@ -1,6 +1,7 @@
 // RUN: optc --passes='plan{optimize=memory}'
+// A group with `mem.lines` is read back from text, and `select` asks the target how much scratch its line
+// buffers need.
 
-// Made longer by nothing: `select` asks the target for what the group needs.
 func.func @main(%x: tensor<1x32x16x4xf32>) -> tensor<1x16x8x4xf32> {
   %w = nn.constant dense<0.5> : tensor<32x4x1x1xf32>
   %0 = nn.neg %x : tensor<1x32x16x4xf32>

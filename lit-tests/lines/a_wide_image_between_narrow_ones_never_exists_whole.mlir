@@ -1,6 +1,7 @@
 // RUN: optc --passes='select,lines,inplace,plan{optimize=memory}'
+// Row streaming keeps three rows of the wide middle image in scratch. The arena is then smaller than that
+// image.
 
-// Three rows of the middle image are read for a row of the result; the group's scratch holds them, and its arena is smaller than that image.
 func.func @main(%x: tensor<1x32x16x4xf32>) -> tensor<1x32x16x4xf32> {
   %w = nn.constant dense<0.5> : tensor<32x4x1x1xf32>
   %v = nn.constant dense<0.25> : tensor<32x1x3x3xf32>

@@ -1,6 +1,6 @@
 // RUN: optc --passes='select,lines,inplace,plan{optimize=memory}'
+// The sum reads the wide image too, as a whole, so streaming its rows would save nothing.
 
-// The sum reads the wide image too, as a whole.
 func.func @main(%x: tensor<1x32x16x4xf32>) -> tensor<1x32x16x32xf32> {
   %w = nn.constant dense<0.5> : tensor<32x4x1x1xf32>
   %v = nn.constant dense<0.25> : tensor<32x1x3x3xf32>

@@ -1,6 +1,6 @@
 // RUN: optc --passes='select,lines,inplace,plan{optimize=memory}'
+// The rows of two images are not contiguous, so a batch of two is not streamed row by row.
 
-// The rows of two images do not lie one behind the other.
 func.func @main(%x: tensor<2x32x16x4xf32>) -> tensor<2x16x8x4xf32> {
   %w = nn.constant dense<0.5> : tensor<32x4x1x1xf32>
   %0 = nn.neg %x : tensor<2x32x16x4xf32>

@@ -1,6 +1,7 @@
 // RUN: optc --passes='select,lines,inplace,plan{optimize=memory}'
+// A streamed convolution would become part of a group, which has no pool of its own. The request for `vtcm`
+// must not be lost.
 
-// In turns with the convolution before it, the one that asks for `vtcm` would be part of a group, which asks for nothing.
 func.func @main(%x: tensor<1x32x16x4xf32>) -> tensor<1x32x16x4xf32> attributes {optc.pools = {vtcm = {align = 64 : i64}}} {
   %w = nn.constant dense<0.5> : tensor<32x4x1x1xf32>
   %u = nn.constant dense<0.125> : tensor<4x32x1x1xf32>

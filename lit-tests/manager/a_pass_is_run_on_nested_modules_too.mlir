@@ -1,4 +1,5 @@
 // RUN: optc --passes='module(func(cse),symbol-dce)' --print-generic
+// A pass for functions or modules also runs inside nested modules; code there must not be skipped silently.
 
 module {
   module @inner {

@@ -1,4 +1,5 @@
 // RUN: optc --passes='simplify{nodes=many}'
+// A wrong option value is an error that names the expected type and range, so the user need not look it up.
 
 func.func @f() {
   return

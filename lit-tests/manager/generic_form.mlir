@@ -1,4 +1,5 @@
 // RUN: optc --passes=cse --print-generic
+// The option `--print-generic` prints MLIR's generic form, which other tools read.
 
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = nn.exp %x : tensor<4xf32>

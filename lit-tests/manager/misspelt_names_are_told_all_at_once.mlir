@@ -1,4 +1,5 @@
 // RUN: optc --passes='simplfy,dce{deep},fuse{max-op=3}'
+// All mistakes of a pipeline are reported together, each with the nearest name, so one attempt is enough.
 
 func.func @f() {
   return

@@ -1,4 +1,5 @@
 // RUN: optc --passes=dce --split-input-file --verify-diagnostics
+// With `--split-input-file` each section is a program of its own: an error in one does not hide the next.
 
 func.func @f() {
   return

@@ -1,4 +1,5 @@
 // RUN: optc --passes=cse,dce --print-before=cse --print-after=dce
+// The options `--print-before` and `--print-after` print the program around the named passes only.
 
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = nn.exp %x : tensor<4xf32>

@@ -1,4 +1,6 @@
 // RUN: optc --passes=cse,cse,dce,dce --print-after-change
+// The option `--print-after-change` prints nothing after a pass that changed nothing, so a log shows where
+// the program changes.
 
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = nn.exp %x : tensor<4xf32>

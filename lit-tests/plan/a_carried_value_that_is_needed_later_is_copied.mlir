@@ -1,6 +1,7 @@
 // RUN: optc --passes=plan
+// The initial value is read after the loop, and the next value is made while the argument is still read. Both
+// need places of their own, and a copy.
 
-// The initial value is read behind the loop, and what is yielded is made while the argument is still read: both have places of their own.
 func.func @main(%n: index, %one: index, %x: tensor<64xf32>) -> (tensor<64xf32>, tensor<64xf32>) {
   %y = nn.neg %x : tensor<64xf32>
   %r:2 = scf.for %i = %one to %n step %one iter_args(%a = %y, %b = %x) -> (tensor<64xf32>, tensor<64xf32>) {

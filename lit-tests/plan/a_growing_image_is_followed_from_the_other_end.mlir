@@ -1,6 +1,7 @@
 // RUN: optc --passes='plan{optimize=memory}'
+// The result has wider rows than the image and catches up with what is read at the last row, so it may
+// overlap the image if it ends one row above.
 
-// The result has wider rows than the image, and catches up with what it has read at the last row: the image ends one row above it.
 func.func @main(%x: tensor<1x16x16x16xf32>) -> tensor<1x32xf32> {
   %w = nn.constant dense<0.5> : tensor<32x16x1x1xf32>
   %0 = nn.neg %x : tensor<1x16x16x16xf32>

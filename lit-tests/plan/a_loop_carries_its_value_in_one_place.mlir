@@ -1,6 +1,7 @@
 // RUN: optc --passes=plan
+// Initial value, argument, yielded value and result of a loop share one buffer, and the value from outside
+// keeps its bytes to the end. Apart they would cost a copy per iteration.
 
-// The initial value, the argument, what is yielded and the result are one class; the value from outside keeps its bytes to the end.
 func.func @main(%n: index, %one: index, %x: tensor<64xf32>) -> tensor<64xf32> {
   %y = nn.neg %x : tensor<64xf32>
   %z = nn.abs %x : tensor<64xf32>

@@ -1,4 +1,6 @@
 // RUN: optc --passes=inplace,plan
+// The old state is read after the next one is made, so the next state is made elsewhere and copied at the
+// end.
 
 func.func @main(%x: tensor<64xf32>, %a: tensor<64xf32> {optc.state}) -> (tensor<64xf32> {optc.state = 1 : i64}, tensor<64xf32>) {
   %0 = nn.add %a, %x : tensor<64xf32>

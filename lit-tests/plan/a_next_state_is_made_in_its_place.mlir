@@ -1,4 +1,5 @@
 // RUN: optc --passes=inplace,plan
+// The next state overwrites the old one where that dies, so no copy is needed at the end of a run.
 
 func.func @main(%x: tensor<64xf32>, %a: tensor<64xf32> {optc.state}, %b: tensor<3xf32> {optc.state}) -> (tensor<64xf32> {optc.state = 1 : i64}, tensor<3xf32>) {
   %0 = nn.add %a, %x : tensor<64xf32>

@@ -1,6 +1,7 @@
 // RUN: optc --passes='plan{optimize=memory}'
+// Written from the last row upwards, the result of the pooling ends one row above the image and never reaches
+// rows that are still read.
 
-// Written from the last row upwards, one row at a time, the result ends one row above the image: it never reaches what is still read.
 func.func @main(%x: tensor<1x16x16x16xf32>) -> tensor<1x8x8x16xf32> {
   %0 = nn.neg %x : tensor<1x16x16x16xf32>
   %1 = nn.max_pool2d %0 {kernel = array<i64: 2, 2>, layout = "NHWC", strides = array<i64: 2, 2>} : (tensor<1x16x16x16xf32>) -> tensor<1x8x8x16xf32>

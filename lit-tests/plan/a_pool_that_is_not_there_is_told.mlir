@@ -1,4 +1,6 @@
 // RUN: optc --passes='plan{pools=image}' --verify-diagnostics
+// A misspelt pool is an error at the operation that names it. Falling back to the arena would hide the
+// mistake.
 
 func.func @main(%x: tensor<64xf32>) -> tensor<64xf32> {
   // expected-error@+1 {{there is no pool `imagee`}}

@@ -1,4 +1,6 @@
 // RUN: optc --passes='plan{pools="vtcm:capacity=512; arena:capacity=100"}'
+// Every pool that is too small is reported with its peak step and the largest values there, so the user sees
+// what to move.
 
 func.func @main(%x: tensor<64xf32>) -> tensor<64xf32> {
   %0 = nn.sqrt %x {mem.pool = ["vtcm"]} : tensor<64xf32>

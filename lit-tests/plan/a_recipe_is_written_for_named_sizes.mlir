@@ -1,7 +1,7 @@
 // RUN: optc --passes=plan
+// Live ranges do not depend on sizes, and bytes are expressions of them. The tanh overwrites its dying
+// operand, so both are buffer 0; the smaller sum has its own.
 
-// What is kept from which step to which does not depend on sizes, and how many bytes it takes is an expression of them. The tanh overwrites
-// what dies there: both are buffer 0. The sum of the rows is smaller, and has a buffer of its own.
 func.func @main(%x: tensor<?x?xf32, #optc.dims<N, 2 * H>>) -> tensor<?x1xf32, #optc.dims<N>> {
   %0 = nn.exp %x : tensor<?x?xf32, #optc.dims<N, 2 * H>>
   %1 = nn.tanh %0 {mem.tie = array<i64: 0>} : tensor<?x?xf32, #optc.dims<N, 2 * H>>

@@ -1,4 +1,5 @@
 // RUN: optc --passes='plan{pools=vtcm}'
+// The output belongs to the caller, so a value that asks for a pool is made there and copied into the output.
 
 func.func @main(%x: tensor<64xf32>) -> tensor<64xf32> {
   %0 = nn.sqrt %x {mem.pool = ["vtcm"]} : tensor<64xf32>

@@ -1,4 +1,6 @@
 // RUN: optc --passes=inplace,plan
+// An operand may be read after the concatenation that it lies in: its bytes are still there, at the
+// concatenation's pitch.
 
 func.func @main(%x: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>) {
   %0 = nn.neg %x : tensor<2x3xf32>

@@ -1,4 +1,6 @@
 // RUN: optc --passes='plan{pools=arena:pitch=64}' --remarks=plan
+// A row pitch is given up for a value that is reshaped across its rows, because the reshape is a view of
+// dense bytes. The remark says so.
 
 func.func @main(%x: tensor<1x5x7x3xf32>) -> tensor<35x3xf32> {
   %0 = nn.sqrt %x : tensor<1x5x7x3xf32>

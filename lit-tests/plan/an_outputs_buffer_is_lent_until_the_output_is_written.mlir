@@ -1,6 +1,7 @@
 // RUN: optc --passes=plan
+// Intermediates use the output's buffer until the output is written. The first result can; the second, which
+// the last step reads, cannot.
 
-// The first result lies where the output will be; the second, which the last operation reads, can't.
 func.func @main(%arg0: tensor<64xf32>) -> tensor<64xf32> {
   %0 = nn.neg %arg0 : tensor<64xf32>
   %1 = nn.sqrt %0 : tensor<64xf32>

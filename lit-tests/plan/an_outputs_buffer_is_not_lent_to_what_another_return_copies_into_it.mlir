@@ -1,6 +1,7 @@
 // RUN: optc --passes=plan
+// Both returns copy into one output. What the second one copies must not lie there, though the first return
+// alone would allow it.
 
-// Both returns copy into one buffer; what the second copies must not lie there, though the first would allow it.
 func.func @main(%c: i1, %x: tensor<64xf32>) -> tensor<64xf32> {
   %0 = nn.sqrt %x : tensor<64xf32>
   cf.cond_br %c, ^a, ^b

@@ -1,4 +1,5 @@
 // RUN: optc --passes=plan --verify-diagnostics
+// A `?` without a name has no expression, so it cannot be planned. The error points at the first such value.
 
 func.func @main(%arg0: tensor<?xf32>) -> tensor<?xf32> {
   %0 = nn.exp %arg0 : tensor<?xf32>

@@ -1,6 +1,7 @@
 // RUN: optc --passes=plan
+// A block argument, the operands that the branches pass and the output share one place, so a branch copies
+// nothing.
 
-// The block's argument, what the branches hand to it, and the output are one place.
 func.func @main(%c: i1, %x: tensor<64xf32>) -> tensor<64xf32> {
   cf.cond_br %c, ^bb1, ^bb2
 ^bb1:

@@ -1,4 +1,5 @@
 // RUN: optc --passes='plan{pools="vtcm:pitch=64"}' --remarks=plan
+// A pool with a row pitch also holds values that are no images. They stay dense and reuse the same bytes.
 
 func.func @main(%x: tensor<1x5x7x3xf32>, %y: tensor<35xf32>) -> tensor<f32> {
   %0 = nn.sqrt %x {mem.pool = ["vtcm"]} : tensor<1x5x7x3xf32>

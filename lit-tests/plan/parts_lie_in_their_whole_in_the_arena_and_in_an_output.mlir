@@ -1,4 +1,5 @@
 // RUN: optc --passes=inplace,plan
+// Operands of a concatenation lie at their offset in it, whether it lies in the arena or in an output.
 
 func.func @main(%x: tensor<2x3xf32>) -> (tensor<2x6xf32>, tensor<2x2xf32>) {
   %0 = nn.neg %x : tensor<2x3xf32>

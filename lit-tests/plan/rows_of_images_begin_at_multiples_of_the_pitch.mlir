@@ -1,4 +1,6 @@
 // RUN: optc --passes='inplace,plan{pools=arena:pitch=64}'
+// A pool with `pitch=64` starts every row at a multiple of 64 bytes, as some accelerators demand. Outputs
+// stay dense.
 
 func.func @main(%x: tensor<1x5x7x3xf32>) -> tensor<1x5x7x3xf32> {
   %0 = nn.sqrt %x : tensor<1x5x7x3xf32>

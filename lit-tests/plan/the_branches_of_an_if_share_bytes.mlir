@@ -1,6 +1,6 @@
 // RUN: optc --passes=plan
+// Only one region runs, so their values share bytes, and both make what they yield at the result's place.
 
-// The two regions' values lie on each other; what they yield is made where the result is.
 func.func @main(%c: i1, %x: tensor<64xf32>) -> tensor<64xf32> {
   %r = scf.if %c -> (tensor<64xf32>) {
     %0 = nn.neg %x : tensor<64xf32>

@@ -1,4 +1,5 @@
 // RUN: optc --passes=inplace,plan
+// Each value with `mem.pool` lies in its pool, at that pool's alignment and within its capacity.
 
 func.func @main(%x: tensor<64xf32>) -> tensor<64xf32> attributes {optc.pools = {bank = {align = 1024 : i64, capacity = 4096 : i64}, image = {}}} {
   %0 = nn.sqrt %x {mem.pool = ["image"]} : tensor<64xf32>

@@ -1,4 +1,5 @@
 // RUN: optc --passes=plan
+// Swapping two loop-carried values needs a temporary copy, which is planned as scratch of the yield.
 
 func.func @main(%n: index, %one: index, %x: tensor<64xf32>, %y: tensor<64xf32>) -> (tensor<64xf32>, tensor<64xf32>) {
   %r:2 = scf.for %i = %one to %n step %one iter_args(%a = %x, %b = %y) -> (tensor<64xf32>, tensor<64xf32>) {

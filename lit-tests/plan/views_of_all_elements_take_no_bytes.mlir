@@ -1,4 +1,5 @@
 // RUN: optc --passes=plan
+// Reshapes, and transposes or slices that keep all elements in order, share their operand's bytes.
 
 func.func @main(%x: tensor<4x8xf32>) -> tensor<32xf32> {
   %0 = nn.sqrt %x : tensor<4x8xf32>

@@ -1,6 +1,6 @@
 // RUN: optc --passes='plan{optimize=speed}'
+// Overlap needs extra calls for bands of rows, so with `optimize=speed` image and result lie side by side.
 
-// Calls for bands of rows cost time: image and result are whole, side by side.
 func.func @main(%x: tensor<1x16x16x16xf32>) -> tensor<1x8x8x16xf32> {
   %0 = nn.neg %x : tensor<1x16x16x16xf32>
   %1 = nn.max_pool2d %0 {kernel = array<i64: 2, 2>, layout = "NHWC", strides = array<i64: 2, 2>} : (tensor<1x16x16x16xf32>) -> tensor<1x8x8x16xf32>

@@ -1,6 +1,6 @@
 // RUN: optc --passes=select,recompute,inplace,plan
+// The negation waits for its second reader across the peak. Computing it again is cheaper than its bytes.
 
-// The negation waits for its second reader while three others are live; it is computed again.
 func.func @main(%x: tensor<64xf32>) -> tensor<f32> {
   %0 = nn.neg %x : tensor<64xf32>
   %1 = nn.sqrt %0 : tensor<64xf32>

@@ -1,6 +1,6 @@
 // RUN: optc --allow-unregistered --passes=recompute,inplace,plan
+// An operation that is not registered may have side effects, so running it twice could change the result.
 
-// Nobody knows what an operation without a row does; it is not done twice.
 func.func @main(%x: tensor<64xf32>) -> tensor<f32> {
   %0 = "other.next"(%x) : (tensor<64xf32>) -> tensor<64xf32>
   %1 = nn.sqrt %0 : tensor<64xf32>

@@ -1,6 +1,6 @@
 // RUN: optc --passes=select,recompute{budget=4096},inplace,plan
+// The peak is within the budget, so recomputation would cost time for nothing.
 
-// What is live fits the budget, so nothing is computed again.
 func.func @main(%x: tensor<64xf32>) -> tensor<f32> {
   %0 = nn.neg %x : tensor<64xf32>
   %1 = nn.sqrt %0 : tensor<64xf32>

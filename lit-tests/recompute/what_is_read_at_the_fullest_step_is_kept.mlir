@@ -1,6 +1,6 @@
 // RUN: optc --passes=select,recompute,inplace,plan
+// Every value is read at the peak or after it, so computing one again lowers nothing.
 
-// Every value is read by the fullest step or behind it only: computing one again lowers nothing.
 func.func @main(%x: tensor<64xf32>) -> tensor<f32> {
   %0 = nn.neg %x : tensor<64xf32>
   %1 = nn.sqrt %0 : tensor<64xf32>

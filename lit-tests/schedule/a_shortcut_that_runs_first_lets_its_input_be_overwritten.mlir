@@ -1,6 +1,7 @@
 // RUN: optc --passes=schedule,inplace,plan
+// In the given order the pooling reads %0 last, so the negation before it cannot overwrite %0. The other
+// order saves a buffer.
 
-// In the given order, the pool reads %0 last, so that the negation, which comes first, can't overwrite it.
 func.func @main(%x: tensor<1x8x8x16xf32>) -> tensor<1x1x1x16xf32> {
   %0 = nn.exp %x : tensor<1x8x8x16xf32>
   %1 = nn.neg %0 : tensor<1x8x8x16xf32>

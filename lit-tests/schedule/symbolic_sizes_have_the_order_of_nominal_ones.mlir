@@ -1,4 +1,5 @@
 // RUN: optc --passes=schedule
+// With named sizes the order is chosen by the peak at the nominal sizes.
 
 func.func @main(%x: tensor<?x4x4x8xf32, #optc.dims<N>>) -> tensor<?x1x1x8xf32, #optc.dims<N>> {
   %0 = nn.exp %x : tensor<?x4x4x8xf32, #optc.dims<N>>

@@ -1,6 +1,7 @@
 // RUN: optc --passes=schedule
+// A view takes no bytes, so it moves directly before its first reader. The view %1 keeps %0 alive through its
+// readers only.
 
-// %1 is a view of %0: its readers keep %0.
 func.func @main(%x: tensor<1x4x4x8xf32>) -> tensor<8xf32> {
   %0 = nn.exp %x : tensor<1x4x4x8xf32>
   %1 = nn.reshape %0 {shape = array<i64: 16, 8>} : (tensor<1x4x4x8xf32>) -> tensor<16x8xf32>

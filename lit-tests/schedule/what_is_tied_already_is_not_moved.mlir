@@ -1,4 +1,5 @@
 // RUN: optc --passes=schedule
+// Ties hold for the order in which they were proved, so a function that has some is not reordered.
 
 func.func @main(%x: tensor<1x4x4x8xf32>) -> tensor<1x1x1x8xf32> {
   %0 = nn.exp %x : tensor<1x4x4x8xf32>

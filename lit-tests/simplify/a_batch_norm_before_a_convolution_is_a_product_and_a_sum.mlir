@@ -1,4 +1,6 @@
 // RUN: optc --passes=simplify
+// A batch norm that a relu separates from its convolution cannot be folded into weights. It becomes one
+// product and one sum, with constant factors.
 
 func.func @main(%x: tensor<1x2x4x4xf32>) -> tensor<1x2x4x4xf32> {
   %w = nn.constant dense<0.5> : tensor<2x2x1x1xf32>

@@ -1,4 +1,6 @@
 // RUN: optc --passes=simplify --print-locations
+// The batch norm is folded into the weights and the bias, and the result keeps the locations of both
+// operations.
 
 func.func @main(%x: tensor<1x2x4x4xf32>) -> tensor<1x2x4x4xf32> {
   %w = nn.constant dense<0.5> : tensor<2x2x1x1xf32>

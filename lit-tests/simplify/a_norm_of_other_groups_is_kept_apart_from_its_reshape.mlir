@@ -1,6 +1,7 @@
 // RUN: optc --passes=simplify
+// The six channels of the image do not divide into the norm's four groups, so the law `group-norm-of-reshape`
+// must not apply.
 
-// Six channels do not fall into the four runs that are normalised.
 func.func @main(%x: tensor<1x6x8x8xf32>) -> tensor<1x6x8x8xf32> {
   %s = nn.constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>
   %b = nn.constant dense<[0.5, -1.0, 1.0, 2.0]> : tensor<4xf32>

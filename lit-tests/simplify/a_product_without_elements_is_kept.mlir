@@ -1,6 +1,6 @@
 // RUN: optc --passes=simplify
+// The cost of a contraction without elements must be finite, or the cheapest program cannot be chosen.
 
-// What it costs is finite.
 func.func @main(%x: tensor<1x4x3xf32>, %y: tensor<1x3x0xf32>) -> tensor<1x4x0xf32> {
   %0 = nn.matmul %x, %y : (tensor<1x4x3xf32>, tensor<1x3x0xf32>) -> tensor<1x4x0xf32>
   return %0 : tensor<1x4x0xf32>

@@ -1,4 +1,5 @@
 // RUN: optc --passes=simplify --print-generic
+// Each region is simplified on its own, and what its laws need stays inside it.
 
 func.func @main(%c: i1, %x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = "scf.if"(%c) ({

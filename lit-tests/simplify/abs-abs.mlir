@@ -1,4 +1,5 @@
 // RUN: optc --passes='simplify{laws=abs-abs}'
+// The law `abs(abs(x)) = abs(x)`.
 
 func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
   %0 = nn.abs %x : tensor<2x3xf32>

@@ -1,4 +1,5 @@
 // RUN: optc --passes='simplify{laws=add-neg}'
+// The law `x + (-y) = x - y`, which saves an operation.
 
 func.func @main(%x: tensor<2x3xf32>, %y: tensor<2x3xf32>) -> tensor<2x3xf32> {
   %0 = nn.neg %y : tensor<2x3xf32>

@@ -1,4 +1,5 @@
 // RUN: optc --passes='simplify{laws=add-zero}'
+// The law `x + 0 = x`, for numbers: it turns -0.0 into 0.0, which is why `canonicalize` does not have it.
 
 func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
   %c = nn.constant dense<0.0> : tensor<f32>

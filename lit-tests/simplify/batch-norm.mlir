@@ -1,4 +1,5 @@
 // RUN: optc --passes='simplify{laws=batch-norm}'
+// The law that a batch norm with constant statistics is one product and one sum.
 
 func.func @main(%x: tensor<1x2x4x4xf32>) -> tensor<1x2x4x4xf32> {
   %s = nn.constant dense<[1.0, 2.0]> : tensor<2xf32>

@@ -1,4 +1,5 @@
 // RUN: optc --passes='simplify{laws=broadcast-to-same-shape}'
+// The law that a broadcast to the operand's own shape is the operand.
 
 func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
   %0 = nn.broadcast %x {shape = array<i64: 2, 3>} : tensor<2x3xf32>

@@ -1,4 +1,5 @@
 // RUN: optc --passes='simplify{laws=cast-to-same-type}'
+// The law that a cast to the operand's own type is the operand.
 
 func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
   %0 = nn.cast %x {to = f32} : tensor<2x3xf32>

@@ -1,4 +1,5 @@
 // RUN: optc --passes='simplify{laws=clip-of-clip}'
+// The law that two clips are one with the narrower bounds.
 
 func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
   %0 = nn.clip %x {lo = -1.0 : f32, hi = 0.5 : f32} : tensor<2x3xf32>

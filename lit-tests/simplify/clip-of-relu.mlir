@@ -1,4 +1,5 @@
 // RUN: optc --passes='simplify{laws=clip-of-relu}'
+// The law that a clip after a relu is one clip whose lower bound is at least 0.
 
 func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
   %0 = nn.relu %x : tensor<2x3xf32>

@@ -1,4 +1,5 @@
 // RUN: optc --passes='simplify{laws=conv-plus-second-bias}'
+// The law that a constant added per channel after a convolution joins the bias it has.
 
 func.func @main(%x: tensor<1x2x4x4xf32>) -> tensor<1x2x2x2xf32> {
   %w = nn.constant dense<[[[[0.5, -1.0, 1.0], [-1.75, -1.5, -1.25], [0.75, -1.75, 2.0]], [[-0.5, -1.75, -1.5], [1.25, 1.25, -1.5], [-0.25, -1.5, 1.25]]], [[[-1.75, -1.25, -0.25], [-1.75, 1.0, -1.75], [-0.25, -1.75, -1.0]], [[0.25, 1.25, -1.0], [-1.25, 0.25, -0.75], [-1.25, -0.5, 0.75]]]]> : tensor<2x2x3x3xf32>

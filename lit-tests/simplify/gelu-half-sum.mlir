@@ -1,4 +1,5 @@
 // RUN: optc --passes='simplify{laws=gelu-half-sum}'
+// The law that finds GELU where the half is multiplied into the sum, as some exporters write it.
 
 func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
   %h = nn.constant dense<0.5> : tensor<f32>

@@ -1,4 +1,6 @@
 // RUN: optc --passes='simplify{laws=gelu-times-root}'
+// The law that finds GELU where x is multiplied by the root of one half instead of being divided by the root
+// of 2.
 
 func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
   %h = nn.constant dense<0.5> : tensor<f32>

@@ -1,6 +1,7 @@
 // RUN: optc --passes='simplify{laws=group-norm-of-reshape+reshape-to-same-shape+scaled-group-norm}'
+// The law moves a reshape past a group norm. It saves nothing here by itself; it lets what follows the
+// reshape move into the norm.
 
-// Alone, the law would pay nothing: it lets what follows the reshape move into the norm.
 func.func @main(%x: tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32> {
   %s = nn.constant dense<[1.0, 2.0]> : tensor<2xf32>
   %b = nn.constant dense<[0.5, -1.0]> : tensor<2xf32>

@@ -1,4 +1,5 @@
 // RUN: optc --passes='simplify{laws=hard-sigmoid}'
+// The law that finds a hard sigmoid in `clip(x + 3, 0, 6) / 6`.
 
 func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
   %c = nn.constant dense<3.0> : tensor<f32>

@@ -1,4 +1,5 @@
 // RUN: optc --passes='simplify{laws=matmul-of-transposed-left}'
+// The law that a transposed left operand becomes a flag of the product, which saves the copy.
 
 func.func @main(%x: tensor<3x2xf32>, %y: tensor<3x4xf32>) -> tensor<2x4xf32> {
   %0 = nn.transpose %x {permutation = array<i64: 1, 0>} : (tensor<3x2xf32>) -> tensor<2x3xf32>

@@ -1,4 +1,5 @@
 // RUN: optc --passes='simplify{laws=matmul-plus-bias}'
+// The law that a constant added per column after a matrix product is its bias.
 
 func.func @main(%x: tensor<2x3xf32>) -> tensor<2x4xf32> {
   %w = nn.constant dense<[[-1.25, -1.5, -1.75, -0.5], [1.75, 1.25, 0.5, 1.5], [1.5, 0.75, 0.25, -0.25]]> : tensor<3x4xf32>

@@ -1,4 +1,5 @@
 // RUN: optc --passes='simplify{laws=max-zero}'
+// The law `max(x, 0) = relu(x)`.
 
 func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
   %c = nn.constant dense<0.0> : tensor<f32>

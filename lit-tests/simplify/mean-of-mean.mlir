@@ -1,4 +1,5 @@
 // RUN: optc --passes='simplify{laws=mean-of-mean}'
+// The law that two means in a row are one mean over all of their axes.
 
 func.func @main(%x: tensor<2x3x4xf32>) -> tensor<2xf32> {
   %0 = nn.reduce_mean %x {axes = array<i64: 2>, keepdims} : (tensor<2x3x4xf32>) -> tensor<2x3x1xf32>

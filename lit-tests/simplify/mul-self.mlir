@@ -1,4 +1,5 @@
 // RUN: optc --passes='simplify{laws=mul-self}'
+// The law `x * x = square(x)`, which reads one operand.
 
 func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
   %0 = nn.mul %x, %x : tensor<2x3xf32>

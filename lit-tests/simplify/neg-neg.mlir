@@ -1,4 +1,5 @@
 // RUN: optc --passes='simplify{laws=neg-neg}'
+// The law `-(-x) = x`.
 
 func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
   %0 = nn.neg %x : tensor<2x3xf32>

@@ -1,4 +1,5 @@
 // RUN: optc --passes='simplify{laws=one-over}'
+// The law `1 / x = reciprocal(x)`.
 
 func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
   %c = nn.constant dense<1.0> : tensor<f32>

@@ -1,4 +1,5 @@
 // RUN: optc --passes='simplify{laws=pow-one}'
+// The law `pow(x, 1) = x`.
 
 func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
   %c = nn.constant dense<1.0> : tensor<f32>

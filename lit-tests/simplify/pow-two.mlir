@@ -1,4 +1,5 @@
 // RUN: optc --passes='simplify{laws=pow-two}'
+// The law `pow(x, 2) = square(x)`, which needs no logarithm.
 
 func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
   %c = nn.constant dense<2.0> : tensor<f32>

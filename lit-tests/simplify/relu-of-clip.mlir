@@ -1,4 +1,5 @@
 // RUN: optc --passes='simplify{laws=relu-of-clip}'
+// The law that a relu after a clip is one clip whose lower bound is at least 0.
 
 func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
   %0 = nn.clip %x {lo = -1.0 : f32, hi = 6.0 : f32} : tensor<2x3xf32>

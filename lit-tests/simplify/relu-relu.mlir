@@ -1,4 +1,5 @@
 // RUN: optc --passes='simplify{laws=relu-relu}'
+// The law `relu(relu(x)) = relu(x)`.
 
 func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
   %0 = nn.relu %x : tensor<2x3xf32>

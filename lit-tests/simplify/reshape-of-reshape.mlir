@@ -1,4 +1,5 @@
 // RUN: optc --passes='simplify{laws=reshape-of-reshape}'
+// The law that the second of two reshapes alone decides the shape.
 
 func.func @main(%x: tensor<2x3x4xf32>) -> tensor<24xf32> {
   %0 = nn.reshape %x {shape = array<i64: 6, 4>} : (tensor<2x3x4xf32>) -> tensor<6x4xf32>

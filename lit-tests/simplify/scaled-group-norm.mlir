@@ -1,4 +1,5 @@
 // RUN: optc --passes='simplify{laws=scaled-group-norm}'
+// The law that a constant factor per channel after a group norm goes into its scale and its bias.
 
 func.func @main(%x: tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32> {
   %s = nn.constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>

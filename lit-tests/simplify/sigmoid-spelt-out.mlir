@@ -1,4 +1,5 @@
 // RUN: optc --passes='simplify{laws=sigmoid-spelt-out}'
+// The law that finds a sigmoid in `1 / (1 + exp(-x))`.
 
 func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
   %c = nn.constant dense<1.0> : tensor<f32>

@@ -1,4 +1,5 @@
 // RUN: optc --passes='simplify{laws=silu}'
+// The law that `x` times its sigmoid is SiLU, in either order of the factors.
 
 func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
   %0 = nn.sigmoid %x : tensor<2x3xf32>

@@ -1,4 +1,5 @@
 // RUN: optc --passes=simplify
+// Operations on small constants are computed at compile time.
 
 func.func @main() -> tensor<2xf32> {
   %0 = nn.constant dense<[1.0, 2.0]> : tensor<2xf32>

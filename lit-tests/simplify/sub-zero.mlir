@@ -1,4 +1,5 @@
 // RUN: optc --passes='simplify{laws=sub-zero}'
+// The law `x - 0 = x`.
 
 func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
   %c = nn.constant dense<0.0> : tensor<f32>

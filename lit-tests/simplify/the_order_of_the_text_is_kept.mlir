@@ -1,4 +1,6 @@
 // RUN: optc --passes=simplify
+// What is left after simplification stands in the order of the text, so `schedule` starts from the author's
+// order.
 
 func.func @main(%x: tensor<4xf32>, %y: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   %0 = nn.exp %y : tensor<4xf32>

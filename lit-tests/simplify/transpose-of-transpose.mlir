@@ -1,4 +1,5 @@
 // RUN: optc --passes='simplify{laws=transpose-of-transpose}'
+// The law that two transposes are one with the composed permutation.
 
 func.func @main(%x: tensor<2x3x4xf32>) -> tensor<3x2x4xf32> {
   %0 = nn.transpose %x {permutation = array<i64: 2, 0, 1>} : (tensor<2x3x4xf32>) -> tensor<4x2x3xf32>

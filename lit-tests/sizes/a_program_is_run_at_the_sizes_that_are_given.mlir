@@ -1,4 +1,5 @@
 // RUN: optc run --dim N=2 --random=1 --threads=1
+// `optc run --dim N=2` runs a program of named sizes, and its output has the size that follows from N.
 
 func.func @main(%x: tensor<?x3xf32, #optc.dims<N>> {optc.name = "x"}) -> tensor<?xf32, #optc.dims<3 * N>> {
   %0 = nn.relu %x : tensor<?x3xf32, #optc.dims<N>>

@@ -1,4 +1,5 @@
 // RUN: optc plan --dim 'N<=512' --dim N=513
+// A size beyond the upper bound that the user gave is an error before anything is planned.
 
 func.func @main(%x: tensor<?xf32, #optc.dims<N>>) -> tensor<?xf32, #optc.dims<N>> {
   %0 = nn.relu %x : tensor<?xf32, #optc.dims<N>>

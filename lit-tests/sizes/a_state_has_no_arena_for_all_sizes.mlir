@@ -1,4 +1,6 @@
 // RUN: optc plan --dim 'N<=100' --threads=1
+// A function with state has pools beside the arena, for which no bound over all sizes is computed. The output
+// says so.
 
 func.func @main(%x: tensor<?x8xi32, #optc.dims<N>> {optc.name = "x"}, %s: tensor<8xi32> {optc.name = "s", optc.state = 0 : i64}) -> (tensor<8xi32>, tensor<?x8xi32, #optc.dims<N>>) {
   %0 = nn.cum_sum %x {axis = 0} : tensor<?x8xi32, #optc.dims<N>>

@@ -1,6 +1,7 @@
 // RUN: optc run --random=1 --threads=1
+// Only the columns of the 3 whose number in %c is above 0 are kept. The output is cut from its upper bound to
+// that count after the run.
 
-// Of 3 columns those are kept whose number in %c is above 0; the rest of the bound is cut behind the run.
 func.func @main(%x: tensor<2x3xf32> {optc.name = "x"}, %c: tensor<3xf32> {optc.name = "c"}) -> (tensor<3x2xf32> {optc.name = "y", optc.open = array<i64: 0, 1>}, tensor<i64> {optc.name = "y.size0", optc.count}) {
   %0 = nn.constant dense<0.0> : tensor<f32>
   %1 = nn.gt %c, %0 : (tensor<3xf32>, tensor<f32>) -> tensor<3xi1>

@@ -1,6 +1,7 @@
 // RUN: optc run --dim=N=3 --dim=M=4 --random=1 --threads=1
+// Only the columns of the M whose number in %c is above 0 are kept. The output is cut from its upper bound to
+// that count after the run.
 
-// Of M columns those are kept whose number in %c is above 0; the rest of the bound is cut behind the run.
 func.func @main(%x: tensor<?x?xf32, #optc.dims<N, M>> {optc.name = "x"}, %c: tensor<?xf32, #optc.dims<M>> {optc.name = "c"}) -> (tensor<?x?xf32, #optc.dims<N, M>> {optc.name = "y", optc.open = array<i64: 1, 1>}, tensor<i64> {optc.name = "y.size1", optc.count}) {
   %0 = nn.constant dense<0.0> : tensor<f32>
   %1 = nn.gt %c, %0 : (tensor<?xf32, #optc.dims<M>>, tensor<f32>) -> tensor<?xi1, #optc.dims<M>>

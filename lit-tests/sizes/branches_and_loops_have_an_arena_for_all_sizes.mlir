@@ -1,6 +1,6 @@
 // RUN: optc plan --dim 'N<=100' --threads=1
+// The regions of an `scf.if` share bytes and loop-carried values share a place, at every size as at one.
 
-// What one branch makes lies where the other has its own; what is carried has one place.
 func.func @main(%c: i1, %x: tensor<?x8xi32, #optc.dims<N>> {optc.name = "x"}) -> tensor<8xi32> {
   %zero = arith.constant 0 : index
   %one = arith.constant 1 : index

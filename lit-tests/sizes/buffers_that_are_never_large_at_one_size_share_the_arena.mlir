@@ -1,7 +1,8 @@
 // RUN: optc plan --dim 'N<=511' --threads=1
+// %0 takes 64 * N bytes and %3, made while %0 is live, takes 64 * (512 - N): together 64 * 512 at every size.
+// Adding their maxima would nearly double the arena. The sums of 64 bytes lie in the output, one after the
+// other.
 
-// %0 takes 64 * N bytes, %3 takes 64 * (512 - N), and %3 is made while %0 is kept: together never more than 64 * 512, while
-// each for itself has almost as many at some size. The sums of 64 bytes lie in the output, one after the other.
 func.func @main(%x: tensor<?x16xi32, #optc.dims<N>> {optc.name = "x"}) -> tensor<16xi32> {
   %0 = nn.cum_sum %x {axis = 0} : tensor<?x16xi32, #optc.dims<N>>
   %1 = nn.reduce_sum %0 {axes = array<i64: 0>} : (tensor<?x16xi32, #optc.dims<N>>) -> tensor<16xi32>

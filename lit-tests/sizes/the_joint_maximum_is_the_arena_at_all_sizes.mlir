@@ -1,6 +1,7 @@
 // RUN: optc plan --dim 'n<=20' --dim 'm<=5' --threads=1
+// %0 takes 4 * n * m * max(n - m, 1) bytes: 6000 at n = 20 and m = 5. Maximizing each factor alone would give
+// 4 * 20 * 5 * 20, which no sizes reach.
 
-// %0 takes 4 * n * m * max(n - m, 1) bytes: 6000 at n = 20 and m = 5, and not 4 * 20 * 5 * 20, which no sizes give.
 func.func @main(%x: tensor<?x?xi32, #optc.dims<n, m>> {optc.name = "x"}) -> tensor<?x?xi32, #optc.dims<n, m>> {
   %0 = nn.broadcast %x {shape = #optc.dims<max(n - m, 1), n, m>} : (tensor<?x?xi32, #optc.dims<n, m>>) -> tensor<?x?x?xi32, #optc.dims<max(n - m, 1), n, m>>
   %1 = nn.cum_sum %0 {axis = 0} : tensor<?x?x?xi32, #optc.dims<max(n - m, 1), n, m>>

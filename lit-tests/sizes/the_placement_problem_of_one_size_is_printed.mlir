@@ -1,4 +1,5 @@
 // RUN: optc plan --threads=1 --dim N=8 --csv=-
+// `--csv` exports the placement problem at the given sizes, so other planners can be compared on it.
 
 func.func @main(%x: tensor<?x4xf32, #optc.dims<N>>) -> tensor<4xf32> {
   %0 = nn.add %x, %x : tensor<?x4xf32, #optc.dims<N>>

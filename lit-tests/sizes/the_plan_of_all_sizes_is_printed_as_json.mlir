@@ -1,4 +1,6 @@
 // RUN: optc plan --threads=1 --dim 'N<=8' --json=-
+// `--json` of a program with named sizes has each buffer's bytes as an expression and the arena at the
+// bounds.
 
 func.func @main(%x: tensor<?x4xf32, #optc.dims<N>>) -> tensor<4x?xf32, #optc.dims<N>> {
   %0 = nn.transpose %x {permutation = array<i64: 1, 0>} : (tensor<?x4xf32, #optc.dims<N>>) -> tensor<4x?xf32, #optc.dims<N>>

@@ -1,4 +1,6 @@
 // RUN: optc --passes=symbol-dce --allow-unregistered --print-generic
+// A symbol that is used only from a module inside a region is still used. Removing it would leave a dangling
+// reference.
 
 module {
   "test.holder"() ({

@@ -1,4 +1,6 @@
 // RUN: optc --passes=symbol-dce --allow-unregistered --print-generic
+// Each module has its own symbols, so `@used` in one says nothing about `@used` in another; a private module
+// that nobody names goes with its content.
 
 module {
   module @tools attributes {sym_visibility = "private"} {

@@ -1,4 +1,5 @@
 // RUN: optc --passes=symbol-dce --allow-unregistered --print-generic
+// A symbol that an attribute names is used, also inside an array or an attribute of another dialect.
 
 func.func private @in_an_array() {
   return

@@ -1,4 +1,5 @@
 // RUN: optc --verify-diagnostics
+// A block without a terminator has no successor, so control flow after it would be undefined.
 
 func.func @f(%a: i32) {
   // expected-error@+1 {{a block of `func.func` ends with a terminator, found `arith.addi`}}

@@ -1,4 +1,5 @@
 // RUN: optc --verify-diagnostics
+// `arith.select` needs two values of one type and a condition for all or for each element.
 
 func.func @f(%c: i1, %v: vector<4xi1>, %a: i32, %b: i64) {
   // expected-error@+1 {{`arith.select`: the two values have different types}}

@@ -1,4 +1,6 @@
 // RUN: optc --verify-diagnostics
+// Both regions of an `scf.if` yield as many values as it has results, of their types, and a result needs both
+// regions.
 
 func.func @f(%c: i1, %x: f32, %i: i32) {
   %0:2 = scf.if %c -> (f32, f32) {

@@ -1,4 +1,5 @@
 // RUN: optc --verify-diagnostics
+// The two regions of an `scf.while` pass values to each other, and their types must match on every way round.
 
 func.func @f(%c: i1, %x: f32, %i: i32) {
   // expected-error@+1 {{region argument 0 is a `i32`, found `f32`}}

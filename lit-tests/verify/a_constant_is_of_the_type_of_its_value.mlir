@@ -1,4 +1,5 @@
 // RUN: optc --verify-diagnostics
+// A constant's result has its value's type. A mismatch would make every reader misread the bytes.
 
 func.func @f() {
   // expected-error@+1 {{result 0 of `arith.constant` is a `i32`, found `i64`}} expected-error@+1 {{the value of the constant is a `i64`, found `i32`}}

@@ -1,4 +1,5 @@
 // RUN: optc --verify-diagnostics
+// The bounds of an `scf.for` have one type, its counter has that type, and each carried value keeps its type.
 
 func.func @f(%n: index, %m: i32, %x: f32, %i: i32) {
   // expected-error@+1 {{`scf.for`: lower bound, upper bound and step have different types}}

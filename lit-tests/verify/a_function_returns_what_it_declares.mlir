@@ -1,4 +1,5 @@
 // RUN: optc --verify-diagnostics
+// A return matches the function's result types, also from inside a region, where no return may stand.
 
 func.func @f(%x: f32, %i: i32) -> f32 {
   // expected-error@+1 {{returned value 0 is a `f32`, found `i32`}}

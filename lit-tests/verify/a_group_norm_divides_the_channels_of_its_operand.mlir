@@ -1,4 +1,5 @@
 // RUN: optc --verify-diagnostics
+// The attributes of a group norm must describe axes of its operand, and its groups must divide the channels.
 
 func.func @f(%x: tensor<1x4x2x2xf32>, %s: tensor<4xf32>) {
   // expected-error@+1 {{`nn.group_norm`: 1 in `axes` is not another axis of the operand, named once}}

@@ -1,4 +1,5 @@
 // RUN: optc --verify-diagnostics
+// A fused group takes everything as an argument. A value from outside would be missed by liveness.
 
 func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = optc.group(%a = %x) : (tensor<4xf32>) -> tensor<4xf32> {

@@ -1,4 +1,5 @@
 // RUN: optc --verify-diagnostics
+// A group yields one value for each of its results.
 
 func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = optc.group(%a = %x) : (tensor<4xf32>) -> tensor<4xf32> {

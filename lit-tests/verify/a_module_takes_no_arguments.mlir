@@ -1,4 +1,5 @@
 // RUN: optc --verify-diagnostics
+// A module is no function: nothing could pass values to its block.
 
 // expected-error@+1 {{the block of `builtin.module` has no arguments}}
 "builtin.module"() ({

@@ -1,4 +1,6 @@
 // RUN: optc --verify-diagnostics
+// `optc.dims` gives each named size a lower and an upper bound, and only a function can carry it. A malformed
+// range would make bounds wrong silently.
 
 func.func private @good(tensor<?xf32, #optc.dims<N>>) attributes {optc.dims = {N = [0, 512], "a b" = [7, 7]}}
 func.func private @follows(tensor<?xf32, #optc.dims<N>>) attributes {optc.dims = {K = array<i64: 4>, M = #optc.dims<2 * N>}}

@@ -1,4 +1,5 @@
 // RUN: optc --verify-diagnostics
+// The regions of `scf.if` have exactly one block, which ends with a yield.
 
 func.func @f(%c: i1) {
   // expected-error@+1 {{a region of `scf.if` has one block, found more}}

@@ -1,4 +1,5 @@
 // RUN: optc --verify-diagnostics
+// `cf.switch` needs one case value per case block, of the flag's type.
 
 func.func @f(%i: i32) {
   // expected-error@+1 {{`cf.switch`: 2 `case_values` for 1 blocks of cases}}

@@ -1,4 +1,5 @@
 // RUN: optc --verify-diagnostics
+// Two symbols of one name would make every reference ambiguous.
 
 func.func private @f()
 // expected-error@+1 {{`@f` is defined twice}}

@@ -1,4 +1,5 @@
 // RUN: optc --verify-diagnostics
+// A value must be defined before it is read within a block.
 
 func.func @f(%a: i32) -> i32 {
   // expected-error@+1 {{operand 0 of `arith.addi` is not defined before it on every way}}

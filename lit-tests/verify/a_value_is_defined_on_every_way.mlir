@@ -1,4 +1,5 @@
 // RUN: optc --verify-diagnostics
+// A definition must dominate its reader: here one of two edges into ^bb2 skips it.
 
 func.func @f(%c: i1, %a: i32) -> i32 {
   cf.cond_br %c, ^bb1, ^bb2

@@ -1,4 +1,5 @@
 // RUN: optc --verify-diagnostics --allow-unregistered
+// A value defined in a region is visible there and in nested regions, not in a sibling region or outside.
 
 func.func @f(%c: i1, %a: i32) -> i32 {
   "scf.if"(%c) ({

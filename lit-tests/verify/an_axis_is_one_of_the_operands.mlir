@@ -1,4 +1,5 @@
 // RUN: optc --verify-diagnostics
+// An axis attribute must be in range for its operand; kernels index with it unchecked.
 
 func.func @f(%x: tensor<2x4xf32>, %c: tensor<3xf32>) {
   // expected-error@+1 {{`nn.softmax`: axis 2 is not one of the operand's 2}}

@@ -1,4 +1,6 @@
 // RUN: optc --verify-diagnostics
+// Attributes are checked against the operation's row: enums, flags, strings, types. Passes then read them
+// without checks.
 
 func.func @f(%a: i32, %c: i1) {
   // expected-error@+1 {{attribute `predicate` of `arith.cmpi` is an `i64` that stands for one of eq, ne}}

@@ -1,4 +1,5 @@
 // RUN: optc --verify-diagnostics
+// A misspelt inherent attribute is an error. It would otherwise be ignored silently.
 
 func.func @f(%a: i32) {
   // expected-error@+1 {{`arith.addi` has no attribute `overflowFlag`}}

@@ -1,4 +1,5 @@
 // RUN: optc --verify-diagnostics
+// Extensions widen, truncations narrow, and bit casts keep the width.
 
 func.func @f(%a: i32, %x: f32, %n: index) {
   // expected-error@+1 {{`arith.extsi`: 8 bits are not more than 32}}

@@ -1,4 +1,5 @@
 // RUN: optc --verify-diagnostics
+// A branch passes each block argument a value, of the argument's type.
 
 func.func @f(%c: i1, %x: f32, %i: i32) {
   // expected-error@+1 {{block argument 0 is a `f32`, found `i32`}}

@@ -1,4 +1,5 @@
 // RUN: optc --verify-diagnostics
+// Named sizes are checked like numbers: a result whose size follows as N cannot claim M.
 
 func.func @f(%a: tensor<?xf32, #optc.dims<N>>, %b: tensor<?x2xf32, #optc.dims<N>>, %c: tensor<?x2xf32, #optc.dims<N + 1>>) {
   // expected-error@+1 {{result 0 of `nn.relu` is a `tensor<?xf32, #optc.dims<N>>`, found `tensor<?xf32, #optc.dims<M>>`}}

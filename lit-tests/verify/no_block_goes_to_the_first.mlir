@@ -1,4 +1,5 @@
 // RUN: optc --verify-diagnostics
+// The entry block has no predecessors, as in MLIR; its arguments are the function's.
 
 func.func @f() {
 ^bb0:

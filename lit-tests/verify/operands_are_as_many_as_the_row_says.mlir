@@ -1,4 +1,5 @@
 // RUN: optc --verify-diagnostics
+// The number of operands follows from the operation's row.
 
 func.func @f(%a: i32) -> i32 {
   // expected-error@+1 {{`arith.addi` has 2 operands, found 1}}

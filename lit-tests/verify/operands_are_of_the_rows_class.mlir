@@ -1,4 +1,5 @@
 // RUN: optc --verify-diagnostics
+// Each operand's type is in the class that its row names. The error says which types are allowed.
 
 func.func @f(%a: i32, %b: si32) {
   // expected-error@+1 {{operand 0 (`lhs`) of `arith.addf` is a float, or a vector or tensor of floats, found `i32`}} expected-error@+1 {{operand 1 (`rhs`)}} expected-error@+1 {{result 0}}

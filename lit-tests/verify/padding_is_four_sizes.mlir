@@ -1,4 +1,5 @@
 // RUN: optc --verify-diagnostics
+// `pads` has exactly four sizes, which may be names; an unknown size in it is an error.
 
 func.func @f(%x: tensor<1x?x8x4xf32, #optc.dims<H>>) {
   // expected-error@+1 {{`nn.max_pool2d`: `pads` is not 4 sizes}}

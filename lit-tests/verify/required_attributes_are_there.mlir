@@ -1,4 +1,5 @@
 // RUN: optc --verify-diagnostics
+// A missing attribute is an error that names it and its kind.
 
 func.func @f(%a: i32) {
   // expected-error@+1 {{`arith.cmpi` lacks its attribute `predicate`}}

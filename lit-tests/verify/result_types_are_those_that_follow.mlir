@@ -1,4 +1,5 @@
 // RUN: optc --verify-diagnostics
+// A result has the type that inference gives. Code generation relies on it.
 
 func.func @f(%a: vector<4xi32>) {
   // expected-error@+1 {{result 0 of `arith.cmpi` is a `vector<4xi1>`, found `i1`}}

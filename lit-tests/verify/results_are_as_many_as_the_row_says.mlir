@@ -1,4 +1,5 @@
 // RUN: optc --verify-diagnostics
+// The number of results follows from the operation's row.
 
 func.func @f(%a: i32) {
   // expected-error@+1 {{`arith.addi` has 1 result, found 2}}

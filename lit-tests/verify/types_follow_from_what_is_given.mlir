@@ -1,4 +1,5 @@
 // RUN: optc --verify-diagnostics
+// Each inference of `nn` refuses operands that do not fit, with one error for each way to be wrong.
 
 func.func @f(%s: tensor<f32>, %a: tensor<4xf32>, %b: tensor<3xf32>, %ab: tensor<4x3xf32>, %i: tensor<4xi32>, %t: tensor<4xi1>, %u: tensor<*xf32>, %x: tensor<1x3x8x8xf32>, %w: tensor<6x3x3x3xf32>, %h: tensor<4xf16>, %d: tensor<?xf32>, %n: tensor<?x4xf32, #optc.dims<N>>, %z: tensor<4x0xf32>, %v: tensor<6x3x?x?xf32>, %wh: tensor<6x3x3x3xf16>, %w6: tensor<6x3x3x3xf32>, %x12: tensor<1x12x8x8xf32>, %hab: tensor<4x3xf16>, %c: tensor<4x4xf32>, %sq: tensor<3x3xf32>, %huge: tensor<9223372036854775807xi8>, %tt: tensor<2x4xi1>) {
   // expected-error@+1 {{`nn.add`: sizes 4 and 3 of axis 0 do not broadcast}}

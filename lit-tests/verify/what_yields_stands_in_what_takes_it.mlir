@@ -1,4 +1,5 @@
 // RUN: optc --verify-diagnostics
+// A yield stands in an operation that takes what it yields, and `scf.condition` in a conditional loop.
 
 func.func @f() {
   // expected-error@+1 {{`scf.yield` stands in an operation that takes what it yields}}

@@ -1,4 +1,5 @@
 // RUN: optc --verify-diagnostics
+// A call or a function constant names a symbol that exists.
 
 func.func private @f(f32)
 func.func @g(%x: f32) {

@@ -1,4 +1,5 @@
 // RUN: optc --verify-diagnostics
+// A call or a function constant names a function, not another symbol.
 
 module @m {
 }

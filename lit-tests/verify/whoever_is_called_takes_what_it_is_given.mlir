@@ -1,4 +1,5 @@
 // RUN: optc --verify-diagnostics
+// A call matches the type of the function that it names, and an indirect call that of its operand.
 
 func.func private @f(f32) -> f32
 func.func @g(%x: f32, %i: i32) {

@@ -1,4 +1,6 @@
 // RUN: optc --passes=inplace --remarks=inplace
+// An operand of a concatenation has its place there. It may reuse a dying value if that is put at the same
+// place, and no argument, which has bytes elsewhere.
 
 func.func @main(%x: tensor<2x3xf32>) -> tensor<2x6xf32> {
   %0 = nn.abs %x : tensor<2x3xf32>
