@@ -7,7 +7,7 @@ func.func @f(%c: i1, %x: f32, %i: i32) {
     // expected-error@+1 {{`scf.yield`: the number of yielded values is 2, found 1}}
     scf.yield %x : f32
   } else {
-    // expected-error@+1 {{yielded value 1 is a `f32`, found `i32`}}
+    // expected-error@+1 {{yielded value 1 must be `f32`, is `i32`}}
     scf.yield %x, %i : f32, i32
   }
   // expected-error@+1 {{a region of `scf.if` has no block}}

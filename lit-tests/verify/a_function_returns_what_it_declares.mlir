@@ -2,7 +2,7 @@
 // A return matches the function's result types, also from inside a region, where no return may stand.
 
 func.func @f(%x: f32, %i: i32) -> f32 {
-  // expected-error@+1 {{returned value 0 is a `f32`, found `i32`}}
+  // expected-error@+1 {{returned value 0 must be `f32`, is `i32`}}
   return %i : i32
 }
 

@@ -7,7 +7,7 @@ func.func @f(%c: i1, %a: i32) -> i32 {
   %0 = arith.addi %a, %a : i32
   cf.br ^bb2
 ^bb2:
-  // expected-error@+1 {{operand 0 of `func.return` is not defined before it on every way}}
+  // expected-error@+1 {{operand 0 of `func.return` does not dominate this use}}
   return %0 : i32
 }
 // ----- output

@@ -2,7 +2,7 @@
 // A result has the type that inference gives. Code generation relies on it.
 
 func.func @f(%a: vector<4xi32>) {
-  // expected-error@+1 {{result 0 of `arith.cmpi` is a `vector<4xi1>`, found `i1`}}
+  // expected-error@+1 {{result 0 of `arith.cmpi` must be `vector<4xi1>`, is `i1`}}
   %0 = "arith.cmpi"(%a, %a) <{predicate = 0 : i64}> : (vector<4xi32>, vector<4xi32>) -> i1
   return
 }

@@ -34,8 +34,9 @@ use crate::sizes::{self, DimArg};
 
 /// A compiler pass framework with an MLIR-like IR, whose speciality is memory.
 ///
-/// Reads IR text or an ONNX model, fuses it, lets results overwrite dead operands, gives every intermediate a place in one
-/// arena, and compiles it to machine code. Exit status: 0 done, 1 the input is at fault, 2 wrong usage.
+/// Reads IR text or an ONNX model, fuses operations, lets results overwrite dead operands, gives every intermediate
+/// a place in one arena, and compiles the program to machine code. Without a verb it runs the passes of `--passes`
+/// and prints the IR. Exit status: 0 done, 1 the input is at fault, 2 wrong usage.
 #[derive(Parser)]
 #[command(name = "optc", version, args_conflicts_with_subcommands = true, arg_required_else_help = true)]
 struct Cli {
@@ -49,11 +50,11 @@ struct Cli {
 enum Verb {
     /// Compile a program and run it.
     Run(run::RunArgs),
-    /// Print where everything is placed
+    /// Print the size of the arena; with `--json`, the place of every value.
     Plan(plan::PlanArgs),
     /// Time a program: load, compilation, first run, latency.
     Bench(bench::BenchArgs),
-    /// Solve a bare placement problem.
+    /// Solve a placement problem from a CSV file.
     Place(place::PlaceArgs),
     /// List the passes, or describe one.
     Passes(list::NameArgs),
@@ -66,13 +67,14 @@ enum Verb {
 struct FileArgs {
     /// IR text (`.mlir`, or `-` for standard input) or a model (`.onnx`).
     file: PathBuf,
-    /// Rebuild the weights of a weight-stripped model by the rule that it carries.
+    /// Generate the missing weights of a weight-stripped model from the recipe in its metadata.
     #[arg(long)]
     synthesize_weights: bool,
-    /// Sizes of a model's input that are symbols, whatever the model says: `x:0=N,2=H`; may be repeated.
+    /// Make axes of a model's input symbolic: `x:0=N,2=H` names axes 0 and 2 of input `x` (ONNX only); may be
+    /// repeated.
     #[arg(long, value_name = "INPUT:AXIS=NAME", value_parser = sizes::parse_symbolize)]
     symbolize: Vec<SymbolizedList>,
-    /// A symbol's number (`N=4`), or the greatest that it may be (`N<=512`); may be repeated.
+    /// Set a symbolic size (`N=4`) or its upper bound (`'N<=512'`, quoted for the shell); may be repeated.
     #[arg(long, value_name = "NAME=SIZE", value_parser = sizes::parse_dim)]
     dim: Vec<DimArg>,
 }
@@ -96,21 +98,23 @@ impl FileArgs {
 /// What the compiler may do with memory.
 #[derive(Args, Clone)]
 struct MemoryArgs {
-    /// The program may use the memory of this input once it has read it; may be repeated.
+    /// Let the program overwrite this input after its last reader; may be repeated.
     #[arg(long, value_name = "INPUT")]
     donate: Vec<String>,
-    /// What is traded: `memory` takes the smallest arena, `speed` the fastest kernels, `balanced` saves what costs next to no time.
+    /// What to optimize for: `memory` takes the smallest arena, `speed` the fastest kernels, `balanced` saves memory
+    /// where that costs almost no time.
     #[arg(long, value_name = "GOAL", default_value = Goal::default().name(), value_parser = Goal::NAMES.to_vec())]
     optimize: String,
-    /// A pool of memory beside the arena for the values that ask for it (`mem.pool`), or `arena` itself; may be repeated. `align` and
-    /// `pitch` (to which the rows of images are padded) are powers of two, `capacity` is the most bytes that it may take.
+    /// Declare a memory pool for values with `mem.pool`; the name `arena` sets properties of the arena; may be
+    /// repeated. `align` and `pitch` (rows of images begin at its multiples) are powers of two, `capacity` is the
+    /// pool's largest size.
     #[arg(long, value_name = "NAME:align=A,pitch=P,capacity=C", value_parser = Pool::parse)]
     pool: Vec<Pool>,
-    /// The most bytes that the arena may have, also as `512KiB` or `4.9MB`: what it takes to get there is done (another order, overlap,
-    /// values computed again), or the fullest step and what would help is said.
+    /// Fail unless the arena fits into this many bytes, also given as `512KiB` or `4.9MB`. Tries reordering, overlap
+    /// and recomputation; if none suffices, reports the peak and what would lower it.
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     budget: Option<u64>,
-    /// Where the program goes on which a pass panics; `optc --replay` runs that pass again.
+    /// If a pass panics, write its input program here; `optc --replay` runs that pass on it again.
     #[arg(long, value_name = "FILE")]
     reproducer: Option<PathBuf>,
 }
@@ -120,7 +124,7 @@ impl MemoryArgs {
         Goal::named(&self.optimize).expect("the parser takes names of goals only")
     }
 
-    /// How a program is compiled for so many threads, with what was said here.
+    /// The options of compilation for `threads` threads that these arguments give.
     fn options(&self, threads: usize, entry: &str, dead: DeadMemory) -> CompileOptions {
         CompileOptions {
             threads,
@@ -136,10 +140,10 @@ impl MemoryArgs {
     }
 }
 
-/// How many threads run the program.
+/// The number of threads that run the program.
 #[derive(Args, Clone)]
 struct ThreadsArgs {
-    /// Threads that run the program; scratch is planned for as many.
+    /// Number of threads to run with; scratch is planned for each of them.
     #[arg(long, default_value_t = runtime::available_threads().clamp(1, 2), value_parser = parse_threads)]
     threads: usize,
 }

@@ -73,46 +73,46 @@ pub struct OptArgs {
     /// Accept operations that no dialect registered.
     #[arg(long)]
     pub allow_unregistered: bool,
-    /// Read each part between lines `// -----` by itself.
+    /// Read each section between lines `// -----` as a program of its own.
     #[arg(long)]
     pub split_input_file: bool,
-    /// Demand just the errors, warnings and remarks that comments announce: `// expected-error@+1 {{part of it}}`.
+    /// Check that exactly the diagnostics in comments `// expected-error@+1 {{part of the text}}` are emitted.
     #[arg(long)]
     pub verify_diagnostics: bool,
-    /// Print the pipeline as it will run, with what is inserted, and stop.
+    /// Print the pipeline as it will run, with the mandatory passes that are inserted, and stop.
     #[arg(long)]
     pub print_pipeline: bool,
     /// Print the program before these passes, to standard error.
     #[arg(long, value_name = "PASSES", value_delimiter = ',')]
     pub print_before: Vec<String>,
-    /// Print the program behind these passes, to standard error.
+    /// Print the program after these passes, to standard error.
     #[arg(long, value_name = "PASSES", value_delimiter = ',')]
     pub print_after: Vec<String>,
-    /// Print the program behind every pass, to standard error.
+    /// Print the program after every pass, to standard error.
     #[arg(long)]
     pub print_after_all: bool,
-    /// Print the program behind every pass that changed it, to standard error.
+    /// Print the program after every pass that changed it, to standard error.
     #[arg(long)]
     pub print_after_change: bool,
-    /// Write the program and the difference behind every pass that changed it to files in a folder.
+    /// After every pass that changed the program, write it and the difference to files in this folder.
     #[arg(long, value_name = "FOLDER")]
     pub dump_dir: Option<PathBuf>,
-    /// Where the program goes on which a pass panics.
+    /// If a pass panics, write its input program here.
     #[arg(long, value_name = "FILE")]
     pub reproducer: Option<PathBuf>,
     /// Print times of the passes to standard error, as a tree of lines or as JSON.
     #[arg(long, value_name = "FORM", num_args = 0..=1, require_equals = true, default_missing_value = "text")]
     pub timing: Option<TimingForm>,
-    /// Print what the passes counted to standard error.
+    /// Print the counters of the passes to standard error.
     #[arg(long)]
     pub statistics: bool,
-    /// Print what passes did or why they did not, to standard error; of these passes, or of all.
+    /// Print remarks (what was optimized, what not, and why) to standard error: of these passes, or of all.
     #[arg(long, value_name = "PASSES", num_args = 0..=1, require_equals = true, value_delimiter = ',', default_missing_value = "")]
     pub remarks: Option<Vec<String>>,
-    /// Do not verify the program behind each pass.
+    /// Do not verify the program after each pass.
     #[arg(long)]
     pub no_verify: bool,
-    /// Threads that run the program; scratch is planned for as many. As many compile it.
+    /// Number of threads to compile and run with; scratch is planned for each of them.
     #[arg(long, value_parser = crate::cli::parse_threads)]
     pub threads: Option<usize>,
 }

@@ -54,7 +54,7 @@ impl<'m> Checker<'m> {
         let name = self.ctx.op_name_str(body.name(op));
         let why = match fault {
             Fault::Invisible => "is defined in a region that does not surround it",
-            Fault::NotBefore => "is not defined before it on every way",
+            Fault::NotBefore => "does not dominate this use",
         };
         self.breach(body, op, format!("operand {index} of `{name}` {why}"));
     }

@@ -254,7 +254,7 @@ impl<'m> Checker<'m> {
             let found = op.body.ty(*value);
             if !agree(self.ctx, *expected, found) {
                 let (expected, found) = (short_type(self.ctx, *expected), short_type(self.ctx, found));
-                let message = format!("result {index} of `{}` is a `{expected}`, found `{found}`", def.name);
+                let message = format!("result {index} of `{}` must be `{expected}`, is `{found}`", def.name);
                 self.breach(op.body, op.op, message);
             }
         }

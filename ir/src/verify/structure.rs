@@ -137,7 +137,7 @@ impl<'m> Checker<'m> {
     fn same(&mut self, op: OpRef<'m>, what: &str, expected: Type, found: Type) {
         if !agree(self.ctx, expected, found) {
             let (expected, found) = (short_type(self.ctx, expected), short_type(self.ctx, found));
-            self.breach(op.body, op.op, format!("{what} is a `{expected}`, found `{found}`"));
+            self.breach(op.body, op.op, format!("{what} must be `{expected}`, is `{found}`"));
         }
     }
 

@@ -49,7 +49,7 @@ fn operands_have_the_types_that_the_row_takes() {
 fn result_types_are_those_that_follow() {
     check_in_function(
         "%0 = nn.relu %a : (tensor<4xf32>) -> tensor<5xf32>\nreturn",
-        &["2: result 0 of `nn.relu` is a `tensor<4xf32>`, found `tensor<5xf32>`"],
+        &["2: result 0 of `nn.relu` must be `tensor<4xf32>`, is `tensor<5xf32>`"],
     );
 }
 
@@ -95,7 +95,7 @@ fn a_function_returns_what_it_declares() {
     check(
         "func.func @f(%a: f32) -> f64 {\n return %a : f32\n}\nfunc.func @g(%a: f32) -> f32 {\n return\n}\n",
         &[
-            "2: returned value 0 is a `f64`, found `f32`",
+            "2: returned value 0 must be `f64`, is `f32`",
             "5: `func.return`: the number of returned values is 1, found 0",
         ],
     );
@@ -105,7 +105,7 @@ fn a_function_returns_what_it_declares() {
 fn a_value_is_read_after_its_definition() {
     check_in_function(
         "%0 = nn.relu %1 : tensor<4xf32>\n%1 = nn.relu %a : tensor<4xf32>\nreturn",
-        &["2: operand 0 of `nn.relu` is not defined before it on every way"],
+        &["2: operand 0 of `nn.relu` does not dominate this use"],
     );
 }
 
@@ -117,7 +117,7 @@ fn a_value_of_one_branch_is_not_read_where_branches_meet() {
          ^bb1:\n%0 = nn.relu %a : tensor<4xf32>\n\"t.go\"()[^bb3] : () -> ()\n\
          ^bb2:\n\"t.go\"()[^bb3] : () -> ()\n\
          ^bb3:\n%1 = nn.relu %0 : tensor<4xf32>\nreturn\n}\n",
-        &["9: operand 0 of `nn.relu` is not defined before it on every way"],
+        &["9: operand 0 of `nn.relu` does not dominate this use"],
     );
 }
 
@@ -150,7 +150,7 @@ fn a_group_reads_its_arguments_only_and_yields_its_results() {
         &[
             "3: operand 1 of `nn.add` comes from outside of the group (hand it in as an operand of the group)",
             "4: operand 0 of `optc.yield` comes from outside of the group (hand it in as an operand of the group)",
-            "4: yielded value 0 is a `tensor<4xf32>`, found `tensor<4xi32>`",
+            "4: yielded value 0 must be `tensor<4xf32>`, is `tensor<4xi32>`",
         ],
     );
 }
@@ -203,8 +203,8 @@ fn each_block_is_given_the_arguments_that_it_takes() {
          \"cf.cond_br\"(%c, %x)[^bb1, ^bb3] <{operandSegmentSizes = array<i32: 1, 1, 1>}> : (i1, f32) -> ()\n\
          ^bb3:\nreturn\n}\n",
         &[
-            "2: block argument 0 is a `f32`, found `i32`",
-            "4: block argument 0 is a `f32`, found `i32`",
+            "2: block argument 0 must be `f32`, is `i32`",
+            "4: block argument 0 must be `f32`, is `i32`",
             "6: `operandSegmentSizes` of `cf.cond_br` is an `array<i32: ...>` that divides its 2 operands among condition, true arguments, false arguments",
             "6: `cf.cond_br` does not say which operands each block is given",
         ],

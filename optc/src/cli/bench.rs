@@ -27,13 +27,13 @@ pub(super) struct BenchArgs {
     threads: ThreadsArgs,
     #[command(flatten)]
     memory: MemoryArgs,
-    /// How many runs are timed, after three that are not.
+    /// Timed runs, after 3 warm-up runs.
     #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u64).range(1..))]
     runs: u64,
     /// Write the figures to a file, or `-`: to standard output, as without this.
     #[arg(long, value_name = "F.json")]
     json: Option<PathBuf>,
-    /// The function that is the program; else the only public one, or `main`.
+    /// Function to compile [default: the only public one, else `main`].
     #[arg(long, value_name = "NAME")]
     entry: Option<String>,
 }

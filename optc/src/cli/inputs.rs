@@ -27,7 +27,7 @@ pub(super) struct InputArgs {
     /// Take one input from a `.npy` file; may be repeated.
     #[arg(long, num_args = 2, value_names = ["NAME", "X.npy"], action = clap::ArgAction::Append)]
     input: Vec<String>,
-    /// Make the other inputs by a rule, from a seed: floats in [-1, 1), integers below 1000.
+    /// Fill the inputs that are not given with pseudo-random numbers: floats in [-1, 1), integers below 1000.
     #[arg(long, value_name = "SEED", num_args = 0..=1, require_equals = true)]
     random: Option<Option<u64>>,
     /// Compile for the sizes of the inputs alone, and not for all that named sizes may have.

@@ -16,7 +16,7 @@ use crate::opt::Setup;
 /// What is described.
 #[derive(Args)]
 pub(super) struct NameArgs {
-    /// One of them, to be described in full.
+    /// The one to describe in full [default: list all].
     name: Option<String>,
 }
 

@@ -18,7 +18,7 @@ pub(super) struct PassesArgs {
     /// Write the output to a file.
     #[arg(short, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Run again what a pass panicked on: a file that `--reproducer` named.
+    /// Re-run the crash file that `--reproducer` wrote.
     #[arg(long, value_name = "CRASH", conflicts_with_all = ["file", "passes", "threads"])]
     replay: Option<PathBuf>,
     #[command(flatten)]

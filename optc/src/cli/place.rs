@@ -1,4 +1,4 @@
-//! `optc place`: a bare placement problem.
+//! `optc place`: offsets for a placement problem from a CSV file.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -11,15 +11,15 @@ use super::write_output;
 use crate::failure::Failure;
 use crate::load::read_text;
 
-/// Solve a bare placement problem.
+/// Solve a placement problem from a CSV file.
 #[derive(Args)]
 pub(super) struct PlaceArgs {
     /// The problem, a file or `-` for standard input: columns id, lower, upper, size; half-open lifetimes.
     problem: PathBuf,
-    /// Bytes that the placement must fit into; exit status 1 where none is found that does.
+    /// Bytes that the placement must fit into; exit status 1 if none is found that does.
     #[arg(long, value_name = "BYTES")]
     capacity: Option<u64>,
-    /// Seconds after which the best placement found so far is taken.
+    /// Stop after this many seconds with the best placement found so far.
     #[arg(long, value_name = "SECONDS")]
     timeout: Option<f64>,
     /// Write the problem with a column `offset` to a file, or `-`: to standard output, in place of the

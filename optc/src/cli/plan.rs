@@ -1,4 +1,4 @@
-//! `optc plan`: where everything is placed.
+//! `optc plan`: the arena's size and the place of every value.
 
 use std::path::PathBuf;
 
@@ -17,7 +17,7 @@ use crate::load::load;
 use crate::plan_report::PlanReport;
 use crate::specialize::has_named_sizes;
 
-/// Print where everything is placed.
+/// Print the size of the arena; with `--json`, the place of every value.
 #[derive(Args)]
 pub(super) struct PlanArgs {
     #[command(flatten)]
@@ -26,16 +26,16 @@ pub(super) struct PlanArgs {
     threads: ThreadsArgs,
     #[command(flatten)]
     memory: MemoryArgs,
-    /// Write the plan to a file, or `-`: print it in place of the summary.
+    /// Write the plan as JSON to a file; `-` prints it instead of the summary.
     #[arg(long, value_name = "F.json")]
     json: Option<PathBuf>,
-    /// Write the placement problem to a file, or `-`: print it in place of the summary.
+    /// Write the placement problem as CSV to a file; `-` prints it instead of the summary.
     #[arg(long, value_name = "F.csv")]
     csv: Option<PathBuf>,
     /// Write the summary to a file.
     #[arg(short, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// The function that is the program; else the only public one, or `main`.
+    /// Function to compile [default: the only public one, else `main`].
     #[arg(long, value_name = "NAME")]
     entry: Option<String>,
 }

@@ -28,7 +28,7 @@ use crate::opt::{OptArgs, Setup};
 pub(super) struct RunArgs {
     #[command(flatten)]
     file: Option<FileArgs>,
-    /// Run the passes again that panicked: a file that `--reproducer` named.
+    /// Re-run the crash file that `--reproducer` wrote.
     #[arg(long, value_name = "CRASH", conflicts_with = "file")]
     replay: Option<PathBuf>,
     #[command(flatten)]
@@ -46,13 +46,13 @@ pub(super) struct RunArgs {
     /// How far off an output may be, as a share of its absolute maximum.
     #[arg(long, default_value_t = 1e-4)]
     tolerance: f64,
-    /// The function that is the program; else the only public one, or `main`.
+    /// Function to compile [default: the only public one, else `main`].
     #[arg(long, value_name = "NAME")]
     entry: Option<String>,
-    /// Run the reference interpreter in place of machine code.
+    /// Run the reference interpreter instead of machine code.
     #[arg(long)]
     interpret: bool,
-    /// Fill memory with NaN as soon as nothing reads it any more.
+    /// Fill memory with NaN after its last reader, which makes a wrong plan visible.
     #[arg(long)]
     poison: bool,
 }
