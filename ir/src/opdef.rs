@@ -178,6 +178,28 @@ pub enum TypeClass {
     Own(&'static TypeDef),
 }
 
+impl TypeClass {
+    /// The class in words, as errors and lists say it.
+    pub fn words(self) -> &'static str {
+        match self {
+            TypeClass::Any => "anything",
+            TypeClass::Own(own) => own.name,
+            TypeClass::Tensor => "a tensor",
+            TypeClass::FloatTensor => "a tensor of floats",
+            TypeClass::IntTensor => "a tensor of integers",
+            TypeClass::FloatLike => "a float, or a vector or tensor of floats",
+            TypeClass::IntLike => "an integer without a sign or index, or a vector or tensor of them",
+            TypeClass::FixedIntLike => "an integer without a sign, or a vector or tensor of them",
+            TypeClass::NumberLike => "a float or an integer without a sign, or a vector or tensor of them",
+            TypeClass::BoolLike => "an `i1`, or a vector or tensor of them",
+            TypeClass::Index => "an `index`",
+            TypeClass::Bool => "an `i1`",
+            TypeClass::Function => "a function",
+            TypeClass::Int => "an integer without a sign, or an `index`",
+        }
+    }
+}
+
 /// A type that a dialect defines: `!my.counter<4>`. It is read and written as it stands; rows that take it as
 /// [`TypeClass::Own`] have it checked.
 pub struct TypeDef {

@@ -191,21 +191,23 @@ pub fn wanted<'c>(ctx: &'c Context, body: &Body, value: Value) -> &'c str {
     name().unwrap_or(ARENA)
 }
 
-/// A number of bytes, with a decimal (`kB`, `MB`, `GB`) or binary (`KiB`, `MiB`, `GiB`) unit.
+/// A number of bytes, with a decimal (`kB`, `MB`, `GB`) or binary (`KiB`, `MiB`, `GiB`) unit, in letters of either case
+/// and with or without the `B`.
 ///
 /// # Errors
 /// What is wrong with it.
 pub fn parse_bytes(text: &str) -> Result<u64, String> {
     let unit_at = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = text.split_at(unit_at);
-    let scale = match unit.trim() {
-        "" | "B" => 1.0,
-        "kB" => 1e3,
-        "MB" => 1e6,
-        "GB" => 1e9,
-        "KiB" => 1024.0,
-        "MiB" => 1024.0 * 1024.0,
-        "GiB" => 1024.0 * 1024.0 * 1024.0,
+    let unit = unit.trim().to_ascii_lowercase();
+    let scale = match unit.strip_suffix('b').unwrap_or(&unit) {
+        "" => 1.0,
+        "k" => 1e3,
+        "m" => 1e6,
+        "g" => 1e9,
+        "ki" => 1024.0,
+        "mi" => 1024.0 * 1024.0,
+        "gi" => 1024.0 * 1024.0 * 1024.0,
         _ => return Err("a unit is kB, MB, GB, KiB, MiB or GiB".to_owned()),
     };
     let number: f64 = number.parse().map_err(|_| "not a number of bytes".to_owned())?;
@@ -237,6 +239,16 @@ mod tests {
         );
         let expected = "the pool `vtcm` has an alignment of 48 and a pitch of 1, expected powers of two, the alignment at least 16";
         check("vtcm:align=48", Err(expected));
+    }
+
+    #[test]
+    fn units_are_taken_in_either_case_and_without_their_b() {
+        for (text, bytes) in [("4M", 4_000_000), ("100KB", 100_000), ("3.5mb", 3_500_000), ("2kib", 2048)] {
+            assert_eq!(parse_bytes(text), Ok(bytes), "{text}");
+        }
+        for text in ["4T", "4 bytes", "KB", "1.2.3"] {
+            assert!(parse_bytes(text).is_err(), "{text}");
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::context::Context;
 use crate::entities::{Attr, Ident, Type};
 use crate::opdef::Dialect;
 use crate::types::{Dim, FloatKind, Signedness, TypeData};
-use hashbrown::HashSet;
+use std::collections::BTreeSet;
 
 /// Shorthands that make and read the commonest types.
 impl Context {
@@ -227,10 +227,14 @@ impl Context {
         }
     }
 
-    /// All names known so far that are near to `name`, nearest first: for "did you mean".
+    /// The known names that are near to `name`, nearest first: for "did you mean". First come those that lack only
+    /// their dialect (`conv2d`).
     pub fn similar_ops(&self, name: &str) -> Vec<&'static str> {
-        let known: HashSet<&'static str> =
+        let known: BTreeSet<&'static str> =
             self.dialects().flat_map(Dialect::ops).map(|def| def.name).collect();
-        crate::diag::nearest(name, known)
+        let is_short = |op: &&str| op.split_once('.').is_some_and(|(_, short)| short == name);
+        let mut similar: Vec<&str> = known.iter().copied().filter(is_short).collect();
+        similar.extend(crate::diag::nearest(name, known));
+        similar
     }
 }

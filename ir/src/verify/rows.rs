@@ -109,7 +109,7 @@ impl<'m> Checker<'m> {
             }
             if !is_of_class(self.ctx, ty, def.types) {
                 let ty = short_type(self.ctx, ty);
-                let class = class_text(def.types);
+                let class = def.types.words();
                 let message =
                     format!("{what} {index} (`{}`) of `{}` is {class}, found `{ty}`", def.name, op.name());
                 self.breach(op.body, op.op, message);
@@ -335,25 +335,6 @@ fn is_of_class(ctx: &Context, ty: Type, class: TypeClass) -> bool {
         TypeClass::Int => {
             matches!(data, TypeData::Index | TypeData::Integer { signedness: Signedness::Signless, .. })
         }
-    }
-}
-
-fn class_text(class: TypeClass) -> &'static str {
-    match class {
-        TypeClass::Any => "anything",
-        TypeClass::Own(own) => own.name,
-        TypeClass::Tensor => "a tensor",
-        TypeClass::FloatTensor => "a tensor of floats",
-        TypeClass::IntTensor => "a tensor of integers",
-        TypeClass::FloatLike => "a float, or a vector or tensor of floats",
-        TypeClass::IntLike => "an integer without a sign or index, or a vector or tensor of them",
-        TypeClass::FixedIntLike => "an integer without a sign, or a vector or tensor of them",
-        TypeClass::NumberLike => "a float or an integer without a sign, or a vector or tensor of them",
-        TypeClass::BoolLike => "an `i1`, or a vector or tensor of them",
-        TypeClass::Index => "an `index`",
-        TypeClass::Bool => "an `i1`",
-        TypeClass::Function => "a function",
-        TypeClass::Int => "an integer without a sign, or an `index`",
     }
 }
 

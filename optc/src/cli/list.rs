@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use clap::Args;
-use ir::diag::did_you_mean;
+use ir::diag::nearest;
 use ir::opdef::{Arity, OpDef};
 use passes::canonicalize::CANONICALIZE;
 use passes::manager::{PassDef, Registry};
@@ -13,10 +13,10 @@ use crate::describe;
 use crate::failure::Failure;
 use crate::opt::Setup;
 
-/// What is described.
+/// The pass or operation to describe.
 #[derive(Args)]
 pub(super) struct NameArgs {
-    /// The one to describe in full [default: list all].
+    /// The one to describe in full, or a dialect whose operations to list [default: list all].
     name: Option<String>,
 }
 
@@ -32,7 +32,10 @@ pub(super) fn passes(setup: &Setup<'_>, args: &NameArgs) -> Result<(), Failure> 
                     list_rules(&mut text, registry);
                 }
             }
-            None => return Err(unknown("pass", name, registry.iter().map(|def| def.name))),
+            None => {
+                let near = nearest(name, registry.iter().map(|def| def.name));
+                return Err(unknown("pass", name, near.first().copied()));
+            }
         },
     }
     write_output(&text, None)
@@ -43,19 +46,17 @@ pub(super) fn ops(setup: &Setup<'_>, args: &NameArgs) -> Result<(), Failure> {
     let mut text = String::new();
     match &args.name {
         None => ctx.dialects().flat_map(ir::Dialect::ops).for_each(|def| line(&mut text, def.name, def.doc)),
-        Some(name) => match ctx.def(ctx.op_name(name)) {
-            Some(def) => describe_op(&mut text, def),
-            None => {
-                let known = ctx.dialects().flat_map(ir::Dialect::ops).map(|def| def.name);
-                return Err(unknown("operation", name, known));
-            }
+        Some(name) => match (ctx.def(ctx.op_name(name)), ctx.dialects().find(|dialect| dialect.name == name.as_str())) {
+            (Some(def), _) => describe_op(&mut text, def),
+            (None, Some(dialect)) => dialect.ops().for_each(|def| line(&mut text, def.name, def.doc)),
+            (None, None) => return Err(unknown("operation", name, ctx.similar_ops(name).first().copied())),
         },
     }
     write_output(&text, None)
 }
 
-fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str>) -> Failure {
-    let hint = did_you_mean(name, known).map(|hint| format!(" ({hint})")).unwrap_or_default();
+fn unknown(what: &str, name: &str, near: Option<&str>) -> Failure {
+    let hint = near.map(|near| format!(" (did you mean `{near}`?)")).unwrap_or_default();
     Failure::input(format!("there is no {what} `{name}`{hint}"))
 }
 
@@ -97,7 +98,7 @@ fn describe_op(text: &mut String, def: &OpDef) {
                 Arity::Optional => ", optional",
                 Arity::Variadic => ", any number",
             };
-            out += &format!("\n  {what} {}: {:?}{arity}", value.name, value.types);
+            out += &format!("\n  {what} {}: {}{arity}", value.name, value.types.words());
         }
     }
     for attr in def.attrs {

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use ir::pools::parse_bytes;
 use passes::place::{self, Options, csv, judge};
 
 use super::output::is_stdout;
@@ -17,7 +18,7 @@ pub(super) struct PlaceArgs {
     /// The problem, a file or `-` for standard input: columns id, lower, upper, size; half-open lifetimes.
     problem: PathBuf,
     /// Bytes that the placement must fit into; exit status 1 if none is found that does.
-    #[arg(long, value_name = "BYTES")]
+    #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     capacity: Option<u64>,
     /// Stop after this many seconds with the best placement found so far.
     #[arg(long, value_name = "SECONDS")]
