@@ -191,8 +191,8 @@ pub fn wanted<'c>(ctx: &'c Context, body: &Body, value: Value) -> &'c str {
     name().unwrap_or(ARENA)
 }
 
-/// A number of bytes, with a decimal (`kB`, `MB`, `GB`) or binary (`KiB`, `MiB`, `GiB`) unit, in letters of either case
-/// and with or without the `B`.
+/// A number of bytes, with a decimal (`kB`, `MB`, `GB`) or binary (`KiB`, `MiB`, `GiB`) unit, in letters of
+/// either case and with or without the `B`.
 ///
 /// # Errors
 /// What is wrong with it.

@@ -227,8 +227,8 @@ impl Context {
         }
     }
 
-    /// The known names that are near to `name`, nearest first: for "did you mean". First come those that lack only
-    /// their dialect (`conv2d`).
+    /// The known names that are near to `name`, nearest first: for "did you mean". First come those that lack
+    /// only their dialect (`conv2d`).
     pub fn similar_ops(&self, name: &str) -> Vec<&'static str> {
         let known: BTreeSet<&'static str> =
             self.dialects().flat_map(Dialect::ops).map(|def| def.name).collect();

@@ -143,7 +143,9 @@ pub(crate) fn bind(module: &mut Module, values: &BTreeMap<String, u64>) -> Resul
 /// made for the sizes that they had.
 pub(crate) fn apply(module: &mut Module, sizes: &Sizes) -> Result<(), Failure> {
     if !sizes.symbolized.is_empty() {
-        return Err(Failure::input("`--symbolize` is for models; in IR text, write a named size as `tensor<?x4xf32, #optc.dims<N>>`"));
+        return Err(Failure::input(
+            "`--symbolize` is for models; in IR text, write a named size as `tensor<?x4xf32, #optc.dims<N>>`",
+        ));
     }
     declare(module, &sizes.ranges)?;
     if !sizes.values.is_empty() {

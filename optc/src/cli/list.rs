@@ -46,11 +46,15 @@ pub(super) fn ops(setup: &Setup<'_>, args: &NameArgs) -> Result<(), Failure> {
     let mut text = String::new();
     match &args.name {
         None => ctx.dialects().flat_map(ir::Dialect::ops).for_each(|def| line(&mut text, def.name, def.doc)),
-        Some(name) => match (ctx.def(ctx.op_name(name)), ctx.dialects().find(|dialect| dialect.name == name.as_str())) {
-            (Some(def), _) => describe_op(&mut text, def),
-            (None, Some(dialect)) => dialect.ops().for_each(|def| line(&mut text, def.name, def.doc)),
-            (None, None) => return Err(unknown("operation", name, ctx.similar_ops(name).first().copied())),
-        },
+        Some(name) => {
+            match (ctx.def(ctx.op_name(name)), ctx.dialects().find(|dialect| dialect.name == name.as_str())) {
+                (Some(def), _) => describe_op(&mut text, def),
+                (None, Some(dialect)) => dialect.ops().for_each(|def| line(&mut text, def.name, def.doc)),
+                (None, None) => {
+                    return Err(unknown("operation", name, ctx.similar_ops(name).first().copied()));
+                }
+            }
+        }
     }
     write_output(&text, None)
 }
