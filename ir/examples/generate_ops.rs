@@ -1,7 +1,7 @@
 //! What text do the speed figures stand for?
 //!
-//! `cargo run --release -p optc-ir --example generate_ops -- FUNCTIONS OPS` prints a module of so many
-//! functions, each of so many operations of `arith` in generic form, which read their neighbours.
+//! `cargo run --release -p optc-ir --example generate_ops -- FUNCTIONS OPS` prints a module of FUNCTIONS
+//! functions, each of OPS operations of `arith` in generic form, which read their neighbours.
 
 use std::io::{BufWriter, Result, Write};
 

@@ -285,7 +285,7 @@ pub fn view_offset_bytes(op: OpRef<'_>) -> Option<u64> {
         return None;
     }
     let layout = map(op, 0, &Strided::row_major(0, op.operand_shape(0)?))?;
-    // Where nothing begins is all one, and behind the last element there may be no byte.
+    // Where nothing begins is all one, and after the last element there may be no byte.
     let offset = if layout.shape.contains(&0) { 0 } else { u64::try_from(layout.offset).ok()? };
     let is_dense = layout.is_row_major() && op.result_shape(0)? == layout.shape;
     let elem = op.ctx.elem(op.operand_type(0));

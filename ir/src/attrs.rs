@@ -41,7 +41,7 @@ pub enum AttrData {
     String {
         /// The bytes, escapes resolved; MLIR strings need not be UTF-8.
         bytes: Box<[u8]>,
-        /// The type behind the colon, if any.
+        /// The type after the colon, if any.
         ty: Option<Type>,
     },
     /// A type used as an attribute.
@@ -108,9 +108,9 @@ pub enum AttrData {
     Opaque {
         /// The dialect's name.
         dialect: Ident,
-        /// What stands behind the dot, or in the angle brackets.
+        /// What stands after the dot, or in the angle brackets.
         body: Box<[Piece]>,
-        /// The type behind the colon, if any.
+        /// The type after the colon, if any.
         ty: Option<Type>,
     },
 }

@@ -203,8 +203,8 @@ impl Body {
         self.uses.len()
     }
 
-    /// Makes room for so many more operations, operands and results, and no more than that; as many of the
-    /// operations as till now have regions, successors or a body of their own.
+    /// Makes room for exactly this number of further operations, operands and results; the share of
+    /// operations with regions, successors or a body of their own is taken to be as before.
     pub fn reserve(&mut self, ops: usize, operands: usize, values: usize) {
         if let Some(nest) = self.nest.get_mut() {
             let share = |count: usize| (count as u128 * ops as u128 / self.ops.len().max(1) as u128) as usize;

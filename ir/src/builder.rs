@@ -15,7 +15,7 @@ pub enum InsertPoint {
     Before(Op),
 }
 
-/// Makes operations in a body, one behind the other.
+/// Makes operations in a body, one after the other.
 pub struct Builder<'a> {
     /// The context of all handles.
     pub ctx: &'a Context,

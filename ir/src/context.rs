@@ -323,7 +323,7 @@ impl Context {
         }
     }
 
-    /// Whether a source text of so many bytes can still be kept: all together hold at most 2 GiB.
+    /// Whether a source text of `bytes` bytes can still be kept: all together hold at most 2 GiB.
     pub fn has_room(&self, bytes: usize) -> bool {
         let used = self.sources.iter().map(|(_, source)| source.text.len() + 1).sum::<usize>();
         used.saturating_add(bytes) < (1 << 31) - 2

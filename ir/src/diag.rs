@@ -148,7 +148,7 @@ struct Excerpt<'c> {
 /// The line of the marked span, its end cut so that long inputs stay cheap to render; none where too much
 /// stands before the span.
 fn excerpt(ctx: &Context, location: Location, length: u32) -> Option<Excerpt<'_>> {
-    /// So much of a line is shown before the span, and behind it, in bytes.
+    /// So much of a line is shown before the span, and after it, in bytes.
     const MOST: usize = 2000;
     let offset = location.source_offset()?;
     let source = ctx.source_at(offset)?;

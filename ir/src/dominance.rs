@@ -59,7 +59,7 @@ impl Dominators {
         (first..end).contains(&self.spans[block].0)
     }
 
-    /// The blocks, each behind its immediate dominator and with all that it dominates directly behind it.
+    /// The blocks, each after its immediate dominator and with all that it dominates directly after it.
     pub fn preorder(&self) -> Vec<Block> {
         let mut blocks: Vec<usize> = (0..self.order.len()).collect();
         blocks.sort_unstable_by_key(|place| self.spans[*place].0);
@@ -116,7 +116,7 @@ fn meet(idoms: &[Option<usize>], mut a: usize, mut b: usize) -> usize {
 /// Numbers the tree from the top down: of each block its number, and the end of the numbers below it.
 fn spans(idoms: &[usize]) -> Vec<(u32, u32)> {
     let mut sizes = vec![1u32; idoms.len()];
-    // A dominator stands before what it dominates, so that sizes add up from behind.
+    // A dominator stands before what it dominates, so that sizes add up from the end.
     for place in (1..idoms.len()).rev() {
         sizes[idoms[place]] += sizes[place];
     }
@@ -163,7 +163,7 @@ mod tests {
     use crate::context::Context;
     use crate::entities::Location;
 
-    /// Blocks that go to the blocks named behind each: `["12", "3", "3", ""]` is a diamond.
+    /// Blocks that go to the blocks named after each: `["12", "3", "3", ""]` is a diamond.
     fn region(ways: &[&str]) -> (Body, Vec<Block>) {
         let ctx = Context::new();
         let mut body = Body::new(1);

@@ -181,7 +181,7 @@ impl FlowGraph {
         self.stretches[stretch].place as usize
     }
 
-    /// Where control may go behind a stretch: for a choice the alternatives in order, for a loop its body and
+    /// Where control may go after a stretch: for a choice the alternatives in order, for a loop its body and
     /// the way out.
     pub fn next(&self, stretch: Stretch) -> &[Stretch] {
         &self.stretches[stretch].next
@@ -310,7 +310,7 @@ pub fn runs(ctx: &Context, body: &Body, op: Op, weights: &WeightSet) -> bool {
 }
 
 /// Calls `visit` for each operation that control can come to in a body: definitions before uses, and an `if`
-/// or a loop behind what is in it.
+/// or a loop after what is in it.
 pub fn walk(ctx: &Context, body: &Body, mut visit: impl FnMut(Op)) {
     let root = body.root();
     if let [block] = body.blocks(root) {
@@ -391,7 +391,7 @@ impl GraphBuilder<'_> {
         self.graph.events.push(Event { op, act });
     }
 
-    /// Says where control goes behind the current stretch.
+    /// Says where control goes after the current stretch.
     fn link(&mut self, next: &[Stretch]) {
         let at = self.now();
         self.graph.stretches[at].next.extend_from_slice(next);

@@ -15,7 +15,7 @@ pub(crate) struct Interner<T> {
     /// What a copy began with; none of any other.
     kept: Vec<T>,
     kept_index: HashTable<u32>,
-    /// The items behind those.
+    /// The items after those.
     items: boxcar::Vec<T>,
     index: Mutex<HashTable<u32>>,
 }

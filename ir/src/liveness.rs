@@ -33,7 +33,7 @@ mod worklist;
 
 use search::{Search, Variables};
 
-/// A point's reads, or, behind them, its writes.
+/// A point's reads, or, after them, its writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Moment(u32);
 

@@ -38,9 +38,9 @@ pub struct Resource {
 /// Names of attributes and types in a module's text, in the order of their definition.
 #[derive(Clone, Debug, Default)]
 pub struct Aliases {
-    /// Names behind `#`.
+    /// Names after `#`.
     pub attrs: IndexMap<Attr, Ident, FxBuildHasher>,
-    /// Names behind `!`.
+    /// Names after `!`.
     pub types: IndexMap<Type, Ident, FxBuildHasher>,
 }
 

@@ -40,7 +40,7 @@ pub struct OpDef {
     pub doc: &'static str,
     /// A line of IR text that uses it, or a function around it; read by a test.
     pub example: &'static str,
-    /// Its pretty text behind the name, in the notation of [`text`](crate::text); none for the form that the
+    /// Its pretty text after the name, in the notation of [`text`](crate::text); none for the form that the
     /// other columns give it.
     pub syntax: Option<&'static str>,
     /// Operands in order; at most one of them [`Arity::Variadic`] or [`Arity::Optional`], unless
@@ -455,7 +455,7 @@ pub enum Branch {
     Always,
     /// The first if operand 0 holds, else the second.
     Condition,
-    /// The one whose number in `case_values` is operand 0, behind the first, which is for all other numbers.
+    /// The one whose number in `case_values` is operand 0, after the first, which is for all other numbers.
     Switch,
 }
 

@@ -1,7 +1,7 @@
 //! Which line and column a byte of a source text has.
 //!
 //! Marks stand at equal distances in the text and say what is before them; they are made when a place is
-//! first asked for. So a place costs a walk over the bytes behind its mark, and a thousand faults of a long
+//! first asked for. So a place costs a walk over the bytes after its mark, and a thousand faults of a long
 //! text cost a thousand such walks.
 
 use std::sync::OnceLock;
@@ -36,8 +36,8 @@ pub struct Place {
 impl Place {
     const FIRST: Place = Place { line: 1, column: 1, line_start: 0 };
 
-    /// The place behind `bytes`, which stand from `offset` on and begin here.
-    fn behind(self, bytes: &[u8], offset: usize) -> Place {
+    /// The place after `bytes`, which stand from `offset` on and begin here.
+    fn after(self, bytes: &[u8], offset: usize) -> Place {
         let is_first = |byte: &&u8| **byte & 0b1100_0000 != 0b1000_0000;
         match bytes.iter().rposition(|byte| *byte == b'\n') {
             None => Place { column: self.column + bytes.iter().filter(is_first).count() as u32, ..self },
@@ -56,20 +56,20 @@ impl Source {
         Source { name: name.to_owned(), text, start, marks: OnceLock::new() }
     }
 
-    /// Where a byte of the text stands: the character that it is of; behind the text, where that ends.
+    /// Where a byte of the text stands: the character that it is of; after the text, where that ends.
     pub fn place(&self, offset: usize) -> Place {
         let offset = self.text.floor_char_boundary(offset.min(self.text.len()));
         let marks = self.marks.get_or_init(|| marks(self.text.as_bytes()));
         let mark = offset / STRIDE;
         let start = mark * STRIDE;
-        marks[mark].behind(&self.text.as_bytes()[start..offset], start)
+        marks[mark].after(&self.text.as_bytes()[start..offset], start)
     }
 }
 
 fn marks(text: &[u8]) -> Box<[Place]> {
     let mut place = Place::FIRST;
     let places = text.chunks(STRIDE).enumerate().map(|(index, bytes)| {
-        place = place.behind(bytes, index * STRIDE);
+        place = place.after(bytes, index * STRIDE);
         place
     });
     std::iter::once(Place::FIRST).chain(places).collect()

@@ -2,7 +2,7 @@
 //!
 //! An argument with `optc.state` is no input: it lives on entry, in the pool `state`, with what the last run
 //! left there (zeros before the first). A result with `optc.state = 1 : i64` is no output, but what argument
-//! 1 holds behind the run:
+//! 1 holds after the run:
 //!
 //! ```text
 //! func.func @main(%x: tensor<4xf32>, %sum: tensor<4xf32> {optc.state})
@@ -12,7 +12,7 @@
 //! }
 //! ```
 //!
-//! States lie one behind the other in the order of the arguments, each at a multiple of the pool's alignment:
+//! States lie one after the other in the order of the arguments, each at a multiple of the pool's alignment:
 //! so their places follow from the signature alone, and stay the same however the function is planned.
 
 use crate::body::Body;
@@ -36,7 +36,7 @@ pub struct State {
     pub offset: u64,
     /// Its bytes.
     pub size_bytes: u64,
-    /// The number of the result that it holds behind a run; none if it stays as it is.
+    /// The number of the result that it holds after a run; none if it stays as it is.
     pub result: Option<usize>,
 }
 

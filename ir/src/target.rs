@@ -107,6 +107,6 @@ pub struct KernelChoice {
 pub struct Bands {
     /// The operand that is read by rows.
     pub operand: usize,
-    /// Bands of so many rows cost as good as nothing.
+    /// Bands of this many rows, or more, cost almost no time.
     pub free_rows: u64,
 }

@@ -43,7 +43,7 @@
 //! %0 = arith.addi %a, %b overflow<nsw> {tag} : i32
 //! ```
 //!
-//! In the form that all other rows have, one type behind the colon is that of all operands and results.
+//! In the form that all other rows have, one type after the colon is that of all operands and results.
 //! Inherent and other attributes share one pair of braces; the row tells them apart. What has no pretty form
 //! is written generic. Types and attributes of dialects that nobody registered are kept as their text. Bytes
 //! of big constants stand at the end, in `{-# dialect_resources ... #-}`, or are found again through
@@ -114,7 +114,7 @@ pub enum Locations {
     /// They are not.
     #[default]
     Hidden,
-    /// Behind each operation: `loc(...)`.
+    /// After each operation: `loc(...)`.
     Shown,
 }
 

@@ -35,7 +35,7 @@ pub enum TypeData {
         shape: Box<[Dim]>,
         /// Type of an element.
         elem: Type,
-        /// A dialect's encoding behind the element type; none where expressions of sizes stand there.
+        /// A dialect's encoding after the element type; none where expressions of sizes stand there.
         encoding: Option<Attr>,
     },
     /// `tensor<*xf32>`.
@@ -72,7 +72,7 @@ pub enum TypeData {
     Opaque {
         /// The dialect's name.
         dialect: Ident,
-        /// What stands behind the dot, or in the angle brackets of `!dialect<...>`.
+        /// What stands after the dot, or in the angle brackets of `!dialect<...>`.
         body: Box<[Piece]>,
     },
 }

@@ -89,7 +89,7 @@ impl WeightSet {
 fn recipe(body: &Body, weight: Value) -> Vec<Op> {
     let define = |value: Value| body.defining_op(value).expect("weights are results");
     let (mut recipe, mut known) = (Vec::new(), EntitySet::new());
-    // Each operation comes off the stack twice: to push its operands, then, behind them, to be listed.
+    // Each operation comes off the stack twice: to push its operands, then, after them, to be listed.
     let mut stack = vec![define(weight)];
     let mut open = EntitySet::new();
     while let Some(op) = stack.pop() {

@@ -96,7 +96,7 @@ impl Window {
         self.first..self.first + (self.rows - 1) * self.pitch + self.row
     }
 
-    /// The byte behind the last; none if no number is so large.
+    /// The byte after the last; none if no number is so large.
     pub fn end(&self) -> Option<u64> {
         self.first.checked_add((self.rows.max(1) - 1).checked_mul(self.pitch)?)?.checked_add(self.row)
     }

@@ -82,7 +82,7 @@ impl Flags {
         self.attr(ctx, &[]).expect("no word is unknown")
     }
 
-    /// What stands behind the dialect's name: `overflow<nsw, nuw>`; none if the attribute is no such set.
+    /// What stands after the dialect's name: `overflow<nsw, nuw>`; none if the attribute is no such set.
     pub fn get<'a>(&self, ctx: &'a Context, attr: Attr) -> Option<&'a str> {
         let AttrData::Opaque { dialect, body, ty: None } = ctx.attr_data(attr) else { return None };
         let [Piece::Text(text)] = &**body else { return None };

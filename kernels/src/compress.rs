@@ -1,11 +1,11 @@
-//! How the slices of which a condition holds are put one behind the other, and counted.
+//! How the slices of which a condition holds are put one after the other, and counted.
 
 use crate::abi::{Body, Kernel, KernelFn, Operands, entry_of};
 use crate::isa::Isa;
 use crate::simd::Simd;
 
 /// Slices picked by a condition. Operands: `[out, count, x, condition]`, with `x` of `[outer, size]` slices,
-/// `out` of `[outer, kept]`, a byte for each of `kept` conditions, and the count an `i64`. Behind the slices
+/// `out` of `[outer, kept]`, a byte for each of `kept` conditions, and the count an `i64`. After the slices
 /// that are picked, `out` is zero.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]

@@ -174,7 +174,7 @@ pub(crate) enum Path {
 const SLAB: usize = 14 * 1024;
 /// The depth of a block: 32 columns of weights at this depth are 36 KiB, which stay in the first-level cache.
 const DEPTH: usize = 288;
-/// Floats behind the copied rows: copies store whole vectors.
+/// Floats after the copied rows: copies store whole vectors.
 const SLAB_TAIL: usize = 16;
 /// The depth of a block where scratch is scarce.
 const NARROW_DEPTH: usize = 256;
@@ -404,7 +404,7 @@ impl Conv2d {
         (self.row_parts, self.panel_parts) = (best.2, best.1);
     }
 
-    /// About how many cycles a part of so many rows (output lines, for lanes) and panels takes.
+    /// About how many cycles a tile takes, by its rows (output lines, for lanes) and panels.
     fn cost(&self) -> impl Fn(u32, u32) -> f64 + use<> {
         let (depth, block_rows) = (self.depth() as f64, self.block_rows.max(1));
         let [product, copy, weight] = match self.path {

@@ -134,7 +134,7 @@ impl Copy {
                         let mut to = to.offset(first * to_strides[0] + column * to_strides[1]);
                         for _ in row0..rows.min(row0 + TILE) {
                             *to = *from;
-                            // The pointers behind the last row are formed, never followed.
+                            // The pointers after the last row are formed, never followed.
                             from = from.wrapping_offset(from_strides[0]);
                             to = to.wrapping_offset(to_strides[0]);
                         }

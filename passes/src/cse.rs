@@ -1,7 +1,7 @@
 //! Which operations compute what another has computed.
 //!
 //! A pure operation that has the name, operands, attributes, result types and regions of one that stands
-//! before it on every way is replaced by it: `%b = nn.exp %x` behind `%a = nn.exp %x` => `%a`. The operands
+//! before it on every way is replaced by it: `%b = nn.exp %x` after `%a = nn.exp %x` => `%a`. The operands
 //! of a commutative operation may stand in either order.
 //!
 //! The blocks of a region are walked down its dominator tree, and the regions of an operation before the
@@ -44,7 +44,7 @@ pub static CSE: PassDef = PassDef {
     run: PassRun::Function(run),
 };
 
-/// A value of at most so many readers is asked for them; of more, the table is.
+/// A value of at most this number of readers is asked for them; above it, the table is asked.
 const FEW_READERS: usize = 8;
 
 fn run(cx: &PassContext<'_>, func: &mut Body) -> Result<(), Vec<Diagnostic>> {

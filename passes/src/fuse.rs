@@ -1,5 +1,5 @@
 //! Which operations are run as one: groups with one loop nest, or one contraction with what comes before and
-//! behind.
+//! after.
 //!
 //! ```text
 //! %1 = nn.conv2d %0, %w, %b         %3 = optc.group(%a = %0, %c = %w, %d = %b, %e = %r) {
@@ -10,7 +10,7 @@
 //! ```
 //!
 //! A group has one result; everything else that its operations make is read inside only, and never stored.
-//! First each contraction (or other kernel) takes what its kernel can do behind it (the target says what): a
+//! First each contraction (or other kernel) takes what its kernel can do after it (the target says what): a
 //! bias, a residual and an activation; then, of what is left, what it can do before it: a prologue.
 //! Contractions choose in reverse text order, so that of two that are added the later one gets the sum, and
 //! stays where it is, unless fewer bytes are live if the earlier one gets it (`sums.rs`). Then elementwise
@@ -138,7 +138,7 @@ impl<'a> Chooser<'a> {
         self.groups.push(Group { ops, root });
     }
 
-    /// Starts a group with a contraction and what its kernel does behind it.
+    /// Starts a group with a contraction and what its kernel does after it.
     fn grow_epilogue(&mut self, root: Op) {
         let mut ops = vec![root];
         let mut stage = if self.body.operand_count(root) > 2 { Stage::Residual } else { Stage::Bias };

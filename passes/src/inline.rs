@@ -184,7 +184,7 @@ fn inline(ctx: &Context, body: &mut Body, call: Op, callee: &Body) {
     }
 }
 
-/// The same of a function of several blocks: the call's block ends with its first, and what stood behind the
+/// The same of a function of several blocks: the call's block ends with its first, and what stood after the
 /// call becomes a block of its own, to which whatever returned goes.
 fn inline_blocks(ctx: &Context, body: &mut Body, call: Op, mut copying: Copying<'_>, callee: &Body) {
     let before = body.block_of(call).expect("a call stands in a block");

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! One walk in text order. An operation with a choice of layout is put between two transposes; a transpose on
-//! an operand of an operation whose row lets axes be permuted moves behind it, if more bytes come transposed
+//! an operand of an operation whose row lets axes be permuted moves after it, if more bytes come transposed
 //! than not (at nominal sizes, where sizes are named: either is right); a transpose of a transpose becomes
 //! one, and nothing where they cancel; one that only moves axes of size 1 becomes a reshape, which is free.
 //! So in a convolutional network two transposes are left: at the input and at the output.
@@ -128,7 +128,7 @@ impl Layout<'_> {
         }
     }
 
-    /// The transpose of an operand that should move behind `op`: most of the bytes that `op` reads come by
+    /// The transpose of an operand that should move after `op`: most of the bytes that `op` reads come by
     /// it.
     fn profitable_permutation(&self, op: Op) -> Option<Vec<usize>> {
         let op_ref = self.body.at(self.ctx, op);

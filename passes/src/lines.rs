@@ -8,12 +8,12 @@
 //! ```
 //!
 //! The steps of such a group are those that were there, each with the one before as its image; between two of
-//! them a few rows are kept, in scratch that the target asks for as for any other. So nothing behind this
+//! them a few rows are kept, in scratch that the target asks for as for any other. So nothing after this
 //! pass need know of it, and results stay the same to the bit. (On small devices: Burrello et al., "DORY"
 //! (2021), and Lin et al., "MCUNetV2" (2021), which computes rows at the seams twice; here they are kept.)
 //!
 //! Greedy: of the chains that hold an image which is live at the fullest step, the one is taken which leaves
-//! the fewest bytes, counted as the passes behind will, on a copy; until none does. A chain costs time, so
+//! the fewest bytes, counted as the passes after will, on a copy; until none does. A chain costs time, so
 //! none is made elsewhere.
 
 use ir::plan::attrs;
@@ -118,7 +118,7 @@ struct Fullness {
 }
 
 impl Fullness {
-    /// Counts as the passes behind will, on a copy.
+    /// Counts as the passes after will, on a copy.
     fn of(ctx: &Context, target: &dyn Target, body: &Body) -> Option<Fullness> {
         let (bytes, ops) =
             in_trial(ctx, target, body, |trial, arena| fit::fullest(ctx, target, trial, arena))??;

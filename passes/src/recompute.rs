@@ -10,7 +10,7 @@
 //!
 //! Greedy: as long as more is live than the budget, every value that lies idle through the fullest step is a
 //! candidate, computed again by one operation or by all whose operands are dead by then. Each is tried on a
-//! copy of the function, with ties and scratch counted as the passes behind will; the one that leaves the
+//! copy of the function, with ties and scratch counted as the passes after will; the one that leaves the
 //! fewest bytes is taken, of equal ones that which moves the fewest bytes. Bounded in trials, never in time.
 //! Recomputation against memory: Chen et al., "Training Deep Nets with Sublinear Memory Cost" (2016).
 
@@ -121,7 +121,7 @@ struct Fullness {
 }
 
 impl Fullness {
-    /// Counts as the passes behind will, on a copy.
+    /// Counts as the passes after will, on a copy.
     fn of(ctx: &Context, target: &dyn Target, body: &Body, budget_bytes: u64) -> Option<Fullness> {
         in_trial(ctx, target, body, |_, arena| Fullness::look(arena, budget_bytes))?
     }
@@ -206,7 +206,7 @@ impl Search<'_> {
         is_pure(self.ctx, self.body, op) && !has_flow && !self.weights.is_weight_op(self.body, op)
     }
 
-    /// Uses of an operation's results behind the fullest step, the place in the block of each user first.
+    /// Uses of an operation's results after the fullest step, the place in the block of each user first.
     fn late_uses(&self, op: Op) -> Vec<(usize, Op, usize)> {
         let uses = self.body.results(op).flat_map(|result| self.body.uses(result));
         let placed = uses.filter_map(|used| {
@@ -227,7 +227,7 @@ impl Search<'_> {
         [alone].into_iter().chain(deep).collect()
     }
 
-    /// An operation with those before it whose results nothing else reads behind the fullest step, in order.
+    /// An operation with those before it whose results nothing else reads after the fullest step, in order.
     fn with_dead(&self, head: Op) -> Vec<Op> {
         let mut ops = BTreeSet::from([(self.at[head], head)]);
         let mut open = vec![head];

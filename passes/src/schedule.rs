@@ -9,7 +9,7 @@
 //!
 //! The order is searched in a model of each block (`model`), in which it is known what may overwrite what;
 //! blocks in regions come before those around them. The model knows of the caller's memory only what the
-//! passes behind do with a given order, so both alternate: an order is found, results are tied to operands
+//! passes after do with a given order, so both alternate: an order is found, results are tied to operands
 //! and bytes counted in a copy of the function, by the pass `inplace` and the planner's own bound, then the
 //! search is done again with what that showed. An order is taken only if its bytes so counted are fewer than
 //! the given order's: never worse. Operations with effects keep their order; views and arithmetic on weights,

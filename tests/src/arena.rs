@@ -41,7 +41,7 @@ const MOST_STEPS: usize = 20_000;
 /// What nobody wrote: as floats no numbers, as truth neither.
 const GARBAGE: u8 = 0xFF;
 
-/// What the caller's output buffers hold behind a run of a planned function.
+/// What the caller's output buffers hold after a run of a planned function.
 ///
 /// # Errors
 /// What the machine stumbled over: a place outside its pool, an operand without bytes, a program without an

@@ -42,7 +42,7 @@ impl Writer {
         (0..count).map(|_| self.tensor()).collect()
     }
 
-    /// Statements; what they define is forgotten behind them, and some of it is given.
+    /// Statements; what they define is forgotten after them, and some of it is given.
     fn region(&mut self, depth: usize, results: usize) -> Vec<String> {
         let (tensors, truths) = (self.tensors.len(), self.truths.len());
         for _ in 0..1 + self.random.below(4) {

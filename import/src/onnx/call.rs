@@ -67,7 +67,7 @@ pub struct Call<'c, 'm> {
 
 /// Bytes at most, where a shape, axes or bounds are read from a constant.
 const MAX_KNOWN_BYTES: usize = 64 * 1024;
-/// How many operations may stand behind one another between constants and a shape, axes or bounds.
+/// How many operations may stand after one another between constants and a shape, axes or bounds.
 const MAX_KNOWN_STEPS: usize = 32;
 
 impl<'c> Call<'c, '_> {
@@ -141,7 +141,7 @@ impl<'c> Call<'c, '_> {
         }
     }
 
-    /// A place between dimensions, from 0 (before all) to `rank` (behind all), counted from the end where it
+    /// A place between dimensions, from 0 (before all) to `rank` (after all), counted from the end where it
     /// is negative.
     pub fn position(&self, axis: i64, rank: usize) -> Result<usize, Refusal> {
         if axis == rank as i64 { Ok(rank) } else { self.axis(axis, rank) }
@@ -322,7 +322,7 @@ impl<'c> Call<'c, '_> {
         self.constant(weight, self.node.outputs[0])
     }
 
-    /// The integers of 64 bits from 0 on, so many.
+    /// The integers `0..count`, of 64 bits.
     pub fn indices(&mut self, count: Dim) -> Result<Value, Refusal> {
         match count {
             Dim::Known(count) => self.int64_constant(&(0..count.cast_signed()).collect::<Vec<_>>(), &[count]),
@@ -361,8 +361,7 @@ impl<'c> Call<'c, '_> {
         Ok((self.ctx().elem(found.ty), found.bytes.to_vec()))
     }
 
-    /// What a value is that is computed from small constants alone, in at most so many steps one inside the
-    /// other.
+    /// The value of an expression of small constants that nests at most `steps` deep.
     fn evaluate(&self, value: Value, steps: usize) -> Result<ir::interp::Tensor, Unknown> {
         let body = &*self.builder.body;
         let op = body.defining_op(value).ok_or(Unknown::Computed)?;
@@ -385,7 +384,7 @@ impl<'c> Call<'c, '_> {
 enum Unknown {
     /// It depends on the model's inputs.
     Computed,
-    /// It has so many bytes.
+    /// It is a constant of this number of bytes.
     Large(u64),
     /// The interpreter has no result for it.
     Fault(String),
@@ -408,12 +407,12 @@ fn number_bytes(ctx: &Context, number: f64, elem: Type) -> Result<Vec<u8>, Refus
     })
 }
 
-/// Constants of so many elements are written into the text; bigger ones stay where they are, under a name.
+/// Constants of at most this number of elements are written into the text; larger ones are resources.
 const MAX_INLINE_ELEMENTS: u64 = 8;
 
 /// An `nn.constant` of `weight`.
 ///
-/// A big one is a `dense_resource` under `key`, with `#1`, `#2` ... behind it where the context already has a
+/// A big one is a `dense_resource` under `key`, with `#1`, `#2` ... after it where the context already has a
 /// blob of that name (from another model).
 pub(super) fn emit_constant(
     builder: &mut Builder<'_>,

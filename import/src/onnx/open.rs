@@ -1,14 +1,14 @@
 //! Which values have a size that depends on data, and what is known of it.
 //!
 //! A result whose size depends on data has the type of its bound: an upper bound that follows from the
-//! operands' sizes. Its elements stand first along that axis, anything behind them, and how many there are is
+//! operands' sizes. Its elements stand first along that axis, anything after them, and how many there are is
 //! a value beside it. The axis is *open*. What is computed of it is computed on all of the bound, so two
 //! kinds of readers are right:
 //!
 //! - what makes of each slice along the axis one slice, which [`laws`] decide for each operation that a
 //!   converter emits;
 //! - a converter that knows of the axis and says what its result is ([`OpenAxes::say`]): because it has put
-//!   in the place of what lies behind the elements what does not count, as `super::convert::opened` does.
+//!   in the place of what lies after the elements what does not count, as `super::convert::opened` does.
 //!
 //! All else would take what lies there for elements, and is refused. An output says which of its axes are
 //! open, and by which further outputs (`optc.open`, `optc.count`), so that whoever runs the program cuts it.
@@ -40,9 +40,9 @@ pub(super) struct OpenAxes {
     said: HashSet<Value>,
     /// Operands of whose open axis a converter knows.
     asked: HashSet<Value>,
-    /// Values with zeros behind their elements.
+    /// Values with zeros after their elements.
     zeros: HashSet<Value>,
-    /// How many of so many conditions hold.
+    /// The number of conditions that hold, by the conditions and their count.
     counts: HashMap<(Value, Dim), Value>,
     /// How these numbers are called in expressions of sizes.
     symbols: HashMap<Value, DimExpr>,
@@ -50,7 +50,7 @@ pub(super) struct OpenAxes {
     pub(super) found: HashMap<Value, Value>,
     /// Of these results the condition in a row, and the shape in which it stood.
     pub(super) conditions: HashMap<Value, (Value, Vec<Dim>)>,
-    /// Values with a number, by its bits, in the place of what lies behind their elements.
+    /// Values with a number, by its bits, in the place of what lies after their elements.
     pub(super) filled: HashMap<(Value, u64), Value>,
 }
 
@@ -72,12 +72,12 @@ impl OpenAxes {
         open.map(|open| self.of.insert(value, open));
     }
 
-    /// Says that behind the elements of a value are zeros.
+    /// Says that after the elements of a value are zeros.
     pub(super) fn say_zeros(&mut self, value: Value) {
         self.zeros.insert(value);
     }
 
-    /// Whether behind the elements of a value are zeros.
+    /// Whether after the elements of a value are zeros.
     pub(super) fn has_zeros(&self, value: Value) -> bool {
         self.zeros.contains(&value)
     }
@@ -113,7 +113,7 @@ impl OpenAxes {
     /// Finds what is open in the results of an operation.
     ///
     /// # Errors
-    /// If it would take what lies behind elements for some.
+    /// If it would take what lies after elements for some.
     pub(super) fn follow(&mut self, ctx: &Context, body: &Body, op: Op) -> Result<(), Refusal> {
         let at = body.at(ctx, op);
         if body.results(op).any(|result| self.said.contains(&result)) {
@@ -176,7 +176,7 @@ fn symbol_name(number: usize) -> String {
 
 fn refused(what: &str) -> Refusal {
     let message = format!(
-        "an input's size depends on data; `{what}` would take what lies behind its elements for more of them"
+        "an input's size depends on data; `{what}` would take what lies after its elements for more of them"
     );
     let help = "elementwise operations, views, gathers, reductions, products of rows and concatenations know which are elements";
     Refusal { message, help: Some(help.to_owned()) }

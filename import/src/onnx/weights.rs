@@ -48,7 +48,7 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// A name for a constant: `key`, with `#1`, `#2` ... behind it where that is taken.
+    /// A name for a constant: `key`, with `#1`, `#2` ... after it where that is taken.
     pub(super) fn take(&mut self, ctx: &Context, key: &str) -> String {
         let is_free = |key: &String| {
             !self.now.contains(key) && (self.before.contains(key) || ctx.blob(ctx.ident(key)).is_none())

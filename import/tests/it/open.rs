@@ -60,7 +60,7 @@ fn check_refused(graph: Graph, reason: &str) {
     assert!(faults[0].contains(reason), "{faults:?}");
 }
 
-const WOULD_TAKE: &str = "would take what lies behind its elements for more of them";
+const WOULD_TAKE: &str = "would take what lies after its elements for more of them";
 
 /// Where `x` is not 0, which another number says than of `found`.
 fn others() -> Graph {

@@ -8,7 +8,7 @@ use crate::writer::{
     Graph, Message, float, floats, floats_tensor, int, ints, ints_tensor, raw_tensor, string, tensor,
 };
 
-/// One node, with constants behind its first operand `x`.
+/// One node, with constants after its first operand `x`.
 fn with_weights(op: &str, shape: &[i64], attributes: &[Message], weights: &[Message]) -> Graph {
     let names = ["x", "w0", "w1", "w2", "w3"];
     let graph = one_node(op, shape, &names[..=weights.len()], attributes);

@@ -144,7 +144,7 @@ impl Body {
         self.nest.blocks[block].last.expand()
     }
 
-    /// The operation behind another in its block.
+    /// The operation after another in its block.
     pub fn next_op(&self, op: Op) -> Option<Op> {
         self.ops[op].next.expand()
     }
@@ -184,7 +184,7 @@ impl Body {
         }
     }
 
-    /// Puts an operation that stands nowhere behind another.
+    /// Puts an operation that stands nowhere after another.
     pub fn insert_after(&mut self, op: Op, after: Op) {
         match self.next_op(after) {
             Some(next) => self.insert_before(op, next),

@@ -29,7 +29,7 @@ pub(super) struct Nest {
 }
 
 impl Nest {
-    /// No more than so many root regions.
+    /// A nest of `count` root regions and nothing else.
     fn with_roots(count: u32) -> Nest {
         let mut nest = Nest::default();
         (0..count).for_each(|_| {

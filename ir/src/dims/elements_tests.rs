@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::text::parse;
 use std::sync::Arc;
 
-/// The elements of what a function returns, behind what it begins with: sizes `[N, 3, H]`, and an input.
+/// The elements of what a function returns, after what it begins with: sizes `[N, 3, H]`, and an input.
 fn check(lines: &str, ty: &str, expected: Option<&str>) {
     let ctx = Arc::new(Context::new());
     let text = format!(

@@ -122,7 +122,7 @@ pub fn interval(ctx: &Context, expr: DimExpr, ranges: &Ranges) -> Interval {
     interval_to(ctx, expr, ranges, DEPTH)
 }
 
-/// How many quotients and extremes are replaced one behind the other.
+/// How many quotients and extremes are replaced one after the other.
 const DEPTH: u32 = 4;
 const INFINITY: i128 = i128::MAX;
 const MINUS_INFINITY: i128 = i128::MIN;

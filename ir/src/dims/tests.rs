@@ -1,4 +1,4 @@
-//! The algebra of sizes: canonical forms, bounds, and the numbers behind them.
+//! The algebra of sizes: canonical forms, bounds, and the values at given sizes.
 
 use super::*;
 use crate::context::Context;

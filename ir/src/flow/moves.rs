@@ -16,7 +16,8 @@ pub enum Transfer {
     Restore(usize, u64),
 }
 
-/// The copies that do `sizes.len()` moves of so many bytes at once, and the bytes of scratch that they take.
+/// The copies that do `sizes.len()` moves of `sizes` bytes in parallel, and the bytes of scratch that they
+/// take.
 ///
 /// `clobbers(a, b)` says whether move `a` writes bytes that move `b` reads, `is_done(a)` whether move `a` has
 /// nothing to do. Offsets in scratch are multiples of 64.

@@ -71,7 +71,7 @@ fn missing_function(module: &Module, name: &str, location: Location) -> Diagnost
 /// Whether an operation may call functions.
 #[derive(Clone, Copy)]
 enum Calls<'a> {
-    /// Of this module; so many calls are open already.
+    /// Into functions of this module; the number is that of the calls that are open already.
     Into(&'a Module, usize),
     /// It may not.
     Refused,

@@ -36,7 +36,7 @@ pub(super) struct Uses {
     pub(super) reads: Vec<Vec<u32>>,
     /// For each place, the numbers of what it writes.
     pub(super) writes: Vec<Vec<u32>>,
-    /// The places behind each place.
+    /// The places after each place.
     pub(super) next: Vec<Vec<usize>>,
 }
 
@@ -224,13 +224,13 @@ impl Forest {
         }
     }
 
-    /// All places, each behind those that its forward edges go to.
+    /// All places, each after those that its forward edges go to.
     fn backward(&self, next: &[Vec<usize>]) -> Vec<usize> {
-        let mut behind = Vec::new();
+        let mut postorder = Vec::new();
         let ways = |place: usize| next[place].iter().filter_map(|next| self.forward(place, *next)).collect();
-        let mut left = |place| behind.push(place);
+        let mut left = |place| postorder.push(place);
         walk_leaving(next.len(), ways, &mut left);
-        behind
+        postorder
     }
 
     /// All places, those of outer loops first, of each loop the header first.
@@ -325,7 +325,7 @@ fn walk(count: usize, next: impl Fn(usize) -> Vec<usize>, mut come: impl FnMut(u
     }
 }
 
-/// Walks depth first from each place that was not come to yet; tells what is left, behind all that is come to
+/// Walks depth first from each place that was not come to yet; tells what is left, after all that is come to
 /// from there.
 fn walk_leaving(count: usize, next: impl Fn(usize) -> Vec<usize>, left: &mut impl FnMut(usize)) {
     let mut seen = vec![false; count];

@@ -16,7 +16,7 @@ use crate::flow::{Act, FlowGraph, Point, Stretch};
 /// What is known of a variable.
 #[derive(Clone, Copy)]
 struct Track {
-    /// The number, from 1 on, of the stretch that is being scanned, if the variable is read in it behind the
+    /// The number, from 1 on, of the stretch that is being scanned, if the variable is read in it after the
     /// present point.
     stamp: u32,
     /// The last of those reads.
@@ -139,7 +139,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// A write in a stretch that is scanned backward, behind which its span was found: the first that is
+    /// A write in a stretch that is scanned backward, after which its span was found: the first that is
     /// noted is its last.
     fn note_write(&mut self, variable: Value, place: u32, last: Moment) {
         let places = &mut self.places[variable];

@@ -173,7 +173,7 @@ impl Format {
     }
 
     /// Rounds `quotient * 2^scale` to nearest, ties to even. The last bit of `quotient` may stand for all
-    /// those behind it, as there are at least three beyond the significand.
+    /// those after it, as there are at least three beyond the significand.
     fn round(&self, sign: Sign, quotient: u128, scale: i32) -> u128 {
         let top = 128 - quotient.leading_zeros() as i32 - 1 + scale;
         let lowest = i32::from(self.special != Special::ExponentOnly) - self.bias;
@@ -298,7 +298,7 @@ fn rounded(sign: Sign, significand: u128, scale: i32, precision: usize) -> Decim
 }
 
 impl Decimal {
-    /// `1.500000e+00`: six digits behind the point.
+    /// `1.500000e+00`: six digits after the point.
     fn scientific(&self) -> String {
         let digits = String::from_utf8_lossy(&self.digits);
         let (first, rest) = digits.split_at(1);

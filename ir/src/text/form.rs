@@ -153,7 +153,7 @@ pub(super) fn symbol_attr(def: &OpDef) -> Option<&'static str> {
         .map(|attr| attr.name)
 }
 
-/// Whether the types behind the colon are those of the operands, each for itself.
+/// Whether the types after the colon are those of the operands, each for itself.
 pub(super) fn lists_types(def: &OpDef) -> bool {
     def.traits.contains(Traits::TERMINATOR) && def.results.is_empty()
 }
@@ -173,7 +173,7 @@ pub(super) fn result_place(def: &OpDef, name: &str) -> Option<usize> {
     def.results.iter().position(|result| result.name == name)
 }
 
-/// The place of the operands that block `index` of so many is given: the last places are the blocks'.
+/// The place of the operands that successor `index` is given: the last places are the blocks'.
 pub(super) fn block_place(def: &OpDef, index: usize) -> usize {
     match def.kind {
         Kind::Branch(crate::opdef::Branch::Always) => 0,

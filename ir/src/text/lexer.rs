@@ -51,7 +51,7 @@ pub(super) struct Token {
     pub kind: Kind,
     /// Its first byte.
     pub start: usize,
-    /// The byte behind its last.
+    /// The byte after its last.
     pub end: usize,
 }
 
@@ -89,7 +89,7 @@ pub(super) fn is_word_byte(byte: u8) -> bool {
     is(byte, WORD)
 }
 
-/// Whether a byte may stand in the name behind a sigil.
+/// Whether a byte may stand in the name after a sigil.
 pub(super) fn is_name_byte(byte: u8) -> bool {
     is(byte, SUFFIX)
 }
@@ -162,7 +162,7 @@ pub(super) fn next(text: &[u8], at: usize) -> Token {
     Token { kind, start, end }
 }
 
-/// A sigil with the digits, or the word, behind it.
+/// A sigil with the digits, or the word, after it.
 fn prefixed(text: &[u8], start: usize, kind: Kind) -> (Kind, usize) {
     let end = match text.get(start + 1) {
         Some(&byte) if is(byte, DIGIT) => run(text, start + 1, DIGIT),

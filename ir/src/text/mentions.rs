@@ -5,7 +5,7 @@
 
 use super::lexer;
 
-/// The end of the name of an alias (`#name`, `!name`, without `.` and without `<` behind it) whose sigil is
+/// The end of the name of an alias (`#name`, `!name`, without `.` and without `<` after it) whose sigil is
 /// at `at`.
 pub(super) fn alias_end(text: &[u8], at: usize) -> Option<usize> {
     if !matches!(text[at], b'#' | b'!') || !text.get(at + 1).is_some_and(|&byte| is_start(byte)) {

@@ -278,7 +278,7 @@ impl<'c> Reader<'c> {
         }
     }
 
-    /// Ends the reading if so many faults are noted that no more will be told.
+    /// Ends the reading once [`MOST_FAULTS`] faults are noted.
     fn stop_at_most_faults(&mut self) -> Read<()> {
         if self.diagnostics.len() < MOST_FAULTS {
             return Ok(());

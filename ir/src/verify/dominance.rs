@@ -23,7 +23,7 @@ struct Dominance<'m> {
 enum Fault {
     /// Its definition stands in a region that does not surround the place.
     Invisible,
-    /// Its definition stands behind the place, or not on every way to it.
+    /// Its definition stands after the place, or not on every way to it.
     NotBefore,
 }
 

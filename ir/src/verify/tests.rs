@@ -420,7 +420,7 @@ fn a_dialects_own_types_are_checked() {
     );
 }
 
-/// Rules that trust what was checked before them do so behind the thousandth breach, too.
+/// Rules that trust what was checked before them do so after the thousandth breach, too.
 #[test]
 fn of_many_breaches_the_first_thousand_are_told() {
     let op = "  %0 = \"nn.add\"() : () -> tensor<4xf32>\n".replace("%0 = ", "");

@@ -24,7 +24,7 @@ pub struct Work<'m> {
     ctx: &'m Context,
     /// In text order.
     parts: Vec<Part<'m>>,
-    /// The symbol tables of the module, each behind the one around it.
+    /// The symbol tables of the module, each after the one around it.
     tables: Vec<Table<'m>>,
 }
 

@@ -111,7 +111,7 @@ pub(super) const ATTEMPTS: [Attempt; 24] = [
     ("death-best", Order::Death, Fit::Best),
 ];
 
-/// How long the walk behind the orders is, in nodes: milliseconds for hundreds of buffers.
+/// How long the walk after the orders is, in nodes: milliseconds for hundreds of buffers.
 const WALK_NODES: u64 = 2_000;
 
 /// The most buffers for which a walk of that length leads anywhere.

@@ -55,7 +55,7 @@ pub(super) struct Root {
     pub(super) writers: Vec<ItemId>,
     /// Whether it is there before the first item.
     pub(super) lives_on_entry: bool,
-    /// Whether it is needed behind the last item.
+    /// Whether it is needed after the last item.
     pub(super) lives_on: bool,
 }
 
@@ -71,12 +71,12 @@ pub(super) struct Model {
 pub(super) struct Cost {
     /// Bytes while it runs.
     pub(super) peak_bytes: u64,
-    /// Bytes behind it.
+    /// Bytes after it.
     pub(super) live_bytes: u64,
 }
 
 impl Model {
-    /// Adds an item behind all others, and itself to the readers and writers of its roots.
+    /// Adds an item after all others, and itself to the readers and writers of its roots.
     pub(super) fn push(&mut self, item: Item) -> ItemId {
         let id = self.items.next_key();
         item.reads.iter().for_each(|root| self.roots[*root].readers.push(id));

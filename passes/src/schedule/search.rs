@@ -55,7 +55,7 @@ pub(super) fn best_order(model: &Model) -> Schedule {
     Schedule { order, peak_bytes }
 }
 
-/// Items that run behind all before `first`, and before all from `end` on.
+/// Items that run after all before `first`, and before all from `end` on.
 struct Segment<'m> {
     model: &'m Model,
     first: usize,

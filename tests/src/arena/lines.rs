@@ -1,7 +1,7 @@
 //! How a group whose steps run in turns (`mem.lines`) runs in its bytes.
 //!
 //! A turn makes one row of the last result, and before that the rows that are lacking for it. The rows
-//! between two steps lie in scratch, one ring behind the other: each has as many rows as a window touches, or
+//! between two steps lie in scratch, one ring after the other: each has as many rows as a window touches, or
 //! as there is room for, and the oldest row makes room for the next one. So a plan that gives too little
 //! scratch reads rows that are gone.
 
@@ -18,7 +18,7 @@ use super::{GARBAGE, Machine};
 struct Chain {
     group: Op,
     steps: Vec<Op>,
-    /// Behind each step but the last.
+    /// After each step but the last.
     rings: Vec<Ring>,
     /// How many rows each step has made.
     made: Vec<usize>,

@@ -62,7 +62,7 @@ impl Case {
         inputs.retain(|inputs| simulate(&planned, inputs).is_ok());
         inputs.truncate(2);
         inputs.iter().for_each(|inputs| compare(name, module, &planned, inputs));
-        let case = Case { name: format!("{name} behind {pipeline}"), planned, inputs };
+        let case = Case { name: format!("{name} after {pipeline}"), planned, inputs };
         (!case.inputs.is_empty()).then_some(case)
     }
 
@@ -195,7 +195,7 @@ fn steps_in_turns() -> Vec<Case> {
     LINES.iter().enumerate().map(case).collect()
 }
 
-/// Damages each program in every way, or in so many that are drawn.
+/// Damages each program in every way, or in `most` ways that are drawn.
 fn try_all(cases: &[Case], most: usize) -> BTreeMap<&'static str, Count> {
     let mut counts = BTreeMap::new();
     for (seed, case) in cases.iter().enumerate() {

@@ -129,7 +129,7 @@ fn recycled_memory_is_not_taken_for_zero() {
 }
 
 /// A value is overwritten in place, and the same bytes are read by another name and through a view right
-/// behind.
+/// after.
 #[test]
 fn what_overlaps_is_read_after_it_is_written() {
     check(

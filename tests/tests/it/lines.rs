@@ -3,7 +3,7 @@
 
 use optc::{Array, CompileOptions, DeadMemory, Goal, LoadOptions, Model};
 
-/// An inverted bottleneck behind a stem: the wide images between 1x1 convolutions and depthwise ones are
+/// An inverted bottleneck after a stem: the wide images between 1x1 convolutions and depthwise ones are
 /// never whole.
 const BOTTLENECK: &str = r#"func.func @main(%x: tensor<1x3x64x64xf32>) -> tensor<1x16x16x16xf32> {
   %w0 = nn.constant dense<0.25> : tensor<16x3x3x3xf32>

@@ -18,7 +18,7 @@ use tests::given::given;
 
 /// What became of one operator with one size as a symbol.
 enum Outcome {
-    /// It ran at so many sizes, with the results of the program for each.
+    /// It ran at this number of sizes, with the results of the program for each.
     Same(usize),
     Refused(String),
 }

@@ -1,5 +1,5 @@
 //! Results whose size depends on data, against onnxruntime: by machine code for known and for named sizes,
-//! and by the interpreter; exact behind the run, without memory that is taken twice.
+//! and by the interpreter; exact after the run, without memory that is taken twice.
 //!
 //! `tests/data/open.txt` holds graphs, inputs and onnxruntime's outputs; `tests/open/run` compares many more
 //! where there is a Python with it.
@@ -198,7 +198,7 @@ fn results_have_the_values_and_sizes_that_onnxruntime_gives_them() {
 }
 
 /// Those of %x's columns for which %c holds, doubled: open along the inner axis, so that rows move together
-/// behind the run.
+/// after the run.
 const COLUMNS: &str = "func.func @main(%x: tensor<?x?xf32, #optc.dims<N, M>> {optc.name = \"x\"}, %c: tensor<?xi1, #optc.dims<M>> {optc.name = \"c\"}) -> (tensor<?x?xf32, #optc.dims<N, M>> {optc.open = array<i64: 1, 1>}, tensor<i64> {optc.count}) {
   %0, %1 = nn.compress %x, %c {axis = 1 : i64} : (tensor<?x?xf32, #optc.dims<N, M>>, tensor<?xi1, #optc.dims<M>>) -> (tensor<?x?xf32, #optc.dims<N, M>>, tensor<i64>)
   %2 = nn.add %0, %0 : tensor<?x?xf32, #optc.dims<N, M>>

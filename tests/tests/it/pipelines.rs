@@ -7,7 +7,7 @@ use optc::{LoadOptions, load, run_pipeline};
 use passes::manager::RunOptions;
 use tests::workspace::root;
 
-/// What the passes of a pipeline, one behind the other, make of the example.
+/// What the passes of a pipeline, one after the other, make of the example.
 fn after(pipeline: &str) -> String {
     let path = root().join("examples/residual.mlir");
     let mut module = load(&path, &LoadOptions::default()).unwrap_or_else(|failure| panic!("{failure}"));

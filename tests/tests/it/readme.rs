@@ -1,6 +1,6 @@
 //! What the README shows is what happens.
 //!
-//! A block behind `<!-- file: PATH -->` is that file; a block behind `<!-- passes: PIPELINE PATH -->` is what
+//! A block after `<!-- file: PATH -->` is that file; a block after `<!-- passes: PIPELINE PATH -->` is what
 //! `optc --passes=PIPELINE PATH` prints. `OPTC_BLESS=1` writes both anew, and refuses where `CI` is set.
 
 use std::fs;
@@ -10,7 +10,7 @@ use optc::{LoadOptions, load, run_pipeline};
 use passes::manager::RunOptions;
 use tests::workspace::root;
 
-/// What the block behind a marker must be; none for other lines.
+/// What the block after a marker must be; none for other lines.
 fn wanted(marker: &str, root: &Path) -> Option<String> {
     let marker = marker.strip_prefix("<!-- ")?.strip_suffix(" -->")?;
     if let Some(path) = marker.strip_prefix("file: ") {
@@ -31,8 +31,8 @@ fn corrected(text: &str, root: &Path) -> String {
     while let Some(line) = lines.next() {
         out += &format!("{line}\n");
         let Some(block) = wanted(line, root) else { continue };
-        let fence = lines.next().expect("a block behind the marker");
-        assert!(fence.starts_with("```"), "no block behind {line}");
+        let fence = lines.next().expect("a block after the marker");
+        assert!(fence.starts_with("```"), "no block after {line}");
         lines.by_ref().find(|line| line.starts_with("```")).expect("the block's end");
         out += &format!("{fence}\n{}\n```\n", block.trim_end());
     }

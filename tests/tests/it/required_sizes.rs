@@ -52,7 +52,7 @@ fn check_at(text: &str, context: &mut RunContext<'_>, sizes: &[(&str, u64)]) {
     assert!(found == expected, "{sizes:?}: other bits");
 }
 
-/// Padding that makes `ceil(H / 2)` rows and `ceil(W / 2)` columns, the odd one behind; and a pool of it.
+/// Padding that makes `ceil(H / 2)` rows and `ceil(W / 2)` columns, the odd one after; and a pool of it.
 const PADDED: &str = "func.func @main(%x: tensor<1x?x?x4xf32, #optc.dims<H, W>> {optc.name = \"x\"}) -> tensor<1x?x?x8xf32, #optc.dims<H ceildiv 2, W ceildiv 2>> {
   %w = nn.constant dense<0.25> : tensor<8x4x3x3xf32>
   %0 = nn.conv2d %x, %w {layout = \"NHWC\", pads = #optc.dims<(2 * (H ceildiv 2) - H + 1) floordiv 2, (2 * (W ceildiv 2) - W + 1) floordiv 2, 2 * (H ceildiv 2) - H + 1 - (2 * (H ceildiv 2) - H + 1) floordiv 2, 2 * (W ceildiv 2) - W + 1 - (2 * (W ceildiv 2) - W + 1) floordiv 2>, strides = array<i64: 2, 2>} : (tensor<1x?x?x4xf32, #optc.dims<H, W>>, tensor<8x4x3x3xf32>) -> tensor<1x?x?x8xf32, #optc.dims<H ceildiv 2, W ceildiv 2>>

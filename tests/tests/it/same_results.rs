@@ -1,7 +1,7 @@
 //! What the passes make of the files that show them computes the same, to the bit.
 //!
 //! Each file of these folders that has a function `@main`, which must come to an end, is interpreted before
-//! and behind its pipeline, on the same inputs.
+//! and after its pipeline, on the same inputs.
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -92,8 +92,8 @@ fn plan(text: &str, pipeline: &str, threads: usize) -> (Module, [usize; 2], u64)
     (module, counts, arena.expect("it is planned"))
 }
 
-/// Runs a program with copies, and in place: equal bits, and on one thread so many views and wholes with
-/// parts, and fewer bytes (on two, scratch may outweigh that).
+/// Runs a program with copies, and in place: equal bits, `expected` views and concatenations with in-place
+/// operands, and fewer bytes on one thread (on two, scratch may outweigh that).
 fn check(text: &str, shape: &[u64], expected: [usize; 2]) {
     let count = shape.iter().product::<u64>();
     let numbers: Vec<f32> = (0..count).map(|index| ((index * 37 % 101) as f32 - 50.0) / 64.0).collect();

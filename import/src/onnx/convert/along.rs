@@ -36,7 +36,7 @@ fn arg(call: &mut Call<'_, '_>, name: &str) -> Results {
         _ => call.filled(x, open, call.extreme(x, Extreme::Greatest))?,
     };
     let found = call.emit_open(name, &[x], &attrs, None)?;
-    // Where the last of equal integers counts, those behind the elements may be equal to all elements.
+    // Where the last of equal integers counts, those after the elements may be equal to all elements.
     let one = call.int(1)?;
     let last = call.two("nn.sub", open.count, one)?;
     let found = call.two("nn.min", found, last)?;

@@ -97,7 +97,7 @@ impl Places {
     }
 }
 
-/// GatherND: the last axis of the indices holds one index for each axis of what is picked from, behind
+/// GatherND: the last axis of the indices holds one index for each axis of what is picked from, after
 /// `batch_dims` common ones.
 pub(crate) fn gather_nd(call: &mut Call<'_, '_>) -> Results {
     let (x, indices) = (call.operand(0)?, call.operand(1)?);
@@ -113,7 +113,7 @@ pub(crate) fn gather_nd(call: &mut Call<'_, '_>) -> Results {
     let count = last.known().ok_or("indices for a number of axes that is not known")? as usize;
     if batches > outer.len() || count == 0 || batches.saturating_add(count) > shape.len() {
         let (shape, picked) = (Sizes(call.ctx()).list(&shape), Sizes(call.ctx()).list(&picked));
-        return Err(format!("indices {picked} behind {batches} common axes do not fit {shape}").into());
+        return Err(format!("indices {picked} after {batches} common axes do not fit {shape}").into());
     }
     let mut places = Places::new(&shape[..batches + count], call.open(x));
     for axis in 0..batches {

@@ -11,7 +11,7 @@ pub(crate) fn matmul(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
     Ok(vec![multiply(call, &[a, b], &[])?])
 }
 
-/// `nn.matmul`. Of a size that depends on data, what lies behind the elements adds nothing to the sums.
+/// `nn.matmul`. Of a size that depends on data, what lies after the elements adds nothing to the sums.
 fn multiply(call: &mut Call<'_, '_>, operands: &[Value], attrs: &[(&str, Attr)]) -> Result<Value, Refusal> {
     let is_turned = |side: &str| attrs.iter().any(|(name, _)| *name == side);
     let outer = [!is_turned("transpose_a"), is_turned("transpose_b")];

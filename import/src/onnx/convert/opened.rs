@@ -1,4 +1,4 @@
-//! What converters do with an operand whose size along an axis depends on data: how what lies behind its
+//! What converters do with an operand whose size along an axis depends on data: how what lies after its
 //! elements is kept from counting.
 //!
 //! ```text
@@ -8,7 +8,7 @@
 //! concat(x, y)  =>  compress(concat(x, y), concat(iota < count_x, iota < count_y))
 //! ```
 //!
-//! See [`crate::onnx::open`]. An index behind the elements of indices is 0: that is inside, unless there is
+//! See [`crate::onnx::open`]. An index after the elements of indices is 0: that is inside, unless there is
 //! nothing to pick from.
 
 use ir::dims::Sizes;
@@ -78,7 +78,7 @@ impl Call<'_, '_> {
         Ok(value)
     }
 
-    /// Whether each of so many slices is an element.
+    /// For each of `size` slices, whether it is one of the `count` elements.
     pub(super) fn counted(&mut self, size: Dim, count: Value) -> Result<Value, Refusal> {
         let numbers = self.indices(size)?;
         self.two("nn.lt", numbers, count)
@@ -93,7 +93,7 @@ impl Call<'_, '_> {
         self.reshape_to(is_element, &shape)
     }
 
-    /// The value with a number in the place of what lies behind its elements.
+    /// The value with a number in the place of what lies after its elements.
     pub(super) fn filled(&mut self, value: Value, open: OpenAxis, with: f64) -> Result<Value, Refusal> {
         let key = (value, with.to_bits());
         if let Some(filled) = self.open.filled.get(&key) {
@@ -109,7 +109,7 @@ impl Call<'_, '_> {
         Ok(value)
     }
 
-    /// Indices behind which are zeros.
+    /// Indices after which are zeros.
     fn filled_indices(&mut self, indices: Value) -> Result<Value, Refusal> {
         match self.open(indices) {
             Some(open) if !self.open.has_zeros(indices) => self.filled(indices, open, 0.0),
@@ -177,7 +177,7 @@ impl Call<'_, '_> {
         if let [None, .., Some(_)] | [Some(_)] = opened[..]
             && opened.iter().flatten().count() == 1
         {
-            // What lies behind the elements of the last part lies behind all.
+            // What lies after the elements of the last part lies after all.
             let mut count = counts[0].1;
             for (_, more) in &counts[1..] {
                 count = self.two("nn.add", count, *more)?;

@@ -35,10 +35,10 @@ pub(crate) fn pad(call: &mut Call<'_, '_>) -> Results {
     let mut named = Vec::new();
     for (index, axis) in axes.iter().enumerate() {
         let axis = call.axis(*axis, shape.len())?;
-        let [before, behind] = [pads[index], pads[axes.len() + index]];
-        match [before, behind].map(|pad| ctx.dim_expr(pad).constant()) {
-            [Some(before), Some(behind)] => (low[axis], high[axis]) = (before, behind),
-            _ => named.push((axis, [before, behind])),
+        let [before, after] = [pads[index], pads[axes.len() + index]];
+        match [before, after].map(|pad| ctx.dim_expr(pad).constant()) {
+            [Some(before), Some(after)] => (low[axis], high[axis]) = (before, after),
+            _ => named.push((axis, [before, after])),
         }
     }
     let mode = call.node.text("mode")?.unwrap_or("constant");
@@ -66,7 +66,7 @@ pub(crate) fn pad(call: &mut Call<'_, '_>) -> Results {
     }
 }
 
-/// A value with a number before and behind all along an axis, as often as sizes say.
+/// A value with a number before and after all along an axis, as often as sizes say.
 fn surrounded(
     call: &mut Call<'_, '_>,
     x: Value,

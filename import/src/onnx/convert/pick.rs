@@ -252,7 +252,7 @@ pub(super) fn broadcast(call: &mut Call<'_, '_>, x: Value, shape: &[Dim]) -> Res
     call.emit("nn.broadcast", &[x], &[("shape", shape)])
 }
 
-/// Tile: the input so many times along each axis.
+/// Tile: the input repeated along each axis.
 pub(crate) fn tile(call: &mut Call<'_, '_>) -> Results {
     let x = call.operand(0)?;
     let times = call.known_sizes(1)?.ok_or("the repeats are left out")?;
@@ -431,7 +431,7 @@ fn cast_to(call: &mut Call<'_, '_>, x: Value, to: ir::Type) -> Result<Value, Ref
     call.emit("nn.cast", &[x], &[("to", to)])
 }
 
-/// Resize, and Upsample before it: each pixel so many times along each axis (mode `nearest`, whole scales).
+/// Resize, and Upsample before it: each pixel repeated along each axis (mode `nearest`, whole scales).
 pub(crate) fn resize(call: &mut Call<'_, '_>) -> Results {
     let x = call.operand(0)?;
     let shape = call.dims(x)?;

@@ -22,7 +22,7 @@ pub(crate) fn compress(call: &mut Call<'_, '_>) -> Results {
     pick(call, x, condition, axis)
 }
 
-/// The slices of which a condition holds: none behind the elements, if the sizes of both depend on the same
+/// The slices of which a condition holds: none after the elements, if the sizes of both depend on the same
 /// data.
 fn pick(call: &mut Call<'_, '_>, x: Value, condition: Value, axis: usize) -> Results {
     let condition = match (call.open_along(x, axis), call.open(condition)) {
@@ -67,7 +67,7 @@ pub(crate) fn non_zero(call: &mut Call<'_, '_>) -> Results {
         holds = call.filled(holds, open, 0.0)?;
     }
     if shape.len() > 1 {
-        // Nothing holds behind the elements, so in a row all count.
+        // Nothing holds after the elements, so in a row all count.
         let attrs = [("shape", ctx.dims_attr(&[count]))];
         holds = call.emit_open("nn.reshape", &[holds], &attrs, None)?;
     }
@@ -97,8 +97,8 @@ fn truth(call: &Call<'_, '_>, x: Value) -> Value {
     of.map(|op| op.operand(0)).filter(|of| call.element(*of) == call.ctx().int(1)).unwrap_or(x)
 }
 
-/// Where elements of these numbers stand along an axis of this size, none for the outermost, with so many
-/// elements inside it.
+/// Where elements of these numbers stand along an axis of this size, none for the outermost, with this number
+/// of elements inside it.
 fn coordinates(
     call: &mut Call<'_, '_>,
     numbers: Value,

@@ -57,7 +57,7 @@ impl Folding {
         [("axes", call.ctx().ints_attr(&self.axes))].into_iter().chain(keeps).collect()
     }
 
-    /// The same along an open axis: what lies behind the elements changes no result.
+    /// The same along an open axis: what lies after the elements changes no result.
     fn of_elements(
         &self,
         call: &mut Call<'_, '_>,

@@ -4,7 +4,7 @@
 //! ScatterND(x, transpose(NonZero(mask)), updates)  =>  select(mask, gather(updates, cum_sum(mask) - 1), x)
 //! ```
 //!
-//! Each element is written once or not at all, so the order of writing does not matter, and nothing behind
+//! Each element is written once or not at all, so the order of writing does not matter, and nothing after
 //! the updates is written. Other indices are refused.
 
 use ir::dims::Sizes;

@@ -2,7 +2,7 @@
 //!
 //! Padding is explicit in the IR. `auto_pad` asks for as much as makes the output `ceil(input / stride)`: in
 //! each dimension `max((output - 1) * stride + (kernel - 1) * dilation + 1 - input, 0)` in all, half before
-//! and half behind, the odd one behind (SAME_UPPER) or before (SAME_LOWER).
+//! and half after, the odd one after (SAME_UPPER) or before (SAME_LOWER).
 
 use ir::dims::{self, Sizes};
 use ir::{Attr, Dim, Value};
@@ -14,7 +14,7 @@ struct Window {
     kernel: Vec<u64>,
     strides: Vec<u64>,
     dilations: Vec<u64>,
-    /// Before each dimension, then behind each.
+    /// Before each dimension, then after each.
     pads: Vec<Dim>,
 }
 
@@ -51,12 +51,12 @@ impl Window {
 
     /// The window of a line as that of an image of one row.
     fn of_one_row(self) -> Window {
-        let behind = |size: u64, sizes: Vec<u64>| [vec![size], sizes].concat();
+        let prepended = |size: u64, sizes: Vec<u64>| [vec![size], sizes].concat();
         let none = Dim::Known(0);
         Window {
-            kernel: behind(1, self.kernel),
-            strides: behind(1, self.strides),
-            dilations: behind(1, self.dilations),
+            kernel: prepended(1, self.kernel),
+            strides: prepended(1, self.strides),
+            dilations: prepended(1, self.dilations),
             pads: vec![none, self.pads[0], none, self.pads[1]],
         }
     }

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Sizes are compared by proof only: a bound that might be equal to another size by chance opens no axis.
-//! Nothing here looks at what lies behind the elements; an operation for which that matters has no law.
+//! Nothing here looks at what lies after the elements; an operation for which that matters has no law.
 
 use ir::body::OpRef;
 use ir::dims::Sizes;
@@ -160,7 +160,7 @@ fn product(axes: &OpenAxes, at: OpRef<'_>) -> Option<OpenAxis> {
     found.filter(|open| !has_bias || (open.axis != result - 1 && axes.of(at.operand(2)).is_none()))
 }
 
-/// Slices along another axis, or by indices behind which are zeros.
+/// Slices along another axis, or by indices after which are zeros.
 fn gathered(axes: &OpenAxes, at: OpRef<'_>) -> Option<OpenAxis> {
     let axis = usize::try_from(at.int("axis")?).ok()?;
     let indices = rank(at, at.operand(1));

@@ -56,7 +56,7 @@ pub(super) static OPS: &[OpDef] = &[
     ),
     shift!(
         "shr",
-        "x with its bits moved down by a number of bits, with copies of its sign behind them; nothing but those where that is \
+        "x with its bits moved down by a number of bits, with copies of its sign after them; nothing but those where that is \
          negative, or the width or more.",
         Shr
     ),

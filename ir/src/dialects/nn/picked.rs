@@ -11,7 +11,7 @@ use crate::types::Dim;
 
 pub(super) const OPS: &[OpDef] = &[OpDef {
     name: "nn.compress",
-    doc: "The slices of x along an axis whose condition holds, one behind the other, and then zeros in the place of the others that have a \
+    doc: "The slices of x along an axis whose condition holds, one after the other, and then zeros in the place of the others that have a \
           condition; and how many there are.",
     example: "%y, %n = nn.compress %x, %c {axis = 0 : i64} : (tensor<8x4xf32>, tensor<6xi1>) -> (tensor<6x4xf32>, tensor<i64>)",
     operands: &[OperandDef::one("x", TypeClass::Tensor), OperandDef::one("condition", TypeClass::BoolLike)],

@@ -136,7 +136,7 @@ pub(super) static OPS: &[OpDef] = &[
                 "high",
                 AttrKind::PerAxis,
                 Presence::Required,
-                "How many behind the last element of each axis.",
+                "How many after the last element of each axis.",
             ),
             attr("value", AttrKind::Float, Presence::DefaultFloat(0.0), "What they are."),
         ],
@@ -149,7 +149,7 @@ pub(super) static OPS: &[OpDef] = &[
     },
     OpDef {
         name: "nn.repeat",
-        doc: "The operand with each element so many times one behind the other along each axis.",
+        doc: "The operand with each element repeated `counts` times along each axis.",
         example: "%1 = nn.repeat %0 {counts = array<i64: 1, 2>} : (tensor<4x3xf32>) -> tensor<4x6xf32>",
         operands: &[OperandDef::one("x", TypeClass::Tensor)],
         results: RESULT,

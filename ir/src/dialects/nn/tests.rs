@@ -114,8 +114,8 @@ fn windows_lie_in_their_operands() {
     check("slice", &["?x4, N"], window, "?x2, N");
     let last = "{starts = #optc.dims<N - 1>, sizes = array<i64: 1>}";
     check("slice", &["?, N"], last, "1");
-    let behind = "{starts = #optc.dims<N>, sizes = array<i64: 1>}";
-    check("slice", &["?, N"], behind, "the window along axis 0 leaves the operand");
+    let beyond = "{starts = #optc.dims<N>, sizes = array<i64: 1>}";
+    check("slice", &["?, N"], beyond, "the window along axis 0 leaves the operand");
     let longer = "{starts = array<i64: 0>, sizes = #optc.dims<N + 1>}";
     check("slice", &["?, N"], longer, "the window along axis 0 leaves the operand");
     check("slice", &["?, M"], longer, "?, N + 1");

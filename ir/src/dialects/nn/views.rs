@@ -119,7 +119,7 @@ pub(super) static OPS: &[OpDef] = &[
     },
     OpDef {
         name: "nn.concat",
-        doc: "The operands one behind the other along an axis.",
+        doc: "The operands one after the other along an axis.",
         example: "%2 = nn.concat %0, %1 {axis = 0 : i64} : (tensor<2xf32>, tensor<3xf32>) -> tensor<5xf32>",
         operands: &[OperandDef::variadic("parts", TypeClass::Tensor)],
         results: RESULT,
@@ -249,8 +249,8 @@ fn infer_slice(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {
     Ok(vec![input.tensor(sizes, input.elem(0)?)])
 }
 
-/// A window of so many elements, which begins at `starts` and walks in `strides`, lies in a tensor of this
-/// shape, or may.
+/// Refuses a window of `window` elements, from `starts` on in steps of `strides`, that provably leaves a
+/// tensor of shape `shape`.
 fn check_window(input: &InferInput<'_>, shape: &[Dim], window: &[Dim]) -> Result<(), InferError> {
     let starts = input.dims("starts")?;
     let strides = match input.attr("strides") {

@@ -6,7 +6,7 @@ use crate::body::OpRef;
 use crate::interp::element::{Elem, Lane, read_all, write_all};
 use crate::interp::tensor::{EvalError, Tensor};
 
-/// Each element `counts` times one behind the other along each axis.
+/// Each element `counts` times one after the other along each axis.
 ///
 /// # Errors
 /// If a count is below 1, or there is not one for each axis.
@@ -16,7 +16,7 @@ pub fn repeat(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, EvalErr
     let counts: Option<Vec<usize>> =
         counts.iter().map(|count| usize::try_from(*count).ok().filter(|count| *count > 0)).collect();
     let counts = counts.ok_or("a count is below 1")?;
-    // Behind each axis one that goes over equal elements.
+    // After each axis one that goes over equal elements.
     let sizes: Vec<usize> =
         from.shape.iter().zip(&counts).flat_map(|(size, count)| [*size, *count]).collect();
     let strides: Vec<i64> = row_major(&from.shape).iter().flat_map(|stride| [*stride, 0]).collect();
@@ -25,7 +25,7 @@ pub fn repeat(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, EvalErr
     Ok(vec![Tensor::of_shape(op.ctx, op.result_type(0), &shape, bytes)?])
 }
 
-/// The operand with `low` elements before and `high` behind each axis, all equal to `value`; negative counts
+/// The operand with `low` elements before and `high` after each axis, all equal to `value`; negative counts
 /// cut off.
 ///
 /// # Errors

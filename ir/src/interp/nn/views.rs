@@ -196,7 +196,7 @@ pub fn broadcast(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, Eval
     result(op, &shape, from.copy(0, &shape, &strides))
 }
 
-/// The operands one behind the other along attribute `axis`.
+/// The operands one after the other along attribute `axis`.
 ///
 /// # Errors
 /// If their other sizes differ.

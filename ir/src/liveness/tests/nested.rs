@@ -41,7 +41,7 @@ impl Nester<'_> {
     }
 
     /// A region with a counter, if it has one, and `numbers` further arguments; it ends with an operation
-    /// that hands `handed` values on behind its own.
+    /// that hands `handed` values on after its own.
     fn region(
         &mut self,
         op: Op,
@@ -106,7 +106,7 @@ impl Nester<'_> {
     }
 }
 
-/// A function whose blocks, one behind the other or one alone, hold nests.
+/// A function whose blocks, one after the other or one alone, hold nests.
 fn random_nests(ctx: &Context, random: Random, blocks: usize) -> Nester<'_> {
     let mut body = Body::new(1);
     let all: Vec<Block> = (0..blocks).map(|_| body.add_block(body.root())).collect();

@@ -9,7 +9,7 @@ use crate::entities::{Attr, Ident, Type};
 use crate::text::lexer::Kind;
 use crate::types::{FloatKind, TypeData};
 
-/// Whether the `: type` behind an attribute is read with it.
+/// Whether the `: type` after an attribute is read with it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Suffix {
     /// It is.
@@ -204,8 +204,8 @@ impl<'c> Reader<'c> {
     pub(super) fn unescape(&mut self, at: usize, text: &str) -> Read<Vec<u8>> {
         let mut bytes = Vec::with_capacity(text.len());
         let mut rest = text.as_bytes();
-        while let Some((&byte, behind)) = rest.split_first() {
-            rest = behind;
+        while let Some((&byte, tail)) = rest.split_first() {
+            rest = tail;
             if byte != b'\\' {
                 bytes.push(byte);
                 continue;
@@ -220,7 +220,7 @@ impl<'c> Reader<'c> {
                 _ => {
                     let at = at + text.len() - rest.len();
                     return Err(
-                        self.fault(at, "expected `n`, `t`, `\"`, `\\` or two hexadecimal digits behind `\\`")
+                        self.fault(at, "expected `n`, `t`, `\"`, `\\` or two hexadecimal digits after `\\`")
                     );
                 }
             };
@@ -230,7 +230,7 @@ impl<'c> Reader<'c> {
         Ok(bytes)
     }
 
-    /// The symbol behind `@`.
+    /// The symbol after `@`.
     pub(super) fn symbol(&mut self) -> Read<Ident> {
         let at = self.token.start;
         let token = self.expect_kind(Kind::At, "a symbol")?;

@@ -40,7 +40,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What stands behind the element type of a tensor: names for its `?`, or another dialect's encoding.
+    /// What stands after the element type of a tensor: names for its `?`, or another dialect's encoding.
     pub(super) fn encoding(&mut self, mut shape: Box<[Dim]>) -> Read<(Box<[Dim]>, Option<Attr>)> {
         let at = self.token.start;
         let attr = self.attr()?;

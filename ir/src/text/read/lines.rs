@@ -6,7 +6,7 @@
 //! %12 = "arith.addf"(%11, %5) <{fastmath = #arith.fastmath<none>}> : (f32, f32) -> f32
 //! ```
 //!
-//! So the name, with all that stands behind the operands, is looked up as it stands, byte for byte; if it was
+//! So the name, with all that stands after the operands, is looked up as it stands, byte for byte; if it was
 //! read before, only the numbers of values are. Whatever is not as plain as that is left to the reader of
 //! single tokens, which remembers the lines that this one will know.
 
@@ -45,7 +45,7 @@ pub(super) struct Lines<'c> {
 struct Line<'c> {
     /// The name, in its quotes.
     name: &'c [u8],
-    /// What stands behind the operands.
+    /// What stands after the operands.
     tail: &'c [u8],
     ending: Ending,
     /// How deep it nests.
@@ -59,7 +59,7 @@ pub(super) struct Number {
     part: u32,
     /// First digit.
     start: usize,
-    /// Behind the last digit of the name.
+    /// After the last digit of the name.
     end: usize,
 }
 

@@ -18,14 +18,14 @@ use crate::text::lexer::Kind;
 /// Where a location is read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
-    /// Behind an operation or argument, where an alias may be defined later.
+    /// After an operation or argument, where an alias may be defined later.
     Trailing,
     /// In an attribute or in another location.
     Inside,
 }
 
 impl Reader<'_> {
-    /// `loc(...)` behind an operation or block argument, if it stands here; else where `at` is.
+    /// `loc(...)` after an operation or block argument, if it stands here; else where `at` is.
     pub(super) fn trailing_location(&mut self, at: usize) -> Read<Location> {
         if !self.is_word("loc") {
             return Ok(self.location(at));

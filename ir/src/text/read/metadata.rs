@@ -1,4 +1,4 @@
-//! How the metadata behind the operations is read: the bytes of resources.
+//! How the metadata after the operations is read: the bytes of resources.
 //!
 //! ```text
 //! {-#

@@ -92,7 +92,7 @@ impl Reader<'_> {
         Ok(Some((self.ctx.ident(dialect), pieces.finish(dialect))))
     }
 
-    /// Collects the text from `at`, behind an open `<`, until that is closed; gives the byte behind.
+    /// Collects the text from `at`, after an open `<`, until that is closed; gives the byte after.
     fn opaque(&mut self, mut at: usize, pieces: &mut Pieces) -> Read<usize> {
         let bytes = self.bytes();
         let start = at;
@@ -144,7 +144,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads what stands at `at` if it has a meaning of its own; gives the byte behind it.
+    /// Reads what stands at `at` if it has a meaning of its own; gives the byte after it.
     fn piece(&mut self, at: usize, pieces: &mut Pieces) -> Read<Option<usize>> {
         let bytes = self.bytes();
         let is_inside_word = pieces.text.bytes().next_back().is_some_and(lexer::is_word_byte);
@@ -176,11 +176,11 @@ impl Reader<'_> {
             _ => reader.attr_without_type().map(Piece::Attr),
         })?;
         pieces.push(piece);
-        // White space behind a piece belongs to the text.
+        // White space after a piece belongs to the text.
         Ok(Some(self.passed))
     }
 
-    /// An attribute, without the `: type` that may stand behind it.
+    /// An attribute, without the `: type` that may stand after it.
     fn attr_without_type(&mut self) -> Read<Attr> {
         match self.token.kind {
             Kind::Hash => self.hash_attr(Suffix::Leave),

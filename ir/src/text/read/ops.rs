@@ -245,7 +245,7 @@ impl<'c> Reader<'c> {
             let digits = self.advance();
             number = match digits[1..].parse() {
                 Ok(number) => number,
-                Err(_) => return Err(self.fault(at, "expected the number of a result behind `#`")),
+                Err(_) => return Err(self.fault(at, "expected the number of a result after `#`")),
             };
         }
         Ok(Mention { name, number, at })
@@ -256,8 +256,8 @@ impl<'c> Reader<'c> {
         let start = self.token.start;
         let rest = &self.text[start..];
         if let Some((length, signature, height)) = self.memo.signatures.find(rest) {
-            let behind = self.bytes().get(start + length);
-            if matches!(behind, None | Some(b'\n' | b' ' | b'\r')) {
+            let next = self.bytes().get(start + length);
+            if matches!(next, None | Some(b'\n' | b' ' | b'\r')) {
                 self.reach(height)?;
                 self.resume(start + length);
                 return Ok(signature);

@@ -331,7 +331,7 @@ impl<'c> Reader<'c> {
         token.kind == Kind::Byte(b'=')
     }
 
-    /// The types behind the colon: a signature, one type for all, a list for a terminator, `from to into` for
+    /// The types after the colon: a signature, one type for all, a list for a terminator, `from to into` for
     /// a cast.
     fn plain_types(&mut self, head: Head, operand_count: usize) -> Read<Rc<Signature>> {
         let result_count = head.def.results.len();

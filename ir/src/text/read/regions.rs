@@ -1,6 +1,6 @@
 //! How regions and blocks are read.
 //!
-//! Blocks are read before the operation that owns their region is made (its types stand behind its regions),
+//! Blocks are read before the operation that owns their region is made (its types stand after its regions),
 //! so they are attached afterwards.
 
 use rustc_hash::FxHashMap;

@@ -33,7 +33,7 @@ struct Filling<'c> {
 }
 
 impl<'c> Reader<'c> {
-    /// An operation behind its name.
+    /// An operation after its name.
     pub(super) fn by_syntax(
         &mut self,
         frame: &mut Frame<'c>,

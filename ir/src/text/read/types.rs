@@ -215,7 +215,7 @@ impl<'c> Reader<'c> {
         space.filter(|space| !matches!(self.ctx.attr_data(*space), AttrData::Integer { value: 0, ty } if *ty == self.ctx.int(64)))
     }
 
-    /// Whether an attribute behind a memref's element type is its layout: maps and strides are, and dialects'
+    /// Whether an attribute after a memref's element type is its layout: maps and strides are, and dialects'
     /// attributes whose name says so.
     fn is_layout(&self, attr: Attr) -> bool {
         match self.ctx.attr_data(attr) {
@@ -243,7 +243,7 @@ impl<'c> Reader<'c> {
         let at = self.token.end;
         if self.bytes().get(at) != Some(&b'x') {
             self.advance();
-            return Err(self.expected("`x` behind `*`"));
+            return Err(self.expected("`x` after `*`"));
         }
         self.resume(at + 1);
         Ok(true)
@@ -262,7 +262,7 @@ impl<'c> Reader<'c> {
         dims.ok_or_else(|| self.fault(at, "only vectors have scalable sizes"))
     }
 
-    /// Sizes, each with an `x` behind it: `4x?x[8]x`. They are read byte by byte, for `x8xf32` would be one
+    /// Sizes, each with an `x` after it: `4x?x[8]x`. They are read byte by byte, for `x8xf32` would be one
     /// token.
     fn sizes(&mut self) -> Read<Vec<Size>> {
         let mut sizes = Vec::new();
@@ -284,7 +284,7 @@ impl<'c> Reader<'c> {
             };
             if bytes.get(end) != Some(&b'x') {
                 self.resume(end);
-                return Err(self.expected("`x` behind a size"));
+                return Err(self.expected("`x` after a size"));
             }
             if sizes.len() == MOST_SIZES {
                 return Err(self.fault(start, format!("a shape has at most {MOST_SIZES} sizes")));

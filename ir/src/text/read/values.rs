@@ -123,7 +123,7 @@ impl<'c> Frame<'c> {
         (self.body.ty(value) == ty).then_some(value)
     }
 
-    /// Says that the number behind the last stands for a value, where that is all there is to say.
+    /// Says that the number after the last stands for a value, where that is all there is to say.
     pub(super) fn define_next(&mut self, index: usize, value: Value) -> bool {
         let is_plain = self.region_depth <= 1 && self.forward.is_empty() && value.as_u32() < Packed::MANY;
         let is_next = is_plain && self.numbered.len() == index;

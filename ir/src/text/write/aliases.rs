@@ -4,7 +4,7 @@
 //! big tuples get names of their own (`#map`, `#map1`, ...); all others keep the name that the module's text
 //! gave them. Everything is visited once, in the printer's order; names are dealt out by how deep named
 //! things nest, types before attributes, by name, and then in the order of visiting. What only locations of
-//! operations need is defined behind the module.
+//! operations need is defined after the module.
 
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
@@ -39,7 +39,7 @@ pub(super) enum Subject {
 pub(super) enum Turn {
     /// Before the module.
     Before,
-    /// Behind it.
+    /// After it.
     Behind,
 }
 

@@ -24,7 +24,7 @@ pub(super) struct Endings {
     texts: Buffer,
 }
 
-/// What the text of an operation is before its operands, and behind them.
+/// What the text of an operation is before its operands, and after them.
 struct Ending {
     name: OpName,
     properties: Attr,
@@ -43,7 +43,7 @@ pub(super) struct Part {
 }
 
 impl Endings {
-    /// The kept texts before and behind the operands of an operation that is alike.
+    /// The kept texts before and after the operands of an operation that is alike.
     pub(super) fn find(&self, body: &Body, op: Op) -> Option<(Part, Part)> {
         let ending = self.slots.get(slot(body, op))?.as_ref()?;
         let is_alike = ending.name == body.name(op)

@@ -1,4 +1,4 @@
-//! How the metadata behind the operations is written: the bytes of resources, or where they are found.
+//! How the metadata after the operations is written: the bytes of resources, or where they are found.
 
 use indexmap::{IndexMap, IndexSet};
 

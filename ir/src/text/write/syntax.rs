@@ -303,7 +303,7 @@ fn operand_runs(op: OpRef<'_>, def: &OpDef) -> Option<Vec<Range<usize>>> {
     fits.then(|| in_a_row(sizes.into_iter()))
 }
 
-/// Which of so many values stand at each place, if at most one place has not exactly one.
+/// Which of `count` values stand at each place, if at most one place has not exactly one.
 fn runs(defs: &[OperandDef], count: usize) -> Option<Vec<Range<usize>>> {
     let ones = defs.iter().filter(|def| def.arity == Arity::One).count();
     let rest = count.checked_sub(ones)?;

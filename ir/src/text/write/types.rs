@@ -159,7 +159,7 @@ impl Writer<'_> {
     }
 }
 
-/// Whether a body is a word, or a word with one pair of angle brackets behind it.
+/// Whether a body is a word, or a word with one pair of angle brackets after it.
 fn is_simple(body: &[Piece]) -> bool {
     let Some(Piece::Text(first)) = body.first() else { return false };
     let is_word_byte = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'.' || byte == b'_';
