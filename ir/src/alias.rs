@@ -192,7 +192,8 @@ impl AliasSets {
     fn add_view(&mut self, op: OpRef<'_>) {
         let Kind::View(View::OfOperand(map)) = op.kind() else { return };
         let offset = view_offset_bytes(op);
-        let (value, operand) = (op.body.result(op.op, 0), op.body.operands(op.op).next());
+        let value = op.body.result(op.op, 0);
+        let operand = op.body.operands(op.op).next();
         let Some(operand) = operand.filter(|_| offset.is_some() || is_marked_view(op)) else { return };
         if let (Some(offset), Lie::Dense) = (offset, &self.lies[operand]) {
             return self.share(value, operand, offset);

@@ -22,7 +22,8 @@ pub(crate) struct Interner<T> {
 
 impl<T: Eq + Hash> Interner<T> {
     pub(crate) fn new() -> Self {
-        let (kept, items) = (Vec::new(), boxcar::Vec::new());
+        let kept = Vec::new();
+        let items = boxcar::Vec::new();
         Interner { kept, kept_index: HashTable::new(), items, index: Mutex::new(HashTable::new()) }
     }
 

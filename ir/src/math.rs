@@ -185,7 +185,9 @@ pub fn sigmoid_f64(x: f64) -> f64 {
 
 /// `base` to the power `exponent`, wrapping.
 pub fn power_u64(base: u64, exponent: u64) -> u64 {
-    let (mut power, mut square, mut rest) = (1u64, base, exponent);
+    let mut power = 1u64;
+    let mut square = base;
+    let mut rest = exponent;
     while rest > 0 {
         if rest & 1 == 1 {
             power = power.wrapping_mul(square);

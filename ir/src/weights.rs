@@ -88,7 +88,8 @@ impl WeightSet {
 /// The operations that `weight` is computed from, operands first.
 fn recipe(body: &Body, weight: Value) -> Vec<Op> {
     let define = |value: Value| body.defining_op(value).expect("weights are results");
-    let (mut recipe, mut known) = (Vec::new(), EntitySet::new());
+    let mut recipe = Vec::new();
+    let mut known = EntitySet::new();
     // Each operation comes off the stack twice: to push its operands, then, after them, to be listed.
     let mut stack = vec![define(weight)];
     let mut open = EntitySet::new();

@@ -48,7 +48,9 @@ impl Window {
     /// are no rows, or its elements no whole bytes.
     pub fn of_layout(layout: &Strided, elem_bits: u64) -> Option<Window> {
         let elem = Some(elem_bits / 8).filter(|_| elem_bits.is_multiple_of(8))?;
-        let (mut row, mut rows, mut pitch) = (elem, 1, 0);
+        let mut row = elem;
+        let mut rows = 1;
+        let mut pitch = 0;
         for (&size, &stride) in layout.shape.iter().zip(&layout.strides).rev() {
             let stride = u64::try_from(stride).ok()?.checked_mul(elem)?;
             match size {

@@ -116,7 +116,8 @@ fn measure(kernel: &(impl Kernel + Sync), operands: [*mut u8; 5], threads: usize
     let operands = operands.map(|pointer| pointer as usize);
     let zero = || AtomicU32::new(0);
     let pool = Pool { kernel, operands, next: zero(), round: zero(), done: zero() };
-    let (helpers, lines) = (threads as u32 - 1, kernel.scratch_bytes() / 64 + 1);
+    let helpers = threads as u32 - 1;
+    let lines = kernel.scratch_bytes() / 64 + 1;
     std::thread::scope(|scope| {
         for _ in 0..helpers {
             scope.spawn(|| pool.work(lines));

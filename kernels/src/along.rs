@@ -162,7 +162,8 @@ impl ArgExtreme {
             // lines.
             unsafe {
                 let x = operands.get::<T>(1).add(start);
-                let (mut best, mut found) = (*x, 0);
+                let mut best = *x;
+                let mut found = 0;
                 for index in 1..self.lines.count as usize {
                     let element = *x.add(index * self.lines.inner as usize);
                     if replaces(element, best) {

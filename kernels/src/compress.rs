@@ -53,7 +53,8 @@ impl Body for Compress {
         // SAFETY: the operands have the extents that the descriptor was made for; of `kept` conditions at
         // most `kept` hold, so that no slice is written beside its `kept`.
         unsafe {
-            let (out, x) = (operands.get::<u8>(0), operands.get::<u8>(2).cast_const());
+            let out = operands.get::<u8>(0);
+            let x = operands.get::<u8>(2).cast_const();
             let condition = operands.get::<u8>(3).cast_const();
             let mut picked = 0;
             for number in 0..outer {
@@ -82,7 +83,8 @@ mod tests {
     fn check([outer, size]: [usize; 2], condition: &[u8], expected: &[u32], count: i64) {
         let x: Vec<u32> = (1..=(outer * size) as u32).collect();
         let kernel = Compress::new(outer, size, condition.len(), 4, Isa::detect());
-        let (mut out, mut found) = (vec![7u32; outer * condition.len()], -1i64);
+        let mut out = vec![7u32; outer * condition.len()];
+        let mut found = -1i64;
         let operands = [
             out.as_mut_ptr().cast::<u8>(),
             (&raw mut found).cast(),

@@ -70,7 +70,8 @@ pub struct ImageStrides {
 impl ImageStrides {
     /// A channels-last image of `channels` channels; an image inside a wider tensor takes the wider tensor's.
     pub fn nhwc(size: [usize; 2], channels: usize) -> ImageStrides {
-        let (w, h) = (channels as u64, (size[1] * channels) as u64);
+        let w = channels as u64;
+        let h = (size[1] * channels) as u64;
         ImageStrides { n: size[0] as u64 * h, h, w, c: 1 }
     }
 
@@ -330,7 +331,8 @@ impl Conv2d {
     }
 
     fn uniform_rows(&self) -> usize {
-        let (row, image) = (u64::from(self.out_w), u64::from(self.out_h) * u64::from(self.out_w));
+        let row = u64::from(self.out_w);
+        let image = u64::from(self.out_h) * u64::from(self.out_w);
         let ConvStrides { input, output, residual } = self.strides;
         let used = [output, residual, if self.path == Path::Direct { input } else { output }];
         let by_row = used.iter().all(|s| s.h == row * s.w || self.out_h == 1);
@@ -348,7 +350,8 @@ impl Conv2d {
     /// Blocks whose copied rows take at most `slab` floats, or else as few as they can, each row at most
     /// `most_depth`.
     fn choose_blocks(&mut self, slab: usize, most_depth: usize) {
-        let (rows, depth) = (self.rows().max(1), self.depth().max(1));
+        let rows = self.rows().max(1);
+        let depth = self.depth().max(1);
         let blocks = depth.div_ceil(most_depth);
         // Whole vectors, so that the copies of a block are aligned.
         let block_depth = depth.div_ceil(blocks).next_multiple_of(16);
@@ -371,7 +374,8 @@ impl Conv2d {
 
     /// Cuts rows and panels so that the slowest worker finishes first, by a rough count of each part's work.
     fn choose_parts(&mut self, threads: usize) {
-        let (rows, panels) = (self.rows(), self.panels().count());
+        let rows = self.rows();
+        let panels = self.panels().count();
         let units = if self.path == Path::Lanes { self.batch as usize * self.out_h as usize } else { rows };
         if units * panels == 0 {
             return;
@@ -379,13 +383,15 @@ impl Conv2d {
         // Divisions of longer numbers take twice as long, and there is one for each cut that is tried.
         let [units, panels, threads] = [units, panels, threads].map(|count| count as u32);
         let cost = self.cost();
-        let (all, copies) = (cost(units, panels), cost(units, 0) - CALL);
+        let all = cost(units, panels);
+        let copies = cost(units, 0) - CALL;
         let most = ((all / LEAST_PART) as u32).clamp(1, threads * 8);
         let waiting = if threads > 1 { DISTURBANCE } else { 0.0 };
         let mut best = (f64::INFINITY, 1, 1);
         for parts in (1..=most).rev() {
             let rounds = f64::from(parts.div_ceil(threads)) + waiting;
-            let (calls, most_cost) = (CALL * f64::from(parts - 1), best.0 * f64::from(parts));
+            let calls = CALL * f64::from(parts - 1);
+            let most_cost = best.0 * f64::from(parts);
             for panel_parts in 1..=panels.min(parts) {
                 // As much as if all were cut evenly, and only what other panels need too were copied again.
                 if (all + copies * f64::from(panel_parts - 1) + calls) * rounds > most_cost {
@@ -406,7 +412,8 @@ impl Conv2d {
 
     /// About how many cycles a tile takes, by its rows (output lines, for lanes) and panels.
     fn cost(&self) -> impl Fn(u32, u32) -> f64 + use<> {
-        let (depth, block_rows) = (self.depth() as f64, self.block_rows.max(1));
+        let depth = self.depth() as f64;
+        let block_rows = self.block_rows.max(1);
         let [product, copy, weight] = match self.path {
             Path::Lanes => [depth * f64::from(self.out_w) * 2.0, 0.0, 0.0],
             Path::Gather => [depth, depth * 0.15, depth * 5.0],

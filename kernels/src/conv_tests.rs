@@ -5,8 +5,10 @@ use super::*;
 /// What a cut costs, or infinity if it has more parts than there may be.
 fn cost_of(conv: &Conv2d, threads: u32, [row_parts, panel_parts]: [u32; 2]) -> f64 {
     let units = if conv.path == Path::Lanes { conv.batch * conv.out_h } else { conv.rows() as u32 };
-    let (panels, cost) = (conv.panels().count() as u32, conv.cost());
-    let (parts, most) = (row_parts * panel_parts, (cost(units, panels) / LEAST_PART) as u32);
+    let panels = conv.panels().count() as u32;
+    let cost = conv.cost();
+    let parts = row_parts * panel_parts;
+    let most = (cost(units, panels) / LEAST_PART) as u32;
     if parts > most.clamp(1, threads * 8) || row_parts > units || panel_parts > panels {
         return f64::INFINITY;
     }
@@ -32,9 +34,11 @@ fn no_cut_is_cheaper_than_the_one_that_is_chosen() {
             pads: [kernel / 2; 4],
             groups,
         };
-        let (strides, activation) = (ConvStrides::dense(&shape), Activation::None);
+        let strides = ConvStrides::dense(&shape);
+        let activation = Activation::None;
         let conv = Conv2d::new(&shape, &strides, Prologue::None, activation, Isa::detect(), threads);
-        let (threads, chosen) = (threads as u32, [conv.row_parts, conv.panel_parts]);
+        let threads = threads as u32;
+        let chosen = [conv.row_parts, conv.panel_parts];
         let most = threads * 8;
         let all = (1..=most).flat_map(|rows| (1..=most).map(move |panels| [rows, panels]));
         let costs = all.map(|cut| cost_of(&conv, threads, cut));

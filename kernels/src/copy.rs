@@ -255,7 +255,8 @@ mod tests {
                 let mut out = vec![u32::MAX; count];
                 run(&copy, &mut out, &x);
                 for (index, found) in out.iter().enumerate() {
-                    let (mut rest, mut at) = (index, 0);
+                    let mut rest = index;
+                    let mut at = 0;
                     for axis in (0..4).rev() {
                         at += (rest % to_dims[axis]) as i64 * from[axis];
                         rest /= to_dims[axis];

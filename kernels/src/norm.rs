@@ -161,8 +161,10 @@ impl GroupNorm {
         [means, squares, fresh]: [*mut f32; 3],
         chunk: usize,
     ) {
-        let (channels, pixels) = (self.channels(), self.chunk(chunk));
-        let (block_means, block_squares) = (fresh, fresh.wrapping_add(channels));
+        let channels = self.channels();
+        let pixels = self.chunk(chunk);
+        let block_means = fresh;
+        let block_squares = fresh.wrapping_add(channels);
         let mut done = 0usize;
         for first in pixels.clone().step_by(self.block_pixels()) {
             let count = self.block_pixels().min(pixels.end - first);
@@ -183,7 +185,8 @@ impl GroupNorm {
     /// As [`Self::moments`].
     #[inline(always)]
     unsafe fn sum_block<S: Simd>(&self, s: S, x: *const f32, count: usize, means: *mut f32) {
-        let (channels, pixel_stride) = (self.channels(), self.pixel_stride as usize);
+        let channels = self.channels();
+        let pixel_stride = self.pixel_stride as usize;
         let divisor = count as f32;
         // SAFETY: the caller's promise.
         unsafe {
@@ -221,7 +224,8 @@ impl GroupNorm {
         means: *const f32,
         squares: *mut f32,
     ) {
-        let (channels, pixel_stride) = (self.channels(), self.pixel_stride as usize);
+        let channels = self.channels();
+        let pixel_stride = self.pixel_stride as usize;
         // SAFETY: the caller's promise.
         unsafe {
             if self.channel_stride != 1 {
@@ -253,7 +257,8 @@ impl GroupNorm {
     /// The tables have the lengths that [`GroupNormShape`] says, `scale` a number for each channel.
     #[inline(always)]
     unsafe fn factors(&self, moments: *const f32, scale: *const f32, factors: *mut f32) {
-        let (channels, chunks) = (self.channels(), self.chunks as usize);
+        let channels = self.channels();
+        let chunks = self.chunks as usize;
         let size = channels / self.groups as usize;
         for group in 0..self.groups as usize {
             let of_group =
@@ -294,7 +299,8 @@ impl GroupNorm {
         bias: *const f32,
         count: usize,
     ) {
-        let (channels, pixel_stride) = (self.channels(), self.pixel_stride as usize);
+        let channels = self.channels();
+        let pixel_stride = self.pixel_stride as usize;
         // SAFETY: the caller's promise.
         unsafe {
             if self.channel_stride != 1 {
@@ -377,7 +383,8 @@ unsafe impl Kernel for GroupNorm {
 impl Body for GroupNorm {
     #[inline(always)]
     unsafe fn run<S: Simd>(&self, s: S, operands: Operands, part: u32, scratch: *mut u8) {
-        let (channels, chunks) = (self.channels(), self.chunks as usize);
+        let channels = self.channels();
+        let chunks = self.chunks as usize;
         // SAFETY: the operands have the extents that the descriptor was made for; parts write other chunks or
         // pixels.
         unsafe {
@@ -397,7 +404,8 @@ impl Body for GroupNorm {
                 }
                 GroupNormStep::Apply => {
                     for unit in piece(self.batch as usize * chunks, self.parts as usize, part as usize) {
-                        let (n, pixels) = (unit / chunks, self.chunk(unit % chunks));
+                        let n = unit / chunks;
+                        let pixels = self.chunk(unit % chunks);
                         let at = n * self.image_stride as usize + pixels.start * self.pixel_stride as usize;
                         let images = [0, 1].map(|index| operands.get::<f32>(index).add(at));
                         let factors = operands.get::<f32>(2).add(n * 2 * channels);

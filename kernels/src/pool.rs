@@ -271,7 +271,8 @@ impl Body for GlobalAveragePool {
         let channels = self.channels as usize;
         let blocks = channels.div_ceil(BLOCK);
         for index in piece(self.batch as usize * blocks, self.parts as usize, part as usize) {
-            let (n, first) = (index / blocks, index % blocks * BLOCK);
+            let n = index / blocks;
+            let first = index % blocks * BLOCK;
             // SAFETY: the operands have the extents that the descriptor was made for; parts write other
             // blocks.
             unsafe {
@@ -298,7 +299,10 @@ mod tests {
 
     /// The definition, one element at a time.
     fn expected(shape: &Pool2dShape, kind: PoolKind, x: &[f32], [y, column, channel]: [usize; 3]) -> f32 {
-        let (mut sum, mut max, mut inside, mut padded) = (0.0f32, f32::NEG_INFINITY, 0, 0);
+        let mut sum = 0.0f32;
+        let mut max = f32::NEG_INFINITY;
+        let mut inside = 0;
+        let mut padded = 0;
         for ky in 0..shape.kernel[0] {
             for kx in 0..shape.kernel[1] {
                 let at = [

@@ -56,7 +56,8 @@ unsafe fn row_block<S: Simd>(
     panels: Range<usize>,
     scratch: *mut f32,
 ) {
-    let (depth, of_group) = (conv.depth(), conv.panels().of_group());
+    let depth = conv.depth();
+    let of_group = conv.panels().of_group();
     let mut panel = panels.start;
     while panel < panels.end {
         let group = panel / of_group;

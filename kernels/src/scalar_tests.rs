@@ -18,7 +18,8 @@ fn ulps(found: f32, exact: f64) -> f64 {
 #[track_caller]
 fn check(name: &str, function: fn(f32) -> f32, exact: fn(f64) -> f64, allowed: impl Fn(f32, f64) -> bool) {
     for x in sweep() {
-        let (found, want) = (function(x), exact(f64::from(x)));
+        let found = function(x);
+        let want = exact(f64::from(x));
         assert!(allowed(found, want), "{name}({x:e}) is {found:e}, want {want:e}: {} ulp", ulps(found, want));
     }
 }

@@ -147,7 +147,8 @@ unsafe fn begin<S: Simd, const ROWS: usize, const VECTORS: usize>(
 unsafe fn load_row<S: Simd, const VECTORS: usize>(s: S, from: *const f32, cols: usize) -> [S::F; VECTORS] {
     let mut row = [s.splat(0.0); VECTORS];
     for (v, value) in row.iter_mut().enumerate() {
-        let (at, first) = (from.wrapping_add(v * S::LANES), v * S::LANES);
+        let at = from.wrapping_add(v * S::LANES);
+        let first = v * S::LANES;
         // SAFETY: only elements below `cols` are read.
         unsafe {
             if cols > first {
@@ -162,7 +163,8 @@ unsafe fn load_row<S: Simd, const VECTORS: usize>(s: S, from: *const f32, cols: 
 #[inline(always)]
 unsafe fn store_row<S: Simd, const VECTORS: usize>(s: S, to: *mut f32, cols: usize, row: &[S::F; VECTORS]) {
     for (v, &value) in row.iter().enumerate() {
-        let (at, first) = (to.wrapping_add(v * S::LANES), v * S::LANES);
+        let at = to.wrapping_add(v * S::LANES);
+        let first = v * S::LANES;
         // SAFETY: only elements below `cols` are written.
         unsafe {
             if cols > first {

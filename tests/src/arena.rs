@@ -125,7 +125,8 @@ impl<'a> Machine<'a> {
             return Ok(None);
         };
         let (start, size) = self.ranges.get(STATE).copied().ok_or("no pool of states")?;
-        let (first, end) = (*offset as usize, (offset + size_bytes) as usize);
+        let first = *offset as usize;
+        let end = (offset + size_bytes) as usize;
         let is_inside = end <= size && start + end <= self.pools[&Pool::Arena].len();
         let home = is_inside.then(|| Home::dense(Pool::Arena, start + first..start + end));
         home.map(Some).ok_or_else(|| "a state outside its pool".into())
@@ -284,7 +285,8 @@ impl<'a> Machine<'a> {
     /// Writes what a concatenation copies: the bytes of the result that come from operands which are no parts
     /// of it yet.
     fn assemble(&mut self, op: Op) -> Result<(), String> {
-        let (body, parts) = (self.body, self.parts(op));
+        let body = self.body;
+        let parts = self.parts(op);
         let home = self.homes[body.result(op, 0)].clone().ok_or("a result without a place")?;
         let operands = body.operands(op).map(|value| self.read(value)).collect::<Result<Vec<_>, _>>()?;
         let eval = |operands: &[Tensor]| eval_op(body.at(self.ctx, op), operands).map_err(|error| error.0);

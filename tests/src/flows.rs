@@ -66,14 +66,18 @@ impl Writer {
     }
 
     fn unary(&mut self) {
-        let (name, x) = (self.name(), self.tensor());
+        let name = self.name();
+        let x = self.tensor();
         let op = self.random.pick(&["neg", "relu", "tanh", "abs", "sigmoid", "sin"]);
         self.line(&format!("{name} = nn.{op} {x} : {TENSOR}"));
         self.tensors.push(name);
     }
 
     fn binary(&mut self) {
-        let (name, sum, x, y) = (self.name(), self.name(), self.tensor(), self.tensor());
+        let name = self.name();
+        let sum = self.name();
+        let x = self.tensor();
+        let y = self.tensor();
         let op = self.random.pick(&["add", "sub", "mul", "max"]);
         self.line(&format!("{sum} = nn.{op} {x}, {y} : {TENSOR}"));
         self.line(&format!("{name} = nn.tanh {sum} : {TENSOR}"));
@@ -81,7 +85,8 @@ impl Writer {
     }
 
     fn product(&mut self) {
-        let (name, x) = (self.name(), self.tensor());
+        let name = self.name();
+        let x = self.tensor();
         self.line(&format!("{name} = nn.matmul {x}, %w : ({TENSOR}, tensor<8x8xf32>) -> {TENSOR}"));
         self.tensors.push(name);
     }
@@ -92,7 +97,8 @@ impl Writer {
     }
 
     fn results(&mut self) -> (usize, String, String) {
-        let (count, name) = (1 + self.random.below(3), self.name());
+        let count = 1 + self.random.below(3);
+        let name = self.name();
         (count, name, vec![TENSOR; count].join(", "))
     }
 
@@ -114,7 +120,9 @@ impl Writer {
     fn count(&mut self, depth: usize) {
         let (count, name, types) = self.results();
         let initial = self.tensors(count).join(", ");
-        let (upper, counter, truth) = (self.random.pick(&["%zero", "%one", "%n"]), self.name(), self.name());
+        let upper = self.random.pick(&["%zero", "%one", "%n"]);
+        let counter = self.name();
+        let truth = self.name();
         let args: Vec<String> = (0..count).map(|_| self.name()).collect();
         let typed: Vec<String> = args.iter().map(|arg| format!("{arg}: {TENSOR}")).collect();
         self.line(&format!("{name}:{count} = \"scf.for\"(%zero, {upper}, %one, {initial}) ({{"));

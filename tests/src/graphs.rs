@@ -105,7 +105,8 @@ fn pool(program: &mut Program, random: &mut Random, x: Value) -> Value {
 /// A reshape to a matrix, something done there, and back.
 fn there_and_back(program: &mut Program, x: Value) -> Value {
     let shape = program.shape(x);
-    let (rows, columns) = (shape[1] as i64, (SIZE * SIZE) as i64);
+    let rows = shape[1] as i64;
+    let columns = (SIZE * SIZE) as i64;
     let flat = program.ctx.ints_attr(&[rows, columns]);
     let matrix = program.op("nn.reshape", &[x], &[("shape", flat)]);
     let swap = program.ctx.ints_attr(&[1, 0]);

@@ -48,7 +48,8 @@ fn table(dialect: &Dialect) -> String {
     let mut text = format!("\n### `{}`\n\n{}\n\n", dialect.name, cell(dialect.doc));
     text += "| operation | what it is | operands | attributes | kind |\n|---|---|---|---|---|\n";
     for def in dialect.ops() {
-        let (operands, attrs) = (values(def.operands), attributes(def.attrs));
+        let operands = values(def.operands);
+        let attrs = attributes(def.attrs);
         let doc = cell(def.doc);
         writeln!(text, "| `{}` | {doc} | {operands} | {attrs} | {} |", def.name, kind(def))
             .expect("writing to a string");
@@ -67,7 +68,8 @@ fn values(values: &[OperandDef]) -> String {
 
 fn attributes(attrs: &[AttrDef]) -> String {
     let named = attrs.iter().map(|attr| {
-        let (kind, presence) = (describe::attr_kind(attr.kind), describe::presence(attr.presence));
+        let kind = describe::attr_kind(attr.kind);
+        let presence = describe::presence(attr.presence);
         format!("`{}`: {kind}, {presence}", attr.name)
     });
     named.collect::<Vec<_>>().join("; ")

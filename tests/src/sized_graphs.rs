@@ -54,7 +54,8 @@ impl Graph {
     }
 
     fn is_small(&self, value: Value) -> bool {
-        let (ctx, shape) = (&self.program.ctx, self.shape(value));
+        let ctx = &self.program.ctx;
+        let shape = self.shape(value);
         let at = |dim: &Dim| {
             let expr = Sizes(ctx).expr(*dim)?;
             dims::evaluate(ctx, expr, &|_| Some(MOST_STRETCHED / 8))
@@ -65,7 +66,9 @@ impl Graph {
 
     /// Whether two images have the same sizes but for one axis, whatever their sizes are.
     fn are_alike(&self, x: Value, y: Value, but: usize) -> bool {
-        let (x, y, sizes) = (self.shape(x), self.shape(y), Sizes(&self.program.ctx));
+        let x = self.shape(x);
+        let y = self.shape(y);
+        let sizes = Sizes(&self.program.ctx);
         (0..4).all(|axis| axis == but || sizes.are_equal(x[axis], y[axis]))
     }
 
@@ -114,8 +117,9 @@ impl Graph {
     }
 
     fn conv(&mut self, x: Value) -> Option<Value> {
-        let (from, kernel, stride) =
-            (self.channels(x), self.random.pick(&[1, 3]), self.random.pick(&[1, 1, 2]));
+        let from = self.channels(x);
+        let kernel = self.random.pick(&[1, 3]);
+        let stride = self.random.pick(&[1, 1, 2]);
         let is_depthwise = self.random.below(4) == 0;
         let (to, of_each) = if is_depthwise { (from, 1) } else { (self.random.pick(&CHANNELS), from) };
         let filter = self.random.floats(to * of_each * kernel * kernel);
@@ -173,7 +177,9 @@ impl Graph {
     /// Each channel as a mixture of all, by how alike they are.
     fn attention(&mut self, x: Value) -> Option<Value> {
         let shape = self.shape(x);
-        let (n, c, area) = (shape[0], shape[1], Sizes(&self.program.ctx).mul(shape[2], shape[3]));
+        let n = shape[0];
+        let c = shape[1];
+        let area = Sizes(&self.program.ctx).mul(shape[2], shape[3]);
         let flat = self.sizes(&[n, c, area]);
         let flat = self.program.try_op("nn.reshape", &[x], &[("shape", flat)])?;
         let turned = [("permutation", self.ints(&[0, 2, 1]))];

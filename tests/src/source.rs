@@ -40,7 +40,10 @@ pub struct Literal {
 /// The strings in quotes (raw ones and those of bytes left out) of a source's code, in order.
 pub fn literals(source: &str) -> Vec<Literal> {
     let chars: Vec<char> = source.chars().collect();
-    let (mut literals, mut code, mut line, mut i) = (Vec::new(), String::new(), 1, 0);
+    let mut literals = Vec::new();
+    let mut code = String::new();
+    let mut line = 1;
+    let mut i = 0;
     while i < chars.len() {
         let end = end_of_text(&chars, i);
         if end == i {
@@ -182,7 +185,8 @@ fn find(chars: &[char], from: usize, wanted: char) -> usize {
 
 /// Block comments nest.
 fn end_of_block_comment(chars: &[char], start: usize) -> usize {
-    let (mut depth, mut i) = (0, start);
+    let mut depth = 0;
+    let mut i = start;
     while i < chars.len() {
         match chars[i..] {
             ['/', '*', ..] => (depth, i) = (depth + 1, i + 2),

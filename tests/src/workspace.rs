@@ -38,7 +38,8 @@ fn collect(directory: &Path, paths: &mut Vec<PathBuf>) {
     let entries = fs::read_dir(directory).unwrap_or_else(|error| panic!("{}: {error}", directory.display()));
     for entry in entries {
         let entry = entry.unwrap_or_else(|error| panic!("{}: {error}", directory.display()));
-        let (path, name) = (entry.path(), entry.file_name());
+        let path = entry.path();
+        let name = entry.file_name();
         if !path.is_dir() {
             paths.push(path);
         } else if name != "target" && !name.to_string_lossy().starts_with('.') {

@@ -150,7 +150,8 @@ impl<'c> Call<'c, '_> {
     /// Makes an operation with one result. Integer attributes that say what their absence says are left out.
     pub fn emit(&mut self, name: &str, operands: &[Value], attrs: &[(&str, Attr)]) -> Result<Value, Refusal> {
         let value = self.emit_unfollowed(name, operands, attrs)?;
-        let (ctx, body) = (self.ctx(), &*self.builder.body);
+        let ctx = self.ctx();
+        let body = &*self.builder.body;
         let op = body.defining_op(value).expect("it was just made");
         self.open.follow(ctx, body, op)?;
         Ok(value)
@@ -185,7 +186,8 @@ impl<'c> Call<'c, '_> {
     /// That a size of a value is not known, with the operation whose operands' sizes are known and whose
     /// result's are not.
     pub fn lost_size(&self, value: Value) -> Refusal {
-        let (ctx, body) = (self.ctx(), &*self.builder.body);
+        let ctx = self.ctx();
+        let body = &*self.builder.body;
         let shape = |value: Value| ctx.type_data(body.ty(value)).tensor_shape().unwrap_or(&[]);
         let is_open = |value: &Value| shape(*value).contains(&Dim::Unknown);
         let message = format!("sizes {}, expected sizes that are known", Sizes(ctx).list(shape(value)));
@@ -273,7 +275,8 @@ impl<'c> Call<'c, '_> {
 
     /// Says that the node is defined only where two sizes are equal.
     pub fn require_equal(&mut self, a: Dim, b: Dim) {
-        let (ctx, sizes) = (self.ctx(), Sizes(self.ctx()));
+        let ctx = self.ctx();
+        let sizes = Sizes(self.ctx());
         let found =
             sizes.expr(a).zip(sizes.expr(b)).and_then(|(a, b)| dims::to_agree(ctx, a, b, self.ranges));
         self.required.extend(found);
@@ -281,7 +284,8 @@ impl<'c> Call<'c, '_> {
 
     /// Says that the node is defined only where two sizes are equal, or one of them is 1.
     pub fn require_stretch(&mut self, a: Dim, b: Dim) {
-        let (ctx, sizes) = (self.ctx(), Sizes(self.ctx()));
+        let ctx = self.ctx();
+        let sizes = Sizes(self.ctx());
         let found =
             sizes.expr(a).zip(sizes.expr(b)).and_then(|(a, b)| dims::to_stretch(ctx, a, b, self.ranges));
         self.required.extend(found);

@@ -438,9 +438,11 @@ fn check_fits_memory(ctx: &Context, ty: Type) -> Result<(), Refusal> {
 
 /// Whether a node has as many inputs as its row allows, and no attribute that it does not know.
 fn check_form(node: &Node<'_>, row: &Row) -> Result<(), Refusal> {
-    let (count, allowed) = (node.inputs.len(), &row.inputs);
+    let count = node.inputs.len();
+    let allowed = &row.inputs;
     if !allowed.contains(&count) {
-        let (least, most) = (allowed.start(), allowed.end());
+        let least = allowed.start();
+        let most = allowed.end();
         let expected = if least == most { least.to_string() } else { format!("{least} to {most}") };
         return Err(format!("{count} inputs, expected {expected}").into());
     }

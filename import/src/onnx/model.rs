@@ -289,7 +289,8 @@ impl<'a> Attribute<'a> {
         if fields.kind == 0 {
             fields.kind = guess;
         }
-        let (name, offset) = (fields.name, message.offset());
+        let name = fields.name;
+        let offset = message.offset();
         let value = fields
             .value()
             .ok_or_else(|| WireError::new(offset, format!("attribute `{name}` has no value")))?;

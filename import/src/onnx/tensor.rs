@@ -139,7 +139,8 @@ impl<'a> ValueType<'a> {
 }
 
 fn read_tensor_type<'a>(message: Message<'a>) -> Result<ValueType<'a>, WireError> {
-    let (mut element, mut shape) = (0, None);
+    let mut element = 0;
+    let mut shape = None;
     for field in message.fields() {
         let field = field?;
         match field.number {

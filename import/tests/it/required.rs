@@ -22,7 +22,8 @@ fn check(graph: Graph, inputs: &str, result: &str, dims: Option<&str>) {
     let again = again.unwrap_or_else(|faults| panic!("{}\n{text}", faults[0].message));
     ir::verify::verify(&again).unwrap_or_else(|faults| panic!("{}", faults[0].message));
     assert_eq!(ir::text::print(&again), text);
-    let (ctx, body) = (&module.ctx, module.function("main").expect("a model is a function `main`"));
+    let ctx = &module.ctx;
+    let body = module.function("main").expect("a model is a function `main`");
     let block = body.entry(body.root()).expect("it has a block");
     let end = body.last_op(block).expect("it returns");
     let types = body.args(block).iter().map(|arg| ir::text::type_text(ctx, body.ty(*arg)));

@@ -126,7 +126,8 @@ fn called_as_it_is(op: OpRef<'_>) -> Result<(), String> {
         inputs: operands[1..].into(),
         results: body.results(op).map(|value| body.ty(value)).collect(),
     };
-    let (expected, found) = (operands[0], ctx.ty(given));
+    let expected = operands[0];
+    let found = ctx.ty(given);
     match expected == found {
         true => Ok(()),
         false => {

@@ -134,7 +134,9 @@ impl Search<'_> {
         for index in 0..count {
             let at = |operand: usize| {
                 let own = op.operand_shape(operand)?;
-                let (mut rest, mut place, mut stride) = (index, 0, 1);
+                let mut rest = index;
+                let mut place = 0;
+                let mut stride = 1;
                 for (axis, size) in shape.iter().enumerate().rev() {
                     let coordinate = rest % size;
                     rest /= size;
@@ -201,7 +203,8 @@ impl Search<'_> {
 
     /// The quotient of floats, if it is whole.
     fn exact_quotient(&self, a: DimExpr, b: DimExpr) -> Option<DimExpr> {
-        let (ctx, one) = (self.ctx, constant(self.ctx, 1));
+        let ctx = self.ctx;
+        let one = constant(self.ctx, 1);
         let is_whole =
             || provably_equal(ctx, modulo(ctx, a, b)?, constant(ctx, 0), self.ranges).then_some(());
         provably_at_most(ctx, one, b, self.ranges).then(is_whole)??;

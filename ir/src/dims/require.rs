@@ -100,7 +100,8 @@ pub fn at_most(ctx: &Context, low: DimExpr, high: DimExpr) -> Option<Requirement
     else {
         return None;
     };
-    let (symbol, offset) = (*symbol, i128::from(room.offset()));
+    let symbol = *symbol;
+    let offset = i128::from(room.offset());
     let factor = i128::from(term.factor);
     let bound = |bound: i128| u64::try_from(bound.max(0)).ok();
     Some(match factor < 0 {
@@ -170,7 +171,9 @@ mod tests {
     fn check(a: &str, b: &str, [agree, stretch]: [&str; 2]) {
         let ctx = Context::new();
         let read = |text| parse_dim(&ctx, text).unwrap_or_else(|faults| panic!("{}", faults[0].message));
-        let (first, second, ranges) = (read(a), read(b), Ranges::default());
+        let first = read(a);
+        let second = read(b);
+        let ranges = Ranges::default();
         for (a, b) in [(first, second), (second, first)] {
             assert_eq!(text(&ctx, to_agree(&ctx, a, b, &ranges)), agree);
             assert_eq!(text(&ctx, to_stretch(&ctx, a, b, &ranges)), stretch);

@@ -63,7 +63,8 @@ pub fn symbols_of(module: &Module) -> Vec<Ident> {
 
 /// The symbols in the types of the values of a body and of those in it, sorted by name.
 pub fn symbols_in(ctx: &Context, body: &Body) -> Vec<Ident> {
-    let (mut seen, mut found) = (FxHashSet::default(), Vec::new());
+    let mut seen = FxHashSet::default();
+    let mut found = Vec::new();
     collect(ctx, body, &mut seen, &mut found);
     found.sort_by(|a, b| ctx.str(*a).cmp(ctx.str(*b)));
     found.dedup();
@@ -161,12 +162,14 @@ impl<'a> Substitution<'a> {
     }
 
     fn op(&mut self, body: &mut Body, op: Op) {
-        let (old, new) = (body.properties(op), self.attr(body.properties(op)));
+        let old = body.properties(op);
+        let new = self.attr(body.properties(op));
         if old != new {
             body.set_properties(op, new);
             self.settle(body, op);
         }
-        let (old, new) = (body.attrs(op), self.attr(body.attrs(op)));
+        let old = body.attrs(op);
+        let new = self.attr(body.attrs(op));
         if old != new {
             body.set_attrs(op, new);
         }
@@ -177,7 +180,8 @@ impl<'a> Substitution<'a> {
 
     /// A source of what follows from sizes that have all become numbers is a constant.
     fn settle(&self, body: &mut Body, op: Op) {
-        let (ctx, at) = (self.ctx, body.at(self.ctx, op));
+        let ctx = self.ctx;
+        let at = body.at(self.ctx, op);
         let is_open =
             matches!(at.kind(), Kind::Source) && !at.has(Traits::CONSTANT) && at.operand_count() == 0;
         let value = if is_open { eval_op(at, &[]).ok() } else { None };

@@ -80,7 +80,8 @@ fn names_that_are_no_words_stand_in_quotes() {
 #[test]
 fn what_can_not_be_written_is_none() {
     let ctx = Context::new();
-    let (n, big) = (symbol(&ctx, "N"), constant(&ctx, i64::MAX));
+    let n = symbol(&ctx, "N");
+    let big = constant(&ctx, i64::MAX);
     assert_eq!(add(&ctx, big, big), None);
     assert_eq!(floor_div(&ctx, n, constant(&ctx, 0)), None);
     let sum = (0..20)

@@ -28,7 +28,8 @@ pub fn transfers(
 ) -> (Vec<Transfer>, u64) {
     let mut waiting: Vec<usize> = (0..sizes.len()).filter(|index| !is_done(*index)).collect();
     let mut saved: Vec<Option<u64>> = vec![None; sizes.len()];
-    let (mut transfers, mut scratch_bytes) = (Vec::new(), 0);
+    let mut transfers = Vec::new();
+    let mut scratch_bytes = 0;
     while !waiting.is_empty() {
         let blocker = |index: usize| {
             waiting

@@ -62,7 +62,8 @@ impl Frame<'_> {
             return Err(self.fault(op, "lacks a bound".into()));
         }
         let mut carried = operands.split_off(3);
-        let (ty, region) = (operands[0].ty, self.region(op, 0)?);
+        let ty = operands[0].ty;
+        let region = self.region(op, 0)?;
         let counter = self.counter(op, &operands[0]).map_err(|error| self.fault(op, error))?;
         let [lower, upper, step] =
             [0, 1, 2].map(|at| counter.number(read_all::<i64>(Elem::Int(counter), &operands[at].bytes)[0]));

@@ -43,7 +43,8 @@ pub(super) fn check_binary(binary: Binary, elem: Elem) -> Result<(), EvalError> 
 
 #[inline(always)]
 fn map1<A: Register, R: Register>(target: &mut Lanes, a: &Lanes, count: usize, f: impl Fn(A) -> R) {
-    let (target, a) = (&mut R::of_mut(target)[..count], &A::of(a)[..count]);
+    let target = &mut R::of_mut(target)[..count];
+    let a = &A::of(a)[..count];
     vectorised(
         #[inline(always)]
         || {
@@ -61,7 +62,9 @@ fn map2<A: Register, R: Register>(
     count: usize,
     f: impl Fn(A, A) -> R,
 ) {
-    let (target, a, b) = (&mut R::of_mut(target)[..count], &A::of(a)[..count], &A::of(b)[..count]);
+    let target = &mut R::of_mut(target)[..count];
+    let a = &A::of(a)[..count];
+    let b = &A::of(b)[..count];
     vectorised(
         #[inline(always)]
         || {
@@ -246,7 +249,10 @@ pub(super) fn fma(elem: Elem, target: &mut Lanes, abc: [&Lanes; 3], count: usize
 }
 
 fn fma_lanes<L: Register>(target: &mut Lanes, [a, b, c]: [&Lanes; 3], n: usize, wrap: impl Fn(L) -> L) {
-    let (target, a, b, c) = (&mut L::of_mut(target)[..n], &L::of(a)[..n], &L::of(b)[..n], &L::of(c)[..n]);
+    let target = &mut L::of_mut(target)[..n];
+    let a = &L::of(a)[..n];
+    let b = &L::of(b)[..n];
+    let c = &L::of(c)[..n];
     vectorised(
         #[inline(always)]
         || {
@@ -267,7 +273,9 @@ pub(super) fn select(target: &mut Lanes, abc: [&Lanes; 3], count: usize) {
 }
 
 fn select_lanes<L: Register>(target: &mut Lanes, [condition, a, b]: [&Lanes; 3], count: usize) {
-    let (condition, a, b) = (i64::of(condition), L::of(a), L::of(b));
+    let condition = i64::of(condition);
+    let a = L::of(a);
+    let b = L::of(b);
     for (i, target) in L::of_mut(target)[..count].iter_mut().enumerate() {
         *target = if condition[i] != 0 { a[i] } else { b[i] };
     }

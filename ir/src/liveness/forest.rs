@@ -97,9 +97,11 @@ impl Rows {
 
     /// Adds what is in the row of another place.
     pub(super) fn add(&mut self, place: usize, other: usize) {
-        let (low, high) = (place.min(other), place.max(other));
+        let low = place.min(other);
+        let high = place.max(other);
         let (head, tail) = self.bits.split_at_mut(high * self.words);
-        let (low, high) = (&mut head[low * self.words..][..self.words], &mut tail[..self.words]);
+        let low = &mut head[low * self.words..][..self.words];
+        let high = &mut tail[..self.words];
         let (to, from) = if place < other { (low, high) } else { (high, low) };
         to.iter_mut().zip(from).for_each(|(to, from)| *to |= *from);
     }
@@ -270,7 +272,8 @@ impl Components<'_> {
         for place in places {
             (self.inside[*place], self.number[*place]) = (self.round, 0);
         }
-        let (mut found, mut count) = (Vec::new(), 0);
+        let mut found = Vec::new();
+        let mut count = 0;
         let (mut path, mut roots, mut walk) = (Vec::new(), Vec::new(), Vec::new());
         for &first in places {
             if self.number[first] == 0 {

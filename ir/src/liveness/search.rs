@@ -160,7 +160,8 @@ impl<'a> Search<'a> {
 
     /// Finds the spans that end with a read in a stretch, as far as they lie in it.
     pub(super) fn scan(&mut self, stretch: Stretch) {
-        let (stamp, place) = (stretch.as_u32() + 1, self.graph.place(stretch) as u32);
+        let stamp = stretch.as_u32() + 1;
+        let place = self.graph.place(stretch) as u32;
         for point in self.graph.points(stretch).rev().map(Point::from_u32) {
             let event = self.graph.event(point);
             if event.act == Act::Run && self.variables.parts.is_empty() {
@@ -178,7 +179,8 @@ impl<'a> Search<'a> {
             let variable = self.opened[index];
             let track = &mut self.tracks[variable];
             if track.stamp == stamp {
-                let (last, places) = (Moment(track.open), &mut self.places[variable]);
+                let last = Moment(track.open);
+                let places = &mut self.places[variable];
                 track.stamp = 0;
                 self.exposed.push(Exposed { place, last, before: places.newest_read });
                 places.newest_read = self.exposed.len() as u32;
@@ -210,7 +212,9 @@ impl<'a> Search<'a> {
     /// Finds, for each variable that is live where stretches begin, where else it is.
     pub(super) fn follow(&mut self) {
         let exposed = std::mem::take(&mut self.exposed);
-        let (mut nests, mut ways, mut writes) = (Nests::of(self.graph), None, Vec::new());
+        let mut nests = Nests::of(self.graph);
+        let mut ways = None;
+        let mut writes = Vec::new();
         for variable in self.tracks.keys() {
             let places = self.places[variable];
             if places.newest_read == 0 {

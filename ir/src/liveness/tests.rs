@@ -22,7 +22,8 @@ fn check(text: &str, expected: &[(u32, &[(u32, u32)])]) {
     let module = parse(&ctx, "test.mlir", text.to_owned()).unwrap();
     let (_, body) = module.functions().next().unwrap();
     let weights = WeightSet::of(&ctx, body);
-    let (graph, aliases) = (FlowGraph::of(&ctx, body, &weights), AliasSets::of(&ctx, body));
+    let graph = FlowGraph::of(&ctx, body, &weights);
+    let aliases = AliasSets::of(&ctx, body);
     let root = |value| (!weights.contains(value)).then(|| aliases.root(value));
     let liveness = Liveness::of(&ctx, body, &graph, root);
     let found: Vec<(u32, Vec<(u32, u32)>)> = liveness
@@ -137,7 +138,8 @@ impl Random {
 fn random_body(ctx: &Context, random: &mut Random, count: usize) -> Body {
     let mut body = Body::new(1);
     let blocks: Vec<Block> = (0..count).map(|_| body.add_block(body.root())).collect();
-    let (truth, number) = (ctx.int(1), ctx.f32());
+    let truth = ctx.int(1);
+    let number = ctx.f32();
     let flag = body.add_arg(blocks[0], truth);
     for (index, block) in blocks.iter().enumerate() {
         for _ in 0..random.below(3) {

@@ -31,7 +31,8 @@ impl Ways {
     pub(super) fn of(graph: &FlowGraph) -> Ways {
         let order = graph.stretches();
         let previous = graph.previous();
-        let (mut before, mut starts) = (Vec::new(), vec![0]);
+        let mut before = Vec::new();
+        let mut starts = vec![0];
         for stretch in order {
             before.extend(previous[*stretch].iter().map(|stretch| graph.place(*stretch) as u32));
             starts.push(before.len() as u32);

@@ -100,7 +100,8 @@ impl Big {
 
     /// The number times two to the power `count`.
     pub(super) fn shl(&self, count: u32) -> Big {
-        let (words, bits) = ((count / 32) as usize, count % 32);
+        let words = (count / 32) as usize;
+        let bits = count % 32;
         let mut shifted = vec![0; words];
         let mut carry = 0;
         for &word in &self.0 {

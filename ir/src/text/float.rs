@@ -179,7 +179,8 @@ impl Format {
         let lowest = i32::from(self.special != Special::ExponentOnly) - self.bias;
         let unit = top.max(lowest) - self.fraction as i32;
         let cut = (unit - scale).clamp(1, 127) as u32;
-        let (kept, rest) = (quotient >> cut, quotient & ((1 << cut) - 1));
+        let kept = quotient >> cut;
+        let rest = quotient & ((1 << cut) - 1);
         let half = 1u128 << (cut - 1);
         let is_up = rest > half || rest == half && kept & 1 == 1;
         let significand = kept + u128::from(is_up);

@@ -219,7 +219,8 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expected: &[(Kind, &str)]) {
-        let (mut found, mut at) = (Vec::new(), 0);
+        let mut found = Vec::new();
+        let mut at = 0;
         loop {
             let token = next(text.as_bytes(), at);
             if token.kind == Kind::End {

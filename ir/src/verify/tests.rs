@@ -362,7 +362,8 @@ fn blocks_are_gone_to_within_their_region() {
     let mut module = crate::text::parse(&Arc::new(Context::new()), "t", text.to_owned()).unwrap();
     let (_, body) = function(&mut module, 0);
     let blocks = body.blocks(body.root()).to_vec();
-    let (condition, jump) = (body.first_op(blocks[0]).unwrap(), body.last_op(blocks[0]).unwrap());
+    let condition = body.first_op(blocks[0]).unwrap();
+    let jump = body.last_op(blocks[0]).unwrap();
     let mut successors = body.successors(jump).to_vec();
     successors[0].block = body.entry(body.regions(condition)[0]).unwrap();
     successors[0].operand_count = 1;

@@ -117,7 +117,8 @@ fn exact(case: &Case, data: &Data, at: [usize; 4], start: f64) -> (f64, f64) {
     let Case { shape, strides, .. } = case;
     let [n, y, x, o] = at;
     let (in_group, out_group) = (shape.in_channels / shape.groups, shape.out_channels / shape.groups);
-    let (mut sum, mut size) = (start, start.abs());
+    let mut sum = start;
+    let mut size = start.abs();
     for ky in 0..shape.kernel[0] {
         for kx in 0..shape.kernel[1] {
             let iy = (y * shape.stride[0] + ky * shape.dilation[0]) as isize - shape.pads[0] as isize;
@@ -280,7 +281,8 @@ fn random_depthwise_convolutions_agree() {
 fn random_grouped_convolutions_agree() {
     let mut rng = Rng::new(4);
     for seed in 0..60 {
-        let (width, groups) = (rng.pick(&[2, 3, 4, 8, 16, 32]), rng.between(2, 9));
+        let width = rng.pick(&[2, 3, 4, 8, 16, 32]);
+        let groups = rng.between(2, 9);
         let out_width = rng.pick(&[width, width, width, 1, 5, 33]);
         let mut case = random_case(&mut rng, groups, width, out_width);
         case.prologue = rng.pick(&[Prologue::None, Prologue::None, Prologue::None, Prologue::ScaleShiftRelu]);

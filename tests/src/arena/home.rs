@@ -46,9 +46,11 @@ impl Home {
 
     /// Some of its bytes.
     pub(super) fn part(&self, bytes: Range<usize>) -> Home {
-        let (mut at, mut runs) = (0, Vec::new());
+        let mut at = 0;
+        let mut runs = Vec::new();
         for run in &self.runs {
-            let (from, to) = (bytes.start.max(at), bytes.end.min(at + run.len()));
+            let from = bytes.start.max(at);
+            let to = bytes.end.min(at + run.len());
             if from < to {
                 runs.push(run.start + from - at..run.start + to - at);
             }

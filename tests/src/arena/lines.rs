@@ -50,7 +50,8 @@ impl Machine<'_> {
         steps.retain(|op| !body.at(self.ctx, *op).has(Traits::YIELD));
         let rings = self.rings(group, &steps)?;
         let rows = self.rows(*steps.last().ok_or("no steps")?)?;
-        let (made, last) = (vec![0; steps.len()], steps.len() - 1);
+        let made = vec![0; steps.len()];
+        let last = steps.len() - 1;
         let mut chain = Chain { group, steps, rings, made, result: result.clone() };
         (0..rows).try_for_each(|_| self.make_row(&mut chain, last))
     }
@@ -58,7 +59,8 @@ impl Machine<'_> {
     /// The rings of a group, in its scratch.
     fn rings(&self, group: Op, steps: &[Op]) -> Result<Vec<Ring>, String> {
         let scratch = self.scratch[group].clone().ok_or("steps in turns without scratch")?;
-        let (mut rings, mut base) = (Vec::new(), 0);
+        let mut rings = Vec::new();
+        let mut base = 0;
         for pair in steps.windows(2) {
             let row_bytes = self.size(self.body.result(pair[0], 0))? / self.rows(pair[0])?.max(1);
             let touched = (0..self.rows(pair[1])?).map(|row| Ok(self.touched(pair[1], row)?.len()));

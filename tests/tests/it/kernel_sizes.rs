@@ -181,12 +181,15 @@ fn weighted(ctx: &Arc<Context>, text: &str, [n, h, w, c, k]: Weighted) -> Module
 #[track_caller]
 fn check_groups(ops: &str, kernels: &[&str]) {
     let module = groups(ops);
-    let (ctx, body) = (&module.ctx, module.function("main").expect("it is there"));
-    let (mut ranges, mut random) = (Ranges::default(), Random::new(5));
+    let ctx = &module.ctx;
+    let body = module.function("main").expect("it is there");
+    let mut ranges = Ranges::default();
+    let mut random = Random::new(5);
     ENDS.iter().for_each(|(name, most)| ranges.declare(ctx.ident(name), 1, *most));
     let mut most = body.clone();
     greatest_in(ctx, &mut most, &ranges).unwrap_or_else(|faults| panic!("{}", faults[0].message));
-    let (mut rounds, mut met) = (0, BTreeSet::new());
+    let mut rounds = 0;
+    let mut met = BTreeSet::new();
     for _ in 0..200 {
         let sizes = ENDS.map(|(name, most)| (ctx.ident(name), 1 + random.below(most as usize) as u64));
         let mut less = body.clone();
@@ -262,7 +265,8 @@ const LENGTHS: &str = "  %w = nn.constant dense<0.5> : tensor<32x32xf32>
 
 #[test]
 fn what_the_target_says_of_each_row_for_all_sizes_holds_at_each() {
-    let (ctx, mut random) = (Context::new(), Random::new(3));
+    let ctx = Context::new();
+    let mut random = Random::new(3);
     let rows = ctx.dialects().flat_map(Dialect::ops).map(|def| ask_row(def, &mut random));
     let rows: Vec<usize> = rows.collect();
     let asked = rows.iter().filter(|rounds| **rounds > 0).count();
@@ -271,7 +275,8 @@ fn what_the_target_says_of_each_row_for_all_sizes_holds_at_each() {
 
 #[test]
 fn what_the_target_says_of_weighted_operations_for_all_sizes_holds_at_each() {
-    let (ctx, mut random) = (Arc::new(Context::new()), Random::new(11));
+    let ctx = Arc::new(Context::new());
+    let mut random = Random::new(11);
     for text in WEIGHTED {
         for _ in 0..1000 {
             let most = [4, 120, 150, 300, 40].map(|end| 3 + random.below(end) as u64);
@@ -331,7 +336,8 @@ fn an_answer_that_depends_on_sizes_is_seen() {
         &LoadOptions::default(),
     );
     let module = module.unwrap_or_else(|failure| panic!("{failure}"));
-    let (ctx, body) = (&module.ctx, module.function("g").expect("it is there"));
+    let ctx = &module.ctx;
+    let body = module.function("g").expect("it is there");
     let large = resized(ctx, body, &|size| size * 4000).expect("a softmax has any size");
     let op = body.entry(body.root()).and_then(|block| body.first_op(block)).expect("it is there");
     let found = |target: &Fickle| fault(target, ctx, [&large, body], op).err().unwrap_or_default();

@@ -102,7 +102,8 @@ fn random_text(seed: u64) -> String {
         "tensor<?x2x?xf32, #optc.dims<N, M>>",
         "tensor<4x?x?xf32, #optc.dims<N, M>>",
     );
-    let (mut values, mut body) = (vec!["x".to_owned()], String::new());
+    let mut values = vec!["x".to_owned()];
+    let mut body = String::new();
     for number in 0..9 {
         let read = |random: &mut Random, values: &[String]| {
             let recent = values.len().saturating_sub(3);

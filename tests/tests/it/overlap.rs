@@ -35,7 +35,8 @@ struct Chain {
 
 impl Chain {
     fn push(&mut self, step: u64, random: &mut Random) {
-        let (from, kind) = (self.image, below(random, 4));
+        let from = self.image;
+        let kind = below(random, 4);
         let kernel = if kind == 0 { 1 } else { 3 };
         let stride = if from.rows > 8 { 1 + below(random, 2) } else { 1 };
         let pad = kernel / 2;
@@ -91,7 +92,8 @@ fn chain(random: &mut Random) -> (String, [u64; 4]) {
     for step in 0..3 + below(random, 4) {
         chain.push(step, random);
     }
-    let (result, value) = (chain.image.ty(), &chain.value);
+    let result = chain.image.ty();
+    let value = &chain.value;
     let text = format!(
         "func.func @main(%x: {}) -> {result} {{\n{}%last = nn.abs {value} : {result}\nreturn %last : {result}\n}}",
         image.ty(),

@@ -79,7 +79,8 @@ fn mutate(random: &mut Random, planned: &str) -> Option<String> {
     const POOL: &str = "[\"arena\", ";
     let places: Vec<usize> = planned.match_indices(POOL).map(|(at, _)| at + POOL.len()).collect();
     let offset = |at: usize| planned[at..].split(',').next().expect("a number ends with a comma");
-    let (place, other) = (*places.get(random.below(places.len().max(1)))?, random.pick(&places));
+    let place = *places.get(random.below(places.len().max(1)))?;
+    let other = random.pick(&places);
     let (old, new) = (offset(place), offset(other));
     (old != new).then(|| format!("{}{new}{}", &planned[..place], &planned[place + old.len()..]))
 }

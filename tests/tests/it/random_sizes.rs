@@ -162,7 +162,8 @@ fn seeds() -> Vec<u64> {
 
 #[test]
 fn a_program_for_all_sizes_computes_what_the_program_for_each_does() {
-    let (mut count, mut faults) = (Count::default(), Vec::new());
+    let mut count = Count::default();
+    let mut faults = Vec::new();
     for seed in seeds() {
         if let Err(why) = check(seed, &mut count) {
             faults.push(format!("seed {seed}: {why}"));

@@ -364,7 +364,8 @@ fn a_chunk_for_all_sizes_is_allocated_once_and_is_enough_at_each() {
     let mut run = |context: &mut RunContext<'_>, [n, m]: [usize; 2]| {
         context.set_shape("x", &[n as u64, m as u64]).expect("they are in their ranges");
         let needed = context.prepare().expect("it is enough").arena_bytes();
-        let (x, y) = (runtime::as_bytes(&x[..n * m]), runtime::as_bytes_mut(&mut y[..n]));
+        let x = runtime::as_bytes(&x[..n * m]);
+        let y = runtime::as_bytes_mut(&mut y[..n]);
         context.run(&[x], &mut [y]).expect("it is enough");
         needed
     };

@@ -48,7 +48,8 @@ fn run(module: &mut Module, pipeline: &str) {
 
 #[test]
 fn numbers_for_symbols_give_the_network_of_those_numbers() {
-    let (mut symbolic, known) = (symbolic(), squeezenet(Vec::new()));
+    let mut symbolic = symbolic();
+    let known = squeezenet(Vec::new());
     let names: Vec<&str> = symbols_of(&symbolic).iter().map(|name| symbolic.ctx.str(*name)).collect();
     assert_eq!(names, ["H", "N", "W"]);
     bind(&mut symbolic, &SIZES.map(|(name, _, size)| (name, size)));
@@ -58,7 +59,8 @@ fn numbers_for_symbols_give_the_network_of_those_numbers() {
 /// Holds what a pipeline makes of the symbolic network, with numbers in the place of symbols, to what it
 /// makes of the known one.
 fn check_same(pipeline: &str) {
-    let (mut symbolic, mut known) = (symbolic(), squeezenet(Vec::new()));
+    let mut symbolic = symbolic();
+    let mut known = squeezenet(Vec::new());
     run(&mut symbolic, pipeline);
     run(&mut known, pipeline);
     ir::text::check_round_trip(&symbolic).expect("sizes come back as they were");

@@ -45,7 +45,8 @@ impl Call<'_, '_> {
 
 /// Cast, to the type that the attribute `to` numbers, or up to version 5 names.
 pub(crate) fn cast(call: &mut Call<'_, '_>) -> Results {
-    let (x, to) = (call.operand(0)?, target(call)?);
+    let x = call.operand(0)?;
+    let to = target(call)?;
     Ok(vec![call.cast(x, to)?])
 }
 
@@ -65,7 +66,8 @@ fn target(call: &Call<'_, '_>) -> Result<Type, Refusal> {
 
 /// BitCast.
 pub(crate) fn bit_cast(call: &mut Call<'_, '_>) -> Results {
-    let (x, to) = (call.operand(0)?, target(call)?);
+    let x = call.operand(0)?;
+    let to = target(call)?;
     let to = call.ctx().type_attr(to);
     Ok(vec![call.emit("nn.bitcast", &[x], &[("to", to)])?])
 }
@@ -82,7 +84,8 @@ pub(crate) fn bit_shift(call: &mut Call<'_, '_>) -> Results {
 
 /// CastLike, to the type of the second operand.
 pub(crate) fn cast_like(call: &mut Call<'_, '_>) -> Results {
-    let (x, to) = (call.operand(0)?, call.element(call.operand(1)?));
+    let x = call.operand(0)?;
+    let to = call.element(call.operand(1)?);
     Ok(vec![call.cast(x, to)?])
 }
 
@@ -149,7 +152,8 @@ pub(crate) fn selu(call: &mut Call<'_, '_>) -> Results {
 
 /// Celu: `alpha * elu(x / alpha)`.
 pub(crate) fn celu(call: &mut Call<'_, '_>) -> Results {
-    let (x, alpha) = (call.operand(0)?, call.number("alpha", 1.0)?);
+    let x = call.operand(0)?;
+    let alpha = call.number("alpha", 1.0)?;
     let scaled = call.with_number("nn.div", x, alpha)?;
     let elu = elu(call, scaled, 1.0)?;
     Ok(vec![call.with_number("nn.mul", elu, alpha)?])
@@ -162,7 +166,8 @@ fn elu(call: &mut Call<'_, '_>, x: Value, alpha: f64) -> Result<Value, Refusal> 
 
 /// ThresholdedRelu: x where it is above `alpha`, else 0.
 pub(crate) fn thresholded_relu(call: &mut Call<'_, '_>) -> Results {
-    let (x, alpha) = (call.operand(0)?, call.number("alpha", 1.0)?);
+    let x = call.operand(0)?;
+    let alpha = call.number("alpha", 1.0)?;
     let is_above = call.with_number("nn.gt", x, alpha)?;
     let zero = call.scalar_like(0.0, x)?;
     Ok(vec![call.select(is_above, x, zero)?])
@@ -170,7 +175,9 @@ pub(crate) fn thresholded_relu(call: &mut Call<'_, '_>) -> Results {
 
 /// Shrink: what lies within `lambd` of 0 becomes 0, the rest moves towards it by `bias`.
 pub(crate) fn shrink(call: &mut Call<'_, '_>) -> Results {
-    let (x, bias, bound) = (call.operand(0)?, call.number("bias", 0.0)?, call.number("lambd", 0.5)?);
+    let x = call.operand(0)?;
+    let bias = call.number("bias", 0.0)?;
+    let bound = call.number("lambd", 0.5)?;
     let (is_below, is_above) = (call.with_number("nn.lt", x, -bound)?, call.with_number("nn.gt", x, bound)?);
     let (up, down) = (call.with_number("nn.add", x, bias)?, call.with_number("nn.sub", x, bias)?);
     let zero = call.scalar_like(0.0, x)?;
@@ -210,7 +217,8 @@ pub(crate) fn mish(call: &mut Call<'_, '_>) -> Results {
 
 /// Swish: `x * sigmoid(alpha * x)`.
 pub(crate) fn swish(call: &mut Call<'_, '_>) -> Results {
-    let (x, alpha) = (call.operand(0)?, call.number("alpha", 1.0)?);
+    let x = call.operand(0)?;
+    let alpha = call.number("alpha", 1.0)?;
     let scaled = if alpha == 1.0 { x } else { call.with_number("nn.mul", x, alpha)? };
     let gate = call.one("nn.sigmoid", scaled)?;
     Ok(vec![call.two("nn.mul", x, gate)?])
@@ -218,7 +226,8 @@ pub(crate) fn swish(call: &mut Call<'_, '_>) -> Results {
 
 /// SwiGLU: Swish of the first operand, times the second.
 pub(crate) fn swiglu(call: &mut Call<'_, '_>) -> Results {
-    let (gate, x) = (swish(call)?[0], call.operand(1)?);
+    let gate = swish(call)?[0];
+    let x = call.operand(1)?;
     Ok(vec![call.two("nn.mul", gate, x)?])
 }
 

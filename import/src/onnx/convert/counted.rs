@@ -15,7 +15,8 @@ pub(super) fn bounds(
     call: &Call<'_, '_>,
     sizes: &[DimExpr],
 ) -> Result<(Vec<Dim>, Option<OpenAxis>), Refusal> {
-    let (mut shape, mut open) = (Vec::new(), None);
+    let mut shape = Vec::new();
+    let mut open = None;
     for (axis, size) in sizes.iter().enumerate() {
         if !call.open.has_symbols(call.ctx(), *size) {
             shape.push(dims::size(call.ctx(), *size));
@@ -74,7 +75,8 @@ pub(super) fn range_of_elements(call: &mut Call<'_, '_>) -> Result<Option<Value>
     if (start, step) != (Some(0), Some(1)) {
         return Err("a range to a size that depends on data, but not from 0 in steps of 1".into());
     }
-    let (numbers, to) = (call.indices(bound)?, call.element(call.operand(0)?));
+    let numbers = call.indices(bound)?;
+    let to = call.element(call.operand(0)?);
     let attrs = [("to", call.ctx().type_attr(to))];
     Ok(Some(call.emit_open("nn.cast", &[numbers], &attrs, Some(open))?))
 }
@@ -86,7 +88,9 @@ pub(super) fn reshape_counted(
     wanted: &[DimExpr],
     at: usize,
 ) -> Result<Value, Refusal> {
-    let (ctx, old, sizes) = (call.ctx(), call.dims(x)?, Sizes(call.ctx()));
+    let ctx = call.ctx();
+    let old = call.dims(x)?;
+    let sizes = Sizes(call.ctx());
     let open = call.open(x).ok_or("a new shape with a size that depends on data, of what has none")?;
     let refusal = || Refusal::from("a new shape whose sizes need not fit those that depend on data");
     let count = call.open.elements(ctx, call.builder.body, open.count, call.ranges).ok_or_else(refusal)?[0];

@@ -51,7 +51,8 @@ impl Call<'_, '_> {
         shape: &[Dim],
         at: usize,
     ) -> Result<Value, Refusal> {
-        let (own, sizes) = (self.dims(x)?, Sizes(self.ctx()));
+        let own = self.dims(x)?;
+        let sizes = Sizes(self.ctx());
         let (before, inside) = (sizes.product(&own[..open.axis]), sizes.product(&own[open.axis + 1..]));
         let (new_before, new_inside) = (sizes.product(&shape[..at]), sizes.product(&shape[at + 1..]));
         let each = sizes.floor_div(inside, new_inside);
@@ -301,7 +302,9 @@ pub(super) fn part_of_elements(
     bounds: [DimExpr; 2],
     step: i64,
 ) -> Result<Value, Refusal> {
-    let (ctx, shape, axis) = (call.ctx(), call.dims(x)?, open.axis);
+    let ctx = call.ctx();
+    let shape = call.dims(x)?;
+    let axis = open.axis;
     let [Some(start), Some(end)] = bounds.map(|bound| ctx.dim_expr(bound).constant()) else {
         return Err("a slice of a size that depends on data, by bounds that are no numbers".into());
     };

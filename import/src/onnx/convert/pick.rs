@@ -184,7 +184,8 @@ pub(crate) fn gather(call: &mut Call<'_, '_>) -> Results {
 /// follow one another and are all inside.
 fn run_of_indices(call: &Call<'_, '_>, size: Dim) -> Option<(Dim, u64)> {
     let ctx = call.ctx();
-    let (zero, size) = (dims::constant(ctx, 0), Sizes(ctx).expr(size)?);
+    let zero = dims::constant(ctx, 0);
+    let size = Sizes(ctx).expr(size)?;
     let from_start = |index: DimExpr| match () {
         () if call.is_at_most(zero, index) => Some(index),
         () if call.is_at_most(index, dims::constant(ctx, -1)) => dims::add(ctx, index, size),
@@ -194,7 +195,8 @@ fn run_of_indices(call: &Call<'_, '_>, size: Dim) -> Option<(Dim, u64)> {
     let known: Vec<DimExpr> = known.into_iter().map(from_start).collect::<Option<_>>()?;
     let one = dims::constant(ctx, 1);
     let follow = known.windows(2).all(|pair| dims::sub(ctx, pair[1], pair[0]) == Some(one));
-    let (first, last) = (*known.first()?, *known.last()?);
+    let first = *known.first()?;
+    let last = *known.last()?;
     let is_inside = call.is_at_most(zero, first) && call.is_at_most(dims::add(ctx, last, one)?, size);
     (follow && is_inside).then(|| (dims::size(ctx, first), known.len() as u64))
 }
@@ -214,7 +216,8 @@ pub(crate) fn expand(call: &mut Call<'_, '_>) -> Results {
     let x = call.operand(0)?;
     let wanted = call.counted_sizes(1)?.ok_or("the shape is left out")?;
     let (wanted, open) = bounds(call, &wanted)?;
-    let (from, sizes) = (call.dims(x)?, Sizes(call.ctx()));
+    let from = call.dims(x)?;
+    let sizes = Sizes(call.ctx());
     let rank = wanted.len().max(from.len());
     let mut shape = Vec::with_capacity(rank);
     for axis in 0..rank {
@@ -276,7 +279,9 @@ pub(crate) fn tile(call: &mut Call<'_, '_>) -> Results {
 /// DepthToSpace: blocks of channels become blocks of pixels, in the order of `mode`.
 pub(crate) fn depth_to_space(call: &mut Call<'_, '_>) -> Results {
     let (x, [n, c, h, w], block) = image_and_block(call)?;
-    let (sizes, side, area) = (Sizes(call.ctx()), Dim::Known(block), block * block);
+    let sizes = Sizes(call.ctx());
+    let side = Dim::Known(block);
+    let area = block * block;
     if sizes.are_different(sizes.modulo(c, area), Dim::Known(0)) {
         return Err(format!("`{}` channels, expected a multiple of {area}", sizes.text(c)).into());
     }
@@ -292,7 +297,8 @@ pub(crate) fn depth_to_space(call: &mut Call<'_, '_>) -> Results {
 /// SpaceToDepth: blocks of pixels become blocks of channels.
 pub(crate) fn space_to_depth(call: &mut Call<'_, '_>) -> Results {
     let (x, [n, c, h, w], block) = image_and_block(call)?;
-    let (sizes, side) = (Sizes(call.ctx()), Dim::Known(block));
+    let sizes = Sizes(call.ctx());
+    let side = Dim::Known(block);
     if [h, w].iter().any(|size| sizes.are_different(sizes.modulo(*size, block), Dim::Known(0))) {
         let (h, w) = (sizes.text(h), sizes.text(w));
         return Err(format!("`{h}` x `{w}` pixels, expected multiples of {block}").into());

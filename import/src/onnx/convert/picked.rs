@@ -55,7 +55,8 @@ pub(crate) fn non_zero(call: &mut Call<'_, '_>) -> Results {
     if shape.is_empty() {
         return Err("a number has no axes to say where it is not zero".into());
     }
-    let (ctx, sizes) = (call.ctx(), Sizes(call.ctx()));
+    let ctx = call.ctx();
+    let sizes = Sizes(call.ctx());
     let truth = truth(call, x);
     if let Some(found) = call.open.found.get(&truth).copied() {
         call.open(x);

@@ -130,6 +130,7 @@ pub(crate) fn dropout(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
     if call.version >= 10 {
         kept = call.cast(kept, call.ctx().int(1))?;
     }
-    let (sizes, open) = (call.ctx().dims_attr(&call.dims(x)?), call.open(x));
+    let sizes = call.ctx().dims_attr(&call.dims(x)?);
+    let open = call.open(x);
     Ok(vec![x, call.emit_open("nn.broadcast", &[kept], &[("shape", sizes)], open)?])
 }

@@ -79,7 +79,9 @@ impl Folding {
     /// The mean of the elements: of none, it is 0 / 0. Sums are of a type that holds them as those of a mean
     /// are.
     fn mean_of_elements(&self, call: &mut Call<'_, '_>, x: Value, open: OpenAxis) -> Result<Value, Refusal> {
-        let (ctx, elem, shape) = (call.ctx(), call.element(x), call.dims(x)?);
+        let ctx = call.ctx();
+        let elem = call.element(x);
+        let shape = call.dims(x)?;
         let wide = match ctx.type_data(elem) {
             TypeData::Float(FloatKind::F16 | FloatKind::Bf16) => ctx.f32(),
             TypeData::Integer { .. } => ctx.int(64),
@@ -101,12 +103,14 @@ const OPERAND_FROM: i64 = 18;
 
 /// ReduceSum: its axes are an operand from version 13 on.
 pub(crate) fn sum(call: &mut Call<'_, '_>) -> Results {
-    let (folding, x) = (Folding::of(call, 13)?, call.operand(0)?);
+    let folding = Folding::of(call, 13)?;
+    let x = call.operand(0)?;
     Ok(vec![folding.emit(call, "sum", x)?])
 }
 
 fn plain(call: &mut Call<'_, '_>, name: &str) -> Results {
-    let (folding, x) = (Folding::of(call, OPERAND_FROM)?, call.operand(0)?);
+    let folding = Folding::of(call, OPERAND_FROM)?;
+    let x = call.operand(0)?;
     Ok(vec![folding.emit(call, name, x)?])
 }
 
@@ -132,7 +136,8 @@ pub(crate) fn prod(call: &mut Call<'_, '_>) -> Results {
 
 /// The sum of a function of the elements, and a function of that sum.
 fn mapped(call: &mut Call<'_, '_>, inner: &str, outer: Option<&str>) -> Results {
-    let (folding, x) = (Folding::of(call, OPERAND_FROM)?, call.operand(0)?);
+    let folding = Folding::of(call, OPERAND_FROM)?;
+    let x = call.operand(0)?;
     let x = call.emit(inner, &[x], &[])?;
     let sum = folding.emit(call, "sum", x)?;
     Ok(vec![outer.map_or(Ok(sum), |outer| call.emit(outer, &[sum], &[]))?])
@@ -161,7 +166,8 @@ pub(crate) fn log_sum(call: &mut Call<'_, '_>) -> Results {
 
 /// ReduceLogSumExp: `max + log(sum(e^(x - max)))`.
 pub(crate) fn log_sum_exp(call: &mut Call<'_, '_>) -> Results {
-    let (folding, x) = (Folding::of(call, OPERAND_FROM)?, call.operand(0)?);
+    let folding = Folding::of(call, OPERAND_FROM)?;
+    let x = call.operand(0)?;
     let max = Folding { keeps: true, axes: folding.axes.clone() }.emit(call, "max", x)?;
     let centred = call.two("nn.sub", x, max)?;
     let powers = call.emit("nn.exp", &[centred], &[])?;
@@ -289,7 +295,8 @@ fn for_each_channel(
 /// up to version 20, of channels from 21 on.
 pub(crate) fn group_normalization(call: &mut Call<'_, '_>) -> Results {
     let x = call.operand(0)?;
-    let (shape, channels) = (call.dims(x)?, channels(call, x)?);
+    let shape = call.dims(x)?;
+    let channels = channels(call, x)?;
     let groups = call.node.int("num_groups")?.ok_or("`num_groups` is left out")?;
     let groups = u64::try_from(groups).ok().filter(|groups| *groups > 0);
     let sizes = Sizes(call.ctx());

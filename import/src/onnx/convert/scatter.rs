@@ -25,7 +25,8 @@ pub(crate) fn scatter_nd(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal>
     };
     let (holds, found) =
         condition(call, indices).ok_or("indices that are not those of NonZero, transposed")?;
-    let (shape, sizes) = (call.dims(x)?, Sizes(call.ctx()));
+    let shape = call.dims(x)?;
+    let sizes = Sizes(call.ctx());
     let fits = |own: &[Dim], other: &[Dim]| {
         own.len() == other.len() && own.iter().zip(other).all(|(a, b)| sizes.are_equal(*a, *b))
     };

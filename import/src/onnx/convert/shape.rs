@@ -37,7 +37,8 @@ pub(crate) fn reshape(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
     if let Some(at) = wanted.iter().position(|size| call.open.has_symbols(call.ctx(), *size)) {
         return Ok(vec![reshape_counted(call, x, &wanted, at)?]);
     }
-    let (old, sizes) = (call.dims(x)?, Sizes(call.ctx()));
+    let old = call.dims(x)?;
+    let sizes = Sizes(call.ctx());
     let ctx = call.ctx();
     let new = wanted.iter().enumerate().map(|(axis, size)| match ctx.dim_expr(*size).constant() {
         Some(0) if !keeps_zero => Some(Some(*old.get(axis)?)),
@@ -47,7 +48,8 @@ pub(crate) fn reshape(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
     let new = new.collect::<Option<Vec<Option<Dim>>>>();
     let shape = new.and_then(|new| new_shape(sizes, &old, new)).ok_or_else(|| {
         let wanted: Vec<String> = wanted.iter().map(|size| dims::print(ctx, *size)).collect();
-        let (wanted, old) = (wanted.join(", "), sizes.list(&old));
+        let wanted = wanted.join(", ");
+        let old = sizes.list(&old);
         format!("the new shape [{wanted}] does not have as many elements as the input's {old}")
     })?;
     if let Some(open) = call.open(x) {
@@ -108,7 +110,8 @@ pub(crate) fn concat(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
 /// Squeeze: without the given dimensions of size 1, or without all of that size.
 pub(crate) fn squeeze(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
     let x = call.operand(0)?;
-    let (shape, sizes) = (call.dims(x)?, Sizes(call.ctx()));
+    let shape = call.dims(x)?;
+    let sizes = Sizes(call.ctx());
     let open = call.open(x);
     let axes = match axes(call, shape.len())? {
         Some(axes) if open.is_some_and(|open| axes.contains(&open.axis)) => {

@@ -69,7 +69,8 @@ fn given_parts(call: &mut Call<'_, '_>, whole: Dim, given: Vec<DimExpr>) -> Resu
 
 /// As many parts, of which the last is smaller if need be, or empty.
 fn nearly_equal_parts(call: &Call<'_, '_>, whole: Dim, count: u64) -> Result<Vec<Dim>, Refusal> {
-    let (ctx, sizes) = (call.ctx(), Sizes(call.ctx()));
+    let ctx = call.ctx();
+    let sizes = Sizes(call.ctx());
     let text = || format!("{count} parts of an axis of {}", sizes.text(whole));
     let part = sizes.floor_div(sizes.offset(whole, count.cast_signed() - 1), Dim::Known(count));
     let size = |index: u64| {

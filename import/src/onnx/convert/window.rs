@@ -96,8 +96,10 @@ impl Window {
 
     /// Elements that are added to a dimension.
     fn same_padding(&self, call: &Call<'_, '_>, i: usize, size: Dim) -> Dim {
-        let (ctx, sizes) = (call.ctx(), Sizes(call.ctx()));
-        let (stride, reach) = (self.strides[i], (self.kernel[i] - 1) * self.dilations[i] + 1);
+        let ctx = call.ctx();
+        let sizes = Sizes(call.ctx());
+        let stride = self.strides[i];
+        let reach = (self.kernel[i] - 1) * self.dilations[i] + 1;
         if let Dim::Known(size) = size {
             let output = size.div_ceil(stride);
             return Dim::Known((output.saturating_sub(1) * stride + reach).saturating_sub(size));
@@ -235,6 +237,7 @@ pub(crate) fn global_max_pool(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Ref
 fn global_pool(call: &mut Call<'_, '_>, name: &str) -> Result<Vec<Value>, Refusal> {
     let x = call.operand(0)?;
     let axes: Vec<i64> = (2..call.rank(x)? as i64).collect();
-    let (axes, keepdims) = (call.ctx().ints_attr(&axes), call.ctx().unit_attr());
+    let axes = call.ctx().ints_attr(&axes);
+    let keepdims = call.ctx().unit_attr();
     Ok(vec![call.emit(name, &[x], &[("axes", axes), ("keepdims", keepdims)])?])
 }

@@ -67,7 +67,9 @@ fn elements(axes: &OpenAxes, at: OpRef<'_>) -> Option<OpenAxis> {
 /// Windows that leave the axis whole.
 fn viewed(axes: &OpenAxes, at: OpRef<'_>) -> Option<OpenAxis> {
     let OpenAxis { axis, count } = axes.of(at.operand(0))?;
-    let (from, to, sizes) = (shape(at, at.operand(0)), shape(at, at.result(0)), Sizes(at.ctx));
+    let from = shape(at, at.operand(0));
+    let to = shape(at, at.result(0));
+    let sizes = Sizes(at.ctx);
     let is_whole = |axis: usize, found: usize| sizes.are_equal(from[axis], to[found]);
     let found = match at.name() {
         "nn.transpose" => at.ints("permutation")?.iter().position(|from| *from == axis as i64)?,
@@ -136,7 +138,8 @@ fn product(axes: &OpenAxes, at: OpRef<'_>) -> Option<OpenAxis> {
     let mut found = None;
     for (index, name) in ["transpose_a", "transpose_b"].into_iter().enumerate() {
         let Some(open) = axes.of(sides[index]) else { continue };
-        let (rank, is_turned) = (ranks[index], at.attr(name).is_some());
+        let rank = ranks[index];
+        let is_turned = at.attr(name).is_some();
         let outer = rank.saturating_sub(2);
         let axis = match open.axis.checked_sub(outer) {
             None => batches + open.axis - outer,

@@ -242,7 +242,8 @@ fn verify_group_norm(op: OpRef<'_>) -> Result<(), String> {
     if groups == 0 {
         return Ok(());
     }
-    let (sizes, channels) = (Sizes(op.ctx), shape[axis as usize]);
+    let sizes = Sizes(op.ctx);
+    let channels = shape[axis as usize];
     match sizes.are_different(sizes.modulo(channels, groups), Dim::Known(0)) {
         true => Err(format!("{} channels are not divided by {groups} groups", sizes.text(channels))),
         false => Ok(()),
@@ -250,7 +251,9 @@ fn verify_group_norm(op: OpRef<'_>) -> Result<(), String> {
 }
 
 fn infer_pad(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {
-    let (shape, low, high) = (input.shape(0)?, input.ints("low")?, input.ints("high")?);
+    let shape = input.shape(0)?;
+    let low = input.ints("low")?;
+    let high = input.ints("high")?;
     if low.len() != shape.len() || high.len() != shape.len() {
         return Err(format!("`low` and `high` do not have {} numbers each", shape.len()).into());
     }
@@ -271,14 +274,17 @@ fn infer_pad(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {
 
 /// Where a padded operand lies in the result; none if it is cut.
 fn pad_frame(op: OpRef<'_>, whole: &Strided) -> Option<Strided> {
-    let (low, high, shape) = (op.ints("low")?, op.ints("high")?, op.operand_shape(0)?);
+    let low = op.ints("low")?;
+    let high = op.ints("high")?;
+    let shape = op.operand_shape(0)?;
     let is_grown = low.iter().chain(&high).all(|count| *count >= 0);
     let skipped: i64 = low.iter().zip(&whole.strides).map(|(low, stride)| low * stride).sum();
     is_grown.then(|| Strided { offset: whole.offset + skipped, shape, strides: whole.strides.clone() })
 }
 
 fn infer_repeat(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {
-    let (shape, counts) = (input.shape(0)?, input.ints("counts")?);
+    let shape = input.shape(0)?;
+    let counts = input.ints("counts")?;
     if counts.len() != shape.len() {
         return Err(format!("`counts` has {} numbers for {} axes", counts.len(), shape.len()).into());
     }

@@ -150,9 +150,12 @@ fn same_layout(_: OpRef<'_>, _: usize, layout: &Strided) -> Option<Strided> {
 }
 
 fn infer_reshape(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {
-    let (from, mut shape, sizes) = (input.shape(0)?, input.dims("shape")?, input.sizes());
+    let from = input.shape(0)?;
+    let mut shape = input.dims("shape")?;
+    let sizes = input.sizes();
     let mut open = shape.iter().enumerate().filter(|(_, size)| **size == Dim::Unknown);
-    let (follows, another) = (open.next().map(|(axis, _)| axis), open.next());
+    let follows = open.next().map(|(axis, _)| axis);
+    let another = open.next();
     if another.is_some() {
         return Err("at most one size of `shape` is not given".into());
     }
@@ -194,7 +197,9 @@ fn reshaped_strides(from: &Strided, shape: &[u64]) -> Option<Vec<i64>> {
     let mut axis = 0;
     while axis < shape.len() {
         let first = axis;
-        let (mut wanted, mut found, mut inner) = (shape[axis], 1, 1);
+        let mut wanted = shape[axis];
+        let mut found = 1;
+        let mut inner = 1;
         axis += 1;
         while wanted != found {
             if found < wanted {
@@ -241,7 +246,8 @@ fn transpose_layout(op: OpRef<'_>, _: usize, from: &Strided) -> Option<Strided> 
 }
 
 fn infer_slice(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {
-    let (shape, sizes) = (input.shape(0)?, input.dims("sizes")?);
+    let shape = input.shape(0)?;
+    let sizes = input.dims("sizes")?;
     if sizes.contains(&Dim::Unknown) {
         return Err("a size of the window is not given".into());
     }
@@ -280,8 +286,8 @@ fn may_lie_in(sizes: Sizes<'_>, size: Dim, start: Dim, count: Dim, stride: i64) 
         return true;
     }
     let indices = || {
-        let (first, steps) =
-            (sizes.expr(start)?, dims::sub(sizes.0, sizes.expr(count)?, dims::constant(sizes.0, 1))?);
+        let first = sizes.expr(start)?;
+        let steps = dims::sub(sizes.0, sizes.expr(count)?, dims::constant(sizes.0, 1))?;
         let span = dims::mul(sizes.0, steps, dims::constant(sizes.0, stride))?;
         Some([first, dims::add(sizes.0, first, span)?])
     };
@@ -325,7 +331,9 @@ fn slice_layout(op: OpRef<'_>, _: usize, from: &Strided) -> Option<Strided> {
 }
 
 fn infer_broadcast_to(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {
-    let (from, shape, sizes) = (input.shape(0)?, input.dims("shape")?, input.sizes());
+    let from = input.shape(0)?;
+    let shape = input.dims("shape")?;
+    let sizes = input.sizes();
     if shape.contains(&Dim::Unknown) || shape.len() < from.len() {
         let shape = sizes.list(&shape);
         return Err(format!("an operand of {} axes does not stretch to {shape}", from.len()).into());
@@ -351,7 +359,8 @@ fn broadcast_layout(op: OpRef<'_>, _: usize, from: &Strided) -> Option<Strided> 
 }
 
 fn infer_concat(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {
-    let (mut shape, sizes) = (input.shape(0)?.to_vec(), input.sizes());
+    let mut shape = input.shape(0)?.to_vec();
+    let sizes = input.sizes();
     let axis = input.int("axis").ok_or("`axis` is missing")?;
     let axis = usize::try_from(axis).ok().filter(|axis| *axis < shape.len());
     let axis = axis.ok_or_else(|| format!("`axis` is not one of the operands' {} axes", shape.len()))?;

@@ -158,7 +158,8 @@ pub(super) fn slide(input: &InferInput<'_>, window: &Sliding, channels: Dim) -> 
     };
     let slide = |axis: usize, size: Dim| {
         window.count_of(input.sizes(), axis, size).ok_or_else(|| {
-            let (size, kernel) = (input.sizes().text(size), window.window.kernel);
+            let size = input.sizes().text(size);
+            let kernel = window.window.kernel;
             InferError(format!("a window of {kernel:?} does not fit an image of size {size}"))
         })
     };

@@ -14,7 +14,8 @@ pub fn compress(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, EvalE
     let (from, condition) = (Moved::of(op, operands, 0)?, Moved::of(op, operands, 1)?);
     let axis = axis_below(op, from.shape.len())?;
     let [conditions] = condition.shape[..] else { return Err("the condition has not one axis".into()) };
-    let (size, kept) = (from.shape[axis], from.shape[axis].min(conditions));
+    let size = from.shape[axis];
+    let kept = from.shape[axis].min(conditions);
     let run = from.shape[axis + 1..].iter().product::<usize>() * from.size;
     let outer: usize = from.shape[..axis].iter().product();
     let picked: Vec<usize> = (0..kept).filter(|index| condition.bytes[*index] != 0).collect();

@@ -74,7 +74,9 @@ impl<'a> Matrices<'a> {
 
     /// Which of the matrices belongs to number `index` of the result's.
     fn matrix_at(&self, index: usize, batch: &[usize]) -> usize {
-        let (mut rest, mut number, mut stride) = (index, 0, 1);
+        let mut rest = index;
+        let mut number = 0;
+        let mut stride = 1;
         for (axis, size) in batch.iter().enumerate().rev() {
             let position = rest % size;
             rest /= size;

@@ -199,7 +199,10 @@ struct Groups {
 impl Groups {
     /// The group and the channel of an element.
     fn of(&self, index: usize) -> (usize, usize) {
-        let (mut rest, mut group, mut scale, mut channel) = (index, 0, 1, 0);
+        let mut rest = index;
+        let mut group = 0;
+        let mut scale = 1;
+        let mut channel = 0;
         for axis in (0..self.shape.len()).rev() {
             let (at, size) = (rest % self.shape[axis], self.shape[axis]);
             rest /= size;

@@ -33,7 +33,8 @@ pub fn reduce(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, EvalErr
     let bytes = match kind {
         Reduce::Mean if is_long => return Err("is no mean of 64-bit unsigned integers".into()),
         Reduce::Max | Reduce::Min if is_long => {
-            let (elem, bytes) = (operand.elem.extended(Extension::Sign), ordered(operand.bytes));
+            let elem = operand.elem.extended(Extension::Sign);
+            let bytes = ordered(operand.bytes);
             ordered(&run::<i64>(&fold, &Operand { elem, shape: operand.shape.clone(), bytes: &bytes }))
         }
         _ => by_lane!(operand.elem, run(&fold, &operand)),

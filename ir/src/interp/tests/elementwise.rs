@@ -27,7 +27,8 @@ fn sizes_of_one_stretch_as_in_numpy() {
 #[test]
 fn chunks_and_runs_of_a_stretched_operand_meet() {
     let ctx = Context::new();
-    let (channels, pixels) = (3, CHUNK + 7);
+    let channels = 3;
+    let pixels = CHUNK + 7;
     let image = numbers(&ctx, &[2, channels as u64, pixels as u64]);
     let scale = numbers(&ctx, &[channels as u64, 1]);
     let found = eval(&ctx, "nn.mul", &[&image, &scale], &[]).unwrap().to_f32();

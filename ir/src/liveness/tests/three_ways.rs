@@ -63,7 +63,8 @@ fn lives_on_any_graph_are_those_of_two_passes() {
 /// Blocks in a chain, with ways forward and back by up to 20 blocks, into loops beside their headers too;
 /// `far` percent of what operations read is from one of the blocks that dominate theirs.
 fn large_body(ctx: &Context, far: usize, [ops, blocks]: [usize; 2]) -> Body {
-    let (mut random, mut body) = (Random(1), Body::new(1));
+    let mut random = Random(1);
+    let mut body = Body::new(1);
     let blocks: Vec<Block> = (0..blocks).map(|_| body.add_block(body.root())).collect();
     let (flag, first) = (body.add_arg(blocks[0], ctx.int(1)), body.add_arg(blocks[0], ctx.f32()));
     let last = blocks.len() - 1;

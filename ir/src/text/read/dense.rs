@@ -121,7 +121,8 @@ impl Reader<'_> {
         self.nested(|reader| {
             let at = reader.token.start;
             reader.advance();
-            let (mut count, mut inner) = (0, None);
+            let mut count = 0;
+            let mut inner = None;
             reader.list(b']', |reader| {
                 let shape = reader.note_elements(starts)?;
                 count += 1;

@@ -68,7 +68,8 @@ impl<'c> Reader<'c> {
         self.push_mention(&mut mentions)?;
         self.expect_word("step")?;
         self.push_mention(&mut mentions)?;
-        let (mut carried, mut results) = (Carried::default(), Vec::new());
+        let mut carried = Carried::default();
+        let mut results = Vec::new();
         if self.eat_word("iter_args") {
             carried = self.carried()?;
             results = self.arrow_types()?;

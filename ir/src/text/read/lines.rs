@@ -217,7 +217,8 @@ fn name_end(text: &[u8], start: usize) -> Option<usize> {
 
 /// A number of at most nine digits, without zeros before it.
 fn digits(text: &[u8], start: usize) -> Option<Number> {
-    let (mut value, mut end) = (0, start);
+    let mut value = 0;
+    let mut end = start;
     while let Some(byte @ b'0'..=b'9') = text.get(end) {
         value = value * 10 + usize::from(byte - b'0');
         end += 1;

@@ -159,7 +159,8 @@ impl<'c> Reader<'c> {
             properties = self.dict()?;
             self.expect(b'>')?;
         }
-        let (mut regions, mut child) = (Vec::new(), None);
+        let mut regions = Vec::new();
+        let mut child = None;
         let is_isolated = def.is_some_and(|def| def.traits.contains(Traits::ISOLATED));
         if self.eat(b'(') {
             if is_isolated {

@@ -271,7 +271,8 @@ impl<'c> Reader<'c> {
         if ops < frame.room {
             return;
         }
-        let (done, left) = (self.passed - frame.start, self.text.len() - self.passed);
+        let done = self.passed - frame.start;
+        let left = self.text.len() - self.passed;
         let foreseen = |count: usize| (count as u128 * left as u128 / done.max(1) as u128) as usize;
         let more = |count: usize| foreseen(count) + foreseen(count) / 64 + FORESEEN_FROM;
         let Frame { body, numbered, room, .. } = frame;

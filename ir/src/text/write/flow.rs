@@ -64,7 +64,8 @@ impl<'m> Writer<'m> {
         else {
             return Ok(false);
         };
-        let (ty, results) = (body.ty(*counter), types(body, body.results(op)));
+        let ty = body.ty(*counter);
+        let results = types(body, body.results(op));
         let is_sayable = bounds.iter().all(|bound| body.ty(*bound) == ty)
             && types(body, initial.iter().copied()) == results
             && types(body, carried.iter().copied()) == results;
