@@ -86,9 +86,10 @@ fn blocks(ctx: &Context, far: usize) -> Body {
     let first = body.add_arg(blocks[0], ctx.f32());
     for (index, block) in blocks.iter().enumerate() {
         let near = index + 1;
-        let op = match near == BLOCKS {
-            true => append(ctx, &mut body, *block, "func.return", &[], 0),
-            false => append(ctx, &mut body, *block, "cf.cond_br", &[flag], 0),
+        let op = if near == BLOCKS {
+            append(ctx, &mut body, *block, "func.return", &[], 0)
+        } else {
+            append(ctx, &mut body, *block, "cf.cond_br", &[flag], 0)
         };
         let lowest = index.saturating_sub(20).max(1);
         let other = lowest + random.below((index + 20).min(BLOCKS) - lowest);

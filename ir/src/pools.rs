@@ -107,12 +107,13 @@ impl Pool {
         // Where images begin, their first row does.
         self.align = self.align.max(self.pitch);
         let least = if self.name == ARENA { ALIGN_BYTES } else { LEAST_ALIGN_BYTES };
-        match self.align >= least && self.align.is_power_of_two() && self.pitch.is_power_of_two() {
-            true => Ok(self),
-            false => Err(format!(
+        if self.align >= least && self.align.is_power_of_two() && self.pitch.is_power_of_two() {
+            Ok(self)
+        } else {
+            Err(format!(
                 "the pool `{}` has an alignment of {} and a pitch of {}, expected powers of two, the alignment at least {least}",
                 self.name, self.align, self.pitch
-            )),
+            ))
         }
     }
 

@@ -37,10 +37,9 @@ pub fn tensor_bytes(ctx: &Context, ty: Type) -> Option<u64> {
             storage_bytes(ctx, *elem, count)
         }
         TypeData::Vector { shape, elem } => {
-            let count = shape.iter().try_fold(1u64, |count, dim| match dim.scalable {
-                true => None,
-                false => count.checked_mul(dim.size),
-            })?;
+            let count = shape
+                .iter()
+                .try_fold(1u64, |count, dim| if dim.scalable { None } else { count.checked_mul(dim.size) })?;
             storage_bytes(ctx, *elem, count)
         }
         _ => storage_bytes(ctx, ty, 1),

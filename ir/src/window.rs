@@ -38,9 +38,10 @@ impl Window {
 
     /// So many rows; what has no gaps is one row.
     pub fn of_rows(first: u64, rows: u64, row: u64, pitch: u64) -> Window {
-        match rows <= 1 || pitch == row {
-            true => Window::dense(first, rows * row),
-            false => Window { first, rows, row, pitch },
+        if rows <= 1 || pitch == row {
+            Window::dense(first, rows * row)
+        } else {
+            Window { first, rows, row, pitch }
         }
     }
 
@@ -214,9 +215,10 @@ pub fn layout(ctx: &Context, body: &Body, value: Value) -> Option<Strided> {
 pub fn is_plain(ctx: &Context, body: &Body, value: Value) -> bool {
     let value = outside(ctx, body, value);
     let Some(op) = body.defining_op(value).map(|op| body.at(ctx, op)) else { return true };
-    match is_free_view(op) {
-        true => !is_marked_view(op) && is_plain(ctx, body, op.operand(0)),
-        false => pitch(ctx, body, value).is_none(),
+    if is_free_view(op) {
+        !is_marked_view(op) && is_plain(ctx, body, op.operand(0))
+    } else {
+        pitch(ctx, body, value).is_none()
     }
 }
 

@@ -121,9 +121,10 @@ impl Pool2d {
         let (top, rows) = self.span(0, row);
         let (left, columns) = self.span(1, column);
         let is_max = self.kind == PoolKind::Max as u32;
-        let count = match self.kind == PoolKind::AverageWithPads as u32 {
-            true => self.padded_count(0, row) * self.padded_count(1, column),
-            false => rows * columns,
+        let count = if self.kind == PoolKind::AverageWithPads as u32 {
+            self.padded_count(0, row) * self.padded_count(1, column)
+        } else {
+            rows * columns
         };
         let (down, across) = (self.input_strides.h as usize, self.input_strides.w as usize);
         let (step_down, step_across) = (down * self.dilation[0] as usize, across * self.dilation[1] as usize);

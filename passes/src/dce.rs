@@ -171,9 +171,10 @@ fn dead_args(ctx: &Context, body: &Body, ways: &Ways, values: &EntitySet<Value>)
 /// The operations that are not needed, the outermost of each nest only.
 fn collect_dead(body: &Body, needed: &EntitySet<Op>, region: Region, dead: &mut Vec<Op>) {
     for op in body.blocks(region).iter().flat_map(|block| body.ops(*block)) {
-        match needed.contains(op) {
-            true => body.regions(op).iter().for_each(|inner| collect_dead(body, needed, *inner, dead)),
-            false => dead.push(op),
+        if needed.contains(op) {
+            body.regions(op).iter().for_each(|inner| collect_dead(body, needed, *inner, dead))
+        } else {
+            dead.push(op)
         }
     }
 }

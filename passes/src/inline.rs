@@ -65,14 +65,13 @@ fn run(cx: &PassContext<'_>, module: &mut Module) -> Result<(), Vec<Diagnostic>>
     for &caller in &graph.callees_first {
         let mut body = std::mem::replace(at_mut(&mut module.top, &paths[caller]), Body::new(1));
         for &(call, callee) in &graph.nodes[caller].calls {
-            let chosen = match callee == caller {
-                true => Err(RECURSIVE),
-                false => {
-                    let (caller, callee_node) = (&graph.nodes[caller], &graph.nodes[callee]);
-                    let callee_body = at(&module.top, &paths[callee]);
-                    refusal(cx.ctx, &body, call, callee_body, (caller, callee_node), max_ops)
-                        .map_or(Ok(callee_body), Err)
-                }
+            let chosen = if callee == caller {
+                Err(RECURSIVE)
+            } else {
+                let (caller, callee_node) = (&graph.nodes[caller], &graph.nodes[callee]);
+                let callee_body = at(&module.top, &paths[callee]);
+                refusal(cx.ctx, &body, call, callee_body, (caller, callee_node), max_ops)
+                    .map_or(Ok(callee_body), Err)
             };
             match chosen {
                 Ok(callee) => {
@@ -142,9 +141,10 @@ fn refusal(
     let ends = blocks.iter().filter_map(|block| callee.last_op(*block));
     let mut returning = ends.filter(|end| callee.at(ctx, *end).has(Traits::RETURN)).peekable();
     let is_closed = blocks.len() > 1 || returning.peek().is_some();
-    match is_closed && fits(&args, &mut body.operands(call), body) && returning.all(returns) {
-        true => None,
-        false => Some("types of the call and of the function differ"),
+    if is_closed && fits(&args, &mut body.operands(call), body) && returning.all(returns) {
+        None
+    } else {
+        Some("types of the call and of the function differ")
     }
 }
 

@@ -187,9 +187,10 @@ impl Layout<'_> {
         let copy = rebuild(self.ctx, self.body, op, &operands, properties, InsertPoint::Before(op))?;
         let result = self.body.result(copy, 0);
         let rank = self.ctx.type_data(self.body.ty(result)).tensor_shape().map_or(0, <[_]>::len);
-        let back = match rank == permutation.len() {
-            true => permutation.to_vec(),
-            false => self.remaining_permutation(op, permutation),
+        let back = if rank == permutation.len() {
+            permutation.to_vec()
+        } else {
+            self.remaining_permutation(op, permutation)
         };
         let new = self.transposed(result, &back, op)?;
         self.replace(op, new);

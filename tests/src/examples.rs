@@ -31,9 +31,10 @@ pub fn program(example: &str) -> String {
         .enumerate()
         .map(|(index, name)| format!("{name}: {}", listed.get(index).unwrap_or(&listed[0])))
         .collect();
-    match body.trim_start().starts_with("return") {
-        true => format!("func.func @g({}) -> {types} {{\n  {example}\n}}\n", args.join(", ")),
-        false => format!("{callee}func.func @g({}) {{\n  {example}\n  return\n}}\n", args.join(", ")),
+    if body.trim_start().starts_with("return") {
+        format!("func.func @g({}) -> {types} {{\n  {example}\n}}\n", args.join(", "))
+    } else {
+        format!("{callee}func.func @g({}) {{\n  {example}\n  return\n}}\n", args.join(", "))
     }
 }
 

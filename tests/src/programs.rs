@@ -89,9 +89,8 @@ pub fn interpret(module: &Module, inputs: &[Array]) -> Vec<Array> {
         .collect();
     let outputs = interp::run(module, "main", &tensors);
     let outputs = outputs.unwrap_or_else(|fault| panic!("{}", fault.render(ctx)));
-    let element = |tensor: &Tensor| match ctx.elem(tensor.ty) == ctx.int(1) {
-        true => runtime::ElementKind::Bool,
-        false => runtime::ElementKind::F32,
+    let element = |tensor: &Tensor| {
+        if ctx.elem(tensor.ty) == ctx.int(1) { runtime::ElementKind::Bool } else { runtime::ElementKind::F32 }
     };
     let arrays = outputs.into_iter().enumerate().map(|(index, tensor)| Array {
         name: format!("result{index}"),

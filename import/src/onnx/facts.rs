@@ -60,9 +60,10 @@ impl<'m> Facts<'m> {
         let expr = read_size(ctx, name);
         let is_said =
             |symbol: &Ident| self.plain.contains(symbol) || self.given.values.contains_key(ctx.str(*symbol));
-        match name.contains('/') && !dims::symbols(ctx, expr).iter().all(is_said) {
-            true => dims::symbol(ctx, name),
-            false => expr,
+        if name.contains('/') && !dims::symbols(ctx, expr).iter().all(is_said) {
+            dims::symbol(ctx, name)
+        } else {
+            expr
         }
     }
 

@@ -136,9 +136,10 @@ fn cases(op: OpRef<'_>) -> Result<(), String> {
     if op.ctx.elem(ty) != op.operand_type(0) {
         return Err("`case_values` are not of the flag's type".to_owned());
     }
-    match count == blocks.saturating_sub(1) as u64 {
-        true => Ok(()),
-        false => Err(format!("{count} `case_values` for {} blocks of cases", blocks.saturating_sub(1))),
+    if count == blocks.saturating_sub(1) as u64 {
+        Ok(())
+    } else {
+        Err(format!("{count} `case_values` for {} blocks of cases", blocks.saturating_sub(1)))
     }
 }
 

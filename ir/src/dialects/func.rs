@@ -128,12 +128,11 @@ fn called_as_it_is(op: OpRef<'_>) -> Result<(), String> {
     };
     let expected = operands[0];
     let found = ctx.ty(given);
-    match expected == found {
-        true => Ok(()),
-        false => {
-            let (expected, found) = (short_type(ctx, expected), short_type(ctx, found));
-            Err(format!("operand 0 is a `{expected}`, called as a `{found}`"))
-        }
+    if expected == found {
+        Ok(())
+    } else {
+        let (expected, found) = (short_type(ctx, expected), short_type(ctx, found));
+        Err(format!("operand 0 is a `{expected}`, called as a `{found}`"))
     }
 }
 

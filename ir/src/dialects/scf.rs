@@ -122,8 +122,9 @@ static OPS: &[OpDef] = &[
 /// Both bounds and the step have one type.
 fn one_counter(op: OpRef<'_>) -> Result<(), String> {
     let lower = op.operand_type(0);
-    match (1..3).all(|index| op.operand_type(index) == lower) {
-        true => Ok(()),
-        false => Err("lower bound, upper bound and step have different types".to_owned()),
+    if (1..3).all(|index| op.operand_type(index) == lower) {
+        Ok(())
+    } else {
+        Err("lower bound, upper bound and step have different types".to_owned())
     }
 }

@@ -259,11 +259,10 @@ impl Search<'_> {
         let mut table = Vec::new();
         let mut tensors = Vec::new();
         for (index, elements) in operands.iter().enumerate() {
-            let numbers: Vec<i64> = match is_gather && index == 1 {
-                true => {
-                    elements.iter().map(|expr| self.ctx.dim_expr(*expr).constant()).collect::<Option<_>>()?
-                }
-                false => (table.len() as i64..).take(elements.len()).collect(),
+            let numbers: Vec<i64> = if is_gather && index == 1 {
+                elements.iter().map(|expr| self.ctx.dim_expr(*expr).constant()).collect::<Option<_>>()?
+            } else {
+                (table.len() as i64..).take(elements.len()).collect()
             };
             table.extend_from_slice(elements);
             tensors.push(self.tensor(op.operand(index), &numbers)?);

@@ -104,9 +104,10 @@ pub fn at_most(ctx: &Context, low: DimExpr, high: DimExpr) -> Option<Requirement
     let offset = i128::from(room.offset());
     let factor = i128::from(term.factor);
     let bound = |bound: i128| u64::try_from(bound.max(0)).ok();
-    Some(match factor < 0 {
-        true => Requirement::Within { symbol, low: 0, high: u64::try_from(offset.div_euclid(-factor)).ok()? },
-        false => Requirement::Within { symbol, low: bound(-(offset.div_euclid(factor)))?, high: u64::MAX },
+    Some(if factor < 0 {
+        Requirement::Within { symbol, low: 0, high: u64::try_from(offset.div_euclid(-factor)).ok()? }
+    } else {
+        Requirement::Within { symbol, low: bound(-(offset.div_euclid(factor)))?, high: u64::MAX }
     })
 }
 

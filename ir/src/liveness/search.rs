@@ -133,10 +133,7 @@ impl<'a> Search<'a> {
 
     fn found(&mut self, variable: Value, span: Span) {
         let only = &mut self.tracks[variable].only;
-        match only.first > only.last {
-            true => *only = span,
-            false => self.further.push((variable, span)),
-        }
+        if only.first > only.last { *only = span } else { self.further.push((variable, span)) }
     }
 
     /// A write in a stretch that is scanned backward, after which its span was found: the first that is
@@ -277,9 +274,10 @@ impl<'a> Search<'a> {
     /// Notes a span that may begin with the one that was found first.
     fn extend(&mut self, variable: Value, span: Span) {
         let only = &mut self.tracks[variable].only;
-        match only.first == span.first {
-            true => only.last = only.last.max(span.last),
-            false => self.found(variable, span),
+        if only.first == span.first {
+            only.last = only.last.max(span.last)
+        } else {
+            self.found(variable, span)
         }
     }
 

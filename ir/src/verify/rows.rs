@@ -82,10 +82,7 @@ impl<'m> Checker<'m> {
     /// Checks the number and types of operands or results.
     fn values(&mut self, op: OpRef<'m>, what: &str, defs: &[OperandDef], values: &[Value]) {
         let least = defs.iter().filter(|def| def.arity == Arity::One).count();
-        let most = match defs.iter().any(|def| def.arity == Arity::Variadic) {
-            true => usize::MAX,
-            false => defs.len(),
-        };
+        let most = if defs.iter().any(|def| def.arity == Arity::Variadic) { usize::MAX } else { defs.len() };
         if !(least..=most).contains(&values.len()) {
             let expected = match most {
                 usize::MAX => format!("at least {least}"),

@@ -58,9 +58,10 @@ impl<'m> Work<'m> {
             let is_table = work.table(part).is_of(part.body);
             !part.body.has_verified_signature() || is_table && !part.body.is_verified()
         };
-        match work.parts.iter().any(|part| part.extent == Extent::Whole && is_signature(part)) {
-            true => work.parts.iter_mut().for_each(|part| part.extent = part.extent.max(Extent::Calls)),
-            false => work.parts.retain(|part| part.extent != Extent::Nothing),
+        if work.parts.iter().any(|part| part.extent == Extent::Whole && is_signature(part)) {
+            work.parts.iter_mut().for_each(|part| part.extent = part.extent.max(Extent::Calls))
+        } else {
+            work.parts.retain(|part| part.extent != Extent::Nothing)
         }
         work
     }

@@ -196,9 +196,12 @@ impl Again {
         let (mut size_bytes, mut obstacles) = (0, Vec::new());
         for &id in order {
             let buffer = &problem.buffers[id];
-            let forbidden = |other: BufferId| match separations.is_special(id) {
-                true => separations.forbidden(problem, id, other, offsets[other]),
-                false => (offsets[other] as i64 - buffer.size_bytes as i64, ends[other] as i64),
+            let forbidden = |other: BufferId| {
+                if separations.is_special(id) {
+                    separations.forbidden(problem, id, other, offsets[other])
+                } else {
+                    (offsets[other] as i64 - buffer.size_bytes as i64, ends[other] as i64)
+                }
             };
             obstacles.clear();
             let placed = neighbours[id].iter().filter(|other| ends[**other] > 0);

@@ -80,9 +80,12 @@ impl Order {
             problem.buffers.iter().map(|(id, buffer)| key(buffer, breadths[id], peak)).collect()
         };
         let peak_first = |key: &dyn Fn(&Buffer) -> u64| {
-            with_breadth(&|buffer, breadth, peak| match breadth == peak {
-                true => (true, key(buffer), 0, 0),
-                false => (false, buffer.size_bytes, breadth, 0),
+            with_breadth(&|buffer, breadth, peak| {
+                if breadth == peak {
+                    (true, key(buffer), 0, 0)
+                } else {
+                    (false, buffer.size_bytes, breadth, 0)
+                }
             })
         };
         match self {

@@ -74,9 +74,10 @@ impl Builder<'_> {
         if let Some(id) = self.root_of[root] {
             return Some(id);
         }
-        let size_bytes = match self.facts.outside[root] {
-            true => 0,
-            false => self.facts.aliases.size_bytes(root)?.next_multiple_of(ALIGN_BYTES),
+        let size_bytes = if self.facts.outside[root] {
+            0
+        } else {
+            self.facts.aliases.size_bytes(root)?.next_multiple_of(ALIGN_BYTES)
         };
         let id = self.model.roots.push(Root { size_bytes, ..Root::default() });
         self.root_of[root] = Some(id);

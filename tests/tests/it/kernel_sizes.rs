@@ -60,16 +60,17 @@ fn fault(
     // What has no kernel at the greatest sizes has no bound, and is refused one.
     let Some((small, large)) = choice(less).zip(choice(most)) else { return Ok(None) };
     let found = small.scratch_bytes.max(small.most_scratch_bytes);
-    match found <= large.most_scratch_bytes {
-        true => Ok(Some(small.kernel)),
-        false => Err(format!(
+    if found <= large.most_scratch_bytes {
+        Ok(Some(small.kernel))
+    } else {
+        Err(format!(
             "`{name}` takes {} bytes of scratch, at most {}, but is said to take at most {} at greater sizes: {:?}, {:?}",
             small.scratch_bytes,
             small.most_scratch_bytes,
             large.most_scratch_bytes,
             shapes(ctx, less, op),
             shapes(ctx, most, op)
-        )),
+        ))
     }
 }
 

@@ -47,9 +47,10 @@ const KNOWN: [(&str, &str); 12] = [
 fn each_known_failure_has_its_test() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../lit-tests/known-failures");
     for (failure, test) in KNOWN {
-        let is_there = match test.ends_with(".mlir") {
-            true => folder.join(test).exists(),
-            false => include_str!("known_failures.rs").contains(&format!("\nfn {test}()")),
+        let is_there = if test.ends_with(".mlir") {
+            folder.join(test).exists()
+        } else {
+            include_str!("known_failures.rs").contains(&format!("\nfn {test}()"))
         };
         assert!(is_there, "{failure}: no {test}");
     }

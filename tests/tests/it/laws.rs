@@ -216,9 +216,10 @@ fn check_row(ctx: &Arc<Context>, def: &'static OpDef, scalar: &Scalar, attribute
 }
 
 fn numbers(array: &Array) -> Vec<f32> {
-    match array.element == runtime::ElementKind::Bool {
-        true => array.bytes.iter().map(|byte| f32::from(*byte)).collect(),
-        false => floats(array),
+    if array.element == runtime::ElementKind::Bool {
+        array.bytes.iter().map(|byte| f32::from(*byte)).collect()
+    } else {
+        floats(array)
     }
 }
 

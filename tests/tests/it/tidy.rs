@@ -82,9 +82,12 @@ fn every_room_exists() {
 #[test]
 fn rooms_take_over_the_workspaces_lints() {
     check("toml", manifest_of_a_room, tidy::lints);
-    let forbidden = |file: &TextFile| match file.text.contains("\nunsafe_code = \"forbid\"\n") {
-        true => Vec::new(),
-        false => vec![format!("{}: `unsafe_code` must be forbidden", file.path)],
+    let forbidden = |file: &TextFile| {
+        if file.text.contains("\nunsafe_code = \"forbid\"\n") {
+            Vec::new()
+        } else {
+            vec![format!("{}: `unsafe_code` must be forbidden", file.path)]
+        }
     };
     check("toml", |path| path == "Cargo.toml", forbidden);
 }

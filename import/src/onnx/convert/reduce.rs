@@ -20,9 +20,10 @@ impl Folding {
     /// them, or with `noop_with_empty_axes` none.
     fn of(call: &Call<'_, '_>, operand_from: i64) -> Result<Folding, Refusal> {
         let rank = call.rank(call.operand(0)?)?;
-        let axes = match call.version >= operand_from {
-            false => call.node.ints("axes")?.map(<[i64]>::to_vec),
-            true => call.known_ints(1)?,
+        let axes = if call.version >= operand_from {
+            call.known_ints(1)?
+        } else {
+            call.node.ints("axes")?.map(<[i64]>::to_vec)
         };
         let keeps = call.node.truth("keepdims")?.unwrap_or(true);
         let axes = match axes.filter(|axes| !axes.is_empty()) {

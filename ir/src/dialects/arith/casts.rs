@@ -196,9 +196,10 @@ fn keeps_width(op: OpRef<'_>) -> Result<(), String> {
 
 fn has_one_index(op: OpRef<'_>) -> Result<(), String> {
     let is_index = |ty| matches!(op.ctx.type_data(op.ctx.elem(ty)), TypeData::Index);
-    match is_index(op.operand_type(0)) != is_index(op.result_type(0)) {
-        true => Ok(()),
-        false => Err("one of the types is `index`, and the other is not".to_owned()),
+    if is_index(op.operand_type(0)) != is_index(op.result_type(0)) {
+        Ok(())
+    } else {
+        Err("one of the types is `index`, and the other is not".to_owned())
     }
 }
 

@@ -141,8 +141,9 @@ fn alike(op: OpRef<'_>) -> Result<(), String> {
     let truth = op.ctx.int(1);
     let condition = op.operand_type(0);
     let wanted = super::with_elem(op.ctx, op.operand_type(1), truth);
-    match condition == truth || condition == wanted {
-        true => Ok(()),
-        false => Err("the condition is neither an `i1` nor one for each element".to_owned()),
+    if condition == truth || condition == wanted {
+        Ok(())
+    } else {
+        Err("the condition is neither an `i1` nor one for each element".to_owned())
     }
 }

@@ -91,8 +91,9 @@ fn infer_arg(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {
 fn verify_axis(op: OpRef<'_>) -> Result<(), String> {
     let rank = op.ctx.type_data(op.operand_type(0)).tensor_shape().map_or(0, <[Dim]>::len);
     let axis = op.int("axis").expect("the attributes were checked against the row");
-    match (0..rank as i64).contains(&axis) {
-        true => Ok(()),
-        false => Err(format!("axis {axis} is not one of the operand's {rank}")),
+    if (0..rank as i64).contains(&axis) {
+        Ok(())
+    } else {
+        Err(format!("axis {axis} is not one of the operand's {rank}"))
     }
 }

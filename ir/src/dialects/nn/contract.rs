@@ -70,9 +70,10 @@ pub(super) static OPS: &[OpDef] = &[
 
 /// Refuses two sizes that are known to differ.
 fn expect_equal(sizes: Sizes<'_>, what: &str, a: Dim, b: Dim) -> Result<(), InferError> {
-    match sizes.are_different(a, b) {
-        true => Err(format!("{what}: {} and {} differ", sizes.text(a), sizes.text(b)).into()),
-        false => Ok(()),
+    if sizes.are_different(a, b) {
+        Err(format!("{what}: {} and {} differ", sizes.text(a), sizes.text(b)).into())
+    } else {
+        Ok(())
     }
 }
 

@@ -52,9 +52,8 @@ fn infer_reduce(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {
         return Err(format!("axis {axis} is not one of the operand's {}", shape.len()).into());
     }
     let keeps = input.attr("keepdims").is_some();
-    let sizes = shape.iter().enumerate().filter_map(|(axis, &size)| match axes.contains(&(axis as i64)) {
-        false => Some(size),
-        true => keeps.then_some(Dim::Known(1)),
+    let sizes = shape.iter().enumerate().filter_map(|(axis, &size)| {
+        if axes.contains(&(axis as i64)) { keeps.then_some(Dim::Known(1)) } else { Some(size) }
     });
     Ok(vec![input.tensor(sizes.collect(), input.elem(0)?)])
 }

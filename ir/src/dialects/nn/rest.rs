@@ -208,9 +208,10 @@ fn infer_iota(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {
 fn verify_axis(op: OpRef<'_>) -> Result<(), String> {
     let rank = op.ctx.type_data(op.operand_type(0)).tensor_shape().map_or(0, <[Dim]>::len);
     let axis = op.int("axis").expect("the attributes were checked against the row");
-    match (0..rank as i64).contains(&axis) {
-        true => Ok(()),
-        false => Err(format!("axis {axis} is not one of the operand's {rank}")),
+    if (0..rank as i64).contains(&axis) {
+        Ok(())
+    } else {
+        Err(format!("axis {axis} is not one of the operand's {rank}"))
     }
 }
 
@@ -244,9 +245,10 @@ fn verify_group_norm(op: OpRef<'_>) -> Result<(), String> {
     }
     let sizes = Sizes(op.ctx);
     let channels = shape[axis as usize];
-    match sizes.are_different(sizes.modulo(channels, groups), Dim::Known(0)) {
-        true => Err(format!("{} channels are not divided by {groups} groups", sizes.text(channels))),
-        false => Ok(()),
+    if sizes.are_different(sizes.modulo(channels, groups), Dim::Known(0)) {
+        Err(format!("{} channels are not divided by {groups} groups", sizes.text(channels)))
+    } else {
+        Ok(())
     }
 }
 

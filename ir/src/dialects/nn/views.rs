@@ -224,9 +224,10 @@ fn reshaped_strides(from: &Strided, shape: &[u64]) -> Option<Vec<i64>> {
 fn permutation(values: &[i64], rank: usize) -> Result<Vec<usize>, InferError> {
     let mut sorted = values.to_vec();
     sorted.sort_unstable();
-    match sorted.iter().copied().eq(0..rank as i64) {
-        true => Ok(values.iter().map(|axis| *axis as usize).collect()),
-        false => Err(format!("{values:?} is no permutation of the operand's {rank} axes").into()),
+    if sorted.iter().copied().eq(0..rank as i64) {
+        Ok(values.iter().map(|axis| *axis as usize).collect())
+    } else {
+        Err(format!("{values:?} is no permutation of the operand's {rank} axes").into())
     }
 }
 

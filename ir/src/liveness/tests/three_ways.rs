@@ -71,9 +71,10 @@ fn large_body(ctx: &Context, far: usize, [ops, blocks]: [usize; 2]) -> Body {
     for (index, block) in blocks.iter().enumerate() {
         let lowest = index.saturating_sub(20).max(1);
         let other = lowest + random.below((index + 20).min(last + 1) - lowest);
-        let (name, operands, ways): (_, &[Value], &[usize]) = match index == last {
-            true => ("func.return", &[], &[]),
-            false => ("cf.cond_br", &[flag], &[index + 1, other]),
+        let (name, operands, ways): (_, &[Value], &[usize]) = if index == last {
+            ("func.return", &[], &[])
+        } else {
+            ("cf.cond_br", &[flag], &[index + 1, other])
         };
         let op = body.make_op(ctx.op_name(name), operands, &[], Location::UNKNOWN);
         body.append(op, *block);

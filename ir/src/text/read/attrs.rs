@@ -120,9 +120,10 @@ impl<'c> Reader<'c> {
     /// Notes that nothing is called `name`.
     pub(super) fn unknown_alias(&mut self, name: &str) -> Failed {
         let start = self.token.start;
-        let mut known: Vec<&str> = match name.starts_with('!') {
-            true => self.aliases.types.values().map(|ident| self.ctx.str(*ident)).collect(),
-            false => self.aliases.attrs.values().map(|ident| self.ctx.str(*ident)).collect(),
+        let mut known: Vec<&str> = if name.starts_with('!') {
+            self.aliases.types.values().map(|ident| self.ctx.str(*ident)).collect()
+        } else {
+            self.aliases.attrs.values().map(|ident| self.ctx.str(*ident)).collect()
         };
         known.truncate(1000);
         let help = did_you_mean(&name[1..], known)
@@ -260,9 +261,8 @@ impl<'c> Reader<'c> {
         let at = self.token.start;
         let literal = self.literal()?;
         let given = self.type_suffix(Suffix::Read)?;
-        let ty = given.unwrap_or_else(|| match literal.is_float {
-            true => self.ctx.float(FloatKind::F64),
-            false => self.ctx.int(64),
+        let ty = given.unwrap_or_else(|| {
+            if literal.is_float { self.ctx.float(FloatKind::F64) } else { self.ctx.int(64) }
         });
         match self.ctx.type_data(ty) {
             TypeData::Float(kind) => {

@@ -125,9 +125,10 @@ impl Writer<'_> {
 
     /// A name, in quotes if it is not a word.
     pub(super) fn word(&mut self, name: &str) {
-        match lexer::is_bare_word(name.as_bytes()) {
-            true => self.buffer.push_str(name),
-            false => self.quoted(name.as_bytes()),
+        if lexer::is_bare_word(name.as_bytes()) {
+            self.buffer.push_str(name)
+        } else {
+            self.quoted(name.as_bytes())
         }
     }
 
@@ -168,13 +169,14 @@ impl Writer<'_> {
             matches!(self.ctx.type_data(ty), TypeData::Integer { signedness: Signedness::Unsigned, .. });
         let negative = !is_unsigned && words.last().is_some_and(|last| *last >> 63 == 1);
         let mut carry = negative;
-        let magnitude = words.iter().map(|word| match negative {
-            true => {
+        let magnitude = words.iter().map(|word| {
+            if negative {
                 let (word, overflows) = (!word).overflowing_add(u64::from(carry));
                 carry = overflows;
                 word
+            } else {
+                *word
             }
-            false => *word,
         });
         let digits = Big::from_words64(magnitude).decimal();
         let digits =

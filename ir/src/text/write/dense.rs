@@ -164,12 +164,13 @@ impl Writer<'_> {
     fn hex_elements(&mut self, elem: Type, bytes: &[u8]) {
         let is_bool = matches!(self.ctx.type_data(elem), TypeData::Integer { width: 1, .. });
         self.buffer.push_str("\"0x");
-        match is_bool {
-            true => bytes.chunks(8).for_each(|bits| {
+        if is_bool {
+            bytes.chunks(8).for_each(|bits| {
                 let byte = bits.iter().rev().fold(0, |byte, bit| byte << 1 | bit);
                 self.hex_byte(byte);
-            }),
-            false => bytes.iter().for_each(|byte| self.hex_byte(*byte)),
+            })
+        } else {
+            bytes.iter().for_each(|byte| self.hex_byte(*byte))
         }
         self.buffer.push('"');
     }

@@ -56,9 +56,10 @@ impl Writer<'_> {
         match ty {
             TypeData::Vector { shape, elem } => self.angled("vector", |writer| {
                 for dim in shape {
-                    match dim.scalable {
-                        true => writer.put(format_args!("[{}]x", dim.size)),
-                        false => writer.put(format_args!("{}x", dim.size)),
+                    if dim.scalable {
+                        writer.put(format_args!("[{}]x", dim.size))
+                    } else {
+                        writer.put(format_args!("{}x", dim.size))
                     }
                 }
                 writer.ty(*elem);
