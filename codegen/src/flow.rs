@@ -1,13 +1,13 @@
 //! In which order a program makes its calls: segments with one way in and one way out, and where each goes on.
 //!
-//! A segment is a stretch of the function's [`FlowGraph`]. Values lie in memory, where the plan puts them; only what chooses
+//! A segment is a basic block of the function's [`FlowGraph`]. Values lie in memory, where the plan puts them; only what chooses
 //! the way is read into a [`Slot`]: truths, flags, and the counters of loops with their bounds. What is handed on is copied, unless
 //! the plan has put it where it goes.
 
 use cranelift_entity::SecondaryMap;
 use ir::alias::AliasSets;
 use ir::branch::case_values;
-use ir::flow::{Act, Event, FlowGraph, Move, Point, Stretch, Transfer, region_args, transfers};
+use ir::flow::{Act, BasicBlock, Event, FlowGraph, Move, Point, Transfer, region_args, transfers};
 use ir::opdef::{Branch, Flow};
 use ir::{Body, Context, Diagnostic, Kind, Op, Value};
 
@@ -97,13 +97,13 @@ pub(crate) fn segments(
     lowering: &mut dyn Lowering,
 ) -> Result<Vec<Segment>, Vec<Diagnostic>> {
     let mut number_of = SecondaryMap::new();
-    for (number, stretch) in graph.stretches().iter().enumerate() {
-        number_of[*stretch] = number;
+    for (number, basic_block) in graph.basic_blocks().iter().enumerate() {
+        number_of[*basic_block] = number;
     }
     let counters = SecondaryMap::new();
     let mut maker =
         Maker { ctx, body, graph, aliases, lowering, number_of, counters, slots: 0, faults: Vec::new() };
-    let segments = graph.stretches().iter().map(|stretch| maker.segment(*stretch)).collect();
+    let segments = graph.basic_blocks().iter().map(|basic_block| maker.segment(*basic_block)).collect();
     if maker.faults.is_empty() { Ok(segments) } else { Err(maker.faults) }
 }
 
@@ -113,20 +113,21 @@ struct Maker<'a> {
     graph: &'a FlowGraph,
     aliases: &'a AliasSets,
     lowering: &'a mut dyn Lowering,
-    number_of: SecondaryMap<Stretch, usize>,
+    number_of: SecondaryMap<BasicBlock, usize>,
     counters: SecondaryMap<Op, Option<Counter>>,
     slots: u32,
     faults: Vec<Diagnostic>,
 }
 
 impl Maker<'_> {
-    fn segment(&mut self, stretch: Stretch) -> Segment {
+    fn segment(&mut self, basic_block: BasicBlock) -> Segment {
         let mut segment = Segment { instrs: Vec::new(), exit: Exit::Return };
-        let next: Vec<usize> = self.graph.next(stretch).iter().map(|next| self.number_of[*next]).collect();
+        let next: Vec<usize> =
+            self.graph.next(basic_block).iter().map(|next| self.number_of[*next]).collect();
         if let [next] = next[..] {
             segment.exit = Exit::Jump(next);
         }
-        for point in self.graph.points(stretch).map(Point::from_u32) {
+        for point in self.graph.points(basic_block).map(Point::from_u32) {
             if let Err(fault) = self.event(self.graph.event(point), &next, &mut segment) {
                 self.faults.push(fault);
             }

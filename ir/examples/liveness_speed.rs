@@ -38,9 +38,9 @@ fn measure(ctx: &Context, what: &str, body: &Body) {
     let all = cpu_seconds() - start;
     let spans: usize = liveness.variables().iter().map(|value| liveness.spans(*value).len()).sum();
     println!(
-        "{what}: {} points, {} stretches, {} values, {spans} spans: graph {:.0} ms, lives {:.0} ms",
+        "{what}: {} points, {} basic blocks, {} values, {spans} spans: graph {:.0} ms, lives {:.0} ms",
         graph.point_count(),
-        graph.stretches().len(),
+        graph.basic_blocks().len(),
         liveness.variables().len(),
         built * 1e3,
         (all - built) * 1e3,

@@ -1,9 +1,9 @@
 //! In which order a function's operations can run: structured control flow and blocks as one graph.
 //!
 //! A [`FlowGraph`] numbers what happens at run time: *points*, in text order through all blocks and nested
-//! regions. Points that always follow one another make a *stretch*; stretches name what may come next. Every
-//! hand-over of values (what a region yields, what a branch passes on) is a point of its own, at which all
-//! its [`Move`]s happen at once:
+//! regions. Points that always follow one another make a *basic block*; basic blocks name what may come next.
+//! Every hand-over of values (what a region yields, what a branch passes on) is a point of its own, at which
+//! all its [`Move`]s happen at once:
 //!
 //! ```text
 //! %r = scf.for %i = %a to %b step %c iter_args(%x = %y) {     =>   0 enter  %x <- %y
@@ -45,8 +45,8 @@ entity_impl!(Point, "point");
 
 /// A run of points that follow one another.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Stretch(u32);
-entity_impl!(Stretch, "stretch");
+pub struct BasicBlock(u32);
+entity_impl!(BasicBlock, "bb");
 
 /// The points of one branch of an `if`, or of a whole loop but for its way in and out.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -62,16 +62,16 @@ pub enum Turns {
     Many,
 }
 
-/// A zone: what is in it stands in one run of points, which control enters from one stretch.
+/// A zone: what is in it stands in one run of points, which control enters from one basic block.
 #[derive(Clone, Debug)]
 pub struct ZoneData {
-    /// The stretch from whose end control enters.
-    pub from: Stretch,
-    /// The stretch from whose end control leaves.
-    pub exit: Stretch,
+    /// The basic block from whose end control enters.
+    pub from: BasicBlock,
+    /// The basic block from whose end control leaves.
+    pub exit: BasicBlock,
     /// The points, those of the zones in it included.
     pub points: Range<u32>,
-    /// The places of its stretches, those of the zones in it included.
+    /// The places of its basic blocks, those of the zones in it included.
     pub places: Range<usize>,
     /// How often control goes through.
     pub turns: Turns,
@@ -120,24 +120,24 @@ pub struct Move {
 }
 
 #[derive(Clone, Debug, Default)]
-struct StretchData {
+struct BasicBlockData {
     first: u32,
     end: u32,
     place: u32,
-    next: SmallVec<[Stretch; 2]>,
+    next: SmallVec<[BasicBlock; 2]>,
     zone: PackedOption<Zone>,
 }
 
-/// The points and stretches of a function.
+/// The points and basic blocks of a function.
 #[derive(Debug, Default)]
 pub struct FlowGraph {
     events: PrimaryMap<Point, Event>,
-    stretches: PrimaryMap<Stretch, StretchData>,
+    basic_blocks: PrimaryMap<BasicBlock, BasicBlockData>,
     zones: PrimaryMap<Zone, ZoneData>,
     /// Whether outside of all zones one block runs from its begin to its end.
     is_one_block: bool,
-    /// Stretches in the order of their points.
-    order: Vec<Stretch>,
+    /// Basic blocks in the order of their points.
+    order: Vec<BasicBlock>,
 }
 
 impl FlowGraph {
@@ -165,31 +165,31 @@ impl FlowGraph {
         self.events.len()
     }
 
-    /// The stretches, in the order of their points; control begins in the first.
-    pub fn stretches(&self) -> &[Stretch] {
+    /// The basic blocks, in the order of their points; control begins in the first.
+    pub fn basic_blocks(&self) -> &[BasicBlock] {
         &self.order
     }
 
-    /// The points of a stretch.
-    pub fn points(&self, stretch: Stretch) -> Range<u32> {
-        let data = &self.stretches[stretch];
+    /// The points of a basic block.
+    pub fn points(&self, basic_block: BasicBlock) -> Range<u32> {
+        let data = &self.basic_blocks[basic_block];
         data.first..data.end
     }
 
-    /// The place of a stretch among all, in the order of their points.
-    pub fn place(&self, stretch: Stretch) -> usize {
-        self.stretches[stretch].place as usize
+    /// The place of a basic block among all, in the order of their points.
+    pub fn place(&self, basic_block: BasicBlock) -> usize {
+        self.basic_blocks[basic_block].place as usize
     }
 
-    /// Where control may go after a stretch: for a choice the alternatives in order, for a loop its body and
-    /// the way out.
-    pub fn next(&self, stretch: Stretch) -> &[Stretch] {
-        &self.stretches[stretch].next
+    /// Where control may go after a basic block: for a choice the alternatives in order, for a loop its body
+    /// and the way out.
+    pub fn next(&self, basic_block: BasicBlock) -> &[BasicBlock] {
+        &self.basic_blocks[basic_block].next
     }
 
-    /// The innermost zone in which a stretch stands.
-    pub fn zone_of(&self, stretch: Stretch) -> Option<Zone> {
-        self.stretches[stretch].zone.expand()
+    /// The innermost zone in which a basic block stands.
+    pub fn zone_of(&self, basic_block: BasicBlock) -> Option<Zone> {
+        self.basic_blocks[basic_block].zone.expand()
     }
 
     /// What is known of a zone.
@@ -202,17 +202,17 @@ impl FlowGraph {
         self.zones.len()
     }
 
-    /// Whether outside of all zones control goes through the stretches in their order, each once.
+    /// Whether outside of all zones control goes through the basic blocks in their order, each once.
     pub fn is_one_block(&self) -> bool {
         self.is_one_block
     }
 
-    /// The stretches from which control may come, for each.
-    pub fn previous(&self) -> SecondaryMap<Stretch, SmallVec<[Stretch; 2]>> {
-        let mut previous: SecondaryMap<Stretch, SmallVec<[Stretch; 2]>> = SecondaryMap::new();
-        for &stretch in &self.order {
-            for &next in self.next(stretch) {
-                previous[next].push(stretch);
+    /// The basic blocks from which control may come, for each.
+    pub fn previous(&self) -> SecondaryMap<BasicBlock, SmallVec<[BasicBlock; 2]>> {
+        let mut previous: SecondaryMap<BasicBlock, SmallVec<[BasicBlock; 2]>> = SecondaryMap::new();
+        for &basic_block in &self.order {
+            for &next in self.next(basic_block) {
+                previous[next].push(basic_block);
             }
         }
         previous
@@ -335,8 +335,8 @@ struct GraphBuilder<'a> {
     body: &'a Body,
     weights: &'a WeightSet,
     graph: FlowGraph,
-    /// The stretch that gets the next point.
-    at: Option<Stretch>,
+    /// The basic block that gets the next point.
+    at: Option<BasicBlock>,
     zone: Option<Zone>,
 }
 
@@ -353,37 +353,37 @@ impl GraphBuilder<'_> {
             }
         };
         self.graph.is_one_block = body.blocks(root).len() == 1;
-        let mut stretch_of: SecondaryMap<Block, Option<Stretch>> = SecondaryMap::new();
+        let mut basic_block_of: SecondaryMap<Block, Option<BasicBlock>> = SecondaryMap::new();
         for &block in &reachable {
-            stretch_of[block] = Some(self.make());
+            basic_block_of[block] = Some(self.make());
         }
         for &block in &reachable {
-            self.start(stretch_of[block].expect("a reachable block has a stretch"));
+            self.start(basic_block_of[block].expect("a reachable block has a basic block"));
             self.ops(block, &[]);
             let Some(last) = body.last_op(block) else { continue };
             if let Kind::Branch(branch) = body.at(self.ctx, last).kind() {
-                self.branch(last, branch, &stretch_of);
+                self.branch(last, branch, &basic_block_of);
             }
         }
     }
 
-    fn make(&mut self) -> Stretch {
-        self.graph.stretches.push(StretchData::default())
+    fn make(&mut self) -> BasicBlock {
+        self.graph.basic_blocks.push(BasicBlockData::default())
     }
 
-    fn start(&mut self, stretch: Stretch) {
+    fn start(&mut self, basic_block: BasicBlock) {
         self.finish();
-        let data = &mut self.graph.stretches[stretch];
+        let data = &mut self.graph.basic_blocks[basic_block];
         data.first = self.graph.events.len() as u32;
         data.place = self.graph.order.len() as u32;
         data.zone = self.zone.into();
-        self.graph.order.push(stretch);
-        self.at = Some(stretch);
+        self.graph.order.push(basic_block);
+        self.at = Some(basic_block);
     }
 
     fn finish(&mut self) {
         if let Some(at) = self.at.take() {
-            self.graph.stretches[at].end = self.graph.events.len() as u32;
+            self.graph.basic_blocks[at].end = self.graph.events.len() as u32;
         }
     }
 
@@ -391,15 +391,15 @@ impl GraphBuilder<'_> {
         self.graph.events.push(Event { op, act });
     }
 
-    /// Says where control goes after the current stretch.
-    fn link(&mut self, next: &[Stretch]) {
+    /// Says where control goes after the current basic block.
+    fn link(&mut self, next: &[BasicBlock]) {
         let at = self.now();
-        self.graph.stretches[at].next.extend_from_slice(next);
+        self.graph.basic_blocks[at].next.extend_from_slice(next);
     }
 
-    /// Walks what is in a zone that is entered from the end of `from`; the walk gives the stretch from whose
-    /// end it is left.
-    fn zone(&mut self, from: Stretch, turns: Turns, walk: impl FnOnce(&mut Self) -> Stretch) {
+    /// Walks what is in a zone that is entered from the end of `from`; the walk gives the basic block from
+    /// whose end it is left.
+    fn zone(&mut self, from: BasicBlock, turns: Turns, walk: impl FnOnce(&mut Self) -> BasicBlock) {
         let (first, place) = (self.graph.events.len() as u32, self.graph.order.len());
         let data = ZoneData { from, exit: from, points: first..first, places: place..place, turns };
         let zone = self.graph.zones.push(data);
@@ -412,19 +412,19 @@ impl GraphBuilder<'_> {
         data.places.end = self.graph.order.len();
     }
 
-    /// An operation's way in; gives the stretch that ends with it.
-    fn enter(&mut self, op: Op, next: &[Stretch]) -> Stretch {
+    /// An operation's way in; gives the basic block that ends with it.
+    fn enter(&mut self, op: Op, next: &[BasicBlock]) -> BasicBlock {
         self.push(op, Act::Enter);
         self.link(next);
         self.now()
     }
 
-    fn now(&self) -> Stretch {
-        self.at.expect("a stretch was started")
+    fn now(&self) -> BasicBlock {
+        self.at.expect("a basic_block was started")
     }
 
     /// Walks a block; its terminator, if it hands something on, goes to `next`.
-    fn ops(&mut self, block: Block, next: &[Stretch]) {
+    fn ops(&mut self, block: Block, next: &[BasicBlock]) {
         let body = self.body;
         for op in body.ops(block) {
             let op_ref = body.at(self.ctx, op);
@@ -444,7 +444,7 @@ impl GraphBuilder<'_> {
         }
     }
 
-    fn region(&mut self, op: Op, index: usize, next: &[Stretch]) {
+    fn region(&mut self, op: Op, index: usize, next: &[BasicBlock]) {
         let block = self.body.regions(op).get(index).and_then(|region| self.body.entry(*region));
         self.ops(block.expect("a verified loop or `if` has a block in each region"), next);
     }
@@ -502,9 +502,10 @@ impl GraphBuilder<'_> {
     }
 
     /// The terminator of a block of the first region.
-    fn branch(&mut self, op: Op, branch: Branch, stretch_of: &SecondaryMap<Block, Option<Stretch>>) {
+    fn branch(&mut self, op: Op, branch: Branch, basic_block_of: &SecondaryMap<Block, Option<BasicBlock>>) {
         let body = self.body;
-        let target = |index: usize| stretch_of[body.successors(op)[index].block].expect("it can be reached");
+        let target =
+            |index: usize| basic_block_of[body.successors(op)[index].block].expect("it can be reached");
         if branch == Branch::Always {
             self.push(op, Act::Hand);
             return self.link(&[target(0)]);

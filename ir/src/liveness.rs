@@ -6,11 +6,11 @@
 //! write between. The answer is a list of [`Span`]s for each variable, in the order of the graph's points; a
 //! write that nothing reads is a span of its own.
 //!
-//! Each stretch is scanned once, backward (`search`); what is read there before it is written is live on the
-//! ways to it. Where blocks are nested, those ways are runs of points, found from the nesting alone, in time
-//! linear in the reads times the depth (`nests`). Otherwise they are followed, stretch by stretch (`ways`).
-//! Tests compare both with the data-flow equations (`worklist`) and with two passes over the loop forest
-//! (`forest`).
+//! Each basic block is scanned once, backward (`search`); what is read there before it is written is live on
+//! the ways to it. Where blocks are nested, those ways are runs of points, found from the nesting alone, in
+//! time linear in the reads times the depth (`nests`). Otherwise they are followed, basic block by basic
+//! block (`edges`). Tests compare both with the data-flow equations (`worklist`) and with two passes over the
+//! loop forest (`forest`).
 
 use cranelift_entity::EntityRef;
 use cranelift_entity::packed_option::PackedOption;
@@ -21,13 +21,13 @@ use crate::context::Context;
 use crate::entities::Value;
 use crate::flow::{FlowGraph, Point};
 
+mod edges;
 #[cfg(test)]
 mod forest;
 mod nests;
 mod search;
 #[cfg(test)]
 mod tests;
-mod ways;
 #[cfg(test)]
 mod worklist;
 
@@ -108,8 +108,8 @@ impl Liveness {
 
     fn find(mut search: Search<'_>, graph: &FlowGraph) -> Liveness {
         search.write_args();
-        for &stretch in graph.stretches() {
-            search.scan(stretch);
+        for &basic_block in graph.basic_blocks() {
+            search.scan(basic_block);
         }
         search.follow();
         search.finish()

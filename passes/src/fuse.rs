@@ -190,10 +190,12 @@ impl<'a> Chooser<'a> {
             (Place::Activation, Stage::Done)
         } else if matches!(scalar, Scalar::Binary(Binary::Add, Scalar::Arg(0), Scalar::Arg(1))) {
             let other = self.body.operands(user).find(|operand| *operand != last)?;
-            match self.is_per_channel(other) {
-                true => (Place::Bias, Stage::Residual),
-                false if self.body.ty(other) == self.body.ty(last) => (Place::Residual, Stage::Activation),
-                false => return None,
+            if self.is_per_channel(other) {
+                (Place::Bias, Stage::Residual)
+            } else if self.body.ty(other) == self.body.ty(last) {
+                (Place::Residual, Stage::Activation)
+            } else {
+                return None;
             }
         } else {
             return None;

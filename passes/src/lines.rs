@@ -12,7 +12,7 @@
 //! pass need know of it, and results stay the same to the bit. (On small devices: Burrello et al., "DORY"
 //! (2021), and Lin et al., "MCUNetV2" (2021), which computes rows at the seams twice; here they are kept.)
 //!
-//! Greedy: of the chains that hold an image which is live at the fullest step, the one is taken which leaves
+//! Greedy: of the chains that hold an image which is live at the peak, the one is taken which leaves
 //! the fewest bytes, counted as the passes after will, on a copy; until none does. A chain costs time, so
 //! none is made elsewhere.
 
@@ -41,7 +41,7 @@ const MOST_TRIALS: usize = 1_000;
 pub static LINES: PassDef = PassDef {
     name: "lines",
     doc: "Lets convolutions and pools that read one another run row by row, in turns, so that the images between them never exist \
-          whole, wherever that lowers what is live at the fullest step. Results stay the same to the bit.",
+          whole, wherever that lowers what is live at the peak. Results stay the same to the bit.",
     options: &[],
     example: Example {
         before: r#"func.func @main(%x: tensor<1x32x4x4xf32>) -> tensor<1x16x2x64xf32> attributes {optc.threads = 1 : i64} {
@@ -69,7 +69,7 @@ pub static LINES: PassDef = PassDef {
     }),
 };
 
-/// Makes chains of a function's first block run in turns, as long as that lowers the fullest step; returns
+/// Makes chains of a function's first block run in turns, as long as that lowers the peak; returns
 /// how many chains were made or made longer. Does nothing where a size is not known, or no kernels are
 /// chosen.
 pub fn lines(ctx: &Context, target: &dyn Target, body: &mut Body) -> usize {

@@ -1,14 +1,14 @@
-//! Which values are computed again where they are read late, instead of being kept through the fullest step.
+//! Which values are computed again where they are read late, instead of being kept through the peak.
 //!
 //! ```text
 //! %1 = exp %x                       %1 = exp %x
 //! %2 = ... %1 ...            =>     %2 = ... %1 ...
-//! %8 = (the fullest step)           %8 = (the fullest step)
+//! %8 = (the peak)                   %8 = (the peak)
 //! %9 = add %8, %1                   %10 = exp %x
 //!                                   %9 = add %8, %10
 //! ```
 //!
-//! Greedy: as long as more is live than the budget, every value that lies idle through the fullest step is a
+//! Greedy: as long as more is live than the budget, every value that lies idle through the peak is a
 //! candidate, computed again by one operation or by all whose operands are dead by then. Each is tried on a
 //! copy of the function, with ties and scratch counted as the passes after will; the one that leaves the
 //! fewest bytes is taken, of equal ones that which moves the fewest bytes. Bounded in trials, never in time.
@@ -38,7 +38,7 @@ const MOST_TRIALS: usize = 2_000;
 /// The pass `recompute`.
 pub static RECOMPUTE: PassDef = PassDef {
     name: "recompute",
-    doc: "Computes values again where they are read late, instead of keeping them through the fullest step, until what is \
+    doc: "Computes values again where they are read late, instead of keeping them through the peak, until what is \
           live fits the budget, or nothing lowers it. Results stay the same to the bit.",
     options: &[OptionDef {
         name: "budget",
@@ -116,7 +116,7 @@ struct Fullness {
     peak_bytes: u64,
     /// What is live above the budget, summed over all steps.
     excess_bytes: u128,
-    /// The operation at the first of the fullest steps.
+    /// The operation at the first of the peak steps.
     op: Op,
 }
 
@@ -206,7 +206,7 @@ impl Search<'_> {
         is_pure(self.ctx, self.body, op) && !has_flow && !self.weights.is_weight_op(self.body, op)
     }
 
-    /// Uses of an operation's results after the fullest step, the place in the block of each user first.
+    /// Uses of an operation's results after the peak, the place in the block of each user first.
     fn late_uses(&self, op: Op) -> Vec<(usize, Op, usize)> {
         let uses = self.body.results(op).flat_map(|result| self.body.uses(result));
         let placed = uses.filter_map(|used| {
@@ -227,7 +227,7 @@ impl Search<'_> {
         [alone].into_iter().chain(deep).collect()
     }
 
-    /// An operation with those before it whose results nothing else reads after the fullest step, in order.
+    /// An operation with those before it whose results nothing else reads after the peak, in order.
     fn with_dead(&self, head: Op) -> Vec<Op> {
         let mut ops = BTreeSet::from([(self.at[head], head)]);
         let mut open = vec![head];

@@ -173,10 +173,12 @@ impl Search<'_> {
             Scalar::Binary(binary @ (Binary::And | Binary::Or), a, b) if self.is_truth(op) => {
                 let (a, b) = (self.computed(op, a, arg), self.computed(op, b, arg));
                 let decisive = constant(ctx, i64::from(*binary == Binary::Or));
-                match a == Some(decisive) || b == Some(decisive) {
-                    true => Some(decisive),
-                    false if *binary == Binary::And => min(ctx, a?, b?),
-                    false => max(ctx, a?, b?),
+                if a == Some(decisive) || b == Some(decisive) {
+                    Some(decisive)
+                } else if *binary == Binary::And {
+                    min(ctx, a?, b?)
+                } else {
+                    max(ctx, a?, b?)
                 }
             }
             Scalar::Binary(binary, a, b) => {

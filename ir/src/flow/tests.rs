@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::*;
 use crate::text::parse;
 
-/// One line for each stretch: its points with what they read, write and move, and what may come next.
+/// One line for each basic block: its points with what they read, write and move, and what may come next.
 fn graph_text(text: &str) -> String {
     let ctx = Arc::new(Context::new());
     let module = parse(&ctx, "test.mlir", text.to_owned()).unwrap();
@@ -14,10 +14,12 @@ fn graph_text(text: &str) -> String {
     let values = |values: Vec<Value>| {
         values.iter().map(|value| value.as_u32().to_string()).collect::<Vec<_>>().join(" ")
     };
-    let number = |stretch: &Stretch| graph.stretches().iter().position(|other| other == stretch).unwrap();
+    let number = |basic_block: &BasicBlock| {
+        graph.basic_blocks().iter().position(|other| other == basic_block).unwrap()
+    };
     let mut lines = Vec::new();
-    for stretch in graph.stretches() {
-        let points = graph.points(*stretch).map(|point| {
+    for basic_block in graph.basic_blocks() {
+        let points = graph.points(*basic_block).map(|point| {
             let event = graph.event(Point::from_u32(point));
             let moves = event.moves(&ctx, body);
             let writes = values(event.writes(&ctx, body).to_vec());
@@ -26,8 +28,8 @@ fn graph_text(text: &str) -> String {
             format!("{:?}({reads}; {sources} -> {writes})", event.act).to_lowercase()
         });
         let points = points.collect::<Vec<_>>().join(", ");
-        let next = graph.next(*stretch).iter().map(|next| number(next).to_string()).collect::<Vec<_>>();
-        let line = format!("{}: {points} => {}", number(stretch), next.join(" "));
+        let next = graph.next(*basic_block).iter().map(|next| number(next).to_string()).collect::<Vec<_>>();
+        let line = format!("{}: {points} => {}", number(basic_block), next.join(" "));
         lines.push(line.trim_end().to_owned());
     }
     lines.join("\n")

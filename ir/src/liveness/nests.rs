@@ -17,8 +17,8 @@
 //! }
 //! ```
 //!
-//! Each read and each write costs its depth at most, whatever the stretches on the way. Where functions have
-//! several blocks outside of all zones, variables that are live from one to another are left to
+//! Each read and each write costs its depth at most, whatever the basic blocks on the way. Where functions
+//! have several blocks outside of all zones, variables that are live from one to another are left to
 //! [`super::ways`].
 
 use cranelift_entity::EntityRef;
@@ -26,7 +26,7 @@ use cranelift_entity::EntityRef;
 use super::search::{Exposed, Write};
 use super::{Moment, Span, normalise};
 use crate::entities::Value;
-use crate::flow::{FlowGraph, Stretch, Turns, Zone};
+use crate::flow::{BasicBlock, FlowGraph, Turns, Zone};
 
 /// The zones of a graph, and how far a variable was followed through them.
 pub(super) struct Nests<'a> {
@@ -53,7 +53,7 @@ struct Unknown;
 impl<'a> Nests<'a> {
     /// Those of a graph.
     pub(super) fn of(graph: &'a FlowGraph) -> Nests<'a> {
-        let (begun, ended) = (vec![None; graph.zone_count()], vec![None; graph.stretches().len()]);
+        let (begun, ended) = (vec![None; graph.zone_count()], vec![None; graph.basic_blocks().len()]);
         Nests { graph, begun, ended, ends: Vec::new(), spans: Vec::new() }
     }
 
@@ -80,7 +80,7 @@ impl<'a> Nests<'a> {
             if self.ended[place].replace(written.variable) == Some(written.variable) {
                 continue;
             }
-            let last = Moment(2 * self.graph.points(self.graph.stretches()[place]).end - 1);
+            let last = Moment(2 * self.graph.points(self.graph.basic_blocks()[place]).end - 1);
             match written.before(place + 1).filter(|write| write.place as usize == place) {
                 Some(write) => self.push(write.last, last),
                 None => self.go_up(written, place, last)?,
@@ -146,8 +146,8 @@ impl<'a> Nests<'a> {
     }
 
     fn zone_of(&self, place: usize) -> Option<Zone> {
-        let stretch: Stretch = self.graph.stretches()[place];
-        self.graph.zone_of(stretch)
+        let basic_block: BasicBlock = self.graph.basic_blocks()[place];
+        self.graph.zone_of(basic_block)
     }
 }
 

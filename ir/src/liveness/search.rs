@@ -1,23 +1,23 @@
-//! How the stretches of a function are scanned, and what is found is put together.
+//! How the basic blocks of a function are scanned, and what is found is put together.
 
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityRef, PrimaryMap};
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
+use super::edges::Edges;
 use super::nests::Nests;
-use super::ways::Ways;
 use super::{Liveness, Moment, Span, normalise};
 use crate::body::Body;
 use crate::context::Context;
 use crate::entities::Value;
-use crate::flow::{Act, FlowGraph, Point, Stretch};
+use crate::flow::{Act, BasicBlock, FlowGraph, Point};
 
 /// What is known of a variable.
 #[derive(Clone, Copy)]
 struct Track {
-    /// The number, from 1 on, of the stretch that is being scanned, if the variable is read in it after the
-    /// present point.
+    /// The number, from 1 on, of the basic block that is being scanned, if the variable is read in it after
+    /// the present point.
     stamp: u32,
     /// The last of those reads.
     open: u32,
@@ -45,10 +45,10 @@ impl Track {
     const NONE: Track = Track { stamp: 0, open: 0, only: Span { first: Moment(1), last: Moment(0) } };
 }
 
-/// A stretch that reads a variable before it writes it, which so is live where the stretch begins.
+/// A basic block that reads a variable before it writes it, which so is live where the basic block begins.
 #[derive(Clone, Copy)]
 pub(super) struct Exposed {
-    /// The stretch's place in the order.
+    /// The basic block's place in the order.
     pub place: u32,
     /// The last read before a write.
     pub last: Moment,
@@ -56,10 +56,10 @@ pub(super) struct Exposed {
     before: u32,
 }
 
-/// A stretch that writes a variable.
+/// A basic block that writes a variable.
 #[derive(Clone, Copy)]
 pub(super) struct Write {
-    /// The stretch's place in the order.
+    /// The basic block's place in the order.
     pub place: u32,
     /// The last write.
     pub last: Moment,
@@ -87,7 +87,7 @@ pub(super) struct Search<'a> {
     further: Vec<(Value, Span)>,
     writes: Vec<Write>,
     exposed: Vec<Exposed>,
-    /// Variables that were read in the stretch that is being scanned.
+    /// Variables that were read in the basic block that is being scanned.
     opened: Vec<Value>,
 }
 
@@ -136,7 +136,7 @@ impl<'a> Search<'a> {
         if only.first > only.last { *only = span } else { self.further.push((variable, span)) }
     }
 
-    /// A write in a stretch that is scanned backward, after which its span was found: the first that is
+    /// A write in a basic block that is scanned backward, after which its span was found: the first that is
     /// noted is its last.
     fn note_write(&mut self, variable: Value, place: u32, last: Moment) {
         let places = &mut self.places[variable];
@@ -155,11 +155,11 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Finds the spans that end with a read in a stretch, as far as they lie in it.
-    pub(super) fn scan(&mut self, stretch: Stretch) {
-        let stamp = stretch.as_u32() + 1;
-        let place = self.graph.place(stretch) as u32;
-        for point in self.graph.points(stretch).rev().map(Point::from_u32) {
+    /// Finds the spans that end with a read in a basic block, as far as they lie in it.
+    pub(super) fn scan(&mut self, basic_block: BasicBlock) {
+        let stamp = basic_block.as_u32() + 1;
+        let place = self.graph.place(basic_block) as u32;
+        for point in self.graph.points(basic_block).rev().map(Point::from_u32) {
             let event = self.graph.event(point);
             if event.act == Act::Run && self.variables.parts.is_empty() {
                 self.body.results(event.op).for_each(|value| self.write(value, point, (stamp, place)));
@@ -206,11 +206,11 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Finds, for each variable that is live where stretches begin, where else it is.
+    /// Finds, for each variable that is live where basic blocks begin, where else it is.
     pub(super) fn follow(&mut self) {
         let exposed = std::mem::take(&mut self.exposed);
         let mut nests = Nests::of(self.graph);
-        let mut ways = None;
+        let mut edges = None;
         let mut writes = Vec::new();
         for variable in self.tracks.keys() {
             let places = self.places[variable];
@@ -224,8 +224,8 @@ impl<'a> Search<'a> {
             match nests.spans(variable, &writes, reads.clone()) {
                 Some(spans) => spans.iter().for_each(|span| self.extend(variable, *span)),
                 None => {
-                    let ways = ways.get_or_insert_with(|| Ways::of(self.graph));
-                    self.explore(variable, &writes, reads, ways);
+                    let edges = edges.get_or_insert_with(|| Edges::of(self.graph));
+                    self.explore(variable, &writes, reads, edges);
                 }
             }
         }
@@ -251,24 +251,24 @@ impl<'a> Search<'a> {
         variable: Value,
         writes: &[Write],
         reads: impl Iterator<Item = Exposed>,
-        ways: &mut Ways,
+        edges: &mut Edges,
     ) {
         for read in reads {
-            let first = Moment(2 * ways.points(read.place as usize).start);
+            let first = Moment(2 * edges.points(read.place as usize).start);
             self.found(variable, Span { first, last: read.last });
-            ways.go_back(read.place as usize);
+            edges.go_back(read.place as usize);
         }
-        while let Some(place) = ways.pop(variable) {
+        while let Some(place) = edges.pop(variable) {
             let count = writes.partition_point(|write| write.place as usize <= place);
             match writes[..count].last().filter(|write| write.place as usize == place) {
                 Some(write) => {
-                    let last = Moment(2 * ways.points(place).end - 1);
+                    let last = Moment(2 * edges.points(place).end - 1);
                     self.found(variable, Span { first: write.last, last });
                 }
-                None => ways.go_through(place),
+                None => edges.go_through(place),
             }
         }
-        ways.drain_spans(|span| self.found(variable, span));
+        edges.drain_spans(|span| self.found(variable, span));
     }
 
     /// Notes a span that may begin with the one that was found first.

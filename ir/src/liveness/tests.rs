@@ -15,7 +15,7 @@ use crate::weights::WeightSet;
 mod nested;
 mod three_ways;
 
-/// The lives of roots, as moments: `2p` reads and `2p + 1` writes of point `p`.
+/// The live ranges of roots, as moments: `2p` reads and `2p + 1` writes of point `p`.
 #[track_caller]
 fn check(text: &str, expected: &[(u32, &[(u32, u32)])]) {
     let ctx = Arc::new(Context::new());

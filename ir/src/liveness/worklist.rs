@@ -1,4 +1,4 @@
-//! The oracle: sets of live variables for each stretch, iterated until nothing changes.
+//! The oracle: sets of live variables for each basic block, iterated until nothing changes.
 //!
 //! The textbook's backward data-flow equations, on sets, moment by moment; slow, and shares nothing with what
 //! it judges but the graph.
@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::*;
-use crate::flow::Stretch;
+use crate::flow::BasicBlock;
 
 /// The variables that are live at each moment.
 pub(super) fn live_sets(
@@ -16,15 +16,15 @@ pub(super) fn live_sets(
     variable: &dyn Fn(Value) -> Option<Value>,
     continues: &dyn Fn(Value) -> bool,
 ) -> BTreeMap<Moment, BTreeSet<Value>> {
-    let mut live_in: BTreeMap<Stretch, BTreeSet<Value>> = BTreeMap::new();
+    let mut live_in: BTreeMap<BasicBlock, BTreeSet<Value>> = BTreeMap::new();
     let mut moments = BTreeMap::new();
     let mut has_changed = true;
     while has_changed {
         has_changed = false;
-        for &stretch in graph.stretches() {
-            let next = graph.next(stretch).iter().filter_map(|next| live_in.get(next));
+        for &basic_block in graph.basic_blocks() {
+            let next = graph.next(basic_block).iter().filter_map(|next| live_in.get(next));
             let mut live: BTreeSet<Value> = next.flatten().copied().collect();
-            for point in graph.points(stretch).rev().map(Point::from_u32) {
+            for point in graph.points(basic_block).rev().map(Point::from_u32) {
                 let event = graph.event(point);
                 let written = event.writes(ctx, body);
                 let writes: Vec<Value> = written.iter().copied().filter_map(variable).collect();
@@ -37,7 +37,7 @@ pub(super) fn live_sets(
                 live.extend(event.reads(body).chain(kept).filter_map(variable));
                 moments.insert(Moment::read(point), live.clone());
             }
-            has_changed |= live_in.insert(stretch, live.clone()).as_ref() != Some(&live);
+            has_changed |= live_in.insert(basic_block, live.clone()).as_ref() != Some(&live);
         }
     }
     if let Some(first) = moments.get_mut(&Moment(0)) {

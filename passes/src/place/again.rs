@@ -1,4 +1,4 @@
-//! Where buffers go whose lives are known long before their sizes, again and again.
+//! Where buffers go whose live ranges are known long before their sizes, again and again.
 //!
 //! At each choice of sizes, the orders that were best at others are tried first, then a few of the classical
 //! ones, each by first fit, until one meets the most bytes that are live at a step, or comes [near](NEAR) it.
@@ -43,9 +43,9 @@ pub enum Effort {
     Full,
 }
 
-/// Buffers whose lives are known.
+/// Buffers whose live ranges are known.
 pub struct Again {
-    /// The lives; all sizes are 0.
+    /// The live ranges; all sizes are 0.
     problem: Problem,
     /// The buffers in the order in which they begin.
     births: Vec<BufferId>,
@@ -67,7 +67,7 @@ pub struct PlacedAgain {
 }
 
 impl Again {
-    /// Buffers with these lives and alignments, without pins and overlaps.
+    /// Buffers with these live ranges and alignments, without pins and overlaps.
     pub fn new(problem: Problem) -> Again {
         let mut births: Vec<BufferId> = problem.buffers.keys().collect();
         births.sort_by_key(|id| problem.buffers[*id].first);
@@ -75,7 +75,7 @@ impl Again {
         Again { problem, births, orders: Vec::new(), neighbours }
     }
 
-    /// The lives.
+    /// The live ranges.
     pub fn problem(&self) -> &Problem {
         &self.problem
     }
@@ -347,7 +347,7 @@ mod tests {
         assert!(!is_right(&[0, 8, 16], 16), "beyond the end");
     }
 
-    /// Some buffers' lives, each at most five steps after it begins.
+    /// Some buffers' live ranges, each at most five steps after it begins.
     fn lives(random: &mut Random, count: usize) -> Vec<(u32, u32)> {
         let life = |_| {
             let first = random.range(0, 20) as u32;

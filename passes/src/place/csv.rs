@@ -1,7 +1,7 @@
 //! How a placement problem is written as a table of comma-separated values.
 //!
 //! The form is minimalloc's (Moffitt, *MiniMalloc*, ASPLOS 2023): a header, then a row a buffer, with
-//! half-open lives `[lower, upper)`; a solution has a column `offset`.
+//! half-open live ranges `[lower, upper)`; a solution has a column `offset`.
 //!
 //! ```text
 //! id,lower,upper,size        id,lower,upper,size,offset
@@ -117,7 +117,7 @@ struct Row<'t> {
 ///
 /// # Errors
 /// All that is wrong, in the order of the lines: an unknown or missing column, a row with too few or too many
-/// fields, a field that is no number, an empty life, an id used twice, an overlap with an unknown id.
+/// fields, a field that is no number, an empty live range, an id used twice, an overlap with an unknown id.
 pub fn read(text: &str) -> Result<Table, Vec<CsvError>> {
     let mut lines = text.lines().enumerate().map(|(index, line)| (index + 1, line));
     let header = lines.by_ref().find(|(_, line)| !line.trim().is_empty());
@@ -216,11 +216,9 @@ fn read_row<'t>(columns: &[Column], fields: &[Field<'t>]) -> Result<Row<'t>, Vec
         errors.extend({ read }().err());
     }
     if errors.is_empty() && after <= u64::from(first) {
-        errors.push(
-            upper.error(format!(
-                "upper {after} is not above lower {first}: expected a life of a step at least"
-            )),
-        );
+        errors.push(upper.error(format!(
+            "upper {after} is not above lower {first}: expected a live range of at least one step"
+        )));
     }
     if !errors.is_empty() {
         return Err(errors);
@@ -360,7 +358,7 @@ mod tests {
         assert_eq!(
             errors(text),
             "2:5: `x` is no upper: expected a whole number below 2^62\n\
-             3:5: upper 5 is not above lower 5: expected a life of a step at least\n\
+             3:5: upper 5 is not above lower 5: expected a live range of at least one step\n\
              4:7: `-2` is no size: expected a whole number below 2^62\n\
              5:5: 3 fields, expected 4\n\
              6:5: upper 4294967295 is too large: expected at most 4294967294\n\

@@ -24,13 +24,13 @@ pub(super) enum Fit {
 /// Which buffer is placed first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
-    /// The largest; of these that with the longest life.
+    /// The largest; of these that with the longest live range.
     Size,
-    /// The largest; of these that with the most live bytes at some step of its life.
+    /// The largest; of these that with the most live bytes at some step of its live range.
     SizeBreadth,
-    /// The largest product of size and life.
+    /// The largest product of size and live range.
     Area,
-    /// The longest life.
+    /// The longest live range.
     Life,
     /// The earliest first step.
     Birth,
@@ -38,14 +38,14 @@ pub(super) enum Order {
     Death,
     /// The most buffers alive with it.
     Degree,
-    /// The most live bytes at some step of its life; of these the largest.
+    /// The most live bytes at some step of its live range; of these the largest.
     Breadth,
-    /// The same; of these that with the longest life.
+    /// The same; of these that with the longest live range.
     BreadthLife,
     /// Those alive at a step with the most live bytes by birth, then the others by size. What is stacked at
     /// the peak is freed from the top as one moves to earlier steps, so the room left there is in one piece.
     PeakBirth,
-    /// The same, those at the peak by life.
+    /// The same, those at the peak by live range.
     PeakLife,
     /// The same, those at the peak by death.
     PeakDeath,
@@ -55,7 +55,7 @@ pub(super) enum Order {
 type Key = (bool, u64, u64, u64);
 
 impl Order {
-    /// The buffers that have bytes and no pin, in this order; ties by size, then life, then index.
+    /// The buffers that have bytes and no pin, in this order; ties by size, then live range, then index.
     pub(super) fn sort(self, problem: &Problem) -> Vec<BufferId> {
         let movable = |(_, buffer): &(BufferId, &Buffer)| buffer.size_bytes > 0 && buffer.pin.is_none();
         let mut order: Vec<BufferId> = problem.buffers.iter().filter(movable).map(|(id, _)| id).collect();
@@ -130,8 +130,8 @@ fn degrees(problem: &Problem) -> PrimaryMap<BufferId, Key> {
     problem.buffers.values().map(degree).collect()
 }
 
-/// For each buffer, the most live bytes at a step of its life: a range maximum over the births' steps, by a
-/// sparse table in O(n log n).
+/// For each buffer, the most live bytes at a step of its live range: a range maximum over the births' steps,
+/// by a sparse table in O(n log n).
 pub(super) fn breadths(problem: &Problem) -> PrimaryMap<BufferId, u64> {
     let mut steps: Vec<_> = problem.buffers.values().map(|buffer| buffer.first).collect();
     steps.sort_unstable();

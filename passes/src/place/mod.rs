@@ -1,6 +1,6 @@
 //! At which offset of one arena each buffer stands.
 //!
-//! The problem is *dynamic storage allocation*: buffers with known lives and sizes get offsets so that
+//! The problem is *dynamic storage allocation*: buffers with known live ranges and sizes get offsets so that
 //! buffers alive at the same step share no bytes, and the highest end is as low as possible. It is
 //! NP-hard, so there are several planners ([`PLANNERS`]) and one independent [`judge`].
 //!
@@ -63,7 +63,7 @@ entity_impl!(Step, "step");
 pub struct Buffer {
     /// The first step at which the bytes must be kept.
     pub first: Step,
-    /// The last such step, included: `first == last` is a life of one step.
+    /// The last such step, included: `first == last` is a live range of one step.
     pub last: Step,
     /// Zero is allowed: such a buffer gets offset 0 and conflicts with nothing.
     pub size_bytes: u64,
@@ -171,7 +171,7 @@ pub fn place_until(problem: &Problem, options: &Options, stop: Stop<'_>) -> Plac
     best.into_placement()
 }
 
-/// From how many buffers on the search is confined to the fullest steps.
+/// From how many buffers on the search is confined to the peak steps.
 const MANY: usize = 4_000;
 
 /// Asked now and then by a planner: true ends the search.

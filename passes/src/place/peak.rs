@@ -1,8 +1,8 @@
-//! Which placement of the fullest steps leaves room for everything else.
+//! Which placement of the peak steps leaves room for everything else.
 //!
 //! With thousands of buffers only a small part of the time is hard: the steps at which nearly all of the
 //! arena is live. The buffers alive there are placed by the exact search, all others fill the rest greedily.
-//! (Compare idealloc, Lamprou et al., 2024, which boxes buffers of like lives for the same purpose: it
+//! (Compare idealloc, Lamprou et al., 2024, which boxes buffers of like live ranges for the same purpose: it
 //! decides first what cannot be decided later.)
 //!
 //! ```text

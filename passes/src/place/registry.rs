@@ -34,7 +34,7 @@ pub const PLANNERS: &[Planner] = &[
     },
     Planner {
         name: "peak",
-        doc: "the portfolio, then a search of the fullest steps with everything else around them",
+        doc: "the portfolio, then a search of the peak steps with everything else around them",
         run: peak,
     },
     Planner {
@@ -54,7 +54,7 @@ pub const PLANNERS: &[Planner] = &[
     },
     Planner {
         name: "area",
-        doc: "first fit, the largest product of size and life first",
+        doc: "first fit, the largest product of size and live range first",
         run: |problem, _, _| single(problem, "area", Order::Area, Fit::First),
     },
     Planner {

@@ -19,11 +19,11 @@ pub(super) fn problem(buffers: &[Buffer]) -> Problem {
 /// Ways to draw a random problem; together they reach every feature of a [`Problem`].
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Family {
-    /// Independent lives and small sizes.
+    /// Independent live ranges and small sizes.
     Uniform,
     /// A chain: each buffer lives into its successor's first step.
     Chain,
-    /// A chain with some long lives across it, as in residual networks.
+    /// A chain with some long live ranges across it, as in residual networks.
     Residual,
     /// Few large and many small buffers.
     Skewed,

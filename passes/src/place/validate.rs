@@ -22,7 +22,7 @@ impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::LifeEndsBeforeItBegins(buffer) => {
-                write!(f, "the life of {buffer} ends before it begins")
+                write!(f, "the live range of {buffer} ends before it begins")
             }
             Self::ZeroAlignment(buffer) => {
                 write!(f, "the alignment of {buffer} is 0, expected at least 1")

@@ -29,7 +29,7 @@ pub fn explain(
     let mut live: Vec<(u64, Content)> = live.map(|(id, buffer)| (buffer.size_bytes, contents[id])).collect();
     live.sort_by_key(|(bytes, _)| Reverse(*bytes));
     let all: u64 = live.iter().map(|(bytes, _)| bytes).sum();
-    let header = format!("{all} bytes are live at the fullest step, {}:", describe(ctx, body, op));
+    let header = format!("{all} bytes are live at the peak, {}:", describe(ctx, body, op));
     let fault = fault.with_note(body.location(op), header);
     live.iter().take(MOST_VALUES).fold(fault, |fault, (bytes, content)| {
         let (location, what) = match content {

@@ -210,7 +210,7 @@ fn a_budget_that_cannot_be_met_says_what_is_in_the_way() {
     let said = run_within(BUSY, Some(100)).expect_err("two values are live at some step");
     for part in [
         "the budget of 100 bytes: the smallest that was found has 512",
-        "512 bytes are live at the fullest step",
+        "512 bytes are live at the peak",
         "256 bytes: `nn.",
         "help: --donate=arg0 saves 256 bytes",
     ] {

@@ -110,10 +110,12 @@ impl Window {
             let covered = dims::mul(ctx, dims::ceil_div(ctx, size, stride)?, stride)?;
             let more = dims::sub(ctx, sizes.expr(Dim::Known(reach))?, stride)?;
             let total = dims::add(ctx, dims::sub(ctx, covered, size)?, more)?;
-            match call.is_at_most(zero, total) {
-                true => Some(total),
-                false if call.is_at_most(total, zero) => Some(zero),
-                false => dims::max(ctx, total, zero),
+            if call.is_at_most(zero, total) {
+                Some(total)
+            } else if call.is_at_most(total, zero) {
+                Some(zero)
+            } else {
+                dims::max(ctx, total, zero)
             }
         };
         total().map_or(Dim::Unknown, |total| dims::size(ctx, total))

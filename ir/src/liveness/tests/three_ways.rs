@@ -6,7 +6,7 @@ use super::super::forest::{Rows, Uses, live_in};
 use super::*;
 use crate::flow::Act;
 
-/// The values that are live at each moment, from those that are live where stretches begin.
+/// The values that are live at each moment, from those that are live where basic blocks begin.
 fn moments(ctx: &Context, body: &Body, graph: &FlowGraph) -> BTreeMap<Moment, BTreeSet<Value>> {
     let uses = Uses::of(ctx, body, graph);
     let (uses, rows) = (&uses, &live_in(&uses));
@@ -14,12 +14,12 @@ fn moments(ctx: &Context, body: &Body, graph: &FlowGraph) -> BTreeMap<Moment, BT
         let numbers = (0..uses.values.len() as u32).filter(move |number| rows.contains(place, *number));
         numbers.map(|number| uses.values[number as usize]).collect::<BTreeSet<Value>>()
     };
-    let begins: Vec<BTreeSet<Value>> = (0..graph.stretches().len()).map(begin).collect();
+    let begins: Vec<BTreeSet<Value>> = (0..graph.basic_blocks().len()).map(begin).collect();
     let mut moments = BTreeMap::new();
-    for (place, &stretch) in graph.stretches().iter().enumerate() {
+    for (place, &basic_block) in graph.basic_blocks().iter().enumerate() {
         let mut live: BTreeSet<Value> =
             uses.next[place].iter().flat_map(|next| &begins[*next]).copied().collect();
-        for point in graph.points(stretch).rev().map(Point::from_u32) {
+        for point in graph.points(basic_block).rev().map(Point::from_u32) {
             let event = graph.event(point);
             let writes = event.writes(ctx, body);
             moments.insert(Moment::write(point), live.iter().chain(&writes).copied().collect());
@@ -152,9 +152,9 @@ fn three_ways_at_a_million_operations() {
              {uses_ms} ms, two passes {passes_ms} ms, worklist {list_ms} ms",
             uses.values.len(),
         );
-        for (place, &stretch) in graph.stretches().iter().enumerate() {
-            assert!(live.row(place) == iterated.row(place), "{stretch}");
-            let begin = Moment::read(Point::from_u32(graph.points(stretch).start));
+        for (place, &basic_block) in graph.basic_blocks().iter().enumerate() {
+            assert!(live.row(place) == iterated.row(place), "{basic_block}");
+            let begin = Moment::read(Point::from_u32(graph.points(basic_block).start));
             for number in (0..uses.values.len() as u32).step_by(97) {
                 let is_live = paths.is_live(uses.values[number as usize], begin);
                 assert_eq!(live.contains(place, number), is_live && place > 0);

@@ -1,8 +1,8 @@
 //! What the exact search knows of a problem before it starts.
 //!
 //! A *section* is a maximal set of buffers alive at once. Two buffers conflict if and only if a section holds
-//! both (lives are intervals, and intervals that meet pairwise have a point in common), and each buffer is in
-//! a run of consecutive sections.
+//! both (live ranges are intervals, and intervals that meet pairwise have a point in common), and each buffer
+//! is in a run of consecutive sections.
 
 use super::super::bound::gcd;
 use super::super::{BufferId, Problem};
@@ -29,7 +29,7 @@ pub(super) struct ItemFacts {
     /// The first section, and the one after the last.
     pub(super) from: u32,
     pub(super) to: u32,
-    /// The steps of its life.
+    /// The steps of its live range.
     pub(super) life: u64,
     /// The same number for items that are interchangeable.
     pub(super) kind: u32,

@@ -38,7 +38,7 @@ pub(super) enum Rank {
     Size,
     Life,
     SectionArea,
-    /// The bytes of its fullest section.
+    /// The bytes of its largest section.
     Total,
 }
 

@@ -1,10 +1,10 @@
-//! On which ways a variable is live, found by following them stretch by stretch.
+//! On which edges a variable is live, found by following them basic block by basic block.
 //!
-//! A variable is followed up from where it is read, through the stretches before, each of which it enters
+//! A variable is followed up from where it is read, through the basic blocks before, each of which it enters
 //! once: the per-variable path exploration of Boissinot, Brandner, Darte, Dupont de Dinechin and Rastello,
 //! "Computing Liveness Sets for SSA-Form Programs" (2011, hal inria-00558509v1), extended to several writes.
 //! Nothing is asked of the graph's form: irreducible graphs are treated like all others. Time is linear in
-//! the ways between the stretches through which variables are live.
+//! the edges between the basic blocks through which variables are live.
 
 use std::ops::Range;
 
@@ -12,11 +12,11 @@ use super::{Moment, Span};
 use crate::entities::Value;
 use crate::flow::FlowGraph;
 
-/// The stretches before each stretch, by place in their order, and how far a variable was followed through
-/// them.
-pub(super) struct Ways {
+/// The basic blocks before each basic block, by place in their order, and how far a variable was followed
+/// through them.
+pub(super) struct Edges {
     points: Vec<Range<u32>>,
-    /// The places of the stretches before each place, by [`Ways::starts`].
+    /// The places of the basic blocks before each place, by [`Edges::starts`].
     before: Vec<u32>,
     starts: Vec<u32>,
     /// Which variable each place was left with last.
@@ -26,20 +26,20 @@ pub(super) struct Ways {
     through: Vec<u32>,
 }
 
-impl Ways {
+impl Edges {
     /// Those of a graph.
-    pub(super) fn of(graph: &FlowGraph) -> Ways {
-        let order = graph.stretches();
+    pub(super) fn of(graph: &FlowGraph) -> Edges {
+        let order = graph.basic_blocks();
         let previous = graph.previous();
         let mut before = Vec::new();
         let mut starts = vec![0];
-        for stretch in order {
-            before.extend(previous[*stretch].iter().map(|stretch| graph.place(*stretch) as u32));
+        for basic_block in order {
+            before.extend(previous[*basic_block].iter().map(|basic_block| graph.place(*basic_block) as u32));
             starts.push(before.len() as u32);
         }
-        let points = order.iter().map(|stretch| graph.points(*stretch)).collect();
+        let points = order.iter().map(|basic_block| graph.points(*basic_block)).collect();
         let left = vec![None; order.len()];
-        Ways { points, before, starts, left, stack: Vec::new(), through: Vec::new() }
+        Edges { points, before, starts, left, stack: Vec::new(), through: Vec::new() }
     }
 
     /// The points of a place.
