@@ -1,4 +1,4 @@
-//! Which numbers stand for weights and inputs that a file does not have.
+//! Synthetic weights and inputs: the numbers that replace those that a file does not have.
 //!
 //! A weight-stripped model keeps, in its metadata property `stripped_weights` (JSON: tensor name -> entry), a
 //! rule in place of each large tensor's data. An entry has `dtype` (ONNX's number), `shape`, and one of

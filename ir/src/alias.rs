@@ -1,4 +1,4 @@
-//! Which values share bytes.
+//! The alias analysis: which values share bytes.
 //!
 //! The one alias analysis: fusion, reuse, liveness, planning and code generation all ask it. Every value has
 //! a *root*, the value that owns the bytes, and a range of the root's bytes. A value is its own root unless

@@ -1,4 +1,4 @@
-//! How a fault of the input is told to the user.
+//! Diagnostics: how a fault of the input is told to the user.
 //!
 //! ```text
 //! error: `nn.relu` expects a tensor of floats, found `tensor<4xi32>`

@@ -1,4 +1,4 @@
-//! Which sizes are not numbers yet: canonical expressions over named sizes.
+//! Symbolic sizes: canonical expressions over named sizes.
 //!
 //! A [`DimExpr`] is an interned polynomial with whole coefficients in *atoms*: a symbol (`N`, `H`), a
 //! quotient rounded down, a least or greatest. Its form is canonical, so expressions that are equal by the

@@ -1,4 +1,4 @@
-//! Which blocks every way to a block leads through.
+//! The dominator tree: which blocks every path to a block passes through.
 //!
 //! Block `a` *dominates* block `b` of its region if every way from the region's entry to `b` leads through
 //! `a`; the nearest such block above `b` is its immediate dominator, and these make a tree. What is defined

@@ -1,4 +1,4 @@
-//! In which order a function's operations can run: structured control flow and blocks as one graph.
+//! The control-flow graph of a function: regions and blocks in one graph of program points.
 //!
 //! A [`FlowGraph`] numbers what happens at run time: *points*, in text order through all blocks and nested
 //! regions. Points that always follow one another make a *basic block*; basic blocks name what may come next.

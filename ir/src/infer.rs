@@ -1,4 +1,4 @@
-//! What an inference rule sees of an operation, and how it refuses.
+//! Type inference: what a rule sees of an operation, and how it refuses.
 
 use crate::context::Context;
 use crate::dims::Sizes;

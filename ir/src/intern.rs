@@ -1,4 +1,4 @@
-//! How equal contents get equal handles.
+//! Interning: equal contents get equal handles.
 //!
 //! An append-only table that many threads may read without a lock; writers take turns. Contents are never
 //! dropped before the table is, but for those of a copy: what was added to it can be forgotten, which is for

@@ -1,4 +1,4 @@
-//! From when to when the bytes of each variable must be kept, on every way through a function.
+//! Liveness: from when to when the bytes of each variable must be kept, on every path through a function.
 //!
 //! A *variable* is what the caller maps values to: each value itself, or the root that owns its bytes (see
 //! [`crate::alias`]), so that a variable may be written several times: by what overwrites it, and by each

@@ -1,4 +1,4 @@
-//! Where operations come from.
+//! Locations: where operations come from.
 
 use crate::entities::{Attr, Ident, Location};
 

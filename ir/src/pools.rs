@@ -1,4 +1,4 @@
-//! Which pools of memory a function has, and which value is to lie in which.
+//! Memory pools: which ones a function has, and which value lies in which.
 //!
 //! Every function has the pool `arena`. `optc.pools` names others, and may say more of the arena too;
 //! `mem.pool` of an operation names for each result the pool that it is to lie in. Planned, all pools are

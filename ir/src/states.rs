@@ -1,4 +1,4 @@
-//! Which arguments of a function are its state, and where their bytes are.
+//! State: the arguments that keep their bytes from run to run, and where these are.
 //!
 //! An argument with `optc.state` is no input: it lives on entry, in the pool `state`, with what the last run
 //! left there (zeros before the first). A result with `optc.state = 1 : i64` is no output, but what argument

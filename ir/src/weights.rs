@@ -1,4 +1,4 @@
-//! Which values are known before the program runs.
+//! Weights: which values are known before the program runs.
 //!
 //! A *weight* is a constant, or the result of a pure operation without regions that reads weights only.
 //! Arithmetic on weights stays in the IR (folding a batch norm into a filter is a multiplication, not a copy

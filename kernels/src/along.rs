@@ -1,5 +1,4 @@
-//! How elements are compared or added up one after the other along one axis: where the extreme one is, and
-//! running sums.
+//! Arg-max and running sums along one axis.
 //!
 //! The operand is dense, `[outer, count, inner]`; a line is its `count` elements that differ in the middle
 //! index only. Each line is walked by one part, in order, so the bits do not depend on the number of parts.

@@ -1,4 +1,4 @@
-//! How the slices of which a condition holds are put one after the other, and counted.
+//! Compaction: the slices that a condition selects are moved together and counted.
 
 use crate::abi::{Body, Kernel, KernelFn, Operands, entry_of};
 use crate::isa::Isa;

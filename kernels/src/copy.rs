@@ -1,5 +1,4 @@
-//! How elements move from one strided layout to another: transposes, parts of concatenations, slices,
-//! broadcasts.
+//! Copies between strided layouts: transposes, operands of concatenations, slices, broadcasts.
 //!
 //! Axes that lie alike on both sides are joined. Then, if the innermost axis is contiguous on both sides,
 //! runs are copied whole; else two axes, the one that is contiguous where it is read and the one that is

@@ -1,4 +1,4 @@
-//! How one output pixel's inputs are copied side by side into scratch (implicit im2col), with padding and
+//! Implicit im2col: one output pixel's inputs are copied side by side into scratch, with padding and
 //! prologue.
 //!
 //! The order is that of K: (ky, kx, ci). A *run* is a stretch of K that is contiguous in memory: the channels

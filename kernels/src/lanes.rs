@@ -1,5 +1,4 @@
-//! How depthwise convolutions and narrow groups run: a vector holds consecutive channels, of several groups
-//! at once.
+//! Depthwise and grouped convolution: a vector holds consecutive channels, of several groups at once.
 //!
 //! With groups of G channels (G = 1, 2, 4, 8), output lane l of group l / G needs, for the j-th input channel
 //! of its group, input lane (l / G) * G + j of the same vector: one permutation per j, and none for G = 1. So

@@ -1,5 +1,4 @@
-//! Which functions of one operand there are, and how one is applied to a slice: alone, or as a contraction's
-//! epilogue.
+//! Unary functions, applied to a slice: alone, or as a contraction's epilogue.
 
 use crate::abi::{Body, Kernel, KernelFn, Operands, entry_of, piece};
 use crate::isa::Isa;

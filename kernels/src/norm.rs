@@ -1,4 +1,4 @@
-//! How groups of channels are normalised: in three steps, so that the result may overwrite what is read.
+//! Group normalization in three steps, so that the result may overwrite the operand.
 //!
 //! Image `n`, channel `c` of group `g`: `activation((x - mean(n, g)) * (scale[c] / sqrt(variance(n, g) +
 //! epsilon)) + bias[c])`, the last product and sum rounded once.

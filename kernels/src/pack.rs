@@ -1,5 +1,5 @@
-//! Where each weight lies in packed weights: panels of 32 output channels, in each all of K, in each row the
-//! panel's channels.
+//! The layout of packed weights: panels of 32 output channels, in each all of K, in each row the panel's
+//! channels.
 //!
 //! `packed[panel][k][lane]` is the weight of product k and output channel `panel.first + lane`; lanes past
 //! the panel's channels are zero. A group's last panel is 16 wide where 16 suffice. The layout depends on

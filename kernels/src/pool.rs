@@ -1,4 +1,4 @@
-//! How windows of channels-last images are pooled: the largest element, or the mean.
+//! Pooling of channels-last images: the largest element of each window, or the mean.
 //!
 //! A vector holds consecutive channels of one pixel. A window's elements are taken in row-major order, from
 //! minus infinity (a NaN never wins) or from zero; a mean is the sum divided by the count.

@@ -1,4 +1,4 @@
-//! How a convolution runs as a matrix product whose rows are output pixels.
+//! Convolution as a matrix product whose rows are output pixels.
 //!
 //! A part is a range of rows and of panels. Rows go in blocks, K in blocks; each block of rows is read in
 //! place or copied to scratch once and used by all the part's panels of its group. Within a block the panel

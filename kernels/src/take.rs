@@ -1,4 +1,4 @@
-//! How slices are picked by number from memory: whether every number is inside, and the copies.
+//! Gather: slices are copied by index, after a check that every index is in range.
 //!
 //! [`CheckIndices`] runs first and says whether all is well; [`Take`] relies on it, and reads no index again
 //! that it has not bounded: an index outside picks the last slice, so that no memory beside the operand is

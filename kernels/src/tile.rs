@@ -1,4 +1,4 @@
-//! How one tile of a contraction is computed: up to 14 rows by 2 vectors of columns, all sums in registers.
+//! The microkernel of contractions: a tile of up to 14 rows by 2 vectors of columns, all sums in registers.
 //!
 //! For each k the packed weights' vectors are loaded once, each row's element is broadcast from where it
 //! lies, and every sum takes one fused multiply-add: 28 independent chains with AVX-512, where 8 hide the

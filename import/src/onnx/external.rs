@@ -1,4 +1,4 @@
-//! Where a tensor's data is that the model keeps in another file.
+//! External data: tensors that a model keeps in another file.
 //!
 //! The law: a model reads nothing outside its own folder. A location is relative, has no `..`, and still lies
 //! in the folder when every symbolic link on the way is resolved; it is a regular file (a pipe would block),

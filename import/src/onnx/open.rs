@@ -1,4 +1,4 @@
-//! Which values have a size that depends on data, and what is known of it.
+//! Data-dependent dimensions: which values have one, and what is known of it.
 //!
 //! A result whose size depends on data has the type of its bound: an upper bound that follows from the
 //! operands' sizes. Its elements stand first along that axis, anything after them, and how many there are is

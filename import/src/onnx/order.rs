@@ -1,4 +1,4 @@
-//! In which order a graph's nodes can run, and whether its names make sense.
+//! Topological order of a graph's nodes, and whether its names make sense.
 //!
 //! The law: every name is defined once (by an input, a weight or a node), every name that is read is defined,
 //! and no node waits for itself. ONNX also wants each node after those it reads; files that break only that

@@ -1,4 +1,4 @@
-//! Where a tensor's elements are: in the model's own bytes, in another file, or in a rule.
+//! The elements of weights: in the model's own bytes, in another file, or made by a rule.
 //!
 //! Elements stay where they are: raw data and packed floats are shared with the mapped file, external data
 //! with its own, stripped weights are recipes. Only the encodings of small tensors (variable-length integers,

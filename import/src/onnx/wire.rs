@@ -1,4 +1,4 @@
-//! What bytes of a protobuf message mean, read in place.
+//! The protobuf wire format, read in place.
 //!
 //! A message is a sequence of fields; a field is a tag `(number << 3) | wire type`, then a value whose form
 //! the wire type gives. [`Message::fields`] walks them without copying: strings, bytes and nested messages

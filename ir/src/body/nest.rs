@@ -1,5 +1,5 @@
-//! Where the tables of a body stand that say how regions, blocks and isolated operations nest: nowhere,
-//! before there are any.
+//! The tables of a body that say how regions, blocks and isolated operations nest; made when the first one
+//! is.
 //!
 //! A declaration is an isolated operation with an empty region, and a module may have a great many. A body
 //! gets these tables with its first block; till then it has but a number of regions.

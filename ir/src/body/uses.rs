@@ -1,4 +1,4 @@
-//! Who reads a value, and how operands change.
+//! Uses: who reads a value, and how operands change.
 
 use cranelift_entity::EntityRef;
 use cranelift_entity::packed_option::PackedOption;

@@ -1,4 +1,4 @@
-//! What a quotient of two expressions is, in canonical form.
+//! The quotient of two expressions, in canonical form.
 
 use super::{Atom, MOST_TERMS, Polynomial, Term, add, atom, constant, from_terms, mul, scale, sub};
 use crate::context::Context;

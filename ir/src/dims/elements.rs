@@ -1,4 +1,4 @@
-//! Which sizes the elements of a small integer tensor are.
+//! Shape arithmetic: which sizes the elements of a small integer tensor are.
 //!
 //! ```text
 //! %0 = nn.sizes {value = #optc.dims<N, 3>}              [N, 3]

@@ -1,4 +1,4 @@
-//! What an expression is worth once its symbols are.
+//! The value of an expression when its symbols have values.
 
 use super::{Atom, Term, add, constant, floor_div, max, min, mul};
 use crate::context::Context;

@@ -1,4 +1,4 @@
-//! What the least and the greatest of two expressions are, in canonical form.
+//! Minimum and maximum of two expressions, in canonical form.
 
 use super::{Atom, Ranges, add, atom, compare_exprs, constant, provably_at_most, sub};
 use crate::context::Context;

@@ -1,4 +1,4 @@
-//! How an expression is written.
+//! The text of an expression of sizes.
 
 use std::fmt::Write;
 

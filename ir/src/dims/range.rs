@@ -1,4 +1,4 @@
-//! What is known of an expression from the ranges of its symbols.
+//! Bounds of an expression from the ranges of its symbols.
 //!
 //! A lower bound is the best of several, each sound by itself: the sum of the bounds of the terms; the same
 //! after every atom with a least value is written as that plus something (`H*W - H - W + 1` with `H, W >= 1`

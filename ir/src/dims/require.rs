@@ -1,4 +1,4 @@
-//! What named sizes must be where an operation demands that two sizes agree.
+//! Constraints on named sizes: what they must be where an operation demands that two sizes agree.
 //!
 //! ```text
 //! min(seq, 1024) and seq    =>   seq <= 1024

@@ -1,4 +1,4 @@
-//! How a program becomes the one for some sizes.
+//! Substitution of named sizes: how a program becomes the one for given sizes.
 //!
 //! [`substitute`] puts numbers in the place of symbols in every type and attribute of a module: what was
 //! imported with symbols becomes what is imported with those numbers. Each type and attribute is worked on

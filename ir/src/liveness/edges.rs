@@ -1,4 +1,4 @@
-//! On which edges a variable is live, found by following them basic block by basic block.
+//! Liveness along control-flow edges: each variable is followed backward from its reads.
 //!
 //! A variable is followed up from where it is read, through the basic blocks before, each of which it enters
 //! once: the per-variable path exploration of Boissinot, Brandner, Darte, Dupont de Dinechin and Rastello,

@@ -1,4 +1,4 @@
-//! On which ways a variable is live, found from how blocks are nested.
+//! Liveness in structured control flow, from the nesting of regions.
 //!
 //! What control goes through between two places of one zone ([`crate::flow::Zone`]) is one run of points,
 //! whatever nests in them. So a variable is live from a read up to the nearest write before; or, where that

@@ -1,4 +1,4 @@
-//! How the basic blocks of a function are scanned, and what is found is put together.
+//! The backward scan of basic blocks, and how its findings become live ranges.
 
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityRef, PrimaryMap};

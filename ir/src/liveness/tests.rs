@@ -1,4 +1,4 @@
-//! Lives of small functions, and of random ones against the worklist.
+//! Live ranges of small functions, and of random ones against the worklist.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

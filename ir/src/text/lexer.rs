@@ -1,4 +1,4 @@
-//! Which token stands at a byte of a text.
+//! The lexer: which token begins at a byte of a text.
 //!
 //! The tokens are MLIR's. The lexer keeps nothing but a position, so the reader may set it anywhere: sizes
 //! (`4x8xf32`) and the text of opaque types are read byte by byte from where a token began.

@@ -1,4 +1,4 @@
-//! How a text becomes a module.
+//! The parser: how a text becomes a module.
 //!
 //! A recursive descent over tokens, one pass, no backtracking but for the insides of opaque types. Nesting is
 //! bounded ([`MAX_DEPTH`]), counted through aliases too, so that no text can exhaust the stack of the reader

@@ -1,4 +1,4 @@
-//! How a module becomes text.
+//! The printer: how a module becomes text.
 //!
 //! The writer fills a buffer and hands it on between operations. What has a name in the module's text is
 //! written by its name; values are numbered beforehand, in the order in which MLIR's printer visits them

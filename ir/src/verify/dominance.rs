@@ -1,4 +1,4 @@
-//! Whether every value is defined before it is read, on every way through the blocks.
+//! Dominance: whether every value is defined before it is read, on every path through the blocks.
 //!
 //! A value may be read where its definition dominates: later in its block, in blocks that can only be reached
 //! through its block, and in the regions of operations that stand at such places (see [`crate::dominance`]).

@@ -1,4 +1,4 @@
-//! Whether conditions and loops hand their values on with the right types.
+//! Whether conditions and loops pass values between their regions with the right types.
 //!
 //! | operation | a region takes | and ends with |
 //! |---|---|---|

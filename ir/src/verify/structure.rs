@@ -1,4 +1,4 @@
-//! Whether blocks end as they must, and whether values are handed over with the right types.
+//! Whether blocks end with terminators, and whether values are passed with the right types.
 
 use super::rows::agree;
 use super::{Checker, Owner};

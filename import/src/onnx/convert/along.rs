@@ -1,4 +1,4 @@
-//! What the operators become that walk along an axis, or fold all of an image, to find or accumulate.
+//! Conversion of operators along one axis (ArgMax, CumSum, Hardmax, ...), and of GlobalLpPool.
 
 use ir::dims::Sizes;
 use ir::{Dim, TypeData, Value};

@@ -1,4 +1,4 @@
-//! What elementwise operators become that the IR says with several of its own: rounding aside, the
+//! Conversion of elementwise operators that take several operations of the IR: rounding aside, the
 //! definitions of onnx.ai/onnx/operators.
 
 use ir::{Dim, Type, TypeData, Value};

@@ -1,4 +1,4 @@
-//! What shapes become that say sizes which depend on data: `reshape(y, [shape(x)[0], -1])` where x is open.
+//! Conversion of shapes with data-dependent sizes: `reshape(y, [shape(x)[0], -1])` where x is open.
 //!
 //! While a model is read, such a size is a symbol in expressions like any other (see
 //! [`crate::onnx::open::OpenAxes::elements`]), so that they are compared by proof; in a type it is its bound.

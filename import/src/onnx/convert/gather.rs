@@ -1,5 +1,4 @@
-//! What the operators become that pick elements by indices along several axes: a gather from all elements in
-//! a row.
+//! Conversion of GatherElements and GatherND: one gather from the flattened operand.
 //!
 //! ```text
 //! GatherND(x: [4, 5, 6], i: [n, 2])         =>  gather(reshape(x, [20, 6]), i[:, 0] * 5 + i[:, 1])

@@ -1,4 +1,4 @@
-//! What matrix products, normalisations and softmax become.
+//! Conversion of matrix products, normalizations and softmax.
 
 use ir::dims::Sizes;
 use ir::{Attr, Dim, Value};

@@ -1,5 +1,5 @@
-//! What converters do with an operand whose size along an axis depends on data: how what lies after its
-//! elements is kept from counting.
+//! Conversion of operands with a data-dependent size: the padding after the elements is overwritten with a
+//! neutral element, so that it does not count.
 //!
 //! ```text
 //! sum(x)        =>  sum(select(iota < count, x, 0))

@@ -1,4 +1,4 @@
-//! What Pad becomes: a padding with a number, or a pick of the input's own elements.
+//! Conversion of Pad: a padding with a number, or a gather of the input's own elements.
 
 use ir::dims::{self, Sizes};
 use ir::{Dim, DimExpr, Value};

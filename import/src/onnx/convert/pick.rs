@@ -1,4 +1,4 @@
-//! What the operators become that take parts of a tensor, repeat them, or surround them.
+//! Conversion of operators that take parts of a tensor or repeat them (Gather, Slice, Tile, Resize, ...).
 
 use ir::dims::{self, Sizes};
 use ir::{Attr, Blob, Context, Dim, DimExpr, Value};

@@ -1,4 +1,4 @@
-//! What the operators become whose results have a size that depends on data: as large as it can be, see
+//! Conversion of operators with data-dependent result sizes: the result has its upper bound, see
 //! [`crate::onnx::open`].
 
 use ir::dims::Sizes;

@@ -1,4 +1,4 @@
-//! What the operators that work element by element become.
+//! Conversion of elementwise operators.
 //!
 //! Up to version 6, a binary operator broadcasts only on request (`broadcast`), with its second operand laid
 //! along the first from `axis` on; from version 7 on, numpy's rule holds, which is the IR's own.

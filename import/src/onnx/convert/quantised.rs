@@ -1,4 +1,4 @@
-//! What the operators become that go between numbers and small integers with a scale and a zero point.
+//! Conversion of quantization: between numbers and small integers with a scale and a zero point.
 //!
 //! There is one scale for all elements, or one for each index of an axis, or one for each block of indices of
 //! it.

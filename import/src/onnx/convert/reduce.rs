@@ -1,4 +1,4 @@
-//! What the operators become that fold axes, and the normalisations that are made of them.
+//! Conversion of reductions, and of the normalizations that are made of them.
 
 use ir::dims::Sizes;
 use ir::{Attr, Dim, FloatKind, TypeData, Value};

@@ -1,4 +1,4 @@
-//! What ScatterND becomes where a condition says which elements it writes: `x[mask] = updates`.
+//! Conversion of ScatterND under a mask: `x[mask] = updates`.
 //!
 //! ```text
 //! ScatterND(x, transpose(NonZero(mask)), updates)  =>  select(mask, gather(updates, cum_sum(mask) - 1), x)

@@ -1,4 +1,4 @@
-//! What the operators become that move elements but compute none, and constants.
+//! Conversion of constants, and of operators that move elements but compute none (Reshape, Transpose, ...).
 
 use ir::dims::{self, Sizes};
 use ir::{Blob, Dim, Value};

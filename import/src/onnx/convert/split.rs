@@ -1,4 +1,4 @@
-//! What Split becomes: a window on the whole for each part.
+//! Conversion of Split: a view of the operand for each part.
 
 use ir::dims::{self, Sizes};
 use ir::{Dim, DimExpr, Value};

@@ -1,4 +1,4 @@
-//! What convolutions and pools become: the operators that slide a window over an image.
+//! Conversion of convolution and pooling: the operators that slide a window over an image.
 //!
 //! Padding is explicit in the IR. `auto_pad` asks for as much as makes the output `ceil(input / stride)`: in
 //! each dimension `max((output - 1) * stride + (kernel - 1) * dilation + 1 - input, 0)` in all, half before

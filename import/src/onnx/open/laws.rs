@@ -1,5 +1,5 @@
-//! Which operations make of each slice along an open axis one slice of their result, and along which axis
-//! that is.
+//! Propagation of data-dependent axes: which operations map each slice of an operand to one slice of their
+//! result, and along which axis.
 //!
 //! ```text
 //! x: [B, 3], open along 0

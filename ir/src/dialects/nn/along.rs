@@ -1,4 +1,4 @@
-//! `nn`'s rows that walk along one axis: where the extreme element is, and running sums and products.
+//! `nn`'s rows along one axis: arg-max and arg-min, running sums and products.
 
 use super::attr;
 use crate::body::OpRef;

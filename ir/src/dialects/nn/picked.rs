@@ -1,5 +1,5 @@
-//! `nn`'s rows whose results have a size that depends on data: bounded by an operand's, with the number
-//! itself as a result beside it.
+//! `nn`'s rows with data-dependent result sizes: stored as an upper bound, with the actual size as another
+//! result.
 
 use super::attr;
 use crate::entities::Type;

@@ -1,4 +1,4 @@
-//! Which sizes sliding windows have, and the rows of pools.
+//! Sizes of sliding windows, and the rows of pooling.
 
 use super::{LAYOUT, attr};
 use crate::attrs::AttrData;

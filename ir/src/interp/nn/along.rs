@@ -1,4 +1,4 @@
-//! What walks along one axis mean: where the extreme element is, running sums and products.
+//! What arg-max, running sums and running products along one axis mean.
 
 use std::cmp::Ordering;
 

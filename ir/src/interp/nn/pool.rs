@@ -1,4 +1,4 @@
-//! What pools mean.
+//! What pooling means.
 //!
 //! A window is read row by row. Its largest element is found by `x > largest ? x : largest`, starting at
 //! minus infinity: padding and NaN never win. Its mean is the sum from left to right, divided by the count.

@@ -1,4 +1,4 @@
-//! Lives in random nests of `if`s and loops, against the worklist.
+//! Live ranges in random nests of `if`s and loops, against the worklist.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Which recurring pieces of text were read already.
+//! Memoization of pieces of text that recur.
 //!
 //! Attribute dictionaries and signatures recur in the thousands. A table, addressed by a piece's first bytes,
 //! remembers the last piece of each address with what it means; a piece that stands here again, byte for

@@ -1,4 +1,4 @@
-//! Which value a name stands for while an isolated operation is read.
+//! The scopes of value names while an isolated operation is read.
 //!
 //! A value may be read before its definition: until then an argument of a block that stands nowhere takes its
 //! place. Names that are numbers, the usual case, are found by index; all others by hash.
