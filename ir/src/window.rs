@@ -187,7 +187,8 @@ impl Arrangement {
 ///
 /// A view without a copy lies as its row says that it does on its operand.
 pub fn layout(ctx: &Context, body: &Body, value: Value) -> Option<Strided> {
-    let (value, shape) = (outside(ctx, body, value), static_extents(ctx, body.ty(value))?);
+    let shape = static_extents(ctx, body.ty(value))?;
+    let value = outside(ctx, body, value);
     if is_plain(ctx, body, value) {
         return Some(Strided::row_major(0, shape));
     }

@@ -181,7 +181,8 @@ mod tests {
     #[test]
     fn an_unsigned_index_has_no_negative_numbers() {
         let shape = Indices { count: 1, size: 300, bytes: 1, signed: 0 };
-        let (x, mut out): (Vec<u16>, u16) = ((0..300).collect(), 0);
+        let x: Vec<u16> = (0..300).collect();
+        let mut out = 0u16;
         let mut index = 255u8;
         let operands = [(&raw mut out).cast(), x.as_ptr().cast_mut().cast(), &raw mut index];
         run(&Take::new(shape, 1, 2, Isa::detect(), 2), &operands);

@@ -107,7 +107,8 @@ impl Writer {
     }
 
     fn choice(&mut self, depth: usize) {
-        let ((count, name, types), truth) = (self.results(), self.truth());
+        let (count, name, types) = self.results();
+        let truth = self.truth();
         self.line(&format!("{name}:{count} = \"scf.if\"({truth}) ({{"));
         for end in ["}, {", &format!("}}) : (i1) -> ({types})")] {
             let given = self.region(depth, count).join(", ");

@@ -8,6 +8,7 @@ pub mod given;
 pub mod graphs;
 pub mod messages;
 pub mod programs;
+pub mod prose;
 pub mod random;
 pub mod reference;
 pub mod sized_graphs;

@@ -123,7 +123,7 @@ pub fn has_word(line: &str, word: &str) -> bool {
 }
 
 /// The identifiers and numbers of `text`.
-fn words(text: &str) -> Vec<Range<usize>> {
+pub(crate) fn words(text: &str) -> Vec<Range<usize>> {
     let mut words = Vec::new();
     let mut start = None;
     for (i, c) in text.char_indices().chain([(text.len(), ' ')]) {

@@ -19,6 +19,13 @@ fn every_path(_: &str) -> bool {
     true
 }
 
+/// The rooms whose comments and `let`s are held to the rules of prose.
+const PLAIN_ROOMS: [&str; 5] = ["ir/", "import/", "kernels/", "tests/", "examples/"];
+
+fn in_a_plain_room(path: &str) -> bool {
+    PLAIN_ROOMS.iter().any(|room| path.starts_with(room))
+}
+
 /// `fuzz` is a workspace of its own, beside the rooms.
 fn manifest_of_a_room(path: &str) -> bool {
     path.ends_with("/Cargo.toml") && !path.starts_with("fuzz/")
@@ -96,6 +103,17 @@ fn rooms_take_over_the_workspaces_lints() {
 fn the_architecture_is_told_in_few_lines() {
     let page = |path: &str| path == "docs/ARCHITECTURE.md";
     check("md", page, |file| tidy::file_size(file, MOST_ARCHITECTURE_LINES));
+    check("md", page, prose::document_width);
+}
+
+#[test]
+fn comments_end_where_code_ends() {
+    check("rs", in_a_plain_room, prose::comment_width);
+}
+
+#[test]
+fn unrelated_values_are_bound_one_by_one() {
+    check("rs", in_a_plain_room, prose::tuples_of_unrelated_values);
 }
 
 #[test]

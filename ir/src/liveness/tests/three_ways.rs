@@ -9,7 +9,8 @@ use crate::flow::Act;
 /// The values that are live at each moment, from those that are live where basic blocks begin.
 fn moments(ctx: &Context, body: &Body, graph: &FlowGraph) -> BTreeMap<Moment, BTreeSet<Value>> {
     let uses = Uses::of(ctx, body, graph);
-    let (uses, rows) = (&uses, &live_in(&uses));
+    let rows = &live_in(&uses);
+    let uses = &uses;
     let begin = |place: usize| {
         let numbers = (0..uses.values.len() as u32).filter(move |number| rows.contains(place, *number));
         numbers.map(|number| uses.values[number as usize]).collect::<BTreeSet<Value>>()
@@ -111,7 +112,8 @@ fn iterate(uses: &Uses) -> Rows {
         .enumerate()
         .for_each(|(place, next)| next.iter().for_each(|next| before[*next].push(place)));
     let mut live = Rows::new(places, uses.values.len());
-    let (mut open, mut is_open): (Vec<usize>, Vec<bool>) = ((0..places).collect(), vec![true; places]);
+    let mut open: Vec<usize> = (0..places).collect();
+    let mut is_open = vec![true; places];
     while let Some(place) = open.pop() {
         is_open[place] = false;
         let old = live.row(place).to_vec();
