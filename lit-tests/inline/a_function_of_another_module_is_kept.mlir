@@ -25,14 +25,14 @@ module {
 }
 // ----- output
 // remark: the call is kept: `no_inline` says so
-//   --> a_function_of_another_module_is_kept.mlir:14:12
+//   --> a_function_of_another_module_is_kept.mlir:16:12
 //    |
-// 14 |       %0 = call @helper(%x) : (tensor<4xf32>) -> tensor<4xf32>
+// 16 |       %0 = call @helper(%x) : (tensor<4xf32>) -> tensor<4xf32>
 //    |            ^^^^
 // remark: the call is kept: the function stands in another module, where symbols may name something else
-//   --> a_function_of_another_module_is_kept.mlir:19:10
+//   --> a_function_of_another_module_is_kept.mlir:21:10
 //    |
-// 19 |     %0 = call @tools::@f(%x) : (tensor<4xf32>) -> tensor<4xf32>
+// 21 |     %0 = call @tools::@f(%x) : (tensor<4xf32>) -> tensor<4xf32>
 //    |          ^^^^
 // "builtin.module"() ({
 //   "func.func"() <{function_type = (tensor<4xf32>) -> tensor<4xf32>, sym_name = "helper", sym_visibility = "private"}> ({

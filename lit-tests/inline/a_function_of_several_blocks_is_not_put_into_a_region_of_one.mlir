@@ -21,9 +21,9 @@ func.func @main(%c: i1, %x: f32, %y: f32) -> f32 {
 }
 // ----- output
 // remark: the call is kept: the function has several blocks, and the operation around the call takes only one
-//   --> a_function_of_several_blocks_is_not_put_into_a_region_of_one.mlir:13:10
+//   --> a_function_of_several_blocks_is_not_put_into_a_region_of_one.mlir:15:10
 //    |
-// 13 |     %1 = call @choose(%c, %x, %y) : (i1, f32, f32) -> f32
+// 15 |     %1 = call @choose(%c, %x, %y) : (i1, f32, f32) -> f32
 //    |          ^^^^
 // "builtin.module"() ({
 //   "func.func"() <{function_type = (i1, f32, f32) -> f32, sym_name = "choose", sym_visibility = "private"}> ({

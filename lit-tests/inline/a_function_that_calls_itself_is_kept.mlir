@@ -18,19 +18,19 @@ func.func private @again(%x: tensor<4xf32>) -> tensor<4xf32> {
 }
 // ----- output
 // remark: the call is kept: the function calls itself, or is called by what it calls
-//  --> a_function_that_calls_itself_is_kept.mlir:9:8
-//   |
-// 9 |   %0 = call @ping(%x) : (tensor<4xf32>) -> tensor<4xf32>
-//   |        ^^^^
-// remark: the call is kept: the function calls itself, or is called by what it calls
-//  --> a_function_that_calls_itself_is_kept.mlir:4:8
-//   |
-// 4 |   %0 = call @pong(%x) : (tensor<4xf32>) -> tensor<4xf32>
-//   |        ^^^^
-// remark: the call is kept: the function calls itself, or is called by what it calls
-//   --> a_function_that_calls_itself_is_kept.mlir:14:8
+//   --> a_function_that_calls_itself_is_kept.mlir:11:8
 //    |
-// 14 |   %0 = call @again(%x) : (tensor<4xf32>) -> tensor<4xf32>
+// 11 |   %0 = call @ping(%x) : (tensor<4xf32>) -> tensor<4xf32>
+//    |        ^^^^
+// remark: the call is kept: the function calls itself, or is called by what it calls
+//  --> a_function_that_calls_itself_is_kept.mlir:6:8
+//   |
+// 6 |   %0 = call @pong(%x) : (tensor<4xf32>) -> tensor<4xf32>
+//   |        ^^^^
+// remark: the call is kept: the function calls itself, or is called by what it calls
+//   --> a_function_that_calls_itself_is_kept.mlir:16:8
+//    |
+// 16 |   %0 = call @again(%x) : (tensor<4xf32>) -> tensor<4xf32>
 //    |        ^^^^
 // module {
 //   func.func private @ping(%arg0: tensor<4xf32>) -> tensor<4xf32> {

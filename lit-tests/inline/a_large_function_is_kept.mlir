@@ -20,9 +20,9 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 }
 // ----- output
 // remark: the call is kept: the function holds too many operations
-//   --> a_large_function_is_kept.mlir:16:8
+//   --> a_large_function_is_kept.mlir:18:8
 //    |
-// 16 |   %1 = call @large(%0) : (tensor<4xf32>) -> tensor<4xf32>
+// 18 |   %1 = call @large(%0) : (tensor<4xf32>) -> tensor<4xf32>
 //    |        ^^^^
 // module {
 //   func.func private @small(%arg0: tensor<4xf32>) -> tensor<4xf32> {

@@ -15,9 +15,9 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 }
 // ----- output
 // remark: the call is kept: `no_inline` says so
-//   --> no_inline_and_declarations_are_kept.mlir:12:8
+//   --> no_inline_and_declarations_are_kept.mlir:13:8
 //    |
-// 12 |   %1 = call @kept(%0) : (tensor<4xf32>) -> tensor<4xf32>
+// 13 |   %1 = call @kept(%0) : (tensor<4xf32>) -> tensor<4xf32>
 //    |        ^^^^
 // module {
 //   func.func private @outside(tensor<4xf32>) -> tensor<4xf32>

@@ -15,17 +15,17 @@ func.func @main(%c: i1, %x: tensor<64xf32>) -> tensor<64xf32> {
 }
 // ----- output
 // remark: result 0 does not overwrite operand 0: it is an input that the caller keeps
-//  --> a_block_overwrites_what_no_way_from_it_reads.mlir:5:8
+//  --> a_block_overwrites_what_no_way_from_it_reads.mlir:6:8
 //   |
-// 5 |   %y = nn.neg %x : tensor<64xf32>
+// 6 |   %y = nn.neg %x : tensor<64xf32>
 //   |        ^^^^^^
 // remark: result 0 does not overwrite operand 0: its bytes are read later
-//  --> a_block_overwrites_what_no_way_from_it_reads.mlir:8:8
+//  --> a_block_overwrites_what_no_way_from_it_reads.mlir:9:8
 //   |
-// 8 |   %0 = nn.abs %y : tensor<64xf32>
+// 9 |   %0 = nn.abs %y : tensor<64xf32>
 //   |        ^^^^^^
 //   |
-//   = note: a_block_overwrites_what_no_way_from_it_reads.mlir:11:8: it is read here
+//   = note: a_block_overwrites_what_no_way_from_it_reads.mlir:12:8: it is read here
 // module {
 //   func.func @main(%arg0: i1, %arg1: tensor<64xf32>) -> tensor<64xf32> attributes {optc.stage = "inplace", optc.target = "cpu", optc.threads = 1 : i64} {
 //     %0 = nn.neg %arg1 {mem.kernel = "pointwise"} : tensor<64xf32>

@@ -15,17 +15,17 @@ func.func @main(%c: i1, %x: tensor<64xf32>) -> tensor<64xf32> {
 }
 // ----- output
 // remark: result 0 does not overwrite operand 0: it is an input that the caller keeps
-//  --> a_branch_keeps_what_is_read_behind_the_if.mlir:4:8
+//  --> a_branch_keeps_what_is_read_behind_the_if.mlir:6:8
 //   |
-// 4 |   %y = nn.neg %x : tensor<64xf32>
+// 6 |   %y = nn.neg %x : tensor<64xf32>
 //   |        ^^^^^^
 // remark: result 0 does not overwrite operand 0: its bytes are read later
-//  --> a_branch_keeps_what_is_read_behind_the_if.mlir:6:10
+//  --> a_branch_keeps_what_is_read_behind_the_if.mlir:8:10
 //   |
-// 6 |     %0 = nn.abs %y : tensor<64xf32>
+// 8 |     %0 = nn.abs %y : tensor<64xf32>
 //   |          ^^^^^^
 //   |
-//   = note: a_branch_keeps_what_is_read_behind_the_if.mlir:11:8: it is read here
+//   = note: a_branch_keeps_what_is_read_behind_the_if.mlir:13:8: it is read here
 // module {
 //   func.func @main(%arg0: i1, %arg1: tensor<64xf32>) -> tensor<64xf32> attributes {optc.stage = "inplace", optc.target = "cpu", optc.threads = 1 : i64} {
 //     %0 = nn.neg %arg1 {mem.kernel = "pointwise"} : tensor<64xf32>

@@ -11,12 +11,12 @@ func.func @main(%n: index, %one: index, %x: tensor<64xf32>) -> tensor<64xf32> {
 }
 // ----- output
 // remark: result 0 does not overwrite operand 0: its bytes are read later
-//  --> a_carried_value_that_is_read_after_its_update_is_kept.mlir:5:10
+//  --> a_carried_value_that_is_read_after_its_update_is_kept.mlir:6:10
 //   |
-// 5 |     %0 = nn.neg %a : tensor<64xf32>
+// 6 |     %0 = nn.neg %a : tensor<64xf32>
 //   |          ^^^^^^
 //   |
-//   = note: a_carried_value_that_is_read_after_its_update_is_kept.mlir:9:3: it is read here
+//   = note: a_carried_value_that_is_read_after_its_update_is_kept.mlir:10:3: it is read here
 // module {
 //   func.func @main(%arg0: index, %arg1: index, %arg2: tensor<64xf32>) -> tensor<64xf32> attributes {optc.stage = "inplace", optc.target = "cpu", optc.threads = 1 : i64} {
 //     %0 = scf.for %arg3 = %arg1 to %arg0 step %arg1 iter_args(%arg4 = %arg2) -> (tensor<64xf32>) {

@@ -24,26 +24,26 @@ func.func @is_read_by_its_first_name(%x: tensor<4x8xf32>, %y: tensor<2x16xf32>) 
 }
 // ----- output
 // remark: result 0 does not overwrite operand 0: it is an input that the caller keeps
-//  --> a_chain_of_views_is_walked_to_its_root.mlir:4:8
+//  --> a_chain_of_views_is_walked_to_its_root.mlir:6:8
 //   |
-// 4 |   %0 = nn.exp %x : tensor<4x8xf32>
+// 6 |   %0 = nn.exp %x : tensor<4x8xf32>
 //   |        ^^^^^^
 // remark: result 0 does not overwrite operand 0: it is an input that the caller keeps
-//   --> a_chain_of_views_is_walked_to_its_root.mlir:14:8
+//   --> a_chain_of_views_is_walked_to_its_root.mlir:16:8
 //    |
-// 14 |   %0 = nn.exp %x : tensor<4x8xf32>
+// 16 |   %0 = nn.exp %x : tensor<4x8xf32>
 //    |        ^^^^^^
 // remark: result 0 does not overwrite operand 0: its bytes are read later
-//   --> a_chain_of_views_is_walked_to_its_root.mlir:19:8
+//   --> a_chain_of_views_is_walked_to_its_root.mlir:21:8
 //    |
-// 19 |   %5 = nn.mul %4, %y : tensor<2x16xf32>
+// 21 |   %5 = nn.mul %4, %y : tensor<2x16xf32>
 //    |        ^^^^^^
 //    |
-//    = note: a_chain_of_views_is_walked_to_its_root.mlir:20:8: it is read here
+//    = note: a_chain_of_views_is_walked_to_its_root.mlir:22:8: it is read here
 // remark: result 0 does not overwrite operand 1: it is an input that the caller keeps
-//   --> a_chain_of_views_is_walked_to_its_root.mlir:19:8
+//   --> a_chain_of_views_is_walked_to_its_root.mlir:21:8
 //    |
-// 19 |   %5 = nn.mul %4, %y : tensor<2x16xf32>
+// 21 |   %5 = nn.mul %4, %y : tensor<2x16xf32>
 //    |        ^^^^^^
 // module {
 //   func.func @dies(%arg0: tensor<4x8xf32>, %arg1: tensor<2x16xf32>) -> tensor<2x16xf32> attributes {optc.stage = "inplace", optc.target = "cpu", optc.threads = 1 : i64} {

@@ -17,40 +17,40 @@ func.func @main(%x: tensor<2x4xf32>) -> (tensor<2x5xf32>, tensor<2x5xf32>, tenso
 }
 // ----- output
 // remark: operand 0 is copied to its place in the result: `nn.repeat` does not read it in rows
-//   --> a_padded_operand_that_cannot_be_made_at_its_place_is_copied.mlir:10:8
+//   --> a_padded_operand_that_cannot_be_made_at_its_place_is_copied.mlir:12:8
 //    |
-// 10 |   %6 = nn.pad %5 {low = array<i64: 0, 1>, high = array<i64: 0, 1>} : (tensor<2x4xf32>) -> tensor<2x6xf32>
+// 12 |   %6 = nn.pad %5 {low = array<i64: 0, 1>, high = array<i64: 0, 1>} : (tensor<2x4xf32>) -> tensor<2x6xf32>
 //    |        ^^^^^^
 // remark: operand 0 is copied to its place in the result: its rows are not known
+//   --> a_padded_operand_that_cannot_be_made_at_its_place_is_copied.mlir:10:8
+//    |
+// 10 |   %4 = nn.pad %3 {low = array<i64: 0, -1>, high = array<i64: 0, 0>} : (tensor<2x4xf32>) -> tensor<2x3xf32>
+//    |        ^^^^^^
+// remark: operand 0 is copied to its place in the result: it is an argument
 //  --> a_padded_operand_that_cannot_be_made_at_its_place_is_copied.mlir:8:8
 //   |
-// 8 |   %4 = nn.pad %3 {low = array<i64: 0, -1>, high = array<i64: 0, 0>} : (tensor<2x4xf32>) -> tensor<2x3xf32>
-//   |        ^^^^^^
-// remark: operand 0 is copied to its place in the result: it is an argument
-//  --> a_padded_operand_that_cannot_be_made_at_its_place_is_copied.mlir:6:8
-//   |
-// 6 |   %2 = nn.pad %x {low = array<i64: 0, 1>, high = array<i64: 0, 0>} : (tensor<2x4xf32>) -> tensor<2x5xf32>
+// 8 |   %2 = nn.pad %x {low = array<i64: 0, 1>, high = array<i64: 0, 0>} : (tensor<2x4xf32>) -> tensor<2x5xf32>
 //   |        ^^^^^^
 // remark: operand 0 is copied to its place in the result: `nn.softmax` does not write it in rows
-//  --> a_padded_operand_that_cannot_be_made_at_its_place_is_copied.mlir:5:8
-//   |
-// 5 |   %1 = nn.pad %0 {low = array<i64: 0, 1>, high = array<i64: 0, 0>} : (tensor<2x4xf32>) -> tensor<2x5xf32>
-//   |        ^^^^^^
-// remark: result 0 does not overwrite operand 0: it is an input that the caller keeps
-//  --> a_padded_operand_that_cannot_be_made_at_its_place_is_copied.mlir:4:8
-//   |
-// 4 |   %0 = nn.softmax %x {axis = 1 : i64} : tensor<2x4xf32>
-//   |        ^^^^^^^^^^
-// remark: result 0 does not overwrite operand 0: it is an input that the caller keeps
 //  --> a_padded_operand_that_cannot_be_made_at_its_place_is_copied.mlir:7:8
 //   |
-// 7 |   %3 = nn.neg %x : tensor<2x4xf32>
+// 7 |   %1 = nn.pad %0 {low = array<i64: 0, 1>, high = array<i64: 0, 0>} : (tensor<2x4xf32>) -> tensor<2x5xf32>
 //   |        ^^^^^^
+// remark: result 0 does not overwrite operand 0: it is an input that the caller keeps
+//  --> a_padded_operand_that_cannot_be_made_at_its_place_is_copied.mlir:6:8
+//   |
+// 6 |   %0 = nn.softmax %x {axis = 1 : i64} : tensor<2x4xf32>
+//   |        ^^^^^^^^^^
 // remark: result 0 does not overwrite operand 0: it is an input that the caller keeps
 //  --> a_padded_operand_that_cannot_be_made_at_its_place_is_copied.mlir:9:8
 //   |
-// 9 |   %5 = nn.neg %x : tensor<2x4xf32>
+// 9 |   %3 = nn.neg %x : tensor<2x4xf32>
 //   |        ^^^^^^
+// remark: result 0 does not overwrite operand 0: it is an input that the caller keeps
+//   --> a_padded_operand_that_cannot_be_made_at_its_place_is_copied.mlir:11:8
+//    |
+// 11 |   %5 = nn.neg %x : tensor<2x4xf32>
+//    |        ^^^^^^
 // module {
 //   func.func @main(%arg0: tensor<2x4xf32>) -> (tensor<2x5xf32>, tensor<2x5xf32>, tensor<2x3xf32>, tensor<2x6xf32>) attributes {optc.stage = "inplace", optc.target = "cpu", optc.threads = 1 : i64} {
 //     %0 = nn.softmax %arg0 {axis = 1 : i64, mem.kernel = "softmax", mem.scratch = 4160 : i64} : tensor<2x4xf32>

@@ -16,33 +16,33 @@ func.func @main(%x: tensor<1x6x6x8xf32>) -> tensor<1x6x6x24xf32> {
 }
 // ----- output
 // remark: result 0, which has its place in a concatenation, does not overwrite operand 2: its bytes are read later
-//  --> a_part_does_not_overwrite_a_residual_that_is_read_later.mlir:7:8
+//  --> a_part_does_not_overwrite_a_residual_that_is_read_later.mlir:9:8
 //   |
-// 7 |   %2 = nn.conv2d %1, %w {layout = "NHWC", pads = array<i64: 1, 1, 1, 1>} : (tensor<1x6x6x8xf32>, tensor<8x8x3x3xf32>) -> tensor<1x6x6...
+// 9 |   %2 = nn.conv2d %1, %w {layout = "NHWC", pads = array<i64: 1, 1, 1, 1>} : (tensor<1x6x6x8xf32>, tensor<8x8x3x3xf32>) -> tensor<1x6x6...
 //   |        ^^^^^^^^^
 //   |
-//   = note: a_part_does_not_overwrite_a_residual_that_is_read_later.mlir:9:8: it is read here
+//   = note: a_part_does_not_overwrite_a_residual_that_is_read_later.mlir:11:8: it is read here
 // remark: operand 1 is copied to its place in the result: `nn.softmax` does not write it in rows
-//   --> a_part_does_not_overwrite_a_residual_that_is_read_later.mlir:12:8
+//   --> a_part_does_not_overwrite_a_residual_that_is_read_later.mlir:14:8
 //    |
-// 12 |   %7 = nn.concat %3, %4, %6 {axis = 3 : i64} : (tensor<1x6x6x8xf32>, tensor<1x6x6x8xf32>, tensor<1x6x6x8xf32>) -> tensor<1x6x6x24xf32>
+// 14 |   %7 = nn.concat %3, %4, %6 {axis = 3 : i64} : (tensor<1x6x6x8xf32>, tensor<1x6x6x8xf32>, tensor<1x6x6x8xf32>) -> tensor<1x6x6x24xf32>
 //    |        ^^^^^^^^^
 // remark: operand 2 is copied to its place in the result: `nn.softmax` does not write it in rows
-//   --> a_part_does_not_overwrite_a_residual_that_is_read_later.mlir:12:8
+//   --> a_part_does_not_overwrite_a_residual_that_is_read_later.mlir:14:8
 //    |
-// 12 |   %7 = nn.concat %3, %4, %6 {axis = 3 : i64} : (tensor<1x6x6x8xf32>, tensor<1x6x6x8xf32>, tensor<1x6x6x8xf32>) -> tensor<1x6x6x24xf32>
+// 14 |   %7 = nn.concat %3, %4, %6 {axis = 3 : i64} : (tensor<1x6x6x8xf32>, tensor<1x6x6x8xf32>, tensor<1x6x6x8xf32>) -> tensor<1x6x6x24xf32>
 //    |        ^^^^^^^^^
 // remark: result 0 does not overwrite operand 0: its bytes are read later
-//   --> a_part_does_not_overwrite_a_residual_that_is_read_later.mlir:10:8
+//   --> a_part_does_not_overwrite_a_residual_that_is_read_later.mlir:12:8
 //    |
-// 10 |   %5 = nn.add %3, %x : tensor<1x6x6x8xf32>
+// 12 |   %5 = nn.add %3, %x : tensor<1x6x6x8xf32>
 //    |        ^^^^^^
 //    |
-//    = note: a_part_does_not_overwrite_a_residual_that_is_read_later.mlir:13:3: it is read here
+//    = note: a_part_does_not_overwrite_a_residual_that_is_read_later.mlir:15:3: it is read here
 // remark: result 0 does not overwrite operand 1: it is an input that the caller keeps
-//   --> a_part_does_not_overwrite_a_residual_that_is_read_later.mlir:10:8
+//   --> a_part_does_not_overwrite_a_residual_that_is_read_later.mlir:12:8
 //    |
-// 10 |   %5 = nn.add %3, %x : tensor<1x6x6x8xf32>
+// 12 |   %5 = nn.add %3, %x : tensor<1x6x6x8xf32>
 //    |        ^^^^^^
 // module {
 //   func.func @main(%arg0: tensor<1x6x6x8xf32>) -> tensor<1x6x6x24xf32> attributes {optc.stage = "inplace", optc.target = "cpu", optc.threads = 1 : i64} {

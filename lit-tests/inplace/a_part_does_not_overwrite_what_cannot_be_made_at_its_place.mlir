@@ -17,40 +17,40 @@ func.func @main(%x: tensor<2x3xf32>, %y: tensor<4x3xf32>) -> tensor<2x12xf32> {
 }
 // ----- output
 // remark: result 0, which has its place in a concatenation, does not overwrite operand 0: `nn.softmax` does not write it in rows
-//  --> a_part_does_not_overwrite_what_cannot_be_made_at_its_place.mlir:6:8
-//   |
-// 6 |   %1 = nn.neg %0 : tensor<2x3xf32>
-//   |        ^^^^^^
-// remark: result 0, which has its place in a concatenation, does not overwrite operand 0: it is an argument
-//  --> a_part_does_not_overwrite_what_cannot_be_made_at_its_place.mlir:7:8
-//   |
-// 7 |   %2 = nn.add %x, %w : tensor<2x3xf32>
-//   |        ^^^^^^
-// remark: result 0, which has its place in a concatenation, does not overwrite operand 1: it is a weight
-//  --> a_part_does_not_overwrite_what_cannot_be_made_at_its_place.mlir:7:8
-//   |
-// 7 |   %2 = nn.add %x, %w : tensor<2x3xf32>
-//   |        ^^^^^^
-// remark: result 0, which has its place in a concatenation, does not overwrite operand 0: it has its own place in a concatenation
 //  --> a_part_does_not_overwrite_what_cannot_be_made_at_its_place.mlir:8:8
 //   |
-// 8 |   %3 = nn.neg %2 : tensor<2x3xf32>
+// 8 |   %1 = nn.neg %0 : tensor<2x3xf32>
 //   |        ^^^^^^
-// remark: result 0, which has its place in a concatenation, does not overwrite operand 0: it is not a whole value of as many bytes
-//   --> a_part_does_not_overwrite_what_cannot_be_made_at_its_place.mlir:11:8
-//    |
-// 11 |   %6 = nn.neg %5 : tensor<2x3xf32>
-//    |        ^^^^^^
-// remark: result 0 does not overwrite operand 0: it is an input that the caller keeps
-//  --> a_part_does_not_overwrite_what_cannot_be_made_at_its_place.mlir:5:8
-//   |
-// 5 |   %0 = nn.softmax %x {axis = 1 : i64} : tensor<2x3xf32>
-//   |        ^^^^^^^^^^
-// remark: result 0 does not overwrite operand 0: it is an input that the caller keeps
+// remark: result 0, which has its place in a concatenation, does not overwrite operand 0: it is an argument
 //  --> a_part_does_not_overwrite_what_cannot_be_made_at_its_place.mlir:9:8
 //   |
-// 9 |   %4 = nn.abs %y : tensor<4x3xf32>
+// 9 |   %2 = nn.add %x, %w : tensor<2x3xf32>
 //   |        ^^^^^^
+// remark: result 0, which has its place in a concatenation, does not overwrite operand 1: it is a weight
+//  --> a_part_does_not_overwrite_what_cannot_be_made_at_its_place.mlir:9:8
+//   |
+// 9 |   %2 = nn.add %x, %w : tensor<2x3xf32>
+//   |        ^^^^^^
+// remark: result 0, which has its place in a concatenation, does not overwrite operand 0: it has its own place in a concatenation
+//   --> a_part_does_not_overwrite_what_cannot_be_made_at_its_place.mlir:10:8
+//    |
+// 10 |   %3 = nn.neg %2 : tensor<2x3xf32>
+//    |        ^^^^^^
+// remark: result 0, which has its place in a concatenation, does not overwrite operand 0: it is not a whole value of as many bytes
+//   --> a_part_does_not_overwrite_what_cannot_be_made_at_its_place.mlir:13:8
+//    |
+// 13 |   %6 = nn.neg %5 : tensor<2x3xf32>
+//    |        ^^^^^^
+// remark: result 0 does not overwrite operand 0: it is an input that the caller keeps
+//  --> a_part_does_not_overwrite_what_cannot_be_made_at_its_place.mlir:7:8
+//   |
+// 7 |   %0 = nn.softmax %x {axis = 1 : i64} : tensor<2x3xf32>
+//   |        ^^^^^^^^^^
+// remark: result 0 does not overwrite operand 0: it is an input that the caller keeps
+//   --> a_part_does_not_overwrite_what_cannot_be_made_at_its_place.mlir:11:8
+//    |
+// 11 |   %4 = nn.abs %y : tensor<4x3xf32>
+//    |        ^^^^^^
 // module {
 //   func.func @main(%arg0: tensor<2x3xf32>, %arg1: tensor<4x3xf32>) -> tensor<2x12xf32> attributes {optc.stage = "inplace", optc.target = "cpu", optc.threads = 1 : i64} {
 //     %0 = nn.constant dense<5.000000e-01> : tensor<2x3xf32>

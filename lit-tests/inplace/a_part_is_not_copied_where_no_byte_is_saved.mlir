@@ -20,24 +20,24 @@ func.func @of_an_input(%x: tensor<8x64xf32>, %y: tensor<8x1024xf32>) -> tensor<1
 }
 // ----- output
 // remark: result 0 does not overwrite operand 0: it is an input that the caller keeps
-//  --> a_part_is_not_copied_where_no_byte_is_saved.mlir:4:8
+//  --> a_part_is_not_copied_where_no_byte_is_saved.mlir:6:8
 //   |
-// 4 |   %0 = nn.exp %x : tensor<8x64xf32>
+// 6 |   %0 = nn.exp %x : tensor<8x64xf32>
 //   |        ^^^^^^
 // remark: result 0 does not overwrite operand 1: its bytes are not proved to be as many as the result's
-//  --> a_part_is_not_copied_where_no_byte_is_saved.mlir:7:8
+//  --> a_part_is_not_copied_where_no_byte_is_saved.mlir:9:8
 //   |
-// 7 |   %3 = nn.mul %2, %1 : (tensor<1x1xf32>, tensor<1x64xf32>) -> tensor<1x64xf32>
+// 9 |   %3 = nn.mul %2, %1 : (tensor<1x1xf32>, tensor<1x64xf32>) -> tensor<1x64xf32>
 //   |        ^^^^^^
-// remark: result 0 does not overwrite operand 1: it is an input that the caller keeps
-//   --> a_part_is_not_copied_where_no_byte_is_saved.mlir:14:8
-//    |
-// 14 |   %2 = nn.add %1, %y : (tensor<8x1xf32>, tensor<8x1024xf32>) -> tensor<8x1024xf32>
-//    |        ^^^^^^
 // remark: result 0 does not overwrite operand 1: it is an input that the caller keeps
 //   --> a_part_is_not_copied_where_no_byte_is_saved.mlir:16:8
 //    |
-// 16 |   %4 = nn.mul %3, %0 : (tensor<1x1xf32>, tensor<1x64xf32>) -> tensor<1x64xf32>
+// 16 |   %2 = nn.add %1, %y : (tensor<8x1xf32>, tensor<8x1024xf32>) -> tensor<8x1024xf32>
+//    |        ^^^^^^
+// remark: result 0 does not overwrite operand 1: it is an input that the caller keeps
+//   --> a_part_is_not_copied_where_no_byte_is_saved.mlir:18:8
+//    |
+// 18 |   %4 = nn.mul %3, %0 : (tensor<1x1xf32>, tensor<1x64xf32>) -> tensor<1x64xf32>
 //    |        ^^^^^^
 // module {
 //   func.func @read_late_by_the_largest(%arg0: tensor<8x64xf32>) -> tensor<1x64xf32> attributes {optc.stage = "inplace", optc.target = "cpu", optc.threads = 1 : i64} {

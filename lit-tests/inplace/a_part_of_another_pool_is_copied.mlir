@@ -9,19 +9,19 @@ func.func @main(%x: tensor<1x64xf32>) -> tensor<2x64xf32> {
 }
 // ----- output
 // remark: operand 0 is copied to its place in the result: it is to lie in another pool
-//  --> a_part_of_another_pool_is_copied.mlir:6:8
+//  --> a_part_of_another_pool_is_copied.mlir:7:8
 //   |
-// 6 |   %2 = nn.concat %0, %1 {axis = 0 : i64} : (tensor<1x64xf32>, tensor<1x64xf32>) -> tensor<2x64xf32>
+// 7 |   %2 = nn.concat %0, %1 {axis = 0 : i64} : (tensor<1x64xf32>, tensor<1x64xf32>) -> tensor<2x64xf32>
 //   |        ^^^^^^^^^
 // remark: result 0, which has its place in a concatenation, does not overwrite operand 0: it is an argument
-//  --> a_part_of_another_pool_is_copied.mlir:5:8
+//  --> a_part_of_another_pool_is_copied.mlir:6:8
 //   |
-// 5 |   %1 = nn.exp %x : tensor<1x64xf32>
+// 6 |   %1 = nn.exp %x : tensor<1x64xf32>
 //   |        ^^^^^^
 // remark: result 0 does not overwrite operand 0: it is an input that the caller keeps
-//  --> a_part_of_another_pool_is_copied.mlir:4:8
+//  --> a_part_of_another_pool_is_copied.mlir:5:8
 //   |
-// 4 |   %0 = nn.sqrt %x {mem.pool = ["image"]} : tensor<1x64xf32>
+// 5 |   %0 = nn.sqrt %x {mem.pool = ["image"]} : tensor<1x64xf32>
 //   |        ^^^^^^^
 // module {
 //   func.func @main(%arg0: tensor<1x64xf32>) -> tensor<2x64xf32> attributes {optc.arena = 4352 : i64, optc.pools = {arena = {align = 64 : i64, bytes = 4096 : i64, start = 0 : i64}, image = {align = 64 : i64, bytes = 256 : i64, start = 4096 : i64}}, optc.stage = "plan", optc.target = "cpu", optc.threads = 1 : i64} {

@@ -13,26 +13,26 @@ func.func @main(%x: tensor<8x64xf32>, %y: tensor<8x1024xf32>) -> tensor<1x64xf32
 }
 // ----- output
 // remark: this part is copied, so that the rest need not be kept: 2020 bytes fewer are live
-//  --> a_part_that_is_read_late_is_copied.mlir:5:8
+//  --> a_part_that_is_read_late_is_copied.mlir:7:8
 //   |
-// 5 |   %1 = nn.slice %0 {sizes = array<i64: 1, 64>, starts = array<i64: 2, 0>} : (tensor<8x64xf32>) -> tensor<1x64xf32>
+// 7 |   %1 = nn.slice %0 {sizes = array<i64: 1, 64>, starts = array<i64: 2, 0>} : (tensor<8x64xf32>) -> tensor<1x64xf32>
 //   |        ^^^^^^^^
 //   |
-//   = note: a_part_that_is_read_late_is_copied.mlir:6:8: it is copied behind this
+//   = note: a_part_that_is_read_late_is_copied.mlir:8:8: it is copied behind this
 // remark: result 0 does not overwrite operand 0: it is an input that the caller keeps
-//  --> a_part_that_is_read_late_is_copied.mlir:4:8
+//  --> a_part_that_is_read_late_is_copied.mlir:6:8
 //   |
-// 4 |   %0 = nn.exp %x : tensor<8x64xf32>
+// 6 |   %0 = nn.exp %x : tensor<8x64xf32>
 //   |        ^^^^^^
 // remark: result 0 does not overwrite operand 0: its bytes are not proved to be as many as the result's
-//  --> a_part_that_is_read_late_is_copied.mlir:7:8
+//  --> a_part_that_is_read_late_is_copied.mlir:9:8
 //   |
-// 7 |   %3 = nn.add %2, %y : (tensor<8x1xf32>, tensor<8x1024xf32>) -> tensor<8x1024xf32>
+// 9 |   %3 = nn.add %2, %y : (tensor<8x1xf32>, tensor<8x1024xf32>) -> tensor<8x1024xf32>
 //   |        ^^^^^^
 // remark: result 0 does not overwrite operand 1: it is an input that the caller keeps
-//  --> a_part_that_is_read_late_is_copied.mlir:7:8
+//  --> a_part_that_is_read_late_is_copied.mlir:9:8
 //   |
-// 7 |   %3 = nn.add %2, %y : (tensor<8x1xf32>, tensor<8x1024xf32>) -> tensor<8x1024xf32>
+// 9 |   %3 = nn.add %2, %y : (tensor<8x1xf32>, tensor<8x1024xf32>) -> tensor<8x1024xf32>
 //   |        ^^^^^^
 // module {
 //   func.func @main(%arg0: tensor<8x64xf32>, %arg1: tensor<8x1024xf32>) -> tensor<1x64xf32> attributes {optc.stage = "inplace", optc.target = "cpu", optc.threads = 1 : i64} {

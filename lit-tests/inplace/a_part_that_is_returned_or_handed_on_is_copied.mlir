@@ -14,29 +14,29 @@ func.func @main(%n: index, %x: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x9x
 }
 // ----- output
 // remark: operand 0 is copied to its place in the result: `func.return` hands it on
-//   --> a_part_that_is_returned_or_handed_on_is_copied.mlir:10:8
+//   --> a_part_that_is_returned_or_handed_on_is_copied.mlir:12:8
 //    |
-// 10 |   %3 = nn.concat %0, %1, %2 {axis = 1 : i64} : (tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x9xf32>
+// 12 |   %3 = nn.concat %0, %1, %2 {axis = 1 : i64} : (tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x9xf32>
 //    |        ^^^^^^^^^
 // remark: operand 1 is copied to its place in the result: `scf.for` hands it on
-//   --> a_part_that_is_returned_or_handed_on_is_copied.mlir:10:8
+//   --> a_part_that_is_returned_or_handed_on_is_copied.mlir:12:8
 //    |
-// 10 |   %3 = nn.concat %0, %1, %2 {axis = 1 : i64} : (tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x9xf32>
+// 12 |   %3 = nn.concat %0, %1, %2 {axis = 1 : i64} : (tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x9xf32>
 //    |        ^^^^^^^^^
 // remark: operand 2 is copied to its place in the result: it is an argument
-//   --> a_part_that_is_returned_or_handed_on_is_copied.mlir:10:8
+//   --> a_part_that_is_returned_or_handed_on_is_copied.mlir:12:8
 //    |
-// 10 |   %3 = nn.concat %0, %1, %2 {axis = 1 : i64} : (tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x9xf32>
+// 12 |   %3 = nn.concat %0, %1, %2 {axis = 1 : i64} : (tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x9xf32>
 //    |        ^^^^^^^^^
 // remark: result 0 does not overwrite operand 0: it is an input that the caller keeps
-//  --> a_part_that_is_returned_or_handed_on_is_copied.mlir:4:8
+//  --> a_part_that_is_returned_or_handed_on_is_copied.mlir:6:8
 //   |
-// 4 |   %0 = nn.neg %x : tensor<2x3xf32>
+// 6 |   %0 = nn.neg %x : tensor<2x3xf32>
 //   |        ^^^^^^
 // remark: result 0 does not overwrite operand 0: it is an input that the caller keeps
-//  --> a_part_that_is_returned_or_handed_on_is_copied.mlir:5:8
+//  --> a_part_that_is_returned_or_handed_on_is_copied.mlir:7:8
 //   |
-// 5 |   %1 = nn.abs %x : tensor<2x3xf32>
+// 7 |   %1 = nn.abs %x : tensor<2x3xf32>
 //   |        ^^^^^^
 // module {
 //   func.func @main(%arg0: index, %arg1: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x9xf32>) attributes {optc.stage = "inplace", optc.target = "cpu", optc.threads = 1 : i64} {

@@ -10,24 +10,24 @@ func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
 }
 // ----- output
 // remark: this part is copied, so that the rest need not be kept: 16 bytes fewer are live
-//  --> a_part_that_stands_in_the_way_is_copied.mlir:5:8
+//  --> a_part_that_stands_in_the_way_is_copied.mlir:7:8
 //   |
-// 5 |   %1 = nn.slice %0 {starts = array<i64: 0>, sizes = array<i64: 4>} : (tensor<8xf32>) -> tensor<4xf32>
+// 7 |   %1 = nn.slice %0 {starts = array<i64: 0>, sizes = array<i64: 4>} : (tensor<8xf32>) -> tensor<4xf32>
 //   |        ^^^^^^^^
 //   |
-//   = note: a_part_that_stands_in_the_way_is_copied.mlir:4:8: it is copied behind this
+//   = note: a_part_that_stands_in_the_way_is_copied.mlir:6:8: it is copied behind this
 // remark: result 0 does not overwrite operand 0: it is an input that the caller keeps
-//  --> a_part_that_stands_in_the_way_is_copied.mlir:4:8
-//   |
-// 4 |   %0 = nn.sqrt %x : tensor<8xf32>
-//   |        ^^^^^^^
-// remark: result 0 does not overwrite operand 0: its bytes are read later
 //  --> a_part_that_stands_in_the_way_is_copied.mlir:6:8
 //   |
-// 6 |   %2 = nn.insert_slice %1, %0 {starts = array<i64: 2>} : (tensor<4xf32>, tensor<8xf32>) -> tensor<8xf32>
+// 6 |   %0 = nn.sqrt %x : tensor<8xf32>
+//   |        ^^^^^^^
+// remark: result 0 does not overwrite operand 0: its bytes are read later
+//  --> a_part_that_stands_in_the_way_is_copied.mlir:8:8
+//   |
+// 8 |   %2 = nn.insert_slice %1, %0 {starts = array<i64: 2>} : (tensor<4xf32>, tensor<8xf32>) -> tensor<8xf32>
 //   |        ^^^^^^^^^^^^^^^
 //   |
-//   = note: a_part_that_stands_in_the_way_is_copied.mlir:6:8: it is read here
+//   = note: a_part_that_stands_in_the_way_is_copied.mlir:8:8: it is read here
 // module {
 //   func.func @main(%arg0: tensor<8xf32>) -> tensor<8xf32> attributes {optc.stage = "inplace", optc.target = "cpu", optc.threads = 1 : i64} {
 //     %0 = nn.sqrt %arg0 {mem.kernel = "pointwise"} : tensor<8xf32>

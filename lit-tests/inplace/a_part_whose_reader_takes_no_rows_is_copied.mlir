@@ -11,19 +11,19 @@ func.func @main(%x: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x6xf32>) {
 }
 // ----- output
 // remark: operand 0 is copied to its place in the result: `nn.repeat` does not read it in rows
-//  --> a_part_whose_reader_takes_no_rows_is_copied.mlir:7:8
+//  --> a_part_whose_reader_takes_no_rows_is_copied.mlir:9:8
 //   |
-// 7 |   %3 = nn.concat %0, %1 {axis = 1 : i64} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x6xf32>
+// 9 |   %3 = nn.concat %0, %1 {axis = 1 : i64} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x6xf32>
 //   |        ^^^^^^^^^
 // remark: result 0, which has its place in a concatenation, does not overwrite operand 0: it is an argument
-//  --> a_part_whose_reader_takes_no_rows_is_copied.mlir:5:8
+//  --> a_part_whose_reader_takes_no_rows_is_copied.mlir:7:8
 //   |
-// 5 |   %1 = nn.abs %x : tensor<2x3xf32>
+// 7 |   %1 = nn.abs %x : tensor<2x3xf32>
 //   |        ^^^^^^
 // remark: result 0 does not overwrite operand 0: it is an input that the caller keeps
-//  --> a_part_whose_reader_takes_no_rows_is_copied.mlir:4:8
+//  --> a_part_whose_reader_takes_no_rows_is_copied.mlir:6:8
 //   |
-// 4 |   %0 = nn.neg %x : tensor<2x3xf32>
+// 6 |   %0 = nn.neg %x : tensor<2x3xf32>
 //   |        ^^^^^^
 // module {
 //   func.func @main(%arg0: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x6xf32>) attributes {optc.stage = "inplace", optc.target = "cpu", optc.threads = 1 : i64} {

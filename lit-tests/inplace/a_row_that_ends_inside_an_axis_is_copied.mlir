@@ -11,21 +11,21 @@ func.func @main(%x: tensor<3x4xf32>) -> tensor<6x4xf32> {
 }
 // ----- output
 // remark: operand 0 is copied to its place in the result: a row of it ends inside an axis
-//  --> a_row_that_ends_inside_an_axis_is_copied.mlir:7:8
+//  --> a_row_that_ends_inside_an_axis_is_copied.mlir:9:8
 //   |
-// 7 |   %3 = nn.concat %1, %2 {axis = 1 : i64} : (tensor<6x2xf32>, tensor<6x2xf32>) -> tensor<6x4xf32>
+// 9 |   %3 = nn.concat %1, %2 {axis = 1 : i64} : (tensor<6x2xf32>, tensor<6x2xf32>) -> tensor<6x4xf32>
 //   |        ^^^^^^^^^
 // remark: result 0, which has its place in a concatenation, does not overwrite operand 0: its bytes are read later
-//  --> a_row_that_ends_inside_an_axis_is_copied.mlir:6:8
+//  --> a_row_that_ends_inside_an_axis_is_copied.mlir:8:8
 //   |
-// 6 |   %2 = nn.abs %1 : tensor<6x2xf32>
+// 8 |   %2 = nn.abs %1 : tensor<6x2xf32>
 //   |        ^^^^^^
 //   |
-//   = note: a_row_that_ends_inside_an_axis_is_copied.mlir:7:8: it is read here
+//   = note: a_row_that_ends_inside_an_axis_is_copied.mlir:9:8: it is read here
 // remark: result 0 does not overwrite operand 0: it is an input that the caller keeps
-//  --> a_row_that_ends_inside_an_axis_is_copied.mlir:4:8
+//  --> a_row_that_ends_inside_an_axis_is_copied.mlir:6:8
 //   |
-// 4 |   %0 = nn.neg %x : tensor<3x4xf32>
+// 6 |   %0 = nn.neg %x : tensor<3x4xf32>
 //   |        ^^^^^^
 // module {
 //   func.func @main(%arg0: tensor<3x4xf32>) -> tensor<6x4xf32> attributes {optc.stage = "inplace", optc.target = "cpu", optc.threads = 1 : i64} {

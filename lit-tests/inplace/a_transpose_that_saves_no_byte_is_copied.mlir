@@ -12,19 +12,19 @@ func.func @main(%x: tensor<16x32xf32>, %y: tensor<32x16xf32>) -> tensor<1x1xf32>
 }
 // ----- output
 // remark: this view is copied: reading it in another order would save no byte
-//  --> a_transpose_that_saves_no_byte_is_copied.mlir:5:8
+//  --> a_transpose_that_saves_no_byte_is_copied.mlir:7:8
 //   |
-// 5 |   %1 = nn.transpose %0 {permutation = array<i64: 1, 0>} : (tensor<16x32xf32>) -> tensor<32x16xf32>
+// 7 |   %1 = nn.transpose %0 {permutation = array<i64: 1, 0>} : (tensor<16x32xf32>) -> tensor<32x16xf32>
 //   |        ^^^^^^^^^^^^
-// remark: result 0 does not overwrite operand 0: it is an input that the caller keeps
-//  --> a_transpose_that_saves_no_byte_is_copied.mlir:4:8
-//   |
-// 4 |   %0 = nn.exp %x : tensor<16x32xf32>
-//   |        ^^^^^^
 // remark: result 0 does not overwrite operand 0: it is an input that the caller keeps
 //  --> a_transpose_that_saves_no_byte_is_copied.mlir:6:8
 //   |
-// 6 |   %2 = nn.sub %y, %1 : tensor<32x16xf32>
+// 6 |   %0 = nn.exp %x : tensor<16x32xf32>
+//   |        ^^^^^^
+// remark: result 0 does not overwrite operand 0: it is an input that the caller keeps
+//  --> a_transpose_that_saves_no_byte_is_copied.mlir:8:8
+//   |
+// 8 |   %2 = nn.sub %y, %1 : tensor<32x16xf32>
 //   |        ^^^^^^
 // module {
 //   func.func @main(%arg0: tensor<16x32xf32>, %arg1: tensor<32x16xf32>) -> tensor<1x1xf32> attributes {optc.stage = "inplace", optc.target = "cpu", optc.threads = 1 : i64} {

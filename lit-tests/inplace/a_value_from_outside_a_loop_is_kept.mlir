@@ -12,14 +12,14 @@ func.func @main(%n: index, %one: index, %x: tensor<64xf32>) -> tensor<64xf32> {
 }
 // ----- output
 // remark: result 0 does not overwrite operand 0: it is an input that the caller keeps
-//  --> a_value_from_outside_a_loop_is_kept.mlir:5:8
+//  --> a_value_from_outside_a_loop_is_kept.mlir:6:8
 //   |
-// 5 |   %y = nn.neg %x : tensor<64xf32>
+// 6 |   %y = nn.neg %x : tensor<64xf32>
 //   |        ^^^^^^
 // remark: result 0 does not overwrite operand 0: its bytes are read again in the next round
-//  --> a_value_from_outside_a_loop_is_kept.mlir:7:10
+//  --> a_value_from_outside_a_loop_is_kept.mlir:8:10
 //   |
-// 7 |     %0 = nn.abs %y : tensor<64xf32>
+// 8 |     %0 = nn.abs %y : tensor<64xf32>
 //   |          ^^^^^^
 // module {
 //   func.func @main(%arg0: index, %arg1: index, %arg2: tensor<64xf32>) -> tensor<64xf32> attributes {optc.stage = "inplace", optc.target = "cpu", optc.threads = 1 : i64} {

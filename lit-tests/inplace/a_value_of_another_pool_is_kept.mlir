@@ -9,14 +9,14 @@ func.func @main(%x: tensor<64xf32>) -> tensor<64xf32> {
 }
 // ----- output
 // remark: result 0 does not overwrite operand 0: it is an input that the caller keeps
-//  --> a_value_of_another_pool_is_kept.mlir:4:8
+//  --> a_value_of_another_pool_is_kept.mlir:5:8
 //   |
-// 4 |   %0 = nn.sqrt %x {mem.pool = ["image"]} : tensor<64xf32>
+// 5 |   %0 = nn.sqrt %x {mem.pool = ["image"]} : tensor<64xf32>
 //   |        ^^^^^^^
 // remark: result 0 does not overwrite operand 0: its bytes are in another pool
-//  --> a_value_of_another_pool_is_kept.mlir:6:8
+//  --> a_value_of_another_pool_is_kept.mlir:7:8
 //   |
-// 6 |   %2 = nn.abs %1 : tensor<64xf32>
+// 7 |   %2 = nn.abs %1 : tensor<64xf32>
 //   |        ^^^^^^
 // module {
 //   func.func @main(%arg0: tensor<64xf32>) -> tensor<64xf32> attributes {optc.arena = 256 : i64, optc.pools = {arena = {align = 64 : i64, bytes = 0 : i64, start = 0 : i64}, image = {align = 64 : i64, bytes = 256 : i64, start = 0 : i64}}, optc.stage = "plan", optc.target = "cpu", optc.threads = 1 : i64} {

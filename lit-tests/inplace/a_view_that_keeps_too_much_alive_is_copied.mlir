@@ -12,14 +12,14 @@ func.func @main(%x: tensor<16x64xf32>) -> tensor<16x2xf32> {
 }
 // ----- output
 // remark: this view is copied: else more bytes were live at one time
-//  --> a_view_that_keeps_too_much_alive_is_copied.mlir:5:8
+//  --> a_view_that_keeps_too_much_alive_is_copied.mlir:6:8
 //   |
-// 5 |   %1 = nn.slice %0 {starts = array<i64: 0, 0>, sizes = array<i64: 16, 2>} : (tensor<16x64xf32>) -> tensor<16x2xf32>
+// 6 |   %1 = nn.slice %0 {starts = array<i64: 0, 0>, sizes = array<i64: 16, 2>} : (tensor<16x64xf32>) -> tensor<16x2xf32>
 //   |        ^^^^^^^^
 // remark: result 0 does not overwrite operand 0: it is an input that the caller keeps
-//  --> a_view_that_keeps_too_much_alive_is_copied.mlir:4:8
+//  --> a_view_that_keeps_too_much_alive_is_copied.mlir:5:8
 //   |
-// 4 |   %0 = nn.exp %x : tensor<16x64xf32>
+// 5 |   %0 = nn.exp %x : tensor<16x64xf32>
 //   |        ^^^^^^
 // module {
 //   func.func @main(%arg0: tensor<16x64xf32>) -> tensor<16x2xf32> attributes {optc.stage = "inplace", optc.target = "cpu", optc.threads = 1 : i64} {

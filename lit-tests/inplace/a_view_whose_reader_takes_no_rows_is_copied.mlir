@@ -13,28 +13,28 @@ func.func @main(%x: tensor<2x8xf32>) -> (tensor<2x2xf32>, tensor<2x2xf32>, tenso
 }
 // ----- output
 // remark: this view is copied: `nn.repeat` does not read it in rows
-//  --> a_view_whose_reader_takes_no_rows_is_copied.mlir:5:8
-//   |
-// 5 |   %1 = nn.slice %0 {starts = array<i64: 0, 0>, sizes = array<i64: 2, 2>} : (tensor<2x8xf32>) -> tensor<2x2xf32>
-//   |        ^^^^^^^^
-//   |
-//   = note: a_view_whose_reader_takes_no_rows_is_copied.mlir:8:8: it is read here
-// remark: this view is copied: `func.return` hands it on
-//  --> a_view_whose_reader_takes_no_rows_is_copied.mlir:6:8
-//   |
-// 6 |   %2 = nn.slice %0 {starts = array<i64: 0, 2>, sizes = array<i64: 2, 2>} : (tensor<2x8xf32>) -> tensor<2x2xf32>
-//   |        ^^^^^^^^
-//   |
-//   = note: a_view_whose_reader_takes_no_rows_is_copied.mlir:10:3: it is read here
-// remark: this view is copied: it is read backwards, or its elements are no whole bytes
 //  --> a_view_whose_reader_takes_no_rows_is_copied.mlir:7:8
 //   |
-// 7 |   %3 = nn.slice %0 {starts = array<i64: 0, 6>, sizes = array<i64: 2, 2>, strides = array<i64: 1, -1>} : (tensor<2x8xf32>) -> tensor<2...
+// 7 |   %1 = nn.slice %0 {starts = array<i64: 0, 0>, sizes = array<i64: 2, 2>} : (tensor<2x8xf32>) -> tensor<2x2xf32>
+//   |        ^^^^^^^^
+//   |
+//   = note: a_view_whose_reader_takes_no_rows_is_copied.mlir:10:8: it is read here
+// remark: this view is copied: `func.return` hands it on
+//  --> a_view_whose_reader_takes_no_rows_is_copied.mlir:8:8
+//   |
+// 8 |   %2 = nn.slice %0 {starts = array<i64: 0, 2>, sizes = array<i64: 2, 2>} : (tensor<2x8xf32>) -> tensor<2x2xf32>
+//   |        ^^^^^^^^
+//   |
+//   = note: a_view_whose_reader_takes_no_rows_is_copied.mlir:12:3: it is read here
+// remark: this view is copied: it is read backwards, or its elements are no whole bytes
+//  --> a_view_whose_reader_takes_no_rows_is_copied.mlir:9:8
+//   |
+// 9 |   %3 = nn.slice %0 {starts = array<i64: 0, 6>, sizes = array<i64: 2, 2>, strides = array<i64: 1, -1>} : (tensor<2x8xf32>) -> tensor<2...
 //   |        ^^^^^^^^
 // remark: result 0 does not overwrite operand 0: it is an input that the caller keeps
-//  --> a_view_whose_reader_takes_no_rows_is_copied.mlir:4:8
+//  --> a_view_whose_reader_takes_no_rows_is_copied.mlir:6:8
 //   |
-// 4 |   %0 = nn.exp %x : tensor<2x8xf32>
+// 6 |   %0 = nn.exp %x : tensor<2x8xf32>
 //   |        ^^^^^^
 // module {
 //   func.func @main(%arg0: tensor<2x8xf32>) -> (tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x2xf32>) attributes {optc.stage = "inplace", optc.target = "cpu", optc.threads = 1 : i64} {

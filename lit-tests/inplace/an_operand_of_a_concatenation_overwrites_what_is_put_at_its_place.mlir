@@ -12,14 +12,14 @@ func.func @main(%x: tensor<2x3xf32>) -> tensor<2x6xf32> {
 }
 // ----- output
 // remark: result 0, which has its place in a concatenation, does not overwrite operand 0: it is an argument
-//  --> what_has_its_place_in_a_concatenation_overwrites_nothing.mlir:4:8
+//  --> an_operand_of_a_concatenation_overwrites_what_is_put_at_its_place.mlir:6:8
 //   |
-// 4 |   %0 = nn.abs %x : tensor<2x3xf32>
+// 6 |   %0 = nn.abs %x : tensor<2x3xf32>
 //   |        ^^^^^^
 // remark: result 0, which has its place in a concatenation, does not overwrite operand 0: it is an argument
-//  --> what_has_its_place_in_a_concatenation_overwrites_nothing.mlir:6:8
+//  --> an_operand_of_a_concatenation_overwrites_what_is_put_at_its_place.mlir:8:8
 //   |
-// 6 |   %2 = nn.abs %x : tensor<2x3xf32>
+// 8 |   %2 = nn.abs %x : tensor<2x3xf32>
 //   |        ^^^^^^
 // module {
 //   func.func @main(%arg0: tensor<2x3xf32>) -> tensor<2x6xf32> attributes {optc.stage = "inplace", optc.target = "cpu", optc.threads = 1 : i64} {

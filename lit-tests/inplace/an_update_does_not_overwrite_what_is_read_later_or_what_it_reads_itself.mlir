@@ -18,26 +18,26 @@ func.func @moved_within(%x: tensor<8xf32>) -> tensor<1xf32> {
 }
 // ----- output
 // remark: result 0 does not overwrite operand 0: it is an input that the caller keeps
-//  --> an_update_does_not_overwrite_what_is_read_later_or_what_it_reads_itself.mlir:4:8
+//  --> an_update_does_not_overwrite_what_is_read_later_or_what_it_reads_itself.mlir:6:8
 //   |
-// 4 |   %0 = nn.exp %x : tensor<8xf32>
+// 6 |   %0 = nn.exp %x : tensor<8xf32>
 //   |        ^^^^^^
 // remark: result 0 does not overwrite operand 1: its bytes are read later
-//  --> an_update_does_not_overwrite_what_is_read_later_or_what_it_reads_itself.mlir:5:8
+//  --> an_update_does_not_overwrite_what_is_read_later_or_what_it_reads_itself.mlir:7:8
 //   |
-// 5 |   %1 = nn.insert_slice %a, %0 {starts = array<i64: 0>} : (tensor<2xf32>, tensor<8xf32>) -> tensor<8xf32>
+// 7 |   %1 = nn.insert_slice %a, %0 {starts = array<i64: 0>} : (tensor<2xf32>, tensor<8xf32>) -> tensor<8xf32>
 //   |        ^^^^^^^^^^^^^^^
 //   |
-//   = note: an_update_does_not_overwrite_what_is_read_later_or_what_it_reads_itself.mlir:6:8: it is read here
+//   = note: an_update_does_not_overwrite_what_is_read_later_or_what_it_reads_itself.mlir:8:8: it is read here
 // remark: result 0 does not overwrite operand 0: it is an input that the caller keeps
-//   --> an_update_does_not_overwrite_what_is_read_later_or_what_it_reads_itself.mlir:11:8
-//    |
-// 11 |   %0 = nn.exp %x : tensor<8xf32>
-//    |        ^^^^^^
-// remark: result 0 does not overwrite operand 1: another operand reads the same bytes in another order
 //   --> an_update_does_not_overwrite_what_is_read_later_or_what_it_reads_itself.mlir:13:8
 //    |
-// 13 |   %2 = nn.insert_slice %1, %0 {starts = array<i64: 2>} : (tensor<4xf32>, tensor<8xf32>) -> tensor<8xf32>
+// 13 |   %0 = nn.exp %x : tensor<8xf32>
+//    |        ^^^^^^
+// remark: result 0 does not overwrite operand 1: another operand reads the same bytes in another order
+//   --> an_update_does_not_overwrite_what_is_read_later_or_what_it_reads_itself.mlir:15:8
+//    |
+// 15 |   %2 = nn.insert_slice %1, %0 {starts = array<i64: 2>} : (tensor<4xf32>, tensor<8xf32>) -> tensor<8xf32>
 //    |        ^^^^^^^^^^^^^^^
 // module {
 //   func.func @read_later(%arg0: tensor<8xf32>, %arg1: tensor<2xf32>) -> tensor<8xf32> attributes {optc.stage = "inplace", optc.target = "cpu", optc.threads = 1 : i64} {

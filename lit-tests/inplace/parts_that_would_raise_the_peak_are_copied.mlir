@@ -15,47 +15,47 @@ func.func @main(%x: tensor<4xf32>, %y: tensor<1000xf32>) -> (tensor<1xf32>, tens
 }
 // ----- output
 // remark: result 0, which has its place in a concatenation, does not overwrite operand 0: it is an argument
-//  --> parts_that_would_raise_the_peak_are_copied.mlir:4:8
-//   |
-// 4 |   %0 = nn.neg %x : tensor<4xf32>
-//   |        ^^^^^^
-// remark: result 0, which has its place in a concatenation, does not overwrite operand 0: it is an argument
-//  --> parts_that_would_raise_the_peak_are_copied.mlir:9:8
-//   |
-// 9 |   %5 = nn.neg %y : tensor<1000xf32>
-//   |        ^^^^^^
-// remark: operand 0 is copied to its place in the result: that would raise the most bytes that are live at one time
-//   --> parts_that_would_raise_the_peak_are_copied.mlir:10:8
-//    |
-// 10 |   %6 = nn.concat %0, %5 {axis = 0 : i64} : (tensor<4xf32>, tensor<1000xf32>) -> tensor<1004xf32>
-//    |        ^^^^^^^^^
-// remark: operand 1 is copied to its place in the result: that would raise the most bytes that are live at one time
-//   --> parts_that_would_raise_the_peak_are_copied.mlir:10:8
-//    |
-// 10 |   %6 = nn.concat %0, %5 {axis = 0 : i64} : (tensor<4xf32>, tensor<1000xf32>) -> tensor<1004xf32>
-//    |        ^^^^^^^^^
-// remark: result 0 does not overwrite operand 0: it is an input that the caller keeps
-//  --> parts_that_would_raise_the_peak_are_copied.mlir:4:8
-//   |
-// 4 |   %0 = nn.neg %x : tensor<4xf32>
-//   |        ^^^^^^
-// remark: result 0 does not overwrite operand 0: it is an input that the caller keeps
-//  --> parts_that_would_raise_the_peak_are_copied.mlir:5:8
-//   |
-// 5 |   %1 = nn.abs %y : tensor<1000xf32>
-//   |        ^^^^^^
-// remark: result 0 does not overwrite operand 0: its bytes are read later
 //  --> parts_that_would_raise_the_peak_are_copied.mlir:6:8
 //   |
-// 6 |   %2 = nn.neg %1 : tensor<1000xf32>
+// 6 |   %0 = nn.neg %x : tensor<4xf32>
 //   |        ^^^^^^
-//   |
-//   = note: parts_that_would_raise_the_peak_are_copied.mlir:7:8: it is read here
+// remark: result 0, which has its place in a concatenation, does not overwrite operand 0: it is an argument
+//   --> parts_that_would_raise_the_peak_are_copied.mlir:11:8
+//    |
+// 11 |   %5 = nn.neg %y : tensor<1000xf32>
+//    |        ^^^^^^
+// remark: operand 0 is copied to its place in the result: that would raise the most bytes that are live at one time
+//   --> parts_that_would_raise_the_peak_are_copied.mlir:12:8
+//    |
+// 12 |   %6 = nn.concat %0, %5 {axis = 0 : i64} : (tensor<4xf32>, tensor<1000xf32>) -> tensor<1004xf32>
+//    |        ^^^^^^^^^
+// remark: operand 1 is copied to its place in the result: that would raise the most bytes that are live at one time
+//   --> parts_that_would_raise_the_peak_are_copied.mlir:12:8
+//    |
+// 12 |   %6 = nn.concat %0, %5 {axis = 0 : i64} : (tensor<4xf32>, tensor<1000xf32>) -> tensor<1004xf32>
+//    |        ^^^^^^^^^
 // remark: result 0 does not overwrite operand 0: it is an input that the caller keeps
-//  --> parts_that_would_raise_the_peak_are_copied.mlir:9:8
+//  --> parts_that_would_raise_the_peak_are_copied.mlir:6:8
 //   |
-// 9 |   %5 = nn.neg %y : tensor<1000xf32>
+// 6 |   %0 = nn.neg %x : tensor<4xf32>
 //   |        ^^^^^^
+// remark: result 0 does not overwrite operand 0: it is an input that the caller keeps
+//  --> parts_that_would_raise_the_peak_are_copied.mlir:7:8
+//   |
+// 7 |   %1 = nn.abs %y : tensor<1000xf32>
+//   |        ^^^^^^
+// remark: result 0 does not overwrite operand 0: its bytes are read later
+//  --> parts_that_would_raise_the_peak_are_copied.mlir:8:8
+//   |
+// 8 |   %2 = nn.neg %1 : tensor<1000xf32>
+//   |        ^^^^^^
+//   |
+//   = note: parts_that_would_raise_the_peak_are_copied.mlir:9:8: it is read here
+// remark: result 0 does not overwrite operand 0: it is an input that the caller keeps
+//   --> parts_that_would_raise_the_peak_are_copied.mlir:11:8
+//    |
+// 11 |   %5 = nn.neg %y : tensor<1000xf32>
+//    |        ^^^^^^
 // module {
 //   func.func @main(%arg0: tensor<4xf32>, %arg1: tensor<1000xf32>) -> (tensor<1xf32>, tensor<1xf32>) attributes {optc.stage = "inplace", optc.target = "cpu", optc.threads = 1 : i64} {
 //     %0 = nn.neg %arg0 {mem.kernel = "pointwise"} : tensor<4xf32>

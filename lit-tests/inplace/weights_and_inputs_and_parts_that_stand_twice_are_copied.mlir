@@ -11,29 +11,29 @@ func.func @main(%x: tensor<2x1xf32>) -> tensor<2x5xf32> {
 }
 // ----- output
 // remark: result 0, which has its place in a concatenation, does not overwrite operand 0: it is an argument
-//  --> weights_and_inputs_and_parts_that_stand_twice_are_copied.mlir:5:8
+//  --> weights_and_inputs_and_parts_that_stand_twice_are_copied.mlir:7:8
 //   |
-// 5 |   %0 = nn.neg %x : tensor<2x1xf32>
+// 7 |   %0 = nn.neg %x : tensor<2x1xf32>
 //   |        ^^^^^^
 // remark: operand 0 is copied to its place in the result: it is an argument
-//  --> weights_and_inputs_and_parts_that_stand_twice_are_copied.mlir:6:8
+//  --> weights_and_inputs_and_parts_that_stand_twice_are_copied.mlir:8:8
 //   |
-// 6 |   %1 = nn.concat %x, %w, %0, %0 {axis = 1 : i64} : (tensor<2x1xf32>, tensor<2x1xf32>, tensor<2x1xf32>, tensor<2x1xf32>) -> tensor<2x4...
+// 8 |   %1 = nn.concat %x, %w, %0, %0 {axis = 1 : i64} : (tensor<2x1xf32>, tensor<2x1xf32>, tensor<2x1xf32>, tensor<2x1xf32>) -> tensor<2x4...
 //   |        ^^^^^^^^^
 // remark: operand 1 is copied to its place in the result: it is a weight
-//  --> weights_and_inputs_and_parts_that_stand_twice_are_copied.mlir:6:8
+//  --> weights_and_inputs_and_parts_that_stand_twice_are_copied.mlir:8:8
 //   |
-// 6 |   %1 = nn.concat %x, %w, %0, %0 {axis = 1 : i64} : (tensor<2x1xf32>, tensor<2x1xf32>, tensor<2x1xf32>, tensor<2x1xf32>) -> tensor<2x4...
+// 8 |   %1 = nn.concat %x, %w, %0, %0 {axis = 1 : i64} : (tensor<2x1xf32>, tensor<2x1xf32>, tensor<2x1xf32>, tensor<2x1xf32>) -> tensor<2x4...
 //   |        ^^^^^^^^^
 // remark: operand 2 is copied to its place in the result: it stands there more than once
-//  --> weights_and_inputs_and_parts_that_stand_twice_are_copied.mlir:6:8
+//  --> weights_and_inputs_and_parts_that_stand_twice_are_copied.mlir:8:8
 //   |
-// 6 |   %1 = nn.concat %x, %w, %0, %0 {axis = 1 : i64} : (tensor<2x1xf32>, tensor<2x1xf32>, tensor<2x1xf32>, tensor<2x1xf32>) -> tensor<2x4...
+// 8 |   %1 = nn.concat %x, %w, %0, %0 {axis = 1 : i64} : (tensor<2x1xf32>, tensor<2x1xf32>, tensor<2x1xf32>, tensor<2x1xf32>) -> tensor<2x4...
 //   |        ^^^^^^^^^
 // remark: operand 3 is copied to its place in the result: it stands there more than once
-//  --> weights_and_inputs_and_parts_that_stand_twice_are_copied.mlir:6:8
+//  --> weights_and_inputs_and_parts_that_stand_twice_are_copied.mlir:8:8
 //   |
-// 6 |   %1 = nn.concat %x, %w, %0, %0 {axis = 1 : i64} : (tensor<2x1xf32>, tensor<2x1xf32>, tensor<2x1xf32>, tensor<2x1xf32>) -> tensor<2x4...
+// 8 |   %1 = nn.concat %x, %w, %0, %0 {axis = 1 : i64} : (tensor<2x1xf32>, tensor<2x1xf32>, tensor<2x1xf32>, tensor<2x1xf32>) -> tensor<2x4...
 //   |        ^^^^^^^^^
 // module {
 //   func.func @main(%arg0: tensor<2x1xf32>) -> tensor<2x5xf32> attributes {optc.stage = "inplace", optc.target = "cpu", optc.threads = 1 : i64} {

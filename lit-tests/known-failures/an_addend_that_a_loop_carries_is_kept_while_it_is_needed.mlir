@@ -26,12 +26,12 @@ func.func @dying(%n: index, %one: index, %x: tensor<1x4x4x8xf32>) -> tensor<1x4x
 }
 // ----- output
 // remark: result 0 does not overwrite operand 2: its bytes are read later
-//  --> an_addend_that_a_loop_carries_is_kept_while_it_is_needed.mlir:7:10
+//  --> an_addend_that_a_loop_carries_is_kept_while_it_is_needed.mlir:8:10
 //   |
-// 7 |     %1 = nn.conv2d %0, %w {layout = "NHWC"} : (tensor<1x4x4x8xf32>, tensor<8x8x1x1xf32>) -> tensor<1x4x4x8xf32>
+// 8 |     %1 = nn.conv2d %0, %w {layout = "NHWC"} : (tensor<1x4x4x8xf32>, tensor<8x8x1x1xf32>) -> tensor<1x4x4x8xf32>
 //   |          ^^^^^^^^^
 //   |
-//   = note: an_addend_that_a_loop_carries_is_kept_while_it_is_needed.mlir:13:3: it is read here
+//   = note: an_addend_that_a_loop_carries_is_kept_while_it_is_needed.mlir:14:3: it is read here
 // module {
 //   func.func @needed(%arg0: index, %arg1: index, %arg2: tensor<1x4x4x8xf32>) -> tensor<1x4x4x8xf32> attributes {optc.stage = "inplace", optc.target = "cpu", optc.threads = 1 : i64} {
 //     %0 = nn.constant dense<5.000000e-01> : tensor<8x8x1x1xf32>

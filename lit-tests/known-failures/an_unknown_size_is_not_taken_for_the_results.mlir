@@ -21,14 +21,14 @@ func.func @known_sizes(%x: tensor<8x4xf32>, %y: tensor<8x4xf32>) -> tensor<8x4xf
 }
 // ----- output
 // remark: result 0 does not overwrite operand 1: it is an input that the caller keeps
-//  --> an_unknown_size_is_not_taken_for_the_results.mlir:5:8
+//  --> an_unknown_size_is_not_taken_for_the_results.mlir:6:8
 //   |
-// 5 |   %1 = nn.add %0, %y : (tensor<?x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
+// 6 |   %1 = nn.add %0, %y : (tensor<?x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
 //   |        ^^^^^^
 // remark: result 0 does not overwrite operand 0: it is an input that the caller keeps
-//   --> an_unknown_size_is_not_taken_for_the_results.mlir:17:8
+//   --> an_unknown_size_is_not_taken_for_the_results.mlir:18:8
 //    |
-// 17 |   %0 = nn.exp %x : tensor<8x4xf32>
+// 18 |   %0 = nn.exp %x : tensor<8x4xf32>
 //    |        ^^^^^^
 // module {
 //   func.func @one_or_eight_rows(%arg0: tensor<?x4xf32>, %arg1: tensor<8x4xf32>) -> tensor<8x4xf32> attributes {optc.stage = "inplace", optc.target = "cpu", optc.threads = 1 : i64} {

@@ -15,20 +15,20 @@ func.func @main(%x: tensor<64xf32>) -> tensor<64xf32> {
 }
 // ----- output
 // error: the pool `arena` holds 100 bytes, but 4096 are needed
-//  --> a_pool_that_is_too_small_is_told_with_its_peak.mlir:5:8
-//   |
-// 5 |   %1 = nn.exp %x {mem.pool = ["vtcm"]} : tensor<64xf32>
-//   |        ^^^^^^
-//   |
-//   = note: a_pool_that_is_too_small_is_told_with_its_peak.mlir:5:8: 4096 bytes are live at the peak, `nn.exp`:
-//   = note: a_pool_that_is_too_small_is_told_with_its_peak.mlir:5:8: 4096 bytes: scratch of `nn.exp`
-// error: the pool `vtcm` holds 512 bytes, but 544 are needed
 //  --> a_pool_that_is_too_small_is_told_with_its_peak.mlir:7:8
 //   |
-// 7 |   %3 = nn.reduce_sum %2 {axes = array<i64: 1>, keepdims, mem.pool = ["vtcm"]} : (tensor<8x8xf32>) -> tensor<8x1xf32>
+// 7 |   %1 = nn.exp %x {mem.pool = ["vtcm"]} : tensor<64xf32>
+//   |        ^^^^^^
+//   |
+//   = note: a_pool_that_is_too_small_is_told_with_its_peak.mlir:7:8: 4096 bytes are live at the peak, `nn.exp`:
+//   = note: a_pool_that_is_too_small_is_told_with_its_peak.mlir:7:8: 4096 bytes: scratch of `nn.exp`
+// error: the pool `vtcm` holds 512 bytes, but 544 are needed
+//  --> a_pool_that_is_too_small_is_told_with_its_peak.mlir:9:8
+//   |
+// 9 |   %3 = nn.reduce_sum %2 {axes = array<i64: 1>, keepdims, mem.pool = ["vtcm"]} : (tensor<8x8xf32>) -> tensor<8x1xf32>
 //   |        ^^^^^^^^^^^^^
 //   |
-//   = note: a_pool_that_is_too_small_is_told_with_its_peak.mlir:7:8: 544 bytes are live at the peak, `nn.reduce_sum`:
-//   = note: a_pool_that_is_too_small_is_told_with_its_peak.mlir:4:8: 256 bytes: `nn.sqrt`
-//   = note: a_pool_that_is_too_small_is_told_with_its_peak.mlir:5:8: 256 bytes: `nn.exp`
-//   = note: a_pool_that_is_too_small_is_told_with_its_peak.mlir:7:8: 32 bytes: `nn.reduce_sum`
+//   = note: a_pool_that_is_too_small_is_told_with_its_peak.mlir:9:8: 544 bytes are live at the peak, `nn.reduce_sum`:
+//   = note: a_pool_that_is_too_small_is_told_with_its_peak.mlir:6:8: 256 bytes: `nn.sqrt`
+//   = note: a_pool_that_is_too_small_is_told_with_its_peak.mlir:7:8: 256 bytes: `nn.exp`
+//   = note: a_pool_that_is_too_small_is_told_with_its_peak.mlir:9:8: 32 bytes: `nn.reduce_sum`

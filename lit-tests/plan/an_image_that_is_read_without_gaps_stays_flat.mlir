@@ -10,9 +10,9 @@ func.func @main(%x: tensor<1x5x7x3xf32>) -> tensor<35x3xf32> {
 }
 // ----- output
 // remark: the rows of this image do not begin at multiples of 64: the result of `nn.reshape` is no rows of it
-//  --> an_image_that_is_read_without_gaps_stays_flat.mlir:4:8
+//  --> an_image_that_is_read_without_gaps_stays_flat.mlir:6:8
 //   |
-// 4 |   %0 = nn.sqrt %x : tensor<1x5x7x3xf32>
+// 6 |   %0 = nn.sqrt %x : tensor<1x5x7x3xf32>
 //   |        ^^^^^^^
 // module {
 //   func.func @main(%arg0: tensor<1x5x7x3xf32>) -> tensor<35x3xf32> attributes {optc.arena = 4708 : i64, optc.pools = {arena = {align = 64 : i64, bytes = 4708 : i64, pitch = 64 : i64, start = 0 : i64}}, optc.stage = "plan", optc.target = "cpu", optc.threads = 1 : i64} {

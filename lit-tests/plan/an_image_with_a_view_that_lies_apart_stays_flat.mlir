@@ -11,9 +11,9 @@ func.func @main(%x: tensor<1x5x7x6xf32>) -> tensor<1x5x7x3xf32> {
 }
 // ----- output
 // remark: the rows of this image do not begin at multiples of 64: `nn.slice` is a view of it that lies apart
-//  --> an_image_with_a_view_that_lies_apart_stays_flat.mlir:4:8
+//  --> an_image_with_a_view_that_lies_apart_stays_flat.mlir:6:8
 //   |
-// 4 |   %0 = nn.neg %x : tensor<1x5x7x6xf32>
+// 6 |   %0 = nn.neg %x : tensor<1x5x7x6xf32>
 //   |        ^^^^^^
 // module {
 //   func.func @main(%arg0: tensor<1x5x7x6xf32>) -> tensor<1x5x7x3xf32> attributes {optc.arena = 840 : i64, optc.pools = {arena = {align = 64 : i64, bytes = 840 : i64, pitch = 64 : i64, start = 0 : i64}}, optc.stage = "plan", optc.target = "cpu", optc.threads = 1 : i64} {
