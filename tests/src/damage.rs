@@ -199,7 +199,8 @@ impl List<'_> {
     fn attributes(&mut self) {
         for op in self.ops.clone() {
             let op_ref = self.body.at(self.ctx, op);
-            let (results, operands) = (self.body.result_count(op), self.body.operand_count(op) as i64);
+            let results = self.body.result_count(op);
+            let operands = self.body.operand_count(op) as i64;
             let tie = op_ref.ints(attrs::MEM_TIE);
             if op_ref.attr(attrs::MEM_PLACE).is_some() && results > 0 {
                 for operand in -1..=operands {

@@ -1,7 +1,7 @@
 //! Which rules of prose and layout a file breaks, as far as a machine can tell.
 //!
-//! The rules of `tidy` count; these read: whether comments end at a column, whether a lit file says why it exists,
-//! and whether one `let` binds values that have nothing to do with each other.
+//! The rules of `tidy` count; these read: whether comments end at a column, whether a lit file says why it
+//! exists, and whether one `let` binds values that have nothing to do with each other.
 
 use crate::source::{Code, words};
 use crate::tidy::{Fault, at};
@@ -44,8 +44,9 @@ pub fn reason(file: &TextFile) -> Vec<Fault> {
     vec![at(file, 2, "the second line must begin a sentence that says why the file exists")]
 }
 
-/// A `let` of a tuple whose values are written in different forms, so that they are taken to be unrelated: each
-/// deserves a `let` of its own. Values of one form (`(a.rows(), b.rows())`, `(0, 0)`) may stand together.
+/// A `let` of a tuple whose values are written in different forms, so that they are taken to be unrelated:
+/// each deserves a `let` of its own. Values of one form (`(a.rows(), b.rows())`, `(0, 0)`) may stand
+/// together.
 pub fn tuples_of_unrelated_values(file: &TextFile) -> Vec<Fault> {
     let code = Code::of(&file.text);
     let lines = code.lines().map(|(n, line)| (n, line.trim()));
@@ -85,8 +86,8 @@ fn split(values: &str) -> Vec<String> {
     parts
 }
 
-/// What is left of an expression when all variables, fields and numbers, and what operators make of them, are `v`:
-/// the functions that are called, in order.
+/// What is left of an expression when all variables, fields and numbers, and what operators make of them, are
+/// `v`: the functions that are called, in order.
 fn form(expr: String) -> String {
     let mut form = String::new();
     let mut end = 0;

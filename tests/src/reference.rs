@@ -18,7 +18,8 @@ const ATTRIBUTES: [&str; 2] = [
     "<!-- end of the attributes -->\n",
 ];
 
-/// A document with the text between its marks replaced by tables: all attributes of a plan, and all dialects of `ctx`.
+/// A document with the text between its marks replaced by tables: all attributes of a plan, and all dialects
+/// of `ctx`.
 ///
 /// # Errors
 /// If it does not have the marks.

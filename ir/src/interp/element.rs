@@ -2,7 +2,7 @@
 //!
 //! | element | lane |
 //! |---|---|
-//! | `f32`, `f16`, `bf16` | `f32`: narrow floats compute in `f32` and are rounded to nearest even when written |
+//! | `f32`, `f16`, `bf16` | `f32`: narrow floats are rounded to nearest even when they are written |
 //! | `f64` | `f64` |
 //! | `i1` to `i64`, `index` | `i64`: sign-extended; unsigned integers and `i1` zero-extended |
 //!

@@ -115,7 +115,7 @@ plan_attrs! {
         "`[row, pitch]`: bytes of a row of result 0, and from row to row, where rows have gaps",
         written by "`inplace`, `plan`", read by "`plan`, the checker, code generation";
     MEM_OVERLAP = "mem.overlap" on "operations":
-        "`[operand, rows]`: result 0 is written over that operand's rows, in bands of so many rows, from the last one up if below 0",
+        "`[operand, rows]`: result 0 is written over that operand's rows, in bands of `rows` rows, or of `-rows` from the last one upwards",
         written by "`plan`", read by "the checker, code generation";
     MEM_BUFFER = "mem.buffer" on "operations":
         "for each result the number of its buffer in `optc.buffers`, then that of its scratch",
