@@ -195,7 +195,8 @@ pub fn plan_attributes(file: &TextFile) -> Vec<Fault> {
     faults
 }
 
-fn at(file: &TextFile, line: usize, what: &str) -> Fault {
+/// A fault in a line of a file.
+pub(crate) fn at(file: &TextFile, line: usize, what: &str) -> Fault {
     format!("{}:{line}: {what}", file.path)
 }
 
