@@ -57,7 +57,8 @@ const TWINS: &str = "IR__affine-map.000.mlir";
 #[track_caller]
 fn check_folder(source: &str, target: &str, locations: Locations, is_exempt: impl Fn(&str) -> bool) {
     let folder = corpus();
-    let (mut failures, mut count) = (Vec::new(), 0);
+    let mut failures = Vec::new();
+    let mut count = 0;
     for name in names(&folder).iter().filter(|name| !is_exempt(name)) {
         let expected = std::fs::read_to_string(folder.join(target).join(name)).unwrap();
         let Ok(text) = std::fs::read_to_string(folder.join(source).join(name)) else { continue };
@@ -139,7 +140,8 @@ fn check_none(failures: &[String], count: usize) {
 #[cfg_attr(not(given = "OPTC_MLIR_CORPUS"), ignore = "needs OPTC_MLIR_CORPUS")]
 fn mlirs_pretty_form_is_read() {
     let folder = corpus().join("custom");
-    let (mut failures, mut count) = (Vec::new(), 0);
+    let mut failures = Vec::new();
+    let mut count = 0;
     for (name, expected) in our_modules() {
         let Ok(text) = std::fs::read_to_string(folder.join(&name)) else { continue };
         count += 1;
@@ -156,7 +158,8 @@ fn mlirs_pretty_form_is_read() {
 #[cfg_attr(not(given = "OPTC_MLIR_CORPUS"), ignore = "needs OPTC_MLIR_CORPUS")]
 fn what_is_printed_pretty_reads_back() {
     let folder = corpus();
-    let (mut failures, mut count) = (Vec::new(), 0);
+    let mut failures = Vec::new();
+    let mut count = 0;
     for name in names(&folder) {
         let expected = std::fs::read_to_string(folder.join("generic").join(&name)).unwrap();
         let ctx = Arc::new(Context::new());
@@ -176,7 +179,8 @@ fn what_is_printed_pretty_reads_back() {
 #[cfg_attr(not(given = "OPTC_MLIR_CORPUS"), ignore = "needs OPTC_MLIR_CORPUS")]
 fn what_mlir_accepts_is_verified() {
     let folder = corpus();
-    let (mut failures, mut count) = (Vec::new(), 0);
+    let mut failures = Vec::new();
+    let mut count = 0;
     for name in names(&folder) {
         let text = std::fs::read_to_string(folder.join("generic").join(&name)).unwrap();
         let ctx = Arc::new(Context::new());
@@ -243,7 +247,8 @@ fn refused_by_verifier(folder: &Path) -> Vec<String> {
 fn what_mlir_refuses_is_not_verified() {
     let folder = corpus();
     let names = refused_by_verifier(&folder);
-    let (mut accepted, mut count) = (Vec::new(), 0);
+    let mut accepted = Vec::new();
+    let mut count = 0;
     // What these lack is for dialects to say that are not here.
     let others = ["Dialect__LLVMIR__layout.004.mlir", "Dialect__Shape__invalid.022.mlir"];
     for name in names.into_iter().filter(|name| !others.contains(&&**name)) {

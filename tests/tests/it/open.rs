@@ -172,7 +172,8 @@ fn is_same(found: Option<&Array>, expected: &Expected) -> bool {
 fn results_have_the_values_and_sizes_that_onnxruntime_gives_them() {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder for the models");
     let graphs = graphs(folder.path());
-    let (mut faults, mut runs) = (Vec::new(), 0);
+    let mut faults = Vec::new();
+    let mut runs = 0;
     for graph in &graphs {
         let module = load(&graph.model, &LoadOptions::default());
         let mut module = module.unwrap_or_else(|failure| panic!("{}: {failure}", graph.name));
