@@ -217,7 +217,8 @@ impl Convolution {
 
     fn work(&self, weight_bytes: usize) -> Work {
         let shape = &self.shape;
-        let (inputs, outputs) = (shape.input[1] * shape.in_channels, shape.output()[1] * shape.out_channels);
+        let inputs = shape.input[1] * shape.in_channels;
+        let outputs = shape.output()[1] * shape.out_channels;
         Work {
             products: outputs * shape.in_channels / shape.groups * shape.kernel[0] * shape.kernel[1],
             bytes: (inputs * shape.stride[0] + outputs) * 4,
@@ -226,7 +227,8 @@ impl Convolution {
     }
 }
 
-/// What a convolution is called with for all rows; how weights are packed does not depend on batch, height and width.
+/// What a convolution is called with for all rows; how weights are packed does not depend on batch, height
+/// and width.
 fn conv_operands(conv: &Convolution, kernel: Conv2d, fused: &Fused<'_>) -> Vec<Pointer> {
     let shape = conv.shape;
     let order = WeightStrides::oihw(shape.in_channels / shape.groups, shape.kernel);
@@ -252,7 +254,8 @@ pub(crate) fn image_strides(op: OpRef<'_>, image: Value) -> Result<ImageStrides,
     match layout.strides[..] {
         [n, h, w, c] => {
             let [n, h, w, c] = [n, h, w, c].map(|stride| stride as u64);
-            // A single channel has no neighbour: wherever it would be, kernels may take it for the next element.
+            // A single channel has no neighbour: wherever it would be, kernels may take it for the next
+            // element.
             let c = if layout.shape[3] == 1 { 1 } else { c };
             Ok(ImageStrides { n, h, w, c })
         }
@@ -272,9 +275,10 @@ pub(crate) fn weight_operands(
 
 fn check_weights(whole: OpRef<'_>, fused: &Fused<'_>) -> Result<(), Refusal> {
     let weights: Value = whole.operand(fused.operands[1]);
-    match is_weight(whole.ctx, whole.body, weights) {
-        true => Ok(()),
-        false => Err(Refusal::new("its second operand is not known before the program runs")),
+    if is_weight(whole.ctx, whole.body, weights) {
+        Ok(())
+    } else {
+        Err(Refusal::new("its second operand is not known before the program runs"))
     }
 }
 

@@ -78,9 +78,11 @@ fn weights_are_evaluated_and_the_same_weight_is_kept_once() {
     assert_eq!(program.weights_bytes(), 8 * 16 * 4, "one panel of 16 columns");
 }
 
-/// The bits of a convolution of 9 rows by 7 with everything fused to it, its calls cut into bands of so many rows.
+/// The bits of a convolution of 9 rows by 7 with everything fused to it, its calls cut into bands of so many
+/// rows.
 fn in_bands(rows: Option<i64>, groups: u64, kernel: u64, stride: i64, pad: i64) -> Vec<u32> {
-    let (input, channels) = ([1, 9, 7, 32], 32);
+    let input = [1, 9, 7, 32];
+    let channels = 32;
     let mut net = Net::f32(&[&input]);
     let w = weight(&mut net, &[channels, 32 / groups, kernel, kernel], 1);
     let (b, scale) = (weight(&mut net, &[channels], 2), weight(&mut net, &[32], 3));
@@ -89,10 +91,8 @@ fn in_bands(rows: Option<i64>, groups: u64, kernel: u64, stride: i64, pad: i64) 
     let residual = net.op("nn.neg", &[residual], &[]);
     let has_prologue = kernel == 1;
     let y = net.group(&[net.arg(0), w, b, residual, scale], |builder, args| {
-        let x = match has_prologue {
-            true => builder.value("nn.mul", &[args[0], args[4]], &[]).unwrap(),
-            false => args[0],
-        };
+        let x =
+            if has_prologue { builder.value("nn.mul", &[args[0], args[4]], &[]).unwrap() } else { args[0] };
         let y = builder.value("nn.conv2d", &[x, args[1], args[2]], &attrs).unwrap();
         let y = builder.value("nn.add", &[y, args[3]], &[]).unwrap();
         builder.value("nn.silu", &[y], &[]).unwrap()

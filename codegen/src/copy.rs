@@ -22,7 +22,8 @@ pub(crate) fn lower_view(op: OpRef<'_>, view: View, machine: &Machine) -> Result
             calls.push(copy(op, 0, &from, &known_layout(op, op.result(0))?, machine)?);
         }
         View::OfResult(map) => {
-            let (whole, parts) = (known_layout(op, op.result(0))?, parts(op));
+            let whole = known_layout(op, op.result(0))?;
+            let parts = parts(op);
             for index in (0..op.operand_count()).filter(|index| !parts.contains(index)) {
                 let to = map(op, index, &whole).ok_or_else(|| Refusal::new("it is no strided window"))?;
                 let from = known_layout(op, op.operand(index))?;
@@ -33,14 +34,16 @@ pub(crate) fn lower_view(op: OpRef<'_>, view: View, machine: &Machine) -> Result
     Ok(Lowered::new("copy", calls))
 }
 
-/// A padding: what is around the operand is filled, and the operand copied into the middle, unless it stands there already.
+/// A padding: what is around the operand is filled, and the operand copied into the middle, unless it stands
+/// there already.
 pub(crate) fn lower_pad(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
     let (mut to, mut from) = (known_layout(op, op.result(0))?, known_layout(op, op.operand(0))?);
     let low = op.ints("low").ok_or_else(|| Refusal::new("`low` is missing"))?;
     let whole = to.clone();
     // A negative padding cuts: the window on the operand begins where that on the result does.
     for (axis, low) in low.iter().enumerate() {
-        let (cut, first) = ((-low).max(0), *low.max(&0));
+        let cut = (-low).max(0);
+        let first = *low.max(&0);
         let size = (from.shape[axis] as i64 - cut).min(to.shape[axis] as i64 - first).max(0);
         (to.offset, from.offset) =
             (to.offset + first * to.strides[axis], from.offset + cut * from.strides[axis]);
@@ -56,8 +59,8 @@ pub(crate) fn lower_pad(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Ref
     Ok(Lowered::new("pad", calls))
 }
 
-/// The windows on a result around its middle, which has these sizes: for each axis one before and one behind, as far as those of the axes
-/// before it leave something.
+/// The windows on a result around its middle, which has these sizes: for each axis one before and one after,
+/// as far as those of the axes before it leave something.
 fn borders(whole: &Strided, middle: &[u64], low: &[i64]) -> Vec<Strided> {
     let mut borders = Vec::new();
     let mut rest = whole.clone();
@@ -90,7 +93,7 @@ fn fill(op: OpRef<'_>, to: &Strided, machine: &Machine) -> Result<Call, Refusal>
     call(&to.shape, builder.finish(), vec![(node, window)], vec![], machine)
 }
 
-/// A repetition: one copy, with an axis of equal elements behind each of the operand's.
+/// A repetition: one copy, with an axis of equal elements after each of the operand's.
 pub(crate) fn lower_repeat(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
     let shape = known_shape(op, op.operand(0))?;
     let counts = op.ints("counts").filter(|counts| counts.len() == shape.len());
@@ -104,8 +107,8 @@ pub(crate) fn lower_repeat(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, 
     Ok(Lowered::new("repeat", vec![copy(op, 0, &from, &to, machine)?]))
 }
 
-/// An update of a window: the result is a copy of the second operand, unless it overwrites it, and the first is copied into
-/// the window.
+/// An update of a window: the result is a copy of the second operand, unless it overwrites it, and the first
+/// is copied into the window.
 pub(crate) fn lower_insert_slice(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
     let (source, whole) = (known_shape(op, op.operand(0))?, known_shape(op, op.result(0))?);
     let starts = op.ints("starts").ok_or_else(|| Refusal::new("`starts` is missing"))?;

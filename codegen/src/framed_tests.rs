@@ -1,4 +1,5 @@
-//! That code compiled at one size runs every other with the same bits, whatever kernels, forms and packings that takes.
+//! That code compiled at one size runs every other with the same bits, whatever kernels, forms and packings
+//! that takes.
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! Which functions of single numbers generated code calls, where it has no instruction for them.
 //!
-//! They are the interpreter's own, so the bits agree. Vectors of `f32` use `kernels`' functions on strips instead (see
-//! [`crate::pointwise::stages`]), which give the same bits.
+//! They are the interpreter's own, so the bits agree. Vectors of `f32` use `kernels`' functions on strips
+//! instead (see [`crate::pointwise::stages`]), which give the same bits.
 
 use ir::math;
 use ir::scalar::{Binary, Unary};

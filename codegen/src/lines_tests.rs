@@ -43,13 +43,15 @@ fn layers(
     make("nn.max_pool2d", &[x], pool)
 }
 
-/// The bits of a chain over 21 rows; in one group with so many bytes of scratch, if any, 0 for as many as it asks for.
+/// The bits of a chain over 21 rows; in one group with so many bytes of scratch, if any, 0 for as many as it
+/// asks for.
 fn chain(windows: Windows, scratch: Option<i64>) -> Vec<u32> {
     let mut net = Net::f32(&[&[1, 21, 9, 3]]);
     let [size, deep, _] = windows.map(|window| window.0 as u64);
     let (w1, w2) = (weight(&mut net, &[16, 3, size, size], 1), weight(&mut net, &[16, 1, deep, deep], 2));
     let args = [net.arg(0), w1, w2, weight(&mut net, &[16], 3)];
-    let (ctx, groups) = (net.ctx.clone(), net.ctx.int_attr(16));
+    let ctx = net.ctx.clone();
+    let groups = net.ctx.int_attr(16);
     let windows = windows.map(|(size, stride, pad)| window(&net, size, stride, pad));
     let y = match scratch {
         None => layers(&windows, groups, &args, &mut |name, operands, attrs| net.op(name, operands, attrs)),
@@ -123,7 +125,8 @@ fn a_step_that_reads_another_than_the_one_before_is_refused() {
         let pair = [builder.value("nn.conv2d", &[x, args[1]], &attrs[1..]).unwrap(), y];
         builder.value("nn.max_pool2d", &pair[..1], &attrs).unwrap()
     });
-    let (ctx, group) = (net.ctx.clone(), net.body.defining_op(y).unwrap());
+    let ctx = net.ctx.clone();
+    let group = net.body.defining_op(y).unwrap();
     net.body.set_attr(&ctx, group, attrs::MEM_LINES, ctx.unit_attr());
     let module = net.plan(&[y], 2);
     let faults = crate::compile(&module, "main", &crate::Options::new(2)).err().unwrap();

@@ -17,7 +17,8 @@ use crate::pointwise::{Window, call, known_layout, known_shape};
 use crate::reduce::Folding;
 use crate::refusal::Refusal;
 
-/// `(x - mean) * (scale / sqrt(variance + epsilon)) + bias` for each channel, the last two steps rounded once.
+/// `(x - mean) * (scale / sqrt(variance + epsilon)) + bias` for each channel, the last two steps rounded
+/// once.
 pub(crate) fn lower_batch_norm(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
     let shape = known_shape(op, op.operand(0))?;
     let elem = Elem::of(op.ctx, op.operand_type(0)).filter(|elem| elem.is_float());
@@ -45,8 +46,8 @@ pub(crate) fn lower_batch_norm(op: OpRef<'_>, machine: &Machine) -> Result<Lower
     Ok(Lowered::new("pointwise", vec![call]))
 }
 
-/// `e^(x - max) / sum of e^(x - max)` along an axis, in four calls: the largest elements go to scratch, the powers to the result,
-/// their sums to scratch, the quotients over the powers.
+/// `e^(x - max) / sum of e^(x - max)` along an axis, in four calls: the largest elements go to scratch, the
+/// powers to the result, their sums to scratch, the quotients over the powers.
 pub(crate) fn lower_softmax(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
     let shape = known_shape(op, op.operand(0))?;
     let elem = Elem::of(op.ctx, op.operand_type(0)).filter(|elem| elem.is_float());
@@ -57,7 +58,8 @@ pub(crate) fn lower_softmax(op: OpRef<'_>, machine: &Machine) -> Result<Lowered,
     folded[axis] = 1;
     let mut strides = dense_strides(&folded);
     strides[axis] = 0;
-    let (read, dense) = (known_layout(op, op.operand(0))?.strides, dense_strides(&shape));
+    let read = known_layout(op, op.operand(0))?.strides;
+    let dense = dense_strides(&shape);
     let fold = |reduce, from: Pointer, lies: &[i64]| {
         let folding = Folding { reduce, elem, shape: &shape, strides: lies, axes: &[axis as i64] };
         folding.call(Pointer::Shared(0), from, machine)
@@ -72,7 +74,8 @@ pub(crate) fn lower_softmax(op: OpRef<'_>, machine: &Machine) -> Result<Lowered,
         let result = window(Pointer::Result(0, 0), &dense);
         call(&shape, builder.finish(), vec![(node, result)], inputs, machine)
     };
-    let (x, powers) = (Pointer::Operand(0, 0), Pointer::Result(0, 0));
+    let x = Pointer::Operand(0, 0);
+    let powers = Pointer::Result(0, 0);
     let calls = vec![
         fold(Reduce::Max, x.clone(), &read),
         combine(x, &read, Binary::Sub, Some(Unary::Exp))?,
@@ -94,12 +97,12 @@ pub(crate) fn lower_group_norm(op: OpRef<'_>, machine: &Machine) -> Result<Lower
     lower_group(&Fused::alone(op), machine)
 }
 
-/// A normalisation of groups of channels with its activation, in three calls: the moments of pieces of the image go to scratch, the
-/// factors of each channel likewise, then all elements are mapped.
+/// A normalisation of groups of channels with its activation, in three calls: the moments of pieces of the
+/// image go to scratch, the factors of each channel likewise, then all elements are mapped.
 pub(crate) fn lower_group(fused: &Fused<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
     let op = fused.root;
     if !takes_activation(op) {
-        return Err(Refusal::new("its kernel does nothing behind its own work"));
+        return Err(Refusal::new("its kernel does nothing after its own work"));
     }
     check_f32(op)?;
     let shape = group_norm_shape(op)?;
@@ -151,7 +154,8 @@ fn group_norm_shape(op: OpRef<'_>) -> Result<GroupNormShape, Refusal> {
 /// The elements along some axes of a dense tensor as one axis: how many they are, and how far apart.
 fn collapsed(axes: &[usize], shape: &[u64]) -> Option<(usize, usize)> {
     let strides = dense_strides(shape);
-    let (mut count, mut stride) = (1, None);
+    let mut count = 1;
+    let mut stride = None;
     for &axis in axes.iter().rev().filter(|axis| shape[**axis] != 1) {
         let inner = *stride.get_or_insert(strides[axis] as usize);
         if strides[axis] as usize != inner * count {

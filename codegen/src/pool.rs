@@ -123,8 +123,8 @@ impl Pool {
         Call::kernel("pool2d", &kernel, machine.isa, operands)
     }
 
-    /// The call for a band. Its image reaches down to the last row: what lies below the band counts as image or padding, as it
-    /// does for the whole.
+    /// The call for a band. Its image reaches down to the last row: what lies below the band counts as image
+    /// or padding, as it does for the whole.
     fn band(&self, band: Band, machine: &Machine) -> Call {
         let [input, output] = self.strides;
         let mut shape = self.shape;

@@ -1,7 +1,8 @@
-//! How matrix products become calls of the kernel: one matrix of weights, packed when the program is loaded, or matrices that
-//! are computed, each packed into scratch right before it is read.
+//! How matrix products become calls of the kernel: one matrix of weights, packed when the program is loaded,
+//! or matrices that are computed, each packed into scratch right before it is read.
 //!
-//! Products over several pairs of matrices are one call each, one behind the other, so that they share that scratch.
+//! Products over several pairs of matrices are one call each, one after the other, so that they share that
+//! scratch.
 
 use ir::body::OpRef;
 use ir::opdef::Strided;
@@ -41,7 +42,8 @@ struct Matrices {
 }
 
 impl Matrices {
-    /// The matrices of operand `number` of the product; `transposed` is the attribute that says that their rows are columns.
+    /// The matrices of operand `number` of the product; `transposed` is the attribute that says that their
+    /// rows are columns.
     fn of(whole: OpRef<'_>, fused: &Fused<'_>, number: usize, transposed: &str) -> Result<Matrices, Refusal> {
         let index = fused.operands[number];
         let Strided { shape, strides, .. } = known_layout(whole, whole.operand(index))?;
@@ -127,9 +129,10 @@ impl Sizes {
 
     fn shape(&self) -> GemmShape {
         let shape = GemmShape::dense(self.a.rows, self.b.columns, self.a.columns);
-        match self.a.is_turned() || self.a.rows == 1 {
-            true => shape,
-            false => GemmShape { a_stride: self.a.strides[0], ..shape },
+        if self.a.is_turned() || self.a.rows == 1 {
+            shape
+        } else {
+            GemmShape { a_stride: self.a.strides[0], ..shape }
         }
     }
 
@@ -144,7 +147,7 @@ impl Sizes {
         (self.a.rows * self.b.columns * 4) as u64
     }
 
-    /// Scratch for one left matrix with its rows put one behind the other.
+    /// Scratch for one left matrix with its rows put one after the other.
     fn turned_bytes(&self) -> u64 {
         if self.a.is_turned() { (self.a.elements() as u64 * 4).next_multiple_of(64) } else { 0 }
     }
@@ -181,7 +184,8 @@ struct Products<'a> {
 }
 
 impl Products<'_> {
-    /// For each matrix of the result: the right matrix is packed, unless it just was, and the product computed.
+    /// For each matrix of the result: the right matrix is packed, unless it just was, and the product
+    /// computed.
     fn calls(&self) -> Vec<Call> {
         let Sizes { a, b, batch } = self.sizes;
         let kernel = self.sizes.kernel(self.fused, self.machine);
@@ -200,9 +204,10 @@ impl Products<'_> {
             let operand = |index: Option<usize>, offset| {
                 index.map_or(Pointer::Absent, |index| Pointer::Operand(index, offset))
             };
-            let left = match a.is_turned() {
-                true => Pointer::Shared(self.sizes.packed_bytes(self.machine)),
-                false => Pointer::Operand(self.fused.operands[0], left as u64 * 4),
+            let left = if a.is_turned() {
+                Pointer::Shared(self.sizes.packed_bytes(self.machine))
+            } else {
+                Pointer::Operand(self.fused.operands[0], left as u64 * 4)
             };
             let operands = vec![
                 Pointer::Result(0, at),
@@ -216,8 +221,8 @@ impl Products<'_> {
         calls
     }
 
-    /// Copies a right matrix into the kernel's panels. Lanes behind the last column keep what they hold: no column of the
-    /// result reads them.
+    /// Copies a right matrix into the kernel's panels. Lanes after the last column keep what they hold: no
+    /// column of the result reads them.
     fn pack(&self, kernel: &Gemm, from_bytes: u64) -> Vec<Call> {
         let panels = kernel.as_convolution().panels();
         let [down, along] = self.sizes.b.strides.map(|stride| stride as i64);
@@ -246,7 +251,7 @@ impl Products<'_> {
         calls
     }
 
-    /// Copies a left matrix so that its rows lie one behind the other.
+    /// Copies a left matrix so that its rows lie one after the other.
     fn turn(&self, from_bytes: u64) -> Call {
         let a = &self.sizes.a;
         let reads = a.strides.map(|stride| stride as i64);

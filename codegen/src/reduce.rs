@@ -1,8 +1,9 @@
 //! How reductions become loops.
 //!
-//! Elements are folded in the order that the interpreter defines, to the bit. Where the innermost axis stays, vectors run across
-//! results and each folds its elements one after the other. Where it goes, element `k` of a result joins accumulator `k mod 16`: four
-//! vectors of four; the accumulators are joined in the end, halves with halves.
+//! Elements are folded in the order that the interpreter defines, to the bit. Where the innermost axis stays,
+//! vectors run across results and each folds its elements one after the other. Where it goes, element `k` of
+//! a result joins accumulator `k mod 16`: four vectors of four; the accumulators are joined in the end,
+//! halves with halves.
 
 use ir::body::OpRef;
 use ir::opdef::Reduce;
@@ -54,8 +55,8 @@ impl Form {
         [with(kept.max(1) - 1, Innermost::Kept), with(kept.max(1), Innermost::Folded)]
     }
 
-    /// Whether this form's code folds what `other`'s does, with loops that run once around it: the same elements in the same order
-    /// into the same accumulators.
+    /// Whether this form's code folds what `other`'s does, with loops that run once around it: the same
+    /// elements in the same order into the same accumulators.
     pub(crate) fn serves(self, other: Form) -> bool {
         let Form { outer, folded_outer, .. } = self;
         let is_same = Form { outer, folded_outer, ..other } == self;
@@ -140,7 +141,8 @@ impl Folding<'_> {
     }
 }
 
-/// What is folded, behind the words of the loops over what stays: runs, then size and distance of each loop, outermost first.
+/// What is folded, after the words of the loops over what stays: runs, then size and distance of each loop,
+/// outermost first.
 fn descriptor(nest: &Nest, folds: &Nest, elem: Elem, parts: Parts) -> Vec<u8> {
     let mut bytes = rows::descriptor(nest, &[elem.bytes(); 2], parts);
     let mut words = vec![folds.rows() as i64];
@@ -250,7 +252,7 @@ impl Fold {
         }
     }
 
-    /// The element (or vector) so many bytes behind an address, as an accumulator takes it.
+    /// The element (or vector) so many bytes after an address, as an accumulator takes it.
     fn load(&self, e: &mut Emitter<'_>, lanes: Lanes, address: Value, offset: i32) -> Value {
         let x = e.ins.ins().load(lanes.clif(self.form.elem), PLAIN, address, offset);
         match self.form.elem {
@@ -277,7 +279,8 @@ impl Fold {
         if self.form.reduce != Reduce::Mean {
             return sum;
         }
-        let (runs, size) = (self.runs(e), self.size(e, self.form.folded_outer));
+        let runs = self.runs(e);
+        let size = self.size(e, self.form.folded_outer);
         let count = e.ins.ins().imul(runs, size);
         if !self.form.elem.is_float() {
             let one = e.int(1);
@@ -313,10 +316,13 @@ impl Fold {
             e.ins.def_var(*sum, start);
         }
         let axis = self.form.folded_outer;
-        let (zero, runs) = (e.int(0), self.runs(e));
+        let zero = e.int(0);
+        let runs = self.runs(e);
         e.count(zero, runs, 1, |e, run| {
             let base = self.run_base(e, from, run);
-            let (zero, size, distance) = (e.int(0), self.size(e, axis), self.distance(e, axis));
+            let zero = e.int(0);
+            let size = self.size(e, axis);
+            let distance = self.distance(e, axis);
             e.count(zero, size, 1, |e, k| {
                 let offset = e.ins.ins().imul(k, distance);
                 let address = e.ins.ins().iadd(base, offset);
@@ -335,7 +341,7 @@ impl Fold {
         }
     }
 
-    /// One result from elements that lie behind one another.
+    /// One result from elements that lie after one another.
     fn along(&self, e: &mut Emitter<'_>, to: Value, from: Value) {
         let elem = self.accumulator();
         let bytes = i64::from(elem.bytes());
@@ -366,14 +372,16 @@ impl Fold {
         self.store(e, result, to, 0);
     }
 
-    /// Folds whole rounds of sixteen elements and stores the accumulators; gives the number of elements folded.
+    /// Folds whole rounds of sixteen elements and stores the accumulators; gives the number of elements
+    /// folded.
     fn vectors(&self, e: &mut Emitter<'_>, accumulators: Value, from: Value) -> Value {
         let sums: Vec<_> = (0..4).map(|_| e.ins.declare_var(types::F32X4)).collect();
         for sum in &sums {
             let start = self.start(e, types::F32X4);
             e.ins.def_var(*sum, start);
         }
-        let (zero, size) = (e.int(0), self.size(e, 0));
+        let zero = e.int(0);
+        let size = self.size(e, 0);
         let done = e.count(zero, size, ACCUMULATORS, |e, k| {
             let offset = e.ins.ins().imul_imm_s(k, 4);
             let address = e.ins.ins().iadd(from, offset);
@@ -395,8 +403,10 @@ impl Fold {
     fn rest(&self, e: &mut Emitter<'_>, accumulators: Value, from: Value, done: Value) {
         let elem = self.accumulator();
         let axis = self.form.folded_outer;
-        let (zero, runs, size, distance) =
-            (e.int(0), self.runs(e), self.size(e, axis), self.distance(e, axis));
+        let zero = e.int(0);
+        let runs = self.runs(e);
+        let size = self.size(e, axis);
+        let distance = self.distance(e, axis);
         e.count(zero, runs, 1, |e, run| {
             let base = self.run_base(e, from, run);
             let before = e.ins.ins().imul(run, size);

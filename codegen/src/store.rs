@@ -1,11 +1,12 @@
 //! Which packed weights a program has in memory, for all sizes at which it runs.
 //!
-//! Sizes choose kernels, and kernels choose how their weights are packed; so weights are packed when an instance asks for them first,
-//! once for each value and packing, and shared by all instances. They are never moved nor freed while the store lives: instances have their
-//! addresses.
+//! Sizes choose kernels, and kernels choose how their weights are packed; so weights are packed when an
+//! instance asks for them first, once for each value and packing, and shared by all instances. They are never
+//! moved nor freed while the store lives: instances have their addresses.
 //!
-//! Instances are made from bodies of their own, in one context. Two values of them are the same weight if they are computed by the
-//! same operations from the same constants: each operation with its operands' numbers is itself given a number, once.
+//! Instances are made from bodies of their own, in one context. Two values of them are the same weight if
+//! they are computed by the same operations from the same constants: each operation with its operands'
+//! numbers is itself given a number, once.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -28,7 +29,8 @@ pub(crate) struct WeightStore {
 #[derive(Default)]
 struct Known {
     numbers: HashMap<Expression, Number>,
-    /// What each value was when it was last asked for: instances are mostly made from bodies that differ in sizes only.
+    /// What each value was when it was last asked for: instances are mostly made from bodies that differ in
+    /// sizes only.
     recent: SecondaryMap<Value, Option<(Expression, Number)>>,
     addresses: HashMap<Stored, u64>,
     chunks: Vec<AlignedBuffer>,
@@ -139,7 +141,9 @@ impl Known {
     /// The number of result `result` of an operation whose operands have numbers.
     fn number_of(&mut self, body: &Body, value: Value, op: Op, result: usize, numbers: &Numbers) -> Number {
         let operands = || body.operands(op).map(|operand| numbers[operand].expect("operands come first"));
-        let (name, properties, ty) = (body.name(op), body.properties(op), body.ty(value));
+        let name = body.name(op);
+        let properties = body.properties(op);
+        let ty = body.ty(value);
         let is_same = |known: &Expression| {
             (known.name, known.properties, known.ty, known.result) == (name, properties, ty, result)
                 && known.operands.iter().copied().eq(operands())

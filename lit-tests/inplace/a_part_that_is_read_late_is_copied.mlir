@@ -18,7 +18,7 @@ func.func @main(%x: tensor<8x64xf32>, %y: tensor<8x1024xf32>) -> tensor<1x64xf32
 // 7 |   %1 = nn.slice %0 {sizes = array<i64: 1, 64>, starts = array<i64: 2, 0>} : (tensor<8x64xf32>) -> tensor<1x64xf32>
 //   |        ^^^^^^^^
 //   |
-//   = note: a_part_that_is_read_late_is_copied.mlir:8:8: it is copied behind this
+//   = note: a_part_that_is_read_late_is_copied.mlir:8:8: it is copied after this
 // remark: result 0 does not overwrite operand 0: it is an input that the caller keeps
 //  --> a_part_that_is_read_late_is_copied.mlir:6:8
 //   |

@@ -15,7 +15,7 @@ func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
 // 7 |   %1 = nn.slice %0 {starts = array<i64: 0>, sizes = array<i64: 4>} : (tensor<8xf32>) -> tensor<4xf32>
 //   |        ^^^^^^^^
 //   |
-//   = note: a_part_that_stands_in_the_way_is_copied.mlir:6:8: it is copied behind this
+//   = note: a_part_that_stands_in_the_way_is_copied.mlir:6:8: it is copied after this
 // remark: result 0 does not overwrite operand 0: it is an input that the caller keeps
 //  --> a_part_that_stands_in_the_way_is_copied.mlir:6:8
 //   |

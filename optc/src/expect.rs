@@ -1,8 +1,9 @@
 //! Are a program's results the expected ones?
 //!
-//! The expectation is a `.npz` file with an array for each output, or a JSON file: for each output its `shape`, `mean`, `std`,
-//! `absmax`, and samples (`index`, `value`). A result counts as right where every compared number is within
-//! `tolerance * absmax` of the expected one; mean and standard deviation count as numbers.
+//! The expectation is a `.npz` file with an array for each output, or a JSON file: for each output its
+//! `shape`, `mean`, `std`, `absmax`, and samples (`index`, `value`). A result counts as right where every
+//! compared number is within `tolerance * absmax` of the expected one; mean and standard deviation count as
+//! numbers.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -27,7 +28,8 @@ struct Sampled {
 /// Compares outputs with an expectation; gives a line for each output.
 ///
 /// # Errors
-/// If the expectation can't be read, or an output is missing, of another shape, or too far off: every such fault.
+/// If the expectation can't be read, or an output is missing, of another shape, or too far off: every such
+/// fault.
 pub fn check(outputs: &[Array], expected: &Path, tolerance: f64) -> Result<Vec<String>, Failure> {
     let is_npz = expected.extension().is_some_and(|extension| extension == "npz");
     let wanted = if is_npz { from_npz(expected)? } else { from_json(expected)? };
@@ -74,7 +76,8 @@ fn mean_and_std(values: &[f64]) -> (f64, f64) {
     (mean, variance.sqrt())
 }
 
-/// The largest difference, as a share of the expected absolute maximum; NaN where none was expected counts as infinite.
+/// The largest difference, as a share of the expected absolute maximum; NaN where none was expected counts as
+/// infinite.
 fn compare(output: &Array, wanted: &Sampled) -> Result<f64, String> {
     if output.shape != wanted.shape {
         return Err(format!("its shape is {:?}, expected {:?}", output.shape, wanted.shape));

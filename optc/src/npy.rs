@@ -17,7 +17,7 @@ use crate::arrays::Array;
 /// The first bytes of every file, before the version.
 const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// What the element types of tensors are called in a header, behind the order of their bytes.
+/// What the element types of tensors are called in a header, after the order of their bytes.
 const ELEMENTS: [(&str, ElementKind); 11] = [
     ("b1", ElementKind::Bool),
     ("i1", ElementKind::I8),

@@ -1,9 +1,10 @@
 //! How long do passes take?
 //!
-//! `cargo run --release -p optc-passes --example pass_speed FILE PIPELINE [THREADS...]` runs the pipeline over the text in FILE,
-//! once for each number of threads and then once more, and prints the best time of each pass, for all and for one
-//! operation. All runs must print the same. Beside that it prints the time that all threads computed, and the main thread
-//! alone: on several threads, that is what is done one behind the other.
+//! `cargo run --release -p optc-passes --example pass_speed FILE PIPELINE [THREADS...]` runs the pipeline
+//! over the text in FILE, once for each number of threads and then once more, and prints the best time of
+//! each pass, for all and for one operation. All runs must print the same. Beside that it prints the time
+//! that all threads computed, and the main thread alone: on several threads, that is what is done one after
+//! the other.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -48,15 +49,18 @@ fn run(module: &Module, text: &str, threads: usize, verify: Verify) -> (Vec<(Str
     let mut after = module.clone();
     for _ in 0..3 {
         after = module.clone();
-        let (start, all, main) = (Instant::now(), process_time(), thread_time());
+        let start = Instant::now();
+        let all = process_time();
+        let main = thread_time();
         let report = pipeline.run(&mut after, &options).expect("the passes succeed");
         let mut times = vec![("total".to_owned(), start.elapsed())];
         times.push(("computed by all threads".to_owned(), process_time() - all));
         times.push(("computed by the main thread".to_owned(), thread_time() - main));
         flatten(&report.timing, &mut times);
-        match best.is_empty() {
-            true => best = times,
-            false => best.iter_mut().zip(times).for_each(|(best, time)| best.1 = best.1.min(time.1)),
+        if best.is_empty() {
+            best = times
+        } else {
+            best.iter_mut().zip(times).for_each(|(best, time)| best.1 = best.1.min(time.1))
         }
     }
     (best, after)

@@ -1,7 +1,8 @@
 //! How long do `inplace` and `plan` take on long functions, and how does that grow?
 //!
-//! `cargo run --release -p optc-passes --example plan_speed`: chains of updates of one tensor (each overwrites the one before), and
-//! functions in which every operation reads results of a few operations before it. Medians of several runs, one thread.
+//! `cargo run --release -p optc-passes --example plan_speed`: chains of updates of one tensor (each
+//! overwrites the one before), and functions in which every operation reads results of a few operations
+//! before it. Medians of several runs, one thread.
 
 use std::time::{Duration, Instant};
 

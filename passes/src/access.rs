@@ -1,4 +1,5 @@
-//! In which order an operation reads an operand while it writes a result, as its row and the target declare it.
+//! In which order an operation reads an operand while it writes a result, as its row and the target declare
+//! it.
 
 use ir::opdef::Access;
 use ir::size::static_extents;
@@ -6,8 +7,9 @@ use ir::{Body, Context, Kind, Op, Target};
 
 /// How `result` of `op` may overwrite `operand`.
 ///
-/// Elementwise operations, and groups of nothing else, read an operand of the result's own shape and element size at the index
-/// that they write; rows declare the rest, and for contractions and their groups the target.
+/// Elementwise operations, and groups of nothing else, read an operand of the result's own shape and element
+/// size at the index that they write; rows declare the rest, and for contractions and their groups the
+/// target.
 pub fn access(
     ctx: &Context,
     target: &dyn Target,
@@ -59,7 +61,8 @@ pub fn is_pointwise(ctx: &Context, body: &Body, group: Op) -> bool {
     })
 }
 
-/// Whether the body of a group reads an operand at one place only, as what it adds may also be what it multiplies.
+/// Whether the body of a group reads an operand at one place only, as what it adds may also be what it
+/// multiplies.
 fn is_read_once(body: &Body, group: Op, operand: usize) -> bool {
     let block = body.regions(group).first().and_then(|region| body.entry(*region));
     block.is_some_and(|block| body.has_one_use(body.args(block)[operand]))

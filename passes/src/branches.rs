@@ -1,14 +1,15 @@
 //! How the branches between blocks are read and changed.
 //!
-//! What a branch hands to each block stands among its operands, is said by attributes, and noted with its successors. Whoever
-//! changes one of them changes all three here.
+//! What a branch hands to each block stands among its operands, is said by attributes, and noted with its
+//! successors. Whoever changes one of them changes all three here.
 
 use ir::attrs::AttrData;
 use ir::opdef::Branch;
 use ir::{Attr, Block, Body, Context, Kind, Op, Successor, Value};
 use rustc_hash::FxHashMap;
 
-/// The ways into each block: the terminators, each with the number of its successor, in the order of the blocks.
+/// The ways into each block: the terminators, each with the number of its successor, in the order of the
+/// blocks.
 pub type Ways = FxHashMap<Block, Vec<(Op, usize)>>;
 
 /// All ways between the blocks of a body.
@@ -58,7 +59,8 @@ pub fn owns_its_args(ctx: &Context, body: &Body, block: Block, ways: &Ways) -> b
     !is_entry && into.all(|(op, _)| branch(ctx, body, *op).is_some())
 }
 
-/// Makes the branches to a block hand over nothing for these arguments. `indices` rise; the arguments are still there.
+/// Makes the branches to a block hand over nothing for these arguments. `indices` rise; the arguments are
+/// still there.
 pub fn stop_handing(ctx: &Context, body: &mut Body, block: Block, ways: &Ways, indices: &[usize]) {
     for &(op, number) in ways.get(&block).into_iter().flatten() {
         let mut targets = targets(body, op);

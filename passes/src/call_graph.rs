@@ -24,7 +24,7 @@ pub struct Node {
 pub struct CallGraph {
     /// The functions.
     pub nodes: Vec<Node>,
-    /// Their numbers, each behind those that it calls, where they do not call it in turn.
+    /// Their numbers, each after those that it calls, where they do not call it in turn.
     pub callees_first: Vec<usize>,
 }
 

@@ -5,7 +5,8 @@ use rustc_hash::FxHashMap;
 
 /// A copying from one body into another.
 ///
-/// Operations are made first, and read what they must when all are there, so that blocks may stand in any order.
+/// Operations are made first, and read what they must when all are there, so that blocks may stand in any
+/// order.
 pub struct Copying<'b> {
     ctx: &'b Context,
     from: &'b Body,

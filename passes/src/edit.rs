@@ -26,7 +26,8 @@ pub fn blocks(ctx: &Context, body: &Body) -> Vec<Block> {
     blocks
 }
 
-/// The arguments whose bytes stay as they are: those without `optc.donated` among their attributes that are no states with a next one.
+/// The arguments whose bytes stay as they are: those without `optc.donated` among their attributes that are
+/// no states with a next one.
 pub fn kept_inputs(ctx: &Context, body: &Body) -> SecondaryMap<Value, bool> {
     let attrs = body.own_attr(ctx, ctx.ident("arg_attrs")).and_then(|attrs| ctx.array_value(attrs));
     let donated = ctx.ident(attrs::OPTC_DONATED);
@@ -57,14 +58,16 @@ impl<'a> Setter<'a> {
 
     /// Sets the attribute of an operation.
     pub fn set(&mut self, body: &mut Body, op: Op, value: Attr) {
-        let (ctx, name, attrs) = (self.ctx, self.name, body.attrs(op));
+        let ctx = self.ctx;
+        let name = self.name;
+        let attrs = body.attrs(op);
         let make = || ctx.dict_set(attrs, ctx.ident(name), value);
         body.set_attrs(op, *self.made.entry((attrs, value)).or_insert_with(make));
     }
 }
 
-/// Makes an operation like `op`, with its name, location and other attributes, of new operands and inherent attributes;
-/// its result types are inferred. It goes where `at` says.
+/// Makes an operation like `op`, with its name, location and other attributes, of new operands and inherent
+/// attributes; its result types are inferred. It goes where `at` says.
 ///
 /// # Errors
 /// If no result types follow.

@@ -3,9 +3,9 @@
 use ir::opdef::Flow;
 use ir::{Body, Context, Kind, Op, Traits};
 
-/// Whether an operation does nothing but compute its results: it may be removed if nobody reads them, and be left out
-/// where another one computes the same. A condition or a counted loop is as pure as what it runs; a loop that may never
-/// end, and a call, are not.
+/// Whether an operation does nothing but compute its results: it may be removed if nobody reads them, and be
+/// left out where another one computes the same. A condition or a counted loop is as pure as what it runs; a
+/// loop that may never end, and a call, are not.
 pub fn is_pure(ctx: &Context, body: &Body, op: Op) -> bool {
     let Some(def) = ctx.def(body.name(op)) else { return false };
     if def.traits.contains(Traits::TERMINATOR) {

@@ -94,7 +94,9 @@ impl<'a> Chooser<'a> {
         left: &'a BTreeSet<Op>,
     ) -> Self {
         let weights = WeightSet::of(ctx, body);
-        let (steps, group_of, groups) = (Vec::new(), BTreeMap::new(), Vec::new());
+        let steps = Vec::new();
+        let group_of = BTreeMap::new();
+        let groups = Vec::new();
         Chooser { ctx, target, body, weights, max_ops, left, block: None, steps, group_of, groups }
     }
 

@@ -1,7 +1,8 @@
 //! Which parts of a value are copied, so that the whole can die?
 //!
-//! A view keeps all bytes of its root alive. Where few of them are read late, a copy of those is cheaper than the whole. And an
-//! operation can't overwrite a value of which it also reads a part in another order, but can if the part was copied.
+//! A view keeps all bytes of its root alive. Where few of them are read late, a copy of those is cheaper than
+//! the whole. And an operation can't overwrite a value of which it also reads a part in another order, but
+//! can if the part was copied.
 //!
 //! ```text
 //! %0 = exp %x                  8 rows               %0 = exp %x
@@ -12,11 +13,12 @@
 //!                                                   %9 = mul %8, %c
 //! ```
 //!
-//! For each root and each operation that reads it, the parts read behind that operation are copied in a trial; in-place and
-//! the planner's bound then say how many bytes are live at one time. The best trial is taken if these are fewer than without it,
-//! and the search goes on from there. Roots in the caller's memory and weights need no arena and are left alone, and so is
-//! what is read in other blocks. Each trial costs one in-place and one liveness: the cuts that
-//! save most are tried, fewer in large functions. Functions without parts cost a walk.
+//! For each root and each operation that reads it, the parts read after that operation are copied in a
+//! trial; in-place and the planner's bound then say how many bytes are live at one time. The best trial is
+//! taken if these are fewer than without it, and the search goes on from there. Roots in the caller's memory
+//! and weights need no arena and are left alone, and so is what is read in other blocks. Each trial costs one
+//! in-place and one liveness: the cuts that save most are tried, fewer in large functions. Functions without
+//! parts cost a walk.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -33,7 +35,7 @@ use crate::schedule::max_live_bytes;
 const TRIED_OPS: usize = 8_000;
 const MOST_TRIALS: usize = 64;
 
-/// The copies that let a whole die early: behind an operation, of these values.
+/// The copies that let a whole die early: after an operation, of these values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Cut {
     behind: Op,
@@ -75,10 +77,10 @@ fn remark(body: &Body, part: Value, behind: Op, saved: u64) -> Diagnostic {
     let location = body.defining_op(part).map_or(ir::Location::UNKNOWN, |op| body.location(op));
     let message =
         format!("this part is copied, so that the rest need not be kept: {saved} bytes fewer are live");
-    Diagnostic::remark(location, message).with_note(body.location(behind), "it is copied behind this")
+    Diagnostic::remark(location, message).with_note(body.location(behind), "it is copied after this")
 }
 
-/// Copies the parts of a cut, and lets what stands behind it read the copies.
+/// Copies the parts of a cut, and lets what stands after it read the copies.
 fn apply(ctx: &Context, body: &mut Body, cut: &Cut) {
     let mut behind = cut.behind;
     for &part in &cut.parts {
@@ -93,7 +95,8 @@ fn apply(ctx: &Context, body: &mut Body, cut: &Cut) {
     }
 }
 
-/// Moves a view, and the views that it is of, up to right behind an operation that their root is known at. They do not run.
+/// Moves a view, and the views that it is of, up to right after an operation that their root is known at.
+/// They do not run.
 fn hoist(body: &mut Body, view: Op, behind: Op) {
     if body.is_before(view, behind) {
         return;
@@ -119,13 +122,15 @@ fn cuts(ctx: &Context, body: &Body) -> Vec<Cut> {
     if !blocks(ctx, body).into_iter().any(|block| body.ops(block).any(is_part)) {
         return Vec::new();
     }
-    let (aliases, weights) = (AliasSets::of(ctx, body), WeightSet::of(ctx, body));
+    let aliases = AliasSets::of(ctx, body);
+    let weights = WeightSet::of(ctx, body);
     let kept = kept_inputs(ctx, body);
     let mut cuts = Vec::new();
     for block in blocks(ctx, body) {
         let mut parts: BTreeMap<Value, Vec<Value>> = BTreeMap::new();
         for op in body.ops(block).filter(|op| is_part(*op)) {
-            let (part, whole) = (body.result(op, 0), body.operand(op, 0));
+            let part = body.result(op, 0);
+            let whole = body.operand(op, 0);
             let root = aliases.root(part);
             let is_whole = aliases.size_bytes(whole) == aliases.size_bytes(root);
             let is_smaller = is_whole && aliases.size_bytes(part) < aliases.size_bytes(root);
@@ -142,7 +147,7 @@ fn cuts(ctx: &Context, body: &Body) -> Vec<Cut> {
     cuts
 }
 
-/// The cuts of one root behind each operation that reads it but the last, where less is copied than dies.
+/// The cuts of one root after each operation that reads it but the last, where less is copied than dies.
 fn cuts_of(
     ctx: &Context,
     body: &Body,
@@ -180,7 +185,8 @@ fn sort_by_order(body: &Body, block: Block, ops: &mut Vec<Op>) {
     ops.dedup();
 }
 
-/// Collects the operations of a block that read a value, itself or through views; false where something else reads it.
+/// Collects the operations of a block that read a value, itself or through views; false where something else
+/// reads it.
 fn readers_of(ctx: &Context, body: &Body, value: Value, block: Block, readers: &mut Vec<Op>) -> bool {
     body.uses(value).all(|used| readers_through(ctx, body, used.op, block, readers))
 }
@@ -197,7 +203,7 @@ fn readers_through(ctx: &Context, body: &Body, op: Op, block: Block, readers: &m
     true
 }
 
-/// The uses of a part through which only operations behind `behind` read it.
+/// The uses of a part through which only operations after `after` read it.
 fn late_uses(ctx: &Context, body: &Body, part: Value, block: Block, behind: Op) -> Vec<(Op, usize)> {
     let uses = body.uses(part).map(|used| (used.op, used.index));
     let is_late = |(op, _): &(Op, usize)| {

@@ -34,7 +34,8 @@ const TO_NHWC: [usize; 4] = [0, 2, 3, 1];
 /// If an operation can't be rebuilt in another layout, which means that its row declares a wrong fact.
 pub fn layout(ctx: &Context, target: &dyn Target, body: &mut Body) -> Result<(), Vec<Diagnostic>> {
     let ops: Vec<Op> = blocks(ctx, body).into_iter().flat_map(|block| body.ops(block)).collect();
-    let (weights, nominal) = (WeightSet::of(ctx, body), dims::nominal(ctx, body));
+    let weights = WeightSet::of(ctx, body);
+    let nominal = dims::nominal(ctx, body);
     let mut pass = Layout { ctx, target, weights, nominal, body };
     let mut faults = Vec::new();
     for op in ops {

@@ -100,7 +100,8 @@ fn best_of(
     spot: Spot,
 ) -> Option<(Chain, Fullness)> {
     let tried = chains.iter().filter_map(|ops| {
-        let (mut trial, chain) = (body.clone(), Chain { ops: ops.clone(), spot });
+        let mut trial = body.clone();
+        let chain = Chain { ops: ops.clone(), spot };
         chain.apply(ctx, target, &mut trial)?;
         let fullness = Fullness::of(ctx, target, &trial)?;
         Some((chain, fullness))
@@ -185,7 +186,9 @@ impl<'a> Links<'a> {
         let Some(here) = here else { return Vec::new() };
         let mut chains = Vec::new();
         for start in self.starts(here) {
-            let (mut chain, mut steps, mut is_live) = (vec![self.ops[start]], self.steps(start), false);
+            let mut chain = vec![self.ops[start]];
+            let mut steps = self.steps(start);
+            let mut is_live = false;
             let mut last = start;
             while let Some((next, more)) = self.reader(last).map(|next| (next, self.steps(next))) {
                 if steps + more > MOST_STEPS {
@@ -270,7 +273,8 @@ impl Chain {
     fn apply(&self, ctx: &Context, target: &dyn Target, body: &mut Body) -> Option<()> {
         let given = body.clone();
         let last = *self.ops.last()?;
-        let (result, inputs) = (given.result(last, 0), self.inputs(&given));
+        let result = given.result(last, 0);
+        let inputs = self.inputs(&given);
         let mut builder = Builder::before(ctx, body, self.stands_before(&given, &inputs)?);
         builder.location = given.location(last);
         let types = [given.ty(result)];

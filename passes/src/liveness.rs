@@ -1,11 +1,12 @@
 //! From which step to which the bytes of each value must be kept, and which values may share them.
 //!
-//! The steps of a function are the points of its [`FlowGraph`]: its operations in text order through all blocks and regions, and the
-//! hand-overs between them; without weights (evaluated when the program is loaded) and views that need no copy. Lives belong to
-//! alias roots: the reader of a view keeps the view's root alive. A returned value lives to its return.
+//! The steps of a function are the points of its [`FlowGraph`]: its operations in text order through all
+//! blocks and regions, and the hand-overs between them; without weights (evaluated when the program is
+//! loaded) and views that need no copy. Lives belong to alias roots: the reader of a view keeps the view's
+//! root alive. A returned value lives to its return.
 //!
-//! Roots that are to have the same bytes are joined to a [class](Classes), if their lives allow it: never both live at one
-//! moment. The life of a class, as the planner sees it, is the hull of its spans.
+//! Roots that are to have the same bytes are joined to a [class](Classes), if their lives allow it: never
+//! both live at one moment. The live range of a class, as the planner sees it, is the hull of its spans.
 
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityRef, SecondaryMap};
@@ -73,7 +74,7 @@ pub struct Classes<'a> {
 }
 
 impl<'a> Classes<'a> {
-    /// Each root that is no weight by itself, with its life.
+    /// Each root that is no weight by itself, with its live range.
     pub fn of(
         ctx: &Context,
         body: &Body,
@@ -88,11 +89,12 @@ impl<'a> Classes<'a> {
         for (step, event) in steps.events() {
             event.reads(body).for_each(|value| last_reader[aliases.root(value)] = Some((step, event.op)));
         }
-        let (joined, merged) = (SecondaryMap::new(), FxHashMap::default());
+        let joined = SecondaryMap::new();
+        let merged = FxHashMap::default();
         Classes { aliases, liveness, joined, merged, last_reader }
     }
 
-    /// The roots with a life, in the order in which they begin.
+    /// The roots with a live range, in the order in which they begin.
     pub fn roots(&self) -> &[Value] {
         self.liveness.variables()
     }
@@ -129,7 +131,8 @@ impl<'a> Classes<'a> {
         meet(self.spans(a), self.spans(b), overlap)
     }
 
-    /// Whether two classes are ever needed by one step, unless that is a hand-over: it reads all before it writes.
+    /// Whether two classes are ever needed by one step, unless that is a hand-over: it reads all before it
+    /// writes.
     pub fn conflict_in_steps(&self, steps: &Steps, a: Value, b: Value) -> bool {
         let is_run = |point: Point| steps.graph().event(point).act == Act::Run;
         let touch = |end: Moment, start: Moment| {

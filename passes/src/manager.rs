@@ -1,19 +1,20 @@
 //! How passes are named, put in a row, and run.
 //!
-//! A pass is a row ([`PassDef`]): its name, documentation, options and the function that does it. A [`Registry`] knows
-//! the rows, ours ([`crate::PASSES`]) and those of whoever embeds us. A [`Pipeline`] is read from text, and run over a
-//! module:
+//! A pass is a row ([`PassDef`]): its name, documentation, options and the function that does it. A
+//! [`Registry`] knows the rows, ours ([`crate::PASSES`]) and those of whoever embeds us. A [`Pipeline`] is
+//! read from text, and run over a module:
 //!
 //! ```text
 //! simplify,func(fuse{max-ops=64},inplace),plan{planner=exact}
 //!   => simplify,func(layout,fuse{max-ops=64},select,inplace),plan{planner=exact}
 //! ```
 //!
-//! Some stages are mandatory: where a later one is named without them, they are inserted (see [`Stage`]). What a pass
-//! reaches is written on each function (`optc.stage`), so that a function is never taken through a stage twice.
+//! Some stages are mandatory: where a later one is named without them, they are inserted (see [`Stage`]).
+//! What a pass reaches is written on each function (`optc.stage`), so that a function is never taken through
+//! a stage twice.
 //!
-//! A pass on functions runs on all of them, in parallel where there are several; diagnostics, remarks and counts come
-//! out in text order, so that the same input gives the same bytes at any number of threads.
+//! A pass on functions runs on all of them, in parallel where there are several; diagnostics, remarks and
+//! counts come out in text order, so that the same input gives the same bytes at any number of threads.
 //!
 //! ```
 //! use std::sync::Arc;

@@ -3,13 +3,14 @@
 //! ```text
 //! %1 = nn.max_pool2d %0  =>  %1 = nn.max_pool2d %0 {mem.overlap = array<i64: 0, 4>}
 //! ```
-//! The two numbers are the operand, and how many rows of the result are written in one band; bands of -4 rows are written from the
-//! last one upwards. A band reads all that it needs while it writes, and later bands read what is left: so when rows `a..b` are
-//! written downwards, the operand's rows from the first one that row `a` needs must be intact. The bytes written by then
-//! end at `b * row`; the distance is the largest excess of such an end over the byte where the rows begin that are still
-//! needed. Upwards it is the same, seen from the other end. It holds for a window that slides over one image whose rows lie one
-//! behind the other. A result with smaller rows than the operand's stands at one end of it, one with wider rows around one
-//! end; which order is right depends on what else is live, so planners are offered both.
+//! The two numbers are the operand, and how many rows of the result are written in one band; bands of -4 rows
+//! are written from the last one upwards. A band reads all that it needs while it writes, and later bands
+//! read what is left: so when rows `a..b` are written downwards, the operand's rows from the first one that
+//! row `a` needs must be intact. The bytes written by then end at `b * row`; the distance is the largest
+//! excess of such an end over the byte where the rows begin that are still needed. Upwards it is the same,
+//! seen from the other end. It holds for a window that slides over one image whose rows lie one after the
+//! other. A result with smaller rows than the operand's stands at one end of it, one with wider rows around
+//! one end; which order is right depends on what else is live, so planners are offered both.
 
 use ir::body::OpRef;
 use ir::dialects::nn::{Window, window_of};
@@ -104,8 +105,8 @@ impl Rows {
         })
     }
 
-    /// The least distance between the first bytes of the two, with bands of so many rows: from the result up to the operand if it is
-    /// written downwards, from the operand up to the result if it is written upwards.
+    /// The least distance between the first bytes of the two, with bands of so many rows: from the result up
+    /// to the operand if it is written downwards, from the operand up to the result if it is written upwards.
     pub fn distance(&self, band_rows: u64, order: Order) -> i64 {
         let bands = (0..self.output).step_by(band_rows.max(1) as usize);
         let excess = bands.map(|first| {
@@ -131,7 +132,8 @@ impl Rows {
     }
 }
 
-/// The window of an operation, or of the one that a group is built around; channels last, so that rows are one piece.
+/// The window of an operation, or of the one that a group is built around; channels last, so that rows are
+/// one piece.
 fn window_in(whole: OpRef<'_>) -> Option<Window> {
     let window = |op: OpRef<'_>| {
         let reads_windows = matches!(op.kind(), Kind::Contract(_) | Kind::Kernel(_));

@@ -8,12 +8,13 @@
 //!
 //! The operand of a padding is a part too: the padding then writes only what is around it.
 //!
-//! A part shares the bytes of the whole, as rows at a distance where the axis is not the outermost (`mem.pitch`: the bytes of a row,
-//! and from row to row). Concatenations are looked at from the last to the first, since a whole may be a part of another;
-//! concatenations that begin alike are nested first (`nest`), so that a block in which each layer reads all that were made before
-//! has one buffer. An operand stays a copy if it is a weight or an argument, is handed on, is already a part, or if its
-//! producer or some reader works without gaps only; each refusal is a remark. What would raise the most bytes that are
-//! live at one time is not done (`peak`). Linear in uses.
+//! A part shares the bytes of the whole, as rows at a distance where the axis is not the outermost
+//! (`mem.pitch`: the bytes of a row, and from row to row). Concatenations are looked at from the last to the
+//! first, since a whole may be a part of another; concatenations that begin alike are nested first (`nest`),
+//! so that a block in which each layer reads all that were made before has one buffer. An operand stays a
+//! copy if it is a weight or an argument, is handed on, is already a part, or if its producer or some reader
+//! works without gaps only; each refusal is a remark. What would raise the most bytes that are live at one
+//! time is not done (`peak`). Linear in uses.
 
 use cranelift_entity::SecondaryMap;
 use ir::alias::{AliasSets, has_parts, part_window, parts, ties};
@@ -51,7 +52,8 @@ pub struct Placed {
     pub ties: usize,
     /// Bytes of the largest value that has parts.
     pub whole_bytes: u64,
-    /// A remark for each operand that is copied, and each operand of a maker that could be overwritten but is not.
+    /// A remark for each operand that is copied, and each operand of a maker that could be overwritten but is
+    /// not.
     pub remarks: Vec<Diagnostic>,
 }
 
@@ -69,8 +71,8 @@ pub fn place_parts(ctx: &Context, target: &dyn Target, body: &mut Body, overwrit
     Placed { parts: chosen.len(), ties, whole_bytes: whole_bytes.unwrap_or(0), remarks }
 }
 
-/// A remark for each part that stands at its place in a function, as if it were copied since the bytes that are live at one time are fewer
-/// then.
+/// A remark for each part that stands at its place in a function, as if it were copied since the bytes that
+/// are live at one time are fewer then.
 pub fn copied_parts(ctx: &Context, body: &Body) -> Vec<Diagnostic> {
     let mut remarks = Vec::new();
     flow::walk(ctx, body, |op| {
@@ -153,8 +155,11 @@ impl<'a> Chooser<'a> {
         wholes: &[Op],
         overwritten: Overwritten,
     ) -> (Vec<Part>, Vec<Diagnostic>) {
-        let (weights, aliases) = (WeightSet::of(ctx, body), AliasSets::of(ctx, body));
-        let (chosen, part_of, remarks) = (Vec::new(), SecondaryMap::new(), Vec::new());
+        let weights = WeightSet::of(ctx, body);
+        let aliases = AliasSets::of(ctx, body);
+        let chosen = Vec::new();
+        let part_of = SecondaryMap::new();
+        let remarks = Vec::new();
         let mut chooser =
             Chooser { ctx, target, body, weights, aliases, chosen, overwritten, part_of, remarks };
         for &op in wholes.iter().rev() {
@@ -237,7 +242,8 @@ impl<'a> Chooser<'a> {
         Some(Strided { offset: 0, strides: window.strides(&shape, bits)?, shape })
     }
 
-    /// Refuses readers of a value, or of views of it, that read without gaps only; `whole` is the concatenation itself.
+    /// Refuses readers of a value, or of views of it, that read without gaps only; `whole` is the
+    /// concatenation itself.
     fn check_readers(&self, whole: Option<Op>, value: Value, window: Window) -> Result<(), Obstacle> {
         let layout = self.layout(value, window).ok_or(CUTS)?;
         check_readers(self.ctx, self.target, self.body, value, &layout, whole)

@@ -6,8 +6,8 @@
 //! 0.5                           a constant all of whose elements are this number
 //! ```
 //!
-//! The operands of a commutative operation match in either order. Attributes of a matched operation are ignored, unless
-//! the law's right side asks for them; an operation of a right side has none.
+//! The operands of a commutative operation match in either order. Attributes of a matched operation are
+//! ignored, unless the law's right side asks for them; an operation of a right side has none.
 
 /// One side of a law.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,7 +43,7 @@ impl Reader {
     pub(crate) fn read(&mut self, text: &'static str) -> Pattern {
         let mut rest = text;
         let pattern = self.pattern(&mut rest);
-        assert!(rest.trim().is_empty(), "`{rest}` stands behind the pattern `{text}`");
+        assert!(rest.trim().is_empty(), "`{rest}` stands after the pattern `{text}`");
         pattern
     }
 

@@ -1,7 +1,8 @@
 //! Can all that read a value read it where it would lie?
 //!
-//! A value that lies in rows with gaps, or at other distances, is read by the operations that use it and by those that use views of
-//! it. What hands it on, overwrites it, or has a kernel that does not take such an operand, stands in the way.
+//! A value that lies in rows with gaps, or at other distances, is read by the operations that use it and by
+//! those that use views of it. What hands it on, overwrites it, or has a kernel that does not take such an
+//! operand, stands in the way.
 
 use ir::alias::{is_free_view, ties};
 use ir::opdef::{Strided, View};
@@ -23,7 +24,8 @@ impl From<&str> for Obstacle {
     }
 }
 
-/// Whether all readers of a value, and of views of it, but for `but`, take it as `layout` says that it would lie.
+/// Whether all readers of a value, and of views of it, but for `but`, take it as `layout` says that it would
+/// lie.
 ///
 /// # Errors
 /// The first one that does not.
@@ -67,9 +69,10 @@ pub(crate) fn check_readers(
 /// The operations that read a value, itself or through views that need no copy.
 pub(crate) fn collect_readers(ctx: &Context, body: &Body, value: Value, readers: &mut Vec<Op>) {
     for used in body.uses(value) {
-        match is_free_view(body.at(ctx, used.op)) {
-            true => collect_readers(ctx, body, body.result(used.op, 0), readers),
-            false => readers.push(used.op),
+        if is_free_view(body.at(ctx, used.op)) {
+            collect_readers(ctx, body, body.result(used.op, 0), readers)
+        } else {
+            readers.push(used.op)
         }
     }
 }

@@ -6,8 +6,8 @@
 //! func.func @main() { ... }                       func.func @main() { ... }
 //! ```
 //!
-//! Everything that is no private symbol is needed; what something needed refers to is needed, and so are the symbols
-//! around that. The rest is gone, in nested modules too. O(operations + attributes).
+//! Everything that is no private symbol is needed; what something needed refers to is needed, and so are the
+//! symbols around that. The rest is gone, in nested modules too. O(operations + attributes).
 
 use std::collections::VecDeque;
 
@@ -143,10 +143,7 @@ fn remove(body: &mut Body, needed: &FxHashSet<(Scope, Op)>, next: &mut Scope) ->
     for holder in holders {
         let is_needed = needed.contains(&(scope, outermost(body, holder)));
         let child = body.child_mut(holder).expect("the operation holds a body");
-        match is_needed {
-            true => removed += remove(child, needed, next),
-            false => *next += bodies(child),
-        }
+        if is_needed { removed += remove(child, needed, next) } else { *next += bodies(child) }
     }
     let blocks = body.roots().iter().flat_map(|root| body.blocks(*root));
     let ops = blocks.flat_map(|block| body.ops(*block));

@@ -1,7 +1,7 @@
 //! Which operation a symbol names.
 //!
-//! A symbol is an operation with a `sym_name`; the body around it holds it. A reference `@a::@b` looks for `@a` in the
-//! nearest body around it that holds such a symbol, and for `@b` in what `@a` holds.
+//! A symbol is an operation with a `sym_name`; the body around it holds it. A reference `@a::@b` looks for
+//! `@a` in the nearest body around it that holds such a symbol, and for `@b` in what `@a` holds.
 
 use std::rc::Rc;
 
@@ -84,7 +84,8 @@ impl<'m> Symbols<'m> {
             .is_some_and(|attr| self.ctx.str_value(attr).is_some())
     }
 
-    /// What a reference in a body names: the operations on its path, outermost first; none if it names nothing.
+    /// What a reference in a body names: the operations on its path, outermost first; none if it names
+    /// nothing.
     pub fn resolve(&self, scope: Scope, path: &[Ident]) -> Option<Vec<(Scope, Op)>> {
         let (first, rest) = path.split_first()?;
         let first = self.ctx.str(*first);
@@ -112,7 +113,7 @@ impl<'c> References<'c> {
         References { ctx, known: FxHashMap::default() }
     }
 
-    /// The paths of all references in an attribute; of what no dialect explains, all words behind an `@`.
+    /// The paths of all references in an attribute; of what no dialect explains, all words after an `@`.
     pub fn of(&mut self, attr: Attr) -> Rc<[Box<[Ident]>]> {
         if let Some(known) = self.known.get(&attr) {
             return known.clone();

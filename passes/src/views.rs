@@ -1,16 +1,17 @@
 //! Which views are read where their operand lies, although they have gaps or stand in another order.
 //!
 //! ```text
-//! %1 = nn.slice %0 [0, 4], [35, 3]         %1 = nn.slice %0 [0, 4], [35, 3] {mem.view}
-//! %2 = nn.conv2d %1, %w              =>    %2 = nn.conv2d %1, %w               reads rows of 3 at a distance of 8
+//! %1 = nn.slice %0 [0, 4], [35, 3]       %1 = nn.slice %0 [0, 4], [35, 3] {mem.view}
+//! %2 = nn.conv2d %1, %w            =>    %2 = nn.conv2d %1, %w       reads rows of 3 at a distance of 8
 //! ```
 //!
-//! A slice of inner axes, a transpose and a broadcast need no copy if all that read them can read at a distance
-//! ([`check_readers`]). But a view keeps all of its operand alive, and a copy is a value of its own that may be overwritten. So ties are
-//! chosen and bytes counted in trials, with and without: slices that stay rows become views where no more bytes are then live
-//! at one time; what is read in another order, which costs time, only where fewer are. Views of one root are taken
-//! or left together. Each refusal is a remark that names the use in the way. A trial costs one in-place and one liveness;
-//! functions without such views cost a walk.
+//! A slice of inner axes, a transpose and a broadcast need no copy if all that read them can read at a
+//! distance ([`check_readers`]). But a view keeps all of its operand alive, and a copy is a value of its own
+//! that may be overwritten. So ties are chosen and bytes counted in trials, with and without: slices that
+//! stay rows become views where no more bytes are then live at one time; what is read in another order, which
+//! costs time, only where fewer are. Views of one root are taken or left together. Each refusal is a remark
+//! that names the use in the way. A trial costs one in-place and one liveness; functions without such views
+//! cost a walk.
 
 use cranelift_entity::SecondaryMap;
 use ir::alias::{AliasSets, is_free_view, ties};
@@ -38,7 +39,8 @@ pub(crate) struct Live {
 /// Looks what is live once results are tied to operands; none if a size is not known.
 pub(crate) type Count<'a> = &'a dyn Fn(&Body, &[Value]) -> Option<Live>;
 
-/// Marks views that are read where their operand lies (`mem.view`). Returns how many, and a remark for each that is copied.
+/// Marks views that are read where their operand lies (`mem.view`). Returns how many, and a remark for each
+/// that is copied.
 pub(crate) fn place_views(
     ctx: &Context,
     target: &dyn Target,
@@ -63,8 +65,8 @@ pub(crate) fn place_views(
     (kept.len(), remarks)
 }
 
-/// The views that could be read where their operand lies, if all of them are then read in another order than they lie in: such views stay
-/// copies wherever the copies do not lie in the arena when most is live.
+/// The views that could be read where their operand lies, if all of them are then read in another order than
+/// they lie in: such views stay copies wherever the copies do not lie in the arena when most is live.
 pub(crate) fn turned_views(ctx: &Context, target: &dyn Target, body: &Body) -> Option<Vec<Value>> {
     let (candidates, _) = candidates(ctx, body);
     if candidates.is_empty() {
@@ -84,10 +86,11 @@ struct Marked {
     arrangement: Arrangement,
 }
 
-/// The views that are copies so far, but for those of weights and those that stand at their place in a concatenation; and how many
-/// operations there are.
+/// The views that are copies so far, but for those of weights and those that stand at their place in a
+/// concatenation; and how many operations there are.
 fn candidates(ctx: &Context, body: &Body) -> (Vec<Op>, usize) {
-    let (mut found, mut ops) = (Vec::new(), 0);
+    let mut found = Vec::new();
+    let mut ops = 0;
     flow::walk(ctx, body, |op| {
         let op_ref = body.at(ctx, op);
         ops += 1;
@@ -97,14 +100,16 @@ fn candidates(ctx: &Context, body: &Body) -> (Vec<Op>, usize) {
         }
     });
     if !found.is_empty() {
-        let (weights, aliases) = (WeightSet::of(ctx, body), AliasSets::of(ctx, body));
+        let weights = WeightSet::of(ctx, body);
+        let aliases = AliasSets::of(ctx, body);
         let is_own = |op: &Op| aliases.root(body.result(*op, 0)) == body.result(*op, 0);
         found.retain(|op| !weights.is_weight_op(body, *op) && is_own(op));
     }
     (found, ops)
 }
 
-/// Marks each candidate that all its readers can read where it lies, in text order; a remark for each that they can't.
+/// Marks each candidate that all its readers can read where it lies, in text order; a remark for each that
+/// they can't.
 fn mark_all(
     ctx: &Context,
     target: &dyn Target,
@@ -125,9 +130,10 @@ fn mark_all(
     let aliases = AliasSets::of(ctx, body);
     for (op, arrangement) in taken {
         let result = body.result(op, 0);
-        match are_known(ctx, body, &aliases, result) {
-            true => views.push(Marked { op, root: aliases.root(result), arrangement }),
-            false => remarks.push(refusal(body, op, &UNKNOWN.into())),
+        if are_known(ctx, body, &aliases, result) {
+            views.push(Marked { op, root: aliases.root(result), arrangement })
+        } else {
+            remarks.push(refusal(body, op, &UNKNOWN.into()))
         }
     }
     (views, remarks)
@@ -203,16 +209,17 @@ impl Search<'_> {
             let is_at_peak = |view: &Marked| at_peak.contains(&view.op);
             let with: Vec<Marked> = kept.iter().chain(&group).copied().collect();
             let bytes = if group.iter().any(is_at_peak) { self.bytes(&with) } else { most };
-            match bytes < most {
-                true => (kept, most) = (with, bytes),
-                false => dropped.extend(group.into_iter().map(|view| (view, SAVES_NOTHING))),
+            if bytes < most {
+                (kept, most) = (with, bytes)
+            } else {
+                dropped.extend(group.into_iter().map(|view| (view, SAVES_NOTHING)))
             }
         }
         (kept, dropped)
     }
 
-    /// Drops the views of those roots without which fewer bytes are live, until they are no more than `given`; what is left, with its
-    /// bytes.
+    /// Drops the views of those roots without which fewer bytes are live, until they are no more than
+    /// `given`; what is left, with its bytes.
     fn keep_rows(&mut self, mut kept: Vec<Marked>, given: u64) -> (Vec<Marked>, u64) {
         if kept.is_empty() {
             return (kept, given);
@@ -232,7 +239,8 @@ impl Search<'_> {
         if most <= given { (kept, most) } else { (Vec::new(), given) }
     }
 
-    /// The bytes that are live at one time with these marks; too many to be taken if a size is not known or enough was tried.
+    /// The bytes that are live at one time with these marks; too many to be taken if a size is not known or
+    /// enough was tried.
     fn bytes(&mut self, views: &[Marked]) -> u64 {
         self.look(views, &[]).0
     }
@@ -253,8 +261,8 @@ impl Search<'_> {
         }
     }
 
-    /// The function with these marks, and the kernels that then run; none if some view can no longer be read, since one that it is of is
-    /// copied.
+    /// The function with these marks, and the kernels that then run; none if some view can no longer be read,
+    /// since one that it is of is copied.
     fn marked(&self, views: &[Marked]) -> Option<Body> {
         let mut body = self.given.clone();
         let mut touched: Vec<Op> = Vec::new();

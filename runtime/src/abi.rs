@@ -53,7 +53,7 @@ pub unsafe extern "C" fn optc_parallel(
     scratch: *mut u8,
     scratch_stride: u64,
 ) {
-    // SAFETY: the entry's context lives during the run, and the pool behind it too (`RunContext` borrows
+    // SAFETY: the entry's context lives during the run, and the pool after it too (`RunContext` borrows
     // both).
     let pool = unsafe { &*(*ctx).pool };
     // SAFETY: what our caller vouches for.

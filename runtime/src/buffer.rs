@@ -115,8 +115,8 @@ impl fmt::Debug for AlignedBuffer {
     }
 }
 
-/// The memory in which a run's intermediates and scratch lie: the context's own, allocated at the first run and
-/// again when a run needs more, or memory that the embedder gives for the context's life.
+/// The memory in which a run's intermediates and scratch lie: the context's own, allocated at the first run
+/// and again when a run needs more, or memory that the embedder gives for the context's life.
 pub struct Arena<'a>(Memory<'a>);
 
 enum Memory<'a> {
@@ -137,7 +137,8 @@ impl<'a> Arena<'a> {
         Arena(Memory::Given(memory))
     }
 
-    /// The first `bytes` bytes, allocated if they are not yet there: an arena's own memory that is smaller is freed first.
+    /// The first `bytes` bytes, allocated if they are not yet there: an arena's own memory that is smaller is
+    /// freed first.
     ///
     /// # Errors
     /// If the allocator has no such memory, or the memory given is smaller than that or not aligned to 64.

@@ -1,8 +1,9 @@
 //! How blocks of many pages are got from the system: in huge pages, and grown without a copy.
 //!
-//! A page that is touched first costs a fault, on virtual machines more than a microsecond; a text of 100 MB has 25,000
-//! pages, but 50 huge ones. Only whole huge pages inside a block are asked for, so that a block holds no more memory than
-//! it has bytes. A block is a mapping of its own, which the system can move elsewhere when it grows.
+//! A page that is touched first costs a fault, on virtual machines more than a microsecond; a text of 100 MB
+//! has 25,000 pages, but 50 huge ones. Only whole huge pages inside a block are asked for, so that a block
+//! holds no more memory than it has bytes. A block is a mapping of its own, which the system can move
+//! elsewhere when it grows.
 
 use std::alloc::Layout;
 use std::ptr;
@@ -38,7 +39,8 @@ pub(crate) fn allocate(size: usize) -> *mut u8 {
 /// Fresh pages that begin where a huge page does, or null.
 fn reserve(size: usize) -> *mut u8 {
     let span = pages(size) + HUGE;
-    let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+    let access = libc::PROT_READ | libc::PROT_WRITE;
+    let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
     // SAFETY: a new mapping at a place of the system's choice touches nothing that exists.
     let start = unsafe { libc::mmap(ptr::null_mut(), span, access, kind, -1, 0) };
     if start == libc::MAP_FAILED {
@@ -71,8 +73,8 @@ pub(crate) unsafe fn free(block: *mut u8, size: usize) {
 /// Changes the size of a block, which may move; null, and the block stays, if there is no memory.
 ///
 /// # Safety
-/// `block` is from this module, `old` its size, `new` another that [`is_large`] allows; where the answer is not null,
-/// nobody uses the old block any more.
+/// `block` is from this module, `old` its size, `new` another that [`is_large`] allows; where the answer is
+/// not null, nobody uses the old block any more.
 pub(crate) unsafe fn resize(block: *mut u8, old: usize, new: usize) -> *mut u8 {
     // SAFETY: the caller's contract; the mapping has just these pages, and is changed where it stands.
     let here = unsafe { libc::mremap(block.cast(), pages(old), pages(new), 0) };

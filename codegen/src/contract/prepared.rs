@@ -1,7 +1,8 @@
 //! What of a convolution's lowering is the same at all sizes.
 //!
-//! Batch, height and width of the image decide the kernel; attributes, channels and what is fused do not depend on them, and are read once. What
-//! a prepared convolution becomes is what [`super::conv2d`] makes of it, of dense images.
+//! Batch, height and width of the image decide the kernel; attributes, channels and what is fused do not
+//! depend on them, and are read once. What a prepared convolution becomes is what [`super::conv2d`] makes of
+//! it, of dense images.
 
 use ir::body::OpRef;
 use ir::opdef::Contract;
@@ -27,7 +28,8 @@ pub(crate) struct Prepared {
 }
 
 impl Prepared {
-    /// A convolution that has known sizes now; none if the operation is none, or the images do not lie without gaps.
+    /// A convolution that has known sizes now; none if the operation is none, or the images do not lie
+    /// without gaps.
     pub(crate) fn of(op: OpRef<'_>, machine: &Machine) -> Option<Prepared> {
         let fused = match op.kind() {
             Kind::Group => Fused::of_group(op, group::root(op)?).ok()?,
@@ -46,21 +48,23 @@ impl Prepared {
         }
         let shape = conv2d_shape(fused.root).ok()?;
         let values = [op.operand(fused.operands[0]), op.result(0)];
-        let (strides, prologue) = (ConvStrides::dense(&shape), prologue_of(&fused));
+        let strides = ConvStrides::dense(&shape);
+        let prologue = prologue_of(&fused);
         let conv = Convolution { shape, strides, prologue, activation: fused.activation };
         let operands = conv_operands(&conv, conv.kernel(None, machine), &fused);
         Some(Prepared { values, conv, operands, image: image_of(&fused) })
     }
 
-    /// What `op`, the convolution that was prepared or one like it, becomes at the sizes that its function has now, in the bands and with the scratch
-    /// that its attributes say.
+    /// What `op`, the convolution that was prepared or one like it, becomes at the sizes that its function
+    /// has now, in the bands and with the scratch that its attributes say.
     ///
     /// # Errors
     /// As for [`crate::lower::lower`].
     pub(crate) fn lower(&self, op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
         let unknown = || Refusal::new("a size is not known");
         let [image, result] = self.values.map(|value| sizes(op.ctx, op.body, value));
-        let (image, output) = (image.ok_or_else(unknown)?, dense(result.ok_or_else(unknown)?));
+        let image = image.ok_or_else(unknown)?;
+        let output = dense(result.ok_or_else(unknown)?);
         let shape = Conv2dShape { batch: image[0], input: [image[1], image[2]], ..self.conv.shape };
         let strides = ConvStrides { input: dense(image), output, residual: output };
         let conv = Convolution { shape, strides, ..self.conv };
@@ -95,7 +99,8 @@ mod tests {
     #[test]
     fn what_is_prepared_becomes_what_its_operation_does_in_bands_and_with_little_scratch_too() {
         let mut net = Net::f32(&[&[1, 20, 10, 16]]);
-        let (ctx, x) = (net.ctx.clone(), net.arg(0));
+        let ctx = net.ctx.clone();
+        let x = net.arg(0);
         let weights = net.constant(&[24, 16, 3, 3], &[0.5; 24 * 16 * 9]);
         let attrs = [("pads", ctx.ints_attr(&[1; 4])), ("layout", ctx.str_attr("NHWC"))];
         let y = net.op("nn.conv2d", &[x, weights], &attrs);

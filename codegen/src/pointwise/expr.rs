@@ -1,7 +1,7 @@
 //! What a pointwise step computes for one element: the steps of a group's scalar trees, each written once.
 //!
-//! `silu(a + b)` => `n0 = input 0, n1 = input 1, n2 = n0 + n1, n3 = sigmoid n2, n4 = n2 * n3`. Equal nodes are one node, so
-//! that equal groups give equal expressions and share one compiled function.
+//! `silu(a + b)` => `n0 = input 0, n1 = input 1, n2 = n0 + n1, n3 = sigmoid n2, n4 = n2 * n3`. Equal nodes
+//! are one node, so that equal groups give equal expressions and share one compiled function.
 
 use std::collections::HashMap;
 
@@ -187,7 +187,8 @@ impl Tree<'_, '_> {
         Ok(self.converted(lowest, to))
     }
 
-    /// The same bits as an integer with a sign, or without. A truth value as a signed integer is a byte 0 or -1.
+    /// The same bits as an integer with a sign, or without. A truth value as a signed integer is a byte 0 or
+    /// -1.
     fn signed(&mut self, tree: &Scalar, sign: Signedness, elem: Elem) -> Result<Node, Refusal> {
         let own = self.elem_of(tree).unwrap_or(elem);
         let node = self.build(tree, own)?;

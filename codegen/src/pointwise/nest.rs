@@ -1,7 +1,8 @@
 //! Which loops a pointwise step runs, and how each operand lies under them.
 //!
-//! Axes along which every operand advances as if they were one axis become one: `[2, 3, 4]` with dense operands is one
-//! loop of 24; with a bias of shape `[4]`, `[6, 4]`. The innermost loop is the one that is vectorised.
+//! Axes along which every operand advances as if they were one axis become one: `[2, 3, 4]` with dense
+//! operands is one loop of 24; with a bias of shape `[4]`, `[6, 4]`. The innermost loop is the one that is
+//! vectorised.
 
 /// A loop nest over operands; `strides[operand][axis]` in elements.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,9 +7,9 @@
 //!   return %0
 //! ```
 //!
-//! In each region of several blocks: what its entry does not lead to is gone; a block that one branch alone goes to, which
-//! goes nowhere else, continues the block of that branch; an argument for which every way hands over the same value is
-//! that value. Each round costs O(operations).
+//! In each region of several blocks: what its entry does not lead to is gone; a block that one branch alone
+//! goes to, which goes nowhere else, continues the block of that branch; an argument for which every way
+//! hands over the same value is that value. Each round costs O(operations).
 
 use cranelift_entity::EntitySet;
 use ir::dominance::Dominators;
@@ -90,7 +90,7 @@ fn the_same(body: &Body, ways: &Ways, block: Block, (index, arg): (usize, Value)
     found
 }
 
-/// Puts each block that only continues another one behind it.
+/// Puts each block that only continues another one after it.
 fn merge(ctx: &Context, body: &mut Body, region: Region, ways: &Ways) -> bool {
     let mut gone = EntitySet::new();
     for block in body.blocks(region).to_vec() {

@@ -39,7 +39,7 @@ pub(super) static RULES: &[Rule] = &[
     ),
     Rule::code(
         "for-carries-unread",
-        "What no turn of a loop reads, and nobody behind it, is not carried.",
+        "What no turn of a loop reads, and nobody after it, is not carried.",
         Roots::Flow(Flow::For),
         for_carries_unread,
     ),
@@ -129,9 +129,11 @@ fn for_of_one_turn(rewriter: &mut Rewriter<'_>, op: Op) -> Option<Applied> {
 fn for_carries_same(rewriter: &mut Rewriter<'_>, op: Op) -> Option<Applied> {
     let body = rewriter.body();
     let region = body.regions(op)[0];
-    let (block, handed) = (only_block(rewriter, region)?, handed(rewriter, region)?);
+    let block = only_block(rewriter, region)?;
+    let handed = handed(rewriter, region)?;
     for (index, handed) in handed.into_iter().enumerate() {
-        let (arg, initial) = (body.args(block)[index + 1], body.operand(op, index + 3));
+        let arg = body.args(block)[index + 1];
+        let initial = body.operand(op, index + 3);
         let result = body.result(op, index);
         let is_read =
             body.is_used(arg) && handed != arg || body.uses(arg).nth(1).is_some() || body.is_used(result);

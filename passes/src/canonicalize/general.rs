@@ -8,7 +8,7 @@ use crate::rewrite::{Applied, Rewriter, Roots, Rule};
 pub(super) static RULES: &[Rule] = &[
     Rule::code(
         "constant-last",
-        "The constant operand of a commutative operation stands behind the other one.",
+        "The constant operand of a commutative operation stands after the other one.",
         Roots::Traits(Traits::COMMUTATIVE),
         constant_last,
     ),

@@ -43,7 +43,7 @@ impl Judge<'_> {
         body.ops(block).for_each(|op| self.step(op));
     }
 
-    /// Where control goes behind a block, with what memory holds then.
+    /// Where control goes after a block, with what memory holds then.
     fn ways(&mut self, block: Block) -> Vec<(Block, Memory)> {
         let body = self.body;
         let Some(end) = body.last_op(block) else { return Vec::new() };

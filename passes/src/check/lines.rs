@@ -1,7 +1,8 @@
 //! Whether a group that runs row by row, in turns, has room for the rows between its steps.
 //!
-//! Derived tap by tap: when a step makes a row, all rows that its window touches lie in scratch, and each image between two steps has bytes
-//! of its own there. What the windows of the target take besides is for it to ask for.
+//! Derived tap by tap: when a step makes a row, all rows that its window touches lie in scratch, and each
+//! image between two steps has bytes of its own there. What the windows of the target take besides is for it
+//! to ask for.
 
 use ir::body::OpRef;
 use ir::plan::attrs;
@@ -31,15 +32,16 @@ impl Judge<'_> {
         }
     }
 
-    /// The bytes of the rows that the steps of a group read of each other for a row; none if one does not read the one before, and
-    /// nothing else of what is made there, as an image.
+    /// The bytes of the rows that the steps of a group read of each other for a row; none if one does not
+    /// read the one before, and nothing else of what is made there, as an image.
     fn bytes_between(&self, group: OpRef<'_>) -> Option<u64> {
         let block = self.body.entry(*self.body.regions(group.op).first()?)?;
         let steps: Vec<Op> =
             self.body.ops(block).filter(|op| !self.body.at(self.ctx, *op).has(Traits::YIELD)).collect();
         let mut bytes = 0;
         for pair in steps.windows(2) {
-            let (image, reader) = (self.body.result(pair[0], 0), self.body.at(self.ctx, pair[1]));
+            let image = self.body.result(pair[0], 0);
+            let reader = self.body.at(self.ctx, pair[1]);
             let mut uses = self.body.uses(image);
             let only = uses.next().filter(|used| used.op == pair[1] && uses.next().is_none())?;
             let touched = touched_rows(self.image_reader(reader, only.index)?)?;

@@ -1,8 +1,9 @@
 //! What the bytes of all pools hold while the judge runs a program.
 //!
-//! A *run* is rows of bytes at one distance that hold rows of one value; what has no gaps is one row. Runs whose hulls meet (the parts of
-//! a concatenation) are kept together, by their first byte: so a write costs O(log runs) where nothing is interleaved. Where
-//! rows of two distances meet, what lies between the rows is forgotten too: then more is refused than need be, never less.
+//! A *run* is rows of bytes at one distance that hold rows of one value; what has no gaps is one row. Runs
+//! whose hulls meet (the parts of a concatenation) are kept together, by their first byte: so a write costs
+//! O(log runs) where nothing is interleaved. Where rows of two distances meet, what lies between the rows is
+//! forgotten too: then more is refused than need be, never less.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -12,7 +13,8 @@ use ir::Value;
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
-/// Bytes of one pool: one that is planned (0 is the arena), one of the caller's inputs, or one of its outputs.
+/// Bytes of one pool: one that is planned (0 is the arena), one of the caller's inputs, or one of its
+/// outputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Pool {
     Planned(usize),
@@ -30,7 +32,8 @@ pub(super) struct Home {
     pub(super) row: u64,
     /// From the beginning of a row to that of the next.
     pub(super) pitch: u64,
-    /// Whether the elements that are here stand in another order than their bytes, or have others between them.
+    /// Whether the elements that are here stand in another order than their bytes, or have others between
+    /// them.
     pub(super) is_turned: bool,
 }
 
@@ -43,11 +46,10 @@ impl Home {
 
     /// So many rows from a byte on; without gaps between them they are one.
     pub(super) fn of_rows(pool: Pool, start: u64, count: u64, row: u64, pitch: u64) -> Home {
-        match count <= 1 || row == pitch {
-            true => Home::dense(pool, start..start + count * row),
-            false => {
-                Home { pool, bytes: start..start + (count - 1) * pitch + row, row, pitch, is_turned: false }
-            }
+        if count <= 1 || row == pitch {
+            Home::dense(pool, start..start + count * row)
+        } else {
+            Home { pool, bytes: start..start + (count - 1) * pitch + row, row, pitch, is_turned: false }
         }
     }
 
@@ -72,13 +74,14 @@ impl Home {
     }
 
     fn meets_row(&self, row: &Range<u64>) -> bool {
-        // The first row of this home that ends behind the beginning of the other.
+        // The first row of this home that ends after the beginning of the other.
         let behind = (row.start + 1).saturating_sub(self.bytes.start + self.row);
         let start = self.bytes.start + behind.div_ceil(self.pitch.max(1)) * self.pitch;
         start < self.bytes.end && start < row.end
     }
 
-    /// So many rows of a value that is here, the first of which begins at its byte `first`; none if they are no rows here.
+    /// So many rows of a value that is here, the first of which begins at its byte `first`; none if they are
+    /// no rows here.
     pub(super) fn rows_within(&self, first: u64, count: u64, row: u64, pitch: u64) -> Option<Home> {
         if count <= 1 {
             return self.part(first, count * row);
@@ -228,7 +231,8 @@ impl Run {
         pieces
     }
 
-    /// Of rows, the columns beside those of a home with equally many rows at the same distance; none if it is not so.
+    /// Of rows, the columns beside those of a home with equally many rows at the same distance; none if it is
+    /// not so.
     fn beside(&self, home: &Home) -> Option<Pieces> {
         let (a, b) = (self.start, home.bytes.start);
         let shift = a.abs_diff(b);
@@ -290,7 +294,8 @@ impl Run {
     /// What both runs hold alike; where their rows differ, nothing.
     fn meet(&self, other: &Run) -> Option<Run> {
         if self.is_dense() && other.is_dense() {
-            let (start, end) = (self.start.max(other.start), self.end.min(other.end));
+            let start = self.start.max(other.start);
+            let end = self.end.min(other.end);
             let from = |run: &Run| run.content.from + (start - run.start);
             let is_alike =
                 start < end && self.content.value == other.content.value && from(self) == from(other);

@@ -14,8 +14,9 @@ pub(super) struct Rows {
 }
 
 impl Judge<'_> {
-    /// Looks whether the operands that `mem.parts` says are in place are there. The operands that are read where the result is
-    /// written: all, but for a concatenation that has parts in place those under the copies of its other operands.
+    /// Looks whether the operands that `mem.parts` says are in place are there. The operands that are read
+    /// where the result is written: all, but for a concatenation that has parts in place those under the
+    /// copies of its other operands.
     pub(super) fn check_parts(
         &mut self,
         op: Op,
@@ -82,11 +83,13 @@ impl Judge<'_> {
         false
     }
 
-    /// The rows of a concatenation's result that rows of one of its parts are; none if it is no part, or they are cut.
+    /// The rows of a concatenation's result that rows of one of its parts are; none if it is no part, or they
+    /// are cut.
     fn in_whole(&self, home: &Home, part: Content) -> Option<Content> {
         let (op, index) = self.part_of[part.value]?;
         let Rows { first, row, pitch } = self.rows_of_part(op, index)?;
-        let (within, apart) = (part.from % row, home.count().saturating_sub(1) * part.step);
+        let within = part.from % row;
+        let apart = home.count().saturating_sub(1) * part.step;
         let step = match part.step.is_multiple_of(row) {
             _ if within + apart + home.row <= row => part.step,
             true if within + home.row <= row => part.step / row * pitch,

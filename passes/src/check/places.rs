@@ -55,9 +55,10 @@ impl Judge<'_> {
         }
         let mut homes = List::new();
         for (index, entry) in entries.iter().enumerate() {
-            let bytes = match index < results {
-                true => size::tensor_bytes(self.ctx, self.body.ty(self.body.result(op, index))),
-                false => scratch.map(|bytes| bytes as u64),
+            let bytes = if index < results {
+                size::tensor_bytes(self.ctx, self.body.ty(self.body.result(op, index)))
+            } else {
+                scratch.map(|bytes| bytes as u64)
             };
             homes.push(self.parse_home(*entry, bytes.ok_or("the size of a result is not known")?)?);
         }

@@ -1,4 +1,5 @@
-//! Whether pools are ranges of memory that do not meet, within their capacity, and whether results lie where they are to.
+//! Whether pools are ranges of memory that do not meet, within their capacity, and whether results lie where
+//! they are to.
 
 use ir::plan::attrs;
 use ir::pools::{ARENA, Pool as Range, pools};
@@ -65,7 +66,8 @@ impl Judge<'_> {
         }
     }
 
-    /// Whether a pool may hold what asks for another: a state's place may hold what asks for the arena, as a donated input may.
+    /// Whether a pool may hold what asks for another: a state's place may hold what asks for the arena, as a
+    /// donated input may.
     fn holds_what_asks_for(&self, index: usize, asked: &str) -> bool {
         let name = &self.pools[index].name;
         name == asked || (name == STATE && asked == ARENA)

@@ -1,7 +1,7 @@
 //! Whether a result that is written in bands of rows never reaches rows that are still to be read.
 //!
-//! Derived tap by tap from the window: for each row of the result, which rows of the image its window touches; then band by
-//! band, which bytes are written, and which are needed by this band and all later ones.
+//! Derived tap by tap from the window: for each row of the result, which rows of the image its window
+//! touches; then band by band, which bytes are written, and which are needed by this band and all later ones.
 
 use ir::plan::attrs;
 use std::ops::Range;
@@ -46,7 +46,7 @@ impl Judge<'_> {
         let firsts = (0..out_rows).step_by(band_rows.unsigned_abs() as usize);
         firsts.into_iter().all(|first| {
             let end = (first + band_rows.unsigned_abs()).min(out_rows);
-            // This band and those behind it.
+            // This band and those after it.
             let open = if band_rows > 0 { first..out_rows } else { 0..end };
             let touched = &touched[open.start as usize..open.end as usize];
             let from = touched.iter().map(|rows| rows.start).min().unwrap_or(0) * in_row;
@@ -58,8 +58,9 @@ impl Judge<'_> {
         })
     }
 
-    /// The operation whose window slides over an operand, if nothing else reads it: `op` itself, or the one in its body that alone is
-    /// reached from the operand, through elementwise operations of the image's shape.
+    /// The operation whose window slides over an operand, if nothing else reads it: `op` itself, or the one
+    /// in its body that alone is reached from the operand, through elementwise operations of the image's
+    /// shape.
     pub(super) fn image_reader<'o>(&'o self, op: OpRef<'o>, index: usize) -> Option<OpRef<'o>> {
         let Kind::Group = op.kind() else { return (index == 0).then_some(op) };
         let block = self.body.entry(*self.body.regions(op.op).first()?)?;
@@ -84,14 +85,15 @@ impl Judge<'_> {
     }
 }
 
-/// For each row of the result of a window over a channels-last image, the rows of the image from the first one that it touches to
-/// the last one; none where it lies in the padding.
+/// For each row of the result of a window over a channels-last image, the rows of the image from the first
+/// one that it touches to the last one; none where it lies in the padding.
 pub(super) fn touched_rows(op: OpRef<'_>) -> Option<Vec<Range<u64>>> {
     if op.text("layout") != Some("NHWC") {
         return None;
     }
     let window = window_of(op)?;
-    let (in_rows, out_rows) = (*op.operand_shape(0)?.get(1)?, *op.result_shape(0)?.get(1)?);
+    let in_rows = *op.operand_shape(0)?.get(1)?;
+    let out_rows = *op.result_shape(0)?.get(1)?;
     let touched = |row: u64| {
         let taps = (0..window.kernel[0]).map(|tap| row * window.strides[0] + tap * window.dilations[0]);
         let inside = taps.filter_map(|at| at.checked_sub(window.pads[0])).filter(|at| *at < in_rows);

@@ -1,4 +1,5 @@
-//! That a result which is written over rows of its operand is accepted at the proved distance, and refused at any other.
+//! That a result which is written over rows of its operand is accepted at the proved distance, and refused at
+//! any other.
 
 use std::sync::Arc;
 
@@ -15,7 +16,7 @@ const DOWN: &str = r#"func.func @main(%x: tensor<1x8x4x4xf32>) -> tensor<1x8x4x4
   return %2 : tensor<1x8x4x4xf32>
 }"#;
 
-/// A group that reads its image through a prologue, and adds another value behind the window.
+/// A group that reads its image through a prologue, and adds another value after the window.
 const GROUP: &str = r#"func.func @main(%x: tensor<1x8x4x4xf32>) -> tensor<1x8x4x4xf32> attributes {optc.arena = 1152 : i64} {
   %w = nn.constant dense<0.5> : tensor<4x4x1x1xf32>
   %0 = nn.neg %x {mem.place = [["arena", 64, 512]]} : tensor<1x8x4x4xf32>

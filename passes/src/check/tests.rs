@@ -6,7 +6,7 @@ use ir::Context;
 
 use super::check;
 
-/// `%r = f(...f(%y))` in a loop, with a value from outside, and a choice behind it.
+/// `%r = f(...f(%y))` in a loop, with a value from outside, and a choice after it.
 const LOOP: &str = r#"func.func @main(%n: index, %c: i1, %x: tensor<16xf32>) -> tensor<16xf32> attributes {optc.arena = 384 : i64} {
   %y = nn.neg %x {mem.place = [["arena", 0, 64]]} : tensor<16xf32>
   %z = nn.abs %x {mem.place = [["arena", 64, 64]]} : tensor<16xf32>
@@ -156,7 +156,7 @@ fn what_a_round_of_blocks_overwrites_is_lost_for_the_next() {
     refuses(BLOCKS, from, &from.replace("128", "0"), "operand 2 are overwritten");
 }
 
-/// Two parts in place in a concatenation that is a part of another, read before and behind.
+/// Two parts in place in a concatenation that is a part of another, read before and after.
 const PARTS: &str = r#"func.func @main(%x: tensor<2x2xf32>) -> tensor<2x8xf32> attributes {optc.arena = 64 : i64} {
   %0 = nn.neg %x {mem.pitch = array<i64: 8, 32>, mem.place = [["arena", 0, 16, 0, 8, 32]]} : tensor<2x2xf32>
   %1 = nn.abs %0 {mem.pitch = array<i64: 8, 32>, mem.place = [["arena", 0, 16, 8, 8, 32]]} : tensor<2x2xf32>

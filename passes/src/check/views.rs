@@ -1,8 +1,8 @@
 //! Where the judge finds the elements of a view.
 //!
-//! A view without gaps is bytes of its operand. One that is marked (`mem.view`) lies as its row says: the judge follows the rows
-//! from the value that has a place to the view, and looks for rows of bytes that have all elements and, where the elements are no
-//! rows, what lies between them too.
+//! A view without gaps is bytes of its operand. One that is marked (`mem.view`) lies as its row says: the
+//! judge follows the rows from the value that has a place to the view, and looks for rows of bytes that have
+//! all elements and, where the elements are no rows, what lies between them too.
 
 use ir::opdef::{Strided, View};
 use ir::plan::attrs;

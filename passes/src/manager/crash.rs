@@ -35,8 +35,8 @@ impl Reproducer {
     }
 }
 
-/// Runs a pass; if it panics and a reproducer is wanted, that is written before the panic goes on. Else the user is told
-/// how to get one.
+/// Runs a pass; if it panics and a reproducer is wanted, that is written before the panic goes on. Else the
+/// user is told how to get one.
 pub(super) fn guard<R>(
     options: &RunOptions<'_>,
     pass: &Invocation,

@@ -1,8 +1,8 @@
 //! Which lines of two texts differ.
 //!
-//! Histogram differencing, which matches the lines that occur least often first. SSA text consists almost only
-//! of unique lines, and renumbering one value changes every line after it: then the number of differences is the
-//! number of lines, and the shortest edit (Myers) would cost the square of that.
+//! Histogram differencing, which matches the lines that occur least often first. SSA text consists almost
+//! only of unique lines, and renumbering one value changes every line after it: then the number of
+//! differences is the number of lines, and the shortest edit (Myers) would cost the square of that.
 
 use std::fmt::Write;
 use std::ops::Range;

@@ -33,12 +33,12 @@ pub struct RunOptions<'a> {
     pub verify: Verify,
     /// Before which passes the module is printed.
     pub print_before: Selection,
-    /// Behind which passes the module is printed.
+    /// After which passes the module is printed.
     pub print_after: Selection,
-    /// Behind which passes the module is printed if they changed it.
+    /// After which passes the module is printed if they changed it.
     pub print_after_change: Selection,
-    /// A folder that gets the module (`0001_fuse.mlir`) and the difference (`0001_fuse.diff`) behind every pass that
-    /// changed it.
+    /// A folder that gets the module (`0001_fuse.mlir`) and the difference (`0001_fuse.diff`) after every
+    /// pass that changed it.
     pub dump_dir: Option<PathBuf>,
     /// Of which passes remarks are kept.
     pub remarks: Selection,
@@ -51,7 +51,7 @@ pub struct RunOptions<'a> {
 /// When a module is verified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verify {
-    /// Behind each pass: what it may have changed.
+    /// After each pass: what it may have changed.
     AfterEach,
     /// Never.
     Never,
@@ -83,10 +83,7 @@ impl Selection {
         let names = names.iter().map(AsRef::as_ref);
         let errors: Vec<Diagnostic> =
             names.clone().filter(|name| registry.get(name).is_none()).map(unknown).collect();
-        match errors.is_empty() {
-            true => Ok(Selection::Named(names.map(str::to_owned).collect())),
-            false => Err(errors),
-        }
+        if errors.is_empty() { Ok(Selection::Named(names.map(str::to_owned).collect())) } else { Err(errors) }
     }
 
     /// Whether a pass is among them.
@@ -100,7 +97,7 @@ impl Selection {
 }
 
 impl<'a> RunOptions<'a> {
-    /// One thread, verified behind each pass, nothing printed, no remarks.
+    /// One thread, verified after each pass, nothing printed, no remarks.
     pub fn new(target: &'a dyn Target) -> RunOptions<'a> {
         RunOptions {
             target,
@@ -118,11 +115,11 @@ impl<'a> RunOptions<'a> {
 }
 
 impl Pipeline {
-    /// Runs the passes, one behind the other.
+    /// Runs the passes, one after the other.
     ///
     /// # Errors
-    /// All errors of the first pass that has some, in text order; those of the verifier behind a pass name it. The
-    /// module is then in no defined state.
+    /// All errors of the first pass that has some, in text order; those of the verifier after a pass name
+    /// it. The module is then in no defined state.
     ///
     /// # Panics
     /// If a pass does; then [`RunOptions::reproducer`] holds what it panicked on.
@@ -243,7 +240,7 @@ impl Execution<'_> {
         };
         let bodies = work.body_count() as u64;
         if breaches.iter().any(|some| !some.is_empty()) {
-            let note = format!("found behind the pass `{pass}`, which made it so");
+            let note = format!("found after the pass `{pass}`, which made it so");
             let named = |breach: Diagnostic| breach.with_note(Location::UNKNOWN, note.as_str());
             return Err(breaches.into_iter().flatten().map(named).collect());
         }
@@ -337,7 +334,8 @@ fn stage_error(ctx: &Context, pass: &Invocation, func: &Function<'_>) -> Option<
     if pass.def.stage.allows(reached) || is_done(ctx, pass, func.body) {
         return None;
     }
-    let (name, stage) = (func.body.symbol(ctx).unwrap_or("?"), reached?.name());
+    let name = func.body.symbol(ctx).unwrap_or("?");
+    let stage = reached?.name();
     let message = format!("pass `{}` can't run on `@{name}`, which is at stage `{stage}`", pass.def.name);
     let help = "start from the program as it was before that stage";
     Some(Diagnostic::error(func.location, message).with_help(help))

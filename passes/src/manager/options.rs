@@ -95,7 +95,8 @@ impl OptionKind {
 
 /// The options of one pass in a pipeline: those given, and the defaults of the rest.
 ///
-/// Asking for an option that the pass's row lacks, or for another type than the row says, is a defect of the pass.
+/// Asking for an option that the pass's row lacks, or for another type than the row says, is a defect of the
+/// pass.
 #[derive(Clone)]
 pub struct Options {
     defs: &'static [OptionDef],

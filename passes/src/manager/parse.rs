@@ -6,7 +6,8 @@
 //! option   := name ["=" (word | "\"" text "\"")]
 //! ```
 //!
-//! Spaces may stand between any two of these. `builtin.module` and `func.func` are other names of the two nests.
+//! Spaces may stand between any two of these. `builtin.module` and `func.func` are other names of the two
+//! nests.
 
 use ir::diag::did_you_mean;
 use ir::{Context, Diagnostic, Location};
@@ -20,8 +21,8 @@ impl Pipeline {
     /// Reads a pipeline and completes it with the mandatory stages.
     ///
     /// # Errors
-    /// Located in `text`, with a hint: unknown passes and options, values of the wrong type, passes that can't run where
-    /// they are nested, wrong order; all at once. A syntax error ends the reading.
+    /// Located in `text`, with a hint: unknown passes and options, values of the wrong type, passes that
+    /// can't run where they are nested, wrong order; all at once. A syntax error ends the reading.
     pub fn parse(ctx: &Context, text: &str, registry: &Registry) -> Result<Pipeline, Vec<Diagnostic>> {
         let start = ctx.add_source("--passes", text.to_owned()).start;
         let mut parser = Parser { text, at: 0, start, registry, errors: Vec::new() };
@@ -95,7 +96,7 @@ impl<'a> Parser<'a> {
         if depth == DEPTH_LIMIT {
             return Err(self.error(at, format!("nests are at most {DEPTH_LIMIT} deep")));
         }
-        self.expect('(', &format!("behind `{name}`"))?;
+        self.expect('(', &format!("after `{name}`"))?;
         let items = self.items(anchor, depth + 1)?;
         self.expect(')', &format!("at the end of `{name}(`"))?;
         Ok(Item::Nest(anchor, items))
@@ -195,7 +196,7 @@ impl<'a> Parser<'a> {
         let rest = self.rest();
         let length = rest.find(ends_value).unwrap_or(rest.len());
         if length == 0 {
-            return Err(self.error(at, "expected a value behind `=`"));
+            return Err(self.error(at, "expected a value after `=`"));
         }
         self.at += length;
         Ok((at, rest[..length].to_owned()))
@@ -231,16 +232,18 @@ impl<'a> Parser<'a> {
 
     fn end(&mut self) -> Result<(), Diagnostic> {
         self.skip_space();
-        match self.rest().is_empty() {
-            true => Ok(()),
-            false => Err(self.error(self.at, format!("expected `,` or the end, found {}", self.found()))),
+        if self.rest().is_empty() {
+            Ok(())
+        } else {
+            Err(self.error(self.at, format!("expected `,` or the end, found {}", self.found())))
         }
     }
 
     fn expect(&mut self, wanted: char, place: &str) -> Result<(), Diagnostic> {
-        match self.eat(wanted) {
-            true => Ok(()),
-            false => Err(self.error(self.at, format!("expected `{wanted}` {place}, found {}", self.found()))),
+        if self.eat(wanted) {
+            Ok(())
+        } else {
+            Err(self.error(self.at, format!("expected `{wanted}` {place}, found {}", self.found())))
         }
     }
 

@@ -81,13 +81,14 @@ impl Pipeline {
     /// These passes, with the mandatory stages that they lack inserted.
     ///
     /// # Errors
-    /// If a pass stands behind one that must come later.
+    /// If a pass stands after one that must come later.
     pub fn new(mut items: Vec<Item>, registry: &Registry) -> Result<Pipeline, Vec<Diagnostic>> {
         let mut completion = Completion { registry, reached: None, errors: Vec::new() };
         completion.complete(&mut items);
-        match completion.errors.is_empty() {
-            true => Ok(Pipeline { items, rules: registry.rules().clone() }),
-            false => Err(completion.errors),
+        if completion.errors.is_empty() {
+            Ok(Pipeline { items, rules: registry.rules().clone() })
+        } else {
+            Err(completion.errors)
         }
     }
 
@@ -152,7 +153,7 @@ impl Completion<'_> {
     fn missing_before(&mut self, pass: &Invocation) -> Vec<Invocation> {
         if !pass.def.stage.allows(self.reached) {
             let reached = self.reached.expect("every pass may run on what has just been read").name();
-            let message = format!("pass `{}` can't run behind `{reached}`", pass.def.name);
+            let message = format!("pass `{}` can't run after `{reached}`", pass.def.name);
             let help = format!("name `{}` before `{reached}`", pass.def.name);
             self.errors.push(Diagnostic::error(pass.location, message).with_help(help));
         }
@@ -203,8 +204,9 @@ fn write_items(f: &mut fmt::Formatter<'_>, items: &[Item]) -> fmt::Result {
 fn write_option((name, value): (&str, &str)) -> String {
     let is_plain =
         !value.is_empty() && !value.contains(super::parse::ends_value) && !value.contains(['"', '\\']);
-    match is_plain {
-        true => format!("{name}={value}"),
-        false => format!("{name}=\"{}\"", value.replace('\\', "\\\\").replace('"', "\\\"")),
+    if is_plain {
+        format!("{name}={value}")
+    } else {
+        format!("{name}=\"{}\"", value.replace('\\', "\\\\").replace('"', "\\\""))
     }
 }

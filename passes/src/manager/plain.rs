@@ -4,8 +4,8 @@ use ir::Target;
 use ir::body::OpRef;
 use ir::target::{KernelChoice, Place};
 
-/// A machine without kernels: no layout is better than another, nothing fuses with a contraction, and general code runs
-/// everything. What passes do for it depends on no CPU.
+/// A machine without kernels: no layout is better than another, nothing fuses with a contraction, and general
+/// code runs everything. What passes do for it depends on no CPU.
 pub struct PlainTarget;
 
 impl Target for PlainTarget {

@@ -64,7 +64,8 @@ impl Timing {
 
     fn write_lines(&self, out: &mut String, depth: usize, whole: Duration) {
         let share = 100.0 * self.time.as_secs_f64() / whole.as_secs_f64().max(f64::MIN_POSITIVE);
-        let (indent, ms) = (2 * depth, self.time.as_secs_f64() * 1e3);
+        let indent = 2 * depth;
+        let ms = self.time.as_secs_f64() * 1e3;
         writeln!(out, "{ms:10.3} ms {share:5.1} % {:indent$}{}", "", self.name).expect("writing to a string");
         for child in &self.children {
             child.write_lines(out, depth + 1, whole);

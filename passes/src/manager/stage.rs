@@ -68,7 +68,8 @@ impl Stage {
 /// Where in the canonical pipeline a pass may run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StageRule {
-    /// It is this stage: functions that it ran on have reached it. It may run again on them, but not after a later one.
+    /// It is this stage: functions that it ran on have reached it. It may run again on them, but not after a
+    /// later one.
     Is(Stage),
     /// Anywhere up to and after this stage, but not after a later one, whose decisions it would spoil.
     UpTo(Stage),

@@ -12,9 +12,10 @@ fn visit(cx: &PassContext<'_>, func: &mut Body) -> Result<(), Vec<Diagnostic>> {
     let name = func.symbol(cx.ctx).unwrap();
     cx.count("visited", 1);
     cx.remark(Location::UNKNOWN, format!("saw {name}"));
-    match cx.options.flag("fail") {
-        true => Err(vec![Diagnostic::error(Location::UNKNOWN, format!("no {name}"))]),
-        false => Ok(()),
+    if cx.options.flag("fail") {
+        Err(vec![Diagnostic::error(Location::UNKNOWN, format!("no {name}"))])
+    } else {
+        Ok(())
     }
 }
 
@@ -137,7 +138,7 @@ fn syntax_errors_say_what_was_expected() {
     check("visit,", "6: expected a pass, found the end");
     check("visit)", "5: expected `,` or the end, found `)`");
     check("func(visit", "10: expected `)` at the end of `func(`, found the end");
-    check("visit{kind=}", "11: expected a value behind `=`");
+    check("visit{kind=}", "11: expected a value after `=`");
     check("visit{kind=\"x}", "11: expected `\"` at the end of the text");
     check("visit{", "6: expected an option or `}`, found the end");
     check(&"module(".repeat(40), "224: nests are at most 32 deep");
@@ -145,8 +146,8 @@ fn syntax_errors_say_what_was_expected() {
 
 #[test]
 fn order_and_nesting_are_checked() {
-    check("plan,fuse", "5: pass `fuse` can't run behind `plan` (name `fuse` before `plan`)");
-    check("inplace,fold", "8: pass `fold` can't run behind `inplace` (name `fold` before `inplace`)");
+    check("plan,fuse", "5: pass `fuse` can't run after `plan` (name `fuse` before `plan`)");
+    check("inplace,fold", "8: pass `fold` can't run after `inplace` (name `fold` before `inplace`)");
     check(
         "func(link)",
         "5: pass `link` works on a module, and can't run inside `func(...)` (name `link` outside of the nest)",
@@ -269,7 +270,7 @@ fn a_pass_that_breaks_a_law_is_named() {
     let mut module = ir::text::parse(&ctx, "test", TEXT.to_owned()).unwrap();
     let pipeline = Pipeline::parse(&ctx, "visit,spoil,visit", &registry()).unwrap();
     let errors = pipeline.run(&mut module, &RunOptions::new(&PlainTarget)).unwrap_err();
-    assert_eq!(errors[0].notes[0].1, "found behind the pass `spoil`, which made it so");
+    assert_eq!(errors[0].notes[0].1, "found after the pass `spoil`, which made it so");
 }
 
 #[test]
@@ -291,7 +292,8 @@ fn only_what_a_pass_changed_is_verified_again() {
         let report = pipeline.run(&mut module, &RunOptions::new(&PlainTarget)).unwrap();
         report.statistics.iter().find(|line| line.pass == "verify").map(|line| line.count)
     };
-    // At first the outermost body, the module and both functions, behind the first pass; then `g`, which `dce` changes.
+    // At first the outermost body, the module and both functions, after the first pass; then `g`, which
+    // `dce` changes.
     assert_eq!(verified(), Some(4 + 1));
     assert_eq!(verified(), Some(0));
 }

@@ -1,4 +1,4 @@
-//! How a run is followed: the module before and behind passes, on the way or as files.
+//! How a run is followed: the module before and after passes, on the way or as files.
 
 use std::fs;
 use std::path::Path;

@@ -1,12 +1,13 @@
 //! Which values are overwritten by a part, and so stand at its place in the whole before it.
 //!
 //! ```text
-//! %0 = nn.conv2d %x, %w               %0 = nn.conv2d %x, %w {mem.pitch = array<i64: 32, 96>}
-//! %1 = conv + %0                =>    %1 = conv + %0 {mem.pitch = array<i64: 32, 96>, mem.tie = array<i64: 2>}
-//! %2 = nn.concat %1, %3               %2 = nn.concat %1, %3 {mem.parts = array<i64: 0, 1>}
+//! %0 = nn.conv2d %x, %w         %0 = nn.conv2d %x, %w {mem.pitch = array<i64: 32, 96>}
+//! %1 = conv + %0          =>    %1 = conv + %0 {mem.pitch = array<i64: 32, 96>, mem.tie = array<i64: 2>}
+//! %2 = nn.concat %1, %3         %2 = nn.concat %1, %3 {mem.parts = array<i64: 0, 1>}
 //! ```
-//! An operation that makes a part may overwrite an operand at the same index (a convolution its residual) if that one dies there and can be
-//! made, and read, in the same rows. Then it is a part too, and so is what its maker overwrites.
+//! An operation that makes a part may overwrite an operand at the same index (a convolution its residual) if
+//! that one dies there and can be made, and read, in the same rows. Then it is a part too, and so is what its
+//! maker overwrites.
 
 use ir::opdef::Access;
 use ir::pools::wanted;
@@ -28,7 +29,8 @@ pub(super) struct Link {
 }
 
 impl Chooser<'_> {
-    /// The values that come to stand in a window together with a part, the last first; with remarks on declared pairs that do not.
+    /// The values that come to stand in a window together with a part, the last first; with remarks on
+    /// declared pairs that do not.
     pub(super) fn links(&mut self, part: Value, window: Window) -> Vec<Link> {
         let mut links: Vec<Link> = Vec::new();
         let mut at = part;
@@ -95,7 +97,7 @@ impl Chooser<'_> {
         Ok(root)
     }
 
-    /// Refuses readers of a value behind `op`, which is in the block where the value is made.
+    /// Refuses readers of a value after `op`, which is in the block where the value is made.
     fn check_last_reader(&self, op: Op, root: Value) -> Result<(), Obstacle> {
         let mut readers = Vec::new();
         collect_readers(self.ctx, self.body, root, &mut readers);

@@ -37,7 +37,8 @@ pub(super) fn nest(ctx: &Context, body: &mut Body, wholes: &[Op]) {
     }
 }
 
-/// Whether the first `count` operands of `op` lie in its result as they lie in that of `inner`, which was nested or not.
+/// Whether the first `count` operands of `op` lie in its result as they lie in that of `inner`, which was
+/// nested or not.
 fn begins_alike(ctx: &Context, body: &Body, op: Op, inner: Op, count: usize) -> bool {
     let (outer, inner) = (body.at(ctx, op), body.at(ctx, inner));
     if outer.name() != inner.name() || body.properties(outer.op) != body.properties(inner.op) {
@@ -50,6 +51,6 @@ fn begins_alike(ctx: &Context, body: &Body, op: Op, inner: Op, count: usize) -> 
     else {
         return false;
     };
-    // The operands behind begin where the inner result ends.
+    // The operands after begin where the inner result ends.
     first.0 == 0 && next.0 == bytes / next.2.max(1)
 }

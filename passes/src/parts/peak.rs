@@ -1,9 +1,10 @@
 //! Which wholes may have their parts in place without more bytes being live at one time.
 //!
-//! A whole whose parts are written in place lives from the first part on, so it may cost more than the copy: its rows that
-//! are not written yet lie idle. Starting with all wholes, those are dropped, one after the other, without which the peak is
-//! lower; what is left is never worse than none. Ties are not chosen yet, so an operation counts operands and results. O(steps x
-//! wholes that live at the peak) for each whole that is dropped.
+//! A whole whose parts are written in place lives from the first part on, so it may cost more than the copy:
+//! its rows that are not written yet lie idle. Starting with all wholes, those are dropped, one after the
+//! other, without which the peak is lower; what is left is never worse than none. Ties are not chosen yet, so
+//! an operation counts operands and results. O(steps x wholes that live at the peak) for each whole that is
+//! dropped.
 
 use cranelift_entity::{EntityRef, SecondaryMap};
 use ir::alias::AliasSets;

@@ -195,8 +195,15 @@ fn read_row<'t>(columns: &[Column], fields: &[Field<'t>]) -> Result<Row<'t>, Vec
         return Err(vec![last.error(format!("{} fields, expected {}", fields.len(), columns.len()))]);
     }
     let mut errors = Vec::new();
-    let (mut first, mut after, mut size_bytes, mut align, mut pin) = (0, 0, 0, 1, None);
-    let (mut name, mut upper, mut overlaps, mut offset) = (fields[0], fields[0], None, None);
+    let mut first = 0;
+    let mut after = 0;
+    let mut size_bytes = 0;
+    let mut align = 1;
+    let mut pin = None;
+    let mut name = fields[0];
+    let mut upper = fields[0];
+    let mut overlaps = None;
+    let mut offset = None;
     for (&column, &field) in columns.iter().zip(fields) {
         let read = || -> Result<(), CsvError> {
             match column {
@@ -279,7 +286,8 @@ pub fn write(problem: &Problem, names: &[String], placement: Option<&Placement>)
         by_output.entry(overlap.output).or_default().push(entry);
     }
     for ((id, buffer), name) in problem.buffers.iter().zip(names) {
-        let (lower, upper) = (buffer.first.as_u32(), buffer.last.as_u32() + 1);
+        let lower = buffer.first.as_u32();
+        let upper = buffer.last.as_u32() + 1;
         let mut row = format!("{name},{lower},{upper},{}", buffer.size_bytes);
         if aligned {
             write!(row, ",{}", buffer.align).expect("a string can be written to");

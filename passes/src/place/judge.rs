@@ -161,7 +161,8 @@ fn judge_pairs(problem: &Problem, placement: &Placement, violations: &mut Vec<Vi
         while let Some(dead) = deaths.next_if(|&dead| problem.buffers[dead].last < buffer.first) {
             live.set(dead, 0);
         }
-        let (offset, end) = (placement.offsets[id], end(buffer, placement.offsets[id]));
+        let offset = placement.offsets[id];
+        let end = end(buffer, placement.offsets[id]);
         live.for_each_meeting(offset, end, |other| {
             violations.extend(judge_shared(&distances, placement, other, id));
         });

@@ -83,7 +83,9 @@ struct Search<'p> {
 impl<'p> Search<'p> {
     fn new(problem: &'p Problem, size_bytes: u64, tries: u64, stop: Stop<'p>) -> Search<'p> {
         let goes_up = problem.overlaps.iter().all(|overlap| overlap.min_distance_bytes >= 0);
-        let (mut offsets, mut placed, mut waiting) = (SecondaryMap::new(), Vec::new(), Vec::new());
+        let mut offsets = SecondaryMap::new();
+        let mut placed = Vec::new();
+        let mut waiting = Vec::new();
         for (id, buffer) in problem.buffers.iter().filter(|(_, buffer)| buffer.size_bytes > 0) {
             offsets[id] = buffer.pin;
             if buffer.pin.is_some() { &mut placed } else { &mut waiting }.push(id);

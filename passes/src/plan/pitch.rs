@@ -1,13 +1,15 @@
 //! Which images have rows that begin at multiples of their pool's pitch.
 //!
 //! ```text
-//! %0 = nn.relu %x : tensor<1x5x7x3xf32>    =>    %0 = nn.relu %x {mem.pitch = array<i64: 84, 128>} : tensor<1x5x7x3xf32>
+//! %0 = nn.relu %x : tensor<1x5x7x3xf32>
+//! =>    %0 = nn.relu %x {mem.pitch = array<i64: 84, 128>} : tensor<1x5x7x3xf32>
 //! ```
 //!
-//! An image is a value of four axes, channels last. In a pool with a pitch it takes height x depth rows of as many bytes as a row of pixels
-//! has, rounded up to the pitch; other values lie in the same pool without gaps. So does an image whose producer, readers or
-//! views do not know rows (a remark says which), that is handed on, or that is a concatenation of parts. Decided behind `inplace`: what overwrites an image
-//! has the same rows. Linear in uses.
+//! An image is a value of four axes, channels last. In a pool with a pitch it takes height x depth rows of as
+//! many bytes as a row of pixels has, rounded up to the pitch; other values lie in the same pool without
+//! gaps. So does an image whose producer, readers or views do not know rows (a remark says which), that is
+//! handed on, or that is a concatenation of parts. Decided after `inplace`: what overwrites an image has the
+//! same rows. Linear in uses.
 
 use cranelift_entity::SecondaryMap;
 use ir::alias::{AliasSets, is_marked_view, parts, view_offset_bytes};

@@ -90,7 +90,8 @@ impl<'r> Driver<'r> {
     }
 
     fn visit(&mut self, rewriter: &mut Rewriter<'_>, op: ir::Op) -> Option<(Applied, &'static str)> {
-        let (ctx, body) = (rewriter.ctx(), rewriter.body());
+        let ctx = rewriter.ctx();
+        let body = rewriter.body();
         let def = ctx.def(body.name(op))?;
         if !body.results(op).any(|result| body.is_used(result)) && is_pure(ctx, body, op) {
             self.dead += 1;

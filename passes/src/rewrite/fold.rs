@@ -12,7 +12,8 @@ pub(super) const FOLD: &str = "fold";
 
 /// Puts constants in the place of a pure operation on small constants.
 pub(super) fn fold(rewriter: &mut Rewriter<'_>, op: Op) -> Option<Applied> {
-    let (ctx, body) = (rewriter.ctx(), rewriter.body());
+    let ctx = rewriter.ctx();
+    let body = rewriter.body();
     let results: Vec<Value> = body.results(op).collect();
     let is_small =
         |value: &Value| constants::elements(ctx, body.ty(*value)).is_some_and(|n| n <= RESULT_LIMIT);

@@ -39,7 +39,8 @@ pub(super) fn best_order(model: &Model) -> Schedule {
     let mut segments = segments(model);
     segments.sort_by_key(|segment| (Reverse(segment.peak_bytes), segment.first));
     let mut order: Vec<ItemId> = model.items.keys().collect();
-    let (mut peak_bytes, mut work) = (model.bytes_on_entry(), WORK);
+    let mut peak_bytes = model.bytes_on_entry();
+    let mut work = WORK;
     for segment in segments {
         if segment.peak_bytes <= peak_bytes {
             break;

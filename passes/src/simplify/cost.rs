@@ -1,10 +1,10 @@
 //! What an operation costs, beside its operands.
 //!
-//! The unit is one byte moved to or from memory; a core does about [`FLOPS_PER_BYTE`] operations meanwhile. What is
-//! elementwise is nearly always fused with its neighbours and pays an eighth of its bytes, so that a batch norm that
-//! could not go into its convolution is cheaper than a second convolution; a kernel of its own stands alone. A weight
-//! is computed once, when the program is loaded, and costs next to nothing. Sizes that are not known count as
-//! [`UNKNOWN_SIZE`]: a wrong guess costs time, never the right result.
+//! The unit is one byte moved to or from memory; a core does about [`FLOPS_PER_BYTE`] operations meanwhile.
+//! What is elementwise is nearly always fused with its neighbours and pays an eighth of its bytes, so that a
+//! batch norm that could not go into its convolution is cheaper than a second convolution; a kernel of its
+//! own stands alone. A weight is computed once, when the program is loaded, and costs next to nothing. Sizes
+//! that are not known count as [`UNKNOWN_SIZE`]: a wrong guess costs time, never the right result.
 
 use ir::opdef::Contract;
 use ir::scalar::{Scalar, Unary};

@@ -1,14 +1,14 @@
 //! Which node of each class the simplified program uses.
 //!
-//! Wanted is the cheapest *DAG*: what several operations read is paid once. Exactly that is NP-hard; this is the method by
-//! which circuits are mapped to gates (Manohararajah, Brown, Vranesic 2006; Mishchenko et al. 2007): first by *area flow*, where a
-//! class's cost is shared among its readers, then passes of *exact local area*, where for each class in use every
-//! alternative is tried and pays for just what nothing else uses.
+//! Wanted is the cheapest *DAG*: what several operations read is paid once. Exactly that is NP-hard; this is
+//! the method by which circuits are mapped to gates (Manohararajah, Brown, Vranesic 2006; Mishchenko et al.
+//! 2007): first by *area flow*, where a class's cost is shared among its readers, then passes of *exact local
+//! area*, where for each class in use every alternative is tried and pays for just what nothing else uses.
 //!
-//! Every class has a level, and a node may be chosen only if its children's levels are lower, so that no choice makes a cycle.
-//! The level of a value is its place in the text, so that a choice never reads what is defined only later; a class that
-//! laws have made comes as late as the classes that may read it allow. One pass is O(nodes), but for what exact area
-//! walks below an alternative.
+//! Every class has a level, and a node may be chosen only if its children's levels are lower, so that no
+//! choice makes a cycle. The level of a value is its place in the text, so that a choice never reads what is
+//! defined only later; a class that laws have made comes as late as the classes that may read it allow. One
+//! pass is O(nodes), but for what exact area walks below an alternative.
 
 use egg::Id;
 use rustc_hash::FxHashMap;
@@ -19,7 +19,7 @@ use super::graph::{Graph, Node};
 /// How often each of the two costs is brought up to date.
 const PASSES: usize = 2;
 
-/// Where a class stands: a place in the text, then how many made classes behind it, or before it if negative.
+/// Where a class stands: a place in the text, then how many made classes after it, or before it if negative.
 type Level = (u32, i32);
 
 const NOWHERE: Level = (u32::MAX, i32::MAX);
@@ -48,8 +48,8 @@ impl Choice {
 
 /// Chooses for all classes below `roots`.
 ///
-/// `places` holds the places in the text of the classes that the program has; `originals` its own nodes, which win
-/// where costs are equal.
+/// `places` holds the places in the text of the classes that the program has; `originals` its own nodes,
+/// which win where costs are equal.
 pub(super) fn extract(
     graph: &Graph<'_>,
     roots: &[Id],
@@ -165,8 +165,8 @@ impl Extraction {
         levels
     }
 
-    /// Sinks each made class below those that may read it, but not below its earliest level. Where made classes may read
-    /// each other in a cycle, they come to lie at their earliest levels, which have none.
+    /// Sinks each made class below those that may read it, but not below its earliest level. Where made
+    /// classes may read each other in a cycle, they come to lie at their earliest levels, which have none.
     fn sink_levels(&mut self, earliest: &[Level]) {
         let is_made: Vec<bool> = self.classes.iter().map(|class| class.level == NOWHERE).collect();
         loop {

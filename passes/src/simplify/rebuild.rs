@@ -1,9 +1,10 @@
 //! How the chosen nodes become operations again.
 //!
-//! The old operations are walked in text order. At each, what it stands for is put in its place: the operation itself if
-//! its node was chosen, another operation of the same node moved here, or a new one, with new operands before it. So
-//! the order of the text is kept as far as it can be. A new operation takes the location of the old one; where it does
-//! the work of a dead operand of that too (a convolution, of its batch norm), it takes both, the operand's first.
+//! The old operations are walked in text order. At each, what it stands for is put in its place: the
+//! operation itself if its node was chosen, another operation of the same node moved here, or a new one, with
+//! new operands before it. So the order of the text is kept as far as it can be. A new operation takes the
+//! location of the old one; where it does the work of a dead operand of that too (a convolution, of its batch
+//! norm), it takes both, the operand's first.
 
 use egg::Id;
 use ir::{Body, Builder, Location, LocationData, Op, Value};

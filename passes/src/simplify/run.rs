@@ -1,7 +1,8 @@
 //! Which operations of a block are simplified together.
 //!
-//! A run is a stretch of a block, at most [`LENGTH`] operations. Its pure operations of one result and without regions
-//! become nodes; all other values that they read are leaves. What anything else reads of them must be kept.
+//! A run is a stretch of a block, at most [`LENGTH`] operations. Its pure operations of one result and
+//! without regions become nodes; all other values that they read are leaves. What anything else reads of them
+//! must be kept.
 
 use egg::Id;
 use ir::{Block, Body, Context, Op, Traits, Value};
@@ -128,7 +129,8 @@ impl Entries {
         let operands: Vec<Value> = body.operands(op).collect();
         let children: SmallVec<[Id; 4]> =
             operands.into_iter().map(|value| self.class(graph, body, value)).collect();
-        let (name, result) = (body.name(op), body.result(op, 0));
+        let name = body.name(op);
+        let result = body.result(op, 0);
         let head = OpHead {
             def: graph.analysis.ctx.def(name).expect("unregistered operations are no nodes"),
             name,

@@ -31,7 +31,8 @@ impl<'a> Program<'a> {
     }
 
     fn arg(&mut self, shape: &[u64]) -> Value {
-        let (block, ty) = (self.block(), self.ty(shape));
+        let block = self.block();
+        let ty = self.ty(shape);
         self.body.add_arg(block, ty)
     }
 
@@ -47,7 +48,8 @@ impl<'a> Program<'a> {
     fn weight(&mut self, shape: &[u64]) -> Value {
         let numbers = self.numbers(shape.iter().product());
         let bytes = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
-        let (key, ty) = (format!("w{}", self.seed), self.ty(shape));
+        let key = format!("w{}", self.seed);
+        let ty = self.ty(shape);
         let value = self.ctx.resource_attr(&key, ty, ir::Blob::from_bytes(bytes));
         let block = self.block();
         Builder::at_end(self.ctx, &mut self.body, block).constant(value, ty)

@@ -32,7 +32,9 @@ const NODES_PER_ITEM: u64 = 4;
 /// Runs the strategies against each other, with `nodes` in all. Returns the verdict and the nodes used.
 pub(super) fn race(model: &Model, target: u64, nodes: u64, threads: usize, stop: Stop<'_>) -> (Verdict, u64) {
     let runners: Vec<Mutex<Option<Search<'_>>>> = strategies().iter().map(|_| Mutex::new(None)).collect();
-    let (mut left, mut slice, mut width) = (nodes, NODES_PER_ITEM * model.items.len().max(1) as u64, WIDTH);
+    let mut left = nodes;
+    let mut slice = NODES_PER_ITEM * model.items.len().max(1) as u64;
+    let mut width = WIDTH;
     loop {
         let width_left = usize::try_from(left.div_ceil(slice)).unwrap_or(usize::MAX);
         let running = &runners[..runners.len().min(width).min(width_left)];

@@ -221,7 +221,8 @@ impl<'m> Search<'m> {
         let to = items.iter().map(|&item| model.items[item].to).max().unwrap_or(0);
         let ends =
             (from + 1..=to).filter(|&end| end == to || self.state.cuts[Section::from_u32(end - 1)] == 0);
-        let (mut parts, mut begin) = (Vec::new(), from);
+        let mut parts = Vec::new();
+        let mut begin = from;
         for end in ends.collect::<Vec<u32>>() {
             let start = self.lists.len();
             for index in list.clone() {

@@ -246,7 +246,8 @@ impl<'m> State<'m> {
     fn find_not_first(&mut self, by_low: &[Item], by_end: &[Item], total: u64) -> Result<u64, Dead> {
         let mut raises = std::mem::take(&mut self.raises);
         raises.clear();
-        let (mut above, mut index) = (total, 0);
+        let mut above = total;
+        let mut index = 0;
         for &item in by_low {
             let low = self.positions[item].low;
             while index < by_end.len() && self.end(by_end[index]) <= low {
