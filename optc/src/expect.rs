@@ -91,11 +91,14 @@ fn compare(output: &Array, wanted: &Sampled) -> Result<f64, String> {
         pairs.push((*value, *expected));
     }
     let scale = if wanted.absmax > 0.0 { wanted.absmax } else { 1.0 };
-    let off = |(found, expected): (f64, f64)| match found == expected || (found.is_nan() && expected.is_nan())
-    {
-        true => 0.0,
-        false if found.is_nan() || expected.is_nan() => f64::INFINITY,
-        false => (found - expected).abs() / scale,
+    let off = |(found, expected): (f64, f64)| {
+        if found == expected || (found.is_nan() && expected.is_nan()) {
+            0.0
+        } else if found.is_nan() || expected.is_nan() {
+            f64::INFINITY
+        } else {
+            (found - expected).abs() / scale
+        }
     };
     Ok(pairs.into_iter().map(off).fold(0.0, f64::max))
 }

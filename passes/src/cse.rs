@@ -23,7 +23,7 @@ use crate::manager::{Example, PassContext, PassDef, PassRun, Stage, StageRule};
 /// The pass `cse`.
 pub static CSE: PassDef = PassDef {
     name: "cse",
-    doc: "Computes once what is computed twice: a pure operation like one before it on every way is replaced by it.",
+    doc: "Common subexpression elimination: replaces a pure operation by an equal one that dominates it.",
     options: &[],
     example: Example {
         before: r#"func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {

@@ -22,12 +22,12 @@ use crate::symbols::{Scope, Symbols};
 /// The pass `inline`.
 pub static INLINE: PassDef = PassDef {
     name: "inline",
-    doc: "Replaces calls by what the called function runs, unless it calls itself, is marked `no_inline`, or is large.",
+    doc: "Replaces calls by the body of the called function, unless it is recursive, marked `no_inline`, or large.",
     options: &[OptionDef {
         name: "max-ops",
         kind: OptionKind::Int { min: 0, max: 1_000_000 },
         default: "1000",
-        doc: "Most operations of a function that is put in the place of a call.",
+        doc: "The most operations of a function that is inlined.",
     }],
     example: Example {
         before: r#"module {

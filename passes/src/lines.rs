@@ -40,8 +40,8 @@ const MOST_TRIALS: usize = 1_000;
 /// The pass `lines`.
 pub static LINES: PassDef = PassDef {
     name: "lines",
-    doc: "Lets convolutions and pools that read one another run row by row, in turns, so that the images between them never exist \
-          whole, wherever that lowers what is live at the peak. Results stay the same to the bit.",
+    doc: "Streams rows through chains of convolutions and pooling: they run in turns, so that only a few rows of the images \
+          between them exist at a time, wherever that lowers the peak. Results stay the same to the bit.",
     options: &[],
     example: Example {
         before: r#"func.func @main(%x: tensor<1x32x4x4xf32>) -> tensor<1x16x2x64xf32> attributes {optc.threads = 1 : i64} {

@@ -38,13 +38,13 @@ const MOST_TRIALS: usize = 2_000;
 /// The pass `recompute`.
 pub static RECOMPUTE: PassDef = PassDef {
     name: "recompute",
-    doc: "Computes values again where they are read late, instead of keeping them through the peak, until what is \
-          live fits the budget, or nothing lowers it. Results stay the same to the bit.",
+    doc: "Recomputes values where they are read late, instead of keeping them through the peak, until the live bytes fit \
+          the budget or nothing lowers them. Results stay the same to the bit.",
     options: &[OptionDef {
         name: "budget",
         kind: OptionKind::Int { min: 0, max: i64::MAX },
         default: "0",
-        doc: "Bytes that may be live at one time; no value is computed again where they suffice.",
+        doc: "Bytes that may be live at one time; within it nothing is recomputed.",
     }],
     example: Example {
         before: r#"func.func @main(%x: tensor<64xf32>) -> tensor<f32> {

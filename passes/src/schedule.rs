@@ -43,8 +43,8 @@ const ROUNDS: usize = 3;
 /// The pass `schedule`.
 pub static SCHEDULE: PassDef = PassDef {
     name: "schedule",
-    doc: "Puts operations into the order in which the fewest bytes are live at one time, results that overwrite operands, views, \
-          scratch and outputs taken into account; an order that is not better than the given one is not taken.",
+    doc: "Orders operations so that the peak of live bytes is lowest. Reuse of operands, views, scratch and output \
+          buffers are taken into account. The given order stays unless another one is better.",
     options: &[],
     example: Example {
         before: r#"func.func @main(%x: tensor<1x4x4x8xf32>) -> tensor<1x1x1x8xf32> {

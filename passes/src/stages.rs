@@ -39,8 +39,8 @@ pub(crate) static LAYOUT: PassDef = PassDef {
 /// Operations are put into groups that run as one.
 pub(crate) static FUSE: PassDef = PassDef {
     name: "fuse",
-    doc: "Puts operations into groups that run as one step: a contraction with its bias, residual and activation, or a chain \
-          of elementwise operations. What is made and read inside a group is never stored.",
+    doc: "Fuses operations into groups that run as one step: a contraction with its bias, residual and activation, or a \
+          chain of elementwise operations. Values inside a group are never stored.",
     options: &[OptionDef {
         name: "max-ops",
         kind: OptionKind::Int { min: 1, max: i64::MAX },
@@ -75,8 +75,8 @@ pub(crate) static FUSE: PassDef = PassDef {
 /// Kernels are chosen.
 pub(crate) static SELECT: PassDef = PassDef {
     name: "select",
-    doc: "Writes down which kernel of the target runs each step, how much scratch it needs on so many threads, and in which pool the \
-          target wants its results.",
+    doc: "Selects for each step a kernel of the target, its scratch for the function's number of threads, and the pool of \
+          its results.",
     options: &[],
     example: Example {
         before: r#"func.func @main(%x: tensor<2x8xf32>) -> tensor<2x4xf32> {
@@ -103,9 +103,10 @@ pub(crate) static SELECT: PassDef = PassDef {
 /// Results overwrite operands that die.
 pub(crate) static INPLACE: PassDef = PassDef {
     name: "inplace",
-    doc: "Lets the parts of concatenations and paddings be written to their place in the whole, views be read where their operand \
-          lies, and results overwrite operands that nothing reads later, before anything is placed; `--remarks=inplace` says why not, \
-          where it does not. A part that outlives the rest of its value is copied if fewer bytes are then live.",
+    doc: "Saves copies before anything is placed: operands are written directly into their concatenation or padding, \
+          views are read where their operand lies, and results overwrite operands without a later reader. \
+          `--remarks=inplace` says why not, where it does not. A slice that outlives the rest of its value is copied \
+          if that lowers the peak.",
     options: &[],
     example: Example {
         before: r#"func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {

@@ -20,7 +20,7 @@ use crate::symbols::{References, Scope, Symbols};
 /// The pass `symbol-dce`.
 pub static SYMBOL_DCE: PassDef = PassDef {
     name: "symbol-dce",
-    doc: "Removes private functions and other private symbols that nothing needed refers to.",
+    doc: "Removes private functions and other private symbols that are not used.",
     options: &[],
     example: Example {
         before: r#"module {
