@@ -13,8 +13,8 @@ use crate::symbolic::is_symbolic;
 /// Images turn to the layout that the target wants.
 pub(crate) static LAYOUT: PassDef = PassDef {
     name: "layout",
-    doc: "Turns convolutions and pools to the layout in which the target runs them best, and moves the transposes that this \
-          needs to the ends of the program.",
+    doc: "Gives convolutions and pooling the layout that the target prefers, and moves the transposes that this needs \
+          to the ends of the program.",
     options: &[],
     example: Example {
         before: r#"func.func @main(%x: tensor<1x3x4x4xf32>) -> tensor<1x3x2x2xf32> {
