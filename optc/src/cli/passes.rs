@@ -45,7 +45,8 @@ pub(super) fn run(setup: &Setup<'_>, args: &PassesArgs) -> Result<(), Failure> {
         setup.opt_module(&args.opt, &mut module, &say, &mut output)
     } else {
         let (name, text) = read_text(&file.file)?;
-        let (path, stripped) = (Some(file.file.as_path()), options.stripped);
+        let path = Some(file.file.as_path());
+        let stripped = options.stripped;
         setup.opt(&args.opt, Source { name: &name, text: text.into(), path, stripped }, &say, &mut output)
     };
     output.finish(done)

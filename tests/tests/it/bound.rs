@@ -36,7 +36,8 @@ fn arena_bytes(ctx: &Context, body: &Body) -> u64 {
 fn place(symbolic: &AllSizes, bound: &Bound, sizes: &[u64]) -> Option<Module> {
     let module = symbolic.at(sizes).ok()?;
     let planned = module.function(symbolic.entry()).expect("it was decided");
-    let (arena, bound) = (arena_bytes(&module.ctx, planned), bound.size_bytes());
+    let arena = arena_bytes(&module.ctx, planned);
+    let bound = bound.size_bytes();
     assert!(arena <= bound, "{sizes:?}: {arena} bytes are more than {bound}");
     Some(module)
 }

@@ -59,7 +59,8 @@ fn planned_bytes(symbolic: &AllSizes, size: Size) -> Result<usize, optc::Failure
     };
     let sizes: Vec<u64> = symbolic.symbols().iter().map(number).collect();
     let planned = symbolic.at(&sizes)?;
-    let (ctx, body) = (&planned.ctx, planned.function(symbolic.entry()).expect("it is there"));
+    let ctx = &planned.ctx;
+    let body = planned.function(symbolic.entry()).expect("it is there");
     let arena = body.own_attr(ctx, ctx.ident(attrs::OPTC_ARENA)).and_then(|attr| ctx.int_value(attr));
     Ok(arena.expect("it is planned") as usize)
 }

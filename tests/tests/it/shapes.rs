@@ -401,7 +401,8 @@ fn every_size_fits_the_bound() {
         let numbers = symbolic.symbols().iter().map(|symbol| if symbol.name == "N" { n } else { m });
         let planned = symbolic.at(&numbers.collect::<Vec<_>>());
         let planned = planned.unwrap_or_else(|failure| panic!("{n} x {m}: {failure}"));
-        let (ctx, body) = (&planned.ctx, planned.function(symbolic.entry()).expect("it is there"));
+        let ctx = &planned.ctx;
+        let body = planned.function(symbolic.entry()).expect("it is there");
         let arena = body.own_attr(ctx, ctx.ident(attrs::OPTC_ARENA)).and_then(|attr| ctx.int_value(attr));
         assert!(arena.expect("it is planned") as u64 <= bound, "{n} x {m}: {arena:?}");
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::process::Command;
 
+use tests::prose;
 use tests::tidy::{self, Fault, MOST_ARCHITECTURE_LINES, MOST_FILE_LINES};
 use tests::workspace::{TextFile, files, root};
 
@@ -147,4 +148,9 @@ fn the_tests_of_one_package_use_the_builds_of_all() {
         let others: Vec<&String> = alone.difference(&all).collect();
         assert!(others.is_empty(), "{package}: `features/Cargo.toml` lacks what all have of {others:#?}");
     }
+}
+
+#[test]
+fn lit_files_say_why_they_exist() {
+    check("mlir", |path| path.starts_with("lit-tests/"), prose::reason);
 }
