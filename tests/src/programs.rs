@@ -140,7 +140,8 @@ pub fn execute_framed(
         bytes: vec![0; desc.size_bytes],
     };
     let mut outputs: Vec<Array> = instance.outputs().iter().map(empty).collect();
-    let (threads, faults) = (options.threads, code.faults().to_vec());
+    let threads = options.threads;
+    let faults = code.faults().to_vec();
     let parts = ProgramParts { code: code.code(), weights: Arc::new(Weights::none()), threads, faults };
     let program = Arc::new(runtime::Program::new(parts, instance));
     let mut copies: Vec<Vec<u8>> = inputs.iter().map(|input| input.bytes.clone()).collect();
