@@ -3,7 +3,8 @@
 //!
 //! ```text
 //! func.func @main(%x: tensor<4xf32> {optc.name = "x"}, %s: tensor<f32> {optc.state})
-//!     -> (tensor<f32> {optc.state = 1 : i64}, tensor<9xf32> {optc.open = array<i64: 0, 2>}, tensor<i64> {optc.count})
+//!     -> (tensor<f32> {optc.state = 1 : i64}, tensor<9xf32> {optc.open = array<i64: 0, 2>},
+//!         tensor<i64> {optc.count})
 //!
 //! argument 0 is input 0, `x`; argument 1 is a state; result 0 is its next value
 //! result 1 is output 0, of at most 9 elements; result 2, output 1, is how many there are
