@@ -3,6 +3,7 @@
 //! ```text
 //! Where(mask[:, :, :seq, :seq] of 1024 x 1024, scores: [N, 12, seq, seq], ...)   =>   seq <= 1024
 //! MatMul(x: [N, K], w: [J, 64])                                                  =>   J = K
+//! Gather(table: [512, 768], Range(0, seq))                                       =>   seq <= 512
 //! ```
 //!
 //! A node that is defined only at some sizes (see [`ir::dims::to_agree`] for the rules) limits the sizes that
@@ -16,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use ir::body::OpRef;
 use ir::dims::{self, Ranges, Requirement};
 use ir::opdef::{Contract, View};
-use ir::{Attr, Context, Dim, DimExpr, Ident, Kind};
+use ir::{Attr, AttrData, Context, Dim, DimExpr, Ident, Kind, Traits, Value};
 
 use super::declared::{Sizes, read_size};
 use super::model::Graph;
@@ -170,7 +171,36 @@ pub(super) fn requirements(op: OpRef<'_>, ranges: &Ranges) -> Vec<Requirement> {
             let pairs = pairs.filter(|(index, _)| Some(*index) != axis);
             pairs.filter_map(|(_, (a, b))| agree((*a, *b))).collect()
         }
+        (Kind::Kernel("gather"), [x, ..]) => {
+            let axis = op.int("axis").and_then(|axis| usize::try_from(axis).ok()).unwrap_or(0);
+            let count = greatest(op, 1).and_then(|index| dims::add(ctx, index, dims::constant(ctx, 1)));
+            let size = x.get(axis).and_then(|size| expr(*size));
+            let (Some(count), Some(size)) = (count, size) else { return Vec::new() };
+            let is_inside = dims::provably_at_most(ctx, count, size, ranges);
+            (!is_inside).then(|| dims::at_most(ctx, count, size)).flatten().into_iter().collect()
+        }
         _ => Vec::new(),
+    }
+}
+
+/// The greatest element of an operand that holds the numbers from 0 on, each once, in any order and shape.
+fn greatest(op: OpRef<'_>, operand: usize) -> Option<DimExpr> {
+    let (ctx, sizes) = (op.ctx, dims::Sizes(op.ctx));
+    let value = op.operand(operand);
+    let maker = op.body.at(ctx, op.body.defining_op(value)?);
+    let shape = |value: Value| ctx.type_data(op.body.ty(value)).tensor_shape();
+    match maker.kind() {
+        Kind::Source => match ctx.attr_data(maker.attr("size")?) {
+            AttrData::Dims(count) => dims::sub(ctx, sizes.expr(*count.first()?)?, dims::constant(ctx, 1)),
+            _ => None,
+        },
+        Kind::View(View::OfOperand(_)) => {
+            let counts = [maker.operand(0), value].map(|value| shape(value).map(|dims| sizes.product(dims)));
+            let [Some(from), Some(to)] = counts else { return None };
+            sizes.are_equal(from, to).then(|| greatest(maker, 0)).flatten()
+        }
+        Kind::Elementwise(_) if maker.has(Traits::CAST) => greatest(maker, 0),
+        _ => None,
     }
 }
 

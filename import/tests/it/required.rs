@@ -55,6 +55,23 @@ fn a_part_that_must_be_as_long_as_asked_for_limits_it() {
 }
 
 #[test]
+fn a_table_of_positions_limits_how_many_there_are() {
+    let positions = rows().weight(floats_tensor("table", &[5, 2], &[1.0; 10]));
+    let positions = positions.node("Range", &["zero", "m", "one"], &["p"], &[]);
+    let as_column = positions.clone().node("Unsqueeze", &["p", "one"], &["c"], &[]);
+    let taken = as_column.node("Gather", &["table", "c"], &["y"], &[]);
+    check(taken, X, "tensor<?x1x2xf32, #optc.dims<x_0>>", Some("{x_0 = [1, 5]}"));
+    // Along the other axis there are two.
+    let columns = positions.clone().node("Gather", &["table", "p"], &["y"], &[int("axis", 1)]);
+    check(columns, X, "tensor<5x?xf32, #optc.dims<x_0>>", Some("{x_0 = [1, 2]}"));
+    // What is picked by the elements of an input may be inside at all sizes.
+    let picked = Graph::default().input("x", &[-1, 4]).weight(floats_tensor("table", &[5, 2], &[1.0; 10]));
+    let picked =
+        picked.node("Cast", &["x"], &["i"], &[int("to", 7)]).node("Gather", &["table", "i"], &["y"], &[]);
+    check(picked, X, "tensor<?x4x2xf32, #optc.dims<x_0>>", None);
+}
+
+#[test]
 fn what_may_stretch_needs_nothing() {
     let images = Graph::default().input("x", &[-1, 3, 1, 1]).input("z", &[-1, 3, -1, -1]);
     let sum = images.node("Add", &["x", "z"], &["y"], &[]);
