@@ -52,6 +52,15 @@ impl<'a> InferInput<'a> {
         })
     }
 
+    /// A float attribute, or the row's default for it.
+    pub fn float(&self, name: &str) -> Option<f64> {
+        let given = self.attr(name).and_then(|attr| self.ctx.float_value(attr));
+        given.or_else(|| match self.def.attr(name)?.presence {
+            Presence::DefaultFloat(value) => Some(value),
+            _ => None,
+        })
+    }
+
     /// An `array<i64>` attribute, or the row's default for it.
     ///
     /// # Errors

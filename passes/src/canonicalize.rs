@@ -1,7 +1,7 @@
 //! How a function is brought into the form that other passes expect.
 //!
-//! All rules that the registry knows are applied until none applies ([`crate::rewrite`]), and blocks that nothing
-//! reaches or that only continue another one are gone:
+//! All rules that the registry knows are applied until none applies ([`crate::rewrite`]), and blocks that
+//! nothing reaches or that only continue another one are gone:
 //!
 //! ```text
 //! %0 = arith.constant 1 : i32             %0 = arith.constant 3 : i32
@@ -10,15 +10,15 @@
 //! %3 = arith.addi %2, %x : i32
 //! ```
 //!
-//! Every rule holds to the bit: what it makes computes the same as what it replaces, rounding, NaN and the sign of zero
-//! included. Laws that hold for numbers only are those of `simplify`.
+//! These are the laws of one table ([`crate::laws`]) that are exact, and rules for what no pattern says:
+//! blocks, branches and loops. What they make computes the same to the bit as what it replaces, rounding, NaN
+//! and the sign of zero included. Laws that hold for numbers only are left to `simplify`, which applies them
+//! all.
 
-mod arith;
 mod blocks;
 mod branches;
 mod flow;
 mod general;
-mod nn;
 
 use ir::{Body, Diagnostic, Region};
 
@@ -26,14 +26,15 @@ use crate::dce::remove_dead;
 use crate::manager::{Example, OptionDef, OptionKind, PassContext, PassDef, PassRun, Stage, StageRule};
 use crate::rewrite::{Driver, Limits, Outcome, Rule};
 
-/// Our own rules: those of every row, of control flow, and of each dialect.
-pub static RULES: &[&[Rule]] = &[general::RULES, flow::RULES, branches::RULES, arith::RULES, nn::RULES];
+/// Our own rules that are code: those of every row, and of control flow.
+pub static RULES: &[&[Rule]] = &[general::RULES, flow::RULES, branches::RULES];
 
 /// The pass `canonicalize`.
 pub static CANONICALIZE: PassDef = PassDef {
     name: "canonicalize",
-    doc: "Applies the rules of all operations until none applies: constants folded and put last, identities, conditions and \
-          loops whose way is known; then removes what nobody reads and blocks that nothing reaches.",
+    doc: "Applies the rules of all operations and the laws that hold to the bit until none applies: constants folded \
+          and put last, identities, conditions and loops whose way is known; then removes what nobody reads and \
+          blocks that nothing reaches.",
     options: &[OptionDef {
         name: "rewrites",
         kind: OptionKind::Int { min: 1, max: 1_000_000 },

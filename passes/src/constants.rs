@@ -82,6 +82,28 @@ pub(crate) fn filled(ctx: &Context, ty: Type, number: f64) -> Option<Attr> {
     (count > 0 && is_filled(&Tensor::new(ctx, ty, element.repeat(count)), ctx, number)).then_some(value)
 }
 
+/// The element, as a tensor without axes, that all elements of a constant are; none if they differ, or there is none.
+pub(crate) fn splat(ctx: &Context, value: Attr, ty: Type) -> Option<Tensor> {
+    let AttrData::Dense { data: DenseData::Bytes { bytes, .. }, .. } = ctx.attr_data(value) else {
+        return constant_value(ctx, value, ty).ok();
+    };
+    let elem = ctx.elem(ty);
+    let mut elements = bytes.chunks_exact(size::storage_bytes(ctx, elem, 1)? as usize);
+    let first = elements.next()?;
+    elements.all(|element| element == first).then(|| Tensor::new(ctx, ctx.tensor(&[], elem), first.to_vec()))
+}
+
+/// Whether all elements of a value agree with this number to 6 digits.
+pub(crate) fn is_near(value: &Tensor, ctx: &Context, number: f64) -> bool {
+    let Ok(elem) = Elem::of(ctx, value.ty) else { return false };
+    let is_near = |found: f64| found == number || (found - number).abs() <= 1e-6 * number.abs();
+    match elem.lane() {
+        LaneKind::F32 => lanes::<f32>(elem, &value.bytes).into_iter().all(|x| is_near(x.into())),
+        LaneKind::F64 => lanes::<f64>(elem, &value.bytes).into_iter().all(is_near),
+        LaneKind::Int => is_filled(value, ctx, number),
+    }
+}
+
 /// Whether all elements of a value are exactly this number; zeros must have its sign.
 pub(crate) fn is_filled(value: &Tensor, ctx: &Context, number: f64) -> bool {
     let Ok(elem) = Elem::of(ctx, value.ty) else { return false };
@@ -106,13 +128,13 @@ pub(crate) fn integer(ctx: &Context, value: &Tensor) -> Option<i128> {
     }
 }
 
-fn lanes<L: Lane>(elem: Elem, bytes: &[u8]) -> Vec<L> {
+pub(crate) fn lanes<L: Lane>(elem: Elem, bytes: &[u8]) -> Vec<L> {
     let mut lanes = vec![L::default(); bytes.len() / elem.bytes()];
     L::read(elem, bytes, &mut lanes);
     lanes
 }
 
-fn written_lane<L: Lane>(elem: Elem, lane: L) -> Vec<u8> {
+pub(crate) fn written_lane<L: Lane>(elem: Elem, lane: L) -> Vec<u8> {
     let mut bytes = vec![0; elem.bytes()];
     L::write(elem, &[lane], &mut bytes);
     bytes

@@ -1,7 +1,8 @@
 //! How a function's algebra is made simpler.
 //!
-//! Equality saturation: the pure operations of a block go into an e-graph, which holds all programs that are equal to the
-//! function's by a table of laws (`laws.rs`); the cheapest of them goes back.
+//! Equality saturation: the pure operations of a block go into an e-graph, which holds all programs that are
+//! equal to the function's by the laws that the registry knows, ours ([`crate::laws`]) and those of other
+//! crates; the cheapest of them goes back.
 //!
 //! ```text
 //! %1 = nn.conv2d %x, %w                       %k = scale / sqrt(variance + epsilon)       evaluated
@@ -11,21 +12,24 @@
 //!                                             %4 = nn.silu %2
 //! ```
 //!
-//! Laws never weigh whether they pay: that is the cost's part. A batch norm goes into its convolution only where nothing
-//! else reads the convolution, because else the program would hold two of them.
+//! Laws never weigh whether they pay: that is the cost's part. A batch norm goes into its convolution only
+//! where nothing else reads the convolution, because else the program would hold two of them.
 //!
-//! Growth is bounded in rounds and nodes, never in time, and nothing depends on how handles are numbered: the same program
-//! always becomes the same program. Sources: egg (Willsey et al. 2021); for the choice of the program see `extract.rs`.
+//! Growth is bounded in rounds and nodes, never in time, and nothing depends on how handles are numbered: the
+//! same program always becomes the same program. Source: egg (Willsey et al. 2021), of which this uses the
+//! e-graph itself (its union-find, congruence and analyses of classes). Patterns and their matcher are those
+//! of [`crate::rewrite`], shared with `canonicalize`; rounds are those of `saturate.rs`, whose order does not
+//! depend on hashes; and the program is chosen by `extract.rs` at the cost of a DAG, where egg's own
+//! extractor counts what is read twice twice.
 
 mod cost;
 mod extract;
 mod fold;
 mod graph;
-mod laws;
-mod matching;
 mod rebuild;
 mod run;
 mod saturate;
+mod terms;
 
 #[cfg(test)]
 mod tests;
@@ -34,6 +38,7 @@ use ir::{Block, Body, Diagnostic, Location, Region};
 
 use crate::dce::remove_dead;
 use crate::manager::{Example, OptionDef, OptionKind, PassContext, PassDef, PassRun, Stage, StageRule};
+use crate::rewrite::{Law, RuleSet};
 use graph::{Facts, Graph};
 use run::{Entries, Run};
 use saturate::Limits;
@@ -41,8 +46,9 @@ use saturate::Limits;
 /// The pass `simplify`.
 pub static SIMPLIFY: PassDef = PassDef {
     name: "simplify",
-    doc: "Replaces the function's arithmetic by the cheapest that is equal by a table of laws: constants folded, batch \
-          norms put into convolutions, idioms found, views joined, dead code removed.",
+    doc: "Replaces the function's arithmetic by the cheapest that is equal by all laws, those that hold to the bit \
+          and those that hold for numbers as they round: constants folded, batch norms put into convolutions, \
+          idioms found, views joined, dead code removed.",
     options: &[
         OptionDef {
             name: "laws",
@@ -83,27 +89,24 @@ pub static SIMPLIFY: PassDef = PassDef {
 fn run_pass(cx: &PassContext<'_>, func: &mut Body) -> Result<(), Vec<Diagnostic>> {
     let only = cx.options.text("laws");
     let only: Vec<&str> = only.split('+').filter(|name| !name.is_empty()).collect();
-    unknown_laws(&only)?;
+    unknown_laws(cx.rules, &only)?;
+    let laws: Vec<&Law> =
+        cx.rules.laws().filter(|law| only.is_empty() || only.contains(&law.name())).collect();
     let size = |name: &str| usize::try_from(cx.options.int(name)).expect("the option's least value is 0");
     let limits = Limits { rounds: size("rounds"), nodes: size("nodes") };
-    let uses = |law: &str| only.is_empty() || only.contains(&law);
     for root in func.roots().to_vec() {
-        simplify_region(cx, func, root, limits, &uses);
+        simplify_region(cx, func, root, limits, &laws);
     }
     cx.count("removed", remove_dead(cx.ctx, func));
     Ok(())
 }
 
-/// The names of all laws: what the option `laws` takes.
-pub fn law_names() -> impl Iterator<Item = &'static str> {
-    laws::LAWS.iter().map(|law| law.name)
-}
-
 /// Refuses names that no law has.
-fn unknown_laws(names: &[&str]) -> Result<(), Vec<Diagnostic>> {
-    let is_known = |name: &str| law_names().any(|law| law == name);
+fn unknown_laws(rules: &RuleSet, names: &[&str]) -> Result<(), Vec<Diagnostic>> {
+    let known = || rules.laws().map(Law::name);
+    let is_known = |name: &str| known().any(|law| law == name);
     let error = |name: &&str| {
-        let help = ir::diag::did_you_mean(name, law_names());
+        let help = ir::diag::did_you_mean(name, known());
         let message = format!("`simplify` has no law `{name}`");
         Diagnostic { help, ..Diagnostic::error(Location::UNKNOWN, message) }
     };
@@ -111,34 +114,22 @@ fn unknown_laws(names: &[&str]) -> Result<(), Vec<Diagnostic>> {
     if errors.is_empty() { Ok(()) } else { Err(errors) }
 }
 
-fn simplify_region(
-    cx: &PassContext<'_>,
-    body: &mut Body,
-    region: Region,
-    limits: Limits,
-    uses: &dyn Fn(&str) -> bool,
-) {
+fn simplify_region(cx: &PassContext<'_>, body: &mut Body, region: Region, limits: Limits, laws: &[&Law]) {
     for block in body.blocks(region).to_vec() {
         let nested: Vec<Region> = body.ops(block).flat_map(|op| body.regions(op).to_vec()).collect();
         for region in nested {
-            simplify_region(cx, body, region, limits, uses);
+            simplify_region(cx, body, region, limits, laws);
         }
-        simplify_block(cx, body, block, limits, uses);
+        simplify_block(cx, body, block, limits, laws);
     }
 }
 
-fn simplify_block(
-    cx: &PassContext<'_>,
-    body: &mut Body,
-    block: Block,
-    limits: Limits,
-    uses: &dyn Fn(&str) -> bool,
-) {
+fn simplify_block(cx: &PassContext<'_>, body: &mut Body, block: Block, limits: Limits, laws: &[&Law]) {
     for ops in run::runs(body, block) {
         let mut graph = Graph::new(Facts::new(cx.ctx));
         let entries = Entries::new(&mut graph, body, ops);
         graph.rebuild();
-        for (law, count) in saturate::saturate(&mut graph, limits, uses) {
+        for (law, count) in saturate::saturate(&mut graph, limits, laws) {
             cx.count(law, count);
         }
         let run = Run::settle(&graph, entries);

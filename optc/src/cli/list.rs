@@ -7,6 +7,8 @@ use ir::diag::nearest;
 use ir::opdef::{Arity, OpDef};
 use passes::canonicalize::CANONICALIZE;
 use passes::manager::{PassDef, Registry};
+use passes::rewrite::Action;
+use passes::simplify::SIMPLIFY;
 
 use super::write_output;
 use crate::describe;
@@ -29,7 +31,11 @@ pub(super) fn passes(setup: &Setup<'_>, args: &NameArgs) -> Result<(), Failure> 
             Some(def) => {
                 describe_pass(&mut text, def);
                 if def.name == CANONICALIZE.name {
-                    list_rules(&mut text, registry);
+                    list_rules(&mut text, registry, |action| {
+                        !matches!(action, Action::Law { exact: false, .. })
+                    });
+                } else if def.name == SIMPLIFY.name {
+                    list_rules(&mut text, registry, |action| matches!(action, Action::Law { .. }));
                 }
             }
             None => {
@@ -85,11 +91,12 @@ fn describe_pass(text: &mut String, def: &PassDef) {
     text.push_str(&out);
 }
 
-/// The rules that `canonicalize` applies, those of other crates too.
-fn list_rules(text: &mut String, registry: &Registry) {
+/// The rules that a pass applies, those of other crates too, and which laws hold for numbers only.
+fn list_rules(text: &mut String, registry: &Registry, applies: impl Fn(&Action) -> bool) {
     text.push_str("\nrules:\n");
-    for rule in registry.rules().iter() {
-        writeln!(text, "  {:26} {}", rule.name, rule.doc()).expect("writing to a string");
+    for rule in registry.rules().iter().filter(|rule| applies(&rule.action)) {
+        let near = if let Action::Law { exact: false, .. } = rule.action { "  (near)" } else { "" };
+        writeln!(text, "  {:26} {}{near}", rule.name, rule.doc()).expect("writing to a string");
     }
 }
 

@@ -52,7 +52,7 @@ pub enum PassRun {
     Module(fn(&PassContext<'_>, &mut Module) -> Result<(), Vec<Diagnostic>>),
 }
 
-/// The passes that pipelines may name, and the rules by which `canonicalize` rewrites.
+/// The passes that pipelines may name, and the rules by which `canonicalize` and `simplify` rewrite.
 #[derive(Clone)]
 pub struct Registry {
     passes: Vec<&'static PassDef>,
@@ -75,7 +75,8 @@ impl Registry {
     pub fn new() -> Registry {
         let mut registry = Registry::empty();
         crate::PASSES.iter().for_each(|def| registry.register(def));
-        crate::canonicalize::RULES.iter().for_each(|rules| registry.register_rules(rules));
+        let rules = crate::canonicalize::RULES.iter().chain(crate::laws::LAWS);
+        rules.for_each(|rules| registry.register_rules(rules));
         registry
     }
 
@@ -85,13 +86,13 @@ impl Registry {
         self.passes.push(def);
     }
 
-    /// Adds rules for `canonicalize`. A name that is taken is a defect of whoever registers it.
+    /// Adds rules for `canonicalize`, and laws for it and for `simplify`. A name that is taken is a defect of whoever registers it.
     pub fn register_rules(&mut self, rules: &'static [Rule]) {
         let set = Arc::make_mut(&mut self.rules);
         rules.iter().for_each(|rule| set.add(rule));
     }
 
-    /// The rules by which `canonicalize` rewrites.
+    /// All rules, laws among them.
     pub fn rules(&self) -> &Arc<RuleSet> {
         &self.rules
     }

@@ -1,116 +1,181 @@
-//! Where a law's left side stands in a body, and how its right side is made there.
+//! Where the left side of a law stands in a program, and how its right side is made there.
+//!
+//! A depth-first search over [`Terms`], which knows neither bodies nor e-graphs. Both orders of the operands
+//! of a commutative operation are tried. A number of an exact law stands for exactly that number, with a
+//! zero's sign; one of a law that holds for numbers only, for what agrees with it to 6 digits.
 
-use ir::{Op, Traits, Value};
+use ir::{Traits, Type};
 
-use super::{Applied, Rewriter};
+use super::pattern::{Pattern, Reader};
+use super::rule::{Compute, Right, Rule};
+use super::terms::{Found, Matched, Term, TermList, Terms};
 use crate::constants;
-use crate::pattern::{Pattern, Reader};
+
+/// A law matches in at most so many ways at one operation.
+const MOST_MATCHES: usize = 1024;
 
 /// A law, ready to be applied.
 #[derive(Clone)]
-pub(super) struct Law {
+pub struct Law {
+    /// The rule that it was read from.
+    pub rule: &'static Rule,
     left: Pattern,
-    right: Pattern,
+    right: Made,
+    is_exact: bool,
 }
 
-/// What the variables stand for, in the order of their first appearance.
-type Bindings = Vec<Value>;
+/// How a right side is made.
+#[derive(Clone)]
+enum Made {
+    Pattern(Pattern),
+    Computed(Compute),
+}
 
 impl Law {
-    pub(super) fn read(left: &'static str, right: &'static str) -> Law {
+    /// Reads a law's sides. A fault in one is a defect of whoever wrote it.
+    pub(super) fn read(rule: &'static Rule, left: &'static str, right: Right, is_exact: bool) -> Law {
         let mut reader = Reader::default();
-        Law { left: reader.read(left), right: reader.read(right) }
+        let left = reader.read(left);
+        let right = match right {
+            Right::Pattern(text) => Made::Pattern(reader.read(text)),
+            Right::Computed(_, compute) => Made::Computed(compute),
+        };
+        Law { rule, left, right, is_exact }
     }
 
-    /// The name of the operations that it looks at.
-    pub(super) fn root(&self) -> &'static str {
+    /// Its name.
+    pub fn name(&self) -> &'static str {
+        self.rule.name
+    }
+
+    /// Whether both sides are equal to the bit for all inputs.
+    pub fn is_exact(&self) -> bool {
+        self.is_exact
+    }
+
+    /// The name of the operations at which its left side may stand.
+    pub(crate) fn root(&self) -> &'static str {
         self.left.root()
     }
 
-    pub(super) fn apply(&self, rewriter: &mut Rewriter<'_>, op: Op) -> Option<Applied> {
-        let Pattern::Op(_, children) = &self.left else { return None };
-        if rewriter.body().result_count(op) != 1 {
-            return None;
-        }
-        let found = match_op(rewriter, children, op, Bindings::new(), Vec::new())?;
-        let ty = rewriter.body().ty(rewriter.body().result(op, 0));
+    /// All ways in which the left side stands at an operation with a result of this type.
+    pub(crate) fn matches<'c>(&self, terms: &impl Terms<'c>, op: Matched, ty: Type) -> Vec<Found> {
+        let Pattern::Op(_, children) = &self.left else { return Vec::new() };
+        let found = Found { ops: Default::default(), vars: Default::default(), ty };
+        let mut search = Search { terms, law: self, goals: Vec::new(), found, out: Vec::new() };
+        search.op(children, op);
+        search.out
+    }
+
+    /// Makes the right side; none where the law does not apply, or its type would be another.
+    pub(crate) fn build<'c>(&self, terms: &mut impl Terms<'c>, found: &Found) -> Option<Term> {
         let right = match &self.right {
-            Pattern::Number(number) => {
-                let value = constants::filled(rewriter.ctx(), ty, *number)?;
-                rewriter.constant_before(op, value, ty)?
-            }
-            right => build(rewriter, right, op, &found)?,
+            Made::Computed(compute) => compute(terms, found)?,
+            Made::Pattern(Pattern::Number(number)) => number_of(terms, *number, found.ty)?,
+            Made::Pattern(pattern) => make(terms, pattern, found)?,
         };
-        (rewriter.body().ty(right) == ty).then(|| rewriter.replace(op, &[right]))
+        (terms.ty(right) == found.ty).then_some(right)
     }
 }
 
-/// Matches an operation's operands, and then what is left to match; the first way in which all of it holds.
-fn match_op(
-    rewriter: &Rewriter<'_>,
-    patterns: &[Pattern],
-    op: Op,
-    found: Bindings,
-    rest: Vec<(&Pattern, Value)>,
-) -> Option<Bindings> {
-    let operands: Vec<Value> = rewriter.body().operands(op).collect();
-    if operands.len() != patterns.len() {
-        return None;
-    }
-    let with = |operands: &[Value]| {
-        let goals = patterns.iter().zip(operands.iter().copied()).rev();
-        match_all(rewriter, rest.iter().copied().chain(goals).collect(), found.clone())
-    };
-    let found_straight = with(&operands);
-    match operands[..] {
-        [a, b] if found_straight.is_none() && rewriter.at(op).has(Traits::COMMUTATIVE) => with(&[b, a]),
-        _ => found_straight,
-    }
-}
-
-/// Matches all goals, the last first.
-fn match_all(
-    rewriter: &Rewriter<'_>,
-    mut goals: Vec<(&Pattern, Value)>,
-    mut found: Bindings,
-) -> Option<Bindings> {
-    let Some((pattern, value)) = goals.pop() else { return Some(found) };
-    let (ctx, body) = (rewriter.ctx(), rewriter.body());
-    let holds = match pattern {
-        Pattern::Weight(_) if constants::of_value(ctx, body, value).is_none() => false,
-        Pattern::Var(index) | Pattern::Weight(index) => match found.get(*index) {
-            Some(bound) => *bound == value,
-            None => {
-                found.push(value);
-                true
-            }
-        },
-        Pattern::Number(number) => constants::tensor(ctx, body, value)
-            .is_some_and(|value| constants::is_filled(&value, ctx, *number)),
-        Pattern::Op(name, children) => {
-            let op = body.defining_op(value)?;
-            let is_named = rewriter.at(op).name() == *name && body.result_count(op) == 1;
-            return is_named.then(|| match_op(rewriter, children, op, found, goals))?;
-        }
-    };
-    holds.then(|| match_all(rewriter, goals, found))?
-}
-
-/// Makes a right side before `op`; none if a row refuses its operands.
-fn build(rewriter: &mut Rewriter<'_>, pattern: &Pattern, op: Op, found: &Bindings) -> Option<Value> {
+/// Makes a pattern with the terms that its variables stand for.
+fn make<'c>(terms: &mut impl Terms<'c>, pattern: &Pattern, found: &Found) -> Option<Term> {
     match pattern {
-        Pattern::Var(index) | Pattern::Weight(index) => Some(found[*index]),
+        Pattern::Var(index) | Pattern::Weight(index) => Some(found.vars[*index]),
         Pattern::Number(number) => {
-            let ty = rewriter.body().ty(*found.first()?);
-            let value = constants::filled(rewriter.ctx(), ty, *number)?;
-            rewriter.constant_before(op, value, ty)
+            let ty = terms.ty(*found.vars.first()?);
+            number_of(terms, *number, ty)
         }
         Pattern::Op(name, children) => {
-            let mut operands = Vec::with_capacity(children.len());
+            let mut operands = TermList::new();
             for child in children {
-                operands.push(build(rewriter, child, op, found)?);
+                operands.push(make(terms, child, found)?);
             }
-            rewriter.value_before(op, name, &operands, &[])
+            terms.make(name, &operands, &[])
+        }
+    }
+}
+
+fn number_of<'c>(terms: &mut impl Terms<'c>, number: f64, ty: Type) -> Option<Term> {
+    let value = constants::filled(terms.ctx(), ty, number)?;
+    terms.make_constant(value, ty)
+}
+
+/// What is yet to match, and what has matched so far.
+struct Search<'s, T> {
+    terms: &'s T,
+    law: &'s Law,
+    goals: Vec<(&'s Pattern, Term)>,
+    found: Found,
+    out: Vec<Found>,
+}
+
+impl<'s, 'c, T: Terms<'c>> Search<'s, T> {
+    fn step(&mut self) {
+        if self.out.len() == MOST_MATCHES {
+            return;
+        }
+        let Some((pattern, term)) = self.goals.pop() else {
+            self.out.push(self.found.clone());
+            return;
+        };
+        match pattern {
+            Pattern::Var(index) => self.variable(*index, term),
+            Pattern::Weight(index) if self.terms.is_weight(term) => self.variable(*index, term),
+            Pattern::Weight(_) => {}
+            Pattern::Number(number) if self.is_number(term, *number) => self.step(),
+            Pattern::Number(_) => {}
+            Pattern::Op(name, children) => {
+                self.terms.ops(term, name).into_iter().for_each(|op| self.op(children, op));
+            }
+        }
+        self.goals.push((pattern, term));
+    }
+
+    fn op(&mut self, children: &'s [Pattern], op: Matched) {
+        if op.operands.len() != children.len() {
+            return;
+        }
+        let (operands, traits) = (op.operands.clone(), op.def.traits);
+        self.found.ops.push(op);
+        self.operands(children, &operands);
+        if let [a, b] = operands[..]
+            && a != b
+            && traits.contains(Traits::COMMUTATIVE)
+        {
+            self.operands(children, &[b, a]);
+        }
+        self.found.ops.pop();
+    }
+
+    fn operands(&mut self, patterns: &'s [Pattern], operands: &[Term]) {
+        let depth = self.goals.len();
+        self.goals.extend(patterns.iter().zip(operands.iter().copied()).rev());
+        self.step();
+        self.goals.truncate(depth);
+    }
+
+    fn is_number(&self, term: Term, number: f64) -> bool {
+        let Some(value) = self.terms.constant(term) else { return false };
+        let Some(element) = constants::splat(self.terms.ctx(), value, self.terms.ty(term)) else {
+            return false;
+        };
+        match self.law.is_exact {
+            true => constants::is_filled(&element, self.terms.ctx(), number),
+            false => constants::is_near(&element, self.terms.ctx(), number),
+        }
+    }
+
+    fn variable(&mut self, index: usize, term: Term) {
+        match self.found.vars.get(index) {
+            Some(bound) if *bound == term => self.step(),
+            Some(_) => {}
+            None => {
+                assert_eq!(index, self.found.vars.len(), "variables are numbered as they appear");
+                self.found.vars.push(term);
+                self.step();
+                self.found.vars.pop();
+            }
         }
     }
 }

@@ -6,9 +6,11 @@ use std::collections::VecDeque;
 
 use cranelift_entity::EntitySet;
 use ir::body::OpRef;
+use ir::builder::infer;
 use ir::interp::Tensor;
-use ir::{Attr, Block, Body, Builder, Context, Op, OpSpec, Traits, Type, Value};
+use ir::{Attr, Block, Body, Builder, Context, Op, OpName, OpSpec, Traits, Type, Value};
 
+use super::{Law, site};
 use crate::constants;
 
 /// Says that a rule applied: only changes make it.
@@ -25,7 +27,7 @@ pub struct Rewriter<'r> {
 
 impl<'r> Rewriter<'r> {
     /// A body of which nothing is to be looked at yet.
-    pub(super) fn new(ctx: &'r Context, body: &'r mut Body) -> Rewriter<'r> {
+    pub(crate) fn new(ctx: &'r Context, body: &'r mut Body) -> Rewriter<'r> {
         Rewriter { ctx, body, queue: VecDeque::new(), queued: EntitySet::new() }
     }
 
@@ -54,24 +56,30 @@ impl<'r> Rewriter<'r> {
         constants::integer(self.ctx, &self.constant(value)?)
     }
 
-    /// Makes an operation before another, with its location; none if its result types can't be inferred from operands and
-    /// attributes, and are not given.
+    /// Makes an operation before another, with its location; none if its result types can't be inferred from
+    /// operands and attributes, and are not given.
     pub fn build_before(&mut self, before: Op, name: &str, spec: OpSpec<'_>) -> Option<Op> {
         let op = Builder::before(self.ctx, self.body, before).build(name, spec).ok()?;
         self.look_at(op);
         Some(op)
     }
 
-    /// Makes an operation of one result before another.
+    /// Makes an operation of one result before another, with these inherent attributes; none if its row
+    /// refuses the operands.
     pub fn value_before(
         &mut self,
         before: Op,
-        name: &str,
+        name: OpName,
         operands: &[Value],
-        attrs: &[(&str, Attr)],
+        properties: Attr,
     ) -> Option<Value> {
-        let op = self.build_before(before, name, OpSpec { operands, attrs, ..OpSpec::default() })?;
-        Some(self.body.result(op, 0))
+        let types: Vec<Type> = operands.iter().map(|operand| self.body.ty(*operand)).collect();
+        let results = infer(self.ctx, name, &types, properties).ok()?;
+        let op = self.body.make_op(name, operands, &results, self.body.location(before));
+        self.body.set_properties(op, properties);
+        self.body.insert_before(op, before);
+        self.look_at(op);
+        (results.len() == 1).then(|| self.body.result(op, 0))
     }
 
     /// Makes a constant before an operation, of the kind that stands among its operands, or theirs; else an
@@ -96,6 +104,11 @@ impl<'r> Rewriter<'r> {
             None if is_tensor => "nn.constant",
             None => "arith.constant",
         }
+    }
+
+    /// Applies a law, exact or not, at an operation; none if it does not apply.
+    pub fn apply(&mut self, law: &Law, op: Op) -> Option<Applied> {
+        site::apply(law, self, op)
     }
 
     /// Puts values in the place of an operation's results, and removes it with its regions.
@@ -133,8 +146,8 @@ impl<'r> Rewriter<'r> {
         Applied(())
     }
 
-    /// Moves what a block runs before an operation, with these values for its arguments; gives what its terminator hands
-    /// over. The block is left empty.
+    /// Moves what a block runs before an operation, with these values for its arguments; gives what its
+    /// terminator hands over. The block is left empty.
     pub fn inline_block(&mut self, block: Block, before: Op, args: &[Value]) -> Vec<Value> {
         let params = self.body.args(block).to_vec();
         assert_eq!(params.len(), args.len(), "every argument of the block is given");
@@ -152,7 +165,8 @@ impl<'r> Rewriter<'r> {
         handed
     }
 
-    /// Makes an operation again without some operands and results, which nobody reads; its regions move there.
+    /// Makes an operation again without some operands and results, which nobody reads; its regions move
+    /// there.
     pub fn rebuild_without(&mut self, op: Op, operands: &[usize], results: &[usize]) -> Op {
         let body = &mut *self.body;
         assert!(body.child(op).is_none(), "{op} is isolated");

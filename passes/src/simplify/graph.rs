@@ -1,14 +1,12 @@
 //! How a run of pure operations stands in an e-graph.
 //!
-//! A node is a *head* (a row with its attributes and result type, or a value from outside) with child classes. Heads are
-//! numbered in the order of their appearance, so that nothing depends on how the context numbers its handles. Each
-//! class knows its type, whether it is known before the program runs, and, if it is small, its constant value; a pure
-//! operation on such constants joins the class of its value.
+//! A node is a *head* (a row with its attributes and result type, or a value from outside) with child
+//! classes. Heads are numbered in the order of their appearance, so that nothing depends on how the context
+//! numbers its handles. Each class knows its type, whether it is known before the program runs, and, if it is
+//! small, its constant value; a pure operation on such constants joins the class of its value.
 
 use egg::{Analysis, DidMerge, EGraph, Id};
 use indexmap::IndexSet;
-use ir::builder::infer;
-use ir::opdef::InferInput;
 use ir::{Attr, Context, OpDef, OpName, Traits, Type, Value};
 use rustc_hash::FxBuildHasher;
 use smallvec::SmallVec;
@@ -170,55 +168,11 @@ impl Analysis<Node> for Facts<'_> {
 }
 
 /// The node of a constant.
-fn constant_node(graph: &mut Graph<'_>, value: Attr, ty: Type) -> Option<Node> {
+pub(super) fn constant_node(graph: &mut Graph<'_>, value: Attr, ty: Type) -> Option<Node> {
     let ctx = graph.analysis.ctx;
-    let name = ctx.op_name("nn.constant");
+    let is_tensor = ctx.type_data(ty).tensor_shape().is_some();
+    let name = ctx.op_name(if is_tensor { "nn.constant" } else { "arith.constant" });
     let properties = ctx.dict(vec![(ctx.ident("value"), value)]);
     let head = OpHead { def: ctx.def(name)?, name, properties, attrs: Attr::EMPTY, ty };
     Some(Node { head: graph.analysis.number(Head::Op(head)), children: SmallVec::new() })
-}
-
-/// Adds a constant.
-pub(super) fn add_constant(graph: &mut Graph<'_>, value: Attr, ty: Type) -> Option<Id> {
-    let node = constant_node(graph, value, ty)?;
-    Some(graph.add(node))
-}
-
-/// Adds an operation; none if its row refuses the operands.
-pub(super) fn add_op(
-    graph: &mut Graph<'_>,
-    name: &str,
-    children: &[Id],
-    attrs: &[(&str, Attr)],
-) -> Option<Id> {
-    let ctx = graph.analysis.ctx;
-    let properties = ctx.dict(attrs.iter().map(|(key, attr)| (ctx.ident(key), *attr)).collect());
-    add_op_like(graph, ctx.op_name(name), children, properties)
-}
-
-/// Adds an operation with these inherent attributes; none if its row refuses the operands.
-pub(super) fn add_op_like(
-    graph: &mut Graph<'_>,
-    name: OpName,
-    children: &[Id],
-    properties: Attr,
-) -> Option<Id> {
-    let ctx = graph.analysis.ctx;
-    let types: Vec<Type> = children.iter().map(|child| graph[*child].data.ty).collect();
-    let &[ty] = infer(ctx, name, &types, properties).ok()?.as_slice() else { return None };
-    let head = OpHead { def: ctx.def(name)?, name, properties, attrs: Attr::EMPTY, ty };
-    let head = graph.analysis.number(Head::Op(head));
-    Some(graph.add(Node { head, children: children.into() }))
-}
-
-/// Calls `ask` with what the row's inference sees of a node: its attributes with their defaults, its operands' types.
-pub(super) fn ask<R>(
-    graph: &Graph<'_>,
-    node: &Node,
-    ask: impl FnOnce(&InferInput<'_>) -> Option<R>,
-) -> Option<R> {
-    let op = graph.analysis.op(node)?;
-    let operands: SmallVec<[Type; 4]> = node.children.iter().map(|child| graph[*child].data.ty).collect();
-    let ctx = graph.analysis.ctx;
-    ask(&InferInput { ctx, def: op.def, operands: &operands, properties: op.properties })
 }

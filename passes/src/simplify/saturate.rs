@@ -1,15 +1,15 @@
 //! How an e-graph grows by the laws until none says anything new.
 //!
-//! In rounds: matches of all laws are found first, then applied, then congruence is restored. Rounds, nodes and matches
-//! are bounded, time is not, and matches come in the order of classes and laws, so that the same program always
-//! grows the same way.
+//! In rounds: matches of all laws are found first, then applied, then congruence is restored. Rounds, nodes
+//! and matches are bounded, time is not, and matches come in the order of classes and laws, so that the same
+//! program always grows the same way.
 
 use egg::Id;
 use rustc_hash::FxHashMap;
 
 use super::graph::{Graph, Node};
-use super::laws::{LAWS, Law};
-use super::matching::Match;
+use super::terms::{class, matched};
+use crate::rewrite::{Found, Law};
 
 /// A round looks at so many matches at least.
 const LEAST_MATCHES: usize = 4096;
@@ -19,21 +19,16 @@ const LEAST_MATCHES: usize = 4096;
 pub(super) struct Limits {
     /// Most rounds.
     pub(super) rounds: usize,
-    /// Most nodes, and most matches that a round looks at; the round that passes it is the last, and stops there.
+    /// Most nodes, and most matches that a round looks at; the round that passes it is the last, and stops
+    /// there.
     pub(super) nodes: usize,
 }
 
-/// Applies the laws for which `uses` holds until nothing changes, or a limit is met; gives how often each law joined two
-/// classes.
-pub(super) fn saturate(
-    graph: &mut Graph<'_>,
-    limits: Limits,
-    uses: &dyn Fn(&str) -> bool,
-) -> Vec<(&'static str, u64)> {
-    let laws: Vec<&Law> = LAWS.iter().filter(|law| uses(law.name)).collect();
+/// Applies laws until nothing changes, or a limit is met; gives how often each law joined two classes.
+pub(super) fn saturate(graph: &mut Graph<'_>, limits: Limits, laws: &[&Law]) -> Vec<(&'static str, u64)> {
     let mut joined = vec![0; laws.len()];
     for _ in 0..limits.rounds {
-        let found = find(graph, &laws, limits.nodes.max(LEAST_MATCHES));
+        let found = find(graph, laws, limits.nodes.max(LEAST_MATCHES));
         let before = joined.iter().sum::<u64>();
         for (law, class, found) in found {
             joined[law] += u64::from(apply(graph, laws[law], class, &found));
@@ -46,26 +41,28 @@ pub(super) fn saturate(
             break;
         }
     }
-    laws.iter().map(|law| law.name).zip(joined).filter(|entry| entry.1 > 0).collect()
+    laws.iter().map(|law| law.name()).zip(joined).filter(|entry| entry.1 > 0).collect()
 }
 
 /// Matches, the first `most` of each round: the law, the class and what was found, in the order of classes.
-fn find(graph: &Graph<'_>, laws: &[&Law], most: usize) -> Vec<(usize, Id, Match)> {
+fn find(graph: &Graph<'_>, laws: &[&Law], most: usize) -> Vec<(usize, Id, Found)> {
     let mut by_root: FxHashMap<&str, Vec<usize>> = FxHashMap::default();
     for (index, law) in laws.iter().enumerate() {
-        by_root.entry(law.left.root()).or_default().push(index);
+        by_root.entry(law.root()).or_default().push(index);
     }
     let mut classes: Vec<Id> = graph.classes().map(|class| class.id).collect();
     classes.sort_unstable();
     let mut out = Vec::new();
     for class in classes {
         let named = |node: &Node| by_root.get(graph.analysis.op(node)?.def.name);
-        for node in &graph[class].nodes {
+        let (nodes, ty) = (&graph[class].nodes, graph[class].data.ty);
+        for node in nodes {
             for &law in named(node).into_iter().flatten() {
                 if out.len() >= most {
                     return out;
                 }
-                out.extend(laws[law].left.matches(graph, node).into_iter().map(|found| (law, class, found)));
+                let Some(op) = matched(graph, node) else { continue };
+                out.extend(laws[law].matches(graph, op, ty).into_iter().map(|found| (law, class, found)));
             }
         }
     }
@@ -73,7 +70,6 @@ fn find(graph: &Graph<'_>, laws: &[&Law], most: usize) -> Vec<(usize, Id, Match)
 }
 
 /// Makes a law's right side and joins it with the left; whether that was news.
-fn apply(graph: &mut Graph<'_>, law: &Law, class: Id, found: &Match) -> bool {
-    let Some(right) = law.build(graph, found) else { return false };
-    graph[right].data.ty == graph[class].data.ty && graph.union(class, right)
+fn apply(graph: &mut Graph<'_>, law: &Law, left: Id, found: &Found) -> bool {
+    law.build(graph, found).is_some_and(|right| graph.union(left, class(right)))
 }

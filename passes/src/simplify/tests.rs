@@ -5,8 +5,7 @@ use ir::{Attr, Body, Builder, Context, OpSpec, Type, Value};
 use rustc_hash::FxHashMap;
 
 use super::SIMPLIFY;
-use crate::manager::{Options, PassContext, PassRun, PlainTarget};
-use crate::rewrite::RuleSet;
+use crate::manager::{Options, PassContext, PassRun, PlainTarget, Registry};
 
 /// A function whose only block is being written.
 struct Program<'a> {
@@ -97,7 +96,7 @@ impl<'a> Program<'a> {
         let before = self.run(&inputs);
         let options = Options::defaults(SIMPLIFY.options);
         let PassRun::Function(run) = SIMPLIFY.run else { panic!("simplify runs on functions") };
-        run(&PassContext::new(self.ctx, &PlainTarget, 1, &options, &RuleSet::default()), &mut self.body)
+        run(&PassContext::new(self.ctx, &PlainTarget, 1, &options, Registry::new().rules()), &mut self.body)
             .unwrap();
         let name = |op| self.ctx.op_name_str(self.body.name(op));
         let names: Vec<&str> = self.body.ops(self.block()).map(name).collect();

@@ -13,6 +13,7 @@ use ir::{Context, Module};
 use optc::lit::files;
 use optc::opt::Setup;
 use passes::manager::{Pipeline, RunOptions};
+use passes::rewrite::Action;
 use tests::programs::argument;
 use tests::random::Random;
 
@@ -42,7 +43,7 @@ fn what_comes_out_computes_the_same() {
 }
 
 #[test]
-fn every_rule_of_canonicalize_applies_in_a_file() {
+fn every_rule_that_is_no_law_applies_in_a_file() {
     let setup = Setup::default();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../lit-tests/canonicalize");
     let mut applied = BTreeSet::new();
@@ -53,8 +54,9 @@ fn every_rule_of_canonicalize_applies_in_a_file() {
         let report = pipeline.run(&mut module, &RunOptions::new(setup.target)).unwrap();
         applied.extend(report.statistics.iter().map(|line| line.name));
     }
-    let rules = setup.registry.rules().iter().map(|rule| rule.name);
-    let missing: Vec<&str> = rules.filter(|rule| !applied.contains(rule)).collect();
+    // Laws are shown by the tests of their table.
+    let rules = setup.registry.rules().iter().filter(|rule| !matches!(rule.action, Action::Law { .. }));
+    let missing: Vec<&str> = rules.map(|rule| rule.name).filter(|rule| !applied.contains(rule)).collect();
     assert!(missing.is_empty(), "no file shows {missing:?}");
 }
 

@@ -1,19 +1,22 @@
-//! Laws of `arith`, which hold to the bit: integers wrap, floats round.
+//! Laws of `arith`: integers wrap, floats round.
 
-use crate::rewrite::{Applied, Rewriter, Roots, Rule};
+use crate::constants;
+use crate::rewrite::{Found, Rule, Term, Terms};
 
-/// The rules.
+/// The laws.
 #[rustfmt::skip]
-pub(super) static RULES: &[Rule] = &[
+pub(super) static LAWS: &[Rule] = &[
     Rule::law("addi-zero", "(arith.addi ?x 0)", "?x"),
-    Rule::law("addi-of-constants", "(arith.addi (arith.addi ?x $a) $b)", "(arith.addi ?x (arith.addi $a $b))"),
+    Rule::law("addi-of-constants", "(arith.addi (arith.addi ?x $a) $b)",
+        "(arith.addi ?x (arith.addi $a $b))"),
     Rule::law("addi-of-subi", "(arith.addi (arith.subi ?x ?y) ?y)", "?x"),
     Rule::law("subi-zero", "(arith.subi ?x 0)", "?x"),
     Rule::law("subi-self", "(arith.subi ?x ?x)", "0"),
     Rule::law("subi-of-addi", "(arith.subi (arith.addi ?x ?y) ?y)", "?x"),
     Rule::law("muli-zero", "(arith.muli ?x 0)", "0"),
     Rule::law("muli-one", "(arith.muli ?x 1)", "?x"),
-    Rule::law("muli-of-constants", "(arith.muli (arith.muli ?x $a) $b)", "(arith.muli ?x (arith.muli $a $b))"),
+    Rule::law("muli-of-constants", "(arith.muli (arith.muli ?x $a) $b)",
+        "(arith.muli ?x (arith.muli $a $b))"),
     Rule::law("divsi-one", "(arith.divsi ?x 1)", "?x"),
     Rule::law("divui-one", "(arith.divui ?x 1)", "?x"),
     Rule::law("remsi-one", "(arith.remsi ?x 1)", "0"),
@@ -44,21 +47,16 @@ pub(super) static RULES: &[Rule] = &[
     Rule::law("select-of-true", "(arith.select -1 ?x ?y)", "?x"),
     Rule::law("select-of-false", "(arith.select 0 ?x ?y)", "?y"),
     Rule::law("select-of-same", "(arith.select ?c ?x ?x)", "?x"),
-    Rule::code("cmpi-self", "A comparison of a value with itself is known.", Roots::Op("arith.cmpi"), cmpi_self),
+    Rule::computed("cmpi-self", "(arith.cmpi ?x ?x)",
+        "whether the predicate holds of equal numbers", cmpi_self),
 ];
 
 /// The predicates of `arith.cmpi` that hold of equal numbers: eq, sle, sge, ule, uge.
-const HOLD_OF_EQUALS: [i128; 5] = [0, 3, 5, 7, 9];
+const HOLD_OF_EQUALS: [i64; 5] = [0, 3, 5, 7, 9];
 
-fn cmpi_self(rewriter: &mut Rewriter<'_>, op: ir::Op) -> Option<Applied> {
-    let body = rewriter.body();
-    if body.operand(op, 0) != body.operand(op, 1) {
-        return None;
-    }
-    let ty = body.ty(body.result(op, 0));
-    let predicate: i128 = rewriter.at(op).int("predicate")?.into();
+fn cmpi_self(terms: &mut dyn Terms<'_>, found: &Found) -> Option<Term> {
+    let predicate = terms.input(&found.ops[0]).int("predicate")?;
     let holds = HOLD_OF_EQUALS.contains(&predicate);
-    let value = crate::constants::filled(rewriter.ctx(), ty, if holds { 1.0 } else { 0.0 })?;
-    let value = rewriter.constant_before(op, value, ty)?;
-    Some(rewriter.replace(op, &[value]))
+    let value = constants::filled(terms.ctx(), found.ty, if holds { 1.0 } else { 0.0 })?;
+    terms.make_constant(value, found.ty)
 }

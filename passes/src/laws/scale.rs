@@ -1,0 +1,156 @@
+//! How factors and offsets for each channel move into the convolution or product that makes the channels.
+
+use ir::Dim;
+
+use super::reshaped;
+use crate::constants::dense;
+use crate::rewrite::{Found, Matched, Rule, Term, Terms};
+
+/// The laws.
+#[rustfmt::skip]
+pub(super) static LAWS: &[Rule] = &[
+    Rule::computed("batch-norm", "(nn.batch_norm ?x ?scale ?bias ?mean ?variance)",
+        "x * k + c, with k = scale / sqrt(variance + epsilon) and c = bias - mean * k for each channel", batch_norm).near(),
+    Rule::computed("scaled-conv", "(nn.mul (nn.conv2d ?x $w) $k)",
+        "a convolution by w * k, where k differs along the output channels only", scaled_conv).near(),
+    Rule::computed("scaled-conv-with-bias", "(nn.mul (nn.conv2d ?x $w $b) $k)",
+        "a convolution by w * k with the bias b * k, where k differs along the output channels only", scaled_conv).near(),
+    Rule::computed("conv-plus-bias", "(nn.add (nn.conv2d ?x $w) $k)",
+        "a convolution with the bias k, where k differs along the output channels only", biased_conv).near(),
+    Rule::computed("conv-plus-second-bias", "(nn.add (nn.conv2d ?x $w $b) $k)",
+        "a convolution with the bias b + k, where k differs along the output channels only", biased_conv).near(),
+    Rule::computed("scaled-matmul", "(nn.mul (nn.matmul ?x $w) $k)",
+        "a product with w * k, where w is one matrix and k differs along the columns only", scaled_matmul).near(),
+    Rule::computed("scaled-matmul-with-bias", "(nn.mul (nn.matmul ?x $w $b) $k)",
+        "a product with w * k and the bias b * k, where w is one matrix and k differs along the columns only", scaled_matmul).near(),
+    Rule::computed("matmul-plus-bias", "(nn.add (nn.matmul ?x ?w) $k)",
+        "a product with the bias k, where w is one matrix and k differs along the columns only", biased_matmul).near(),
+    Rule::computed("matmul-plus-second-bias", "(nn.add (nn.matmul ?x ?w $b) $k)",
+        "a product with the bias b + k, where w is one matrix and k differs along the columns only", biased_matmul).near(),
+];
+
+/// A reshape to these sizes.
+fn reshaped_to(terms: &mut dyn Terms<'_>, x: Term, sizes: &[Dim]) -> Option<Term> {
+    let sizes = terms.ctx().dims_attr(sizes);
+    terms.make("nn.reshape", &[x], &[("shape", sizes)])
+}
+
+/// `(x - mean) / sqrt(variance + epsilon) * scale + bias` as `x * k + c`, with `k` and `c` per channel.
+fn batch_norm(terms: &mut dyn Terms<'_>, found: &Found) -> Option<Term> {
+    let [x, scale, bias, mean, variance] = found.vars[..] else { return None };
+    let op = &found.ops[0];
+    let ctx = terms.ctx();
+    let axis = terms.input(op).int("axis")? as usize;
+    let epsilon = terms.input(op).float("epsilon")?;
+    let rank = terms.dims(x)?.len();
+    let elem = ctx.elem(terms.ty(variance));
+    if elem != ctx.f32() {
+        return None;
+    }
+    let ty = ctx.tensor(&[], elem);
+    let epsilon = terms.make_constant(dense(ctx, ty, &(epsilon as f32).to_le_bytes()), ty)?;
+    let shifted = terms.make("nn.add", &[variance, epsilon], &[])?;
+    let deviation = terms.make("nn.sqrt", &[shifted], &[])?;
+    let k = terms.make("nn.div", &[scale, deviation], &[])?;
+    let centre = terms.make("nn.mul", &[mean, k], &[])?;
+    let c = terms.make("nn.sub", &[bias, centre], &[])?;
+    let mut sizes = vec![Dim::Known(1); rank.checked_sub(axis)?];
+    *sizes.first_mut()? = *terms.dims(scale)?.first()?;
+    let (k, c) = (reshaped_to(terms, k, &sizes)?, reshaped_to(terms, c, &sizes)?);
+    let scaled = terms.make("nn.mul", &[x, k], &[])?;
+    terms.make("nn.add", &[scaled, c], &[])
+}
+
+/// `k` as a vector of `channels` numbers, if it differs along the channel axis only; a single number as a
+/// tensor without axes.
+pub(super) fn per_channel(
+    terms: &mut dyn Terms<'_>,
+    k: Term,
+    channel_from_last: usize,
+    channels: u64,
+) -> Option<Term> {
+    let sizes = terms.shape(k)?;
+    if sizes.iter().all(|size| *size == 1) {
+        return reshaped(terms, k, &[]);
+    }
+    let axis = sizes.len().checked_sub(channel_from_last)?;
+    let is_right = |(other, size): (usize, &u64)| *size == if other == axis { channels } else { 1 };
+    match sizes.iter().enumerate().all(is_right) {
+        true => reshaped(terms, k, &[channels]),
+        false => None,
+    }
+}
+
+/// Which axis, counted from behind and from 1, a convolution's output channels are, and how many they are.
+fn conv_channels(terms: &dyn Terms<'_>, conv: &Matched) -> Option<(usize, u64)> {
+    let channels = terms.shape(conv.operands[1])?[0];
+    let from_last = terms.input(conv).text("layout")? == "NHWC";
+    Some((if from_last { 1 } else { 3 }, channels))
+}
+
+/// `conv(x, w, b) * k` as `conv(x, w * k, b * k)`.
+fn scaled_conv(terms: &mut dyn Terms<'_>, found: &Found) -> Option<Term> {
+    let conv = &found.ops[1];
+    let (from_last, channels) = conv_channels(terms, conv)?;
+    let k = per_channel(terms, *found.vars.last()?, from_last, channels)?;
+    let filter_k = match terms.shape(k)?.is_empty() {
+        true => k,
+        false => reshaped(terms, k, &[channels, 1, 1, 1])?,
+    };
+    let mut operands = conv.operands.clone();
+    operands[1] = terms.make("nn.mul", &[operands[1], filter_k], &[])?;
+    if let Some(bias) = operands.get_mut(2) {
+        *bias = terms.make("nn.mul", &[*bias, k], &[])?;
+    }
+    terms.make_like(conv, &operands)
+}
+
+/// `conv(x, w, b) + k` as `conv(x, w, b + k)`.
+fn biased_conv(terms: &mut dyn Terms<'_>, found: &Found) -> Option<Term> {
+    let conv = &found.ops[1];
+    let (from_last, channels) = conv_channels(terms, conv)?;
+    biased(terms, conv, *found.vars.last()?, from_last, channels)
+}
+
+/// `a b * k` as `a (b * k)`, with a bias likewise.
+fn scaled_matmul(terms: &mut dyn Terms<'_>, found: &Found) -> Option<Term> {
+    let matmul = &found.ops[1];
+    let columns = matmul_columns(terms, matmul)?;
+    let k = per_channel(terms, *found.vars.last()?, 1, columns)?;
+    let is_transposed = terms.input(matmul).attr("transpose_b").is_some();
+    let matrix_k = match terms.shape(k)?.is_empty() || !is_transposed {
+        true => k,
+        false => reshaped(terms, k, &[columns, 1])?,
+    };
+    let mut operands = matmul.operands.clone();
+    operands[1] = terms.make("nn.mul", &[operands[1], matrix_k], &[])?;
+    if let Some(bias) = operands.get_mut(2) {
+        *bias = terms.make("nn.mul", &[*bias, k], &[])?;
+    }
+    terms.make_like(matmul, &operands)
+}
+
+/// `a b + k` as a product with a bias.
+fn biased_matmul(terms: &mut dyn Terms<'_>, found: &Found) -> Option<Term> {
+    let matmul = &found.ops[1];
+    let columns = matmul_columns(terms, matmul)?;
+    biased(terms, matmul, *found.vars.last()?, 1, columns)
+}
+
+/// The columns of the right matrix, which must have exactly two axes.
+fn matmul_columns(terms: &dyn Terms<'_>, matmul: &Matched) -> Option<u64> {
+    let &[rows, columns] = terms.shape(matmul.operands[1])?.as_slice() else { return None };
+    let is_transposed = terms.input(matmul).attr("transpose_b").is_some();
+    Some(if is_transposed { rows } else { columns })
+}
+
+fn biased(terms: &mut dyn Terms<'_>, op: &Matched, k: Term, from_last: usize, channels: u64) -> Option<Term> {
+    let mut k = per_channel(terms, k, from_last, channels)?;
+    if let Some(bias) = op.operands.get(2) {
+        k = terms.make("nn.add", &[*bias, k], &[])?;
+    } else if terms.shape(k)?.is_empty() {
+        let sizes = terms.ctx().ints_attr(&[channels as i64]);
+        k = terms.make("nn.broadcast", &[k], &[("shape", sizes)])?;
+    }
+    terms.make_like(op, &[op.operands[0], op.operands[1], k])
+}
