@@ -1,19 +1,22 @@
-//! How calls are emitted for one size: addresses computed from the plan, sizes in descriptors, all of it in the code.
+//! How calls are emitted for one size: addresses computed from the plan, sizes in descriptors, all of it in
+//! the code.
 //!
 //! ```text
 //! for each call: operands -> table on the stack; optc_parallel(ctx, function, descriptor, table, parts, scratch, stride)
 //! ```
-//! A call of a single part goes straight to the function. Kernels and descriptors are symbols, never embedded addresses.
+//! A call of a single part goes straight to the function. Kernels and descriptors are symbols, never embedded
+//! addresses.
 
 use std::collections::{BTreeMap, HashMap};
 
+use crate::address::{Address, Base};
+use crate::call::Code;
 use crate::cranelift::{Data, Emitter, Function, InstBuilder, Jit, PLAIN, Signature, Value, types};
-use crate::entry::{self, Source, Step, calls, table};
+use crate::entry::{self, Source, table};
 use crate::flow::{Instr, Segment};
-use crate::lower::Code;
-use crate::place::{Address, Base};
+use crate::flow::{Step, calls};
+use crate::fold;
 use crate::pointwise::{self, stages::Form};
-use crate::reduce;
 
 /// Emits all functions that the segments need and the entry that runs them.
 pub(crate) fn emit(jit: &mut Jit, segments: &[Segment]) -> Function {
@@ -30,7 +33,7 @@ pub(crate) fn emit(jit: &mut Jit, segments: &[Segment]) -> Function {
 /// The function of each step; steps of one form share one.
 fn functions(jit: &mut Jit, steps: &[&Step], kernel: &Signature) -> Vec<Function> {
     let mut forms: HashMap<&Form, Function> = HashMap::new();
-    let mut reductions: Vec<(reduce::Form, Function)> = Vec::new();
+    let mut reductions: Vec<(fold::Form, Function)> = Vec::new();
     let mut functions = Vec::new();
     for step in steps {
         functions.push(match &step.code {
@@ -42,7 +45,7 @@ fn functions(jit: &mut Jit, steps: &[&Step], kernel: &Signature) -> Vec<Function
             Code::Reduce { form, .. } => match reductions.iter().find(|known| known.0 == *form) {
                 Some((_, function)) => *function,
                 None => {
-                    let function = reduce::emit(jit, &format!("optc_reduce_{}", reductions.len()), *form);
+                    let function = fold::emit(jit, &format!("optc_reduce_{}", reductions.len()), *form);
                     reductions.push((*form, function));
                     function
                 }

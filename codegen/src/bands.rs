@@ -3,15 +3,16 @@
 //! ```text
 //! conv2d of 112 rows {mem.overlap = array<i64: 0, 4>}   =>   28 calls of 4 rows each
 //! ```
-//! A call is the same kernel on the part of the image that its band reads, with the padding that is left there, so that each
-//! element is the same sum in the same order. All threads meet behind each call: when a band is written, nobody reads the rows
-//! that only it and earlier bands read. The plan has proved that these are the rows that it overwrites.
+//! A call is the same kernel on the part of the image that its band reads, with the padding that is left
+//! there, so that each element is the same sum in the same order. All threads meet behind each call: when a
+//! band is written, nobody reads the rows that only it and earlier bands read. The plan has proved that these
+//! are the rows that it overwrites.
 
 use ir::body::OpRef;
 use ir::plan::attrs;
 use ir::target::Bands;
 
-use crate::lower::Call;
+use crate::call::Call;
 use crate::refusal::Refusal;
 
 /// A window that slides over the rows of an image.
@@ -129,8 +130,8 @@ impl Work {
     }
 }
 
-/// The rows of a band where an operation runs in bands, as `mem.overlap` says: `[operand, rows]`, with rows below 0 if the
-/// last band is the first.
+/// The rows of a band where an operation runs in bands, as `mem.overlap` says: `[operand, rows]`, with rows
+/// below 0 if the last band is the first.
 ///
 /// # Errors
 /// If it is malformed, or names another operand than the kernel reads row by row.

@@ -5,7 +5,7 @@ use ir::plan::signature::Signature;
 use ir::states::{STATE, State};
 use ir::{Body, Context, Value};
 
-use crate::place::{Address, Base};
+use crate::address::{Address, Base};
 
 /// The addresses of what a function takes and returns.
 #[derive(Default)]

@@ -13,10 +13,12 @@ use ir::sized::has_symbols;
 use ir::{Body, Context, Op, Value};
 use std::collections::{HashMap, HashSet};
 
+use crate::call::{Call, Code, Lowered, Pointer};
 use crate::constant::is_weight;
-use crate::contract::Prepared;
-use crate::lower::{Call, Code, Lowered, Machine, Pointer, lower, lower_plain};
+use crate::kernels::conv::prepared::Prepared;
+use crate::lower::{lower, lower_plain};
 use crate::refusal::Refusal;
+use crate::row::Machine;
 
 /// The classes of steps.
 pub(crate) struct Classes {

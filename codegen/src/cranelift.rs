@@ -1,6 +1,7 @@
 //! How Cranelift is set up: the one module that names its crates, so that an upgrade is an edit of one file.
 //!
-//! A [`Jit`] collects functions and data, all referred to by symbol, and becomes executable code in [`Jit::finish`].
+//! A [`Jit`] collects functions and data, all referred to by symbol, and becomes executable code in
+//! [`Jit::finish`].
 
 use std::collections::BTreeMap;
 
@@ -11,6 +12,8 @@ use cranelift_frontend::FunctionBuilderContext;
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{DataDescription, DataId, FuncId, Linkage, Module, default_libcall_names};
 use runtime::JitCode;
+
+use crate::trust;
 
 pub(crate) use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 pub(crate) use cranelift_codegen::ir::{
@@ -88,7 +91,8 @@ impl Jit {
         Data(id)
     }
 
-    /// Compiles a function whose blocks `build` makes; the builder stands in the entry block, which has the parameters.
+    /// Compiles a function whose blocks `build` makes; the builder stands in the entry block, which has the
+    /// parameters.
     pub(crate) fn define(
         &mut self,
         name: &str,
@@ -124,8 +128,7 @@ impl Jit {
         self.module.finalize_definitions().expect("all symbols were given to `new`");
         let address = |function: &Function| self.module.get_finalized_function(function.0) as usize as u64;
         let addresses = functions.iter().map(address).collect();
-        let code = JitCode::from_module(self.module, entry.0).expect("the entry has the entry's signature");
-        (code, addresses)
+        (trust::load(self.module, entry.0), addresses)
     }
 }
 

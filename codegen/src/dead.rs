@@ -1,7 +1,7 @@
 //! Which bytes are dead after each operation: for debug runs that fill them with NaN.
 //!
-//! Bytes die where an operation reads their root and no way on reads it again, and scratch with its operation, as far as nothing
-//! that is still live lies on them.
+//! Bytes die where an operation reads their root and no way on reads it again, and scratch with its
+//! operation, as far as nothing that is still live lies on them.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,8 @@ use ir::liveness::{Liveness, Moment};
 use ir::weights::WeightSet;
 use ir::{Body, Context, Op};
 
-use crate::place::{Address, Base, Place, Places};
+use crate::address::{Address, Base};
+use crate::place::{Place, Places};
 
 /// The bytes that die with each operation.
 pub(crate) fn dead_bytes(

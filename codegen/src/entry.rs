@@ -3,52 +3,16 @@
 //! ```text
 //! for each segment: its calls and what stands between them; then a jump, a branch, a count or a return
 //! ```
-//! Each segment is a block of its own; numbers in slots are Cranelift's variables. Where calls and addresses come from is
-//! for a [`Source`] to say: from the plan of one size ([`crate::baked`]), or from a frame ([`crate::frame`]).
+//! Each segment is a block of its own; numbers in slots are Cranelift's variables. Where calls and addresses
+//! come from is for a [`Source`] to say: from the plan of one size ([`crate::baked`]), or from a frame
+//! ([`crate::frame`]).
 
+use crate::address::Address;
 use crate::cranelift::{
     Block, Emitter, FuncRef, Function, Inst, InstBuilder, IntCC, Jit, PLAIN, StackSlotData, StackSlotKind,
     Value, Variable, types,
 };
-use crate::flow::{Exit, Instr, Segment, Sign, Slot};
-use crate::lower::Code;
-use crate::place::Address;
-
-/// A call whose operands have addresses.
-#[derive(Clone, Debug)]
-pub(crate) struct Step {
-    /// The function.
-    pub(crate) code: Code,
-    /// The bytes that tell it sizes.
-    pub(crate) descriptor: Vec<u8>,
-    /// Parts, at least 1.
-    pub(crate) parts: u32,
-    /// The table of operands; none stands for null.
-    pub(crate) operands: Vec<Option<Address>>,
-    /// Where scratch is, if it needs some, and the bytes of each worker.
-    pub(crate) scratch: Option<(Address, u64)>,
-    /// Memory that is dead after the step, to be poisoned: addresses with bytes.
-    pub(crate) dead: Vec<(Address, u64)>,
-}
-
-/// All calls of a program, in order.
-pub(crate) fn calls(segments: &[Segment]) -> impl Iterator<Item = &Step> {
-    segments.iter().flat_map(|segment| &segment.instrs).filter_map(|instr| match instr {
-        Instr::Call(step) => Some(step),
-        _ => None,
-    })
-}
-
-/// A segment in pieces: the calls before each instruction that is none, and those behind the last.
-pub(crate) fn pieces(segment: &Segment) -> impl Iterator<Item = (&[Instr], Option<&Instr>)> {
-    let mut rest = Some(&segment.instrs[..]);
-    std::iter::from_fn(move || {
-        let instrs = rest?;
-        let end = instrs.iter().position(|instr| !matches!(instr, Instr::Call(_)));
-        rest = end.map(|end| &instrs[end + 1..]);
-        Some((&instrs[..end.unwrap_or(instrs.len())], end.map(|end| &instrs[end])))
-    })
-}
+use crate::flow::{Exit, Instr, Segment, Sign, Slot, pieces};
 
 /// Where the entry's calls and addresses come from. It is asked in the order of [`pieces`].
 pub(crate) trait Source {

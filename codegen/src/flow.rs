@@ -1,8 +1,9 @@
-//! In which order a program makes its calls: segments with one way in and one way out, and where each goes on.
+//! In which order a program makes its calls: segments with one way in and one way out, and where each goes
+//! on.
 //!
-//! A segment is a basic block of the function's [`FlowGraph`]. Values lie in memory, where the plan puts them; only what chooses
-//! the way is read into a [`Slot`]: truths, flags, and the counters of loops with their bounds. What is handed on is copied, unless
-//! the plan has put it where it goes.
+//! A segment is a basic block of the function's [`FlowGraph`]. Values lie in memory, where the plan puts
+//! them; only what chooses the way is read into a [`Slot`]: truths, flags, and the counters of loops with
+//! their bounds. What is handed on is copied, unless the plan has put it where it goes.
 
 use cranelift_entity::SecondaryMap;
 use ir::alias::AliasSets;
@@ -11,9 +12,26 @@ use ir::flow::{Act, BasicBlock, Event, FlowGraph, Move, Point, Transfer, region_
 use ir::opdef::{Branch, Flow};
 use ir::{Body, Context, Diagnostic, Kind, Op, Value};
 
+use crate::address::Address;
+use crate::call::Code;
 use crate::elem::Elem;
-use crate::entry::Step;
-use crate::place::Address;
+
+/// A call whose operands have addresses.
+#[derive(Clone, Debug)]
+pub(crate) struct Step {
+    /// The function.
+    pub(crate) code: Code,
+    /// The bytes that tell it sizes.
+    pub(crate) descriptor: Vec<u8>,
+    /// Parts, at least 1.
+    pub(crate) parts: u32,
+    /// The table of operands; none stands for null.
+    pub(crate) operands: Vec<Option<Address>>,
+    /// Where scratch is, if it needs some, and the bytes of each worker.
+    pub(crate) scratch: Option<(Address, u64)>,
+    /// Memory that is dead after the step, to be poisoned: addresses with bytes.
+    pub(crate) dead: Vec<(Address, u64)>,
+}
 
 /// A number that code keeps in a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +61,8 @@ pub(crate) enum Exit {
     Jump(usize),
     /// To the first if the number is not 0, else to the second.
     Branch(Slot, usize, usize),
-    /// To the first if the first number is less than the second, compared as signed numbers or not, else to the second.
+    /// To the first if the first number is less than the second, compared as signed numbers or not, else to
+    /// the second.
     Count(Slot, Slot, Sign, [usize; 2]),
     /// To the segment behind the number that the slot has, else to the last one.
     Switch(Slot, Vec<(i64, usize)>, usize),
@@ -63,6 +82,25 @@ pub(crate) struct Segment {
     pub(crate) instrs: Vec<Instr>,
     /// What is next.
     pub(crate) exit: Exit,
+}
+
+/// All calls of a program, in order.
+pub(crate) fn calls(segments: &[Segment]) -> impl Iterator<Item = &Step> {
+    segments.iter().flat_map(|segment| &segment.instrs).filter_map(|instr| match instr {
+        Instr::Call(step) => Some(step),
+        _ => None,
+    })
+}
+
+/// A segment in pieces: the calls before each instruction that is none, and those behind the last.
+pub(crate) fn pieces(segment: &Segment) -> impl Iterator<Item = (&[Instr], Option<&Instr>)> {
+    let mut rest = Some(&segment.instrs[..]);
+    std::iter::from_fn(move || {
+        let instrs = rest?;
+        let end = instrs.iter().position(|instr| !matches!(instr, Instr::Call(_)));
+        rest = end.map(|end| &instrs[end + 1..]);
+        Some((&instrs[..end.unwrap_or(instrs.len())], end.map(|end| &instrs[end])))
+    })
 }
 
 /// The registers of a counting loop.

@@ -1,31 +1,34 @@
 //! Which generated function runs a loop nest whose own form was never compiled.
 //!
-//! A form is what decides the code of a step (see [`crate::pointwise`] and [`crate::reduce`]); sizes decide the form, since axes that
-//! lie behind one another become one. Code that takes its sizes at run time is compiled once, so each expression gets the forms of the
-//! samples, the same with as many loops as it has axes, and one whose elements may lie at any distance:
+//! A form is what decides the code of a step (see [`crate::pointwise`] and [`crate::fold`]); sizes decide the
+//! form, since axes that lie behind one another become one. Code that takes its sizes at run time is compiled
+//! once, so each expression gets the forms of the samples, the same with as many loops as it has axes, and
+//! one whose elements may lie at any distance:
 //!
 //! ```text
 //! x[1,7,7,64] * s[1,1,1,64]  =>  49 rows, both operands contiguous: compiled
 //! x[4,7,7,64] * s[4,1,1,64]  =>  4 x 49 rows: the same with three outer loops, of which the first runs once
 //! x[4,7,7,1] * s[4,1,1,1]    =>  4 rows, `s` repeated: the form of any distances, one loop more
 //! ```
-//! Loops that run once change no element and no order, so the results are the same bits. The descriptor is widened to match.
+//! Loops that run once change no element and no order, so the results are the same bits. The descriptor is
+//! widened to match.
 
+use crate::call::Code;
 use crate::cranelift::{Function, Jit};
 use crate::elem::Elem;
-use crate::entry::Step;
-use crate::lower::Code;
+use crate::flow::Step;
+use crate::fold;
 use crate::pointwise::expr::{Expr, Node};
 use crate::pointwise::nest::Inner;
 use crate::pointwise::rows::{Layout, widen};
 use crate::pointwise::stages::Form;
 use crate::pointwise::{self, copy_form};
-use crate::reduce;
 
-/// Functions for the forms of one program; `F` is what they are known by, before and after they have addresses.
+/// Functions for the forms of one program; `F` is what they are known by, before and after they have
+/// addresses.
 pub(crate) struct Forms<F> {
     families: Vec<Family<F>>,
-    reductions: Vec<(reduce::Form, F)>,
+    reductions: Vec<(fold::Form, F)>,
 }
 
 /// All forms of one expression.
@@ -48,7 +51,8 @@ impl<F> Family<F> {
         self.inputs == form.inputs && self.outputs == form.outputs && self.expr == form.expr
     }
 
-    /// The variant that runs a form with the fewest loops, one that knows how its operands advance before one that does not.
+    /// The variant that runs a form with the fewest loops, one that knows how its operands advance before one
+    /// that does not.
     fn variant(&self, form: &Form) -> Option<&Variant<F>> {
         let wide = self.variants.iter().filter(|variant| variant.outer >= form.outer);
         let fits = |variant: &&Variant<F>| variant.inner == form.inner || is_general(&variant.inner);
@@ -61,8 +65,8 @@ fn is_general(inner: &[Inner]) -> bool {
 }
 
 impl Forms<Function> {
-    /// Compiles what the steps of the samples need, and what stands in for all other sizes; `copied` are the elements, each with the
-    /// most axes, of which some size may need a copy that no sample has.
+    /// Compiles what the steps of the samples need, and what stands in for all other sizes; `copied` are the
+    /// elements, each with the most axes, of which some size may need a copy that no sample has.
     pub(crate) fn compile<'s>(
         jit: &mut Jit,
         steps: impl Iterator<Item = &'s Step>,
@@ -70,7 +74,7 @@ impl Forms<Function> {
     ) -> Forms<Function> {
         let mut wanted: Vec<(Form, usize)> =
             copied.iter().map(|(elem, axes)| (copy_form(*elem), *axes)).collect();
-        let mut folds: Vec<reduce::Form> = Vec::new();
+        let mut folds: Vec<fold::Form> = Vec::new();
         for step in steps {
             match &step.code {
                 Code::Kernel { .. } => {}
@@ -89,7 +93,7 @@ impl Forms<Function> {
         for form in folds {
             if !forms.reductions.iter().any(|known| known.0 == form) {
                 let name = format!("optc_reduce_{}", forms.reductions.len());
-                forms.reductions.push((form, reduce::emit(jit, &name, form)));
+                forms.reductions.push((form, fold::emit(jit, &name, form)));
             }
         }
         forms
@@ -141,8 +145,8 @@ impl Forms<Function> {
 }
 
 impl Forms<u64> {
-    /// The address of the function that runs a code, and the descriptor if that is not `own`; none if there is no such
-    /// function.
+    /// The address of the function that runs a code, and the descriptor if that is not `own`; none if there
+    /// is no such function.
     pub(crate) fn function(&self, code: &Code, own: &[u8]) -> Option<(u64, Option<Vec<u8>>)> {
         match code {
             Code::Kernel { entry, .. } => Some((*entry as usize as u64, None)),

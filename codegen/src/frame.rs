@@ -1,20 +1,22 @@
 //! What a frame holds, and the code that runs a program from it.
 //!
-//! A frame is all of a program that sizes decide, as words: which functions are called with which descriptors, parts, operands and
-//! scratch, and where branches and loops read. The code is only the ways between segments and one loop over calls, so it is the same
-//! for every size.
+//! A frame is all of a program that sizes decide, as words: which functions are called with which
+//! descriptors, parts, operands and scratch, and where branches and loops read. The code is only the ways
+//! between segments and one loop over calls, so it is the same for every size.
 //!
 //! ```text
 //! sites    two words each, in the order of the code: a run of calls [first, end], or an address [base, offset]
 //! records  one for each call: 8 words, then [base, offset] for each operand, then the descriptor
 //! ```
-//! `first` and `end` are bytes from the frame's start. A `base` is the place, in bytes, of a pointer in a table that the entry makes:
-//! zero, the arena, the inputs, the outputs; weights and null are addresses on zero. All of a record is read once and in order.
+//! `first` and `end` are bytes from the frame's start. A `base` is the place, in bytes, of a pointer in a
+//! table that the entry makes: zero, the arena, the inputs, the outputs; weights and null are addresses on
+//! zero. All of a record is read once and in order.
 
+use crate::address::{Address, Base};
 use crate::cranelift::{Emitter, Function, InstBuilder, IntCC, Jit, PLAIN, Signature, Value, types};
-use crate::entry::{self, Source, Step, parallel, pieces, table};
+use crate::entry::{self, Source, parallel, table};
 use crate::flow::{Instr, Segment};
-use crate::place::{Address, Base};
+use crate::flow::{Step, pieces};
 
 /// What a record begins with; bytes from its start.
 struct Record;

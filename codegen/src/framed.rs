@@ -1,11 +1,13 @@
 //! How a function is compiled once for all sizes, and what an instance of it is.
 //!
-//! [`FramedCode::compile`] makes machine code from *samples*: the same planned function at a few sizes. [`FramedCode::instance`] takes the
-//! function planned for any size and makes the frame (see [`crate::frame`]) with which that code runs it. Nothing is compiled for an
-//! instance: a loop nest of a form that no sample had is run by one that does the same (see [`crate::forms`]).
+//! [`FramedCode::compile`] makes machine code from *samples*: the same planned function at a few sizes.
+//! [`FramedCode::instance`] takes the function planned for any size and makes the frame (see
+//! [`crate::frame`]) with which that code runs it. Nothing is compiled for an instance: a loop nest of a form
+//! that no sample had is run by one that does the same (see [`crate::forms`]).
 //!
-//! Instances may differ in kernels, number of calls, places and sizes; what is the same for all is checked: the ways between segments, the
-//! inputs and outputs, and that each generated step is computed as in some sample.
+//! Instances may differ in kernels, number of calls, places and sizes; what is the same for all is checked:
+//! the ways between segments, the inputs and outputs, and that each generated step is computed as in some
+//! sample.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,13 +18,13 @@ use runtime::{JitCode, Specialization, SpecializationParts, TensorDesc};
 
 use crate::cranelift::Jit;
 use crate::elem::Elem;
-use crate::entry::{self, Step};
-use crate::flow::Segment;
+use crate::flow::{Segment, Step, calls};
 use crate::forms::Forms;
 use crate::frame::{self, Buffers, FrameCall, Writer, is_same_code};
 use crate::functions;
 use crate::program::{Compiler, Options};
 use crate::store::WeightStore;
+use crate::trust;
 
 /// Machine code of a function for all sizes, with the weights that its instances share.
 pub struct FramedCode {
@@ -50,18 +52,21 @@ impl FramedCode {
     /// Compiles the function called `function` of the samples, which are planned modules of one context.
     ///
     /// # Errors
-    /// Every operation without machine code, every place that a plan lacks or that lies outside its pool; or if the samples are
-    /// not the same function at different sizes, or have states: where these lie moves with the sizes.
+    /// Every operation without machine code, every place that a plan lacks or that lies outside its pool; or
+    /// if the samples are not the same function at different sizes, or have states: where these lie moves
+    /// with the sizes.
     pub fn compile(
         samples: &[&Module],
         function: &str,
         options: &Options,
     ) -> Result<FramedCode, Vec<Diagnostic>> {
         let first = samples.first().ok_or_else(|| fault("there is no sample to compile".to_owned()))?;
+        let mut options = *options;
         let mut lowered = Vec::new();
         for module in samples {
             check_context(&first.ctx, module)?;
-            let mut compiler = Compiler::of(module, function, *options)?;
+            let mut compiler = Compiler::of(module, function, options)?;
+            options = compiler.options;
             if let Some((state, _)) = compiler.places.caller.states().next() {
                 let index = state.index;
                 return Err(fault(format!(
@@ -72,11 +77,11 @@ impl FramedCode {
             let faults = std::mem::take(&mut compiler.asserts);
             lowered.push((segments, compiler.inputs()?, compiler.outputs()?, faults));
         }
-        let steps = || lowered.iter().flat_map(|sample| entry::calls(&sample.0));
+        let steps = || lowered.iter().flat_map(|sample| calls(&sample.0));
         let widest = steps().map(|step| step.operands.len()).max().unwrap_or(0).max(LEAST_WIDEST);
         let (_, inputs, outputs, _) = &lowered[0];
         let buffers = Buffers { inputs: inputs.len(), outputs: outputs.len(), widest };
-        let mut jit = Jit::new(&symbols(options.isa)).map_err(fault)?;
+        let mut jit = Jit::new(&symbols(options.cpu.isa())).map_err(fault)?;
         let forms = Forms::compile(&mut jit, steps(), &copied(first, function));
         let poison = frame::emit_poison(&mut jit);
         let entry = frame::emit(&mut jit, &lowered[0].0, buffers);
@@ -87,7 +92,7 @@ impl FramedCode {
         let forms = forms.located(&addresses);
         let mut samples = lowered.into_iter();
         let (segments, inputs, outputs, faults) = samples.next().expect("there is a sample");
-        let (ctx, function, options) = (first.ctx.clone(), function.to_owned(), *options);
+        let (ctx, function) = (first.ctx.clone(), function.to_owned());
         let weights = Arc::new(WeightStore::default());
         let code = FramedCode {
             ctx,
@@ -109,19 +114,19 @@ impl FramedCode {
         Ok(code)
     }
 
-    /// The frame with which the code runs the function as it is planned in `module`; that may be of a copy of the samples' context which
-    /// was made when all weights were there.
+    /// The frame with which the code runs the function as it is planned in `module`; that may be of a copy of
+    /// the samples' context which was made when all weights were there.
     ///
     /// # Errors
-    /// As for [`FramedCode::compile`]: if `module` is of another context, or has another function than the samples.
+    /// As for [`FramedCode::compile`]: if `module` is of another context, or has another function than the
+    /// samples.
     pub fn instance(&self, module: &Module) -> Result<Specialization, Vec<Diagnostic>> {
         check_context(&self.ctx, module)?;
         let mut compiler = Compiler::of(module, &self.function, self.options)?;
         let segments = compiler.segments()?;
         let (inputs, outputs) = (compiler.inputs()?, compiler.outputs()?);
         self.check(&segments, &inputs, &outputs, &compiler.asserts)?;
-        let calls: Result<Vec<FrameCall<'_>>, _> =
-            entry::calls(&segments).map(|step| self.call(step)).collect();
+        let calls: Result<Vec<FrameCall<'_>>, _> = calls(&segments).map(|step| self.call(step)).collect();
         let calls = calls?;
         let Compiler { ctx, body, weights, table, .. } = &compiler;
         let addresses = self.weights.addresses(ctx, body, weights, table)?;
@@ -130,7 +135,7 @@ impl FramedCode {
             addresses[piece] + within
         };
         let writer = Writer { buffers: self.buffers, weight: &weight, poison: self.poison };
-        Ok(Specialization::new(SpecializationParts {
+        Ok(trust::specialization(SpecializationParts {
             frame: writer.write(&segments, calls.into_iter()),
             arena_bytes: compiler.places.arena_bytes as usize,
             inputs,
@@ -198,7 +203,8 @@ impl FramedCode {
     }
 }
 
-/// The element types of a function's values, each with the most axes that one has: which of them are copied is decided at each size.
+/// The element types of a function's values, each with the most axes that one has: which of them are copied
+/// is decided at each size.
 fn copied(module: &Module, function: &str) -> Vec<(Elem, usize)> {
     let (ctx, mut copied) = (&module.ctx, Vec::<(Elem, usize)>::new());
     let body = module.function(function);

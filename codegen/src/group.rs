@@ -1,10 +1,13 @@
 //! What a fused contraction does besides: prologue, bias, residual, activation.
 //!
 //! The group's body is read as the fixed form that the kernels have,
-//! `activation(contraction(relu(x * scale + shift), w) + bias + residual)`, in which everything but the contraction may be absent.
+//! `activation(contraction(relu(x * scale + shift), w) + bias + residual)`, in which everything but the
+//! contraction may be absent.
 
 use ir::body::OpRef;
+use ir::opdef::Access;
 use ir::scalar::Binary;
+use ir::target::Place;
 use ir::{Kind, Op, Scalar, Traits, Value};
 use kernels::Activation;
 
@@ -19,7 +22,8 @@ pub(crate) fn root(group: OpRef<'_>) -> Option<Op> {
     group.body.ops(block).find(is_root)
 }
 
-/// A contraction with what is fused to it. Numbers are operands of the whole (the group, or the lone contraction).
+/// A contraction with what is fused to it. Numbers are operands of the whole (the group, or the lone
+/// contraction).
 pub(crate) struct Fused<'a> {
     /// The contraction.
     pub(crate) root: OpRef<'a>,
@@ -73,6 +77,25 @@ pub(crate) fn is_sum(op: OpRef<'_>) -> bool {
     matches!(meaning, Scalar::Binary(Binary::Add, Scalar::Arg(0), Scalar::Arg(1)))
 }
 
+/// Whether the kernels of contractions do an operation at a place behind their own work: a sum, or an
+/// activation.
+pub(crate) fn follows(op: OpRef<'_>, place: Place) -> bool {
+    match place {
+        Place::Bias | Place::Residual => is_sum(op),
+        Place::Activation => activation(op).is_some(),
+        Place::Prologue => false,
+    }
+}
+
+/// The order in which the kernels of contractions read an operand of a group: what they add to a result,
+/// right before they write that.
+pub(crate) fn added_access(group: OpRef<'_>, operand: usize) -> Access {
+    match Fused::of(group) {
+        Ok(fused) if fused.residual == Some(operand) => Access::SameIndex,
+        _ => Access::Never,
+    }
+}
+
 /// Whether a value has one number for each of `count` indices of the last axis, and the same for all others.
 pub(crate) fn is_per_channel(op: OpRef<'_>, value: Value, count: u64) -> bool {
     let shape = op.ctx.static_shape(op.body.ty(value));
@@ -80,8 +103,27 @@ pub(crate) fn is_per_channel(op: OpRef<'_>, value: Value, count: u64) -> bool {
 }
 
 impl<'a> Fused<'a> {
+    /// An operation with nothing fused to it, or a group around one.
+    ///
+    /// # Errors
+    /// If a group's body is not of the kernels' form.
+    pub(crate) fn of(whole: OpRef<'a>) -> Result<Fused<'a>, Refusal> {
+        match whole.kind() {
+            Kind::Group => {
+                let root = root(whole);
+                Fused::of_group(whole, root.ok_or_else(|| Refusal::new("its body has no kernel of its own"))?)
+            }
+            _ => Ok(Fused::alone(whole)),
+        }
+    }
+
+    /// Whether an operand of the whole is added to the contraction.
+    pub(crate) fn adds(&self, operand: usize) -> bool {
+        self.residual == Some(operand) || self.bias == Some(operand)
+    }
+
     /// A contraction with nothing fused to it.
-    pub(crate) fn alone(op: OpRef<'a>) -> Fused<'a> {
+    fn alone(op: OpRef<'a>) -> Fused<'a> {
         let bias = (op.operand_count() > 2).then_some(2);
         let operands = (0..op.operand_count()).collect();
         Fused { root: op, operands, prologue: None, bias, residual: None, activation: Activation::None }
@@ -91,7 +133,7 @@ impl<'a> Fused<'a> {
     ///
     /// # Errors
     /// If it is not of the kernels' form.
-    pub(crate) fn of_group(group: OpRef<'a>, root: Op) -> Result<Fused<'a>, Refusal> {
+    fn of_group(group: OpRef<'a>, root: Op) -> Result<Fused<'a>, Refusal> {
         let reader = Reader { group, root: group.body.at(group.ctx, root) };
         let (source, prologue) = reader.prologue()?;
         let mut operands = vec![source];

@@ -1,17 +1,19 @@
 //! From planned IR to machine code through Cranelift; the CPU as a target.
 //!
-//! The plan is in the IR: `mem.place` says where each result lies, `mem.tie` which operand it overwrites, `mem.scratch` how
-//! much a kernel needs besides. Code generation reads that, checks it, and turns each operation into *calls*:
+//! The plan is in the IR: `mem.place` says where each result lies, `mem.tie` which operand it overwrites,
+//! `mem.scratch` how much a kernel needs besides. Code generation reads that, checks it, and turns each
+//! operation into *calls*:
 //!
-//! 1. [`Cpu`] answers what passes ask; `lower` says which calls an operation is. Both are one function, so that the scratch that
-//!    was planned is the scratch that is used.
-//! 2. Contractions, pools and copies are calls of `kernels`. Pointwise groups and reductions are generated loops with the kernels' interface; steps of
-//!    one form share one function, whatever their sizes.
+//! 1. [`Cpu`] answers what passes ask; `lower` says which calls an operation is. Both are one function, so
+//!    that the scratch that was planned is the scratch that is used.
+//! 2. Contractions, pools and copies are calls of `kernels`. Pointwise groups and reductions are generated
+//!    loops with the kernels' interface; steps of one form share one function, whatever their sizes.
 //! 3. Constants are evaluated by the interpreter and packed for their kernels, once, into one buffer.
-//! 4. The entry makes the calls one after the other, each on all threads, and goes where branches and loops say. It refers to kernels and descriptors by symbol, never by
-//!    address.
+//! 4. The entry makes the calls one after the other, each on all threads, and goes where branches and loops
+//!    say. It refers to kernels and descriptors by symbol, never by address.
 //!
-//! [`compile`] makes code for one size. [`FramedCode`] makes code for all sizes, which reads what they decide from a frame.
+//! [`compile`] makes code for one size. [`FramedCode`] makes code for all sizes, which reads what they decide
+//! from a frame.
 //!
 //! ```
 //! let text = r#"
@@ -32,45 +34,46 @@
 //! Deliberately not here: choices. What is fused, tied and placed where was decided before.
 
 mod activation;
-mod along;
+mod address;
+mod arrangement;
 mod baked;
 mod bands;
+mod call;
 mod caller;
 mod classes;
-mod compress;
 mod constant;
-mod contract;
-mod copy;
 mod cranelift;
 mod dead;
 mod elem;
 mod entry;
 mod flow;
+mod fold;
 mod forms;
 mod frame;
 mod framed;
 mod functions;
 mod group;
+mod kernels;
 mod lines;
 mod lower;
-mod normalise;
 mod place;
 mod pointwise;
-mod pool;
-mod product;
 mod program;
-mod reduce;
 mod reframe;
 mod refusal;
+mod row;
+mod shape;
 mod store;
-mod take;
 mod target;
 #[cfg(test)]
 mod testing;
+mod trust;
 mod weights;
 
+pub use crate::kernels::kernels;
+pub use ::kernels::{Isa, KernelFn};
 pub use framed::FramedCode;
-pub use kernels::Isa;
 pub use program::{DeadMemory, Options, compile, element_kind, open_outputs};
 pub use reframe::{Reframe, Reframing, Slot, StepSlots};
+pub use row::{KernelRow, Work};
 pub use target::Cpu;

@@ -1,14 +1,16 @@
-//! How images that are made one from the other run row by row, so that those between the first and the last never exist whole.
+//! How images that are made one from the other run row by row, so that those between the first and the last
+//! never exist whole.
 //!
 //! ```text
 //! conv %x, depthwise of that, 2 rows at a time   =>   conv: rows 0..3     depthwise: rows 0..2
 //!                                                     conv: rows 3..5     depthwise: rows 2..4    ...
 //! ```
-//! A group with `mem.lines` has such steps in its body, each of which reads the one before. A turn makes a band of rows of the last
-//! result; before that, every other step makes the rows that are lacking for it. Between two steps lies a *window* in shared scratch: the
-//! rows that the later one still reads. When it is full, the rows that are needed move to its beginning; it is large enough that they
-//! never overlap where they were. Each call is the kernel on a band (see [`crate::bands`]), so each element is the same sum in the same
-//! order. The rows of a turn are the most for which the scratch that the plan gives is enough.
+//! A group with `mem.lines` has such steps in its body, each of which reads the one before. A turn makes a
+//! band of rows of the last result; before that, every other step makes the rows that are lacking for it.
+//! Between two steps lies a *window* in shared scratch: the rows that the later one still reads. When it is
+//! full, the rows that are needed move to its beginning; it is large enough that they never overlap where
+//! they were. Each call is the kernel on a band (see [`crate::bands`]), so each element is the same sum in
+//! the same order. The rows of a turn are the most for which the scratch that the plan gives is enough.
 
 use ir::body::OpRef;
 use ir::body::ValueDef;
@@ -16,12 +18,18 @@ use ir::plan::attrs;
 use ir::{Kind, Traits, Value};
 
 use crate::bands::{Band, CALL_CYCLES, FREE, Rowwise, Slide};
-use crate::lower::{Call, Lowered, Machine, Pointer};
+use crate::call::{Call, Lowered, Pointer};
+use crate::kernels::row_of;
 use crate::refusal::Refusal;
-use crate::{contract, pool};
+use crate::row::Machine;
 
 /// The share of the largest image between two steps that may be spent on fewer calls: one in so many.
 const SHARE: u64 = 32;
+
+/// Whether an operation is a group that runs row by row.
+pub(crate) fn is_lines(op: OpRef<'_>) -> bool {
+    matches!(op.kind(), Kind::Group) && op.attr(attrs::MEM_LINES).is_some()
+}
 
 /// The operations of a group's body, without the one that ends it.
 pub(crate) fn steps(group: OpRef<'_>) -> Vec<OpRef<'_>> {
@@ -72,10 +80,10 @@ impl<'a> Chain<'a> {
     fn of(group: OpRef<'a>, machine: &'a Machine) -> Result<Chain<'a>, Refusal> {
         let mut steps: Vec<(OpRef<'a>, Rowwise)> = Vec::new();
         for op in self::steps(group) {
-            let rowwise = match op.kind() {
-                Kind::Kernel(_) => pool::rowwise(op, machine)?,
-                _ => contract::rowwise(op, machine)?,
-            };
+            let rowwise = row_of(op, machine.own).and_then(|row| row.rowwise);
+            let rowwise =
+                rowwise.ok_or_else(|| Refusal::new("a step of its body does not run row by row"))?;
+            let rowwise = rowwise(op, machine)?;
             let before = steps.last().map(|(before, _)| before.result(0));
             for (index, operand) in group.body.operands(op.op).enumerate() {
                 let expected = before.filter(|_| index == rowwise.image);
@@ -113,8 +121,8 @@ impl<'a> Chain<'a> {
         (lost * share).div_ceil(work).clamp(1, last)
     }
 
-    /// How many rows of the last result a turn has at the least: as many as make calls cost no more than the work, if that takes no more
-    /// than a small share of what is not stored.
+    /// How many rows of the last result a turn has at the least: as many as make calls cost no more than the
+    /// work, if that takes no more than a small share of what is not stored.
     fn least_rows(&self, threads: usize) -> Result<usize, Refusal> {
         let inner = self.steps.iter().take(self.steps.len() - 1);
         let largest = inner.map(|(_, step)| step.slide.output as u64 * step.row_bytes[1]).max().unwrap_or(0);
@@ -126,7 +134,8 @@ impl<'a> Chain<'a> {
         Ok(rows)
     }
 
-    /// The most rows of a turn, of a range, that take no more scratch than planned; the fewest, with a limit for each worker, if none do.
+    /// The most rows of a turn, of a range, that take no more scratch than planned; the fewest, with a limit
+    /// for each worker, if none do.
     fn within(&self, planned: u64, [least, most]: [usize; 2]) -> Result<(usize, Option<usize>), Refusal> {
         for rows in (least..=most).rev() {
             if self.shared_bytes(rows)? <= planned && self.bytes(rows, None)? <= planned {
@@ -137,8 +146,8 @@ impl<'a> Chain<'a> {
         Ok((least, Some(left as usize)))
     }
 
-    /// The scratch of all workers together, with so many rows in a turn. Bands that differ in nothing but their place need as much, so
-    /// one of them is asked.
+    /// The scratch of all workers together, with so many rows in a turn. Bands that differ in nothing but
+    /// their place need as much, so one of them is asked.
     fn bytes(&self, rows: usize, limit: Option<usize>) -> Result<u64, Refusal> {
         let turns = self.turns(rows)?;
         let mut worker_bytes = 0;
@@ -182,7 +191,8 @@ impl<'a> Chain<'a> {
         windows.collect()
     }
 
-    /// All calls with so many rows of the last result in a turn, and so many bytes of scratch for each worker, if there is a limit.
+    /// All calls with so many rows of the last result in a turn, and so many bytes of scratch for each
+    /// worker, if there is a limit.
     fn run(&self, rows: usize, limit: Option<usize>) -> Result<Run, Refusal> {
         let turns = self.turns(rows)?;
         let mut windows = self.windows(&turns);
@@ -205,7 +215,8 @@ impl<'a> Chain<'a> {
         Ok(Run { calls, shared_bytes })
     }
 
-    /// A pointer of a step's call as one of the group's: into a window, or to an operand or result of the group.
+    /// A pointer of a step's call as one of the group's: into a window, or to an operand or result of the
+    /// group.
     fn outside(
         &self,
         index: usize,
@@ -251,8 +262,8 @@ impl Window {
         Pointer::Shared(self.base + offset - self.first as u64 * self.row_bytes)
     }
 
-    /// Makes room for the rows of `made`, of which `read` will read: moves those before that are still read to the beginning, where
-    /// that must be.
+    /// Makes room for the rows of `made`, of which `read` will read: moves those before that are still read
+    /// to the beginning, where that must be.
     fn make_room(&mut self, made: Band, read: Band, machine: &Machine) -> Option<Call> {
         if made.first + made.rows <= self.first + self.rows {
             return None;
@@ -267,8 +278,8 @@ impl Window {
     }
 }
 
-/// For each turn the bands that the steps make, such that the last one makes so many rows, and each other one what is lacking for
-/// that; none if some rows read only padding.
+/// For each turn the bands that the steps make, such that the last one makes so many rows, and each other one
+/// what is lacking for that; none if some rows read only padding.
 fn turns(slides: &[Slide], rows: usize) -> Option<Vec<Vec<Band>>> {
     let last = slides.last()?;
     let mut made = vec![0; slides.len()];
@@ -291,8 +302,8 @@ fn turns(slides: &[Slide], rows: usize) -> Option<Vec<Vec<Band>>> {
     (0..last.output).step_by(rows.max(1)).map(turn).collect()
 }
 
-/// How many rows the window behind a step must hold: those of the turn that reads most, and as many besides as ever stay, so that what
-/// moves to the beginning never overlaps where it was.
+/// How many rows the window behind a step must hold: those of the turn that reads most, and as many besides
+/// as ever stay, so that what moves to the beginning never overlaps where it was.
 fn capacity(turns: &[Vec<Band>], step: usize) -> usize {
     let read = turns.iter().map(|turn| turn[step + 1].inputs).max().unwrap_or(0);
     let kept = turns.iter().map(|turn| turn[step].first.saturating_sub(turn[step + 1].first_input));

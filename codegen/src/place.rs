@@ -1,7 +1,7 @@
 //! Where values are, as the plan in the IR says: `mem.place`, checked.
 //!
-//! Nothing is emitted before every place is known to lie within its pool and to be large enough for its value. That
-//! values which live at one time do not share bytes is for the plan's own checker to say.
+//! Nothing is emitted before every place is known to lie within its pool and to be large enough for its
+//! value. That values which live at one time do not share bytes is for the plan's own checker to say.
 
 use cranelift_entity::SecondaryMap;
 use ir::alias::{AliasSets, is_free_view, parts, ties};
@@ -14,36 +14,8 @@ use ir::weights::WeightSet;
 use ir::window::{Window, pitch};
 use ir::{Attr, AttrData, Block, Body, Context, Diagnostic, Location, Op, Traits, Value, flow};
 
+use crate::address::{Address, Base};
 use crate::caller::CallerBuffers;
-
-/// The start of some memory that compiled code is handed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Base {
-    /// The arena.
-    Arena,
-    /// The packed weights.
-    Weights,
-    /// The caller's input of this index.
-    Input(usize),
-    /// The caller's output of this index.
-    Output(usize),
-}
-
-/// A byte of memory that compiled code is handed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Address {
-    /// Whose memory.
-    pub(crate) base: Base,
-    /// How many bytes behind its start.
-    pub(crate) offset: u64,
-}
-
-impl Address {
-    /// The address so many bytes further.
-    pub(crate) fn plus(self, bytes: u64) -> Address {
-        Address { offset: self.offset + bytes, ..self }
-    }
-}
 
 /// Bytes that an operation's scratch or result has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -286,7 +258,8 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// An entry `[pool, number, bytes]`, or of rows `[pool, number, bytes, first, row, pitch]`; none for `unit`.
+    /// An entry `[pool, number, bytes]`, or of rows `[pool, number, bytes, first, row, pitch]`; none for
+    /// `unit`.
     fn place(&self, entry: Attr) -> Result<Option<Place>, String> {
         if matches!(self.ctx.attr_data(entry), AttrData::Unit) {
             return Ok(None);

@@ -7,44 +7,46 @@ use std::sync::Arc;
 use ir::alias::AliasSets;
 use ir::body::OpRef;
 use ir::flow::{Act, FlowGraph};
+use ir::plan::attrs;
 use ir::plan::signature::{DataDimension, Returned, Signature};
 use ir::size::{static_extents, tensor_bytes};
 use ir::states::State;
 use ir::weights::WeightSet;
-use ir::{
-    Body, Context, Diagnostic, FloatKind, Kind, Location, Module, Op, Signedness, Type, TypeData, Value,
-};
+use ir::{Body, Context, Diagnostic, FloatKind, Location, Module, Op, Signedness, Type, TypeData, Value};
 use kernels::Isa;
 use runtime::{
-    ElementKind, OpenOutput, Program, ProgramParts, Specialization, SpecializationParts, StateDesc,
-    TensorDesc, Weights,
+    ElementKind, OpenOutput, Program, ProgramParts, SpecializationParts, StateDesc, TensorDesc, Weights,
 };
 
+use crate::address::Address;
 use crate::baked;
+use crate::call::{Call, Code, Lowered, Pointer};
 use crate::cranelift::Jit;
 use crate::dead::dead_bytes;
-use crate::entry::{self, Step};
-use crate::flow::{Instr, Lowering, Segment, segments};
+use crate::flow::{Instr, Lowering, Segment, Step, calls, segments};
 use crate::functions;
-use crate::lower::{Call, Code, Lowered, Machine, Pointer, lower};
-use crate::place::{Address, Places};
+use crate::lower::lower;
+use crate::place::Places;
+use crate::target::Cpu;
+use crate::trust;
 use crate::weights::WeightTable;
 
 /// How a program is compiled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct Options {
     /// Threads that scratch was planned for, and the most that may run the program.
     pub threads: usize,
-    /// The instruction set of the kernels.
-    pub isa: Isa,
+    /// The processor whose kernels run what no plan says otherwise of (`optc.target`), and its embedder's own
+    /// kernels.
+    pub cpu: Cpu,
     /// What happens to dead memory.
     pub dead: DeadMemory,
 }
 
 impl Options {
-    /// The widest instruction set of this machine; dead memory is left as it is.
+    /// The processor that this process runs on; dead memory is left as it is.
     pub fn new(threads: usize) -> Options {
-        Options { threads, isa: Isa::detect(), dead: DeadMemory::Kept }
+        Options { threads, cpu: *Cpu::native(), dead: DeadMemory::Kept }
     }
 }
 
@@ -57,18 +59,20 @@ pub enum DeadMemory {
     Poisoned,
 }
 
-/// Compiles a planned function of `module` for this machine.
+/// Compiles a planned function of `module` for this machine, with the kernels of the processor that it is
+/// planned for.
 ///
 /// # Errors
+/// If this machine lacks instructions of that processor;
 /// Every operation without machine code, and every place that the plan lacks or that lies outside its pool.
 pub fn compile(module: &Module, function: &str, options: &Options) -> Result<Program, Vec<Diagnostic>> {
     let mut compiler = Compiler::of(module, function, *options)?;
     let segments = compiler.segments()?;
     let (inputs, outputs, states) = (compiler.inputs()?, compiler.outputs()?, compiler.states()?);
     let weights = compiler.table.build(compiler.ctx, compiler.body, &compiler.weights)?;
-    let mut jit = Jit::new(&symbols(&segments, options.isa)).map_err(unknown)?;
+    let mut jit = Jit::new(&symbols(&segments, compiler.options.cpu.isa())).map_err(unknown)?;
     let entry = baked::emit(&mut jit, &segments);
-    let only = Specialization::new(SpecializationParts {
+    let only = trust::specialization(SpecializationParts {
         frame: Vec::new(),
         arena_bytes: compiler.places.arena_bytes as usize,
         inputs,
@@ -90,7 +94,7 @@ fn symbols(segments: &[Segment], isa: Isa) -> BTreeMap<String, *const u8> {
     let mut symbols: BTreeMap<String, *const u8> = BTreeMap::new();
     symbols.extend(runtime::symbols().map(|(name, address)| (name.to_owned(), address)));
     symbols.extend(functions::symbols(isa).into_iter().map(|(name, address)| (name.to_owned(), address)));
-    for step in entry::calls(segments) {
+    for step in calls(segments) {
         if let Code::Kernel { name, isa, entry } = &step.code {
             symbols.insert(Code::symbol(name, *isa), *entry as *const u8);
         }
@@ -102,13 +106,34 @@ fn unknown(message: String) -> Vec<Diagnostic> {
     vec![Diagnostic::error(Location::UNKNOWN, message)]
 }
 
+/// A processor as the plan of a function has it: with the instructions that `optc.target` names, if it is
+/// there.
+///
+/// # Errors
+/// If the plan is for another kind of machine, or this machine lacks some of the instructions.
+fn planned_for(ctx: &Context, body: &Body, cpu: Cpu) -> Result<Cpu, String> {
+    let target = body.own_attr(ctx, ctx.ident(attrs::OPTC_TARGET)).and_then(|attr| ctx.str_value(attr));
+    let isa = match target {
+        Some(name) => Isa::named(name).ok_or_else(|| {
+            let known = Isa::ALL.map(Isa::name).join(", ");
+            format!("the plan is for `{name}`, and code is made for {known} only")
+        })?,
+        None => cpu.isa(),
+    };
+    match isa.missing() {
+        Some(feature) => Err(format!("the plan is for `{}`, and this machine lacks {feature}", isa.name())),
+        None => Ok(cpu.with_isa(isa)),
+    }
+}
+
 /// A function on its way to segments.
 pub(crate) struct Compiler<'a> {
     /// What its types and attributes are handles of.
     pub(crate) ctx: &'a Context,
     /// The function.
     pub(crate) body: &'a Body,
-    options: Options,
+    /// With the processor that the plan is for.
+    pub(crate) options: Options,
     /// What is known before it runs.
     pub(crate) weights: WeightSet,
     aliases: Rc<AliasSets>,
@@ -132,9 +157,7 @@ impl<'a> Compiler<'a> {
         let body = module.function(function);
         let body = body.ok_or_else(|| unknown(format!("no function is called `{function}`")))?;
         body.entry(body.root()).ok_or_else(|| unknown(format!("`{function}` has no body")))?;
-        if !Isa::available().contains(&options.isa) {
-            return Err(unknown(format!("this machine has no {:?}", options.isa)));
-        }
+        let options = Options { cpu: planned_for(ctx, body, options.cpu).map_err(unknown)?, ..options };
         let weights = WeightSet::of(ctx, body);
         let aliases = AliasSets::of(ctx, body);
         let places = Places::read(ctx, body, &weights, &aliases)?;
@@ -277,11 +300,7 @@ pub(crate) fn describe(ctx: &Context, name: String, ty: Type) -> Option<TensorDe
 impl Lowering for Compiler<'_> {
     fn run(&mut self, op: Op) -> Result<Vec<Instr>, Diagnostic> {
         let op_ref = self.body.at(self.ctx, op);
-        if let Kind::Kernel("assert") = op_ref.kind() {
-            self.asserts.push(op_ref.text("msg").unwrap_or("an assertion does not hold").to_owned());
-            return Ok(vec![Instr::Assert(self.address(op_ref.operand(0)), self.asserts.len() as u32)]);
-        }
-        let machine = Machine { isa: self.options.isa, threads: self.options.threads };
+        let machine = self.options.cpu.machine(self.options.threads);
         let mut lowered = lower(op_ref, &machine).map_err(|refusal| refusal.at(op_ref))?;
         let condition = lowered.condition.take();
         let mut calls = self.place(op_ref, lowered)?;
@@ -291,9 +310,9 @@ impl Lowering for Compiler<'_> {
         let mut instrs: Vec<Instr> = calls.into_iter().map(Instr::Call).collect();
         if let Some(condition) = condition {
             let truth = self.pointer(op_ref, &condition.truth);
-            let truth = truth.expect("the first call writes its truth somewhere");
+            let truth = truth.expect("a truth is somewhere");
             self.asserts.push(condition.message);
-            instrs.insert(1, Instr::Assert(truth, self.asserts.len() as u32));
+            instrs.insert(instrs.len().min(1), Instr::Assert(truth, self.asserts.len() as u32));
         }
         Ok(instrs)
     }
@@ -311,7 +330,7 @@ impl Lowering for Compiler<'_> {
     fn copy(&self, from: Address, to: Address, bytes: u64) -> Instr {
         let elem = if bytes.is_multiple_of(4) { 4 } else { 1 };
         let sizes = [(bytes / elem) as usize];
-        let (isa, threads) = (self.options.isa, self.options.threads);
+        let (isa, threads) = (self.options.cpu.isa(), self.options.threads);
         let kernel = kernels::Copy::new(&sizes, &[1], &[1], elem as usize, isa, threads);
         let Call { code, descriptor, parts, .. } = Call::kernel("copy", &kernel, isa, Vec::new());
         let operands = vec![Some(to), Some(from)];

@@ -12,18 +12,20 @@ use ir::opdef::Access;
 use ir::sized::SizedBody;
 use ir::target::Bands;
 use ir::weights::WeightSet;
-use ir::{Body, Context, Diagnostic, Op, Target, Value};
+use ir::{Body, Context, Diagnostic, Op, Value};
 use runtime::{Specialization, SpecializationParts, TensorDesc};
 
-use crate::Cpu;
+use crate::address::{Address, Base};
+use crate::arrangement::access;
+use crate::call::{Call, Lowered, Pointer};
 use crate::classes::Classes;
-use crate::entry::pieces;
 use crate::flow::Exit;
+use crate::flow::pieces;
 use crate::frame::{Pair, append, pair_of};
 use crate::framed::FramedCode;
-use crate::lower::{Call, Lowered, Machine, Pointer};
-use crate::place::{Address, Base};
 use crate::program::{DeadMemory, describe};
+use crate::row::Machine;
+use crate::trust;
 use crate::weights::{Packing, PackingKey, WeightTable};
 
 /// Where a value is at all sizes.
@@ -114,7 +116,7 @@ impl Reframe {
         if !is_plain || code.options.dead == DeadMemory::Poisoned || !code.faults().is_empty() {
             return None;
         }
-        let machine = Machine { isa: code.options.isa, threads: code.options.threads };
+        let machine = code.options.cpu.machine(code.options.threads);
         let classes = Classes::of(ctx, body, steps.iter().map(|step| step.op));
         let asked_ties = asked_ties(&classes, &steps);
         let block = body.entry(body.root())?;
@@ -164,7 +166,8 @@ impl Reframe {
                 to.functions.push(code.call_of(call)?);
             }
         }
-        self.asked_ties.iter().all(|(op, operand)| may_overwrite(sized, *op, *operand)).then_some(())
+        let access = |op: Op, operand| access(sized.body().at(sized.ctx(), op), operand, self.machine.own);
+        self.asked_ties.iter().all(|(op, operand)| access(*op, *operand) != Access::Never).then_some(())
     }
 
     /// What each step needs, once they are lowered.
@@ -227,7 +230,7 @@ impl Reframe {
         let inputs: Option<Vec<TensorDesc>> = self.inputs.iter().map(describe).collect();
         let outputs: Option<Vec<TensorDesc>> = self.outputs.iter().map(describe).collect();
         Ok(inputs.zip(outputs).map(|(inputs, outputs)| {
-            Specialization::new(SpecializationParts {
+            trust::specialization(SpecializationParts {
                 frame,
                 arena_bytes,
                 inputs,
@@ -376,10 +379,6 @@ impl FrameWriter<'_> {
 fn asked_ties(classes: &Classes, steps: &[StepSlots]) -> Vec<(Op, usize)> {
     let tie_of = |op: &Op| Some((*op, steps.iter().find(|step| step.op == *op)?.asked_tie?));
     classes.members.iter().filter_map(tie_of).collect()
-}
-
-fn may_overwrite(sized: &SizedBody, op: Op, operand: usize) -> bool {
-    Cpu::new().access(sized.body().at(sized.ctx(), op), operand) != Access::Never
 }
 
 /// Gets weights into memory, and notes where they are.

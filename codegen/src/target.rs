@@ -1,32 +1,101 @@
 //! What passes may know of this machine: the CPU as a target.
 
+use std::fmt;
+
+use ir::Target;
 use ir::body::OpRef;
-use ir::opdef::{Access, Contract, Strided, View};
-use ir::plan::attrs;
+use ir::diag::did_you_mean;
+use ir::opdef::Access;
 use ir::target::{KernelChoice, Place};
 use ir::window::Arrangement;
-use ir::{Kind, Op, Target};
 use kernels::Isa;
 
-use crate::activation::activation;
-use crate::group::{Fused, PrologueStep, is_sum, prologue_step, root};
-use crate::lower::{Machine, lower};
-use crate::{lines, pointwise};
+use crate::arrangement::{self, is_viewed};
+use crate::kernels::row_of;
+use crate::lower::lower;
+use crate::row::{KernelRow, Machine};
 
-/// The processor that this process runs on.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Cpu;
+/// A processor: the instructions that it has, and the kernels of an embedder that it runs besides this
+/// crate's.
+#[derive(Clone, Copy)]
+pub struct Cpu {
+    isa: Isa,
+    own: &'static [KernelRow],
+}
+
+/// The processors without kernels of an embedder, in the order of [`Isa::ALL`].
+static LEVELS: [Cpu; 3] = [Cpu::of(Isa::Scalar), Cpu::of(Isa::Avx2), Cpu::of(Isa::Avx512)];
 
 impl Cpu {
+    /// A processor that has these instructions; it need not be the one that this process runs on.
+    pub const fn of(isa: Isa) -> Cpu {
+        Cpu { isa, own: &[] }
+    }
+
+    /// The same, for who needs a reference.
+    pub fn level(isa: Isa) -> &'static Cpu {
+        &LEVELS[isa as usize]
+    }
+
+    /// The same, which also runs these kernels of an embedder; they are asked before this crate's.
+    pub const fn with_kernels(self, own: &'static [KernelRow]) -> Cpu {
+        Cpu { own, ..self }
+    }
+
     /// The processor that this process runs on.
-    pub fn new() -> Cpu {
-        Cpu
+    pub fn native() -> &'static Cpu {
+        Cpu::level(Isa::detect())
+    }
+
+    /// The processor of a name: `native`, or what `optc.target` says (`x86-64-v3`).
+    ///
+    /// # Errors
+    /// If there is none, with those that there are.
+    pub fn named(name: &str) -> Result<&'static Cpu, String> {
+        if name == "native" {
+            return Ok(Cpu::native());
+        }
+        let names = || ["native"].into_iter().chain(Isa::ALL.map(Isa::name));
+        Isa::named(name).map(Cpu::level).ok_or_else(|| {
+            let hint = did_you_mean(name, names()).map(|hint| format!(" ({hint})")).unwrap_or_default();
+            let names: Vec<&str> = names().collect();
+            format!("there is no CPU `{name}`{hint}, expected one of {}", names.join(", "))
+        })
+    }
+
+    /// The instructions that it has.
+    pub fn isa(&self) -> Isa {
+        self.isa
+    }
+
+    /// The same kernels of an embedder on a processor that has these instructions.
+    pub fn with_isa(self, isa: Isa) -> Cpu {
+        Cpu { isa, ..self }
+    }
+
+    /// What calls are made for.
+    pub(crate) fn machine(&self, threads: usize) -> Machine {
+        Machine { isa: self.isa, threads, own: self.own }
+    }
+}
+
+impl Default for Cpu {
+    /// The processor that this process runs on.
+    fn default() -> Cpu {
+        *Cpu::native()
+    }
+}
+
+impl fmt::Debug for Cpu {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let own: Vec<&str> = self.own.iter().map(KernelRow::name).collect();
+        f.debug_struct("Cpu").field("isa", &self.isa).field("own", &own).finish()
     }
 }
 
 impl Target for Cpu {
     fn name(&self) -> &str {
-        "cpu"
+        self.isa.name()
     }
 
     /// Channels last, where an operation has the choice.
@@ -36,19 +105,12 @@ impl Target for Cpu {
 
     fn fuses(&self, root: OpRef<'_>, op: OpRef<'_>, place: Place) -> bool {
         let is_f32 = root.ctx.elem(root.result_type(0)) == root.ctx.f32();
-        let is_contraction = matches!(root.kind(), Kind::Contract(_));
-        let is_norm = crate::normalise::takes_activation(root);
-        is_f32
-            && (is_contraction || is_norm && place == Place::Activation)
-            && match place {
-                Place::Bias | Place::Residual => is_sum(op),
-                Place::Activation => activation(op).is_some(),
-                Place::Prologue => takes_prologue(root, op),
-            }
+        let joins = row_of(root, self.own).and_then(|row| row.joins);
+        is_f32 && joins.is_some_and(|joins| joins(root, op, place))
     }
 
     fn select(&self, op: OpRef<'_>, threads: usize) -> Option<KernelChoice> {
-        let lowered = lower(op, &Machine { isa: Isa::detect(), threads }).ok()?;
+        let lowered = lower(op, &self.machine(threads)).ok()?;
         Some(KernelChoice {
             kernel: lowered.kernel.to_owned(),
             scratch_bytes: lowered.scratch_bytes(threads),
@@ -59,158 +121,23 @@ impl Target for Cpu {
         })
     }
 
-    /// A kernel reads what it adds to its result right before it writes that; what it normalises, before it writes anything.
     fn access(&self, op: OpRef<'_>, operand: usize) -> Access {
-        if !matches!(op.kind(), Kind::Group) || op.attr(attrs::MEM_LINES).is_some() {
-            return Access::Never;
-        }
-        let Some(root) = root(op) else {
-            return pointwise::group_access(op, operand).unwrap_or(Access::Never);
-        };
-        match Fused::of_group(op, root) {
-            Ok(fused) if fused.residual == Some(operand) => Access::SameIndex,
-            Ok(fused) if matches!(fused.root.kind(), Kind::Kernel(_)) && fused.operands[0] == operand => {
-                Access::Whole
-            }
-            _ => Access::Never,
-        }
+        arrangement::access(op, operand, self.own)
     }
 
     fn writes_rows(&self, op: OpRef<'_>) -> bool {
-        takes_rows(op)
+        arrangement::writes(op, self.own) >= Arrangement::Rows
     }
 
     fn writes_strides(&self, op: OpRef<'_>) -> bool {
-        writes_strides(op)
+        arrangement::writes(op, self.own) == Arrangement::Strides
     }
 
     fn reads_rows(&self, op: OpRef<'_>, operand: usize) -> bool {
-        takes(op, operand, Arrangement::Rows) && !is_viewed(op, operand)
+        !is_viewed(op, operand) && arrangement::reads(op, operand, self.own) >= Arrangement::Rows
     }
 
     fn reads_strides(&self, op: OpRef<'_>, operand: usize) -> bool {
-        takes(op, operand, Arrangement::Strides) && !is_viewed(op, operand)
+        !is_viewed(op, operand) && arrangement::reads(op, operand, self.own) == Arrangement::Strides
     }
-}
-
-/// Whether the kernels of an operation write results in rows with gaps, and take all operands in such rows: convolutions, pools, loop
-/// nests and copies.
-pub(crate) fn takes_rows(op: OpRef<'_>) -> bool {
-    match op.kind() {
-        Kind::Elementwise(_) | Kind::View(_) | Kind::Kernel("max_pool2d" | "avg_pool2d" | "pad") => true,
-        Kind::Contract(Contract::Conv2d) => true,
-        Kind::Group if op.attr(attrs::MEM_LINES).is_some() => lines::steps(op).into_iter().all(takes_rows),
-        Kind::Group => match root(op).map(|root| op.body.at(op.ctx, root).kind()) {
-            None | Some(Kind::Contract(Contract::Conv2d)) => true,
-            Some(_) => false,
-        },
-        _ => false,
-    }
-}
-
-/// Whether the kernels of an operation, which write rows, write elements at any distance, too: loop nests and copies.
-pub(crate) fn writes_strides(op: OpRef<'_>) -> bool {
-    match op.kind() {
-        Kind::Elementwise(_) | Kind::View(_) => true,
-        Kind::Group => op.attr(attrs::MEM_LINES).is_none() && root(op).is_none(),
-        _ => false,
-    }
-}
-
-/// Whether the kernels of an operation take an operand that lies so. Loop nests and copies take any distances, convolutions for
-/// their images, products for their matrices.
-pub(crate) fn takes(op: OpRef<'_>, operand: usize, arrangement: Arrangement) -> bool {
-    let any = arrangement == Arrangement::Strides;
-    match op.kind() {
-        _ if arrangement == Arrangement::Plain => true,
-        Kind::View(View::OfOperand(_)) => keeps_strides(op),
-        Kind::Elementwise(_) | Kind::View(_) | Kind::Kernel("pad") => true,
-        Kind::Kernel("batch_norm") => operand == 0,
-        Kind::Reduce(_) | Kind::Kernel("softmax") => !any,
-        Kind::Contract(contract) => contracts(contract, &Fused::alone(op), operand, arrangement),
-        Kind::Group if op.attr(attrs::MEM_LINES).is_some() => lines::readers(op, operand)
-            .into_iter()
-            .all(|(step, index)| takes(step, index, arrangement) && !is_viewed(step, index)),
-        Kind::Group => match root(op).map(|root| Fused::of_group(op, root)) {
-            None => true,
-            Some(Ok(fused)) => match fused.root.kind() {
-                Kind::Contract(contract) => contracts(contract, &fused, operand, arrangement),
-                _ => false,
-            },
-            Some(Err(_)) => false,
-        },
-        _ => takes_rows(op) && !any,
-    }
-}
-
-fn contracts(contract: Contract, fused: &Fused<'_>, operand: usize, arrangement: Arrangement) -> bool {
-    let is_added = fused.residual == Some(operand) || fused.bias == Some(operand);
-    match contract {
-        Contract::Conv2d => arrangement == Arrangement::Rows || operand == fused.operands[0] && !is_added,
-        Contract::Matmul => fused.operands[..2].contains(&operand) && !is_added,
-    }
-}
-
-/// Whether a view in a group's body reads an operand: views of rows need not be rows.
-fn is_viewed(group: OpRef<'_>, operand: usize) -> bool {
-    let Some(block) = group.body.regions(group.op).first().and_then(|region| group.body.entry(*region))
-    else {
-        return false;
-    };
-    let mut uses = group.body.uses(group.body.args(block)[operand]);
-    uses.any(|used| matches!(group.body.at(group.ctx, used.op).kind(), Kind::View(_)))
-}
-
-/// Whether a view's layout follows from any layout of its operand.
-fn keeps_strides(op: OpRef<'_>) -> bool {
-    let (Kind::View(View::OfOperand(map)), Some(shape)) = (op.kind(), op.operand_shape(0)) else {
-        return false;
-    };
-    let strides = Strided::row_major(0, shape.iter().map(|size| size + 1).collect()).strides;
-    map(op, 0, &Strided { offset: 0, shape, strides }).is_some()
-}
-
-/// Whether a convolution can do `op`, and all that stands between the two, while it reads its input.
-fn takes_prologue(root: OpRef<'_>, op: OpRef<'_>) -> bool {
-    if !matches!(root.kind(), Kind::Contract(Contract::Conv2d)) {
-        return false;
-    }
-    // A larger window would compute the prologue once for each tap.
-    let filter = root.operand_shape(1);
-    let Some(&[_, channels, 1, 1]) = filter.as_deref() else { return false };
-    if root.text("layout") != Some("NHWC") || root.int("groups") != Some(1) {
-        return false;
-    }
-    let mut later: Option<PrologueStep> = None;
-    let mut chain = chain(root, op);
-    chain.reverse();
-    chain.into_iter().all(|op| {
-        let op = root.body.at(root.ctx, op);
-        let step = prologue_step(op).filter(|step| later.is_none_or(|later| *step < later));
-        let fits = step.is_some_and(|step| step == PrologueStep::Relu || reads_channels(op, channels));
-        later = step;
-        fits
-    })
-}
-
-/// The operations from `op` on that lead to the root's first operand.
-fn chain(root: OpRef<'_>, op: OpRef<'_>) -> Vec<Op> {
-    let mut ops = vec![op.op];
-    let mut value = root.operand(0);
-    let mut between = Vec::new();
-    while let Some(producer) = root.body.defining_op(value).filter(|producer| *producer != op.op) {
-        between.push(producer);
-        if root.body.operand_count(producer) == 0 || between.len() > 3 {
-            break;
-        }
-        value = root.body.operand(producer, 0);
-    }
-    between.reverse();
-    ops.append(&mut between);
-    ops
-}
-
-/// Whether operand 1 has one number for each channel.
-fn reads_channels(op: OpRef<'_>, channels: u64) -> bool {
-    crate::group::is_per_channel(op, op.operand(1), channels)
 }

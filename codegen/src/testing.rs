@@ -11,7 +11,7 @@ use ir::weights::WeightSet;
 use ir::{Attr, Body, Builder, Context, DenseData, Location, Module, Traits, Type, Value};
 use runtime::{AlignedBuffer, Program, ProgramParts, Specialization, Weights, as_bytes};
 
-use crate::lower::{Machine, lower};
+use crate::lower::lower;
 use crate::{FramedCode, Options, compile};
 
 /// A function on its way to machine code.
@@ -63,7 +63,8 @@ impl Net {
         Builder::at_end(&ctx, &mut self.body, block).constant(value, ty)
     }
 
-    /// Appends a group: `fill` gets a builder that stands in its block, and the block's arguments, and gives what is yielded.
+    /// Appends a group: `fill` gets a builder that stands in its block, and the block's arguments, and gives
+    /// what is yielded.
     pub(crate) fn group(
         &mut self,
         operands: &[Value],
@@ -106,7 +107,8 @@ impl Net {
         module
     }
 
-    /// Compiles the function and runs it on `f32` inputs; the bits of the outputs must be the same with one thread.
+    /// Compiles the function and runs it on `f32` inputs; the bits of the outputs must be the same with one
+    /// thread.
     pub(crate) fn run(self, returned: &[Value], inputs: &[&[f32]]) -> Vec<Vec<f32>> {
         run(&self.plan(returned, THREADS), inputs)
     }
@@ -228,7 +230,7 @@ fn compare(net: Net, returned: &[Value], inputs: &[&[f32]], same: impl Fn(f32, f
 fn place(ctx: &Context, body: &mut Body, returned: &[Value], threads: usize) {
     let block = body.entry(body.root()).unwrap();
     let (weights, aliases) = (WeightSet::of(ctx, body), AliasSets::of(ctx, body));
-    let machine = Machine { isa: kernels::Isa::detect(), threads };
+    let machine = crate::Cpu::native().machine(threads);
     let mut arena = 0u64;
     let mut reserve = |bytes: u64| {
         let offset = arena;

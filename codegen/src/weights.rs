@@ -1,7 +1,9 @@
-//! How the program's constants get into its one buffer: evaluated once, packed for their kernels, the originals dropped.
+//! How the program's constants get into its one buffer: evaluated once, packed for their kernels, the
+//! originals dropped.
 //!
-//! A weight expression is evaluated by the interpreter when the program is loaded, one weight at a time in each of two threads, so that no
-//! more than two unpacked copies exist at once. The same value in the same packing is kept once.
+//! A weight expression is evaluated by the interpreter when the program is loaded, one weight at a time in
+//! each of two threads, so that no more than two unpacked copies exist at once. The same value in the same
+//! packing is kept once.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -12,13 +14,13 @@ use ir::{Body, Context, Diagnostic, Location, Value};
 use kernels::Panels;
 use runtime::AlignedBuffer;
 
-use crate::place::{Address, Base};
+use crate::address::{Address, Base};
 
 /// Threads that evaluate and pack.
 const THREADS: usize = 2;
 
-/// Equal for packings that give the same bytes for the same weight: where panels begin and how wide they are, and which elements go
-/// where.
+/// Equal for packings that give the same bytes for the same weight: where panels begin and how wide they are,
+/// and which elements go where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct PackingKey([usize; 12]);
 

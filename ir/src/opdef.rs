@@ -399,6 +399,9 @@ bitflags! {
         /// Ends the first region of a loop: operand 0 says whether the loop goes on, the others are handed
         /// over.
         const CONDITION = 1 << 18;
+        /// A window that its attributes describe slides over the rows and columns of operand 0, an image; the
+        /// sizes of the other operands do not depend on the image's.
+        const WINDOW = 1 << 19;
     }
 }
 

@@ -24,7 +24,7 @@ use crate::builder::infer;
 use crate::context::Context;
 use crate::dims::{SizeId, SizeTable, SizeValues, evaluate, symbols};
 use crate::entities::{Attr, DimExpr, Ident, Op, OpName, Type, Value};
-use crate::opdef::{Contract, Infer, Kind};
+use crate::opdef::{Infer, Kind, Traits};
 use crate::types::{Dim, TypeData};
 use crate::window::pitch_in_whole;
 use crate::{flow, window};
@@ -252,9 +252,11 @@ fn holds_for_all(op: OpRef<'_>) -> bool {
         Kind::Elementwise(_) => op.body.operands(op.op).all(|operand| stretches(op, operand)),
         // Its body is looked at, and takes and gives what it does.
         Kind::Group | Kind::Structure => true,
-        Kind::Contract(Contract::Conv2d) => slides(op) && is_static(op, op.operand(1)),
-        Kind::Kernel("max_pool2d" | "avg_pool2d") => slides(op),
-        _ => false,
+        _ => {
+            op.has(Traits::WINDOW)
+                && slides(op)
+                && (1..op.operand_count()).all(|index| is_static(op, op.operand(index)))
+        }
     }
 }
 

@@ -154,8 +154,8 @@ impl Window {
     }
 }
 
-/// How the elements of a value stand in memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How the elements of a value stand in memory; who takes one arrangement takes those before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Arrangement {
     /// Without gaps, the last axis innermost.
     Plain,

@@ -13,7 +13,7 @@ func.func @main(%x: tensor<1x4x4x8xf32>) -> tensor<1x4x4x8xf32> {
 }
 // ----- output
 // module {
-//   func.func @main(%arg0: tensor<1x4x4x8xf32>) -> tensor<1x4x4x8xf32> attributes {optc.stage = "inplace", optc.target = "cpu", optc.threads = 1 : i64} {
+//   func.func @main(%arg0: tensor<1x4x4x8xf32>) -> tensor<1x4x4x8xf32> attributes {optc.stage = "inplace", optc.target = "x86-64-v3", optc.threads = 1 : i64} {
 //     %0 = nn.constant dense<5.000000e-01> : tensor<8xf32>
 //     %1 = nn.constant dense<2.500000e-01> : tensor<8xf32>
 //     %2 = nn.neg %arg0 {mem.kernel = "pointwise"} : tensor<1x4x4x8xf32>

@@ -17,7 +17,7 @@ func.func @main(%x: tensor<1x64x64x16xf32>) -> tensor<1x1x1x8xf32> {
 }
 // ----- output
 // module {
-//   func.func @main(%arg0: tensor<1x64x64x16xf32>) -> tensor<1x1x1x8xf32> attributes {optc.arena = 401344 : i64, optc.stage = "plan", optc.target = "cpu", optc.threads = 1 : i64} {
+//   func.func @main(%arg0: tensor<1x64x64x16xf32>) -> tensor<1x1x1x8xf32> attributes {optc.arena = 401344 : i64, optc.stage = "plan", optc.target = "x86-64-v3", optc.threads = 1 : i64} {
 //     %0 = nn.neg %arg0 {mem.kernel = "pointwise", mem.place = [["arena", 0, 262144]]} : tensor<1x64x64x16xf32>
 //     %1 = nn.constant dense<5.000000e-01> : tensor<8x16x1x1xf32>
 //     %2 = nn.conv2d %0, %1 {layout = "NHWC", mem.kernel = "conv2d", mem.place = [["arena", 262144, 131072]]} : (tensor<1x64x64x16xf32>, tensor<8x16x1x1xf32>) -> tensor<1x64x64x8xf32>

@@ -27,7 +27,7 @@ func.func @main(%c: i1, %x: tensor<64xf32>) -> tensor<64xf32> {
 //   |
 //   = note: a_block_overwrites_what_no_way_from_it_reads.mlir:12:8: it is read here
 // module {
-//   func.func @main(%arg0: i1, %arg1: tensor<64xf32>) -> tensor<64xf32> attributes {optc.stage = "inplace", optc.target = "cpu", optc.threads = 1 : i64} {
+//   func.func @main(%arg0: i1, %arg1: tensor<64xf32>) -> tensor<64xf32> attributes {optc.stage = "inplace", optc.target = "x86-64-v3", optc.threads = 1 : i64} {
 //     %0 = nn.neg %arg1 {mem.kernel = "pointwise"} : tensor<64xf32>
 //     cf.br ^bb1
 //   ^bb1:  // 2 preds: ^bb0, ^bb1

@@ -11,7 +11,7 @@ func.func @main(%arg0: tensor<1x4x4x8xf32>) -> tensor<1x4x4x8xf32> {
 }
 // ----- output
 // module {
-//   func.func @main(%arg0: tensor<1x4x4x8xf32>) -> tensor<1x4x4x8xf32> attributes {optc.stage = "inplace", optc.target = "cpu", optc.threads = 1 : i64} {
+//   func.func @main(%arg0: tensor<1x4x4x8xf32>) -> tensor<1x4x4x8xf32> attributes {optc.stage = "inplace", optc.target = "x86-64-v3", optc.threads = 1 : i64} {
 //     %0 = nn.constant dense<5.000000e-01> : tensor<8x8x3x3xf32>
 //     %1 = nn.exp %arg0 {mem.kernel = "pointwise", mem.scratch = 4096 : i64} : tensor<1x4x4x8xf32>
 //     %2 = optc.group(%arg1 = %1, %arg2 = %0) {mem.kernel = "conv2d", mem.scratch = 5184 : i64} : (tensor<1x4x4x8xf32>, tensor<8x8x3x3xf32>) -> tensor<1x4x4x8xf32> {

@@ -45,7 +45,7 @@ func.func @main(%x: tensor<1x6x6x8xf32>) -> tensor<1x6x6x24xf32> {
 // 12 |   %5 = nn.add %3, %x : tensor<1x6x6x8xf32>
 //    |        ^^^^^^
 // module {
-//   func.func @main(%arg0: tensor<1x6x6x8xf32>) -> tensor<1x6x6x24xf32> attributes {optc.stage = "inplace", optc.target = "cpu", optc.threads = 1 : i64} {
+//   func.func @main(%arg0: tensor<1x6x6x8xf32>) -> tensor<1x6x6x24xf32> attributes {optc.stage = "inplace", optc.target = "x86-64-v3", optc.threads = 1 : i64} {
 //     %0 = nn.constant dense<5.000000e-01> : tensor<8x8x3x3xf32>
 //     %1 = nn.conv2d %arg0, %0 {layout = "NHWC", mem.kernel = "conv2d", mem.scratch = 11584 : i64, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x6x6x8xf32>, tensor<8x8x3x3xf32>) -> tensor<1x6x6x8xf32>
 //     %2 = nn.conv2d %1, %0 {layout = "NHWC", mem.kernel = "conv2d", mem.scratch = 11584 : i64, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x6x6x8xf32>, tensor<8x8x3x3xf32>) -> tensor<1x6x6x8xf32>

@@ -25,7 +25,7 @@ func.func @main(%x: tensor<2x3xf32>) -> tensor<1x6xf32> {
 // 5 |   %0 = nn.neg %x : tensor<2x3xf32>
 //   |        ^^^^^^
 // module {
-//   func.func @main(%arg0: tensor<2x3xf32>) -> tensor<1x6xf32> attributes {optc.stage = "inplace", optc.target = "cpu", optc.threads = 1 : i64} {
+//   func.func @main(%arg0: tensor<2x3xf32>) -> tensor<1x6xf32> attributes {optc.stage = "inplace", optc.target = "x86-64-v3", optc.threads = 1 : i64} {
 //     %0 = nn.neg %arg0 {mem.kernel = "pointwise"} : tensor<2x3xf32>
 //     %1 = nn.slice %0 {mem.kernel = "copy", sizes = array<i64: 1, 3>, starts = array<i64: 1, 0>} : (tensor<2x3xf32>) -> tensor<1x3xf32>
 //     %2 = nn.abs %1 {mem.kernel = "pointwise"} : tensor<1x3xf32>

@@ -39,7 +39,7 @@ func.func @main(%n: index, %x: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x9x
 // 7 |   %1 = nn.abs %x : tensor<2x3xf32>
 //   |        ^^^^^^
 // module {
-//   func.func @main(%arg0: index, %arg1: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x9xf32>) attributes {optc.stage = "inplace", optc.target = "cpu", optc.threads = 1 : i64} {
+//   func.func @main(%arg0: index, %arg1: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x9xf32>) attributes {optc.stage = "inplace", optc.target = "x86-64-v3", optc.threads = 1 : i64} {
 //     %0 = nn.neg %arg1 {mem.kernel = "pointwise"} : tensor<2x3xf32>
 //     %1 = nn.abs %arg1 {mem.kernel = "pointwise"} : tensor<2x3xf32>
 //     %2 = scf.for %arg2 = %arg0 to %arg0 step %arg0 iter_args(%arg3 = %1) -> (tensor<2x3xf32>) {

@@ -29,7 +29,7 @@ func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
 //   |
 //   = note: a_part_that_stands_in_the_way_is_copied.mlir:8:8: it is read here
 // module {
-//   func.func @main(%arg0: tensor<8xf32>) -> tensor<8xf32> attributes {optc.stage = "inplace", optc.target = "cpu", optc.threads = 1 : i64} {
+//   func.func @main(%arg0: tensor<8xf32>) -> tensor<8xf32> attributes {optc.stage = "inplace", optc.target = "x86-64-v3", optc.threads = 1 : i64} {
 //     %0 = nn.sqrt %arg0 {mem.kernel = "pointwise"} : tensor<8xf32>
 //     %1 = nn.slice %0 {mem.kernel = "copy", sizes = array<i64: 4>, starts = array<i64: 0>} : (tensor<8xf32>) -> tensor<4xf32>
 //     %2 = optc.copy %1 : tensor<4xf32>

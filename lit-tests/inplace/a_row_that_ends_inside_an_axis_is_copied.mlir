@@ -28,7 +28,7 @@ func.func @main(%x: tensor<3x4xf32>) -> tensor<6x4xf32> {
 // 6 |   %0 = nn.neg %x : tensor<3x4xf32>
 //   |        ^^^^^^
 // module {
-//   func.func @main(%arg0: tensor<3x4xf32>) -> tensor<6x4xf32> attributes {optc.stage = "inplace", optc.target = "cpu", optc.threads = 1 : i64} {
+//   func.func @main(%arg0: tensor<3x4xf32>) -> tensor<6x4xf32> attributes {optc.stage = "inplace", optc.target = "x86-64-v3", optc.threads = 1 : i64} {
 //     %0 = nn.neg %arg0 {mem.kernel = "pointwise"} : tensor<3x4xf32>
 //     %1 = nn.reshape %0 {mem.kernel = "copy", shape = array<i64: 6, 2>} : (tensor<3x4xf32>) -> tensor<6x2xf32>
 //     %2 = nn.abs %1 {mem.kernel = "pointwise", mem.pitch = array<i64: 8, 16>} : tensor<6x2xf32>

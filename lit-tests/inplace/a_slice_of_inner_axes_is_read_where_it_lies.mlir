@@ -13,7 +13,7 @@ func.func @main(%x: tensor<2x8xf32>) -> tensor<2x4xf32> {
 }
 // ----- output
 // module {
-//   func.func @main(%arg0: tensor<2x8xf32>) -> tensor<2x4xf32> attributes {optc.stage = "inplace", optc.target = "cpu", optc.threads = 1 : i64} {
+//   func.func @main(%arg0: tensor<2x8xf32>) -> tensor<2x4xf32> attributes {optc.stage = "inplace", optc.target = "x86-64-v3", optc.threads = 1 : i64} {
 //     %0 = nn.exp %arg0 {mem.kernel = "pointwise", mem.scratch = 4096 : i64} : tensor<2x8xf32>
 //     %1 = nn.slice %0 {mem.view, sizes = array<i64: 2, 4>, starts = array<i64: 0, 0>} : (tensor<2x8xf32>) -> tensor<2x4xf32>
 //     %2 = nn.slice %0 {mem.view, sizes = array<i64: 2, 4>, starts = array<i64: 0, 4>} : (tensor<2x8xf32>) -> tensor<2x4xf32>

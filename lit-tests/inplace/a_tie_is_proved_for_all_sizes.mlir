@@ -12,7 +12,7 @@ func.func @main(%x: tensor<?x4xf32, #optc.dims<N>>, %y: tensor<?x4xf32, #optc.di
 }
 // ----- output
 // module {
-//   func.func @main(%arg0: tensor<?x4xf32, #optc.dims<N>>, %arg1: tensor<?x4xf32, #optc.dims<M>>) -> (tensor<?x4xf32, #optc.dims<N>>, tensor<?x4xf32, #optc.dims<M>>) attributes {optc.stage = "inplace", optc.target = "cpu", optc.threads = 1 : i64} {
+//   func.func @main(%arg0: tensor<?x4xf32, #optc.dims<N>>, %arg1: tensor<?x4xf32, #optc.dims<M>>) -> (tensor<?x4xf32, #optc.dims<N>>, tensor<?x4xf32, #optc.dims<M>>) attributes {optc.stage = "inplace", optc.target = "x86-64-v3", optc.threads = 1 : i64} {
 //     %0 = nn.exp %arg0 : tensor<?x4xf32, #optc.dims<N>>
 //     %1 = nn.tanh %0 {mem.tie = array<i64: 0>} : tensor<?x4xf32, #optc.dims<N>>
 //     %2 = nn.neg %1 {mem.tie = array<i64: 0>} : tensor<?x4xf32, #optc.dims<N>>

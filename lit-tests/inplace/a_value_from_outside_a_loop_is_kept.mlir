@@ -22,7 +22,7 @@ func.func @main(%n: index, %one: index, %x: tensor<64xf32>) -> tensor<64xf32> {
 // 8 |     %0 = nn.abs %y : tensor<64xf32>
 //   |          ^^^^^^
 // module {
-//   func.func @main(%arg0: index, %arg1: index, %arg2: tensor<64xf32>) -> tensor<64xf32> attributes {optc.stage = "inplace", optc.target = "cpu", optc.threads = 1 : i64} {
+//   func.func @main(%arg0: index, %arg1: index, %arg2: tensor<64xf32>) -> tensor<64xf32> attributes {optc.stage = "inplace", optc.target = "x86-64-v3", optc.threads = 1 : i64} {
 //     %0 = nn.neg %arg2 {mem.kernel = "pointwise"} : tensor<64xf32>
 //     %1 = scf.for %arg3 = %arg1 to %arg0 step %arg1 iter_args(%arg4 = %arg2) -> (tensor<64xf32>) {
 //       %2 = nn.abs %0 {mem.kernel = "pointwise"} : tensor<64xf32>

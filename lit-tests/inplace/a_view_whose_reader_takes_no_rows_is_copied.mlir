@@ -37,7 +37,7 @@ func.func @main(%x: tensor<2x8xf32>) -> (tensor<2x2xf32>, tensor<2x2xf32>, tenso
 // 6 |   %0 = nn.exp %x : tensor<2x8xf32>
 //   |        ^^^^^^
 // module {
-//   func.func @main(%arg0: tensor<2x8xf32>) -> (tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x2xf32>) attributes {optc.stage = "inplace", optc.target = "cpu", optc.threads = 1 : i64} {
+//   func.func @main(%arg0: tensor<2x8xf32>) -> (tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x2xf32>) attributes {optc.stage = "inplace", optc.target = "x86-64-v3", optc.threads = 1 : i64} {
 //     %0 = nn.exp %arg0 {mem.kernel = "pointwise", mem.scratch = 4096 : i64} : tensor<2x8xf32>
 //     %1 = nn.slice %0 {mem.kernel = "copy", sizes = array<i64: 2, 2>, starts = array<i64: 0, 0>} : (tensor<2x8xf32>) -> tensor<2x2xf32>
 //     %2 = nn.slice %0 {mem.kernel = "copy", sizes = array<i64: 2, 2>, starts = array<i64: 0, 2>} : (tensor<2x8xf32>) -> tensor<2x2xf32>

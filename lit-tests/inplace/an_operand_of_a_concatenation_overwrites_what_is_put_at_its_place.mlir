@@ -22,7 +22,7 @@ func.func @main(%x: tensor<2x3xf32>) -> tensor<2x6xf32> {
 // 8 |   %2 = nn.abs %x : tensor<2x3xf32>
 //   |        ^^^^^^
 // module {
-//   func.func @main(%arg0: tensor<2x3xf32>) -> tensor<2x6xf32> attributes {optc.stage = "inplace", optc.target = "cpu", optc.threads = 1 : i64} {
+//   func.func @main(%arg0: tensor<2x3xf32>) -> tensor<2x6xf32> attributes {optc.stage = "inplace", optc.target = "x86-64-v3", optc.threads = 1 : i64} {
 //     %0 = nn.abs %arg0 {mem.kernel = "pointwise", mem.pitch = array<i64: 12, 24>} : tensor<2x3xf32>
 //     %1 = nn.neg %0 {mem.kernel = "pointwise", mem.pitch = array<i64: 12, 24>, mem.tie = array<i64: 0>} : tensor<2x3xf32>
 //     %2 = nn.abs %arg0 {mem.kernel = "pointwise", mem.pitch = array<i64: 12, 24>} : tensor<2x3xf32>

@@ -40,13 +40,13 @@ func.func @moved_within(%x: tensor<8xf32>) -> tensor<1xf32> {
 // 15 |   %2 = nn.insert_slice %1, %0 {starts = array<i64: 2>} : (tensor<4xf32>, tensor<8xf32>) -> tensor<8xf32>
 //    |        ^^^^^^^^^^^^^^^
 // module {
-//   func.func @read_later(%arg0: tensor<8xf32>, %arg1: tensor<2xf32>) -> tensor<8xf32> attributes {optc.stage = "inplace", optc.target = "cpu", optc.threads = 1 : i64} {
+//   func.func @read_later(%arg0: tensor<8xf32>, %arg1: tensor<2xf32>) -> tensor<8xf32> attributes {optc.stage = "inplace", optc.target = "x86-64-v3", optc.threads = 1 : i64} {
 //     %0 = nn.exp %arg0 {mem.kernel = "pointwise", mem.scratch = 4096 : i64} : tensor<8xf32>
 //     %1 = nn.insert_slice %arg1, %0 {mem.kernel = "insert_slice", starts = array<i64: 0>} : (tensor<2xf32>, tensor<8xf32>) -> tensor<8xf32>
 //     %2 = nn.add %1, %0 {mem.kernel = "pointwise", mem.tie = array<i64: 0>} : tensor<8xf32>
 //     return %2 : tensor<8xf32>
 //   }
-//   func.func @moved_within(%arg0: tensor<8xf32>) -> tensor<1xf32> attributes {optc.stage = "inplace", optc.target = "cpu", optc.threads = 1 : i64} {
+//   func.func @moved_within(%arg0: tensor<8xf32>) -> tensor<1xf32> attributes {optc.stage = "inplace", optc.target = "x86-64-v3", optc.threads = 1 : i64} {
 //     %0 = nn.exp %arg0 {mem.kernel = "pointwise", mem.scratch = 4096 : i64} : tensor<8xf32>
 //     %1 = nn.slice %0 {mem.kernel = "copy", sizes = array<i64: 4>, starts = array<i64: 0>} : (tensor<8xf32>) -> tensor<4xf32>
 //     %2 = nn.insert_slice %1, %0 {mem.kernel = "insert_slice", starts = array<i64: 2>} : (tensor<4xf32>, tensor<8xf32>) -> tensor<8xf32>

@@ -57,7 +57,7 @@ func.func @main(%x: tensor<4xf32>, %y: tensor<1000xf32>) -> (tensor<1xf32>, tens
 // 11 |   %5 = nn.neg %y : tensor<1000xf32>
 //    |        ^^^^^^
 // module {
-//   func.func @main(%arg0: tensor<4xf32>, %arg1: tensor<1000xf32>) -> (tensor<1xf32>, tensor<1xf32>) attributes {optc.stage = "inplace", optc.target = "cpu", optc.threads = 1 : i64} {
+//   func.func @main(%arg0: tensor<4xf32>, %arg1: tensor<1000xf32>) -> (tensor<1xf32>, tensor<1xf32>) attributes {optc.stage = "inplace", optc.target = "x86-64-v3", optc.threads = 1 : i64} {
 //     %0 = nn.neg %arg0 {mem.kernel = "pointwise"} : tensor<4xf32>
 //     %1 = nn.abs %arg1 {mem.kernel = "pointwise"} : tensor<1000xf32>
 //     %2 = nn.neg %1 {mem.kernel = "pointwise"} : tensor<1000xf32>

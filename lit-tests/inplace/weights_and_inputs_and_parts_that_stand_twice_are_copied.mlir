@@ -36,7 +36,7 @@ func.func @main(%x: tensor<2x1xf32>) -> tensor<2x5xf32> {
 // 8 |   %1 = nn.concat %x, %w, %0, %0 {axis = 1 : i64} : (tensor<2x1xf32>, tensor<2x1xf32>, tensor<2x1xf32>, tensor<2x1xf32>) -> tensor<2x4...
 //   |        ^^^^^^^^^
 // module {
-//   func.func @main(%arg0: tensor<2x1xf32>) -> tensor<2x5xf32> attributes {optc.stage = "inplace", optc.target = "cpu", optc.threads = 1 : i64} {
+//   func.func @main(%arg0: tensor<2x1xf32>) -> tensor<2x5xf32> attributes {optc.stage = "inplace", optc.target = "x86-64-v3", optc.threads = 1 : i64} {
 //     %0 = nn.constant dense<1.000000e+00> : tensor<2x1xf32>
 //     %1 = nn.neg %arg0 {mem.kernel = "pointwise", mem.pitch = array<i64: 4, 20>} : tensor<2x1xf32>
 //     %2 = nn.concat %arg0, %0, %1, %1 {axis = 1 : i64, mem.kernel = "copy", mem.pitch = array<i64: 16, 20>} : (tensor<2x1xf32>, tensor<2x1xf32>, tensor<2x1xf32>, tensor<2x1xf32>) -> tensor<2x4xf32>

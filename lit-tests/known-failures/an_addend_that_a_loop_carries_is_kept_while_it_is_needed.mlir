@@ -33,7 +33,7 @@ func.func @dying(%n: index, %one: index, %x: tensor<1x4x4x8xf32>) -> tensor<1x4x
 //   |
 //   = note: an_addend_that_a_loop_carries_is_kept_while_it_is_needed.mlir:14:3: it is read here
 // module {
-//   func.func @needed(%arg0: index, %arg1: index, %arg2: tensor<1x4x4x8xf32>) -> tensor<1x4x4x8xf32> attributes {optc.stage = "inplace", optc.target = "cpu", optc.threads = 1 : i64} {
+//   func.func @needed(%arg0: index, %arg1: index, %arg2: tensor<1x4x4x8xf32>) -> tensor<1x4x4x8xf32> attributes {optc.stage = "inplace", optc.target = "x86-64-v3", optc.threads = 1 : i64} {
 //     %0 = nn.constant dense<5.000000e-01> : tensor<8x8x1x1xf32>
 //     %1 = scf.for %arg3 = %arg1 to %arg0 step %arg1 iter_args(%arg4 = %arg2) -> (tensor<1x4x4x8xf32>) {
 //       %2 = nn.max_pool2d %arg4 {kernel = array<i64: 1, 1>, layout = "NHWC", mem.kernel = "max_pool2d"} : tensor<1x4x4x8xf32>
@@ -48,7 +48,7 @@ func.func @dying(%n: index, %one: index, %x: tensor<1x4x4x8xf32>) -> tensor<1x4x
 //     }
 //     return %1 : tensor<1x4x4x8xf32>
 //   }
-//   func.func @dying(%arg0: index, %arg1: index, %arg2: tensor<1x4x4x8xf32>) -> tensor<1x4x4x8xf32> attributes {optc.stage = "inplace", optc.target = "cpu", optc.threads = 1 : i64} {
+//   func.func @dying(%arg0: index, %arg1: index, %arg2: tensor<1x4x4x8xf32>) -> tensor<1x4x4x8xf32> attributes {optc.stage = "inplace", optc.target = "x86-64-v3", optc.threads = 1 : i64} {
 //     %0 = nn.constant dense<5.000000e-01> : tensor<8x8x1x1xf32>
 //     %1 = scf.for %arg3 = %arg1 to %arg0 step %arg1 iter_args(%arg4 = %arg2) -> (tensor<1x4x4x8xf32>) {
 //       %2 = nn.max_pool2d %arg4 {kernel = array<i64: 1, 1>, layout = "NHWC", mem.kernel = "max_pool2d"} : tensor<1x4x4x8xf32>

@@ -10,7 +10,7 @@ func.func @main(%arg0: tensor<1x4x4x8xf32>) -> tensor<1x4x4x8xf32> {
 }
 // ----- output
 // module {
-//   func.func @main(%arg0: tensor<1x4x4x8xf32>) -> tensor<1x4x4x8xf32> attributes {optc.stage = "inplace", optc.target = "cpu", optc.threads = 1 : i64} {
+//   func.func @main(%arg0: tensor<1x4x4x8xf32>) -> tensor<1x4x4x8xf32> attributes {optc.stage = "inplace", optc.target = "x86-64-v3", optc.threads = 1 : i64} {
 //     %0 = nn.constant dense<5.000000e-01> : tensor<8x8x1x1xf32>
 //     %1 = nn.constant dense<1.000000e+00> : tensor<1x4x4x8xf32>
 //     %2 = optc.group(%arg1 = %arg0, %arg2 = %0, %arg3 = %1) {mem.kernel = "conv2d"} : (tensor<1x4x4x8xf32>, tensor<8x8x1x1xf32>, tensor<1x4x4x8xf32>) -> tensor<1x4x4x8xf32> {

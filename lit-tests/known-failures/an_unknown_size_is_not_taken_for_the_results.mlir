@@ -31,18 +31,18 @@ func.func @known_sizes(%x: tensor<8x4xf32>, %y: tensor<8x4xf32>) -> tensor<8x4xf
 // 18 |   %0 = nn.exp %x : tensor<8x4xf32>
 //    |        ^^^^^^
 // module {
-//   func.func @one_or_eight_rows(%arg0: tensor<?x4xf32>, %arg1: tensor<8x4xf32>) -> tensor<8x4xf32> attributes {optc.stage = "inplace", optc.target = "cpu", optc.threads = 1 : i64} {
+//   func.func @one_or_eight_rows(%arg0: tensor<?x4xf32>, %arg1: tensor<8x4xf32>) -> tensor<8x4xf32> attributes {optc.stage = "inplace", optc.target = "x86-64-v3", optc.threads = 1 : i64} {
 //     %0 = nn.exp %arg0 : tensor<?x4xf32>
 //     %1 = nn.add %0, %arg1 : (tensor<?x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
 //     return %1 : tensor<8x4xf32>
 //   }
-//   func.func @two_unknown_sizes(%arg0: tensor<?x4xf32>, %arg1: tensor<?x4xf32>) -> tensor<?x4xf32> attributes {optc.stage = "inplace", optc.target = "cpu", optc.threads = 1 : i64} {
+//   func.func @two_unknown_sizes(%arg0: tensor<?x4xf32>, %arg1: tensor<?x4xf32>) -> tensor<?x4xf32> attributes {optc.stage = "inplace", optc.target = "x86-64-v3", optc.threads = 1 : i64} {
 //     %0 = nn.exp %arg0 : tensor<?x4xf32>
 //     %1 = nn.exp %arg1 : tensor<?x4xf32>
 //     %2 = nn.add %0, %1 : tensor<?x4xf32>
 //     return %2 : tensor<?x4xf32>
 //   }
-//   func.func @known_sizes(%arg0: tensor<8x4xf32>, %arg1: tensor<8x4xf32>) -> tensor<8x4xf32> attributes {optc.stage = "inplace", optc.target = "cpu", optc.threads = 1 : i64} {
+//   func.func @known_sizes(%arg0: tensor<8x4xf32>, %arg1: tensor<8x4xf32>) -> tensor<8x4xf32> attributes {optc.stage = "inplace", optc.target = "x86-64-v3", optc.threads = 1 : i64} {
 //     %0 = nn.exp %arg0 {mem.kernel = "pointwise", mem.scratch = 4096 : i64} : tensor<8x4xf32>
 //     %1 = nn.add %0, %arg1 {mem.kernel = "pointwise", mem.tie = array<i64: 0>} : tensor<8x4xf32>
 //     return %1 : tensor<8x4xf32>

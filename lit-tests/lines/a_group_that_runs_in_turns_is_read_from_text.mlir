@@ -16,7 +16,7 @@ func.func @main(%x: tensor<1x32x16x4xf32>) -> tensor<1x16x8x4xf32> {
 }
 // ----- output
 // module {
-//   func.func @main(%arg0: tensor<1x32x16x4xf32>) -> tensor<1x16x8x4xf32> attributes {optc.arena = 28672 : i64, optc.stage = "plan", optc.target = "cpu", optc.threads = 1 : i64} {
+//   func.func @main(%arg0: tensor<1x32x16x4xf32>) -> tensor<1x16x8x4xf32> attributes {optc.arena = 28672 : i64, optc.stage = "plan", optc.target = "x86-64-v3", optc.threads = 1 : i64} {
 //     %0 = nn.constant dense<5.000000e-01> : tensor<32x4x1x1xf32>
 //     %1 = nn.neg %arg0 {mem.kernel = "pointwise", mem.place = [["arena", 16384, 8192]]} : tensor<1x32x16x4xf32>
 //     %2 = optc.group(%arg1 = %1, %arg2 = %0) {mem.kernel = "lines", mem.lines, mem.place = [["arena", 0, 16384], ["arena", 24576, 4096]], mem.scratch = 4096 : i64} : (tensor<1x32x16x4xf32>, tensor<32x4x1x1xf32>) -> tensor<1x16x8x32xf32> {

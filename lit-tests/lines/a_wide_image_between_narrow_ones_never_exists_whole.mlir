@@ -15,7 +15,7 @@ func.func @main(%x: tensor<1x32x16x4xf32>) -> tensor<1x32x16x4xf32> {
 }
 // ----- output
 // module {
-//   func.func @main(%arg0: tensor<1x32x16x4xf32>) -> tensor<1x32x16x4xf32> attributes {optc.arena = 20480 : i64, optc.stage = "plan", optc.target = "cpu", optc.threads = 1 : i64} {
+//   func.func @main(%arg0: tensor<1x32x16x4xf32>) -> tensor<1x32x16x4xf32> attributes {optc.arena = 20480 : i64, optc.stage = "plan", optc.target = "x86-64-v3", optc.threads = 1 : i64} {
 //     %0 = nn.constant dense<5.000000e-01> : tensor<32x4x1x1xf32>
 //     %1 = nn.constant dense<2.500000e-01> : tensor<32x1x3x3xf32>
 //     %2 = nn.constant dense<1.250000e-01> : tensor<4x32x1x1xf32>

@@ -12,7 +12,7 @@ func.func @main(%x: tensor<1x32x16x4xf32>) -> tensor<1x32x16x32xf32> {
 }
 // ----- output
 // module {
-//   func.func @main(%arg0: tensor<1x32x16x4xf32>) -> tensor<1x32x16x32xf32> attributes {optc.arena = 65536 : i64, optc.stage = "plan", optc.target = "cpu", optc.threads = 1 : i64} {
+//   func.func @main(%arg0: tensor<1x32x16x4xf32>) -> tensor<1x32x16x32xf32> attributes {optc.arena = 65536 : i64, optc.stage = "plan", optc.target = "x86-64-v3", optc.threads = 1 : i64} {
 //     %0 = nn.constant dense<5.000000e-01> : tensor<32x4x1x1xf32>
 //     %1 = nn.constant dense<2.500000e-01> : tensor<32x1x3x3xf32>
 //     %2 = nn.neg %arg0 {mem.kernel = "pointwise", mem.place = [["arena", 0, 8192]]} : tensor<1x32x16x4xf32>

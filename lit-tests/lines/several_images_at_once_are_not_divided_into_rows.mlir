@@ -11,7 +11,7 @@ func.func @main(%x: tensor<2x32x16x4xf32>) -> tensor<2x16x8x4xf32> {
 }
 // ----- output
 // module {
-//   func.func @main(%arg0: tensor<2x32x16x4xf32>) -> tensor<2x16x8x4xf32> attributes {optc.arena = 147456 : i64, optc.stage = "plan", optc.target = "cpu", optc.threads = 1 : i64} {
+//   func.func @main(%arg0: tensor<2x32x16x4xf32>) -> tensor<2x16x8x4xf32> attributes {optc.arena = 147456 : i64, optc.stage = "plan", optc.target = "x86-64-v3", optc.threads = 1 : i64} {
 //     %0 = nn.constant dense<5.000000e-01> : tensor<32x4x1x1xf32>
 //     %1 = nn.neg %arg0 {mem.kernel = "pointwise", mem.place = [["arena", 131072, 16384]]} : tensor<2x32x16x4xf32>
 //     %2 = nn.conv2d %1, %0 {layout = "NHWC", mem.kernel = "conv2d", mem.place = [["arena", 0, 131072]]} : (tensor<2x32x16x4xf32>, tensor<32x4x1x1xf32>) -> tensor<2x32x16x32xf32>

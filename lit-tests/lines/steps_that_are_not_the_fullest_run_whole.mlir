@@ -15,7 +15,7 @@ func.func @main(%x: tensor<1x32x16x4xf32>, %y: tensor<16384xf32>) -> (tensor<1x1
 }
 // ----- output
 // module {
-//   func.func @main(%arg0: tensor<1x32x16x4xf32>, %arg1: tensor<16384xf32>) -> (tensor<1x16x8x4xf32>, tensor<16384xf32>) attributes {optc.arena = 69632 : i64, optc.stage = "plan", optc.target = "cpu", optc.threads = 1 : i64} {
+//   func.func @main(%arg0: tensor<1x32x16x4xf32>, %arg1: tensor<16384xf32>) -> (tensor<1x16x8x4xf32>, tensor<16384xf32>) attributes {optc.arena = 69632 : i64, optc.stage = "plan", optc.target = "x86-64-v3", optc.threads = 1 : i64} {
 //     %0 = nn.constant dense<5.000000e-01> : tensor<8x4x1x1xf32>
 //     %1 = nn.constant dense<2.500000e-01> : tensor<4x8x1x1xf32>
 //     %2 = nn.neg %arg0 {mem.kernel = "pointwise", mem.place = [["arena", 16384, 8192]]} : tensor<1x32x16x4xf32>

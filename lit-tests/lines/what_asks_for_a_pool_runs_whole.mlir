@@ -13,7 +13,7 @@ func.func @main(%x: tensor<1x32x16x4xf32>) -> tensor<1x32x16x4xf32> attributes {
 }
 // ----- output
 // module {
-//   func.func @main(%arg0: tensor<1x32x16x4xf32>) -> tensor<1x32x16x4xf32> attributes {optc.arena = 73728 : i64, optc.pools = {arena = {align = 64 : i64, bytes = 65536 : i64, start = 0 : i64}, vtcm = {align = 64 : i64, bytes = 8192 : i64, start = 65536 : i64}}, optc.stage = "plan", optc.target = "cpu", optc.threads = 1 : i64} {
+//   func.func @main(%arg0: tensor<1x32x16x4xf32>) -> tensor<1x32x16x4xf32> attributes {optc.arena = 73728 : i64, optc.pools = {arena = {align = 64 : i64, bytes = 65536 : i64, start = 0 : i64}, vtcm = {align = 64 : i64, bytes = 8192 : i64, start = 65536 : i64}}, optc.stage = "plan", optc.target = "x86-64-v3", optc.threads = 1 : i64} {
 //     %0 = nn.constant dense<5.000000e-01> : tensor<32x4x1x1xf32>
 //     %1 = nn.constant dense<1.250000e-01> : tensor<4x32x1x1xf32>
 //     %2 = nn.neg %arg0 {mem.kernel = "pointwise", mem.place = [["out", 0, 8192]]} : tensor<1x32x16x4xf32>

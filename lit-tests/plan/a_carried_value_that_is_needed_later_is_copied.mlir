@@ -15,7 +15,7 @@ func.func @main(%n: index, %one: index, %x: tensor<64xf32>) -> (tensor<64xf32>, 
 }
 // ----- output
 // module {
-//   func.func @main(%arg0: index, %arg1: index, %arg2: tensor<64xf32>) -> (tensor<64xf32>, tensor<64xf32>) attributes {optc.arena = 1024 : i64, optc.stage = "plan", optc.target = "cpu", optc.threads = 1 : i64} {
+//   func.func @main(%arg0: index, %arg1: index, %arg2: tensor<64xf32>) -> (tensor<64xf32>, tensor<64xf32>) attributes {optc.arena = 1024 : i64, optc.stage = "plan", optc.target = "x86-64-v3", optc.threads = 1 : i64} {
 //     %0 = nn.neg %arg2 {mem.kernel = "pointwise", mem.place = [["arena", 0, 256]]} : tensor<64xf32>
 //     %1:2 = scf.for %arg3 = %arg1 to %arg0 step %arg1 iter_args(%arg4 = %0, %arg5 = %arg2) -> (tensor<64xf32>, tensor<64xf32>) {
 //       %3 = nn.abs %arg4 {mem.kernel = "pointwise", mem.place = [["out", 0, 256]]} : tensor<64xf32>

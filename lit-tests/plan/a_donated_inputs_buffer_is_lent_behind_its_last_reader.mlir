@@ -12,7 +12,7 @@ func.func @main(%arg0: tensor<64xf32> {optc.donated}) -> tensor<f32> {
 }
 // ----- output
 // module {
-//   func.func @main(%arg0: tensor<64xf32> {optc.donated}) -> tensor<f32> attributes {optc.arena = 384 : i64, optc.stage = "plan", optc.target = "cpu", optc.threads = 1 : i64} {
+//   func.func @main(%arg0: tensor<64xf32> {optc.donated}) -> tensor<f32> attributes {optc.arena = 384 : i64, optc.stage = "plan", optc.target = "x86-64-v3", optc.threads = 1 : i64} {
 //     %0 = nn.neg %arg0 {mem.kernel = "pointwise", mem.place = [["arena", 0, 256]]} : tensor<64xf32>
 //     %1 = nn.slice %0 {mem.kernel = "copy", sizes = array<i64: 32>, starts = array<i64: 8>} : (tensor<64xf32>) -> tensor<32xf32>
 //     %2 = nn.sqrt %1 {mem.kernel = "pointwise", mem.place = [["in", 0, 128]]} : tensor<32xf32>

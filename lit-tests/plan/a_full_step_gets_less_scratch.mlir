@@ -12,7 +12,7 @@ func.func @main(%x: tensor<1x12x12x32xf32>) -> (tensor<1x32xf32>, tensor<1x32xf3
 }
 // ----- output
 // module {
-//   func.func @main(%arg0: tensor<1x12x12x32xf32>) -> (tensor<1x32xf32>, tensor<1x32xf32>) attributes {optc.arena = 44992 : i64, optc.stage = "plan", optc.target = "cpu", optc.threads = 1 : i64} {
+//   func.func @main(%arg0: tensor<1x12x12x32xf32>) -> (tensor<1x32xf32>, tensor<1x32xf32>) attributes {optc.arena = 44992 : i64, optc.stage = "plan", optc.target = "x86-64-v3", optc.threads = 1 : i64} {
 //     %0 = nn.constant dense<5.000000e-01> : tensor<32x32x3x3xf32>
 //     %1 = nn.neg %arg0 {mem.kernel = "pointwise", mem.place = [["arena", 0, 18432]]} : tensor<1x12x12x32xf32>
 //     %2 = nn.conv2d %1, %0 {layout = "NHWC", mem.kernel = "conv2d", mem.place = [["arena", 18432, 18432], ["arena", 36864, 8128]], mem.scratch = 8128 : i64, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x12x12x32xf32>, tensor<32x32x3x3xf32>) -> tensor<1x12x12x32xf32>

@@ -11,7 +11,7 @@ func.func @main(%x: tensor<1x16x16x16xf32>) -> tensor<1x32xf32> {
 }
 // ----- output
 // module {
-//   func.func @main(%arg0: tensor<1x16x16x16xf32>) -> tensor<1x32xf32> attributes {optc.arena = 33792 : i64, optc.stage = "plan", optc.target = "cpu", optc.threads = 1 : i64} {
+//   func.func @main(%arg0: tensor<1x16x16x16xf32>) -> tensor<1x32xf32> attributes {optc.arena = 33792 : i64, optc.stage = "plan", optc.target = "x86-64-v3", optc.threads = 1 : i64} {
 //     %0 = nn.constant dense<5.000000e-01> : tensor<32x16x1x1xf32>
 //     %1 = nn.neg %arg0 {mem.kernel = "pointwise", mem.place = [["arena", 17408, 16384]]} : tensor<1x16x16x16xf32>
 //     %2 = nn.conv2d %1, %0 {layout = "NHWC", mem.kernel = "conv2d", mem.overlap = array<i64: 0, 1>, mem.place = [["arena", 0, 32768]]} : (tensor<1x16x16x16xf32>, tensor<32x16x1x1xf32>) -> tensor<1x16x16x32xf32>

@@ -16,7 +16,7 @@ func.func @main(%limit: f32, %f0: f32, %one: f32, %x: tensor<64xf32>) -> tensor<
 }
 // ----- output
 // module {
-//   func.func @main(%arg0: f32, %arg1: f32, %arg2: f32, %arg3: tensor<64xf32>) -> tensor<64xf32> attributes {optc.arena = 65 : i64, optc.stage = "plan", optc.target = "cpu", optc.threads = 1 : i64} {
+//   func.func @main(%arg0: f32, %arg1: f32, %arg2: f32, %arg3: tensor<64xf32>) -> tensor<64xf32> attributes {optc.arena = 65 : i64, optc.stage = "plan", optc.target = "x86-64-v3", optc.threads = 1 : i64} {
 //     %0:2 = scf.while (%arg4 = %arg3, %arg5 = %arg1) : (tensor<64xf32>, f32) -> (tensor<64xf32>, f32) {
 //       %1 = arith.cmpf olt, %arg5, %arg0 {mem.kernel = "pointwise", mem.place = [["arena", 64, 1]]} : f32
 //       scf.condition(%1) %arg4, %arg5 : tensor<64xf32>, f32

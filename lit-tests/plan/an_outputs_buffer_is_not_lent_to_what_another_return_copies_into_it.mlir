@@ -12,7 +12,7 @@ func.func @main(%c: i1, %x: tensor<64xf32>) -> tensor<64xf32> {
 }
 // ----- output
 // module {
-//   func.func @main(%arg0: i1, %arg1: tensor<64xf32>) -> tensor<64xf32> attributes {optc.arena = 256 : i64, optc.stage = "plan", optc.target = "cpu", optc.threads = 1 : i64} {
+//   func.func @main(%arg0: i1, %arg1: tensor<64xf32>) -> tensor<64xf32> attributes {optc.arena = 256 : i64, optc.stage = "plan", optc.target = "x86-64-v3", optc.threads = 1 : i64} {
 //     %0 = nn.sqrt %arg1 {mem.kernel = "pointwise", mem.place = [["arena", 0, 256]]} : tensor<64xf32>
 //     cf.cond_br %arg0, ^bb1, ^bb2
 //   ^bb1:  // pred: ^bb0

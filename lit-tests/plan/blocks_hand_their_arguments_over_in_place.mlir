@@ -15,7 +15,7 @@ func.func @main(%c: i1, %x: tensor<64xf32>) -> tensor<64xf32> {
 }
 // ----- output
 // module {
-//   func.func @main(%arg0: i1, %arg1: tensor<64xf32>) -> tensor<64xf32> attributes {mem.args = [[], [], [], [["out", 0, 256]]], optc.arena = 0 : i64, optc.stage = "plan", optc.target = "cpu", optc.threads = 1 : i64} {
+//   func.func @main(%arg0: i1, %arg1: tensor<64xf32>) -> tensor<64xf32> attributes {mem.args = [[], [], [], [["out", 0, 256]]], optc.arena = 0 : i64, optc.stage = "plan", optc.target = "x86-64-v3", optc.threads = 1 : i64} {
 //     cf.cond_br %arg0, ^bb1, ^bb2
 //   ^bb1:  // pred: ^bb0
 //     %0 = nn.neg %arg1 {mem.kernel = "pointwise", mem.place = [["out", 0, 256]]} : tensor<64xf32>

@@ -12,7 +12,7 @@ func.func @main(%x: tensor<2x3xf32>) -> (tensor<2x6xf32>, tensor<2x2xf32>) {
 }
 // ----- output
 // module {
-//   func.func @main(%arg0: tensor<2x3xf32>) -> (tensor<2x6xf32>, tensor<2x2xf32>) attributes {optc.arena = 8 : i64, optc.stage = "plan", optc.target = "cpu", optc.threads = 1 : i64} {
+//   func.func @main(%arg0: tensor<2x3xf32>) -> (tensor<2x6xf32>, tensor<2x2xf32>) attributes {optc.arena = 8 : i64, optc.stage = "plan", optc.target = "x86-64-v3", optc.threads = 1 : i64} {
 //     %0 = nn.neg %arg0 {mem.kernel = "pointwise", mem.pitch = array<i64: 12, 24>, mem.place = [["out", 0, 24, 0, 12, 24]]} : tensor<2x3xf32>
 //     %1 = nn.abs %arg0 {mem.kernel = "pointwise", mem.pitch = array<i64: 12, 24>, mem.place = [["out", 0, 24, 12, 12, 24]]} : tensor<2x3xf32>
 //     %2 = nn.concat %0, %1 {axis = 1 : i64, mem.parts = array<i64: 0, 1>, mem.place = [["out", 0, 48]]} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x6xf32>

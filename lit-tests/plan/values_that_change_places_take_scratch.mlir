@@ -9,7 +9,7 @@ func.func @main(%n: index, %one: index, %x: tensor<64xf32>, %y: tensor<64xf32>) 
 }
 // ----- output
 // module {
-//   func.func @main(%arg0: index, %arg1: index, %arg2: tensor<64xf32>, %arg3: tensor<64xf32>) -> (tensor<64xf32>, tensor<64xf32>) attributes {optc.arena = 256 : i64, optc.stage = "plan", optc.target = "cpu", optc.threads = 1 : i64} {
+//   func.func @main(%arg0: index, %arg1: index, %arg2: tensor<64xf32>, %arg3: tensor<64xf32>) -> (tensor<64xf32>, tensor<64xf32>) attributes {optc.arena = 256 : i64, optc.stage = "plan", optc.target = "x86-64-v3", optc.threads = 1 : i64} {
 //     %0:2 = scf.for %arg4 = %arg1 to %arg0 step %arg1 iter_args(%arg5 = %arg2, %arg6 = %arg3) -> (tensor<64xf32>, tensor<64xf32>) {
 //       scf.yield {mem.place = [["arena", 0, 256]], mem.scratch = 256 : i64} %arg6, %arg5 : tensor<64xf32>, tensor<64xf32>
 //     } {mem.args = [[["arena", 0, 8], ["out", 0, 256], ["out", 1, 256]]], mem.place = [["out", 0, 256], ["out", 1, 256]]}

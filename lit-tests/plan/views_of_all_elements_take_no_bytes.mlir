@@ -13,7 +13,7 @@ func.func @main(%x: tensor<4x8xf32>) -> tensor<32xf32> {
 }
 // ----- output
 // module {
-//   func.func @main(%arg0: tensor<4x8xf32>) -> tensor<32xf32> attributes {optc.arena = 128 : i64, optc.stage = "plan", optc.target = "cpu", optc.threads = 1 : i64} {
+//   func.func @main(%arg0: tensor<4x8xf32>) -> tensor<32xf32> attributes {optc.arena = 128 : i64, optc.stage = "plan", optc.target = "x86-64-v3", optc.threads = 1 : i64} {
 //     %0 = nn.sqrt %arg0 {mem.kernel = "pointwise", mem.place = [["arena", 0, 128]]} : tensor<4x8xf32>
 //     %1 = nn.reshape %0 {mem.kernel = "copy", shape = array<i64: 1, 32>} : (tensor<4x8xf32>) -> tensor<1x32xf32>
 //     %2 = nn.reshape %1 {mem.kernel = "copy", shape = array<i64: 32, 1>} : (tensor<1x32xf32>) -> tensor<32x1xf32>

@@ -11,7 +11,7 @@ func.func @main(%arg0: tensor<4xf32>) -> tensor<4xf32> {
 }
 // ----- output
 // module {
-//   func.func @main(%arg0: tensor<4xf32>) -> tensor<4xf32> attributes {optc.arena = 16 : i64, optc.stage = "plan", optc.target = "cpu", optc.threads = 1 : i64} {
+//   func.func @main(%arg0: tensor<4xf32>) -> tensor<4xf32> attributes {optc.arena = 16 : i64, optc.stage = "plan", optc.target = "x86-64-v3", optc.threads = 1 : i64} {
 //     %0 = nn.constant dense<1.000000e+00> : tensor<4xf32>
 //     %1 = nn.constant dense<2.000000e+00> : tensor<4xf32>
 //     %2 = nn.mul %0, %1 : tensor<4xf32>

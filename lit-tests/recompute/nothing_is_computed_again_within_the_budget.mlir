@@ -13,7 +13,7 @@ func.func @main(%x: tensor<64xf32>) -> tensor<f32> {
 }
 // ----- output
 // module {
-//   func.func @main(%arg0: tensor<64xf32>) -> tensor<f32> attributes {optc.arena = 768 : i64, optc.stage = "plan", optc.target = "cpu", optc.threads = 1 : i64} {
+//   func.func @main(%arg0: tensor<64xf32>) -> tensor<f32> attributes {optc.arena = 768 : i64, optc.stage = "plan", optc.target = "x86-64-v3", optc.threads = 1 : i64} {
 //     %0 = nn.neg %arg0 {mem.kernel = "pointwise", mem.place = [["arena", 0, 256]]} : tensor<64xf32>
 //     %1 = nn.sqrt %0 {mem.kernel = "pointwise", mem.place = [["arena", 256, 256]]} : tensor<64xf32>
 //     %2 = nn.floor %1 {mem.kernel = "pointwise", mem.place = [["arena", 512, 256]]} : tensor<64xf32>

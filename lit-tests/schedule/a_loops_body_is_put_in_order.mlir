@@ -17,7 +17,7 @@ func.func @main(%x: tensor<1x4x4x8xf32>, %n: index) -> tensor<1x1x1x8xf32> {
 }
 // ----- output
 // module {
-//   func.func @main(%arg0: tensor<1x4x4x8xf32>, %arg1: index) -> tensor<1x1x1x8xf32> attributes {optc.stage = "schedule", optc.target = "cpu", optc.threads = 1 : i64} {
+//   func.func @main(%arg0: tensor<1x4x4x8xf32>, %arg1: index) -> tensor<1x1x1x8xf32> attributes {optc.stage = "schedule", optc.target = "x86-64-v3", optc.threads = 1 : i64} {
 //     %0 = arith.constant 0 : index
 //     %1 = arith.constant 1 : index
 //     %2 = nn.reduce_max %arg0 {axes = array<i64: 1, 2>, keepdims, mem.kernel = "reduce"} : (tensor<1x4x4x8xf32>) -> tensor<1x1x1x8xf32>

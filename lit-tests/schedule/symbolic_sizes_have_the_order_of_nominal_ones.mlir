@@ -11,7 +11,7 @@ func.func @main(%x: tensor<?x4x4x8xf32, #optc.dims<N>>) -> tensor<?x1x1x8xf32, #
 }
 // ----- output
 // module {
-//   func.func @main(%arg0: tensor<?x4x4x8xf32, #optc.dims<N>>) -> tensor<?x1x1x8xf32, #optc.dims<N>> attributes {optc.stage = "schedule", optc.target = "cpu", optc.threads = 1 : i64} {
+//   func.func @main(%arg0: tensor<?x4x4x8xf32, #optc.dims<N>>) -> tensor<?x1x1x8xf32, #optc.dims<N>> attributes {optc.stage = "schedule", optc.target = "x86-64-v3", optc.threads = 1 : i64} {
 //     %0 = nn.exp %arg0 : tensor<?x4x4x8xf32, #optc.dims<N>>
 //     %1 = nn.reduce_mean %0 {axes = array<i64: 1, 2>, keepdims} : (tensor<?x4x4x8xf32, #optc.dims<N>>) -> tensor<?x1x1x8xf32, #optc.dims<N>>
 //     %2 = nn.tanh %0 : tensor<?x4x4x8xf32, #optc.dims<N>>

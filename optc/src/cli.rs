@@ -19,6 +19,7 @@ use std::process::ExitCode;
 
 use ::passes::fit::Goal;
 use clap::{Args, Parser, Subcommand};
+use codegen::Cpu;
 use import::onnx::StrippedWeights;
 use import::onnx::declared::Symbolized;
 use ir::pools::{Pool, parse_bytes};
@@ -34,9 +35,9 @@ use crate::sizes::{self, DimArg};
 
 /// A compiler pass framework with an MLIR-like IR, whose speciality is memory.
 ///
-/// Reads IR text or an ONNX model, fuses operations, lets results overwrite dead operands, gives every intermediate
-/// a place in one arena, and compiles the program to machine code. Without a verb it runs the passes of `--passes`
-/// and prints the IR. Exit status: 0 done, 1 the input is at fault, 2 wrong usage.
+/// Reads IR text or an ONNX model, fuses operations, lets results overwrite dead operands, gives every
+/// intermediate a place in one arena, and compiles the program to machine code. Without a verb it runs the
+/// passes of `--passes` and prints the IR. Exit status: 0 done, 1 the input is at fault, 2 wrong usage.
 #[derive(Parser)]
 #[command(name = "optc", version, args_conflicts_with_subcommands = true, arg_required_else_help = true)]
 struct Cli {
@@ -101,17 +102,17 @@ struct MemoryArgs {
     /// Let the program overwrite this input after its last reader; may be repeated.
     #[arg(long, value_name = "INPUT")]
     donate: Vec<String>,
-    /// What to optimize for: `memory` takes the smallest arena, `speed` the fastest kernels, `balanced` saves memory
-    /// where that costs almost no time.
+    /// What to optimize for: `memory` takes the smallest arena, `speed` the fastest kernels, `balanced` saves
+    /// memory where that costs almost no time.
     #[arg(long, value_name = "GOAL", default_value = Goal::default().name(), value_parser = Goal::NAMES.to_vec())]
     optimize: String,
-    /// Declare a memory pool for values with `mem.pool`; the name `arena` sets properties of the arena; may be
-    /// repeated. `align` and `pitch` (rows of images begin at its multiples) are powers of two, `capacity` is the
-    /// pool's largest size.
+    /// Declare a memory pool for values with `mem.pool`; the name `arena` sets properties of the arena; may
+    /// be repeated. `align` and `pitch` (rows of images begin at its multiples) are powers of two, `capacity`
+    /// is the pool's largest size.
     #[arg(long, value_name = "NAME:align=A,pitch=P,capacity=C", value_parser = Pool::parse)]
     pool: Vec<Pool>,
-    /// Fail unless the arena fits into this many bytes, also given as `512KiB` or `4.9MB`. Tries reordering, overlap
-    /// and recomputation; if none suffices, reports the peak and what would lower it.
+    /// Fail unless the arena fits into this many bytes, also given as `512KiB` or `4.9MB`. Tries reordering,
+    /// overlap and recomputation; if none suffices, reports the peak and what would lower it.
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     budget: Option<u64>,
     /// If a pass panics, write its input program here; `optc --replay` runs that pass on it again.
@@ -124,10 +125,12 @@ impl MemoryArgs {
         Goal::named(&self.optimize).expect("the parser takes names of goals only")
     }
 
-    /// The options of compilation for `threads` threads that these arguments give.
-    fn options(&self, threads: usize, entry: &str, dead: DeadMemory) -> CompileOptions {
+    /// The options of compilation for a machine that these arguments give.
+    fn options(&self, machine: &MachineArgs, entry: &str, dead: DeadMemory) -> CompileOptions {
         CompileOptions {
-            threads,
+            cpu: *machine.target_cpu,
+            target: None,
+            threads: machine.threads,
             entry: Some(entry.to_owned()),
             dead,
             donated: self.donate.clone(),
@@ -140,12 +143,16 @@ impl MemoryArgs {
     }
 }
 
-/// The number of threads that run the program.
+/// What runs the program.
 #[derive(Args, Clone)]
-struct ThreadsArgs {
+struct MachineArgs {
     /// Number of threads to run with; scratch is planned for each of them.
     #[arg(long, default_value_t = runtime::available_threads().clamp(1, 2), value_parser = parse_threads)]
     threads: usize,
+    /// CPU to compile for: `native`, `x86-64-v4`, `x86-64-v3` or `portable`; a program that is planned in
+    /// part stays with the one that its plan is for.
+    #[arg(long, value_name = "CPU", default_value = "native", value_parser = Cpu::named)]
+    target_cpu: &'static Cpu,
 }
 
 pub(crate) fn parse_threads(text: &str) -> Result<usize, String> {

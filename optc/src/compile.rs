@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use codegen::Cpu;
+use codegen::{Cpu, Isa};
+use ir::plan::attrs;
 use ir::plan::signature::Signature;
 use ir::pools::{Pool, add_pools};
-use ir::{Module, Target, Traits};
+use ir::{Body, Context, Module, Target, Traits};
 use passes::manager::{Pipeline, Registry, Report, RunOptions, Stage};
 use runtime::Program;
 
@@ -18,8 +20,14 @@ pub use codegen::DeadMemory;
 pub use passes::fit::Goal;
 
 /// How a module is compiled.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone)]
 pub struct CompileOptions {
+    /// The processor that the program is for, with an embedder's own kernels; a function that was planned in
+    /// part stays with the instructions that its plan is for (`optc.target`).
+    pub cpu: Cpu,
+    /// What passes ask in place of the processor; none for itself. It answers what the processor does where
+    /// code depends on the answer (kernels, scratch, name): code is made for the processor.
+    pub target: Option<Arc<dyn Target + Send>>,
     /// The most threads that will run the program; scratch is planned for as many.
     pub threads: usize,
     /// The function that is the program; none for the only public one, else `main`.
@@ -66,6 +74,8 @@ impl Default for CompileOptions {
     fn default() -> Self {
         let threads = runtime::available_threads().min(2);
         CompileOptions {
+            cpu: Cpu::default(),
+            target: None,
             threads,
             entry: None,
             dead: DeadMemory::Kept,
@@ -79,6 +89,20 @@ impl Default for CompileOptions {
     }
 }
 
+impl CompileOptions {
+    /// What passes ask.
+    pub fn target(&self) -> &dyn Target {
+        self.target.as_deref().unwrap_or(&self.cpu)
+    }
+
+    /// With the processor that a function is planned for in part, if its plan names one.
+    pub(crate) fn planned(&self, ctx: &Context, body: &Body) -> CompileOptions {
+        let named = body.own_attr(ctx, ctx.ident(attrs::OPTC_TARGET)).and_then(|attr| ctx.str_value(attr));
+        let isa = named.and_then(Isa::named).unwrap_or(self.cpu.isa());
+        CompileOptions { cpu: self.cpu.with_isa(isa), ..self.clone() }
+    }
+}
+
 /// Takes a module through the stages that it lacks, and makes machine code for this processor.
 ///
 /// The module is left planned: what it prints as is what runs. If its entry has named sizes, all is decided
@@ -89,6 +113,7 @@ impl Default for CompileOptions {
 pub fn compile(module: &mut Module, options: &CompileOptions) -> Result<Program, Failure> {
     let entry = entry(module, options.entry.as_deref())?;
     let body = module.function(&entry).expect("the entry was just found");
+    let options = &options.planned(&module.ctx, body);
     if has_named_sizes(&module.ctx, body) {
         return compile_for_all_sizes(module, &entry, options);
     }
@@ -100,7 +125,7 @@ pub fn compile(module: &mut Module, options: &CompileOptions) -> Result<Program,
         Some(budget_bytes) => budget::meet(module, &entry, options, budget_bytes)?,
         None => complete_with(module, &entry, Way::of(options)).map(drop)?,
     }
-    let code_options = codegen::Options { dead: options.dead, ..codegen::Options::new(options.threads) };
+    let code_options = codegen::Options { threads: options.threads, cpu: options.cpu, dead: options.dead };
     codegen::compile(module, &entry, &code_options)
         .map_err(|faults| Failure::diagnostics(&module.ctx, &faults))
 }
@@ -181,7 +206,10 @@ pub(crate) fn no_input<'a>(
 /// # Errors
 /// Every fault of the first pass that finds some.
 pub fn complete(module: &mut Module, entry: &str, threads: usize, goal: Goal) -> Result<Report, Failure> {
-    complete_with(module, entry, Way { goal, ..Way::canonical(threads) })
+    let options = CompileOptions { threads, goal, ..CompileOptions::default() };
+    let body = module.function(entry).expect("the entry has a body");
+    let options = options.planned(&module.ctx, body);
+    complete_with(module, entry, Way::of(&options))
 }
 
 /// How a function is taken to its plan.
@@ -195,14 +223,15 @@ pub(crate) struct Way<'a> {
 }
 
 impl<'a> Way<'a> {
-    fn canonical(threads: usize) -> Way<'a> {
-        Way { target: &Cpu, threads, goal: Goal::default(), steps: Steps::Canonical, reproducer: None }
-    }
-
     /// The canonical one, as the options say.
     pub(crate) fn of(options: &'a CompileOptions) -> Way<'a> {
-        let reproducer = options.reproducer.as_deref();
-        Way { goal: options.goal, reproducer, ..Way::canonical(options.threads) }
+        Way {
+            target: options.target(),
+            threads: options.threads,
+            goal: options.goal,
+            steps: Steps::Canonical,
+            reproducer: options.reproducer.as_deref(),
+        }
     }
 }
 

@@ -12,15 +12,18 @@
 //! // ...
 //! ```
 //!
-//! The first line says what is run on what stands above the output, exactly as on the command line but in process; the
-//! comment behind it is all that comes out: first what goes to standard error, then what goes to standard output. If the
-//! input is refused, the diagnostics are the output. A program that comes out must print as itself when it is read again.
+//! The first line says what is run on what stands above the output, exactly as on the command line but in
+//! process; the comment behind it is all that comes out: first what goes to standard error, then what goes to
+//! standard output. If the input is refused, the diagnostics are the output. A program that comes out must
+//! print as itself when it is read again.
 //!
 //! `// RUN: optc plan --dim N=4` and `optc run ...` are what these verbs print of the file, without times.
+//! All is compiled for the setup's target, whatever machine the test runs on, unless the line has
+//! `--target-cpu`.
 //!
-//! [`run_folder`] runs every such file in a folder, [`Mode::Bless`] writes the output into the files. [`check`] does the same
-//! with strings, for tests beside the code. All take a [`Setup`], and the first line names its tool, so that a crate with
-//! passes and dialects of its own tests them in the same way:
+//! [`run_folder`] runs every such file in a folder, [`Mode::Bless`] writes the output into the files.
+//! [`check`] does the same with strings, for tests beside the code. All take a [`Setup`], and the first line
+//! names its tool, so that a crate with passes and dialects of its own tests them in the same way:
 //!
 //! ```no_run
 //! use optc::lit::{Mode, run_folder};
@@ -34,6 +37,7 @@ use std::cell::RefCell;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use codegen::Cpu;
 use passes::manager::unified_diff;
 
 use crate::cli::verb_text;
@@ -137,7 +141,7 @@ fn run_in(setup: &Setup<'_>, name: &str, content: &str, path: Option<&Path>) -> 
     let input: String = content.split_inclusive('\n').take(marker).collect();
     let output = match (words.first().map(String::as_str), path) {
         (Some("plan" | "run"), Some(path)) => {
-            verb_text(path, &words)?.replace(&path.display().to_string(), name)
+            verb_text(path, &for_target(setup, words.clone()))?.replace(&path.display().to_string(), name)
         }
         _ => output(setup, &OptArgs::parse(&words)?, name, &input)?,
     };
@@ -146,8 +150,18 @@ fn run_in(setup: &Setup<'_>, name: &str, content: &str, path: Option<&Path>) -> 
     Ok(format!("{input}{newline}{OUTPUT}\n{comment}"))
 }
 
-/// Checks what a pipeline makes of a program, both as text. What is printed around the functions of a module must be in
-/// `expected` too; spaces at the ends of both do not count.
+/// The words of a verb, for the CPU that the setup compiles for unless they name one: what comes out is then
+/// the same on every machine.
+fn for_target(setup: &Setup<'_>, mut words: Vec<String>) -> Vec<String> {
+    let name = setup.target.name();
+    if Cpu::named(name).is_ok() && !words.iter().any(|word| word.starts_with("--target-cpu")) {
+        words.push(format!("--target-cpu={name}"));
+    }
+    words
+}
+
+/// Checks what a pipeline makes of a program, both as text. What is printed around the functions of a module
+/// must be in `expected` too; spaces at the ends of both do not count.
 ///
 /// ```
 /// optc::lit::check(

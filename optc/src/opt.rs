@@ -1,7 +1,7 @@
 //! What `optc --passes=... FILE` does to a text.
 //!
-//! The command line, the lit tests and any other tool (`my-opt`, with passes and dialects of its own) call the same
-//! function, with what they know in a [`Setup`]. The `main` of such a tool is [`crate::cli::tool`].
+//! The command line, the lit tests and any other tool (`my-opt`, with passes and dialects of its own) call
+//! the same function, with what they know in a [`Setup`]. The `main` of such a tool is [`crate::cli::tool`].
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -76,7 +76,8 @@ pub struct OptArgs {
     /// Read each section between lines `// -----` as a program of its own.
     #[arg(long)]
     pub split_input_file: bool,
-    /// Check that exactly the diagnostics in comments `// expected-error@+1 {{part of the text}}` are emitted.
+    /// Check that exactly the diagnostics in comments `// expected-error@+1 {{part of the text}}` are
+    /// emitted.
     #[arg(long)]
     pub verify_diagnostics: bool,
     /// Print the pipeline as it will run, with the mandatory passes that are inserted, and stop.
@@ -115,6 +116,10 @@ pub struct OptArgs {
     /// Number of threads to compile and run with; scratch is planned for each of them.
     #[arg(long, value_parser = crate::cli::parse_threads)]
     pub threads: Option<usize>,
+    /// The CPU that the program is for: `native`, `x86-64-v4`, `x86-64-v3` or `portable`; need not be this
+    /// one.
+    #[arg(long, value_name = "CPU", value_parser = Cpu::named)]
+    pub target_cpu: Option<&'static Cpu>,
 }
 
 /// How times are printed.
@@ -129,7 +134,13 @@ pub enum TimingForm {
 impl Default for Setup<'_> {
     /// Our own passes and dialects, this processor, one thread.
     fn default() -> Self {
-        Setup { name: "optc", registry: Registry::new(), target: &Cpu, dialects: Vec::new(), threads: 1 }
+        Setup {
+            name: "optc",
+            registry: Registry::new(),
+            target: Cpu::native(),
+            dialects: Vec::new(),
+            threads: 1,
+        }
     }
 }
 
@@ -184,7 +195,8 @@ impl Setup<'_> {
         Ok(format!("{pipeline}\n"))
     }
 
-    /// Reads a text, runs the passes and prints what came out; `say` gets what goes to standard error on the way.
+    /// Reads a text, runs the passes and prints what came out; `say` gets what goes to standard error on the
+    /// way.
     ///
     /// # Errors
     /// All faults of the first stage that has some, of each part of the text.
@@ -230,8 +242,8 @@ impl Setup<'_> {
         if faults.is_empty() { put(out, &outputs.join("// -----\n")) } else { Err(Failure::Input(faults)) }
     }
 
-    /// Runs the pipeline of a reproducer on the program that it holds, and prints that to `out`; the panic comes again,
-    /// unless it was mended.
+    /// Runs the pipeline of a reproducer on the program that it holds, and prints that to `out`; the panic
+    /// comes again, unless it was mended.
     ///
     /// # Errors
     /// As [`Setup::opt`], and if the text is no reproducer.
@@ -349,7 +361,7 @@ impl Setup<'_> {
             remarks,
             reproducer: args.reproducer.clone(),
             trace: say,
-            ..RunOptions::new(self.target)
+            ..RunOptions::new(args.target_cpu.map_or(self.target, |cpu| cpu as &dyn Target))
         })
     }
 }
@@ -375,8 +387,8 @@ fn told(args: &OptArgs, report: &Report) -> String {
     text
 }
 
-/// The parts between lines `// -----`, each behind as many empty lines as stood before it, so that lines keep their
-/// numbers.
+/// The parts between lines `// -----`, each behind as many empty lines as stood before it, so that lines keep
+/// their numbers.
 fn split(text: &str) -> Vec<String> {
     let mut parts = vec![String::new()];
     for (number, line) in text.lines().enumerate() {

@@ -247,7 +247,8 @@ fn a_tie_that_only_some_sizes_allow_is_asked_for_at_each() {
     buffers.body.set_attr(decided.ctx, buffers.runs[group].op, attrs::MEM_TIE, decided.ctx.ints_attr(&[0]));
     buffers.runs[group].asked_tie = Some(0);
     let (ctx, sample) = (decided.ctx, vec![1, 8]);
-    let plans = Specializer::new(ctx, &codegen::Cpu, buffers, decided.symbols, 2, Goal::Balanced, &[]);
+    let plans =
+        Specializer::new(ctx, codegen::Cpu::native(), buffers, decided.symbols, 2, Goal::Balanced, &[]);
     let decided = Decided { plans: &Arc::new(plans), ..decided };
     let replan = Replan::of(&decided, &code, &[sample]).expect("it has code");
     for (sizes, is_allowed) in

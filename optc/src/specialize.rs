@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use codegen::{Cpu, FramedCode};
+use codegen::FramedCode;
 use ir::dims::{self, Atom, Ranges, Term};
 use ir::plan::signature::Signature;
 use ir::weights::WeightSet;
@@ -46,11 +46,11 @@ pub fn has_named_sizes(ctx: &Context, body: &Body) -> bool {
 /// # Errors
 /// Every fault of the first stage that finds some.
 pub(crate) fn compile(all: AllSizes, options: &CompileOptions) -> Result<Program, Failure> {
-    let CompileOptions { threads, dead, .. } = *options;
+    let CompileOptions { threads, cpu, dead, .. } = *options;
     let samples = all.samples();
     let modules: Result<Vec<Module>, Failure> = samples.iter().map(|sizes| all.at(sizes)).collect();
     let modules = modules?;
-    let code_options = codegen::Options { dead, ..codegen::Options::new(threads) };
+    let code_options = codegen::Options { threads, cpu, dead };
     let code = FramedCode::compile(&modules.iter().collect::<Vec<_>>(), &all.entry, &code_options)
         .map_err(|faults| Failure::diagnostics(&all.module.ctx, &faults))?;
     let replan = Replan::of(&all.before_sizes(), &code, &samples);
@@ -107,7 +107,7 @@ pub struct AllSizes {
     inputs: Vec<TensorSpec>,
     outputs: Vec<TensorSpec>,
     sample: Vec<u64>,
-    threads: usize,
+    compile: CompileOptions,
     plans: Arc<Specializer>,
     bound: Result<Bound, String>,
     /// Contexts for modules of one use, if no weight depends on sizes: whoever keeps weights knows them by
@@ -131,7 +131,7 @@ impl AllSizes {
         let pipeline: Vec<&str> =
             reached.is_none().then_some(INLINE_ALL).into_iter().chain(missing).collect();
         let (threads, reproducer) = (*threads, reproducer.clone());
-        let run_options = RunOptions { threads, reproducer, ..RunOptions::new(&Cpu) };
+        let run_options = RunOptions { threads, reproducer, ..RunOptions::new(options.target()) };
         run_pipeline(module, &pipeline.join(","), &run_options)?;
         let ctx = module.ctx.clone();
         let body = module.function(&entry).expect("the entry was just found");
@@ -160,14 +160,16 @@ impl AllSizes {
             tensor_spec(&ctx, "output", &result.name, result.ty, &mut names.clone())
         };
         let outputs = taken.outputs().map(output).collect::<Result<_, _>>()?;
-        let buffers = Buffers::of(&ctx, &Cpu, body, threads);
+        let target = options.target();
+        let buffers = Buffers::of(&ctx, target, body, threads);
         let buffers = buffers.map_err(|faults| Failure::diagnostics(&ctx, &faults))?;
-        let bound = Bound::of(&ctx, &Cpu, &buffers, threads);
+        let bound = Bound::of(&ctx, target, &buffers, threads);
         let samples = samples(&symbols, &sample);
-        let plans = Specializer::new(&ctx, &Cpu, buffers, &names, threads, *goal, &samples);
+        let plans = Specializer::new(&ctx, target, buffers, &names, threads, *goal, &samples);
         let spare = (!has_sized_weights(&ctx, body, &WeightSet::of(&ctx, body))).then(Mutex::default);
         let (module, plans) = (module.clone(), Arc::new(plans));
-        Ok(AllSizes { module, entry, names, symbols, inputs, outputs, sample, threads, plans, bound, spare })
+        let compile = options.clone();
+        Ok(AllSizes { module, entry, names, symbols, inputs, outputs, sample, compile, plans, bound, spare })
     }
 
     /// The function that is the program.
@@ -194,7 +196,9 @@ impl AllSizes {
     /// Every result whose size no symbol says.
     pub fn recipe(&self) -> Result<Module, Failure> {
         let mut module = self.module.clone();
-        run_pipeline(&mut module, "plan", &RunOptions { threads: self.threads, ..RunOptions::new(&Cpu) })?;
+        let run_options =
+            RunOptions { threads: self.compile.threads, ..RunOptions::new(self.compile.target()) };
+        run_pipeline(&mut module, "plan", &run_options)?;
         Ok(module)
     }
 
@@ -213,7 +217,7 @@ impl AllSizes {
 
     /// The module at some sizes, of this context.
     fn module_at(&self, ctx: Arc<Context>, sizes: &[u64]) -> Result<Module, Failure> {
-        let body = self.plans.plan(&ctx, &Cpu, sizes, self.bound.as_ref().ok());
+        let body = self.plans.plan(&ctx, self.compile.target(), sizes, self.bound.as_ref().ok());
         let body = body.map_err(|faults| Failure::diagnostics(&ctx, &faults))?;
         let mut module = Module { ctx, ..self.module.clone() };
         *module.function_mut(&self.entry).expect("the entry was found before") = body;

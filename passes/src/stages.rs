@@ -85,7 +85,7 @@ pub(crate) static SELECT: PassDef = PassDef {
   return %0 : tensor<2x4xf32>
 }"#,
         after: r#"module {
-  func.func @main(%arg0: tensor<2x8xf32>) -> tensor<2x4xf32> attributes {optc.stage = "select", optc.target = "cpu", optc.threads = 1 : i64} {
+  func.func @main(%arg0: tensor<2x8xf32>) -> tensor<2x4xf32> attributes {optc.stage = "select", optc.target = "x86-64-v3", optc.threads = 1 : i64} {
     %0 = nn.constant dense<5.000000e-01> : tensor<8x4xf32>
     %1 = nn.matmul %arg0, %0 {mem.kernel = "gemm"} : (tensor<2x8xf32>, tensor<8x4xf32>) -> tensor<2x4xf32>
     return %1 : tensor<2x4xf32>
@@ -115,7 +115,7 @@ pub(crate) static INPLACE: PassDef = PassDef {
   return %1 : tensor<4xf32>
 }"#,
         after: r#"module {
-  func.func @main(%arg0: tensor<4xf32>) -> tensor<4xf32> attributes {optc.stage = "inplace", optc.target = "cpu", optc.threads = 1 : i64} {
+  func.func @main(%arg0: tensor<4xf32>) -> tensor<4xf32> attributes {optc.stage = "inplace", optc.target = "x86-64-v3", optc.threads = 1 : i64} {
     %0 = nn.neg %arg0 {mem.kernel = "pointwise"} : tensor<4xf32>
     %1 = nn.abs %0 {mem.kernel = "pointwise", mem.tie = array<i64: 0>} : tensor<4xf32>
     return %1 : tensor<4xf32>
@@ -178,7 +178,7 @@ pub(crate) static PLAN: PassDef = PassDef {
   return %1 : tensor<4xf32>
 }"#,
         after: r#"module {
-  func.func @main(%arg0: tensor<4xf32>) -> tensor<4xf32> attributes {optc.arena = 16 : i64, optc.stage = "plan", optc.target = "cpu", optc.threads = 1 : i64} {
+  func.func @main(%arg0: tensor<4xf32>) -> tensor<4xf32> attributes {optc.arena = 16 : i64, optc.stage = "plan", optc.target = "x86-64-v3", optc.threads = 1 : i64} {
     %0 = nn.neg %arg0 {mem.kernel = "pointwise", mem.place = [["arena", 0, 16]]} : tensor<4xf32>
     %1 = nn.abs %0 {mem.kernel = "pointwise", mem.place = [["out", 0, 16]]} : tensor<4xf32>
     return %1 : tensor<4xf32>

@@ -1,14 +1,10 @@
 //! Who owns a program's machine code, and on whose word it is called.
 //!
 //! Calling machine code is the one act here that no check can justify: that the code stays within its buffers
-//! follows from how it was made, not from anything that could be looked at now. So the constructors that take
-//! a bare address are `unsafe`, and one, [`JitCode::from_module`], is not, although a wrong module would
-//! break memory safety: it is for the room `codegen`, where `unsafe` is forbidden. It checks what can be
-//! checked (the entry is defined in that module, with the entry's signature, and the memory lives as long as
-//! it may be called); the rest is the compiler's own contract, as it is for every compiler whose output is
-//! run: **the code reads and writes only what [`EntryFn`] hands it, within the sizes of the program's
-//! descriptors**. What stands behind the contract are the IR's verifier, the plan's checker and the law
-//! tests.
+//! follows from how it was made, not from anything that could be looked at now. So all constructors are
+//! `unsafe`, and who calls one gives his word: **the code reads and writes only what [`EntryFn`] hands it,
+//! within the sizes of the program's descriptors**. What stands behind the word of the room `codegen` are the
+//! IR's verifier, the plan's checker and the law tests.
 
 use std::any::Any;
 use std::fmt;
@@ -49,16 +45,15 @@ impl JitCode {
     /// Code of a finalised Cranelift module, entered at `entry`. The module's memory is freed with the last
     /// clone.
     ///
-    /// By calling this, the compiler that made the module vouches for the code as the file's first paragraph
-    /// says. It is no interface for others: who does not compile from planned IR uses
-    /// [`JitCode::from_address`] and says `unsafe`.
+    /// # Safety
+    /// The code must touch only what the entry's arguments and the program's descriptors allow.
     ///
     /// # Errors
     /// If `entry` has not the signature of [`EntryFn`].
     ///
     /// # Panics
     /// If `entry` is not defined in the module, or the module has definitions that are not finalised.
-    pub fn from_module(module: JITModule, entry: FuncId) -> Result<JitCode, WrongSignature> {
+    pub unsafe fn from_module(module: JITModule, entry: FuncId) -> Result<JitCode, WrongSignature> {
         let expected = entry_signature(&module);
         let found = &module.declarations().get_function_decl(entry).signature;
         if *found != expected {

@@ -29,13 +29,14 @@
 //! // SAFETY: `double` is a function, which stays loaded, and touches only what the descriptors name.
 //! let code = unsafe { JitCode::from_entry(double, Arc::new(())) };
 //! let parts = ProgramParts { code, weights: Arc::new(Weights::none()), threads: 1, faults: vec![] };
-//! let only = Specialization::new(SpecializationParts {
+//! // SAFETY: `double` reads and writes four numbers.
+//! let only = unsafe { Specialization::new(SpecializationParts {
 //!     frame: vec![],
 //!     arena_bytes: 0,
 //!     inputs: vec![tensor("x")],
 //!     outputs: vec![tensor("y")],
 //!     weights: Arc::new(()),
-//! });
+//! }) };
 //! let program = Arc::new(Program::new(parts, only));
 //! let mut context = program.context(1)?;
 //! let mut y = [0.0f32; 4];

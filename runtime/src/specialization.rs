@@ -27,12 +27,15 @@ pub struct Specialization {
 }
 
 impl Specialization {
-    /// A specialization of its parts. By calling this, a compiler vouches for the frame as it does for the
-    /// code that reads it (see [`crate::JitCode::from_module`]): it is no interface for others.
+    /// A specialization of its parts.
+    ///
+    /// # Safety
+    /// Run with this frame, the code of its program must touch only what its arguments and the descriptors
+    /// here allow, and memory that `weights` owns.
     ///
     /// # Panics
     /// If an alignment is no power of two: a fault of the compiler.
-    pub fn new(parts: SpecializationParts) -> Specialization {
+    pub unsafe fn new(parts: SpecializationParts) -> Specialization {
         for desc in parts.inputs.iter().chain(&parts.outputs) {
             let TensorDesc { name, align, .. } = desc;
             assert!(align.is_power_of_two(), "{name} is aligned to {align}, which is no power of two");

@@ -43,7 +43,11 @@ fn attributes_of_a_plan_are_spelt_in_their_table_only() {
 fn unsafe_stays_in_its_rooms() {
     let text = "// unsafe\n#![forbid(unsafe_code)]\nfn a() { unsafe { b() } }";
     check(unsafe_code, "kernels/src/a.rs", text, &[]);
-    check(unsafe_code, "ir/src/a.rs", text, &["$:3: `unsafe` is for `kernels` and `runtime` only"]);
+    check(unsafe_code, "codegen/src/trust.rs", text, &[]);
+    for path in ["ir/src/a.rs", "codegen/src/a.rs"] {
+        let fault = "$:3: `unsafe` is for `kernels`, `runtime` and `codegen/src/trust.rs` only";
+        check(unsafe_code, path, text, &[fault]);
+    }
 }
 
 #[test]
@@ -103,5 +107,8 @@ fn packages_bear_the_projects_name() {
 fn rooms_take_over_the_lints() {
     check(lints, "ir/Cargo.toml", "[lints]\nworkspace = true\n", &[]);
     check(lints, "kernels/Cargo.toml", "[lints.rust]\n", &[]);
+    check(lints, "codegen/Cargo.toml", "[lints.rust]\nunsafe_code = \"deny\"\n", &[]);
+    let fault = "$: `unsafe_code` must be denied, for one file to allow it";
+    check(lints, "codegen/Cargo.toml", "[lints.rust]\n", &[fault]);
     check(lints, "ir/Cargo.toml", "[lints.rust]\n", &["$: `[lints]` must be `workspace = true`"]);
 }

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
+use codegen::{Cpu, Isa};
 use libtest_mimic::{Arguments, Failed, Trial};
 use optc::lit::{Mode, files, run_file};
 use optc::opt::Setup;
@@ -25,5 +26,7 @@ fn main() -> ExitCode {
 }
 
 fn run(path: &Path, mode: Mode) -> Result<(), Failed> {
-    run_file(&Setup::default(), path, mode).map_err(Failed::from)
+    // A CPU of its own, so that the files say the same on every machine.
+    let setup = Setup { target: Cpu::level(Isa::Avx2), ..Setup::default() };
+    run_file(&setup, path, mode).map_err(Failed::from)
 }

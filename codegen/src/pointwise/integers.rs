@@ -1,8 +1,8 @@
-//! How integers are computed on, one element at a time: wrapping, with divisions, shifts and conversions that never trap.
+//! How integers are computed on, one element at a time: wrapping, with divisions, shifts and conversions that
+//! never trap.
 
 use ir::scalar::{Binary, Unary};
 
-use super::lanes::integer_condition;
 use crate::cranelift::{Clif, Emitter, FloatCC, InstBuilder, IntCC, Value, types};
 use crate::elem::Elem;
 
@@ -96,8 +96,8 @@ fn shift(e: &mut Emitter<'_>, function: Binary, elem: Elem, a: Value, b: Value) 
     }
 }
 
-/// A value in another element type: floats round to nearest even; to integers they are cut towards zero and saturate, NaN to 0; to
-/// truth values, whatever is not zero is true.
+/// A value in another element type: floats round to nearest even; to integers they are cut towards zero and
+/// saturate, NaN to 0; to truth values, whatever is not zero is true.
 pub(crate) fn convert(e: &mut Emitter<'_>, from: Elem, to: Elem, a: Value) -> Value {
     match (from, to) {
         (Elem::F32, Elem::F64) => e.ins.ins().fpromote(types::F64, a),
@@ -134,7 +134,8 @@ fn resize(e: &mut Emitter<'_>, from: Elem, bits: u32, a: Value) -> Value {
     }
 }
 
-/// The integer of type `to`, with `bits` bits, that is nearest to zero of those next to `a`; saturates, NaN gives 0.
+/// The integer of type `to`, with `bits` bits, that is nearest to zero of those next to `a`; saturates, NaN
+/// gives 0.
 fn float_to_int(e: &mut Emitter<'_>, a: Value, bits: u8, to: Elem) -> Value {
     let signed = to.is_signed();
     let wide = if bits == 64 { types::I64 } else { types::I32 };
@@ -160,4 +161,18 @@ fn float_to_int(e: &mut Emitter<'_>, a: Value, bits: u8, to: Elem) -> Value {
 
 fn int_type(bits: u32) -> Clif {
     Clif::int(bits as u16).expect("elements have 8 to 64 bits")
+}
+
+/// The condition of a comparison of integers or booleans.
+pub(super) fn integer_condition(function: Binary, elem: Elem) -> Option<IntCC> {
+    let condition = match function {
+        Binary::Eq => IntCC::Equal,
+        Binary::Ne => IntCC::NotEqual,
+        Binary::Lt => IntCC::SignedLessThan,
+        Binary::Le => IntCC::SignedLessThanOrEqual,
+        Binary::Gt => IntCC::SignedGreaterThan,
+        Binary::Ge => IntCC::SignedGreaterThanOrEqual,
+        _ => return None,
+    };
+    Some(if elem.is_signed() { condition } else { condition.unsigned() })
 }

@@ -1,12 +1,13 @@
 //! How one node of an expression becomes instructions, on one element or on four `f32` at once.
 //!
-//! The bits are those of the interpreter. A truth value is a byte 0 or 1 on one element, a mask of 32 bits on four.
+//! The bits are those of the interpreter. A truth value is a byte 0 or 1 on one element, a mask of 32 bits on
+//! four.
 
 use ir::scalar::{Binary, Unary};
 
 use super::expr::{Expr, NodeData, NodeOp, is_comparison};
 use super::integers;
-use crate::cranelift::{Clif, Emitter, FloatCC, InstBuilder, IntCC, MemFlagsData, Value, types};
+use crate::cranelift::{Clif, Emitter, FloatCC, InstBuilder, MemFlagsData, Value, types};
 use crate::elem::Elem;
 use crate::functions;
 use crate::refusal::Refusal;
@@ -94,7 +95,8 @@ pub(crate) struct Lowering<'e, 'm> {
 }
 
 impl Lowering<'_, '_> {
-    /// The value of a node that is neither an input nor computed by a call on strips; `args` are its operands' values.
+    /// The value of a node that is neither an input nor computed by a call on strips; `args` are its
+    /// operands' values.
     pub(crate) fn node(&mut self, expr: &Expr, data: NodeData, args: &[Value]) -> Value {
         match data.op {
             NodeOp::Input(_) => unreachable!("inputs are loaded by whoever knows where they are"),
@@ -212,18 +214,4 @@ impl Lowering<'_, '_> {
 
 fn little_endian() -> MemFlagsData {
     MemFlagsData::new().with_endianness(crate::cranelift::Endianness::Little)
-}
-
-/// The condition of a comparison of integers or booleans.
-pub(super) fn integer_condition(function: Binary, elem: Elem) -> Option<IntCC> {
-    let condition = match function {
-        Binary::Eq => IntCC::Equal,
-        Binary::Ne => IntCC::NotEqual,
-        Binary::Lt => IntCC::SignedLessThan,
-        Binary::Le => IntCC::SignedLessThanOrEqual,
-        Binary::Gt => IntCC::SignedGreaterThan,
-        Binary::Ge => IntCC::SignedGreaterThanOrEqual,
-        _ => return None,
-    };
-    Some(if elem.is_signed() { condition } else { condition.unsigned() })
 }

@@ -1,4 +1,5 @@
-//! The law: every elementwise row's machine code gives the interpreter's bits, on every element type that it is generated for.
+//! The law: every elementwise row's machine code gives the interpreter's bits, on every element type that it
+//! is generated for.
 
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use ir::{Builder, Context, Infer, Kind, OpDef, Signedness, Type, TypeData};
 use runtime::AlignedBuffer;
 
 use crate::elem::Elem;
-use crate::lower::{Machine, lower};
+use crate::lower::lower;
 use crate::testing::{Net, THREADS, aligned, run_bytes};
 
 /// Numbers that functions are wrong about first.
@@ -87,7 +88,7 @@ fn function(
     let spec = OpSpec { operands: &operands, attrs: &attrs, results, ..OpSpec::default() };
     let op = builder.build(def.name, spec).ok()?;
     ir::verify::verify_body(ctx, builder.body).err().is_none_or(|errors| is_unended(&errors)).then_some(())?;
-    let machine = Machine { isa: kernels::Isa::detect(), threads: THREADS };
+    let machine = crate::Cpu::native().machine(THREADS);
     lower(net.body.at(ctx, op), &machine).ok()?;
     let result = net.body.result(op, 0);
     Some((net, result))

@@ -1,7 +1,8 @@
 //! How pointwise steps become machine code: elementwise operations, and groups of them.
 //!
-//! A step is an expression ([`expr`]) under a loop nest ([`nest`]). Generated functions have the kernels' interface; sizes
-//! and strides come in the descriptor, so that steps of one form share one function whatever their sizes.
+//! A step is an expression ([`expr`]) under a loop nest ([`nest`]). Generated functions have the kernels'
+//! interface; sizes and strides come in the descriptor, so that steps of one form share one function whatever
+//! their sizes.
 
 pub(crate) mod emit;
 pub(crate) mod expr;
@@ -15,17 +16,17 @@ use std::collections::HashMap;
 
 use ir::body::OpRef;
 use ir::opdef::{Access, Strided, View};
-use ir::size::static_extents;
-use ir::window::layout;
 use ir::{Kind, Traits, Value};
 
 use self::expr::{Expr, ExprBuilder, Node, NodeOp};
 use self::nest::{Inner, Nest, broadcast_strides};
 use self::rows::Parts;
 use self::stages::{Form, STRIP_BYTES};
+use crate::call::{Call, Code, Lowered, Pointer};
 use crate::elem::Elem;
-use crate::lower::{Call, Code, Lowered, Machine, Pointer};
 use crate::refusal::Refusal;
+use crate::row::Machine;
+use crate::shape::{elem_of, known_layout, known_shape};
 
 /// The call that runs a single elementwise operation.
 pub(crate) fn lower_op(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
@@ -43,7 +44,8 @@ pub(crate) fn lower_group(group: OpRef<'_>, machine: &Machine) -> Result<Lowered
     step.finish(&yielded, machine)
 }
 
-/// How result 0 of such a group may overwrite an operand: where that is read only at the index that is written.
+/// How result 0 of such a group may overwrite an operand: where that is read only at the index that is
+/// written.
 pub(crate) fn group_access(group: OpRef<'_>, operand: usize) -> Result<Access, Refusal> {
     let (mut step, yielded) = group_step(group)?;
     for value in yielded {
@@ -230,7 +232,8 @@ pub(crate) struct Window {
     pub(crate) strides: Vec<i64>,
 }
 
-/// The call that computes an expression over `space`: nodes into results, from inputs (in the order of their numbers).
+/// The call that computes an expression over `space`: nodes into results, from inputs (in the order of their
+/// numbers).
 pub(crate) fn call(
     space: &[u64],
     expr: Expr,
@@ -272,27 +275,6 @@ pub(crate) fn copy_form(elem: Elem) -> Form {
         outer: 0,
         inner: vec![Inner::Contiguous; 2],
     }
-}
-
-pub(crate) fn known_shape(op: OpRef<'_>, value: Value) -> Result<Vec<u64>, Refusal> {
-    let shape = static_extents(op.ctx, op.body.ty(value));
-    shape.ok_or_else(|| Refusal::new("a size is not known"))
-}
-
-/// How the elements of an operand or result lie.
-pub(crate) fn known_layout(op: OpRef<'_>, value: Value) -> Result<Strided, Refusal> {
-    match layout(op.ctx, op.body, value) {
-        Some(layout) => Ok(layout),
-        None => {
-            known_shape(op, value)?;
-            Err(Refusal::new("the rows of its operands or result end inside an axis"))
-        }
-    }
-}
-
-fn elem_of(op: OpRef<'_>, value: Value) -> Result<Elem, Refusal> {
-    let elem = Elem::of(op.ctx, op.body.ty(value));
-    elem.ok_or_else(|| Refusal::new("generated code does not compute with this element type"))
 }
 
 #[cfg(test)]

@@ -128,6 +128,6 @@ fn a_computed_value_has_no_other_bits_in_a_group() {
         builder.value("nn.bitcast", &[root], &[("to", ctx.type_attr(ctx.int(32)))]).unwrap()
     });
     let op = net.body.ops(net.body.entry(net.body.root()).unwrap()).next().unwrap();
-    let machine = crate::lower::Machine { isa: kernels::Isa::detect(), threads: 1 };
+    let machine = crate::Cpu::native().machine(1);
     assert!(crate::lower::lower(net.body.at(&ctx, op), &machine).is_err());
 }

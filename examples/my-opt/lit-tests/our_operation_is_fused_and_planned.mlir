@@ -7,7 +7,7 @@ func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
 }
 // ----- output
 // module {
-//   func.func @main(%arg0: tensor<8xf32>) -> tensor<8xf32> attributes {optc.arena = 0 : i64, optc.stage = "plan", optc.target = "cpu", optc.threads = 1 : i64} {
+//   func.func @main(%arg0: tensor<8xf32>) -> tensor<8xf32> attributes {optc.arena = 0 : i64, optc.stage = "plan", optc.target = "x86-64-v3", optc.threads = 1 : i64} {
 //     %0 = optc.group(%arg1 = %arg0) {mem.kernel = "pointwise", mem.place = [["out", 0, 32]]} : (tensor<8xf32>) -> tensor<8xf32> {
 //       %1 = my.softsign %arg1 : tensor<8xf32>
 //       %2 = nn.neg %1 : tensor<8xf32>

@@ -55,8 +55,8 @@ plan_attrs! {
         "the last stage of the pipeline that has run on it",
         written by "the pass manager", read by "the pass manager";
     OPTC_TARGET = "optc.target" on "functions":
-        "the target that chose its kernels",
-        written by "`select`", read by "people";
+        "the CPU that it is planned for: `x86-64-v4`, `x86-64-v3` or `portable`",
+        written by "`select`", read by "code generation, the stages that follow";
     OPTC_THREADS = "optc.threads" on "functions":
         "the number of threads that its scratch is for",
         written by "`select`", read by "`select`, `plan`, the pricing of scratch";

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::inputs::{InputArgs, fix_sizes, sample};
 use super::summary::Specialized;
-use super::{FileArgs, MemoryArgs, ThreadsArgs, write_output};
+use super::{FileArgs, MachineArgs, MemoryArgs, write_output};
 use crate::arrays::Array;
 use crate::compile::{CompileOptions, DeadMemory, entry};
 use crate::failure::Failure;
@@ -24,7 +24,7 @@ pub(super) struct BenchArgs {
     #[command(flatten)]
     inputs: InputArgs,
     #[command(flatten)]
-    threads: ThreadsArgs,
+    machine: MachineArgs,
     #[command(flatten)]
     memory: MemoryArgs,
     /// Timed runs, after 3 warm-up runs.
@@ -51,8 +51,8 @@ pub(super) fn run(args: &BenchArgs, allocator: &CountingAllocator) -> Result<(),
     }
     let load_ms = milliseconds(start);
     let start = Instant::now();
-    let threads = args.threads.threads;
-    let options = args.memory.options(threads, &entry, DeadMemory::Kept);
+    let threads = args.machine.threads;
+    let options = args.memory.options(&args.machine, &entry, DeadMemory::Kept);
     let options = CompileOptions { sizes: sample(&cases), ..options };
     let mut model = Model::compile(&mut module, &options)?;
     let compile_ms = milliseconds(start);

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::output::is_stdout;
 use super::recipe::recipe;
 use super::summary::{memory_summary, report};
-use super::{FileArgs, MemoryArgs, ThreadsArgs, write_output};
+use super::{FileArgs, MachineArgs, MemoryArgs, write_output};
 use crate::compile::{DeadMemory, compile, entry};
 use crate::failure::Failure;
 use crate::load::load;
@@ -23,7 +23,7 @@ pub(super) struct PlanArgs {
     #[command(flatten)]
     file: FileArgs,
     #[command(flatten)]
-    threads: ThreadsArgs,
+    machine: MachineArgs,
     #[command(flatten)]
     memory: MemoryArgs,
     /// Write the plan as JSON to a file; `-` prints it instead of the summary.
@@ -51,8 +51,8 @@ pub(super) fn text(args: &PlanArgs) -> Result<String, Failure> {
     }
     let mut module = load(&args.file.file, &args.file.options()?)?;
     let entry = entry(&module, args.entry.as_deref())?;
-    let threads = args.threads.threads;
-    let options = args.memory.options(threads, &entry, DeadMemory::Kept);
+    let threads = args.machine.threads;
+    let options = args.memory.options(&args.machine, &entry, DeadMemory::Kept);
     let body = module.function(&entry).expect("the entry was just found");
     if has_named_sizes(&module.ctx, body) {
         if args.csv.is_some() {

@@ -13,7 +13,7 @@ use super::inputs::{Case, InputArgs, fix_sizes, sample};
 use super::output::is_stdout;
 use super::passes::replay;
 use super::summary::{Specialized, memory_line, named_memory_line, top_results};
-use super::{FileArgs, MemoryArgs, ThreadsArgs, write_output};
+use super::{FileArgs, MachineArgs, MemoryArgs, write_output};
 use crate::arrays::{Array, write_npz};
 use crate::compile::{CompileOptions, DeadMemory, entry, signature};
 use crate::expect;
@@ -34,7 +34,7 @@ pub(super) struct RunArgs {
     #[command(flatten)]
     inputs: InputArgs,
     #[command(flatten)]
-    threads: ThreadsArgs,
+    machine: MachineArgs,
     #[command(flatten)]
     memory: MemoryArgs,
     /// Write the outputs to a `.npz` file, or `-`: to standard output; once for each `--inputs`.
@@ -148,7 +148,7 @@ fn compile_and_run(
     cases: Vec<Case>,
 ) -> Result<Ran, Failure> {
     let dead = if args.poison { DeadMemory::Poisoned } else { DeadMemory::Kept };
-    let options = args.memory.options(args.threads.threads, entry, dead);
+    let options = args.memory.options(&args.machine, entry, dead);
     let options = CompileOptions { sizes: sample(&cases), ..options };
     let start = Instant::now();
     let mut model = Model::compile(module, &options)?;

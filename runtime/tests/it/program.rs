@@ -100,7 +100,8 @@ fn parts(body: Body) -> (ProgramParts, SpecializationParts) {
     weights.as_mut_slice().copy_from_slice(as_bytes(&[100.0f32]));
     let tensor = |name: &str| TensorDesc::new(name, ElementKind::F32, vec![8], 32);
     let parts = ProgramParts {
-        code: JitCode::from_module(module, entry).expect("the test compiles"),
+        // SAFETY: the code adds the weight to eight elements, within the buffers below, or only returns.
+        code: unsafe { JitCode::from_module(module, entry) }.expect("the test compiles"),
         weights: Arc::new(Weights::buffer(weights)),
         threads: 2,
         faults: vec!["the index is out of range".to_owned()],
@@ -117,7 +118,9 @@ fn parts(body: Body) -> (ProgramParts, SpecializationParts) {
 
 fn program(body: Body) -> Arc<Program> {
     let (parts, only) = parts(body);
-    Arc::new(Program::new(parts, Specialization::new(only)))
+    // SAFETY: the code touches what `only` says.
+    let only = unsafe { Specialization::new(only) };
+    Arc::new(Program::new(parts, only))
 }
 
 const X: [f32; 8] = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0];
@@ -219,7 +222,9 @@ fn a_status_becomes_the_fault_that_the_compiler_named() {
 fn an_overwritten_input_must_be_donated() {
     let (parts, mut only) = parts(Body::AddWeight);
     only.inputs[0].overwritten = true;
-    let mut context = Arc::new(Program::new(parts, Specialization::new(only))).context(1).unwrap();
+    // SAFETY: the code touches what `only` says.
+    let only = unsafe { Specialization::new(only) };
+    let mut context = Arc::new(Program::new(parts, only)).context(1).unwrap();
     let (mut x, mut y) = (X, [0.0f32; 8]);
     let refused = RunError::NotDonated { name: "x".to_owned() };
     let result = context.run(&[as_bytes(&x)], &mut [as_bytes_mut(&mut y)]);
@@ -248,7 +253,8 @@ fn threads_beyond_the_planned_scratch_are_refused() {
 #[test]
 fn an_entry_of_another_signature_is_refused() {
     let (module, entry) = compile(Body::Status(0), 5);
-    let error = JitCode::from_module(module, entry).unwrap_err();
+    // SAFETY: it is refused, and never called.
+    let error = unsafe { JitCode::from_module(module, entry) }.unwrap_err();
     assert_eq!(error.expected, "(i64, i64, i64, i64, i64, i64) -> i32 system_v");
     assert_eq!(error.found, "(i64, i64, i64, i64, i64) -> i32 system_v");
 }

@@ -57,7 +57,7 @@ impl Case {
     /// Plans a program; none if it can't be planned or has no inputs for which it is right and ends.
     fn new(name: &str, module: &Module, pipeline: &str) -> Option<Case> {
         let mut planned = module.clone();
-        optc::run_pipeline(&mut planned, pipeline, &RunOptions::new(&codegen::Cpu)).ok()?;
+        optc::run_pipeline(&mut planned, pipeline, &RunOptions::new(codegen::Cpu::native())).ok()?;
         let mut inputs = inputs(&planned, 0..6)?;
         inputs.retain(|inputs| simulate(&planned, inputs).is_ok());
         inputs.truncate(2);
@@ -114,7 +114,7 @@ fn compare(name: &str, given: &Module, planned: &Module, inputs: &[Tensor]) {
 }
 
 fn simulate(module: &Module, inputs: &[Tensor]) -> Result<Vec<Vec<u8>>, String> {
-    arena::run(&module.ctx, module.function("main").ok_or("no function")?, &codegen::Cpu, inputs)
+    arena::run(&module.ctx, module.function("main").ok_or("no function")?, codegen::Cpu::native(), inputs)
 }
 
 fn parse(ctx: &std::sync::Arc<Context>, text: &str) -> Option<Module> {

@@ -10,7 +10,7 @@ fn every_pass_turns_its_example_into_what_it_says() {
         assert!(!def.example.before.trim().is_empty(), "pass `{}` has no example", def.name);
         let mut module = parse(def.name, def.example.before.to_owned(), None, &LoadOptions::default())
             .unwrap_or_else(|failure| panic!("{}: {failure}", def.name));
-        run_pipeline(&mut module, def.name, &RunOptions::new(&codegen::Cpu))
+        run_pipeline(&mut module, def.name, &RunOptions::new(codegen::Cpu::level(codegen::Isa::Avx2)))
             .unwrap_or_else(|failure| panic!("{}: {failure}", def.name));
         let found = ir::text::print(&module);
         assert_eq!(found.trim(), def.example.after.trim(), "pass `{}` prints\n{found}", def.name);

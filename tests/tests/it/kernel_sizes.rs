@@ -127,7 +127,7 @@ fn ask(ctx: &Context, body: &Body, rounds: usize, random: &mut Random) -> usize 
             let [less, most] = [&small, &large].map(|body| shapes(ctx, body, op).concat());
             let is_less = less.iter().zip(&most).all(|(less, most)| less <= most);
             if less.len() == most.len() && is_less {
-                let kernel = fault(&Cpu, ctx, [&large, &small], op);
+                let kernel = fault(Cpu::native(), ctx, [&large, &small], op);
                 asked += usize::from(kernel.unwrap_or_else(|fault| panic!("{fault}")).is_some());
             }
         }
@@ -143,7 +143,7 @@ fn ask_row(def: &OpDef, random: &mut Random) -> usize {
     let asked = ask(ctx, body, 60, random);
     let mut shapes = body.args(block).iter().filter_map(|arg| ctx.static_shape(body.ty(*arg)));
     let has_sizes = shapes.any(|shape| !shape.is_empty());
-    let has_kernel = body.ops(block).any(|op| Cpu.select(body.at(ctx, op), THREADS).is_some());
+    let has_kernel = body.ops(block).any(|op| Cpu::native().select(body.at(ctx, op), THREADS).is_some());
     let is_known = matches!(def.infer, Infer::Declared) || !has_sizes || !has_kernel;
     assert!(asked > 0 || is_known, "`{}` was asked at no sizes", def.name);
     asked
@@ -202,7 +202,9 @@ fn check_groups(ops: &str, kernels: &[&str]) {
         let mut ops = Vec::new();
         flow::walk(ctx, &less, |op| ops.push(op));
         for op in ops {
-            met.extend(fault(&Cpu, ctx, [&most, &less], op).unwrap_or_else(|fault| panic!("{fault}")));
+            met.extend(
+                fault(Cpu::native(), ctx, [&most, &less], op).unwrap_or_else(|fault| panic!("{fault}")),
+            );
         }
     }
     assert!(rounds > 20, "{rounds} sizes were tried of\n{ops}");
@@ -225,7 +227,7 @@ fn groups(ops: &str) -> Module {
     let text = types.iter().fold(text, |text, (name, ty)| text.replace(name, ty));
     let module = parse("groups.mlir", text, None, &LoadOptions::default());
     let mut module = module.unwrap_or_else(|failure| panic!("{failure}"));
-    let done = run_pipeline(&mut module, "simplify,layout,fuse", &RunOptions::new(&Cpu));
+    let done = run_pipeline(&mut module, "simplify,layout,fuse", &RunOptions::new(Cpu::native()));
     done.unwrap_or_else(|failure| panic!("{failure}"));
     module
 }
@@ -285,7 +287,8 @@ fn what_the_target_says_of_weighted_operations_for_all_sizes_holds_at_each() {
             let [large, small] = [most, less].map(|sizes| weighted(&ctx, text, sizes));
             let [large, small] = [&large, &small].map(|module| module.function("main").expect("it is there"));
             let block = small.entry(small.root()).expect("it has a body");
-            let asked = small.ops(block).filter_map(|op| fault(&Cpu, &ctx, [large, small], op).transpose());
+            let asked =
+                small.ops(block).filter_map(|op| fault(Cpu::native(), &ctx, [large, small], op).transpose());
             let asked: Result<Vec<String>, String> = asked.collect();
             let asked = asked.unwrap_or_else(|fault| panic!("{fault}"));
             assert!(!asked.is_empty(), "no kernel for {text}");
@@ -307,19 +310,19 @@ struct Fickle {
 
 impl Target for Fickle {
     fn name(&self) -> &str {
-        Cpu.name()
+        Cpu::native().name()
     }
 
     fn layout(&self, op: OpRef<'_>) -> Option<&'static str> {
-        Cpu.layout(op)
+        Cpu::native().layout(op)
     }
 
     fn fuses(&self, root: OpRef<'_>, op: OpRef<'_>, place: Place) -> bool {
-        Cpu.fuses(root, op, place)
+        Cpu::native().fuses(root, op, place)
     }
 
     fn select(&self, op: OpRef<'_>, threads: usize) -> Option<KernelChoice> {
-        let choice = Cpu.select(op, threads)?;
+        let choice = Cpu::native().select(op, threads)?;
         Some(KernelChoice { most_scratch_bytes: (self.most_scratch_bytes)(&choice), ..choice })
     }
 

@@ -185,7 +185,10 @@ const BUSY: &str = "func.func @main(%x: tensor<64xf32>) -> tensor<f32> {
 /// Compiles without fusion for a budget, and runs.
 fn run_within(text: &str, budget_bytes: Option<u64>) -> Result<(Vec<f32>, u64), String> {
     let mut module = parse(text);
-    let run = passes::manager::RunOptions { threads: 1, ..passes::manager::RunOptions::new(&codegen::Cpu) };
+    let run = passes::manager::RunOptions {
+        threads: 1,
+        ..passes::manager::RunOptions::new(codegen::Cpu::native())
+    };
     let done = optc::compile::run_pipeline(&mut module, "select", &run);
     done.unwrap_or_else(|failure| panic!("{failure}"));
     let options = CompileOptions { threads: 1, budget_bytes, ..CompileOptions::default() };

@@ -11,7 +11,7 @@ use tests::workspace::root;
 fn after(pipeline: &str) -> String {
     let path = root().join("examples/residual.mlir");
     let mut module = load(&path, &LoadOptions::default()).unwrap_or_else(|failure| panic!("{failure}"));
-    let done = run_pipeline(&mut module, pipeline, &RunOptions::new(&codegen::Cpu));
+    let done = run_pipeline(&mut module, pipeline, &RunOptions::new(codegen::Cpu::level(codegen::Isa::Avx2)));
     done.unwrap_or_else(|failure| panic!("{pipeline}: {failure}"));
     ir::text::print(&module)
 }

@@ -20,31 +20,31 @@ struct Pooled;
 
 impl Target for Pooled {
     fn name(&self) -> &str {
-        codegen::Cpu.name()
+        codegen::Cpu::native().name()
     }
 
     fn layout(&self, op: OpRef<'_>) -> Option<&'static str> {
-        codegen::Cpu.layout(op)
+        codegen::Cpu::native().layout(op)
     }
 
     fn fuses(&self, root: OpRef<'_>, op: OpRef<'_>, place: Place) -> bool {
-        codegen::Cpu.fuses(root, op, place)
+        codegen::Cpu::native().fuses(root, op, place)
     }
 
     fn select(&self, op: OpRef<'_>, threads: usize) -> Option<KernelChoice> {
-        codegen::Cpu.select(op, threads)
+        codegen::Cpu::native().select(op, threads)
     }
 
     fn access(&self, op: OpRef<'_>, operand: usize) -> Access {
-        codegen::Cpu.access(op, operand)
+        codegen::Cpu::native().access(op, operand)
     }
 
     fn writes_rows(&self, op: OpRef<'_>) -> bool {
-        codegen::Cpu.writes_rows(op)
+        codegen::Cpu::native().writes_rows(op)
     }
 
     fn reads_rows(&self, op: OpRef<'_>, operand: usize) -> bool {
-        codegen::Cpu.reads_rows(op, operand)
+        codegen::Cpu::native().reads_rows(op, operand)
     }
 
     fn pools(&self) -> Vec<Pool> {
@@ -97,7 +97,7 @@ fn images_in_rows_at_a_pitch_have_the_same_bits() {
     for seed in 0..24 {
         let (module, inputs) = graph(seed);
         let run = |pipeline: &str, threads: usize| {
-            let mut planned = planned(&module, pipeline, &codegen::Cpu);
+            let mut planned = planned(&module, pipeline, codegen::Cpu::native());
             let options = CompileOptions { threads, dead: DeadMemory::Poisoned, ..CompileOptions::default() };
             let found = execute(&mut planned, &inputs, &options);
             let found = found.unwrap_or_else(|failure| panic!("seed {seed}: {failure}"));
@@ -120,7 +120,7 @@ fn damaged_plans_of_several_pools_are_refused_or_right() {
 
 #[test]
 fn damaged_plans_of_pitched_images_are_refused_or_right() {
-    let (refused, accepted) = try_damages(PITCHED, &codegen::Cpu);
+    let (refused, accepted) = try_damages(PITCHED, codegen::Cpu::native());
     assert!(refused > 500 && accepted > 50, "{refused} refused, {accepted} accepted");
 }
 
@@ -145,7 +145,7 @@ fn try_damages(pipeline: &str, target: &dyn Target) -> (usize, usize) {
                 continue;
             }
             accepted += 1;
-            let found = tests::arena::run(ctx, body, &codegen::Cpu, &inputs);
+            let found = tests::arena::run(ctx, body, codegen::Cpu::native(), &inputs);
             let expected = interp::run(&damaged, "main", &inputs).expect("it ends");
             let expected: Vec<Vec<u8>> = expected.iter().map(|tensor| tensor.bytes.to_vec()).collect();
             assert_eq!(

@@ -34,7 +34,7 @@ fn check(seed: u64) {
     }
     for pipeline in ["canonicalize", "simplify", "layout", "fuse", "cse,dce,simplify,layout,fuse"] {
         let mut changed = module.clone();
-        let done = optc::run_pipeline(&mut changed, pipeline, &RunOptions::new(&codegen::Cpu));
+        let done = optc::run_pipeline(&mut changed, pipeline, &RunOptions::new(codegen::Cpu::native()));
         done.unwrap_or_else(|failure| panic!("seed {seed}, {pipeline}: {failure}"));
         agree(&interpret(&changed, &inputs), &expected)
             .unwrap_or_else(|why| panic!("seed {seed}, interpreted after {pipeline}: {why}"));
@@ -45,7 +45,7 @@ fn check(seed: u64) {
 /// Bytes of the arena behind a pipeline, and what machine code then computes.
 fn planned(seed: u64, pipeline: &str) -> (u64, Vec<Array>) {
     let (mut module, inputs) = graph(seed);
-    let done = optc::run_pipeline(&mut module, pipeline, &RunOptions::new(&codegen::Cpu));
+    let done = optc::run_pipeline(&mut module, pipeline, &RunOptions::new(codegen::Cpu::native()));
     done.unwrap_or_else(|failure| panic!("seed {seed}, {pipeline}: {failure}"));
     let options = CompileOptions { threads: 1, dead: DeadMemory::Poisoned, ..CompileOptions::default() };
     let found = execute(&mut module, &inputs, &options);
@@ -57,7 +57,7 @@ fn planned(seed: u64, pipeline: &str) -> (u64, Vec<Array>) {
 /// Without the optional passes, machine code computes the same.
 fn bare_plan(seed: u64, module: &Module, inputs: &[Array], expected: &[Array]) {
     let mut bare = module.clone();
-    let done = optc::run_pipeline(&mut bare, "plan", &RunOptions::new(&codegen::Cpu));
+    let done = optc::run_pipeline(&mut bare, "plan", &RunOptions::new(codegen::Cpu::native()));
     done.unwrap_or_else(|failure| panic!("seed {seed}, plan alone: {failure}"));
     let options = CompileOptions { threads: 1, ..CompileOptions::default() };
     let found = execute(&mut bare, inputs, &options);

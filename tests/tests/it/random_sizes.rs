@@ -136,7 +136,7 @@ fn compare(found: &[Array], expected: &[Array], tolerance: f32) -> Result<(), St
 fn check(seed: u64, count: &mut Count) -> Result<(), String> {
     let mut module = sized_graph(seed);
     // What nothing reads may have sizes that can't be.
-    optc::run_pipeline(&mut module, "dce", &RunOptions::new(&codegen::Cpu))
+    optc::run_pipeline(&mut module, "dce", &RunOptions::new(codegen::Cpu::native()))
         .map_err(|failure| failure.to_string())?;
     let symbolic =
         AllSizes::decide(&mut module.clone(), &options(seed)).map_err(|failure| failure.to_string())?;

@@ -19,7 +19,7 @@ fn wanted(marker: &str, root: &Path) -> Option<String> {
     let (pipeline, path) = marker.strip_prefix("passes: ")?.split_once(' ')?;
     let mut module =
         load(&root.join(path), &LoadOptions::default()).unwrap_or_else(|failure| panic!("{path}: {failure}"));
-    let options = RunOptions { threads: 2, ..RunOptions::new(&codegen::Cpu) };
+    let options = RunOptions { threads: 2, ..RunOptions::new(codegen::Cpu::level(codegen::Isa::Avx2)) };
     run_pipeline(&mut module, pipeline, &options).unwrap_or_else(|failure| panic!("{path}: {failure}"));
     Some(ir::text::print(&module))
 }

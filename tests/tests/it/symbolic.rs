@@ -42,7 +42,7 @@ fn bind(module: &mut Module, sizes: &[(&str, u64)]) {
 }
 
 fn run(module: &mut Module, pipeline: &str) {
-    let done = run_pipeline(module, pipeline, &RunOptions::new(&codegen::Cpu));
+    let done = run_pipeline(module, pipeline, &RunOptions::new(codegen::Cpu::native()));
     done.unwrap_or_else(|failure| panic!("{pipeline}: {failure}"));
 }
 

@@ -142,8 +142,11 @@ fn the_tests_of_one_package_use_the_builds_of_all() {
     let all = builds(&["--workspace"]);
     for (room, _) in tidy::ARROWS {
         let folder = room.rsplit('/').next().unwrap_or(room);
-        let package =
-            if ["optc", "my-opt"].contains(&folder) { folder.into() } else { format!("optc-{folder}") };
+        let package = if ["optc", "my-machine", "my-opt"].contains(&folder) {
+            folder.into()
+        } else {
+            format!("optc-{folder}")
+        };
         let alone = builds(&["-p", &package]);
         let others: Vec<&String> = alone.difference(&all).collect();
         assert!(others.is_empty(), "{package}: `features/Cargo.toml` lacks what all have of {others:#?}");

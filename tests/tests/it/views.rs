@@ -81,7 +81,7 @@ const RESIDUAL: &str = "func.func @main(%x: tensor<1x48x48x8xf32>) -> tensor<1x4
 fn plan(text: &str, pipeline: &str, threads: usize) -> (Module, [usize; 2], u64) {
     let mut module = ir::text::parse(&Arc::new(Context::new()), "views.mlir", text.to_owned())
         .unwrap_or_else(|faults| panic!("{}", faults[0].message));
-    let options = RunOptions { threads, ..RunOptions::new(&codegen::Cpu) };
+    let options = RunOptions { threads, ..RunOptions::new(codegen::Cpu::native()) };
     optc::run_pipeline(&mut module, pipeline, &options).unwrap_or_else(|failure| panic!("{failure}"));
     let ctx = module.ctx.clone();
     let body = module.function("main").expect("it is called so");

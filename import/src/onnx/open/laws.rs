@@ -12,19 +12,19 @@
 use ir::body::OpRef;
 use ir::dims::Sizes;
 use ir::opdef::{Contract, View};
-use ir::{Dim, Kind, Value};
+use ir::{Dim, Kind, Traits, Value};
 
 use super::{OpenAxes, OpenAxis};
 
 /// The open axis of the result of an operation that reads some.
 pub(super) fn through(axes: &OpenAxes, at: OpRef<'_>) -> Option<OpenAxis> {
     match at.kind() {
+        _ if at.has(Traits::WINDOW) => image(axes, at),
         Kind::Elementwise(_) => elements(axes, at),
         Kind::View(View::OfOperand(_)) => viewed(axes, at),
         Kind::View(View::OfResult(_)) => joined(axes, at),
         Kind::Reduce(_) => folded(axes.of(at.operand(0))?, &at.ints("axes")?, at),
         Kind::Contract(Contract::Matmul) => product(axes, at),
-        Kind::Contract(Contract::Conv2d) | Kind::Kernel("max_pool2d" | "avg_pool2d") => image(axes, at),
         Kind::Kernel("arg_max" | "arg_min") => folded(axes.of(at.operand(0))?, &[at.int("axis")?], at),
         Kind::Kernel("softmax" | "cum_sum" | "cum_prod") => along(axes, at),
         Kind::Kernel("batch_norm") => along(axes, at),

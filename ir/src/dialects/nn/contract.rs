@@ -30,7 +30,7 @@ pub(super) static OPS: &[OpDef] = &[
             LAYOUT,
         ],
         infer: Infer::Rule(infer_conv2d),
-        traits: Traits::PURE,
+        traits: Traits::PURE.union(Traits::WINDOW),
         kind: Kind::Contract(Contract::Conv2d),
         eval: Some(nn::conv2d),
         ..OpDef::BLANK

@@ -209,7 +209,7 @@ pub(super) static OPS: &[OpDef] = &[
         results: &[OperandDef::one("result", TypeClass::FloatTensor)],
         attrs: &[KERNEL, STRIDES, PADS, DILATIONS, CEIL, LAYOUT],
         infer: Infer::Rule(infer_pool),
-        traits: Traits::PURE,
+        traits: Traits::PURE.union(Traits::WINDOW),
         kind: Kind::Kernel("max_pool2d"),
         eval: Some(nn::max_pool2d),
         ..OpDef::BLANK
@@ -234,7 +234,7 @@ pub(super) static OPS: &[OpDef] = &[
             LAYOUT,
         ],
         infer: Infer::Rule(infer_pool),
-        traits: Traits::PURE,
+        traits: Traits::PURE.union(Traits::WINDOW),
         kind: Kind::Kernel("avg_pool2d"),
         eval: Some(nn::avg_pool2d),
         ..OpDef::BLANK

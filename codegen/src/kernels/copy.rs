@@ -1,19 +1,69 @@
 //! How views that no strides can stand for, paddings, repetitions and updates of a window become copies.
 
+use ir::Kind;
 use ir::alias::{parts, ties};
 use ir::body::OpRef;
 use ir::opdef::{Strided, View};
 use ir::size::storage_bits;
+use ir::window::Arrangement;
 
+use crate::call::{Call, Lowered, Pointer};
 use crate::elem::Elem;
-use crate::lower::{Call, Lowered, Machine, Pointer};
 use crate::pointwise::expr::{ExprBuilder, NodeOp};
 use crate::pointwise::nest::{Nest, dense_strides};
-use crate::pointwise::{Window, call, known_layout, known_shape};
+use crate::pointwise::{Window, call};
 use crate::refusal::Refusal;
+use crate::row::{KernelRow, Machine, Runs};
+use crate::shape::{known_layout, known_shape};
+
+/// Views that no strides can stand for.
+pub(crate) const VIEW: KernelRow = KernelRow {
+    name: "copy",
+    doc: "Copies windows of strided elements.",
+    runs: Runs::View,
+    reads: |op, _| match op.kind() {
+        Kind::View(View::OfOperand(_)) if !keeps_strides(op) => Arrangement::Plain,
+        _ => Arrangement::Strides,
+    },
+    writes: Arrangement::Strides,
+    lower: |op, machine| match op.kind() {
+        Kind::View(view) => lower_view(op, view, machine),
+        _ => Err(Refusal::new("it is no view")),
+    },
+    ..KernelRow::PLAIN
+};
+
+/// `nn.pad`.
+pub(crate) const PAD: KernelRow = KernelRow {
+    name: "pad",
+    doc: "Fills what is around an operand, and copies it into the middle.",
+    runs: Runs::Kernel("pad"),
+    reads: |_, _| Arrangement::Strides,
+    writes: Arrangement::Rows,
+    lower: lower_pad,
+    ..KernelRow::PLAIN
+};
+
+/// `nn.repeat`.
+pub(crate) const REPEAT: KernelRow = KernelRow {
+    name: "repeat",
+    doc: "Copies an operand several times along each axis.",
+    runs: Runs::Kernel("repeat"),
+    lower: lower_repeat,
+    ..KernelRow::PLAIN
+};
+
+/// `nn.insert_slice`.
+pub(crate) const INSERT_SLICE: KernelRow = KernelRow {
+    name: "insert_slice",
+    doc: "Copies a tensor, unless it is overwritten, and another into a window of it.",
+    runs: Runs::Kernel("insert_slice"),
+    lower: lower_insert_slice,
+    ..KernelRow::PLAIN
+};
 
 /// The copies that a view takes: one for each window, but for the parts that stand at their place.
-pub(crate) fn lower_view(op: OpRef<'_>, view: View, machine: &Machine) -> Result<Lowered, Refusal> {
+fn lower_view(op: OpRef<'_>, view: View, machine: &Machine) -> Result<Lowered, Refusal> {
     let mut calls = Vec::new();
     match view {
         View::OfOperand(map) => {
@@ -34,9 +84,18 @@ pub(crate) fn lower_view(op: OpRef<'_>, view: View, machine: &Machine) -> Result
     Ok(Lowered::new("copy", calls))
 }
 
+/// Whether a view's layout follows from any layout of its operand.
+fn keeps_strides(op: OpRef<'_>) -> bool {
+    let (Kind::View(View::OfOperand(map)), Some(shape)) = (op.kind(), op.operand_shape(0)) else {
+        return false;
+    };
+    let strides = Strided::row_major(0, shape.iter().map(|size| size + 1).collect()).strides;
+    map(op, 0, &Strided { offset: 0, shape, strides }).is_some()
+}
+
 /// A padding: what is around the operand is filled, and the operand copied into the middle, unless it stands
 /// there already.
-pub(crate) fn lower_pad(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
+fn lower_pad(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
     let (mut to, mut from) = (known_layout(op, op.result(0))?, known_layout(op, op.operand(0))?);
     let low = op.ints("low").ok_or_else(|| Refusal::new("`low` is missing"))?;
     let whole = to.clone();
@@ -94,7 +153,7 @@ fn fill(op: OpRef<'_>, to: &Strided, machine: &Machine) -> Result<Call, Refusal>
 }
 
 /// A repetition: one copy, with an axis of equal elements after each of the operand's.
-pub(crate) fn lower_repeat(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
+fn lower_repeat(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
     let shape = known_shape(op, op.operand(0))?;
     let counts = op.ints("counts").filter(|counts| counts.len() == shape.len());
     let counts = counts.ok_or_else(|| Refusal::new("`counts` has not one number for each axis"))?;
@@ -109,7 +168,7 @@ pub(crate) fn lower_repeat(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, 
 
 /// An update of a window: the result is a copy of the second operand, unless it overwrites it, and the first
 /// is copied into the window.
-pub(crate) fn lower_insert_slice(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
+fn lower_insert_slice(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
     let (source, whole) = (known_shape(op, op.operand(0))?, known_shape(op, op.result(0))?);
     let starts = op.ints("starts").ok_or_else(|| Refusal::new("`starts` is missing"))?;
     let steps = op.ints("strides").unwrap_or_else(|| vec![1; starts.len()]);

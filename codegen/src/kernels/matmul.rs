@@ -5,19 +5,37 @@
 //! scratch.
 
 use ir::body::OpRef;
-use ir::opdef::Strided;
+use ir::opdef::{Contract, Strided};
+use ir::window::Arrangement;
 use kernels::{Copy, Gemm, GemmShape};
 
+use crate::call::{Call, Lowered, Pointer};
 use crate::constant::is_weight;
-use crate::contract::{check_f32, weight_operands};
-use crate::group::Fused;
-use crate::lower::{Call, Lowered, Machine, Pointer};
-use crate::pointwise::known_layout;
+use crate::group::{self, Fused};
+use crate::kernels::conv::weight_operands;
 use crate::refusal::Refusal;
+use crate::row::{KernelRow, Machine, Runs};
+use crate::shape::{check_f32, known_layout};
 use crate::weights::{Packing, PackingKey};
 
+/// `nn.matmul`, alone or with what is fused to it.
+pub(crate) const ROW: KernelRow = KernelRow {
+    name: "gemm",
+    doc: "Products of matrices, with bias, residual and activation.",
+    runs: Runs::Contract(Contract::Matmul),
+    reads: |whole, operand| match Fused::of(whole) {
+        Ok(fused) if fused.operands[..2].contains(&operand) && !fused.adds(operand) => Arrangement::Strides,
+        _ => Arrangement::Plain,
+    },
+    access: group::added_access,
+    joins: Some(|_, op, place| group::follows(op, place)),
+    lower,
+    ..KernelRow::PLAIN
+};
+
 /// The calls that run a matrix product with what is fused to it.
-pub(crate) fn lower(whole: OpRef<'_>, fused: &Fused<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
+fn lower(whole: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
+    let fused = &Fused::of(whole)?;
     check_f32(fused.root)?;
     let sizes = Sizes::of(whole, fused)?;
     let is_packed = is_weight(whole.ctx, whole.body, whole.operand(fused.operands[1]));
@@ -281,5 +299,5 @@ fn unravel(number: u64, shape: &[u64]) -> Vec<u64> {
 }
 
 #[cfg(test)]
-#[path = "product_tests.rs"]
+#[path = "matmul_tests.rs"]
 mod tests;

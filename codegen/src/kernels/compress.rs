@@ -4,12 +4,21 @@ use ir::body::OpRef;
 use ir::size::storage_bits;
 use kernels::Compress;
 
-use crate::lower::{Call, Lowered, Machine, Pointer};
-use crate::pointwise::known_shape;
+use crate::call::{Call, Lowered, Pointer};
 use crate::refusal::Refusal;
+use crate::row::{KernelRow, Machine, Runs};
+use crate::shape::known_shape;
 
-/// `nn.compress`: slices along an axis.
-pub(crate) fn lower_compress(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
+/// `nn.compress`.
+pub(crate) const ROW: KernelRow = KernelRow {
+    name: "compress",
+    doc: "The slices along an axis whose condition holds, and how many they are.",
+    runs: Runs::Kernel("compress"),
+    lower,
+    ..KernelRow::PLAIN
+};
+
+fn lower(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
     let (shape, kept) = (known_shape(op, op.operand(0))?, known_shape(op, op.result(0))?);
     let axis = op.int("axis").unwrap_or(0);
     let axis = usize::try_from(axis).ok().filter(|axis| *axis < shape.len());

@@ -1,37 +1,47 @@
 //! How pools become calls of the kernels.
 
-use ir::Kind;
 use ir::body::OpRef;
 use ir::dialects::nn::window_of;
 use ir::target::Bands;
+use ir::window::Arrangement;
 use kernels::{ImageStrides, Pool2d, Pool2dShape, PoolKind};
 
 use crate::bands::{Band, Rowwise, Slide, Work, band_rows};
-use crate::contract::{check_f32, image_strides};
-use crate::lower::{Call, Lowered, Machine, Pointer};
-use crate::pointwise::known_shape;
+use crate::call::{Call, Lowered, Pointer};
+use crate::kernels::conv::image_strides;
 use crate::refusal::Refusal;
+use crate::row::{KernelRow, Machine, Runs};
+use crate::shape::{check_f32, known_shape};
 
-/// The largest element of each window.
-pub(crate) fn lower_max(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
-    pool(op, "max_pool2d", PoolKind::Max, machine)
-}
+/// `nn.max_pool2d`.
+pub(crate) const MAX: KernelRow = KernelRow {
+    name: "max_pool2d",
+    doc: "The largest element of each window of an image.",
+    runs: Runs::Kernel("max_pool2d"),
+    reads: |_, _| Arrangement::Rows,
+    writes: Arrangement::Rows,
+    rowwise: Some(|op, machine| rowwise(op, PoolKind::Max, machine)),
+    lower: |op, machine| pool(op, "max_pool2d", PoolKind::Max, machine),
+    ..KernelRow::PLAIN
+};
 
-/// The mean of each window.
-pub(crate) fn lower_average(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
-    pool(op, "avg_pool2d", average(op), machine)
-}
+/// `nn.avg_pool2d`.
+pub(crate) const AVERAGE: KernelRow = KernelRow {
+    name: "avg_pool2d",
+    doc: "The mean of each window of an image.",
+    runs: Runs::Kernel("avg_pool2d"),
+    reads: |_, _| Arrangement::Rows,
+    writes: Arrangement::Rows,
+    rowwise: Some(|op, machine| rowwise(op, average(op), machine)),
+    lower: |op, machine| pool(op, "avg_pool2d", average(op), machine),
+    ..KernelRow::PLAIN
+};
 
 /// A pool, as a kernel that runs on any rows.
 ///
 /// # Errors
 /// If no kernel runs it, or it can't be divided into rows.
-pub(crate) fn rowwise(op: OpRef<'_>, machine: &Machine) -> Result<Rowwise, Refusal> {
-    let kind = match op.kind() {
-        Kind::Kernel("max_pool2d") => PoolKind::Max,
-        Kind::Kernel("avg_pool2d") => average(op),
-        _ => return Err(Refusal::new("it is no pool")),
-    };
+fn rowwise(op: OpRef<'_>, kind: PoolKind, machine: &Machine) -> Result<Rowwise, Refusal> {
     let pool = Pool::new(op, kind)?;
     if !pool.slide().is_divisible(pool.shape.batch) {
         return Err(Refusal::new("it does not read its image row by row"));

@@ -1,25 +1,61 @@
 //! How normalisations are computed.
 
 use ir::body::OpRef;
-use ir::opdef::Reduce;
+use ir::opdef::{Access, Reduce};
 use ir::scalar::{Binary, Unary};
-
-use ir::Kind;
+use ir::target::Place;
+use ir::window::Arrangement;
 use kernels::{GroupNorm, GroupNormShape, GroupNormStep};
 
-use crate::contract::check_f32;
+use crate::activation::activation;
+use crate::call::{Call, Lowered, Pointer};
 use crate::elem::Elem;
 use crate::group::Fused;
-use crate::lower::{Call, Lowered, Machine, Pointer};
+use crate::kernels::reduce::Folding;
 use crate::pointwise::expr::{ExprBuilder, Node, NodeOp};
 use crate::pointwise::nest::dense_strides;
-use crate::pointwise::{Window, call, known_layout, known_shape};
-use crate::reduce::Folding;
+use crate::pointwise::{Window, call};
 use crate::refusal::Refusal;
+use crate::row::{KernelRow, Machine, Runs};
+use crate::shape::{check_f32, known_layout, known_shape};
+
+/// `nn.batch_norm`.
+pub(crate) const BATCH_NORM: KernelRow = KernelRow {
+    name: "pointwise",
+    doc: "A generated loop nest that scales and shifts each channel.",
+    runs: Runs::Kernel("batch_norm"),
+    reads: |_, operand| if operand == 0 { Arrangement::Strides } else { Arrangement::Plain },
+    lower: lower_batch_norm,
+    ..KernelRow::PLAIN
+};
+
+/// `nn.softmax`.
+pub(crate) const SOFTMAX: KernelRow = KernelRow {
+    name: "softmax",
+    doc: "Powers of e along an axis, divided by their sum.",
+    runs: Runs::Kernel("softmax"),
+    reads: |_, _| Arrangement::Rows,
+    lower: lower_softmax,
+    ..KernelRow::PLAIN
+};
+
+/// `nn.group_norm`, alone or with its activation.
+pub(crate) const GROUP_NORM: KernelRow = KernelRow {
+    name: "group_norm",
+    doc: "Normalises groups of channels, and maps what it writes.",
+    runs: Runs::Kernel("group_norm"),
+    access: |group, operand| match Fused::of(group) {
+        Ok(fused) if fused.operands[0] == operand => Access::Whole,
+        _ => Access::Never,
+    },
+    joins: Some(|_, op, place| place == Place::Activation && activation(op).is_some()),
+    lower: lower_group_norm,
+    ..KernelRow::PLAIN
+};
 
 /// `(x - mean) * (scale / sqrt(variance + epsilon)) + bias` for each channel, the last two steps rounded
 /// once.
-pub(crate) fn lower_batch_norm(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
+fn lower_batch_norm(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
     let shape = known_shape(op, op.operand(0))?;
     let elem = Elem::of(op.ctx, op.operand_type(0)).filter(|elem| elem.is_float());
     let elem = elem.ok_or_else(|| Refusal::new("generated code does not compute with this element type"))?;
@@ -48,7 +84,7 @@ pub(crate) fn lower_batch_norm(op: OpRef<'_>, machine: &Machine) -> Result<Lower
 
 /// `e^(x - max) / sum of e^(x - max)` along an axis, in four calls: the largest elements go to scratch, the
 /// powers to the result, their sums to scratch, the quotients over the powers.
-pub(crate) fn lower_softmax(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
+fn lower_softmax(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
     let shape = known_shape(op, op.operand(0))?;
     let elem = Elem::of(op.ctx, op.operand_type(0)).filter(|elem| elem.is_float());
     let elem = elem.ok_or_else(|| Refusal::new("generated code does not compute with this element type"))?;
@@ -87,23 +123,11 @@ pub(crate) fn lower_softmax(op: OpRef<'_>, machine: &Machine) -> Result<Lowered,
     Ok(Lowered { shared_bytes, ..Lowered::new("softmax", calls) })
 }
 
-/// Whether the kernel of an operation that is no contraction can map what it writes.
-pub(crate) fn takes_activation(op: OpRef<'_>) -> bool {
-    matches!(op.kind(), Kind::Kernel("group_norm"))
-}
-
-/// A lone normalisation of groups of channels.
-pub(crate) fn lower_group_norm(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
-    lower_group(&Fused::alone(op), machine)
-}
-
 /// A normalisation of groups of channels with its activation, in three calls: the moments of pieces of the
 /// image go to scratch, the factors of each channel likewise, then all elements are mapped.
-pub(crate) fn lower_group(fused: &Fused<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
+fn lower_group_norm(whole: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
+    let fused = Fused::of(whole)?;
     let op = fused.root;
-    if !takes_activation(op) {
-        return Err(Refusal::new("its kernel does nothing after its own work"));
-    }
     check_f32(op)?;
     let shape = group_norm_shape(op)?;
     let epsilon = op.float("epsilon").unwrap_or(0.0) as f32;

@@ -4,16 +4,26 @@ use ir::body::OpRef;
 use ir::size::storage_bits;
 use kernels::{CheckIndices, Indices, Take};
 
+use crate::call::{Call, Condition, Lowered, Pointer};
 use crate::elem::Elem;
-use crate::lower::{Call, Condition, Lowered, Machine, Pointer};
-use crate::pointwise::known_shape;
 use crate::refusal::Refusal;
+use crate::row::{KernelRow, Machine, Runs};
+use crate::shape::known_shape;
+
+/// `nn.gather`.
+pub(crate) const ROW: KernelRow = KernelRow {
+    name: "take",
+    doc: "Slices along an axis, picked by indices that are checked first.",
+    runs: Runs::Kernel("gather"),
+    stops: true,
+    lower,
+    ..KernelRow::PLAIN
+};
 
 /// Bytes of scratch that hold the answer of the check.
 const TRUTH_BYTES: u64 = 64;
 
-/// `nn.gather`: slices along an axis.
-pub(crate) fn lower_gather(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
+fn lower(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
     let (shape, picked) = (known_shape(op, op.operand(0))?, known_shape(op, op.operand(1))?);
     let axis = op.int("axis").and_then(|axis| usize::try_from(axis).ok()).filter(|axis| *axis < shape.len());
     let axis = axis.ok_or_else(|| Refusal::new("`axis` is not one of the operand's"))?;

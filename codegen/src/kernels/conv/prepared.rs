@@ -1,7 +1,7 @@
 //! What of a convolution's lowering is the same at all sizes.
 //!
 //! Batch, height and width of the image decide the kernel; attributes, channels and what is fused do not
-//! depend on them, and are read once. What a prepared convolution becomes is what [`super::conv2d`] makes of
+//! depend on them, and are read once. What a prepared convolution becomes is what [`super::lower`] makes of
 //! it, of dense images.
 
 use ir::body::OpRef;
@@ -11,10 +11,12 @@ use ir::window::is_plain;
 use ir::{Body, Context, Kind, Value};
 use kernels::{Conv2dShape, ConvStrides, ImageStrides};
 
-use super::{Call2d, Convolution, conv_operands, conv2d_shape, image_of, lower_call, prologue_of};
-use crate::group::{self, Fused};
-use crate::lower::{Lowered, Machine, Pointer};
+use super::{Call2d, Convolution, ROW, conv_operands, conv2d_shape, image_of, lower_call, prologue_of};
+use crate::call::{Lowered, Pointer};
+use crate::group::Fused;
+use crate::kernels::row_of;
 use crate::refusal::Refusal;
+use crate::row::Machine;
 
 /// A convolution, alone or with what is fused to it.
 pub(crate) struct Prepared {
@@ -31,11 +33,10 @@ impl Prepared {
     /// A convolution that has known sizes now; none if the operation is none, or the images do not lie
     /// without gaps.
     pub(crate) fn of(op: OpRef<'_>, machine: &Machine) -> Option<Prepared> {
-        let fused = match op.kind() {
-            Kind::Group => Fused::of_group(op, group::root(op)?).ok()?,
-            Kind::Contract(_) => Fused::alone(op),
-            _ => return None,
-        };
+        if row_of(op, machine.own)?.runs != ROW.runs {
+            return None;
+        }
+        let fused = Fused::of(op).ok()?;
         let is_conv = matches!(fused.root.kind(), Kind::Contract(Contract::Conv2d));
         let is_dense = |value: Value| is_plain(op.ctx, op.body, value);
         let mut values = op.body.operands(op.op).chain(op.body.results(op.op));
@@ -89,8 +90,6 @@ fn dense([_, h, w, c]: [usize; 4]) -> ImageStrides {
 
 #[cfg(test)]
 mod tests {
-    use kernels::Isa;
-
     use super::*;
     use crate::classes::is_like;
     use crate::lower::lower;
@@ -105,7 +104,7 @@ mod tests {
         let attrs = [("pads", ctx.ints_attr(&[1; 4])), ("layout", ctx.str_attr("NHWC"))];
         let y = net.op("nn.conv2d", &[x, weights], &attrs);
         let op = net.body.defining_op(y).unwrap();
-        let machine = Machine { isa: Isa::detect(), threads: 2 };
+        let machine = crate::Cpu::native().machine(2);
         let prepared = Prepared::of(net.body.at(&ctx, op), &machine).expect("its image is dense");
         let whole = lower(net.body.at(&ctx, op), &machine).unwrap();
         assert!(is_like(&prepared.lower(net.body.at(&ctx, op), &machine).unwrap(), &whole));

@@ -3,20 +3,47 @@
 use ir::body::OpRef;
 use kernels::{ArgExtreme, Cumulate, Direction, Extreme, Number, Own, Running};
 
+use crate::call::{Call, Lowered, Pointer};
 use crate::elem::Elem;
-use crate::lower::{Call, Lowered, Machine, Pointer};
-use crate::pointwise::known_shape;
 use crate::refusal::Refusal;
+use crate::row::{KernelRow, Machine, Runs};
+use crate::shape::known_shape;
 
 /// `nn.arg_max`.
-pub(crate) fn lower_arg_max(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
-    lower_arg(op, [Extreme::FirstMax, Extreme::LastMax], machine)
-}
+pub(crate) const ARG_MAX: KernelRow = KernelRow {
+    name: "arg_extreme",
+    doc: "Where along an axis the largest element is.",
+    runs: Runs::Kernel("arg_max"),
+    lower: |op, machine| lower_arg(op, [Extreme::FirstMax, Extreme::LastMax], machine),
+    ..KernelRow::PLAIN
+};
 
 /// `nn.arg_min`.
-pub(crate) fn lower_arg_min(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
-    lower_arg(op, [Extreme::FirstMin, Extreme::LastMin], machine)
-}
+pub(crate) const ARG_MIN: KernelRow = KernelRow {
+    name: "arg_extreme",
+    doc: "Where along an axis the least element is.",
+    runs: Runs::Kernel("arg_min"),
+    lower: |op, machine| lower_arg(op, [Extreme::FirstMin, Extreme::LastMin], machine),
+    ..KernelRow::PLAIN
+};
+
+/// `nn.cum_sum`.
+pub(crate) const CUM_SUM: KernelRow = KernelRow {
+    name: "cumulate",
+    doc: "Running sums along an axis.",
+    runs: Runs::Kernel("cum_sum"),
+    lower: |op, machine| lower_running(op, Running::Sum, machine),
+    ..KernelRow::PLAIN
+};
+
+/// `nn.cum_prod`.
+pub(crate) const CUM_PROD: KernelRow = KernelRow {
+    name: "cumulate",
+    doc: "Running products along an axis.",
+    runs: Runs::Kernel("cum_prod"),
+    lower: |op, machine| lower_running(op, Running::Product, machine),
+    ..KernelRow::PLAIN
+};
 
 fn lower_arg(op: OpRef<'_>, [first, last]: [Extreme; 2], machine: &Machine) -> Result<Lowered, Refusal> {
     let extreme = if op.attr("last").is_some() { last } else { first };
@@ -27,16 +54,6 @@ fn lower_arg(op: OpRef<'_>, [first, last]: [Extreme; 2], machine: &Machine) -> R
     let kernel = ArgExtreme::new(lines, number, extreme, machine.isa, machine.threads);
     let operands = vec![Pointer::Result(0, 0), Pointer::Operand(0, 0)];
     Ok(Lowered::new("arg_extreme", vec![Call::kernel("arg_extreme", &kernel, machine.isa, operands)]))
-}
-
-/// `nn.cum_sum`.
-pub(crate) fn lower_cum_sum(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
-    lower_running(op, Running::Sum, machine)
-}
-
-/// `nn.cum_prod`.
-pub(crate) fn lower_cum_prod(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
-    lower_running(op, Running::Product, machine)
 }
 
 fn lower_running(op: OpRef<'_>, running: Running, machine: &Machine) -> Result<Lowered, Refusal> {

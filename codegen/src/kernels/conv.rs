@@ -4,42 +4,42 @@ use ir::body::OpRef;
 use ir::dialects::nn::{Window, window_of};
 use ir::opdef::Contract;
 use ir::plan::attrs;
-use ir::target::Bands;
-use ir::{Kind, Op, Value};
+use ir::target::{Bands, Place};
+use ir::window::Arrangement;
+use ir::{Op, Value};
 use kernels::{Conv2d, Conv2dShape, ConvStrides, ImageStrides, WeightStrides};
 
 use crate::bands::{Band, Rowwise, Slide, Work, band_rows};
+use crate::call::{Call, Lowered, Pointer};
 use crate::constant::is_weight;
-use crate::group::{self, Fused};
-use crate::lower::{Call, Lowered, Machine, Pointer};
-use crate::pointwise::known_layout;
+use crate::group::{self, Fused, PrologueStep, prologue_step};
 use crate::refusal::Refusal;
+use crate::row::{KernelRow, Machine, Runs};
+use crate::shape::{check_f32, known_layout};
 use crate::weights::{Packing, PackingKey};
-use crate::{normalise, product};
 
-mod prepared;
+pub(crate) mod prepared;
 
-pub(crate) use prepared::Prepared;
-
-/// The call that runs a lone convolution.
-pub(crate) fn lower_conv2d(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
-    conv2d(op, &Fused::alone(op), machine)
-}
-
-/// The calls that run a lone matrix product.
-pub(crate) fn lower_matmul(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
-    product::lower(op, &Fused::alone(op), machine)
-}
-
-/// The calls that run a group around the contraction, or the other kernel, `root`.
-pub(crate) fn lower_group(group: OpRef<'_>, root: Op, machine: &Machine) -> Result<Lowered, Refusal> {
-    let fused = Fused::of_group(group, root)?;
-    match fused.root.kind() {
-        Kind::Contract(Contract::Matmul) => product::lower(group, &fused, machine),
-        Kind::Kernel(_) => normalise::lower_group(&fused, machine),
-        _ => conv2d(group, &fused, machine),
-    }
-}
+/// `nn.conv2d`, alone or with what is fused to it.
+pub(crate) const ROW: KernelRow = KernelRow {
+    name: "conv2d",
+    doc: "Convolutions of NHWC images with weights, with prologue, bias, residual and activation; `depthwise` if each channel has a group of its own.",
+    runs: Runs::Contract(Contract::Conv2d),
+    reads: |whole, operand| match Fused::of(whole) {
+        Ok(fused) if operand == fused.operands[0] && !fused.adds(operand) => Arrangement::Strides,
+        Ok(_) => Arrangement::Rows,
+        Err(_) => Arrangement::Plain,
+    },
+    writes: Arrangement::Rows,
+    access: group::added_access,
+    joins: Some(|root, op, place| match place {
+        Place::Prologue => takes_prologue(root, op),
+        _ => group::follows(op, place),
+    }),
+    rowwise: Some(rowwise),
+    lower,
+    ..KernelRow::PLAIN
+};
 
 /// The sizes of an NHWC convolution.
 fn conv2d_shape(op: OpRef<'_>) -> Result<Conv2dShape, Refusal> {
@@ -67,24 +67,61 @@ fn conv2d_shape(op: OpRef<'_>) -> Result<Conv2dShape, Refusal> {
     })
 }
 
+/// Whether a convolution can do `op`, and all that stands between the two, while it reads its input.
+fn takes_prologue(root: OpRef<'_>, op: OpRef<'_>) -> bool {
+    // A larger window would compute the prologue once for each tap.
+    let filter = root.operand_shape(1);
+    let Some(&[_, channels, 1, 1]) = filter.as_deref() else { return false };
+    if root.text("layout") != Some("NHWC") || root.int("groups") != Some(1) {
+        return false;
+    }
+    let mut later: Option<PrologueStep> = None;
+    let mut chain = chain(root, op);
+    chain.reverse();
+    chain.into_iter().all(|op| {
+        let op = root.body.at(root.ctx, op);
+        let step = prologue_step(op).filter(|step| later.is_none_or(|later| *step < later));
+        let fits = step.is_some_and(|step| step == PrologueStep::Relu || reads_channels(op, channels));
+        later = step;
+        fits
+    })
+}
+
+/// The operations from `op` on that lead to the root's first operand.
+fn chain(root: OpRef<'_>, op: OpRef<'_>) -> Vec<Op> {
+    let mut ops = vec![op.op];
+    let mut value = root.operand(0);
+    let mut between = Vec::new();
+    while let Some(producer) = root.body.defining_op(value).filter(|producer| *producer != op.op) {
+        between.push(producer);
+        if root.body.operand_count(producer) == 0 || between.len() > 3 {
+            break;
+        }
+        value = root.body.operand(producer, 0);
+    }
+    between.reverse();
+    ops.append(&mut between);
+    ops
+}
+
+/// Whether operand 1 has one number for each channel.
+fn reads_channels(op: OpRef<'_>, channels: u64) -> bool {
+    group::is_per_channel(op, op.operand(1), channels)
+}
+
 /// A convolution, alone or with what is fused to it, as a kernel that runs on any rows.
 ///
 /// # Errors
 /// If no kernel runs it, or it can't be divided into rows.
-pub(crate) fn rowwise(op: OpRef<'_>, machine: &Machine) -> Result<Rowwise, Refusal> {
-    let root = match op.kind() {
-        Kind::Group => Some(group::root(op).ok_or_else(|| Refusal::new("nothing in it has a window"))?),
-        _ => None,
-    };
-    let fused = root.map_or_else(|| Ok(Fused::alone(op)), |root| Fused::of_group(op, root))?;
-    if !matches!(fused.root.kind(), Kind::Contract(Contract::Conv2d)) {
-        return Err(Refusal::new("it is built around no convolution"));
-    }
+fn rowwise(op: OpRef<'_>, machine: &Machine) -> Result<Rowwise, Refusal> {
+    let fused = Fused::of(op)?;
     Call2d::new(op, &fused, machine)?.rowwise(*machine)
 }
 
-fn conv2d(whole: OpRef<'_>, fused: &Fused<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
-    lower_call(whole, Call2d::new(whole, fused, machine)?, machine)
+/// The calls that run a convolution with what is fused to it.
+fn lower(whole: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
+    let fused = Fused::of(whole)?;
+    lower_call(whole, Call2d::new(whole, &fused, machine)?, machine)
 }
 
 /// The calls of a convolution, in bands and with the scratch that its attributes say.
@@ -303,13 +340,6 @@ fn numbers(operand: Option<usize>, otherwise: f32, count: usize) -> Pointer {
     }
 }
 
-/// Refuses operands that are not `f32`.
-pub(crate) fn check_f32(op: OpRef<'_>) -> Result<(), Refusal> {
-    let f32 = op.ctx.f32();
-    let all = op.body.operands(op.op).all(|operand| op.ctx.elem(op.body.ty(operand)) == f32);
-    if all { Ok(()) } else { Err(Refusal::new("its kernel computes with f32 only")) }
-}
-
 #[cfg(test)]
-#[path = "contract_tests.rs"]
+#[path = "conv_tests.rs"]
 mod tests;

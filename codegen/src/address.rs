@@ -1,0 +1,30 @@
+//! How code names a byte of the memory that it is handed: whose memory, and how far behind its start.
+
+/// The start of some memory that compiled code is handed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Base {
+    /// The arena.
+    Arena,
+    /// The packed weights.
+    Weights,
+    /// The caller's input of this index.
+    Input(usize),
+    /// The caller's output of this index.
+    Output(usize),
+}
+
+/// A byte of memory that compiled code is handed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Address {
+    /// Whose memory.
+    pub(crate) base: Base,
+    /// How many bytes behind its start.
+    pub(crate) offset: u64,
+}
+
+impl Address {
+    /// The address so many bytes further.
+    pub(crate) fn plus(self, bytes: u64) -> Address {
+        Address { offset: self.offset + bytes, ..self }
+    }
+}

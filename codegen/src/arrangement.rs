@@ -1,0 +1,70 @@
+//! How operands and results of an operation may lie so that its kernels take them, and in which order
+//! operands are read.
+
+use ir::Kind;
+use ir::body::OpRef;
+use ir::opdef::Access;
+use ir::window::{Arrangement, is_plain};
+
+use crate::kernels::row_of;
+use crate::lines;
+use crate::refusal::Refusal;
+use crate::row::KernelRow;
+use crate::shape::known_layout;
+
+/// The widest arrangement in which the kernels of an operation write its results.
+pub(crate) fn writes(op: OpRef<'_>, own: &'static [KernelRow]) -> Arrangement {
+    if lines::is_lines(op) {
+        let steps = lines::steps(op).into_iter().map(|step| writes(step, own));
+        return steps.min().unwrap_or(Arrangement::Plain).min(Arrangement::Rows);
+    }
+    row_of(op, own).map_or(Arrangement::Plain, |row| row.writes)
+}
+
+/// The widest arrangement in which the kernels of an operation take an operand.
+pub(crate) fn reads(op: OpRef<'_>, operand: usize, own: &'static [KernelRow]) -> Arrangement {
+    if lines::is_lines(op) {
+        let readers = lines::readers(op, operand).into_iter();
+        let widest = readers.map(|(step, index)| match is_viewed(step, index) {
+            true => Arrangement::Plain,
+            false => reads(step, index, own),
+        });
+        return widest.min().unwrap_or(Arrangement::Strides);
+    }
+    row_of(op, own).map_or(Arrangement::Plain, |row| (row.reads)(op, operand))
+}
+
+/// In which order the kernel of a group reads an operand while it writes result 0. What may overwrite an
+/// operand of a lone operation is for the operation's own row to say.
+pub(crate) fn access(op: OpRef<'_>, operand: usize, own: &'static [KernelRow]) -> Access {
+    if !matches!(op.kind(), Kind::Group) || lines::is_lines(op) {
+        return Access::Never;
+    }
+    row_of(op, own).map_or(Access::Never, |row| (row.access)(op, operand))
+}
+
+/// Refuses operands and results that lie otherwise than the kernels take them.
+pub(crate) fn check(op: OpRef<'_>, own: &'static [KernelRow]) -> Result<(), Refusal> {
+    let is_plain = |value: ir::Value| is_plain(op.ctx, op.body, value);
+    for result in op.body.results(op.op).filter(|result| !is_plain(*result)) {
+        if Arrangement::of(&known_layout(op, result)?) > writes(op, own) {
+            return Err(Refusal::new("its kernel does not write rows with gaps between them"));
+        }
+    }
+    for (index, value) in op.body.operands(op.op).enumerate().filter(|(_, value)| !is_plain(*value)) {
+        if Arrangement::of(&known_layout(op, value)?) > reads(op, index, own) {
+            return Err(Refusal::new(format!("its kernel does not take operand {index} as it lies")));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a view in a group's body reads an operand: views of rows need not be rows.
+pub(crate) fn is_viewed(group: OpRef<'_>, operand: usize) -> bool {
+    let Some(block) = group.body.regions(group.op).first().and_then(|region| group.body.entry(*region))
+    else {
+        return false;
+    };
+    let mut uses = group.body.uses(group.body.args(block)[operand]);
+    uses.any(|used| matches!(group.body.at(group.ctx, used.op).kind(), Kind::View(_)))
+}

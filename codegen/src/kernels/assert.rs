@@ -1,0 +1,23 @@
+//! The row of assertions, which call nothing: the program looks at a truth, and stops unless it holds.
+
+use ir::body::OpRef;
+
+use crate::call::{Condition, Lowered, Pointer};
+use crate::refusal::Refusal;
+use crate::row::{KernelRow, Machine, Runs};
+
+/// `cf.assert`.
+pub(crate) const ROW: KernelRow = KernelRow {
+    name: "assert",
+    doc: "Stops the program unless a truth holds.",
+    runs: Runs::Kernel("assert"),
+    stops: true,
+    lower,
+    ..KernelRow::PLAIN
+};
+
+fn lower(op: OpRef<'_>, _machine: &Machine) -> Result<Lowered, Refusal> {
+    let message = op.text("msg").unwrap_or("an assertion does not hold").to_owned();
+    let condition = Some(Condition { truth: Pointer::Operand(0, 0), message });
+    Ok(Lowered { condition, ..Lowered::new("assert", Vec::new()) })
+}

@@ -1,0 +1,51 @@
+//! The table of kernels: a file for each family, with its rows and how operations become their calls.
+
+pub(crate) mod along;
+pub(crate) mod assert;
+pub(crate) mod compress;
+pub(crate) mod conv;
+pub(crate) mod copy;
+pub(crate) mod gather;
+pub(crate) mod matmul;
+pub(crate) mod norm;
+pub(crate) mod pointwise;
+pub(crate) mod pool;
+pub(crate) mod reduce;
+
+use ir::body::OpRef;
+
+use crate::row::KernelRow;
+
+/// The kernels of this crate; each operation is run by the first that runs it.
+static KERNELS: &[KernelRow] = &[
+    pointwise::ROW,
+    copy::VIEW,
+    copy::PAD,
+    copy::REPEAT,
+    copy::INSERT_SLICE,
+    reduce::ROW,
+    conv::ROW,
+    matmul::ROW,
+    pool::MAX,
+    pool::AVERAGE,
+    norm::SOFTMAX,
+    norm::BATCH_NORM,
+    norm::GROUP_NORM,
+    along::ARG_MAX,
+    along::ARG_MIN,
+    along::CUM_SUM,
+    along::CUM_PROD,
+    gather::ROW,
+    compress::ROW,
+    assert::ROW,
+];
+
+/// The kernels of this crate.
+pub fn kernels() -> &'static [KernelRow] {
+    KERNELS
+}
+
+/// The kernel that runs an operation, or a group around one: an embedder's own, or one of this crate.
+pub(crate) fn row_of(op: OpRef<'_>, own: &'static [KernelRow]) -> Option<&'static KernelRow> {
+    KernelRow::find(own, op).or_else(|| KernelRow::find(KERNELS, op))
+}

@@ -1,0 +1,151 @@
+//! How reductions become calls of generated loops (see [`crate::fold`]).
+
+use ir::Kind;
+use ir::body::OpRef;
+use ir::opdef::Reduce;
+use ir::window::Arrangement;
+
+use crate::call::{Call, Code, Lowered, Pointer};
+use crate::elem::Elem;
+use crate::fold::{Form, Innermost, UNSIGNED};
+use crate::pointwise::nest::{Nest, dense_strides};
+use crate::pointwise::rows::{self, Parts};
+use crate::refusal::Refusal;
+use crate::row::{KernelRow, Machine, Runs};
+use crate::shape::{known_layout, known_shape};
+
+/// Reductions.
+pub(crate) const ROW: KernelRow = KernelRow {
+    name: "reduce",
+    doc: "Generated loops that fold axes.",
+    runs: Runs::Reduce,
+    reads: |_, _| Arrangement::Rows,
+    lower: |op, machine| match op.kind() {
+        Kind::Reduce(reduce) => lower(op, reduce, machine),
+        _ => Err(Refusal::new("it is no reduction")),
+    },
+    ..KernelRow::PLAIN
+};
+
+/// What is folded.
+pub(crate) struct Folding<'a> {
+    /// With what.
+    pub(crate) reduce: Reduce,
+    /// The type of the elements.
+    pub(crate) elem: Elem,
+    /// The shape of the operand.
+    pub(crate) shape: &'a [u64],
+    /// How its elements lie: side by side along the last axis.
+    pub(crate) strides: &'a [i64],
+    /// The axes that are folded.
+    pub(crate) axes: &'a [i64],
+}
+
+/// The call that runs a reduction.
+fn lower(op: OpRef<'_>, reduce: Reduce, machine: &Machine) -> Result<Lowered, Refusal> {
+    let elem = Elem::of(op.ctx, op.operand_type(0));
+    let elem = elem.ok_or_else(|| Refusal::new("generated code does not fold elements of this type"))?;
+    if reduce == Reduce::Mean && elem == UNSIGNED {
+        return Err(Refusal::new("means of 64-bit unsigned integers are not defined"));
+    }
+    let shape = known_shape(op, op.operand(0))?;
+    let axes = op.ints("axes").ok_or_else(|| Refusal::new("`axes` are missing"))?;
+    let strides = known_layout(op, op.operand(0))?.strides;
+    let folding = Folding { reduce, elem, shape: &shape, strides: &strides, axes: &axes };
+    let call = folding.call(Pointer::Result(0, 0), Pointer::Operand(0, 0), machine);
+    Ok(Lowered::new("reduce", vec![call]))
+}
+
+impl Folding<'_> {
+    /// The call that folds the elements at `from` into results at `to`.
+    pub(crate) fn call(&self, to: Pointer, from: Pointer, machine: &Machine) -> Call {
+        let is_folded = |axis: &usize| self.axes.contains(&(*axis as i64));
+        let (folded, kept): (Vec<usize>, Vec<usize>) = (0..self.shape.len()).partition(is_folded);
+        let last = (0..self.shape.len()).rev().find(|axis| self.shape[*axis] != 1);
+        let innermost =
+            if last.as_ref().is_some_and(is_folded) { Innermost::Folded } else { Innermost::Kept };
+        let pick = |axes: &[usize]| -> (Vec<u64>, Vec<i64>) {
+            axes.iter().map(|axis| (self.shape[*axis], self.strides[*axis])).unzip()
+        };
+        let ((kept_shape, kept_strides), (folded_shape, folded_strides)) = (pick(&kept), pick(&folded));
+        let mut nest = Nest::collapse(&kept_shape, &[dense_strides(&kept_shape), kept_strides]);
+        if innermost == Innermost::Folded {
+            nest.sizes.push(1);
+            nest.strides.iter_mut().for_each(|strides| strides.push(1));
+        }
+        let folds = Nest::collapse(&folded_shape, &[folded_strides]);
+        let (outer, folded_outer) = (nest.outer(), folds.outer());
+        let form = Form { reduce: self.reduce, elem: self.elem, outer, folded_outer, innermost };
+        let count = folds.rows() * folds.inner_size();
+        let parts = Parts::choose(&nest, count.max(4), machine.threads);
+        Call {
+            code: Code::Reduce { form, axes: [kept.len(), folded.len()] },
+            descriptor: descriptor(&nest, &folds, self.elem, parts),
+            parts: parts.count(),
+            scratch_bytes: 0,
+            most_scratch_bytes: 0,
+            operands: vec![to, from],
+        }
+    }
+}
+
+/// What is folded, behind the words of the loops over what stays: runs, then size and distance of each loop,
+/// outermost first.
+fn descriptor(nest: &Nest, folds: &Nest, elem: Elem, parts: Parts) -> Vec<u8> {
+    let mut bytes = rows::descriptor(nest, &[elem.bytes(); 2], parts);
+    let mut words = vec![folds.rows() as i64];
+    for (size, stride) in folds.sizes.iter().zip(&folds.strides[0]) {
+        words.extend([*size as i64, stride * i64::from(elem.bytes())]);
+    }
+    bytes.extend(words.iter().flat_map(|word| word.to_le_bytes()));
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use ir::{Context, Signedness, TypeData};
+
+    use crate::testing::{Net, check, check_bytes};
+
+    #[test]
+    fn reductions_fold_in_the_interpreters_order() {
+        let shape = [2u64, 3, 37, 5];
+        let x: Vec<f32> = (0..2 * 3 * 37 * 5).map(|i| ((i * 7919 % 1013) as f32 - 500.0) * 0.01).collect();
+        for axes in [&[0][..], &[1], &[3], &[2], &[2, 3], &[1, 2], &[0, 3], &[0, 1, 2, 3], &[]] {
+            for name in ["sum", "mean", "prod", "max", "min", "sum_square"] {
+                let mut net = Net::f32(&[&shape]);
+                let axes = net.ctx.ints_attr(axes);
+                let y = net.op(&format!("nn.reduce_{name}"), &[net.arg(0)], &[("axes", axes)]);
+                check(net, &[y], &[&x]);
+            }
+        }
+    }
+
+    #[test]
+    fn integers_and_truth_values_fold_as_the_interpreter_says() {
+        let signs = [Signedness::Signless, Signedness::Unsigned];
+        let types = [8, 16, 32, 64].into_iter().flat_map(|width| signs.map(|sign| (width, sign)));
+        for (width, signedness) in types.chain([(1, Signedness::Signless)]) {
+            for shape in [[3u64, 5, 7], [3, 0, 7]] {
+                let count = shape.iter().product::<u64>() as usize * usize::max(width as usize / 8, 1);
+                let most = if width == 1 { 2 } else { 256 };
+                let bytes: Vec<u8> = (0..count).map(|i| (i * 7919 % 1013 % most) as u8).collect();
+                for (axes, name) in [[0, 1], [1, 2]].iter().flat_map(|axes| {
+                    ["sum", "mean", "prod", "max", "min", "sum_square"].map(|name| (axes, name))
+                }) {
+                    if name == "mean" && (width, signedness) == (64, Signedness::Unsigned) {
+                        continue;
+                    }
+                    let ctx = Arc::new(Context::new());
+                    let elem = ctx.ty(TypeData::Integer { width, signedness });
+                    let mut net = Net::new(&[(&shape, elem)], ctx.clone());
+                    let y =
+                        net.op(&format!("nn.reduce_{name}"), &[net.arg(0)], &[("axes", ctx.ints_attr(axes))]);
+                    check_bytes(net, &[y], &[&bytes]);
+                }
+            }
+        }
+    }
+}

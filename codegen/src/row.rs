@@ -1,0 +1,181 @@
+//! What the table of kernels says of each one: a row says which operations it runs, how operands and results
+//! may lie, what it does besides its own work, and which calls it is.
+//!
+//! What passes may know of kernels ([`crate::Cpu`]) and what code is made ([`crate::lower`]) both come from
+//! these rows, so that they can't disagree. How much scratch a kernel wishes, and the least and the most that
+//! it takes, follows from the sizes of an operation: [`KernelRow::lower`] says that with the calls.
+
+use ir::Kind;
+use ir::body::OpRef;
+use ir::opdef::{Access, Contract};
+use ir::target::Place;
+use ir::window::Arrangement;
+use kernels::{Isa, KernelFn};
+
+use crate::bands::Rowwise;
+use crate::call::{Call, Code, Lowered, Pointer};
+use crate::group;
+use crate::refusal::Refusal;
+
+/// What code is generated for.
+#[derive(Clone, Copy)]
+pub(crate) struct Machine {
+    /// The instruction set of the kernels.
+    pub(crate) isa: Isa,
+    /// Threads that share each call.
+    pub(crate) threads: usize,
+    /// Kernels of the embedder, which are asked before those of this crate.
+    pub(crate) own: &'static [KernelRow],
+}
+
+/// A kernel that operations are lowered to.
+pub struct KernelRow {
+    /// Its name: `mem.kernel` of the operations that it runs.
+    pub(crate) name: &'static str,
+    /// What it computes, in a sentence.
+    pub(crate) doc: &'static str,
+    /// Which operations it runs.
+    pub(crate) runs: Runs,
+    /// The widest arrangement in which it takes an operand of an operation, or of a group around that.
+    pub(crate) reads: fn(OpRef<'_>, usize) -> Arrangement,
+    /// The widest arrangement in which it writes results.
+    pub(crate) writes: Arrangement,
+    /// In which order it reads an operand of a group while it writes the group's result 0. What may overwrite
+    /// an operand of a lone operation is for the operation's own row to say.
+    pub(crate) access: fn(OpRef<'_>, usize) -> Access,
+    /// Whether it does an operation besides its own, of type `f32`, at a place in a group; none if it runs no
+    /// groups.
+    pub(crate) joins: Option<Joins>,
+    /// The kernel on some rows of its image, if it can run so.
+    pub(crate) rowwise: Option<ByRows>,
+    /// Whether it may stop the program: then it runs even where it has nothing to write.
+    pub(crate) stops: bool,
+    /// The embedder's function that runs an operation, in the place of what `lower` says.
+    pub(crate) own: Option<Own>,
+    /// What an operation becomes, or a group around one.
+    pub(crate) lower: fn(OpRef<'_>, &Machine) -> Result<Lowered, Refusal>,
+}
+
+/// Whether the kernel of the first operation does the second at a place in a group.
+pub(crate) type Joins = fn(OpRef<'_>, OpRef<'_>, Place) -> bool;
+
+/// An operation as a kernel that runs on any rows of its image.
+pub(crate) type ByRows = fn(OpRef<'_>, &Machine) -> Result<Rowwise, Refusal>;
+
+/// Which operations a kernel runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Runs {
+    /// Elementwise operations, and groups of these with views.
+    Elementwise,
+    /// Views that are copied.
+    View,
+    /// Reductions.
+    Reduce,
+    /// Contractions, alone or with what is fused to them.
+    Contract(Contract),
+    /// Those whose kind names it.
+    Kernel(&'static str),
+}
+
+/// An embedder's function, as one call.
+#[derive(Clone, Copy)]
+pub(crate) struct Own {
+    /// The function.
+    pub(crate) entry: KernelFn,
+    /// What it is told of an operation that so many threads run.
+    pub(crate) describe: fn(OpRef<'_>, usize) -> Result<Work, String>,
+}
+
+/// What an embedder's kernel is called with for one operation.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Work {
+    /// The bytes that tell it sizes; they are aligned to 8 where it finds them.
+    pub descriptor: Vec<u8>,
+    /// Parts that may run at the same time; 0 if there is nothing to do.
+    pub parts: u32,
+    /// Scratch of each thread, in bytes; it is aligned to 64.
+    pub scratch_bytes: u64,
+}
+
+impl Own {
+    fn lower(&self, name: &'static str, op: OpRef<'_>, threads: usize) -> Result<Lowered, Refusal> {
+        let work = (self.describe)(op, threads).map_err(Refusal::new)?;
+        let results = (0..op.body.result_count(op.op)).map(|index| Pointer::Result(index, 0));
+        let operands = (0..op.operand_count()).map(|index| Pointer::Operand(index, 0));
+        let scratch_bytes = work.scratch_bytes.next_multiple_of(64);
+        let call = Call {
+            code: Code::Kernel { name, isa: None, entry: self.entry },
+            descriptor: work.descriptor,
+            parts: work.parts,
+            scratch_bytes,
+            most_scratch_bytes: scratch_bytes,
+            operands: results.chain(operands).collect(),
+        };
+        Ok(Lowered::new(name, vec![call]))
+    }
+}
+
+impl Runs {
+    /// What a kernel must run to run an operation, or a group around one.
+    fn of(op: OpRef<'_>) -> Option<Runs> {
+        Some(match op.kind() {
+            Kind::Group => match group::root(op) {
+                Some(root) => return Runs::of(op.body.at(op.ctx, root)),
+                None => Runs::Elementwise,
+            },
+            Kind::Elementwise(_) => Runs::Elementwise,
+            Kind::View(_) => Runs::View,
+            Kind::Reduce(_) => Runs::Reduce,
+            Kind::Contract(contract) => Runs::Contract(contract),
+            Kind::Kernel(name) => Runs::Kernel(name),
+            Kind::Region(_) | Kind::Branch(_) | Kind::Source | Kind::Structure => return None,
+        })
+    }
+}
+
+impl KernelRow {
+    /// A kernel that takes and writes everything without gaps, runs no groups and overwrites nothing.
+    pub(crate) const PLAIN: KernelRow = KernelRow {
+        name: "",
+        doc: "",
+        runs: Runs::Kernel(""),
+        reads: |_, _| Arrangement::Plain,
+        writes: Arrangement::Plain,
+        access: |_, _| Access::Never,
+        joins: None,
+        rowwise: None,
+        stops: false,
+        own: None,
+        lower: |_, _| Err(Refusal::new("it has no lowering")),
+    };
+
+    /// Its name: `mem.kernel` of the operations that it runs.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// What it computes, in a sentence.
+    pub fn doc(&self) -> &'static str {
+        self.doc
+    }
+
+    /// The row that runs an operation, or a group around one, among these.
+    pub(crate) fn find(rows: &'static [KernelRow], op: OpRef<'_>) -> Option<&'static KernelRow> {
+        let runs = Runs::of(op)?;
+        rows.iter().find(|row| row.runs == runs)
+    }
+
+    /// What an operation becomes, or a group around one.
+    ///
+    /// # Errors
+    /// If the kernel does not run it, with the reason.
+    pub(crate) fn lower(&self, op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
+        if matches!(op.kind(), Kind::Group) && self.joins.is_none() {
+            return Err(Refusal::new("its kernel does nothing besides its own work"));
+        }
+        match &self.own {
+            Some(own) => own.lower(self.name, op, machine.threads),
+            None => (self.lower)(op, machine),
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! What is known of an operand or result when it is lowered: sizes, how elements lie, their type.
+
+use ir::Value;
+use ir::body::OpRef;
+use ir::opdef::Strided;
+use ir::size::static_extents;
+use ir::window::layout;
+
+use crate::elem::Elem;
+use crate::refusal::Refusal;
+
+/// The sizes of an operand or result.
+pub(crate) fn known_shape(op: OpRef<'_>, value: Value) -> Result<Vec<u64>, Refusal> {
+    let shape = static_extents(op.ctx, op.body.ty(value));
+    shape.ok_or_else(|| Refusal::new("a size is not known"))
+}
+
+/// How the elements of an operand or result lie.
+pub(crate) fn known_layout(op: OpRef<'_>, value: Value) -> Result<Strided, Refusal> {
+    match layout(op.ctx, op.body, value) {
+        Some(layout) => Ok(layout),
+        None => {
+            known_shape(op, value)?;
+            Err(Refusal::new("the rows of its operands or result end inside an axis"))
+        }
+    }
+}
+
+/// The type in which code computes with the elements of a value.
+pub(crate) fn elem_of(op: OpRef<'_>, value: Value) -> Result<Elem, Refusal> {
+    let elem = Elem::of(op.ctx, op.body.ty(value));
+    elem.ok_or_else(|| Refusal::new("generated code does not compute with this element type"))
+}
+
+/// Refuses operands that are not `f32`.
+pub(crate) fn check_f32(op: OpRef<'_>) -> Result<(), Refusal> {
+    let f32 = op.ctx.f32();
+    let all = op.body.operands(op.op).all(|operand| op.ctx.elem(op.body.ty(operand)) == f32);
+    if all { Ok(()) } else { Err(Refusal::new("its kernel computes with f32 only")) }
+}

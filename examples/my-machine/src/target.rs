@@ -1,0 +1,49 @@
+//! A machine with a memory of its own beside the CPU's: passes ask it in the CPU's place.
+
+use codegen::Cpu;
+use ir::body::OpRef;
+use ir::opdef::Access;
+use ir::pools::Pool;
+use ir::target::{KernelChoice, Place};
+use ir::{Kind, Target};
+
+/// A CPU that has a fast memory for the results of contractions, and fuses nothing into them but activations.
+pub struct Board {
+    /// The CPU, with its kernels.
+    pub cpu: Cpu,
+    /// The most bytes of the fast memory.
+    pub fast_bytes: u64,
+}
+
+impl Target for Board {
+    /// Code is made for the CPU, so the plan is one for it.
+    fn name(&self) -> &str {
+        self.cpu.name()
+    }
+
+    fn layout(&self, op: OpRef<'_>) -> Option<&'static str> {
+        self.cpu.layout(op)
+    }
+
+    fn fuses(&self, root: OpRef<'_>, op: OpRef<'_>, place: Place) -> bool {
+        place == Place::Activation && self.cpu.fuses(root, op, place)
+    }
+
+    /// The kernels are the CPU's, and so is their scratch.
+    fn select(&self, op: OpRef<'_>, threads: usize) -> Option<KernelChoice> {
+        self.cpu.select(op, threads)
+    }
+
+    fn access(&self, op: OpRef<'_>, operand: usize) -> Access {
+        self.cpu.access(op, operand)
+    }
+
+    fn pools(&self) -> Vec<Pool> {
+        let fast = Pool::named("fast").expect("it is a word");
+        vec![Pool { align: 128, capacity: Some(self.fast_bytes), ..fast }]
+    }
+
+    fn pool(&self, op: OpRef<'_>, _result: usize) -> Option<&str> {
+        matches!(op.kind(), Kind::Contract(_)).then_some("fast")
+    }
+}
