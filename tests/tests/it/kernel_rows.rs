@@ -229,8 +229,8 @@ impl Example {
     }
 
     fn reading(&self, index: usize, args: &[Vec<u64>], view: &str) -> Module {
-        let (own, viewed) = (format!("%{index}"), "%v".to_owned());
-        let op: Vec<String> = self.op.split(' ').map(|word| word.replacen(&own, &viewed, 1)).collect();
+        let own = format!("%{index}");
+        let op: Vec<String> = self.op.split(' ').map(|word| word.replacen(&own, "%v", 1)).collect();
         let op: &'static str = Box::leak(op.join(" ").into_boxed_str());
         Example { op, ..*self }.program(args, view, "", self.result)
     }
