@@ -14,8 +14,9 @@ fn the_rules_of_canonicalize_are_listed_with_what_they_do() {
 
 /// What `optc ops NAME` prints, on either stream.
 fn ops(name: &str) -> String {
-    let output = Command::new(env!("CARGO_BIN_EXE_optc")).args(["ops", name]).output().unwrap();
-    String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_optc")).args(["ops", name]).output().expect("the command runs");
+    String::from_utf8([output.stdout, output.stderr].concat()).expect("it prints text")
 }
 
 #[test]

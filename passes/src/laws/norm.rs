@@ -56,8 +56,7 @@ fn of_reshape(terms: &mut dyn Terms<'_>, found: &Found) -> Option<Term> {
     let axis = terms.input(norm).int("axis")?;
     let axes = terms.input(norm).ints("axes").ok()?;
     let is_plain = axis == 1 && axes.iter().copied().eq(2..joined.len() as i64);
-    let (&[n, Dim::Known(channels), ..], &[joined_n, Dim::Known(runs), ..]) = (&sizes[..], &joined[..])
-    else {
+    let (&[n, Dim::Known(channels), ..], &[joined_n, Dim::Known(runs), ..]) = (sizes, joined) else {
         return None;
     };
     if !is_plain || n != joined_n || n == Dim::Unknown || runs == 0 || channels % runs != 0 {
