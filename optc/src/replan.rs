@@ -1,17 +1,14 @@
-//! How an instance is made for sizes that come up, where a function has a recipe: without making IR, and
-//! without growing anything.
+//! How a program is specialized to sizes that come up, without making IR and without growing anything.
 //!
 //! ```text
-//! sizes -> numbers and types -> kernels, each class of steps once -> scratch -> offsets, judged -> frame
+//! sizes -> numbers and types -> kernels, each class of steps once -> scratch -> offsets, checked -> frame
 //! ```
-//! All else was decided when the program was compiled: [`passes::symbolic::recipe`] says whose bytes each
-//! value has and how long they are kept, [`codegen::Reframe`] which steps become the same calls. What is made
-//! on the way belongs to a `Workspace`, which is used again; its context forgets the types of the sizes
-//! before.
+//! Everything else was decided at compile time: [`passes::memory`] has the buffers and their live ranges, and
+//! [`codegen::Reframe`] the steps that become the same calls. Intermediate results belong to a `Workspace`,
+//! which is used again; its context forgets the types of the sizes before.
 //!
-//! Where the function has no recipe, or more must be decided at some sizes (they are refused, values can lie
-//! in the caller's buffers, the arena for all sizes is too small), there is no answer, and the function is
-//! planned as a whole.
+//! Functions with branches, loops, pools, states or weights that depend on sizes take the same plan by way of
+//! the IR, and so do runs with poisoned memory.
 
 use ir::plan::attrs;
 use std::sync::{Arc, Mutex, PoisonError};

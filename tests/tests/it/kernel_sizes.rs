@@ -1,8 +1,8 @@
 //! What the target says of an operation for all sizes holds at each: the most scratch, and how operands may
 //! be overwritten and read.
 //!
-//! The arena for all sizes (`passes::chunk`) rests on both. They are asked of every row of the registry, by
-//! its example with other sizes, and of the groups that are made of functions with named sizes.
+//! The arena for all sizes (`passes::memory::bound`) rests on both. They are asked of every row of the
+//! registry, by its example with other sizes, and of the groups that are made of functions with named sizes.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
