@@ -7,7 +7,7 @@
 //! use passes::rewrite::{Applied, Roots, Rewriter, Rule};
 //!
 //! static RULES: &[Rule] = &[
-//!     Rule::law("neg-neg", "(my.neg (my.neg ?x))", "?x"),
+//!     Rule::law("my-neg-neg", "(my.neg (my.neg ?x))", "?x"),
 //!     Rule::code("empty-loop", "A loop that does nothing is gone.", Roots::Op("my.loop"), empty_loop),
 //! ];
 //!

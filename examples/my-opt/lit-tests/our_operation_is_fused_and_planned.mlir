@@ -1,4 +1,4 @@
-// RUN: my-opt --passes=fuse,inplace,plan
+// RUN: my-opt --target-cpu=x86-64-v3 --passes=fuse,inplace,plan
 
 func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
   %0 = my.softsign %x : tensor<8xf32>

@@ -185,7 +185,8 @@ pub(super) fn requirements(op: OpRef<'_>, ranges: &Ranges) -> Vec<Requirement> {
 
 /// The greatest element of an operand that holds the numbers from 0 on, each once, in any order and shape.
 fn greatest(op: OpRef<'_>, operand: usize) -> Option<DimExpr> {
-    let (ctx, sizes) = (op.ctx, dims::Sizes(op.ctx));
+    let ctx = op.ctx;
+    let sizes = dims::Sizes(ctx);
     let value = op.operand(operand);
     let maker = op.body.at(ctx, op.body.defining_op(value)?);
     let shape = |value: Value| ctx.type_data(op.body.ty(value)).tensor_shape();

@@ -21,7 +21,8 @@ pub struct Law {
     pub rule: &'static Rule,
     left: Pattern,
     right: Made,
-    is_exact: bool,
+    /// Whether both sides are equal to the bit for all inputs.
+    pub(super) is_exact: bool,
 }
 
 /// How a right side is made.
@@ -32,15 +33,15 @@ enum Made {
 }
 
 impl Law {
-    /// Reads a law's sides. A fault in one is a defect of whoever wrote it.
-    pub(super) fn read(rule: &'static Rule, left: &'static str, right: Right, is_exact: bool) -> Law {
+    /// Reads an exact law's sides. A fault in one is a defect of whoever wrote it.
+    pub(super) fn read(rule: &'static Rule, left: &'static str, right: Right) -> Law {
         let mut reader = Reader::default();
         let left = reader.read(left);
         let right = match right {
             Right::Pattern(text) => Made::Pattern(reader.read(text)),
             Right::Computed(_, compute) => Made::Computed(compute),
         };
-        Law { rule, left, right, is_exact }
+        Law { rule, left, right, is_exact: true }
     }
 
     /// Its name.

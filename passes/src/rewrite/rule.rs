@@ -140,7 +140,7 @@ impl RuleSet {
         let index = self.rules.len();
         match rule.action {
             Action::Law { left, right, exact } => {
-                let law = Law::read(rule, left, right, exact);
+                let law = Law { is_exact: exact, ..Law::read(rule, left, right) };
                 if exact {
                     self.by_name.entry(law.root()).or_default().push(index);
                 }
