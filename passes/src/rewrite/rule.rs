@@ -140,7 +140,8 @@ impl RuleSet {
         let index = self.rules.len();
         match rule.action {
             Action::Law { left, right, exact } => {
-                let law = Law { is_exact: exact, ..Law::read(rule, left, right) };
+                let mut law = Law::read(rule, left, right);
+                law.is_exact = exact;
                 if exact {
                     self.by_name.entry(law.root()).or_default().push(index);
                 }
