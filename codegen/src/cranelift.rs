@@ -11,9 +11,6 @@ use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::FunctionBuilderContext;
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{DataDescription, DataId, FuncId, Linkage, Module, default_libcall_names};
-use runtime::JitCode;
-
-use crate::trust;
 
 pub(crate) use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 pub(crate) use cranelift_codegen::ir::{
@@ -119,17 +116,25 @@ impl Jit {
     }
 
     /// The executable code, entered at `entry`.
-    pub(crate) fn finish(self, entry: Function) -> JitCode {
+    pub(crate) fn finish(self, entry: Function) -> Finished {
         self.finish_with(entry, &[]).0
     }
 
     /// The same, with the addresses of `functions`, which are defined here.
-    pub(crate) fn finish_with(mut self, entry: Function, functions: &[Function]) -> (JitCode, Vec<u64>) {
+    pub(crate) fn finish_with(mut self, entry: Function, functions: &[Function]) -> (Finished, Vec<u64>) {
         self.module.finalize_definitions().expect("all symbols were given to `new`");
         let address = |function: &Function| self.module.get_finalized_function(function.0) as usize as u64;
         let addresses = functions.iter().map(address).collect();
-        (trust::load(self.module, entry.0), addresses)
+        (Finished { module: self.module, entry: entry.0 }, addresses)
     }
+}
+
+/// Executable code that nobody has vouched for yet.
+pub(crate) struct Finished {
+    /// The module, whose functions are all defined.
+    pub(crate) module: JITModule,
+    /// Where it is entered.
+    pub(crate) entry: FuncId,
 }
 
 /// A function while its blocks are made.

@@ -87,7 +87,8 @@ impl FramedCode {
         let entry = frame::emit(&mut jit, &lowered[0].0, buffers);
         let mut functions = forms.functions();
         functions.push(poison);
-        let (code, addresses) = jit.finish_with(entry, &functions);
+        let (finished, addresses) = jit.finish_with(entry, &functions);
+        let code = trust::load(finished);
         let poison = addresses[addresses.len() - 1];
         let forms = forms.located(&addresses);
         let mut samples = lowered.into_iter();

@@ -81,7 +81,7 @@ pub fn compile(module: &Module, function: &str, options: &Options) -> Result<Pro
     });
     let open = open_outputs(compiler.ctx, compiler.signature());
     let parts = ProgramParts {
-        code: jit.finish(entry),
+        code: trust::load(jit.finish(entry)),
         weights: Arc::new(Weights::buffer(weights)),
         threads: options.threads,
         faults: compiler.asserts,

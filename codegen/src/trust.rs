@@ -10,16 +10,16 @@
     reason = "code that was made here is handed to who runs it, and embedders vouch for theirs"
 )]
 
-use cranelift_jit::JITModule;
-use cranelift_module::FuncId;
 use ir::body::OpRef;
 use kernels::KernelFn;
 use runtime::{JitCode, Specialization, SpecializationParts};
 
+use crate::cranelift::Finished;
 use crate::row::{KernelRow, Own, Runs, Work};
 
-/// The code of a module whose functions are all defined, entered at `entry`, which [`crate::entry`] emitted.
-pub(crate) fn load(module: JITModule, entry: FuncId) -> JitCode {
+/// Finished code, whose entry [`crate::entry`] emitted.
+pub(crate) fn load(finished: Finished) -> JitCode {
+    let Finished { module, entry } = finished;
     // SAFETY: the functions were emitted by this crate, for a plan whose places `place` found to lie within
     // the memory that the program's descriptors say; kernels are called with the descriptors that were made
     // with their operands.
