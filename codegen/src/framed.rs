@@ -22,7 +22,7 @@ use crate::flow::{Segment, Step, calls};
 use crate::forms::Forms;
 use crate::frame::{self, Buffers, FrameCall, Writer, is_same_code};
 use crate::functions;
-use crate::program::{Compiler, Options};
+use crate::program::{Compiler, DeadMemory, Options};
 use crate::store::WeightStore;
 use crate::trust;
 
@@ -40,7 +40,7 @@ pub struct FramedCode {
     /// Those of the first sample.
     pub(crate) outputs: Vec<TensorDesc>,
     pub(crate) forms: Forms<u64>,
-    poison: u64,
+    pub(crate) poison: u64,
     faults: Vec<String>,
     pub(crate) weights: Arc<WeightStore>,
 }
@@ -148,6 +148,11 @@ impl FramedCode {
     /// The code, for the program whose instances this makes.
     pub fn code(&self) -> JitCode {
         self.code.clone()
+    }
+
+    /// Whether dead memory is filled with NaN.
+    pub fn is_poisoned(&self) -> bool {
+        self.options.dead == DeadMemory::Poisoned
     }
 
     /// How many outputs each instance has.

@@ -5,8 +5,9 @@
 //! [`crate::classes`]) is lowered once, and each step's record is its class's with its own addresses. The
 //! frames are the same words.
 //!
-//! It serves functions that run straight through, whose dead memory is kept as it is, and none of whose steps
-//! stops the program.
+//! It serves functions that run straight through, and none of whose steps stops the program.
+
+use std::ops::Range;
 
 use ir::opdef::Access;
 use ir::sized::SizedBody;
@@ -19,11 +20,10 @@ use crate::address::{Address, Base};
 use crate::arrangement::access;
 use crate::call::{Call, Lowered, Pointer};
 use crate::classes::Classes;
-use crate::flow::Exit;
-use crate::flow::pieces;
+use crate::flow::{Exit, pieces};
 use crate::frame::{Pair, append, pair_of};
 use crate::framed::FramedCode;
-use crate::program::{DeadMemory, describe};
+use crate::program::describe;
 use crate::row::Machine;
 use crate::trust;
 use crate::weights::{Packing, PackingKey, WeightTable};
@@ -113,7 +113,7 @@ impl Reframe {
     pub fn of(code: &FramedCode, ctx: &Context, body: &Body, steps: Vec<StepSlots>) -> Option<Reframe> {
         let [segment] = &code.segments[..] else { return None };
         let is_plain = pieces(segment).count() == 1 && segment.exit == Exit::Return;
-        if !is_plain || code.options.dead == DeadMemory::Poisoned || !code.faults().is_empty() {
+        if !is_plain || !code.faults().is_empty() {
             return None;
         }
         let machine = code.options.cpu.machine(code.options.threads);
@@ -203,7 +203,8 @@ impl Reframe {
         Some(())
     }
 
-    /// The instance at the sizes that a function has, whose buffers begin at these bytes of an arena.
+    /// The instance at the sizes that a function has, whose buffers begin at these bytes of an arena. What is
+    /// `dead` after a step is poisoned there.
     ///
     /// # Errors
     /// If a weight can't be evaluated, or there is no memory for it.
@@ -214,8 +215,9 @@ impl Reframe {
         made: &mut Reframing,
         offsets: &dyn Fn(usize) -> u64,
         arena_bytes: usize,
+        dead: &[(usize, Range<u64>)],
     ) -> Result<Option<Specialization>, Vec<Diagnostic>> {
-        let mut writer = FrameWriter { reframe: self, code, sized, offsets, missing: Vec::new() };
+        let mut writer = FrameWriter { reframe: self, code, sized, offsets, dead, missing: Vec::new() };
         let mut frame = writer.write(made);
         if !writer.missing.is_empty() {
             let missing = std::mem::take(&mut writer.missing);
@@ -261,6 +263,8 @@ struct FrameWriter<'a> {
     code: &'a FramedCode,
     sized: &'a SizedBody,
     offsets: &'a dyn Fn(usize) -> u64,
+    /// Bytes of the arena that are poisoned after a step.
+    dead: &'a [(usize, Range<u64>)],
     missing: Vec<Missing>,
 }
 
@@ -282,6 +286,11 @@ impl FrameWriter<'_> {
                 let function = own.as_ref().unwrap_or_else(|| &functions[firsts[class] + index]);
                 let known = &known[number];
                 self.record(&mut words, number, lowered.shared_bytes, call, known, function)?;
+            }
+            for (_, bytes) in self.dead.iter().filter(|dead| dead.0 == number) {
+                let count = bytes.end - bytes.start;
+                let operands = [self.arena(bytes.start)].into_iter();
+                append(&mut words, self.code.poison, 1, operands, None, &count.to_le_bytes());
             }
         }
         words[1] = 8 * words.len() as i64;

@@ -46,6 +46,8 @@ pub(crate) struct Replan {
     plans: Arc<Specializer>,
     reframe: Reframe,
     bound: Option<Bound>,
+    /// Whether dead memory is filled with NaN.
+    is_poisoned: bool,
     spare: Mutex<Vec<Workspace>>,
 }
 
@@ -107,6 +109,7 @@ impl Replan {
             plans: Arc::clone(plans),
             reframe,
             bound: bound.cloned(),
+            is_poisoned: code.is_poisoned(),
             spare: Mutex::new(vec![work]),
         })
     }
@@ -144,7 +147,8 @@ impl Replan {
         }
         let offsets = |buffer: usize| plan.placed.offsets[BufferId::from_u32(buffer as u32)];
         let arena_bytes = usize::try_from(plan.placed.size_bytes).ok()?;
-        self.reframe.instance(code, body, made, &offsets, arena_bytes).ok().flatten()
+        let dead = if self.is_poisoned { self.plans.dead(&plan, found, values) } else { Vec::new() };
+        self.reframe.instance(code, body, made, &offsets, arena_bytes, &dead).ok().flatten()
     }
 }
 

@@ -125,11 +125,21 @@ fn instances_take_as_much_memory_as_plans_of_the_whole_function() {
 }
 
 #[test]
+fn dead_memory_is_poisoned_without_a_plan_in_the_ir() {
+    let frame_bytes = |dead| {
+        let (code, replan) = replan(&network(), dead, Goal::Balanced);
+        let made = replan.expect("it has a recipe").instance(&code, &[2, 21]).expect("any size will do");
+        made.frame_bytes()
+    };
+    let [kept, poisoned] = [DeadMemory::Kept, DeadMemory::Poisoned].map(frame_bytes);
+    assert!(poisoned > kept, "{poisoned} bytes, {kept} where dead memory is kept");
+}
+
+#[test]
 fn what_has_no_recipe_is_planned_as_a_whole() {
     let has = |module: &ir::Module, dead, goal| replan(module, dead, goal).1.is_some();
     let network = network();
     assert!(has(&network, DeadMemory::Kept, Goal::Balanced));
-    assert!(!has(&network, DeadMemory::Poisoned, Goal::Balanced), "what is dead is another at each size");
     let branches = format!(
         "func.func @main(%x: {TYPE}, %c: tensor<i1>) -> {TYPE} {{
   %0 = scf.if %c -> ({TYPE}) {{
@@ -193,17 +203,18 @@ fn run(program: &Arc<Program>, sizes: [u64; 2], input: &[f32]) -> Result<Vec<f32
 
 #[test]
 fn results_are_those_of_the_program_for_one_size() {
-    results_are_equal(Goal::Balanced);
+    results_are_equal(Goal::Balanced, DeadMemory::Kept);
+    results_are_equal(Goal::Balanced, DeadMemory::Poisoned);
 }
 
 #[test]
 fn results_without_a_recipe_are_those_of_the_program_for_one_size() {
-    results_are_equal(Goal::Memory);
+    results_are_equal(Goal::Memory, DeadMemory::Kept);
 }
 
 #[track_caller]
-fn results_are_equal(goal: Goal) {
-    let options = CompileOptions { goal, ..options() };
+fn results_are_equal(goal: Goal, dead: DeadMemory) {
+    let options = CompileOptions { goal, dead, ..options() };
     let program = compile(&mut network(), &options).unwrap_or_else(|failure| panic!("{failure}"));
     let program = Arc::new(program);
     for sizes @ [n, h] in [[1, 3], [2, 21], [3, 64]] {

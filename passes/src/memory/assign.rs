@@ -144,7 +144,8 @@ impl Assigner {
         }
     }
 
-    fn sizes(&self, at: &dyn Fn(SizeId) -> u64, needs: &[StepNeeds]) -> PrimaryMap<BufferId, u64> {
+    /// The bytes of each buffer, for runs with these needs.
+    pub(crate) fn sizes(&self, at: &dyn Fn(SizeId) -> u64, needs: &[StepNeeds]) -> PrimaryMap<BufferId, u64> {
         let bytes = |source: &Source| match *source {
             Source::Expr(id) => at(id),
             Source::Scratch(number) => needs[number].scratch_bytes,

@@ -3,19 +3,21 @@
 //! Nothing is decided anew but offsets ([`assign`](crate::memory::assign)), scratch and bands: structure and
 //! buffers are those for all sizes. The checker judges the result as it does every plan.
 
+use std::ops::Range;
+
 use ir::alias::AliasSets;
 use ir::dims::{Bindings, SizeTable, SizeValues};
 use ir::plan::attrs;
 use ir::{Body, Context, Diagnostic, Ident, Target};
 
-use super::assign::{Assigner, Assignment, StepNeeds};
+use super::assign::{Assigner, Assignment, Saving, StepNeeds};
 use super::bound::Bound;
 use super::buffers::{Buffers, fault};
 use super::structure::at_sizes;
 use crate::check::check;
 use crate::fit::Goal;
 use crate::manager::Stage;
-use crate::place::Placement;
+use crate::place::{BufferId, Placement};
 use crate::plan::{Arena, Content, Storage};
 use crate::select::select;
 
@@ -69,6 +71,37 @@ impl Specializer {
     ) -> Option<Assignment> {
         self.table.evaluate(ctx, sizes, values)?;
         Some(self.assigner.assign(ctx, body, &|id| values.get(id), needs, bound))
+    }
+
+    /// The bytes of the arena that nothing reads after each run, by its number, as [`Specializer::assign`] has
+    /// placed the buffers with these needs and `values`: for debug runs that fill them with NaN.
+    pub fn dead(
+        &self,
+        assignment: &Assignment,
+        needs: &[StepNeeds],
+        values: &SizeValues,
+    ) -> Vec<(usize, Range<u64>)> {
+        let buffers = self.buffers();
+        let mut bytes = self.assigner.sizes(&|id| values.get(id), needs);
+        for Saving { step, scratch_bytes, .. } in &assignment.savings {
+            let scratch = &mut bytes[buffers.runs[*step].scratch];
+            *scratch = scratch_bytes.unwrap_or(*scratch);
+        }
+        let place = |id: BufferId| {
+            let start = assignment.placed.offsets[id];
+            start..start + bytes[id]
+        };
+        let mut dead = Vec::new();
+        for (number, run) in buffers.runs.iter().enumerate() {
+            let begun = bytes.keys().filter(|id| buffers.live_range(*id).0 <= run.step);
+            let (live, ended): (Vec<BufferId>, Vec<BufferId>) =
+                begun.partition(|id| buffers.live_range(*id).1 > run.step);
+            for id in ended.into_iter().filter(|id| buffers.live_range(*id).1 == run.step) {
+                let pieces = without(place(id), live.iter().map(|id| place(*id)));
+                dead.extend(pieces.into_iter().map(|piece| (number, piece)));
+            }
+        }
+        dead
     }
 
     /// The function at given sizes with kernels, and the numbers of the table.
@@ -167,4 +200,19 @@ fn about(samples: &[Vec<u64>]) -> impl Iterator<Item = Vec<u64>> + '_ {
         samples.first().map(|sample| sample.iter().enumerate().map(size).collect())
     };
     (0..12).filter_map(numbers)
+}
+
+/// What remains of a range of bytes where others lie on it.
+fn without(range: Range<u64>, others: impl Iterator<Item = Range<u64>>) -> Vec<Range<u64>> {
+    let mut pieces = vec![range];
+    for other in others {
+        let cut = |piece: Range<u64>| {
+            let below = piece.start..piece.end.min(other.start);
+            let above = piece.start.max(other.end)..piece.end;
+            [below, above]
+        };
+        pieces = pieces.into_iter().flat_map(cut).collect();
+    }
+    pieces.retain(|piece| !piece.is_empty());
+    pieces
 }

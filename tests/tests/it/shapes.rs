@@ -238,6 +238,20 @@ fn a_thousand_runs_over_fifty_sizes_keep_what_the_first_fifty_took() {
 }
 
 #[test]
+fn weights_are_packed_before_the_first_request() {
+    let program = program(8);
+    let packed = program.weights_bytes();
+    assert!(packed >= 8 * 16 * 4, "{packed} bytes: the product's weights");
+    let mut context = program.context(THREADS).expect("it is planned for them");
+    for sizes in [[2, 3], [3, 4]] {
+        let mut case = case(sizes);
+        case.set(&mut context);
+        case.run(&mut context);
+        assert_eq!(program.weights_bytes(), packed, "{sizes:?}: the kernels take them as they are");
+    }
+}
+
+#[test]
 fn poisoned_memory_changes_no_bit_at_any_size() {
     let program = program_of(8, DeadMemory::Poisoned);
     let mut context = program.context(THREADS).expect("it is planned for them");
