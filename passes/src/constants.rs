@@ -93,18 +93,24 @@ pub(crate) fn splat(ctx: &Context, value: Attr, ty: Type) -> Option<Tensor> {
     elements.all(|element| element == first).then(|| Tensor::new(ctx, ctx.tensor(&[], elem), first.to_vec()))
 }
 
-/// Whether all elements of a value agree with this number to 6 digits.
+/// Whether all elements of a value are this number, with either sign where it is zero. A number that is no
+/// `f32`, as 1.41421356, stands for what agrees with it to 6 digits, or to as many as the elements have.
 pub(crate) fn is_near(value: &Tensor, ctx: &Context, number: f64) -> bool {
     let Ok(elem) = Elem::of(ctx, value.ty) else { return false };
-    let is_near = |found: f64| found == number || (found - number).abs() <= 1e-6 * number.abs();
+    let tolerance = if f64::from(number as f32) == number { 0.0 } else { 1e-6 * number.abs() };
+    let is_near = |found: f64, rounded: f64| found == rounded || (found - number).abs() <= tolerance;
     match elem.lane() {
-        LaneKind::F32 => lanes::<f32>(elem, &value.bytes).into_iter().all(|x| is_near(x.into())),
-        LaneKind::F64 => lanes::<f64>(elem, &value.bytes).into_iter().all(is_near),
+        LaneKind::F32 => {
+            let rounded = lanes::<f32>(elem, &written_lane(elem, number as f32))[0].into();
+            lanes::<f32>(elem, &value.bytes).into_iter().all(|x| is_near(x.into(), rounded))
+        }
+        LaneKind::F64 => lanes::<f64>(elem, &value.bytes).into_iter().all(|x| is_near(x, number)),
         LaneKind::Int => is_filled(value, ctx, number),
     }
 }
 
-/// Whether all elements of a value are exactly this number; zeros must have its sign.
+/// Whether all elements of a value are exactly this number; zeros must have its sign. An integer is the number
+/// of either way to read its bits: -1 are all ones.
 pub(crate) fn is_filled(value: &Tensor, ctx: &Context, number: f64) -> bool {
     let Ok(elem) = Elem::of(ctx, value.ty) else { return false };
     let is_number = |found: f64| found == number && found.is_sign_negative() == number.is_sign_negative();
@@ -113,8 +119,10 @@ pub(crate) fn is_filled(value: &Tensor, ctx: &Context, number: f64) -> bool {
             (_, LaneKind::F32) => lanes::<f32>(elem, &value.bytes).into_iter().all(|x| is_number(x.into())),
             (_, LaneKind::F64) => lanes::<f64>(elem, &value.bytes).into_iter().all(is_number),
             (Elem::Int(int), _) => {
+                let steps = f64::from(int.width).exp2();
+                let has_number = number.fract() == 0.0 && (-steps / 2.0..steps).contains(&number);
                 let wanted = int.wrap(number as i64);
-                number.fract() == 0.0 && lanes::<i64>(elem, &value.bytes).into_iter().all(|x| x == wanted)
+                has_number && lanes::<i64>(elem, &value.bytes).into_iter().all(|x| x == wanted)
             }
             _ => false,
         }

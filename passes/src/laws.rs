@@ -13,8 +13,7 @@
 //! *Exact* laws hold to the bit on all inputs: rounding, infinities and the sign of zero included, and one side
 //! is NaN where the other is. *Near* laws hold for numbers as they round: two sides may differ in the last bits
 //! and in the sign of a zero, and an intermediate product of weights may overflow where the program's own did
-//! not. A law is near if it sums in another order, or rounds
-//! once more or less. `canonicalize` applies the exact laws, greedily; `simplify` applies all, by cost. So no law
+//! not. A law is near if it sums in another order, or rounds once more or less. `canonicalize` applies the exact laws, greedily; `simplify` applies all, by cost. So no law
 //! weighs whether it pays, but each exact law must come nearer to an end: it makes fewer or cheaper operations.
 
 mod arith;
@@ -23,6 +22,11 @@ mod nn;
 mod norm;
 mod scale;
 mod views;
+
+#[cfg(test)]
+mod cases;
+#[cfg(test)]
+mod tests;
 
 use ir::Dim;
 

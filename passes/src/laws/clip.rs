@@ -37,16 +37,15 @@ fn clip(terms: &mut dyn Terms<'_>, x: Term, lo: f64, hi: f64) -> Option<Term> {
 
 /// `clip(x, 0, infinity)` as `relu(x)`.
 fn clip_is_relu(terms: &mut dyn Terms<'_>, found: &Found) -> Option<Term> {
-    match bounds(terms, &found.ops[0]) == (0.0, f64::INFINITY) {
-        true => terms.make("nn.relu", &[found.vars[0]], &[]),
-        false => None,
-    }
+    let (lo, hi) = bounds(terms, &found.ops[0]);
+    let is_relu = lo == 0.0 && lo.is_sign_positive() && hi == f64::INFINITY;
+    is_relu.then(|| terms.make("nn.relu", &[found.vars[0]], &[])).flatten()
 }
 
 /// A clip to `outer` of a clip to `inner` as one clip; the outer one's bounds hold where they cross.
 fn clip_of_clip(terms: &mut dyn Terms<'_>, found: &Found) -> Option<Term> {
     let (outer, inner) = (bounds(terms, &found.ops[0]), bounds(terms, &found.ops[1]));
-    if outer.0 > outer.1 || inner.0 > inner.1 {
+    if !(outer.0 <= outer.1 && inner.0 <= inner.1) {
         return None;
     }
     let inside = |bound: f64| bound.clamp(outer.0, outer.1);

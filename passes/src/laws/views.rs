@@ -1,5 +1,7 @@
 //! How views, pads and means join with each other and with what reads them.
 
+use ir::TypeData;
+
 use crate::rewrite::{Found, Matched, Rule, Term, Terms};
 
 /// The laws.
@@ -23,7 +25,7 @@ pub(super) static LAWS: &[Rule] = &[
     Rule::computed("padded-conv-with-bias", "(nn.conv2d (nn.pad ?x) ?w ?b)",
         "a convolution with more padding, where zeros are put around images", padded_conv).near(),
     Rule::computed("mean-of-mean", "(nn.reduce_mean (nn.reduce_mean ?x))",
-        "one mean over the axes of both, where the first keeps its axes", mean_of_mean).near(),
+        "one mean of floats over the axes of both, where the first keeps its axes", mean_of_mean).near(),
     Rule::computed("matmul-of-transposed-left", "(nn.matmul (nn.transpose ?x) ?w)",
         "the product with its flag `transpose_a` turned, where the last two axes change places", matmul_of_transposed_left).near(),
     Rule::computed("matmul-of-transposed-right", "(nn.matmul ?x (nn.transpose ?w))",
@@ -63,9 +65,14 @@ fn pad_by_nothing(terms: &mut dyn Terms<'_>, found: &Found) -> Option<Term> {
     low.iter().chain(&high).all(|size| *size == 0).then_some(found.vars[0])
 }
 
-/// The mean of a mean as a mean over the axes of both, where the first keeps its axes.
+/// The mean of a mean as a mean over the axes of both, where the first keeps its axes; a mean of integers is
+/// cut to one.
 fn mean_of_mean(terms: &mut dyn Terms<'_>, found: &Found) -> Option<Term> {
     let [outer, inner] = &found.ops[..] else { return None };
+    let ctx = terms.ctx();
+    if !matches!(ctx.type_data(ctx.elem(found.ty)), TypeData::Float(_)) {
+        return None;
+    }
     let keeps = |node: &Matched| terms.input(node).attr("keepdims");
     keeps(inner)?;
     let keepdims = keeps(outer);
@@ -73,7 +80,7 @@ fn mean_of_mean(terms: &mut dyn Terms<'_>, found: &Found) -> Option<Term> {
     axes.extend(terms.input(inner).ints("axes").ok()?);
     axes.sort_unstable();
     axes.dedup();
-    let mut attrs = vec![("axes", terms.ctx().ints_attr(&axes))];
+    let mut attrs = vec![("axes", ctx.ints_attr(&axes))];
     attrs.extend(keepdims.map(|unit| ("keepdims", unit)));
     terms.make("nn.reduce_mean", &[found.vars[0]], &attrs)
 }

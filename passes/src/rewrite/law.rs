@@ -2,7 +2,8 @@
 //!
 //! A depth-first search over [`Terms`], which knows neither bodies nor e-graphs. Both orders of the operands
 //! of a commutative operation are tried. A number of an exact law stands for exactly that number, with a
-//! zero's sign; one of a law that holds for numbers only, for what agrees with it to 6 digits.
+//! zero's sign. In a law that is near, a zero has either sign, and a number that is no `f32`, as 1.41421356,
+//! stands for what agrees with it to 6 digits.
 
 use ir::{Traits, Type};
 
@@ -52,6 +53,12 @@ impl Law {
     /// Whether both sides are equal to the bit for all inputs.
     pub fn is_exact(&self) -> bool {
         self.is_exact
+    }
+
+    /// Its left side.
+    #[cfg(test)]
+    pub(crate) fn left(&self) -> &Pattern {
+        &self.left
     }
 
     /// The name of the operations at which its left side may stand.

@@ -38,7 +38,6 @@ mod same_results;
 mod scalar;
 mod sequences;
 mod shapes;
-mod simplify_laws;
 mod states;
 mod symbolic;
 mod target_cpu;
