@@ -5,8 +5,6 @@
 pub(crate) enum Base {
     /// The arena.
     Arena,
-    /// The packed weights.
-    Weights,
     /// The caller's input of this index.
     Input(usize),
     /// The caller's output of this index.

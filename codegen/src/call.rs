@@ -4,7 +4,7 @@
 //! Nothing here knows where operands are: a [`Pointer`] names them by number.
 
 use ir::target::Bands;
-use kernels::{Isa, Kernel, KernelFn};
+use kernels::{Kernel, KernelFn};
 
 use crate::fold;
 use crate::pointwise::stages::Form;
@@ -88,14 +88,7 @@ pub(crate) struct Call {
 #[derive(Clone, Debug)]
 pub(crate) enum Code {
     /// A precompiled kernel.
-    Kernel {
-        /// Its name, which is the same for all instruction sets.
-        name: &'static str,
-        /// The instruction set that it is compiled for; none for an embedder's own.
-        isa: Option<Isa>,
-        /// Where it is.
-        entry: KernelFn,
-    },
+    Kernel(KernelFn),
     /// A generated loop nest.
     Pointwise {
         /// What decides its code.
@@ -129,16 +122,6 @@ pub(crate) enum Pointer {
     Absent,
 }
 
-impl Code {
-    /// What a precompiled kernel is referred to by.
-    pub(crate) fn symbol(name: &str, isa: Option<Isa>) -> String {
-        match isa {
-            Some(isa) => format!("optc_{name}_{isa:?}"),
-            None => format!("own_{name}"),
-        }
-    }
-}
-
 impl Pointer {
     /// Points so many bytes further into a result or an operand; other pointers stay.
     pub(crate) fn advance(&mut self, bytes: u64) {
@@ -156,10 +139,10 @@ impl Pointer {
 }
 
 impl Call {
-    /// A call of the kernel called `name`.
-    pub(crate) fn kernel(name: &'static str, kernel: &impl Kernel, isa: Isa, operands: Vec<Pointer>) -> Call {
+    /// A call of a kernel.
+    pub(crate) fn kernel(kernel: &impl Kernel, operands: Vec<Pointer>) -> Call {
         Call {
-            code: Code::Kernel { name, isa: Some(isa), entry: kernel.entry() },
+            code: Code::Kernel(kernel.entry()),
             descriptor: kernel.as_bytes().to_vec(),
             parts: kernel.parts(),
             scratch_bytes: (kernel.scratch_bytes() as u64).next_multiple_of(64),

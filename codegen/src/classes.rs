@@ -13,7 +13,7 @@ use ir::sized::has_symbols;
 use ir::{Body, Context, Op, Value};
 use std::collections::{HashMap, HashSet};
 
-use crate::call::{Call, Code, Lowered, Pointer};
+use crate::call::{Call, Code, Condition, Lowered, Pointer};
 use crate::constant::is_weight;
 use crate::kernels::conv::prepared::Prepared;
 use crate::lower::{lower, lower_plain};
@@ -65,18 +65,18 @@ impl Classes {
     /// Gives steps that are lowered otherwise than the others of their class one of their own.
     ///
     /// # Errors
-    /// If a step has no lowering at the sizes that `body` has.
+    /// If a step has no lowering at the sizes that `body` has, which and why.
     pub(crate) fn split(
         &mut self,
         ctx: &Context,
         body: &Body,
         steps: &[Op],
         machine: &Machine,
-    ) -> Result<(), Refusal> {
-        let mut lowered =
-            self.members.iter().map(|op| lower(body.at(ctx, *op), machine)).collect::<Result<Vec<_>, _>>()?;
+    ) -> Result<(), (Op, Refusal)> {
+        let lower = |op: Op| lower(body.at(ctx, op), machine).map_err(|refusal| (op, refusal));
+        let mut lowered = self.members.iter().map(|op| lower(*op)).collect::<Result<Vec<_>, _>>()?;
         for (op, class) in steps.iter().zip(&mut self.of_step) {
-            let own = lower(body.at(ctx, *op), machine)?;
+            let own = lower(*op)?;
             if !is_like(&own, &lowered[*class as usize]) {
                 *class = self.members.len() as u32;
                 self.members.push(*op);
@@ -121,20 +121,22 @@ impl Classes {
     /// Appends what each class becomes at the sizes that `body` has.
     ///
     /// # Errors
-    /// If one has no lowering there.
+    /// If one has no lowering there, which and why.
     pub(crate) fn lower(
         &self,
         ctx: &Context,
         body: &Body,
         machine: &Machine,
         to: &mut Vec<Lowered>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), (Op, Refusal)> {
         for (class, op) in self.members.iter().enumerate() {
-            to.push(match self.prepared.get(class) {
-                Some(Some(prepared)) => prepared.lower(body.at(ctx, *op), machine)?,
-                _ if self.spaced.contains(op) => lower(body.at(ctx, *op), machine)?,
-                _ => lower_plain(body.at(ctx, *op), machine)?,
-            });
+            let at = body.at(ctx, *op);
+            let lowered = match self.prepared.get(class) {
+                Some(Some(prepared)) => prepared.lower(at, machine),
+                _ if self.spaced.contains(op) => lower(at, machine),
+                _ => lower_plain(at, machine),
+            };
+            to.push(lowered.map_err(|refusal| (*op, refusal))?);
         }
         Ok(())
     }
@@ -218,15 +220,21 @@ pub(crate) fn is_like(a: &Lowered, b: &Lowered) -> bool {
     a.kernel == b.kernel
         && (a.shared_bytes, a.least_scratch_bytes, a.bands)
             == (b.shared_bytes, b.least_scratch_bytes, b.bands)
-        && a.condition.is_none()
-        && b.condition.is_none()
+        && is_same_condition(a.condition.as_ref(), b.condition.as_ref())
         && a.calls.len() == b.calls.len()
         && calls().all(|(a, b)| is_same_call(a, b))
 }
 
+fn is_same_condition(a: Option<&Condition>, b: Option<&Condition>) -> bool {
+    match (a, b) {
+        (Some(a), Some(b)) => a.message == b.message && is_same_pointer(&a.truth, &b.truth),
+        (a, b) => a.is_none() && b.is_none(),
+    }
+}
+
 fn is_same_call(a: &Call, b: &Call) -> bool {
     let code = match (&a.code, &b.code) {
-        (Code::Kernel { entry: a, .. }, Code::Kernel { entry: b, .. }) => *a as usize == *b as usize,
+        (Code::Kernel(a), Code::Kernel(b)) => *a as usize == *b as usize,
         (Code::Pointwise { form: a, axes: x }, Code::Pointwise { form: b, axes: y }) => a == b && x == y,
         (Code::Reduce { form: a, axes: x }, Code::Reduce { form: b, axes: y }) => a == b && x == y,
         _ => false,

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use ir::window::outside;
-use ir::{Body, Context, Traits, Value};
+use ir::{Body, Context, Kind, Traits, Value};
 
 /// Whether a value is a weight, as [`ir::weights::WeightSet`] says it for all values at once.
 ///
@@ -16,7 +16,7 @@ pub(crate) fn is_weight(ctx: &Context, body: &Body, value: Value) -> bool {
         let Some(op) = body.defining_op(value) else { return false };
         let op_ref = body.at(ctx, op);
         let is_pure = op_ref.has(Traits::PURE) && body.regions(op).is_empty();
-        if !is_pure || (body.operand_count(op) == 0 && !op_ref.has(Traits::CONSTANT)) {
+        if !is_pure || (body.operand_count(op) == 0 && !matches!(op_ref.kind(), Kind::Source)) {
             return false;
         }
         waiting.extend(body.operands(op).filter(|operand| seen.insert(*operand)));

@@ -1,6 +1,6 @@
 //! How Cranelift is set up: the one module that names its crates, so that an upgrade is an edit of one file.
 //!
-//! A [`Jit`] collects functions and data, all referred to by symbol, and becomes executable code in
+//! A [`Jit`] collects functions, all referred to by symbol, and becomes executable code in
 //! [`Jit::finish`].
 
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use cranelift_codegen::ir::UserFuncName;
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::FunctionBuilderContext;
 use cranelift_jit::{JITBuilder, JITModule};
-use cranelift_module::{DataDescription, DataId, FuncId, Linkage, Module, default_libcall_names};
+use cranelift_module::{FuncId, Linkage, Module, default_libcall_names};
 
 pub(crate) use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 pub(crate) use cranelift_codegen::ir::{
@@ -19,7 +19,7 @@ pub(crate) use cranelift_codegen::ir::{
 };
 pub(crate) use cranelift_frontend::{FunctionBuilder, Variable};
 
-/// Functions and data on their way to machine code.
+/// Functions on their way to machine code.
 pub(crate) struct Jit {
     module: JITModule,
     context: Context,
@@ -29,10 +29,6 @@ pub(crate) struct Jit {
 /// A function of the module, as the code of another sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Function(FuncId);
-
-/// Constant bytes of the module.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Data(DataId);
 
 impl Jit {
     /// A module for this machine that may refer to `symbols`.
@@ -71,23 +67,6 @@ impl Jit {
         signature
     }
 
-    /// A function that is defined elsewhere.
-    pub(crate) fn import(&mut self, name: &str, signature: &Signature) -> Function {
-        let id = self.module.declare_function(name, Linkage::Import, signature);
-        Function(id.expect("a symbol has one signature"))
-    }
-
-    /// Constant bytes, aligned to 64.
-    pub(crate) fn data(&mut self, name: &str, bytes: Vec<u8>) -> Data {
-        let id = self.module.declare_data(name, Linkage::Local, false, false);
-        let id = id.expect("data is declared once");
-        let mut description = DataDescription::new();
-        description.define(bytes.into());
-        description.set_align(64);
-        self.module.define_data(id, &description).expect("data is defined once");
-        Data(id)
-    }
-
     /// Compiles a function whose blocks `build` makes; the builder stands in the entry block, which has the
     /// parameters.
     pub(crate) fn define(
@@ -115,13 +94,8 @@ impl Jit {
         Function(id)
     }
 
-    /// The executable code, entered at `entry`.
-    pub(crate) fn finish(self, entry: Function) -> Finished {
-        self.finish_with(entry, &[]).0
-    }
-
-    /// The same, with the addresses of `functions`, which are defined here.
-    pub(crate) fn finish_with(mut self, entry: Function, functions: &[Function]) -> (Finished, Vec<u64>) {
+    /// The executable code, entered at `entry`, with the addresses of `functions`, which are defined here.
+    pub(crate) fn finish(mut self, entry: Function, functions: &[Function]) -> (Finished, Vec<u64>) {
         self.module.finalize_definitions().expect("all symbols were given to `new`");
         let address = |function: &Function| self.module.get_finalized_function(function.0) as usize as u64;
         let addresses = functions.iter().map(address).collect();
@@ -166,13 +140,6 @@ impl Emitter<'_> {
         signature.returns.extend(returns.iter().map(|ty| AbiParam::new(*ty)));
         let id = self.module.declare_function(name, Linkage::Import, &signature);
         self.callee(Function(id.expect("a symbol has one signature")))
-    }
-
-    /// The address of constant bytes.
-    pub(crate) fn address(&mut self, data: Data) -> Value {
-        let global = self.module.declare_data_in_func(data.0, self.ins.func);
-        let pointer = self.module.isa().pointer_type();
-        self.ins.ins().symbol_value(pointer, global)
     }
 
     /// `for (i = start; i + step <= end; i += step) body(i)`; gives the first `i` that was not done.

@@ -1,45 +1,38 @@
-//! How the entry of a program is emitted: one segment after the other, with the ways between them.
+//! How the code of a program is emitted: one segment after the other, with the ways between them.
 //!
 //! ```text
 //! for each segment: its calls and what stands between them; then a jump, a branch, a count or a return
 //! ```
-//! Each segment is a block of its own; numbers in slots are Cranelift's variables. Where calls and addresses
-//! come from is for a [`Source`] to say: from the plan of one size ([`crate::baked`]), or from a frame
-//! ([`crate::frame`]).
+//! Each segment is a block of its own; numbers in slots are Cranelift's variables. Which functions are called
+//! with what, and where numbers are read, is in the [frame](crate::frame) that the entry is handed: the code
+//! is the same for every size.
 
-use crate::address::Address;
 use crate::cranelift::{
-    Block, Emitter, FuncRef, Function, Inst, InstBuilder, IntCC, Jit, PLAIN, StackSlotData, StackSlotKind,
-    Value, Variable, types,
+    Block, Emitter, FuncRef, Function, Inst, InstBuilder, IntCC, Jit, PLAIN, Signature, StackSlotData,
+    StackSlotKind, Value, Variable, types,
 };
 use crate::flow::{Exit, Instr, Segment, Sign, Slot, pieces};
+use crate::frame::{Buffers, PAIR, Record};
 
-/// Where the entry's calls and addresses come from. It is asked in the order of [`pieces`].
-pub(crate) trait Source {
-    /// Emits what must be done once, in the entry's first block.
-    fn begin(&mut self, e: &mut Emitter<'_>);
-    /// Emits a run of calls.
-    fn calls(&mut self, e: &mut Emitter<'_>, calls: &[Instr]);
-    /// The address that an instruction which is no call reads or writes.
-    fn address(&mut self, e: &mut Emitter<'_>, address: Address) -> Value;
-}
-
-/// Emits the entry.
-pub(crate) fn emit(jit: &mut Jit, segments: &[Segment], source: &mut dyn Source) -> Function {
+/// Emits the entry, which runs any frame of programs with these segments.
+pub(crate) fn emit(jit: &mut Jit, segments: &[Segment], buffers: Buffers) -> Function {
     let pointer = jit.pointer();
+    let kernel = jit.signature(&[pointer, pointer, types::I32, pointer], &[]);
+    let run = emit_run(jit, kernel);
     let signature = jit.signature(&[pointer; 6], &[types::I32]);
     jit.define("optc_main", signature, |e| {
-        source.begin(e);
+        let bases = fill_bases(e, buffers);
+        let table = table(e, buffers.widest);
         let blocks = segments.iter().map(|_| e.ins.create_block()).collect();
-        let mut entry = Entry { source, blocks, slots: Vec::new() };
+        let mut entry = Entry { run, bases, table, site: 0, blocks, slots: Vec::new() };
         match entry.blocks.first() {
             Some(first) => e.ins.ins().jump(*first, &[]),
             None => entry.return_status(e, 0),
         };
         for (number, segment) in segments.iter().enumerate() {
             e.ins.switch_to_block(entry.blocks[number]);
-            for (calls, instr) in pieces(segment) {
-                entry.source.calls(e, calls);
+            for (_, instr) in pieces(segment) {
+                entry.calls(e);
                 instr.into_iter().for_each(|instr| entry.instr(e, instr));
             }
             entry.exit(e, &segment.exit);
@@ -47,8 +40,25 @@ pub(crate) fn emit(jit: &mut Jit, segments: &[Segment], source: &mut dyn Source)
     })
 }
 
+/// The table of pointers that addresses are based on, see [`crate::frame`].
+fn fill_bases(e: &mut Emitter<'_>, Buffers { inputs, outputs, .. }: Buffers) -> Value {
+    let bases = table(e, 2 + inputs + outputs);
+    let zero = e.int(0);
+    e.ins.ins().store(PLAIN, zero, bases, 0);
+    let arena = e.param(1);
+    e.ins.ins().store(PLAIN, arena, bases, 8);
+    for (param, count, first) in [(3, inputs, 2), (4, outputs, 2 + inputs)] {
+        let buffers = e.param(param);
+        for index in 0..count {
+            let buffer = load(e, buffers, 8 * index as i32);
+            e.ins.ins().store(PLAIN, buffer, bases, 8 * (first + index) as i32);
+        }
+    }
+    bases
+}
+
 /// Room on the stack for so many pointers.
-pub(crate) fn table(e: &mut Emitter<'_>, pointers: usize) -> Value {
+fn table(e: &mut Emitter<'_>, pointers: usize) -> Value {
     let slot = StackSlotData::new(StackSlotKind::ExplicitSlot, 8 * pointers as u32, 3);
     let slot = e.ins.create_sized_stack_slot(slot);
     e.ins.ins().stack_addr(types::I64, slot, 0)
@@ -56,27 +66,141 @@ pub(crate) fn table(e: &mut Emitter<'_>, pointers: usize) -> Value {
 
 /// The runtime's function that runs the parts of a call:
 /// `(context, function, descriptor, table, parts, scratch, stride)`.
-pub(crate) fn parallel(e: &mut Emitter<'_>) -> FuncRef {
+fn parallel(e: &mut Emitter<'_>) -> FuncRef {
     let pointers = types::I64;
     let params = [pointers, pointers, pointers, pointers, types::I32, pointers, types::I64];
     e.import("optc_parallel", &params, &[])
 }
 
+/// Emits the function with a kernel's interface that poisons its operand; the descriptor says how many bytes.
+pub(crate) fn emit_poison(jit: &mut Jit) -> Function {
+    let pointer = jit.pointer();
+    let kernel = jit.signature(&[pointer, pointer, types::I32, pointer], &[]);
+    jit.define("optc_poison_step", kernel, |e| {
+        let [descriptor, operands] = [e.param(0), e.param(1)];
+        let bytes = load(e, descriptor, 0);
+        let address = load(e, operands, 0);
+        let poison = e.import("optc_poison", &[types::I64, types::I64], &[]);
+        e.ins.ins().call(poison, &[address, bytes]);
+        e.ins.ins().return_(&[]);
+    })
+}
+
+/// Emits `(context, bases, table, first, end)`, which runs the calls of the records from `first` to `end`.
+fn emit_run(jit: &mut Jit, kernel: Signature) -> Function {
+    let pointer = jit.pointer();
+    let signature = jit.signature(&[pointer; 5], &[]);
+    jit.define("optc_run", signature, |e| {
+        let kernel = e.ins.import_signature(kernel);
+        let (header, inside, exit) = (e.ins.create_block(), e.ins.create_block(), e.ins.create_block());
+        let record = e.ins.append_block_param(header, types::I64);
+        let (first, end) = (e.param(3), e.param(4));
+        e.ins.ins().jump(header, &[first.into()]);
+        e.ins.switch_to_block(header);
+        let goes_on = e.ins.ins().icmp(IntCC::UnsignedLessThan, record, end);
+        e.ins.ins().brif(goes_on, inside, &[], exit, &[]);
+        e.ins.switch_to_block(inside);
+        let (bases, operands) = (e.param(1), e.param(2));
+        emit_operands(e, record, bases, operands);
+        let [function, parts, stride] =
+            [Record::FUNCTION, Record::PARTS, Record::STRIDE].map(|at| load(e, record, at));
+        let scratch = address(e, bases, record, Record::SCRATCH);
+        let descriptor = load(e, record, Record::DESCRIPTOR);
+        let descriptor = e.ins.ins().iadd(record, descriptor);
+        let parts = e.ins.ins().ireduce(types::I32, parts);
+        let (alone, shared, next) = (e.ins.create_block(), e.ins.create_block(), e.ins.create_block());
+        let is_alone = e.ins.ins().icmp_imm_u(IntCC::Equal, parts, 1);
+        e.ins.ins().brif(is_alone, alone, &[], shared, &[]);
+        e.ins.switch_to_block(alone);
+        let part = e.ins.ins().iconst(types::I32, 0);
+        e.ins.ins().call_indirect(kernel, function, &[descriptor, operands, part, scratch]);
+        e.ins.ins().jump(next, &[]);
+        e.ins.switch_to_block(shared);
+        let (callee, context) = (parallel(e), e.param(0));
+        e.ins.ins().call(callee, &[context, function, descriptor, operands, parts, scratch, stride]);
+        e.ins.ins().jump(next, &[]);
+        e.ins.switch_to_block(next);
+        let size = load(e, record, Record::SIZE);
+        let following = e.ins.ins().iadd(record, size);
+        e.ins.ins().jump(header, &[following.into()]);
+        e.ins.switch_to_block(exit);
+        e.ins.ins().return_(&[]);
+    })
+}
+
+/// Fills the table of operands.
+fn emit_operands(e: &mut Emitter<'_>, record: Value, bases: Value, table: Value) {
+    let (zero, count) = (e.int(0), load(e, record, Record::OPERANDS));
+    e.count(zero, count, 1, |e, index| {
+        let pair = e.ins.ins().imul_imm_s(index, i64::from(PAIR));
+        let pair = e.ins.ins().iadd(record, pair);
+        let operand = address(e, bases, pair, Record::TABLE);
+        let slot = e.ins.ins().ishl_imm_u(index, 3);
+        let slot = e.ins.ins().iadd(table, slot);
+        e.ins.ins().store(PLAIN, operand, slot, 0);
+    });
+}
+
+fn load(e: &mut Emitter<'_>, from: Value, offset: i32) -> Value {
+    e.ins.ins().load(types::I64, PLAIN, from, offset)
+}
+
+/// The address that the pair at `offset` says.
+fn address(e: &mut Emitter<'_>, bases: Value, from: Value, offset: i32) -> Value {
+    let base = load(e, from, offset);
+    let base = e.ins.ins().iadd(bases, base);
+    let base = load(e, base, 0);
+    let offset = load(e, from, offset + 8);
+    e.ins.ins().iadd(base, offset)
+}
+
 /// The entry while it is emitted.
-struct Entry<'s> {
-    source: &'s mut dyn Source,
+struct Entry {
+    /// The function that makes calls.
+    run: Function,
+    /// The table of pointers that addresses are based on.
+    bases: Value,
+    /// The table of operands.
+    table: Value,
+    /// How many sites of the frame are behind.
+    site: i32,
     /// The block of each segment.
     blocks: Vec<Block>,
     /// The variable of each slot.
     slots: Vec<Variable>,
 }
 
-impl Entry<'_> {
+impl Entry {
+    fn next_site(&mut self) -> i32 {
+        self.site += 1;
+        PAIR * (self.site - 1)
+    }
+
+    /// Makes the calls of the next site.
+    fn calls(&mut self, e: &mut Emitter<'_>) {
+        let site = self.next_site();
+        let frame = e.param(5);
+        let [first, end] = [site, site + 8].map(|at| {
+            let offset = load(e, frame, at);
+            e.ins.ins().iadd(frame, offset)
+        });
+        let context = e.param(0);
+        let run = e.callee(self.run);
+        e.ins.ins().call(run, &[context, self.bases, self.table, first, end]);
+    }
+
+    /// The address of the next site.
+    fn address(&mut self, e: &mut Emitter<'_>) -> Value {
+        let site = self.next_site();
+        let frame = e.param(5);
+        address(e, self.bases, frame, site)
+    }
+
     fn instr(&mut self, e: &mut Emitter<'_>, instr: &Instr) {
         match instr {
-            Instr::Call(_) => unreachable!("calls stand between the others"),
-            Instr::Read(slot, address, elem) => {
-                let address = self.source.address(e, *address);
+            Instr::Run(..) | Instr::Move(..) => unreachable!("calls stand between the others"),
+            Instr::Read(slot, _, elem) => {
+                let address = self.address(e);
                 let number = e.ins.ins().load(elem.clif(), PLAIN, address, 0);
                 let number = match elem.clif() {
                     types::I64 => number,
@@ -86,13 +210,13 @@ impl Entry<'_> {
                 let variable = self.variable(e, *slot);
                 e.ins.def_var(variable, number);
             }
-            Instr::Write(slot, address, elem) => {
+            Instr::Write(slot, _, elem) => {
                 let number = self.number(e, *slot);
                 let number = match elem.clif() {
                     types::I64 => number,
                     narrow => e.ins.ins().ireduce(narrow, number),
                 };
-                let address = self.source.address(e, *address);
+                let address = self.address(e);
                 e.ins.ins().store(PLAIN, number, address, 0);
             }
             Instr::Add(slot, step) => {
@@ -101,12 +225,12 @@ impl Entry<'_> {
                 let variable = self.variable(e, *slot);
                 e.ins.def_var(variable, sum);
             }
-            Instr::Assert(address, status) => self.assert(e, *address, *status),
+            Instr::Assert(_, status) => self.assert(e, *status),
         }
     }
 
-    fn assert(&mut self, e: &mut Emitter<'_>, address: Address, status: u32) {
-        let address = self.source.address(e, address);
+    fn assert(&mut self, e: &mut Emitter<'_>, status: u32) {
+        let address = self.address(e);
         let truth = e.ins.ins().load(types::I8, PLAIN, address, 0);
         let (holds, fails) = (e.ins.create_block(), e.ins.create_block());
         e.ins.ins().brif(truth, holds, &[], fails, &[]);

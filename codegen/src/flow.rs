@@ -1,55 +1,55 @@
 //! In which order a program makes its calls: segments with one way in and one way out, and where each goes
 //! on.
 //!
-//! A segment is a basic block of the function's [`FlowGraph`]. Values lie in memory, where the plan puts
-//! them; only what chooses the way is read into a [`Slot`]: truths, flags, and the counters of loops with
-//! their bounds. What is handed on is copied, unless the plan has put it where it goes.
+//! A segment is a basic block of the function's [`FlowGraph`]. Values lie in memory; only what chooses the way
+//! is read into a [`Slot`]: truths, flags, and the counters of loops with their bounds. Nothing here depends
+//! on sizes: segments name operations and values, and [`crate::frame`] knows what these are at some sizes.
 
 use cranelift_entity::SecondaryMap;
-use ir::alias::AliasSets;
 use ir::branch::case_values;
-use ir::flow::{Act, BasicBlock, Event, FlowGraph, Move, Point, Transfer, region_args, transfers};
+use ir::flow::{Act, BasicBlock, Event, FlowGraph, Move, Point, region_args};
 use ir::opdef::{Branch, Flow};
 use ir::{Body, Context, Diagnostic, Kind, Op, Value};
 
-use crate::address::Address;
-use crate::call::Code;
 use crate::elem::Elem;
-
-/// A call whose operands have addresses.
-#[derive(Clone, Debug)]
-pub(crate) struct Step {
-    /// The function.
-    pub(crate) code: Code,
-    /// The bytes that tell it sizes.
-    pub(crate) descriptor: Vec<u8>,
-    /// Parts, at least 1.
-    pub(crate) parts: u32,
-    /// The table of operands; none stands for null.
-    pub(crate) operands: Vec<Option<Address>>,
-    /// Where scratch is, if it needs some, and the bytes of each worker.
-    pub(crate) scratch: Option<(Address, u64)>,
-    /// Memory that is dead after the step, to be poisoned: addresses with bytes.
-    pub(crate) dead: Vec<(Address, u64)>,
-}
 
 /// A number that code keeps in a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Slot(pub(crate) u32);
 
 /// One thing that is done.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Instr {
-    /// Calls a kernel or a generated function.
-    Call(Step),
+    /// Makes calls of an operation that runs.
+    Run(Op, Calls),
+    /// Copies the values that an operation passes on to where they go, unless they are there.
+    Move(Op, Vec<Move>),
     /// Reads a number.
-    Read(Slot, Address, Elem),
+    Read(Slot, Value, Elem),
     /// Writes a number.
-    Write(Slot, Address, Elem),
+    Write(Slot, Value, Elem),
     /// Adds the second number to the first.
     Add(Slot, Slot),
-    /// Returns the status unless the truth holds.
-    Assert(Address, u32),
+    /// Returns the status unless the condition of the operation holds.
+    Assert(Op, u32),
+}
+
+/// Which calls of an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Calls {
+    /// All.
+    All,
+    /// The first, after which its condition is known.
+    First,
+    /// Those after the first.
+    Rest,
+}
+
+impl Instr {
+    /// Whether it is nothing but calls.
+    fn is_calls(&self) -> bool {
+        matches!(self, Instr::Run(..) | Instr::Move(..))
+    }
 }
 
 /// Where a segment goes on; segments are named by their number.
@@ -76,7 +76,7 @@ pub(crate) enum Sign {
 }
 
 /// A run of instructions.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Segment {
     /// What is done, in order.
     pub(crate) instrs: Vec<Instr>,
@@ -84,20 +84,12 @@ pub(crate) struct Segment {
     pub(crate) exit: Exit,
 }
 
-/// All calls of a program, in order.
-pub(crate) fn calls(segments: &[Segment]) -> impl Iterator<Item = &Step> {
-    segments.iter().flat_map(|segment| &segment.instrs).filter_map(|instr| match instr {
-        Instr::Call(step) => Some(step),
-        _ => None,
-    })
-}
-
-/// A segment in pieces: the calls before each instruction that is none, and those behind the last.
+/// A segment in pieces: the calls before each instruction that is none, and those after the last.
 pub(crate) fn pieces(segment: &Segment) -> impl Iterator<Item = (&[Instr], Option<&Instr>)> {
     let mut rest = Some(&segment.instrs[..]);
     std::iter::from_fn(move || {
         let instrs = rest?;
-        let end = instrs.iter().position(|instr| !matches!(instr, Instr::Call(_)));
+        let end = instrs.iter().position(|instr| !instr.is_calls());
         rest = end.map(|end| &instrs[end + 1..]);
         Some((&instrs[..end.unwrap_or(instrs.len())], end.map(|end| &instrs[end])))
     })
@@ -111,36 +103,27 @@ struct Counter {
     step: Slot,
 }
 
-/// What the control flow needs of the compiler.
-pub(crate) trait Lowering {
-    /// The instructions of an operation that runs.
-    fn run(&mut self, op: Op) -> Result<Vec<Instr>, Diagnostic>;
-    /// Where a value is.
-    fn address(&mut self, value: Value) -> Address;
-    /// A copy of so many bytes.
-    fn copy(&self, from: Address, to: Address, bytes: u64) -> Instr;
-    /// Scratch of an operation, with its bytes.
-    fn scratch(&self, op: Op) -> Option<(Address, u64)>;
-}
-
-/// Turns a graph into segments.
+/// Turns a graph into segments; `faults` are what is wrong where the condition of an operation does not hold,
+/// for each that has one.
 ///
 /// # Errors
-/// For each operation that has no machine code.
+/// For each operation that decides by a number which is none.
 pub(crate) fn segments(
     ctx: &Context,
     body: &Body,
     graph: &FlowGraph,
-    aliases: &AliasSets,
-    lowering: &mut dyn Lowering,
+    faults: &[(Op, String)],
 ) -> Result<Vec<Segment>, Vec<Diagnostic>> {
     let mut number_of = SecondaryMap::new();
     for (number, basic_block) in graph.basic_blocks().iter().enumerate() {
         number_of[*basic_block] = number;
     }
+    let mut statuses = SecondaryMap::new();
+    for (status, (op, _)) in (1..).zip(faults) {
+        statuses[*op] = status;
+    }
     let counters = SecondaryMap::new();
-    let mut maker =
-        Maker { ctx, body, graph, aliases, lowering, number_of, counters, slots: 0, faults: Vec::new() };
+    let mut maker = Maker { ctx, body, graph, number_of, statuses, counters, slots: 0, faults: Vec::new() };
     let segments = graph.basic_blocks().iter().map(|basic_block| maker.segment(*basic_block)).collect();
     if maker.faults.is_empty() { Ok(segments) } else { Err(maker.faults) }
 }
@@ -149,9 +132,9 @@ struct Maker<'a> {
     ctx: &'a Context,
     body: &'a Body,
     graph: &'a FlowGraph,
-    aliases: &'a AliasSets,
-    lowering: &'a mut dyn Lowering,
     number_of: SecondaryMap<BasicBlock, usize>,
+    /// What is returned where the condition of an operation does not hold; 0 if it has none.
+    statuses: SecondaryMap<Op, u32>,
     counters: SecondaryMap<Op, Option<Counter>>,
     slots: u32,
     faults: Vec<Diagnostic>,
@@ -176,25 +159,32 @@ impl Maker<'_> {
     fn event(&mut self, event: Event, next: &[usize], segment: &mut Segment) -> Result<(), Diagnostic> {
         let op = event.op;
         match (event.act, self.body.at(self.ctx, op).kind()) {
-            (Act::Run, _) => segment.instrs.extend(self.lowering.run(op)?),
+            (Act::Run, _) => match self.statuses[op] {
+                0 => segment.instrs.push(Instr::Run(op, Calls::All)),
+                status => segment.instrs.extend([
+                    Instr::Run(op, Calls::First),
+                    Instr::Assert(op, status),
+                    Instr::Run(op, Calls::Rest),
+                ]),
+            },
             (Act::Enter, Kind::Region(Flow::If)) => self.decide(op, next, segment)?,
             (Act::Choose, Kind::Branch(Branch::Switch)) => self.switch(op, next, segment)?,
             (Act::Choose, _) => self.decide(op, next, segment)?,
             (Act::Enter, Kind::Region(Flow::For)) => {
                 self.enter_count(op, segment)?;
-                self.hand(event, segment)?;
+                self.pass_on(event, segment);
             }
             (Act::Test, _) => self.test(op, next, segment),
             (Act::Iterate, _) => self.iterate(op, segment)?,
             (Act::Hand, _) if next.len() == 2 => {
                 self.decide(op, next, segment)?;
-                self.hand(event, segment)?;
+                self.pass_on(event, segment);
             }
             (Act::Hand, _) => {
-                self.hand(event, segment)?;
+                self.pass_on(event, segment);
                 self.advance(op, segment);
             }
-            (Act::Enter | Act::Edge(_), _) => self.hand(event, segment)?,
+            (Act::Enter | Act::Edge(_), _) => self.pass_on(event, segment),
             (Act::Return | Act::Leave, _) => {}
         }
         Ok(())
@@ -210,7 +200,7 @@ impl Maker<'_> {
         let value = self.body.operand(op, operand);
         let elem = self.elem(op, value)?;
         let slot = self.slot();
-        segment.instrs.push(Instr::Read(slot, self.lowering.address(value), elem));
+        segment.instrs.push(Instr::Read(slot, value, elem));
         Ok(slot)
     }
 
@@ -268,7 +258,7 @@ impl Maker<'_> {
         };
         let elem = self.elem(op, arg)?;
         if self.body.is_used(arg) {
-            segment.instrs.push(Instr::Write(counter.at, self.lowering.address(arg), elem));
+            segment.instrs.push(Instr::Write(counter.at, arg, elem));
         }
         Ok(())
     }
@@ -281,36 +271,10 @@ impl Maker<'_> {
         }
     }
 
-    /// Copies what is handed on to where it goes.
-    fn hand(&mut self, event: Event, segment: &mut Segment) -> Result<(), Diagnostic> {
+    fn pass_on(&self, event: Event, segment: &mut Segment) {
         let moves = event.moves(self.ctx, self.body);
-        let sizes =
-            moves.iter().map(|pair| self.aliases.size_bytes(pair.to).unwrap_or(0)).collect::<Vec<_>>();
-        let places =
-            moves.iter().map(|Move { from, to }| (self.lowering.address(*from), self.lowering.address(*to)));
-        let places: Vec<(Address, Address)> = places.collect();
-        let clobbers = |a: usize, b: usize| {
-            let (to, from) = (places[a].1, places[b].0);
-            to.base == from.base && to.offset < from.offset + sizes[b] && from.offset < to.offset + sizes[a]
-        };
-        let (copies, needed) = transfers(&sizes, |index| places[index].0 == places[index].1, clobbers);
-        let scratch = self.lowering.scratch(event.op);
-        if scratch.map_or(0, |scratch| scratch.1) < needed {
-            let name = self.body.at(self.ctx, event.op).name();
-            let message = format!("`{name}` has less scratch than its copies need, {needed} bytes");
-            return Err(Diagnostic::error(self.body.location(event.op), message));
+        if !moves.is_empty() {
+            segment.instrs.push(Instr::Move(event.op, moves));
         }
-        let saved = |offset: u64| scratch.expect("scratch is large enough").0.plus(offset);
-        for copy in copies {
-            let (from, to, index) = match copy {
-                Transfer::Direct(index) => (places[index].0, places[index].1, index),
-                Transfer::Save(index, offset) => (places[index].0, saved(offset), index),
-                Transfer::Restore(index, offset) => (saved(offset), places[index].1, index),
-            };
-            if sizes[index] > 0 {
-                segment.instrs.push(self.lowering.copy(from, to, sizes[index]));
-            }
-        }
-        Ok(())
     }
 }

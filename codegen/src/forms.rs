@@ -16,7 +16,6 @@
 use crate::call::Code;
 use crate::cranelift::{Function, Jit};
 use crate::elem::Elem;
-use crate::flow::Step;
 use crate::fold;
 use crate::pointwise::expr::{Expr, Node};
 use crate::pointwise::nest::Inner;
@@ -65,31 +64,38 @@ fn is_general(inner: &[Inner]) -> bool {
 }
 
 impl Forms<Function> {
-    /// Compiles what the steps of the samples need, and what stands in for all other sizes; `copied` are the
-    /// elements, each with the most axes, of which some size may need a copy that no sample has.
+    /// Compiles what the calls of the samples need, and what stands in for all other sizes, if there are
+    /// some: `copied` are the elements, each with the most axes, of which another size may need a copy that no
+    /// sample has.
     pub(crate) fn compile<'s>(
         jit: &mut Jit,
-        steps: impl Iterator<Item = &'s Step>,
-        copied: &[(Elem, usize)],
+        codes: impl Iterator<Item = &'s Code>,
+        copied: Option<&[(Elem, usize)]>,
     ) -> Forms<Function> {
-        let mut wanted: Vec<(Form, usize)> =
-            copied.iter().map(|(elem, axes)| (copy_form(*elem), *axes)).collect();
+        let has_others = copied.is_some();
+        let copied = copied.unwrap_or_default().iter();
+        let mut wanted: Vec<(Form, usize)> = copied.map(|(elem, axes)| (copy_form(*elem), *axes)).collect();
         let mut folds: Vec<fold::Form> = Vec::new();
-        for step in steps {
-            match &step.code {
-                Code::Kernel { .. } => {}
+        for code in codes {
+            match code {
+                Code::Kernel(_) => {}
                 Code::Pointwise { form, axes } => match wanted.iter_mut().find(|known| known.0 == **form) {
                     Some(known) => known.1 = known.1.max(*axes),
                     None => wanted.push(((**form).clone(), *axes)),
                 },
                 Code::Reduce { form, axes } => {
                     folds.push(*form);
-                    folds.extend(form.general(*axes));
+                    folds.extend(has_others.then(|| form.general(*axes)).into_iter().flatten());
                 }
             }
         }
         let mut forms = Forms { families: Vec::new(), reductions: Vec::new() };
-        wanted.iter().for_each(|(form, axes)| forms.add_all(jit, form, *axes));
+        for (form, axes) in &wanted {
+            forms.add(jit, form);
+            if has_others {
+                forms.add_general(jit, form, *axes);
+            }
+        }
         for form in folds {
             if !forms.reductions.iter().any(|known| known.0 == form) {
                 let name = format!("optc_reduce_{}", forms.reductions.len());
@@ -99,10 +105,9 @@ impl Forms<Function> {
         forms
     }
 
-    /// Adds a form, the same with all loops, and the one of any distances.
-    fn add_all(&mut self, jit: &mut Jit, form: &Form, axes: usize) {
+    /// Adds a form with all loops, and the one of any distances.
+    fn add_general(&mut self, jit: &mut Jit, form: &Form, axes: usize) {
         let outer = axes.max(1) - 1;
-        self.add(jit, form);
         self.add(jit, &Form { outer, ..form.clone() });
         self.add(jit, &Form { outer, inner: vec![Inner::Strided; form.inner.len()], ..form.clone() });
     }
@@ -149,7 +154,7 @@ impl Forms<u64> {
     /// is no such function.
     pub(crate) fn function(&self, code: &Code, own: &[u8]) -> Option<(u64, Option<Vec<u8>>)> {
         match code {
-            Code::Kernel { entry, .. } => Some((*entry as usize as u64, None)),
+            Code::Kernel(entry) => Some((*entry as usize as u64, None)),
             Code::Pointwise { form, .. } => {
                 let family = self.families.iter().find(|family| family.is_of(form))?;
                 let variant = family.variant(form)?;

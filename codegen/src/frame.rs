@@ -1,8 +1,9 @@
-//! What a frame holds, and the code that runs a program from it.
+//! What a frame holds, and how it is written.
 //!
 //! A frame is all of a program that sizes decide, as words: which functions are called with which
-//! descriptors, parts, operands and scratch, and where branches and loops read. The code is only the ways
-//! between segments and one loop over calls, so it is the same for every size.
+//! descriptors, parts, operands and scratch, and where branches and loops read. The code (see
+//! [`crate::entry`]) is only the ways between segments and one loop over calls, so it is the same for every
+//! size.
 //!
 //! ```text
 //! sites    two words each, in the order of the code: a run of calls [first, end], or an address [base, offset]
@@ -12,31 +13,37 @@
 //! table that the entry makes: zero, the arena, the inputs, the outputs; weights and null are addresses on
 //! zero. All of a record is read once and in order.
 
+use ir::body::OpRef;
+use ir::flow::{Move, Transfer, transfers};
+use ir::size::tensor_bytes;
+use ir::{Body, Context, Diagnostic, Location, Op, Value};
+
 use crate::address::{Address, Base};
-use crate::cranelift::{Emitter, Function, InstBuilder, IntCC, Jit, PLAIN, Signature, Value, types};
-use crate::entry::{self, Source, parallel, table};
-use crate::flow::{Instr, Segment};
-use crate::flow::{Step, pieces};
+use crate::call::{Call, Code, Lowered, Pointer};
+use crate::flow::{Calls, Instr, Segment, pieces};
+use crate::place::Place;
+use crate::row::Machine;
+use crate::weights::{Key, KnownWeights, Missing, Packing};
 
 /// What a record begins with; bytes from its start.
-struct Record;
+pub(crate) struct Record;
 
 impl Record {
-    const FUNCTION: i32 = 0;
-    const PARTS: i32 = 8;
-    const SCRATCH: i32 = 16;
-    const STRIDE: i32 = 32;
-    const OPERANDS: i32 = 40;
+    pub(crate) const FUNCTION: i32 = 0;
+    pub(crate) const PARTS: i32 = 8;
+    pub(crate) const SCRATCH: i32 = 16;
+    pub(crate) const STRIDE: i32 = 32;
+    pub(crate) const OPERANDS: i32 = 40;
     /// Where the descriptor is, in bytes from the record's start.
-    const DESCRIPTOR: i32 = 48;
+    pub(crate) const DESCRIPTOR: i32 = 48;
     /// The record's own bytes.
-    const SIZE: i32 = 56;
+    pub(crate) const SIZE: i32 = 56;
     /// Where the operands begin.
-    const TABLE: i32 = 64;
+    pub(crate) const TABLE: i32 = 64;
 }
 
 /// Bytes of a site, and of an operand.
-const PAIR: i32 = 16;
+pub(crate) const PAIR: i32 = 16;
 
 /// How many pointers there are of each kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,292 +56,341 @@ pub(crate) struct Buffers {
     pub(crate) widest: usize,
 }
 
-/// A call as a frame tells it.
-pub(crate) struct FrameCall<'s> {
-    /// What is called, where, with which parts.
-    pub(crate) step: &'s Step,
-    /// The address of the function.
-    pub(crate) function: u64,
-    /// The descriptor, if it is not the step's.
-    pub(crate) descriptor: Option<Vec<u8>>,
+/// The function of a call, and the descriptor that it takes in place of the call's.
+pub(crate) type Callee = (u64, Option<Vec<u8>>);
+
+/// A function at known sizes, with a place for everything and code for each operation that runs.
+pub(crate) trait Placed {
+    /// Its context.
+    fn ctx(&self) -> &Context;
+    /// Its body, with these sizes.
+    fn body(&self) -> &Body;
+    /// Where a value begins; none for weights.
+    fn address(&self, value: Value) -> Option<Address>;
+    /// Where the scratch of an operation is.
+    fn scratch(&self, op: Op) -> Option<Place>;
+    /// What an operation that runs became, and what its calls call.
+    fn lowered(&self, op: Op) -> (&Lowered, &[Callee]);
+    /// The memory that is dead after an operation and to be poisoned, with its bytes.
+    fn dead(&self, op: Op) -> &[(Address, u64)];
 }
 
-/// Writes the frame of the segments.
-pub(crate) struct Writer<'w> {
-    /// How many pointers there are.
-    pub(crate) buffers: Buffers,
-    /// Where a weight is in memory.
-    pub(crate) weight: &'w dyn Fn(u64) -> u64,
+/// Writes the frame of a function.
+pub(crate) struct Writer<'w, P> {
+    placed: &'w P,
+    buffers: Buffers,
+    machine: Machine,
     /// The address of the function that poisons its operand.
-    pub(crate) poison: u64,
+    poison: u64,
+    known: &'w KnownWeights,
+    words: Vec<i64>,
+    missing: Vec<Missing>,
+    faults: Vec<Diagnostic>,
 }
 
-impl Writer<'_> {
-    /// All words; `calls` are those of all segments in order.
-    pub(crate) fn write<'s>(
-        &self,
-        segments: &[Segment],
-        calls: impl Iterator<Item = FrameCall<'s>>,
-    ) -> Vec<i64> {
-        let sites: usize = segments.iter().map(count_sites).sum();
-        let mut words = vec![0; 2 * sites];
-        let (mut site, mut calls) = (0, calls);
-        for (run, instr) in segments.iter().flat_map(pieces) {
-            let first = 8 * words.len() as i64;
-            for call in calls.by_ref().take(run.len()) {
-                self.record(&mut words, &call);
-            }
-            let end = 8 * words.len() as i64;
-            words[site..site + 2].copy_from_slice(&[first, end]);
-            site += 2;
-            if let Some(address) = instr.and_then(site_of) {
-                words[site..site + 2].copy_from_slice(&self.pair(Some(address)));
-                site += 2;
-            }
-        }
-        words
-    }
-
-    /// Appends the record of a call, and those that poison what is dead behind it.
-    fn record(&self, words: &mut Vec<i64>, call: &FrameCall<'_>) {
-        let Step { operands, scratch, parts, .. } = call.step;
-        let descriptor = call.descriptor.as_deref().unwrap_or(&call.step.descriptor);
-        self.append(words, call.function, *parts, operands, *scratch, descriptor);
-        for (address, bytes) in &call.step.dead {
-            self.append(words, self.poison, 1, &[Some(*address)], None, &bytes.to_le_bytes());
-        }
-    }
-
-    fn append(
-        &self,
-        words: &mut Vec<i64>,
-        function: u64,
-        parts: u32,
-        operands: &[Option<Address>],
-        scratch: Option<(Address, u64)>,
-        descriptor: &[u8],
-    ) {
-        let scratch = scratch.map(|(address, bytes)| (self.pair(Some(address)), bytes));
-        let operands = operands.iter().map(|operand| self.pair(*operand));
-        append(words, function, parts, operands, scratch, descriptor);
-    }
-
-    /// The base and offset of an address; null is zero on zero.
-    fn pair(&self, address: Option<Address>) -> Pair {
-        match address {
-            None => [0, 0],
-            Some(Address { base: Base::Weights, offset }) => [0, (self.weight)(offset) as i64],
-            Some(address) => pair_of(self.buffers, address),
-        }
-    }
+/// The words of a frame, with zeros for the addresses of weights that are missing.
+pub(crate) struct Written {
+    pub(crate) words: Vec<i64>,
+    pub(crate) missing: Vec<Missing>,
 }
 
 /// A base, and an offset from it.
-pub(crate) type Pair = [i64; 2];
+type Pair = [i64; 2];
 
-/// Appends a record; `scratch` is where it begins, and the bytes of each worker.
-pub(crate) fn append(
-    words: &mut Vec<i64>,
-    function: u64,
-    parts: u32,
-    operands: impl ExactSizeIterator<Item = Pair>,
-    scratch: Option<(Pair, u64)>,
-    descriptor: &[u8],
-) {
-    let ([base, offset], stride) = scratch.unwrap_or(([0, 0], 0));
-    let header = Record::TABLE as usize + PAIR as usize * operands.len();
-    let size = header + descriptor.len().next_multiple_of(8);
-    words.extend([function as i64, i64::from(parts), base, offset, stride as i64]);
-    words.extend([operands.len(), header, size].map(|count| count as i64));
-    operands.for_each(|pair| words.extend(pair));
-    let (whole, rest) = descriptor.as_chunks::<8>();
-    words.extend(whole.iter().map(|word| i64::from_le_bytes(*word)));
-    if !rest.is_empty() {
-        let mut word = [0; 8];
-        word[..rest.len()].copy_from_slice(rest);
-        words.push(i64::from_le_bytes(word));
+impl<'w, P: Placed> Writer<'w, P> {
+    /// A writer of frames for code with these pointers; about so many words are expected.
+    pub(crate) fn new(
+        placed: &'w P,
+        buffers: Buffers,
+        machine: Machine,
+        poison: u64,
+        known: &'w KnownWeights,
+        expected_words: usize,
+    ) -> Self {
+        let words = Vec::with_capacity(expected_words);
+        Writer { placed, buffers, machine, poison, known, words, missing: Vec::new(), faults: Vec::new() }
     }
-}
 
-/// The base and offset of an address that is no weight's.
-pub(crate) fn pair_of(buffers: Buffers, Address { base, offset }: Address) -> Pair {
-    let pointer = |index: usize| 8 * (2 + index) as i64;
-    match base {
-        Base::Weights => unreachable!("where weights are, no frame decides"),
-        Base::Arena => [8, offset as i64],
-        Base::Input(index) => [pointer(index), offset as i64],
-        Base::Output(index) => [pointer(buffers.inputs + index), offset as i64],
-    }
-}
-
-/// What an instruction that is no call reads or writes.
-fn site_of(instr: &Instr) -> Option<Address> {
-    match instr {
-        Instr::Read(_, address, _) | Instr::Write(_, address, _) | Instr::Assert(address, _) => {
-            Some(*address)
+    /// All words.
+    ///
+    /// # Errors
+    /// For each operation that passes values on with less scratch than that takes, and each call that the
+    /// code has no room for.
+    pub(crate) fn write(mut self, segments: &[Segment]) -> Result<Written, Vec<Diagnostic>> {
+        let sites: usize = segments.iter().map(count_sites).sum();
+        self.words.resize(2 * sites, 0);
+        let mut site = 0;
+        for (run, instr) in segments.iter().flat_map(pieces) {
+            let first = 8 * self.words.len() as i64;
+            run.iter().for_each(|instr| self.calls(instr));
+            let end = 8 * self.words.len() as i64;
+            self.words[site..site + 2].copy_from_slice(&[first, end]);
+            site += 2;
+            if let Some(instr) = instr.filter(|instr| has_site(instr)) {
+                let pair = self.site(instr, site + 1);
+                self.words[site..site + 2].copy_from_slice(&pair);
+                site += 2;
+            }
         }
-        Instr::Call(_) | Instr::Add(..) => None,
+        let Writer { words, missing, faults, .. } = self;
+        if faults.is_empty() { Ok(Written { words, missing }) } else { Err(faults) }
     }
+
+    /// Appends the records of an instruction that is nothing but calls.
+    fn calls(&mut self, instr: &Instr) {
+        match instr {
+            Instr::Run(op, calls) => self.run(*op, *calls),
+            Instr::Move(op, moves) => self.moves(*op, moves),
+            _ => unreachable!("all others stand between calls"),
+        }
+    }
+
+    fn run(&mut self, op: Op, which: Calls) {
+        let placed = self.placed;
+        let (lowered, callees) = placed.lowered(op);
+        let count = lowered.calls.len();
+        let range = match which {
+            Calls::All => 0..count,
+            Calls::First => 0..count.min(1),
+            Calls::Rest => count.min(1)..count,
+        };
+        for (call, callee) in lowered.calls[range.clone()].iter().zip(&callees[range]) {
+            if call.parts > 0 {
+                self.call(op, lowered.shared_bytes, call, callee);
+            }
+        }
+        if which != Calls::First {
+            for (address, bytes) in placed.dead(op) {
+                let pair = self.pair(*address);
+                self.begin(self.poison, 1, None, 1, 8);
+                self.words.extend(pair);
+                self.words.push(*bytes as i64);
+            }
+        }
+    }
+
+    /// Appends the record of a call; the first `shared` bytes of scratch belong to all calls of the operation.
+    fn call(&mut self, op: Op, shared: u64, call: &Call, (function, wide): &Callee) {
+        if call.operands.len() > self.buffers.widest {
+            self.faults.push(self.too_wide(op, call.operands.len()));
+            return;
+        }
+        let scratch = self.placed.scratch(op).filter(|_| call.scratch_bytes > 0);
+        let scratch = scratch.map(|place| (place.address.plus(shared), call.scratch_bytes));
+        let descriptor = wide.as_deref().unwrap_or(&call.descriptor);
+        self.begin(*function, call.parts, scratch, call.operands.len(), descriptor.len());
+        for pointer in &call.operands {
+            let word = self.words.len() + 1;
+            let pair = self.pointer(op, pointer, word);
+            self.words.extend(pair);
+        }
+        self.descriptor(descriptor);
+    }
+
+    fn too_wide(&self, op: Op, count: usize) -> Diagnostic {
+        let body = self.placed.body();
+        let message = format!(
+            "`{}` has a call of {count} operands, and the code has room for {}",
+            body.at(self.placed.ctx(), op).name(),
+            self.buffers.widest
+        );
+        Diagnostic::error(body.location(op), message)
+    }
+
+    /// Appends what a record begins with; `scratch` is where it begins, and the bytes of each worker.
+    fn begin(
+        &mut self,
+        function: u64,
+        parts: u32,
+        scratch: Option<(Address, u64)>,
+        operands: usize,
+        descriptor_bytes: usize,
+    ) {
+        let ([base, offset], stride) =
+            scratch.map_or(([0, 0], 0), |(address, stride)| (self.pair(address), stride));
+        let header = Record::TABLE as usize + PAIR as usize * operands;
+        let size = header + descriptor_bytes.next_multiple_of(8);
+        self.words.extend([function as i64, i64::from(parts), base, offset, stride as i64]);
+        self.words.extend([operands, header, size].map(|count| count as i64));
+    }
+
+    fn descriptor(&mut self, descriptor: &[u8]) {
+        let (whole, rest) = descriptor.as_chunks::<8>();
+        self.words.extend(whole.iter().map(|word| i64::from_le_bytes(*word)));
+        if !rest.is_empty() {
+            let mut word = [0; 8];
+            word[..rest.len()].copy_from_slice(rest);
+            self.words.push(i64::from_le_bytes(word));
+        }
+    }
+
+    /// Appends the copies of values that are passed on, unless they lie where they go.
+    fn moves(&mut self, op: Op, moves: &[Move]) {
+        let (ctx, body) = (self.placed.ctx(), self.placed.body());
+        let sizes: Vec<u64> =
+            moves.iter().map(|pair| tensor_bytes(ctx, body.ty(pair.to)).unwrap_or(0)).collect();
+        let places: Vec<[Option<Address>; 2]> =
+            moves.iter().map(|pair| [pair.from, pair.to].map(|value| self.placed.address(value))).collect();
+        let clobbers = |a: usize, b: usize| {
+            let (Some(to), Some(from)) = (places[a][1], places[b][0]) else { return false };
+            to.base == from.base && to.offset < from.offset + sizes[b] && from.offset < to.offset + sizes[a]
+        };
+        let (copies, needed) = transfers(&sizes, |index| places[index][0] == places[index][1], clobbers);
+        let scratch = self.placed.scratch(op);
+        if scratch.map_or(0, |scratch| scratch.bytes) < needed {
+            let name = body.at(ctx, op).name();
+            let message = format!("`{name}` has less scratch than its copies need, {needed} bytes");
+            self.faults.push(Diagnostic::error(body.location(op), message));
+            return;
+        }
+        let saved = |offset: u64| Spot::At(scratch.expect("scratch is large enough").address.plus(offset));
+        let from = |index: usize| places[index][0].map_or(Spot::Weight(moves[index].from), Spot::At);
+        let to = |index: usize| Spot::At(places[index][1].expect("what gets a value is no weight"));
+        for copy in copies {
+            let (from, to, index) = match copy {
+                Transfer::Direct(index) => (from(index), to(index), index),
+                Transfer::Save(index, offset) => (from(index), saved(offset), index),
+                Transfer::Restore(index, offset) => (saved(offset), to(index), index),
+            };
+            if sizes[index] > 0 {
+                self.copy(from, to, sizes[index]);
+            }
+        }
+    }
+
+    /// Appends a copy of so many bytes.
+    fn copy(&mut self, from: Spot, to: Spot, bytes: u64) {
+        let elem = if bytes.is_multiple_of(4) { 4 } else { 1 };
+        let sizes = [(bytes / elem) as usize];
+        let Machine { isa, threads, .. } = self.machine;
+        let kernel = kernels::Copy::new(&sizes, &[1], &[1], elem as usize, isa, threads);
+        let call = Call::kernel(&kernel, Vec::new());
+        let Code::Kernel(entry) = call.code else { unreachable!("a copy is a kernel") };
+        self.begin(entry as usize as u64, call.parts, None, 2, call.descriptor.len());
+        for spot in [to, from] {
+            let word = self.words.len() + 1;
+            let pair = match spot {
+                Spot::At(address) => self.pair(address),
+                Spot::Weight(value) => self.weight(None, Key::Plain(value), None, word),
+            };
+            self.words.extend(pair);
+        }
+        self.descriptor(&call.descriptor);
+    }
+
+    /// What is at the site of an instruction; `word` is that of its offset.
+    fn site(&mut self, instr: &Instr, word: usize) -> Pair {
+        match instr {
+            Instr::Read(_, value, _) | Instr::Write(_, value, _) => match self.placed.address(*value) {
+                Some(address) => self.pair(address),
+                None => self.weight(None, Key::Plain(*value), None, word),
+            },
+            Instr::Assert(op, _) => {
+                let placed = self.placed;
+                match &placed.lowered(*op).0.condition {
+                    Some(condition) => self.pointer(*op, &condition.truth, word),
+                    None => {
+                        let name = placed.body().at(placed.ctx(), *op).name();
+                        let message =
+                            format!("`{name}` has no condition at these sizes, and the code asks for it");
+                        self.faults.push(Diagnostic::error(placed.body().location(*op), message));
+                        [0, 0]
+                    }
+                }
+            }
+            _ => unreachable!("it has no site of its own"),
+        }
+    }
+
+    /// The base and offset of a pointer; `word` is that of the offset.
+    fn pointer(&mut self, op: Op, pointer: &Pointer, word: usize) -> Pair {
+        let body = self.placed.body();
+        match pointer {
+            Pointer::Result(index, offset) => {
+                let address = self.placed.address(body.result(op, *index));
+                self.pair(address.expect("a result is no weight").plus(*offset))
+            }
+            Pointer::Operand(index, offset) => {
+                let value = body.operand(op, *index);
+                match self.placed.address(value) {
+                    Some(address) => self.pair(address.plus(*offset)),
+                    None => {
+                        let [base, address] = self.weight(Some(op), Key::Plain(value), None, word);
+                        [base, address + *offset as i64]
+                    }
+                }
+            }
+            Pointer::Packed(index, packing) => {
+                let value = body.operand(op, *index);
+                match self.placed.address(value) {
+                    Some(address) => self.pair(address),
+                    None => self.weight(Some(op), Key::Packed(value, packing.key()), Some(packing), word),
+                }
+            }
+            Pointer::Repeated(number, count) => {
+                self.weight(Some(op), Key::Repeated(number.to_bits(), *count), None, word)
+            }
+            // What takes no bytes has no place.
+            Pointer::Shared(offset) => {
+                self.placed.scratch(op).map_or([0, 0], |place| self.pair(place.address.plus(*offset)))
+            }
+            Pointer::Absent => [0, 0],
+        }
+    }
+
+    /// The address of a weight, or zero if it is not in memory yet; `word` is where the address goes.
+    fn weight(&mut self, op: Option<Op>, key: Key, packing: Option<&Packing>, word: usize) -> Pair {
+        match self.known.find(op, key) {
+            Some(address) => [0, address as i64],
+            None => {
+                self.missing.push(Missing { word, op, key, packing: packing.cloned() });
+                [0, 0]
+            }
+        }
+    }
+
+    fn pair(&self, Address { base, offset }: Address) -> Pair {
+        let pointer = |index: usize| 8 * (2 + index) as i64;
+        match base {
+            Base::Arena => [8, offset as i64],
+            Base::Input(index) => [pointer(index), offset as i64],
+            Base::Output(index) => [pointer(self.buffers.inputs + index), offset as i64],
+        }
+    }
+}
+
+/// What a copy reads or writes.
+#[derive(Clone, Copy)]
+enum Spot {
+    At(Address),
+    Weight(Value),
+}
+
+/// Whether an instruction that is no call reads or writes memory.
+fn has_site(instr: &Instr) -> bool {
+    matches!(instr, Instr::Read(..) | Instr::Write(..) | Instr::Assert(..))
 }
 
 fn count_sites(segment: &Segment) -> usize {
-    pieces(segment).map(|(_, instr)| 1 + usize::from(instr.and_then(site_of).is_some())).sum()
+    pieces(segment).map(|(_, instr)| 1 + usize::from(instr.is_some_and(has_site))).sum()
 }
 
-/// Whether two programs differ in what frames say only: the same code runs both.
-pub(crate) fn is_same_code(a: &[Segment], b: &[Segment]) -> bool {
-    let rest = |instr: &Instr| match instr {
-        Instr::Read(slot, _, elem) => Some((0, slot.0, Some(*elem), 0)),
-        Instr::Write(slot, _, elem) => Some((1, slot.0, Some(*elem), 0)),
-        Instr::Add(slot, step) => Some((2, slot.0, None, step.0)),
-        Instr::Assert(_, status) => Some((3, *status, None, 0)),
-        Instr::Call(_) => None,
-    };
-    let is_same = |a: &Segment, b: &Segment| {
-        a.exit == b.exit && a.instrs.iter().filter_map(rest).eq(b.instrs.iter().filter_map(rest))
-    };
-    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_same(a, b))
+/// A fault of no place in the program.
+pub(crate) fn fault(message: String) -> Vec<Diagnostic> {
+    vec![Diagnostic::error(Location::UNKNOWN, message)]
 }
 
-/// Emits the entry, which runs any frame of programs with the segments' code.
-pub(crate) fn emit(jit: &mut Jit, segments: &[Segment], buffers: Buffers) -> Function {
-    let pointer = jit.pointer();
-    let kernel = jit.signature(&[pointer, pointer, types::I32, pointer], &[]);
-    let run = emit_run(jit, kernel);
-    entry::emit(jit, segments, &mut Framed { buffers, run, bases: None, site: 0 })
-}
-
-/// Emits the function with a kernel's interface that poisons its operand; the descriptor says how many bytes.
-pub(crate) fn emit_poison(jit: &mut Jit) -> Function {
-    let pointer = jit.pointer();
-    let kernel = jit.signature(&[pointer, pointer, types::I32, pointer], &[]);
-    jit.define("optc_poison_step", kernel, |e| {
-        let [descriptor, operands] = [e.param(0), e.param(1)];
-        let bytes = load(e, descriptor, 0);
-        let address = load(e, operands, 0);
-        let poison = e.import("optc_poison", &[types::I64, types::I64], &[]);
-        e.ins.ins().call(poison, &[address, bytes]);
-        e.ins.ins().return_(&[]);
+/// That the scratch of an operation is less than what its kernel needs, if it is.
+pub(crate) fn check_scratch(
+    op: OpRef<'_>,
+    lowered: &Lowered,
+    place: Option<Place>,
+    threads: usize,
+) -> Option<Diagnostic> {
+    let needed = lowered.scratch_bytes(threads);
+    (place.map_or(0, |place| place.bytes) < needed).then(|| {
+        let message = format!("`{}` has less scratch than its kernel needs, {needed} bytes", op.name());
+        let help = format!("plan for {threads} threads on this machine");
+        Diagnostic::error(op.body.location(op.op), message).with_help(help)
     })
-}
-
-/// Emits `(context, bases, table, first, end)`, which runs the calls of the records from `first` to `end`.
-fn emit_run(jit: &mut Jit, kernel: Signature) -> Function {
-    let pointer = jit.pointer();
-    let signature = jit.signature(&[pointer; 5], &[]);
-    jit.define("optc_run", signature, |e| {
-        let kernel = e.ins.import_signature(kernel);
-        let (header, inside, exit) = (e.ins.create_block(), e.ins.create_block(), e.ins.create_block());
-        let record = e.ins.append_block_param(header, types::I64);
-        let (first, end) = (e.param(3), e.param(4));
-        e.ins.ins().jump(header, &[first.into()]);
-        e.ins.switch_to_block(header);
-        let goes_on = e.ins.ins().icmp(IntCC::UnsignedLessThan, record, end);
-        e.ins.ins().brif(goes_on, inside, &[], exit, &[]);
-        e.ins.switch_to_block(inside);
-        let (bases, operands) = (e.param(1), e.param(2));
-        emit_operands(e, record, bases, operands);
-        let [function, parts, stride] =
-            [Record::FUNCTION, Record::PARTS, Record::STRIDE].map(|at| load(e, record, at));
-        let scratch = address(e, bases, record, Record::SCRATCH);
-        let descriptor = load(e, record, Record::DESCRIPTOR);
-        let descriptor = e.ins.ins().iadd(record, descriptor);
-        let parts = e.ins.ins().ireduce(types::I32, parts);
-        let (alone, shared, next) = (e.ins.create_block(), e.ins.create_block(), e.ins.create_block());
-        let is_alone = e.ins.ins().icmp_imm_u(IntCC::Equal, parts, 1);
-        e.ins.ins().brif(is_alone, alone, &[], shared, &[]);
-        e.ins.switch_to_block(alone);
-        let part = e.ins.ins().iconst(types::I32, 0);
-        e.ins.ins().call_indirect(kernel, function, &[descriptor, operands, part, scratch]);
-        e.ins.ins().jump(next, &[]);
-        e.ins.switch_to_block(shared);
-        let (callee, context) = (parallel(e), e.param(0));
-        e.ins.ins().call(callee, &[context, function, descriptor, operands, parts, scratch, stride]);
-        e.ins.ins().jump(next, &[]);
-        e.ins.switch_to_block(next);
-        let size = load(e, record, Record::SIZE);
-        let following = e.ins.ins().iadd(record, size);
-        e.ins.ins().jump(header, &[following.into()]);
-        e.ins.switch_to_block(exit);
-        e.ins.ins().return_(&[]);
-    })
-}
-
-/// Fills the table of operands.
-fn emit_operands(e: &mut Emitter<'_>, record: Value, bases: Value, table: Value) {
-    let (zero, count) = (e.int(0), load(e, record, Record::OPERANDS));
-    e.count(zero, count, 1, |e, index| {
-        let pair = e.ins.ins().imul_imm_s(index, i64::from(PAIR));
-        let pair = e.ins.ins().iadd(record, pair);
-        let operand = address(e, bases, pair, Record::TABLE);
-        let slot = e.ins.ins().ishl_imm_u(index, 3);
-        let slot = e.ins.ins().iadd(table, slot);
-        e.ins.ins().store(PLAIN, operand, slot, 0);
-    });
-}
-
-fn load(e: &mut Emitter<'_>, from: Value, offset: i32) -> Value {
-    e.ins.ins().load(types::I64, PLAIN, from, offset)
-}
-
-/// The address that the pair at `offset` says.
-fn address(e: &mut Emitter<'_>, bases: Value, from: Value, offset: i32) -> Value {
-    let base = load(e, from, offset);
-    let base = e.ins.ins().iadd(bases, base);
-    let base = load(e, base, 0);
-    let offset = load(e, from, offset + 8);
-    e.ins.ins().iadd(base, offset)
-}
-
-/// All that sizes decide is read from the frame.
-struct Framed {
-    buffers: Buffers,
-    /// The function that runs calls.
-    run: Function,
-    /// The table of bases and that of operands.
-    bases: Option<[Value; 2]>,
-    /// The site of what is emitted next.
-    site: i32,
-}
-
-impl Framed {
-    fn next_site(&mut self) -> i32 {
-        self.site += 1;
-        PAIR * (self.site - 1)
-    }
-}
-
-impl Source for Framed {
-    fn begin(&mut self, e: &mut Emitter<'_>) {
-        let Buffers { inputs, outputs, widest } = self.buffers;
-        let bases = table(e, 2 + inputs + outputs);
-        let (zero, arena) = (e.int(0), e.param(1));
-        e.ins.ins().store(PLAIN, zero, bases, 0);
-        e.ins.ins().store(PLAIN, arena, bases, 8);
-        for (param, count, first) in [(3, inputs, 2), (4, outputs, 2 + inputs)] {
-            let buffers = e.param(param);
-            for index in 0..count {
-                let buffer = load(e, buffers, 8 * index as i32);
-                e.ins.ins().store(PLAIN, buffer, bases, 8 * (first + index) as i32);
-            }
-        }
-        self.bases = Some([bases, table(e, widest)]);
-    }
-
-    fn calls(&mut self, e: &mut Emitter<'_>, _: &[Instr]) {
-        let (site, frame, context) = (self.next_site(), e.param(5), e.param(0));
-        let [first, end] = [site, site + 8].map(|at| {
-            let offset = load(e, frame, at);
-            e.ins.ins().iadd(frame, offset)
-        });
-        let [bases, operands] = self.bases.expect("the entry has begun");
-        let run = e.callee(self.run);
-        e.ins.ins().call(run, &[context, bases, operands, first, end]);
-    }
-
-    fn address(&mut self, e: &mut Emitter<'_>, _: Address) -> Value {
-        let (site, frame) = (self.next_site(), e.param(5));
-        let [bases, _] = self.bases.expect("the entry has begun");
-        address(e, bases, frame, site)
-    }
 }

@@ -10,10 +10,10 @@
 //!    loops with the kernels' interface; steps of one form share one function, whatever their sizes.
 //! 3. Constants are evaluated by the interpreter and packed for their kernels, once, into one buffer.
 //! 4. The entry makes the calls one after the other, each on all threads, and goes where branches and loops
-//!    say. It refers to kernels and descriptors by symbol, never by address.
+//!    say. What is called with what is in a *frame*, which the code reads: only the frame depends on sizes.
 //!
-//! [`compile`] makes code for one size. [`FramedCode`] makes code for all sizes, which reads what they decide
-//! from a frame.
+//! [`compile`] makes code and the frame of a function of known sizes; [`SizedCode`] makes code of a function
+//! with named ones, and a frame for each choice of them.
 //!
 //! ```
 //! let text = r#"
@@ -36,7 +36,6 @@
 mod activation;
 mod address;
 mod arrangement;
-mod baked;
 mod bands;
 mod call;
 mod caller;
@@ -50,19 +49,19 @@ mod flow;
 mod fold;
 mod forms;
 mod frame;
-mod framed;
 mod functions;
 mod group;
 mod kernels;
 mod lines;
 mod lower;
+mod machine_code;
 mod place;
 mod pointwise;
 mod program;
-mod reframe;
 mod refusal;
 mod row;
 mod shape;
+mod sized;
 mod store;
 mod target;
 #[cfg(test)]
@@ -72,8 +71,7 @@ mod weights;
 
 pub use crate::kernels::kernels;
 pub use ::kernels::{Isa, KernelFn};
-pub use framed::FramedCode;
 pub use program::{DeadMemory, Options, compile, element_kind, open_outputs};
-pub use reframe::{Reframe, Reframing, Slot, StepSlots};
 pub use row::{KernelRow, Work};
+pub use sized::{Home, Homes, KernelNeeds, Offsets, SizeFault, SizedCode, Step, Workspace};
 pub use target::Cpu;

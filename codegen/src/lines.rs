@@ -274,7 +274,7 @@ impl Window {
         let floats = kept as u64 * self.row_bytes / 4;
         let copy = kernels::Copy::new(&[floats as usize], &[1], &[1], 4, machine.isa, machine.threads);
         let operands = vec![Pointer::Shared(self.base), from];
-        (kept > 0).then(|| Call::kernel("copy", &copy, machine.isa, operands))
+        (kept > 0).then(|| Call::kernel(&copy, operands))
     }
 }
 

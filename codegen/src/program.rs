@@ -1,35 +1,34 @@
-//! How a planned function becomes a program: places read, operations lowered, weights packed, code emitted.
+//! How a planned function of known sizes becomes a program: places read, operations lowered, weights packed,
+//! code emitted, and its one frame written.
 
-use std::collections::{BTreeMap, HashMap};
-use std::rc::Rc;
+use std::collections::HashMap;
 use std::sync::Arc;
 
+use cranelift_entity::SecondaryMap;
 use ir::alias::AliasSets;
-use ir::body::OpRef;
 use ir::flow::{Act, FlowGraph};
 use ir::plan::attrs;
 use ir::plan::signature::{DataDimension, Returned, Signature};
 use ir::size::{static_extents, tensor_bytes};
 use ir::states::State;
 use ir::weights::WeightSet;
-use ir::{Body, Context, Diagnostic, FloatKind, Location, Module, Op, Signedness, Type, TypeData, Value};
+use ir::{Body, Context, Diagnostic, FloatKind, Module, Op, Signedness, Type, TypeData, Value};
 use kernels::Isa;
 use runtime::{
-    ElementKind, OpenOutput, Program, ProgramParts, SpecializationParts, StateDesc, TensorDesc, Weights,
+    ElementKind, OpenOutput, Program, ProgramParts, Specialization, StateDesc, TensorDesc, Weights,
 };
 
 use crate::address::Address;
-use crate::baked;
-use crate::call::{Call, Code, Lowered, Pointer};
-use crate::cranelift::Jit;
+use crate::call::Lowered;
 use crate::dead::dead_bytes;
-use crate::flow::{Instr, Lowering, Segment, Step, calls, segments};
-use crate::functions;
+use crate::elem::Elem;
+use crate::frame::{Callee, Placed, check_scratch, fault};
 use crate::lower::lower;
-use crate::place::Places;
+use crate::machine_code::{MachineCode, Samples, Tensors, WeightSource};
+use crate::place::{Place, Places};
+use crate::row::Machine;
 use crate::target::Cpu;
-use crate::trust;
-use crate::weights::WeightTable;
+use crate::weights::{KnownWeights, SizedWeights};
 
 /// How a program is compiled.
 #[derive(Clone, Copy, Debug)]
@@ -66,44 +65,17 @@ pub enum DeadMemory {
 /// If this machine lacks instructions of that processor;
 /// Every operation without machine code, and every place that the plan lacks or that lies outside its pool.
 pub fn compile(module: &Module, function: &str, options: &Options) -> Result<Program, Vec<Diagnostic>> {
-    let mut compiler = Compiler::of(module, function, *options)?;
-    let segments = compiler.segments()?;
-    let (inputs, outputs, states) = (compiler.inputs()?, compiler.outputs()?, compiler.states()?);
-    let weights = compiler.table.build(compiler.ctx, compiler.body, &compiler.weights)?;
-    let mut jit = Jit::new(&symbols(&segments, compiler.options.cpu.isa())).map_err(unknown)?;
-    let entry = baked::emit(&mut jit, &segments);
-    let only = trust::specialization(SpecializationParts {
-        frame: Vec::new(),
-        arena_bytes: compiler.places.arena_bytes as usize,
-        inputs,
-        outputs,
-        weights: Arc::new(()),
-    });
-    let open = open_outputs(compiler.ctx, compiler.signature());
+    let mut planned = Planned::of(module, function, options)?;
+    let code = planned.compile(None)?;
+    let specialization = planned.specialization(&code)?;
     let parts = ProgramParts {
-        code: trust::load(jit.finish(entry)),
-        weights: Arc::new(Weights::buffer(weights)),
+        code: code.code(),
+        weights: Arc::new(Weights::none()),
         threads: options.threads,
-        faults: compiler.asserts,
+        faults: code.faults,
     };
-    Ok(Program::new(parts, only.with_states(states)).with_open(open))
-}
-
-/// All symbols that the steps may refer to.
-fn symbols(segments: &[Segment], isa: Isa) -> BTreeMap<String, *const u8> {
-    let mut symbols: BTreeMap<String, *const u8> = BTreeMap::new();
-    symbols.extend(runtime::symbols().map(|(name, address)| (name.to_owned(), address)));
-    symbols.extend(functions::symbols(isa).into_iter().map(|(name, address)| (name.to_owned(), address)));
-    for step in calls(segments) {
-        if let Code::Kernel { name, isa, entry } = &step.code {
-            symbols.insert(Code::symbol(name, *isa), *entry as *const u8);
-        }
-    }
-    symbols
-}
-
-fn unknown(message: String) -> Vec<Diagnostic> {
-    vec![Diagnostic::error(Location::UNKNOWN, message)]
+    let open = open_outputs(planned.ctx, planned.signature());
+    Ok(Program::new(parts, specialization).with_open(open))
 }
 
 /// A processor as the plan of a function has it: with the instructions that `optc.target` names, if it is
@@ -126,100 +98,101 @@ fn planned_for(ctx: &Context, body: &Body, cpu: Cpu) -> Result<Cpu, String> {
     }
 }
 
-/// A function on its way to segments.
-pub(crate) struct Compiler<'a> {
-    /// What its types and attributes are handles of.
-    pub(crate) ctx: &'a Context,
-    /// The function.
-    pub(crate) body: &'a Body,
-    /// With the processor that the plan is for.
-    pub(crate) options: Options,
-    /// What is known before it runs.
-    pub(crate) weights: WeightSet,
-    aliases: Rc<AliasSets>,
-    /// Where its values are.
-    pub(crate) places: Places,
-    /// The weights that its steps read.
-    pub(crate) table: WeightTable,
+/// A planned function of known sizes, with what its operations became.
+pub(crate) struct Planned<'a> {
+    ctx: &'a Context,
+    body: &'a Body,
+    machine: Machine,
+    weights: WeightSet,
+    places: Places,
+    /// The operations that run, each with what it became.
+    lowered: Vec<(Op, Lowered)>,
+    /// The number of each in that list.
+    numbers: SecondaryMap<Op, u32>,
+    /// What the calls of each call, once the code is there.
+    callees: Vec<Vec<Callee>>,
     /// Bytes that die with each operation, where they are to be poisoned.
     dead: HashMap<Op, Vec<(Address, u64)>>,
-    /// What each `assert` says, by its status.
-    pub(crate) asserts: Vec<String>,
 }
 
-impl<'a> Compiler<'a> {
+impl<'a> Planned<'a> {
     /// The function called `function` of a module.
     ///
     /// # Errors
-    /// If there is none, the machine lacks the kernels' instructions, or the plan is not whole.
-    pub(crate) fn of(module: &'a Module, function: &str, options: Options) -> Result<Self, Vec<Diagnostic>> {
+    /// If there is none, the machine lacks the kernels' instructions, or the plan is not whole; for each
+    /// operation without machine code, or with less scratch than its kernel needs.
+    pub(crate) fn of(module: &'a Module, function: &str, options: &Options) -> Result<Self, Vec<Diagnostic>> {
         let ctx = &*module.ctx;
         let body = module.function(function);
-        let body = body.ok_or_else(|| unknown(format!("no function is called `{function}`")))?;
-        body.entry(body.root()).ok_or_else(|| unknown(format!("`{function}` has no body")))?;
-        let options = Options { cpu: planned_for(ctx, body, options.cpu).map_err(unknown)?, ..options };
+        let body = body.ok_or_else(|| fault(format!("no function is called `{function}`")))?;
+        body.entry(body.root()).ok_or_else(|| fault(format!("`{function}` has no body")))?;
+        let machine = planned_for(ctx, body, options.cpu).map_err(fault)?.machine(options.threads);
         let weights = WeightSet::of(ctx, body);
         let aliases = AliasSets::of(ctx, body);
         let places = Places::read(ctx, body, &weights, &aliases)?;
-        let aliases = Rc::new(aliases);
-        let (table, dead, asserts) = (WeightTable::default(), HashMap::new(), Vec::new());
-        Ok(Compiler { ctx, body, options, weights, aliases, places, table, dead, asserts })
-    }
-
-    /// All calls, and the ways between them.
-    pub(crate) fn segments(&mut self) -> Result<Vec<Segment>, Vec<Diagnostic>> {
-        let (ctx, body) = (self.ctx, self.body);
-        let graph = FlowGraph::of(ctx, body, &self.weights);
-        let aliases = self.aliases.clone();
-        if self.options.dead == DeadMemory::Poisoned {
-            self.dead = dead_bytes(ctx, body, &graph, &self.weights, &aliases, &self.places);
-        }
-        let returns = graph.events().filter(|(_, event)| event.act == Act::Return);
-        let mut faults: Vec<Diagnostic> =
-            returns.flat_map(|(_, event)| self.check_returned(event.op)).collect();
-        match segments(ctx, body, &graph, &aliases, self) {
-            Ok(segments) if faults.is_empty() => Ok(segments),
-            Ok(_) => Err(faults),
-            Err(more) => {
-                faults.extend(more);
-                Err(faults)
+        let graph = FlowGraph::of(ctx, body, &weights);
+        let dead = match options.dead {
+            DeadMemory::Kept => HashMap::new(),
+            DeadMemory::Poisoned => dead_bytes(ctx, body, &graph, &weights, &aliases, &places),
+        };
+        let (lowered, numbers, callees) = (Vec::new(), SecondaryMap::new(), Vec::new());
+        let mut planned = Planned { ctx, body, machine, weights, places, lowered, numbers, callees, dead };
+        let mut faults = Vec::new();
+        for (_, event) in graph.events() {
+            match event.act {
+                Act::Return => faults.extend(planned.check_returned(event.op)),
+                Act::Run => faults.extend(planned.lower(event.op).err()),
+                _ => {}
             }
         }
+        if faults.is_empty() { Ok(planned) } else { Err(faults) }
     }
 
-    /// The steps of an operation, with addresses for operands.
-    fn place(&mut self, op: OpRef<'_>, lowered: Lowered) -> Result<Vec<Step>, Diagnostic> {
-        let needed = lowered.scratch_bytes(self.options.threads);
-        let scratch = self.places.scratch(op.op);
-        if scratch.map_or(0, |place| place.bytes) < needed {
-            let message = format!("`{}` has less scratch than its kernel needs, {needed} bytes", op.name());
-            let help = format!("plan for {} threads on this machine", self.options.threads);
-            return Err(Diagnostic::error(op.body.location(op.op), message).with_help(help));
+    fn lower(&mut self, op: Op) -> Result<(), Diagnostic> {
+        let at = self.body.at(self.ctx, op);
+        let lowered = lower(at, &self.machine).map_err(|refusal| refusal.at(at))?;
+        let scratch = self.places.scratch(op);
+        if let Some(fault) = check_scratch(at, &lowered, scratch, self.machine.threads) {
+            return Err(fault);
         }
-        let scratch = scratch.map(|place| place.address);
-        let shared = lowered.shared_bytes;
-        let calls = lowered.calls.into_iter().filter(|call| call.parts > 0);
-        Ok(calls.map(|call| self.step(op, call, scratch, shared)).collect())
+        self.numbers[op] = self.lowered.len() as u32;
+        self.lowered.push((op, lowered));
+        Ok(())
     }
 
-    /// One call; the first `shared` bytes of scratch belong to all calls of the operation.
-    fn step(&mut self, op: OpRef<'_>, call: Call, scratch: Option<Address>, shared: u64) -> Step {
-        let operands = call.operands.iter().map(|pointer| self.pointer(op, pointer)).collect();
-        let scratch = scratch.filter(|_| call.scratch_bytes > 0);
-        let scratch = scratch.map(|address| (address.plus(shared), call.scratch_bytes));
-        let Call { code, descriptor, parts, .. } = call;
-        Step { code, descriptor, parts, operands, scratch, dead: Vec::new() }
+    /// Machine code for these sizes, and for others if `copied` says of which element types copies may be
+    /// made there (see [`Samples`]).
+    pub(crate) fn compile(&self, copied: Option<Vec<(Elem, usize)>>) -> Result<MachineCode, Vec<Diagnostic>> {
+        let lowered = self.lowered.iter().map(|(op, lowered)| (*op, lowered)).collect();
+        let inputs = self.signature().inputs().count();
+        let outputs = self.signature().outputs().count();
+        let samples = Samples { lowered, copied, inputs, outputs };
+        MachineCode::compile(self.ctx, self.body, &self.weights, self.machine, samples)
     }
 
-    fn pointer(&mut self, op: OpRef<'_>, pointer: &Pointer) -> Option<Address> {
-        match pointer {
-            Pointer::Result(index, offset) => Some(self.address(op.result(*index)).plus(*offset)),
-            Pointer::Operand(index, offset) => Some(self.address(op.operand(*index)).plus(*offset)),
-            Pointer::Packed(index, packing) => Some(self.table.packed(op.operand(*index), packing)),
-            Pointer::Repeated(number, count) => Some(self.table.repeated(*number, *count)),
-            Pointer::Shared(offset) => self.places.scratch(op.op).map(|place| place.address.plus(*offset)),
-            Pointer::Absent => None,
+    /// What code runs at these sizes.
+    ///
+    /// # Errors
+    /// As for [`MachineCode::specialization`]; if an argument or result is of a type that can't be passed.
+    pub(crate) fn specialization(&mut self, code: &MachineCode) -> Result<Specialization, Vec<Diagnostic>> {
+        for (_, lowered) in &self.lowered {
+            let mut callees = Vec::new();
+            code.callees(&lowered.calls, &mut callees)?;
+            self.callees.push(callees);
         }
+        let tensors = Tensors {
+            arena_bytes: self.places.arena_bytes as usize,
+            inputs: self.inputs()?,
+            outputs: self.outputs()?,
+        };
+        let mut weights = WeightSource {
+            weights: &self.weights,
+            sized: &SizedWeights::All,
+            store: &Arc::default(),
+            known: &mut KnownWeights::default(),
+        };
+        let only = code.specialization(self, &mut weights, tensors, 0)?;
+        Ok(only.with_states(self.states()?))
     }
 
     /// Faults of returned values that are not where the caller expects them.
@@ -236,7 +209,7 @@ impl<'a> Compiler<'a> {
     }
 
     /// Its inputs.
-    pub(crate) fn inputs(&self) -> Result<Vec<TensorDesc>, Vec<Diagnostic>> {
+    fn inputs(&self) -> Result<Vec<TensorDesc>, Vec<Diagnostic>> {
         let inputs = self.signature().inputs();
         let mut descs = self.descs(inputs.map(|input| (&*input.name, input.ty)))?;
         for (desc, overwritten) in descs.iter_mut().zip(&self.places.overwritten) {
@@ -246,7 +219,7 @@ impl<'a> Compiler<'a> {
     }
 
     /// Its outputs.
-    pub(crate) fn outputs(&self) -> Result<Vec<TensorDesc>, Vec<Diagnostic>> {
+    fn outputs(&self) -> Result<Vec<TensorDesc>, Vec<Diagnostic>> {
         self.descs(self.signature().outputs().map(|output| (&*output.name, output.ty)))
     }
 
@@ -273,10 +246,37 @@ impl<'a> Compiler<'a> {
     ) -> Result<Vec<TensorDesc>, Vec<Diagnostic>> {
         let desc = |(name, ty): (&str, Type)| {
             describe(self.ctx, name.to_owned(), ty).ok_or_else(|| {
-                unknown(format!("`{name}` is no tensor of known sizes and a type that can be passed"))
+                fault(format!("`{name}` is no tensor of known sizes and a type that can be passed"))
             })
         };
         tensors.map(desc).collect()
+    }
+}
+
+impl Placed for Planned<'_> {
+    fn ctx(&self) -> &Context {
+        self.ctx
+    }
+
+    fn body(&self) -> &Body {
+        self.body
+    }
+
+    fn address(&self, value: Value) -> Option<Address> {
+        self.places.of(value)
+    }
+
+    fn scratch(&self, op: Op) -> Option<Place> {
+        self.places.scratch(op)
+    }
+
+    fn lowered(&self, op: Op) -> (&Lowered, &[Callee]) {
+        let number = self.numbers[op] as usize;
+        (&self.lowered[number].1, &self.callees[number])
+    }
+
+    fn dead(&self, op: Op) -> &[(Address, u64)] {
+        self.dead.get(&op).map_or(&[], |dead| dead)
     }
 }
 
@@ -295,51 +295,6 @@ pub(crate) fn describe(ctx: &Context, name: String, ty: Type) -> Option<TensorDe
     let shape = static_extents(ctx, ty)?;
     let bytes = usize::try_from(tensor_bytes(ctx, ty)?).ok()?;
     Some(TensorDesc::new(name, element_kind(ctx.type_data(ctx.elem(ty)))?, shape, bytes))
-}
-
-impl Lowering for Compiler<'_> {
-    fn run(&mut self, op: Op) -> Result<Vec<Instr>, Diagnostic> {
-        let op_ref = self.body.at(self.ctx, op);
-        let machine = self.options.cpu.machine(self.options.threads);
-        let mut lowered = lower(op_ref, &machine).map_err(|refusal| refusal.at(op_ref))?;
-        let condition = lowered.condition.take();
-        let mut calls = self.place(op_ref, lowered)?;
-        if let Some(last) = calls.last_mut() {
-            last.dead = self.dead.remove(&op).unwrap_or_default();
-        }
-        let mut instrs: Vec<Instr> = calls.into_iter().map(Instr::Call).collect();
-        if let Some(condition) = condition {
-            let truth = self.pointer(op_ref, &condition.truth);
-            let truth = truth.expect("a truth is somewhere");
-            self.asserts.push(condition.message);
-            instrs.insert(instrs.len().min(1), Instr::Assert(truth, self.asserts.len() as u32));
-        }
-        Ok(instrs)
-    }
-
-    fn address(&mut self, value: Value) -> Address {
-        match self.places.of(value) {
-            Some(address) => address,
-            None => {
-                let bytes = self.aliases.size_bytes(value).expect("weights are of known sizes");
-                self.table.plain(value, bytes)
-            }
-        }
-    }
-
-    fn copy(&self, from: Address, to: Address, bytes: u64) -> Instr {
-        let elem = if bytes.is_multiple_of(4) { 4 } else { 1 };
-        let sizes = [(bytes / elem) as usize];
-        let (isa, threads) = (self.options.cpu.isa(), self.options.threads);
-        let kernel = kernels::Copy::new(&sizes, &[1], &[1], elem as usize, isa, threads);
-        let Call { code, descriptor, parts, .. } = Call::kernel("copy", &kernel, isa, Vec::new());
-        let operands = vec![Some(to), Some(from)];
-        Instr::Call(Step { code, descriptor, parts, operands, scratch: None, dead: Vec::new() })
-    }
-
-    fn scratch(&self, op: Op) -> Option<(Address, u64)> {
-        self.places.scratch(op).map(|place| (place.address, place.bytes))
-    }
 }
 
 /// How elements of a type are passed to a program; none if they are not.

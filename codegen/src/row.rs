@@ -104,7 +104,7 @@ impl Own {
         let operands = (0..op.operand_count()).map(|index| Pointer::Operand(index, 0));
         let scratch_bytes = work.scratch_bytes.next_multiple_of(64);
         let call = Call {
-            code: Code::Kernel { name, isa: None, entry: self.entry },
+            code: Code::Kernel(self.entry),
             descriptor: work.descriptor,
             parts: work.parts,
             scratch_bytes,

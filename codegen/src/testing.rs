@@ -9,10 +9,12 @@ use ir::plan::attrs;
 use ir::size::tensor_bytes;
 use ir::weights::WeightSet;
 use ir::{Attr, Body, Builder, Context, DenseData, Location, Module, Traits, Type, Value};
-use runtime::{AlignedBuffer, Program, ProgramParts, Specialization, Weights, as_bytes};
+use runtime::{AlignedBuffer, Program, ProgramParts, Weights, as_bytes};
 
 use crate::lower::lower;
-use crate::{FramedCode, Options, compile};
+use crate::program::Planned;
+use crate::sized::copied;
+use crate::{Options, compile};
 
 /// A function on its way to machine code.
 pub(crate) struct Net {
@@ -144,30 +146,29 @@ pub(crate) fn run_bytes(module: &Module, inputs: &[&[u8]]) -> Vec<Vec<u8>> {
     });
     assert_eq!(results[0], results[1], "threads change no bit");
     let [result, _] = results;
-    assert_eq!(run_framed(&[module], module, inputs), result, "a frame changes no bit");
     result
 }
 
-/// Compiles `main` from samples and runs it as `module` has it.
-pub(crate) fn run_framed(samples: &[&Module], module: &Module, inputs: &[&[u8]]) -> Vec<Vec<u8>> {
+/// Compiles `main` as `sample` has it, for all sizes, and runs that code as `module` has it.
+pub(crate) fn run_with_code_of(sample: &Module, module: &Module, inputs: &[&[u8]]) -> Vec<Vec<u8>> {
     let ctx = &module.ctx;
-    let render =
+    let said =
         |faults: Vec<ir::Diagnostic>| -> String { faults.iter().map(|fault| fault.render(ctx)).collect() };
-    let code = FramedCode::compile(samples, "main", &Options::new(THREADS));
-    let code = code.unwrap_or_else(|faults| panic!("{}", render(faults)));
-    let instance = code.instance(module).unwrap_or_else(|faults| panic!("{}", render(faults)));
+    let options = Options::new(THREADS);
+    let planned =
+        |module| Planned::of(module, "main", &options).unwrap_or_else(|faults| panic!("{}", said(faults)));
+    let code = planned(sample).compile(Some(copied(ctx, sample.function("main").unwrap())));
+    let code = code.unwrap_or_else(|faults| panic!("{}", said(faults)));
+    let only = planned(module).specialization(&code);
+    let only = only.unwrap_or_else(|faults| panic!("{}", said(faults)));
     let mut outputs: Vec<AlignedBuffer> =
-        instance.outputs().iter().map(|desc| AlignedBuffer::zeroed(desc.size_bytes).unwrap()).collect();
+        only.outputs().iter().map(|desc| AlignedBuffer::zeroed(desc.size_bytes).unwrap()).collect();
     outputs.iter_mut().for_each(|output| output.as_mut_slice().fill(0xff));
     let mut buffers: Vec<&mut [u8]> = outputs.iter_mut().map(AlignedBuffer::as_mut_slice).collect();
-    program(&code, instance).context(THREADS).unwrap().run(inputs, &mut buffers).unwrap();
+    let (code, faults, weights) = (code.code(), code.faults, Arc::new(Weights::none()));
+    let program = Program::new(ProgramParts { code, weights, threads: THREADS, faults }, only);
+    Arc::new(program).context(THREADS).unwrap().run(inputs, &mut buffers).unwrap();
     outputs.iter().map(|output| output.as_slice().to_vec()).collect()
-}
-
-/// The program of a specialization.
-pub(crate) fn program(code: &FramedCode, only: Specialization) -> Arc<Program> {
-    let (faults, weights) = (code.faults().to_vec(), Arc::new(Weights::none()));
-    Arc::new(Program::new(ProgramParts { code: code.code(), weights, threads: THREADS, faults }, only))
 }
 
 /// Compiles a function, runs it, and holds every bit of its outputs against the interpreter's.

@@ -27,8 +27,7 @@ pub(crate) fn load(finished: Finished) -> JitCode {
     code.expect("the entry has the entry's signature")
 }
 
-/// A program at some sizes, of a frame that [`crate::frame`] or [`crate::reframe`] wrote for its code, if
-/// any.
+/// A program at some sizes, of a frame that [`crate::frame`] wrote for its code.
 pub(crate) fn specialization(parts: SpecializationParts) -> Specialization {
     // SAFETY: the frame's offsets are those of places that were checked against the sizes in `parts`, its
     // addresses are of functions of the code, of kernels, and of weights that `parts.weights` owns.

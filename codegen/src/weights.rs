@@ -9,12 +9,13 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
+use cranelift_entity::{EntitySet, SecondaryMap};
+use ir::size::tensor_bytes;
+use ir::sized::has_symbols;
 use ir::weights::WeightSet;
-use ir::{Body, Context, Diagnostic, Location, Value};
+use ir::{Body, Context, Diagnostic, Location, Op, Value, flow};
 use kernels::Panels;
 use runtime::AlignedBuffer;
-
-use crate::address::{Address, Base};
 
 /// Threads that evaluate and pack.
 const THREADS: usize = 2;
@@ -87,11 +88,95 @@ pub(crate) enum Content {
     Repeated(f32),
 }
 
-#[derive(PartialEq, Eq, Hash)]
-enum Key {
+/// What an address is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Key {
+    /// A value as it is.
     Plain(Value),
+    /// A value packed.
     Packed(Value, PackingKey),
+    /// So many equal numbers, by the bits of one.
     Repeated(u32, usize),
+}
+
+impl Key {
+    /// The value, if it is one.
+    fn value(&self) -> Option<Value> {
+        match *self {
+            Key::Plain(value) | Key::Packed(value, _) => Some(value),
+            Key::Repeated(..) => None,
+        }
+    }
+}
+
+/// A weight whose address is to be written into a frame.
+pub(crate) struct Missing {
+    /// The word of the frame.
+    pub(crate) word: usize,
+    /// The operation that reads it, if one does.
+    pub(crate) op: Option<Op>,
+    /// What is asked for.
+    pub(crate) key: Key,
+    /// How it is packed.
+    pub(crate) packing: Option<Packing>,
+}
+
+/// The addresses of weights that were asked for before.
+#[derive(Default)]
+pub(crate) struct KnownWeights {
+    of_ops: SecondaryMap<Op, Vec<(Key, u64)>>,
+    others: Vec<(Key, u64)>,
+}
+
+impl KnownWeights {
+    /// The address of a weight, if it was asked for by this operation, or by none.
+    pub(crate) fn find(&self, op: Option<Op>, key: Key) -> Option<u64> {
+        let known = op.map_or(&self.others, |op| &self.of_ops[op]);
+        known.iter().find(|known| known.0 == key).map(|known| known.1)
+    }
+
+    /// Keeps an address.
+    pub(crate) fn add(&mut self, op: Option<Op>, key: Key, address: u64) {
+        match op {
+            Some(op) => self.of_ops[op].push((key, address)),
+            None => self.others.push((key, address)),
+        }
+    }
+}
+
+/// Which weights belong to one size.
+pub(crate) enum SizedWeights {
+    /// All: there are no other sizes.
+    All,
+    /// What sizes say, and what is computed from that.
+    Some(EntitySet<Value>),
+}
+
+impl SizedWeights {
+    /// Those of a function with named sizes.
+    pub(crate) fn of(ctx: &Context, body: &Body, weights: &WeightSet) -> SizedWeights {
+        let mut sized = EntitySet::new();
+        let is_open = |value: Value| {
+            let shape = ctx.type_data(body.ty(value)).tensor_shape();
+            shape.is_some_and(|shape| shape.iter().any(|dim| dim.known().is_none()))
+        };
+        flow::walk(ctx, body, |op| {
+            let is_sized = weights.is_weight_op(body, op)
+                && (has_symbols(ctx, body.properties(op))
+                    || body.results(op).any(is_open)
+                    || body.operands(op).any(|operand| sized.contains(operand)));
+            sized.extend(body.results(op).filter(|_| is_sized));
+        });
+        SizedWeights::Some(sized)
+    }
+
+    /// Whether what is asked for belongs to one size.
+    pub(crate) fn has(&self, key: &Key) -> bool {
+        match self {
+            SizedWeights::All => true,
+            SizedWeights::Some(sized) => key.value().is_some_and(|value| sized.contains(value)),
+        }
+    }
 }
 
 /// A piece of the buffer.
@@ -108,33 +193,45 @@ pub(crate) struct Piece {
 #[derive(Default)]
 pub(crate) struct WeightTable {
     pieces: Vec<Piece>,
-    known: HashMap<Key, Address>,
+    known: HashMap<Key, u64>,
     bytes: u64,
 }
 
 impl WeightTable {
-    /// Where a value is; `bytes` is its size.
-    pub(crate) fn plain(&mut self, value: Value, bytes: u64) -> Address {
+    /// Where in the buffer what is missing is; each is there once.
+    pub(crate) fn add_missing(&mut self, ctx: &Context, body: &Body, missing: &Missing) -> u64 {
+        match (missing.key, &missing.packing) {
+            (Key::Packed(value, _), Some(packing)) => self.packed(value, packing),
+            (Key::Plain(value) | Key::Packed(value, _), _) => {
+                let bytes = tensor_bytes(ctx, body.ty(value));
+                self.plain(value, bytes.expect("weights are of known sizes"))
+            }
+            (Key::Repeated(bits, count), _) => self.repeated(f32::from_bits(bits), count),
+        }
+    }
+
+    /// Where in the buffer a value is; `bytes` is its size.
+    fn plain(&mut self, value: Value, bytes: u64) -> u64 {
         self.add(Key::Plain(value), Content::Plain(value), bytes)
     }
 
     /// Where a value is in a packing.
-    pub(crate) fn packed(&mut self, value: Value, packing: &Packing) -> Address {
+    fn packed(&mut self, value: Value, packing: &Packing) -> u64 {
         let key = Key::Packed(value, packing.key());
         self.add(key, Content::Packed(value, packing.clone()), packing.packed_bytes())
     }
 
     /// Where `count` equal numbers are.
-    pub(crate) fn repeated(&mut self, number: f32, count: usize) -> Address {
+    fn repeated(&mut self, number: f32, count: usize) -> u64 {
         self.add(Key::Repeated(number.to_bits(), count), Content::Repeated(number), count as u64 * 4)
     }
 
-    fn add(&mut self, key: Key, content: Content, bytes: u64) -> Address {
+    fn add(&mut self, key: Key, content: Content, bytes: u64) -> u64 {
         *self.known.entry(key).or_insert_with(|| {
             let offset = self.bytes;
             self.pieces.push(Piece { content, offset, bytes });
             self.bytes = (offset + bytes).next_multiple_of(64);
-            Address { base: Base::Weights, offset }
+            offset
         })
     }
 

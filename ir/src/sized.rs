@@ -81,7 +81,7 @@ impl AtSizes {
 
 impl SizedTypes {
     /// The table of a function whose symbols get numbers in this order. None if a size is unknown, or an
-    /// operation computes what follows from sizes.
+    /// operation holds a function.
     pub fn of(ctx: &Context, body: &Body, names: &[Ident]) -> Option<SizedTypes> {
         let symbols = names.to_vec();
         let mut sized = SizedTypes {
@@ -178,14 +178,11 @@ impl SizedTypes {
             let at = body.at(ctx, op);
             let holds_unless_empty = holds_for_all(at);
             if !self.is_symbolic(at)
-                || holds_unless_empty && matches!(at.kind(), Kind::Group | Kind::Structure)
+                || holds_unless_empty && matches!(at.kind(), Kind::Group | Kind::Structure | Kind::Source)
             {
                 continue;
             }
-            // What it computes follows from sizes, or from what runs.
-            if matches!(at.kind(), Kind::Source | Kind::Region(_) | Kind::Branch(_))
-                || body.child(op).is_some()
-            {
+            if body.child(op).is_some() {
                 return None;
             }
             let def = at.def()?;
@@ -250,8 +247,8 @@ pub fn has_symbols(ctx: &Context, attr: Attr) -> bool {
 fn holds_for_all(op: OpRef<'_>) -> bool {
     match op.kind() {
         Kind::Elementwise(_) => op.body.operands(op.op).all(|operand| stretches(op, operand)),
-        // Its body is looked at, and takes and gives what it does.
-        Kind::Group | Kind::Structure => true,
+        // Its body is looked at, and takes and gives what it does; and a source gives what sizes say.
+        Kind::Group | Kind::Structure | Kind::Source => true,
         _ => {
             op.has(Traits::WINDOW)
                 && slides(op)

@@ -1,6 +1,7 @@
 //! Weights: which values are known before the program runs.
 //!
-//! A *weight* is a constant, or the result of a pure operation without regions that reads weights only.
+//! A *weight* is a constant, or what named sizes say, or the result of a pure operation without regions that
+//! reads weights only.
 //! Arithmetic on weights stays in the IR (folding a batch norm into a filter is a multiplication, not a copy
 //! of the filter): it is no step of the program and has no place in the arena, but is evaluated once, when
 //! the program is loaded.
@@ -13,7 +14,7 @@ use crate::diag::Diagnostic;
 use crate::entities::{Op, Value};
 use crate::flow;
 use crate::interp::{Tensor, eval_op};
-use crate::opdef::Traits;
+use crate::opdef::{Kind, Traits};
 
 /// The weights of a body.
 pub struct WeightSet {
@@ -80,7 +81,7 @@ impl WeightSet {
     fn makes_weights(&self, ctx: &Context, body: &Body, op: Op) -> bool {
         let op_ref = body.at(ctx, op);
         let is_pure = op_ref.has(Traits::PURE) && body.regions(op).is_empty();
-        let is_source = body.operand_count(op) > 0 || op_ref.has(Traits::CONSTANT);
+        let is_source = body.operand_count(op) > 0 || matches!(op_ref.kind(), Kind::Source);
         is_pure && is_source && body.operands(op).all(|operand| self.contains(operand))
     }
 }

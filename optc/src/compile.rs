@@ -142,11 +142,16 @@ fn compile_for_all_sizes(
         (has_states, "a state"),
     ];
     if let Some((_, limit)) = limits.into_iter().find(|(is_asked, _)| *is_asked) {
-        return Err(Failure::input(format!(
-            "{limit} is for known sizes, and the program has named ones: say what they are (--dim, --fix-sizes)"
-        )));
+        return Err(for_known_sizes(limit));
     }
     specialize::compile(AllSizes::decide(module, options)?, options)
+}
+
+/// That a program with named sizes can't have something.
+pub(crate) fn for_known_sizes(what: &str) -> Failure {
+    Failure::input(format!(
+        "{what} is for known sizes, and the program has named ones: say what they are (--dim, --fix-sizes)"
+    ))
 }
 
 /// What the entry of a module takes and returns.

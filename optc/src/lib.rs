@@ -31,8 +31,8 @@ mod npy;
 pub mod open;
 pub mod opt;
 pub mod plan_report;
-pub mod replan;
 mod sizes;
+mod specializations;
 pub mod specialize;
 
 pub use arrays::Array;

@@ -1,32 +1,28 @@
 //! How a function of named sizes becomes a program: decided once for all sizes, compiled once, and
 //! specialized at sizes that come up.
 //!
-//! What does not depend on sizes is decided once ([`passes::symbolic`]): groups, order, ties. Machine code is
-//! made from a few *samples*. A specialization places the function at its sizes and binds it to that code;
-//! nothing is compiled again.
+//! What does not depend on sizes is decided once ([`passes::memory`]): groups, order, ties, buffers. Machine
+//! code is made from a few *samples*. A specialization places the buffers at its sizes and gives that code a
+//! frame; nothing is compiled again.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use codegen::FramedCode;
 use ir::dims::{self, Atom, Ranges, Term};
 use ir::plan::signature::Signature;
-use ir::weights::WeightSet;
-use ir::{Body, Context, Diagnostic, Dim, DimExpr, Ident, Module, Type};
+use ir::{Body, Context, Dim, DimExpr, Ident, Module, Type};
 use passes::manager::{RunOptions, Stage};
 use passes::memory::bound::Bound;
 use passes::memory::buffers::Buffers;
 use passes::memory::specialize::Specializer;
-use passes::symbolic::has_sized_weights;
 use runtime::{
-    Extent, NamedSizes, Program, ProgramParts, SizeExpr, SizeStep, Specialization, Specialize, Symbol,
-    TensorSpec, Weights, undetermined,
+    Extent, NamedSizes, Program, ProgramParts, SizeExpr, SizeStep, Symbol, TensorSpec, Weights, undetermined,
 };
 
-use crate::compile::{CompileOptions, INLINE_ALL, donate, entry, run_pipeline, signature};
+use crate::compile::{CompileOptions, INLINE_ALL, donate, entry, for_known_sizes, run_pipeline, signature};
 use crate::failure::Failure;
-use crate::replan::{Decided, Replan};
 use crate::sizes::{declare, forget_decisions};
+use crate::specializations::Specializations;
 
 /// The stages that need no sizes.
 const FRONT: [Stage; 5] = [Stage::Simplify, Stage::Layout, Stage::Fuse, Stage::Schedule, Stage::Inplace];
@@ -47,13 +43,11 @@ pub fn has_named_sizes(ctx: &Context, body: &Body) -> bool {
 /// Every fault of the first stage that finds some.
 pub(crate) fn compile(all: AllSizes, options: &CompileOptions) -> Result<Program, Failure> {
     let CompileOptions { threads, cpu, dead, .. } = *options;
-    let samples = all.samples();
-    let modules: Result<Vec<Module>, Failure> = samples.iter().map(|sizes| all.at(sizes)).collect();
-    let modules = modules?;
-    let code_options = codegen::Options { threads, cpu, dead };
-    let code = FramedCode::compile(&modules.iter().collect::<Vec<_>>(), &all.entry, &code_options)
-        .map_err(|faults| Failure::diagnostics(&all.module.ctx, &faults))?;
-    let replan = Replan::of(&all.before_sizes(), &code, &samples);
+    if all.plans.buffers().has_pools {
+        return Err(for_known_sizes("a pool"));
+    }
+    let made = Specializations::compile(all, &codegen::Options { threads, cpu, dead })?;
+    let (all, code) = (made.all(), made.code());
     let parts = ProgramParts {
         code: code.code(),
         weights: Arc::new(Weights::none()),
@@ -61,40 +55,19 @@ pub(crate) fn compile(all: AllSizes, options: &CompileOptions) -> Result<Program
         faults: code.faults().to_vec(),
     };
     let open = codegen::open_outputs(&all.module.ctx, &signature(&all.module, &all.entry)?);
+    let sample = all.sample.clone();
     let sizes = NamedSizes {
         symbols: all.symbols.clone(),
         inputs: all.inputs.clone(),
         outputs: all.outputs.clone(),
         bound_bytes: all.bound().ok().map(|bound| bound.size_bytes() as usize),
         cached: options.sizes.cached,
-        specialize: Box::new(Maker { code, all, replan }),
+        specialize: Box::new(made),
     };
     let program = Program::with_sizes(parts, sizes).with_open(open);
     // So that weights are packed now, and not in the first request.
-    program.at(&samples[0]).map_err(|error| Failure::input(error.to_string()))?;
+    program.at(&sample).map_err(|error| Failure::input(error.to_string()))?;
     Ok(program)
-}
-
-/// Makes specializations.
-struct Maker {
-    code: FramedCode,
-    all: AllSizes,
-    replan: Option<Replan>,
-}
-
-impl Specialize for Maker {
-    fn specialize(&self, sizes: &[u64]) -> Result<Specialization, String> {
-        if let Some(made) = self.replan.as_ref().and_then(|replan| replan.instance(&self.code, sizes)) {
-            return Ok(made);
-        }
-        let module = self.all.at_once(sizes).map_err(|failure| failure.to_string())?;
-        let said = |faults: Vec<Diagnostic>| Failure::diagnostics(&module.ctx, &faults).to_string();
-        self.code.instance(&module).map_err(said)
-    }
-
-    fn weights_bytes(&self) -> usize {
-        self.code.weights_bytes()
-    }
 }
 
 /// A module whose entry is decided for all sizes.
@@ -108,11 +81,8 @@ pub struct AllSizes {
     outputs: Vec<TensorSpec>,
     sample: Vec<u64>,
     compile: CompileOptions,
-    plans: Arc<Specializer>,
+    plans: Specializer,
     bound: Result<Bound, String>,
-    /// Contexts for modules of one use, if no weight depends on sizes: whoever keeps weights knows them by
-    /// their handles.
-    spare: Option<Mutex<Vec<Arc<Context>>>>,
 }
 
 impl AllSizes {
@@ -166,10 +136,9 @@ impl AllSizes {
         let bound = Bound::of(&ctx, target, &buffers, threads);
         let samples = samples(&symbols, &sample);
         let plans = Specializer::new(&ctx, target, buffers, &names, threads, *goal, &samples);
-        let spare = (!has_sized_weights(&ctx, body, &WeightSet::of(&ctx, body))).then(Mutex::default);
-        let (module, plans) = (module.clone(), Arc::new(plans));
+        let module = module.clone();
         let compile = options.clone();
-        Ok(AllSizes { module, entry, names, symbols, inputs, outputs, sample, compile, plans, bound, spare })
+        Ok(AllSizes { module, entry, names, symbols, inputs, outputs, sample, compile, plans, bound })
     }
 
     /// The function that is the program.
@@ -182,12 +151,24 @@ impl AllSizes {
         &self.sample
     }
 
-    /// All sizes for which code is made: not every function can have its least sizes, or others.
-    fn samples(&self) -> Vec<Vec<u64>> {
-        let mut samples = samples(&self.symbols, &self.sample);
-        let others = samples.split_off(1).into_iter().filter(|sizes| self.at(sizes).is_ok());
-        samples.extend(others.collect::<Vec<_>>());
-        samples
+    /// All sizes for which code is made, where the function can have them.
+    pub(crate) fn samples(&self) -> Vec<Vec<u64>> {
+        samples(&self.symbols, &self.sample)
+    }
+
+    /// The context of the function, and the names of its sizes in the order of their numbers.
+    pub(crate) fn named(&self) -> (&Arc<Context>, &[Ident]) {
+        (&self.module.ctx, &self.names)
+    }
+
+    #[cfg(test)]
+    pub(crate) fn with_plans(self, plans: Specializer) -> AllSizes {
+        AllSizes { plans, ..self }
+    }
+
+    /// Its plans.
+    pub(crate) fn plans(&self) -> &Specializer {
+        &self.plans
     }
 
     /// The module with the plan for all sizes (see [`passes::symbolic`]).
@@ -215,28 +196,6 @@ impl AllSizes {
         self.bound.as_ref().map_err(String::as_str)
     }
 
-    /// The module at some sizes, of this context.
-    fn module_at(&self, ctx: Arc<Context>, sizes: &[u64]) -> Result<Module, Failure> {
-        let body = self.plans.plan(&ctx, self.compile.target(), sizes, self.bound.as_ref().ok());
-        let body = body.map_err(|faults| Failure::diagnostics(&ctx, &faults))?;
-        let mut module = Module { ctx, ..self.module.clone() };
-        *module.function_mut(&self.entry).expect("the entry was found before") = body;
-        Ok(module)
-    }
-
-    /// A context in which all handles of the module's mean the same, and that nobody else uses.
-    fn spare_context(&self) -> Option<Arc<Context>> {
-        let mut spare = self.spare.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner);
-        for known in spare.iter_mut() {
-            if let Some(free) = Arc::get_mut(known) {
-                free.forget();
-                return Some(known.clone());
-            }
-        }
-        spare.push(Arc::new(self.module.ctx.copy()));
-        spare.last().cloned()
-    }
-
     /// The named sizes, in the order in which [`AllSizes::at`] takes numbers for them.
     pub fn symbols(&self) -> &[Symbol] {
         &self.symbols
@@ -247,19 +206,12 @@ impl AllSizes {
     /// # Errors
     /// Why the function can't have these sizes.
     pub fn at(&self, sizes: &[u64]) -> Result<Module, Failure> {
-        self.module_at(self.module.ctx.clone(), sizes)
-    }
-
-    /// The same for one question: what the module alone needs of its context is forgotten some time after it
-    /// is dropped.
-    pub(crate) fn at_once(&self, sizes: &[u64]) -> Result<Module, Failure> {
-        self.module_at(self.spare_context().unwrap_or_else(|| self.module.ctx.clone()), sizes)
-    }
-
-    /// What specializations are made of without a plan in the IR.
-    pub(crate) fn before_sizes(&self) -> Decided<'_> {
-        let bound = self.bound.as_ref().ok();
-        Decided { ctx: &self.module.ctx, symbols: &self.names, plans: &self.plans, bound }
+        let ctx = &self.module.ctx;
+        let body = self.plans.plan(ctx, self.compile.target(), sizes, self.bound.as_ref().ok());
+        let body = body.map_err(|faults| Failure::diagnostics(ctx, &faults))?;
+        let mut module = self.module.clone();
+        *module.function_mut(&self.entry).expect("the entry was found before") = body;
+        Ok(module)
     }
 }
 

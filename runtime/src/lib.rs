@@ -35,6 +35,7 @@
 //!     arena_bytes: 0,
 //!     inputs: vec![tensor("x")],
 //!     outputs: vec![tensor("y")],
+//!     weights_bytes: 0,
 //!     weights: Arc::new(()),
 //! }) };
 //! let program = Arc::new(Program::new(parts, only));

@@ -220,7 +220,8 @@ impl Program {
     /// The bytes of constants that are packed so far.
     pub fn weights_bytes(&self) -> usize {
         let own = self.parts.weights.bytes().len();
-        own + self.specialize.as_ref().map_or(0, |specialize| specialize.weights_bytes())
+        let shared = self.specialize.as_ref().map_or(0, |specialize| specialize.weights_bytes());
+        own + shared + self.kept.weights_bytes()
     }
 
     /// The most threads that a context may have.

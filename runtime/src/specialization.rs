@@ -8,7 +8,7 @@ use crate::tensor::{StateDesc, TensorDesc};
 
 /// What [`Specialization::new`] takes.
 pub struct SpecializationParts {
-    /// What the code reads through its last argument; empty for code that is compiled for these sizes alone.
+    /// What the code reads through its last argument; empty for code that reads nothing there.
     pub frame: Vec<i64>,
     /// The bytes of arena that a run needs, every kernel's scratch included.
     pub arena_bytes: usize,
@@ -16,6 +16,8 @@ pub struct SpecializationParts {
     pub inputs: Vec<TensorDesc>,
     /// The outputs at these sizes, in the entry's order.
     pub outputs: Vec<TensorDesc>,
+    /// The bytes of constants that no other specialization has.
+    pub weights_bytes: usize,
     /// What owns the memory that the frame points to.
     pub weights: Arc<dyn Any + Send + Sync>,
 }
@@ -60,6 +62,11 @@ impl Specialization {
         self.parts.arena_bytes
     }
 
+    /// The bytes of constants that no other specialization has.
+    pub fn weights_bytes(&self) -> usize {
+        self.parts.weights_bytes
+    }
+
     /// The bytes of its frame.
     pub fn frame_bytes(&self) -> usize {
         size_of_val(&self.parts.frame[..])
@@ -100,7 +107,7 @@ pub trait Specialize: Send + Sync {
     /// Why the program can't be run at these sizes.
     fn specialize(&self, sizes: &[u64]) -> Result<Specialization, String>;
 
-    /// The bytes of constants that are packed so far.
+    /// The bytes of constants that are packed so far for all sizes.
     fn weights_bytes(&self) -> usize;
 }
 
@@ -135,6 +142,11 @@ impl Cache {
 
     pub(crate) fn len(&self) -> usize {
         self.lock().entries.len()
+    }
+
+    /// The bytes of constants that those which are kept have each for itself.
+    pub(crate) fn weights_bytes(&self) -> usize {
+        self.lock().entries.iter().map(|entry| entry.specialization.weights_bytes()).sum()
     }
 
     pub(crate) fn made(&self) -> u64 {

@@ -2,14 +2,9 @@
 
 use std::sync::Arc;
 
-use codegen::FramedCode;
 use ir::interp::{self, Tensor};
-use ir::{
-    Attr, Block, Body, Builder, Context, Diagnostic, Dim, Location, Module, OpSpec, Type, TypeData, Value,
-    size,
-};
+use ir::{Attr, Block, Body, Builder, Context, Dim, Location, Module, OpSpec, Type, TypeData, Value, size};
 use optc::{Array, CompileOptions, Failure, Model};
-use runtime::{InputBuffer, ProgramParts, TensorDesc, Weights};
 
 use crate::random::Random;
 
@@ -110,47 +105,7 @@ pub fn execute(
     inputs: &[Array],
     options: &CompileOptions,
 ) -> Result<Vec<Array>, Failure> {
-    let found = Model::compile(module, options)?.run(inputs);
-    let framed = execute_framed(module, inputs, options);
-    match &found {
-        Ok(found) => assert!(framed.as_ref() == Ok(found), "a frame changes no bit"),
-        Err(failure) => {
-            let said = framed.expect_err("a frame changes no fault");
-            assert!(failure.to_string().contains(&said), "{failure}, from a frame {said}");
-        }
-    }
-    found
-}
-
-/// What machine code that takes all sizes from a frame computes for `main` of a planned module, or what it
-/// says.
-pub fn execute_framed(
-    module: &Module,
-    inputs: &[Array],
-    options: &CompileOptions,
-) -> Result<Vec<Array>, String> {
-    let render = |faults: Vec<Diagnostic>| Failure::diagnostics(&module.ctx, &faults).to_string();
-    let code_options = codegen::Options { dead: options.dead, ..codegen::Options::new(options.threads) };
-    let code = FramedCode::compile(&[module], "main", &code_options).map_err(render)?;
-    let instance = code.instance(module).map_err(render)?;
-    let empty = |desc: &TensorDesc| Array {
-        name: desc.name.clone(),
-        element: desc.element,
-        shape: desc.shape.clone(),
-        bytes: vec![0; desc.size_bytes],
-    };
-    let mut outputs: Vec<Array> = instance.outputs().iter().map(empty).collect();
-    let threads = options.threads;
-    let faults = code.faults().to_vec();
-    let parts = ProgramParts { code: code.code(), weights: Arc::new(Weights::none()), threads, faults };
-    let program = Arc::new(runtime::Program::new(parts, instance));
-    let mut copies: Vec<Vec<u8>> = inputs.iter().map(|input| input.bytes.clone()).collect();
-    let mut buffers: Vec<InputBuffer<'_>> =
-        copies.iter_mut().map(|bytes| InputBuffer::Donated(bytes)).collect();
-    let mut views: Vec<&mut [u8]> = outputs.iter_mut().map(|output| &mut output.bytes[..]).collect();
-    let mut context = program.context(options.threads).map_err(|error| error.to_string())?;
-    context.run_donating(&mut buffers, &mut views).map_err(|error| error.to_string())?;
-    Ok(outputs)
+    Model::compile(module, options)?.run(inputs)
 }
 
 /// An array of `f32`.

@@ -53,7 +53,7 @@ fn lower_arg(op: OpRef<'_>, [first, last]: [Extreme; 2], machine: &Machine) -> R
     }
     let kernel = ArgExtreme::new(lines, number, extreme, machine.isa, machine.threads);
     let operands = vec![Pointer::Result(0, 0), Pointer::Operand(0, 0)];
-    Ok(Lowered::new("arg_extreme", vec![Call::kernel("arg_extreme", &kernel, machine.isa, operands)]))
+    Ok(Lowered::new("arg_extreme", vec![Call::kernel(&kernel, operands)]))
 }
 
 fn lower_running(op: OpRef<'_>, running: Running, machine: &Machine) -> Result<Lowered, Refusal> {
@@ -65,7 +65,7 @@ fn lower_running(op: OpRef<'_>, running: Running, machine: &Machine) -> Result<L
     }
     let kernel = Cumulate::new(lines, number, (running, own, direction), machine.isa, machine.threads);
     let operands = vec![Pointer::Result(0, 0), Pointer::Operand(0, 0)];
-    let calls = vec![Call::kernel("cumulate", &kernel, machine.isa, operands)];
+    let calls = vec![Call::kernel(&kernel, operands)];
     Ok(Lowered::new("cumulate", calls))
 }
 

@@ -31,7 +31,7 @@ fn lower(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
     let kernel = Compress::new(count(&shape[..axis]), size, kept, slice_bytes, machine.isa);
     let operands =
         vec![Pointer::Result(0, 0), Pointer::Result(1, 0), Pointer::Operand(0, 0), Pointer::Operand(1, 0)];
-    Ok(Lowered::new("compress", vec![Call::kernel("compress", &kernel, machine.isa, operands)]))
+    Ok(Lowered::new("compress", vec![Call::kernel(&kernel, operands)]))
 }
 
 #[cfg(test)]

@@ -132,7 +132,7 @@ fn lower_call(whole: OpRef<'_>, call: Call2d, machine: &Machine) -> Result<Lower
     let kernel = limit.map_or(call.kernel, |bytes| call.kernel.within(bytes, machine.threads));
     let bands = call.bands(machine);
     let calls = match band_rows(whole, bands)? {
-        None => vec![Call::kernel("conv2d", &kernel, machine.isa, call.operands)],
+        None => vec![Call::kernel(&kernel, call.operands)],
         Some(rows) => {
             let bands = call.conv.slide().bands(rows)?;
             bands.into_iter().map(|band| call.band(band, limit, machine)).collect()
@@ -207,7 +207,7 @@ impl Call2d {
         operands[0].advance(band.first as u64 * output.h * 4);
         operands[1].advance(band.first_input as u64 * input.h * 4);
         operands[4].advance(band.first as u64 * residual.h * 4);
-        Call::kernel("conv2d", &part.kernel(limit, machine), machine.isa, operands)
+        Call::kernel(&part.kernel(limit, machine), operands)
     }
 
     fn rowwise(self, machine: Machine) -> Result<Rowwise, Refusal> {

@@ -206,7 +206,7 @@ fn copy(
     let kernel = kernels::Copy::new(&sizes, reads, writes, bytes as usize, machine.isa, machine.threads);
     let start = |window: &Strided| window.offset as u64 * bytes;
     let operands = vec![Pointer::Result(0, start(to)), Pointer::Operand(index, start(from))];
-    Ok(Call::kernel("copy", &kernel, machine.isa, operands))
+    Ok(Call::kernel(&kernel, operands))
 }
 
 /// Axes that the copying kernel takes.

@@ -44,13 +44,8 @@ fn lower(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
     let take = Take::new(indices, count(&shape[..axis]), slice_bytes, machine.isa, machine.threads);
     let truth = Pointer::Shared(0);
     let calls = vec![
-        Call::kernel("check_indices", &check, machine.isa, vec![truth.clone(), Pointer::Operand(1, 0)]),
-        Call::kernel(
-            "take",
-            &take,
-            machine.isa,
-            vec![Pointer::Result(0, 0), Pointer::Operand(0, 0), Pointer::Operand(1, 0)],
-        ),
+        Call::kernel(&check, vec![truth.clone(), Pointer::Operand(1, 0)]),
+        Call::kernel(&take, vec![Pointer::Result(0, 0), Pointer::Operand(0, 0), Pointer::Operand(1, 0)]),
     ];
     let place = ir::diag::describe(op.ctx, op.body.location(op.op)).unwrap_or_else(|| op.name().to_owned());
     // It names no size: code for all sizes has one message.

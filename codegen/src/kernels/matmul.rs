@@ -189,7 +189,7 @@ fn with_weights(
         operands[0].advance(result_bytes);
         operands[1].advance(sizes.a.at(&unravel(number, &sizes.batch)) as u64 * 4);
         operands[4].advance(result_bytes);
-        Call::kernel("gemm", &kernel, machine.isa, operands)
+        Call::kernel(&kernel, operands)
     });
     Ok(Lowered::new("gemm", calls.collect()))
 }
@@ -234,7 +234,7 @@ impl Products<'_> {
                 operand(self.fused.bias, 0),
                 operand(self.fused.residual, at),
             ];
-            calls.push(Call::kernel("gemm", &kernel, self.machine.isa, operands));
+            calls.push(Call::kernel(&kernel, operands));
         }
         calls
     }
@@ -257,7 +257,7 @@ impl Products<'_> {
             let from =
                 Pointer::Operand(self.fused.operands[1], from_bytes + (first as u64 * along as u64) * 4);
             let operands = vec![Pointer::Shared(offset as u64 * 4), from];
-            calls.push(Call::kernel("copy", &kernel, self.machine.isa, operands));
+            calls.push(Call::kernel(&kernel, operands));
         };
         if full > 0 {
             let width = panels.get(0).width;
@@ -278,7 +278,7 @@ impl Products<'_> {
             Copy::new(&[a.rows, a.columns], &reads, &writes, 4, self.machine.isa, self.machine.threads);
         let to = Pointer::Shared(self.sizes.packed_bytes(self.machine));
         let operands = vec![to, Pointer::Operand(self.fused.operands[0], from_bytes)];
-        Call::kernel("copy", &kernel, self.machine.isa, operands)
+        Call::kernel(&kernel, operands)
     }
 }
 

@@ -141,7 +141,7 @@ fn lower_group_norm(whole: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refu
     ];
     let calls = steps.into_iter().map(|(step, operands)| {
         let kernel = GroupNorm::new(&shape, step, epsilon, fused.activation, machine.isa, machine.threads);
-        Call::kernel("group_norm", &kernel, machine.isa, operands)
+        Call::kernel(&kernel, operands)
     });
     let shared_bytes = moments_bytes + (shape.factors_len() as u64 * 4).next_multiple_of(64);
     Ok(Lowered { shared_bytes, ..Lowered::new("group_norm", calls.collect()) })

@@ -130,7 +130,7 @@ impl Pool {
         let [input, output] = self.strides;
         let kernel = Pool2d::new(&shape, input, output, self.kind, machine.isa, machine.threads);
         let operands = vec![Pointer::Result(0, to), Pointer::Operand(0, from)];
-        Call::kernel("pool2d", &kernel, machine.isa, operands)
+        Call::kernel(&kernel, operands)
     }
 
     /// The call for a band. Its image reaches down to the last row: what lies below the band counts as image

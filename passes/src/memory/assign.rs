@@ -5,6 +5,8 @@
 //! unless whole tensors take next to no more ([`ENOUGH`]). Orders of buffers that were good at other sizes
 //! are tried first ([`Again`]).
 
+use std::ops::Range;
+
 use cranelift_entity::{EntityRef, PrimaryMap};
 use ir::dims::SizeId;
 use ir::target::Bands;
@@ -34,8 +36,18 @@ pub struct StepNeeds {
 pub struct Assignment {
     /// Where each buffer is.
     pub placed: PlacedAgain,
+    /// The bytes of each.
+    pub sizes: PrimaryMap<BufferId, u64>,
     /// What steps do to save memory.
     pub savings: Vec<Saving>,
+}
+
+impl Assignment {
+    /// The bytes of the arena that a buffer has.
+    pub fn place(&self, buffer: BufferId) -> Range<u64> {
+        let start = self.placed.offsets[buffer];
+        start..start + self.sizes[buffer]
+    }
 }
 
 /// What a step does to save memory.
@@ -91,7 +103,8 @@ impl Assigner {
         let found = self.assign_freely(ctx, body, at, needs);
         match bound {
             Some(bound) if found.placed.size_bytes > bound.size_bytes() => {
-                whole(self.again.place_in_order(&self.sizes(at, needs), bound.order()))
+                let sizes = self.sizes(at, needs);
+                whole(self.again.place_in_order(&sizes, bound.order()), &sizes)
             }
             _ => found,
         }
@@ -108,14 +121,14 @@ impl Assigner {
         let asked = Asked { ctx, body, assigner: self, needs, live: self.live(&sizes), sizes: &sizes };
         let way = self.goal.band_shares().first().and_then(|share| fit::way(&asked, *share));
         let Some(way) = way else {
-            return whole(self.again.place(&sizes, Vec::new(), 0, Effort::AsNeeded));
+            return whole(self.again.place(&sizes, Vec::new(), 0, Effort::AsNeeded), &sizes);
         };
         let is_enough = |bytes: u64| bytes <= way.target_bytes + way.target_bytes / ENOUGH;
         let quickly = || self.again.place(&sizes, Vec::new(), 0, Effort::Little);
         // No placement of whole tensors is smaller than what is live at the peak.
         let quick = asked.peak().is_none_or(is_enough).then(quickly);
         if let Some(quick) = quick.as_ref().filter(|quick| is_enough(quick.size_bytes)) {
-            return whole(quick.clone());
+            return whole(quick.clone(), &sizes);
         }
         let saved = asked.saved(&way, Effort::Little);
         if is_enough(saved.placed.size_bytes) {
@@ -129,7 +142,7 @@ impl Assigner {
             ),
             _ => (quick.unwrap_or_else(quickly), saved),
         };
-        if saved.placed.size_bytes < quick.size_bytes { saved } else { whole(quick) }
+        if saved.placed.size_bytes < quick.size_bytes { saved } else { whole(quick, &sizes) }
     }
 
     /// Keeps the orders that are good at some sizes, with and without saving, for others.
@@ -145,7 +158,7 @@ impl Assigner {
     }
 
     /// The bytes of each buffer, for runs with these needs.
-    pub(crate) fn sizes(&self, at: &dyn Fn(SizeId) -> u64, needs: &[StepNeeds]) -> PrimaryMap<BufferId, u64> {
+    fn sizes(&self, at: &dyn Fn(SizeId) -> u64, needs: &[StepNeeds]) -> PrimaryMap<BufferId, u64> {
         let bytes = |source: &Source| match *source {
             Source::Expr(id) => at(id),
             Source::Scratch(number) => needs[number].scratch_bytes,
@@ -177,8 +190,8 @@ impl Assigner {
 /// From how many steps on what a few orders give is taken, where it is not near what may be possible.
 const MANY: usize = 200;
 
-fn whole(placed: PlacedAgain) -> Assignment {
-    Assignment { placed, savings: Vec::new() }
+fn whole(placed: PlacedAgain, sizes: &PrimaryMap<BufferId, u64>) -> Assignment {
+    Assignment { placed, sizes: sizes.clone(), savings: Vec::new() }
 }
 
 /// What [`crate::fit`] asks about a function at given sizes.
@@ -227,7 +240,7 @@ impl Asked<'_> {
                 None => savings.push(Saving { step, scratch_bytes: None, banding }),
             }
         }
-        Assignment { placed, savings }
+        Assignment { placed, sizes, savings }
     }
 }
 

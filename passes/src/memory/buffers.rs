@@ -122,6 +122,11 @@ impl Buffers {
         self.moves.get(&op).copied()
     }
 
+    /// The operations that pass values on that change places, each with its scratch.
+    pub fn all_moves(&self) -> impl Iterator<Item = (Op, BufferId)> + '_ {
+        self.moves.iter().map(|(op, buffer)| (*op, *buffer))
+    }
+
     /// From which step to which a buffer is kept, both included.
     pub fn live_range(&self, buffer: BufferId) -> (Step, Step) {
         let Buffer { first, last, .. } = self.problem.buffers[buffer];

@@ -10,7 +10,7 @@ use ir::dims::{Bindings, SizeTable, SizeValues};
 use ir::plan::attrs;
 use ir::{Body, Context, Diagnostic, Ident, Target};
 
-use super::assign::{Assigner, Assignment, Saving, StepNeeds};
+use super::assign::{Assigner, Assignment, StepNeeds};
 use super::bound::Bound;
 use super::buffers::{Buffers, fault};
 use super::structure::at_sizes;
@@ -73,24 +73,12 @@ impl Specializer {
         Some(self.assigner.assign(ctx, body, &|id| values.get(id), needs, bound))
     }
 
-    /// The bytes of the arena that nothing reads after each run, by its number, as [`Specializer::assign`] has
-    /// placed the buffers with these needs and `values`: for debug runs that fill them with NaN.
-    pub fn dead(
-        &self,
-        assignment: &Assignment,
-        needs: &[StepNeeds],
-        values: &SizeValues,
-    ) -> Vec<(usize, Range<u64>)> {
+    /// The bytes of the arena that nothing reads after each run, by its number, where the buffers are
+    /// assigned so: for debug runs that fill them with NaN.
+    pub fn dead(&self, assignment: &Assignment) -> Vec<(usize, Range<u64>)> {
         let buffers = self.buffers();
-        let mut bytes = self.assigner.sizes(&|id| values.get(id), needs);
-        for Saving { step, scratch_bytes, .. } in &assignment.savings {
-            let scratch = &mut bytes[buffers.runs[*step].scratch];
-            *scratch = scratch_bytes.unwrap_or(*scratch);
-        }
-        let place = |id: BufferId| {
-            let start = assignment.placed.offsets[id];
-            start..start + bytes[id]
-        };
+        let bytes = &assignment.sizes;
+        let place = |id: BufferId| assignment.place(id);
         let mut dead = Vec::new();
         for (number, run) in buffers.runs.iter().enumerate() {
             let begun = bytes.keys().filter(|id| buffers.live_range(*id).0 <= run.step);

@@ -68,6 +68,7 @@ fn specialization(size: usize) -> Specialization {
         arena_bytes: ARENA_BYTES * size / SIZE,
         inputs: vec![desc("x")],
         outputs: vec![desc("y")],
+        weights_bytes: 0,
         weights: Arc::new(()),
     };
     // SAFETY: the code writes as many bytes as the frame and the descriptors say.

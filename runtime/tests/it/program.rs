@@ -111,6 +111,7 @@ fn parts(body: Body) -> (ProgramParts, SpecializationParts) {
         arena_bytes: ARENA_BYTES,
         inputs: vec![tensor("x")],
         outputs: vec![tensor("y")],
+        weights_bytes: 0,
         weights: Arc::new(()),
     };
     (parts, only)

@@ -1,0 +1,206 @@
+//! The machine code of a function, which runs it at any of its sizes, and what it is at one of them.
+//!
+//! Code is made from *samples*: what operations became at a few sizes. At other sizes a loop nest of a form
+//! that no sample had is run by one that does the same (see [`crate::forms`]), so nothing is compiled again:
+//! a [`Specialization`] is the [frame](crate::frame) that the code reads.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use ir::flow::FlowGraph;
+use ir::weights::WeightSet;
+use ir::{Body, Context, Diagnostic, Op};
+use kernels::Isa;
+use runtime::{AlignedBuffer, JitCode, Specialization, SpecializationParts, TensorDesc};
+
+use crate::call::{Call, Lowered};
+use crate::cranelift::Jit;
+use crate::elem::Elem;
+use crate::flow::{Segment, segments};
+use crate::forms::Forms;
+use crate::frame::{Buffers, Callee, Placed, Writer, fault};
+use crate::row::Machine;
+use crate::store::WeightStore;
+use crate::weights::{KnownWeights, Missing, SizedWeights, WeightTable};
+use crate::{entry, functions, trust};
+
+/// Machine code of a function.
+pub(crate) struct MachineCode {
+    /// What it is made for.
+    pub(crate) machine: Machine,
+    code: JitCode,
+    /// The ways between the segments.
+    segments: Vec<Segment>,
+    buffers: Buffers,
+    forms: Forms<u64>,
+    /// The address of the function that poisons its operand.
+    poison: u64,
+    /// What the code's statuses 1, 2, ... mean.
+    pub(crate) faults: Vec<String>,
+}
+
+/// What code is made from.
+pub(crate) struct Samples<'a> {
+    /// What operations of the function became, at all sizes that were tried.
+    pub(crate) lowered: Vec<(Op, &'a Lowered)>,
+    /// The element types of which copies may be made at other sizes than those, each with the most axes; none
+    /// if there are no other sizes.
+    pub(crate) copied: Option<Vec<(Elem, usize)>>,
+    /// How many inputs the function has.
+    pub(crate) inputs: usize,
+    /// How many outputs it has.
+    pub(crate) outputs: usize,
+}
+
+/// The most operands of a call that are made room for, if no sample has more.
+const LEAST_WIDEST: usize = 8;
+
+impl MachineCode {
+    /// Compiles a function from samples.
+    ///
+    /// # Errors
+    /// If Cranelift does not support the machine, or an operation decides by what is no number.
+    pub(crate) fn compile(
+        ctx: &Context,
+        body: &Body,
+        weights: &WeightSet,
+        machine: Machine,
+        samples: Samples<'_>,
+    ) -> Result<MachineCode, Vec<Diagnostic>> {
+        let Samples { lowered, copied, inputs, outputs } = samples;
+        let mut faults: Vec<(Op, String)> = Vec::new();
+        for (op, lowered) in &lowered {
+            if let Some(condition) = &lowered.condition
+                && !faults.iter().any(|known| known.0 == *op)
+            {
+                faults.push((*op, condition.message.clone()));
+            }
+        }
+        let graph = FlowGraph::of(ctx, body, weights);
+        let segments = segments(ctx, body, &graph, &faults)?;
+        let calls = || lowered.iter().flat_map(|(_, lowered)| &lowered.calls);
+        let widest = calls().map(|call| call.operands.len()).max().unwrap_or(0).max(LEAST_WIDEST);
+        let buffers = Buffers { inputs, outputs, widest };
+        let mut jit = Jit::new(&symbols(machine.isa)).map_err(fault)?;
+        let forms = Forms::compile(&mut jit, calls().map(|call| &call.code), copied.as_deref());
+        let poison = entry::emit_poison(&mut jit);
+        let entry = entry::emit(&mut jit, &segments, buffers);
+        let mut functions = forms.functions();
+        functions.push(poison);
+        let (finished, addresses) = jit.finish(entry, &functions);
+        Ok(MachineCode {
+            machine,
+            code: trust::load(finished),
+            segments,
+            buffers,
+            poison: addresses[addresses.len() - 1],
+            forms: forms.located(&addresses),
+            faults: faults.into_iter().map(|fault| fault.1).collect(),
+        })
+    }
+
+    /// The code, for the program whose specializations this makes.
+    pub(crate) fn code(&self) -> JitCode {
+        self.code.clone()
+    }
+
+    /// What calls call.
+    ///
+    /// # Errors
+    /// If one computes what none of a sample does.
+    pub(crate) fn callees(&self, calls: &[Call], to: &mut Vec<Callee>) -> Result<(), Vec<Diagnostic>> {
+        for call in calls {
+            let found = self.forms.function(&call.code, &call.descriptor);
+            to.push(found.ok_or_else(|| {
+                fault("a step computes what no sample does: there is no code for it".to_owned())
+            })?);
+        }
+        Ok(())
+    }
+
+    /// What the code runs at the sizes at which the function is `placed`; of the frame, about so many words are
+    /// expected.
+    ///
+    /// # Errors
+    /// As for [`Writer::write`]; if a weight can't be evaluated, or there is no memory for it.
+    pub(crate) fn specialization(
+        &self,
+        placed: &impl Placed,
+        weights: &mut WeightSource<'_>,
+        tensors: Tensors,
+        expected_words: usize,
+    ) -> Result<Specialization, Vec<Diagnostic>> {
+        let known = &*weights.known;
+        let writer = Writer::new(placed, self.buffers, self.machine, self.poison, known, expected_words);
+        let mut written = writer.write(&self.segments)?;
+        let own = weights.fill_in(placed, &mut written.words, written.missing)?;
+        let Tensors { arena_bytes, inputs, outputs } = tensors;
+        let weights_bytes = own.as_ref().map_or(0, |own| own.as_slice().len());
+        let weights = Arc::new((weights.store.clone(), own));
+        let frame = written.words;
+        let parts = SpecializationParts { frame, arena_bytes, inputs, outputs, weights_bytes, weights };
+        Ok(trust::specialization(parts))
+    }
+}
+
+/// The memory that a function takes at some sizes, but for weights.
+pub(crate) struct Tensors {
+    pub(crate) arena_bytes: usize,
+    pub(crate) inputs: Vec<TensorDesc>,
+    pub(crate) outputs: Vec<TensorDesc>,
+}
+
+/// Where the weights of a function come from.
+pub(crate) struct WeightSource<'a> {
+    pub(crate) weights: &'a WeightSet,
+    /// Those that belong to one size.
+    pub(crate) sized: &'a SizedWeights,
+    /// Those that are the same at all sizes, in memory.
+    pub(crate) store: &'a Arc<WeightStore>,
+    /// The addresses in it that were asked for before.
+    pub(crate) known: &'a mut KnownWeights,
+}
+
+impl WeightSource<'_> {
+    /// Gets missing weights into memory, and writes their addresses into a frame. Gives those that are of
+    /// these sizes only, if there are some.
+    fn fill_in(
+        &mut self,
+        placed: &impl Placed,
+        words: &mut [i64],
+        missing: Vec<Missing>,
+    ) -> Result<Option<AlignedBuffer>, Vec<Diagnostic>> {
+        let (ctx, body) = (placed.ctx(), placed.body());
+        let (own, lasting): (Vec<Missing>, Vec<Missing>) =
+            missing.into_iter().partition(|missing| self.sized.has(&missing.key));
+        if !lasting.is_empty() {
+            let mut table = WeightTable::default();
+            let offsets: Vec<u64> =
+                lasting.iter().map(|missing| table.add_missing(ctx, body, missing)).collect();
+            let addresses = self.store.addresses(ctx, body, self.weights, &table)?;
+            for (Missing { word, op, key, .. }, offset) in lasting.into_iter().zip(offsets) {
+                let (piece, within) = table.find(offset);
+                let address = addresses[piece] + within;
+                words[word] += address as i64;
+                self.known.add(op, key, address);
+            }
+        }
+        if own.is_empty() {
+            return Ok(None);
+        }
+        let mut table = WeightTable::default();
+        let offsets: Vec<u64> = own.iter().map(|missing| table.add_missing(ctx, body, missing)).collect();
+        let buffer = table.build(ctx, body, self.weights)?;
+        let start = buffer.as_slice().as_ptr() as usize as i64;
+        for (Missing { word, .. }, offset) in own.into_iter().zip(offsets) {
+            words[word] += start + offset as i64;
+        }
+        Ok(Some(buffer))
+    }
+}
+
+/// All symbols that the code may refer to.
+fn symbols(isa: Isa) -> BTreeMap<String, *const u8> {
+    let own = runtime::symbols().into_iter();
+    own.chain(functions::symbols(isa)).map(|(name, address)| (name.to_owned(), address)).collect()
+}

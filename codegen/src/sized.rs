@@ -1,0 +1,509 @@
+//! How a function of named sizes runs: compiled once, and specialized to sizes that come up without making
+//! IR.
+//!
+//! ```text
+//! sizes -> types -> calls, each class of steps once -> (offsets, by the planner) -> frame
+//! ```
+//! Where values are is known but for offsets ([`Homes`]). Each class of steps (see [`crate::classes`]) is
+//! lowered once at each size, and each step's records are its class's with its own addresses. Intermediate
+//! results belong to a [`Workspace`], which is used again; its context forgets the types of the sizes before.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+use std::sync::Arc;
+
+use cranelift_entity::SecondaryMap;
+use ir::opdef::Access;
+use ir::plan::signature::Signature;
+use ir::sized::{SizedBody, SizedTypes};
+use ir::target::Bands;
+use ir::weights::WeightSet;
+use ir::{Body, Context, Diagnostic, Ident, Op, Type, Value};
+use runtime::{JitCode, Specialization, TensorDesc};
+
+use crate::address::{Address, Base};
+use crate::arrangement::access;
+use crate::call::Lowered;
+use crate::classes::Classes;
+use crate::elem::Elem;
+use crate::frame::{Callee, Placed, fault};
+use crate::machine_code::{MachineCode, Samples, Tensors, WeightSource};
+use crate::place::Place;
+use crate::program::{Options, describe};
+use crate::refusal::Refusal;
+use crate::row::Machine;
+use crate::store::WeightStore;
+use crate::weights::{KnownWeights, SizedWeights};
+
+/// Where a value is at all sizes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Home {
+    /// In the input of this number.
+    Input(usize),
+    /// In the output of this number.
+    Output(usize),
+    /// In the buffer of this number.
+    Buffer(usize),
+}
+
+/// An operation that runs.
+#[derive(Clone, Copy, Debug)]
+pub struct Step {
+    /// The operation.
+    pub op: Op,
+    /// The buffer of its scratch.
+    pub scratch: usize,
+    /// The operand that result 0 overwrites, if its kernel must allow that.
+    pub asked_tie: Option<usize>,
+}
+
+/// Where everything of a function is at all sizes, but for the offsets of buffers.
+#[derive(Clone, Debug, Default)]
+pub struct Homes {
+    /// What runs.
+    pub steps: Vec<Step>,
+    /// Where values are; none for weights.
+    pub values: SecondaryMap<Value, Option<Home>>,
+    /// The buffers in which operations pass values on that change places.
+    pub moves: Vec<(Op, usize)>,
+}
+
+/// What a step's kernel needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KernelNeeds {
+    /// The scratch that it wishes for, in bytes.
+    pub scratch_bytes: u64,
+    /// The scratch that it can do with.
+    pub least_scratch_bytes: u64,
+    /// How it may run in bands.
+    pub bands: Option<Bands>,
+}
+
+/// Why a function can't have some sizes.
+#[derive(Clone, Debug)]
+pub enum SizeFault {
+    /// Its types can't.
+    Types,
+    /// An operation has no code there.
+    Code(Vec<Diagnostic>),
+}
+
+/// A function of named sizes with its machine code.
+pub struct SizedCode {
+    code: MachineCode,
+    types: SizedTypes,
+    body: Body,
+    ctx: Arc<Context>,
+    homes: Homes,
+    /// The number of each operation that runs.
+    numbers: SecondaryMap<Op, u32>,
+    /// The buffer of each operation's scratch.
+    scratch: SecondaryMap<Op, Option<u32>>,
+    classes: Classes,
+    /// Of each class whose kernel must allow that result 0 overwrites an operand, an operation and the
+    /// operand.
+    asked_ties: Vec<(Op, usize)>,
+    inputs: Vec<Tensor>,
+    outputs: Vec<Tensor>,
+    weights: WeightSet,
+    sized_weights: SizedWeights,
+    store: Arc<WeightStore>,
+}
+
+/// What the caller passes or gets.
+struct Tensor {
+    name: String,
+    ty: Type,
+    is_overwritten: bool,
+}
+
+/// What one thread needs to specialize a function.
+pub struct Workspace {
+    sized: SizedBody,
+    lowered: Vec<Lowered>,
+    /// What the calls of all classes call, one class after the other.
+    callees: Vec<Callee>,
+    /// Which is the first of each class.
+    firsts: Vec<usize>,
+    /// Steps that are lowered otherwise than their class.
+    own: Vec<(usize, Lowered, Vec<Callee>)>,
+    known: KnownWeights,
+    /// How many classes were lowered, at all sizes so far.
+    lowerings: usize,
+    /// The words of the frame before: most sizes take as many.
+    words: usize,
+}
+
+impl Workspace {
+    /// The function's context, in which handles of the sizes that were set last mean something.
+    pub fn ctx(&self) -> &Context {
+        self.sized.ctx()
+    }
+
+    /// The function with the sizes that were set last.
+    pub fn body(&self) -> &Body {
+        self.sized.body()
+    }
+
+    /// How many classes were lowered so far, at all sizes.
+    pub fn lowerings(&self) -> usize {
+        self.lowerings
+    }
+}
+
+/// Where the buffers of a function are at some sizes.
+pub struct Offsets<'a> {
+    /// The bytes of the arena that each buffer has.
+    pub buffers: &'a dyn Fn(usize) -> Range<u64>,
+    /// The bytes of the arena.
+    pub arena_bytes: usize,
+    /// Bytes of the arena that are poisoned after a step.
+    pub dead: Vec<(usize, Range<u64>)>,
+}
+
+impl SizedCode {
+    /// Compiles a function whose sizes get numbers in the order of `symbols`; code is made from those of
+    /// the `samples` that it can have.
+    ///
+    /// # Errors
+    /// If it can have none of them, with the reason for the first; if sizes follow from no symbols, or an
+    /// operation decides by what is no number.
+    pub fn compile(
+        ctx: &Arc<Context>,
+        body: &Body,
+        symbols: &[Ident],
+        homes: Homes,
+        samples: &[Vec<u64>],
+        options: &Options,
+    ) -> Result<(SizedCode, Workspace), SizeFault> {
+        let Some(types) = SizedTypes::of(ctx, body, symbols) else {
+            return Err(SizeFault::Code(fault("a size of the function follows from no symbols".to_owned())));
+        };
+        let machine = options.cpu.machine(options.threads);
+        let ops: Vec<Op> = homes.steps.iter().map(|step| step.op).collect();
+        let mut classes = Classes::of(ctx, body, ops.iter().copied());
+        let mut work = Workspace::new(SizedBody::new(ctx, &types, body));
+        let mut lowered: Vec<(Op, Lowered)> = Vec::new();
+        let mut first_fault = None;
+        for sizes in samples {
+            match lower_sample(&types, sizes, &ops, &machine, &mut classes, &mut work.sized) {
+                Ok(found) => lowered.extend(classes.members.iter().copied().zip(found)),
+                Err(fault) => first_fault = first_fault.or(Some(fault)),
+            }
+        }
+        if let Some(fault) = first_fault.filter(|_| lowered.is_empty()) {
+            return Err(fault);
+        }
+        let weights = WeightSet::of(ctx, body);
+        let signature = Signature::of(ctx, body).map_err(|message| SizeFault::Code(fault(message)))?;
+        let (inputs, outputs) = tensors(body, &signature, &homes);
+        let samples = Samples {
+            lowered: lowered.iter().map(|(op, lowered)| (*op, lowered)).collect(),
+            copied: Some(copied(ctx, body)),
+            inputs: inputs.len(),
+            outputs: outputs.len(),
+        };
+        let code = MachineCode::compile(ctx, body, &weights, machine, samples).map_err(SizeFault::Code)?;
+        let (numbers, scratch) = numbered(&homes);
+        let sized = SizedCode {
+            code,
+            asked_ties: asked_ties(&classes, &homes.steps),
+            types,
+            body: body.clone(),
+            ctx: ctx.clone(),
+            homes,
+            numbers,
+            scratch,
+            classes,
+            inputs,
+            outputs,
+            sized_weights: SizedWeights::of(ctx, body, &weights),
+            weights,
+            store: Arc::default(),
+        };
+        Ok((sized, work))
+    }
+
+    /// A workspace for a further thread.
+    pub fn workspace(&self) -> Workspace {
+        Workspace::new(SizedBody::new(&self.ctx, &self.types, &self.body))
+    }
+
+    /// The code, for the program whose specializations this makes.
+    pub fn code(&self) -> JitCode {
+        self.code.code()
+    }
+
+    /// What the code's statuses 1, 2, ... mean.
+    pub fn faults(&self) -> &[String] {
+        &self.code.faults
+    }
+
+    /// Bytes of weights that are in memory for all sizes.
+    pub fn weights_bytes(&self) -> usize {
+        self.store.bytes()
+    }
+
+    /// How many classes of steps there are.
+    pub fn class_count(&self) -> usize {
+        self.classes.members.len()
+    }
+
+    /// How many classes are convolutions of which all that sizes do not decide was read once.
+    pub fn prepared_count(&self) -> usize {
+        self.classes.prepared_count()
+    }
+
+    /// Sets sizes, and lowers each class at them.
+    ///
+    /// # Errors
+    /// If the function can't have these sizes, or a step has no code there or may not overwrite what it is
+    /// tied to.
+    pub fn set(&self, sizes: &[u64], work: &mut Workspace) -> Result<(), SizeFault> {
+        let Workspace { sized, lowered, callees, firsts, own, lowerings, .. } = work;
+        sized.set(&self.types, sizes).ok_or(SizeFault::Types)?;
+        own.clear();
+        lowered.clear();
+        let machine = &self.code.machine;
+        let found = self.classes.lower(sized.ctx(), sized.body(), machine, lowered);
+        found.map_err(|(op, refusal)| refused(sized, op, &refusal))?;
+        *lowerings += lowered.len();
+        callees.clear();
+        firsts.clear();
+        for lowered in lowered {
+            firsts.push(callees.len());
+            self.code.callees(&lowered.calls, callees).map_err(SizeFault::Code)?;
+        }
+        let access = |op: Op, operand| access(sized.body().at(sized.ctx(), op), operand, machine.own);
+        match self.asked_ties.iter().find(|(op, operand)| access(*op, *operand) == Access::Never) {
+            Some((op, operand)) => {
+                let refusal = Refusal::new(format!("at these sizes it can't overwrite operand {operand}"));
+                Err(refused(sized, *op, &refusal))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// What each step needs, once sizes are set.
+    pub fn needs<'a>(&'a self, work: &'a Workspace) -> impl Iterator<Item = KernelNeeds> + 'a {
+        let threads = self.code.machine.threads;
+        self.classes.of_step.iter().map(move |class| {
+            let lowered = &work.lowered[*class as usize];
+            KernelNeeds {
+                scratch_bytes: lowered.scratch_bytes(threads),
+                least_scratch_bytes: lowered.least_scratch_bytes(threads),
+                bands: lowered.bands,
+            }
+        })
+    }
+
+    /// Lowers a step otherwise than its class: with the attributes that `set` gives it, and so many bytes of
+    /// scratch.
+    ///
+    /// # Errors
+    /// If that can't be.
+    pub fn lower_alone(
+        &self,
+        step: usize,
+        scratch_bytes: u64,
+        set: impl FnOnce(&Context, &mut Body),
+        work: &mut Workspace,
+    ) -> Result<(), SizeFault> {
+        let op = self.homes.steps[step].op;
+        let machine = self.code.machine;
+        let own = |ctx: &Context, body: &Body| self.classes.lower_step(step, body.at(ctx, op), &machine);
+        let own = work.sized.with_attrs(op, set, own);
+        let own = own.map_err(|refusal| refused(&work.sized, op, &refusal))?;
+        if own.scratch_bytes(machine.threads) > scratch_bytes {
+            let refusal = Refusal::new(format!("it needs more than {scratch_bytes} bytes of scratch"));
+            return Err(refused(&work.sized, op, &refusal));
+        }
+        let mut callees = Vec::new();
+        self.code.callees(&own.calls, &mut callees).map_err(SizeFault::Code)?;
+        work.own.push((step, own, callees));
+        Ok(())
+    }
+
+    /// What runs at the sizes that are set, with buffers at these places.
+    ///
+    /// # Errors
+    /// If a weight can't be evaluated, or there is no memory for it; if an operation that passes values on
+    /// has too little scratch.
+    pub fn specialization(
+        &self,
+        work: &mut Workspace,
+        offsets: &Offsets<'_>,
+    ) -> Result<Specialization, Vec<Diagnostic>> {
+        let mut dead: HashMap<Op, Vec<(Address, u64)>> = HashMap::new();
+        for (step, bytes) in &offsets.dead {
+            let address = Address { base: Base::Arena, offset: bytes.start };
+            dead.entry(self.homes.steps[*step].op).or_default().push((address, bytes.end - bytes.start));
+        }
+        let describe = |tensor: &Tensor| {
+            let ty = self.types.ty(tensor.ty, work.sized.at());
+            let found = describe(work.ctx(), tensor.name.clone(), ty);
+            let found = found.ok_or_else(|| fault(format!("`{}` can't be passed", tensor.name)));
+            found.map(|desc| TensorDesc { overwritten: tensor.is_overwritten, ..desc })
+        };
+        let tensors = Tensors {
+            arena_bytes: offsets.arena_bytes,
+            inputs: self.inputs.iter().map(describe).collect::<Result<_, _>>()?,
+            outputs: self.outputs.iter().map(describe).collect::<Result<_, _>>()?,
+        };
+        let Workspace { sized, lowered, callees, firsts, own, known, words, .. } = work;
+        let mut weights =
+            WeightSource { weights: &self.weights, sized: &self.sized_weights, store: &self.store, known };
+        let placed = AtSizes { code: self, sized, lowered, callees, firsts, own, offsets, dead };
+        let made = self.code.specialization(&placed, &mut weights, tensors, *words)?;
+        *words = made.frame_bytes() / 8;
+        Ok(made)
+    }
+}
+
+impl Workspace {
+    fn new(sized: SizedBody) -> Workspace {
+        Workspace {
+            sized,
+            lowered: Vec::new(),
+            callees: Vec::new(),
+            firsts: Vec::new(),
+            own: Vec::new(),
+            known: KnownWeights::default(),
+            lowerings: 0,
+            words: 0,
+        }
+    }
+}
+
+/// A function of named sizes at some, with all that a frame says.
+struct AtSizes<'a> {
+    code: &'a SizedCode,
+    sized: &'a SizedBody,
+    lowered: &'a [Lowered],
+    callees: &'a [Callee],
+    firsts: &'a [usize],
+    own: &'a [(usize, Lowered, Vec<Callee>)],
+    offsets: &'a Offsets<'a>,
+    dead: HashMap<Op, Vec<(Address, u64)>>,
+}
+
+impl Placed for AtSizes<'_> {
+    fn ctx(&self) -> &Context {
+        self.sized.ctx()
+    }
+
+    fn body(&self) -> &Body {
+        self.sized.body()
+    }
+
+    fn address(&self, value: Value) -> Option<Address> {
+        let (base, start) = match self.code.homes.values[value]? {
+            Home::Input(index) => (Base::Input(index), 0),
+            Home::Output(index) => (Base::Output(index), 0),
+            Home::Buffer(buffer) => (Base::Arena, (self.offsets.buffers)(buffer).start),
+        };
+        let first = self.sized.first_byte(value).expect("the structure of a plan has known windows");
+        Some(Address { base, offset: start + first })
+    }
+
+    fn scratch(&self, op: Op) -> Option<Place> {
+        let Range { start, end } = (self.offsets.buffers)(self.code.scratch[op]? as usize);
+        Some(Place { address: Address { base: Base::Arena, offset: start }, bytes: end - start })
+    }
+
+    fn lowered(&self, op: Op) -> (&Lowered, &[Callee]) {
+        let number = self.code.numbers[op] as usize;
+        if let Some((_, lowered, callees)) = self.own.iter().find(|own| own.0 == number) {
+            return (lowered, callees);
+        }
+        let class = self.code.classes.of_step[number] as usize;
+        let (lowered, first) = (&self.lowered[class], self.firsts[class]);
+        (lowered, &self.callees[first..first + lowered.calls.len()])
+    }
+
+    fn dead(&self, op: Op) -> &[(Address, u64)] {
+        self.dead.get(&op).map_or(&[], |dead| dead)
+    }
+}
+
+/// What each class of steps becomes at sizes at which code is made; steps that are lowered otherwise than the
+/// others of their class get one of their own.
+fn lower_sample(
+    types: &SizedTypes,
+    sizes: &[u64],
+    ops: &[Op],
+    machine: &Machine,
+    classes: &mut Classes,
+    sized: &mut SizedBody,
+) -> Result<Vec<Lowered>, SizeFault> {
+    sized.set(types, sizes).ok_or(SizeFault::Types)?;
+    let split = classes.split(sized.ctx(), sized.body(), ops, machine);
+    split.map_err(|(op, refusal)| refused(sized, op, &refusal))?;
+    let mut lowered = Vec::new();
+    let found = classes.lower(sized.ctx(), sized.body(), machine, &mut lowered);
+    found.map_err(|(op, refusal)| refused(sized, op, &refusal))?;
+    Ok(lowered)
+}
+
+/// The number of each operation that runs, and the buffer of each operation's scratch.
+fn numbered(homes: &Homes) -> (SecondaryMap<Op, u32>, SecondaryMap<Op, Option<u32>>) {
+    let mut numbers = SecondaryMap::new();
+    let mut scratch = SecondaryMap::new();
+    for (number, step) in (0..).zip(&homes.steps) {
+        numbers[step.op] = number;
+        scratch[step.op] = Some(step.scratch as u32);
+    }
+    for (op, buffer) in &homes.moves {
+        scratch[*op] = Some(*buffer as u32);
+    }
+    (numbers, scratch)
+}
+
+fn refused(sized: &SizedBody, op: Op, refusal: &Refusal) -> SizeFault {
+    SizeFault::Code(vec![refusal.at(sized.body().at(sized.ctx(), op))])
+}
+
+/// Equal steps have equal ties, so one of each class is asked for.
+fn asked_ties(classes: &Classes, steps: &[Step]) -> Vec<(Op, usize)> {
+    let tie_of = |op: &Op| Some((*op, steps.iter().find(|step| step.op == *op)?.asked_tie?));
+    classes.members.iter().filter_map(tie_of).collect()
+}
+
+/// What the caller passes and gets.
+fn tensors(body: &Body, signature: &Signature, homes: &Homes) -> (Vec<Tensor>, Vec<Tensor>) {
+    let results = homes.steps.iter().flat_map(|step| body.results(step.op));
+    let inner = body.all_blocks().filter(|block| body.entry(body.root()) != Some(*block));
+    let written = results.chain(inner.flat_map(|block| body.args(block).iter().copied()));
+    let written: HashSet<Home> = written.filter_map(|value| homes.values[value]).collect();
+    let inputs = signature.inputs().enumerate().map(|(index, input)| Tensor {
+        name: input.name.clone(),
+        ty: input.ty,
+        is_overwritten: written.contains(&Home::Input(index)),
+    });
+    let outputs = signature.outputs();
+    let outputs =
+        outputs.map(|output| Tensor { name: output.name.clone(), ty: output.ty, is_overwritten: false });
+    (inputs.collect(), outputs.collect())
+}
+
+/// The element types of a function's values, each with the most axes that one has: which of them are copied
+/// is decided at each size.
+pub(crate) fn copied(ctx: &Context, body: &Body) -> Vec<(Elem, usize)> {
+    let mut copied = Vec::<(Elem, usize)>::new();
+    for block in body.all_blocks() {
+        let results = body.ops(block).flat_map(|op| body.results(op));
+        for value in body.args(block).iter().copied().chain(results) {
+            let axes = ctx.type_data(body.ty(value)).tensor_shape().map(<[_]>::len);
+            let Some((elem, axes)) = Elem::of(ctx, body.ty(value)).zip(axes) else { continue };
+            match copied.iter_mut().find(|known| known.0 == elem) {
+                Some(known) => known.1 = known.1.max(axes),
+                None => copied.push((elem, axes)),
+            }
+        }
+    }
+    copied
+}
+
+#[cfg(test)]
+#[path = "sized_tests.rs"]
+mod tests;

@@ -1,0 +1,162 @@
+//! What makes the specializations of a program: its buffers are placed at sizes that come up, and its code
+//! gets a frame, without making IR.
+//!
+//! ```text
+//! sizes -> types -> kernels, each class of steps once -> scratch -> offsets, checked -> frame
+//! ```
+//! Everything else was decided at compile time: [`passes::memory`] has the buffers and their live ranges, and
+//! [`codegen::SizedCode`] the machine code.
+
+use std::sync::{Mutex, PoisonError};
+
+use codegen::{DeadMemory, Home, Homes, Offsets, SizeFault, SizedCode, Step, Workspace};
+use cranelift_entity::SecondaryMap;
+use ir::dims::SizeValues;
+use ir::plan::attrs;
+use ir::{Body, Context, Diagnostic, Value};
+use passes::memory::assign::{Saving, StepNeeds};
+use passes::memory::buffers::Buffers;
+use passes::place::BufferId;
+use passes::plan::Storage;
+use runtime::{Specialization, Specialize};
+
+use crate::failure::Failure;
+use crate::specialize::AllSizes;
+
+/// What makes the specializations of a function.
+pub(crate) struct Specializations {
+    all: AllSizes,
+    code: SizedCode,
+    dead: DeadMemory,
+    spare: Mutex<Vec<Work>>,
+}
+
+/// What one thread needs to make a specialization.
+struct Work {
+    lowered: Workspace,
+    needs: Vec<StepNeeds>,
+    values: SizeValues,
+}
+
+impl Work {
+    fn new(lowered: Workspace) -> Work {
+        Work { lowered, needs: Vec::new(), values: SizeValues::default() }
+    }
+}
+
+impl Specializations {
+    /// Compiles a function that was decided for all sizes.
+    ///
+    /// # Errors
+    /// Every operation without machine code at the first of its samples that it can have.
+    pub(crate) fn compile(all: AllSizes, options: &codegen::Options) -> Result<Specializations, Failure> {
+        let (ctx, names) = all.named();
+        let buffers = all.plans().buffers();
+        let made = SizedCode::compile(ctx, &buffers.body, names, homes(buffers), &all.samples(), options);
+        let (code, work) = made.map_err(|fault| reason(&all, all.sample(), fault))?;
+        let spare = Mutex::new(vec![Work::new(work)]);
+        Ok(Specializations { code, dead: options.dead, spare, all })
+    }
+
+    /// The machine code.
+    pub(crate) fn code(&self) -> &SizedCode {
+        &self.code
+    }
+
+    /// The function.
+    pub(crate) fn all(&self) -> &AllSizes {
+        &self.all
+    }
+
+    fn make(&self, sizes: &[u64], work: &mut Work) -> Result<Specialization, SizeFault> {
+        let Work { lowered, needs, values } = work;
+        let (code, plans) = (&self.code, self.all.plans());
+        code.set(sizes, lowered)?;
+        needs.clear();
+        needs.extend(code.needs(lowered).map(|needs| StepNeeds {
+            scratch_bytes: needs.scratch_bytes,
+            least_scratch_bytes: needs.least_scratch_bytes,
+            bands: needs.bands,
+        }));
+        let at = (lowered.ctx(), lowered.body());
+        let plan = plans.assign(at, sizes, needs, self.all.bound().ok(), values).ok_or(SizeFault::Types)?;
+        for Saving { step, scratch_bytes, banding } in &plan.savings {
+            let op = plans.buffers().runs[*step].op;
+            let limit = scratch_bytes.unwrap_or(needs[*step].scratch_bytes);
+            let set = |ctx: &Context, body: &mut Body| {
+                if limit > 0 {
+                    body.set_attr(ctx, op, attrs::MEM_SCRATCH, ctx.int_attr(limit as i64));
+                }
+                banding.iter().for_each(|banding| banding.write(ctx, body, op));
+            };
+            code.lower_alone(*step, limit, set, lowered)?;
+        }
+        let offsets = Offsets {
+            buffers: &|buffer| plan.place(BufferId::from_u32(buffer as u32)),
+            arena_bytes: usize::try_from(plan.placed.size_bytes).map_err(|_| SizeFault::Types)?,
+            dead: match self.dead {
+                DeadMemory::Kept => Vec::new(),
+                DeadMemory::Poisoned => plans.dead(&plan),
+            },
+        };
+        code.specialization(lowered, &offsets).map_err(SizeFault::Code)
+    }
+}
+
+impl Specialize for Specializations {
+    fn specialize(&self, sizes: &[u64]) -> Result<Specialization, String> {
+        let spare = || self.spare.lock().unwrap_or_else(PoisonError::into_inner);
+        let taken = spare().pop();
+        let mut work = taken.unwrap_or_else(|| Work::new(self.code.workspace()));
+        let made = self.make(sizes, &mut work);
+        spare().push(work);
+        made.map_err(|fault| reason(&self.all, sizes, fault).to_string())
+    }
+
+    fn weights_bytes(&self) -> usize {
+        self.code.weights_bytes()
+    }
+}
+
+/// Why a function can't have some sizes, in words.
+fn reason(all: &AllSizes, sizes: &[u64], fault: SizeFault) -> Failure {
+    let said = |faults: &[Diagnostic]| Failure::diagnostics(all.decided().0, faults);
+    match fault {
+        SizeFault::Code(faults) => said(&faults),
+        SizeFault::Types => match all.at(sizes) {
+            Err(failure) => failure,
+            Ok(_) => Failure::input("a size is too large"),
+        },
+    }
+}
+
+/// Where everything of a function is at all sizes, but for offsets.
+fn homes(buffers: &Buffers) -> Homes {
+    let body = &buffers.body;
+    let mut values: SecondaryMap<Value, Option<Home>> = SecondaryMap::new();
+    for block in body.all_blocks() {
+        let results = body.ops(block).flat_map(|op| body.results(op));
+        for value in body.args(block).iter().copied().chain(results) {
+            values[value] = buffers.storage(value).map(|storage| match storage {
+                Storage::Input(index) => Home::Input(index),
+                Storage::Output(index) => Home::Output(index),
+                Storage::Buffer(id) | Storage::Pool(_, id) => Home::Buffer(number(id)),
+            });
+        }
+    }
+    let step = |run: &passes::memory::buffers::Run| Step {
+        op: run.op,
+        scratch: number(run.scratch),
+        asked_tie: run.asked_tie,
+    };
+    let moves = buffers.all_moves().map(|(op, id)| (op, number(id))).collect();
+    Homes { steps: buffers.runs.iter().map(step).collect(), values, moves }
+}
+
+fn number(id: BufferId) -> usize {
+    id.as_u32() as usize
+}
+
+#[cfg(test)]
+#[path = "specializations_tests.rs"]
+mod tests;
