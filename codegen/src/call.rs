@@ -45,8 +45,11 @@ impl Lowered {
 
     /// Scratch of all workers together, in bytes.
     pub(crate) fn scratch_bytes(&self, threads: usize) -> u64 {
-        let workers = self.calls.iter().map(|call| call.scratch_bytes * threads as u64).max();
-        self.shared_bytes + workers.unwrap_or(0)
+        // What can do with less is cut into other parts then.
+        let is_fixed = self.least_scratch_bytes.is_none();
+        let workers = |call: &Call| if is_fixed { threads.min(call.parts as usize) } else { threads };
+        let bytes = self.calls.iter().map(|call| call.scratch_bytes * workers(call) as u64).max();
+        self.shared_bytes + bytes.unwrap_or(0)
     }
 
     /// The most scratch of all workers together, in bytes, where each size is at most what it is here.

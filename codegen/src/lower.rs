@@ -6,7 +6,7 @@
 use ir::Kind;
 use ir::body::OpRef;
 use ir::opdef::Flow;
-use ir::size::static_extents;
+use ir::size::{fits_memory, static_extents};
 
 use crate::call::Lowered;
 use crate::kernels::row_of;
@@ -30,6 +30,10 @@ pub(crate) fn lower(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal
 /// # Errors
 /// As for [`lower`].
 pub(crate) fn lower_plain(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
+    let mut results = op.body.results(op.op);
+    if results.any(|result| !fits_memory(op.ctx, op.body.ty(result))) {
+        return Err(Refusal::new("its result has more elements than memory holds"));
+    }
     let row = row_of(op, machine.own);
     if writes_nothing(op) && !row.is_some_and(|row| row.stops) {
         return Ok(Lowered::new("nothing", Vec::new()));

@@ -227,6 +227,14 @@ mod tests {
     }
 
     #[test]
+    fn units_are_written_in_any_case_and_may_be_one_letter() {
+        let sizes = ["4M", "4mb", "4.0MB", "100KB", "100k", "3.5KiB", "2gib", "512", "7 b"].map(parse_bytes);
+        let expected = [4_000_000, 4_000_000, 4_000_000, 100_000, 100_000, 3584, 2 << 30, 512, 7];
+        assert_eq!(sizes, expected.map(Ok));
+        assert!(["4X", "M", "4MM", "-1"].iter().all(|text| parse_bytes(text).is_err()));
+    }
+
+    #[test]
     fn the_text_form_says_alignment_capacity_and_pitch() {
         check("vtcm", Ok((64, None, 1)));
         check("vtcm:align=128,pitch=64, capacity=4KiB", Ok((128, Some(4096), 64)));

@@ -46,6 +46,14 @@ pub fn tensor_bytes(ctx: &Context, ty: Type) -> Option<u64> {
     }
 }
 
+/// Whether memory could hold a value: false only for tensors of known sizes that have too many elements.
+pub fn fits_memory(ctx: &Context, ty: Type) -> bool {
+    let Some(shape) = ctx.static_shape(ty) else { return true };
+    let count = shape.iter().try_fold(1u64, |count, size| count.checked_mul(*size));
+    let is_counted = count.is_some() || shape.contains(&0);
+    is_counted && tensor_bytes(ctx, ty).is_none_or(|bytes| bytes <= isize::MAX as u64)
+}
+
 /// Bytes of a tensor of whole bytes, computed from its sizes; none if one is unknown.
 pub fn bytes_expr(ctx: &Context, ty: Type) -> Option<DimExpr> {
     let sizes = Sizes(ctx);

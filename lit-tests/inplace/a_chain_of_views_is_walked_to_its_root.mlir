@@ -47,7 +47,7 @@ func.func @is_read_by_its_first_name(%x: tensor<4x8xf32>, %y: tensor<2x16xf32>) 
 //    |        ^^^^^^
 // module {
 //   func.func @dies(%arg0: tensor<4x8xf32>, %arg1: tensor<2x16xf32>) -> tensor<2x16xf32> attributes {optc.stage = "inplace", optc.target = "x86-64-v3", optc.threads = 1 : i64} {
-//     %0 = nn.exp %arg0 {mem.kernel = "pointwise", mem.scratch = 4096 : i64} : tensor<4x8xf32>
+//     %0 = nn.exp %arg0 {mem.kernel = "pointwise"} : tensor<4x8xf32>
 //     %1 = nn.reshape %0 {mem.kernel = "copy", shape = array<i64: 32>} : (tensor<4x8xf32>) -> tensor<32xf32>
 //     %2 = nn.reshape %1 {mem.kernel = "copy", shape = array<i64: 1, 32>} : (tensor<32xf32>) -> tensor<1x32xf32>
 //     %3 = nn.reshape %2 {mem.kernel = "copy", shape = array<i64: 32, 1>} : (tensor<1x32xf32>) -> tensor<32x1xf32>
@@ -56,13 +56,13 @@ func.func @is_read_by_its_first_name(%x: tensor<4x8xf32>, %y: tensor<2x16xf32>) 
 //     return %5 : tensor<2x16xf32>
 //   }
 //   func.func @is_read_by_its_first_name(%arg0: tensor<4x8xf32>, %arg1: tensor<2x16xf32>) -> (tensor<2x16xf32>, tensor<4x8xf32>) attributes {optc.stage = "inplace", optc.target = "x86-64-v3", optc.threads = 1 : i64} {
-//     %0 = nn.exp %arg0 {mem.kernel = "pointwise", mem.scratch = 4096 : i64} : tensor<4x8xf32>
+//     %0 = nn.exp %arg0 {mem.kernel = "pointwise"} : tensor<4x8xf32>
 //     %1 = nn.reshape %0 {mem.kernel = "copy", shape = array<i64: 32>} : (tensor<4x8xf32>) -> tensor<32xf32>
 //     %2 = nn.reshape %1 {mem.kernel = "copy", shape = array<i64: 1, 32>} : (tensor<32xf32>) -> tensor<1x32xf32>
 //     %3 = nn.reshape %2 {mem.kernel = "copy", shape = array<i64: 32, 1>} : (tensor<1x32xf32>) -> tensor<32x1xf32>
 //     %4 = nn.reshape %3 {mem.kernel = "copy", shape = array<i64: 2, 16>} : (tensor<32x1xf32>) -> tensor<2x16xf32>
 //     %5 = nn.mul %4, %arg1 {mem.kernel = "pointwise"} : tensor<2x16xf32>
-//     %6 = nn.tanh %0 {mem.kernel = "pointwise", mem.scratch = 4096 : i64, mem.tie = array<i64: 0>} : tensor<4x8xf32>
+//     %6 = nn.tanh %0 {mem.kernel = "pointwise", mem.tie = array<i64: 0>} : tensor<4x8xf32>
 //     return %5, %6 : tensor<2x16xf32>, tensor<4x8xf32>
 //   }
 // }

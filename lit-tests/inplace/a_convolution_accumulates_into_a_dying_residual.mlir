@@ -13,7 +13,7 @@ func.func @main(%arg0: tensor<1x4x4x8xf32>, %arg1: tensor<1x4x4x8xf32>) -> tenso
 // module {
 //   func.func @main(%arg0: tensor<1x4x4x8xf32>, %arg1: tensor<1x4x4x8xf32>) -> tensor<1x4x4x8xf32> attributes {optc.stage = "inplace", optc.target = "x86-64-v3", optc.threads = 1 : i64} {
 //     %0 = nn.constant dense<5.000000e-01> : tensor<8x8x1x1xf32>
-//     %1 = nn.exp %arg1 {mem.kernel = "pointwise", mem.scratch = 4096 : i64} : tensor<1x4x4x8xf32>
+//     %1 = nn.exp %arg1 {mem.kernel = "pointwise"} : tensor<1x4x4x8xf32>
 //     %2 = optc.group(%arg2 = %arg0, %arg3 = %0, %arg4 = %1) {mem.kernel = "conv2d", mem.tie = array<i64: 2>} : (tensor<1x4x4x8xf32>, tensor<8x8x1x1xf32>, tensor<1x4x4x8xf32>) -> tensor<1x4x4x8xf32> {
 //       %3 = nn.conv2d %arg2, %arg3 {layout = "NHWC"} : (tensor<1x4x4x8xf32>, tensor<8x8x1x1xf32>) -> tensor<1x4x4x8xf32>
 //       %4 = nn.add %3, %arg4 : tensor<1x4x4x8xf32>

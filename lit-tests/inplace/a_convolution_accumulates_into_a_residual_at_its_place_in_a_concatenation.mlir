@@ -24,9 +24,9 @@ func.func @main(%x: tensor<1x6x6x8xf32>) -> tensor<1x6x6x16xf32> {
 //       %8 = nn.add %7, %arg3 : tensor<1x6x6x8xf32>
 //       optc.yield %8 : tensor<1x6x6x8xf32>
 //     }
-//     %4 = nn.exp %arg0 {mem.kernel = "pointwise", mem.pitch = array<i64: 32, 64>, mem.scratch = 4096 : i64} : tensor<1x6x6x8xf32>
+//     %4 = nn.exp %arg0 {mem.kernel = "pointwise", mem.pitch = array<i64: 32, 64>} : tensor<1x6x6x8xf32>
 //     %5 = nn.concat %3, %4 {axis = 3 : i64, mem.parts = array<i64: 0, 1>} : (tensor<1x6x6x8xf32>, tensor<1x6x6x8xf32>) -> tensor<1x6x6x16xf32>
-//     %6 = nn.softmax %5 {axis = 3 : i64, mem.kernel = "softmax", mem.scratch = 4288 : i64, mem.tie = array<i64: 0>} : tensor<1x6x6x16xf32>
+//     %6 = nn.softmax %5 {axis = 3 : i64, mem.kernel = "softmax", mem.scratch = 192 : i64, mem.tie = array<i64: 0>} : tensor<1x6x6x16xf32>
 //     return %6 : tensor<1x6x6x16xf32>
 //   }
 // }

@@ -41,7 +41,7 @@ func.func @of_an_input(%x: tensor<8x64xf32>, %y: tensor<8x1024xf32>) -> tensor<1
 //    |        ^^^^^^
 // module {
 //   func.func @read_late_by_the_largest(%arg0: tensor<8x64xf32>) -> tensor<1x64xf32> attributes {optc.stage = "inplace", optc.target = "x86-64-v3", optc.threads = 1 : i64} {
-//     %0 = nn.exp %arg0 {mem.kernel = "pointwise", mem.scratch = 4096 : i64} : tensor<8x64xf32>
+//     %0 = nn.exp %arg0 {mem.kernel = "pointwise"} : tensor<8x64xf32>
 //     %1 = nn.slice %0 {mem.kernel = "copy", sizes = array<i64: 1, 64>, starts = array<i64: 2, 0>} : (tensor<8x64xf32>) -> tensor<1x64xf32>
 //     %2 = nn.reduce_max %0 {axes = array<i64: 0, 1>, keepdims, mem.kernel = "reduce"} : (tensor<8x64xf32>) -> tensor<1x1xf32>
 //     %3 = nn.mul %2, %1 {mem.kernel = "pointwise"} : (tensor<1x1xf32>, tensor<1x64xf32>) -> tensor<1x64xf32>

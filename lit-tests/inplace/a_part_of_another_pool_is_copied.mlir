@@ -24,9 +24,9 @@ func.func @main(%x: tensor<1x64xf32>) -> tensor<2x64xf32> {
 // 5 |   %0 = nn.sqrt %x {mem.pool = ["image"]} : tensor<1x64xf32>
 //   |        ^^^^^^^
 // module {
-//   func.func @main(%arg0: tensor<1x64xf32>) -> tensor<2x64xf32> attributes {optc.arena = 4352 : i64, optc.pools = {arena = {align = 64 : i64, bytes = 4096 : i64, start = 0 : i64}, image = {align = 64 : i64, bytes = 256 : i64, start = 4096 : i64}}, optc.stage = "plan", optc.target = "x86-64-v3", optc.threads = 1 : i64} {
+//   func.func @main(%arg0: tensor<1x64xf32>) -> tensor<2x64xf32> attributes {optc.arena = 256 : i64, optc.pools = {arena = {align = 64 : i64, bytes = 0 : i64, start = 0 : i64}, image = {align = 64 : i64, bytes = 256 : i64, start = 0 : i64}}, optc.stage = "plan", optc.target = "x86-64-v3", optc.threads = 1 : i64} {
 //     %0 = nn.sqrt %arg0 {mem.kernel = "pointwise", mem.place = [["image", 0, 256]], mem.pool = ["image"]} : tensor<1x64xf32>
-//     %1 = nn.exp %arg0 {mem.kernel = "pointwise", mem.place = [["out", 0, 256, 256, 256, 256], ["arena", 0, 4096]], mem.scratch = 4096 : i64} : tensor<1x64xf32>
+//     %1 = nn.exp %arg0 {mem.kernel = "pointwise", mem.place = [["out", 0, 256, 256, 256, 256]]} : tensor<1x64xf32>
 //     %2 = nn.concat %0, %1 {axis = 0 : i64, mem.kernel = "copy", mem.parts = array<i64: 1>, mem.place = [["out", 0, 512]]} : (tensor<1x64xf32>, tensor<1x64xf32>) -> tensor<2x64xf32>
 //     return %2 : tensor<2x64xf32>
 //   }

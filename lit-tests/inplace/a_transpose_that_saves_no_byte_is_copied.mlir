@@ -28,7 +28,7 @@ func.func @main(%x: tensor<16x32xf32>, %y: tensor<32x16xf32>) -> tensor<1x1xf32>
 //   |        ^^^^^^
 // module {
 //   func.func @main(%arg0: tensor<16x32xf32>, %arg1: tensor<32x16xf32>) -> tensor<1x1xf32> attributes {optc.stage = "inplace", optc.target = "x86-64-v3", optc.threads = 1 : i64} {
-//     %0 = nn.exp %arg0 {mem.kernel = "pointwise", mem.scratch = 4096 : i64} : tensor<16x32xf32>
+//     %0 = nn.exp %arg0 {mem.kernel = "pointwise"} : tensor<16x32xf32>
 //     %1 = nn.transpose %0 {mem.kernel = "copy", permutation = array<i64: 1, 0>} : (tensor<16x32xf32>) -> tensor<32x16xf32>
 //     %2 = nn.sub %arg1, %1 {mem.kernel = "pointwise", mem.tie = array<i64: 1>} : tensor<32x16xf32>
 //     %3 = nn.repeat %2 {counts = array<i64: 4, 4>, mem.kernel = "repeat"} : (tensor<32x16xf32>) -> tensor<128x64xf32>

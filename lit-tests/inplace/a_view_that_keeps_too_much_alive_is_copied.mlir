@@ -23,7 +23,7 @@ func.func @main(%x: tensor<16x64xf32>) -> tensor<16x2xf32> {
 //   |        ^^^^^^
 // module {
 //   func.func @main(%arg0: tensor<16x64xf32>) -> tensor<16x2xf32> attributes {optc.stage = "inplace", optc.target = "x86-64-v3", optc.threads = 1 : i64} {
-//     %0 = nn.exp %arg0 {mem.kernel = "pointwise", mem.scratch = 4096 : i64} : tensor<16x64xf32>
+//     %0 = nn.exp %arg0 {mem.kernel = "pointwise"} : tensor<16x64xf32>
 //     %1 = nn.slice %0 {mem.kernel = "copy", sizes = array<i64: 16, 2>, starts = array<i64: 0, 0>} : (tensor<16x64xf32>) -> tensor<16x2xf32>
 //     %2 = nn.reduce_sum %0 {axes = array<i64: 1>, keepdims, mem.kernel = "reduce"} : (tensor<16x64xf32>) -> tensor<16x1xf32>
 //     %3 = nn.repeat %2 {counts = array<i64: 16, 64>, mem.kernel = "repeat"} : (tensor<16x1xf32>) -> tensor<256x64xf32>

@@ -38,7 +38,7 @@ func.func @main(%x: tensor<2x8xf32>) -> (tensor<2x2xf32>, tensor<2x2xf32>, tenso
 //   |        ^^^^^^
 // module {
 //   func.func @main(%arg0: tensor<2x8xf32>) -> (tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x2xf32>) attributes {optc.stage = "inplace", optc.target = "x86-64-v3", optc.threads = 1 : i64} {
-//     %0 = nn.exp %arg0 {mem.kernel = "pointwise", mem.scratch = 4096 : i64} : tensor<2x8xf32>
+//     %0 = nn.exp %arg0 {mem.kernel = "pointwise"} : tensor<2x8xf32>
 //     %1 = nn.slice %0 {mem.kernel = "copy", sizes = array<i64: 2, 2>, starts = array<i64: 0, 0>} : (tensor<2x8xf32>) -> tensor<2x2xf32>
 //     %2 = nn.slice %0 {mem.kernel = "copy", sizes = array<i64: 2, 2>, starts = array<i64: 0, 2>} : (tensor<2x8xf32>) -> tensor<2x2xf32>
 //     %3 = nn.slice %0 {mem.kernel = "copy", sizes = array<i64: 2, 2>, starts = array<i64: 0, 6>, strides = array<i64: 1, -1>} : (tensor<2x8xf32>) -> tensor<2x2xf32>

@@ -27,7 +27,7 @@ func.func @main(%x: tensor<2x3xf32>) -> tensor<2x6xf32> {
 //     %1 = nn.neg %0 {mem.kernel = "pointwise", mem.pitch = array<i64: 12, 24>, mem.tie = array<i64: 0>} : tensor<2x3xf32>
 //     %2 = nn.abs %arg0 {mem.kernel = "pointwise", mem.pitch = array<i64: 12, 24>} : tensor<2x3xf32>
 //     %3 = nn.concat %1, %2 {axis = 1 : i64, mem.parts = array<i64: 0, 1>} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x6xf32>
-//     %4 = nn.exp %3 {mem.kernel = "pointwise", mem.scratch = 4096 : i64, mem.tie = array<i64: 0>} : tensor<2x6xf32>
+//     %4 = nn.exp %3 {mem.kernel = "pointwise", mem.tie = array<i64: 0>} : tensor<2x6xf32>
 //     return %4 : tensor<2x6xf32>
 //   }
 // }

@@ -16,7 +16,7 @@ func.func @main(%x: tensor<2x3xf32>) -> tensor<2x12xf32> {
 //     %0 = nn.neg %arg0 {mem.kernel = "pointwise", mem.pitch = array<i64: 12, 48>} : tensor<2x3xf32>
 //     %1 = nn.abs %0 {mem.kernel = "pointwise", mem.pitch = array<i64: 12, 48>} : tensor<2x3xf32>
 //     %2 = nn.concat %0, %1 {axis = 1 : i64, mem.parts = array<i64: 0, 1>, mem.pitch = array<i64: 24, 48>} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x6xf32>
-//     %3 = nn.exp %2 {mem.kernel = "pointwise", mem.pitch = array<i64: 24, 48>, mem.scratch = 4096 : i64} : tensor<2x6xf32>
+//     %3 = nn.exp %2 {mem.kernel = "pointwise", mem.pitch = array<i64: 24, 48>} : tensor<2x6xf32>
 //     %4 = nn.concat %2, %3 {axis = 1 : i64, mem.parts = array<i64: 0, 1>} : (tensor<2x6xf32>, tensor<2x6xf32>) -> tensor<2x12xf32>
 //     return %4 : tensor<2x12xf32>
 //   }

@@ -43,7 +43,7 @@ func.func @known_sizes(%x: tensor<8x4xf32>, %y: tensor<8x4xf32>) -> tensor<8x4xf
 //     return %2 : tensor<?x4xf32>
 //   }
 //   func.func @known_sizes(%arg0: tensor<8x4xf32>, %arg1: tensor<8x4xf32>) -> tensor<8x4xf32> attributes {optc.stage = "inplace", optc.target = "x86-64-v3", optc.threads = 1 : i64} {
-//     %0 = nn.exp %arg0 {mem.kernel = "pointwise", mem.scratch = 4096 : i64} : tensor<8x4xf32>
+//     %0 = nn.exp %arg0 {mem.kernel = "pointwise"} : tensor<8x4xf32>
 //     %1 = nn.add %0, %arg1 {mem.kernel = "pointwise", mem.tie = array<i64: 0>} : tensor<8x4xf32>
 //     return %1 : tensor<8x4xf32>
 //   }

@@ -13,7 +13,7 @@ func.func @main(%arg0: tensor<4xf32>) -> (tensor<4x4xf32>, tensor<1x4xf32>) {
 // ----- output
 // module {
 //   func.func @main(%arg0: tensor<4xf32>) -> (tensor<4x4xf32>, tensor<1x4xf32>) attributes {optc.stage = "inplace", optc.target = "x86-64-v3", optc.threads = 1 : i64} {
-//     %0 = nn.exp %arg0 {mem.kernel = "pointwise", mem.scratch = 4096 : i64} : tensor<4xf32>
+//     %0 = nn.exp %arg0 {mem.kernel = "pointwise"} : tensor<4xf32>
 //     %1 = nn.reshape %0 {mem.kernel = "copy", shape = array<i64: 1, 4>} : (tensor<4xf32>) -> tensor<1x4xf32>
 //     %2 = nn.reshape %0 {mem.kernel = "copy", shape = array<i64: 4, 1>} : (tensor<4xf32>) -> tensor<4x1xf32>
 //     %3 = nn.mul %1, %2 {mem.kernel = "pointwise"} : (tensor<1x4xf32>, tensor<4x1xf32>) -> tensor<4x4xf32>

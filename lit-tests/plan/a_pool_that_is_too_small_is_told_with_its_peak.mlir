@@ -14,14 +14,15 @@ func.func @main(%x: tensor<64xf32>) -> tensor<64xf32> {
   return %7 : tensor<64xf32>
 }
 // ----- output
-// error: the pool `arena` holds 100 bytes, but 4096 are needed
-//  --> a_pool_that_is_too_small_is_told_with_its_peak.mlir:7:8
-//   |
-// 7 |   %1 = nn.exp %x {mem.pool = ["vtcm"]} : tensor<64xf32>
-//   |        ^^^^^^
-//   |
-//   = note: a_pool_that_is_too_small_is_told_with_its_peak.mlir:7:8: 4096 bytes are live at the peak, `nn.exp`:
-//   = note: a_pool_that_is_too_small_is_told_with_its_peak.mlir:7:8: 4096 bytes: scratch of `nn.exp`
+// error: the pool `arena` holds 100 bytes, but 512 are needed
+//   --> a_pool_that_is_too_small_is_told_with_its_peak.mlir:12:8
+//    |
+// 12 |   %6 = nn.add %0, %1 : tensor<64xf32>
+//    |        ^^^^^^
+//    |
+//    = note: a_pool_that_is_too_small_is_told_with_its_peak.mlir:12:8: 512 bytes are live at the peak, `nn.add`:
+//    = note: a_pool_that_is_too_small_is_told_with_its_peak.mlir:10:8: 256 bytes: `nn.add`
+//    = note: a_pool_that_is_too_small_is_told_with_its_peak.mlir:12:8: 256 bytes: `nn.add`
 // error: the pool `vtcm` holds 512 bytes, but 544 are needed
 //  --> a_pool_that_is_too_small_is_told_with_its_peak.mlir:9:8
 //   |

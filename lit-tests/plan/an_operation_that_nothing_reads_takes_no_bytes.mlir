@@ -9,8 +9,8 @@ func.func @main(%arg0: tensor<4xf32>) -> tensor<4xf32> {
 }
 // ----- output
 // module {
-//   func.func @main(%arg0: tensor<4xf32>) -> tensor<4xf32> attributes {optc.arena = 4112 : i64, optc.stage = "plan", optc.target = "x86-64-v3", optc.threads = 1 : i64} {
-//     %0 = nn.exp %arg0 {mem.kernel = "pointwise", mem.place = [["arena", 4096, 16], ["arena", 0, 4096]], mem.scratch = 4096 : i64} : tensor<4xf32>
+//   func.func @main(%arg0: tensor<4xf32>) -> tensor<4xf32> attributes {optc.arena = 16 : i64, optc.stage = "plan", optc.target = "x86-64-v3", optc.threads = 1 : i64} {
+//     %0 = nn.exp %arg0 {mem.kernel = "pointwise", mem.place = [["arena", 0, 16]]} : tensor<4xf32>
 //     %1 = nn.neg %0 {mem.kernel = "pointwise", mem.place = [["out", 0, 16]]} : tensor<4xf32>
 //     return %1 : tensor<4xf32>
 //   }

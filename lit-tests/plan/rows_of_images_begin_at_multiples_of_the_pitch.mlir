@@ -11,10 +11,10 @@ func.func @main(%x: tensor<1x5x7x3xf32>) -> tensor<1x5x7x3xf32> {
 }
 // ----- output
 // module {
-//   func.func @main(%arg0: tensor<1x5x7x3xf32>) -> tensor<1x5x7x3xf32> attributes {optc.arena = 4736 : i64, optc.pools = {arena = {align = 64 : i64, bytes = 4736 : i64, pitch = 64 : i64, start = 0 : i64}}, optc.stage = "plan", optc.target = "x86-64-v3", optc.threads = 1 : i64} {
-//     %0 = nn.sqrt %arg0 {mem.kernel = "pointwise", mem.pitch = array<i64: 84, 128>, mem.place = [["arena", 4096, 420, 0, 84, 128]]} : tensor<1x5x7x3xf32>
-//     %1 = nn.exp %0 {mem.kernel = "pointwise", mem.place = [["out", 0, 420], ["arena", 0, 4096]], mem.scratch = 4096 : i64} : tensor<1x5x7x3xf32>
-//     %2 = nn.neg %0 {mem.kernel = "pointwise", mem.pitch = array<i64: 84, 128>, mem.place = [["arena", 4096, 420, 0, 84, 128]], mem.tie = array<i64: 0>} : tensor<1x5x7x3xf32>
+//   func.func @main(%arg0: tensor<1x5x7x3xf32>) -> tensor<1x5x7x3xf32> attributes {optc.arena = 640 : i64, optc.pools = {arena = {align = 64 : i64, bytes = 640 : i64, pitch = 64 : i64, start = 0 : i64}}, optc.stage = "plan", optc.target = "x86-64-v3", optc.threads = 1 : i64} {
+//     %0 = nn.sqrt %arg0 {mem.kernel = "pointwise", mem.pitch = array<i64: 84, 128>, mem.place = [["arena", 0, 420, 0, 84, 128]]} : tensor<1x5x7x3xf32>
+//     %1 = nn.exp %0 {mem.kernel = "pointwise", mem.place = [["out", 0, 420]]} : tensor<1x5x7x3xf32>
+//     %2 = nn.neg %0 {mem.kernel = "pointwise", mem.pitch = array<i64: 84, 128>, mem.place = [["arena", 0, 420, 0, 84, 128]], mem.tie = array<i64: 0>} : tensor<1x5x7x3xf32>
 //     %3 = nn.add %1, %2 {mem.kernel = "pointwise", mem.place = [["out", 0, 420]], mem.tie = array<i64: 0>} : tensor<1x5x7x3xf32>
 //     return %3 : tensor<1x5x7x3xf32>
 //   }

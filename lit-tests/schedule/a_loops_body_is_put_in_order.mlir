@@ -24,7 +24,7 @@ func.func @main(%x: tensor<1x4x4x8xf32>, %n: index) -> tensor<1x1x1x8xf32> {
 //     %3 = scf.for %arg2 = %0 to %arg1 step %1 iter_args(%arg3 = %2) -> (tensor<1x1x1x8xf32>) {
 //       %4 = nn.mul %arg0, %arg3 {mem.kernel = "pointwise"} : (tensor<1x4x4x8xf32>, tensor<1x1x1x8xf32>) -> tensor<1x4x4x8xf32>
 //       %5 = nn.reduce_mean %4 {axes = array<i64: 1, 2>, keepdims, mem.kernel = "reduce"} : (tensor<1x4x4x8xf32>) -> tensor<1x1x1x8xf32>
-//       %6 = nn.tanh %4 {mem.kernel = "pointwise", mem.scratch = 4096 : i64} : tensor<1x4x4x8xf32>
+//       %6 = nn.tanh %4 {mem.kernel = "pointwise"} : tensor<1x4x4x8xf32>
 //       %7 = nn.reduce_max %6 {axes = array<i64: 1, 2>, keepdims, mem.kernel = "reduce"} : (tensor<1x4x4x8xf32>) -> tensor<1x1x1x8xf32>
 //       %8 = nn.add %5, %7 {mem.kernel = "pointwise"} : tensor<1x1x1x8xf32>
 //       scf.yield %8 : tensor<1x1x1x8xf32>

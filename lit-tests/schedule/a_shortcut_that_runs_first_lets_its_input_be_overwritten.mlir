@@ -15,7 +15,7 @@ func.func @main(%x: tensor<1x8x8x16xf32>) -> tensor<1x1x1x16xf32> {
 // ----- output
 // module {
 //   func.func @main(%arg0: tensor<1x8x8x16xf32>) -> tensor<1x1x1x16xf32> attributes {optc.arena = 8256 : i64, optc.stage = "plan", optc.target = "x86-64-v3", optc.threads = 1 : i64} {
-//     %0 = nn.exp %arg0 {mem.kernel = "pointwise", mem.place = [["arena", 0, 4096], ["arena", 4096, 4096]], mem.scratch = 4096 : i64} : tensor<1x8x8x16xf32>
+//     %0 = nn.exp %arg0 {mem.kernel = "pointwise", mem.place = [["arena", 0, 4096]]} : tensor<1x8x8x16xf32>
 //     %1 = nn.max_pool2d %0 {kernel = array<i64: 2, 2>, layout = "NHWC", mem.kernel = "max_pool2d", mem.place = [["arena", 4096, 1024]], strides = array<i64: 2, 2>} : (tensor<1x8x8x16xf32>) -> tensor<1x4x4x16xf32>
 //     %2 = nn.neg %0 {mem.kernel = "pointwise", mem.place = [["arena", 0, 4096]], mem.tie = array<i64: 0>} : tensor<1x8x8x16xf32>
 //     %3 = nn.reduce_mean %1 {axes = array<i64: 1, 2>, keepdims, mem.kernel = "reduce", mem.place = [["arena", 8192, 64]]} : (tensor<1x4x4x16xf32>) -> tensor<1x1x1x16xf32>

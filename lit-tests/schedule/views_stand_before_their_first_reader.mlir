@@ -14,10 +14,10 @@ func.func @main(%x: tensor<1x4x4x8xf32>) -> tensor<8xf32> {
 // ----- output
 // module {
 //   func.func @main(%arg0: tensor<1x4x4x8xf32>) -> tensor<8xf32> attributes {optc.stage = "schedule", optc.target = "x86-64-v3", optc.threads = 1 : i64} {
-//     %0 = nn.exp %arg0 {mem.kernel = "pointwise", mem.scratch = 4096 : i64} : tensor<1x4x4x8xf32>
+//     %0 = nn.exp %arg0 {mem.kernel = "pointwise"} : tensor<1x4x4x8xf32>
 //     %1 = nn.reshape %0 {mem.kernel = "copy", shape = array<i64: 16, 8>} : (tensor<1x4x4x8xf32>) -> tensor<16x8xf32>
 //     %2 = nn.reduce_mean %1 {axes = array<i64: 0>, mem.kernel = "reduce"} : (tensor<16x8xf32>) -> tensor<8xf32>
-//     %3 = nn.tanh %0 {mem.kernel = "pointwise", mem.scratch = 4096 : i64} : tensor<1x4x4x8xf32>
+//     %3 = nn.tanh %0 {mem.kernel = "pointwise"} : tensor<1x4x4x8xf32>
 //     %4 = nn.reduce_max %3 {axes = array<i64: 0, 1, 2>, mem.kernel = "reduce"} : (tensor<1x4x4x8xf32>) -> tensor<8xf32>
 //     %5 = nn.add %4, %2 {mem.kernel = "pointwise"} : tensor<8xf32>
 //     return %5 : tensor<8xf32>

@@ -8,4 +8,4 @@ func.func @main(%x: tensor<?x3xf32, #optc.dims<N>> {optc.name = "x"}) -> tensor<
 }
 // ----- output
 // output `result0` [6]: top [0] 0.86199, [2] 0.67332, [5] 0.36869, [4] 0.17939, [1] 0.00000
-// arena 0 bytes: 1.000 x its lower bound (0), proved best, 0.000 x no reuse (24); weights 0 bytes
+// arena 0 bytes, optimal for this order and these kernels; weights 0 bytes

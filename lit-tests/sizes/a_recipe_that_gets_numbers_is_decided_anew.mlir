@@ -9,5 +9,5 @@ func.func @main(%x: tensor<?x16xf32, #optc.dims<N>> {optc.name = "x"}) -> tensor
   return %2 : tensor<16xf32>
 }
 // ----- output
-// arena 4352 bytes: 1.000 x its lower bound (4352), proved best, 7.556 x no reuse (576); weights 0 bytes
+// arena 256 bytes, optimal for this order and these kernels; 2.2 times less than without reuse (576 bytes); weights 0 bytes
 // 3 steps on 1 threads; inputs 256 bytes, outputs 64 bytes

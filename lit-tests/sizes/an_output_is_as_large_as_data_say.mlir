@@ -12,4 +12,4 @@ func.func @main(%x: tensor<2x3xf32> {optc.name = "x"}, %c: tensor<3xf32> {optc.n
 }
 // ----- output
 // output `y` [2, 2]: top [0] 2.36786, [2] 1.96073, [3] 1.44584, [1] 0.85114
-// arena 4120 bytes: 1.000 x its lower bound (4120), proved best, 49.639 x no reuse (83); weights 64 bytes
+// arena 24 bytes, optimal for this order and these kernels; 3.5 times less than without reuse (83 bytes); weights 64 bytes

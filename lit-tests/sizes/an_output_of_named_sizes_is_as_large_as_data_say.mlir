@@ -11,4 +11,4 @@ func.func @main(%x: tensor<?x?xf32, #optc.dims<N, M>> {optc.name = "x"}, %c: ten
 }
 // ----- output
 // output `y` [3, 2]: top [0] 2.36786, [1] 1.96073, [5] 1.46081, [2] 1.19649, [4] 0.62561
-// arena 4096 bytes: 1.000 x its lower bound (4096), proved best, 37.926 x no reuse (108); weights 64 bytes
+// arena 4 bytes, optimal for this order and these kernels; 27 times less than without reuse (108 bytes); weights 64 bytes

@@ -1,9 +1,10 @@
 //! How a program is made to fit an arena of a given size, and what is said where it can't be.
 //!
-//! The ways are tried in the order of what they cost at run time: operations in another order, and what the goal allows (always);
-//! images made and read in turns, results written over rows of their operands (`--optimize=memory`); values computed again (the pass `recompute`). Where none
-//! suffices, the failure names the smallest arena that was reached, what makes up its fullest step, and what would save how much: tried,
-//! not estimated.
+//! The ways are tried in the order of what they cost at run time: operations in another order, and what the
+//! goal allows (always); images made and read in turns, results written over rows of their operands
+//! (`--optimize=memory`); values computed again (the pass `recompute`). Where none suffices, the failure
+//! names the smallest arena that was reached, what makes up its fullest step, and what would save how much:
+//! tried, not estimated.
 
 use ir::plan::attrs;
 use std::cmp::Reverse;
@@ -14,6 +15,7 @@ use passes::plan::{Arena, peak};
 
 use crate::compile::{CompileOptions, Goal, Steps, Way, complete_with, donate, signature};
 use crate::failure::Failure;
+use crate::specialize::AllSizes;
 
 /// The most inputs whose donation is tried for advice.
 const MOST_DONATIONS: usize = 8;
@@ -21,7 +23,8 @@ const MOST_DONATIONS: usize = 8;
 /// Takes a module through the stages that its entry lacks, such that its arena has at most `budget_bytes`.
 ///
 /// # Errors
-/// Every fault of the first pass that finds some; else, if no way that was tried leads below the budget, what stands there.
+/// Every fault of the first pass that finds some; else, if no way that was tried leads below the budget, what
+/// stands there.
 pub fn meet(
     module: &mut Module,
     entry: &str,
@@ -43,9 +46,41 @@ pub fn meet(
         }
     }
     let (least_bytes, planned) = best.expect("some way was tried");
-    let fault = explain(&planned, entry, budget_bytes, least_bytes)?;
+    let message = format!(
+        "the arena does not fit the budget of {budget_bytes} bytes: the smallest that was found has {least_bytes}"
+    );
+    let fault = explain(&planned, entry, message)?;
     let advice = advice(module, entry, options, least_bytes);
-    Err(Failure::Input(vec![fault.render(&module.ctx) + &advice]))
+    let text = fault.render(&module.ctx);
+    Err(Failure::Input(vec![[&[text.trim_end().to_owned()], &advice[..]].concat().join("\n")]))
+}
+
+/// Holds the arena that is enough at all sizes to a budget.
+///
+/// # Errors
+/// If no arena is enough at all sizes, or a larger one is needed: with what is live at the peak at the
+/// greatest sizes.
+pub(crate) fn meet_at_all_sizes(all: &AllSizes, budget_bytes: u64) -> Result<(), Failure> {
+    let bound_bytes = match all.bound() {
+        Ok(bound) => bound.size_bytes(),
+        Err(why) => {
+            let what =
+                format!("no arena of {budget_bytes} bytes, or of any size, is enough at all sizes: {why}");
+            return Err(Failure::input(what));
+        }
+    };
+    if bound_bytes <= budget_bytes {
+        return Ok(());
+    }
+    let greatest: Vec<u64> = all.symbols().iter().map(|symbol| symbol.most).collect();
+    let sizes = all.symbols().iter().map(|symbol| format!("{} = {}", symbol.name, symbol.most));
+    let sizes = sizes.collect::<Vec<_>>().join(", ");
+    let message = format!(
+        "the arena for all sizes does not fit the budget of {budget_bytes} bytes: it has {bound_bytes}, with its peak at {sizes}"
+    );
+    let planned = all.at(&greatest)?;
+    let fault = explain(&planned, all.entry(), message)?;
+    Err(Failure::diagnostics(&planned.ctx, &[fault]))
 }
 
 /// The size of the arena to which a way leads, and the planned module.
@@ -57,25 +92,17 @@ fn try_way(way: Way<'_>, module: &Module, entry: &str) -> Result<(u64, Module), 
     Ok((bytes, trial))
 }
 
-/// The fault: what the smallest arena is, and what its fullest step holds.
-fn explain(
-    planned: &Module,
-    entry: &str,
-    budget_bytes: u64,
-    least_bytes: u64,
-) -> Result<Diagnostic, Failure> {
+/// The fault, with what is live at the peak of a planned arena.
+fn explain(planned: &Module, entry: &str, message: String) -> Result<Diagnostic, Failure> {
     let ctx = &planned.ctx;
     let body = planned.function(entry).expect("the entry was just planned");
     let aliases = AliasSets::of(ctx, body);
     let arena = Arena::of(ctx, body, &aliases).map_err(|faults| Failure::diagnostics(ctx, &faults))?;
-    let message = format!(
-        "the arena does not fit the budget of {budget_bytes} bytes: the smallest that was found has {least_bytes}"
-    );
     Ok(peak::explain(ctx, body, arena.steps(), &arena.problem, &arena.contents, message))
 }
 
-/// What else would save memory, the most first.
-fn advice(module: &Module, entry: &str, options: &CompileOptions, least_bytes: u64) -> String {
+/// What else would save memory, the most first: a line for each.
+fn advice(module: &Module, entry: &str, options: &CompileOptions, least_bytes: u64) -> Vec<String> {
     let args = signature(module, entry).map_or_else(|_| Vec::new(), |signature| signature.args);
     let names = args.into_iter().map(|arg| arg.name).filter(|name| !options.donated.contains(name));
     let donations =
@@ -92,5 +119,5 @@ fn advice(module: &Module, entry: &str, options: &CompileOptions, least_bytes: u
         savings.extend((saved > 0).then_some((saved, flag)));
     }
     savings.sort_by_key(|(saved, _)| Reverse(*saved));
-    savings.iter().map(|(saved, flag)| format!("  = help: {flag} saves {saved} bytes\n")).collect()
+    savings.iter().map(|(saved, flag)| format!("  = help: {flag} saves {saved} bytes")).collect()
 }

@@ -112,7 +112,8 @@ struct MemoryArgs {
     #[arg(long, value_name = "NAME:align=A,pitch=P,capacity=C", value_parser = Pool::parse)]
     pool: Vec<Pool>,
     /// Fail unless the arena fits into this many bytes, also given as `512KiB` or `4.9MB`. Tries reordering,
-    /// overlap and recomputation; if none suffices, reports the peak and what would lower it.
+    /// overlap and recomputation; if none suffices, reports the peak and what would lower it. With named
+    /// sizes, it is the limit for all of them.
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     budget: Option<u64>,
     /// If a pass panics, write its input program here; `optc --replay` runs that pass on it again.

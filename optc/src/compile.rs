@@ -136,11 +136,7 @@ fn compile_for_all_sizes(
     options: &CompileOptions,
 ) -> Result<Program, Failure> {
     let has_states = !signature(module, entry)?.states.is_empty();
-    let limits = [
-        (options.budget_bytes.is_some(), "a budget"),
-        (!options.pools.is_empty(), "a pool"),
-        (has_states, "a state"),
-    ];
+    let limits = [(!options.pools.is_empty(), "a pool"), (has_states, "a state")];
     if let Some((_, limit)) = limits.into_iter().find(|(is_asked, _)| *is_asked) {
         return Err(for_known_sizes(limit));
     }

@@ -8,7 +8,9 @@ use std::sync::Arc;
 use import::onnx::declared::Sizes;
 use import::onnx::external::SharedBytes;
 use import::onnx::{Options, StrippedWeights};
-use ir::{Attr, AttrData, Body, Context, Module};
+use ir::size::fits_memory;
+use ir::text::type_text;
+use ir::{Attr, AttrData, Body, Context, Diagnostic, Location, Module};
 use runtime::MappedFile;
 
 use crate::failure::Failure;
@@ -43,7 +45,26 @@ pub fn load(path: &Path, options: &LoadOptions) -> Result<Module, Failure> {
     let (name, text) = read_text(path)?;
     let mut module = parse(&name, text, Some(path), options)?;
     sizes::apply(&mut module, &options.sizes)?;
+    check_fits_memory(&module)?;
     Ok(module)
+}
+
+/// Refuses a program with tensors of known sizes whose bytes no memory holds.
+fn check_fits_memory(module: &Module) -> Result<(), Failure> {
+    let ctx = &module.ctx;
+    let mut faults = Vec::new();
+    for (_, body) in module.functions() {
+        let args = body.all_blocks().flat_map(|block| body.args(block)).map(|arg| (*arg, Location::UNKNOWN));
+        let ops = body.all_blocks().flat_map(|block| body.ops(block));
+        let results = ops.flat_map(|op| body.results(op).map(move |result| (result, body.location(op))));
+        let mut values = args.chain(results);
+        // One is enough: the others are most often made from it.
+        faults.extend(values.find(|(value, _)| !fits_memory(ctx, body.ty(*value))).map(|(value, at)| {
+            let ty = type_text(ctx, body.ty(value));
+            Diagnostic::error(at, format!("`{ty}` has more elements than memory holds"))
+        }));
+    }
+    if faults.is_empty() { Ok(()) } else { Err(Failure::diagnostics(ctx, &faults)) }
 }
 
 /// The program that a text says. Weights that it takes from a model are found beside `path`.
@@ -65,8 +86,8 @@ pub fn parse(
     Ok(module)
 }
 
-/// Sizes that the model names are numbers before anything is converted; those that are symbolized are symbols first, so
-/// that what a symbol becomes is what the whole compiler made of it.
+/// Sizes that the model names are numbers before anything is converted; those that are symbolized are symbols
+/// first, so that what a symbol becomes is what the whole compiler made of it.
 fn load_model(path: &Path, options: &LoadOptions) -> Result<Module, Failure> {
     let ctx = Arc::new(Context::new());
     let mut sizes = options.sizes.clone();

@@ -26,7 +26,8 @@ pub struct PlanReport {
     pub version: u32,
     /// Pools, the arena first.
     pub pools: Vec<PoolReport>,
-    /// What all results take if none shares bytes with another, also those that fusion keeps from being stored.
+    /// What all results take if none shares bytes with another, also those that fusion keeps from being
+    /// stored, and the scratch of all steps.
     pub naive_bytes: u64,
     /// Bytes of the caller's inputs.
     pub inputs_bytes: u64,
@@ -58,9 +59,16 @@ pub struct PoolReport {
     pub lower_bound_bytes: u64,
     /// The same, if no pair may overlap.
     pub whole_tensor_bound_bytes: u64,
-    /// Whether the bound is met: with this order, these ties and overlaps, no placement takes fewer bytes.
+    /// Whether the bound is met: for this order of steps, these kernels, ties and overlaps, no placement
+    /// takes fewer bytes.
     pub proved_best: bool,
+    /// What that is proved for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proved_for: Option<&'static str>,
 }
+
+/// What a placement is optimal for: steps in another order, or other kernels, might take less.
+pub const PROVED_FOR: &str = "this order and these kernels";
 
 /// A step.
 #[derive(Clone, Debug, Serialize)]
@@ -137,7 +145,13 @@ pub fn plan_report(ctx: &Context, body: &Body, weights_bytes: u64) -> Result<Pla
 }
 
 fn pool_report(pool: &Pool, problem: &place::Problem) -> PoolReport {
-    let lower_bound_bytes = place::lower_bound(problem);
+    let mut lower_bound_bytes = place::lower_bound(problem);
+    if pool.size_bytes > lower_bound_bytes {
+        // The search proves more.
+        let searched = place::place(problem, &place::Options::default());
+        lower_bound_bytes = searched.lower_bound_bytes.min(pool.size_bytes);
+    }
+    let proved_best = pool.size_bytes <= lower_bound_bytes;
     PoolReport {
         name: pool.name.clone(),
         size_bytes: pool.size_bytes,
@@ -145,7 +159,8 @@ fn pool_report(pool: &Pool, problem: &place::Problem) -> PoolReport {
         capacity_bytes: pool.capacity,
         lower_bound_bytes,
         whole_tensor_bound_bytes: place::whole_tensor_bound(problem),
-        proved_best: pool.size_bytes <= lower_bound_bytes,
+        proved_best,
+        proved_for: proved_best.then_some(PROVED_FOR),
     }
 }
 
@@ -208,8 +223,8 @@ impl<'a> Reader<'a> {
             .collect()
     }
 
-    /// What is written over rows of an operand. A result written upwards begins above: then the result is the `input` of the
-    /// relation, since it is the one that must begin at least so far above the other.
+    /// What is written over rows of an operand. A result written upwards begins above: then the result is the
+    /// `input` of the relation, since it is the one that must begin at least so far above the other.
     fn overlaps(&self) -> Vec<OverlapReport> {
         let steps = self.steps.iter().filter_map(|(_, op)| {
             let banding = Banding::of(self.body.at(self.ctx, op))?;
@@ -233,6 +248,7 @@ impl<'a> Reader<'a> {
         for (_, op) in self.steps.iter() {
             let blocks = self.body.regions(op).iter().flat_map(|region| self.body.blocks(*region));
             let inner: Vec<Op> = blocks.flat_map(|block| self.body.ops(*block)).collect();
+            total += self.scratch_bytes(op);
             let counted = if inner.is_empty() { vec![op] } else { inner };
             let results = counted.into_iter().flat_map(|op| self.body.results(op));
             total += results
@@ -240,6 +256,10 @@ impl<'a> Reader<'a> {
                 .sum::<u64>();
         }
         total
+    }
+
+    fn scratch_bytes(&self, op: Op) -> u64 {
+        attrs::scratch_bytes(self.body.at(self.ctx, op)).unwrap_or(0)
     }
 
     fn values(&self) -> Vec<ValueReport> {
@@ -312,7 +332,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A view lies where its source lies; a concatenation of parts that are in place, where the plan says, since its last part.
+    /// A view lies where its source lies; a concatenation of parts that are in place, where the plan says,
+    /// since its last part.
     fn add_view(&self, op: Op, values: &mut Vec<ValueReport>) {
         if self.body.at(self.ctx, op).attr(attrs::MEM_PLACE).is_some() {
             let names: Vec<&str> = self.body.operands(op).map(|part| self.names[part].as_str()).collect();

@@ -19,6 +19,7 @@ use runtime::{
     Extent, NamedSizes, Program, ProgramParts, SizeExpr, SizeStep, Symbol, TensorSpec, Weights, undetermined,
 };
 
+use crate::budget;
 use crate::compile::{CompileOptions, INLINE_ALL, donate, entry, for_known_sizes, run_pipeline, signature};
 use crate::failure::Failure;
 use crate::sizes::{declare, forget_decisions};
@@ -138,7 +139,11 @@ impl AllSizes {
         let plans = Specializer::new(&ctx, target, buffers, &names, threads, *goal, &samples);
         let module = module.clone();
         let compile = options.clone();
-        Ok(AllSizes { module, entry, names, symbols, inputs, outputs, sample, compile, plans, bound })
+        let all = AllSizes { module, entry, names, symbols, inputs, outputs, sample, compile, plans, bound };
+        if let Some(budget_bytes) = options.budget_bytes {
+            budget::meet_at_all_sizes(&all, budget_bytes)?;
+        }
+        Ok(all)
     }
 
     /// The function that is the program.

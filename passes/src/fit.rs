@@ -1,20 +1,25 @@
-//! What is traded for memory: which steps run in bands of rows (`mem.overlap`), and how much scratch each gets (`mem.scratch`).
+//! What is traded for memory: which steps run in bands of rows (`mem.overlap`), and how much scratch each
+//! gets (`mem.scratch`).
 //!
-//! Decided before anything is placed, from what is live at each step. The arena can't be smaller than the step that needs most,
-//! each run as sparingly as the goal allows; that is the *target*. A step that fits below the target with all
-//! the scratch that its kernel wishes for, and with its operands whole, stays as it is: only the others get less
-//! scratch, or write their result over rows that they have read. Behind the placement, bands are made as wide as the places
-//! allow, and those that share no byte after all are forgotten.
+//! Decided before anything is placed, from what is live at each step. The arena can't be smaller than the
+//! step that needs most, each run as sparingly as the goal allows; that is the *target*. A step that fits
+//! below the target with all the scratch that its kernel wishes for, and with its operands whole, stays as it
+//! is: only the others get less scratch, or write their result over rows that they have read. Behind the
+//! placement, bands are made as wide as the places allow, and those that share no byte after all are
+//! forgotten.
 
 use ir::plan::attrs;
 use std::ops::Range;
 
 use cranelift_entity::EntityRef;
+use ir::alias::AliasSets;
 use ir::target::Bands;
-use ir::{Body, Context, Op, Target};
+use ir::{Body, Context, Diagnostic, Op, Target};
+use rustc_hash::FxHashMap;
 
 use crate::overlap::{Banding, Order, Rows};
-use crate::place::{self, Placement, Problem};
+use crate::place::judge::judge;
+use crate::place::{self, Placement, Placer, Problem};
 use crate::plan::{ALIGN_BYTES, Arena, Content};
 
 /// What a plan is to be best at.
@@ -34,8 +39,8 @@ impl Goal {
     pub const NAMES: &[&str] = &["memory", "balanced", "speed"];
     const ALL: [Goal; 3] = [Goal::Memory, Goal::Balanced, Goal::Speed];
 
-    /// The shares of a pair's larger tensor, one in so many, that may lie between the two for the sake of wider bands: each is a
-    /// way that is tried until one meets its target.
+    /// The shares of a pair's larger tensor, one in so many, that may lie between the two for the sake of
+    /// wider bands: each is a way that is tried until one meets its target.
     pub(crate) fn band_shares(self) -> &'static [u64] {
         match self {
             Goal::Memory => &[256, 128, 64],
@@ -114,7 +119,8 @@ impl Need {
         self.live + self.least - self.overlap.map_or(0, |overlap| overlap.saved(overlap.band_rows))
     }
 
-    /// What the step saves so that it takes at most `target` bytes, if that can be: what it is written over, and the bytes of scratch.
+    /// What the step saves so that it takes at most `target` bytes, if that can be: what it is written over,
+    /// and the bytes of scratch.
     fn savings(&self, target: u64) -> (Option<Offer>, u64) {
         let scratch = |live: u64| target.saturating_sub(live) / ALIGN_BYTES * ALIGN_BYTES;
         match self.overlap {
@@ -171,7 +177,8 @@ pub(crate) trait Question {
     fn candidate(&self, op: Op, bands: Bands, share: u64) -> Option<Candidate>;
 }
 
-/// How the fullest steps save what they must, with bands that may take so large a share; none if nothing is saved.
+/// How the fullest steps save what they must, with bands that may take so large a share; none if nothing is
+/// saved.
 pub(crate) fn way(question: &impl Question, share: u64) -> Option<Way> {
     let needs = fullest_needs(question, share);
     let target_bytes = target_bytes(&needs, question.goal());
@@ -203,22 +210,27 @@ fn fullest_needs(question: &impl Question, share: u64) -> Vec<Need> {
     needs
 }
 
-/// Places the values of a function whose whole tensors make the problem of `arena`, in the best of some ways to save memory that the
-/// goal allows; writes `mem.overlap` and `mem.scratch`.
-pub(crate) fn place(
+/// Places the values of a function whose whole tensors make the problem of `arena`, in the best of some ways
+/// to save memory that the goal allows; writes `mem.overlap` and `mem.scratch`. Gives the problem that is
+/// then written down, with its placement.
+///
+/// # Errors
+/// If a size is not known.
+pub(crate) fn place<'a>(
     ctx: &Context,
     target: &dyn Target,
     body: &mut Body,
-    arena: &mut Arena<'_>,
+    mut arena: Arena<'a>,
+    aliases: &'a AliasSets,
     goal: Goal,
-    planner: &dyn Fn(&Problem) -> Placement,
-) -> Placement {
-    let asker = Asker::new(ctx, target, body, arena, goal);
+    placer: Placer,
+) -> Result<(Arena<'a>, Placement), Vec<Diagnostic>> {
+    let asker = Asker::new(ctx, target, body, &arena, goal);
     let mut best: Option<(Placement, Problem, Way)> = None;
     for share in goal.band_shares() {
         let Some(way) = way(&asker, *share) else { break };
         let problem = asker.problem(&way);
-        let placement = planner(&problem);
+        let placement = placer.sketch(&problem);
         let is_met = placement.size_bytes <= way.target_bytes;
         if best.as_ref().is_none_or(|best| placement.size_bytes < best.0.size_bytes) {
             best = Some((placement, problem, way));
@@ -229,23 +241,65 @@ pub(crate) fn place(
     }
     // No placement of whole tensors is below their bound.
     let bound = place::lower_bound(&arena.problem);
-    let is_below = best.as_ref().is_some_and(|best| best.0.size_bytes <= bound);
-    let whole = if is_below { None } else { Some(planner(&arena.problem)) };
-    let saved = best.filter(|best| whole.as_ref().is_none_or(|whole| best.0.size_bytes < whole.size_bytes));
-    match saved {
-        Some((placement, problem, way)) => {
-            arena.problem = problem;
-            for (op, bytes) in &way.scratch {
-                body.set_attr(ctx, *op, attrs::MEM_SCRATCH, ctx.int_attr(*bytes as i64));
-            }
-            settle(ctx, body, arena, &placement, &way.offers);
-            placement
+    if best.as_ref().is_none_or(|best| best.0.size_bytes > bound) {
+        let whole = placer.sketch(&arena.problem);
+        if best.as_ref().is_none_or(|best| best.0.size_bytes >= whole.size_bytes) {
+            let whole = placer.finish(&arena.problem, whole);
+            return Ok((arena, whole));
         }
-        None => whole.expect("nothing was saved, so the whole tensors were placed"),
     }
+    let (placement, problem, way) = best.expect("a way that saves nothing would have been placed whole");
+    arena.problem = problem;
+    for (op, bytes) in &way.scratch {
+        body.set_attr(ctx, *op, attrs::MEM_SCRATCH, ctx.int_attr(*bytes as i64));
+    }
+    settle(ctx, body, &arena, &placement, &way.offers);
+    refine(ctx, body, (arena, placement), aliases, placer)
 }
 
-/// The bytes that the smallest arena needs at the least, each step run as sparingly as it can be, and the steps that need so many.
+/// The most times that the problem is changed by what a placement of it settles.
+const MOST_ROUNDS: usize = 4;
+
+/// Solves the problem that is written down, which has less to offer than the one by which it was decided what
+/// is traded: some bands are wider, and pairs that share no byte may not share any. The new placement may
+/// settle more.
+fn refine<'a>(
+    ctx: &Context,
+    body: &mut Body,
+    decided: (Arena<'a>, Placement),
+    aliases: &'a AliasSets,
+    placer: Placer,
+) -> Result<(Arena<'a>, Placement), Vec<Diagnostic>> {
+    let mut best = decided;
+    for _ in 0..MOST_ROUNDS {
+        let arena = Arena::of(ctx, body, aliases)?;
+        let found = placer.place(&arena.problem);
+        if found.size_bytes < best.1.size_bytes {
+            best = (arena, found);
+        } else if judge(&arena.problem, &best.1).is_empty() {
+            best.0 = arena;
+        } else {
+            break;
+        }
+        let offers = settled_offers(ctx, body, &best.0);
+        if !settle(ctx, body, &best.0, &best.1, &offers) {
+            break;
+        }
+    }
+    Ok(best)
+}
+
+/// What steps that run in bands offer: their bands.
+fn settled_offers(ctx: &Context, body: &Body, arena: &Arena<'_>) -> Vec<Offer> {
+    let offer = |op: Op| {
+        let Banding { operand, rows: band_rows, .. } = Banding::of(body.at(ctx, op))?;
+        Some(Offer { op, operand, band_rows, rows: Rows::of(ctx, body, op, operand)? })
+    };
+    arena.steps().iter().filter_map(|(_, op)| offer(op)).collect()
+}
+
+/// The bytes that the smallest arena needs at the least, each step run as sparingly as it can be, and the
+/// steps that need so many.
 pub(crate) fn fullest(
     ctx: &Context,
     target: &dyn Target,
@@ -294,9 +348,11 @@ impl<'a> Asker<'a> {
     /// The placement problem of a way.
     fn problem(&self, way: &Way) -> Problem {
         let mut problem = self.arena.problem.clone();
+        let less: FxHashMap<Op, u64> = way.scratch.iter().copied().collect();
         for (id, content) in self.arena.contents.iter() {
-            let less = way.scratch.iter().find(|(op, _)| Content::Scratch(*op) == *content);
-            if let Some((_, bytes)) = less {
+            if let Content::Scratch(op) = content
+                && let Some(bytes) = less.get(op)
+            {
                 problem.buffers[id].size_bytes = *bytes;
             }
         }
@@ -355,21 +411,34 @@ fn live_bytes(arena: &Arena<'_>) -> Vec<u64> {
     sums.collect()
 }
 
-/// Writes down which offers a placement takes (`mem.overlap`), with bands as wide as the places allow.
-fn settle(ctx: &Context, body: &mut Body, arena: &Arena<'_>, placement: &Placement, offers: &[Offer]) {
+/// Writes down which offers a placement takes (`mem.overlap`), with bands as wide as the places allow;
+/// whether that is news.
+fn settle(
+    ctx: &Context,
+    body: &mut Body,
+    arena: &Arena<'_>,
+    placement: &Placement,
+    offers: &[Offer],
+) -> bool {
+    let mut is_news = false;
     for &Offer { op, operand, band_rows, rows } in offers {
         let Some(pair) = arena.pair(body, op, operand) else { continue };
         let places = [pair.0, pair.1].map(|id| {
             let start = placement.offsets[id];
             start..start + arena.problem.buffers[id].size_bytes
         });
-        if let Some((rows, order)) = settled(rows, band_rows, places) {
-            Banding { operand, rows, order }.write(ctx, body, op);
+        let before = Banding::of(body.at(ctx, op));
+        match settled(rows, band_rows, places) {
+            Some((rows, order)) => Banding { operand, rows, order }.write(ctx, body, op),
+            None => body.remove_attr(ctx, op, attrs::MEM_OVERLAP),
         }
+        is_news |= before != Banding::of(body.at(ctx, op));
     }
+    is_news
 }
 
-/// How wide bands of at least so many rows may be where an operand and a result are, and which is first; none if they share no byte.
+/// How wide bands of at least so many rows may be where an operand and a result are, and which is first; none
+/// if they share no byte.
 pub(crate) fn settled(rows: Rows, band_rows: u64, [input, output]: [Range<u64>; 2]) -> Option<(u64, Order)> {
     if input.end <= output.start || output.end <= input.start {
         return None;

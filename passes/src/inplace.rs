@@ -23,7 +23,7 @@ use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
 use crate::access::access;
-use crate::edit::{Setter, kept_inputs};
+use crate::edit::{Setter, entry, kept_inputs};
 use crate::liveness::{Classes, Steps};
 use crate::parts::{Overwritten, Placed, copied_parts, has_open_parts, place_parts};
 use crate::place::{Step, lower_bound};
@@ -130,10 +130,37 @@ fn output_bytes(ctx: &Context, body: &Body) -> u64 {
 /// Ties results to dying operands. Returns how many operations, and a remark for each declared pair that was
 /// refused.
 fn tie(ctx: &Context, target: &dyn Target, body: &mut Body) -> (usize, Vec<Diagnostic>) {
-    let (ties, remarks) = Chooser::choose(ctx, target, body);
+    let kept = kept_inputs(ctx, body);
+    let mut chosen = Chooser::choose(ctx, target, body, kept.clone());
+    if !chosen.donated.is_empty() {
+        let mut fewest = bytes_with(ctx, body, &chosen.ties);
+        for spared in [chosen.returned.clone(), chosen.donated.clone()] {
+            let mut more_kept = kept.clone();
+            spared.iter().for_each(|input| more_kept[*input] = true);
+            let other = Chooser::choose(ctx, target, body, more_kept);
+            let bytes = bytes_with(ctx, body, &other.ties);
+            let saves_copies = other.returned.len() < chosen.returned.len();
+            if bytes < fewest || (bytes == fewest && saves_copies) {
+                chosen = other;
+                fewest = bytes;
+            }
+        }
+    }
+    write_ties(ctx, body, &chosen.ties);
+    (chosen.ties.len(), chosen.remarks)
+}
+
+fn write_ties(ctx: &Context, body: &mut Body, ties: &Ties) {
     let mut setter = Setter::new(ctx, attrs::MEM_TIE);
     ties.iter().for_each(|(op, operands)| setter.set(body, *op, *operands));
-    (ties.len(), remarks)
+}
+
+/// What is live in the arena with these ties.
+fn bytes_with(ctx: &Context, body: &Body, ties: &Ties) -> u64 {
+    let mut trial = body.clone();
+    write_ties(ctx, &mut trial, ties);
+    let aliases = separate_outputs(ctx, &mut trial);
+    Arena::of(ctx, &trial, &aliases).map_or(u64::MAX, |arena| lower_bound(&arena.problem))
 }
 
 /// What is live in the arena once results are tied to operands, and which of `values` lie there when most is;
@@ -149,6 +176,17 @@ type Operands = SmallVec<[i64; 4]>;
 
 /// Operations with their `mem.tie`.
 type Ties = Vec<(Op, Attr)>;
+
+/// What was chosen.
+struct Chosen {
+    ties: Ties,
+    /// Inputs that are donated, without states.
+    donated: Vec<Value>,
+    /// Those of them in whose bytes a result of the function is made: it must be copied from there to the
+    /// caller's output.
+    returned: Vec<Value>,
+    remarks: Vec<Diagnostic>,
+}
 
 struct Chooser<'a> {
     ctx: &'a Context,
@@ -166,17 +204,50 @@ struct Chooser<'a> {
 }
 
 impl<'a> Chooser<'a> {
-    fn choose(ctx: &'a Context, target: &'a dyn Target, body: &'a Body) -> (Ties, Vec<Diagnostic>) {
+    /// Chooses ties where no input that is `kept` is overwritten.
+    fn choose(
+        ctx: &'a Context,
+        target: &'a dyn Target,
+        body: &'a Body,
+        kept: SecondaryMap<Value, bool>,
+    ) -> Chosen {
         let aliases = AliasSets::of(ctx, body);
         let weights = WeightSet::of(ctx, body);
         let steps = Steps::of(ctx, body, &weights);
         let classes = Classes::of(ctx, body, &steps, &weights, &aliases);
-        let kept = kept_inputs(ctx, body);
         let (made, remarks) = (FxHashMap::default(), Vec::new());
         let mut chooser =
             Chooser { ctx, target, body, weights, aliases: &aliases, classes, kept, made, remarks };
         let ties = steps.iter().filter_map(|(step, op)| chooser.tie(step, op)).collect();
-        (ties, chooser.remarks)
+        let donated = chooser.donated();
+        let returned = chooser.returned(&donated);
+        Chosen { ties, donated, returned, remarks: chooser.remarks }
+    }
+
+    /// The donated inputs, without states.
+    fn donated(&self) -> Vec<Value> {
+        let states = ir::states::states(self.ctx, self.body).unwrap_or_default();
+        let is_donated = |input: &Value| !self.kept[*input] && states.iter().all(|s| s.value != *input);
+        let inputs = entry(self.body).map_or(&[][..], |block| self.body.args(block));
+        inputs.iter().copied().filter(is_donated).collect()
+    }
+
+    /// The donated inputs in whose bytes another value is returned.
+    fn returned(&self, donated: &[Value]) -> Vec<Value> {
+        if donated.is_empty() {
+            return Vec::new();
+        }
+        let ends = self.body.blocks(self.body.root()).iter().filter_map(|block| self.body.last_op(*block));
+        let ends = ends.filter(|op| self.body.at(self.ctx, *op).has(Traits::RETURN));
+        let values: Vec<Value> = ends.flat_map(|end| self.body.operands(end)).collect();
+        let holds = |input: &Value| {
+            let is_in = |value: &Value| {
+                self.classes.class(*value) == self.classes.class(*input)
+                    && self.aliases.root(*value) != *input
+            };
+            values.iter().any(is_in)
+        };
+        donated.iter().copied().filter(holds).collect()
     }
 
     fn tie(&mut self, step: Step, op: Op) -> Option<(Op, Attr)> {

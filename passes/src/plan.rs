@@ -32,7 +32,7 @@ use crate::fit::{self, Goal};
 use crate::liveness::{Classes, Life, Steps};
 use crate::memory::structure::are_as_large;
 use crate::overlap::{Banding, Order, Rows};
-use crate::place::{self, Buffer, BufferId, Options, Overlap, Problem, Step};
+use crate::place::{self, Buffer, BufferId, Overlap, Placer, Problem, Step};
 
 mod lend;
 pub mod peak;
@@ -60,17 +60,16 @@ pub fn plan(
     if entry(body).is_none() {
         return Ok(Vec::new());
     }
-    let planner = place::planner(planner).ok_or_else(|| vec![unknown_planner(planner)])?;
+    let placer = Placer::named(planner).ok_or_else(|| vec![unknown_planner(planner)])?;
     fit::forget(ctx, body);
     let mut aliases = separate_outputs(ctx, body);
     let (pitched, remarks) = pitch::pitch_rows(ctx, target, body, &aliases)?;
     if pitched > 0 {
         aliases = AliasSets::of(ctx, body);
     }
-    let mut arena = Arena::of(ctx, body, &aliases)?;
-    let place = |problem: &Problem| (planner.run)(problem, &Options::default(), &|| false);
-    let placement = fit::place(ctx, target, body, &mut arena, goal, &place);
-    let placed = arena.place_pools(ctx, body, &place, placement)?;
+    let arena = Arena::of(ctx, body, &aliases)?;
+    let (arena, placement) = fit::place(ctx, target, body, arena, &aliases, goal, placer)?;
+    let placed = arena.place_pools(ctx, body, &|problem| placer.place(problem), placement)?;
     arena.write(ctx, body, &placed);
     placed.write(ctx, body);
     let faults = check(ctx, body);

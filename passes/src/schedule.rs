@@ -57,9 +57,9 @@ pub static SCHEDULE: PassDef = PassDef {
 }"#,
         after: r#"module {
   func.func @main(%arg0: tensor<1x4x4x8xf32>) -> tensor<1x1x1x8xf32> attributes {optc.stage = "schedule", optc.target = "x86-64-v3", optc.threads = 1 : i64} {
-    %0 = nn.exp %arg0 {mem.kernel = "pointwise", mem.scratch = 4096 : i64} : tensor<1x4x4x8xf32>
+    %0 = nn.exp %arg0 {mem.kernel = "pointwise"} : tensor<1x4x4x8xf32>
     %1 = nn.reduce_mean %0 {axes = array<i64: 1, 2>, keepdims, mem.kernel = "reduce"} : (tensor<1x4x4x8xf32>) -> tensor<1x1x1x8xf32>
-    %2 = nn.tanh %0 {mem.kernel = "pointwise", mem.scratch = 4096 : i64} : tensor<1x4x4x8xf32>
+    %2 = nn.tanh %0 {mem.kernel = "pointwise"} : tensor<1x4x4x8xf32>
     %3 = nn.reduce_max %2 {axes = array<i64: 1, 2>, keepdims, mem.kernel = "reduce"} : (tensor<1x4x4x8xf32>) -> tensor<1x1x1x8xf32>
     %4 = nn.add %1, %3 {mem.kernel = "pointwise"} : tensor<1x1x1x8xf32>
     return %4 : tensor<1x1x1x8xf32>

@@ -1,12 +1,17 @@
 //! Which kernel runs each operation, and how much scratch it needs.
 //!
-//! Operations in the regions of branches and loops are asked for like all others. The target's answers are written into the IR (`mem.kernel`, `mem.scratch` in bytes, and on the function
-//! `optc.target` and `optc.threads`), so that planning and code generation read them there.
+//! Operations in the regions of branches and loops are asked for like all others. The target's answers are
+//! written into the IR (`mem.kernel`, `mem.scratch` in bytes, and on the function `optc.target` and
+//! `optc.threads`), so that planning and code generation read them there.
 
 use ir::alias::is_free;
 use ir::plan::attrs;
+use ir::target::KernelChoice;
 use ir::weights::WeightSet;
-use ir::{Body, Context, Op, Target, flow};
+use ir::window::is_plain;
+use ir::{Attr, Body, Context, Op, OpName, Target, Type, Value, flow};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 use crate::edit::entry;
 
@@ -22,28 +27,69 @@ pub fn select(ctx: &Context, target: &dyn Target, body: &mut Body, threads: usiz
             steps.push(op);
         }
     });
+    let mut answers: FxHashMap<Likeness, Option<KernelChoice>> = FxHashMap::default();
     for op in steps {
-        write(ctx, target, body, op, threads);
+        forget_scratch(ctx, body, op);
+        let choice = match likeness(ctx, body, &weights, op) {
+            None => target.select(body.at(ctx, op), threads),
+            Some(likeness) => {
+                let ask = || target.select(body.at(ctx, op), threads);
+                answers.entry(likeness).or_insert_with(ask).clone()
+            }
+        };
+        write(ctx, body, op, choice);
     }
     body.set_own_attr(ctx, attrs::OPTC_TARGET, ctx.str_attr(target.name()));
     body.set_own_attr(ctx, attrs::OPTC_THREADS, ctx.int_attr(threads as i64));
 }
 
-/// Asks again for an operation whose operands or result lie otherwise than they did; one that does no longer run has no kernel.
+/// Asks again for an operation whose operands or result lie otherwise than they did; one that does no longer
+/// run has no kernel.
 pub fn select_again(ctx: &Context, target: &dyn Target, body: &mut Body, op: Op) {
     let Some(threads) = attrs::threads(ctx, body) else { return };
-    match is_free(body.at(ctx, op)) {
-        true => body.remove_attr(ctx, op, attrs::MEM_KERNEL),
-        false => write(ctx, target, body, op, threads),
+    if is_free(body.at(ctx, op)) {
+        body.remove_attr(ctx, op, attrs::MEM_KERNEL);
+        return;
     }
+    forget_scratch(ctx, body, op);
+    let choice = target.select(body.at(ctx, op), threads);
+    write(ctx, body, op, choice);
 }
 
-fn write(ctx: &Context, target: &dyn Target, body: &mut Body, op: Op, threads: usize) {
-    // An earlier answer is no limit for this one.
+/// All that a target may ask of an operation: name, attributes, and the types and numbers of its values.
+type Likeness = (OpName, [Attr; 2], SmallVec<[(Type, u32); 6]>);
+
+/// What is the same of operations that get the same kernel; none for one that reads weights, has regions, or
+/// whose values lie otherwise than side by side.
+fn likeness(ctx: &Context, body: &Body, weights: &WeightSet, op: Op) -> Option<Likeness> {
+    let results = body.results(op).collect::<SmallVec<[Value; 2]>>();
+    let operands = || body.operands(op).chain(results.iter().copied());
+    let is_simple = |value: Value| !weights.contains(value) && is_plain(ctx, body, value);
+    if !body.regions(op).is_empty() || !operands().all(is_simple) {
+        return None;
+    }
+    let mut values: SmallVec<[Value; 6]> = SmallVec::new();
+    let mut number = |value: Value| {
+        let known = values.iter().position(|known| *known == value);
+        let number = known.unwrap_or_else(|| {
+            values.push(value);
+            values.len() - 1
+        });
+        (body.ty(value), number as u32)
+    };
+    let numbered = operands().map(&mut number).collect();
+    Some((body.name(op), [body.properties(op), body.attrs(op)], numbered))
+}
+
+/// An earlier answer is no limit for a new one.
+fn forget_scratch(ctx: &Context, body: &mut Body, op: Op) {
     if body.at(ctx, op).attr(attrs::MEM_SCRATCH).is_some() {
         body.remove_attr(ctx, op, attrs::MEM_SCRATCH);
     }
-    let Some(choice) = target.select(body.at(ctx, op), threads) else { return };
+}
+
+fn write(ctx: &Context, body: &mut Body, op: Op, choice: Option<KernelChoice>) {
+    let Some(choice) = choice else { return };
     body.set_attr(ctx, op, attrs::MEM_KERNEL, ctx.str_attr(&choice.kernel));
     if choice.scratch_bytes > 0 {
         body.set_attr(ctx, op, attrs::MEM_SCRATCH, ctx.int_attr(choice.scratch_bytes as i64));

@@ -153,8 +153,9 @@ pub(crate) static PLAN: PassDef = PassDef {
         OptionDef {
             name: "planner",
             kind: OptionKind::Text,
-            default: "portfolio",
-            doc: "Which planner places them; `portfolio` tries several orders, then walks a little way through others, and stops at the lower bound.",
+            default: "auto",
+            doc: "Which planner places them; `auto` tries several orders, walks a little way through others, then \
+              searches, and stops at the lower bound.",
         },
         OptionDef {
             name: "optimize",

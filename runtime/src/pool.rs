@@ -140,8 +140,8 @@ impl Pool {
     }
 
     /// Calls `body(worker, part)` once for each part below `parts`, and returns when all calls have returned.
-    /// At any time no two calls run with the same `worker`, which is below [`Pool::threads`]. Which worker
-    /// gets which part is not determined.
+    /// At any time no two calls run with the same `worker`, which is below both [`Pool::threads`] and
+    /// `parts`. Which worker gets which part is not determined.
     ///
     /// # Panics
     /// With the payload of the first panic in `body`; parts not begun by then are dropped. The pool stays
@@ -165,7 +165,8 @@ impl Pool {
     ///
     /// # Safety
     /// `kernel` must be sound for `desc` and `ptrs` with each part, on any thread, with all parts at once;
-    /// and `scratch` must have `threads() * scratch_stride` bytes that nothing else uses meanwhile.
+    /// and `scratch` must have `threads().min(parts) * scratch_stride` bytes that nothing else uses
+    /// meanwhile.
     pub unsafe fn run(
         &self,
         kernel: KernelFn,
@@ -177,7 +178,7 @@ impl Pool {
     ) {
         let call = KernelCall { kernel, desc, ptrs, scratch, scratch_stride };
         // SAFETY: the caller of `run` vouches for the kernel on these arguments; `for_each` hands each part
-        // out once, and never the same worker to two calls at a time.
+        // out once, never the same worker to two calls at a time, and none for which scratch has no place.
         self.for_each(parts, &|worker, part| unsafe { call.part(worker, part) });
     }
 }
@@ -331,6 +332,9 @@ impl Shared {
         // inside (law 2).
         let body = unsafe { &*job.body };
         let parts = u64::from(job.parts);
+        if worker as u64 >= parts {
+            return;
+        }
         let measured_before = job.measured.replace();
         let outcome = catch_unwind(AssertUnwindSafe(|| {
             while let Some(part) = Some(self.next.0.fetch_add(1, Relaxed)).filter(|&part| part < parts) {

@@ -10,7 +10,7 @@ use super::expr::{Node, NodeOp};
 use super::lanes::{Lanes, Lowering};
 use super::nest::Inner;
 use super::rows::{Layout, Rows, word};
-use super::stages::{Call, Form, Plan, STRIP, STRIP_BYTES, Schedule, Slot};
+use super::stages::{Call, Form, Plan, STRIP, Schedule, Slot};
 use crate::cranelift::{Emitter, Function, InstBuilder, Jit, PLAIN, Value, types};
 use crate::elem::Elem;
 use crate::functions;
@@ -46,8 +46,8 @@ impl Inside<'_> {
                 let reader = Reader::new(self, e, &[], 0, vec![]);
                 e.count(start, end, 1, |e, i| reader.store_all(e, Lanes::One, &sinks, i, 0));
             }
-            Schedule::Vector(plan) if plan.strips == 0 => self.stage(e, plan, 0, start, end, start),
-            Schedule::Vector(plan) => self.strips(e, plan, start, end),
+            Schedule::Vector(plan) if plan.has_calls() => self.strips(e, plan, start, end),
+            Schedule::Vector(plan) => self.stage(e, plan, 0, start, end, start),
         }
     }
 
@@ -82,14 +82,11 @@ impl Inside<'_> {
         number: usize,
         first: Value,
         last: Value,
-        strip: Value,
+        origin: Value,
     ) {
-        let distance = e.ins.ins().imul_imm_s(strip, 4);
-        let scratch = e.param(3);
-        let zero = e.ins.ins().isub(scratch, distance);
-        let strips: Vec<Value> = (0..plan.strips)
-            .map(|index| e.ins.ins().iadd_imm_s(zero, index as i64 * STRIP_BYTES as i64))
-            .collect();
+        let distance = e.ins.ins().imul_imm_s(origin, 4);
+        let begins: Vec<Value> = (0..plan.strips).map(|index| strip(e, index)).collect();
+        let strips = begins.into_iter().map(|begin| e.ins.ins().isub(begin, distance)).collect();
         let reader = Reader::new(self, e, &plan.kept, number, strips);
         let sinks = &plan.stages[number].sinks;
         let i = e.count(first, last, 16, |e, i| {
@@ -107,10 +104,7 @@ impl Inside<'_> {
             functions::strip_name(call.function).expect("only functions of strips are called on strips");
         let callee = e.import(name, &[types::I64; 3], &[]);
         let mut address = |slot| match slot {
-            Slot::Strip(index) => {
-                let scratch = e.param(3);
-                e.ins.ins().iadd_imm_s(scratch, index as i64 * STRIP_BYTES as i64)
-            }
+            Slot::Strip(index) => strip(e, index),
             Slot::Output(index) => element(e, self.bases[index], first),
             Slot::Input(index) => element(e, self.bases[self.form.outputs.len() + index], first),
         };
@@ -118,6 +112,16 @@ impl Inside<'_> {
         let count = e.ins.ins().isub(last, first);
         e.ins.ins().call(callee, &[to, from, count]);
     }
+}
+
+/// Where a strip begins. Strips have the elements of a part of a row, at the most [`STRIP`].
+fn strip(e: &mut Emitter<'_>, index: usize) -> Value {
+    let scratch = e.param(3);
+    let chunk = word(e, Layout::CHUNK);
+    let most = e.int(STRIP);
+    let elements = e.ins.ins().smin(chunk, most);
+    let distance = e.ins.ins().imul_imm_s(elements, 4 * index as i64);
+    e.ins.ins().iadd(scratch, distance)
 }
 
 /// The address of element `i` of a row of `f32`.
@@ -134,7 +138,8 @@ struct Reader<'i> {
     strips: Vec<Value>,
     /// For each input that stays the same along the loop, its element.
     splats: Vec<Option<Value>>,
-    /// For each operand (results first), the distance of its elements in bytes, if only the descriptor knows it.
+    /// For each operand (results first), the distance of its elements in bytes, if only the descriptor knows
+    /// it.
     distances: Vec<Option<Value>>,
 }
 

@@ -21,7 +21,7 @@ use ir::{Kind, Traits, Value};
 use self::expr::{Expr, ExprBuilder, Node, NodeOp};
 use self::nest::{Inner, Nest, broadcast_strides};
 use self::rows::Parts;
-use self::stages::{Form, STRIP_BYTES};
+use self::stages::Form;
 use crate::call::{Call, Code, Lowered, Pointer};
 use crate::elem::Elem;
 use crate::refusal::Refusal;
@@ -257,8 +257,9 @@ pub(crate) fn call(
     Ok(Call {
         descriptor: rows::descriptor(&nest, &elem_bytes, parts),
         parts: parts.count(),
-        scratch_bytes: form.strips() as u64 * STRIP_BYTES,
-        most_scratch_bytes: form.most_strips() as u64 * STRIP_BYTES,
+        scratch_bytes: form.scratch_bytes(parts.chunk(&nest)),
+        // At smaller sizes other axes may be one loop, at the most all of them.
+        most_scratch_bytes: form.most_scratch_bytes(space.iter().product()),
         operands: windows.iter().map(|window| window.place.clone()).collect(),
         code: Code::Pointwise { form: Box::new(form), axes: space.len() },
     })

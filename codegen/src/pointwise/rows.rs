@@ -20,7 +20,7 @@ impl Layout {
     /// Parts into which the innermost loop is cut.
     const INNER_PARTS: usize = 1;
     /// Iterations of the innermost loop in a part.
-    const CHUNK: usize = 2;
+    pub(crate) const CHUNK: usize = 2;
     /// Iterations of the innermost loop.
     const INNER: usize = 3;
     /// Product of the outer loops.
@@ -49,6 +49,11 @@ pub(crate) struct Parts {
     inner: u64,
 }
 
+/// A number of elements, rounded up to whole vectors.
+pub(crate) fn vectors(elements: u64) -> u64 {
+    elements.next_multiple_of(16)
+}
+
 /// A part takes about this many cycles at least.
 const MIN_PART_CYCLES: u64 = 8192;
 
@@ -59,24 +64,35 @@ impl Parts {
         if rows * inner == 0 {
             return Parts { rows: 0, inner: 0 };
         }
-        let wanted = (rows * inner / 4 * cost / MIN_PART_CYCLES).clamp(1, threads as u64);
+        let wanted = Parts::most(rows * inner, cost, threads);
         match rows >= wanted {
             true => Parts { rows: wanted, inner: 1 },
             false => Parts { rows: 1, inner: wanted.min(inner.div_ceil(64)) },
         }
     }
 
+    /// The most parts of a step over `elements` elements in all, however they lie in rows.
+    pub(crate) fn most(elements: u64, cost: u64, threads: usize) -> u64 {
+        (elements / 4 * cost / MIN_PART_CYCLES).clamp(1, threads as u64)
+    }
+
     /// How many there are.
     pub(crate) fn count(self) -> u32 {
         (self.rows * self.inner) as u32
+    }
+
+    /// Iterations of the innermost loop in a part: whole vectors, and if a row is cut, whole cache lines of
+    /// the narrowest elements, so that parts share none.
+    pub(crate) fn chunk(self, nest: &Nest) -> u64 {
+        let inner = nest.inner_size();
+        if self.inner > 1 { inner.div_ceil(self.inner).next_multiple_of(64) } else { vectors(inner) }
     }
 }
 
 /// The descriptor of a step: operand strides in bytes are the nest's times the operand's element size.
 pub(crate) fn descriptor(nest: &Nest, elem_bytes: &[u32], parts: Parts) -> Vec<u8> {
     let inner = nest.inner_size();
-    // Whole vectors of 16, so that parts share no cache line.
-    let chunk = inner.div_ceil(parts.inner.max(1)).next_multiple_of(64);
+    let chunk = parts.chunk(nest);
     let mut words: Vec<i64> =
         [parts.rows, parts.inner, chunk, inner, nest.rows()].iter().map(|word| *word as i64).collect();
     words.extend(nest.sizes[..nest.outer()].iter().map(|size| *size as i64));
@@ -86,8 +102,8 @@ pub(crate) fn descriptor(nest: &Nest, elem_bytes: &[u32], parts: Parts) -> Vec<u
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
-/// A descriptor of `count` operands for a function of more outer loops: those in front run once. What stands behind the words of
-/// the loops stays.
+/// A descriptor of `count` operands for a function of more outer loops: those in front run once. What stands
+/// behind the words of the loops stays.
 pub(crate) fn widen(descriptor: &[u8], count: usize, from: Layout, to: Layout) -> Vec<u8> {
     let words = |range: Range<usize>| &descriptor[8 * range.start..8 * range.end];
     let added = to.outer - from.outer;
@@ -112,7 +128,8 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    /// Emits the loops; `inside` gets where each operand's row begins, and which iterations of the innermost loop to do.
+    /// Emits the loops; `inside` gets where each operand's row begins, and which iterations of the innermost
+    /// loop to do.
     pub(crate) fn emit(
         self,
         e: &mut Emitter<'_>,

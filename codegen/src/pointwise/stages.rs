@@ -1,23 +1,22 @@
 //! In which stages a pointwise step is computed, so that transcendental functions run as calls on strips.
 //!
-//! A call of a precompiled vector function costs about a nanosecond, so it is made on a strip of elements that stay in the first-level
-//! cache. `x * sigmoid(x + b)` => stage 0: `t = x + b`, call `t = sigmoid(t)`; stage 1: `y = x * t`. A node that a later
-//! stage reads is kept in a strip of scratch; inputs are simply loaded again, as nothing is overwritten before the last stage.
-//! Elements of other types, and operands at a distance along the innermost loop, are computed one by one in a single stage.
+//! A call of a precompiled vector function costs about a nanosecond, so it is made on a strip of elements
+//! that stay in the first-level cache. `x * sigmoid(x + b)` => stage 0: `t = x + b`, call `t = sigmoid(t)`;
+//! stage 1: `y = x * t`. A node that a later stage reads is kept in a strip of scratch; inputs are simply
+//! loaded again, as nothing is overwritten before the last stage. Elements of other types, and operands at a
+//! distance along the innermost loop, are computed one by one in a single stage.
 
 use ir::scalar::Unary;
 
 use super::expr::{Expr, Node, NodeOp};
 use super::lanes::has_vector_form;
 use super::nest::Inner;
+use super::rows::vectors;
 use crate::elem::Elem;
 use crate::functions;
 
 /// Elements of a strip: 4 KiB of `f32`.
 pub(crate) const STRIP: i64 = 1024;
-
-/// Bytes of one strip.
-pub(crate) const STRIP_BYTES: u64 = STRIP as u64 * 4;
 
 /// All that decides the code of a pointwise step: steps of equal form share one function.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -134,17 +133,18 @@ impl Form {
         Schedule::Vector(Planner::new(self).plan())
     }
 
-    /// Strips of scratch that each worker needs.
-    pub(crate) fn strips(&self) -> usize {
+    /// Bytes of scratch that each worker needs if its part of a row has at most `chunk` elements.
+    pub(crate) fn scratch_bytes(&self, chunk: u64) -> u64 {
         match self.schedule() {
             Schedule::Scalar => 0,
-            Schedule::Vector(plan) => plan.strips,
+            Schedule::Vector(plan) => plan.strips as u64 * strip_bytes(chunk),
         }
     }
 
     /// The same, however the operands lie: stages and strips follow from what is computed.
-    pub(crate) fn most_strips(&self) -> usize {
-        if self.has_vectors() { Planner::new(self).plan().strips } else { 0 }
+    pub(crate) fn most_scratch_bytes(&self, chunk: u64) -> u64 {
+        let strips = if self.has_vectors() { Planner::new(self).plan().strips } else { 0 };
+        strips as u64 * strip_bytes(chunk)
     }
 
     /// About how many cycles four elements take, for the choice of the number of parts.
@@ -156,6 +156,11 @@ impl Form {
             Schedule::Vector(_) => nodes + calls * 16,
         }
     }
+}
+
+/// Bytes of one strip, where a worker's part of a row has at most `chunk` elements; a multiple of 64.
+fn strip_bytes(chunk: u64) -> u64 {
+    vectors(chunk).min(STRIP as u64) * 4
 }
 
 /// Finds stages and strips.
@@ -193,8 +198,8 @@ impl<'f> Planner<'f> {
         self.plan
     }
 
-    /// Nodes that are computed in one stage's loop and read in a later one's get a strip. (Truth values do not: they are computed
-    /// again, from operands that are kept.)
+    /// Nodes that are computed in one stage's loop and read in a later one's get a strip. (Truth values do
+    /// not: they are computed again, from operands that are kept.)
     fn keep_what_later_stages_read(&mut self) {
         let mut latest_read = self.stage.clone();
         let last = self.plan.stages.len() - 1;
@@ -245,7 +250,8 @@ impl<'f> Planner<'f> {
         self.plan.stages[stage].calls.push(Call { function, from, to: Slot::Strip(to) });
     }
 
-    /// A result that is nothing but a call's value is written by the call.
+    /// A result that is nothing but a call's value is written by the call, and so is the argument before it
+    /// if a loop computes that: then neither takes a strip.
     fn write_lone_call_to_result(&mut self) {
         let last = self.plan.stages.len() - 1;
         let [(node, Slot::Output(_))] = self.plan.stages[last].sinks[..] else {
@@ -254,11 +260,31 @@ impl<'f> Planner<'f> {
         let Some(kept) = self.plan.kept[node.0 as usize].filter(|_| self.form.call_of(node).is_some()) else {
             return;
         };
-        let strip = Slot::Strip(kept.strip);
-        let mut calls = self.plan.stages[last - 1].calls.iter_mut();
-        let call =
-            calls.find(|call| call.to == strip).expect("the result is called for before the last stage");
-        call.to = Slot::Output(0);
         self.plan.stages.pop();
+        self.plan.kept[node.0 as usize] = None;
+        self.plan.replace_strip(kept.strip, Slot::Output(0));
+    }
+}
+
+impl Plan {
+    /// Whether any stage makes calls.
+    pub(crate) fn has_calls(&self) -> bool {
+        self.stages.iter().any(|stage| !stage.calls.is_empty())
+    }
+
+    /// Lets what is kept in a strip lie elsewhere, and numbers the other strips anew.
+    fn replace_strip(&mut self, strip: usize, by: Slot) {
+        let renumber = |slot: &mut Slot| match slot {
+            Slot::Strip(other) if *other == strip => *slot = by,
+            Slot::Strip(other) if *other > strip => *other -= 1,
+            _ => {}
+        };
+        for stage in &mut self.stages {
+            stage.sinks.iter_mut().for_each(|(_, slot)| renumber(slot));
+            stage.calls.iter_mut().flat_map(|call| [&mut call.from, &mut call.to]).for_each(renumber);
+        }
+        let later = self.kept.iter_mut().flatten().filter(|kept| kept.strip > strip);
+        later.for_each(|kept| kept.strip -= 1);
+        self.strips -= 1;
     }
 }

@@ -73,7 +73,7 @@ fn max_and_min_choose_as_their_definition_says() {
 
 #[test]
 fn a_group_with_functions_computes_in_stages() {
-    for count in [7, 1024, 2500, 10_240, 20_000] {
+    for count in [1, 7, 15, 16, 17, 63, 65, 1000, 1023, 1024, 1025, 2500, 10_240, 20_000] {
         let (x, y) = (ramp(count), ramp(count).iter().map(|x| x * 0.1).collect::<Vec<f32>>());
         let mut net = Net::f32(&[&[count as u64], &[count as u64]]);
         let z = net.group(&[net.arg(0), net.arg(1)], |builder, args| {
@@ -88,6 +88,37 @@ fn a_group_with_functions_computes_in_stages() {
             x.iter().zip(&y).map(|(x, y)| (x + y) * sigmoid(x + y) - softplus(*y)).collect();
         assert_eq!(net.run(&[z], &[&x, &y])[0], expected, "{count} elements");
     }
+}
+
+/// The scratch that the last operation of a function takes on two threads, and the most at sizes up to these.
+fn scratch_bytes(shape: &[u64], make: impl FnOnce(&mut Net) -> ir::Value) -> [u64; 2] {
+    let mut net = Net::f32(&[shape]);
+    let value = make(&mut net);
+    let op = net.body.defining_op(value).expect("it was just made");
+    let machine = crate::Cpu::native().machine(2);
+    let lowered = crate::lower::lower(net.body.at(&net.ctx, op), &machine).expect("it has a kernel");
+    [lowered.scratch_bytes(2), lowered.most_scratch_bytes(2)]
+}
+
+#[test]
+fn scratch_has_the_size_of_what_is_computed() {
+    let exp = |shape: &[u64]| scratch_bytes(shape, |net| net.op("nn.exp", &[net.arg(0)], &[]));
+    assert_eq!([exp(&[4]), exp(&[100_000])], [[0; 2]; 2], "the function writes the result itself");
+    let gated = |shape: &[u64]| {
+        scratch_bytes(shape, |net| {
+            net.group(&[net.arg(0)], |builder, args| {
+                let gate = builder.value("nn.sigmoid", &[args[0]], &[]).unwrap();
+                builder.value("nn.mul", &[args[0], gate], &[]).unwrap()
+            })
+        })
+    };
+    assert_eq!(gated(&[4]), [64, 128], "a vector of 16, by one worker");
+    assert_eq!(gated(&[10, 10]), [448, 896]);
+    assert_eq!(gated(&[100_000]), [8192; 2], "a strip of 1024 for each of two workers");
+    let softmax = |shape: &[u64]| {
+        scratch_bytes(shape, |net| net.op("nn.softmax", &[net.arg(0)], &[("axis", net.ctx.int_attr(1))]))
+    };
+    assert_eq!(softmax(&[8, 8]), [64; 2], "the greatest elements, and the sums");
 }
 
 #[test]

@@ -169,7 +169,15 @@ fn random(desc: &InputDesc, seed: Option<u64>) -> Result<Array, Failure> {
         }
     };
     let blob = import::synth::input(&desc.name, seed, element, &desc.shape).map_err(Failure::input)?;
-    Ok(desc.array(blob.to_vec()))
+    let mut bytes = Vec::new();
+    let count = blob.len_bytes();
+    let reserved = bytes.try_reserve_exact(count);
+    reserved.map_err(|_| {
+        Failure::input(format!("no memory for input `{}`, which has {count} bytes", desc.name))
+    })?;
+    bytes.resize(count, 0);
+    blob.read(0, &mut bytes);
+    Ok(desc.array(bytes))
 }
 
 impl InputDesc {

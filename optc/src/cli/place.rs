@@ -17,10 +17,11 @@ use crate::load::read_text;
 pub(super) struct PlaceArgs {
     /// The problem, a file or `-` for standard input: columns id, lower, upper, size; half-open lifetimes.
     problem: PathBuf,
-    /// Bytes that the placement must fit into; exit status 1 if none is found that does.
+    /// Bytes that the placement must fit into, also as `512KiB` or `4.9M`; exit status 1 where none is found
+    /// that does.
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     capacity: Option<u64>,
-    /// Stop after this many seconds with the best placement found so far.
+    /// Search for as many seconds, or until a placement is optimal; else as long as `optc plan` does.
     #[arg(long, value_name = "SECONDS")]
     timeout: Option<f64>,
     /// Write the problem with a column `offset` to a file, or `-`: to standard output, in place of the
@@ -29,7 +30,7 @@ pub(super) struct PlaceArgs {
     out: Option<PathBuf>,
 }
 
-/// Nodes that the exact search may look at where no time limit is given: seconds at the most.
+/// Nodes that the search may look at to meet a capacity: seconds at the most.
 const MAX_NODES: u64 = 1_000_000;
 
 pub(super) fn run(args: &PlaceArgs) -> Result<(), Failure> {
@@ -50,12 +51,15 @@ pub(super) fn run(args: &PlaceArgs) -> Result<(), Failure> {
             let options = Options { max_nodes: u64::MAX, ..options };
             place::place_until(&table.problem, &options, &|| start.elapsed() >= limit)
         }
-        None => place::place(&table.problem, &Options { max_nodes: MAX_NODES, ..options }),
+        None if args.capacity.is_some() => {
+            place::place(&table.problem, &Options { max_nodes: MAX_NODES, ..options })
+        }
+        None => place::place(&table.problem, &options),
     };
     if let Some(path) = &args.out {
         write_output(&csv::write(&table.problem, &table.names, Some(&placement)), Some(path))?;
     }
-    let proved = if placement.proved_best { ", proved best" } else { "" };
+    let proved = if placement.proved_best { ", optimal for these lifetimes" } else { "" };
     let report = format!(
         "size {} bytes, bound {} bytes, gap {:.3} %{proved}, planner {}, {:.3} s\n",
         placement.size_bytes,

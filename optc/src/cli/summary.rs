@@ -8,7 +8,7 @@ use runtime::Program;
 use crate::arrays::Array;
 use crate::failure::Failure;
 use crate::model::Model;
-use crate::plan_report::{PlanReport, plan_report};
+use crate::plan_report::{PROVED_FOR, PlanReport, PoolReport, plan_report};
 
 /// How many of the largest elements of an output are shown.
 const TOP: usize = 5;
@@ -27,7 +27,7 @@ fn top_result(output: &Array) -> String {
     format!("output `{}` {:?}: top {}\n", output.name, output.shape, top.join(", "))
 }
 
-/// Arena against its bound and against no reuse.
+/// The arena beside its lower bound, and beside what it would be without reuse.
 pub(super) fn memory_line(module: &Module, entry: &str, program: &Program) -> Result<String, Failure> {
     Ok(memory_summary(&report(module, entry, program)?))
 }
@@ -103,19 +103,47 @@ pub(super) fn report(module: &Module, entry: &str, program: &Program) -> Result<
 /// The same, of a plan that was read already.
 pub(super) fn memory_summary(report: &PlanReport) -> String {
     let arena = &report.pools[0];
-    let share = |part: u64, whole: u64| if whole == 0 { 1.0 } else { part as f64 / whole as f64 };
-    let others = report.pools[1..].iter().map(|pool| {
-        format!("pool `{}` {} bytes: lower bound {}\n", pool.name, pool.size_bytes, pool.lower_bound_bytes)
-    });
+    let others = report.pools[1..]
+        .iter()
+        .map(|pool| format!("pool `{}` {}, {}\n", pool.name, bytes(pool.size_bytes), verdict(pool)));
     let others: String = others.collect();
-    let verdict = if arena.proved_best { "proved best" } else { "not proved best" };
     format!(
-        "arena {} bytes: {:.3} x its lower bound ({}), {verdict}, {:.3} x no reuse ({}); weights {} bytes\n{others}",
-        arena.size_bytes,
-        share(arena.size_bytes, arena.lower_bound_bytes),
-        arena.lower_bound_bytes,
-        share(arena.size_bytes, report.naive_bytes),
-        report.naive_bytes,
-        report.weights_bytes,
+        "arena {}, {}{}; weights {}\n{others}",
+        bytes(arena.size_bytes),
+        verdict(arena),
+        reuse(arena.size_bytes, report.naive_bytes),
+        bytes(report.weights_bytes),
     )
+}
+
+/// How near a pool is to the least that it can take.
+fn verdict(pool: &PoolReport) -> String {
+    if pool.proved_best {
+        return format!("optimal for {PROVED_FOR}");
+    }
+    let above = pool.size_bytes as f64 / pool.lower_bound_bytes.max(1) as f64 - 1.0;
+    let bound = pool.lower_bound_bytes;
+    format!("at most {:.1} % above the optimum for {PROVED_FOR} (at least {bound} bytes)", 100.0 * above)
+}
+
+/// How much less it is than if nothing shared bytes.
+fn reuse(arena_bytes: u64, naive_bytes: u64) -> String {
+    let times = naive_bytes as f64 / arena_bytes as f64;
+    match arena_bytes {
+        0 => String::new(),
+        _ if times < 1.05 => format!("; without reuse {}", bytes(naive_bytes)),
+        _ if times < 9.95 => format!("; {times:.1} times less than without reuse ({naive_bytes} bytes)"),
+        _ => format!("; {times:.0} times less than without reuse ({naive_bytes} bytes)"),
+    }
+}
+
+/// A number of bytes, from ten thousand on in a larger unit, too.
+pub(super) fn bytes(bytes: u64) -> String {
+    let number = bytes as f64;
+    match bytes {
+        0..10_000 => format!("{bytes} bytes"),
+        10_000..1_000_000 => format!("{:.1} kB ({bytes} bytes)", number / 1e3),
+        1_000_000..1_000_000_000 => format!("{:.2} MB ({bytes} bytes)", number / 1e6),
+        _ => format!("{:.2} GB ({bytes} bytes)", number / 1e9),
+    }
 }

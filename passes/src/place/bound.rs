@@ -14,18 +14,24 @@
 
 use cranelift_entity::EntityRef;
 
-use super::{Buffer, BufferId, Overlap, Problem};
+use super::{Buffer, BufferId, Overlap, Problem, Step};
 use std::collections::BTreeMap;
 
 /// A size that every placement of `problem` reaches, in bytes: max-live with alignment, less what overlaps
 /// may save. O(n log n).
 pub fn lower_bound(problem: &Problem) -> u64 {
-    sweep(problem, &savings(problem, grain(problem))).max(single_buffer_bound(problem))
+    peak(problem).map_or(0, |(_, bytes)| bytes).max(single_buffer_bound(problem))
+}
+
+/// The first step at which a placement needs most, with how many bytes it needs there at the least: what is
+/// live with its alignment, less what overlaps may save. None if nothing has bytes.
+pub fn peak(problem: &Problem) -> Option<(Step, u64)> {
+    sweep(problem, &savings(problem, grain(problem)))
 }
 
 /// [`lower_bound`] for the problem without its overlaps: each tensor whole.
 pub fn whole_tensor_bound(problem: &Problem) -> u64 {
-    sweep(problem, &[]).max(single_buffer_bound(problem))
+    sweep(problem, &[]).map_or(0, |(_, bytes)| bytes).max(single_buffer_bound(problem))
 }
 
 /// The bytes of the buffers that are live at each step, up to the last step at which any is.
@@ -63,11 +69,11 @@ struct Saving {
     bytes: u64,
 }
 
-fn sweep(problem: &Problem, savings: &[Saving]) -> u64 {
+fn sweep(problem: &Problem, savings: &[Saving]) -> Option<(Step, u64)> {
     let grain = grain(problem);
     let mut events = events_of(problem, savings);
     events.sort_by_key(|&(step, _)| step);
-    let (mut live, mut saved, mut bound) = (0u64, 0u64, 0u64);
+    let (mut live, mut saved, mut most) = (0u64, 0u64, None);
     let mut roundings: BTreeMap<u64, usize> = BTreeMap::new();
     let mut events = events.into_iter().peekable();
     while let Some((step, event)) = events.next() {
@@ -89,10 +95,13 @@ fn sweep(problem: &Problem, savings: &[Saving]) -> u64 {
         }
         if events.peek().is_none_or(|&(next, _)| next != step) {
             let rounding = roundings.last_key_value().map_or(0, |(&largest, _)| largest);
-            bound = bound.max(live.saturating_sub(rounding).saturating_sub(saved));
+            let bytes = live.saturating_sub(rounding).saturating_sub(saved);
+            if most.is_none_or(|(_, before)| bytes > before) {
+                most = Some((Step::from_u32(step as u32), bytes));
+            }
         }
     }
-    bound
+    most
 }
 
 fn forget(roundings: &mut BTreeMap<u64, usize>, rounding: u64) {

@@ -5,8 +5,10 @@
 //! *Profile-guided memory optimization for deep neural networks*, 2018).
 //!
 //! The placed buffers are kept in a list by offset; a buffer walks up the list past those that are alive with
-//! it. O(n) a buffer with a small constant, and first fit stops at the first gap.
+//! it. O(n) a buffer with a small constant, and first fit stops at the first gap. Where few buffers are alive
+//! together, a buffer looks at those alone ([`Neighbours`]).
 
+use super::neighbours::Neighbours;
 use super::separations::Separations;
 use super::{Buffer, BufferId, Problem, Step};
 use cranelift_entity::PrimaryMap;
@@ -216,6 +218,63 @@ pub(super) fn greedy(
     Some((offsets, size_bytes))
 }
 
+/// Places the buffers of one problem in one order after another.
+pub(super) struct Greedy<'p> {
+    problem: &'p Problem,
+    separations: Separations,
+    neighbours: Option<Neighbours>,
+}
+
+impl<'p> Greedy<'p> {
+    pub(super) fn new(problem: &'p Problem) -> Greedy<'p> {
+        Greedy { problem, separations: Separations::new(problem), neighbours: Neighbours::of(problem) }
+    }
+
+    /// What [`greedy`] does.
+    pub(super) fn place(
+        &self,
+        order: &[BufferId],
+        fit: Fit,
+        limit: u64,
+    ) -> Option<(PrimaryMap<BufferId, u64>, u64)> {
+        match &self.neighbours {
+            None => greedy(self.problem, &self.separations, order, fit, limit),
+            Some(neighbours) => self.place_by_lists(neighbours, order, fit, limit),
+        }
+    }
+
+    /// The same, where each buffer looks at those that are alive with it, and at no others.
+    fn place_by_lists(
+        &self,
+        neighbours: &Neighbours,
+        order: &[BufferId],
+        fit: Fit,
+        limit: u64,
+    ) -> Option<(PrimaryMap<BufferId, u64>, u64)> {
+        let buffers = &self.problem.buffers;
+        let mut offsets: PrimaryMap<BufferId, u64> = buffers.values().map(|b| b.pin.unwrap_or(0)).collect();
+        let mut is_placed: PrimaryMap<BufferId, bool> = buffers.values().map(|b| b.pin.is_some()).collect();
+        let pinned = buffers.values().filter(|b| b.size_bytes > 0);
+        let mut size_bytes = pinned.filter_map(|b| Some(b.pin? + b.size_bytes)).max().unwrap_or(0);
+        let mut obstacles = Vec::new();
+        for &id in order {
+            obstacles.clear();
+            let placed = neighbours.with(id).iter().filter(|other| is_placed[**other]);
+            let forbidden =
+                placed.map(|other| self.separations.forbidden(self.problem, id, *other, offsets[*other]));
+            obstacles.extend(forbidden.filter(|(low, high)| low < high));
+            let offset = GapWalk::new(&buffers[id], fit).through(&mut obstacles);
+            offsets[id] = offset;
+            is_placed[id] = true;
+            size_bytes = size_bytes.max(offset + buffers[id].size_bytes);
+            if size_bytes >= limit {
+                return None;
+            }
+        }
+        Some((offsets, size_bytes))
+    }
+}
+
 /// Walks the gaps from below: obstacles come in the order of their lower edges.
 struct GapWalk {
     align: i64,
@@ -247,6 +306,13 @@ impl GapWalk {
             self.floor = round_up(high, self.align);
         }
         false
+    }
+
+    /// The offset after a walk past all of some obstacles, which are in no order.
+    fn through(mut self, obstacles: &mut [(i64, i64)]) -> u64 {
+        obstacles.sort_unstable();
+        obstacles.iter().any(|(low, high)| self.pass(*low, *high));
+        self.offset()
     }
 
     fn offset(&self) -> u64 {
@@ -293,19 +359,12 @@ fn fit_special(
             }
         }
     }
-    obstacles.sort_unstable();
-    let mut walk = GapWalk::new(buffer, fit);
-    for (low, high) in obstacles {
-        if walk.pass(low, high) {
-            break;
-        }
-    }
-    walk.offset()
+    GapWalk::new(buffer, fit).through(&mut obstacles)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{buffer, problem};
+    use super::super::testing::{Family, buffer, problem};
     use super::*;
 
     fn offsets(problem: &Problem, order: Order, fit: Fit) -> Vec<u64> {
@@ -313,6 +372,23 @@ mod tests {
         let (offsets, _) =
             greedy(problem, &Separations::new(problem), &order, fit, u64::MAX).expect("no limit");
         offsets.values().copied().collect()
+    }
+
+    #[test]
+    fn looking_at_neighbours_alone_finds_the_same_places() {
+        for family in Family::ALL {
+            let problem = family.draw(700, 5);
+            let plain = Greedy { neighbours: None, ..Greedy::new(&problem) };
+            let neighbours = Some(Neighbours::all(&problem));
+            let listed = Greedy { neighbours, ..Greedy::new(&problem) };
+            for order in [Order::Size, Order::Birth, Order::PeakLife] {
+                for fit in [Fit::First, Fit::Best] {
+                    let order = order.sort(&problem);
+                    let [plain, listed] = [&plain, &listed].map(|greedy| greedy.place(&order, fit, u64::MAX));
+                    assert_eq!(plain, listed, "{family:?}");
+                }
+            }
+        }
     }
 
     #[test]

@@ -31,7 +31,9 @@ mod greedy;
 pub mod judge;
 #[cfg(test)]
 mod laws;
+mod neighbours;
 mod peak;
+mod placer;
 mod portfolio;
 mod random;
 mod registry;
@@ -44,7 +46,8 @@ mod validate;
 
 use portfolio::Best;
 
-pub use bound::{live_bytes, lower_bound, whole_tensor_bound};
+pub use bound::{live_bytes, lower_bound, peak as peak_of, whole_tensor_bound};
+pub use placer::Placer;
 pub use registry::{PLANNERS, Planner, planner};
 pub use validate::Fault;
 
@@ -141,7 +144,8 @@ impl Default for Options {
     }
 }
 
-/// Places `problem` with the best planner for its size.
+/// Places `problem` as well as can be done within the nodes: the best of some orders, then a search for what
+/// is smaller. It is [`sketch`], then [`finish`].
 ///
 /// # Panics
 /// Where [`Problem::validate`] finds a fault.
@@ -155,20 +159,33 @@ pub fn place(problem: &Problem, options: &Options) -> Placement {
 /// # Panics
 /// Where [`Problem::validate`] finds a fault.
 pub fn place_until(problem: &Problem, options: &Options, stop: Stop<'_>) -> Placement {
-    let mut best = Best::new(problem);
-    let is_large = problem.buffers.len() > MANY;
-    portfolio::try_orders(problem, &mut best, stop, ..portfolio::GOOD_ATTEMPTS);
-    if is_large {
-        peak::improve(problem, options, stop, &mut best);
-    }
-    portfolio::try_orders(problem, &mut best, stop, portfolio::GOOD_ATTEMPTS..);
-    if !is_large && exact::is_plain(problem) {
-        exact::improve(problem, options, stop, &mut best);
-    } else {
-        stack::improve(problem, options, stop, &mut best);
-        reorder::improve(problem, options, stop, &mut best);
-    }
+    let mut best = portfolio::begin(problem, options, stop);
+    improve(problem, options, stop, &mut best);
     best.into_placement()
+}
+
+/// A placement that is found fast, to compare problems by.
+pub fn sketch(problem: &Problem) -> Placement {
+    portfolio::begin(problem, &Options::default(), &|| false).into_placement()
+}
+
+/// What [`place`] makes of a problem, from what [`sketch`] made of it.
+pub fn finish(problem: &Problem, sketch: Placement) -> Placement {
+    let mut best = Best::of(problem, sketch);
+    improve(problem, &Options::default(), &|| false, &mut best);
+    best.into_placement()
+}
+
+/// Searches for what is smaller than the sketch.
+fn improve(problem: &Problem, options: &Options, stop: Stop<'_>, best: &mut Best) {
+    if problem.buffers.len() > MANY {
+        peak::improve(problem, options, stop, best);
+        portfolio::try_orders(problem, best, stop, portfolio::GOOD_ATTEMPTS..);
+    } else if exact::is_plain(problem) {
+        return exact::improve(problem, options, stop, best);
+    }
+    stack::improve(problem, options, stop, best);
+    reorder::improve(problem, options, stop, best);
 }
 
 /// From how many buffers on the search is confined to the peak steps.

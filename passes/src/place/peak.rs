@@ -12,9 +12,8 @@
 //! ```
 
 use super::exact;
-use super::greedy::{Fit, Order, breadths, greedy};
+use super::greedy::{Fit, Greedy, Order, breadths};
 use super::portfolio::{Best, try_orders};
-use super::separations::Separations;
 use super::{Options, Placement, Problem, Stop};
 
 /// From how many per mille of the bound on a step counts as full, in the order of trial.
@@ -36,7 +35,6 @@ pub(super) fn improve(problem: &Problem, options: &Options, stop: Stop<'_>, best
     if best.is_enough() || !exact::is_plain(problem) {
         return;
     }
-    let separations = Separations::new(problem);
     let breadths = breadths(problem);
     for share in SHARES {
         if stop() {
@@ -58,10 +56,11 @@ pub(super) fn improve(problem: &Problem, options: &Options, stop: Stop<'_>, best
                 buffer.pin = Some(placement.offsets[id]);
             }
         }
+        let greedy = Greedy::new(&pinned);
         for (order, fit) in
             [(Order::Size, Fit::First), (Order::SizeBreadth, Fit::First), (Order::Size, Fit::Best)]
         {
-            best.offer(greedy(&pinned, &separations, &order.sort(&pinned), fit, best.size_bytes), "peak");
+            best.offer(greedy.place(&order.sort(&pinned), fit, best.size_bytes), "peak");
             if best.is_enough() {
                 return;
             }

@@ -5,9 +5,8 @@
 //! orders follows: the overlaps of a few pairs fit into none of the classical ones, and a few hundred moves
 //! find one into which they do.
 
-use super::greedy::{Fit, Order, greedy};
-use super::separations::Separations;
-use super::{BufferId, Options, Placement, Problem, Stop, lower_bound, reorder};
+use super::greedy::{Fit, Greedy, Order};
+use super::{BufferId, MANY, Options, Placement, Problem, Stop, lower_bound, reorder};
 use cranelift_entity::PrimaryMap;
 use std::slice::SliceIndex;
 
@@ -31,6 +30,13 @@ impl Best {
             planner: "",
             target_bytes: lower_bound_bytes.max(problem.capacity.unwrap_or(0)),
         }
+    }
+
+    /// What was found before.
+    pub(super) fn of(problem: &Problem, found: Placement) -> Self {
+        let Placement { offsets, size_bytes, lower_bound_bytes, planner, .. } = found;
+        let target_bytes = lower_bound_bytes.max(problem.capacity.unwrap_or(0));
+        Self { offsets, size_bytes, lower_bound_bytes, planner, target_bytes }
     }
 
     /// Whether a smaller placement is impossible or not wanted.
@@ -121,11 +127,24 @@ const WALK_BUFFERS: usize = 1_000;
 pub(super) fn portfolio(problem: &Problem, options: &Options, stop: Stop<'_>) -> Placement {
     let mut best = Best::new(problem);
     try_orders(problem, &mut best, stop, ..);
+    walk(problem, options, stop, &mut best);
+    best.into_placement()
+}
+
+/// The same, without the orders that seldom are the best if each takes long: where a search may be faster.
+pub(super) fn begin(problem: &Problem, options: &Options, stop: Stop<'_>) -> Best {
+    let mut best = Best::new(problem);
+    let orders = if problem.buffers.len() > MANY { GOOD_ATTEMPTS } else { ATTEMPTS.len() };
+    try_orders(problem, &mut best, stop, ..orders);
+    walk(problem, options, stop, &mut best);
+    best
+}
+
+fn walk(problem: &Problem, options: &Options, stop: Stop<'_>, best: &mut Best) {
     if problem.buffers.len() <= WALK_BUFFERS {
         let walk = Options { max_nodes: options.max_nodes.min(WALK_NODES), ..*options };
-        reorder::improve(problem, &walk, stop, &mut best);
+        reorder::improve(problem, &walk, stop, best);
     }
-    best.into_placement()
 }
 
 /// How many of [`ATTEMPTS`] are tried before a search that could be faster than the others.
@@ -138,12 +157,12 @@ pub(super) fn try_orders(
     stop: Stop<'_>,
     range: impl SliceIndex<[Attempt], Output = [Attempt]>,
 ) {
-    let separations = Separations::new(problem);
+    let greedy = Greedy::new(problem);
     for &(name, order, fit) in &ATTEMPTS[range] {
         if best.is_enough() || (best.has_placement() && stop()) {
             break;
         }
-        let found = greedy(problem, &separations, &order.sort(problem), fit, best.size_bytes);
+        let found = greedy.place(&order.sort(problem), fit, best.size_bytes);
         best.offer(found, name);
     }
 }
@@ -151,6 +170,6 @@ pub(super) fn try_orders(
 /// One order and one fit, named as a planner of its own.
 pub(super) fn single(problem: &Problem, name: &'static str, order: Order, fit: Fit) -> Placement {
     let mut best = Best::new(problem);
-    best.offer(greedy(problem, &Separations::new(problem), &order.sort(problem), fit, u64::MAX), name);
+    best.offer(Greedy::new(problem).place(&order.sort(problem), fit, u64::MAX), name);
     best.into_placement()
 }

@@ -5,10 +5,9 @@
 //! first fit. A change that makes nothing worse is kept, so the walk can cross plateaus. It knows of no bound
 //! and proves nothing, but works with pins and overlaps, which the exact search does not model.
 
-use super::greedy::{Fit, Order, greedy};
+use super::greedy::{Fit, Greedy, Order};
 use super::portfolio::{Best, try_orders};
 use super::random::Random;
-use super::separations::Separations;
 use super::{BufferId, Options, Placement, Problem, Stop};
 use cranelift_entity::PrimaryMap;
 
@@ -28,18 +27,18 @@ pub(super) fn reorder(problem: &Problem, options: &Options, stop: Stop<'_>) -> P
 
 /// Walks from each of [`STARTS`] until a placement is enough, the nodes are used up, or `stop` says so.
 pub(super) fn improve(problem: &Problem, options: &Options, stop: Stop<'_>, best: &mut Best) {
-    let separations = Separations::new(problem);
+    let greedy = Greedy::new(problem);
     let moves = options.max_nodes.saturating_mul(PLACED_PER_NODE) / (problem.buffers.len() as u64).max(1);
     for (seed, start) in STARTS.into_iter().enumerate() {
         let order = start.sort(problem);
         if best.is_enough() || order.len() < 2 {
             return;
         }
-        let Some((offsets, size_bytes)) = greedy(problem, &separations, &order, Fit::First, u64::MAX) else {
+        let Some((offsets, size_bytes)) = greedy.place(&order, Fit::First, u64::MAX) else {
             return;
         };
         let random = Random(seed as u64);
-        let mut walk = Walk { problem, separations: &separations, order, offsets, size_bytes, random };
+        let mut walk = Walk { problem, greedy: &greedy, order, offsets, size_bytes, random };
         for _ in 0..moves / STARTS.len() as u64 {
             if stop() {
                 return;
@@ -56,7 +55,7 @@ pub(super) fn improve(problem: &Problem, options: &Options, stop: Stop<'_>, best
 /// An order and the placement it leads to.
 struct Walk<'p> {
     problem: &'p Problem,
-    separations: &'p Separations,
+    greedy: &'p Greedy<'p>,
     order: Vec<BufferId>,
     offsets: PrimaryMap<BufferId, u64>,
     size_bytes: u64,
@@ -72,7 +71,7 @@ impl Walk<'_> {
         }
         let early = self.random.range(0, late as u64 - 1) as usize;
         self.order[early..=late].rotate_right(1);
-        let placed = greedy(self.problem, self.separations, &self.order, Fit::First, self.size_bytes + 1);
+        let placed = self.greedy.place(&self.order, Fit::First, self.size_bytes + 1);
         match placed {
             Some((offsets, size_bytes)) => (self.offsets, self.size_bytes) = (offsets, size_bytes),
             None => self.order[early..=late].rotate_left(1),

@@ -1,15 +1,15 @@
-//! What stands in a pool's fullest step, in words: for faults that say why something does not fit.
+//! What is live at a pool's peak, in words: for faults that say why something does not fit.
 
 use std::cmp::Reverse;
 
-use cranelift_entity::{EntityRef, PrimaryMap};
+use cranelift_entity::PrimaryMap;
 use ir::{Body, Context, Diagnostic, Kind, Location, Op};
 
 use super::Content;
 use crate::liveness::Steps;
-use crate::place::{BufferId, Problem, Step, live_bytes};
+use crate::place::{BufferId, Problem, peak_of};
 
-/// The most values of the fullest step that are named.
+/// The most values that are live at the peak and named.
 const MOST_VALUES: usize = 8;
 
 /// A fault where most bytes of a problem are live at one time, with what these are, the largest first.
@@ -21,7 +21,11 @@ pub fn explain(
     contents: &PrimaryMap<BufferId, Content>,
     message: String,
 ) -> Diagnostic {
-    let Some((step, op)) = fullest(steps, problem) else {
+    let at_peak = peak_of(problem).and_then(|(peak, bytes)| {
+        let (step, event) = steps.events().find(|(step, _)| *step == peak)?;
+        Some((step, event.op, bytes))
+    });
+    let Some((step, op, bytes)) = at_peak else {
         return Diagnostic::error(Location::UNKNOWN, message);
     };
     let fault = Diagnostic::error(body.location(op), message);
@@ -29,7 +33,8 @@ pub fn explain(
     let mut live: Vec<(u64, Content)> = live.map(|(id, buffer)| (buffer.size_bytes, contents[id])).collect();
     live.sort_by_key(|(bytes, _)| Reverse(*bytes));
     let all: u64 = live.iter().map(|(bytes, _)| bytes).sum();
-    let header = format!("{all} bytes are live at the peak, {}:", describe(ctx, body, op));
+    let shared = if bytes < all { format!(" ({} of them share places)", all - bytes) } else { String::new() };
+    let header = format!("{all} bytes{shared} are live at the peak, {}:", describe(ctx, body, op));
     let fault = fault.with_note(body.location(op), header);
     live.iter().take(MOST_VALUES).fold(fault, |fault, (bytes, content)| {
         let (location, what) = match content {
@@ -43,14 +48,6 @@ pub fn explain(
         };
         fault.with_note(location, format!("{bytes} bytes: {what}"))
     })
-}
-
-/// The first step at which most bytes are live, with what runs there.
-fn fullest(steps: &Steps, problem: &Problem) -> Option<(Step, Op)> {
-    let live = live_bytes(problem);
-    let most = live.iter().max()?;
-    let fullest = Step::new(live.iter().position(|bytes| bytes == most)?);
-    steps.events().find(|(step, _)| *step == fullest).map(|(step, event)| (step, event.op))
 }
 
 /// The operation's name (of a group, of what it is built around), and the name of the model's node.

@@ -256,7 +256,6 @@ fn damaged_plans_of_steps_in_turns_are_refused_or_right() {
     for kind in ["offset", "missing", "scratch"] {
         assert!(counts[kind].refused > counts[kind].harmless, "no plan was wrong by its {kind}");
     }
-    assert!(counts["scratch"].accepted > 0, "some of the scratch is not for rows");
 }
 
 #[test]

@@ -27,6 +27,7 @@ mod overlap;
 mod parts;
 mod pipelines;
 mod placements;
+mod plan_and_place;
 mod pools;
 mod random_flow;
 mod random_graphs;

@@ -1,0 +1,37 @@
+//! Which planner places a function: one that is named, or the best for each problem.
+
+use super::{Options, Placement, Planner, Problem, finish, planner, sketch};
+
+/// The planner that [`super::place`] is.
+const BEST: &str = "auto";
+
+/// Places problems by one planner, first fast and then well.
+#[derive(Clone, Copy)]
+pub struct Placer {
+    /// None for the best one.
+    named: Option<&'static Planner>,
+}
+
+impl Placer {
+    /// By the planner of a name of [`super::PLANNERS`]; none if there is no such planner.
+    pub fn named(name: &str) -> Option<Placer> {
+        let named = planner(name)?;
+        Some(Placer { named: (named.name != BEST).then_some(named) })
+    }
+
+    /// A placement to compare a problem with others by.
+    pub fn sketch(&self, problem: &Problem) -> Placement {
+        self.named
+            .map_or_else(|| sketch(problem), |planner| (planner.run)(problem, &Options::default(), &|| false))
+    }
+
+    /// The placement of a problem that was sketched.
+    pub fn finish(&self, problem: &Problem, sketch: Placement) -> Placement {
+        if self.named.is_some() { sketch } else { finish(problem, sketch) }
+    }
+
+    /// The placement of a problem.
+    pub fn place(&self, problem: &Problem) -> Placement {
+        self.finish(problem, self.sketch(problem))
+    }
+}
