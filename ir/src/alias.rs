@@ -19,7 +19,6 @@
 //! Any other view is a copy: a step of the program with a result of its own. So is a view that is marked as
 //! one (`mem.copy`), since it is a copy at other sizes of the function.
 
-use crate::plan::attrs;
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
 
@@ -28,8 +27,13 @@ use crate::context::Context;
 use crate::entities::{Op, Value};
 use crate::flow;
 use crate::opdef::{Flow, Kind, Strided, View};
-use crate::size::{static_extents, storage_bits, storage_bytes, tensor_bytes};
-use crate::window::{Arrangement, Window};
+use crate::plan::attrs;
+pub use crate::plan::views::{
+    has_parts, is_free, is_free_view, is_marked_view, parts, ties, view_offset_bytes,
+};
+use crate::size::{static_extents, storage_bits, tensor_bytes};
+use crate::walk::walk;
+use crate::window::{self, Arrangement, Window};
 
 /// The sharing of bytes among the values of a body.
 pub struct AliasSets {
@@ -77,7 +81,7 @@ impl AliasSets {
             sets.measure(ctx, body, body.args(block));
         }
         let (mut assembled, mut pitched) = (Vec::new(), Vec::new());
-        flow::walk(ctx, body, |op| {
+        walk(ctx, body, |op| {
             sets.add(ctx, body, op);
             assembled.extend((!parts(body.at(ctx, op)).is_empty()).then_some(op));
             pitched.extend(body.at(ctx, op).attr(attrs::MEM_PITCH).map(|_| op));
@@ -243,7 +247,7 @@ impl AliasSets {
         let Some(root) = body.results(op).next().filter(|result| self.root(*result) == *result) else {
             return;
         };
-        let rows = crate::window::pitch(ctx, body, root).zip(self.bytes[root]);
+        let rows = window::pitch(ctx, body, root).zip(self.bytes[root]);
         if let Some(((row, pitch), bytes)) = rows.filter(|((row, _), bytes)| *row > 0 && bytes % row == 0) {
             self.wholes[root] = Some((root, Some(Window::of_rows(0, bytes / row, row, pitch))));
         }
@@ -254,7 +258,7 @@ impl AliasSets {
         let mut is_begun: SecondaryMap<Value, bool> = SecondaryMap::new();
         let mut wholes: SecondaryMap<Value, bool> = SecondaryMap::new();
         self.wholes.values().flatten().for_each(|(whole, _)| wholes[*whole] = true);
-        flow::walk(ctx, body, |op| {
+        walk(ctx, body, |op| {
             for result in body.results(op) {
                 let root = self.root(result);
                 if wholes[root] {
@@ -263,49 +267,6 @@ impl AliasSets {
             }
         });
     }
-}
-
-/// Whether `op` is marked as a view that is read where its operand lies: `mem.view`.
-pub fn is_marked_view(op: OpRef<'_>) -> bool {
-    matches!(op.kind(), Kind::View(View::OfOperand(_))) && op.attr(attrs::MEM_VIEW).is_some()
-}
-
-/// Whether `op` is a view of its operand that needs no copy.
-pub fn is_free_view(op: OpRef<'_>) -> bool {
-    is_marked_view(op) || view_offset_bytes(op).is_some()
-}
-
-/// Where in the bytes of operand 0 the result's bytes begin, if `op` is a view without gaps, which never
-/// needs a copy.
-pub fn view_offset_bytes(op: OpRef<'_>) -> Option<u64> {
-    let Kind::View(View::OfOperand(map)) = op.kind() else { return None };
-    if is_reshape(op) {
-        return Some(0);
-    }
-    if op.attr(attrs::MEM_COPY).is_some() {
-        return None;
-    }
-    let layout = map(op, 0, &Strided::row_major(0, op.operand_shape(0)?))?;
-    // Where nothing begins is all one, and after the last element there may be no byte.
-    let offset = if layout.shape.contains(&0) { 0 } else { u64::try_from(layout.offset).ok()? };
-    let is_dense = layout.is_row_major() && op.result_shape(0)? == layout.shape;
-    let elem = op.ctx.elem(op.operand_type(0));
-    is_dense.then(|| storage_bytes(op.ctx, elem, offset)).flatten()
-}
-
-/// The operands that stand at their place in the result of a concatenation or a padding: `mem.parts`.
-pub fn parts(op: OpRef<'_>) -> Vec<usize> {
-    if !has_parts(op) {
-        return Vec::new();
-    }
-    let parts = op.attr(attrs::MEM_PARTS).and_then(|parts| op.ctx.ints_in(parts)).into_iter().flatten();
-    parts.filter_map(|part| usize::try_from(part).ok().filter(|part| *part < op.operand_count())).collect()
-}
-
-/// Whether operands of `op` may stand at their place in its result: it is a concatenation, or puts more
-/// around an operand.
-pub fn has_parts(op: OpRef<'_>) -> bool {
-    op.def().is_some_and(|def| matches!(def.kind, Kind::View(View::OfResult(_))) || def.frame.is_some())
 }
 
 /// Where in a result of this layout an operand lies, if it is one that may stand at its place there.
@@ -323,29 +284,23 @@ pub fn part_window(op: OpRef<'_>, index: usize) -> Option<Window> {
     Window::of_layout(&layout, storage_bits(op.ctx, op.ctx.elem(op.result_type(0)))?)
 }
 
-/// Whether `op` moves no bytes: a view that needs no copy, or a concatenation whose parts all stand at their
-/// place.
-pub fn is_free(op: OpRef<'_>) -> bool {
-    match op.kind() {
-        Kind::View(View::OfResult(_)) => {
-            let parts = parts(op);
-            !parts.is_empty() && (0..op.operand_count()).all(|index| parts.contains(&index))
-        }
-        Kind::View(_) => is_free_view(op),
-        _ => false,
-    }
+/// The operations that write result 0 into a concatenation in place.
+pub fn makers_in_place(ctx: &Context, body: &Body, aliases: &AliasSets) -> Vec<Op> {
+    let mut makers = Vec::new();
+    walk(ctx, body, |op| {
+        let result = body.results(op).next().filter(|result| aliases.whole(*result).is_some());
+        makers.extend(result.filter(|_| !is_free_view(body.at(ctx, op))).map(|_| op));
+    });
+    makers
 }
 
-/// Whether the row says that the result has the operand's elements in the same order, whatever the sizes.
-fn is_reshape(op: OpRef<'_>) -> bool {
-    op.has(crate::opdef::Traits::SAME_ORDER)
-}
-
-/// Which results overwrite which operands: the pairs of `mem.tie`.
-pub fn ties(op: OpRef<'_>) -> impl Iterator<Item = (usize, usize)> {
-    let ties = op.attr(attrs::MEM_TIE).and_then(|attr| op.ctx.ints_in(attr));
-    let pairs = ties.into_iter().flatten().enumerate().take(op.body.result_count(op.op));
-    pairs.filter_map(|(result, operand)| Some((result, usize::try_from(operand).ok()?)))
+/// The bytes of a row of result 0, and from row to row, if an operation writes it into a concatenation at a
+/// distance.
+pub fn pitch_in_whole(ctx: &Context, body: &Body, aliases: &AliasSets, op: Op) -> Option<[u64; 2]> {
+    let result = body.results(op).next().filter(|_| !is_free_view(body.at(ctx, op)))?;
+    aliases.whole(result)?;
+    let window = aliases.window(result).filter(|window| !window.is_dense())?;
+    Some([window.row, window.pitch])
 }
 
 #[cfg(test)]

@@ -35,6 +35,7 @@ mod elements_tests;
 mod evaluate;
 mod extreme;
 mod maximum;
+mod polynomial;
 mod print;
 mod range;
 mod require;
@@ -47,13 +48,14 @@ mod tests;
 use std::cmp::Ordering;
 
 use crate::context::Context;
-use crate::entities::{DimExpr, Ident};
+use crate::entities::DimExpr;
 
 pub use divide::{ceil_div, floor_div, modulo};
 pub use elements::{elements, elements_given};
 pub use evaluate::{evaluate, replace, symbols};
 pub use extreme::{max, min};
 pub use maximum::{Maximum, bounds, maximize, maximum};
+pub use polynomial::{Atom, Polynomial, Term};
 pub(crate) use print::RESERVED;
 pub use print::print;
 pub use range::{
@@ -64,70 +66,8 @@ pub use sizes::{Sizes, size};
 pub use substitute::{Bindings, greatest_in, nominal, substitute, substitute_in, symbols_in, symbols_of};
 pub use table::{SizeId, SizeTable, SizeValues};
 
-/// The content of a [`DimExpr`]: a sum of terms, in canonical order; empty for 0.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Polynomial {
-    terms: Box<[Term]>,
-}
-
-/// A product of a number and atoms.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Term {
-    /// The number; not 0.
-    pub factor: i64,
-    /// The atoms, sorted, each as often as its power; none for a constant.
-    pub atoms: Box<[Atom]>,
-}
-
-/// What a polynomial is made of.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Atom {
-    /// A named size.
-    Symbol(Ident),
-    /// A quotient, rounded down; defined where the divisor is at least 1.
-    FloorDiv {
-        /// What is divided.
-        dividend: DimExpr,
-        /// By what.
-        divisor: DimExpr,
-    },
-    /// The least of at least two.
-    Min(Box<[DimExpr]>),
-    /// The greatest of at least two.
-    Max(Box<[DimExpr]>),
-}
-
 /// Expressions of more terms are not made.
 pub const MOST_TERMS: usize = 64;
-
-impl Polynomial {
-    /// The terms; the constant, if it is not 0, is the last.
-    pub fn terms(&self) -> &[Term] {
-        &self.terms
-    }
-
-    /// The value, if there is no atom.
-    pub fn constant(&self) -> Option<i64> {
-        match &*self.terms {
-            [] => Some(0),
-            [term] if term.atoms.is_empty() => Some(term.factor),
-            _ => None,
-        }
-    }
-
-    /// The number that is added to the terms with atoms.
-    fn offset(&self) -> i64 {
-        self.terms.last().filter(|term| term.atoms.is_empty()).map_or(0, |term| term.factor)
-    }
-
-    /// The atom, if there is nothing else.
-    fn atom(&self) -> Option<&Atom> {
-        match &*self.terms {
-            [Term { factor: 1, atoms }] if atoms.len() == 1 => atoms.first(),
-            _ => None,
-        }
-    }
-}
 
 /// A named size.
 pub fn symbol(ctx: &Context, name: &str) -> DimExpr {

@@ -24,18 +24,19 @@ use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{PrimaryMap, SecondaryMap, entity_impl};
 use smallvec::SmallVec;
 
-use crate::alias::{is_free, ties};
 use crate::body::{Body, OpRef};
 use crate::context::Context;
 use crate::dominance::Dominators;
 use crate::entities::{Block, Op, Value};
 use crate::opdef::{Branch, Flow, Kind, Traits};
+use crate::plan::views::{is_free, ties};
 use crate::weights::WeightSet;
 
 mod moves;
 #[cfg(test)]
 mod tests;
 
+pub use crate::walk::walk;
 pub use moves::{Transfer, transfers};
 
 /// Something that happens at run time, numbered in text order.
@@ -307,27 +308,6 @@ fn passed(body: &Body, op: Op, index: usize) -> Range<usize> {
 pub fn runs(ctx: &Context, body: &Body, op: Op, weights: &WeightSet) -> bool {
     let op_ref = body.at(ctx, op);
     !weights.is_weight_op(body, op) && (!is_free(op_ref) || ties(op_ref).next().is_some())
-}
-
-/// Calls `visit` for each operation that control can come to in a body: definitions before uses, and an `if`
-/// or a loop after what is in it.
-pub fn walk(ctx: &Context, body: &Body, mut visit: impl FnMut(Op)) {
-    let root = body.root();
-    if let [block] = body.blocks(root) {
-        return walk_block(ctx, body, *block, &mut visit);
-    }
-    let dominators = Dominators::of(body, root);
-    dominators.reachable().iter().for_each(|block| walk_block(ctx, body, *block, &mut visit));
-}
-
-fn walk_block(ctx: &Context, body: &Body, block: Block, visit: &mut impl FnMut(Op)) {
-    for op in body.ops(block) {
-        if body.at(ctx, op).is_structured() {
-            let blocks = body.regions(op).iter().flat_map(|region| body.blocks(*region));
-            blocks.for_each(|block| walk_block(ctx, body, *block, visit));
-        }
-        visit(op);
-    }
 }
 
 struct GraphBuilder<'a> {

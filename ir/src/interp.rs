@@ -4,6 +4,7 @@ pub mod element;
 mod elementwise;
 mod flow;
 mod lanes;
+mod make;
 pub mod nn;
 mod program;
 mod run;

@@ -71,6 +71,7 @@ pub mod target;
 pub mod text;
 pub mod types;
 pub mod verify;
+mod walk;
 pub mod weights;
 pub mod window;
 pub mod words;

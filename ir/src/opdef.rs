@@ -7,12 +7,10 @@
 use bitflags::bitflags;
 
 use crate::body::OpRef;
-use crate::context::Context;
 use crate::entities::Type;
 pub use crate::infer::{InferError, InferInput};
 use crate::interp::{EvalError, Tensor};
 use crate::scalar::Scalar;
-use crate::types::TypeData;
 use crate::words::{Flags, Words};
 
 /// A named table of rows.
@@ -232,26 +230,6 @@ impl Eq for TypeDef {}
 impl std::fmt::Debug for TypeDef {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "!{}", self.name)
-    }
-}
-
-impl TypeDef {
-    /// Whether a type is one of these, with right parameters.
-    ///
-    /// # Errors
-    /// What it is instead, or what is wrong with the parameters.
-    pub fn accepts(&self, ctx: &Context, ty: Type) -> Result<(), String> {
-        let text = crate::text::type_text(ctx, ty);
-        let rest = text.strip_prefix('!').and_then(|text| text.strip_prefix(self.name));
-        let body = match rest {
-            Some("") => Some(""),
-            Some(rest) => rest.strip_prefix('<').and_then(|rest| rest.strip_suffix('>')),
-            None => None,
-        };
-        match body {
-            Some(body) if matches!(ctx.type_data(ty), TypeData::Opaque { .. }) => (self.check)(body),
-            _ => Err(format!("found `{}`", crate::text::short_type(ctx, ty))),
-        }
     }
 }
 

@@ -3,3 +3,4 @@
 
 pub mod attrs;
 pub mod signature;
+pub(crate) mod views;

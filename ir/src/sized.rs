@@ -17,17 +17,16 @@ use crate::plan::attrs;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-use crate::alias::{AliasSets, parts};
+use crate::alias::{AliasSets, makers_in_place, parts, pitch_in_whole};
 use crate::attrs::AttrData;
 use crate::body::{Body, OpRef};
 use crate::builder::infer;
 use crate::context::Context;
 use crate::dims::{SizeId, SizeTable, SizeValues, evaluate, symbols};
 use crate::entities::{Attr, DimExpr, Ident, Op, OpName, Type, Value};
+use crate::flow;
 use crate::opdef::{Infer, Kind, Traits};
 use crate::types::{Dim, TypeData};
-use crate::window::pitch_in_whole;
-use crate::{flow, window};
 
 /// A function's types and sizes, as a table.
 pub struct SizedTypes {
@@ -306,7 +305,7 @@ impl SizedBody {
             let ops = body.ops(block).map(|op| (op, body.properties(op)));
             properties.extend(ops.filter(|(_, properties)| has_symbols(ctx, *properties)));
         }
-        let makers = window::makers_in_place(ctx, body, &AliasSets::of(ctx, body));
+        let makers = makers_in_place(ctx, body, &AliasSets::of(ctx, body));
         SizedBody {
             ctx: ctx.copy(),
             body: body.clone(),

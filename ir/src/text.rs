@@ -63,6 +63,7 @@ mod float;
 mod form;
 mod lexer;
 mod mentions;
+pub(crate) mod quote;
 mod read;
 mod round_trip;
 mod write;
@@ -199,16 +200,6 @@ pub fn type_text(ctx: &Context, ty: Type) -> String {
 /// The text of an attribute.
 pub fn attr_text(ctx: &Context, attr: Attr) -> String {
     write::whole(ctx, usize::MAX, |writer| writer.attr(attr))
-}
-
-/// Whether a text needs no quotes where a word is expected.
-pub(crate) fn is_bare_word(text: &str) -> bool {
-    lexer::is_bare_word(text.as_bytes())
-}
-
-/// A text in quotes, as strings are written.
-pub(crate) fn quoted(ctx: &Context, text: &str) -> String {
-    write::whole(ctx, usize::MAX, |writer| writer.quoted(text.as_bytes()))
 }
 
 /// The text of a type for a message: a long one is cut.

@@ -12,9 +12,9 @@ use crate::body::Body;
 use crate::context::Context;
 use crate::diag::Diagnostic;
 use crate::entities::{Op, Value};
-use crate::flow;
 use crate::interp::{Tensor, eval_op};
 use crate::opdef::{Kind, Traits};
+use crate::walk::walk;
 
 /// The weights of a body.
 pub struct WeightSet {
@@ -25,7 +25,7 @@ impl WeightSet {
     /// Finds the weights, in one walk over the operations in text order.
     pub fn of(ctx: &Context, body: &Body) -> WeightSet {
         let mut set = WeightSet { values: EntitySet::with_capacity(body.value_capacity()) };
-        flow::walk(ctx, body, |op| {
+        walk(ctx, body, |op| {
             if set.makes_weights(ctx, body, op) {
                 set.values.extend(body.results(op));
             }

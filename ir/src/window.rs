@@ -7,13 +7,12 @@
 //! do not cross those of the outer one.
 
 use crate::plan::attrs;
+use crate::plan::views::{is_free_view, is_marked_view};
 use std::ops::Range;
 
-use crate::alias::{AliasSets, is_free_view, is_marked_view};
 use crate::body::{Body, ValueDef};
 use crate::context::Context;
 use crate::entities::{Op, Value};
-use crate::flow;
 use crate::opdef::{Kind, Strided, Traits, View};
 use crate::size::{static_extents, storage_bits};
 
@@ -234,25 +233,6 @@ pub fn pitch(ctx: &Context, body: &Body, value: Value) -> Option<(u64, u64)> {
         Some(&[row, pitch]) => Some((u64::try_from(row).ok()?, u64::try_from(pitch).ok()?)),
         _ => None,
     }
-}
-
-/// The operations that write result 0 into a concatenation in place.
-pub fn makers_in_place(ctx: &Context, body: &Body, aliases: &AliasSets) -> Vec<Op> {
-    let mut makers = Vec::new();
-    flow::walk(ctx, body, |op| {
-        let result = body.results(op).next().filter(|result| aliases.whole(*result).is_some());
-        makers.extend(result.filter(|_| !is_free_view(body.at(ctx, op))).map(|_| op));
-    });
-    makers
-}
-
-/// The bytes of a row of result 0, and from row to row, if an operation writes it into a concatenation at a
-/// distance.
-pub fn pitch_in_whole(ctx: &Context, body: &Body, aliases: &AliasSets, op: Op) -> Option<[u64; 2]> {
-    let result = body.results(op).next().filter(|_| !is_free_view(body.at(ctx, op)))?;
-    aliases.whole(result)?;
-    let window = aliases.window(result).filter(|window| !window.is_dense())?;
-    Some([window.row, window.pitch])
 }
 
 /// What a value is around the groups that are run row by row (`mem.lines`): of an argument the operand, of

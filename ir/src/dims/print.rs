@@ -5,6 +5,7 @@ use std::fmt::Write;
 use super::{Atom, Polynomial, Term, constant, sub};
 use crate::context::Context;
 use crate::entities::DimExpr;
+use crate::text::quote::push_name;
 
 /// Words that mean something in an expression, and so are no names of symbols without quotes.
 pub(crate) const RESERVED: [&str; 6] = ["floordiv", "ceildiv", "mod", "min", "max", "_"];
@@ -58,7 +59,7 @@ fn product(ctx: &Context, Term { factor, atoms }: &Term, text: &mut String) {
 
 fn atom(ctx: &Context, atom: &Atom, text: &mut String) {
     match atom {
-        Atom::Symbol(name) => symbol(ctx, ctx.str(*name), text),
+        Atom::Symbol(name) => push_name(text, ctx.str(*name), &RESERVED),
         Atom::FloorDiv { dividend, divisor } => quotient(ctx, *dividend, *divisor, text),
         Atom::Min(exprs) => call(ctx, "min", exprs, text),
         Atom::Max(exprs) => call(ctx, "max", exprs, text),
@@ -104,13 +105,4 @@ fn call(ctx: &Context, word: &str, exprs: &[DimExpr], text: &mut String) {
         sum(ctx, ctx.dim_expr(*expr), text);
     }
     text.push(')');
-}
-
-/// A name, in quotes unless it is a word that means nothing else.
-fn symbol(ctx: &Context, name: &str, text: &mut String) {
-    if crate::text::is_bare_word(name) && !RESERVED.contains(&name) {
-        text.push_str(name);
-    } else {
-        text.push_str(&crate::text::quoted(ctx, name));
-    }
 }

@@ -11,9 +11,9 @@ use crate::context::Context;
 use crate::diag::did_you_mean;
 use crate::entities::{Attr, Ident, OpName, Type, Value};
 use crate::opdef::{
-    Arity, AttrDef, AttrKind, Infer, OpDef, OperandDef, Presence, RegionCount, Traits, TypeClass,
+    Arity, AttrDef, AttrKind, Infer, OpDef, OperandDef, Presence, RegionCount, Traits, TypeClass, TypeDef,
 };
-use crate::text::short_type;
+use crate::text::{short_type, type_text};
 use crate::types::{Dim, FloatKind, Signedness, TypeData};
 
 /// All that a row without a law of its own says anything about.
@@ -98,7 +98,7 @@ impl<'m> Checker<'m> {
         for (index, (def, value)) in places.zip(values).enumerate() {
             let ty = op.body.ty(*value);
             if let TypeClass::Own(own) = def.types {
-                if let Err(reason) = own.accepts(self.ctx, ty) {
+                if let Err(reason) = accepts(self.ctx, own, ty) {
                     let place = format!("{what} {index} (`{}`) of `{}`", def.name, op.name());
                     self.breach(op.body, op.op, format!("{place} is a `!{}`: {reason}", own.name));
                 }
@@ -303,6 +303,22 @@ fn same_shape(ctx: &Context, a: Type, b: Type) -> bool {
     }
 }
 
+/// Whether a type is one that a dialect defines, with right parameters; else what it is instead, or what is
+/// wrong with the parameters.
+fn accepts(ctx: &Context, own: &TypeDef, ty: Type) -> Result<(), String> {
+    let text = type_text(ctx, ty);
+    let rest = text.strip_prefix('!').and_then(|text| text.strip_prefix(own.name));
+    let body = match rest {
+        Some("") => Some(""),
+        Some(rest) => rest.strip_prefix('<').and_then(|rest| rest.strip_suffix('>')),
+        None => None,
+    };
+    match body {
+        Some(body) if matches!(ctx.type_data(ty), TypeData::Opaque { .. }) => (own.check)(body),
+        _ => Err(format!("found `{}`", short_type(ctx, ty))),
+    }
+}
+
 fn is_of_class(ctx: &Context, ty: Type, class: TypeClass) -> bool {
     let data = ctx.type_data(ty);
     let elem = match data {
@@ -317,7 +333,7 @@ fn is_of_class(ctx: &Context, ty: Type, class: TypeClass) -> bool {
     let is_signless = matches!(elem, TypeData::Integer { signedness: Signedness::Signless, .. });
     match class {
         TypeClass::Any => true,
-        TypeClass::Own(own) => own.accepts(ctx, ty).is_ok(),
+        TypeClass::Own(own) => accepts(ctx, own, ty).is_ok(),
         TypeClass::Tensor => is_tensor,
         TypeClass::FloatTensor => is_tensor && matches!(elem, TypeData::Float(_)),
         TypeClass::IntTensor => is_tensor && is_int,

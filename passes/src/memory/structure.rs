@@ -17,13 +17,12 @@
 //! apart (`mem.pitch`).
 
 use cranelift_entity::EntityRef;
-use ir::alias::{AliasSets, is_free, is_free_view, parts, ties};
+use ir::alias::{AliasSets, is_free, is_free_view, parts, pitch_in_whole, ties};
 use ir::dims::{self, Bindings, Ranges, substitute_in};
 use ir::opdef::{Access, Traits, View};
 use ir::plan::attrs;
 use ir::size::{bytes_expr, tensor_bytes};
 use ir::weights::WeightSet;
-use ir::window::pitch_in_whole;
 use ir::{Attr, Block, Body, Context, Diagnostic, DimExpr, Kind, Op, Target, Type, Value, flow};
 
 use crate::access::access;

@@ -5,6 +5,7 @@ use super::aliases::Subject;
 use crate::attrs::AttrData;
 use crate::entities::{Attr, Ident, Type};
 use crate::text::big::Big;
+use crate::text::quote::write_quoted;
 use crate::text::{float, lexer};
 use crate::types::{FloatKind, Signedness, TypeData};
 
@@ -138,20 +139,9 @@ impl Writer<'_> {
         self.word(self.ctx.str(name));
     }
 
-    /// Bytes in quotes; what is not printable ASCII as two hexadecimal digits.
+    /// Bytes in quotes.
     pub(in crate::text) fn quoted(&mut self, bytes: &[u8]) {
-        self.buffer.push('"');
-        let is_plain = |byte: &u8| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\');
-        let plain = bytes.iter().take_while(|byte| is_plain(byte)).count();
-        self.buffer.push_str(std::str::from_utf8(&bytes[..plain]).expect("printable ASCII"));
-        for &byte in &bytes[plain..] {
-            match byte {
-                b'\\' => self.buffer.push_str("\\\\"),
-                b' '..=b'~' if byte != b'"' => self.buffer.push(byte as char),
-                _ => self.put(format_args!("\\{byte:02X}")),
-            }
-        }
-        self.buffer.push('"');
+        write_quoted(&mut self.buffer, bytes).expect("a buffer takes all text");
     }
 
     pub(super) fn integer(&mut self, value: i128, ty: Type) {
