@@ -82,3 +82,20 @@ pub static PASSES: &[&manager::PassDef] = &[
     &stages::INPLACE,
     &stages::PLAN,
 ];
+
+impl Default for manager::Registry {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl manager::Registry {
+    /// Our own passes and rules.
+    pub fn new() -> manager::Registry {
+        let mut registry = manager::Registry::empty();
+        PASSES.iter().for_each(|def| registry.register(def));
+        let rules = canonicalize::RULES.iter().chain(laws::LAWS);
+        rules.for_each(|rules| registry.register_rules(rules));
+        registry
+    }
+}

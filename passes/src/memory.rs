@@ -8,5 +8,6 @@
 pub mod assign;
 pub mod bound;
 pub mod buffers;
+pub(crate) mod bytes;
 pub mod specialize;
 pub mod structure;

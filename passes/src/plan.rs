@@ -24,63 +24,26 @@ use ir::plan::attrs;
 use ir::pools::{ARENA, Pool, wanted};
 use ir::weights::WeightSet;
 use ir::window::Window;
-use ir::{Body, Builder, Context, Diagnostic, Op, Target, Traits, Value};
+use ir::{Body, Builder, Context, Diagnostic, Op, Traits, Value};
 
-use crate::check::check;
 use crate::edit::{entry, kept_inputs};
-use crate::fit::{self, Goal};
 use crate::liveness::{Classes, Life, Steps};
-use crate::memory::structure::are_as_large;
+use crate::memory::bytes::are_as_large;
 use crate::overlap::{Banding, Order, Rows};
-use crate::place::{self, Buffer, BufferId, Overlap, Placer, Problem, Step};
+use crate::place::{Buffer, BufferId, Overlap, Problem, Step};
 
 mod lend;
 pub mod peak;
 mod pitch;
 mod pools;
+mod solve;
 mod states;
 mod write;
 
 pub use pools::PoolProblem;
+pub use solve::plan;
 
 pub use ir::pools::ALIGN_BYTES;
-
-/// Places the values of a function, and saves memory as the goal says; `planner` names a row of
-/// [`place::PLANNERS`]. Gives a remark for each image that does not have the rows that its pool asks for.
-///
-/// # Errors
-/// If there is no such planner, a size is not known, or the checker refuses the plan.
-pub fn plan(
-    ctx: &Context,
-    target: &dyn Target,
-    body: &mut Body,
-    planner: &str,
-    goal: Goal,
-) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
-    if entry(body).is_none() {
-        return Ok(Vec::new());
-    }
-    let placer = Placer::named(planner).ok_or_else(|| vec![unknown_planner(planner)])?;
-    fit::forget(ctx, body);
-    let mut aliases = separate_outputs(ctx, body);
-    let (pitched, remarks) = pitch::pitch_rows(ctx, target, body, &aliases)?;
-    if pitched > 0 {
-        aliases = AliasSets::of(ctx, body);
-    }
-    let arena = Arena::of(ctx, body, &aliases)?;
-    let (arena, placement) = fit::place(ctx, target, body, arena, &aliases, goal, placer)?;
-    let placed = arena.place_pools(ctx, body, &|problem| placer.place(problem), placement)?;
-    arena.write(ctx, body, &placed);
-    placed.write(ctx, body);
-    let faults = check(ctx, body);
-    if faults.is_empty() { Ok(remarks) } else { Err(faults) }
-}
-
-fn unknown_planner(name: &str) -> Diagnostic {
-    let known = place::PLANNERS.iter().map(|planner| planner.name);
-    let help = ir::diag::did_you_mean(name, known);
-    Diagnostic { help, ..Diagnostic::error(ir::Location::UNKNOWN, format!("there is no planner `{name}`")) }
-}
 
 /// What a buffer of the placement problem holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

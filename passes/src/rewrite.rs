@@ -42,6 +42,7 @@ mod law;
 pub(crate) mod pattern;
 mod rewriter;
 mod rule;
+mod rule_set;
 mod site;
 mod terms;
 
@@ -51,5 +52,6 @@ mod tests;
 pub use driver::{Driver, Limits, Outcome};
 pub use law::Law;
 pub use rewriter::{Applied, Rewriter};
-pub use rule::{Action, Apply, Compute, Right, Roots, Rule, RuleSet};
+pub use rule::{Action, Apply, Compute, Right, Roots, Rule};
+pub use rule_set::RuleSet;
 pub use terms::{Found, Matched, Term, TermList, Terms};

@@ -178,7 +178,7 @@ impl Program {
     /// The program with the right side in the place of the left one, if the law applies.
     fn rewritten(&self, ctx: &Context, law: &Law) -> Option<Program> {
         let mut body = self.body.clone();
-        Rewriter::new(ctx, &mut body).apply(law, self.root)?;
+        law.apply(&mut Rewriter::new(ctx, &mut body), self.root)?;
         Some(Program { body, root: self.root })
     }
 

@@ -1,20 +1,18 @@
 //! How a pipeline is run over a module.
 
 use std::ops::Range;
-use std::path::PathBuf;
 use std::time::Instant;
 
-use ir::diag::did_you_mean;
 use ir::verify::{Scope, Work, mark_verified};
-use ir::{Body, Context, Diagnostic, Location, Module, Target};
+use ir::{Body, Context, Diagnostic, Location, Module};
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::context::Notes;
 use super::trace::Trace;
 use super::{
-    Invocation, Item, Origin, PassContext, PassRun, Pipeline, Registry, Remark, Report, Stage, StageRule,
-    Statistic, Timing, crash,
+    Invocation, Item, Origin, PassContext, PassRun, Pipeline, Remark, Report, RunOptions, Stage, StageRule,
+    Statistic, Timing, Verify, crash,
 };
 use crate::rewrite::RuleSet;
 
@@ -22,97 +20,6 @@ use crate::rewrite::RuleSet;
 const VERIFY: &str = "verify";
 /// Into how many parts the work of verifying is cut for each thread.
 const PARTS_PER_THREAD: usize = 4;
-
-/// How a pipeline is run.
-pub struct RunOptions<'a> {
-    /// The machine that is compiled for.
-    pub target: &'a dyn Target,
-    /// How many threads will run the program, and how many compile it.
-    pub threads: usize,
-    /// When the module is verified.
-    pub verify: Verify,
-    /// Before which passes the module is printed.
-    pub print_before: Selection,
-    /// After which passes the module is printed.
-    pub print_after: Selection,
-    /// After which passes the module is printed if they changed it.
-    pub print_after_change: Selection,
-    /// A folder that gets the module (`0001_fuse.mlir`) and the difference (`0001_fuse.diff`) after every
-    /// pass that changed it.
-    pub dump_dir: Option<PathBuf>,
-    /// Of which passes remarks are kept.
-    pub remarks: Selection,
-    /// Where the module as it was before the pass goes when a pass panics.
-    pub reproducer: Option<PathBuf>,
-    /// Gets what is printed on the way.
-    pub trace: &'a dyn Fn(&str),
-}
-
-/// When a module is verified.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verify {
-    /// After each pass: what it may have changed.
-    AfterEach,
-    /// Never.
-    Never,
-}
-
-/// Some of the passes.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Selection {
-    /// None.
-    #[default]
-    None,
-    /// All.
-    All,
-    /// Those of these names.
-    Named(Vec<String>),
-}
-
-impl Selection {
-    /// The passes of these names.
-    ///
-    /// # Errors
-    /// For each name that no pass has.
-    pub fn named<S: AsRef<str>>(names: &[S], registry: &Registry) -> Result<Selection, Vec<Diagnostic>> {
-        let unknown = |name: &str| {
-            let message = format!("there is no pass `{name}`");
-            let help = did_you_mean(name, registry.iter().map(|def| def.name));
-            Diagnostic { help, ..Diagnostic::error(Location::UNKNOWN, message) }
-        };
-        let names = names.iter().map(AsRef::as_ref);
-        let errors: Vec<Diagnostic> =
-            names.clone().filter(|name| registry.get(name).is_none()).map(unknown).collect();
-        if errors.is_empty() { Ok(Selection::Named(names.map(str::to_owned).collect())) } else { Err(errors) }
-    }
-
-    /// Whether a pass is among them.
-    pub fn contains(&self, pass: &str) -> bool {
-        match self {
-            Selection::None => false,
-            Selection::All => true,
-            Selection::Named(names) => names.iter().any(|name| name == pass),
-        }
-    }
-}
-
-impl<'a> RunOptions<'a> {
-    /// One thread, verified after each pass, nothing printed, no remarks.
-    pub fn new(target: &'a dyn Target) -> RunOptions<'a> {
-        RunOptions {
-            target,
-            threads: 1,
-            verify: Verify::AfterEach,
-            print_before: Selection::None,
-            print_after: Selection::None,
-            print_after_change: Selection::None,
-            dump_dir: None,
-            remarks: Selection::None,
-            reproducer: None,
-            trace: &|_| {},
-        }
-    }
-}
 
 impl Pipeline {
     /// Runs the passes, one after the other.

@@ -59,25 +59,10 @@ pub struct Registry {
     rules: Arc<RuleSet>,
 }
 
-impl Default for Registry {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl Registry {
     /// No passes and no rules.
     pub fn empty() -> Registry {
         Registry { passes: Vec::new(), rules: Arc::default() }
-    }
-
-    /// Our own passes and rules.
-    pub fn new() -> Registry {
-        let mut registry = Registry::empty();
-        crate::PASSES.iter().for_each(|def| registry.register(def));
-        let rules = crate::canonicalize::RULES.iter().chain(crate::laws::LAWS);
-        rules.for_each(|rules| registry.register_rules(rules));
-        registry
     }
 
     /// Adds a pass. A name that is taken is a defect of whoever registers it.

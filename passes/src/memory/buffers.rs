@@ -24,7 +24,8 @@ use ir::{Attr, Body, Context, Diagnostic, Dim, DimExpr, Location, Op, Target, Va
 use rustc_hash::FxHashMap;
 
 use super::bound::Bound;
-use super::structure::{self, bytes_of};
+use super::bytes::bytes_of;
+use super::structure;
 use crate::access::asks_target;
 use crate::check::check;
 use crate::place::{self, Buffer, BufferId, Options, Problem, Step};

@@ -21,10 +21,10 @@ use ir::alias::{AliasSets, is_free, is_free_view, parts, pitch_in_whole, ties};
 use ir::dims::{self, Bindings, Ranges, substitute_in};
 use ir::opdef::{Access, Traits, View};
 use ir::plan::attrs;
-use ir::size::{bytes_expr, tensor_bytes};
 use ir::weights::WeightSet;
-use ir::{Attr, Block, Body, Context, Diagnostic, DimExpr, Kind, Op, Target, Type, Value, flow};
+use ir::{Attr, Block, Body, Context, Diagnostic, Kind, Op, Target, Value, flow};
 
+use super::bytes::are_as_large;
 use crate::access::access;
 use crate::inplace::{Outcome, inplace};
 use crate::late_parts::copy_late_parts;
@@ -108,26 +108,6 @@ pub(crate) fn write_rows(ctx: &Context, body: &mut Body) {
     for (op, [row, pitch]) in pitched {
         body.set_attr(ctx, op, attrs::MEM_PITCH, ctx.ints_attr(&[row as i64, pitch as i64]));
     }
-}
-
-/// Whether two values take equally many bytes at all sizes in their ranges.
-pub(crate) fn are_as_large(ctx: &Context, body: &Body, a: Value, b: Value, ranges: &Ranges) -> bool {
-    let bytes = |value: Value| bytes_of(ctx, body.ty(value));
-    bytes(a).zip(bytes(b)).is_some_and(|(a, b)| dims::provably_equal(ctx, a, b, ranges))
-}
-
-/// Whether a value takes at most as many bytes as another, at all sizes in their ranges.
-pub(crate) fn is_at_most(ctx: &Context, body: &Body, value: Value, other: Value, ranges: &Ranges) -> bool {
-    let bytes = |value: Value| bytes_of(ctx, body.ty(value));
-    let Some((value, other)) = bytes(value).zip(bytes(other)) else { return false };
-    let most = || dims::maximum(ctx, dims::sub(ctx, value, other)?, ranges);
-    dims::provably_at_most(ctx, value, other, ranges) || most().is_some_and(|most| most.value <= 0)
-}
-
-/// The bytes that a value of a type takes; none if no symbol says.
-pub(crate) fn bytes_of(ctx: &Context, ty: Type) -> Option<DimExpr> {
-    let number = || i64::try_from(tensor_bytes(ctx, ty)?).ok();
-    number().map(|bytes| dims::constant(ctx, bytes)).or_else(|| bytes_expr(ctx, ty))
 }
 
 /// The sizes for which the structure of a function is chosen; none if it can't have these.

@@ -11,7 +11,7 @@ use ir::{Body, Context, Value};
 
 use super::{AllSizes, Arena, entry_args, returns, scratch_bytes};
 use crate::edit::kept_inputs;
-use crate::memory::structure::is_at_most;
+use crate::memory::bytes::is_at_most;
 use crate::place::Step;
 
 /// The most loans of a function: each is chosen in a sweep over all of it.

@@ -10,7 +10,6 @@ use ir::builder::infer;
 use ir::interp::Tensor;
 use ir::{Attr, Block, Body, Builder, Context, Op, OpName, OpSpec, Traits, Type, Value};
 
-use super::{Law, site};
 use crate::constants;
 
 /// Says that a rule applied: only changes make it.
@@ -104,11 +103,6 @@ impl<'r> Rewriter<'r> {
             None if is_tensor => "nn.constant",
             None => "arith.constant",
         }
-    }
-
-    /// Applies a law, exact or not, at an operation; none if it does not apply.
-    pub fn apply(&mut self, law: &Law, op: Op) -> Option<Applied> {
-        site::apply(law, self, op)
     }
 
     /// Puts values in the place of an operation's results, and removes it with its regions.

@@ -1,11 +1,10 @@
-//! What a rule is, and which rules look at an operation.
+//! What a rule is.
 
-use ir::opdef::{Flow, OpDef};
-use ir::{Kind, Op, Traits};
-use rustc_hash::FxHashMap;
+use ir::opdef::Flow;
+use ir::{Op, Traits};
 
 use super::terms::{Found, Term, Terms};
-use super::{Applied, Law, Rewriter};
+use super::{Applied, Rewriter};
 
 /// A rule that makes a program simpler.
 #[derive(Clone, Copy)]
@@ -115,94 +114,6 @@ impl Rule {
             Action::Law { left, right: Right::Pattern(right), .. } => format!("{left} => {right}"),
             Action::Law { left, right: Right::Computed(doc, _), .. } => format!("{left}: {doc}"),
             Action::Code { doc, .. } => doc.to_owned(),
-        }
-    }
-}
-
-/// Rules, ready to be applied: those of one operation, in the order in which they were added.
-#[derive(Clone, Default)]
-pub struct RuleSet {
-    rules: Vec<Prepared>,
-    by_name: FxHashMap<&'static str, Vec<usize>>,
-    general: Vec<usize>,
-}
-
-#[derive(Clone)]
-enum Prepared {
-    Law(Law),
-    Code(&'static Rule, Roots, Apply),
-}
-
-impl RuleSet {
-    /// Adds a rule. A name that is taken, and a law that can't be read, are defects of whoever adds it.
-    pub fn add(&mut self, rule: &'static Rule) {
-        assert!(self.iter().all(|known| known.name != rule.name), "two rules are named `{}`", rule.name);
-        let index = self.rules.len();
-        match rule.action {
-            Action::Law { left, right, exact } => {
-                let mut law = Law::read(rule, left, right);
-                law.is_exact = exact;
-                if exact {
-                    self.by_name.entry(law.root()).or_default().push(index);
-                }
-                self.rules.push(Prepared::Law(law));
-            }
-            Action::Code { roots, apply, .. } => {
-                match roots {
-                    Roots::Op(name) => self.by_name.entry(name).or_default().push(index),
-                    _ => self.general.push(index),
-                }
-                self.rules.push(Prepared::Code(rule, roots, apply));
-            }
-        }
-    }
-
-    /// All rules, in the order in which they were added.
-    pub fn iter(&self) -> impl Iterator<Item = &'static Rule> + '_ {
-        self.rules.iter().map(Prepared::rule)
-    }
-
-    /// All laws, exact or not, in the order in which they were added.
-    pub fn laws(&self) -> impl Iterator<Item = &Law> {
-        self.rules.iter().filter_map(|prepared| match prepared {
-            Prepared::Law(law) => Some(law),
-            Prepared::Code(..) => None,
-        })
-    }
-
-    /// The numbers of the rules that `canonicalize` tries at operations of a row: exact laws, and code.
-    pub(super) fn of(&self, def: &'static OpDef) -> Vec<usize> {
-        let named = self.by_name.get(def.name).into_iter().flatten().copied();
-        let looks = |index: &&usize| match self.rules[**index] {
-            Prepared::Code(_, Roots::Traits(traits), _) => def.traits.contains(traits),
-            Prepared::Code(_, Roots::Flow(flow), _) => matches!(def.kind, Kind::Region(kind) if kind == flow),
-            Prepared::Code(_, Roots::Branch, _) => matches!(def.kind, Kind::Branch(_)),
-            Prepared::Code(_, Roots::Op(_), _) | Prepared::Law(_) => false,
-        };
-        let mut rules: Vec<usize> = named.chain(self.general.iter().filter(looks).copied()).collect();
-        rules.sort_unstable();
-        rules
-    }
-
-    /// The name of a rule.
-    pub(super) fn name(&self, rule: usize) -> &'static str {
-        self.rules[rule].rule().name
-    }
-
-    /// Applies a rule to an operation.
-    pub(super) fn apply(&self, rule: usize, rewriter: &mut Rewriter<'_>, op: Op) -> Option<Applied> {
-        match &self.rules[rule] {
-            Prepared::Law(law) => rewriter.apply(law, op),
-            Prepared::Code(_, _, apply) => apply(rewriter, op),
-        }
-    }
-}
-
-impl Prepared {
-    fn rule(&self) -> &'static Rule {
-        match self {
-            Prepared::Law(law) => law.rule,
-            Prepared::Code(rule, ..) => rule,
         }
     }
 }

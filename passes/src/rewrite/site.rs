@@ -14,18 +14,20 @@ struct Site<'s, 'r> {
     op: Op,
 }
 
-/// Applies a law at an operation, the first way in which its left side stands there and its right side can be
-/// made.
-pub(super) fn apply(law: &Law, rewriter: &mut Rewriter<'_>, op: Op) -> Option<Applied> {
-    let mut site = Site { rewriter, op };
-    let root = site.matched(op)?;
-    let ty = site.rewriter.body().ty(site.rewriter.body().result(op, 0));
-    for found in law.matches(&site, root, ty) {
-        if let Some(right) = law.build(&mut site, &found) {
-            return Some(site.rewriter.replace(op, &[value(right)]));
+impl Law {
+    /// Applies the law, exact or not, at an operation: the first way in which its left side stands there and
+    /// its right side can be made. None if there is no such way.
+    pub fn apply(&self, rewriter: &mut Rewriter<'_>, op: Op) -> Option<Applied> {
+        let mut site = Site { rewriter, op };
+        let root = site.matched(op)?;
+        let ty = site.rewriter.body().ty(site.rewriter.body().result(op, 0));
+        for found in self.matches(&site, root, ty) {
+            if let Some(right) = self.build(&mut site, &found) {
+                return Some(site.rewriter.replace(op, &[value(right)]));
+            }
         }
+        None
     }
-    None
 }
 
 fn term(value: Value) -> Term {

@@ -4,6 +4,7 @@ use cranelift_entity::{PrimaryMap, SecondaryMap};
 use ir::alias::AliasSets;
 use ir::opdef::{Access, Flow};
 use ir::plan::attrs;
+use ir::pools::ALIGN_BYTES;
 use ir::weights::WeightSet;
 use ir::{Block, Body, Context, Kind, Op, Target, Traits, Value, flow};
 use smallvec::SmallVec;
@@ -12,7 +13,6 @@ use super::model::{Item, ItemId, Model, Root, RootId, Write};
 use crate::access::access;
 use crate::edit::stands_in;
 use crate::effects::is_pure;
-use crate::plan::ALIGN_BYTES;
 
 /// What is asked of a function while its blocks are looked at.
 pub(super) struct Facts<'a> {

@@ -1,0 +1,99 @@
+//! What may be asked of a run of a pipeline.
+
+use std::path::PathBuf;
+
+use ir::diag::did_you_mean;
+use ir::{Diagnostic, Location, Target};
+
+use super::Registry;
+
+/// How a pipeline is run.
+pub struct RunOptions<'a> {
+    /// The machine that is compiled for.
+    pub target: &'a dyn Target,
+    /// How many threads will run the program, and how many compile it.
+    pub threads: usize,
+    /// When the module is verified.
+    pub verify: Verify,
+    /// Before which passes the module is printed.
+    pub print_before: Selection,
+    /// After which passes the module is printed.
+    pub print_after: Selection,
+    /// After which passes the module is printed if they changed it.
+    pub print_after_change: Selection,
+    /// A folder that gets the module (`0001_fuse.mlir`) and the difference (`0001_fuse.diff`) after every
+    /// pass that changed it.
+    pub dump_dir: Option<PathBuf>,
+    /// Of which passes remarks are kept.
+    pub remarks: Selection,
+    /// Where the module as it was before the pass goes when a pass panics.
+    pub reproducer: Option<PathBuf>,
+    /// Gets what is printed on the way.
+    pub trace: &'a dyn Fn(&str),
+}
+
+/// When a module is verified.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verify {
+    /// After each pass: what it may have changed.
+    AfterEach,
+    /// Never.
+    Never,
+}
+
+/// Some of the passes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Selection {
+    /// None.
+    #[default]
+    None,
+    /// All.
+    All,
+    /// Those of these names.
+    Named(Vec<String>),
+}
+
+impl Selection {
+    /// The passes of these names.
+    ///
+    /// # Errors
+    /// For each name that no pass has.
+    pub fn named<S: AsRef<str>>(names: &[S], registry: &Registry) -> Result<Selection, Vec<Diagnostic>> {
+        let unknown = |name: &str| {
+            let message = format!("there is no pass `{name}`");
+            let help = did_you_mean(name, registry.iter().map(|def| def.name));
+            Diagnostic { help, ..Diagnostic::error(Location::UNKNOWN, message) }
+        };
+        let names = names.iter().map(AsRef::as_ref);
+        let errors: Vec<Diagnostic> =
+            names.clone().filter(|name| registry.get(name).is_none()).map(unknown).collect();
+        if errors.is_empty() { Ok(Selection::Named(names.map(str::to_owned).collect())) } else { Err(errors) }
+    }
+
+    /// Whether a pass is among them.
+    pub fn contains(&self, pass: &str) -> bool {
+        match self {
+            Selection::None => false,
+            Selection::All => true,
+            Selection::Named(names) => names.iter().any(|name| name == pass),
+        }
+    }
+}
+
+impl<'a> RunOptions<'a> {
+    /// One thread, verified after each pass, nothing printed, no remarks.
+    pub fn new(target: &'a dyn Target) -> RunOptions<'a> {
+        RunOptions {
+            target,
+            threads: 1,
+            verify: Verify::AfterEach,
+            print_before: Selection::None,
+            print_after: Selection::None,
+            print_after_change: Selection::None,
+            dump_dir: None,
+            remarks: Selection::None,
+            reproducer: None,
+            trace: &|_| {},
+        }
+    }
+}
