@@ -384,9 +384,9 @@ fn laws() -> Vec<Law> {
 
 #[test]
 fn both_sides_of_every_law_compute_the_same() {
-    let ctx = Context::new();
     let mut faults = Vec::new();
     for law in laws() {
+        let ctx = Context::new();
         let mut applied = 0;
         for program in programs(&ctx, &law) {
             for program in [program.with_readers(), program] {
@@ -425,8 +425,8 @@ fn difference(ctx: &Context, law: &Law, program: &Program, others: &[&Program]) 
 
 #[test]
 fn every_law_refuses_what_is_not_its_left_side() {
-    let ctx = Context::new();
     for law in laws() {
+        let ctx = Context::new();
         let applies = |program: &Program| program.rewritten(&ctx, &law).is_some();
         let (right, mut wrong): (Vec<Program>, Vec<Program>) =
             programs(&ctx, &law).into_iter().partition(&applies);
