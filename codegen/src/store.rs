@@ -1,10 +1,10 @@
 //! Which packed weights a program has in memory, for all sizes at which it runs.
 //!
-//! Sizes choose kernels, and kernels choose how their weights are packed; so weights are packed when an
-//! instance asks for them first, once for each value and packing, and shared by all instances. They are never
-//! moved nor freed while the store lives: instances have their addresses.
+//! Sizes choose kernels, and kernels choose how their weights are packed; so weights are packed when a
+//! specialization asks for them first, once for each value and packing, and shared by all. They are never
+//! moved nor freed while the store lives: frames have their addresses.
 //!
-//! Instances are made from bodies of their own, in one context. Two values of them are the same weight if
+//! Threads specialize bodies of their own, in copies of one context. Two values of them are the same weight if
 //! they are computed by the same operations from the same constants: each operation with its operands'
 //! numbers is itself given a number, once.
 
@@ -29,8 +29,7 @@ pub(crate) struct WeightStore {
 #[derive(Default)]
 struct Known {
     numbers: HashMap<Expression, Number>,
-    /// What each value was when it was last asked for: instances are mostly made from bodies that differ in
-    /// sizes only.
+    /// What each value was when it was last asked for: bodies mostly differ in sizes only.
     recent: SecondaryMap<Value, Option<(Expression, Number)>>,
     addresses: HashMap<Stored, u64>,
     chunks: Vec<AlignedBuffer>,

@@ -1,7 +1,7 @@
 //! Where the bytes of big constants are.
 //!
 //! A constant's bytes are never formatted and rarely copied: a [`Blob`] is shared bytes (a mapped file, or
-//! memory), or a recipe ([`ConstantSource`]) that writes any part of them on demand.
+//! memory), or a rule ([`ConstantSource`]) that writes any part of them on demand.
 
 use std::fmt;
 use std::ops::Range;
@@ -21,7 +21,7 @@ pub enum Blob {
     Lazy(Arc<dyn ConstantSource>),
 }
 
-/// A recipe for the bytes of a constant.
+/// A rule that makes the bytes of a constant.
 pub trait ConstantSource: Send + Sync + fmt::Debug {
     /// How many bytes there are.
     fn len_bytes(&self) -> usize;

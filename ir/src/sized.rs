@@ -32,7 +32,7 @@ use crate::types::{Dim, TypeData};
 pub struct SizedTypes {
     sizes: SizeTable,
     symbols: Vec<Ident>,
-    types: Vec<Shaped>,
+    types: Vec<SymbolicTensor>,
     known: FxHashMap<Type, usize>,
     asked: Vec<Asked>,
     /// What follows from the symbolic types unless some size is 0.
@@ -42,7 +42,7 @@ pub struct SizedTypes {
 }
 
 /// A tensor type with symbols.
-struct Shaped {
+struct SymbolicTensor {
     shape: SmallVec<[Extent; 6]>,
     elem: Type,
     encoding: Option<Attr>,
@@ -118,7 +118,7 @@ impl SizedTypes {
         at.numbers.clear();
         at.numbers.extend_from_slice(numbers);
         at.types.clear();
-        for Shaped { shape, elem, encoding } in &self.types {
+        for SymbolicTensor { shape, elem, encoding } in &self.types {
             let number = |extent: &Extent| match extent {
                 Extent::Known(size) => Dim::Known(*size),
                 Extent::Size(id) => Dim::Known(at.values.get(*id)),
@@ -224,7 +224,7 @@ impl SizedTypes {
         };
         let shape = shape.iter().map(&mut extent).collect::<Option<_>>()?;
         self.known.insert(ty, self.types.len());
-        self.types.push(Shaped { shape, elem: *elem, encoding: *encoding });
+        self.types.push(SymbolicTensor { shape, elem: *elem, encoding: *encoding });
         Some(())
     }
 }

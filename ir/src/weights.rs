@@ -50,14 +50,14 @@ impl WeightSet {
     /// If an operation has no result (see [`eval_op`]); the diagnostic says which.
     pub fn evaluate(&self, ctx: &Context, body: &Body, weight: Value) -> Result<Tensor, Diagnostic> {
         assert!(self.contains(weight), "{weight} is not known before the program runs");
-        let recipe = recipe(body, weight);
+        let ops = computing_ops(body, weight);
         let mut readers: SecondaryMap<Value, usize> = SecondaryMap::new();
-        for value in recipe.iter().flat_map(|op| body.operands(*op)) {
+        for value in ops.iter().flat_map(|op| body.operands(*op)) {
             readers[value] += 1;
         }
         readers[weight] += 1;
         let mut values: SecondaryMap<Value, Option<Tensor>> = SecondaryMap::new();
-        for op in recipe {
+        for op in ops {
             let operands = body.operands(op).map(|value| values[value].clone());
             let operands: Option<Vec<Tensor>> = operands.collect();
             for value in body.operands(op) {
@@ -67,7 +67,7 @@ impl WeightSet {
                 }
             }
             let op_ref = body.at(ctx, op);
-            let results = eval_op(op_ref, &operands.expect("a recipe computes operands first"));
+            let results = eval_op(op_ref, &operands.expect("operands are computed first"));
             let results = results.map_err(|error| {
                 Diagnostic::error(body.location(op), format!("`{}`: {}", op_ref.name(), error.0))
             })?;
@@ -75,7 +75,7 @@ impl WeightSet {
                 values[result] = (readers[result] > 0).then_some(value);
             }
         }
-        Ok(values[weight].take().expect("the recipe's last operation defines the weight"))
+        Ok(values[weight].take().expect("the last operation defines the weight"))
     }
 
     fn makes_weights(&self, ctx: &Context, body: &Body, op: Op) -> bool {
@@ -87,9 +87,9 @@ impl WeightSet {
 }
 
 /// The operations that `weight` is computed from, operands first.
-fn recipe(body: &Body, weight: Value) -> Vec<Op> {
+fn computing_ops(body: &Body, weight: Value) -> Vec<Op> {
     let define = |value: Value| body.defining_op(value).expect("weights are results");
-    let mut recipe = Vec::new();
+    let mut ops = Vec::new();
     let mut known = EntitySet::new();
     // Each operation comes off the stack twice: to push its operands, then, after them, to be listed.
     let mut stack = vec![define(weight)];
@@ -103,10 +103,10 @@ fn recipe(body: &Body, weight: Value) -> Vec<Op> {
             stack.extend(body.operands(op).map(define).filter(|op| !known.contains(*op)));
         } else {
             known.insert(op);
-            recipe.push(op);
+            ops.push(op);
         }
     }
-    recipe
+    ops
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ mod output;
 mod passes;
 mod place;
 mod plan;
-mod recipe;
+mod symbolic;
 mod run;
 mod summary;
 mod tool;

@@ -180,7 +180,7 @@ impl AllSizes {
     ///
     /// # Errors
     /// Every result whose size no symbol says.
-    pub fn recipe(&self) -> Result<Module, Failure> {
+    pub fn planned(&self) -> Result<Module, Failure> {
         let mut module = self.module.clone();
         let run_options =
             RunOptions { threads: self.compile.threads, ..RunOptions::new(self.compile.target()) };

@@ -97,11 +97,11 @@ pub fn schedule(ctx: &Context, target: &dyn Target, body: &mut Body) -> Option<O
     if sizes.is_empty() {
         return schedule_known(ctx, target, body);
     }
-    let mut instance = body.clone();
-    dims::substitute_in(ctx, &mut instance, &sizes).ok()?;
-    let outcome = schedule_known(ctx, target, &mut instance)?;
-    for block in blocks(ctx, &instance) {
-        for op in instance.ops(block) {
+    let mut sized = body.clone();
+    dims::substitute_in(ctx, &mut sized, &sizes).ok()?;
+    let outcome = schedule_known(ctx, target, &mut sized)?;
+    for block in blocks(ctx, &sized) {
+        for op in sized.ops(block) {
             body.detach(op);
             body.append(op, block);
         }

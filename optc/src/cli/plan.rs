@@ -8,7 +8,7 @@ use passes::plan::{Arena, Content};
 use serde::Serialize;
 
 use super::output::is_stdout;
-use super::recipe::recipe;
+use super::symbolic;
 use super::summary::{memory_summary, report};
 use super::{FileArgs, MachineArgs, MemoryArgs, write_output};
 use crate::compile::{DeadMemory, compile, entry};
@@ -60,7 +60,7 @@ pub(super) fn text(args: &PlanArgs) -> Result<String, Failure> {
                 "a placement problem is one of known sizes: give them with `--dim NAME=SIZE`",
             ));
         }
-        let report = recipe(&mut module, &options)?;
+        let report = symbolic::report(&mut module, &options)?;
         return instead(&args.json, || json(&report), report.text());
     }
     let program = compile(&mut module, &options)?;

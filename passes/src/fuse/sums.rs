@@ -33,12 +33,12 @@ pub(super) fn sums_for_the_earlier(
     body: &Body,
     max_ops: usize,
 ) -> BTreeSet<Op> {
-    let mut instance = Cow::Borrowed(body);
+    let mut sized = Cow::Borrowed(body);
     let sizes = dims::nominal(ctx, body);
-    if !sizes.is_empty() && dims::substitute_in(ctx, instance.to_mut(), &sizes).is_err() {
+    if !sizes.is_empty() && dims::substitute_in(ctx, sized.to_mut(), &sizes).is_err() {
         return BTreeSet::new();
     }
-    let body = &*instance;
+    let body = &*sized;
     let ops = blocks(ctx, body).into_iter().flat_map(|block| body.ops(block));
     let sums: Vec<Op> = ops.filter(|op| is_worth_a_trial(ctx, body, *op)).take(MOST).collect();
     let bytes = |left: &BTreeSet<Op>| {

@@ -11,6 +11,8 @@ pub(super) static LAWS: &[Rule] = &[
     Rule::law("div-one", "(nn.div ?x 1)", "?x"),
     Rule::law("pow-one", "(nn.pow ?x 1)", "?x").near(),
     Rule::law("pow-two", "(nn.pow ?x 2)", "(nn.square ?x)").near(),
+    Rule::law("pow-three", "(nn.pow ?x 3)", "(nn.mul (nn.square ?x) ?x)").near(),
+    Rule::law("pow-four", "(nn.pow ?x 4)", "(nn.square (nn.square ?x))").near(),
     Rule::law("mul-self", "(nn.mul ?x ?x)", "(nn.square ?x)"),
     Rule::law("one-over", "(nn.div 1 ?x)", "(nn.reciprocal ?x)"),
     Rule::law("neg-neg", "(nn.neg (nn.neg ?x))", "?x"),

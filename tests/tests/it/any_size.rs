@@ -60,8 +60,8 @@ fn check_at(path: &Path, context: &mut RunContext<'_>, size: Size) {
     let (mut expected, mut found) = (empty(), empty());
     let mut alone = fixed.context(THREADS).expect("it is planned for them");
     alone.run(&inputs, &mut views(&mut expected)).unwrap_or_else(|error| panic!("{size:?}: {error}"));
-    let instance = context.prepare().unwrap_or_else(|error| panic!("{size:?}: {error}"));
-    let (arena, best) = (instance.arena_bytes(), only.arena_bytes());
+    let prepared = context.prepare().unwrap_or_else(|error| panic!("{size:?}: {error}"));
+    let (arena, best) = (prepared.arena_bytes(), only.arena_bytes());
     assert!(20 * arena <= 21 * best, "{size:?}: {arena} bytes of arena, {best} if planned alone");
     context.run(&inputs, &mut views(&mut found)).unwrap_or_else(|error| panic!("{size:?}: {error}"));
     assert!(found == expected, "{size:?}: other bits than of the program for this size");

@@ -32,7 +32,7 @@ struct Count {
 }
 
 fn options(seed: u64) -> CompileOptions {
-    // Dead memory that is kept is what a recipe needs; poisoned, it shows what is read too late.
+    // Poisoned memory shows what is read too late.
     let dead = if seed.is_multiple_of(4) { DeadMemory::Poisoned } else { DeadMemory::Kept };
     let threads = 1 + seed as usize % 2;
     let mut options = CompileOptions { threads, dead, ..CompileOptions::default() };

@@ -151,7 +151,7 @@ fn a_shape_that_is_set_before_the_preparation_allocates_there() {
     warm(&program, &mut cases);
     let mut context = program.context(THREADS).expect("it is planned for them");
     cases[0].set(&mut context);
-    let (prepared, first) = ALLOCATOR.measure(|| context.prepare().map(|instance| instance.arena_bytes()));
+    let (prepared, first) = ALLOCATOR.measure(|| context.prepare().map(|made| made.arena_bytes()));
     let arena = arena_bytes(&program, &cases[0]);
     assert_eq!(prepared, Ok(arena));
     assert_eq!((first.count, first.bytes), (1, padded(arena)));

@@ -137,7 +137,7 @@ impl<'c> Reader<'c> {
                 _ => return Err(self.fault(at, "the sizes of a vector are positive numbers")),
             }
         }
-        let elem = self.elem(Shaped::Vector)?;
+        let elem = self.elem(ShapedKind::Vector)?;
         self.expect(b'>')?;
         Ok(self.ctx.ty(TypeData::Vector { shape: shape.into(), elem }))
     }
@@ -146,12 +146,12 @@ impl<'c> Reader<'c> {
         self.advance();
         self.expect(b'<')?;
         if self.eat_unranked()? {
-            let elem = self.elem(Shaped::Tensor)?;
+            let elem = self.elem(ShapedKind::Tensor)?;
             self.expect(b'>')?;
             return Ok(self.ctx.ty(TypeData::UnrankedTensor { elem }));
         }
         let shape = self.dims()?;
-        let elem = self.elem(Shaped::Tensor)?;
+        let elem = self.elem(ShapedKind::Tensor)?;
         let (shape, encoding) = if self.eat(b',') { self.encoding(shape)? } else { (shape, None) };
         self.expect(b'>')?;
         Ok(self.ctx.ty(TypeData::Tensor { shape, elem, encoding }))
@@ -161,13 +161,13 @@ impl<'c> Reader<'c> {
         self.advance();
         self.expect(b'<')?;
         if self.eat_unranked()? {
-            let elem = self.elem(Shaped::MemRef)?;
+            let elem = self.elem(ShapedKind::MemRef)?;
             let space = if self.eat(b',') { self.memory_space()? } else { None };
             self.expect(b'>')?;
             return Ok(self.ctx.ty(TypeData::UnrankedMemRef { elem, space }));
         }
         let shape = self.dims()?;
-        let elem = self.elem(Shaped::MemRef)?;
+        let elem = self.elem(ShapedKind::MemRef)?;
         let (mut layout, mut space) = (None, None);
         while self.eat(b',') {
             let at = self.token.start;
@@ -189,13 +189,13 @@ impl<'c> Reader<'c> {
     }
 
     /// The type of the elements of a shaped type.
-    fn elem(&mut self, shaped: Shaped) -> Read<Type> {
+    fn elem(&mut self, shaped: ShapedKind) -> Read<Type> {
         let at = self.token.start;
         let elem = self.ty()?;
         let is_possible = match self.ctx.type_data(elem) {
             TypeData::Integer { .. } | TypeData::Float(_) | TypeData::Index | TypeData::Opaque { .. } => true,
-            TypeData::Complex(_) | TypeData::Vector { .. } => shaped != Shaped::Vector,
-            TypeData::MemRef { .. } | TypeData::UnrankedMemRef { .. } => shaped == Shaped::MemRef,
+            TypeData::Complex(_) | TypeData::Vector { .. } => shaped != ShapedKind::Vector,
+            TypeData::MemRef { .. } | TypeData::UnrankedMemRef { .. } => shaped == ShapedKind::MemRef,
             _ => false,
         };
         if is_possible {
@@ -322,18 +322,18 @@ const MOST_SIZES: usize = 1 << 12;
 
 /// What has elements.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Shaped {
+enum ShapedKind {
     Vector,
     Tensor,
     MemRef,
 }
 
-impl Shaped {
+impl ShapedKind {
     fn name(self) -> &'static str {
         match self {
-            Shaped::Vector => "vector",
-            Shaped::Tensor => "tensor",
-            Shaped::MemRef => "memref",
+            ShapedKind::Vector => "vector",
+            ShapedKind::Tensor => "tensor",
+            ShapedKind::MemRef => "memref",
         }
     }
 }

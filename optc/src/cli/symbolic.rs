@@ -1,5 +1,5 @@
-//! What `optc plan` says of a program whose sizes are symbols: the recipe by which places are found at each
-//! size.
+//! The plan of a program with named sizes, as `optc plan` reports it: buffers with sizes as expressions, and
+//! the arena that is enough for all sizes.
 
 use ir::plan::attrs;
 use std::fmt::Write;
@@ -7,6 +7,7 @@ use std::fmt::Write;
 use cranelift_entity::SecondaryMap;
 use ir::dims::{self, Ranges};
 use ir::{Attr, AttrData, Body, Context, Value, flow};
+use passes::memory::bound::Bound;
 use passes::plan::ALIGN_BYTES;
 use serde::Serialize;
 
@@ -17,10 +18,10 @@ use crate::specialize::AllSizes;
 
 /// Everything that `optc plan --json` says of such a program.
 #[derive(Serialize)]
-pub(super) struct RecipeReport {
+pub(super) struct SymbolicReport {
     version: u32,
     symbols: Vec<SymbolReport>,
-    pools: Vec<ChunkReport>,
+    pools: Vec<ArenaReport>,
     values: Vec<BufferReport>,
     /// The arena at these sizes.
     nominal: NominalReport,
@@ -40,7 +41,7 @@ struct SymbolReport {
 
 /// The arena.
 #[derive(Serialize)]
-struct ChunkReport {
+struct ArenaReport {
     name: &'static str,
     /// What a run allocates at any sizes; none where it allocates what its sizes need.
     size_bytes: Option<u64>,
@@ -67,10 +68,10 @@ struct NominalReport {
     arena_bytes: u64,
 }
 
-/// The recipe of a module's entry.
-pub(super) fn recipe(module: &mut ir::Module, options: &CompileOptions) -> Result<RecipeReport, Failure> {
+/// The plan of a module's entry.
+pub(super) fn report(module: &mut ir::Module, options: &CompileOptions) -> Result<SymbolicReport, Failure> {
     let symbolic = AllSizes::decide(module, options)?;
-    let planned = symbolic.recipe()?;
+    let planned = symbolic.planned()?;
     let ctx = planned.ctx.clone();
     let body = planned.function(symbolic.entry()).expect("the entry was decided");
     let ranges = Ranges::of_function(&ctx, body);
@@ -79,20 +80,20 @@ pub(super) fn recipe(module: &mut ir::Module, options: &CompileOptions) -> Resul
         let most = Some(most).filter(|most| *most != u64::MAX);
         SymbolReport { name: ctx.str(symbol).to_owned(), least, most }
     });
-    let chunk = symbolic.bound();
-    let arena = ChunkReport {
+    let bound = symbolic.bound();
+    let arena = ArenaReport {
         name: "arena",
-        size_bytes: chunk.ok().map(|chunk| chunk.size_bytes()),
-        is_exact: chunk.is_ok_and(|chunk| chunk.maximum().is_exact),
+        size_bytes: bound.ok().map(Bound::size_bytes),
+        is_exact: bound.is_ok_and(|bound| bound.maximum().is_exact),
         align: ALIGN_BYTES,
     };
-    Ok(RecipeReport {
+    Ok(SymbolicReport {
         version: 1,
         symbols: symbols.collect(),
         pools: vec![arena],
         values: buffers(&ctx, body),
         nominal: nominal(&symbolic)?,
-        grows: chunk.err().map(str::to_owned),
+        grows: bound.err().map(str::to_owned),
     })
 }
 
@@ -148,7 +149,7 @@ fn holders(
     holders
 }
 
-impl RecipeReport {
+impl SymbolicReport {
     /// A line for the symbols, one for each buffer, one for the arena at nominal sizes, and one for that at
     /// all sizes.
     pub(super) fn text(&self) -> String {
@@ -175,7 +176,7 @@ impl RecipeReport {
 
     fn arena(&self) -> String {
         match (&self.pools[0], &self.grows) {
-            (ChunkReport { size_bytes: Some(bytes), is_exact, .. }, _) => {
+            (ArenaReport { size_bytes: Some(bytes), is_exact, .. }, _) => {
                 let verdict = if *is_exact { "the joint maximum" } else { "an upper bound" };
                 format!("at all sizes: arena {bytes} bytes, {verdict}\n")
             }
