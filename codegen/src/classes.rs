@@ -87,8 +87,8 @@ impl Classes {
         self.prepared.resize_with(self.members.len(), || None);
         for ((member, prepared), expected) in self.members.iter().zip(&mut self.prepared).zip(&lowered) {
             let op = body.at(ctx, *member);
-            if is_first && !self.sized.contains(member) && !self.spaced.contains(member) {
-                *prepared = Prepared::of(op, machine);
+            if is_first && !self.sized.contains(member) {
+                *prepared = Prepared::of(op, self.spaced.contains(member), machine);
             }
             let is_same =
                 |known: &Prepared| known.lower(op, machine).is_ok_and(|found| is_like(&found, expected));

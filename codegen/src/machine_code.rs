@@ -190,7 +190,7 @@ impl WeightSource<'_> {
         }
         let mut table = WeightTable::default();
         let offsets: Vec<u64> = own.iter().map(|missing| table.add_missing(ctx, body, missing)).collect();
-        let buffer = table.build(ctx, body, self.weights)?;
+        let buffer = table.build(ctx, body, self.weights, self.sized)?;
         let start = buffer.as_slice().as_ptr() as usize as i64;
         for (Missing { word, .. }, offset) in own.into_iter().zip(offsets) {
             words[word] += start + offset as i64;

@@ -205,6 +205,8 @@ impl SizedCode {
         };
         let code = MachineCode::compile(ctx, body, &weights, machine, samples).map_err(SizeFault::Code)?;
         let (numbers, scratch) = numbered(&homes);
+        let sized_weights = SizedWeights::of(ctx, body, &weights);
+        let sized_weights = sized_weights.map_err(|fault| SizeFault::Code(vec![fault]))?;
         let sized = SizedCode {
             code,
             asked_ties: asked_ties(&classes, &homes.steps),
@@ -217,7 +219,7 @@ impl SizedCode {
             classes,
             inputs,
             outputs,
-            sized_weights: SizedWeights::of(ctx, body, &weights),
+            sized_weights,
             weights,
             store: Arc::default(),
         };

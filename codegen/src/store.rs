@@ -18,7 +18,7 @@ use ir::weights::WeightSet;
 use ir::{Attr, Body, Context, Diagnostic, Location, Op, Type, Value};
 use runtime::AlignedBuffer;
 
-use crate::weights::{Content, PackingKey, Piece, WeightTable, fill_all, split};
+use crate::weights::{Content, PackingKey, Piece, SizedWeights, WeightTable, fill_all, split};
 
 /// Weights in memory.
 #[derive(Default)]
@@ -90,7 +90,7 @@ impl WeightStore {
             }
             let mut chunk = AlignedBuffer::zeroed(bytes as usize)
                 .map_err(|error| vec![Diagnostic::error(Location::UNKNOWN, format!("weights: {error}"))])?;
-            fill_all(ctx, body, weights, split(&pieces, chunk.as_mut_slice()))?;
+            fill_all(ctx, body, weights, &SizedWeights::All, split(&pieces, chunk.as_mut_slice()))?;
             let start = chunk.as_slice().as_ptr() as usize as u64;
             let found = missing.iter().zip(&pieces).map(|(index, piece)| (*index, start + piece.offset));
             let mut added: HashMap<usize, u64> = found.collect();

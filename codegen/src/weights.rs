@@ -10,6 +10,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex};
 
 use cranelift_entity::{EntitySet, SecondaryMap};
+use ir::interp::Tensor;
 use ir::size::tensor_bytes;
 use ir::sized::has_symbols;
 use ir::weights::WeightSet;
@@ -19,6 +20,9 @@ use runtime::AlignedBuffer;
 
 /// Threads that evaluate and pack.
 const THREADS: usize = 2;
+
+/// Fewer bytes are done before a thread has begun.
+const ALONE_BYTES: u64 = 1 << 20;
 
 /// Equal for packings that give the same bytes for the same weight: where panels begin and how wide they are,
 /// and which elements go where.
@@ -148,14 +152,21 @@ impl KnownWeights {
 pub(crate) enum SizedWeights {
     /// All: there are no other sizes.
     All,
-    /// What sizes say, and what is computed from that.
-    Some(EntitySet<Value>),
+    /// What sizes say, and what is computed from that; with what that reads of the others.
+    Some(EntitySet<Value>, KnownTensors),
 }
+
+/// Weights that are evaluated already.
+pub(crate) type KnownTensors = HashMap<Value, Tensor>;
 
 impl SizedWeights {
     /// Those of a function with named sizes.
-    pub(crate) fn of(ctx: &Context, body: &Body, weights: &WeightSet) -> SizedWeights {
+    ///
+    /// # Errors
+    /// If what they read can't be evaluated.
+    pub(crate) fn of(ctx: &Context, body: &Body, weights: &WeightSet) -> Result<SizedWeights, Diagnostic> {
         let mut sized = EntitySet::new();
+        let mut read = Vec::new();
         let is_open = |value: Value| {
             let shape = ctx.type_data(body.ty(value)).tensor_shape();
             shape.is_some_and(|shape| shape.iter().any(|dim| dim.known().is_none()))
@@ -165,16 +176,33 @@ impl SizedWeights {
                 && (has_symbols(ctx, body.properties(op))
                     || body.results(op).any(is_open)
                     || body.operands(op).any(|operand| sized.contains(operand)));
-            sized.extend(body.results(op).filter(|_| is_sized));
+            if is_sized {
+                read.extend(body.operands(op));
+                sized.extend(body.results(op));
+            }
         });
-        SizedWeights::Some(sized)
+        let mut known = KnownTensors::new();
+        for value in read {
+            if !sized.contains(value) && !known.contains_key(&value) {
+                known.insert(value, weights.evaluate(ctx, body, value)?);
+            }
+        }
+        Ok(SizedWeights::Some(sized, known))
+    }
+
+    /// What is evaluated already.
+    pub(crate) fn known(&self, value: Value) -> Option<Tensor> {
+        match self {
+            SizedWeights::All => None,
+            SizedWeights::Some(_, known) => known.get(&value).cloned(),
+        }
     }
 
     /// Whether what is asked for belongs to one size.
     pub(crate) fn has(&self, key: &Key) -> bool {
         match self {
             SizedWeights::All => true,
-            SizedWeights::Some(sized) => key.value().is_some_and(|value| sized.contains(value)),
+            SizedWeights::Some(sized, _) => key.value().is_some_and(|value| sized.contains(value)),
         }
     }
 }
@@ -244,11 +272,12 @@ impl WeightTable {
         ctx: &Context,
         body: &Body,
         weights: &WeightSet,
+        known: &SizedWeights,
     ) -> Result<AlignedBuffer, Vec<Diagnostic>> {
         let buffer = AlignedBuffer::zeroed(self.bytes as usize);
         let mut buffer = buffer
             .map_err(|error| vec![Diagnostic::error(Location::UNKNOWN, format!("weights: {error}"))])?;
-        fill_all(ctx, body, weights, split(&self.pieces, buffer.as_mut_slice())).map(|()| buffer)
+        fill_all(ctx, body, weights, known, split(&self.pieces, buffer.as_mut_slice())).map(|()| buffer)
     }
 
     /// The pieces, each behind the one before.
@@ -276,7 +305,7 @@ pub(crate) fn split<'a, 'b>(pieces: &'a [Piece], buffer: &'b mut [u8]) -> Vec<(&
     slices
 }
 
-/// Evaluates and packs what each piece holds into its bytes, in two threads.
+/// Evaluates and packs what each piece holds into its bytes, in two threads if they are many.
 ///
 /// # Errors
 /// For each constant that can't be evaluated.
@@ -284,21 +313,24 @@ pub(crate) fn fill_all(
     ctx: &Context,
     body: &Body,
     weights: &WeightSet,
+    known: &SizedWeights,
     pieces: Vec<(&Piece, &mut [u8])>,
 ) -> Result<(), Vec<Diagnostic>> {
+    let bytes: u64 = pieces.iter().map(|(piece, _)| piece.bytes).sum();
+    let threads = if bytes < ALONE_BYTES { 1 } else { THREADS };
     let queue = Mutex::new(pieces.into_iter());
     let faults = Mutex::new(Vec::new());
     let work = || {
         loop {
             let next = queue.lock().expect("no thread panics while it takes work").next();
             let Some((piece, bytes)) = next else { return };
-            if let Err(fault) = fill(ctx, body, weights, piece, bytes) {
+            if let Err(fault) = fill(ctx, body, weights, known, piece, bytes) {
                 faults.lock().expect("no thread panics while it tells a fault").push((piece.offset, fault));
             }
         }
     };
     std::thread::scope(|scope| {
-        (1..THREADS).for_each(|_| {
+        (1..threads).for_each(|_| {
             scope.spawn(work);
         });
         work();
@@ -316,13 +348,15 @@ fn fill(
     ctx: &Context,
     body: &Body,
     weights: &WeightSet,
+    known: &SizedWeights,
     piece: &Piece,
     out: &mut [u8],
 ) -> Result<(), Diagnostic> {
+    let evaluate = |value: Value| weights.evaluate_from(ctx, body, value, &|value| known.known(value));
     match &piece.content {
-        Content::Plain(value) => out.copy_from_slice(&weights.evaluate(ctx, body, *value)?.bytes),
+        Content::Plain(value) => out.copy_from_slice(&evaluate(*value)?.bytes),
         Content::Packed(value, packing) => {
-            let tensor = weights.evaluate(ctx, body, *value)?.to_f32();
+            let tensor = evaluate(*value)?.to_f32();
             let out = runtime::from_bytes_mut(out).expect("pieces are aligned to 64");
             (packing.0.pack)(&tensor, out);
         }

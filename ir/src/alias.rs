@@ -46,6 +46,10 @@ pub struct AliasSets {
     wholes: SecondaryMap<Value, Option<(Value, Option<Window>)>>,
     /// Values that are written into bytes of which a part was written before.
     later_parts: SecondaryMap<Value, bool>,
+    /// The operations whose results have bytes of other values, in text order.
+    sharing: Vec<Op>,
+    /// The operations of which operands are written in place, in text order.
+    assembled: Vec<Op>,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -76,23 +80,51 @@ impl AliasSets {
             bytes: SecondaryMap::with_capacity(values),
             wholes: SecondaryMap::new(),
             later_parts: SecondaryMap::new(),
+            sharing: Vec::new(),
+            assembled: Vec::new(),
         };
         for &block in body.blocks(body.root()) {
             sets.measure(ctx, body, body.args(block));
         }
-        let (mut assembled, mut pitched) = (Vec::new(), Vec::new());
+        let mut pitched = Vec::new();
         walk(ctx, body, |op| {
             sets.add(ctx, body, op);
-            assembled.extend((!parts(body.at(ctx, op)).is_empty()).then_some(op));
-            pitched.extend(body.at(ctx, op).attr(attrs::MEM_PITCH).map(|_| op));
+            let at = body.at(ctx, op);
+            let is_shared = body.results(op).any(|result| sets.near_root(result) != result);
+            sets.sharing.extend(is_shared.then_some(op));
+            sets.assembled.extend((!parts(at).is_empty()).then_some(op));
+            pitched.extend(at.attr(attrs::MEM_PITCH).map(|_| op));
         });
-        // The last first: a whole may be a part itself.
-        assembled.iter().rev().for_each(|op| sets.add_parts(body.at(ctx, *op)));
-        if !assembled.is_empty() {
+        sets.add_all_parts(ctx, body);
+        if !sets.assembled.is_empty() {
             sets.order_parts(ctx, body);
         }
         pitched.into_iter().for_each(|op| sets.add_rows(ctx, body, op));
         sets
+    }
+
+    /// Finds again where values lie in the bytes of others, in a function of which only sizes have changed:
+    /// those of `resized`. What needs no copy must be the same as before, and no rows may be pitched but those
+    /// of operands in place.
+    pub fn resize(&mut self, ctx: &Context, body: &Body, resized: impl Iterator<Item = Value>) {
+        for value in resized {
+            self.bytes[value] = tensor_bytes(ctx, body.ty(value));
+        }
+        let sharing = std::mem::take(&mut self.sharing);
+        for op in &sharing {
+            body.results(*op).for_each(|result| self.lies[result] = Lie::Dense);
+            self.add(ctx, body, *op);
+        }
+        self.sharing = sharing;
+        self.wholes.clear();
+        self.add_all_parts(ctx, body);
+    }
+
+    /// The last first: a whole may be a part itself.
+    fn add_all_parts(&mut self, ctx: &Context, body: &Body) {
+        let assembled = std::mem::take(&mut self.assembled);
+        assembled.iter().rev().for_each(|op| self.add_parts(body.at(ctx, *op)));
+        self.assembled = assembled;
     }
 
     /// The value that owns the bytes of `value`: itself, if it shares no other's.

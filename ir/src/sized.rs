@@ -345,7 +345,8 @@ impl SizedBody {
 
     /// Finds where values lie in the bytes of others, and says it of the rows of those in concatenations.
     fn set_windows(&mut self) {
-        let aliases = AliasSets::of(&self.ctx, &self.body);
+        let mut aliases = self.aliases.take().unwrap_or_else(|| AliasSets::of(&self.ctx, &self.body));
+        aliases.resize(&self.ctx, &self.body, self.values.iter().map(|(value, _)| *value));
         let mut known: FxHashMap<(Attr, [u64; 2]), Attr> = FxHashMap::default();
         for (op, attrs) in &self.makers {
             let pitched = pitch_in_whole(&self.ctx, &self.body, &aliases, *op).map(|[row, pitch]| {
@@ -471,5 +472,30 @@ mod tests {
         let (types, mut body) = sized(text, &["N", "M", "K"]);
         assert!(body.set(&types, &[2, 3, 3]).is_some());
         assert!(body.set(&types, &[2, 3, 4]).is_none(), "3 columns, 4 rows");
+    }
+
+    #[test]
+    fn where_values_lie_in_others_is_found_again_at_each_size() {
+        let text = "func.func @main(%x: tensor<?x?xf32, #optc.dims<N, M>>, %y: tensor<?x4xf32, #optc.dims<N>>) -> tensor<?x?xf32, #optc.dims<N, M + 8>> {
+  %0 = nn.exp %x : tensor<?x?xf32, #optc.dims<N, M>>
+  %1 = nn.exp %y : tensor<?x4xf32, #optc.dims<N>>
+  %2 = nn.concat %0, %1 {axis = 1 : i64, mem.parts = [0, 1]} : (tensor<?x?xf32, #optc.dims<N, M>>, tensor<?x4xf32, #optc.dims<N>>) -> tensor<?x?xf32, #optc.dims<N, M + 4>>
+  %3 = nn.concat %2, %1 {axis = 1 : i64, mem.parts = [0]} : (tensor<?x?xf32, #optc.dims<N, M + 4>>, tensor<?x4xf32, #optc.dims<N>>) -> tensor<?x?xf32, #optc.dims<N, M + 8>>
+  %4 = nn.slice %3 {starts = array<i64: 0, 2>, sizes = #optc.dims<N, M>, mem.view} : (tensor<?x?xf32, #optc.dims<N, M + 8>>) -> tensor<?x?xf32, #optc.dims<N, M>>
+  %5 = nn.exp %4 : tensor<?x?xf32, #optc.dims<N, M>>
+  %6 = nn.concat %5, %1, %1 {axis = 1 : i64} : (tensor<?x?xf32, #optc.dims<N, M>>, tensor<?x4xf32, #optc.dims<N>>, tensor<?x4xf32, #optc.dims<N>>) -> tensor<?x?xf32, #optc.dims<N, M + 8>>
+  return %6 : tensor<?x?xf32, #optc.dims<N, M + 8>>
+}";
+        let (types, mut sized) = sized(text, &["N", "M"]);
+        for numbers in [[3, 5], [1, 1], [7, 2], [2, 100], [0, 4], [3, 5]] {
+            sized.set(&types, &numbers).expect("any size will do");
+            let fresh = AliasSets::of(sized.ctx(), sized.body());
+            for block in sized.body().all_blocks() {
+                for value in sized.body().ops(block).flat_map(|op| sized.body().results(op)) {
+                    let expected = fresh.window(value).map(|window| window.first);
+                    assert_eq!(sized.first_byte(value), expected, "{numbers:?}: {value}");
+                }
+            }
+        }
     }
 }

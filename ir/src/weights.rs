@@ -49,8 +49,25 @@ impl WeightSet {
     /// # Errors
     /// If an operation has no result (see [`eval_op`]); the diagnostic says which.
     pub fn evaluate(&self, ctx: &Context, body: &Body, weight: Value) -> Result<Tensor, Diagnostic> {
+        self.evaluate_from(ctx, body, weight, &|_| None)
+    }
+
+    /// The same, where some values on the way are known.
+    ///
+    /// # Errors
+    /// As for [`WeightSet::evaluate`].
+    pub fn evaluate_from(
+        &self,
+        ctx: &Context,
+        body: &Body,
+        weight: Value,
+        known: &dyn Fn(Value) -> Option<Tensor>,
+    ) -> Result<Tensor, Diagnostic> {
         assert!(self.contains(weight), "{weight} is not known before the program runs");
-        let ops = computing_ops(body, weight);
+        if let Some(known) = known(weight) {
+            return Ok(known);
+        }
+        let ops = computing_ops(body, weight, &|value| known(value).is_some());
         let mut readers: SecondaryMap<Value, usize> = SecondaryMap::new();
         for value in ops.iter().flat_map(|op| body.operands(*op)) {
             readers[value] += 1;
@@ -58,7 +75,7 @@ impl WeightSet {
         readers[weight] += 1;
         let mut values: SecondaryMap<Value, Option<Tensor>> = SecondaryMap::new();
         for op in ops {
-            let operands = body.operands(op).map(|value| values[value].clone());
+            let operands = body.operands(op).map(|value| values[value].clone().or_else(|| known(value)));
             let operands: Option<Vec<Tensor>> = operands.collect();
             for value in body.operands(op) {
                 readers[value] -= 1;
@@ -86,8 +103,8 @@ impl WeightSet {
     }
 }
 
-/// The operations that `weight` is computed from, operands first.
-fn computing_ops(body: &Body, weight: Value) -> Vec<Op> {
+/// The operations that `weight` is computed from, operands first; known values are not computed.
+fn computing_ops(body: &Body, weight: Value, is_known: &dyn Fn(Value) -> bool) -> Vec<Op> {
     let define = |value: Value| body.defining_op(value).expect("weights are results");
     let mut ops = Vec::new();
     let mut known = EntitySet::new();
@@ -100,7 +117,8 @@ fn computing_ops(body: &Body, weight: Value) -> Vec<Op> {
         }
         if open.insert(op) {
             stack.push(op);
-            stack.extend(body.operands(op).map(define).filter(|op| !known.contains(*op)));
+            let unknown = body.operands(op).filter(|value| !is_known(*value));
+            stack.extend(unknown.map(define).filter(|op| !known.contains(*op)));
         } else {
             known.insert(op);
             ops.push(op);

@@ -14,7 +14,7 @@ use std::time::Instant;
 
 use import::onnx::declared::{Sizes, Symbolized};
 use optc::{CompileOptions, Failure, LoadOptions, SizeOptions, StrippedWeights, compile, load};
-use runtime::{RunContext, Specialization, TensorDesc};
+use runtime::{ElementKind, RunContext, Specialization, TensorDesc};
 
 type Bytes = Vec<Vec<u8>>;
 
@@ -104,8 +104,11 @@ fn numbers(text: &str) -> Vec<(String, u64)> {
     pairs.map(|(name, size)| (name.to_owned(), size.parse().expect("a number"))).collect()
 }
 
-/// Numbers between 0 and 1.
+/// Numbers between 0 and 1; zeros where elements are integers, which may be indices.
 fn noise(desc: &TensorDesc) -> Vec<u8> {
+    if desc.element != ElementKind::F32 {
+        return vec![0; desc.size_bytes];
+    }
     let number = |index: usize| ((index * 7919) % 1009) as f32 / 1009.0;
     (0..desc.size_bytes / 4).flat_map(|index| number(index).to_le_bytes()).collect()
 }

@@ -7,9 +7,9 @@ mod output;
 mod passes;
 mod place;
 mod plan;
-mod symbolic;
 mod run;
 mod summary;
+mod symbolic;
 mod tool;
 
 use std::ffi::OsString;

@@ -8,8 +8,8 @@ use passes::plan::{Arena, Content};
 use serde::Serialize;
 
 use super::output::is_stdout;
-use super::symbolic;
 use super::summary::{memory_summary, report};
+use super::symbolic;
 use super::{FileArgs, MachineArgs, MemoryArgs, write_output};
 use crate::compile::{DeadMemory, compile, entry};
 use crate::failure::Failure;

@@ -71,6 +71,9 @@ impl Judge<'_> {
 
 /// Rows around elements, how many, and whether they are not just the elements in their order.
 fn around(layout: &Strided, elem: u64) -> Option<(Rows, u64, bool)> {
+    if layout.shape.contains(&0) {
+        return Some((Rows { first: 0, row: 0, pitch: 0 }, 1, false));
+    }
     let mut axes: Vec<(u64, u64)> = Vec::new();
     for (size, stride) in layout.shape.iter().zip(&layout.strides).filter(|(size, _)| **size != 1) {
         axes.push((*size, u64::try_from(*stride).ok()?));

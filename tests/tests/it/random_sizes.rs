@@ -4,6 +4,7 @@
 //! `OPTC_SEEDS=1000..3000 cargo test --release -p optc-tests --test it random_sizes` looks at more graphs.
 
 use ir::plan::attrs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use ir::Module;
@@ -166,8 +167,10 @@ fn a_program_for_all_sizes_computes_what_the_program_for_each_does() {
     let mut count = Count::default();
     let mut faults = Vec::new();
     for seed in seeds() {
-        if let Err(why) = check(seed, &mut count) {
-            faults.push(format!("seed {seed}: {why}"));
+        match catch_unwind(AssertUnwindSafe(|| check(seed, &mut count))) {
+            Ok(Ok(())) => {}
+            Ok(Err(why)) => faults.push(format!("seed {seed}: {why}")),
+            Err(_) => faults.push(format!("seed {seed}: it panics")),
         }
     }
     let Count { ran, near, refused, arenas: [arena, best] } = count;

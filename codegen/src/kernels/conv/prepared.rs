@@ -1,8 +1,8 @@
 //! What of a convolution's lowering is the same at all sizes.
 //!
 //! Batch, height and width of the image decide the kernel; attributes, channels and what is fused do not
-//! depend on them, and are read once. What a prepared convolution becomes is what [`super::lower`] makes of
-//! it, of dense images.
+//! depend on them, and are read once; how far the rows of its images are apart is asked at each size, where
+//! they may be parts of others. What a prepared convolution becomes is what [`super::lower`] makes of it.
 
 use ir::body::OpRef;
 use ir::opdef::Contract;
@@ -11,7 +11,10 @@ use ir::window::is_plain;
 use ir::{Body, Context, Kind, Value};
 use kernels::{Conv2dShape, ConvStrides, ImageStrides};
 
-use super::{Call2d, Convolution, ROW, conv_operands, conv2d_shape, image_of, lower_call, prologue_of};
+use super::{
+    Call2d, Convolution, ROW, conv_operands, conv2d_shape, image_of, image_strides, lower_call, prologue_of,
+};
+use crate::arrangement;
 use crate::call::{Lowered, Pointer};
 use crate::group::Fused;
 use crate::kernels::row_of;
@@ -22,6 +25,10 @@ use crate::row::Machine;
 pub(crate) struct Prepared {
     /// The image, and the result.
     values: [Value; 2],
+    /// What is added, if something is.
+    residual: Option<Value>,
+    /// Whether images may lie in rows of others.
+    is_spaced: bool,
     /// With the batch, height and width of some sizes.
     conv: Convolution,
     operands: Vec<Pointer>,
@@ -30,9 +37,9 @@ pub(crate) struct Prepared {
 }
 
 impl Prepared {
-    /// A convolution that has known sizes now; none if the operation is none, or the images do not lie
-    /// without gaps.
-    pub(crate) fn of(op: OpRef<'_>, machine: &Machine) -> Option<Prepared> {
+    /// A convolution that has known sizes now, whose images may lie in rows of others if it `is_spaced`; none
+    /// if the operation is none.
+    pub(crate) fn of(op: OpRef<'_>, is_spaced: bool, machine: &Machine) -> Option<Prepared> {
         if row_of(op, machine.own)?.runs != ROW.runs {
             return None;
         }
@@ -41,7 +48,7 @@ impl Prepared {
         let is_dense = |value: Value| is_plain(op.ctx, op.body, value);
         let mut values = op.body.operands(op.op).chain(op.body.results(op.op));
         if !is_conv
-            || !values.all(is_dense)
+            || !is_spaced && !values.all(is_dense)
             || op.attr(attrs::MEM_OVERLAP).is_some()
             || op.attr(attrs::MEM_SCRATCH).is_some()
         {
@@ -53,7 +60,8 @@ impl Prepared {
         let prologue = prologue_of(&fused);
         let conv = Convolution { shape, strides, prologue, activation: fused.activation };
         let operands = conv_operands(&conv, conv.kernel(None, machine), &fused);
-        Some(Prepared { values, conv, operands, image: image_of(&fused) })
+        let residual = fused.residual.map(|index| op.operand(index));
+        Some(Prepared { values, residual, is_spaced, conv, operands, image: image_of(&fused) })
     }
 
     /// What `op`, the convolution that was prepared or one like it, becomes at the sizes that its function
@@ -65,12 +73,25 @@ impl Prepared {
         let unknown = || Refusal::new("a size is not known");
         let [image, result] = self.values.map(|value| sizes(op.ctx, op.body, value));
         let image = image.ok_or_else(unknown)?;
-        let output = dense(result.ok_or_else(unknown)?);
         let shape = Conv2dShape { batch: image[0], input: [image[1], image[2]], ..self.conv.shape };
-        let strides = ConvStrides { input: dense(image), output, residual: output };
+        let strides = if self.is_spaced {
+            arrangement::check(op, machine.own)?;
+            self.spaced(op)?
+        } else {
+            let output = dense(result.ok_or_else(unknown)?);
+            ConvStrides { input: dense(image), output, residual: output }
+        };
         let conv = Convolution { shape, strides, ..self.conv };
         let kernel = conv.kernel(None, machine);
         lower_call(op, Call2d::of(conv, kernel, self.operands.clone(), self.image), machine)
+    }
+
+    /// How images lie at the sizes that the function of `op` has now.
+    fn spaced(&self, op: OpRef<'_>) -> Result<ConvStrides, Refusal> {
+        let [image, result] = self.values;
+        let output = image_strides(op, result)?;
+        let residual = self.residual.map_or(Ok(output), |value| image_strides(op, value))?;
+        Ok(ConvStrides { input: image_strides(op, image)?, output, residual })
     }
 }
 
@@ -105,7 +126,7 @@ mod tests {
         let y = net.op("nn.conv2d", &[x, weights], &attrs);
         let op = net.body.defining_op(y).unwrap();
         let machine = crate::Cpu::native().machine(2);
-        let prepared = Prepared::of(net.body.at(&ctx, op), &machine).expect("its image is dense");
+        let prepared = Prepared::of(net.body.at(&ctx, op), false, &machine).expect("its image is dense");
         let whole = lower(net.body.at(&ctx, op), &machine).unwrap();
         assert!(is_like(&prepared.lower(net.body.at(&ctx, op), &machine).unwrap(), &whole));
         let bands = |rows| (attrs::MEM_OVERLAP, ctx.ints_attr(&[0, rows]));
