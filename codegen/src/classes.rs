@@ -15,7 +15,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::call::{Call, Code, Condition, Lowered, Pointer};
 use crate::constant::is_weight;
-use crate::kernels::conv::prepared::Prepared;
+use crate::kernels::conv::prepared::{Images, Prepared};
 use crate::lower::{lower, lower_plain};
 use crate::refusal::Refusal;
 use crate::row::Machine;
@@ -88,7 +88,8 @@ impl Classes {
         for ((member, prepared), expected) in self.members.iter().zip(&mut self.prepared).zip(&lowered) {
             let op = body.at(ctx, *member);
             if is_first && !self.sized.contains(member) {
-                *prepared = Prepared::of(op, self.spaced.contains(member), machine);
+                let images = if self.spaced.contains(member) { Images::InRows } else { Images::Dense };
+                *prepared = Prepared::of(op, images, machine);
             }
             let is_same =
                 |known: &Prepared| known.lower(op, machine).is_ok_and(|found| is_like(&found, expected));

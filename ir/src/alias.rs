@@ -103,9 +103,9 @@ impl AliasSets {
         sets
     }
 
-    /// Finds again where values lie in the bytes of others, in a function of which only sizes have changed:
-    /// those of `resized`. What needs no copy must be the same as before, and no rows may be pitched but those
-    /// of operands in place.
+    /// Finds again where values lie in the bytes of others, in a function of which only sizes have changed,
+    /// those of `resized`. The views that need a copy must be the same as before, and only rows of operands
+    /// in place may be pitched.
     pub fn resize(&mut self, ctx: &Context, body: &Body, resized: impl Iterator<Item = Value>) {
         for value in resized {
             self.bytes[value] = tensor_bytes(ctx, body.ty(value));

@@ -27,8 +27,7 @@ pub(crate) struct Prepared {
     values: [Value; 2],
     /// What is added, if something is.
     residual: Option<Value>,
-    /// Whether images may lie in rows of others.
-    is_spaced: bool,
+    images: Images,
     /// With the batch, height and width of some sizes.
     conv: Convolution,
     operands: Vec<Pointer>,
@@ -36,10 +35,18 @@ pub(crate) struct Prepared {
     image: Option<usize>,
 }
 
+/// How the images of a convolution lie at all sizes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Images {
+    /// Without gaps.
+    Dense,
+    /// Perhaps as rows of others.
+    InRows,
+}
+
 impl Prepared {
-    /// A convolution that has known sizes now, whose images may lie in rows of others if it `is_spaced`; none
-    /// if the operation is none.
-    pub(crate) fn of(op: OpRef<'_>, is_spaced: bool, machine: &Machine) -> Option<Prepared> {
+    /// A convolution that has known sizes now; none if the operation is none, or its images lie otherwise.
+    pub(crate) fn of(op: OpRef<'_>, images: Images, machine: &Machine) -> Option<Prepared> {
         if row_of(op, machine.own)?.runs != ROW.runs {
             return None;
         }
@@ -48,7 +55,7 @@ impl Prepared {
         let is_dense = |value: Value| is_plain(op.ctx, op.body, value);
         let mut values = op.body.operands(op.op).chain(op.body.results(op.op));
         if !is_conv
-            || !is_spaced && !values.all(is_dense)
+            || images == Images::Dense && !values.all(is_dense)
             || op.attr(attrs::MEM_OVERLAP).is_some()
             || op.attr(attrs::MEM_SCRATCH).is_some()
         {
@@ -61,7 +68,7 @@ impl Prepared {
         let conv = Convolution { shape, strides, prologue, activation: fused.activation };
         let operands = conv_operands(&conv, conv.kernel(None, machine), &fused);
         let residual = fused.residual.map(|index| op.operand(index));
-        Some(Prepared { values, residual, is_spaced, conv, operands, image: image_of(&fused) })
+        Some(Prepared { values, residual, images, conv, operands, image: image_of(&fused) })
     }
 
     /// What `op`, the convolution that was prepared or one like it, becomes at the sizes that its function
@@ -74,7 +81,7 @@ impl Prepared {
         let [image, result] = self.values.map(|value| sizes(op.ctx, op.body, value));
         let image = image.ok_or_else(unknown)?;
         let shape = Conv2dShape { batch: image[0], input: [image[1], image[2]], ..self.conv.shape };
-        let strides = if self.is_spaced {
+        let strides = if self.images == Images::InRows {
             arrangement::check(op, machine.own)?;
             self.spaced(op)?
         } else {
@@ -126,7 +133,8 @@ mod tests {
         let y = net.op("nn.conv2d", &[x, weights], &attrs);
         let op = net.body.defining_op(y).unwrap();
         let machine = crate::Cpu::native().machine(2);
-        let prepared = Prepared::of(net.body.at(&ctx, op), false, &machine).expect("its image is dense");
+        let prepared =
+            Prepared::of(net.body.at(&ctx, op), Images::Dense, &machine).expect("its image is dense");
         let whole = lower(net.body.at(&ctx, op), &machine).unwrap();
         assert!(is_like(&prepared.lower(net.body.at(&ctx, op), &machine).unwrap(), &whole));
         let bands = |rows| (attrs::MEM_OVERLAP, ctx.ints_attr(&[0, rows]));
