@@ -7,7 +7,7 @@
 //! that are not known count as [`UNKNOWN_SIZE`]: a wrong guess costs time, never the right result.
 
 use ir::opdef::Contract;
-use ir::scalar::{Scalar, Unary};
+use ir::scalar::{Binary, Scalar, Unary};
 use ir::{Context, Dim, Kind, Traits, Type, size};
 
 use super::graph::{Graph, Node, OpHead};
@@ -60,7 +60,7 @@ fn steps(tree: &Scalar) -> f64 {
         Scalar::Convert(a) | Scalar::ConvertUnsigned(a) | Scalar::Resize(a) => 1.0 + steps(a),
         Scalar::Signed(a) | Scalar::Unsigned(a) => steps(a),
         Scalar::Choose(_, all) => all.iter().map(steps).fold(0.0, f64::max),
-        Scalar::Binary(_, a, b) => 1.0 + steps(a) + steps(b),
+        Scalar::Binary(binary, a, b) => binary_steps(*binary) + steps(a) + steps(b),
         Scalar::Fma(a, b, c) | Scalar::Select(a, b, c) => 1.0 + steps(a) + steps(b) + steps(c),
     }
 }
@@ -70,6 +70,14 @@ fn unary_steps(unary: Unary) -> f64 {
         Unary::Neg | Unary::Abs | Unary::Floor | Unary::Ceil | Unary::RoundEven | Unary::Not => 1.0,
         Unary::Sqrt => 4.0,
         _ => 16.0,
+    }
+}
+
+/// A power or remainder is a call for each element.
+fn binary_steps(binary: Binary) -> f64 {
+    match binary {
+        Binary::Pow | Binary::Rem => 64.0,
+        _ => 1.0,
     }
 }
 
