@@ -103,6 +103,9 @@ pub struct KernelChoice {
 
 /// That a kernel can run in bands of rows: each band's rows of the result are written before a later band
 /// reads anything.
+///
+/// A target that says so of an operation at some sizes also does at all others at which there is one image,
+/// more than one row is written, and the first and the last window do not lie in the padding alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bands {
     /// The operand that is read by rows.

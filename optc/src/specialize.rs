@@ -134,7 +134,7 @@ impl AllSizes {
         let target = options.target();
         let buffers = Buffers::of(&ctx, target, body, threads);
         let buffers = buffers.map_err(|faults| Failure::diagnostics(&ctx, &faults))?;
-        let bound = Bound::of(&ctx, target, &buffers, threads);
+        let bound = Bound::of(&ctx, target, &buffers, threads, *goal);
         let samples = samples(&symbols, &sample);
         let plans = Specializer::new(&ctx, target, buffers, &names, threads, *goal, &samples);
         let module = module.clone();

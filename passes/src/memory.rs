@@ -9,5 +9,6 @@ pub mod assign;
 pub mod bound;
 pub mod buffers;
 pub(crate) mod bytes;
+mod shared_rows;
 pub mod specialize;
 pub mod structure;

@@ -134,7 +134,7 @@ impl Rows {
 
 /// The window of an operation, or of the one that a group is built around; channels last, so that rows are
 /// one piece.
-fn window_in(whole: OpRef<'_>) -> Option<Window> {
+pub(crate) fn window_in(whole: OpRef<'_>) -> Option<Window> {
     let window = |op: OpRef<'_>| {
         let reads_windows = matches!(op.kind(), Kind::Contract(_) | Kind::Kernel(_));
         if reads_windows && op.text("layout") == Some("NHWC") { window_of(op) } else { None }

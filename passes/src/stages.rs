@@ -194,7 +194,7 @@ pub(crate) static PLAN: PassDef = PassDef {
         pools.map_err(|fault| vec![Diagnostic::error(Location::UNKNOWN, fault)])?;
         if is_symbolic(pass.ctx, body) {
             let buffers = Buffers::of(pass.ctx, pass.target, body, pass.threads)?;
-            let bound = Bound::of(pass.ctx, pass.target, &buffers, pass.threads).ok();
+            let bound = Bound::of(pass.ctx, pass.target, &buffers, pass.threads, goal).ok();
             buffers.write(pass.ctx, body, bound.as_ref());
             return Ok(());
         }

@@ -10,10 +10,11 @@ use std::ops::Range;
 use cranelift_entity::{EntityRef, PrimaryMap};
 use ir::dims::SizeId;
 use ir::target::Bands;
-use ir::{Body, Context, DimExpr, Op};
+use ir::{Body, Context, DimExpr, Op, Target};
 
 use super::bound::Bound;
 use super::buffers::{Buffers, Size};
+use super::shared_rows::SharedRows;
 use crate::fit::{self, Candidate, Goal, Offer, Question, Running, Way};
 use crate::overlap::{Banding, Order, Rows};
 use crate::place::again::{Again, ENOUGH, Effort, PlacedAgain};
@@ -103,11 +104,33 @@ impl Assigner {
         let found = self.assign_freely(ctx, body, at, needs);
         match bound {
             Some(bound) if found.placed.size_bytes > bound.size_bytes() => {
-                let sizes = self.sizes(at, needs);
-                whole(self.again.place_in_order(&sizes, bound.order()), &sizes)
+                self.assign_in_order(ctx, body, at, needs, bound)
             }
             _ => found,
         }
+    }
+
+    /// Places all buffers in the order for which the bound is proved, those in rows of others that it says.
+    fn assign_in_order(
+        &self,
+        ctx: &Context,
+        body: &Body,
+        at: &dyn Fn(SizeId) -> u64,
+        needs: &[StepNeeds],
+        bound: &Bound,
+    ) -> Assignment {
+        let sizes = self.sizes(at, needs);
+        let offer = |shared: &SharedRows| {
+            let bands = needs[self.buffers.number(shared.op)?].bands?;
+            let rows = Rows::of(ctx, body, shared.op, shared.operand)?;
+            let &SharedRows { op, operand, band_rows, order, .. } = shared;
+            (bands.operand == operand).then_some((Offer { op, operand, band_rows, rows }, order))
+        };
+        let offers: Vec<(Offer, Order)> = bound.shared_rows().iter().filter_map(offer).collect();
+        let overlaps = offers.iter().map(|(offer, order)| overlap(&self.buffers, offer, *order)).collect();
+        let placed = self.again.place_in_order(&sizes, overlaps, bound.order());
+        let offers: Vec<Offer> = offers.into_iter().map(|(offer, _)| offer).collect();
+        settled(&self.buffers, placed, sizes, Vec::new(), &offers)
     }
 
     fn assign_freely(
@@ -118,7 +141,7 @@ impl Assigner {
         needs: &[StepNeeds],
     ) -> Assignment {
         let sizes = self.sizes(at, needs);
-        let asked = Asked { ctx, body, assigner: self, needs, live: self.live(&sizes), sizes: &sizes };
+        let asked = Asked::new((ctx, body), &self.buffers, self.goal, needs, &sizes);
         let way = self.goal.band_shares().first().and_then(|share| fit::way(&asked, *share));
         let Some(way) = way else {
             return whole(self.again.place(&sizes, Vec::new(), 0, Effort::AsNeeded), &sizes);
@@ -130,7 +153,7 @@ impl Assigner {
         if let Some(quick) = quick.as_ref().filter(|quick| is_enough(quick.size_bytes)) {
             return whole(quick.clone(), &sizes);
         }
-        let saved = asked.saved(&way, Effort::Little);
+        let saved = asked.saved(&self.again, &way, Effort::Little);
         if is_enough(saved.placed.size_bytes) {
             return saved;
         }
@@ -138,7 +161,7 @@ impl Assigner {
         let (quick, saved) = match self.buffers.runs.len() {
             ..MANY => (
                 self.again.place(&sizes, Vec::new(), 0, Effort::AsNeeded),
-                asked.saved(&way, Effort::AsNeeded),
+                asked.saved(&self.again, &way, Effort::AsNeeded),
             ),
             _ => (quick.unwrap_or_else(quickly), saved),
         };
@@ -148,9 +171,9 @@ impl Assigner {
     /// Keeps the orders that are good at some sizes, with and without saving, for others.
     pub fn learn(&mut self, ctx: &Context, body: &Body, at: &dyn Fn(SizeId) -> u64, needs: &[StepNeeds]) {
         let sizes = self.sizes(at, needs);
-        let asked = Asked { ctx, body, assigner: self, needs, live: self.live(&sizes), sizes: &sizes };
+        let asked = Asked::new((ctx, body), &self.buffers, self.goal, needs, &sizes);
         let way = self.goal.band_shares().first().and_then(|share| fit::way(&asked, *share));
-        let saved = way.map(|way| asked.saved(&way, Effort::Full));
+        let saved = way.map(|way| asked.saved(&self.again, &way, Effort::Full));
         let whole = self.again.place(&sizes, Vec::new(), 0, Effort::Full);
         for placed in saved.map(|saved| saved.placed).into_iter().chain([whole]) {
             self.again.learn(&sizes, &placed);
@@ -165,26 +188,6 @@ impl Assigner {
         };
         self.sources.values().map(bytes).collect()
     }
-
-    /// The bytes of the tensors that are live at each step, each rounded up to a whole number of places.
-    fn live(&self, sizes: &PrimaryMap<BufferId, u64>) -> Vec<u64> {
-        let problem = &self.buffers.problem;
-        let steps = problem.buffers.values().map(|buffer| buffer.last.index() + 2).max().unwrap_or(0);
-        let mut changes = vec![0i64; steps];
-        for (id, source) in self.sources.iter() {
-            if let Source::Expr(_) = source {
-                let Buffer { first, last, .. } = problem.buffers[id];
-                let bytes = sizes[id].next_multiple_of(ALIGN_BYTES) as i64;
-                changes[first.index()] += bytes;
-                changes[last.index() + 1] -= bytes;
-            }
-        }
-        let sums = changes.iter().scan(0, |sum, change| {
-            *sum += change;
-            Some(*sum as u64)
-        });
-        sums.collect()
-    }
 }
 
 /// From how many steps on what a few orders give is taken, where it is not near what may be possible.
@@ -194,63 +197,112 @@ fn whole(placed: PlacedAgain, sizes: &PrimaryMap<BufferId, u64>) -> Assignment {
     Assignment { placed, sizes: sizes.clone(), savings: Vec::new() }
 }
 
+/// What an offer means for a placement, if the rows are written in this order.
+pub(super) fn overlap(buffers: &Buffers, offer: &Offer, order: Order) -> Overlap {
+    let [input, output] = buffers.pair(offer.op, offer.operand).expect("a candidate is a pair");
+    let min_distance_bytes = offer.rows.distance(offer.band_rows, order);
+    match order {
+        Order::Down => Overlap { input, output, min_distance_bytes },
+        Order::Up => Overlap { input: output, output: input, min_distance_bytes },
+    }
+}
+
+/// Where the buffers are placed, with what steps do beside what they save otherwise: those offers that the
+/// places take.
+fn settled(
+    buffers: &Buffers,
+    placed: PlacedAgain,
+    sizes: PrimaryMap<BufferId, u64>,
+    mut savings: Vec<Saving>,
+    offers: &[Offer],
+) -> Assignment {
+    for Offer { op, operand, band_rows, rows } in offers {
+        let pair = buffers.pair(*op, *operand).expect("a candidate is a pair");
+        let places = pair.map(|id| placed.offsets[id]..placed.offsets[id] + sizes[id]);
+        let Some((rows, order)) = fit::settled(*rows, *band_rows, places) else { continue };
+        let step = buffers.number(*op).expect("only runs are in bands");
+        let banding = Some(Banding { operand: *operand, rows, order });
+        match savings.iter_mut().find(|saving| saving.step == step) {
+            Some(saving) => saving.banding = banding,
+            None => savings.push(Saving { step, scratch_bytes: None, banding }),
+        }
+    }
+    Assignment { placed, sizes, savings }
+}
+
+/// The bytes of the tensors that are live at each step, each rounded up to a whole number of places.
+fn live(buffers: &Buffers, sizes: &PrimaryMap<BufferId, u64>) -> Vec<u64> {
+    let problem = &buffers.problem;
+    let steps = problem.buffers.values().map(|buffer| buffer.last.index() + 2).max().unwrap_or(0);
+    let mut changes = vec![0i64; steps];
+    for (id, size) in buffers.sizes.iter() {
+        if !matches!(size, Size::Scratch(_)) {
+            let Buffer { first, last, .. } = problem.buffers[id];
+            let bytes = sizes[id].next_multiple_of(ALIGN_BYTES) as i64;
+            changes[first.index()] += bytes;
+            changes[last.index() + 1] -= bytes;
+        }
+    }
+    let sums = changes.iter().scan(0, |sum, change| {
+        *sum += change;
+        Some(*sum as u64)
+    });
+    sums.collect()
+}
+
 /// What [`crate::fit`] asks about a function at given sizes.
-struct Asked<'a> {
+pub(super) struct Asked<'a> {
     ctx: &'a Context,
     body: &'a Body,
-    assigner: &'a Assigner,
+    buffers: &'a Buffers,
+    goal: Goal,
     needs: &'a [StepNeeds],
     live: Vec<u64>,
     sizes: &'a PrimaryMap<BufferId, u64>,
 }
 
-impl Asked<'_> {
+impl<'a> Asked<'a> {
+    /// Of a function that has the types of the sizes.
+    pub(super) fn new(
+        (ctx, body): (&'a Context, &'a Body),
+        buffers: &'a Buffers,
+        goal: Goal,
+        needs: &'a [StepNeeds],
+        sizes: &'a PrimaryMap<BufferId, u64>,
+    ) -> Asked<'a> {
+        Asked { ctx, body, buffers, goal, needs, live: live(buffers, sizes), sizes }
+    }
+
     /// The most bytes that are live at a step.
     fn peak(&self) -> Option<u64> {
-        let runs = self.assigner.buffers.runs.iter().zip(self.needs);
+        let runs = self.buffers.runs.iter().zip(self.needs);
         runs.map(|(run, needs)| self.live[run.step.index()] + needs.scratch_bytes).max()
     }
 
     /// The placement in which the steps at the peak save memory.
-    fn saved(&self, way: &Way, effort: Effort) -> Assignment {
-        let buffers = &self.assigner.buffers;
+    fn saved(&self, again: &Again, way: &Way, effort: Effort) -> Assignment {
+        let buffers = self.buffers;
         let mut sizes = self.sizes.clone();
-        let mut overlaps = Vec::new();
         let mut savings: Vec<Saving> = Vec::new();
         for (op, bytes) in &way.scratch {
             let step = buffers.number(*op).expect("only runs have scratch to save");
             sizes[buffers.runs[step].scratch] = *bytes;
             savings.push(Saving { step, scratch_bytes: Some(*bytes), banding: None });
         }
-        for Offer { op, operand, band_rows, rows } in &way.offers {
-            let [input, output] = buffers.pair(*op, *operand).expect("a candidate is a pair");
-            let [down, up] = [Order::Down, Order::Up].map(|order| rows.distance(*band_rows, order));
-            overlaps.push(Overlap { input, output, min_distance_bytes: down });
-            overlaps.push(Overlap { input: output, output: input, min_distance_bytes: up });
-        }
-        let placed = self.assigner.again.place(&sizes, overlaps, way.target_bytes, effort);
-        for Offer { op, operand, band_rows, rows } in &way.offers {
-            let pair = buffers.pair(*op, *operand).expect("a candidate is a pair");
-            let places = pair.map(|id| placed.offsets[id]..placed.offsets[id] + sizes[id]);
-            let Some((rows, order)) = fit::settled(*rows, *band_rows, places) else { continue };
-            let step = buffers.number(*op).expect("only runs are in bands");
-            let banding = Some(Banding { operand: *operand, rows, order });
-            match savings.iter_mut().find(|saving| saving.step == step) {
-                Some(saving) => saving.banding = banding,
-                None => savings.push(Saving { step, scratch_bytes: None, banding }),
-            }
-        }
-        Assignment { placed, sizes, savings }
+        let both = |offer| [Order::Down, Order::Up].map(|order| overlap(buffers, offer, order));
+        let overlaps = way.offers.iter().flat_map(both).collect();
+        let placed = again.place(&sizes, overlaps, way.target_bytes, effort);
+        settled(buffers, placed, sizes, savings, &way.offers)
     }
 }
 
 impl Question for Asked<'_> {
     fn goal(&self) -> Goal {
-        self.assigner.goal
+        self.goal
     }
 
     fn steps(&self) -> Vec<Running> {
-        let steps = self.assigner.buffers.runs.iter().zip(self.needs);
+        let steps = self.buffers.runs.iter().zip(self.needs);
         let running = steps.map(|(step, needs)| Running {
             op: step.op,
             live: self.live[step.step.index()],
@@ -260,13 +312,32 @@ impl Question for Asked<'_> {
     }
 
     fn scratch(&self, op: Op, wished: u64) -> (u64, Option<Bands>) {
-        let needs = self.assigner.buffers.number(op).map(|number| self.needs[number]);
+        let needs = self.buffers.number(op).map(|number| self.needs[number]);
         needs.map_or((wished, None), |needs| (needs.least_scratch_bytes, needs.bands))
     }
 
     fn candidate(&self, op: Op, bands: Bands, share: u64) -> Option<Candidate> {
-        let pair = self.assigner.buffers.pair(op, bands.operand)?;
+        let pair = self.buffers.pair(op, bands.operand)?;
         let rows = Rows::of(self.ctx, self.body, op, bands.operand)?;
-        Candidate::new(self.assigner.goal, rows, pair.map(|id| self.sizes[id]), bands, share)
+        Candidate::new(self.goal, rows, pair.map(|id| self.sizes[id]), bands, share)
     }
+}
+
+/// What the runs of a function at given sizes need.
+pub(super) fn needs(
+    ctx: &Context,
+    target: &dyn Target,
+    buffers: &Buffers,
+    at: &Body,
+    threads: usize,
+) -> Vec<StepNeeds> {
+    let needs = buffers.runs.iter().map(|run| {
+        let choice = target.select(at.at(ctx, run.op), threads);
+        choice.map_or(StepNeeds::default(), |choice| StepNeeds {
+            scratch_bytes: choice.scratch_bytes,
+            least_scratch_bytes: choice.least_scratch_bytes,
+            bands: choice.bands,
+        })
+    });
+    needs.collect()
 }

@@ -12,16 +12,23 @@
 //! places no buffer higher.
 //!
 //! The scratch of a step is the most that the target says ([`ir::target::KernelChoice::most_scratch_bytes`])
-//! with all its sizes at their greatest. No result is written over rows of an operand, and no scratch is
-//! saved.
+//! with all its sizes at their greatest; no scratch is saved. Results that are written over rows of operands
+//! at the greatest sizes are so at all sizes where that can be ([`SharedRows`]): then the upper one of two
+//! begins at most a distance above the lower one's first byte, in place of its last.
+
+use std::ops::Range;
 
 use cranelift_entity::PrimaryMap;
 use ir::dims::{self, Maximum, Ranges};
 use ir::{Body, Context, DimExpr, Ident, Target};
 
+use super::assign::{Asked, StepNeeds, needs, overlap};
 use super::buffers::{Buffers, Size};
+use super::shared_rows::SharedRows;
 use super::structure::write_rows;
-use crate::place::{self, Buffer, BufferId, Problem};
+use crate::fit::{self, Goal, Offer};
+use crate::overlap::Order;
+use crate::place::{self, Buffer, BufferId, Options, Placement, Problem};
 use crate::plan::ALIGN_BYTES;
 
 /// What is enough for the buffers of a function at all its sizes.
@@ -30,10 +37,11 @@ pub struct Bound {
     maximum: Maximum,
     order: Vec<BufferId>,
     scratch: PrimaryMap<BufferId, Option<u64>>,
+    shared_rows: Vec<SharedRows>,
 }
 
 impl Bound {
-    /// The bound of a function with these buffers, run on `threads` threads.
+    /// The bound of a function with these buffers, run on `threads` threads, in plans of this goal.
     ///
     /// # Errors
     /// Why there is none.
@@ -42,6 +50,7 @@ impl Bound {
         target: &dyn Target,
         buffers: &Buffers,
         threads: usize,
+        goal: Goal,
     ) -> Result<Bound, String> {
         if buffers.has_pools {
             return Err("it has pools beside the arena".to_owned());
@@ -52,31 +61,28 @@ impl Bound {
                 return Err(format!("`{}` has no greatest number", ctx.str(name)));
             }
         }
-        let scratch = most_scratch(ctx, target, buffers, &ranges, threads)?;
-        let mut exprs: Vec<DimExpr> = Vec::new();
-        let mut sizes: PrimaryMap<BufferId, usize> = PrimaryMap::new();
-        for (id, size) in buffers.sizes.iter() {
-            let expr = match *size {
-                Size::Bytes(expr) | Size::Moves(expr) => expr,
-                Size::Scratch(_) => dims::constant(ctx, scratch[id].unwrap_or(0) as i64),
-            };
-            let known = exprs.iter().position(|known| *known == expr);
-            sizes.push(known.unwrap_or_else(|| {
-                exprs.push(expr);
-                exprs.len() - 1
-            }));
-        }
-        let greatest: Vec<i128> = exprs.iter().map(|expr| greatest(ctx, *expr, &ranges)).collect();
+        let mut greatest = buffers.body.clone();
+        dims::greatest_in(ctx, &mut greatest, &ranges).map_err(|faults| faults[0].message.clone())?;
+        let mut in_rows = greatest.clone();
+        write_rows(ctx, &mut in_rows);
+        let scratch = most_scratch(ctx, target, buffers, [&greatest, &in_rows], threads)?;
+        let sizes = Sizes::of(ctx, buffers, &ranges, &scratch);
         let mut problem = buffers.problem.clone();
         for (id, buffer) in problem.buffers.iter_mut() {
-            buffer.size_bytes = u64::try_from(greatest[sizes[id]]).unwrap_or(u64::MAX);
+            buffer.size_bytes = u64::try_from(sizes.greatest(id)).unwrap_or(u64::MAX);
         }
-        let offsets = place::place(&problem, &place::Options::default()).offsets;
-        let mut order: Vec<BufferId> = problem.buffers.keys().collect();
-        order.sort_by_key(|id| offsets[*id]);
-        let stack = Stack::new(&problem, &order, &sizes);
-        let maximum = joint_maximum(ctx, &ranges, &exprs, &|sizes| stack.height(sizes));
-        Ok(Bound { maximum, order, scratch })
+        let order = order_of(&problem, &place::place(&problem, &Options::default()));
+        let maximum = sizes.joint_maximum(&problem, &order, &[]);
+        let whole = Bound { maximum, order, scratch, shared_rows: Vec::new() };
+        let needs = needs(ctx, target, buffers, &in_rows, threads);
+        let (order, shared_rows) =
+            share_rows(ctx, buffers, &ranges, problem.clone(), (&in_rows, &needs), goal);
+        if shared_rows.is_empty() {
+            return Ok(whole);
+        }
+        let maximum = sizes.joint_maximum(&problem, &order, &shared_rows);
+        let is_better = maximum.value < whole.maximum.value;
+        Ok(if is_better { Bound { maximum, order, shared_rows, ..whole } } else { whole })
     }
 
     /// The bytes, and whether some sizes need as many, stacked in this order.
@@ -94,10 +100,53 @@ impl Bound {
         &self.order
     }
 
+    /// The results that are written over rows of operands in that order.
+    pub(crate) fn shared_rows(&self) -> &[SharedRows] {
+        &self.shared_rows
+    }
+
     /// The most bytes that a buffer of scratch takes.
     pub fn scratch_bytes(&self, buffer: BufferId) -> Option<u64> {
         self.scratch[buffer]
     }
+}
+
+/// The buffers from the bottom up.
+fn order_of(problem: &Problem, placement: &Placement) -> Vec<BufferId> {
+    let mut order: Vec<BufferId> = problem.buffers.keys().collect();
+    order.sort_by_key(|id| placement.offsets[*id]);
+    order
+}
+
+/// Which results are written over rows of operands where all buffers have their greatest sizes, for which
+/// steps have these needs, and the order of the buffers then.
+fn share_rows(
+    ctx: &Context,
+    buffers: &Buffers,
+    ranges: &Ranges,
+    mut problem: Problem,
+    (at, needs): (&Body, &[StepNeeds]),
+    goal: Goal,
+) -> (Vec<BufferId>, Vec<SharedRows>) {
+    let bytes: PrimaryMap<BufferId, u64> = problem.buffers.values().map(|buffer| buffer.size_bytes).collect();
+    let asked = Asked::new((ctx, at), buffers, goal, needs, &bytes);
+    let way = goal.band_shares().first().and_then(|share| fit::way(&asked, *share));
+    let offers: Vec<Offer> = way.map_or_else(Vec::new, |way| way.offers);
+    let both = |offer| [Order::Down, Order::Up].map(|order| overlap(buffers, offer, order));
+    problem.overlaps = offers.iter().flat_map(both).collect();
+    let placement = place::place(&problem, &Options::default());
+    let shared = offers.iter().filter_map(|offer| {
+        let [input, output] = buffers.pair(offer.op, offer.operand)?;
+        let range = |id: BufferId| placement.offsets[id]..placement.offsets[id] + bytes[id];
+        let (_, order) = fit::settled(offer.rows, offer.band_rows, [range(input), range(output)])?;
+        let stacked = match order {
+            Order::Down => [output, input],
+            Order::Up => [input, output],
+        };
+        SharedRows::new(ctx, buffers, ranges, offer, order, stacked)
+    });
+    let shared = shared.collect();
+    (order_of(&problem, &placement), shared)
 }
 
 /// The most scratch of each run, with its operands whole and where the structure has them.
@@ -105,75 +154,132 @@ fn most_scratch(
     ctx: &Context,
     target: &dyn Target,
     buffers: &Buffers,
-    ranges: &Ranges,
+    [whole, in_rows]: [&Body; 2],
     threads: usize,
 ) -> Result<PrimaryMap<BufferId, Option<u64>>, String> {
-    let mut whole = buffers.body.clone();
-    dims::greatest_in(ctx, &mut whole, ranges).map_err(|faults| faults[0].message.clone())?;
-    let mut in_rows = whole.clone();
-    write_rows(ctx, &mut in_rows);
     let bytes_of = |size: &Size| {
         let Size::Scratch(number) = *size else { return Ok(None) };
         let op = buffers.runs[number].op;
         let bytes = |body: &Body| target.select(body.at(ctx, op), threads).map(|it| it.most_scratch_bytes);
         let name = || whole.at(ctx, op).name().to_owned();
-        let most = bytes(&whole).ok_or_else(|| format!("the scratch of `{}` has no bound", name()))?;
-        Ok(Some(most.max(bytes(&in_rows).unwrap_or(0))))
+        let most = bytes(whole).ok_or_else(|| format!("the scratch of `{}` has no bound", name()))?;
+        Ok(Some(most.max(bytes(in_rows).unwrap_or(0))))
     };
     let bytes: Result<Vec<Option<u64>>, String> = buffers.sizes.values().map(bytes_of).collect();
     Ok(bytes?.into_iter().collect())
 }
 
-/// Buffers, each above those below it that are live with it.
-struct Stack<'a> {
-    /// For each buffer from the bottom up, the number of its size.
-    sizes: Vec<usize>,
-    /// For each, those below it that are live with it.
-    below: Vec<Vec<usize>>,
-    problem: &'a Problem,
-    order: &'a [BufferId],
+/// The bytes of all buffers, as expressions.
+struct Sizes<'a> {
+    ctx: &'a Context,
+    /// The symbols in them, with their ranges.
+    names: Vec<Ident>,
+    sides: Vec<(u64, u64)>,
+    exprs: Vec<DimExpr>,
+    /// For each buffer, the number of its expression.
+    numbers: PrimaryMap<BufferId, usize>,
+    /// The greatest value of each expression.
+    greatest: Vec<i128>,
 }
 
-impl<'a> Stack<'a> {
-    fn new(problem: &'a Problem, order: &'a [BufferId], sizes: &PrimaryMap<BufferId, usize>) -> Stack<'a> {
+impl<'a> Sizes<'a> {
+    fn of(
+        ctx: &'a Context,
+        buffers: &Buffers,
+        ranges: &Ranges,
+        scratch: &PrimaryMap<BufferId, Option<u64>>,
+    ) -> Sizes<'a> {
+        let mut exprs: Vec<DimExpr> = Vec::new();
+        let mut numbers: PrimaryMap<BufferId, usize> = PrimaryMap::new();
+        for (id, size) in buffers.sizes.iter() {
+            let expr = match *size {
+                Size::Bytes(expr) | Size::Moves(expr) => expr,
+                Size::Scratch(_) => dims::constant(ctx, scratch[id].unwrap_or(0) as i64),
+            };
+            let known = exprs.iter().position(|known| *known == expr);
+            numbers.push(known.unwrap_or_else(|| {
+                exprs.push(expr);
+                exprs.len() - 1
+            }));
+        }
+        let greatest = |expr: &DimExpr| {
+            let found = dims::maximum(ctx, *expr, ranges);
+            found.map_or(0, |found| found.value.max(0))
+        };
+        let greatest = exprs.iter().map(greatest).collect();
+        let mut names: Vec<Ident> = exprs.iter().flat_map(|expr| dims::symbols(ctx, *expr)).collect();
+        names.sort_by(|a, b| ctx.str(*a).cmp(ctx.str(*b)));
+        names.dedup();
+        let sides = names.iter().map(|name| ranges.of(*name)).collect();
+        Sizes { ctx, names, sides, exprs, numbers, greatest }
+    }
+
+    fn greatest(&self, id: BufferId) -> i128 {
+        self.greatest[self.numbers[id]]
+    }
+
+    /// The maximum over the ranges of all symbols of the height of the buffers, stacked in an order.
+    fn joint_maximum(&self, problem: &Problem, order: &[BufferId], shared: &[SharedRows]) -> Maximum {
+        let stack = Stack::new(problem, order, &self.numbers, shared);
+        let upper = |part: &[(u64, u64)]| {
+            let size = |expr: &DimExpr| dims::bounds(self.ctx, *expr, &self.names, part).high.max(0);
+            let sizes: Vec<i128> = self.exprs.iter().map(size).collect();
+            let distance = |rows: &SharedRows| rows.distance(self.ctx, &self.names, part);
+            let distances: Vec<Option<i128>> = shared.iter().map(distance).collect();
+            stack.height(&sizes, &distances)
+        };
+        dims::maximize(&self.sides, &upper).expect("each symbol has a greatest number")
+    }
+}
+
+/// Buffers, each above those below it that are live with it.
+struct Stack {
+    /// For each buffer from the bottom up, the number of its size.
+    sizes: Vec<usize>,
+    /// The multiples at which each may begin.
+    aligns: Vec<i128>,
+    /// For each, those below it that are live with it, and the number of the distance between the two, if
+    /// they may share bytes.
+    below: Vec<Vec<(usize, Option<usize>)>>,
+}
+
+impl Stack {
+    fn new(
+        problem: &Problem,
+        order: &[BufferId],
+        sizes: &PrimaryMap<BufferId, usize>,
+        shared: &[SharedRows],
+    ) -> Stack {
         let live = |id: BufferId| &problem.buffers[id];
         let meet = |a: &Buffer, b: &Buffer| a.first <= b.last && b.first <= a.last;
+        let distance = |pair: [BufferId; 2]| shared.iter().position(|rows| rows.buffers == pair);
         let below = |index: usize| {
-            let this = live(order[index]);
-            (0..index).filter(|lower| meet(live(order[*lower]), this)).collect()
+            let this = order[index];
+            let lower = (0..index).filter(|lower| meet(live(order[*lower]), live(this)));
+            lower.map(|lower| (lower, distance([order[lower], this]))).collect()
         };
-        let below = (0..order.len()).map(below).collect();
-        Stack { sizes: order.iter().map(|id| sizes[*id]).collect(), below, problem, order }
+        Stack {
+            sizes: order.iter().map(|id| sizes[*id]).collect(),
+            aligns: order.iter().map(|id| i128::from(live(*id).align.max(ALIGN_BYTES))).collect(),
+            below: (0..order.len()).map(below).collect(),
+        }
     }
 
     /// Where the highest buffer ends.
-    fn height(&self, sizes: &[i128]) -> i128 {
-        let mut ends: Vec<i128> = Vec::with_capacity(self.below.len());
+    fn height(&self, sizes: &[i128], distances: &[Option<i128>]) -> i128 {
+        let mut places: Vec<Range<i128>> = Vec::with_capacity(self.below.len());
         for (index, lower) in self.below.iter().enumerate() {
-            let align = i128::from(self.problem.buffers[self.order[index]].align.max(ALIGN_BYTES));
-            let highest = lower.iter().map(|lower| ends[*lower]).max().unwrap_or(0);
+            let above = |&(lower, distance): &(usize, Option<usize>)| {
+                let place: &Range<i128> = &places[lower];
+                let near = distance.and_then(|number| distances[number]);
+                near.map_or(place.end, |distance| place.end.min(place.start.saturating_add(distance)))
+            };
+            let highest = lower.iter().map(above).max().unwrap_or(0);
+            let align = self.aligns[index];
             let size = sizes[self.sizes[index]].max(0);
             let start = highest.saturating_add((align - highest % align) % align);
-            ends.push(if size == 0 { 0 } else { start.saturating_add(size) });
+            places.push(if size == 0 { 0..0 } else { start..start.saturating_add(size) });
         }
-        ends.into_iter().max().unwrap_or(0)
+        places.iter().map(|place| place.end).max().unwrap_or(0)
     }
-}
-
-fn greatest(ctx: &Context, expr: DimExpr, ranges: &Ranges) -> i128 {
-    dims::maximum(ctx, expr, ranges).map_or(0, |found| found.value.max(0))
-}
-
-/// The maximum over the ranges of all symbols of what `of` makes of the sizes of expressions, and never makes
-/// smaller for larger ones.
-fn joint_maximum(ctx: &Context, ranges: &Ranges, exprs: &[DimExpr], of: &dyn Fn(&[i128]) -> i128) -> Maximum {
-    let mut names: Vec<Ident> = exprs.iter().flat_map(|expr| dims::symbols(ctx, *expr)).collect();
-    names.sort_by(|a, b| ctx.str(*a).cmp(ctx.str(*b)));
-    names.dedup();
-    let sides: Vec<(u64, u64)> = names.iter().map(|name| ranges.of(*name)).collect();
-    let upper = |part: &[(u64, u64)]| {
-        let sizes = exprs.iter().map(|expr| dims::bounds(ctx, *expr, &names, part).high.max(0));
-        of(&sizes.collect::<Vec<_>>())
-    };
-    dims::maximize(&sides, &upper).expect("each symbol has a greatest number")
 }

@@ -10,7 +10,7 @@ use ir::dims::{Bindings, SizeTable, SizeValues};
 use ir::plan::attrs;
 use ir::{Body, Context, Diagnostic, Ident, Target};
 
-use super::assign::{Assigner, Assignment, StepNeeds};
+use super::assign::{Assigner, Assignment, StepNeeds, needs};
 use super::bound::Bound;
 use super::buffers::{Buffers, fault};
 use super::structure::at_sizes;
@@ -129,15 +129,7 @@ impl Specializer {
     }
 
     fn needs(&self, ctx: &Context, target: &dyn Target, at: &Body) -> Vec<StepNeeds> {
-        let needs = self.buffers().runs.iter().map(|run| {
-            let choice = target.select(at.at(ctx, run.op), self.threads);
-            choice.map_or(StepNeeds::default(), |choice| StepNeeds {
-                scratch_bytes: choice.scratch_bytes,
-                least_scratch_bytes: choice.least_scratch_bytes,
-                bands: choice.bands,
-            })
-        });
-        needs.collect()
+        needs(ctx, target, self.buffers(), at, self.threads)
     }
 
     /// Writes an assignment into the function at its sizes.

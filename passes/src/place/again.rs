@@ -117,18 +117,24 @@ impl Again {
         }
     }
 
-    /// Places buffers of these sizes by first fit, in this order.
+    /// Places buffers of these sizes by first fit, in this order; some may share bytes.
     ///
     /// # Panics
-    /// If two that are live together share a byte.
-    pub fn place_in_order(&self, sizes: &PrimaryMap<BufferId, u64>, order: &[BufferId]) -> PlacedAgain {
-        let problem = self.sized(sizes);
+    /// If two others that are live together share a byte.
+    pub fn place_in_order(
+        &self,
+        sizes: &PrimaryMap<BufferId, u64>,
+        overlaps: Vec<Overlap>,
+        order: &[BufferId],
+    ) -> PlacedAgain {
+        let problem = Problem { overlaps, ..self.sized(sizes) };
         let separations = Separations::new(&problem);
         let order: Vec<BufferId> =
             order.iter().copied().filter(|id| problem.buffers[*id].size_bytes > 0).collect();
         let placed = self.first_fit(&problem, &separations, &order, u64::MAX);
         let (offsets, _) = placed.expect("there is no limit");
-        self.judged(&problem, sizes, offsets, most_live(&problem))
+        let bound_bytes = if problem.overlaps.is_empty() { most_live(&problem) } else { 0 };
+        self.judged(&problem, sizes, offsets, bound_bytes)
     }
 
     fn place_fully(&self, sizes: &PrimaryMap<BufferId, u64>, overlaps: Vec<Overlap>) -> PlacedAgain {

@@ -330,8 +330,24 @@ fn what_is_never_larger_than_an_output_lies_there() {
     );
 }
 
-fn network(path: &Path) -> Module {
-    let axes = [("N", 0, 4), ("H", 2, 224), ("W", 3, 224)];
+/// Each convolution is written over the rows of its image that were read, at all sizes but the smallest.
+#[test]
+fn what_is_written_over_rows_is_counted_once_at_all_sizes() {
+    let text = "func.func @main(%x: A) -> tensor<1x1x1x32xf32> {
+  %w = nn.constant dense<0.01> : tensor<32x32x3x3xf32>
+  %0 = nn.conv2d %x, %w {layout = \"NHWC\", pads = array<i64: 1, 1, 1, 1>} : (A, tensor<32x32x3x3xf32>) -> A
+  %1 = nn.conv2d %0, %w {layout = \"NHWC\", pads = array<i64: 1, 1, 1, 1>} : (A, tensor<32x32x3x3xf32>) -> A
+  %2 = nn.conv2d %1, %w {layout = \"NHWC\", pads = array<i64: 1, 1, 1, 1>} : (A, tensor<32x32x3x3xf32>) -> A
+  %3 = nn.reduce_max %2 {axes = array<i64: 1, 2>, keepdims} : (A) -> tensor<1x1x1x32xf32>
+  return %3 : tensor<1x1x1x32xf32>
+}";
+    let text = text.replace("A", "tensor<1x?x?x32xf32, #optc.dims<H, W>>");
+    // The scratch of convolutions is counted as the most that any size takes.
+    check(&text, &[("H", 90), ("W", 60)], 112);
+}
+
+fn network(path: &Path, images: u64) -> Module {
+    let axes = [("N", 0, images), ("H", 2, 224), ("W", 3, 224)];
     let symbolized =
         axes.map(|(name, axis, _)| Symbolized { input: "input".to_owned(), axis, size: name.to_owned() });
     let ranges = axes.map(|(name, _, most)| (name.to_owned(), (1, most)));
@@ -353,8 +369,8 @@ fn networks_stay_below_their_bounds_which_are_little_more_than_their_greatest_si
         "inception_v3",
         "se_resnext152_bn",
     ];
-    for name in names {
-        let module = network(&folder.join(format!("{name}.onnx")));
+    for (name, images) in names.into_iter().flat_map(|name| [(name, 1), (name, 4)]) {
+        let module = network(&folder.join(format!("{name}.onnx")), images);
         let symbolic = decide(&module, &[]);
         let bound = symbolic.bound().unwrap_or_else(|why| panic!("{name}: {why}"));
         let mut random = Random::new(3);
@@ -370,8 +386,11 @@ fn networks_stay_below_their_bounds_which_are_little_more_than_their_greatest_si
             if round == 0 {
                 let best = alone(&module, &symbolic, &sizes).expect("it has its greatest sizes");
                 let best = arena_bytes(&best.ctx, best.function(symbolic.entry()).expect("it was decided"));
-                println!("{name}: {} bytes for all sizes, {best} for the greatest", bound.size_bytes());
-                assert!(bound.size_bytes() * 100 <= best * 105, "{name}");
+                println!(
+                    "{name}, {images}: {} bytes for all sizes, {best} for the greatest",
+                    bound.size_bytes()
+                );
+                assert!(bound.size_bytes() * 100 <= best * 102, "{name}, {images} images");
             }
         }
         assert!(fitted > 5, "{name}: {fitted} sizes were tried");

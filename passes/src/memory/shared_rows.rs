@@ -1,0 +1,134 @@
+//! Which results are written over rows of operands at all sizes, and how far apart the two begin at the most.
+//!
+//! ```text
+//! %1 = nn.max_pool2d %0, 2 x 2 windows, bands of 4 rows   =>   %0 begins 4 * 112 * W bytes above %1, or less
+//! ```
+//!
+//! The target promises that what it can run in bands at some sizes, it can at all sizes at which there is one
+//! image, more than one row is written, and no window lies in the padding alone ([`ir::target::Bands`]).
+
+use ir::dims::{self, Ranges, Sizes};
+use ir::{Context, Dim, DimExpr, Ident, Op, Value};
+
+use super::buffers::{Buffers, Size};
+use crate::fit::Offer;
+use crate::overlap::{Order, Rows, window_in};
+use crate::place::BufferId;
+
+/// A result that is written over rows of an operand, in bands of so many rows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SharedRows {
+    pub(crate) op: Op,
+    pub(crate) operand: usize,
+    pub(crate) band_rows: u64,
+    pub(crate) order: Order,
+    /// Which of the two is below, and which above.
+    pub(crate) buffers: [BufferId; 2],
+    sizes: RowSizes,
+}
+
+/// The rows of the images that a window slides over: see [`Rows`].
+#[derive(Clone, Copy, Debug)]
+struct RowSizes {
+    images: DimExpr,
+    input: DimExpr,
+    input_bytes: DimExpr,
+    output: DimExpr,
+    output_bytes: DimExpr,
+    extent: u64,
+    stride: u64,
+    pad_top: u64,
+}
+
+/// Counting more bands than these takes too long.
+const MOST_BANDS: u64 = 4096;
+
+/// Numbers of bytes in a row, and of rows, are below this, so that no product of two overflows.
+const MOST: i128 = 1 << 31;
+
+impl SharedRows {
+    /// What an offer at some sizes means for all; `stacked` are its buffers, the lower one first. None if
+    /// nothing is proved for all sizes.
+    pub(crate) fn new(
+        ctx: &Context,
+        buffers: &Buffers,
+        ranges: &Ranges,
+        offer: &Offer,
+        order: Order,
+        stacked: [BufferId; 2],
+    ) -> Option<SharedRows> {
+        let sizes = RowSizes::of(ctx, buffers, ranges, offer)?;
+        let &Offer { op, operand, band_rows, .. } = offer;
+        let shared = SharedRows { op, operand, band_rows, order, buffers: stacked, sizes };
+        sizes.has_windows_inside(ctx, ranges).then_some(shared)
+    }
+
+    /// How far above the lower one the upper one begins at the most, where the symbols lie in a part of their
+    /// ranges; none if the two may have to lie apart there.
+    pub(crate) fn distance(&self, ctx: &Context, names: &[Ident], part: &[(u64, u64)]) -> Option<i128> {
+        let bounds = |expr: DimExpr| dims::bounds(ctx, expr, names, part);
+        let low = |expr: DimExpr| u64::try_from(bounds(expr).low).ok();
+        let high = |expr: DimExpr| u64::try_from(Some(bounds(expr).high).filter(|high| *high < MOST)?).ok();
+        let RowSizes { images, input, input_bytes, output, output_bytes, extent, stride, pad_top } =
+            self.sizes;
+        if high(images)? > 1 || low(output)? < 2 || high(output)? / self.band_rows > MOST_BANDS {
+            return None;
+        }
+        // The distance grows with all numbers but one: the bytes in a row of the one that is below at its end.
+        let is_down = self.order == Order::Down;
+        let rows = Rows {
+            input: high(input)?,
+            input_bytes: if is_down { low(input_bytes)? } else { high(input_bytes)? },
+            output: high(output)?,
+            output_bytes: if is_down { high(output_bytes)? } else { low(output_bytes)? },
+            extent,
+            stride,
+            pad_top,
+        };
+        Some(i128::from(rows.distance(self.band_rows, self.order).max(0)))
+    }
+}
+
+impl RowSizes {
+    /// The rows of an offer's operand and result, if they are those of the buffers in which these are, at all
+    /// sizes.
+    fn of(ctx: &Context, buffers: &Buffers, ranges: &Ranges, offer: &Offer) -> Option<RowSizes> {
+        let body = &buffers.body;
+        let sizes = Sizes(ctx);
+        let [read, written] = buffers.pair(offer.op, offer.operand)?;
+        let rows_of = |value: Value, buffer: BufferId, greatest_bytes: u64| {
+            let [images, rows, columns, _] = *ctx.type_data(body.ty(value)).tensor_shape()? else {
+                return None;
+            };
+            let Size::Bytes(all) = buffers.sizes[buffer] else { return None };
+            let most = dims::maximum(ctx, sizes.expr(columns)?, ranges)?.value;
+            // What a column takes in the buffer is a number, if all rows are the whole buffer with it.
+            let column_bytes = greatest_bytes.checked_div(u64::try_from(most).ok()?)?;
+            let row_bytes = sizes.mul(columns, Dim::Known(column_bytes));
+            let is_all = sizes.expr(sizes.product(&[images, rows, row_bytes])) == Some(all);
+            let exprs = [sizes.expr(images)?, sizes.expr(rows)?, sizes.expr(row_bytes)?];
+            is_all.then_some(exprs)
+        };
+        let Rows { input_bytes, output_bytes, extent, stride, pad_top, .. } = offer.rows;
+        let [images, input, input_bytes] = rows_of(body.operand(offer.op, offer.operand), read, input_bytes)?;
+        let [_, output, output_bytes] = rows_of(body.results(offer.op).next()?, written, output_bytes)?;
+        let window = window_in(body.at(ctx, offer.op))?;
+        let reach = (window.kernel[0] - 1) * window.dilations[0] + 1;
+        if [reach, window.strides[0], window.pads[0]] != [extent, stride, pad_top] {
+            return None;
+        }
+        Some(RowSizes { images, input, input_bytes, output, output_bytes, extent, stride, pad_top })
+    }
+
+    /// Whether the first window and the last reach into the image at all sizes.
+    fn has_windows_inside(&self, ctx: &Context, ranges: &Ranges) -> bool {
+        let number = |number: u64| i64::try_from(number).ok().map(|number| dims::constant(ctx, number));
+        let beyond = || {
+            let last = dims::sub(ctx, self.output, number(1)?)?;
+            let first_read =
+                dims::sub(ctx, dims::mul(ctx, last, number(self.stride)?)?, number(self.pad_top)?)?;
+            dims::maximum(ctx, dims::sub(ctx, first_read, self.input)?, ranges)
+        };
+        self.extent > self.pad_top && beyond().is_some_and(|beyond| beyond.value < 0)
+    }
+}
