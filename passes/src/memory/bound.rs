@@ -13,7 +13,7 @@
 //!
 //! The scratch of a step is the most that the target says ([`ir::target::KernelChoice::most_scratch_bytes`])
 //! with all its sizes at their greatest; no scratch is saved. Results that are written over rows of operands
-//! at the greatest sizes are so at all sizes where that can be ([`SharedRows`]): then the upper one of two
+//! at the greatest sizes are so at all sizes where that can be (`shared_rows`): then the upper one of two
 //! begins at most a distance above the lower one's first byte, in place of its last.
 
 use std::ops::Range;
