@@ -73,5 +73,5 @@ pub use crate::kernels::kernels;
 pub use ::kernels::{Isa, KernelFn};
 pub use program::{DeadMemory, Options, compile, element_kind, open_outputs};
 pub use row::{KernelRow, Work};
-pub use sized::{Home, Homes, KernelNeeds, Offsets, SizeFault, SizedCode, Step, Workspace};
+pub use sized::{Home, Homes, KernelNeeds, Offsets, SizeFault, SizedCode, SizedStep, Workspace};
 pub use target::Cpu;

@@ -48,7 +48,7 @@ pub enum Home {
 
 /// An operation that runs.
 #[derive(Clone, Copy, Debug)]
-pub struct Step {
+pub struct SizedStep {
     /// The operation.
     pub op: Op,
     /// The buffer of its scratch.
@@ -61,7 +61,7 @@ pub struct Step {
 #[derive(Clone, Debug, Default)]
 pub struct Homes {
     /// What runs.
-    pub steps: Vec<Step>,
+    pub steps: Vec<SizedStep>,
     /// Where values are; none for weights.
     pub values: SecondaryMap<Value, Option<Home>>,
     /// The buffers in which operations pass values on that change places.
@@ -103,15 +103,15 @@ pub struct SizedCode {
     /// Of each class whose kernel must allow that result 0 overwrites an operand, an operation and the
     /// operand.
     asked_ties: Vec<(Op, usize)>,
-    inputs: Vec<Tensor>,
-    outputs: Vec<Tensor>,
+    inputs: Vec<PassedTensor>,
+    outputs: Vec<PassedTensor>,
     weights: WeightSet,
     sized_weights: SizedWeights,
     store: Arc<WeightStore>,
 }
 
 /// What the caller passes or gets.
-struct Tensor {
+struct PassedTensor {
     name: String,
     ty: Type,
     is_overwritten: bool,
@@ -299,8 +299,8 @@ impl SizedCode {
         })
     }
 
-    /// Lowers a step otherwise than its class: with the attributes that `set` gives it, and so many bytes of
-    /// scratch.
+    /// Lowers a step otherwise than its class: with the attributes that `set` gives it, and
+    /// `scratch_bytes` of scratch.
     ///
     /// # Errors
     /// If that can't be.
@@ -341,7 +341,7 @@ impl SizedCode {
             let address = Address { base: Base::Arena, offset: bytes.start };
             dead.entry(self.homes.steps[*step].op).or_default().push((address, bytes.end - bytes.start));
         }
-        let describe = |tensor: &Tensor| {
+        let describe = |tensor: &PassedTensor| {
             let ty = self.types.ty(tensor.ty, work.sized.at());
             let found = describe(work.ctx(), tensor.name.clone(), ty);
             let found = found.ok_or_else(|| fault(format!("`{}` can't be passed", tensor.name)));
@@ -355,7 +355,7 @@ impl SizedCode {
         let Workspace { sized, lowered, callees, firsts, own, known, words, .. } = work;
         let mut weights =
             WeightSource { weights: &self.weights, sized: &self.sized_weights, store: &self.store, known };
-        let placed = AtSizes { code: self, sized, lowered, callees, firsts, own, offsets, dead };
+        let placed = SizedFunction { code: self, sized, lowered, callees, firsts, own, offsets, dead };
         let made = self.code.specialization(&placed, &mut weights, tensors, *words)?;
         *words = made.frame_bytes() / 8;
         Ok(made)
@@ -378,7 +378,7 @@ impl Workspace {
 }
 
 /// A function of named sizes at some, with all that a frame says.
-struct AtSizes<'a> {
+struct SizedFunction<'a> {
     code: &'a SizedCode,
     sized: &'a SizedBody,
     lowered: &'a [Lowered],
@@ -389,7 +389,7 @@ struct AtSizes<'a> {
     dead: HashMap<Op, Vec<(Address, u64)>>,
 }
 
-impl Placed for AtSizes<'_> {
+impl Placed for SizedFunction<'_> {
     fn ctx(&self) -> &Context {
         self.sized.ctx()
     }
@@ -466,25 +466,28 @@ fn refused(sized: &SizedBody, op: Op, refusal: &Refusal) -> SizeFault {
 }
 
 /// Equal steps have equal ties, so one of each class is asked for.
-fn asked_ties(classes: &Classes, steps: &[Step]) -> Vec<(Op, usize)> {
+fn asked_ties(classes: &Classes, steps: &[SizedStep]) -> Vec<(Op, usize)> {
     let tie_of = |op: &Op| Some((*op, steps.iter().find(|step| step.op == *op)?.asked_tie?));
     classes.members.iter().filter_map(tie_of).collect()
 }
 
 /// What the caller passes and gets.
-fn tensors(body: &Body, signature: &Signature, homes: &Homes) -> (Vec<Tensor>, Vec<Tensor>) {
+fn tensors(body: &Body, signature: &Signature, homes: &Homes) -> (Vec<PassedTensor>, Vec<PassedTensor>) {
     let results = homes.steps.iter().flat_map(|step| body.results(step.op));
     let inner = body.all_blocks().filter(|block| body.entry(body.root()) != Some(*block));
     let written = results.chain(inner.flat_map(|block| body.args(block).iter().copied()));
     let written: HashSet<Home> = written.filter_map(|value| homes.values[value]).collect();
-    let inputs = signature.inputs().enumerate().map(|(index, input)| Tensor {
+    let inputs = signature.inputs().enumerate().map(|(index, input)| PassedTensor {
         name: input.name.clone(),
         ty: input.ty,
         is_overwritten: written.contains(&Home::Input(index)),
     });
     let outputs = signature.outputs();
-    let outputs =
-        outputs.map(|output| Tensor { name: output.name.clone(), ty: output.ty, is_overwritten: false });
+    let outputs = outputs.map(|output| PassedTensor {
+        name: output.name.clone(),
+        ty: output.ty,
+        is_overwritten: false,
+    });
     (inputs.collect(), outputs.collect())
 }
 

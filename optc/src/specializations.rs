@@ -9,7 +9,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use codegen::{DeadMemory, Home, Homes, Offsets, SizeFault, SizedCode, Step, Workspace};
+use codegen::{DeadMemory, Home, Homes, Offsets, SizeFault, SizedCode, SizedStep, Workspace};
 use cranelift_entity::SecondaryMap;
 use ir::dims::SizeValues;
 use ir::plan::attrs;
@@ -144,7 +144,7 @@ fn homes(buffers: &Buffers) -> Homes {
             });
         }
     }
-    let step = |run: &passes::memory::buffers::Run| Step {
+    let step = |run: &passes::memory::buffers::Run| SizedStep {
         op: run.op,
         scratch: number(run.scratch),
         asked_tie: run.asked_tie,
