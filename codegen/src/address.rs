@@ -1,4 +1,4 @@
-//! How code names a byte of the memory that it is handed: whose memory, and how far behind its start.
+//! How code names a byte of the memory that it is handed: whose memory, and how many bytes after its start.
 
 /// The start of some memory that compiled code is handed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -16,12 +16,12 @@ pub(crate) enum Base {
 pub(crate) struct Address {
     /// Whose memory.
     pub(crate) base: Base,
-    /// How many bytes behind its start.
+    /// Its offset in bytes.
     pub(crate) offset: u64,
 }
 
 impl Address {
-    /// The address so many bytes further.
+    /// The address `bytes` further.
     pub(crate) fn plus(self, bytes: u64) -> Address {
         Address { offset: self.offset + bytes, ..self }
     }

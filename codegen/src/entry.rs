@@ -162,7 +162,7 @@ struct Entry {
     bases: Value,
     /// The table of operands.
     table: Value,
-    /// How many sites of the frame are behind.
+    /// The number of the next site of the frame.
     site: i32,
     /// The block of each segment.
     blocks: Vec<Block>,

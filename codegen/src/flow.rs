@@ -1,9 +1,10 @@
 //! In which order a program makes its calls: segments with one way in and one way out, and where each goes
 //! on.
 //!
-//! A segment is a basic block of the function's [`FlowGraph`]. Values lie in memory; only what chooses the way
-//! is read into a [`Slot`]: truths, flags, and the counters of loops with their bounds. Nothing here depends
-//! on sizes: segments name operations and values, and [`crate::frame`] knows what these are at some sizes.
+//! A segment is a basic block of the function's [`FlowGraph`]. Values lie in memory; only what chooses the
+//! way is read into a [`Slot`]: truths, flags, and the counters of loops with their bounds. Nothing here
+//! depends on sizes: segments name operations and values, and [`crate::frame`] knows what these are at some
+//! sizes.
 
 use cranelift_entity::SecondaryMap;
 use ir::branch::case_values;

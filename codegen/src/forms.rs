@@ -65,8 +65,8 @@ fn is_general(inner: &[Inner]) -> bool {
 
 impl Forms<Function> {
     /// Compiles what the calls of the samples need, and what stands in for all other sizes, if there are
-    /// some: `copied` are the elements, each with the most axes, of which another size may need a copy that no
-    /// sample has.
+    /// some: `copied` are the elements, each with the most axes, of which another size may need a copy that
+    /// no sample has.
     pub(crate) fn compile<'s>(
         jit: &mut Jit,
         codes: impl Iterator<Item = &'s Code>,

@@ -6,7 +6,8 @@
 //! size.
 //!
 //! ```text
-//! sites    two words each, in the order of the code: a run of calls [first, end], or an address [base, offset]
+//! sites    two words each, in the order of the code:
+//!          a run of calls [first, end], or an address [base, offset]
 //! records  one for each call: 8 words, then [base, offset] for each operand, then the descriptor
 //! ```
 //! `first` and `end` are bytes from the frame's start. A `base` is the place, in bytes, of a pointer in a
@@ -98,7 +99,7 @@ pub(crate) struct Written {
 type Pair = [i64; 2];
 
 impl<'w, P: Placed> Writer<'w, P> {
-    /// A writer of frames for code with these pointers; about so many words are expected.
+    /// A writer of frames for code with these pointers, with room for `expected_words`.
     pub(crate) fn new(
         placed: &'w P,
         buffers: Buffers,
@@ -169,7 +170,8 @@ impl<'w, P: Placed> Writer<'w, P> {
         }
     }
 
-    /// Appends the record of a call; the first `shared` bytes of scratch belong to all calls of the operation.
+    /// Appends the record of a call; the first `shared` bytes of scratch belong to all calls of the
+    /// operation.
     fn call(&mut self, op: Op, shared: u64, call: &Call, (function, wide): &Callee) {
         if call.operands.len() > self.buffers.widest {
             self.faults.push(self.too_wide(op, call.operands.len()));
@@ -258,7 +260,7 @@ impl<'w, P: Placed> Writer<'w, P> {
         }
     }
 
-    /// Appends a copy of so many bytes.
+    /// Appends a copy of `bytes` bytes.
     fn copy(&mut self, from: Spot, to: Spot, bytes: u64) {
         let elem = if bytes.is_multiple_of(4) { 4 } else { 1 };
         let sizes = [(bytes / elem) as usize];

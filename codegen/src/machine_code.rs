@@ -118,8 +118,8 @@ impl MachineCode {
         Ok(())
     }
 
-    /// What the code runs at the sizes at which the function is `placed`; of the frame, about so many words are
-    /// expected.
+    /// The specialization at the sizes at which the function is `placed`; the frame has room for
+    /// `expected_words` at first.
     ///
     /// # Errors
     /// As for [`Writer::write`]; if a weight can't be evaluated, or there is no memory for it.

@@ -4,8 +4,8 @@
 //! specialization asks for them first, once for each value and packing, and shared by all. They are never
 //! moved nor freed while the store lives: frames have their addresses.
 //!
-//! Threads specialize bodies of their own, in copies of one context. Two values of them are the same weight if
-//! they are computed by the same operations from the same constants: each operation with its operands'
+//! Threads specialize bodies of their own, in copies of one context. Two values of them are the same weight
+//! if they are computed by the same operations from the same constants: each operation with its operands'
 //! numbers is itself given a number, once.
 
 use std::collections::HashMap;

@@ -192,7 +192,7 @@ fn branches_loops_checks_and_sized_weights_are_in_the_frame() {
                     [Array::f32("arg0", &[rows, 8], &values)].into_iter().chain(second(number)).collect();
                 let mut fixed = parse((*text).to_owned());
                 let bindings = [(fixed.ctx.ident("N"), rows)].into();
-                ir::dims::substitute(&mut fixed, &bindings).expect("it can have so many rows");
+                ir::dims::substitute(&mut fixed, &bindings).expect("it can have that size");
                 let alone = Model::compile(&mut fixed, &options);
                 let mut alone = alone.unwrap_or_else(|failure| panic!("{text}: {failure}"));
                 let expected = alone.run(&inputs).unwrap_or_else(|failure| panic!("{text}: {failure}"));
@@ -271,7 +271,7 @@ fn results_are_equal(goal: Goal, dead: DeadMemory) {
     }
 }
 
-/// A transpose that is taken into the exponential behind it, tied by hand: in place where N or M is 1, and
+/// A transpose that is taken into the exponential after it, tied by hand: in place where N or M is 1, and
 /// wrong at all other sizes.
 const TURNED: &str = "func.func @main(%x: tensor<?x?xf32, #optc.dims<N, M>>) -> tensor<?x?xf32, #optc.dims<M, N>> {
   %0 = nn.exp %x : tensor<?x?xf32, #optc.dims<N, M>>

@@ -1,7 +1,7 @@
 //! Which constants a program holds, and how new ones are written.
 //!
-//! Only what is written in the program is looked into, never what lies in a file or is made by a rule: arithmetic on such
-//! weights stays in the program, and is evaluated when it is loaded.
+//! Only what is written in the program is looked into, never what lies in a file or is made by a rule:
+//! arithmetic on such weights stays in the program, and is evaluated when it is loaded.
 
 use std::sync::Arc;
 
@@ -41,7 +41,8 @@ pub(crate) fn tensor(ctx: &Context, body: &Body, value: Value) -> Option<Tensor>
     constant_value(ctx, of_value(ctx, body, value)?, body.ty(value)).ok()
 }
 
-/// The attribute of a value's packed elements: a number, or `dense<...>`, in which equal elements are written once.
+/// The attribute of a value's packed elements: a number, or `dense<...>`, in which equal elements are
+/// written once.
 pub(crate) fn attr(ctx: &Context, ty: Type, bytes: &[u8]) -> Attr {
     match ctx.type_data(ty) {
         TypeData::Integer { width: 1, .. } => ctx.attr(AttrData::Bool(bytes[0] & 1 == 1)),
@@ -82,7 +83,8 @@ pub(crate) fn filled(ctx: &Context, ty: Type, number: f64) -> Option<Attr> {
     (count > 0 && is_filled(&Tensor::new(ctx, ty, element.repeat(count)), ctx, number)).then_some(value)
 }
 
-/// The element, as a tensor without axes, that all elements of a constant are; none if they differ, or there is none.
+/// The element, as a tensor without axes, that all elements of a constant are; none if they differ, or there
+/// is none.
 pub(crate) fn splat(ctx: &Context, value: Attr, ty: Type) -> Option<Tensor> {
     let AttrData::Dense { data: DenseData::Bytes { bytes, .. }, .. } = ctx.attr_data(value) else {
         return constant_value(ctx, value, ty).ok();
@@ -109,8 +111,8 @@ pub(crate) fn is_near(value: &Tensor, ctx: &Context, number: f64) -> bool {
     }
 }
 
-/// Whether all elements of a value are exactly this number; zeros must have its sign. An integer is the number
-/// of either way to read its bits: -1 are all ones.
+/// Whether all elements of a value are exactly this number; zeros must have its sign. An integer is the
+/// number of either way to read its bits: -1 are all ones.
 pub(crate) fn is_filled(value: &Tensor, ctx: &Context, number: f64) -> bool {
     let Ok(elem) = Elem::of(ctx, value.ty) else { return false };
     let is_number = |found: f64| found == number && found.is_sign_negative() == number.is_sign_negative();

@@ -10,11 +10,12 @@
 //! silu     near   (nn.mul ?x (nn.sigmoid ?x)) => (nn.silu ?x)
 //! ```
 //!
-//! *Exact* laws hold to the bit on all inputs: rounding, infinities and the sign of zero included, and one side
-//! is NaN where the other is. *Near* laws hold for numbers as they round: two sides may differ in the last bits
-//! and in the sign of a zero, and an intermediate product of weights may overflow where the program's own did
-//! not. A law is near if it sums in another order, or rounds once more or less. `canonicalize` applies the exact laws, greedily; `simplify` applies all, by cost. So no law
-//! weighs whether it pays, but each exact law must come nearer to an end: it makes fewer or cheaper operations.
+//! *Exact* laws hold to the bit on all inputs: rounding, infinities and the sign of zero included, and one
+//! side is NaN where the other is. *Near* laws hold for numbers as they round: two sides may differ in the
+//! last bits and in the sign of a zero, and an intermediate product of weights may overflow where the
+//! program's own did not. A law is near if it sums in another order, or rounds once more or less.
+//! `canonicalize` applies the exact laws, greedily; `simplify` applies all, by cost. So no law weighs
+//! whether it pays, but each exact law must come nearer to an end: it makes fewer or cheaper operations.
 
 mod arith;
 mod clip;

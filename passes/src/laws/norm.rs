@@ -17,7 +17,7 @@ pub(super) static LAWS: &[Rule] = &[
         "one norm of x, where the inner reshape joins each group's channels with the pixels", of_reshape).near(),
 ];
 
-/// Which axis, counted from behind and from 1, the channels are, and how many they are.
+/// Which axis, counted from the last one, which is 1, the channels are, and how many they are.
 fn channels(terms: &dyn Terms<'_>, norm: &Matched) -> Option<(usize, u64)> {
     let sizes = terms.dims(norm.operands[0])?;
     let axis = terms.input(norm).int("axis")? as usize;
@@ -47,7 +47,7 @@ fn biased(terms: &mut dyn Terms<'_>, found: &Found) -> Option<Term> {
 /// comes first.
 ///
 /// ```text
-/// norm(reshape(x : NxCxHxW) : NxGxK, s, b) : G groups  =>  norm(x, s for each channel, b likewise) : G groups
+/// norm(reshape(x : NxCxHxW) : NxGxK, s, b) : G groups => norm(x, s for each channel, b likewise) : G groups
 /// ```
 fn of_reshape(terms: &mut dyn Terms<'_>, found: &Found) -> Option<Term> {
     let (outer, norm) = (&found.ops[0], &found.ops[1]);

@@ -81,7 +81,8 @@ pub(super) fn per_channel(
     }
 }
 
-/// Which axis, counted from behind and from 1, a convolution's output channels are, and how many they are.
+/// Which axis, counted from the last one, which is 1, a convolution's output channels are, and how many they
+/// are.
 fn conv_channels(terms: &dyn Terms<'_>, conv: &Matched) -> Option<(usize, u64)> {
     let channels = terms.shape(conv.operands[1])?[0];
     let from_last = terms.input(conv).text("layout")? == "NHWC";

@@ -71,7 +71,8 @@ impl Registry {
         self.passes.push(def);
     }
 
-    /// Adds rules for `canonicalize`, and laws for it and for `simplify`. A name that is taken is a defect of whoever registers it.
+    /// Adds rules for `canonicalize`, and laws for it and for `simplify`. A name that is taken is a defect
+    /// of whoever registers it.
     pub fn register_rules(&mut self, rules: &'static [Rule]) {
         let set = Arc::make_mut(&mut self.rules);
         rules.iter().for_each(|rule| set.add(rule));

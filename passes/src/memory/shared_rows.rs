@@ -15,7 +15,7 @@ use crate::fit::Offer;
 use crate::overlap::{Order, Rows, window_in};
 use crate::place::BufferId;
 
-/// A result that is written over rows of an operand, in bands of so many rows.
+/// A result that is written over rows of an operand, in bands of `band_rows` rows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SharedRows {
     pub(crate) op: Op,
@@ -74,7 +74,8 @@ impl SharedRows {
         if high(images)? > 1 || low(output)? < 2 || high(output)? / self.band_rows > MOST_BANDS {
             return None;
         }
-        // The distance grows with all numbers but one: the bytes in a row of the one that is below at its end.
+        // The distance grows with all numbers but one: the bytes in a row of the one that is below at its
+        // end.
         let is_down = self.order == Order::Down;
         let rows = Rows {
             input: high(input)?,

@@ -12,7 +12,7 @@ use super::rule::{Compute, Right, Rule};
 use super::terms::{Found, Matched, Term, TermList, Terms};
 use crate::constants;
 
-/// A law matches in at most so many ways at one operation.
+/// The most ways in which a law matches at one operation.
 const MOST_MATCHES: usize = 1024;
 
 /// A law, ready to be applied.
