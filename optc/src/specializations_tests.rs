@@ -5,6 +5,7 @@ use ir::plan::attrs;
 use std::sync::Arc;
 
 use codegen::DeadMemory;
+use ir::interp::Tensor;
 use passes::fit::Goal;
 use passes::memory::specialize::Specializer;
 use runtime::{ElementKind, Program, as_bytes, as_bytes_mut};
@@ -193,11 +194,18 @@ fn branches_loops_checks_and_sized_weights_are_in_the_frame() {
                 let mut fixed = parse((*text).to_owned());
                 let bindings = [(fixed.ctx.ident("N"), rows)].into();
                 ir::dims::substitute(&mut fixed, &bindings).expect("it can have that size");
+                let body = fixed.function("main").expect("it is called so");
+                let args = body.args(body.entry(body.root()).expect("it has a body")).iter().zip(&inputs);
+                let tensors: Vec<Tensor> = args
+                    .map(|(arg, input)| Tensor::new(&fixed.ctx, body.ty(*arg), input.bytes.clone()))
+                    .collect();
+                let meant = ir::interp::run(&fixed, "main", &tensors).expect("the interpreter runs it");
                 let alone = Model::compile(&mut fixed, &options);
                 let mut alone = alone.unwrap_or_else(|failure| panic!("{text}: {failure}"));
                 let expected = alone.run(&inputs).unwrap_or_else(|failure| panic!("{text}: {failure}"));
                 let found = model.run(&inputs).unwrap_or_else(|failure| panic!("{text}: {failure}"));
                 assert!(found == expected, "{rows} rows, other bits: {text}");
+                assert!(found[0].bytes == *meant[0].bytes, "{rows} rows, not what is meant: {text}");
             }
         }
     }
