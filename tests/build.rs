@@ -3,7 +3,7 @@
 use std::path::Path;
 
 /// Variables that name a file or folder, and what may lack there.
-const GIVEN: [&str; 8] = [
+const GIVEN: [&str; 9] = [
     "OPTC_DATA",
     "OPTC_MLIR_CORPUS",
     "OPTC_MLIR_CORPUS/negative",
@@ -11,7 +11,8 @@ const GIVEN: [&str; 8] = [
     "OPTC_MLIR_CORPUS/scramble",
     "OPTC_MLIR_DIALECT_ALIASES",
     "OPTC_MODELS",
-    "OPTC_ONNX_NODES",
+    "OPTC_ONNX_TESTS",
+    "OPTC_ONNX_TESTS/node",
 ];
 
 fn main() {

@@ -5,6 +5,7 @@
 //! floats in several pieces) are decoded into memory.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::sync::Arc;
 
 use ir::{Blob, Context, FloatKind, Signedness, Type, TypeData};
@@ -13,7 +14,7 @@ use super::element::Element;
 use super::external::{ExternalFiles, SharedBytes};
 use super::numbers::Numbers;
 use super::tensor::Tensor;
-use super::wire::Span;
+use super::wire::{Message, Span};
 use crate::synth::Stripped;
 
 /// A tensor of the model: its type, and its elements as little-endian bytes in row-major order.
@@ -121,6 +122,18 @@ impl Weights<'_> {
         let range = span.offset..span.offset + span.bytes.len();
         Blob::Shared { owner: Arc::clone(&self.model_bytes), range }
     }
+}
+
+/// The tensor that a file holds by itself, as ONNX ships the data of its tests (`input_0.pb`).
+///
+/// # Errors
+/// If the file is damaged, or its elements are of a type that is not read.
+pub fn tensor_of_file(bytes: SharedBytes) -> Result<Weight, String> {
+    let tensor = Tensor::read(Message::new((*bytes).as_ref())).map_err(|error| error.to_string())?;
+    let external = ExternalFiles::beside(Path::new(""), &|_| Err(std::io::ErrorKind::Unsupported.into()));
+    let model_bytes = Arc::clone(&bytes);
+    let mut weights = Weights { model_bytes, external, stripped: Stripped::default(), keys: Keys::default() };
+    weights.read(&tensor, tensor.name)
 }
 
 /// The low `WIDTH` bytes of each number.

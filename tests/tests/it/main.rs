@@ -7,6 +7,7 @@ use runtime::CountingAllocator;
 mod any_size;
 mod bad_text;
 mod bound;
+mod conformance;
 mod control_flow;
 #[cfg(test)]
 mod corpus;

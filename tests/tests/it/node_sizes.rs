@@ -1,8 +1,8 @@
 //! Single operators with named sizes against the same operators at those sizes: every size of ONNX's node
 //! tests is a symbol once.
 //!
-//! The tests are in the folder that `OPTC_ONNX_NODES` names (`NAME/model.onnx`):
-//! `OPTC_ONNX_NODES=/path/to/node cargo test -p optc-tests --test it node_sizes:: -- --nocapture`. What is
+//! The tests are in the folder that `OPTC_ONNX_TESTS` names (`node/NAME/model.onnx`):
+//! `OPTC_ONNX_TESTS=/path/to/tests cargo test -p optc-tests --test it node_sizes:: -- --nocapture`. What is
 //! refused is counted by its reason, and printed.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -194,9 +194,9 @@ fn check(path: &Path, program: &Program, size: u64) -> Result<Outcome, String> {
 }
 
 #[test]
-#[cfg_attr(not(given = "OPTC_ONNX_NODES"), ignore = "needs OPTC_ONNX_NODES")]
+#[cfg_attr(not(given = "OPTC_ONNX_TESTS/node"), ignore = "needs OPTC_ONNX_TESTS/node")]
 fn operators_with_named_sizes_compute_what_they_do_at_each_size() {
-    let folder = given("OPTC_ONNX_NODES");
+    let folder = given("OPTC_ONNX_TESTS").join("node");
     let entries = std::fs::read_dir(&folder).expect("it is a folder");
     let mut names: Vec<PathBuf> = entries.map(|entry| entry.expect("it is read").path()).collect();
     names.sort();

@@ -52,7 +52,7 @@ fn condition(call: &Call<'_, '_>, indices: Value) -> Option<(Value, Vec<Dim>)> {
     let body = &*call.builder.body;
     let op = body.at(call.ctx(), body.defining_op(indices)?);
     let is_turned = op.name() == "nn.transpose" && op.ints("permutation").as_deref() == Some(&[1, 0]);
-    call.open.conditions.get(&op.operand(0)).filter(|_| is_turned).cloned()
+    if is_turned { call.open.conditions.get(&op.operand(0)).cloned() } else { None }
 }
 
 /// For each element of a condition the slice for it, where it holds; any other, where it does not.

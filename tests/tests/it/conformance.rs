@@ -1,0 +1,369 @@
+//! ONNX's own backend tests: which of them run, with the results that ONNX gives.
+//!
+//! The tests are in the folder that `OPTC_ONNX_TESTS` names (`KIND/NAME/model.onnx`, `test_data_set_N`):
+//! `OPTC_ONNX_TESTS=/path/to/tests cargo test -p optc-tests --test it conformance:: -- --nocapture`. The
+//! table `tests/data/conformance.txt` has every test that is passed. A wrong result, a panic, and a test of
+//! the table that is refused are faults; `OPTC_BLESS=1` adds what is passed beyond it. What is refused is
+//! counted by its reason, and printed.
+//!
+//! A plan needs sizes, and some operators take sizes from inputs. So a test is tried with all inputs at run
+//! time, then with its small inputs of integers as constants, then with all its small inputs; the table says
+//! the first way that is passed.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use import::onnx::element::Element;
+use import::onnx::external::{SharedBytes, read_file};
+use import::onnx::wire::Message;
+use import::onnx::{Options, StrippedWeights, weights};
+use ir::{Context, Module};
+use optc::{Array, CompileOptions, Failure, Model};
+use runtime::ElementKind;
+use tests::given::given;
+use tests::workspace::root;
+
+const KINDS: [&str; 4] = ["node", "pytorch-converted", "pytorch-operator", "simple"];
+
+/// Which inputs of a test are constants of its model.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Bound {
+    Nothing,
+    Integers,
+    Numbers,
+}
+
+impl Bound {
+    const ALL: [Bound; 3] = [Bound::Nothing, Bound::Integers, Bound::Numbers];
+    /// Elements of an input that is bound, at most.
+    const MOST: u64 = 64;
+
+    fn takes(self, input: &Array) -> bool {
+        let is_small = input.shape.iter().product::<u64>() <= Bound::MOST;
+        let is_float = matches!(
+            input.element,
+            ElementKind::F32 | ElementKind::F64 | ElementKind::F16 | ElementKind::BF16
+        );
+        match self {
+            Bound::Nothing => false,
+            Bound::Integers => is_small && !is_float,
+            Bound::Numbers => is_small,
+        }
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Bound::Nothing => "inputs",
+            Bound::Integers => "integers",
+            Bound::Numbers => "numbers",
+        }
+    }
+}
+
+/// What became of a test.
+enum Outcome {
+    Passed,
+    Refused(String),
+    Wrong(String),
+}
+
+/// A test: the bytes of its model, and its sets of data.
+struct Case {
+    path: PathBuf,
+    model: Vec<u8>,
+    sets: Vec<DataSet>,
+}
+
+/// Inputs and outputs of a run, each as its file and what that holds.
+struct DataSet {
+    inputs: Vec<(Vec<u8>, Array)>,
+    outputs: Vec<Array>,
+}
+
+/// The files `PREFIX_0.pb`, `PREFIX_1.pb`, ... of a folder.
+fn arrays(folder: &Path, prefix: &str) -> Result<Vec<(Vec<u8>, Array)>, String> {
+    let paths = (0..).map(|index| folder.join(format!("{prefix}_{index}.pb")));
+    let read = |path: PathBuf| {
+        let bytes = std::fs::read(&path).map_err(|error| error.to_string())?;
+        let array = array(&bytes).map_err(|fault| format!("test data: {fault}"))?;
+        Ok((bytes, array))
+    };
+    paths.take_while(|path| path.exists()).map(read).collect()
+}
+
+fn array(file: &[u8]) -> Result<Array, String> {
+    let weight = weights::tensor_of_file(Arc::new(file.to_vec()))?;
+    let element = match weight.element {
+        Element::Float => ElementKind::F32,
+        Element::Double => ElementKind::F64,
+        Element::Float16 => ElementKind::F16,
+        Element::Bfloat16 => ElementKind::BF16,
+        Element::Bool => ElementKind::Bool,
+        Element::Int8 => ElementKind::I8,
+        Element::Int16 => ElementKind::I16,
+        Element::Int32 => ElementKind::I32,
+        Element::Int64 => ElementKind::I64,
+        Element::Uint8 => ElementKind::U8,
+        Element::Uint16 => ElementKind::U16,
+        Element::Uint32 => ElementKind::U32,
+        Element::Uint64 => ElementKind::U64,
+        other => return Err(format!("elements of type {}", other.name())),
+    };
+    Ok(Array { name: String::new(), element, shape: weight.dims, bytes: weight.blob.to_vec() })
+}
+
+impl Case {
+    fn read(path: &Path) -> Result<Case, String> {
+        let model = std::fs::read(path.join("model.onnx")).map_err(|error| error.to_string())?;
+        let folders = (0..).map(|index| path.join(format!("test_data_set_{index}")));
+        let sets = folders.take_while(|folder| folder.exists()).map(|folder| {
+            let outputs = arrays(&folder, "output")?.into_iter().map(|(_, array)| array).collect();
+            Ok(DataSet { inputs: arrays(&folder, "input")?, outputs })
+        });
+        Ok(Case { path: path.to_path_buf(), model, sets: sets.collect::<Result<_, String>>()? })
+    }
+
+    fn run(&self, bound: Bound) -> Outcome {
+        for set in &self.sets {
+            match self.run_set(set, bound) {
+                Ok(outputs) => {
+                    if let Err(difference) = compare(&set.outputs, &outputs) {
+                        return Outcome::Wrong(difference);
+                    }
+                }
+                Err(failure) => return Outcome::Refused(reason(&failure.to_string())),
+            }
+        }
+        Outcome::Passed
+    }
+
+    fn run_set(&self, set: &DataSet, bound: Bound) -> Result<Vec<Array>, Failure> {
+        let (mut module, names) = self.load(set, bound)?;
+        let mut model = Model::compile(&mut module, &CompileOptions::default())?;
+        let inputs = names.into_iter().zip(&set.inputs).filter(|(_, (_, array))| !bound.takes(array));
+        let inputs: Vec<Array> = inputs.map(|(name, (_, array))| Array { name, ..array.clone() }).collect();
+        model.run(&inputs)
+    }
+
+    /// The model with some inputs of a set as weights, and the names of all inputs.
+    fn load(&self, set: &DataSet, bound: Bound) -> Result<(Module, Vec<String>), Failure> {
+        let names = input_names(&self.model).map_err(Failure::input)?;
+        let taken = names.iter().zip(&set.inputs).filter(|(_, (_, array))| bound.takes(array));
+        let weights = taken.map(|(name, (file, _))| [&file[..], &field(8, name.as_bytes())].concat());
+        let bytes = with_weights(&self.model, &weights.collect::<Vec<_>>());
+        let ctx = Arc::new(Context::new());
+        let open_file = |path: &Path| -> std::io::Result<SharedBytes> {
+            if path.ends_with("model.onnx") { Ok(Arc::new(bytes.clone())) } else { read_file(path) }
+        };
+        let stripped = StrippedWeights::Refuse;
+        let options = Options { open_file: &open_file, stripped, sizes: Default::default() };
+        let module = import::onnx::import(&ctx, &self.path.join("model.onnx"), &options);
+        Ok((module.map_err(|faults| Failure::diagnostics(&ctx, &faults))?, names))
+    }
+}
+
+/// A field of bytes in protobuf's wire format.
+fn field(number: u8, bytes: &[u8]) -> Vec<u8> {
+    let mut field = vec![number << 3 | 2];
+    let mut length = bytes.len();
+    while length >= 128 {
+        field.push(length as u8 | 128);
+        length >>= 7;
+    }
+    field.push(length as u8);
+    [&field, bytes].concat()
+}
+
+/// The model with further initializers at the end of its graph.
+fn with_weights(model: &[u8], weights: &[Vec<u8>]) -> Vec<u8> {
+    let fields = Message::new(model).fields().filter_map(Result::ok);
+    let graph = fields.filter(|field| field.number == 7).find_map(|field| field.bytes("graph").ok());
+    let Some(graph) = graph else { return model.to_vec() };
+    let end = graph.offset + graph.bytes.len();
+    let begin = end - field(7, graph.bytes).len();
+    let weights: Vec<u8> = weights.iter().flat_map(|weight| field(5, weight)).collect();
+    [&model[..begin], &field(7, &[graph.bytes, &weights].concat()), &model[end..]].concat()
+}
+
+/// The names of a model's inputs that are not weights, in order.
+fn input_names(model: &[u8]) -> Result<Vec<String>, String> {
+    let model = import::onnx::model::Model::read(model).map_err(|error| error.to_string())?;
+    let is_weight = |name: &str| model.graph.initializers.iter().any(|tensor| tensor.name == name);
+    let inputs = model.graph.inputs.iter().filter(|input| !is_weight(input.name));
+    Ok(inputs.map(|input| input.name.to_owned()).collect())
+}
+
+/// The relative and the absolute error that an element may have; none, where bits count.
+fn tolerance(element: ElementKind) -> Option<(f64, f64)> {
+    match element {
+        ElementKind::F32 | ElementKind::F64 => Some((1e-3, 1e-5)),
+        ElementKind::F16 => Some((5e-3, 1e-3)),
+        ElementKind::BF16 => Some((1.0 / 64.0, 1e-2)),
+        _ => None,
+    }
+}
+
+fn floats(array: &Array) -> Vec<f64> {
+    let halves = || array.bytes.as_chunks::<2>().0.iter();
+    match array.element {
+        ElementKind::F16 => halves().map(|bytes| half::f16::from_le_bytes(*bytes).to_f64()).collect(),
+        ElementKind::BF16 => halves().map(|bytes| half::bf16::from_le_bytes(*bytes).to_f64()).collect(),
+        _ => array.to_f64(),
+    }
+}
+
+fn compare(expected: &[Array], found: &[Array]) -> Result<(), String> {
+    if expected.len() != found.len() {
+        return Err(format!("{} outputs, expected {}", found.len(), expected.len()));
+    }
+    for (index, (expected, found)) in expected.iter().zip(found).enumerate() {
+        let types = [expected, found].map(|array| (array.element, &array.shape));
+        if types[0] != types[1] {
+            return Err(format!("output {index} is {:?}, expected {:?}", types[1], types[0]));
+        }
+        let Some((relative, absolute)) = tolerance(expected.element) else {
+            if expected.bytes != found.bytes {
+                let [expected, found] = [expected, found].map(Array::to_f64);
+                let at = (0..found.len()).find(|at| expected[*at] != found[*at]).unwrap_or(0);
+                return Err(format!("output {index}: {} at {at}, expected {}", found[at], expected[at]));
+            }
+            continue;
+        };
+        let is_near = |(a, b): &(f64, f64)| {
+            a == b || (a.is_nan() && b.is_nan()) || (a - b).abs() <= absolute + relative * a.abs()
+        };
+        let pairs: Vec<(f64, f64)> = floats(expected).into_iter().zip(floats(found)).collect();
+        if let Some(at) = pairs.iter().position(|pair| !is_near(pair)) {
+            let (expected, found) = pairs[at];
+            return Err(format!("output {index}: {found} at {at}, expected {expected}"));
+        }
+    }
+    Ok(())
+}
+
+/// The first error of a message, without numbers.
+fn reason(text: &str) -> String {
+    let line = text.lines().find(|line| line.contains("error")).unwrap_or(text);
+    let line = line.split_once("error: ").map_or(line, |(_, line)| line);
+    let line = line.split_once(", in ").map_or(line, |(line, _)| line);
+    line.chars().map(|c| if c.is_ascii_digit() { '#' } else { c }).collect()
+}
+
+/// A test that runs whatever happens in it.
+fn outcome(path: &Path) -> (Bound, Outcome) {
+    let case = match Case::read(path) {
+        Ok(case) => case,
+        Err(fault) => return (Bound::Nothing, Outcome::Refused(fault)),
+    };
+    let mut first = None;
+    for bound in Bound::ALL {
+        let takes = case.sets.iter().flat_map(|set| &set.inputs).any(|(_, array)| bound.takes(array));
+        if bound != Bound::Nothing && !takes {
+            continue;
+        }
+        match catch_unwind(AssertUnwindSafe(|| case.run(bound))) {
+            Ok(Outcome::Refused(reason)) => drop(first.get_or_insert(reason)),
+            Ok(outcome) => return (bound, outcome),
+            Err(_) => return (bound, Outcome::Wrong("a panic".to_owned())),
+        }
+    }
+    (Bound::Nothing, Outcome::Refused(first.expect("one way was tried")))
+}
+
+/// What became of all tests, by name.
+fn outcomes(folder: &Path) -> BTreeMap<String, (Bound, Outcome)> {
+    let only = std::env::var("OPTC_ONNX_ONLY").unwrap_or_default();
+    let mut names: Vec<String> = Vec::new();
+    for kind in KINDS {
+        let Ok(entries) = std::fs::read_dir(folder.join(kind)) else { continue };
+        let entries = entries.map(|entry| entry.expect("it is read").file_name());
+        names.extend(entries.map(|name| format!("{kind}/{}", name.display())));
+    }
+    names.retain(|name| name.contains(&only) && folder.join(name).join("model.onnx").exists());
+    let left = Mutex::new(names.into_iter());
+    let found = Mutex::new(BTreeMap::new());
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                loop {
+                    let Some(name) = left.lock().expect("none panicked").next() else { return };
+                    let outcome = outcome(&folder.join(&name));
+                    found.lock().expect("none panicked").insert(name, outcome);
+                }
+            });
+        }
+    });
+    found.into_inner().expect("none panicked")
+}
+
+/// How many tests of a kind are passed.
+#[derive(Default)]
+struct Count {
+    tests: usize,
+    passed: [usize; 3],
+}
+
+impl fmt::Display for Count {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [inputs, integers, numbers] = self.passed;
+        let passed = inputs + integers;
+        write!(f, "{passed} of {} passed, {inputs} of them with all inputs at run time", self.tests)?;
+        write!(f, "; {numbers} more with small inputs of floats as constants")
+    }
+}
+
+#[test]
+#[cfg_attr(not(given = "OPTC_ONNX_TESTS"), ignore = "needs OPTC_ONNX_TESTS")]
+fn what_is_computed_of_onnx_s_own_tests_is_right_and_never_less() {
+    let table_path = root().join("tests/data/conformance.txt");
+    let table = std::fs::read_to_string(&table_path).unwrap_or_default();
+    let mut passed: BTreeSet<String> = table.lines().map(str::to_owned).collect();
+    let (mut faults, mut more) = (Vec::new(), Vec::new());
+    let mut counts: BTreeMap<&str, Count> = BTreeMap::new();
+    let mut refusals: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (name, (bound, outcome)) in outcomes(&given("OPTC_ONNX_TESTS")) {
+        let kind = KINDS.into_iter().find(|kind| name.starts_with(kind)).expect("it is of a kind");
+        let count = counts.entry(kind).or_default();
+        count.tests += 1;
+        let known = Bound::ALL.into_iter().find(|bound| passed.contains(&format!("{name} {}", bound.word())));
+        match outcome {
+            Outcome::Passed => {
+                count.passed[bound as usize] += 1;
+                match known {
+                    Some(known) if known < bound => faults.push(format!("{name}: only with constants")),
+                    Some(known) if known == bound => {}
+                    _ => more.push((name, known, bound)),
+                }
+            }
+            Outcome::Wrong(difference) => faults.push(format!("{name} ({}): {difference}", bound.word())),
+            Outcome::Refused(reason) => {
+                if known.is_some() {
+                    faults.push(format!("{name}: {reason}"));
+                }
+                refusals.entry(reason).or_default().push(name);
+            }
+        }
+    }
+    let mut refusals: Vec<_> = refusals.into_iter().collect();
+    refusals.sort_by_key(|(_, names)| std::cmp::Reverse(names.len()));
+    for (reason, names) in &refusals {
+        println!("refused {}: {reason}: {}", names.len(), names[..names.len().min(3)].join(", "));
+    }
+    for (kind, count) in &counts {
+        println!("{kind}: {count}");
+    }
+    assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
+    if std::env::var_os("OPTC_BLESS").is_some() {
+        for (name, known, bound) in more {
+            known.map(|known| passed.remove(&format!("{name} {}", known.word())));
+            passed.insert(format!("{name} {}", bound.word()));
+        }
+        let lines: String = passed.iter().map(|line| format!("{line}\n")).collect();
+        std::fs::write(table_path, lines).expect("the table is written");
+    } else if !more.is_empty() {
+        println!("{} are passed beyond the table; OPTC_BLESS=1 adds them", more.len());
+    }
+}
