@@ -20,6 +20,10 @@ pub(crate) enum Elem {
     F32,
     /// `f64`.
     F64,
+    /// `f16`, which is only stored: what is computed with it is computed with `f32`, and rounded.
+    F16,
+    /// `bf16`, of which the same holds.
+    Bf16,
 }
 
 impl Elem {
@@ -37,6 +41,23 @@ impl Elem {
         }
     }
 
+    /// The same of elements that are stored too: floats of 16 bits.
+    pub(crate) fn stored(ctx: &Context, ty: Type) -> Option<Elem> {
+        match ctx.type_data(ctx.elem(ty)) {
+            TypeData::Float(FloatKind::F16) => Some(Elem::F16),
+            TypeData::Float(FloatKind::Bf16) => Some(Elem::Bf16),
+            _ => Elem::of(ctx, ty),
+        }
+    }
+
+    /// The type in which is computed what is stored in this one.
+    pub(crate) fn computed(self) -> Elem {
+        match self {
+            Elem::F16 | Elem::Bf16 => Elem::F32,
+            other => other,
+        }
+    }
+
     /// Bytes in memory.
     pub(crate) fn bytes(self) -> u32 {
         self.clif().bytes()
@@ -46,7 +67,7 @@ impl Elem {
     pub(crate) fn clif(self) -> Clif {
         match self {
             Elem::Bool | Elem::Int { bits: 8, .. } => types::I8,
-            Elem::Int { bits: 16, .. } => types::I16,
+            Elem::Int { bits: 16, .. } | Elem::F16 | Elem::Bf16 => types::I16,
             Elem::Int { bits: 32, .. } => types::I32,
             Elem::Int { .. } => types::I64,
             Elem::F32 => types::F32,
@@ -78,7 +99,7 @@ impl Elem {
             Elem::Bool => Some((0, 1)),
             Elem::Int { bits, signed: true } => Some((i64::MIN >> (64 - bits), i64::MAX >> (64 - bits))),
             Elem::Int { bits, signed: false } => Some((0, (u64::MAX >> (64 - bits)).cast_signed())),
-            Elem::F32 | Elem::F64 => None,
+            Elem::F32 | Elem::F64 | Elem::F16 | Elem::Bf16 => None,
         }
     }
 
@@ -90,6 +111,8 @@ impl Elem {
             Elem::Int { .. } => value as u64,
             Elem::F32 => u64::from((value as f32).to_bits()),
             Elem::F64 => value.to_bits(),
+            Elem::F16 => half::f16::from_f64(value).to_bits().into(),
+            Elem::Bf16 => half::bf16::from_f64(value).to_bits().into(),
         }
     }
 }

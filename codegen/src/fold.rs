@@ -172,8 +172,9 @@ impl Fold {
     /// What an accumulator holds.
     fn accumulator(&self) -> Elem {
         match self.form.elem {
-            Elem::F32 | Elem::F64 | UNSIGNED => self.form.elem,
+            UNSIGNED => UNSIGNED,
             Elem::Int { .. } | Elem::Bool => Elem::Int { bits: 64, signed: true },
+            float => float,
         }
     }
 

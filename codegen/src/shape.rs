@@ -26,9 +26,9 @@ pub(crate) fn known_layout(op: OpRef<'_>, value: Value) -> Result<Strided, Refus
     }
 }
 
-/// The type in which code computes with the elements of a value.
+/// The type of the elements of a value, if generated code computes with it or stores it.
 pub(crate) fn elem_of(op: OpRef<'_>, value: Value) -> Result<Elem, Refusal> {
-    let elem = Elem::of(op.ctx, op.body.ty(value));
+    let elem = Elem::stored(op.ctx, op.body.ty(value));
     elem.ok_or_else(|| Refusal::new("generated code does not compute with this element type"))
 }
 

@@ -82,7 +82,7 @@ fn lines(op: OpRef<'_>) -> Result<([usize; 3], Number), Refusal> {
 
 fn number(elem: Elem) -> Number {
     match elem {
-        Elem::F32 => Number::F32,
+        Elem::F32 | Elem::F16 | Elem::Bf16 => Number::F32,
         Elem::F64 => Number::F64,
         Elem::Bool | Elem::Int { bits: 8, signed: false } => Number::U8,
         Elem::Int { bits: 8, signed: true } => Number::I8,

@@ -143,7 +143,7 @@ fn borders(whole: &Strided, middle: &[u64], low: &[i64]) -> Vec<Strided> {
 
 /// Writes the padding's value to a window on the result.
 fn fill(op: OpRef<'_>, to: &Strided, machine: &Machine) -> Result<Call, Refusal> {
-    let elem = Elem::of(op.ctx, op.result_type(0))
+    let elem = Elem::stored(op.ctx, op.result_type(0))
         .ok_or_else(|| Refusal::new("generated code does not compute with this element type"))?;
     let mut builder = ExprBuilder::default();
     let node = builder.add(elem, NodeOp::Const(elem.constant_bits(op.float("value").unwrap_or(0.0))));

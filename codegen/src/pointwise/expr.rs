@@ -110,9 +110,20 @@ impl ExprBuilder {
         let Kind::Elementwise(scalar) = op.kind() else {
             return Err(Refusal::new("it is not elementwise"));
         };
-        let result = Elem::of(op.ctx, op.result_type(0))
+        let result = Elem::stored(op.ctx, op.result_type(0))
             .ok_or_else(|| Refusal::new("generated code does not compute with this element type"))?;
-        Tree { builder: self, op, args }.build(scalar, result)
+        if let Scalar::Arg(n) = scalar {
+            return Ok(args[*n as usize]);
+        }
+        let args: Vec<Node> =
+            args.iter().map(|arg| self.converted(*arg, self.elem(*arg).computed())).collect();
+        let node = Tree { builder: self, op, args: &args }.build(scalar, result.computed())?;
+        Ok(self.converted(node, result))
+    }
+
+    /// A node converted to another type, unless it has it.
+    fn converted(&mut self, node: Node, to: Elem) -> Node {
+        if self.elem(node) == to { node } else { self.add(to, NodeOp::Convert(node)) }
     }
 }
 
@@ -147,7 +158,7 @@ impl Tree<'_, '_> {
             Scalar::Convert(a) => return self.convert(a, elem),
             Scalar::ConvertUnsigned(a) => {
                 let unsigned = self.convert(a, elem.with_sign(Signedness::Unsigned))?;
-                return Ok(self.converted(unsigned, elem));
+                return Ok(self.builder.converted(unsigned, elem));
             }
             Scalar::Resize(a) => return self.resize(a, elem),
             Scalar::Signed(a) => return self.signed(a, Signedness::Signed, elem),
@@ -164,15 +175,7 @@ impl Tree<'_, '_> {
     fn convert(&mut self, tree: &Scalar, to: Elem) -> Result<Node, Refusal> {
         let from = self.elem_of(tree).unwrap_or(to);
         let node = self.build(tree, from)?;
-        Ok(self.converted(node, to))
-    }
-
-    /// A node converted to another type, unless it has it.
-    fn converted(&mut self, node: Node, to: Elem) -> Node {
-        if self.builder.expr.node(node).elem == to {
-            return node;
-        }
-        self.builder.add(to, NodeOp::Convert(node))
+        Ok(self.builder.converted(node, to))
     }
 
     /// An integer's lowest bits; of a truth value the lowest.
@@ -180,11 +183,11 @@ impl Tree<'_, '_> {
         let from = self.elem_of(tree).unwrap_or(to);
         let node = self.build(tree, from)?;
         if to != Elem::Bool || from == Elem::Bool {
-            return Ok(self.converted(node, to));
+            return Ok(self.builder.converted(node, to));
         }
         let one = self.builder.add(from, NodeOp::Const(1));
         let lowest = self.builder.add(from, NodeOp::Binary(Binary::And, node, one));
-        Ok(self.converted(lowest, to))
+        Ok(self.builder.converted(lowest, to))
     }
 
     /// The same bits as an integer with a sign, or without. A truth value as a signed integer is a byte 0 or
@@ -193,10 +196,10 @@ impl Tree<'_, '_> {
         let own = self.elem_of(tree).unwrap_or(elem);
         let node = self.build(tree, own)?;
         if own != Elem::Bool || sign == Signedness::Unsigned {
-            return Ok(self.converted(node, own.with_sign(sign)));
+            return Ok(self.builder.converted(node, own.with_sign(sign)));
         }
         let byte = Elem::Int { bits: 8, signed: true };
-        let wide = self.converted(node, byte);
+        let wide = self.builder.converted(node, byte);
         Ok(self.builder.add(byte, NodeOp::Unary(Unary::Neg, wide)))
     }
 

@@ -3,6 +3,7 @@
 
 use ir::scalar::{Binary, Unary};
 
+use super::halves;
 use crate::cranelift::{Clif, Emitter, FloatCC, InstBuilder, IntCC, Value, types};
 use crate::elem::Elem;
 
@@ -12,7 +13,7 @@ pub(super) fn has_binary(function: Binary, elem: Elem) -> bool {
     match elem {
         Elem::Bool => matches!(function, And | Or | Xor) || integer_condition(function, Elem::Bool).is_some(),
         Elem::Int { .. } => true,
-        Elem::F32 | Elem::F64 => false,
+        _ => false,
     }
 }
 
@@ -100,6 +101,10 @@ fn shift(e: &mut Emitter<'_>, function: Binary, elem: Elem, a: Value, b: Value) 
 /// saturate, NaN to 0; to truth values, whatever is not zero is true.
 pub(crate) fn convert(e: &mut Emitter<'_>, from: Elem, to: Elem, a: Value) -> Value {
     match (from, to) {
+        (Elem::F16, _) => halves::wide_f16(e, a),
+        (Elem::Bf16, _) => halves::wide_bf16(e, a),
+        (Elem::F32, Elem::F16) => halves::narrow_f16(e, a),
+        (Elem::F32, Elem::Bf16) => halves::narrow_bf16(e, a),
         (Elem::F32, Elem::F64) => e.ins.ins().fpromote(types::F64, a),
         (Elem::F64, Elem::F32) => e.ins.ins().fdemote(types::F32, a),
         (Elem::F32 | Elem::F64, Elem::Bool) => {
@@ -110,7 +115,7 @@ pub(crate) fn convert(e: &mut Emitter<'_>, from: Elem, to: Elem, a: Value) -> Va
             e.ins.ins().fcmp(FloatCC::NotEqual, a, zero)
         }
         (Elem::F32 | Elem::F64, Elem::Int { bits, .. }) => float_to_int(e, a, bits, to),
-        (Elem::F32 | Elem::F64, _) => a,
+        (Elem::F32, Elem::F32) | (Elem::F64, Elem::F64) => a,
         (_, Elem::Bool) => e.ins.ins().icmp_imm_s(IntCC::NotEqual, a, 0),
         (_, Elem::F32 | Elem::F64) => {
             let wide = resize(e, from, 64, a);
@@ -120,6 +125,7 @@ pub(crate) fn convert(e: &mut Emitter<'_>, from: Elem, to: Elem, a: Value) -> Va
             }
         }
         (_, Elem::Int { bits, .. }) => resize(e, from, u32::from(bits), a),
+        (_, Elem::F16 | Elem::Bf16) => unreachable!("floats of 16 bits are made from `f32`"),
     }
 }
 

@@ -14,7 +14,7 @@ use crate::lower::lower;
 use crate::testing::{Net, THREADS, aligned, run_bytes};
 
 /// Numbers that functions are wrong about first.
-const NUMBERS: [f64; 23] = [
+const NUMBERS: [f64; 27] = [
     0.0,
     -0.0,
     1.0,
@@ -32,6 +32,10 @@ const NUMBERS: [f64; 23] = [
     -128.0,
     255.0,
     1e-40,
+    3e-7,
+    5.1e-5,
+    65519.0,
+    65520.0,
     1e30,
     -1e30,
     f64::INFINITY,
@@ -42,7 +46,9 @@ const NUMBERS: [f64; 23] = [
 
 fn types(ctx: &Context) -> Vec<Type> {
     let int = |width, signedness| ctx.ty(TypeData::Integer { width, signedness });
-    let mut types = vec![ctx.f32(), ctx.float(ir::FloatKind::F64), ctx.int(1)];
+    let floats = [ir::FloatKind::F32, ir::FloatKind::F64, ir::FloatKind::F16, ir::FloatKind::Bf16];
+    let mut types: Vec<Type> = floats.into_iter().map(|kind| ctx.float(kind)).collect();
+    types.push(ctx.int(1));
     for width in [8, 16, 32, 64] {
         types.extend([int(width, Signedness::Signless), int(width, Signedness::Unsigned)]);
     }
@@ -120,7 +126,7 @@ fn agrees(ctx: &Arc<Context>, def: &OpDef, elem: Type, to: Type, word: Option<us
     let args = body.args(body.entry(body.root()).unwrap()).iter().enumerate();
     let inputs: Vec<Tensor> = args
         .map(|(index, arg)| {
-            let elem = Elem::of(ctx, body.ty(*arg)).unwrap();
+            let elem = Elem::stored(ctx, body.ty(*arg)).unwrap();
             Tensor::new(ctx, body.ty(*arg), elements(elem, index))
         })
         .collect();
@@ -128,18 +134,20 @@ fn agrees(ctx: &Arc<Context>, def: &OpDef, elem: Type, to: Type, word: Option<us
     let aligned: Vec<AlignedBuffer> = inputs.iter().map(|input| aligned(&input.bytes)).collect();
     let bytes: Vec<&[u8]> = aligned.iter().map(AlignedBuffer::as_slice).collect();
     let found = run_bytes(&module, &bytes);
-    let result = Elem::of(ctx, expected[0].ty).unwrap();
+    let result = Elem::stored(ctx, expected[0].ty).unwrap();
     let width = result.bytes() as usize;
     let pairs = found[0].chunks_exact(width).zip(expected[0].bytes.chunks_exact(width));
     for (at, (found, expected)) in pairs.enumerate() {
         let is_nan = |word: &[u8]| match result {
             Elem::F32 => f32::from_le_bytes(word.try_into().unwrap()).is_nan(),
             Elem::F64 => f64::from_le_bytes(word.try_into().unwrap()).is_nan(),
+            Elem::F16 => half::f16::from_le_bytes(word.try_into().unwrap()).is_nan(),
+            Elem::Bf16 => half::bf16::from_le_bytes(word.try_into().unwrap()).is_nan(),
             _ => false,
         };
         let same = found == expected || is_nan(found) && is_nan(expected);
         let (x, y) = (NUMBERS[at % NUMBERS.len()], NUMBERS[at / NUMBERS.len()]);
-        let (from, name) = (Elem::of(ctx, elem).unwrap(), def.name);
+        let (from, name) = (Elem::stored(ctx, elem).unwrap(), def.name);
         assert!(same, "{name} of {from:?} to {result:?}, at {x:e}, {y:e}: {found:?}, expected {expected:?}");
     }
     true
@@ -166,5 +174,5 @@ fn every_elementwise_row_has_the_interpreters_bits() {
         let of_bits = ["nn.not", "nn.and", "nn.or", "nn.xor", "nn.shl", "nn.shr"].contains(&def.name);
         assert!(float || of_bits || !def.name.starts_with("nn."), "{} has no code for f32", def.name);
     }
-    assert!(count > 600, "{count} combinations were compared");
+    assert!(count > 900, "{count} combinations were compared");
 }

@@ -6,6 +6,7 @@
 
 pub(crate) mod emit;
 pub(crate) mod expr;
+mod halves;
 pub(crate) mod integers;
 pub(crate) mod lanes;
 pub(crate) mod nest;

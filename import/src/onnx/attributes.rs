@@ -57,6 +57,17 @@ impl<'a> Node<'a> {
         }
     }
 
+    /// A list of strings.
+    pub fn strings(&self, name: &str) -> Result<Option<Vec<&'a str>>, String> {
+        match self.value(name) {
+            None => Ok(None),
+            Some(AttributeValue::Strings(all)) => {
+                all.iter().map(|span| utf8(name, *span)).collect::<Result<_, _>>().map(Some)
+            }
+            Some(other) => Err(mismatch(name, other, "strings")),
+        }
+    }
+
     /// A tensor.
     pub fn tensor(&self, name: &str) -> Result<Option<&Tensor<'a>>, String> {
         match self.value(name) {

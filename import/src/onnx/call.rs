@@ -7,7 +7,7 @@
 
 use ir::attrs::Splat;
 use ir::dims::{self, Ranges, Requirement, Sizes};
-use ir::opdef::Presence;
+use ir::opdef::{Kind, OpDef, Presence, TypeClass};
 use ir::size::tensor_bytes;
 use ir::{
     Attr, AttrData, Blob, Builder, Context, DenseData, Dim, DimExpr, FloatKind, InferError, Type, TypeData,
@@ -175,7 +175,35 @@ impl<'c> Call<'c, '_> {
             }
         };
         let attrs: Vec<(&str, Attr)> = attrs.iter().filter(says_more).copied().collect();
-        Ok(self.builder.value(name, operands, &attrs)?)
+        let narrow = operands.iter().map(|operand| self.element(*operand)).find(|elem| is_half(ctx, *elem));
+        match narrow.filter(|_| def.is_some_and(sums_up)) {
+            Some(elem) => self.emit_widened(name, operands, &attrs, elem),
+            None => Ok(self.builder.value(name, operands, &attrs)?),
+        }
+    }
+
+    /// An operation that no machine computes with floats of 16 bits: with `f32`, and rounded to `elem`.
+    fn emit_widened(
+        &mut self,
+        name: &str,
+        operands: &[Value],
+        attrs: &[(&str, Attr)],
+        elem: Type,
+    ) -> Result<Value, Refusal> {
+        let ctx = self.ctx();
+        let mut wide = Vec::new();
+        for operand in operands {
+            wide.push(if is_half(ctx, self.element(*operand)) {
+                self.emit("nn.cast", &[*operand], &[("to", ctx.type_attr(ctx.f32()))])?
+            } else {
+                *operand
+            });
+        }
+        let value = self.emit(name, &wide, attrs)?;
+        if self.element(value) != ctx.f32() {
+            return Ok(value);
+        }
+        Ok(self.builder.value("nn.cast", &[value], &[("to", ctx.type_attr(elem))])?)
     }
 
     /// The same elements in another shape.
@@ -334,7 +362,7 @@ impl<'c> Call<'c, '_> {
         }
     }
 
-    /// The one number of operand `index`, a constant of f32 or f64; none if it is left out.
+    /// The one number of operand `index`, a constant of floats; none if it is left out.
     pub fn known_float(&self, index: usize) -> Result<Option<f64>, Refusal> {
         let Some(value) = self.optional(index) else { return Ok(None) };
         let (elem, bytes) = self.known_bytes(index, value)?;
@@ -343,6 +371,10 @@ impl<'c> Call<'c, '_> {
                 words(&bytes, f32::from_le_bytes).into_iter().map(f64::from).collect()
             }
             TypeData::Float(FloatKind::F64) => words(&bytes, f64::from_le_bytes),
+            TypeData::Float(FloatKind::F16) => words(&bytes, |word| half::f16::from_le_bytes(word).to_f64()),
+            TypeData::Float(FloatKind::Bf16) => {
+                words(&bytes, |word| half::bf16::from_le_bytes(word).to_f64())
+            }
             _ => Vec::new(),
         };
         match numbers[..] {
@@ -382,6 +414,20 @@ impl<'c> Call<'c, '_> {
         let results = results.map_err(|fault| Unknown::Fault(fault.0))?;
         results.into_iter().next().ok_or(Unknown::Computed)
     }
+}
+
+/// Whether an operation computes with many elements at once, and not only moves them.
+fn sums_up(def: &OpDef) -> bool {
+    match def.kind {
+        Kind::Contract(_) | Kind::Reduce(_) => true,
+        Kind::Kernel(_) => def.operands.iter().any(|operand| operand.types == TypeClass::FloatTensor),
+        _ => false,
+    }
+}
+
+/// Whether it is a float of 16 bits.
+fn is_half(ctx: &Context, elem: Type) -> bool {
+    matches!(ctx.type_data(elem), TypeData::Float(FloatKind::F16 | FloatKind::Bf16))
 }
 
 /// Why a value is not known while the model is read.

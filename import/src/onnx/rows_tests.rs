@@ -120,11 +120,9 @@ const REDUCTIONS: &[(&str, &[i64])] = &[
 /// Operators of the tables that are not imported, and why.
 const REFUSED: &[(&str, &str)] = &[
     ("Bernoulli", "random: no two runs need agree"),
-    ("NegativeLogLikelihoodLoss", "a loss of training, which picks by a computed class"),
     ("RandomNormalLike", "random: no two runs need agree"),
     ("RandomUniformLike", "random: no two runs need agree"),
     ("RegexFullMatch", "of texts, which are no elements of a tensor here"),
-    ("SoftmaxCrossEntropyLoss", "a loss of training, which picks by a computed class"),
     ("StringConcat", "of texts, which are no elements of a tensor here"),
 ];
 

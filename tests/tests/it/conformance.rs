@@ -83,15 +83,17 @@ struct DataSet {
     outputs: Vec<Array>,
 }
 
-/// The files `PREFIX_0.pb`, `PREFIX_1.pb`, ... of a folder.
-fn arrays(folder: &Path, prefix: &str) -> Result<Vec<(Vec<u8>, Array)>, String> {
-    let paths = (0..).map(|index| folder.join(format!("{prefix}_{index}.pb")));
-    let read = |path: PathBuf| {
-        let bytes = std::fs::read(&path).map_err(|error| error.to_string())?;
+/// What the files of a test are, by name.
+type Files<'a> = &'a dyn Fn(&str) -> Option<Vec<u8>>;
+
+/// The files `PREFIX_0.pb`, `PREFIX_1.pb`, ...
+fn arrays(files: Files<'_>, prefix: &str) -> Result<Vec<(Vec<u8>, Array)>, String> {
+    let found = (0..).map_while(|index| files(&format!("{prefix}_{index}.pb")));
+    let read = |bytes: Vec<u8>| {
         let array = array(&bytes).map_err(|fault| format!("test data: {fault}"))?;
         Ok((bytes, array))
     };
-    paths.take_while(|path| path.exists()).map(read).collect()
+    found.map(read).collect()
 }
 
 fn array(file: &[u8]) -> Result<Array, String> {
@@ -116,12 +118,14 @@ fn array(file: &[u8]) -> Result<Array, String> {
 }
 
 impl Case {
-    fn read(path: &Path) -> Result<Case, String> {
-        let model = std::fs::read(path.join("model.onnx")).map_err(|error| error.to_string())?;
-        let folders = (0..).map(|index| path.join(format!("test_data_set_{index}")));
-        let sets = folders.take_while(|folder| folder.exists()).map(|folder| {
-            let outputs = arrays(&folder, "output")?.into_iter().map(|(_, array)| array).collect();
-            Ok(DataSet { inputs: arrays(&folder, "input")?, outputs })
+    fn read(path: &Path, files: Files<'_>) -> Result<Case, String> {
+        let model = files("model.onnx").ok_or("there is no model")?;
+        let folders = (0..).map(|index| format!("test_data_set_{index}"));
+        let folders = folders.take_while(|folder| files(&format!("{folder}/output_0.pb")).is_some());
+        let sets = folders.map(|folder| {
+            let outputs = arrays(files, &format!("{folder}/output"))?;
+            let outputs = outputs.into_iter().map(|(_, array)| array).collect();
+            Ok(DataSet { inputs: arrays(files, &format!("{folder}/input"))?, outputs })
         });
         Ok(Case { path: path.to_path_buf(), model, sets: sets.collect::<Result<_, String>>()? })
     }
@@ -253,8 +257,8 @@ fn reason(text: &str) -> String {
 }
 
 /// A test that runs whatever happens in it.
-fn outcome(path: &Path) -> (Bound, Outcome) {
-    let case = match Case::read(path) {
+fn outcome(path: &Path, files: Files<'_>) -> (Bound, Outcome) {
+    let case = match Case::read(path, files) {
         Ok(case) => case,
         Err(fault) => return (Bound::Nothing, Outcome::Refused(fault)),
     };
@@ -290,7 +294,8 @@ fn outcomes(folder: &Path) -> BTreeMap<String, (Bound, Outcome)> {
             scope.spawn(|| {
                 loop {
                     let Some(name) = left.lock().expect("none panicked").next() else { return };
-                    let outcome = outcome(&folder.join(&name));
+                    let path = folder.join(&name);
+                    let outcome = outcome(&path, &|file| std::fs::read(path.join(file)).ok());
                     found.lock().expect("none panicked").insert(name, outcome);
                 }
             });
@@ -312,6 +317,24 @@ impl fmt::Display for Count {
         let passed = inputs + integers;
         write!(f, "{passed} of {} passed, {inputs} of them with all inputs at run time", self.tests)?;
         write!(f, "; {numbers} more with small inputs of floats as constants")
+    }
+}
+
+/// The sample is an archive of numpy's with the files of some tests as bytes; `tests/onnx/sample` makes it.
+#[test]
+fn a_sample_of_onnx_s_own_tests_is_passed() {
+    let arrays = optc::arrays::read_npz(&root().join("tests/data/conformance.npz"));
+    let arrays = arrays.unwrap_or_else(|failure| panic!("{failure}"));
+    let files: BTreeMap<&str, &[u8]> = arrays.iter().map(|file| (&file.name[..], &file.bytes[..])).collect();
+    let names: BTreeSet<&str> = files.keys().filter_map(|name| name.strip_suffix("/model.onnx")).collect();
+    assert!(names.len() > 200, "only {} tests are in the sample", names.len());
+    for name in names {
+        let read = |file: &str| files.get(&format!("{name}/{file}")[..]).map(|bytes| bytes.to_vec());
+        match outcome(Path::new(name), &read).1 {
+            Outcome::Passed => {}
+            Outcome::Refused(reason) => panic!("{name} is refused: {reason}"),
+            Outcome::Wrong(difference) => panic!("{name} is wrong: {difference}"),
+        }
     }
 }
 

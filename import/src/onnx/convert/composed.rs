@@ -9,40 +9,6 @@ use crate::onnx::weights::element_type;
 
 type Results = Result<Vec<Value>, Refusal>;
 
-/// A small vocabulary for formulas over a node's operands.
-impl Call<'_, '_> {
-    fn one(&mut self, name: &str, x: Value) -> Result<Value, Refusal> {
-        self.emit(name, &[x], &[])
-    }
-
-    pub(super) fn two(&mut self, name: &str, a: Value, b: Value) -> Result<Value, Refusal> {
-        self.emit(name, &[a, b], &[])
-    }
-
-    /// `nn.NAME` of a value and a number of its type.
-    pub(super) fn with_number(&mut self, name: &str, a: Value, number: f64) -> Result<Value, Refusal> {
-        let number = self.scalar_like(number, a)?;
-        self.two(name, a, number)
-    }
-
-    fn select(&mut self, condition: Value, a: Value, b: Value) -> Result<Value, Refusal> {
-        self.emit("nn.select", &[condition, a, b], &[])
-    }
-
-    /// The value in another element type.
-    pub(super) fn cast(&mut self, x: Value, to: Type) -> Result<Value, Refusal> {
-        if self.element(x) == to {
-            return Ok(x);
-        }
-        let to = self.ctx().type_attr(to);
-        self.emit("nn.cast", &[x], &[("to", to)])
-    }
-
-    fn number(&self, name: &str, default: f32) -> Result<f64, Refusal> {
-        Ok(self.node.float(name)?.unwrap_or(default).into())
-    }
-}
-
 /// Cast, to the type that the attribute `to` numbers, or up to version 5 names.
 pub(crate) fn cast(call: &mut Call<'_, '_>) -> Results {
     let x = call.operand(0)?;
@@ -59,8 +25,14 @@ fn target(call: &Call<'_, '_>) -> Result<Type, Refusal> {
         return Ok(element_type(call.ctx(), *element)?);
     }
     let number = call.node.int("to")?.ok_or("`to` is left out")?;
+    numbered_type(call, "to", number)
+}
+
+/// The type whose number an attribute says.
+pub(super) fn numbered_type(call: &Call<'_, '_>, name: &str, number: i64) -> Result<Type, Refusal> {
     let element = i32::try_from(number).ok().and_then(Element::from_number);
-    let element = element.ok_or_else(|| format!("`to` {number}, expected the number of an element type"))?;
+    let element =
+        element.ok_or_else(|| format!("`{name}` {number}, expected the number of an element type"))?;
     Ok(element_type(call.ctx(), element)?)
 }
 

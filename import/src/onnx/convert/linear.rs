@@ -1,7 +1,7 @@
 //! Conversion of matrix products, normalizations and softmax.
 
 use ir::dims::Sizes;
-use ir::{Attr, Dim, Value};
+use ir::{Attr, Dim, FloatKind, TypeData, Value};
 
 use crate::onnx::call::{Call, Refusal};
 
@@ -30,6 +30,25 @@ fn multiply(call: &mut Call<'_, '_>, operands: &[Value], attrs: &[(&str, Attr)])
         }
         _ => call.emit("nn.matmul", operands, attrs),
     }
+}
+
+/// The products of matrices `[batch, rows, terms]` and `[batch, terms, columns]` of any numbers; those that
+/// no kernel multiplies are multiplied element by element.
+pub(super) fn product(call: &mut Call<'_, '_>, a: Value, b: Value) -> Result<Value, Refusal> {
+    if matches!(
+        call.ctx().type_data(call.element(a)),
+        TypeData::Float(FloatKind::F32 | FloatKind::F16 | FloatKind::Bf16)
+    ) {
+        return call.two("nn.matmul", a, b);
+    }
+    let [batch, rows, terms] = call.shape(a)?[..] else { return Err("no matrices".into()) };
+    let columns = *call.shape(b)?.last().ok_or("no matrices")?;
+    let turned = call.transposed(b, &[0, 2, 1])?;
+    let a = call.reshape(a, &[batch, rows, 1, terms])?;
+    let b = call.reshape(turned, &[batch, 1, columns, terms])?;
+    let products = call.two("nn.mul", a, b)?;
+    let axes = call.ctx().ints_attr(&[3]);
+    call.emit("nn.reduce_sum", &[products], &[("axes", axes)])
 }
 
 /// Gemm: `alpha * A' * B' + beta * C`, where `'` transposes on request and C broadcasts.
@@ -114,7 +133,7 @@ pub(crate) fn softmax(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
     Ok(vec![call.reshape_to(y, &shape)?])
 }
 
-fn softmax_along(call: &mut Call<'_, '_>, x: Value, axis: usize) -> Result<Value, Refusal> {
+pub(super) fn softmax_along(call: &mut Call<'_, '_>, x: Value, axis: usize) -> Result<Value, Refusal> {
     let attrs = [("axis", call.ctx().int_attr(axis as i64))];
     let Some(open) = call.open_along(x, axis) else { return call.emit("nn.softmax", &[x], &attrs) };
     let x = call.filled(x, open, f64::NEG_INFINITY)?;

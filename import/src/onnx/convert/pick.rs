@@ -1,4 +1,4 @@
-//! Conversion of operators that take parts of a tensor or repeat them (Gather, Slice, Tile, Resize, ...).
+//! Conversion of operators that take parts of a tensor or repeat them (Gather, Slice, Tile, ...).
 
 use ir::dims::{self, Sizes};
 use ir::{Attr, Blob, Context, Dim, DimExpr, Value};
@@ -153,9 +153,10 @@ fn along_known(size: i64, start: i64, end: i64, step: i64) -> Result<(i64, i64),
     if step == 0 {
         return Err("a step of 0".into());
     }
-    let (start, end) = (start.clamp(-1, size - 1), end.clamp(-1, size - 1));
-    let count = (start - end).max(0) as u64;
-    Ok((start.max(0), count.div_ceil(step.unsigned_abs()) as i64))
+    // A start before the beginning is the beginning.
+    let (start, end) = (start.clamp(0, (size - 1).max(0)), end.clamp(-1, size - 1));
+    let count = if size == 0 { 0 } else { (start - end).max(0) as u64 };
+    Ok((start, count.div_ceil(step.unsigned_abs()) as i64))
 }
 
 /// Gather along an axis; with known indices that follow one another, a slice.
@@ -306,7 +307,12 @@ pub(crate) fn space_to_depth(call: &mut Call<'_, '_>) -> Results {
     let [rows, columns] = [h, w].map(|size| sizes.floor_div(size, side));
     let channels = sizes.product(&[c, side, side]);
     let apart = [n, c, rows, side, columns, side];
-    rearranged(call, x, &apart, &[0, 3, 5, 1, 2, 4], &[n, channels, rows, columns])
+    let order = match call.node.text("mode")?.unwrap_or("DCR") {
+        "DCR" => [0, 3, 5, 1, 2, 4],
+        "CRD" => [0, 1, 3, 5, 2, 4],
+        other => return Err(format!("`mode` {other:?}, expected \"DCR\" or \"CRD\"").into()),
+    };
+    rearranged(call, x, &apart, &order, &[n, channels, rows, columns])
 }
 
 fn image_and_block(call: &mut Call<'_, '_>) -> Result<(Value, [Dim; 4], u64), Refusal> {
@@ -435,68 +441,4 @@ fn symbolic_range(call: &mut Call<'_, '_>) -> Result<Option<Value>, Refusal> {
 fn cast_to(call: &mut Call<'_, '_>, x: Value, to: ir::Type) -> Result<Value, Refusal> {
     let to = call.ctx().type_attr(to);
     call.emit("nn.cast", &[x], &[("to", to)])
-}
-
-/// Resize, and Upsample before it: each pixel repeated along each axis (mode `nearest`, whole scales).
-pub(crate) fn resize(call: &mut Call<'_, '_>) -> Results {
-    let x = call.operand(0)?;
-    let shape = call.dims(x)?;
-    let mode = call.node.text("mode")?.unwrap_or("nearest");
-    if mode != "nearest" {
-        return Err(format!("`mode` {mode:?}, expected \"nearest\"").into());
-    }
-    let times = resize_factors(call, &shape)?;
-    check_nearest(call, &times)?;
-    let counts: Vec<i64> = times.iter().map(|times| times.cast_signed()).collect();
-    let counts = [("counts", call.ctx().ints_attr(&counts))];
-    Ok(vec![call.emit("nn.repeat", &[x], &counts)?])
-}
-
-/// How often each pixel is repeated along each axis.
-fn resize_factors(call: &Call<'_, '_>, shape: &[Dim]) -> Result<Vec<u64>, Refusal> {
-    let scales = match call.version {
-        ..9 => call.node.floats("scales")?.map(<[f32]>::to_vec),
-        9 | 10 => call.known_floats(1)?,
-        _ => call.known_floats(2)?,
-    };
-    if let Some(scales) = scales.filter(|scales| !scales.is_empty()) {
-        let whole =
-            |scale: &f32| (scale.fract() == 0.0 && (1.0..65536.0).contains(scale)).then_some(*scale as u64);
-        let times: Option<Vec<u64>> = scales.iter().map(whole).collect();
-        return times
-            .filter(|times| times.len() == shape.len())
-            .ok_or_else(|| format!("scales {scales:?}, expected a whole number for each axis").into());
-    }
-    let ctx = call.ctx();
-    let sizes = call.known_sizes(3)?.ok_or("scales and sizes are left out")?;
-    let times = sizes.iter().zip(shape).map(|(size, own)| {
-        let own = Sizes(ctx).expr(*own)?;
-        let times = ctx.dim_expr(dims::floor_div(ctx, *size, own)?).constant().filter(|times| *times > 0)?;
-        let is_whole = dims::mul(ctx, own, dims::constant(ctx, times))? == *size;
-        is_whole.then_some(times.unsigned_abs())
-    });
-    let times: Option<Vec<u64>> = times.collect();
-    times.filter(|_| sizes.len() == shape.len()).ok_or_else(|| {
-        let sizes: Vec<Dim> = sizes.iter().map(|size| dims::size(ctx, *size)).collect();
-        let (sizes, own) = (Sizes(ctx).list(&sizes), Sizes(ctx).list(shape));
-        format!("sizes {sizes}, expected multiples of {own}").into()
-    })
-}
-
-/// Whether the pixel that the attributes choose is the one whose copy it is. With whole scales that holds for
-/// the pixel below (or, of pixels' centres, the nearest one).
-fn check_nearest(call: &Call<'_, '_>, times: &[u64]) -> Result<(), Refusal> {
-    if call.version < 11 || times.iter().all(|times| *times == 1) {
-        return Ok(());
-    }
-    let transform = call.node.text("coordinate_transformation_mode")?.unwrap_or("half_pixel");
-    let nearest = call.node.text("nearest_mode")?.unwrap_or("round_prefer_floor");
-    match (transform, nearest) {
-        ("asymmetric", "floor") => Ok(()),
-        (
-            "half_pixel" | "half_pixel_symmetric" | "pytorch_half_pixel",
-            "round_prefer_floor" | "round_prefer_ceil",
-        ) => Ok(()),
-        _ => Err(format!("nearest pixels by {transform:?} and {nearest:?}").into()),
-    }
 }

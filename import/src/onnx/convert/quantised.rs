@@ -5,6 +5,7 @@
 
 use ir::{Dim, Type, TypeData, Value};
 
+use super::composed::numbered_type;
 use crate::onnx::call::{Call, Refusal};
 use crate::onnx::element::Element;
 use crate::onnx::weights::element_type;
@@ -72,10 +73,7 @@ pub(crate) fn dynamic_quantize(call: &mut Call<'_, '_>) -> Results {
 /// The type that attribute `name` numbers; none if it is left out or 0.
 fn named_type(call: &Call<'_, '_>, name: &str) -> Result<Option<Type>, Refusal> {
     let Some(number) = call.node.int(name)?.filter(|number| *number != 0) else { return Ok(None) };
-    let element = i32::try_from(number).ok().and_then(Element::from_number);
-    let element =
-        element.ok_or_else(|| format!("`{name}` {number}, expected the number of an element type"))?;
-    Ok(Some(element_type(call.ctx(), element)?))
+    Ok(Some(numbered_type(call, name, number)?))
 }
 
 /// The numbers of an integer type of whole bytes.
@@ -94,7 +92,7 @@ fn clip(call: &mut Call<'_, '_>, x: Value, (lo, hi): (f32, f32)) -> Result<Value
     call.emit("nn.clip", &[x], &[("lo", lo), ("hi", hi)])
 }
 
-fn saturate(call: &mut Call<'_, '_>, x: Value, to: Type) -> Result<Value, Refusal> {
+pub(super) fn saturate(call: &mut Call<'_, '_>, x: Value, to: Type) -> Result<Value, Refusal> {
     let range = range(call, to)?;
     let cut = clip(call, x, range)?;
     call.cast(cut, to)

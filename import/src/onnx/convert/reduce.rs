@@ -188,13 +188,18 @@ pub(crate) fn log_softmax(call: &mut Call<'_, '_>) -> Results {
         (true, axis) => vec![call.axis(axis.unwrap_or(-1), rank)?],
         (false, axis) => (call.position(axis.unwrap_or(1), rank)?..rank).collect(),
     };
-    let folding = Folding::kept(&axes);
+    Ok(vec![log_softmax_over(call, x, &axes)?])
+}
+
+/// The logarithm of the softmax over some axes.
+pub(super) fn log_softmax_over(call: &mut Call<'_, '_>, x: Value, axes: &[usize]) -> Result<Value, Refusal> {
+    let folding = Folding::kept(axes);
     let max = folding.emit(call, "max", x)?;
     let centred = call.two("nn.sub", x, max)?;
     let powers = call.emit("nn.exp", &[centred], &[])?;
     let sum = folding.emit(call, "sum", powers)?;
     let log = call.emit("nn.log", &[sum], &[])?;
-    Ok(vec![call.two("nn.sub", centred, log)?])
+    call.two("nn.sub", centred, log)
 }
 
 /// `(x - mean) / sqrt(variance + epsilon)` over some axes, with the mean and the divisor's reciprocal.

@@ -5,17 +5,23 @@
 //! and half after, the odd one after (SAME_UPPER) or before (SAME_LOWER).
 
 use ir::dims::{self, Sizes};
-use ir::{Attr, Dim, Value};
+use ir::{Attr, Dim, TypeData, Value};
 
+use super::spread::{Along, Pool, Transposed, convolution, places_of_largest, pool};
 use crate::onnx::call::{Call, Refusal};
 
 /// A window's sizes in each spatial dimension, as the node gives them.
-struct Window {
-    kernel: Vec<u64>,
-    strides: Vec<u64>,
-    dilations: Vec<u64>,
+#[derive(Clone)]
+pub(super) struct Window {
+    pub(super) kernel: Vec<u64>,
+    pub(super) strides: Vec<u64>,
+    pub(super) dilations: Vec<u64>,
     /// Before each dimension, then after each.
-    pads: Vec<Dim>,
+    pub(super) pads: Vec<Dim>,
+    /// How many groups of channels a convolution has.
+    pub(super) groups: i64,
+    /// Whether a last window may hang over the end.
+    pub(super) ceil: bool,
 }
 
 /// Sizes beyond this are refused, so that no sum or product of two overflows.
@@ -24,7 +30,11 @@ const MAX_SIZE: u64 = 1 << 31;
 impl Window {
     /// The window of a node over an image of the sizes `spatial`; `kernel` is known from the weights or must
     /// be an attribute.
-    fn of(call: &Call<'_, '_>, spatial: &[Dim], kernel: Option<&[u64]>) -> Result<Window, Refusal> {
+    pub(super) fn of(
+        call: &Call<'_, '_>,
+        spatial: &[Dim],
+        kernel: Option<&[u64]>,
+    ) -> Result<Window, Refusal> {
         let rank = spatial.len();
         let given = sizes(call, "kernel_shape", rank)?;
         let kernel = match (given, kernel) {
@@ -44,20 +54,104 @@ impl Window {
             )
             .into());
         }
-        let mut window = Window { kernel, strides, dilations, pads: Vec::new() };
+        let groups = call.node.int("group")?.unwrap_or(1);
+        let ceil = call.node.truth("ceil_mode")?.unwrap_or(false);
+        let mut window = Window { kernel, strides, dilations, pads: Vec::new(), groups, ceil };
         window.pads = window.padding(call, spatial)?;
         Ok(window)
     }
 
+    /// The window of a pool over `x`.
+    pub(super) fn of_pool(call: &Call<'_, '_>, x: Value) -> Result<Window, Refusal> {
+        let spatial = spatial(call, x)?;
+        Window::of(call, &spatial, None)
+    }
+
+    /// How the kernel of a transposed convolution lies over each axis of a result, from the sizes of the
+    /// input and of the weights.
+    pub(super) fn of_transposed(
+        call: &Call<'_, '_>,
+        spatial: &[u64],
+        kernel: &[u64],
+    ) -> Result<Vec<Transposed>, Refusal> {
+        let rank = spatial.len();
+        let dims: Vec<Dim> = spatial.iter().copied().map(Dim::Known).collect();
+        let window = Window::of(call, &dims, Some(kernel))?;
+        let more = sizes(call, "output_padding", rank)?.unwrap_or_else(|| vec![0; rank]);
+        let wanted = sizes(call, "output_shape", rank)?;
+        let policy = call.node.text("auto_pad")?.unwrap_or("NOTSET");
+        let is_same = policy.starts_with("SAME");
+        let mut all = Vec::new();
+        for axis in 0..rank {
+            let reach = (window.kernel[axis] - 1) * window.dilations[axis] + 1;
+            let covered = spatial[axis].saturating_sub(1) * window.strides[axis] + reach + more[axis];
+            let wanted = match (&wanted, is_same) {
+                (Some(wanted), _) => Some(wanted[axis]),
+                (None, true) => Some(spatial[axis] * window.strides[axis]),
+                (None, false) => None,
+            };
+            let known = |pad: Dim| pad.known().map(u64::cast_signed).ok_or("pads that are no numbers");
+            let [low, high] = match wanted {
+                None => [known(window.pads[axis])?, known(window.pads[rank + axis])?],
+                Some(wanted) => {
+                    // What is missing is added at the end.
+                    let total = covered.cast_signed() - wanted.cast_signed();
+                    let less = total / 2;
+                    match policy {
+                        _ if total < 0 => [0, total],
+                        "SAME_UPPER" => [less, total - less],
+                        _ => [total - less, less],
+                    }
+                }
+            };
+            all.push(Transposed {
+                kernel: window.kernel[axis],
+                stride: window.strides[axis],
+                dilation: window.dilations[axis],
+                low,
+                high,
+                more: more[axis].cast_signed(),
+            });
+        }
+        Ok(all)
+    }
+
+    /// How the kernel lies over the first axis, whose padding is known, and the window of the others.
+    pub(super) fn first_and_rest(&self) -> Result<(Along, Window), Refusal> {
+        let first = pads_of(self)?[0];
+        let rank = self.kernel.len();
+        let rest = Window {
+            kernel: self.kernel[1..].to_vec(),
+            strides: self.strides[1..].to_vec(),
+            dilations: self.dilations[1..].to_vec(),
+            pads: [&self.pads[1..rank], &self.pads[rank + 1..]].concat(),
+            ..*self
+        };
+        Ok((first, rest))
+    }
+
+    /// The window along the first axis alone, over an image of lines.
+    pub(super) fn of_first_column(&self) -> Result<Window, Refusal> {
+        let (first, _) = self.first_and_rest()?;
+        let none = Dim::Known(0);
+        Ok(Window {
+            kernel: vec![first.kernel, 1],
+            strides: vec![first.stride, 1],
+            dilations: vec![first.dilation, 1],
+            pads: vec![Dim::Known(first.low), none, Dim::Known(first.high), none],
+            ..*self
+        })
+    }
+
     /// The window of a line as that of an image of one row.
-    fn of_one_row(self) -> Window {
-        let prepended = |size: u64, sizes: Vec<u64>| [vec![size], sizes].concat();
+    pub(super) fn of_one_row(&self) -> Window {
         let none = Dim::Known(0);
         Window {
-            kernel: prepended(1, self.kernel),
-            strides: prepended(1, self.strides),
-            dilations: prepended(1, self.dilations),
+            kernel: [&[1], &self.kernel[..]].concat(),
+            strides: [&[1], &self.strides[..]].concat(),
+            dilations: [&[1], &self.dilations[..]].concat(),
             pads: vec![none, self.pads[0], none, self.pads[1]],
+            ..*self
         }
     }
 
@@ -137,93 +231,119 @@ fn sizes(call: &Call<'_, '_>, name: &str, count: usize) -> Result<Option<Vec<u64
     }
 }
 
-/// The sizes of an image `[batch, channels, height, width]`.
-fn image(call: &Call<'_, '_>, x: Value) -> Result<[Dim; 4], Refusal> {
+/// How a window lies over each axis; its padding must be known.
+pub(super) fn pads_of(window: &Window) -> Result<Vec<Along>, Refusal> {
+    let rank = window.kernel.len();
+    let known = |pad: Dim| pad.known().ok_or("padding that is no number");
+    let along = (0..rank).map(|axis| {
+        Ok(Along {
+            kernel: window.kernel[axis],
+            stride: window.strides[axis],
+            dilation: window.dilations[axis],
+            low: known(window.pads[axis])?,
+            high: known(window.pads[rank + axis])?,
+        })
+    });
+    along.collect()
+}
+
+/// The sizes of an image after `[batch, channels]`.
+fn spatial(call: &Call<'_, '_>, x: Value) -> Result<Vec<Dim>, Refusal> {
     let shape = call.dims(x)?;
-    let is_small = |size: Dim| size.known().is_none_or(|size| size < MAX_SIZE);
-    match shape[..] {
-        [n, c, h, w] if is_small(h) && is_small(w) => Ok([n, c, h, w]),
+    let is_small = |size: &Dim| size.known().is_none_or(|size| size < MAX_SIZE);
+    match &shape[..] {
+        [_, _, spatial @ ..] if !spatial.is_empty() && spatial.iter().all(is_small) => Ok(spatial.to_vec()),
         _ => {
             let shape = Sizes(call.ctx()).list(&shape);
-            Err(format!("an input of shape {shape}, expected [batch, channels, height, width]").into())
+            Err(format!("an input of shape {shape}, expected [batch, channels, sizes...]").into())
         }
     }
 }
 
-/// Conv, of images, or of lines: those are images of one row.
+/// Conv.
 pub(crate) fn conv(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
     let (x, filter) = (call.operand(0)?, call.operand(1)?);
-    if let [batch, channels, width] = call.dims(x)?[..] {
-        let [out_channels, in_group, kernel] = call.shape(filter)?[..] else {
-            return Err("weights of another rank than the input".into());
-        };
-        if width.known().is_some_and(|width| width >= MAX_SIZE) || kernel >= MAX_SIZE {
-            let width = Sizes(call.ctx()).text(width);
-            return Err(format!("a line of {width} elements and a kernel of {kernel}").into());
-        }
-        let x = call.reshape_to(x, &[batch, channels, Dim::Known(1), width])?;
-        let filter = call.reshape(filter, &[out_channels, in_group, 1, kernel])?;
-        let window = Window::of(call, &[width], Some(&[kernel]))?.of_one_row();
-        let row = convolution(call, x, filter, &window)?;
-        let [batch, channels, _, width] = image(call, row)?;
-        return Ok(vec![call.reshape_to(row, &[batch, channels, width])?]);
+    let image = spatial(call, x)?;
+    let kernel = spatial(call, filter)?;
+    if kernel.len() != image.len() {
+        return Err("weights of another rank than the input".into());
     }
-    let [_, _, height, width] = image(call, x)?;
-    image(call, filter)?;
-    let [kernel_height, kernel_width] = [call.shape(filter)?[2], call.shape(filter)?[3]];
-    let window = Window::of(call, &[height, width], Some(&[kernel_height, kernel_width]))?;
-    Ok(vec![convolution(call, x, filter, &window)?])
+    let kernel = call.shape(filter)?[2..].to_vec();
+    let window = Window::of(call, &image, Some(&kernel))?;
+    let bias = call.optional(2);
+    Ok(vec![convolution(call, x, filter, bias, &window)?])
 }
 
-fn convolution(call: &mut Call<'_, '_>, x: Value, filter: Value, window: &Window) -> Result<Value, Refusal> {
-    let groups = call.node.int("group")?.unwrap_or(1);
+/// A convolution of images.
+pub(super) fn convolution_2d(
+    call: &mut Call<'_, '_>,
+    x: Value,
+    filter: Value,
+    bias: Option<Value>,
+    window: &Window,
+) -> Result<Value, Refusal> {
     let attrs = [
         ("strides", sizes_attr(call, &window.strides)),
         ("pads", call.ctx().dims_attr(&window.pads)),
         ("dilations", sizes_attr(call, &window.dilations)),
-        ("groups", call.ctx().int_attr(groups)),
+        ("groups", call.ctx().int_attr(window.groups)),
     ];
     let mut operands = vec![x, filter];
-    operands.extend(call.optional(2));
+    operands.extend(bias);
     call.emit("nn.conv2d", &operands, &attrs)
 }
 
-/// MaxPool. Its second result, the indices of the elements chosen, is not supported.
+/// MaxPool. Its second result is where in the input each element was found.
 pub(crate) fn max_pool(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
     let x = call.operand(0)?;
-    let (window, mut attrs) = pool(call, x)?;
-    attrs.push(("dilations", sizes_attr(call, &window.dilations)));
-    Ok(vec![call.emit("nn.max_pool2d", &[x], &attrs)?])
+    let window = Window::of_pool(call, x)?;
+    let elem = call.element(x);
+    // All integers of 16 bits and less are floats too.
+    let narrow = matches!(call.ctx().type_data(elem), TypeData::Integer { width: 8 | 16, .. });
+    let floats = if narrow { call.cast(x, call.ctx().f32())? } else { x };
+    let largest = pool(call, floats, Pool::Largest, &window)?;
+    let mut results = vec![call.cast(largest, elem)?];
+    if call.wants_result(1) {
+        results.push(places_of_largest(call, floats, &window)?);
+    }
+    Ok(results)
 }
 
 /// AveragePool. Whether the padding counts is `count_include_pad`'s to say.
 pub(crate) fn average_pool(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
     let x = call.operand(0)?;
-    let (window, mut attrs) = pool(call, x)?;
-    if window.dilations.iter().any(|&dilation| dilation != 1) {
-        return Err(format!("`dilations` {:?}, expected 1", window.dilations).into());
-    }
-    if call.node.truth("count_include_pad")?.unwrap_or(false) {
-        attrs.push(("count_include_pad", call.ctx().unit_attr()));
-    }
-    Ok(vec![call.emit("nn.avg_pool2d", &[x], &attrs)?])
+    let window = Window::of_pool(call, x)?;
+    let counts_padding = call.node.truth("count_include_pad")?.unwrap_or(false);
+    Ok(vec![pool(call, x, Pool::Mean { counts_padding }, &window)?])
 }
 
-type Attrs = Vec<(&'static str, Attr)>;
-
-/// The window of a pool over `x`, with the attributes that all pools have.
-fn pool(call: &Call<'_, '_>, x: Value) -> Result<(Window, Attrs), Refusal> {
-    let [_, _, height, width] = image(call, x)?;
-    let window = Window::of(call, &[height, width], None)?;
+/// A pool over images.
+pub(super) fn pool_2d(
+    call: &mut Call<'_, '_>,
+    x: Value,
+    pool_kind: Pool,
+    window: &Window,
+) -> Result<Value, Refusal> {
     let mut attrs = vec![
         ("kernel", sizes_attr(call, &window.kernel)),
         ("strides", sizes_attr(call, &window.strides)),
         ("pads", call.ctx().dims_attr(&window.pads)),
     ];
-    if call.node.truth("ceil_mode")?.unwrap_or(false) {
+    if window.ceil {
         attrs.push(("ceil", call.ctx().unit_attr()));
     }
-    Ok((window, attrs))
+    match pool_kind {
+        Pool::Largest => {
+            attrs.push(("dilations", sizes_attr(call, &window.dilations)));
+            call.emit("nn.max_pool2d", &[x], &attrs)
+        }
+        Pool::Mean { counts_padding } => {
+            if counts_padding {
+                attrs.push(("count_include_pad", call.ctx().unit_attr()));
+            }
+            call.emit("nn.avg_pool2d", &[x], &attrs)
+        }
+    }
 }
 
 /// GlobalAveragePool: the mean of each channel.

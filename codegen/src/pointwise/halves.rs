@@ -1,0 +1,97 @@
+//! Instructions that convert one float of 16 bits, as an integer in a register, to `f32` and back.
+//!
+//! Rounding is to nearest, ties to even; a NaN becomes a quiet one. Numbers too small for a normal `f16` are
+//! rounded by adding one whose last digit has their weight (Giesen, \"half to float done quick\", 2012).
+
+use crate::cranelift::{Emitter, InstBuilder, IntCC, MemFlagsData, Value, types};
+
+/// The bits of the infinite `f32`.
+const INFINITY: i64 = 0x7f80_0000;
+/// 2^-14, the least normal `f16`.
+const LEAST_NORMAL: i64 = 0x3880_0000;
+/// 2^16, above all that is an `f16`.
+const BEYOND: i64 = 0x4780_0000;
+/// One half: its last digit as an `f32` is 2^-24, the last digit of small `f16`.
+const HALF: i64 = 0x3f00_0000;
+/// What the exponents of `f32` and `f16` differ by.
+const REBIAS: i64 = 112 << 23;
+
+fn to_float(e: &mut Emitter<'_>, bits: Value) -> Value {
+    e.ins.ins().bitcast(types::F32, MemFlagsData::new(), bits)
+}
+
+fn to_bits(e: &mut Emitter<'_>, float: Value) -> Value {
+    e.ins.ins().bitcast(types::I32, MemFlagsData::new(), float)
+}
+
+/// `bf16` as `f32`: the same bits, then zeros.
+pub(super) fn wide_bf16(e: &mut Emitter<'_>, half: Value) -> Value {
+    let wide = e.ins.ins().uextend(types::I32, half);
+    let bits = e.ins.ins().ishl_imm_u(wide, 16);
+    to_float(e, bits)
+}
+
+/// The nearest `bf16`.
+pub(super) fn narrow_bf16(e: &mut Emitter<'_>, float: Value) -> Value {
+    let bits = to_bits(e, float);
+    let upper = e.ins.ins().ushr_imm_u(bits, 16);
+    let quiet = e.ins.ins().bor_imm_s(upper, 0x40);
+    let odd = e.ins.ins().band_imm_s(upper, 1);
+    let rounded = e.ins.ins().iadd_imm_s(bits, 0x7fff);
+    let rounded = e.ins.ins().iadd(rounded, odd);
+    let rounded = e.ins.ins().ushr_imm_u(rounded, 16);
+    let size = e.ins.ins().band_imm_s(bits, 0x7fff_ffff);
+    let is_nan = e.ins.ins().icmp_imm_s(IntCC::UnsignedGreaterThan, size, INFINITY);
+    let bits = e.ins.ins().select(is_nan, quiet, rounded);
+    e.ins.ins().ireduce(types::I16, bits)
+}
+
+/// `f16` as `f32`.
+pub(super) fn wide_f16(e: &mut Emitter<'_>, half: Value) -> Value {
+    let wide = e.ins.ins().uextend(types::I32, half);
+    let sign = e.ins.ins().band_imm_s(wide, 0x8000);
+    let sign = e.ins.ins().ishl_imm_u(sign, 16);
+    let size = e.ins.ins().band_imm_s(wide, 0x7fff);
+    let shifted = e.ins.ins().ishl_imm_u(size, 13);
+    let small = to_float(e, shifted);
+    let factor = e.ins.ins().f32const(f32::from_bits(0x7780_0000));
+    let finite = e.ins.ins().fmul(small, factor);
+    let finite = to_bits(e, finite);
+    let infinite = e.ins.ins().iadd_imm_s(shifted, 2 * REBIAS);
+    let quiet = e.ins.ins().bor_imm_s(infinite, 0x40_0000);
+    let is_nan = e.ins.ins().icmp_imm_s(IntCC::UnsignedGreaterThan, size, 0x7c00);
+    let infinite = e.ins.ins().select(is_nan, quiet, infinite);
+    let is_finite = e.ins.ins().icmp_imm_s(IntCC::UnsignedLessThan, size, 0x7c00);
+    let bits = e.ins.ins().select(is_finite, finite, infinite);
+    let bits = e.ins.ins().bor(bits, sign);
+    to_float(e, bits)
+}
+
+/// The nearest `f16`.
+pub(super) fn narrow_f16(e: &mut Emitter<'_>, float: Value) -> Value {
+    let bits = to_bits(e, float);
+    let sign = e.ins.ins().ushr_imm_u(bits, 16);
+    let sign = e.ins.ins().band_imm_s(sign, 0x8000);
+    let size = e.ins.ins().band_imm_s(bits, 0x7fff_ffff);
+    let upper = e.ins.ins().ushr_imm_u(size, 13);
+    let odd = e.ins.ins().band_imm_s(upper, 1);
+    let rounded = e.ins.ins().iadd_imm_s(size, 0xfff - REBIAS);
+    let rounded = e.ins.ins().iadd(rounded, odd);
+    let normal = e.ins.ins().ushr_imm_u(rounded, 13);
+    let half = e.ins.ins().f32const(0.5);
+    let magnitude = to_float(e, size);
+    let moved = e.ins.ins().fadd(magnitude, half);
+    let moved = to_bits(e, moved);
+    let small = e.ins.ins().iadd_imm_s(moved, -HALF);
+    let is_small = e.ins.ins().icmp_imm_s(IntCC::UnsignedLessThan, size, LEAST_NORMAL);
+    let finite = e.ins.ins().select(is_small, small, normal);
+    let infinity = e.ins.ins().iconst(types::I32, 0x7c00);
+    let payload = e.ins.ins().band_imm_s(upper, 0x1ff);
+    let nan = e.ins.ins().bor_imm_s(payload, 0x7e00);
+    let is_nan = e.ins.ins().icmp_imm_s(IntCC::UnsignedGreaterThan, size, INFINITY);
+    let beyond = e.ins.ins().select(is_nan, nan, infinity);
+    let is_beyond = e.ins.ins().icmp_imm_s(IntCC::UnsignedGreaterThanOrEqual, size, BEYOND);
+    let bits = e.ins.ins().select(is_beyond, beyond, finite);
+    let bits = e.ins.ins().bor(bits, sign);
+    e.ins.ins().ireduce(types::I16, bits)
+}

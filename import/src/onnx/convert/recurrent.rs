@@ -1,0 +1,531 @@
+//! Conversion of recurrent operators: RNN, GRU, LSTM, and attention whose state is a matrix.
+//!
+//! The product with the inputs of all steps is one; the rest is written down step by step, so that a plan
+//! knows when each state dies. Sequences of more than some steps are refused.
+
+use ir::{Dim, Value};
+
+use super::attention::{by_heads, four, heads, of_heads, shared_product};
+use crate::onnx::call::{Call, Refusal};
+
+type Results = Result<Vec<Value>, Refusal>;
+
+/// Steps of a sequence, at most.
+const MOST_STEPS: u64 = 1024;
+
+fn check_steps(steps: u64) -> Result<u64, Refusal> {
+    if (1..=MOST_STEPS).contains(&steps) {
+        return Ok(steps);
+    }
+    Err(format!("a sequence of {steps} steps, expected 1 to {MOST_STEPS}").into())
+}
+
+/// How many gates an operator has.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Cell {
+    Rnn,
+    Gru,
+    Lstm,
+}
+
+impl Cell {
+    fn gates(self) -> u64 {
+        match self {
+            Cell::Rnn => 1,
+            Cell::Gru => 3,
+            Cell::Lstm => 4,
+        }
+    }
+
+    /// The activations of a direction where a node names none.
+    fn activations(self) -> &'static [&'static str] {
+        match self {
+            Cell::Rnn => &["Tanh"],
+            Cell::Gru => &["Sigmoid", "Tanh"],
+            Cell::Lstm => &["Sigmoid", "Tanh", "Tanh"],
+        }
+    }
+}
+
+/// RNN.
+pub(crate) fn rnn(call: &mut Call<'_, '_>) -> Results {
+    recurrent(call, Cell::Rnn)
+}
+
+/// GRU.
+pub(crate) fn gru(call: &mut Call<'_, '_>) -> Results {
+    recurrent(call, Cell::Gru)
+}
+
+/// LSTM.
+pub(crate) fn lstm(call: &mut Call<'_, '_>) -> Results {
+    recurrent(call, Cell::Lstm)
+}
+
+/// One direction of a recurrent node.
+struct Direction {
+    cell: Cell,
+    activations: Vec<Activation>,
+    batch: u64,
+    hidden: u64,
+    /// `[hidden, gates * hidden]`.
+    recurrence: Value,
+    /// The bias of the recurrence, `[gates * hidden]`.
+    bias: Option<Value>,
+    /// The weights from the state of an LSTM to its gates, `[3 * hidden]`.
+    peepholes: Option<Value>,
+    clip: Option<f64>,
+    is_linear_first: bool,
+    couples_gates: bool,
+}
+
+/// A function of a gate.
+#[derive(Clone)]
+struct Activation {
+    name: String,
+    alpha: Option<f32>,
+    beta: Option<f32>,
+}
+
+impl Activation {
+    fn emit(&self, call: &mut Call<'_, '_>, x: Value) -> Result<Value, Refusal> {
+        let with = |call: &Call<'_, '_>, names: &[(&'static str, Option<f32>)]| {
+            let attrs =
+                names.iter().filter_map(|(name, number)| Some((*name, call.ctx().f32_attr((*number)?))));
+            attrs.collect::<Vec<_>>()
+        };
+        let plain = match self.name.to_ascii_lowercase().as_str() {
+            "sigmoid" => "nn.sigmoid",
+            "tanh" => "nn.tanh",
+            "relu" => "nn.relu",
+            "softplus" => "nn.softplus",
+            "leakyrelu" => return call.emit("nn.leaky_relu", &[x], &with(call, &[("alpha", self.alpha)])),
+            "elu" => return call.emit("nn.elu", &[x], &with(call, &[("alpha", self.alpha)])),
+            "hardsigmoid" => {
+                let attrs = with(call, &[("alpha", self.alpha), ("beta", self.beta)]);
+                return call.emit("nn.hard_sigmoid", &[x], &attrs);
+            }
+            "affine" => {
+                let scaled = call.with_number("nn.mul", x, self.alpha.unwrap_or(1.0).into())?;
+                return call.with_number("nn.add", scaled, self.beta.unwrap_or(0.0).into());
+            }
+            "scaledtanh" => {
+                let scaled = call.with_number("nn.mul", x, self.beta.unwrap_or(1.0).into())?;
+                let bent = call.one("nn.tanh", scaled)?;
+                return call.with_number("nn.mul", bent, self.alpha.unwrap_or(1.0).into());
+            }
+            "softsign" => {
+                let size = call.one("nn.abs", x)?;
+                let divisor = call.with_number("nn.add", size, 1.0)?;
+                return call.two("nn.div", x, divisor);
+            }
+            other => return Err(format!("the activation {other:?}").into()),
+        };
+        call.one(plain, x)
+    }
+}
+
+/// The activations of all directions.
+fn activations(call: &Call<'_, '_>, cell: Cell, directions: usize) -> Result<Vec<Vec<Activation>>, Refusal> {
+    let count = cell.activations().len();
+    let default = || cell.activations().iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+    let names = match call.node.strings("activations")? {
+        Some(names) if names.len() == count * directions => names.into_iter().map(str::to_owned).collect(),
+        Some(names) => {
+            return Err(format!("{} activations, expected {}", names.len(), count * directions).into());
+        }
+        None => vec![default(); directions].concat(),
+    };
+    let (mut alphas, mut betas) =
+        (call.node.floats("activation_alpha")?, call.node.floats("activation_beta")?);
+    if alphas.is_some_and(|alphas| alphas.len() != names.len()) && names.len() > 1 {
+        return Err("as many numbers in `activation_alpha` as activations were expected".into());
+    }
+    if betas.is_some_and(|betas| betas.len() != names.len()) && names.len() > 1 {
+        return Err("as many numbers in `activation_beta` as activations were expected".into());
+    }
+    alphas = alphas.filter(|alphas| !alphas.is_empty());
+    betas = betas.filter(|betas| !betas.is_empty());
+    let all = names.into_iter().enumerate().map(|(index, name)| Activation {
+        name,
+        alpha: alphas.and_then(|alphas| alphas.get(index).copied()),
+        beta: betas.and_then(|betas| betas.get(index).copied()),
+    });
+    let all: Vec<Activation> = all.collect();
+    Ok(all.chunks(count).map(<[Activation]>::to_vec).collect())
+}
+
+/// Slice `index` of a value along its first axis, which is gone then.
+fn slice_of(call: &mut Call<'_, '_>, x: Value, index: u64) -> Result<Value, Refusal> {
+    let shape = call.dims(x)?;
+    let part = call.part(x, 0, Dim::Known(index), Dim::Known(1))?;
+    call.reshape_to(part, &shape[1..])
+}
+
+fn recurrent(call: &mut Call<'_, '_>, cell: Cell) -> Results {
+    let mut x = call.operand(0)?;
+    let is_batch_first = call.node.truth("layout")?.unwrap_or(false);
+    if is_batch_first {
+        x = call.transposed(x, &[1, 0, 2])?;
+    }
+    let [steps, batch, _] = call.shape(x)?[..] else {
+        return Err("an input that is not [steps, batch, numbers]".into());
+    };
+    check_steps(steps)?;
+    let backwards: &[bool] = match call.node.text("direction")?.unwrap_or("forward") {
+        "forward" => &[false],
+        "reverse" => &[true],
+        "bidirectional" => &[false, true],
+        other => return Err(format!("`direction` {other:?}").into()),
+    };
+    let hidden = hidden_size(call, cell, backwards.len() as u64)?;
+    let lengths = match call.optional(4) {
+        Some(lengths) => {
+            let int64 = call.ctx().int(64);
+            let lengths = call.cast(lengths, int64)?;
+            Some(call.reshape(lengths, &[batch, 1])?)
+        }
+        None => None,
+    };
+    let activations = activations(call, cell, backwards.len())?;
+    let mut found: [Vec<Value>; 3] = Default::default();
+    for (index, activations) in activations.into_iter().enumerate() {
+        let number = index as u64;
+        let along = Sequence { steps, lengths, is_backward: backwards[index] };
+        let direction = Direction::of(call, cell, number, activations, [batch, hidden])?;
+        let inputs = direction.inputs(call, x, number)?;
+        let initial = direction.initial(call, x, number)?;
+        let (all, last) = direction.run(call, inputs, initial, &along)?;
+        found[0].push(call.reshape(all, &[steps, 1, batch, hidden])?);
+        for (index, state) in last.into_iter().enumerate() {
+            found[1 + index].push(call.reshape(state, &[1, batch, hidden])?);
+        }
+    }
+    let mut results = vec![call.concatenated(&found[0], 1)?];
+    for states in &found[1..] {
+        if !states.is_empty() {
+            results.push(call.concatenated(states, 0)?);
+        }
+    }
+    if is_batch_first {
+        results[0] = call.transposed(results[0], &[2, 0, 1, 3])?;
+        for state in &mut results[1..] {
+            *state = call.transposed(*state, &[1, 0, 2])?;
+        }
+    }
+    Ok(results)
+}
+
+/// The size of the state that the recurrent weights are for.
+fn hidden_size(call: &Call<'_, '_>, cell: Cell, directions: u64) -> Result<u64, Refusal> {
+    let shape = call.shape(call.operand(2)?)?;
+    match shape[..] {
+        [count, rows, hidden] if count == directions && rows == cell.gates() * hidden => Ok(hidden),
+        _ => Err(format!("recurrent weights {shape:?} for {directions} directions").into()),
+    }
+}
+
+/// The steps of a sequence, and how many of them each batch has.
+struct Sequence {
+    steps: u64,
+    lengths: Option<Value>,
+    is_backward: bool,
+}
+
+impl Sequence {
+    /// The new value where a step is one of the sequence, else another.
+    fn where_inside(
+        &self,
+        call: &mut Call<'_, '_>,
+        step: u64,
+        new: Value,
+        other: Option<Value>,
+    ) -> Result<Value, Refusal> {
+        let Some(lengths) = self.lengths else { return Ok(new) };
+        let is_inside = call.with_number("nn.gt", lengths, step as f64)?;
+        match other {
+            Some(other) => call.select(is_inside, new, other),
+            None => call.where_or(is_inside, new, 0.0),
+        }
+    }
+}
+
+impl Direction {
+    fn of(
+        call: &mut Call<'_, '_>,
+        cell: Cell,
+        index: u64,
+        activations: Vec<Activation>,
+        [batch, hidden]: [u64; 2],
+    ) -> Result<Direction, Refusal> {
+        let recurrence = call.operand(2)?;
+        let recurrence = slice_of(call, recurrence, index)?;
+        let recurrence = call.transposed(recurrence, &[1, 0])?;
+        let rows = cell.gates() * hidden;
+        let bias = match call.optional(3) {
+            Some(bias) => {
+                let bias = slice_of(call, bias, index)?;
+                Some(call.part(bias, 0, Dim::Known(rows), Dim::Known(rows))?)
+            }
+            None => None,
+        };
+        let peepholes = match call.optional(7) {
+            Some(peepholes) => Some(slice_of(call, peepholes, index)?),
+            None => None,
+        };
+        Ok(Direction {
+            cell,
+            activations,
+            batch,
+            hidden,
+            recurrence,
+            bias,
+            peepholes,
+            clip: call.node.float("clip")?.map(f64::from),
+            is_linear_first: call.node.truth("linear_before_reset")?.unwrap_or(false),
+            couples_gates: call.node.truth("input_forget")?.unwrap_or(false),
+        })
+    }
+
+    /// The states before the first step: zeros, where none are given.
+    fn initial(&self, call: &mut Call<'_, '_>, x: Value, index: u64) -> Result<Vec<Value>, Refusal> {
+        let is_batch_first = call.node.truth("layout")?.unwrap_or(false);
+        let operands: &[usize] = if self.cell == Cell::Lstm { &[5, 6] } else { &[5] };
+        let mut initial = Vec::new();
+        for operand in operands {
+            initial.push(match call.optional(*operand) {
+                Some(state) => {
+                    let state = if is_batch_first { call.transposed(state, &[1, 0, 2])? } else { state };
+                    slice_of(call, state, index)?
+                }
+                None => call.filler(0.0, x, &[self.batch, self.hidden].map(Dim::Known))?,
+            });
+        }
+        Ok(initial)
+    }
+
+    /// What the inputs of all steps give to all gates: `[steps, batch, gates * hidden]`.
+    fn inputs(&self, call: &mut Call<'_, '_>, x: Value, index: u64) -> Result<Value, Refusal> {
+        let weights = call.operand(1)?;
+        let weights = slice_of(call, weights, index)?;
+        let weights = call.transposed(weights, &[1, 0])?;
+        let product = call.two("nn.matmul", x, weights)?;
+        let Some(bias) = call.optional(3) else { return Ok(product) };
+        let bias = slice_of(call, bias, index)?;
+        let bias = call.part(bias, 0, Dim::Known(0), Dim::Known(self.cell.gates() * self.hidden))?;
+        call.two("nn.add", product, bias)
+    }
+
+    /// The states after each step, in the order of the steps, and the last ones.
+    fn run(
+        &self,
+        call: &mut Call<'_, '_>,
+        inputs: Value,
+        mut states: Vec<Value>,
+        along: &Sequence,
+    ) -> Result<(Value, Vec<Value>), Refusal> {
+        let mut all = vec![None; along.steps as usize];
+        for number in 0..along.steps {
+            let step = if along.is_backward { along.steps - 1 - number } else { number };
+            let input = slice_of(call, inputs, step)?;
+            let new = match self.cell {
+                Cell::Rnn => vec![self.rnn_step(call, input, states[0])?],
+                Cell::Gru => vec![self.gru_step(call, input, states[0])?],
+                Cell::Lstm => self.lstm_step(call, input, [states[0], states[1]])?.to_vec(),
+            };
+            let shown = along.where_inside(call, step, new[0], None)?;
+            all[step as usize] = Some(call.reshape(shown, &[1, self.batch, self.hidden])?);
+            for (state, new) in states.iter_mut().zip(new) {
+                *state = along.where_inside(call, step, new, Some(*state))?;
+            }
+        }
+        let all: Vec<Value> = all.into_iter().flatten().collect();
+        Ok((call.concatenated(&all, 0)?, states))
+    }
+
+    /// Columns of some gates.
+    fn gates(&self, call: &mut Call<'_, '_>, x: Value, first: u64, count: u64) -> Result<Value, Refusal> {
+        let axis = call.rank(x)? - 1;
+        call.part(x, axis, Dim::Known(first * self.hidden), Dim::Known(count * self.hidden))
+    }
+
+    fn activated(&self, call: &mut Call<'_, '_>, number: usize, x: Value) -> Result<Value, Refusal> {
+        let x = match self.clip {
+            Some(most) => {
+                let below = call.with_number("nn.min", x, most)?;
+                call.with_number("nn.max", below, -most)?
+            }
+            None => x,
+        };
+        self.activations[number].emit(call, x)
+    }
+
+    /// A state times some columns of the recurrence, plus their bias.
+    fn recurred(
+        &self,
+        call: &mut Call<'_, '_>,
+        state: Value,
+        first: u64,
+        count: u64,
+    ) -> Result<Value, Refusal> {
+        let weights = self.gates(call, self.recurrence, first, count)?;
+        let product = call.two("nn.matmul", state, weights)?;
+        let Some(bias) = self.bias else { return Ok(product) };
+        let bias = self.gates(call, bias, first, count)?;
+        call.two("nn.add", product, bias)
+    }
+
+    fn rnn_step(&self, call: &mut Call<'_, '_>, input: Value, state: Value) -> Result<Value, Refusal> {
+        let recurred = self.recurred(call, state, 0, 1)?;
+        let sum = call.two("nn.add", input, recurred)?;
+        self.activated(call, 0, sum)
+    }
+
+    /// Gates update, reset, hidden.
+    fn gru_step(&self, call: &mut Call<'_, '_>, input: Value, state: Value) -> Result<Value, Refusal> {
+        let recurred = self.recurred(call, state, 0, 2)?;
+        let both = self.gates(call, input, 0, 2)?;
+        let sum = call.two("nn.add", both, recurred)?;
+        let both = self.activated(call, 0, sum)?;
+        let (update, reset) = (self.gates(call, both, 0, 1)?, self.gates(call, both, 1, 1)?);
+        let recurred = if self.is_linear_first {
+            let linear = self.recurred(call, state, 2, 1)?;
+            call.two("nn.mul", reset, linear)?
+        } else {
+            let rest = call.two("nn.mul", reset, state)?;
+            self.recurred(call, rest, 2, 1)?
+        };
+        let own = self.gates(call, input, 2, 1)?;
+        let sum = call.two("nn.add", own, recurred)?;
+        let new = self.activated(call, 1, sum)?;
+        let change = call.two("nn.sub", state, new)?;
+        let kept = call.two("nn.mul", update, change)?;
+        call.two("nn.add", new, kept)
+    }
+
+    /// Gates input, output, forget, cell; the new hidden state and the new cell.
+    fn lstm_step(
+        &self,
+        call: &mut Call<'_, '_>,
+        input: Value,
+        [hidden, cell]: [Value; 2],
+    ) -> Result<[Value; 2], Refusal> {
+        let recurred = self.recurred(call, hidden, 0, 4)?;
+        let sum = call.two("nn.add", input, recurred)?;
+        let into = self.lstm_gate(call, sum, 0, Some((0, cell)))?;
+        let forget = if self.couples_gates {
+            let one = call.scalar_like(1.0, into)?;
+            call.two("nn.sub", one, into)?
+        } else {
+            self.lstm_gate(call, sum, 2, Some((2, cell)))?
+        };
+        let new = self.gates(call, sum, 3, 1)?;
+        let new = self.activated(call, 1, new)?;
+        let kept = call.two("nn.mul", forget, cell)?;
+        let added = call.two("nn.mul", into, new)?;
+        let cell = call.two("nn.add", kept, added)?;
+        let out = self.lstm_gate(call, sum, 1, Some((1, cell)))?;
+        // The state itself is not clipped.
+        let shown = self.activations[2].emit(call, cell)?;
+        Ok([call.two("nn.mul", out, shown)?, cell])
+    }
+
+    fn lstm_gate(
+        &self,
+        call: &mut Call<'_, '_>,
+        sum: Value,
+        number: u64,
+        peephole: Option<(u64, Value)>,
+    ) -> Result<Value, Refusal> {
+        let mut gate = self.gates(call, sum, number, 1)?;
+        if let (Some(weights), Some((index, cell))) = (self.peepholes, peephole) {
+            let weights = self.gates(call, weights, index, 1)?;
+            let seen = call.two("nn.mul", weights, cell)?;
+            gate = call.two("nn.add", gate, seen)?;
+        }
+        self.activated(call, 0, gate)
+    }
+}
+
+/// LinearAttention: a state `S` of a matrix for each head, to which each step adds the product of its key and
+/// value (less what the state has for that key already), and from which its query reads.
+pub(crate) fn linear_attention(call: &mut Call<'_, '_>) -> Results {
+    let (queries, keys) = (heads(call, "q_num_heads")?, heads(call, "kv_num_heads")?);
+    let rule = call.node.text("update_rule")?.unwrap_or("gated_delta");
+    let (is_gated, corrects) = match rule {
+        "linear" => (false, false),
+        "gated" => (true, false),
+        "delta" => (false, true),
+        "gated_delta" => (true, true),
+        other => return Err(format!("`update_rule` {other:?}").into()),
+    };
+    if is_gated != call.optional(4).is_some() || corrects != call.optional(5).is_some() {
+        return Err(format!("`update_rule` {rule:?} with other operands than it takes").into());
+    }
+    let elem = call.element(call.operand(0)?);
+    let f32 = call.ctx().f32();
+    let mut parts = Vec::new();
+    for (operand, count) in [(0, queries), (1, keys), (2, keys)] {
+        let x = call.operand(operand)?;
+        let x = call.cast(x, f32)?;
+        parts.push(by_heads(call, x, count)?);
+    }
+    let [batch, _, steps, key_size] = four(&call.shape(parts[1])?)?;
+    let value_size = call.shape(parts[2])?[3];
+    check_steps(steps)?;
+    for operand in [4, 5] {
+        let Some(x) = call.optional(operand) else { continue };
+        let x = call.cast(x, f32)?;
+        let count = if call.shape(x)?.last() == Some(&1) { 1 } else { keys };
+        parts.push(by_heads(call, x, count)?);
+    }
+    let scale = match call.number("scale", 0.0)? {
+        0.0 => 1.0 / (key_size as f64).sqrt(),
+        scale => scale,
+    };
+    let past = call.optional(3);
+    let state_elem = past.map_or(elem, |past| call.element(past));
+    let mut state = match past {
+        Some(past) => call.cast(past, f32)?,
+        None => call.filler(0.0, parts[0], &[batch, keys, key_size, value_size].map(Dim::Known))?,
+    };
+    let mut outputs = Vec::new();
+    for step in 0..steps {
+        let (output, new) = linear_step(call, &parts, state, step, (is_gated, corrects))?;
+        outputs.push(output);
+        state = new;
+    }
+    let y = call.concatenated(&outputs, 2)?;
+    let y = call.with_number("nn.mul", y, scale)?;
+    let y = of_heads(call, y)?;
+    Ok(vec![call.cast(y, elem)?, call.cast(state, state_elem)?])
+}
+
+/// What a step's query reads, and the state after it. Parts are queries, keys, values, decays and rates.
+fn linear_step(
+    call: &mut Call<'_, '_>,
+    parts: &[Value],
+    mut state: Value,
+    step: u64,
+    (is_gated, corrects): (bool, bool),
+) -> Result<(Value, Value), Refusal> {
+    let mut now = Vec::new();
+    for part in parts {
+        now.push(call.part(*part, 2, Dim::Known(step), Dim::Known(1))?);
+    }
+    let key = call.transposed(now[1], &[0, 1, 3, 2])?;
+    if is_gated {
+        let decay = call.transposed(now[3], &[0, 1, 3, 2])?;
+        let factor = call.one("nn.exp", decay)?;
+        state = call.two("nn.mul", state, factor)?;
+    }
+    let mut value = now[2];
+    if corrects {
+        let known = call.two("nn.matmul", now[1], state)?;
+        let change = call.two("nn.sub", value, known)?;
+        value = call.two("nn.mul", now[now.len() - 1], change)?;
+    }
+    let added = call.two("nn.mul", key, value)?;
+    let state = call.two("nn.add", state, added)?;
+    Ok((shared_product(call, now[0], state)?, state))
+}

@@ -1,0 +1,321 @@
+//! Conversion of Resize, and of Upsample before it.
+//!
+//! Each axis by itself: an element of the result is a sum of some elements of the operand along the axis,
+//! each with a weight. Which ones follows from where its centre lies in the operand, as the specification of
+//! the coordinate modes says. Few weights are as many gathers; many are a product with a matrix of them.
+//! Pixels that are all repeated a whole number of times are so at any size.
+
+use ir::dims::{self, Sizes};
+use ir::{Dim, TypeData, Value};
+
+use crate::onnx::call::{Call, Refusal};
+
+type Results = Result<Vec<Value>, Refusal>;
+
+/// What the attributes say.
+struct Mode<'a> {
+    interpolation: &'a str,
+    transform: &'a str,
+    nearest: &'a str,
+    cubic: f64,
+    excludes_outside: bool,
+    smooths: bool,
+    outside: f64,
+}
+
+impl<'a> Mode<'a> {
+    fn of(call: &Call<'_, 'a>) -> Result<Mode<'a>, Refusal> {
+        let old = call.version < 11;
+        let transform = call.node.text("coordinate_transformation_mode")?;
+        let nearest = call.node.text("nearest_mode")?;
+        Ok(Mode {
+            interpolation: call.node.text("mode")?.unwrap_or("nearest"),
+            transform: transform.unwrap_or(if old { "asymmetric" } else { "half_pixel" }),
+            nearest: nearest.unwrap_or(if old { "floor" } else { "round_prefer_floor" }),
+            cubic: call.number("cubic_coeff_a", -0.75)?,
+            excludes_outside: call.node.truth("exclude_outside")?.unwrap_or(false),
+            smooths: call.node.truth("antialias")?.unwrap_or(false),
+            outside: call.number("extrapolation_value", 0.0)?,
+        })
+    }
+}
+
+/// Resize.
+pub(crate) fn resize(call: &mut Call<'_, '_>) -> Results {
+    let x = call.operand(0)?;
+    let shape = call.dims(x)?;
+    let mode = Mode::of(call)?;
+    let all_axes = call.node.ints("axes")?.is_none();
+    if mode.interpolation == "nearest"
+        && all_axes
+        && is_plain(&mode)
+        && let Ok(times) = whole_factors(call, &shape)
+    {
+        let counts: Vec<i64> = times.iter().map(|times| times.cast_signed()).collect();
+        let counts = [("counts", call.ctx().ints_attr(&counts))];
+        return Ok(vec![call.emit("nn.repeat", &[x], &counts)?]);
+    }
+    if mode.interpolation != "nearest" && !matches!(call.ctx().type_data(call.element(x)), TypeData::Float(_))
+    {
+        return Err("interpolated integers, expected floats".into());
+    }
+    let mut y = x;
+    for line in lines(call, x, &mode)? {
+        y = line.emit(call, y, &mode)?;
+    }
+    Ok(vec![y])
+}
+
+/// Whether a pixel that is repeated a whole number of times is the one that the attributes choose.
+fn is_plain(mode: &Mode<'_>) -> bool {
+    let rounds = matches!(mode.nearest, "round_prefer_floor" | "round_prefer_ceil");
+    match mode.transform {
+        "asymmetric" => mode.nearest == "floor",
+        "half_pixel" | "half_pixel_symmetric" | "pytorch_half_pixel" => rounds,
+        _ => false,
+    }
+}
+
+fn scales(call: &Call<'_, '_>) -> Result<Option<Vec<f32>>, Refusal> {
+    let scales = match call.version {
+        ..9 => call.node.floats("scales")?.map(<[f32]>::to_vec),
+        9 | 10 => call.known_floats(1)?,
+        _ => call.known_floats(2)?,
+    };
+    Ok(scales.filter(|scales| !scales.is_empty()))
+}
+
+/// How often each pixel is repeated along each axis.
+fn whole_factors(call: &Call<'_, '_>, shape: &[Dim]) -> Result<Vec<u64>, Refusal> {
+    if let Some(scales) = scales(call)? {
+        let whole =
+            |scale: &f32| (scale.fract() == 0.0 && (1.0..65536.0).contains(scale)).then_some(*scale as u64);
+        let times: Option<Vec<u64>> = scales.iter().map(whole).collect();
+        return times
+            .filter(|times| times.len() == shape.len())
+            .ok_or_else(|| format!("scales {scales:?}, expected a whole number for each axis").into());
+    }
+    let ctx = call.ctx();
+    let sizes = call.known_sizes(3)?.ok_or("scales and sizes are left out")?;
+    let times = sizes.iter().zip(shape).map(|(size, own)| {
+        let own = Sizes(ctx).expr(*own)?;
+        let times = ctx.dim_expr(dims::floor_div(ctx, *size, own)?).constant().filter(|times| *times > 0)?;
+        let is_whole = dims::mul(ctx, own, dims::constant(ctx, times))? == *size;
+        is_whole.then_some(times.unsigned_abs())
+    });
+    let times: Option<Vec<u64>> = times.collect();
+    times.filter(|_| sizes.len() == shape.len()).ok_or_else(|| {
+        let sizes: Vec<Dim> = sizes.iter().map(|size| dims::size(ctx, *size)).collect();
+        let (sizes, own) = (Sizes(ctx).list(&sizes), Sizes(ctx).list(shape));
+        format!("sizes {sizes}, expected multiples of {own}").into()
+    })
+}
+
+/// How an axis is resized.
+struct Line {
+    axis: usize,
+    size: u64,
+    scale: f64,
+    count: u64,
+    /// Where the region begins and ends, from 0 to 1.
+    region: [f64; 2],
+}
+
+/// Results of more elements along an axis are refused.
+const MOST: f64 = 1e6;
+
+/// The axes that are resized.
+fn lines(call: &Call<'_, '_>, x: Value, mode: &Mode<'_>) -> Result<Vec<Line>, Refusal> {
+    let shape = call.shape(x)?;
+    let axes = match call.node.ints("axes")? {
+        Some(axes) => axes.iter().map(|axis| call.axis(*axis, shape.len())).collect::<Result<_, _>>()?,
+        None => (0..shape.len()).collect::<Vec<_>>(),
+    };
+    let region = if mode.transform == "tf_crop_and_resize" { call.known_floats(1)? } else { None };
+    let region = region.unwrap_or_else(|| [vec![0.0; axes.len()], vec![1.0; axes.len()]].concat());
+    if region.len() != 2 * axes.len() {
+        return Err("a region that is not two numbers for each axis".into());
+    }
+    let (factors, counts): (Vec<f64>, Vec<f64>) = match scales(call)? {
+        Some(scales) if scales.len() == axes.len() => {
+            let scales: Vec<f64> = scales.into_iter().map(f64::from).collect();
+            let count = |(scale, axis): (&f64, &usize)| (scale * shape[*axis] as f64).floor();
+            let counts = scales.iter().zip(&axes).map(count).collect();
+            (scales, counts)
+        }
+        Some(scales) => return Err(format!("{} scales for {} axes", scales.len(), axes.len()).into()),
+        None => by_sizes(call, &axes.iter().map(|axis| shape[*axis] as f64).collect::<Vec<_>>())?,
+    };
+    let mut lines = Vec::new();
+    for (index, &axis) in axes.iter().enumerate() {
+        let (scale, count) = (factors[index], counts[index]);
+        if !(1.0..MOST).contains(&count) || !scale.is_finite() || shape[axis] == 0 {
+            return Err(format!("{count} elements along axis {axis}").into());
+        }
+        let region = [region[index].into(), region[axes.len() + index].into()];
+        let line = Line { axis, size: shape[axis], scale, count: count as u64, region };
+        if line.scale != 1.0 || line.count != line.size || mode.transform == "tf_crop_and_resize" {
+            lines.push(line);
+        }
+    }
+    Ok(lines)
+}
+
+/// Scales and sizes from wanted sizes.
+fn by_sizes(call: &Call<'_, '_>, own: &[f64]) -> Result<(Vec<f64>, Vec<f64>), Refusal> {
+    let wanted = call.known_ints(3)?.ok_or("scales and sizes are left out")?;
+    if wanted.len() != own.len() {
+        return Err(format!("{} sizes for {} axes", wanted.len(), own.len()).into());
+    }
+    let scales: Vec<f64> = wanted.iter().zip(own).map(|(wanted, own)| *wanted as f64 / own).collect();
+    let wanted: Vec<f64> = wanted.into_iter().map(|size| size as f64).collect();
+    let one = match call.node.text("keep_aspect_ratio_policy")?.unwrap_or("stretch") {
+        "stretch" => return Ok((scales, wanted)),
+        "not_larger" => scales.iter().copied().fold(f64::INFINITY, f64::min),
+        "not_smaller" => scales.iter().copied().fold(0.0, f64::max),
+        other => return Err(format!("`keep_aspect_ratio_policy` {other:?}").into()),
+    };
+    Ok((vec![one; own.len()], own.iter().map(|own| (one * own + 0.5).floor()).collect()))
+}
+
+/// The elements of the operand that one of the result is the sum of, each with its weight.
+type Taps = Vec<(u64, f64)>;
+
+impl Line {
+    /// Where an element of the result has its centre in the operand.
+    fn centre(&self, mode: &Mode<'_>, index: u64) -> Result<f64, Refusal> {
+        let (x, size) = (index as f64, self.size as f64);
+        let length = self.scale * size;
+        let half_pixel = (x + 0.5) / self.scale - 0.5;
+        Ok(match mode.transform {
+            "align_corners" if length == 1.0 => 0.0,
+            "align_corners" => x * (size - 1.0) / (length - 1.0),
+            "asymmetric" => x / self.scale,
+            "tf_crop_and_resize" => {
+                let [start, end] = self.region;
+                let inside = if length == 1.0 {
+                    (end - start) * (size - 1.0) / 2.0
+                } else {
+                    x * (end - start) * (size - 1.0) / (length - 1.0)
+                };
+                inside + start * (size - 1.0)
+            }
+            "pytorch_half_pixel" if length == 1.0 => -0.5,
+            "half_pixel" | "pytorch_half_pixel" => half_pixel,
+            "half_pixel_symmetric" => size / 2.0 * (1.0 - self.count as f64 / length) + half_pixel,
+            other => return Err(format!("`coordinate_transformation_mode` {other:?}").into()),
+        })
+    }
+
+    fn taps(&self, mode: &Mode<'_>, centre: f64) -> Result<Taps, Refusal> {
+        let below = centre.floor();
+        let ratio = centre - below;
+        let width = if mode.smooths { self.scale.min(1.0) } else { 1.0 };
+        let (reach, weight): (f64, &dyn Fn(f64) -> f64) = match mode.interpolation {
+            "nearest" => {
+                let up = match mode.nearest {
+                    "round_prefer_floor" => ratio > 0.5,
+                    "round_prefer_ceil" => ratio >= 0.5,
+                    "floor" => false,
+                    "ceil" => ratio > 0.0,
+                    other => return Err(format!("`nearest_mode` {other:?}").into()),
+                };
+                return Ok(vec![(self.inside(below + f64::from(u8::from(up))), 1.0)]);
+            }
+            "linear" => (1.0, &|x: f64| (1.0 - x.abs()).max(0.0)),
+            "cubic" => (2.0, &|x: f64| cubic(x.abs(), mode.cubic)),
+            other => return Err(format!("`mode` {other:?}, expected nearest, linear or cubic").into()),
+        };
+        let reach = (reach / width).ceil() as i64;
+        let positions = (-reach..=reach).map(|step| below + step as f64);
+        let mut all: Vec<(f64, f64)> = positions.map(|at| (at, weight((at - centre) * width))).collect();
+        if mode.excludes_outside {
+            all.retain(|(at, _)| (0.0..self.size as f64).contains(at));
+        }
+        let sum: f64 = all.iter().map(|(_, weight)| weight).sum();
+        let mut taps = Taps::new();
+        for (at, weight) in all.into_iter().filter(|(_, weight)| *weight != 0.0) {
+            let at = self.inside(at);
+            match taps.iter_mut().find(|tap| tap.0 == at) {
+                Some(tap) => tap.1 += weight / sum,
+                None => taps.push((at, weight / sum)),
+            }
+        }
+        Ok(taps)
+    }
+
+    /// The element at a place, or the nearest one.
+    fn inside(&self, at: f64) -> u64 {
+        at.clamp(0.0, (self.size - 1) as f64) as u64
+    }
+
+    fn emit(&self, call: &mut Call<'_, '_>, x: Value, mode: &Mode<'_>) -> Result<Value, Refusal> {
+        let centres = (0..self.count).map(|index| self.centre(mode, index)).collect::<Result<Vec<_>, _>>()?;
+        let taps = centres.iter().map(|centre| self.taps(mode, *centre)).collect::<Result<Vec<_>, _>>()?;
+        let most = taps.iter().map(Vec::len).max().unwrap_or(0);
+        let y = if most <= 4 { self.gathered(call, x, &taps, most)? } else { self.product(call, x, &taps)? };
+        if mode.transform != "tf_crop_and_resize" {
+            return Ok(y);
+        }
+        let is_inside = |centre: &f64| f64::from(u8::from((0.0..=(self.size - 1) as f64).contains(centre)));
+        let inside: Vec<f64> = centres.iter().map(is_inside).collect();
+        let inside = self.along(call, &inside, y)?;
+        let inside = call.with_number("nn.ne", inside, 0.0)?;
+        call.where_or(inside, y, mode.outside)
+    }
+
+    /// Numbers for each element along the axis.
+    fn along(&self, call: &mut Call<'_, '_>, numbers: &[f64], like: Value) -> Result<Value, Refusal> {
+        let mut shape = vec![1; call.rank(like)?];
+        shape[self.axis] = self.count;
+        call.numbers_like(numbers, &shape, like)
+    }
+
+    fn gathered(
+        &self,
+        call: &mut Call<'_, '_>,
+        x: Value,
+        taps: &[Taps],
+        most: usize,
+    ) -> Result<Value, Refusal> {
+        let mut sum = None;
+        for number in 0..most {
+            let tap = |taps: &Taps| taps.get(number).copied().unwrap_or((taps[0].0, 0.0));
+            let places: Vec<i64> = taps.iter().map(|taps| tap(taps).0.cast_signed()).collect();
+            let weights: Vec<f64> = taps.iter().map(|taps| tap(taps).1).collect();
+            let places = call.int64_constant(&places, &[self.count])?;
+            let mut term = call.picked(x, places, self.axis)?;
+            if weights.iter().any(|weight| *weight != 1.0) {
+                let weights = self.along(call, &weights, term)?;
+                term = call.two("nn.mul", term, weights)?;
+            }
+            sum = Some(sum.map_or(Ok(term), |sum| call.two("nn.add", sum, term))?);
+        }
+        sum.ok_or_else(|| "an element without any that it is made of".into())
+    }
+
+    fn product(&self, call: &mut Call<'_, '_>, x: Value, taps: &[Taps]) -> Result<Value, Refusal> {
+        let shape = call.shape(x)?;
+        let mut weights = vec![0.0; (self.count * self.size) as usize];
+        for (row, taps) in taps.iter().enumerate() {
+            for (at, weight) in taps {
+                weights[row * self.size as usize + *at as usize] = *weight;
+            }
+        }
+        let weights = call.numbers_like(&weights, &[self.count, self.size], x)?;
+        let (outer, inner) = (&shape[..self.axis], &shape[self.axis + 1..]);
+        let lines = [outer.iter().product(), self.size, inner.iter().product()];
+        let lines = call.reshape(x, &lines)?;
+        let product = call.two("nn.matmul", weights, lines)?;
+        call.reshape(product, &[outer, &[self.count], inner].concat())
+    }
+}
+
+/// The kernel of Keys (1981) with the coefficient `a`, at a distance.
+fn cubic(x: f64, a: f64) -> f64 {
+    match x {
+        ..=1.0 => ((a + 2.0) * x - (a + 3.0)) * x * x + 1.0,
+        ..2.0 => ((a * x - 5.0 * a) * x + 8.0 * a) * x - 4.0 * a,
+        _ => 0.0,
+    }
+}

@@ -1,0 +1,130 @@
+//! A small vocabulary for formulas over a node's operands.
+
+use ir::{Blob, Dim, Type, Value};
+
+use super::pick::{Part, broadcast};
+use crate::onnx::call::{Call, Refusal};
+use crate::onnx::element::Element;
+use crate::onnx::weights::Weight;
+
+impl Call<'_, '_> {
+    pub(super) fn one(&mut self, name: &str, x: Value) -> Result<Value, Refusal> {
+        self.emit(name, &[x], &[])
+    }
+
+    pub(super) fn two(&mut self, name: &str, a: Value, b: Value) -> Result<Value, Refusal> {
+        self.emit(name, &[a, b], &[])
+    }
+
+    /// `nn.NAME` of a value and a number of its type.
+    pub(super) fn with_number(&mut self, name: &str, a: Value, number: f64) -> Result<Value, Refusal> {
+        let number = self.scalar_like(number, a)?;
+        self.two(name, a, number)
+    }
+
+    pub(super) fn select(&mut self, condition: Value, a: Value, b: Value) -> Result<Value, Refusal> {
+        self.emit("nn.select", &[condition, a, b], &[])
+    }
+
+    /// The first value where a condition holds, else a number of its type.
+    pub(super) fn where_or(&mut self, condition: Value, a: Value, number: f64) -> Result<Value, Refusal> {
+        let number = self.scalar_like(number, a)?;
+        self.select(condition, a, number)
+    }
+
+    /// The value in another element type.
+    pub(super) fn cast(&mut self, x: Value, to: Type) -> Result<Value, Refusal> {
+        if self.element(x) == to {
+            return Ok(x);
+        }
+        let to = self.ctx().type_attr(to);
+        self.emit("nn.cast", &[x], &[("to", to)])
+    }
+
+    /// A float attribute, or its default.
+    pub(super) fn number(&self, name: &str, default: f32) -> Result<f64, Refusal> {
+        Ok(self.node.float(name)?.unwrap_or(default).into())
+    }
+
+    /// The value with axis `i` of the result being its axis `order[i]`.
+    pub(super) fn transposed(&mut self, x: Value, order: &[i64]) -> Result<Value, Refusal> {
+        let order = self.ctx().ints_attr(order);
+        self.emit("nn.transpose", &[x], &[("permutation", order)])
+    }
+
+    /// The values one after the other along an axis, which is not open.
+    pub(super) fn concatenated(&mut self, parts: &[Value], axis: usize) -> Result<Value, Refusal> {
+        let axis = self.ctx().int_attr(axis as i64);
+        self.emit("nn.concat", parts, &[("axis", axis)])
+    }
+
+    /// `size` slices of a value along an axis.
+    pub(super) fn part(&mut self, x: Value, axis: usize, start: Dim, size: Dim) -> Result<Value, Refusal> {
+        let mut part = Part::whole(&self.dims(x)?);
+        part.starts[axis] = start;
+        part.sizes[axis] = size;
+        part.emit(self, x)
+    }
+
+    /// `nn.reduce_NAME` over some axes, which stay with size 1.
+    pub(super) fn folded(&mut self, name: &str, x: Value, axes: &[i64]) -> Result<Value, Refusal> {
+        let axes = self.ctx().ints_attr(axes);
+        let keeps = self.ctx().unit_attr();
+        self.emit(&format!("nn.reduce_{name}"), &[x], &[("axes", axes), ("keepdims", keeps)])
+    }
+
+    /// The value with zeros, or another number, before and after its elements along an axis.
+    pub(super) fn padded(
+        &mut self,
+        x: Value,
+        axis: usize,
+        [low, high]: [i64; 2],
+        number: f64,
+    ) -> Result<Value, Refusal> {
+        if [low, high] == [0, 0] {
+            return Ok(x);
+        }
+        let rank = self.rank(x)?;
+        let only =
+            |count: i64| (0..rank).map(|other| if other == axis { count } else { 0 }).collect::<Vec<_>>();
+        let attrs = [
+            ("low", self.ctx().ints_attr(&only(low))),
+            ("high", self.ctx().ints_attr(&only(high))),
+            ("value", self.ctx().f32_attr(number as f32)),
+        ];
+        self.emit("nn.pad", &[x], &attrs)
+    }
+
+    /// A constant tensor of numbers, of the element type of `like`.
+    pub(super) fn numbers_like(
+        &mut self,
+        numbers: &[f64],
+        shape: &[u64],
+        like: Value,
+    ) -> Result<Value, Refusal> {
+        let value = self.numbers(numbers, shape)?;
+        let elem = self.element(like);
+        self.cast(value, elem)
+    }
+
+    /// A constant tensor of `f32`.
+    pub(super) fn numbers(&mut self, numbers: &[f64], shape: &[u64]) -> Result<Value, Refusal> {
+        let bytes = numbers.iter().flat_map(|number| (*number as f32).to_le_bytes()).collect();
+        let weight = Weight { element: Element::Float, dims: shape.to_vec(), blob: Blob::from_bytes(bytes) };
+        self.constant(weight, self.node.outputs.first().copied().unwrap_or("numbers"))
+    }
+
+    /// The integers from 0 on along one of `rank` axes, as many as a size says.
+    pub(super) fn indices_along(&mut self, size: Dim, axis: usize, rank: usize) -> Result<Value, Refusal> {
+        let indices = self.indices(size)?;
+        let mut shape = vec![Dim::Known(1); rank];
+        shape[axis] = size;
+        self.reshape_to(indices, &shape)
+    }
+
+    /// A number of the type of `like`, in a shape.
+    pub(super) fn filler(&mut self, number: f64, like: Value, shape: &[Dim]) -> Result<Value, Refusal> {
+        let number = self.scalar_like(number, like)?;
+        broadcast(self, number, shape)
+    }
+}
