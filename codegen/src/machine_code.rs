@@ -36,7 +36,7 @@ pub(crate) struct MachineCode {
     /// The address of the function that poisons its operand.
     poison: u64,
     /// What the code's statuses 1, 2, ... mean.
-    pub(crate) faults: Vec<String>,
+    faults: Arc<[String]>,
 }
 
 /// What code is made from.
@@ -99,11 +99,6 @@ impl MachineCode {
         })
     }
 
-    /// The code, for the program whose specializations this makes.
-    pub(crate) fn code(&self) -> JitCode {
-        self.code.clone()
-    }
-
     /// What calls call.
     ///
     /// # Errors
@@ -138,7 +133,10 @@ impl MachineCode {
         let weights_bytes = own.as_ref().map_or(0, |own| own.as_slice().len());
         let weights = Arc::new((weights.store.clone(), own));
         let frame = written.words;
-        let parts = SpecializationParts { frame, arena_bytes, inputs, outputs, weights_bytes, weights };
+        let code = self.code.clone();
+        let faults = self.faults.clone();
+        let parts =
+            SpecializationParts { code, faults, frame, arena_bytes, inputs, outputs, weights_bytes, weights };
         Ok(trust::specialization(parts))
     }
 }

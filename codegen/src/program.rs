@@ -68,12 +68,7 @@ pub fn compile(module: &Module, function: &str, options: &Options) -> Result<Pro
     let mut planned = Planned::of(module, function, options)?;
     let code = planned.compile(None)?;
     let specialization = planned.specialization(&code)?;
-    let parts = ProgramParts {
-        code: code.code(),
-        weights: Arc::new(Weights::none()),
-        threads: options.threads,
-        faults: code.faults,
-    };
+    let parts = ProgramParts { weights: Arc::new(Weights::none()), threads: options.threads };
     let open = open_outputs(planned.ctx, planned.signature());
     Ok(Program::new(parts, specialization).with_open(open))
 }

@@ -19,7 +19,7 @@ use ir::sized::{SizedBody, SizedTypes};
 use ir::target::Bands;
 use ir::weights::WeightSet;
 use ir::{Body, Context, Diagnostic, Ident, Op, Type, Value};
-use runtime::{JitCode, Specialization, TensorDesc};
+use runtime::{Specialization, TensorDesc};
 
 use crate::address::{Address, Base};
 use crate::arrangement::access;
@@ -226,19 +226,16 @@ impl SizedCode {
         Ok((sized, work))
     }
 
+    /// The same, with its weights in the memory of another function's of the same context: what both have is
+    /// there once.
+    #[must_use]
+    pub fn sharing_weights(self, with: &SizedCode) -> SizedCode {
+        SizedCode { store: with.store.clone(), ..self }
+    }
+
     /// A workspace for a further thread.
     pub fn workspace(&self) -> Workspace {
         Workspace::new(SizedBody::new(&self.ctx, &self.types, &self.body))
-    }
-
-    /// The code, for the program whose specializations this makes.
-    pub fn code(&self) -> JitCode {
-        self.code.code()
-    }
-
-    /// What the code's statuses 1, 2, ... mean.
-    pub fn faults(&self) -> &[String] {
-        &self.code.faults
     }
 
     /// Bytes of weights that are in memory for all sizes.

@@ -165,8 +165,7 @@ pub(crate) fn run_with_code_of(sample: &Module, module: &Module, inputs: &[&[u8]
         only.outputs().iter().map(|desc| AlignedBuffer::zeroed(desc.size_bytes).unwrap()).collect();
     outputs.iter_mut().for_each(|output| output.as_mut_slice().fill(0xff));
     let mut buffers: Vec<&mut [u8]> = outputs.iter_mut().map(AlignedBuffer::as_mut_slice).collect();
-    let (code, faults, weights) = (code.code(), code.faults, Arc::new(Weights::none()));
-    let program = Program::new(ProgramParts { code, weights, threads: THREADS, faults }, only);
+    let program = Program::new(ProgramParts { weights: Arc::new(Weights::none()), threads: THREADS }, only);
     Arc::new(program).context(THREADS).unwrap().run(inputs, &mut buffers).unwrap();
     outputs.iter().map(|output| output.as_slice().to_vec()).collect()
 }

@@ -37,6 +37,19 @@ func.func @main(%x: tensor<?x4xf32, #optc.dims<N>>) -> tensor<4x?xf32, #optc.dim
 //       "pool": "arena"
 //     }
 //   ],
+//   "variants": [
+//     {
+//       "name": "main_at_N_1",
+//       "guard": [
+//         [
+//           "N",
+//           1
+//         ]
+//       ],
+//       "steps": 2,
+//       "of_steps": 3
+//     }
+//   ],
 //   "nominal": {
 //     "sizes": [
 //       [

@@ -21,7 +21,7 @@ use passes::plan::Storage;
 use runtime::{Specialization, Specialize};
 
 use crate::failure::Failure;
-use crate::specialize::AllSizes;
+use crate::specialize::{AllSizes, Guard, Variant};
 
 /// What makes the specializations of a function.
 pub(crate) struct Specializations {
@@ -29,6 +29,8 @@ pub(crate) struct Specializations {
     code: SizedCode,
     dead: DeadMemory,
     spare: Mutex<Vec<Work>>,
+    /// What specializes the function's variants.
+    variants: Vec<(Guard, Specializations)>,
 }
 
 /// What one thread needs to make a specialization.
@@ -49,18 +51,24 @@ impl Specializations {
     ///
     /// # Errors
     /// Every operation without machine code at the first of its samples that it can have.
-    pub(crate) fn compile(all: AllSizes, options: &codegen::Options) -> Result<Specializations, Failure> {
+    pub(crate) fn compile(mut all: AllSizes, options: &codegen::Options) -> Result<Specializations, Failure> {
+        let variants = all.take_variants();
+        let mut made = Specializations::of(all, options)?;
+        for Variant { guard, all } in variants {
+            let own = Specializations::of(all, options)?;
+            let own = Specializations { code: own.code.sharing_weights(&made.code), ..own };
+            made.variants.push((guard, own));
+        }
+        Ok(made)
+    }
+
+    fn of(all: AllSizes, options: &codegen::Options) -> Result<Specializations, Failure> {
         let (ctx, names) = all.named();
         let buffers = all.plans().buffers();
         let made = SizedCode::compile(ctx, &buffers.body, names, homes(buffers), &all.samples(), options);
         let (code, work) = made.map_err(|fault| reason(&all, all.sample(), fault))?;
         let spare = Mutex::new(vec![Work::new(work)]);
-        Ok(Specializations { code, dead: options.dead, spare, all })
-    }
-
-    /// The machine code.
-    pub(crate) fn code(&self) -> &SizedCode {
-        &self.code
+        Ok(Specializations { code, dead: options.dead, spare, all, variants: Vec::new() })
     }
 
     /// The function.
@@ -105,6 +113,10 @@ impl Specializations {
 
 impl Specialize for Specializations {
     fn specialize(&self, sizes: &[u64]) -> Result<Specialization, String> {
+        let variant = self.variants.iter().find_map(|(guard, own)| Some((own, guard.sizes(sizes)?)));
+        if let Some((variant, sizes)) = variant {
+            return variant.specialize(&sizes);
+        }
         let spare = || self.spare.lock().unwrap_or_else(PoisonError::into_inner);
         let taken = spare().pop();
         let mut work = taken.unwrap_or_else(|| Work::new(self.code.workspace()));

@@ -124,8 +124,8 @@ fn dead_memory_is_poisoned_without_a_plan_in_the_ir() {
 }
 
 /// Functions of `N` rows with what is not a mere list of kernels: branches, loops that pass values on in a
-/// circle, steps that stop the program, numbers that sizes say.
-const FLOWS: [&str; 4] = [
+/// circle, steps that stop the program, numbers that sizes say, a variant for N = 1.
+const FLOWS: [&str; 5] = [
     "func.func @main(%x: tensor<?x8xf32, #optc.dims<N>>, %c: i1) -> tensor<?x8xf32, #optc.dims<N>> {
   %y = nn.exp %x : tensor<?x8xf32, #optc.dims<N>>
   %0 = scf.if %c -> (tensor<?x8xf32, #optc.dims<N>>) {
@@ -163,6 +163,17 @@ const FLOWS: [&str; 4] = [
   %1 = nn.mul %0, %s : tensor<?x8xf32, #optc.dims<N>>
   return %1 : tensor<?x8xf32, #optc.dims<N>>
 }",
+    "func.func @main(%x: tensor<?x8xf32, #optc.dims<N>>) -> tensor<?x8xf32, #optc.dims<N>> {
+  %w = nn.constant dense<0.5> : tensor<8x8xf32>
+  %p = nn.matmul %x, %w : (tensor<?x8xf32, #optc.dims<N>>, tensor<8x8xf32>) -> tensor<?x8xf32, #optc.dims<N>>
+  %r = nn.reshape %p {shape = #optc.dims<N, 2, 4>} : (tensor<?x8xf32, #optc.dims<N>>) -> tensor<?x2x4xf32, #optc.dims<N>>
+  %t = nn.transpose %r {permutation = array<i64: 1, 0, 2>} : (tensor<?x2x4xf32, #optc.dims<N>>) -> tensor<2x?x4xf32, #optc.dims<N>>
+  %s = nn.softmax %t {axis = 2} : tensor<2x?x4xf32, #optc.dims<N>>
+  %c = nn.cum_sum %s {axis = 0} : tensor<2x?x4xf32, #optc.dims<N>>
+  %u = nn.transpose %c {permutation = array<i64: 1, 0, 2>} : (tensor<2x?x4xf32, #optc.dims<N>>) -> tensor<?x2x4xf32, #optc.dims<N>>
+  %0 = nn.reshape %u {shape = #optc.dims<N, 8>} : (tensor<?x2x4xf32, #optc.dims<N>>) -> tensor<?x8xf32, #optc.dims<N>>
+  return %0 : tensor<?x8xf32, #optc.dims<N>>
+}",
 ];
 
 /// What the second argument is, if there is one: a truth, or indices.
@@ -187,7 +198,9 @@ fn branches_loops_checks_and_sized_weights_are_in_the_frame() {
             let options = CompileOptions { dead, ..options() };
             let model = Model::compile(&mut parse((*text).to_owned()), &options);
             let mut model = model.unwrap_or_else(|failure| panic!("{text}: {failure}"));
-            for rows in [2u64, 5, 33, 2] {
+            // The indices want two rows.
+            let least = if number == 2 { 2 } else { 1 };
+            for rows in [2u64, 5, least, 33, 2] {
                 let values: Vec<f32> = (0..rows * 8).map(|index| index as f32 * 0.125 - 1.0).collect();
                 let inputs: Vec<Array> =
                     [Array::f32("arg0", &[rows, 8], &values)].into_iter().chain(second(number)).collect();
@@ -209,6 +222,32 @@ fn branches_loops_checks_and_sized_weights_are_in_the_frame() {
             }
         }
     }
+}
+
+#[test]
+fn a_variant_runs_where_its_guard_holds_and_only_there() {
+    let all = decided(&parse(FLOWS[4].to_owned()), &options());
+    let [variant] = all.variants() else { panic!("{} variants", all.variants().len()) };
+    assert_eq!(variant.guard.equal, [(0, 1)]);
+    assert!(variant.all.steps() < all.steps(), "the transposes are no steps");
+    let arenas: Vec<usize> = [1, 2].map(|rows| arena_bytes(&all, rows)).to_vec();
+    let steps = [variant.all.steps(), all.steps()];
+    let made = compiled(all, DeadMemory::Kept);
+    for (index, rows) in [(0, 1), (1, 2), (0, 1)] {
+        let specialization = made.specialize(&[rows]).expect("any size will do");
+        assert_eq!(specialization.arena_bytes(), arenas[index], "{rows} rows");
+    }
+    let [(_, own)] = &made.variants[..] else { panic!("the variant is compiled") };
+    assert_eq!([own.all.steps(), made.all.steps()], steps);
+    assert_eq!(own.weights_bytes(), made.weights_bytes(), "weights are shared");
+    assert!(own.spare.lock().unwrap()[0].lowered.lowerings() > 0, "it ran");
+}
+
+/// The bytes of the arena of the plan in the IR.
+fn arena_bytes(all: &AllSizes, rows: u64) -> usize {
+    let planned = all.at(&[rows]).unwrap_or_else(|failure| panic!("{failure}"));
+    let body = planned.function(all.entry()).expect("it is there");
+    attrs::arena_bytes(&planned.ctx, body).expect("it is planned") as usize
 }
 
 #[test]

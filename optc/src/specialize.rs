@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ir::dims::{self, Atom, Ranges, Term};
+use ir::plan::attrs;
 use ir::plan::signature::Signature;
 use ir::{Body, Context, Dim, DimExpr, Ident, Module, Type};
 use passes::manager::{RunOptions, Stage};
@@ -20,13 +21,16 @@ use runtime::{
 };
 
 use crate::budget;
-use crate::compile::{CompileOptions, INLINE_ALL, donate, entry, for_known_sizes, run_pipeline, signature};
+use crate::compile::{CompileOptions, donate, entry, for_known_sizes, run_pipeline, signature};
 use crate::failure::Failure;
 use crate::sizes::{declare, forget_decisions};
 use crate::specializations::Specializations;
 
 /// The stages that need no sizes.
 const FRONT: [Stage; 5] = [Stage::Simplify, Stage::Layout, Stage::Fuse, Stage::Schedule, Stage::Inplace];
+
+/// What comes before the stages.
+const FIRST: &str = "inline{max-ops=1000000},symbol-dce,variants";
 
 /// Whether arguments of a function have named sizes.
 pub fn has_named_sizes(ctx: &Context, body: &Body) -> bool {
@@ -48,13 +52,8 @@ pub(crate) fn compile(all: AllSizes, options: &CompileOptions) -> Result<Program
         return Err(for_known_sizes("a pool"));
     }
     let made = Specializations::compile(all, &codegen::Options { threads, cpu, dead })?;
-    let (all, code) = (made.all(), made.code());
-    let parts = ProgramParts {
-        code: code.code(),
-        weights: Arc::new(Weights::none()),
-        threads,
-        faults: code.faults().to_vec(),
-    };
+    let all = made.all();
+    let parts = ProgramParts { weights: Arc::new(Weights::none()), threads };
     let open = codegen::open_outputs(&all.module.ctx, &signature(&all.module, &all.entry)?);
     let sample = all.sample.clone();
     let sizes = NamedSizes {
@@ -84,6 +83,31 @@ pub struct AllSizes {
     compile: CompileOptions,
     plans: Specializer,
     bound: Result<Bound, String>,
+    variants: Vec<Variant>,
+}
+
+/// What runs in the place of a function at some sizes.
+pub struct Variant {
+    /// At which.
+    pub guard: Guard,
+    /// What runs.
+    pub all: AllSizes,
+}
+
+/// At which sizes of a function a variant of it runs.
+pub struct Guard {
+    /// The symbols that must have these sizes, by their numbers in the function.
+    pub equal: Vec<(usize, u64)>,
+    /// Of each of the variant's own symbols the number in the function.
+    symbols: Vec<usize>,
+}
+
+impl Guard {
+    /// The sizes of the variant's own symbols where the function has these; none if the variant does not run.
+    pub(crate) fn sizes(&self, sizes: &[u64]) -> Option<Vec<u64>> {
+        let holds = self.equal.iter().all(|(symbol, size)| sizes[*symbol] == *size);
+        holds.then(|| self.symbols.iter().map(|symbol| sizes[*symbol]).collect())
+    }
 }
 
 impl AllSizes {
@@ -92,20 +116,31 @@ impl AllSizes {
     /// # Errors
     /// Every fault of the first stage that finds some; a named size that the shapes of inputs do not say.
     pub fn decide(module: &mut Module, options: &CompileOptions) -> Result<AllSizes, Failure> {
-        let CompileOptions { threads, goal, donated, entry: wanted, sizes, reproducer, .. } = options;
+        let CompileOptions { threads, donated, entry: wanted, sizes, reproducer, .. } = options;
         declare(module, &sizes.ranges)?;
         let entry = entry(module, wanted.as_deref())?;
         donate(module, &entry, donated)?;
         forget_decisions(module);
         let reached = module.function(&entry).and_then(|body| Stage::of(&module.ctx, body));
         let missing = FRONT.into_iter().filter(|stage| Some(*stage) > reached).map(Stage::name);
-        let pipeline: Vec<&str> =
-            reached.is_none().then_some(INLINE_ALL).into_iter().chain(missing).collect();
+        let pipeline: Vec<&str> = reached.is_none().then_some(FIRST).into_iter().chain(missing).collect();
         let (threads, reproducer) = (*threads, reproducer.clone());
         let run_options = RunOptions { threads, reproducer, ..RunOptions::new(options.target()) };
         run_pipeline(module, &pipeline.join(","), &run_options)?;
+        let mut all = AllSizes::of(module, entry, options)?;
+        all.variants = all.variants_of(module, options)?;
+        if let Some(budget_bytes) = options.budget_bytes {
+            budget::meet_at_all_sizes(&all, budget_bytes)?;
+        }
+        Ok(all)
+    }
+
+    /// A function whose structure is decided, ready to be placed at any sizes; without variants.
+    fn of(module: &Module, entry: String, options: &CompileOptions) -> Result<AllSizes, Failure> {
+        let CompileOptions { threads, goal, sizes, .. } = options;
+        let threads = *threads;
         let ctx = module.ctx.clone();
-        let body = module.function(&entry).expect("the entry was just found");
+        let body = module.function(&entry).expect("the function was just found");
         let (mut names, mut inputs) = (Vec::new(), Vec::new());
         let taken = signature(module, &entry)?;
         for input in taken.inputs() {
@@ -139,11 +174,74 @@ impl AllSizes {
         let plans = Specializer::new(&ctx, target, buffers, &names, threads, *goal, &samples);
         let module = module.clone();
         let compile = options.clone();
-        let all = AllSizes { module, entry, names, symbols, inputs, outputs, sample, compile, plans, bound };
-        if let Some(budget_bytes) = options.budget_bytes {
-            budget::meet_at_all_sizes(&all, budget_bytes)?;
+        let variants = Vec::new();
+        Ok(AllSizes {
+            module,
+            entry,
+            names,
+            symbols,
+            inputs,
+            outputs,
+            sample,
+            compile,
+            plans,
+            bound,
+            variants,
+        })
+    }
+
+    /// The function's variants that run fewer steps, where fewer are at least a twentieth of them, and need
+    /// no larger arena. Where a variant was left out that needs a larger one, an arena that is enough for
+    /// all sizes stays enough.
+    fn variants_of(&self, module: &Module, options: &CompileOptions) -> Result<Vec<Variant>, Failure> {
+        let (ctx, body) = self.decided();
+        let mut variants = Vec::new();
+        for name in passes::variants::variants_of(ctx, body) {
+            let Some(function) = module.function(&name) else {
+                return Err(Failure::input(format!(
+                    "`{}` has no variant `{name}` in the module",
+                    self.entry
+                )));
+            };
+            let guard = passes::variants::guard(ctx, function);
+            let all = AllSizes::of(module, name, options)?;
+            let number = |name: &Ident| self.names.iter().position(|known| known == name);
+            let equal: Option<Vec<(usize, u64)>> =
+                guard.iter().map(|(name, size)| Some((number(name)?, *size))).collect();
+            let symbols: Option<Vec<usize>> = all.names.iter().map(number).collect();
+            let (Some(equal), Some(symbols)) = (equal, symbols) else {
+                let what = format!("the variant `{}` has sizes that `{}` has not", all.entry, self.entry);
+                return Err(Failure::input(what));
+            };
+            let is_within = self.bound.as_ref().map_or(true, |bound| {
+                all.bound.as_ref().is_ok_and(|own| own.size_bytes() <= bound.size_bytes())
+            });
+            let is_shorter = all.steps() + self.steps().div_ceil(20) <= self.steps();
+            if !equal.is_empty() && is_shorter && is_within {
+                variants.push(Variant { guard: Guard { equal, symbols }, all });
+            }
         }
-        Ok(all)
+        Ok(variants)
+    }
+
+    /// How many operations run.
+    pub fn steps(&self) -> usize {
+        self.plans.buffers().runs.len()
+    }
+
+    /// What runs in the function's place at some sizes; the first whose guard holds does.
+    pub fn variants(&self) -> &[Variant] {
+        &self.variants
+    }
+
+    /// The variant that runs at these sizes, with its own.
+    fn variant_at(&self, sizes: &[u64]) -> Option<(&AllSizes, Vec<u64>)> {
+        self.variants.iter().find_map(|variant| Some((&variant.all, variant.guard.sizes(sizes)?)))
+    }
+
+    /// The variants, which it then lacks.
+    pub(crate) fn take_variants(&mut self) -> Vec<Variant> {
+        std::mem::take(&mut self.variants)
     }
 
     /// The function that is the program.
@@ -211,10 +309,21 @@ impl AllSizes {
     /// # Errors
     /// Why the function can't have these sizes.
     pub fn at(&self, sizes: &[u64]) -> Result<Module, Failure> {
+        let (all, sizes) = self.variant_at(sizes).unwrap_or_else(|| (self, sizes.to_vec()));
         let ctx = &self.module.ctx;
-        let body = self.plans.plan(ctx, self.compile.target(), sizes, self.bound.as_ref().ok());
-        let body = body.map_err(|faults| Failure::diagnostics(ctx, &faults))?;
+        let body = all.plans.plan(ctx, self.compile.target(), &sizes, all.bound.as_ref().ok());
+        let mut body = body.map_err(|faults| Failure::diagnostics(ctx, &faults))?;
+        let own = self.decided().1.properties;
+        body.properties = ["sym_name", "sym_visibility"].iter().fold(body.properties, |properties, name| {
+            let name = ctx.ident(name);
+            let properties = ctx.dict_remove(properties, name);
+            ctx.dict_get(own, name).map_or(properties, |value| ctx.dict_set(properties, name, value))
+        });
+        for name in [attrs::OPTC_VARIANTS, attrs::OPTC_GUARD] {
+            body.attrs = ctx.dict_remove(body.attrs, ctx.ident(name));
+        }
         let mut module = self.module.clone();
+        passes::variants::remove_all(&mut module);
         *module.function_mut(&self.entry).expect("the entry was found before") = body;
         Ok(module)
     }

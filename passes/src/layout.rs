@@ -10,8 +10,9 @@
 //! One walk in text order. An operation with a choice of layout is put between two transposes; a transpose on
 //! an operand of an operation whose row lets axes be permuted moves after it, if more bytes come transposed
 //! than not (at nominal sizes, where sizes are named: either is right); a transpose of a transpose becomes
-//! one, and nothing where they cancel; one that only moves axes of size 1 becomes a reshape, which is free.
-//! So in a convolutional network two transposes are left: at the input and at the output.
+//! one, and nothing where they cancel. So in a convolutional network two transposes are left: at the input and
+//! at the output. One that only moves axes of size 1 becomes a reshape, which is free: those made here at the
+//! end, because no operation moves before a reshape.
 
 use ir::builder::InsertPoint;
 use ir::dims::{self, Bindings};
@@ -44,7 +45,29 @@ pub fn layout(ctx: &Context, target: &dyn Target, body: &mut Body) -> Result<(),
         }
     }
     remove_dead(ctx, body);
+    reshape_ones(ctx, body);
     if faults.is_empty() { Ok(()) } else { Err(faults) }
+}
+
+/// Makes a reshape of each transpose that only moves axes of size 1.
+fn reshape_ones(ctx: &Context, body: &mut Body) {
+    let ops: Vec<Op> = blocks(ctx, body).into_iter().flat_map(|block| body.ops(block)).collect();
+    for op in ops {
+        let Some(permutation) = permutation(ctx, body, op) else { continue };
+        if let Some(new) = reshaped_ones(ctx, body, op, &permutation) {
+            body.replace_uses(body.result(op, 0), new);
+            body.erase(op);
+        }
+    }
+}
+
+/// The operand of a transpose by a reshape, made before it, if it only moves axes of size 1.
+fn reshaped_ones(ctx: &Context, body: &mut Body, op: Op, permutation: &[usize]) -> Option<Value> {
+    let source = body.operand(op, 0);
+    let shape = ctx.type_data(body.ty(source)).tensor_shape()?.to_vec();
+    let is_free = moves_only_ones(&shape, permutation) && !shape.contains(&Dim::Unknown);
+    let moved: Vec<Dim> = permutation.iter().map(|axis| shape[*axis]).collect();
+    is_free.then(|| reshape(ctx, body, source, &moved, op))
 }
 
 struct Layout<'a> {
@@ -76,13 +99,15 @@ impl Layout<'_> {
         }
     }
 
-    /// Joins a transpose with one before it, or makes it a reshape, where that can be done.
+    /// Joins a transpose with one before it. One without such that only moves axes of size 1 was the
+    /// program's own, and becomes a reshape.
     fn shorten_transpose(&mut self, op: Op, permutation: &[usize]) -> Result<(), InferError> {
         let operand = self.body.operand(op, 0);
         let (source, _) = self.through_transpose(operand, permutation);
-        let shape = self.dims(operand);
-        if source != operand || moves_only_ones(&shape, permutation) {
+        if source != operand {
             let new = self.transposed(operand, permutation, op)?;
+            self.replace(op, new);
+        } else if let Some(new) = reshaped_ones(self.ctx, self.body, op, permutation) {
             self.replace(op, new);
         }
         Ok(())
@@ -109,11 +134,6 @@ impl Layout<'_> {
         let (source, permutation) = self.through_transpose(value, permutation);
         if permutation.iter().copied().eq(0..permutation.len()) {
             return Ok(source);
-        }
-        let shape = self.dims(source);
-        if moves_only_ones(&shape, &permutation) && !shape.contains(&Dim::Unknown) {
-            let shape: Vec<Dim> = permutation.iter().map(|axis| shape[*axis]).collect();
-            return Ok(reshape(self.ctx, self.body, source, &shape, at));
         }
         let axes: Vec<i64> = permutation.iter().map(|axis| *axis as i64).collect();
         let attrs = [("permutation", self.ctx.ints_attr(&axes))];

@@ -63,6 +63,7 @@ mod stages;
 pub mod symbol_dce;
 pub mod symbolic;
 pub mod symbols;
+pub mod variants;
 mod views;
 
 /// Our own passes: the table that `optc passes` prints, and that a [`manager::Registry`] starts from.
@@ -73,6 +74,7 @@ pub static PASSES: &[&manager::PassDef] = &[
     &cse::CSE,
     &inline::INLINE,
     &symbol_dce::SYMBOL_DCE,
+    &variants::VARIANTS,
     &stages::LAYOUT,
     &stages::FUSE,
     &stages::SELECT,

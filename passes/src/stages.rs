@@ -9,6 +9,7 @@ use crate::memory::bound::Bound;
 use crate::memory::buffers::Buffers;
 use crate::memory::structure;
 use crate::symbolic::is_symbolic;
+use crate::variants::guard;
 
 /// Images turn to the layout that the target wants.
 pub(crate) static LAYOUT: PassDef = PassDef {
@@ -124,7 +125,7 @@ pub(crate) static INPLACE: PassDef = PassDef {
     },
     stage: StageRule::Is(Stage::Inplace),
     run: PassRun::Function(|pass, body| {
-        if is_symbolic(pass.ctx, body) {
+        if is_symbolic(pass.ctx, body) || !guard(pass.ctx, body).is_empty() {
             let outcome = structure::decide(pass.ctx, pass.target, body);
             pass.count("ties", outcome.ties as u64);
             pass.count("parts", outcome.parts as u64);

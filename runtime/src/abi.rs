@@ -11,7 +11,7 @@ use crate::pool::Pool;
 pub type KernelFn = unsafe extern "C" fn(desc: *const u8, ptrs: *const *mut u8, part: u32, scratch: *mut u8);
 
 /// The entry of compiled code. It returns 0, or `k > 0` for the program's fault number `k` (see
-/// [`crate::ProgramParts::faults`]).
+/// [`crate::SpecializationParts::faults`]).
 ///
 /// - `arena`: the program's `arena_bytes`, aligned to 64, containing garbage;
 /// - `weights`: the program's weights, aligned to 64;

@@ -159,12 +159,16 @@ impl<'a> RunContext<'a> {
     ) -> Result<(), RunError> {
         self.binding.fill(specialization.outputs(), outputs)?;
         let arena = reserve(&mut self.arena, &self.program, specialization)?;
-        let parts = self.program.parts();
-        let (code, faults, weights) = (&parts.code, &parts.faults, parts.weights.bytes());
-        let frame = specialization.frame();
-        let run = Entered { code, faults, pool: &self.pool, arena, weights, frame };
+        let run = Entered {
+            code: specialization.code(),
+            faults: specialization.faults(),
+            pool: &self.pool,
+            arena,
+            weights: self.program.parts().weights.bytes(),
+            frame: specialization.frame(),
+        };
         // SAFETY: the inputs were bound by our callers and the outputs above, with the specialization's
-        // descriptors; frame and arena are the specialization's, whose maker vouched for them with the code;
+        // descriptors; frame, arena and code are the specialization's, whose maker vouched for them together;
         // weights are the program's, and those that a frame points to are kept by the specialization.
         unsafe { self.binding.enter(run)? };
         self.exact.cut(self.program.open(), specialization.outputs(), outputs);

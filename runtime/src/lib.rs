@@ -1,9 +1,9 @@
 //! What a compiled program needs to run: arena, mapped files, fork-join pool, the call into machine code.
 //!
 //! This room knows neither the IR nor the kernels. Machine code comes in as an address with an owner
-//! ([`JitCode`]) and becomes a [`Program`] together with its weights. What sizes decide (the arena's bytes,
-//! the descriptions of inputs and outputs) is a [`Specialization`]: a program without named sizes has one,
-//! others have one for each combination of sizes that comes up. A program is run from a [`RunContext`], which
+//! ([`JitCode`]), with what sizes decide (the arena's bytes, the descriptions of inputs and outputs): a
+//! [`Specialization`]. A [`Program`] without named sizes has one, others have one for each combination of
+//! sizes that comes up. A program is run from a [`RunContext`], which
 //! owns everything that one caller needs: the arena and the threads. Many contexts share one program.
 //!
 //! ```
@@ -28,9 +28,10 @@
 //! let tensor = |name: &str| TensorDesc::new(name, ElementKind::F32, vec![4], 16);
 //! // SAFETY: `double` is a function, which stays loaded, and touches only what the descriptors name.
 //! let code = unsafe { JitCode::from_entry(double, Arc::new(())) };
-//! let parts = ProgramParts { code, weights: Arc::new(Weights::none()), threads: 1, faults: vec![] };
 //! // SAFETY: `double` reads and writes four numbers.
 //! let only = unsafe { Specialization::new(SpecializationParts {
+//!     code,
+//!     faults: Arc::new([]),
 //!     frame: vec![],
 //!     arena_bytes: 0,
 //!     inputs: vec![tensor("x")],
@@ -38,6 +39,7 @@
 //!     weights_bytes: 0,
 //!     weights: Arc::new(()),
 //! }) };
+//! let parts = ProgramParts { weights: Arc::new(Weights::none()), threads: 1 };
 //! let program = Arc::new(Program::new(parts, only));
 //! let mut context = program.context(1)?;
 //! let mut y = [0.0f32; 4];

@@ -1,5 +1,5 @@
-//! What a compiled program is made of: code, constants, inputs and outputs, and its specializations. It is
-//! constant, and shared.
+//! What a compiled program is made of: constants, inputs and outputs, and its specializations, which have the
+//! code. It is constant, and shared.
 //!
 //! A program has named sizes, none or several. Without any it has one specialization, made when it was
 //! compiled; else one is made for each combination of sizes that comes up, and the last few are kept.
@@ -12,7 +12,6 @@ use crate::buffer::{AlignedBuffer, Arena};
 use crate::context::RunContext;
 use crate::error::RunError;
 use crate::exact::OpenOutput;
-use crate::jit::JitCode;
 use crate::mapped::MappedFile;
 use crate::pool::Pool;
 use crate::shapes::{Declared, ShapeError, Symbol};
@@ -62,15 +61,11 @@ impl Weights {
 /// What a program is at all sizes.
 #[derive(Debug)]
 pub struct ProgramParts {
-    /// The machine code; its maker vouches that it keeps to what each specialization says.
-    pub code: JitCode,
     /// The constants at whose beginning the code is pointed; several programs may share them. Code that finds
     /// constants by its frame needs none here.
     pub weights: Arc<Weights>,
     /// The threads that scratch is planned for, and so the most that a context may have.
     pub threads: usize,
-    /// What the entry's statuses 1, 2, ... mean, as messages for the user.
-    pub faults: Vec<String>,
 }
 
 /// The named sizes of a program, and what follows from them.

@@ -1,13 +1,19 @@
-//! What sizes decide of a program: its frame, its arena, its inputs and outputs; and which of these are kept.
+//! What sizes decide of a program: its code, its frame, its arena, its inputs and outputs; and which of these
+//! are kept.
 
 use std::any::Any;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::jit::JitCode;
 use crate::tensor::{StateDesc, TensorDesc};
 
 /// What [`Specialization::new`] takes.
 pub struct SpecializationParts {
+    /// The machine code; most specializations of a program have the same.
+    pub code: JitCode,
+    /// What the code's statuses 1, 2, ... mean, as messages for the user.
+    pub faults: Arc<[String]>,
     /// What the code reads through its last argument; empty for code that reads nothing there.
     pub frame: Vec<i64>,
     /// The bytes of arena that a run needs, every kernel's scratch included.
@@ -32,8 +38,8 @@ impl Specialization {
     /// A specialization of its parts.
     ///
     /// # Safety
-    /// Run with this frame, the code of its program must touch only what its arguments and the descriptors
-    /// here allow, and memory that `weights` owns.
+    /// Run with this frame, the code must touch only what its arguments and the descriptors here allow, and
+    /// memory that `weights` owns.
     ///
     /// # Panics
     /// If an alignment is no power of two: a fault of the compiler.
@@ -90,6 +96,14 @@ impl Specialization {
 
     pub(crate) fn frame(&self) -> &[i64] {
         &self.parts.frame
+    }
+
+    pub(crate) fn code(&self) -> &JitCode {
+        &self.parts.code
+    }
+
+    pub(crate) fn faults(&self) -> &[String] {
+        &self.parts.faults
     }
 }
 

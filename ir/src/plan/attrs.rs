@@ -69,6 +69,12 @@ plan_attrs! {
     OPTC_DIMS = "optc.dims" on "functions":
         "what is known of named sizes: for each its range `[low, high]`, or an expression that it equals",
         written by "the importer, `--dim`", read by "whoever compares sizes, and the check before each run";
+    OPTC_VARIANTS = "optc.variants" on "functions":
+        "the functions that run in its place where their guards hold",
+        written by "`variants`", read by "the compilation for all sizes";
+    OPTC_GUARD = "optc.guard" on "functions":
+        "the sizes at which it runs in the place of the function that lists it: `{N = 1 : i64}`",
+        written by "`variants`", read by "the compilation for all sizes, reports";
     OPTC_BUFFERS = "optc.buffers" on "functions":
         "for each buffer its first and last step, and its bytes as an expression of the named sizes",
         written by "`plan`, where sizes have names", read by "`optc plan`";

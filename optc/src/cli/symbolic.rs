@@ -14,7 +14,7 @@ use serde::Serialize;
 use crate::compile::CompileOptions;
 use crate::failure::Failure;
 use crate::plan_report::names;
-use crate::specialize::AllSizes;
+use crate::specialize::{AllSizes, Variant};
 
 /// Everything that `optc plan --json` says of such a program.
 #[derive(Serialize)]
@@ -23,6 +23,9 @@ pub(super) struct SymbolicReport {
     symbols: Vec<SymbolReport>,
     pools: Vec<ArenaReport>,
     values: Vec<BufferReport>,
+    /// What runs in the function's place at some sizes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    variants: Vec<VariantReport>,
     /// The arena at these sizes.
     nominal: NominalReport,
     /// Why the arena has no size for all sizes.
@@ -61,6 +64,18 @@ struct BufferReport {
     pool: &'static str,
 }
 
+/// A function that runs in the place of another.
+#[derive(Serialize)]
+struct VariantReport {
+    name: String,
+    /// The sizes at which it does.
+    guard: Vec<(String, u64)>,
+    /// How many operations it runs.
+    steps: usize,
+    /// How many the function runs.
+    of_steps: usize,
+}
+
 /// The plan for some sizes.
 #[derive(Serialize)]
 struct NominalReport {
@@ -92,9 +107,20 @@ pub(super) fn report(module: &mut ir::Module, options: &CompileOptions) -> Resul
         symbols: symbols.collect(),
         pools: vec![arena],
         values: buffers(&ctx, body),
+        variants: symbolic.variants().iter().map(|variant| variant_report(&symbolic, variant)).collect(),
         nominal: nominal(&symbolic)?,
         grows: bound.err().map(str::to_owned),
     })
+}
+
+fn variant_report(symbolic: &AllSizes, Variant { guard, all }: &Variant) -> VariantReport {
+    let guard = guard.equal.iter().map(|(symbol, size)| (symbolic.symbols()[*symbol].name.clone(), *size));
+    VariantReport {
+        name: all.entry().to_owned(),
+        guard: guard.collect(),
+        steps: all.steps(),
+        of_steps: symbolic.steps(),
+    }
 }
 
 fn nominal(symbolic: &AllSizes) -> Result<NominalReport, Failure> {
@@ -149,9 +175,14 @@ fn holders(
     holders
 }
 
+/// `N = 4, M = 2`.
+fn equations(sizes: &[(String, u64)]) -> String {
+    sizes.iter().map(|(name, size)| format!("{name} = {size}")).collect::<Vec<_>>().join(", ")
+}
+
 impl SymbolicReport {
-    /// A line for the symbols, one for each buffer, one for the arena at nominal sizes, and one for that at
-    /// all sizes.
+    /// A line for the symbols, one for each buffer and each variant, one for the arena at nominal sizes, and
+    /// one for that at all sizes.
     pub(super) fn text(&self) -> String {
         let symbols = self.symbols.iter().map(|SymbolReport { name, least, most }| match most {
             None => format!("{name} >= {least}"),
@@ -167,9 +198,12 @@ impl SymbolicReport {
             writeln!(text, "buffer {index}: {size_bytes} bytes, steps {first} to {last}; {names}")
                 .expect("text is written to memory");
         }
+        for VariantReport { name, guard, steps, of_steps } in &self.variants {
+            writeln!(text, "where {}: `{name}` runs, {steps} steps in place of {of_steps}", equations(guard))
+                .expect("text is written to memory");
+        }
         let NominalReport { sizes, arena_bytes } = &self.nominal;
-        let sizes = sizes.iter().map(|(name, size)| format!("{name} = {size}")).collect::<Vec<_>>();
-        writeln!(text, "at {}: arena {arena_bytes} bytes", sizes.join(", "))
+        writeln!(text, "at {}: arena {arena_bytes} bytes", equations(sizes))
             .expect("text is written to memory");
         text + &self.arena()
     }

@@ -117,7 +117,7 @@ pub(crate) fn choice(ctx: &Context, body: &Body) -> Option<Bindings> {
 
 /// Sizes at which the structure is tried, each with the function: the first is the one for which it is
 /// chosen.
-fn probes(ctx: &Context, body: &Body) -> Vec<(Bindings, Body)> {
+pub(crate) fn probes(ctx: &Context, body: &Body) -> Vec<(Bindings, Body)> {
     let ranges = Ranges::of_function(ctx, body);
     let symbols = dims::symbols_in(ctx, body);
     let of = |number: &dyn Fn(usize, (u64, u64)) -> u64| -> Bindings {

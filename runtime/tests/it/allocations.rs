@@ -56,14 +56,15 @@ fn what_is_allocated_is_counted() {
 const SIZE: usize = 8;
 
 fn parts() -> ProgramParts {
-    // SAFETY: `double` is a function, which touches what its frame says.
-    let code = unsafe { JitCode::from_entry(double, Arc::new(())) };
-    ProgramParts { code, weights: Arc::new(Weights::none()), threads: 2, faults: Vec::new() }
+    ProgramParts { weights: Arc::new(Weights::none()), threads: 2 }
 }
 
 fn specialization(size: usize) -> Specialization {
     let desc = |name: &str| TensorDesc::new(name, ElementKind::U8, vec![size as u64], size);
     let parts = SpecializationParts {
+        // SAFETY: `double` is a function, which touches what its frame says.
+        code: unsafe { JitCode::from_entry(double, Arc::new(())) },
+        faults: Arc::new([]),
         frame: vec![size as i64],
         arena_bytes: ARENA_BYTES * size / SIZE,
         inputs: vec![desc("x")],

@@ -99,14 +99,11 @@ fn parts(body: Body) -> (ProgramParts, SpecializationParts) {
     let mut weights = AlignedBuffer::zeroed(4).expect("the test compiles");
     weights.as_mut_slice().copy_from_slice(as_bytes(&[100.0f32]));
     let tensor = |name: &str| TensorDesc::new(name, ElementKind::F32, vec![8], 32);
-    let parts = ProgramParts {
+    let parts = ProgramParts { weights: Arc::new(Weights::buffer(weights)), threads: 2 };
+    let only = SpecializationParts {
         // SAFETY: the code adds the weight to eight elements, within the buffers below, or only returns.
         code: unsafe { JitCode::from_module(module, entry) }.expect("the test compiles"),
-        weights: Arc::new(Weights::buffer(weights)),
-        threads: 2,
-        faults: vec!["the index is out of range".to_owned()],
-    };
-    let only = SpecializationParts {
+        faults: Arc::new(["the index is out of range".to_owned()]),
         frame: Vec::new(),
         arena_bytes: ARENA_BYTES,
         inputs: vec![tensor("x")],
