@@ -25,13 +25,14 @@ pub(crate) fn writes(op: OpRef<'_>, own: &'static [KernelRow]) -> Arrangement {
 pub(crate) fn reads(op: OpRef<'_>, operand: usize, own: &'static [KernelRow]) -> Arrangement {
     if lines::is_lines(op) {
         let readers = lines::readers(op, operand).into_iter();
-        let widest = readers.map(|(step, index)| match is_viewed(step, index) {
-            true => Arrangement::Plain,
-            false => reads(step, index, own),
-        });
+        let widest = readers.map(|(step, index)| reads(step, index, own));
         return widest.min().unwrap_or(Arrangement::Strides);
     }
-    row_of(op, own).map_or(Arrangement::Plain, |row| (row.reads)(op, operand))
+    let takes = |row: &KernelRow| match row.reads_views || !is_viewed(op, operand) {
+        true => (row.reads)(op, operand),
+        false => Arrangement::Plain,
+    };
+    row_of(op, own).map_or(Arrangement::Plain, takes)
 }
 
 /// In which order the kernel of a group reads an operand while it writes result 0. What may overwrite an
@@ -60,11 +61,11 @@ pub(crate) fn check(op: OpRef<'_>, own: &'static [KernelRow]) -> Result<(), Refu
 }
 
 /// Whether a view in a group's body reads an operand: views of rows need not be rows.
-pub(crate) fn is_viewed(group: OpRef<'_>, operand: usize) -> bool {
+fn is_viewed(group: OpRef<'_>, operand: usize) -> bool {
     let Some(block) = group.body.regions(group.op).first().and_then(|region| group.body.entry(*region))
     else {
         return false;
     };
-    let mut uses = group.body.uses(group.body.args(block)[operand]);
+    let mut uses = group.body.args(block).get(operand).into_iter().flat_map(|arg| group.body.uses(*arg));
     uses.any(|used| matches!(group.body.at(group.ctx, used.op).kind(), Kind::View(_)))
 }

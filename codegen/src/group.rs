@@ -14,12 +14,20 @@ use kernels::Activation;
 use crate::activation::activation;
 use crate::refusal::Refusal;
 
-/// The contraction or other kernel of a group, if it is built around one.
-pub(crate) fn root(group: OpRef<'_>) -> Option<Op> {
-    let block = group.body.entry(*group.body.regions(group.op).first()?)?;
+/// The contractions and other kernels of a group: one if it is built around that, none if it is elementwise.
+pub(crate) fn roots(group: OpRef<'_>) -> Vec<Op> {
+    let block = group.body.regions(group.op).first().and_then(|region| group.body.entry(*region));
     let is_root =
         |op: &Op| matches!(group.body.at(group.ctx, *op).kind(), Kind::Contract(_) | Kind::Kernel(_));
-    group.body.ops(block).find(is_root)
+    block.into_iter().flat_map(|block| group.body.ops(block)).filter(is_root).collect()
+}
+
+/// The operations of a group's body, but for the last one, which yields.
+pub(crate) fn body_ops(group: OpRef<'_>) -> Result<Vec<OpRef<'_>>, Refusal> {
+    let block = group.body.regions(group.op).first().and_then(|region| group.body.entry(*region));
+    let block = block.ok_or_else(|| Refusal::new("its body is empty"))?;
+    let ops = group.body.ops(block).map(|op| group.body.at(group.ctx, op));
+    Ok(ops.filter(|op| !op.has(Traits::YIELD)).collect())
 }
 
 /// A contraction with what is fused to it. Numbers are operands of the whole (the group, or the lone
@@ -110,7 +118,7 @@ impl<'a> Fused<'a> {
     pub(crate) fn of(whole: OpRef<'a>) -> Result<Fused<'a>, Refusal> {
         match whole.kind() {
             Kind::Group => {
-                let root = root(whole);
+                let root = roots(whole).first().copied();
                 Fused::of_group(whole, root.ok_or_else(|| Refusal::new("its body has no kernel of its own"))?)
             }
             _ => Ok(Fused::alone(whole)),

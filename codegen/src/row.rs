@@ -38,6 +38,8 @@ pub struct KernelRow {
     pub(crate) runs: Runs,
     /// The widest arrangement in which it takes an operand of an operation, or of a group around that.
     pub(crate) reads: fn(OpRef<'_>, usize) -> Arrangement,
+    /// Whether it also takes an operand so that a view in the group's body reads.
+    pub(crate) reads_views: bool,
     /// The widest arrangement in which it writes results.
     pub(crate) writes: Arrangement,
     /// In which order it reads an operand of a group while it writes the group's result 0. What may overwrite
@@ -46,6 +48,8 @@ pub struct KernelRow {
     /// Whether it does an operation besides its own, of type `f32`, at a place in a group; none if it runs no
     /// groups.
     pub(crate) joins: Option<Joins>,
+    /// Whether it runs all of some operations as one group; none if it runs no groups around several kernels.
+    pub(crate) runs_as_one: Option<RunsAsOne>,
     /// The kernel on some rows of its image, if it can run so.
     pub(crate) rowwise: Option<ByRows>,
     /// Whether it may stop the program: then it runs even where it has nothing to write.
@@ -59,6 +63,9 @@ pub struct KernelRow {
 /// Whether the kernel of the first operation does the second at a place in a group.
 pub(crate) type Joins = fn(OpRef<'_>, OpRef<'_>, Place) -> bool;
 
+/// Whether a kernel runs all of some operations as one.
+pub(crate) type RunsAsOne = fn(&[OpRef<'_>]) -> bool;
+
 /// An operation as a kernel that runs on any rows of its image.
 pub(crate) type ByRows = fn(OpRef<'_>, &Machine) -> Result<Rowwise, Refusal>;
 
@@ -69,6 +76,8 @@ pub(crate) enum Runs {
     Elementwise,
     /// Views that are copied.
     View,
+    /// Groups around several contractions and other kernels.
+    Chain,
     /// Reductions.
     Reduce,
     /// Contractions, alone or with what is fused to them.
@@ -119,9 +128,10 @@ impl Runs {
     /// What a kernel must run to run an operation, or a group around one.
     fn of(op: OpRef<'_>) -> Option<Runs> {
         Some(match op.kind() {
-            Kind::Group => match group::root(op) {
-                Some(root) => return Runs::of(op.body.at(op.ctx, root)),
-                None => Runs::Elementwise,
+            Kind::Group => match group::roots(op)[..] {
+                [] => Runs::Elementwise,
+                [root] => return Runs::of(op.body.at(op.ctx, root)),
+                _ => Runs::Chain,
             },
             Kind::Elementwise(_) => Runs::Elementwise,
             Kind::View(_) => Runs::View,
@@ -140,9 +150,11 @@ impl KernelRow {
         doc: "",
         runs: Runs::Kernel(""),
         reads: |_, _| Arrangement::Plain,
+        reads_views: false,
         writes: Arrangement::Plain,
         access: |_, _| Access::Never,
         joins: None,
+        runs_as_one: None,
         rowwise: None,
         stops: false,
         own: None,

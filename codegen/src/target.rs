@@ -10,8 +10,8 @@ use ir::target::{KernelChoice, Place};
 use ir::window::Arrangement;
 use kernels::Isa;
 
-use crate::arrangement::{self, is_viewed};
-use crate::kernels::row_of;
+use crate::arrangement;
+use crate::kernels::{row_of, rows};
 use crate::lower::lower;
 use crate::row::{KernelRow, Machine};
 
@@ -109,6 +109,10 @@ impl Target for Cpu {
         is_f32 && joins.is_some_and(|joins| joins(root, op, place))
     }
 
+    fn runs_as_one(&self, ops: &[OpRef<'_>]) -> bool {
+        rows(self.own).filter_map(|row| row.runs_as_one).any(|runs_as_one| runs_as_one(ops))
+    }
+
     fn select(&self, op: OpRef<'_>, threads: usize) -> Option<KernelChoice> {
         let lowered = lower(op, &self.machine(threads)).ok()?;
         Some(KernelChoice {
@@ -134,10 +138,10 @@ impl Target for Cpu {
     }
 
     fn reads_rows(&self, op: OpRef<'_>, operand: usize) -> bool {
-        !is_viewed(op, operand) && arrangement::reads(op, operand, self.own) >= Arrangement::Rows
+        arrangement::reads(op, operand, self.own) >= Arrangement::Rows
     }
 
     fn reads_strides(&self, op: OpRef<'_>, operand: usize) -> bool {
-        !is_viewed(op, operand) && arrangement::reads(op, operand, self.own) == Arrangement::Strides
+        arrangement::reads(op, operand, self.own) == Arrangement::Strides
     }
 }

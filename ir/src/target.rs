@@ -20,6 +20,13 @@ pub trait Target: Sync {
     /// `root` is the contraction (or pool) that the group is built around.
     fn fuses(&self, root: OpRef<'_>, op: OpRef<'_>, place: Place) -> bool;
 
+    /// Whether one kernel runs all these operations as a group around several contractions or kernels,
+    /// whatever the sizes are: one operation makes the result, and the others' are read by these only.
+    fn runs_as_one(&self, ops: &[OpRef<'_>]) -> bool {
+        let _ = ops;
+        false
+    }
+
     /// The kernel that runs an operation (or group) and what it needs; none where general code is generated.
     fn select(&self, op: OpRef<'_>, threads: usize) -> Option<KernelChoice>;
 

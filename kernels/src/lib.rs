@@ -28,6 +28,7 @@
 
 mod abi;
 mod along;
+mod attention;
 mod compress;
 mod conv;
 mod copy;
@@ -43,12 +44,14 @@ mod pool;
 mod rows;
 pub mod scalar;
 mod simd;
+mod soften;
 mod strip;
 mod take;
 mod tile;
 
 pub use abi::{Kernel, KernelFn};
 pub use along::{ArgExtreme, Cumulate, Direction, Extreme, Number, Own, Running};
+pub use attention::{Attention, AttentionShape, HEAD_AXES, Matrices};
 pub use compress::Compress;
 pub use conv::{Conv2d, Conv2dShape, ConvStrides, ImageStrides, Prologue};
 pub use copy::Copy;

@@ -10,8 +10,9 @@
 //! ```
 //!
 //! A group has one result; everything else that its operations make is read inside only, and never stored.
-//! First each contraction (or other kernel) takes what its kernel can do after it (the target says what): a
-//! bias, a residual and an activation; then, of what is left, what it can do before it: a prologue.
+//! First come the groups around several contractions and other kernels that the target runs as one, such as
+//! attention (`chains.rs`). Then each other contraction (or kernel) takes what its kernel can do after it (the
+//! target says what): a bias, a residual and an activation; then, of what is left, what it can do before it: a prologue.
 //! Contractions choose in reverse text order, so that of two that are added the later one gets the sum, and
 //! stays where it is, unless fewer bytes are live if the earlier one gets it (`sums.rs`). Then elementwise
 //! operations of one shape, each read only by the next, form groups. Blocks are looked at one by one, those
@@ -28,6 +29,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::edit::{blocks, copy_to};
 
+mod chains;
 mod sums;
 
 /// Groups the operations of a function; a group has at most `max_ops` of them. Returns how many groups were
@@ -105,13 +107,15 @@ impl<'a> Chooser<'a> {
         self.block = Some(block);
         self.group_of.clear();
         self.steps = self.body.ops(block).filter(|op| !self.weights.is_weight_op(self.body, *op)).collect();
+        self.find_chains();
+        let chains = self.groups.len();
         for op in self.steps.clone().into_iter().rev() {
             let is_kernel = matches!(self.body.at(self.ctx, op).kind(), Kind::Contract(_) | Kind::Kernel(_));
-            if is_kernel && self.body.result_count(op) == 1 {
+            if is_kernel && self.body.result_count(op) == 1 && !self.group_of.contains_key(&op) {
                 self.grow_epilogue(op);
             }
         }
-        for group in 0..self.groups.len() {
+        for group in chains..self.groups.len() {
             self.grow_prologue(group);
         }
         for op in self.steps.clone() {

@@ -2,6 +2,7 @@
 
 pub(crate) mod along;
 pub(crate) mod assert;
+pub(crate) mod attention;
 pub(crate) mod compress;
 pub(crate) mod conv;
 pub(crate) mod copy;
@@ -26,6 +27,7 @@ static KERNELS: &[KernelRow] = &[
     reduce::ROW,
     conv::ROW,
     matmul::ROW,
+    attention::ROW,
     pool::MAX,
     pool::AVERAGE,
     norm::SOFTMAX,
@@ -48,4 +50,9 @@ pub fn kernels() -> &'static [KernelRow] {
 /// The kernel that runs an operation, or a group around one: an embedder's own, or one of this crate.
 pub(crate) fn row_of(op: OpRef<'_>, own: &'static [KernelRow]) -> Option<&'static KernelRow> {
     KernelRow::find(own, op).or_else(|| KernelRow::find(KERNELS, op))
+}
+
+/// All kernels, an embedder's own first.
+pub(crate) fn rows(own: &'static [KernelRow]) -> impl Iterator<Item = &'static KernelRow> {
+    own.iter().chain(KERNELS)
 }

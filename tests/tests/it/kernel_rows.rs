@@ -53,6 +53,19 @@ static EXAMPLES: &[Example] = &[
         ..F32
     },
     Example {
+        kernel: "attention",
+        args: &[&[5, 4], &[4, 6], &[6, 3], &[5, 6]],
+        op: "optc.group(%a = %0, %b = %1, %c = %2, %d = %3) : (tensor<5x4xf32>, tensor<4x6xf32>, tensor<6x3xf32>, tensor<5x6xf32>) -> tensor<5x3xf32> {
+  %s = nn.matmul %a, %b : (tensor<5x4xf32>, tensor<4x6xf32>) -> tensor<5x6xf32>
+  %t = nn.add %s, %d : tensor<5x6xf32>
+  %u = nn.softmax %t {axis = 1 : i64} : tensor<5x6xf32>
+  %x = nn.matmul %u, %c : (tensor<5x6xf32>, tensor<6x3xf32>) -> tensor<5x3xf32>
+  optc.yield %x : tensor<5x3xf32>
+}",
+        result: &[5, 3],
+        ..F32
+    },
+    Example {
         kernel: "conv2d",
         args: &[&[1, 6, 5, 4]],
         constants: "%w = nn.constant dense<0.25> : tensor<3x4x3x3xf32>",

@@ -264,7 +264,8 @@ const LENGTHS: &str = "  %w = nn.constant dense<0.5> : tensor<32x32xf32>
   %8 = nn.sub %6, %7 : (ROWS, tensor<?x?x1xf32, #optc.dims<N, L>>) -> ROWS
   %9 = nn.mul %8, %8 : ROWS
   %10 = nn.reduce_mean %9 {axes = array<i64: 1>, keepdims} : (ROWS) -> tensor<?x1x32xf32, #optc.dims<N>>
-  %r = nn.add %8, %10 : (ROWS, tensor<?x1x32xf32, #optc.dims<N>>) -> ROWS";
+  %11 = nn.softmax %8 {axis = 2 : i64} : ROWS
+  %r = nn.add %11, %10 : (ROWS, tensor<?x1x32xf32, #optc.dims<N>>) -> ROWS";
 
 #[test]
 fn what_the_target_says_of_each_row_for_all_sizes_holds_at_each() {
@@ -299,7 +300,7 @@ fn what_the_target_says_of_weighted_operations_for_all_sizes_holds_at_each() {
 #[test]
 fn what_the_target_says_of_groups_for_all_sizes_holds_at_each() {
     check_groups(IMAGES, &["conv2d", "depthwise", "max_pool2d", "avg_pool2d"]);
-    check_groups(LENGTHS, &["gemm", "softmax", "pointwise", "reduce"]);
+    check_groups(LENGTHS, &["gemm", "attention", "softmax", "pointwise", "reduce"]);
 }
 
 /// A target that answers as the processor does, but for one question.

@@ -1,0 +1,360 @@
+//! How attention becomes one call: `softmax(q k^T * factor + mask) v`, with the views and factors on q, k and
+//! v, and the transposes of the result, that a group has around it.
+//!
+//! ```text
+//! q: views and a factor  \
+//! k: views and a factor  - product, times a number, plus a mask, softmax, product with v: views; transposes
+//! ```
+//! All but the two products and the softmax may be absent. Views only say where elements are, and factors are
+//! applied where elements are packed.
+
+use ir::body::{OpRef, ValueDef};
+use ir::opdef::{Contract, Strided, View};
+use ir::scalar::Binary;
+use ir::window::Arrangement;
+use ir::{Dim, Kind, Scalar, Traits, Value};
+use kernels::{Attention, AttentionShape, HEAD_AXES, Matrices};
+
+use crate::call::{Call, Lowered, Pointer};
+use crate::group::{body_ops, is_sum};
+use crate::pointwise::nest::{broadcast_strides, dense_strides};
+use crate::refusal::Refusal;
+use crate::row::{KernelRow, Machine, Runs};
+use crate::shape::{check_f32, known_layout, known_shape};
+
+/// Groups that are attention.
+pub(crate) const ROW: KernelRow = KernelRow {
+    name: "attention",
+    doc: "Products of rows with keys, their softmax, and its product with values, block by block.",
+    runs: Runs::Chain,
+    reads: |_, _| Arrangement::Strides,
+    reads_views: true,
+    joins: Some(|_, _, _| false),
+    runs_as_one: Some(|ops| Form::of(ops).is_ok()),
+    lower,
+    ..KernelRow::PLAIN
+};
+
+/// An operand of a product: a value, views of it, and a number that all is multiplied with on the way.
+struct Source<'a> {
+    value: Value,
+    /// The first is that of the value.
+    views: Vec<OpRef<'a>>,
+    factor: Option<Value>,
+}
+
+/// Attention, as its operations say.
+struct Form<'a> {
+    q: Source<'a>,
+    k: Source<'a>,
+    v: Source<'a>,
+    factor: Option<Value>,
+    mask: Option<Value>,
+    scores: OpRef<'a>,
+    product: OpRef<'a>,
+    /// Transposes of the product.
+    after: Vec<OpRef<'a>>,
+}
+
+impl<'a> Form<'a> {
+    /// The attention that all of some operations are; values that none of them makes are given.
+    ///
+    /// # Errors
+    /// If they are something else.
+    fn of(ops: &[OpRef<'a>]) -> Result<Form<'a>, Refusal> {
+        let reader = Reader { ops };
+        let softmax = ops.iter().find(|op| matches!(op.kind(), Kind::Kernel("softmax"))).ok_or_else(form)?;
+        let rank = rank(*softmax, softmax.result(0)).ok_or_else(form)?;
+        if softmax.int("axis") != Some(rank as i64 - 1) || !(2..=2 + HEAD_AXES).contains(&rank) {
+            return Err(form());
+        }
+        let (scores, factor, mask) = reader.scores(*softmax)?;
+        let product = reader.user(softmax.result(0)).filter(|op| is_product_of_matrices(*op));
+        let product = product.filter(|op| op.operand(0) == softmax.result(0)).ok_or_else(form)?;
+        let [q, k] = [0, 1].map(|index| reader.source(scores.operand(index)));
+        let (q, k, v) = (q?, k?, reader.source(product.operand(1))?);
+        let after = reader.transposes(product)?;
+        let added = usize::from(factor.is_some()) + usize::from(mask.is_some());
+        let count = [&q, &k, &v].iter().map(|source| source.len()).sum::<usize>() + added + after.len() + 3;
+        let is_f32 = softmax.ctx.elem(softmax.result_type(0)) == softmax.ctx.f32();
+        if v.factor.is_some() || count != ops.len() || !is_f32 {
+            return Err(form());
+        }
+        Ok(Form { q, k, v, factor, mask, scores, product, after })
+    }
+}
+
+fn form() -> Refusal {
+    Refusal::new("its body is not attention in the form that the kernel has")
+}
+
+fn rank(op: OpRef<'_>, value: Value) -> Option<usize> {
+    Some(op.ctx.type_data(op.body.ty(value)).tensor_shape()?.len())
+}
+
+/// Whether an operation multiplies matrices, the left ones as they are, and adds nothing.
+fn is_product_of_matrices(op: OpRef<'_>) -> bool {
+    let is_plain = op.operand_count() == 2 && op.attr("transpose_a").is_none();
+    let are_matrices = (0..2).all(|index| rank(op, op.operand(index)).is_some_and(|rank| rank >= 2));
+    matches!(op.kind(), Kind::Contract(Contract::Matmul)) && is_plain && are_matrices
+}
+
+/// Whether a value is one number.
+fn is_number(op: OpRef<'_>, value: Value) -> bool {
+    op.ctx.static_shape(op.body.ty(value)).is_some_and(|shape| shape.iter().all(|size| *size == 1))
+}
+
+/// How the operations of a group hang together.
+struct Reader<'a, 'o> {
+    ops: &'o [OpRef<'a>],
+}
+
+impl<'a> Reader<'a, '_> {
+    fn maker(&self, value: Value) -> Option<OpRef<'a>> {
+        self.ops.iter().copied().find(|op| op.result(0) == value)
+    }
+
+    fn user(&self, value: Value) -> Option<OpRef<'a>> {
+        self.ops.iter().copied().find(|op| op.body.operands(op.op).any(|operand| operand == value))
+    }
+
+    /// The product that makes the scores, and what they are multiplied with and added to.
+    fn scores(&self, softmax: OpRef<'a>) -> Result<(OpRef<'a>, Option<Value>, Option<Value>), Refusal> {
+        let (mut factor, mut mask) = (None, None);
+        let mut value = softmax.operand(0);
+        loop {
+            let op = self.maker(value).ok_or_else(form)?;
+            if is_product_of_matrices(op) {
+                return Ok((op, factor, mask));
+            }
+            let inner = if let Some((inner, number)) = self.multiplied(op).filter(|_| factor.is_none()) {
+                factor = Some(number);
+                inner
+            } else if is_sum(op) && factor.is_none() && mask.is_none() {
+                let inner = (0..2).find(|index| self.maker(op.operand(*index)).is_some()).ok_or_else(form)?;
+                mask = Some(op.operand(1 - inner));
+                op.operand(inner)
+            } else {
+                return Err(form());
+            };
+            if op.body.ty(inner) != op.result_type(0) {
+                return Err(form());
+            }
+            value = inner;
+        }
+    }
+
+    /// What an operation multiplies with one number, and the number.
+    fn multiplied(&self, op: OpRef<'a>) -> Option<(Value, Value)> {
+        let Kind::Elementwise(Scalar::Binary(Binary::Mul, Scalar::Arg(0), Scalar::Arg(1))) = op.kind() else {
+            return None;
+        };
+        let number = [1, 0].into_iter().find(|index| is_number(op, op.operand(*index)))?;
+        let (inner, number) = (op.operand(1 - number), op.operand(number));
+        let is_given = self.maker(number).is_none();
+        (is_given && op.body.ty(inner) == op.result_type(0)).then_some((inner, number))
+    }
+
+    /// What the operand of a product is a view of.
+    fn source(&self, operand: Value) -> Result<Source<'a>, Refusal> {
+        let mut source = Source { value: operand, views: Vec::new(), factor: None };
+        while let Some(op) = self.maker(source.value) {
+            if let Some((inner, number)) = self.multiplied(op) {
+                if source.factor.replace(number).is_some() {
+                    return Err(form());
+                }
+                source.value = inner;
+            } else if keeps_distances(op) {
+                source.views.insert(0, op);
+                source.value = op.operand(0);
+            } else {
+                return Err(form());
+            }
+        }
+        Ok(source)
+    }
+
+    /// The operations after the product, if they only put axes but the last one in another order.
+    fn transposes(&self, product: OpRef<'a>) -> Result<Vec<OpRef<'a>>, Refusal> {
+        let mut after = Vec::new();
+        let mut value = product.result(0);
+        while let Some(op) = self.user(value) {
+            if op.has(Traits::SAME_ORDER) || !keeps_distances(op) {
+                return Err(form());
+            }
+            after.push(op);
+            value = op.result(0);
+        }
+        let rank = rank(product, product.result(0)).ok_or_else(form)?;
+        let axes = axes_after(product, &after).filter(|axes| axes.last() == Some(&(rank - 1)));
+        let mut sorted = axes.ok_or_else(form)?;
+        sorted.sort_unstable();
+        if sorted.into_iter().eq(0..rank) { Ok(after) } else { Err(form()) }
+    }
+}
+
+impl Source<'_> {
+    /// How many operations it has.
+    fn len(&self) -> usize {
+        self.views.len() + usize::from(self.factor.is_some())
+    }
+}
+
+/// Whether an operation is a view in which each axis is one of its operand, at the same distance, is
+/// repeated, or has one element, whatever the sizes are.
+fn keeps_distances(op: OpRef<'_>) -> bool {
+    let Kind::View(View::OfOperand(map)) = op.kind() else { return false };
+    if op.ctx.elem(op.operand_type(0)) != op.ctx.elem(op.result_type(0)) {
+        return false;
+    }
+    if op.has(Traits::SAME_ORDER) {
+        let longer = |ty| {
+            let shape = op.ctx.type_data(ty).tensor_shape()?;
+            Some(shape.iter().filter(|size| **size != Dim::Known(1)).collect::<Vec<_>>())
+        };
+        let [from, to] = [op.operand_type(0), op.result_type(0)].map(longer);
+        return from.is_some() && from == to && !to.is_some_and(|to| to.contains(&&Dim::Unknown));
+    }
+    let probe = probe(op, op.operand(0));
+    let mapped = probe.as_ref().and_then(|probe| map(op, 0, probe));
+    let is_kept = |probe: &Strided, stride: &i64| *stride == 0 || probe.strides.contains(stride);
+    probe.zip(mapped).is_some_and(|(probe, view)| view.strides.iter().all(|stride| is_kept(&probe, stride)))
+}
+
+/// A layout that tells a value's axes apart: axis `n` has the distance `PROBE + n`.
+fn probe(op: OpRef<'_>, value: Value) -> Option<Strided> {
+    let shape = op.ctx.type_data(op.body.ty(value)).tensor_shape()?;
+    let strides = (0..shape.len() as i64).map(|axis| PROBE + axis).collect();
+    Some(Strided { offset: 0, shape: shape.iter().map(|size| size.known().unwrap_or(2)).collect(), strides })
+}
+
+const PROBE: i64 = 1 << 32;
+
+/// Which axis of the product each axis of its last view is.
+fn axes_after(product: OpRef<'_>, after: &[OpRef<'_>]) -> Option<Vec<usize>> {
+    let mut layout = probe(product, product.result(0))?;
+    for op in after {
+        let Kind::View(View::OfOperand(map)) = op.kind() else { return None };
+        layout = map(*op, 0, &layout)?;
+    }
+    layout.strides.iter().map(|stride| usize::try_from(stride - PROBE).ok()).collect()
+}
+
+/// The call that runs attention.
+fn lower(whole: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
+    check_f32(whole)?;
+    let ops = body_ops(whole)?;
+    let form = Form::of(&ops)?;
+    let operands = Operands { whole };
+    let scores = known_shape(form.scores, form.scores.result(0))?;
+    let result = known_shape(form.product, form.product.result(0))?;
+    let (heads, sizes) = result.split_at(result.len() - 2);
+    let (q, q_at) = operands.matrices(&form.q, heads)?;
+    let (mut k, k_at) = operands.matrices(&form.k, heads)?;
+    let (mut v, v_at) = operands.matrices(&form.v, heads)?;
+    let depth = *known_shape(form.scores, form.scores.operand(0))?.last().ok_or_else(self::form)?;
+    // Of k the columns are rows of the product's right operand.
+    if form.scores.attr("transpose_b").is_none() {
+        (k.row, k.column) = (k.column, k.row);
+    }
+    if form.product.attr("transpose_b").is_some() {
+        (v.row, v.column) = (v.column, v.row);
+    }
+    let (mask, mask_at) = match form.mask {
+        Some(mask) => operands.mask(mask, heads, &scores)?,
+        None => (Matrices::default(), Pointer::Absent),
+    };
+    let shape = AttentionShape {
+        heads: padded(heads, 1),
+        rows: sizes[0],
+        keys: *scores.last().ok_or_else(self::form)?,
+        depth,
+        columns: sizes[1],
+        q,
+        k,
+        v,
+        mask,
+        out: out(&form)?,
+    };
+    let kernel = Attention::new(&shape, machine.isa, machine.threads);
+    let number = |value: Option<Value>| match value {
+        Some(value) => Ok(Pointer::Operand(operands.index(value)?, 0)),
+        None => Ok(Pointer::Absent),
+    };
+    let factors = [number(form.q.factor)?, number(form.k.factor)?, number(form.factor)?];
+    let pointers = [Pointer::Result(0, 0), q_at, k_at, v_at, mask_at].into_iter().chain(factors);
+    Ok(Lowered::new("attention", vec![Call::kernel(&kernel, pointers.collect())]))
+}
+
+/// Where the product's elements are in the group's result.
+fn out(form: &Form<'_>) -> Result<Matrices, Refusal> {
+    let last = form.after.last().unwrap_or(&form.product);
+    let dense = dense_strides(&known_shape(*last, last.result(0))?);
+    let axes = axes_after(form.product, &form.after).ok_or_else(self::form)?;
+    let mut strides = vec![0; dense.len()];
+    for (axis, stride) in axes.into_iter().zip(dense) {
+        strides[axis] = stride;
+    }
+    matrices(&strides)
+}
+
+/// The strides of heads, rows and columns.
+fn matrices(strides: &[i64]) -> Result<Matrices, Refusal> {
+    let strides: Result<Vec<u64>, _> = strides.iter().map(|stride| u64::try_from(*stride)).collect();
+    let strides = strides.map_err(|_| Refusal::new("an operand is read backwards"))?;
+    let (heads, inner) = strides.split_at(strides.len() - 2);
+    Ok(Matrices { heads: padded(heads, 0), row: inner[0], column: inner[1] })
+}
+
+/// As many numbers as there may be axes of heads, the given ones last.
+fn padded(numbers: &[u64], first: u64) -> [u64; HEAD_AXES] {
+    let mut padded = [first; HEAD_AXES];
+    padded[HEAD_AXES - numbers.len()..].copy_from_slice(numbers);
+    padded
+}
+
+/// The operands of a group.
+struct Operands<'a> {
+    whole: OpRef<'a>,
+}
+
+impl Operands<'_> {
+    /// Which operand a value of the body is.
+    fn index(&self, value: Value) -> Result<usize, Refusal> {
+        match self.whole.body.def(value) {
+            ValueDef::Arg(_, index) => Ok(index),
+            ValueDef::Result(..) => Err(form()),
+        }
+    }
+
+    /// Where the matrices of an operand of a product are, for all heads.
+    fn matrices(&self, source: &Source<'_>, heads: &[u64]) -> Result<(Matrices, Pointer), Refusal> {
+        let index = self.index(source.value)?;
+        let mut layout = known_layout(self.whole, self.whole.operand(index))?;
+        for op in &source.views {
+            let Kind::View(View::OfOperand(map)) = op.kind() else { return Err(form()) };
+            layout = map(*op, 0, &layout).ok_or_else(form)?;
+        }
+        let own = layout.shape.len() - 2;
+        let all: Vec<u64> = heads.iter().chain(&layout.shape[own..]).copied().collect();
+        self.broadcast(index, &layout, &all)
+    }
+
+    fn mask(&self, value: Value, heads: &[u64], scores: &[u64]) -> Result<(Matrices, Pointer), Refusal> {
+        let index = self.index(value)?;
+        let layout = known_layout(self.whole, self.whole.operand(index))?;
+        let all: Vec<u64> = heads.iter().chain(&scores[scores.len() - 2..]).copied().collect();
+        self.broadcast(index, &layout, &all)
+    }
+
+    fn broadcast(&self, index: usize, layout: &Strided, to: &[u64]) -> Result<(Matrices, Pointer), Refusal> {
+        let strides = broadcast_strides(&layout.shape, &layout.strides, to);
+        let strides = strides.ok_or_else(|| Refusal::new("an operand does not broadcast to it"))?;
+        let offset = u64::try_from(layout.offset).map_err(|_| form())?;
+        Ok((matrices(&strides)?, Pointer::Operand(index, offset * 4)))
+    }
+}
+
+#[cfg(test)]
+#[path = "attention_tests.rs"]
+mod tests;

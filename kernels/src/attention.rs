@@ -1,0 +1,533 @@
+//! What attention computes: `softmax(q k^T * scale + mask) v` for many pairs of matrices, of which the scores
+//! exist only as a block in scratch.
+//!
+//! A part is a range of rows of some heads. Keys go in blocks: a block of k and v is packed once and used by
+//! all the part's rows, a block of these at a time: scores, then their powers of e, then their product with
+//! v, which is added to the result's rows. The largest score of a row and the sum of its powers go along, and
+//! what was added before a larger score came up is scaled down (Milakov and Gimelshein, "Online normalizer
+//! calculation for softmax", 2018; Dao et al., "FlashAttention", 2022); in the end rows are divided by their
+//! sums.
+//!
+//! How keys are cut depends on the sizes alone, and rows do not see each other: so the bits are the same on
+//! any instruction set, and at any number of threads.
+
+use std::ops::Range;
+
+use crate::abi::{Body, Kernel, KernelFn, Operands, entry_of, piece};
+use crate::isa::Isa;
+use crate::pack::PANEL;
+use crate::simd::Simd;
+use crate::soften::{Rescale, State, Turn, divide_row, scale_row, soften};
+use crate::tile::{Start, Tile, tile_function};
+
+/// Axes over which there are heads.
+pub const HEAD_AXES: usize = 4;
+
+/// Where the elements of an operand's matrices are, in elements.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct Matrices {
+    /// Between neighbours along the axes of heads; 0 along those that share a matrix.
+    pub heads: [u64; HEAD_AXES],
+    /// Between rows.
+    pub row: u64,
+    /// Between columns.
+    pub column: u64,
+}
+
+impl Matrices {
+    /// The first element of a head's matrix.
+    #[inline(always)]
+    fn at(&self, index: [usize; HEAD_AXES]) -> usize {
+        (0..HEAD_AXES).map(|axis| index[axis] * self.heads[axis] as usize).sum()
+    }
+}
+
+/// Sizes, and where all elements are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct AttentionShape {
+    /// How many heads there are along each of their axes.
+    pub heads: [u64; HEAD_AXES],
+    /// Rows of q and of the result.
+    pub rows: u64,
+    /// Rows of k and of v.
+    pub keys: u64,
+    /// Columns of q and of k.
+    pub depth: u64,
+    /// Columns of v and of the result.
+    pub columns: u64,
+    /// `rows x depth`.
+    pub q: Matrices,
+    /// `keys x depth`.
+    pub k: Matrices,
+    /// `keys x columns`.
+    pub v: Matrices,
+    /// `rows x keys`.
+    pub mask: Matrices,
+    /// `rows x columns`, columns at a distance of 1.
+    pub out: Matrices,
+}
+
+/// Attention. Operands: `[out, q, k, v, mask, q factor, k factor, score factor]`.
+///
+/// The mask is added to the scores after these were multiplied; factors are one number each. Mask and factors
+/// may be null. The result overlaps nothing.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Attention {
+    shape: AttentionShape,
+    /// Pieces that the rows of each head fall into.
+    row_parts: u32,
+    parts: u32,
+    isa: Isa,
+    reserved: u32,
+}
+
+/// Rows of a block of scores.
+const BLOCK_ROWS: usize = 56;
+/// The most keys of a block.
+const MOST_KEYS: usize = 256;
+/// Floats that a packed block of k or v may have, unless a panel has more.
+const PACKED: usize = 32 * 1024;
+/// The most rows of a head in a part.
+const PART_ROWS: usize = 1024;
+/// The least work of a part, in multiplications.
+const LEAST_PART: usize = 128 * 1024;
+
+impl Attention {
+    /// The attention of a shape.
+    pub fn new(shape: &AttentionShape, isa: Isa, threads: usize) -> Attention {
+        assert!(shape.out.column == 1 || shape.columns <= 1, "a row of the result lies without gaps");
+        let mut attention = Attention { shape: *shape, row_parts: 0, parts: 0, isa, reserved: 0 };
+        let heads = attention.heads();
+        let rows = shape.rows as usize;
+        if heads * rows * shape.columns as usize == 0 {
+            return attention;
+        }
+        // A few parts for each thread, so that it does not matter much which one is done last.
+        let wanted = if threads > 1 { (4 * threads).div_ceil(heads) } else { 1 };
+        let row_parts = wanted.min(rows.div_ceil(BLOCK_ROWS)).max(rows.div_ceil(PART_ROWS));
+        let work = heads * rows * shape.keys as usize * (shape.depth + shape.columns) as usize;
+        attention.row_parts = row_parts as u32;
+        attention.parts = (heads * row_parts).min((work / LEAST_PART).max(1)) as u32;
+        attention
+    }
+
+    fn heads(&self) -> usize {
+        self.shape.heads.iter().product::<u64>() as usize
+    }
+
+    /// The index of head `number`.
+    #[inline(always)]
+    fn head(&self, number: usize) -> [usize; HEAD_AXES] {
+        let mut rest = number;
+        let mut index = [0; HEAD_AXES];
+        for axis in (0..HEAD_AXES).rev() {
+            let size = self.shape.heads[axis] as usize;
+            index[axis] = rest % size;
+            rest /= size;
+        }
+        index
+    }
+
+    /// Keys of a block.
+    #[inline(always)]
+    fn block_keys(&self) -> usize {
+        let columns = (self.shape.columns as usize).next_multiple_of(PANEL);
+        let widest = columns.max(self.shape.depth as usize).max(1);
+        let keys = (PACKED / widest / PANEL * PANEL).clamp(PANEL, MOST_KEYS);
+        keys.min((self.shape.keys.max(1) as usize).next_multiple_of(PANEL))
+    }
+
+    /// How far apart the rows of q are in scratch: an odd number of cache lines, so that successive rows fall
+    /// in different sets of the cache.
+    #[inline(always)]
+    fn q_stride(&self) -> usize {
+        ((self.shape.depth as usize).div_ceil(16) | 1) * 16
+    }
+
+    /// Floats of each table in scratch: q, k, v, scores, and twice the rows' states. Each is the more the
+    /// larger a size is.
+    #[inline(always)]
+    fn tables(&self) -> [usize; 6] {
+        let AttentionShape { rows, keys, depth, columns, .. } = self.shape;
+        let [rows, keys, depth, columns] = [rows, keys, depth, columns].map(|size| size as usize);
+        let most_keys = keys.next_multiple_of(PANEL).min(MOST_KEYS);
+        let columns = columns.next_multiple_of(PANEL);
+        let packed = |width: usize| (most_keys * width).min(PACKED.max(PANEL * width));
+        let block_rows = rows.min(BLOCK_ROWS);
+        let states = rows.min(PART_ROWS).next_multiple_of(16);
+        [block_rows * self.q_stride(), packed(depth), packed(columns), block_rows * most_keys, states, states]
+    }
+}
+
+// SAFETY: `u64`s, then four fields of 4 bytes: no padding; `entry` reads this type.
+unsafe impl Kernel for Attention {
+    fn parts(&self) -> u32 {
+        self.parts
+    }
+
+    fn scratch_bytes(&self) -> usize {
+        self.tables().iter().sum::<usize>() * 4
+    }
+
+    fn entry(&self) -> KernelFn {
+        entry_of::<Attention>(self.isa)
+    }
+}
+
+impl Body for Attention {
+    #[inline(always)]
+    unsafe fn run<S: Simd>(&self, s: S, operands: Operands, part: u32, scratch: *mut u8) {
+        let row_parts = self.row_parts as usize;
+        for task in piece(self.heads() * row_parts, self.parts as usize, part as usize) {
+            let rows = piece(self.shape.rows as usize, row_parts, task % row_parts);
+            // SAFETY: the operands are those that `Attention` documents, and scratch has its tables.
+            unsafe {
+                let head = Head::new(self, operands, task / row_parts);
+                head.run(s, rows, Tables::new(self, scratch.cast()));
+            }
+        }
+    }
+}
+
+/// The tables of scratch.
+#[derive(Clone, Copy)]
+struct Tables {
+    q: *mut f32,
+    k: *mut f32,
+    v: *mut f32,
+    scores: *mut f32,
+    state: State,
+}
+
+impl Tables {
+    /// # Safety
+    /// Scratch has as many floats as [`Attention::tables`] says.
+    #[inline(always)]
+    unsafe fn new(attention: &Attention, scratch: *mut f32) -> Tables {
+        let [q, k, v, scores, largest, _] = attention.tables();
+        // SAFETY: the caller's promise.
+        unsafe {
+            Tables {
+                q: scratch,
+                k: scratch.add(q),
+                v: scratch.add(q + k),
+                scores: scratch.add(q + k + v),
+                state: State {
+                    largest: scratch.add(q + k + v + scores),
+                    sums: scratch.add(q + k + v + scores + largest),
+                },
+            }
+        }
+    }
+}
+
+/// The matrices of one head.
+struct Head<'a> {
+    shape: &'a AttentionShape,
+    block_keys: usize,
+    q_stride: usize,
+    out: *mut f32,
+    q: *const f32,
+    k: *const f32,
+    v: *const f32,
+    /// May be null.
+    mask: *const f32,
+    q_factor: f32,
+    k_factor: f32,
+    factor: f32,
+}
+
+impl<'a> Head<'a> {
+    /// # Safety
+    /// The table has the operands of [`Attention`].
+    #[inline(always)]
+    unsafe fn new(attention: &'a Attention, operands: Operands, number: usize) -> Head<'a> {
+        let shape = &attention.shape;
+        let index = attention.head(number);
+        // SAFETY: the caller's promise; where there is a mask or a factor, it has its elements.
+        unsafe {
+            let optional = |operand: usize, offset: usize| {
+                let start = operands.get::<f32>(operand).cast_const();
+                if start.is_null() { start } else { start.add(offset) }
+            };
+            let factor = |operand: usize| {
+                let at = optional(operand, 0);
+                if at.is_null() { 1.0 } else { *at }
+            };
+            Head {
+                shape,
+                block_keys: attention.block_keys(),
+                q_stride: attention.q_stride(),
+                out: operands.get::<f32>(0).add(shape.out.at(index)),
+                q: optional(1, shape.q.at(index)),
+                k: optional(2, shape.k.at(index)),
+                v: optional(3, shape.v.at(index)),
+                mask: optional(4, shape.mask.at(index)),
+                q_factor: factor(5),
+                k_factor: factor(6),
+                factor: factor(7),
+            }
+        }
+    }
+
+    /// Computes some rows of the result.
+    ///
+    /// # Safety
+    /// The operands are valid for the head's matrices, and nobody else writes these rows.
+    #[inline(always)]
+    unsafe fn run<S: Simd>(&self, s: S, rows: Range<usize>, tables: Tables) {
+        let keys = self.shape.keys as usize;
+        // SAFETY: the caller's promise; blocks lie within rows and keys.
+        unsafe {
+            for first in (0..keys).step_by(self.block_keys) {
+                let block = first..keys.min(first + self.block_keys);
+                self.pack_keys(s, &block, tables.k);
+                self.pack_values(s, &block, tables.v);
+                let mut row = rows.start;
+                while row < rows.end {
+                    let end = rows.end.min(row + BLOCK_ROWS);
+                    self.add_block(s, row..end, row - rows.start, &block, tables);
+                    row = end;
+                }
+            }
+            for row in rows.clone() {
+                let sum = if keys == 0 { None } else { Some(*tables.state.sums.add(row - rows.start)) };
+                divide_row(s, self.result_row(row), self.shape.columns as usize, sum);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn result_row(&self, row: usize) -> *mut f32 {
+        self.out.wrapping_add(row * self.shape.out.row as usize)
+    }
+
+    /// Adds what a block of keys contributes to a block of rows, of which the first has state `state`.
+    #[inline(always)]
+    unsafe fn add_block<S: Simd>(
+        &self,
+        s: S,
+        rows: Range<usize>,
+        state: usize,
+        keys: &Range<usize>,
+        tables: Tables,
+    ) {
+        let stride = keys.len().next_multiple_of(16);
+        let turn = if keys.start == 0 { Turn::First } else { Turn::Later };
+        let columns = self.shape.columns as usize;
+        // SAFETY: the tables have the blocks' sizes; operands are valid for these rows and keys.
+        unsafe {
+            self.copy_queries(s, &rows, tables.q);
+            let scores = Product {
+                rows: rows.len(),
+                columns: keys.len(),
+                depth: self.shape.depth as usize,
+                a: tables.q,
+                a_stride: self.q_stride,
+                b: tables.k,
+                c: tables.scores,
+                c_stride: stride,
+            };
+            scores.run::<S>(FRESH);
+            for (index, row) in rows.clone().enumerate() {
+                let scores = tables.scores.add(index * stride);
+                self.weigh(s, scores, row, keys);
+                let rescale = soften(s, scores, keys.len(), turn, tables.state, state + index);
+                if let Rescale::By(factor) = rescale {
+                    scale_row(s, self.result_row(row), columns, factor);
+                }
+            }
+            let weighted = Product {
+                rows: rows.len(),
+                columns,
+                depth: keys.len(),
+                a: tables.scores,
+                a_stride: stride,
+                b: tables.v,
+                c: self.result_row(rows.start),
+                c_stride: self.shape.out.row as usize,
+            };
+            weighted.run::<S>(if turn == Turn::First { FRESH } else { Start::Resume });
+        }
+    }
+
+    /// Multiplies a row of scores and adds the mask.
+    #[inline(always)]
+    unsafe fn weigh<S: Simd>(&self, s: S, scores: *mut f32, row: usize, keys: &Range<usize>) {
+        let count = keys.len();
+        let factor = s.splat(self.factor);
+        let step = self.shape.mask.column as usize;
+        let mask = self.mask.wrapping_add(row * self.shape.mask.row as usize + keys.start * step);
+        // SAFETY: a row has `count` scores, and as many elements of the mask if there is one.
+        unsafe {
+            for at in (0..count).step_by(S::LANES) {
+                let left = count - at;
+                let mut score = s.mul(s.load_first(scores.add(at), left), factor);
+                if !self.mask.is_null() && step == 1 {
+                    score = s.add(score, s.load_first(mask.add(at), left));
+                }
+                s.store_first(scores.add(at), left, score);
+            }
+            if !self.mask.is_null() && step != 1 {
+                for at in 0..count {
+                    *scores.add(at) += *mask.add(at * step);
+                }
+            }
+        }
+    }
+
+    /// Copies rows of q, multiplied.
+    #[inline(always)]
+    unsafe fn copy_queries<S: Simd>(&self, s: S, rows: &Range<usize>, to: *mut f32) {
+        let (depth, column) = (self.shape.depth as usize, self.shape.q.column as usize);
+        let factor = s.splat(self.q_factor);
+        for (index, row) in rows.clone().enumerate() {
+            // SAFETY: the row is one of q's, and the table has rows of at least `depth`.
+            unsafe {
+                let from = self.q.add(row * self.shape.q.row as usize);
+                let to = to.add(index * self.q_stride);
+                if column == 1 {
+                    for at in (0..depth).step_by(S::LANES) {
+                        let x = s.load_first(from.add(at), depth - at);
+                        s.store_first(to.add(at), depth - at, s.mul(x, factor));
+                    }
+                } else {
+                    for at in 0..depth {
+                        *to.add(at) = *from.add(at * column) * self.q_factor;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Packs a block of k, multiplied: panels of 32 keys, in each all of the depth, in each row the panel's
+    /// keys. Lanes after the last key are zero.
+    #[inline(always)]
+    unsafe fn pack_keys<S: Simd>(&self, s: S, keys: &Range<usize>, to: *mut f32) {
+        let depth = self.shape.depth as usize;
+        let (row, column) = (self.shape.k.row as usize, self.shape.k.column as usize);
+        for first in (0..keys.len()).step_by(PANEL) {
+            let count = PANEL.min(keys.len() - first);
+            // SAFETY: these keys are k's, and the table has whole panels.
+            unsafe {
+                let from = self.k.add((keys.start + first) * row);
+                let to = to.add(first * depth);
+                if row == 1 {
+                    copy_rows(s, [from, to], [depth, count], column, self.k_factor);
+                    continue;
+                }
+                for lane in 0..PANEL {
+                    for at in 0..depth {
+                        let x = if lane < count { *from.add(lane * row + at * column) } else { 0.0 };
+                        *to.add(at * PANEL + lane) = x * self.k_factor;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Packs a block of v: panels of 32 columns, in each all of the block's keys. Lanes after the last column
+    /// are zero.
+    #[inline(always)]
+    unsafe fn pack_values<S: Simd>(&self, s: S, keys: &Range<usize>, to: *mut f32) {
+        let columns = self.shape.columns as usize;
+        let (row, column) = (self.shape.v.row as usize, self.shape.v.column as usize);
+        for first in (0..columns).step_by(PANEL) {
+            let count = PANEL.min(columns - first);
+            // SAFETY: these columns are v's, and the table has whole panels.
+            unsafe {
+                let from = self.v.add(keys.start * row + first * column);
+                let to = to.add(first * keys.len());
+                if column == 1 {
+                    copy_rows(s, [from, to], [keys.len(), count], row, 1.0);
+                    continue;
+                }
+                for key in 0..keys.len() {
+                    for lane in 0..PANEL {
+                        let x = if lane < count { *from.add(key * row + lane * column) } else { 0.0 };
+                        *to.add(key * PANEL + lane) = x;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A sum that begins at zero.
+const FRESH: Start = Start::Fresh { bias: std::ptr::null(), residual: std::ptr::null(), residual_stride: 0 };
+
+/// Copies `rows` rows of `count` floats, multiplied, into rows of a panel.
+///
+/// # Safety
+/// `from` is valid for these rows at a distance of `stride`, `to` for as many rows of a panel.
+#[inline(always)]
+unsafe fn copy_rows<S: Simd>(
+    s: S,
+    [from, to]: [*const f32; 2],
+    [rows, count]: [usize; 2],
+    stride: usize,
+    factor: f32,
+) {
+    let to = to.cast_mut();
+    let factor = s.splat(factor);
+    for row in 0..rows {
+        for lane in (0..PANEL).step_by(S::LANES) {
+            // SAFETY: the caller's promise; lanes from `count` on are not read.
+            unsafe {
+                let x = if lane < count {
+                    s.load_first(from.add(row * stride + lane), count - lane)
+                } else {
+                    s.splat(0.0)
+                };
+                s.store(to.add(row * PANEL + lane), s.mul(x, factor));
+            }
+        }
+    }
+}
+
+/// `c = start + a b`, where b is packed in panels.
+struct Product {
+    rows: usize,
+    columns: usize,
+    depth: usize,
+    a: *const f32,
+    a_stride: usize,
+    b: *const f32,
+    c: *mut f32,
+    c_stride: usize,
+}
+
+impl Product {
+    /// # Safety
+    /// The matrices are valid for these sizes, `b` for whole panels.
+    #[inline(always)]
+    unsafe fn run<S: Simd>(&self, start: Start) {
+        let height = self.rows.div_ceil(self.rows.div_ceil(S::TILE_ROWS));
+        for column in (0..self.columns).step_by(2 * S::LANES) {
+            let vectors = (self.columns - column).div_ceil(S::LANES).min(2);
+            let lane = column % PANEL;
+            let panel = column - lane;
+            for row in (0..self.rows).step_by(height) {
+                // SAFETY: the caller's promise; the tile is within the matrices.
+                unsafe {
+                    let tile = Tile {
+                        depth: self.depth,
+                        a: self.a.add(row * self.a_stride),
+                        a_stride: self.a_stride,
+                        b: self.b.add(panel * self.depth + lane),
+                        b_stride: PANEL,
+                        c: self.c.add(row * self.c_stride + column),
+                        c_stride: self.c_stride,
+                        cols: self.columns - column,
+                        start,
+                        finish: crate::map::Finish::Store,
+                    };
+                    tile_function::<S>(height.min(self.rows - row), vectors)(&tile);
+                }
+            }
+        }
+    }
+}

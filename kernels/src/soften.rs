@@ -1,0 +1,148 @@
+//! How a block of scores becomes powers of e, for sums that are divided at the end.
+//!
+//! Each row has the largest score so far, and the sum of the powers of e of its scores less that. Score `k`
+//! of a block joins accumulator `k mod 16`; the accumulators are joined halves with halves. A row whose
+//! scores are all -infinity so far has powers that are zero, not NaN: a later block may have others.
+
+use crate::simd::Simd;
+use crate::{math, scalar};
+
+/// Accumulators of a sum.
+const ACCUMULATORS: usize = 16;
+
+/// The largest score of each row, and the sum of its powers.
+#[derive(Clone, Copy)]
+pub(crate) struct State {
+    pub(crate) largest: *mut f32,
+    pub(crate) sums: *mut f32,
+}
+
+/// Which block of a row's scores it is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Turn {
+    /// Nothing was added up before.
+    First,
+    /// There were others.
+    Later,
+}
+
+/// What is to be done to what was added up before a block.
+pub(crate) enum Rescale {
+    /// Nothing.
+    Keep,
+    /// It is multiplied.
+    By(f32),
+}
+
+/// Turns `count` scores of row `row` into powers of e, and adds them to its state.
+///
+/// # Safety
+/// `scores` is valid for `count` floats rounded up to 16, and the state for the row; if the block is not the
+/// first, the state is that of the block before.
+#[inline(always)]
+pub(crate) unsafe fn soften<S: Simd>(
+    s: S,
+    scores: *mut f32,
+    count: usize,
+    turn: Turn,
+    state: State,
+    row: usize,
+) -> Rescale {
+    let padded = count.next_multiple_of(ACCUMULATORS);
+    // SAFETY: the caller's promise.
+    unsafe {
+        let (largest, sum) = (state.largest.add(row), state.sums.add(row));
+        (count..padded).for_each(|at| *scores.add(at) = f32::NEG_INFINITY);
+        let before = if turn == Turn::First { f32::NEG_INFINITY } else { *largest };
+        let most = scalar::max(largest_of(s, scores, padded), before);
+        // Differences from -infinity would be NaN.
+        let base = if most == f32::NEG_INFINITY { 0.0 } else { most };
+        let added = powers(s, scores, padded, base);
+        *largest = most;
+        if turn == Turn::First {
+            *sum = added;
+            return Rescale::Keep;
+        }
+        let factor = scalar::exp(before - base);
+        *sum = (*sum).mul_add(factor, added);
+        if factor == 1.0 { Rescale::Keep } else { Rescale::By(factor) }
+    }
+}
+
+/// The largest of some scores; NaNs do not count.
+#[inline(always)]
+unsafe fn largest_of<S: Simd>(s: S, scores: *const f32, padded: usize) -> f32 {
+    let mut largest = s.splat(f32::NEG_INFINITY);
+    let mut lanes = [f32::NEG_INFINITY; ACCUMULATORS];
+    // SAFETY: the caller's promise; a vector has at most 16 lanes.
+    unsafe {
+        for at in (0..padded).step_by(S::LANES) {
+            largest = s.max(s.load(scores.add(at)), largest);
+        }
+        s.store(lanes.as_mut_ptr(), largest);
+    }
+    lanes.into_iter().fold(f32::NEG_INFINITY, |largest, x| scalar::max(x, largest))
+}
+
+/// Replaces scores by powers of e of their differences from `base`; their sum.
+#[inline(always)]
+unsafe fn powers<S: Simd>(s: S, scores: *mut f32, padded: usize, base: f32) -> f32 {
+    let base = s.splat(base);
+    let mut sums = [s.splat(0.0); 2];
+    let mut lanes = [0.0; ACCUMULATORS];
+    // SAFETY: the caller's promise; one vector has 16 lanes, or two have.
+    unsafe {
+        for at in (0..padded).step_by(ACCUMULATORS) {
+            for (number, sum) in sums.iter_mut().enumerate().take(ACCUMULATORS / S::LANES) {
+                let at = scores.add(at + number * S::LANES);
+                let power = math::exp(s, s.sub(s.load(at), base));
+                s.store(at, power);
+                *sum = s.add(*sum, power);
+            }
+        }
+        for (number, sum) in sums.into_iter().enumerate().take(ACCUMULATORS / S::LANES) {
+            s.store(lanes.as_mut_ptr().add(number * S::LANES), sum);
+        }
+    }
+    let mut count = ACCUMULATORS;
+    while count > 1 {
+        count /= 2;
+        for lane in 0..count {
+            lanes[lane] += lanes[lane + count];
+        }
+    }
+    lanes[0]
+}
+
+/// Multiplies a row.
+///
+/// # Safety
+/// `row` is valid for `count` floats.
+#[inline(always)]
+pub(crate) unsafe fn scale_row<S: Simd>(s: S, row: *mut f32, count: usize, factor: f32) {
+    let factor = s.splat(factor);
+    for at in (0..count).step_by(S::LANES) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            s.store_first(row.add(at), count - at, s.mul(s.load_first(row.add(at), count - at), factor))
+        }
+    }
+}
+
+/// Divides a row, or fills it with zeros if nothing was added.
+///
+/// # Safety
+/// `row` is valid for `count` floats.
+#[inline(always)]
+pub(crate) unsafe fn divide_row<S: Simd>(s: S, row: *mut f32, count: usize, sum: Option<f32>) {
+    for at in (0..count).step_by(S::LANES) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let value = match sum {
+                Some(sum) => s.div(s.load_first(row.add(at), count - at), s.splat(sum)),
+                None => s.splat(0.0),
+            };
+            s.store_first(row.add(at), count - at, value);
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! Whether attention computes what plain loops compute, with the same bits on every instruction set and for
+//! every cut.
+
+use crate::common::{Rng, assert_same_bits, input, output, run, ways};
+use kernels::{Attention, AttentionShape, HEAD_AXES, Matrices};
+
+/// What is given; factors are those of q, k and the scores.
+struct Data {
+    q: Vec<f32>,
+    k: Vec<f32>,
+    v: Vec<f32>,
+    mask: Option<Vec<f32>>,
+    factors: [Option<f32>; 3],
+}
+
+/// What of a matrix lies side by side.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Order {
+    ByRows,
+    ByColumns,
+}
+
+const BY_ROWS: [Order; 3] = [Order::ByRows; 3];
+
+/// Whether there is a mask.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mask {
+    Present,
+    Absent,
+}
+
+/// The matrices of dense heads.
+fn dense(heads: [u64; HEAD_AXES], rows: u64, columns: u64, order: Order) -> Matrices {
+    let mut distance = rows * columns;
+    let mut apart = [0; HEAD_AXES];
+    for axis in (0..HEAD_AXES).rev() {
+        apart[axis] = distance;
+        distance *= heads[axis];
+    }
+    let [row, column] = if order == Order::ByColumns { [1, rows] } else { [columns, 1] };
+    Matrices { heads: apart, row, column }
+}
+
+fn shape(heads: [u64; 2], sizes: [u64; 4], orders: [Order; 3]) -> AttentionShape {
+    let [rows, keys, depth, columns] = sizes;
+    let heads = [1, heads[0], 1, heads[1]];
+    AttentionShape {
+        heads,
+        rows,
+        keys,
+        depth,
+        columns,
+        q: dense(heads, rows, depth, orders[0]),
+        k: dense(heads, keys, depth, orders[1]),
+        v: dense(heads, keys, columns, orders[2]),
+        mask: Matrices { heads: [0, rows * keys, 0, 0], row: keys, column: 1 },
+        // Rows of all heads beside each other, as a transpose would put them.
+        out: Matrices {
+            heads: [0, rows * heads[3] * columns, 0, columns],
+            row: heads[3] * columns,
+            column: 1,
+        },
+    }
+}
+
+fn data(rng: &mut Rng, shape: &AttentionShape, mask: Mask) -> Data {
+    let heads = shape.heads.iter().product::<u64>();
+    let mut floats = |count: u64| rng.floats(count as usize);
+    let [q, k] = [shape.rows, shape.keys].map(|rows| floats(heads * rows * shape.depth));
+    let v = floats(heads * shape.keys * shape.columns);
+    let mask = (mask == Mask::Present).then(|| floats(shape.heads[1] * shape.rows * shape.keys));
+    Data { q, k, v, mask, factors: [Some(1.5), None, Some(3.0)] }
+}
+
+fn result(shape: &AttentionShape, data: &Data, attention: &Attention) -> Vec<f32> {
+    let heads = shape.heads.iter().product::<u64>();
+    let mut out = vec![7.0; (heads * shape.rows * shape.columns) as usize];
+    let null = std::ptr::null_mut();
+    let mut operands = vec![output(&mut out), input(&data.q), input(&data.k), input(&data.v)];
+    operands.push(data.mask.as_ref().map_or(null, |mask| input(mask)));
+    operands.extend(data.factors.iter().map(|factor| {
+        factor.as_ref().map_or(null, |factor| std::ptr::from_ref(factor).cast::<u8>().cast_mut())
+    }));
+    run(attention, &operands);
+    out
+}
+
+/// Element `(row, column)` of the matrix of a head.
+fn at(values: &[f32], lies: &Matrices, head: [u64; HEAD_AXES], row: u64, column: u64) -> f64 {
+    let start: u64 = (0..HEAD_AXES).map(|axis| head[axis] * lies.heads[axis]).sum();
+    f64::from(values[(start + row * lies.row + column * lies.column) as usize])
+}
+
+fn check(shape: &AttentionShape, data: &Data) {
+    let found: Vec<Vec<f32>> = ways()
+        .into_iter()
+        .map(|(isa, threads)| result(shape, data, &Attention::new(shape, isa, threads)))
+        .collect();
+    for other in &found {
+        assert_same_bits(&found[0], other, shape);
+    }
+    let [q_factor, k_factor, factor] = data.factors.map(|factor| f64::from(factor.unwrap_or(1.0)));
+    for outer in 0..shape.heads[1] {
+        for inner in 0..shape.heads[3] {
+            let head = [0, outer, 0, inner];
+            for row in 0..shape.rows {
+                let score = |key| {
+                    let terms = (0..shape.depth)
+                        .map(|c| at(&data.q, &shape.q, head, row, c) * at(&data.k, &shape.k, head, key, c));
+                    let mask = data.mask.as_ref().map_or(0.0, |mask| at(mask, &shape.mask, head, row, key));
+                    terms.sum::<f64>() * q_factor * k_factor * factor + mask
+                };
+                let scores: Vec<f64> = (0..shape.keys).map(score).collect();
+                let most = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                let powers: Vec<f64> = scores.iter().map(|score| (score - most).exp()).collect();
+                let sum: f64 = powers.iter().sum();
+                for column in 0..shape.columns {
+                    let v = |key| at(&data.v, &shape.v, head, key, column);
+                    let want: f64 = (0..shape.keys).map(|key| powers[key as usize] / sum * v(key)).sum();
+                    let got = at(&found[0], &shape.out, head, row, column);
+                    let is_close = (got - want).abs() <= 2e-5 || got.is_nan() && want.is_nan();
+                    assert!(is_close, "{got} for {want} at {head:?}, {row}, {column} of {shape:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn random_attention_agrees_with_plain_loops() {
+    let mut rng = Rng::new(1);
+    for _ in 0..60 {
+        let mut up_to = |most: usize| rng.between(1, most) as u64;
+        let (heads, sizes) = ([up_to(2), up_to(3)], [up_to(70), up_to(70), up_to(70), up_to(70)]);
+        let orders = [0; 3].map(|_| if up_to(2) == 1 { Order::ByRows } else { Order::ByColumns });
+        let shape = shape(heads, sizes, orders);
+        let mask = if up_to(2) == 1 { Mask::Present } else { Mask::Absent };
+        check(&shape, &data(&mut rng, &shape, mask));
+    }
+}
+
+#[test]
+fn keys_of_several_blocks_agree() {
+    let mut rng = Rng::new(2);
+    for (sizes, mask) in [
+        ([3, 700, 8, 5], Mask::Absent),
+        ([60, 257, 40, 130], Mask::Present),
+        ([2, 40, 600, 700], Mask::Absent),
+    ] {
+        let shape = shape([1, 2], sizes, BY_ROWS);
+        check(&shape, &data(&mut rng, &shape, mask));
+    }
+}
+
+#[test]
+fn more_rows_than_one_part_has_agree() {
+    let shape = shape([1, 1], [1100, 20, 4, 3], BY_ROWS);
+    check(&shape, &data(&mut Rng::new(3), &shape, Mask::Present));
+}
+
+#[test]
+fn a_row_without_keys_is_zero_and_a_row_without_depth_is_the_mean() {
+    for sizes in [[5, 0, 4, 6], [5, 8, 0, 6]] {
+        let shape = shape([1, 2], sizes, BY_ROWS);
+        check(&shape, &data(&mut Rng::new(4), &shape, Mask::Absent));
+    }
+}
+
+#[test]
+fn masked_keys_do_not_count_and_a_row_of_them_alone_is_not_a_number() {
+    let shape = shape([1, 2], [3, 600, 4, 5], BY_ROWS);
+    let mut data = data(&mut Rng::new(5), &shape, Mask::Present);
+    let mask = data.mask.as_mut().unwrap();
+    // Row 0: nothing but the last key; row 1: nothing at all; row 2: all but the second block.
+    (0..599).for_each(|key| mask[key] = f32::NEG_INFINITY);
+    (600..1200).for_each(|key| mask[key] = f32::NEG_INFINITY);
+    (1456..1712).for_each(|key| mask[key] = f32::NEG_INFINITY);
+    check(&shape, &data);
+}
+
+#[test]
+fn a_mask_of_one_column_or_row_is_read_for_all() {
+    let mut shape = shape([1, 2], [9, 30, 4, 5], BY_ROWS);
+    let data = data(&mut Rng::new(6), &shape, Mask::Present);
+    for [row, column] in [[1, 0], [0, 1], [2, 3]] {
+        shape.mask = Matrices { heads: [0; HEAD_AXES], row, column };
+        check(&shape, &data);
+    }
+}
