@@ -143,3 +143,35 @@ pub(crate) fn symbols(isa: Isa) -> Vec<(&'static str, *const u8)> {
     }
     symbols
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The functions of `f32` that loops call element by element, as they have no vector form.
+    const PER_ELEMENT: [&str; 13] = [
+        "optc_sin_f32",
+        "optc_cos_f32",
+        "optc_tan_f32",
+        "optc_asin_f32",
+        "optc_acos_f32",
+        "optc_atan_f32",
+        "optc_sinh_f32",
+        "optc_cosh_f32",
+        "optc_asinh_f32",
+        "optc_acosh_f32",
+        "optc_atanh_f32",
+        "optc_rem_f32",
+        "optc_pow_f32",
+    ];
+
+    #[test]
+    fn loops_over_f32_call_only_these_functions_element_by_element() {
+        let has_strips = |row: &&Row| match row.meaning {
+            Meaning::Unary(function) => strip_name(function).is_some(),
+            Meaning::Binary(_) => false,
+        };
+        let called = ROWS.iter().filter(|row| row.elem == F32 && !has_strips(row));
+        assert_eq!(called.map(|row| row.name).collect::<Vec<_>>(), PER_ELEMENT);
+    }
+}
