@@ -298,6 +298,10 @@ pub fn element_kind(elem: &TypeData) -> Option<ElementKind> {
     Some(match elem {
         TypeData::Integer { width: 1, .. } => ElementKind::Bool,
         TypeData::Integer { width, signedness } => match (width, is_unsigned(signedness)) {
+            (2, true) => ElementKind::U2,
+            (2, false) => ElementKind::I2,
+            (4, true) => ElementKind::U4,
+            (4, false) => ElementKind::I4,
             (8, true) => ElementKind::U8,
             (8, false) => ElementKind::I8,
             (16, true) => ElementKind::U16,
@@ -309,6 +313,11 @@ pub fn element_kind(elem: &TypeData) -> Option<ElementKind> {
             _ => return None,
         },
         TypeData::Index => ElementKind::I64,
+        TypeData::Float(FloatKind::F4E2M1FN) => ElementKind::F4E2M1FN,
+        TypeData::Float(FloatKind::F8E4M3FN) => ElementKind::F8E4M3FN,
+        TypeData::Float(FloatKind::F8E4M3FNUZ) => ElementKind::F8E4M3FNUZ,
+        TypeData::Float(FloatKind::F8E5M2) => ElementKind::F8E5M2,
+        TypeData::Float(FloatKind::F8E5M2FNUZ) => ElementKind::F8E5M2FNUZ,
         TypeData::Float(FloatKind::F16) => ElementKind::F16,
         TypeData::Float(FloatKind::Bf16) => ElementKind::BF16,
         TypeData::Float(FloatKind::F32) => ElementKind::F32,

@@ -44,8 +44,10 @@ macro_rules! by_number {
     };
 }
 
+pub(crate) use by_number;
+
 /// What is computed with: floats round, integers wrap.
-trait Arithmetic: Copy + PartialOrd {
+pub(crate) trait Arithmetic: Copy + PartialOrd {
     const ZERO: Self;
     const ONE: Self;
     fn plus(self, other: Self) -> Self;
@@ -85,15 +87,27 @@ arithmetic! {
 /// The lines of an operand.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
-struct Lines {
+pub(crate) struct Lines {
     outer: u64,
     count: u64,
     inner: u64,
 }
 
 impl Lines {
+    /// Those of an operand `[outer, count, inner]`.
+    pub(crate) fn new(sizes: [usize; 3]) -> Lines {
+        let [outer, count, inner] = sizes.map(|size| size as u64);
+        Lines { outer, count, inner }
+    }
+
+    /// Elements of a line, and the distance between two.
+    #[inline(always)]
+    pub(crate) fn count_and_inner(self) -> (usize, usize) {
+        (self.count as usize, self.inner as usize)
+    }
+
     /// Parts for `threads`: none smaller than some ten thousand elements.
-    fn parts(&self, threads: usize) -> u32 {
+    pub(crate) fn parts(&self, threads: usize) -> u32 {
         let lines = (self.outer * self.inner) as usize;
         let worth = (lines * self.count as usize).div_ceil(16_384);
         lines.min(worth.max(1)).min(threads * 4) as u32
@@ -101,7 +115,7 @@ impl Lines {
 
     /// The lines of a part: the element at which each begins.
     #[inline(always)]
-    fn of_part(self, parts: u32, part: u32) -> impl Iterator<Item = (usize, usize)> {
+    pub(crate) fn of_part(self, parts: u32, part: u32) -> impl Iterator<Item = (usize, usize)> {
         let inner = self.inner as usize;
         let lines: Range<usize> = piece(self.outer as usize * inner, parts as usize, part as usize);
         lines.map(move |line| (line, line / inner * self.count as usize * inner + line % inner))
@@ -144,7 +158,7 @@ impl ArgExtreme {
         threads: usize,
     ) -> ArgExtreme {
         assert!(count > 0, "a line has an element");
-        let lines = Lines { outer: outer as u64, count: count as u64, inner: inner as u64 };
+        let lines = Lines::new([outer, count, inner]);
         ArgExtreme { lines, number, extreme, parts: lines.parts(threads), isa }
     }
 
@@ -250,7 +264,7 @@ impl Cumulate {
         isa: Isa,
         threads: usize,
     ) -> Cumulate {
-        let lines = Lines { outer: outer as u64, count: count as u64, inner: inner as u64 };
+        let lines = Lines::new([outer, count, inner]);
         Cumulate { lines, number, running, own, direction, parts: lines.parts(threads), isa }
     }
 

@@ -29,7 +29,7 @@ impl Indices {
     /// # Safety
     /// `from` is valid for `at + 1` indices.
     #[inline(always)]
-    unsafe fn slice(&self, from: *const u8, at: usize) -> Option<usize> {
+    pub(crate) unsafe fn slice(&self, from: *const u8, at: usize) -> Option<usize> {
         // SAFETY: the caller's promise.
         let index: i128 = unsafe {
             match (self.bytes, self.signed != 0) {

@@ -8,6 +8,8 @@ use crate::extent::Extent;
 #[expect(missing_docs, reason = "the names are the types")]
 pub enum ElementKind {
     Bool,
+    I2,
+    U2,
     I4,
     U4,
     I8,
@@ -18,6 +20,11 @@ pub enum ElementKind {
     U32,
     I64,
     U64,
+    F4E2M1FN,
+    F8E4M3FN,
+    F8E4M3FNUZ,
+    F8E5M2,
+    F8E5M2FNUZ,
     F16,
     BF16,
     F32,

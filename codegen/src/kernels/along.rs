@@ -70,7 +70,7 @@ fn lower_running(op: OpRef<'_>, running: Running, machine: &Machine) -> Result<L
 }
 
 /// The operand as `[outer, count, inner]` around the axis, and the type of its elements.
-fn lines(op: OpRef<'_>) -> Result<([usize; 3], Number), Refusal> {
+pub(super) fn lines(op: OpRef<'_>) -> Result<([usize; 3], Number), Refusal> {
     let shape = known_shape(op, op.operand(0))?;
     let axis = op.int("axis").and_then(|axis| usize::try_from(axis).ok()).filter(|axis| *axis < shape.len());
     let axis = axis.ok_or_else(|| Refusal::new("`axis` is not one of the operand's"))?;
@@ -80,7 +80,7 @@ fn lines(op: OpRef<'_>) -> Result<([usize; 3], Number), Refusal> {
     Ok(([count(&shape[..axis]), shape[axis] as usize, count(&shape[axis + 1..])], number))
 }
 
-fn number(elem: Elem) -> Number {
+pub(super) fn number(elem: Elem) -> Number {
     match elem {
         Elem::F32 | Elem::F16 | Elem::Bf16 => Number::F32,
         Elem::F64 => Number::F64,

@@ -21,7 +21,7 @@ pub(crate) const ROW: KernelRow = KernelRow {
 };
 
 /// Bytes of scratch that hold the answer of the check.
-const TRUTH_BYTES: u64 = 64;
+pub(super) const TRUTH_BYTES: u64 = 64;
 
 fn lower(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
     let (shape, picked) = (known_shape(op, op.operand(0))?, known_shape(op, op.operand(1))?);
@@ -47,11 +47,16 @@ fn lower(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
         Call::kernel(&check, vec![truth.clone(), Pointer::Operand(1, 0)]),
         Call::kernel(&take, vec![Pointer::Result(0, 0), Pointer::Operand(0, 0), Pointer::Operand(1, 0)]),
     ];
+    let condition = Some(inside_or_stop(op, truth, axis));
+    Ok(Lowered { shared_bytes: TRUTH_BYTES, condition, ..Lowered::new("take", calls) })
+}
+
+/// That the run stops where a check has found an index outside an axis.
+pub(super) fn inside_or_stop(op: OpRef<'_>, truth: Pointer, axis: usize) -> Condition {
     let place = ir::diag::describe(op.ctx, op.body.location(op.op)).unwrap_or_else(|| op.name().to_owned());
     // It names no size: code for all sizes has one message.
     let message = format!("{place}: an index is outside axis {axis}");
-    let condition = Some(Condition { truth, message });
-    Ok(Lowered { shared_bytes: TRUTH_BYTES, condition, ..Lowered::new("take", calls) })
+    Condition { truth, message }
 }
 
 #[cfg(test)]

@@ -3,12 +3,14 @@
 pub(crate) mod along;
 pub(crate) mod assert;
 pub(crate) mod attention;
+pub(crate) mod bits;
 pub(crate) mod compress;
 pub(crate) mod conv;
 pub(crate) mod copy;
 pub(crate) mod gather;
 pub(crate) mod matmul;
 pub(crate) mod norm;
+pub(crate) mod order;
 pub(crate) mod pointwise;
 pub(crate) mod pool;
 pub(crate) mod reduce;
@@ -38,6 +40,10 @@ static KERNELS: &[KernelRow] = &[
     along::CUM_SUM,
     along::CUM_PROD,
     gather::ROW,
+    order::SCATTER,
+    order::ARG_SORT,
+    bits::UNPACK,
+    bits::PACK,
     compress::ROW,
     assert::ROW,
 ];

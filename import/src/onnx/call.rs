@@ -473,7 +473,8 @@ pub(super) fn emit_constant(
     let ctx = builder.ctx;
     let elem = element_type(ctx, weight.element)?;
     let ty = ctx.tensor(&weight.dims, elem);
-    let value = if weight.dims.iter().product::<u64>() <= MAX_INLINE_ELEMENTS {
+    let is_packed = weight.element.bits() < 8;
+    let value = if weight.dims.iter().product::<u64>() <= MAX_INLINE_ELEMENTS && !is_packed {
         let width = (weight.element.bits() / 8) as usize;
         ctx.attr(AttrData::Dense { ty, data: inline(weight.blob.to_vec(), width) })
     } else {

@@ -22,6 +22,7 @@ pub(crate) mod sample;
 pub(crate) mod scatter;
 pub(crate) mod shape;
 pub(crate) mod signal;
+pub(crate) mod small;
 pub(crate) mod split;
 pub(crate) mod spread;
 pub(crate) mod vocabulary;

@@ -26,10 +26,10 @@ use ir::{
 use super::call::{Call, Refusal, emit_constant};
 use super::declared::{Sizes, check_declared, declared_type, read_size};
 use super::facts::{Facts, requirements};
-use super::model::{Graph, Node};
+use super::model::{AttributeValue, Graph, Node};
 use super::open::OpenAxes;
 use super::order::order;
-use super::rows::{self, Row};
+use super::rows::{self, Convert, Row};
 use super::tensor::{Dimension, Tensor, ValueInfo, ValueType};
 use super::unsupported::unsupported;
 use super::weights::Weights;
@@ -94,7 +94,7 @@ fn row_of(node: &Node<'_>, version: i64) -> Option<&'static Row> {
     matches!(node.domain, "" | "ai.onnx").then(|| rows::find(node.op_type, version)).flatten()
 }
 
-struct Lowering<'m> {
+pub(super) struct Lowering<'m> {
     ctx: &'m Context,
     source: Source<'m>,
     initializers: HashMap<&'m str, &'m Tensor<'m>>,
@@ -228,13 +228,10 @@ impl<'m> Lowering<'m> {
         let block = self.block();
         let before = self.body.last_op(block);
         let read: Vec<Value> = operands.iter().flatten().copied().collect();
-        let mut builder = Builder::at_end(self.ctx, &mut self.body, block);
-        builder.location = location;
-        let version = self.source.version;
-        let (weights, ranges, open) = (&mut self.source.weights, &self.facts.ranges, &mut self.open);
-        let required = &mut self.required;
-        let mut call = Call { node, version, builder, operands, weights, ranges, open, required };
-        let results = row.convert.run(&mut call)?;
+        let results = match row.convert {
+            Convert::Graphs(flow) => self.flow(flow, node, operands, location)?,
+            convert => self.call(node, operands, location, |call| convert.run(call))?,
+        };
         let ops: Vec<Op> = match before {
             Some(before) => self.body.ops(block).skip_while(|op| *op != before).skip(1).collect(),
             None => self.body.ops(block).collect(),
@@ -252,6 +249,73 @@ impl<'m> Lowering<'m> {
             self.values.insert(name, Some(value));
         }
         Ok(())
+    }
+
+    /// What is done with a call of a node.
+    pub(super) fn call<T>(
+        &mut self,
+        node: &'m Node<'m>,
+        operands: Vec<Option<Value>>,
+        location: Location,
+        make: impl FnOnce(&mut Call<'_, 'm>) -> Result<T, Refusal>,
+    ) -> Result<T, Refusal> {
+        let block = self.block();
+        let mut builder = Builder::at_end(self.ctx, &mut self.body, block);
+        builder.location = location;
+        make(&mut Call {
+            node,
+            version: self.source.version,
+            builder,
+            operands,
+            weights: &mut self.source.weights,
+            ranges: &self.facts.ranges,
+            open: &mut self.open,
+            required: &mut self.required,
+        })
+    }
+
+    /// The outputs of a graph that is written down here, with these values as its inputs.
+    pub(super) fn inline(
+        &mut self,
+        graph: &'m Graph<'m>,
+        arguments: &[Value],
+        location: Location,
+    ) -> Result<Vec<Value>, Refusal> {
+        if arguments.len() != graph.inputs.len() {
+            return Err(
+                format!("a graph of {} inputs, expected {}", graph.inputs.len(), arguments.len()).into()
+            );
+        }
+        for (input, value) in graph.inputs.iter().zip(arguments) {
+            self.values.insert(input.name, Some(*value));
+        }
+        self.initializers.extend(graph.initializers.iter().map(|tensor| (tensor.name, tensor)));
+        for node in &graph.nodes {
+            let row = row_of(node, self.source.version);
+            let row = row.ok_or_else(|| format!("operator `{}` is not supported", node.op_type))?;
+            let operands: Vec<Option<Value>> = node.inputs.iter().map(|name| self.named(name)).collect();
+            let lacks =
+                node.inputs.iter().zip(&operands).find(|(name, value)| value.is_none() && !name.is_empty());
+            if let Some((name, _)) = lacks {
+                return Err(format!("`{name}` is not defined").into());
+            }
+            self.convert(node, row, operands, location)?;
+        }
+        let results =
+            graph.outputs.iter().map(|output| self.named(output.name)).collect::<Option<Vec<Value>>>();
+        for name in graph.nodes.iter().flat_map(|node| &node.outputs) {
+            self.values.remove(name);
+        }
+        for tensor in &graph.initializers {
+            self.values.remove(tensor.name);
+        }
+        results.ok_or_else(|| "a graph's output that is not defined".into())
+    }
+
+    /// The value that a name in a graph stands for, if there is one.
+    fn named(&mut self, name: &'m str) -> Option<Value> {
+        let is_known = self.values.contains_key(name) || self.initializers.contains_key(name);
+        if is_known && !name.is_empty() { self.value(name) } else { None }
     }
 
     /// What operations need of named sizes. A bound of a size that depends on data needs nothing: it is no
@@ -379,10 +443,22 @@ fn needed<'m>(graph: &'m Graph<'m>) -> HashSet<&'m str> {
     let mut needed = HashSet::new();
     while let Some(name) = left.pop() {
         if needed.insert(name) {
-            left.extend(makers.get(name).into_iter().flat_map(|node| node.inputs.iter().copied()));
+            left.extend(makers.get(name).into_iter().flat_map(|node| reads(node)));
         }
     }
     needed
+}
+
+/// The names that a node reads, and its graphs.
+fn reads<'m>(node: &'m Node<'m>) -> Vec<&'m str> {
+    let mut names = node.inputs.clone();
+    for attribute in &node.attributes {
+        if let AttributeValue::Graph(graph) = &attribute.value {
+            names.extend(graph.nodes.iter().flat_map(|node| reads(node)));
+            names.extend(graph.outputs.iter().map(|output| output.name));
+        }
+    }
+    names
 }
 
 /// Inputs that are symbolized but not there, and values for symbols that no input has.

@@ -7,6 +7,7 @@ pub mod declared;
 pub mod element;
 pub mod external;
 mod facts;
+mod flow;
 mod import;
 mod lower;
 pub mod model;

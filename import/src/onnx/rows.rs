@@ -13,6 +13,7 @@ use super::convert::{
     along, attention, composed, einsum, gather, integer, linear, loss, pads, pick, picked, pointwise,
     quantised, recurrent, reduce, resize, sample, scatter, shape, signal, split, spread, window,
 };
+use super::flow::Flow;
 
 /// The newest version of ONNX's operator set of which the rows were checked.
 pub const NEWEST: i64 = 28;
@@ -40,6 +41,8 @@ pub enum Convert {
     Binary(&'static str),
     /// The IR's binary operation of this name, from left to right over any number of operands.
     Fold(&'static str),
+    /// Its graphs are written down in its place.
+    Graphs(Flow),
     /// A converter of its own.
     With(fn(&mut Call<'_, '_>) -> Result<Vec<Value>, Refusal>),
 }
@@ -52,6 +55,7 @@ impl Convert {
             Convert::Binary(name) => pointwise::binary(call, name),
             Convert::Fold(name) => pointwise::fold(call, name),
             Convert::With(convert) => convert(call),
+            Convert::Graphs(_) => Err("a graph is no converter's".into()),
         }
     }
 }
@@ -61,7 +65,7 @@ pub fn find(op: &str, version: i64) -> Option<&'static Row> {
     ROWS.iter().find(|row| row.op == op && row.versions.contains(&version))
 }
 
-use Convert::{Binary, Fold, Unary, With};
+use Convert::{Binary, Fold, Graphs, Unary, With};
 
 const fn row(
     op: &'static str,
@@ -118,9 +122,17 @@ const RECURRENT: &[&str] = &[
     "layout",
     "linear_before_reset",
 ];
+const SCAN: &[&str] = &[
+    "body",
+    "num_scan_inputs",
+    "scan_input_axes",
+    "scan_input_directions",
+    "scan_output_axes",
+    "scan_output_directions",
+];
 const WINDOW: &[&str] = &["output_datatype", "periodic"];
 const ARG: &[&str] = &["axis", "keepdims", "select_last_index"];
-/// The last two concern floats of 8 bits, which are not supported.
+/// The last two concern floats of 8 bits; `round_mode` those that are powers of two, which are not supported.
 const CAST: &[&str] = &["to", "round_mode", "saturate"];
 const RUNNING: &[&str] = &["exclusive", "reverse"];
 const QUANTISED: &[&str] = &["axis", "block_size", "output_dtype", "precision", "saturate"];
@@ -225,6 +237,7 @@ pub static ROWS: &[Row] = &[
     row("HardSwish", 14..=NEWEST, 1..=1, &[], Unary("nn.hard_swish")),
     row("Hardmax", 1..=NEWEST, 1..=1, &["axis"], With(along::hardmax)),
     row("Identity", 1..=NEWEST, 1..=1, &[], With(pointwise::identity)),
+    row("If", 1..=NEWEST, 1..=1, &["else_branch", "then_branch"], Graphs(Flow::If)),
     row("InstanceNormalization", 6..=NEWEST, 3..=3, &["epsilon"], With(reduce::instance_normalization)),
     row("IsInf", 10..=NEWEST, 1..=1, &["detect_negative", "detect_positive"], With(composed::is_inf)),
     row("IsNaN", 9..=NEWEST, 1..=1, &[], With(composed::is_nan)),
@@ -238,12 +251,14 @@ pub static ROWS: &[Row] = &[
     row("LinearAttention", 27..=NEWEST, 3..=6, &["chunk_size", "kv_num_heads", "q_num_heads", "scale", "update_rule"], With(recurrent::linear_attention)),
     row("Log", 1..=NEWEST, 1..=1, OLD, Unary("nn.log")),
     row("LogSoftmax", 1..=NEWEST, 1..=1, &["axis"], With(reduce::log_softmax)),
+    row("Loop", 1..=NEWEST, 2..=ANY, &["body"], Graphs(Flow::Loop)),
     row("LpNormalization", 1..=NEWEST, 1..=1, &["axis", "p"], With(reduce::lp_normalization)),
     row("LpPool", 2..=NEWEST, 1..=1, LP_POOL, With(spread::lp_pool)),
     row("MatMul", 1..=NEWEST, 2..=2, &[], With(linear::matmul)),
     row("MatMulInteger", 10..=NEWEST, 2..=4, &[], With(integer::matmul_integer)),
     row("Max", 1..=NEWEST, 1..=ANY, OLD, Fold("nn.max")),
     row("MaxPool", 1..=NEWEST, 1..=1, POOL, With(window::max_pool)),
+    row("MaxUnpool", 9..=NEWEST, 2..=3, &["kernel_shape", "pads", "strides"], With(scatter::max_unpool)),
     row("Mean", 1..=NEWEST, 1..=ANY, OLD, With(composed::mean)),
     row("MeanVarianceNormalization", 9..=NEWEST, 1..=1, &["axes"], With(reduce::mean_variance_normalization)),
     row("MelWeightMatrix", 17..=NEWEST, 5..=5, &["output_datatype"], With(signal::mel_weight_matrix)),
@@ -300,6 +315,9 @@ pub static ROWS: &[Row] = &[
     row("RotaryEmbedding", 23..=NEWEST, 3..=4, &["interleaved", "num_heads", "rotary_embedding_dim"], With(attention::rotary_embedding)),
     row("Round", 11..=NEWEST, 1..=1, &[], Unary("nn.round")),
     row("STFT", 17..=NEWEST, 2..=4, &["onesided"], With(signal::stft)),
+    row("Scan", 9..=NEWEST, 1..=ANY, SCAN, Graphs(Flow::Scan)),
+    row("Scatter", 9..=10, 3..=3, &["axis"], With(scatter::scatter_elements)),
+    row("ScatterElements", 11..=NEWEST, 3..=3, &["axis", "reduction"], With(scatter::scatter_elements)),
     row("ScatterND", 11..=NEWEST, 3..=3, &["reduction"], With(scatter::scatter_nd)),
     row("Selu", 1..=NEWEST, 1..=1, &["alpha", "consumed_inputs", "gamma"], With(composed::selu)),
     row("Shape", 1..=14, 1..=1, &[], With(shape::shape)),
@@ -329,8 +347,11 @@ pub static ROWS: &[Row] = &[
     row("Swish", 24..=NEWEST, 1..=1, &["alpha"], With(composed::swish)),
     row("Tan", 7..=NEWEST, 1..=1, &[], Unary("nn.tan")),
     row("Tanh", 1..=NEWEST, 1..=1, OLD, Unary("nn.tanh")),
+    row("TensorScatter", 24..=NEWEST, 2..=3, &["axis", "mode"], With(scatter::tensor_scatter)),
     row("ThresholdedRelu", 10..=NEWEST, 1..=1, &["alpha"], With(composed::thresholded_relu)),
     row("Tile", 6..=NEWEST, 2..=2, &[], With(pick::tile)),
+    row("TopK", 1..=9, 1..=1, &["axis", "k"], With(scatter::top_k)),
+    row("TopK", 10..=NEWEST, 2..=2, &["axis", "largest", "sorted"], With(scatter::top_k)),
     row("Transpose", 1..=NEWEST, 1..=1, &["perm"], With(shape::transpose)),
     row("Trilu", 14..=NEWEST, 1..=2, &["upper"], With(loss::trilu)),
     row("Unsqueeze", 1..=12, 1..=1, &["axes"], With(shape::unsqueeze)),

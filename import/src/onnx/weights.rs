@@ -20,7 +20,7 @@ use crate::synth::Stripped;
 /// A tensor of the model: its type, and its elements as little-endian bytes in row-major order.
 #[derive(Debug, Clone)]
 pub struct Weight {
-    /// Type of the elements; never narrower than a byte.
+    /// Type of the elements; those of less than a byte are packed.
     pub element: Element,
     /// Sizes, outermost first.
     pub dims: Vec<u64>,
@@ -69,7 +69,7 @@ impl Keys {
 impl Weights<'_> {
     /// The elements of `tensor`. `key` is its name among the rules. The error says what the tensor lacks.
     pub fn read(&mut self, tensor: &Tensor<'_>, key: &str) -> Result<Weight, String> {
-        let element = whole_byte_element(tensor.data_type)?;
+        let element = element_of(tensor.data_type)?;
         let dims = sizes(&tensor.dims)?;
         let len_bytes = element
             .storage_bytes(&dims)
@@ -156,10 +156,9 @@ fn has_no_data(tensor: &Tensor<'_>) -> bool {
         && !tensor.is_external
 }
 
-fn whole_byte_element(number: i32) -> Result<Element, String> {
+fn element_of(number: i32) -> Result<Element, String> {
     match Element::from_number(number) {
-        Some(element) if element.bits() >= 8 => Ok(element),
-        Some(element) => Err(format!("elements of type {} are not supported", element.name())),
+        Some(element) => Ok(element),
         None if number == 8 => Err("a tensor of strings, expected numbers".to_owned()),
         None => Err(format!("element type {number}, expected one of TensorProto.DataType")),
     }
@@ -184,6 +183,11 @@ pub fn element_type(ctx: &Context, element: Element) -> Result<Type, String> {
         Element::Float8E5m2 => ctx.float(FloatKind::F8E5M2),
         Element::Float8E5m2fnuz => ctx.float(FloatKind::F8E5M2FNUZ),
         Element::Bool => ctx.int(1),
+        Element::Float4E2m1 => ctx.float(FloatKind::F4E2M1FN),
+        Element::Int2 => ctx.int(2),
+        Element::Int4 => ctx.int(4),
+        Element::Uint2 => unsigned(2),
+        Element::Uint4 => unsigned(4),
         Element::Int8 => ctx.int(8),
         Element::Int16 => ctx.int(16),
         Element::Int32 => ctx.int(32),

@@ -3,10 +3,12 @@
 use crate::opdef::{AttrDef, AttrKind, Dialect, Presence};
 
 mod along;
+mod bits;
 mod broadcast;
 mod contract;
 mod elementwise;
 mod functions;
+mod order;
 mod picked;
 mod reduce;
 mod rest;
@@ -31,6 +33,8 @@ pub static DIALECT: Dialect = Dialect {
         along::OPS,
         rest::OPS,
         picked::OPS,
+        order::OPS,
+        bits::OPS,
     ],
 };
 

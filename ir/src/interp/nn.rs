@@ -4,11 +4,13 @@
 //! Narrow floats compute in `f32` and round once, when the result is written.
 
 mod along;
+mod bits;
 mod compress;
 mod contract;
 mod gather;
 mod matmul;
 mod normalise;
+mod order;
 mod pool;
 mod reduce;
 mod source;
@@ -16,11 +18,13 @@ mod tile;
 mod views;
 
 pub use along::{arg_extreme, cumulate};
+pub use bits::{pack, unpack};
 pub use compress::compress;
 pub use contract::conv2d;
 pub use gather::{gather, pad, repeat};
 pub use matmul::matmul;
 pub use normalise::{batch_norm, group_norm, softmax};
+pub use order::{arg_sort, scatter};
 pub use pool::{avg_pool2d, max_pool2d};
 pub use reduce::reduce;
 pub use source::{constant, constant_value, iota, sizes};

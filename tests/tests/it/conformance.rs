@@ -112,6 +112,15 @@ fn array(file: &[u8]) -> Result<Array, String> {
         Element::Uint16 => ElementKind::U16,
         Element::Uint32 => ElementKind::U32,
         Element::Uint64 => ElementKind::U64,
+        Element::Int2 => ElementKind::I2,
+        Element::Uint2 => ElementKind::U2,
+        Element::Int4 => ElementKind::I4,
+        Element::Uint4 => ElementKind::U4,
+        Element::Float4E2m1 => ElementKind::F4E2M1FN,
+        Element::Float8E4m3fn => ElementKind::F8E4M3FN,
+        Element::Float8E4m3fnuz => ElementKind::F8E4M3FNUZ,
+        Element::Float8E5m2 => ElementKind::F8E5M2,
+        Element::Float8E5m2fnuz => ElementKind::F8E5M2FNUZ,
         other => return Err(format!("elements of type {}", other.name())),
     };
     Ok(Array { name: String::new(), element, shape: weight.dims, bytes: weight.blob.to_vec() })
@@ -206,15 +215,46 @@ fn tolerance(element: ElementKind) -> Option<(f64, f64)> {
         ElementKind::F32 | ElementKind::F64 => Some((1e-3, 1e-5)),
         ElementKind::F16 => Some((5e-3, 1e-3)),
         ElementKind::BF16 => Some((1.0 / 64.0, 1e-2)),
+        ElementKind::F4E2M1FN | ElementKind::F8E4M3FN | ElementKind::F8E4M3FNUZ => Some((0.0, 0.0)),
+        ElementKind::F8E5M2 | ElementKind::F8E5M2FNUZ => Some((0.0, 0.0)),
         _ => None,
     }
 }
 
+/// The number that 8 bits stand for: from `first` on, codes without their sign are no numbers.
+fn small_float(code: u8, mantissa: u32, bias: i32, [infinite, first]: [u8; 2]) -> f64 {
+    let size = code & 0x7f;
+    let sign = if code & 0x80 == 0 { 1.0 } else { -1.0 };
+    if size >= first || (first == 0x80 && code == 0x80) {
+        return f64::NAN;
+    }
+    if size == infinite {
+        return sign * f64::INFINITY;
+    }
+    let exponent = i32::from(size >> mantissa);
+    let fraction = f64::from(size & ((1 << mantissa) - 1)) / f64::from(1 << mantissa);
+    let (exponent, whole) = if exponent == 0 { (1, 0.0) } else { (exponent, 1.0) };
+    sign * (whole + fraction) * f64::from(exponent - bias).exp2()
+}
+
 fn floats(array: &Array) -> Vec<f64> {
+    let small = |mantissa: u32, bias: i32, codes: [u8; 2]| -> Vec<f64> {
+        array.bytes.iter().map(|code| small_float(*code, mantissa, bias, codes)).collect()
+    };
     let halves = || array.bytes.as_chunks::<2>().0.iter();
     match array.element {
         ElementKind::F16 => halves().map(|bytes| half::f16::from_le_bytes(*bytes).to_f64()).collect(),
         ElementKind::BF16 => halves().map(|bytes| half::bf16::from_le_bytes(*bytes).to_f64()).collect(),
+        ElementKind::F4E2M1FN => {
+            let count = array.shape.iter().product::<u64>() as usize;
+            let code = |at: usize| array.bytes[at / 2] >> (4 * (at % 2)) & 15;
+            let codes = (0..count).map(|at| (code(at) & 8) << 4 | code(at) & 7);
+            codes.map(|code| small_float(code, 1, 1, [0x80, 0x7f])).collect()
+        }
+        ElementKind::F8E4M3FN => small(3, 7, [0x80, 0x7f]),
+        ElementKind::F8E4M3FNUZ => small(3, 8, [0x80, 0x80]),
+        ElementKind::F8E5M2 => small(2, 15, [0x7c, 0x7d]),
+        ElementKind::F8E5M2FNUZ => small(2, 16, [0x80, 0x80]),
         _ => array.to_f64(),
     }
 }

@@ -168,6 +168,22 @@ static EXAMPLES: &[Example] = &[
         result: &[3, 8],
         ..F32
     },
+    Example {
+        kernel: "put",
+        args: &[&[3, 8]],
+        constants: "%i = nn.constant dense<[2, 0]> : tensor<2xi64>\n%u = nn.constant dense<0.25> : tensor<2x8xf32>",
+        op: "nn.scatter %0, %i, %u {join = \"add\"} : (tensor<3x8xf32>, tensor<2xi64>, tensor<2x8xf32>) -> tensor<3x8xf32>",
+        result: &[3, 8],
+        ..F32
+    },
+    Example {
+        kernel: "arg_sort",
+        args: &[&[3, 8]],
+        op: "nn.arg_sort %0 {axis = 1 : i64} : (tensor<3x8xf32>) -> tensor<3x8xi64>",
+        result: &[3, 8],
+        elem: "i64",
+        ..F32
+    },
 ];
 
 fn ty(shape: &[u64], elem: &str) -> String {
@@ -324,8 +340,9 @@ fn check_run(example: &Example, module: &Module, planned: &Module) {
 fn every_row_has_an_example() {
     let rows: BTreeSet<&str> = codegen::kernels().iter().map(|row| row.name()).collect();
     let examples = EXAMPLES.iter().map(|example| example.kernel);
-    // It has no result, so it is tested with what decides the way of a program.
-    assert_eq!(rows, examples.chain(["assert"]).collect());
+    // The first has no result, so it is tested with what decides the way of a program; the others take no
+    // floats, and are compared with the interpreter beside their rows.
+    assert_eq!(rows, examples.chain(["assert", "pack", "unpack"]).collect());
     assert!(codegen::kernels().iter().all(|row| row.doc().ends_with('.')));
 }
 

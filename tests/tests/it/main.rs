@@ -22,6 +22,7 @@ mod lines;
 mod memory;
 mod models;
 mod node_sizes;
+mod onnx_table;
 mod open;
 mod open_views;
 mod overlap;

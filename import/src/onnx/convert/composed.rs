@@ -3,6 +3,7 @@
 
 use ir::{Dim, Type, TypeData, Value};
 
+use super::small::Beyond;
 use crate::onnx::call::{Call, Refusal};
 use crate::onnx::element::Element;
 use crate::onnx::weights::element_type;
@@ -13,7 +14,12 @@ type Results = Result<Vec<Value>, Refusal>;
 pub(crate) fn cast(call: &mut Call<'_, '_>) -> Results {
     let x = call.operand(0)?;
     let to = target(call)?;
-    Ok(vec![call.cast(x, to)?])
+    Ok(vec![call.cast_or(x, to, beyond(call)?)?])
+}
+
+/// What `saturate` says of numbers beyond the greatest of floats of 8 bits.
+fn beyond(call: &Call<'_, '_>) -> Result<Beyond, Refusal> {
+    Ok(if call.node.truth("saturate")?.unwrap_or(true) { Beyond::Cut } else { Beyond::Kept })
 }
 
 fn target(call: &Call<'_, '_>) -> Result<Type, Refusal> {
@@ -58,7 +64,7 @@ pub(crate) fn bit_shift(call: &mut Call<'_, '_>) -> Results {
 pub(crate) fn cast_like(call: &mut Call<'_, '_>) -> Results {
     let x = call.operand(0)?;
     let to = call.element(call.operand(1)?);
-    Ok(vec![call.cast(x, to)?])
+    Ok(vec![call.cast_or(x, to, beyond(call)?)?])
 }
 
 /// Where.

@@ -18,7 +18,7 @@ use crate::onnx::open::OpenAxis;
 type Results = Result<Vec<Value>, Refusal>;
 
 /// The places of picked elements among all of some axes, as far as they are made.
-struct Places {
+pub(super) struct Places {
     /// The axes.
     sizes: Vec<Dim>,
     /// Of which one's elements not all in the bound count, how many do.
@@ -29,7 +29,7 @@ struct Places {
 }
 
 impl Places {
-    fn new(sizes: &[Dim], open: Option<OpenAxis>) -> Places {
+    pub(super) fn new(sizes: &[Dim], open: Option<OpenAxis>) -> Places {
         let open = open.filter(|open| open.axis < sizes.len());
         Places { sizes: sizes.to_vec(), open, sum: None, inside: None }
     }
@@ -49,7 +49,12 @@ impl Places {
     }
 
     /// The same by indices.
-    fn pick(&mut self, call: &mut Call<'_, '_>, axis: usize, indices: Value) -> Result<(), Refusal> {
+    pub(super) fn pick(
+        &mut self,
+        call: &mut Call<'_, '_>,
+        axis: usize,
+        indices: Value,
+    ) -> Result<(), Refusal> {
         let count = match self.open {
             Some(open) if open.axis == axis => open.count,
             _ => number(call, self.sizes[axis])?,
@@ -62,7 +67,7 @@ impl Places {
 
     /// The same by where the picked element itself is along an axis of a result of this rank, in which this
     /// is open.
-    fn stay(
+    pub(super) fn stay(
         &mut self,
         call: &mut Call<'_, '_>,
         axis: usize,
@@ -78,12 +83,17 @@ impl Places {
         self.walk(call, axis, numbers)
     }
 
-    /// What is at these places of a value whose first axes these are.
-    fn take(self, call: &mut Call<'_, '_>, x: Value) -> Result<Value, Refusal> {
+    /// The numbers of the places, and how many there are; that is the number of one that is outside.
+    pub(super) fn numbers(&self, call: &mut Call<'_, '_>) -> Result<(Value, Dim), Refusal> {
         let all = Sizes(call.ctx()).product(&self.sizes);
         let (sum, inside) = self.sum.zip(self.inside).ok_or("indices of no axis")?;
         let outside = number(call, all)?;
-        let places = call.emit("nn.select", &[inside, sum, outside], &[])?;
+        Ok((call.emit("nn.select", &[inside, sum, outside], &[])?, all))
+    }
+
+    /// What is at these places of a value whose first axes these are.
+    fn take(self, call: &mut Call<'_, '_>, x: Value) -> Result<Value, Refusal> {
+        let (places, all) = self.numbers(call)?;
         let shape = [&[all], &call.dims(x)?[self.sizes.len()..]].concat();
         let flat = match self.open {
             // Places were judged by how many elements there are.

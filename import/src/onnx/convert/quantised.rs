@@ -6,6 +6,7 @@
 use ir::{Dim, Type, TypeData, Value};
 
 use super::composed::numbered_type;
+use super::small::is_small;
 use crate::onnx::call::{Call, Refusal};
 use crate::onnx::element::Element;
 use crate::onnx::weights::element_type;
@@ -16,7 +17,9 @@ type Results = Result<Vec<Value>, Refusal>;
 pub(crate) fn dequantize(call: &mut Call<'_, '_>) -> Results {
     let (x, scale) = (call.operand(0)?, call.operand(1)?);
     let elem = named_type(call, "output_dtype")?.unwrap_or_else(|| call.element(scale));
-    range(call, call.element(x))?;
+    if !is_small(call.ctx(), call.element(x)) {
+        range(call, call.element(x))?;
+    }
     let mut numbers = call.cast(x, elem)?;
     if let Some(zero) = call.optional(2) {
         let zero = call.cast(zero, elem)?;
@@ -40,6 +43,9 @@ pub(crate) fn quantize(call: &mut Call<'_, '_>) -> Results {
     let (number, scale) = (call.cast(x, precision)?, call.cast(scale, precision)?);
     let scale = spread(call, scale, x)?;
     let quotient = call.two("nn.div", number, scale)?;
+    if is_small(call.ctx(), to) {
+        return Ok(vec![call.cast(quotient, to)?]);
+    }
     let mut rounded = call.emit("nn.round", &[quotient], &[])?;
     if let Some(zero) = call.optional(2) {
         let zero = call.cast(zero, precision)?;
@@ -76,14 +82,17 @@ fn named_type(call: &Call<'_, '_>, name: &str) -> Result<Option<Type>, Refusal> 
     Ok(Some(numbered_type(call, name, number)?))
 }
 
-/// The numbers of an integer type of whole bytes.
+/// The numbers of an integer type.
 fn range(call: &Call<'_, '_>, elem: Type) -> Result<(f32, f32), Refusal> {
     match call.ctx().type_data(elem) {
-        TypeData::Integer { width: width @ (8 | 16 | 32), signedness } => Ok(match signedness {
+        TypeData::Integer { width: width @ (2 | 4 | 8 | 16 | 32), signedness } => Ok(match signedness {
             ir::Signedness::Unsigned => (0.0, ((1u64 << width) - 1) as f32),
             _ => (-((1u64 << (width - 1)) as f32), ((1u64 << (width - 1)) - 1) as f32),
         }),
-        _ => Err("quantised elements of this type, expected integers of 8, 16 or 32 bits".into()),
+        _ => {
+            Err("quantised elements of this type, expected integers of at most 32 bits, or small floats"
+                .into())
+        }
     }
 }
 
@@ -93,6 +102,9 @@ fn clip(call: &mut Call<'_, '_>, x: Value, (lo, hi): (f32, f32)) -> Result<Value
 }
 
 pub(super) fn saturate(call: &mut Call<'_, '_>, x: Value, to: Type) -> Result<Value, Refusal> {
+    if is_small(call.ctx(), to) {
+        return call.cast(x, to);
+    }
     let range = range(call, to)?;
     let cut = clip(call, x, range)?;
     call.cast(cut, to)

@@ -3,6 +3,7 @@
 use ir::{Blob, Dim, Type, Value};
 
 use super::pick::{Part, broadcast};
+use super::small::{Beyond, is_packed, is_small, narrowed, packed, widened};
 use crate::onnx::call::{Call, Refusal};
 use crate::onnx::element::Element;
 use crate::onnx::weights::Weight;
@@ -12,7 +13,7 @@ impl Call<'_, '_> {
         self.emit(name, &[x], &[])
     }
 
-    pub(super) fn two(&mut self, name: &str, a: Value, b: Value) -> Result<Value, Refusal> {
+    pub(in crate::onnx) fn two(&mut self, name: &str, a: Value, b: Value) -> Result<Value, Refusal> {
         self.emit(name, &[a, b], &[])
     }
 
@@ -34,11 +35,32 @@ impl Call<'_, '_> {
 
     /// The value in another element type.
     pub(super) fn cast(&mut self, x: Value, to: Type) -> Result<Value, Refusal> {
-        if self.element(x) == to {
+        self.cast_or(x, to, Beyond::Cut)
+    }
+
+    /// The same, with what becomes of numbers beyond the greatest of small floats.
+    pub(super) fn cast_or(&mut self, x: Value, to: Type, beyond: Beyond) -> Result<Value, Refusal> {
+        let ctx = self.ctx();
+        let from = self.element(x);
+        if from == to {
             return Ok(x);
         }
-        let to = self.ctx().type_attr(to);
-        self.emit("nn.cast", &[x], &[("to", to)])
+        if is_small(ctx, from) {
+            let wide = widened(self, x)?;
+            return self.cast_or(wide, to, beyond);
+        }
+        if is_packed(ctx, from) {
+            let bytes = self.one("nn.unpack", x)?;
+            return self.cast_or(bytes, to, beyond);
+        }
+        if is_packed(ctx, to) {
+            return packed(self, x, to);
+        }
+        if is_small(ctx, to) {
+            let wide = self.cast(x, ctx.f32())?;
+            return narrowed(self, wide, to, beyond);
+        }
+        self.emit("nn.cast", &[x], &[("to", ctx.type_attr(to))])
     }
 
     /// A float attribute, or its default.
@@ -53,13 +75,19 @@ impl Call<'_, '_> {
     }
 
     /// The values one after the other along an axis, which is not open.
-    pub(super) fn concatenated(&mut self, parts: &[Value], axis: usize) -> Result<Value, Refusal> {
+    pub(in crate::onnx) fn concatenated(&mut self, parts: &[Value], axis: usize) -> Result<Value, Refusal> {
         let axis = self.ctx().int_attr(axis as i64);
         self.emit("nn.concat", parts, &[("axis", axis)])
     }
 
     /// `size` slices of a value along an axis.
-    pub(super) fn part(&mut self, x: Value, axis: usize, start: Dim, size: Dim) -> Result<Value, Refusal> {
+    pub(in crate::onnx) fn part(
+        &mut self,
+        x: Value,
+        axis: usize,
+        start: Dim,
+        size: Dim,
+    ) -> Result<Value, Refusal> {
         let mut part = Part::whole(&self.dims(x)?);
         part.starts[axis] = start;
         part.sizes[axis] = size;

@@ -10,20 +10,20 @@ use crate::interp::tensor::{EvalError, Tensor};
 use crate::opdef::Kind;
 
 /// The lines along an axis of a dense operand `[outer, count, inner]`.
-struct Lines {
+pub(super) struct Lines {
     outer: usize,
     count: usize,
     inner: usize,
 }
 
 impl Lines {
-    fn of(shape: &[usize], axis: usize) -> Lines {
+    pub(super) fn of(shape: &[usize], axis: usize) -> Lines {
         let (outer, inner) = (shape[..axis].iter().product(), shape[axis + 1..].iter().product());
         Lines { outer, count: shape[axis], inner }
     }
 
     /// For each line its elements' positions, in order.
-    fn positions(&self) -> impl Iterator<Item = impl DoubleEndedIterator<Item = usize>> {
+    pub(super) fn positions(&self) -> impl Iterator<Item = impl DoubleEndedIterator<Item = usize>> {
         let (count, inner) = (self.count, self.inner);
         (0..self.outer * inner).map(move |line| {
             let first = line / inner * count * inner + line % inner;

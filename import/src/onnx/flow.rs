@@ -1,0 +1,210 @@
+//! How operators with graphs (If, Loop, Scan) are converted: the graphs are written down in the place of the
+//! node, once for each turn.
+//!
+//! What a graph reads from around it are names like others. A condition, and a number of turns, must be known
+//! when the model is read; a plan then knows every turn.
+
+use ir::{Dim, Location, Value};
+
+use super::call::{Call, Refusal};
+use super::lower::Lowering;
+use super::model::{AttributeValue, Graph, Node};
+
+/// An operator with graphs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flow {
+    /// One of two graphs.
+    If,
+    /// A graph until a condition does not hold, or as often as a number says.
+    Loop,
+    /// A graph for each slice of its inputs.
+    Scan,
+}
+
+/// Turns of a loop, at most.
+const MOST_TURNS: u64 = 1024;
+
+fn graph<'m>(node: &'m Node<'m>, name: &str) -> Result<&'m Graph<'m>, Refusal> {
+    match node.attribute(name).map(|attribute| &attribute.value) {
+        Some(AttributeValue::Graph(graph)) => Ok(graph),
+        _ => Err(format!("`{name}` is left out, or no graph").into()),
+    }
+}
+
+/// An operand that must be there.
+fn given(operands: &[Option<Value>], index: usize) -> Result<Value, Refusal> {
+    operands.get(index).copied().flatten().ok_or_else(|| format!("input {index} is left out").into())
+}
+
+impl<'m> Lowering<'m> {
+    /// The results of an operator with graphs.
+    pub(super) fn flow(
+        &mut self,
+        flow: Flow,
+        node: &'m Node<'m>,
+        operands: Vec<Option<Value>>,
+        at: Location,
+    ) -> Result<Vec<Value>, Refusal> {
+        match flow {
+            Flow::If => self.branch(node, operands, at),
+            Flow::Loop => self.turns(node, &operands, at),
+            Flow::Scan => self.scan(node, &operands, at),
+        }
+    }
+
+    fn branch(
+        &mut self,
+        node: &'m Node<'m>,
+        operands: Vec<Option<Value>>,
+        at: Location,
+    ) -> Result<Vec<Value>, Refusal> {
+        let condition = self.call(node, operands, at, |call| call.known_ints(0))?;
+        let Some([condition]) = condition.as_deref() else {
+            return Err("a condition that is not one truth value".into());
+        };
+        let taken = if *condition == 0 { "else_branch" } else { "then_branch" };
+        self.inline(graph(node, taken)?, &[], at)
+    }
+
+    fn turns(
+        &mut self,
+        node: &'m Node<'m>,
+        operands: &[Option<Value>],
+        at: Location,
+    ) -> Result<Vec<Value>, Refusal> {
+        let body = graph(node, "body")?;
+        let most = self.call(node, operands.to_vec(), at, |call| call.known_ints(0))?;
+        let most = match most.as_deref() {
+            None => None,
+            Some([most]) => Some(u64::try_from(*most).unwrap_or(0)),
+            Some(_) => return Err("a number of turns that is not one number".into()),
+        };
+        let mut condition = operands.get(1).copied().flatten();
+        let mut states =
+            (2..operands.len()).map(|index| given(operands, index)).collect::<Result<Vec<_>, _>>()?;
+        let mut shown: Vec<Vec<Value>> = Vec::new();
+        for turn in 0.. {
+            if most.is_some_and(|most| turn >= most) {
+                break;
+            }
+            let holds = self.call(node, vec![condition], at, |call| call.known_ints(0))?;
+            if holds.is_some_and(|holds| holds == [0]) {
+                break;
+            }
+            if turn == MOST_TURNS || (most.is_none() && condition.is_none()) {
+                return Err(format!("a loop of more than {MOST_TURNS} turns").into());
+            }
+            let numbers = self.call(node, vec![], at, |call| {
+                let number = call.int64_constant(&[turn.cast_signed()], &[])?;
+                let one = call.scalar_like(1.0, number)?;
+                Ok([number, call.two("nn.eq", one, one)?])
+            })?;
+            let arguments = [&[numbers[0], condition.unwrap_or(numbers[1])], &states[..]].concat();
+            let mut results = self.inline(body, &arguments, at)?;
+            if results.len() < 1 + states.len() {
+                return Err("a body with fewer outputs than states".into());
+            }
+            let slices = results.split_off(1 + states.len());
+            states = results.split_off(1);
+            condition = Some(results[0]);
+            shown.push(slices);
+        }
+        let count = body.outputs.len().saturating_sub(1 + states.len());
+        self.stacked(node, at, (&mut states, &shown, count), &[])?;
+        Ok(states)
+    }
+
+    /// Adds what each turn showed, one after the other along an axis, to the states.
+    fn stacked(
+        &mut self,
+        node: &'m Node<'m>,
+        at: Location,
+        (states, shown, count): (&mut Vec<Value>, &[Vec<Value>], usize),
+        axes: &[(i64, bool)],
+    ) -> Result<(), Refusal> {
+        for index in 0..count {
+            let mut parts: Vec<Value> = shown.iter().map(|slices| slices[index]).collect();
+            let (axis, is_backward) = axes.get(index).copied().unwrap_or((0, false));
+            if is_backward {
+                parts.reverse();
+            }
+            let stacked = self.call(node, vec![], at, |call| {
+                let first = *parts.first().ok_or("a loop of no turns, which shows nothing")?;
+                let shape = call.dims(first)?;
+                let axis = call.axis(axis, shape.len() + 1)?;
+                let apart = [&shape[..axis], &[Dim::Known(1)], &shape[axis..]].concat();
+                for part in &mut parts {
+                    *part = call.reshape_to(*part, &apart)?;
+                }
+                call.concatenated(&parts, axis)
+            })?;
+            states.push(stacked);
+        }
+        Ok(())
+    }
+
+    fn scan(
+        &mut self,
+        node: &'m Node<'m>,
+        operands: &[Option<Value>],
+        at: Location,
+    ) -> Result<Vec<Value>, Refusal> {
+        let body = graph(node, "body")?;
+        let inputs = node.int("num_scan_inputs")?.and_then(|count| usize::try_from(count).ok());
+        let inputs = inputs.filter(|count| (1..=operands.len()).contains(count));
+        let inputs = inputs.ok_or("`num_scan_inputs` is no number of inputs")?;
+        let operands =
+            (0..operands.len()).map(|index| given(operands, index)).collect::<Result<Vec<_>, _>>()?;
+        let (states, scanned) = operands.split_at(operands.len() - inputs);
+        let mut states = states.to_vec();
+        let shown =
+            body.outputs.len().checked_sub(states.len()).ok_or("a body with fewer outputs than states")?;
+        let axes = ways(node, ["scan_input_axes", "scan_input_directions"], inputs)?;
+        let outward = ways(node, ["scan_output_axes", "scan_output_directions"], shown)?;
+        let mut slices = Vec::new();
+        let mut steps = None;
+        for (x, (axis, is_backward)) in scanned.iter().zip(axes) {
+            let all = self.call(node, vec![], at, |call| sliced(call, *x, axis))?;
+            if *steps.get_or_insert(all.len()) != all.len() {
+                return Err("inputs of different lengths".into());
+            }
+            slices.push(if is_backward { all.into_iter().rev().collect() } else { all });
+        }
+        let mut all = Vec::new();
+        for step in 0..steps.unwrap_or(0) {
+            let arguments: Vec<Value> =
+                states.iter().copied().chain(slices.iter().map(|all| all[step])).collect();
+            let mut results = self.inline(body, &arguments, at)?;
+            all.push(results.split_off(states.len()));
+            states = results;
+        }
+        self.stacked(node, at, (&mut states, &all, shown), &outward)?;
+        Ok(states)
+    }
+}
+
+/// For each scanned value its axis, and whether its last slice comes first.
+fn ways(node: &Node<'_>, [axes, directions]: [&str; 2], count: usize) -> Result<Vec<(i64, bool)>, Refusal> {
+    let list = |name: &str| -> Result<Vec<i64>, Refusal> {
+        let all = node.ints(name)?.map_or_else(|| vec![0; count], <[i64]>::to_vec);
+        if all.len() == count { Ok(all) } else { Err(format!("`{name}` has not {count} numbers").into()) }
+    };
+    let directions = list(directions)?;
+    Ok(list(axes)?.into_iter().zip(directions.into_iter().map(|direction| direction == 1)).collect())
+}
+
+/// The slices of a value along an axis, which is gone then.
+fn sliced(call: &mut Call<'_, '_>, x: Value, axis: i64) -> Result<Vec<Value>, Refusal> {
+    let shape = call.dims(x)?;
+    let axis = call.axis(axis, shape.len())?;
+    let Dim::Known(count) = shape[axis] else { return Err("a number of turns that is not known".into()) };
+    if count > MOST_TURNS {
+        return Err(format!("a loop of more than {MOST_TURNS} turns").into());
+    }
+    let rest = [&shape[..axis], &shape[axis + 1..]].concat();
+    let slice = |index: u64| {
+        let part = call.part(x, axis, Dim::Known(index), Dim::Known(1))?;
+        call.reshape_to(part, &rest)
+    };
+    (0..count).map(slice).collect()
+}

@@ -1,0 +1,89 @@
+//! Elements of 2 or 4 bits, packed with the first in the low bits, to bytes and back.
+
+use crate::abi::{Body, Kernel, KernelFn, Operands, entry_of, piece};
+use crate::isa::Isa;
+use crate::simd::Simd;
+
+/// Which way elements go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Packing {
+    /// The low bits of bytes side by side; unused bits of the last byte are 0.
+    Pack,
+    /// Each element in a byte, above it zeros.
+    Unpack,
+    /// Each element in a byte, above it copies of its highest bit.
+    UnpackSigned,
+}
+
+/// Packed elements from bytes, or bytes from packed elements. Operands: `[out, x]`.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Bits {
+    count: u64,
+    bits: u32,
+    packing: Packing,
+    parts: u32,
+    isa: Isa,
+}
+
+impl Bits {
+    /// The kernel for so many elements.
+    ///
+    /// # Panics
+    /// If elements are not of 1, 2 or 4 bits.
+    pub fn new(count: u64, bits: u32, packing: Packing, isa: Isa, threads: usize) -> Bits {
+        assert!([1, 2, 4].contains(&bits), "elements of {bits} bits");
+        let worth = count.div_ceil(65_536).min(4 * threads as u64);
+        Bits { count, bits, packing, parts: worth as u32, isa }
+    }
+}
+
+// SAFETY: a `u64` and four `u32`, without padding; `entry` reads this type.
+unsafe impl Kernel for Bits {
+    fn parts(&self) -> u32 {
+        self.parts
+    }
+
+    fn scratch_bytes(&self) -> usize {
+        0
+    }
+
+    fn entry(&self) -> KernelFn {
+        entry_of::<Bits>(self.isa)
+    }
+}
+
+impl Body for Bits {
+    #[inline(always)]
+    unsafe fn run<S: Simd>(&self, _simd: S, operands: Operands, part: u32, _scratch: *mut u8) {
+        let bits = self.bits as usize;
+        let each = 8 / bits;
+        let count = self.count as usize;
+        let unused = 8 - self.bits;
+        for byte in piece(count.div_ceil(each), self.parts as usize, part as usize) {
+            let elements = byte * each..count.min((byte + 1) * each);
+            // SAFETY: the operands have the extents that the descriptor was made for; parts touch other
+            // bytes.
+            unsafe {
+                let out = operands.get::<u8>(0);
+                let x = operands.get::<u8>(1).cast_const();
+                if self.packing == Packing::Pack {
+                    let packed = elements.clone().fold(0, |packed, at| {
+                        packed | (*x.add(at) << unused >> unused) << ((at - elements.start) * bits)
+                    });
+                    *out.add(byte) = packed;
+                    continue;
+                }
+                let packed = *x.add(byte);
+                for at in elements.clone() {
+                    let upper = packed >> ((at - elements.start) * bits) << unused;
+                    *out.add(at) = match self.packing {
+                        Packing::UnpackSigned => (upper.cast_signed() >> unused).cast_unsigned(),
+                        _ => upper >> unused,
+                    };
+                }
+            }
+        }
+    }
+}

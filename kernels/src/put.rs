@@ -1,0 +1,101 @@
+//! Scatter: slices are written by index, after [`crate::CheckIndices`] has said that every index is inside.
+//!
+//! Updates are taken in their order by one part, so that of several for one slice the last counts, and sums
+//! have the same bits at any number of threads.
+
+use crate::abi::{Body, Kernel, KernelFn, Operands, entry_of};
+use crate::along::{Arithmetic, Number, by_number};
+use crate::isa::Isa;
+use crate::simd::Simd;
+use crate::take::Indices;
+
+/// What an update makes of an element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Join {
+    /// It takes its place.
+    Replace,
+    /// Their sum.
+    Add,
+    /// Their product.
+    Multiply,
+    /// The larger: the element, if it compares as larger.
+    Max,
+    /// The smaller: the element, if it compares as smaller.
+    Min,
+}
+
+/// Slices written by index. Operands: `[out, x, indices, updates]`, with `out` and `x`, which may be the
+/// same, of as many slices as indices may pick from, and `updates` of one for each index.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Put {
+    indices: Indices,
+    /// Elements of a slice.
+    slice: u64,
+    number: Number,
+    join: Join,
+    isa: Isa,
+    parts: u32,
+}
+
+impl Put {
+    /// The kernel for these indices and slices of so many elements.
+    pub fn new(indices: Indices, slice: usize, number: Number, join: Join, isa: Isa) -> Put {
+        let parts = u32::from(slice > 0 && indices.size > 0);
+        Put { indices, slice: slice as u64, number, join, isa, parts }
+    }
+
+    #[inline(always)]
+    unsafe fn part<T: Arithmetic>(&self, operands: Operands) {
+        let slice = self.slice as usize;
+        // SAFETY: the operands have the extents that the descriptor was made for, and a slice is one of
+        // `size`; an index outside, which was told before, is passed over.
+        unsafe {
+            let out = operands.get::<T>(0);
+            let x = operands.get::<T>(1).cast_const();
+            if out.cast_const() != x {
+                std::ptr::copy_nonoverlapping(x, out, self.indices.size as usize * slice);
+            }
+            for at in 0..self.indices.count as usize {
+                let Some(to) = self.indices.slice(operands.get::<u8>(2), at) else { continue };
+                let update = operands.get::<T>(3).add(at * slice);
+                for i in 0..slice {
+                    let own = out.add(to * slice + i);
+                    let new = *update.add(i);
+                    *own = match self.join {
+                        Join::Replace => new,
+                        Join::Add => (*own).plus(new),
+                        Join::Multiply => (*own).times(new),
+                        Join::Max if *own > new => *own,
+                        Join::Min if *own < new => *own,
+                        Join::Max | Join::Min => new,
+                    };
+                }
+            }
+        }
+    }
+}
+
+// SAFETY: three `u64`, two `u32` in `indices` and four after it, without padding; `entry` reads this type.
+unsafe impl Kernel for Put {
+    fn parts(&self) -> u32 {
+        self.parts
+    }
+
+    fn scratch_bytes(&self) -> usize {
+        0
+    }
+
+    fn entry(&self) -> KernelFn {
+        entry_of::<Put>(self.isa)
+    }
+}
+
+impl Body for Put {
+    #[inline(always)]
+    unsafe fn run<S: Simd>(&self, _simd: S, operands: Operands, _part: u32, _scratch: *mut u8) {
+        // SAFETY: the caller's promise; elements are of the type that the descriptor names.
+        unsafe { by_number!(self.number, self.part(operands)) }
+    }
+}

@@ -1,0 +1,44 @@
+//! Whether `docs/ONNX.md` has the operators that are imported: `OPTC_BLESS=1` writes it anew from the rows.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use import::onnx::rows::{NEWEST, ROWS};
+use tests::workspace::root;
+
+const BEGIN: &str = "<!-- from the rows: OPTC_BLESS=1 cargo test -p optc-tests --test it onnx_table -->\n";
+const END: &str = "<!-- end of the rows -->\n";
+
+/// A line for each operator: its versions, and how many of ONNX's own node tests name it and are passed.
+fn table() -> String {
+    let mut versions: BTreeMap<&str, (i64, i64)> = BTreeMap::new();
+    let mut attributes: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for row in ROWS {
+        let span = versions.entry(row.op).or_insert((*row.versions.start(), *row.versions.end()));
+        span.1 = *row.versions.end();
+        if *row.versions.end() == NEWEST {
+            attributes.insert(row.op, row.attributes.to_vec());
+        }
+    }
+    let mut table = "| operator | versions | attributes in the newest |\n|---|---|---|\n".to_owned();
+    for (op, (first, last)) in versions {
+        let attributes: Vec<String> =
+            attributes.get(op).into_iter().flatten().map(|name| format!("`{name}`")).collect();
+        writeln!(table, "| {op} | {first} to {last} | {} |", attributes.join(", ")).expect("it is a text");
+    }
+    table
+}
+
+#[test]
+fn the_document_has_the_operators_that_are_imported() {
+    let path = root().join("docs/ONNX.md");
+    let document = std::fs::read_to_string(&path).expect("it is read");
+    let (before, rest) = document.split_once(BEGIN).expect("it has the beginning of the rows");
+    let (_, after) = rest.split_once(END).expect("it has the end of the rows");
+    let expected = format!("{before}{BEGIN}\n{}\n{END}{after}", table());
+    if document != expected && std::env::var_os("OPTC_BLESS").is_some() {
+        std::fs::write(&path, expected).expect("it is written");
+    } else {
+        assert_eq!(document, expected, "docs/ONNX.md is old; OPTC_BLESS=1 writes it anew");
+    }
+}
