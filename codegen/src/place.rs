@@ -208,11 +208,13 @@ impl<'a> Reader<'a> {
             None if op.is_structured() => Some(self.aliases.root(result)),
             None => None,
         };
+        let needed = tensor_bytes(self.ctx, op.result_type(index)).ok_or("is of an unknown size")?;
         let shared = shared.and_then(|operand| {
             let first = self.aliases.window(operand)?.first;
-            Some(self.places.values[operand]?.plus(window.first - first))
+            // Where a value without bytes begins in its operand is all one.
+            let distance = if needed == 0 { 0 } else { window.first - first };
+            Some(self.places.values[operand]?.plus(distance))
         });
-        let needed = tensor_bytes(self.ctx, op.result_type(index)).ok_or("is of an unknown size")?;
         let address = match (shared, place) {
             (Some(shared), Some(place)) if tie.is_some() && place.address != shared => {
                 return Err(format!("puts result {index} elsewhere than the operand that it is tied to"));

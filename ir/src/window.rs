@@ -35,9 +35,9 @@ impl Window {
         Window { first, rows: 1, row: bytes, pitch: bytes }
     }
 
-    /// So many rows; what has no gaps is one row.
+    /// So many rows; what has no gaps, or no bytes, is one row.
     pub fn of_rows(first: u64, rows: u64, row: u64, pitch: u64) -> Window {
-        if rows <= 1 || pitch == row {
+        if rows <= 1 || pitch == row || row == 0 {
             Window::dense(first, rows * row)
         } else {
             Window { first, rows, row, pitch }
