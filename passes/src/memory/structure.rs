@@ -11,7 +11,7 @@
 //! some size has no greatest), and keeps what holds at all sizes. A tie needs a proof: operand, result and
 //! the root that owns their bytes take equally many bytes. What depends on the layout of elements is tried at
 //! *probes*: the least sizes, the greatest, and distinct prime numbers, at which no two products of sizes are
-//! equal by chance. A view that needs no copy at some probe, and one at another, is a copy at all sizes.
+//! equal by chance, with one size in turn the least. A view that needs no copy at some probe, and one at another, is a copy at all sizes.
 //!
 //! At given sizes ([`at_sizes`]) the only open question is how far the rows of a value in a concatenation are
 //! apart (`mem.pitch`).
@@ -127,9 +127,15 @@ pub(crate) fn probes(ctx: &Context, body: &Body) -> Vec<(Bindings, Body)> {
     let has_greatest = symbols.iter().all(|symbol| ranges.of(*symbol).1 != u64::MAX);
     let greatest = if has_greatest { of(&|_, (_, high)| high) } else { dims::nominal(ctx, body) };
     let primes = of(&|index, (low, high)| PRIMES[index % PRIMES.len()].clamp(low, high));
-    let candidates = [greatest, dims::nominal(ctx, body), primes, of(&|_, (low, _)| low)];
+    let candidates = [greatest, dims::nominal(ctx, body), primes.clone(), of(&|_, (low, _)| low)];
+    let one_least = symbols.iter().filter(|_| symbols.len() > 1).map(|symbol| {
+        let least = ranges.of(*symbol).0;
+        Bindings::from_iter(
+            primes.iter().map(|(name, size)| (*name, if name == symbol { least } else { *size })),
+        )
+    });
     let mut probes: Vec<(Bindings, Body)> = Vec::new();
-    for sizes in candidates {
+    for sizes in candidates.into_iter().chain(one_least) {
         if !probes.iter().any(|(known, _)| *known == sizes)
             && let Ok(at) = at_sizes(ctx, body, &sizes)
         {
