@@ -95,8 +95,8 @@ fn rank(op: OpRef<'_>, value: Value) -> Option<usize> {
 /// Whether an operation multiplies matrices, the left ones as they are, and adds nothing.
 fn is_product_of_matrices(op: OpRef<'_>) -> bool {
     let is_plain = op.operand_count() == 2 && op.attr("transpose_a").is_none();
-    let are_matrices = (0..2).all(|index| rank(op, op.operand(index)).is_some_and(|rank| rank >= 2));
-    matches!(op.kind(), Kind::Contract(Contract::Matmul)) && is_plain && are_matrices
+    let is_matrix = |index| rank(op, op.operand(index)).is_some_and(|rank| rank >= 2);
+    matches!(op.kind(), Kind::Contract(Contract::Matmul)) && is_plain && (0..2).all(is_matrix)
 }
 
 /// Whether a value is one number.
