@@ -28,7 +28,7 @@ pub struct Bits {
 }
 
 impl Bits {
-    /// The kernel for so many elements.
+    /// The kernel for this number of elements.
     ///
     /// # Panics
     /// If elements are not of 1, 2 or 4 bits.

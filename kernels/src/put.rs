@@ -40,7 +40,7 @@ pub struct Put {
 }
 
 impl Put {
-    /// The kernel for these indices and slices of so many elements.
+    /// The kernel for these indices, and slices of this number of elements.
     pub fn new(indices: Indices, slice: usize, number: Number, join: Join, isa: Isa) -> Put {
         let parts = u32::from(slice > 0 && indices.size > 0);
         Put { indices, slice: slice as u64, number, join, isa, parts }

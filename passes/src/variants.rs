@@ -5,7 +5,8 @@
 //!   %0 = nn.transpose %x [1, 0, 2]                               a copy, but not at N = 1
 //! =>
 //! func.func @main(...) attributes {optc.variants = [@main_at_N_1]}
-//! func.func private @main_at_N_1(%x: tensor<1x?x8xf32, #optc.dims<M>>) attributes {optc.guard = {N = 1 : i64}}
+//! func.func private @main_at_N_1(%x: tensor<1x?x8xf32, #optc.dims<M>>)
+//!     attributes {optc.guard = {N = 1 : i64}}
 //! ```
 //!
 //! A variant is the function with the number in the place of the name, and goes through all later passes by

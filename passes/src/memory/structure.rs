@@ -11,7 +11,8 @@
 //! some size has no greatest), and keeps what holds at all sizes. A tie needs a proof: operand, result and
 //! the root that owns their bytes take equally many bytes. What depends on the layout of elements is tried at
 //! *probes*: the least sizes, the greatest, and distinct prime numbers, at which no two products of sizes are
-//! equal by chance, with one size in turn the least. A view that needs no copy at some probe, and one at another, is a copy at all sizes.
+//! equal by chance, with one size in turn the least. A view that needs no copy at some probe, and one at
+//! another, is a copy at all sizes.
 //!
 //! At given sizes ([`at_sizes`]) the only open question is how far the rows of a value in a concatenation are
 //! apart (`mem.pitch`).
