@@ -22,39 +22,42 @@ const CLIP_BELOW: &Scalar = &Scalar::Binary(Binary::Max, X, &Scalar::Attr("lo"))
 const IS_POSITIVE: &Scalar = &Scalar::Binary(Binary::Gt, X, ZERO);
 
 /// A meaning with the kernels' name for it.
-struct Row {
+struct ActivationRow {
     meaning: Scalar,
     activation: fn(OpRef<'_>) -> Option<Activation>,
 }
 
-static ROWS: &[Row] = &[
-    Row { meaning: Scalar::Binary(Binary::Max, X, ZERO), activation: |_| Some(Activation::Relu) },
-    Row {
+static ROWS: &[ActivationRow] = &[
+    ActivationRow { meaning: Scalar::Binary(Binary::Max, X, ZERO), activation: |_| Some(Activation::Relu) },
+    ActivationRow {
         meaning: Scalar::Binary(Binary::Min, CLIP_BELOW, &Scalar::Attr("hi")),
         activation: |op| Some(Activation::Clip { lo: number(op, "lo")?, hi: number(op, "hi")? }),
     },
-    Row {
+    ActivationRow {
         meaning: Scalar::Binary(Binary::Mul, X, &Scalar::Unary(Unary::Sigmoid, X)),
         activation: |_| Some(Activation::Silu),
     },
-    Row {
+    ActivationRow {
         meaning: Scalar::Binary(Binary::Min, HARD_SIGMOID, ONE),
         activation: |op| {
             Some(Activation::HardSigmoid { alpha: number(op, "alpha")?, beta: number(op, "beta")? })
         },
     },
-    Row { meaning: Scalar::Binary(Binary::Mul, X, SWISH), activation: |_| Some(Activation::HardSwish) },
-    Row {
+    ActivationRow {
+        meaning: Scalar::Binary(Binary::Mul, X, SWISH),
+        activation: |_| Some(Activation::HardSwish),
+    },
+    ActivationRow {
         meaning: Scalar::Select(IS_POSITIVE, X, &Scalar::Binary(Binary::Mul, &Scalar::Attr("alpha"), X)),
         activation: |op| Some(Activation::LeakyRelu { alpha: number(op, "alpha")? }),
     },
-    Row { meaning: Scalar::Fma(HALF_X, ERF, HALF_X), activation: |_| Some(Activation::Gelu) },
-    Row { meaning: Scalar::Unary(Unary::Sigmoid, X), activation: |_| Some(Activation::Sigmoid) },
-    Row { meaning: Scalar::Unary(Unary::Tanh, X), activation: |_| Some(Activation::Tanh) },
-    Row { meaning: Scalar::Unary(Unary::Erf, X), activation: |_| Some(Activation::Erf) },
-    Row { meaning: Scalar::Unary(Unary::Exp, X), activation: |_| Some(Activation::Exp) },
-    Row { meaning: Scalar::Unary(Unary::Log, X), activation: |_| Some(Activation::Log) },
-    Row { meaning: Scalar::Unary(Unary::Sqrt, X), activation: |_| Some(Activation::Sqrt) },
+    ActivationRow { meaning: Scalar::Fma(HALF_X, ERF, HALF_X), activation: |_| Some(Activation::Gelu) },
+    ActivationRow { meaning: Scalar::Unary(Unary::Sigmoid, X), activation: |_| Some(Activation::Sigmoid) },
+    ActivationRow { meaning: Scalar::Unary(Unary::Tanh, X), activation: |_| Some(Activation::Tanh) },
+    ActivationRow { meaning: Scalar::Unary(Unary::Erf, X), activation: |_| Some(Activation::Erf) },
+    ActivationRow { meaning: Scalar::Unary(Unary::Exp, X), activation: |_| Some(Activation::Exp) },
+    ActivationRow { meaning: Scalar::Unary(Unary::Log, X), activation: |_| Some(Activation::Log) },
+    ActivationRow { meaning: Scalar::Unary(Unary::Sqrt, X), activation: |_| Some(Activation::Sqrt) },
 ];
 
 fn number(op: OpRef<'_>, name: &str) -> Option<f32> {

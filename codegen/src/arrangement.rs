@@ -8,7 +8,7 @@ use ir::window::{Arrangement, is_plain};
 
 use crate::kernels::row_of;
 use crate::lines;
-use crate::refusal::Refusal;
+use crate::refusal::CodeRefusal;
 use crate::row::KernelRow;
 use crate::shape::known_layout;
 
@@ -45,16 +45,16 @@ pub(crate) fn access(op: OpRef<'_>, operand: usize, own: &'static [KernelRow]) -
 }
 
 /// Refuses operands and results that lie otherwise than the kernels take them.
-pub(crate) fn check(op: OpRef<'_>, own: &'static [KernelRow]) -> Result<(), Refusal> {
+pub(crate) fn check(op: OpRef<'_>, own: &'static [KernelRow]) -> Result<(), CodeRefusal> {
     let is_plain = |value: ir::Value| is_plain(op.ctx, op.body, value);
     for result in op.body.results(op.op).filter(|result| !is_plain(*result)) {
         if Arrangement::of(&known_layout(op, result)?) > writes(op, own) {
-            return Err(Refusal::new("its kernel does not write rows with gaps between them"));
+            return Err(CodeRefusal::new("its kernel does not write rows with gaps between them"));
         }
     }
     for (index, value) in op.body.operands(op.op).enumerate().filter(|(_, value)| !is_plain(*value)) {
         if Arrangement::of(&known_layout(op, value)?) > reads(op, index, own) {
-            return Err(Refusal::new(format!("its kernel does not take operand {index} as it lies")));
+            return Err(CodeRefusal::new(format!("its kernel does not take operand {index} as it lies")));
         }
     }
     Ok(())

@@ -12,8 +12,8 @@ use ir::body::OpRef;
 use ir::plan::attrs;
 use ir::target::Bands;
 
-use crate::call::Call;
-use crate::refusal::Refusal;
+use crate::call::LoweredCall;
+use crate::refusal::CodeRefusal;
 
 /// A window that slides over the rows of an image.
 #[derive(Clone, Copy, Debug)]
@@ -52,12 +52,12 @@ impl Slide {
     ///
     /// # Errors
     /// If some window lies outside the image.
-    pub(crate) fn bands(&self, rows: i64) -> Result<Vec<Band>, Refusal> {
+    pub(crate) fn bands(&self, rows: i64) -> Result<Vec<Band>, CodeRefusal> {
         let size = (rows.unsigned_abs() as usize).max(1);
         let firsts = (0..self.output).step_by(size);
         let bands: Option<Vec<Band>> =
             firsts.map(|first| self.band(first, size.min(self.output - first))).collect();
-        let mut bands = bands.ok_or_else(|| Refusal::new("some of its windows lie in the padding"))?;
+        let mut bands = bands.ok_or_else(|| CodeRefusal::new("some of its windows lie in the padding"))?;
         if rows < 0 {
             bands.reverse();
         }
@@ -92,14 +92,14 @@ pub(crate) struct Rowwise {
     /// Bytes from row to row of the image, and of the result.
     pub(crate) row_bytes: [u64; 2],
     /// What a row costs.
-    pub(crate) work: Work,
+    pub(crate) work: RowWork,
     /// Makes the call for a band, with so many bytes of scratch for each worker, if there is a limit.
-    pub(crate) call: Box<dyn Fn(Band, Option<usize>) -> Call>,
+    pub(crate) call: Box<dyn Fn(Band, Option<usize>) -> LoweredCall>,
 }
 
 /// What a call does for each row of the result, and besides.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Work {
+pub(crate) struct RowWork {
     /// Multiplications, or comparisons, of a row.
     pub(crate) products: usize,
     /// Bytes of a row read and written.
@@ -113,7 +113,7 @@ pub(crate) const CALL_CYCLES: usize = 3000;
 /// The share of a band's own work that may be lost: one in so many.
 pub(crate) const FREE: usize = 50;
 
-impl Work {
+impl RowWork {
     /// How many rows a band must have to cost as good as nothing, on so many threads.
     pub(crate) fn free_rows(&self, threads: usize) -> u64 {
         (self.call_cycles() * FREE).div_ceil(self.row_cycles(threads)) as u64
@@ -135,11 +135,11 @@ impl Work {
 ///
 /// # Errors
 /// If it is malformed, or names another operand than the kernel reads row by row.
-pub(crate) fn band_rows(op: OpRef<'_>, bands: Option<Bands>) -> Result<Option<i64>, Refusal> {
+pub(crate) fn band_rows(op: OpRef<'_>, bands: Option<Bands>) -> Result<Option<i64>, CodeRefusal> {
     if op.attr(attrs::MEM_OVERLAP).is_none() {
         return Ok(None);
     }
-    let malformed = || Refusal::new("its `mem.overlap` is not [operand, rows]");
+    let malformed = || CodeRefusal::new("its `mem.overlap` is not [operand, rows]");
     let list = op.ints(attrs::MEM_OVERLAP).ok_or_else(malformed)?;
     let [operand, rows] = list[..] else { return Err(malformed()) };
     if rows == 0 {
@@ -147,7 +147,7 @@ pub(crate) fn band_rows(op: OpRef<'_>, bands: Option<Bands>) -> Result<Option<i6
     }
     match bands {
         Some(bands) if i64::try_from(bands.operand) == Ok(operand) => Ok(Some(rows)),
-        _ => Err(Refusal::new(format!("its kernel does not read operand {operand} row by row"))),
+        _ => Err(CodeRefusal::new(format!("its kernel does not read operand {operand} row by row"))),
     }
 }
 
@@ -175,9 +175,9 @@ mod tests {
 
     #[test]
     fn many_weights_or_little_work_need_many_rows() {
-        let work = Work { products: 2_700_000, bytes: 56_000, weight_bytes: 73_728 };
+        let work = RowWork { products: 2_700_000, bytes: 56_000, weight_bytes: 73_728 };
         assert!(work.free_rows(2) < 6);
-        assert!(Work { weight_bytes: 2_000_000, ..work }.free_rows(2) > 50);
-        assert!(Work { products: 50_000, ..work }.free_rows(2) > 20);
+        assert!(RowWork { weight_bytes: 2_000_000, ..work }.free_rows(2) > 50);
+        assert!(RowWork { products: 50_000, ..work }.free_rows(2) > 20);
     }
 }

@@ -7,8 +7,8 @@ use ir::target::Bands;
 use kernels::{Kernel, KernelFn};
 
 use crate::fold;
-use crate::pointwise::stages::Form;
-use crate::weights::Packing;
+use crate::pointwise::stages::PointwiseForm;
+use crate::weights::WeightPacking;
 
 /// What an operation becomes.
 #[derive(Clone, Debug)]
@@ -16,7 +16,7 @@ pub(crate) struct Lowered {
     /// What `mem.kernel` says.
     pub(crate) kernel: &'static str,
     /// The calls, in order.
-    pub(crate) calls: Vec<Call>,
+    pub(crate) calls: Vec<LoweredCall>,
     /// Bytes at the beginning of scratch that all calls share, a multiple of 64.
     pub(crate) shared_bytes: u64,
     /// The least scratch of all workers together, where that can be less than the calls take.
@@ -38,7 +38,7 @@ pub(crate) struct Condition {
 
 impl Lowered {
     /// Calls that share no scratch.
-    pub(crate) fn new(kernel: &'static str, calls: Vec<Call>) -> Lowered {
+    pub(crate) fn new(kernel: &'static str, calls: Vec<LoweredCall>) -> Lowered {
         let (least_scratch_bytes, bands, condition) = (None, None, None);
         Lowered { kernel, calls, shared_bytes: 0, least_scratch_bytes, bands, condition }
     }
@@ -47,7 +47,7 @@ impl Lowered {
     pub(crate) fn scratch_bytes(&self, threads: usize) -> u64 {
         // What can do with less is cut into other parts then.
         let is_fixed = self.least_scratch_bytes.is_none();
-        let workers = |call: &Call| if is_fixed { threads.min(call.parts as usize) } else { threads };
+        let workers = |call: &LoweredCall| if is_fixed { threads.min(call.parts as usize) } else { threads };
         let bytes = self.calls.iter().map(|call| call.scratch_bytes * workers(call) as u64).max();
         self.shared_bytes + bytes.unwrap_or(0)
     }
@@ -65,16 +65,16 @@ impl Lowered {
 
     /// Bytes of repacked weights, which all calls share.
     pub(crate) fn packed_bytes(&self) -> u64 {
-        let packed = |call: &Call| call.operands.iter().map(Pointer::packed_bytes).sum();
+        let packed = |call: &LoweredCall| call.operands.iter().map(Pointer::packed_bytes).sum();
         self.calls.iter().map(packed).max().unwrap_or(0)
     }
 }
 
 /// One function run on all its parts.
 #[derive(Clone, Debug)]
-pub(crate) struct Call {
+pub(crate) struct LoweredCall {
     /// The function.
-    pub(crate) code: Code,
+    pub(crate) code: KernelCode,
     /// The bytes that tell it sizes.
     pub(crate) descriptor: Vec<u8>,
     /// Parts that may run at the same time; 0 if there is nothing to do.
@@ -89,20 +89,20 @@ pub(crate) struct Call {
 
 /// A function with the kernels' interface.
 #[derive(Clone, Debug)]
-pub(crate) enum Code {
+pub(crate) enum KernelCode {
     /// A precompiled kernel.
     Kernel(KernelFn),
     /// A generated loop nest.
     Pointwise {
         /// What decides its code.
-        form: Box<Form>,
+        form: Box<PointwiseForm>,
         /// The most loops that it has at other sizes: axes of the iterations.
         axes: usize,
     },
     /// A generated reduction.
     Reduce {
         /// What decides its code.
-        form: fold::Form,
+        form: fold::FoldForm,
         /// The most loops that it has at other sizes: axes that stay, and axes that are folded.
         axes: [usize; 2],
     },
@@ -116,7 +116,7 @@ pub(crate) enum Pointer {
     /// An operand of the operation, from this byte on.
     Operand(usize, u64),
     /// An operand of the operation that is a weight, in another arrangement.
-    Packed(usize, Packing),
+    Packed(usize, WeightPacking),
     /// So many equal numbers.
     Repeated(f32, usize),
     /// Scratch that all calls share, from this byte on.
@@ -141,11 +141,11 @@ impl Pointer {
     }
 }
 
-impl Call {
+impl LoweredCall {
     /// A call of a kernel.
-    pub(crate) fn kernel(kernel: &impl Kernel, operands: Vec<Pointer>) -> Call {
-        Call {
-            code: Code::Kernel(kernel.entry()),
+    pub(crate) fn kernel(kernel: &impl Kernel, operands: Vec<Pointer>) -> LoweredCall {
+        LoweredCall {
+            code: KernelCode::Kernel(kernel.entry()),
             descriptor: kernel.as_bytes().to_vec(),
             parts: kernel.parts(),
             scratch_bytes: (kernel.scratch_bytes() as u64).next_multiple_of(64),

@@ -2,7 +2,7 @@
 //! arena.
 
 use ir::plan::signature::Signature;
-use ir::states::{STATE, State};
+use ir::states::{STATE, StateArgument};
 use ir::{Body, Context, Value};
 
 use crate::address::{Address, Base};
@@ -50,7 +50,7 @@ impl CallerBuffers {
     }
 
     /// The states, each with where it begins in the memory of all pools.
-    pub(crate) fn states(&self) -> impl Iterator<Item = (&State, u64)> {
+    pub(crate) fn states(&self) -> impl Iterator<Item = (&StateArgument, u64)> {
         self.signature.states.iter().map(|state| (state, self.start + state.offset))
     }
 
@@ -59,7 +59,7 @@ impl CallerBuffers {
         self.signature.states.iter().any(|state| state.value == value)
     }
 
-    fn state(&self, is_it: impl Fn(&State) -> bool) -> Address {
+    fn state(&self, is_it: impl Fn(&StateArgument) -> bool) -> Address {
         let state = self.states().find(|(state, _)| is_it(state));
         let (_, offset) = state.expect("what the caller does not pass is a state");
         Address { base: Base::Arena, offset }

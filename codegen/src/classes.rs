@@ -13,19 +13,19 @@ use ir::sized::has_symbols;
 use ir::{Body, Context, Op, Value};
 use std::collections::{HashMap, HashSet};
 
-use crate::call::{Call, Code, Condition, Lowered, Pointer};
+use crate::call::{Condition, KernelCode, Lowered, LoweredCall, Pointer};
 use crate::constant::is_weight;
-use crate::kernels::conv::prepared::{Images, Prepared};
+use crate::kernels::conv::prepared::{ImageLayout, PreparedConv};
 use crate::lower::{lower, lower_plain};
-use crate::refusal::Refusal;
+use crate::refusal::CodeRefusal;
 use crate::row::Machine;
 
 /// The classes of steps.
-pub(crate) struct Classes {
+pub(crate) struct StepClasses {
     /// An operation of each class.
     pub(crate) members: Vec<Op>,
     /// The class as a convolution that is prepared, if it is one.
-    prepared: Vec<Option<Prepared>>,
+    prepared: Vec<Option<PreparedConv>>,
     /// Steps of which attributes follow from sizes: what is read off them at one size is not so at another.
     sized: HashSet<Op>,
     /// Steps of which operands or results may lie in rows, or otherwise with gaps.
@@ -34,11 +34,11 @@ pub(crate) struct Classes {
     pub(crate) of_step: Vec<u32>,
 }
 
-impl Classes {
+impl StepClasses {
     /// The classes of these steps by what stands in the IR.
-    pub(crate) fn of(ctx: &Context, body: &Body, steps: impl Iterator<Item = Op>) -> Classes {
+    pub(crate) fn of(ctx: &Context, body: &Body, steps: impl Iterator<Item = Op>) -> StepClasses {
         let mut known: HashMap<Vec<u64>, u32> = HashMap::new();
-        let mut classes = Classes {
+        let mut classes = StepClasses {
             members: Vec::new(),
             prepared: Vec::new(),
             sized: HashSet::new(),
@@ -72,7 +72,7 @@ impl Classes {
         body: &Body,
         steps: &[Op],
         machine: &Machine,
-    ) -> Result<(), (Op, Refusal)> {
+    ) -> Result<(), (Op, CodeRefusal)> {
         let lower = |op: Op| lower(body.at(ctx, op), machine).map_err(|refusal| (op, refusal));
         let mut lowered = self.members.iter().map(|op| lower(*op)).collect::<Result<Vec<_>, _>>()?;
         for (op, class) in steps.iter().zip(&mut self.of_step) {
@@ -88,11 +88,12 @@ impl Classes {
         for ((member, prepared), expected) in self.members.iter().zip(&mut self.prepared).zip(&lowered) {
             let op = body.at(ctx, *member);
             if is_first && !self.sized.contains(member) {
-                let images = if self.spaced.contains(member) { Images::InRows } else { Images::Dense };
-                *prepared = Prepared::of(op, images, machine);
+                let images =
+                    if self.spaced.contains(member) { ImageLayout::InRows } else { ImageLayout::Dense };
+                *prepared = PreparedConv::of(op, images, machine);
             }
             let is_same =
-                |known: &Prepared| known.lower(op, machine).is_ok_and(|found| is_like(&found, expected));
+                |known: &PreparedConv| known.lower(op, machine).is_ok_and(|found| is_like(&found, expected));
             *prepared = prepared.take().filter(is_same);
         }
         Ok(())
@@ -112,7 +113,7 @@ impl Classes {
         step: usize,
         op: OpRef<'_>,
         machine: &Machine,
-    ) -> Result<Lowered, Refusal> {
+    ) -> Result<Lowered, CodeRefusal> {
         match self.prepared.get(self.of_step[step] as usize) {
             Some(Some(prepared)) => prepared.lower(op, machine),
             _ => lower(op, machine),
@@ -129,7 +130,7 @@ impl Classes {
         body: &Body,
         machine: &Machine,
         to: &mut Vec<Lowered>,
-    ) -> Result<(), (Op, Refusal)> {
+    ) -> Result<(), (Op, CodeRefusal)> {
         for (class, op) in self.members.iter().enumerate() {
             let at = body.at(ctx, *op);
             let lowered = match self.prepared.get(class) {
@@ -168,7 +169,7 @@ fn spacing(ctx: &Context, body: &Body, aliases: &AliasSets, op: Op) -> Vec<u64> 
 
 /// All that a lowering may ask of an operation, but for the contents of weights.
 fn likeness(ctx: &Context, body: &Body, op: Op) -> Vec<u64> {
-    let mut writer = Writer { body, words: Vec::new(), numbers: SecondaryMap::new(), count: 0 };
+    let mut writer = ClassWriter { body, words: Vec::new(), numbers: SecondaryMap::new(), count: 0 };
     for operand in body.operands(op) {
         writer.words.push(u64::from(is_weight(ctx, body, operand)));
     }
@@ -176,7 +177,7 @@ fn likeness(ctx: &Context, body: &Body, op: Op) -> Vec<u64> {
     writer.words
 }
 
-struct Writer<'a> {
+struct ClassWriter<'a> {
     body: &'a Body,
     words: Vec<u64>,
     /// The numbers of values in the order in which they come up, from 1 on.
@@ -184,7 +185,7 @@ struct Writer<'a> {
     count: u64,
 }
 
-impl Writer<'_> {
+impl ClassWriter<'_> {
     fn op(&mut self, op: Op) {
         let body = self.body;
         let handles = [body.name(op).index(), body.properties(op).index(), body.attrs(op).index()];
@@ -233,11 +234,15 @@ fn is_same_condition(a: Option<&Condition>, b: Option<&Condition>) -> bool {
     }
 }
 
-fn is_same_call(a: &Call, b: &Call) -> bool {
+fn is_same_call(a: &LoweredCall, b: &LoweredCall) -> bool {
     let code = match (&a.code, &b.code) {
-        (Code::Kernel(a), Code::Kernel(b)) => *a as usize == *b as usize,
-        (Code::Pointwise { form: a, axes: x }, Code::Pointwise { form: b, axes: y }) => a == b && x == y,
-        (Code::Reduce { form: a, axes: x }, Code::Reduce { form: b, axes: y }) => a == b && x == y,
+        (KernelCode::Kernel(a), KernelCode::Kernel(b)) => *a as usize == *b as usize,
+        (KernelCode::Pointwise { form: a, axes: x }, KernelCode::Pointwise { form: b, axes: y }) => {
+            a == b && x == y
+        }
+        (KernelCode::Reduce { form: a, axes: x }, KernelCode::Reduce { form: b, axes: y }) => {
+            a == b && x == y
+        }
         _ => false,
     };
     let pointers = || a.operands.iter().zip(&b.operands);

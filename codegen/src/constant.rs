@@ -9,7 +9,7 @@ use ir::{Body, Context, Kind, Traits, Value};
 ///
 /// Linear in the operations that the value is computed from.
 pub(crate) fn is_weight(ctx: &Context, body: &Body, value: Value) -> bool {
-    let mut seen = Seen { few: vec![value], many: HashSet::new() };
+    let mut seen = MetValues { few: vec![value], many: HashSet::new() };
     let mut waiting = vec![value];
     while let Some(value) = waiting.pop() {
         let value = outside(ctx, body, value);
@@ -25,7 +25,7 @@ pub(crate) fn is_weight(ctx: &Context, body: &Body, value: Value) -> bool {
 }
 
 /// Values that were met: a few in a list, since most weights are computed from less than ten others.
-struct Seen {
+struct MetValues {
     few: Vec<Value>,
     many: HashSet<Value>,
 }
@@ -33,7 +33,7 @@ struct Seen {
 /// The longest list.
 const FEW: usize = 32;
 
-impl Seen {
+impl MetValues {
     /// Whether a value was not met before.
     fn insert(&mut self, value: Value) -> bool {
         if self.few.contains(&value) {

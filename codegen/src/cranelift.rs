@@ -28,7 +28,7 @@ pub(crate) struct Jit {
 
 /// A function of the module, as the code of another sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Function(FuncId);
+pub(crate) struct ModuleFunction(FuncId);
 
 impl Jit {
     /// A module for this machine that may refer to `symbols`.
@@ -74,7 +74,7 @@ impl Jit {
         name: &str,
         signature: Signature,
         build: impl FnOnce(&mut Emitter<'_>),
-    ) -> Function {
+    ) -> ModuleFunction {
         let id = self.module.declare_function(name, Linkage::Local, &signature);
         let id = id.expect("a function is declared once");
         self.context.func.signature = signature;
@@ -91,13 +91,18 @@ impl Jit {
         let compiled = self.module.define_function(id, &mut self.context);
         compiled.expect("Cranelift compiles what the emitter verified");
         self.module.clear_context(&mut self.context);
-        Function(id)
+        ModuleFunction(id)
     }
 
     /// The executable code, entered at `entry`, with the addresses of `functions`, which are defined here.
-    pub(crate) fn finish(mut self, entry: Function, functions: &[Function]) -> (Finished, Vec<u64>) {
+    pub(crate) fn finish(
+        mut self,
+        entry: ModuleFunction,
+        functions: &[ModuleFunction],
+    ) -> (Finished, Vec<u64>) {
         self.module.finalize_definitions().expect("all symbols were given to `new`");
-        let address = |function: &Function| self.module.get_finalized_function(function.0) as usize as u64;
+        let address =
+            |function: &ModuleFunction| self.module.get_finalized_function(function.0) as usize as u64;
         let addresses = functions.iter().map(address).collect();
         (Finished { module: self.module, entry: entry.0 }, addresses)
     }
@@ -129,7 +134,7 @@ impl Emitter<'_> {
     }
 
     /// What instructions call `function` by.
-    pub(crate) fn callee(&mut self, function: Function) -> FuncRef {
+    pub(crate) fn callee(&mut self, function: ModuleFunction) -> FuncRef {
         self.module.declare_func_in_func(function.0, self.ins.func)
     }
 
@@ -139,7 +144,7 @@ impl Emitter<'_> {
         signature.params.extend(params.iter().map(|ty| AbiParam::new(*ty)));
         signature.returns.extend(returns.iter().map(|ty| AbiParam::new(*ty)));
         let id = self.module.declare_function(name, Linkage::Import, &signature);
-        self.callee(Function(id.expect("a symbol has one signature")))
+        self.callee(ModuleFunction(id.expect("a symbol has one signature")))
     }
 
     /// `for (i = start; i + step <= end; i += step) body(i)`; gives the first `i` that was not done.

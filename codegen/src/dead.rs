@@ -73,8 +73,8 @@ fn without(place: Place, others: &[Place]) -> Vec<Place> {
 mod tests {
     use super::*;
     use crate::testing::Net;
-    use crate::{DeadMemory, Options, compile};
-    use runtime::{AlignedBuffer, Arena, Pool, as_bytes, as_bytes_mut, from_bytes};
+    use crate::{CodegenOptions, DeadMemory, compile};
+    use runtime::{AlignedBuffer, Arena, ThreadPool, as_bytes, as_bytes_mut, from_bytes};
     use std::sync::Arc;
 
     #[test]
@@ -92,11 +92,11 @@ mod tests {
         let second = net.op("nn.neg", &[first], &[]);
         let third = net.op("nn.sub", &[second, first], &[]);
         let module = net.plan(&[third], 1);
-        let options = Options { dead: DeadMemory::Poisoned, ..Options::new(1) };
+        let options = CodegenOptions { dead: DeadMemory::Poisoned, ..CodegenOptions::new(1) };
         let program = Arc::new(compile(&module, "main", &options).unwrap());
         let mut arena = AlignedBuffer::zeroed(program.only().unwrap().arena_bytes()).unwrap();
         let (x, mut y) = ([1.5f32; 8], [0f32; 8]);
-        let pool = Arc::new(Pool::new(1));
+        let pool = Arc::new(ThreadPool::new(1));
         let mut context = program.context_in(pool, Arena::given(arena.as_mut_slice())).unwrap();
         context.run(&[as_bytes(&x)], &mut [as_bytes_mut(&mut y)]).unwrap();
         drop(context);

@@ -8,14 +8,14 @@
 //! is the same for every size.
 
 use crate::cranelift::{
-    Block, Emitter, FuncRef, Function, Inst, InstBuilder, IntCC, Jit, PLAIN, Signature, StackSlotData,
+    Block, Emitter, FuncRef, Inst, InstBuilder, IntCC, Jit, ModuleFunction, PLAIN, Signature, StackSlotData,
     StackSlotKind, Value, Variable, types,
 };
-use crate::flow::{Exit, Instr, Segment, Sign, Slot, pieces};
-use crate::frame::{Buffers, PAIR, Record};
+use crate::flow::{CodeBlock, CompareSign, Exit, Instr, NumberRegister, pieces};
+use crate::frame::{PAIR, PointerCounts, Record};
 
 /// Emits the entry, which runs any frame of programs with these segments.
-pub(crate) fn emit(jit: &mut Jit, segments: &[Segment], buffers: Buffers) -> Function {
+pub(crate) fn emit(jit: &mut Jit, segments: &[CodeBlock], buffers: PointerCounts) -> ModuleFunction {
     let pointer = jit.pointer();
     let kernel = jit.signature(&[pointer, pointer, types::I32, pointer], &[]);
     let run = emit_run(jit, kernel);
@@ -24,7 +24,7 @@ pub(crate) fn emit(jit: &mut Jit, segments: &[Segment], buffers: Buffers) -> Fun
         let bases = fill_bases(e, buffers);
         let table = table(e, buffers.widest);
         let blocks = segments.iter().map(|_| e.ins.create_block()).collect();
-        let mut entry = Entry { run, bases, table, site: 0, blocks, slots: Vec::new() };
+        let mut entry = EntryEmitter { run, bases, table, site: 0, blocks, slots: Vec::new() };
         match entry.blocks.first() {
             Some(first) => e.ins.ins().jump(*first, &[]),
             None => entry.return_status(e, 0),
@@ -41,7 +41,7 @@ pub(crate) fn emit(jit: &mut Jit, segments: &[Segment], buffers: Buffers) -> Fun
 }
 
 /// The table of pointers that addresses are based on, see [`crate::frame`].
-fn fill_bases(e: &mut Emitter<'_>, Buffers { inputs, outputs, .. }: Buffers) -> Value {
+fn fill_bases(e: &mut Emitter<'_>, PointerCounts { inputs, outputs, .. }: PointerCounts) -> Value {
     let bases = table(e, 2 + inputs + outputs);
     let zero = e.int(0);
     e.ins.ins().store(PLAIN, zero, bases, 0);
@@ -73,7 +73,7 @@ fn parallel(e: &mut Emitter<'_>) -> FuncRef {
 }
 
 /// Emits the function with a kernel's interface that poisons its operand; the descriptor says how many bytes.
-pub(crate) fn emit_poison(jit: &mut Jit) -> Function {
+pub(crate) fn emit_poison(jit: &mut Jit) -> ModuleFunction {
     let pointer = jit.pointer();
     let kernel = jit.signature(&[pointer, pointer, types::I32, pointer], &[]);
     jit.define("optc_poison_step", kernel, |e| {
@@ -87,7 +87,7 @@ pub(crate) fn emit_poison(jit: &mut Jit) -> Function {
 }
 
 /// Emits `(context, bases, table, first, end)`, which runs the calls of the records from `first` to `end`.
-fn emit_run(jit: &mut Jit, kernel: Signature) -> Function {
+fn emit_run(jit: &mut Jit, kernel: Signature) -> ModuleFunction {
     let pointer = jit.pointer();
     let signature = jit.signature(&[pointer; 5], &[]);
     jit.define("optc_run", signature, |e| {
@@ -155,9 +155,9 @@ fn address(e: &mut Emitter<'_>, bases: Value, from: Value, offset: i32) -> Value
 }
 
 /// The entry while it is emitted.
-struct Entry {
+struct EntryEmitter {
     /// The function that makes calls.
-    run: Function,
+    run: ModuleFunction,
     /// The table of pointers that addresses are based on.
     bases: Value,
     /// The table of operands.
@@ -170,7 +170,7 @@ struct Entry {
     slots: Vec<Variable>,
 }
 
-impl Entry {
+impl EntryEmitter {
     fn next_site(&mut self) -> i32 {
         self.site += 1;
         PAIR * (self.site - 1)
@@ -259,8 +259,8 @@ impl Entry {
             Exit::Count(at, end, sign, [round, leave]) => {
                 let (at, end) = (self.number(e, *at), self.number(e, *end));
                 let less = match sign {
-                    Sign::Signed => IntCC::SignedLessThan,
-                    Sign::Unsigned => IntCC::UnsignedLessThan,
+                    CompareSign::Signed => IntCC::SignedLessThan,
+                    CompareSign::Unsigned => IntCC::UnsignedLessThan,
                 };
                 let goes_on = e.ins.ins().icmp(less, at, end);
                 e.ins.ins().brif(goes_on, self.blocks[*round], &[], self.blocks[*leave], &[]);
@@ -279,12 +279,12 @@ impl Entry {
         }
     }
 
-    fn number(&mut self, e: &mut Emitter<'_>, slot: Slot) -> Value {
+    fn number(&mut self, e: &mut Emitter<'_>, slot: NumberRegister) -> Value {
         let variable = self.variable(e, slot);
         e.ins.use_var(variable)
     }
 
-    fn variable(&mut self, e: &mut Emitter<'_>, slot: Slot) -> Variable {
+    fn variable(&mut self, e: &mut Emitter<'_>, slot: NumberRegister) -> Variable {
         while self.slots.len() <= slot.0 as usize {
             self.slots.push(e.ins.declare_var(types::I64));
         }

@@ -2,42 +2,42 @@
 //! on.
 //!
 //! A segment is a basic block of the function's [`FlowGraph`]. Values lie in memory; only what chooses the
-//! way is read into a [`Slot`]: truths, flags, and the counters of loops with their bounds. Nothing here
+//! way is read into a [`NumberRegister`]: truths, flags, and the counters of loops with their bounds. Nothing here
 //! depends on sizes: segments name operations and values, and [`crate::frame`] knows what these are at some
 //! sizes.
 
 use cranelift_entity::SecondaryMap;
 use ir::branch::case_values;
 use ir::flow::{Act, BasicBlock, Event, FlowGraph, Move, Point, region_args};
-use ir::opdef::{Branch, Flow};
+use ir::opdef::{Branch, RegionFlow};
 use ir::{Body, Context, Diagnostic, Kind, Op, Value};
 
-use crate::elem::Elem;
+use crate::elem::ElemType;
 
 /// A number that code keeps in a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Slot(pub(crate) u32);
+pub(crate) struct NumberRegister(pub(crate) u32);
 
 /// One thing that is done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Instr {
     /// Makes calls of an operation that runs.
-    Run(Op, Calls),
+    Run(Op, CallRange),
     /// Copies the values that an operation passes on to where they go, unless they are there.
     Move(Op, Vec<Move>),
     /// Reads a number.
-    Read(Slot, Value, Elem),
+    Read(NumberRegister, Value, ElemType),
     /// Writes a number.
-    Write(Slot, Value, Elem),
+    Write(NumberRegister, Value, ElemType),
     /// Adds the second number to the first.
-    Add(Slot, Slot),
+    Add(NumberRegister, NumberRegister),
     /// Returns the status unless the condition of the operation holds.
     Assert(Op, u32),
 }
 
 /// Which calls of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Calls {
+pub(crate) enum CallRange {
     /// All.
     All,
     /// The first, after which its condition is known.
@@ -61,24 +61,24 @@ pub(crate) enum Exit {
     /// There.
     Jump(usize),
     /// To the first if the number is not 0, else to the second.
-    Branch(Slot, usize, usize),
+    Branch(NumberRegister, usize, usize),
     /// To the first if the first number is less than the second, compared as signed numbers or not, else to
     /// the second.
-    Count(Slot, Slot, Sign, [usize; 2]),
+    Count(NumberRegister, NumberRegister, CompareSign, [usize; 2]),
     /// To the segment behind the number that the slot has, else to the last one.
-    Switch(Slot, Vec<(i64, usize)>, usize),
+    Switch(NumberRegister, Vec<(i64, usize)>, usize),
 }
 
 /// How numbers are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Sign {
+pub(crate) enum CompareSign {
     Signed,
     Unsigned,
 }
 
 /// A run of instructions.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Segment {
+pub(crate) struct CodeBlock {
     /// What is done, in order.
     pub(crate) instrs: Vec<Instr>,
     /// What is next.
@@ -86,7 +86,7 @@ pub(crate) struct Segment {
 }
 
 /// A segment in pieces: the calls before each instruction that is none, and those after the last.
-pub(crate) fn pieces(segment: &Segment) -> impl Iterator<Item = (&[Instr], Option<&Instr>)> {
+pub(crate) fn pieces(segment: &CodeBlock) -> impl Iterator<Item = (&[Instr], Option<&Instr>)> {
     let mut rest = Some(&segment.instrs[..]);
     std::iter::from_fn(move || {
         let instrs = rest?;
@@ -99,9 +99,9 @@ pub(crate) fn pieces(segment: &Segment) -> impl Iterator<Item = (&[Instr], Optio
 /// The registers of a counting loop.
 #[derive(Clone, Copy)]
 struct Counter {
-    at: Slot,
-    end: Slot,
-    step: Slot,
+    at: NumberRegister,
+    end: NumberRegister,
+    step: NumberRegister,
 }
 
 /// Turns a graph into segments; `faults` are what is wrong where the condition of an operation does not hold,
@@ -114,7 +114,7 @@ pub(crate) fn segments(
     body: &Body,
     graph: &FlowGraph,
     faults: &[(Op, String)],
-) -> Result<Vec<Segment>, Vec<Diagnostic>> {
+) -> Result<Vec<CodeBlock>, Vec<Diagnostic>> {
     let mut number_of = SecondaryMap::new();
     for (number, basic_block) in graph.basic_blocks().iter().enumerate() {
         number_of[*basic_block] = number;
@@ -124,12 +124,13 @@ pub(crate) fn segments(
         statuses[*op] = status;
     }
     let counters = SecondaryMap::new();
-    let mut maker = Maker { ctx, body, graph, number_of, statuses, counters, slots: 0, faults: Vec::new() };
+    let mut maker =
+        BlockMaker { ctx, body, graph, number_of, statuses, counters, slots: 0, faults: Vec::new() };
     let segments = graph.basic_blocks().iter().map(|basic_block| maker.segment(*basic_block)).collect();
     if maker.faults.is_empty() { Ok(segments) } else { Err(maker.faults) }
 }
 
-struct Maker<'a> {
+struct BlockMaker<'a> {
     ctx: &'a Context,
     body: &'a Body,
     graph: &'a FlowGraph,
@@ -141,9 +142,9 @@ struct Maker<'a> {
     faults: Vec<Diagnostic>,
 }
 
-impl Maker<'_> {
-    fn segment(&mut self, basic_block: BasicBlock) -> Segment {
-        let mut segment = Segment { instrs: Vec::new(), exit: Exit::Return };
+impl BlockMaker<'_> {
+    fn segment(&mut self, basic_block: BasicBlock) -> CodeBlock {
+        let mut segment = CodeBlock { instrs: Vec::new(), exit: Exit::Return };
         let next: Vec<usize> =
             self.graph.next(basic_block).iter().map(|next| self.number_of[*next]).collect();
         if let [next] = next[..] {
@@ -157,21 +158,21 @@ impl Maker<'_> {
         segment
     }
 
-    fn event(&mut self, event: Event, next: &[usize], segment: &mut Segment) -> Result<(), Diagnostic> {
+    fn event(&mut self, event: Event, next: &[usize], segment: &mut CodeBlock) -> Result<(), Diagnostic> {
         let op = event.op;
         match (event.act, self.body.at(self.ctx, op).kind()) {
             (Act::Run, _) => match self.statuses[op] {
-                0 => segment.instrs.push(Instr::Run(op, Calls::All)),
+                0 => segment.instrs.push(Instr::Run(op, CallRange::All)),
                 status => segment.instrs.extend([
-                    Instr::Run(op, Calls::First),
+                    Instr::Run(op, CallRange::First),
                     Instr::Assert(op, status),
-                    Instr::Run(op, Calls::Rest),
+                    Instr::Run(op, CallRange::Rest),
                 ]),
             },
-            (Act::Enter, Kind::Region(Flow::If)) => self.decide(op, next, segment)?,
+            (Act::Enter, Kind::Region(RegionFlow::If)) => self.decide(op, next, segment)?,
             (Act::Choose, Kind::Branch(Branch::Switch)) => self.switch(op, next, segment)?,
             (Act::Choose, _) => self.decide(op, next, segment)?,
-            (Act::Enter, Kind::Region(Flow::For)) => {
+            (Act::Enter, Kind::Region(RegionFlow::For)) => {
                 self.enter_count(op, segment)?;
                 self.pass_on(event, segment);
             }
@@ -191,13 +192,18 @@ impl Maker<'_> {
         Ok(())
     }
 
-    fn slot(&mut self) -> Slot {
+    fn slot(&mut self) -> NumberRegister {
         self.slots += 1;
-        Slot(self.slots - 1)
+        NumberRegister(self.slots - 1)
     }
 
     /// Reads an operand into a new slot.
-    fn read(&mut self, op: Op, operand: usize, segment: &mut Segment) -> Result<Slot, Diagnostic> {
+    fn read(
+        &mut self,
+        op: Op,
+        operand: usize,
+        segment: &mut CodeBlock,
+    ) -> Result<NumberRegister, Diagnostic> {
         let value = self.body.operand(op, operand);
         let elem = self.elem(op, value)?;
         let slot = self.slot();
@@ -205,8 +211,8 @@ impl Maker<'_> {
         Ok(slot)
     }
 
-    fn elem(&self, op: Op, value: Value) -> Result<Elem, Diagnostic> {
-        let elem = Elem::of(self.ctx, self.body.ty(value)).filter(|elem| !elem.is_float());
+    fn elem(&self, op: Op, value: Value) -> Result<ElemType, Diagnostic> {
+        let elem = ElemType::of(self.ctx, self.body.ty(value)).filter(|elem| !elem.is_float());
         elem.ok_or_else(|| {
             let name = self.body.at(self.ctx, op).name();
             Diagnostic::error(
@@ -217,24 +223,24 @@ impl Maker<'_> {
     }
 
     /// Branches by operand 0.
-    fn decide(&mut self, op: Op, next: &[usize], segment: &mut Segment) -> Result<(), Diagnostic> {
+    fn decide(&mut self, op: Op, next: &[usize], segment: &mut CodeBlock) -> Result<(), Diagnostic> {
         let slot = self.read(op, 0, segment)?;
         segment.exit = Exit::Branch(slot, next[0], next[1]);
         Ok(())
     }
 
-    fn switch(&mut self, op: Op, next: &[usize], segment: &mut Segment) -> Result<(), Diagnostic> {
+    fn switch(&mut self, op: Op, next: &[usize], segment: &mut CodeBlock) -> Result<(), Diagnostic> {
         let slot = self.read(op, 0, segment)?;
         let elem = self.elem(op, self.body.operand(op, 0))?;
         let cases = case_values(self.body.at(self.ctx, op));
         let cases = cases.map_err(|error| Diagnostic::error(self.body.location(op), error.0))?;
         // Slots hold numbers widened as `Read` does.
-        let cases = cases.into_iter().map(|case| if elem == Elem::Bool { case & 1 } else { case });
+        let cases = cases.into_iter().map(|case| if elem == ElemType::Bool { case & 1 } else { case });
         segment.exit = Exit::Switch(slot, cases.zip(next[1..].iter().copied()).collect(), next[0]);
         Ok(())
     }
 
-    fn enter_count(&mut self, op: Op, segment: &mut Segment) -> Result<(), Diagnostic> {
+    fn enter_count(&mut self, op: Op, segment: &mut CodeBlock) -> Result<(), Diagnostic> {
         let at = self.read(op, 0, segment)?;
         let end = self.read(op, 1, segment)?;
         let step = self.read(op, 2, segment)?;
@@ -246,14 +252,14 @@ impl Maker<'_> {
         self.counters[op]
     }
 
-    fn test(&mut self, op: Op, next: &[usize], segment: &mut Segment) {
+    fn test(&mut self, op: Op, next: &[usize], segment: &mut CodeBlock) {
         let Some(counter) = self.counter(op) else { return };
         let is_unsigned = self.body.at(self.ctx, op).attr("unsignedCmp").is_some();
-        let sign = if is_unsigned { Sign::Unsigned } else { Sign::Signed };
+        let sign = if is_unsigned { CompareSign::Unsigned } else { CompareSign::Signed };
         segment.exit = Exit::Count(counter.at, counter.end, sign, [next[0], next[1]]);
     }
 
-    fn iterate(&mut self, op: Op, segment: &mut Segment) -> Result<(), Diagnostic> {
+    fn iterate(&mut self, op: Op, segment: &mut CodeBlock) -> Result<(), Diagnostic> {
         let (Some(counter), Some(&arg)) = (self.counter(op), region_args(self.body, op, 0).first()) else {
             return Ok(());
         };
@@ -265,14 +271,14 @@ impl Maker<'_> {
     }
 
     /// Behind the hand-over at the end of a counting loop's body, counts on.
-    fn advance(&mut self, terminator: Op, segment: &mut Segment) {
+    fn advance(&mut self, terminator: Op, segment: &mut CodeBlock) {
         let parent = self.body.parent_op(terminator);
         if let Some(counter) = parent.and_then(|parent| self.counter(parent)) {
             segment.instrs.push(Instr::Add(counter.at, counter.step));
         }
     }
 
-    fn pass_on(&self, event: Event, segment: &mut Segment) {
+    fn pass_on(&self, event: Event, segment: &mut CodeBlock) {
         let moves = event.moves(self.ctx, self.body);
         if !moves.is_empty() {
             segment.instrs.push(Instr::Move(event.op, moves));

@@ -9,26 +9,26 @@ use ir::opdef::Reduce;
 use ir::scalar::Binary;
 
 use crate::cranelift::{
-    Clif, Emitter, Function, InstBuilder, Jit, PLAIN, StackSlotData, StackSlotKind, Value, types,
+    Clif, Emitter, InstBuilder, Jit, ModuleFunction, PLAIN, StackSlotData, StackSlotKind, Value, types,
 };
-use crate::elem::Elem;
+use crate::elem::ElemType;
 use crate::pointwise::integers;
-use crate::pointwise::lanes::{Lanes, Lowering};
-use crate::pointwise::rows::{self, Layout, Rows, word};
+use crate::pointwise::lanes::{LaneLowering, Lanes};
+use crate::pointwise::rows::{self, DescriptorLayout, OuterLoops, word};
 
 /// Accumulators of a fold along the innermost axis.
 const ACCUMULATORS: i64 = 16;
 
 /// The one type of integers whose accumulators are of the type itself.
-pub(crate) const UNSIGNED: Elem = Elem::Int { bits: 64, signed: false };
+pub(crate) const UNSIGNED: ElemType = ElemType::Int { bits: 64, signed: false };
 
 /// All that decides the code of a reduction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Form {
+pub(crate) struct FoldForm {
     /// With what it folds.
     pub(crate) reduce: Reduce,
     /// The type of the elements.
-    pub(crate) elem: Elem,
+    pub(crate) elem: ElemType,
     /// Loops over what stays, around the innermost.
     pub(crate) outer: usize,
     /// Loops over what is folded, around the innermost of them.
@@ -46,19 +46,19 @@ pub(crate) enum Innermost {
     Folded,
 }
 
-impl Form {
+impl FoldForm {
     /// The forms that fold the same at any sizes of so many axes, those that stay and those that are folded.
-    pub(crate) fn general(self, [kept, folded]: [usize; 2]) -> [Form; 2] {
+    pub(crate) fn general(self, [kept, folded]: [usize; 2]) -> [FoldForm; 2] {
         let folded_outer = folded.max(1) - 1;
-        let with = |outer, innermost| Form { outer, folded_outer, innermost, ..self };
+        let with = |outer, innermost| FoldForm { outer, folded_outer, innermost, ..self };
         [with(kept.max(1) - 1, Innermost::Kept), with(kept.max(1), Innermost::Folded)]
     }
 
     /// Whether this form's code folds what `other`'s does, with loops that run once around it: the same
     /// elements in the same order into the same accumulators.
-    pub(crate) fn serves(self, other: Form) -> bool {
-        let Form { outer, folded_outer, .. } = self;
-        let is_same = Form { outer, folded_outer, ..other } == self;
+    pub(crate) fn serves(self, other: FoldForm) -> bool {
+        let FoldForm { outer, folded_outer, .. } = self;
+        let is_same = FoldForm { outer, folded_outer, ..other } == self;
         is_same && outer >= other.outer && folded_outer >= other.folded_outer
     }
 
@@ -68,8 +68,8 @@ impl Form {
     }
 
     /// This form's descriptor as one of `wide`, which serves it.
-    pub(crate) fn widen(self, descriptor: &[u8], wide: Form) -> Vec<u8> {
-        let [from, to] = [self, wide].map(|form| Layout { outer: form.outer });
+    pub(crate) fn widen(self, descriptor: &[u8], wide: FoldForm) -> Vec<u8> {
+        let [from, to] = [self, wide].map(|form| DescriptorLayout { outer: form.outer });
         let mut bytes = rows::widen(descriptor, 2, from, to);
         let loops = 8 * (to.end(2) + 1);
         let added = wide.folded_outer - self.folded_outer;
@@ -79,13 +79,13 @@ impl Form {
 }
 
 /// Compiles a form.
-pub(crate) fn emit(jit: &mut Jit, name: &str, form: Form) -> Function {
+pub(crate) fn emit(jit: &mut Jit, name: &str, form: FoldForm) -> ModuleFunction {
     let pointer = jit.pointer();
     let signature = jit.signature(&[pointer, pointer, types::I32, pointer], &[]);
     jit.define(name, signature, |emitter| {
-        let layout = Layout { outer: form.outer };
-        let fold = Fold { form, first_word: layout.end(2) };
-        Rows { layout, count: 2 }.emit(emitter, |e, bases, start, end| match form.innermost {
+        let layout = DescriptorLayout { outer: form.outer };
+        let fold = FoldEmitter { form, first_word: layout.end(2) };
+        OuterLoops { layout, count: 2 }.emit(emitter, |e, bases, start, end| match form.innermost {
             Innermost::Kept => fold.across(e, bases[0], bases[1], start, end),
             Innermost::Folded => fold.along(e, bases[0], bases[1]),
         });
@@ -93,13 +93,13 @@ pub(crate) fn emit(jit: &mut Jit, name: &str, form: Form) -> Function {
     })
 }
 
-struct Fold {
-    form: Form,
+struct FoldEmitter {
+    form: FoldForm,
     /// The first word of the descriptor that speaks of what is folded.
     first_word: usize,
 }
 
-impl Fold {
+impl FoldEmitter {
     fn runs(&self, e: &mut Emitter<'_>) -> Value {
         word(e, self.first_word)
     }
@@ -134,8 +134,8 @@ impl Fold {
             Reduce::Min => f64::INFINITY,
         };
         let one = match self.form.elem {
-            Elem::F64 => e.ins.ins().f64const(start),
-            Elem::F32 => e.ins.ins().f32const(start as f32),
+            ElemType::F64 => e.ins.ins().f64const(start),
+            ElemType::F32 => e.ins.ins().f32const(start as f32),
             // The extreme number of the type; of truth values, the extreme truth.
             elem => match elem.range() {
                 Some((least, _)) if start == f64::NEG_INFINITY => e.int(least),
@@ -166,14 +166,14 @@ impl Fold {
             Reduce::Max => (Binary::Max, x, sum),
             Reduce::Min => (Binary::Min, x, sum),
         };
-        Lowering { emitter: e, lanes }.binary(function, self.accumulator(), a, b)
+        LaneLowering { emitter: e, lanes }.binary(function, self.accumulator(), a, b)
     }
 
     /// What an accumulator holds.
-    fn accumulator(&self) -> Elem {
+    fn accumulator(&self) -> ElemType {
         match self.form.elem {
             UNSIGNED => UNSIGNED,
-            Elem::Int { .. } | Elem::Bool => Elem::Int { bits: 64, signed: true },
+            ElemType::Int { .. } | ElemType::Bool => ElemType::Int { bits: 64, signed: true },
             float => float,
         }
     }
@@ -182,7 +182,7 @@ impl Fold {
     fn load(&self, e: &mut Emitter<'_>, lanes: Lanes, address: Value, offset: i32) -> Value {
         let x = e.ins.ins().load(lanes.clif(self.form.elem), PLAIN, address, offset);
         match self.form.elem {
-            Elem::F32 | Elem::F64 => x,
+            ElemType::F32 | ElemType::F64 => x,
             elem => integers::convert(e, elem, self.accumulator(), x),
         }
     }
@@ -190,8 +190,8 @@ impl Fold {
     /// Stores an accumulator as a result: the lowest bits of an integer.
     fn store(&self, e: &mut Emitter<'_>, sum: Value, address: Value, offset: i32) {
         let result = match self.form.elem {
-            Elem::F32 | Elem::F64 => sum,
-            Elem::Bool => {
+            ElemType::F32 | ElemType::F64 => sum,
+            ElemType::Bool => {
                 let lowest = e.ins.ins().band_imm_u(sum, 1);
                 e.ins.ins().ireduce(types::I8, lowest)
             }
@@ -223,7 +223,7 @@ impl Fold {
     /// Results `start..end` of a row, neighbours in vectors.
     fn across(&self, e: &mut Emitter<'_>, to: Value, from: Value, start: Value, end: Value) {
         let mut i = start;
-        if self.form.elem == Elem::F32 {
+        if self.form.elem == ElemType::F32 {
             i = e.count(i, end, 16, |e, i| self.columns(e, Lanes::Four, 4, to, from, i));
             i = e.count(i, end, 4, |e, i| self.columns(e, Lanes::Four, 1, to, from, i));
         }
@@ -274,7 +274,7 @@ impl Fold {
         let slot = StackSlotData::new(StackSlotKind::ExplicitSlot, (ACCUMULATORS * bytes) as u32, 4);
         let slot = e.ins.create_sized_stack_slot(slot);
         let accumulators = e.ins.ins().stack_addr(types::I64, slot, 0);
-        let is_vector = elem == Elem::F32 && self.form.folded_outer == 0;
+        let is_vector = elem == ElemType::F32 && self.form.folded_outer == 0;
         let mut done = e.int(0);
         if is_vector {
             done = self.vectors(e, accumulators, from);

@@ -13,48 +13,48 @@
 //! Loops that run once change no element and no order, so the results are the same bits. The descriptor is
 //! widened to match.
 
-use crate::call::Code;
-use crate::cranelift::{Function, Jit};
-use crate::elem::Elem;
+use crate::call::KernelCode;
+use crate::cranelift::{Jit, ModuleFunction};
+use crate::elem::ElemType;
 use crate::fold;
-use crate::pointwise::expr::{Expr, Node};
+use crate::pointwise::expr::{Expr, ExprNode};
 use crate::pointwise::nest::Inner;
-use crate::pointwise::rows::{Layout, widen};
-use crate::pointwise::stages::Form;
+use crate::pointwise::rows::{DescriptorLayout, widen};
+use crate::pointwise::stages::PointwiseForm;
 use crate::pointwise::{self, copy_form};
 
 /// Functions for the forms of one program; `F` is what they are known by, before and after they have
 /// addresses.
 pub(crate) struct Forms<F> {
-    families: Vec<Family<F>>,
-    reductions: Vec<(fold::Form, F)>,
+    families: Vec<ExprForms<F>>,
+    reductions: Vec<(fold::FoldForm, F)>,
 }
 
 /// All forms of one expression.
-struct Family<F> {
+struct ExprForms<F> {
     expr: Expr,
-    outputs: Vec<Node>,
-    inputs: Vec<Elem>,
-    variants: Vec<Variant<F>>,
+    outputs: Vec<ExprNode>,
+    inputs: Vec<ElemType>,
+    variants: Vec<LoopVariant<F>>,
 }
 
 /// A loop nest.
-struct Variant<F> {
+struct LoopVariant<F> {
     outer: usize,
     inner: Vec<Inner>,
     function: F,
 }
 
-impl<F> Family<F> {
-    fn is_of(&self, form: &Form) -> bool {
+impl<F> ExprForms<F> {
+    fn is_of(&self, form: &PointwiseForm) -> bool {
         self.inputs == form.inputs && self.outputs == form.outputs && self.expr == form.expr
     }
 
     /// The variant that runs a form with the fewest loops, one that knows how its operands advance before one
     /// that does not.
-    fn variant(&self, form: &Form) -> Option<&Variant<F>> {
+    fn variant(&self, form: &PointwiseForm) -> Option<&LoopVariant<F>> {
         let wide = self.variants.iter().filter(|variant| variant.outer >= form.outer);
-        let fits = |variant: &&Variant<F>| variant.inner == form.inner || is_general(&variant.inner);
+        let fits = |variant: &&LoopVariant<F>| variant.inner == form.inner || is_general(&variant.inner);
         wide.filter(fits).min_by_key(|variant| (variant.inner != form.inner, variant.outer))
     }
 }
@@ -63,27 +63,30 @@ fn is_general(inner: &[Inner]) -> bool {
     inner.iter().all(|inner| *inner == Inner::Strided)
 }
 
-impl Forms<Function> {
+impl Forms<ModuleFunction> {
     /// Compiles what the calls of the samples need, and what stands in for all other sizes, if there are
     /// some: `copied` are the elements, each with the most axes, of which another size may need a copy that
     /// no sample has.
     pub(crate) fn compile<'s>(
         jit: &mut Jit,
-        codes: impl Iterator<Item = &'s Code>,
-        copied: Option<&[(Elem, usize)]>,
-    ) -> Forms<Function> {
+        codes: impl Iterator<Item = &'s KernelCode>,
+        copied: Option<&[(ElemType, usize)]>,
+    ) -> Forms<ModuleFunction> {
         let has_others = copied.is_some();
         let copied = copied.unwrap_or_default().iter();
-        let mut wanted: Vec<(Form, usize)> = copied.map(|(elem, axes)| (copy_form(*elem), *axes)).collect();
-        let mut folds: Vec<fold::Form> = Vec::new();
+        let mut wanted: Vec<(PointwiseForm, usize)> =
+            copied.map(|(elem, axes)| (copy_form(*elem), *axes)).collect();
+        let mut folds: Vec<fold::FoldForm> = Vec::new();
         for code in codes {
             match code {
-                Code::Kernel(_) => {}
-                Code::Pointwise { form, axes } => match wanted.iter_mut().find(|known| known.0 == **form) {
-                    Some(known) => known.1 = known.1.max(*axes),
-                    None => wanted.push(((**form).clone(), *axes)),
-                },
-                Code::Reduce { form, axes } => {
+                KernelCode::Kernel(_) => {}
+                KernelCode::Pointwise { form, axes } => {
+                    match wanted.iter_mut().find(|known| known.0 == **form) {
+                        Some(known) => known.1 = known.1.max(*axes),
+                        None => wanted.push(((**form).clone(), *axes)),
+                    }
+                }
+                KernelCode::Reduce { form, axes } => {
                     folds.push(*form);
                     folds.extend(has_others.then(|| form.general(*axes)).into_iter().flatten());
                 }
@@ -106,28 +109,31 @@ impl Forms<Function> {
     }
 
     /// Adds a form with all loops, and the one of any distances.
-    fn add_general(&mut self, jit: &mut Jit, form: &Form, axes: usize) {
+    fn add_general(&mut self, jit: &mut Jit, form: &PointwiseForm, axes: usize) {
         let outer = axes.max(1) - 1;
-        self.add(jit, &Form { outer, ..form.clone() });
-        self.add(jit, &Form { outer, inner: vec![Inner::Strided; form.inner.len()], ..form.clone() });
+        self.add(jit, &PointwiseForm { outer, ..form.clone() });
+        self.add(
+            jit,
+            &PointwiseForm { outer, inner: vec![Inner::Strided; form.inner.len()], ..form.clone() },
+        );
     }
 
-    fn add(&mut self, jit: &mut Jit, form: &Form) {
+    fn add(&mut self, jit: &mut Jit, form: &PointwiseForm) {
         let number: usize = self.families.iter().map(|family| family.variants.len()).sum();
         let family = self.families.iter().position(|family| family.is_of(form)).unwrap_or_else(|| {
-            let Form { expr, outputs, inputs, .. } = form.clone();
-            self.families.push(Family { expr, outputs, inputs, variants: Vec::new() });
+            let PointwiseForm { expr, outputs, inputs, .. } = form.clone();
+            self.families.push(ExprForms { expr, outputs, inputs, variants: Vec::new() });
             self.families.len() - 1
         });
         let variants = &mut self.families[family].variants;
         if !variants.iter().any(|known| known.outer == form.outer && known.inner == form.inner) {
             let function = pointwise::emit::emit(jit, &format!("optc_pointwise_{number}"), form);
-            variants.push(Variant { outer: form.outer, inner: form.inner.clone(), function });
+            variants.push(LoopVariant { outer: form.outer, inner: form.inner.clone(), function });
         }
     }
 
     /// All functions, in the order in which [`Forms::located`] takes their addresses.
-    pub(crate) fn functions(&self) -> Vec<Function> {
+    pub(crate) fn functions(&self) -> Vec<ModuleFunction> {
         let variants = self.families.iter().flat_map(|family| &family.variants);
         let variants = variants.map(|variant| variant.function);
         variants.chain(self.reductions.iter().map(|known| known.1)).collect()
@@ -137,12 +143,15 @@ impl Forms<Function> {
     pub(crate) fn located(self, addresses: &[u64]) -> Forms<u64> {
         let mut addresses = addresses.iter().copied();
         let mut next = || addresses.next().expect("each function has an address");
-        let variant =
-            |Variant { outer, inner, .. }: Variant<Function>, function| Variant { outer, inner, function };
+        let variant = |LoopVariant { outer, inner, .. }: LoopVariant<ModuleFunction>, function| LoopVariant {
+            outer,
+            inner,
+            function,
+        };
         let mut families = Vec::new();
-        for Family { expr, outputs, inputs, variants } in self.families {
+        for ExprForms { expr, outputs, inputs, variants } in self.families {
             let variants = variants.into_iter().map(|known| variant(known, next())).collect();
-            families.push(Family { expr, outputs, inputs, variants });
+            families.push(ExprForms { expr, outputs, inputs, variants });
         }
         let reductions = self.reductions.into_iter().map(|(form, _)| (form, next())).collect();
         Forms { families, reductions }
@@ -152,18 +161,18 @@ impl Forms<Function> {
 impl Forms<u64> {
     /// The address of the function that runs a code, and the descriptor if that is not `own`; none if there
     /// is no such function.
-    pub(crate) fn function(&self, code: &Code, own: &[u8]) -> Option<(u64, Option<Vec<u8>>)> {
+    pub(crate) fn function(&self, code: &KernelCode, own: &[u8]) -> Option<(u64, Option<Vec<u8>>)> {
         match code {
-            Code::Kernel(entry) => Some((*entry as usize as u64, None)),
-            Code::Pointwise { form, .. } => {
+            KernelCode::Kernel(entry) => Some((*entry as usize as u64, None)),
+            KernelCode::Pointwise { form, .. } => {
                 let family = self.families.iter().find(|family| family.is_of(form))?;
                 let variant = family.variant(form)?;
-                let [from, to] = [form.outer, variant.outer].map(|outer| Layout { outer });
+                let [from, to] = [form.outer, variant.outer].map(|outer| DescriptorLayout { outer });
                 let is_same = form.outer == variant.outer;
                 let wide = (!is_same).then(|| widen(own, form.inner.len(), from, to));
                 Some((variant.function, wide))
             }
-            Code::Reduce { form, .. } => {
+            KernelCode::Reduce { form, .. } => {
                 let serving = self.reductions.iter().filter(|known| known.0.serves(*form));
                 let (wide, function) = serving.min_by_key(|known| known.0.loops())?;
                 let descriptor = (wide != form).then(|| form.widen(own, *wide));

@@ -20,11 +20,11 @@ use ir::size::tensor_bytes;
 use ir::{Body, Context, Diagnostic, Location, Op, Value};
 
 use crate::address::{Address, Base};
-use crate::call::{Call, Code, Lowered, Pointer};
-use crate::flow::{Calls, Instr, Segment, pieces};
+use crate::call::{KernelCode, Lowered, LoweredCall, Pointer};
+use crate::flow::{CallRange, CodeBlock, Instr, pieces};
 use crate::place::Place;
 use crate::row::Machine;
-use crate::weights::{Key, KnownWeights, Missing, Packing};
+use crate::weights::{AddressKey, KnownWeights, Missing, WeightPacking};
 
 /// What a record begins with; bytes from its start.
 pub(crate) struct Record;
@@ -48,7 +48,7 @@ pub(crate) const PAIR: i32 = 16;
 
 /// How many pointers there are of each kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Buffers {
+pub(crate) struct PointerCounts {
     /// Inputs of the program.
     pub(crate) inputs: usize,
     /// Outputs of the program.
@@ -61,7 +61,7 @@ pub(crate) struct Buffers {
 pub(crate) type Callee = (u64, Option<Vec<u8>>);
 
 /// A function at known sizes, with a place for everything and code for each operation that runs.
-pub(crate) trait Placed {
+pub(crate) trait PlacedFunction {
     /// Its context.
     fn ctx(&self) -> &Context;
     /// Its body, with these sizes.
@@ -77,9 +77,9 @@ pub(crate) trait Placed {
 }
 
 /// Writes the frame of a function.
-pub(crate) struct Writer<'w, P> {
+pub(crate) struct FrameWriter<'w, P> {
     placed: &'w P,
-    buffers: Buffers,
+    buffers: PointerCounts,
     machine: Machine,
     /// The address of the function that poisons its operand.
     poison: u64,
@@ -90,7 +90,7 @@ pub(crate) struct Writer<'w, P> {
 }
 
 /// The words of a frame, with zeros for the addresses of weights that are missing.
-pub(crate) struct Written {
+pub(crate) struct FrameWords {
     pub(crate) words: Vec<i64>,
     pub(crate) missing: Vec<Missing>,
 }
@@ -98,18 +98,27 @@ pub(crate) struct Written {
 /// A base, and an offset from it.
 type Pair = [i64; 2];
 
-impl<'w, P: Placed> Writer<'w, P> {
+impl<'w, P: PlacedFunction> FrameWriter<'w, P> {
     /// A writer of frames for code with these pointers, with room for `expected_words`.
     pub(crate) fn new(
         placed: &'w P,
-        buffers: Buffers,
+        buffers: PointerCounts,
         machine: Machine,
         poison: u64,
         known: &'w KnownWeights,
         expected_words: usize,
     ) -> Self {
         let words = Vec::with_capacity(expected_words);
-        Writer { placed, buffers, machine, poison, known, words, missing: Vec::new(), faults: Vec::new() }
+        FrameWriter {
+            placed,
+            buffers,
+            machine,
+            poison,
+            known,
+            words,
+            missing: Vec::new(),
+            faults: Vec::new(),
+        }
     }
 
     /// All words.
@@ -117,7 +126,7 @@ impl<'w, P: Placed> Writer<'w, P> {
     /// # Errors
     /// For each operation that passes values on with less scratch than that takes, and each call that the
     /// code has no room for.
-    pub(crate) fn write(mut self, segments: &[Segment]) -> Result<Written, Vec<Diagnostic>> {
+    pub(crate) fn write(mut self, segments: &[CodeBlock]) -> Result<FrameWords, Vec<Diagnostic>> {
         let sites: usize = segments.iter().map(count_sites).sum();
         self.words.resize(2 * sites, 0);
         let mut site = 0;
@@ -133,8 +142,8 @@ impl<'w, P: Placed> Writer<'w, P> {
                 site += 2;
             }
         }
-        let Writer { words, missing, faults, .. } = self;
-        if faults.is_empty() { Ok(Written { words, missing }) } else { Err(faults) }
+        let FrameWriter { words, missing, faults, .. } = self;
+        if faults.is_empty() { Ok(FrameWords { words, missing }) } else { Err(faults) }
     }
 
     /// Appends the records of an instruction that is nothing but calls.
@@ -146,21 +155,21 @@ impl<'w, P: Placed> Writer<'w, P> {
         }
     }
 
-    fn run(&mut self, op: Op, which: Calls) {
+    fn run(&mut self, op: Op, which: CallRange) {
         let placed = self.placed;
         let (lowered, callees) = placed.lowered(op);
         let count = lowered.calls.len();
         let range = match which {
-            Calls::All => 0..count,
-            Calls::First => 0..count.min(1),
-            Calls::Rest => count.min(1)..count,
+            CallRange::All => 0..count,
+            CallRange::First => 0..count.min(1),
+            CallRange::Rest => count.min(1)..count,
         };
         for (call, callee) in lowered.calls[range.clone()].iter().zip(&callees[range]) {
             if call.parts > 0 {
                 self.call(op, lowered.shared_bytes, call, callee);
             }
         }
-        if which != Calls::First {
+        if which != CallRange::First {
             for (address, bytes) in placed.dead(op) {
                 let pair = self.pair(*address);
                 self.begin(self.poison, 1, None, 1, 8);
@@ -172,7 +181,7 @@ impl<'w, P: Placed> Writer<'w, P> {
 
     /// Appends the record of a call; the first `shared` bytes of scratch belong to all calls of the
     /// operation.
-    fn call(&mut self, op: Op, shared: u64, call: &Call, (function, wide): &Callee) {
+    fn call(&mut self, op: Op, shared: u64, call: &LoweredCall, (function, wide): &Callee) {
         if call.operands.len() > self.buffers.widest {
             self.faults.push(self.too_wide(op, call.operands.len()));
             return;
@@ -245,9 +254,9 @@ impl<'w, P: Placed> Writer<'w, P> {
             self.faults.push(Diagnostic::error(body.location(op), message));
             return;
         }
-        let saved = |offset: u64| Spot::At(scratch.expect("scratch is large enough").address.plus(offset));
-        let from = |index: usize| places[index][0].map_or(Spot::Weight(moves[index].from), Spot::At);
-        let to = |index: usize| Spot::At(places[index][1].expect("what gets a value is no weight"));
+        let saved = |offset: u64| CopyEnd::At(scratch.expect("scratch is large enough").address.plus(offset));
+        let from = |index: usize| places[index][0].map_or(CopyEnd::Weight(moves[index].from), CopyEnd::At);
+        let to = |index: usize| CopyEnd::At(places[index][1].expect("what gets a value is no weight"));
         for copy in copies {
             let (from, to, index) = match copy {
                 Transfer::Direct(index) => (from(index), to(index), index),
@@ -261,19 +270,19 @@ impl<'w, P: Placed> Writer<'w, P> {
     }
 
     /// Appends a copy of `bytes` bytes.
-    fn copy(&mut self, from: Spot, to: Spot, bytes: u64) {
+    fn copy(&mut self, from: CopyEnd, to: CopyEnd, bytes: u64) {
         let elem = if bytes.is_multiple_of(4) { 4 } else { 1 };
         let sizes = [(bytes / elem) as usize];
         let Machine { isa, threads, .. } = self.machine;
         let kernel = kernels::Copy::new(&sizes, &[1], &[1], elem as usize, isa, threads);
-        let call = Call::kernel(&kernel, Vec::new());
-        let Code::Kernel(entry) = call.code else { unreachable!("a copy is a kernel") };
+        let call = LoweredCall::kernel(&kernel, Vec::new());
+        let KernelCode::Kernel(entry) = call.code else { unreachable!("a copy is a kernel") };
         self.begin(entry as usize as u64, call.parts, None, 2, call.descriptor.len());
         for spot in [to, from] {
             let word = self.words.len() + 1;
             let pair = match spot {
-                Spot::At(address) => self.pair(address),
-                Spot::Weight(value) => self.weight(None, Key::Plain(value), None, word),
+                CopyEnd::At(address) => self.pair(address),
+                CopyEnd::Weight(value) => self.weight(None, AddressKey::Plain(value), None, word),
             };
             self.words.extend(pair);
         }
@@ -285,7 +294,7 @@ impl<'w, P: Placed> Writer<'w, P> {
         match instr {
             Instr::Read(_, value, _) | Instr::Write(_, value, _) => match self.placed.address(*value) {
                 Some(address) => self.pair(address),
-                None => self.weight(None, Key::Plain(*value), None, word),
+                None => self.weight(None, AddressKey::Plain(*value), None, word),
             },
             Instr::Assert(op, _) => {
                 let placed = self.placed;
@@ -317,7 +326,7 @@ impl<'w, P: Placed> Writer<'w, P> {
                 match self.placed.address(value) {
                     Some(address) => self.pair(address.plus(*offset)),
                     None => {
-                        let [base, address] = self.weight(Some(op), Key::Plain(value), None, word);
+                        let [base, address] = self.weight(Some(op), AddressKey::Plain(value), None, word);
                         [base, address + *offset as i64]
                     }
                 }
@@ -326,11 +335,13 @@ impl<'w, P: Placed> Writer<'w, P> {
                 let value = body.operand(op, *index);
                 match self.placed.address(value) {
                     Some(address) => self.pair(address),
-                    None => self.weight(Some(op), Key::Packed(value, packing.key()), Some(packing), word),
+                    None => {
+                        self.weight(Some(op), AddressKey::Packed(value, packing.key()), Some(packing), word)
+                    }
                 }
             }
             Pointer::Repeated(number, count) => {
-                self.weight(Some(op), Key::Repeated(number.to_bits(), *count), None, word)
+                self.weight(Some(op), AddressKey::Repeated(number.to_bits(), *count), None, word)
             }
             // What takes no bytes has no place.
             Pointer::Shared(offset) => {
@@ -341,7 +352,13 @@ impl<'w, P: Placed> Writer<'w, P> {
     }
 
     /// The address of a weight, or zero if it is not in memory yet; `word` is where the address goes.
-    fn weight(&mut self, op: Option<Op>, key: Key, packing: Option<&Packing>, word: usize) -> Pair {
+    fn weight(
+        &mut self,
+        op: Option<Op>,
+        key: AddressKey,
+        packing: Option<&WeightPacking>,
+        word: usize,
+    ) -> Pair {
         match self.known.find(op, key) {
             Some(address) => [0, address as i64],
             None => {
@@ -363,7 +380,7 @@ impl<'w, P: Placed> Writer<'w, P> {
 
 /// What a copy reads or writes.
 #[derive(Clone, Copy)]
-enum Spot {
+enum CopyEnd {
     At(Address),
     Weight(Value),
 }
@@ -373,7 +390,7 @@ fn has_site(instr: &Instr) -> bool {
     matches!(instr, Instr::Read(..) | Instr::Write(..) | Instr::Assert(..))
 }
 
-fn count_sites(segment: &Segment) -> usize {
+fn count_sites(segment: &CodeBlock) -> usize {
     pieces(segment).map(|(_, instr)| 1 + usize::from(instr.is_some_and(has_site))).sum()
 }
 

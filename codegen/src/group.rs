@@ -7,12 +7,12 @@
 use ir::body::OpRef;
 use ir::opdef::Access;
 use ir::scalar::Binary;
-use ir::target::Place;
+use ir::target::GroupPosition;
 use ir::{Kind, Op, Scalar, Traits, Value};
 use kernels::Activation;
 
 use crate::activation::activation;
-use crate::refusal::Refusal;
+use crate::refusal::CodeRefusal;
 
 /// The contractions and other kernels of a group: one if it is built around that, none if it is elementwise.
 pub(crate) fn roots(group: OpRef<'_>) -> Vec<Op> {
@@ -23,9 +23,9 @@ pub(crate) fn roots(group: OpRef<'_>) -> Vec<Op> {
 }
 
 /// The operations of a group's body, but for the last one, which yields.
-pub(crate) fn body_ops(group: OpRef<'_>) -> Result<Vec<OpRef<'_>>, Refusal> {
+pub(crate) fn body_ops(group: OpRef<'_>) -> Result<Vec<OpRef<'_>>, CodeRefusal> {
     let block = group.body.regions(group.op).first().and_then(|region| group.body.entry(*region));
-    let block = block.ok_or_else(|| Refusal::new("its body is empty"))?;
+    let block = block.ok_or_else(|| CodeRefusal::new("its body is empty"))?;
     let ops = group.body.ops(block).map(|op| group.body.at(group.ctx, op));
     Ok(ops.filter(|op| !op.has(Traits::YIELD)).collect())
 }
@@ -87,11 +87,11 @@ pub(crate) fn is_sum(op: OpRef<'_>) -> bool {
 
 /// Whether the kernels of contractions do an operation at a place behind their own work: a sum, or an
 /// activation.
-pub(crate) fn follows(op: OpRef<'_>, place: Place) -> bool {
+pub(crate) fn follows(op: OpRef<'_>, place: GroupPosition) -> bool {
     match place {
-        Place::Bias | Place::Residual => is_sum(op),
-        Place::Activation => activation(op).is_some(),
-        Place::Prologue => false,
+        GroupPosition::Bias | GroupPosition::Residual => is_sum(op),
+        GroupPosition::Activation => activation(op).is_some(),
+        GroupPosition::Prologue => false,
     }
 }
 
@@ -115,11 +115,14 @@ impl<'a> Fused<'a> {
     ///
     /// # Errors
     /// If a group's body is not of the kernels' form.
-    pub(crate) fn of(whole: OpRef<'a>) -> Result<Fused<'a>, Refusal> {
+    pub(crate) fn of(whole: OpRef<'a>) -> Result<Fused<'a>, CodeRefusal> {
         match whole.kind() {
             Kind::Group => {
                 let root = roots(whole).first().copied();
-                Fused::of_group(whole, root.ok_or_else(|| Refusal::new("its body has no kernel of its own"))?)
+                Fused::of_group(
+                    whole,
+                    root.ok_or_else(|| CodeRefusal::new("its body has no kernel of its own"))?,
+                )
             }
             _ => Ok(Fused::alone(whole)),
         }
@@ -141,8 +144,8 @@ impl<'a> Fused<'a> {
     ///
     /// # Errors
     /// If it is not of the kernels' form.
-    fn of_group(group: OpRef<'a>, root: Op) -> Result<Fused<'a>, Refusal> {
-        let reader = Reader { group, root: group.body.at(group.ctx, root) };
+    fn of_group(group: OpRef<'a>, root: Op) -> Result<Fused<'a>, CodeRefusal> {
+        let reader = GroupReader { group, root: group.body.at(group.ctx, root) };
         let (source, prologue) = reader.prologue()?;
         let mut operands = vec![source];
         for operand in group.body.operands(root).skip(1) {
@@ -162,31 +165,31 @@ impl<'a> Fused<'a> {
     }
 }
 
-struct Reader<'a> {
+struct GroupReader<'a> {
     group: OpRef<'a>,
     root: OpRef<'a>,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> GroupReader<'a> {
     /// Which operand of the group a value of its body is.
-    fn input(&self, value: Value) -> Result<usize, Refusal> {
+    fn input(&self, value: Value) -> Result<usize, CodeRefusal> {
         match self.group.body.def(value) {
             ir::body::ValueDef::Arg(_, index) => Ok(index),
             ir::body::ValueDef::Result(..) => {
-                Err(Refusal::new("its body computes an operand that the kernel wants as it is"))
+                Err(CodeRefusal::new("its body computes an operand that the kernel wants as it is"))
             }
         }
     }
 
     /// The operand that the contraction reads first, and what is done to it before.
-    fn prologue(&self) -> Result<(usize, Option<Prologue>), Refusal> {
+    fn prologue(&self) -> Result<(usize, Option<Prologue>), CodeRefusal> {
         let mut value = self.root.operand(0);
         let mut later: Option<PrologueStep> = None;
         let mut prologue = Prologue::default();
         while let Some(op) = self.group.body.defining_op(value) {
             let op = self.group.body.at(self.group.ctx, op);
             let step = prologue_step(op).filter(|step| later.is_none_or(|later| *step < later));
-            match step.ok_or_else(|| Refusal::new("its prologue is not relu(x * scale + shift)"))? {
+            match step.ok_or_else(|| CodeRefusal::new("its prologue is not relu(x * scale + shift)"))? {
                 PrologueStep::Scale => prologue.scale = Some(self.input(op.operand(1))?),
                 PrologueStep::Shift => prologue.shift = Some(self.input(op.operand(1))?),
                 PrologueStep::Relu => prologue.relu = Some(()),
@@ -197,8 +200,8 @@ impl<'a> Reader<'a> {
         Ok((self.input(value)?, later.map(|_| prologue)))
     }
 
-    fn epilogue(&self, fused: &mut Fused<'a>) -> Result<(), Refusal> {
-        let form = || Refusal::new("its epilogue is not activation(sum + bias + residual)");
+    fn epilogue(&self, fused: &mut Fused<'a>) -> Result<(), CodeRefusal> {
+        let form = || CodeRefusal::new("its epilogue is not activation(sum + bias + residual)");
         let mut value = self.root.result(0);
         loop {
             let mut uses = self.group.body.uses(value);
@@ -218,7 +221,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn addend(&self, fused: &mut Fused<'a>, op: OpRef<'a>, sum: Value) -> Result<(), Refusal> {
+    fn addend(&self, fused: &mut Fused<'a>, op: OpRef<'a>, sum: Value) -> Result<(), CodeRefusal> {
         let other = if op.operand(0) == sum { op.operand(1) } else { op.operand(0) };
         let same = op.body.ty(other) == self.root.result_type(0);
         let channels = self.root.result_shape(0).and_then(|shape| shape.last().copied());
@@ -226,7 +229,7 @@ impl<'a> Reader<'a> {
         let slot = match () {
             () if same && fused.residual.is_none() => &mut fused.residual,
             () if per_channel && fused.bias.is_none() => &mut fused.bias,
-            () => return Err(Refusal::new("it adds what is neither a bias nor a residual")),
+            () => return Err(CodeRefusal::new("it adds what is neither a bias nor a residual")),
         };
         *slot = Some(self.input(other)?);
         Ok(())

@@ -23,7 +23,7 @@
 //! }"#;
 //! let ctx = std::sync::Arc::new(ir::Context::new());
 //! let module = ir::text::parse(&ctx, "relu.mlir", text.to_owned()).expect("the text is right");
-//! let program = codegen::compile(&module, "main", &codegen::Options::new(1)).expect("the plan is right");
+//! let program = codegen::compile(&module, "main", &codegen::CodegenOptions::new(1)).expect("the plan is right");
 //! let mut y = [0f32; 4];
 //! let mut context = std::sync::Arc::new(program).context(1)?;
 //! context.run(&[runtime::as_bytes(&[-1f32, 2.0, -3.0, 4.0])], &mut [runtime::as_bytes_mut(&mut y)])?;
@@ -71,7 +71,7 @@ mod weights;
 
 pub use crate::kernels::kernels;
 pub use ::kernels::{Isa, KernelFn};
-pub use program::{DeadMemory, Options, compile, element_kind, open_outputs};
-pub use row::{KernelRow, Work};
-pub use sized::{Home, Homes, KernelNeeds, Offsets, SizeFault, SizedCode, SizedStep, Workspace};
+pub use program::{CodegenOptions, DeadMemory, compile, element_kind, open_outputs};
+pub use row::{KernelRow, KernelWork};
+pub use sized::{KernelNeeds, Offsets, SizeFault, SizedCode, SizedPlan, SizedStep, SizedStorage, Workspace};
 pub use target::Cpu;

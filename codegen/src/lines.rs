@@ -18,9 +18,9 @@ use ir::plan::attrs;
 use ir::{Kind, Traits, Value};
 
 use crate::bands::{Band, CALL_CYCLES, FREE, Rowwise, Slide};
-use crate::call::{Call, Lowered, Pointer};
+use crate::call::{Lowered, LoweredCall, Pointer};
 use crate::kernels::row_of;
-use crate::refusal::Refusal;
+use crate::refusal::CodeRefusal;
 use crate::row::Machine;
 
 /// The share of the largest image between two steps that may be spent on fewer calls: one in so many.
@@ -46,8 +46,8 @@ pub(crate) fn readers(group: OpRef<'_>, operand: usize) -> Vec<(OpRef<'_>, usize
 }
 
 /// The calls that run a group with `mem.lines`.
-pub(crate) fn lower(group: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
-    let chain = Chain::of(group, machine)?;
+pub(crate) fn lower(group: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRefusal> {
+    let chain = RowChain::of(group, machine)?;
     let rows = [chain.least_rows(machine.threads)?, chain.rows(FREE, machine.threads)];
     let least_bytes = chain.bytes(rows[0], Some(0))?;
     let (rows, limit) = match attrs::scratch_bytes(group) {
@@ -63,26 +63,26 @@ pub(crate) fn lower(group: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refu
 }
 
 /// Steps of which each reads the rows of the one before.
-struct Chain<'a> {
+struct RowChain<'a> {
     group: OpRef<'a>,
     steps: Vec<(OpRef<'a>, Rowwise)>,
     machine: &'a Machine,
 }
 
 /// The calls of all turns.
-struct Run {
-    calls: Vec<Call>,
+struct ChainCalls {
+    calls: Vec<LoweredCall>,
     /// Bytes of all windows.
     shared_bytes: u64,
 }
 
-impl<'a> Chain<'a> {
-    fn of(group: OpRef<'a>, machine: &'a Machine) -> Result<Chain<'a>, Refusal> {
+impl<'a> RowChain<'a> {
+    fn of(group: OpRef<'a>, machine: &'a Machine) -> Result<RowChain<'a>, CodeRefusal> {
         let mut steps: Vec<(OpRef<'a>, Rowwise)> = Vec::new();
         for op in self::steps(group) {
             let rowwise = row_of(op, machine.own).and_then(|row| row.rowwise);
             let rowwise =
-                rowwise.ok_or_else(|| Refusal::new("a step of its body does not run row by row"))?;
+                rowwise.ok_or_else(|| CodeRefusal::new("a step of its body does not run row by row"))?;
             let rowwise = rowwise(op, machine)?;
             let before = steps.last().map(|(before, _)| before.result(0));
             for (index, operand) in group.body.operands(op.op).enumerate() {
@@ -92,7 +92,7 @@ impl<'a> Chain<'a> {
                     None => matches!(group.body.def(operand), ValueDef::Arg(..)),
                 };
                 if !is_right {
-                    return Err(Refusal::new(
+                    return Err(CodeRefusal::new(
                         "a step of its body does not read the one before as its image alone",
                     ));
                 }
@@ -104,9 +104,9 @@ impl<'a> Chain<'a> {
             group.body.uses(value).any(|used| group.body.at(group.ctx, used.op).has(Traits::YIELD))
         };
         if !last.is_some_and(yields) || group.body.result_count(group.op) != 1 {
-            return Err(Refusal::new("it yields more, or less, than the last step of its body"));
+            return Err(CodeRefusal::new("it yields more, or less, than the last step of its body"));
         }
-        Ok(Chain { group, steps, machine })
+        Ok(RowChain { group, steps, machine })
     }
 
     /// How many rows of the last result a turn must have so that calls cost one in `share` of the work.
@@ -123,7 +123,7 @@ impl<'a> Chain<'a> {
 
     /// How many rows of the last result a turn has at the least: as many as make calls cost no more than the
     /// work, if that takes no more than a small share of what is not stored.
-    fn least_rows(&self, threads: usize) -> Result<usize, Refusal> {
+    fn least_rows(&self, threads: usize) -> Result<usize, CodeRefusal> {
         let inner = self.steps.iter().take(self.steps.len() - 1);
         let largest = inner.map(|(_, step)| step.slide.output as u64 * step.row_bytes[1]).max().unwrap_or(0);
         let limit = self.shared_bytes(1)? + largest / SHARE;
@@ -136,7 +136,7 @@ impl<'a> Chain<'a> {
 
     /// The most rows of a turn, of a range, that take no more scratch than planned; the fewest, with a limit
     /// for each worker, if none do.
-    fn within(&self, planned: u64, [least, most]: [usize; 2]) -> Result<(usize, Option<usize>), Refusal> {
+    fn within(&self, planned: u64, [least, most]: [usize; 2]) -> Result<(usize, Option<usize>), CodeRefusal> {
         for rows in (least..=most).rev() {
             if self.shared_bytes(rows)? <= planned && self.bytes(rows, None)? <= planned {
                 return Ok((rows, None));
@@ -148,7 +148,7 @@ impl<'a> Chain<'a> {
 
     /// The scratch of all workers together, with so many rows in a turn. Bands that differ in nothing but
     /// their place need as much, so one of them is asked.
-    fn bytes(&self, rows: usize, limit: Option<usize>) -> Result<u64, Refusal> {
+    fn bytes(&self, rows: usize, limit: Option<usize>) -> Result<u64, CodeRefusal> {
         let turns = self.turns(rows)?;
         let mut worker_bytes = 0;
         for (index, (_, step)) in self.steps.iter().enumerate() {
@@ -164,27 +164,27 @@ impl<'a> Chain<'a> {
         Ok(self.shared_bytes_of(&turns) + worker_bytes * self.machine.threads as u64)
     }
 
-    fn shared_bytes(&self, rows: usize) -> Result<u64, Refusal> {
+    fn shared_bytes(&self, rows: usize) -> Result<u64, CodeRefusal> {
         Ok(self.shared_bytes_of(&self.turns(rows)?))
     }
 
     fn shared_bytes_of(&self, turns: &[Vec<Band>]) -> u64 {
-        let end = |window: &Window| (window.base + window.bytes()).next_multiple_of(64);
+        let end = |window: &LineBuffer| (window.base + window.bytes()).next_multiple_of(64);
         self.windows(turns).last().map_or(0, end)
     }
 
     /// The bands of each turn, one for each step.
-    fn turns(&self, rows: usize) -> Result<Vec<Vec<Band>>, Refusal> {
+    fn turns(&self, rows: usize) -> Result<Vec<Vec<Band>>, CodeRefusal> {
         let slides: Vec<Slide> = self.steps.iter().map(|(_, step)| step.slide).collect();
-        turns(&slides, rows).ok_or_else(|| Refusal::new("some windows of its steps lie in the padding"))
+        turns(&slides, rows).ok_or_else(|| CodeRefusal::new("some windows of its steps lie in the padding"))
     }
 
     /// What lies behind each step but the last.
-    fn windows(&self, turns: &[Vec<Band>]) -> Vec<Window> {
+    fn windows(&self, turns: &[Vec<Band>]) -> Vec<LineBuffer> {
         let mut base = 0;
         let windows = (0..self.steps.len() - 1).map(|step| {
             let rows = capacity(turns, step);
-            let window = Window { base, row_bytes: self.steps[step].1.row_bytes[1], rows, first: 0 };
+            let window = LineBuffer { base, row_bytes: self.steps[step].1.row_bytes[1], rows, first: 0 };
             base = (window.base + window.bytes()).next_multiple_of(64);
             window
         });
@@ -193,7 +193,7 @@ impl<'a> Chain<'a> {
 
     /// All calls with so many rows of the last result in a turn, and so many bytes of scratch for each
     /// worker, if there is a limit.
-    fn run(&self, rows: usize, limit: Option<usize>) -> Result<Run, Refusal> {
+    fn run(&self, rows: usize, limit: Option<usize>) -> Result<ChainCalls, CodeRefusal> {
         let turns = self.turns(rows)?;
         let mut windows = self.windows(&turns);
         let shared_bytes = self.shared_bytes_of(&turns);
@@ -212,7 +212,7 @@ impl<'a> Chain<'a> {
                 }
             }
         }
-        Ok(Run { calls, shared_bytes })
+        Ok(ChainCalls { calls, shared_bytes })
     }
 
     /// A pointer of a step's call as one of the group's: into a window, or to an operand or result of the
@@ -222,7 +222,7 @@ impl<'a> Chain<'a> {
         index: usize,
         op: OpRef<'_>,
         image: usize,
-        windows: &[Window],
+        windows: &[LineBuffer],
         pointer: Pointer,
     ) -> Pointer {
         let argument = |operand: usize| match self.group.body.def(op.operand(operand)) {
@@ -242,7 +242,7 @@ impl<'a> Chain<'a> {
 }
 
 /// Rows of an image in scratch.
-struct Window {
+struct LineBuffer {
     /// Where in scratch it begins.
     base: u64,
     row_bytes: u64,
@@ -252,7 +252,7 @@ struct Window {
     first: usize,
 }
 
-impl Window {
+impl LineBuffer {
     fn bytes(&self) -> u64 {
         self.rows as u64 * self.row_bytes
     }
@@ -264,7 +264,7 @@ impl Window {
 
     /// Makes room for the rows of `made`, of which `read` will read: moves those before that are still read
     /// to the beginning, where that must be.
-    fn make_room(&mut self, made: Band, read: Band, machine: &Machine) -> Option<Call> {
+    fn make_room(&mut self, made: Band, read: Band, machine: &Machine) -> Option<LoweredCall> {
         if made.first + made.rows <= self.first + self.rows {
             return None;
         }
@@ -274,7 +274,7 @@ impl Window {
         let floats = kept as u64 * self.row_bytes / 4;
         let copy = kernels::Copy::new(&[floats as usize], &[1], &[1], 4, machine.isa, machine.threads);
         let operands = vec![Pointer::Shared(self.base), from];
-        (kept > 0).then(|| Call::kernel(&copy, operands))
+        (kept > 0).then(|| LoweredCall::kernel(&copy, operands))
     }
 }
 

@@ -129,6 +129,6 @@ fn a_step_that_reads_another_than_the_one_before_is_refused() {
     let group = net.body.defining_op(y).unwrap();
     net.body.set_attr(&ctx, group, attrs::MEM_LINES, ctx.unit_attr());
     let module = net.plan(&[y], 2);
-    let faults = crate::compile(&module, "main", &crate::Options::new(2)).err().unwrap();
+    let faults = crate::compile(&module, "main", &crate::CodegenOptions::new(2)).err().unwrap();
     assert!(faults[0].message.contains("does not read the one before"), "{}", faults[0].message);
 }

@@ -5,12 +5,12 @@
 
 use ir::Kind;
 use ir::body::OpRef;
-use ir::opdef::Flow;
+use ir::opdef::RegionFlow;
 use ir::size::{fits_memory, static_extents};
 
 use crate::call::Lowered;
 use crate::kernels::row_of;
-use crate::refusal::Refusal;
+use crate::refusal::CodeRefusal;
 use crate::row::Machine;
 use crate::{arrangement, bands, lines};
 
@@ -18,7 +18,7 @@ use crate::{arrangement, bands, lines};
 ///
 /// # Errors
 /// If there is no code for it, with the reason.
-pub(crate) fn lower(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
+pub(crate) fn lower(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRefusal> {
     arrangement::check(op, machine.own)?;
     let lowered = lower_plain(op, machine)?;
     bands::band_rows(op, lowered.bands)?;
@@ -29,10 +29,10 @@ pub(crate) fn lower(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal
 ///
 /// # Errors
 /// As for [`lower`].
-pub(crate) fn lower_plain(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
+pub(crate) fn lower_plain(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRefusal> {
     let mut results = op.body.results(op.op);
     if results.any(|result| !fits_memory(op.ctx, op.body.ty(result))) {
-        return Err(Refusal::new("its result has more elements than memory holds"));
+        return Err(CodeRefusal::new("its result has more elements than memory holds"));
     }
     let row = row_of(op, machine.own);
     if writes_nothing(op) && !row.is_some_and(|row| row.stops) {
@@ -44,11 +44,13 @@ pub(crate) fn lower_plain(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, R
     row.ok_or_else(|| no_row(op))?.lower(op, machine)
 }
 
-fn no_row(op: OpRef<'_>) -> Refusal {
+fn no_row(op: OpRef<'_>) -> CodeRefusal {
     match op.kind() {
-        Kind::Kernel(name) => Refusal::new(format!("the kernel `{name}` does not exist")),
-        Kind::Region(Flow::Call) => Refusal::new("calls are not compiled; run the pass `inline` first"),
-        _ => Refusal::new("operations of its kind have no lowering"),
+        Kind::Kernel(name) => CodeRefusal::new(format!("the kernel `{name}` does not exist")),
+        Kind::Region(RegionFlow::Call) => {
+            CodeRefusal::new("calls are not compiled; run the pass `inline` first")
+        }
+        _ => CodeRefusal::new("operations of its kind have no lowering"),
     }
 }
 

@@ -13,12 +13,12 @@ use ir::{Body, Context, Diagnostic, Op};
 use kernels::Isa;
 use runtime::{AlignedBuffer, JitCode, Specialization, SpecializationParts, TensorDesc};
 
-use crate::call::{Call, Lowered};
+use crate::call::{Lowered, LoweredCall};
 use crate::cranelift::Jit;
-use crate::elem::Elem;
-use crate::flow::{Segment, segments};
+use crate::elem::ElemType;
+use crate::flow::{CodeBlock, segments};
 use crate::forms::Forms;
-use crate::frame::{Buffers, Callee, Placed, Writer, fault};
+use crate::frame::{Callee, FrameWriter, PlacedFunction, PointerCounts, fault};
 use crate::row::Machine;
 use crate::store::WeightStore;
 use crate::weights::{KnownWeights, Missing, SizedWeights, WeightTable};
@@ -30,8 +30,8 @@ pub(crate) struct MachineCode {
     pub(crate) machine: Machine,
     code: JitCode,
     /// The ways between the segments.
-    segments: Vec<Segment>,
-    buffers: Buffers,
+    segments: Vec<CodeBlock>,
+    buffers: PointerCounts,
     forms: Forms<u64>,
     /// The address of the function that poisons its operand.
     poison: u64,
@@ -45,7 +45,7 @@ pub(crate) struct Samples<'a> {
     pub(crate) lowered: Vec<(Op, &'a Lowered)>,
     /// The element types of which copies may be made at other sizes than those, each with the most axes; none
     /// if there are no other sizes.
-    pub(crate) copied: Option<Vec<(Elem, usize)>>,
+    pub(crate) copied: Option<Vec<(ElemType, usize)>>,
     /// How many inputs the function has.
     pub(crate) inputs: usize,
     /// How many outputs it has.
@@ -80,7 +80,7 @@ impl MachineCode {
         let segments = segments(ctx, body, &graph, &faults)?;
         let calls = || lowered.iter().flat_map(|(_, lowered)| &lowered.calls);
         let widest = calls().map(|call| call.operands.len()).max().unwrap_or(0).max(LEAST_WIDEST);
-        let buffers = Buffers { inputs, outputs, widest };
+        let buffers = PointerCounts { inputs, outputs, widest };
         let mut jit = Jit::new(&symbols(machine.isa)).map_err(fault)?;
         let forms = Forms::compile(&mut jit, calls().map(|call| &call.code), copied.as_deref());
         let poison = entry::emit_poison(&mut jit);
@@ -103,7 +103,7 @@ impl MachineCode {
     ///
     /// # Errors
     /// If one computes what none of a sample does.
-    pub(crate) fn callees(&self, calls: &[Call], to: &mut Vec<Callee>) -> Result<(), Vec<Diagnostic>> {
+    pub(crate) fn callees(&self, calls: &[LoweredCall], to: &mut Vec<Callee>) -> Result<(), Vec<Diagnostic>> {
         for call in calls {
             let found = self.forms.function(&call.code, &call.descriptor);
             to.push(found.ok_or_else(|| {
@@ -117,16 +117,16 @@ impl MachineCode {
     /// `expected_words` at first.
     ///
     /// # Errors
-    /// As for [`Writer::write`]; if a weight can't be evaluated, or there is no memory for it.
+    /// As for [`FrameWriter::write`]; if a weight can't be evaluated, or there is no memory for it.
     pub(crate) fn specialization(
         &self,
-        placed: &impl Placed,
+        placed: &impl PlacedFunction,
         weights: &mut WeightSource<'_>,
         tensors: Tensors,
         expected_words: usize,
     ) -> Result<Specialization, Vec<Diagnostic>> {
         let known = &*weights.known;
-        let writer = Writer::new(placed, self.buffers, self.machine, self.poison, known, expected_words);
+        let writer = FrameWriter::new(placed, self.buffers, self.machine, self.poison, known, expected_words);
         let mut written = writer.write(&self.segments)?;
         let own = weights.fill_in(placed, &mut written.words, written.missing)?;
         let Tensors { arena_bytes, inputs, outputs } = tensors;
@@ -164,7 +164,7 @@ impl WeightSource<'_> {
     /// these sizes only, if there are some.
     fn fill_in(
         &mut self,
-        placed: &impl Placed,
+        placed: &impl PlacedFunction,
         words: &mut [i64],
         missing: Vec<Missing>,
     ) -> Result<Option<AlignedBuffer>, Vec<Diagnostic>> {

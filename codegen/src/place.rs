@@ -8,10 +8,10 @@ use ir::alias::{AliasSets, is_free_view, parts, ties};
 use ir::body::OpRef;
 use ir::plan::attrs;
 use ir::plan::signature::{Argument, Signature};
-use ir::pools::{Pool, pools};
+use ir::pools::{MemoryPool, pools};
 use ir::size::{storage_bits, tensor_bytes};
 use ir::weights::WeightSet;
-use ir::window::{Window, pitch};
+use ir::window::{ByteWindow, pitch};
 use ir::{Attr, AttrData, Block, Body, Context, Diagnostic, Location, Op, Traits, Value, flow};
 
 use crate::address::{Address, Base};
@@ -49,7 +49,7 @@ impl Places {
         weights: &WeightSet,
         aliases: &AliasSets,
     ) -> Result<Places, Vec<Diagnostic>> {
-        let mut reader = Reader::new(ctx, body, aliases);
+        let mut reader = PlaceReader::new(ctx, body, aliases);
         reader.root_args();
         flow::walk(ctx, body, |op| reader.region_args(op));
         flow::walk(ctx, body, |op| reader.op(op, weights));
@@ -67,7 +67,7 @@ impl Places {
     }
 }
 
-struct Reader<'a> {
+struct PlaceReader<'a> {
     ctx: &'a Context,
     body: &'a Body,
     aliases: &'a AliasSets,
@@ -76,13 +76,13 @@ struct Reader<'a> {
     /// Bytes of each input that the caller donated.
     donated: Vec<Option<u64>>,
     /// Ranges of the memory of all pools.
-    pools: Vec<Pool>,
+    pools: Vec<MemoryPool>,
     places: Places,
     faults: Vec<Diagnostic>,
 }
 
-impl<'a> Reader<'a> {
-    fn new(ctx: &'a Context, body: &'a Body, aliases: &'a AliasSets) -> Reader<'a> {
+impl<'a> PlaceReader<'a> {
+    fn new(ctx: &'a Context, body: &'a Body, aliases: &'a AliasSets) -> PlaceReader<'a> {
         let args = body.entry(body.root()).map_or(&[][..], |block| body.args(block));
         let mut places = Places {
             values: SecondaryMap::new(),
@@ -105,7 +105,7 @@ impl<'a> Reader<'a> {
         let outputs = results.iter().map(|result| tensor_bytes(ctx, result.ty).unwrap_or(0)).collect();
         let donated = |arg: &Argument| tensor_bytes(ctx, arg.ty).filter(|_| arg.is_donated);
         let donated = args.iter().map(donated).collect();
-        Reader { ctx, body, aliases, outputs, donated, pools, places, faults }
+        PlaceReader { ctx, body, aliases, outputs, donated, pools, places, faults }
     }
 
     /// Reads the places of the arguments of all blocks but the first.
@@ -271,15 +271,15 @@ impl<'a> Reader<'a> {
         let numbers: Option<Vec<u64>> = numbers.collect();
         let pool = parts.first().and_then(|pool| self.ctx.str_value(*pool)).unwrap_or("");
         match numbers.as_deref() {
-            Some(&[number, bytes]) => self.bounded(pool, number, Window::dense(0, bytes)).map(Some),
+            Some(&[number, bytes]) => self.bounded(pool, number, ByteWindow::dense(0, bytes)).map(Some),
             Some(&[number, bytes, first, row, pitch]) if row > 0 && bytes.is_multiple_of(row) => {
-                self.bounded(pool, number, Window::of_rows(first, bytes / row, row, pitch)).map(Some)
+                self.bounded(pool, number, ByteWindow::of_rows(first, bytes / row, row, pitch)).map(Some)
             }
             _ => Err("has an entry that is not [pool, offset, bytes]".to_owned()),
         }
     }
 
-    fn bounded(&self, pool: &str, number: u64, window: Window) -> Result<Place, String> {
+    fn bounded(&self, pool: &str, number: u64, window: ByteWindow) -> Result<Place, String> {
         let end = window.end().ok_or("has rows that end nowhere")?;
         let index = usize::try_from(number).unwrap_or(usize::MAX);
         let (base, start) = match pool {
@@ -311,13 +311,13 @@ impl<'a> Reader<'a> {
 }
 
 /// The pools of a function; a fault if one is no range of its memory.
-fn planned_pools(ctx: &Context, body: &Body, all_bytes: u64) -> (Vec<Pool>, Vec<Diagnostic>) {
+fn planned_pools(ctx: &Context, body: &Body, all_bytes: u64) -> (Vec<MemoryPool>, Vec<Diagnostic>) {
     let fault = |message| (Vec::new(), vec![Diagnostic::error(Location::UNKNOWN, message)]);
     let pools = match pools(ctx, body) {
         Ok(pools) => pools,
         Err(message) => return fault(message),
     };
-    let ends = |pool: &Pool| pool.start.checked_add(pool.size_bytes);
+    let ends = |pool: &MemoryPool| pool.start.checked_add(pool.size_bytes);
     match pools.iter().find(|pool| ends(pool).is_none_or(|end| end > all_bytes)) {
         Some(pool) => fault(format!("the pool `{}` leaves the memory of {all_bytes} bytes", pool.name)),
         None => (pools, Vec::new()),
@@ -325,7 +325,7 @@ fn planned_pools(ctx: &Context, body: &Body, all_bytes: u64) -> (Vec<Pool>, Vec<
 }
 
 /// Where in the memory of all pools so many bytes at an offset of a pool are.
-fn in_pool(pools: &[Pool], name: &str, offset: u64, bytes: u64) -> Result<u64, String> {
+fn in_pool(pools: &[MemoryPool], name: &str, offset: u64, bytes: u64) -> Result<u64, String> {
     let pool = pools.iter().find(|pool| pool.name == name);
     let pool = pool.ok_or_else(|| format!("names the pool `{name}`, which does not exist"))?;
     let bound = offset.checked_add(bytes).filter(|end| *end <= pool.size_bytes);

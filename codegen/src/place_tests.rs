@@ -4,7 +4,7 @@ use ir::plan::attrs;
 use ir::{Attr, Context, Module};
 
 use crate::testing::Net;
-use crate::{Options, compile};
+use crate::{CodegenOptions, compile};
 
 /// `relu(neg(x))` of 8 numbers, planned; `edit` changes attributes of the two operations.
 fn edited(edit: impl Fn(&Context) -> [(usize, &'static str, Attr); 1]) -> Module {
@@ -29,7 +29,7 @@ fn place(ctx: &Context, pool: &str, number: i64, bytes: i64) -> Attr {
 }
 
 fn refuses(module: &Module, expected: &str) {
-    let faults = compile(module, "main", &Options::new(2)).expect_err(expected);
+    let faults = compile(module, "main", &CodegenOptions::new(2)).expect_err(expected);
     let text: String = faults.iter().map(|fault| fault.render(&module.ctx)).collect();
     assert!(text.contains(expected), "{text}");
 }
@@ -94,7 +94,7 @@ fn a_result_must_be_placed_where_the_caller_looks() {
 #[test]
 fn an_unknown_function_is_told() {
     let module = edited(|ctx| [(0, "mem.note", ctx.unit_attr())]);
-    let faults = compile(&module, "mian", &Options::new(2)).expect_err("there is no such function");
+    let faults = compile(&module, "mian", &CodegenOptions::new(2)).expect_err("there is no such function");
     assert!(faults[0].message.contains("`mian`"), "{}", faults[0].message);
 }
 

@@ -10,7 +10,7 @@ use ir::flow::{Act, FlowGraph};
 use ir::plan::attrs;
 use ir::plan::signature::{DataDimension, Returned, Signature};
 use ir::size::{static_extents, tensor_bytes};
-use ir::states::State;
+use ir::states::StateArgument;
 use ir::weights::WeightSet;
 use ir::{Body, Context, Diagnostic, FloatKind, Module, Op, Signedness, Type, TypeData, Value};
 use kernels::Isa;
@@ -21,8 +21,8 @@ use runtime::{
 use crate::address::Address;
 use crate::call::Lowered;
 use crate::dead::dead_bytes;
-use crate::elem::Elem;
-use crate::frame::{Callee, Placed, check_scratch, fault};
+use crate::elem::ElemType;
+use crate::frame::{Callee, PlacedFunction, check_scratch, fault};
 use crate::lower::lower;
 use crate::machine_code::{MachineCode, Samples, Tensors, WeightSource};
 use crate::place::{Place, Places};
@@ -32,7 +32,7 @@ use crate::weights::{KnownWeights, SizedWeights};
 
 /// How a program is compiled.
 #[derive(Clone, Copy, Debug)]
-pub struct Options {
+pub struct CodegenOptions {
     /// Threads that scratch was planned for, and the most that may run the program.
     pub threads: usize,
     /// The processor whose kernels run what no plan says otherwise of (`optc.target`), and its embedder's own
@@ -42,10 +42,10 @@ pub struct Options {
     pub dead: DeadMemory,
 }
 
-impl Options {
+impl CodegenOptions {
     /// The processor that this process runs on; dead memory is left as it is.
-    pub fn new(threads: usize) -> Options {
-        Options { threads, cpu: *Cpu::native(), dead: DeadMemory::Kept }
+    pub fn new(threads: usize) -> CodegenOptions {
+        CodegenOptions { threads, cpu: *Cpu::native(), dead: DeadMemory::Kept }
     }
 }
 
@@ -64,7 +64,11 @@ pub enum DeadMemory {
 /// # Errors
 /// If this machine lacks instructions of that processor;
 /// Every operation without machine code, and every place that the plan lacks or that lies outside its pool.
-pub fn compile(module: &Module, function: &str, options: &Options) -> Result<Program, Vec<Diagnostic>> {
+pub fn compile(
+    module: &Module,
+    function: &str,
+    options: &CodegenOptions,
+) -> Result<Program, Vec<Diagnostic>> {
     let mut planned = Planned::of(module, function, options)?;
     let code = planned.compile(None)?;
     let specialization = planned.specialization(&code)?;
@@ -116,7 +120,11 @@ impl<'a> Planned<'a> {
     /// # Errors
     /// If there is none, the machine lacks the kernels' instructions, or the plan is not whole; for each
     /// operation without machine code, or with less scratch than its kernel needs.
-    pub(crate) fn of(module: &'a Module, function: &str, options: &Options) -> Result<Self, Vec<Diagnostic>> {
+    pub(crate) fn of(
+        module: &'a Module,
+        function: &str,
+        options: &CodegenOptions,
+    ) -> Result<Self, Vec<Diagnostic>> {
         let ctx = &*module.ctx;
         let body = module.function(function);
         let body = body.ok_or_else(|| fault(format!("no function is called `{function}`")))?;
@@ -157,7 +165,10 @@ impl<'a> Planned<'a> {
 
     /// Machine code for these sizes, and for others if `copied` says of which element types copies may be
     /// made there (see [`Samples`]).
-    pub(crate) fn compile(&self, copied: Option<Vec<(Elem, usize)>>) -> Result<MachineCode, Vec<Diagnostic>> {
+    pub(crate) fn compile(
+        &self,
+        copied: Option<Vec<(ElemType, usize)>>,
+    ) -> Result<MachineCode, Vec<Diagnostic>> {
         let lowered = self.lowered.iter().map(|(op, lowered)| (*op, lowered)).collect();
         let inputs = self.signature().inputs().count();
         let outputs = self.signature().outputs().count();
@@ -223,7 +234,7 @@ impl<'a> Planned<'a> {
         let Signature { args, results, states } = self.signature();
         let tensors = states.iter().map(|state| (&*args[state.index].name, args[state.index].ty));
         let places = self.places.caller.states();
-        let state = |(tensor, (state, offset)): (TensorDesc, (&State, u64))| StateDesc {
+        let state = |(tensor, (state, offset)): (TensorDesc, (&StateArgument, u64))| StateDesc {
             tensor,
             offset: offset as usize,
             result: state.result.map(|index| results[index].name.clone()),
@@ -248,7 +259,7 @@ impl<'a> Planned<'a> {
     }
 }
 
-impl Placed for Planned<'_> {
+impl PlacedFunction for Planned<'_> {
     fn ctx(&self) -> &Context {
         self.ctx
     }

@@ -9,12 +9,12 @@ use ir::text::type_text;
 /// Why an operation has no machine code: a phrase in lower case, to stand after the operation's name and
 /// types.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Refusal(String);
+pub(crate) struct CodeRefusal(String);
 
-impl Refusal {
+impl CodeRefusal {
     /// A refusal with this reason.
-    pub(crate) fn new(reason: impl Into<String>) -> Refusal {
-        Refusal(reason.into())
+    pub(crate) fn new(reason: impl Into<String>) -> CodeRefusal {
+        CodeRefusal(reason.into())
     }
 
     /// The diagnostic about `op`.

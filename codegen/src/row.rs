@@ -8,14 +8,14 @@
 use ir::Kind;
 use ir::body::OpRef;
 use ir::opdef::{Access, Contract};
-use ir::target::Place;
+use ir::target::GroupPosition;
 use ir::window::Arrangement;
 use kernels::{Isa, KernelFn};
 
 use crate::bands::Rowwise;
-use crate::call::{Call, Code, Lowered, Pointer};
+use crate::call::{KernelCode, Lowered, LoweredCall, Pointer};
 use crate::group;
-use crate::refusal::Refusal;
+use crate::refusal::CodeRefusal;
 
 /// What code is generated for.
 #[derive(Clone, Copy)]
@@ -55,19 +55,19 @@ pub struct KernelRow {
     /// Whether it may stop the program: then it runs even where it has nothing to write.
     pub(crate) stops: bool,
     /// The embedder's function that runs an operation, in the place of what `lower` says.
-    pub(crate) own: Option<Own>,
+    pub(crate) own: Option<EmbedderKernel>,
     /// What an operation becomes, or a group around one.
-    pub(crate) lower: fn(OpRef<'_>, &Machine) -> Result<Lowered, Refusal>,
+    pub(crate) lower: fn(OpRef<'_>, &Machine) -> Result<Lowered, CodeRefusal>,
 }
 
 /// Whether the kernel of the first operation does the second at a place in a group.
-pub(crate) type Joins = fn(OpRef<'_>, OpRef<'_>, Place) -> bool;
+pub(crate) type Joins = fn(OpRef<'_>, OpRef<'_>, GroupPosition) -> bool;
 
 /// Whether a kernel runs all of some operations as one.
 pub(crate) type RunsAsOne = fn(&[OpRef<'_>]) -> bool;
 
 /// An operation as a kernel that runs on any rows of its image.
-pub(crate) type ByRows = fn(OpRef<'_>, &Machine) -> Result<Rowwise, Refusal>;
+pub(crate) type ByRows = fn(OpRef<'_>, &Machine) -> Result<Rowwise, CodeRefusal>;
 
 /// Which operations a kernel runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,16 +88,16 @@ pub(crate) enum Runs {
 
 /// An embedder's function, as one call.
 #[derive(Clone, Copy)]
-pub(crate) struct Own {
+pub(crate) struct EmbedderKernel {
     /// The function.
     pub(crate) entry: KernelFn,
     /// What it is told of an operation that so many threads run.
-    pub(crate) describe: fn(OpRef<'_>, usize) -> Result<Work, String>,
+    pub(crate) describe: fn(OpRef<'_>, usize) -> Result<KernelWork, String>,
 }
 
 /// What an embedder's kernel is called with for one operation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Work {
+pub struct KernelWork {
     /// The bytes that tell it sizes; they are aligned to 8 where it finds them.
     pub descriptor: Vec<u8>,
     /// Parts that may run at the same time; 0 if there is nothing to do.
@@ -106,14 +106,14 @@ pub struct Work {
     pub scratch_bytes: u64,
 }
 
-impl Own {
-    fn lower(&self, name: &'static str, op: OpRef<'_>, threads: usize) -> Result<Lowered, Refusal> {
-        let work = (self.describe)(op, threads).map_err(Refusal::new)?;
+impl EmbedderKernel {
+    fn lower(&self, name: &'static str, op: OpRef<'_>, threads: usize) -> Result<Lowered, CodeRefusal> {
+        let work = (self.describe)(op, threads).map_err(CodeRefusal::new)?;
         let results = (0..op.body.result_count(op.op)).map(|index| Pointer::Result(index, 0));
         let operands = (0..op.operand_count()).map(|index| Pointer::Operand(index, 0));
         let scratch_bytes = work.scratch_bytes.next_multiple_of(64);
-        let call = Call {
-            code: Code::Kernel(self.entry),
+        let call = LoweredCall {
+            code: KernelCode::Kernel(self.entry),
             descriptor: work.descriptor,
             parts: work.parts,
             scratch_bytes,
@@ -158,7 +158,7 @@ impl KernelRow {
         rowwise: None,
         stops: false,
         own: None,
-        lower: |_, _| Err(Refusal::new("it has no lowering")),
+        lower: |_, _| Err(CodeRefusal::new("it has no lowering")),
     };
 
     /// Its name: `mem.kernel` of the operations that it runs.
@@ -181,9 +181,9 @@ impl KernelRow {
     ///
     /// # Errors
     /// If the kernel does not run it, with the reason.
-    pub(crate) fn lower(&self, op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
+    pub(crate) fn lower(&self, op: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRefusal> {
         if matches!(op.kind(), Kind::Group) && self.joins.is_none() {
-            return Err(Refusal::new("its kernel does nothing besides its own work"));
+            return Err(CodeRefusal::new("its kernel does nothing besides its own work"));
         }
         match &self.own {
             Some(own) => own.lower(self.name, op, machine.threads),

@@ -6,35 +6,35 @@ use ir::opdef::Strided;
 use ir::size::static_extents;
 use ir::window::layout;
 
-use crate::elem::Elem;
-use crate::refusal::Refusal;
+use crate::elem::ElemType;
+use crate::refusal::CodeRefusal;
 
 /// The sizes of an operand or result.
-pub(crate) fn known_shape(op: OpRef<'_>, value: Value) -> Result<Vec<u64>, Refusal> {
+pub(crate) fn known_shape(op: OpRef<'_>, value: Value) -> Result<Vec<u64>, CodeRefusal> {
     let shape = static_extents(op.ctx, op.body.ty(value));
-    shape.ok_or_else(|| Refusal::new("a size is not known"))
+    shape.ok_or_else(|| CodeRefusal::new("a size is not known"))
 }
 
 /// How the elements of an operand or result lie.
-pub(crate) fn known_layout(op: OpRef<'_>, value: Value) -> Result<Strided, Refusal> {
+pub(crate) fn known_layout(op: OpRef<'_>, value: Value) -> Result<Strided, CodeRefusal> {
     match layout(op.ctx, op.body, value) {
         Some(layout) => Ok(layout),
         None => {
             known_shape(op, value)?;
-            Err(Refusal::new("the rows of its operands or result end inside an axis"))
+            Err(CodeRefusal::new("the rows of its operands or result end inside an axis"))
         }
     }
 }
 
 /// The type of the elements of a value, if generated code computes with it or stores it.
-pub(crate) fn elem_of(op: OpRef<'_>, value: Value) -> Result<Elem, Refusal> {
-    let elem = Elem::stored(op.ctx, op.body.ty(value));
-    elem.ok_or_else(|| Refusal::new("generated code does not compute with this element type"))
+pub(crate) fn elem_of(op: OpRef<'_>, value: Value) -> Result<ElemType, CodeRefusal> {
+    let elem = ElemType::stored(op.ctx, op.body.ty(value));
+    elem.ok_or_else(|| CodeRefusal::new("generated code does not compute with this element type"))
 }
 
 /// Refuses operands that are not `f32`.
-pub(crate) fn check_f32(op: OpRef<'_>) -> Result<(), Refusal> {
+pub(crate) fn check_f32(op: OpRef<'_>) -> Result<(), CodeRefusal> {
     let f32 = op.ctx.f32();
     let all = op.body.operands(op.op).all(|operand| op.ctx.elem(op.body.ty(operand)) == f32);
-    if all { Ok(()) } else { Err(Refusal::new("its kernel computes with f32 only")) }
+    if all { Ok(()) } else { Err(CodeRefusal::new("its kernel computes with f32 only")) }
 }

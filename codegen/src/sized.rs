@@ -4,7 +4,7 @@
 //! ```text
 //! sizes -> types -> calls, each class of steps once -> (offsets, by the planner) -> frame
 //! ```
-//! Where values are is known but for offsets ([`Homes`]). Each class of steps (see [`crate::classes`]) is
+//! Where values are is known but for offsets ([`SizedPlan`]). Each class of steps (see [`crate::classes`]) is
 //! lowered once at each size, and each step's records are its class's with its own addresses. Intermediate
 //! results belong to a [`Workspace`], which is used again; its context forgets the types of the sizes before.
 
@@ -24,20 +24,20 @@ use runtime::{Specialization, TensorDesc};
 use crate::address::{Address, Base};
 use crate::arrangement::access;
 use crate::call::Lowered;
-use crate::classes::Classes;
-use crate::elem::Elem;
-use crate::frame::{Callee, Placed, fault};
+use crate::classes::StepClasses;
+use crate::elem::ElemType;
+use crate::frame::{Callee, PlacedFunction, fault};
 use crate::machine_code::{MachineCode, Samples, Tensors, WeightSource};
 use crate::place::Place;
-use crate::program::{Options, describe};
-use crate::refusal::Refusal;
+use crate::program::{CodegenOptions, describe};
+use crate::refusal::CodeRefusal;
 use crate::row::Machine;
 use crate::store::WeightStore;
 use crate::weights::{KnownWeights, SizedWeights};
 
 /// Where a value is at all sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Home {
+pub enum SizedStorage {
     /// In the input of this number.
     Input(usize),
     /// In the output of this number.
@@ -59,11 +59,11 @@ pub struct SizedStep {
 
 /// Where everything of a function is at all sizes, but for the offsets of buffers.
 #[derive(Clone, Debug, Default)]
-pub struct Homes {
+pub struct SizedPlan {
     /// What runs.
     pub steps: Vec<SizedStep>,
     /// Where values are; none for weights.
-    pub values: SecondaryMap<Value, Option<Home>>,
+    pub values: SecondaryMap<Value, Option<SizedStorage>>,
     /// The buffers in which operations pass values on that change places.
     pub moves: Vec<(Op, usize)>,
 }
@@ -94,12 +94,12 @@ pub struct SizedCode {
     types: SizedTypes,
     body: Body,
     ctx: Arc<Context>,
-    homes: Homes,
+    homes: SizedPlan,
     /// The number of each operation that runs.
     numbers: SecondaryMap<Op, u32>,
     /// The buffer of each operation's scratch.
     scratch: SecondaryMap<Op, Option<u32>>,
-    classes: Classes,
+    classes: StepClasses,
     /// Of each class whose kernel must allow that result 0 overwrites an operand, an operation and the
     /// operand.
     asked_ties: Vec<(Op, usize)>,
@@ -172,16 +172,16 @@ impl SizedCode {
         ctx: &Arc<Context>,
         body: &Body,
         symbols: &[Ident],
-        homes: Homes,
+        homes: SizedPlan,
         samples: &[Vec<u64>],
-        options: &Options,
+        options: &CodegenOptions,
     ) -> Result<(SizedCode, Workspace), SizeFault> {
         let Some(types) = SizedTypes::of(ctx, body, symbols) else {
             return Err(SizeFault::Code(fault("a size of the function follows from no symbols".to_owned())));
         };
         let machine = options.cpu.machine(options.threads);
         let ops: Vec<Op> = homes.steps.iter().map(|step| step.op).collect();
-        let mut classes = Classes::of(ctx, body, ops.iter().copied());
+        let mut classes = StepClasses::of(ctx, body, ops.iter().copied());
         let mut work = Workspace::new(SizedBody::new(ctx, &types, body));
         let mut lowered: Vec<(Op, Lowered)> = Vec::new();
         let mut first_fault = None;
@@ -276,7 +276,8 @@ impl SizedCode {
         let access = |op: Op, operand| access(sized.body().at(sized.ctx(), op), operand, machine.own);
         match self.asked_ties.iter().find(|(op, operand)| access(*op, *operand) == Access::Never) {
             Some((op, operand)) => {
-                let refusal = Refusal::new(format!("at these sizes it can't overwrite operand {operand}"));
+                let refusal =
+                    CodeRefusal::new(format!("at these sizes it can't overwrite operand {operand}"));
                 Err(refused(sized, *op, &refusal))
             }
             None => Ok(()),
@@ -314,7 +315,7 @@ impl SizedCode {
         let own = work.sized.with_attrs(op, set, own);
         let own = own.map_err(|refusal| refused(&work.sized, op, &refusal))?;
         if own.scratch_bytes(machine.threads) > scratch_bytes {
-            let refusal = Refusal::new(format!("it needs more than {scratch_bytes} bytes of scratch"));
+            let refusal = CodeRefusal::new(format!("it needs more than {scratch_bytes} bytes of scratch"));
             return Err(refused(&work.sized, op, &refusal));
         }
         let mut callees = Vec::new();
@@ -386,7 +387,7 @@ struct SizedFunction<'a> {
     dead: HashMap<Op, Vec<(Address, u64)>>,
 }
 
-impl Placed for SizedFunction<'_> {
+impl PlacedFunction for SizedFunction<'_> {
     fn ctx(&self) -> &Context {
         self.sized.ctx()
     }
@@ -397,9 +398,9 @@ impl Placed for SizedFunction<'_> {
 
     fn address(&self, value: Value) -> Option<Address> {
         let (base, start) = match self.code.homes.values[value]? {
-            Home::Input(index) => (Base::Input(index), 0),
-            Home::Output(index) => (Base::Output(index), 0),
-            Home::Buffer(buffer) => (Base::Arena, (self.offsets.buffers)(buffer).start),
+            SizedStorage::Input(index) => (Base::Input(index), 0),
+            SizedStorage::Output(index) => (Base::Output(index), 0),
+            SizedStorage::Buffer(buffer) => (Base::Arena, (self.offsets.buffers)(buffer).start),
         };
         let first = self.sized.first_byte(value).expect("the structure of a plan has known windows");
         Some(Address { base, offset: start + first })
@@ -432,7 +433,7 @@ fn lower_sample(
     sizes: &[u64],
     ops: &[Op],
     machine: &Machine,
-    classes: &mut Classes,
+    classes: &mut StepClasses,
     sized: &mut SizedBody,
 ) -> Result<Vec<Lowered>, SizeFault> {
     sized.set(types, sizes).ok_or(SizeFault::Types)?;
@@ -445,7 +446,7 @@ fn lower_sample(
 }
 
 /// The number of each operation that runs, and the buffer of each operation's scratch.
-fn numbered(homes: &Homes) -> (SecondaryMap<Op, u32>, SecondaryMap<Op, Option<u32>>) {
+fn numbered(homes: &SizedPlan) -> (SecondaryMap<Op, u32>, SecondaryMap<Op, Option<u32>>) {
     let mut numbers = SecondaryMap::new();
     let mut scratch = SecondaryMap::new();
     for (number, step) in (0..).zip(&homes.steps) {
@@ -458,26 +459,26 @@ fn numbered(homes: &Homes) -> (SecondaryMap<Op, u32>, SecondaryMap<Op, Option<u3
     (numbers, scratch)
 }
 
-fn refused(sized: &SizedBody, op: Op, refusal: &Refusal) -> SizeFault {
+fn refused(sized: &SizedBody, op: Op, refusal: &CodeRefusal) -> SizeFault {
     SizeFault::Code(vec![refusal.at(sized.body().at(sized.ctx(), op))])
 }
 
 /// Equal steps have equal ties, so one of each class is asked for.
-fn asked_ties(classes: &Classes, steps: &[SizedStep]) -> Vec<(Op, usize)> {
+fn asked_ties(classes: &StepClasses, steps: &[SizedStep]) -> Vec<(Op, usize)> {
     let tie_of = |op: &Op| Some((*op, steps.iter().find(|step| step.op == *op)?.asked_tie?));
     classes.members.iter().filter_map(tie_of).collect()
 }
 
 /// What the caller passes and gets.
-fn tensors(body: &Body, signature: &Signature, homes: &Homes) -> (Vec<PassedTensor>, Vec<PassedTensor>) {
+fn tensors(body: &Body, signature: &Signature, homes: &SizedPlan) -> (Vec<PassedTensor>, Vec<PassedTensor>) {
     let results = homes.steps.iter().flat_map(|step| body.results(step.op));
     let inner = body.all_blocks().filter(|block| body.entry(body.root()) != Some(*block));
     let written = results.chain(inner.flat_map(|block| body.args(block).iter().copied()));
-    let written: HashSet<Home> = written.filter_map(|value| homes.values[value]).collect();
+    let written: HashSet<SizedStorage> = written.filter_map(|value| homes.values[value]).collect();
     let inputs = signature.inputs().enumerate().map(|(index, input)| PassedTensor {
         name: input.name.clone(),
         ty: input.ty,
-        is_overwritten: written.contains(&Home::Input(index)),
+        is_overwritten: written.contains(&SizedStorage::Input(index)),
     });
     let outputs = signature.outputs();
     let outputs = outputs.map(|output| PassedTensor {
@@ -490,13 +491,13 @@ fn tensors(body: &Body, signature: &Signature, homes: &Homes) -> (Vec<PassedTens
 
 /// The element types of a function's values, each with the most axes that one has: which of them are copied
 /// is decided at each size.
-pub(crate) fn copied(ctx: &Context, body: &Body) -> Vec<(Elem, usize)> {
-    let mut copied = Vec::<(Elem, usize)>::new();
+pub(crate) fn copied(ctx: &Context, body: &Body) -> Vec<(ElemType, usize)> {
+    let mut copied = Vec::<(ElemType, usize)>::new();
     for block in body.all_blocks() {
         let results = body.ops(block).flat_map(|op| body.results(op));
         for value in body.args(block).iter().copied().chain(results) {
             let axes = ctx.type_data(body.ty(value)).tensor_shape().map(<[_]>::len);
-            let Some((elem, axes)) = Elem::of(ctx, body.ty(value)).zip(axes) else { continue };
+            let Some((elem, axes)) = ElemType::of(ctx, body.ty(value)).zip(axes) else { continue };
             match copied.iter_mut().find(|known| known.0 == elem) {
                 Some(known) => known.1 = known.1.max(axes),
                 None => copied.push((elem, axes)),

@@ -7,7 +7,7 @@ use ir::plan::attrs;
 use ir::{Context, Module, Value};
 use runtime::as_bytes;
 
-use crate::Options;
+use crate::CodegenOptions;
 use crate::program::Planned;
 use crate::sized::copied;
 use crate::testing::{Net, THREADS, run_bytes, run_with_code_of};
@@ -180,7 +180,7 @@ fn sum(ctx: &Arc<Context>, function: &str, size: u64) -> Module {
 #[test]
 fn what_no_sample_computes_is_refused() {
     let ctx = Arc::new(Context::new());
-    let options = Options::new(THREADS);
+    let options = CodegenOptions::new(THREADS);
     let sample = sum(&ctx, "nn.relu", 8);
     let planned = Planned::of(&sample, "main", &options).unwrap_or_else(|_| panic!("it is planned"));
     let code = planned.compile(Some(copied(&ctx, sample.function("main").unwrap())));

@@ -18,7 +18,7 @@ use ir::weights::WeightSet;
 use ir::{Attr, Body, Context, Diagnostic, Location, Op, Type, Value};
 use runtime::AlignedBuffer;
 
-use crate::weights::{Content, PackingKey, Piece, SizedWeights, WeightTable, fill_all, split};
+use crate::weights::{PackingKey, SizedWeights, WeightContent, WeightPiece, WeightTable, fill_all, split};
 
 /// Weights in memory.
 #[derive(Default)]
@@ -28,23 +28,23 @@ pub(crate) struct WeightStore {
 
 #[derive(Default)]
 struct Known {
-    numbers: HashMap<Expression, Number>,
+    numbers: HashMap<Expression, WeightNumber>,
     /// What each value was when it was last asked for: bodies mostly differ in sizes only.
-    recent: SecondaryMap<Value, Option<(Expression, Number)>>,
+    recent: SecondaryMap<Value, Option<(Expression, WeightNumber)>>,
     addresses: HashMap<Stored, u64>,
     chunks: Vec<AlignedBuffer>,
 }
 
 /// What stands for equal weights.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct Number(u32);
+struct WeightNumber(u32);
 
 /// How a weight is computed.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Expression {
     name: OpName,
     properties: Attr,
-    operands: Box<[Number]>,
+    operands: Box<[WeightNumber]>,
     result: usize,
     ty: Type,
 }
@@ -52,8 +52,8 @@ struct Expression {
 /// What an address was given for.
 #[derive(PartialEq, Eq, Hash)]
 enum Stored {
-    Plain(Number),
-    Packed(Number, PackingKey),
+    Plain(WeightNumber),
+    Packed(WeightNumber, PackingKey),
     Repeated(u32, u64),
 }
 
@@ -84,8 +84,8 @@ impl WeightStore {
             let mut pieces = Vec::new();
             let mut bytes = 0;
             for index in &missing {
-                let Piece { content, bytes: size, .. } = &table.pieces()[*index];
-                pieces.push(Piece { content: content.clone(), offset: bytes, bytes: *size });
+                let WeightPiece { content, bytes: size, .. } = &table.pieces()[*index];
+                pieces.push(WeightPiece { content: content.clone(), offset: bytes, bytes: *size });
                 bytes = (bytes + size).next_multiple_of(64);
             }
             let mut chunk = AlignedBuffer::zeroed(bytes as usize)
@@ -111,18 +111,18 @@ impl WeightStore {
 }
 
 impl Known {
-    fn stored(&mut self, body: &Body, piece: &Piece, numbers: &mut Numbers) -> Stored {
+    fn stored(&mut self, body: &Body, piece: &WeightPiece, numbers: &mut WeightNumbers) -> Stored {
         match &piece.content {
-            Content::Plain(value) => Stored::Plain(self.number(body, *value, numbers)),
-            Content::Packed(value, packing) => {
+            WeightContent::Plain(value) => Stored::Plain(self.number(body, *value, numbers)),
+            WeightContent::Packed(value, packing) => {
                 Stored::Packed(self.number(body, *value, numbers), packing.key())
             }
-            Content::Repeated(number) => Stored::Repeated(number.to_bits(), piece.bytes),
+            WeightContent::Repeated(number) => Stored::Repeated(number.to_bits(), piece.bytes),
         }
     }
 
     /// The number of a weight; `numbers` are those of this body that were asked for before.
-    fn number(&mut self, body: &Body, weight: Value, numbers: &mut Numbers) -> Number {
+    fn number(&mut self, body: &Body, weight: Value, numbers: &mut WeightNumbers) -> WeightNumber {
         let mut stack = vec![weight];
         while let Some(&value) = stack.last() {
             let ValueDef::Result(op, result) = body.def(value) else { unreachable!("weights are results") };
@@ -138,7 +138,14 @@ impl Known {
     }
 
     /// The number of result `result` of an operation whose operands have numbers.
-    fn number_of(&mut self, body: &Body, value: Value, op: Op, result: usize, numbers: &Numbers) -> Number {
+    fn number_of(
+        &mut self,
+        body: &Body,
+        value: Value,
+        op: Op,
+        result: usize,
+        numbers: &WeightNumbers,
+    ) -> WeightNumber {
         let operands = || body.operands(op).map(|operand| numbers[operand].expect("operands come first"));
         let name = body.name(op);
         let properties = body.properties(op);
@@ -153,7 +160,7 @@ impl Known {
             return *number;
         }
         let expression = Expression { name, properties, operands: operands().collect(), result, ty };
-        let next = Number(self.numbers.len() as u32);
+        let next = WeightNumber(self.numbers.len() as u32);
         let number = *self.numbers.entry(expression.clone()).or_insert(next);
         self.recent[value] = Some((expression, number));
         number
@@ -161,4 +168,4 @@ impl Known {
 }
 
 /// The numbers of a body's weights, as far as they were asked for.
-type Numbers = SecondaryMap<Value, Option<Number>>;
+type WeightNumbers = SecondaryMap<Value, Option<WeightNumber>>;

@@ -6,7 +6,7 @@ use ir::Target;
 use ir::body::OpRef;
 use ir::diag::did_you_mean;
 use ir::opdef::Access;
-use ir::target::{KernelChoice, Place};
+use ir::target::{GroupPosition, KernelChoice};
 use ir::window::Arrangement;
 use kernels::Isa;
 
@@ -103,7 +103,7 @@ impl Target for Cpu {
         op.def()?.attr("layout").map(|_| "NHWC")
     }
 
-    fn fuses(&self, root: OpRef<'_>, op: OpRef<'_>, place: Place) -> bool {
+    fn fuses(&self, root: OpRef<'_>, op: OpRef<'_>, place: GroupPosition) -> bool {
         let is_f32 = root.ctx.elem(root.result_type(0)) == root.ctx.f32();
         let joins = row_of(root, self.own).and_then(|row| row.joins);
         is_f32 && joins.is_some_and(|joins| joins(root, op, place))

@@ -14,7 +14,7 @@ use runtime::{AlignedBuffer, Program, ProgramParts, Weights, as_bytes};
 use crate::lower::lower;
 use crate::program::Planned;
 use crate::sized::copied;
-use crate::{Options, compile};
+use crate::{CodegenOptions, compile};
 
 /// A function on its way to machine code.
 pub(crate) struct Net {
@@ -130,7 +130,7 @@ pub(crate) const THREADS: usize = 5;
 
 /// Compiles `main` and runs it; one thread and several must give the same bytes.
 pub(crate) fn run_bytes(module: &Module, inputs: &[&[u8]]) -> Vec<Vec<u8>> {
-    let program = compile(module, "main", &Options::new(THREADS));
+    let program = compile(module, "main", &CodegenOptions::new(THREADS));
     let program = Arc::new(program.unwrap_or_else(|faults| {
         panic!("{}", faults.iter().map(|fault| fault.render(&module.ctx)).collect::<String>())
     }));
@@ -154,7 +154,7 @@ pub(crate) fn run_with_code_of(sample: &Module, module: &Module, inputs: &[&[u8]
     let ctx = &module.ctx;
     let said =
         |faults: Vec<ir::Diagnostic>| -> String { faults.iter().map(|fault| fault.render(ctx)).collect() };
-    let options = Options::new(THREADS);
+    let options = CodegenOptions::new(THREADS);
     let planned =
         |module| Planned::of(module, "main", &options).unwrap_or_else(|faults| panic!("{}", said(faults)));
     let code = planned(sample).compile(Some(copied(ctx, sample.function("main").unwrap())));

@@ -15,7 +15,7 @@ use kernels::KernelFn;
 use runtime::{JitCode, Specialization, SpecializationParts};
 
 use crate::cranelift::Finished;
-use crate::row::{KernelRow, Own, Runs, Work};
+use crate::row::{EmbedderKernel, KernelRow, KernelWork, Runs};
 
 /// Finished code, whose entry [`crate::entry`] emitted.
 pub(crate) fn load(finished: Finished) -> JitCode {
@@ -50,13 +50,13 @@ impl KernelRow {
     pub const unsafe fn new(
         name: &'static str,
         entry: KernelFn,
-        describe: fn(OpRef<'_>, usize) -> Result<Work, String>,
+        describe: fn(OpRef<'_>, usize) -> Result<KernelWork, String>,
     ) -> KernelRow {
         KernelRow {
             name,
             doc: "An embedder's own.",
             runs: Runs::Kernel(name),
-            own: Some(Own { entry, describe }),
+            own: Some(EmbedderKernel { entry, describe }),
             ..KernelRow::PLAIN
         }
     }

@@ -46,7 +46,7 @@ type Pack = dyn Fn(&[f32], &mut [f32]) + Send + Sync;
 
 /// Another arrangement of a weight's `f32` elements.
 #[derive(Clone)]
-pub(crate) struct Packing(Arc<Arranged<Pack>>);
+pub(crate) struct WeightPacking(Arc<Arranged<Pack>>);
 
 struct Arranged<P: ?Sized> {
     key: PackingKey,
@@ -54,14 +54,14 @@ struct Arranged<P: ?Sized> {
     pack: P,
 }
 
-impl Packing {
+impl WeightPacking {
     /// A packing into `floats` elements; `pack` writes them all.
     pub(crate) fn new(
         key: PackingKey,
         floats: usize,
         pack: impl Fn(&[f32], &mut [f32]) + Send + Sync + 'static,
-    ) -> Packing {
-        Packing(Arc::new(Arranged { key, floats, pack }))
+    ) -> WeightPacking {
+        WeightPacking(Arc::new(Arranged { key, floats, pack }))
     }
 
     /// Equal for packings that give the same bytes for the same weight.
@@ -75,7 +75,7 @@ impl Packing {
     }
 }
 
-impl fmt::Debug for Packing {
+impl fmt::Debug for WeightPacking {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Packing({} floats)", self.0.floats)
     }
@@ -83,18 +83,18 @@ impl fmt::Debug for Packing {
 
 /// What a piece of the buffer holds.
 #[derive(Clone, Debug)]
-pub(crate) enum Content {
+pub(crate) enum WeightContent {
     /// A value as it is.
     Plain(Value),
     /// A value packed.
-    Packed(Value, Packing),
+    Packed(Value, WeightPacking),
     /// One number over and over.
     Repeated(f32),
 }
 
 /// What an address is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Key {
+pub(crate) enum AddressKey {
     /// A value as it is.
     Plain(Value),
     /// A value packed.
@@ -103,12 +103,12 @@ pub(crate) enum Key {
     Repeated(u32, usize),
 }
 
-impl Key {
+impl AddressKey {
     /// The value, if it is one.
     fn value(&self) -> Option<Value> {
         match *self {
-            Key::Plain(value) | Key::Packed(value, _) => Some(value),
-            Key::Repeated(..) => None,
+            AddressKey::Plain(value) | AddressKey::Packed(value, _) => Some(value),
+            AddressKey::Repeated(..) => None,
         }
     }
 }
@@ -120,27 +120,27 @@ pub(crate) struct Missing {
     /// The operation that reads it, if one does.
     pub(crate) op: Option<Op>,
     /// What is asked for.
-    pub(crate) key: Key,
+    pub(crate) key: AddressKey,
     /// How it is packed.
-    pub(crate) packing: Option<Packing>,
+    pub(crate) packing: Option<WeightPacking>,
 }
 
 /// The addresses of weights that were asked for before.
 #[derive(Default)]
 pub(crate) struct KnownWeights {
-    of_ops: SecondaryMap<Op, Vec<(Key, u64)>>,
-    others: Vec<(Key, u64)>,
+    of_ops: SecondaryMap<Op, Vec<(AddressKey, u64)>>,
+    others: Vec<(AddressKey, u64)>,
 }
 
 impl KnownWeights {
     /// The address of a weight, if it was asked for by this operation, or by none.
-    pub(crate) fn find(&self, op: Option<Op>, key: Key) -> Option<u64> {
+    pub(crate) fn find(&self, op: Option<Op>, key: AddressKey) -> Option<u64> {
         let known = op.map_or(&self.others, |op| &self.of_ops[op]);
         known.iter().find(|known| known.0 == key).map(|known| known.1)
     }
 
     /// Keeps an address.
-    pub(crate) fn add(&mut self, op: Option<Op>, key: Key, address: u64) {
+    pub(crate) fn add(&mut self, op: Option<Op>, key: AddressKey, address: u64) {
         match op {
             Some(op) => self.of_ops[op].push((key, address)),
             None => self.others.push((key, address)),
@@ -199,7 +199,7 @@ impl SizedWeights {
     }
 
     /// Whether what is asked for belongs to one size.
-    pub(crate) fn has(&self, key: &Key) -> bool {
+    pub(crate) fn has(&self, key: &AddressKey) -> bool {
         match self {
             SizedWeights::All => true,
             SizedWeights::Some(sized, _) => key.value().is_some_and(|value| sized.contains(value)),
@@ -208,9 +208,9 @@ impl SizedWeights {
 }
 
 /// A piece of the buffer.
-pub(crate) struct Piece {
+pub(crate) struct WeightPiece {
     /// What it holds.
-    pub(crate) content: Content,
+    pub(crate) content: WeightContent,
     /// Where it begins.
     pub(crate) offset: u64,
     /// How many bytes it has.
@@ -220,8 +220,8 @@ pub(crate) struct Piece {
 /// The constants that a program reads, and where in the buffer each is.
 #[derive(Default)]
 pub(crate) struct WeightTable {
-    pieces: Vec<Piece>,
-    known: HashMap<Key, u64>,
+    pieces: Vec<WeightPiece>,
+    known: HashMap<AddressKey, u64>,
     bytes: u64,
 }
 
@@ -229,35 +229,39 @@ impl WeightTable {
     /// Where in the buffer what is missing is; each is there once.
     pub(crate) fn add_missing(&mut self, ctx: &Context, body: &Body, missing: &Missing) -> u64 {
         match (missing.key, &missing.packing) {
-            (Key::Packed(value, _), Some(packing)) => self.packed(value, packing),
-            (Key::Plain(value) | Key::Packed(value, _), _) => {
+            (AddressKey::Packed(value, _), Some(packing)) => self.packed(value, packing),
+            (AddressKey::Plain(value) | AddressKey::Packed(value, _), _) => {
                 let bytes = tensor_bytes(ctx, body.ty(value));
                 self.plain(value, bytes.expect("weights are of known sizes"))
             }
-            (Key::Repeated(bits, count), _) => self.repeated(f32::from_bits(bits), count),
+            (AddressKey::Repeated(bits, count), _) => self.repeated(f32::from_bits(bits), count),
         }
     }
 
     /// Where in the buffer a value is; `bytes` is its size.
     fn plain(&mut self, value: Value, bytes: u64) -> u64 {
-        self.add(Key::Plain(value), Content::Plain(value), bytes)
+        self.add(AddressKey::Plain(value), WeightContent::Plain(value), bytes)
     }
 
     /// Where a value is in a packing.
-    fn packed(&mut self, value: Value, packing: &Packing) -> u64 {
-        let key = Key::Packed(value, packing.key());
-        self.add(key, Content::Packed(value, packing.clone()), packing.packed_bytes())
+    fn packed(&mut self, value: Value, packing: &WeightPacking) -> u64 {
+        let key = AddressKey::Packed(value, packing.key());
+        self.add(key, WeightContent::Packed(value, packing.clone()), packing.packed_bytes())
     }
 
     /// Where `count` equal numbers are.
     fn repeated(&mut self, number: f32, count: usize) -> u64 {
-        self.add(Key::Repeated(number.to_bits(), count), Content::Repeated(number), count as u64 * 4)
+        self.add(
+            AddressKey::Repeated(number.to_bits(), count),
+            WeightContent::Repeated(number),
+            count as u64 * 4,
+        )
     }
 
-    fn add(&mut self, key: Key, content: Content, bytes: u64) -> u64 {
+    fn add(&mut self, key: AddressKey, content: WeightContent, bytes: u64) -> u64 {
         *self.known.entry(key).or_insert_with(|| {
             let offset = self.bytes;
-            self.pieces.push(Piece { content, offset, bytes });
+            self.pieces.push(WeightPiece { content, offset, bytes });
             self.bytes = (offset + bytes).next_multiple_of(64);
             offset
         })
@@ -281,7 +285,7 @@ impl WeightTable {
     }
 
     /// The pieces, each behind the one before.
-    pub(crate) fn pieces(&self) -> &[Piece] {
+    pub(crate) fn pieces(&self) -> &[WeightPiece] {
         &self.pieces
     }
 
@@ -293,7 +297,10 @@ impl WeightTable {
 }
 
 /// Each piece with its bytes of the buffer.
-pub(crate) fn split<'a, 'b>(pieces: &'a [Piece], buffer: &'b mut [u8]) -> Vec<(&'a Piece, &'b mut [u8])> {
+pub(crate) fn split<'a, 'b>(
+    pieces: &'a [WeightPiece],
+    buffer: &'b mut [u8],
+) -> Vec<(&'a WeightPiece, &'b mut [u8])> {
     let (mut rest, mut start) = (buffer, 0);
     let mut slices = Vec::new();
     for piece in pieces {
@@ -314,7 +321,7 @@ pub(crate) fn fill_all(
     body: &Body,
     weights: &WeightSet,
     known: &SizedWeights,
-    pieces: Vec<(&Piece, &mut [u8])>,
+    pieces: Vec<(&WeightPiece, &mut [u8])>,
 ) -> Result<(), Vec<Diagnostic>> {
     let bytes: u64 = pieces.iter().map(|(piece, _)| piece.bytes).sum();
     let threads = if bytes < ALONE_BYTES { 1 } else { THREADS };
@@ -349,18 +356,18 @@ fn fill(
     body: &Body,
     weights: &WeightSet,
     known: &SizedWeights,
-    piece: &Piece,
+    piece: &WeightPiece,
     out: &mut [u8],
 ) -> Result<(), Diagnostic> {
     let evaluate = |value: Value| weights.evaluate_from(ctx, body, value, &|value| known.known(value));
     match &piece.content {
-        Content::Plain(value) => out.copy_from_slice(&evaluate(*value)?.bytes),
-        Content::Packed(value, packing) => {
+        WeightContent::Plain(value) => out.copy_from_slice(&evaluate(*value)?.bytes),
+        WeightContent::Packed(value, packing) => {
             let tensor = evaluate(*value)?.to_f32();
             let out = runtime::from_bytes_mut(out).expect("pieces are aligned to 64");
             (packing.0.pack)(&tensor, out);
         }
-        Content::Repeated(number) => {
+        WeightContent::Repeated(number) => {
             out.chunks_exact_mut(4).for_each(|slot| slot.copy_from_slice(&number.to_le_bytes()));
         }
     }

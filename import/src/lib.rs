@@ -5,11 +5,11 @@
 //! use std::sync::Arc;
 //!
 //! use import::onnx::external::read_file;
-//! use import::onnx::{Options, StrippedWeights, import};
+//! use import::onnx::{ImportOptions, StrippedWeights, import};
 //!
 //! let ctx = Arc::new(ir::Context::new());
 //! let stripped = StrippedWeights::Synthesize;
-//! let options = Options { open_file: &read_file, stripped, sizes: Default::default() };
+//! let options = ImportOptions { open_file: &read_file, stripped, sizes: Default::default() };
 //! let module = import(&ctx, Path::new("../examples/squeezenet1_1.onnx"), &options).unwrap();
 //! assert!(module.function("main").is_some());
 //! ```

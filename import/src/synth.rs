@@ -34,11 +34,11 @@ pub const PROPERTY: &str = "stripped_weights";
 
 /// The rules of a weight-stripped model, by tensor name.
 #[derive(Debug, Default)]
-pub struct Stripped(HashMap<String, Entry>);
+pub struct Stripped(HashMap<String, SynthTensor>);
 
 /// What stands for one tensor.
 #[derive(Debug, Deserialize)]
-pub struct Entry {
+pub struct SynthTensor {
     dtype: i32,
     shape: Vec<u64>,
     fill: Option<serde_json::Number>,
@@ -65,12 +65,12 @@ impl Stripped {
     }
 
     /// The rule for the tensor `name`; a `Constant` node's has `const:` in front of its output's name.
-    pub fn get(&self, name: &str) -> Option<&Entry> {
+    pub fn get(&self, name: &str) -> Option<&SynthTensor> {
         self.0.get(name)
     }
 }
 
-impl Entry {
+impl SynthTensor {
     /// The tensor that the entry stands for, where `name` is the entry's key. `element` and `dims` are what
     /// the file says of the tensor, with which the entry must agree.
     pub fn blob(&self, name: &str, element: Element, dims: &[u64]) -> Result<Blob, String> {
@@ -95,18 +95,18 @@ impl Entry {
         Synthetic::new(rule, element, len_bytes).map(Synthetic::into_blob)
     }
 
-    fn rule(&self, name: &str) -> Option<Rule> {
+    fn rule(&self, name: &str) -> Option<FillRule> {
         if let Some(fill) = &self.fill {
             return Some(match fill.as_i64() {
-                Some(number) => Rule::FillInteger(number),
-                None => Rule::Fill(fill.as_f64()?),
+                Some(number) => FillRule::FillInteger(number),
+                None => FillRule::Fill(fill.as_f64()?),
             });
         }
         let scale = (self.std? * 3f64.sqrt()) as f32;
         let uniform = Uniform { seed: fnv1a(name.as_bytes()), scale, mean: self.mean? as f32 };
         Some(match self.min {
-            Some(min) => Rule::AtLeast(uniform, min as f32),
-            None => Rule::Uniform(uniform),
+            Some(min) => FillRule::AtLeast(uniform, min as f32),
+            None => FillRule::Uniform(uniform),
         })
     }
 }
@@ -133,9 +133,9 @@ pub fn input(name: &str, seed: Option<u64>, element: Element, dims: &[u64]) -> R
     let len_bytes = element.storage_bytes(dims).ok_or_else(|| format!("`{name}` has too many elements"))?;
     let seed = fnv1a(key.as_bytes());
     let rule = match element {
-        Element::Bool => Rule::Index { seed, modulus: 2 },
-        _ if element.is_float() => Rule::Uniform(Uniform { seed, scale: 1.0, mean: 0.0 }),
-        _ => Rule::Index { seed, modulus: 1000 },
+        Element::Bool => FillRule::Index { seed, modulus: 2 },
+        _ if element.is_float() => FillRule::Uniform(Uniform { seed, scale: 1.0, mean: 0.0 }),
+        _ => FillRule::Index { seed, modulus: 1000 },
     };
     Synthetic::new(rule, element, len_bytes).map(Synthetic::into_blob)
 }
@@ -143,13 +143,13 @@ pub fn input(name: &str, seed: Option<u64>, element: Element, dims: &[u64]) -> R
 /// A tensor's recipe: a rule, and the element type in which its numbers are stored.
 #[derive(Debug)]
 struct Synthetic {
-    rule: Rule,
+    rule: FillRule,
     element: Element,
     len_bytes: usize,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Rule {
+enum FillRule {
     Fill(f64),
     FillInteger(i64),
     Uniform(Uniform),
@@ -187,7 +187,7 @@ fn hash(seed: u64, i: u64) -> u64 {
 }
 
 impl Synthetic {
-    fn new(rule: Rule, element: Element, len_bytes: usize) -> Result<Synthetic, String> {
+    fn new(rule: FillRule, element: Element, len_bytes: usize) -> Result<Synthetic, String> {
         if store_of(element).is_none() {
             return Err(format!("no rule makes numbers of type {}", element.name()));
         }
@@ -210,7 +210,7 @@ impl ConstantSource for Synthetic {
     }
 }
 
-type Store = fn(Rule, usize, &mut [u8]);
+type Store = fn(FillRule, usize, &mut [u8]);
 
 /// Which function stores numbers as `element`s.
 fn store_of(element: Element) -> Option<Store> {
@@ -234,16 +234,16 @@ fn store_of(element: Element) -> Option<Store> {
 
 /// Writes the elements from byte `start_byte` on. One loop for each rule, so that the rule is not asked per
 /// element.
-fn store<N: Number<WIDTH>, const WIDTH: usize>(rule: Rule, start_byte: usize, out: &mut [u8]) {
+fn store<N: SynthElement<WIDTH>, const WIDTH: usize>(rule: FillRule, start_byte: usize, out: &mut [u8]) {
     let first = (start_byte / WIDTH) as u64;
     match rule {
-        Rule::Fill(x) => each(out, first, |_| N::from_f64(x).bytes()),
-        Rule::FillInteger(x) => each(out, first, |_| N::from_i64(x).bytes()),
-        Rule::Uniform(uniform) => each(out, first, |i| N::from_f32(uniform.at(i)).bytes()),
-        Rule::AtLeast(uniform, min) => {
+        FillRule::Fill(x) => each(out, first, |_| N::from_f64(x).bytes()),
+        FillRule::FillInteger(x) => each(out, first, |_| N::from_i64(x).bytes()),
+        FillRule::Uniform(uniform) => each(out, first, |i| N::from_f32(uniform.at(i)).bytes()),
+        FillRule::AtLeast(uniform, min) => {
             each(out, first, |i| N::from_f32(uniform.at(i).abs().max(min)).bytes())
         }
-        Rule::Index { seed, modulus } => {
+        FillRule::Index { seed, modulus } => {
             each(out, first, |i| N::from_i64(((hash(seed, i) >> 33) % modulus).cast_signed()).bytes())
         }
     }
@@ -258,7 +258,7 @@ fn each<const WIDTH: usize>(out: &mut [u8], first: u64, element: impl Fn(u64) ->
 }
 
 /// An element type: conversions as numpy's `astype`, and the little-endian bytes.
-trait Number<const WIDTH: usize> {
+trait SynthElement<const WIDTH: usize> {
     fn from_f32(x: f32) -> Self;
     fn from_f64(x: f64) -> Self;
     fn from_i64(x: i64) -> Self;
@@ -267,7 +267,7 @@ trait Number<const WIDTH: usize> {
 
 macro_rules! native_numbers {
     ($($ty:ident $width:literal)*) => {
-        $(impl Number<$width> for $ty {
+        $(impl SynthElement<$width> for $ty {
             fn from_f32(x: f32) -> $ty { x as $ty }
             fn from_f64(x: f64) -> $ty { x as $ty }
             fn from_i64(x: i64) -> $ty { x as $ty }
@@ -280,7 +280,7 @@ native_numbers! { f32 4 f64 8 i8 1 i16 2 i32 4 i64 8 u8 1 u16 2 u32 4 u64 8 }
 
 macro_rules! half_numbers {
     ($($ty:ident)*) => {
-        $(impl Number<2> for $ty {
+        $(impl SynthElement<2> for $ty {
             fn from_f32(x: f32) -> $ty { $ty::from_f32(x) }
             // The plain conversion may go through f32 by hardware and round twice.
             fn from_f64(x: f64) -> $ty { $ty::from_f64_const(x) }
@@ -295,7 +295,7 @@ half_numbers! { f16 bf16 }
 /// A truth value: one byte, 0 or 1.
 struct Truth(bool);
 
-impl Number<1> for Truth {
+impl SynthElement<1> for Truth {
     fn from_f32(x: f32) -> Truth {
         Truth(x != 0.0)
     }

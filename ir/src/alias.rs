@@ -26,24 +26,24 @@ use crate::body::{Body, OpRef};
 use crate::context::Context;
 use crate::entities::{Op, Value};
 use crate::flow;
-use crate::opdef::{Flow, Kind, Strided, View};
+use crate::opdef::{Kind, RegionFlow, Strided, View};
 use crate::plan::attrs;
 pub use crate::plan::views::{
     has_parts, is_free, is_free_view, is_marked_view, parts, ties, view_offset_bytes,
 };
 use crate::size::{static_extents, storage_bits, tensor_bytes};
 use crate::walk::walk;
-use crate::window::{self, Arrangement, Window};
+use crate::window::{self, Arrangement, ByteWindow};
 
 /// The sharing of bytes among the values of a body.
 pub struct AliasSets {
-    aliases: SecondaryMap<Value, Entry>,
+    aliases: SecondaryMap<Value, AliasEntry>,
     /// How values that do not lie without gaps in the bytes of their root (but for concatenations) lie there.
     lies: SecondaryMap<Value, Lie>,
     bytes: SecondaryMap<Value, Option<u64>>,
     /// For each value that is a root but for being a part: the whole that it is a part of, and its rows
     /// there, if sizes are known.
-    wholes: SecondaryMap<Value, Option<(Value, Option<Window>)>>,
+    wholes: SecondaryMap<Value, Option<(Value, Option<ByteWindow>)>>,
     /// Values that are written into bytes of which a part was written before.
     later_parts: SecondaryMap<Value, bool>,
     /// The operations whose results have bytes of other values, in text order.
@@ -53,7 +53,7 @@ pub struct AliasSets {
 }
 
 #[derive(Clone, Copy, Default)]
-struct Entry {
+struct AliasEntry {
     root: PackedOption<Value>,
     offset_bytes: u64,
 }
@@ -65,7 +65,7 @@ enum Lie {
     #[default]
     Dense,
     /// At the distances of this layout, which counts from the root's first element, inside this window.
-    Strided(Box<(Strided, Window)>),
+    Strided(Box<(Strided, ByteWindow)>),
     /// A view that no layout stands for: its bytes are not known.
     Unknown,
 }
@@ -135,9 +135,9 @@ impl AliasSets {
     }
 
     /// The bytes of its root that a value has, perhaps with some between them; none if its size is not known.
-    pub fn window(&self, value: Value) -> Option<Window> {
+    pub fn window(&self, value: Value) -> Option<ByteWindow> {
         let window = match &self.lies[value] {
-            Lie::Dense => Window::dense(self.aliases[value].offset_bytes, self.bytes[value]?),
+            Lie::Dense => ByteWindow::dense(self.aliases[value].offset_bytes, self.bytes[value]?),
             Lie::Strided(strided) => strided.1,
             Lie::Unknown => return None,
         };
@@ -175,7 +175,7 @@ impl AliasSets {
     }
 
     /// The rows of a root that has gaps between them.
-    pub fn rows(&self, root: Value) -> Option<Window> {
+    pub fn rows(&self, root: Value) -> Option<ByteWindow> {
         self.wholes[root].filter(|(whole, _)| *whole == root).and_then(|(_, window)| window)
     }
 
@@ -218,8 +218,8 @@ impl AliasSets {
             self.measure(op.ctx, op.body, flow::region_args(op.body, op.op, index));
         }
         let carried = match op.kind() {
-            Kind::Region(Flow::For) => flow::carried(op.body, op.op),
-            Kind::Region(Flow::While) => flow::region_args(op.body, op.op, 1).into(),
+            Kind::Region(RegionFlow::For) => flow::carried(op.body, op.op),
+            Kind::Region(RegionFlow::While) => flow::region_args(op.body, op.op, 1).into(),
             _ => return,
         };
         op.body.results(op.op).zip(carried).for_each(|(result, arg)| self.share(result, arg, 0));
@@ -237,7 +237,7 @@ impl AliasSets {
         self.share(value, operand, 0);
         let layout = self.layout(op, operand).and_then(|from| map(op, 0, &from));
         let bits = storage_bits(op.ctx, op.ctx.elem(op.result_type(0)));
-        let window = layout.as_ref().zip(bits).and_then(|(layout, bits)| Window::covering(layout, bits));
+        let window = layout.as_ref().zip(bits).and_then(|(layout, bits)| ByteWindow::covering(layout, bits));
         let strided = layout.zip(window).map(Box::new);
         self.lies[value] = strided.map_or(Lie::Unknown, Lie::Strided);
     }
@@ -258,7 +258,7 @@ impl AliasSets {
     fn share(&mut self, value: Value, operand: Value, offset_bytes: u64) {
         let base = self.aliases[operand].offset_bytes;
         self.aliases[value] =
-            Entry { root: self.near_root(operand).into(), offset_bytes: base + offset_bytes };
+            AliasEntry { root: self.near_root(operand).into(), offset_bytes: base + offset_bytes };
         if !matches!(self.lies[operand], Lie::Dense) {
             self.lies[value] = self.lies[operand].clone();
         }
@@ -281,7 +281,7 @@ impl AliasSets {
         };
         let rows = window::pitch(ctx, body, root).zip(self.bytes[root]);
         if let Some(((row, pitch), bytes)) = rows.filter(|((row, _), bytes)| *row > 0 && bytes % row == 0) {
-            self.wholes[root] = Some((root, Some(Window::of_rows(0, bytes / row, row, pitch))));
+            self.wholes[root] = Some((root, Some(ByteWindow::of_rows(0, bytes / row, row, pitch))));
         }
     }
 
@@ -311,9 +311,9 @@ pub fn part_layout(op: OpRef<'_>, index: usize, whole: &Strided) -> Option<Strid
 
 /// The rows of its result that an operand of a concatenation or a padding is; none if it is no rows, or a
 /// size is not known.
-pub fn part_window(op: OpRef<'_>, index: usize) -> Option<Window> {
+pub fn part_window(op: OpRef<'_>, index: usize) -> Option<ByteWindow> {
     let layout = part_layout(op, index, &Strided::row_major(0, op.result_shape(0)?))?;
-    Window::of_layout(&layout, storage_bits(op.ctx, op.ctx.elem(op.result_type(0)))?)
+    ByteWindow::of_layout(&layout, storage_bits(op.ctx, op.ctx.elem(op.result_type(0)))?)
 }
 
 /// The operations that write result 0 into a concatenation in place.
@@ -358,7 +358,7 @@ mod tests {
         let rows = builder.value("nn.slice", &[matrix], &window).unwrap();
         let sets = AliasSets::of(&ctx, &body);
         assert_eq!(sets.root(rows), arg);
-        assert_eq!(sets.window(rows), Some(Window::dense(24, 48)));
+        assert_eq!(sets.window(rows), Some(ByteWindow::dense(24, 48)));
     }
 
     #[test]
@@ -411,7 +411,7 @@ mod tests {
         let turned = builder.value("nn.transpose", &[matrix], &turn).unwrap();
         let flat = builder.value("nn.reshape", &[turned], &[("shape", ctx.ints_attr(&[12]))]).unwrap();
         let sets = AliasSets::of(&ctx, &body);
-        let rows = Window::of_rows(32, 3, 16, 24);
+        let rows = ByteWindow::of_rows(32, 3, 16, 24);
         for (value, in_order) in [(part, true), (matrix, true), (turned, false)] {
             assert_eq!((sets.root(value), sets.window(value)), (arg, Some(rows)));
             assert_eq!(sets.is_in_order(value), in_order);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::affine::{AffineMap, IntegerSet};
 use crate::entities::{Attr, Ident, Location, Type};
-use crate::types::{Dim, Piece};
+use crate::types::{Dim, OpaquePiece};
 
 /// The content of an [`Attr`] handle.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -109,7 +109,7 @@ pub enum AttrData {
         /// The dialect's name.
         dialect: Ident,
         /// What stands after the dot, or in the angle brackets.
-        body: Box<[Piece]>,
+        body: Box<[OpaquePiece]>,
         /// The type after the colon, if any.
         ty: Option<Type>,
     },

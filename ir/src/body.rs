@@ -95,7 +95,7 @@ struct UseRecord {
 #[derive(Clone)]
 struct ValueRecord {
     ty: Type,
-    owner: Owner,
+    owner: ValueOwner,
     first_use: PackedOption<Use>,
 }
 
@@ -108,17 +108,17 @@ struct ArgRecord {
 
 /// The operation that defines a value, or its place among the arguments of blocks, in four bytes.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Owner(u32);
+struct ValueOwner(u32);
 
-impl Owner {
+impl ValueOwner {
     const ARG_TAG: u32 = 1 << 31;
 
-    fn op(op: Op) -> Owner {
-        Owner(op.as_u32())
+    fn op(op: Op) -> ValueOwner {
+        ValueOwner(op.as_u32())
     }
 
-    fn arg(arg: ArgIndex) -> Owner {
-        Owner(arg.as_u32() | Self::ARG_TAG)
+    fn arg(arg: ArgIndex) -> ValueOwner {
+        ValueOwner(arg.as_u32() | Self::ARG_TAG)
     }
 
     fn as_arg(self) -> Option<ArgIndex> {

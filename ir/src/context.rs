@@ -16,7 +16,7 @@ use crate::entities::{Attr, DimExpr, Ident, Location, OpName, Type};
 use crate::intern::Interner;
 use crate::location::LocationData;
 use crate::opdef::{Dialect, OpDef};
-use crate::source::Source;
+use crate::source::SourceText;
 use crate::types::{FloatKind, Signedness, TypeData};
 use cranelift_entity::EntityRef;
 use indexmap::IndexMap;
@@ -33,7 +33,7 @@ pub struct Context {
     names: Interner<OpNameEntry>,
     dialects: boxcar::Vec<&'static Dialect>,
     blobs: RwLock<IndexMap<Ident, (Blob, BlobHome)>>,
-    sources: boxcar::Vec<Source>,
+    sources: boxcar::Vec<SourceText>,
     references: RwLock<HashMap<String, String>>,
     distinct_count: AtomicU64,
     common: Common,
@@ -331,16 +331,16 @@ impl Context {
 
     /// Keeps a source text for diagnostics; returns where it begins in the numbering of
     /// [`Location::at_source`].
-    pub fn add_source(&self, name: &str, text: String) -> &Source {
+    pub fn add_source(&self, name: &str, text: String) -> &SourceText {
         let start =
             self.sources.iter().map(|(_, source)| source.start as usize + source.text.len() + 1).max();
         let start = u32::try_from(start.unwrap_or(0)).expect("source texts are at most 2 GiB");
-        let number = self.sources.push(Source::new(name, text, start));
+        let number = self.sources.push(SourceText::new(name, text, start));
         &self.sources[number]
     }
 
     /// The source text that holds a byte offset.
-    pub fn source_at(&self, offset: u32) -> Option<&Source> {
+    pub fn source_at(&self, offset: u32) -> Option<&SourceText> {
         self.sources.iter().map(|(_, source)| source).find(|source| {
             (source.start as usize..=source.start as usize + source.text.len()).contains(&(offset as usize))
         })

@@ -16,7 +16,7 @@ use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use crate::context::Context;
 use crate::entities::Location;
 use crate::location::LocationData;
-use crate::source::Place;
+use crate::source::SourcePosition;
 
 /// How grave a diagnostic is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,7 +109,7 @@ impl Diagnostic {
 pub fn describe(ctx: &Context, location: Location) -> Option<String> {
     if let Some(offset) = location.source_offset() {
         let source = ctx.source_at(offset)?;
-        let Place { line, column, .. } = source.place((offset - source.start) as usize);
+        let SourcePosition { line, column, .. } = source.place((offset - source.start) as usize);
         return Some(format!("{}:{line}:{column}", source.name));
     }
     match ctx.location_data(location) {
@@ -153,7 +153,7 @@ fn excerpt(ctx: &Context, location: Location, length: u32) -> Option<Excerpt<'_>
     let offset = location.source_offset()?;
     let source = ctx.source_at(offset)?;
     let start = source.text.floor_char_boundary((offset - source.start) as usize);
-    let Place { line, line_start, .. } = source.place(start);
+    let SourcePosition { line, line_start, .. } = source.place(start);
     let line_start = line_start as usize;
     if start - line_start > MOST {
         return None;

@@ -55,14 +55,14 @@ pub use elements::{elements, elements_given};
 pub use evaluate::{evaluate, replace, symbols};
 pub use extreme::{max, min};
 pub use maximum::{Maximum, bounds, maximize, maximum};
-pub use polynomial::{Atom, Polynomial, Term};
+pub use polynomial::{Atom, Monomial, Polynomial};
 pub(crate) use print::RESERVED;
 pub use print::print;
 pub use range::{
     Interval, Ranges, following, interval, one_size, provably_at_most, provably_different, provably_equal,
 };
 pub use require::{Requirement, at_most, to_agree, to_stretch};
-pub use sizes::{Sizes, size};
+pub use sizes::{SizeArithmetic, size};
 pub use substitute::{Bindings, greatest_in, nominal, substitute, substitute_in, symbols_in, symbols_of};
 pub use table::{SizeId, SizeTable, SizeValues};
 
@@ -76,7 +76,7 @@ pub fn symbol(ctx: &Context, name: &str) -> DimExpr {
 
 /// A number.
 pub fn constant(ctx: &Context, value: i64) -> DimExpr {
-    let terms = if value == 0 { vec![] } else { vec![Term { factor: value, atoms: Box::default() }] };
+    let terms = if value == 0 { vec![] } else { vec![Monomial { factor: value, atoms: Box::default() }] };
     ctx.intern_dim_expr(Polynomial { terms: terms.into() })
 }
 
@@ -107,20 +107,20 @@ fn scale(ctx: &Context, a: DimExpr, factor: i64) -> Option<DimExpr> {
 }
 
 fn atom(ctx: &Context, atom: Atom) -> DimExpr {
-    let term = Term { factor: 1, atoms: Box::new([atom]) };
+    let term = Monomial { factor: 1, atoms: Box::new([atom]) };
     ctx.intern_dim_expr(Polynomial { terms: Box::new([term]) })
 }
 
-fn product(ctx: &Context, a: &Term, b: &Term) -> Option<Term> {
+fn product(ctx: &Context, a: &Monomial, b: &Monomial) -> Option<Monomial> {
     let mut atoms = [&*a.atoms, &*b.atoms].concat();
     atoms.sort_by(|a, b| compare_atoms(ctx, a, b));
-    Some(Term { factor: a.factor.checked_mul(b.factor)?, atoms: atoms.into() })
+    Some(Monomial { factor: a.factor.checked_mul(b.factor)?, atoms: atoms.into() })
 }
 
 /// The sum of terms in any order.
-fn from_terms(ctx: &Context, mut terms: Vec<Term>) -> Option<DimExpr> {
+fn from_terms(ctx: &Context, mut terms: Vec<Monomial>) -> Option<DimExpr> {
     terms.sort_by(|a, b| compare_monomials(ctx, &a.atoms, &b.atoms));
-    let mut merged: Vec<Term> = Vec::with_capacity(terms.len());
+    let mut merged: Vec<Monomial> = Vec::with_capacity(terms.len());
     for term in terms {
         match merged.last_mut() {
             Some(last) if last.atoms == term.atoms => last.factor = last.factor.checked_add(term.factor)?,

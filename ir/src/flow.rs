@@ -28,7 +28,7 @@ use crate::body::{Body, OpRef};
 use crate::context::Context;
 use crate::dominance::Dominators;
 use crate::entities::{Block, Op, Value};
-use crate::opdef::{Branch, Flow, Kind, Traits};
+use crate::opdef::{Branch, Kind, RegionFlow, Traits};
 use crate::plan::views::{is_free, ties};
 use crate::weights::WeightSet;
 
@@ -259,8 +259,8 @@ impl Event {
     fn targets(self, ctx: &Context, body: &Body) -> SmallVec<[Value; 4]> {
         let op = body.at(ctx, self.op);
         match (self.act, op.kind()) {
-            (Act::Enter, Kind::Region(Flow::For)) => carried(body, self.op),
-            (Act::Enter, Kind::Region(Flow::While)) => region_args(body, self.op, 0).into(),
+            (Act::Enter, Kind::Region(RegionFlow::For)) => carried(body, self.op),
+            (Act::Enter, Kind::Region(RegionFlow::While)) => region_args(body, self.op, 0).into(),
             (Act::Hand, Kind::Branch(_)) => body.args(body.successors(self.op)[0].block).into(),
             (Act::Edge(index), _) => body.args(body.successors(self.op)[index as usize].block).into(),
             (Act::Hand, _) => handed_to(ctx, body, self.op),
@@ -288,10 +288,10 @@ fn handed_to(ctx: &Context, body: &Body, terminator: Op) -> SmallVec<[Value; 4]>
             == body.regions(parent).get(index).copied()
     };
     match body.at(ctx, parent).kind() {
-        Kind::Region(Flow::If) => body.results(parent).collect(),
-        Kind::Region(Flow::For) => carried(body, parent),
-        Kind::Region(Flow::While) if is_in(0) => region_args(body, parent, 1).into(),
-        Kind::Region(Flow::While) => region_args(body, parent, 0).into(),
+        Kind::Region(RegionFlow::If) => body.results(parent).collect(),
+        Kind::Region(RegionFlow::For) => carried(body, parent),
+        Kind::Region(RegionFlow::While) if is_in(0) => region_args(body, parent, 1).into(),
+        Kind::Region(RegionFlow::While) => region_args(body, parent, 0).into(),
         _ => SmallVec::new(),
     }
 }
@@ -409,9 +409,9 @@ impl GraphBuilder<'_> {
         for op in body.ops(block) {
             let op_ref = body.at(self.ctx, op);
             match op_ref.kind() {
-                Kind::Region(Flow::If) => self.choice(op),
-                Kind::Region(Flow::For) => self.count(op),
-                Kind::Region(Flow::While) => self.repeat(op),
+                Kind::Region(RegionFlow::If) => self.choice(op),
+                Kind::Region(RegionFlow::For) => self.count(op),
+                Kind::Region(RegionFlow::While) => self.repeat(op),
                 Kind::Branch(_) => {}
                 _ if op_ref.has(Traits::TERMINATOR) && next.is_empty() => self.push(op, Act::Return),
                 _ if op_ref.has(Traits::TERMINATOR) => {
@@ -513,6 +513,6 @@ impl GraphBuilder<'_> {
 impl OpRef<'_> {
     /// Whether the operation's regions are walked by control, as those of an `if` or a loop are.
     pub fn is_structured(&self) -> bool {
-        matches!(self.kind(), Kind::Region(Flow::If | Flow::For | Flow::While))
+        matches!(self.kind(), Kind::Region(RegionFlow::If | RegionFlow::For | RegionFlow::While))
     }
 }

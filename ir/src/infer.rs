@@ -1,7 +1,7 @@
 //! Type inference: what a rule sees of an operation, and how it refuses.
 
 use crate::context::Context;
-use crate::dims::Sizes;
+use crate::dims::SizeArithmetic;
 use crate::entities::{Attr, Type};
 use crate::opdef::{OpDef, Presence};
 use crate::types::{Dim, TypeData};
@@ -92,8 +92,8 @@ impl<'a> InferInput<'a> {
     }
 
     /// Arithmetic on sizes.
-    pub fn sizes(&self) -> Sizes<'a> {
-        Sizes(self.ctx)
+    pub fn sizes(&self) -> SizeArithmetic<'a> {
+        SizeArithmetic(self.ctx)
     }
 
     /// A string attribute, or the row's default for it.

@@ -86,9 +86,9 @@ pub use entities::{Attr, Block, DimExpr, Ident, Location, Op, OpName, Region, Ty
 pub use location::LocationData;
 pub use module::{Aliases, Module, Resource};
 pub use opdef::{
-    Access, Arity, AttrDef, AttrKind, Branch, Dialect, Flow, Infer, InferError, Kind, OpDef, OperandDef,
-    Reuse, Traits, TypeDef,
+    Access, Arity, AttrDef, AttrKind, Branch, Dialect, Infer, InferError, Kind, OpDef, OperandDef,
+    RegionFlow, Reuse, Traits, TypeDef,
 };
 pub use scalar::Scalar;
 pub use target::Target;
-pub use types::{Dim, FloatKind, Piece, Signedness, TypeData};
+pub use types::{Dim, FloatKind, OpaquePiece, Signedness, TypeData};

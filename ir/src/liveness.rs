@@ -3,8 +3,8 @@
 //! A *variable* is what the caller maps values to: each value itself, or the root that owns its bytes (see
 //! [`crate::alias`]), so that a variable may be written several times: by what overwrites it, and by each
 //! hand-over into a loop's argument. It is *live* at a moment if some way leads from there to a read with no
-//! write between. The answer is a list of [`Span`]s for each variable, in the order of the graph's points; a
-//! write that nothing reads is a span of its own.
+//! write between. The answer is a list of [`LiveSpan`]s for each variable, in the order of the graph's
+//! points; a write that nothing reads is a span of its own.
 //!
 //! Each basic block is scanned once, backward (`search`); what is read there before it is written is live on
 //! the ways to it. Where blocks are nested, those ways are runs of points, found from the nesting alone, in
@@ -31,7 +31,7 @@ mod tests;
 #[cfg(test)]
 mod worklist;
 
-use search::{Search, Variables};
+use search::{LivenessSearch, Variables};
 
 /// A point's reads, or, after them, its writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -61,7 +61,7 @@ impl Moment {
 
 /// From a moment to a moment, both included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Span {
+pub struct LiveSpan {
     /// The first.
     pub first: Moment,
     /// The last.
@@ -72,7 +72,7 @@ pub struct Span {
 pub struct Liveness {
     /// Where the spans of each variable begin, by its index; one entry more than there are variables.
     starts: Vec<u32>,
-    spans: Vec<Span>,
+    spans: Vec<LiveSpan>,
     /// Variables by the moment when they first become live.
     variables: Vec<Value>,
 }
@@ -101,12 +101,12 @@ impl Liveness {
         let variables: Vec<PackedOption<Value>> = values().map(|value| variable(value).into()).collect();
         let parts: FxHashSet<Value> = values().filter(|value| continues(*value)).collect();
         Liveness::find(
-            Search::new(ctx, body, graph, Variables { of_values: &variables, parts: &parts }),
+            LivenessSearch::new(ctx, body, graph, Variables { of_values: &variables, parts: &parts }),
             graph,
         )
     }
 
-    fn find(mut search: Search<'_>, graph: &FlowGraph) -> Liveness {
+    fn find(mut search: LivenessSearch<'_>, graph: &FlowGraph) -> Liveness {
         search.write_args();
         for &basic_block in graph.basic_blocks() {
             search.scan(basic_block);
@@ -116,7 +116,7 @@ impl Liveness {
     }
 
     /// When a variable is live: sorted spans with gaps between.
-    pub fn spans(&self, variable: Value) -> &[Span] {
+    pub fn spans(&self, variable: Value) -> &[LiveSpan] {
         let index = variable.index();
         match self.starts.get(index..index + 2) {
             Some(range) => &self.spans[range[0] as usize..range[1] as usize],
@@ -125,9 +125,9 @@ impl Liveness {
     }
 
     /// From the first moment when a variable is live to the last; none if it never is.
-    pub fn hull(&self, variable: Value) -> Option<Span> {
+    pub fn hull(&self, variable: Value) -> Option<LiveSpan> {
         let spans = self.spans(variable);
-        Some(Span { first: spans.first()?.first, last: spans.last()?.last })
+        Some(LiveSpan { first: spans.first()?.first, last: spans.last()?.last })
     }
 
     /// Whether a variable is live at a moment. O(log spans).
@@ -147,13 +147,13 @@ impl Liveness {
 }
 
 /// Whether sorted spans contain a moment.
-pub fn contains(spans: &[Span], moment: Moment) -> bool {
+pub fn contains(spans: &[LiveSpan], moment: Moment) -> bool {
     let index = spans.partition_point(|span| span.last < moment);
     spans.get(index).is_some_and(|span| span.first <= moment)
 }
 
 /// Sorts spans and joins those that meet or touch.
-pub fn normalise(spans: &mut Vec<Span>) {
+pub fn normalise(spans: &mut Vec<LiveSpan>) {
     spans.sort_unstable();
     spans.dedup_by(|next, kept| {
         let joins = next.first.0 <= kept.last.0 + 1;

@@ -400,7 +400,7 @@ pub enum Kind {
     /// A fused body that is run as one.
     Group,
     /// Control flow that comes back: if, loop, call.
-    Region(Flow),
+    Region(RegionFlow),
     /// Control flow that ends a block and goes on in another.
     Branch(Branch),
     /// A constant.
@@ -411,7 +411,7 @@ pub enum Kind {
 
 /// How control goes through an operation's regions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Flow {
+pub enum RegionFlow {
     /// Into the function that a symbol, or the first operand, names: operands are its arguments, results what
     /// it returns.
     Call,

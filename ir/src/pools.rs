@@ -31,7 +31,7 @@ const KEYS: [&str; 5] = ["align", "capacity", "pitch", "start", "bytes"];
 
 /// A pool.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pool {
+pub struct MemoryPool {
     /// Its name.
     pub name: String,
     /// Offsets in it are multiples of this power of two.
@@ -46,28 +46,28 @@ pub struct Pool {
     pub size_bytes: u64,
 }
 
-impl Pool {
+impl MemoryPool {
     /// A pool about which nothing is said.
     ///
     /// # Errors
     /// If the name is none that a pool may have.
-    pub fn named(name: &str) -> Result<Pool, String> {
+    pub fn named(name: &str) -> Result<MemoryPool, String> {
         let is_word =
             !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "_-.".contains(c));
         if !is_word || RESERVED.contains(&name) {
             return Err(format!("`{name}` is no name for a pool"));
         }
         let name = name.to_owned();
-        Ok(Pool { name, align: ALIGN_BYTES, capacity: None, pitch: 1, start: 0, size_bytes: 0 })
+        Ok(MemoryPool { name, align: ALIGN_BYTES, capacity: None, pitch: 1, start: 0, size_bytes: 0 })
     }
 
     /// Reads the text form of one pool.
     ///
     /// # Errors
     /// What is wrong with it, and perhaps a hint.
-    pub fn parse(text: &str) -> Result<Pool, String> {
+    pub fn parse(text: &str) -> Result<MemoryPool, String> {
         let (name, rest) = text.trim().split_once(':').unwrap_or((text.trim(), ""));
-        let mut pool = Pool::named(name)?;
+        let mut pool = MemoryPool::named(name)?;
         for property in rest.split(',').map(str::trim).filter(|property| !property.is_empty()) {
             let (key, value) = property.split_once('=').ok_or_else(|| {
                 format!("`{property}` of the pool `{name}` is not `align=`, `capacity=` or `pitch=`")
@@ -83,8 +83,8 @@ impl Pool {
     ///
     /// # Errors
     /// What is wrong with the first that is wrong.
-    pub fn parse_all(text: &str) -> Result<Vec<Pool>, String> {
-        text.split(';').filter(|pool| !pool.trim().is_empty()).map(Pool::parse).collect()
+    pub fn parse_all(text: &str) -> Result<Vec<MemoryPool>, String> {
+        text.split(';').filter(|pool| !pool.trim().is_empty()).map(MemoryPool::parse).collect()
     }
 
     fn set(&mut self, key: &str, bytes: u64, known: &[&str]) -> Result<(), String> {
@@ -103,7 +103,7 @@ impl Pool {
         Ok(())
     }
 
-    fn check(mut self) -> Result<Pool, String> {
+    fn check(mut self) -> Result<MemoryPool, String> {
         // Where images begin, their first row does.
         self.align = self.align.max(self.pitch);
         let least = if self.name == ARENA { ALIGN_BYTES } else { LEAST_ALIGN_BYTES };
@@ -117,8 +117,8 @@ impl Pool {
         }
     }
 
-    fn read(ctx: &Context, name: &str, dict: Attr) -> Result<Pool, String> {
-        let mut pool = Pool::named(name)?;
+    fn read(ctx: &Context, name: &str, dict: Attr) -> Result<MemoryPool, String> {
+        let mut pool = MemoryPool::named(name)?;
         for (key, value) in ctx.dict_entries(dict) {
             let bytes = ctx.int_value(*value).and_then(|value| u64::try_from(value).ok());
             let key = ctx.str(*key);
@@ -142,22 +142,22 @@ impl Pool {
 ///
 /// # Errors
 /// What is wrong with `optc.pools`.
-pub fn pools(ctx: &Context, body: &Body) -> Result<Vec<Pool>, String> {
+pub fn pools(ctx: &Context, body: &Body) -> Result<Vec<MemoryPool>, String> {
     let size_bytes = attrs::arena_bytes(ctx, body).unwrap_or(0);
-    let mut pools = vec![Pool { size_bytes, ..Pool::named(ARENA)? }];
+    let mut pools = vec![MemoryPool { size_bytes, ..MemoryPool::named(ARENA)? }];
     let Some(dict) = body.own_attr(ctx, ctx.ident(attrs::OPTC_POOLS)) else { return Ok(pools) };
     if !matches!(ctx.attr_data(dict), crate::AttrData::Dict(_)) {
         return Err("`optc.pools` is no dictionary".to_owned());
     }
     for (name, entry) in ctx.dict_entries(dict) {
-        let pool = Pool::read(ctx, ctx.str(*name), *entry)?;
+        let pool = MemoryPool::read(ctx, ctx.str(*name), *entry)?;
         if pool.name == ARENA { pools[0] = pool } else { pools.push(pool) }
     }
     Ok(pools)
 }
 
 /// What `optc.pools` says of these pools.
-pub fn pools_attr(ctx: &Context, pools: &[Pool]) -> Attr {
+pub fn pools_attr(ctx: &Context, pools: &[MemoryPool]) -> Attr {
     let entries = pools.iter().map(|pool| (ctx.ident(&pool.name), pool.write(ctx)));
     ctx.dict(entries.collect())
 }
@@ -166,7 +166,7 @@ pub fn pools_attr(ctx: &Context, pools: &[Pool]) -> Attr {
 ///
 /// # Errors
 /// What is wrong with `optc.pools`.
-pub fn add_pools(ctx: &Context, body: &mut Body, added: &[Pool]) -> Result<(), String> {
+pub fn add_pools(ctx: &Context, body: &mut Body, added: &[MemoryPool]) -> Result<(), String> {
     if added.is_empty() {
         return Ok(());
     }
@@ -220,7 +220,7 @@ mod tests {
     use super::*;
 
     fn check(text: &str, expected: Result<(u64, Option<u64>, u64), &str>) {
-        let found = Pool::parse(text);
+        let found = MemoryPool::parse(text);
         let found =
             found.as_ref().map(|pool| (pool.align, pool.capacity, pool.pitch)).map_err(String::as_str);
         assert_eq!(found, expected, "{text}");
@@ -264,10 +264,10 @@ mod tests {
     fn what_was_written_is_read() {
         let ctx = Context::new();
         let mut body = Body::new(1);
-        let given = Pool::parse_all("arena:pitch=64; vtcm:capacity=1MB").unwrap();
+        let given = MemoryPool::parse_all("arena:pitch=64; vtcm:capacity=1MB").unwrap();
         add_pools(&ctx, &mut body, &given).unwrap();
         assert_eq!(pools(&ctx, &body).unwrap(), given);
-        add_pools(&ctx, &mut body, &[Pool::parse("vtcm").unwrap()]).unwrap();
+        add_pools(&ctx, &mut body, &[MemoryPool::parse("vtcm").unwrap()]).unwrap();
         assert_eq!(pools(&ctx, &body).unwrap()[1].capacity, None);
     }
 }

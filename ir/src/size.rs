@@ -1,7 +1,7 @@
 //! How many bytes values take.
 
 use crate::context::Context;
-use crate::dims::{self, Ranges, Sizes};
+use crate::dims::{self, Ranges, SizeArithmetic};
 use crate::entities::{DimExpr, Type};
 use crate::types::{Dim, TypeData};
 
@@ -56,7 +56,7 @@ pub fn fits_memory(ctx: &Context, ty: Type) -> bool {
 
 /// Bytes of a tensor of whole bytes, computed from its sizes; none if one is unknown.
 pub fn bytes_expr(ctx: &Context, ty: Type) -> Option<DimExpr> {
-    let sizes = Sizes(ctx);
+    let sizes = SizeArithmetic(ctx);
     let elem_bytes = storage_bits(ctx, ctx.elem(ty)).filter(|bits| bits % 8 == 0)? / 8;
     let count = sizes.product(ctx.type_data(ty).tensor_shape()?);
     sizes.expr(sizes.mul(count, Dim::Known(elem_bytes)))
@@ -79,7 +79,7 @@ pub fn have_equal_sizes(ctx: &Context, a: Type, b: Type) -> bool {
     let (a, b) = (ctx.type_data(a), ctx.type_data(b));
     match (a.tensor_shape(), b.tensor_shape()) {
         (Some(a), Some(b)) => {
-            let sizes = Sizes(ctx);
+            let sizes = SizeArithmetic(ctx);
             a.len() == b.len() && a.iter().zip(b).all(|(a, b)| sizes.are_equal(*a, *b))
         }
         _ => false,

@@ -34,29 +34,29 @@ pub struct SizedTypes {
     symbols: Vec<Ident>,
     types: Vec<SymbolicTensor>,
     known: FxHashMap<Type, usize>,
-    asked: Vec<Asked>,
+    asked: Vec<InferQuery>,
     /// What follows from the symbolic types unless some size is 0.
-    asked_if_empty: Vec<Asked>,
+    asked_if_empty: Vec<InferQuery>,
     /// The operations with a law of their own.
     laws: Vec<Op>,
 }
 
 /// A tensor type with symbols.
 struct SymbolicTensor {
-    shape: SmallVec<[Extent; 6]>,
+    shape: SmallVec<[SizedDim; 6]>,
     elem: Type,
     encoding: Option<Attr>,
 }
 
 #[derive(Clone, Copy)]
-enum Extent {
+enum SizedDim {
     Known(u64),
     Size(SizeId),
 }
 
 /// What is inferred again at each size.
 #[derive(Clone, PartialEq, Eq, Hash)]
-struct Asked {
+struct InferQuery {
     name: OpName,
     properties: Attr,
     operands: SmallVec<[Type; 4]>,
@@ -119,9 +119,9 @@ impl SizedTypes {
         at.numbers.extend_from_slice(numbers);
         at.types.clear();
         for SymbolicTensor { shape, elem, encoding } in &self.types {
-            let number = |extent: &Extent| match extent {
-                Extent::Known(size) => Dim::Known(*size),
-                Extent::Size(id) => Dim::Known(at.values.get(*id)),
+            let number = |extent: &SizedDim| match extent {
+                SizedDim::Known(size) => Dim::Known(*size),
+                SizedDim::Size(id) => Dim::Known(at.values.get(*id)),
             };
             let shape = shape.iter().map(number).collect();
             at.types.push(ctx.ty(TypeData::Tensor { shape, elem: *elem, encoding: *encoding }));
@@ -159,14 +159,14 @@ impl SizedTypes {
         })
     }
 
-    fn holds(&self, ctx: &Context, asked: &Asked, at: &AtSizes) -> bool {
+    fn holds(&self, ctx: &Context, asked: &InferQuery, at: &AtSizes) -> bool {
         let operands: SmallVec<[Type; 4]> = asked.operands.iter().map(|ty| self.ty(*ty, at)).collect();
         let properties = self.attr(ctx, asked.properties, at);
         let inferred = properties.and_then(|properties| infer(ctx, asked.name, &operands, properties).ok());
         inferred.is_some_and(|types| types.into_iter().eq(asked.results.iter().map(|ty| self.ty(*ty, at))))
     }
 
-    fn collect(&mut self, ctx: &Context, body: &Body, asked: &mut FxHashSet<Asked>) -> Option<()> {
+    fn collect(&mut self, ctx: &Context, body: &Body, asked: &mut FxHashSet<InferQuery>) -> Option<()> {
         let mut ops = Vec::new();
         for block in body.all_blocks() {
             body.args(block).iter().try_for_each(|arg| self.add(ctx, body.ty(*arg)))?;
@@ -189,7 +189,7 @@ impl SizedTypes {
                 self.laws.push(op);
             }
             if !matches!(def.infer, Infer::Declared) {
-                let law = Asked {
+                let law = InferQuery {
                     name: body.name(op),
                     properties: body.properties(op),
                     operands: body.operands(op).map(|value| body.ty(value)).collect(),
@@ -217,8 +217,8 @@ impl SizedTypes {
         }
         let mut extent = |dim: &Dim| {
             Some(match *dim {
-                Dim::Known(size) => Extent::Known(size),
-                Dim::Symbolic(expr) => Extent::Size(self.sizes.add(expr)),
+                Dim::Known(size) => SizedDim::Known(size),
+                Dim::Symbolic(expr) => SizedDim::Size(self.sizes.add(expr)),
                 Dim::Unknown => return None,
             })
         };

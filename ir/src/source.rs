@@ -12,19 +12,19 @@ const STRIDE: usize = 4096;
 /// A source text, with where it begins in the numbering of
 /// [`Location::at_source`](crate::Location::at_source).
 #[derive(Clone)]
-pub struct Source {
+pub struct SourceText {
     /// The file's name as given by the user.
     pub name: String,
     /// The text.
     pub text: String,
     /// Offset of its first byte.
     pub start: u32,
-    marks: OnceLock<Box<[Place]>>,
+    marks: OnceLock<Box<[SourcePosition]>>,
 }
 
 /// Where a byte stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct SourcePosition {
     /// From 1.
     pub line: u32,
     /// In characters, from 1.
@@ -33,15 +33,17 @@ pub struct Place {
     pub line_start: u32,
 }
 
-impl Place {
-    const FIRST: Place = Place { line: 1, column: 1, line_start: 0 };
+impl SourcePosition {
+    const FIRST: SourcePosition = SourcePosition { line: 1, column: 1, line_start: 0 };
 
     /// The place after `bytes`, which stand from `offset` on and begin here.
-    fn after(self, bytes: &[u8], offset: usize) -> Place {
+    fn after(self, bytes: &[u8], offset: usize) -> SourcePosition {
         let is_first = |byte: &&u8| **byte & 0b1100_0000 != 0b1000_0000;
         match bytes.iter().rposition(|byte| *byte == b'\n') {
-            None => Place { column: self.column + bytes.iter().filter(is_first).count() as u32, ..self },
-            Some(newline) => Place {
+            None => {
+                SourcePosition { column: self.column + bytes.iter().filter(is_first).count() as u32, ..self }
+            }
+            Some(newline) => SourcePosition {
                 line: self.line + bytes.iter().filter(|byte| **byte == b'\n').count() as u32,
                 column: 1 + bytes[newline + 1..].iter().filter(is_first).count() as u32,
                 line_start: (offset + newline + 1) as u32,
@@ -50,14 +52,14 @@ impl Place {
     }
 }
 
-impl Source {
+impl SourceText {
     /// A text whose first byte has the number `start`.
-    pub(crate) fn new(name: &str, text: String, start: u32) -> Source {
-        Source { name: name.to_owned(), text, start, marks: OnceLock::new() }
+    pub(crate) fn new(name: &str, text: String, start: u32) -> SourceText {
+        SourceText { name: name.to_owned(), text, start, marks: OnceLock::new() }
     }
 
     /// Where a byte of the text stands: the character that it is of; after the text, where that ends.
-    pub fn place(&self, offset: usize) -> Place {
+    pub fn place(&self, offset: usize) -> SourcePosition {
         let offset = self.text.floor_char_boundary(offset.min(self.text.len()));
         let marks = self.marks.get_or_init(|| marks(self.text.as_bytes()));
         let mark = offset / STRIDE;
@@ -66,13 +68,13 @@ impl Source {
     }
 }
 
-fn marks(text: &[u8]) -> Box<[Place]> {
-    let mut place = Place::FIRST;
+fn marks(text: &[u8]) -> Box<[SourcePosition]> {
+    let mut place = SourcePosition::FIRST;
     let places = text.chunks(STRIDE).enumerate().map(|(index, bytes)| {
         place = place.after(bytes, index * STRIDE);
         place
     });
-    std::iter::once(Place::FIRST).chain(places).collect()
+    std::iter::once(SourcePosition::FIRST).chain(places).collect()
 }
 
 #[cfg(test)]
@@ -84,9 +86,9 @@ mod tests {
     fn places_are_those_that_a_walk_from_the_beginning_finds() {
         let line = "a line\nand, behind \u{e9}\u{20ac}\u{1f600}, one more \u{e9}\n\n";
         let text = [line.repeat(300), "\u{e9}".repeat(STRIDE), line.repeat(3)].concat();
-        let source = Source::new("t", text.clone(), 0);
+        let source = SourceText::new("t", text.clone(), 0);
         for offset in (0..text.len() + 2).filter(|offset| offset % 7 == 0 || offset % STRIDE < 3) {
-            let Place { line, column, line_start } = source.place(offset);
+            let SourcePosition { line, column, line_start } = source.place(offset);
             assert_eq!((line as usize, column as usize), line_column(&text, offset), "{offset}");
             let before = &text[..text.floor_char_boundary(offset)];
             assert_eq!(line_start as usize, before.rfind('\n').map_or(0, |newline| newline + 1));

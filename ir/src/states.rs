@@ -19,7 +19,7 @@ use crate::body::Body;
 use crate::context::Context;
 use crate::entities::{Attr, Value};
 use crate::plan::attrs;
-use crate::pools::{ALIGN_BYTES, Pool, pools};
+use crate::pools::{ALIGN_BYTES, MemoryPool, pools};
 use crate::size::tensor_bytes;
 
 /// The name of the pool of states.
@@ -27,7 +27,7 @@ pub const STATE: &str = "state";
 
 /// An argument that keeps its bytes from run to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct State {
+pub struct StateArgument {
     /// Its number among the arguments.
     pub index: usize,
     /// The argument.
@@ -44,11 +44,11 @@ pub struct State {
 ///
 /// # Errors
 /// If a size is not known, or a result is said to be the next state of what is none, or has another type.
-pub fn states(ctx: &Context, body: &Body) -> Result<Vec<State>, String> {
+pub fn states(ctx: &Context, body: &Body) -> Result<Vec<StateArgument>, String> {
     let args = body.entry(body.root()).map_or(&[][..], |block| body.args(block));
     let results = of_results(ctx, body)?;
     let align = own_pool(ctx, body)?.map_or(ALIGN_BYTES, |pool| pool.align);
-    let mut found: Vec<State> = Vec::new();
+    let mut found: Vec<StateArgument> = Vec::new();
     let mut end = 0u64;
     for (index, &value) in args.iter().enumerate() {
         let result = results.iter().position(|state| *state == Some(index));
@@ -65,7 +65,7 @@ pub fn states(ctx: &Context, body: &Body) -> Result<Vec<State>, String> {
         let size_bytes = size_bytes.ok_or_else(|| format!("the size of the state {index} is not known"))?;
         let offset = end.next_multiple_of(align);
         end = offset + size_bytes;
-        found.push(State { index, value, offset, size_bytes, result });
+        found.push(StateArgument { index, value, offset, size_bytes, result });
     }
     match results.iter().flatten().find(|state| **state >= args.len()) {
         Some(state) => Err(format!("a result is the next state of argument {state}, which does not exist")),
@@ -77,12 +77,12 @@ pub fn states(ctx: &Context, body: &Body) -> Result<Vec<State>, String> {
 ///
 /// # Errors
 /// What is wrong with `optc.pools`.
-pub fn state_pool(ctx: &Context, body: &Body, states: &[State]) -> Result<Pool, String> {
+pub fn state_pool(ctx: &Context, body: &Body, states: &[StateArgument]) -> Result<MemoryPool, String> {
     let size_bytes = states.last().map_or(0, |state| state.offset + state.size_bytes);
-    Ok(Pool { size_bytes, ..own_pool(ctx, body)?.map_or_else(|| Pool::named(STATE), Ok)? })
+    Ok(MemoryPool { size_bytes, ..own_pool(ctx, body)?.map_or_else(|| MemoryPool::named(STATE), Ok)? })
 }
 
-fn own_pool(ctx: &Context, body: &Body) -> Result<Option<Pool>, String> {
+fn own_pool(ctx: &Context, body: &Body) -> Result<Option<MemoryPool>, String> {
     Ok(pools(ctx, body)?.into_iter().find(|pool| pool.name == STATE))
 }
 

@@ -5,7 +5,7 @@
 
 use crate::body::OpRef;
 use crate::opdef::Access;
-use crate::pools::Pool;
+use crate::pools::MemoryPool;
 
 /// A machine.
 pub trait Target: Sync {
@@ -18,7 +18,7 @@ pub trait Target: Sync {
     /// Whether `op` can join a group that its kernel would run as one, in the given place.
     ///
     /// `root` is the contraction (or pool) that the group is built around.
-    fn fuses(&self, root: OpRef<'_>, op: OpRef<'_>, place: Place) -> bool;
+    fn fuses(&self, root: OpRef<'_>, op: OpRef<'_>, place: GroupPosition) -> bool;
 
     /// Whether one kernel runs all these operations as a group around several contractions or kernels,
     /// whatever the sizes are: one operation makes the result, and the others' are read by these only.
@@ -66,7 +66,7 @@ pub trait Target: Sync {
     }
 
     /// The pools of memory that it has beside the arena; one that is named `arena` says more of that.
-    fn pools(&self) -> Vec<Pool> {
+    fn pools(&self) -> Vec<MemoryPool> {
         Vec::new()
     }
 
@@ -79,7 +79,7 @@ pub trait Target: Sync {
 
 /// Where in a group an operation stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum GroupPosition {
     /// On the root's first operand, before it is read.
     Prologue,
     /// Adds a value for each output channel.

@@ -73,14 +73,14 @@ pub enum TypeData {
         /// The dialect's name.
         dialect: Ident,
         /// What stands after the dot, or in the angle brackets of `!dialect<...>`.
-        body: Box<[Piece]>,
+        body: Box<[OpaquePiece]>,
     },
 }
 
 /// A part of the text of an opaque type or attribute. What is inside and has a meaning of its own is a
 /// handle, so that the text is the same whether it was read through an alias or not.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Piece {
+pub enum OpaquePiece {
     /// Text, each run of white space in it one blank.
     Text(Box<str>),
     /// An attribute.

@@ -37,14 +37,14 @@ mod work;
 #[cfg(test)]
 mod tests;
 
-pub use work::{Scope, Work, mark_verified};
+pub use work::{Verification, VerifyScope, mark_verified};
 
 /// Checks a module.
 ///
 /// # Errors
 /// The breaches of laws, of more than 1,000 the first, in text order of the operations.
 pub fn verify(module: &Module) -> Result<(), Vec<Diagnostic>> {
-    let work = Work::of(module, Scope::Everything);
+    let work = Verification::of(module, VerifyScope::Everything);
     let breaches = work.check(0..work.len());
     if breaches.is_empty() { Ok(()) } else { Err(breaches) }
 }
@@ -55,7 +55,7 @@ pub fn verify(module: &Module) -> Result<(), Vec<Diagnostic>> {
 /// # Errors
 /// The breaches of laws, of more than 1,000 the first, in text order of the operations.
 pub fn verify_touched(module: &mut Module) -> Result<usize, Vec<Diagnostic>> {
-    let work = Work::of(module, Scope::Touched);
+    let work = Verification::of(module, VerifyScope::Touched);
     let breaches = work.check(0..work.len());
     let count = work.body_count();
     if !breaches.is_empty() {
@@ -71,7 +71,7 @@ pub fn verify_touched(module: &mut Module) -> Result<usize, Vec<Diagnostic>> {
 /// The breaches of laws, of more than 1,000 the first, in text order of the operations.
 pub fn verify_body(ctx: &Context, body: &Body) -> Result<(), Vec<Diagnostic>> {
     let mut checker = Checker::new(ctx);
-    checker.body(body, Owner::NOBODY);
+    checker.body(body, RegionOwner::NOBODY);
     if checker.diagnostics.is_empty() { Ok(()) } else { Err(checker.diagnostics) }
 }
 
@@ -84,24 +84,24 @@ pub(crate) fn verify_isolated(ctx: &Context, body: &Body, op: Op) -> Vec<Diagnos
         checker.op_structure(op_ref, def);
     }
     if let Some(child) = body.child(op) {
-        checker.body(child, Owner::of(op_ref));
+        checker.body(child, RegionOwner::of(op_ref));
     }
     checker.diagnostics
 }
 
 /// The operation that owns a region: its row, if it has one, and its place.
 #[derive(Clone, Copy)]
-struct Owner {
+struct RegionOwner {
     def: Option<&'static OpDef>,
     location: Location,
 }
 
-impl Owner {
+impl RegionOwner {
     /// Nothing is known of the owner.
-    const NOBODY: Owner = Owner { def: None, location: Location::UNKNOWN };
+    const NOBODY: RegionOwner = RegionOwner { def: None, location: Location::UNKNOWN };
 
-    fn of(op: OpRef<'_>) -> Owner {
-        Owner { def: op.def(), location: op.body.location(op.op) }
+    fn of(op: OpRef<'_>) -> RegionOwner {
+        RegionOwner { def: op.def(), location: op.body.location(op.op) }
     }
 }
 
@@ -112,7 +112,7 @@ struct Checker<'m> {
     diagnostics: Vec<Diagnostic>,
     breach_count: usize,
     /// What operations are like that keep their rows.
-    checked: FxHashSet<rows::Likeness>,
+    checked: FxHashSet<rows::RowKey>,
 }
 
 impl<'m> Checker<'m> {
@@ -121,13 +121,13 @@ impl<'m> Checker<'m> {
     }
 
     /// Checks the operations of a body and how they hang together.
-    fn body(&mut self, body: &'m Body, owner: Owner) {
+    fn body(&mut self, body: &'m Body, owner: RegionOwner) {
         self.own_signature(body, owner);
         self.regions(body, body.roots(), owner);
         self.dominance(body);
     }
 
-    fn regions(&mut self, body: &'m Body, regions: &[Region], owner: Owner) {
+    fn regions(&mut self, body: &'m Body, regions: &[Region], owner: RegionOwner) {
         for &region in regions {
             self.ways(body, region);
             for &block in body.blocks(region) {
@@ -136,7 +136,7 @@ impl<'m> Checker<'m> {
         }
     }
 
-    fn block(&mut self, body: &'m Body, block: Block, owner: Owner) {
+    fn block(&mut self, body: &'m Body, block: Block, owner: RegionOwner) {
         self.block_end(body, block, owner);
         for op in body.ops(block) {
             let op_ref = OpRef::new(self.ctx, body, op);
@@ -145,7 +145,7 @@ impl<'m> Checker<'m> {
                 self.row(op_ref, def);
                 self.op_structure(op_ref, def);
             }
-            self.regions(body, body.regions(op), Owner::of(op_ref));
+            self.regions(body, body.regions(op), RegionOwner::of(op_ref));
         }
     }
 

@@ -18,7 +18,7 @@ use crate::size::{static_extents, storage_bits};
 
 /// Rows of bytes; all numbers are bytes but `rows`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Window {
+pub struct ByteWindow {
     /// Where the first row begins.
     pub first: u64,
     /// How many rows there are.
@@ -29,24 +29,24 @@ pub struct Window {
     pub pitch: u64,
 }
 
-impl Window {
+impl ByteWindow {
     /// Bytes without gaps.
-    pub fn dense(first: u64, bytes: u64) -> Window {
-        Window { first, rows: 1, row: bytes, pitch: bytes }
+    pub fn dense(first: u64, bytes: u64) -> ByteWindow {
+        ByteWindow { first, rows: 1, row: bytes, pitch: bytes }
     }
 
     /// So many rows; what has no gaps, or no bytes, is one row.
-    pub fn of_rows(first: u64, rows: u64, row: u64, pitch: u64) -> Window {
+    pub fn of_rows(first: u64, rows: u64, row: u64, pitch: u64) -> ByteWindow {
         if rows <= 1 || pitch == row || row == 0 {
-            Window::dense(first, rows * row)
+            ByteWindow::dense(first, rows * row)
         } else {
-            Window { first, rows, row, pitch }
+            ByteWindow { first, rows, row, pitch }
         }
     }
 
     /// The window that a layout is on memory that begins where its offset counts from; none if its strides
     /// are no rows, or its elements no whole bytes.
-    pub fn of_layout(layout: &Strided, elem_bits: u64) -> Option<Window> {
+    pub fn of_layout(layout: &Strided, elem_bits: u64) -> Option<ByteWindow> {
         let elem = Some(elem_bits / 8).filter(|_| elem_bits.is_multiple_of(8))?;
         let mut row = elem;
         let mut rows = 1;
@@ -62,19 +62,19 @@ impl Window {
             }
         }
         let first = u64::try_from(layout.offset).ok()?.checked_mul(elem)?;
-        Some(Window::of_rows(first, rows, row, pitch))
+        Some(ByteWindow::of_rows(first, rows, row, pitch))
     }
 
     /// Rows that have all bytes of a layout on memory that begins where its offset counts from, in whatever
     /// order its axes stand: just those bytes where they are rows, else all from the first to the last. None
     /// if some stride goes backwards.
-    pub fn covering(layout: &Strided, elem_bits: u64) -> Option<Window> {
+    pub fn covering(layout: &Strided, elem_bits: u64) -> Option<ByteWindow> {
         let axes = layout.shape.iter().copied().zip(layout.strides.iter().copied());
         let mut axes: Vec<(u64, i64)> = axes.filter(|(size, stride)| *size != 1 && *stride != 0).collect();
         axes.sort_by_key(|(_, stride)| std::cmp::Reverse(*stride));
         let (shape, strides): (Vec<u64>, Vec<i64>) = axes.into_iter().unzip();
         if shape.contains(&0) {
-            return Some(Window::dense(0, 0));
+            return Some(ByteWindow::dense(0, 0));
         }
         let sorted = Strided { offset: layout.offset, shape, strides };
         let hull = || {
@@ -83,9 +83,9 @@ impl Window {
                 .map(|(size, stride)| Some((size - 1) * u64::try_from(*stride).ok()?))
                 .sum::<Option<u64>>()?;
             let elem = Some(elem_bits / 8).filter(|_| elem_bits.is_multiple_of(8))?;
-            Some(Window::dense(u64::try_from(sorted.offset).ok()? * elem, (last + 1) * elem))
+            Some(ByteWindow::dense(u64::try_from(sorted.offset).ok()? * elem, (last + 1) * elem))
         };
-        Window::of_layout(&sorted, elem_bits).or_else(hull)
+        ByteWindow::of_layout(&sorted, elem_bits).or_else(hull)
     }
 
     /// Whether there are no gaps.
@@ -105,21 +105,21 @@ impl Window {
 
     /// This window, counted in the bytes of `outer`'s value, as a window on the memory that `outer` counts
     /// in; none if a row crosses the end of one of `outer`'s.
-    pub fn within(&self, outer: &Window) -> Option<Window> {
+    pub fn within(&self, outer: &ByteWindow) -> Option<ByteWindow> {
         if outer.is_dense() {
-            return Some(Window { first: outer.first + self.first, ..*self });
+            return Some(ByteWindow { first: outer.first + self.first, ..*self });
         }
         let (skipped, start) = (self.first / outer.row, self.first % outer.row);
         let first = outer.first + skipped * outer.pitch + start;
         let is_inside_rows = start + self.row <= outer.row;
         match self.is_dense() {
-            true if is_inside_rows => Some(Window::dense(first, self.row)),
+            true if is_inside_rows => Some(ByteWindow::dense(first, self.row)),
             true if start == 0 && self.row.is_multiple_of(outer.row) => {
-                Some(Window::of_rows(first, self.row / outer.row, outer.row, outer.pitch))
+                Some(ByteWindow::of_rows(first, self.row / outer.row, outer.row, outer.pitch))
             }
             false if is_inside_rows && self.pitch.is_multiple_of(outer.row) => {
                 let pitch = self.pitch / outer.row * outer.pitch;
-                Some(Window::of_rows(first, self.rows, self.row, pitch))
+                Some(ByteWindow::of_rows(first, self.rows, self.row, pitch))
             }
             _ => None,
         }
@@ -205,7 +205,7 @@ pub fn layout(ctx: &Context, body: &Body, value: Value) -> Option<Strided> {
             let bits = storage_bits(ctx, ctx.elem(body.ty(value)))?;
             let (row, pitch) = pitch(ctx, body, value)?;
             let rows = shape.iter().product::<u64>() * bits / 8 / row.max(1);
-            let strides = Window::of_rows(0, rows, row, pitch).strides(&shape, bits)?;
+            let strides = ByteWindow::of_rows(0, rows, row, pitch).strides(&shape, bits)?;
             Some(Strided { offset: 0, shape, strides })
         }
     }
@@ -256,14 +256,14 @@ pub fn outside(ctx: &Context, body: &Body, value: Value) -> Value {
 mod tests {
     use super::*;
 
-    fn channels(first: u64, count: u64, all: u64, pixels: u64) -> Window {
-        Window::of_rows(4 * first, pixels, 4 * count, 4 * all)
+    fn channels(first: u64, count: u64, all: u64, pixels: u64) -> ByteWindow {
+        ByteWindow::of_rows(4 * first, pixels, 4 * count, 4 * all)
     }
 
     #[test]
     fn a_part_of_the_innermost_axis_is_rows() {
         let part = Strided { offset: 2, shape: vec![1, 5, 7, 3], strides: vec![280, 56, 8, 1] };
-        let window = Window::of_layout(&part, 32).unwrap();
+        let window = ByteWindow::of_layout(&part, 32).unwrap();
         assert_eq!(window, channels(2, 3, 8, 35));
         assert_eq!(window.strides(&[1, 5, 7, 3], 32).unwrap(), part.strides);
         assert_eq!(window.strides(&[35, 3], 32).unwrap(), [8, 1]);
@@ -274,38 +274,38 @@ mod tests {
     #[test]
     fn a_part_of_the_outermost_axis_has_no_gaps() {
         let part = Strided { offset: 12, shape: vec![4, 3], strides: vec![3, 1] };
-        assert_eq!(Window::of_layout(&part, 32), Some(Window::dense(48, 48)));
+        assert_eq!(ByteWindow::of_layout(&part, 32), Some(ByteWindow::dense(48, 48)));
     }
 
     #[test]
     fn a_layout_of_two_distances_is_no_rows() {
         let crop = Strided { offset: 0, shape: vec![4, 4, 3], strides: vec![24, 6, 1] };
-        assert!(Window::of_layout(&crop, 32).is_some());
+        assert!(ByteWindow::of_layout(&crop, 32).is_some());
         let crop = Strided { offset: 0, shape: vec![4, 4, 3], strides: vec![30, 6, 1] };
-        assert_eq!(Window::of_layout(&crop, 32), None);
+        assert_eq!(ByteWindow::of_layout(&crop, 32), None);
         let reversed = Strided { offset: 5, shape: vec![6], strides: vec![-1] };
-        assert_eq!(Window::of_layout(&reversed, 32), None);
+        assert_eq!(ByteWindow::of_layout(&reversed, 32), None);
     }
 
     #[test]
     fn windows_on_windows_are_windows_where_no_row_is_cut() {
         let (inner, outer) = (channels(2, 3, 8, 35), channels(4, 8, 20, 35));
         assert_eq!(inner.within(&outer), Some(channels(6, 3, 20, 35)));
-        let pixels = Window::dense(2 * 32, 5 * 32);
-        let expected = Window { first: 4 * 4 + 2 * 80, ..channels(0, 8, 20, 5) };
+        let pixels = ByteWindow::dense(2 * 32, 5 * 32);
+        let expected = ByteWindow { first: 4 * 4 + 2 * 80, ..channels(0, 8, 20, 5) };
         assert_eq!(pixels.within(&outer), Some(expected));
-        assert_eq!(Window::dense(40, 8).within(&outer), Some(Window::dense(16 + 80 + 8, 8)));
-        assert_eq!(Window::dense(40, 32).within(&outer), None);
+        assert_eq!(ByteWindow::dense(40, 8).within(&outer), Some(ByteWindow::dense(16 + 80 + 8, 8)));
+        assert_eq!(ByteWindow::dense(40, 32).within(&outer), None);
     }
 
     #[test]
     fn what_covers_a_layout_is_its_rows_in_whatever_order_its_axes_stand() {
         let turned = Strided { offset: 2, shape: vec![3, 35], strides: vec![1, 8] };
-        assert_eq!(Window::covering(&turned, 32), Some(channels(2, 3, 8, 35)));
+        assert_eq!(ByteWindow::covering(&turned, 32), Some(channels(2, 3, 8, 35)));
         let crop = Strided { offset: 1, shape: vec![4, 4, 3], strides: vec![30, 6, 1] };
-        assert_eq!(Window::covering(&crop, 32), Some(Window::dense(4, 4 * (90 + 18 + 2 + 1))));
+        assert_eq!(ByteWindow::covering(&crop, 32), Some(ByteWindow::dense(4, 4 * (90 + 18 + 2 + 1))));
         let backwards = Strided { offset: 5, shape: vec![6], strides: vec![-1] };
-        assert_eq!(Window::covering(&backwards, 32), None);
+        assert_eq!(ByteWindow::covering(&backwards, 32), None);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::attrs::AttrData;
 use crate::context::Context;
 use crate::entities::Attr;
 use crate::opdef::{AttrKind, OpDef, Presence};
-use crate::types::{Piece, TypeData};
+use crate::types::{OpaquePiece, TypeData};
 
 /// Words of which one is chosen.
 #[derive(Debug, PartialEq, Eq)]
@@ -72,7 +72,7 @@ impl Flags {
             _ if words.is_empty() => "none".to_owned(),
             _ => words.join(self.separator),
         };
-        let body = Piece::Text(format!("{}<{text}>", self.mnemonic).into());
+        let body = OpaquePiece::Text(format!("{}<{text}>", self.mnemonic).into());
         let dialect = ctx.ident(self.dialect);
         Some(ctx.attr(AttrData::Opaque { dialect, body: Box::new([body]), ty: None }))
     }
@@ -85,7 +85,7 @@ impl Flags {
     /// What stands after the dialect's name: `overflow<nsw, nuw>`; none if the attribute is no such set.
     pub fn get<'a>(&self, ctx: &'a Context, attr: Attr) -> Option<&'a str> {
         let AttrData::Opaque { dialect, body, ty: None } = ctx.attr_data(attr) else { return None };
-        let [Piece::Text(text)] = &**body else { return None };
+        let [OpaquePiece::Text(text)] = &**body else { return None };
         let inner = text.strip_prefix(self.mnemonic)?.strip_prefix('<')?.strip_suffix('>')?;
         let words: Vec<&str> = inner.split(',').map(str::trim).collect();
         let is_own = ctx.str(*dialect) == self.dialect && self.attr(ctx, &words) == Some(attr);
@@ -141,7 +141,7 @@ mod tests {
     fn only_an_attribute_as_it_is_written_is_a_set_of_flags() {
         let ctx = Context::new();
         let opaque = |dialect: &str, text: &str| {
-            let body = Box::new([Piece::Text(text.into())]);
+            let body = Box::new([OpaquePiece::Text(text.into())]);
             ctx.attr(AttrData::Opaque { dialect: ctx.ident(dialect), body, ty: None })
         };
         assert_eq!(FLAGS.get(&ctx, opaque("d", "f<a,c>")), Some("f<a,c>"));

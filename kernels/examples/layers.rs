@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release -p optc-kernels --example layers -- THREADS [PART OF A NAME] [scalar|avx2|avx512]`
 
-use kernels::{Activation, Conv2d, Conv2dShape, ConvStrides, Isa, Kernel, Prologue};
+use kernels::{Activation, Conv2d, Conv2dShape, ConvPrologue, ConvStrides, Isa, Kernel};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
@@ -162,8 +162,14 @@ fn main() {
             pads,
             groups,
         };
-        let conv =
-            Conv2d::new(&shape, &ConvStrides::dense(&shape), Prologue::None, Activation::Relu, isa, threads);
+        let conv = Conv2d::new(
+            &shape,
+            &ConvStrides::dense(&shape),
+            ConvPrologue::None,
+            Activation::Relu,
+            isa,
+            threads,
+        );
         let [h, w] = shape.output();
         let floats = |n: usize| vec![0.5f32; n];
         let (x, bias) = (floats(input[0] * input[1] * in_channels), floats(out_channels));

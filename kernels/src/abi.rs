@@ -47,9 +47,9 @@ pub unsafe trait Kernel: Copy + 'static {
 
 /// The operand table of a running part.
 #[derive(Clone, Copy)]
-pub(crate) struct Operands(*const *mut u8);
+pub(crate) struct OperandTable(*const *mut u8);
 
-impl Operands {
+impl OperandTable {
     /// The `index`-th operand as a pointer to `T`.
     ///
     /// # Safety
@@ -62,24 +62,24 @@ impl Operands {
 }
 
 /// What a kernel does for one part, written once for all instruction sets.
-pub(crate) trait Body: Kernel {
+pub(crate) trait KernelBody: Kernel {
     /// Runs part `part`. Implementations are `#[inline(always)]`, so that they are compiled for `S`'s
     /// features.
     ///
     /// # Safety
     /// That of [`KernelFn`].
-    unsafe fn run<S: Simd>(&self, simd: S, operands: Operands, part: u32, scratch: *mut u8);
+    unsafe fn run<S: Simd>(&self, simd: S, operands: OperandTable, part: u32, scratch: *mut u8);
 }
 
 /// A body with its arguments, waiting to be run with some instruction set.
-struct Call<'d, K> {
+struct BodyCall<'d, K> {
     desc: &'d K,
-    operands: Operands,
+    operands: OperandTable,
     part: u32,
     scratch: *mut u8,
 }
 
-impl<S: Simd, K: Body> Task<S> for Call<'_, K> {
+impl<S: Simd, K: KernelBody> Task<S> for BodyCall<'_, K> {
     #[inline(always)]
     unsafe fn run(self, simd: S) {
         // SAFETY: passed on from `enter`.
@@ -87,7 +87,7 @@ impl<S: Simd, K: Body> Task<S> for Call<'_, K> {
     }
 }
 
-unsafe extern "C" fn enter<K: Body, S: Simd>(
+unsafe extern "C" fn enter<K: KernelBody, S: Simd>(
     desc: *const u8,
     ptrs: *const *mut u8,
     part: u32,
@@ -96,13 +96,13 @@ unsafe extern "C" fn enter<K: Body, S: Simd>(
     // SAFETY: `KernelFn`'s contract: `desc` is an aligned `K`, and `entry` was asked for an instruction set
     // that exists.
     unsafe {
-        let call = Call { desc: &*desc.cast::<K>(), operands: Operands(ptrs), part, scratch };
+        let call = BodyCall { desc: &*desc.cast::<K>(), operands: OperandTable(ptrs), part, scratch };
         S::vectorize(call);
     }
 }
 
 /// The entry point of `K`'s body for an instruction set.
-pub(crate) fn entry_of<K: Body>(isa: Isa) -> KernelFn {
+pub(crate) fn entry_of<K: KernelBody>(isa: Isa) -> KernelFn {
     match isa {
         #[cfg(target_arch = "x86_64")]
         Isa::Avx512 => enter::<K, crate::simd::Avx512>,

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use crate::abi::{Body, Kernel, KernelFn, Operands, entry_of, piece};
+use crate::abi::{Kernel, KernelBody, KernelFn, OperandTable, entry_of, piece};
 use crate::isa::Isa;
 use crate::simd::Simd;
 
@@ -13,7 +13,7 @@ use crate::simd::Simd;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 #[expect(missing_docs, reason = "the names are the types")]
-pub enum Number {
+pub enum NumberType {
     F32,
     F64,
     I8,
@@ -26,20 +26,20 @@ pub enum Number {
     U64,
 }
 
-/// Calls `$self.$method::<T>(...)` for the type `T` of a [`Number`].
+/// Calls `$self.$method::<T>(...)` for the type `T` of a [`NumberType`].
 macro_rules! by_number {
     ($number:expr, $self:ident.$method:ident($($argument:expr),*)) => {
         match $number {
-            Number::F32 => $self.$method::<f32>($($argument),*),
-            Number::F64 => $self.$method::<f64>($($argument),*),
-            Number::I8 => $self.$method::<i8>($($argument),*),
-            Number::I16 => $self.$method::<i16>($($argument),*),
-            Number::I32 => $self.$method::<i32>($($argument),*),
-            Number::I64 => $self.$method::<i64>($($argument),*),
-            Number::U8 => $self.$method::<u8>($($argument),*),
-            Number::U16 => $self.$method::<u16>($($argument),*),
-            Number::U32 => $self.$method::<u32>($($argument),*),
-            Number::U64 => $self.$method::<u64>($($argument),*),
+            NumberType::F32 => $self.$method::<f32>($($argument),*),
+            NumberType::F64 => $self.$method::<f64>($($argument),*),
+            NumberType::I8 => $self.$method::<i8>($($argument),*),
+            NumberType::I16 => $self.$method::<i16>($($argument),*),
+            NumberType::I32 => $self.$method::<i32>($($argument),*),
+            NumberType::I64 => $self.$method::<i64>($($argument),*),
+            NumberType::U8 => $self.$method::<u8>($($argument),*),
+            NumberType::U16 => $self.$method::<u16>($($argument),*),
+            NumberType::U32 => $self.$method::<u32>($($argument),*),
+            NumberType::U64 => $self.$method::<u64>($($argument),*),
         }
     };
 }
@@ -87,17 +87,17 @@ arithmetic! {
 /// The lines of an operand.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
-pub(crate) struct Lines {
+pub(crate) struct OperandLines {
     outer: u64,
     count: u64,
     inner: u64,
 }
 
-impl Lines {
+impl OperandLines {
     /// Those of an operand `[outer, count, inner]`.
-    pub(crate) fn new(sizes: [usize; 3]) -> Lines {
+    pub(crate) fn new(sizes: [usize; 3]) -> OperandLines {
         let [outer, count, inner] = sizes.map(|size| size as u64);
-        Lines { outer, count, inner }
+        OperandLines { outer, count, inner }
     }
 
     /// Elements of a line, and the distance between two.
@@ -141,8 +141,8 @@ pub enum Extreme {
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct ArgExtreme {
-    lines: Lines,
-    number: Number,
+    lines: OperandLines,
+    number: NumberType,
     extreme: Extreme,
     parts: u32,
     isa: Isa,
@@ -152,18 +152,18 @@ impl ArgExtreme {
     /// The kernel for an operand `[outer, count, inner]`.
     pub fn new(
         [outer, count, inner]: [usize; 3],
-        number: Number,
+        number: NumberType,
         extreme: Extreme,
         isa: Isa,
         threads: usize,
     ) -> ArgExtreme {
         assert!(count > 0, "a line has an element");
-        let lines = Lines::new([outer, count, inner]);
+        let lines = OperandLines::new([outer, count, inner]);
         ArgExtreme { lines, number, extreme, parts: lines.parts(threads), isa }
     }
 
     #[inline(always)]
-    unsafe fn part<T: Arithmetic>(&self, operands: Operands, part: u32) {
+    unsafe fn part<T: Arithmetic>(&self, operands: OperandTable, part: u32) {
         let replaces = |x: T, best: T| match self.extreme {
             Extreme::FirstMax => x > best,
             Extreme::LastMax => x >= best,
@@ -204,9 +204,9 @@ unsafe impl Kernel for ArgExtreme {
     }
 }
 
-impl Body for ArgExtreme {
+impl KernelBody for ArgExtreme {
     #[inline(always)]
-    unsafe fn run<S: Simd>(&self, _simd: S, operands: Operands, part: u32, _scratch: *mut u8) {
+    unsafe fn run<S: Simd>(&self, _simd: S, operands: OperandTable, part: u32, _scratch: *mut u8) {
         // SAFETY: the caller's promise; elements are of the type that the descriptor names.
         unsafe { by_number!(self.number, self.part(operands, part)) }
     }
@@ -215,7 +215,7 @@ impl Body for ArgExtreme {
 /// What is accumulated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
-pub enum Running {
+pub enum Accumulation {
     /// Sums.
     Sum,
     /// Products.
@@ -225,7 +225,7 @@ pub enum Running {
 /// Whether an element goes into its own result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
-pub enum Own {
+pub enum OwnElement {
     /// It does.
     Included,
     /// A result takes the elements before it only.
@@ -246,10 +246,10 @@ pub enum Direction {
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Cumulate {
-    lines: Lines,
-    number: Number,
-    running: Running,
-    own: Own,
+    lines: OperandLines,
+    number: NumberType,
+    running: Accumulation,
+    own: OwnElement,
     direction: Direction,
     parts: u32,
     isa: Isa,
@@ -259,22 +259,22 @@ impl Cumulate {
     /// The kernel for an operand `[outer, count, inner]`.
     pub fn new(
         [outer, count, inner]: [usize; 3],
-        number: Number,
-        (running, own, direction): (Running, Own, Direction),
+        number: NumberType,
+        (running, own, direction): (Accumulation, OwnElement, Direction),
         isa: Isa,
         threads: usize,
     ) -> Cumulate {
-        let lines = Lines::new([outer, count, inner]);
+        let lines = OperandLines::new([outer, count, inner]);
         Cumulate { lines, number, running, own, direction, parts: lines.parts(threads), isa }
     }
 
     #[inline(always)]
-    unsafe fn part<T: Arithmetic>(&self, operands: Operands, part: u32) {
+    unsafe fn part<T: Arithmetic>(&self, operands: OperandTable, part: u32) {
         let (count, inner) = (self.lines.count as usize, self.lines.inner as usize);
         for (_, start) in self.lines.of_part(self.parts, part) {
             let mut sum = match self.running {
-                Running::Sum => T::ZERO,
-                Running::Product => T::ONE,
+                Accumulation::Sum => T::ZERO,
+                Accumulation::Product => T::ONE,
             };
             for step in 0..count {
                 let index = match self.direction {
@@ -287,10 +287,10 @@ impl Cumulate {
                 unsafe {
                     let x = *operands.get::<T>(1).add(at);
                     let next = match self.running {
-                        Running::Sum => sum.plus(x),
-                        Running::Product => sum.times(x),
+                        Accumulation::Sum => sum.plus(x),
+                        Accumulation::Product => sum.times(x),
                     };
-                    *operands.get::<T>(0).add(at) = if self.own == Own::Included { next } else { sum };
+                    *operands.get::<T>(0).add(at) = if self.own == OwnElement::Included { next } else { sum };
                     sum = next;
                 }
             }
@@ -313,9 +313,9 @@ unsafe impl Kernel for Cumulate {
     }
 }
 
-impl Body for Cumulate {
+impl KernelBody for Cumulate {
     #[inline(always)]
-    unsafe fn run<S: Simd>(&self, _simd: S, operands: Operands, part: u32, _scratch: *mut u8) {
+    unsafe fn run<S: Simd>(&self, _simd: S, operands: OperandTable, part: u32, _scratch: *mut u8) {
         // SAFETY: the caller's promise; elements are of the type that the descriptor names.
         unsafe { by_number!(self.number, self.part(operands, part)) }
     }
@@ -341,7 +341,7 @@ mod tests {
             [(Extreme::FirstMax, 1), (Extreme::LastMax, 2), (Extreme::FirstMin, 3), (Extreme::LastMin, 4)]
         {
             let mut out = [-1i64];
-            run(&ArgExtreme::new([1, 6, 1], Number::I16, extreme, Isa::detect(), 2), &mut out, &x);
+            run(&ArgExtreme::new([1, 6, 1], NumberType::I16, extreme, Isa::detect(), 2), &mut out, &x);
             assert_eq!(out, [expected], "{extreme:?}");
         }
     }
@@ -351,7 +351,8 @@ mod tests {
         let [outer, count, inner] = [5, 70, 130];
         let x: Vec<f32> = (0..outer * count * inner).map(|i| ((i * 7919) % 100_003) as f32).collect();
         let mut out = vec![-1i64; outer * inner];
-        let kernel = ArgExtreme::new([outer, count, inner], Number::F32, Extreme::FirstMax, Isa::detect(), 2);
+        let kernel =
+            ArgExtreme::new([outer, count, inner], NumberType::F32, Extreme::FirstMax, Isa::detect(), 2);
         assert!(kernel.parts() > 1);
         run(&kernel, &mut out, &x);
         for (line, found) in out.iter().enumerate() {
@@ -363,17 +364,17 @@ mod tests {
 
     #[test]
     fn running_sums_overwrite_their_operand_from_either_end() {
-        let kernel = |way| Cumulate::new([1, 3, 2], Number::I32, way, Isa::detect(), 2);
+        let kernel = |way| Cumulate::new([1, 3, 2], NumberType::I32, way, Isa::detect(), 2);
         let x = [1, 10, 2, 20, 3, 30];
         for (own, direction, expected) in [
-            (Own::Included, Direction::Forward, [1, 10, 3, 30, 6, 60]),
-            (Own::Excluded, Direction::Forward, [0, 0, 1, 10, 3, 30]),
-            (Own::Included, Direction::Backward, [6, 60, 5, 50, 3, 30]),
-            (Own::Excluded, Direction::Backward, [5, 50, 3, 30, 0, 0]),
+            (OwnElement::Included, Direction::Forward, [1, 10, 3, 30, 6, 60]),
+            (OwnElement::Excluded, Direction::Forward, [0, 0, 1, 10, 3, 30]),
+            (OwnElement::Included, Direction::Backward, [6, 60, 5, 50, 3, 30]),
+            (OwnElement::Excluded, Direction::Backward, [5, 50, 3, 30, 0, 0]),
         ] {
             let mut out = x;
             let place = out.as_mut_ptr().cast();
-            let kernel = kernel((Running::Sum, own, direction));
+            let kernel = kernel((Accumulation::Sum, own, direction));
             // SAFETY: six elements, read and written at the same place; no scratch is used.
             unsafe {
                 kernel.entry()(kernel.as_bytes().as_ptr(), [place; 2].as_ptr(), 0, std::ptr::null_mut());
@@ -381,7 +382,7 @@ mod tests {
             assert_eq!(out, expected);
         }
         let mut products = [0; 6];
-        run(&kernel((Running::Product, Own::Included, Direction::Forward)), &mut products, &x);
+        run(&kernel((Accumulation::Product, OwnElement::Included, Direction::Forward)), &mut products, &x);
         assert_eq!(products, [1, 10, 2, 200, 6, 6000]);
     }
 }

@@ -13,11 +13,11 @@
 
 use std::ops::Range;
 
-use crate::abi::{Body, Kernel, KernelFn, Operands, entry_of, piece};
+use crate::abi::{Kernel, KernelBody, KernelFn, OperandTable, entry_of, piece};
 use crate::isa::Isa;
 use crate::pack::PANEL;
 use crate::simd::Simd;
-use crate::soften::{Rescale, State, Turn, divide_row, scale_row, soften};
+use crate::soften::{BlockTurn, Rescale, SoftmaxState, divide_row, scale_row, soften};
 use crate::tile::{Start, Tile, tile_function};
 
 /// Axes over which there are heads.
@@ -26,7 +26,7 @@ pub const HEAD_AXES: usize = 4;
 /// Where the elements of an operand's matrices are, in elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
-pub struct Matrices {
+pub struct HeadMatrices {
     /// Between neighbours along the axes of heads; 0 along those that share a matrix.
     pub heads: [u64; HEAD_AXES],
     /// Between rows.
@@ -35,7 +35,7 @@ pub struct Matrices {
     pub column: u64,
 }
 
-impl Matrices {
+impl HeadMatrices {
     /// The first element of a head's matrix.
     #[inline(always)]
     fn at(&self, index: [usize; HEAD_AXES]) -> usize {
@@ -58,15 +58,15 @@ pub struct AttentionShape {
     /// Columns of v and of the result.
     pub columns: u64,
     /// `rows x depth`.
-    pub q: Matrices,
+    pub q: HeadMatrices,
     /// `keys x depth`.
-    pub k: Matrices,
+    pub k: HeadMatrices,
     /// `keys x columns`.
-    pub v: Matrices,
+    pub v: HeadMatrices,
     /// `rows x keys`.
-    pub mask: Matrices,
+    pub mask: HeadMatrices,
     /// `rows x columns`, columns at a distance of 1.
-    pub out: Matrices,
+    pub out: HeadMatrices,
 }
 
 /// Attention. Operands: `[out, q, k, v, mask, q factor, k factor, score factor]`.
@@ -177,16 +177,16 @@ unsafe impl Kernel for Attention {
     }
 }
 
-impl Body for Attention {
+impl KernelBody for Attention {
     #[inline(always)]
-    unsafe fn run<S: Simd>(&self, s: S, operands: Operands, part: u32, scratch: *mut u8) {
+    unsafe fn run<S: Simd>(&self, s: S, operands: OperandTable, part: u32, scratch: *mut u8) {
         let row_parts = self.row_parts as usize;
         for task in piece(self.heads() * row_parts, self.parts as usize, part as usize) {
             let rows = piece(self.shape.rows as usize, row_parts, task % row_parts);
             // SAFETY: the operands are those that `Attention` documents, and scratch has its tables.
             unsafe {
-                let head = Head::new(self, operands, task / row_parts);
-                head.run(s, rows, Tables::new(self, scratch.cast()));
+                let head = AttentionHead::new(self, operands, task / row_parts);
+                head.run(s, rows, ScratchTables::new(self, scratch.cast()));
             }
         }
     }
@@ -194,28 +194,28 @@ impl Body for Attention {
 
 /// The tables of scratch.
 #[derive(Clone, Copy)]
-struct Tables {
+struct ScratchTables {
     q: *mut f32,
     k: *mut f32,
     v: *mut f32,
     scores: *mut f32,
-    state: State,
+    state: SoftmaxState,
 }
 
-impl Tables {
+impl ScratchTables {
     /// # Safety
     /// Scratch has as many floats as [`Attention::tables`] says.
     #[inline(always)]
-    unsafe fn new(attention: &Attention, scratch: *mut f32) -> Tables {
+    unsafe fn new(attention: &Attention, scratch: *mut f32) -> ScratchTables {
         let [q, k, v, scores, largest, _] = attention.tables();
         // SAFETY: the caller's promise.
         unsafe {
-            Tables {
+            ScratchTables {
                 q: scratch,
                 k: scratch.add(q),
                 v: scratch.add(q + k),
                 scores: scratch.add(q + k + v),
-                state: State {
+                state: SoftmaxState {
                     largest: scratch.add(q + k + v + scores),
                     sums: scratch.add(q + k + v + scores + largest),
                 },
@@ -225,7 +225,7 @@ impl Tables {
 }
 
 /// The matrices of one head.
-struct Head<'a> {
+struct AttentionHead<'a> {
     shape: &'a AttentionShape,
     block_keys: usize,
     q_stride: usize,
@@ -240,11 +240,11 @@ struct Head<'a> {
     factor: f32,
 }
 
-impl<'a> Head<'a> {
+impl<'a> AttentionHead<'a> {
     /// # Safety
     /// The table has the operands of [`Attention`].
     #[inline(always)]
-    unsafe fn new(attention: &'a Attention, operands: Operands, number: usize) -> Head<'a> {
+    unsafe fn new(attention: &'a Attention, operands: OperandTable, number: usize) -> AttentionHead<'a> {
         let shape = &attention.shape;
         let index = attention.head(number);
         // SAFETY: the caller's promise; where there is a mask or a factor, it has its elements.
@@ -257,7 +257,7 @@ impl<'a> Head<'a> {
                 let at = optional(operand, 0);
                 if at.is_null() { 1.0 } else { *at }
             };
-            Head {
+            AttentionHead {
                 shape,
                 block_keys: attention.block_keys(),
                 q_stride: attention.q_stride(),
@@ -278,7 +278,7 @@ impl<'a> Head<'a> {
     /// # Safety
     /// The operands are valid for the head's matrices, and nobody else writes these rows.
     #[inline(always)]
-    unsafe fn run<S: Simd>(&self, s: S, rows: Range<usize>, tables: Tables) {
+    unsafe fn run<S: Simd>(&self, s: S, rows: Range<usize>, tables: ScratchTables) {
         let keys = self.shape.keys as usize;
         // SAFETY: the caller's promise; blocks lie within rows and keys.
         unsafe {
@@ -313,10 +313,10 @@ impl<'a> Head<'a> {
         rows: Range<usize>,
         state: usize,
         keys: &Range<usize>,
-        tables: Tables,
+        tables: ScratchTables,
     ) {
         let stride = keys.len().next_multiple_of(16);
-        let turn = if keys.start == 0 { Turn::First } else { Turn::Later };
+        let turn = if keys.start == 0 { BlockTurn::First } else { BlockTurn::Later };
         let columns = self.shape.columns as usize;
         // SAFETY: the tables have the blocks' sizes; operands are valid for these rows and keys.
         unsafe {
@@ -350,7 +350,7 @@ impl<'a> Head<'a> {
                 c: self.result_row(rows.start),
                 c_stride: self.shape.out.row as usize,
             };
-            weighted.run::<S>(if turn == Turn::First { FRESH } else { Start::Resume });
+            weighted.run::<S>(if turn == BlockTurn::First { FRESH } else { Start::Resume });
         }
     }
 

@@ -1,13 +1,13 @@
 //! Elements of 2 or 4 bits, packed with the first in the low bits, to bytes and back.
 
-use crate::abi::{Body, Kernel, KernelFn, Operands, entry_of, piece};
+use crate::abi::{Kernel, KernelBody, KernelFn, OperandTable, entry_of, piece};
 use crate::isa::Isa;
 use crate::simd::Simd;
 
 /// Which way elements go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
-pub enum Packing {
+pub enum BitPacking {
     /// The low bits of bytes side by side; unused bits of the last byte are 0.
     Pack,
     /// Each element in a byte, above it zeros.
@@ -22,7 +22,7 @@ pub enum Packing {
 pub struct Bits {
     count: u64,
     bits: u32,
-    packing: Packing,
+    packing: BitPacking,
     parts: u32,
     isa: Isa,
 }
@@ -32,7 +32,7 @@ impl Bits {
     ///
     /// # Panics
     /// If elements are not of 1, 2 or 4 bits.
-    pub fn new(count: u64, bits: u32, packing: Packing, isa: Isa, threads: usize) -> Bits {
+    pub fn new(count: u64, bits: u32, packing: BitPacking, isa: Isa, threads: usize) -> Bits {
         assert!([1, 2, 4].contains(&bits), "elements of {bits} bits");
         let worth = count.div_ceil(65_536).min(4 * threads as u64);
         Bits { count, bits, packing, parts: worth as u32, isa }
@@ -54,9 +54,9 @@ unsafe impl Kernel for Bits {
     }
 }
 
-impl Body for Bits {
+impl KernelBody for Bits {
     #[inline(always)]
-    unsafe fn run<S: Simd>(&self, _simd: S, operands: Operands, part: u32, _scratch: *mut u8) {
+    unsafe fn run<S: Simd>(&self, _simd: S, operands: OperandTable, part: u32, _scratch: *mut u8) {
         let bits = self.bits as usize;
         let each = 8 / bits;
         let count = self.count as usize;
@@ -68,7 +68,7 @@ impl Body for Bits {
             unsafe {
                 let out = operands.get::<u8>(0);
                 let x = operands.get::<u8>(1).cast_const();
-                if self.packing == Packing::Pack {
+                if self.packing == BitPacking::Pack {
                     let packed = elements.clone().fold(0, |packed, at| {
                         packed | (*x.add(at) << unused >> unused) << ((at - elements.start) * bits)
                     });
@@ -79,7 +79,7 @@ impl Body for Bits {
                 for at in elements.clone() {
                     let upper = packed >> ((at - elements.start) * bits) << unused;
                     *out.add(at) = match self.packing {
-                        Packing::UnpackSigned => (upper.cast_signed() >> unused).cast_unsigned(),
+                        BitPacking::UnpackSigned => (upper.cast_signed() >> unused).cast_unsigned(),
                         _ => upper >> unused,
                     };
                 }

@@ -1,6 +1,6 @@
 //! Compaction: the slices that a condition selects are moved together and counted.
 
-use crate::abi::{Body, Kernel, KernelFn, Operands, entry_of};
+use crate::abi::{Kernel, KernelBody, KernelFn, OperandTable, entry_of};
 use crate::isa::Isa;
 use crate::simd::Simd;
 
@@ -45,9 +45,9 @@ unsafe impl Kernel for Compress {
     }
 }
 
-impl Body for Compress {
+impl KernelBody for Compress {
     #[inline(always)]
-    unsafe fn run<S: Simd>(&self, _simd: S, operands: Operands, _part: u32, _scratch: *mut u8) {
+    unsafe fn run<S: Simd>(&self, _simd: S, operands: OperandTable, _part: u32, _scratch: *mut u8) {
         let [outer, size, kept, bytes] =
             [self.outer, self.size, self.kept, self.slice_bytes].map(|number| number as usize);
         // SAFETY: the operands have the extents that the descriptor was made for; of `kept` conditions at

@@ -10,7 +10,7 @@
 //! depthwise convolution and groups of 2, 4 or 8 channels, a vector holds 16 consecutive channels, of several
 //! groups at once.
 
-use crate::abi::{Body, Kernel, KernelFn, Operands, entry_of};
+use crate::abi::{Kernel, KernelBody, KernelFn, OperandTable, entry_of};
 use crate::isa::Isa;
 use crate::lanes;
 use crate::map::{Activation, FunctionCode};
@@ -106,7 +106,7 @@ impl ConvStrides {
 /// What is done to each input element before the products; zeros of the padding stay zeros.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
-pub enum Prologue {
+pub enum ConvPrologue {
     /// Nothing.
     None = 0,
     /// `x * scale[c] + shift[c]`, rounded once.
@@ -143,7 +143,7 @@ pub struct Conv2d {
     /// Output channels of a group.
     pub(crate) out_group: u32,
     pub(crate) activation: FunctionCode,
-    pub(crate) prologue: Prologue,
+    pub(crate) prologue: ConvPrologue,
     pub(crate) path: Path,
     /// Rows (output pixels) at one stride from each other in every image that is read or written in place.
     pub(crate) line: u32,
@@ -197,7 +197,7 @@ impl Conv2d {
     pub fn new(
         shape: &Conv2dShape,
         strides: &ConvStrides,
-        prologue: Prologue,
+        prologue: ConvPrologue,
         activation: Activation,
         isa: Isa,
         threads: usize,
@@ -319,14 +319,14 @@ impl Conv2d {
 
     fn choose_path(&self, pads: [usize; 4]) -> Path {
         let narrow = matches!(self.in_group, 1 | 2 | 4 | 8) && self.in_group == self.out_group;
-        if narrow && self.groups > 1 && self.strides.input.c == 1 && self.prologue == Prologue::None {
+        if narrow && self.groups > 1 && self.strides.input.c == 1 && self.prologue == ConvPrologue::None {
             return Path::Lanes;
         }
         let pointwise = self.kernel_h * self.kernel_w * self.stride_h * self.stride_w == 1;
         // Rows 4096 bytes apart share one set of the first-level cache, which has fewer ways than a tile has
         // rows.
         let collides = self.strides.input.w.is_multiple_of(1024) && self.rows() > 12;
-        let plain = self.prologue == Prologue::None && self.strides.input.c == 1;
+        let plain = self.prologue == ConvPrologue::None && self.strides.input.c == 1;
         if pointwise && pads == [0; 4] && plain && !collides { Path::Direct } else { Path::Gather }
     }
 
@@ -456,12 +456,12 @@ unsafe impl Kernel for Conv2d {
     }
 }
 
-impl Body for Conv2d {
+impl KernelBody for Conv2d {
     #[inline(always)]
-    unsafe fn run<S: Simd>(&self, s: S, operands: Operands, part: u32, scratch: *mut u8) {
+    unsafe fn run<S: Simd>(&self, s: S, operands: OperandTable, part: u32, scratch: *mut u8) {
         // SAFETY: `KernelFn`'s promise, with the operands that `Conv2d` documents.
         unsafe {
-            let images = Images::new(operands, self.prologue);
+            let images = ConvOperands::new(operands, self.prologue);
             match self.path {
                 Path::Lanes => lanes::run::<S>(self, &images, part as usize),
                 _ => rows::run(s, self, &images, part as usize, scratch.cast()),
@@ -472,7 +472,7 @@ impl Body for Conv2d {
 
 /// The operands of a running convolution.
 #[derive(Clone, Copy)]
-pub(crate) struct Images {
+pub(crate) struct ConvOperands {
     pub(crate) out: *mut f32,
     pub(crate) x: *const f32,
     pub(crate) weights: *const f32,
@@ -482,19 +482,19 @@ pub(crate) struct Images {
     pub(crate) shift: *const f32,
 }
 
-impl Images {
+impl ConvOperands {
     /// # Safety
     /// The table has the operands of [`Conv2d`]; without a prologue, the last two may be missing.
     #[inline(always)]
-    unsafe fn new(operands: Operands, prologue: Prologue) -> Images {
+    unsafe fn new(operands: OperandTable, prologue: ConvPrologue) -> ConvOperands {
         let optional = |index: usize| match prologue {
-            Prologue::None => std::ptr::null(),
+            ConvPrologue::None => std::ptr::null(),
             // SAFETY: the caller's promise.
             _ => unsafe { operands.get::<f32>(index).cast_const() },
         };
         // SAFETY: the caller's promise.
         unsafe {
-            Images {
+            ConvOperands {
                 out: operands.get(0),
                 x: operands.get::<f32>(1),
                 weights: operands.get::<f32>(2),

@@ -36,7 +36,7 @@ fn no_cut_is_cheaper_than_the_one_that_is_chosen() {
         };
         let strides = ConvStrides::dense(&shape);
         let activation = Activation::None;
-        let conv = Conv2d::new(&shape, &strides, Prologue::None, activation, Isa::detect(), threads);
+        let conv = Conv2d::new(&shape, &strides, ConvPrologue::None, activation, Isa::detect(), threads);
         let threads = threads as u32;
         let chosen = [conv.row_parts, conv.panel_parts];
         let most = threads * 8;

@@ -4,7 +4,7 @@
 //! runs are copied whole; else two axes, the one that is contiguous where it is read and the one that is
 //! contiguous where it is written, are walked in square tiles that stay in cache, and the others around them.
 
-use crate::abi::{Body, Kernel, KernelFn, Operands, entry_of, piece};
+use crate::abi::{Kernel, KernelBody, KernelFn, OperandTable, entry_of, piece};
 use crate::isa::Isa;
 use crate::simd::Simd;
 
@@ -27,7 +27,7 @@ pub struct Copy {
 }
 
 #[derive(Clone, Copy)]
-struct Axis {
+struct CopyAxis {
     size: usize,
     from: i64,
     to: i64,
@@ -47,7 +47,7 @@ impl Copy {
         assert!([1, 2, 4, 8].contains(&element_bytes), "elements of {element_bytes} bytes");
         assert!(dims.len() == from_strides.len() && dims.len() == to_strides.len(), "a stride for each axis");
         let axes = dims.iter().zip(from_strides.iter().zip(to_strides));
-        let axes = axes.map(|(size, (from, to))| Axis { size: *size, from: *from, to: *to }).collect();
+        let axes = axes.map(|(size, (from, to))| CopyAxis { size: *size, from: *from, to: *to }).collect();
         let axes = arrange(axes);
         assert!(axes.len() <= MAX_RANK, "at most {MAX_RANK} axes remain");
         let mut copy = Copy {
@@ -145,7 +145,7 @@ impl Copy {
 
     /// Runs a part on elements of type `T`.
     #[inline(always)]
-    unsafe fn part<T: std::marker::Copy>(&self, operands: Operands, part: usize) {
+    unsafe fn part<T: std::marker::Copy>(&self, operands: OperandTable, part: usize) {
         let axis = self.split_axis();
         let mut dims = self.dims.map(|size| size as usize);
         let range = piece(dims[axis], self.parts as usize, part);
@@ -166,14 +166,14 @@ impl Copy {
 
 /// The axes with those of one element dropped and neighbours that lie alike joined; innermost last the one
 /// contiguous where it is written, before it the one contiguous where it is read.
-fn arrange(axes: Vec<Axis>) -> Vec<Axis> {
-    let mut joined: Vec<Axis> = Vec::new();
+fn arrange(axes: Vec<CopyAxis>) -> Vec<CopyAxis> {
+    let mut joined: Vec<CopyAxis> = Vec::new();
     for axis in axes.into_iter().filter(|axis| axis.size != 1) {
         match joined.last_mut() {
             Some(outer)
                 if outer.from == axis.from * axis.size as i64 && outer.to == axis.to * axis.size as i64 =>
             {
-                *outer = Axis { size: outer.size * axis.size, ..axis };
+                *outer = CopyAxis { size: outer.size * axis.size, ..axis };
             }
             _ => joined.push(axis),
         }
@@ -203,9 +203,9 @@ unsafe impl Kernel for Copy {
     }
 }
 
-impl Body for Copy {
+impl KernelBody for Copy {
     #[inline(always)]
-    unsafe fn run<S: Simd>(&self, _simd: S, operands: Operands, part: u32, _scratch: *mut u8) {
+    unsafe fn run<S: Simd>(&self, _simd: S, operands: OperandTable, part: u32, _scratch: *mut u8) {
         // SAFETY: the caller's promise; the element type has the size that the descriptor names.
         unsafe {
             match self.element_bytes {

@@ -5,7 +5,7 @@
 //! of a tap, or where pixels touch each other all taps of a kernel row; the part of it outside the image
 //! becomes zeros.
 
-use crate::conv::{Conv2d, Images, Pixel, Prologue};
+use crate::conv::{Conv2d, ConvOperands, ConvPrologue, Pixel};
 use crate::math;
 use crate::simd::Simd;
 use std::ops::Range;
@@ -14,7 +14,7 @@ use std::ops::Range;
 #[derive(Clone, Copy)]
 pub(crate) struct Gather<'c> {
     conv: &'c Conv2d,
-    images: &'c Images,
+    images: &'c ConvOperands,
     /// The group's first input channel.
     channel: usize,
     /// Elements of a run, its taps, and runs of a kernel row.
@@ -30,10 +30,15 @@ pub(crate) struct Gather<'c> {
 impl<'c> Gather<'c> {
     /// The copies of elements `depth` of K for a group.
     #[inline(always)]
-    pub(crate) fn new(conv: &'c Conv2d, images: &'c Images, group: usize, depth: Range<usize>) -> Gather<'c> {
+    pub(crate) fn new(
+        conv: &'c Conv2d,
+        images: &'c ConvOperands,
+        group: usize,
+        depth: Range<usize>,
+    ) -> Gather<'c> {
         let (in_group, kernel_w) = (conv.in_group as usize, conv.kernel_w as usize);
         let touching = conv.strides.input.c == 1 && conv.strides.input.w == u64::from(conv.in_group);
-        let whole = touching && conv.groups * conv.dilation_w == 1 && conv.prologue == Prologue::None;
+        let whole = touching && conv.groups * conv.dilation_w == 1 && conv.prologue == ConvPrologue::None;
         let (taps, of_row) = if whole { (kernel_w, 1) } else { (1, kernel_w) };
         // A product of nothing has no depth.
         let length = (taps * in_group).max(1);
@@ -49,13 +54,14 @@ impl<'c> Gather<'c> {
     #[inline(always)]
     pub(crate) unsafe fn row<S: Simd>(&self, s: S, pixel: Pixel, to: *mut f32) {
         let (conv, input) = (self.conv, &self.conv.strides.input);
-        let y = Inside::of(pixel.y, conv.stride_h, conv.dilation_h, conv.pad_top, conv.kernel_h, conv.in_h);
-        let x = Inside::of(pixel.x, conv.stride_w, conv.dilation_w, conv.pad_left, conv.kernel_w, conv.in_w);
+        let y = TapRange::of(pixel.y, conv.stride_h, conv.dilation_h, conv.pad_top, conv.kernel_h, conv.in_h);
+        let x =
+            TapRange::of(pixel.x, conv.stride_w, conv.dilation_w, conv.pad_left, conv.kernel_w, conv.in_w);
         let corner = (pixel.n * input.n as usize + self.channel * input.c as usize) as isize;
         let origin = corner + y.origin * input.h as isize + x.origin * input.w as isize;
         let row_step = conv.dilation_h as isize * input.h as isize;
         let run_step = self.taps as isize * conv.dilation_w as isize * input.w as isize;
-        let plain = input.c == 1 && conv.prologue == Prologue::None;
+        let plain = input.c == 1 && conv.prologue == ConvPrologue::None;
         if plain && self.depth == conv.depth() {
             let from = self.images.x.wrapping_offset(origin);
             // SAFETY: the taps that `y` and `x` name are inside the image, and the block is all of K.
@@ -121,7 +127,7 @@ impl<'c> Gather<'c> {
         s: S,
         origin: *const f32,
         steps: [isize; 2],
-        [y, x]: [Inside; 2],
+        [y, x]: [TapRange; 2],
         to: *mut f32,
     ) {
         let (in_group, width) = (self.conv.in_group as usize, self.of_row * self.length);
@@ -182,7 +188,7 @@ impl<'c> Gather<'c> {
                     *at.add(i) = *from.wrapping_add(element * step);
                 }
             }
-            if self.conv.prologue != Prologue::None {
+            if self.conv.prologue != ConvPrologue::None {
                 self.prologue(s, start..end, at);
             }
             zero(s, to.add(end - range.start), range.end - end);
@@ -195,7 +201,7 @@ impl<'c> Gather<'c> {
     /// Scale and shift have all input channels; `at` is valid for the elements and a vector more.
     #[inline(always)]
     unsafe fn prologue<S: Simd>(&self, s: S, range: Range<usize>, at: *mut f32) {
-        let relu = self.conv.prologue == Prologue::ScaleShiftRelu;
+        let relu = self.conv.prologue == ConvPrologue::ScaleShiftRelu;
         let first = self.channel + range.start;
         for i in (0..range.len()).step_by(S::LANES) {
             let left = range.len() - i;
@@ -212,26 +218,26 @@ impl<'c> Gather<'c> {
 
 /// The part of an axis's taps that is inside the image.
 #[derive(Clone, Copy)]
-struct Inside {
+struct TapRange {
     /// The input index of tap 0, which may be negative.
     origin: isize,
     first: usize,
     end: usize,
 }
 
-impl Inside {
+impl TapRange {
     #[inline(always)]
-    fn of(at: usize, stride: u32, dilation: u32, pad: u32, kernel: u32, size: u32) -> Inside {
+    fn of(at: usize, stride: u32, dilation: u32, pad: u32, kernel: u32, size: u32) -> TapRange {
         let origin = (at * stride as usize) as isize - pad as isize;
         let last = origin + ((kernel - 1) * dilation) as isize;
         if origin >= 0 && last < size as isize {
-            return Inside { origin, first: 0, end: kernel as usize };
+            return TapRange { origin, first: 0, end: kernel as usize };
         }
         let dilation = dilation as isize;
         let first = (((-origin).max(0) + dilation - 1) / dilation).min(kernel as isize);
         let end = ((size as isize - origin).max(0) + dilation - 1) / dilation;
         let end = end.min(kernel as isize).max(first);
-        Inside { origin, first: first as usize, end: end as usize }
+        TapRange { origin, first: first as usize, end: end as usize }
     }
 
     /// Whether all taps are inside.

@@ -1,7 +1,7 @@
 //! What a matrix product computes: it is a 1x1 convolution over one line of pixels.
 
-use crate::abi::{Body, Kernel, KernelFn, Operands, entry_of};
-use crate::conv::{Conv2d, Conv2dShape, ConvStrides, ImageStrides, Prologue};
+use crate::abi::{Kernel, KernelBody, KernelFn, OperandTable, entry_of};
+use crate::conv::{Conv2d, Conv2dShape, ConvPrologue, ConvStrides, ImageStrides};
 use crate::isa::Isa;
 use crate::map::Activation;
 use crate::pack::WeightStrides;
@@ -60,7 +60,7 @@ impl Gemm {
             output: line(shape.c_stride),
             residual: line(shape.residual_stride),
         };
-        Gemm(Conv2d::new(&pixels, &strides, Prologue::None, activation, isa, threads))
+        Gemm(Conv2d::new(&pixels, &strides, ConvPrologue::None, activation, isa, threads))
     }
 
     /// Floats of packed `b`.
@@ -98,9 +98,9 @@ unsafe impl Kernel for Gemm {
     }
 }
 
-impl Body for Gemm {
+impl KernelBody for Gemm {
     #[inline(always)]
-    unsafe fn run<S: Simd>(&self, s: S, operands: Operands, part: u32, scratch: *mut u8) {
+    unsafe fn run<S: Simd>(&self, s: S, operands: OperandTable, part: u32, scratch: *mut u8) {
         // SAFETY: the operand table of a product has no prologue's scale and shift, and neither is read.
         unsafe { self.0.run(s, operands, part, scratch) }
     }

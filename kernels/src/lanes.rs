@@ -5,18 +5,18 @@
 //! all lanes do useful work, and the input is read in place. Taps outside the image are left out.
 
 use crate::abi::piece;
-use crate::conv::{Conv2d, Images, Pixel};
-use crate::map::{Apply, Finish, apply};
+use crate::conv::{Conv2d, ConvOperands, Pixel};
+use crate::map::{Finish, MapBody, apply};
 use crate::math;
 use crate::pack::PANEL;
-use crate::simd::{First, Simd, Task, Whole, Width, opaque};
+use crate::simd::{AllLanes, First, Simd, Task, Width, opaque};
 use std::ops::Range;
 
 /// Floats of a row of packed weights.
 const ROW: usize = PANEL / 2;
 
 /// An output line.
-struct Line {
+struct OutputLine {
     n: usize,
     y: usize,
     /// The kernel rows inside the image.
@@ -25,15 +25,15 @@ struct Line {
     interior: Range<usize>,
 }
 
-impl Line {
+impl OutputLine {
     #[inline(always)]
-    fn new(conv: &Conv2d, line: usize) -> Line {
+    fn new(conv: &Conv2d, line: usize) -> OutputLine {
         let (stride, pad) = (conv.stride_w as usize, conv.pad_left as usize);
         let reach = (conv.kernel_w as usize - 1) * conv.dilation_w as usize;
         let first = pad.div_ceil(stride).min(conv.out_w as usize);
         let end = (conv.in_w as usize + pad).checked_sub(reach + 1).map_or(0, |last| last / stride + 1);
         let y = line % conv.out_h as usize;
-        Line {
+        OutputLine {
             n: line / conv.out_h as usize,
             y,
             ky: taps(y, conv.stride_h, conv.dilation_h, conv.pad_top, conv.kernel_h, conv.in_h),
@@ -57,12 +57,12 @@ fn taps(at: usize, stride: u32, dilation: u32, pad: u32, kernel: u32, size: u32)
 /// # Safety
 /// That of [`crate::KernelFn`], with `Conv2d`'s operands.
 #[inline(always)]
-pub(crate) unsafe fn run<S: Simd>(conv: &Conv2d, images: &Images, part: usize) {
+pub(crate) unsafe fn run<S: Simd>(conv: &Conv2d, images: &ConvOperands, part: usize) {
     let panel_parts = conv.panel_parts as usize;
     let panels = piece(conv.panels().count(), panel_parts, part % panel_parts);
     let lines = conv.batch as usize * conv.out_h as usize;
     for index in piece(lines, conv.row_parts as usize, part / panel_parts) {
-        let line = &Line::new(conv, index);
+        let line = &OutputLine::new(conv, index);
         // SAFETY: the caller's promise; `activate` follows the strips, which write its operands.
         unsafe {
             for panel in panels.clone() {
@@ -75,13 +75,13 @@ pub(crate) unsafe fn run<S: Simd>(conv: &Conv2d, images: &Images, part: usize) {
 
 /// Computes a panel's channels of a line, a vector at a time.
 #[inline(always)]
-unsafe fn panel_line<S: Simd>(conv: &Conv2d, images: &Images, line: &Line, index: usize) {
+unsafe fn panel_line<S: Simd>(conv: &Conv2d, images: &ConvOperands, line: &OutputLine, index: usize) {
     let panel = conv.panels().get(index);
     for lane in (0..panel.count).step_by(S::LANES) {
         let count = (panel.count - lane).min(S::LANES);
         // SAFETY: the panel's weights start at its offset.
         let weights = unsafe { images.weights.add(panel.offset + lane) };
-        let strip = Strip { conv, images, line, channel: panel.first + lane, count, weights };
+        let strip = ChannelStrip { conv, images, line, channel: panel.first + lane, count, weights };
         // SAFETY: the caller's promise; the path is chosen for these groups only.
         unsafe {
             match (conv.in_group, conv.kernel_w) {
@@ -98,7 +98,7 @@ unsafe fn panel_line<S: Simd>(conv: &Conv2d, images: &Images, line: &Line, index
 
 /// Applies a function that the tiles left for later to a line's outputs.
 #[inline(always)]
-unsafe fn activate<S: Simd>(conv: &Conv2d, images: &Images, line: &Line, panels: Range<usize>) {
+unsafe fn activate<S: Simd>(conv: &Conv2d, images: &ConvOperands, line: &OutputLine, panels: Range<usize>) {
     if !conv.activation.is_deferred() || panels.is_empty() {
         return;
     }
@@ -109,17 +109,17 @@ unsafe fn activate<S: Simd>(conv: &Conv2d, images: &Images, line: &Line, panels:
         // SAFETY: the pixel's channels are outputs of this part.
         unsafe {
             let at = images.out.add(conv.strides.output.offset(pixel) + first.first);
-            apply::<S>(Apply { code: conv.activation, from: at, to: at, n: channels });
+            apply::<S>(MapBody { code: conv.activation, from: at, to: at, n: channels });
         }
     }
 }
 
 /// Up to a vector of channels of one output line.
 #[derive(Clone, Copy)]
-struct Strip<'c> {
+struct ChannelStrip<'c> {
     conv: &'c Conv2d,
-    images: &'c Images,
-    line: &'c Line,
+    images: &'c ConvOperands,
+    line: &'c OutputLine,
     /// The first channel, and how many there are.
     channel: usize,
     count: usize,
@@ -133,12 +133,12 @@ struct Strip<'c> {
 /// # Safety
 /// The machine has `S`; the strip's operands are those of [`run`].
 #[inline(never)]
-unsafe fn strip_line<S: Simd, const G: usize, const K: usize>(strip: Strip<'_>) {
+unsafe fn strip_line<S: Simd, const G: usize, const K: usize>(strip: ChannelStrip<'_>) {
     // SAFETY: the caller's promise.
     unsafe { S::vectorize(StripTask::<G, K>(strip)) }
 }
 
-struct StripTask<'c, const G: usize, const K: usize>(Strip<'c>);
+struct StripTask<'c, const G: usize, const K: usize>(ChannelStrip<'c>);
 
 impl<S: Simd, const G: usize, const K: usize> Task<S> for StripTask<'_, G, K> {
     #[inline(always)]
@@ -146,7 +146,7 @@ impl<S: Simd, const G: usize, const K: usize> Task<S> for StripTask<'_, G, K> {
         // SAFETY: the caller's promise; `First` is as wide as the strip.
         unsafe {
             if self.0.count == S::LANES {
-                Tiles::<S, Whole, G>::new(s, Whole, self.0).line::<K>();
+                Tiles::<S, AllLanes, G>::new(s, AllLanes, self.0).line::<K>();
             } else {
                 Tiles::<S, First<S>, G>::new(s, First(s.mask(self.0.count)), self.0).line::<K>();
             }
@@ -158,7 +158,7 @@ impl<S: Simd, const G: usize, const K: usize> Task<S> for StripTask<'_, G, K> {
 struct Tiles<'c, S: Simd, W, const G: usize> {
     s: S,
     width: W,
-    strip: Strip<'c>,
+    strip: ChannelStrip<'c>,
     bias: S::F,
     /// For each input channel of a group, which lane each output lane takes.
     lanes: [S::I; G],
@@ -170,8 +170,8 @@ struct Tiles<'c, S: Simd, W, const G: usize> {
 
 impl<'c, S: Simd, W: Width<S>, const G: usize> Tiles<'c, S, W, G> {
     #[inline(always)]
-    unsafe fn new(s: S, width: W, strip: Strip<'c>) -> Self {
-        let Strip { conv, images, line, channel, .. } = strip;
+    unsafe fn new(s: S, width: W, strip: ChannelStrip<'c>) -> Self {
+        let ChannelStrip { conv, images, line, channel, .. } = strip;
         let mut lanes = [s.splat_int(0); G];
         for (j, lanes) in lanes.iter_mut().enumerate() {
             let row: [i32; 16] = std::array::from_fn(|lane| (lane / G * G + j) as i32);
@@ -198,7 +198,7 @@ impl<'c, S: Simd, W: Width<S>, const G: usize> Tiles<'c, S, W, G> {
     /// Computes the line: tiles of 8, then of 4 pixels where every tap is inside, single pixels elsewhere.
     #[inline(always)]
     unsafe fn line<const K: usize>(&self) {
-        let Strip { conv, line, .. } = self.strip;
+        let ChannelStrip { conv, line, .. } = self.strip;
         let width = conv.kernel_w as usize;
         let mut x = 0;
         while x < conv.out_w as usize {
@@ -249,7 +249,7 @@ impl<'c, S: Simd, W: Width<S>, const G: usize> Tiles<'c, S, W, G> {
     /// Adds the products of the taps, in the order (ky, kx, j).
     #[inline(always)]
     unsafe fn accumulate<const P: usize>(&self, x: usize, kx: Range<usize>, sums: &mut [S::F; P]) {
-        let Strip { conv, line, weights, .. } = self.strip;
+        let ChannelStrip { conv, line, weights, .. } = self.strip;
         let s = self.s;
         let (h, w) = (conv.strides.input.h as usize, conv.strides.input.w as usize);
         let (step, tap_step) = (conv.stride_w as usize * w, conv.dilation_w as usize * w);

@@ -1,13 +1,13 @@
 //! Unary functions, applied to a slice: alone, or as a contraction's epilogue.
 
-use crate::abi::{Body, Kernel, KernelFn, Operands, entry_of, piece};
+use crate::abi::{Kernel, KernelBody, KernelFn, OperandTable, entry_of, piece};
 use crate::isa::Isa;
 use crate::simd::{Simd, Task};
 use crate::{math, scalar};
 
 /// A function of one `f32`; [`crate::scalar`] says what each computes, to the bit.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Function {
+pub enum ScalarFunction {
     /// The identity.
     None,
     /// `x > 0 ? x : 0`: +0 for NaN.
@@ -56,33 +56,33 @@ pub enum Function {
 }
 
 /// The function that a contraction or pool applies last.
-pub type Activation = Function;
+pub type Activation = ScalarFunction;
 
-impl Function {
+impl ScalarFunction {
     /// The function's value at `x`, the same bits as every vector path gives.
     pub fn apply(self, x: f32) -> f32 {
         match self {
-            Function::None => x,
-            Function::Relu => scalar::relu(x),
-            Function::Clip { lo, hi } => scalar::clip(x, lo, hi),
-            Function::Sigmoid => scalar::sigmoid(x),
-            Function::Silu => scalar::silu(x),
-            Function::HardSigmoid { alpha, beta } => scalar::hard_sigmoid(x, alpha, beta),
-            Function::HardSwish => scalar::hard_swish(x),
-            Function::Tanh => scalar::tanh(x),
-            Function::Gelu => scalar::gelu(x),
-            Function::GeluTanh => scalar::gelu_tanh(x),
-            Function::LeakyRelu { alpha } => scalar::leaky_relu(x, alpha),
-            Function::Exp => scalar::exp(x),
-            Function::Log => scalar::log(x),
-            Function::Erf => scalar::erf(x),
-            Function::Softplus => scalar::softplus(x),
-            Function::Sqrt => x.sqrt(),
+            ScalarFunction::None => x,
+            ScalarFunction::Relu => scalar::relu(x),
+            ScalarFunction::Clip { lo, hi } => scalar::clip(x, lo, hi),
+            ScalarFunction::Sigmoid => scalar::sigmoid(x),
+            ScalarFunction::Silu => scalar::silu(x),
+            ScalarFunction::HardSigmoid { alpha, beta } => scalar::hard_sigmoid(x, alpha, beta),
+            ScalarFunction::HardSwish => scalar::hard_swish(x),
+            ScalarFunction::Tanh => scalar::tanh(x),
+            ScalarFunction::Gelu => scalar::gelu(x),
+            ScalarFunction::GeluTanh => scalar::gelu_tanh(x),
+            ScalarFunction::LeakyRelu { alpha } => scalar::leaky_relu(x, alpha),
+            ScalarFunction::Exp => scalar::exp(x),
+            ScalarFunction::Log => scalar::log(x),
+            ScalarFunction::Erf => scalar::erf(x),
+            ScalarFunction::Softplus => scalar::softplus(x),
+            ScalarFunction::Sqrt => x.sqrt(),
         }
     }
 }
 
-/// A [`Function`] as plain bytes: its kind and up to two parameters.
+/// A [`ScalarFunction`] as plain bytes: its kind and up to two parameters.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(crate) struct FunctionCode {
@@ -91,7 +91,7 @@ pub(crate) struct FunctionCode {
     b: f32,
 }
 
-/// `FunctionCode::kind`'s values, in the order of [`Function`]'s variants.
+/// `FunctionCode::kind`'s values, in the order of [`ScalarFunction`]'s variants.
 mod kind {
     pub(super) const NONE: u32 = 0;
     pub(super) const RELU: u32 = 1;
@@ -111,25 +111,25 @@ mod kind {
     pub(super) const SQRT: u32 = 15;
 }
 
-impl From<Function> for FunctionCode {
-    fn from(function: Function) -> FunctionCode {
+impl From<ScalarFunction> for FunctionCode {
+    fn from(function: ScalarFunction) -> FunctionCode {
         let (kind, a, b) = match function {
-            Function::None => (kind::NONE, 0.0, 0.0),
-            Function::Relu => (kind::RELU, 0.0, f32::INFINITY),
-            Function::Clip { lo, hi } => (kind::CLIP, lo, hi),
-            Function::Sigmoid => (kind::SIGMOID, 0.0, 0.0),
-            Function::Silu => (kind::SILU, 0.0, 0.0),
-            Function::HardSigmoid { alpha, beta } => (kind::HARD_SIGMOID, alpha, beta),
-            Function::HardSwish => (kind::HARD_SWISH, 0.0, 0.0),
-            Function::Tanh => (kind::TANH, 0.0, 0.0),
-            Function::Gelu => (kind::GELU, 0.0, 0.0),
-            Function::GeluTanh => (kind::GELU_TANH, 0.0, 0.0),
-            Function::LeakyRelu { alpha } => (kind::LEAKY_RELU, alpha, 0.0),
-            Function::Exp => (kind::EXP, 0.0, 0.0),
-            Function::Log => (kind::LOG, 0.0, 0.0),
-            Function::Erf => (kind::ERF, 0.0, 0.0),
-            Function::Softplus => (kind::SOFTPLUS, 0.0, 0.0),
-            Function::Sqrt => (kind::SQRT, 0.0, 0.0),
+            ScalarFunction::None => (kind::NONE, 0.0, 0.0),
+            ScalarFunction::Relu => (kind::RELU, 0.0, f32::INFINITY),
+            ScalarFunction::Clip { lo, hi } => (kind::CLIP, lo, hi),
+            ScalarFunction::Sigmoid => (kind::SIGMOID, 0.0, 0.0),
+            ScalarFunction::Silu => (kind::SILU, 0.0, 0.0),
+            ScalarFunction::HardSigmoid { alpha, beta } => (kind::HARD_SIGMOID, alpha, beta),
+            ScalarFunction::HardSwish => (kind::HARD_SWISH, 0.0, 0.0),
+            ScalarFunction::Tanh => (kind::TANH, 0.0, 0.0),
+            ScalarFunction::Gelu => (kind::GELU, 0.0, 0.0),
+            ScalarFunction::GeluTanh => (kind::GELU_TANH, 0.0, 0.0),
+            ScalarFunction::LeakyRelu { alpha } => (kind::LEAKY_RELU, alpha, 0.0),
+            ScalarFunction::Exp => (kind::EXP, 0.0, 0.0),
+            ScalarFunction::Log => (kind::LOG, 0.0, 0.0),
+            ScalarFunction::Erf => (kind::ERF, 0.0, 0.0),
+            ScalarFunction::Softplus => (kind::SOFTPLUS, 0.0, 0.0),
+            ScalarFunction::Sqrt => (kind::SQRT, 0.0, 0.0),
         };
         FunctionCode { kind, a, b }
     }
@@ -181,29 +181,29 @@ macro_rules! strip {
 
 /// `to[i] = code(from[i])` for `n` elements.
 #[derive(Clone, Copy)]
-pub(crate) struct Apply {
+pub(crate) struct MapBody {
     pub(crate) code: FunctionCode,
     pub(crate) from: *const f32,
     pub(crate) to: *mut f32,
     pub(crate) n: usize,
 }
 
-/// Runs an [`Apply`] as a function of its own: sixteen functions are too much code to be repeated in every
+/// Runs an [`MapBody`] as a function of its own: sixteen functions are too much code to be repeated in every
 /// kernel.
 ///
 /// # Safety
 /// `from` is valid for reads and `to` for writes of `n` floats; they are the same or do not overlap. The
 /// machine has `S`.
 #[inline(never)]
-pub(crate) unsafe fn apply<S: Simd>(apply: Apply) {
+pub(crate) unsafe fn apply<S: Simd>(apply: MapBody) {
     // SAFETY: the caller's promise.
     unsafe { S::vectorize(apply) }
 }
 
-impl<S: Simd> Task<S> for Apply {
+impl<S: Simd> Task<S> for MapBody {
     #[inline(always)]
     unsafe fn run(self, s: S) {
-        let Apply { code: FunctionCode { kind, a, b }, from, to, n } = self;
+        let MapBody { code: FunctionCode { kind, a, b }, from, to, n } = self;
         // SAFETY: `strip!` accesses elements below `n` only.
         unsafe {
             match kind {
@@ -246,7 +246,7 @@ const MIN_PART: usize = 4096;
 
 impl VectorMap {
     /// The map of `function` over `n` elements.
-    pub fn new(function: Function, n: usize, isa: Isa, threads: usize) -> VectorMap {
+    pub fn new(function: ScalarFunction, n: usize, isa: Isa, threads: usize) -> VectorMap {
         let parts = n.div_ceil(MIN_PART).min(threads * 4) as u32;
         VectorMap { n: n as u64, code: function.into(), parts, isa, reserved: 0 }
     }
@@ -267,15 +267,15 @@ unsafe impl Kernel for VectorMap {
     }
 }
 
-impl Body for VectorMap {
+impl KernelBody for VectorMap {
     #[inline(always)]
-    unsafe fn run<S: Simd>(&self, _s: S, operands: Operands, part: u32, _scratch: *mut u8) {
+    unsafe fn run<S: Simd>(&self, _s: S, operands: OperandTable, part: u32, _scratch: *mut u8) {
         let range = piece(self.n as usize, self.parts as usize, part as usize);
         // SAFETY: both operands have `n` elements and parts do not overlap.
         unsafe {
             let from = operands.get::<f32>(1).add(range.start);
             let to = operands.get::<f32>(0).add(range.start);
-            apply::<S>(Apply { code: self.code, from, to, n: range.len() });
+            apply::<S>(MapBody { code: self.code, from, to, n: range.len() });
         }
     }
 }

@@ -14,9 +14,9 @@
 //! How chunks and blocks are cut depends on the sizes alone, and a lane is a channel: so the bits are the
 //! same on any instruction set, and at any number of threads.
 
-use crate::abi::{Body, Kernel, KernelFn, Operands, entry_of, piece};
+use crate::abi::{Kernel, KernelBody, KernelFn, OperandTable, entry_of, piece};
 use crate::isa::Isa;
-use crate::map::{Activation, Apply, FunctionCode, apply};
+use crate::map::{Activation, FunctionCode, MapBody, apply};
 use crate::simd::Simd;
 
 /// The sizes of a normalisation of groups of channels, and where its elements are, in elements.
@@ -310,7 +310,12 @@ impl GroupNorm {
                         let at = channel * self.channel_stride as usize + pixel * pixel_stride;
                         let value = (*x.add(at) - mean).mul_add(factor, *bias.add(channel));
                         *out.add(at) = value;
-                        apply::<S>(Apply { code: self.activation, from: out.add(at), to: out.add(at), n: 1 });
+                        apply::<S>(MapBody {
+                            code: self.activation,
+                            from: out.add(at),
+                            to: out.add(at),
+                            n: 1,
+                        });
                     }
                 }
                 return;
@@ -324,7 +329,7 @@ impl GroupNorm {
                     let value = s.mul_add(deviation, load(factors.add(channels)), load(bias));
                     s.store_first(to.add(first), left, value);
                 }
-                apply::<S>(Apply { code: self.activation, from: to, to, n: channels });
+                apply::<S>(MapBody { code: self.activation, from: to, to, n: channels });
             }
         }
     }
@@ -380,9 +385,9 @@ unsafe impl Kernel for GroupNorm {
     }
 }
 
-impl Body for GroupNorm {
+impl KernelBody for GroupNorm {
     #[inline(always)]
-    unsafe fn run<S: Simd>(&self, s: S, operands: Operands, part: u32, scratch: *mut u8) {
+    unsafe fn run<S: Simd>(&self, s: S, operands: OperandTable, part: u32, scratch: *mut u8) {
         let channels = self.channels();
         let chunks = self.chunks as usize;
         // SAFETY: the operands have the extents that the descriptor was made for; parts write other chunks or

@@ -1,7 +1,7 @@
 //! Groups of channels against their definition in `f64`.
 
 use super::*;
-use crate::map::Function;
+use crate::map::ScalarFunction;
 
 fn run(kernel: &GroupNorm, operands: &[*mut f32]) {
     let mut scratch = vec![f32::NAN; kernel.scratch_bytes() / 4 + 16];
@@ -26,7 +26,7 @@ fn normalise(
 ) {
     let mut moments = vec![f32::NAN; shape.moments_len()];
     let mut factors = vec![f32::NAN; shape.factors_len()];
-    let step = |step| GroupNorm::new(shape, step, 1e-5, Function::Silu, isa, threads);
+    let step = |step| GroupNorm::new(shape, step, 1e-5, ScalarFunction::Silu, isa, threads);
     let (moments, factors) = (moments.as_mut_ptr(), factors.as_mut_ptr());
     run(&step(GroupNormStep::Moments), &[moments, x.as_mut_ptr()]);
     run(&step(GroupNormStep::Factors), &[factors, moments, scale.as_mut_ptr(), bias.as_mut_ptr()]);

@@ -3,7 +3,7 @@
 //! A vector holds consecutive channels of one pixel. A window's elements are taken in row-major order, from
 //! minus infinity (a NaN never wins) or from zero; a mean is the sum divided by the count.
 
-use crate::abi::{Body, Kernel, KernelFn, Operands, entry_of, piece};
+use crate::abi::{Kernel, KernelBody, KernelFn, OperandTable, entry_of, piece};
 use crate::conv::ImageStrides;
 use crate::isa::Isa;
 use crate::simd::Simd;
@@ -162,9 +162,9 @@ unsafe impl Kernel for Pool2d {
     }
 }
 
-impl Body for Pool2d {
+impl KernelBody for Pool2d {
     #[inline(always)]
-    unsafe fn run<S: Simd>(&self, s: S, operands: Operands, part: u32, _scratch: *mut u8) {
+    unsafe fn run<S: Simd>(&self, s: S, operands: OperandTable, part: u32, _scratch: *mut u8) {
         let (rows, columns) = (self.output[0] as usize, self.output[1] as usize);
         for line in piece(self.batch as usize * rows, self.parts as usize, part as usize) {
             let (n, row) = (line / rows, line % rows);
@@ -266,9 +266,9 @@ unsafe impl Kernel for GlobalAveragePool {
     }
 }
 
-impl Body for GlobalAveragePool {
+impl KernelBody for GlobalAveragePool {
     #[inline(always)]
-    unsafe fn run<S: Simd>(&self, s: S, operands: Operands, part: u32, _scratch: *mut u8) {
+    unsafe fn run<S: Simd>(&self, s: S, operands: OperandTable, part: u32, _scratch: *mut u8) {
         let channels = self.channels as usize;
         let blocks = channels.div_ceil(BLOCK);
         for index in piece(self.batch as usize * blocks, self.parts as usize, part as usize) {

@@ -3,8 +3,8 @@
 //! Updates are taken in their order by one part, so that of several for one slice the last counts, and sums
 //! have the same bits at any number of threads.
 
-use crate::abi::{Body, Kernel, KernelFn, Operands, entry_of};
-use crate::along::{Arithmetic, Number, by_number};
+use crate::abi::{Kernel, KernelBody, KernelFn, OperandTable, entry_of};
+use crate::along::{Arithmetic, NumberType, by_number};
 use crate::isa::Isa;
 use crate::simd::Simd;
 use crate::take::Indices;
@@ -33,7 +33,7 @@ pub struct Put {
     indices: Indices,
     /// Elements of a slice.
     slice: u64,
-    number: Number,
+    number: NumberType,
     join: Join,
     isa: Isa,
     parts: u32,
@@ -41,13 +41,13 @@ pub struct Put {
 
 impl Put {
     /// The kernel for these indices, and slices of this number of elements.
-    pub fn new(indices: Indices, slice: usize, number: Number, join: Join, isa: Isa) -> Put {
+    pub fn new(indices: Indices, slice: usize, number: NumberType, join: Join, isa: Isa) -> Put {
         let parts = u32::from(slice > 0 && indices.size > 0);
         Put { indices, slice: slice as u64, number, join, isa, parts }
     }
 
     #[inline(always)]
-    unsafe fn part<T: Arithmetic>(&self, operands: Operands) {
+    unsafe fn part<T: Arithmetic>(&self, operands: OperandTable) {
         let slice = self.slice as usize;
         // SAFETY: the operands have the extents that the descriptor was made for, and a slice is one of
         // `size`; an index outside, which was told before, is passed over.
@@ -92,9 +92,9 @@ unsafe impl Kernel for Put {
     }
 }
 
-impl Body for Put {
+impl KernelBody for Put {
     #[inline(always)]
-    unsafe fn run<S: Simd>(&self, _simd: S, operands: Operands, _part: u32, _scratch: *mut u8) {
+    unsafe fn run<S: Simd>(&self, _simd: S, operands: OperandTable, _part: u32, _scratch: *mut u8) {
         // SAFETY: the caller's promise; elements are of the type that the descriptor names.
         unsafe { by_number!(self.number, self.part(operands)) }
     }

@@ -5,9 +5,9 @@
 //! is the outer loop, so that its weights stay in the first-level cache while the tiles of rows pass.
 
 use crate::abi::piece;
-use crate::conv::{Conv2d, Images, Path};
+use crate::conv::{Conv2d, ConvOperands, Path};
 use crate::gather::Gather;
-use crate::map::{Apply, Finish, apply};
+use crate::map::{Finish, MapBody, apply};
 use crate::pack::Panel;
 use crate::simd::Simd;
 use crate::tile::{Start, Tile, tile_function};
@@ -22,7 +22,7 @@ struct Block {
 
 /// Where a block's rows lie, element (row, k) at `start + row * stride + k`, counted from the block's corner.
 #[derive(Clone, Copy)]
-struct Rows {
+struct BlockRows {
     start: *const f32,
     stride: usize,
 }
@@ -32,7 +32,13 @@ struct Rows {
 /// # Safety
 /// That of [`crate::KernelFn`], with `Conv2d`'s operands.
 #[inline(always)]
-pub(crate) unsafe fn run<S: Simd>(s: S, conv: &Conv2d, images: &Images, part: usize, scratch: *mut f32) {
+pub(crate) unsafe fn run<S: Simd>(
+    s: S,
+    conv: &Conv2d,
+    images: &ConvOperands,
+    part: usize,
+    scratch: *mut f32,
+) {
     let panel_parts = conv.panel_parts as usize;
     let panels = piece(conv.panels().count(), panel_parts, part % panel_parts);
     let rows = piece(conv.rows(), conv.row_parts as usize, part / panel_parts);
@@ -51,7 +57,7 @@ pub(crate) unsafe fn run<S: Simd>(s: S, conv: &Conv2d, images: &Images, part: us
 unsafe fn row_block<S: Simd>(
     s: S,
     conv: &Conv2d,
-    images: &Images,
+    images: &ConvOperands,
     rows: Range<usize>,
     panels: Range<usize>,
     scratch: *mut f32,
@@ -91,7 +97,7 @@ unsafe fn row_block<S: Simd>(
             // SAFETY: these outputs were just written by this part.
             unsafe {
                 let at = images.out.add(conv.strides.output.offset(conv.pixel(row)) + first.first);
-                apply::<S>(Apply { code: conv.activation, from: at, to: at, n: channels });
+                apply::<S>(MapBody { code: conv.activation, from: at, to: at, n: channels });
             }
         }
     }
@@ -102,11 +108,11 @@ unsafe fn row_block<S: Simd>(
 unsafe fn block_rows<S: Simd>(
     s: S,
     conv: &Conv2d,
-    images: &Images,
+    images: &ConvOperands,
     block: &Block,
     group: usize,
     scratch: *mut f32,
-) -> Rows {
+) -> BlockRows {
     if conv.path == Path::Gather {
         let stride = conv.slab_stride as usize;
         let gather = Gather::new(conv, images, group, block.depth.clone());
@@ -116,19 +122,25 @@ unsafe fn block_rows<S: Simd>(
             unsafe { gather.row(s, pixel, scratch.add(index * stride)) };
             pixel = conv.next(pixel);
         }
-        return Rows { start: scratch, stride };
+        return BlockRows { start: scratch, stride };
     }
     let input = &conv.strides.input;
     let offset =
         input.offset(conv.pixel(block.rows.start)) + group * conv.in_group as usize + block.depth.start;
     // SAFETY: the pixel is inside the input, and the block's rows follow it at the stride of a pixel.
     let start = unsafe { images.x.add(offset) };
-    Rows { start, stride: input.w as usize }
+    BlockRows { start, stride: input.w as usize }
 }
 
 /// Computes a block for one panel, tile by tile.
 #[inline(always)]
-unsafe fn panel_block<S: Simd>(conv: &Conv2d, images: &Images, block: &Block, from: Rows, panel: Panel) {
+unsafe fn panel_block<S: Simd>(
+    conv: &Conv2d,
+    images: &ConvOperands,
+    block: &Block,
+    from: BlockRows,
+    panel: Panel,
+) {
     let rows = block.rows.len();
     let height = rows.div_ceil(rows.div_ceil(S::TILE_ROWS));
     let columns = panel.width.min(2 * S::LANES);

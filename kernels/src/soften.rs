@@ -12,14 +12,14 @@ const ACCUMULATORS: usize = 16;
 
 /// The largest score of each row, and the sum of its powers.
 #[derive(Clone, Copy)]
-pub(crate) struct State {
+pub(crate) struct SoftmaxState {
     pub(crate) largest: *mut f32,
     pub(crate) sums: *mut f32,
 }
 
 /// Which block of a row's scores it is.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Turn {
+pub(crate) enum BlockTurn {
     /// Nothing was added up before.
     First,
     /// There were others.
@@ -44,8 +44,8 @@ pub(crate) unsafe fn soften<S: Simd>(
     s: S,
     scores: *mut f32,
     count: usize,
-    turn: Turn,
-    state: State,
+    turn: BlockTurn,
+    state: SoftmaxState,
     row: usize,
 ) -> Rescale {
     let padded = count.next_multiple_of(ACCUMULATORS);
@@ -53,13 +53,13 @@ pub(crate) unsafe fn soften<S: Simd>(
     unsafe {
         let (largest, sum) = (state.largest.add(row), state.sums.add(row));
         (count..padded).for_each(|at| *scores.add(at) = f32::NEG_INFINITY);
-        let before = if turn == Turn::First { f32::NEG_INFINITY } else { *largest };
+        let before = if turn == BlockTurn::First { f32::NEG_INFINITY } else { *largest };
         let most = scalar::max(largest_of(s, scores, padded), before);
         // Differences from -infinity would be NaN.
         let base = if most == f32::NEG_INFINITY { 0.0 } else { most };
         let added = powers(s, scores, padded, base);
         *largest = most;
-        if turn == Turn::First {
+        if turn == BlockTurn::First {
             *sum = added;
             return Rescale::Keep;
         }

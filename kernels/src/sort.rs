@@ -2,8 +2,8 @@
 
 use std::cmp::Ordering;
 
-use crate::abi::{Body, Kernel, KernelFn, Operands, entry_of};
-use crate::along::{Arithmetic, Direction, Lines, Number, by_number};
+use crate::abi::{Kernel, KernelBody, KernelFn, OperandTable, entry_of};
+use crate::along::{Arithmetic, Direction, NumberType, OperandLines, by_number};
 use crate::isa::Isa;
 use crate::simd::Simd;
 
@@ -13,8 +13,8 @@ use crate::simd::Simd;
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct ArgSort {
-    lines: Lines,
-    number: Number,
+    lines: OperandLines,
+    number: NumberType,
     direction: Direction,
     parts: u32,
     isa: Isa,
@@ -31,17 +31,17 @@ impl ArgSort {
     /// The kernel for an operand `[outer, count, inner]`.
     pub fn new(
         [outer, count, inner]: [usize; 3],
-        number: Number,
+        number: NumberType,
         direction: Direction,
         isa: Isa,
         threads: usize,
     ) -> ArgSort {
-        let lines = Lines::new([outer, count, inner]);
+        let lines = OperandLines::new([outer, count, inner]);
         ArgSort { lines, number, direction, parts: lines.parts(threads), isa }
     }
 
     #[inline(always)]
-    unsafe fn part<T: Arithmetic>(&self, operands: Operands, part: u32, scratch: *mut u8) {
+    unsafe fn part<T: Arithmetic>(&self, operands: OperandTable, part: u32, scratch: *mut u8) {
         let (count, inner) = self.lines.count_and_inner();
         for (_, start) in self.lines.of_part(self.parts, part) {
             // SAFETY: the operands have the extents that the descriptor was made for, scratch that of `count`
@@ -82,9 +82,9 @@ unsafe impl Kernel for ArgSort {
     }
 }
 
-impl Body for ArgSort {
+impl KernelBody for ArgSort {
     #[inline(always)]
-    unsafe fn run<S: Simd>(&self, _simd: S, operands: Operands, part: u32, scratch: *mut u8) {
+    unsafe fn run<S: Simd>(&self, _simd: S, operands: OperandTable, part: u32, scratch: *mut u8) {
         // SAFETY: the caller's promise; elements are of the type that the descriptor names.
         unsafe { by_number!(self.number, self.part(operands, part, scratch)) }
     }

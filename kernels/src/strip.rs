@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use crate::isa::Isa;
-use crate::map::{Apply, Function};
+use crate::map::{MapBody, ScalarFunction};
 use crate::simd::{Portable, Simd, Task};
 
 /// `to[i] = function(from[i])` for `n` elements; a call costs about a nanosecond.
@@ -14,28 +14,28 @@ pub type StripFn = unsafe extern "C" fn(to: *mut f32, from: *const f32, n: u64);
 
 /// A function fixed at compile time.
 trait Fixed {
-    const FUNCTION: Function;
+    const FUNCTION: ScalarFunction;
 }
 
 /// A strip waiting to be mapped with some instruction set.
-struct Strip<F> {
+struct MapStrip<F> {
     to: *mut f32,
     from: *const f32,
     n: usize,
     function: PhantomData<F>,
 }
 
-impl<S: Simd, F: Fixed> Task<S> for Strip<F> {
+impl<S: Simd, F: Fixed> Task<S> for MapStrip<F> {
     #[inline(always)]
     unsafe fn run(self, s: S) {
         // SAFETY: passed on from `enter`.
-        unsafe { Apply { code: F::FUNCTION.into(), from: self.from, to: self.to, n: self.n }.run(s) }
+        unsafe { MapBody { code: F::FUNCTION.into(), from: self.from, to: self.to, n: self.n }.run(s) }
     }
 }
 
 unsafe extern "C" fn enter<F: Fixed, S: Simd>(to: *mut f32, from: *const f32, n: u64) {
     // SAFETY: `StripFn`'s contract, and `entry` was asked for an instruction set that exists.
-    unsafe { S::vectorize(Strip::<F> { to, from, n: n as usize, function: PhantomData }) }
+    unsafe { S::vectorize(MapStrip::<F> { to, from, n: n as usize, function: PhantomData }) }
 }
 
 fn entry<F: Fixed>(isa: Isa) -> StripFn {
@@ -52,14 +52,14 @@ macro_rules! strips {
     ($($name:ident)*) => {
         $(struct $name;
         impl Fixed for $name {
-            const FUNCTION: Function = Function::$name;
+            const FUNCTION: ScalarFunction = ScalarFunction::$name;
         })*
 
         /// The vector form of a function without parameters, for an instruction set that this machine has;
         /// none for functions that take only a few instructions.
-        pub fn strip_function(function: Function, isa: Isa) -> Option<StripFn> {
+        pub fn strip_function(function: ScalarFunction, isa: Isa) -> Option<StripFn> {
             match function {
-                $(Function::$name => Some(entry::<$name>(isa)),)*
+                $(ScalarFunction::$name => Some(entry::<$name>(isa)),)*
                 _ => None,
             }
         }
@@ -77,12 +77,12 @@ mod tests {
         let x: Vec<f32> = (0..37).map(|i| i as f32 * 0.3 - 5.0).collect();
         for isa in Isa::available() {
             let mut y = vec![7.0; 40];
-            let exp = strip_function(Function::Exp, isa).unwrap();
+            let exp = strip_function(ScalarFunction::Exp, isa).unwrap();
             // SAFETY: 37 elements on both sides.
             unsafe { exp(y.as_mut_ptr(), x.as_ptr(), 37) };
-            let expected: Vec<f32> = x.iter().map(|x| Function::Exp.apply(*x)).collect();
+            let expected: Vec<f32> = x.iter().map(|x| ScalarFunction::Exp.apply(*x)).collect();
             assert_eq!((&y[..37], &y[37..]), (&expected[..], &[7.0; 3][..]), "{isa:?}");
         }
-        assert!(strip_function(Function::Relu, Isa::Scalar).is_none());
+        assert!(strip_function(ScalarFunction::Relu, Isa::Scalar).is_none());
     }
 }

@@ -4,7 +4,7 @@
 //! that it has not bounded: an index outside picks the last slice, so that no memory beside the operand is
 //! ever read.
 
-use crate::abi::{Body, Kernel, KernelFn, Operands, entry_of, piece};
+use crate::abi::{Kernel, KernelBody, KernelFn, OperandTable, entry_of, piece};
 use crate::isa::Isa;
 use crate::simd::Simd;
 
@@ -81,9 +81,9 @@ unsafe impl Kernel for CheckIndices {
     }
 }
 
-impl Body for CheckIndices {
+impl KernelBody for CheckIndices {
     #[inline(always)]
-    unsafe fn run<S: Simd>(&self, _simd: S, operands: Operands, _part: u32, _scratch: *mut u8) {
+    unsafe fn run<S: Simd>(&self, _simd: S, operands: OperandTable, _part: u32, _scratch: *mut u8) {
         // SAFETY: the operands have the extents that the descriptor was made for.
         unsafe {
             let from = operands.get::<u8>(1);
@@ -132,9 +132,9 @@ unsafe impl Kernel for Take {
     }
 }
 
-impl Body for Take {
+impl KernelBody for Take {
     #[inline(always)]
-    unsafe fn run<S: Simd>(&self, _simd: S, operands: Operands, part: u32, _scratch: *mut u8) {
+    unsafe fn run<S: Simd>(&self, _simd: S, operands: OperandTable, part: u32, _scratch: *mut u8) {
         let (count, size) = (self.indices.count as usize, self.indices.size as usize);
         let bytes = self.slice_bytes as usize;
         for number in piece(self.outer as usize * count, self.parts as usize, part as usize) {

@@ -12,7 +12,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use import::onnx::declared::{Sizes, Symbolized};
+use import::onnx::declared::{DeclaredSizes, Symbolized};
 use optc::{CompileOptions, Failure, LoadOptions, SizeOptions, StrippedWeights, compile, load};
 use runtime::{ElementKind, RunContext, Specialization, TensorDesc};
 
@@ -95,7 +95,7 @@ fn load_options(symbolized: &str, values: &[(String, u64)]) -> LoadOptions {
         Symbolized { input: input.to_owned(), axis: axis.parse().expect("a number"), size: size.to_owned() }
     });
     let values = values.iter().cloned().collect();
-    let sizes = Sizes { values, symbolized: axes.collect(), ..Sizes::new() };
+    let sizes = DeclaredSizes { values, symbolized: axes.collect(), ..DeclaredSizes::new() };
     LoadOptions { stripped: StrippedWeights::Synthesize, sizes, ..LoadOptions::default() }
 }
 

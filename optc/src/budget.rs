@@ -11,9 +11,9 @@ use std::cmp::Reverse;
 
 use ir::alias::AliasSets;
 use ir::{Diagnostic, Module};
-use passes::plan::{Arena, peak};
+use passes::plan::{ArenaProblem, peak};
 
-use crate::compile::{CompileOptions, Goal, Steps, Way, complete_with, donate, signature};
+use crate::compile::{CompileOptions, Goal, PassSequence, PlanRoute, complete_with, donate, signature};
 use crate::failure::Failure;
 use crate::specialize::AllSizes;
 
@@ -31,9 +31,9 @@ pub fn meet(
     options: &CompileOptions,
     budget_bytes: u64,
 ) -> Result<(), Failure> {
-    let given = Way::of(options);
-    let sparing = Way { goal: Goal::Memory, ..given };
-    let ways = [given, sparing, Way { steps: Steps::Recompute { budget_bytes }, ..sparing }];
+    let given = PlanRoute::of(options);
+    let sparing = PlanRoute { goal: Goal::Memory, ..given };
+    let ways = [given, sparing, PlanRoute { steps: PassSequence::Recompute { budget_bytes }, ..sparing }];
     let mut best: Option<(u64, Module)> = None;
     for way in ways {
         let (arena_bytes, trial) = try_way(way, module, entry)?;
@@ -84,7 +84,7 @@ pub(crate) fn meet_at_all_sizes(all: &AllSizes, budget_bytes: u64) -> Result<(),
 }
 
 /// The size of the arena to which a way leads, and the planned module.
-fn try_way(way: Way<'_>, module: &Module, entry: &str) -> Result<(u64, Module), Failure> {
+fn try_way(way: PlanRoute<'_>, module: &Module, entry: &str) -> Result<(u64, Module), Failure> {
     let mut trial = module.clone();
     complete_with(&mut trial, entry, way)?;
     let body = trial.function(entry).expect("the entry was just planned");
@@ -97,7 +97,7 @@ fn explain(planned: &Module, entry: &str, message: String) -> Result<Diagnostic,
     let ctx = &planned.ctx;
     let body = planned.function(entry).expect("the entry was just planned");
     let aliases = AliasSets::of(ctx, body);
-    let arena = Arena::of(ctx, body, &aliases).map_err(|faults| Failure::diagnostics(ctx, &faults))?;
+    let arena = ArenaProblem::of(ctx, body, &aliases).map_err(|faults| Failure::diagnostics(ctx, &faults))?;
     Ok(peak::explain(ctx, body, arena.steps(), &arena.problem, &arena.contents, message))
 }
 
@@ -111,8 +111,8 @@ fn advice(module: &Module, entry: &str, options: &CompileOptions, least_bytes: u
     let mut savings: Vec<(u64, String)> = Vec::new();
     for (flag, donated, threads) in donations.chain(single) {
         let mut trial = module.clone();
-        let steps = Steps::Recompute { budget_bytes: 0 };
-        let way = Way { goal: Goal::Memory, steps, threads, ..Way::of(options) };
+        let steps = PassSequence::Recompute { budget_bytes: 0 };
+        let way = PlanRoute { goal: Goal::Memory, steps, threads, ..PlanRoute::of(options) };
         let done = donate(&mut trial, entry, donated.as_slice());
         let tried = done.and_then(|()| try_way(way, &trial, entry));
         let saved = tried.map_or(0, |(bytes, _)| least_bytes.saturating_sub(bytes));

@@ -22,7 +22,7 @@ use clap::{Args, Parser, Subcommand};
 use codegen::Cpu;
 use import::onnx::StrippedWeights;
 use import::onnx::declared::Symbolized;
-use ir::pools::{Pool, parse_bytes};
+use ir::pools::{MemoryPool, parse_bytes};
 use runtime::CountingAllocator;
 
 pub use tool::tool;
@@ -109,8 +109,8 @@ struct MemoryArgs {
     /// Declare a memory pool for values with `mem.pool`; the name `arena` sets properties of the arena; may
     /// be repeated. `align` and `pitch` (rows of images begin at its multiples) are powers of two, `capacity`
     /// is the pool's largest size.
-    #[arg(long, value_name = "NAME:align=A,pitch=P,capacity=C", value_parser = Pool::parse)]
-    pool: Vec<Pool>,
+    #[arg(long, value_name = "NAME:align=A,pitch=P,capacity=C", value_parser = MemoryPool::parse)]
+    pool: Vec<MemoryPool>,
     /// Fail unless the arena fits into this many bytes, also given as `512KiB` or `4.9MB`. Tries reordering,
     /// overlap and recomputation; if none suffices, reports the peak and what would lower it. With named
     /// sizes, it is the limit for all of them.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use codegen::{Cpu, Isa};
 use ir::plan::attrs;
 use ir::plan::signature::Signature;
-use ir::pools::{Pool, add_pools};
+use ir::pools::{MemoryPool, add_pools};
 use ir::{Body, Context, Module, Target, Traits};
 use passes::manager::{Pipeline, Registry, Report, RunOptions, Stage};
 use runtime::Program;
@@ -41,7 +41,7 @@ pub struct CompileOptions {
     /// The most bytes that the arena may have, if there is a limit.
     pub budget_bytes: Option<u64>,
     /// Pools beside those that the program names; `arena` is the arena itself.
-    pub pools: Vec<Pool>,
+    pub pools: Vec<MemoryPool>,
     /// Where the program goes on which a pass panics: `optc --replay` runs that pass again.
     pub reproducer: Option<PathBuf>,
     /// What is said of named sizes.
@@ -123,9 +123,10 @@ pub fn compile(module: &mut Module, options: &CompileOptions) -> Result<Program,
     add_pools(&ctx, body, &options.pools).map_err(Failure::input)?;
     match options.budget_bytes {
         Some(budget_bytes) => budget::meet(module, &entry, options, budget_bytes)?,
-        None => complete_with(module, &entry, Way::of(options)).map(drop)?,
+        None => complete_with(module, &entry, PlanRoute::of(options)).map(drop)?,
     }
-    let code_options = codegen::Options { threads: options.threads, cpu: options.cpu, dead: options.dead };
+    let code_options =
+        codegen::CodegenOptions { threads: options.threads, cpu: options.cpu, dead: options.dead };
     codegen::compile(module, &entry, &code_options)
         .map_err(|faults| Failure::diagnostics(&module.ctx, &faults))
 }
@@ -210,27 +211,27 @@ pub fn complete(module: &mut Module, entry: &str, threads: usize, goal: Goal) ->
     let options = CompileOptions { threads, goal, ..CompileOptions::default() };
     let body = module.function(entry).expect("the entry has a body");
     let options = options.planned(&module.ctx, body);
-    complete_with(module, entry, Way::of(&options))
+    complete_with(module, entry, PlanRoute::of(&options))
 }
 
 /// How a function is taken to its plan.
 #[derive(Clone, Copy)]
-pub(crate) struct Way<'a> {
+pub(crate) struct PlanRoute<'a> {
     pub target: &'a dyn Target,
     pub threads: usize,
     pub goal: Goal,
-    pub steps: Steps,
+    pub steps: PassSequence,
     pub reproducer: Option<&'a Path>,
 }
 
-impl<'a> Way<'a> {
+impl<'a> PlanRoute<'a> {
     /// The canonical one, as the options say.
-    pub(crate) fn of(options: &'a CompileOptions) -> Way<'a> {
-        Way {
+    pub(crate) fn of(options: &'a CompileOptions) -> PlanRoute<'a> {
+        PlanRoute {
             target: options.target(),
             threads: options.threads,
             goal: options.goal,
-            steps: Steps::Canonical,
+            steps: PassSequence::Canonical,
             reproducer: options.reproducer.as_deref(),
         }
     }
@@ -238,7 +239,7 @@ impl<'a> Way<'a> {
 
 /// Which passes take a function to its plan.
 #[derive(Clone, Copy)]
-pub(crate) enum Steps {
+pub(crate) enum PassSequence {
     /// Those of the canonical pipeline.
     Canonical,
     /// The same, and values computed again until so many bytes suffice.
@@ -246,8 +247,8 @@ pub(crate) enum Steps {
 }
 
 /// As [`complete`], in this way.
-pub(crate) fn complete_with(module: &mut Module, entry: &str, way: Way<'_>) -> Result<Report, Failure> {
-    let Way { target, threads, goal, steps, reproducer } = way;
+pub(crate) fn complete_with(module: &mut Module, entry: &str, way: PlanRoute<'_>) -> Result<Report, Failure> {
+    let PlanRoute { target, threads, goal, steps, reproducer } = way;
     let ctx = module.ctx.clone();
     let reached = module.function(entry).and_then(|body| Stage::of(&ctx, body));
     let registry = Registry::new();
@@ -259,8 +260,10 @@ pub(crate) fn complete_with(module: &mut Module, entry: &str, way: Way<'_>) -> R
             Stage::Plan => format!("{name}{{optimize={}}}", goal.name()),
             Stage::Schedule => {
                 let recompute = match steps {
-                    Steps::Recompute { budget_bytes } => format!("recompute{{budget={budget_bytes}}},"),
-                    Steps::Canonical => String::new(),
+                    PassSequence::Recompute { budget_bytes } => {
+                        format!("recompute{{budget={budget_bytes}}},")
+                    }
+                    PassSequence::Canonical => String::new(),
                 };
                 let lines = if goal == Goal::Memory { ",lines" } else { "" };
                 format!("{recompute}{name}{lines}")
@@ -322,7 +325,7 @@ mod tests {
 
     use ir::Context;
     use ir::body::OpRef;
-    use ir::target::{KernelChoice, Place};
+    use ir::target::{GroupPosition, KernelChoice};
     use passes::manager::Reproducer;
 
     use super::*;
@@ -339,7 +342,7 @@ mod tests {
             None
         }
 
-        fn fuses(&self, _: OpRef<'_>, _: OpRef<'_>, _: Place) -> bool {
+        fn fuses(&self, _: OpRef<'_>, _: OpRef<'_>, _: GroupPosition) -> bool {
             false
         }
 
@@ -355,7 +358,7 @@ mod tests {
         let mut module = ir::text::parse(&ctx, "t", text.to_owned()).expect("the text has no faults");
         let path = std::env::temp_dir().join(format!("optc_reproducer_{}", std::process::id()));
         let options = CompileOptions { threads: 1, reproducer: Some(path.clone()), ..Default::default() };
-        let way = Way { target: &Panicking, ..Way::of(&options) };
+        let way = PlanRoute { target: &Panicking, ..PlanRoute::of(&options) };
         let done = catch_unwind(AssertUnwindSafe(|| complete_with(&mut module, "main", way).map(drop)));
         assert!(done.is_err(), "the target panics");
         let kept = std::fs::read_to_string(&path).expect("the reproducer was written");

@@ -21,16 +21,16 @@
 //! All is compiled for the setup's target, whatever machine the test runs on, unless the line has
 //! `--target-cpu`.
 //!
-//! [`run_folder`] runs every such file in a folder, [`Mode::Bless`] writes the output into the files.
+//! [`run_folder`] runs every such file in a folder, [`LitMode::Bless`] writes the output into the files.
 //! [`check`] does the same with strings, for tests beside the code. All take a [`Setup`], and the first line
 //! names its tool, so that a crate with passes and dialects of its own tests them in the same way:
 //!
 //! ```no_run
-//! use optc::lit::{Mode, run_folder};
+//! use optc::lit::{LitMode, run_folder};
 //! use optc::opt::Setup;
 //!
 //! let my_opt = Setup { name: "my-opt", ..Setup::default() };
-//! run_folder(&my_opt, "lit-tests".as_ref(), Mode::from_environment().unwrap()).unwrap();
+//! run_folder(&my_opt, "lit-tests".as_ref(), LitMode::from_environment().unwrap()).unwrap();
 //! ```
 
 use std::cell::RefCell;
@@ -48,25 +48,25 @@ const OUTPUT: &str = "// ----- output";
 
 /// What happens where a file and what comes out differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
+pub enum LitMode {
     /// The test fails.
     Check,
     /// The file is rewritten.
     Bless,
 }
 
-impl Mode {
-    /// [`Mode::Bless`] if the environment has `OPTC_BLESS=1`.
+impl LitMode {
+    /// [`LitMode::Bless`] if the environment has `OPTC_BLESS=1`.
     ///
     /// # Errors
     /// If it also has `CI`: there, nobody would look at what is blessed.
-    pub fn from_environment() -> Result<Mode, String> {
+    pub fn from_environment() -> Result<LitMode, String> {
         let is_set =
             |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0");
         match (is_set("OPTC_BLESS"), is_set("CI")) {
             (true, true) => Err("OPTC_BLESS rewrites tests, and is refused where CI is set".to_owned()),
-            (true, false) => Ok(Mode::Bless),
-            (false, _) => Ok(Mode::Check),
+            (true, false) => Ok(LitMode::Bless),
+            (false, _) => Ok(LitMode::Check),
         }
     }
 }
@@ -94,7 +94,7 @@ pub fn files(folder: &Path) -> Result<Vec<PathBuf>, String> {
 ///
 /// # Errors
 /// If the folder can't be read or has no test; else what is wrong with each file that fails.
-pub fn run_folder(setup: &Setup<'_>, folder: &Path, mode: Mode) -> Result<usize, String> {
+pub fn run_folder(setup: &Setup<'_>, folder: &Path, mode: LitMode) -> Result<usize, String> {
     let files = files(folder)?;
     if files.is_empty() {
         return Err(format!("{}: there is no .mlir file", folder.display()));
@@ -107,19 +107,19 @@ pub fn run_folder(setup: &Setup<'_>, folder: &Path, mode: Mode) -> Result<usize,
 ///
 /// # Errors
 /// If the file is no test, what comes out differs from what it says, or does not read back as itself.
-pub fn run_file(setup: &Setup<'_>, path: &Path, mode: Mode) -> Result<(), String> {
+pub fn run_file(setup: &Setup<'_>, path: &Path, mode: LitMode) -> Result<(), String> {
     let fault = |error: std::io::Error| format!("{}: {error}", path.display());
     let content = fs::read_to_string(path).map_err(fault)?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let blessed = run_in(setup, &name, &content, Some(path))?;
     match mode {
         _ if blessed == content => Ok(()),
-        Mode::Check => Err(format!(
+        LitMode::Check => Err(format!(
             "what comes out is not what {} says (OPTC_BLESS=1 rewrites it):\n{}",
             path.display(),
             unified_diff(&content, &blessed)
         )),
-        Mode::Bless => fs::write(path, blessed).map_err(fault),
+        LitMode::Bless => fs::write(path, blessed).map_err(fault),
     }
 }
 

@@ -5,9 +5,9 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use import::onnx::declared::Sizes;
+use import::onnx::declared::DeclaredSizes;
 use import::onnx::external::SharedBytes;
-use import::onnx::{Options, StrippedWeights};
+use import::onnx::{ImportOptions, StrippedWeights};
 use ir::size::fits_memory;
 use ir::text::type_text;
 use ir::{Attr, AttrData, Body, Context, Diagnostic, Location, Module};
@@ -24,13 +24,13 @@ pub struct LoadOptions {
     /// What happens to operations that no dialect registered.
     pub unregistered: ir::text::Unregistered,
     /// What is said of sizes: which are symbols, which numbers symbols are or may be.
-    pub sizes: Sizes,
+    pub sizes: DeclaredSizes,
 }
 
 impl Default for LoadOptions {
     fn default() -> Self {
         let (stripped, unregistered) = (StrippedWeights::Refuse, ir::text::Unregistered::Refuse);
-        LoadOptions { stripped, unregistered, sizes: Sizes::new() }
+        LoadOptions { stripped, unregistered, sizes: DeclaredSizes::new() }
     }
 }
 
@@ -92,7 +92,7 @@ fn load_model(path: &Path, options: &LoadOptions) -> Result<Module, Failure> {
     let ctx = Arc::new(Context::new());
     let mut sizes = options.sizes.clone();
     let later = sizes::take_symbolized(&ctx, &mut sizes);
-    let import_options = Options { open_file: &map_file, stripped: options.stripped, sizes };
+    let import_options = ImportOptions { open_file: &map_file, stripped: options.stripped, sizes };
     let module = import::onnx::import(&ctx, path, &import_options);
     let mut module = module.map_err(|faults| Failure::diagnostics(&ctx, &faults))?;
     sizes::bind(&mut module, &later)?;
@@ -141,7 +141,7 @@ pub(crate) fn restore_weights(
     };
     let is_synthetic = reference("synthesize") == Some("true");
     let stripped = if is_synthetic { StrippedWeights::Synthesize } else { stripped };
-    let options = Options { open_file: &map_file, stripped, sizes: Default::default() };
+    let options = ImportOptions { open_file: &map_file, stripped, sizes: Default::default() };
     let keys: Vec<&str> = missing.iter().map(String::as_str).collect();
     let restored = import::onnx::restore(ctx, &model_path(model, path), &options, &keys);
     restored.map_err(|faults| Failure::diagnostics(ctx, &faults))

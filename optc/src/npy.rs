@@ -38,7 +38,7 @@ const ELEMENTS: [(&str, ElementKind); 11] = [
 /// Says what is wrong with the file, or that no tensor has such elements.
 pub(crate) fn read(file: &[u8], name: &str) -> Result<Array, String> {
     let (header, elements) = split(file)?;
-    let header = Header::parse(header)?;
+    let header = NpyHeader::parse(header)?;
     let (element, size_bytes) = header.element()?;
     let count = header.shape.iter().try_fold(size_bytes as u64, |count, size| count.checked_mul(*size));
     let count = count.and_then(|count| usize::try_from(count).ok()).ok_or("it is too large")?;
@@ -91,7 +91,7 @@ fn split(file: &[u8]) -> Result<(&str, &[u8]), String> {
 }
 
 /// The dictionary in a header.
-struct Header<'t> {
+struct NpyHeader<'t> {
     /// The order of an element's bytes, its class, and their number.
     descr: &'t str,
     /// Whether the first index runs fastest.
@@ -99,11 +99,11 @@ struct Header<'t> {
     shape: Vec<u64>,
 }
 
-impl<'t> Header<'t> {
-    fn parse(text: &'t str) -> Result<Header<'t>, String> {
+impl<'t> NpyHeader<'t> {
+    fn parse(text: &'t str) -> Result<NpyHeader<'t>, String> {
         let malformed = || format!("its header is malformed: `{}`", text.trim());
         let (mut descr, mut fortran_order, mut shape) = (None, None, None);
-        let mut literal = Literal { rest: text };
+        let mut literal = PythonLiteral { rest: text };
         literal.take("{").ok_or_else(malformed)?;
         while literal.take("}").is_none() {
             let key = literal.text().ok_or_else(malformed)?;
@@ -121,7 +121,7 @@ impl<'t> Header<'t> {
         }
         match (descr, fortran_order, shape) {
             (Some(descr), Some(fortran_order), Some(shape)) if literal.rest.trim().is_empty() => {
-                Ok(Header { descr, fortran_order, shape })
+                Ok(NpyHeader { descr, fortran_order, shape })
             }
             _ => Err(malformed()),
         }
@@ -139,11 +139,11 @@ impl<'t> Header<'t> {
 }
 
 /// What is left to read of a Python literal.
-struct Literal<'t> {
+struct PythonLiteral<'t> {
     rest: &'t str,
 }
 
-impl<'t> Literal<'t> {
+impl<'t> PythonLiteral<'t> {
     /// Takes a token, if it is the next.
     fn take(&mut self, token: &str) -> Option<()> {
         self.rest = self.rest.trim_start().strip_prefix(token)?;

@@ -146,7 +146,7 @@ impl Default for Setup<'_> {
 
 #[derive(Parser)]
 #[command(no_binary_name = true)]
-struct Line {
+struct OptLine {
     #[command(flatten)]
     args: OptArgs,
 }
@@ -157,7 +157,7 @@ impl OptArgs {
     /// # Errors
     /// What is wrong with them.
     pub fn parse<S: Into<std::ffi::OsString> + Clone>(arguments: &[S]) -> Result<OptArgs, String> {
-        Line::try_parse_from(arguments.iter().cloned())
+        OptLine::try_parse_from(arguments.iter().cloned())
             .map(|line| line.args)
             .map_err(|error| error.render().to_string())
     }

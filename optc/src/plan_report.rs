@@ -7,13 +7,13 @@ use std::collections::BTreeMap;
 
 use cranelift_entity::{EntityRef, EntitySet, SecondaryMap};
 use ir::alias::AliasSets;
-use ir::pools::Pool;
+use ir::pools::MemoryPool;
 use ir::weights::WeightSet;
 use ir::{Attr, Block, Body, Context, Op, Traits, Value, size};
 use passes::liveness::Steps;
-use passes::overlap::{Banding, Order, Rows};
+use passes::overlap::{Banding, OperandRows, RowOrder};
 use passes::place;
-use passes::plan::Arena;
+use passes::plan::ArenaProblem;
 use passes::plan::peak::main_op;
 use serde::Serialize;
 
@@ -125,10 +125,10 @@ pub fn plan_report(ctx: &Context, body: &Body, weights_bytes: u64) -> Result<Pla
     let block = body.entry(body.root()).ok_or_else(|| Failure::input("the function has no body"))?;
     attrs::arena_bytes(ctx, body).ok_or_else(|| Failure::input("the function is not planned"))?;
     let aliases = AliasSets::of(ctx, body);
-    let solved = Arena::of(ctx, body, &aliases);
+    let solved = ArenaProblem::of(ctx, body, &aliases);
     let solved = solved.map_err(|faults| Failure::diagnostics(ctx, &faults))?;
     let others = solved.pools.iter().map(|pool| pool_report(&pool.pool, &pool.problem));
-    let reader = Reader::new(ctx, body, block);
+    let reader = PlanReader::new(ctx, body, block);
     let bytes = |value: &Value| size::tensor_bytes(ctx, body.ty(*value)).unwrap_or(0);
     let returned = body.last_op(block).filter(|op| body.at(ctx, *op).has(Traits::RETURN));
     Ok(PlanReport {
@@ -144,11 +144,11 @@ pub fn plan_report(ctx: &Context, body: &Body, weights_bytes: u64) -> Result<Pla
     })
 }
 
-fn pool_report(pool: &Pool, problem: &place::Problem) -> PoolReport {
+fn pool_report(pool: &MemoryPool, problem: &place::Problem) -> PoolReport {
     let mut lower_bound_bytes = place::lower_bound(problem);
     if pool.size_bytes > lower_bound_bytes {
         // The search proves more.
-        let searched = place::place(problem, &place::Options::default());
+        let searched = place::place(problem, &place::PlannerOptions::default());
         lower_bound_bytes = searched.lower_bound_bytes.min(pool.size_bytes);
     }
     let proved_best = pool.size_bytes <= lower_bound_bytes;
@@ -164,7 +164,7 @@ fn pool_report(pool: &Pool, problem: &place::Problem) -> PoolReport {
     }
 }
 
-struct Reader<'a> {
+struct PlanReader<'a> {
     ctx: &'a Context,
     body: &'a Body,
     block: Block,
@@ -178,8 +178,8 @@ struct Reader<'a> {
     outputs: EntitySet<Value>,
 }
 
-impl<'a> Reader<'a> {
-    fn new(ctx: &'a Context, body: &'a Body, block: Block) -> Reader<'a> {
+impl<'a> PlanReader<'a> {
+    fn new(ctx: &'a Context, body: &'a Body, block: Block) -> PlanReader<'a> {
         let weights = WeightSet::of(ctx, body);
         let steps = Steps::of(ctx, body, &weights);
         let step_of = steps.iter().map(|(step, op)| (op, step.index())).collect();
@@ -191,7 +191,8 @@ impl<'a> Reader<'a> {
         let mut outputs = EntitySet::new();
         outputs.extend(returned.map(|value| aliases.root(value)));
         let last = SecondaryMap::new();
-        let mut reader = Reader { ctx, body, block, weights, aliases, steps, names, step_of, last, outputs };
+        let mut reader =
+            PlanReader { ctx, body, block, weights, aliases, steps, names, step_of, last, outputs };
         reader.find_last_readers();
         reader
     }
@@ -228,14 +229,14 @@ impl<'a> Reader<'a> {
     fn overlaps(&self) -> Vec<OverlapReport> {
         let steps = self.steps.iter().filter_map(|(_, op)| {
             let banding = Banding::of(self.body.at(self.ctx, op))?;
-            let rows = Rows::of(self.ctx, self.body, op, banding.operand)?;
+            let rows = OperandRows::of(self.ctx, self.body, op, banding.operand)?;
             let [read, written] = [self.body.operand(op, banding.operand), self.body.result(op, 0)]
                 .map(|value| self.names[value].clone());
             let (input, output) =
-                if banding.order == Order::Down { (read, written) } else { (written, read) };
+                if banding.order == RowOrder::Down { (read, written) } else { (written, read) };
             // A part of wider rows begins so far behind them.
             let first = self.aliases.window(self.body.result(op, 0))?.first as i64;
-            let sign = if banding.order == Order::Down { -1 } else { 1 };
+            let sign = if banding.order == RowOrder::Down { -1 } else { 1 };
             let min_distance_bytes = rows.distance(banding.rows, banding.order) + sign * first;
             let op = self.ctx.location_name(self.body.location(op)).unwrap_or("").to_owned();
             Some(OverlapReport { op, input, output, min_distance_bytes })

@@ -9,7 +9,7 @@
 use ir::plan::attrs;
 use std::collections::BTreeMap;
 
-use import::onnx::declared::{Sizes, Symbolized, read_size};
+use import::onnx::declared::{DeclaredSizes, Symbolized, read_size};
 use ir::dims::{self, Bindings, Ranges};
 use ir::{Attr, Context, Diagnostic, Dim, Ident, Location, Module, flow};
 use passes::manager::Stage;
@@ -68,8 +68,8 @@ pub(crate) fn parse_dim(text: &str) -> Result<DimArg, String> {
 ///
 /// # Errors
 /// A symbol that is two numbers.
-pub(crate) fn gather(symbolized: &[Vec<Symbolized>], args: &[DimArg]) -> Result<Sizes, Failure> {
-    let mut sizes = Sizes { symbolized: symbolized.concat(), ..Sizes::new() };
+pub(crate) fn gather(symbolized: &[Vec<Symbolized>], args: &[DimArg]) -> Result<DeclaredSizes, Failure> {
+    let mut sizes = DeclaredSizes { symbolized: symbolized.concat(), ..DeclaredSizes::new() };
     for DimArg { name, low, high } in args {
         if low == high {
             if sizes.values.insert(name.clone(), *high).is_some_and(|before| before != *high) {
@@ -90,7 +90,7 @@ pub(crate) fn gather(symbolized: &[Vec<Symbolized>], args: &[DimArg]) -> Result<
 }
 
 /// The numbers of symbols that are symbolized: they are no symbols of the model, and are put in place behind the import.
-pub(crate) fn take_symbolized(ctx: &Context, sizes: &mut Sizes) -> BTreeMap<String, u64> {
+pub(crate) fn take_symbolized(ctx: &Context, sizes: &mut DeclaredSizes) -> BTreeMap<String, u64> {
     let exprs = sizes.symbolized.iter().map(|entry| read_size(ctx, &entry.size));
     let names: Vec<&str> =
         exprs.flat_map(|expr| dims::symbols(ctx, expr)).map(|name| ctx.str(name)).collect();
@@ -123,7 +123,8 @@ pub(crate) fn bind(module: &mut Module, values: &BTreeMap<String, u64>) -> Resul
     done.map_err(|faults| Failure::diagnostics(&ctx, &faults))?;
     for (name, value, before) in expected {
         let found = following(module, name);
-        let text = |size: Option<Dim>| size.map_or(String::new(), |size| dims::Sizes(&ctx).text(size));
+        let text =
+            |size: Option<Dim>| size.map_or(String::new(), |size| dims::SizeArithmetic(&ctx).text(size));
         let (expr, known) = (text(before), found.and_then(Dim::known));
         if found.is_some() && known.is_none() {
             return Err(Failure::Usage(format!("`{name}` is {expr}: give what it follows from")));
@@ -141,7 +142,7 @@ pub(crate) fn bind(module: &mut Module, values: &BTreeMap<String, u64>) -> Resul
 /// # Errors
 /// As [`bind`], a range of a symbol that the program does not have, and inputs to symbolize: their operations may have been
 /// made for the sizes that they had.
-pub(crate) fn apply(module: &mut Module, sizes: &Sizes) -> Result<(), Failure> {
+pub(crate) fn apply(module: &mut Module, sizes: &DeclaredSizes) -> Result<(), Failure> {
     if !sizes.symbolized.is_empty() {
         return Err(Failure::input(
             "`--symbolize` is for models; in IR text, write a named size as `tensor<?x4xf32, #optc.dims<N>>`",

@@ -9,7 +9,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use codegen::{DeadMemory, Home, Homes, Offsets, SizeFault, SizedCode, SizedStep, Workspace};
+use codegen::{DeadMemory, Offsets, SizeFault, SizedCode, SizedPlan, SizedStep, SizedStorage, Workspace};
 use cranelift_entity::SecondaryMap;
 use ir::dims::SizeValues;
 use ir::plan::attrs;
@@ -28,21 +28,21 @@ pub(crate) struct Specializations {
     all: AllSizes,
     code: SizedCode,
     dead: DeadMemory,
-    spare: Mutex<Vec<Work>>,
+    spare: Mutex<Vec<SpecializationScratch>>,
     /// What specializes the function's variants.
     variants: Vec<(Guard, Specializations)>,
 }
 
 /// What one thread needs to make a specialization.
-struct Work {
+struct SpecializationScratch {
     lowered: Workspace,
     needs: Vec<StepNeeds>,
     values: SizeValues,
 }
 
-impl Work {
-    fn new(lowered: Workspace) -> Work {
-        Work { lowered, needs: Vec::new(), values: SizeValues::default() }
+impl SpecializationScratch {
+    fn new(lowered: Workspace) -> SpecializationScratch {
+        SpecializationScratch { lowered, needs: Vec::new(), values: SizeValues::default() }
     }
 }
 
@@ -51,7 +51,10 @@ impl Specializations {
     ///
     /// # Errors
     /// Every operation without machine code at the first of its samples that it can have.
-    pub(crate) fn compile(mut all: AllSizes, options: &codegen::Options) -> Result<Specializations, Failure> {
+    pub(crate) fn compile(
+        mut all: AllSizes,
+        options: &codegen::CodegenOptions,
+    ) -> Result<Specializations, Failure> {
         let variants = all.take_variants();
         let mut made = Specializations::of(all, options)?;
         for Variant { guard, all } in variants {
@@ -62,12 +65,12 @@ impl Specializations {
         Ok(made)
     }
 
-    fn of(all: AllSizes, options: &codegen::Options) -> Result<Specializations, Failure> {
+    fn of(all: AllSizes, options: &codegen::CodegenOptions) -> Result<Specializations, Failure> {
         let (ctx, names) = all.named();
         let buffers = all.plans().buffers();
         let made = SizedCode::compile(ctx, &buffers.body, names, homes(buffers), &all.samples(), options);
         let (code, work) = made.map_err(|fault| reason(&all, all.sample(), fault))?;
-        let spare = Mutex::new(vec![Work::new(work)]);
+        let spare = Mutex::new(vec![SpecializationScratch::new(work)]);
         Ok(Specializations { code, dead: options.dead, spare, all, variants: Vec::new() })
     }
 
@@ -76,8 +79,8 @@ impl Specializations {
         &self.all
     }
 
-    fn make(&self, sizes: &[u64], work: &mut Work) -> Result<Specialization, SizeFault> {
-        let Work { lowered, needs, values } = work;
+    fn make(&self, sizes: &[u64], work: &mut SpecializationScratch) -> Result<Specialization, SizeFault> {
+        let SpecializationScratch { lowered, needs, values } = work;
         let (code, plans) = (&self.code, self.all.plans());
         code.set(sizes, lowered)?;
         needs.clear();
@@ -119,7 +122,7 @@ impl Specialize for Specializations {
         }
         let spare = || self.spare.lock().unwrap_or_else(PoisonError::into_inner);
         let taken = spare().pop();
-        let mut work = taken.unwrap_or_else(|| Work::new(self.code.workspace()));
+        let mut work = taken.unwrap_or_else(|| SpecializationScratch::new(self.code.workspace()));
         let made = self.make(sizes, &mut work);
         spare().push(work);
         made.map_err(|fault| reason(&self.all, sizes, fault).to_string())
@@ -143,26 +146,26 @@ fn reason(all: &AllSizes, sizes: &[u64], fault: SizeFault) -> Failure {
 }
 
 /// Where everything of a function is at all sizes, but for offsets.
-fn homes(buffers: &Buffers) -> Homes {
+fn homes(buffers: &Buffers) -> SizedPlan {
     let body = &buffers.body;
-    let mut values: SecondaryMap<Value, Option<Home>> = SecondaryMap::new();
+    let mut values: SecondaryMap<Value, Option<SizedStorage>> = SecondaryMap::new();
     for block in body.all_blocks() {
         let results = body.ops(block).flat_map(|op| body.results(op));
         for value in body.args(block).iter().copied().chain(results) {
             values[value] = buffers.storage(value).map(|storage| match storage {
-                Storage::Input(index) => Home::Input(index),
-                Storage::Output(index) => Home::Output(index),
-                Storage::Buffer(id) | Storage::Pool(_, id) => Home::Buffer(number(id)),
+                Storage::Input(index) => SizedStorage::Input(index),
+                Storage::Output(index) => SizedStorage::Output(index),
+                Storage::Buffer(id) | Storage::Pool(_, id) => SizedStorage::Buffer(number(id)),
             });
         }
     }
-    let step = |run: &passes::memory::buffers::Run| SizedStep {
+    let step = |run: &passes::memory::buffers::OpRun| SizedStep {
         op: run.op,
         scratch: number(run.scratch),
         asked_tie: run.asked_tie,
     };
     let moves = buffers.all_moves().map(|(op, id)| (op, number(id))).collect();
-    Homes { steps: buffers.runs.iter().map(step).collect(), values, moves }
+    SizedPlan { steps: buffers.runs.iter().map(step).collect(), values, moves }
 }
 
 fn number(id: BufferId) -> usize {

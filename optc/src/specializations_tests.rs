@@ -60,7 +60,7 @@ fn specializations(module: &ir::Module, dead: DeadMemory) -> Specializations {
 }
 
 fn compiled(all: AllSizes, dead: DeadMemory) -> Specializations {
-    let options = codegen::Options { dead, ..codegen::Options::new(2) };
+    let options = codegen::CodegenOptions { dead, ..codegen::CodegenOptions::new(2) };
     Specializations::compile(all, &options).unwrap_or_else(|failure| panic!("{failure}"))
 }
 

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use ir::dims::{self, Atom, Ranges, Term};
+use ir::dims::{self, Atom, Monomial, Ranges};
 use ir::plan::attrs;
 use ir::plan::signature::Signature;
 use ir::{Body, Context, Dim, DimExpr, Ident, Module, Type};
@@ -51,7 +51,7 @@ pub(crate) fn compile(all: AllSizes, options: &CompileOptions) -> Result<Program
     if all.plans.buffers().has_pools {
         return Err(for_known_sizes("a pool"));
     }
-    let made = Specializations::compile(all, &codegen::Options { threads, cpu, dead })?;
+    let made = Specializations::compile(all, &codegen::CodegenOptions { threads, cpu, dead })?;
     let all = made.all();
     let parts = ProgramParts { weights: Arc::new(Weights::none()), threads };
     let open = codegen::open_outputs(&all.module.ctx, &signature(&all.module, &all.entry)?);
@@ -388,7 +388,7 @@ fn tensor_spec(
         .ok_or_else(|| Failure::input(format!("{side} `{name}` has elements that no caller can pass")))?;
     let extents = shape.iter().map(|dim| {
         extent(ctx, *dim, names).ok_or_else(|| {
-            let size = dims::Sizes(ctx).text(*dim);
+            let size = dims::SizeArithmetic(ctx).text(*dim);
             Failure::input(format!("the size {size} of {side} `{name}` follows from no symbols"))
         })
     });
@@ -416,7 +416,7 @@ fn push_expr(ctx: &Context, expr: DimExpr, names: &mut Vec<Ident>, steps: &mut V
     if terms.is_empty() {
         steps.push(SizeStep::Number(0));
     }
-    for (index, Term { factor, atoms }) in terms.iter().enumerate() {
+    for (index, Monomial { factor, atoms }) in terms.iter().enumerate() {
         if index + 1 < terms.len() {
             steps.push(SizeStep::Add);
         }

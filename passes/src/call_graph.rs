@@ -1,19 +1,19 @@
 //! Which function calls which, and in which order that is best looked at.
 
 use ir::attrs::AttrData;
-use ir::opdef::{AttrKind, Flow, Presence};
+use ir::opdef::{AttrKind, Presence, RegionFlow};
 use ir::{Body, Context, Kind, Op, Region, Traits};
 use rustc_hash::FxHashMap;
 
-use crate::symbols::{Scope, Symbols};
+use crate::symbols::{BodyIndex, ModuleSymbols};
 
 /// A function with a body, and what it calls.
 #[derive(Clone, Debug)]
-pub struct Node {
+pub struct CallNode {
     /// Its body.
-    pub scope: Scope,
+    pub scope: BodyIndex,
     /// The body that holds it as a symbol.
-    pub around: Scope,
+    pub around: BodyIndex,
     /// Its calls of functions of the graph, in text order, with the numbers of these.
     pub calls: Vec<(Op, usize)>,
     /// Which of the groups it is in whose members call each other, or itself, all around.
@@ -23,29 +23,29 @@ pub struct Node {
 /// The functions of a module that have bodies, in text order.
 pub struct CallGraph {
     /// The functions.
-    pub nodes: Vec<Node>,
+    pub nodes: Vec<CallNode>,
     /// Their numbers, each after those that it calls, where they do not call it in turn.
     pub callees_first: Vec<usize>,
 }
 
 impl CallGraph {
     /// That of a module.
-    pub fn of(ctx: &Context, symbols: &Symbols<'_>) -> CallGraph {
-        let is_function = |scope: &Scope| {
+    pub fn of(ctx: &Context, symbols: &ModuleSymbols<'_>) -> CallGraph {
+        let is_function = |scope: &BodyIndex| {
             let owner = symbols.around(*scope);
             let has_body =
                 symbols.body(*scope).roots().iter().any(|root| symbols.body(*scope).entry(*root).is_some());
             let is_function = |(around, op)| symbols.body(around).at(ctx, op).has(Traits::FUNCTION);
             has_body && owner.is_some_and(is_function)
         };
-        let scopes: Vec<Scope> = symbols.scopes().filter(is_function).collect();
-        let numbers: FxHashMap<Scope, usize> =
+        let scopes: Vec<BodyIndex> = symbols.scopes().filter(is_function).collect();
+        let numbers: FxHashMap<BodyIndex, usize> =
             scopes.iter().enumerate().map(|(i, scope)| (*scope, i)).collect();
-        let node = |scope: &Scope| {
+        let node = |scope: &BodyIndex| {
             let calls = calls(ctx, symbols, *scope).into_iter();
             let calls = calls.filter_map(|(op, callee)| Some((op, *numbers.get(&callee)?))).collect();
-            let around = symbols.around(*scope).map_or(Symbols::TOP, |around| around.0);
-            Node { scope: *scope, around, calls, group: 0 }
+            let around = symbols.around(*scope).map_or(ModuleSymbols::TOP, |around| around.0);
+            CallNode { scope: *scope, around, calls, group: 0 }
         };
         let mut graph = CallGraph { nodes: scopes.iter().map(node).collect(), callees_first: Vec::new() };
         Grouping::new(graph.nodes.len()).run(&mut graph);
@@ -54,7 +54,7 @@ impl CallGraph {
 }
 
 /// The calls of a function, with the bodies of the functions that they name.
-fn calls(ctx: &Context, symbols: &Symbols<'_>, scope: Scope) -> Vec<(Op, Scope)> {
+fn calls(ctx: &Context, symbols: &ModuleSymbols<'_>, scope: BodyIndex) -> Vec<(Op, BodyIndex)> {
     let body = symbols.body(scope);
     let mut ops = Vec::new();
     body.roots().iter().for_each(|root| collect_calls(ctx, body, *root, &mut ops));
@@ -68,7 +68,7 @@ fn calls(ctx: &Context, symbols: &Symbols<'_>, scope: Scope) -> Vec<(Op, Scope)>
 
 fn collect_calls(ctx: &Context, body: &Body, region: Region, out: &mut Vec<Op>) {
     for op in body.blocks(region).iter().flat_map(|block| body.ops(*block)) {
-        if let Kind::Region(Flow::Call) = body.at(ctx, op).kind() {
+        if let Kind::Region(RegionFlow::Call) = body.at(ctx, op).kind() {
             out.push(op);
         }
         body.regions(op).iter().for_each(|inner| collect_calls(ctx, body, *inner, out));

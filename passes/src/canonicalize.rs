@@ -24,7 +24,7 @@ use ir::{Body, Diagnostic, Region};
 
 use crate::dce::remove_dead;
 use crate::manager::{Example, OptionDef, OptionKind, PassContext, PassDef, PassRun, Stage, StageRule};
-use crate::rewrite::{Driver, Limits, Outcome, Rule};
+use crate::rewrite::{Driver, RewriteLimits, RewriteOutcome, Rule};
 
 /// Our own rules that are code: those of every row, and of control flow.
 pub static RULES: &[&[Rule]] = &[general::RULES, flow::RULES, branches::RULES];
@@ -64,10 +64,10 @@ pub static CANONICALIZE: PassDef = PassDef {
 fn run(cx: &PassContext<'_>, func: &mut Body) -> Result<(), Vec<Diagnostic>> {
     let per_op = usize::try_from(cx.options.int("rewrites")).expect("the option's least value is 1");
     let ops = func.roots().iter().map(|root| count(func, *root)).sum();
-    let mut driver = Driver::new(cx.rules, Limits { per_op }, ops);
+    let mut driver = Driver::new(cx.rules, RewriteLimits { per_op }, ops);
     loop {
         driver.run(cx.ctx, func).map_err(|error| vec![error])?;
-        if blocks::simplify(cx.ctx, func) == Outcome::Unchanged {
+        if blocks::simplify(cx.ctx, func) == RewriteOutcome::Unchanged {
             break;
         }
     }

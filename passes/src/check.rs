@@ -14,14 +14,14 @@ use std::collections::BTreeSet;
 
 use cranelift_entity::SecondaryMap;
 use ir::body::Decisions;
-use ir::opdef::{Access, Flow, Strided, Traits, View};
+use ir::opdef::{Access, RegionFlow, Strided, Traits, View};
 use ir::weights::WeightSet;
 use ir::{Body, Context, Diagnostic, Kind, Op, Value, size};
 
 use smallvec::SmallVec;
 
-use memory::{Home, Homes, Memory, Pool};
-use views::Found;
+use memory::{CheckedMemory, Home, Homes, MemorySpace};
+use views::Located;
 
 mod control;
 mod lines;
@@ -45,7 +45,7 @@ mod views;
 const UNPLACED: &str = "this step has no `mem.place`";
 
 /// The operands of a step, without weights, each with its number and home.
-type Operands = SmallVec<[(usize, Home); 2]>;
+type OperandHomes = SmallVec<[(usize, Home); 2]>;
 
 /// Judges the plan of a function; empty means right.
 pub fn check(ctx: &Context, body: &Body) -> Vec<Diagnostic> {
@@ -63,7 +63,7 @@ pub fn check(ctx: &Context, body: &Body) -> Vec<Diagnostic> {
         states,
         output_bytes: Vec::new(),
         donated_bytes: Vec::new(),
-        memory: Memory::default(),
+        memory: CheckedMemory::default(),
         homes: Homes::default(),
         part_of: SecondaryMap::new(),
         faults: Vec::new(),
@@ -80,12 +80,12 @@ struct Judge<'a> {
     body: &'a Body,
     weights: WeightSet,
     /// The arena, then the other pools.
-    pools: Vec<ir::pools::Pool>,
-    states: Vec<ir::states::State>,
+    pools: Vec<ir::pools::MemoryPool>,
+    states: Vec<ir::states::StateArgument>,
     output_bytes: Vec<u64>,
     /// Bytes of each input; none for those that the caller keeps.
     donated_bytes: Vec<Option<u64>>,
-    memory: Memory,
+    memory: CheckedMemory,
     /// Where the results of steps and the arguments are.
     homes: Homes,
     /// For each part that a concatenation found at its place, which operand of which one it is.
@@ -94,7 +94,7 @@ struct Judge<'a> {
     /// What was said already: loops are run several times.
     said: BTreeSet<(Op, String)>,
     /// What was read last of places, which the next step often has, too.
-    read_last: Option<(places::Said, places::Places)>,
+    read_last: Option<(places::PlaceAttrs, places::StepHomes)>,
 }
 
 impl Judge<'_> {
@@ -106,7 +106,7 @@ impl Judge<'_> {
             let bytes = size::tensor_bytes(self.ctx, self.body.ty(arg)).unwrap_or(0);
             let is_donated = attrs.get(index).is_some_and(|dict| self.ctx.dict_get(*dict, donated).is_some());
             self.donated_bytes.push(is_donated.then_some(bytes));
-            let home = self.home_of_state(arg).unwrap_or(Home::dense(Pool::Input(index), 0..bytes));
+            let home = self.home_of_state(arg).unwrap_or(Home::dense(MemorySpace::Input(index), 0..bytes));
             self.memory.write(&home, Some(arg));
             self.homes.set(arg, &home);
         }
@@ -132,7 +132,7 @@ impl Judge<'_> {
             return;
         }
         match op_ref.kind() {
-            Kind::Region(Flow::If | Flow::For | Flow::While) => return self.control(op),
+            Kind::Region(RegionFlow::If | RegionFlow::For | RegionFlow::While) => return self.control(op),
             _ if op_ref.has(Traits::RETURN) => return self.hand_over(op),
             _ if op_ref.has(Traits::TERMINATOR) => return,
             _ => {}
@@ -153,7 +153,7 @@ impl Judge<'_> {
     }
 
     fn execute(&mut self, op: Op, decided: &Decisions, results: &[Home], scratch: Option<Home>) {
-        let mut operands = Operands::new();
+        let mut operands = OperandHomes::new();
         for (index, value) in self.body.operands(op).enumerate() {
             if !self.weights.contains(value) {
                 operands.extend(self.find(op, index).map(|home| (index, home)));
@@ -178,7 +178,7 @@ impl Judge<'_> {
 
     /// Where an operand is; says so if its bytes are no longer there.
     fn find(&mut self, op: Op, index: usize) -> Option<Home> {
-        let Found { home, content } = match self.locate(self.body.operand(op, index)) {
+        let Located { home, content } = match self.locate(self.body.operand(op, index)) {
             Ok(found) => found,
             Err(fault) => {
                 self.fault(op, format!("operand {index} {fault}"));
@@ -243,7 +243,7 @@ impl Judge<'_> {
     fn hand_over(&mut self, op: Op) {
         for index in 0..self.body.operand_count(op) {
             let Some(home) = self.find(op, index) else { continue };
-            let outside = Home::dense(Pool::Output(index), 0..self.output_bytes[index]);
+            let outside = Home::dense(MemorySpace::Output(index), 0..self.output_bytes[index]);
             match self.home_of_next(index) {
                 Some(place) if home != place => {
                     self.fault(op, format!("result {index} of the function is not in its state's place"));

@@ -1,6 +1,6 @@
 //! What an operation does beside computing its results.
 
-use ir::opdef::Flow;
+use ir::opdef::RegionFlow;
 use ir::{Body, Context, Kind, Op, Traits};
 
 /// Whether an operation does nothing but compute its results: it may be removed if nobody reads them, and be
@@ -12,7 +12,7 @@ pub fn is_pure(ctx: &Context, body: &Body, op: Op) -> bool {
         return false;
     }
     def.traits.contains(Traits::PURE)
-        || matches!(def.kind, Kind::Region(Flow::If | Flow::For)) && runs_pure_ops(ctx, body, op)
+        || matches!(def.kind, Kind::Region(RegionFlow::If | RegionFlow::For)) && runs_pure_ops(ctx, body, op)
 }
 
 /// Whether all operations in the regions of an operation are pure, terminators apart.

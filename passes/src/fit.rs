@@ -17,10 +17,10 @@ use ir::target::Bands;
 use ir::{Body, Context, Diagnostic, Op, Target};
 use rustc_hash::FxHashMap;
 
-use crate::overlap::{Banding, Order, Rows};
+use crate::overlap::{Banding, OperandRows, RowOrder};
 use crate::place::judge::judge;
 use crate::place::{self, Placement, Placer, Problem};
-use crate::plan::{ALIGN_BYTES, Arena, Content};
+use crate::plan::{ALIGN_BYTES, ArenaProblem, BufferContent};
 
 /// What a plan is to be best at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -71,35 +71,35 @@ struct Need {
     /// Bytes of scratch: what its kernel wishes for, and what it can do with.
     wished: u64,
     least: u64,
-    overlap: Option<Candidate>,
+    overlap: Option<OverlapCandidate>,
 }
 
 /// A pair that may share bytes.
 #[derive(Clone, Copy)]
-pub(crate) struct Candidate {
+pub(crate) struct OverlapCandidate {
     operand: usize,
-    rows: Rows,
+    rows: OperandRows,
     /// The fewest rows of a band.
     band_rows: u64,
     /// Bytes of operand and result.
     sizes: [u64; 2],
 }
 
-impl Candidate {
+impl OverlapCandidate {
     /// The pair of a step's operand and result, of so many bytes, if bands of them share some.
     pub(crate) fn new(
         goal: Goal,
-        rows: Rows,
+        rows: OperandRows,
         sizes: [u64; 2],
         bands: Bands,
         share: u64,
-    ) -> Option<Candidate> {
+    ) -> Option<OverlapCandidate> {
         let largest = sizes[0].max(sizes[1]) / share;
         let band_rows = match goal {
-            Goal::Memory => rows.widest(rows.distance(1, Order::Down) + largest as i64, 1, Order::Down),
+            Goal::Memory => rows.widest(rows.distance(1, RowOrder::Down) + largest as i64, 1, RowOrder::Down),
             _ => bands.free_rows,
         };
-        let candidate = Candidate { operand: bands.operand, rows, band_rows, sizes };
+        let candidate = OverlapCandidate { operand: bands.operand, rows, band_rows, sizes };
         (band_rows < rows.output && candidate.saved(band_rows) > 0).then_some(candidate)
     }
 
@@ -108,7 +108,8 @@ impl Candidate {
         let distance =
             |order| self.rows.distance(band_rows, order).max(0).unsigned_abs().next_multiple_of(ALIGN_BYTES);
         let [input, output] = self.sizes;
-        let extent = output.max(input + distance(Order::Down)).min(input.max(output + distance(Order::Up)));
+        let extent =
+            output.max(input + distance(RowOrder::Down)).min(input.max(output + distance(RowOrder::Up)));
         (input + output).saturating_sub(extent)
     }
 }
@@ -129,7 +130,7 @@ impl Need {
                 let wider = (overlap.band_rows..=overlap.rows.output).take_while(fits).last();
                 let band_rows = wider.unwrap_or(overlap.band_rows);
                 let bytes = scratch(self.live - overlap.saved(band_rows)).clamp(self.least, self.wished);
-                let Candidate { operand, rows, .. } = overlap;
+                let OverlapCandidate { operand, rows, .. } = overlap;
                 (Some(Offer { op: self.op, operand, band_rows, rows }), bytes)
             }
             _ => (None, scratch(self.live).clamp(self.least, self.wished)),
@@ -144,11 +145,11 @@ pub(crate) struct Offer {
     pub(crate) operand: usize,
     pub(crate) band_rows: u64,
     /// The rows of both.
-    pub(crate) rows: Rows,
+    pub(crate) rows: OperandRows,
 }
 
 /// A way to save memory.
-pub(crate) struct Way {
+pub(crate) struct TradeOff {
     /// What planners may overlap, in whichever order of rows suits them.
     pub(crate) offers: Vec<Offer>,
     /// The scratch of the steps that get less than they wish for.
@@ -159,7 +160,7 @@ pub(crate) struct Way {
 
 /// A step, the bytes of the tensors that are live there, and those of the scratch that its kernel wishes for.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Running {
+pub(crate) struct RunningStep {
     pub(crate) op: Op,
     pub(crate) live: u64,
     pub(crate) wished: u64,
@@ -170,16 +171,16 @@ pub(crate) trait Question {
     /// What the plan is to be best at.
     fn goal(&self) -> Goal;
     /// All steps.
-    fn steps(&self) -> Vec<Running>;
+    fn steps(&self) -> Vec<RunningStep>;
     /// The scratch that a step can do with, and how it may run in bands.
     fn scratch(&self, op: Op, wished: u64) -> (u64, Option<Bands>);
     /// The operand and result that bands of a step may share, with bands that may take so large a share.
-    fn candidate(&self, op: Op, bands: Bands, share: u64) -> Option<Candidate>;
+    fn candidate(&self, op: Op, bands: Bands, share: u64) -> Option<OverlapCandidate>;
 }
 
 /// How the fullest steps save what they must, with bands that may take so large a share; none if nothing is
 /// saved.
-pub(crate) fn way(question: &impl Question, share: u64) -> Option<Way> {
+pub(crate) fn way(question: &impl Question, share: u64) -> Option<TradeOff> {
     let needs = fullest_needs(question, share);
     let target_bytes = target_bytes(&needs, question.goal());
     let (mut offers, mut scratch) = (Vec::new(), Vec::new());
@@ -189,7 +190,7 @@ pub(crate) fn way(question: &impl Question, share: u64) -> Option<Way> {
         scratch.extend((bytes < need.wished).then_some((need.op, bytes)));
     }
     let is_way = !offers.is_empty() || !scratch.is_empty();
-    is_way.then_some(Way { offers, scratch, target_bytes })
+    is_way.then_some(TradeOff { offers, scratch, target_bytes })
 }
 
 /// The needs of the fullest steps, down to those that fit whole below what a fuller one needs at the least.
@@ -197,7 +198,7 @@ fn fullest_needs(question: &impl Question, share: u64) -> Vec<Need> {
     let mut steps = question.steps();
     steps.sort_by_key(|step| std::cmp::Reverse(step.live + step.wished));
     let (mut needs, mut least) = (Vec::new(), 0);
-    for Running { op, live, wished } in steps {
+    for RunningStep { op, live, wished } in steps {
         if live + wished <= least {
             break;
         }
@@ -220,13 +221,13 @@ pub(crate) fn place<'a>(
     ctx: &Context,
     target: &dyn Target,
     body: &mut Body,
-    mut arena: Arena<'a>,
+    mut arena: ArenaProblem<'a>,
     aliases: &'a AliasSets,
     goal: Goal,
     placer: Placer,
-) -> Result<(Arena<'a>, Placement), Vec<Diagnostic>> {
+) -> Result<(ArenaProblem<'a>, Placement), Vec<Diagnostic>> {
     let asker = Asker::new(ctx, target, body, &arena, goal);
-    let mut best: Option<(Placement, Problem, Way)> = None;
+    let mut best: Option<(Placement, Problem, TradeOff)> = None;
     for share in goal.band_shares() {
         let Some(way) = way(&asker, *share) else { break };
         let problem = asker.problem(&way);
@@ -266,13 +267,13 @@ const MOST_ROUNDS: usize = 4;
 fn refine<'a>(
     ctx: &Context,
     body: &mut Body,
-    decided: (Arena<'a>, Placement),
+    decided: (ArenaProblem<'a>, Placement),
     aliases: &'a AliasSets,
     placer: Placer,
-) -> Result<(Arena<'a>, Placement), Vec<Diagnostic>> {
+) -> Result<(ArenaProblem<'a>, Placement), Vec<Diagnostic>> {
     let mut best = decided;
     for _ in 0..MOST_ROUNDS {
-        let arena = Arena::of(ctx, body, aliases)?;
+        let arena = ArenaProblem::of(ctx, body, aliases)?;
         let found = placer.place(&arena.problem);
         if found.size_bytes < best.1.size_bytes {
             best = (arena, found);
@@ -290,10 +291,10 @@ fn refine<'a>(
 }
 
 /// What steps that run in bands offer: their bands.
-fn settled_offers(ctx: &Context, body: &Body, arena: &Arena<'_>) -> Vec<Offer> {
+fn settled_offers(ctx: &Context, body: &Body, arena: &ArenaProblem<'_>) -> Vec<Offer> {
     let offer = |op: Op| {
         let Banding { operand, rows: band_rows, .. } = Banding::of(body.at(ctx, op))?;
-        Some(Offer { op, operand, band_rows, rows: Rows::of(ctx, body, op, operand)? })
+        Some(Offer { op, operand, band_rows, rows: OperandRows::of(ctx, body, op, operand)? })
     };
     arena.steps().iter().filter_map(|(_, op)| offer(op)).collect()
 }
@@ -304,7 +305,7 @@ pub(crate) fn fullest(
     ctx: &Context,
     target: &dyn Target,
     body: &Body,
-    arena: &Arena<'_>,
+    arena: &ArenaProblem<'_>,
 ) -> Option<(u64, Vec<Op>)> {
     let share = *Goal::Memory.band_shares().first()?;
     let needs = fullest_needs(&Asker::new(ctx, target, body, arena, Goal::Memory), share);
@@ -328,7 +329,7 @@ struct Asker<'a> {
     ctx: &'a Context,
     target: &'a dyn Target,
     body: &'a Body,
-    arena: &'a Arena<'a>,
+    arena: &'a ArenaProblem<'a>,
     goal: Goal,
     threads: usize,
 }
@@ -338,7 +339,7 @@ impl<'a> Asker<'a> {
         ctx: &'a Context,
         target: &'a dyn Target,
         body: &'a Body,
-        arena: &'a Arena<'a>,
+        arena: &'a ArenaProblem<'a>,
         goal: Goal,
     ) -> Asker<'a> {
         let threads = attrs::threads(ctx, body).unwrap_or(1);
@@ -346,18 +347,18 @@ impl<'a> Asker<'a> {
     }
 
     /// The placement problem of a way.
-    fn problem(&self, way: &Way) -> Problem {
+    fn problem(&self, way: &TradeOff) -> Problem {
         let mut problem = self.arena.problem.clone();
         let less: FxHashMap<Op, u64> = way.scratch.iter().copied().collect();
         for (id, content) in self.arena.contents.iter() {
-            if let Content::Scratch(op) = content
+            if let BufferContent::Scratch(op) = content
                 && let Some(bytes) = less.get(op)
             {
                 problem.buffers[id].size_bytes = *bytes;
             }
         }
         for Offer { op, operand, band_rows: rows, .. } in way.offers.iter().copied() {
-            let bandings = [Order::Down, Order::Up].map(|order| Banding { operand, rows, order });
+            let bandings = [RowOrder::Down, RowOrder::Up].map(|order| Banding { operand, rows, order });
             let overlap = |banding| self.arena.overlap(self.ctx, self.body, op, banding);
             problem.overlaps.extend(bandings.into_iter().filter_map(overlap));
         }
@@ -370,12 +371,12 @@ impl Question for Asker<'_> {
         self.goal
     }
 
-    fn steps(&self) -> Vec<Running> {
+    fn steps(&self) -> Vec<RunningStep> {
         let live = live_bytes(self.arena);
         let runs = self.arena.steps().iter();
         let steps = runs.map(|(step, op)| {
             let wished = attrs::scratch_bytes(self.body.at(self.ctx, op)).unwrap_or(0);
-            Running { op, live: live[step.index()], wished }
+            RunningStep { op, live: live[step.index()], wished }
         });
         steps.collect()
     }
@@ -385,19 +386,19 @@ impl Question for Asker<'_> {
         choice.map_or((wished, None), |choice| (choice.least_scratch_bytes, choice.bands))
     }
 
-    fn candidate(&self, op: Op, bands: Bands, share: u64) -> Option<Candidate> {
+    fn candidate(&self, op: Op, bands: Bands, share: u64) -> Option<OverlapCandidate> {
         let pair = self.arena.pair(self.body, op, bands.operand)?;
-        let rows = Rows::of(self.ctx, self.body, op, bands.operand)?;
+        let rows = OperandRows::of(self.ctx, self.body, op, bands.operand)?;
         let sizes = [pair.0, pair.1].map(|id| self.arena.problem.buffers[id].size_bytes);
-        Candidate::new(self.goal, rows, sizes, bands, share)
+        OverlapCandidate::new(self.goal, rows, sizes, bands, share)
     }
 }
 
 /// The bytes of the tensors that are live at each step, each rounded up to a whole number of places.
-fn live_bytes(arena: &Arena<'_>) -> Vec<u64> {
+fn live_bytes(arena: &ArenaProblem<'_>) -> Vec<u64> {
     let mut changes = vec![0i64; arena.steps().end().index() + 2];
     for (id, content) in arena.contents.iter() {
-        if let Content::Root(_) = content {
+        if let BufferContent::Root(_) = content {
             let buffer = arena.problem.buffers[id];
             let bytes = buffer.size_bytes.next_multiple_of(ALIGN_BYTES) as i64;
             changes[buffer.first.index()] += bytes;
@@ -416,7 +417,7 @@ fn live_bytes(arena: &Arena<'_>) -> Vec<u64> {
 fn settle(
     ctx: &Context,
     body: &mut Body,
-    arena: &Arena<'_>,
+    arena: &ArenaProblem<'_>,
     placement: &Placement,
     offers: &[Offer],
 ) -> bool {
@@ -439,13 +440,17 @@ fn settle(
 
 /// How wide bands of at least so many rows may be where an operand and a result are, and which is first; none
 /// if they share no byte.
-pub(crate) fn settled(rows: Rows, band_rows: u64, [input, output]: [Range<u64>; 2]) -> Option<(u64, Order)> {
+pub(crate) fn settled(
+    rows: OperandRows,
+    band_rows: u64,
+    [input, output]: [Range<u64>; 2],
+) -> Option<(u64, RowOrder)> {
     if input.end <= output.start || output.end <= input.start {
         return None;
     }
     let below = input.start as i64 - output.start as i64;
-    let order = if rows.distance(band_rows, Order::Down) <= below { Order::Down } else { Order::Up };
-    let distance = if order == Order::Down { below } else { -below };
+    let order = if rows.distance(band_rows, RowOrder::Down) <= below { RowOrder::Down } else { RowOrder::Up };
+    let distance = if order == RowOrder::Down { below } else { -below };
     Some((rows.widest(distance, band_rows, order), order))
 }
 

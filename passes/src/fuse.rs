@@ -23,7 +23,7 @@
 use ir::opdef::Traits;
 use ir::plan::attrs;
 use ir::scalar::{Binary, Scalar};
-use ir::target::Place;
+use ir::target::GroupPosition;
 use ir::weights::WeightSet;
 use ir::{Block, Body, Builder, Context, Kind, Op, OpSpec, Target, Type, Value, size};
 use std::collections::{BTreeMap, BTreeSet};
@@ -49,7 +49,7 @@ fn fuse_with(
     max_ops: usize,
     left: &BTreeSet<Op>,
 ) -> usize {
-    let mut chooser = Chooser::new(ctx, target, body, max_ops, left);
+    let mut chooser = FusionChooser::new(ctx, target, body, max_ops, left);
     let groups: Vec<Group> = blocks(ctx, body).into_iter().flat_map(|block| chooser.choose(block)).collect();
     groups.iter().for_each(|group| outline(ctx, body, group));
     groups.len()
@@ -62,7 +62,7 @@ struct Group {
     root: Op,
 }
 
-struct Chooser<'a> {
+struct FusionChooser<'a> {
     ctx: &'a Context,
     target: &'a dyn Target,
     body: &'a Body,
@@ -81,14 +81,14 @@ struct Chooser<'a> {
 
 /// What an epilogue may still take, in order.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
-enum Stage {
+enum EpilogueStage {
     Bias,
     Residual,
     Activation,
     Done,
 }
 
-impl<'a> Chooser<'a> {
+impl<'a> FusionChooser<'a> {
     fn new(
         ctx: &'a Context,
         target: &'a dyn Target,
@@ -100,7 +100,7 @@ impl<'a> Chooser<'a> {
         let steps = Vec::new();
         let group_of = BTreeMap::new();
         let groups = Vec::new();
-        Chooser { ctx, target, body, weights, max_ops, left, block: None, steps, group_of, groups }
+        FusionChooser { ctx, target, body, weights, max_ops, left, block: None, steps, group_of, groups }
     }
 
     /// All groups of more than one operation of a block, in the text order of their results.
@@ -148,7 +148,8 @@ impl<'a> Chooser<'a> {
     /// Starts a group with a contraction and what its kernel does after it.
     fn grow_epilogue(&mut self, root: Op) {
         let mut ops = vec![root];
-        let mut stage = if self.body.operand_count(root) > 2 { Stage::Residual } else { Stage::Bias };
+        let mut stage =
+            if self.body.operand_count(root) > 2 { EpilogueStage::Residual } else { EpilogueStage::Bias };
         while let Some(user) = self.only_user(self.body.result(*ops.last().expect("the root"), 0)) {
             if ops.len() >= self.max_ops || !self.is_free_elementwise(user) {
                 break;
@@ -187,20 +188,20 @@ impl<'a> Chooser<'a> {
     }
 
     /// What the epilogue may take after `user`, which reads `last`; none if it can't take `user`.
-    fn epilogue_place(&self, root: Op, user: Op, last: Value, stage: Stage) -> Option<Stage> {
+    fn epilogue_place(&self, root: Op, user: Op, last: Value, stage: EpilogueStage) -> Option<EpilogueStage> {
         let op = self.body.at(self.ctx, user);
         let Kind::Elementwise(scalar) = op.kind() else { return None };
         if self.body.ty(last) != op.result_type(0) {
             return None;
         }
         let (place, next) = if op.operand_count() == 1 {
-            (Place::Activation, Stage::Done)
+            (GroupPosition::Activation, EpilogueStage::Done)
         } else if matches!(scalar, Scalar::Binary(Binary::Add, Scalar::Arg(0), Scalar::Arg(1))) {
             let other = self.body.operands(user).find(|operand| *operand != last)?;
             if self.is_per_channel(other) {
-                (Place::Bias, Stage::Residual)
+                (GroupPosition::Bias, EpilogueStage::Residual)
             } else if self.body.ty(other) == self.body.ty(last) {
-                (Place::Residual, Stage::Activation)
+                (GroupPosition::Residual, EpilogueStage::Activation)
             } else {
                 return None;
             }
@@ -208,9 +209,9 @@ impl<'a> Chooser<'a> {
             return None;
         };
         let is_in_order = match place {
-            Place::Bias => stage <= Stage::Bias,
-            Place::Residual => stage <= Stage::Residual,
-            _ => stage <= Stage::Activation,
+            GroupPosition::Bias => stage <= EpilogueStage::Bias,
+            GroupPosition::Residual => stage <= EpilogueStage::Residual,
+            _ => stage <= EpilogueStage::Activation,
         };
         let root = self.body.at(self.ctx, root);
         (is_in_order && self.target.fuses(root, op, place)).then_some(next)
@@ -235,7 +236,8 @@ impl<'a> Chooser<'a> {
         let op_ref = self.body.at(self.ctx, op);
         let keeps_type = self.body.operand_count(op) > 0 && op_ref.operand_type(0) == op_ref.result_type(0);
         let fits = is_private && others_are_weights && keeps_type;
-        (fits && self.target.fuses(self.body.at(self.ctx, root), op_ref, Place::Prologue)).then_some(op)
+        (fits && self.target.fuses(self.body.at(self.ctx, root), op_ref, GroupPosition::Prologue))
+            .then_some(op)
     }
 
     /// Puts `op` into a group with the elementwise operations whose results only it reads, and which have its

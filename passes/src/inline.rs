@@ -14,10 +14,10 @@
 use ir::{Body, Context, Diagnostic, Module, Op, Region, Traits, Type, Value};
 
 use crate::branches::go_to;
-use crate::call_graph::{CallGraph, Node};
+use crate::call_graph::{CallGraph, CallNode};
 use crate::copy::Copying;
 use crate::manager::{Example, OptionDef, OptionKind, PassContext, PassDef, PassRun, Stage, StageRule};
-use crate::symbols::{Scope, Symbols};
+use crate::symbols::{BodyIndex, ModuleSymbols};
 
 /// The pass `inline`.
 pub static INLINE: PassDef = PassDef {
@@ -57,7 +57,7 @@ pub static INLINE: PassDef = PassDef {
 
 fn run(cx: &PassContext<'_>, module: &mut Module) -> Result<(), Vec<Diagnostic>> {
     let max_ops = usize::try_from(cx.options.int("max-ops")).expect("the option's least value is 0");
-    let symbols = Symbols::of(cx.ctx, &module.top);
+    let symbols = ModuleSymbols::of(cx.ctx, &module.top);
     let graph = CallGraph::of(cx.ctx, &symbols);
     let paths: Vec<Vec<Op>> = graph.nodes.iter().map(|node| path(&symbols, node.scope)).collect();
     drop(symbols);
@@ -90,7 +90,7 @@ fn run(cx: &PassContext<'_>, module: &mut Module) -> Result<(), Vec<Diagnostic>>
 const RECURSIVE: &str = "the function calls itself, or is called by what it calls";
 
 /// The operations around a body, from the outermost in.
-fn path(symbols: &Symbols<'_>, scope: Scope) -> Vec<Op> {
+fn path(symbols: &ModuleSymbols<'_>, scope: BodyIndex) -> Vec<Op> {
     let around = std::iter::successors(symbols.around(scope), |(scope, _)| symbols.around(*scope));
     let mut path: Vec<Op> = around.map(|(_, op)| op).collect();
     path.reverse();
@@ -111,7 +111,7 @@ fn refusal(
     body: &Body,
     call: Op,
     callee: &Body,
-    (caller_node, callee_node): (&Node, &Node),
+    (caller_node, callee_node): (&CallNode, &CallNode),
     max_ops: usize,
 ) -> Option<&'static str> {
     if caller_node.group == callee_node.group {

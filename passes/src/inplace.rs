@@ -24,15 +24,15 @@ use smallvec::{SmallVec, smallvec};
 
 use crate::access::access;
 use crate::edit::{Setter, entry, kept_inputs};
-use crate::liveness::{Classes, Steps};
-use crate::parts::{Overwritten, Placed, copied_parts, has_open_parts, place_parts};
+use crate::liveness::{AliasClasses, Steps};
+use crate::parts::{Overwritten, PlacedOperands, copied_parts, has_open_parts, place_parts};
 use crate::place::{Step, lower_bound};
-use crate::plan::{Arena, separate_outputs};
+use crate::plan::{ArenaProblem, separate_outputs};
 use crate::views::{Live, place_views, turned_views};
 
 /// What was tied and what was not.
 #[derive(Default)]
-pub struct Outcome {
+pub struct InplaceOutcome {
     /// How many operations overwrite an operand.
     pub ties: usize,
     /// How many operands stand at their place in a concatenation.
@@ -45,13 +45,13 @@ pub struct Outcome {
 
 /// Puts the parts of concatenations and paddings to their place (`mem.parts`), marks views that need no copy
 /// (`mem.view`), and ties the results of a function's operations to dying operands (`mem.tie`).
-pub fn inplace(ctx: &Context, target: &dyn Target, body: &mut Body) -> Outcome {
-    let Placed { parts, ties: placed_ties, mut remarks, .. } = place_all_parts(ctx, target, body);
+pub fn inplace(ctx: &Context, target: &dyn Target, body: &mut Body) -> InplaceOutcome {
+    let PlacedOperands { parts, ties: placed_ties, mut remarks, .. } = place_all_parts(ctx, target, body);
     let (views, more) = place_views(ctx, target, body, &|trial, values| live(ctx, target, trial, values));
     remarks.extend(more);
     let (ties, more) = tie(ctx, target, body);
     remarks.extend(more);
-    Outcome { ties: ties + placed_ties, parts, views, remarks }
+    InplaceOutcome { ties: ties + placed_ties, parts, views, remarks }
 }
 
 /// Does the same as [`inplace`] on a copy, and looks at the arena that `plan` would then place; none if a
@@ -60,20 +60,20 @@ pub(crate) fn in_trial<R>(
     ctx: &Context,
     target: &dyn Target,
     body: &Body,
-    look: impl FnOnce(&Body, &Arena<'_>) -> R,
+    look: impl FnOnce(&Body, &ArenaProblem<'_>) -> R,
 ) -> Option<R> {
     let mut trial = body.clone();
     place_all_parts(ctx, target, &mut trial);
     if let Some(views) = turned_views(ctx, target, &trial) {
         let (tied, aliases) = tied(ctx, target, &trial);
-        let arena = Arena::of(ctx, &tied, &aliases).ok()?;
+        let arena = ArenaProblem::of(ctx, &tied, &aliases).ok()?;
         if !arena.are_at_peak(&views).contains(&true) {
             return Some(look(&tied, &arena));
         }
     }
     place_views(ctx, target, &mut trial, &|trial, values| live(ctx, target, trial, values));
     let (tied, aliases) = tied(ctx, target, &trial);
-    Some(look(&tied, &Arena::of(ctx, &tied, &aliases).ok()?))
+    Some(look(&tied, &ArenaProblem::of(ctx, &tied, &aliases).ok()?))
 }
 
 /// A copy with results tied to operands and outputs separated.
@@ -87,9 +87,9 @@ fn tied(ctx: &Context, target: &dyn Target, body: &Body) -> (Body, AliasSets) {
 /// Puts parts to their place, and what their makers overwrite there, unless more bytes were then live than if
 /// that lies beside, or if all parts are copied, as when a whole that is returned could hold something else
 /// before.
-fn place_all_parts(ctx: &Context, target: &dyn Target, body: &mut Body) -> Placed {
+fn place_all_parts(ctx: &Context, target: &dyn Target, body: &mut Body) -> PlacedOperands {
     if !has_open_parts(ctx, body) {
-        return Placed::default();
+        return PlacedOperands::default();
     }
     let given = body.clone();
     let mut placed = place_parts(ctx, target, body, Overwritten::InPlace);
@@ -109,7 +109,7 @@ fn place_all_parts(ctx: &Context, target: &dyn Target, body: &mut Body) -> Place
         }
     }
     if bytes(&given) < fewest {
-        placed = Placed { remarks: placed.remarks, ..Placed::default() };
+        placed = PlacedOperands { remarks: placed.remarks, ..PlacedOperands::default() };
         placed.remarks.extend(copied_parts(ctx, body));
         *body = given;
     }
@@ -131,13 +131,13 @@ fn output_bytes(ctx: &Context, body: &Body) -> u64 {
 /// refused.
 fn tie(ctx: &Context, target: &dyn Target, body: &mut Body) -> (usize, Vec<Diagnostic>) {
     let kept = kept_inputs(ctx, body);
-    let mut chosen = Chooser::choose(ctx, target, body, kept.clone());
+    let mut chosen = TieChooser::choose(ctx, target, body, kept.clone());
     if !chosen.donated.is_empty() {
         let mut fewest = bytes_with(ctx, body, &chosen.ties);
         for spared in [chosen.returned.clone(), chosen.donated.clone()] {
             let mut more_kept = kept.clone();
             spared.iter().for_each(|input| more_kept[*input] = true);
-            let other = Chooser::choose(ctx, target, body, more_kept);
+            let other = TieChooser::choose(ctx, target, body, more_kept);
             let bytes = bytes_with(ctx, body, &other.ties);
             let saves_copies = other.returned.len() < chosen.returned.len();
             if bytes < fewest || (bytes == fewest && saves_copies) {
@@ -160,19 +160,19 @@ fn bytes_with(ctx: &Context, body: &Body, ties: &Ties) -> u64 {
     let mut trial = body.clone();
     write_ties(ctx, &mut trial, ties);
     let aliases = separate_outputs(ctx, &mut trial);
-    Arena::of(ctx, &trial, &aliases).map_or(u64::MAX, |arena| lower_bound(&arena.problem))
+    ArenaProblem::of(ctx, &trial, &aliases).map_or(u64::MAX, |arena| lower_bound(&arena.problem))
 }
 
 /// What is live in the arena once results are tied to operands, and which of `values` lie there when most is;
 /// none if a size is not known.
 fn live(ctx: &Context, target: &dyn Target, body: &Body, values: &[Value]) -> Option<Live> {
     let (tied, aliases) = tied(ctx, target, body);
-    let arena = Arena::of(ctx, &tied, &aliases).ok()?;
+    let arena = ArenaProblem::of(ctx, &tied, &aliases).ok()?;
     Some(Live { bytes: lower_bound(&arena.problem), at_peak: arena.are_at_peak(values) })
 }
 
 /// For each result of an operation, the operand that it overwrites, or -1.
-type Operands = SmallVec<[i64; 4]>;
+type TiedOperands = SmallVec<[i64; 4]>;
 
 /// Operations with their `mem.tie`.
 type Ties = Vec<(Op, Attr)>;
@@ -188,22 +188,22 @@ struct Chosen {
     remarks: Vec<Diagnostic>,
 }
 
-struct Chooser<'a> {
+struct TieChooser<'a> {
     ctx: &'a Context,
     target: &'a dyn Target,
     body: &'a Body,
     weights: WeightSet,
     aliases: &'a AliasSets,
     /// What shares bytes, as ties are chosen.
-    classes: Classes<'a>,
+    classes: AliasClasses<'a>,
     /// Whether a value is an input that the caller keeps.
     kept: SecondaryMap<Value, bool>,
     /// The attributes that were made for ties.
-    made: FxHashMap<Operands, Attr>,
+    made: FxHashMap<TiedOperands, Attr>,
     remarks: Vec<Diagnostic>,
 }
 
-impl<'a> Chooser<'a> {
+impl<'a> TieChooser<'a> {
     /// Chooses ties where no input that is `kept` is overwritten.
     fn choose(
         ctx: &'a Context,
@@ -214,10 +214,10 @@ impl<'a> Chooser<'a> {
         let aliases = AliasSets::of(ctx, body);
         let weights = WeightSet::of(ctx, body);
         let steps = Steps::of(ctx, body, &weights);
-        let classes = Classes::of(ctx, body, &steps, &weights, &aliases);
+        let classes = AliasClasses::of(ctx, body, &steps, &weights, &aliases);
         let (made, remarks) = (FxHashMap::default(), Vec::new());
         let mut chooser =
-            Chooser { ctx, target, body, weights, aliases: &aliases, classes, kept, made, remarks };
+            TieChooser { ctx, target, body, weights, aliases: &aliases, classes, kept, made, remarks };
         let ties = steps.iter().filter_map(|(step, op)| chooser.tie(step, op)).collect();
         let donated = chooser.donated();
         let returned = chooser.returned(&donated);
@@ -251,7 +251,7 @@ impl<'a> Chooser<'a> {
     }
 
     fn tie(&mut self, step: Step, op: Op) -> Option<(Op, Attr)> {
-        let mut ties: Operands = smallvec![-1; self.body.result_count(op)];
+        let mut ties: TiedOperands = smallvec![-1; self.body.result_count(op)];
         for (result, tie) in ties.iter_mut().enumerate() {
             let mut candidates = 0..self.body.operand_count(op);
             let Some(operand) = candidates.find(|operand| self.may_tie(step, op, result, *operand)) else {
@@ -265,7 +265,7 @@ impl<'a> Chooser<'a> {
         if ties.iter().all(|tie| *tie < 0) {
             return None;
         }
-        let make = |ties: &Operands| self.ctx.ints_attr(ties);
+        let make = |ties: &TiedOperands| self.ctx.ints_attr(ties);
         Some((op, *self.made.entry(ties).or_insert_with_key(make)))
     }
 
@@ -292,56 +292,58 @@ impl<'a> Chooser<'a> {
     }
 
     /// What stands in the way of `result` overwriting `operand`, a declared pair.
-    fn obstacle(&self, step: Step, op: Op, result: usize, operand: usize) -> Option<Obstacle> {
+    fn obstacle(&self, step: Step, op: Op, result: usize, operand: usize) -> Option<TieObstacle> {
         let value = self.body.operand(op, operand);
         if self.weights.contains(value) {
-            return Some(Obstacle::new("it is a weight"));
+            return Some(TieObstacle::new("it is a weight"));
         }
         let owner = self.classes.class(value);
         if self.kept[owner] {
-            return Some(Obstacle::new("it is an input that the caller keeps"));
+            return Some(TieObstacle::new("it is an input that the caller keeps"));
         }
         let new = self.body.result(op, result);
         if self.classes.conflict(owner, self.classes.class(new)) {
             return Some(self.later_read(step, owner));
         }
         if wanted(self.ctx, self.body, new) != wanted(self.ctx, self.body, owner) {
-            return Some(Obstacle::new("its bytes are in another pool"));
+            return Some(TieObstacle::new("its bytes are in another pool"));
         }
         let sizes = [new, value, owner].map(|value| self.aliases.size_bytes(value));
         if sizes[0].is_none() || sizes[0] != sizes[1] || sizes[1] != sizes[2] {
-            return Some(Obstacle::new("its bytes are not proved to be as many as the result's"));
+            return Some(TieObstacle::new("its bytes are not proved to be as many as the result's"));
         }
         if !self.aliases.is_in_order(value) {
-            return Some(Obstacle::new("it is read in another order than it lies in"));
+            return Some(TieObstacle::new("it is read in another order than it lies in"));
         }
         let mut others = (0..self.body.operand_count(op)).filter(|other| *other != operand);
         let clashes = |other: &usize| {
             let shares = self.classes.class(self.body.operand(op, *other)) == owner;
             shares && access(self.ctx, self.target, self.body, op, result, *other) != Access::SameIndex
         };
-        others.find(clashes).map(|_| Obstacle::new("another operand reads the same bytes in another order"))
+        others
+            .find(clashes)
+            .map(|_| TieObstacle::new("another operand reads the same bytes in another order"))
     }
 
     /// The obstacle that the bytes of a class are read behind a step.
-    fn later_read(&self, step: Step, class: Value) -> Obstacle {
+    fn later_read(&self, step: Step, class: Value) -> TieObstacle {
         match self.classes.last_reader(class) {
             Some((last, user)) if last > step => {
-                Obstacle { reason: "its bytes are read later", user: Some(user) }
+                TieObstacle { reason: "its bytes are read later", user: Some(user) }
             }
-            _ => Obstacle::new("its bytes are read again in the next round"),
+            _ => TieObstacle::new("its bytes are read again in the next round"),
         }
     }
 }
 
 /// Why a declared pair is refused.
-struct Obstacle {
+struct TieObstacle {
     reason: &'static str,
     user: Option<Op>,
 }
 
-impl Obstacle {
-    fn new(reason: &'static str) -> Obstacle {
-        Obstacle { reason, user: None }
+impl TieObstacle {
+    fn new(reason: &'static str) -> TieObstacle {
+        TieObstacle { reason, user: None }
     }
 }

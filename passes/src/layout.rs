@@ -37,7 +37,7 @@ pub fn layout(ctx: &Context, target: &dyn Target, body: &mut Body) -> Result<(),
     let ops: Vec<Op> = blocks(ctx, body).into_iter().flat_map(|block| body.ops(block)).collect();
     let weights = WeightSet::of(ctx, body);
     let nominal = dims::nominal(ctx, body);
-    let mut pass = Layout { ctx, target, weights, nominal, body };
+    let mut pass = LayoutChooser { ctx, target, weights, nominal, body };
     let mut faults = Vec::new();
     for op in ops {
         if let Err(InferError(reason)) = pass.visit(op) {
@@ -70,7 +70,7 @@ fn reshaped_ones(ctx: &Context, body: &mut Body, op: Op, permutation: &[usize]) 
     is_free.then(|| reshape(ctx, body, source, &moved, op))
 }
 
-struct Layout<'a> {
+struct LayoutChooser<'a> {
     ctx: &'a Context,
     target: &'a dyn Target,
     weights: WeightSet,
@@ -78,7 +78,7 @@ struct Layout<'a> {
     body: &'a mut Body,
 }
 
-impl Layout<'_> {
+impl LayoutChooser<'_> {
     fn visit(&mut self, op: Op) -> Result<(), InferError> {
         let op_ref = self.body.at(self.ctx, op);
         if self.body.results(op).any(|result| self.weights.contains(result)) {

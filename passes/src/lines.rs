@@ -74,7 +74,7 @@ pub static LINES: PassDef = PassDef {
 /// chosen.
 pub fn lines(ctx: &Context, target: &dyn Target, body: &mut Body) -> usize {
     let Some(block) = entry(body) else { return 0 };
-    let Some(mut now) = Fullness::of(ctx, target, body) else { return 0 };
+    let Some(mut now) = ArenaPeak::of(ctx, target, body) else { return 0 };
     let (mut made, mut trials) = (0, 0);
     loop {
         let chains = Links::of(ctx, target, body, block).chains_at(block, now.op);
@@ -84,7 +84,9 @@ pub fn lines(ctx: &Context, target: &dyn Target, body: &mut Body) -> usize {
         }
         let better =
             |spot| best_of(ctx, target, body, &chains, spot).filter(|best| best.1.rank() < now.rank());
-        let Some((chain, fullness)) = better(Spot::Last).or_else(|| better(Spot::Early)) else { return made };
+        let Some((chain, fullness)) = better(GroupSpot::Last).or_else(|| better(GroupSpot::Early)) else {
+            return made;
+        };
         chain.apply(ctx, target, body);
         made += 1;
         now = fullness;
@@ -97,20 +99,20 @@ fn best_of(
     target: &dyn Target,
     body: &Body,
     chains: &[Vec<Op>],
-    spot: Spot,
-) -> Option<(Chain, Fullness)> {
+    spot: GroupSpot,
+) -> Option<(StreamedChain, ArenaPeak)> {
     let tried = chains.iter().filter_map(|ops| {
         let mut trial = body.clone();
-        let chain = Chain { ops: ops.clone(), spot };
+        let chain = StreamedChain { ops: ops.clone(), spot };
         chain.apply(ctx, target, &mut trial)?;
-        let fullness = Fullness::of(ctx, target, &trial)?;
+        let fullness = ArenaPeak::of(ctx, target, &trial)?;
         Some((chain, fullness))
     });
     tried.min_by_key(|(chain, fullness)| (fullness.rank(), chain.ops.len()))
 }
 
 /// How full a function's arena is, each step run as sparingly as it can be.
-struct Fullness {
+struct ArenaPeak {
     bytes: u64,
     /// How many steps are as full.
     steps: usize,
@@ -118,12 +120,12 @@ struct Fullness {
     op: Op,
 }
 
-impl Fullness {
+impl ArenaPeak {
     /// Counts as the passes after will, on a copy.
-    fn of(ctx: &Context, target: &dyn Target, body: &Body) -> Option<Fullness> {
+    fn of(ctx: &Context, target: &dyn Target, body: &Body) -> Option<ArenaPeak> {
         let (bytes, ops) =
             in_trial(ctx, target, body, |trial, arena| fit::fullest(ctx, target, trial, arena))??;
-        Some(Fullness { bytes, steps: ops.len(), op: *ops.first()? })
+        Some(ArenaPeak { bytes, steps: ops.len(), op: *ops.first()? })
     }
 
     /// Less is better.
@@ -255,7 +257,7 @@ fn inner_steps(ctx: &Context, body: &Body, op: Op) -> Vec<Op> {
 
 /// Where the group of a chain stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Spot {
+enum GroupSpot {
     /// Where the last operation stood.
     Last,
     /// As early as its operands let it: what reads them besides may then overwrite them.
@@ -263,12 +265,12 @@ enum Spot {
 }
 
 /// Operations of which each makes the image of the next.
-struct Chain {
+struct StreamedChain {
     ops: Vec<Op>,
-    spot: Spot,
+    spot: GroupSpot,
 }
 
-impl Chain {
+impl StreamedChain {
     /// Puts the operations into one group; none if the target has no kernel for that.
     fn apply(&self, ctx: &Context, target: &dyn Target, body: &mut Body) -> Option<()> {
         let given = body.clone();
@@ -316,7 +318,7 @@ impl Chain {
     /// The operation before which the group stands.
     fn stands_before(&self, body: &Body, inputs: &[Value]) -> Option<Op> {
         let last = *self.ops.last()?;
-        if self.spot == Spot::Last {
+        if self.spot == GroupSpot::Last {
             return Some(last);
         }
         let block = body.block_of(last)?;

@@ -5,14 +5,14 @@
 //! loaded) and views that need no copy. Lives belong to alias roots: the reader of a view keeps the view's
 //! root alive. A returned value lives to its return.
 //!
-//! Roots that are to have the same bytes are joined to a [class](Classes), if their lives allow it: never
+//! Roots that are to have the same bytes are joined to a [class](AliasClasses), if their lives allow it: never
 //! both live at one moment. The live range of a class, as the planner sees it, is the hull of its spans.
 
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityRef, SecondaryMap};
 use ir::alias::AliasSets;
 use ir::flow::{Act, Event, FlowGraph, Point};
-use ir::liveness::{Liveness, Moment, Span, normalise};
+use ir::liveness::{LiveSpan, Liveness, Moment, normalise};
 use ir::weights::WeightSet;
 use ir::{Body, Context, Op, Value};
 use rustc_hash::FxHashMap;
@@ -62,18 +62,18 @@ pub struct Life {
 }
 
 /// The alias roots of a function, joined to classes that have the same bytes.
-pub struct Classes<'a> {
+pub struct AliasClasses<'a> {
     aliases: &'a AliasSets,
     liveness: Liveness,
     /// The class that a root was joined to; none: it is one of its own.
     joined: SecondaryMap<Value, PackedOption<Value>>,
     /// The spans of classes of more than one root.
-    merged: FxHashMap<Value, Vec<Span>>,
+    merged: FxHashMap<Value, Vec<LiveSpan>>,
     /// The last operation in text order that reads a class, with its step.
     last_reader: SecondaryMap<Value, Option<(Step, Op)>>,
 }
 
-impl<'a> Classes<'a> {
+impl<'a> AliasClasses<'a> {
     /// Each root that is no weight by itself, with its live range.
     pub fn of(
         ctx: &Context,
@@ -81,7 +81,7 @@ impl<'a> Classes<'a> {
         steps: &Steps,
         weights: &WeightSet,
         aliases: &'a AliasSets,
-    ) -> Classes<'a> {
+    ) -> AliasClasses<'a> {
         let root = |value| (!weights.contains(value)).then(|| aliases.root(value));
         let liveness =
             Liveness::of_parts(ctx, body, steps.graph(), root, |value| aliases.is_later_part(value));
@@ -91,7 +91,7 @@ impl<'a> Classes<'a> {
         }
         let joined = SecondaryMap::new();
         let merged = FxHashMap::default();
-        Classes { aliases, liveness, joined, merged, last_reader }
+        AliasClasses { aliases, liveness, joined, merged, last_reader }
     }
 
     /// The roots with a live range, in the order in which they begin.
@@ -109,7 +109,7 @@ impl<'a> Classes<'a> {
     }
 
     /// When the bytes of a class are needed.
-    pub fn spans(&self, class: Value) -> &[Span] {
+    pub fn spans(&self, class: Value) -> &[LiveSpan] {
         self.merged.get(&class).map_or(self.liveness.spans(class), Vec::as_slice)
     }
 
@@ -127,7 +127,7 @@ impl<'a> Classes<'a> {
 
     /// Whether two classes are ever live at one moment.
     pub fn conflict(&self, a: Value, b: Value) -> bool {
-        let overlap = |a: &Span, b: &Span| a.first <= b.last && b.first <= a.last;
+        let overlap = |a: &LiveSpan, b: &LiveSpan| a.first <= b.last && b.first <= a.last;
         meet(self.spans(a), self.spans(b), overlap)
     }
 
@@ -138,7 +138,7 @@ impl<'a> Classes<'a> {
         let touch = |end: Moment, start: Moment| {
             !end.is_write() && start.is_write() && end.point() == start.point() && is_run(end.point())
         };
-        let overlap = |a: &Span, b: &Span| {
+        let overlap = |a: &LiveSpan, b: &LiveSpan| {
             (a.first <= b.last && b.first <= a.last) || touch(a.last, b.first) || touch(b.last, a.first)
         };
         meet(self.spans(a), self.spans(b), overlap)
@@ -146,7 +146,7 @@ impl<'a> Classes<'a> {
 
     /// Joins class `b` to class `a`.
     pub fn join(&mut self, a: Value, b: Value) {
-        let more: SmallVec<[Span; 4]> = self.spans(b).into();
+        let more: SmallVec<[LiveSpan; 4]> = self.spans(b).into();
         self.merged.remove(&b);
         let spans = self.merged.entry(a).or_insert_with(|| self.liveness.spans(a).to_vec());
         spans.extend(more);
@@ -158,7 +158,7 @@ impl<'a> Classes<'a> {
 }
 
 /// Whether some pair of two sorted lists of spans meets, where `overlap` may hold of spans that touch.
-fn meet(a: &[Span], b: &[Span], overlap: impl Fn(&Span, &Span) -> bool) -> bool {
+fn meet(a: &[LiveSpan], b: &[LiveSpan], overlap: impl Fn(&LiveSpan, &LiveSpan) -> bool) -> bool {
     let (mut i, mut j) = (0, 0);
     while let (Some(left), Some(right)) = (a.get(i), b.get(j)) {
         if overlap(left, right) {

@@ -13,7 +13,7 @@
 //! one end; which order is right depends on what else is live, so planners are offered both.
 
 use ir::body::OpRef;
-use ir::dialects::nn::{Window, window_of};
+use ir::dialects::nn::{SlidingWindow, window_of};
 use ir::plan::attrs;
 use ir::size::static_extents;
 use ir::window::layout;
@@ -21,7 +21,7 @@ use ir::{Body, Context, Kind, Op, size};
 
 /// The order in which the rows of a result are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
+pub enum RowOrder {
     /// The first band first: the result begins below the operand.
     Down,
     /// The last band first: the result begins above the operand.
@@ -36,7 +36,7 @@ pub struct Banding {
     /// The most rows of a band.
     pub rows: u64,
     /// Which band is first.
-    pub order: Order,
+    pub order: RowOrder,
 }
 
 impl Banding {
@@ -46,15 +46,15 @@ impl Banding {
             [operand, rows] if rows != 0 => (usize::try_from(operand).ok()?, rows),
             _ => return None,
         };
-        let order = if rows > 0 { Order::Down } else { Order::Up };
+        let order = if rows > 0 { RowOrder::Down } else { RowOrder::Up };
         Some(Banding { operand, rows: rows.unsigned_abs(), order })
     }
 
     /// Writes `mem.overlap`.
     pub fn write(&self, ctx: &Context, body: &mut Body, op: Op) {
         let rows = match self.order {
-            Order::Down => self.rows as i64,
-            Order::Up => -(self.rows as i64),
+            RowOrder::Down => self.rows as i64,
+            RowOrder::Up => -(self.rows as i64),
         };
         body.set_attr(ctx, op, attrs::MEM_OVERLAP, ctx.ints_attr(&[self.operand as i64, rows]));
     }
@@ -62,7 +62,7 @@ impl Banding {
 
 /// The rows of an operand that each row of result 0 needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rows {
+pub struct OperandRows {
     /// Rows of the operand.
     pub input: u64,
     /// Bytes of each.
@@ -79,9 +79,9 @@ pub struct Rows {
     pub pad_top: u64,
 }
 
-impl Rows {
+impl OperandRows {
     /// How an operation reads an operand, if it is the image that a window slides over.
-    pub fn of(ctx: &Context, body: &Body, op: Op, operand: usize) -> Option<Rows> {
+    pub fn of(ctx: &Context, body: &Body, op: Op, operand: usize) -> Option<OperandRows> {
         let whole = body.at(ctx, op);
         let window = window_in(whole)?;
         let image = whole.operand(operand);
@@ -94,7 +94,7 @@ impl Rows {
             let distance = u64::try_from(layout(ctx, body, value)?.strides[1]).ok()?;
             size::storage_bytes(ctx, ctx.elem(body.ty(value)), distance)
         };
-        Some(Rows {
+        Some(OperandRows {
             input: rows(image)?,
             input_bytes: row_bytes(image)?,
             output: rows(whole.result(0))?,
@@ -107,16 +107,16 @@ impl Rows {
 
     /// The least distance between the first bytes of the two, with bands of so many rows: from the result up
     /// to the operand if it is written downwards, from the operand up to the result if it is written upwards.
-    pub fn distance(&self, band_rows: u64, order: Order) -> i64 {
+    pub fn distance(&self, band_rows: u64, order: RowOrder) -> i64 {
         let bands = (0..self.output).step_by(band_rows.max(1) as usize);
         let excess = bands.map(|first| {
             let end = (first + band_rows).min(self.output);
             match order {
-                Order::Down => {
+                RowOrder::Down => {
                     let needed = (first * self.stride).saturating_sub(self.pad_top);
                     (end * self.output_bytes) as i64 - (needed * self.input_bytes) as i64
                 }
-                Order::Up => {
+                RowOrder::Up => {
                     let needed = ((end - 1) * self.stride + self.extent).saturating_sub(self.pad_top);
                     (needed.min(self.input) * self.input_bytes) as i64 - (first * self.output_bytes) as i64
                 }
@@ -126,7 +126,7 @@ impl Rows {
     }
 
     /// The most rows of a band, `at_least` or more, for which a distance is enough.
-    pub fn widest(&self, distance: i64, at_least: u64, order: Order) -> u64 {
+    pub fn widest(&self, distance: i64, at_least: u64, order: RowOrder) -> u64 {
         let fits = |rows: &u64| self.distance(*rows, order) <= distance;
         (at_least + 1..=self.output).rev().find(fits).unwrap_or(at_least)
     }
@@ -134,7 +134,7 @@ impl Rows {
 
 /// The window of an operation, or of the one that a group is built around; channels last, so that rows are
 /// one piece.
-pub(crate) fn window_in(whole: OpRef<'_>) -> Option<Window> {
+pub(crate) fn window_in(whole: OpRef<'_>) -> Option<SlidingWindow> {
     let window = |op: OpRef<'_>| {
         let reads_windows = matches!(op.kind(), Kind::Contract(_) | Kind::Kernel(_));
         if reads_windows && op.text("layout") == Some("NHWC") { window_of(op) } else { None }
@@ -150,30 +150,38 @@ mod tests {
     use super::*;
 
     /// 8 rows of 100 bytes, a window of 3 rows with a row of padding.
-    fn rows(output_bytes: u64, stride: u64) -> Rows {
-        Rows { input: 8, input_bytes: 100, output: 8 / stride, output_bytes, extent: 3, stride, pad_top: 1 }
+    fn rows(output_bytes: u64, stride: u64) -> OperandRows {
+        OperandRows {
+            input: 8,
+            input_bytes: 100,
+            output: 8 / stride,
+            output_bytes,
+            extent: 3,
+            stride,
+            pad_top: 1,
+        }
     }
 
     #[test]
     fn a_window_at_stride_1_needs_a_band_and_the_row_above_it() {
-        assert_eq!(rows(100, 1).distance(1, Order::Down), 200);
-        assert_eq!(rows(100, 1).distance(3, Order::Down), 400);
-        assert_eq!(rows(100, 1).distance(1, Order::Up), 200);
-        assert_eq!(rows(100, 1).distance(3, Order::Up), 400);
+        assert_eq!(rows(100, 1).distance(1, RowOrder::Down), 200);
+        assert_eq!(rows(100, 1).distance(3, RowOrder::Down), 400);
+        assert_eq!(rows(100, 1).distance(1, RowOrder::Up), 200);
+        assert_eq!(rows(100, 1).distance(3, RowOrder::Up), 400);
     }
 
     #[test]
     fn a_result_with_other_rows_is_farthest_ahead_at_one_end() {
-        assert_eq!(rows(150, 1).distance(1, Order::Down), 8 * 150 - 600, "the last row");
-        assert_eq!(rows(150, 1).distance(1, Order::Up), 200, "the first row");
-        assert_eq!(rows(100, 2).distance(1, Order::Down), 100, "the first row");
-        assert_eq!(rows(100, 2).distance(1, Order::Up), 800 - 300, "the last row");
+        assert_eq!(rows(150, 1).distance(1, RowOrder::Down), 8 * 150 - 600, "the last row");
+        assert_eq!(rows(150, 1).distance(1, RowOrder::Up), 200, "the first row");
+        assert_eq!(rows(100, 2).distance(1, RowOrder::Down), 100, "the first row");
+        assert_eq!(rows(100, 2).distance(1, RowOrder::Up), 800 - 300, "the last row");
     }
 
     #[test]
     fn bands_grow_as_far_as_the_distance_allows() {
-        assert_eq!(rows(100, 1).widest(400, 1, Order::Down), 3);
-        assert_eq!(rows(100, 1).widest(0, 1, Order::Down), 1);
-        assert_eq!(rows(100, 1).widest(i64::MAX, 1, Order::Up), 8);
+        assert_eq!(rows(100, 1).widest(400, 1, RowOrder::Down), 3);
+        assert_eq!(rows(100, 1).widest(0, 1, RowOrder::Down), 1);
+        assert_eq!(rows(100, 1).widest(i64::MAX, 1, RowOrder::Up), 8);
     }
 }

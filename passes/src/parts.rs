@@ -23,16 +23,16 @@ use ir::plan::attrs;
 use ir::pools::wanted;
 use ir::size::{static_extents, storage_bits, tensor_bytes};
 use ir::weights::WeightSet;
-use ir::window::{Arrangement, Window};
+use ir::window::{Arrangement, ByteWindow};
 use ir::{Body, Context, Diagnostic, Op, Target, Value, flow};
 
 mod links;
 mod nest;
 mod peak;
 
-use crate::readers::{Obstacle, check_readers, collect_readers};
+use crate::readers::{MoveObstacle, check_readers, collect_readers};
 use links::Link;
-use peak::{Peak, Whole};
+use peak::{ConcatValue, Peak};
 
 /// What becomes of values that the makers of parts may overwrite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ pub enum Overwritten {
 
 /// What stands at its place.
 #[derive(Default)]
-pub struct Placed {
+pub struct PlacedOperands {
     /// How many operands of concatenations and paddings.
     pub parts: usize,
     /// How many of their makers overwrite an operand there.
@@ -58,17 +58,22 @@ pub struct Placed {
 }
 
 /// Lets parts be written to their place in concatenations.
-pub fn place_parts(ctx: &Context, target: &dyn Target, body: &mut Body, overwritten: Overwritten) -> Placed {
+pub fn place_parts(
+    ctx: &Context,
+    target: &dyn Target,
+    body: &mut Body,
+    overwritten: Overwritten,
+) -> PlacedOperands {
     let wholes = concatenations(ctx, body);
     if wholes.is_empty() {
-        return Placed::default();
+        return PlacedOperands::default();
     }
     nest::nest(ctx, body, &wholes);
-    let (chosen, remarks) = Chooser::choose(ctx, target, body, &wholes, overwritten);
+    let (chosen, remarks) = ConcatChooser::choose(ctx, target, body, &wholes, overwritten);
     apply(ctx, target, body, &chosen);
     let ties = chosen.iter().map(|part| part.links.len()).sum();
     let whole_bytes = chosen.iter().filter_map(|part| tensor_bytes(ctx, body.ty(part.whole))).max();
-    Placed { parts: chosen.len(), ties, whole_bytes: whole_bytes.unwrap_or(0), remarks }
+    PlacedOperands { parts: chosen.len(), ties, whole_bytes: whole_bytes.unwrap_or(0), remarks }
 }
 
 /// A remark for each part that stands at its place in a function, as if it were copied since the bytes that
@@ -114,7 +119,7 @@ fn concatenations(ctx: &Context, body: &Body) -> Vec<Op> {
 
 /// An operand that stands at its place in a whole.
 #[derive(Clone)]
-struct Part {
+struct ConcatOperand {
     /// The concatenation.
     op: Op,
     operand: usize,
@@ -122,46 +127,46 @@ struct Part {
     root: Value,
     /// The outermost value that it is a part of, and the rows that it has of that.
     whole: Value,
-    window: Window,
+    window: ByteWindow,
     /// What its maker overwrites there, and so on.
     links: Vec<Link>,
 }
 
-impl Part {
+impl ConcatOperand {
     /// The values that stand in its window, one after the other.
     fn roots(&self) -> impl Iterator<Item = Value> + '_ {
         std::iter::once(self.root).chain(self.links.iter().map(|link| link.root))
     }
 }
 
-struct Chooser<'a> {
+struct ConcatChooser<'a> {
     ctx: &'a Context,
     target: &'a dyn Target,
     body: &'a Body,
     weights: WeightSet,
     aliases: AliasSets,
-    chosen: Vec<Part>,
+    chosen: Vec<ConcatOperand>,
     overwritten: Overwritten,
     /// For each root, which of the chosen parts it is, or comes to stand with.
     part_of: SecondaryMap<Value, Option<usize>>,
     remarks: Vec<Diagnostic>,
 }
 
-impl<'a> Chooser<'a> {
+impl<'a> ConcatChooser<'a> {
     fn choose(
         ctx: &'a Context,
         target: &'a dyn Target,
         body: &'a Body,
         wholes: &[Op],
         overwritten: Overwritten,
-    ) -> (Vec<Part>, Vec<Diagnostic>) {
+    ) -> (Vec<ConcatOperand>, Vec<Diagnostic>) {
         let weights = WeightSet::of(ctx, body);
         let aliases = AliasSets::of(ctx, body);
         let chosen = Vec::new();
         let part_of = SecondaryMap::new();
         let remarks = Vec::new();
         let mut chooser =
-            Chooser { ctx, target, body, weights, aliases, chosen, overwritten, part_of, remarks };
+            ConcatChooser { ctx, target, body, weights, aliases, chosen, overwritten, part_of, remarks };
         for &op in wholes.iter().rev() {
             (0..body.operand_count(op)).for_each(|operand| chooser.look_at(op, operand));
         }
@@ -188,7 +193,7 @@ impl<'a> Chooser<'a> {
     }
 
     /// What an operand becomes if it is written to its place.
-    fn part(&self, op: Op, operand: usize) -> Result<Part, String> {
+    fn part(&self, op: Op, operand: usize) -> Result<ConcatOperand, String> {
         let value = self.body.operand(op, operand);
         if self.weights.contains(value) {
             return Err("it is a weight".into());
@@ -196,7 +201,7 @@ impl<'a> Chooser<'a> {
         let root = self.aliases.root(value);
         let unknown = || "its rows are not known".to_owned();
         let bytes = self.aliases.size_bytes(root).filter(|bytes| *bytes > 0).ok_or_else(unknown)?;
-        if self.aliases.window(value) != Some(Window::dense(0, bytes)) {
+        if self.aliases.window(value) != Some(ByteWindow::dense(0, bytes)) {
             return Err("it is a part of a larger value".into());
         }
         let maker = self.body.defining_op(root).ok_or("it is an argument")?;
@@ -220,11 +225,11 @@ impl<'a> Chooser<'a> {
         };
         self.check_maker(maker, window)?;
         self.check_readers(Some(op), root, window).map_err(|obstacle| obstacle.reason)?;
-        Ok(Part { op, operand, root, whole, window, links: Vec::new() })
+        Ok(ConcatOperand { op, operand, root, whole, window, links: Vec::new() })
     }
 
     /// Refuses a producer that writes without gaps only, and rows that are less than its last axis.
-    fn check_maker(&self, maker: Op, window: Window) -> Result<(), String> {
+    fn check_maker(&self, maker: Op, window: ByteWindow) -> Result<(), String> {
         let op = self.body.at(self.ctx, maker);
         let is_plain = !op.is_structured() && ties(op).next().is_none();
         if !is_plain || !window.is_dense() && !self.target.writes_rows(op) {
@@ -236,7 +241,7 @@ impl<'a> Chooser<'a> {
     }
 
     /// How the elements of a value lie in a window.
-    fn layout(&self, value: Value, window: Window) -> Option<Strided> {
+    fn layout(&self, value: Value, window: ByteWindow) -> Option<Strided> {
         let shape = static_extents(self.ctx, self.body.ty(value))?;
         let bits = storage_bits(self.ctx, self.ctx.elem(self.body.ty(value)))?;
         Some(Strided { offset: 0, strides: window.strides(&shape, bits)?, shape })
@@ -244,23 +249,24 @@ impl<'a> Chooser<'a> {
 
     /// Refuses readers of a value, or of views of it, that read without gaps only; `whole` is the
     /// concatenation itself.
-    fn check_readers(&self, whole: Option<Op>, value: Value, window: Window) -> Result<(), Obstacle> {
+    fn check_readers(&self, whole: Option<Op>, value: Value, window: ByteWindow) -> Result<(), MoveObstacle> {
         let layout = self.layout(value, window).ok_or(CUTS)?;
         check_readers(self.ctx, self.target, self.body, value, &layout, whole)
     }
 
     /// Drops the parts of wholes that would raise the peak.
     fn keep_what_lowers_the_peak(&mut self) {
-        let mut wholes: Vec<Whole> = Vec::new();
+        let mut wholes: Vec<ConcatValue> = Vec::new();
         for part in &self.chosen {
             match wholes.iter_mut().find(|whole| whole.value == part.whole) {
                 Some(whole) => whole.parts.extend(part.roots()),
-                None => wholes.push(Whole { value: part.whole, parts: part.roots().collect() }),
+                None => wholes.push(ConcatValue { value: part.whole, parts: part.roots().collect() }),
             }
         }
         let kept = Peak::of(self.ctx, self.body, &self.weights, &self.aliases).keep(&wholes);
-        let is_kept = |part: &Part| wholes.iter().zip(&kept).any(|(w, kept)| *kept && w.value == part.whole);
-        let (chosen, dropped): (Vec<Part>, Vec<Part>) =
+        let is_kept =
+            |part: &ConcatOperand| wholes.iter().zip(&kept).any(|(w, kept)| *kept && w.value == part.whole);
+        let (chosen, dropped): (Vec<ConcatOperand>, Vec<ConcatOperand>) =
             std::mem::take(&mut self.chosen).into_iter().partition(is_kept);
         self.chosen = chosen;
         for part in dropped {
@@ -270,7 +276,7 @@ impl<'a> Chooser<'a> {
 }
 
 /// Writes the choice into the function, and asks the target again for the kernels that it touches.
-fn apply(ctx: &Context, target: &dyn Target, body: &mut Body, chosen: &[Part]) {
+fn apply(ctx: &Context, target: &dyn Target, body: &mut Body, chosen: &[ConcatOperand]) {
     let mut touched: Vec<Op> = Vec::new();
     for part in chosen {
         let mut parts = parts(body.at(ctx, part.op));

@@ -21,15 +21,15 @@ use ir::alias::AliasSets;
 use ir::dims::Ranges;
 use ir::flow::{Act, Event, Move, transfers};
 use ir::plan::attrs;
-use ir::pools::{ARENA, Pool, wanted};
+use ir::pools::{ARENA, MemoryPool, wanted};
 use ir::weights::WeightSet;
-use ir::window::Window;
+use ir::window::ByteWindow;
 use ir::{Body, Builder, Context, Diagnostic, Op, Traits, Value};
 
 use crate::edit::{entry, kept_inputs};
-use crate::liveness::{Classes, Life, Steps};
+use crate::liveness::{AliasClasses, Life, Steps};
 use crate::memory::bytes::are_as_large;
-use crate::overlap::{Banding, Order, Rows};
+use crate::overlap::{Banding, OperandRows, RowOrder};
 use crate::place::{Buffer, BufferId, Overlap, Problem, Step};
 
 mod lend;
@@ -47,7 +47,7 @@ pub use ir::pools::ALIGN_BYTES;
 
 /// What a buffer of the placement problem holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Content {
+pub enum BufferContent {
     /// An alias root, with everything that shares its bytes.
     Root(Value),
     /// The scratch of a step.
@@ -68,18 +68,18 @@ pub enum Storage {
 }
 
 /// The placement problem of a function's arena.
-pub struct Arena<'a> {
+pub struct ArenaProblem<'a> {
     /// Lives and sizes.
     pub problem: Problem,
     /// What each buffer of the problem holds.
-    pub contents: PrimaryMap<BufferId, Content>,
+    pub contents: PrimaryMap<BufferId, BufferContent>,
     /// What is said of the arena itself.
-    pub pool: Pool,
+    pub pool: MemoryPool,
     /// The same for each pool beside the arena; scratch is in the arena.
     pub pools: Vec<PoolProblem>,
     steps: Steps,
     aliases: &'a AliasSets,
-    classes: Classes<'a>,
+    classes: AliasClasses<'a>,
     homes: SecondaryMap<Value, Option<Storage>>,
     /// States, as they are read and as they are next: two classes in one place.
     states: Vec<Value>,
@@ -89,23 +89,27 @@ pub struct Arena<'a> {
     shared: Vec<(Value, Value)>,
     /// The function with named sizes of which this is the one at some sizes: what shares a place must do so
     /// at all of them.
-    all_sizes: Option<AllSizes<'a>>,
+    all_sizes: Option<SizeRanges<'a>>,
 }
 
 /// A function with named sizes, and the ranges of these.
 #[derive(Clone, Copy)]
-pub(crate) struct AllSizes<'a> {
+pub(crate) struct SizeRanges<'a> {
     pub(crate) body: &'a Body,
     pub(crate) ranges: &'a Ranges,
 }
 
-impl<'a> Arena<'a> {
+impl<'a> ArenaProblem<'a> {
     /// The problem of a function whose outputs are separated and whose ties are chosen.
     ///
     /// # Errors
     /// If a size is not known.
-    pub fn of(ctx: &Context, body: &Body, aliases: &'a AliasSets) -> Result<Arena<'a>, Vec<Diagnostic>> {
-        Arena::begin(ctx, body, aliases)?.complete(ctx, body)
+    pub fn of(
+        ctx: &Context,
+        body: &Body,
+        aliases: &'a AliasSets,
+    ) -> Result<ArenaProblem<'a>, Vec<Diagnostic>> {
+        ArenaProblem::begin(ctx, body, aliases)?.complete(ctx, body)
     }
 
     /// The same for a function at some sizes, where values share a place only if they may at all sizes.
@@ -113,9 +117,9 @@ impl<'a> Arena<'a> {
         ctx: &Context,
         body: &Body,
         aliases: &'a AliasSets,
-        all_sizes: AllSizes<'a>,
-    ) -> Result<Arena<'a>, Vec<Diagnostic>> {
-        let arena = Arena { all_sizes: Some(all_sizes), ..Arena::begin(ctx, body, aliases)? };
+        all_sizes: SizeRanges<'a>,
+    ) -> Result<ArenaProblem<'a>, Vec<Diagnostic>> {
+        let arena = ArenaProblem { all_sizes: Some(all_sizes), ..ArenaProblem::begin(ctx, body, aliases)? };
         arena.complete(ctx, body)
     }
 
@@ -125,8 +129,8 @@ impl<'a> Arena<'a> {
         body: &Body,
         aliases: &'a AliasSets,
         shared: &[(Value, Value)],
-    ) -> Result<Arena<'a>, Vec<Diagnostic>> {
-        let mut arena = Arena::begin(ctx, body, aliases)?;
+    ) -> Result<ArenaProblem<'a>, Vec<Diagnostic>> {
+        let mut arena = ArenaProblem::begin(ctx, body, aliases)?;
         shared.iter().for_each(|(value, other)| arena.join(*value, *other));
         arena.fill_pools(ctx, body)?;
         arena.finish(ctx, body)?;
@@ -139,7 +143,7 @@ impl<'a> Arena<'a> {
         &self.shared
     }
 
-    fn complete(mut self, ctx: &Context, body: &Body) -> Result<Arena<'a>, Vec<Diagnostic>> {
+    fn complete(mut self, ctx: &Context, body: &Body) -> Result<ArenaProblem<'a>, Vec<Diagnostic>> {
         self.join_handed(ctx, body);
         self.fill_pools(ctx, body)?;
         self.lend(ctx, body);
@@ -152,12 +156,16 @@ impl<'a> Arena<'a> {
         self.homes[self.classes.class(value)]
     }
 
-    fn begin(ctx: &Context, body: &Body, aliases: &'a AliasSets) -> Result<Arena<'a>, Vec<Diagnostic>> {
+    fn begin(
+        ctx: &Context,
+        body: &Body,
+        aliases: &'a AliasSets,
+    ) -> Result<ArenaProblem<'a>, Vec<Diagnostic>> {
         let weights = WeightSet::of(ctx, body);
         let steps = Steps::of(ctx, body, &weights);
-        let classes = Classes::of(ctx, body, &steps, &weights, aliases);
+        let classes = AliasClasses::of(ctx, body, &steps, &weights, aliases);
         let (pool, pools) = pools::of(ctx, body)?;
-        let mut arena = Arena {
+        let mut arena = ArenaProblem {
             problem: Problem::default(),
             contents: PrimaryMap::new(),
             pool,
@@ -227,8 +235,8 @@ impl<'a> Arena<'a> {
     pub(crate) fn overlap(&self, ctx: &Context, body: &Body, op: Op, banding: Banding) -> Option<Overlap> {
         let Banding { operand, rows, order } = banding;
         let (read, written) = self.pair(body, op, operand)?;
-        let min_distance_bytes = Rows::of(ctx, body, op, operand)?.distance(rows, order);
-        let (input, output) = if order == Order::Down { (read, written) } else { (written, read) };
+        let min_distance_bytes = OperandRows::of(ctx, body, op, operand)?.distance(rows, order);
+        let (input, output) = if order == RowOrder::Down { (read, written) } else { (written, read) };
         Some(Overlap { input, output, min_distance_bytes })
     }
 
@@ -249,7 +257,7 @@ impl<'a> Arena<'a> {
     pub(crate) fn whole(&self, value: Value) -> Option<BufferId> {
         let class = self.classes.class(value);
         let Some(Storage::Buffer(id)) = self.homes[class] else { return None };
-        let whole = Window::dense(0, self.problem.buffers[id].size_bytes);
+        let whole = ByteWindow::dense(0, self.problem.buffers[id].size_bytes);
         let is_all = self.aliases.window(value)? == whole && self.aliases.is_in_order(value);
         is_all.then_some(id)
     }
@@ -258,7 +266,7 @@ impl<'a> Arena<'a> {
     pub(crate) fn in_rows(&self, value: Value) -> Option<BufferId> {
         let class = self.classes.class(value);
         let Some(Storage::Buffer(id)) = self.homes[class] else { return None };
-        let Window { first, rows, row, pitch } = self.aliases.window(value)?;
+        let ByteWindow { first, rows, row, pitch } = self.aliases.window(value)?;
         (first + row <= pitch && rows * pitch == self.problem.buffers[id].size_bytes).then_some(id)
     }
 
@@ -294,7 +302,7 @@ impl<'a> Arena<'a> {
 
     /// Whether values of equal sizes have equal sizes always.
     fn are_as_large(&self, ctx: &Context, [from, root, to]: [Value; 3]) -> bool {
-        self.all_sizes.is_none_or(|AllSizes { body, ranges }| {
+        self.all_sizes.is_none_or(|SizeRanges { body, ranges }| {
             are_as_large(ctx, body, from, to, ranges) && are_as_large(ctx, body, root, to, ranges)
         })
     }
@@ -324,7 +332,7 @@ impl<'a> Arena<'a> {
             }
             match (self.classes.life(class), self.aliases.extent_bytes(class)) {
                 (Some(life), Some(size_bytes)) => {
-                    let id = self.push(life, size_bytes, Content::Root(class));
+                    let id = self.push(life, size_bytes, BufferContent::Root(class));
                     self.homes[class] = Some(Storage::Buffer(id));
                 }
                 _ => {
@@ -349,7 +357,7 @@ impl<'a> Arena<'a> {
             match self.handing[event.op] {
                 // Ways out of one block are taken one at a time: they share scratch.
                 0 => {
-                    self.push(life, bytes, Content::Scratch(event.op));
+                    self.push(life, bytes, BufferContent::Scratch(event.op));
                 }
                 _ => self.widen(event.op, life, bytes),
             }
@@ -363,7 +371,7 @@ impl<'a> Arena<'a> {
         let (id, _) = self
             .contents
             .iter()
-            .rfind(|(_, content)| **content == Content::Scratch(op))
+            .rfind(|(_, content)| **content == BufferContent::Scratch(op))
             .expect("it was pushed");
         let buffer = &mut self.problem.buffers[id];
         buffer.last = life.last;
@@ -385,7 +393,7 @@ impl<'a> Arena<'a> {
         transfers(&sizes, |index| places[index].0 == places[index].1, clobbers).1
     }
 
-    fn push(&mut self, life: Life, size_bytes: u64, content: Content) -> BufferId {
+    fn push(&mut self, life: Life, size_bytes: u64, content: BufferContent) -> BufferId {
         let Life { first, last } = life;
         self.contents.push(content);
         self.problem.buffers.push(Buffer { first, last, size_bytes, align: self.pool.align, pin: None })

@@ -11,16 +11,16 @@ use ir::{Body, Context, Kind, Op, Target, Traits, Value};
 
 /// What stands in the way of a value lying elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Obstacle {
+pub(crate) struct MoveObstacle {
     /// Why not, as a sentence about the value.
     pub(crate) reason: String,
     /// The operation that is the reason, if it is one.
     pub(crate) user: Option<Op>,
 }
 
-impl From<&str> for Obstacle {
-    fn from(reason: &str) -> Obstacle {
-        Obstacle { reason: reason.to_owned(), user: None }
+impl From<&str> for MoveObstacle {
+    fn from(reason: &str) -> MoveObstacle {
+        MoveObstacle { reason: reason.to_owned(), user: None }
     }
 }
 
@@ -36,11 +36,11 @@ pub(crate) fn check_readers(
     value: Value,
     layout: &Strided,
     but: Option<Op>,
-) -> Result<(), Obstacle> {
+) -> Result<(), MoveObstacle> {
     for used in body.uses(value).filter(|used| Some(used.op) != but) {
         let op = body.at(ctx, used.op);
         let refuse =
-            |what: &str| Err(Obstacle { reason: format!("`{}` {what}", op.name()), user: Some(used.op) });
+            |what: &str| Err(MoveObstacle { reason: format!("`{}` {what}", op.name()), user: Some(used.op) });
         if op.has(Traits::TERMINATOR) || op.is_structured() {
             return refuse("hands it on");
         }

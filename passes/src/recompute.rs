@@ -28,7 +28,7 @@ use crate::effects::is_pure;
 use crate::inplace::in_trial;
 use crate::manager::{Example, OptionDef, OptionKind, PassDef, PassRun, Stage, StageRule};
 use crate::place::{Step, live_bytes};
-use crate::plan::Arena;
+use crate::plan::ArenaProblem;
 
 /// The most operations that are computed again for one value.
 const MOST_OPS: usize = 8;
@@ -84,7 +84,7 @@ pub static RECOMPUTE: PassDef = PassDef {
 /// known.
 pub fn recompute(ctx: &Context, target: &dyn Target, body: &mut Body, budget_bytes: u64) -> usize {
     let Some(block) = entry(body) else { return 0 };
-    let Some(mut now) = Fullness::of(ctx, target, body, budget_bytes) else { return 0 };
+    let Some(mut now) = BudgetExcess::of(ctx, target, body, budget_bytes) else { return 0 };
     let (mut added, mut trials) = (0, 0);
     while now.peak_bytes > budget_bytes {
         let candidates = candidates(ctx, body, block, now.op);
@@ -95,7 +95,7 @@ pub fn recompute(ctx: &Context, target: &dyn Target, body: &mut Body, budget_byt
         let tried = candidates.into_iter().filter_map(|candidate| {
             let mut trial = body.clone();
             candidate.apply(ctx, &mut trial);
-            let fullness = Fullness::of(ctx, target, &trial, budget_bytes)?;
+            let fullness = BudgetExcess::of(ctx, target, &trial, budget_bytes)?;
             Some((fullness.rank(budget_bytes), candidate.moved_bytes(ctx, body), candidate, fullness))
         });
         let best =
@@ -112,7 +112,7 @@ pub fn recompute(ctx: &Context, target: &dyn Target, body: &mut Body, budget_byt
 }
 
 /// How full a function's arena is.
-struct Fullness {
+struct BudgetExcess {
     peak_bytes: u64,
     /// What is live above the budget, summed over all steps.
     excess_bytes: u128,
@@ -120,13 +120,13 @@ struct Fullness {
     op: Op,
 }
 
-impl Fullness {
+impl BudgetExcess {
     /// Counts as the passes after will, on a copy.
-    fn of(ctx: &Context, target: &dyn Target, body: &Body, budget_bytes: u64) -> Option<Fullness> {
-        in_trial(ctx, target, body, |_, arena| Fullness::look(arena, budget_bytes))?
+    fn of(ctx: &Context, target: &dyn Target, body: &Body, budget_bytes: u64) -> Option<BudgetExcess> {
+        in_trial(ctx, target, body, |_, arena| BudgetExcess::look(arena, budget_bytes))?
     }
 
-    fn look(arena: &Arena<'_>, budget_bytes: u64) -> Option<Fullness> {
+    fn look(arena: &ArenaProblem<'_>, budget_bytes: u64) -> Option<BudgetExcess> {
         let live = live_bytes(&arena.problem);
         let peak_bytes = live.iter().copied().max()?;
         let excess_bytes = live.iter().map(|bytes| u128::from(bytes.saturating_sub(budget_bytes))).sum();
@@ -135,7 +135,7 @@ impl Fullness {
             (is_full && event.act == Act::Run).then_some(event.op)
         };
         let op = arena.steps().events().find_map(fullest)?;
-        Some(Fullness { peak_bytes, excess_bytes, op })
+        Some(BudgetExcess { peak_bytes, excess_bytes, op })
     }
 
     /// Less is better.
@@ -145,7 +145,7 @@ impl Fullness {
 }
 
 /// Operations that may be done again.
-struct Candidate {
+struct RecomputeCandidate {
     /// The operation whose results are read late.
     head: Op,
     /// What is done again, the head included, in order.
@@ -156,7 +156,7 @@ struct Candidate {
     before: Op,
 }
 
-impl Candidate {
+impl RecomputeCandidate {
     fn apply(&self, ctx: &Context, body: &mut Body) {
         let given = body.clone();
         let mut copying = Copying::in_place(ctx, &given);
@@ -180,17 +180,17 @@ impl Candidate {
 }
 
 /// What lies idle while `fullest` runs, with the ways to compute it again.
-fn candidates(ctx: &Context, body: &Body, block: Block, fullest: Op) -> Vec<Candidate> {
+fn candidates(ctx: &Context, body: &Body, block: Block, fullest: Op) -> Vec<RecomputeCandidate> {
     let mut at: SecondaryMap<Op, usize> = SecondaryMap::new();
     body.ops(block).enumerate().for_each(|(index, op)| at[op] = index);
     let Some(fullest) = stands_in(body, fullest, block) else { return Vec::new() };
     let weights = WeightSet::of(ctx, body);
-    let search = Search { ctx, body, block, at, fullest, weights };
+    let search = RecomputeSearch { ctx, body, block, at, fullest, weights };
     let heads = body.ops(block).take_while(|op| *op != fullest);
     heads.filter(|head| search.may_copy(*head)).flat_map(|head| search.ways(head)).collect()
 }
 
-struct Search<'a> {
+struct RecomputeSearch<'a> {
     ctx: &'a Context,
     body: &'a Body,
     block: Block,
@@ -200,7 +200,7 @@ struct Search<'a> {
     weights: WeightSet,
 }
 
-impl Search<'_> {
+impl RecomputeSearch<'_> {
     fn may_copy(&self, op: Op) -> bool {
         let has_flow = matches!(self.body.at(self.ctx, op).kind(), Kind::Region(_));
         is_pure(self.ctx, self.body, op) && !has_flow && !self.weights.is_weight_op(self.body, op)
@@ -216,14 +216,14 @@ impl Search<'_> {
     }
 
     /// By the head alone, and with all that is dead by then.
-    fn ways(&self, head: Op) -> Vec<Candidate> {
+    fn ways(&self, head: Op) -> Vec<RecomputeCandidate> {
         let late = self.late_uses(head);
         let Some(first) = late.iter().map(|(place, ..)| *place).min() else { return Vec::new() };
         let Some(before) = self.body.ops(self.block).nth(first) else { return Vec::new() };
         let late: Vec<(Op, usize)> = late.into_iter().map(|(_, user, index)| (user, index)).collect();
-        let alone = Candidate { head, ops: vec![head], late: late.clone(), before };
+        let alone = RecomputeCandidate { head, ops: vec![head], late: late.clone(), before };
         let ops = self.with_dead(head);
-        let deep = (ops.len() > 1).then_some(Candidate { head, ops, late, before });
+        let deep = (ops.len() > 1).then_some(RecomputeCandidate { head, ops, late, before });
         [alone].into_iter().chain(deep).collect()
     }
 

@@ -49,9 +49,9 @@ mod terms;
 #[cfg(test)]
 mod tests;
 
-pub use driver::{Driver, Limits, Outcome};
+pub use driver::{Driver, RewriteLimits, RewriteOutcome};
 pub use law::Law;
 pub use rewriter::{Applied, Rewriter};
-pub use rule::{Action, Apply, Compute, Right, Roots, Rule};
+pub use rule::{Action, Compute, Right, Roots, Rule, RuleFn};
 pub use rule_set::RuleSet;
-pub use terms::{Found, Matched, Term, TermList, Terms};
+pub use terms::{LawMatch, Matched, Term, TermList, Terms};

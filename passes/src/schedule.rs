@@ -35,7 +35,7 @@ use ir::{Block, Body, Context, Op, Target, Traits, Value};
 use crate::edit::{blocks, entry, kept_inputs, stands_in};
 use crate::inplace::in_trial;
 use crate::manager::{Example, PassDef, PassRun, Stage, StageRule};
-use build::{BlockModel, Facts, block_model};
+use build::{BlockModel, FunctionFacts, block_model};
 
 /// How often the order is searched with what in-place showed of the last one.
 const ROUNDS: usize = 3;
@@ -78,7 +78,7 @@ pub static SCHEDULE: PassDef = PassDef {
 
 /// What a better order changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Outcome {
+pub struct ScheduleOutcome {
     /// Operations that stand elsewhere than they did.
     pub moved: usize,
     /// Bytes live at one time in the given order.
@@ -92,7 +92,7 @@ pub struct Outcome {
 ///
 /// Every order is right, whatever the sizes are. So a function of symbolic sizes has the order that is best
 /// for nominal ones ([`dims::nominal`]), and the outcome's bytes are for those.
-pub fn schedule(ctx: &Context, target: &dyn Target, body: &mut Body) -> Option<Outcome> {
+pub fn schedule(ctx: &Context, target: &dyn Target, body: &mut Body) -> Option<ScheduleOutcome> {
     let sizes = dims::nominal(ctx, body);
     if sizes.is_empty() {
         return schedule_known(ctx, target, body);
@@ -109,7 +109,7 @@ pub fn schedule(ctx: &Context, target: &dyn Target, body: &mut Body) -> Option<O
     Some(outcome)
 }
 
-fn schedule_known(ctx: &Context, target: &dyn Target, body: &mut Body) -> Option<Outcome> {
+fn schedule_known(ctx: &Context, target: &dyn Target, body: &mut Body) -> Option<ScheduleOutcome> {
     entry(body)?;
     let blocks = blocks(ctx, body);
     let is_tied = |op: Op| body.attr(ctx, op, ctx.ident(attrs::MEM_TIE)).is_some();
@@ -140,7 +140,7 @@ fn schedule_known(ctx: &Context, target: &dyn Target, body: &mut Body) -> Option
     let after = blocks.iter().map(|block| body.ops(*block));
     let moved =
         before.iter().zip(after).map(|(old, new)| old.iter().zip(new).filter(|(a, b)| **a != *b).count());
-    Some(Outcome { moved: moved.sum(), before_bytes: given.bytes, after_bytes: best_bytes })
+    Some(ScheduleOutcome { moved: moved.sum(), before_bytes: given.bytes, after_bytes: best_bytes })
 }
 
 /// The most bytes of the arena that are live at one time in the order in which a function stands, once
@@ -150,7 +150,7 @@ pub fn max_live_bytes(ctx: &Context, target: &dyn Target, body: &Body) -> Option
 }
 
 /// A block, and the operations in it that run, in a new order.
-struct Order {
+struct BlockOrder {
     block: Block,
     ops: Vec<Op>,
 }
@@ -162,11 +162,11 @@ fn orders(
     body: &Body,
     blocks: &[Block],
     outside: &SecondaryMap<Value, bool>,
-) -> Option<Vec<Order>> {
+) -> Option<Vec<BlockOrder>> {
     let (aliases, weights) = (AliasSets::of(ctx, body), WeightSet::of(ctx, body));
     let kept = kept_inputs(ctx, body);
     let inner_bytes = SecondaryMap::new();
-    let mut facts = Facts { ctx, target, body, aliases, weights, kept, outside, inner_bytes };
+    let mut facts = FunctionFacts { ctx, target, body, aliases, weights, kept, outside, inner_bytes };
     let mut orders = Vec::new();
     for &block in blocks.iter().rev() {
         let BlockModel { model, ops } = block_model(&facts, block)?;
@@ -176,7 +176,7 @@ fn orders(
             *bytes = (*bytes).max(found.peak_bytes);
         }
         if !found.order.is_sorted() {
-            orders.push(Order { block, ops: found.order.into_iter().map(|item| ops[item]).collect() });
+            orders.push(BlockOrder { block, ops: found.order.into_iter().map(|item| ops[item]).collect() });
         }
     }
     Some(orders)
@@ -211,7 +211,7 @@ fn values<'a>(ctx: &Context, body: &'a Body) -> impl Iterator<Item = Value> + 'a
 }
 
 /// Puts what runs in a block into a new order, with what does not run before its first reader.
-fn put_in_order(ctx: &Context, body: &mut Body, order: &Order) {
+fn put_in_order(ctx: &Context, body: &mut Body, order: &BlockOrder) {
     let given: Vec<Op> = body.ops(order.block).collect();
     let mut rank: SecondaryMap<Op, usize> = SecondaryMap::with_default(order.ops.len());
     order.ops.iter().enumerate().for_each(|(at, op)| rank[*op] = at);

@@ -27,7 +27,7 @@ pub fn select(ctx: &Context, target: &dyn Target, body: &mut Body, threads: usiz
             steps.push(op);
         }
     });
-    let mut answers: FxHashMap<Likeness, Option<KernelChoice>> = FxHashMap::default();
+    let mut answers: FxHashMap<OpKey, Option<KernelChoice>> = FxHashMap::default();
     for op in steps {
         forget_scratch(ctx, body, op);
         let choice = match likeness(ctx, body, &weights, op) {
@@ -57,11 +57,11 @@ pub fn select_again(ctx: &Context, target: &dyn Target, body: &mut Body, op: Op)
 }
 
 /// All that a target may ask of an operation: name, attributes, and the types and numbers of its values.
-type Likeness = (OpName, [Attr; 2], SmallVec<[(Type, u32); 6]>);
+type OpKey = (OpName, [Attr; 2], SmallVec<[(Type, u32); 6]>);
 
 /// What is the same of operations that get the same kernel; none for one that reads weights, has regions, or
 /// whose values lie otherwise than side by side.
-fn likeness(ctx: &Context, body: &Body, weights: &WeightSet, op: Op) -> Option<Likeness> {
+fn likeness(ctx: &Context, body: &Body, weights: &WeightSet, op: Op) -> Option<OpKey> {
     let results = body.results(op).collect::<SmallVec<[Value; 2]>>();
     let operands = || body.operands(op).chain(results.iter().copied());
     let is_simple = |value: Value| !weights.contains(value) && is_plain(ctx, body, value);

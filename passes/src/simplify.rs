@@ -39,9 +39,9 @@ use ir::{Block, Body, Diagnostic, Location, Region};
 use crate::dce::remove_dead;
 use crate::manager::{Example, OptionDef, OptionKind, PassContext, PassDef, PassRun, Stage, StageRule};
 use crate::rewrite::{Law, RuleSet};
-use graph::{Facts, Graph};
-use run::{Entries, Run};
-use saturate::Limits;
+use graph::{GraphFacts, LawGraph};
+use run::{BlockRun, GraphEntries};
+use saturate::SaturationLimits;
 
 /// The pass `simplify`.
 pub static SIMPLIFY: PassDef = PassDef {
@@ -93,7 +93,7 @@ fn run_pass(cx: &PassContext<'_>, func: &mut Body) -> Result<(), Vec<Diagnostic>
     let laws: Vec<&Law> =
         cx.rules.laws().filter(|law| only.is_empty() || only.contains(&law.name())).collect();
     let size = |name: &str| usize::try_from(cx.options.int(name)).expect("the option's least value is 0");
-    let limits = Limits { rounds: size("rounds"), nodes: size("nodes") };
+    let limits = SaturationLimits { rounds: size("rounds"), nodes: size("nodes") };
     for root in func.roots().to_vec() {
         simplify_region(cx, func, root, limits, &laws);
     }
@@ -114,7 +114,13 @@ fn unknown_laws(rules: &RuleSet, names: &[&str]) -> Result<(), Vec<Diagnostic>> 
     if errors.is_empty() { Ok(()) } else { Err(errors) }
 }
 
-fn simplify_region(cx: &PassContext<'_>, body: &mut Body, region: Region, limits: Limits, laws: &[&Law]) {
+fn simplify_region(
+    cx: &PassContext<'_>,
+    body: &mut Body,
+    region: Region,
+    limits: SaturationLimits,
+    laws: &[&Law],
+) {
     for block in body.blocks(region).to_vec() {
         let nested: Vec<Region> = body.ops(block).flat_map(|op| body.regions(op).to_vec()).collect();
         for region in nested {
@@ -124,15 +130,21 @@ fn simplify_region(cx: &PassContext<'_>, body: &mut Body, region: Region, limits
     }
 }
 
-fn simplify_block(cx: &PassContext<'_>, body: &mut Body, block: Block, limits: Limits, laws: &[&Law]) {
+fn simplify_block(
+    cx: &PassContext<'_>,
+    body: &mut Body,
+    block: Block,
+    limits: SaturationLimits,
+    laws: &[&Law],
+) {
     for ops in run::runs(body, block) {
-        let mut graph = Graph::new(Facts::new(cx.ctx));
-        let entries = Entries::new(&mut graph, body, ops);
+        let mut graph = LawGraph::new(GraphFacts::new(cx.ctx));
+        let entries = GraphEntries::new(&mut graph, body, ops);
         graph.rebuild();
         for (law, count) in saturate::saturate(&mut graph, limits, laws) {
             cx.count(law, count);
         }
-        let run = Run::settle(&graph, entries);
+        let run = BlockRun::settle(&graph, entries);
         let roots = run.roots(cx.ctx, body);
         let choice = extract::extract(&graph, &roots, &run.places, &run.originals);
         cx.count("made", rebuild::rebuild(&graph, body, &run, &choice));

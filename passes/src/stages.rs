@@ -1,6 +1,6 @@
 //! The rows of the passes that make the canonical pipeline.
 
-use ir::pools::{Pool, add_pools};
+use ir::pools::{MemoryPool, add_pools};
 use ir::{Diagnostic, Location};
 
 use crate::fit::Goal;
@@ -190,7 +190,7 @@ pub(crate) static PLAN: PassDef = PassDef {
     stage: StageRule::Is(Stage::Plan),
     run: PassRun::Function(|pass, body| {
         let goal = Goal::named(&pass.options.text("optimize")).expect("the option is one of the names");
-        let pools = Pool::parse_all(&pass.options.text("pools"));
+        let pools = MemoryPool::parse_all(&pass.options.text("pools"));
         let pools = pools.and_then(|pools| add_pools(pass.ctx, body, &pools));
         pools.map_err(|fault| vec![Diagnostic::error(Location::UNKNOWN, fault)])?;
         if is_symbolic(pass.ctx, body) {

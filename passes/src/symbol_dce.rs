@@ -15,7 +15,7 @@ use ir::{Body, Context, Diagnostic, Module, Op, Region, Traits};
 use rustc_hash::FxHashSet;
 
 use crate::manager::{Example, PassContext, PassDef, PassRun, StageRule};
-use crate::symbols::{References, Scope, Symbols};
+use crate::symbols::{BodyIndex, ModuleSymbols, References};
 
 /// The pass `symbol-dce`.
 pub static SYMBOL_DCE: PassDef = PassDef {
@@ -43,15 +43,15 @@ pub static SYMBOL_DCE: PassDef = PassDef {
 
 fn run(cx: &PassContext<'_>, module: &mut Module) -> Result<(), Vec<Diagnostic>> {
     let needed = needed(cx.ctx, &module.top);
-    let mut next_scope = Symbols::TOP;
+    let mut next_scope = ModuleSymbols::TOP;
     let removed = remove(&mut module.top, &needed, &mut next_scope);
     cx.count("removed", removed);
     Ok(())
 }
 
 /// The operations that are needed among those that bodies hold directly, with their bodies.
-fn needed(ctx: &Context, top: &Body) -> FxHashSet<(Scope, Op)> {
-    let symbols = Symbols::of(ctx, top);
+fn needed(ctx: &Context, top: &Body) -> FxHashSet<(BodyIndex, Op)> {
+    let symbols = ModuleSymbols::of(ctx, top);
     let mut marking = Marking {
         ctx,
         references: References::new(ctx),
@@ -59,7 +59,7 @@ fn needed(ctx: &Context, top: &Body) -> FxHashSet<(Scope, Op)> {
         open: VecDeque::new(),
         symbols,
     };
-    marking.body(Symbols::TOP);
+    marking.body(ModuleSymbols::TOP);
     while let Some((scope, op)) = marking.open.pop_front() {
         marking.visit(scope, op);
     }
@@ -68,15 +68,15 @@ fn needed(ctx: &Context, top: &Body) -> FxHashSet<(Scope, Op)> {
 
 struct Marking<'m> {
     ctx: &'m Context,
-    symbols: Symbols<'m>,
+    symbols: ModuleSymbols<'m>,
     references: References<'m>,
-    needed: FxHashSet<(Scope, Op)>,
-    open: VecDeque<(Scope, Op)>,
+    needed: FxHashSet<(BodyIndex, Op)>,
+    open: VecDeque<(BodyIndex, Op)>,
 }
 
 impl Marking<'_> {
     /// What a needed body holds is needed, but for private symbols.
-    fn body(&mut self, scope: Scope) {
+    fn body(&mut self, scope: BodyIndex) {
         let body = self.symbols.body(scope);
         for op in body.roots().iter().flat_map(|root| body.blocks(*root)).flat_map(|block| body.ops(*block)) {
             if !(self.symbols.defines(scope, op) && is_private(self.ctx, body, op)) {
@@ -85,13 +85,13 @@ impl Marking<'_> {
         }
     }
 
-    fn mark(&mut self, scope: Scope, op: Op) {
+    fn mark(&mut self, scope: BodyIndex, op: Op) {
         if self.needed.insert((scope, op)) {
             self.open.push_back((scope, op));
         }
     }
 
-    fn visit(&mut self, scope: Scope, op: Op) {
+    fn visit(&mut self, scope: BodyIndex, op: Op) {
         let body = self.symbols.body(scope);
         self.refer(scope, body, op);
         for region in body.regions(op) {
@@ -103,7 +103,7 @@ impl Marking<'_> {
     }
 
     /// Everything in a region of a needed operation is needed.
-    fn region(&mut self, scope: Scope, body: &Body, region: Region) {
+    fn region(&mut self, scope: BodyIndex, body: &Body, region: Region) {
         for op in body.blocks(region).iter().flat_map(|block| body.ops(*block)) {
             self.refer(scope, body, op);
             body.regions(op).iter().for_each(|inner| self.region(scope, body, *inner));
@@ -114,7 +114,7 @@ impl Marking<'_> {
     }
 
     /// What an operation refers to is needed.
-    fn refer(&mut self, scope: Scope, body: &Body, op: Op) {
+    fn refer(&mut self, scope: BodyIndex, body: &Body, op: Op) {
         for attr in [body.properties(op), body.attrs(op)] {
             for path in self.references.of(attr).iter() {
                 for (scope, op) in self.symbols.resolve(scope, path).into_iter().flatten() {
@@ -135,7 +135,7 @@ fn is_private(ctx: &Context, body: &Body, op: Op) -> bool {
 }
 
 /// Removes what is not needed; `next` is the number of the body in text order.
-fn remove(body: &mut Body, needed: &FxHashSet<(Scope, Op)>, next: &mut Scope) -> u64 {
+fn remove(body: &mut Body, needed: &FxHashSet<(BodyIndex, Op)>, next: &mut BodyIndex) -> u64 {
     let scope = *next;
     *next += 1;
     let mut removed = 0;

@@ -6,15 +6,15 @@
 use std::rc::Rc;
 
 use ir::attrs::AttrData;
-use ir::types::Piece;
+use ir::types::OpaquePiece;
 use ir::{Attr, Body, Context, Ident, Op, TypeData};
 use rustc_hash::FxHashMap;
 
 /// A body, by its place in the text.
-pub type Scope = usize;
+pub type BodyIndex = usize;
 
 /// The bodies of a module and the symbols that they hold.
-pub struct Symbols<'m> {
+pub struct ModuleSymbols<'m> {
     ctx: &'m Context,
     bodies: Vec<Held<'m>>,
 }
@@ -23,23 +23,23 @@ pub struct Symbols<'m> {
 struct Held<'m> {
     body: &'m Body,
     /// The body around it, and the operation there that owns it.
-    around: Option<(Scope, Op)>,
+    around: Option<(BodyIndex, Op)>,
     symbols: FxHashMap<&'m str, Op>,
-    inside: FxHashMap<Op, Scope>,
+    inside: FxHashMap<Op, BodyIndex>,
 }
 
-impl<'m> Symbols<'m> {
+impl<'m> ModuleSymbols<'m> {
     /// Those below an outermost body.
-    pub fn of(ctx: &'m Context, top: &'m Body) -> Symbols<'m> {
-        let mut symbols = Symbols { ctx, bodies: Vec::new() };
+    pub fn of(ctx: &'m Context, top: &'m Body) -> ModuleSymbols<'m> {
+        let mut symbols = ModuleSymbols { ctx, bodies: Vec::new() };
         symbols.add(top, None);
         symbols
     }
 
     /// The outermost body.
-    pub const TOP: Scope = 0;
+    pub const TOP: BodyIndex = 0;
 
-    fn add(&mut self, body: &'m Body, around: Option<(Scope, Op)>) -> Scope {
+    fn add(&mut self, body: &'m Body, around: Option<(BodyIndex, Op)>) -> BodyIndex {
         let scope = self.bodies.len();
         self.bodies.push(Held { body, around, symbols: FxHashMap::default(), inside: FxHashMap::default() });
         let name = self.ctx.ident("sym_name");
@@ -56,27 +56,27 @@ impl<'m> Symbols<'m> {
     }
 
     /// All bodies, in text order.
-    pub fn scopes(&self) -> impl Iterator<Item = Scope> + use<> {
+    pub fn scopes(&self) -> impl Iterator<Item = BodyIndex> + use<> {
         0..self.bodies.len()
     }
 
     /// A body.
-    pub fn body(&self, scope: Scope) -> &'m Body {
+    pub fn body(&self, scope: BodyIndex) -> &'m Body {
         self.bodies[scope].body
     }
 
     /// The body around another one, with the operation there that owns it.
-    pub fn around(&self, scope: Scope) -> Option<(Scope, Op)> {
+    pub fn around(&self, scope: BodyIndex) -> Option<(BodyIndex, Op)> {
         self.bodies[scope].around
     }
 
     /// The body that an operation owns.
-    pub fn inside(&self, scope: Scope, op: Op) -> Option<Scope> {
+    pub fn inside(&self, scope: BodyIndex, op: Op) -> Option<BodyIndex> {
         self.bodies[scope].inside.get(&op).copied()
     }
 
     /// Whether a body holds a symbol that this operation defines.
-    pub fn defines(&self, scope: Scope, op: Op) -> bool {
+    pub fn defines(&self, scope: BodyIndex, op: Op) -> bool {
         let name = self.ctx.ident("sym_name");
         self.bodies[scope]
             .body
@@ -86,7 +86,7 @@ impl<'m> Symbols<'m> {
 
     /// What a reference in a body names: the operations on its path, outermost first; none if it names
     /// nothing.
-    pub fn resolve(&self, scope: Scope, path: &[Ident]) -> Option<Vec<(Scope, Op)>> {
+    pub fn resolve(&self, scope: BodyIndex, path: &[Ident]) -> Option<Vec<(BodyIndex, Op)>> {
         let (first, rest) = path.split_first()?;
         let first = self.ctx.str(*first);
         let outwards = std::iter::successors(Some(scope), |scope| Some(self.around(*scope)?.0));
@@ -143,12 +143,12 @@ impl<'c> References<'c> {
         paths
     }
 
-    fn pieces(&mut self, pieces: &[Piece], paths: &mut Vec<Box<[Ident]>>) {
+    fn pieces(&mut self, pieces: &[OpaquePiece], paths: &mut Vec<Box<[Ident]>>) {
         for piece in pieces {
             match piece {
-                Piece::Attr(attr) => paths.extend(self.of(*attr).iter().cloned()),
-                Piece::Type(_) => {}
-                Piece::Text(text) => {
+                OpaquePiece::Attr(attr) => paths.extend(self.of(*attr).iter().cloned()),
+                OpaquePiece::Type(_) => {}
+                OpaquePiece::Text(text) => {
                     let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '$' | '-');
                     for word in text.split('@').skip(1) {
                         let end = word.find(|c| !is_part(c)).unwrap_or(word.len());

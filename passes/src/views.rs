@@ -19,10 +19,10 @@ use ir::opdef::{Strided, View};
 use ir::plan::attrs;
 use ir::pools::wanted;
 use ir::weights::WeightSet;
-use ir::window::{Arrangement, Window, layout};
+use ir::window::{Arrangement, ByteWindow, layout};
 use ir::{Body, Context, Diagnostic, Kind, Op, Target, Value, flow};
 
-use crate::readers::{Obstacle, check_readers, collect_readers};
+use crate::readers::{MoveObstacle, check_readers, collect_readers};
 
 /// How many operations are looked at in all trials of a function, and the most trials.
 const TRIED_OPS: usize = 8_000;
@@ -37,7 +37,7 @@ pub(crate) struct Live {
 }
 
 /// Looks what is live once results are tied to operands; none if a size is not known.
-pub(crate) type Count<'a> = &'a dyn Fn(&Body, &[Value]) -> Option<Live>;
+pub(crate) type LiveCount<'a> = &'a dyn Fn(&Body, &[Value]) -> Option<Live>;
 
 /// Marks views that are read where their operand lies (`mem.view`). Returns how many, and a remark for each
 /// that is copied.
@@ -45,7 +45,7 @@ pub(crate) fn place_views(
     ctx: &Context,
     target: &dyn Target,
     body: &mut Body,
-    count: Count<'_>,
+    count: LiveCount<'_>,
 ) -> (usize, Vec<Diagnostic>) {
     let (candidates, ops) = candidates(ctx, body);
     if candidates.is_empty() {
@@ -54,7 +54,7 @@ pub(crate) fn place_views(
     let given = body.clone();
     let (views, mut remarks) = mark_all(ctx, target, body, &candidates);
     let trials = (TRIED_OPS / ops).clamp(4, MOST_TRIALS);
-    let mut search = Search { ctx, target, given: &given, count, trials };
+    let mut search = ViewSearch { ctx, target, given: &given, count, trials };
     let (kept, dropped) = search.choose(&views);
     for (view, reason) in dropped {
         remarks.push(refusal(&given, view.op, &reason.into()));
@@ -147,7 +147,7 @@ fn are_known(ctx: &Context, body: &Body, aliases: &AliasSets, value: Value) -> b
 }
 
 /// How a view lies where its operand lies, if all that read it can.
-fn lying(ctx: &Context, target: &dyn Target, body: &Body, op: Op) -> Result<Strided, Obstacle> {
+fn lying(ctx: &Context, target: &dyn Target, body: &Body, op: Op) -> Result<Strided, MoveObstacle> {
     let op_ref = body.at(ctx, op);
     let Kind::View(View::OfOperand(map)) = op_ref.kind() else { return Err("it is no view".into()) };
     let mut whole = op_ref.operand(0);
@@ -157,17 +157,17 @@ fn lying(ctx: &Context, target: &dyn Target, body: &Body, op: Op) -> Result<Stri
     if wanted(ctx, body, whole) != wanted(ctx, body, op_ref.result(0)) {
         return Err("it is to lie in another pool".into());
     }
-    let unknown = || Obstacle::from(UNKNOWN);
+    let unknown = || MoveObstacle::from(UNKNOWN);
     let from = layout(ctx, body, op_ref.operand(0)).ok_or_else(unknown)?;
     let lies = map(op_ref, 0, &from).ok_or_else(unknown)?;
     let bits = ir::size::storage_bits(ctx, ctx.elem(op_ref.result_type(0)));
-    let window = bits.and_then(|bits| Window::covering(&lies, bits));
-    window.ok_or_else(|| Obstacle::from("it is read backwards, or its elements are no whole bytes"))?;
+    let window = bits.and_then(|bits| ByteWindow::covering(&lies, bits));
+    window.ok_or_else(|| MoveObstacle::from("it is read backwards, or its elements are no whole bytes"))?;
     check_readers(ctx, target, body, op_ref.result(0), &lies, None)?;
     Ok(lies)
 }
 
-fn refusal(body: &Body, op: Op, obstacle: &Obstacle) -> Diagnostic {
+fn refusal(body: &Body, op: Op, obstacle: &MoveObstacle) -> Diagnostic {
     let message = format!("this view is copied: {}", obstacle.reason);
     let remark = Diagnostic::remark(body.location(op), message);
     match obstacle.user {
@@ -182,17 +182,17 @@ const RAISES: &str = "else more bytes were live at one time";
 const SAVES_NOTHING: &str = "reading it in another order would save no byte";
 
 /// Tries which views are worth it.
-struct Search<'a> {
+struct ViewSearch<'a> {
     ctx: &'a Context,
     target: &'a dyn Target,
     /// The function without marks.
     given: &'a Body,
-    count: Count<'a>,
+    count: LiveCount<'a>,
     /// How many more trials may be made.
     trials: usize,
 }
 
-impl Search<'_> {
+impl ViewSearch<'_> {
     /// The views that are kept, and those that are not, each with why.
     fn choose(&mut self, views: &[Marked]) -> (Vec<Marked>, Vec<(Marked, &'static str)>) {
         let (rows, turned): (Vec<Marked>, Vec<Marked>) =

@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use runtime::Pool;
+use runtime::ThreadPool;
 
 /// The median of 51 means of `jobs` jobs each.
 fn median_ns(jobs: u32, job: impl Fn()) -> f64 {
@@ -25,7 +25,7 @@ fn work(duration: Duration) {
 
 fn main() {
     for threads in [1, 2] {
-        let pool = Pool::new(threads);
+        let pool = ThreadPool::new(threads);
         let empty = median_ns(2000, || pool.for_each(2, &|_, _| ()));
         let full = median_ns(50, || pool.for_each(2, &|_, _| work(Duration::from_micros(20))));
         println!("{threads} threads: empty job {empty:.0} ns, 2 x 20 us {:.1} us", full / 1000.0);

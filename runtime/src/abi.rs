@@ -4,7 +4,7 @@
 //! an object file.
 
 use crate::buffer::poison;
-use crate::pool::Pool;
+use crate::pool::ThreadPool;
 
 /// A kernel, as compiled code hands it to [`optc_parallel`]: a descriptor of sizes (its layout is between
 /// code and kernel), a table of operand and result pointers, the part to do, and this worker's scratch.
@@ -18,7 +18,7 @@ pub type KernelFn = unsafe extern "C" fn(desc: *const u8, ptrs: *const *mut u8, 
 /// - `inputs`, `outputs`: one pointer for each descriptor, in order, to that many bytes;
 /// - `frame`: what sizes decide, for code that is compiled for all sizes; other code reads none.
 pub type EntryFn = unsafe extern "C" fn(
-    ctx: *const Context,
+    ctx: *const CodeContext,
     arena: *mut u8,
     weights: *const u8,
     inputs: *const *const u8,
@@ -28,14 +28,14 @@ pub type EntryFn = unsafe extern "C" fn(
 
 /// What compiled code receives as its first argument and passes on to [`optc_parallel`] unread.
 #[repr(C)]
-pub struct Context {
-    pool: *const Pool,
+pub struct CodeContext {
+    pool: *const ThreadPool,
 }
 
-impl Context {
+impl CodeContext {
     /// A context for code that runs while `pool` is borrowed. The pointer is only followed during the run.
-    pub(crate) fn new(pool: &Pool) -> Context {
-        Context { pool }
+    pub(crate) fn new(pool: &ThreadPool) -> CodeContext {
+        CodeContext { pool }
     }
 }
 
@@ -43,9 +43,9 @@ impl Context {
 /// ends the process with its message: it can't unwind out of `extern "C"`, and so not into machine code.
 ///
 /// # Safety
-/// `ctx` must be what the entry received; the rest as for [`Pool::run`].
+/// `ctx` must be what the entry received; the rest as for [`ThreadPool::run`].
 pub unsafe extern "C" fn optc_parallel(
-    ctx: *const Context,
+    ctx: *const CodeContext,
     kernel: KernelFn,
     desc: *const u8,
     ptrs: *const *mut u8,
@@ -87,10 +87,10 @@ mod tests {
             // SAFETY: one byte for each part.
             unsafe { *(*ptrs).add(part as usize) = part as u8 + 1 };
         }
-        let pool = Pool::new(2);
+        let pool = ThreadPool::new(2);
         let mut out = [0u8; 9];
         let ptrs = [out.as_mut_ptr()];
-        let ctx = Context::new(&pool);
+        let ctx = CodeContext::new(&pool);
         // SAFETY: nine bytes for nine parts, no descriptor and no scratch used.
         unsafe { optc_parallel(&ctx, store_part, [].as_ptr(), ptrs.as_ptr(), 9, std::ptr::null_mut(), 0) };
         assert_eq!(out, [1, 2, 3, 4, 5, 6, 7, 8, 9]);

@@ -55,7 +55,7 @@ impl Measured {
     }
 }
 
-/// What a piece of work did in its thread, and in the threads of a [`Pool`](crate::Pool) while they ran parts
+/// What a piece of work did in its thread, and in the threads of a [`Pool`](crate::ThreadPool) while they ran parts
 /// for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Allocations {
@@ -84,7 +84,7 @@ impl CountingAllocator {
     }
 
     /// Runs `work` and counts what it allocates, in the calling thread and in the threads of a
-    /// [`Pool`](crate::Pool) while they run parts for it. What other threads do meanwhile is not counted. One
+    /// [`Pool`](crate::ThreadPool) while they run parts for it. What other threads do meanwhile is not counted. One
     /// measurement runs at a time; others wait, so `work` must not measure in its turn.
     ///
     /// # Panics

@@ -2,10 +2,10 @@
 
 use std::ptr::NonNull;
 
-use crate::abi::Context;
+use crate::abi::CodeContext;
 use crate::error::RunError;
 use crate::jit::JitCode;
-use crate::pool::Pool;
+use crate::pool::ThreadPool;
 use crate::tensor::TensorDesc;
 
 /// An input of a program that overwrites some of its inputs.
@@ -19,7 +19,7 @@ pub enum InputBuffer<'a> {
 
 /// On which side of the program a tensor stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Side {
+pub enum TensorSide {
     /// An input.
     Input,
     /// An output.
@@ -40,7 +40,7 @@ unsafe impl Send for Binding {}
 pub(crate) struct Entered<'r> {
     pub(crate) code: &'r JitCode,
     pub(crate) faults: &'r [String],
-    pub(crate) pool: &'r Pool,
+    pub(crate) pool: &'r ThreadPool,
     pub(crate) arena: &'r mut [u8],
     pub(crate) weights: &'r [u8],
     pub(crate) frame: &'r [i64],
@@ -57,7 +57,7 @@ impl Binding {
 
     /// Checks and binds inputs that stay as they are.
     pub(crate) fn share(&mut self, descs: &[TensorDesc], inputs: &[&[u8]]) -> Result<(), RunError> {
-        check_count(Side::Input, descs, inputs.len())?;
+        check_count(TensorSide::Input, descs, inputs.len())?;
         for ((desc, input), slot) in descs.iter().zip(inputs).zip(&mut self.inputs) {
             *slot = shared_input(desc, input)?;
         }
@@ -70,12 +70,12 @@ impl Binding {
         descs: &[TensorDesc],
         inputs: &mut [InputBuffer<'_>],
     ) -> Result<(), RunError> {
-        check_count(Side::Input, descs, inputs.len())?;
+        check_count(TensorSide::Input, descs, inputs.len())?;
         for ((desc, input), slot) in descs.iter().zip(inputs).zip(&mut self.inputs) {
             *slot = match input {
                 InputBuffer::Shared(bytes) => shared_input(desc, bytes)?,
                 InputBuffer::Donated(bytes) => {
-                    check_buffer(Side::Input, desc, bytes)?;
+                    check_buffer(TensorSide::Input, desc, bytes)?;
                     bytes.as_mut_ptr()
                 }
             };
@@ -85,9 +85,9 @@ impl Binding {
 
     /// Checks and binds the outputs.
     pub(crate) fn fill(&mut self, descs: &[TensorDesc], outputs: &mut [&mut [u8]]) -> Result<(), RunError> {
-        check_count(Side::Output, descs, outputs.len())?;
+        check_count(TensorSide::Output, descs, outputs.len())?;
         for ((desc, output), slot) in descs.iter().zip(outputs).zip(&mut self.outputs) {
-            check_buffer(Side::Output, desc, output)?;
+            check_buffer(TensorSide::Output, desc, output)?;
             *slot = output.as_mut_ptr();
         }
         Ok(())
@@ -99,7 +99,7 @@ impl Binding {
     /// All inputs and outputs were bound, with the descriptors of this code and frame, since the last run,
     /// and are borrowed until this returns; arena, weights and frame are those that the code was made for.
     pub(crate) unsafe fn enter(&self, run: Entered<'_>) -> Result<(), RunError> {
-        let context = Context::new(run.pool);
+        let context = CodeContext::new(run.pool);
         // SAFETY: the maker of the code vouched that it touches only what it is handed (see `jit`): an arena
         // and weights of the planned sizes, and buffers that were compared with the descriptors. They
         // are borrowed until the call returns: inputs shared (or exclusive, where they are overwritten),
@@ -118,12 +118,12 @@ impl Binding {
     }
 }
 
-fn check_count(side: Side, descs: &[TensorDesc], found: usize) -> Result<(), RunError> {
+fn check_count(side: TensorSide, descs: &[TensorDesc], found: usize) -> Result<(), RunError> {
     let expected = descs.len();
     if found == expected { Ok(()) } else { Err(RunError::Count { side, expected, found }) }
 }
 
-fn check_buffer(side: Side, desc: &TensorDesc, buffer: &[u8]) -> Result<(), RunError> {
+fn check_buffer(side: TensorSide, desc: &TensorDesc, buffer: &[u8]) -> Result<(), RunError> {
     let name = || desc.name.clone();
     if buffer.len() != desc.size_bytes {
         let (expected, found) = (desc.size_bytes, buffer.len());
@@ -139,7 +139,7 @@ fn shared_input(desc: &TensorDesc, bytes: &[u8]) -> Result<*const u8, RunError> 
     if desc.overwritten {
         return Err(RunError::NotDonated { name: desc.name.clone() });
     }
-    check_buffer(Side::Input, desc, bytes)?;
+    check_buffer(TensorSide::Input, desc, bytes)?;
     Ok(bytes.as_ptr())
 }
 

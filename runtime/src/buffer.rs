@@ -79,7 +79,7 @@ impl AlignedBuffer {
     }
 
     fn empty() -> AlignedBuffer {
-        let dangling = NonNull::<Line>::dangling().cast();
+        let dangling = NonNull::<CacheLine>::dangling().cast();
         AlignedBuffer { block: dangling, layout: Layout::new::<()>(), start: dangling, size_bytes: 0 }
     }
 
@@ -98,7 +98,7 @@ impl AlignedBuffer {
 
 /// Gives dangling pointers their alignment.
 #[repr(align(64))]
-struct Line;
+struct CacheLine;
 
 impl Drop for AlignedBuffer {
     fn drop(&mut self) {
@@ -117,9 +117,9 @@ impl fmt::Debug for AlignedBuffer {
 
 /// The memory in which a run's intermediates and scratch lie: the context's own, allocated at the first run
 /// and again when a run needs more, or memory that the embedder gives for the context's life.
-pub struct Arena<'a>(Memory<'a>);
+pub struct Arena<'a>(ArenaMemory<'a>);
 
-enum Memory<'a> {
+enum ArenaMemory<'a> {
     Unallocated,
     Owned(AlignedBuffer),
     Given(&'a mut [u8]),
@@ -128,13 +128,13 @@ enum Memory<'a> {
 impl<'a> Arena<'a> {
     /// An arena that allocates its memory when it is first needed.
     pub fn owned() -> Arena<'a> {
-        Arena(Memory::Unallocated)
+        Arena(ArenaMemory::Unallocated)
     }
 
     /// An arena in the embedder's memory, whose contents are garbage afterwards. It must be aligned to 64
     /// bytes and large enough for the program; what makes a context of it checks both.
     pub fn given(memory: &'a mut [u8]) -> Arena<'a> {
-        Arena(Memory::Given(memory))
+        Arena(ArenaMemory::Given(memory))
     }
 
     /// The first `bytes` bytes, allocated if they are not yet there: an arena's own memory that is smaller is
@@ -144,10 +144,12 @@ impl<'a> Arena<'a> {
     /// If the allocator has no such memory, or the memory given is smaller than that or not aligned to 64.
     pub fn reserve(&mut self, bytes: usize) -> Result<&mut [u8], ArenaError> {
         let held = self.size_bytes();
-        if matches!(self.0, Memory::Unallocated) || matches!(self.0, Memory::Owned(_)) && held < bytes {
+        if matches!(self.0, ArenaMemory::Unallocated)
+            || matches!(self.0, ArenaMemory::Owned(_)) && held < bytes
+        {
             // What is held goes first, so that the two are never there at one time.
-            self.0 = Memory::Unallocated;
-            self.0 = Memory::Owned(AlignedBuffer::zeroed(bytes)?);
+            self.0 = ArenaMemory::Unallocated;
+            self.0 = ArenaMemory::Owned(AlignedBuffer::zeroed(bytes)?);
         }
         let memory = self.contents();
         if memory.as_ptr().align_offset(ALIGN) != 0 {
@@ -163,8 +165,8 @@ impl<'a> Arena<'a> {
     /// If the allocator has no such memory.
     pub fn hold(&mut self, bytes: usize) -> Result<(), ArenaError> {
         match self.0 {
-            Memory::Unallocated | Memory::Owned(_) => self.reserve(bytes).map(drop),
-            Memory::Given(_) => Ok(()),
+            ArenaMemory::Unallocated | ArenaMemory::Owned(_) => self.reserve(bytes).map(drop),
+            ArenaMemory::Given(_) => Ok(()),
         }
     }
 
@@ -174,18 +176,18 @@ impl<'a> Arena<'a> {
     /// As [`Arena::reserve`].
     pub fn check(&mut self, bytes: usize) -> Result<(), ArenaError> {
         match self.0 {
-            Memory::Unallocated => Ok(()),
-            Memory::Owned(_) => Ok(()),
-            Memory::Given(_) => self.reserve(bytes).map(drop),
+            ArenaMemory::Unallocated => Ok(()),
+            ArenaMemory::Owned(_) => Ok(()),
+            ArenaMemory::Given(_) => self.reserve(bytes).map(drop),
         }
     }
 
     /// The bytes held now: 0 before the first run of an owned arena.
     pub fn size_bytes(&self) -> usize {
         match &self.0 {
-            Memory::Unallocated => 0,
-            Memory::Owned(buffer) => buffer.size_bytes,
-            Memory::Given(memory) => memory.len(),
+            ArenaMemory::Unallocated => 0,
+            ArenaMemory::Owned(buffer) => buffer.size_bytes,
+            ArenaMemory::Given(memory) => memory.len(),
         }
     }
 
@@ -199,9 +201,9 @@ impl<'a> Arena<'a> {
 
     fn contents(&mut self) -> &mut [u8] {
         match &mut self.0 {
-            Memory::Unallocated => &mut [],
-            Memory::Owned(buffer) => buffer.as_mut_slice(),
-            Memory::Given(memory) => memory,
+            ArenaMemory::Unallocated => &mut [],
+            ArenaMemory::Owned(buffer) => buffer.as_mut_slice(),
+            ArenaMemory::Given(memory) => memory,
         }
     }
 }

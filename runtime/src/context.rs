@@ -7,7 +7,7 @@ use crate::binding::{Binding, Entered, InputBuffer};
 use crate::buffer::Arena;
 use crate::error::RunError;
 use crate::exact::Exact;
-use crate::pool::Pool;
+use crate::pool::ThreadPool;
 use crate::program::Program;
 use crate::shapes::{ShapeError, Shapes};
 use crate::specialization::Specialization;
@@ -17,7 +17,7 @@ use crate::specialization::Specialization;
 /// named sizes after the first.
 pub struct RunContext<'a> {
     program: Arc<Program>,
-    pool: Arc<Pool>,
+    pool: Arc<ThreadPool>,
     arena: Arena<'a>,
     shapes: Shapes,
     /// The symbols' sizes, as they were last worked out.
@@ -31,7 +31,7 @@ pub struct RunContext<'a> {
 impl<'a> RunContext<'a> {
     pub(crate) fn new(
         program: Arc<Program>,
-        pool: Arc<Pool>,
+        pool: Arc<ThreadPool>,
         mut arena: Arena<'a>,
     ) -> Result<Self, RunError> {
         let current = program.only();

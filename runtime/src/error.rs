@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::binding::Side;
+use crate::binding::TensorSide;
 use crate::buffer::ArenaError;
 use crate::shapes::ShapeError;
 
@@ -12,7 +12,7 @@ pub enum RunError {
     /// Too few or too many buffers.
     Count {
         /// Of inputs or outputs.
-        side: Side,
+        side: TensorSide,
         /// How many the program has.
         expected: usize,
         /// How many were given.
@@ -21,7 +21,7 @@ pub enum RunError {
     /// A buffer of the wrong size.
     Size {
         /// An input or an output.
-        side: Side,
+        side: TensorSide,
         /// Its name.
         name: String,
         /// Its dimensions.
@@ -34,7 +34,7 @@ pub enum RunError {
     /// A buffer at an odd address.
     Alignment {
         /// An input or an output.
-        side: Side,
+        side: TensorSide,
         /// Its name.
         name: String,
         /// What the address must be a multiple of.
@@ -65,11 +65,11 @@ pub enum RunError {
     },
 }
 
-impl fmt::Display for Side {
+impl fmt::Display for TensorSide {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Side::Input => "input",
-            Side::Output => "output",
+            TensorSide::Input => "input",
+            TensorSide::Output => "output",
         })
     }
 }

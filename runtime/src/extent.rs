@@ -55,15 +55,15 @@ pub enum SizeStep {
 
 /// `offset + factor * symbol`, or the offset alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Line {
+pub(crate) struct LinearExtent {
     pub(crate) offset: i128,
     /// The symbol with its factor, which is not 0.
     pub(crate) unknown: Option<(usize, i128)>,
 }
 
-impl Line {
-    fn number(offset: i128) -> Line {
-        Line { offset, unknown: None }
+impl LinearExtent {
+    fn number(offset: i128) -> LinearExtent {
+        LinearExtent { offset, unknown: None }
     }
 
     /// The number, if nothing is unknown.
@@ -71,17 +71,17 @@ impl Line {
         self.unknown.is_none().then_some(self.offset)
     }
 
-    fn plus(self, other: Line) -> Option<Line> {
+    fn plus(self, other: LinearExtent) -> Option<LinearExtent> {
         let unknown = match (self.unknown, other.unknown) {
             (unknown, None) | (None, unknown) => unknown,
             (Some((symbol, a)), Some((other, b))) if symbol == other => Some((symbol, a.checked_add(b)?)),
             _ => return None,
         };
         let unknown = unknown.filter(|(_, factor)| *factor != 0);
-        Some(Line { offset: self.offset.checked_add(other.offset)?, unknown })
+        Some(LinearExtent { offset: self.offset.checked_add(other.offset)?, unknown })
     }
 
-    fn times(self, other: Line) -> Option<Line> {
+    fn times(self, other: LinearExtent) -> Option<LinearExtent> {
         let (line, number) = match (self.known(), other.known()) {
             (_, Some(number)) => (self, number),
             (Some(number), _) => (other, number),
@@ -92,7 +92,7 @@ impl Line {
             None => None,
         };
         let unknown = unknown.filter(|(_, factor)| *factor != 0);
-        Some(Line { offset: line.offset.checked_mul(number)?, unknown })
+        Some(LinearExtent { offset: line.offset.checked_mul(number)?, unknown })
     }
 }
 
@@ -127,13 +127,13 @@ impl Extent {
 
     /// How the size depends on the symbols that have none. None if it is undefined, or no line in one of
     /// them. Allocates nothing.
-    pub(crate) fn line(&self, size_of: &dyn Fn(usize) -> Option<u64>) -> Option<Line> {
+    pub(crate) fn line(&self, size_of: &dyn Fn(usize) -> Option<u64>) -> Option<LinearExtent> {
         let symbol = |symbol: usize| match size_of(symbol) {
-            Some(size) => Line::number(size.into()),
-            None => Line { offset: 0, unknown: Some((symbol, 1)) },
+            Some(size) => LinearExtent::number(size.into()),
+            None => LinearExtent { offset: 0, unknown: Some((symbol, 1)) },
         };
         match self {
-            Extent::Known(size) => Some(Line::number((*size).into())),
+            Extent::Known(size) => Some(LinearExtent::number((*size).into())),
             Extent::Symbol(index) => Some(symbol(*index)),
             Extent::Expr(expr) => evaluate(&mut expr.steps.iter(), &symbol),
         }
@@ -141,10 +141,10 @@ impl Extent {
 }
 
 /// Takes one operand with all its steps.
-fn evaluate(steps: &mut Iter<'_, SizeStep>, symbol: &dyn Fn(usize) -> Line) -> Option<Line> {
+fn evaluate(steps: &mut Iter<'_, SizeStep>, symbol: &dyn Fn(usize) -> LinearExtent) -> Option<LinearExtent> {
     let step = steps.next()?;
     match step {
-        SizeStep::Number(number) => return Some(Line::number((*number).into())),
+        SizeStep::Number(number) => return Some(LinearExtent::number((*number).into())),
         SizeStep::Symbol(index) => return Some(symbol(*index)),
         _ => {}
     }
@@ -155,10 +155,10 @@ fn evaluate(steps: &mut Iter<'_, SizeStep>, symbol: &dyn Fn(usize) -> Line) -> O
         SizeStep::Multiply => first.times(second),
         SizeStep::FloorDivide => {
             let divisor = second.known().filter(|divisor| *divisor >= 1)?;
-            Some(Line::number(first.known()?.div_euclid(divisor)))
+            Some(LinearExtent::number(first.known()?.div_euclid(divisor)))
         }
-        SizeStep::Min => Some(Line::number(first.known()?.min(second.known()?))),
-        SizeStep::Max => Some(Line::number(first.known()?.max(second.known()?))),
+        SizeStep::Min => Some(LinearExtent::number(first.known()?.min(second.known()?))),
+        SizeStep::Max => Some(LinearExtent::number(first.known()?.max(second.known()?))),
         SizeStep::Number(_) | SizeStep::Symbol(_) => unreachable!("operands were returned above"),
     }
 }
@@ -202,10 +202,14 @@ mod tests {
         let sizes = |symbol: usize| [5, 7][symbol];
         assert_eq!((area.value(&sizes), half.value(&sizes)), (Some(73), Some(2)));
         let n_is = |size: u64| move |symbol: usize| [Some(size), None][symbol];
-        assert_eq!(area.line(&n_is(5)), Some(Line { offset: 3, unknown: Some((1, 10)) }));
+        assert_eq!(area.line(&n_is(5)), Some(LinearExtent { offset: 3, unknown: Some((1, 10)) }));
         assert_eq!(area.line(&|_| None), None, "both are unknown");
         assert_eq!(half.line(&|_| None), None, "a quotient does not say what was divided");
-        assert_eq!(area.line(&n_is(0)), Some(Line::number(3)), "nothing follows of what is multiplied by 0");
+        assert_eq!(
+            area.line(&n_is(0)),
+            Some(LinearExtent::number(3)),
+            "nothing follows of what is multiplied by 0"
+        );
     }
 
     #[test]
@@ -224,7 +228,7 @@ mod tests {
     #[test]
     fn what_cancels_is_not_unknown() {
         let same = expr(&[Add, N, Multiply, Number(-1), N]);
-        assert_eq!(same.line(&|_| None), Some(Line::number(0)));
+        assert_eq!(same.line(&|_| None), Some(LinearExtent::number(0)));
     }
 
     #[test]

@@ -13,7 +13,7 @@
 //!
 //! // What machine code looks like from here: one entry. This one doubles its only input.
 //! unsafe extern "C" fn double(
-//!     _: *const runtime::Context, _: *mut u8, _: *const u8,
+//!     _: *const runtime::CodeContext, _: *mut u8, _: *const u8,
 //!     inputs: *const *const u8, outputs: *const *mut u8, _: *const i64,
 //! ) -> i32 {
 //!     // SAFETY: the descriptors below promise four f32 on both sides.
@@ -68,9 +68,9 @@ mod specialization;
 mod tensor;
 mod wait;
 
-pub use abi::{Context, EntryFn, KernelFn, optc_parallel, optc_poison, symbols};
+pub use abi::{CodeContext, EntryFn, KernelFn, optc_parallel, optc_poison, symbols};
 pub use allocations::{Allocations, CountingAllocator};
-pub use binding::{InputBuffer, Side};
+pub use binding::{InputBuffer, TensorSide};
 pub use buffer::{AlignedBuffer, Arena, ArenaError, OutOfMemory, POISON, poison};
 pub use bytes::{Plain, as_bytes, as_bytes_mut, from_bytes, from_bytes_mut};
 pub use context::RunContext;
@@ -80,8 +80,8 @@ pub use extent::{Extent, SizeExpr, SizeStep};
 pub use jit::{JitCode, WrongSignature};
 pub use machine::{available_threads, cpu_features, peak_resident_bytes};
 pub use mapped::MappedFile;
-pub use pool::Pool;
+pub use pool::ThreadPool;
 pub use program::{NamedSizes, Program, ProgramParts, Weights};
-pub use shapes::{Dimension, ShapeError, Symbol, sizes_of, undetermined};
+pub use shapes::{InputDimension, ShapeError, Symbol, sizes_of, undetermined};
 pub use specialization::{Specialization, SpecializationParts, Specialize};
 pub use tensor::{ElementKind, StateDesc, TensorDesc, TensorSpec};

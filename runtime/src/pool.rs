@@ -48,14 +48,14 @@ use crate::wait::spin_for;
 ///
 /// ```
 /// use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
-/// let pool = runtime::Pool::new(2);
+/// let pool = runtime::ThreadPool::new(2);
 /// let sum = AtomicU32::new(0);
 /// pool.for_each(10, &|_worker, part| {
 ///     sum.fetch_add(part, Relaxed);
 /// });
 /// assert_eq!(sum.into_inner(), 45);
 /// ```
-pub struct Pool {
+pub struct ThreadPool {
     shared: Arc<Shared>,
     workers: Vec<JoinHandle<()>>,
     /// True while a call has the workers; a second call meanwhile runs in its own thread.
@@ -63,12 +63,12 @@ pub struct Pool {
 }
 
 /// What a part is given to: the worker's number (below the pool's threads) and the part's.
-type Body<'a> = dyn Fn(usize, u32) + Sync + 'a;
+type PartFn<'a> = dyn Fn(usize, u32) + Sync + 'a;
 
 /// A job as the workers see it. The borrow's lifetime is erased; law 1 keeps it alive while it is read.
 #[derive(Clone, Copy)]
 struct Job {
-    body: *const Body<'static>,
+    body: *const PartFn<'static>,
     parts: u32,
     /// Whether what the caller allocates is measured, and so what workers allocate for it.
     measured: Measured,
@@ -115,13 +115,13 @@ const NUMBER: u64 = 1 << 35;
 /// The most threads a pool has, by the width of the gate's fields.
 const MOST_THREADS: usize = 1024;
 
-impl Pool {
+impl ThreadPool {
     /// A pool of `threads` threads, of which one is the caller's: `threads - 1` are started here.
-    /// `Pool::new(1)` starts none and runs everything in the caller's thread.
+    /// `ThreadPool::new(1)` starts none and runs everything in the caller's thread.
     ///
     /// # Panics
     /// If `threads` is 0 or above 1024, or the system refuses to start a thread.
-    pub fn new(threads: usize) -> Pool {
+    pub fn new(threads: usize) -> ThreadPool {
         assert!(
             (1..=MOST_THREADS).contains(&threads),
             "a pool has 1 to {MOST_THREADS} threads, not {threads}"
@@ -131,7 +131,7 @@ impl Pool {
         let workers =
             (1..threads).map(|worker| start(worker, Arc::clone(&shared), Arc::clone(&started))).collect();
         started.wait();
-        Pool { shared, workers, busy: AtomicBool::new(false) }
+        ThreadPool { shared, workers, busy: AtomicBool::new(false) }
     }
 
     /// The number of threads, the caller's included.
@@ -140,13 +140,13 @@ impl Pool {
     }
 
     /// Calls `body(worker, part)` once for each part below `parts`, and returns when all calls have returned.
-    /// At any time no two calls run with the same `worker`, which is below both [`Pool::threads`] and
+    /// At any time no two calls run with the same `worker`, which is below both [`ThreadPool::threads`] and
     /// `parts`. Which worker gets which part is not determined.
     ///
     /// # Panics
     /// With the payload of the first panic in `body`; parts not begun by then are dropped. The pool stays
     /// usable.
-    pub fn for_each(&self, parts: u32, body: &Body<'_>) {
+    pub fn for_each(&self, parts: u32, body: &PartFn<'_>) {
         if parts <= 1 || self.workers.is_empty() || self.busy.swap(true, Acquire) {
             (0..parts).for_each(|part| body(0, part));
             return;
@@ -161,7 +161,7 @@ impl Pool {
     }
 
     /// Calls `kernel(desc, ptrs, part, scratch + worker * scratch_stride)` for each part below `parts`, as
-    /// [`Pool::for_each`] does. `scratch_stride` is in bytes; `scratch` may be null if the kernel uses none.
+    /// [`ThreadPool::for_each`] does. `scratch_stride` is in bytes; `scratch` may be null if the kernel uses none.
     ///
     /// # Safety
     /// `kernel` must be sound for `desc` and `ptrs` with each part, on any thread, with all parts at once;
@@ -183,7 +183,7 @@ impl Pool {
     }
 }
 
-impl Drop for Pool {
+impl Drop for ThreadPool {
     fn drop(&mut self) {
         self.shared.gate.0.fetch_or(STOP, AcqRel);
         self.shared.notify(&self.shared.opened);
@@ -202,13 +202,13 @@ struct KernelCall {
     scratch_stride: usize,
 }
 
-// SAFETY: shared between workers only to call `part`, whose safety the caller of `Pool::run` vouches for on
+// SAFETY: shared between workers only to call `part`, whose safety the caller of `ThreadPool::run` vouches for on
 // any thread.
 unsafe impl Sync for KernelCall {}
 
 impl KernelCall {
     /// # Safety
-    /// As for [`Pool::run`], with `worker` below the pool's threads and used by one call at a time.
+    /// As for [`ThreadPool::run`], with `worker` below the pool's threads and used by one call at a time.
     unsafe fn part(&self, worker: usize, part: u32) {
         let scratch = self.scratch.wrapping_add(worker * self.scratch_stride);
         // SAFETY: what the caller vouches for.
@@ -242,11 +242,11 @@ impl Shared {
     }
 
     /// The caller's first half: publishes the job and wakes those who sleep.
-    fn open(&self, parts: u32, body: &Body<'_>) {
+    fn open(&self, parts: u32, body: &PartFn<'_>) {
         let body = &raw const *body;
         // SAFETY: only the lifetime changes. Law 2: `close` returns before the borrow ends, and nobody reads
         // the job after that.
-        let body = unsafe { mem::transmute::<*const Body<'_>, *const Body<'static>>(body) };
+        let body = unsafe { mem::transmute::<*const PartFn<'_>, *const PartFn<'static>>(body) };
         // SAFETY: the gate is closed and drained (law 1), and `busy` keeps other callers out.
         unsafe { *self.job.get() = Some(Job { body, parts, measured: Measured::here() }) };
         self.next.0.store(0, Relaxed);

@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::*;
 
 /// Each of `parts` parts adds one to its own counter; panics unless each was done once.
-fn check_each_part_once(pool: &Pool, parts: u32) {
+fn check_each_part_once(pool: &ThreadPool, parts: u32) {
     let done: Vec<AtomicU32> = (0..parts).map(|_| AtomicU32::new(0)).collect();
     pool.for_each(parts, &|_, part| {
         done[part as usize].fetch_add(1, Relaxed);
@@ -25,7 +25,7 @@ fn panic_message(outcome: thread::Result<()>) -> String {
 #[test]
 fn each_part_is_done_once() {
     for threads in [1, 2, 3, 8] {
-        let pool = Pool::new(threads);
+        let pool = ThreadPool::new(threads);
         for parts in [0, 1, 2, 3, 7, 64, 1000] {
             check_each_part_once(&pool, parts);
         }
@@ -34,7 +34,7 @@ fn each_part_is_done_once() {
 
 #[test]
 fn many_short_jobs_in_a_row_lose_nothing() {
-    let pool = Pool::new(4);
+    let pool = ThreadPool::new(4);
     let sum = AtomicU64::new(0);
     for job in 0..50_000u64 {
         pool.for_each(3, &|_, part| {
@@ -46,7 +46,7 @@ fn many_short_jobs_in_a_row_lose_nothing() {
 
 #[test]
 fn sleeping_workers_are_woken() {
-    let pool = Pool::new(2);
+    let pool = ThreadPool::new(2);
     for _ in 0..20 {
         while pool.shared.gate.0.load(Relaxed) & ASLEEP_FIELD == 0 {
             thread::yield_now();
@@ -63,7 +63,7 @@ fn sleeping_workers_are_woken() {
 
 #[test]
 fn a_caller_that_slept_is_woken() {
-    let pool = Pool::new(2);
+    let pool = ThreadPool::new(2);
     let caller = thread::current().id();
     for _ in 0..5 {
         pool.for_each(2, &|_, _| {
@@ -86,7 +86,7 @@ fn spin_until(condition: impl Fn() -> bool) {
 
 #[test]
 fn no_worker_runs_two_parts_at_once() {
-    let pool = Pool::new(4);
+    let pool = ThreadPool::new(4);
     let inside: Vec<AtomicU32> = (0..4).map(|_| AtomicU32::new(0)).collect();
     for _ in 0..500 {
         pool.for_each(32, &|worker, _| {
@@ -98,7 +98,7 @@ fn no_worker_runs_two_parts_at_once() {
 
 #[test]
 fn a_panic_reaches_the_caller_after_the_join_and_the_pool_goes_on() {
-    let pool = Pool::new(3);
+    let pool = ThreadPool::new(3);
     for bad_part in [0, 5, 99] {
         let outcome = catch_unwind(AssertUnwindSafe(|| {
             pool.for_each(100, &|_, part| assert!(part != bad_part, "part {part} is bad"));
@@ -110,7 +110,7 @@ fn a_panic_reaches_the_caller_after_the_join_and_the_pool_goes_on() {
 
 #[test]
 fn a_panic_of_every_part_is_one_panic() {
-    let pool = Pool::new(4);
+    let pool = ThreadPool::new(4);
     for _ in 0..200 {
         let outcome = catch_unwind(AssertUnwindSafe(|| {
             pool.for_each(16, &|_, part| panic!("part {part}"));
@@ -121,7 +121,7 @@ fn a_panic_of_every_part_is_one_panic() {
 
 #[test]
 fn a_call_from_within_a_part_runs_inline() {
-    let pool = Pool::new(2);
+    let pool = ThreadPool::new(2);
     let count = AtomicU32::new(0);
     pool.for_each(4, &|_, _| {
         let outer = thread::current().id();
@@ -135,7 +135,7 @@ fn a_call_from_within_a_part_runs_inline() {
 
 #[test]
 fn two_callers_at_once_both_get_their_parts_done() {
-    let pool = Pool::new(2);
+    let pool = ThreadPool::new(2);
     thread::scope(|scope| {
         for _ in 0..3 {
             scope.spawn(|| (0..2000).for_each(|_| check_each_part_once(&pool, 5)));
@@ -154,7 +154,7 @@ fn more_threads_than_cores_still_finish() {
                 }
             });
         }
-        let pool = Pool::new(8);
+        let pool = ThreadPool::new(8);
         (0..50).for_each(|_| check_each_part_once(&pool, 40));
         hog.store(false, Relaxed);
     });
@@ -162,8 +162,8 @@ fn more_threads_than_cores_still_finish() {
 
 #[test]
 fn a_pool_can_be_dropped_unused_and_asleep() {
-    (0..50).for_each(|_| drop(Pool::new(3)));
-    let pool = Pool::new(3);
+    (0..50).for_each(|_| drop(ThreadPool::new(3)));
+    let pool = ThreadPool::new(3);
     spin_until(|| pool.shared.gate.0.load(Relaxed) & ASLEEP_FIELD == 2 * ASLEEP);
     drop(pool);
 }
@@ -178,7 +178,7 @@ fn kernels_get_their_part_and_their_workers_scratch() {
             *scratch.add(15) = 1;
         }
     }
-    let pool = Pool::new(2);
+    let pool = ThreadPool::new(2);
     let (mut out, mut scratch) = ([0u8; 100], [0u8; 32]);
     let ptrs = [out.as_mut_ptr()];
     // SAFETY: sizes as `mark` says.
@@ -191,5 +191,5 @@ fn kernels_get_their_part_and_their_workers_scratch() {
 #[test]
 #[should_panic(expected = "a pool has 1 to 1024 threads, not 0")]
 fn a_pool_without_threads_is_refused() {
-    let _ = Pool::new(0);
+    let _ = ThreadPool::new(0);
 }

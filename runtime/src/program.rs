@@ -13,7 +13,7 @@ use crate::context::RunContext;
 use crate::error::RunError;
 use crate::exact::OpenOutput;
 use crate::mapped::MappedFile;
-use crate::pool::Pool;
+use crate::pool::ThreadPool;
 use crate::shapes::{Declared, ShapeError, Symbol};
 use crate::specialization::{Cache, Specialization, Specialize};
 use crate::tensor::{StateDesc, TensorSpec};
@@ -153,7 +153,7 @@ impl Program {
     /// [`RunError::Threads`] if there are none, or more than the program was planned for.
     pub fn context(self: &Arc<Self>, threads: usize) -> Result<RunContext<'static>, RunError> {
         self.check_threads(threads)?;
-        RunContext::new(Arc::clone(self), Arc::new(Pool::new(threads)), Arena::owned())
+        RunContext::new(Arc::clone(self), Arc::new(ThreadPool::new(threads)), Arena::owned())
     }
 
     /// A context on threads that others may use too, and in an arena that may be the embedder's: sizes that
@@ -164,7 +164,7 @@ impl Program {
     /// aligned, or too small for the only specialization.
     pub fn context_in<'a>(
         self: &Arc<Self>,
-        pool: Arc<Pool>,
+        pool: Arc<ThreadPool>,
         arena: Arena<'a>,
     ) -> Result<RunContext<'a>, RunError> {
         self.check_threads(pool.threads())?;

@@ -7,7 +7,7 @@
 
 use std::fmt;
 
-use crate::extent::{Extent, Line};
+use crate::extent::{Extent, LinearExtent};
 use crate::tensor::TensorSpec;
 
 /// A size that is chosen when a program runs.
@@ -25,7 +25,7 @@ pub struct Symbol {
 
 /// A dimension of an input, as messages name it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Dimension {
+pub struct InputDimension {
     /// The input's name.
     pub input: String,
     /// The input's number.
@@ -56,7 +56,7 @@ pub enum ShapeError {
     /// A size that a dimension can't have.
     Extent {
         /// Where.
-        at: Dimension,
+        at: InputDimension,
         /// What is asked of it: `3`, `1 <= N <= 512`, `2 * N with N >= 1`.
         constraint: String,
         /// What was given.
@@ -65,18 +65,18 @@ pub enum ShapeError {
     /// A size that contradicts another one.
     Conflict {
         /// Where.
-        at: Dimension,
+        at: InputDimension,
         /// What is asked of it: `N = 4`, `2 * N = 8`.
         constraint: String,
         /// What was given here.
         found: u64,
         /// Where that is said.
-        other: Dimension,
+        other: InputDimension,
     },
     /// No shape says a symbol's size.
     Unset {
         /// The first dimension with the symbol.
-        at: Dimension,
+        at: InputDimension,
         /// The symbol.
         symbol: String,
     },
@@ -185,7 +185,7 @@ impl Shapes {
         let mut is_any = false;
         for used in self.uses(declared) {
             let line = used.extent.line(&|symbol| Some(sizes[symbol]).filter(|size| *size != UNSET));
-            let Some(Line { offset, unknown: Some((symbol, factor)) }) = line else { continue };
+            let Some(LinearExtent { offset, unknown: Some((symbol, factor)) }) = line else { continue };
             let rest = i128::from(used.found) - offset;
             let solved = (rest % factor == 0).then(|| (rest / factor).try_into().ok()).flatten();
             let Symbol { least, most, .. } = &declared.symbols[symbol];
@@ -255,7 +255,7 @@ impl Declared {
     fn broken(&self, extent: &Extent, size: u64) -> Option<String> {
         let fits = match (extent, extent.line(&|_| None)) {
             (Extent::Known(known), _) => *known == size,
-            (_, Some(Line { offset, unknown: Some((symbol, factor)) })) => {
+            (_, Some(LinearExtent { offset, unknown: Some((symbol, factor)) })) => {
                 let Symbol { least, most, .. } = &self.symbols[symbol];
                 let rest = i128::from(size) - offset;
                 let range = i128::from(*least)..=i128::from(*most);
@@ -292,19 +292,19 @@ impl Declared {
         }
     }
 
-    fn dimension(&self, number: usize, dimension: usize) -> Dimension {
-        Dimension { input: self.inputs[number].name.clone(), number, dimension }
+    fn dimension(&self, number: usize, dimension: usize) -> InputDimension {
+        InputDimension { input: self.inputs[number].name.clone(), number, dimension }
     }
 
     /// The first dimension with a symbol.
-    fn first(&self, symbol: usize) -> Option<Dimension> {
+    fn first(&self, symbol: usize) -> Option<InputDimension> {
         let place = |input: &TensorSpec| input.extents.iter().position(|extent| extent.has(symbol));
         let mut inputs = self.inputs.iter().enumerate();
         inputs.find_map(|(number, input)| Some(self.dimension(number, place(input)?)))
     }
 
     fn unset(&self, symbol: usize) -> ShapeError {
-        let nowhere = Dimension { input: String::new(), number: 0, dimension: 0 };
+        let nowhere = InputDimension { input: String::new(), number: 0, dimension: 0 };
         let at = self.first(symbol).unwrap_or(nowhere);
         ShapeError::Unset { at, symbol: self.symbols[symbol].name.clone() }
     }
@@ -318,9 +318,9 @@ impl Declared {
     }
 }
 
-impl fmt::Display for Dimension {
+impl fmt::Display for InputDimension {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Dimension { input, number, dimension } = self;
+        let InputDimension { input, number, dimension } = self;
         write!(f, "dimension {dimension} of input `{input}`, number {number}")
     }
 }

@@ -128,19 +128,19 @@ pub trait Specialize: Send + Sync {
 /// Specializations by their sizes; where there is no room, the one that was not asked for the longest goes.
 pub(crate) struct Cache {
     most: usize,
-    kept: Mutex<Kept>,
+    kept: Mutex<KeptEntries>,
 }
 
 #[derive(Default)]
-struct Kept {
-    entries: Vec<Entry>,
+struct KeptEntries {
+    entries: Vec<CacheEntry>,
     /// Counts look-ups.
     now: u64,
     /// How many were added, those included for which there was no room.
     made: u64,
 }
 
-struct Entry {
+struct CacheEntry {
     sizes: Box<[u64]>,
     specialization: Arc<Specialization>,
     /// When it was last asked for.
@@ -151,7 +151,7 @@ impl Cache {
     /// Room for so many.
     pub(crate) fn new(most: usize) -> Cache {
         let entries = Vec::with_capacity(most.min(64));
-        Cache { most, kept: Mutex::new(Kept { entries, ..Kept::default() }) }
+        Cache { most, kept: Mutex::new(KeptEntries { entries, ..KeptEntries::default() }) }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -182,15 +182,15 @@ impl Cache {
             kept.entries.swap_remove(oldest.expect("there are entries"));
         }
         let used = kept.now;
-        kept.entries.push(Entry { sizes: sizes.into(), specialization: specialization.clone(), used });
+        kept.entries.push(CacheEntry { sizes: sizes.into(), specialization: specialization.clone(), used });
     }
 
-    fn lock(&self) -> MutexGuard<'_, Kept> {
+    fn lock(&self) -> MutexGuard<'_, KeptEntries> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Kept {
+impl KeptEntries {
     fn find(&mut self, sizes: &[u64]) -> Option<Arc<Specialization>> {
         self.now += 1;
         let entry = self.entries.iter_mut().find(|entry| *entry.sizes == *sizes)?;

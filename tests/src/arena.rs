@@ -24,8 +24,8 @@ use cranelift_entity::SecondaryMap;
 use ir::alias::{is_free_view, ties};
 use ir::flow::{region_args, runs, transfers, walk};
 use ir::interp::{Tensor, eval_op};
-use ir::opdef::{Access, Flow, Strided, View};
-use ir::states::{STATE, State, states};
+use ir::opdef::{Access, RegionFlow, Strided, View};
+use ir::states::{STATE, StateArgument, states};
 use ir::weights::WeightSet;
 use ir::{Attr, Block, Body, Context, Kind, Op, Target, Traits, Value, branch, size};
 use passes::access::access;
@@ -119,9 +119,9 @@ impl<'a> Machine<'a> {
     }
 
     /// The home of a state of which something holds, if there is one.
-    fn state(&self, holds: impl Fn(&State) -> bool) -> Result<Option<Home>, String> {
+    fn state(&self, holds: impl Fn(&StateArgument) -> bool) -> Result<Option<Home>, String> {
         let states = states(self.ctx, self.body)?;
-        let Some(State { offset, size_bytes, .. }) = states.iter().find(|state| holds(state)) else {
+        let Some(StateArgument { offset, size_bytes, .. }) = states.iter().find(|state| holds(state)) else {
             return Ok(None);
         };
         let (start, size) = self.ranges.get(STATE).copied().ok_or("no pool of states")?;
@@ -228,9 +228,9 @@ impl<'a> Machine<'a> {
                 return Err("it does not end".into());
             }
             match op_ref.kind() {
-                Kind::Region(Flow::If) => self.choose(op)?,
-                Kind::Region(Flow::For) => self.count(op)?,
-                Kind::Region(Flow::While) => self.repeat(op)?,
+                Kind::Region(RegionFlow::If) => self.choose(op)?,
+                Kind::Region(RegionFlow::For) => self.count(op)?,
+                Kind::Region(RegionFlow::While) => self.repeat(op)?,
                 _ if op_ref.has(Traits::TERMINATOR) => {}
                 _ if !self.parts(op).is_empty() => self.assemble(op)?,
                 _ if runs(self.ctx, body, op, &self.weights) => self.step(op)?,

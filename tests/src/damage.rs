@@ -9,7 +9,7 @@
 
 use ir::opdef::View;
 use ir::plan::attrs;
-use ir::pools::{Pool, pools, pools_attr};
+use ir::pools::{MemoryPool, pools, pools_attr};
 use ir::weights::WeightSet;
 use ir::{Attr, Block, Body, Context, Kind, Op, Traits, Value, flow};
 
@@ -147,12 +147,12 @@ impl List<'_> {
         }
         for (index, pool) in named.iter().enumerate() {
             let others = [
-                Pool { capacity: Some(pool.size_bytes.saturating_sub(1)), ..pool.clone() },
-                Pool { size_bytes: pool.size_bytes / 2, ..pool.clone() },
-                Pool { start: pool.start + 64, ..pool.clone() },
-                Pool { start: pool.start.saturating_sub(64), ..pool.clone() },
-                Pool { align: 2 * pool.align, ..pool.clone() },
-                Pool { name: format!("{}_", pool.name), ..pool.clone() },
+                MemoryPool { capacity: Some(pool.size_bytes.saturating_sub(1)), ..pool.clone() },
+                MemoryPool { size_bytes: pool.size_bytes / 2, ..pool.clone() },
+                MemoryPool { start: pool.start + 64, ..pool.clone() },
+                MemoryPool { start: pool.start.saturating_sub(64), ..pool.clone() },
+                MemoryPool { align: 2 * pool.align, ..pool.clone() },
+                MemoryPool { name: format!("{}_", pool.name), ..pool.clone() },
             ];
             for other in others.into_iter().filter(|other| other != pool) {
                 let mut changed = named.clone();

@@ -7,6 +7,7 @@ pub mod flows;
 pub mod given;
 pub mod graphs;
 pub mod messages;
+pub mod names;
 pub mod programs;
 pub mod prose;
 pub mod random;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ir::dims::Sizes;
+use ir::dims::SizeArithmetic;
 use ir::{Attr, Context, Dim, Module, Type, TypeData, Value, dims};
 
 use crate::programs::Program;
@@ -57,7 +57,7 @@ impl Graph {
         let ctx = &self.program.ctx;
         let shape = self.shape(value);
         let at = |dim: &Dim| {
-            let expr = Sizes(ctx).expr(*dim)?;
+            let expr = SizeArithmetic(ctx).expr(*dim)?;
             dims::evaluate(ctx, expr, &|_| Some(MOST_STRETCHED / 8))
         };
         shape[1].known().is_some_and(|channels| channels <= MOST_CHANNELS)
@@ -68,7 +68,7 @@ impl Graph {
     fn are_alike(&self, x: Value, y: Value, but: usize) -> bool {
         let x = self.shape(x);
         let y = self.shape(y);
-        let sizes = Sizes(&self.program.ctx);
+        let sizes = SizeArithmetic(&self.program.ctx);
         (0..4).all(|axis| axis == but || sizes.are_equal(x[axis], y[axis]))
     }
 
@@ -179,7 +179,7 @@ impl Graph {
         let shape = self.shape(x);
         let n = shape[0];
         let c = shape[1];
-        let area = Sizes(&self.program.ctx).mul(shape[2], shape[3]);
+        let area = SizeArithmetic(&self.program.ctx).mul(shape[2], shape[3]);
         let flat = self.sizes(&[n, c, area]);
         let flat = self.program.try_op("nn.reshape", &[x], &[("shape", flat)])?;
         let turned = [("permutation", self.ints(&[0, 2, 1]))];
@@ -219,7 +219,7 @@ impl Graph {
         let shape = self.shape(x);
         let axis = self.random.pick(&[2, 3]);
         let mut kept = shape.clone();
-        kept[axis] = Sizes(&self.program.ctx).offset(shape[axis], -1);
+        kept[axis] = SizeArithmetic(&self.program.ctx).offset(shape[axis], -1);
         let sizes = self.sizes(&kept);
         let mut starts = [0; 4];
         let head = [("starts", self.ints(&starts)), ("sizes", sizes)];

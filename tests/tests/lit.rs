@@ -5,13 +5,13 @@ use std::process::ExitCode;
 
 use codegen::{Cpu, Isa};
 use libtest_mimic::{Arguments, Failed, Trial};
-use optc::lit::{Mode, files, run_file};
+use optc::lit::{LitMode, files, run_file};
 use optc::opt::Setup;
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../lit-tests");
-    let (mode, files) = match (Mode::from_environment(), files(&root)) {
+    let (mode, files) = match (LitMode::from_environment(), files(&root)) {
         (Ok(mode), Ok(files)) => (mode, files),
         (Err(fault), _) | (_, Err(fault)) => {
             eprintln!("{fault}");
@@ -25,7 +25,7 @@ fn main() -> ExitCode {
     libtest_mimic::run(&arguments, trials.collect()).exit_code()
 }
 
-fn run(path: &Path, mode: Mode) -> Result<(), Failed> {
+fn run(path: &Path, mode: LitMode) -> Result<(), Failed> {
     // A CPU of its own, so that the files say the same on every machine.
     let setup = Setup { target: Cpu::level(Isa::Avx2), ..Setup::default() };
     run_file(&setup, path, mode).map_err(Failed::from)

@@ -1,11 +1,11 @@
 //! How walks along one axis are computed: extreme elements' indices, running sums and products.
 
 use ir::body::OpRef;
-use kernels::{ArgExtreme, Cumulate, Direction, Extreme, Number, Own, Running};
+use kernels::{Accumulation, ArgExtreme, Cumulate, Direction, Extreme, NumberType, OwnElement};
 
-use crate::call::{Call, Lowered, Pointer};
-use crate::elem::Elem;
-use crate::refusal::Refusal;
+use crate::call::{Lowered, LoweredCall, Pointer};
+use crate::elem::ElemType;
+use crate::refusal::CodeRefusal;
 use crate::row::{KernelRow, Machine, Runs};
 use crate::shape::known_shape;
 
@@ -32,7 +32,7 @@ pub(crate) const CUM_SUM: KernelRow = KernelRow {
     name: "cumulate",
     doc: "Running sums along an axis.",
     runs: Runs::Kernel("cum_sum"),
-    lower: |op, machine| lower_running(op, Running::Sum, machine),
+    lower: |op, machine| lower_running(op, Accumulation::Sum, machine),
     ..KernelRow::PLAIN
 };
 
@@ -41,57 +41,57 @@ pub(crate) const CUM_PROD: KernelRow = KernelRow {
     name: "cumulate",
     doc: "Running products along an axis.",
     runs: Runs::Kernel("cum_prod"),
-    lower: |op, machine| lower_running(op, Running::Product, machine),
+    lower: |op, machine| lower_running(op, Accumulation::Product, machine),
     ..KernelRow::PLAIN
 };
 
-fn lower_arg(op: OpRef<'_>, [first, last]: [Extreme; 2], machine: &Machine) -> Result<Lowered, Refusal> {
+fn lower_arg(op: OpRef<'_>, [first, last]: [Extreme; 2], machine: &Machine) -> Result<Lowered, CodeRefusal> {
     let extreme = if op.attr("last").is_some() { last } else { first };
     let (lines, number) = lines(op)?;
     if lines[1] == 0 {
-        return Err(Refusal::new("there is no element along `axis`"));
+        return Err(CodeRefusal::new("there is no element along `axis`"));
     }
     let kernel = ArgExtreme::new(lines, number, extreme, machine.isa, machine.threads);
     let operands = vec![Pointer::Result(0, 0), Pointer::Operand(0, 0)];
-    Ok(Lowered::new("arg_extreme", vec![Call::kernel(&kernel, operands)]))
+    Ok(Lowered::new("arg_extreme", vec![LoweredCall::kernel(&kernel, operands)]))
 }
 
-fn lower_running(op: OpRef<'_>, running: Running, machine: &Machine) -> Result<Lowered, Refusal> {
-    let own = if op.attr("exclusive").is_some() { Own::Excluded } else { Own::Included };
+fn lower_running(op: OpRef<'_>, running: Accumulation, machine: &Machine) -> Result<Lowered, CodeRefusal> {
+    let own = if op.attr("exclusive").is_some() { OwnElement::Excluded } else { OwnElement::Included };
     let direction = if op.attr("reverse").is_some() { Direction::Backward } else { Direction::Forward };
     let (lines, number) = lines(op)?;
-    if Elem::of(op.ctx, op.operand_type(0)) == Some(Elem::Bool) {
-        return Err(Refusal::new("truth values are not added up"));
+    if ElemType::of(op.ctx, op.operand_type(0)) == Some(ElemType::Bool) {
+        return Err(CodeRefusal::new("truth values are not added up"));
     }
     let kernel = Cumulate::new(lines, number, (running, own, direction), machine.isa, machine.threads);
     let operands = vec![Pointer::Result(0, 0), Pointer::Operand(0, 0)];
-    let calls = vec![Call::kernel(&kernel, operands)];
+    let calls = vec![LoweredCall::kernel(&kernel, operands)];
     Ok(Lowered::new("cumulate", calls))
 }
 
 /// The operand as `[outer, count, inner]` around the axis, and the type of its elements.
-pub(super) fn lines(op: OpRef<'_>) -> Result<([usize; 3], Number), Refusal> {
+pub(super) fn lines(op: OpRef<'_>) -> Result<([usize; 3], NumberType), CodeRefusal> {
     let shape = known_shape(op, op.operand(0))?;
     let axis = op.int("axis").and_then(|axis| usize::try_from(axis).ok()).filter(|axis| *axis < shape.len());
-    let axis = axis.ok_or_else(|| Refusal::new("`axis` is not one of the operand's"))?;
-    let number = Elem::of(op.ctx, op.operand_type(0)).map(number);
-    let number = number.ok_or_else(|| Refusal::new("no kernel computes with this element type"))?;
+    let axis = axis.ok_or_else(|| CodeRefusal::new("`axis` is not one of the operand's"))?;
+    let number = ElemType::of(op.ctx, op.operand_type(0)).map(number);
+    let number = number.ok_or_else(|| CodeRefusal::new("no kernel computes with this element type"))?;
     let count = |sizes: &[u64]| sizes.iter().product::<u64>() as usize;
     Ok(([count(&shape[..axis]), shape[axis] as usize, count(&shape[axis + 1..])], number))
 }
 
-pub(super) fn number(elem: Elem) -> Number {
+pub(super) fn number(elem: ElemType) -> NumberType {
     match elem {
-        Elem::F32 | Elem::F16 | Elem::Bf16 => Number::F32,
-        Elem::F64 => Number::F64,
-        Elem::Bool | Elem::Int { bits: 8, signed: false } => Number::U8,
-        Elem::Int { bits: 8, signed: true } => Number::I8,
-        Elem::Int { bits: 16, signed: true } => Number::I16,
-        Elem::Int { bits: 16, signed: false } => Number::U16,
-        Elem::Int { bits: 32, signed: true } => Number::I32,
-        Elem::Int { bits: 32, signed: false } => Number::U32,
-        Elem::Int { signed: true, .. } => Number::I64,
-        Elem::Int { signed: false, .. } => Number::U64,
+        ElemType::F32 | ElemType::F16 | ElemType::Bf16 => NumberType::F32,
+        ElemType::F64 => NumberType::F64,
+        ElemType::Bool | ElemType::Int { bits: 8, signed: false } => NumberType::U8,
+        ElemType::Int { bits: 8, signed: true } => NumberType::I8,
+        ElemType::Int { bits: 16, signed: true } => NumberType::I16,
+        ElemType::Int { bits: 16, signed: false } => NumberType::U16,
+        ElemType::Int { bits: 32, signed: true } => NumberType::I32,
+        ElemType::Int { bits: 32, signed: false } => NumberType::U32,
+        ElemType::Int { signed: true, .. } => NumberType::I64,
+        ElemType::Int { signed: false, .. } => NumberType::U64,
     }
 }
 

@@ -3,7 +3,7 @@
 use ir::body::OpRef;
 
 use crate::call::{Condition, Lowered, Pointer};
-use crate::refusal::Refusal;
+use crate::refusal::CodeRefusal;
 use crate::row::{KernelRow, Machine, Runs};
 
 /// `cf.assert`.
@@ -16,7 +16,7 @@ pub(crate) const ROW: KernelRow = KernelRow {
     ..KernelRow::PLAIN
 };
 
-fn lower(op: OpRef<'_>, _machine: &Machine) -> Result<Lowered, Refusal> {
+fn lower(op: OpRef<'_>, _machine: &Machine) -> Result<Lowered, CodeRefusal> {
     let message = op.text("msg").unwrap_or("an assertion does not hold").to_owned();
     let condition = Some(Condition { truth: Pointer::Operand(0, 0), message });
     Ok(Lowered { condition, ..Lowered::new("assert", Vec::new()) })

@@ -13,12 +13,12 @@ use ir::opdef::{Contract, Strided, View};
 use ir::scalar::Binary;
 use ir::window::Arrangement;
 use ir::{Dim, Kind, Scalar, Traits, Value};
-use kernels::{Attention, AttentionShape, HEAD_AXES, Matrices};
+use kernels::{Attention, AttentionShape, HEAD_AXES, HeadMatrices};
 
-use crate::call::{Call, Lowered, Pointer};
+use crate::call::{Lowered, LoweredCall, Pointer};
 use crate::group::{body_ops, is_sum};
 use crate::pointwise::nest::{broadcast_strides, dense_strides};
-use crate::refusal::Refusal;
+use crate::refusal::CodeRefusal;
 use crate::row::{KernelRow, Machine, Runs};
 use crate::shape::{check_f32, known_layout, known_shape};
 
@@ -30,13 +30,13 @@ pub(crate) const ROW: KernelRow = KernelRow {
     reads: |_, _| Arrangement::Strides,
     reads_views: true,
     joins: Some(|_, _, _| false),
-    runs_as_one: Some(|ops| Form::of(ops).is_ok()),
+    runs_as_one: Some(|ops| AttentionForm::of(ops).is_ok()),
     lower,
     ..KernelRow::PLAIN
 };
 
 /// An operand of a product: a value, views of it, and a number that all is multiplied with on the way.
-struct Source<'a> {
+struct ProductOperand<'a> {
     value: Value,
     /// The first is that of the value.
     views: Vec<OpRef<'a>>,
@@ -44,10 +44,10 @@ struct Source<'a> {
 }
 
 /// Attention, as its operations say.
-struct Form<'a> {
-    q: Source<'a>,
-    k: Source<'a>,
-    v: Source<'a>,
+struct AttentionForm<'a> {
+    q: ProductOperand<'a>,
+    k: ProductOperand<'a>,
+    v: ProductOperand<'a>,
     factor: Option<Value>,
     mask: Option<Value>,
     scores: OpRef<'a>,
@@ -56,13 +56,13 @@ struct Form<'a> {
     after: Vec<OpRef<'a>>,
 }
 
-impl<'a> Form<'a> {
+impl<'a> AttentionForm<'a> {
     /// The attention that all of some operations are; values that none of them makes are given.
     ///
     /// # Errors
     /// If they are something else.
-    fn of(ops: &[OpRef<'a>]) -> Result<Form<'a>, Refusal> {
-        let reader = Reader { ops };
+    fn of(ops: &[OpRef<'a>]) -> Result<AttentionForm<'a>, CodeRefusal> {
+        let reader = AttentionReader { ops };
         let softmax = ops.iter().find(|op| matches!(op.kind(), Kind::Kernel("softmax"))).ok_or_else(form)?;
         let rank = rank(*softmax, softmax.result(0)).ok_or_else(form)?;
         if softmax.int("axis") != Some(rank as i64 - 1) || !(2..=2 + HEAD_AXES).contains(&rank) {
@@ -80,12 +80,12 @@ impl<'a> Form<'a> {
         if v.factor.is_some() || count != ops.len() || !is_f32 {
             return Err(form());
         }
-        Ok(Form { q, k, v, factor, mask, scores, product, after })
+        Ok(AttentionForm { q, k, v, factor, mask, scores, product, after })
     }
 }
 
-fn form() -> Refusal {
-    Refusal::new("its body is not attention in the form that the kernel has")
+fn form() -> CodeRefusal {
+    CodeRefusal::new("its body is not attention in the form that the kernel has")
 }
 
 fn rank(op: OpRef<'_>, value: Value) -> Option<usize> {
@@ -105,11 +105,11 @@ fn is_number(op: OpRef<'_>, value: Value) -> bool {
 }
 
 /// How the operations of a group hang together.
-struct Reader<'a, 'o> {
+struct AttentionReader<'a, 'o> {
     ops: &'o [OpRef<'a>],
 }
 
-impl<'a> Reader<'a, '_> {
+impl<'a> AttentionReader<'a, '_> {
     fn maker(&self, value: Value) -> Option<OpRef<'a>> {
         self.ops.iter().copied().find(|op| op.result(0) == value)
     }
@@ -119,7 +119,7 @@ impl<'a> Reader<'a, '_> {
     }
 
     /// The product that makes the scores, and what they are multiplied with and added to.
-    fn scores(&self, softmax: OpRef<'a>) -> Result<(OpRef<'a>, Option<Value>, Option<Value>), Refusal> {
+    fn scores(&self, softmax: OpRef<'a>) -> Result<(OpRef<'a>, Option<Value>, Option<Value>), CodeRefusal> {
         let (mut factor, mut mask) = (None, None);
         let mut value = softmax.operand(0);
         loop {
@@ -156,8 +156,8 @@ impl<'a> Reader<'a, '_> {
     }
 
     /// What the operand of a product is a view of.
-    fn source(&self, operand: Value) -> Result<Source<'a>, Refusal> {
-        let mut source = Source { value: operand, views: Vec::new(), factor: None };
+    fn source(&self, operand: Value) -> Result<ProductOperand<'a>, CodeRefusal> {
+        let mut source = ProductOperand { value: operand, views: Vec::new(), factor: None };
         while let Some(op) = self.maker(source.value) {
             if let Some((inner, number)) = self.multiplied(op) {
                 if source.factor.replace(number).is_some() {
@@ -175,7 +175,7 @@ impl<'a> Reader<'a, '_> {
     }
 
     /// The operations after the product, if they only put axes but the last one in another order.
-    fn transposes(&self, product: OpRef<'a>) -> Result<Vec<OpRef<'a>>, Refusal> {
+    fn transposes(&self, product: OpRef<'a>) -> Result<Vec<OpRef<'a>>, CodeRefusal> {
         let mut after = Vec::new();
         let mut value = product.result(0);
         while let Some(op) = self.user(value) {
@@ -193,7 +193,7 @@ impl<'a> Reader<'a, '_> {
     }
 }
 
-impl Source<'_> {
+impl ProductOperand<'_> {
     /// How many operations it has.
     fn len(&self) -> usize {
         self.views.len() + usize::from(self.factor.is_some())
@@ -241,11 +241,11 @@ fn axes_after(product: OpRef<'_>, after: &[OpRef<'_>]) -> Option<Vec<usize>> {
 }
 
 /// The call that runs attention.
-fn lower(whole: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
+fn lower(whole: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRefusal> {
     check_f32(whole)?;
     let ops = body_ops(whole)?;
-    let form = Form::of(&ops)?;
-    let operands = Operands { whole };
+    let form = AttentionForm::of(&ops)?;
+    let operands = GroupOperands { whole };
     let scores = known_shape(form.scores, form.scores.result(0))?;
     let result = known_shape(form.product, form.product.result(0))?;
     let (heads, sizes) = result.split_at(result.len() - 2);
@@ -262,7 +262,7 @@ fn lower(whole: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
     }
     let (mask, mask_at) = match form.mask {
         Some(mask) => operands.mask(mask, heads, &scores)?,
-        None => (Matrices::default(), Pointer::Absent),
+        None => (HeadMatrices::default(), Pointer::Absent),
     };
     let shape = AttentionShape {
         heads: padded(heads, 1),
@@ -283,11 +283,11 @@ fn lower(whole: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
     };
     let factors = [number(form.q.factor)?, number(form.k.factor)?, number(form.factor)?];
     let pointers = [Pointer::Result(0, 0), q_at, k_at, v_at, mask_at].into_iter().chain(factors);
-    Ok(Lowered::new("attention", vec![Call::kernel(&kernel, pointers.collect())]))
+    Ok(Lowered::new("attention", vec![LoweredCall::kernel(&kernel, pointers.collect())]))
 }
 
 /// Where the product's elements are in the group's result.
-fn out(form: &Form<'_>) -> Result<Matrices, Refusal> {
+fn out(form: &AttentionForm<'_>) -> Result<HeadMatrices, CodeRefusal> {
     let last = form.after.last().unwrap_or(&form.product);
     let dense = dense_strides(&known_shape(*last, last.result(0))?);
     let axes = axes_after(form.product, &form.after).ok_or_else(self::form)?;
@@ -299,11 +299,11 @@ fn out(form: &Form<'_>) -> Result<Matrices, Refusal> {
 }
 
 /// The strides of heads, rows and columns.
-fn matrices(strides: &[i64]) -> Result<Matrices, Refusal> {
+fn matrices(strides: &[i64]) -> Result<HeadMatrices, CodeRefusal> {
     let strides: Result<Vec<u64>, _> = strides.iter().map(|stride| u64::try_from(*stride)).collect();
-    let strides = strides.map_err(|_| Refusal::new("an operand is read backwards"))?;
+    let strides = strides.map_err(|_| CodeRefusal::new("an operand is read backwards"))?;
     let (heads, inner) = strides.split_at(strides.len() - 2);
-    Ok(Matrices { heads: padded(heads, 0), row: inner[0], column: inner[1] })
+    Ok(HeadMatrices { heads: padded(heads, 0), row: inner[0], column: inner[1] })
 }
 
 /// As many numbers as there may be axes of heads, the given ones last.
@@ -314,13 +314,13 @@ fn padded(numbers: &[u64], first: u64) -> [u64; HEAD_AXES] {
 }
 
 /// The operands of a group.
-struct Operands<'a> {
+struct GroupOperands<'a> {
     whole: OpRef<'a>,
 }
 
-impl Operands<'_> {
+impl GroupOperands<'_> {
     /// Which operand a value of the body is.
-    fn index(&self, value: Value) -> Result<usize, Refusal> {
+    fn index(&self, value: Value) -> Result<usize, CodeRefusal> {
         match self.whole.body.def(value) {
             ValueDef::Arg(_, index) => Ok(index),
             ValueDef::Result(..) => Err(form()),
@@ -328,7 +328,11 @@ impl Operands<'_> {
     }
 
     /// Where the matrices of an operand of a product are, for all heads.
-    fn matrices(&self, source: &Source<'_>, heads: &[u64]) -> Result<(Matrices, Pointer), Refusal> {
+    fn matrices(
+        &self,
+        source: &ProductOperand<'_>,
+        heads: &[u64],
+    ) -> Result<(HeadMatrices, Pointer), CodeRefusal> {
         let index = self.index(source.value)?;
         let mut layout = known_layout(self.whole, self.whole.operand(index))?;
         for op in &source.views {
@@ -340,16 +344,26 @@ impl Operands<'_> {
         self.broadcast(index, &layout, &all)
     }
 
-    fn mask(&self, value: Value, heads: &[u64], scores: &[u64]) -> Result<(Matrices, Pointer), Refusal> {
+    fn mask(
+        &self,
+        value: Value,
+        heads: &[u64],
+        scores: &[u64],
+    ) -> Result<(HeadMatrices, Pointer), CodeRefusal> {
         let index = self.index(value)?;
         let layout = known_layout(self.whole, self.whole.operand(index))?;
         let all: Vec<u64> = heads.iter().chain(&scores[scores.len() - 2..]).copied().collect();
         self.broadcast(index, &layout, &all)
     }
 
-    fn broadcast(&self, index: usize, layout: &Strided, to: &[u64]) -> Result<(Matrices, Pointer), Refusal> {
+    fn broadcast(
+        &self,
+        index: usize,
+        layout: &Strided,
+        to: &[u64],
+    ) -> Result<(HeadMatrices, Pointer), CodeRefusal> {
         let strides = broadcast_strides(&layout.shape, &layout.strides, to);
-        let strides = strides.ok_or_else(|| Refusal::new("an operand does not broadcast to it"))?;
+        let strides = strides.ok_or_else(|| CodeRefusal::new("an operand does not broadcast to it"))?;
         let offset = u64::try_from(layout.offset).map_err(|_| form())?;
         Ok((matrices(&strides)?, Pointer::Operand(index, offset * 4)))
     }

@@ -3,10 +3,10 @@
 use ir::body::OpRef;
 use ir::size::storage_bits;
 use ir::{Signedness, TypeData};
-use kernels::{Bits, Packing};
+use kernels::{BitPacking, Bits};
 
-use crate::call::{Call, Lowered, Pointer};
-use crate::refusal::Refusal;
+use crate::call::{Lowered, LoweredCall, Pointer};
+use crate::refusal::CodeRefusal;
 use crate::row::{KernelRow, Machine, Runs};
 use crate::shape::known_shape;
 
@@ -21,7 +21,7 @@ pub(crate) const UNPACK: KernelRow = KernelRow {
             TypeData::Integer { signedness, .. } => *signedness != Signedness::Unsigned,
             _ => false,
         };
-        let packing = if is_signed { Packing::UnpackSigned } else { Packing::Unpack };
+        let packing = if is_signed { BitPacking::UnpackSigned } else { BitPacking::Unpack };
         lower(op, machine, "unpack", storage_bits(op.ctx, elem), packing)
     },
     ..KernelRow::PLAIN
@@ -34,7 +34,7 @@ pub(crate) const PACK: KernelRow = KernelRow {
     runs: Runs::Kernel("pack"),
     lower: |op, machine| {
         let bits = storage_bits(op.ctx, op.ctx.elem(op.result_type(0)));
-        lower(op, machine, "pack", bits, Packing::Pack)
+        lower(op, machine, "pack", bits, BitPacking::Pack)
     },
     ..KernelRow::PLAIN
 };
@@ -44,14 +44,14 @@ fn lower(
     machine: &Machine,
     name: &'static str,
     bits: Option<u64>,
-    packing: Packing,
-) -> Result<Lowered, Refusal> {
+    packing: BitPacking,
+) -> Result<Lowered, CodeRefusal> {
     let bits = bits.filter(|bits| [1, 2, 4].contains(bits));
-    let bits = bits.ok_or_else(|| Refusal::new("its elements are not packed"))?;
+    let bits = bits.ok_or_else(|| CodeRefusal::new("its elements are not packed"))?;
     let count = known_shape(op, op.operand(0))?.iter().product();
     let kernel = Bits::new(count, bits as u32, packing, machine.isa, machine.threads);
     let operands = vec![Pointer::Result(0, 0), Pointer::Operand(0, 0)];
-    Ok(Lowered::new(name, vec![Call::kernel(&kernel, operands)]))
+    Ok(Lowered::new(name, vec![LoweredCall::kernel(&kernel, operands)]))
 }
 
 #[cfg(test)]

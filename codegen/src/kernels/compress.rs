@@ -4,8 +4,8 @@ use ir::body::OpRef;
 use ir::size::storage_bits;
 use kernels::Compress;
 
-use crate::call::{Call, Lowered, Pointer};
-use crate::refusal::Refusal;
+use crate::call::{Lowered, LoweredCall, Pointer};
+use crate::refusal::CodeRefusal;
 use crate::row::{KernelRow, Machine, Runs};
 use crate::shape::known_shape;
 
@@ -18,20 +18,20 @@ pub(crate) const ROW: KernelRow = KernelRow {
     ..KernelRow::PLAIN
 };
 
-fn lower(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
+fn lower(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRefusal> {
     let (shape, kept) = (known_shape(op, op.operand(0))?, known_shape(op, op.result(0))?);
     let axis = op.int("axis").unwrap_or(0);
     let axis = usize::try_from(axis).ok().filter(|axis| *axis < shape.len());
-    let axis = axis.ok_or_else(|| Refusal::new("`axis` is not one of the operand's"))?;
+    let axis = axis.ok_or_else(|| CodeRefusal::new("`axis` is not one of the operand's"))?;
     let bits = storage_bits(op.ctx, op.ctx.elem(op.operand_type(0))).filter(|bits| bits % 8 == 0);
-    let bits = bits.ok_or_else(|| Refusal::new("elements of less than a byte are not moved"))?;
+    let bits = bits.ok_or_else(|| CodeRefusal::new("elements of less than a byte are not moved"))?;
     let count = |sizes: &[u64]| sizes.iter().product::<u64>() as usize;
     let slice_bytes = count(&shape[axis + 1..]) * bits as usize / 8;
     let (size, kept) = (shape[axis] as usize, kept[axis] as usize);
     let kernel = Compress::new(count(&shape[..axis]), size, kept, slice_bytes, machine.isa);
     let operands =
         vec![Pointer::Result(0, 0), Pointer::Result(1, 0), Pointer::Operand(0, 0), Pointer::Operand(1, 0)];
-    Ok(Lowered::new("compress", vec![Call::kernel(&kernel, operands)]))
+    Ok(Lowered::new("compress", vec![LoweredCall::kernel(&kernel, operands)]))
 }
 
 #[cfg(test)]

@@ -1,22 +1,22 @@
 //! How convolutions, alone or with what is fused to them, become calls of the kernels.
 
 use ir::body::OpRef;
-use ir::dialects::nn::{Window, window_of};
+use ir::dialects::nn::{SlidingWindow, window_of};
 use ir::opdef::Contract;
 use ir::plan::attrs;
-use ir::target::{Bands, Place};
+use ir::target::{Bands, GroupPosition};
 use ir::window::Arrangement;
 use ir::{Op, Value};
 use kernels::{Conv2d, Conv2dShape, ConvStrides, ImageStrides, WeightStrides};
 
-use crate::bands::{Band, Rowwise, Slide, Work, band_rows};
-use crate::call::{Call, Lowered, Pointer};
+use crate::bands::{Band, RowWork, Rowwise, Slide, band_rows};
+use crate::call::{Lowered, LoweredCall, Pointer};
 use crate::constant::is_weight;
 use crate::group::{self, Fused, PrologueStep, prologue_step};
-use crate::refusal::Refusal;
+use crate::refusal::CodeRefusal;
 use crate::row::{KernelRow, Machine, Runs};
 use crate::shape::{check_f32, known_layout};
-use crate::weights::{Packing, PackingKey};
+use crate::weights::{PackingKey, WeightPacking};
 
 pub(crate) mod prepared;
 
@@ -33,7 +33,7 @@ pub(crate) const ROW: KernelRow = KernelRow {
     writes: Arrangement::Rows,
     access: group::added_access,
     joins: Some(|root, op, place| match place {
-        Place::Prologue => takes_prologue(root, op),
+        GroupPosition::Prologue => takes_prologue(root, op),
         _ => group::follows(op, place),
     }),
     rowwise: Some(rowwise),
@@ -42,15 +42,15 @@ pub(crate) const ROW: KernelRow = KernelRow {
 };
 
 /// The sizes of an NHWC convolution.
-fn conv2d_shape(op: OpRef<'_>) -> Result<Conv2dShape, Refusal> {
+fn conv2d_shape(op: OpRef<'_>) -> Result<Conv2dShape, CodeRefusal> {
     if op.text("layout") != Some("NHWC") {
-        return Err(Refusal::new("its layout is not NHWC: run the pass `layout` first"));
+        return Err(CodeRefusal::new("its layout is not NHWC: run the pass `layout` first"));
     }
-    let unknown = || Refusal::new("a size is not known");
+    let unknown = || CodeRefusal::new("a size is not known");
     let image = op.operand_shape(0).ok_or_else(unknown)?;
     let filter = op.operand_shape(1).ok_or_else(unknown)?;
-    let Window { kernel, strides, pads, dilations, .. } =
-        window_of(op).ok_or_else(|| Refusal::new("its window is malformed"))?;
+    let SlidingWindow { kernel, strides, pads, dilations, .. } =
+        window_of(op).ok_or_else(|| CodeRefusal::new("its window is malformed"))?;
     let groups =
         op.int("groups").and_then(|groups| usize::try_from(groups).ok()).filter(|groups| *groups > 0);
     let size = |size: u64| size as usize;
@@ -63,7 +63,7 @@ fn conv2d_shape(op: OpRef<'_>) -> Result<Conv2dShape, Refusal> {
         stride: strides.map(size),
         dilation: dilations.map(size),
         pads: pads.map(size),
-        groups: groups.ok_or_else(|| Refusal::new("`groups` is not at least 1"))?,
+        groups: groups.ok_or_else(|| CodeRefusal::new("`groups` is not at least 1"))?,
     })
 }
 
@@ -113,26 +113,26 @@ fn reads_channels(op: OpRef<'_>, channels: u64) -> bool {
 ///
 /// # Errors
 /// If no kernel runs it, or it can't be divided into rows.
-fn rowwise(op: OpRef<'_>, machine: &Machine) -> Result<Rowwise, Refusal> {
+fn rowwise(op: OpRef<'_>, machine: &Machine) -> Result<Rowwise, CodeRefusal> {
     let fused = Fused::of(op)?;
     Call2d::new(op, &fused, machine)?.rowwise(*machine)
 }
 
 /// The calls that run a convolution with what is fused to it.
-fn lower(whole: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
+fn lower(whole: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRefusal> {
     let fused = Fused::of(whole)?;
     lower_call(whole, Call2d::new(whole, &fused, machine)?, machine)
 }
 
 /// The calls of a convolution, in bands and with the scratch that its attributes say.
-fn lower_call(whole: OpRef<'_>, call: Call2d, machine: &Machine) -> Result<Lowered, Refusal> {
+fn lower_call(whole: OpRef<'_>, call: Call2d, machine: &Machine) -> Result<Lowered, CodeRefusal> {
     // Each worker's piece is a multiple of 64.
     let scratch = attrs::scratch_bytes(whole).map(|bytes| bytes as usize);
     let limit = scratch.map(|bytes| bytes / machine.threads / 64 * 64);
     let kernel = limit.map_or(call.kernel, |bytes| call.kernel.within(bytes, machine.threads));
     let bands = call.bands(machine);
     let calls = match band_rows(whole, bands)? {
-        None => vec![Call::kernel(&kernel, call.operands)],
+        None => vec![LoweredCall::kernel(&kernel, call.operands)],
         Some(rows) => {
             let bands = call.conv.slide().bands(rows)?;
             bands.into_iter().map(|band| call.band(band, limit, machine)).collect()
@@ -148,11 +148,11 @@ fn lower_call(whole: OpRef<'_>, call: Call2d, machine: &Machine) -> Result<Lower
     })
 }
 
-fn prologue_of(fused: &Fused<'_>) -> kernels::Prologue {
+fn prologue_of(fused: &Fused<'_>) -> kernels::ConvPrologue {
     match fused.prologue {
-        None => kernels::Prologue::None,
-        Some(prologue) if prologue.relu.is_some() => kernels::Prologue::ScaleShiftRelu,
-        Some(_) => kernels::Prologue::ScaleShift,
+        None => kernels::ConvPrologue::None,
+        Some(prologue) if prologue.relu.is_some() => kernels::ConvPrologue::ScaleShiftRelu,
+        Some(_) => kernels::ConvPrologue::ScaleShift,
     }
 }
 
@@ -169,7 +169,7 @@ struct Call2d {
 }
 
 impl Call2d {
-    fn new(whole: OpRef<'_>, fused: &Fused<'_>, machine: &Machine) -> Result<Call2d, Refusal> {
+    fn new(whole: OpRef<'_>, fused: &Fused<'_>, machine: &Machine) -> Result<Call2d, CodeRefusal> {
         check_f32(fused.root)?;
         let shape = conv2d_shape(fused.root)?;
         let output = image_strides(whole, whole.result(0))?;
@@ -198,7 +198,7 @@ impl Call2d {
     }
 
     /// The call for a band, with so much scratch for each worker, if there is a limit.
-    fn band(&self, band: Band, limit: Option<usize>, machine: &Machine) -> Call {
+    fn band(&self, band: Band, limit: Option<usize>, machine: &Machine) -> LoweredCall {
         let ConvStrides { input, output, residual } = self.conv.strides;
         let mut part = self.conv;
         part.shape.input[0] = band.inputs;
@@ -207,11 +207,11 @@ impl Call2d {
         operands[0].advance(band.first as u64 * output.h * 4);
         operands[1].advance(band.first_input as u64 * input.h * 4);
         operands[4].advance(band.first as u64 * residual.h * 4);
-        Call::kernel(&part.kernel(limit, machine), operands)
+        LoweredCall::kernel(&part.kernel(limit, machine), operands)
     }
 
-    fn rowwise(self, machine: Machine) -> Result<Rowwise, Refusal> {
-        let image = self.image.ok_or_else(|| Refusal::new("it does not read its image row by row"))?;
+    fn rowwise(self, machine: Machine) -> Result<Rowwise, CodeRefusal> {
+        let image = self.image.ok_or_else(|| CodeRefusal::new("it does not read its image row by row"))?;
         let ConvStrides { input, output, .. } = self.conv.strides;
         Ok(Rowwise {
             slide: self.conv.slide(),
@@ -228,7 +228,7 @@ impl Call2d {
 struct Convolution {
     shape: Conv2dShape,
     strides: ConvStrides,
-    prologue: kernels::Prologue,
+    prologue: kernels::ConvPrologue,
     activation: kernels::Activation,
 }
 
@@ -252,11 +252,11 @@ impl Convolution {
         }
     }
 
-    fn work(&self, weight_bytes: usize) -> Work {
+    fn work(&self, weight_bytes: usize) -> RowWork {
         let shape = &self.shape;
         let inputs = shape.input[1] * shape.in_channels;
         let outputs = shape.output()[1] * shape.out_channels;
-        Work {
+        RowWork {
             products: outputs * shape.in_channels / shape.groups * shape.kernel[0] * shape.kernel[1],
             bytes: (inputs * shape.stride[0] + outputs) * 4,
             weight_bytes,
@@ -270,7 +270,7 @@ fn conv_operands(conv: &Convolution, kernel: Conv2d, fused: &Fused<'_>) -> Vec<P
     let shape = conv.shape;
     let order = WeightStrides::oihw(shape.in_channels / shape.groups, shape.kernel);
     let key = PackingKey::new(&kernel.panels(), [order.o, order.i, order.h, order.w]);
-    let packing = Packing::new(key, kernel.packed_len(), move |from, to| kernel.pack(from, order, to));
+    let packing = WeightPacking::new(key, kernel.packed_len(), move |from, to| kernel.pack(from, order, to));
     let mut operands = pointers(fused, packing);
     if let Some(prologue) = fused.prologue {
         // Without a shift, -0 is added: it changes no product, not even the sign of zero.
@@ -286,7 +286,7 @@ fn image_of(fused: &Fused<'_>) -> Option<usize> {
 }
 
 /// How an NHWC image lies: without gaps, or as a part of a wider one.
-pub(crate) fn image_strides(op: OpRef<'_>, image: Value) -> Result<ImageStrides, Refusal> {
+pub(crate) fn image_strides(op: OpRef<'_>, image: Value) -> Result<ImageStrides, CodeRefusal> {
     let layout = known_layout(op, image)?;
     match layout.strides[..] {
         [n, h, w, c] => {
@@ -296,7 +296,7 @@ pub(crate) fn image_strides(op: OpRef<'_>, image: Value) -> Result<ImageStrides,
             let c = if layout.shape[3] == 1 { 1 } else { c };
             Ok(ImageStrides { n, h, w, c })
         }
-        _ => Err(Refusal::new("its image has not four axes")),
+        _ => Err(CodeRefusal::new("its image has not four axes")),
     }
 }
 
@@ -304,22 +304,22 @@ pub(crate) fn image_strides(op: OpRef<'_>, image: Value) -> Result<ImageStrides,
 pub(crate) fn weight_operands(
     whole: OpRef<'_>,
     fused: &Fused<'_>,
-    packing: Packing,
-) -> Result<Vec<Pointer>, Refusal> {
+    packing: WeightPacking,
+) -> Result<Vec<Pointer>, CodeRefusal> {
     check_weights(whole, fused)?;
     Ok(pointers(fused, packing))
 }
 
-fn check_weights(whole: OpRef<'_>, fused: &Fused<'_>) -> Result<(), Refusal> {
+fn check_weights(whole: OpRef<'_>, fused: &Fused<'_>) -> Result<(), CodeRefusal> {
     let weights: Value = whole.operand(fused.operands[1]);
     if is_weight(whole.ctx, whole.body, weights) {
         Ok(())
     } else {
-        Err(Refusal::new("its second operand is not known before the program runs"))
+        Err(CodeRefusal::new("its second operand is not known before the program runs"))
     }
 }
 
-fn pointers(fused: &Fused<'_>, packing: Packing) -> Vec<Pointer> {
+fn pointers(fused: &Fused<'_>, packing: WeightPacking) -> Vec<Pointer> {
     let optional = |operand: Option<usize>| match operand {
         Some(index) => Pointer::Operand(index, 0),
         None => Pointer::Absent,

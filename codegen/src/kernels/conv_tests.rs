@@ -74,7 +74,7 @@ fn weights_are_evaluated_and_the_same_weight_is_kept_once() {
     let a = net.op("nn.matmul", &[net.arg(0), scaled], &[]);
     let b = net.op("nn.matmul", &[a, scaled], &[]);
     let module = net.plan(&[b], 2);
-    let program = crate::compile(&module, "main", &crate::Options::new(2)).unwrap();
+    let program = crate::compile(&module, "main", &crate::CodegenOptions::new(2)).unwrap();
     assert_eq!(program.weights_bytes(), 8 * 16 * 4, "one panel of 16 columns");
 }
 
@@ -127,6 +127,6 @@ fn an_operand_that_is_not_read_by_rows_is_refused() {
     attrs.push((attrs::MEM_OVERLAP, net.ctx.ints_attr(&[1, 2])));
     let y = net.op("nn.conv2d", &[net.arg(0), w], &attrs);
     let module = net.plan(&[y], 2);
-    let faults = crate::compile(&module, "main", &crate::Options::new(2)).err().unwrap();
+    let faults = crate::compile(&module, "main", &crate::CodegenOptions::new(2)).err().unwrap();
     assert!(faults[0].message.contains("does not read operand 1 row by row"), "{}", faults[0].message);
 }

@@ -7,12 +7,12 @@ use ir::opdef::{Strided, View};
 use ir::size::storage_bits;
 use ir::window::Arrangement;
 
-use crate::call::{Call, Lowered, Pointer};
-use crate::elem::Elem;
+use crate::call::{Lowered, LoweredCall, Pointer};
+use crate::elem::ElemType;
 use crate::pointwise::expr::{ExprBuilder, NodeOp};
-use crate::pointwise::nest::{Nest, dense_strides};
-use crate::pointwise::{Window, call};
-use crate::refusal::Refusal;
+use crate::pointwise::nest::{LoopNest, dense_strides};
+use crate::pointwise::{ElementWindow, call};
+use crate::refusal::CodeRefusal;
 use crate::row::{KernelRow, Machine, Runs};
 use crate::shape::{known_layout, known_shape};
 
@@ -28,7 +28,7 @@ pub(crate) const VIEW: KernelRow = KernelRow {
     writes: Arrangement::Strides,
     lower: |op, machine| match op.kind() {
         Kind::View(view) => lower_view(op, view, machine),
-        _ => Err(Refusal::new("it is no view")),
+        _ => Err(CodeRefusal::new("it is no view")),
     },
     ..KernelRow::PLAIN
 };
@@ -63,19 +63,19 @@ pub(crate) const INSERT_SLICE: KernelRow = KernelRow {
 };
 
 /// The copies that a view takes: one for each window, but for the parts that stand at their place.
-fn lower_view(op: OpRef<'_>, view: View, machine: &Machine) -> Result<Lowered, Refusal> {
+fn lower_view(op: OpRef<'_>, view: View, machine: &Machine) -> Result<Lowered, CodeRefusal> {
     let mut calls = Vec::new();
     match view {
         View::OfOperand(map) => {
             let operand = known_layout(op, op.operand(0))?;
-            let from = map(op, 0, &operand).ok_or_else(|| Refusal::new("it is no strided window"))?;
+            let from = map(op, 0, &operand).ok_or_else(|| CodeRefusal::new("it is no strided window"))?;
             calls.push(copy(op, 0, &from, &known_layout(op, op.result(0))?, machine)?);
         }
         View::OfResult(map) => {
             let whole = known_layout(op, op.result(0))?;
             let parts = parts(op);
             for index in (0..op.operand_count()).filter(|index| !parts.contains(index)) {
-                let to = map(op, index, &whole).ok_or_else(|| Refusal::new("it is no strided window"))?;
+                let to = map(op, index, &whole).ok_or_else(|| CodeRefusal::new("it is no strided window"))?;
                 let from = known_layout(op, op.operand(index))?;
                 calls.push(copy(op, index, &from, &to, machine)?);
             }
@@ -95,9 +95,9 @@ fn keeps_strides(op: OpRef<'_>) -> bool {
 
 /// A padding: what is around the operand is filled, and the operand copied into the middle, unless it stands
 /// there already.
-fn lower_pad(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
+fn lower_pad(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRefusal> {
     let (mut to, mut from) = (known_layout(op, op.result(0))?, known_layout(op, op.operand(0))?);
-    let low = op.ints("low").ok_or_else(|| Refusal::new("`low` is missing"))?;
+    let low = op.ints("low").ok_or_else(|| CodeRefusal::new("`low` is missing"))?;
     let whole = to.clone();
     // A negative padding cuts: the window on the operand begins where that on the result does.
     for (axis, low) in low.iter().enumerate() {
@@ -142,21 +142,21 @@ fn borders(whole: &Strided, middle: &[u64], low: &[i64]) -> Vec<Strided> {
 }
 
 /// Writes the padding's value to a window on the result.
-fn fill(op: OpRef<'_>, to: &Strided, machine: &Machine) -> Result<Call, Refusal> {
-    let elem = Elem::stored(op.ctx, op.result_type(0))
-        .ok_or_else(|| Refusal::new("generated code does not compute with this element type"))?;
+fn fill(op: OpRef<'_>, to: &Strided, machine: &Machine) -> Result<LoweredCall, CodeRefusal> {
+    let elem = ElemType::stored(op.ctx, op.result_type(0))
+        .ok_or_else(|| CodeRefusal::new("generated code does not compute with this element type"))?;
     let mut builder = ExprBuilder::default();
     let node = builder.add(elem, NodeOp::Const(elem.constant_bits(op.float("value").unwrap_or(0.0))));
     let place = Pointer::Result(0, to.offset as u64 * u64::from(elem.bytes()));
-    let window = Window { place, elem, strides: to.strides.clone() };
+    let window = ElementWindow { place, elem, strides: to.strides.clone() };
     call(&to.shape, builder.finish(), vec![(node, window)], vec![], machine)
 }
 
 /// A repetition: one copy, with an axis of equal elements after each of the operand's.
-fn lower_repeat(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
+fn lower_repeat(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRefusal> {
     let shape = known_shape(op, op.operand(0))?;
     let counts = op.ints("counts").filter(|counts| counts.len() == shape.len());
-    let counts = counts.ok_or_else(|| Refusal::new("`counts` has not one number for each axis"))?;
+    let counts = counts.ok_or_else(|| CodeRefusal::new("`counts` has not one number for each axis"))?;
     let apart = |of: &dyn Fn(usize) -> [i64; 2]| (0..shape.len()).flat_map(of).collect::<Vec<i64>>();
     let strides = dense_strides(&shape);
     let sizes =
@@ -168,9 +168,9 @@ fn lower_repeat(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
 
 /// An update of a window: the result is a copy of the second operand, unless it overwrites it, and the first
 /// is copied into the window.
-fn lower_insert_slice(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
+fn lower_insert_slice(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRefusal> {
     let (source, whole) = (known_shape(op, op.operand(0))?, known_shape(op, op.result(0))?);
-    let starts = op.ints("starts").ok_or_else(|| Refusal::new("`starts` is missing"))?;
+    let starts = op.ints("starts").ok_or_else(|| CodeRefusal::new("`starts` is missing"))?;
     let steps = op.ints("strides").unwrap_or_else(|| vec![1; starts.len()]);
     let whole = Strided::row_major(0, whole);
     let window = Strided {
@@ -193,20 +193,20 @@ fn copy(
     from: &Strided,
     to: &Strided,
     machine: &Machine,
-) -> Result<Call, Refusal> {
+) -> Result<LoweredCall, CodeRefusal> {
     let bits = storage_bits(op.ctx, op.ctx.elem(op.operand_type(index)));
     let bits = bits.filter(|bits| [8, 16, 32, 64].contains(bits));
-    let bytes = bits.ok_or_else(|| Refusal::new("elements of its type are not copied"))? / 8;
-    let nest = Nest::collapse(&from.shape, &[from.strides.clone(), to.strides.clone()]);
+    let bytes = bits.ok_or_else(|| CodeRefusal::new("elements of its type are not copied"))? / 8;
+    let nest = LoopNest::collapse(&from.shape, &[from.strides.clone(), to.strides.clone()]);
     if nest.sizes.len() > MOST_AXES {
-        return Err(Refusal::new(format!("it takes more than {MOST_AXES} loops")));
+        return Err(CodeRefusal::new(format!("it takes more than {MOST_AXES} loops")));
     }
     let sizes: Vec<usize> = nest.sizes.iter().map(|size| *size as usize).collect();
     let [reads, writes] = [&nest.strides[0], &nest.strides[1]];
     let kernel = kernels::Copy::new(&sizes, reads, writes, bytes as usize, machine.isa, machine.threads);
     let start = |window: &Strided| window.offset as u64 * bytes;
     let operands = vec![Pointer::Result(0, start(to)), Pointer::Operand(index, start(from))];
-    Ok(Call::kernel(&kernel, operands))
+    Ok(LoweredCall::kernel(&kernel, operands))
 }
 
 /// Axes that the copying kernel takes.

@@ -4,9 +4,9 @@ use ir::body::OpRef;
 use ir::size::storage_bits;
 use kernels::{CheckIndices, Indices, Take};
 
-use crate::call::{Call, Condition, Lowered, Pointer};
-use crate::elem::Elem;
-use crate::refusal::Refusal;
+use crate::call::{Condition, Lowered, LoweredCall, Pointer};
+use crate::elem::ElemType;
+use crate::refusal::CodeRefusal;
 use crate::row::{KernelRow, Machine, Runs};
 use crate::shape::known_shape;
 
@@ -23,14 +23,14 @@ pub(crate) const ROW: KernelRow = KernelRow {
 /// Bytes of scratch that hold the answer of the check.
 pub(super) const TRUTH_BYTES: u64 = 64;
 
-fn lower(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
+fn lower(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRefusal> {
     let (shape, picked) = (known_shape(op, op.operand(0))?, known_shape(op, op.operand(1))?);
     let axis = op.int("axis").and_then(|axis| usize::try_from(axis).ok()).filter(|axis| *axis < shape.len());
-    let axis = axis.ok_or_else(|| Refusal::new("`axis` is not one of the operand's"))?;
+    let axis = axis.ok_or_else(|| CodeRefusal::new("`axis` is not one of the operand's"))?;
     let bits = storage_bits(op.ctx, op.ctx.elem(op.operand_type(0))).filter(|bits| bits % 8 == 0);
-    let bits = bits.ok_or_else(|| Refusal::new("elements of less than a byte are not moved"))?;
-    let Some(Elem::Int { bits: index_bits, signed }) = Elem::of(op.ctx, op.operand_type(1)) else {
-        return Err(Refusal::new("its indices are no integers"));
+    let bits = bits.ok_or_else(|| CodeRefusal::new("elements of less than a byte are not moved"))?;
+    let Some(ElemType::Int { bits: index_bits, signed }) = ElemType::of(op.ctx, op.operand_type(1)) else {
+        return Err(CodeRefusal::new("its indices are no integers"));
     };
     let indices = Indices {
         count: picked.iter().product(),
@@ -44,8 +44,11 @@ fn lower(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
     let take = Take::new(indices, count(&shape[..axis]), slice_bytes, machine.isa, machine.threads);
     let truth = Pointer::Shared(0);
     let calls = vec![
-        Call::kernel(&check, vec![truth.clone(), Pointer::Operand(1, 0)]),
-        Call::kernel(&take, vec![Pointer::Result(0, 0), Pointer::Operand(0, 0), Pointer::Operand(1, 0)]),
+        LoweredCall::kernel(&check, vec![truth.clone(), Pointer::Operand(1, 0)]),
+        LoweredCall::kernel(
+            &take,
+            vec![Pointer::Result(0, 0), Pointer::Operand(0, 0), Pointer::Operand(1, 0)],
+        ),
     ];
     let condition = Some(inside_or_stop(op, truth, axis));
     Ok(Lowered { shared_bytes: TRUTH_BYTES, condition, ..Lowered::new("take", calls) })
@@ -67,7 +70,7 @@ mod tests {
     use runtime::{AlignedBuffer, RunError};
 
     use crate::testing::{Net, THREADS, aligned, check_bytes};
-    use crate::{Options, compile};
+    use crate::{CodegenOptions, compile};
 
     /// Slices of two bytes' numbers along axis 1 of three.
     fn gather(shape: &[u64], width: u32, signedness: Signedness, count: u64) -> (Net, Value) {
@@ -113,7 +116,7 @@ mod tests {
         let (net, y) = gather(&shape, 32, Signedness::Signless, 2);
         let module = net.plan(&[y], THREADS);
         let program =
-            compile(&module, "main", &Options::new(THREADS)).unwrap_or_else(|_| panic!("it compiles"));
+            compile(&module, "main", &CodegenOptions::new(THREADS)).unwrap_or_else(|_| panic!("it compiles"));
         let mut context = Arc::new(program).context(1).unwrap();
         let x = aligned(&numbers(&shape));
         let mut run = |indices: [i32; 2]| {

@@ -9,14 +9,14 @@ use ir::opdef::{Contract, Strided};
 use ir::window::Arrangement;
 use kernels::{Copy, Gemm, GemmShape};
 
-use crate::call::{Call, Lowered, Pointer};
+use crate::call::{Lowered, LoweredCall, Pointer};
 use crate::constant::is_weight;
 use crate::group::{self, Fused};
 use crate::kernels::conv::weight_operands;
-use crate::refusal::Refusal;
+use crate::refusal::CodeRefusal;
 use crate::row::{KernelRow, Machine, Runs};
 use crate::shape::{check_f32, known_layout};
-use crate::weights::{Packing, PackingKey};
+use crate::weights::{PackingKey, WeightPacking};
 
 /// `nn.matmul`, alone or with what is fused to it.
 pub(crate) const ROW: KernelRow = KernelRow {
@@ -34,10 +34,10 @@ pub(crate) const ROW: KernelRow = KernelRow {
 };
 
 /// The calls that run a matrix product with what is fused to it.
-fn lower(whole: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
+fn lower(whole: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRefusal> {
     let fused = &Fused::of(whole)?;
     check_f32(fused.root)?;
-    let sizes = Sizes::of(whole, fused)?;
+    let sizes = MatmulSizes::of(whole, fused)?;
     let is_packed = is_weight(whole.ctx, whole.body, whole.operand(fused.operands[1]));
     if is_packed && sizes.b.batch.is_empty() && !sizes.a.is_turned() {
         return with_weights(whole, fused, &sizes, machine);
@@ -48,7 +48,7 @@ fn lower(whole: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
 }
 
 /// The matrices of one operand; distances are in elements.
-struct Matrices {
+struct OperandMatrices {
     /// Sizes of the axes before the last two.
     batch: Vec<u64>,
     /// Distances between neighbours along these.
@@ -59,15 +59,20 @@ struct Matrices {
     strides: [usize; 2],
 }
 
-impl Matrices {
+impl OperandMatrices {
     /// The matrices of operand `number` of the product; `transposed` is the attribute that says that their
     /// rows are columns.
-    fn of(whole: OpRef<'_>, fused: &Fused<'_>, number: usize, transposed: &str) -> Result<Matrices, Refusal> {
+    fn of(
+        whole: OpRef<'_>,
+        fused: &Fused<'_>,
+        number: usize,
+        transposed: &str,
+    ) -> Result<OperandMatrices, CodeRefusal> {
         let index = fused.operands[number];
         let Strided { shape, strides, .. } = known_layout(whole, whole.operand(index))?;
         let strides: Vec<usize> = strides.iter().map(|stride| *stride as usize).collect();
         let (batch, mut sizes, mut between) = match *shape {
-            [] => return Err(Refusal::new("a number is no matrix")),
+            [] => return Err(CodeRefusal::new("a number is no matrix")),
             [size] if number == 0 => (0, [1, size], [size as usize * strides[0], strides[0]]),
             [size] => (0, [size, 1], [strides[0], 1]),
             [.., rows, columns] => {
@@ -81,7 +86,7 @@ impl Matrices {
         }
         let [rows, columns] = sizes.map(|size| size as usize);
         let (batch, apart) = (shape[..batch].to_vec(), strides[..batch].to_vec());
-        Ok(Matrices { batch, apart, rows, columns, strides: between })
+        Ok(OperandMatrices { batch, apart, rows, columns, strides: between })
     }
 
     /// Elements of one of them.
@@ -118,16 +123,16 @@ impl Matrices {
     }
 }
 
-struct Sizes {
-    a: Matrices,
-    b: Matrices,
+struct MatmulSizes {
+    a: OperandMatrices,
+    b: OperandMatrices,
     /// The result's sizes before the last two.
     batch: Vec<u64>,
 }
 
-impl Sizes {
-    fn of(whole: OpRef<'_>, fused: &Fused<'_>) -> Result<Sizes, Refusal> {
-        let of = |number, transposed| Matrices::of(whole, fused, number, transposed);
+impl MatmulSizes {
+    fn of(whole: OpRef<'_>, fused: &Fused<'_>) -> Result<MatmulSizes, CodeRefusal> {
+        let of = |number, transposed| OperandMatrices::of(whole, fused, number, transposed);
         let (mut a, b) = (of(0, "transpose_a")?, of(1, "transpose_b")?);
         if b.batch.is_empty() && !a.is_turned() {
             // The rows of all left matrices meet the same right one: they are rows of one matrix.
@@ -138,7 +143,7 @@ impl Sizes {
             |batch: &[u64], axis: usize| (axis + batch.len()).checked_sub(rank).map_or(1, |axis| batch[axis]);
         let pairs = (0..rank).map(|axis| (size(&a.batch, axis), size(&b.batch, axis)));
         let batch = pairs.map(|(a, b)| if a == 1 { b } else { a }).collect();
-        Ok(Sizes { a, b, batch })
+        Ok(MatmulSizes { a, b, batch })
     }
 
     fn kernel(&self, fused: &Fused<'_>, machine: &Machine) -> Gemm {
@@ -174,14 +179,15 @@ impl Sizes {
 fn with_weights(
     whole: OpRef<'_>,
     fused: &Fused<'_>,
-    sizes: &Sizes,
+    sizes: &MatmulSizes,
     machine: &Machine,
-) -> Result<Lowered, Refusal> {
+) -> Result<Lowered, CodeRefusal> {
     let kernel = sizes.kernel(fused, machine);
     let [k_stride, n_stride] = sizes.b.strides;
     let key = PackingKey::new(&kernel.as_convolution().panels(), [n_stride, k_stride, 0, 0]);
-    let packing =
-        Packing::new(key, kernel.packed_len(), move |from, to| kernel.pack(from, k_stride, n_stride, to));
+    let packing = WeightPacking::new(key, kernel.packed_len(), move |from, to| {
+        kernel.pack(from, k_stride, n_stride, to)
+    });
     let operands = weight_operands(whole, fused, packing)?;
     let calls = (0..sizes.batch.iter().product::<u64>()).map(|number| {
         let mut operands = operands.clone();
@@ -189,7 +195,7 @@ fn with_weights(
         operands[0].advance(result_bytes);
         operands[1].advance(sizes.a.at(&unravel(number, &sizes.batch)) as u64 * 4);
         operands[4].advance(result_bytes);
-        Call::kernel(&kernel, operands)
+        LoweredCall::kernel(&kernel, operands)
     });
     Ok(Lowered::new("gemm", calls.collect()))
 }
@@ -197,15 +203,15 @@ fn with_weights(
 /// Products of pairs of matrices.
 struct Products<'a> {
     fused: &'a Fused<'a>,
-    sizes: &'a Sizes,
+    sizes: &'a MatmulSizes,
     machine: &'a Machine,
 }
 
 impl Products<'_> {
     /// For each matrix of the result: the right matrix is packed, unless it just was, and the product
     /// computed.
-    fn calls(&self) -> Vec<Call> {
-        let Sizes { a, b, batch } = self.sizes;
+    fn calls(&self) -> Vec<LoweredCall> {
+        let MatmulSizes { a, b, batch } = self.sizes;
         let kernel = self.sizes.kernel(self.fused, self.machine);
         let mut calls = Vec::new();
         let (mut packed, mut turned) = (None, None);
@@ -234,14 +240,14 @@ impl Products<'_> {
                 operand(self.fused.bias, 0),
                 operand(self.fused.residual, at),
             ];
-            calls.push(Call::kernel(&kernel, operands));
+            calls.push(LoweredCall::kernel(&kernel, operands));
         }
         calls
     }
 
     /// Copies a right matrix into the kernel's panels. Lanes after the last column keep what they hold: no
     /// column of the result reads them.
-    fn pack(&self, kernel: &Gemm, from_bytes: u64) -> Vec<Call> {
+    fn pack(&self, kernel: &Gemm, from_bytes: u64) -> Vec<LoweredCall> {
         let panels = kernel.as_convolution().panels();
         let [down, along] = self.sizes.b.strides.map(|stride| stride as i64);
         let depth = panels.depth();
@@ -257,7 +263,7 @@ impl Products<'_> {
             let from =
                 Pointer::Operand(self.fused.operands[1], from_bytes + (first as u64 * along as u64) * 4);
             let operands = vec![Pointer::Shared(offset as u64 * 4), from];
-            calls.push(Call::kernel(&kernel, operands));
+            calls.push(LoweredCall::kernel(&kernel, operands));
         };
         if full > 0 {
             let width = panels.get(0).width;
@@ -270,7 +276,7 @@ impl Products<'_> {
     }
 
     /// Copies a left matrix so that its rows lie one after the other.
-    fn turn(&self, from_bytes: u64) -> Call {
+    fn turn(&self, from_bytes: u64) -> LoweredCall {
         let a = &self.sizes.a;
         let reads = a.strides.map(|stride| stride as i64);
         let writes = [a.columns as i64, 1];
@@ -278,7 +284,7 @@ impl Products<'_> {
             Copy::new(&[a.rows, a.columns], &reads, &writes, 4, self.machine.isa, self.machine.threads);
         let to = Pointer::Shared(self.sizes.packed_bytes(self.machine));
         let operands = vec![to, Pointer::Operand(self.fused.operands[0], from_bytes)];
-        Call::kernel(&kernel, operands)
+        LoweredCall::kernel(&kernel, operands)
     }
 }
 

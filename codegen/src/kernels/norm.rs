@@ -3,19 +3,19 @@
 use ir::body::OpRef;
 use ir::opdef::{Access, Reduce};
 use ir::scalar::{Binary, Unary};
-use ir::target::Place;
+use ir::target::GroupPosition;
 use ir::window::Arrangement;
 use kernels::{GroupNorm, GroupNormShape, GroupNormStep};
 
 use crate::activation::activation;
-use crate::call::{Call, Lowered, Pointer};
-use crate::elem::Elem;
+use crate::call::{Lowered, LoweredCall, Pointer};
+use crate::elem::ElemType;
 use crate::group::Fused;
 use crate::kernels::reduce::Folding;
-use crate::pointwise::expr::{ExprBuilder, Node, NodeOp};
+use crate::pointwise::expr::{ExprBuilder, ExprNode, NodeOp};
 use crate::pointwise::nest::dense_strides;
-use crate::pointwise::{Window, call};
-use crate::refusal::Refusal;
+use crate::pointwise::{ElementWindow, call};
+use crate::refusal::CodeRefusal;
 use crate::row::{KernelRow, Machine, Runs};
 use crate::shape::{check_f32, known_layout, known_shape};
 
@@ -48,48 +48,50 @@ pub(crate) const GROUP_NORM: KernelRow = KernelRow {
         Ok(fused) if fused.operands[0] == operand => Access::Whole,
         _ => Access::Never,
     },
-    joins: Some(|_, op, place| place == Place::Activation && activation(op).is_some()),
+    joins: Some(|_, op, place| place == GroupPosition::Activation && activation(op).is_some()),
     lower: lower_group_norm,
     ..KernelRow::PLAIN
 };
 
 /// `(x - mean) * (scale / sqrt(variance + epsilon)) + bias` for each channel, the last two steps rounded
 /// once.
-fn lower_batch_norm(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
+fn lower_batch_norm(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRefusal> {
     let shape = known_shape(op, op.operand(0))?;
-    let elem = Elem::of(op.ctx, op.operand_type(0)).filter(|elem| elem.is_float());
-    let elem = elem.ok_or_else(|| Refusal::new("generated code does not compute with this element type"))?;
+    let elem = ElemType::of(op.ctx, op.operand_type(0)).filter(|elem| elem.is_float());
+    let elem =
+        elem.ok_or_else(|| CodeRefusal::new("generated code does not compute with this element type"))?;
     let axis = op.int("axis").and_then(|axis| usize::try_from(axis).ok()).filter(|axis| *axis < shape.len());
-    let axis = axis.ok_or_else(|| Refusal::new("`axis` is not one of the operand's"))?;
+    let axis = axis.ok_or_else(|| CodeRefusal::new("`axis` is not one of the operand's"))?;
     let mut per_channel = vec![0; shape.len()];
     per_channel[axis] = 1;
     let window =
-        |index: usize, strides: Vec<i64>| Window { place: Pointer::Operand(index, 0), elem, strides };
+        |index: usize, strides: Vec<i64>| ElementWindow { place: Pointer::Operand(index, 0), elem, strides };
     let mut inputs = vec![window(0, known_layout(op, op.operand(0))?.strides)];
     inputs.extend((1..5).map(|index| window(index, per_channel.clone())));
     let mut builder = ExprBuilder::default();
     let [x, scale, bias, mean, variance] = [0, 1, 2, 3, 4].map(|n| builder.add(elem, NodeOp::Input(n)));
     let epsilon = op.float("epsilon").unwrap_or(0.0);
     let epsilon = builder.add(elem, NodeOp::Const(elem.constant_bits(epsilon)));
-    let mut binary = |function, a: Node, b: Node| builder.add(elem, NodeOp::Binary(function, a, b));
+    let mut binary = |function, a: ExprNode, b: ExprNode| builder.add(elem, NodeOp::Binary(function, a, b));
     let centred = binary(Binary::Sub, x, mean);
     let sum = binary(Binary::Add, variance, epsilon);
     let deviation = builder.add(elem, NodeOp::Unary(Unary::Sqrt, sum));
     let factor = builder.add(elem, NodeOp::Binary(Binary::Div, scale, deviation));
     let node = builder.add(elem, NodeOp::Fma(centred, factor, bias));
-    let result = Window { place: Pointer::Result(0, 0), elem, strides: dense_strides(&shape) };
+    let result = ElementWindow { place: Pointer::Result(0, 0), elem, strides: dense_strides(&shape) };
     let call = call(&shape, builder.finish(), vec![(node, result)], inputs, machine)?;
     Ok(Lowered::new("pointwise", vec![call]))
 }
 
 /// `e^(x - max) / sum of e^(x - max)` along an axis, in four calls: the largest elements go to scratch, the
 /// powers to the result, their sums to scratch, the quotients over the powers.
-fn lower_softmax(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
+fn lower_softmax(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRefusal> {
     let shape = known_shape(op, op.operand(0))?;
-    let elem = Elem::of(op.ctx, op.operand_type(0)).filter(|elem| elem.is_float());
-    let elem = elem.ok_or_else(|| Refusal::new("generated code does not compute with this element type"))?;
+    let elem = ElemType::of(op.ctx, op.operand_type(0)).filter(|elem| elem.is_float());
+    let elem =
+        elem.ok_or_else(|| CodeRefusal::new("generated code does not compute with this element type"))?;
     let axis = op.int("axis").and_then(|axis| usize::try_from(axis).ok()).filter(|axis| *axis < shape.len());
-    let axis = axis.ok_or_else(|| Refusal::new("`axis` is not one of the operand's"))?;
+    let axis = axis.ok_or_else(|| CodeRefusal::new("`axis` is not one of the operand's"))?;
     let mut folded = shape.clone();
     folded[axis] = 1;
     let mut strides = dense_strides(&folded);
@@ -105,7 +107,7 @@ fn lower_softmax(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
         let [x, folded] = [0, 1].map(|n| builder.add(elem, NodeOp::Input(n)));
         let node = builder.add(elem, NodeOp::Binary(function, x, folded));
         let node = then.map_or(node, |then| builder.add(elem, NodeOp::Unary(then, node)));
-        let window = |place, strides: &[i64]| Window { place, elem, strides: strides.to_vec() };
+        let window = |place, strides: &[i64]| ElementWindow { place, elem, strides: strides.to_vec() };
         let inputs = vec![window(from, lies), window(Pointer::Shared(0), &strides)];
         let result = window(Pointer::Result(0, 0), &dense);
         call(&shape, builder.finish(), vec![(node, result)], inputs, machine)
@@ -125,7 +127,7 @@ fn lower_softmax(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
 
 /// A normalisation of groups of channels with its activation, in three calls: the moments of pieces of the
 /// image go to scratch, the factors of each channel likewise, then all elements are mapped.
-fn lower_group_norm(whole: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
+fn lower_group_norm(whole: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRefusal> {
     let fused = Fused::of(whole)?;
     let op = fused.root;
     check_f32(op)?;
@@ -141,15 +143,15 @@ fn lower_group_norm(whole: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refu
     ];
     let calls = steps.into_iter().map(|(step, operands)| {
         let kernel = GroupNorm::new(&shape, step, epsilon, fused.activation, machine.isa, machine.threads);
-        Call::kernel(&kernel, operands)
+        LoweredCall::kernel(&kernel, operands)
     });
     let shared_bytes = moments_bytes + (shape.factors_len() as u64 * 4).next_multiple_of(64);
     Ok(Lowered { shared_bytes, ..Lowered::new("group_norm", calls.collect()) })
 }
 
-fn group_norm_shape(op: OpRef<'_>) -> Result<GroupNormShape, Refusal> {
+fn group_norm_shape(op: OpRef<'_>) -> Result<GroupNormShape, CodeRefusal> {
     let shape = known_shape(op, op.operand(0))?;
-    let malformed = || Refusal::new("its axes or groups are malformed");
+    let malformed = || CodeRefusal::new("its axes or groups are malformed");
     let axis = op.int("axis").and_then(|axis| usize::try_from(axis).ok()).filter(|axis| *axis < shape.len());
     let axis = axis.ok_or_else(malformed)?;
     let axes = op.ints("axes").ok_or_else(malformed)?;
@@ -159,7 +161,7 @@ fn group_norm_shape(op: OpRef<'_>) -> Result<GroupNormShape, Refusal> {
     let is_pixel = |other: &usize| axes.contains(&(*other as i64));
     let as_one = |axes: Vec<usize>| {
         collapsed(&axes, &shape)
-            .ok_or_else(|| Refusal::new("its axes lie between others, so that they are not one"))
+            .ok_or_else(|| CodeRefusal::new("its axes lie between others, so that they are not one"))
     };
     let (pixels, pixel_stride) = as_one((0..shape.len()).filter(is_pixel).collect())?;
     let others = (0..shape.len()).filter(|other| *other != axis && !is_pixel(other));

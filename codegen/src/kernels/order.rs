@@ -6,9 +6,9 @@ use kernels::{ArgSort, CheckIndices, Direction, Indices, Join, Put};
 
 use super::along::{lines, number};
 use super::gather::{TRUTH_BYTES, inside_or_stop};
-use crate::call::{Call, Lowered, Pointer};
-use crate::elem::Elem;
-use crate::refusal::Refusal;
+use crate::call::{Lowered, LoweredCall, Pointer};
+use crate::elem::ElemType;
+use crate::refusal::CodeRefusal;
 use crate::row::{KernelRow, Machine, Runs};
 use crate::shape::known_shape;
 
@@ -31,11 +31,11 @@ pub(crate) const ARG_SORT: KernelRow = KernelRow {
     ..KernelRow::PLAIN
 };
 
-fn lower_scatter(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
+fn lower_scatter(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRefusal> {
     let (shape, count) = (known_shape(op, op.operand(0))?, known_shape(op, op.operand(1))?);
-    let [size, slice @ ..] = &shape[..] else { return Err(Refusal::new("a number has no slices")) };
-    let Some(Elem::Int { bits, signed }) = Elem::of(op.ctx, op.operand_type(1)) else {
-        return Err(Refusal::new("its indices are no integers"));
+    let [size, slice @ ..] = &shape[..] else { return Err(CodeRefusal::new("a number has no slices")) };
+    let Some(ElemType::Int { bits, signed }) = ElemType::of(op.ctx, op.operand_type(1)) else {
+        return Err(CodeRefusal::new("its indices are no integers"));
     };
     let join = match op.text("join").unwrap_or("none") {
         "add" => Join::Add,
@@ -44,15 +44,15 @@ fn lower_scatter(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
         "min" => Join::Min,
         _ => Join::Replace,
     };
-    let elem = Elem::stored(op.ctx, op.operand_type(0));
+    let elem = ElemType::stored(op.ctx, op.operand_type(0));
     let number = match elem {
         // Floats of 16 bits and truth values are only moved.
-        Some(Elem::F16 | Elem::Bf16) if join == Join::Replace => kernels::Number::U16,
-        Some(Elem::F16 | Elem::Bf16 | Elem::Bool) if join != Join::Replace => {
-            return Err(Refusal::new("elements of this type are not joined"));
+        Some(ElemType::F16 | ElemType::Bf16) if join == Join::Replace => kernels::NumberType::U16,
+        Some(ElemType::F16 | ElemType::Bf16 | ElemType::Bool) if join != Join::Replace => {
+            return Err(CodeRefusal::new("elements of this type are not joined"));
         }
         Some(elem) => number(elem),
-        None => return Err(Refusal::new("no kernel computes with this element type")),
+        None => return Err(CodeRefusal::new("no kernel computes with this element type")),
     };
     let indices = Indices {
         count: count.iter().product(),
@@ -65,19 +65,19 @@ fn lower_scatter(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
     let truth = Pointer::Shared(0);
     let operands = [0, 1, 2].map(|operand| Pointer::Operand(operand, 0));
     let calls = vec![
-        Call::kernel(&check, vec![truth.clone(), operands[1].clone()]),
-        Call::kernel(&put, [&[Pointer::Result(0, 0)], &operands[..]].concat()),
+        LoweredCall::kernel(&check, vec![truth.clone(), operands[1].clone()]),
+        LoweredCall::kernel(&put, [&[Pointer::Result(0, 0)], &operands[..]].concat()),
     ];
     let condition = Some(inside_or_stop(op, truth, 0));
     Ok(Lowered { shared_bytes: TRUTH_BYTES, condition, ..Lowered::new("put", calls) })
 }
 
-fn lower_sort(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
+fn lower_sort(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRefusal> {
     let direction = if op.attr("descending").is_some() { Direction::Backward } else { Direction::Forward };
     let (lines, number) = lines(op)?;
     let kernel = ArgSort::new(lines, number, direction, machine.isa, machine.threads);
     let operands = vec![Pointer::Result(0, 0), Pointer::Operand(0, 0)];
-    Ok(Lowered::new("arg_sort", vec![Call::kernel(&kernel, operands)]))
+    Ok(Lowered::new("arg_sort", vec![LoweredCall::kernel(&kernel, operands)]))
 }
 
 #[cfg(test)]

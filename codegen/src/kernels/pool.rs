@@ -6,10 +6,10 @@ use ir::target::Bands;
 use ir::window::Arrangement;
 use kernels::{ImageStrides, Pool2d, Pool2dShape, PoolKind};
 
-use crate::bands::{Band, Rowwise, Slide, Work, band_rows};
-use crate::call::{Call, Lowered, Pointer};
+use crate::bands::{Band, RowWork, Rowwise, Slide, band_rows};
+use crate::call::{Lowered, LoweredCall, Pointer};
 use crate::kernels::conv::image_strides;
-use crate::refusal::Refusal;
+use crate::refusal::CodeRefusal;
 use crate::row::{KernelRow, Machine, Runs};
 use crate::shape::{check_f32, known_shape};
 
@@ -41,10 +41,10 @@ pub(crate) const AVERAGE: KernelRow = KernelRow {
 ///
 /// # Errors
 /// If no kernel runs it, or it can't be divided into rows.
-fn rowwise(op: OpRef<'_>, kind: PoolKind, machine: &Machine) -> Result<Rowwise, Refusal> {
-    let pool = Pool::new(op, kind)?;
+fn rowwise(op: OpRef<'_>, kind: PoolKind, machine: &Machine) -> Result<Rowwise, CodeRefusal> {
+    let pool = PoolKernel::new(op, kind)?;
     if !pool.slide().is_divisible(pool.shape.batch) {
-        return Err(Refusal::new("it does not read its image row by row"));
+        return Err(CodeRefusal::new("it does not read its image row by row"));
     }
     let (machine, [input, output]) = (*machine, pool.strides);
     Ok(Rowwise {
@@ -61,8 +61,13 @@ fn average(op: OpRef<'_>) -> PoolKind {
     if with_pads { PoolKind::AverageWithPads } else { PoolKind::Average }
 }
 
-fn pool(op: OpRef<'_>, name: &'static str, kind: PoolKind, machine: &Machine) -> Result<Lowered, Refusal> {
-    let pool = Pool::new(op, kind)?;
+fn pool(
+    op: OpRef<'_>,
+    name: &'static str,
+    kind: PoolKind,
+    machine: &Machine,
+) -> Result<Lowered, CodeRefusal> {
+    let pool = PoolKernel::new(op, kind)?;
     let slide = pool.slide();
     let free_rows = pool.work().free_rows(machine.threads);
     let bands = slide.is_divisible(pool.shape.batch).then_some(Bands { operand: 0, free_rows });
@@ -74,21 +79,21 @@ fn pool(op: OpRef<'_>, name: &'static str, kind: PoolKind, machine: &Machine) ->
 }
 
 /// A pool of one image after the other.
-struct Pool {
+struct PoolKernel {
     shape: Pool2dShape,
     kind: PoolKind,
     /// Of the operand and of the result.
     strides: [ImageStrides; 2],
 }
 
-impl Pool {
-    fn new(op: OpRef<'_>, kind: PoolKind) -> Result<Pool, Refusal> {
+impl PoolKernel {
+    fn new(op: OpRef<'_>, kind: PoolKind) -> Result<PoolKernel, CodeRefusal> {
         check_f32(op)?;
         if op.text("layout") != Some("NHWC") {
-            return Err(Refusal::new("its layout is not NHWC: run the pass `layout` first"));
+            return Err(CodeRefusal::new("its layout is not NHWC: run the pass `layout` first"));
         }
         let (image, result) = (known_shape(op, op.operand(0))?, known_shape(op, op.result(0))?);
-        let window = window_of(op).ok_or_else(|| Refusal::new("its window is malformed"))?;
+        let window = window_of(op).ok_or_else(|| CodeRefusal::new("its window is malformed"))?;
         let size = |size: u64| size as usize;
         let shape = Pool2dShape {
             batch: size(image[0]),
@@ -101,7 +106,7 @@ impl Pool {
             output: [size(result[1]), size(result[2])],
         };
         let strides = [image_strides(op, op.operand(0))?, image_strides(op, op.result(0))?];
-        Ok(Pool { shape, kind, strides })
+        Ok(PoolKernel { shape, kind, strides })
     }
 
     fn slide(&self) -> Slide {
@@ -116,9 +121,9 @@ impl Pool {
         }
     }
 
-    fn work(&self) -> Work {
+    fn work(&self) -> RowWork {
         let Pool2dShape { input, output, kernel, stride, channels, .. } = self.shape;
-        Work {
+        RowWork {
             products: output[1] * channels * kernel[0] * kernel[1],
             bytes: (input[1] * stride[0] + output[1]) * channels * 4,
             weight_bytes: 0,
@@ -126,16 +131,16 @@ impl Pool {
     }
 
     /// The call for some of the rows, which begin so many bytes into result and operand.
-    fn call(&self, shape: Pool2dShape, [to, from]: [u64; 2], machine: &Machine) -> Call {
+    fn call(&self, shape: Pool2dShape, [to, from]: [u64; 2], machine: &Machine) -> LoweredCall {
         let [input, output] = self.strides;
         let kernel = Pool2d::new(&shape, input, output, self.kind, machine.isa, machine.threads);
         let operands = vec![Pointer::Result(0, to), Pointer::Operand(0, from)];
-        Call::kernel(&kernel, operands)
+        LoweredCall::kernel(&kernel, operands)
     }
 
     /// The call for a band. Its image reaches down to the last row: what lies below the band counts as image
     /// or padding, as it does for the whole.
-    fn band(&self, band: Band, machine: &Machine) -> Call {
+    fn band(&self, band: Band, machine: &Machine) -> LoweredCall {
         let [input, output] = self.strides;
         let mut shape = self.shape;
         shape.input[0] -= band.first_input;

@@ -5,12 +5,12 @@ use ir::body::OpRef;
 use ir::opdef::Reduce;
 use ir::window::Arrangement;
 
-use crate::call::{Call, Code, Lowered, Pointer};
-use crate::elem::Elem;
-use crate::fold::{Form, Innermost, UNSIGNED};
-use crate::pointwise::nest::{Nest, dense_strides};
-use crate::pointwise::rows::{self, Parts};
-use crate::refusal::Refusal;
+use crate::call::{KernelCode, Lowered, LoweredCall, Pointer};
+use crate::elem::ElemType;
+use crate::fold::{FoldForm, Innermost, UNSIGNED};
+use crate::pointwise::nest::{LoopNest, dense_strides};
+use crate::pointwise::rows::{self, PartSplit};
+use crate::refusal::CodeRefusal;
 use crate::row::{KernelRow, Machine, Runs};
 use crate::shape::{known_layout, known_shape};
 
@@ -22,7 +22,7 @@ pub(crate) const ROW: KernelRow = KernelRow {
     reads: |_, _| Arrangement::Rows,
     lower: |op, machine| match op.kind() {
         Kind::Reduce(reduce) => lower(op, reduce, machine),
-        _ => Err(Refusal::new("it is no reduction")),
+        _ => Err(CodeRefusal::new("it is no reduction")),
     },
     ..KernelRow::PLAIN
 };
@@ -32,7 +32,7 @@ pub(crate) struct Folding<'a> {
     /// With what.
     pub(crate) reduce: Reduce,
     /// The type of the elements.
-    pub(crate) elem: Elem,
+    pub(crate) elem: ElemType,
     /// The shape of the operand.
     pub(crate) shape: &'a [u64],
     /// How its elements lie: side by side along the last axis.
@@ -42,14 +42,14 @@ pub(crate) struct Folding<'a> {
 }
 
 /// The call that runs a reduction.
-fn lower(op: OpRef<'_>, reduce: Reduce, machine: &Machine) -> Result<Lowered, Refusal> {
-    let elem = Elem::of(op.ctx, op.operand_type(0));
-    let elem = elem.ok_or_else(|| Refusal::new("generated code does not fold elements of this type"))?;
+fn lower(op: OpRef<'_>, reduce: Reduce, machine: &Machine) -> Result<Lowered, CodeRefusal> {
+    let elem = ElemType::of(op.ctx, op.operand_type(0));
+    let elem = elem.ok_or_else(|| CodeRefusal::new("generated code does not fold elements of this type"))?;
     if reduce == Reduce::Mean && elem == UNSIGNED {
-        return Err(Refusal::new("means of 64-bit unsigned integers are not defined"));
+        return Err(CodeRefusal::new("means of 64-bit unsigned integers are not defined"));
     }
     let shape = known_shape(op, op.operand(0))?;
-    let axes = op.ints("axes").ok_or_else(|| Refusal::new("`axes` are missing"))?;
+    let axes = op.ints("axes").ok_or_else(|| CodeRefusal::new("`axes` are missing"))?;
     let strides = known_layout(op, op.operand(0))?.strides;
     let folding = Folding { reduce, elem, shape: &shape, strides: &strides, axes: &axes };
     let call = folding.call(Pointer::Result(0, 0), Pointer::Operand(0, 0), machine);
@@ -58,7 +58,7 @@ fn lower(op: OpRef<'_>, reduce: Reduce, machine: &Machine) -> Result<Lowered, Re
 
 impl Folding<'_> {
     /// The call that folds the elements at `from` into results at `to`.
-    pub(crate) fn call(&self, to: Pointer, from: Pointer, machine: &Machine) -> Call {
+    pub(crate) fn call(&self, to: Pointer, from: Pointer, machine: &Machine) -> LoweredCall {
         let is_folded = |axis: &usize| self.axes.contains(&(*axis as i64));
         let (folded, kept): (Vec<usize>, Vec<usize>) = (0..self.shape.len()).partition(is_folded);
         let last = (0..self.shape.len()).rev().find(|axis| self.shape[*axis] != 1);
@@ -68,18 +68,18 @@ impl Folding<'_> {
             axes.iter().map(|axis| (self.shape[*axis], self.strides[*axis])).unzip()
         };
         let ((kept_shape, kept_strides), (folded_shape, folded_strides)) = (pick(&kept), pick(&folded));
-        let mut nest = Nest::collapse(&kept_shape, &[dense_strides(&kept_shape), kept_strides]);
+        let mut nest = LoopNest::collapse(&kept_shape, &[dense_strides(&kept_shape), kept_strides]);
         if innermost == Innermost::Folded {
             nest.sizes.push(1);
             nest.strides.iter_mut().for_each(|strides| strides.push(1));
         }
-        let folds = Nest::collapse(&folded_shape, &[folded_strides]);
+        let folds = LoopNest::collapse(&folded_shape, &[folded_strides]);
         let (outer, folded_outer) = (nest.outer(), folds.outer());
-        let form = Form { reduce: self.reduce, elem: self.elem, outer, folded_outer, innermost };
+        let form = FoldForm { reduce: self.reduce, elem: self.elem, outer, folded_outer, innermost };
         let count = folds.rows() * folds.inner_size();
-        let parts = Parts::choose(&nest, count.max(4), machine.threads);
-        Call {
-            code: Code::Reduce { form, axes: [kept.len(), folded.len()] },
+        let parts = PartSplit::choose(&nest, count.max(4), machine.threads);
+        LoweredCall {
+            code: KernelCode::Reduce { form, axes: [kept.len(), folded.len()] },
             descriptor: descriptor(&nest, &folds, self.elem, parts),
             parts: parts.count(),
             scratch_bytes: 0,
@@ -91,7 +91,7 @@ impl Folding<'_> {
 
 /// What is folded, behind the words of the loops over what stays: runs, then size and distance of each loop,
 /// outermost first.
-fn descriptor(nest: &Nest, folds: &Nest, elem: Elem, parts: Parts) -> Vec<u8> {
+fn descriptor(nest: &LoopNest, folds: &LoopNest, elem: ElemType, parts: PartSplit) -> Vec<u8> {
     let mut bytes = rows::descriptor(nest, &[elem.bytes(); 2], parts);
     let mut words = vec![folds.rows() as i64];
     for (size, stride) in folds.sizes.iter().zip(&folds.strides[0]) {

@@ -4,50 +4,55 @@
 //! (descriptor, operands, part, scratch):
 //!   for each row of this part: operand pointers of the row; for each strip: stages (loop, calls)
 //! ```
-//! The loops around the innermost are [`Rows`].
+//! The loops around the innermost are [`OuterLoops`].
 
-use super::expr::{Node, NodeOp};
-use super::lanes::{Lanes, Lowering};
+use super::expr::{ExprNode, NodeOp};
+use super::lanes::{LaneLowering, Lanes};
 use super::nest::Inner;
-use super::rows::{Layout, Rows, word};
-use super::stages::{Call, Form, Plan, STRIP, Schedule, Slot};
-use crate::cranelift::{Emitter, Function, InstBuilder, Jit, PLAIN, Value, types};
-use crate::elem::Elem;
+use super::rows::{DescriptorLayout, OuterLoops, word};
+use super::stages::{LoopSchedule, Plan, PointwiseForm, STRIP, StripStorage, VectorCall};
+use crate::cranelift::{Emitter, InstBuilder, Jit, ModuleFunction, PLAIN, Value, types};
+use crate::elem::ElemType;
 use crate::functions;
 
 /// Compiles a form.
-pub(crate) fn emit(jit: &mut Jit, name: &str, form: &Form) -> Function {
+pub(crate) fn emit(jit: &mut Jit, name: &str, form: &PointwiseForm) -> ModuleFunction {
     let pointer = jit.pointer();
     let signature = jit.signature(&[pointer, pointer, types::I32, pointer], &[]);
     jit.define(name, signature, |emitter| {
-        let layout = Layout { outer: form.outer };
+        let layout = DescriptorLayout { outer: form.outer };
         let schedule = form.schedule();
-        Rows { layout, count: form.inner.len() }.emit(emitter, |e, bases, start, end| {
-            Inside { form, layout, bases }.emit(e, &schedule, start, end);
+        OuterLoops { layout, count: form.inner.len() }.emit(emitter, |e, bases, start, end| {
+            InnermostLoop { form, layout, bases }.emit(e, &schedule, start, end);
         });
         emitter.ins.ins().return_(&[]);
     })
 }
 
 /// The innermost loop of a row.
-struct Inside<'f> {
-    form: &'f Form,
-    layout: Layout,
+struct InnermostLoop<'f> {
+    form: &'f PointwiseForm,
+    layout: DescriptorLayout,
     /// Where each operand's row begins.
     bases: Vec<Value>,
 }
 
-impl Inside<'_> {
-    fn emit(&self, e: &mut Emitter<'_>, schedule: &Schedule, start: Value, end: Value) {
+impl InnermostLoop<'_> {
+    fn emit(&self, e: &mut Emitter<'_>, schedule: &LoopSchedule, start: Value, end: Value) {
         match schedule {
-            Schedule::Scalar => {
-                let sinks: Vec<_> =
-                    self.form.outputs.iter().enumerate().map(|(k, node)| (*node, Slot::Output(k))).collect();
-                let reader = Reader::new(self, e, &[], 0, vec![]);
+            LoopSchedule::Scalar => {
+                let sinks: Vec<_> = self
+                    .form
+                    .outputs
+                    .iter()
+                    .enumerate()
+                    .map(|(k, node)| (*node, StripStorage::Output(k)))
+                    .collect();
+                let reader = NodeReader::new(self, e, &[], 0, vec![]);
                 e.count(start, end, 1, |e, i| reader.store_all(e, Lanes::One, &sinks, i, 0));
             }
-            Schedule::Vector(plan) if plan.has_calls() => self.strips(e, plan, start, end),
-            Schedule::Vector(plan) => self.stage(e, plan, 0, start, end, start),
+            LoopSchedule::Vector(plan) if plan.has_calls() => self.strips(e, plan, start, end),
+            LoopSchedule::Vector(plan) => self.stage(e, plan, 0, start, end, start),
         }
     }
 
@@ -87,7 +92,7 @@ impl Inside<'_> {
         let distance = e.ins.ins().imul_imm_s(origin, 4);
         let begins: Vec<Value> = (0..plan.strips).map(|index| strip(e, index)).collect();
         let strips = begins.into_iter().map(|begin| e.ins.ins().isub(begin, distance)).collect();
-        let reader = Reader::new(self, e, &plan.kept, number, strips);
+        let reader = NodeReader::new(self, e, &plan.kept, number, strips);
         let sinks = &plan.stages[number].sinks;
         let i = e.count(first, last, 16, |e, i| {
             for unrolled in 0..4 {
@@ -99,14 +104,14 @@ impl Inside<'_> {
     }
 
     /// Calls a vector function on the elements `first..last` of a row.
-    fn call(&self, e: &mut Emitter<'_>, call: &Call, first: Value, last: Value) {
+    fn call(&self, e: &mut Emitter<'_>, call: &VectorCall, first: Value, last: Value) {
         let name =
             functions::strip_name(call.function).expect("only functions of strips are called on strips");
         let callee = e.import(name, &[types::I64; 3], &[]);
         let mut address = |slot| match slot {
-            Slot::Strip(index) => strip(e, index),
-            Slot::Output(index) => element(e, self.bases[index], first),
-            Slot::Input(index) => element(e, self.bases[self.form.outputs.len() + index], first),
+            StripStorage::Strip(index) => strip(e, index),
+            StripStorage::Output(index) => element(e, self.bases[index], first),
+            StripStorage::Input(index) => element(e, self.bases[self.form.outputs.len() + index], first),
         };
         let (to, from) = (address(call.to), address(call.from));
         let count = e.ins.ins().isub(last, first);
@@ -117,7 +122,7 @@ impl Inside<'_> {
 /// Where a strip begins. Strips have the elements of a part of a row, at the most [`STRIP`].
 fn strip(e: &mut Emitter<'_>, index: usize) -> Value {
     let scratch = e.param(3);
-    let chunk = word(e, Layout::CHUNK);
+    let chunk = word(e, DescriptorLayout::CHUNK);
     let most = e.int(STRIP);
     let elements = e.ins.ins().smin(chunk, most);
     let distance = e.ins.ins().imul_imm_s(elements, 4 * index as i64);
@@ -131,8 +136,8 @@ fn element(e: &mut Emitter<'_>, base: Value, i: Value) -> Value {
 }
 
 /// Where nodes come from in one loop.
-struct Reader<'i> {
-    inside: &'i Inside<'i>,
+struct NodeReader<'i> {
+    inside: &'i InnermostLoop<'i>,
     kept: Vec<Option<usize>>,
     /// For each strip, the address that element 0 of the row would have.
     strips: Vec<Value>,
@@ -143,14 +148,14 @@ struct Reader<'i> {
     distances: Vec<Option<Value>>,
 }
 
-impl<'i> Reader<'i> {
+impl<'i> NodeReader<'i> {
     fn new(
-        inside: &'i Inside<'i>,
+        inside: &'i InnermostLoop<'i>,
         e: &mut Emitter<'_>,
-        kept: &[Option<super::stages::Kept>],
+        kept: &[Option<super::stages::ReadableNode>],
         stage: usize,
         strips: Vec<Value>,
-    ) -> Reader<'i> {
+    ) -> NodeReader<'i> {
         let form = inside.form;
         let mut splats = Vec::new();
         for (input, elem) in form.inputs.iter().enumerate() {
@@ -164,11 +169,18 @@ impl<'i> Reader<'i> {
             distances.push((*inner == Inner::Strided).then(|| word(e, index)));
         }
         let kept = kept.iter().map(|kept| kept.filter(|kept| kept.after < stage).map(|kept| kept.strip));
-        Reader { inside, kept: kept.collect(), strips, splats, distances }
+        NodeReader { inside, kept: kept.collect(), strips, splats, distances }
     }
 
     /// Computes and stores elements `i + ahead ..` of all sinks.
-    fn store_all(&self, e: &mut Emitter<'_>, lanes: Lanes, sinks: &[(Node, Slot)], i: Value, ahead: i64) {
+    fn store_all(
+        &self,
+        e: &mut Emitter<'_>,
+        lanes: Lanes,
+        sinks: &[(ExprNode, StripStorage)],
+        i: Value,
+        ahead: i64,
+    ) {
         let mut values = vec![None; self.inside.form.expr.nodes().count()];
         let mut results = Vec::new();
         for (node, _) in sinks {
@@ -177,11 +189,13 @@ impl<'i> Reader<'i> {
         for ((node, slot), value) in sinks.iter().zip(results) {
             let elem = self.inside.form.expr.node(*node).elem;
             let (address, offset) = match slot {
-                Slot::Strip(index) => self.address(e, self.strips[*index], None, Elem::F32, i, ahead),
-                Slot::Output(index) => {
+                StripStorage::Strip(index) => {
+                    self.address(e, self.strips[*index], None, ElemType::F32, i, ahead)
+                }
+                StripStorage::Output(index) => {
                     self.address(e, self.inside.bases[*index], self.distances[*index], elem, i, ahead)
                 }
-                Slot::Input(_) => unreachable!("inputs are not written"),
+                StripStorage::Input(_) => unreachable!("inputs are not written"),
             };
             e.ins.ins().store(PLAIN, value, address, offset);
         }
@@ -191,7 +205,7 @@ impl<'i> Reader<'i> {
         &self,
         e: &mut Emitter<'_>,
         lanes: Lanes,
-        node: Node,
+        node: ExprNode,
         i: Value,
         ahead: i64,
         values: &mut Vec<Option<Value>>,
@@ -202,14 +216,14 @@ impl<'i> Reader<'i> {
         let form = self.inside.form;
         let data = form.expr.node(node);
         let value = if let Some(strip) = self.kept.get(node.0 as usize).copied().flatten() {
-            let (address, offset) = self.address(e, self.strips[strip], None, Elem::F32, i, ahead);
+            let (address, offset) = self.address(e, self.strips[strip], None, ElemType::F32, i, ahead);
             e.ins.ins().load(lanes.clif(data.elem), PLAIN, address, offset)
         } else if let NodeOp::Input(input) = data.op {
             self.input(e, lanes, input as usize, i, ahead)
         } else {
             let args: Vec<Value> =
                 data.op.operands().map(|operand| self.value(e, lanes, operand, i, ahead, values)).collect();
-            Lowering { emitter: e, lanes }.node(&form.expr, data, &args)
+            LaneLowering { emitter: e, lanes }.node(&form.expr, data, &args)
         };
         values[node.0 as usize] = Some(value);
         value
@@ -235,7 +249,7 @@ impl<'i> Reader<'i> {
         e: &mut Emitter<'_>,
         base: Value,
         distance: Option<Value>,
-        elem: Elem,
+        elem: ElemType,
         i: Value,
         ahead: i64,
     ) -> (Value, i32) {

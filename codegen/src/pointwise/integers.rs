@@ -5,22 +5,24 @@ use ir::scalar::{Binary, Unary};
 
 use super::halves;
 use crate::cranelift::{Clif, Emitter, FloatCC, InstBuilder, IntCC, Value, types};
-use crate::elem::Elem;
+use crate::elem::ElemType;
 
 /// Whether the function is generated for elements of this type.
-pub(super) fn has_binary(function: Binary, elem: Elem) -> bool {
+pub(super) fn has_binary(function: Binary, elem: ElemType) -> bool {
     use Binary::{And, Or, Xor};
     match elem {
-        Elem::Bool => matches!(function, And | Or | Xor) || integer_condition(function, Elem::Bool).is_some(),
-        Elem::Int { .. } => true,
+        ElemType::Bool => {
+            matches!(function, And | Or | Xor) || integer_condition(function, ElemType::Bool).is_some()
+        }
+        ElemType::Int { .. } => true,
         _ => false,
     }
 }
 
 /// A function of one integer (or truth value).
-pub(super) fn unary(e: &mut Emitter<'_>, function: Unary, elem: Elem, a: Value) -> Value {
+pub(super) fn unary(e: &mut Emitter<'_>, function: Unary, elem: ElemType, a: Value) -> Value {
     match function {
-        Unary::Not if elem == Elem::Bool => e.ins.ins().bxor_imm_u(a, 1),
+        Unary::Not if elem == ElemType::Bool => e.ins.ins().bxor_imm_u(a, 1),
         Unary::Not => e.ins.ins().bnot(a),
         Unary::Neg => e.ins.ins().ineg(a),
         Unary::Abs if elem.is_signed() => e.ins.ins().iabs(a),
@@ -30,7 +32,7 @@ pub(super) fn unary(e: &mut Emitter<'_>, function: Unary, elem: Elem, a: Value) 
 }
 
 /// A function of two integers (or truth values).
-pub(super) fn binary(e: &mut Emitter<'_>, function: Binary, elem: Elem, a: Value, b: Value) -> Value {
+pub(super) fn binary(e: &mut Emitter<'_>, function: Binary, elem: ElemType, a: Value, b: Value) -> Value {
     if let Some(condition) = integer_condition(function, elem) {
         return e.ins.ins().icmp(condition, a, b);
     }
@@ -52,7 +54,7 @@ pub(super) fn binary(e: &mut Emitter<'_>, function: Binary, elem: Elem, a: Value
 }
 
 /// Quotient or remainder, by zero 0; the smallest number by -1 gives itself, with remainder 0.
-fn divide(e: &mut Emitter<'_>, function: Binary, elem: Elem, a: Value, b: Value) -> Value {
+fn divide(e: &mut Emitter<'_>, function: Binary, elem: ElemType, a: Value, b: Value) -> Value {
     let ty = elem.clif();
     let (zero, one) = (e.ins.ins().iconst(ty, 0), e.ins.ins().iconst(ty, 1));
     let by_zero = e.ins.ins().icmp(IntCC::Equal, b, zero);
@@ -75,7 +77,7 @@ fn divide(e: &mut Emitter<'_>, function: Binary, elem: Elem, a: Value, b: Value)
 }
 
 /// A shift by an unsigned number of bits; from the width on, every bit is shifted out.
-fn shift(e: &mut Emitter<'_>, function: Binary, elem: Elem, a: Value, b: Value) -> Value {
+fn shift(e: &mut Emitter<'_>, function: Binary, elem: ElemType, a: Value, b: Value) -> Value {
     let ty = elem.clif();
     let most = i64::from(ty.bits()) - 1;
     let outside = e.ins.ins().icmp_imm_s(IntCC::UnsignedGreaterThan, b, most);
@@ -99,38 +101,38 @@ fn shift(e: &mut Emitter<'_>, function: Binary, elem: Elem, a: Value, b: Value) 
 
 /// A value in another element type: floats round to nearest even; to integers they are cut towards zero and
 /// saturate, NaN to 0; to truth values, whatever is not zero is true.
-pub(crate) fn convert(e: &mut Emitter<'_>, from: Elem, to: Elem, a: Value) -> Value {
+pub(crate) fn convert(e: &mut Emitter<'_>, from: ElemType, to: ElemType, a: Value) -> Value {
     match (from, to) {
-        (Elem::F16, _) => halves::wide_f16(e, a),
-        (Elem::Bf16, _) => halves::wide_bf16(e, a),
-        (Elem::F32, Elem::F16) => halves::narrow_f16(e, a),
-        (Elem::F32, Elem::Bf16) => halves::narrow_bf16(e, a),
-        (Elem::F32, Elem::F64) => e.ins.ins().fpromote(types::F64, a),
-        (Elem::F64, Elem::F32) => e.ins.ins().fdemote(types::F32, a),
-        (Elem::F32 | Elem::F64, Elem::Bool) => {
+        (ElemType::F16, _) => halves::wide_f16(e, a),
+        (ElemType::Bf16, _) => halves::wide_bf16(e, a),
+        (ElemType::F32, ElemType::F16) => halves::narrow_f16(e, a),
+        (ElemType::F32, ElemType::Bf16) => halves::narrow_bf16(e, a),
+        (ElemType::F32, ElemType::F64) => e.ins.ins().fpromote(types::F64, a),
+        (ElemType::F64, ElemType::F32) => e.ins.ins().fdemote(types::F32, a),
+        (ElemType::F32 | ElemType::F64, ElemType::Bool) => {
             let zero = match from {
-                Elem::F32 => e.ins.ins().f32const(0.0),
+                ElemType::F32 => e.ins.ins().f32const(0.0),
                 _ => e.ins.ins().f64const(0.0),
             };
             e.ins.ins().fcmp(FloatCC::NotEqual, a, zero)
         }
-        (Elem::F32 | Elem::F64, Elem::Int { bits, .. }) => float_to_int(e, a, bits, to),
-        (Elem::F32, Elem::F32) | (Elem::F64, Elem::F64) => a,
-        (_, Elem::Bool) => e.ins.ins().icmp_imm_s(IntCC::NotEqual, a, 0),
-        (_, Elem::F32 | Elem::F64) => {
+        (ElemType::F32 | ElemType::F64, ElemType::Int { bits, .. }) => float_to_int(e, a, bits, to),
+        (ElemType::F32, ElemType::F32) | (ElemType::F64, ElemType::F64) => a,
+        (_, ElemType::Bool) => e.ins.ins().icmp_imm_s(IntCC::NotEqual, a, 0),
+        (_, ElemType::F32 | ElemType::F64) => {
             let wide = resize(e, from, 64, a);
             match from.is_signed() {
                 true => e.ins.ins().fcvt_from_sint(to.clif(), wide),
                 false => e.ins.ins().fcvt_from_uint(to.clif(), wide),
             }
         }
-        (_, Elem::Int { bits, .. }) => resize(e, from, u32::from(bits), a),
-        (_, Elem::F16 | Elem::Bf16) => unreachable!("floats of 16 bits are made from `f32`"),
+        (_, ElemType::Int { bits, .. }) => resize(e, from, u32::from(bits), a),
+        (_, ElemType::F16 | ElemType::Bf16) => unreachable!("floats of 16 bits are made from `f32`"),
     }
 }
 
 /// The low bits of an integer, or the integer extended by its own sign.
-fn resize(e: &mut Emitter<'_>, from: Elem, bits: u32, a: Value) -> Value {
+fn resize(e: &mut Emitter<'_>, from: ElemType, bits: u32, a: Value) -> Value {
     let to = int_type(bits);
     match from.clif().bits() {
         had if had == bits => a,
@@ -142,7 +144,7 @@ fn resize(e: &mut Emitter<'_>, from: Elem, bits: u32, a: Value) -> Value {
 
 /// The integer of type `to`, with `bits` bits, that is nearest to zero of those next to `a`; saturates, NaN
 /// gives 0.
-fn float_to_int(e: &mut Emitter<'_>, a: Value, bits: u8, to: Elem) -> Value {
+fn float_to_int(e: &mut Emitter<'_>, a: Value, bits: u8, to: ElemType) -> Value {
     let signed = to.is_signed();
     let wide = if bits == 64 { types::I64 } else { types::I32 };
     let value = match signed {
@@ -170,7 +172,7 @@ fn int_type(bits: u32) -> Clif {
 }
 
 /// The condition of a comparison of integers or booleans.
-pub(super) fn integer_condition(function: Binary, elem: Elem) -> Option<IntCC> {
+pub(super) fn integer_condition(function: Binary, elem: ElemType) -> Option<IntCC> {
     let condition = match function {
         Binary::Eq => IntCC::Equal,
         Binary::Ne => IntCC::NotEqual,

@@ -8,9 +8,9 @@ use ir::scalar::{Binary, Unary};
 use super::expr::{Expr, NodeData, NodeOp, is_comparison};
 use super::integers;
 use crate::cranelift::{Clif, Emitter, FloatCC, InstBuilder, MemFlagsData, Value, types};
-use crate::elem::Elem;
+use crate::elem::ElemType;
 use crate::functions;
-use crate::refusal::Refusal;
+use crate::refusal::CodeRefusal;
 
 /// How many elements an instruction works on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub(crate) enum Lanes {
 
 impl Lanes {
     /// The type of a value in registers.
-    pub(crate) fn clif(self, elem: Elem) -> Clif {
+    pub(crate) fn clif(self, elem: ElemType) -> Clif {
         match self {
             Lanes::One => elem.clif(),
             Lanes::Four => types::F32X4,
@@ -33,19 +33,19 @@ impl Lanes {
 
 /// Whether `f32` lanes can compute the node four at a time without a call.
 pub(crate) fn has_vector_form(expr: &Expr, data: NodeData) -> bool {
-    let f32s = |op: NodeOp| op.operands().all(|operand| expr.node(operand).elem == Elem::F32);
+    let f32s = |op: NodeOp| op.operands().all(|operand| expr.node(operand).elem == ElemType::F32);
     match (data.elem, data.op) {
-        (Elem::F32, NodeOp::Input(_) | NodeOp::Const(_) | NodeOp::Fma(..) | NodeOp::Select(..)) => true,
-        (Elem::F32, NodeOp::Unary(function, _)) => has_instruction(function),
-        (Elem::F32, NodeOp::Binary(function, ..)) => {
+        (ElemType::F32, NodeOp::Input(_) | NodeOp::Const(_) | NodeOp::Fma(..) | NodeOp::Select(..)) => true,
+        (ElemType::F32, NodeOp::Unary(function, _)) => has_instruction(function),
+        (ElemType::F32, NodeOp::Binary(function, ..)) => {
             use Binary::{Add, Div, Max, Min, Mul, Sub};
             matches!(function, Add | Sub | Mul | Div | Max | Min)
         }
-        (Elem::Bool, NodeOp::Binary(function, ..)) if is_comparison(function) => f32s(data.op),
-        (Elem::Bool, NodeOp::Binary(function, ..)) => {
+        (ElemType::Bool, NodeOp::Binary(function, ..)) if is_comparison(function) => f32s(data.op),
+        (ElemType::Bool, NodeOp::Binary(function, ..)) => {
             matches!(function, Binary::And | Binary::Or | Binary::Xor)
         }
-        (Elem::Bool, NodeOp::Unary(Unary::Not, _)) => true,
+        (ElemType::Bool, NodeOp::Unary(Unary::Not, _)) => true,
         _ => false,
     }
 }
@@ -54,21 +54,21 @@ pub(crate) fn has_vector_form(expr: &Expr, data: NodeData) -> bool {
 ///
 /// # Errors
 /// With the reason, if not.
-pub(crate) fn check(expr: &Expr, data: NodeData) -> Result<(), Refusal> {
+pub(crate) fn check(expr: &Expr, data: NodeData) -> Result<(), CodeRefusal> {
     let of_floats = data.elem.is_float();
     let fits = match data.op {
         NodeOp::Unary(Unary::Not, _) => !of_floats,
-        NodeOp::Unary(Unary::Neg | Unary::Abs, _) => data.elem != Elem::Bool,
+        NodeOp::Unary(Unary::Neg | Unary::Abs, _) => data.elem != ElemType::Bool,
         NodeOp::Unary(function, _) => {
             of_floats && (has_instruction(function) || functions::unary_name(function, data.elem).is_some())
         }
         NodeOp::Fma(..) => of_floats,
         NodeOp::Binary(function, a, _) => has_binary(function, expr.node(a).elem),
-        NodeOp::Select(cond, ..) => expr.node(cond).elem == Elem::Bool,
+        NodeOp::Select(cond, ..) => expr.node(cond).elem == ElemType::Bool,
         NodeOp::Input(_) | NodeOp::Const(_) | NodeOp::Convert(_) => true,
     };
     let reason = || format!("{:?} is not generated for elements of {:?}", data.op, data.elem);
-    if fits { Ok(()) } else { Err(Refusal::new(reason())) }
+    if fits { Ok(()) } else { Err(CodeRefusal::new(reason())) }
 }
 
 /// Whether floats have an instruction for the function.
@@ -77,7 +77,7 @@ fn has_instruction(function: Unary) -> bool {
     matches!(function, Neg | Abs | Sqrt | Floor | Ceil | RoundEven)
 }
 
-fn has_binary(function: Binary, elem: Elem) -> bool {
+fn has_binary(function: Binary, elem: ElemType) -> bool {
     use Binary::{Add, Div, Max, Min, Mul, Sub};
     if !elem.is_float() {
         return integers::has_binary(function, elem);
@@ -87,14 +87,14 @@ fn has_binary(function: Binary, elem: Elem) -> bool {
 }
 
 /// Computes nodes at a number of lanes.
-pub(crate) struct Lowering<'e, 'm> {
+pub(crate) struct LaneLowering<'e, 'm> {
     /// Makes the instructions.
     pub(crate) emitter: &'e mut Emitter<'m>,
     /// How many elements at once.
     pub(crate) lanes: Lanes,
 }
 
-impl Lowering<'_, '_> {
+impl LaneLowering<'_, '_> {
     /// The value of a node that is neither an input nor computed by a call on strips; `args` are its
     /// operands' values.
     pub(crate) fn node(&mut self, expr: &Expr, data: NodeData, args: &[Value]) -> Value {
@@ -109,11 +109,11 @@ impl Lowering<'_, '_> {
         }
     }
 
-    fn constant(&mut self, elem: Elem, bits: u64) -> Value {
+    fn constant(&mut self, elem: ElemType, bits: u64) -> Value {
         let ins = &mut self.emitter.ins;
         let one = match elem {
-            Elem::F32 => ins.ins().f32const(f32::from_bits(bits as u32)),
-            Elem::F64 => ins.ins().f64const(f64::from_bits(bits)),
+            ElemType::F32 => ins.ins().f32const(f32::from_bits(bits as u32)),
+            ElemType::F64 => ins.ins().f64const(f64::from_bits(bits)),
             _ => {
                 let ty = elem.clif();
                 let unused = 64 - ty.bits();
@@ -126,7 +126,7 @@ impl Lowering<'_, '_> {
         }
     }
 
-    fn unary(&mut self, function: Unary, elem: Elem, a: Value) -> Value {
+    fn unary(&mut self, function: Unary, elem: ElemType, a: Value) -> Value {
         if !elem.is_float() {
             return match (self.lanes, function) {
                 (Lanes::Four, _) => self.emitter.ins.ins().bnot(a),
@@ -146,7 +146,7 @@ impl Lowering<'_, '_> {
     }
 
     /// A function of two numbers.
-    pub(crate) fn binary(&mut self, function: Binary, elem: Elem, a: Value, b: Value) -> Value {
+    pub(crate) fn binary(&mut self, function: Binary, elem: ElemType, a: Value, b: Value) -> Value {
         if !elem.is_float() {
             return match (self.lanes, function) {
                 (Lanes::Four, Binary::And) => self.emitter.ins.ins().band(a, b),
@@ -182,8 +182,8 @@ impl Lowering<'_, '_> {
     }
 
     /// An integer to the power of another: computed on 64 bits, of which the lowest are the same on fewer.
-    fn integer_power(&mut self, elem: Elem, a: Value, b: Value) -> Value {
-        let wide = Elem::Int { bits: 64, signed: elem.is_signed() };
+    fn integer_power(&mut self, elem: ElemType, a: Value, b: Value) -> Value {
+        let wide = ElemType::Int { bits: 64, signed: elem.is_signed() };
         let [a, b] = [a, b].map(|x| integers::convert(self.emitter, elem, wide, x));
         let power = self.call(functions::binary_name(Binary::Pow, wide), wide, &[a, b]);
         integers::convert(self.emitter, wide, elem, power)
@@ -203,7 +203,7 @@ impl Lowering<'_, '_> {
         }
     }
 
-    fn call(&mut self, name: Option<&str>, elem: Elem, args: &[Value]) -> Value {
+    fn call(&mut self, name: Option<&str>, elem: ElemType, args: &[Value]) -> Value {
         let name = name.expect("functions without a symbol were refused");
         let ty = elem.clif();
         let callee = self.emitter.import(name, &vec![ty; args.len()], &[ty]);

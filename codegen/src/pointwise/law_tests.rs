@@ -9,7 +9,7 @@ use ir::opdef::{AttrKind, OperandDef};
 use ir::{Builder, Context, Infer, Kind, OpDef, Signedness, Type, TypeData};
 use runtime::AlignedBuffer;
 
-use crate::elem::Elem;
+use crate::elem::ElemType;
 use crate::lower::lower;
 use crate::testing::{Net, THREADS, aligned, run_bytes};
 
@@ -56,7 +56,7 @@ fn types(ctx: &Context) -> Vec<Type> {
 }
 
 /// Elements of a type that hold the numbers, in an order that pairs each with each across operands.
-fn elements(elem: Elem, operand: usize) -> Vec<u8> {
+fn elements(elem: ElemType, operand: usize) -> Vec<u8> {
     let count = NUMBERS.len();
     let numbers = (0..count * count).map(|i| NUMBERS[if operand == 1 { i / count } else { i % count }]);
     numbers
@@ -126,7 +126,7 @@ fn agrees(ctx: &Arc<Context>, def: &OpDef, elem: Type, to: Type, word: Option<us
     let args = body.args(body.entry(body.root()).unwrap()).iter().enumerate();
     let inputs: Vec<Tensor> = args
         .map(|(index, arg)| {
-            let elem = Elem::stored(ctx, body.ty(*arg)).unwrap();
+            let elem = ElemType::stored(ctx, body.ty(*arg)).unwrap();
             Tensor::new(ctx, body.ty(*arg), elements(elem, index))
         })
         .collect();
@@ -134,20 +134,20 @@ fn agrees(ctx: &Arc<Context>, def: &OpDef, elem: Type, to: Type, word: Option<us
     let aligned: Vec<AlignedBuffer> = inputs.iter().map(|input| aligned(&input.bytes)).collect();
     let bytes: Vec<&[u8]> = aligned.iter().map(AlignedBuffer::as_slice).collect();
     let found = run_bytes(&module, &bytes);
-    let result = Elem::stored(ctx, expected[0].ty).unwrap();
+    let result = ElemType::stored(ctx, expected[0].ty).unwrap();
     let width = result.bytes() as usize;
     let pairs = found[0].chunks_exact(width).zip(expected[0].bytes.chunks_exact(width));
     for (at, (found, expected)) in pairs.enumerate() {
         let is_nan = |word: &[u8]| match result {
-            Elem::F32 => f32::from_le_bytes(word.try_into().unwrap()).is_nan(),
-            Elem::F64 => f64::from_le_bytes(word.try_into().unwrap()).is_nan(),
-            Elem::F16 => half::f16::from_le_bytes(word.try_into().unwrap()).is_nan(),
-            Elem::Bf16 => half::bf16::from_le_bytes(word.try_into().unwrap()).is_nan(),
+            ElemType::F32 => f32::from_le_bytes(word.try_into().unwrap()).is_nan(),
+            ElemType::F64 => f64::from_le_bytes(word.try_into().unwrap()).is_nan(),
+            ElemType::F16 => half::f16::from_le_bytes(word.try_into().unwrap()).is_nan(),
+            ElemType::Bf16 => half::bf16::from_le_bytes(word.try_into().unwrap()).is_nan(),
             _ => false,
         };
         let same = found == expected || is_nan(found) && is_nan(expected);
         let (x, y) = (NUMBERS[at % NUMBERS.len()], NUMBERS[at / NUMBERS.len()]);
-        let (from, name) = (Elem::stored(ctx, elem).unwrap(), def.name);
+        let (from, name) = (ElemType::stored(ctx, elem).unwrap(), def.name);
         assert!(same, "{name} of {from:?} to {result:?}, at {x:e}, {y:e}: {found:?}, expected {expected:?}");
     }
     true

@@ -19,19 +19,19 @@ use ir::body::OpRef;
 use ir::opdef::{Access, Strided, View};
 use ir::{Kind, Traits, Value};
 
-use self::expr::{Expr, ExprBuilder, Node, NodeOp};
-use self::nest::{Inner, Nest, broadcast_strides};
-use self::rows::Parts;
-use self::stages::Form;
-use crate::call::{Call, Code, Lowered, Pointer};
-use crate::elem::Elem;
-use crate::refusal::Refusal;
+use self::expr::{Expr, ExprBuilder, ExprNode, NodeOp};
+use self::nest::{Inner, LoopNest, broadcast_strides};
+use self::rows::PartSplit;
+use self::stages::PointwiseForm;
+use crate::call::{KernelCode, Lowered, LoweredCall, Pointer};
+use crate::elem::ElemType;
+use crate::refusal::CodeRefusal;
 use crate::row::Machine;
 use crate::shape::{elem_of, known_layout, known_shape};
 
 /// The call that runs a single elementwise operation.
-pub(crate) fn lower_op(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
-    let mut step = Step::new(op)?;
+pub(crate) fn lower_op(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRefusal> {
+    let mut step = PointwiseStep::new(op)?;
     for (index, operand) in op.body.operands(op.op).enumerate() {
         step.bind(op, index, operand)?;
     }
@@ -40,14 +40,14 @@ pub(crate) fn lower_op(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refu
 }
 
 /// The call that runs a group of elementwise operations, and of views of its inputs.
-pub(crate) fn lower_group(group: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
+pub(crate) fn lower_group(group: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRefusal> {
     let (step, yielded) = group_step(group)?;
     step.finish(&yielded, machine)
 }
 
 /// How result 0 of such a group may overwrite an operand: where that is read only at the index that is
 /// written.
-pub(crate) fn group_access(group: OpRef<'_>, operand: usize) -> Result<Access, Refusal> {
+pub(crate) fn group_access(group: OpRef<'_>, operand: usize) -> Result<Access, CodeRefusal> {
     let (mut step, yielded) = group_step(group)?;
     for value in yielded {
         step.node(value)?;
@@ -56,10 +56,10 @@ pub(crate) fn group_access(group: OpRef<'_>, operand: usize) -> Result<Access, R
 }
 
 /// The step that a group's body is, and what it yields.
-fn group_step(group: OpRef<'_>) -> Result<(Step, Vec<Value>), Refusal> {
+fn group_step(group: OpRef<'_>) -> Result<(PointwiseStep, Vec<Value>), CodeRefusal> {
     let region = group.body.regions(group.op)[0];
-    let block = group.body.entry(region).ok_or_else(|| Refusal::new("its body is empty"))?;
-    let mut step = Step::new(group)?;
+    let block = group.body.entry(region).ok_or_else(|| CodeRefusal::new("its body is empty"))?;
+    let mut step = PointwiseStep::new(group)?;
     for (index, arg) in group.body.args(block).iter().enumerate() {
         step.bind(group, index, *arg)?;
     }
@@ -71,7 +71,10 @@ fn group_step(group: OpRef<'_>) -> Result<(Step, Vec<Value>), Refusal> {
             Kind::View(View::OfOperand(map)) => step.add_view(op, map)?,
             _ if op.has(Traits::YIELD) => yielded = op.body.operands(op.op).collect(),
             _ => {
-                return Err(Refusal::new(format!("`{}` in it is neither elementwise nor a view", op.name())));
+                return Err(CodeRefusal::new(format!(
+                    "`{}` in it is neither elementwise nor a view",
+                    op.name()
+                )));
             }
         }
     }
@@ -79,23 +82,23 @@ fn group_step(group: OpRef<'_>) -> Result<(Step, Vec<Value>), Refusal> {
 }
 
 /// A pointwise step while its expression is built.
-struct Step {
+struct PointwiseStep {
     /// The shape of the results: the iterations.
     space: Vec<u64>,
     /// How each result lies.
     results: Vec<Vec<i64>>,
     builder: ExprBuilder,
-    values: HashMap<Value, Meaning>,
+    values: HashMap<Value, ValueMeaning>,
     inputs: Vec<Input>,
 }
 
 /// What a value of the group is.
 #[derive(Clone)]
-enum Meaning {
+enum ValueMeaning {
     /// Elements of an operand.
-    Window { operand: usize, elem: Elem, layout: Strided },
+    Window { operand: usize, elem: ElemType, layout: Strided },
     /// Computed; has the shape that it has.
-    Computed(Node, Vec<u64>),
+    Computed(ExprNode, Vec<u64>),
 }
 
 /// An operand as the loops read it.
@@ -103,15 +106,15 @@ struct Input {
     /// The value that is read: the operand, or a view of it.
     value: Value,
     operand: usize,
-    elem: Elem,
+    elem: ElemType,
     offset: i64,
     strides: Vec<i64>,
 }
 
 impl Input {
-    fn window(&self) -> Window {
+    fn window(&self) -> ElementWindow {
         let offset = self.offset as u64 * u64::from(self.elem.bytes());
-        Window {
+        ElementWindow {
             place: Pointer::Operand(self.operand, offset),
             elem: self.elem,
             strides: self.strides.clone(),
@@ -119,31 +122,31 @@ impl Input {
     }
 }
 
-impl Step {
-    fn new(op: OpRef<'_>) -> Result<Step, Refusal> {
+impl PointwiseStep {
+    fn new(op: OpRef<'_>) -> Result<PointwiseStep, CodeRefusal> {
         let space = known_shape(op, op.result(0))?;
         if (1..op.body.result_count(op.op)).any(|index| op.result_shape(index).as_ref() != Some(&space)) {
-            return Err(Refusal::new("its results differ in shape"));
+            return Err(CodeRefusal::new("its results differ in shape"));
         }
         let results = op.body.results(op.op).map(|result| Ok(known_layout(op, result)?.strides));
-        let results = results.collect::<Result<_, Refusal>>()?;
+        let results = results.collect::<Result<_, CodeRefusal>>()?;
         let (builder, values, inputs) = (ExprBuilder::default(), HashMap::new(), Vec::new());
-        Ok(Step { space, results, builder, values, inputs })
+        Ok(PointwiseStep { space, results, builder, values, inputs })
     }
 
     /// Says that `value` is operand `index` of the step.
-    fn bind(&mut self, op: OpRef<'_>, index: usize, value: Value) -> Result<(), Refusal> {
+    fn bind(&mut self, op: OpRef<'_>, index: usize, value: Value) -> Result<(), CodeRefusal> {
         let elem = elem_of(op, value)?;
         let layout = known_layout(op, op.operand(index))?;
-        self.values.insert(value, Meaning::Window { operand: index, elem, layout });
+        self.values.insert(value, ValueMeaning::Window { operand: index, elem, layout });
         Ok(())
     }
 
-    fn add(&mut self, op: OpRef<'_>) -> Result<(), Refusal> {
-        let args: Result<Vec<Node>, Refusal> =
+    fn add(&mut self, op: OpRef<'_>) -> Result<(), CodeRefusal> {
+        let args: Result<Vec<ExprNode>, CodeRefusal> =
             op.body.operands(op.op).map(|operand| self.node(operand)).collect();
         let node = self.builder.apply(op, &args?)?;
-        self.values.insert(op.result(0), Meaning::Computed(node, known_shape(op, op.result(0))?));
+        self.values.insert(op.result(0), ValueMeaning::Computed(node, known_shape(op, op.result(0))?));
         Ok(())
     }
 
@@ -151,37 +154,41 @@ impl Step {
         &mut self,
         op: OpRef<'_>,
         map: fn(OpRef<'_>, usize, &Strided) -> Option<Strided>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), CodeRefusal> {
         let shape = known_shape(op, op.result(0))?;
         let meaning = match self.values.get(&op.operand(0)).cloned() {
-            Some(Meaning::Window { operand, layout, .. }) => {
+            Some(ValueMeaning::Window { operand, layout, .. }) => {
                 let elem = elem_of(op, op.result(0))?;
                 let layout = map(op, 0, &layout)
-                    .ok_or_else(|| Refusal::new(format!("`{}` in it is no strided view", op.name())))?;
-                Meaning::Window { operand, elem, layout }
+                    .ok_or_else(|| CodeRefusal::new(format!("`{}` in it is no strided view", op.name())))?;
+                ValueMeaning::Window { operand, elem, layout }
             }
-            Some(Meaning::Computed(node, had)) if had == shape && self.keeps_elem(op, node) => {
-                Meaning::Computed(node, shape)
+            Some(ValueMeaning::Computed(node, had)) if had == shape && self.keeps_elem(op, node) => {
+                ValueMeaning::Computed(node, shape)
             }
-            _ => return Err(Refusal::new(format!("`{}` in it is a view of a computed value", op.name()))),
+            _ => {
+                return Err(CodeRefusal::new(format!("`{}` in it is a view of a computed value", op.name())));
+            }
         };
         self.values.insert(op.result(0), meaning);
         Ok(())
     }
 
     /// Whether a view gives a node's value as an element of the type that it has.
-    fn keeps_elem(&self, op: OpRef<'_>, node: Node) -> bool {
+    fn keeps_elem(&self, op: OpRef<'_>, node: ExprNode) -> bool {
         elem_of(op, op.result(0)).is_ok_and(|elem| elem == self.builder.elem(node))
     }
 
     /// The node that gives a value's element at each iteration.
-    fn node(&mut self, value: Value) -> Result<Node, Refusal> {
-        let meaning = self.values.get(&value).ok_or_else(|| Refusal::new("it reads a value from outside"))?;
+    fn node(&mut self, value: Value) -> Result<ExprNode, CodeRefusal> {
+        let meaning =
+            self.values.get(&value).ok_or_else(|| CodeRefusal::new("it reads a value from outside"))?;
         match meaning {
-            Meaning::Computed(node, _) => Ok(*node),
-            Meaning::Window { operand, elem, layout } => {
+            ValueMeaning::Computed(node, _) => Ok(*node),
+            ValueMeaning::Window { operand, elem, layout } => {
                 let strides = broadcast_strides(&layout.shape, &layout.strides, &self.space);
-                let strides = strides.ok_or_else(|| Refusal::new("an operand does not broadcast to it"))?;
+                let strides =
+                    strides.ok_or_else(|| CodeRefusal::new("an operand does not broadcast to it"))?;
                 let (operand, elem, offset) = (*operand, *elem, layout.offset);
                 // By value: what happens to lie alike at these sizes is still two inputs, as at all others.
                 let known = self.inputs.iter().position(|known| known.value == value);
@@ -194,22 +201,23 @@ impl Step {
         }
     }
 
-    fn finish(mut self, results: &[Value], machine: &Machine) -> Result<Lowered, Refusal> {
-        let nodes: Result<Vec<Node>, Refusal> = results.iter().map(|result| self.node(*result)).collect();
+    fn finish(mut self, results: &[Value], machine: &Machine) -> Result<Lowered, CodeRefusal> {
+        let nodes: Result<Vec<ExprNode>, CodeRefusal> =
+            results.iter().map(|result| self.node(*result)).collect();
         let nodes = nodes?;
         let expr = std::mem::take(&mut self.builder).finish();
         let results = nodes.iter().zip(&self.results).enumerate().map(|(index, (node, strides))| {
             let place = Pointer::Result(index, 0);
-            (*node, Window { place, elem: expr.node(*node).elem, strides: strides.clone() })
+            (*node, ElementWindow { place, elem: expr.node(*node).elem, strides: strides.clone() })
         });
-        let results: Vec<(Node, Window)> = results.collect();
-        let inputs: Vec<Window> = self.inputs.iter().map(Input::window).collect();
+        let results: Vec<(ExprNode, ElementWindow)> = results.collect();
+        let inputs: Vec<ElementWindow> = self.inputs.iter().map(Input::window).collect();
         let call = call(&self.space, expr, results, inputs, machine)?;
         Ok(Lowered::new("pointwise", vec![call]))
     }
 
     /// How result 0, of elements of this type, may overwrite an operand.
-    fn access(&self, operand: usize, result: Elem) -> Access {
+    fn access(&self, operand: usize, result: ElemType) -> Access {
         let strides = &self.results[0];
         let is_at_index = |input: &Input| {
             input.elem.bytes() == result.bytes()
@@ -224,11 +232,11 @@ impl Step {
 
 /// Elements of an operand or result, at these distances along each axis of the iterations.
 #[derive(Clone, Debug)]
-pub(crate) struct Window {
+pub(crate) struct ElementWindow {
     /// Where the first is.
     pub(crate) place: Pointer,
     /// Their type.
-    pub(crate) elem: Elem,
+    pub(crate) elem: ElemType,
     /// For each axis, the distance of neighbours in elements.
     pub(crate) strides: Vec<i64>,
 }
@@ -238,39 +246,39 @@ pub(crate) struct Window {
 pub(crate) fn call(
     space: &[u64],
     expr: Expr,
-    results: Vec<(Node, Window)>,
-    inputs: Vec<Window>,
+    results: Vec<(ExprNode, ElementWindow)>,
+    inputs: Vec<ElementWindow>,
     machine: &Machine,
-) -> Result<Call, Refusal> {
+) -> Result<LoweredCall, CodeRefusal> {
     expr.nodes().try_for_each(|(_, data)| lanes::check(&expr, data))?;
-    let windows: Vec<&Window> = results.iter().map(|result| &result.1).chain(&inputs).collect();
+    let windows: Vec<&ElementWindow> = results.iter().map(|result| &result.1).chain(&inputs).collect();
     let strides: Vec<Vec<i64>> = windows.iter().map(|window| window.strides.clone()).collect();
-    let nest = Nest::collapse(space, &strides);
-    let form = Form {
+    let nest = LoopNest::collapse(space, &strides);
+    let form = PointwiseForm {
         inner: (0..strides.len()).map(|operand| nest.inner(operand)).collect(),
         outer: nest.outer(),
         inputs: inputs.iter().map(|input| input.elem).collect(),
         outputs: results.iter().map(|result| result.0).collect(),
         expr,
     };
-    let parts = Parts::choose(&nest, form.cost(), machine.threads);
+    let parts = PartSplit::choose(&nest, form.cost(), machine.threads);
     let elem_bytes: Vec<u32> = windows.iter().map(|window| window.elem.bytes()).collect();
-    Ok(Call {
+    Ok(LoweredCall {
         descriptor: rows::descriptor(&nest, &elem_bytes, parts),
         parts: parts.count(),
         scratch_bytes: form.scratch_bytes(parts.chunk(&nest)),
         // At smaller sizes other axes may be one loop, at the most all of them.
         most_scratch_bytes: form.most_scratch_bytes(space.iter().product()),
         operands: windows.iter().map(|window| window.place.clone()).collect(),
-        code: Code::Pointwise { form: Box::new(form), axes: space.len() },
+        code: KernelCode::Pointwise { form: Box::new(form), axes: space.len() },
     })
 }
 
 /// The form of a copy of elements that lie side by side.
-pub(crate) fn copy_form(elem: Elem) -> Form {
+pub(crate) fn copy_form(elem: ElemType) -> PointwiseForm {
     let mut builder = ExprBuilder::default();
     let node = builder.add(elem, NodeOp::Input(0));
-    Form {
+    PointwiseForm {
         expr: builder.finish(),
         outputs: vec![node],
         inputs: vec![elem],

@@ -6,7 +6,7 @@
 
 /// A loop nest over operands; `strides[operand][axis]` in elements.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Nest {
+pub(crate) struct LoopNest {
     /// Iterations of each loop, outermost first; at least one loop.
     pub(crate) sizes: Vec<u64>,
     /// For each operand, the distance between successive iterations of each loop, in elements.
@@ -24,12 +24,12 @@ pub(crate) enum Inner {
     Strided,
 }
 
-impl Nest {
+impl LoopNest {
     /// The fewest loops over `shape` that visit the same elements in the same order.
     ///
     /// `strides[operand]` has an entry for each axis of `shape`, 0 where the operand is repeated.
-    pub(crate) fn collapse(shape: &[u64], strides: &[Vec<i64>]) -> Nest {
-        let mut nest = Nest { sizes: vec![], strides: vec![vec![]; strides.len()] };
+    pub(crate) fn collapse(shape: &[u64], strides: &[Vec<i64>]) -> LoopNest {
+        let mut nest = LoopNest { sizes: vec![], strides: vec![vec![]; strides.len()] };
         for (axis, &size) in shape.iter().enumerate() {
             if size == 1 {
                 continue;
@@ -114,7 +114,7 @@ mod tests {
             .iter()
             .map(|from| broadcast_strides(from, &dense_strides(from), shape).unwrap())
             .collect();
-        let nest = Nest::collapse(shape, &strides);
+        let nest = LoopNest::collapse(shape, &strides);
         assert_eq!(
             (&nest.sizes[..], nest.strides.iter().map(|s| &s[..]).collect::<Vec<_>>()),
             (expected_sizes, expected_strides.to_vec())

@@ -1,20 +1,20 @@
 //! Which loops run around a generated innermost loop, and how they are cut into parts.
 //!
-//! The descriptor is a list of 64-bit words: see [`Layout`].
+//! The descriptor is a list of 64-bit words: see [`DescriptorLayout`].
 
 use std::ops::Range;
 
-use super::nest::Nest;
+use super::nest::LoopNest;
 use crate::cranelift::{Emitter, InstBuilder, PLAIN, Value, types};
 
 /// Which word of a descriptor says what.
 #[derive(Clone, Copy)]
-pub(crate) struct Layout {
+pub(crate) struct DescriptorLayout {
     /// Loops around the innermost.
     pub(crate) outer: usize,
 }
 
-impl Layout {
+impl DescriptorLayout {
     /// Parts into which rows are cut.
     const ROW_PARTS: usize = 0;
     /// Parts into which the innermost loop is cut.
@@ -44,7 +44,7 @@ impl Layout {
 
 /// How a step is cut into parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Parts {
+pub(crate) struct PartSplit {
     rows: u64,
     inner: u64,
 }
@@ -57,17 +57,17 @@ pub(crate) fn vectors(elements: u64) -> u64 {
 /// A part takes about this many cycles at least.
 const MIN_PART_CYCLES: u64 = 8192;
 
-impl Parts {
+impl PartSplit {
     /// At most `threads` parts, each with enough work.
-    pub(crate) fn choose(nest: &Nest, cost: u64, threads: usize) -> Parts {
+    pub(crate) fn choose(nest: &LoopNest, cost: u64, threads: usize) -> PartSplit {
         let (rows, inner) = (nest.rows(), nest.inner_size());
         if rows * inner == 0 {
-            return Parts { rows: 0, inner: 0 };
+            return PartSplit { rows: 0, inner: 0 };
         }
-        let wanted = Parts::most(rows * inner, cost, threads);
+        let wanted = PartSplit::most(rows * inner, cost, threads);
         match rows >= wanted {
-            true => Parts { rows: wanted, inner: 1 },
-            false => Parts { rows: 1, inner: wanted.min(inner.div_ceil(64)) },
+            true => PartSplit { rows: wanted, inner: 1 },
+            false => PartSplit { rows: 1, inner: wanted.min(inner.div_ceil(64)) },
         }
     }
 
@@ -83,14 +83,14 @@ impl Parts {
 
     /// Iterations of the innermost loop in a part: whole vectors, and if a row is cut, whole cache lines of
     /// the narrowest elements, so that parts share none.
-    pub(crate) fn chunk(self, nest: &Nest) -> u64 {
+    pub(crate) fn chunk(self, nest: &LoopNest) -> u64 {
         let inner = nest.inner_size();
         if self.inner > 1 { inner.div_ceil(self.inner).next_multiple_of(64) } else { vectors(inner) }
     }
 }
 
 /// The descriptor of a step: operand strides in bytes are the nest's times the operand's element size.
-pub(crate) fn descriptor(nest: &Nest, elem_bytes: &[u32], parts: Parts) -> Vec<u8> {
+pub(crate) fn descriptor(nest: &LoopNest, elem_bytes: &[u32], parts: PartSplit) -> Vec<u8> {
     let inner = nest.inner_size();
     let chunk = parts.chunk(nest);
     let mut words: Vec<i64> =
@@ -104,7 +104,12 @@ pub(crate) fn descriptor(nest: &Nest, elem_bytes: &[u32], parts: Parts) -> Vec<u
 
 /// A descriptor of `count` operands for a function of more outer loops: those in front run once. What stands
 /// behind the words of the loops stays.
-pub(crate) fn widen(descriptor: &[u8], count: usize, from: Layout, to: Layout) -> Vec<u8> {
+pub(crate) fn widen(
+    descriptor: &[u8],
+    count: usize,
+    from: DescriptorLayout,
+    to: DescriptorLayout,
+) -> Vec<u8> {
     let words = |range: Range<usize>| &descriptor[8 * range.start..8 * range.end];
     let added = to.outer - from.outer;
     let mut wide = words(0..from.size(0)).to_vec();
@@ -120,14 +125,14 @@ pub(crate) fn widen(descriptor: &[u8], count: usize, from: Layout, to: Layout) -
 
 /// The loops around the innermost, over `count` operands.
 #[derive(Clone, Copy)]
-pub(crate) struct Rows {
+pub(crate) struct OuterLoops {
     /// Which word of the descriptor says what.
-    pub(crate) layout: Layout,
+    pub(crate) layout: DescriptorLayout,
     /// How many operands there are.
     pub(crate) count: usize,
 }
 
-impl Rows {
+impl OuterLoops {
     /// Emits the loops; `inside` gets where each operand's row begins, and which iterations of the innermost
     /// loop to do.
     pub(crate) fn emit(
@@ -137,9 +142,14 @@ impl Rows {
     ) {
         let part = e.param(2);
         let part = e.ins.ins().uextend(types::I64, part);
-        let [row_parts, inner_parts, chunk, inner, rows] =
-            [Layout::ROW_PARTS, Layout::INNER_PARTS, Layout::CHUNK, Layout::INNER, Layout::ROWS]
-                .map(|index| word(e, index));
+        let [row_parts, inner_parts, chunk, inner, rows] = [
+            DescriptorLayout::ROW_PARTS,
+            DescriptorLayout::INNER_PARTS,
+            DescriptorLayout::CHUNK,
+            DescriptorLayout::INNER,
+            DescriptorLayout::ROWS,
+        ]
+        .map(|index| word(e, index));
         let row_part = e.ins.ins().udiv(part, inner_parts);
         let inner_part = e.ins.ins().urem(part, inner_parts);
         let start = e.ins.ins().imul(inner_part, chunk);

@@ -8,11 +8,11 @@
 
 use ir::scalar::Unary;
 
-use super::expr::{Expr, Node, NodeOp};
+use super::expr::{Expr, ExprNode, NodeOp};
 use super::lanes::has_vector_form;
 use super::nest::Inner;
 use super::rows::vectors;
-use crate::elem::Elem;
+use crate::elem::ElemType;
 use crate::functions;
 
 /// Elements of a strip: 4 KiB of `f32`.
@@ -20,13 +20,13 @@ pub(crate) const STRIP: i64 = 1024;
 
 /// All that decides the code of a pointwise step: steps of equal form share one function.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Form {
+pub(crate) struct PointwiseForm {
     /// What is computed.
     pub(crate) expr: Expr,
     /// The nodes that are stored, one for each result.
-    pub(crate) outputs: Vec<Node>,
+    pub(crate) outputs: Vec<ExprNode>,
     /// The types of the inputs' elements.
-    pub(crate) inputs: Vec<Elem>,
+    pub(crate) inputs: Vec<ElemType>,
     /// Loops around the innermost.
     pub(crate) outer: usize,
     /// How each operand (results first) advances along the innermost loop.
@@ -35,7 +35,7 @@ pub(crate) struct Form {
 
 /// How the innermost loop runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Schedule {
+pub(crate) enum LoopSchedule {
     /// Element by element.
     Scalar,
     /// Four elements at a time, in stages with calls between; without calls there is one stage.
@@ -46,16 +46,16 @@ pub(crate) enum Schedule {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Plan {
     /// The stages in order.
-    pub(crate) stages: Vec<Stage>,
+    pub(crate) stages: Vec<StripStage>,
     /// Strips of scratch.
     pub(crate) strips: usize,
     /// For each node, where it can be read instead of computed.
-    pub(crate) kept: Vec<Option<Kept>>,
+    pub(crate) kept: Vec<Option<ReadableNode>>,
 }
 
 /// Where a node can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Kept {
+pub(crate) struct ReadableNode {
     /// In this strip,
     pub(crate) strip: usize,
     /// in stages after this one.
@@ -64,16 +64,16 @@ pub(crate) struct Kept {
 
 /// A loop over a strip, then calls on it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Stage {
+pub(crate) struct StripStage {
     /// What the loop stores.
-    pub(crate) sinks: Vec<(Node, Slot)>,
+    pub(crate) sinks: Vec<(ExprNode, StripStorage)>,
     /// The calls after the loop.
-    pub(crate) calls: Vec<Call>,
+    pub(crate) calls: Vec<VectorCall>,
 }
 
 /// Where the elements of a strip lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Slot {
+pub(crate) enum StripStorage {
     /// In strip `n` of scratch.
     Strip(usize),
     /// In input `n`.
@@ -84,24 +84,24 @@ pub(crate) enum Slot {
 
 /// A vector function on a strip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Call {
+pub(crate) struct VectorCall {
     /// The function.
     pub(crate) function: Unary,
     /// Its arguments.
-    pub(crate) from: Slot,
+    pub(crate) from: StripStorage,
     /// Its values; may be the same strip.
-    pub(crate) to: Slot,
+    pub(crate) to: StripStorage,
 }
 
-impl Form {
+impl PointwiseForm {
     /// How an input advances along the innermost loop.
     pub(crate) fn input_inner(&self, input: usize) -> Inner {
         self.inner[self.outputs.len() + input]
     }
 
-    fn call_of(&self, node: Node) -> Option<(Unary, Node)> {
+    fn call_of(&self, node: ExprNode) -> Option<(Unary, ExprNode)> {
         match self.expr.node(node) {
-            data if data.elem != Elem::F32 => None,
+            data if data.elem != ElemType::F32 => None,
             data => match data.op {
                 NodeOp::Unary(function, a) if functions::strip_name(function).is_some() => {
                     Some((function, a))
@@ -117,7 +117,7 @@ impl Form {
             .expr
             .nodes()
             .all(|(node, data)| has_vector_form(&self.expr, data) || self.call_of(node).is_some());
-        nodes && self.outputs.iter().all(|output| self.expr.node(*output).elem == Elem::F32)
+        nodes && self.outputs.iter().all(|output| self.expr.node(*output).elem == ElemType::F32)
     }
 
     fn is_vector(&self) -> bool {
@@ -126,24 +126,24 @@ impl Form {
     }
 
     /// How the innermost loop runs.
-    pub(crate) fn schedule(&self) -> Schedule {
+    pub(crate) fn schedule(&self) -> LoopSchedule {
         if !self.is_vector() {
-            return Schedule::Scalar;
+            return LoopSchedule::Scalar;
         }
-        Schedule::Vector(Planner::new(self).plan())
+        LoopSchedule::Vector(StagePlanner::new(self).plan())
     }
 
     /// Bytes of scratch that each worker needs if its part of a row has at most `chunk` elements.
     pub(crate) fn scratch_bytes(&self, chunk: u64) -> u64 {
         match self.schedule() {
-            Schedule::Scalar => 0,
-            Schedule::Vector(plan) => plan.strips as u64 * strip_bytes(chunk),
+            LoopSchedule::Scalar => 0,
+            LoopSchedule::Vector(plan) => plan.strips as u64 * strip_bytes(chunk),
         }
     }
 
     /// The same, however the operands lie: stages and strips follow from what is computed.
     pub(crate) fn most_scratch_bytes(&self, chunk: u64) -> u64 {
-        let strips = if self.has_vectors() { Planner::new(self).plan().strips } else { 0 };
+        let strips = if self.has_vectors() { StagePlanner::new(self).plan().strips } else { 0 };
         strips as u64 * strip_bytes(chunk)
     }
 
@@ -152,8 +152,8 @@ impl Form {
         let calls = self.expr.nodes().filter(|(node, _)| self.call_of(*node).is_some()).count() as u64;
         let nodes = self.expr.nodes().count() as u64;
         match self.schedule() {
-            Schedule::Scalar => nodes * 8,
-            Schedule::Vector(_) => nodes + calls * 16,
+            LoopSchedule::Scalar => nodes * 8,
+            LoopSchedule::Vector(_) => nodes + calls * 16,
         }
     }
 }
@@ -164,23 +164,24 @@ fn strip_bytes(chunk: u64) -> u64 {
 }
 
 /// Finds stages and strips.
-struct Planner<'f> {
-    form: &'f Form,
+struct StagePlanner<'f> {
+    form: &'f PointwiseForm,
     /// For each node, the stage in whose loop it is computed; for a call, the first stage that can read it.
     stage: Vec<usize>,
     plan: Plan,
 }
 
-impl<'f> Planner<'f> {
-    fn new(form: &'f Form) -> Planner<'f> {
+impl<'f> StagePlanner<'f> {
+    fn new(form: &'f PointwiseForm) -> StagePlanner<'f> {
         let mut stage: Vec<usize> = Vec::new();
         for (node, data) in form.expr.nodes() {
             let latest = data.op.operands().map(|operand| stage[operand.0 as usize]).max().unwrap_or(0);
             stage.push(latest + usize::from(form.call_of(node).is_some()));
         }
         let count = stage.iter().max().map_or(1, |last| last + 1);
-        let plan = Plan { stages: vec![Stage::default(); count], strips: 0, kept: vec![None; stage.len()] };
-        Planner { form, stage, plan }
+        let plan =
+            Plan { stages: vec![StripStage::default(); count], strips: 0, kept: vec![None; stage.len()] };
+        StagePlanner { form, stage, plan }
     }
 
     fn plan(mut self) -> Plan {
@@ -192,7 +193,7 @@ impl<'f> Planner<'f> {
         }
         let last = self.plan.stages.len() - 1;
         for (index, output) in self.form.outputs.iter().enumerate() {
-            self.plan.stages[last].sinks.push((*output, Slot::Output(index)));
+            self.plan.stages[last].sinks.push((*output, StripStorage::Output(index)));
         }
         self.write_lone_call_to_result();
         self.plan
@@ -209,10 +210,10 @@ impl<'f> Planner<'f> {
             let is_call = self.form.call_of(node).is_some();
             let is_free = matches!(data.op, NodeOp::Input(_) | NodeOp::Const(_));
             let keeps =
-                data.elem == Elem::F32 && !is_call && !is_free && latest_read[index] > self.stage[index];
+                data.elem == ElemType::F32 && !is_call && !is_free && latest_read[index] > self.stage[index];
             if keeps {
                 let strip = self.new_strip(node, self.stage[index]);
-                self.plan.stages[self.stage[index]].sinks.push((node, Slot::Strip(strip)));
+                self.plan.stages[self.stage[index]].sinks.push((node, StripStorage::Strip(strip)));
             }
             let read_at = match (is_call, keeps) {
                 (true, _) => self.stage[index] - 1,
@@ -227,34 +228,34 @@ impl<'f> Planner<'f> {
     }
 
     /// Keeps a node in a strip of its own, where stages after `stage` find it.
-    fn new_strip(&mut self, node: Node, stage: usize) -> usize {
+    fn new_strip(&mut self, node: ExprNode, stage: usize) -> usize {
         let strip = self.plan.strips;
         self.plan.strips += 1;
-        self.plan.kept[node.0 as usize] = Some(Kept { strip, after: stage });
+        self.plan.kept[node.0 as usize] = Some(ReadableNode { strip, after: stage });
         strip
     }
 
-    fn place_call(&mut self, node: Node, function: Unary, argument: Node) {
+    fn place_call(&mut self, node: ExprNode, function: Unary, argument: ExprNode) {
         let stage = self.stage[node.0 as usize] - 1;
         let to = self.new_strip(node, stage);
         let from = match (self.plan.kept[argument.0 as usize], self.form.expr.node(argument).op) {
-            (Some(kept), _) => Slot::Strip(kept.strip),
+            (Some(kept), _) => StripStorage::Strip(kept.strip),
             (None, NodeOp::Input(n)) if self.form.input_inner(n as usize) == Inner::Contiguous => {
-                Slot::Input(n as usize)
+                StripStorage::Input(n as usize)
             }
             _ => {
-                self.plan.stages[stage].sinks.push((argument, Slot::Strip(to)));
-                Slot::Strip(to)
+                self.plan.stages[stage].sinks.push((argument, StripStorage::Strip(to)));
+                StripStorage::Strip(to)
             }
         };
-        self.plan.stages[stage].calls.push(Call { function, from, to: Slot::Strip(to) });
+        self.plan.stages[stage].calls.push(VectorCall { function, from, to: StripStorage::Strip(to) });
     }
 
     /// A result that is nothing but a call's value is written by the call, and so is the argument before it
     /// if a loop computes that: then neither takes a strip.
     fn write_lone_call_to_result(&mut self) {
         let last = self.plan.stages.len() - 1;
-        let [(node, Slot::Output(_))] = self.plan.stages[last].sinks[..] else {
+        let [(node, StripStorage::Output(_))] = self.plan.stages[last].sinks[..] else {
             return;
         };
         let Some(kept) = self.plan.kept[node.0 as usize].filter(|_| self.form.call_of(node).is_some()) else {
@@ -262,7 +263,7 @@ impl<'f> Planner<'f> {
         };
         self.plan.stages.pop();
         self.plan.kept[node.0 as usize] = None;
-        self.plan.replace_strip(kept.strip, Slot::Output(0));
+        self.plan.replace_strip(kept.strip, StripStorage::Output(0));
     }
 }
 
@@ -273,10 +274,10 @@ impl Plan {
     }
 
     /// Lets what is kept in a strip lie elsewhere, and numbers the other strips anew.
-    fn replace_strip(&mut self, strip: usize, by: Slot) {
-        let renumber = |slot: &mut Slot| match slot {
-            Slot::Strip(other) if *other == strip => *slot = by,
-            Slot::Strip(other) if *other > strip => *other -= 1,
+    fn replace_strip(&mut self, strip: usize, by: StripStorage) {
+        let renumber = |slot: &mut StripStorage| match slot {
+            StripStorage::Strip(other) if *other == strip => *slot = by,
+            StripStorage::Strip(other) if *other > strip => *other -= 1,
             _ => {}
         };
         for stage in &mut self.stages {

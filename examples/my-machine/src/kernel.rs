@@ -2,7 +2,7 @@
 
 use std::slice;
 
-use codegen::{Cpu, KernelRow, Work};
+use codegen::{Cpu, KernelRow, KernelWork};
 use ir::body::OpRef;
 use ir::interp::{EvalError, Tensor};
 use ir::opdef::{Access, Reuse, TypeClass::FloatTensor};
@@ -59,14 +59,15 @@ unsafe extern "C" fn fir(desc: *const u8, table: *const *mut u8, part: u32, scra
 }
 
 /// What [`fir`] is called with.
-fn describe(op: OpRef<'_>, _threads: usize) -> Result<Work, String> {
+fn describe(op: OpRef<'_>, _threads: usize) -> Result<KernelWork, String> {
     let shapes = op.operand_shape(0).zip(op.operand_shape(1)).ok_or("a size is not known")?;
     let is_f32 = [0, 1].iter().all(|index| op.ctx.elem(op.operand_type(*index)) == op.ctx.f32());
     let (Some(row), [taps], true) = (shapes.0.last(), &shapes.1[..], is_f32) else {
         return Err("it filters rows of f32 by one row of taps".to_owned());
     };
     let parts = shapes.0.iter().product::<u64>().checked_div(*row).unwrap_or(0) as u32;
-    Ok(Work { descriptor: [row, taps].map(|n| n.to_le_bytes()).concat(), parts, scratch_bytes: row * 4 })
+    let descriptor = [row, taps].map(|n| n.to_le_bytes()).concat();
+    Ok(KernelWork { descriptor, parts, scratch_bytes: row * 4 })
 }
 
 // SAFETY: `fir` stays within the rows, taps and scratch that `describe` says; rows are disjoint.

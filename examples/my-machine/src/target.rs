@@ -3,8 +3,8 @@
 use codegen::Cpu;
 use ir::body::OpRef;
 use ir::opdef::Access;
-use ir::pools::Pool;
-use ir::target::{KernelChoice, Place};
+use ir::pools::MemoryPool;
+use ir::target::{GroupPosition, KernelChoice};
 use ir::{Kind, Target};
 
 /// A CPU that has a fast memory for the results of contractions, and fuses nothing into them but activations.
@@ -25,8 +25,8 @@ impl Target for Board {
         self.cpu.layout(op)
     }
 
-    fn fuses(&self, root: OpRef<'_>, op: OpRef<'_>, place: Place) -> bool {
-        place == Place::Activation && self.cpu.fuses(root, op, place)
+    fn fuses(&self, root: OpRef<'_>, op: OpRef<'_>, place: GroupPosition) -> bool {
+        place == GroupPosition::Activation && self.cpu.fuses(root, op, place)
     }
 
     /// The kernels are the CPU's, and so is their scratch.
@@ -38,9 +38,9 @@ impl Target for Board {
         self.cpu.access(op, operand)
     }
 
-    fn pools(&self) -> Vec<Pool> {
-        let fast = Pool::named("fast").expect("it is a word");
-        vec![Pool { align: 128, capacity: Some(self.fast_bytes), ..fast }]
+    fn pools(&self) -> Vec<MemoryPool> {
+        let fast = MemoryPool::named("fast").expect("it is a word");
+        vec![MemoryPool { align: 128, capacity: Some(self.fast_bytes), ..fast }]
     }
 
     fn pool(&self, op: OpRef<'_>, _result: usize) -> Option<&str> {

@@ -1,11 +1,11 @@
 //! The dialect and the pass, tested with optc's own harness.
 
 use my_opt::setup;
-use optc::lit::{Mode, check, run_folder};
+use optc::lit::{LitMode, check, run_folder};
 
 #[test]
 fn files_say_what_comes_out() {
-    let mode = Mode::from_environment().unwrap_or_else(|fault| panic!("{fault}"));
+    let mode = LitMode::from_environment().unwrap_or_else(|fault| panic!("{fault}"));
     run_folder(&setup(), "lit-tests".as_ref(), mode).unwrap_or_else(|fault| panic!("{fault}"));
 }
 

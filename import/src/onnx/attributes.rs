@@ -2,11 +2,11 @@
 //!
 //! Each getter's error says what was found and what was expected; an attribute that is left out is `None`.
 
-use super::model::{AttributeValue, Node};
-use super::tensor::Tensor;
-use super::wire::Span;
+use super::model::{AttributeValue, NodeProto};
+use super::tensor::TensorProto;
+use super::wire::ByteSpan;
 
-impl<'a> Node<'a> {
+impl<'a> NodeProto<'a> {
     /// An integer.
     pub fn int(&self, name: &str) -> Result<Option<i64>, String> {
         match self.value(name) {
@@ -69,7 +69,7 @@ impl<'a> Node<'a> {
     }
 
     /// A tensor.
-    pub fn tensor(&self, name: &str) -> Result<Option<&Tensor<'a>>, String> {
+    pub fn tensor(&self, name: &str) -> Result<Option<&TensorProto<'a>>, String> {
         match self.value(name) {
             None => Ok(None),
             Some(AttributeValue::Tensor(tensor)) => Ok(Some(tensor)),
@@ -82,7 +82,7 @@ impl<'a> Node<'a> {
     }
 }
 
-fn utf8<'a>(name: &str, span: Span<'a>) -> Result<&'a str, String> {
+fn utf8<'a>(name: &str, span: ByteSpan<'a>) -> Result<&'a str, String> {
     str::from_utf8(span.bytes).map_err(|_| format!("attribute `{name}` is not UTF-8"))
 }
 

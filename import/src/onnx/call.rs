@@ -3,10 +3,10 @@
 //! A converter reads the node's attributes and operands, emits operations, and returns the node's results; or
 //! it refuses, with what was found and what was expected. Whatever an ONNX operator takes as an operand but
 //! the IR as an attribute (a shape, axes, bounds) must be a constant here, or follow from named sizes, and is
-//! read through [`Call::known_ints`] and [`Call::known_float`].
+//! read through [`NodeConversion::known_ints`] and [`NodeConversion::known_float`].
 
 use ir::attrs::Splat;
-use ir::dims::{self, Ranges, Requirement, Sizes};
+use ir::dims::{self, Ranges, Requirement, SizeArithmetic};
 use ir::opdef::{Kind, OpDef, Presence, TypeClass};
 use ir::size::tensor_bytes;
 use ir::{
@@ -15,10 +15,10 @@ use ir::{
 };
 
 use super::element::Element;
-use super::model::Node;
+use super::model::NodeProto;
 use super::open::OpenAxes;
-use super::tensor::Tensor;
-use super::weights::{Keys, Weight, Weights, element_type};
+use super::tensor::TensorProto;
+use super::weights::{Keys, Weight, WeightFiles, element_type};
 
 /// Why a node is not converted.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,16 +47,19 @@ impl From<InferError> for Refusal {
     }
 }
 
+/// What a node becomes: the values of its outputs.
+pub type Results = Result<Vec<Value>, Refusal>;
+
 /// One node on its way into the IR.
-pub struct Call<'c, 'm> {
+pub struct NodeConversion<'c, 'm> {
     /// The node.
-    pub node: &'c Node<'m>,
+    pub node: &'c NodeProto<'m>,
     /// Version of ONNX's operator set.
     pub version: i64,
     /// Makes the operations.
     pub builder: Builder<'c>,
     pub(super) operands: Vec<Option<Value>>,
-    pub(super) weights: &'c mut Weights<'m>,
+    pub(super) weights: &'c mut WeightFiles<'m>,
     /// What is known of the symbols in sizes.
     pub ranges: &'c Ranges,
     /// What is known of sizes that depend on data.
@@ -70,7 +73,7 @@ const MAX_KNOWN_BYTES: usize = 64 * 1024;
 /// How many operations may stand after one another between constants and a shape, axes or bounds.
 const MAX_KNOWN_STEPS: usize = 32;
 
-impl<'c> Call<'c, '_> {
+impl<'c> NodeConversion<'c, '_> {
     /// The context of all handles.
     pub fn ctx(&self) -> &'c Context {
         self.builder.ctx
@@ -101,7 +104,8 @@ impl<'c> Call<'c, '_> {
         let dims = self.dims(value)?;
         let shape = dims.iter().map(|dim| dim.known()).collect::<Option<_>>();
         shape.ok_or_else(|| {
-            format!("an input of sizes {}, expected known sizes", Sizes(self.ctx()).list(&dims)).into()
+            format!("an input of sizes {}, expected known sizes", SizeArithmetic(self.ctx()).list(&dims))
+                .into()
         })
     }
 
@@ -218,13 +222,14 @@ impl<'c> Call<'c, '_> {
         let body = &*self.builder.body;
         let shape = |value: Value| ctx.type_data(body.ty(value)).tensor_shape().unwrap_or(&[]);
         let is_open = |value: &Value| shape(*value).contains(&Dim::Unknown);
-        let message = format!("sizes {}, expected sizes that are known", Sizes(ctx).list(shape(value)));
+        let message =
+            format!("sizes {}, expected sizes that are known", SizeArithmetic(ctx).list(shape(value)));
         let mut op = body.defining_op(value);
         while let Some(before) = op.and_then(|op| body.operands(op).find(is_open)) {
             op = body.defining_op(before);
         }
         let help = op.map(|op| {
-            let sizes: Vec<String> = body.operands(op).map(|value| Sizes(ctx).list(shape(value))).collect();
+            let sizes: Vec<String> = body.operands(op).map(|value| SizeArithmetic(ctx).list(shape(value))).collect();
             let place = ir::diag::describe(ctx, body.location(op)).unwrap_or_default();
             let sizes = sizes.join(", ");
             format!("{place} leaves it open for operands of sizes {sizes}: a limit of a size (`--dim 'N<=512'`) may decide")
@@ -248,7 +253,7 @@ impl<'c> Call<'c, '_> {
     }
 
     /// The elements of a tensor in an attribute; `key` is its name among the rules for stripped weights.
-    pub fn read_tensor(&mut self, tensor: &Tensor<'_>, key: &str) -> Result<Weight, Refusal> {
+    pub fn read_tensor(&mut self, tensor: &TensorProto<'_>, key: &str) -> Result<Weight, Refusal> {
         Ok(self.weights.read(tensor, key)?)
     }
 
@@ -304,7 +309,7 @@ impl<'c> Call<'c, '_> {
     /// Says that the node is defined only where two sizes are equal.
     pub fn require_equal(&mut self, a: Dim, b: Dim) {
         let ctx = self.ctx();
-        let sizes = Sizes(self.ctx());
+        let sizes = SizeArithmetic(self.ctx());
         let found =
             sizes.expr(a).zip(sizes.expr(b)).and_then(|(a, b)| dims::to_agree(ctx, a, b, self.ranges));
         self.required.extend(found);
@@ -313,7 +318,7 @@ impl<'c> Call<'c, '_> {
     /// Says that the node is defined only where two sizes are equal, or one of them is 1.
     pub fn require_stretch(&mut self, a: Dim, b: Dim) {
         let ctx = self.ctx();
-        let sizes = Sizes(self.ctx());
+        let sizes = SizeArithmetic(self.ctx());
         let found =
             sizes.expr(a).zip(sizes.expr(b)).and_then(|(a, b)| dims::to_stretch(ctx, a, b, self.ranges));
         self.required.extend(found);
@@ -390,29 +395,31 @@ impl<'c> Call<'c, '_> {
 
     fn known_bytes(&self, index: usize, value: Value) -> Result<(Type, Vec<u8>), Refusal> {
         let found = self.evaluate(value, MAX_KNOWN_STEPS).map_err(|fault| match fault {
-            Unknown::Computed => Refusal::from(format!("input {index} is computed, expected a constant")),
-            Unknown::Large(bytes) => format!("input {index} has {bytes} bytes").into(),
-            Unknown::Fault(fault) => format!("input {index} can't be computed: it {fault}").into(),
+            UnknownValue::Computed => {
+                Refusal::from(format!("input {index} is computed, expected a constant"))
+            }
+            UnknownValue::Large(bytes) => format!("input {index} has {bytes} bytes").into(),
+            UnknownValue::Fault(fault) => format!("input {index} can't be computed: it {fault}").into(),
         })?;
         Ok((self.ctx().elem(found.ty), found.bytes.to_vec()))
     }
 
     /// The value of an expression of small constants that nests at most `steps` deep.
-    fn evaluate(&self, value: Value, steps: usize) -> Result<ir::interp::Tensor, Unknown> {
+    fn evaluate(&self, value: Value, steps: usize) -> Result<ir::interp::Tensor, UnknownValue> {
         let body = &*self.builder.body;
-        let op = body.defining_op(value).ok_or(Unknown::Computed)?;
+        let op = body.defining_op(value).ok_or(UnknownValue::Computed)?;
         let op = body.at(self.ctx(), op);
         if steps == 0 || !op.has(ir::Traits::PURE) || body.result_count(op.op) != 1 {
-            return Err(Unknown::Computed);
+            return Err(UnknownValue::Computed);
         }
-        let bytes = tensor_bytes(self.ctx(), body.ty(value)).ok_or(Unknown::Computed)?;
+        let bytes = tensor_bytes(self.ctx(), body.ty(value)).ok_or(UnknownValue::Computed)?;
         if bytes > MAX_KNOWN_BYTES as u64 {
-            return Err(Unknown::Large(bytes));
+            return Err(UnknownValue::Large(bytes));
         }
         let operands = body.operands(op.op).map(|operand| self.evaluate(operand, steps - 1));
         let results = ir::interp::eval_op(op, &operands.collect::<Result<Vec<_>, _>>()?);
-        let results = results.map_err(|fault| Unknown::Fault(fault.0))?;
-        results.into_iter().next().ok_or(Unknown::Computed)
+        let results = results.map_err(|fault| UnknownValue::Fault(fault.0))?;
+        results.into_iter().next().ok_or(UnknownValue::Computed)
     }
 }
 
@@ -431,7 +438,7 @@ fn is_half(ctx: &Context, elem: Type) -> bool {
 }
 
 /// Why a value is not known while the model is read.
-enum Unknown {
+enum UnknownValue {
     /// It depends on the model's inputs.
     Computed,
     /// It is a constant of this number of bytes.

@@ -7,13 +7,13 @@ use ir::{Context, Dim, DimExpr, Type, TypeData};
 
 use super::call::Refusal;
 use super::element::Element;
-use super::facts::Facts;
-use super::tensor::{Dimension, ValueInfo, ValueType};
+use super::facts::SizeFacts;
+use super::tensor::{Dimension, TypeProto, ValueInfoProto};
 use super::weights::element_type;
 
 /// What is said of sizes beside the file.
 #[derive(Debug, Clone, Default)]
-pub struct Sizes {
+pub struct DeclaredSizes {
     /// Numbers for symbols, by name.
     pub values: BTreeMap<String, u64>,
     /// The least and the greatest number that a symbol may stand for.
@@ -33,16 +33,16 @@ pub struct Symbolized {
     pub size: String,
 }
 
-impl Sizes {
+impl DeclaredSizes {
     /// Nothing is said.
-    pub fn new() -> Sizes {
-        Sizes::default()
+    pub fn new() -> DeclaredSizes {
+        DeclaredSizes::default()
     }
 }
 
-impl From<BTreeMap<String, u64>> for Sizes {
-    fn from(values: BTreeMap<String, u64>) -> Sizes {
-        Sizes { values, ..Sizes::default() }
+impl From<BTreeMap<String, u64>> for DeclaredSizes {
+    fn from(values: BTreeMap<String, u64>) -> DeclaredSizes {
+        DeclaredSizes { values, ..DeclaredSizes::default() }
     }
 }
 
@@ -51,15 +51,15 @@ impl From<BTreeMap<String, u64>> for Sizes {
 pub(super) fn declared_type(
     ctx: &Context,
     name: &str,
-    ty: &ValueType<'_>,
-    facts: &Facts<'_>,
+    ty: &TypeProto<'_>,
+    facts: &SizeFacts<'_>,
 ) -> Result<Type, Refusal> {
     let sizes = facts.given;
     let (element, shape) = match ty {
-        ValueType::Tensor { element, shape: Some(shape) } => (*element, shape),
-        ValueType::Tensor { .. } => return Err("a tensor of unknown rank, expected a shape".into()),
-        ValueType::Unknown => return Err("an input without a type".into()),
-        ValueType::Other(kind) => return Err(format!("{kind}, expected a tensor").into()),
+        TypeProto::Tensor { element, shape: Some(shape) } => (*element, shape),
+        TypeProto::Tensor { .. } => return Err("a tensor of unknown rank, expected a shape".into()),
+        TypeProto::Unknown => return Err("an input without a type".into()),
+        TypeProto::Other(kind) => return Err(format!("{kind}, expected a tensor").into()),
     };
     if let Some(entry) =
         sizes.symbolized.iter().find(|entry| entry.input == name && entry.axis >= shape.len())
@@ -91,7 +91,7 @@ pub(super) fn declared_type(
 }
 
 /// The size that a name stands for: an expression, if it reads as one, else a symbol of that name.
-fn named_size(ctx: &Context, name: &str, facts: &Facts<'_>) -> Result<Dim, Refusal> {
+fn named_size(ctx: &Context, name: &str, facts: &SizeFacts<'_>) -> Result<Dim, Refusal> {
     let value = |symbol| match facts.given.values.get(ctx.str(symbol)) {
         Some(value) => Some(dims::constant(ctx, i64::try_from(*value).ok()?)),
         None => facts.equal(symbol),
@@ -126,11 +126,11 @@ pub fn read_size(ctx: &Context, name: &str) -> DimExpr {
 pub fn check_declared(
     ctx: &Context,
     inferred: Type,
-    info: &ValueInfo<'_>,
-    sizes: &Sizes,
+    info: &ValueInfoProto<'_>,
+    sizes: &DeclaredSizes,
     open: Option<usize>,
 ) -> Result<(), Refusal> {
-    let ValueType::Tensor { element, shape } = &info.ty else { return Ok(()) };
+    let TypeProto::Tensor { element, shape } = &info.ty else { return Ok(()) };
     let declared_element = Element::from_number(*element).and_then(|element| element_type(ctx, element).ok());
     let inferred_element = ctx.elem(inferred);
     let inferred_dims = ctx.type_data(inferred).tensor_shape().unwrap_or_default();
@@ -159,7 +159,9 @@ fn describe_type(ctx: &Context, ty: Type) -> String {
     let named = |element: &&Element| element_type(ctx, **element) == Ok(ctx.elem(ty));
     let element = Element::ALL.iter().find(named).map_or("?", |element| element.name());
     let shape = match ctx.type_data(ty) {
-        TypeData::Tensor { shape, .. } => shape.iter().map(|dim| dims::Sizes(ctx).text(*dim)).collect(),
+        TypeData::Tensor { shape, .. } => {
+            shape.iter().map(|dim| dims::SizeArithmetic(ctx).text(*dim)).collect()
+        }
         _ => Vec::new(),
     };
     format!("{element} [{}]", shape.join(", "))

@@ -42,7 +42,7 @@ impl<'a> ExternalFiles<'a> {
     /// The `len_bytes` bytes that a tensor's `external_data` entries name: `location`, and optionally
     /// `offset` and `length` in bytes. The error says what is wrong with them.
     pub fn blob(&mut self, entries: &[(&str, &str)], len_bytes: usize) -> Result<Blob, String> {
-        let place = Place::parse(entries)?;
+        let place = ExternalRange::parse(entries)?;
         let describe = |what: String| format!("external data `{}`: {what}", place.location);
         if let Some(length) = place.length.filter(|&length| length != len_bytes as u64) {
             return Err(describe(format!("length {length} bytes, expected {len_bytes} by type and shape")));
@@ -88,14 +88,14 @@ impl<'a> ExternalFiles<'a> {
     }
 }
 
-struct Place<'e> {
+struct ExternalRange<'e> {
     location: &'e str,
     offset: u64,
     length: Option<u64>,
 }
 
-impl<'e> Place<'e> {
-    fn parse(entries: &[(&'e str, &'e str)]) -> Result<Place<'e>, String> {
+impl<'e> ExternalRange<'e> {
+    fn parse(entries: &[(&'e str, &'e str)]) -> Result<ExternalRange<'e>, String> {
         let value = |key| entries.iter().find(|(name, _)| *name == key).map(|&(_, value)| value);
         let number = |key| {
             let text = value(key)?;
@@ -106,6 +106,6 @@ impl<'e> Place<'e> {
         };
         let location = value("location").ok_or("external data without a location")?;
         let offset = number("offset").transpose()?.unwrap_or(0);
-        Ok(Place { location, offset, length: number("length").transpose()? })
+        Ok(ExternalRange { location, offset, length: number("length").transpose()? })
     }
 }

@@ -19,14 +19,14 @@ use ir::dims::{self, Ranges, Requirement};
 use ir::opdef::{Contract, View};
 use ir::{Attr, AttrData, Context, Dim, DimExpr, Ident, Kind, Traits, Value};
 
-use super::declared::{Sizes, read_size};
-use super::model::Graph;
-use super::tensor::{Dimension, ValueType};
+use super::declared::{DeclaredSizes, read_size};
+use super::model::GraphProto;
+use super::tensor::{Dimension, TypeProto};
 
 /// What is known of named sizes.
-pub(super) struct Facts<'m> {
+pub(super) struct SizeFacts<'m> {
     /// What the user says.
-    pub(super) given: &'m Sizes,
+    pub(super) given: &'m DeclaredSizes,
     /// Which numbers they may be.
     pub(super) ranges: Ranges,
     /// Those that follow from others; none of them occurs in what they are.
@@ -35,15 +35,15 @@ pub(super) struct Facts<'m> {
     plain: BTreeSet<Ident>,
 }
 
-impl<'m> Facts<'m> {
+impl<'m> SizeFacts<'m> {
     /// What the user says.
-    pub(super) fn given(ctx: &Context, given: &'m Sizes, graph: &Graph<'_>) -> Facts<'m> {
+    pub(super) fn given(ctx: &Context, given: &'m DeclaredSizes, graph: &GraphProto<'_>) -> SizeFacts<'m> {
         let mut ranges = Ranges::default();
         for (name, (low, high)) in &given.ranges {
             ranges.declare(ctx.ident(name), *low, *high);
         }
         let shapes = graph.inputs.iter().filter_map(|input| match &input.ty {
-            ValueType::Tensor { shape, .. } => shape.as_deref(),
+            TypeProto::Tensor { shape, .. } => shape.as_deref(),
             _ => None,
         });
         let names = shapes.flatten().filter_map(|dimension| match dimension {
@@ -53,7 +53,7 @@ impl<'m> Facts<'m> {
         let names = names.chain(given.symbolized.iter().map(|entry| &*entry.size));
         let plain = names.filter(|name| !name.contains('/'));
         let plain = plain.flat_map(|name| dims::symbols(ctx, read_size(ctx, name))).collect();
-        Facts { given, ranges, equal: BTreeMap::new(), plain }
+        SizeFacts { given, ranges, equal: BTreeMap::new(), plain }
     }
 
     /// What a size reads as. A quotient of what no shape says is a name: from it, that could not be found.
@@ -156,7 +156,7 @@ pub(super) fn requirements(op: OpRef<'_>, ranges: &Ranges) -> Vec<Requirement> {
     if shapes.iter().all(|shape| !shape.iter().any(|dim| matches!(dim, Dim::Symbolic(_)))) {
         return Vec::new();
     }
-    let expr = |dim: Dim| dims::Sizes(ctx).expr(dim);
+    let expr = |dim: Dim| dims::SizeArithmetic(ctx).expr(dim);
     let agree = |(a, b): (Dim, Dim)| dims::to_agree(ctx, expr(a)?, expr(b)?, ranges);
     let stretch = |(a, b): (Dim, Dim)| dims::to_stretch(ctx, expr(a)?, expr(b)?, ranges);
     match (op.kind(), &shapes[..]) {
@@ -186,7 +186,7 @@ pub(super) fn requirements(op: OpRef<'_>, ranges: &Ranges) -> Vec<Requirement> {
 /// The greatest element of an operand that holds the numbers from 0 on, each once, in any order and shape.
 fn greatest(op: OpRef<'_>, operand: usize) -> Option<DimExpr> {
     let ctx = op.ctx;
-    let sizes = dims::Sizes(ctx);
+    let sizes = dims::SizeArithmetic(ctx);
     let value = op.operand(operand);
     let maker = op.body.at(ctx, op.body.defining_op(value)?);
     let shape = |value: Value| ctx.type_data(op.body.ty(value)).tensor_shape();

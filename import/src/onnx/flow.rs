@@ -6,13 +6,13 @@
 
 use ir::{Dim, Location, Value};
 
-use super::call::{Call, Refusal};
-use super::lower::Lowering;
-use super::model::{AttributeValue, Graph, Node};
+use super::call::{NodeConversion, Refusal, Results};
+use super::lower::GraphLowering;
+use super::model::{AttributeValue, GraphProto, NodeProto};
 
 /// An operator with graphs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Flow {
+pub enum ControlOperator {
     /// One of two graphs.
     If,
     /// A graph until a condition does not hold, or as often as a number says.
@@ -24,7 +24,7 @@ pub enum Flow {
 /// Turns of a loop, at most.
 const MOST_TURNS: u64 = 1024;
 
-fn graph<'m>(node: &'m Node<'m>, name: &str) -> Result<&'m Graph<'m>, Refusal> {
+fn graph<'m>(node: &'m NodeProto<'m>, name: &str) -> Result<&'m GraphProto<'m>, Refusal> {
     match node.attribute(name).map(|attribute| &attribute.value) {
         Some(AttributeValue::Graph(graph)) => Ok(graph),
         _ => Err(format!("`{name}` is left out, or no graph").into()),
@@ -36,28 +36,23 @@ fn given(operands: &[Option<Value>], index: usize) -> Result<Value, Refusal> {
     operands.get(index).copied().flatten().ok_or_else(|| format!("input {index} is left out").into())
 }
 
-impl<'m> Lowering<'m> {
+impl<'m> GraphLowering<'m> {
     /// The results of an operator with graphs.
     pub(super) fn flow(
         &mut self,
-        flow: Flow,
-        node: &'m Node<'m>,
+        flow: ControlOperator,
+        node: &'m NodeProto<'m>,
         operands: Vec<Option<Value>>,
         at: Location,
-    ) -> Result<Vec<Value>, Refusal> {
+    ) -> Results {
         match flow {
-            Flow::If => self.branch(node, operands, at),
-            Flow::Loop => self.turns(node, &operands, at),
-            Flow::Scan => self.scan(node, &operands, at),
+            ControlOperator::If => self.branch(node, operands, at),
+            ControlOperator::Loop => self.turns(node, &operands, at),
+            ControlOperator::Scan => self.scan(node, &operands, at),
         }
     }
 
-    fn branch(
-        &mut self,
-        node: &'m Node<'m>,
-        operands: Vec<Option<Value>>,
-        at: Location,
-    ) -> Result<Vec<Value>, Refusal> {
+    fn branch(&mut self, node: &'m NodeProto<'m>, operands: Vec<Option<Value>>, at: Location) -> Results {
         let condition = self.call(node, operands, at, |call| call.known_ints(0))?;
         let Some([condition]) = condition.as_deref() else {
             return Err("a condition that is not one truth value".into());
@@ -66,12 +61,7 @@ impl<'m> Lowering<'m> {
         self.inline(graph(node, taken)?, &[], at)
     }
 
-    fn turns(
-        &mut self,
-        node: &'m Node<'m>,
-        operands: &[Option<Value>],
-        at: Location,
-    ) -> Result<Vec<Value>, Refusal> {
+    fn turns(&mut self, node: &'m NodeProto<'m>, operands: &[Option<Value>], at: Location) -> Results {
         let body = graph(node, "body")?;
         let most = self.call(node, operands.to_vec(), at, |call| call.known_ints(0))?;
         let most = match most.as_deref() {
@@ -117,7 +107,7 @@ impl<'m> Lowering<'m> {
     /// Adds what each turn showed, one after the other along an axis, to the states.
     fn stacked(
         &mut self,
-        node: &'m Node<'m>,
+        node: &'m NodeProto<'m>,
         at: Location,
         (states, shown, count): (&mut Vec<Value>, &[Vec<Value>], usize),
         axes: &[(i64, bool)],
@@ -143,12 +133,7 @@ impl<'m> Lowering<'m> {
         Ok(())
     }
 
-    fn scan(
-        &mut self,
-        node: &'m Node<'m>,
-        operands: &[Option<Value>],
-        at: Location,
-    ) -> Result<Vec<Value>, Refusal> {
+    fn scan(&mut self, node: &'m NodeProto<'m>, operands: &[Option<Value>], at: Location) -> Results {
         let body = graph(node, "body")?;
         let inputs = node.int("num_scan_inputs")?.and_then(|count| usize::try_from(count).ok());
         let inputs = inputs.filter(|count| (1..=operands.len()).contains(count));
@@ -184,7 +169,11 @@ impl<'m> Lowering<'m> {
 }
 
 /// For each scanned value its axis, and whether its last slice comes first.
-fn ways(node: &Node<'_>, [axes, directions]: [&str; 2], count: usize) -> Result<Vec<(i64, bool)>, Refusal> {
+fn ways(
+    node: &NodeProto<'_>,
+    [axes, directions]: [&str; 2],
+    count: usize,
+) -> Result<Vec<(i64, bool)>, Refusal> {
     let list = |name: &str| -> Result<Vec<i64>, Refusal> {
         let all = node.ints(name)?.map_or_else(|| vec![0; count], <[i64]>::to_vec);
         if all.len() == count { Ok(all) } else { Err(format!("`{name}` has not {count} numbers").into()) }
@@ -194,7 +183,7 @@ fn ways(node: &Node<'_>, [axes, directions]: [&str; 2], count: usize) -> Result<
 }
 
 /// The slices of a value along an axis, which is gone then.
-fn sliced(call: &mut Call<'_, '_>, x: Value, axis: i64) -> Result<Vec<Value>, Refusal> {
+fn sliced(call: &mut NodeConversion<'_, '_>, x: Value, axis: i64) -> Results {
     let shape = call.dims(x)?;
     let axis = call.axis(axis, shape.len())?;
     let Dim::Known(count) = shape[axis] else { return Err("a number of turns that is not known".into()) };

@@ -5,23 +5,23 @@ use std::sync::Arc;
 
 use ir::{Context, Diagnostic, Module};
 
-use super::declared::Sizes;
+use super::declared::DeclaredSizes;
 use super::external::{ExternalFiles, OpenFile, SharedBytes};
-use super::lower::{Source, lower};
-use super::model::{AttributeValue, Model};
+use super::lower::{ModelSource, lower};
+use super::model::{AttributeValue, ModelProto};
 use super::rows::NEWEST;
-use super::tensor::Tensor;
-use super::weights::{Keys, Weights};
+use super::tensor::TensorProto;
+use super::weights::{Keys, WeightFiles};
 use crate::synth::{self, Stripped};
 
 /// How a model is imported.
-pub struct Options<'a> {
+pub struct ImportOptions<'a> {
     /// How files are opened: mapped, or read ([`super::external::read_file`]).
     pub open_file: OpenFile<'a>,
     /// What stands for weights that were stripped from the file.
     pub stripped: StrippedWeights,
     /// Values of symbolic sizes.
-    pub sizes: Sizes,
+    pub sizes: DeclaredSizes,
 }
 
 /// What stands for the weights of a weight-stripped model.
@@ -40,12 +40,16 @@ pub enum StrippedWeights {
 ///
 /// # Errors
 /// Every fault of the stage that failed: the file itself, names and operators, or the conversion.
-pub fn import(ctx: &Arc<Context>, path: &Path, options: &Options<'_>) -> Result<Module, Vec<Diagnostic>> {
+pub fn import(
+    ctx: &Arc<Context>,
+    path: &Path,
+    options: &ImportOptions<'_>,
+) -> Result<Module, Vec<Diagnostic>> {
     let file = Opened::new(ctx, path, options)?;
     let model = file.model()?;
     let version = operator_set(&model).map_err(|message| file.fault(message))?;
     let weights = file.weights(&model, options)?;
-    let source = Source { graph: &model.graph, version, sizes: &options.sizes, weights };
+    let source = ModelSource { graph: &model.graph, version, sizes: &options.sizes, weights };
     let module = lower(ctx, source)?;
     ctx.set_reference("model", &path.display().to_string());
     if options.stripped == StrippedWeights::Synthesize && model.property(synth::PROPERTY).is_some() {
@@ -61,7 +65,7 @@ pub fn import(ctx: &Arc<Context>, path: &Path, options: &Options<'_>) -> Result<
 pub fn restore(
     ctx: &Context,
     path: &Path,
-    options: &Options<'_>,
+    options: &ImportOptions<'_>,
     keys: &[&str],
 ) -> Result<(), Vec<Diagnostic>> {
     let file = Opened::new(ctx, path, options)?;
@@ -77,7 +81,7 @@ pub fn restore(
     if diagnostics.is_empty() { Ok(()) } else { Err(diagnostics) }
 }
 
-fn restored(model: &Model<'_>, weights: &mut Weights<'_>, key: &str) -> Result<ir::Blob, String> {
+fn restored(model: &ModelProto<'_>, weights: &mut WeightFiles<'_>, key: &str) -> Result<ir::Blob, String> {
     let plain = key.rsplit_once('#').map_or(key, |(plain, _)| plain);
     let found = [key, plain].into_iter().find_map(|name| named_tensor(model, name));
     let (tensor, rule) = found.ok_or_else(|| format!("the model has no tensor `{key}`"))?;
@@ -85,7 +89,7 @@ fn restored(model: &Model<'_>, weights: &mut Weights<'_>, key: &str) -> Result<i
 }
 
 /// The weight or `Constant` called `name`, and its name among the rules.
-fn named_tensor<'m, 'a>(model: &'m Model<'a>, name: &str) -> Option<(&'m Tensor<'a>, String)> {
+fn named_tensor<'m, 'a>(model: &'m ModelProto<'a>, name: &str) -> Option<(&'m TensorProto<'a>, String)> {
     let weight = model.graph.initializers.iter().find(|tensor| tensor.name == name);
     if let Some(tensor) = weight {
         return Some((tensor, name.to_owned()));
@@ -105,7 +109,11 @@ struct Opened<'c> {
 }
 
 impl<'c> Opened<'c> {
-    fn new(ctx: &'c Context, path: &'c Path, options: &Options<'_>) -> Result<Opened<'c>, Vec<Diagnostic>> {
+    fn new(
+        ctx: &'c Context,
+        path: &'c Path,
+        options: &ImportOptions<'_>,
+    ) -> Result<Opened<'c>, Vec<Diagnostic>> {
         let bytes = (options.open_file)(path).map_err(|error| fault(ctx, path, error.to_string()))?;
         Ok(Opened { ctx, path, bytes })
     }
@@ -114,11 +122,15 @@ impl<'c> Opened<'c> {
         fault(self.ctx, self.path, message)
     }
 
-    fn model(&self) -> Result<Model<'_>, Vec<Diagnostic>> {
-        Model::read((*self.bytes).as_ref()).map_err(|error| self.fault(error.to_string()))
+    fn model(&self) -> Result<ModelProto<'_>, Vec<Diagnostic>> {
+        ModelProto::read((*self.bytes).as_ref()).map_err(|error| self.fault(error.to_string()))
     }
 
-    fn weights<'a>(&self, model: &Model<'_>, options: &Options<'a>) -> Result<Weights<'a>, Vec<Diagnostic>> {
+    fn weights<'a>(
+        &self,
+        model: &ModelProto<'_>,
+        options: &ImportOptions<'a>,
+    ) -> Result<WeightFiles<'a>, Vec<Diagnostic>> {
         let stripped = rules(model, options.stripped).map_err(|refused| match refused {
             Rules::Malformed(message) => self.fault(message),
             Rules::Unwanted(count) => {
@@ -128,7 +140,7 @@ impl<'c> Opened<'c> {
             }
         })?;
         let external = ExternalFiles::beside(self.path, options.open_file);
-        Ok(Weights { model_bytes: Arc::clone(&self.bytes), external, stripped, keys: Keys::default() })
+        Ok(WeightFiles { model_bytes: Arc::clone(&self.bytes), external, stripped, keys: Keys::default() })
     }
 }
 
@@ -142,7 +154,7 @@ enum Rules {
     Unwanted(usize),
 }
 
-fn rules(model: &Model<'_>, stripped: StrippedWeights) -> Result<Stripped, Rules> {
+fn rules(model: &ModelProto<'_>, stripped: StrippedWeights) -> Result<Stripped, Rules> {
     let Some(json) = model.property(synth::PROPERTY) else { return Ok(Stripped::default()) };
     let rules = Stripped::parse(json).map_err(Rules::Malformed)?;
     match stripped {
@@ -152,7 +164,7 @@ fn rules(model: &Model<'_>, stripped: StrippedWeights) -> Result<Stripped, Rules
 }
 
 /// The version of ONNX's own operators. Files of the first two formats do not say it: version 1.
-fn operator_set(model: &Model<'_>) -> Result<i64, String> {
+fn operator_set(model: &ModelProto<'_>) -> Result<i64, String> {
     let mut own = model.opsets.iter().filter(|opset| matches!(opset.domain, "" | "ai.onnx"));
     match own.next() {
         Some(opset) if (1..=NEWEST).contains(&opset.version) => Ok(opset.version),

@@ -23,36 +23,37 @@ use ir::{
     TypeData, Value,
 };
 
-use super::call::{Call, Refusal, emit_constant};
-use super::declared::{Sizes, check_declared, declared_type, read_size};
-use super::facts::{Facts, requirements};
-use super::model::{AttributeValue, Graph, Node};
+use super::call::{NodeConversion, Refusal, Results, emit_constant};
+use super::declared::{DeclaredSizes, check_declared, declared_type, read_size};
+use super::facts::{SizeFacts, requirements};
+use super::model::{AttributeValue, GraphProto, NodeProto};
 use super::open::OpenAxes;
 use super::order::order;
-use super::rows::{self, Convert, Row};
-use super::tensor::{Dimension, Tensor, ValueInfo, ValueType};
+use super::rows::{self, Convert, OperatorRow};
+use super::tensor::{Dimension, TensorProto, TypeProto, ValueInfoProto};
 use super::unsupported::unsupported;
-use super::weights::Weights;
+use super::weights::WeightFiles;
 
 /// What is lowered, and with what.
-pub(super) struct Source<'m> {
+pub(super) struct ModelSource<'m> {
     /// The main graph.
-    pub(super) graph: &'m Graph<'m>,
+    pub(super) graph: &'m GraphProto<'m>,
     /// Version of ONNX's operator set.
     pub(super) version: i64,
     /// Values of symbolic sizes.
-    pub(super) sizes: &'m Sizes,
+    pub(super) sizes: &'m DeclaredSizes,
     /// What finds the elements of tensors.
-    pub(super) weights: Weights<'m>,
+    pub(super) weights: WeightFiles<'m>,
 }
 
 /// A module with the function `@main` that computes the graph.
 ///
 /// # Errors
 /// All faults of the graph; each has the name of its node as location.
-pub(super) fn lower(ctx: &Arc<Context>, source: Source<'_>) -> Result<Module, Vec<Diagnostic>> {
+pub(super) fn lower(ctx: &Arc<Context>, source: ModelSource<'_>) -> Result<Module, Vec<Diagnostic>> {
     let graph = source.graph;
-    let node_rows: Vec<Option<&Row>> = graph.nodes.iter().map(|node| row_of(node, source.version)).collect();
+    let node_rows: Vec<Option<&OperatorRow>> =
+        graph.nodes.iter().map(|node| row_of(node, source.version)).collect();
     let mut diagnostics = unsupported(ctx, graph, source.version, &node_rows);
     let order = order(graph).unwrap_or_else(|faults| {
         diagnostics.extend(faults.into_iter().map(|fault| fault.into_diagnostic(ctx, graph)));
@@ -76,8 +77,12 @@ pub(super) fn lower(ctx: &Arc<Context>, source: Source<'_>) -> Result<Module, Ve
 }
 
 /// Lowers all nodes; again with what they need of named sizes, as long as more comes up.
-fn lower_nodes<'m>(ctx: &'m Context, source: Source<'m>, nodes: impl Fn(&mut Lowering<'m>)) -> Lowering<'m> {
-    let mut lowering = Lowering::new(ctx, Facts::given(ctx, source.sizes, source.graph), source);
+fn lower_nodes<'m>(
+    ctx: &'m Context,
+    source: ModelSource<'m>,
+    nodes: impl Fn(&mut GraphLowering<'m>),
+) -> GraphLowering<'m> {
+    let mut lowering = GraphLowering::new(ctx, SizeFacts::given(ctx, source.sizes, source.graph), source);
     loop {
         lowering.arguments();
         nodes(&mut lowering);
@@ -86,25 +91,25 @@ fn lower_nodes<'m>(ctx: &'m Context, source: Source<'m>, nodes: impl Fn(&mut Low
             return lowering;
         }
         lowering.source.weights.keys.start_again();
-        lowering = Lowering::new(ctx, lowering.facts, lowering.source);
+        lowering = GraphLowering::new(ctx, lowering.facts, lowering.source);
     }
 }
 
-fn row_of(node: &Node<'_>, version: i64) -> Option<&'static Row> {
+fn row_of(node: &NodeProto<'_>, version: i64) -> Option<&'static OperatorRow> {
     matches!(node.domain, "" | "ai.onnx").then(|| rows::find(node.op_type, version)).flatten()
 }
 
-pub(super) struct Lowering<'m> {
+pub(super) struct GraphLowering<'m> {
     ctx: &'m Context,
-    source: Source<'m>,
-    initializers: HashMap<&'m str, &'m Tensor<'m>>,
-    declared: HashMap<&'m str, &'m ValueInfo<'m>>,
+    source: ModelSource<'m>,
+    initializers: HashMap<&'m str, &'m TensorProto<'m>>,
+    declared: HashMap<&'m str, &'m ValueInfoProto<'m>>,
     /// The value that a name stands for; none where a fault was told that leaves the name without one.
     values: HashMap<&'m str, Option<Value>>,
     argument_names: Vec<&'m str>,
     body: Body,
     /// What is known of named sizes, and what the nodes need beside that.
-    facts: Facts<'m>,
+    facts: SizeFacts<'m>,
     required: Vec<Requirement>,
     /// The names that outputs follow from: what other nodes need, no run needs.
     needed: HashSet<&'m str>,
@@ -112,14 +117,14 @@ pub(super) struct Lowering<'m> {
     diagnostics: Vec<Diagnostic>,
 }
 
-impl<'m> Lowering<'m> {
-    fn new(ctx: &'m Context, facts: Facts<'m>, source: Source<'m>) -> Lowering<'m> {
+impl<'m> GraphLowering<'m> {
+    fn new(ctx: &'m Context, facts: SizeFacts<'m>, source: ModelSource<'m>) -> GraphLowering<'m> {
         let graph = source.graph;
         let mut body = Body::new(1);
         body.add_block(body.root());
         let declared = graph.value_infos.iter().chain(&graph.outputs);
-        let declared = declared.filter(|info| info.ty != ValueType::Unknown);
-        Lowering {
+        let declared = declared.filter(|info| info.ty != TypeProto::Unknown);
+        GraphLowering {
             ctx,
             initializers: graph.initializers.iter().map(|tensor| (tensor.name, tensor)).collect(),
             declared: declared.map(|info| (info.name, info)).collect(),
@@ -193,7 +198,7 @@ impl<'m> Lowering<'m> {
         value
     }
 
-    fn node(&mut self, index: usize, row: &'static Row) {
+    fn node(&mut self, index: usize, row: &'static OperatorRow) {
         let node = &self.source.graph.nodes[index];
         let location = self.ctx.name_location(&self.source.graph.node_name(index));
         let value = |name: &&'m str| if name.is_empty() { None } else { self.value(name) };
@@ -213,14 +218,14 @@ impl<'m> Lowering<'m> {
     }
 
     /// Leaves the results of a node without a value.
-    fn abandon(&mut self, node: &Node<'m>) {
+    fn abandon(&mut self, node: &NodeProto<'m>) {
         self.values.extend(node.outputs.iter().map(|name| (*name, None)));
     }
 
     fn convert(
         &mut self,
-        node: &'m Node<'m>,
-        row: &Row,
+        node: &'m NodeProto<'m>,
+        row: &OperatorRow,
         operands: Vec<Option<Value>>,
         location: Location,
     ) -> Result<(), Refusal> {
@@ -254,15 +259,15 @@ impl<'m> Lowering<'m> {
     /// What is done with a call of a node.
     pub(super) fn call<T>(
         &mut self,
-        node: &'m Node<'m>,
+        node: &'m NodeProto<'m>,
         operands: Vec<Option<Value>>,
         location: Location,
-        make: impl FnOnce(&mut Call<'_, 'm>) -> Result<T, Refusal>,
+        make: impl FnOnce(&mut NodeConversion<'_, 'm>) -> Result<T, Refusal>,
     ) -> Result<T, Refusal> {
         let block = self.block();
         let mut builder = Builder::at_end(self.ctx, &mut self.body, block);
         builder.location = location;
-        make(&mut Call {
+        make(&mut NodeConversion {
             node,
             version: self.source.version,
             builder,
@@ -277,10 +282,10 @@ impl<'m> Lowering<'m> {
     /// The outputs of a graph that is written down here, with these values as its inputs.
     pub(super) fn inline(
         &mut self,
-        graph: &'m Graph<'m>,
+        graph: &'m GraphProto<'m>,
         arguments: &[Value],
         location: Location,
-    ) -> Result<Vec<Value>, Refusal> {
+    ) -> Results {
         if arguments.len() != graph.inputs.len() {
             return Err(
                 format!("a graph of {} inputs, expected {}", graph.inputs.len(), arguments.len()).into()
@@ -408,7 +413,7 @@ impl<'m> Lowering<'m> {
     }
 }
 
-impl Lowering<'_> {
+impl GraphLowering<'_> {
     /// The names of a function's results; of those with an open axis that, with the number of the result that
     /// says its size.
     fn result_attrs(&self, results: &[Value], names: &[&str]) -> Attr {
@@ -435,9 +440,9 @@ impl Lowering<'_> {
 }
 
 /// The names that a graph's outputs follow from.
-fn needed<'m>(graph: &'m Graph<'m>) -> HashSet<&'m str> {
+fn needed<'m>(graph: &'m GraphProto<'m>) -> HashSet<&'m str> {
     let nodes = graph.nodes.iter();
-    let makers: HashMap<&str, &Node<'m>> =
+    let makers: HashMap<&str, &NodeProto<'m>> =
         nodes.flat_map(|node| node.outputs.iter().map(move |name| (*name, node))).collect();
     let mut left: Vec<&str> = graph.outputs.iter().map(|info| info.name).collect();
     let mut needed = HashSet::new();
@@ -450,7 +455,7 @@ fn needed<'m>(graph: &'m Graph<'m>) -> HashSet<&'m str> {
 }
 
 /// The names that a node reads, and its graphs.
-fn reads<'m>(node: &'m Node<'m>) -> Vec<&'m str> {
+fn reads<'m>(node: &'m NodeProto<'m>) -> Vec<&'m str> {
     let mut names = node.inputs.clone();
     for attribute in &node.attributes {
         if let AttributeValue::Graph(graph) = &attribute.value {
@@ -462,11 +467,11 @@ fn reads<'m>(node: &'m Node<'m>) -> Vec<&'m str> {
 }
 
 /// Inputs that are symbolized but not there, and values for symbols that no input has.
-fn misnamed(ctx: &Context, source: &Source<'_>) -> Vec<Diagnostic> {
+fn misnamed(ctx: &Context, source: &ModelSource<'_>) -> Vec<Diagnostic> {
     let (sizes, inputs) = (source.sizes, &source.graph.inputs);
     let mut symbols: Vec<String> = sizes.symbolized.iter().map(|entry| entry.size.clone()).collect();
     for input in inputs {
-        let ValueType::Tensor { shape: Some(shape), .. } = &input.ty else { continue };
+        let TypeProto::Tensor { shape: Some(shape), .. } = &input.ty else { continue };
         symbols.extend(shape.iter().enumerate().filter_map(|(axis, dimension)| match dimension {
             Dimension::Symbol(name) => Some((*name).to_owned()),
             Dimension::Unknown => Some(format!("{}_{axis}", input.name)),
@@ -513,7 +518,7 @@ fn check_fits_memory(ctx: &Context, ty: Type) -> Result<(), Refusal> {
 }
 
 /// Whether a node has as many inputs as its row allows, and no attribute that it does not know.
-fn check_form(node: &Node<'_>, row: &Row) -> Result<(), Refusal> {
+fn check_form(node: &NodeProto<'_>, row: &OperatorRow) -> Result<(), Refusal> {
     let count = node.inputs.len();
     let allowed = &row.inputs;
     if !allowed.contains(&count) {

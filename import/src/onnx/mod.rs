@@ -20,4 +20,4 @@ mod unsupported;
 pub mod weights;
 pub mod wire;
 
-pub use import::{Options, StrippedWeights, import, restore};
+pub use import::{ImportOptions, StrippedWeights, import, restore};

@@ -8,28 +8,28 @@
 //! Graphs nest (an attribute may hold one): deeper than [`MAX_DEPTH`] is an error, so that no file can
 //! exhaust the stack.
 
-use super::numbers::{Encoding, Numbers};
-use super::tensor::{Tensor, ValueInfo, ValueType, read_sparse_name};
-use super::wire::{Field, Message, Span, WireError};
+use super::numbers::{Encoding, NumberField};
+use super::tensor::{TensorProto, TypeProto, ValueInfoProto, read_sparse_name};
+use super::wire::{ByteSpan, Message, WireError, WireField};
 
 /// How deep graphs may nest, the outermost counted.
 pub const MAX_DEPTH: usize = 32;
 
 /// `ModelProto`: a file.
 #[derive(Debug, Clone, Default)]
-pub struct Model<'a> {
+pub struct ModelProto<'a> {
     /// Version of the file format.
     pub ir_version: i64,
     /// The program that wrote the file; empty where it does not say.
     pub producer: &'a str,
     /// The main graph.
-    pub graph: Graph<'a>,
+    pub graph: GraphProto<'a>,
     /// The operator sets in use.
     pub opsets: Vec<Opset<'a>>,
     /// Free properties, in the order of the file.
     pub metadata: Vec<(&'a str, &'a str)>,
     /// Functions that nodes may call by (domain, name).
-    pub functions: Vec<Function<'a>>,
+    pub functions: Vec<FunctionProto<'a>>,
 }
 
 /// `OperatorSetIdProto`: a version of an operator set. The domain of ONNX's own operators is empty.
@@ -43,26 +43,26 @@ pub struct Opset<'a> {
 
 /// `GraphProto`: nodes in an order in which each comes after what it reads.
 #[derive(Debug, Clone, Default)]
-pub struct Graph<'a> {
+pub struct GraphProto<'a> {
     /// The graph's name; may be empty.
     pub name: &'a str,
     /// The nodes, in execution order.
-    pub nodes: Vec<Node<'a>>,
+    pub nodes: Vec<NodeProto<'a>>,
     /// Weights, by name.
-    pub initializers: Vec<Tensor<'a>>,
+    pub initializers: Vec<TensorProto<'a>>,
     /// Names of the sparse weights (whose data is not read).
     pub sparse_initializers: Vec<&'a str>,
     /// Inputs. Up to IR version 3 the weights are listed here too.
-    pub inputs: Vec<ValueInfo<'a>>,
+    pub inputs: Vec<ValueInfoProto<'a>>,
     /// Outputs.
-    pub outputs: Vec<ValueInfo<'a>>,
+    pub outputs: Vec<ValueInfoProto<'a>>,
     /// What the file claims of values in between.
-    pub value_infos: Vec<ValueInfo<'a>>,
+    pub value_infos: Vec<ValueInfoProto<'a>>,
 }
 
 /// `NodeProto`: one operation.
 #[derive(Debug, Clone, Default)]
-pub struct Node<'a> {
+pub struct NodeProto<'a> {
     /// Names of the operands; an empty one is an optional operand left out.
     pub inputs: Vec<&'a str>,
     /// Names of the results; an empty one is an optional result left out.
@@ -74,14 +74,14 @@ pub struct Node<'a> {
     /// The operator's set; empty for ONNX's own.
     pub domain: &'a str,
     /// The attributes, in the order of the file.
-    pub attributes: Vec<Attribute<'a>>,
+    pub attributes: Vec<AttributeProto<'a>>,
     /// Offset of the node in the file, in bytes.
     pub offset: usize,
 }
 
 /// `AttributeProto`: a named compile-time value.
 #[derive(Debug, Clone)]
-pub struct Attribute<'a> {
+pub struct AttributeProto<'a> {
     /// The attribute's name.
     pub name: &'a str,
     /// Its value.
@@ -98,25 +98,25 @@ pub enum AttributeValue<'a> {
     /// One integer.
     Int(i64),
     /// One string, which need not be UTF-8.
-    String(Span<'a>),
+    String(ByteSpan<'a>),
     /// A dense tensor.
-    Tensor(Box<Tensor<'a>>),
+    Tensor(Box<TensorProto<'a>>),
     /// A graph, which may read values of the graphs around it.
-    Graph(Box<Graph<'a>>),
+    Graph(Box<GraphProto<'a>>),
     /// Floats.
     Floats(Vec<f32>),
     /// Integers.
     Ints(Vec<i64>),
     /// Strings.
-    Strings(Vec<Span<'a>>),
+    Strings(Vec<ByteSpan<'a>>),
     /// Dense tensors.
-    Tensors(Vec<Tensor<'a>>),
+    Tensors(Vec<TensorProto<'a>>),
     /// Graphs.
-    Graphs(Vec<Graph<'a>>),
+    Graphs(Vec<GraphProto<'a>>),
     /// A type.
-    Type(ValueType<'a>),
+    Type(TypeProto<'a>),
     /// Types.
-    Types(Vec<ValueType<'a>>),
+    Types(Vec<TypeProto<'a>>),
     /// A sparse tensor or several; not read.
     Sparse,
     /// In a function's body: the attribute of this name of the calling node.
@@ -125,7 +125,7 @@ pub enum AttributeValue<'a> {
 
 /// `FunctionProto`: an operator defined by nodes.
 #[derive(Debug, Clone, Default)]
-pub struct Function<'a> {
+pub struct FunctionProto<'a> {
     /// The operator's name.
     pub name: &'a str,
     /// The operator's set.
@@ -137,30 +137,30 @@ pub struct Function<'a> {
     /// Attributes that a call must give.
     pub attributes: Vec<&'a str>,
     /// Attributes that a call may give, with their defaults.
-    pub defaults: Vec<Attribute<'a>>,
+    pub defaults: Vec<AttributeProto<'a>>,
     /// The body.
-    pub nodes: Vec<Node<'a>>,
+    pub nodes: Vec<NodeProto<'a>>,
     /// The operator sets that the body uses.
     pub opsets: Vec<Opset<'a>>,
 }
 
-impl<'a> Model<'a> {
+impl<'a> ModelProto<'a> {
     /// Reads a whole file. An empty one, or one without a graph, is an error.
-    pub fn read(buffer: &'a [u8]) -> Result<Model<'a>, WireError> {
+    pub fn read(buffer: &'a [u8]) -> Result<ModelProto<'a>, WireError> {
         if buffer.is_empty() {
             return Err(WireError::new(0, "an empty file, expected an ONNX model"));
         }
-        let mut model = Model::default();
+        let mut model = ModelProto::default();
         let mut graph = None;
         for field in Message::new(buffer).fields() {
             let field = field?;
             match field.number {
                 1 => model.ir_version = field.int("ir_version")?,
                 2 => model.producer = field.string("producer_name")?,
-                7 => set_once(&mut graph, field, "graph", |message| Graph::read(message, 1))?,
+                7 => set_once(&mut graph, field, "graph", |message| GraphProto::read(message, 1))?,
                 8 => push(&mut model.opsets, field, "opset_import", Opset::read)?,
                 14 => push(&mut model.metadata, field, "metadata_props", read_pair)?,
-                25 => push(&mut model.functions, field, "functions", Function::read)?,
+                25 => push(&mut model.functions, field, "functions", FunctionProto::read)?,
                 _ => {}
             }
         }
@@ -189,21 +189,21 @@ impl<'a> Opset<'a> {
     }
 }
 
-impl<'a> Graph<'a> {
-    fn read(message: Message<'a>, depth: usize) -> Result<Graph<'a>, WireError> {
+impl<'a> GraphProto<'a> {
+    fn read(message: Message<'a>, depth: usize) -> Result<GraphProto<'a>, WireError> {
         if depth > MAX_DEPTH {
             return Err(WireError::new(message.offset(), format!("graphs nested deeper than {MAX_DEPTH}")));
         }
-        let mut graph = Graph::default();
+        let mut graph = GraphProto::default();
         for field in message.fields() {
             let field = field?;
             match field.number {
-                1 => push(&mut graph.nodes, field, "node", |message| Node::read(message, depth))?,
+                1 => push(&mut graph.nodes, field, "node", |message| NodeProto::read(message, depth))?,
                 2 => graph.name = field.string("name")?,
-                5 => push(&mut graph.initializers, field, "initializer", Tensor::read)?,
-                11 => push(&mut graph.inputs, field, "input", ValueInfo::read)?,
-                12 => push(&mut graph.outputs, field, "output", ValueInfo::read)?,
-                13 => push(&mut graph.value_infos, field, "value_info", ValueInfo::read)?,
+                5 => push(&mut graph.initializers, field, "initializer", TensorProto::read)?,
+                11 => push(&mut graph.inputs, field, "input", ValueInfoProto::read)?,
+                12 => push(&mut graph.outputs, field, "output", ValueInfoProto::read)?,
+                13 => push(&mut graph.value_infos, field, "value_info", ValueInfoProto::read)?,
                 15 => push(&mut graph.sparse_initializers, field, "sparse_initializer", read_sparse_name)?,
                 _ => {}
             }
@@ -212,7 +212,7 @@ impl<'a> Graph<'a> {
     }
 }
 
-impl Graph<'_> {
+impl GraphProto<'_> {
     /// The name by which to speak of a node: its own, or else its operator and index, as `Conv_5`.
     pub fn node_name(&self, index: usize) -> String {
         let node = &self.nodes[index];
@@ -223,9 +223,9 @@ impl Graph<'_> {
     }
 }
 
-impl<'a> Node<'a> {
-    fn read(message: Message<'a>, depth: usize) -> Result<Node<'a>, WireError> {
-        let mut node = Node { offset: message.offset(), ..Node::default() };
+impl<'a> NodeProto<'a> {
+    fn read(message: Message<'a>, depth: usize) -> Result<NodeProto<'a>, WireError> {
+        let mut node = NodeProto { offset: message.offset(), ..NodeProto::default() };
         for field in message.fields() {
             let field = field?;
             match field.number {
@@ -233,9 +233,9 @@ impl<'a> Node<'a> {
                 2 => node.outputs.push(field.string("output")?),
                 3 => node.name = field.string("name")?,
                 4 => node.op_type = field.string("op_type")?,
-                5 => {
-                    push(&mut node.attributes, field, "attribute", |message| Attribute::read(message, depth))?
-                }
+                5 => push(&mut node.attributes, field, "attribute", |message| {
+                    AttributeProto::read(message, depth)
+                })?,
                 7 => node.domain = field.string("domain")?,
                 _ => {}
             }
@@ -244,7 +244,7 @@ impl<'a> Node<'a> {
     }
 
     /// The attribute called `name`, if the node has it.
-    pub fn attribute(&self, name: &str) -> Option<&Attribute<'a>> {
+    pub fn attribute(&self, name: &str) -> Option<&AttributeProto<'a>> {
         self.attributes.iter().find(|attribute| attribute.name == name)
     }
 }
@@ -257,20 +257,20 @@ struct AttributeFields<'a> {
     reference: &'a str,
     float: f32,
     int: i64,
-    string: Span<'a>,
-    tensor: Option<Tensor<'a>>,
-    graph: Option<Graph<'a>>,
-    floats: Numbers<'a>,
-    ints: Numbers<'a>,
-    strings: Vec<Span<'a>>,
-    tensors: Vec<Tensor<'a>>,
-    graphs: Vec<Graph<'a>>,
-    ty: Option<ValueType<'a>>,
-    types: Vec<ValueType<'a>>,
+    string: ByteSpan<'a>,
+    tensor: Option<TensorProto<'a>>,
+    graph: Option<GraphProto<'a>>,
+    floats: NumberField<'a>,
+    ints: NumberField<'a>,
+    strings: Vec<ByteSpan<'a>>,
+    tensors: Vec<TensorProto<'a>>,
+    graphs: Vec<GraphProto<'a>>,
+    ty: Option<TypeProto<'a>>,
+    types: Vec<TypeProto<'a>>,
 }
 
-impl<'a> Attribute<'a> {
-    fn read(message: Message<'a>, depth: usize) -> Result<Attribute<'a>, WireError> {
+impl<'a> AttributeProto<'a> {
+    fn read(message: Message<'a>, depth: usize) -> Result<AttributeProto<'a>, WireError> {
         let mut fields = AttributeFields::default();
         // Files of the first format have no `type`: there the value's field says it.
         let mut guess = 0;
@@ -294,7 +294,7 @@ impl<'a> Attribute<'a> {
         let value = fields
             .value()
             .ok_or_else(|| WireError::new(offset, format!("attribute `{name}` has no value")))?;
-        Ok(Attribute { name, value, offset })
+        Ok(AttributeProto { name, value, offset })
     }
 }
 
@@ -311,20 +311,20 @@ fn kind_of_field(number: u64) -> i32 {
 }
 
 impl<'a> AttributeFields<'a> {
-    fn read_value(&mut self, field: Field<'a>, depth: usize) -> Result<(), WireError> {
+    fn read_value(&mut self, field: WireField<'a>, depth: usize) -> Result<(), WireError> {
         match field.number {
             2 => self.float = field.float("f")?,
             3 => self.int = field.int("i")?,
             4 => self.string = field.bytes("s")?,
-            5 => set_once(&mut self.tensor, field, "t", Tensor::read)?,
-            6 => set_once(&mut self.graph, field, "g", |message| Graph::read(message, depth + 1))?,
+            5 => set_once(&mut self.tensor, field, "t", TensorProto::read)?,
+            6 => set_once(&mut self.graph, field, "g", |message| GraphProto::read(message, depth + 1))?,
             7 => self.floats.append(field, "floats", Encoding::Fixed32)?,
             8 => self.ints.append(field, "ints", Encoding::Varint)?,
             9 => self.strings.push(field.bytes("strings")?),
-            10 => push(&mut self.tensors, field, "tensors", Tensor::read)?,
-            11 => push(&mut self.graphs, field, "graphs", |message| Graph::read(message, depth + 1))?,
-            14 => set_once(&mut self.ty, field, "tp", ValueType::read)?,
-            15 => push(&mut self.types, field, "type_protos", ValueType::read)?,
+            10 => push(&mut self.tensors, field, "tensors", TensorProto::read)?,
+            11 => push(&mut self.graphs, field, "graphs", |message| GraphProto::read(message, depth + 1))?,
+            14 => set_once(&mut self.ty, field, "tp", TypeProto::read)?,
+            15 => push(&mut self.types, field, "type_protos", TypeProto::read)?,
             _ => {}
         }
         Ok(())
@@ -353,9 +353,9 @@ impl<'a> AttributeFields<'a> {
     }
 }
 
-impl<'a> Function<'a> {
-    fn read(message: Message<'a>) -> Result<Function<'a>, WireError> {
-        let mut function = Function::default();
+impl<'a> FunctionProto<'a> {
+    fn read(message: Message<'a>) -> Result<FunctionProto<'a>, WireError> {
+        let mut function = FunctionProto::default();
         for field in message.fields() {
             let field = field?;
             match field.number {
@@ -363,12 +363,12 @@ impl<'a> Function<'a> {
                 4 => function.inputs.push(field.string("input")?),
                 5 => function.outputs.push(field.string("output")?),
                 6 => function.attributes.push(field.string("attribute")?),
-                7 => push(&mut function.nodes, field, "node", |message| Node::read(message, 1))?,
+                7 => push(&mut function.nodes, field, "node", |message| NodeProto::read(message, 1))?,
                 9 => push(&mut function.opsets, field, "opset_import", Opset::read)?,
                 10 => function.domain = field.string("domain")?,
                 11 => {
                     push(&mut function.defaults, field, "attribute_proto", |message| {
-                        Attribute::read(message, 1)
+                        AttributeProto::read(message, 1)
                     })?;
                 }
                 _ => {}
@@ -395,7 +395,7 @@ pub(super) fn read_pair<'a>(message: Message<'a>) -> Result<(&'a str, &'a str), 
 /// Reads an element of the repeated message field `name`.
 pub(super) fn push<'a, T>(
     items: &mut Vec<T>,
-    field: Field<'a>,
+    field: WireField<'a>,
     name: &str,
     read: impl FnOnce(Message<'a>) -> Result<T, WireError>,
 ) -> Result<(), WireError> {
@@ -408,7 +408,7 @@ pub(super) fn push<'a, T>(
 /// that.
 pub(super) fn set_once<'a, T>(
     slot: &mut Option<T>,
-    field: Field<'a>,
+    field: WireField<'a>,
     name: &str,
     read: impl FnOnce(Message<'a>) -> Result<T, WireError>,
 ) -> Result<(), WireError> {

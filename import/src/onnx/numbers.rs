@@ -3,7 +3,7 @@
 //! A writer may pack the elements (one length-delimited field) or not (a field each), or mix; all read the
 //! same. The elements of a big tensor can thus be used, or shared, without a copy.
 
-use super::wire::{Field, Span, WireError, float, take_varint};
+use super::wire::{ByteSpan, WireError, WireField, float, take_varint};
 
 /// How the elements of a repeated number field are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +26,7 @@ impl Encoding {
     }
 }
 
-fn count_numbers(span: Span<'_>, encoding: Encoding) -> Result<usize, WireError> {
+fn count_numbers(span: ByteSpan<'_>, encoding: Encoding) -> Result<usize, WireError> {
     let width = match encoding {
         Encoding::Fixed32 => 4,
         Encoding::Fixed64 => 8,
@@ -39,7 +39,7 @@ fn count_numbers(span: Span<'_>, encoding: Encoding) -> Result<usize, WireError>
     Err(WireError::new(span.offset, message))
 }
 
-fn count_varints(mut span: Span<'_>) -> Result<usize, WireError> {
+fn count_varints(mut span: ByteSpan<'_>) -> Result<usize, WireError> {
     let mut count = 0;
     while !span.bytes.is_empty() {
         take_varint(&mut span)?;
@@ -50,15 +50,15 @@ fn count_varints(mut span: Span<'_>) -> Result<usize, WireError> {
 
 /// The elements of a repeated number field, left where they lie, in as many pieces as the writer made.
 #[derive(Debug, Clone, Default)]
-pub struct Numbers<'a> {
-    spans: Vec<Span<'a>>,
+pub struct NumberField<'a> {
+    spans: Vec<ByteSpan<'a>>,
     count: usize,
 }
 
-impl<'a> Numbers<'a> {
+impl<'a> NumberField<'a> {
     /// Appends the field's element, or all of its elements where the writer packed them. `name` is the
     /// field's name in the schema. Every element is checked here, so that the iterators cannot fail.
-    pub fn append(&mut self, field: Field<'a>, name: &str, encoding: Encoding) -> Result<(), WireError> {
+    pub fn append(&mut self, field: WireField<'a>, name: &str, encoding: Encoding) -> Result<(), WireError> {
         let span = field.number_span(name, encoding)?;
         self.count += count_numbers(span, encoding).map_err(|error| error.inside(name))?;
         if !span.bytes.is_empty() {
@@ -79,9 +79,9 @@ impl<'a> Numbers<'a> {
 
     /// The one piece that holds all elements, if they are in one piece: for fixed encodings these are the
     /// elements themselves, little-endian.
-    pub fn contiguous(&self) -> Option<Span<'a>> {
+    pub fn contiguous(&self) -> Option<ByteSpan<'a>> {
         match self.spans.as_slice() {
-            [] => Some(Span::default()),
+            [] => Some(ByteSpan::default()),
             [span] => Some(*span),
             _ => None,
         }
@@ -104,7 +104,7 @@ impl<'a> Numbers<'a> {
 }
 
 struct Varints<'a> {
-    rest: Span<'a>,
+    rest: ByteSpan<'a>,
 }
 
 impl Iterator for Varints<'_> {
@@ -124,14 +124,14 @@ mod tests {
     use super::super::wire::Message;
     use super::*;
 
-    fn fields(bytes: &[u8]) -> Vec<Field<'_>> {
+    fn fields(bytes: &[u8]) -> Vec<WireField<'_>> {
         Message::new(bytes).fields().map(Result::unwrap).collect()
     }
 
     #[test]
     fn packed_and_unpacked_numbers_are_the_same() {
         for bytes in [&b"\x08\x01\x08\x96\x01"[..], b"\x0a\x03\x01\x96\x01", b"\x08\x01\x0a\x02\x96\x01"] {
-            let mut numbers = Numbers::default();
+            let mut numbers = NumberField::default();
             for field in fields(bytes) {
                 numbers.append(field, "dims", Encoding::Varint).unwrap();
             }
@@ -143,7 +143,7 @@ mod tests {
     #[test]
     fn packed_floats_stay_where_they_lie() {
         let field = fields(b"\x0a\x08\0\0\x80\x3f\0\0\0\x40")[0];
-        let mut numbers = Numbers::default();
+        let mut numbers = NumberField::default();
         numbers.append(field, "float_data", Encoding::Fixed32).unwrap();
         assert_eq!(numbers.contiguous().unwrap().offset, 2);
         assert_eq!(numbers.floats().collect::<Vec<_>>(), [1.0, 2.0]);
@@ -152,7 +152,7 @@ mod tests {
     #[test]
     fn a_number_cut_short_is_located() {
         let field = fields(b"\x0a\x02\xc3\x28")[0];
-        let error = Numbers::default().append(field, "floats", Encoding::Fixed32).unwrap_err();
+        let error = NumberField::default().append(field, "floats", Encoding::Fixed32).unwrap_err();
         assert_eq!(error.to_string(), "byte 2: 2 bytes, expected elements of 4 bytes (in floats)");
     }
 }

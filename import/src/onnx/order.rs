@@ -10,11 +10,11 @@ use std::collections::{BinaryHeap, HashMap};
 
 use ir::diag::did_you_mean;
 
-use super::model::Graph;
+use super::model::GraphProto;
 
 /// What is wrong with a graph.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fault {
+pub struct GraphFault {
     /// Index of the node at fault; none for the graph's own inputs and outputs.
     pub node: Option<usize>,
     /// What was found and what was expected.
@@ -34,7 +34,7 @@ enum Definer {
 ///
 /// # Errors
 /// All names that are defined twice or never; if there are none, a cycle.
-pub fn order(graph: &Graph<'_>) -> Result<Vec<usize>, Vec<Fault>> {
+pub fn order(graph: &GraphProto<'_>) -> Result<Vec<usize>, Vec<GraphFault>> {
     let mut faults = Vec::new();
     let definers = definers(graph, &mut faults);
     undefined(graph, &definers, &mut faults);
@@ -45,7 +45,7 @@ pub fn order(graph: &Graph<'_>) -> Result<Vec<usize>, Vec<Fault>> {
     if order.len() == graph.nodes.len() { Ok(order) } else { Err(vec![cycle(graph, &definers, &order)]) }
 }
 
-fn definers<'a>(graph: &Graph<'a>, faults: &mut Vec<Fault>) -> HashMap<&'a str, Definer> {
+fn definers<'a>(graph: &GraphProto<'a>, faults: &mut Vec<GraphFault>) -> HashMap<&'a str, Definer> {
     let weights = graph.initializers.iter().map(|tensor| tensor.name);
     let weights = weights.chain(graph.sparse_initializers.iter().copied());
     let mut definers: HashMap<&str, Definer> = HashMap::new();
@@ -70,21 +70,21 @@ fn define<'a>(
     definers: &mut HashMap<&'a str, Definer>,
     name: &'a str,
     definer: Definer,
-    faults: &mut Vec<Fault>,
+    faults: &mut Vec<GraphFault>,
 ) {
     if definers.insert(name, definer).is_some() {
         let node = match definer {
             Definer::Node(index) => Some(index),
             Definer::Outside => None,
         };
-        faults.push(Fault { node, message: format!("`{name}` is defined twice"), help: None });
+        faults.push(GraphFault { node, message: format!("`{name}` is defined twice"), help: None });
     }
 }
 
 /// How many undefined names get a "did you mean", each of which compares all names.
 const MAX_HINTS: usize = 10;
 
-fn undefined(graph: &Graph<'_>, definers: &HashMap<&str, Definer>, faults: &mut Vec<Fault>) {
+fn undefined(graph: &GraphProto<'_>, definers: &HashMap<&str, Definer>, faults: &mut Vec<GraphFault>) {
     let reads = graph.nodes.iter().enumerate();
     let reads = reads.flat_map(|(index, node)| node.inputs.iter().map(move |name| (Some(index), *name)));
     let results = graph.outputs.iter().map(|output| (None, output.name));
@@ -96,13 +96,13 @@ fn undefined(graph: &Graph<'_>, definers: &HashMap<&str, Definer>, faults: &mut 
         let what = if node.is_some() { "input" } else { "the graph's output" };
         let hinted = faults.len() < MAX_HINTS;
         let help = hinted.then(|| did_you_mean(name, definers.keys().copied())).flatten();
-        faults.push(Fault { node, message: format!("{what} `{name}` is not defined"), help });
+        faults.push(GraphFault { node, message: format!("{what} `{name}` is not defined"), help });
     }
 }
 
 /// Nodes that each node waits for, once for each name it reads.
 fn waits<'g>(
-    graph: &'g Graph<'_>,
+    graph: &'g GraphProto<'_>,
     definers: &'g HashMap<&str, Definer>,
     index: usize,
 ) -> impl Iterator<Item = usize> + 'g {
@@ -112,7 +112,7 @@ fn waits<'g>(
     })
 }
 
-fn sort(graph: &Graph<'_>, definers: &HashMap<&str, Definer>) -> Vec<usize> {
+fn sort(graph: &GraphProto<'_>, definers: &HashMap<&str, Definer>) -> Vec<usize> {
     let count = graph.nodes.len();
     let mut missing = vec![0usize; count];
     let mut readers = vec![Vec::new(); count];
@@ -139,7 +139,7 @@ fn sort(graph: &Graph<'_>, definers: &HashMap<&str, Definer>) -> Vec<usize> {
 
 /// A cycle among the nodes that never became ready: each of them waits for another such node, so a walk must
 /// meet itself.
-fn cycle(graph: &Graph<'_>, definers: &HashMap<&str, Definer>, order: &[usize]) -> Fault {
+fn cycle(graph: &GraphProto<'_>, definers: &HashMap<&str, Definer>, order: &[usize]) -> GraphFault {
     let mut stuck = vec![true; graph.nodes.len()];
     for &index in order {
         stuck[index] = false;
@@ -159,29 +159,29 @@ fn cycle(graph: &Graph<'_>, definers: &HashMap<&str, Definer>, order: &[usize]) 
     cycle.rotate_left(first);
     let names: Vec<String> = cycle.iter().map(|&index| format!("`{}`", graph.node_name(index))).collect();
     let node = Some(cycle[0]);
-    Fault { node, message: format!("a cycle: {} -> {}", names.join(" -> "), names[0]), help: None }
+    GraphFault { node, message: format!("a cycle: {} -> {}", names.join(" -> "), names[0]), help: None }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::model::Node;
-    use super::super::tensor::ValueInfo;
+    use super::super::model::NodeProto;
+    use super::super::tensor::ValueInfoProto;
     use super::*;
 
     /// A graph from lines such as `y = x, w`, with the input `x` and the output `y`.
-    fn graph<'a>(lines: &[&'a str]) -> Graph<'a> {
-        let info = |name| ValueInfo { name, ..ValueInfo::default() };
+    fn graph<'a>(lines: &[&'a str]) -> GraphProto<'a> {
+        let info = |name| ValueInfoProto { name, ..ValueInfoProto::default() };
         let node = |line: &&'a str| {
             let (output, inputs) = line.split_once(" = ").unwrap();
-            Node {
+            NodeProto {
                 inputs: inputs.split(", ").collect(),
                 outputs: vec![output],
                 op_type: "Add",
-                ..Node::default()
+                ..NodeProto::default()
             }
         };
         let nodes = lines.iter().map(node).collect();
-        Graph { nodes, inputs: vec![info("x")], outputs: vec![info("y")], ..Graph::default() }
+        GraphProto { nodes, inputs: vec![info("x")], outputs: vec![info("y")], ..GraphProto::default() }
     }
 
     fn faults(lines: &[&str]) -> Vec<(Option<usize>, String)> {

@@ -6,20 +6,18 @@
 
 use std::ops::RangeInclusive;
 
-use ir::Value;
-
-use super::call::{Call, Refusal};
+use super::call::{NodeConversion, Results};
 use super::convert::{
     along, attention, composed, einsum, gather, integer, linear, loss, pads, pick, picked, pointwise,
     quantised, recurrent, reduce, resize, sample, scatter, shape, signal, split, spread, window,
 };
-use super::flow::Flow;
+use super::flow::ControlOperator;
 
 /// The newest version of ONNX's operator set of which the rows were checked.
 pub const NEWEST: i64 = 28;
 
 /// What is known of an operator, over a range of versions.
-pub struct Row {
+pub struct OperatorRow {
     /// The operator's name in ONNX.
     pub op: &'static str,
     /// Versions of the operator set in which the row holds.
@@ -42,14 +40,14 @@ pub enum Convert {
     /// The IR's binary operation of this name, from left to right over any number of operands.
     Fold(&'static str),
     /// Its graphs are written down in its place.
-    Graphs(Flow),
+    Graphs(ControlOperator),
     /// A converter of its own.
-    With(fn(&mut Call<'_, '_>) -> Result<Vec<Value>, Refusal>),
+    With(fn(&mut NodeConversion<'_, '_>) -> Results),
 }
 
 impl Convert {
     /// The values that stand for the node's results, as many as are supported.
-    pub fn run(self, call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
+    pub fn run(self, call: &mut NodeConversion<'_, '_>) -> Results {
         match self {
             Convert::Unary(name) => pointwise::unary(call, name),
             Convert::Binary(name) => pointwise::binary(call, name),
@@ -61,7 +59,7 @@ impl Convert {
 }
 
 /// The row for `op` in `version`, if there is one.
-pub fn find(op: &str, version: i64) -> Option<&'static Row> {
+pub fn find(op: &str, version: i64) -> Option<&'static OperatorRow> {
     ROWS.iter().find(|row| row.op == op && row.versions.contains(&version))
 }
 
@@ -73,8 +71,8 @@ const fn row(
     inputs: RangeInclusive<usize>,
     attributes: &'static [&'static str],
     convert: Convert,
-) -> Row {
-    Row { op, versions, inputs, attributes, convert }
+) -> OperatorRow {
+    OperatorRow { op, versions, inputs, attributes, convert }
 }
 
 const ANY: usize = usize::MAX;
@@ -152,7 +150,7 @@ const POOL: &[&str] = &[
 
 /// Every row, by name.
 #[rustfmt::skip]
-pub static ROWS: &[Row] = &[
+pub static ROWS: &[OperatorRow] = &[
     row("Abs", 1..=NEWEST, 1..=1, OLD, Unary("nn.abs")),
     row("Acos", 7..=NEWEST, 1..=1, &[], Unary("nn.acos")),
     row("Acosh", 9..=NEWEST, 1..=1, &[], Unary("nn.acosh")),
@@ -237,7 +235,7 @@ pub static ROWS: &[Row] = &[
     row("HardSwish", 14..=NEWEST, 1..=1, &[], Unary("nn.hard_swish")),
     row("Hardmax", 1..=NEWEST, 1..=1, &["axis"], With(along::hardmax)),
     row("Identity", 1..=NEWEST, 1..=1, &[], With(pointwise::identity)),
-    row("If", 1..=NEWEST, 1..=1, &["else_branch", "then_branch"], Graphs(Flow::If)),
+    row("If", 1..=NEWEST, 1..=1, &["else_branch", "then_branch"], Graphs(ControlOperator::If)),
     row("InstanceNormalization", 6..=NEWEST, 3..=3, &["epsilon"], With(reduce::instance_normalization)),
     row("IsInf", 10..=NEWEST, 1..=1, &["detect_negative", "detect_positive"], With(composed::is_inf)),
     row("IsNaN", 9..=NEWEST, 1..=1, &[], With(composed::is_nan)),
@@ -251,7 +249,7 @@ pub static ROWS: &[Row] = &[
     row("LinearAttention", 27..=NEWEST, 3..=6, &["chunk_size", "kv_num_heads", "q_num_heads", "scale", "update_rule"], With(recurrent::linear_attention)),
     row("Log", 1..=NEWEST, 1..=1, OLD, Unary("nn.log")),
     row("LogSoftmax", 1..=NEWEST, 1..=1, &["axis"], With(reduce::log_softmax)),
-    row("Loop", 1..=NEWEST, 2..=ANY, &["body"], Graphs(Flow::Loop)),
+    row("Loop", 1..=NEWEST, 2..=ANY, &["body"], Graphs(ControlOperator::Loop)),
     row("LpNormalization", 1..=NEWEST, 1..=1, &["axis", "p"], With(reduce::lp_normalization)),
     row("LpPool", 2..=NEWEST, 1..=1, LP_POOL, With(spread::lp_pool)),
     row("MatMul", 1..=NEWEST, 2..=2, &[], With(linear::matmul)),
@@ -315,7 +313,7 @@ pub static ROWS: &[Row] = &[
     row("RotaryEmbedding", 23..=NEWEST, 3..=4, &["interleaved", "num_heads", "rotary_embedding_dim"], With(attention::rotary_embedding)),
     row("Round", 11..=NEWEST, 1..=1, &[], Unary("nn.round")),
     row("STFT", 17..=NEWEST, 2..=4, &["onesided"], With(signal::stft)),
-    row("Scan", 9..=NEWEST, 1..=ANY, SCAN, Graphs(Flow::Scan)),
+    row("Scan", 9..=NEWEST, 1..=ANY, SCAN, Graphs(ControlOperator::Scan)),
     row("Scatter", 9..=10, 3..=3, &["axis"], With(scatter::scatter_elements)),
     row("ScatterElements", 11..=NEWEST, 3..=3, &["axis", "reduction"], With(scatter::scatter_elements)),
     row("ScatterND", 11..=NEWEST, 3..=3, &["reduction"], With(scatter::scatter_nd)),

@@ -3,12 +3,12 @@
 //! The same manner as [`super::model`], which holds what is above them: nodes, graphs, models.
 
 use super::model::{push, read_pair, set_once};
-use super::numbers::{Encoding, Numbers};
-use super::wire::{Message, Span, WireError};
+use super::numbers::{Encoding, NumberField};
+use super::wire::{ByteSpan, Message, WireError};
 
 /// `TensorProto`: elements of one type, in row-major order, in one of several encodings.
 #[derive(Debug, Clone, Default)]
-pub struct Tensor<'a> {
+pub struct TensorProto<'a> {
     /// The tensor's name; may be empty in an attribute.
     pub name: &'a str,
     /// Sizes of the dimensions; none for a scalar.
@@ -16,19 +16,19 @@ pub struct Tensor<'a> {
     /// `TensorProto.DataType`.
     pub data_type: i32,
     /// Elements as little-endian bytes.
-    pub raw_data: Option<Span<'a>>,
+    pub raw_data: Option<ByteSpan<'a>>,
     /// Elements of FLOAT and COMPLEX64.
-    pub float_data: Numbers<'a>,
+    pub float_data: NumberField<'a>,
     /// Elements of INT32 and everything narrower, of BOOL, and the bits of FLOAT16 and BFLOAT16.
-    pub int32_data: Numbers<'a>,
+    pub int32_data: NumberField<'a>,
     /// Elements of INT64.
-    pub int64_data: Numbers<'a>,
+    pub int64_data: NumberField<'a>,
     /// Elements of DOUBLE and COMPLEX128.
-    pub double_data: Numbers<'a>,
+    pub double_data: NumberField<'a>,
     /// Elements of UINT32 and UINT64.
-    pub uint64_data: Numbers<'a>,
+    pub uint64_data: NumberField<'a>,
     /// Elements of STRING.
-    pub string_data: Vec<Span<'a>>,
+    pub string_data: Vec<ByteSpan<'a>>,
     /// Keys and values that say where the data is, if it is in another file.
     pub external_data: Vec<(&'a str, &'a str)>,
     /// Whether `data_location` says EXTERNAL.
@@ -39,16 +39,16 @@ pub struct Tensor<'a> {
 
 /// `ValueInfoProto`: a value's name and type.
 #[derive(Debug, Clone, Default)]
-pub struct ValueInfo<'a> {
+pub struct ValueInfoProto<'a> {
     /// The value's name.
     pub name: &'a str,
     /// Its type, where the file gives one.
-    pub ty: ValueType<'a>,
+    pub ty: TypeProto<'a>,
 }
 
 /// `TypeProto`: what kind of value.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub enum ValueType<'a> {
+pub enum TypeProto<'a> {
     /// The file does not say.
     #[default]
     Unknown,
@@ -75,10 +75,10 @@ pub enum Dimension<'a> {
     Symbol(&'a str),
 }
 
-impl<'a> Tensor<'a> {
-    pub(super) fn read(message: Message<'a>) -> Result<Tensor<'a>, WireError> {
-        let mut tensor = Tensor { offset: message.offset(), ..Tensor::default() };
-        let mut dims = Numbers::default();
+impl<'a> TensorProto<'a> {
+    pub(super) fn read(message: Message<'a>) -> Result<TensorProto<'a>, WireError> {
+        let mut tensor = TensorProto { offset: message.offset(), ..TensorProto::default() };
+        let mut dims = NumberField::default();
         for field in message.fields() {
             let field = field?;
             match field.number {
@@ -102,15 +102,15 @@ impl<'a> Tensor<'a> {
     }
 }
 
-impl<'a> ValueInfo<'a> {
-    pub(super) fn read(message: Message<'a>) -> Result<ValueInfo<'a>, WireError> {
-        let mut info = ValueInfo::default();
+impl<'a> ValueInfoProto<'a> {
+    pub(super) fn read(message: Message<'a>) -> Result<ValueInfoProto<'a>, WireError> {
+        let mut info = ValueInfoProto::default();
         let mut ty = None;
         for field in message.fields() {
             let field = field?;
             match field.number {
                 1 => info.name = field.string("name")?,
-                2 => set_once(&mut ty, field, "type", ValueType::read)?,
+                2 => set_once(&mut ty, field, "type", TypeProto::read)?,
                 _ => {}
             }
         }
@@ -119,18 +119,18 @@ impl<'a> ValueInfo<'a> {
     }
 }
 
-impl<'a> ValueType<'a> {
-    pub(super) fn read(message: Message<'a>) -> Result<ValueType<'a>, WireError> {
+impl<'a> TypeProto<'a> {
+    pub(super) fn read(message: Message<'a>) -> Result<TypeProto<'a>, WireError> {
         let mut ty = None;
         for field in message.fields() {
             let field = field?;
             match field.number {
                 1 => set_once(&mut ty, field, "tensor_type", read_tensor_type)?,
-                4 => ty = Some(ValueType::Other("a sequence")),
-                5 => ty = Some(ValueType::Other("a map")),
-                7 => ty = Some(ValueType::Other("an opaque value")),
-                8 => ty = Some(ValueType::Other("a sparse tensor")),
-                9 => ty = Some(ValueType::Other("an optional")),
+                4 => ty = Some(TypeProto::Other("a sequence")),
+                5 => ty = Some(TypeProto::Other("a map")),
+                7 => ty = Some(TypeProto::Other("an opaque value")),
+                8 => ty = Some(TypeProto::Other("a sparse tensor")),
+                9 => ty = Some(TypeProto::Other("an optional")),
                 _ => {}
             }
         }
@@ -138,7 +138,7 @@ impl<'a> ValueType<'a> {
     }
 }
 
-fn read_tensor_type<'a>(message: Message<'a>) -> Result<ValueType<'a>, WireError> {
+fn read_tensor_type<'a>(message: Message<'a>) -> Result<TypeProto<'a>, WireError> {
     let mut element = 0;
     let mut shape = None;
     for field in message.fields() {
@@ -149,7 +149,7 @@ fn read_tensor_type<'a>(message: Message<'a>) -> Result<ValueType<'a>, WireError
             _ => {}
         }
     }
-    Ok(ValueType::Tensor { element, shape })
+    Ok(TypeProto::Tensor { element, shape })
 }
 
 fn read_shape<'a>(message: Message<'a>) -> Result<Vec<Dimension<'a>>, WireError> {
@@ -188,7 +188,7 @@ pub(super) fn read_sparse_name<'a>(message: Message<'a>) -> Result<&'a str, Wire
     for field in message.fields() {
         let field = field?;
         if field.number == 1 {
-            set_once(&mut values, field, "values", Tensor::read)?;
+            set_once(&mut values, field, "values", TensorProto::read)?;
         }
     }
     Ok(values.map_or("", |tensor| tensor.name))

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use ir::diag::did_you_mean;
 use ir::{Context, Diagnostic};
 
-use super::model::Graph;
-use super::order::Fault;
-use super::rows::{NEWEST, ROWS, Row};
+use super::model::GraphProto;
+use super::order::GraphFault;
+use super::rows::{NEWEST, OperatorRow, ROWS};
 
 /// How many nodes a message names.
 const MAX_NAMES: usize = 8;
@@ -16,9 +16,9 @@ const MAX_NAMES: usize = 8;
 /// them.
 pub(super) fn unsupported(
     ctx: &Context,
-    graph: &Graph<'_>,
+    graph: &GraphProto<'_>,
     version: i64,
-    rows: &[Option<&'static Row>],
+    rows: &[Option<&'static OperatorRow>],
 ) -> Vec<Diagnostic> {
     let mut nodes_of: BTreeMap<(&str, &str), Vec<usize>> = BTreeMap::new();
     for index in (0..graph.nodes.len()).filter(|&index| rows[index].is_none()) {
@@ -45,7 +45,7 @@ fn what_is_unknown(domain: &str, op: &str, version: i64) -> String {
     }
 }
 
-fn names(graph: &Graph<'_>, nodes: &[usize]) -> String {
+fn names(graph: &GraphProto<'_>, nodes: &[usize]) -> String {
     let named: Vec<String> =
         nodes.iter().take(MAX_NAMES).map(|&index| format!("`{}`", graph.node_name(index))).collect();
     let count = nodes.len();
@@ -67,9 +67,9 @@ fn hint(domain: &str, op: &str) -> Option<String> {
     Some(format!("it is known from version {first} to {NEWEST}"))
 }
 
-impl Fault {
+impl GraphFault {
     /// The fault at its node.
-    pub fn into_diagnostic(self, ctx: &Context, graph: &Graph<'_>) -> Diagnostic {
+    pub fn into_diagnostic(self, ctx: &Context, graph: &GraphProto<'_>) -> Diagnostic {
         let place = match self.node {
             Some(index) => graph.node_name(index),
             None => graph.name.to_owned(),

@@ -12,9 +12,9 @@ use ir::{Blob, Context, FloatKind, Signedness, Type, TypeData};
 
 use super::element::Element;
 use super::external::{ExternalFiles, SharedBytes};
-use super::numbers::Numbers;
-use super::tensor::Tensor;
-use super::wire::{Message, Span};
+use super::numbers::NumberField;
+use super::tensor::TensorProto;
+use super::wire::{ByteSpan, Message};
 use crate::synth::Stripped;
 
 /// A tensor of the model: its type, and its elements as little-endian bytes in row-major order.
@@ -29,7 +29,7 @@ pub struct Weight {
 }
 
 /// What finds the elements of a model's tensors.
-pub struct Weights<'a> {
+pub struct WeightFiles<'a> {
     /// The model's own bytes, on which its tensors are views.
     pub model_bytes: SharedBytes,
     /// Other files that it names.
@@ -66,9 +66,9 @@ impl Keys {
     }
 }
 
-impl Weights<'_> {
+impl WeightFiles<'_> {
     /// The elements of `tensor`. `key` is its name among the rules. The error says what the tensor lacks.
-    pub fn read(&mut self, tensor: &Tensor<'_>, key: &str) -> Result<Weight, String> {
+    pub fn read(&mut self, tensor: &TensorProto<'_>, key: &str) -> Result<Weight, String> {
         let element = element_of(tensor.data_type)?;
         let dims = sizes(&tensor.dims)?;
         let len_bytes = element
@@ -86,7 +86,7 @@ impl Weights<'_> {
         Ok(Weight { element, dims, blob })
     }
 
-    fn stored(&self, tensor: &Tensor<'_>, element: Element, len_bytes: usize) -> Result<Blob, String> {
+    fn stored(&self, tensor: &TensorProto<'_>, element: Element, len_bytes: usize) -> Result<Blob, String> {
         let blob = match tensor.raw_data {
             Some(raw) => self.share(raw),
             None => self.typed(tensor, element),
@@ -98,7 +98,7 @@ impl Weights<'_> {
         }
     }
 
-    fn typed(&self, tensor: &Tensor<'_>, element: Element) -> Blob {
+    fn typed(&self, tensor: &TensorProto<'_>, element: Element) -> Blob {
         match element {
             Element::Float | Element::Complex64 => self.fixed(&tensor.float_data),
             Element::Double | Element::Complex128 => self.fixed(&tensor.double_data),
@@ -111,14 +111,14 @@ impl Weights<'_> {
         }
     }
 
-    fn fixed(&self, numbers: &Numbers<'_>) -> Blob {
+    fn fixed(&self, numbers: &NumberField<'_>) -> Blob {
         match numbers.contiguous() {
             Some(span) => self.share(span),
             None => Blob::from_bytes(numbers.bytes().collect()),
         }
     }
 
-    fn share(&self, span: Span<'_>) -> Blob {
+    fn share(&self, span: ByteSpan<'_>) -> Blob {
         let range = span.offset..span.offset + span.bytes.len();
         Blob::Shared { owner: Arc::clone(&self.model_bytes), range }
     }
@@ -129,21 +129,22 @@ impl Weights<'_> {
 /// # Errors
 /// If the file is damaged, or its elements are of a type that is not read.
 pub fn tensor_of_file(bytes: SharedBytes) -> Result<Weight, String> {
-    let tensor = Tensor::read(Message::new((*bytes).as_ref())).map_err(|error| error.to_string())?;
+    let tensor = TensorProto::read(Message::new((*bytes).as_ref())).map_err(|error| error.to_string())?;
     let external = ExternalFiles::beside(Path::new(""), &|_| Err(std::io::ErrorKind::Unsupported.into()));
     let model_bytes = Arc::clone(&bytes);
-    let mut weights = Weights { model_bytes, external, stripped: Stripped::default(), keys: Keys::default() };
+    let mut weights =
+        WeightFiles { model_bytes, external, stripped: Stripped::default(), keys: Keys::default() };
     weights.read(&tensor, tensor.name)
 }
 
 /// The low `WIDTH` bytes of each number.
-fn narrow<const WIDTH: usize>(numbers: &Numbers<'_>) -> Blob {
+fn narrow<const WIDTH: usize>(numbers: &NumberField<'_>) -> Blob {
     let bytes = numbers.varints().flat_map(|number| number.to_le_bytes().into_iter().take(WIDTH));
     Blob::from_bytes(bytes.collect())
 }
 
 /// Whether the file gives no elements at all.
-fn has_no_data(tensor: &Tensor<'_>) -> bool {
+fn has_no_data(tensor: &TensorProto<'_>) -> bool {
     let numbers = [
         &tensor.float_data,
         &tensor.int32_data,

@@ -2,8 +2,8 @@
 //!
 //! A message is a sequence of fields; a field is a tag `(number << 3) | wire type`, then a value whose form
 //! the wire type gives. [`Message::fields`] walks them without copying: strings, bytes and nested messages
-//! are borrowed from the buffer, and a [`Span`] knows its offset from the buffer's start, so that an error
-//! can say where it happened.
+//! are borrowed from the buffer, and a [`ByteSpan`] knows its offset from the buffer's start, so that an
+//! error can say where it happened.
 //!
 //! ```text
 //! 0a 03 61 62 63   =>   field 1, wire type 2 (length-delimited), 3 bytes "abc"
@@ -68,7 +68,7 @@ impl std::error::Error for WireError {}
 
 /// Bytes borrowed from the buffer, with their offset from its start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Span<'a> {
+pub struct ByteSpan<'a> {
     /// The bytes.
     pub bytes: &'a [u8],
     /// Offset of the first of them from the start of the buffer.
@@ -77,11 +77,11 @@ pub struct Span<'a> {
 
 /// A message, not yet taken apart: the span of its fields.
 #[derive(Debug, Clone, Copy)]
-pub struct Message<'a>(Span<'a>);
+pub struct Message<'a>(ByteSpan<'a>);
 
 /// One field of a message.
 #[derive(Debug, Clone, Copy)]
-pub struct Field<'a> {
+pub struct WireField<'a> {
     /// The number that the schema gives the field.
     pub number: u64,
     value: Value<'a>,
@@ -90,16 +90,16 @@ pub struct Field<'a> {
 
 #[derive(Debug, Clone, Copy)]
 enum Value<'a> {
-    Varint(u64, Span<'a>),
-    Fixed32(Span<'a>),
-    Fixed64(Span<'a>),
-    Delimited(Span<'a>),
+    Varint(u64, ByteSpan<'a>),
+    Fixed32(ByteSpan<'a>),
+    Fixed64(ByteSpan<'a>),
+    Delimited(ByteSpan<'a>),
 }
 
 impl<'a> Message<'a> {
     /// The outermost message: the whole buffer.
     pub fn new(buffer: &'a [u8]) -> Message<'a> {
-        Message(Span { bytes: buffer, offset: 0 })
+        Message(ByteSpan { bytes: buffer, offset: 0 })
     }
 
     /// Offset of the message's first byte.
@@ -116,11 +116,11 @@ impl<'a> Message<'a> {
 /// Iterator over a message's fields.
 #[derive(Debug)]
 pub struct Fields<'a> {
-    rest: Span<'a>,
+    rest: ByteSpan<'a>,
 }
 
 impl<'a> Iterator for Fields<'a> {
-    type Item = Result<Field<'a>, WireError>;
+    type Item = Result<WireField<'a>, WireError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.rest.bytes.is_empty() {
@@ -128,13 +128,13 @@ impl<'a> Iterator for Fields<'a> {
         }
         let field = read_field(&mut self.rest);
         if field.is_err() {
-            self.rest = Span::default();
+            self.rest = ByteSpan::default();
         }
         Some(field)
     }
 }
 
-fn read_field<'a>(rest: &mut Span<'a>) -> Result<Field<'a>, WireError> {
+fn read_field<'a>(rest: &mut ByteSpan<'a>) -> Result<WireField<'a>, WireError> {
     let offset = rest.offset;
     let (tag, _) = take_varint(rest)?;
     let number = tag >> 3;
@@ -159,23 +159,23 @@ fn read_field<'a>(rest: &mut Span<'a>) -> Result<Field<'a>, WireError> {
             return Err(WireError::new(offset, format!("wire type {other}, expected 0, 1, 2 or 5")));
         }
     };
-    Ok(Field { number, value, offset })
+    Ok(WireField { number, value, offset })
 }
 
 const MAX_FIELD_NUMBER: u64 = (1 << 29) - 1;
 
-fn take<'a>(rest: &mut Span<'a>, length: usize) -> Result<Span<'a>, WireError> {
+fn take<'a>(rest: &mut ByteSpan<'a>, length: usize) -> Result<ByteSpan<'a>, WireError> {
     let Some((bytes, after)) = rest.bytes.split_at_checked(length) else {
         let left = rest.bytes.len();
         return Err(WireError::new(rest.offset, format!("{length} bytes expected, {left} left")));
     };
-    let taken = Span { bytes, offset: rest.offset };
-    *rest = Span { bytes: after, offset: rest.offset + length };
+    let taken = ByteSpan { bytes, offset: rest.offset };
+    *rest = ByteSpan { bytes: after, offset: rest.offset + length };
     Ok(taken)
 }
 
 /// Seven bits a byte, least significant first; the top bit says that another byte follows. At most 10 bytes.
-pub(super) fn take_varint<'a>(rest: &mut Span<'a>) -> Result<(u64, Span<'a>), WireError> {
+pub(super) fn take_varint<'a>(rest: &mut ByteSpan<'a>) -> Result<(u64, ByteSpan<'a>), WireError> {
     let mut number = 0u64;
     for (i, &byte) in rest.bytes.iter().enumerate().take(10) {
         if i == 9 && byte > 1 {
@@ -189,7 +189,7 @@ pub(super) fn take_varint<'a>(rest: &mut Span<'a>) -> Result<(u64, Span<'a>), Wi
     Err(WireError::new(rest.offset, "a varint that does not end"))
 }
 
-impl<'a> Field<'a> {
+impl<'a> WireField<'a> {
     /// Offset of the field's tag.
     pub fn offset(&self) -> usize {
         self.offset
@@ -206,7 +206,7 @@ impl<'a> Field<'a> {
     }
 
     /// The value as bytes. `name` is the field's name in the schema, for the error's path; so below.
-    pub fn bytes(&self, name: &str) -> Result<Span<'a>, WireError> {
+    pub fn bytes(&self, name: &str) -> Result<ByteSpan<'a>, WireError> {
         match self.value {
             Value::Delimited(span) => Ok(span),
             _ => Err(self.mismatch(name, "length-delimited bytes")),
@@ -251,7 +251,7 @@ impl<'a> Field<'a> {
     }
 
     /// The bytes of a repeated number field: one element, or all of them where the writer packed them.
-    pub(super) fn number_span(&self, name: &str, encoding: Encoding) -> Result<Span<'a>, WireError> {
+    pub(super) fn number_span(&self, name: &str, encoding: Encoding) -> Result<ByteSpan<'a>, WireError> {
         match (self.value, encoding) {
             (Value::Varint(_, span), Encoding::Varint)
             | (Value::Fixed32(span), Encoding::Fixed32)
@@ -270,7 +270,7 @@ pub(super) fn float(bytes: &[u8]) -> f32 {
 mod tests {
     use super::*;
 
-    fn fields(bytes: &[u8]) -> Result<Vec<Field<'_>>, WireError> {
+    fn fields(bytes: &[u8]) -> Result<Vec<WireField<'_>>, WireError> {
         Message::new(bytes).fields().collect()
     }
 
@@ -298,7 +298,7 @@ mod tests {
     fn a_span_knows_its_offset_in_the_buffer() {
         let outer = fields(b"\x08\x01\x12\x04\x0a\x02hi").unwrap();
         let inner: Vec<_> = outer[1].message("inner").unwrap().fields().map(Result::unwrap).collect();
-        assert_eq!(inner[0].bytes("text").unwrap(), Span { bytes: b"hi", offset: 6 });
+        assert_eq!(inner[0].bytes("text").unwrap(), ByteSpan { bytes: b"hi", offset: 6 });
     }
 
     #[test]

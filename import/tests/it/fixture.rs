@@ -5,9 +5,9 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use import::onnx::declared::Sizes;
+use import::onnx::declared::DeclaredSizes;
 use import::onnx::external::SharedBytes;
-use import::onnx::{Options, StrippedWeights, import};
+use import::onnx::{ImportOptions, StrippedWeights, import};
 use ir::{Context, Diagnostic, Module};
 
 use crate::writer::Message;
@@ -26,12 +26,12 @@ pub(crate) fn import_bytes(
 pub(crate) fn import_sized(
     bytes: &[u8],
     stripped: StrippedWeights,
-    sizes: Sizes,
+    sizes: DeclaredSizes,
 ) -> Result<Module, Vec<String>> {
     let shared = bytes.to_vec();
     let open_file = move |_: &Path| -> io::Result<SharedBytes> { Ok(Arc::new(shared.clone())) };
     let ctx = Arc::new(Context::new());
-    let options = Options { open_file: &open_file, stripped, sizes };
+    let options = ImportOptions { open_file: &open_file, stripped, sizes };
     let texts = |diagnostics: Vec<Diagnostic>| diagnostics.iter().map(|fault| text(&ctx, fault)).collect();
     import(&ctx, Path::new("m.onnx"), &options).map_err(texts)
 }

@@ -1,7 +1,7 @@
 //! What the typed views say of well-formed and malformed files.
 
-use import::onnx::model::{AttributeValue, MAX_DEPTH, Model};
-use import::onnx::tensor::{Dimension, ValueType};
+use import::onnx::model::{AttributeValue, MAX_DEPTH, ModelProto};
+use import::onnx::tensor::{Dimension, TypeProto};
 
 use crate::fuzz::{flipped, random_numbers};
 use crate::writer::{
@@ -42,7 +42,7 @@ fn everything() -> Vec<u8> {
 #[test]
 fn a_file_is_read_as_it_was_written() {
     let bytes = everything();
-    let model = Model::read(&bytes).unwrap();
+    let model = ModelProto::read(&bytes).unwrap();
     assert_eq!((model.ir_version, model.opsets[0].version, model.property("key")), (8, 17, Some("value")));
     assert_eq!((model.functions[0].name, model.functions[0].domain), ("Twice", "mine"));
     let conv = &model.graph.nodes[0];
@@ -57,13 +57,13 @@ fn a_file_is_read_as_it_was_written() {
     };
     assert_eq!(inner.nodes[0].op_type, "Relu");
     let dims = vec![Dimension::Value(1), Dimension::Unknown, Dimension::Value(8), Dimension::Value(8)];
-    assert_eq!(model.graph.inputs[0].ty, ValueType::Tensor { element: 1, shape: Some(dims) });
+    assert_eq!(model.graph.inputs[0].ty, TypeProto::Tensor { element: 1, shape: Some(dims) });
 }
 
 #[test]
 fn raw_data_is_the_file_itself() {
     let bytes = everything();
-    let model = Model::read(&bytes).unwrap();
+    let model = ModelProto::read(&bytes).unwrap();
     let raw = model.graph.initializers[0].raw_data.unwrap();
     assert_eq!(raw.bytes.as_ptr(), bytes[raw.offset..].as_ptr());
     assert_eq!(raw.bytes.len(), 24);
@@ -72,7 +72,7 @@ fn raw_data_is_the_file_itself() {
 #[test]
 fn weights_keep_their_encoding() {
     let bytes = everything();
-    let model = Model::read(&bytes).unwrap();
+    let model = ModelProto::read(&bytes).unwrap();
     let [_, unpacked, outside] = &model.graph.initializers[..] else { panic!("three weights") };
     assert_eq!(unpacked.int64_data.varints().collect::<Vec<_>>(), [5, -6]);
     assert!(outside.is_external && outside.raw_data.is_none());
@@ -83,7 +83,7 @@ fn weights_keep_their_encoding() {
 fn an_error_names_byte_and_fields() {
     let bad_node = Message::default().int(4, 7);
     let graph = Message::default().messages(1, &[Message::default(), bad_node]);
-    let error = Model::read(&Message::default().message(7, &graph).0).unwrap_err();
+    let error = ModelProto::read(&Message::default().message(7, &graph).0).unwrap_err();
     assert_eq!(
         error.to_string(),
         "byte 6: a varint, expected length-delimited bytes (in graph.node[1].op_type)"
@@ -92,8 +92,8 @@ fn an_error_names_byte_and_fields() {
 
 #[test]
 fn a_file_without_a_graph_is_refused() {
-    assert_eq!(Model::read(b"").unwrap_err().message, "an empty file, expected an ONNX model");
-    assert_eq!(Model::read(b"\x08\x08").unwrap_err().message, "a model without a graph");
+    assert_eq!(ModelProto::read(b"").unwrap_err().message, "an empty file, expected an ONNX model");
+    assert_eq!(ModelProto::read(b"\x08\x08").unwrap_err().message, "a model without a graph");
 }
 
 #[test]
@@ -102,8 +102,8 @@ fn graphs_nest_only_so_deep() {
         (1..depth)
             .fold(Graph::default(), |inner, _| Graph::default().node("If", &[], &[], &[graph("g", inner)]))
     };
-    assert!(Model::read(&writer::model(17, nest(MAX_DEPTH)).0).is_ok());
-    let error = Model::read(&writer::model(17, nest(MAX_DEPTH + 1)).0).unwrap_err();
+    assert!(ModelProto::read(&writer::model(17, nest(MAX_DEPTH)).0).is_ok());
+    let error = ModelProto::read(&writer::model(17, nest(MAX_DEPTH + 1)).0).unwrap_err();
     assert_eq!(error.message, format!("graphs nested deeper than {MAX_DEPTH}"));
 }
 
@@ -112,7 +112,7 @@ fn a_truncated_file_is_an_error_at_every_length_inside_the_graph() {
     let bytes = everything();
     let graph_end = bytes.windows(4).position(|window| window == b"\x42\x04\x0a\x00").unwrap();
     for length in 0..bytes.len() {
-        let result = Model::read(&bytes[..length]);
+        let result = ModelProto::read(&bytes[..length]);
         assert!(result.is_err() || length >= graph_end, "{length} bytes of {}", bytes.len());
     }
 }
@@ -124,7 +124,7 @@ fn flipped_bytes_never_panic() {
     let mut accepted = 0;
     for _ in 0..20_000 {
         let broken = flipped(&bytes, &mut random);
-        accepted += usize::from(Model::read(&broken).is_ok());
+        accepted += usize::from(ModelProto::read(&broken).is_ok());
     }
     assert!((1..20_000).contains(&accepted), "{accepted} accepted: the flips test nothing");
 }

@@ -2,7 +2,7 @@
 //! stretch.
 
 use import::onnx::StrippedWeights;
-use import::onnx::declared::{Sizes, Symbolized};
+use import::onnx::declared::{DeclaredSizes, Symbolized};
 use ir::Module;
 
 use crate::fixture::{import_bytes, import_sized};
@@ -142,7 +142,7 @@ fn named(rows: &[&str]) -> Vec<String> {
         axis: 0,
         size: (*size).to_owned(),
     });
-    let sizes = Sizes { symbolized: symbolized.collect(), ..Sizes::new() };
+    let sizes = DeclaredSizes { symbolized: symbolized.collect(), ..DeclaredSizes::new() };
     let module = import_sized(&model(17, graph).0, StrippedWeights::Refuse, sizes);
     let module = module.unwrap_or_else(|faults| panic!("{faults:?}"));
     let body = module.function("main").expect("a model is a function `main`");

@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use import::onnx::declared::Sizes;
+use import::onnx::declared::DeclaredSizes;
 use import::onnx::element::Element;
 use import::onnx::external::read_file;
-use import::onnx::{Options, StrippedWeights, import, restore};
+use import::onnx::{ImportOptions, StrippedWeights, import, restore};
 use import::synth::input;
 use ir::interp::{Tensor, run};
 use ir::text::{Locations, PrintForm, PrintOptions, parse, print, print_with};
@@ -163,7 +163,7 @@ fn run_main(module: &Module) -> Arc<Vec<u8>> {
 fn printed_text_parses_back_and_finds_its_weights_again() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/squeezenet1_1.onnx");
     let synthesize = StrippedWeights::Synthesize;
-    let options = Options { open_file: &read_file, stripped: synthesize, sizes: Sizes::new() };
+    let options = ImportOptions { open_file: &read_file, stripped: synthesize, sizes: DeclaredSizes::new() };
     let module = import(&Arc::new(Context::new()), &path, &options).ok().unwrap();
     for form in [PrintForm::Pretty, PrintForm::Generic] {
         let text = print_with(&module, &PrintOptions { form, locations: Locations::Shown });
@@ -182,7 +182,7 @@ fn printed_text_parses_back_and_finds_its_weights_again() {
 fn a_key_that_the_model_does_not_have_is_told() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/squeezenet1_1.onnx");
     let synthesize = StrippedWeights::Synthesize;
-    let options = Options { open_file: &read_file, stripped: synthesize, sizes: Sizes::new() };
+    let options = ImportOptions { open_file: &read_file, stripped: synthesize, sizes: DeclaredSizes::new() };
     let ctx = Context::new();
     let faults = restore(&ctx, &path, &options, &["classifier.1.weight", "nothing"]).unwrap_err();
     let [fault] = &faults[..] else { panic!("{faults:?}") };
@@ -194,7 +194,7 @@ fn two_models_in_one_context_keep_their_weights_apart() {
     let ctx = Arc::new(Context::new());
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/squeezenet1_1.onnx");
     let synthesize = StrippedWeights::Synthesize;
-    let options = Options { open_file: &read_file, stripped: synthesize, sizes: Sizes::new() };
+    let options = ImportOptions { open_file: &read_file, stripped: synthesize, sizes: DeclaredSizes::new() };
     let first = import(&ctx, &path, &options).ok().unwrap();
     let second = import(&ctx, &path, &options).ok().unwrap();
     assert_eq!(resource_keys(&first)[0], "features.0.weight");

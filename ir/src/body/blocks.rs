@@ -2,7 +2,7 @@
 
 use cranelift_entity::{EntityList, EntitySet};
 
-use super::{ArgRecord, Block, BlockRecord, Body, Owner, RegionRecord, ValueRecord};
+use super::{ArgRecord, Block, BlockRecord, Body, RegionRecord, ValueOwner, ValueRecord};
 use crate::entities::{Location, Op, Region, Type, Value};
 
 /// Distance of the sequence numbers of neighbours when they are dealt out.
@@ -62,7 +62,7 @@ impl Body {
         let nest = &mut *self.nest;
         let index = nest.blocks[block].args.len(&nest.value_lists) as u32;
         let arg = nest.args.push(ArgRecord { block, index });
-        let record = ValueRecord { ty, owner: Owner::arg(arg), first_use: None.into() };
+        let record = ValueRecord { ty, owner: ValueOwner::arg(arg), first_use: None.into() };
         let value = self.values.push(record);
         nest.blocks[block].args.push(value, &mut nest.value_lists);
         value

@@ -13,20 +13,20 @@ pub(super) struct Edits {
     is_touched: bool,
     was_verified: bool,
     /// What it was when it was verified.
-    verified: Signature,
+    verified: OwnerAttrs,
 }
 
 impl Edits {
     /// Those of a body that was never verified.
     pub(super) fn new() -> Edits {
-        let verified = Signature { properties: Attr::EMPTY, attrs: Attr::EMPTY };
+        let verified = OwnerAttrs { properties: Attr::EMPTY, attrs: Attr::EMPTY };
         Edits { is_touched: false, was_verified: false, verified }
     }
 }
 
 /// The attributes of the isolated operation itself.
 #[derive(Clone, Copy, PartialEq)]
-struct Signature {
+struct OwnerAttrs {
     properties: Attr,
     attrs: Attr,
 }
@@ -59,7 +59,7 @@ impl Body {
         self.edits.was_verified && self.edits.verified == self.own()
     }
 
-    fn own(&self) -> Signature {
-        Signature { properties: self.properties, attrs: self.attrs }
+    fn own(&self) -> OwnerAttrs {
+        OwnerAttrs { properties: self.properties, attrs: self.attrs }
     }
 }

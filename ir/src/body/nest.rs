@@ -14,7 +14,7 @@ use crate::entities::{Block, Child, Location, Region, Value};
 
 /// The tables of what nests in a body.
 #[derive(Clone, Default)]
-pub(super) struct Nest {
+pub(super) struct NestTables {
     roots: Vec<Region>,
     pub args: PrimaryMap<ArgIndex, ArgRecord>,
     pub blocks: PrimaryMap<Block, BlockRecord>,
@@ -28,10 +28,10 @@ pub(super) struct Nest {
     pub arg_locations: BTreeMap<Value, Location>,
 }
 
-impl Nest {
+impl NestTables {
     /// A nest of `count` root regions and nothing else.
-    fn with_roots(count: u32) -> Nest {
-        let mut nest = Nest::default();
+    fn with_roots(count: u32) -> NestTables {
+        let mut nest = NestTables::default();
         (0..count).for_each(|_| {
             nest.add_root();
         });
@@ -71,24 +71,24 @@ impl Nest {
 #[derive(Clone)]
 pub(super) struct Lazy {
     root_count: u32,
-    tables: Option<Box<Nest>>,
+    tables: Option<Box<NestTables>>,
 }
 
 impl Lazy {
     /// Those of a body with `roots` empty regions.
     pub(super) fn new(roots: usize) -> Lazy {
         let root_count = u32::try_from(roots).expect("fewer than 2^32 regions");
-        let tables = (roots > Region::FIRST.len()).then(|| Box::new(Nest::with_roots(root_count)));
+        let tables = (roots > Region::FIRST.len()).then(|| Box::new(NestTables::with_roots(root_count)));
         Lazy { root_count, tables }
     }
 
     /// The tables, if anything is in them.
-    pub(super) fn get(&self) -> Option<&Nest> {
+    pub(super) fn get(&self) -> Option<&NestTables> {
         self.tables.as_deref()
     }
 
     /// The tables, if anything is in them.
-    pub(super) fn get_mut(&mut self) -> Option<&mut Nest> {
+    pub(super) fn get_mut(&mut self) -> Option<&mut NestTables> {
         self.tables.as_deref_mut()
     }
 
@@ -112,21 +112,21 @@ impl Lazy {
 }
 
 impl Deref for Lazy {
-    type Target = Nest;
+    type Target = NestTables;
 
     #[inline(always)]
-    fn deref(&self) -> &Nest {
+    fn deref(&self) -> &NestTables {
         self.tables.as_deref().expect("what has a handle stands in a table")
     }
 }
 
 impl DerefMut for Lazy {
     #[inline(always)]
-    fn deref_mut(&mut self) -> &mut Nest {
+    fn deref_mut(&mut self) -> &mut NestTables {
         let root_count = self.root_count;
         self.tables.get_or_insert_with(
             #[cold]
-            || Box::new(Nest::with_roots(root_count)),
+            || Box::new(NestTables::with_roots(root_count)),
         )
     }
 }

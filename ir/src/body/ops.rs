@@ -2,7 +2,7 @@
 
 use cranelift_entity::{EntityRef, ListPool};
 
-use super::{Body, Extra, ExtraIndex, OpRecord, Owner, Successor, ValueRecord};
+use super::{Body, Extra, ExtraIndex, OpRecord, Successor, ValueOwner, ValueRecord};
 use crate::context::Context;
 use crate::entities::{Attr, Child, Ident, Location, Op, OpName, Region, Type, Value};
 
@@ -47,7 +47,7 @@ impl Body {
         });
         self.push_slots(op, operands);
         for &ty in results {
-            self.values.push(ValueRecord { ty, owner: Owner::op(op), first_use: None.into() });
+            self.values.push(ValueRecord { ty, owner: ValueOwner::op(op), first_use: None.into() });
         }
         op
     }

@@ -5,7 +5,7 @@ use crate::body::OpRef;
 use crate::entities::Type;
 use crate::interp::{EvalError, Tensor};
 use crate::opdef::{
-    AttrDef, AttrKind, Dialect, Flow, Kind, OpDef, OperandDef, Presence, RegionCount, Traits, TypeClass,
+    AttrDef, AttrKind, Dialect, Kind, OpDef, OperandDef, Presence, RegionCount, RegionFlow, Traits, TypeClass,
 };
 use crate::text::short_type;
 use crate::types::TypeData;
@@ -82,7 +82,7 @@ static OPS: &[OpDef] = &[
             presence: Presence::Required,
             doc: "The function.",
         }],
-        kind: Kind::Region(Flow::Call),
+        kind: Kind::Region(RegionFlow::Call),
         ..OpDef::BLANK
     },
     OpDef {
@@ -96,7 +96,7 @@ static OPS: &[OpDef] = &[
         ],
         results: &[OperandDef::variadic("results", TypeClass::Any)],
         verify: Some(called_as_it_is),
-        kind: Kind::Region(Flow::Call),
+        kind: Kind::Region(RegionFlow::Call),
         ..OpDef::BLANK
     },
     OpDef {

@@ -17,7 +17,7 @@ mod tests;
 mod views;
 mod window;
 
-pub use window::{Window, window_of};
+pub use window::{SlidingWindow, window_of};
 
 /// The dialect.
 pub static DIALECT: Dialect = Dialect {

@@ -2,7 +2,7 @@
 
 use crate::body::OpRef;
 use crate::opdef::{
-    AttrDef, AttrKind, Dialect, Flow, Kind, OpDef, OperandDef, Presence, RegionCount, Traits, TypeClass,
+    AttrDef, AttrKind, Dialect, Kind, OpDef, OperandDef, Presence, RegionCount, RegionFlow, Traits, TypeClass,
 };
 
 /// The dialect.
@@ -28,7 +28,7 @@ static OPS: &[OpDef] = &[
         results: &[OperandDef::variadic("results", TypeClass::Any)],
         regions: RegionCount::Exactly(2),
         traits: Traits::SINGLE_BLOCK,
-        kind: Kind::Region(Flow::If),
+        kind: Kind::Region(RegionFlow::If),
         ..OpDef::BLANK
     },
     OpDef {
@@ -58,7 +58,7 @@ static OPS: &[OpDef] = &[
         regions: RegionCount::Exactly(1),
         traits: Traits::SINGLE_BLOCK,
         verify: Some(one_counter),
-        kind: Kind::Region(Flow::For),
+        kind: Kind::Region(RegionFlow::For),
         ..OpDef::BLANK
     },
     OpDef {
@@ -78,7 +78,7 @@ static OPS: &[OpDef] = &[
         results: &[OperandDef::variadic("results", TypeClass::Any)],
         regions: RegionCount::Exactly(2),
         traits: Traits::SINGLE_BLOCK,
-        kind: Kind::Region(Flow::While),
+        kind: Kind::Region(RegionFlow::While),
         ..OpDef::BLANK
     },
     OpDef {

@@ -1,6 +1,6 @@
 //! The quotient of two expressions, in canonical form.
 
-use super::{Atom, MOST_TERMS, Polynomial, Term, add, atom, constant, from_terms, mul, scale, sub};
+use super::{Atom, MOST_TERMS, Monomial, Polynomial, add, atom, constant, from_terms, mul, scale, sub};
 use crate::context::Context;
 use crate::entities::DimExpr;
 
@@ -43,7 +43,8 @@ fn floor_div_by(ctx: &Context, a: DimExpr, divisor: i64) -> Option<DimExpr> {
     }
     let part = |of: fn(i64, i64) -> i64| {
         let terms = ctx.dim_expr(a).terms().iter();
-        let terms = terms.map(|term| Term { factor: of(term.factor, divisor), atoms: term.atoms.clone() });
+        let terms =
+            terms.map(|term| Monomial { factor: of(term.factor, divisor), atoms: term.atoms.clone() });
         from_terms(ctx, terms.filter(|term| term.factor != 0).collect())
     };
     let (whole, rest) = (part(i64::div_euclid)?, part(i64::rem_euclid)?);
@@ -96,7 +97,7 @@ fn reduced(ctx: &Context, rest: DimExpr, divisor: i64) -> Option<DimExpr> {
     if common == 1 {
         return Some(atom(ctx, Atom::FloorDiv { dividend: rest, divisor: constant(ctx, divisor) }));
     }
-    let terms = terms.iter().map(|term| Term { factor: term.factor / common, atoms: term.atoms.clone() });
+    let terms = terms.iter().map(|term| Monomial { factor: term.factor / common, atoms: term.atoms.clone() });
     let rest = from_terms(ctx, terms.filter(|term| term.factor != 0).collect())?;
     floor_div_by(ctx, rest, divisor / common)
 }
@@ -128,9 +129,9 @@ fn divide(ctx: &Context, a: &Polynomial, b: &Polynomial) -> Option<(DimExpr, Dim
     None
 }
 
-fn quotient_of_terms(a: &Term, b: &Term) -> Option<Term> {
+fn quotient_of_terms(a: &Monomial, b: &Monomial) -> Option<Monomial> {
     let factor = a.factor.checked_div(b.factor).filter(|_| a.factor.checked_rem(b.factor) == Some(0))?;
-    Some(Term { factor, atoms: without(&a.atoms, &b.atoms)? })
+    Some(Monomial { factor, atoms: without(&a.atoms, &b.atoms)? })
 }
 
 /// `atoms` without those of `other`, if it has all of them.

@@ -18,8 +18,8 @@
 use std::cell::Cell;
 
 use super::{
-    Ranges, Sizes, add, constant, floor_div, max, min, modulo, mul, provably_at_most, provably_different,
-    provably_equal, sub,
+    Ranges, SizeArithmetic, add, constant, floor_div, max, min, modulo, mul, provably_at_most,
+    provably_different, provably_equal, sub,
 };
 use crate::attrs::AttrData;
 use crate::body::{Body, OpRef};
@@ -49,10 +49,10 @@ pub fn elements_given(
     ranges: &Ranges,
     given: &dyn Fn(Value) -> Option<Vec<DimExpr>>,
 ) -> Option<Vec<DimExpr>> {
-    Search { ctx, body, given, ranges, left: Cell::new(MOST_OPS) }.find(value)
+    ElementSearch { ctx, body, given, ranges, left: Cell::new(MOST_OPS) }.find(value)
 }
 
-struct Search<'a> {
+struct ElementSearch<'a> {
     ctx: &'a Context,
     body: &'a Body,
     given: &'a dyn Fn(Value) -> Option<Vec<DimExpr>>,
@@ -60,7 +60,7 @@ struct Search<'a> {
     left: Cell<u32>,
 }
 
-impl Search<'_> {
+impl ElementSearch<'_> {
     fn find(&self, value: Value) -> Option<Vec<DimExpr>> {
         self.left.set(self.left.get().checked_sub(1)?);
         if let Some(given) = (self.given)(value) {
@@ -72,7 +72,7 @@ impl Search<'_> {
             return None;
         }
         if let Some(AttrData::Dims(sizes)) = op.attr("value").map(|value| self.ctx.attr_data(value)) {
-            return sizes.iter().map(|size| Sizes(self.ctx).expr(*size)).collect();
+            return sizes.iter().map(|size| SizeArithmetic(self.ctx).expr(*size)).collect();
         }
         if op.operand_count() == 0 {
             let result = eval_op(op, &[]).ok()?.into_iter().next()?;

@@ -1,6 +1,6 @@
 //! The value of an expression when its symbols have values.
 
-use super::{Atom, Term, add, constant, floor_div, max, min, mul};
+use super::{Atom, Monomial, add, constant, floor_div, max, min, mul};
 use crate::context::Context;
 use crate::entities::{DimExpr, Ident};
 
@@ -8,7 +8,7 @@ use crate::entities::{DimExpr, Ident};
 /// a number leaves 63 bits.
 pub fn evaluate(ctx: &Context, expr: DimExpr, value_of: &dyn Fn(Ident) -> Option<i64>) -> Option<i64> {
     let mut sum = 0i64;
-    for Term { factor, atoms } in ctx.dim_expr(expr).terms() {
+    for Monomial { factor, atoms } in ctx.dim_expr(expr).terms() {
         let mut product = *factor;
         for atom in atoms {
             product = product.checked_mul(evaluate_atom(ctx, atom, value_of)?)?;
@@ -40,7 +40,7 @@ pub fn replace(
     replacement: &dyn Fn(Ident) -> Option<DimExpr>,
 ) -> Option<DimExpr> {
     let mut sum = constant(ctx, 0);
-    for Term { factor, atoms } in ctx.dim_expr(expr).terms() {
+    for Monomial { factor, atoms } in ctx.dim_expr(expr).terms() {
         let mut product = constant(ctx, *factor);
         for atom in atoms {
             product = mul(ctx, product, replace_atom(ctx, atom, replacement)?)?;

@@ -6,32 +6,32 @@ use crate::entities::DimExpr;
 
 /// Which of several is meant.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Extreme {
+enum LeastOrGreatest {
     Least,
     Greatest,
 }
 
 /// The least of two.
 pub fn min(ctx: &Context, a: DimExpr, b: DimExpr) -> Option<DimExpr> {
-    extreme(ctx, Extreme::Least, a, b)
+    extreme(ctx, LeastOrGreatest::Least, a, b)
 }
 
 /// The greatest of two.
 pub fn max(ctx: &Context, a: DimExpr, b: DimExpr) -> Option<DimExpr> {
-    extreme(ctx, Extreme::Greatest, a, b)
+    extreme(ctx, LeastOrGreatest::Greatest, a, b)
 }
 
 /// More operands are not kept: the size is unknown.
 const MOST_OPERANDS: usize = 8;
 
-fn extreme(ctx: &Context, which: Extreme, a: DimExpr, b: DimExpr) -> Option<DimExpr> {
+fn extreme(ctx: &Context, which: LeastOrGreatest, a: DimExpr, b: DimExpr) -> Option<DimExpr> {
     let mut all = operands(ctx, which, a)?;
     all.extend(operands(ctx, which, b)?);
     let mut kept: Vec<DimExpr> = Vec::new();
     for new in all {
         let makes_up_for = |better: DimExpr, worse: DimExpr| match which {
-            Extreme::Least => provably_at_most(ctx, better, worse, &Ranges::LAWS),
-            Extreme::Greatest => provably_at_most(ctx, worse, better, &Ranges::LAWS),
+            LeastOrGreatest::Least => provably_at_most(ctx, better, worse, &Ranges::LAWS),
+            LeastOrGreatest::Greatest => provably_at_most(ctx, worse, better, &Ranges::LAWS),
         };
         if kept.iter().any(|old| makes_up_for(*old, new)) {
             continue;
@@ -51,19 +51,20 @@ fn extreme(ctx: &Context, which: Extreme, a: DimExpr, b: DimExpr) -> Option<DimE
     shifted.sort_by(|a, b| compare_exprs(ctx, *a, *b));
     let shifted = shifted.into();
     let found = match which {
-        Extreme::Least => Atom::Min(shifted),
-        Extreme::Greatest => Atom::Max(shifted),
+        LeastOrGreatest::Least => Atom::Min(shifted),
+        LeastOrGreatest::Greatest => Atom::Max(shifted),
     };
     add(ctx, atom(ctx, found), offset)
 }
 
 /// The operands of an extreme of the same kind, with what is added to it; any other expression is one
 /// operand.
-fn operands(ctx: &Context, which: Extreme, expr: DimExpr) -> Option<Vec<DimExpr>> {
+fn operands(ctx: &Context, which: LeastOrGreatest, expr: DimExpr) -> Option<Vec<DimExpr>> {
     let offset = constant(ctx, ctx.dim_expr(expr).offset());
     let plain = sub(ctx, expr, offset)?;
     match (ctx.dim_expr(plain).atom(), which) {
-        (Some(Atom::Min(inner)), Extreme::Least) | (Some(Atom::Max(inner)), Extreme::Greatest) => {
+        (Some(Atom::Min(inner)), LeastOrGreatest::Least)
+        | (Some(Atom::Max(inner)), LeastOrGreatest::Greatest) => {
             inner.iter().map(|inner| add(ctx, *inner, offset)).collect()
         }
         _ => Some(vec![expr]),

@@ -13,12 +13,12 @@
 use std::collections::BinaryHeap;
 
 use super::range::{extreme, quotient, sum_of_lows, times};
-use super::{Atom, Interval, Ranges, Term, symbols};
+use super::{Atom, Interval, Monomial, Ranges, symbols};
 use crate::context::Context;
 use crate::entities::{DimExpr, Ident};
 
 /// A box: the least and the greatest number of each size, both included.
-type Part = [(u64, u64)];
+type SizeBox = [(u64, u64)];
 
 /// What something is at most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,14 +42,14 @@ pub fn maximum(ctx: &Context, expr: DimExpr, ranges: &Ranges) -> Option<Maximum>
 
 /// The maximum over a box of something that has `upper` as upper bound over each part of it, and as its value
 /// where the part is one point; none if a side of the box has no end.
-pub fn maximize(all: &Part, upper: &dyn Fn(&Part) -> i128) -> Option<Maximum> {
+pub fn maximize(all: &SizeBox, upper: &dyn Fn(&SizeBox) -> i128) -> Option<Maximum> {
     if all.iter().any(|(_, high)| *high == u64::MAX) {
         return None;
     }
-    let corner = |part: &Part, of: fn(&(u64, u64)) -> u64| {
+    let corner = |part: &SizeBox, of: fn(&(u64, u64)) -> u64| {
         upper(&part.iter().map(|side| (of(side), of(side))).collect::<Vec<_>>())
     };
-    let met = |part: &Part| corner(part, |side| side.1).max(corner(part, |side| side.0));
+    let met = |part: &SizeBox| corner(part, |side| side.1).max(corner(part, |side| side.0));
     let mut best = met(all);
     // The last entry of the key makes the order of equal bounds that of their making.
     let mut open = BinaryHeap::from([(upper(all), usize::MAX, all.to_vec())]);
@@ -71,7 +71,7 @@ pub fn maximize(all: &Part, upper: &dyn Fn(&Part) -> i128) -> Option<Maximum> {
 }
 
 /// A box cut along its longest side; none for a point.
-fn halves(part: &Part) -> Option<[Vec<(u64, u64)>; 2]> {
+fn halves(part: &SizeBox) -> Option<[Vec<(u64, u64)>; 2]> {
     let longest = (0..part.len()).max_by_key(|side| (part[*side].1 - part[*side].0, usize::MAX - side))?;
     let (low, high) = part[longest];
     let middle = low + (high - low) / 2;
@@ -85,10 +85,10 @@ fn halves(part: &Part) -> Option<[Vec<(u64, u64)>; 2]> {
 
 /// Between which values an expression lies over a box of its symbols, `names` in order. Of a point, its
 /// value, wherever it has one. Nothing is interned, so that many boxes cost no memory.
-pub fn bounds(ctx: &Context, expr: DimExpr, names: &[Ident], part: &Part) -> Interval {
+pub fn bounds(ctx: &Context, expr: DimExpr, names: &[Ident], part: &SizeBox) -> Interval {
     let terms = ctx.dim_expr(expr).terms();
     let products = || {
-        terms.iter().map(|Term { factor, atoms }| {
+        terms.iter().map(|Monomial { factor, atoms }| {
             let factor = Interval { low: i128::from(*factor), high: i128::from(*factor) };
             atoms.iter().fold(factor, |product, atom| times(product, atom_bounds(ctx, atom, names, part)))
         })
@@ -101,7 +101,7 @@ fn negate(value: i128) -> i128 {
     value.checked_neg().unwrap_or(i128::MAX)
 }
 
-fn atom_bounds(ctx: &Context, atom: &Atom, names: &[Ident], part: &Part) -> Interval {
+fn atom_bounds(ctx: &Context, atom: &Atom, names: &[Ident], part: &SizeBox) -> Interval {
     let of = |expr: &DimExpr| bounds(ctx, *expr, names, part);
     match atom {
         Atom::Symbol(name) => {

@@ -5,12 +5,12 @@ use crate::entities::{DimExpr, Ident};
 /// The content of a [`DimExpr`]: a sum of terms, in canonical order; empty for 0.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Polynomial {
-    pub(super) terms: Box<[Term]>,
+    pub(super) terms: Box<[Monomial]>,
 }
 
 /// A product of a number and atoms.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Term {
+pub struct Monomial {
     /// The number; not 0.
     pub factor: i64,
     /// The atoms, sorted, each as often as its power; none for a constant.
@@ -37,7 +37,7 @@ pub enum Atom {
 
 impl Polynomial {
     /// The terms; the constant, if it is not 0, is the last.
-    pub fn terms(&self) -> &[Term] {
+    pub fn terms(&self) -> &[Monomial] {
         &self.terms
     }
 
@@ -58,7 +58,7 @@ impl Polynomial {
     /// The atom, if there is nothing else.
     pub(super) fn atom(&self) -> Option<&Atom> {
         match &*self.terms {
-            [Term { factor: 1, atoms }] if atoms.len() == 1 => atoms.first(),
+            [Monomial { factor: 1, atoms }] if atoms.len() == 1 => atoms.first(),
             _ => None,
         }
     }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{Atom, Polynomial, Term, constant, sub};
+use super::{Atom, Monomial, Polynomial, constant, sub};
 use crate::context::Context;
 use crate::entities::DimExpr;
 use crate::text::quote::push_name;
@@ -33,7 +33,7 @@ fn sum(ctx: &Context, polynomial: &Polynomial, text: &mut String) {
 }
 
 /// A term without its sign.
-fn product(ctx: &Context, Term { factor, atoms }: &Term, text: &mut String) {
+fn product(ctx: &Context, Monomial { factor, atoms }: &Monomial, text: &mut String) {
     let is_alone = *factor == 1 && atoms.len() == 1;
     let factor = factor.unsigned_abs();
     if factor != 1 || atoms.is_empty() {

@@ -9,7 +9,7 @@
 use crate::plan::attrs;
 use std::collections::BTreeMap;
 
-use super::{Atom, Term, add, constant, from_terms, mul, scale, sub};
+use super::{Atom, Monomial, add, constant, from_terms, mul, scale, sub};
 use crate::attrs::AttrData;
 use crate::body::Body;
 use crate::context::Context;
@@ -222,14 +222,14 @@ pub(super) fn sum_of_lows(intervals: impl Iterator<Item = Interval>) -> i128 {
 }
 
 /// The lower bound after each atom with a least value is that value plus something of at least 0.
-fn shifted(ctx: &Context, terms: &[Term], ranges: &Ranges, depth: u32) -> Option<i128> {
+fn shifted(ctx: &Context, terms: &[Monomial], ranges: &Ranges, depth: u32) -> Option<i128> {
     const MOST_FACTORS: usize = 8;
-    let mut expanded: Vec<Term> = Vec::new();
+    let mut expanded: Vec<Monomial> = Vec::new();
     for term in terms {
         if term.atoms.len() > MOST_FACTORS {
             return None;
         }
-        let mut products = vec![Term { factor: term.factor, atoms: Box::default() }];
+        let mut products = vec![Monomial { factor: term.factor, atoms: Box::default() }];
         for atom in &term.atoms {
             let least = atom_interval(ctx, atom, ranges, depth).low;
             let least = i64::try_from(least).ok().filter(|least| *least != 0);
@@ -237,7 +237,7 @@ fn shifted(ctx: &Context, terms: &[Term], ranges: &Ranges, depth: u32) -> Option
             for product in &mut products {
                 if let Some(least) = least {
                     let factor = product.factor.checked_mul(least)?;
-                    more.push(Term { factor, atoms: product.atoms.clone() });
+                    more.push(Monomial { factor, atoms: product.atoms.clone() });
                 }
                 product.atoms = [&*product.atoms, std::slice::from_ref(atom)].concat().into();
             }
@@ -268,7 +268,7 @@ enum Slope {
     Other,
 }
 
-fn slope(ctx: &Context, terms: &[Term], atom: &Atom, ranges: &Ranges, depth: u32) -> Slope {
+fn slope(ctx: &Context, terms: &[Monomial], atom: &Atom, ranges: &Ranges, depth: u32) -> Slope {
     let mut signs = Vec::new();
     for term in terms.iter().filter(|term| term.atoms.contains(atom)) {
         let mut others = term.atoms.iter().filter(|other| *other != atom);
@@ -319,7 +319,7 @@ fn relaxed(ctx: &Context, expr: DimExpr, atom: &Atom, ranges: &Ranges, depth: u3
 }
 
 /// `scale` times a sum of terms, in which `scale` times an atom is `by`.
-fn replace_top(ctx: &Context, terms: &[Term], atom: &Atom, by: DimExpr, scale: i64) -> Option<DimExpr> {
+fn replace_top(ctx: &Context, terms: &[Monomial], atom: &Atom, by: DimExpr, scale: i64) -> Option<DimExpr> {
     let mut sum = constant(ctx, 0);
     for term in terms {
         let mut atoms = term.atoms.to_vec();
@@ -328,7 +328,7 @@ fn replace_top(ctx: &Context, terms: &[Term], atom: &Atom, by: DimExpr, scale: i
             atoms.remove(index);
             product = if scale == 1 { mul(ctx, product, by)? } else { by };
         }
-        let others = from_terms(ctx, vec![Term { factor: term.factor, atoms: atoms.into() }])?;
+        let others = from_terms(ctx, vec![Monomial { factor: term.factor, atoms: atoms.into() }])?;
         sum = add(ctx, sum, mul(ctx, product, others)?)?;
     }
     Some(sum)

@@ -15,9 +15,9 @@ pub fn size(ctx: &Context, expr: DimExpr) -> Dim {
 
 /// Arithmetic on sizes. A result that is unknown, or can't be written, is [`Dim::Unknown`].
 #[derive(Clone, Copy)]
-pub struct Sizes<'c>(pub &'c Context);
+pub struct SizeArithmetic<'c>(pub &'c Context);
 
-impl Sizes<'_> {
+impl SizeArithmetic<'_> {
     /// The expression of a size, if it is not unknown.
     pub fn expr(self, dim: Dim) -> Option<DimExpr> {
         match dim {

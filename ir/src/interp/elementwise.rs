@@ -5,7 +5,7 @@
 //! cache.
 
 use super::element::{Elem, Lane};
-use super::program::{CHUNK, Lanes, Program, Register};
+use super::program::{CHUNK, LaneValues, Register, ScalarProgram};
 use super::tensor::{EvalError, Tensor};
 use crate::body::OpRef;
 use crate::scalar::Scalar;
@@ -21,10 +21,10 @@ pub fn elementwise(op: OpRef<'_>, tree: &Scalar, operands: &[Tensor]) -> Result<
     let elems: Vec<Elem> =
         operands.iter().map(|value| Elem::of(op.ctx, value.ty)).collect::<Result<_, _>>()?;
     let result = Elem::of(op.ctx, ty)?;
-    let mut program = Program::of(op, tree, &elems, result)?;
+    let mut program = ScalarProgram::of(op, tree, &elems, result)?;
     let mut readers = Vec::new();
     for (value, elem) in operands.iter().zip(&elems) {
-        readers.push(Reader::new(*elem, value, &value.shape(op.ctx)?, &shape)?);
+        readers.push(OperandReader::new(*elem, value, &value.shape(op.ctx)?, &shape)?);
     }
     let count: usize = shape.iter().product();
     let mut bytes = vec![0; count * result.bytes()];
@@ -35,9 +35,9 @@ pub fn elementwise(op: OpRef<'_>, tree: &Scalar, operands: &[Tensor]) -> Result<
         }
         let out = &mut bytes[start * result.bytes()..(start + n) * result.bytes()];
         match program.run(n) {
-            Lanes::F32(lanes) => f32::write(result, &lanes[..n], out),
-            Lanes::F64(lanes) => f64::write(result, &lanes[..n], out),
-            Lanes::Int(lanes) => i64::write(result, &lanes[..n], out),
+            LaneValues::F32(lanes) => f32::write(result, &lanes[..n], out),
+            LaneValues::F64(lanes) => f64::write(result, &lanes[..n], out),
+            LaneValues::Int(lanes) => i64::write(result, &lanes[..n], out),
         }
     }
     Tensor::of_shape(op.ctx, ty, &shape, bytes)
@@ -65,15 +65,20 @@ fn broadcast_shape(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<usize>, Eva
 }
 
 /// Reads an operand in the order of the result's elements.
-struct Reader<'a> {
+struct OperandReader<'a> {
     elem: Elem,
     bytes: &'a [u8],
     /// Axes of the result, with the operand's stride in elements; neighbours that are one run are one axis.
     axes: Vec<(usize, usize)>,
 }
 
-impl<'a> Reader<'a> {
-    fn new(elem: Elem, value: &'a Tensor, from: &[usize], to: &[usize]) -> Result<Reader<'a>, EvalError> {
+impl<'a> OperandReader<'a> {
+    fn new(
+        elem: Elem,
+        value: &'a Tensor,
+        from: &[usize],
+        to: &[usize],
+    ) -> Result<OperandReader<'a>, EvalError> {
         let mut axes: Vec<(usize, usize)> = Vec::new();
         let mut stride = from.iter().product::<usize>();
         for (axis, &size) in to.iter().enumerate() {
@@ -91,15 +96,15 @@ impl<'a> Reader<'a> {
         if axes.is_empty() {
             axes.push((1, 0));
         }
-        Ok(Reader { elem, bytes: &value.bytes, axes })
+        Ok(OperandReader { elem, bytes: &value.bytes, axes })
     }
 
     /// Fills the first `count` lanes with the elements from `start` on.
-    fn read(&self, start: usize, count: usize, lanes: &mut Lanes) {
+    fn read(&self, start: usize, count: usize, lanes: &mut LaneValues) {
         match lanes {
-            Lanes::F32(lanes) => self.read_lanes(start, &mut lanes[..count]),
-            Lanes::F64(lanes) => self.read_lanes(start, &mut lanes[..count]),
-            Lanes::Int(lanes) => self.read_lanes(start, &mut lanes[..count]),
+            LaneValues::F32(lanes) => self.read_lanes(start, &mut lanes[..count]),
+            LaneValues::F64(lanes) => self.read_lanes(start, &mut lanes[..count]),
+            LaneValues::Int(lanes) => self.read_lanes(start, &mut lanes[..count]),
         }
     }
 

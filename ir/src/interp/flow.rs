@@ -3,31 +3,31 @@
 //! A loop that does not end in the program does not end here either.
 
 use super::element::{Elem, Extension, IntElem, read_all};
-use super::run::Frame;
+use super::run::CallFrame;
 use super::tensor::{EvalError, Tensor};
 use crate::attrs::AttrData;
 use crate::body::OpRef;
 use crate::diag::Diagnostic;
 use crate::entities::Region;
-use crate::opdef::Flow;
+use crate::opdef::RegionFlow;
 
-impl Frame<'_> {
+impl CallFrame<'_> {
     /// The results of an operation that runs its regions, or a function.
     pub(super) fn flow(
         &mut self,
         op: OpRef<'_>,
-        flow: Flow,
+        flow: RegionFlow,
         operands: Vec<Tensor>,
     ) -> Result<Vec<Tensor>, Diagnostic> {
         match flow {
-            Flow::Call => self.called(op, &operands),
-            Flow::If => {
+            RegionFlow::Call => self.called(op, &operands),
+            RegionFlow::If => {
                 let holds = self.holds(op, operands.first())?;
                 let region = self.region(op, usize::from(!holds))?;
                 self.run_region(region, Vec::new())
             }
-            Flow::For => self.counted(op, operands),
-            Flow::While => self.conditional(op, operands),
+            RegionFlow::For => self.counted(op, operands),
+            RegionFlow::While => self.conditional(op, operands),
         }
     }
 

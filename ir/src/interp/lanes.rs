@@ -5,7 +5,7 @@
 //! changes no bit.
 
 use super::element::{Elem, Extension, IntElem};
-use super::program::{Lanes, Register};
+use super::program::{LaneValues, Register};
 use super::tensor::EvalError;
 use super::vector::vectorised;
 use crate::math;
@@ -42,7 +42,7 @@ pub(super) fn check_binary(binary: Binary, elem: Elem) -> Result<(), EvalError> 
 }
 
 #[inline(always)]
-fn map1<A: Register, R: Register>(target: &mut Lanes, a: &Lanes, count: usize, f: impl Fn(A) -> R) {
+fn map1<A: Register, R: Register>(target: &mut LaneValues, a: &LaneValues, count: usize, f: impl Fn(A) -> R) {
     let target = &mut R::of_mut(target)[..count];
     let a = &A::of(a)[..count];
     vectorised(
@@ -57,8 +57,8 @@ fn map1<A: Register, R: Register>(target: &mut Lanes, a: &Lanes, count: usize, f
 
 #[inline(always)]
 fn map2<A: Register, R: Register>(
-    target: &mut Lanes,
-    [a, b]: [&Lanes; 2],
+    target: &mut LaneValues,
+    [a, b]: [&LaneValues; 2],
     count: usize,
     f: impl Fn(A, A) -> R,
 ) {
@@ -76,7 +76,7 @@ fn map2<A: Register, R: Register>(
 }
 
 /// `target = unary(a)`.
-pub(super) fn unary(unary: Unary, elem: Elem, target: &mut Lanes, a: &Lanes, count: usize) {
+pub(super) fn unary(unary: Unary, elem: Elem, target: &mut LaneValues, a: &LaneValues, count: usize) {
     match elem {
         Elem::F16 | Elem::Bf16 | Elem::F32 => unary_f32(unary, target, a, count),
         Elem::F64 => map1(target, a, count, |x: f64| unary_f64(unary, x)),
@@ -84,7 +84,7 @@ pub(super) fn unary(unary: Unary, elem: Elem, target: &mut Lanes, a: &Lanes, cou
     }
 }
 
-fn unary_f32(unary: Unary, target: &mut Lanes, a: &Lanes, n: usize) {
+fn unary_f32(unary: Unary, target: &mut LaneValues, a: &LaneValues, n: usize) {
     match unary {
         Unary::Neg => map1(target, a, n, |x: f32| -x),
         Unary::Abs => map1(target, a, n, f32::abs),
@@ -152,7 +152,13 @@ fn unary_int(unary: Unary, int: IntElem, x: i64) -> i64 {
 }
 
 /// `target = binary(a, b)`.
-pub(super) fn binary(binary: Binary, elem: Elem, target: &mut Lanes, ab: [&Lanes; 2], count: usize) {
+pub(super) fn binary(
+    binary: Binary,
+    elem: Elem,
+    target: &mut LaneValues,
+    ab: [&LaneValues; 2],
+    count: usize,
+) {
     match elem {
         Elem::Int(int) => map2(target, ab, count, |a: i64, b: i64| binary_int(binary, int, a, b)),
         Elem::F64 if compares(binary) => compare_floats::<f64>(binary, target, ab, count),
@@ -162,7 +168,7 @@ pub(super) fn binary(binary: Binary, elem: Elem, target: &mut Lanes, ab: [&Lanes
     }
 }
 
-fn compare_floats<F: Register>(binary: Binary, target: &mut Lanes, ab: [&Lanes; 2], n: usize) {
+fn compare_floats<F: Register>(binary: Binary, target: &mut LaneValues, ab: [&LaneValues; 2], n: usize) {
     match binary {
         Binary::Eq => map2(target, ab, n, |a: F, b: F| i64::from(a == b)),
         Binary::Ne => map2(target, ab, n, |a: F, b: F| i64::from(a != b)),
@@ -174,7 +180,7 @@ fn compare_floats<F: Register>(binary: Binary, target: &mut Lanes, ab: [&Lanes; 
     }
 }
 
-fn binary_f32(binary: Binary, target: &mut Lanes, ab: [&Lanes; 2], n: usize) {
+fn binary_f32(binary: Binary, target: &mut LaneValues, ab: [&LaneValues; 2], n: usize) {
     match binary {
         Binary::Add => map2(target, ab, n, |a: f32, b: f32| a + b),
         Binary::Sub => map2(target, ab, n, |a: f32, b: f32| a - b),
@@ -240,7 +246,7 @@ fn shift(binary: Binary, int: IntElem, a: i64, b: i64) -> i64 {
 }
 
 /// `target = a * b + c`.
-pub(super) fn fma(elem: Elem, target: &mut Lanes, abc: [&Lanes; 3], count: usize) {
+pub(super) fn fma(elem: Elem, target: &mut LaneValues, abc: [&LaneValues; 3], count: usize) {
     match elem {
         Elem::F16 | Elem::Bf16 | Elem::F32 => fma_lanes::<f32>(target, abc, count, |lane| lane),
         Elem::F64 => fma_lanes::<f64>(target, abc, count, |lane| lane),
@@ -248,7 +254,12 @@ pub(super) fn fma(elem: Elem, target: &mut Lanes, abc: [&Lanes; 3], count: usize
     }
 }
 
-fn fma_lanes<L: Register>(target: &mut Lanes, [a, b, c]: [&Lanes; 3], n: usize, wrap: impl Fn(L) -> L) {
+fn fma_lanes<L: Register>(
+    target: &mut LaneValues,
+    [a, b, c]: [&LaneValues; 3],
+    n: usize,
+    wrap: impl Fn(L) -> L,
+) {
     let target = &mut L::of_mut(target)[..n];
     let a = &L::of(a)[..n];
     let b = &L::of(b)[..n];
@@ -264,15 +275,15 @@ fn fma_lanes<L: Register>(target: &mut Lanes, [a, b, c]: [&Lanes; 3], n: usize, 
 }
 
 /// `target = condition ? a : b`.
-pub(super) fn select(target: &mut Lanes, abc: [&Lanes; 3], count: usize) {
+pub(super) fn select(target: &mut LaneValues, abc: [&LaneValues; 3], count: usize) {
     match target {
-        Lanes::F32(_) => select_lanes::<f32>(target, abc, count),
-        Lanes::F64(_) => select_lanes::<f64>(target, abc, count),
-        Lanes::Int(_) => select_lanes::<i64>(target, abc, count),
+        LaneValues::F32(_) => select_lanes::<f32>(target, abc, count),
+        LaneValues::F64(_) => select_lanes::<f64>(target, abc, count),
+        LaneValues::Int(_) => select_lanes::<i64>(target, abc, count),
     }
 }
 
-fn select_lanes<L: Register>(target: &mut Lanes, [condition, a, b]: [&Lanes; 3], count: usize) {
+fn select_lanes<L: Register>(target: &mut LaneValues, [condition, a, b]: [&LaneValues; 3], count: usize) {
     let condition = i64::of(condition);
     let a = L::of(a);
     let b = L::of(b);
@@ -283,7 +294,7 @@ fn select_lanes<L: Register>(target: &mut Lanes, [condition, a, b]: [&Lanes; 3],
 
 /// `target = a` in the type `to`: floats round to nearest even; to integers they are cut towards zero and
 /// saturate, NaN gives 0; to booleans, whatever is not zero is true. Integers wrap.
-pub(super) fn convert(from: Elem, to: Elem, target: &mut Lanes, a: &Lanes, count: usize) {
+pub(super) fn convert(from: Elem, to: Elem, target: &mut LaneValues, a: &LaneValues, count: usize) {
     match (from, to) {
         (Elem::F64, Elem::F64) => map1(target, a, count, |x: f64| x),
         (Elem::F64, Elem::Int(int)) => map1(target, a, count, |x: f64| int_of_float(int, x)),
@@ -301,7 +312,7 @@ pub(super) fn convert(from: Elem, to: Elem, target: &mut Lanes, a: &Lanes, count
 }
 
 /// `target` = the lowest bits of the integers `a`, in the integer type `to`.
-pub(super) fn resize(to: Elem, target: &mut Lanes, a: &Lanes, count: usize) {
+pub(super) fn resize(to: Elem, target: &mut LaneValues, a: &LaneValues, count: usize) {
     let Elem::Int(int) = to else { unreachable!("{to:?} has no lowest bits") };
     map1(target, a, count, |x: i64| int.wrap(x));
 }

@@ -22,6 +22,7 @@ pub use bits::{pack, unpack};
 pub use compress::compress;
 pub use contract::conv2d;
 pub use gather::{gather, pad, repeat};
+pub(crate) use matmul::Side;
 pub use matmul::matmul;
 pub use normalise::{batch_norm, group_norm, softmax};
 pub use order::{arg_sort, scatter};

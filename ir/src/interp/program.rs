@@ -1,8 +1,9 @@
 //! How a tree of scalar operations is run over many elements at once.
 //!
-//! [`Program::of`] gives every node of a [`Scalar`] tree an element type and a register, a run of [`CHUNK`]
-//! lanes; a run fills the argument registers and then takes one step per node. Constants and attributes fill
-//! their registers once. Constants have the type of the node that they meet, rounded to its lanes.
+//! [`ScalarProgram::of`] gives every node of a [`Scalar`] tree an element type and a register, a run of
+//! [`CHUNK`] lanes; a run fills the argument registers and then takes one step per node. Constants and
+//! attributes fill their registers once. Constants have the type of the node that they meet, rounded to its
+//! lanes.
 
 use super::element::{Elem, Extension, Lane, LaneKind};
 use super::lanes;
@@ -15,7 +16,7 @@ pub(super) const CHUNK: usize = 1024;
 
 /// A register: the lanes of one node.
 #[derive(Debug)]
-pub(super) enum Lanes {
+pub(super) enum LaneValues {
     F32(Vec<f32>),
     F64(Vec<f64>),
     Int(Vec<i64>),
@@ -23,46 +24,46 @@ pub(super) enum Lanes {
 
 /// Lanes of one type as the register that holds them.
 pub(super) trait Register: Lane {
-    fn of(lanes: &Lanes) -> &[Self];
-    fn of_mut(lanes: &mut Lanes) -> &mut [Self];
+    fn of(lanes: &LaneValues) -> &[Self];
+    fn of_mut(lanes: &mut LaneValues) -> &mut [Self];
 }
 
 macro_rules! registers {
     ($($lane:ty => $variant:ident;)*) => {$(
         impl Register for $lane {
-            fn of(lanes: &Lanes) -> &[Self] {
-                match lanes { Lanes::$variant(lanes) => lanes, other => unreachable!("lanes of {other:?}") }
+            fn of(lanes: &LaneValues) -> &[Self] {
+                match lanes { LaneValues::$variant(lanes) => lanes, other => unreachable!("lanes of {other:?}") }
             }
-            fn of_mut(lanes: &mut Lanes) -> &mut [Self] {
-                match lanes { Lanes::$variant(lanes) => lanes, other => unreachable!("lanes of {other:?}") }
+            fn of_mut(lanes: &mut LaneValues) -> &mut [Self] {
+                match lanes { LaneValues::$variant(lanes) => lanes, other => unreachable!("lanes of {other:?}") }
             }
         }
     )*};
 }
 registers! { f32 => F32; f64 => F64; i64 => Int; }
 
-impl Lanes {
+impl LaneValues {
     /// A register for elements of this type, all lanes zero.
-    pub(super) fn new(elem: Elem) -> Lanes {
+    pub(super) fn new(elem: Elem) -> LaneValues {
         match elem.lane() {
-            LaneKind::F32 => Lanes::F32(vec![0.0; CHUNK]),
-            LaneKind::F64 => Lanes::F64(vec![0.0; CHUNK]),
-            LaneKind::Int => Lanes::Int(vec![0; CHUNK]),
+            LaneKind::F32 => LaneValues::F32(vec![0.0; CHUNK]),
+            LaneKind::F64 => LaneValues::F64(vec![0.0; CHUNK]),
+            LaneKind::Int => LaneValues::Int(vec![0; CHUNK]),
         }
     }
 
-    fn fill(elem: Elem, value: f64) -> Lanes {
+    fn fill(elem: Elem, value: f64) -> LaneValues {
         match elem {
-            Elem::F16 | Elem::Bf16 | Elem::F32 => Lanes::F32(vec![value as f32; CHUNK]),
-            Elem::F64 => Lanes::F64(vec![value; CHUNK]),
-            Elem::Int(int) => Lanes::Int(vec![int.wrap(value as i64); CHUNK]),
+            Elem::F16 | Elem::Bf16 | Elem::F32 => LaneValues::F32(vec![value as f32; CHUNK]),
+            Elem::F64 => LaneValues::F64(vec![value; CHUNK]),
+            Elem::Int(int) => LaneValues::Int(vec![int.wrap(value as i64); CHUNK]),
         }
     }
 }
 
 /// What a step computes.
 #[derive(Clone, Copy, Debug)]
-enum Code {
+enum ScalarCode {
     Unary(Unary),
     Binary(Binary),
     Fma,
@@ -75,8 +76,8 @@ enum Code {
 
 /// One node: a register, and which registers it is computed from.
 #[derive(Debug)]
-struct Step {
-    code: Code,
+struct ScalarStep {
+    code: ScalarCode,
     /// Type of what it computes on; comparisons give booleans.
     elem: Elem,
     target: usize,
@@ -85,13 +86,13 @@ struct Step {
 
 /// A scalar tree with types and registers.
 #[derive(Debug)]
-pub(super) struct Program {
-    steps: Vec<Step>,
-    registers: Vec<Lanes>,
+pub(super) struct ScalarProgram {
+    steps: Vec<ScalarStep>,
+    registers: Vec<LaneValues>,
     result: usize,
 }
 
-impl Program {
+impl ScalarProgram {
     /// The program of `tree`, whose arguments have the types `args` and whose result has the type `result`.
     ///
     /// Registers `0..args.len()` are the arguments.
@@ -103,9 +104,9 @@ impl Program {
         tree: &Scalar,
         args: &[Elem],
         result: Elem,
-    ) -> Result<Program, EvalError> {
-        let registers = args.iter().map(|elem| Lanes::new(*elem)).collect();
-        let program = Program { steps: Vec::new(), registers, result: 0 };
+    ) -> Result<ScalarProgram, EvalError> {
+        let registers = args.iter().map(|elem| LaneValues::new(*elem)).collect();
+        let program = ScalarProgram { steps: Vec::new(), registers, result: 0 };
         let mut compiler = Compiler { op, args, result, program };
         let (register, elem) = compiler.node(tree, result)?;
         if elem.lane() != result.lane() {
@@ -116,23 +117,23 @@ impl Program {
     }
 
     /// The register of an argument, to be filled.
-    pub(super) fn arg(&mut self, index: usize) -> &mut Lanes {
+    pub(super) fn arg(&mut self, index: usize) -> &mut LaneValues {
         &mut self.registers[index]
     }
 
     /// Takes every step for the first `count` lanes and gives the result's register.
-    pub(super) fn run(&mut self, count: usize) -> &Lanes {
+    pub(super) fn run(&mut self, count: usize) -> &LaneValues {
         for step in &self.steps {
-            let empty = Lanes::Int(Vec::new());
+            let empty = LaneValues::Int(Vec::new());
             let mut target = std::mem::replace(&mut self.registers[step.target], empty);
             let [a, b, c] = step.sources.map(|source| &self.registers[source]);
             match step.code {
-                Code::Unary(unary) => lanes::unary(unary, step.elem, &mut target, a, count),
-                Code::Binary(binary) => lanes::binary(binary, step.elem, &mut target, [a, b], count),
-                Code::Fma => lanes::fma(step.elem, &mut target, [a, b, c], count),
-                Code::Select => lanes::select(&mut target, [a, b, c], count),
-                Code::Convert(from) => lanes::convert(from, step.elem, &mut target, a, count),
-                Code::Resize => lanes::resize(step.elem, &mut target, a, count),
+                ScalarCode::Unary(unary) => lanes::unary(unary, step.elem, &mut target, a, count),
+                ScalarCode::Binary(binary) => lanes::binary(binary, step.elem, &mut target, [a, b], count),
+                ScalarCode::Fma => lanes::fma(step.elem, &mut target, [a, b, c], count),
+                ScalarCode::Select => lanes::select(&mut target, [a, b, c], count),
+                ScalarCode::Convert(from) => lanes::convert(from, step.elem, &mut target, a, count),
+                ScalarCode::Resize => lanes::resize(step.elem, &mut target, a, count),
             }
             self.registers[step.target] = target;
         }
@@ -144,7 +145,7 @@ struct Compiler<'a> {
     op: OpRef<'a>,
     args: &'a [Elem],
     result: Elem,
-    program: Program,
+    program: ScalarProgram,
 }
 
 impl Compiler<'_> {
@@ -163,17 +164,17 @@ impl Compiler<'_> {
             Scalar::Unary(unary, a) => {
                 let (a, elem) = self.node(a, wanted)?;
                 lanes::check_unary(*unary, elem)?;
-                Ok(self.step(Code::Unary(*unary), elem, elem, [a; 3]))
+                Ok(self.step(ScalarCode::Unary(*unary), elem, elem, [a; 3]))
             }
             Scalar::Binary(binary, a, b) => {
                 let ([a, b], elem) = self.alike([a, b], wanted)?;
                 lanes::check_binary(*binary, elem)?;
                 let result = if lanes::compares(*binary) { Elem::BOOL } else { elem };
-                Ok(self.step(Code::Binary(*binary), elem, result, [a, b, b]))
+                Ok(self.step(ScalarCode::Binary(*binary), elem, result, [a, b, b]))
             }
             Scalar::Fma(a, b, c) => {
                 let (sources, elem) = self.alike([a, b, c], wanted)?;
-                Ok(self.step(Code::Fma, elem, elem, sources))
+                Ok(self.step(ScalarCode::Fma, elem, elem, sources))
             }
             Scalar::Select(condition, a, b) => {
                 let (condition, truth) = self.node(condition, Elem::BOOL)?;
@@ -181,7 +182,7 @@ impl Compiler<'_> {
                     return Err(format!("selects by {truth:?}, not by booleans").into());
                 }
                 let ([a, b], elem) = self.alike([a, b], wanted)?;
-                Ok(self.step(Code::Select, elem, elem, [condition, a, b]))
+                Ok(self.step(ScalarCode::Select, elem, elem, [condition, a, b]))
             }
             Scalar::Convert(a) => self.convert(a, self.result),
             Scalar::ConvertUnsigned(a) => self.convert(a, self.result.extended(Extension::Zero)),
@@ -198,7 +199,7 @@ impl Compiler<'_> {
 
     fn convert(&mut self, node: &Scalar, to: Elem) -> Result<(usize, Elem), EvalError> {
         let (a, from) = self.node(node, to)?;
-        Ok(self.step(Code::Convert(from), to, to, [a; 3]))
+        Ok(self.step(ScalarCode::Convert(from), to, to, [a; 3]))
     }
 
     /// An integer's lowest bits in the type that `to` makes of its own and the result's.
@@ -207,7 +208,7 @@ impl Compiler<'_> {
         let to = to(from, self.result);
         match (from, to) {
             (from, to) if from == to => Ok((a, from)),
-            (Elem::Int(_), Elem::Int(_)) => Ok(self.step(Code::Resize, to, to, [a; 3])),
+            (Elem::Int(_), Elem::Int(_)) => Ok(self.step(ScalarCode::Resize, to, to, [a; 3])),
             _ => Err(format!("{from:?} has no lowest bits for {to:?}").into()),
         }
     }
@@ -248,14 +249,14 @@ impl Compiler<'_> {
     }
 
     fn constant(&mut self, value: f64, elem: Elem) -> (usize, Elem) {
-        self.program.registers.push(Lanes::fill(elem, value));
+        self.program.registers.push(LaneValues::fill(elem, value));
         (self.program.registers.len() - 1, elem)
     }
 
-    fn step(&mut self, code: Code, elem: Elem, result: Elem, sources: [usize; 3]) -> (usize, Elem) {
+    fn step(&mut self, code: ScalarCode, elem: Elem, result: Elem, sources: [usize; 3]) -> (usize, Elem) {
         let target = self.program.registers.len();
-        self.program.registers.push(Lanes::new(result));
-        self.program.steps.push(Step { code, elem, target, sources });
+        self.program.registers.push(LaneValues::new(result));
+        self.program.steps.push(ScalarStep { code, elem, target, sources });
         (target, result)
     }
 }

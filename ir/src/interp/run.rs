@@ -2,8 +2,9 @@
 //!
 //! The walk goes block by block: a block runs its operations in order and ends with what its terminator hands
 //! to the next block, or out of the region, so that an operation with regions runs them by calling
-//! [`Frame::run_region`]. A value is dropped after the last operation of its own block that reads it (or has
-//! a region in which it is read); what is read in other blocks of a region stays to the end of the function.
+//! [`CallFrame::run_region`]. A value is dropped after the last operation of its own block that reads it (or
+//! has a region in which it is read); what is read in other blocks of a region stays to the end of the
+//! function.
 
 use cranelift_entity::{EntitySet, SecondaryMap};
 
@@ -30,7 +31,7 @@ pub fn run(module: &Module, function: &str, inputs: &[Tensor]) -> Result<Vec<Ten
     let (op, body) = find_function(module, function)
         .ok_or_else(|| missing_function(module, function, Location::UNKNOWN))?;
     let location = module.body().location(op);
-    Frame::new(&module.ctx, body, Calls::Into(module, 0)).run_function(location, inputs)
+    CallFrame::new(&module.ctx, body, CallPolicy::Into(module, 0)).run_function(location, inputs)
 }
 
 /// The results of one operation: elementwise operations, fused groups, and whatever has an evaluation in its
@@ -44,7 +45,7 @@ pub fn eval_op(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, EvalEr
         (_, None) => Err("is not registered, so nothing says what it computes".into()),
         (Kind::Elementwise(tree), _) => Ok(vec![elementwise(op, tree, operands)?]),
         (Kind::Group, _) => {
-            let mut frame = Frame::new(op.ctx, op.body, Calls::Refused);
+            let mut frame = CallFrame::new(op.ctx, op.body, CallPolicy::Refused);
             let region = op.body.regions(op.op).first().ok_or("has no region")?;
             frame.run_region(*region, operands.to_vec()).map_err(|inner| EvalError(inner.message))
         }
@@ -70,7 +71,7 @@ fn missing_function(module: &Module, name: &str, location: Location) -> Diagnost
 
 /// Whether an operation may call functions.
 #[derive(Clone, Copy)]
-enum Calls<'a> {
+enum CallPolicy<'a> {
     /// Into functions of this module; the number is that of the calls that are open already.
     Into(&'a Module, usize),
     /// It may not.
@@ -78,19 +79,19 @@ enum Calls<'a> {
 }
 
 /// A function, or one operation, being run.
-pub(super) struct Frame<'a> {
+pub(super) struct CallFrame<'a> {
     pub(super) ctx: &'a Context,
     pub(super) body: &'a Body,
-    calls: Calls<'a>,
+    calls: CallPolicy<'a>,
     values: SecondaryMap<Value, Option<Tensor>>,
     /// The values that each operation is the last to read, as far as blocks are known.
     deaths: SecondaryMap<Op, Vec<Value>>,
     known_deaths: EntitySet<Block>,
 }
 
-impl<'a> Frame<'a> {
-    fn new(ctx: &'a Context, body: &'a Body, calls: Calls<'a>) -> Frame<'a> {
-        Frame {
+impl<'a> CallFrame<'a> {
+    fn new(ctx: &'a Context, body: &'a Body, calls: CallPolicy<'a>) -> CallFrame<'a> {
+        CallFrame {
             ctx,
             body,
             calls,
@@ -200,7 +201,7 @@ impl<'a> Frame<'a> {
         name: &str,
         operands: &[Tensor],
     ) -> Result<Vec<Tensor>, Diagnostic> {
-        let Calls::Into(module, depth) = self.calls else {
+        let CallPolicy::Into(module, depth) = self.calls else {
             return Err(Diagnostic::error(location, "a call is evaluated only while its module runs"));
         };
         if depth == MAX_CALLS {
@@ -208,7 +209,7 @@ impl<'a> Frame<'a> {
         }
         let function = find_function(module, name);
         let (_, body) = function.ok_or_else(|| missing_function(module, name, location))?;
-        Frame::new(self.ctx, body, Calls::Into(module, depth + 1)).run_function(location, operands)
+        CallFrame::new(self.ctx, body, CallPolicy::Into(module, depth + 1)).run_function(location, operands)
     }
 }
 

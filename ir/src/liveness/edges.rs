@@ -8,7 +8,7 @@
 
 use std::ops::Range;
 
-use super::{Moment, Span};
+use super::{LiveSpan, Moment};
 use crate::entities::Value;
 use crate::flow::FlowGraph;
 
@@ -70,14 +70,14 @@ impl Edges {
     }
 
     /// Gives the places through which the variable is live, those that are neighbours as one.
-    pub(super) fn drain_spans(&mut self, mut give: impl FnMut(Span)) {
+    pub(super) fn drain_spans(&mut self, mut give: impl FnMut(LiveSpan)) {
         let (Some(&low), Some(&high)) = (self.through.iter().min(), self.through.iter().max()) else {
             return;
         };
         let mut give = |first: u32, last: u32| {
             let (first, last) = (self.points[first as usize].start, self.points[last as usize].end);
             if first < last {
-                give(Span { first: Moment(2 * first), last: Moment(2 * last - 1) });
+                give(LiveSpan { first: Moment(2 * first), last: Moment(2 * last - 1) });
             }
         };
         if (high - low) as usize + 1 == self.through.len() {

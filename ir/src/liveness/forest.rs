@@ -28,7 +28,7 @@ use crate::flow::{Act, FlowGraph, Point};
 
 /// What each place (a basic block's number in their order) reads and writes of the values that are read
 /// elsewhere.
-pub(super) struct Uses {
+pub(super) struct BlockUses {
     /// The values, by their number.
     pub(super) values: Vec<Value>,
     numbers: SecondaryMap<Value, PackedOption<Value>>,
@@ -40,9 +40,9 @@ pub(super) struct Uses {
     pub(super) next: Vec<Vec<usize>>,
 }
 
-impl Uses {
+impl BlockUses {
     /// Those of a graph without zones.
-    pub(super) fn of(ctx: &Context, body: &Body, graph: &FlowGraph) -> Uses {
+    pub(super) fn of(ctx: &Context, body: &Body, graph: &FlowGraph) -> BlockUses {
         let order = graph.basic_blocks();
         let next = order.iter().map(|basic_block| {
             graph.next(*basic_block).iter().map(|next| graph.place(*next)).collect::<Vec<usize>>()
@@ -58,7 +58,7 @@ impl Uses {
             }
         }
         let (reads, writes) = (vec![Vec::new(); order.len()], vec![Vec::new(); order.len()]);
-        let mut uses = Uses { values: Vec::new(), numbers: SecondaryMap::new(), reads, writes, next };
+        let mut uses = BlockUses { values: Vec::new(), numbers: SecondaryMap::new(), reads, writes, next };
         for place in 0..order.len() {
             for value in events(place).flat_map(|event| event.reads(body)) {
                 if written[value] != place as u32 {
@@ -83,16 +83,16 @@ impl Uses {
 }
 
 /// Sets of values, one for each place.
-pub(super) struct Rows {
+pub(super) struct ValueSets {
     bits: Vec<u64>,
     words: usize,
 }
 
-impl Rows {
+impl ValueSets {
     /// Empty ones.
-    pub(super) fn new(places: usize, values: usize) -> Rows {
+    pub(super) fn new(places: usize, values: usize) -> ValueSets {
         let words = values.div_ceil(64).max(1);
-        Rows { bits: vec![0; places * words], words }
+        ValueSets { bits: vec![0; places * words], words }
     }
 
     /// Adds what is in the row of another place.
@@ -112,7 +112,7 @@ impl Rows {
     }
 
     /// Puts the values in that are read at a place, and takes out those that are written there.
-    pub(super) fn pass(&mut self, place: usize, uses: &Uses) {
+    pub(super) fn pass(&mut self, place: usize, uses: &BlockUses) {
         let row = &mut self.bits[place * self.words..][..self.words];
         uses.writes[place].iter().for_each(|number| row[*number as usize / 64] &= !(1 << (number % 64)));
         uses.reads[place].iter().for_each(|number| row[*number as usize / 64] |= 1 << (number % 64));
@@ -125,8 +125,8 @@ impl Rows {
 }
 
 /// What is live where each place begins.
-pub(super) fn live_in(uses: &Uses) -> Rows {
-    let mut live = Rows::new(uses.next.len(), uses.values.len());
+pub(super) fn live_in(uses: &BlockUses) -> ValueSets {
+    let mut live = ValueSets::new(uses.next.len(), uses.values.len());
     let forest = Forest::of(&uses.next);
     for place in forest.backward(&uses.next) {
         for &next in &uses.next[place] {

@@ -23,8 +23,8 @@
 
 use cranelift_entity::EntityRef;
 
-use super::search::{Exposed, Write};
-use super::{Moment, Span, normalise};
+use super::search::{BlockWrite, Exposed};
+use super::{LiveSpan, Moment, normalise};
 use crate::entities::Value;
 use crate::flow::{BasicBlock, FlowGraph, Turns, Zone};
 
@@ -37,18 +37,18 @@ pub(super) struct Nests<'a> {
     ended: Vec<Option<Value>>,
     /// Places at the end of which the variable is live.
     ends: Vec<usize>,
-    spans: Vec<Span>,
+    spans: Vec<LiveSpan>,
 }
 
 /// A variable, with the last write in each place that writes it, in order.
 #[derive(Clone, Copy)]
-struct Written<'w> {
+struct WrittenVariable<'w> {
     variable: Value,
-    writes: &'w [Write],
+    writes: &'w [BlockWrite],
 }
 
 /// Nesting does not say where the variable is live.
-struct Unknown;
+struct UnknownNesting;
 
 impl<'a> Nests<'a> {
     /// Those of a graph.
@@ -62,12 +62,12 @@ impl<'a> Nests<'a> {
     pub(super) fn spans(
         &mut self,
         variable: Value,
-        writes: &[Write],
+        writes: &[BlockWrite],
         mut reads: impl Iterator<Item = Exposed>,
-    ) -> Option<&[Span]> {
+    ) -> Option<&[LiveSpan]> {
         self.spans.clear();
         self.ends.clear();
-        let written = Written { variable, writes };
+        let written = WrittenVariable { variable, writes };
         let found = reads.try_for_each(|read| self.go_up(written, read.place as usize, read.last));
         found.and_then(|()| self.go_on(written)).ok()?;
         normalise(&mut self.spans);
@@ -75,7 +75,7 @@ impl<'a> Nests<'a> {
     }
 
     /// Goes up from the ends of places where the variable is live.
-    fn go_on(&mut self, written: Written<'_>) -> Result<(), Unknown> {
+    fn go_on(&mut self, written: WrittenVariable<'_>) -> Result<(), UnknownNesting> {
         while let Some(place) = self.ends.pop() {
             if self.ended[place].replace(written.variable) == Some(written.variable) {
                 continue;
@@ -90,10 +90,15 @@ impl<'a> Nests<'a> {
     }
 
     /// Goes up from a moment in a place, before which the place does not write the variable.
-    fn go_up(&mut self, written: Written<'_>, place: usize, last: Moment) -> Result<(), Unknown> {
+    fn go_up(
+        &mut self,
+        written: WrittenVariable<'_>,
+        place: usize,
+        last: Moment,
+    ) -> Result<(), UnknownNesting> {
         let zone = self.zone_of(place);
         if zone.is_none() && !self.graph.is_one_block() {
-            return Err(Unknown);
+            return Err(UnknownNesting);
         }
         let first = zone.map_or(0, |zone| self.graph.zone(zone).places.start);
         match written.before(place).filter(|write| write.place as usize >= first) {
@@ -118,7 +123,7 @@ impl<'a> Nests<'a> {
     }
 
     /// The variable is live from the end of the `if` or loop, in this zone, that holds a write.
-    fn go_around(&mut self, write: Write, zone: Option<Zone>, last: Moment) {
+    fn go_around(&mut self, write: BlockWrite, zone: Option<Zone>, last: Moment) {
         let mut inner =
             self.zone_of(write.place as usize).expect("a place in a zone is in another zone or in none");
         let from = loop {
@@ -141,7 +146,7 @@ impl<'a> Nests<'a> {
     fn push(&mut self, first: Moment, last: Moment) {
         match self.spans.last_mut() {
             Some(span) if span.first == first => span.last = span.last.max(last),
-            _ => self.spans.push(Span { first, last }),
+            _ => self.spans.push(LiveSpan { first, last }),
         }
     }
 
@@ -151,9 +156,9 @@ impl<'a> Nests<'a> {
     }
 }
 
-impl Written<'_> {
+impl WrittenVariable<'_> {
     /// The nearest write in the places before one.
-    fn before(self, place: usize) -> Option<Write> {
+    fn before(self, place: usize) -> Option<BlockWrite> {
         let count = match self.writes {
             [write] => usize::from((write.place as usize) < place),
             writes => writes.partition_point(|write| (write.place as usize) < place),

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use super::edges::Edges;
 use super::nests::Nests;
-use super::{Liveness, Moment, Span, normalise};
+use super::{LiveSpan, Liveness, Moment, normalise};
 use crate::body::Body;
 use crate::context::Context;
 use crate::entities::Value;
@@ -23,12 +23,12 @@ struct Track {
     open: u32,
     /// The span that was found first, mostly the only one: it begins with the last write in the first place
     /// that writes. It ends before it begins while there is none.
-    only: Span,
+    only: LiveSpan,
 }
 
 /// In which places a variable is written and read.
 #[derive(Clone, Copy)]
-struct Places {
+struct AccessBlocks {
     /// The first place that writes the variable.
     first: u32,
     /// The number of the last of the further places' writes, from 1 on.
@@ -37,12 +37,12 @@ struct Places {
     newest_read: u32,
 }
 
-impl Places {
-    const NONE: Places = Places { first: u32::MAX, newest_write: 0, newest_read: 0 };
+impl AccessBlocks {
+    const NONE: AccessBlocks = AccessBlocks { first: u32::MAX, newest_write: 0, newest_read: 0 };
 }
 
 impl Track {
-    const NONE: Track = Track { stamp: 0, open: 0, only: Span { first: Moment(1), last: Moment(0) } };
+    const NONE: Track = Track { stamp: 0, open: 0, only: LiveSpan { first: Moment(1), last: Moment(0) } };
 }
 
 /// A basic block that reads a variable before it writes it, which so is live where the basic block begins.
@@ -58,7 +58,7 @@ pub(super) struct Exposed {
 
 /// A basic block that writes a variable.
 #[derive(Clone, Copy)]
-pub(super) struct Write {
+pub(super) struct BlockWrite {
     /// The basic block's place in the order.
     pub place: u32,
     /// The last write.
@@ -76,22 +76,22 @@ pub(super) struct Variables<'a> {
     pub parts: &'a FxHashSet<Value>,
 }
 
-pub(super) struct Search<'a> {
+pub(super) struct LivenessSearch<'a> {
     ctx: &'a Context,
     body: &'a Body,
     graph: &'a FlowGraph,
     variables: Variables<'a>,
     tracks: PrimaryMap<Value, Track>,
-    places: PrimaryMap<Value, Places>,
+    places: PrimaryMap<Value, AccessBlocks>,
     /// All spans but those found first.
-    further: Vec<(Value, Span)>,
-    writes: Vec<Write>,
+    further: Vec<(Value, LiveSpan)>,
+    writes: Vec<BlockWrite>,
     exposed: Vec<Exposed>,
     /// Variables that were read in the basic block that is being scanned.
     opened: Vec<Value>,
 }
 
-impl<'a> Search<'a> {
+impl<'a> LivenessSearch<'a> {
     pub(super) fn new(
         ctx: &'a Context,
         body: &'a Body,
@@ -99,13 +99,13 @@ impl<'a> Search<'a> {
         variables: Variables<'a>,
     ) -> Self {
         let count = variables.of_values.len();
-        Search {
+        LivenessSearch {
             ctx,
             body,
             graph,
             variables,
             tracks: PrimaryMap::from_iter(std::iter::repeat_n(Track::NONE, count)),
-            places: PrimaryMap::from_iter(std::iter::repeat_n(Places::NONE, count)),
+            places: PrimaryMap::from_iter(std::iter::repeat_n(AccessBlocks::NONE, count)),
             further: Vec::new(),
             writes: Vec::new(),
             exposed: Vec::with_capacity(count),
@@ -125,13 +125,13 @@ impl<'a> Search<'a> {
         }
         for &arg in args {
             if let Some(variable) = self.variable(arg) {
-                self.found(variable, Span { first: Moment(0), last: Moment(0) });
+                self.found(variable, LiveSpan { first: Moment(0), last: Moment(0) });
                 self.note_write(variable, 0, Moment(0));
             }
         }
     }
 
-    fn found(&mut self, variable: Value, span: Span) {
+    fn found(&mut self, variable: Value, span: LiveSpan) {
         let only = &mut self.tracks[variable].only;
         if only.first > only.last { *only = span } else { self.further.push((variable, span)) }
     }
@@ -150,7 +150,7 @@ impl<'a> Search<'a> {
         };
         // What is known of the arguments is not a write of the first place.
         if known.0 != place || !known.1.is_write() {
-            self.writes.push(Write { place, last, before: places.newest_write });
+            self.writes.push(BlockWrite { place, last, before: places.newest_write });
             places.newest_write = self.writes.len() as u32;
         }
     }
@@ -192,7 +192,7 @@ impl<'a> Search<'a> {
         let track = &mut self.tracks[variable];
         let last = if track.stamp == stamp { Moment(track.open) } else { first };
         track.stamp = 0;
-        self.found(variable, Span { first, last });
+        self.found(variable, LiveSpan { first, last });
         self.note_write(variable, place, first);
     }
 
@@ -232,15 +232,15 @@ impl<'a> Search<'a> {
     }
 
     /// Lists the writes of a variable in order.
-    fn list_writes(&self, variable: Value, list: &mut Vec<Write>) {
-        let Places { first, newest_write, .. } = self.places[variable];
+    fn list_writes(&self, variable: Value, list: &mut Vec<BlockWrite>) {
+        let AccessBlocks { first, newest_write, .. } = self.places[variable];
         list.clear();
         if newest_write > 0 {
             let entry = |number: u32| Some(self.writes[(number as usize).checked_sub(1)?]);
             list.extend(std::iter::successors(entry(newest_write), |write| entry(write.before)));
         }
         if first < u32::MAX {
-            list.push(Write { place: first, last: self.tracks[variable].only.first, before: 0 });
+            list.push(BlockWrite { place: first, last: self.tracks[variable].only.first, before: 0 });
         }
         list.reverse();
     }
@@ -249,13 +249,13 @@ impl<'a> Search<'a> {
     fn explore(
         &mut self,
         variable: Value,
-        writes: &[Write],
+        writes: &[BlockWrite],
         reads: impl Iterator<Item = Exposed>,
         edges: &mut Edges,
     ) {
         for read in reads {
             let first = Moment(2 * edges.points(read.place as usize).start);
-            self.found(variable, Span { first, last: read.last });
+            self.found(variable, LiveSpan { first, last: read.last });
             edges.go_back(read.place as usize);
         }
         while let Some(place) = edges.pop(variable) {
@@ -263,7 +263,7 @@ impl<'a> Search<'a> {
             match writes[..count].last().filter(|write| write.place as usize == place) {
                 Some(write) => {
                     let last = Moment(2 * edges.points(place).end - 1);
-                    self.found(variable, Span { first: write.last, last });
+                    self.found(variable, LiveSpan { first: write.last, last });
                 }
                 None => edges.go_through(place),
             }
@@ -272,7 +272,7 @@ impl<'a> Search<'a> {
     }
 
     /// Notes a span that may begin with the one that was found first.
-    fn extend(&mut self, variable: Value, span: Span) {
+    fn extend(&mut self, variable: Value, span: LiveSpan) {
         let only = &mut self.tracks[variable].only;
         if only.first == span.first {
             only.last = only.last.max(span.last)
@@ -288,7 +288,7 @@ impl<'a> Search<'a> {
         self.further.sort();
         let mut further = self.further.chunk_by(|a, b| a.0 == b.0).peekable();
         let (mut starts, mut spans) = (Vec::with_capacity(count + 1), Vec::with_capacity(count));
-        let mut list: Vec<Span> = Vec::new();
+        let mut list: Vec<LiveSpan> = Vec::new();
         for (variable, track) in &self.tracks {
             starts.push(spans.len() as u32);
             if track.only.first > track.only.last {
@@ -312,7 +312,7 @@ impl<'a> Search<'a> {
 }
 
 /// The variables that have spans, by the moment when the first begins: a counting sort.
-fn by_begin(graph: &FlowGraph, starts: &[u32], spans: &[Span]) -> Vec<Value> {
+fn by_begin(graph: &FlowGraph, starts: &[u32], spans: &[LiveSpan]) -> Vec<Value> {
     let mut ends = vec![0u32; 2 * graph.point_count() + 1];
     let begins = || {
         let ranges = starts.windows(2).enumerate().filter(|(_, range)| range[0] < range[1]);

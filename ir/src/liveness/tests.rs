@@ -209,7 +209,7 @@ fn lives_on_any_graph_are_those_of_the_worklist() {
 
 #[test]
 fn touching_spans_are_joined() {
-    let span = |first, last| Span { first: Moment(first), last: Moment(last) };
+    let span = |first, last| LiveSpan { first: Moment(first), last: Moment(last) };
     let mut spans = vec![span(7, 9), span(0, 2), span(3, 4), span(1, 1)];
     normalise(&mut spans);
     assert_eq!(spans, [span(0, 4), span(7, 9)]);

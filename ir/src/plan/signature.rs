@@ -16,7 +16,7 @@ use crate::context::Context;
 use crate::entities::{Attr, Type, Value};
 use crate::opdef::Traits;
 use crate::plan::attrs;
-use crate::states::{State, states};
+use crate::states::{StateArgument, states};
 use crate::types::TypeData;
 
 /// What a function takes and returns.
@@ -27,7 +27,7 @@ pub struct Signature {
     /// Its results.
     pub results: Vec<Returned>,
     /// What it keeps from run to run, in the order of the arguments.
-    pub states: Vec<State>,
+    pub states: Vec<StateArgument>,
 }
 
 /// An argument of a function.
@@ -90,7 +90,7 @@ impl Signature {
     }
 }
 
-fn arguments(ctx: &Context, body: &Body, states: &[State]) -> Vec<Argument> {
+fn arguments(ctx: &Context, body: &Body, states: &[StateArgument]) -> Vec<Argument> {
     let args = body.entry(body.root()).map_or(&[][..], |block| body.args(block));
     let dicts = Dicts::of(ctx, body, "arg_attrs");
     let mut inputs = 0..;
@@ -103,7 +103,7 @@ fn arguments(ctx: &Context, body: &Body, states: &[State]) -> Vec<Argument> {
     args.iter().enumerate().map(argument).collect()
 }
 
-fn results(ctx: &Context, body: &Body, states: &[State]) -> Result<Vec<Returned>, String> {
+fn results(ctx: &Context, body: &Body, states: &[StateArgument]) -> Result<Vec<Returned>, String> {
     let types = result_types(ctx, body);
     let dicts = Dicts::of(ctx, body, "res_attrs");
     let mut outputs = 0..;

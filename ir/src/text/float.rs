@@ -10,22 +10,22 @@ use crate::types::FloatKind;
 
 /// The sign of a number, zero included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Sign {
+pub(super) enum FloatSign {
     Plus,
     Minus,
 }
 
-impl From<bool> for Sign {
-    fn from(is_negative: bool) -> Sign {
-        if is_negative { Sign::Minus } else { Sign::Plus }
+impl From<bool> for FloatSign {
+    fn from(is_negative: bool) -> FloatSign {
+        if is_negative { FloatSign::Minus } else { FloatSign::Plus }
     }
 }
 
-impl Sign {
+impl FloatSign {
     fn text(self) -> &'static str {
         match self {
-            Sign::Plus => "",
-            Sign::Minus => "-",
+            FloatSign::Plus => "",
+            FloatSign::Minus => "-",
         }
     }
 }
@@ -48,15 +48,15 @@ enum Special {
 }
 
 /// A format: bits of exponent and fraction, bias, and what is special.
-struct Format {
+struct FloatFormat {
     exponent: u32,
     fraction: u32,
     bias: i32,
     special: Special,
 }
 
-impl Format {
-    fn of(kind: FloatKind) -> Format {
+impl FloatFormat {
+    fn of(kind: FloatKind) -> FloatFormat {
         use FloatKind::*;
         let (exponent, fraction, bias, special) = match kind {
             F4E2M1FN => (2, 1, 1, Special::Finite),
@@ -78,7 +78,7 @@ impl Format {
             F80 => (15, 63, 16383, Special::Extended),
             F128 => (15, 112, 16383, Special::Ieee),
         };
-        Format { exponent, fraction, bias, special }
+        FloatFormat { exponent, fraction, bias, special }
     }
 
     /// Bits of the significand, the hidden one included.
@@ -101,10 +101,10 @@ impl Format {
         }
     }
 
-    fn sign_bit(&self, sign: Sign) -> u128 {
+    fn sign_bit(&self, sign: FloatSign) -> u128 {
         match sign {
-            Sign::Plus => 0,
-            Sign::Minus => self.sign_mask(),
+            FloatSign::Plus => 0,
+            FloatSign::Minus => self.sign_mask(),
         }
     }
 
@@ -119,7 +119,7 @@ impl Format {
     }
 
     /// What a magnitude beyond the greatest becomes.
-    fn overflow(&self, sign: Sign) -> u128 {
+    fn overflow(&self, sign: FloatSign) -> u128 {
         let sign = self.sign_bit(sign);
         match self.special {
             Special::Ieee => sign | self.exponent_mask() << self.fraction,
@@ -132,10 +132,10 @@ impl Format {
     }
 
     /// Sign, significand and binary exponent of a finite value; none for infinities and NaN.
-    fn decode(&self, bits: u128) -> Option<(Sign, u128, i32)> {
-        let sign = Sign::from(bits & self.sign_mask() != 0);
+    fn decode(&self, bits: u128) -> Option<(FloatSign, u128, i32)> {
+        let sign = FloatSign::from(bits & self.sign_mask() != 0);
         let magnitude = bits & !self.sign_mask();
-        let is_negative_zero = sign == Sign::Minus && magnitude == 0;
+        let is_negative_zero = sign == FloatSign::Minus && magnitude == 0;
         if self.special == Special::NegativeZero && is_negative_zero || magnitude > self.largest() {
             return None;
         }
@@ -152,7 +152,7 @@ impl Format {
     }
 
     /// The value nearest to `digits` times ten to the power `exponent`.
-    fn encode(&self, sign: Sign, digits: &[u8], exponent: i32) -> u128 {
+    fn encode(&self, sign: FloatSign, digits: &[u8], exponent: i32) -> u128 {
         let mut numerator = Big::from_decimal(digits);
         if numerator.is_zero() {
             return if self.special == Special::NegativeZero { 0 } else { self.sign_bit(sign) };
@@ -174,7 +174,7 @@ impl Format {
 
     /// Rounds `quotient * 2^scale` to nearest, ties to even. The last bit of `quotient` may stand for all
     /// those after it, as there are at least three beyond the significand.
-    fn round(&self, sign: Sign, quotient: u128, scale: i32) -> u128 {
+    fn round(&self, sign: FloatSign, quotient: u128, scale: i32) -> u128 {
         let top = 128 - quotient.leading_zeros() as i32 - 1 + scale;
         let lowest = i32::from(self.special != Special::ExponentOnly) - self.bias;
         let unit = top.max(lowest) - self.fraction as i32;
@@ -209,7 +209,7 @@ impl Format {
 }
 
 /// The value of `kind` nearest to a decimal number (`12`, `1.5e-3`) of this sign.
-pub(super) fn parse(kind: FloatKind, sign: Sign, text: &str) -> u128 {
+pub(super) fn parse(kind: FloatKind, sign: FloatSign, text: &str) -> u128 {
     /// Beyond every format, in digits and in powers of ten.
     const LIMIT: i32 = 20_000;
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
@@ -226,12 +226,12 @@ pub(super) fn parse(kind: FloatKind, sign: Sign, text: &str) -> u128 {
         kept.push(b'1');
     }
     let exponent = exponent.saturating_add(excess as i32).clamp(-2 * LIMIT, LIMIT);
-    Format::of(kind).encode(sign, &kept, exponent)
+    FloatFormat::of(kind).encode(sign, &kept, exponent)
 }
 
 /// How a value is written, and whether in hexadecimal.
 pub(super) fn text(kind: FloatKind, bits: u128) -> (String, bool) {
-    let format = Format::of(kind);
+    let format = FloatFormat::of(kind);
     let Some((sign, significand, scale)) = format.decode(bits) else {
         return (format!("0x{bits:X}"), true);
     };
@@ -245,19 +245,19 @@ pub(super) fn text(kind: FloatKind, bits: u128) -> (String, bool) {
     if long.contains('.') { (long, false) } else { (format!("0x{bits:X}"), true) }
 }
 
-fn scientific_zero(sign: Sign) -> String {
+fn scientific_zero(sign: FloatSign) -> String {
     format!("{}0.000000e+00", sign.text())
 }
 
 /// Decimal digits without trailing zeros, and the power of ten of the last.
 struct Decimal {
-    sign: Sign,
+    sign: FloatSign,
     digits: Vec<u8>,
     exponent: i32,
 }
 
 /// `significand * 2^scale` to at most `precision` digits, halves rounded up (as `APFloat::toString` does it).
-fn rounded(sign: Sign, significand: u128, scale: i32, precision: usize) -> Decimal {
+fn rounded(sign: FloatSign, significand: u128, scale: i32, precision: usize) -> Decimal {
     let mut big = Big::new(significand);
     let mut exponent = 0;
     match scale {
@@ -378,7 +378,7 @@ mod tests {
         for kind in FloatKind::ALL.iter().copied().filter(|kind| kind.bits() <= 16) {
             for bits in 0..1u128 << kind.bits() {
                 let (text, is_hex) = text(kind, bits);
-                let sign = Sign::from(text.starts_with('-'));
+                let sign = FloatSign::from(text.starts_with('-'));
                 let found = if is_hex { bits } else { parse(kind, sign, text.trim_start_matches('-')) };
                 assert_eq!(found, bits, "{kind:?} {text}");
             }
@@ -391,12 +391,12 @@ mod tests {
             ["0.1", "3.4028236e38", "1e-45", "7e-46", "8388608.5", "16777217", "1.17549429e-38", "0.3e-400"]
         {
             assert_eq!(
-                parse(FloatKind::F32, Sign::Plus, text),
+                parse(FloatKind::F32, FloatSign::Plus, text),
                 text.parse::<f32>().unwrap().to_bits().into(),
                 "{text}"
             );
             assert_eq!(
-                parse(FloatKind::F64, Sign::Minus, text),
+                parse(FloatKind::F64, FloatSign::Minus, text),
                 (-text.parse::<f64>().unwrap()).to_bits().into(),
                 "{text}"
             );

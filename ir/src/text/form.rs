@@ -1,9 +1,9 @@
 //! Which pretty form an operation has: it follows from the row.
 //!
 //! A row may say its pretty text itself, in [`OpDef::syntax`]: the notation of [`crate::text`], cut into
-//! [`Piece`]s here.
+//! [`FormPiece`]s here.
 
-use crate::opdef::{Arity, AttrKind, Flow, Kind, OpDef, Presence, Traits};
+use crate::opdef::{Arity, AttrKind, Kind, OpDef, Presence, RegionFlow, Traits};
 
 /// Dialects whose name may be left out, as in `return`, `module`.
 pub(super) const SHORT_DIALECTS: [&str; 2] = ["func", "builtin"];
@@ -13,7 +13,7 @@ pub(super) const SEGMENTS: &str = "operandSegmentSizes";
 
 /// The shape of an operation's pretty text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum PrettyForm {
     /// `func.func @f(%arg0: f32) -> f32 attributes {...} { ... }`.
     Function,
     /// `module @m attributes {...} { ... }`.
@@ -36,36 +36,36 @@ pub(super) enum Form {
     Plain,
 }
 
-impl Form {
+impl PrettyForm {
     /// The form of a row's operations.
-    pub(super) fn of(def: &OpDef) -> Form {
+    pub(super) fn of(def: &OpDef) -> PrettyForm {
         let is_module = Traits::ISOLATED.union(Traits::SYMBOL_TABLE);
         if let Some(syntax) = def.syntax {
-            return Form::Syntax(syntax);
+            return PrettyForm::Syntax(syntax);
         }
         if def.traits.contains(Traits::FUNCTION.union(Traits::ISOLATED)) {
-            return Form::Function;
+            return PrettyForm::Function;
         }
         if def.traits.contains(is_module) && def.operands.is_empty() && def.results.is_empty() {
-            return Form::Module;
+            return PrettyForm::Module;
         }
         if def.traits.contains(Traits::CONSTANT) {
-            return Form::Constant;
+            return PrettyForm::Constant;
         }
         match def.kind {
-            Kind::Group => Form::Group,
-            Kind::Region(Flow::If) => Form::If,
-            Kind::Region(Flow::For) => Form::For,
-            Kind::Region(Flow::While) => Form::While,
-            _ if symbol_attr(def).is_some() => Form::Call,
-            _ => Form::Plain,
+            Kind::Group => PrettyForm::Group,
+            Kind::Region(RegionFlow::If) => PrettyForm::If,
+            Kind::Region(RegionFlow::For) => PrettyForm::For,
+            Kind::Region(RegionFlow::While) => PrettyForm::While,
+            _ if symbol_attr(def).is_some() => PrettyForm::Call,
+            _ => PrettyForm::Plain,
         }
     }
 }
 
 /// A part of what a row says of its pretty text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Piece {
+pub(super) enum FormPiece {
     /// `$name`: the operands at this place, or an attribute.
     Name(&'static str),
     /// `attr-dict`: the attributes that stand nowhere else.
@@ -89,7 +89,7 @@ pub(super) enum Piece {
 }
 
 /// The pieces of a row's syntax, in order.
-pub(super) fn pieces(syntax: &'static str) -> impl Iterator<Item = Piece> {
+pub(super) fn pieces(syntax: &'static str) -> impl Iterator<Item = FormPiece> {
     let mut rest = syntax;
     std::iter::from_fn(move || {
         rest = rest.trim_start();
@@ -109,37 +109,39 @@ fn without_sigil(name: &'static str) -> &'static str {
 }
 
 /// The first piece, with its length.
-fn piece(text: &'static str) -> Option<(Piece, usize)> {
+fn piece(text: &'static str) -> Option<(FormPiece, usize)> {
     let first = *text.as_bytes().first()?;
     if first == b'[' {
         let close = text.find(']').expect("a bracket in a syntax is closed");
-        return Some((Piece::Optional(&text[1..close]), close + 1));
+        return Some((FormPiece::Optional(&text[1..close]), close + 1));
     }
     let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
     let start = usize::from(first == b'$');
     let end = text.bytes().skip(start).position(|byte| !is_word(byte)).map_or(text.len(), |end| start + end);
     let word = &text[start..end];
     if word.is_empty() {
-        return Some((Piece::Byte(first), 1));
+        return Some((FormPiece::Byte(first), 1));
     }
     if start == 1 {
-        return Some((Piece::Name(word), end));
+        return Some((FormPiece::Name(word), end));
     }
     let in_parentheses = || {
         let close = end + text[end..].find(')').expect("a parenthesis in a syntax is closed");
         (&text[end + 1..close], close + 1)
     };
     let piece = match word {
-        "attr-dict" => (Piece::Dict, end),
-        "cases" => (Piece::Cases, end),
+        "attr-dict" => (FormPiece::Dict, end),
+        "cases" => (FormPiece::Cases, end),
         "block" => {
             let (number, end) = in_parentheses();
-            (Piece::Block(number.parse().expect("a block's number")), end)
+            (FormPiece::Block(number.parse().expect("a block's number")), end)
         }
-        "type" => (Piece::Types(in_parentheses().0), in_parentheses().1),
-        "type-unless-i1" => (Piece::TypeUnlessBool(without_sigil(in_parentheses().0)), in_parentheses().1),
-        "call-type" => (Piece::CallType(without_sigil(in_parentheses().0)), in_parentheses().1),
-        word => (Piece::Word(word), end),
+        "type" => (FormPiece::Types(in_parentheses().0), in_parentheses().1),
+        "type-unless-i1" => {
+            (FormPiece::TypeUnlessBool(without_sigil(in_parentheses().0)), in_parentheses().1)
+        }
+        "call-type" => (FormPiece::CallType(without_sigil(in_parentheses().0)), in_parentheses().1),
+        word => (FormPiece::Word(word), end),
     };
     Some(piece)
 }
@@ -187,17 +189,18 @@ mod tests {
 
     #[test]
     fn a_syntax_is_cut_into_its_pieces() {
-        let found: Vec<Piece> = pieces("$a, $b [weights($w)] attr-dict : type($a, $b) to block(1)").collect();
+        let found: Vec<FormPiece> =
+            pieces("$a, $b [weights($w)] attr-dict : type($a, $b) to block(1)").collect();
         let expected = [
-            Piece::Name("a"),
-            Piece::Byte(b','),
-            Piece::Name("b"),
-            Piece::Optional("weights($w)"),
-            Piece::Dict,
-            Piece::Byte(b':'),
-            Piece::Types("$a, $b"),
-            Piece::Word("to"),
-            Piece::Block(1),
+            FormPiece::Name("a"),
+            FormPiece::Byte(b','),
+            FormPiece::Name("b"),
+            FormPiece::Optional("weights($w)"),
+            FormPiece::Dict,
+            FormPiece::Byte(b':'),
+            FormPiece::Types("$a, $b"),
+            FormPiece::Word("to"),
+            FormPiece::Block(1),
         ];
         assert_eq!(found, expected);
         assert_eq!(names("$a, $b").collect::<Vec<_>>(), ["a", "b"]);
@@ -207,10 +210,10 @@ mod tests {
     fn said(syntax: &'static str, values: &mut Vec<&'static str>, types: &mut Vec<&'static str>) {
         for piece in pieces(syntax) {
             match piece {
-                Piece::Name(name) => values.push(name),
-                Piece::Types(list) => types.extend(names(list)),
-                Piece::TypeUnlessBool(name) => types.push(name),
-                Piece::Optional(inner) => said(inner, values, types),
+                FormPiece::Name(name) => values.push(name),
+                FormPiece::Types(list) => types.extend(names(list)),
+                FormPiece::TypeUnlessBool(name) => types.push(name),
+                FormPiece::Optional(inner) => said(inner, values, types),
                 _ => {}
             }
         }

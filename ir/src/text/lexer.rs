@@ -5,7 +5,7 @@
 
 /// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum TokenKind {
     /// The end of the text.
     End,
     /// A byte that begins no token, or a string without its end.
@@ -48,7 +48,7 @@ pub(super) enum Kind {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Token {
     /// What it is.
-    pub kind: Kind,
+    pub kind: TokenKind,
     /// Its first byte.
     pub start: usize,
     /// The byte after its last.
@@ -135,81 +135,81 @@ pub(super) fn string_end(text: &[u8], at: usize) -> Option<usize> {
 pub(super) fn next(text: &[u8], at: usize) -> Token {
     let start = skip_space(text, at);
     let Some(&first) = text.get(start) else {
-        return Token { kind: Kind::End, start, end: start };
+        return Token { kind: TokenKind::End, start, end: start };
     };
     let (kind, end) = match first {
-        b'%' => prefixed(text, start, Kind::Percent),
+        b'%' => prefixed(text, start, TokenKind::Percent),
         b'"' => match string_end(text, start) {
-            Some(end) => (Kind::Text, end),
-            None => (Kind::Invalid, start + 1),
+            Some(end) => (TokenKind::Text, end),
+            None => (TokenKind::Invalid, start + 1),
         },
-        _ if is(first, WORD_START) => (Kind::Word, run(text, start, WORD)),
+        _ if is(first, WORD_START) => (TokenKind::Word, run(text, start, WORD)),
         _ if is(first, DIGIT) => number(text, start),
         b'@' if text.get(start + 1) == Some(&b'"') => match string_end(text, start + 1) {
-            Some(end) => (Kind::At, end),
-            None => (Kind::Invalid, start + 1),
+            Some(end) => (TokenKind::At, end),
+            None => (TokenKind::Invalid, start + 1),
         },
         b'@' => match text.get(start + 1) {
-            Some(&byte) if is(byte, WORD_START) => (Kind::At, run(text, start + 1, WORD)),
-            _ => (Kind::Invalid, start + 1),
+            Some(&byte) if is(byte, WORD_START) => (TokenKind::At, run(text, start + 1, WORD)),
+            _ => (TokenKind::Invalid, start + 1),
         },
-        b'#' if text[start..].starts_with(b"#-}") => (Kind::CloseMetadata, start + 3),
-        b'#' => prefixed(text, start, Kind::Hash),
-        b'!' => prefixed(text, start, Kind::Bang),
-        b'^' => prefixed(text, start, Kind::Caret),
+        b'#' if text[start..].starts_with(b"#-}") => (TokenKind::CloseMetadata, start + 3),
+        b'#' => prefixed(text, start, TokenKind::Hash),
+        b'!' => prefixed(text, start, TokenKind::Bang),
+        b'^' => prefixed(text, start, TokenKind::Caret),
         _ => punctuation(text, start),
     };
     Token { kind, start, end }
 }
 
 /// A sigil with the digits, or the word, after it.
-fn prefixed(text: &[u8], start: usize, kind: Kind) -> (Kind, usize) {
+fn prefixed(text: &[u8], start: usize, kind: TokenKind) -> (TokenKind, usize) {
     let end = match text.get(start + 1) {
         Some(&byte) if is(byte, DIGIT) => run(text, start + 1, DIGIT),
         Some(&byte) if is(byte, SUFFIX) => run(text, start + 1, SUFFIX),
-        _ => return (Kind::Invalid, start + 1),
+        _ => return (TokenKind::Invalid, start + 1),
     };
     (kind, end)
 }
 
-fn number(text: &[u8], start: usize) -> (Kind, usize) {
+fn number(text: &[u8], start: usize) -> (TokenKind, usize) {
     if text[start] == b'0' && text.get(start + 1) == Some(&b'x') {
         let is_hex = |at: usize| text.get(at).is_some_and(u8::is_ascii_hexdigit);
         let mut end = start + 2;
         while is_hex(end) {
             end += 1;
         }
-        return if end > start + 2 { (Kind::Integer, end) } else { (Kind::Integer, start + 1) };
+        return if end > start + 2 { (TokenKind::Integer, end) } else { (TokenKind::Integer, start + 1) };
     }
     let end = run(text, start, DIGIT);
     if text.get(end) != Some(&b'.') {
-        return (Kind::Integer, end);
+        return (TokenKind::Integer, end);
     }
     let end = run(text, end + 1, DIGIT);
     if !matches!(text.get(end), Some(b'e' | b'E')) {
-        return (Kind::Float, end);
+        return (TokenKind::Float, end);
     }
     let sign = usize::from(matches!(text.get(end + 1), Some(b'+' | b'-')));
     let exponent_end = run(text, end + 1 + sign, DIGIT);
-    (Kind::Float, if exponent_end > end + 1 + sign { exponent_end } else { end })
+    (TokenKind::Float, if exponent_end > end + 1 + sign { exponent_end } else { end })
 }
 
-fn punctuation(text: &[u8], start: usize) -> (Kind, usize) {
+fn punctuation(text: &[u8], start: usize) -> (TokenKind, usize) {
     let rest = &text[start..];
     if rest.starts_with(b"{-#") {
-        return (Kind::OpenMetadata, start + 3);
+        return (TokenKind::OpenMetadata, start + 3);
     }
     let pair = match rest {
-        [b'-', b'>', ..] => Some(Kind::Arrow),
-        [b':', b':', ..] => Some(Kind::DoubleColon),
-        [b'>', b'=', ..] => Some(Kind::AtLeast),
-        [b'=', b'=', ..] => Some(Kind::Equals),
+        [b'-', b'>', ..] => Some(TokenKind::Arrow),
+        [b':', b':', ..] => Some(TokenKind::DoubleColon),
+        [b'>', b'=', ..] => Some(TokenKind::AtLeast),
+        [b'=', b'=', ..] => Some(TokenKind::Equals),
         _ => None,
     };
     match pair {
         Some(kind) => (kind, start + 2),
-        None if b"(){}[]<>,:=-+*?|/.;".contains(&rest[0]) => (Kind::Byte(rest[0]), start + 1),
-        None => (Kind::Invalid, start + 1),
+        None if b"(){}[]<>,:=-+*?|/.;".contains(&rest[0]) => (TokenKind::Byte(rest[0]), start + 1),
+        None => (TokenKind::Invalid, start + 1),
     }
 }
 
@@ -218,12 +218,12 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(text: &str, expected: &[(Kind, &str)]) {
+    fn check(text: &str, expected: &[(TokenKind, &str)]) {
         let mut found = Vec::new();
         let mut at = 0;
         loop {
             let token = next(text.as_bytes(), at);
-            if token.kind == Kind::End {
+            if token.kind == TokenKind::End {
                 break;
             }
             found.push((token.kind, &text[token.start..token.end]));
@@ -234,21 +234,27 @@ mod tests {
 
     #[test]
     fn a_result_number_is_a_token_of_its_own() {
-        check("%x#1", &[(Kind::Percent, "%x"), (Kind::Hash, "#1")]);
+        check("%x#1", &[(TokenKind::Percent, "%x"), (TokenKind::Hash, "#1")]);
     }
 
     #[test]
     fn a_comment_ends_with_its_line() {
-        check("a // b \"\nc", &[(Kind::Word, "a"), (Kind::Word, "c")]);
+        check("a // b \"\nc", &[(TokenKind::Word, "a"), (TokenKind::Word, "c")]);
     }
 
     #[test]
     fn a_string_may_not_pass_its_line() {
-        check("\"a\\\"b\" \"c\n", &[(Kind::Text, "\"a\\\"b\""), (Kind::Invalid, "\""), (Kind::Word, "c")]);
+        check(
+            "\"a\\\"b\" \"c\n",
+            &[(TokenKind::Text, "\"a\\\"b\""), (TokenKind::Invalid, "\""), (TokenKind::Word, "c")],
+        );
     }
 
     #[test]
     fn zero_x_without_digits_is_a_zero() {
-        check("0xf32 0xq", &[(Kind::Integer, "0xf32"), (Kind::Integer, "0"), (Kind::Word, "xq")]);
+        check(
+            "0xf32 0xq",
+            &[(TokenKind::Integer, "0xf32"), (TokenKind::Integer, "0"), (TokenKind::Word, "xq")],
+        );
     }
 }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::ParseOptions;
-use super::lexer::{self, Kind, Token};
+use super::lexer::{self, Token, TokenKind};
 use crate::context::Context;
 use crate::diag::{Diagnostic, MOST_FAULTS};
 use crate::entities::{Attr, Location, Type};
@@ -52,7 +52,7 @@ pub(super) struct Failed;
 pub(super) type Read<T> = Result<T, Failed>;
 
 /// A text that is being read.
-pub(super) struct Reader<'c> {
+pub(super) struct TextReader<'c> {
     ctx: &'c Context,
     options: &'c ParseOptions,
     text: &'c str,
@@ -74,15 +74,15 @@ pub(super) struct Reader<'c> {
     /// Whether a location's alias was named before its definition.
     has_deferred: bool,
     distinct: FxHashMap<u64, Attr>,
-    seen: early::Seen,
+    seen: early::SeenBodies,
     memo: Memo<'c>,
-    lines: lines::Lines<'c>,
+    lines: lines::SeenLines<'c>,
     /// Bytes of wide elements that were read so far.
     wide_bytes: usize,
     /// Greater numbers of values are names like others.
     number_limit: usize,
     /// Operands of the line that is being read; kept for their room.
-    numbers: Vec<lines::Number>,
+    numbers: Vec<lines::NumberedName>,
     /// Operands of the operation that is being read; kept for its room.
     mentions: Vec<values::Mention<'c>>,
 }
@@ -101,7 +101,7 @@ pub(super) fn module(
     text: String,
     options: &ParseOptions,
 ) -> Result<Module, Vec<Diagnostic>> {
-    let mut reader = Reader::new(ctx, name, text, options)?;
+    let mut reader = TextReader::new(ctx, name, text, options)?;
     let top = reader.top();
     if reader.diagnostics.is_empty() {
         let top = top.expect("a reader that failed has noted why");
@@ -115,30 +115,30 @@ pub(super) fn module(
 pub(super) fn whole<T>(
     ctx: &Context,
     text: &str,
-    read: impl FnOnce(&mut Reader<'_>) -> Read<T>,
+    read: impl FnOnce(&mut TextReader<'_>) -> Read<T>,
 ) -> Result<T, Vec<Diagnostic>> {
     let options = ParseOptions::default();
-    let mut reader = Reader::new(ctx, "<text>", text.to_owned(), &options)?;
+    let mut reader = TextReader::new(ctx, "<text>", text.to_owned(), &options)?;
     let found = read(&mut reader).and_then(|found| match reader.token.kind {
-        Kind::End => Ok(found),
+        TokenKind::End => Ok(found),
         _ => Err(reader.expected("the end of the text")),
     });
     found.map_err(|Failed| reader.diagnostics)
 }
 
-impl<'c> Reader<'c> {
+impl<'c> TextReader<'c> {
     fn new(
         ctx: &'c Context,
         name: &str,
         text: String,
         options: &'c ParseOptions,
-    ) -> Result<Reader<'c>, Vec<Diagnostic>> {
+    ) -> Result<TextReader<'c>, Vec<Diagnostic>> {
         if !ctx.has_room(text.len()) {
             let message = format!("`{name}` is too long: all texts of a run together hold at most 2 GiB");
             return Err(vec![Diagnostic::error(Location::UNKNOWN, message)]);
         }
         let source = ctx.add_source(name, text);
-        Ok(Reader {
+        Ok(TextReader {
             ctx,
             options,
             text: &source.text,
@@ -155,9 +155,9 @@ impl<'c> Reader<'c> {
             resources: Vec::new(),
             has_deferred: false,
             distinct: FxHashMap::default(),
-            seen: early::Seen::default(),
+            seen: early::SeenBodies::default(),
             memo: Memo::default(),
-            lines: lines::Lines::default(),
+            lines: lines::SeenLines::default(),
             wide_bytes: 0,
             number_limit: source.text.len() / 8 + 16,
             numbers: Vec::new(),
@@ -190,11 +190,11 @@ impl<'c> Reader<'c> {
     }
 
     fn is(&self, byte: u8) -> bool {
-        self.token.kind == Kind::Byte(byte)
+        self.token.kind == TokenKind::Byte(byte)
     }
 
     fn is_word(&self, word: &str) -> bool {
-        self.token.kind == Kind::Word && self.spelling() == word
+        self.token.kind == TokenKind::Word && self.spelling() == word
     }
 
     fn eat(&mut self, byte: u8) -> bool {
@@ -217,7 +217,7 @@ impl<'c> Reader<'c> {
         if self.eat(byte) { Ok(()) } else { Err(self.expected(format_args!("`{}`", byte as char))) }
     }
 
-    fn expect_kind(&mut self, kind: Kind, what: &str) -> Read<&'c str> {
+    fn expect_kind(&mut self, kind: TokenKind, what: &str) -> Read<&'c str> {
         if self.token.kind == kind { Ok(self.advance()) } else { Err(self.expected(what)) }
     }
 
@@ -297,10 +297,10 @@ impl<'c> Reader<'c> {
     fn expected(&mut self, what: impl Display) -> Failed {
         let Token { kind, start, .. } = self.token;
         let found = match (kind, self.bytes().get(start)) {
-            (Kind::End, _) => "the end of the text".to_owned(),
-            (Kind::Invalid, Some(b'"')) => "a string without its end".to_owned(),
-            (Kind::Invalid, Some(0)) => "a NUL byte".to_owned(),
-            (Kind::Invalid, _) => match self.text.get(start..).and_then(|rest| rest.chars().next()) {
+            (TokenKind::End, _) => "the end of the text".to_owned(),
+            (TokenKind::Invalid, Some(b'"')) => "a string without its end".to_owned(),
+            (TokenKind::Invalid, Some(0)) => "a NUL byte".to_owned(),
+            (TokenKind::Invalid, _) => match self.text.get(start..).and_then(|rest| rest.chars().next()) {
                 Some(found) => format!("`{}`", found.escape_default()),
                 None => "half a character".to_owned(),
             },

@@ -153,8 +153,8 @@ fn all_errors_are_told_at_once() {
 fn every_row_has_an_example_that_reads() {
     let ctx = Arc::new(Context::new());
     for def in ctx.dialects().flat_map(|dialect| dialect.ops()) {
-        let text = match form::Form::of(def) {
-            form::Form::Function | form::Form::Module => def.example.to_owned(),
+        let text = match form::PrettyForm::of(def) {
+            form::PrettyForm::Function | form::PrettyForm::Module => def.example.to_owned(),
             _ if def.example.starts_with("func.func") => def.example.to_owned(),
             _ => format!("func.func @f() {{\n  {}\n}}", def.example),
         };

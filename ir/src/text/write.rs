@@ -30,11 +30,11 @@ mod pretty;
 mod syntax;
 mod types;
 
-use aliases::{AliasNames, Subject, Turn};
-use buffer::Buffer;
-use endings::{Endings, Part};
-use lines::Lines;
-use names::{Named, Names, Numbering};
+use aliases::{AliasNames, AliasSubject, DefinitionTime};
+use buffer::TextBuffer;
+use endings::{Endings, TextRange};
+use lines::LineStarts;
+use names::{Named, Numbering, ValueNumbers};
 
 /// How long a type or attribute in a message may be, in bytes.
 pub(super) const SHORT: usize = 200;
@@ -43,50 +43,50 @@ pub(super) const SHORT: usize = 200;
 const CHUNK: usize = 1 << 16;
 
 /// Text that is being written.
-pub(super) struct Writer<'m> {
+pub(super) struct TextWriter<'m> {
     ctx: &'m Context,
     options: PrintOptions,
-    buffer: Buffer,
+    buffer: TextBuffer,
     /// Beyond this length nothing is added to types and attributes.
     limit: usize,
-    names: Names,
+    names: ValueNumbers,
     indent: usize,
     /// Numbers of distinct attributes, in the order of their first appearance.
     distinct: FxHashMap<Attr, usize>,
     aliases: AliasNames,
     endings: Endings,
-    lines: Lines,
+    lines: LineStarts,
 }
 
 /// A body whose operations are written, with its number among all bodies.
 #[derive(Clone, Copy)]
-struct Scope<'m> {
+struct WrittenBody<'m> {
     body: &'m Body,
     number: u32,
 }
 
 /// Writes a module.
 pub(super) fn module(module: &Module, options: &PrintOptions, out: &mut dyn Write) -> fmt::Result {
-    let mut writer = Writer::new(&module.ctx, *options, usize::MAX);
+    let mut writer = TextWriter::new(&module.ctx, *options, usize::MAX);
     let op = module.op();
-    writer.names = Names::of_op(&module.top, op, Numbering::of(options.form));
+    writer.names = ValueNumbers::of_op(&module.top, op, Numbering::of(options.form));
     writer.aliases = AliasNames::of(module, options.locations, &mut writer.lines);
-    writer.definitions(Turn::Before);
-    writer.op(Scope { body: &module.top, number: 0 }, op, out)?;
+    writer.definitions(DefinitionTime::Before);
+    writer.op(WrittenBody { body: &module.top, number: 0 }, op, out)?;
     writer.buffer.push('\n');
-    writer.definitions(Turn::Behind);
+    writer.definitions(DefinitionTime::Behind);
     writer.metadata(&module.resources);
     out.write_str(writer.buffer.as_str())
 }
 
 /// The regions of an isolated operation.
 pub(super) fn body(ctx: &Context, body: &Body) -> String {
-    let mut writer = Writer::new(ctx, PrintOptions::default(), usize::MAX);
-    writer.names = Names::of_body(body, Numbering::PerScope);
+    let mut writer = TextWriter::new(ctx, PrintOptions::default(), usize::MAX);
+    writer.names = ValueNumbers::of_body(body, Numbering::PerScope);
     let mut text = String::new();
     for &region in body.roots() {
         writer
-            .region(Scope { body, number: 0 }, region, Header::Arguments, &mut text)
+            .region(WrittenBody { body, number: 0 }, region, BlockHeader::Arguments, &mut text)
             .expect("a string takes all text");
         writer.buffer.push('\n');
     }
@@ -94,8 +94,8 @@ pub(super) fn body(ctx: &Context, body: &Body) -> String {
 }
 
 /// The text that `write` writes, cut at `limit` bytes.
-pub(super) fn whole(ctx: &Context, limit: usize, write: impl FnOnce(&mut Writer<'_>)) -> String {
-    let mut writer = Writer::new(ctx, PrintOptions::default(), limit);
+pub(super) fn whole(ctx: &Context, limit: usize, write: impl FnOnce(&mut TextWriter<'_>)) -> String {
+    let mut writer = TextWriter::new(ctx, PrintOptions::default(), limit);
     write(&mut writer);
     let mut text = writer.buffer.as_str().to_owned();
     if text.len() > limit {
@@ -107,7 +107,7 @@ pub(super) fn whole(ctx: &Context, limit: usize, write: impl FnOnce(&mut Writer<
 
 /// Whether a region's entry block gets a header.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Header {
+enum BlockHeader {
     /// If it has arguments or predecessors.
     Arguments,
     /// If it has arguments, no operations, or predecessors.
@@ -118,38 +118,38 @@ enum Header {
     Bare,
 }
 
-impl<'m> Writer<'m> {
-    fn new(ctx: &'m Context, options: PrintOptions, limit: usize) -> Writer<'m> {
-        Writer {
+impl<'m> TextWriter<'m> {
+    fn new(ctx: &'m Context, options: PrintOptions, limit: usize) -> TextWriter<'m> {
+        TextWriter {
             ctx,
             options,
-            buffer: Buffer::default(),
+            buffer: TextBuffer::default(),
             limit,
-            names: Names::default(),
+            names: ValueNumbers::default(),
             indent: 0,
             distinct: FxHashMap::default(),
             aliases: AliasNames::default(),
             endings: Endings::default(),
-            lines: Lines::default(),
+            lines: LineStarts::default(),
         }
     }
 
     /// `#name = ...` and `!name = ...`, each on its line.
-    fn definitions(&mut self, turn: Turn) {
+    fn definitions(&mut self, turn: DefinitionTime) {
         for (subject, _) in self.aliases.order.clone().into_iter().filter(|entry| entry.1 == turn) {
             self.alias(subject);
             self.buffer.push_str(" = ");
             match subject {
-                Subject::Attr(attr) => self.attr_itself(attr),
-                Subject::Type(ty) => self.type_itself(ty),
-                Subject::Location(location) => self.location_itself(location),
+                AliasSubject::Attr(attr) => self.attr_itself(attr),
+                AliasSubject::Type(ty) => self.type_itself(ty),
+                AliasSubject::Location(location) => self.location_itself(location),
             }
             self.buffer.push('\n');
         }
     }
 
     /// Writes the name of something, if it has one.
-    fn alias(&mut self, subject: Subject) -> bool {
+    fn alias(&mut self, subject: AliasSubject) -> bool {
         let Some(name) = self.aliases.get(subject) else { return false };
         self.buffer.push_str(name);
         true
@@ -181,7 +181,7 @@ impl<'m> Writer<'m> {
     }
 
     /// An operation with its results, without the end of its line.
-    fn op(&mut self, scope: Scope<'m>, op: Op, out: &mut dyn Write) -> fmt::Result {
+    fn op(&mut self, scope: WrittenBody<'m>, op: Op, out: &mut dyn Write) -> fmt::Result {
         if self.buffer.len() > CHUNK {
             out.write_str(self.buffer.as_str())?;
             self.buffer.truncate(0);
@@ -205,7 +205,7 @@ impl<'m> Writer<'m> {
     }
 
     /// `%x`, `%x#1`.
-    fn value(&mut self, scope: Scope<'m>, value: Value) {
+    fn value(&mut self, scope: WrittenBody<'m>, value: Value) {
         self.buffer.push('%');
         if self.names.write_value(scope.number, value, &mut self.buffer) == Named::WithOthers
             && let ValueDef::Result(_, index) = scope.body.def(value)
@@ -215,16 +215,16 @@ impl<'m> Writer<'m> {
         }
     }
 
-    fn operands(&mut self, scope: Scope<'m>, op: Op) {
+    fn operands(&mut self, scope: WrittenBody<'m>, op: Op) {
         self.list(scope.body.operands(op), |writer, value| writer.value(scope, value));
     }
 
-    fn block_name(&mut self, scope: Scope<'m>, block: Block) {
+    fn block_name(&mut self, scope: WrittenBody<'m>, block: Block) {
         let number = self.names.block(scope.number, block);
         self.put(format_args!("^bb{number}"));
     }
 
-    fn successors(&mut self, scope: Scope<'m>, op: Op) {
+    fn successors(&mut self, scope: WrittenBody<'m>, op: Op) {
         let successors = scope.body.successors(op);
         if !successors.is_empty() {
             self.buffer.push('[');
@@ -234,7 +234,7 @@ impl<'m> Writer<'m> {
     }
 
     /// `"name"(operands)[successors] <{properties}> (regions) {attributes} : (types) -> types`.
-    fn generic_op(&mut self, scope: Scope<'m>, op: Op, out: &mut dyn Write) -> fmt::Result {
+    fn generic_op(&mut self, scope: WrittenBody<'m>, op: Op, out: &mut dyn Write) -> fmt::Result {
         let body = scope.body;
         if body.is_plain(op)
             && let Some((head, tail)) = self.endings.find(body, op)
@@ -247,7 +247,7 @@ impl<'m> Writer<'m> {
         let start = self.buffer.len();
         self.quoted(self.ctx.op_name_str(body.name(op)).as_bytes());
         self.buffer.push('(');
-        let head = Part { start, end: self.buffer.len() };
+        let head = TextRange { start, end: self.buffer.len() };
         self.operands(scope, op);
         let start = self.buffer.len();
         self.buffer.push(')');
@@ -267,14 +267,14 @@ impl<'m> Writer<'m> {
         self.buffer.push_str(" : ");
         self.signature(body, op);
         if body.is_plain(op) {
-            let tail = Part { start, end: self.buffer.len() };
+            let tail = TextRange { start, end: self.buffer.len() };
             self.endings.keep(body, op, &self.buffer, head, tail);
         }
         Ok(())
     }
 
     /// ` ({...}, {...})`, if the operation has regions.
-    fn region_list(&mut self, scope: Scope<'m>, op: Op, out: &mut dyn Write) -> fmt::Result {
+    fn region_list(&mut self, scope: WrittenBody<'m>, op: Op, out: &mut dyn Write) -> fmt::Result {
         let (inside, regions) = self.regions(scope, op);
         if regions.is_empty() {
             return Ok(());
@@ -284,16 +284,16 @@ impl<'m> Writer<'m> {
             if index > 0 {
                 self.buffer.push_str(", ");
             }
-            self.region(inside, region, Header::ArgumentsOrEmpty, out)?;
+            self.region(inside, region, BlockHeader::ArgumentsOrEmpty, out)?;
         }
         self.buffer.push(')');
         Ok(())
     }
 
     /// The regions of an operation, and the body that they stand in.
-    fn regions(&self, scope: Scope<'m>, op: Op) -> (Scope<'m>, &'m [Region]) {
+    fn regions(&self, scope: WrittenBody<'m>, op: Op) -> (WrittenBody<'m>, &'m [Region]) {
         match scope.body.child(op) {
-            Some(body) => (Scope { body, number: self.names.child(scope.number, op) }, body.roots()),
+            Some(body) => (WrittenBody { body, number: self.names.child(scope.number, op) }, body.roots()),
             None => (scope, scope.body.regions(op)),
         }
     }
@@ -309,9 +309,9 @@ impl<'m> Writer<'m> {
     /// `{`, the blocks, `}`.
     fn region(
         &mut self,
-        scope: Scope<'m>,
+        scope: WrittenBody<'m>,
         region: Region,
-        header: Header,
+        header: BlockHeader,
         out: &mut dyn Write,
     ) -> fmt::Result {
         let body = scope.body;
@@ -323,16 +323,16 @@ impl<'m> Writer<'m> {
             let is_named = !body.args(block).is_empty() || !from.is_empty();
             let has_header = match header {
                 _ if index > 0 => true,
-                Header::Arguments => is_named,
-                Header::ArgumentsOrEmpty => is_named || body.first_op(block).is_none(),
-                Header::Never | Header::Bare => false,
+                BlockHeader::Arguments => is_named,
+                BlockHeader::ArgumentsOrEmpty => is_named || body.first_op(block).is_none(),
+                BlockHeader::Never | BlockHeader::Bare => false,
             };
             if has_header {
                 self.block_header(scope, block, index, from);
             }
             self.indent += 1;
             for op in body.ops(block) {
-                if header == Header::Bare && self.is_bare_end(OpRef::new(self.ctx, body, op)) {
+                if header == BlockHeader::Bare && self.is_bare_end(OpRef::new(self.ctx, body, op)) {
                     break;
                 }
                 self.op(scope, op, out)?;
@@ -346,7 +346,7 @@ impl<'m> Writer<'m> {
     }
 
     /// `^bb1(%0: type):  // pred: ^bb0`.
-    fn block_header(&mut self, scope: Scope<'m>, block: Block, index: usize, predecessors: &[u32]) {
+    fn block_header(&mut self, scope: WrittenBody<'m>, block: Block, index: usize, predecessors: &[u32]) {
         self.start_line();
         self.block_name(scope, block);
         let args = scope.body.args(block);

@@ -20,7 +20,7 @@ struct Dominance<'m> {
 
 /// Why a value cannot be read at a place.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Fault {
+enum DominanceFault {
     /// Its definition stands in a region that does not surround the place.
     Invisible,
     /// Its definition stands after the place, or not on every way to it.
@@ -50,17 +50,23 @@ impl<'m> Checker<'m> {
         }
     }
 
-    fn note_fault(&mut self, body: &Body, op: Op, index: usize, fault: Fault) {
+    fn note_fault(&mut self, body: &Body, op: Op, index: usize, fault: DominanceFault) {
         let name = self.ctx.op_name_str(body.name(op));
         let why = match fault {
-            Fault::Invisible => "is defined in a region that does not surround it",
-            Fault::NotBefore => "does not dominate this use",
+            DominanceFault::Invisible => "is defined in a region that does not surround it",
+            DominanceFault::NotBefore => "does not dominate this use",
         };
         self.breach(body, op, format!("operand {index} of `{name}` {why}"));
     }
 
     /// Why `op`, in `block`, may not read `value`.
-    fn fault(&self, dominance: &mut Dominance<'m>, op: Op, block: Block, value: Value) -> Option<Fault> {
+    fn fault(
+        &self,
+        dominance: &mut Dominance<'m>,
+        op: Op,
+        block: Block,
+        value: Value,
+    ) -> Option<DominanceFault> {
         let body = dominance.body;
         let (def_op, def_block) = match body.def(value) {
             ValueDef::Result(def, _) => (Some(def), body.block_of(def)),
@@ -75,9 +81,11 @@ impl<'m> Checker<'m> {
         }
         let Some((def_block, region)) = def_block.and_then(|block| Some((block, body.region_of(block)?)))
         else {
-            return Some(Fault::Invisible);
+            return Some(DominanceFault::Invisible);
         };
-        let Some((op, block)) = self.place_in(body, op, block, region) else { return Some(Fault::Invisible) };
+        let Some((op, block)) = self.place_in(body, op, block, region) else {
+            return Some(DominanceFault::Invisible);
+        };
         if self.is_graph(body, region) {
             return None;
         }
@@ -86,7 +94,7 @@ impl<'m> Checker<'m> {
             Some(def) => body.is_before(def, op) || !dominance.is_reachable(block, region),
             None => true,
         };
-        (!is_before).then_some(Fault::NotBefore)
+        (!is_before).then_some(DominanceFault::NotBefore)
     }
 
     /// The operation of `region`, with its block, that is `op` or surrounds it.

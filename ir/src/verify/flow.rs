@@ -10,28 +10,28 @@
 use super::Checker;
 use crate::body::OpRef;
 use crate::entities::{Block, Region, Type, Value};
-use crate::opdef::{Flow, Kind, OpDef, Traits};
+use crate::opdef::{Kind, OpDef, RegionFlow, Traits};
 
 impl<'m> Checker<'m> {
     /// Checks the regions of a condition or a loop.
-    pub(super) fn flow(&mut self, op: OpRef<'m>, flow: Flow) {
+    pub(super) fn flow(&mut self, op: OpRef<'m>, flow: RegionFlow) {
         let body = op.body;
         let operands: Vec<Type> = body.operands(op.op).map(|value| body.ty(value)).collect();
         let results: Vec<Type> = body.results(op.op).map(|value| body.ty(value)).collect();
         match (flow, body.regions(op.op)) {
-            (Flow::If, &[then, otherwise]) => {
+            (RegionFlow::If, &[then, otherwise]) => {
                 self.run(op, then, &[], Traits::YIELD, &results);
                 if !results.is_empty() || !body.blocks(otherwise).is_empty() {
                     self.run(op, otherwise, &[], Traits::YIELD, &results);
                 }
             }
-            (Flow::For, &[region]) if operands.len() >= 3 => {
+            (RegionFlow::For, &[region]) if operands.len() >= 3 => {
                 let initial: Vec<Value> = body.operands(op.op).skip(3).collect();
                 self.handed(op, "initial value", &results, &initial);
                 let args = [&operands[..1], &results].concat();
                 self.run(op, region, &args, Traits::YIELD, &results);
             }
-            (Flow::While, &[before, after]) => {
+            (RegionFlow::While, &[before, after]) => {
                 self.run(op, before, &operands, Traits::CONDITION, &results);
                 self.run(op, after, &results, Traits::YIELD, &operands);
             }
@@ -71,8 +71,9 @@ impl<'m> Checker<'m> {
             return;
         }
         let around = op.body.parent_op(op.op).map(|parent| OpRef::new(self.ctx, op.body, parent));
-        let is_loop =
-            |around: OpRef<'_>| around.def().is_none_or(|def| matches!(def.kind, Kind::Region(Flow::While)));
+        let is_loop = |around: OpRef<'_>| {
+            around.def().is_none_or(|def| matches!(def.kind, Kind::Region(RegionFlow::While)))
+        };
         if def.traits.contains(Traits::YIELD) && around.is_none() {
             let message = format!("`{}` stands in an operation that takes what it yields", def.name);
             self.breach(op.body, op.op, message);

@@ -18,7 +18,7 @@ use crate::types::{Dim, FloatKind, Signedness, TypeData};
 
 /// All that a row without a law of its own says anything about.
 #[derive(PartialEq, Eq, Hash)]
-pub(super) struct Likeness {
+pub(super) struct RowKey {
     name: OpName,
     properties: Attr,
     attrs: Attr,
@@ -26,11 +26,11 @@ pub(super) struct Likeness {
     types: SmallVec<[Type; 6]>,
 }
 
-impl Likeness {
-    fn of(op: OpRef<'_>) -> Likeness {
+impl RowKey {
+    fn of(op: OpRef<'_>) -> RowKey {
         let OpRef { body, op, .. } = op;
         let values = body.operands(op).chain(body.results(op));
-        Likeness {
+        RowKey {
             name: body.name(op),
             properties: body.properties(op),
             attrs: body.attrs(op),
@@ -49,7 +49,7 @@ impl<'m> Checker<'m> {
     pub(super) fn row(&mut self, op: OpRef<'m>, def: &OpDef) {
         let before = self.breach_count;
         self.region_count(op, def);
-        let likeness = Likeness::of(op);
+        let likeness = RowKey::of(op);
         if def.verify.is_none() && self.checked.contains(&likeness) {
             return;
         }

@@ -1,7 +1,7 @@
 //! Whether blocks end with terminators, and whether values are passed with the right types.
 
 use super::rows::agree;
-use super::{Checker, Owner};
+use super::{Checker, RegionOwner};
 use crate::attrs::AttrData;
 use crate::body::{Body, OpRef};
 use crate::branch;
@@ -13,7 +13,7 @@ use crate::types::TypeData;
 
 impl<'m> Checker<'m> {
     /// A block ends with a terminator, and has no other, unless its owner's row says that it needs none.
-    pub(super) fn block_end(&mut self, body: &'m Body, block: Block, owner: Owner) {
+    pub(super) fn block_end(&mut self, body: &'m Body, block: Block, owner: RegionOwner) {
         let needs_none = owner.def.is_none_or(|def| def.traits.contains(Traits::NO_TERMINATOR));
         let is_terminator = |op: Op| OpRef::new(self.ctx, body, op).has(Traits::TERMINATOR);
         let last = body.last_op(block);
@@ -157,7 +157,7 @@ impl<'m> Checker<'m> {
     }
 
     /// A function's entry block takes what its type says.
-    pub(super) fn own_signature(&mut self, body: &'m Body, owner: Owner) {
+    pub(super) fn own_signature(&mut self, body: &'m Body, owner: RegionOwner) {
         let Some((inputs, _)) = self.function_type(body) else { return };
         let Some(entry) = body.roots().first().and_then(|region| body.entry(*region)) else { return };
         let types: Vec<Type> = body.args(entry).iter().map(|arg| body.ty(*arg)).collect();

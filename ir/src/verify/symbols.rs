@@ -11,31 +11,31 @@ use crate::body::{Body, OpRef};
 use crate::context::Context;
 use crate::diag::{Diagnostic, MOST_FAULTS, did_you_mean};
 use crate::entities::{Op, Region, Type};
-use crate::opdef::{AttrKind, Flow, Kind, OpDef, Presence};
+use crate::opdef::{AttrKind, Kind, OpDef, Presence, RegionFlow};
 use crate::text::short_type;
 use crate::types::TypeData;
 
 /// The symbols of one body, found when they are first asked for.
-pub(super) struct Table<'m> {
+pub(super) struct BodySymbols<'m> {
     body: &'m Body,
     /// The table around it.
     around: Option<u32>,
     /// None if the body defines none.
-    names: OnceLock<Option<Box<Names<'m>>>>,
+    names: OnceLock<Option<Box<SymbolNames<'m>>>>,
 }
 
 /// Symbols, with the operations that define them.
 #[derive(Default)]
-struct Names<'m> {
+struct SymbolNames<'m> {
     symbols: FxHashMap<&'m str, Op>,
     /// A breach for each symbol that is defined again.
     twice: Vec<Diagnostic>,
 }
 
-impl<'m> Names<'m> {
+impl<'m> SymbolNames<'m> {
     /// The symbols that the operations of a body define.
-    fn of(ctx: &'m Context, body: &'m Body) -> Names<'m> {
-        let mut names = Names::default();
+    fn of(ctx: &'m Context, body: &'m Body) -> SymbolNames<'m> {
+        let mut names = SymbolNames::default();
         let name = ctx.ident("sym_name");
         for &block in body.roots().iter().flat_map(|region| body.blocks(*region)) {
             for op in body.ops(block) {
@@ -55,10 +55,10 @@ impl<'m> Names<'m> {
     }
 }
 
-impl<'m> Table<'m> {
+impl<'m> BodySymbols<'m> {
     /// That of a body; `around` is the number of the table around it.
-    pub(super) fn new(body: &'m Body, around: Option<u32>) -> Table<'m> {
-        Table { body, around, names: OnceLock::new() }
+    pub(super) fn new(body: &'m Body, around: Option<u32>) -> BodySymbols<'m> {
+        BodySymbols { body, around, names: OnceLock::new() }
     }
 
     /// A breach for each symbol that is defined again.
@@ -66,8 +66,8 @@ impl<'m> Table<'m> {
         self.names(ctx).map_or(&[], |names| &names.twice)
     }
 
-    fn names(&self, ctx: &'m Context) -> Option<&Names<'m>> {
-        let names = || Some(Names::of(ctx, self.body)).filter(|names| !names.symbols.is_empty());
+    fn names(&self, ctx: &'m Context) -> Option<&SymbolNames<'m>> {
+        let names = || Some(SymbolNames::of(ctx, self.body)).filter(|names| !names.symbols.is_empty());
         self.names.get_or_init(|| names().map(Box::new)).as_deref()
     }
 
@@ -79,13 +79,13 @@ impl<'m> Table<'m> {
 
 /// The tables that a body sees: its own, and those around it.
 #[derive(Clone, Copy)]
-struct Tables<'t, 'm> {
-    all: &'t [Table<'m>],
+struct VisibleSymbols<'t, 'm> {
+    all: &'t [BodySymbols<'m>],
     nearest: usize,
 }
 
-impl<'t, 'm> Tables<'t, 'm> {
-    fn outwards(self) -> impl Iterator<Item = &'t Table<'m>> {
+impl<'t, 'm> VisibleSymbols<'t, 'm> {
+    fn outwards(self) -> impl Iterator<Item = &'t BodySymbols<'m>> {
         let first = self.all.get(self.nearest);
         std::iter::successors(first, move |table| Some(&self.all[table.around? as usize]))
     }
@@ -94,11 +94,11 @@ impl<'t, 'm> Tables<'t, 'm> {
 impl<'m> Checker<'m> {
     /// Checks every call of a body against the function that it names; `nearest` is the first table where it
     /// looks.
-    pub(super) fn calls(&mut self, body: &'m Body, tables: &[Table<'m>], nearest: usize) {
-        self.calls_in(body, body.roots(), Tables { all: tables, nearest });
+    pub(super) fn calls(&mut self, body: &'m Body, tables: &[BodySymbols<'m>], nearest: usize) {
+        self.calls_in(body, body.roots(), VisibleSymbols { all: tables, nearest });
     }
 
-    fn calls_in(&mut self, body: &'m Body, regions: &[Region], tables: Tables<'_, 'm>) {
+    fn calls_in(&mut self, body: &'m Body, regions: &[Region], tables: VisibleSymbols<'_, 'm>) {
         for &block in regions.iter().flat_map(|region| body.blocks(*region)) {
             for op in body.ops(block) {
                 self.call(OpRef::new(self.ctx, body, op), tables);
@@ -109,8 +109,8 @@ impl<'m> Checker<'m> {
         }
     }
 
-    fn call(&mut self, op: OpRef<'m>, tables: Tables<'_, 'm>) {
-        let names_function = |def: &OpDef| matches!(def.kind, Kind::Region(Flow::Call) | Kind::Source);
+    fn call(&mut self, op: OpRef<'m>, tables: VisibleSymbols<'_, 'm>) {
+        let names_function = |def: &OpDef| matches!(def.kind, Kind::Region(RegionFlow::Call) | Kind::Source);
         let Some(def) = op.def().filter(|def| names_function(def)) else { return };
         let is_callee = |kind, presence| kind == AttrKind::Symbol && presence == Presence::Required;
         let Some(attr) = def.attrs.iter().find(|attr| is_callee(attr.kind, attr.presence)) else { return };

@@ -275,7 +275,7 @@ fn parts_are_checked_side_by_side_with_the_same_outcome() {
         let (_, body) = function(&mut module, index);
         body.erase(body.last_op(body.entry(body.root()).unwrap()).unwrap());
     }
-    let work = Work::of(&module, Scope::Everything);
+    let work = Verification::of(&module, VerifyScope::Everything);
     let apart: Vec<Diagnostic> = (0..work.len()).flat_map(|part| work.check(part..part + 1)).collect();
     assert_eq!(apart.len(), 2);
     assert_eq!(apart, work.check(0..work.len()));

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::symbols::Table;
-use super::{Checker, Owner};
+use super::symbols::BodySymbols;
+use super::{Checker, RegionOwner};
 use crate::body::{Body, OpRef};
 use crate::context::Context;
 use crate::diag::Diagnostic;
@@ -12,7 +12,7 @@ use crate::opdef::Traits;
 
 /// How much of a module is verified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scope {
+pub enum VerifyScope {
     /// All.
     Everything,
     /// The bodies that were changed since they were verified; and all calls, if a symbol or a signature was.
@@ -20,26 +20,26 @@ pub enum Scope {
 }
 
 /// What is to be verified.
-pub struct Work<'m> {
+pub struct Verification<'m> {
     ctx: &'m Context,
     /// In text order.
-    parts: Vec<Part<'m>>,
+    parts: Vec<BodyCheck<'m>>,
     /// The symbol tables of the module, each after the one around it.
-    tables: Vec<Table<'m>>,
+    tables: Vec<BodySymbols<'m>>,
 }
 
 /// A body.
-struct Part<'m> {
+struct BodyCheck<'m> {
     body: &'m Body,
-    owner: Owner,
+    owner: RegionOwner,
     /// Its own table, or the nearest around it.
     table: u32,
-    extent: Extent,
+    extent: BodyExtent,
 }
 
 /// What is verified of a body.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Extent {
+enum BodyExtent {
     /// Nothing.
     Nothing,
     /// Whether its calls fit.
@@ -48,20 +48,20 @@ enum Extent {
     Whole,
 }
 
-impl<'m> Work<'m> {
+impl<'m> Verification<'m> {
     /// What of a module is to be verified.
-    pub fn of(module: &'m Module, scope: Scope) -> Work<'m> {
+    pub fn of(module: &'m Module, scope: VerifyScope) -> Verification<'m> {
         let parts = Vec::with_capacity(bodies(&module.top));
-        let mut work = Work { ctx: &module.ctx, parts, tables: Vec::new() };
-        work.collect(&module.top, Owner::NOBODY, None, scope);
-        let is_signature = |part: &Part<'_>| {
+        let mut work = Verification { ctx: &module.ctx, parts, tables: Vec::new() };
+        work.collect(&module.top, RegionOwner::NOBODY, None, scope);
+        let is_signature = |part: &BodyCheck<'_>| {
             let is_table = work.table(part).is_of(part.body);
             !part.body.has_verified_signature() || is_table && !part.body.is_verified()
         };
-        if work.parts.iter().any(|part| part.extent == Extent::Whole && is_signature(part)) {
-            work.parts.iter_mut().for_each(|part| part.extent = part.extent.max(Extent::Calls))
+        if work.parts.iter().any(|part| part.extent == BodyExtent::Whole && is_signature(part)) {
+            work.parts.iter_mut().for_each(|part| part.extent = part.extent.max(BodyExtent::Calls))
         } else {
-            work.parts.retain(|part| part.extent != Extent::Nothing)
+            work.parts.retain(|part| part.extent != BodyExtent::Nothing)
         }
         work
     }
@@ -78,14 +78,14 @@ impl<'m> Work<'m> {
 
     /// How many bodies are verified as a whole.
     pub fn body_count(&self) -> usize {
-        self.parts.iter().filter(|part| part.extent == Extent::Whole).count()
+        self.parts.iter().filter(|part| part.extent == BodyExtent::Whole).count()
     }
 
     /// Checks some of the parts, in their order; gives the breaches.
     pub fn check(&self, parts: Range<usize>) -> Vec<Diagnostic> {
         let mut checker = Checker::new(self.ctx);
         for part in &self.parts[parts] {
-            if part.extent == Extent::Whole {
+            if part.extent == BodyExtent::Whole {
                 checker.body(part.body, part.owner);
             }
             if self.table(part).is_of(part.body) {
@@ -96,29 +96,29 @@ impl<'m> Work<'m> {
         checker.diagnostics
     }
 
-    fn table(&self, part: &Part<'_>) -> &Table<'m> {
+    fn table(&self, part: &BodyCheck<'_>) -> &BodySymbols<'m> {
         &self.tables[part.table as usize]
     }
 
-    fn collect(&mut self, body: &'m Body, owner: Owner, around: Option<u32>, scope: Scope) {
+    fn collect(&mut self, body: &'m Body, owner: RegionOwner, around: Option<u32>, scope: VerifyScope) {
         let is_table = owner.def.is_none_or(|def| def.traits.contains(Traits::SYMBOL_TABLE));
         let table = match around {
             Some(around) if !is_table => around,
             _ => {
-                self.tables.push(Table::new(body, around));
+                self.tables.push(BodySymbols::new(body, around));
                 u32::try_from(self.tables.len() - 1).expect("fewer than 2^32 symbol tables")
             }
         };
         let place = self.parts.len();
-        self.parts.push(Part { body, owner, table, extent: Extent::Nothing });
-        let mut is_touched = scope == Scope::Everything || !body.is_verified();
+        self.parts.push(BodyCheck { body, owner, table, extent: BodyExtent::Nothing });
+        let mut is_touched = scope == VerifyScope::Everything || !body.is_verified();
         for (op, child) in body.children() {
             // The row of an isolated operation speaks of attributes that its own body has.
             is_touched |= !child.has_verified_attrs();
-            self.collect(child, Owner::of(OpRef::new(self.ctx, body, op)), Some(table), scope);
+            self.collect(child, RegionOwner::of(OpRef::new(self.ctx, body, op)), Some(table), scope);
         }
         if is_touched {
-            self.parts[place].extent = Extent::Whole;
+            self.parts[place].extent = BodyExtent::Whole;
         }
     }
 }

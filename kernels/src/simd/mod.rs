@@ -137,13 +137,13 @@ pub(crate) trait Width<S: Simd>: Copy {
 
 /// All lanes.
 #[derive(Clone, Copy)]
-pub(crate) struct Whole;
+pub(crate) struct AllLanes;
 
 /// The masked lanes.
 #[derive(Clone, Copy)]
 pub(crate) struct First<S: Simd>(pub(crate) S::Mask);
 
-impl<S: Simd> Width<S> for Whole {
+impl<S: Simd> Width<S> for AllLanes {
     #[inline(always)]
     unsafe fn load(self, s: S, from: *const f32) -> S::F {
         // SAFETY: the caller's promise.

@@ -2,7 +2,7 @@
 //! every cut.
 
 use crate::common::{Rng, assert_same_bits, input, output, run, ways};
-use kernels::{Attention, AttentionShape, HEAD_AXES, Matrices};
+use kernels::{Attention, AttentionShape, HEAD_AXES, HeadMatrices};
 
 /// What is given; factors are those of q, k and the scores.
 struct Data {
@@ -30,7 +30,7 @@ enum Mask {
 }
 
 /// The matrices of dense heads.
-fn dense(heads: [u64; HEAD_AXES], rows: u64, columns: u64, order: Order) -> Matrices {
+fn dense(heads: [u64; HEAD_AXES], rows: u64, columns: u64, order: Order) -> HeadMatrices {
     let mut distance = rows * columns;
     let mut apart = [0; HEAD_AXES];
     for axis in (0..HEAD_AXES).rev() {
@@ -38,7 +38,7 @@ fn dense(heads: [u64; HEAD_AXES], rows: u64, columns: u64, order: Order) -> Matr
         distance *= heads[axis];
     }
     let [row, column] = if order == Order::ByColumns { [1, rows] } else { [columns, 1] };
-    Matrices { heads: apart, row, column }
+    HeadMatrices { heads: apart, row, column }
 }
 
 fn shape(heads: [u64; 2], sizes: [u64; 4], orders: [Order; 3]) -> AttentionShape {
@@ -53,9 +53,9 @@ fn shape(heads: [u64; 2], sizes: [u64; 4], orders: [Order; 3]) -> AttentionShape
         q: dense(heads, rows, depth, orders[0]),
         k: dense(heads, keys, depth, orders[1]),
         v: dense(heads, keys, columns, orders[2]),
-        mask: Matrices { heads: [0, rows * keys, 0, 0], row: keys, column: 1 },
+        mask: HeadMatrices { heads: [0, rows * keys, 0, 0], row: keys, column: 1 },
         // Rows of all heads beside each other, as a transpose would put them.
-        out: Matrices {
+        out: HeadMatrices {
             heads: [0, rows * heads[3] * columns, 0, columns],
             row: heads[3] * columns,
             column: 1,
@@ -86,7 +86,7 @@ fn result(shape: &AttentionShape, data: &Data, attention: &Attention) -> Vec<f32
 }
 
 /// Element `(row, column)` of the matrix of a head.
-fn at(values: &[f32], lies: &Matrices, head: [u64; HEAD_AXES], row: u64, column: u64) -> f64 {
+fn at(values: &[f32], lies: &HeadMatrices, head: [u64; HEAD_AXES], row: u64, column: u64) -> f64 {
     let start: u64 = (0..HEAD_AXES).map(|axis| head[axis] * lies.heads[axis]).sum();
     f64::from(values[(start + row * lies.row + column * lies.column) as usize])
 }
@@ -183,7 +183,7 @@ fn a_mask_of_one_column_or_row_is_read_for_all() {
     let mut shape = shape([1, 2], [9, 30, 4, 5], BY_ROWS);
     let data = data(&mut Rng::new(6), &shape, Mask::Present);
     for [row, column] in [[1, 0], [0, 1], [2, 3]] {
-        shape.mask = Matrices { heads: [0; HEAD_AXES], row, column };
+        shape.mask = HeadMatrices { heads: [0; HEAD_AXES], row, column };
         check(&shape, &data);
     }
 }

@@ -2,7 +2,9 @@
 //! every cut.
 
 use crate::common::{Rng, assert_same_bits, input, output, run, ways};
-use kernels::{Activation, Conv2d, Conv2dShape, ConvStrides, ImageStrides, Kernel, Prologue, WeightStrides};
+use kernels::{
+    Activation, Conv2d, Conv2dShape, ConvPrologue, ConvStrides, ImageStrides, Kernel, WeightStrides,
+};
 
 /// Where the residual lies.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -23,7 +25,7 @@ enum Scratch {
 struct Case {
     shape: Conv2dShape,
     strides: ConvStrides,
-    prologue: Prologue,
+    prologue: ConvPrologue,
     activation: Activation,
     residual: Residual,
     has_bias: bool,
@@ -133,9 +135,9 @@ fn exact(case: &Case, data: &Data, at: [usize; 4], start: f64) -> (f64, f64) {
                 let value = data.x[n * sn + iy as usize * sh + ix as usize * sw + channel * sc];
                 let moved = value.mul_add(data.scale[channel], data.shift[channel]);
                 let value = match case.prologue {
-                    Prologue::None => value,
-                    Prologue::ScaleShift => moved,
-                    Prologue::ScaleShiftRelu => moved.max(0.0),
+                    ConvPrologue::None => value,
+                    ConvPrologue::ScaleShift => moved,
+                    ConvPrologue::ScaleShiftRelu => moved.max(0.0),
                 };
                 let weight = data.weights[((o * in_group + i) * shape.kernel[0] + ky) * shape.kernel[1] + kx];
                 sum += f64::from(value) * f64::from(weight);
@@ -237,7 +239,14 @@ fn random_case(rng: &mut Rng, groups: usize, in_group: usize, out_group: usize) 
         Activation::Clip { lo: -0.5, hi: 0.5 },
         Activation::Silu,
     ]);
-    Case { shape, strides, prologue: Prologue::None, activation, residual, has_bias: rng.between(0, 3) > 0 }
+    Case {
+        shape,
+        strides,
+        prologue: ConvPrologue::None,
+        activation,
+        residual,
+        has_bias: rng.between(0, 3) > 0,
+    }
 }
 
 #[test]
@@ -246,8 +255,12 @@ fn random_dense_convolutions_agree() {
     for seed in 0..40 {
         let (inputs, outputs) = (rng.between(1, 40), rng.between(1, 70));
         let mut case = random_case(&mut rng, 1, inputs, outputs);
-        case.prologue =
-            rng.pick(&[Prologue::None, Prologue::None, Prologue::ScaleShift, Prologue::ScaleShiftRelu]);
+        case.prologue = rng.pick(&[
+            ConvPrologue::None,
+            ConvPrologue::None,
+            ConvPrologue::ScaleShift,
+            ConvPrologue::ScaleShiftRelu,
+        ]);
         check(&case, seed);
     }
 }
@@ -262,7 +275,7 @@ fn random_pointwise_convolutions_agree() {
         let size = case.shape.output();
         case.strides.output = random_strides(&mut rng, size, outputs);
         case.strides.residual = case.strides.output;
-        case.prologue = rng.pick(&[Prologue::None, Prologue::None, Prologue::ScaleShiftRelu]);
+        case.prologue = rng.pick(&[ConvPrologue::None, ConvPrologue::None, ConvPrologue::ScaleShiftRelu]);
         case.residual = rng.pick(&[Residual::Absent, Residual::InOutput]);
         check(&case, seed);
     }
@@ -285,7 +298,12 @@ fn random_grouped_convolutions_agree() {
         let groups = rng.between(2, 9);
         let out_width = rng.pick(&[width, width, width, 1, 5, 33]);
         let mut case = random_case(&mut rng, groups, width, out_width);
-        case.prologue = rng.pick(&[Prologue::None, Prologue::None, Prologue::None, Prologue::ScaleShiftRelu]);
+        case.prologue = rng.pick(&[
+            ConvPrologue::None,
+            ConvPrologue::None,
+            ConvPrologue::None,
+            ConvPrologue::ScaleShiftRelu,
+        ]);
         check(&case, seed);
     }
 }
@@ -347,7 +365,7 @@ fn scarce_scratch_holds_a_tile_of_rows_at_most_256_deep() {
         ..case.shape
     };
     let isa = kernels::Isa::Scalar;
-    let conv = Conv2d::new(&shape, &ConvStrides::dense(&shape), Prologue::None, Activation::None, isa, 2);
+    let conv = Conv2d::new(&shape, &ConvStrides::dense(&shape), ConvPrologue::None, Activation::None, isa, 2);
     let least = conv.least_scratch_bytes();
     assert!(least <= (14 * 272 + 16) * 4, "{least} bytes");
     let scratch = |bytes| kernels::Kernel::scratch_bytes(&conv.within(bytes, 2));
@@ -364,7 +382,7 @@ fn a_kernel_larger_than_the_image_has_no_output() {
     let conv = Conv2d::new(
         &case.shape,
         &ConvStrides::dense(&case.shape),
-        Prologue::None,
+        ConvPrologue::None,
         Activation::None,
         kernels::Isa::Scalar,
         2,
@@ -395,7 +413,7 @@ fn no_smaller_convolution_takes_more_scratch() {
             let output = ImageStrides::nhwc(shape.output(), 8);
             let strides =
                 ConvStrides { input: ImageStrides::nhwc(input, in_channels), output, residual: output };
-            Conv2d::new(&shape, &strides, Prologue::None, Activation::None, kernels::Isa::detect(), 2)
+            Conv2d::new(&shape, &strides, ConvPrologue::None, Activation::None, kernels::Isa::detect(), 2)
         };
         let large = size(&mut rng);
         let small = (rng.between(1, large.0), large.1.map(|size| rng.between(3, size)));

@@ -1,25 +1,25 @@
 //! Whether vector functions give the bits of their scalar definitions, tails and special values included.
 
 use crate::common::{Rng, assert_same_bits, input, output, run, ways};
-use kernels::{Function, VectorMap};
+use kernels::{ScalarFunction, VectorMap};
 
-const FUNCTIONS: [Function; 16] = [
-    Function::None,
-    Function::Relu,
-    Function::Clip { lo: -0.5, hi: 6.0 },
-    Function::Sigmoid,
-    Function::Silu,
-    Function::HardSigmoid { alpha: 0.2, beta: 0.5 },
-    Function::HardSwish,
-    Function::Tanh,
-    Function::Gelu,
-    Function::GeluTanh,
-    Function::LeakyRelu { alpha: 0.1 },
-    Function::Exp,
-    Function::Log,
-    Function::Erf,
-    Function::Softplus,
-    Function::Sqrt,
+const FUNCTIONS: [ScalarFunction; 16] = [
+    ScalarFunction::None,
+    ScalarFunction::Relu,
+    ScalarFunction::Clip { lo: -0.5, hi: 6.0 },
+    ScalarFunction::Sigmoid,
+    ScalarFunction::Silu,
+    ScalarFunction::HardSigmoid { alpha: 0.2, beta: 0.5 },
+    ScalarFunction::HardSwish,
+    ScalarFunction::Tanh,
+    ScalarFunction::Gelu,
+    ScalarFunction::GeluTanh,
+    ScalarFunction::LeakyRelu { alpha: 0.1 },
+    ScalarFunction::Exp,
+    ScalarFunction::Log,
+    ScalarFunction::Erf,
+    ScalarFunction::Softplus,
+    ScalarFunction::Sqrt,
 ];
 
 /// Special values, thresholds of the formulas with their neighbours, and every 30,011th bit pattern of either
@@ -55,9 +55,12 @@ fn every_length_is_computed_in_place_and_nothing_behind_it() {
         for (isa, threads) in ways() {
             let mut y = x.clone();
             let data = output(&mut y);
-            run(&VectorMap::new(Function::Exp, n, isa, threads), &[data, data]);
-            let want: Vec<f32> =
-                x.iter().enumerate().map(|(i, &x)| if i < n { Function::Exp.apply(x) } else { x }).collect();
+            run(&VectorMap::new(ScalarFunction::Exp, n, isa, threads), &[data, data]);
+            let want: Vec<f32> = x
+                .iter()
+                .enumerate()
+                .map(|(i, &x)| if i < n { ScalarFunction::Exp.apply(x) } else { x })
+                .collect();
             assert_same_bits(&want, &y, (n, isa, threads));
         }
     }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use clap::Args;
-use import::onnx::declared::Sizes;
+use import::onnx::declared::DeclaredSizes;
 use import::onnx::element::Element;
 use ir::dims;
 use ir::plan::signature::{Argument, Signature};
@@ -36,7 +36,7 @@ pub(super) struct InputArgs {
 }
 
 /// What one run takes.
-pub(super) struct Case {
+pub(super) struct RunInputs {
     /// An array for each input and state, in the order of the function's arguments.
     pub inputs: Vec<Array>,
     /// The numbers of named sizes that follow from the arrays that files give.
@@ -68,14 +68,14 @@ impl InputArgs {
     /// # Errors
     /// If a file can't be read, an input that the program lacks is named, one is left without an array, or a
     /// size is not known.
-    pub(super) fn cases(&self, module: &Module, entry: &str) -> Result<Vec<Case>, Failure> {
+    pub(super) fn cases(&self, module: &Module, entry: &str) -> Result<Vec<RunInputs>, Failure> {
         let taken = signature(module, entry)?;
         let mut cases = Vec::new();
         for given in self.given()? {
             check_names(&given, &taken)?;
             let sizes = given_sizes(module, entry, &taken, &given)?;
             let wanted = describe(&module.ctx, &taken, &sizes)?;
-            cases.push(Case { inputs: self.arrays(given, &wanted)?, sizes });
+            cases.push(RunInputs { inputs: self.arrays(given, &wanted)?, sizes });
         }
         Ok(cases)
     }
@@ -112,7 +112,7 @@ impl InputArgs {
 }
 
 /// What is said of named sizes to the compiler: the code is made for those of the first run.
-pub(super) fn sample(cases: &[Case]) -> SizeOptions {
+pub(super) fn sample(cases: &[RunInputs]) -> SizeOptions {
     let sample = cases.first().map_or_else(Vec::new, |case| case.sizes.clone().into_iter().collect());
     SizeOptions { sample, ..SizeOptions::default() }
 }
@@ -145,14 +145,14 @@ fn given_sizes(
 ///
 /// # Errors
 /// If they are not the same for all, or the program can't have them.
-pub(super) fn fix_sizes(module: &mut Module, cases: &[Case]) -> Result<(), Failure> {
+pub(super) fn fix_sizes(module: &mut Module, cases: &[RunInputs]) -> Result<(), Failure> {
     let all: BTreeSet<&BTreeMap<String, u64>> = cases.iter().map(|case| &case.sizes).collect();
     if all.len() > 1 {
         return Err(Failure::input("a program of fixed sizes can't be run on inputs of several sizes"));
     }
     match cases.first() {
         Some(case) if !case.sizes.is_empty() => {
-            sizes::apply(module, &Sizes { values: case.sizes.clone(), ..Sizes::new() })
+            sizes::apply(module, &DeclaredSizes { values: case.sizes.clone(), ..DeclaredSizes::new() })
         }
         _ => Ok(()),
     }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use ir::pools::parse_bytes;
-use passes::place::{self, Options, csv, judge};
+use passes::place::{self, PlannerOptions, csv, judge};
 
 use super::output::is_stdout;
 use super::write_output;
@@ -45,14 +45,14 @@ pub(super) fn run(args: &PlaceArgs) -> Result<(), Failure> {
     let start = Instant::now();
     let limit = args.timeout.map(Duration::try_from_secs_f64).transpose();
     let limit = limit.map_err(|_| Failure::Usage("--timeout takes a number of seconds".to_owned()))?;
-    let options = Options { threads: runtime::available_threads(), ..Options::default() };
+    let options = PlannerOptions { threads: runtime::available_threads(), ..PlannerOptions::default() };
     let placement = match limit {
         Some(limit) => {
-            let options = Options { max_nodes: u64::MAX, ..options };
+            let options = PlannerOptions { max_nodes: u64::MAX, ..options };
             place::place_until(&table.problem, &options, &|| start.elapsed() >= limit)
         }
         None if args.capacity.is_some() => {
-            place::place(&table.problem, &Options { max_nodes: MAX_NODES, ..options })
+            place::place(&table.problem, &PlannerOptions { max_nodes: MAX_NODES, ..options })
         }
         None => place::place(&table.problem, &options),
     };

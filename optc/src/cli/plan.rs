@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use passes::place::csv;
-use passes::plan::{Arena, Content};
+use passes::plan::{ArenaProblem, BufferContent};
 use serde::Serialize;
 
 use super::output::is_stdout;
@@ -70,7 +70,8 @@ pub(super) fn text(args: &PlanArgs) -> Result<String, Failure> {
         let ctx = &module.ctx;
         let body = module.function(&entry).expect("the entry was just compiled");
         let aliases = ir::alias::AliasSets::of(ctx, body);
-        let arena = Arena::of(ctx, body, &aliases).map_err(|faults| Failure::diagnostics(ctx, &faults))?;
+        let arena =
+            ArenaProblem::of(ctx, body, &aliases).map_err(|faults| Failure::diagnostics(ctx, &faults))?;
         let names: Vec<String> = arena.contents.values().map(content_name).collect();
         printed = instead(&args.csv, || csv::write(&arena.problem, &names, None), printed)?;
     }
@@ -105,9 +106,9 @@ fn instead(
     }
 }
 
-fn content_name(content: &Content) -> String {
+fn content_name(content: &BufferContent) -> String {
     match content {
-        Content::Root(value) => value.to_string(),
-        Content::Scratch(op) => format!("scratch_{op}"),
+        BufferContent::Root(value) => value.to_string(),
+        BufferContent::Scratch(op) => format!("scratch_{op}"),
     }
 }

@@ -9,7 +9,7 @@ use ir::interp::{self, Tensor};
 use ir::plan::signature::{Returned, Signature};
 use ir::size::static_extents;
 
-use super::inputs::{Case, InputArgs, fix_sizes, sample};
+use super::inputs::{InputArgs, RunInputs, fix_sizes, sample};
 use super::output::is_stdout;
 use super::passes::replay;
 use super::summary::{Specialized, memory_line, named_memory_line, top_results};
@@ -145,7 +145,7 @@ fn compile_and_run(
     args: &RunArgs,
     module: &mut Module,
     entry: &str,
-    cases: Vec<Case>,
+    cases: Vec<RunInputs>,
 ) -> Result<Ran, Failure> {
     let dead = if args.poison { DeadMemory::Poisoned } else { DeadMemory::Kept };
     let options = args.memory.options(&args.machine, entry, dead);
@@ -167,7 +167,7 @@ fn compile_and_run(
 
 /// Runs at the sizes of the inputs, which the program is specialized for first if they are new. What was done
 /// `before` is told with that.
-fn run_once(model: &mut Model, case: Case, before: String) -> Result<RanOnce, Failure> {
+fn run_once(model: &mut Model, case: RunInputs, before: String) -> Result<RanOnce, Failure> {
     let mut inputs = case.inputs;
     model.set_states(&inputs)?;
     let specialized = Specialized::of(model, &inputs)?;
@@ -189,7 +189,8 @@ fn interpret(module: &Module, entry: &str, inputs: &[Array]) -> Result<Vec<Array
     let mut tensors = Vec::new();
     for (arg, input) in args.iter().zip(inputs) {
         if static_extents(ctx, arg.ty).as_deref() != Some(&input.shape) {
-            let expected = ir::dims::Sizes(ctx).list(ctx.type_data(arg.ty).tensor_shape().unwrap_or(&[]));
+            let expected =
+                ir::dims::SizeArithmetic(ctx).list(ctx.type_data(arg.ty).tensor_shape().unwrap_or(&[]));
             return Err(Failure::input(format!(
                 "input `{}` has shape {:?}, expected {expected}",
                 input.name, input.shape

@@ -145,7 +145,7 @@ fn buffer_report(ctx: &Context, buffer: Attr, names: Vec<String>) -> BufferRepor
     let step = |index: usize| entry.get(index).and_then(|step| ctx.int_value(*step)).unwrap_or(0);
     let bytes = entry.get(2).copied().unwrap_or(Attr::EMPTY);
     let size_bytes = match (ctx.attr_data(bytes), ctx.ints_in(bytes).and_then(|mut bytes| bytes.next())) {
-        (AttrData::Dims(bytes), _) => dims::Sizes(ctx).text(bytes[0]),
+        (AttrData::Dims(bytes), _) => dims::SizeArithmetic(ctx).text(bytes[0]),
         (_, Some(bytes)) => bytes.to_string(),
         _ => "?".to_owned(),
     };

@@ -15,13 +15,13 @@ use crate::opt::Setup;
 #[command(args_conflicts_with_subcommands = true, arg_required_else_help = true)]
 struct Tool {
     #[command(subcommand)]
-    verb: Option<Verb>,
+    verb: Option<ToolVerb>,
     #[command(flatten)]
     passes: PassesArgs,
 }
 
 #[derive(Subcommand)]
-enum Verb {
+enum ToolVerb {
     /// List the passes, or describe one.
     Passes(NameArgs),
     /// List the operations, or describe one.
@@ -47,7 +47,7 @@ pub fn tool(setup: &Setup<'_>, arguments: impl IntoIterator<Item = OsString>) ->
     };
     exit(match tool.verb {
         None => passes::run(setup, &tool.passes),
-        Some(Verb::Passes(args)) => list::passes(setup, &args),
-        Some(Verb::Ops(args)) => list::ops(setup, &args),
+        Some(ToolVerb::Passes(args)) => list::passes(setup, &args),
+        Some(ToolVerb::Ops(args)) => list::ops(setup, &args),
     })
 }

@@ -17,11 +17,11 @@ use ir::opdef::Branch;
 use ir::{Block, Body, Context, Op, Region, Value};
 
 use crate::branches::{self, Ways};
-use crate::rewrite::Outcome;
+use crate::rewrite::RewriteOutcome;
 
 /// Simplifies all regions of a body.
-pub(super) fn simplify(ctx: &Context, body: &mut Body) -> Outcome {
-    let mut outcome = Outcome::Unchanged;
+pub(super) fn simplify(ctx: &Context, body: &mut Body) -> RewriteOutcome {
+    let mut outcome = RewriteOutcome::Unchanged;
     for region in regions(body) {
         if body.blocks(region).len() < 2 {
             continue;
@@ -30,7 +30,7 @@ pub(super) fn simplify(ctx: &Context, body: &mut Body) -> Outcome {
         let ways = branches::ways(body);
         let joined = join_args(ctx, body, region, &ways) | merge(ctx, body, region, &ways);
         if removed | joined {
-            outcome = Outcome::Changed;
+            outcome = RewriteOutcome::Changed;
         }
     }
     outcome

@@ -1,6 +1,6 @@
 //! Conditions and loops whose way is known.
 
-use ir::opdef::Flow;
+use ir::opdef::RegionFlow;
 use ir::{Block, Op, Region, Value};
 
 use crate::rewrite::{Applied, Rewriter, Roots, Rule};
@@ -10,43 +10,43 @@ pub(super) static RULES: &[Rule] = &[
     Rule::code(
         "if-of-constant",
         "A condition that is constant is what it then runs.",
-        Roots::Flow(Flow::If),
+        Roots::Flow(RegionFlow::If),
         if_of_constant,
     ),
     Rule::code(
         "if-yields-same",
         "A result that both ways yield alike is that value.",
-        Roots::Flow(Flow::If),
+        Roots::Flow(RegionFlow::If),
         if_yields_same,
     ),
     Rule::code(
         "for-without-turns",
         "A loop that never runs hands on what it was given.",
-        Roots::Flow(Flow::For),
+        Roots::Flow(RegionFlow::For),
         for_without_turns,
     ),
     Rule::code(
         "for-of-one-turn",
         "A loop that runs once is what it runs.",
-        Roots::Flow(Flow::For),
+        Roots::Flow(RegionFlow::For),
         for_of_one_turn,
     ),
     Rule::code(
         "for-carries-same",
         "What every turn of a loop hands on unchanged is what the loop was given.",
-        Roots::Flow(Flow::For),
+        Roots::Flow(RegionFlow::For),
         for_carries_same,
     ),
     Rule::code(
         "for-carries-unread",
         "What no turn of a loop reads, and nobody after it, is not carried.",
-        Roots::Flow(Flow::For),
+        Roots::Flow(RegionFlow::For),
         for_carries_unread,
     ),
     Rule::code(
         "while-never",
         "A loop whose condition is constantly false runs its first region once.",
-        Roots::Flow(Flow::While),
+        Roots::Flow(RegionFlow::While),
         while_never,
     ),
 ];

@@ -4,10 +4,10 @@ use ir::plan::attrs;
 use std::collections::{BTreeMap, VecDeque};
 
 use ir::flow::transfers;
-use ir::opdef::Flow;
+use ir::opdef::RegionFlow;
 use ir::{Attr, Block, Kind, Op, Region, Traits, Value};
 
-use super::memory::{Home, Memory};
+use super::memory::{CheckedMemory, Home};
 use super::{Judge, UNPLACED};
 
 impl Judge<'_> {
@@ -22,7 +22,7 @@ impl Judge<'_> {
                 self.fault(op, message);
             }
         }
-        let mut known: BTreeMap<Block, Memory> = BTreeMap::new();
+        let mut known: BTreeMap<Block, CheckedMemory> = BTreeMap::new();
         let mut waiting = VecDeque::from([blocks[0]]);
         known.insert(blocks[0], self.memory.clone());
         while let Some(block) = waiting.pop_front() {
@@ -44,7 +44,7 @@ impl Judge<'_> {
     }
 
     /// Where control goes after a block, with what memory holds then.
-    fn ways(&mut self, block: Block) -> Vec<(Block, Memory)> {
+    fn ways(&mut self, block: Block) -> Vec<(Block, CheckedMemory)> {
         let body = self.body;
         let Some(end) = body.last_op(block) else { return Vec::new() };
         if !body.successors(end).is_empty() && body.operand_count(end) > 0 {
@@ -75,8 +75,8 @@ impl Judge<'_> {
         }
         (0..body.operand_count(op)).for_each(|index| self.need(op, index));
         match body.at(ctx, op).kind() {
-            Kind::Region(Flow::For) => self.count(op),
-            Kind::Region(Flow::While) => self.repeat(op),
+            Kind::Region(RegionFlow::For) => self.count(op),
+            Kind::Region(RegionFlow::While) => self.repeat(op),
             _ => self.choose(op),
         }
     }
@@ -106,7 +106,7 @@ impl Judge<'_> {
     fn choose(&mut self, op: Op) {
         let results: Vec<Value> = self.body.results(op).collect();
         let before = self.memory.clone();
-        let mut met: Option<Memory> = None;
+        let mut met: Option<CheckedMemory> = None;
         for index in 0..2 {
             self.memory = before.clone();
             if let Some(block) = self.block(op, index) {

@@ -16,7 +16,7 @@ use smallvec::{SmallVec, smallvec};
 /// Bytes of one pool: one that is planned (0 is the arena), one of the caller's inputs, or one of its
 /// outputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Pool {
+pub(super) enum MemorySpace {
     Planned(usize),
     Input(usize),
     Output(usize),
@@ -25,7 +25,7 @@ pub(super) enum Pool {
 /// Where something is said to be: rows of bytes at one distance from each other.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Home {
-    pub(super) pool: Pool,
+    pub(super) pool: MemorySpace,
     /// From the first byte to the last, with what lies between the rows.
     pub(super) bytes: Range<u64>,
     /// The bytes of a row: all, if there are no gaps.
@@ -39,13 +39,13 @@ pub(super) struct Home {
 
 impl Home {
     /// Bytes without gaps.
-    pub(super) fn dense(pool: Pool, bytes: Range<u64>) -> Home {
+    pub(super) fn dense(pool: MemorySpace, bytes: Range<u64>) -> Home {
         let row = bytes.end - bytes.start;
         Home { pool, bytes, row, pitch: row, is_turned: false }
     }
 
     /// So many rows from a byte on; without gaps between them they are one.
-    pub(super) fn of_rows(pool: Pool, start: u64, count: u64, row: u64, pitch: u64) -> Home {
+    pub(super) fn of_rows(pool: MemorySpace, start: u64, count: u64, row: u64, pitch: u64) -> Home {
         if count <= 1 || row == pitch {
             Home::dense(pool, start..start + count * row)
         } else {
@@ -133,7 +133,7 @@ impl Homes {
 
 /// Bytes of a value: `from..`, and for each further row `step` bytes later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Content {
+pub(super) struct ValueBytes {
     pub(super) value: Value,
     pub(super) from: u64,
     pub(super) step: u64,
@@ -141,21 +141,21 @@ pub(super) struct Content {
 
 /// Rows of bytes (see [`Home`]) with what they hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Run {
+struct ByteRun {
     start: u64,
     end: u64,
     row: u64,
     pitch: u64,
-    content: Content,
+    content: ValueBytes,
 }
 
 /// What is left of a run.
-type Pieces = SmallVec<[Run; 4]>;
+type RemainingRuns = SmallVec<[ByteRun; 4]>;
 
-impl Run {
-    fn of(home: &Home, content: Content) -> Run {
+impl ByteRun {
+    fn of(home: &Home, content: ValueBytes) -> ByteRun {
         let Range { start, end } = home.bytes;
-        Run { start, end, row: home.row, pitch: home.pitch, content }
+        ByteRun { start, end, row: home.row, pitch: home.pitch, content }
     }
 
     fn is_dense(&self) -> bool {
@@ -163,31 +163,31 @@ impl Run {
     }
 
     /// Bytes without gaps, that hold `value` from byte `from` of it on.
-    fn dense(bytes: Range<u64>, value: Value, from: u64) -> Run {
+    fn dense(bytes: Range<u64>, value: Value, from: u64) -> ByteRun {
         let row = bytes.end - bytes.start;
-        Run {
+        ByteRun {
             start: bytes.start,
             end: bytes.end,
             row,
             pitch: row,
-            content: Content { value, from, step: row },
+            content: ValueBytes { value, from, step: row },
         }
     }
 
     /// The columns `first..first + width` of each row.
-    fn columns(&self, first: u64, width: u64) -> Run {
-        let content = Content { from: self.content.from + first, ..self.content };
+    fn columns(&self, first: u64, width: u64) -> ByteRun {
+        let content = ValueBytes { from: self.content.from + first, ..self.content };
         let start = self.start + first;
-        Run { start, end: self.end - self.row + first + width, row: width, content, ..*self }
+        ByteRun { start, end: self.end - self.row + first + width, row: width, content, ..*self }
     }
 
     /// Rows `first..` of it, `count` many.
-    fn rows(&self, first: u64, count: u64) -> Run {
+    fn rows(&self, first: u64, count: u64) -> ByteRun {
         let start = self.start + first * self.pitch;
-        let content = Content { from: self.content.from + first * self.content.step, ..self.content };
+        let content = ValueBytes { from: self.content.from + first * self.content.step, ..self.content };
         match count {
-            1 => Run::dense(start..start + self.row, content.value, content.from),
-            _ => Run { start, end: start + (count - 1) * self.pitch + self.row, content, ..*self },
+            1 => ByteRun::dense(start..start + self.row, content.value, content.from),
+            _ => ByteRun { start, end: start + (count - 1) * self.pitch + self.row, content, ..*self },
         }
     }
 
@@ -196,7 +196,7 @@ impl Run {
     }
 
     /// What is left if `home` is written.
-    fn without(&self, home: &Home) -> Pieces {
+    fn without(&self, home: &Home) -> RemainingRuns {
         let Range { start, end } = home.bytes;
         if end <= self.start || self.end <= start {
             return smallvec![*self];
@@ -213,27 +213,29 @@ impl Run {
     }
 
     /// Of bytes without gaps, those outside a range.
-    fn outside(&self, bytes: &Range<u64>) -> Pieces {
+    fn outside(&self, bytes: &Range<u64>) -> RemainingRuns {
         let ranges = [self.start..self.end.min(bytes.start), self.start.max(bytes.end)..self.end];
         let ranges = ranges.into_iter().filter(|range| range.start < range.end);
         ranges
-            .map(|r| Run::dense(r.clone(), self.content.value, self.content.from + (r.start - self.start)))
+            .map(|r| {
+                ByteRun::dense(r.clone(), self.content.value, self.content.from + (r.start - self.start))
+            })
             .collect()
     }
 
     /// Of bytes without gaps, those around and between the rows of a home among them.
-    fn between_rows(&self, home: &Home) -> Pieces {
+    fn between_rows(&self, home: &Home) -> RemainingRuns {
         let mut pieces = self.outside(&home.bytes);
         let (first, gap) = (home.bytes.start + home.row, home.pitch - home.row);
         let between = Home::of_rows(home.pool, first, (home.bytes.end - first) / home.pitch, gap, home.pitch);
         let from = self.content.from + (first - self.start);
-        pieces.push(Run::of(&between, Content { from, step: home.pitch, ..self.content }));
+        pieces.push(ByteRun::of(&between, ValueBytes { from, step: home.pitch, ..self.content }));
         pieces
     }
 
     /// Of rows, the columns beside those of a home with equally many rows at the same distance; none if it is
     /// not so.
-    fn beside(&self, home: &Home) -> Option<Pieces> {
+    fn beside(&self, home: &Home) -> Option<RemainingRuns> {
         let (a, b) = (self.start, home.bytes.start);
         let shift = a.abs_diff(b);
         let rows = (home.bytes.end - b - home.row) / home.pitch + 1;
@@ -247,7 +249,7 @@ impl Run {
         } else {
             home.row.saturating_sub(shift).min(self.row)
         };
-        let mut pieces = Pieces::new();
+        let mut pieces = RemainingRuns::new();
         if left > 0 {
             pieces.push(self.columns(0, left));
         }
@@ -258,11 +260,11 @@ impl Run {
     }
 
     /// Of rows, those that have no byte in a range.
-    fn rows_outside(&self, bytes: &Range<u64>) -> Pieces {
+    fn rows_outside(&self, bytes: &Range<u64>) -> RemainingRuns {
         let count = self.row_count();
         let before = (bytes.start + self.pitch).saturating_sub(self.start + self.row) / self.pitch;
         let behind = bytes.end.saturating_sub(self.start).div_ceil(self.pitch);
-        let mut pieces = Pieces::new();
+        let mut pieces = RemainingRuns::new();
         if before > 0 {
             pieces.push(self.rows(0, before.min(count)));
         }
@@ -273,7 +275,7 @@ impl Run {
     }
 
     /// Whether all of a home is in it and holds `content`.
-    fn holds(&self, home: &Home, content: Content) -> bool {
+    fn holds(&self, home: &Home, content: ValueBytes) -> bool {
         let Range { start, end } = home.bytes;
         if start < self.start || self.end < end || self.content.value != content.value {
             return false;
@@ -292,17 +294,18 @@ impl Run {
     }
 
     /// What both runs hold alike; where their rows differ, nothing.
-    fn meet(&self, other: &Run) -> Option<Run> {
+    fn meet(&self, other: &ByteRun) -> Option<ByteRun> {
         if self.is_dense() && other.is_dense() {
             let start = self.start.max(other.start);
             let end = self.end.min(other.end);
-            let from = |run: &Run| run.content.from + (start - run.start);
+            let from = |run: &ByteRun| run.content.from + (start - run.start);
             let is_alike =
                 start < end && self.content.value == other.content.value && from(self) == from(other);
-            return is_alike.then(|| Run::dense(start..end, self.content.value, from(self)));
+            return is_alike.then(|| ByteRun::dense(start..end, self.content.value, from(self)));
         }
-        let home =
-            |run: &Run| Home::of_rows(Pool::Planned(0), run.start, run.row_count(), run.row, run.pitch);
+        let home = |run: &ByteRun| {
+            Home::of_rows(MemorySpace::Planned(0), run.start, run.row_count(), run.row, run.pitch)
+        };
         if other.holds(&home(self), self.content) {
             return Some(*self);
         }
@@ -314,22 +317,22 @@ impl Run {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Area {
     end: u64,
-    runs: Pieces,
+    runs: RemainingRuns,
 }
 
 /// For each pool, runs of bytes by the first byte of their area.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Memory {
-    pools: BTreeMap<Pool, BTreeMap<u64, Area>>,
+pub(super) struct CheckedMemory {
+    pools: BTreeMap<MemorySpace, BTreeMap<u64, Area>>,
 }
 
-impl Memory {
+impl CheckedMemory {
     /// What is known on both of two ways: the bytes that hold the same.
-    pub(super) fn meet(&self, other: &Memory) -> Memory {
-        let mut both = Memory::default();
+    pub(super) fn meet(&self, other: &CheckedMemory) -> CheckedMemory {
+        let mut both = CheckedMemory::default();
         for (pool, areas) in &self.pools {
             let Some(others) = other.pools.get(pool) else { continue };
-            let mut met = Pieces::new();
+            let mut met = RemainingRuns::new();
             for (first, area) in areas {
                 for other in touched(others, &(*first..area.end)).flat_map(|(_, area)| &area.runs) {
                     met.extend(area.runs.iter().filter_map(|run| run.meet(other)));
@@ -345,11 +348,11 @@ impl Memory {
 
     /// Whether a home holds the bytes of `value`, from byte `from` of it on.
     pub(super) fn holds(&self, home: &Home, value: Value, from: u64) -> bool {
-        self.holds_content(home, Content { value, from, step: home.row })
+        self.holds_content(home, ValueBytes { value, from, step: home.row })
     }
 
     /// Whether a home holds rows of a value.
-    pub(super) fn holds_content(&self, home: &Home, content: Content) -> bool {
+    pub(super) fn holds_content(&self, home: &Home, content: ValueBytes) -> bool {
         if home.bytes.is_empty() {
             return true;
         }
@@ -364,7 +367,7 @@ impl Memory {
             return;
         }
         let areas = self.pools.entry(home.pool).or_default();
-        let written = value.map(|value| Run::of(home, Content { value, from: 0, step: home.row }));
+        let written = value.map(|value| ByteRun::of(home, ValueBytes { value, from: 0, step: home.row }));
         if let (Some(area), Some(run)) = (areas.get_mut(&home.bytes.start), written)
             && area.end == home.bytes.end
             && home.is_dense()
@@ -373,7 +376,7 @@ impl Memory {
             return;
         }
         let firsts: SmallVec<[u64; 4]> = touched(areas, &home.bytes).map(|(first, _)| *first).collect();
-        let mut pieces = Pieces::new();
+        let mut pieces = RemainingRuns::new();
         for first in firsts {
             let area = areas.remove(&first).expect("an area that was just listed");
             pieces.extend(area.runs.iter().flat_map(|run| run.without(home)));
@@ -394,7 +397,7 @@ fn touched<'a>(
 }
 
 /// Adds runs that meet no area, those whose hulls meet together.
-fn insert(areas: &mut BTreeMap<u64, Area>, mut runs: Pieces) {
+fn insert(areas: &mut BTreeMap<u64, Area>, mut runs: RemainingRuns) {
     runs.sort_unstable_by_key(|run| run.start);
     let mut open: Option<(u64, Area)> = None;
     for run in runs {

@@ -3,12 +3,12 @@
 use super::*;
 
 fn home(first: u64, end: u64) -> Home {
-    Home::dense(Pool::Planned(0), first..end)
+    Home::dense(MemorySpace::Planned(0), first..end)
 }
 
 /// Three rows at a distance of 20 bytes.
 fn rows(first: u64, row: u64) -> Home {
-    Home::of_rows(Pool::Planned(0), first, 3, row, 20)
+    Home::of_rows(MemorySpace::Planned(0), first, 3, row, 20)
 }
 
 fn values() -> [Value; 3] {
@@ -18,7 +18,7 @@ fn values() -> [Value; 3] {
 #[test]
 fn two_ways_agree_on_the_bytes_that_hold_the_same() {
     let [x, y, _] = values();
-    let (mut a, mut b) = (Memory::default(), Memory::default());
+    let (mut a, mut b) = (CheckedMemory::default(), CheckedMemory::default());
     a.write(&home(0, 100), Some(x));
     b.write(&home(0, 100), Some(x));
     b.write(&home(40, 60), Some(y));
@@ -33,7 +33,7 @@ fn two_ways_agree_on_the_bytes_that_hold_the_same() {
 #[test]
 fn two_ways_agree_on_rows() {
     let [x, y, z] = values();
-    let (mut a, mut b) = (Memory::default(), Memory::default());
+    let (mut a, mut b) = (CheckedMemory::default(), CheckedMemory::default());
     for memory in [&mut a, &mut b] {
         memory.write(&rows(0, 8), Some(x));
         memory.write(&rows(8, 12), Some(y));
@@ -54,7 +54,7 @@ fn rows_meet_where_one_byte_is_in_both() {
 
 #[test]
 fn a_part_of_rows_is_rows_or_lies_in_one() {
-    assert_eq!(rows(100, 8).part(8, 16), Some(Home::of_rows(Pool::Planned(0), 120, 2, 8, 20)));
+    assert_eq!(rows(100, 8).part(8, 16), Some(Home::of_rows(MemorySpace::Planned(0), 120, 2, 8, 20)));
     assert_eq!(rows(100, 8).part(10, 4), Some(home(122, 126)));
     assert_eq!(rows(100, 8).part(4, 8), None);
 }
@@ -62,30 +62,30 @@ fn a_part_of_rows_is_rows_or_lies_in_one() {
 #[test]
 fn rows_beside_rows_stay() {
     let [x, y, z] = values();
-    let mut memory = Memory::default();
+    let mut memory = CheckedMemory::default();
     memory.write(&rows(0, 8), Some(x));
     memory.write(&rows(8, 12), Some(y));
     assert!(memory.holds(&rows(0, 8), x, 0) && memory.holds(&rows(8, 12), y, 0));
     memory.write(&rows(4, 8), Some(z));
     assert!(!memory.holds(&rows(0, 8), x, 0) && !memory.holds(&rows(8, 12), y, 0));
-    let left = Content { value: x, from: 0, step: 8 };
-    let right = Content { value: y, from: 4, step: 12 };
+    let left = ValueBytes { value: x, from: 0, step: 8 };
+    let right = ValueBytes { value: y, from: 4, step: 12 };
     assert!(memory.holds_content(&rows(0, 4), left) && memory.holds_content(&rows(12, 8), right));
 }
 
 #[test]
 fn a_whole_holds_the_rows_of_its_parts() {
     let [x, y, _] = values();
-    let mut memory = Memory::default();
+    let mut memory = CheckedMemory::default();
     memory.write(&home(0, 60), Some(x));
-    let rows_of_x = Content { value: x, from: 8, step: 20 };
+    let rows_of_x = ValueBytes { value: x, from: 8, step: 20 };
     assert!(memory.holds_content(&rows(8, 4), rows_of_x));
-    assert!(!memory.holds_content(&rows(8, 4), Content { step: 19, ..rows_of_x }));
+    assert!(!memory.holds_content(&rows(8, 4), ValueBytes { step: 19, ..rows_of_x }));
     memory.write(&rows(12, 8), Some(y));
     assert!(!memory.holds(&home(0, 60), x, 0));
-    let between = Home::of_rows(Pool::Planned(0), 24, 2, 8, 20);
-    assert!(memory.holds_content(&between, Content { from: 24, ..rows_of_x }));
-    assert!(memory.holds_content(&home(0, 12), Content { value: x, from: 0, step: 12 }));
+    let between = Home::of_rows(MemorySpace::Planned(0), 24, 2, 8, 20);
+    assert!(memory.holds_content(&between, ValueBytes { from: 24, ..rows_of_x }));
+    assert!(memory.holds_content(&home(0, 12), ValueBytes { value: x, from: 0, step: 12 }));
 }
 
 /// Every write and question against an array of bytes.
@@ -97,14 +97,14 @@ fn it_knows_no_byte_that_an_array_of_bytes_does_not() {
         low + (state >> 33) % (high - low + 1)
     };
     for _ in 0..300 {
-        let mut memory = Memory::default();
+        let mut memory = CheckedMemory::default();
         let mut bytes: Vec<Option<(Value, u64)>> = vec![None; 200];
         let mut homes = Vec::new();
         for number in 0..12 {
             let (row, pitch) = (random(1, 8), random(8, 12));
             let home = match random(0, 2) {
-                0 => Home::of_rows(Pool::Planned(0), random(0, 60), random(1, 10), row, pitch),
-                1 => Home::of_rows(Pool::Planned(0), 40 + random(0, 10), 6, row, 20),
+                0 => Home::of_rows(MemorySpace::Planned(0), random(0, 60), random(1, 10), row, pitch),
+                1 => Home::of_rows(MemorySpace::Planned(0), 40 + random(0, 10), 6, row, 20),
                 _ => home(random(0, 90), 90 + random(0, 100)),
             };
             let value = Value::from_u32(number);

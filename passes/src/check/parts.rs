@@ -3,11 +3,11 @@
 use ir::opdef::{Strided, View};
 use ir::{Attr, Kind, Op, size};
 
-use super::memory::{Content, Home};
-use super::{Judge, Operands};
+use super::memory::{Home, ValueBytes};
+use super::{Judge, OperandHomes};
 
 /// The rows of its result that an operand of a concatenation is, in bytes.
-pub(super) struct Rows {
+pub(super) struct ConcatRows {
     pub(super) first: u64,
     pub(super) row: u64,
     pub(super) pitch: u64,
@@ -22,8 +22,8 @@ impl Judge<'_> {
         op: Op,
         parts: Option<Attr>,
         results: &[Home],
-        operands: Operands,
-    ) -> Operands {
+        operands: OperandHomes,
+    ) -> OperandHomes {
         let Some(parts) = parts.and_then(|parts| self.ctx.ints_value(parts)) else { return operands };
         for &part in &parts {
             let operand = operands.iter().find(|(index, _)| *index as i64 == part);
@@ -66,13 +66,13 @@ impl Judge<'_> {
 
     /// Where an operand is if it stands at its place in a result that is at `whole`.
     fn place_of_part(&self, op: Op, index: usize, whole: &Home) -> Option<Home> {
-        let Rows { first, row, pitch } = self.rows_of_part(op, index)?;
+        let ConcatRows { first, row, pitch } = self.rows_of_part(op, index)?;
         let bytes = size::tensor_bytes(self.ctx, self.body.ty(self.body.operand(op, index)))?;
         whole.rows_within(first, bytes / row, row, pitch)
     }
 
     /// Whether a home holds what is said, or the rows of a whole that this is a part of.
-    pub(super) fn holds(&self, home: &Home, content: Content) -> bool {
+    pub(super) fn holds(&self, home: &Home, content: ValueBytes) -> bool {
         let mut content = Some(content);
         while let Some(held) = content {
             if self.memory.holds_content(home, held) {
@@ -85,9 +85,9 @@ impl Judge<'_> {
 
     /// The rows of a concatenation's result that rows of one of its parts are; none if it is no part, or they
     /// are cut.
-    fn in_whole(&self, home: &Home, part: Content) -> Option<Content> {
+    fn in_whole(&self, home: &Home, part: ValueBytes) -> Option<ValueBytes> {
         let (op, index) = self.part_of[part.value]?;
-        let Rows { first, row, pitch } = self.rows_of_part(op, index)?;
+        let ConcatRows { first, row, pitch } = self.rows_of_part(op, index)?;
         let within = part.from % row;
         let apart = home.count().saturating_sub(1) * part.step;
         let step = match part.step.is_multiple_of(row) {
@@ -96,11 +96,11 @@ impl Judge<'_> {
             _ => return None,
         };
         let from = first + part.from / row * pitch + within;
-        Some(Content { value: self.body.result(op, 0), from, step })
+        Some(ValueBytes { value: self.body.result(op, 0), from, step })
     }
 
     /// Reads the layout that the row of the concatenation (or padding) gives an operand.
-    fn rows_of_part(&self, op: Op, index: usize) -> Option<Rows> {
+    fn rows_of_part(&self, op: Op, index: usize) -> Option<ConcatRows> {
         let op = self.body.at(self.ctx, op);
         let whole = Strided::row_major(0, op.result_shape(0)?);
         let window = match op.kind() {
@@ -123,6 +123,6 @@ impl Judge<'_> {
             expected *= *size as i64;
         }
         let bytes = |count: i64| u64::try_from(count).ok().map(|count| count * elem);
-        Some(Rows { first: bytes(window.offset)?, row: bytes(row)?, pitch: bytes(pitch)? })
+        Some(ConcatRows { first: bytes(window.offset)?, row: bytes(row)?, pitch: bytes(pitch)? })
     }
 }

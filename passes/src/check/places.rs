@@ -5,17 +5,17 @@ use ir::{Attr, Block, Op, Type, size};
 use smallvec::SmallVec;
 
 use super::Judge;
-use super::memory::{Home, Pool};
+use super::memory::{Home, MemorySpace};
 
 /// The homes of a step's results.
-pub(super) type List = SmallVec<[Home; 1]>;
+pub(super) type ResultHomes = SmallVec<[Home; 1]>;
 
 /// The homes of a step's results, and of its scratch.
-pub(super) type Places = (List, Option<Home>);
+pub(super) type StepHomes = (ResultHomes, Option<Home>);
 
 /// What is said of the places of an operation with one result: equal words mean equal homes.
 #[derive(PartialEq, Eq)]
-pub(super) struct Said {
+pub(super) struct PlaceAttrs {
     place: Attr,
     scratch: Option<Attr>,
     ty: Type,
@@ -23,7 +23,7 @@ pub(super) struct Said {
 
 impl Judge<'_> {
     /// Homes of the results, and of scratch if the step has some; none if no place was given.
-    pub(super) fn parse_places(&mut self, op: Op, decided: &Decisions) -> Result<Option<Places>, String> {
+    pub(super) fn parse_places(&mut self, op: Op, decided: &Decisions) -> Result<Option<StepHomes>, String> {
         let Some(place) = decided.place else { return Ok(None) };
         let said = self.said_of(op, place, decided.scratch);
         match &self.read_last {
@@ -37,13 +37,13 @@ impl Judge<'_> {
     }
 
     /// What the homes of an operation with one result follow from.
-    fn said_of(&self, op: Op, place: Attr, scratch: Option<Attr>) -> Option<Said> {
+    fn said_of(&self, op: Op, place: Attr, scratch: Option<Attr>) -> Option<PlaceAttrs> {
         let mut results = self.body.results(op);
         let result = results.next().filter(|_| results.next().is_none())?;
-        Some(Said { place, scratch, ty: self.body.ty(result) })
+        Some(PlaceAttrs { place, scratch, ty: self.body.ty(result) })
     }
 
-    fn read_places(&self, op: Op, place: Attr, scratch: Option<Attr>) -> Result<Places, String> {
+    fn read_places(&self, op: Op, place: Attr, scratch: Option<Attr>) -> Result<StepHomes, String> {
         let entries = self.ctx.array_value(place).ok_or("`mem.place` is not an array")?;
         let results = self.body.result_count(op);
         let scratch = scratch.and_then(|attr| self.ctx.int_value(attr)).filter(|bytes| *bytes > 0);
@@ -53,7 +53,7 @@ impl Judge<'_> {
                 entries.len()
             ));
         }
-        let mut homes = List::new();
+        let mut homes = ResultHomes::new();
         for (index, entry) in entries.iter().enumerate() {
             let bytes = if index < results {
                 size::tensor_bytes(self.ctx, self.body.ty(self.body.result(op, index)))
@@ -97,11 +97,11 @@ impl Judge<'_> {
             {
                 return Err(format!("input {offset} is not donated, or has fewer than {end} bytes"));
             }
-            "in" => (Pool::Input(offset as usize), 0),
+            "in" => (MemorySpace::Input(offset as usize), 0),
             "out" if self.output_bytes.get(offset as usize).is_none_or(|size| end > *size) => {
                 return Err(format!("{end} bytes do not fit the caller's buffer {offset}"));
             }
-            "out" => (Pool::Output(offset as usize), 0),
+            "out" => (MemorySpace::Output(offset as usize), 0),
             name => self.in_pool(name, offset, end)?,
         };
         Ok(Home::of_rows(pool, start + first, bytes.checked_div(row).unwrap_or(0), row, pitch))

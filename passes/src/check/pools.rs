@@ -2,12 +2,12 @@
 //! they are to.
 
 use ir::plan::attrs;
-use ir::pools::{ARENA, Pool as Range, pools};
+use ir::pools::{ARENA, MemoryPool as Range, pools};
 use ir::states::STATE;
 use ir::{Attr, Body, Context, Op, Value};
 
 use super::Judge;
-use super::memory::{Home, Pool};
+use super::memory::{Home, MemorySpace};
 
 /// The pools of a function, the arena first, each a range of its memory.
 ///
@@ -36,7 +36,7 @@ pub(super) fn ranges(ctx: &Context, body: &Body) -> Result<Vec<Range>, String> {
 
 impl Judge<'_> {
     /// Where bytes from `offset` on, `span` of them, are in a pool.
-    pub(super) fn in_pool(&self, name: &str, offset: u64, span: u64) -> Result<(Pool, u64), String> {
+    pub(super) fn in_pool(&self, name: &str, offset: u64, span: u64) -> Result<(MemorySpace, u64), String> {
         let index = self.pools.iter().position(|pool| pool.name == name);
         let index = index.ok_or_else(|| format!("there is no pool `{name}`"))?;
         let pool = &self.pools[index];
@@ -47,7 +47,7 @@ impl Judge<'_> {
         if !offset.is_multiple_of(pool.align) {
             return Err(format!("offset {offset} is not aligned in the pool `{name}`"));
         }
-        Ok((Pool::Planned(index), offset))
+        Ok((MemorySpace::Planned(index), offset))
     }
 
     /// That results lie in the pools that they ask for; in the caller's memory only what asks for the arena.
@@ -56,8 +56,8 @@ impl Judge<'_> {
         for (result, home) in results.iter().enumerate() {
             let asked = asked.get(result).and_then(|name| self.ctx.str_value(*name)).unwrap_or(ARENA);
             let is_there = match home.pool {
-                Pool::Planned(index) => self.holds_what_asks_for(index, asked),
-                Pool::Input(_) | Pool::Output(_) => asked == ARENA,
+                MemorySpace::Planned(index) => self.holds_what_asks_for(index, asked),
+                MemorySpace::Input(_) | MemorySpace::Output(_) => asked == ARENA,
             };
             if !is_there {
                 self.fault(op, format!("result {result} is not in the pool `{asked}`, which it asks for"));
@@ -75,7 +75,7 @@ impl Judge<'_> {
 
     /// That rows begin at multiples of their pool's pitch; those of a part are the whole's.
     fn check_pitch(&mut self, op: Op, result: usize, home: &Home) {
-        let Pool::Planned(index) = home.pool else { return };
+        let MemorySpace::Planned(index) = home.pool else { return };
         let pitch = self.pools[index].pitch;
         let is_even = home.bytes.start.is_multiple_of(pitch) && home.pitch.is_multiple_of(pitch);
         if !home.is_dense() && !is_even && !self.is_part(self.body.result(op, result)) {
@@ -100,7 +100,7 @@ impl Judge<'_> {
     /// That scratch, or an argument of a block, is in the arena or the caller's memory.
     pub(super) fn is_in_arena(&self, home: &Home) -> Result<(), String> {
         match home.pool {
-            Pool::Planned(index) if !self.holds_what_asks_for(index, ARENA) => {
+            MemorySpace::Planned(index) if !self.holds_what_asks_for(index, ARENA) => {
                 Err(format!("the pool `{}` holds what does not ask for it", self.pools[index].name))
             }
             _ => Ok(()),

@@ -1,6 +1,6 @@
 //! Whether each state is where its signature says, and holds its next value where the function returns.
 
-use ir::states::{STATE, State};
+use ir::states::{STATE, StateArgument};
 use ir::{Op, Value};
 
 use super::Judge;
@@ -9,7 +9,8 @@ use super::memory::Home;
 impl Judge<'_> {
     /// The home of an argument that is a state; none for an input. Says so if the pool does not hold it.
     pub(super) fn home_of_state(&mut self, arg: Value) -> Option<Home> {
-        let State { offset, size_bytes, index, .. } = *self.states.iter().find(|state| state.value == arg)?;
+        let StateArgument { offset, size_bytes, index, .. } =
+            *self.states.iter().find(|state| state.value == arg)?;
         match self.in_pool(STATE, offset, size_bytes) {
             Ok((pool, start)) => Some(Home::dense(pool, start..start + size_bytes)),
             Err(message) => {
@@ -29,8 +30,9 @@ impl Judge<'_> {
 
     /// That states without a next value are as they were.
     pub(super) fn check_kept_states(&mut self, end: Op) {
-        let kept: Vec<State> = self.states.iter().filter(|state| state.result.is_none()).copied().collect();
-        for State { value, index, .. } in kept {
+        let kept: Vec<StateArgument> =
+            self.states.iter().filter(|state| state.result.is_none()).copied().collect();
+        for StateArgument { value, index, .. } in kept {
             let home = self.homes.get(value).cloned();
             if home.is_some_and(|home| !self.memory.holds(&home, value, 0)) {
                 self.fault(end, format!("the state {index} is overwritten, and has no next value"));

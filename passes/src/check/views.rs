@@ -9,13 +9,13 @@ use ir::plan::attrs;
 use ir::{Kind, Value, size};
 
 use super::Judge;
-use super::memory::{Content, Home};
-use super::parts::Rows;
+use super::memory::{Home, ValueBytes};
+use super::parts::ConcatRows;
 
 /// Where something was written, and what must still be there.
-pub(super) struct Found {
+pub(super) struct Located {
     pub(super) home: Home,
-    pub(super) content: Content,
+    pub(super) content: ValueBytes,
 }
 
 impl Judge<'_> {
@@ -23,17 +23,17 @@ impl Judge<'_> {
     ///
     /// # Errors
     /// Why that is not known.
-    pub(super) fn locate(&self, value: Value) -> Result<Found, &'static str> {
+    pub(super) fn locate(&self, value: Value) -> Result<Located, &'static str> {
         let (source, offset) = self.source(value);
         let bytes = size::tensor_bytes(self.ctx, self.body.ty(value)).ok_or("has an unknown size")?;
         let Some(base) = self.homes.get(source) else { return self.locate_apart(value) };
         let home = base.part(offset, bytes).ok_or("is a view of rows that it cuts")?;
-        let content = Content { value: source, from: offset, step: home.row };
-        Ok(Found { home, content })
+        let content = ValueBytes { value: source, from: offset, step: home.row };
+        Ok(Located { home, content })
     }
 
     /// Where the elements of a view are that lie apart.
-    fn locate_apart(&self, value: Value) -> Result<Found, &'static str> {
+    fn locate_apart(&self, value: Value) -> Result<Located, &'static str> {
         let (source, layout) = self.apart(value).ok_or("has no place")?;
         let base = self.homes.get(source).ok_or("has no place")?;
         let elem = size::storage_bytes(self.ctx, self.ctx.elem(self.body.ty(value)), 1);
@@ -42,7 +42,7 @@ impl Judge<'_> {
         let mut home = base.rows_within(rows.first, count, rows.row, rows.pitch).ok_or(cut)?;
         home.is_turned = is_turned;
         let step = if home.is_dense() || count == 1 { home.row } else { rows.pitch };
-        Ok(Found { content: Content { value: source, from: rows.first, step }, home })
+        Ok(Located { content: ValueBytes { value: source, from: rows.first, step }, home })
     }
 
     /// The value with a place that a view is of, and how the view's elements lie among that one's.
@@ -70,9 +70,9 @@ impl Judge<'_> {
 }
 
 /// Rows around elements, how many, and whether they are not just the elements in their order.
-fn around(layout: &Strided, elem: u64) -> Option<(Rows, u64, bool)> {
+fn around(layout: &Strided, elem: u64) -> Option<(ConcatRows, u64, bool)> {
     if layout.shape.contains(&0) {
-        return Some((Rows { first: 0, row: 0, pitch: 0 }, 1, false));
+        return Some((ConcatRows { first: 0, row: 0, pitch: 0 }, 1, false));
     }
     let mut axes: Vec<(u64, u64)> = Vec::new();
     for (size, stride) in layout.shape.iter().zip(&layout.strides).filter(|(size, _)| **size != 1) {
@@ -94,8 +94,8 @@ fn around(layout: &Strided, elem: u64) -> Option<(Rows, u64, bool)> {
     }
     if is_even {
         let pitch = if count == 1 { row } else { pitch };
-        return Some((Rows { first, row: row * elem, pitch: pitch * elem }, count, !is_sorted));
+        return Some((ConcatRows { first, row: row * elem, pitch: pitch * elem }, count, !is_sorted));
     }
     let hull = axes.iter().map(|(size, stride)| (size - 1) * stride).sum::<u64>() + 1;
-    Some((Rows { first, row: hull * elem, pitch: hull * elem }, 1, true))
+    Some((ConcatRows { first, row: hull * elem, pitch: hull * elem }, 1, true))
 }

@@ -16,9 +16,9 @@ use ir::alias::is_free_view;
 use ir::opdef::View;
 use ir::{Kind, Op, Value};
 
-use super::Chooser;
+use super::FusionChooser;
 
-impl Chooser<'_> {
+impl FusionChooser<'_> {
     /// Makes a group of each chain of the block.
     pub(super) fn find_chains(&mut self) {
         for op in self.steps.clone() {

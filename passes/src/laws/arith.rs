@@ -1,7 +1,7 @@
 //! Laws of `arith`: integers wrap, floats round.
 
 use crate::constants;
-use crate::rewrite::{Found, Rule, Term, Terms};
+use crate::rewrite::{LawMatch, Rule, Term, Terms};
 
 /// The laws.
 #[rustfmt::skip]
@@ -54,7 +54,7 @@ pub(super) static LAWS: &[Rule] = &[
 /// The predicates of `arith.cmpi` that hold of equal numbers: eq, sle, sge, ule, uge.
 const HOLD_OF_EQUALS: [i64; 5] = [0, 3, 5, 7, 9];
 
-fn cmpi_self(terms: &mut dyn Terms<'_>, found: &Found) -> Option<Term> {
+fn cmpi_self(terms: &mut dyn Terms<'_>, found: &LawMatch) -> Option<Term> {
     let predicate = terms.input(&found.ops[0]).int("predicate")?;
     let holds = HOLD_OF_EQUALS.contains(&predicate);
     let value = constants::filled(terms.ctx(), found.ty, if holds { 1.0 } else { 0.0 })?;

@@ -2,11 +2,11 @@
 
 /// A left side whose operations have attributes: the law, the sizes of its variables, and the attributes of
 /// its operations from the outermost one on.
-pub(super) type Case = (&'static str, &'static [&'static str], &'static [&'static str]);
+pub(super) type LawCase = (&'static str, &'static [&'static str], &'static [&'static str]);
 
 /// Left sides that a law may or may not apply to; where it does, both sides compute the same.
 #[rustfmt::skip]
-pub(super) const CASES: &[Case] = &[
+pub(super) const CASES: &[LawCase] = &[
     ("cmpi-self", &[""], &["{predicate = 0 : i64}"]),
     ("cmpi-self", &["3"], &["{predicate = 1 : i64}"]),
     ("cmpi-self", &["3"], &["{predicate = 2 : i64}"]),
@@ -128,7 +128,7 @@ pub(super) const CASES: &[Case] = &[
 
 /// Left sides by their names and variables at which an attribute or a size must keep the law from applying.
 #[rustfmt::skip]
-pub(super) const REFUSED: &[Case] = &[
+pub(super) const REFUSED: &[LawCase] = &[
     ("scaled-conv", &["1x2x4x4", "3x2x3x3", "1x2"], &["{}", "{}"]),
     ("conv-plus-bias", &["1x2x4x4", "3x2x3x3", "2x2"], &["{}", "{}"]),
     ("scaled-matmul", &["2x3", "3x4", "2x1"], &["{}", "{}"]),

@@ -2,7 +2,7 @@
 
 use ir::{Attr, Context};
 
-use crate::rewrite::{Found, Matched, Rule, Term, Terms};
+use crate::rewrite::{LawMatch, Matched, Rule, Term, Terms};
 
 /// The laws.
 #[rustfmt::skip]
@@ -36,14 +36,14 @@ fn clip(terms: &mut dyn Terms<'_>, x: Term, lo: f64, hi: f64) -> Option<Term> {
 }
 
 /// `clip(x, 0, infinity)` as `relu(x)`.
-fn clip_is_relu(terms: &mut dyn Terms<'_>, found: &Found) -> Option<Term> {
+fn clip_is_relu(terms: &mut dyn Terms<'_>, found: &LawMatch) -> Option<Term> {
     let (lo, hi) = bounds(terms, &found.ops[0]);
     let is_relu = lo == 0.0 && lo.is_sign_positive() && hi == f64::INFINITY;
     is_relu.then(|| terms.make("nn.relu", &[found.vars[0]], &[])).flatten()
 }
 
 /// A clip to `outer` of a clip to `inner` as one clip; the outer one's bounds hold where they cross.
-fn clip_of_clip(terms: &mut dyn Terms<'_>, found: &Found) -> Option<Term> {
+fn clip_of_clip(terms: &mut dyn Terms<'_>, found: &LawMatch) -> Option<Term> {
     let (outer, inner) = (bounds(terms, &found.ops[0]), bounds(terms, &found.ops[1]));
     if !(outer.0 <= outer.1 && inner.0 <= inner.1) {
         return None;
@@ -53,7 +53,7 @@ fn clip_of_clip(terms: &mut dyn Terms<'_>, found: &Found) -> Option<Term> {
 }
 
 /// `clip(relu(x), lo, hi)` as one clip, where it does not cut below zero only.
-fn clip_of_relu(terms: &mut dyn Terms<'_>, found: &Found) -> Option<Term> {
+fn clip_of_relu(terms: &mut dyn Terms<'_>, found: &LawMatch) -> Option<Term> {
     let (lo, hi) = bounds(terms, &found.ops[0]);
     match lo <= hi && hi >= 0.0 {
         true => clip(terms, found.vars[0], lo.max(0.0), hi),
@@ -62,7 +62,7 @@ fn clip_of_relu(terms: &mut dyn Terms<'_>, found: &Found) -> Option<Term> {
 }
 
 /// `relu(clip(x, lo, hi))` as one clip.
-fn relu_of_clip(terms: &mut dyn Terms<'_>, found: &Found) -> Option<Term> {
+fn relu_of_clip(terms: &mut dyn Terms<'_>, found: &LawMatch) -> Option<Term> {
     let (lo, hi) = bounds(terms, &found.ops[1]);
     match lo <= hi && hi >= 0.0 {
         true => clip(terms, found.vars[0], lo.max(0.0), hi),
@@ -71,7 +71,7 @@ fn relu_of_clip(terms: &mut dyn Terms<'_>, found: &Found) -> Option<Term> {
 }
 
 /// `clip(x + 3, 0, 6) / 6` as `hard_sigmoid(x)` with slope 1/6 and offset 1/2.
-fn hard_sigmoid(terms: &mut dyn Terms<'_>, found: &Found) -> Option<Term> {
+fn hard_sigmoid(terms: &mut dyn Terms<'_>, found: &LawMatch) -> Option<Term> {
     if bounds(terms, &found.ops[1]) != (0.0, 6.0) {
         return None;
     }
@@ -81,7 +81,7 @@ fn hard_sigmoid(terms: &mut dyn Terms<'_>, found: &Found) -> Option<Term> {
 }
 
 /// `x * hard_sigmoid(x)` as `hard_swish(x)`, where the slope is 1/6 and the offset 1/2.
-fn hard_swish(terms: &mut dyn Terms<'_>, found: &Found) -> Option<Term> {
+fn hard_swish(terms: &mut dyn Terms<'_>, found: &LawMatch) -> Option<Term> {
     let gate = &found.ops[1];
     let (slope, offset) = (terms.input(gate).float("alpha")?, terms.input(gate).float("beta")?);
     match (slope * 6.0 - 1.0).abs() < 1e-6 && offset == 0.5 {
@@ -91,7 +91,7 @@ fn hard_swish(terms: &mut dyn Terms<'_>, found: &Found) -> Option<Term> {
 }
 
 /// `x * clip(x + 3, 0, 6) / 6` as `hard_swish(x)`.
-fn hard_swish_as_quotient(terms: &mut dyn Terms<'_>, found: &Found) -> Option<Term> {
+fn hard_swish_as_quotient(terms: &mut dyn Terms<'_>, found: &LawMatch) -> Option<Term> {
     match bounds(terms, &found.ops[2]) == (0.0, 6.0) {
         true => terms.make("nn.hard_swish", &[found.vars[0]], &[]),
         false => None,

@@ -4,7 +4,7 @@ use ir::Dim;
 
 use super::reshaped;
 use super::scale::per_channel;
-use crate::rewrite::{Found, Matched, Rule, Term, Terms};
+use crate::rewrite::{LawMatch, Matched, Rule, Term, Terms};
 
 /// The laws.
 #[rustfmt::skip]
@@ -25,7 +25,7 @@ fn channels(terms: &dyn Terms<'_>, norm: &Matched) -> Option<(usize, u64)> {
 }
 
 /// `norm(x, s, b) * k` as `norm(x, s * k, b * k)`.
-fn scaled(terms: &mut dyn Terms<'_>, found: &Found) -> Option<Term> {
+fn scaled(terms: &mut dyn Terms<'_>, found: &LawMatch) -> Option<Term> {
     let norm = &found.ops[1];
     let (from_last, channels) = channels(terms, norm)?;
     let k = per_channel(terms, *found.vars.last()?, from_last, channels)?;
@@ -35,7 +35,7 @@ fn scaled(terms: &mut dyn Terms<'_>, found: &Found) -> Option<Term> {
 }
 
 /// `norm(x, s, b) + k` as `norm(x, s, b + k)`.
-fn biased(terms: &mut dyn Terms<'_>, found: &Found) -> Option<Term> {
+fn biased(terms: &mut dyn Terms<'_>, found: &LawMatch) -> Option<Term> {
     let norm = &found.ops[1];
     let (from_last, channels) = channels(terms, norm)?;
     let k = per_channel(terms, *found.vars.last()?, from_last, channels)?;
@@ -49,7 +49,7 @@ fn biased(terms: &mut dyn Terms<'_>, found: &Found) -> Option<Term> {
 /// ```text
 /// norm(reshape(x : NxCxHxW) : NxGxK, s, b) : G groups => norm(x, s for each channel, b likewise) : G groups
 /// ```
-fn of_reshape(terms: &mut dyn Terms<'_>, found: &Found) -> Option<Term> {
+fn of_reshape(terms: &mut dyn Terms<'_>, found: &LawMatch) -> Option<Term> {
     let (outer, norm) = (&found.ops[0], &found.ops[1]);
     let &[x, scale, bias] = &found.vars[..] else { return None };
     let (sizes, joined) = (terms.dims(x)?, terms.dims(norm.operands[0])?);

@@ -4,7 +4,7 @@ use ir::Dim;
 
 use super::reshaped;
 use crate::constants::dense;
-use crate::rewrite::{Found, Matched, Rule, Term, Terms};
+use crate::rewrite::{LawMatch, Matched, Rule, Term, Terms};
 
 /// The laws.
 #[rustfmt::skip]
@@ -36,7 +36,7 @@ fn reshaped_to(terms: &mut dyn Terms<'_>, x: Term, sizes: &[Dim]) -> Option<Term
 }
 
 /// `(x - mean) / sqrt(variance + epsilon) * scale + bias` as `x * k + c`, with `k` and `c` per channel.
-fn batch_norm(terms: &mut dyn Terms<'_>, found: &Found) -> Option<Term> {
+fn batch_norm(terms: &mut dyn Terms<'_>, found: &LawMatch) -> Option<Term> {
     let [x, scale, bias, mean, variance] = found.vars[..] else { return None };
     let op = &found.ops[0];
     let ctx = terms.ctx();
@@ -90,7 +90,7 @@ fn conv_channels(terms: &dyn Terms<'_>, conv: &Matched) -> Option<(usize, u64)> 
 }
 
 /// `conv(x, w, b) * k` as `conv(x, w * k, b * k)`.
-fn scaled_conv(terms: &mut dyn Terms<'_>, found: &Found) -> Option<Term> {
+fn scaled_conv(terms: &mut dyn Terms<'_>, found: &LawMatch) -> Option<Term> {
     let conv = &found.ops[1];
     let (from_last, channels) = conv_channels(terms, conv)?;
     let k = per_channel(terms, *found.vars.last()?, from_last, channels)?;
@@ -107,14 +107,14 @@ fn scaled_conv(terms: &mut dyn Terms<'_>, found: &Found) -> Option<Term> {
 }
 
 /// `conv(x, w, b) + k` as `conv(x, w, b + k)`.
-fn biased_conv(terms: &mut dyn Terms<'_>, found: &Found) -> Option<Term> {
+fn biased_conv(terms: &mut dyn Terms<'_>, found: &LawMatch) -> Option<Term> {
     let conv = &found.ops[1];
     let (from_last, channels) = conv_channels(terms, conv)?;
     biased(terms, conv, *found.vars.last()?, from_last, channels)
 }
 
 /// `a b * k` as `a (b * k)`, with a bias likewise.
-fn scaled_matmul(terms: &mut dyn Terms<'_>, found: &Found) -> Option<Term> {
+fn scaled_matmul(terms: &mut dyn Terms<'_>, found: &LawMatch) -> Option<Term> {
     let matmul = &found.ops[1];
     let columns = matmul_columns(terms, matmul)?;
     let k = per_channel(terms, *found.vars.last()?, 1, columns)?;
@@ -132,7 +132,7 @@ fn scaled_matmul(terms: &mut dyn Terms<'_>, found: &Found) -> Option<Term> {
 }
 
 /// `a b + k` as a product with a bias.
-fn biased_matmul(terms: &mut dyn Terms<'_>, found: &Found) -> Option<Term> {
+fn biased_matmul(terms: &mut dyn Terms<'_>, found: &LawMatch) -> Option<Term> {
     let matmul = &found.ops[1];
     let columns = matmul_columns(terms, matmul)?;
     biased(terms, matmul, *found.vars.last()?, 1, columns)

@@ -11,10 +11,10 @@ use ir::interp::{Tensor, eval_op};
 use ir::{Attr, Block, Body, Builder, Context, Op, OpSpec, Type, Value};
 use rustc_hash::FxHashMap;
 
-use super::cases::{CASES, Case, REFUSED};
+use super::cases::{CASES, LawCase, REFUSED};
 use crate::canonicalize::CANONICALIZE;
 use crate::constants;
-use crate::manager::{Options, PassContext, PassDef, PassRun, PlainTarget, Registry};
+use crate::manager::{PassContext, PassDef, PassOptions, PassRun, PlainTarget, Registry};
 use crate::rewrite::pattern::Pattern;
 use crate::rewrite::{Law, Rewriter, Rule, RuleSet};
 use crate::simplify::SIMPLIFY;
@@ -188,7 +188,7 @@ impl Program {
         rules.add(law.rule);
         let mut body = self.body.clone();
         let PassRun::Function(run) = pass.run else { panic!("it runs on functions") };
-        run(&PassContext::new(ctx, &PlainTarget, 1, &Options::defaults(pass.options), &rules), &mut body)
+        run(&PassContext::new(ctx, &PlainTarget, 1, &PassOptions::defaults(pass.options), &rules), &mut body)
             .unwrap();
         Program { body, root: self.root }
     }
@@ -313,7 +313,7 @@ fn programs_of(ctx: &Context, law: &Law, left: &Pattern) -> Vec<Program> {
         |left: &Pattern, elem: &str, sizes: &[Option<&str>], constants: Option<&str>, attrs: &[&str]| {
             Program::write(ctx, (left, elem), (sizes, constants), attrs, weights)
         };
-    let cases: Vec<&Case> = CASES.iter().filter(|case| case.0 == law.name()).collect();
+    let cases: Vec<&LawCase> = CASES.iter().filter(|case| case.0 == law.name()).collect();
     let mut found = Vec::new();
     for elem in FLOATS.into_iter().chain(INTEGERS) {
         for (_, sizes, attrs) in &cases {

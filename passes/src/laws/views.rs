@@ -2,7 +2,7 @@
 
 use ir::TypeData;
 
-use crate::rewrite::{Found, Matched, Rule, Term, Terms};
+use crate::rewrite::{LawMatch, Matched, Rule, Term, Terms};
 
 /// The laws.
 #[rustfmt::skip]
@@ -33,7 +33,7 @@ pub(super) static LAWS: &[Rule] = &[
 ];
 
 /// Two transposes as one.
-fn transpose_of_transpose(terms: &mut dyn Terms<'_>, found: &Found) -> Option<Term> {
+fn transpose_of_transpose(terms: &mut dyn Terms<'_>, found: &LawMatch) -> Option<Term> {
     let outer = terms.input(&found.ops[0]).ints("permutation").ok()?;
     let inner = terms.input(&found.ops[1]).ints("permutation").ok()?;
     let joined: Vec<i64> = outer.iter().map(|axis| inner[*axis as usize]).collect();
@@ -42,24 +42,24 @@ fn transpose_of_transpose(terms: &mut dyn Terms<'_>, found: &Found) -> Option<Te
 }
 
 /// The operand of a transpose to the same order.
-fn transpose_that_moves_nothing(terms: &mut dyn Terms<'_>, found: &Found) -> Option<Term> {
+fn transpose_that_moves_nothing(terms: &mut dyn Terms<'_>, found: &LawMatch) -> Option<Term> {
     let permutation = terms.input(&found.ops[0]).ints("permutation").ok()?;
     permutation.iter().copied().eq(0..permutation.len() as i64).then_some(found.vars[0])
 }
 
 /// Two reshapes as one.
-fn reshape_of_reshape(terms: &mut dyn Terms<'_>, found: &Found) -> Option<Term> {
+fn reshape_of_reshape(terms: &mut dyn Terms<'_>, found: &LawMatch) -> Option<Term> {
     terms.make_like(&found.ops[0], &found.vars)
 }
 
 /// The operand of a slice without strides: it is everything if the type is the same.
-fn slice_of_everything(terms: &mut dyn Terms<'_>, found: &Found) -> Option<Term> {
+fn slice_of_everything(terms: &mut dyn Terms<'_>, found: &LawMatch) -> Option<Term> {
     let strides = terms.input(&found.ops[0]).ints("strides").unwrap_or_default();
     strides.iter().all(|stride| *stride == 1).then_some(found.vars[0])
 }
 
 /// The operand of a pad by no elements.
-fn pad_by_nothing(terms: &mut dyn Terms<'_>, found: &Found) -> Option<Term> {
+fn pad_by_nothing(terms: &mut dyn Terms<'_>, found: &LawMatch) -> Option<Term> {
     let (low, high) =
         (terms.input(&found.ops[0]).ints("low").ok()?, terms.input(&found.ops[0]).ints("high").ok()?);
     low.iter().chain(&high).all(|size| *size == 0).then_some(found.vars[0])
@@ -67,7 +67,7 @@ fn pad_by_nothing(terms: &mut dyn Terms<'_>, found: &Found) -> Option<Term> {
 
 /// The mean of a mean as a mean over the axes of both, where the first keeps its axes; a mean of integers is
 /// cut to one.
-fn mean_of_mean(terms: &mut dyn Terms<'_>, found: &Found) -> Option<Term> {
+fn mean_of_mean(terms: &mut dyn Terms<'_>, found: &LawMatch) -> Option<Term> {
     let [outer, inner] = &found.ops[..] else { return None };
     let ctx = terms.ctx();
     if !matches!(ctx.type_data(ctx.elem(found.ty)), TypeData::Float(_)) {
@@ -86,7 +86,7 @@ fn mean_of_mean(terms: &mut dyn Terms<'_>, found: &Found) -> Option<Term> {
 }
 
 /// A convolution of an image that is padded with zeros as a convolution with more padding.
-fn padded_conv(terms: &mut dyn Terms<'_>, found: &Found) -> Option<Term> {
+fn padded_conv(terms: &mut dyn Terms<'_>, found: &LawMatch) -> Option<Term> {
     let [conv, pad] = &found.ops[..] else { return None };
     let ctx = terms.ctx();
     let value = terms.input(pad).attr("value").and_then(|value| ctx.float_value(value));
@@ -118,7 +118,7 @@ fn swaps_matrix(terms: &dyn Terms<'_>, transpose: &Matched) -> Option<()> {
 }
 
 /// The product without its transpose, with a flag turned instead.
-fn turned(terms: &mut dyn Terms<'_>, found: &Found, flag: &str) -> Option<Term> {
+fn turned(terms: &mut dyn Terms<'_>, found: &LawMatch, flag: &str) -> Option<Term> {
     swaps_matrix(terms, &found.ops[1])?;
     let (ctx, matmul) = (terms.ctx(), &found.ops[0]);
     let properties = match terms.input(matmul).attr(flag) {
@@ -129,11 +129,11 @@ fn turned(terms: &mut dyn Terms<'_>, found: &Found, flag: &str) -> Option<Term> 
 }
 
 /// A product of a transposed left matrix, by the product's own flag.
-fn matmul_of_transposed_left(terms: &mut dyn Terms<'_>, found: &Found) -> Option<Term> {
+fn matmul_of_transposed_left(terms: &mut dyn Terms<'_>, found: &LawMatch) -> Option<Term> {
     turned(terms, found, "transpose_a")
 }
 
 /// A product with a transposed right matrix, by the product's own flag.
-fn matmul_of_transposed_right(terms: &mut dyn Terms<'_>, found: &Found) -> Option<Term> {
+fn matmul_of_transposed_right(terms: &mut dyn Terms<'_>, found: &LawMatch) -> Option<Term> {
     turned(terms, found, "transpose_b")
 }

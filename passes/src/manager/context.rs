@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use ir::{Context, Diagnostic, Location, Target};
 
-use super::Options;
+use super::PassOptions;
 use crate::rewrite::RuleSet;
 
 /// What a pass is told beside the function or module that it works on. Each function gets its own.
@@ -16,7 +16,7 @@ pub struct PassContext<'a> {
     /// How many threads will run the program.
     pub threads: usize,
     /// The pass's options.
-    pub options: &'a Options,
+    pub options: &'a PassOptions,
     /// The rules that the registry knows.
     pub rules: &'a RuleSet,
     notes: RefCell<Notes>,
@@ -35,7 +35,7 @@ impl<'a> PassContext<'a> {
         ctx: &'a Context,
         target: &'a dyn Target,
         threads: usize,
-        options: &'a Options,
+        options: &'a PassOptions,
         rules: &'a RuleSet,
     ) -> PassContext<'a> {
         PassContext { ctx, target, threads, options, rules, notes: RefCell::default() }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::time::Instant;
 
-use ir::verify::{Scope, Work, mark_verified};
+use ir::verify::{Verification, VerifyScope, mark_verified};
 use ir::{Body, Context, Diagnostic, Location, Module};
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -11,8 +11,8 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use super::context::Notes;
 use super::trace::Trace;
 use super::{
-    Invocation, Item, Origin, PassContext, PassRun, Pipeline, Remark, Report, RunOptions, Stage, StageRule,
-    Statistic, Timing, Verify, crash,
+    Invocation, Origin, PassContext, PassRun, Pipeline, PipelineItem, Remark, Report, RunOptions, Stage,
+    StageRule, Statistic, Timing, Verify, crash,
 };
 use crate::rewrite::RuleSet;
 
@@ -56,13 +56,13 @@ struct Execution<'a> {
 }
 
 impl Execution<'_> {
-    fn items(&mut self, items: &[Item], module: &mut Module) -> Result<Vec<Timing>, Vec<Diagnostic>> {
+    fn items(&mut self, items: &[PipelineItem], module: &mut Module) -> Result<Vec<Timing>, Vec<Diagnostic>> {
         let mut timings = Vec::with_capacity(items.len());
         for item in items {
             let start = Instant::now();
             let (name, children) = match item {
-                Item::Pass(pass) => (pass.to_string(), self.pass(pass, module)?),
-                Item::Nest(anchor, items) => (anchor.name().to_owned(), self.items(items, module)?),
+                PipelineItem::Pass(pass) => (pass.to_string(), self.pass(pass, module)?),
+                PipelineItem::Nest(anchor, items) => (anchor.name().to_owned(), self.items(items, module)?),
             };
             timings.push(Timing { name, time: start.elapsed(), children });
         }
@@ -114,7 +114,7 @@ impl Execution<'_> {
         let ctx = module.ctx.clone();
         let funcs = functions(&ctx, module);
         let (target, threads, rules) = (self.options.target, self.options.threads, self.rules);
-        let one = |func: Function<'_>| {
+        let one = |func: DefinedFunction<'_>| {
             if let Some(error) = stage_error(&ctx, pass, &func) {
                 return Err(vec![error]);
             }
@@ -136,7 +136,7 @@ impl Execution<'_> {
     fn verify(&mut self, pass: &Invocation, module: &mut Module) -> Result<Vec<Timing>, Vec<Diagnostic>> {
         let start = Instant::now();
         let threads = self.options.threads;
-        let work = Work::of(module, Scope::Touched);
+        let work = Verification::of(module, VerifyScope::Touched);
         let parts = work.len().div_ceil(threads * PARTS_PER_THREAD).max(1);
         let ranges: Vec<Range<usize>> =
             (0..work.len()).step_by(parts).map(|first| first..(first + parts).min(work.len())).collect();
@@ -198,19 +198,19 @@ fn in_order(results: Vec<Result<Notes, Vec<Diagnostic>>>) -> Result<Vec<Notes>, 
 }
 
 /// A function that has a body.
-struct Function<'m> {
+struct DefinedFunction<'m> {
     body: &'m mut Body,
     location: Location,
 }
 
 /// All functions with bodies, also in nested modules, in text order.
-fn functions<'m>(ctx: &Context, module: &'m mut Module) -> Vec<Function<'m>> {
+fn functions<'m>(ctx: &Context, module: &'m mut Module) -> Vec<DefinedFunction<'m>> {
     let mut out = Vec::new();
     collect_functions(ctx, &mut module.top, &mut out);
     out
 }
 
-fn collect_functions<'m>(ctx: &Context, body: &'m mut Body, out: &mut Vec<Function<'m>>) {
+fn collect_functions<'m>(ctx: &Context, body: &'m mut Body, out: &mut Vec<DefinedFunction<'m>>) {
     use ir::Traits;
     let mut places = Vec::new();
     for (op, child) in body.children() {
@@ -229,14 +229,14 @@ fn collect_functions<'m>(ctx: &Context, body: &'m mut Body, out: &mut Vec<Functi
     children.sort_by_key(|child| child.0.1);
     for ((_, _, is_function, has_body, location), child) in children {
         match (is_function, has_body) {
-            (true, true) => out.push(Function { body: child, location }),
+            (true, true) => out.push(DefinedFunction { body: child, location }),
             (true, false) => {}
             (false, _) => collect_functions(ctx, child, out),
         }
     }
 }
 
-fn stage_error(ctx: &Context, pass: &Invocation, func: &Function<'_>) -> Option<Diagnostic> {
+fn stage_error(ctx: &Context, pass: &Invocation, func: &DefinedFunction<'_>) -> Option<Diagnostic> {
     let reached = Stage::of(ctx, func.body);
     if pass.def.stage.allows(reached) || is_done(ctx, pass, func.body) {
         return None;

@@ -98,15 +98,15 @@ impl OptionKind {
 /// Asking for an option that the pass's row lacks, or for another type than the row says, is a defect of the
 /// pass.
 #[derive(Clone)]
-pub struct Options {
+pub struct PassOptions {
     defs: &'static [OptionDef],
     given: Vec<Option<(OptionValue, String)>>,
 }
 
-impl Options {
+impl PassOptions {
     /// Every option at its default.
-    pub fn defaults(defs: &'static [OptionDef]) -> Options {
-        Options { defs, given: vec![None; defs.len()] }
+    pub fn defaults(defs: &'static [OptionDef]) -> PassOptions {
+        PassOptions { defs, given: vec![None; defs.len()] }
     }
 
     /// Whether `name` was given, and not left at its default.

@@ -12,7 +12,7 @@
 use ir::diag::did_you_mean;
 use ir::{Context, Diagnostic, Location};
 
-use super::{Anchor, Invocation, Item, OptionKind, Options, Origin, PassDef, Pipeline, Registry};
+use super::{Anchor, Invocation, OptionKind, Origin, PassDef, PassOptions, Pipeline, PipelineItem, Registry};
 
 /// Nests in nests, at most.
 const DEPTH_LIMIT: usize = 32;
@@ -56,7 +56,7 @@ struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
-    fn items(&mut self, anchor: Anchor, depth: usize) -> Result<Vec<Item>, Diagnostic> {
+    fn items(&mut self, anchor: Anchor, depth: usize) -> Result<Vec<PipelineItem>, Diagnostic> {
         let mut items = Vec::new();
         self.skip_space();
         if self.rest().is_empty() || self.rest().starts_with(')') {
@@ -73,7 +73,7 @@ impl<'a> Parser<'a> {
     }
 
     /// One element; none if it was refused, which is then among the errors.
-    fn item(&mut self, anchor: Anchor, depth: usize) -> Result<Option<Item>, Diagnostic> {
+    fn item(&mut self, anchor: Anchor, depth: usize) -> Result<Option<PipelineItem>, Diagnostic> {
         self.skip_space();
         let at = self.at;
         let name = self.word("a pass")?;
@@ -88,7 +88,13 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn nest(&mut self, at: usize, around: Anchor, anchor: Anchor, depth: usize) -> Result<Item, Diagnostic> {
+    fn nest(
+        &mut self,
+        at: usize,
+        around: Anchor,
+        anchor: Anchor,
+        depth: usize,
+    ) -> Result<PipelineItem, Diagnostic> {
         let name = anchor.name();
         if around == Anchor::Function {
             self.errors.push(self.error(at, format!("`{name}(...)` can't stand inside `func(...)`")));
@@ -99,10 +105,10 @@ impl<'a> Parser<'a> {
         self.expect('(', &format!("after `{name}`"))?;
         let items = self.items(anchor, depth + 1)?;
         self.expect(')', &format!("at the end of `{name}(`"))?;
-        Ok(Item::Nest(anchor, items))
+        Ok(PipelineItem::Nest(anchor, items))
     }
 
-    fn pass(&mut self, at: usize, name: &str, anchor: Anchor) -> Result<Option<Item>, Diagnostic> {
+    fn pass(&mut self, at: usize, name: &str, anchor: Anchor) -> Result<Option<PipelineItem>, Diagnostic> {
         let def = self.registry.get(name);
         let location = self.location(at);
         match def {
@@ -115,7 +121,7 @@ impl<'a> Parser<'a> {
             Some(_) => {}
         }
         let options = self.options(def)?;
-        Ok(def.map(|def| Item::Pass(Invocation { def, options, origin: Origin::Named, location })))
+        Ok(def.map(|def| PipelineItem::Pass(Invocation { def, options, origin: Origin::Named, location })))
     }
 
     fn unknown_pass(&mut self, at: usize, name: &str) {
@@ -126,8 +132,8 @@ impl<'a> Parser<'a> {
         self.errors.push(error);
     }
 
-    fn options(&mut self, def: Option<&'static PassDef>) -> Result<Options, Diagnostic> {
-        let mut options = Options::defaults(def.map_or(&[], |def| def.options));
+    fn options(&mut self, def: Option<&'static PassDef>) -> Result<PassOptions, Diagnostic> {
+        let mut options = PassOptions::defaults(def.map_or(&[], |def| def.options));
         if !self.eat('{') {
             return Ok(options);
         }
@@ -140,7 +146,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn option(&mut self, def: Option<&'static PassDef>, options: &mut Options) -> Result<(), Diagnostic> {
+    fn option(&mut self, def: Option<&'static PassDef>, options: &mut PassOptions) -> Result<(), Diagnostic> {
         self.skip_space();
         let at = self.at;
         let name = self.word("an option or `}`")?;

@@ -5,23 +5,23 @@ use std::sync::Arc;
 
 use ir::{Diagnostic, Location};
 
-use super::{Options, PassDef, PassRun, Registry, Stage, StageRule};
+use super::{PassDef, PassOptions, PassRun, Registry, Stage, StageRule};
 use crate::rewrite::RuleSet;
 
 /// A row of passes, completed with the mandatory ones. It prints as the text that reads back as itself.
 #[derive(Clone)]
 pub struct Pipeline {
-    items: Vec<Item>,
+    items: Vec<PipelineItem>,
     rules: Arc<RuleSet>,
 }
 
 /// One element of a pipeline.
 #[derive(Clone)]
-pub enum Item {
+pub enum PipelineItem {
     /// A pass.
     Pass(Invocation),
     /// `func(...)`: passes on what is inside.
-    Nest(Anchor, Vec<Item>),
+    Nest(Anchor, Vec<PipelineItem>),
 }
 
 /// What a nest works on.
@@ -39,7 +39,7 @@ pub struct Invocation {
     /// The pass.
     pub def: &'static PassDef,
     /// Its options.
-    pub options: Options,
+    pub options: PassOptions,
     /// Who put it here.
     pub origin: Origin,
     /// Where in the pipeline's text it stands, or what it was inserted for.
@@ -74,7 +74,7 @@ impl Pipeline {
     /// All stages that the registry has, in order; functions that have reached one skip it.
     pub fn canonical(registry: &Registry) -> Pipeline {
         let defs = Stage::ALL.into_iter().filter_map(|stage| registry.of_stage(stage));
-        let items = defs.map(|def| Item::Pass(inserted(def, Location::UNKNOWN))).collect();
+        let items = defs.map(|def| PipelineItem::Pass(inserted(def, Location::UNKNOWN))).collect();
         Pipeline { items, rules: registry.rules().clone() }
     }
 
@@ -82,7 +82,7 @@ impl Pipeline {
     ///
     /// # Errors
     /// If a pass stands after one that must come later.
-    pub fn new(mut items: Vec<Item>, registry: &Registry) -> Result<Pipeline, Vec<Diagnostic>> {
+    pub fn new(mut items: Vec<PipelineItem>, registry: &Registry) -> Result<Pipeline, Vec<Diagnostic>> {
         let mut completion = Completion { registry, reached: None, errors: Vec::new() };
         completion.complete(&mut items);
         if completion.errors.is_empty() {
@@ -93,7 +93,7 @@ impl Pipeline {
     }
 
     /// The elements.
-    pub fn items(&self) -> &[Item] {
+    pub fn items(&self) -> &[PipelineItem] {
         &self.items
     }
 
@@ -110,17 +110,17 @@ impl Pipeline {
     }
 }
 
-fn flatten<'a>(items: &'a [Item], out: &mut Vec<&'a Invocation>) {
+fn flatten<'a>(items: &'a [PipelineItem], out: &mut Vec<&'a Invocation>) {
     for item in items {
         match item {
-            Item::Pass(pass) => out.push(pass),
-            Item::Nest(_, items) => flatten(items, out),
+            PipelineItem::Pass(pass) => out.push(pass),
+            PipelineItem::Nest(_, items) => flatten(items, out),
         }
     }
 }
 
 fn inserted(def: &'static PassDef, location: Location) -> Invocation {
-    Invocation { def, options: Options::defaults(def.options), origin: Origin::Inserted, location }
+    Invocation { def, options: PassOptions::defaults(def.options), origin: Origin::Inserted, location }
 }
 
 /// Inserts what is missing, and finds what stands in the wrong order.
@@ -131,18 +131,18 @@ struct Completion<'a> {
 }
 
 impl Completion<'_> {
-    fn complete(&mut self, items: &mut Vec<Item>) {
+    fn complete(&mut self, items: &mut Vec<PipelineItem>) {
         let mut completed = Vec::with_capacity(items.len());
         for item in items.drain(..) {
             match item {
-                Item::Nest(anchor, mut nested) => {
+                PipelineItem::Nest(anchor, mut nested) => {
                     self.complete(&mut nested);
-                    completed.push(Item::Nest(anchor, nested));
+                    completed.push(PipelineItem::Nest(anchor, nested));
                 }
-                Item::Pass(pass) => {
+                PipelineItem::Pass(pass) => {
                     let missing = self.missing_before(&pass);
-                    completed.extend(missing.into_iter().map(Item::Pass));
-                    completed.push(Item::Pass(pass));
+                    completed.extend(missing.into_iter().map(PipelineItem::Pass));
+                    completed.push(PipelineItem::Pass(pass));
                 }
             }
         }
@@ -183,14 +183,14 @@ impl fmt::Display for Invocation {
     }
 }
 
-fn write_items(f: &mut fmt::Formatter<'_>, items: &[Item]) -> fmt::Result {
+fn write_items(f: &mut fmt::Formatter<'_>, items: &[PipelineItem]) -> fmt::Result {
     for (index, item) in items.iter().enumerate() {
         if index > 0 {
             f.write_str(",")?;
         }
         match item {
-            Item::Pass(pass) => write!(f, "{pass}")?,
-            Item::Nest(anchor, items) => {
+            PipelineItem::Pass(pass) => write!(f, "{pass}")?,
+            PipelineItem::Nest(anchor, items) => {
                 write!(f, "{}(", anchor.name())?;
                 write_items(f, items)?;
                 f.write_str(")")?;

@@ -2,7 +2,7 @@
 
 use ir::Target;
 use ir::body::OpRef;
-use ir::target::{KernelChoice, Place};
+use ir::target::{GroupPosition, KernelChoice};
 
 /// A machine without kernels: no layout is better than another, nothing fuses with a contraction, and general
 /// code runs everything. What passes do for it depends on no CPU.
@@ -17,7 +17,7 @@ impl Target for PlainTarget {
         None
     }
 
-    fn fuses(&self, _root: OpRef<'_>, _op: OpRef<'_>, _place: Place) -> bool {
+    fn fuses(&self, _root: OpRef<'_>, _op: OpRef<'_>, _place: GroupPosition) -> bool {
         false
     }
 

@@ -13,10 +13,10 @@ use ir::target::Bands;
 use ir::{Body, Context, DimExpr, Op, Target};
 
 use super::bound::Bound;
-use super::buffers::{Buffers, Size};
+use super::buffers::{BufferSize, Buffers};
 use super::shared_rows::SharedRows;
-use crate::fit::{self, Candidate, Goal, Offer, Question, Running, Way};
-use crate::overlap::{Banding, Order, Rows};
+use crate::fit::{self, Goal, Offer, OverlapCandidate, Question, RunningStep, TradeOff};
+use crate::overlap::{Banding, OperandRows, RowOrder};
 use crate::place::again::{Again, ENOUGH, Effort, PlacedAgain};
 use crate::place::{Buffer, BufferId, Overlap};
 use crate::plan::ALIGN_BYTES;
@@ -67,14 +67,14 @@ pub struct Assigner {
     /// The buffers.
     pub buffers: Buffers,
     /// Where the bytes of each buffer come from.
-    sources: PrimaryMap<BufferId, Source>,
+    sources: PrimaryMap<BufferId, BytesAt>,
     again: Again,
     goal: Goal,
 }
 
 /// Where the bytes of a buffer come from at given sizes.
 #[derive(Clone, Copy)]
-enum Source {
+enum BytesAt {
     Expr(SizeId),
     Scratch(usize),
 }
@@ -82,9 +82,9 @@ enum Source {
 impl Assigner {
     /// An assigner for these buffers; `table` takes their sizes.
     pub fn new(buffers: Buffers, table: &mut dyn FnMut(DimExpr) -> SizeId, goal: Goal) -> Assigner {
-        let mut source = |size: &Size| match *size {
-            Size::Bytes(expr) | Size::Moves(expr) => Source::Expr(table(expr)),
-            Size::Scratch(number) => Source::Scratch(number),
+        let mut source = |size: &BufferSize| match *size {
+            BufferSize::Bytes(expr) | BufferSize::Moves(expr) => BytesAt::Expr(table(expr)),
+            BufferSize::Scratch(number) => BytesAt::Scratch(number),
         };
         let sources = buffers.sizes.values().map(&mut source).collect();
         let again = Again::new(buffers.problem.clone());
@@ -122,11 +122,11 @@ impl Assigner {
         let sizes = self.sizes(at, needs);
         let offer = |shared: &SharedRows| {
             let bands = needs[self.buffers.number(shared.op)?].bands?;
-            let rows = Rows::of(ctx, body, shared.op, shared.operand)?;
+            let rows = OperandRows::of(ctx, body, shared.op, shared.operand)?;
             let &SharedRows { op, operand, band_rows, order, .. } = shared;
             (bands.operand == operand).then_some((Offer { op, operand, band_rows, rows }, order))
         };
-        let offers: Vec<(Offer, Order)> = bound.shared_rows().iter().filter_map(offer).collect();
+        let offers: Vec<(Offer, RowOrder)> = bound.shared_rows().iter().filter_map(offer).collect();
         let overlaps = offers.iter().map(|(offer, order)| overlap(&self.buffers, offer, *order)).collect();
         let placed = self.again.place_in_order(&sizes, overlaps, bound.order());
         let offers: Vec<Offer> = offers.into_iter().map(|(offer, _)| offer).collect();
@@ -141,7 +141,7 @@ impl Assigner {
         needs: &[StepNeeds],
     ) -> Assignment {
         let sizes = self.sizes(at, needs);
-        let asked = Asked::new((ctx, body), &self.buffers, self.goal, needs, &sizes);
+        let asked = TradeOffQuery::new((ctx, body), &self.buffers, self.goal, needs, &sizes);
         let way = self.goal.band_shares().first().and_then(|share| fit::way(&asked, *share));
         let Some(way) = way else {
             return whole(self.again.place(&sizes, Vec::new(), 0, Effort::AsNeeded), &sizes);
@@ -171,7 +171,7 @@ impl Assigner {
     /// Keeps the orders that are good at some sizes, with and without saving, for others.
     pub fn learn(&mut self, ctx: &Context, body: &Body, at: &dyn Fn(SizeId) -> u64, needs: &[StepNeeds]) {
         let sizes = self.sizes(at, needs);
-        let asked = Asked::new((ctx, body), &self.buffers, self.goal, needs, &sizes);
+        let asked = TradeOffQuery::new((ctx, body), &self.buffers, self.goal, needs, &sizes);
         let way = self.goal.band_shares().first().and_then(|share| fit::way(&asked, *share));
         let saved = way.map(|way| asked.saved(&self.again, &way, Effort::Full));
         let whole = self.again.place(&sizes, Vec::new(), 0, Effort::Full);
@@ -182,9 +182,9 @@ impl Assigner {
 
     /// The bytes of each buffer, for runs with these needs.
     fn sizes(&self, at: &dyn Fn(SizeId) -> u64, needs: &[StepNeeds]) -> PrimaryMap<BufferId, u64> {
-        let bytes = |source: &Source| match *source {
-            Source::Expr(id) => at(id),
-            Source::Scratch(number) => needs[number].scratch_bytes,
+        let bytes = |source: &BytesAt| match *source {
+            BytesAt::Expr(id) => at(id),
+            BytesAt::Scratch(number) => needs[number].scratch_bytes,
         };
         self.sources.values().map(bytes).collect()
     }
@@ -198,12 +198,12 @@ fn whole(placed: PlacedAgain, sizes: &PrimaryMap<BufferId, u64>) -> Assignment {
 }
 
 /// What an offer means for a placement, if the rows are written in this order.
-pub(super) fn overlap(buffers: &Buffers, offer: &Offer, order: Order) -> Overlap {
+pub(super) fn overlap(buffers: &Buffers, offer: &Offer, order: RowOrder) -> Overlap {
     let [input, output] = buffers.pair(offer.op, offer.operand).expect("a candidate is a pair");
     let min_distance_bytes = offer.rows.distance(offer.band_rows, order);
     match order {
-        Order::Down => Overlap { input, output, min_distance_bytes },
-        Order::Up => Overlap { input: output, output: input, min_distance_bytes },
+        RowOrder::Down => Overlap { input, output, min_distance_bytes },
+        RowOrder::Up => Overlap { input: output, output: input, min_distance_bytes },
     }
 }
 
@@ -236,7 +236,7 @@ fn live(buffers: &Buffers, sizes: &PrimaryMap<BufferId, u64>) -> Vec<u64> {
     let steps = problem.buffers.values().map(|buffer| buffer.last.index() + 2).max().unwrap_or(0);
     let mut changes = vec![0i64; steps];
     for (id, size) in buffers.sizes.iter() {
-        if !matches!(size, Size::Scratch(_)) {
+        if !matches!(size, BufferSize::Scratch(_)) {
             let Buffer { first, last, .. } = problem.buffers[id];
             let bytes = sizes[id].next_multiple_of(ALIGN_BYTES) as i64;
             changes[first.index()] += bytes;
@@ -251,7 +251,7 @@ fn live(buffers: &Buffers, sizes: &PrimaryMap<BufferId, u64>) -> Vec<u64> {
 }
 
 /// What [`crate::fit`] asks about a function at given sizes.
-pub(super) struct Asked<'a> {
+pub(super) struct TradeOffQuery<'a> {
     ctx: &'a Context,
     body: &'a Body,
     buffers: &'a Buffers,
@@ -261,7 +261,7 @@ pub(super) struct Asked<'a> {
     sizes: &'a PrimaryMap<BufferId, u64>,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> TradeOffQuery<'a> {
     /// Of a function that has the types of the sizes.
     pub(super) fn new(
         (ctx, body): (&'a Context, &'a Body),
@@ -269,8 +269,8 @@ impl<'a> Asked<'a> {
         goal: Goal,
         needs: &'a [StepNeeds],
         sizes: &'a PrimaryMap<BufferId, u64>,
-    ) -> Asked<'a> {
-        Asked { ctx, body, buffers, goal, needs, live: live(buffers, sizes), sizes }
+    ) -> TradeOffQuery<'a> {
+        TradeOffQuery { ctx, body, buffers, goal, needs, live: live(buffers, sizes), sizes }
     }
 
     /// The most bytes that are live at a step.
@@ -280,7 +280,7 @@ impl<'a> Asked<'a> {
     }
 
     /// The placement in which the steps at the peak save memory.
-    fn saved(&self, again: &Again, way: &Way, effort: Effort) -> Assignment {
+    fn saved(&self, again: &Again, way: &TradeOff, effort: Effort) -> Assignment {
         let buffers = self.buffers;
         let mut sizes = self.sizes.clone();
         let mut savings: Vec<Saving> = Vec::new();
@@ -289,21 +289,21 @@ impl<'a> Asked<'a> {
             sizes[buffers.runs[step].scratch] = *bytes;
             savings.push(Saving { step, scratch_bytes: Some(*bytes), banding: None });
         }
-        let both = |offer| [Order::Down, Order::Up].map(|order| overlap(buffers, offer, order));
+        let both = |offer| [RowOrder::Down, RowOrder::Up].map(|order| overlap(buffers, offer, order));
         let overlaps = way.offers.iter().flat_map(both).collect();
         let placed = again.place(&sizes, overlaps, way.target_bytes, effort);
         settled(buffers, placed, sizes, savings, &way.offers)
     }
 }
 
-impl Question for Asked<'_> {
+impl Question for TradeOffQuery<'_> {
     fn goal(&self) -> Goal {
         self.goal
     }
 
-    fn steps(&self) -> Vec<Running> {
+    fn steps(&self) -> Vec<RunningStep> {
         let steps = self.buffers.runs.iter().zip(self.needs);
-        let running = steps.map(|(step, needs)| Running {
+        let running = steps.map(|(step, needs)| RunningStep {
             op: step.op,
             live: self.live[step.step.index()],
             wished: needs.scratch_bytes,
@@ -316,10 +316,10 @@ impl Question for Asked<'_> {
         needs.map_or((wished, None), |needs| (needs.least_scratch_bytes, needs.bands))
     }
 
-    fn candidate(&self, op: Op, bands: Bands, share: u64) -> Option<Candidate> {
+    fn candidate(&self, op: Op, bands: Bands, share: u64) -> Option<OverlapCandidate> {
         let pair = self.buffers.pair(op, bands.operand)?;
-        let rows = Rows::of(self.ctx, self.body, op, bands.operand)?;
-        Candidate::new(self.goal, rows, pair.map(|id| self.sizes[id]), bands, share)
+        let rows = OperandRows::of(self.ctx, self.body, op, bands.operand)?;
+        OverlapCandidate::new(self.goal, rows, pair.map(|id| self.sizes[id]), bands, share)
     }
 }
 

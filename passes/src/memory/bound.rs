@@ -22,13 +22,13 @@ use cranelift_entity::PrimaryMap;
 use ir::dims::{self, Maximum, Ranges};
 use ir::{Body, Context, DimExpr, Ident, Target};
 
-use super::assign::{Asked, StepNeeds, needs, overlap};
-use super::buffers::{Buffers, Size};
+use super::assign::{StepNeeds, TradeOffQuery, needs, overlap};
+use super::buffers::{BufferSize, Buffers};
 use super::shared_rows::SharedRows;
 use super::structure::write_rows;
 use crate::fit::{self, Goal, Offer};
-use crate::overlap::Order;
-use crate::place::{self, Buffer, BufferId, Options, Placement, Problem};
+use crate::overlap::RowOrder;
+use crate::place::{self, Buffer, BufferId, Placement, PlannerOptions, Problem};
 use crate::plan::ALIGN_BYTES;
 
 /// What is enough for the buffers of a function at all its sizes.
@@ -66,12 +66,12 @@ impl Bound {
         let mut in_rows = greatest.clone();
         write_rows(ctx, &mut in_rows);
         let scratch = most_scratch(ctx, target, buffers, [&greatest, &in_rows], threads)?;
-        let sizes = Sizes::of(ctx, buffers, &ranges, &scratch);
+        let sizes = BufferSizes::of(ctx, buffers, &ranges, &scratch);
         let mut problem = buffers.problem.clone();
         for (id, buffer) in problem.buffers.iter_mut() {
             buffer.size_bytes = u64::try_from(sizes.greatest(id)).unwrap_or(u64::MAX);
         }
-        let order = order_of(&problem, &place::place(&problem, &Options::default()));
+        let order = order_of(&problem, &place::place(&problem, &PlannerOptions::default()));
         let maximum = sizes.joint_maximum(&problem, &order, &[]);
         let whole = Bound { maximum, order, scratch, shared_rows: Vec::new() };
         let needs = needs(ctx, target, buffers, &in_rows, threads);
@@ -129,19 +129,19 @@ fn share_rows(
     goal: Goal,
 ) -> (Vec<BufferId>, Vec<SharedRows>) {
     let bytes: PrimaryMap<BufferId, u64> = problem.buffers.values().map(|buffer| buffer.size_bytes).collect();
-    let asked = Asked::new((ctx, at), buffers, goal, needs, &bytes);
+    let asked = TradeOffQuery::new((ctx, at), buffers, goal, needs, &bytes);
     let way = goal.band_shares().first().and_then(|share| fit::way(&asked, *share));
     let offers: Vec<Offer> = way.map_or_else(Vec::new, |way| way.offers);
-    let both = |offer| [Order::Down, Order::Up].map(|order| overlap(buffers, offer, order));
+    let both = |offer| [RowOrder::Down, RowOrder::Up].map(|order| overlap(buffers, offer, order));
     problem.overlaps = offers.iter().flat_map(both).collect();
-    let placement = place::place(&problem, &Options::default());
+    let placement = place::place(&problem, &PlannerOptions::default());
     let shared = offers.iter().filter_map(|offer| {
         let [input, output] = buffers.pair(offer.op, offer.operand)?;
         let range = |id: BufferId| placement.offsets[id]..placement.offsets[id] + bytes[id];
         let (_, order) = fit::settled(offer.rows, offer.band_rows, [range(input), range(output)])?;
         let stacked = match order {
-            Order::Down => [output, input],
-            Order::Up => [input, output],
+            RowOrder::Down => [output, input],
+            RowOrder::Up => [input, output],
         };
         SharedRows::new(ctx, buffers, ranges, offer, order, stacked)
     });
@@ -157,8 +157,8 @@ fn most_scratch(
     [whole, in_rows]: [&Body; 2],
     threads: usize,
 ) -> Result<PrimaryMap<BufferId, Option<u64>>, String> {
-    let bytes_of = |size: &Size| {
-        let Size::Scratch(number) = *size else { return Ok(None) };
+    let bytes_of = |size: &BufferSize| {
+        let BufferSize::Scratch(number) = *size else { return Ok(None) };
         let op = buffers.runs[number].op;
         let bytes = |body: &Body| target.select(body.at(ctx, op), threads).map(|it| it.most_scratch_bytes);
         let name = || whole.at(ctx, op).name().to_owned();
@@ -170,7 +170,7 @@ fn most_scratch(
 }
 
 /// The bytes of all buffers, as expressions.
-struct Sizes<'a> {
+struct BufferSizes<'a> {
     ctx: &'a Context,
     /// The symbols in them, with their ranges.
     names: Vec<Ident>,
@@ -182,19 +182,19 @@ struct Sizes<'a> {
     greatest: Vec<i128>,
 }
 
-impl<'a> Sizes<'a> {
+impl<'a> BufferSizes<'a> {
     fn of(
         ctx: &'a Context,
         buffers: &Buffers,
         ranges: &Ranges,
         scratch: &PrimaryMap<BufferId, Option<u64>>,
-    ) -> Sizes<'a> {
+    ) -> BufferSizes<'a> {
         let mut exprs: Vec<DimExpr> = Vec::new();
         let mut numbers: PrimaryMap<BufferId, usize> = PrimaryMap::new();
         for (id, size) in buffers.sizes.iter() {
             let expr = match *size {
-                Size::Bytes(expr) | Size::Moves(expr) => expr,
-                Size::Scratch(_) => dims::constant(ctx, scratch[id].unwrap_or(0) as i64),
+                BufferSize::Bytes(expr) | BufferSize::Moves(expr) => expr,
+                BufferSize::Scratch(_) => dims::constant(ctx, scratch[id].unwrap_or(0) as i64),
             };
             let known = exprs.iter().position(|known| *known == expr);
             numbers.push(known.unwrap_or_else(|| {
@@ -211,7 +211,7 @@ impl<'a> Sizes<'a> {
         names.sort_by(|a, b| ctx.str(*a).cmp(ctx.str(*b)));
         names.dedup();
         let sides = names.iter().map(|name| ranges.of(*name)).collect();
-        Sizes { ctx, names, sides, exprs, numbers, greatest }
+        BufferSizes { ctx, names, sides, exprs, numbers, greatest }
     }
 
     fn greatest(&self, id: BufferId) -> i128 {

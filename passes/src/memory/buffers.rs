@@ -3,7 +3,7 @@
 //!
 //! The structure of the plan is decided before ([`structure`]), so buffers and their live ranges do not
 //! depend on sizes. They are those of the function at the sizes for which its structure was chosen, as
-//! [`Arena`] finds them; values share a buffer only if that is right at all sizes, by proof. Only the number
+//! [`ArenaProblem`] finds them; values share a buffer only if that is right at all sizes, by proof. Only the number
 //! of bytes is an expression:
 //!
 //! ```text
@@ -28,13 +28,13 @@ use super::bytes::bytes_of;
 use super::structure;
 use crate::access::asks_target;
 use crate::check::check;
-use crate::place::{self, Buffer, BufferId, Options, Problem, Step};
-use crate::plan::{AllSizes, Arena, Content, Storage};
+use crate::place::{self, Buffer, BufferId, PlannerOptions, Problem, Step};
+use crate::plan::{ArenaProblem, BufferContent, SizeRanges, Storage};
 use crate::select::select;
 
 /// What runs at a step.
 #[derive(Clone, Copy, Debug)]
-pub struct Run {
+pub struct OpRun {
     /// The operation.
     pub op: Op,
     /// When.
@@ -47,7 +47,7 @@ pub struct Run {
 
 /// How many bytes a buffer takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Size {
+pub enum BufferSize {
     /// Those of a value.
     Bytes(DimExpr),
     /// The scratch of the run of this number, which its kernel says at each size.
@@ -62,7 +62,7 @@ pub struct Buffers {
     /// The function, with its structure.
     pub body: Body,
     /// What runs, in text order.
-    pub runs: Vec<Run>,
+    pub runs: Vec<OpRun>,
     /// The number of the run of each operation.
     numbers: SecondaryMap<Op, u32>,
     storage: SecondaryMap<Value, Option<Storage>>,
@@ -75,7 +75,7 @@ pub struct Buffers {
     /// Whether values lie in pools beside the arena, or are states.
     pub has_pools: bool,
     /// The bytes of each buffer.
-    pub sizes: PrimaryMap<BufferId, Size>,
+    pub sizes: PrimaryMap<BufferId, BufferSize>,
     /// Whether a buffer of scratch has bytes at the sizes for which the structure was chosen.
     has_scratch: SecondaryMap<BufferId, bool>,
     /// The live range of each buffer; all sizes are 0.
@@ -98,9 +98,9 @@ impl Buffers {
         let mut at = structure::at_sizes(ctx, body, &sizes)?;
         select(ctx, target, &mut at, threads);
         let (aliases, ranges) = (AliasSets::of(ctx, &at), Ranges::of_function(ctx, body));
-        let arena = Arena::at_some_sizes(ctx, &at, &aliases, AllSizes { body, ranges: &ranges })?;
-        let buffers = Maker { ctx, body, arena: &arena }.make()?;
-        let placed = place::place(&arena.problem, &Options::default());
+        let arena = ArenaProblem::at_some_sizes(ctx, &at, &aliases, SizeRanges { body, ranges: &ranges })?;
+        let buffers = BufferMaker { ctx, body, arena: &arena }.make()?;
+        let placed = place::place(&arena.problem, &PlannerOptions::default());
         let mut planned = at.clone();
         arena.write_alone(ctx, &mut planned, placed)?;
         let faults = check(ctx, &planned);
@@ -152,14 +152,14 @@ pub(crate) fn fault(message: &str) -> Vec<Diagnostic> {
 }
 
 /// Takes the buffers of a function at some sizes to those at all.
-struct Maker<'a> {
+struct BufferMaker<'a> {
     ctx: &'a Context,
     /// The function with named sizes.
     body: &'a Body,
-    arena: &'a Arena<'a>,
+    arena: &'a ArenaProblem<'a>,
 }
 
-impl Maker<'_> {
+impl BufferMaker<'_> {
     fn make(&self) -> Result<Buffers, Vec<Diagnostic>> {
         let mut buffers = Buffers {
             body: self.body.clone(),
@@ -187,19 +187,19 @@ impl Maker<'_> {
         let runs: FxHashMap<Op, usize> = self.arena.steps().iter().map(|(_, op)| op).zip(0..).collect();
         for (id, content) in self.arena.contents.iter() {
             let size = match *content {
-                Content::Root(value) => bytes_of(ctx, self.body.ty(value)).map(Size::Bytes),
-                Content::Scratch(op) => match runs.get(&op) {
-                    Some(number) => Some(Size::Scratch(*number)),
-                    None => self.moved_bytes(op).map(Size::Moves),
+                BufferContent::Root(value) => bytes_of(ctx, self.body.ty(value)).map(BufferSize::Bytes),
+                BufferContent::Scratch(op) => match runs.get(&op) {
+                    Some(number) => Some(BufferSize::Scratch(*number)),
+                    None => self.moved_bytes(op).map(BufferSize::Moves),
                 },
             };
             let size = size.ok_or_else(|| fault("the size of a value follows from no symbols"))?;
             to.sizes.push(size);
             to.problem.buffers.push(Buffer { size_bytes: 0, ..self.arena.problem.buffers[id] });
-            if let Content::Scratch(op) = content {
+            if let BufferContent::Scratch(op) = content {
                 to.has_scratch[id] = true;
                 scratch.insert(*op, id);
-                if matches!(size, Size::Moves(_)) {
+                if matches!(size, BufferSize::Moves(_)) {
                     to.moves.insert(*op, id);
                 }
             }
@@ -235,12 +235,12 @@ impl Maker<'_> {
             let ties = ties(self.body.at(self.ctx, op)).filter(|tie| tie.0 == 0).map(|tie| tie.1);
             let asked_tie = ties.into_iter().find(|tie| asks_target(self.ctx, self.body, op, 0, *tie));
             let scratch = scratch.get(&op).copied().unwrap_or_else(|| {
-                to.sizes.push(Size::Scratch(number));
+                to.sizes.push(BufferSize::Scratch(number));
                 let align = self.arena.pool.align;
                 to.problem.buffers.push(Buffer { first: step, last: step, size_bytes: 0, align, pin: None })
             });
             to.numbers[op] = number as u32;
-            to.runs.push(Run { op, step, scratch, asked_tie });
+            to.runs.push(OpRun { op, step, scratch, asked_tie });
         }
     }
 
@@ -271,8 +271,8 @@ impl Buffers {
         let mut entries: Vec<Attr> = Vec::new();
         for (id, size) in self.sizes.iter() {
             let bytes = match *size {
-                Size::Bytes(expr) | Size::Moves(expr) => Some(dims::size(ctx, expr)),
-                Size::Scratch(_) => bound.and_then(|bound| bound.scratch_bytes(id)).map(Dim::Known),
+                BufferSize::Bytes(expr) | BufferSize::Moves(expr) => Some(dims::size(ctx, expr)),
+                BufferSize::Scratch(_) => bound.and_then(|bound| bound.scratch_bytes(id)).map(Dim::Known),
             };
             let is_none = bytes == Some(Dim::Known(0)) || bytes.is_none() && !self.has_scratch[id];
             numbers.push((!is_none).then_some(entries.len() as i64));

@@ -7,12 +7,12 @@
 //! The target promises that what it can run in bands at some sizes, it can at all sizes at which there is one
 //! image, more than one row is written, and no window lies in the padding alone ([`ir::target::Bands`]).
 
-use ir::dims::{self, Ranges, Sizes};
+use ir::dims::{self, Ranges, SizeArithmetic};
 use ir::{Context, Dim, DimExpr, Ident, Op, Value};
 
-use super::buffers::{Buffers, Size};
+use super::buffers::{BufferSize, Buffers};
 use crate::fit::Offer;
-use crate::overlap::{Order, Rows, window_in};
+use crate::overlap::{OperandRows, RowOrder, window_in};
 use crate::place::BufferId;
 
 /// A result that is written over rows of an operand, in bands of `band_rows` rows.
@@ -21,13 +21,13 @@ pub(crate) struct SharedRows {
     pub(crate) op: Op,
     pub(crate) operand: usize,
     pub(crate) band_rows: u64,
-    pub(crate) order: Order,
+    pub(crate) order: RowOrder,
     /// Which of the two is below, and which above.
     pub(crate) buffers: [BufferId; 2],
     sizes: RowSizes,
 }
 
-/// The rows of the images that a window slides over: see [`Rows`].
+/// The rows of the images that a window slides over: see [`OperandRows`].
 #[derive(Clone, Copy, Debug)]
 struct RowSizes {
     images: DimExpr,
@@ -54,7 +54,7 @@ impl SharedRows {
         buffers: &Buffers,
         ranges: &Ranges,
         offer: &Offer,
-        order: Order,
+        order: RowOrder,
         stacked: [BufferId; 2],
     ) -> Option<SharedRows> {
         let sizes = RowSizes::of(ctx, buffers, ranges, offer)?;
@@ -76,8 +76,8 @@ impl SharedRows {
         }
         // The distance grows with all numbers but one: the bytes in a row of the one that is below at its
         // end.
-        let is_down = self.order == Order::Down;
-        let rows = Rows {
+        let is_down = self.order == RowOrder::Down;
+        let rows = OperandRows {
             input: high(input)?,
             input_bytes: if is_down { low(input_bytes)? } else { high(input_bytes)? },
             output: high(output)?,
@@ -95,13 +95,13 @@ impl RowSizes {
     /// sizes.
     fn of(ctx: &Context, buffers: &Buffers, ranges: &Ranges, offer: &Offer) -> Option<RowSizes> {
         let body = &buffers.body;
-        let sizes = Sizes(ctx);
+        let sizes = SizeArithmetic(ctx);
         let [read, written] = buffers.pair(offer.op, offer.operand)?;
         let rows_of = |value: Value, buffer: BufferId, greatest_bytes: u64| {
             let [images, rows, columns, _] = *ctx.type_data(body.ty(value)).tensor_shape()? else {
                 return None;
             };
-            let Size::Bytes(all) = buffers.sizes[buffer] else { return None };
+            let BufferSize::Bytes(all) = buffers.sizes[buffer] else { return None };
             let most = dims::maximum(ctx, sizes.expr(columns)?, ranges)?.value;
             // What a column takes in the buffer is a number, if all rows are the whole buffer with it.
             let column_bytes = greatest_bytes.checked_div(u64::try_from(most).ok()?)?;
@@ -110,7 +110,7 @@ impl RowSizes {
             let exprs = [sizes.expr(images)?, sizes.expr(rows)?, sizes.expr(row_bytes)?];
             is_all.then_some(exprs)
         };
-        let Rows { input_bytes, output_bytes, extent, stride, pad_top, .. } = offer.rows;
+        let OperandRows { input_bytes, output_bytes, extent, stride, pad_top, .. } = offer.rows;
         let [images, input, input_bytes] = rows_of(body.operand(offer.op, offer.operand), read, input_bytes)?;
         let [_, output, output_bytes] = rows_of(body.results(offer.op).next()?, written, output_bytes)?;
         let window = window_in(body.at(ctx, offer.op))?;

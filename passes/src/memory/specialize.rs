@@ -18,7 +18,7 @@ use crate::check::check;
 use crate::fit::Goal;
 use crate::manager::Stage;
 use crate::place::{BufferId, Placement};
-use crate::plan::{Arena, Content, Storage};
+use crate::plan::{ArenaProblem, BufferContent, Storage};
 use crate::select::select;
 
 /// The buffers of a function, ready to be placed at any sizes.
@@ -143,13 +143,13 @@ impl Specializer {
             saving.banding.iter().for_each(|banding| banding.write(ctx, at, op));
         }
         let aliases = AliasSets::of(ctx, at);
-        let arena = Arena::sharing(ctx, at, &aliases, &buffers.shared)?;
-        let number = |content: &Content| match *content {
-            Content::Root(value) => match buffers.storage(value) {
+        let arena = ArenaProblem::sharing(ctx, at, &aliases, &buffers.shared)?;
+        let number = |content: &BufferContent| match *content {
+            BufferContent::Root(value) => match buffers.storage(value) {
                 Some(Storage::Buffer(id)) => Some(id),
                 _ => None,
             },
-            Content::Scratch(op) => {
+            BufferContent::Scratch(op) => {
                 buffers.number(op).map(|run| buffers.runs[run].scratch).or_else(|| buffers.moves(op))
             }
         };

@@ -27,7 +27,7 @@ use ir::{Attr, Block, Body, Context, Diagnostic, Kind, Op, Target, Value, flow};
 
 use super::bytes::are_as_large;
 use crate::access::access;
-use crate::inplace::{Outcome, inplace};
+use crate::inplace::{InplaceOutcome, inplace};
 use crate::late_parts::copy_late_parts;
 use crate::plan::separate_outputs;
 use crate::select::select;
@@ -35,10 +35,10 @@ use crate::select::select;
 /// Decides the structure of a function with named sizes, and writes it down (`mem.tie`, `mem.parts`,
 /// `mem.view`, `mem.copy`, copies for outputs that have no bytes of their own). Gives what was decided, as
 /// [`inplace`] does.
-pub fn decide(ctx: &Context, target: &dyn Target, body: &mut Body) -> Outcome {
+pub fn decide(ctx: &Context, target: &dyn Target, body: &mut Body) -> InplaceOutcome {
     let probes = probes(ctx, body);
     let mut decided = body.clone();
-    let mut outcome = Outcome::default();
+    let mut outcome = InplaceOutcome::default();
     if let Some((_, choice)) = probes.first() {
         let mut at = choice.clone();
         select(ctx, target, &mut at, 1);
@@ -60,7 +60,7 @@ pub fn decide(ctx: &Context, target: &dyn Target, body: &mut Body) -> Outcome {
     if outcome.parts + outcome.views > 0 && !is_lowered_everywhere(ctx, target, &decided, &probes) {
         decided = body.clone();
         settle_views(ctx, &mut decided, &[]);
-        outcome = Outcome { remarks: outcome.remarks, ..Outcome::default() };
+        outcome = InplaceOutcome { remarks: outcome.remarks, ..InplaceOutcome::default() };
     }
     separate_outputs(ctx, &mut decided);
     *body = decided;

@@ -11,13 +11,13 @@
 
 use ir::opdef::Access;
 use ir::pools::wanted;
-use ir::window::Window;
+use ir::window::ByteWindow;
 use ir::{Diagnostic, Op, Value};
 
-use super::Chooser;
+use super::ConcatChooser;
 use crate::access::access;
 use crate::edit::stands_in;
-use crate::readers::{Obstacle, collect_readers};
+use crate::readers::{MoveObstacle, collect_readers};
 
 /// An operation whose result overwrites an operand, both at one place in a whole.
 #[derive(Clone, Copy)]
@@ -28,10 +28,10 @@ pub(super) struct Link {
     pub(super) root: Value,
 }
 
-impl Chooser<'_> {
+impl ConcatChooser<'_> {
     /// The values that come to stand in a window together with a part, the last first; with remarks on
     /// declared pairs that do not.
-    pub(super) fn links(&mut self, part: Value, window: Window) -> Vec<Link> {
+    pub(super) fn links(&mut self, part: Value, window: ByteWindow) -> Vec<Link> {
         let mut links: Vec<Link> = Vec::new();
         let mut at = part;
         while let Some(op) = self.body.defining_op(at) {
@@ -42,7 +42,7 @@ impl Chooser<'_> {
         links
     }
 
-    fn link(&mut self, op: Op, window: Window) -> Option<Link> {
+    fn link(&mut self, op: Op, window: ByteWindow) -> Option<Link> {
         for operand in 0..self.body.operand_count(op) {
             if access(self.ctx, self.target, self.body, op, 0, operand) == Access::Never {
                 continue;
@@ -66,14 +66,14 @@ impl Chooser<'_> {
     }
 
     /// The root of an operand that result 0 may overwrite where it stands in a whole.
-    fn check_link(&self, op: Op, operand: usize, window: Window) -> Result<Value, Obstacle> {
+    fn check_link(&self, op: Op, operand: usize, window: ByteWindow) -> Result<Value, MoveObstacle> {
         let value = self.body.operand(op, operand);
         if self.weights.contains(value) {
             return Err("it is a weight".into());
         }
         let root = self.aliases.root(value);
         let bytes = self.aliases.size_bytes(root).filter(|bytes| *bytes == window.rows * window.row);
-        let whole = bytes.map(|bytes| Window::dense(0, bytes));
+        let whole = bytes.map(|bytes| ByteWindow::dense(0, bytes));
         if whole.is_none() || self.aliases.window(value) != whole || !self.aliases.is_in_order(value) {
             return Err("it is not a whole value of as many bytes".into());
         }
@@ -92,13 +92,13 @@ impl Chooser<'_> {
             return Err("another operand reads the same bytes".into());
         }
         self.check_last_reader(op, root)?;
-        self.check_maker(maker, window).map_err(|reason| Obstacle { reason, user: None })?;
+        self.check_maker(maker, window).map_err(|reason| MoveObstacle { reason, user: None })?;
         self.check_readers(None, root, window)?;
         Ok(root)
     }
 
     /// Refuses readers of a value after `op`, which is in the block where the value is made.
-    fn check_last_reader(&self, op: Op, root: Value) -> Result<(), Obstacle> {
+    fn check_last_reader(&self, op: Op, root: Value) -> Result<(), MoveObstacle> {
         let mut readers = Vec::new();
         collect_readers(self.ctx, self.body, root, &mut readers);
         let block = self.body.block_of(op).expect("a maker of a part is in a block");
@@ -107,7 +107,7 @@ impl Chooser<'_> {
             at.is_some_and(|at| at == op || self.body.is_before(at, op))
         };
         match readers.into_iter().find(|reader| !is_over(reader)) {
-            Some(user) => Err(Obstacle { reason: "its bytes are read later".into(), user: Some(user) }),
+            Some(user) => Err(MoveObstacle { reason: "its bytes are read later".into(), user: Some(user) }),
             None => Ok(()),
         }
     }

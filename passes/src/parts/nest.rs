@@ -12,12 +12,12 @@ use ir::alias::part_window;
 use ir::{Block, Body, Context, Op, Value};
 
 /// A concatenation with the operands that it had at first.
-type Whole = (Op, Vec<Value>);
+type NestedConcat = (Op, Vec<Value>);
 
 /// Nests concatenations, given in text order.
 pub(super) fn nest(ctx: &Context, body: &mut Body, wholes: &[Op]) {
     // By block and first operand.
-    let mut earlier: HashMap<(Option<Block>, Value), Vec<Whole>> = HashMap::new();
+    let mut earlier: HashMap<(Option<Block>, Value), Vec<NestedConcat>> = HashMap::new();
     for &op in wholes {
         let operands: Vec<Value> = body.operands(op).collect();
         let [first, _, ..] = operands[..] else { continue };

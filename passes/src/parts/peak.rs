@@ -12,10 +12,10 @@ use ir::plan::attrs;
 use ir::weights::WeightSet;
 use ir::{Body, Context, Traits, Value};
 
-use crate::liveness::{Classes, Life, Steps};
+use crate::liveness::{AliasClasses, Life, Steps};
 
 /// A value that lives from its first part on.
-pub(super) struct Whole {
+pub(super) struct ConcatValue {
     /// The value.
     pub(super) value: Value,
     /// The roots that lie in it.
@@ -34,7 +34,7 @@ impl Peak {
     /// The lives in a function in which nothing shares bytes yet but views and their operands.
     pub(super) fn of(ctx: &Context, body: &Body, weights: &WeightSet, aliases: &AliasSets) -> Peak {
         let steps = Steps::of(ctx, body, weights);
-        let classes = Classes::of(ctx, body, &steps, weights, aliases);
+        let classes = AliasClasses::of(ctx, body, &steps, weights, aliases);
         let mut callers: SecondaryMap<Value, bool> = SecondaryMap::new();
         crate::edit::entry(body)
             .map_or(&[][..], |b| body.args(b))
@@ -58,7 +58,7 @@ impl Peak {
     }
 
     /// For each whole, whether its parts are to be in place.
-    pub(super) fn keep(&self, wholes: &[Whole]) -> Vec<bool> {
+    pub(super) fn keep(&self, wholes: &[ConcatValue]) -> Vec<bool> {
         let mut kept = vec![true; wholes.len()];
         let mut bytes = self.copied.clone();
         wholes.iter().for_each(|whole| self.place(&mut bytes, whole));
@@ -89,21 +89,21 @@ impl Peak {
     }
 
     /// From the first part on to the last reader of the whole.
-    fn hull(&self, whole: &Whole) -> Option<Life> {
+    fn hull(&self, whole: &ConcatValue) -> Option<Life> {
         let lives = whole.parts.iter().chain([&whole.value]).filter_map(|value| self.lives[*value]);
         lives
             .map(|(life, _)| life)
             .reduce(|a, b| Life { first: a.first.min(b.first), last: a.last.max(b.last) })
     }
 
-    fn place(&self, bytes: &mut [u64], whole: &Whole) {
+    fn place(&self, bytes: &mut [u64], whole: &ConcatValue) {
         if let (Some(hull), Some((_, size))) = (self.hull(whole), self.lives[whole.value]) {
             add(bytes, hull, size);
         }
         self.each(whole, |life, size| subtract(bytes, life, size));
     }
 
-    fn remove(&self, bytes: &mut [u64], whole: &Whole) {
+    fn remove(&self, bytes: &mut [u64], whole: &ConcatValue) {
         self.each(whole, |life, size| add(bytes, life, size));
         if let (Some(hull), Some((_, size))) = (self.hull(whole), self.lives[whole.value]) {
             subtract(bytes, hull, size);
@@ -111,7 +111,7 @@ impl Peak {
     }
 
     /// What lives where all are copied.
-    fn each(&self, whole: &Whole, mut visit: impl FnMut(Life, u64)) {
+    fn each(&self, whole: &ConcatValue, mut visit: impl FnMut(Life, u64)) {
         for (life, size) in whole.parts.iter().chain([&whole.value]).filter_map(|value| self.lives[*value]) {
             visit(life, size);
         }

@@ -9,10 +9,10 @@
 
 use cranelift_entity::PrimaryMap;
 
-use super::greedy::{Fit, Order, greedy, round_up};
+use super::greedy::{Fit, GreedyOrder, greedy, round_up};
 use super::portfolio::portfolio;
 use super::separations::Separations;
-use super::{BufferId, Options, Overlap, Problem};
+use super::{BufferId, Overlap, PlannerOptions, Problem};
 
 /// How near to the bound ends the search: one part in so many above it.
 pub const NEAR: u64 = 64;
@@ -27,7 +27,7 @@ const MOST_ORDERS: usize = 8;
 const PATIENCE: usize = 1;
 
 /// The classical orders that are tried.
-const CLASSICAL: [Order; 3] = [Order::Size, Order::PeakBirth, Order::PeakLife];
+const CLASSICAL: [GreedyOrder; 3] = [GreedyOrder::Size, GreedyOrder::PeakBirth, GreedyOrder::PeakLife];
 
 /// The most pairs of buffers that are alive together of which a list is kept.
 const MOST_PAIRS: usize = 1 << 20;
@@ -140,7 +140,7 @@ impl Again {
     fn place_fully(&self, sizes: &PrimaryMap<BufferId, u64>, overlaps: Vec<Overlap>) -> PlacedAgain {
         let problem = Problem { overlaps, ..self.sized(sizes) };
         let bound_bytes = if problem.overlaps.is_empty() { most_live(&problem) } else { 0 };
-        let placement = portfolio(&problem, &Options::default(), &|| false);
+        let placement = portfolio(&problem, &PlannerOptions::default(), &|| false);
         self.judged(&problem, sizes, placement.offsets, bound_bytes)
     }
 
@@ -318,7 +318,7 @@ fn may_share(overlap: &Overlap, pair: [BufferId; 2], offsets: &PrimaryMap<Buffer
 mod tests {
     use cranelift_entity::EntityRef;
 
-    use super::super::Options;
+    use super::super::PlannerOptions;
     use super::super::random::Random;
     use super::super::testing::{buffer, problem};
     use super::*;
@@ -413,7 +413,7 @@ mod tests {
             let sizes = draw();
             let placed = again.place(&sizes, Vec::new(), 0, Effort::AsNeeded);
             let problem = again.sized(&sizes);
-            let best = portfolio(&problem, &Options::default(), &|| false).size_bytes;
+            let best = portfolio(&problem, &PlannerOptions::default(), &|| false).size_bytes;
             assert!(super::super::lower_bound(&problem) >= placed.bound_bytes);
             let enough = placed.bound_bytes + placed.bound_bytes / ENOUGH;
             assert!(placed.size_bytes <= enough.max(best), "{placed:?}, {best}");

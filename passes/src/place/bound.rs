@@ -55,7 +55,7 @@ fn single_buffer_bound(problem: &Problem) -> u64 {
 }
 
 /// What happens to the sum of live bytes at a step.
-enum Event {
+enum LiveEvent {
     Birth(BufferId),
     Death(BufferId),
     Saving(u64),
@@ -63,13 +63,13 @@ enum Event {
 }
 
 /// A pair's largest saving and the steps at which both of the pair live.
-struct Saving {
+struct PairSaving {
     first: u32,
     last: u32,
     bytes: u64,
 }
 
-fn sweep(problem: &Problem, savings: &[Saving]) -> Option<(Step, u64)> {
+fn sweep(problem: &Problem, savings: &[PairSaving]) -> Option<(Step, u64)> {
     let grain = grain(problem);
     let mut events = events_of(problem, savings);
     events.sort_by_key(|&(step, _)| step);
@@ -78,20 +78,20 @@ fn sweep(problem: &Problem, savings: &[Saving]) -> Option<(Step, u64)> {
     let mut events = events.into_iter().peekable();
     while let Some((step, event)) = events.next() {
         match event {
-            Event::Birth(id) => {
+            LiveEvent::Birth(id) => {
                 let size_bytes = problem.buffers[id].size_bytes;
                 let rounded = size_bytes.next_multiple_of(grain);
                 live += rounded;
                 *roundings.entry(rounded - size_bytes).or_insert(0) += 1;
             }
-            Event::Death(id) => {
+            LiveEvent::Death(id) => {
                 let size_bytes = problem.buffers[id].size_bytes;
                 let rounded = size_bytes.next_multiple_of(grain);
                 live -= rounded;
                 forget(&mut roundings, rounded - size_bytes);
             }
-            Event::Saving(bytes) => saved += bytes,
-            Event::SavingEnds(bytes) => saved -= bytes,
+            LiveEvent::Saving(bytes) => saved += bytes,
+            LiveEvent::SavingEnds(bytes) => saved -= bytes,
         }
         if events.peek().is_none_or(|&(next, _)| next != step) {
             let rounding = roundings.last_key_value().map_or(0, |(&largest, _)| largest);
@@ -113,15 +113,15 @@ fn forget(roundings: &mut BTreeMap<u64, usize>, rounding: u64) {
 }
 
 /// All events with their steps; a death counts at the step after the last.
-fn events_of(problem: &Problem, savings: &[Saving]) -> Vec<(u64, Event)> {
+fn events_of(problem: &Problem, savings: &[PairSaving]) -> Vec<(u64, LiveEvent)> {
     let mut events = Vec::with_capacity(2 * (problem.buffers.len() + savings.len()));
     for (id, buffer) in problem.buffers.iter().filter(|(_, buffer)| buffer.size_bytes > 0) {
-        events.push((u64::from(buffer.first.as_u32()), Event::Birth(id)));
-        events.push((u64::from(buffer.last.as_u32()) + 1, Event::Death(id)));
+        events.push((u64::from(buffer.first.as_u32()), LiveEvent::Birth(id)));
+        events.push((u64::from(buffer.last.as_u32()) + 1, LiveEvent::Death(id)));
     }
     for saving in savings {
-        events.push((u64::from(saving.first), Event::Saving(saving.bytes)));
-        events.push((u64::from(saving.last) + 1, Event::SavingEnds(saving.bytes)));
+        events.push((u64::from(saving.first), LiveEvent::Saving(saving.bytes)));
+        events.push((u64::from(saving.last) + 1, LiveEvent::SavingEnds(saving.bytes)));
     }
     events
 }
@@ -133,7 +133,7 @@ fn grain(problem: &Problem) -> u64 {
 
 /// The largest intersection that each overlap allows, sizes rounded to `grain`; several entries for one pair
 /// count once, as the largest.
-fn savings(problem: &Problem, grain: u64) -> Vec<Saving> {
+fn savings(problem: &Problem, grain: u64) -> Vec<PairSaving> {
     let mut pairs: BTreeMap<(BufferId, BufferId), u64> = BTreeMap::new();
     for overlap in &problem.overlaps {
         let key = (overlap.input.min(overlap.output), overlap.input.max(overlap.output));
@@ -143,7 +143,7 @@ fn savings(problem: &Problem, grain: u64) -> Vec<Saving> {
     let saving = |((a, b), bytes)| {
         let (a, b): (&Buffer, &Buffer) = (&problem.buffers[a], &problem.buffers[b]);
         let (first, last) = (a.first.max(b.first).as_u32(), a.last.min(b.last).as_u32());
-        (first <= last && bytes > 0).then_some(Saving { first, last, bytes })
+        (first <= last && bytes > 0).then_some(PairSaving { first, last, bytes })
     };
     pairs.into_iter().filter_map(saving).collect()
 }

@@ -22,7 +22,7 @@ use std::fmt::Write as _;
 
 /// A problem with the names that its rows give to the buffers.
 #[derive(Clone, Debug)]
-pub struct Table {
+pub struct NamedProblem {
     /// The buffers, in the order of the rows; no capacity.
     pub problem: Problem,
     /// The ids, in the same order.
@@ -80,13 +80,13 @@ const COLUMNS: &[(&str, Column)] = &[
 
 /// A field of a line, with where it stands.
 #[derive(Clone, Copy)]
-struct Field<'t> {
+struct CsvField<'t> {
     text: &'t str,
     line: usize,
     column: usize,
 }
 
-impl Field<'_> {
+impl CsvField<'_> {
     fn error(self, message: String) -> CsvError {
         CsvError { line: self.line, column: self.column, message }
     }
@@ -106,10 +106,10 @@ impl Field<'_> {
 }
 
 /// A row as it was read, before names are resolved.
-struct Row<'t> {
-    name: Field<'t>,
+struct CsvRow<'t> {
+    name: CsvField<'t>,
     buffer: Buffer,
-    overlaps: Option<Field<'t>>,
+    overlaps: Option<CsvField<'t>>,
     offset: Option<u64>,
 }
 
@@ -118,7 +118,7 @@ struct Row<'t> {
 /// # Errors
 /// All that is wrong, in the order of the lines: an unknown or missing column, a row with too few or too many
 /// fields, a field that is no number, an empty live range, an id used twice, an overlap with an unknown id.
-pub fn read(text: &str) -> Result<Table, Vec<CsvError>> {
+pub fn read(text: &str) -> Result<NamedProblem, Vec<CsvError>> {
     let mut lines = text.lines().enumerate().map(|(index, line)| (index + 1, line));
     let header = lines.by_ref().find(|(_, line)| !line.trim().is_empty());
     let Some((line, header)) = header else {
@@ -144,10 +144,10 @@ pub fn read(text: &str) -> Result<Table, Vec<CsvError>> {
     let buffers = rows.iter().map(|row| row.buffer).collect();
     let offsets =
         columns.contains(&Column::Offset).then(|| rows.iter().filter_map(|row| row.offset).collect());
-    Ok(Table { problem: Problem { buffers, overlaps, capacity: None }, names, offsets })
+    Ok(NamedProblem { problem: Problem { buffers, overlaps, capacity: None }, names, offsets })
 }
 
-fn fields(line: usize, text: &str) -> Vec<Field<'_>> {
+fn fields(line: usize, text: &str) -> Vec<CsvField<'_>> {
     let mut column = 1;
     let field = |part: &'_ str| {
         let start = column + (part.chars().count() - part.trim_start().chars().count());
@@ -155,10 +155,10 @@ fn fields(line: usize, text: &str) -> Vec<Field<'_>> {
         start
     };
     let columns: Vec<usize> = text.split(',').map(field).collect();
-    text.split(',').zip(columns).map(|(part, column)| Field { text: part.trim(), line, column }).collect()
+    text.split(',').zip(columns).map(|(part, column)| CsvField { text: part.trim(), line, column }).collect()
 }
 
-fn read_header(fields: &[Field<'_>]) -> Result<Vec<Column>, Vec<CsvError>> {
+fn read_header(fields: &[CsvField<'_>]) -> Result<Vec<Column>, Vec<CsvError>> {
     let (mut columns, mut errors) = (Vec::new(), Vec::new());
     for &field in fields {
         match COLUMNS.iter().find(|(name, _)| *name == field.text) {
@@ -189,7 +189,7 @@ fn read_header(fields: &[Field<'_>]) -> Result<Vec<Column>, Vec<CsvError>> {
     if errors.is_empty() { Ok(columns) } else { Err(errors) }
 }
 
-fn read_row<'t>(columns: &[Column], fields: &[Field<'t>]) -> Result<Row<'t>, Vec<CsvError>> {
+fn read_row<'t>(columns: &[Column], fields: &[CsvField<'t>]) -> Result<CsvRow<'t>, Vec<CsvError>> {
     if fields.len() != columns.len() {
         let last = fields[fields.len() - 1];
         return Err(vec![last.error(format!("{} fields, expected {}", fields.len(), columns.len()))]);
@@ -232,11 +232,11 @@ fn read_row<'t>(columns: &[Column], fields: &[Field<'t>]) -> Result<Row<'t>, Vec
     }
     let last = u32::try_from(after - 1).expect("a step is below u32::MAX");
     let (first, last) = (Step::from_u32(first), Step::from_u32(last));
-    Ok(Row { name, buffer: Buffer { first, last, size_bytes, align, pin }, overlaps, offset })
+    Ok(CsvRow { name, buffer: Buffer { first, last, size_bytes, align, pin }, overlaps, offset })
 }
 
 /// The names, each once, and the overlaps between them.
-fn resolve(rows: &[Row<'_>], errors: &mut Vec<CsvError>) -> (Vec<String>, Vec<Overlap>) {
+fn resolve(rows: &[CsvRow<'_>], errors: &mut Vec<CsvError>) -> (Vec<String>, Vec<Overlap>) {
     let mut ids: HashMap<&str, BufferId> = HashMap::new();
     for (index, row) in rows.iter().enumerate() {
         let id = BufferId::from_u32(index as u32);
@@ -310,7 +310,7 @@ pub fn write(problem: &Problem, names: &[String], placement: Option<&Placement>)
 #[cfg(test)]
 mod tests {
     use super::super::testing::Family;
-    use super::super::{Options, place};
+    use super::super::{PlannerOptions, place};
     use super::*;
 
     fn errors(text: &str) -> String {
@@ -342,7 +342,7 @@ mod tests {
         for family in Family::ALL {
             let problem = family.draw(12, 3);
             let names: Vec<String> = problem.buffers.keys().map(|id| format!("v{}", id.as_u32())).collect();
-            let placement = place(&problem, &Options::default());
+            let placement = place(&problem, &PlannerOptions::default());
             let table = read(&write(&problem, &names, Some(&placement))).unwrap();
             assert!(table.problem.buffers == problem.buffers, "{family:?}");
             assert_eq!(table.names, names);

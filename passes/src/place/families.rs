@@ -13,7 +13,7 @@ use std::time::Instant;
 use super::judge::judge;
 use super::portfolio::{ATTEMPTS, single};
 use super::testing::Family;
-use super::{BufferId, Options, Problem, lower_bound, place};
+use super::{BufferId, PlannerOptions, Problem, lower_bound, place};
 use cranelift_entity::SecondaryMap;
 
 /// How many offsets the exhaustive search tries before it gives up.
@@ -142,7 +142,7 @@ struct Row {
 }
 
 impl Row {
-    fn add(&mut self, name: &str, problem: &Problem, options: &Options) {
+    fn add(&mut self, name: &str, problem: &Problem, options: &PlannerOptions) {
         let placement = place(problem, options);
         assert_eq!(judge(problem, &placement), [], "{name}");
         let bound = lower_bound(problem);
@@ -184,7 +184,7 @@ fn problems(family: Family, count: u64) -> impl Iterator<Item = (String, Problem
 /// Tries a family and says what came out.
 fn try_family(family: Family, count: u64) -> Row {
     let mut row = Row::default();
-    let options = Options::default();
+    let options = PlannerOptions::default();
     problems(family, count).for_each(|(name, problem)| row.add(&name, &problem, &options));
     row
 }

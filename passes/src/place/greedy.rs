@@ -1,6 +1,6 @@
 //! Where a buffer goes when the buffers are placed one after another and never moved.
 //!
-//! An [`Order`] says who comes first, a [`Fit`] which of the free gaps is taken. Both are the classical ones
+//! An [`GreedyOrder`] says who comes first, a [`Fit`] which of the free gaps is taken. Both are the classical ones
 //! (Pisarchyk and Lee, *Efficient Memory Management for Deep Neural Net Inference*, 2020; Sekiyama et al.,
 //! *Profile-guided memory optimization for deep neural networks*, 2018).
 //!
@@ -25,7 +25,7 @@ pub(super) enum Fit {
 
 /// Which buffer is placed first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Order {
+pub(super) enum GreedyOrder {
     /// The largest; of these that with the longest live range.
     Size,
     /// The largest; of these that with the most live bytes at some step of its live range.
@@ -54,9 +54,9 @@ pub(super) enum Order {
 }
 
 /// What an order compares, the larger first.
-type Key = (bool, u64, u64, u64);
+type GreedyKey = (bool, u64, u64, u64);
 
-impl Order {
+impl GreedyOrder {
     /// The buffers that have bytes and no pin, in this order; ties by size, then live range, then index.
     pub(super) fn sort(self, problem: &Problem) -> Vec<BufferId> {
         let movable = |(_, buffer): &(BufferId, &Buffer)| buffer.size_bytes > 0 && buffer.pin.is_none();
@@ -69,14 +69,14 @@ impl Order {
         order
     }
 
-    fn keys(self, problem: &Problem) -> PrimaryMap<BufferId, Key> {
+    fn keys(self, problem: &Problem) -> PrimaryMap<BufferId, GreedyKey> {
         let birth = |buffer: &Buffer| u64::from(u32::MAX - buffer.first.as_u32());
         let death = |buffer: &Buffer| u64::from(buffer.last.as_u32());
         let of_each = |key: &dyn Fn(&Buffer) -> (u64, u64)| {
             let whole = |buffer| (false, key(buffer).0, key(buffer).1, 0);
             problem.buffers.values().map(whole).collect()
         };
-        let with_breadth = |key: &dyn Fn(&Buffer, u64, u64) -> Key| {
+        let with_breadth = |key: &dyn Fn(&Buffer, u64, u64) -> GreedyKey| {
             let breadths = breadths(problem);
             let peak = breadths.values().copied().max().unwrap_or(0);
             problem.buffers.iter().map(|(id, buffer)| key(buffer, breadths[id], peak)).collect()
@@ -119,7 +119,7 @@ fn life(buffer: &Buffer) -> u64 {
 
 /// For each buffer, how many are alive with it (itself included): those born by its end, less those dead
 /// before it.
-fn degrees(problem: &Problem) -> PrimaryMap<BufferId, Key> {
+fn degrees(problem: &Problem) -> PrimaryMap<BufferId, GreedyKey> {
     let mut births: Vec<_> = problem.buffers.values().map(|buffer| buffer.first).collect();
     let mut deaths: Vec<_> = problem.buffers.values().map(|buffer| buffer.last).collect();
     births.sort_unstable();
@@ -168,7 +168,7 @@ pub(super) fn breadths(problem: &Problem) -> PrimaryMap<BufferId, u64> {
 
 /// A buffer that has its place.
 #[derive(Clone, Copy)]
-struct Placed {
+struct PlacedBuffer {
     offset: u64,
     end: u64,
     first: Step,
@@ -176,7 +176,7 @@ struct Placed {
     id: BufferId,
 }
 
-impl Placed {
+impl PlacedBuffer {
     fn new(id: BufferId, buffer: &Buffer, offset: u64) -> Self {
         Self { offset, end: offset + buffer.size_bytes, first: buffer.first, last: buffer.last, id }
     }
@@ -198,7 +198,8 @@ pub(super) fn greedy(
     let mut offsets: PrimaryMap<BufferId, u64> =
         problem.buffers.values().map(|b| b.pin.unwrap_or(0)).collect();
     let pinned = problem.buffers.iter().filter(|(_, b)| b.pin.is_some() && b.size_bytes > 0);
-    let mut placed: Vec<Placed> = pinned.map(|(id, b)| Placed::new(id, b, b.pin.unwrap_or(0))).collect();
+    let mut placed: Vec<PlacedBuffer> =
+        pinned.map(|(id, b)| PlacedBuffer::new(id, b, b.pin.unwrap_or(0))).collect();
     placed.sort_by_key(|entry| (entry.offset, entry.id));
     let mut size_bytes = placed.iter().map(|entry| entry.end).max().unwrap_or(0);
     for &id in order {
@@ -213,7 +214,7 @@ pub(super) fn greedy(
             return None;
         }
         let position = placed.partition_point(|entry| entry.offset < offset);
-        placed.insert(position, Placed::new(id, &problem.buffers[id], offset));
+        placed.insert(position, PlacedBuffer::new(id, &problem.buffers[id], offset));
     }
     Some((offsets, size_bytes))
 }
@@ -329,7 +330,7 @@ pub(super) fn round_up(value: i64, align: i64) -> i64 {
     }
 }
 
-fn fit_ordinary(problem: &Problem, placed: &[Placed], id: BufferId, fit: Fit) -> u64 {
+fn fit_ordinary(problem: &Problem, placed: &[PlacedBuffer], id: BufferId, fit: Fit) -> u64 {
     let buffer = &problem.buffers[id];
     let size = buffer.size_bytes as i64;
     let mut walk = GapWalk::new(buffer, fit);
@@ -345,7 +346,7 @@ fn fit_ordinary(problem: &Problem, placed: &[Placed], id: BufferId, fit: Fit) ->
 fn fit_special(
     problem: &Problem,
     separations: &Separations,
-    placed: &[Placed],
+    placed: &[PlacedBuffer],
     id: BufferId,
     fit: Fit,
 ) -> u64 {
@@ -367,7 +368,7 @@ mod tests {
     use super::super::testing::{Family, buffer, problem};
     use super::*;
 
-    fn offsets(problem: &Problem, order: Order, fit: Fit) -> Vec<u64> {
+    fn offsets(problem: &Problem, order: GreedyOrder, fit: Fit) -> Vec<u64> {
         let order = order.sort(problem);
         let (offsets, _) =
             greedy(problem, &Separations::new(problem), &order, fit, u64::MAX).expect("no limit");
@@ -381,7 +382,7 @@ mod tests {
             let plain = Greedy { neighbours: None, ..Greedy::new(&problem) };
             let neighbours = Some(Neighbours::all(&problem));
             let listed = Greedy { neighbours, ..Greedy::new(&problem) };
-            for order in [Order::Size, Order::Birth, Order::PeakLife] {
+            for order in [GreedyOrder::Size, GreedyOrder::Birth, GreedyOrder::PeakLife] {
                 for fit in [Fit::First, Fit::Best] {
                     let order = order.sort(&problem);
                     let [plain, listed] = [&plain, &listed].map(|greedy| greedy.place(&order, fit, u64::MAX));
@@ -397,8 +398,8 @@ mod tests {
         let mut problem = problem(&[buffer(0, 9, 20), buffer(0, 9, 9), buffer(5, 5, 2)]);
         problem.buffers[BufferId::from_u32(0)].pin = Some(5);
         problem.buffers[BufferId::from_u32(1)].pin = Some(27);
-        assert_eq!(offsets(&problem, Order::Size, Fit::First), [5, 27, 0]);
-        assert_eq!(offsets(&problem, Order::Size, Fit::Best), [5, 27, 25]);
+        assert_eq!(offsets(&problem, GreedyOrder::Size, Fit::First), [5, 27, 0]);
+        assert_eq!(offsets(&problem, GreedyOrder::Size, Fit::Best), [5, 27, 25]);
     }
 
     #[test]
@@ -413,9 +414,9 @@ mod tests {
         let mut problem = problem(&[buffer(0, 1, 100), buffer(1, 2, 100)]);
         let (input, output) = (BufferId::from_u32(0), BufferId::from_u32(1));
         problem.overlaps.push(super::super::Overlap { input, output, min_distance_bytes: 30 });
-        assert_eq!(offsets(&problem, Order::Birth, Fit::First), [0, 100]);
-        assert_eq!(offsets(&problem, Order::Death, Fit::First), [30, 0]);
+        assert_eq!(offsets(&problem, GreedyOrder::Birth, Fit::First), [0, 100]);
+        assert_eq!(offsets(&problem, GreedyOrder::Death, Fit::First), [30, 0]);
         problem.overlaps[0].min_distance_bytes = -30;
-        assert_eq!(offsets(&problem, Order::Birth, Fit::First), [0, 0]);
+        assert_eq!(offsets(&problem, GreedyOrder::Birth, Fit::First), [0, 0]);
     }
 }

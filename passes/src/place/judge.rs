@@ -245,7 +245,7 @@ impl LiveEnds {
 mod tests {
     use super::super::random::Random;
     use super::super::testing::{Family, aligned, buffer, problem};
-    use super::super::{Options, Overlap, place};
+    use super::super::{Overlap, PlannerOptions, place};
     use super::*;
     use Violation::*;
 
@@ -355,7 +355,7 @@ mod tests {
         let mut rejected = 0;
         for seed in 0..200 {
             let problem = Family::ALL[seed as usize % Family::ALL.len()].draw(3 + seed as u32 % 20, seed);
-            let good = place(&problem, &Options::default());
+            let good = place(&problem, &PlannerOptions::default());
             assert_eq!(judge(&problem, &good), [], "seed {seed}");
             for (victim, _) in problem.buffers.iter().filter(|(_, buffer)| buffer.size_bytes > 0) {
                 rejected += reject_moves(&problem, &good, victim);

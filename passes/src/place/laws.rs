@@ -3,11 +3,11 @@
 use super::judge::judge;
 use super::portfolio::{ATTEMPTS, single};
 use super::testing::Family;
-use super::{BufferId, Options, PLANNERS, Problem, lower_bound, place, whole_tensor_bound};
+use super::{BufferId, PLANNERS, PlannerOptions, Problem, lower_bound, place, whole_tensor_bound};
 use cranelift_entity::PrimaryMap;
 
 /// Few nodes: most random problems miss their bound, and then every node is used.
-const OPTIONS: Options = Options { max_nodes: 1_000, threads: 1 };
+const OPTIONS: PlannerOptions = PlannerOptions { max_nodes: 1_000, threads: 1 };
 
 /// 500 problems of 1 to 60 buffers: 50 of each family.
 fn problems() -> impl Iterator<Item = (String, Problem)> {
@@ -59,8 +59,9 @@ fn a_short_walk_meets_the_bound_of_two_in_three_chains_where_no_order_does() {
     };
     let chains = (0..200).map(|seed| Family::Overlapping.draw(40, seed));
     let hard: Vec<Problem> = chains.filter(missed).collect();
-    let met =
-        hard.iter().filter(|problem| (portfolio.run)(problem, &Options::default(), &|| false).proved_best);
+    let met = hard
+        .iter()
+        .filter(|problem| (portfolio.run)(problem, &PlannerOptions::default(), &|| false).proved_best);
     let met = met.count();
     assert!(3 * met >= 2 * hard.len(), "{met} of {}", hard.len());
 }
@@ -69,7 +70,7 @@ fn a_short_walk_meets_the_bound_of_two_in_three_chains_where_no_order_does() {
 fn the_same_problem_gets_the_same_bytes_at_any_thread_count() {
     for (name, problem) in problems().step_by(5) {
         for planner in PLANNERS {
-            let run = |threads| (planner.run)(&problem, &Options { threads, ..OPTIONS }, &|| false);
+            let run = |threads| (planner.run)(&problem, &PlannerOptions { threads, ..OPTIONS }, &|| false);
             assert_eq!(run(1), run(2), "{} on {name}", planner.name);
         }
     }
@@ -162,7 +163,7 @@ fn the_search_finds_and_proves_the_optimum() {
             if !is_plain(&problem) {
                 continue;
             }
-            let placement = place(&problem, &Options { max_nodes: 1_000_000, threads: 1 });
+            let placement = place(&problem, &PlannerOptions { max_nodes: 1_000_000, threads: 1 });
             assert!(placement.proved_best, "{family:?} seed {seed}: not proved");
             assert_eq!(placement.size_bytes, brute_force(&problem), "{family:?} seed {seed}");
             assert_eq!(placement.size_bytes, placement.lower_bound_bytes, "{family:?} seed {seed}");
@@ -176,7 +177,7 @@ fn the_search_finds_and_proves_the_optimum() {
 fn a_perfect_packing_is_found_again() {
     for seed in 0..20 {
         let problem = Family::Guillotine.draw(40, seed);
-        let placement = place(&problem, &Options { max_nodes: 200_000, threads: 1 });
+        let placement = place(&problem, &PlannerOptions { max_nodes: 200_000, threads: 1 });
         assert_eq!(placement.gap_bytes(), 0, "seed {seed} by {}", placement.planner);
     }
 }
@@ -187,7 +188,7 @@ fn pins_and_overlaps_reach_the_bound_where_it_can_be_reached() {
     for seed in 0..40 {
         for family in [Family::Pinned, Family::Overlapping] {
             let problem = family.draw(4 + seed as u32 % 4, seed);
-            let placement = place(&problem, &Options::default());
+            let placement = place(&problem, &PlannerOptions::default());
             if brute_force(&problem) == lower_bound(&problem) {
                 assert_eq!(placement.gap_bytes(), 0, "{family:?} seed {seed}");
                 reachable += 1;

@@ -49,7 +49,7 @@ use portfolio::Best;
 pub use bound::{live_bytes, lower_bound, peak as peak_of, whole_tensor_bound};
 pub use placer::Placer;
 pub use registry::{PLANNERS, Planner, planner};
-pub use validate::Fault;
+pub use validate::ProblemFault;
 
 /// A buffer of a [`Problem`], by its position in the problem's table.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -131,14 +131,14 @@ impl Placement {
 
 /// How much work a planner may do. All limits count work, never time, so that the answer is reproducible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Options {
+pub struct PlannerOptions {
     /// The nodes that the exact search may visit in all.
     pub max_nodes: u64,
     /// The threads that may be used; the answer is the same for any number.
     pub threads: usize,
 }
 
-impl Default for Options {
+impl Default for PlannerOptions {
     fn default() -> Self {
         Self { max_nodes: 20_000, threads: 1 }
     }
@@ -149,7 +149,7 @@ impl Default for Options {
 ///
 /// # Panics
 /// Where [`Problem::validate`] finds a fault.
-pub fn place(problem: &Problem, options: &Options) -> Placement {
+pub fn place(problem: &Problem, options: &PlannerOptions) -> Placement {
     place_until(problem, options, &|| false)
 }
 
@@ -158,7 +158,7 @@ pub fn place(problem: &Problem, options: &Options) -> Placement {
 ///
 /// # Panics
 /// Where [`Problem::validate`] finds a fault.
-pub fn place_until(problem: &Problem, options: &Options, stop: Stop<'_>) -> Placement {
+pub fn place_until(problem: &Problem, options: &PlannerOptions, stop: Stop<'_>) -> Placement {
     let mut best = portfolio::begin(problem, options, stop);
     improve(problem, options, stop, &mut best);
     best.into_placement()
@@ -166,18 +166,18 @@ pub fn place_until(problem: &Problem, options: &Options, stop: Stop<'_>) -> Plac
 
 /// A placement that is found fast, to compare problems by.
 pub fn sketch(problem: &Problem) -> Placement {
-    portfolio::begin(problem, &Options::default(), &|| false).into_placement()
+    portfolio::begin(problem, &PlannerOptions::default(), &|| false).into_placement()
 }
 
 /// What [`place`] makes of a problem, from what [`sketch`] made of it.
 pub fn finish(problem: &Problem, sketch: Placement) -> Placement {
     let mut best = Best::of(problem, sketch);
-    improve(problem, &Options::default(), &|| false, &mut best);
+    improve(problem, &PlannerOptions::default(), &|| false, &mut best);
     best.into_placement()
 }
 
 /// Searches for what is smaller than the sketch.
-fn improve(problem: &Problem, options: &Options, stop: Stop<'_>, best: &mut Best) {
+fn improve(problem: &Problem, options: &PlannerOptions, stop: Stop<'_>, best: &mut Best) {
     if problem.buffers.len() > MANY {
         peak::improve(problem, options, stop, best);
         portfolio::try_orders(problem, best, stop, portfolio::GOOD_ATTEMPTS..);

@@ -12,9 +12,9 @@
 //! ```
 
 use super::exact;
-use super::greedy::{Fit, Greedy, Order, breadths};
+use super::greedy::{Fit, Greedy, GreedyOrder, breadths};
 use super::portfolio::{Best, try_orders};
-use super::{Options, Placement, Problem, Stop};
+use super::{Placement, PlannerOptions, Problem, Stop};
 
 /// From how many per mille of the bound on a step counts as full, in the order of trial.
 const SHARES: [u64; 4] = [900, 800, 950, 980];
@@ -23,7 +23,7 @@ const SHARES: [u64; 4] = [900, 800, 950, 980];
 const MAX_MEMBERS: usize = 400_000;
 
 /// The portfolio, then [`improve`].
-pub(super) fn peak(problem: &Problem, options: &Options, stop: Stop<'_>) -> Placement {
+pub(super) fn peak(problem: &Problem, options: &PlannerOptions, stop: Stop<'_>) -> Placement {
     let mut best = Best::new(problem);
     try_orders(problem, &mut best, stop, ..);
     improve(problem, options, stop, &mut best);
@@ -31,7 +31,7 @@ pub(super) fn peak(problem: &Problem, options: &Options, stop: Stop<'_>) -> Plac
 }
 
 /// Tries each of [`SHARES`] until one placement is enough.
-pub(super) fn improve(problem: &Problem, options: &Options, stop: Stop<'_>, best: &mut Best) {
+pub(super) fn improve(problem: &Problem, options: &PlannerOptions, stop: Stop<'_>, best: &mut Best) {
     if best.is_enough() || !exact::is_plain(problem) {
         return;
     }
@@ -57,9 +57,11 @@ pub(super) fn improve(problem: &Problem, options: &Options, stop: Stop<'_>, best
             }
         }
         let greedy = Greedy::new(&pinned);
-        for (order, fit) in
-            [(Order::Size, Fit::First), (Order::SizeBreadth, Fit::First), (Order::Size, Fit::Best)]
-        {
+        for (order, fit) in [
+            (GreedyOrder::Size, Fit::First),
+            (GreedyOrder::SizeBreadth, Fit::First),
+            (GreedyOrder::Size, Fit::Best),
+        ] {
             best.offer(greedy.place(&order.sort(&pinned), fit, best.size_bytes), "peak");
             if best.is_enough() {
                 return;

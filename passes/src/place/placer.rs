@@ -1,6 +1,6 @@
 //! Which planner places a function: one that is named, or the best for each problem.
 
-use super::{Options, Placement, Planner, Problem, finish, planner, sketch};
+use super::{Placement, Planner, PlannerOptions, Problem, finish, planner, sketch};
 
 /// The planner that [`super::place`] is.
 const BEST: &str = "auto";
@@ -21,8 +21,10 @@ impl Placer {
 
     /// A placement to compare a problem with others by.
     pub fn sketch(&self, problem: &Problem) -> Placement {
-        self.named
-            .map_or_else(|| sketch(problem), |planner| (planner.run)(problem, &Options::default(), &|| false))
+        self.named.map_or_else(
+            || sketch(problem),
+            |planner| (planner.run)(problem, &PlannerOptions::default(), &|| false),
+        )
     }
 
     /// The placement of a problem that was sketched.

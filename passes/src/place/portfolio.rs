@@ -5,8 +5,8 @@
 //! orders follows: the overlaps of a few pairs fit into none of the classical ones, and a few hundred moves
 //! find one into which they do.
 
-use super::greedy::{Fit, Greedy, Order};
-use super::{BufferId, MANY, Options, Placement, Problem, Stop, lower_bound, reorder};
+use super::greedy::{Fit, Greedy, GreedyOrder};
+use super::{BufferId, MANY, Placement, PlannerOptions, Problem, Stop, lower_bound, reorder};
 use cranelift_entity::PrimaryMap;
 use std::slice::SliceIndex;
 
@@ -86,35 +86,35 @@ impl Best {
 }
 
 /// A greedy placement, with its name.
-pub(super) type Attempt = (&'static str, Order, Fit);
+pub(super) type Attempt = (&'static str, GreedyOrder, Fit);
 
 /// The orders and fits in the order of trial, each with its name: those that most often are the best come
 /// first.
 pub(super) const ATTEMPTS: [Attempt; 24] = [
-    ("size-first", Order::Size, Fit::First),
-    ("peak-birth-first", Order::PeakBirth, Fit::First),
-    ("peak-life-first", Order::PeakLife, Fit::First),
-    ("peak-death-first", Order::PeakDeath, Fit::First),
-    ("breadth-life-first", Order::BreadthLife, Fit::First),
-    ("size-breadth-first", Order::SizeBreadth, Fit::First),
-    ("area-first", Order::Area, Fit::First),
-    ("breadth-first", Order::Breadth, Fit::First),
-    ("life-first", Order::Life, Fit::First),
-    ("degree-first", Order::Degree, Fit::First),
-    ("birth-first", Order::Birth, Fit::First),
-    ("death-first", Order::Death, Fit::First),
-    ("size-best", Order::Size, Fit::Best),
-    ("peak-birth-best", Order::PeakBirth, Fit::Best),
-    ("peak-life-best", Order::PeakLife, Fit::Best),
-    ("peak-death-best", Order::PeakDeath, Fit::Best),
-    ("breadth-life-best", Order::BreadthLife, Fit::Best),
-    ("size-breadth-best", Order::SizeBreadth, Fit::Best),
-    ("area-best", Order::Area, Fit::Best),
-    ("breadth-best", Order::Breadth, Fit::Best),
-    ("life-best", Order::Life, Fit::Best),
-    ("degree-best", Order::Degree, Fit::Best),
-    ("birth-best", Order::Birth, Fit::Best),
-    ("death-best", Order::Death, Fit::Best),
+    ("size-first", GreedyOrder::Size, Fit::First),
+    ("peak-birth-first", GreedyOrder::PeakBirth, Fit::First),
+    ("peak-life-first", GreedyOrder::PeakLife, Fit::First),
+    ("peak-death-first", GreedyOrder::PeakDeath, Fit::First),
+    ("breadth-life-first", GreedyOrder::BreadthLife, Fit::First),
+    ("size-breadth-first", GreedyOrder::SizeBreadth, Fit::First),
+    ("area-first", GreedyOrder::Area, Fit::First),
+    ("breadth-first", GreedyOrder::Breadth, Fit::First),
+    ("life-first", GreedyOrder::Life, Fit::First),
+    ("degree-first", GreedyOrder::Degree, Fit::First),
+    ("birth-first", GreedyOrder::Birth, Fit::First),
+    ("death-first", GreedyOrder::Death, Fit::First),
+    ("size-best", GreedyOrder::Size, Fit::Best),
+    ("peak-birth-best", GreedyOrder::PeakBirth, Fit::Best),
+    ("peak-life-best", GreedyOrder::PeakLife, Fit::Best),
+    ("peak-death-best", GreedyOrder::PeakDeath, Fit::Best),
+    ("breadth-life-best", GreedyOrder::BreadthLife, Fit::Best),
+    ("size-breadth-best", GreedyOrder::SizeBreadth, Fit::Best),
+    ("area-best", GreedyOrder::Area, Fit::Best),
+    ("breadth-best", GreedyOrder::Breadth, Fit::Best),
+    ("life-best", GreedyOrder::Life, Fit::Best),
+    ("degree-best", GreedyOrder::Degree, Fit::Best),
+    ("birth-best", GreedyOrder::Birth, Fit::Best),
+    ("death-best", GreedyOrder::Death, Fit::Best),
 ];
 
 /// How long the walk after the orders is, in nodes: milliseconds for hundreds of buffers.
@@ -124,7 +124,7 @@ const WALK_NODES: u64 = 2_000;
 const WALK_BUFFERS: usize = 1_000;
 
 /// The best of [`ATTEMPTS`], the first of equals, or what is reached from there in [`WALK_NODES`].
-pub(super) fn portfolio(problem: &Problem, options: &Options, stop: Stop<'_>) -> Placement {
+pub(super) fn portfolio(problem: &Problem, options: &PlannerOptions, stop: Stop<'_>) -> Placement {
     let mut best = Best::new(problem);
     try_orders(problem, &mut best, stop, ..);
     walk(problem, options, stop, &mut best);
@@ -132,7 +132,7 @@ pub(super) fn portfolio(problem: &Problem, options: &Options, stop: Stop<'_>) ->
 }
 
 /// The same, without the orders that seldom are the best if each takes long: where a search may be faster.
-pub(super) fn begin(problem: &Problem, options: &Options, stop: Stop<'_>) -> Best {
+pub(super) fn begin(problem: &Problem, options: &PlannerOptions, stop: Stop<'_>) -> Best {
     let mut best = Best::new(problem);
     let orders = if problem.buffers.len() > MANY { GOOD_ATTEMPTS } else { ATTEMPTS.len() };
     try_orders(problem, &mut best, stop, ..orders);
@@ -140,9 +140,9 @@ pub(super) fn begin(problem: &Problem, options: &Options, stop: Stop<'_>) -> Bes
     best
 }
 
-fn walk(problem: &Problem, options: &Options, stop: Stop<'_>, best: &mut Best) {
+fn walk(problem: &Problem, options: &PlannerOptions, stop: Stop<'_>, best: &mut Best) {
     if problem.buffers.len() <= WALK_BUFFERS {
-        let walk = Options { max_nodes: options.max_nodes.min(WALK_NODES), ..*options };
+        let walk = PlannerOptions { max_nodes: options.max_nodes.min(WALK_NODES), ..*options };
         reorder::improve(problem, &walk, stop, best);
     }
 }
@@ -168,7 +168,7 @@ pub(super) fn try_orders(
 }
 
 /// One order and one fit, named as a planner of its own.
-pub(super) fn single(problem: &Problem, name: &'static str, order: Order, fit: Fit) -> Placement {
+pub(super) fn single(problem: &Problem, name: &'static str, order: GreedyOrder, fit: Fit) -> Placement {
     let mut best = Best::new(problem);
     best.offer(Greedy::new(problem).place(&order.sort(problem), fit, u64::MAX), name);
     best.into_placement()

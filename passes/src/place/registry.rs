@@ -1,12 +1,12 @@
 //! Which planners there are.
 
 use super::exact::exact;
-use super::greedy::{Fit, Order};
+use super::greedy::{Fit, GreedyOrder};
 use super::peak::peak;
 use super::portfolio::{portfolio, single};
 use super::reorder::reorder;
 use super::stack::stack;
-use super::{Options, Placement, Problem, Stop, place_until};
+use super::{Placement, PlannerOptions, Problem, Stop, place_until};
 
 /// A way to place buffers, as `plan{planner=NAME}` names it.
 #[derive(Clone, Copy)]
@@ -16,7 +16,7 @@ pub struct Planner {
     /// What it does, in one sentence.
     pub doc: &'static str,
     /// Places a valid problem; returns its best so far when the last argument says stop.
-    pub run: fn(&Problem, &Options, Stop<'_>) -> Placement,
+    pub run: fn(&Problem, &PlannerOptions, Stop<'_>) -> Placement,
 }
 
 /// All planners. A new one is a new row here, and all law tests then apply to it.
@@ -50,17 +50,17 @@ pub const PLANNERS: &[Planner] = &[
     Planner {
         name: "size",
         doc: "first fit, the largest buffer first",
-        run: |problem, _, _| single(problem, "size", Order::Size, Fit::First),
+        run: |problem, _, _| single(problem, "size", GreedyOrder::Size, Fit::First),
     },
     Planner {
         name: "area",
         doc: "first fit, the largest product of size and live range first",
-        run: |problem, _, _| single(problem, "area", Order::Area, Fit::First),
+        run: |problem, _, _| single(problem, "area", GreedyOrder::Area, Fit::First),
     },
     Planner {
         name: "birth",
         doc: "best fit in the order of execution, as an allocator at run time would do it",
-        run: |problem, _, _| single(problem, "birth", Order::Birth, Fit::Best),
+        run: |problem, _, _| single(problem, "birth", GreedyOrder::Birth, Fit::Best),
     },
 ];
 

@@ -12,7 +12,7 @@
 
 use super::portfolio::{Best, try_orders};
 use super::separations::Separations;
-use super::{BufferId, Options, Placement, Problem, Stop};
+use super::{BufferId, Placement, PlannerOptions, Problem, Stop};
 use cranelift_entity::{PrimaryMap, SecondaryMap};
 
 /// The most buffers with bytes that the search takes on.
@@ -22,7 +22,7 @@ const MOST_BUFFERS: usize = 24;
 const TRIES_PER_NODE: u64 = 8;
 
 /// The portfolio, then [`improve`].
-pub(super) fn stack(problem: &Problem, options: &Options, stop: Stop<'_>) -> Placement {
+pub(super) fn stack(problem: &Problem, options: &PlannerOptions, stop: Stop<'_>) -> Placement {
     let mut best = Best::new(problem);
     try_orders(problem, &mut best, stop, ..);
     improve(problem, options, stop, &mut best);
@@ -31,7 +31,7 @@ pub(super) fn stack(problem: &Problem, options: &Options, stop: Stop<'_>) -> Pla
 
 /// Searches for smaller placements until one is enough or proved best, the nodes are used up, or `stop` says
 /// so.
-pub(super) fn improve(problem: &Problem, options: &Options, stop: Stop<'_>, best: &mut Best) {
+pub(super) fn improve(problem: &Problem, options: &PlannerOptions, stop: Stop<'_>, best: &mut Best) {
     let count = problem.buffers.values().filter(|buffer| buffer.size_bytes > 0).count();
     if count > MOST_BUFFERS {
         return;
@@ -39,7 +39,7 @@ pub(super) fn improve(problem: &Problem, options: &Options, stop: Stop<'_>, best
     let mut tries = options.max_nodes.saturating_mul(TRIES_PER_NODE);
     let mut target = best.target();
     while !best.is_enough() {
-        let mut search = Search::new(problem, target, tries, stop);
+        let mut search = StackSearch::new(problem, target, tries, stop);
         match search.extend(0, None) {
             Answer::Found => {
                 let offsets: PrimaryMap<BufferId, u64> =
@@ -65,7 +65,7 @@ enum Answer {
     Unknown,
 }
 
-struct Search<'p> {
+struct StackSearch<'p> {
     problem: &'p Problem,
     separations: Separations,
     size_bytes: u64,
@@ -80,8 +80,8 @@ struct Search<'p> {
     stop: Stop<'p>,
 }
 
-impl<'p> Search<'p> {
-    fn new(problem: &'p Problem, size_bytes: u64, tries: u64, stop: Stop<'p>) -> Search<'p> {
+impl<'p> StackSearch<'p> {
+    fn new(problem: &'p Problem, size_bytes: u64, tries: u64, stop: Stop<'p>) -> StackSearch<'p> {
         let goes_up = problem.overlaps.iter().all(|overlap| overlap.min_distance_bytes >= 0);
         let mut offsets = SecondaryMap::new();
         let mut placed = Vec::new();
@@ -91,7 +91,7 @@ impl<'p> Search<'p> {
             if buffer.pin.is_some() { &mut placed } else { &mut waiting }.push(id);
         }
         let separations = Separations::new(problem);
-        Search { problem, separations, size_bytes, offsets, placed, waiting, goes_up, tries, stop }
+        StackSearch { problem, separations, size_bytes, offsets, placed, waiting, goes_up, tries, stop }
     }
 
     /// Places those that wait, none below `floor`; `previous` was placed last.

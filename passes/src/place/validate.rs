@@ -5,7 +5,7 @@ use std::fmt;
 
 /// A fault of a [`Problem`], found before any planning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum ProblemFault {
     /// The last step comes before the first.
     LifeEndsBeforeItBegins(BufferId),
     /// Alignment 0 divides nothing.
@@ -18,7 +18,7 @@ pub enum Fault {
     TooManyBytes,
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for ProblemFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::LifeEndsBeforeItBegins(buffer) => {
@@ -41,7 +41,7 @@ impl fmt::Display for Fault {
 impl Problem {
     /// All faults of the problem, in the order of its tables. Two pins that collide are not among them: that
     /// every placement is then wrong is for the judge to say.
-    pub fn validate(&self) -> Vec<Fault> {
+    pub fn validate(&self) -> Vec<ProblemFault> {
         let mut faults = Vec::new();
         let mut total = 0u64;
         for (id, buffer) in &self.buffers {
@@ -53,25 +53,25 @@ impl Problem {
         for overlap in &self.overlaps {
             let (input, output) = (overlap.input, overlap.output);
             if input == output || !self.buffers.is_valid(input) || !self.buffers.is_valid(output) {
-                faults.push(Fault::SenselessOverlap(input, output));
+                faults.push(ProblemFault::SenselessOverlap(input, output));
             }
             total = total.saturating_add(overlap.min_distance_bytes.unsigned_abs());
         }
         if total >= 1 << 62 {
-            faults.push(Fault::TooManyBytes);
+            faults.push(ProblemFault::TooManyBytes);
         }
         faults
     }
 }
 
-fn fault_of(id: BufferId, buffer: &Buffer) -> Option<Fault> {
+fn fault_of(id: BufferId, buffer: &Buffer) -> Option<ProblemFault> {
     if buffer.last < buffer.first {
-        return Some(Fault::LifeEndsBeforeItBegins(id));
+        return Some(ProblemFault::LifeEndsBeforeItBegins(id));
     }
     if buffer.align == 0 {
-        return Some(Fault::ZeroAlignment(id));
+        return Some(ProblemFault::ZeroAlignment(id));
     }
     let pin = buffer.pin?;
     let misaligned = !pin.is_multiple_of(buffer.align) || (buffer.size_bytes == 0 && pin != 0);
-    misaligned.then_some(Fault::MisalignedPin(id))
+    misaligned.then_some(ProblemFault::MisalignedPin(id))
 }

@@ -9,7 +9,7 @@ use std::cmp::Reverse;
 use ir::flow::Act;
 use ir::{Body, Context, Value};
 
-use super::{AllSizes, Arena, entry_args, returns, scratch_bytes};
+use super::{ArenaProblem, SizeRanges, entry_args, returns, scratch_bytes};
 use crate::edit::kept_inputs;
 use crate::memory::bytes::is_at_most;
 use crate::place::Step;
@@ -17,7 +17,7 @@ use crate::place::Step;
 /// The most loans of a function: each is chosen in a sweep over all of it.
 const MOST_LOANS: usize = 16;
 
-impl Arena<'_> {
+impl ArenaProblem<'_> {
     /// Moves values of the fullest steps into the callers' buffers.
     pub(super) fn lend(&mut self, ctx: &Context, body: &Body) {
         let lenders = self.lenders(ctx, body);
@@ -72,7 +72,7 @@ impl Arena<'_> {
 
     /// Whether a value that fits into a buffer fits at all sizes.
     fn is_at_most(&self, ctx: &Context, value: Value, lender: Value) -> bool {
-        self.all_sizes.is_none_or(|AllSizes { body, ranges }| is_at_most(ctx, body, value, lender, ranges))
+        self.all_sizes.is_none_or(|SizeRanges { body, ranges }| is_at_most(ctx, body, value, lender, ranges))
     }
 
     /// The classes that need bytes of the arena.
@@ -86,19 +86,19 @@ impl Arena<'_> {
         let mut changes = Vec::new();
         for class in self.in_arena() {
             let (life, bytes) = (self.classes.life(class)?, self.aliases.extent_bytes(class)?);
-            changes.push((life.first, Change::Birth(bytes)));
-            changes.push((life.last, Change::Death(bytes)));
+            changes.push((life.first, LiveChange::Birth(bytes)));
+            changes.push((life.last, LiveChange::Death(bytes)));
         }
         for &(step, bytes) in scratch {
-            changes.push((step, Change::Birth(bytes)));
-            changes.push((step, Change::Death(bytes)));
+            changes.push((step, LiveChange::Birth(bytes)));
+            changes.push((step, LiveChange::Death(bytes)));
         }
         changes.sort_unstable();
         let (mut live, mut most, mut fullest) = (0, 0, None);
         for (step, change) in changes {
             match change {
-                Change::Birth(bytes) => live += bytes,
-                Change::Death(bytes) => live -= bytes,
+                LiveChange::Birth(bytes) => live += bytes,
+                LiveChange::Death(bytes) => live -= bytes,
             }
             if live > most {
                 (most, fullest) = (live, Some(step));
@@ -110,7 +110,7 @@ impl Arena<'_> {
 
 /// What happens at a step; births come before deaths.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Change {
+enum LiveChange {
     Birth(u64),
     Death(u64),
 }

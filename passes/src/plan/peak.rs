@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use cranelift_entity::PrimaryMap;
 use ir::{Body, Context, Diagnostic, Kind, Location, Op};
 
-use super::Content;
+use super::BufferContent;
 use crate::liveness::Steps;
 use crate::place::{BufferId, Problem, peak_of};
 
@@ -18,7 +18,7 @@ pub fn explain(
     body: &Body,
     steps: &Steps,
     problem: &Problem,
-    contents: &PrimaryMap<BufferId, Content>,
+    contents: &PrimaryMap<BufferId, BufferContent>,
     message: String,
 ) -> Diagnostic {
     let at_peak = peak_of(problem).and_then(|(peak, bytes)| {
@@ -30,7 +30,8 @@ pub fn explain(
     };
     let fault = Diagnostic::error(body.location(op), message);
     let live = problem.buffers.iter().filter(|(_, buffer)| buffer.first <= step && step <= buffer.last);
-    let mut live: Vec<(u64, Content)> = live.map(|(id, buffer)| (buffer.size_bytes, contents[id])).collect();
+    let mut live: Vec<(u64, BufferContent)> =
+        live.map(|(id, buffer)| (buffer.size_bytes, contents[id])).collect();
     live.sort_by_key(|(bytes, _)| Reverse(*bytes));
     let all: u64 = live.iter().map(|(bytes, _)| bytes).sum();
     let shared = if bytes < all { format!(" ({} of them share places)", all - bytes) } else { String::new() };
@@ -38,10 +39,10 @@ pub fn explain(
     let fault = fault.with_note(body.location(op), header);
     live.iter().take(MOST_VALUES).fold(fault, |fault, (bytes, content)| {
         let (location, what) = match content {
-            Content::Scratch(op) => {
+            BufferContent::Scratch(op) => {
                 (body.location(*op), "scratch of ".to_owned() + &describe(ctx, body, *op))
             }
-            Content::Root(value) => match body.defining_op(*value) {
+            BufferContent::Root(value) => match body.defining_op(*value) {
                 Some(op) => (body.location(op), describe(ctx, body, op)),
                 None => (Location::UNKNOWN, "an argument of a block".to_owned()),
             },

@@ -15,10 +15,10 @@ use cranelift_entity::SecondaryMap;
 use ir::alias::{AliasSets, is_marked_view, parts, view_offset_bytes};
 use ir::opdef::Strided;
 use ir::plan::attrs;
-use ir::pools::{Pool, pools, wanted};
+use ir::pools::{MemoryPool, pools, wanted};
 use ir::size::{static_extents, storage_bits};
 use ir::weights::WeightSet;
-use ir::window::{Arrangement, Window};
+use ir::window::{Arrangement, ByteWindow};
 use ir::{Body, Context, Diagnostic, Location, Op, Target, Traits, Value, flow};
 
 /// Gives images their rows (`mem.pitch`). Returns how many, and a remark for each that stays without gaps.
@@ -35,7 +35,7 @@ pub(super) fn pitch_rows(
     if pools.iter().all(|pool| pool.pitch == 1) {
         return Ok((0, Vec::new()));
     }
-    let chooser = Chooser::new(ctx, target, body, aliases);
+    let chooser = PitchChooser::new(ctx, target, body, aliases);
     let (mut chosen, mut remarks) = (Vec::new(), Vec::new());
     for &root in &chooser.roots {
         let Some((pitch, window)) = chooser.rows(root, &pools) else { continue };
@@ -65,7 +65,7 @@ struct Touched {
     readers: Vec<Op>,
 }
 
-struct Chooser<'a> {
+struct PitchChooser<'a> {
     ctx: &'a Context,
     target: &'a dyn Target,
     body: &'a Body,
@@ -76,8 +76,13 @@ struct Chooser<'a> {
     members: SecondaryMap<Value, Vec<Value>>,
 }
 
-impl<'a> Chooser<'a> {
-    fn new(ctx: &'a Context, target: &'a dyn Target, body: &'a Body, aliases: &'a AliasSets) -> Chooser<'a> {
+impl<'a> PitchChooser<'a> {
+    fn new(
+        ctx: &'a Context,
+        target: &'a dyn Target,
+        body: &'a Body,
+        aliases: &'a AliasSets,
+    ) -> PitchChooser<'a> {
         let weights = WeightSet::of(ctx, body);
         let mut members: SecondaryMap<Value, Vec<Value>> = SecondaryMap::new();
         let mut roots = Vec::new();
@@ -93,7 +98,7 @@ impl<'a> Chooser<'a> {
             body.operands(end).for_each(|value| is_returned[aliases.root(value)] = true);
         }
         roots.retain(|root| !is_returned[*root]);
-        Chooser { ctx, target, body, aliases, roots, members }
+        PitchChooser { ctx, target, body, aliases, roots, members }
     }
 
     fn location(&self, value: Value) -> Location {
@@ -101,7 +106,7 @@ impl<'a> Chooser<'a> {
     }
 
     /// The rows of an image in its pool, and the pool's pitch; none where that makes no difference.
-    fn rows(&self, root: Value, pools: &[Pool]) -> Option<(u64, Window)> {
+    fn rows(&self, root: Value, pools: &[MemoryPool]) -> Option<(u64, ByteWindow)> {
         let name = wanted(self.ctx, self.body, root);
         let pitch = pools.iter().find(|pool| pool.name == name)?.pitch;
         let [depth, height, width, channels] = static_extents(self.ctx, self.body.ty(root))?[..] else {
@@ -110,11 +115,11 @@ impl<'a> Chooser<'a> {
         let bits = storage_bits(self.ctx, self.ctx.elem(self.body.ty(root)))?;
         let row = Some(width * channels * bits / 8).filter(|_| bits.is_multiple_of(8))?;
         let is_image = depth * height > 1 && row > 0 && !row.is_multiple_of(pitch);
-        is_image.then(|| (pitch, Window::of_rows(0, depth * height, row, row.next_multiple_of(pitch))))
+        is_image.then(|| (pitch, ByteWindow::of_rows(0, depth * height, row, row.next_multiple_of(pitch))))
     }
 
     /// Refuses what some producer, reader or view of the bytes can't take in these rows.
-    fn check(&self, root: Value, rows: Window) -> Result<(), String> {
+    fn check(&self, root: Value, rows: ByteWindow) -> Result<(), String> {
         self.members[root].iter().try_for_each(|member| {
             self.check_member(*member, rows)?;
             self.body.uses(*member).try_for_each(|used| {
@@ -132,7 +137,7 @@ impl<'a> Chooser<'a> {
         })
     }
 
-    fn check_member(&self, member: Value, rows: Window) -> Result<(), String> {
+    fn check_member(&self, member: Value, rows: ByteWindow) -> Result<(), String> {
         let op = self.body.at(self.ctx, self.body.defining_op(member).expect("members are results"));
         if is_marked_view(op) {
             return Err(format!("`{}` is a view of it that lies apart", op.name()));

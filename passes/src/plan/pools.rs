@@ -6,24 +6,24 @@
 
 use cranelift_entity::PrimaryMap;
 use ir::plan::attrs;
-use ir::pools::{ARENA, Pool, pools, pools_attr, wanted};
+use ir::pools::{ARENA, MemoryPool, pools, pools_attr, wanted};
 use ir::{Body, Context, Diagnostic, Location, Value};
 
-use super::{ALIGN_BYTES, Arena, Content, Storage, peak};
+use super::{ALIGN_BYTES, ArenaProblem, BufferContent, Storage, peak};
 use crate::place::{Buffer, BufferId, Placement, Problem};
 
 /// The placement problem of a pool beside the arena.
 pub struct PoolProblem {
     /// The pool.
-    pub pool: Pool,
+    pub pool: MemoryPool,
     /// Lives and sizes.
     pub problem: Problem,
     /// What each buffer of the problem holds.
-    pub contents: PrimaryMap<BufferId, Content>,
+    pub contents: PrimaryMap<BufferId, BufferContent>,
 }
 
 /// The arena, and the others, empty.
-pub(super) fn of(ctx: &Context, body: &Body) -> Result<(Pool, Vec<PoolProblem>), Vec<Diagnostic>> {
+pub(super) fn of(ctx: &Context, body: &Body) -> Result<(MemoryPool, Vec<PoolProblem>), Vec<Diagnostic>> {
     let mut pools = pools(ctx, body).map_err(|fault| vec![Diagnostic::error(Location::UNKNOWN, fault)])?;
     let arena = pools.remove(0);
     let empty = |pool| PoolProblem { pool, problem: Problem::default(), contents: PrimaryMap::new() };
@@ -31,12 +31,12 @@ pub(super) fn of(ctx: &Context, body: &Body) -> Result<(Pool, Vec<PoolProblem>),
 }
 
 /// Where everything is: the placement of each pool, the arena's first.
-pub(super) struct Placed {
+pub(super) struct PoolPlacements {
     pub(super) placements: Vec<Placement>,
-    pools: Vec<Pool>,
+    pools: Vec<MemoryPool>,
 }
 
-impl Placed {
+impl PoolPlacements {
     /// The name of a pool beside the arena, and the offset of a buffer in it.
     pub(super) fn place(&self, index: usize, id: BufferId) -> (&str, u64) {
         (&self.pools[index + 1].name, self.placements[index + 1].offsets[id])
@@ -52,7 +52,7 @@ impl Placed {
     }
 }
 
-impl Arena<'_> {
+impl ArenaProblem<'_> {
     /// Gives each value that asks for a pool, and is not in the caller's memory, a buffer there.
     pub(super) fn fill_pools(&mut self, ctx: &Context, body: &Body) -> Result<(), Vec<Diagnostic>> {
         let mut faults = Vec::new();
@@ -79,7 +79,7 @@ impl Arena<'_> {
             return Err(Diagnostic::error(Location::UNKNOWN, "the size of a result is not known"));
         };
         let PoolProblem { pool, problem, contents } = &mut self.pools[index];
-        contents.push(Content::Root(class));
+        contents.push(BufferContent::Root(class));
         let buffer = Buffer { first: life.first, last: life.last, size_bytes, align: pool.align, pin: None };
         self.homes[class] = Some(Storage::Pool(index, problem.buffers.push(buffer)));
         Ok(())
@@ -95,11 +95,11 @@ impl Arena<'_> {
         body: &Body,
         planner: &dyn Fn(&Problem) -> Placement,
         arena: Placement,
-    ) -> Result<Placed, Vec<Diagnostic>> {
+    ) -> Result<PoolPlacements, Vec<Diagnostic>> {
         let mut placements = vec![arena];
         placements.extend(self.pools.iter().map(|pool| planner(&pool.problem)));
         let mut faults = Vec::new();
-        let mut pools: Vec<Pool> = Vec::new();
+        let mut pools: Vec<MemoryPool> = Vec::new();
         let mut end = 0u64;
         for (index, placement) in placements.iter().enumerate() {
             let (pool, problem, contents) = self.problem_of(index);
@@ -111,13 +111,13 @@ impl Arena<'_> {
             }
             let start = if index == 0 { 0 } else { end.next_multiple_of(pool.align.max(ALIGN_BYTES)) };
             end = start + size_bytes;
-            pools.push(Pool { start, size_bytes, ..pool.clone() });
+            pools.push(MemoryPool { start, size_bytes, ..pool.clone() });
         }
-        if faults.is_empty() { Ok(Placed { placements, pools }) } else { Err(faults) }
+        if faults.is_empty() { Ok(PoolPlacements { placements, pools }) } else { Err(faults) }
     }
 
     /// The arena for 0, then the others.
-    fn problem_of(&self, index: usize) -> (&Pool, &Problem, &PrimaryMap<BufferId, Content>) {
+    fn problem_of(&self, index: usize) -> (&MemoryPool, &Problem, &PrimaryMap<BufferId, BufferContent>) {
         match index.checked_sub(1).map(|index| &self.pools[index]) {
             Some(PoolProblem { pool, problem, contents }) => (pool, problem, contents),
             None => (&self.pool, &self.problem, &self.contents),

@@ -3,7 +3,7 @@
 use ir::alias::AliasSets;
 use ir::{Body, Context, Diagnostic, Target};
 
-use super::{Arena, pitch, separate_outputs};
+use super::{ArenaProblem, pitch, separate_outputs};
 use crate::check::check;
 use crate::edit::entry;
 use crate::fit::{self, Goal};
@@ -31,7 +31,7 @@ pub fn plan(
     if pitched > 0 {
         aliases = AliasSets::of(ctx, body);
     }
-    let arena = Arena::of(ctx, body, &aliases)?;
+    let arena = ArenaProblem::of(ctx, body, &aliases)?;
     let (arena, placement) = fit::place(ctx, target, body, arena, &aliases, goal, placer)?;
     let placed = arena.place_pools(ctx, body, &|problem| placer.place(problem), placement)?;
     arena.write(ctx, body, &placed);

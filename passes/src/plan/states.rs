@@ -14,12 +14,12 @@
 use cranelift_entity::{EntityRef, EntitySet, PrimaryMap};
 use ir::alias::AliasSets;
 use ir::pools::{ARENA, wanted};
-use ir::states::{STATE, State, state_pool, states};
+use ir::states::{STATE, StateArgument, state_pool, states};
 use ir::weights::WeightSet;
 use ir::{Body, Builder, Context, Diagnostic, Location, Op, Value};
 
-use super::{Arena, Content, PoolProblem, Storage, entry_args, returns};
-use crate::liveness::{Classes, Steps};
+use super::{ArenaProblem, BufferContent, PoolProblem, Storage, entry_args, returns};
+use crate::liveness::{AliasClasses, Steps};
 use crate::place::{Buffer, Problem, Step};
 
 /// Copies each next state that can't be made in its place. Says who shares bytes with whom behind that.
@@ -27,7 +27,7 @@ pub(super) fn separate(
     ctx: &Context,
     body: &mut Body,
     mut aliases: AliasSets,
-    states: &[State],
+    states: &[StateArgument],
 ) -> AliasSets {
     loop {
         let late = late(ctx, body, &aliases, states);
@@ -44,10 +44,10 @@ pub(super) fn separate(
 }
 
 /// The operands of returns that are next states and can't have the bytes of the state.
-fn late(ctx: &Context, body: &Body, aliases: &AliasSets, states: &[State]) -> Vec<(Op, usize)> {
+fn late(ctx: &Context, body: &Body, aliases: &AliasSets, states: &[StateArgument]) -> Vec<(Op, usize)> {
     let weights = WeightSet::of(ctx, body);
     let steps = Steps::of(ctx, body, &weights);
-    let classes = Classes::of(ctx, body, &steps, &weights, aliases);
+    let classes = AliasClasses::of(ctx, body, &steps, &weights, aliases);
     let ends = returns(ctx, body);
     let mut taken = EntitySet::new();
     taken.extend(entry_args(body).iter().copied());
@@ -75,11 +75,11 @@ fn late(ctx: &Context, body: &Body, aliases: &AliasSets, states: &[State]) -> Ve
 }
 
 /// Whether this result of a function is a next state.
-pub(super) fn is_next(states: &[State], result: usize) -> bool {
+pub(super) fn is_next(states: &[StateArgument], result: usize) -> bool {
     states.iter().any(|state| state.result == Some(result))
 }
 
-impl Arena<'_> {
+impl ArenaProblem<'_> {
     /// Pins states to their places in the pool `state`.
     pub(super) fn pin_states(&mut self, ctx: &Context, body: &Body) -> Result<(), Vec<Diagnostic>> {
         let malformed = |fault| vec![Diagnostic::error(Location::UNKNOWN, fault)];
@@ -91,8 +91,8 @@ impl Arena<'_> {
         self.pools.retain(|other| other.pool.name != STATE);
         let (mut problem, mut contents) = (Problem::default(), PrimaryMap::new());
         for state in states {
-            contents.push(Content::Root(state.value));
-            let State { offset, size_bytes, value, result, .. } = state;
+            contents.push(BufferContent::Root(state.value));
+            let StateArgument { offset, size_bytes, value, result, .. } = state;
             let (first, last) = (Step::new(0), self.steps.end());
             let id = problem.buffers.push(Buffer {
                 first,

@@ -7,17 +7,17 @@ use ir::alias::{is_free, parts};
 use ir::flow::{self, Act};
 use ir::plan::attrs;
 use ir::pools::ARENA;
-use ir::window::Window;
+use ir::window::ByteWindow;
 use ir::{Attr, Block, Body, Context, Diagnostic, Op, Region, Value};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::pools::Placed;
-use super::{Arena, Content, Storage, scratch_bytes};
+use super::pools::PoolPlacements;
+use super::{ArenaProblem, BufferContent, Storage, scratch_bytes};
 use crate::edit::{Setter, entry};
-use crate::place::{self, Options, Problem};
+use crate::place::{self, PlannerOptions, Problem};
 
-impl Arena<'_> {
+impl ArenaProblem<'_> {
     /// The function with a placement of the arena written into it, where no other pool is.
     ///
     /// # Errors
@@ -28,7 +28,7 @@ impl Arena<'_> {
         body: &mut Body,
         placement: place::Placement,
     ) -> Result<(), Vec<Diagnostic>> {
-        let other = |problem: &Problem| place::place(problem, &Options::default());
+        let other = |problem: &Problem| place::place(problem, &PlannerOptions::default());
         let placed = self.place_pools(ctx, body, &other, placement)?;
         self.write(ctx, body, &placed);
         placed.write(ctx, body);
@@ -36,12 +36,12 @@ impl Arena<'_> {
     }
 
     /// Writes the places of all values and of scratch into the function.
-    pub(super) fn write(&self, ctx: &Context, body: &mut Body, placed: &Placed) {
-        let places = Places { ctx, placed, made: RefCell::default(), lists: RefCell::default() };
+    pub(super) fn write(&self, ctx: &Context, body: &mut Body, placed: &PoolPlacements) {
+        let places = PlaceWriter { ctx, placed, made: RefCell::default(), lists: RefCell::default() };
         let arena = &placed.placements[0];
         let mut scratch: SecondaryMap<Op, u64> = SecondaryMap::new();
         for (id, content) in self.contents.iter() {
-            if let Content::Scratch(op) = content {
+            if let BufferContent::Scratch(op) = content {
                 scratch[*op] = arena.offsets[id];
             }
         }
@@ -57,7 +57,8 @@ impl Arena<'_> {
             if event.act != Act::Run && (bytes > 0 || body.at(ctx, op).attr(attrs::MEM_SCRATCH).is_some()) {
                 body.set_attr(ctx, op, attrs::MEM_SCRATCH, ctx.int_attr(bytes as i64));
             }
-            let mut entries: List = body.results(op).map(|result| self.place(&places, result)).collect();
+            let mut entries: PlaceEntries =
+                body.results(op).map(|result| self.place(&places, result)).collect();
             if bytes > 0 {
                 entries.push(places.entry(ARENA, scratch[op], bytes));
             }
@@ -77,7 +78,7 @@ impl Arena<'_> {
     }
 
     /// Writes the places of concatenations that do not run, since all their parts are in place.
-    fn write_assembled(&self, places: &Places<'_>, body: &mut Body) {
+    fn write_assembled(&self, places: &PlaceWriter<'_>, body: &mut Body) {
         let ctx = places.ctx;
         let mut assembled = Vec::new();
         flow::walk(ctx, body, |op| {
@@ -92,7 +93,7 @@ impl Arena<'_> {
 
     /// The places of the arguments of each block of some regions, without the function's own; none if there
     /// are none.
-    fn args(&self, places: &Places<'_>, body: &Body, regions: &[Region]) -> Option<Attr> {
+    fn args(&self, places: &PlaceWriter<'_>, body: &Body, regions: &[Region]) -> Option<Attr> {
         let ctx = places.ctx;
         let blocks = regions.iter().flat_map(|region| body.blocks(*region));
         let args = |block: &Block| if entry(body) == Some(*block) { &[] } else { body.args(*block) };
@@ -105,7 +106,7 @@ impl Arena<'_> {
     }
 
     /// The place of a value; `unit` for one in a block that control never comes to.
-    fn place(&self, places: &Places<'_>, value: Value) -> Attr {
+    fn place(&self, places: &PlaceWriter<'_>, value: Value) -> Attr {
         let (Some(home), Some(window)) = (self.homes[self.classes.class(value)], self.aliases.window(value))
         else {
             return places.ctx.unit_attr();
@@ -117,7 +118,7 @@ impl Arena<'_> {
             Storage::Input(index) => ("in", index as u64),
         };
         let bytes = window.rows * window.row;
-        match window == Window::dense(0, bytes) {
+        match window == ByteWindow::dense(0, bytes) {
             true => places.entry(pool, number, bytes),
             false => places.part(pool, number, window),
         }
@@ -125,17 +126,17 @@ impl Arena<'_> {
 }
 
 /// Makes the entries of `mem.place`, each once: a long chain in one place has many that are equal.
-struct Places<'a> {
+struct PlaceWriter<'a> {
     ctx: &'a Context,
-    placed: &'a Placed,
+    placed: &'a PoolPlacements,
     made: RefCell<FxHashMap<(&'a str, u64, u64), Attr>>,
-    lists: RefCell<FxHashMap<List, Attr>>,
+    lists: RefCell<FxHashMap<PlaceEntries, Attr>>,
 }
 
 /// Entries of one `mem.place`.
-type List = SmallVec<[Attr; 4]>;
+type PlaceEntries = SmallVec<[Attr; 4]>;
 
-impl<'a> Places<'a> {
+impl<'a> PlaceWriter<'a> {
     fn entry(&self, pool: &'a str, offset: u64, bytes: u64) -> Attr {
         let ctx = self.ctx;
         let make = || [ctx.str_attr(pool), ctx.int_attr(offset as i64), ctx.int_attr(bytes as i64)];
@@ -144,13 +145,13 @@ impl<'a> Places<'a> {
     }
 
     /// An entry of a part of a value: where in the value it begins, its rows, and from row to row.
-    fn part(&self, pool: &str, offset: u64, window: Window) -> Attr {
-        let Window { first, rows, row, pitch } = window;
+    fn part(&self, pool: &str, offset: u64, window: ByteWindow) -> Attr {
+        let ByteWindow { first, rows, row, pitch } = window;
         let numbers = [offset, rows * row, first, row, pitch].map(|number| self.ctx.int_attr(number as i64));
         self.ctx.array_attr(&[&[self.ctx.str_attr(pool)], &numbers[..]].concat())
     }
 
-    fn list(&self, entries: List) -> Attr {
+    fn list(&self, entries: PlaceEntries) -> Attr {
         let mut lists = self.lists.borrow_mut();
         *lists.entry(entries).or_insert_with_key(|entries| self.ctx.array_attr(entries))
     }

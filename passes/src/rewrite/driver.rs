@@ -16,12 +16,12 @@ const LAST: usize = 64;
 
 /// How often rules may apply.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct RewriteLimits {
     /// For each operation that the function had.
     pub per_op: usize,
 }
 
-impl Limits {
+impl RewriteLimits {
     /// For functions of few operations.
     const LEAST: usize = 1024;
 
@@ -45,7 +45,7 @@ pub struct Driver<'r> {
 
 impl<'r> Driver<'r> {
     /// A driver for a body of so many operations.
-    pub fn new(rules: &'r RuleSet, limits: Limits, ops: usize) -> Driver<'r> {
+    pub fn new(rules: &'r RuleSet, limits: RewriteLimits, ops: usize) -> Driver<'r> {
         Driver {
             rules,
             by_name: FxHashMap::default(),
@@ -61,7 +61,7 @@ impl<'r> Driver<'r> {
     ///
     /// # Errors
     /// If they have applied as often as they may: the rules that applied last.
-    pub fn run(&mut self, ctx: &Context, body: &mut Body) -> Result<Outcome, Diagnostic> {
+    pub fn run(&mut self, ctx: &Context, body: &mut Body) -> Result<RewriteOutcome, Diagnostic> {
         let roots = body.roots().to_vec();
         let mut rewriter = Rewriter::new(ctx, body);
         roots.iter().for_each(|root| look_at_all(&mut rewriter, *root));
@@ -79,7 +79,7 @@ impl<'r> Driver<'r> {
             // What a rule changed in place may be the root of another.
             rewriter.look_at(op);
         }
-        Ok(if self.left < before { Outcome::Changed } else { Outcome::Unchanged })
+        Ok(if self.left < before { RewriteOutcome::Changed } else { RewriteOutcome::Unchanged })
     }
 
     /// How often each rule applied, in the order of the rules, those that never did left out.
@@ -133,7 +133,7 @@ impl<'r> Driver<'r> {
 
 /// Whether anything was changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum RewriteOutcome {
     /// Something was.
     Changed,
     /// Nothing was.

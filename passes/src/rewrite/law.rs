@@ -7,9 +7,9 @@
 
 use ir::{Traits, Type};
 
-use super::pattern::{Pattern, Reader};
+use super::pattern::{Pattern, PatternReader};
 use super::rule::{Compute, Right, Rule};
-use super::terms::{Found, Matched, Term, TermList, Terms};
+use super::terms::{LawMatch, Matched, Term, TermList, Terms};
 use crate::constants;
 
 /// The most ways in which a law matches at one operation.
@@ -36,7 +36,7 @@ enum Made {
 impl Law {
     /// Reads an exact law's sides. A fault in one is a defect of whoever wrote it.
     pub(super) fn read(rule: &'static Rule, left: &'static str, right: Right) -> Law {
-        let mut reader = Reader::default();
+        let mut reader = PatternReader::default();
         let left = reader.read(left);
         let right = match right {
             Right::Pattern(text) => Made::Pattern(reader.read(text)),
@@ -67,16 +67,16 @@ impl Law {
     }
 
     /// All ways in which the left side stands at an operation with a result of this type.
-    pub(crate) fn matches<'c>(&self, terms: &impl Terms<'c>, op: Matched, ty: Type) -> Vec<Found> {
+    pub(crate) fn matches<'c>(&self, terms: &impl Terms<'c>, op: Matched, ty: Type) -> Vec<LawMatch> {
         let Pattern::Op(_, children) = &self.left else { return Vec::new() };
-        let found = Found { ops: Default::default(), vars: Default::default(), ty };
-        let mut search = Search { terms, law: self, goals: Vec::new(), found, out: Vec::new() };
+        let found = LawMatch { ops: Default::default(), vars: Default::default(), ty };
+        let mut search = MatchSearch { terms, law: self, goals: Vec::new(), found, out: Vec::new() };
         search.op(children, op);
         search.out
     }
 
     /// Makes the right side; none where the law does not apply, or its type would be another.
-    pub(crate) fn build<'c>(&self, terms: &mut impl Terms<'c>, found: &Found) -> Option<Term> {
+    pub(crate) fn build<'c>(&self, terms: &mut impl Terms<'c>, found: &LawMatch) -> Option<Term> {
         let right = match &self.right {
             Made::Computed(compute) => compute(terms, found)?,
             Made::Pattern(Pattern::Number(number)) => number_of(terms, *number, found.ty)?,
@@ -87,7 +87,7 @@ impl Law {
 }
 
 /// Makes a pattern with the terms that its variables stand for.
-fn make<'c>(terms: &mut impl Terms<'c>, pattern: &Pattern, found: &Found) -> Option<Term> {
+fn make<'c>(terms: &mut impl Terms<'c>, pattern: &Pattern, found: &LawMatch) -> Option<Term> {
     match pattern {
         Pattern::Var(index) | Pattern::Weight(index) => Some(found.vars[*index]),
         Pattern::Number(number) => {
@@ -110,15 +110,15 @@ fn number_of<'c>(terms: &mut impl Terms<'c>, number: f64, ty: Type) -> Option<Te
 }
 
 /// What is yet to match, and what has matched so far.
-struct Search<'s, T> {
+struct MatchSearch<'s, T> {
     terms: &'s T,
     law: &'s Law,
     goals: Vec<(&'s Pattern, Term)>,
-    found: Found,
-    out: Vec<Found>,
+    found: LawMatch,
+    out: Vec<LawMatch>,
 }
 
-impl<'s, 'c, T: Terms<'c>> Search<'s, T> {
+impl<'s, 'c, T: Terms<'c>> MatchSearch<'s, T> {
     fn step(&mut self) {
         if self.out.len() == MOST_MATCHES {
             return;

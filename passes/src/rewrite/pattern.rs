@@ -34,11 +34,11 @@ impl Pattern {
 
 /// Reads patterns that share variables: the two sides of a law.
 #[derive(Default)]
-pub(crate) struct Reader {
+pub(crate) struct PatternReader {
     names: Vec<&'static str>,
 }
 
-impl Reader {
+impl PatternReader {
     /// Reads a side. The tables of laws are ours, so that a fault in one is a defect.
     pub(crate) fn read(&mut self, text: &'static str) -> Pattern {
         let mut rest = text;

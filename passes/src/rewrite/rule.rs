@@ -1,9 +1,9 @@
 //! What a rule is.
 
-use ir::opdef::Flow;
+use ir::opdef::RegionFlow;
 use ir::{Op, Traits};
 
-use super::terms::{Found, Term, Terms};
+use super::terms::{LawMatch, Term, Terms};
 use super::{Applied, Rewriter};
 
 /// A rule that makes a program simpler.
@@ -23,7 +23,7 @@ pub enum Roots {
     /// Those of all these traits.
     Traits(Traits),
     /// Control flow of this kind through regions.
-    Flow(Flow),
+    Flow(RegionFlow),
     /// All that end a block and go on in another.
     Branch,
 }
@@ -48,7 +48,7 @@ pub enum Action {
         /// Which operations it looks at.
         roots: Roots,
         /// What does it.
-        apply: Apply,
+        apply: RuleFn,
     },
 }
 
@@ -62,10 +62,10 @@ pub enum Right {
 }
 
 /// Makes the right side of a law; none where it does not apply.
-pub type Compute = fn(&mut dyn Terms<'_>, &Found) -> Option<Term>;
+pub type Compute = fn(&mut dyn Terms<'_>, &LawMatch) -> Option<Term>;
 
 /// Applies a rule to its root; none, and nothing changed, if it does not apply.
-pub type Apply = fn(&mut Rewriter<'_>, Op) -> Option<Applied>;
+pub type RuleFn = fn(&mut Rewriter<'_>, Op) -> Option<Applied>;
 
 impl Rule {
     /// An exact law: wherever the left side stands, the right side computes the same, to the bit.
@@ -104,7 +104,7 @@ impl Rule {
     }
 
     /// A rule that a function applies; `doc` says in a sentence what it does.
-    pub const fn code(name: &'static str, doc: &'static str, roots: Roots, apply: Apply) -> Rule {
+    pub const fn code(name: &'static str, doc: &'static str, roots: Roots, apply: RuleFn) -> Rule {
         Rule { name, action: Action::Code { doc, roots, apply } }
     }
 

@@ -4,21 +4,21 @@ use ir::opdef::OpDef;
 use ir::{Kind, Op};
 use rustc_hash::FxHashMap;
 
-use super::rule::{Action, Apply, Roots, Rule};
+use super::rule::{Action, Roots, Rule, RuleFn};
 use super::{Applied, Law, Rewriter};
 
 /// Rules, ready to be applied: those of one operation, in the order in which they were added.
 #[derive(Clone, Default)]
 pub struct RuleSet {
-    rules: Vec<Prepared>,
+    rules: Vec<PreparedRule>,
     by_name: FxHashMap<&'static str, Vec<usize>>,
     general: Vec<usize>,
 }
 
 #[derive(Clone)]
-enum Prepared {
+enum PreparedRule {
     Law(Law),
-    Code(&'static Rule, Roots, Apply),
+    Code(&'static Rule, Roots, RuleFn),
 }
 
 impl RuleSet {
@@ -33,28 +33,28 @@ impl RuleSet {
                 if exact {
                     self.by_name.entry(law.root()).or_default().push(index);
                 }
-                self.rules.push(Prepared::Law(law));
+                self.rules.push(PreparedRule::Law(law));
             }
             Action::Code { roots, apply, .. } => {
                 match roots {
                     Roots::Op(name) => self.by_name.entry(name).or_default().push(index),
                     _ => self.general.push(index),
                 }
-                self.rules.push(Prepared::Code(rule, roots, apply));
+                self.rules.push(PreparedRule::Code(rule, roots, apply));
             }
         }
     }
 
     /// All rules, in the order in which they were added.
     pub fn iter(&self) -> impl Iterator<Item = &'static Rule> + '_ {
-        self.rules.iter().map(Prepared::rule)
+        self.rules.iter().map(PreparedRule::rule)
     }
 
     /// All laws, exact or not, in the order in which they were added.
     pub fn laws(&self) -> impl Iterator<Item = &Law> {
         self.rules.iter().filter_map(|prepared| match prepared {
-            Prepared::Law(law) => Some(law),
-            Prepared::Code(..) => None,
+            PreparedRule::Law(law) => Some(law),
+            PreparedRule::Code(..) => None,
         })
     }
 
@@ -62,10 +62,12 @@ impl RuleSet {
     pub(super) fn of(&self, def: &'static OpDef) -> Vec<usize> {
         let named = self.by_name.get(def.name).into_iter().flatten().copied();
         let looks = |index: &&usize| match self.rules[**index] {
-            Prepared::Code(_, Roots::Traits(traits), _) => def.traits.contains(traits),
-            Prepared::Code(_, Roots::Flow(flow), _) => matches!(def.kind, Kind::Region(kind) if kind == flow),
-            Prepared::Code(_, Roots::Branch, _) => matches!(def.kind, Kind::Branch(_)),
-            Prepared::Code(_, Roots::Op(_), _) | Prepared::Law(_) => false,
+            PreparedRule::Code(_, Roots::Traits(traits), _) => def.traits.contains(traits),
+            PreparedRule::Code(_, Roots::Flow(flow), _) => {
+                matches!(def.kind, Kind::Region(kind) if kind == flow)
+            }
+            PreparedRule::Code(_, Roots::Branch, _) => matches!(def.kind, Kind::Branch(_)),
+            PreparedRule::Code(_, Roots::Op(_), _) | PreparedRule::Law(_) => false,
         };
         let mut rules: Vec<usize> = named.chain(self.general.iter().filter(looks).copied()).collect();
         rules.sort_unstable();
@@ -80,17 +82,17 @@ impl RuleSet {
     /// Applies a rule to an operation.
     pub(super) fn apply(&self, rule: usize, rewriter: &mut Rewriter<'_>, op: Op) -> Option<Applied> {
         match &self.rules[rule] {
-            Prepared::Law(law) => law.apply(rewriter, op),
-            Prepared::Code(_, _, apply) => apply(rewriter, op),
+            PreparedRule::Law(law) => law.apply(rewriter, op),
+            PreparedRule::Code(_, _, apply) => apply(rewriter, op),
         }
     }
 }
 
-impl Prepared {
+impl PreparedRule {
     fn rule(&self) -> &'static Rule {
         match self {
-            Prepared::Law(law) => law.rule,
-            Prepared::Code(rule, ..) => rule,
+            PreparedRule::Law(law) => law.rule,
+            PreparedRule::Code(rule, ..) => rule,
         }
     }
 }

@@ -30,7 +30,7 @@ pub struct Matched {
 
 /// What the left side of a law found.
 #[derive(Clone)]
-pub struct Found {
+pub struct LawMatch {
     /// The operations of the pattern, in the order in which they are written.
     pub ops: SmallVec<[Matched; 4]>,
     /// The terms of its variables, in the order of their first appearance.

@@ -2,20 +2,20 @@
 
 use cranelift_entity::{PrimaryMap, SecondaryMap};
 use ir::alias::AliasSets;
-use ir::opdef::{Access, Flow};
+use ir::opdef::{Access, RegionFlow};
 use ir::plan::attrs;
 use ir::pools::ALIGN_BYTES;
 use ir::weights::WeightSet;
 use ir::{Block, Body, Context, Kind, Op, Target, Traits, Value, flow};
 use smallvec::SmallVec;
 
-use super::model::{Item, ItemId, Model, Root, RootId, Write};
+use super::model::{ItemId, Root, RootId, RootWrite, ScheduleItem, ScheduleModel};
 use crate::access::access;
 use crate::edit::stands_in;
 use crate::effects::is_pure;
 
 /// What is asked of a function while its blocks are looked at.
-pub(super) struct Facts<'a> {
+pub(super) struct FunctionFacts<'a> {
     pub(super) ctx: &'a Context,
     pub(super) target: &'a dyn Target,
     pub(super) body: &'a Body,
@@ -31,16 +31,16 @@ pub(super) struct Facts<'a> {
 
 /// A block's model, with the operation of each item.
 pub(super) struct BlockModel {
-    pub(super) model: Model,
+    pub(super) model: ScheduleModel,
     pub(super) ops: PrimaryMap<ItemId, Op>,
 }
 
 /// The model of a block; none if a size is not known.
-pub(super) fn block_model(facts: &Facts<'_>, block: Block) -> Option<BlockModel> {
-    let mut builder = Builder {
+pub(super) fn block_model(facts: &FunctionFacts<'_>, block: Block) -> Option<BlockModel> {
+    let mut builder = ModelBuilder {
         facts,
         block,
-        model: Model::default(),
+        model: ScheduleModel::default(),
         ops: PrimaryMap::new(),
         root_of: SecondaryMap::new(),
         makers: SecondaryMap::new(),
@@ -56,10 +56,10 @@ pub(super) fn block_model(facts: &Facts<'_>, block: Block) -> Option<BlockModel>
     Some(BlockModel { model: builder.model, ops: builder.ops })
 }
 
-struct Builder<'a> {
-    facts: &'a Facts<'a>,
+struct ModelBuilder<'a> {
+    facts: &'a FunctionFacts<'a>,
     block: Block,
-    model: Model,
+    model: ScheduleModel,
     ops: PrimaryMap<ItemId, Op>,
     /// The model's root for each alias root that belongs to the block.
     root_of: SecondaryMap<Value, Option<RootId>>,
@@ -68,7 +68,7 @@ struct Builder<'a> {
     last_effect: Option<ItemId>,
 }
 
-impl Builder<'_> {
+impl ModelBuilder<'_> {
     fn add_root(&mut self, value: Value) -> Option<RootId> {
         let root = self.facts.aliases.root(value);
         if let Some(id) = self.root_of[root] {
@@ -85,7 +85,7 @@ impl Builder<'_> {
     }
 
     fn add(&mut self, op: Op) -> Option<()> {
-        let Facts { ctx, body, weights, .. } = self.facts;
+        let FunctionFacts { ctx, body, weights, .. } = self.facts;
         if weights.is_weight_op(body, op) {
             return Some(());
         }
@@ -145,7 +145,7 @@ impl Builder<'_> {
     }
 
     fn add_item(&mut self, op: Op, reads: &[Value]) -> Option<()> {
-        let Facts { ctx, body, .. } = self.facts;
+        let FunctionFacts { ctx, body, .. } = self.facts;
         let has_effect = !is_pure(ctx, body, op);
         let makers = reads.iter().flat_map(|value| self.makers[*value].iter().copied());
         let mut before: Vec<ItemId> = makers.chain(self.last_effect.filter(|_| has_effect)).collect();
@@ -156,12 +156,12 @@ impl Builder<'_> {
         roots.dedup();
         let scratch = attrs::scratch_bytes(body.at(ctx, op));
         let scratch_bytes = scratch.unwrap_or(0).next_multiple_of(ALIGN_BYTES) + self.facts.inner_bytes[op];
-        let mut item = Item { before, reads: roots, writes: Vec::new(), scratch_bytes };
+        let mut item = ScheduleItem { before, reads: roots, writes: Vec::new(), scratch_bytes };
         for result in 0..body.result_count(op) {
             let root = self.add_root(body.result(op, result))?;
             let overwrites = self.overwrites(op, result);
             if item.writes.iter().all(|write| write.root != root) {
-                item.writes.push(Write { root, overwrites });
+                item.writes.push(RootWrite { root, overwrites });
             }
         }
         let id = self.model.push(item);
@@ -177,7 +177,7 @@ impl Builder<'_> {
 
     /// The roots that a result may overwrite if they die, by all that no order changes.
     fn overwrites(&self, op: Op, result: usize) -> Vec<RootId> {
-        let Facts { ctx, target, body, aliases, kept, .. } = self.facts;
+        let FunctionFacts { ctx, target, body, aliases, kept, .. } = self.facts;
         let new = body.result(op, result);
         let same_size = |operand: &usize| {
             let value = body.operand(op, *operand);
@@ -188,7 +188,8 @@ impl Builder<'_> {
         if body.at(ctx, op).is_structured() {
             // What a loop carries may begin where its initial value is.
             let carried = (body.operand_count(op) + result).checked_sub(body.result_count(op));
-            let is_loop = matches!(body.at(ctx, op).kind(), Kind::Region(Flow::For | Flow::While));
+            let is_loop =
+                matches!(body.at(ctx, op).kind(), Kind::Region(RegionFlow::For | RegionFlow::While));
             let initial = carried.filter(|operand| is_loop && same_size(operand));
             return initial.and_then(|operand| self.root(body.operand(op, operand))).into_iter().collect();
         }

@@ -27,20 +27,20 @@ entity_impl!(RootId, "root");
 
 /// Something that runs.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Item {
+pub(super) struct ScheduleItem {
     /// Items that must run before it, each earlier in the given order.
     pub(super) before: Vec<ItemId>,
     /// The roots that it reads, each once.
     pub(super) reads: Vec<RootId>,
     /// The roots that it writes, each once.
-    pub(super) writes: Vec<Write>,
+    pub(super) writes: Vec<RootWrite>,
     /// What it needs beside them while it runs.
     pub(super) scratch_bytes: u64,
 }
 
 /// A root that an item writes.
 #[derive(Clone, Debug)]
-pub(super) struct Write {
+pub(super) struct RootWrite {
     pub(super) root: RootId,
     /// The roots that it may overwrite where they die, in the order in which they are tried.
     pub(super) overwrites: Vec<RootId>,
@@ -61,8 +61,8 @@ pub(super) struct Root {
 
 /// The items of a block, in the given order, and the roots that they share.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Model {
-    pub(super) items: PrimaryMap<ItemId, Item>,
+pub(super) struct ScheduleModel {
+    pub(super) items: PrimaryMap<ItemId, ScheduleItem>,
     pub(super) roots: PrimaryMap<RootId, Root>,
 }
 
@@ -75,9 +75,9 @@ pub(super) struct Cost {
     pub(super) live_bytes: u64,
 }
 
-impl Model {
+impl ScheduleModel {
     /// Adds an item after all others, and itself to the readers and writers of its roots.
-    pub(super) fn push(&mut self, item: Item) -> ItemId {
+    pub(super) fn push(&mut self, item: ScheduleItem) -> ItemId {
         let id = self.items.next_key();
         item.reads.iter().for_each(|root| self.roots[*root].readers.push(id));
         item.writes.iter().for_each(|write| self.roots[write.root].writers.push(id));

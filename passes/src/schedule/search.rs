@@ -21,7 +21,7 @@ use cranelift_entity::EntityRef;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::model::{Cost, ItemId, Model};
+use super::model::{Cost, ItemId, ScheduleModel};
 
 /// Looks at items for all segments of a block.
 const WORK: usize = 3_000_000;
@@ -35,7 +35,7 @@ pub(super) struct Schedule {
 }
 
 /// The order with the lowest peak that was found, the given one where none is lower.
-pub(super) fn best_order(model: &Model) -> Schedule {
+pub(super) fn best_order(model: &ScheduleModel) -> Schedule {
     let mut segments = segments(model);
     segments.sort_by_key(|segment| (Reverse(segment.peak_bytes), segment.first));
     let mut order: Vec<ItemId> = model.items.keys().collect();
@@ -57,8 +57,8 @@ pub(super) fn best_order(model: &Model) -> Schedule {
 }
 
 /// Items that run after all before `first`, and before all from `end` on.
-struct Segment<'m> {
-    model: &'m Model,
+struct ItemSegment<'m> {
+    model: &'m ScheduleModel,
     first: usize,
     end: usize,
     /// Bytes before it.
@@ -68,14 +68,14 @@ struct Segment<'m> {
 }
 
 /// Cuts the given order at every item that each other one must precede or follow.
-fn segments(model: &Model) -> Vec<Segment<'_>> {
+fn segments(model: &ScheduleModel) -> Vec<ItemSegment<'_>> {
     let cuts = cuts(model);
-    let mut segments: Vec<Segment<'_>> = Vec::new();
+    let mut segments: Vec<ItemSegment<'_>> = Vec::new();
     let mut live_bytes = model.bytes_on_entry();
     for item in model.items.keys() {
         let at = item.index();
         if at == 0 || cuts[at] || cuts[at - 1] {
-            segments.push(Segment { model, first: at, end: at, live_bytes, peak_bytes: 0 });
+            segments.push(ItemSegment { model, first: at, end: at, live_bytes, peak_bytes: 0 });
         }
         let cost = model.cost(item, live_bytes, |other| other < item);
         let segment = segments.last_mut().expect("one was begun at the first item");
@@ -88,7 +88,7 @@ fn segments(model: &Model) -> Vec<Segment<'_>> {
 
 /// Which items each other one must precede or follow: those that alone have no successor up to themselves, so
 /// that all before lead to them, and alone no predecessor from themselves on.
-fn cuts(model: &Model) -> Vec<bool> {
+fn cuts(model: &ScheduleModel) -> Vec<bool> {
     let count = model.items.len();
     let mut first_after = vec![count; count];
     let mut sources = vec![0isize; count + 1];
@@ -115,7 +115,7 @@ fn cuts(model: &Model) -> Vec<bool> {
 type Done = SmallVec<[u64; 2]>;
 
 /// A state: what has run, how that was come to, and what it cost.
-struct Node {
+struct ScheduleState {
     done: Done,
     live_bytes: u64,
     peak_bytes: u64,
@@ -126,7 +126,7 @@ struct Node {
 /// The search has done as much work as it may.
 struct OutOfWork;
 
-impl Segment<'_> {
+impl ItemSegment<'_> {
     /// An order with a lower peak than the given one, with its peak; none if none was found. `work` is what
     /// is left of it.
     fn solve(&self, work: &mut usize) -> Option<(Vec<ItemId>, u64)> {
@@ -140,10 +140,10 @@ impl Segment<'_> {
         found.unwrap_or_else(|OutOfWork| self.search_beam(work))
     }
 
-    fn start(&self) -> Node {
+    fn start(&self) -> ScheduleState {
         let words = (self.end - self.first).div_ceil(64);
         let live_bytes = self.live_bytes;
-        Node { done: SmallVec::from_elem(0, words), live_bytes, peak_bytes: live_bytes, from: None }
+        ScheduleState { done: SmallVec::from_elem(0, words), live_bytes, peak_bytes: live_bytes, from: None }
     }
 
     fn is_done(&self, done: &Done, item: ItemId) -> bool {
@@ -152,7 +152,11 @@ impl Segment<'_> {
     }
 
     /// The items that may run next, with their costs: one alone, if going there first is right.
-    fn steps(&self, node: &Node, work: &mut usize) -> Result<SmallVec<[(ItemId, Cost); 8]>, OutOfWork> {
+    fn steps(
+        &self,
+        node: &ScheduleState,
+        work: &mut usize,
+    ) -> Result<SmallVec<[(ItemId, Cost); 8]>, OutOfWork> {
         *work = work.checked_sub(self.end - self.first).ok_or(OutOfWork)?;
         let mut steps = SmallVec::new();
         for item in (self.first..self.end).map(ItemId::new) {
@@ -172,12 +176,12 @@ impl Segment<'_> {
         Ok(steps)
     }
 
-    fn after(&self, nodes: &[Node], from: usize, (item, cost): (ItemId, Cost)) -> Node {
+    fn after(&self, nodes: &[ScheduleState], from: usize, (item, cost): (ItemId, Cost)) -> ScheduleState {
         let mut done = nodes[from].done.clone();
         let at = item.index() - self.first;
         done[at / 64] |= 1 << (at % 64);
         let peak_bytes = nodes[from].peak_bytes.max(cost.peak_bytes);
-        Node { done, live_bytes: cost.live_bytes, peak_bytes, from: Some((from, item)) }
+        ScheduleState { done, live_bytes: cost.live_bytes, peak_bytes, from: Some((from, item)) }
     }
 
     /// The exact search; none if no order is better than the given one.
@@ -238,7 +242,7 @@ impl Segment<'_> {
 }
 
 /// The items that led to a state.
-fn path(nodes: &[Node], mut at: usize) -> Vec<ItemId> {
+fn path(nodes: &[ScheduleState], mut at: usize) -> Vec<ItemId> {
     let mut items = Vec::new();
     while let Some((from, item)) = nodes[at].from {
         items.push(item);

@@ -2,7 +2,7 @@
 
 use cranelift_entity::EntityRef;
 
-use super::model::{Item, ItemId, Model, Root, RootId, Write};
+use super::model::{ItemId, Root, RootId, RootWrite, ScheduleItem, ScheduleModel};
 use super::search::best_order;
 
 /// A generator of numbers: splitmix64.
@@ -20,9 +20,9 @@ impl Random {
 
 /// Items that each write one root, and read some of the last `reach` before; some results may overwrite what
 /// has their size.
-fn random_model(seed: u64, count: usize, reach: usize) -> Model {
+fn random_model(seed: u64, count: usize, reach: usize) -> ScheduleModel {
     let mut random = Random(seed);
-    let mut model = Model::default();
+    let mut model = ScheduleModel::default();
     for at in 0..count {
         let mut before: Vec<ItemId> = Vec::new();
         for _ in 0..random.below(3) {
@@ -37,25 +37,25 @@ fn random_model(seed: u64, count: usize, reach: usize) -> Model {
         let is_fit = |root: &RootId| model.roots[*root].size_bytes == size_bytes;
         let overwrites = reads.iter().copied().filter(is_fit).filter(|_| random.below(2) > 0).collect();
         let root = model.roots.push(Root { size_bytes, lives_on: random.below(8) == 0, ..Root::default() });
-        let writes = vec![Write { root, overwrites }];
-        model.push(Item { before, reads, writes, scratch_bytes: random.below(3) as u64 });
+        let writes = vec![RootWrite { root, overwrites }];
+        model.push(ScheduleItem { before, reads, writes, scratch_bytes: random.below(3) as u64 });
     }
     model
 }
 
-fn peak(model: &Model, order: &[ItemId]) -> u64 {
+fn peak(model: &ScheduleModel, order: &[ItemId]) -> u64 {
     model.costs(order).iter().map(|cost| cost.peak_bytes).max().unwrap_or(0)
 }
 
-fn is_valid(model: &Model, order: &[ItemId]) -> bool {
+fn is_valid(model: &ScheduleModel, order: &[ItemId]) -> bool {
     let place = |item: ItemId| order.iter().position(|other| *other == item);
     let waits = |item: ItemId| model.items[item].before.iter().all(|before| place(*before) < place(item));
     order.len() == model.items.len() && model.items.keys().all(|item| place(item).is_some() && waits(item))
 }
 
 /// The lowest peak of all orders.
-fn brute_force(model: &Model) -> u64 {
-    fn go(model: &Model, done: &mut Vec<bool>, live_bytes: u64, peak_bytes: u64, best: &mut u64) {
+fn brute_force(model: &ScheduleModel) -> u64 {
+    fn go(model: &ScheduleModel, done: &mut Vec<bool>, live_bytes: u64, peak_bytes: u64, best: &mut u64) {
         if peak_bytes >= *best {
             return;
         }
@@ -105,21 +105,21 @@ fn large_graphs_are_never_made_worse() {
 }
 
 /// Chains beside each other that grow and shrink, begun together in the given order.
-fn chains(count: usize, sizes: &[u64]) -> Model {
-    let mut model = Model::default();
+fn chains(count: usize, sizes: &[u64]) -> ScheduleModel {
+    let mut model = ScheduleModel::default();
     let mut ends: Vec<Option<(ItemId, RootId)>> = vec![None; count];
     for &size_bytes in sizes {
         for end in &mut ends {
             let root = model.roots.push(Root { size_bytes, ..Root::default() });
             let before = end.iter().map(|end| end.0).collect();
             let reads = end.iter().map(|end| end.1).collect();
-            let writes = vec![Write { root, overwrites: Vec::new() }];
-            *end = Some((model.push(Item { before, reads, writes, scratch_bytes: 0 }), root));
+            let writes = vec![RootWrite { root, overwrites: Vec::new() }];
+            *end = Some((model.push(ScheduleItem { before, reads, writes, scratch_bytes: 0 }), root));
         }
     }
     let before = ends.iter().flatten().map(|end| end.0).collect();
     let reads = ends.iter().flatten().map(|end| end.1).collect();
-    model.push(Item { before, reads, writes: Vec::new(), scratch_bytes: 0 });
+    model.push(ScheduleItem { before, reads, writes: Vec::new(), scratch_bytes: 0 });
     model
 }
 
@@ -137,8 +137,8 @@ fn no_segment_is_changed_that_is_not_the_highest() {
     let mut model = chains(2, &[1, 3, 1]);
     let high = model.roots.push(Root { size_bytes: 100, ..Root::default() });
     let last = model.items.keys().next_back().expect("chains end with an item");
-    let writes = vec![Write { root: high, overwrites: Vec::new() }];
-    model.push(Item { before: vec![last], reads: Vec::new(), writes, scratch_bytes: 0 });
+    let writes = vec![RootWrite { root: high, overwrites: Vec::new() }];
+    model.push(ScheduleItem { before: vec![last], reads: Vec::new(), writes, scratch_bytes: 0 });
     let found = best_order(&model);
     assert!(found.order.is_sorted());
     assert_eq!(found.peak_bytes, 100);

@@ -10,7 +10,7 @@ use ir::opdef::Contract;
 use ir::scalar::{Binary, Scalar, Unary};
 use ir::{Context, Dim, Kind, Traits, Type, size};
 
-use super::graph::{Graph, Node, OpHead};
+use super::graph::{ENode, LawGraph, OpHead};
 
 const FLOPS_PER_BYTE: f64 = 8.0;
 const UNKNOWN_SIZE: u64 = 128;
@@ -18,7 +18,7 @@ const UNKNOWN_SIZE: u64 = 128;
 const START: f64 = 256.0;
 
 /// The cost of a node; 0 for a value from outside.
-pub(super) fn cost(graph: &Graph<'_>, node: &Node) -> f64 {
+pub(super) fn cost(graph: &LawGraph<'_>, node: &ENode) -> f64 {
     let facts = &graph.analysis;
     let Some(op) = facts.op(node) else { return 0.0 };
     if op.def.traits.contains(Traits::CONSTANT) {

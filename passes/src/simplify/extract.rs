@@ -14,7 +14,7 @@ use egg::Id;
 use rustc_hash::FxHashMap;
 
 use super::cost::cost;
-use super::graph::{Graph, Node};
+use super::graph::{ENode, LawGraph};
 
 /// How often each of the two costs is brought up to date.
 const PASSES: usize = 2;
@@ -29,14 +29,14 @@ const ROUNDS: usize = 64;
 /// The chosen nodes.
 pub(super) struct Choice {
     /// Of each class, by the number that `index` gives it.
-    nodes: Vec<Option<Node>>,
+    nodes: Vec<Option<ENode>>,
     index: FxHashMap<Id, usize>,
     refs: Vec<u32>,
 }
 
 impl Choice {
     /// The node of a class that the program uses.
-    pub(super) fn node(&self, class: Id) -> &Node {
+    pub(super) fn node(&self, class: Id) -> &ENode {
         self.nodes[self.index[&class]].as_ref().expect("what is in use has a node")
     }
 
@@ -51,10 +51,10 @@ impl Choice {
 /// `places` holds the places in the text of the classes that the program has; `originals` its own nodes,
 /// which win where costs are equal.
 pub(super) fn extract(
-    graph: &Graph<'_>,
+    graph: &LawGraph<'_>,
     roots: &[Id],
     places: &FxHashMap<Id, u32>,
-    originals: &FxHashMap<Node, ir::Op>,
+    originals: &FxHashMap<ENode, ir::Op>,
 ) -> Choice {
     let mut extraction = Extraction::new(graph, places, originals);
     for root in roots {
@@ -85,7 +85,7 @@ struct Class {
 
 /// A node that a class may use.
 struct NodeOption {
-    node: Node,
+    node: ENode,
     cost: f64,
     children: Vec<usize>,
 }
@@ -101,18 +101,18 @@ struct Extraction {
 
 impl Extraction {
     fn new(
-        graph: &Graph<'_>,
+        graph: &LawGraph<'_>,
         places: &FxHashMap<Id, u32>,
-        originals: &FxHashMap<Node, ir::Op>,
+        originals: &FxHashMap<ENode, ir::Op>,
     ) -> Extraction {
         let mut ids: Vec<Id> = graph.classes().map(|class| class.id).collect();
         ids.sort_unstable();
         let index: FxHashMap<Id, usize> = ids.iter().enumerate().map(|(number, id)| (*id, number)).collect();
         let mut classes = Vec::with_capacity(ids.len());
         for id in &ids {
-            let mut nodes: Vec<&Node> = graph[*id].nodes.iter().collect();
+            let mut nodes: Vec<&ENode> = graph[*id].nodes.iter().collect();
             nodes.sort_by_key(|node| !originals.contains_key(*node));
-            let option = |node: &Node| NodeOption {
+            let option = |node: &ENode| NodeOption {
                 node: node.clone(),
                 cost: cost(graph, node),
                 children: node.children.iter().map(|child| index[&graph.find(*child)]).collect(),

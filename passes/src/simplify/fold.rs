@@ -6,7 +6,7 @@ use egg::Id;
 use ir::interp::{Tensor, constant_value, eval_op};
 use ir::{Attr, Body, Context, Location};
 
-use super::graph::{Graph, OpHead};
+use super::graph::{LawGraph, OpHead};
 use crate::constants::{RESULT_LIMIT, attr, elements, written};
 
 /// The attribute of a constant operation, if its elements are written in the program and few.
@@ -16,7 +16,7 @@ pub(super) fn written_value(ctx: &Context, op: &OpHead) -> Option<Attr> {
 }
 
 /// The value of an operation on constants, if it is small.
-pub(super) fn fold(graph: &Graph<'_>, op: &OpHead, children: &[Id]) -> Option<Attr> {
+pub(super) fn fold(graph: &LawGraph<'_>, op: &OpHead, children: &[Id]) -> Option<Attr> {
     let ctx = graph.analysis.ctx;
     if elements(ctx, op.ty)? > RESULT_LIMIT {
         return None;

@@ -14,25 +14,25 @@ use smallvec::SmallVec;
 use super::fold;
 
 /// The e-graph of one run of operations.
-pub(super) type Graph<'a> = EGraph<Node, Facts<'a>>;
+pub(super) type LawGraph<'a> = EGraph<ENode, GraphFacts<'a>>;
 
 /// An operation, or a value from outside.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct Node {
-    /// Which of [`Facts::heads`].
+pub(super) struct ENode {
+    /// Which of [`GraphFacts::heads`].
     pub(super) head: u32,
     /// The operands.
     pub(super) children: SmallVec<[Id; 4]>,
 }
 
-impl egg::Language for Node {
+impl egg::Language for ENode {
     type Discriminant = u32;
 
     fn discriminant(&self) -> u32 {
         self.head
     }
 
-    fn matches(&self, other: &Node) -> bool {
+    fn matches(&self, other: &ENode) -> bool {
         self.head == other.head && self.children.len() == other.children.len()
     }
 
@@ -47,7 +47,7 @@ impl egg::Language for Node {
 
 /// A node without its children.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Head {
+pub(super) enum NodeHead {
     /// A value that the run does not compute, or that an operation with effects or several results does.
     Leaf(Value, Type),
     /// A pure operation of one result.
@@ -82,19 +82,19 @@ impl std::hash::Hash for OpHead {
     }
 }
 
-impl Head {
+impl NodeHead {
     pub(super) fn ty(&self) -> Type {
         match self {
-            Head::Leaf(_, ty) => *ty,
-            Head::Op(op) => op.ty,
+            NodeHead::Leaf(_, ty) => *ty,
+            NodeHead::Op(op) => op.ty,
         }
     }
 }
 
 /// What is shared by all classes.
-pub(super) struct Facts<'a> {
+pub(super) struct GraphFacts<'a> {
     pub(super) ctx: &'a Context,
-    pub(super) heads: IndexSet<Head, FxBuildHasher>,
+    pub(super) heads: IndexSet<NodeHead, FxBuildHasher>,
 }
 
 /// What is known of a class.
@@ -108,29 +108,29 @@ pub(super) struct Fact {
     pub(super) constant: Option<Attr>,
 }
 
-impl<'a> Facts<'a> {
-    pub(super) fn new(ctx: &'a Context) -> Facts<'a> {
-        Facts { ctx, heads: IndexSet::default() }
+impl<'a> GraphFacts<'a> {
+    pub(super) fn new(ctx: &'a Context) -> GraphFacts<'a> {
+        GraphFacts { ctx, heads: IndexSet::default() }
     }
 
     /// The head's number.
-    pub(super) fn number(&mut self, head: Head) -> u32 {
+    pub(super) fn number(&mut self, head: NodeHead) -> u32 {
         self.heads.insert_full(head).0 as u32
     }
 
     /// The operation of a node, unless it is a leaf.
-    pub(super) fn op(&self, node: &Node) -> Option<&OpHead> {
+    pub(super) fn op(&self, node: &ENode) -> Option<&OpHead> {
         match &self.heads[node.head as usize] {
-            Head::Leaf(..) => None,
-            Head::Op(op) => Some(op),
+            NodeHead::Leaf(..) => None,
+            NodeHead::Op(op) => Some(op),
         }
     }
 }
 
-impl Analysis<Node> for Facts<'_> {
+impl Analysis<ENode> for GraphFacts<'_> {
     type Data = Fact;
 
-    fn make(graph: &mut Graph<'_>, node: &Node, _: Id) -> Fact {
+    fn make(graph: &mut LawGraph<'_>, node: &ENode, _: Id) -> Fact {
         let facts = &graph.analysis;
         let ty = facts.heads[node.head as usize].ty();
         let Some(op) = facts.op(node) else {
@@ -158,7 +158,7 @@ impl Analysis<Node> for Facts<'_> {
         DidMerge(after != before, after != (b.is_weight, b.constant))
     }
 
-    fn modify(graph: &mut Graph<'_>, id: Id) {
+    fn modify(graph: &mut LawGraph<'_>, id: Id) {
         let Fact { ty, constant: Some(value), .. } = graph[id].data else { return };
         if let Some(node) = constant_node(graph, value, ty) {
             let constant = graph.add(node);
@@ -168,11 +168,11 @@ impl Analysis<Node> for Facts<'_> {
 }
 
 /// The node of a constant.
-pub(super) fn constant_node(graph: &mut Graph<'_>, value: Attr, ty: Type) -> Option<Node> {
+pub(super) fn constant_node(graph: &mut LawGraph<'_>, value: Attr, ty: Type) -> Option<ENode> {
     let ctx = graph.analysis.ctx;
     let is_tensor = ctx.type_data(ty).tensor_shape().is_some();
     let name = ctx.op_name(if is_tensor { "nn.constant" } else { "arith.constant" });
     let properties = ctx.dict(vec![(ctx.ident("value"), value)]);
     let head = OpHead { def: ctx.def(name)?, name, properties, attrs: Attr::EMPTY, ty };
-    Some(Node { head: graph.analysis.number(Head::Op(head)), children: SmallVec::new() })
+    Some(ENode { head: graph.analysis.number(NodeHead::Op(head)), children: SmallVec::new() })
 }

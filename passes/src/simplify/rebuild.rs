@@ -11,11 +11,11 @@ use ir::{Body, Builder, Location, LocationData, Op, Value};
 use rustc_hash::FxHashMap;
 
 use super::extract::Choice;
-use super::graph::{Graph, Head, Node};
-use super::run::Run;
+use super::graph::{ENode, LawGraph, NodeHead};
+use super::run::BlockRun;
 
 /// Writes the choice into the body; gives how many operations it made anew.
-pub(super) fn rebuild(graph: &Graph<'_>, body: &mut Body, run: &Run, choice: &Choice) -> u64 {
+pub(super) fn rebuild(graph: &LawGraph<'_>, body: &mut Body, run: &BlockRun, choice: &Choice) -> u64 {
     let mut rebuilding = Rebuilding { graph, run, choice, body, values: FxHashMap::default(), made: 0 };
     for &op in &run.ops {
         match run.class_of(graph.analysis.ctx, rebuilding.body, op) {
@@ -35,8 +35,8 @@ pub(super) fn rebuild(graph: &Graph<'_>, body: &mut Body, run: &Run, choice: &Ch
 }
 
 struct Rebuilding<'r, 'a> {
-    graph: &'r Graph<'a>,
-    run: &'r Run,
+    graph: &'r LawGraph<'a>,
+    run: &'r BlockRun,
     choice: &'r Choice,
     body: &'r mut Body,
     /// The values of the classes that have been put.
@@ -45,7 +45,7 @@ struct Rebuilding<'r, 'a> {
 }
 
 /// What is left to do for a class.
-enum Step {
+enum RebuildStep {
     /// Put its operands, then itself.
     Open(Id),
     /// Put itself: its operands are there.
@@ -61,22 +61,22 @@ impl Rebuilding<'_, '_> {
 
     /// Puts a class, and first what it reads, before an operation unless it is there already.
     fn put(&mut self, class: Id, before: Op) {
-        let mut open = vec![Step::Open(class)];
+        let mut open = vec![RebuildStep::Open(class)];
         while let Some(step) = open.pop() {
             match step {
-                Step::Open(class) if self.values.contains_key(&class) => {}
-                Step::Open(class) => {
+                RebuildStep::Open(class) if self.values.contains_key(&class) => {}
+                RebuildStep::Open(class) => {
                     let node = self.choice.node(class);
-                    if let Head::Leaf(value, _) = self.graph.analysis.heads[node.head as usize] {
+                    if let NodeHead::Leaf(value, _) = self.graph.analysis.heads[node.head as usize] {
                         self.values.insert(class, value);
                         continue;
                     }
-                    open.push(Step::Close(class));
+                    open.push(RebuildStep::Close(class));
                     let children = node.children.iter().rev();
-                    open.extend(children.map(|child| Step::Open(self.graph.find(*child))));
+                    open.extend(children.map(|child| RebuildStep::Open(self.graph.find(*child))));
                 }
-                Step::Close(class) if self.values.contains_key(&class) => {}
-                Step::Close(class) => {
+                RebuildStep::Close(class) if self.values.contains_key(&class) => {}
+                RebuildStep::Close(class) => {
                     let value = self.put_one(class, before);
                     self.values.insert(class, value);
                 }
@@ -105,7 +105,7 @@ impl Rebuilding<'_, '_> {
         self.body.result(op, 0)
     }
 
-    fn make(&mut self, class: Id, node: &Node, operands: &[Value], before: Op) -> Op {
+    fn make(&mut self, class: Id, node: &ENode, operands: &[Value], before: Op) -> Op {
         let head = *self.graph.analysis.op(node).expect("leaves are values already");
         let replaced = self.run.first_op(class).unwrap_or(before);
         let location = self.location(replaced, head.name);

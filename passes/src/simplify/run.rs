@@ -9,17 +9,17 @@ use ir::{Block, Body, Context, Op, Traits, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-use super::graph::{Graph, Head, Node, OpHead};
+use super::graph::{ENode, LawGraph, NodeHead, OpHead};
 
 /// Most operations of a run.
 const LENGTH: usize = 4096;
 
 /// A stretch of a block in its e-graph.
-pub(super) struct Run {
+pub(super) struct BlockRun {
     /// Its operations, in text order.
     pub(super) ops: Vec<Op>,
     /// The first operation of each node that the program has.
-    pub(super) originals: FxHashMap<Node, Op>,
+    pub(super) originals: FxHashMap<ENode, Op>,
     /// The first place in the text of each class that the program has: 0 for what is defined before the run.
     pub(super) places: FxHashMap<Id, u32>,
     first_ops: FxHashMap<Id, Op>,
@@ -32,11 +32,11 @@ pub(super) fn runs(body: &Body, block: Block) -> Vec<Vec<Op>> {
     ops.chunks(LENGTH).map(<[Op]>::to_vec).collect()
 }
 
-impl Run {
+impl BlockRun {
     /// The run of an e-graph that has grown, with classes and nodes by their present names.
-    pub(super) fn settle(graph: &Graph<'_>, entries: Entries) -> Run {
-        let Entries { ops, leaves, nodes, mut classes } = entries;
-        let mut run = Run {
+    pub(super) fn settle(graph: &LawGraph<'_>, entries: GraphEntries) -> BlockRun {
+        let GraphEntries { ops, leaves, nodes, mut classes } = entries;
+        let mut run = BlockRun {
             ops,
             originals: FxHashMap::default(),
             places: FxHashMap::default(),
@@ -96,18 +96,22 @@ impl Run {
 }
 
 /// What was put into an e-graph, by the names that it then had.
-pub(super) struct Entries {
+pub(super) struct GraphEntries {
     ops: Vec<Op>,
     leaves: Vec<(Id, u32)>,
-    nodes: Vec<(Id, u32, Node, Op)>,
+    nodes: Vec<(Id, u32, ENode, Op)>,
     classes: FxHashMap<Value, Id>,
 }
 
-impl Entries {
+impl GraphEntries {
     /// Puts operations into an empty e-graph.
-    pub(super) fn new(graph: &mut Graph<'_>, body: &Body, ops: Vec<Op>) -> Entries {
-        let mut entries =
-            Entries { ops: Vec::new(), leaves: Vec::new(), nodes: Vec::new(), classes: FxHashMap::default() };
+    pub(super) fn new(graph: &mut LawGraph<'_>, body: &Body, ops: Vec<Op>) -> GraphEntries {
+        let mut entries = GraphEntries {
+            ops: Vec::new(),
+            leaves: Vec::new(),
+            nodes: Vec::new(),
+            classes: FxHashMap::default(),
+        };
         for (place, &op) in ops.iter().enumerate() {
             let place = place as u32 + 1;
             if is_node(graph.analysis.ctx, body, op) {
@@ -125,7 +129,7 @@ impl Entries {
         entries
     }
 
-    fn add_node(&mut self, graph: &mut Graph<'_>, body: &Body, op: Op, place: u32) {
+    fn add_node(&mut self, graph: &mut LawGraph<'_>, body: &Body, op: Op, place: u32) {
         let operands: Vec<Value> = body.operands(op).collect();
         let children: SmallVec<[Id; 4]> =
             operands.into_iter().map(|value| self.class(graph, body, value)).collect();
@@ -138,23 +142,23 @@ impl Entries {
             attrs: body.attrs(op),
             ty: body.ty(result),
         };
-        let node = Node { head: graph.analysis.number(Head::Op(head)), children };
+        let node = ENode { head: graph.analysis.number(NodeHead::Op(head)), children };
         let class = graph.add(node.clone());
         self.nodes.push((class, place, node, op));
         self.classes.insert(result, class);
     }
 
     /// The class of an operand; what is not defined in the run becomes a leaf at its beginning.
-    fn class(&mut self, graph: &mut Graph<'_>, body: &Body, value: Value) -> Id {
+    fn class(&mut self, graph: &mut LawGraph<'_>, body: &Body, value: Value) -> Id {
         match self.classes.get(&value) {
             Some(class) => *class,
             None => self.add_leaf(graph, body, value, 0),
         }
     }
 
-    fn add_leaf(&mut self, graph: &mut Graph<'_>, body: &Body, value: Value, place: u32) -> Id {
-        let head = graph.analysis.number(Head::Leaf(value, body.ty(value)));
-        let class = graph.add(Node { head, children: SmallVec::new() });
+    fn add_leaf(&mut self, graph: &mut LawGraph<'_>, body: &Body, value: Value, place: u32) -> Id {
+        let head = graph.analysis.number(NodeHead::Leaf(value, body.ty(value)));
+        let class = graph.add(ENode { head, children: SmallVec::new() });
         self.leaves.push((class, place));
         self.classes.insert(value, class);
         class

@@ -7,16 +7,16 @@
 use egg::Id;
 use rustc_hash::FxHashMap;
 
-use super::graph::{Graph, Node};
+use super::graph::{ENode, LawGraph};
 use super::terms::{class, matched};
-use crate::rewrite::{Found, Law};
+use crate::rewrite::{Law, LawMatch};
 
 /// A round looks at so many matches at least.
 const LEAST_MATCHES: usize = 4096;
 
 /// How far an e-graph may grow.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Limits {
+pub(super) struct SaturationLimits {
     /// Most rounds.
     pub(super) rounds: usize,
     /// Most nodes, and most matches that a round looks at; the round that passes it is the last, and stops
@@ -25,7 +25,11 @@ pub(super) struct Limits {
 }
 
 /// Applies laws until nothing changes, or a limit is met; gives how often each law joined two classes.
-pub(super) fn saturate(graph: &mut Graph<'_>, limits: Limits, laws: &[&Law]) -> Vec<(&'static str, u64)> {
+pub(super) fn saturate(
+    graph: &mut LawGraph<'_>,
+    limits: SaturationLimits,
+    laws: &[&Law],
+) -> Vec<(&'static str, u64)> {
     let mut joined = vec![0; laws.len()];
     for _ in 0..limits.rounds {
         let found = find(graph, laws, limits.nodes.max(LEAST_MATCHES));
@@ -45,7 +49,7 @@ pub(super) fn saturate(graph: &mut Graph<'_>, limits: Limits, laws: &[&Law]) -> 
 }
 
 /// Matches, the first `most` of each round: the law, the class and what was found, in the order of classes.
-fn find(graph: &Graph<'_>, laws: &[&Law], most: usize) -> Vec<(usize, Id, Found)> {
+fn find(graph: &LawGraph<'_>, laws: &[&Law], most: usize) -> Vec<(usize, Id, LawMatch)> {
     let mut by_root: FxHashMap<&str, Vec<usize>> = FxHashMap::default();
     for (index, law) in laws.iter().enumerate() {
         by_root.entry(law.root()).or_default().push(index);
@@ -54,7 +58,7 @@ fn find(graph: &Graph<'_>, laws: &[&Law], most: usize) -> Vec<(usize, Id, Found)
     classes.sort_unstable();
     let mut out = Vec::new();
     for class in classes {
-        let named = |node: &Node| by_root.get(graph.analysis.op(node)?.def.name);
+        let named = |node: &ENode| by_root.get(graph.analysis.op(node)?.def.name);
         let (nodes, ty) = (&graph[class].nodes, graph[class].data.ty);
         for node in nodes {
             for &law in named(node).into_iter().flatten() {
@@ -70,6 +74,6 @@ fn find(graph: &Graph<'_>, laws: &[&Law], most: usize) -> Vec<(usize, Id, Found)
 }
 
 /// Makes a law's right side and joins it with the left; whether that was news.
-fn apply(graph: &mut Graph<'_>, law: &Law, left: Id, found: &Found) -> bool {
+fn apply(graph: &mut LawGraph<'_>, law: &Law, left: Id, found: &LawMatch) -> bool {
     law.build(graph, found).is_some_and(|right| graph.union(left, class(right)))
 }

@@ -5,7 +5,7 @@ use ir::builder::infer;
 use ir::{Attr, Context, OpName, Type};
 use smallvec::SmallVec;
 
-use super::graph::{Graph, Head, Node, OpHead, constant_node};
+use super::graph::{ENode, LawGraph, NodeHead, OpHead, constant_node};
 use crate::rewrite::{Matched, Term, Terms};
 
 /// The class of a term.
@@ -13,18 +13,18 @@ pub(super) fn class(term: Term) -> Id {
     Id::from(term.0 as usize)
 }
 
-fn term(graph: &Graph<'_>, class: Id) -> Term {
+fn term(graph: &LawGraph<'_>, class: Id) -> Term {
     Term(usize::from(graph.find(class)) as u32)
 }
 
 /// The operation of a node, unless it is a leaf.
-pub(super) fn matched(graph: &Graph<'_>, node: &Node) -> Option<Matched> {
+pub(super) fn matched(graph: &LawGraph<'_>, node: &ENode) -> Option<Matched> {
     let op = graph.analysis.op(node)?;
     let operands = node.children.iter().map(|child| term(graph, *child)).collect();
     Some(Matched { def: op.def, name: op.name, properties: op.properties, operands })
 }
 
-impl<'a> Terms<'a> for Graph<'a> {
+impl<'a> Terms<'a> for LawGraph<'a> {
     fn ctx(&self) -> &'a Context {
         self.analysis.ctx
     }
@@ -42,7 +42,7 @@ impl<'a> Terms<'a> for Graph<'a> {
     }
 
     fn ops(&self, term: Term, name: &str) -> SmallVec<[Matched; 1]> {
-        let is_named = |node: &&Node| self.analysis.op(node).is_some_and(|op| op.def.name == name);
+        let is_named = |node: &&ENode| self.analysis.op(node).is_some_and(|op| op.def.name == name);
         self[class(term)].nodes.iter().filter(is_named).filter_map(|node| matched(self, node)).collect()
     }
 
@@ -57,9 +57,9 @@ impl<'a> Terms<'a> for Graph<'a> {
         let types: Vec<Type> = operands.iter().map(|operand| self.ty(*operand)).collect();
         let &[ty] = infer(ctx, name, &types, properties).ok()?.as_slice() else { return None };
         let head = OpHead { def: ctx.def(name)?, name, properties, attrs: Attr::EMPTY, ty };
-        let head = self.analysis.number(Head::Op(head));
+        let head = self.analysis.number(NodeHead::Op(head));
         let made =
-            self.add(Node { head, children: operands.iter().map(|operand| class(*operand)).collect() });
+            self.add(ENode { head, children: operands.iter().map(|operand| class(*operand)).collect() });
         Some(term(self, made))
     }
 }

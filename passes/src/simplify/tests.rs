@@ -5,7 +5,7 @@ use ir::{Attr, Body, Builder, Context, OpSpec, Type, Value};
 use rustc_hash::FxHashMap;
 
 use super::SIMPLIFY;
-use crate::manager::{Options, PassContext, PassRun, PlainTarget, Registry};
+use crate::manager::{PassContext, PassOptions, PassRun, PlainTarget, Registry};
 
 /// A function whose only block is being written.
 struct Program<'a> {
@@ -94,7 +94,7 @@ impl<'a> Program<'a> {
             inputs.push(Tensor::from_f32(self.ctx, &shape, &numbers));
         }
         let before = self.run(&inputs);
-        let options = Options::defaults(SIMPLIFY.options);
+        let options = PassOptions::defaults(SIMPLIFY.options);
         let PassRun::Function(run) = SIMPLIFY.run else { panic!("simplify runs on functions") };
         run(&PassContext::new(self.ctx, &PlainTarget, 1, &options, Registry::new().rules()), &mut self.body)
             .unwrap();

@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::thread;
 
 use runtime::{
-    AlignedBuffer, Arena, ArenaError, Context, CountingAllocator, ElementKind, Extent, JitCode, NamedSizes,
-    Pool, Program, ProgramParts, RunContext, RunError, Specialization, SpecializationParts, Specialize,
-    Symbol, TensorDesc, TensorSpec, Weights,
+    AlignedBuffer, Arena, ArenaError, CodeContext, CountingAllocator, ElementKind, Extent, JitCode,
+    NamedSizes, Program, ProgramParts, RunContext, RunError, Specialization, SpecializationParts, Specialize,
+    Symbol, TensorDesc, TensorSpec, ThreadPool, Weights,
 };
 
 #[global_allocator]
@@ -18,7 +18,7 @@ const ARENA_BYTES: usize = 100_000;
 
 /// Doubles each of as many bytes as its frame says.
 unsafe extern "C" fn double(
-    _: *const Context,
+    _: *const CodeContext,
     _: *mut u8,
     _: *const u8,
     inputs: *const *const u8,
@@ -169,7 +169,7 @@ fn a_size_that_fails_leaves_the_context_as_it_was() {
 fn a_given_arena_is_enough_or_refused() {
     for_both(|program| {
         let mut memory = AlignedBuffer::zeroed(ARENA_BYTES).expect("there is memory");
-        let pool = Arc::new(Pool::new(1));
+        let pool = Arc::new(ThreadPool::new(1));
         let given = Arena::given(memory.as_mut_slice());
         let mut context = program.context_in(pool.clone(), given).expect("it is large enough");
         let (result, counted) = ALLOCATOR.measure(|| run::<SIZE>(&mut context));
@@ -230,7 +230,7 @@ fn what_other_threads_allocate_meanwhile_is_not_counted() {
 /// Two parts that wait for each other are on two threads, each with an allocation.
 #[test]
 fn what_a_pools_threads_allocate_for_the_caller_is_counted() {
-    let pool = Pool::new(2);
+    let pool = ThreadPool::new(2);
     let here = AtomicU32::new(0);
     let both = |allocated: usize| {
         here.store(0, Relaxed);

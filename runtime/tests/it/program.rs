@@ -7,8 +7,8 @@ use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId, Linkage, Module, default_libcall_names};
 use runtime::{
-    AlignedBuffer, Arena, ArenaError, ElementKind, InputBuffer, JitCode, Pool, Program, ProgramParts,
-    RunError, Side, Specialization, SpecializationParts, TensorDesc, Weights, as_bytes, as_bytes_mut,
+    AlignedBuffer, Arena, ArenaError, ElementKind, InputBuffer, JitCode, Program, ProgramParts, RunError,
+    Specialization, SpecializationParts, TensorDesc, TensorSide, ThreadPool, Weights, as_bytes, as_bytes_mut,
 };
 
 /// What the compiled function under test does.
@@ -141,7 +141,7 @@ fn machine_code_runs_its_kernels_on_every_number_of_threads() {
 #[test]
 fn many_contexts_run_one_program_at_once() {
     let program = program(Body::AddWeight);
-    let pool = Arc::new(Pool::new(2));
+    let pool = Arc::new(ThreadPool::new(2));
     std::thread::scope(|scope| {
         for _ in 0..3 {
             scope.spawn(|| {
@@ -160,7 +160,7 @@ fn many_contexts_run_one_program_at_once() {
 fn a_program_runs_in_the_embedders_arena() {
     let program = program(Body::AddWeight);
     let mut memory = AlignedBuffer::zeroed(ARENA_BYTES).unwrap();
-    let pool = Arc::new(Pool::new(1));
+    let pool = Arc::new(ThreadPool::new(1));
     let arena = Arena::given(memory.as_mut_slice());
     let mut context = program.context_in(Arc::clone(&pool), arena).unwrap();
     let mut y = [0.0f32; 8];
@@ -235,7 +235,7 @@ fn an_overwritten_input_must_be_donated() {
     assert_eq!(y, Y);
     let mut short = [InputBuffer::Donated(&mut as_bytes_mut(&mut x)[4..])];
     let result = context.run_donating(&mut short, &mut [as_bytes_mut(&mut y)]);
-    assert!(matches!(result, Err(RunError::Size { side: Side::Input, expected: 32, found: 28, .. })));
+    assert!(matches!(result, Err(RunError::Size { side: TensorSide::Input, expected: 32, found: 28, .. })));
 }
 
 #[test]
@@ -244,7 +244,7 @@ fn threads_beyond_the_planned_scratch_are_refused() {
     for found in [0, 3] {
         assert_eq!(program.context(found).err(), Some(RunError::Threads { most: 2, found }));
     }
-    let error = program.context_in(Arc::new(Pool::new(3)), Arena::owned()).err();
+    let error = program.context_in(Arc::new(ThreadPool::new(3)), Arena::owned()).err();
     assert_eq!(error, Some(RunError::Threads { most: 2, found: 3 }));
 }
 

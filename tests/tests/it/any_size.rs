@@ -6,7 +6,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use import::onnx::declared::{Sizes, Symbolized};
+use import::onnx::declared::{DeclaredSizes, Symbolized};
 use optc::{CompileOptions, LoadOptions, Model, StrippedWeights, load};
 use runtime::{Program, RunContext, RunError, TensorDesc};
 use tests::given::given;
@@ -24,7 +24,8 @@ fn options(sizes: Option<Size>) -> LoadOptions {
     let symbolized =
         axes.map(|(axis, name)| Symbolized { input: "input".to_owned(), axis, size: name.to_owned() });
     let values = sizes.into_iter().flat_map(|sizes| NAMES.map(str::to_owned).into_iter().zip(sizes));
-    let sizes = Sizes { values: values.collect(), symbolized: symbolized.collect(), ..Sizes::new() };
+    let sizes =
+        DeclaredSizes { values: values.collect(), symbolized: symbolized.collect(), ..DeclaredSizes::new() };
     LoadOptions { stripped: StrippedWeights::Synthesize, sizes, ..LoadOptions::default() }
 }
 

@@ -6,7 +6,7 @@
 
 use std::path::Path;
 
-use import::onnx::declared::{Sizes, Symbolized};
+use import::onnx::declared::{DeclaredSizes, Symbolized};
 use ir::dims::Bindings;
 use ir::plan::attrs;
 use ir::size::static_extents;
@@ -351,7 +351,8 @@ fn network(path: &Path, images: u64) -> Module {
     let symbolized =
         axes.map(|(name, axis, _)| Symbolized { input: "input".to_owned(), axis, size: name.to_owned() });
     let ranges = axes.map(|(name, _, most)| (name.to_owned(), (1, most)));
-    let sizes = Sizes { symbolized: symbolized.into(), ranges: ranges.into(), ..Sizes::new() };
+    let sizes =
+        DeclaredSizes { symbolized: symbolized.into(), ranges: ranges.into(), ..DeclaredSizes::new() };
     let options = LoadOptions { stripped: StrippedWeights::Synthesize, sizes, ..LoadOptions::default() };
     load(path, &options).unwrap_or_else(|failure| panic!("{}: {failure}", path.display()))
 }

@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex};
 use import::onnx::element::Element;
 use import::onnx::external::{SharedBytes, read_file};
 use import::onnx::wire::Message;
-use import::onnx::{Options, StrippedWeights, weights};
+use import::onnx::{ImportOptions, StrippedWeights, weights};
 use ir::{Context, Module};
 use optc::{Array, CompileOptions, Failure, Model};
 use runtime::ElementKind;
@@ -172,7 +172,7 @@ impl Case {
             if path.ends_with("model.onnx") { Ok(Arc::new(bytes.clone())) } else { read_file(path) }
         };
         let stripped = StrippedWeights::Refuse;
-        let options = Options { open_file: &open_file, stripped, sizes: Default::default() };
+        let options = ImportOptions { open_file: &open_file, stripped, sizes: Default::default() };
         let module = import::onnx::import(&ctx, &self.path.join("model.onnx"), &options);
         Ok((module.map_err(|faults| Failure::diagnostics(&ctx, &faults))?, names))
     }
@@ -203,7 +203,7 @@ fn with_weights(model: &[u8], weights: &[Vec<u8>]) -> Vec<u8> {
 
 /// The names of a model's inputs that are not weights, in order.
 fn input_names(model: &[u8]) -> Result<Vec<String>, String> {
-    let model = import::onnx::model::Model::read(model).map_err(|error| error.to_string())?;
+    let model = import::onnx::model::ModelProto::read(model).map_err(|error| error.to_string())?;
     let is_weight = |name: &str| model.graph.initializers.iter().any(|tensor| tensor.name == name);
     let inputs = model.graph.inputs.iter().filter(|input| !is_weight(input.name));
     Ok(inputs.map(|input| input.name.to_owned()).collect())

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use import::onnx::declared::Sizes;
+use import::onnx::declared::DeclaredSizes;
 use import::onnx::element::Element;
 use import::onnx::external::read_file;
-use import::onnx::{Options, StrippedWeights, import};
+use import::onnx::{ImportOptions, StrippedWeights, import};
 use import::synth::input;
 use ir::interp::{Tensor, run};
 use ir::{Context, Diagnostic, Module};
@@ -20,7 +20,7 @@ fn import_model(
     path: &Path,
     stripped: StrippedWeights,
 ) -> Result<Module, Vec<Diagnostic>> {
-    import(ctx, path, &Options { open_file: &read_file, stripped, sizes: Sizes::new() })
+    import(ctx, path, &ImportOptions { open_file: &read_file, stripped, sizes: DeclaredSizes::new() })
 }
 
 /// How often each operation occurs in `@main`, as `12 nn.relu`, in the order of their names.

@@ -308,7 +308,7 @@ fn viewed(module: &Module) -> Option<Module> {
     optc::run_pipeline(&mut module, "plan", &RunOptions::new(Cpu::native())).ok()?;
     let text = ir::text::print(&module);
     assert!(text.contains(attrs::MEM_VIEW), "it is no view any more: {text}");
-    codegen::compile(&module, "main", &codegen::Options::new(1)).is_ok().then_some(module)
+    codegen::compile(&module, "main", &codegen::CodegenOptions::new(1)).is_ok().then_some(module)
 }
 
 /// Compiles and runs what was planned: the results are the interpreter's, but for rounding.

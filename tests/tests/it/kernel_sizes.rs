@@ -12,7 +12,7 @@ use ir::body::OpRef;
 use ir::builder::infer;
 use ir::dims::{Bindings, Ranges, greatest_in, substitute_in};
 use ir::opdef::{Access, Infer, OpDef};
-use ir::target::{KernelChoice, Place};
+use ir::target::{GroupPosition, KernelChoice};
 use ir::{Body, Context, Dialect, Dim, Module, Op, Target, Type, TypeData, Value, flow};
 use optc::{LoadOptions, parse, run_pipeline};
 use passes::manager::RunOptions;
@@ -318,7 +318,7 @@ impl Target for Fickle {
         Cpu::native().layout(op)
     }
 
-    fn fuses(&self, root: OpRef<'_>, op: OpRef<'_>, place: Place) -> bool {
+    fn fuses(&self, root: OpRef<'_>, op: OpRef<'_>, place: GroupPosition) -> bool {
         Cpu::native().fuses(root, op, place)
     }
 

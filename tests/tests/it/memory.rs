@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use ir::pools::Pool;
+use ir::pools::MemoryPool;
 use ir::{Context, Module};
 use optc::plan_report::{PoolReport, plan_report};
 use optc::{Array, CompileOptions, LoadOptions, Model, StrippedWeights, load};
@@ -75,7 +75,7 @@ fn images_in_rows_at_a_pitch_share_the_arena_with_flat_values() {
         let options = LoadOptions { stripped: StrippedWeights::Synthesize, ..LoadOptions::default() };
         let module = load(&root().join(Path::new("examples/squeezenet1_1.onnx")), &options);
         let mut input = [array("x", &[1, 3, 224, 224], &vec![0.5; 3 * 224 * 224])];
-        let pools = Pool::parse_all(pools).expect("pools");
+        let pools = MemoryPool::parse_all(pools).expect("pools");
         let options = CompileOptions { threads: 2, pools, ..CompileOptions::default() };
         let (mut outputs, bytes) =
             run_with(module.unwrap_or_else(|failure| panic!("{failure}")), options, &mut input);
@@ -103,7 +103,7 @@ fn a_donated_input_lowers_the_arena_and_changes_no_result() {
 fn all_pools_are_one_allocation() {
     let _alone = alone();
     let text = BUSY.replacen("%x :", "%x {mem.pool = [\"vtcm\"]} :", 1);
-    let pools = vec![Pool::parse("vtcm:align=256,capacity=256").expect("a pool")];
+    let pools = vec![MemoryPool::parse("vtcm:align=256,capacity=256").expect("a pool")];
     let options = CompileOptions { threads: 1, pools, ..CompileOptions::default() };
     let mut inputs = [array("arg0", &[64], &[-4.0; 64])];
     let (found, bytes) = run_with(parse(&text), options, &mut inputs);
@@ -116,7 +116,7 @@ fn a_pool_that_is_too_small_is_named_with_what_it_needs() {
     let _alone = alone();
     let text = BUSY.replacen("%x :", "%x {mem.pool = [\"vtcm\"]} :", 1);
     let compile = |pools: &str| {
-        let pools = Pool::parse_all(pools).expect("pools");
+        let pools = MemoryPool::parse_all(pools).expect("pools");
         let options = CompileOptions { threads: 1, pools, ..CompileOptions::default() };
         Model::compile(&mut parse(&text), &options).err().map(|failure| failure.to_string())
     };

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use import::onnx::declared::{Sizes, Symbolized};
+use import::onnx::declared::{DeclaredSizes, Symbolized};
 use ir::interp::{self, Tensor};
 use ir::{Dim, Kind, Module};
 use optc::{CompileOptions, LoadOptions, Model, SizeOptions, load};
@@ -36,7 +36,10 @@ fn options(axes: &[(String, usize)], value: Option<u64>) -> LoadOptions {
         .map(|(input, axis)| Symbolized { input: input.clone(), axis: *axis, size: "A".to_owned() })
         .collect();
     let values = value.map(|value| ("A".to_owned(), value)).into_iter().collect();
-    LoadOptions { sizes: Sizes { values, symbolized, ..Sizes::new() }, ..LoadOptions::default() }
+    LoadOptions {
+        sizes: DeclaredSizes { values, symbolized, ..DeclaredSizes::new() },
+        ..LoadOptions::default()
+    }
 }
 
 fn compile_options() -> CompileOptions {

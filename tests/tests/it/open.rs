@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use import::onnx::declared::Sizes;
+use import::onnx::declared::DeclaredSizes;
 use ir::Module;
 use ir::interp::{self, Tensor};
 use optc::open::OpenOutputs;
@@ -108,7 +108,7 @@ fn options() -> CompileOptions {
 }
 
 fn at_sizes(graph: &Graph, run: &Run) -> Module {
-    let sizes = Sizes::from(run.sizes.clone());
+    let sizes = DeclaredSizes::from(run.sizes.clone());
     load(&graph.model, &LoadOptions { sizes, ..LoadOptions::default() })
         .unwrap_or_else(|failure| panic!("{}: {failure}", graph.name))
 }

@@ -7,7 +7,7 @@
 use std::path::Path;
 
 use passes::place::judge::judge;
-use passes::place::{Options, Placement, Problem, csv, place};
+use passes::place::{Placement, PlannerOptions, Problem, csv, place};
 use tests::given::given;
 use tests::workspace::root;
 
@@ -17,7 +17,7 @@ fn read(path: &Path) -> Problem {
 }
 
 fn place_judged(problem: &Problem) -> Placement {
-    let placement = place(problem, &Options { max_nodes: 1_000_000, threads: 2 });
+    let placement = place(problem, &PlannerOptions { max_nodes: 1_000_000, threads: 2 });
     assert_eq!(judge(problem, &placement), []);
     placement
 }

@@ -11,8 +11,8 @@ use ir::{Attr, Body, Context, Module, flow};
 use optc::compile::complete;
 use optc::plan_report::plan_report;
 use optc::{Goal, LoadOptions, StrippedWeights, load, parse};
-use passes::place::{Options, Problem, csv, place};
-use passes::plan::{ALIGN_BYTES, Arena};
+use passes::place::{PlannerOptions, Problem, csv, place};
+use passes::plan::{ALIGN_BYTES, ArenaProblem};
 use tests::flows;
 use tests::given::given;
 use tests::graphs::graph;
@@ -27,7 +27,7 @@ fn planned(module: &Module, goal: Goal) -> (u64, Problem) {
     let body = module.function("main").expect("it was just planned");
     let report = plan_report(&module.ctx, body, 0).unwrap_or_else(|failure| panic!("{failure}"));
     let aliases = AliasSets::of(&module.ctx, body);
-    let arena = Arena::of(&module.ctx, body, &aliases).expect("all sizes are known");
+    let arena = ArenaProblem::of(&module.ctx, body, &aliases).expect("all sizes are known");
     let names: Vec<String> = arena.problem.buffers.keys().map(|id| id.to_string()).collect();
     let table = csv::read(&csv::write(&arena.problem, &names, None)).expect("what is written is read");
     (report.pools[0].size_bytes, table.problem)
@@ -37,7 +37,7 @@ fn planned(module: &Module, goal: Goal) -> (u64, Problem) {
 fn check(name: &str, module: &Module) {
     for goal in GOALS {
         let (arena_bytes, problem) = planned(module, goal);
-        let placed_bytes = place(&problem, &Options::default()).size_bytes;
+        let placed_bytes = place(&problem, &PlannerOptions::default()).size_bytes;
         let name = format!("{name}, {}", goal.name());
         assert!(arena_bytes <= placed_bytes, "{name}: plan {arena_bytes}, place {placed_bytes} bytes");
     }

@@ -4,8 +4,8 @@
 use ir::body::OpRef;
 use ir::interp::{self, Tensor};
 use ir::opdef::Access;
-use ir::pools::{Pool, pools};
-use ir::target::{KernelChoice, Place};
+use ir::pools::{MemoryPool, pools};
+use ir::target::{GroupPosition, KernelChoice};
 use ir::{Kind, Module, Target};
 use optc::{CompileOptions, DeadMemory};
 use passes::check::check;
@@ -27,7 +27,7 @@ impl Target for Pooled {
         codegen::Cpu::native().layout(op)
     }
 
-    fn fuses(&self, root: OpRef<'_>, op: OpRef<'_>, place: Place) -> bool {
+    fn fuses(&self, root: OpRef<'_>, op: OpRef<'_>, place: GroupPosition) -> bool {
         codegen::Cpu::native().fuses(root, op, place)
     }
 
@@ -47,8 +47,8 @@ impl Target for Pooled {
         codegen::Cpu::native().reads_rows(op, operand)
     }
 
-    fn pools(&self) -> Vec<Pool> {
-        Pool::parse_all("bank:align=1024,capacity=1MiB; image").expect("two pools")
+    fn pools(&self) -> Vec<MemoryPool> {
+        MemoryPool::parse_all("bank:align=1024,capacity=1MiB; image").expect("two pools")
     }
 
     fn pool(&self, op: OpRef<'_>, _result: usize) -> Option<&str> {

@@ -1,6 +1,6 @@
 //! Whether `docs/IR.md` says of the operations what their rows say.
 
-use optc::lit::Mode;
+use optc::lit::LitMode;
 use passes::manager::unified_diff;
 use tests::reference::with_tables;
 use tests::workspace::root;
@@ -10,10 +10,10 @@ fn the_reference_of_operations_is_what_the_rows_say() {
     let path = root().join("docs/IR.md");
     let document = std::fs::read_to_string(&path).unwrap();
     let expected = with_tables(&document, &ir::Context::new()).unwrap_or_else(|fault| panic!("{fault}"));
-    match Mode::from_environment().unwrap_or_else(|fault| panic!("{fault}")) {
+    match LitMode::from_environment().unwrap_or_else(|fault| panic!("{fault}")) {
         _ if document == expected => {}
-        Mode::Bless => std::fs::write(&path, expected).unwrap(),
-        Mode::Check => {
+        LitMode::Bless => std::fs::write(&path, expected).unwrap(),
+        LitMode::Check => {
             panic!("docs/IR.md is old; OPTC_BLESS=1 rewrites it:\n{}", unified_diff(&document, &expected))
         }
     }

@@ -3,7 +3,7 @@
 
 use ir::interp::{Tensor, eval_op};
 use ir::{Attr, Body, Builder, Context, OpSpec, math};
-use kernels::{Function, scalar};
+use kernels::{ScalarFunction, scalar};
 
 /// All exponents with both signs, denormals, zeros, infinities and NaN.
 fn samples() -> Vec<f32> {
@@ -58,27 +58,27 @@ fn row(ctx: &Context, name: &str, attrs: &[(&str, f32)]) -> Vec<f32> {
 #[test]
 fn rows_compute_what_the_kernels_functions_do() {
     let ctx = Context::new();
-    type Row = (&'static str, &'static [(&'static str, f32)], Function);
+    type Row = (&'static str, &'static [(&'static str, f32)], ScalarFunction);
     let functions: [Row; 15] = [
-        ("nn.relu", &[], Function::Relu),
-        ("nn.clip", &[("lo", -0.5), ("hi", 6.0)], Function::Clip { lo: -0.5, hi: 6.0 }),
-        ("nn.sigmoid", &[], Function::Sigmoid),
-        ("nn.silu", &[], Function::Silu),
+        ("nn.relu", &[], ScalarFunction::Relu),
+        ("nn.clip", &[("lo", -0.5), ("hi", 6.0)], ScalarFunction::Clip { lo: -0.5, hi: 6.0 }),
+        ("nn.sigmoid", &[], ScalarFunction::Sigmoid),
+        ("nn.silu", &[], ScalarFunction::Silu),
         (
             "nn.hard_sigmoid",
             &[("alpha", 0.2), ("beta", 0.5)],
-            Function::HardSigmoid { alpha: 0.2, beta: 0.5 },
+            ScalarFunction::HardSigmoid { alpha: 0.2, beta: 0.5 },
         ),
-        ("nn.hard_swish", &[], Function::HardSwish),
-        ("nn.tanh", &[], Function::Tanh),
-        ("nn.gelu", &[], Function::Gelu),
-        ("nn.leaky_relu", &[("alpha", 0.01)], Function::LeakyRelu { alpha: 0.01 }),
-        ("nn.exp", &[], Function::Exp),
-        ("nn.log", &[], Function::Log),
-        ("nn.erf", &[], Function::Erf),
-        ("nn.softplus", &[], Function::Softplus),
-        ("nn.sqrt", &[], Function::Sqrt),
-        ("optc.copy", &[], Function::None),
+        ("nn.hard_swish", &[], ScalarFunction::HardSwish),
+        ("nn.tanh", &[], ScalarFunction::Tanh),
+        ("nn.gelu", &[], ScalarFunction::Gelu),
+        ("nn.leaky_relu", &[("alpha", 0.01)], ScalarFunction::LeakyRelu { alpha: 0.01 }),
+        ("nn.exp", &[], ScalarFunction::Exp),
+        ("nn.log", &[], ScalarFunction::Log),
+        ("nn.erf", &[], ScalarFunction::Erf),
+        ("nn.softplus", &[], ScalarFunction::Softplus),
+        ("nn.sqrt", &[], ScalarFunction::Sqrt),
+        ("optc.copy", &[], ScalarFunction::None),
     ];
     for (name, attrs, function) in functions {
         check(name, &row(&ctx, name, attrs), |x| function.apply(x));

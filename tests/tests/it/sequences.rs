@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use import::onnx::declared::Sizes;
+use import::onnx::declared::DeclaredSizes;
 use optc::{CompileOptions, LoadOptions, Model, StrippedWeights, load};
 use runtime::{Program, RunContext, TensorDesc};
 use tests::given::given;
@@ -23,7 +23,7 @@ fn options(values: &[(&str, u64)]) -> LoadOptions {
         values.iter().map(|(name, size)| ((*name).to_owned(), *size)).collect();
     LoadOptions {
         stripped: StrippedWeights::Synthesize,
-        sizes: Sizes { values, ..Sizes::new() },
+        sizes: DeclaredSizes { values, ..DeclaredSizes::new() },
         ..LoadOptions::default()
     }
 }

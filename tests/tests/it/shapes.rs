@@ -8,7 +8,7 @@ use std::sync::Arc;
 use ir::{Context, Module};
 use optc::specialize::AllSizes;
 use optc::{Array, CompileOptions, DeadMemory, LoadOptions, Model, SizeOptions};
-use runtime::{AlignedBuffer, Arena, Pool, Program, RunContext, RunError};
+use runtime::{AlignedBuffer, Arena, Program, RunContext, RunError, ThreadPool};
 use tests::programs::array;
 
 use crate::ALLOCATOR;
@@ -340,7 +340,7 @@ fn a_given_arena_serves_what_fits_and_says_what_is_missing() {
     let [most, least] = [&large, &small].map(|case| arena_bytes(&program, case));
     let mut memory = AlignedBuffer::zeroed(least).expect("there is memory");
     let arena = Arena::given(memory.as_mut_slice());
-    let mut context = program.context_in(Arc::new(Pool::new(1)), arena).expect("it is aligned");
+    let mut context = program.context_in(Arc::new(ThreadPool::new(1)), arena).expect("it is aligned");
     small.set(&mut context);
     small.run(&mut context);
     large.set(&mut context);

@@ -1,7 +1,7 @@
 //! A network of symbolic sizes: what the passes make of it is, for each size, what they make of the network
 //! of that size.
 
-use import::onnx::declared::{Sizes, Symbolized};
+use import::onnx::declared::{DeclaredSizes, Symbolized};
 use ir::Module;
 use ir::dims::{Bindings, substitute, symbols_of};
 use ir::plan::attrs;
@@ -14,10 +14,10 @@ use tests::workspace::root;
 const SIZES: [(&str, usize, u64); 3] = [("N", 0, 1), ("H", 2, 224), ("W", 3, 224)];
 
 fn squeezenet(symbolized: Vec<Symbolized>) -> Module {
-    squeezenet_of(Sizes { symbolized, ..Sizes::new() })
+    squeezenet_of(DeclaredSizes { symbolized, ..DeclaredSizes::new() })
 }
 
-fn squeezenet_of(sizes: Sizes) -> Module {
+fn squeezenet_of(sizes: DeclaredSizes) -> Module {
     let options = LoadOptions { stripped: StrippedWeights::Synthesize, sizes, ..LoadOptions::default() };
     load(&root().join("examples/squeezenet1_1.onnx"), &options).unwrap_or_else(|failure| panic!("{failure}"))
 }
@@ -99,7 +99,8 @@ fn a_misspelt_symbol_is_told_with_the_one_that_was_meant() {
 #[test]
 fn the_arena_for_all_sizes_of_a_network_is_little_more_than_that_of_its_greatest() {
     let ranges = SIZES.iter().map(|(name, _, most)| ((*name).to_owned(), (1.max(most / 2), *most))).collect();
-    let mut module = squeezenet_of(Sizes { symbolized: symbolized(), ranges, ..Sizes::new() });
+    let mut module =
+        squeezenet_of(DeclaredSizes { symbolized: symbolized(), ranges, ..DeclaredSizes::new() });
     let options = CompileOptions { threads: 2, ..CompileOptions::default() };
     let symbolic = AllSizes::decide(&mut module, &options).unwrap_or_else(|failure| panic!("{failure}"));
     let bound = symbolic.bound().expect("the file says where sizes end");

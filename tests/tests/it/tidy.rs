@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::process::Command;
 
+use tests::names::repeated_types;
 use tests::prose;
 use tests::tidy::{self, Fault, MOST_ARCHITECTURE_LINES, MOST_FILE_LINES};
 use tests::workspace::{TextFile, files, root};
@@ -115,6 +116,14 @@ fn comments_end_where_code_ends() {
 #[test]
 fn unrelated_values_are_bound_one_by_one() {
     check("rs", in_a_plain_room, prose::tuples_of_unrelated_values);
+}
+
+#[test]
+fn types_have_names_of_their_own() {
+    let files = files(&["rs"]);
+    assert!(files.len() > 300, "only {} files were found", files.len());
+    let faults = repeated_types(&files);
+    assert!(faults.is_empty(), "\n{}", faults.join("\n"));
 }
 
 #[test]

@@ -18,16 +18,16 @@ use crate::arrangement;
 use crate::call::{Lowered, Pointer};
 use crate::group::Fused;
 use crate::kernels::row_of;
-use crate::refusal::Refusal;
+use crate::refusal::CodeRefusal;
 use crate::row::Machine;
 
 /// A convolution, alone or with what is fused to it.
-pub(crate) struct Prepared {
+pub(crate) struct PreparedConv {
     /// The image, and the result.
     values: [Value; 2],
     /// What is added, if something is.
     residual: Option<Value>,
-    images: Images,
+    images: ImageLayout,
     /// With the batch, height and width of some sizes.
     conv: Convolution,
     operands: Vec<Pointer>,
@@ -37,16 +37,16 @@ pub(crate) struct Prepared {
 
 /// How the images of a convolution lie at all sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Images {
+pub(crate) enum ImageLayout {
     /// Without gaps.
     Dense,
     /// Perhaps as rows of others.
     InRows,
 }
 
-impl Prepared {
+impl PreparedConv {
     /// A convolution that has known sizes now; none if the operation is none, or its images lie otherwise.
-    pub(crate) fn of(op: OpRef<'_>, images: Images, machine: &Machine) -> Option<Prepared> {
+    pub(crate) fn of(op: OpRef<'_>, images: ImageLayout, machine: &Machine) -> Option<PreparedConv> {
         if row_of(op, machine.own)?.runs != ROW.runs {
             return None;
         }
@@ -55,7 +55,7 @@ impl Prepared {
         let is_dense = |value: Value| is_plain(op.ctx, op.body, value);
         let mut values = op.body.operands(op.op).chain(op.body.results(op.op));
         if !is_conv
-            || images == Images::Dense && !values.all(is_dense)
+            || images == ImageLayout::Dense && !values.all(is_dense)
             || op.attr(attrs::MEM_OVERLAP).is_some()
             || op.attr(attrs::MEM_SCRATCH).is_some()
         {
@@ -68,7 +68,7 @@ impl Prepared {
         let conv = Convolution { shape, strides, prologue, activation: fused.activation };
         let operands = conv_operands(&conv, conv.kernel(None, machine), &fused);
         let residual = fused.residual.map(|index| op.operand(index));
-        Some(Prepared { values, residual, images, conv, operands, image: image_of(&fused) })
+        Some(PreparedConv { values, residual, images, conv, operands, image: image_of(&fused) })
     }
 
     /// What `op`, the convolution that was prepared or one like it, becomes at the sizes that its function
@@ -76,12 +76,12 @@ impl Prepared {
     ///
     /// # Errors
     /// As for [`crate::lower::lower`].
-    pub(crate) fn lower(&self, op: OpRef<'_>, machine: &Machine) -> Result<Lowered, Refusal> {
-        let unknown = || Refusal::new("a size is not known");
+    pub(crate) fn lower(&self, op: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRefusal> {
+        let unknown = || CodeRefusal::new("a size is not known");
         let [image, result] = self.values.map(|value| sizes(op.ctx, op.body, value));
         let image = image.ok_or_else(unknown)?;
         let shape = Conv2dShape { batch: image[0], input: [image[1], image[2]], ..self.conv.shape };
-        let strides = if self.images == Images::InRows {
+        let strides = if self.images == ImageLayout::InRows {
             arrangement::check(op, machine.own)?;
             self.spaced(op)?
         } else {
@@ -94,7 +94,7 @@ impl Prepared {
     }
 
     /// How images lie at the sizes that the function of `op` has now.
-    fn spaced(&self, op: OpRef<'_>) -> Result<ConvStrides, Refusal> {
+    fn spaced(&self, op: OpRef<'_>) -> Result<ConvStrides, CodeRefusal> {
         let [image, result] = self.values;
         let output = image_strides(op, result)?;
         let residual = self.residual.map_or(Ok(output), |value| image_strides(op, value))?;
@@ -133,8 +133,8 @@ mod tests {
         let y = net.op("nn.conv2d", &[x, weights], &attrs);
         let op = net.body.defining_op(y).unwrap();
         let machine = crate::Cpu::native().machine(2);
-        let prepared =
-            Prepared::of(net.body.at(&ctx, op), Images::Dense, &machine).expect("its image is dense");
+        let prepared = PreparedConv::of(net.body.at(&ctx, op), ImageLayout::Dense, &machine)
+            .expect("its image is dense");
         let whole = lower(net.body.at(&ctx, op), &machine).unwrap();
         assert!(is_like(&prepared.lower(net.body.at(&ctx, op), &machine).unwrap(), &whole));
         let bands = |rows| (attrs::MEM_OVERLAP, ctx.ints_attr(&[0, rows]));

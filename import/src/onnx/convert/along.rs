@@ -1,24 +1,22 @@
 //! Conversion of operators along one axis (ArgMax, CumSum, Hardmax, ...), and of GlobalLpPool.
 
-use ir::dims::Sizes;
-use ir::{Dim, TypeData, Value};
+use ir::dims::SizeArithmetic;
+use ir::{Dim, TypeData};
 
-use super::opened::Extreme;
-use crate::onnx::call::{Call, Refusal};
-
-type Results = Result<Vec<Value>, Refusal>;
+use super::opened::RangeEnd;
+use crate::onnx::call::{NodeConversion, Results};
 
 /// ArgMax.
-pub(crate) fn arg_max(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn arg_max(call: &mut NodeConversion<'_, '_>) -> Results {
     arg(call, "nn.arg_max")
 }
 
 /// ArgMin.
-pub(crate) fn arg_min(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn arg_min(call: &mut NodeConversion<'_, '_>) -> Results {
     arg(call, "nn.arg_min")
 }
 
-fn arg(call: &mut Call<'_, '_>, name: &str) -> Results {
+fn arg(call: &mut NodeConversion<'_, '_>, name: &str) -> Results {
     let x = call.operand(0)?;
     let axis = call.axis(call.node.int("axis")?.unwrap_or(0), call.rank(x)?)?;
     let mut attrs = vec![("axis", call.ctx().int_attr(axis as i64))];
@@ -32,8 +30,8 @@ fn arg(call: &mut Call<'_, '_>, name: &str) -> Results {
     let x = match call.ctx().type_data(call.element(x)) {
         // No NaN is an extreme element, wherever it stands but first.
         TypeData::Float(_) => call.filled(x, open, f64::NAN)?,
-        _ if name == "nn.arg_max" => call.filled(x, open, call.extreme(x, Extreme::Least))?,
-        _ => call.filled(x, open, call.extreme(x, Extreme::Greatest))?,
+        _ if name == "nn.arg_max" => call.filled(x, open, call.extreme(x, RangeEnd::Least))?,
+        _ => call.filled(x, open, call.extreme(x, RangeEnd::Greatest))?,
     };
     let found = call.emit_open(name, &[x], &attrs, None)?;
     // Where the last of equal integers counts, those after the elements may be equal to all elements.
@@ -44,16 +42,16 @@ fn arg(call: &mut Call<'_, '_>, name: &str) -> Results {
 }
 
 /// CumSum.
-pub(crate) fn cum_sum(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn cum_sum(call: &mut NodeConversion<'_, '_>) -> Results {
     cumulate(call, "nn.cum_sum")
 }
 
 /// CumProd.
-pub(crate) fn cum_prod(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn cum_prod(call: &mut NodeConversion<'_, '_>) -> Results {
     cumulate(call, "nn.cum_prod")
 }
 
-fn cumulate(call: &mut Call<'_, '_>, name: &str) -> Results {
+fn cumulate(call: &mut NodeConversion<'_, '_>, name: &str) -> Results {
     let x = call.operand(0)?;
     let Some([axis]) = call.known_ints(1)?.as_deref().and_then(|axes| axes.as_array()).copied() else {
         return Err("the axis is not one number".into());
@@ -73,7 +71,7 @@ fn cumulate(call: &mut Call<'_, '_>, name: &str) -> Results {
 
 /// Hardmax: 1 for the first largest element, else 0: along one axis from version 13 on; before, along all
 /// dimensions from `axis` on.
-pub(crate) fn hardmax(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn hardmax(call: &mut NodeConversion<'_, '_>) -> Results {
     let x = call.operand(0)?;
     let shape = call.dims(x)?;
     let rank = shape.len();
@@ -84,7 +82,7 @@ pub(crate) fn hardmax(call: &mut Call<'_, '_>) -> Results {
         }
         (false, axis) => call.position(axis.unwrap_or(1), rank)?..rank,
     };
-    let count = |sizes: &[Dim]| Sizes(call.ctx()).product(sizes);
+    let count = |sizes: &[Dim]| SizeArithmetic(call.ctx()).product(sizes);
     let line = count(&shape[axes.clone()]);
     let apart = [count(&shape[..axes.start]), line, count(&shape[axes.end..])];
     let lines = call.reshape_to(x, &apart)?;
@@ -99,7 +97,7 @@ pub(crate) fn hardmax(call: &mut Call<'_, '_>) -> Results {
 }
 
 /// GlobalLpPool: `(sum |x|^p)^(1/p)` of each channel.
-pub(crate) fn global_lp_pool(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn global_lp_pool(call: &mut NodeConversion<'_, '_>) -> Results {
     let x = call.operand(0)?;
     let p = match call.version {
         1 => call.node.float("p")?.unwrap_or(2.0).into(),

@@ -1,28 +1,26 @@
 //! Conversion of attention, and of what stands around it in a transformer: rotary embeddings, a causal
 //! convolution with a state, and attention whose state is a matrix.
 
-use ir::dims::Sizes;
+use ir::dims::SizeArithmetic;
 use ir::{Dim, TypeData, Value};
 
 use super::composed::numbered_type;
 use super::linear::softmax_along;
 use super::pick::number;
-use crate::onnx::call::{Call, Refusal};
-
-type Results = Result<Vec<Value>, Refusal>;
+use crate::onnx::call::{NodeConversion, Refusal, Results};
 
 /// A number of heads that an attribute says.
-pub(super) fn heads(call: &Call<'_, '_>, name: &str) -> Result<u64, Refusal> {
+pub(super) fn heads(call: &NodeConversion<'_, '_>, name: &str) -> Result<u64, Refusal> {
     let count = call.node.int(name)?.and_then(|count| u64::try_from(count).ok()).filter(|count| *count > 0);
     count.ok_or_else(|| format!("`{name}` is left out or no number of heads").into())
 }
 
 /// `[batch, positions, heads * size]` as `[batch, heads, positions, size]`.
-pub(super) fn by_heads(call: &mut Call<'_, '_>, x: Value, heads: u64) -> Result<Value, Refusal> {
+pub(super) fn by_heads(call: &mut NodeConversion<'_, '_>, x: Value, heads: u64) -> Result<Value, Refusal> {
     let [batch, positions, hidden] = call.dims(x)?[..] else {
         return Err("an input that is not [batch, positions, heads * size]".into());
     };
-    let sizes = Sizes(call.ctx());
+    let sizes = SizeArithmetic(call.ctx());
     if sizes.are_different(sizes.modulo(hidden, heads), Dim::Known(0)) {
         return Err(format!("`{}` numbers for {heads} heads", sizes.text(hidden)).into());
     }
@@ -32,12 +30,12 @@ pub(super) fn by_heads(call: &mut Call<'_, '_>, x: Value, heads: u64) -> Result<
 }
 
 /// `[batch, heads, positions, size]` as `[batch, positions, heads * size]`.
-pub(super) fn of_heads(call: &mut Call<'_, '_>, x: Value) -> Result<Value, Refusal> {
+pub(super) fn of_heads(call: &mut NodeConversion<'_, '_>, x: Value) -> Result<Value, Refusal> {
     let turned = call.transposed(x, &[0, 2, 1, 3])?;
     let [batch, positions, heads, size] = call.dims(turned)?[..] else {
         return Err("heads of another rank".into());
     };
-    let hidden = Sizes(call.ctx()).mul(heads, size);
+    let hidden = SizeArithmetic(call.ctx()).mul(heads, size);
     call.reshape_to(turned, &[batch, positions, hidden])
 }
 
@@ -47,7 +45,7 @@ pub(super) fn four<T: Copy>(all: &[T]) -> Result<[T; 4], Refusal> {
 
 /// Attention: `softmax(q k' * scale, capped, + bias) v` for each head, where a row whose keys are all masked
 /// gives 0. Heads of keys that several heads of queries share are one factor of a product.
-pub(crate) fn attention(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn attention(call: &mut NodeConversion<'_, '_>) -> Results {
     let mut operands = [call.operand(0)?, call.operand(1)?, call.operand(2)?];
     let is_flat = call.rank(operands[0])? == 3;
     if is_flat {
@@ -78,7 +76,7 @@ pub(crate) fn attention(call: &mut Call<'_, '_>) -> Results {
     let scores = call.with_number("nn.mul", product, scale)?;
     let cap = call.number("softcap", 0.0)?;
     let capped = if cap > 0.0 { soft_capped(call, scores, cap)? } else { scores };
-    let frame = Frame { q, k, past };
+    let frame = QueryAndKey { q, k, past };
     let bias = frame.bias(call)?;
     let biased = bias.as_ref().map_or(Ok(capped), |bias| call.two("nn.add", capped, bias.value))?;
     let weights = attention_weights(call, biased, bias)?;
@@ -96,13 +94,17 @@ pub(crate) fn attention(call: &mut Call<'_, '_>) -> Results {
 }
 
 /// `a b` for each head, where consecutive heads of `a` share a head of `b`.
-pub(super) fn shared_product(call: &mut Call<'_, '_>, a: Value, b: Value) -> Result<Value, Refusal> {
+pub(super) fn shared_product(
+    call: &mut NodeConversion<'_, '_>,
+    a: Value,
+    b: Value,
+) -> Result<Value, Refusal> {
     let [batch, heads, rows, inner] = four(&call.dims(a)?)?;
     let [_, shared, _, columns] = four(&call.dims(b)?)?;
     if heads == shared {
         return call.two("nn.matmul", a, b);
     }
-    let sizes = Sizes(call.ctx());
+    let sizes = SizeArithmetic(call.ctx());
     let group = sizes.floor_div(heads, shared);
     if !sizes.are_equal(sizes.mul(group, shared), heads) {
         let (heads, shared) = (sizes.text(heads), sizes.text(shared));
@@ -114,14 +116,18 @@ pub(super) fn shared_product(call: &mut Call<'_, '_>, a: Value, b: Value) -> Res
     call.reshape_to(product, &[batch, heads, rows, columns])
 }
 
-fn soft_capped(call: &mut Call<'_, '_>, x: Value, cap: f64) -> Result<Value, Refusal> {
+fn soft_capped(call: &mut NodeConversion<'_, '_>, x: Value, cap: f64) -> Result<Value, Refusal> {
     let scaled = call.with_number("nn.div", x, cap)?;
     let bent = call.one("nn.tanh", scaled)?;
     call.with_number("nn.mul", bent, cap)
 }
 
 /// The softmax of each row, and 0 where the bias masks all of a row.
-fn attention_weights(call: &mut Call<'_, '_>, x: Value, bias: Option<Bias>) -> Result<Value, Refusal> {
+fn attention_weights(
+    call: &mut NodeConversion<'_, '_>,
+    x: Value,
+    bias: Option<Bias>,
+) -> Result<Value, Refusal> {
     let precise = match call.node.int("softmax_precision")?.filter(|number| *number != 0) {
         Some(number) => {
             let to = numbered_type(call, "softmax_precision", number)?;
@@ -146,14 +152,14 @@ struct Bias {
 }
 
 /// Queries and keys of an attention.
-struct Frame {
+struct QueryAndKey {
     q: Value,
     k: Value,
     past: Option<Dim>,
 }
 
-impl Frame {
-    fn bias(&self, call: &mut Call<'_, '_>) -> Result<Option<Bias>, Refusal> {
+impl QueryAndKey {
+    fn bias(&self, call: &mut NodeConversion<'_, '_>) -> Result<Option<Bias>, Refusal> {
         let mut terms = Vec::new();
         if let Some(mask) = call.optional(3) {
             terms.push(self.mask(call, mask)?);
@@ -195,13 +201,13 @@ impl Frame {
         Ok(Some(Bias { value, may_mask_all }))
     }
 
-    fn zero_where(&self, call: &mut Call<'_, '_>, allowed: Value) -> Result<Value, Refusal> {
+    fn zero_where(&self, call: &mut NodeConversion<'_, '_>, allowed: Value) -> Result<Value, Refusal> {
         let zero = call.scalar_like(0.0, self.q)?;
         call.where_or(allowed, zero, f64::NEG_INFINITY)
     }
 
     /// A mask as numbers, as wide as there are keys.
-    fn mask(&self, call: &mut Call<'_, '_>, mask: Value) -> Result<Value, Refusal> {
+    fn mask(&self, call: &mut NodeConversion<'_, '_>, mask: Value) -> Result<Value, Refusal> {
         let mut bias = match call.ctx().type_data(call.element(mask)) {
             TypeData::Integer { width: 1, .. } => self.zero_where(call, mask)?,
             _ => mask,
@@ -218,7 +224,7 @@ impl Frame {
 
     /// How far each query stands after each key: `offset + query - key`, where the offset is the number of
     /// keys before the first query.
-    fn distance(&self, call: &mut Call<'_, '_>, valid: Option<Value>) -> Result<Value, Refusal> {
+    fn distance(&self, call: &mut NodeConversion<'_, '_>, valid: Option<Value>) -> Result<Value, Refusal> {
         let [_, _, queries, _] = four(&call.dims(self.q)?)?;
         let [_, _, keys, _] = four(&call.dims(self.k)?)?;
         let query = call.indices_along(queries, 0, 2)?;
@@ -240,7 +246,7 @@ impl Frame {
 }
 
 /// RotaryEmbedding: pairs of numbers turned by an angle that depends on their position.
-pub(crate) fn rotary_embedding(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn rotary_embedding(call: &mut NodeConversion<'_, '_>) -> Results {
     let mut x = call.operand(0)?;
     let is_flat = call.rank(x)? == 3;
     if is_flat {
@@ -263,7 +269,7 @@ pub(crate) fn rotary_embedding(call: &mut Call<'_, '_>) -> Results {
         let [batch, positions, width] = call.dims(*angle)?[..] else {
             return Err("caches of another rank than [batch, positions, half]".into());
         };
-        if Sizes(call.ctx()).are_different(width, half) {
+        if SizeArithmetic(call.ctx()).are_different(width, half) {
             return Err("caches of another width than half of `rotary_embedding_dim`".into());
         }
         *angle = call.reshape_to(*angle, &[batch, Dim::Known(1), positions, half])?;
@@ -300,7 +306,7 @@ pub(crate) fn rotary_embedding(call: &mut Call<'_, '_>) -> Results {
 }
 
 /// CausalConvWithState: a convolution of each channel over what came before, and the last inputs of it.
-pub(crate) fn causal_convolution(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn causal_convolution(call: &mut NodeConversion<'_, '_>) -> Results {
     let (x, filter) = (call.operand(0)?, call.operand(1)?);
     let [batch, channels, _] = call.dims(x)?[..] else {
         return Err("an input that is not [batch, channels, length]".into());
@@ -328,7 +334,7 @@ pub(crate) fn causal_convolution(call: &mut Call<'_, '_>) -> Results {
             return Err(format!("`activation` {other:?}, expected \"none\", \"silu\" or \"swish\"").into());
         }
     };
-    let start = Sizes(call.ctx()).offset(length, -before.cast_signed());
+    let start = SizeArithmetic(call.ctx()).offset(length, -before.cast_signed());
     let state = call.part(padded, 2, start, Dim::Known(before))?;
     Ok(vec![y, state])
 }

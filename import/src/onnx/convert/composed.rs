@@ -3,26 +3,24 @@
 
 use ir::{Dim, Type, TypeData, Value};
 
-use super::small::Beyond;
-use crate::onnx::call::{Call, Refusal};
+use super::small::OverflowMode;
+use crate::onnx::call::{NodeConversion, Refusal, Results};
 use crate::onnx::element::Element;
 use crate::onnx::weights::element_type;
 
-type Results = Result<Vec<Value>, Refusal>;
-
 /// Cast, to the type that the attribute `to` numbers, or up to version 5 names.
-pub(crate) fn cast(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn cast(call: &mut NodeConversion<'_, '_>) -> Results {
     let x = call.operand(0)?;
     let to = target(call)?;
     Ok(vec![call.cast_or(x, to, beyond(call)?)?])
 }
 
 /// What `saturate` says of numbers beyond the greatest of floats of 8 bits.
-fn beyond(call: &Call<'_, '_>) -> Result<Beyond, Refusal> {
-    Ok(if call.node.truth("saturate")?.unwrap_or(true) { Beyond::Cut } else { Beyond::Kept })
+fn beyond(call: &NodeConversion<'_, '_>) -> Result<OverflowMode, Refusal> {
+    Ok(if call.node.truth("saturate")?.unwrap_or(true) { OverflowMode::Cut } else { OverflowMode::Kept })
 }
 
-fn target(call: &Call<'_, '_>) -> Result<Type, Refusal> {
+fn target(call: &NodeConversion<'_, '_>) -> Result<Type, Refusal> {
     if call.version < 6 {
         let name = call.node.text("to")?.ok_or("`to` is left out")?;
         let element = Element::ALL.iter().find(|element| element.name().eq_ignore_ascii_case(name));
@@ -35,7 +33,7 @@ fn target(call: &Call<'_, '_>) -> Result<Type, Refusal> {
 }
 
 /// The type whose number an attribute says.
-pub(super) fn numbered_type(call: &Call<'_, '_>, name: &str, number: i64) -> Result<Type, Refusal> {
+pub(super) fn numbered_type(call: &NodeConversion<'_, '_>, name: &str, number: i64) -> Result<Type, Refusal> {
     let element = i32::try_from(number).ok().and_then(Element::from_number);
     let element =
         element.ok_or_else(|| format!("`{name}` {number}, expected the number of an element type"))?;
@@ -43,7 +41,7 @@ pub(super) fn numbered_type(call: &Call<'_, '_>, name: &str, number: i64) -> Res
 }
 
 /// BitCast.
-pub(crate) fn bit_cast(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn bit_cast(call: &mut NodeConversion<'_, '_>) -> Results {
     let x = call.operand(0)?;
     let to = target(call)?;
     let to = call.ctx().type_attr(to);
@@ -51,7 +49,7 @@ pub(crate) fn bit_cast(call: &mut Call<'_, '_>) -> Results {
 }
 
 /// BitShift.
-pub(crate) fn bit_shift(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn bit_shift(call: &mut NodeConversion<'_, '_>) -> Results {
     let (x, bits) = (call.operand(0)?, call.operand(1)?);
     match call.node.text("direction")?.ok_or("`direction` is left out")? {
         "LEFT" => Ok(vec![call.two("nn.shl", x, bits)?]),
@@ -61,27 +59,27 @@ pub(crate) fn bit_shift(call: &mut Call<'_, '_>) -> Results {
 }
 
 /// CastLike, to the type of the second operand.
-pub(crate) fn cast_like(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn cast_like(call: &mut NodeConversion<'_, '_>) -> Results {
     let x = call.operand(0)?;
     let to = call.element(call.operand(1)?);
     Ok(vec![call.cast_or(x, to, beyond(call)?)?])
 }
 
 /// Where.
-pub(crate) fn choose(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn choose(call: &mut NodeConversion<'_, '_>) -> Results {
     let (condition, a, b) = (call.operand(0)?, call.operand(1)?, call.operand(2)?);
     Ok(vec![call.select(condition, a, b)?])
 }
 
 /// Pow: the exponent may be of another type, and is converted to the base's.
-pub(crate) fn pow(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn pow(call: &mut NodeConversion<'_, '_>) -> Results {
     let (a, b) = (call.operand(0)?, call.operand(1)?);
     let b = call.cast(b, call.element(a))?;
     Ok(vec![call.two("nn.pow", a, b)?])
 }
 
 /// Mod: with the sign of the divisor, or with `fmod` that of the dividend.
-pub(crate) fn remainder(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn remainder(call: &mut NodeConversion<'_, '_>) -> Results {
     let (a, b) = (call.operand(0)?, call.operand(1)?);
     let rest = call.two("nn.rem", a, b)?;
     if call.node.truth("fmod")?.unwrap_or(false) {
@@ -104,14 +102,14 @@ pub(crate) fn remainder(call: &mut Call<'_, '_>) -> Results {
 }
 
 /// Mean of all operands.
-pub(crate) fn mean(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn mean(call: &mut NodeConversion<'_, '_>) -> Results {
     let sum = super::pointwise::fold(call, "nn.add")?[0];
     let count = call.operand_count() as f64;
     Ok(vec![call.with_number("nn.div", sum, count)?])
 }
 
 /// Sign: -1, 0 or 1.
-pub(crate) fn sign(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn sign(call: &mut NodeConversion<'_, '_>) -> Results {
     let x = call.operand(0)?;
     let (above, below) = (call.with_number("nn.gt", x, 0.0)?, call.with_number("nn.lt", x, 0.0)?);
     let elem = call.element(x);
@@ -120,7 +118,7 @@ pub(crate) fn sign(call: &mut Call<'_, '_>) -> Results {
 }
 
 /// Selu: `gamma` times Elu.
-pub(crate) fn selu(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn selu(call: &mut NodeConversion<'_, '_>) -> Results {
     let alpha = call.number("alpha", 1.673_263_2)?;
     let gamma = call.number("gamma", 1.050_701)?;
     let x = call.operand(0)?;
@@ -129,7 +127,7 @@ pub(crate) fn selu(call: &mut Call<'_, '_>) -> Results {
 }
 
 /// Celu: `alpha * elu(x / alpha)`.
-pub(crate) fn celu(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn celu(call: &mut NodeConversion<'_, '_>) -> Results {
     let x = call.operand(0)?;
     let alpha = call.number("alpha", 1.0)?;
     let scaled = call.with_number("nn.div", x, alpha)?;
@@ -137,13 +135,13 @@ pub(crate) fn celu(call: &mut Call<'_, '_>) -> Results {
     Ok(vec![call.with_number("nn.mul", elu, alpha)?])
 }
 
-fn elu(call: &mut Call<'_, '_>, x: Value, alpha: f64) -> Result<Value, Refusal> {
+fn elu(call: &mut NodeConversion<'_, '_>, x: Value, alpha: f64) -> Result<Value, Refusal> {
     let alpha = call.ctx().f32_attr(alpha as f32);
     call.emit("nn.elu", &[x], &[("alpha", alpha)])
 }
 
 /// ThresholdedRelu: x where it is above `alpha`, else 0.
-pub(crate) fn thresholded_relu(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn thresholded_relu(call: &mut NodeConversion<'_, '_>) -> Results {
     let x = call.operand(0)?;
     let alpha = call.number("alpha", 1.0)?;
     let is_above = call.with_number("nn.gt", x, alpha)?;
@@ -152,7 +150,7 @@ pub(crate) fn thresholded_relu(call: &mut Call<'_, '_>) -> Results {
 }
 
 /// Shrink: what lies within `lambd` of 0 becomes 0, the rest moves towards it by `bias`.
-pub(crate) fn shrink(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn shrink(call: &mut NodeConversion<'_, '_>) -> Results {
     let x = call.operand(0)?;
     let bias = call.number("bias", 0.0)?;
     let bound = call.number("lambd", 0.5)?;
@@ -165,7 +163,7 @@ pub(crate) fn shrink(call: &mut Call<'_, '_>) -> Results {
 
 /// PRelu: x, times the second operand where x is below 0. Up to version 6, that has one number, or one for
 /// each channel.
-pub(crate) fn prelu(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn prelu(call: &mut NodeConversion<'_, '_>) -> Results {
     let (x, mut slope) = (call.operand(0)?, call.operand(1)?);
     if call.version < 7 && call.rank(slope)? == 1 {
         let mut shape = call.dims(slope)?;
@@ -178,7 +176,7 @@ pub(crate) fn prelu(call: &mut Call<'_, '_>) -> Results {
 }
 
 /// Softsign: `x / (1 + |x|)`.
-pub(crate) fn softsign(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn softsign(call: &mut NodeConversion<'_, '_>) -> Results {
     let x = call.operand(0)?;
     let size = call.one("nn.abs", x)?;
     let divisor = call.with_number("nn.add", size, 1.0)?;
@@ -186,7 +184,7 @@ pub(crate) fn softsign(call: &mut Call<'_, '_>) -> Results {
 }
 
 /// Mish: `x * tanh(softplus(x))`.
-pub(crate) fn mish(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn mish(call: &mut NodeConversion<'_, '_>) -> Results {
     let x = call.operand(0)?;
     let softplus = call.one("nn.softplus", x)?;
     let tanh = call.one("nn.tanh", softplus)?;
@@ -194,7 +192,7 @@ pub(crate) fn mish(call: &mut Call<'_, '_>) -> Results {
 }
 
 /// Swish: `x * sigmoid(alpha * x)`.
-pub(crate) fn swish(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn swish(call: &mut NodeConversion<'_, '_>) -> Results {
     let x = call.operand(0)?;
     let alpha = call.number("alpha", 1.0)?;
     let scaled = if alpha == 1.0 { x } else { call.with_number("nn.mul", x, alpha)? };
@@ -203,14 +201,14 @@ pub(crate) fn swish(call: &mut Call<'_, '_>) -> Results {
 }
 
 /// SwiGLU: Swish of the first operand, times the second.
-pub(crate) fn swiglu(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn swiglu(call: &mut NodeConversion<'_, '_>) -> Results {
     let gate = swish(call)?[0];
     let x = call.operand(1)?;
     Ok(vec![call.two("nn.mul", gate, x)?])
 }
 
 /// Gelu: exact, or with `approximate` "tanh": `x/2 * (1 + tanh(sqrt(2/pi) * (x + 0.044715 x^3)))`.
-pub(crate) fn gelu(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn gelu(call: &mut NodeConversion<'_, '_>) -> Results {
     let x = call.operand(0)?;
     match call.node.text("approximate")?.unwrap_or("none") {
         "none" => Ok(vec![call.one("nn.gelu", x)?]),
@@ -230,17 +228,17 @@ pub(crate) fn gelu(call: &mut Call<'_, '_>) -> Results {
 }
 
 /// IsNaN: what differs from itself.
-pub(crate) fn is_nan(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn is_nan(call: &mut NodeConversion<'_, '_>) -> Results {
     let x = call.operand(0)?;
     Ok(vec![call.two("nn.ne", x, x)?])
 }
 
 /// IsInf, of the signs that `detect_positive` and `detect_negative` ask for.
-pub(crate) fn is_inf(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn is_inf(call: &mut NodeConversion<'_, '_>) -> Results {
     let x = call.operand(0)?;
     let up = call.node.truth("detect_positive")?.unwrap_or(true);
     let down = call.node.truth("detect_negative")?.unwrap_or(true);
-    let is = |call: &mut Call<'_, '_>, number: f64| call.with_number("nn.eq", x, number);
+    let is = |call: &mut NodeConversion<'_, '_>, number: f64| call.with_number("nn.eq", x, number);
     match (up, down) {
         (true, false) => Ok(vec![is(call, f64::INFINITY)?]),
         (false, true) => Ok(vec![is(call, f64::NEG_INFINITY)?]),

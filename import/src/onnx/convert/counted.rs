@@ -3,16 +3,16 @@
 //! While a model is read, such a size is a symbol in expressions like any other (see
 //! [`crate::onnx::open::OpenAxes::elements`]), so that they are compared by proof; in a type it is its bound.
 
-use ir::dims::{self, Sizes};
+use ir::dims::{self, SizeArithmetic};
 use ir::{Dim, DimExpr, Value};
 
-use crate::onnx::call::{Call, Refusal};
+use crate::onnx::call::{NodeConversion, Refusal};
 use crate::onnx::open::OpenAxis;
 
 /// The bounds of sizes of which one may depend on data, and what is open then: its axis is counted from the
 /// last one.
 pub(super) fn bounds(
-    call: &Call<'_, '_>,
+    call: &NodeConversion<'_, '_>,
     sizes: &[DimExpr],
 ) -> Result<(Vec<Dim>, Option<OpenAxis>), Refusal> {
     let mut shape = Vec::new();
@@ -32,7 +32,7 @@ pub(super) fn bounds(
 
 /// A value broadcast to a shape in which, from the end, this is open: it has one element there, or as many.
 pub(super) fn stretched(
-    call: &mut Call<'_, '_>,
+    call: &mut NodeConversion<'_, '_>,
     x: Value,
     shape: &[Dim],
     open: OpenAxis,
@@ -55,7 +55,11 @@ pub(super) fn stretched(
 }
 
 /// Refuses a shape that says another size than 1 where data decide the value's: it would have to be the same.
-pub(super) fn expected_one(call: &mut Call<'_, '_>, x: Value, wanted: &[Dim]) -> Result<(), Refusal> {
+pub(super) fn expected_one(
+    call: &mut NodeConversion<'_, '_>,
+    x: Value,
+    wanted: &[Dim],
+) -> Result<(), Refusal> {
     let rank = call.rank(x)?;
     let said =
         call.open(x).and_then(|open| wanted.get((open.axis + wanted.len()).checked_sub(rank)?).copied());
@@ -66,7 +70,7 @@ pub(super) fn expected_one(call: &mut Call<'_, '_>, x: Value, wanted: &[Dim]) ->
 }
 
 /// A range from 0 to a size that depends on data; none if it is another.
-pub(super) fn range_of_elements(call: &mut Call<'_, '_>) -> Result<Option<Value>, Refusal> {
+pub(super) fn range_of_elements(call: &mut NodeConversion<'_, '_>) -> Result<Option<Value>, Refusal> {
     let bounds = [0, 1, 2].map(|index| call.counted_sizes(index).ok().flatten());
     let [Some(start), Some(limit), Some(step)] = &bounds else { return Ok(None) };
     let (&[start], &[limit], &[step]) = (&start[..], &limit[..], &step[..]) else { return Ok(None) };
@@ -83,14 +87,14 @@ pub(super) fn range_of_elements(call: &mut Call<'_, '_>) -> Result<Option<Value>
 
 /// A new shape of which size `at` depends on data, as a size of what gets that shape must.
 pub(super) fn reshape_counted(
-    call: &mut Call<'_, '_>,
+    call: &mut NodeConversion<'_, '_>,
     x: Value,
     wanted: &[DimExpr],
     at: usize,
 ) -> Result<Value, Refusal> {
     let ctx = call.ctx();
     let old = call.dims(x)?;
-    let sizes = Sizes(call.ctx());
+    let sizes = SizeArithmetic(call.ctx());
     let open = call.open(x).ok_or("a new shape with a size that depends on data, of what has none")?;
     let refusal = || Refusal::from("a new shape whose sizes need not fit those that depend on data");
     let count = call.open.elements(ctx, call.builder.body, open.count, call.ranges).ok_or_else(refusal)?[0];

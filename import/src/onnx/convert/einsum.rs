@@ -4,12 +4,12 @@
 use ir::{Dim, Value};
 
 use super::linear::product;
-use super::pick::Part;
-use crate::onnx::call::{Call, Refusal};
+use super::pick::SliceWindow;
+use crate::onnx::call::{NodeConversion, Refusal, Results};
 
 /// An operand, with a label for each axis.
 #[derive(Clone)]
-struct Term {
+struct EinsumOperand {
     value: Value,
     labels: Vec<char>,
 }
@@ -37,7 +37,7 @@ fn labels(text: &str, count: Option<usize>) -> Result<Vec<char>, Refusal> {
 }
 
 /// Einsum.
-pub(crate) fn einsum(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
+pub(crate) fn einsum(call: &mut NodeConversion<'_, '_>) -> Results {
     let equation = call.node.text("equation")?.ok_or("`equation` is left out")?;
     let equation: String = equation.chars().filter(|c| !c.is_whitespace()).collect();
     let (inputs, output) = match equation.split_once("->") {
@@ -54,7 +54,7 @@ pub(crate) fn einsum(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
     for (index, text) in inputs.iter().enumerate() {
         let value = call.operand(index)?;
         let labels = labels(text, Some(call.rank(value)?))?;
-        terms.push(diagonal(call, Term { value, labels })?);
+        terms.push(diagonal(call, EinsumOperand { value, labels })?);
     }
     let unnamed = terms.iter().flat_map(|term| &term.labels).filter(|label| UNNAMED.contains(label)).max();
     let unnamed = unnamed.map_or(0, |most| *most as usize - '0' as usize + 1);
@@ -77,7 +77,7 @@ pub(crate) fn einsum(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
     squeeze_stretched(call, &mut terms)?;
     let mut terms = terms.into_iter();
     let mut sum = terms.next().ok_or("no operands")?;
-    let mut rest: Vec<Term> = terms.collect();
+    let mut rest: Vec<EinsumOperand> = terms.collect();
     while !rest.is_empty() {
         let next = rest.remove(0);
         let needed: Vec<char> =
@@ -89,7 +89,7 @@ pub(crate) fn einsum(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
 }
 
 /// The diagonal of axes that have one label.
-fn diagonal(call: &mut Call<'_, '_>, mut term: Term) -> Result<Term, Refusal> {
+fn diagonal(call: &mut NodeConversion<'_, '_>, mut term: EinsumOperand) -> Result<EinsumOperand, Refusal> {
     let twice = |labels: &[char]| {
         let second = (1..labels.len()).find(|at| labels[..*at].contains(&labels[*at]))?;
         Some((labels.iter().position(|label| *label == labels[second])?, second))
@@ -107,18 +107,18 @@ fn diagonal(call: &mut Call<'_, '_>, mut term: Term) -> Result<Term, Refusal> {
             return Err(format!("a diagonal of {rows} x {columns} elements").into());
         }
         let line = call.reshape(turned, &[outer, &[rows * columns]].concat())?;
-        let mut part = Part::whole(&call.dims(line)?);
+        let mut part = SliceWindow::whole(&call.dims(line)?);
         part.sizes[outer.len()] = Dim::Known(*rows);
         part.strides[outer.len()] = (columns + 1).cast_signed();
         let value = call.emit("nn.slice", &[line], &part.attrs(call.ctx()))?;
         order.push(label);
-        term = Term { value, labels: order };
+        term = EinsumOperand { value, labels: order };
     }
     Ok(term)
 }
 
 /// Takes axes of size 1 from operands where others have more along the same label.
-fn squeeze_stretched(call: &mut Call<'_, '_>, terms: &mut [Term]) -> Result<(), Refusal> {
+fn squeeze_stretched(call: &mut NodeConversion<'_, '_>, terms: &mut [EinsumOperand]) -> Result<(), Refusal> {
     let mut sizes = Vec::new();
     for term in terms.iter() {
         sizes.extend(term.labels.iter().copied().zip(call.shape(term.value)?));
@@ -138,7 +138,11 @@ fn squeeze_stretched(call: &mut Call<'_, '_>, terms: &mut [Term]) -> Result<(), 
 }
 
 /// The sum over labels that nobody needs.
-fn summed(call: &mut Call<'_, '_>, term: Term, needed: &[char]) -> Result<Term, Refusal> {
+fn summed(
+    call: &mut NodeConversion<'_, '_>,
+    term: EinsumOperand,
+    needed: &[char],
+) -> Result<EinsumOperand, Refusal> {
     let axes: Vec<i64> =
         (0..term.labels.len()).filter(|at| !needed.contains(&term.labels[*at])).map(|at| at as i64).collect();
     if axes.is_empty() {
@@ -146,11 +150,18 @@ fn summed(call: &mut Call<'_, '_>, term: Term, needed: &[char]) -> Result<Term, 
     }
     let axes = call.ctx().ints_attr(&axes);
     let value = call.emit("nn.reduce_sum", &[term.value], &[("axes", axes)])?;
-    Ok(Term { value, labels: term.labels.into_iter().filter(|label| needed.contains(label)).collect() })
+    Ok(EinsumOperand {
+        value,
+        labels: term.labels.into_iter().filter(|label| needed.contains(label)).collect(),
+    })
 }
 
 /// The value with its axes in this order.
-fn arranged(call: &mut Call<'_, '_>, term: &Term, order: &[char]) -> Result<Value, Refusal> {
+fn arranged(
+    call: &mut NodeConversion<'_, '_>,
+    term: &EinsumOperand,
+    order: &[char],
+) -> Result<Value, Refusal> {
     let at = |label: &char| term.labels.iter().position(|own| own == label).map(|at| at as i64);
     let order: Option<Vec<i64>> = order.iter().map(at).collect();
     let order = order.ok_or("a label of the result that no operand has")?;
@@ -161,8 +172,13 @@ fn arranged(call: &mut Call<'_, '_>, term: &Term, order: &[char]) -> Result<Valu
 }
 
 /// The product of two operands, summed over what nobody needs.
-fn contracted(call: &mut Call<'_, '_>, a: Term, b: Term, needed: &[char]) -> Result<Term, Refusal> {
-    let needed_of = |other: &Term| [needed, &other.labels].concat();
+fn contracted(
+    call: &mut NodeConversion<'_, '_>,
+    a: EinsumOperand,
+    b: EinsumOperand,
+    needed: &[char],
+) -> Result<EinsumOperand, Refusal> {
+    let needed_of = |other: &EinsumOperand| [needed, &other.labels].concat();
     let of_a = needed_of(&b);
     let of_b = needed_of(&a);
     let a = summed(call, a, &of_a)?;
@@ -186,5 +202,5 @@ fn contracted(call: &mut Call<'_, '_>, a: Term, b: Term, needed: &[char]) -> Res
     let right = call.reshape(right, &[batches, folded, count(column_sizes)])?;
     let value = product(call, left, right)?;
     let value = call.reshape(value, &[&left_shape[..outer], row_sizes, column_sizes].concat())?;
-    Ok(Term { value, labels: [batch, rows, columns].concat() })
+    Ok(EinsumOperand { value, labels: [batch, rows, columns].concat() })
 }

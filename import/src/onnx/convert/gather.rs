@@ -8,17 +8,15 @@
 //! An index below 0 counts from the end of its own axis. One outside its axis is outside of all elements, and
 //! the run fails.
 
-use ir::dims::Sizes;
+use ir::dims::SizeArithmetic;
 use ir::{Dim, Value};
 
 use super::pick::number;
-use crate::onnx::call::{Call, Refusal};
+use crate::onnx::call::{NodeConversion, Refusal, Results};
 use crate::onnx::open::OpenAxis;
 
-type Results = Result<Vec<Value>, Refusal>;
-
 /// The places of picked elements among all of some axes, as far as they are made.
-pub(super) struct Places {
+pub(super) struct PickedIndices {
     /// The axes.
     sizes: Vec<Dim>,
     /// Of which one's elements not all in the bound count, how many do.
@@ -28,15 +26,15 @@ pub(super) struct Places {
     inside: Option<Value>,
 }
 
-impl Places {
-    pub(super) fn new(sizes: &[Dim], open: Option<OpenAxis>) -> Places {
+impl PickedIndices {
+    pub(super) fn new(sizes: &[Dim], open: Option<OpenAxis>) -> PickedIndices {
         let open = open.filter(|open| open.axis < sizes.len());
-        Places { sizes: sizes.to_vec(), open, sum: None, inside: None }
+        PickedIndices { sizes: sizes.to_vec(), open, sum: None, inside: None }
     }
 
     /// Adds where to go along an axis.
-    fn walk(&mut self, call: &mut Call<'_, '_>, axis: usize, steps: Value) -> Result<(), Refusal> {
-        let inner = Sizes(call.ctx()).product(&self.sizes[axis + 1..]);
+    fn walk(&mut self, call: &mut NodeConversion<'_, '_>, axis: usize, steps: Value) -> Result<(), Refusal> {
+        let inner = SizeArithmetic(call.ctx()).product(&self.sizes[axis + 1..]);
         let steps = match inner {
             Dim::Known(1) => steps,
             inner => {
@@ -51,7 +49,7 @@ impl Places {
     /// The same by indices.
     pub(super) fn pick(
         &mut self,
-        call: &mut Call<'_, '_>,
+        call: &mut NodeConversion<'_, '_>,
         axis: usize,
         indices: Value,
     ) -> Result<(), Refusal> {
@@ -69,7 +67,7 @@ impl Places {
     /// is open.
     pub(super) fn stay(
         &mut self,
-        call: &mut Call<'_, '_>,
+        call: &mut NodeConversion<'_, '_>,
         axis: usize,
         size: Dim,
         (rank, open): (usize, Option<OpenAxis>),
@@ -84,15 +82,15 @@ impl Places {
     }
 
     /// The numbers of the places, and how many there are; that is the number of one that is outside.
-    pub(super) fn numbers(&self, call: &mut Call<'_, '_>) -> Result<(Value, Dim), Refusal> {
-        let all = Sizes(call.ctx()).product(&self.sizes);
+    pub(super) fn numbers(&self, call: &mut NodeConversion<'_, '_>) -> Result<(Value, Dim), Refusal> {
+        let all = SizeArithmetic(call.ctx()).product(&self.sizes);
         let (sum, inside) = self.sum.zip(self.inside).ok_or("indices of no axis")?;
         let outside = number(call, all)?;
         Ok((call.emit("nn.select", &[inside, sum, outside], &[])?, all))
     }
 
     /// What is at these places of a value whose first axes these are.
-    fn take(self, call: &mut Call<'_, '_>, x: Value) -> Result<Value, Refusal> {
+    fn take(self, call: &mut NodeConversion<'_, '_>, x: Value) -> Result<Value, Refusal> {
         let (places, all) = self.numbers(call)?;
         let shape = [&[all], &call.dims(x)?[self.sizes.len()..]].concat();
         let flat = match self.open {
@@ -108,7 +106,7 @@ impl Places {
 
 /// GatherND: the last axis of the indices holds one index for each axis of what is picked from, after
 /// `batch_dims` common ones.
-pub(crate) fn gather_nd(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn gather_nd(call: &mut NodeConversion<'_, '_>) -> Results {
     let (x, indices) = (call.operand(0)?, call.operand(1)?);
     let (shape, picked) = (call.dims(x)?, call.dims(indices)?);
     let batches = call.node.int("batch_dims")?.unwrap_or(0);
@@ -121,10 +119,11 @@ pub(crate) fn gather_nd(call: &mut Call<'_, '_>) -> Results {
     }
     let count = last.known().ok_or("indices for a number of axes that is not known")? as usize;
     if batches > outer.len() || count == 0 || batches.saturating_add(count) > shape.len() {
-        let (shape, picked) = (Sizes(call.ctx()).list(&shape), Sizes(call.ctx()).list(&picked));
+        let (shape, picked) =
+            (SizeArithmetic(call.ctx()).list(&shape), SizeArithmetic(call.ctx()).list(&picked));
         return Err(format!("indices {picked} after {batches} common axes do not fit {shape}").into());
     }
-    let mut places = Places::new(&shape[..batches + count], call.open(x));
+    let mut places = PickedIndices::new(&shape[..batches + count], call.open(x));
     for axis in 0..batches {
         expect_same(call, [x, indices], axis)?;
         places.stay(call, axis, outer[axis], (outer.len(), open))?;
@@ -139,7 +138,7 @@ pub(crate) fn gather_nd(call: &mut Call<'_, '_>) -> Results {
 }
 
 /// One column of the last axis.
-fn column(call: &mut Call<'_, '_>, x: Value, index: u64) -> Result<Value, Refusal> {
+fn column(call: &mut NodeConversion<'_, '_>, x: Value, index: u64) -> Result<Value, Refusal> {
     let mut sizes = call.dims(x)?;
     let last = sizes.len() - 1;
     let mut starts = vec![Dim::Known(0); sizes.len()];
@@ -149,18 +148,18 @@ fn column(call: &mut Call<'_, '_>, x: Value, index: u64) -> Result<Value, Refusa
 }
 
 /// That an axis of both has the same size, on which data may not depend in different ways.
-fn expect_same(call: &mut Call<'_, '_>, values: [Value; 2], axis: usize) -> Result<(), Refusal> {
+fn expect_same(call: &mut NodeConversion<'_, '_>, values: [Value; 2], axis: usize) -> Result<(), Refusal> {
     let open = values.map(|value| call.open_along(value, axis));
     let (a, b) = (call.dims(values[0])?[axis], call.dims(values[1])?[axis]);
-    if open[0] != open[1] || !Sizes(call.ctx()).are_equal(a, b) {
-        let (a, b) = (Sizes(call.ctx()).text(a), Sizes(call.ctx()).text(b));
+    if open[0] != open[1] || !SizeArithmetic(call.ctx()).are_equal(a, b) {
+        let (a, b) = (SizeArithmetic(call.ctx()).text(a), SizeArithmetic(call.ctx()).text(b));
         return Err(format!("sizes {a} and {b} of axis {axis}, expected the same size").into());
     }
     Ok(())
 }
 
 /// GatherElements: of each index, the element at the same place but along one axis.
-pub(crate) fn gather_elements(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn gather_elements(call: &mut NodeConversion<'_, '_>) -> Results {
     let (x, indices) = (call.operand(0)?, call.operand(1)?);
     let (shape, picked) = (call.dims(x)?, call.dims(indices)?);
     if shape.len() != picked.len() {
@@ -168,7 +167,7 @@ pub(crate) fn gather_elements(call: &mut Call<'_, '_>) -> Results {
     }
     let along = call.axis(call.node.int("axis")?.unwrap_or(0), shape.len())?;
     let open = call.open(indices);
-    let mut places = Places::new(&shape, call.open(x));
+    let mut places = PickedIndices::new(&shape, call.open(x));
     for axis in 0..shape.len() {
         if axis == along {
             places.pick(call, axis, indices)?;
@@ -177,7 +176,7 @@ pub(crate) fn gather_elements(call: &mut Call<'_, '_>) -> Results {
         if call.open_along(x, axis).is_some() {
             expect_same(call, [x, indices], axis)?;
         }
-        let sizes = Sizes(call.ctx());
+        let sizes = SizeArithmetic(call.ctx());
         let (most, size) = (sizes.expr(shape[axis]), sizes.expr(picked[axis]));
         if !size.zip(most).is_some_and(|(size, most)| call.is_at_most(size, most)) {
             let (size, most) = (sizes.text(picked[axis]), sizes.text(shape[axis]));

@@ -8,17 +8,20 @@ use ir::{Dim, Value};
 
 use super::quantised::saturate;
 use super::spread::convolution;
-use super::window::Window;
-use crate::onnx::call::{Call, Refusal};
-
-type Results = Result<Vec<Value>, Refusal>;
+use super::window::WindowAttrs;
+use crate::onnx::call::{NodeConversion, Refusal, Results};
 
 /// Products whose sum is exact: `256 * 255 * 255 < 2^24`.
 const EXACT: u64 = 256;
 
 /// The integers of an operand less their zero point, as floats; the zero point is a number, or has one for
 /// each index of an axis.
-fn centred(call: &mut Call<'_, '_>, operand: usize, zero: usize, axis: usize) -> Result<Value, Refusal> {
+fn centred(
+    call: &mut NodeConversion<'_, '_>,
+    operand: usize,
+    zero: usize,
+    axis: usize,
+) -> Result<Value, Refusal> {
     let x = call.operand(operand)?;
     if !matches!(call.ctx().type_data(call.element(x)), ir::TypeData::Integer { width: 8, .. }) {
         return Err("elements of another type than integers of 8 bits".into());
@@ -32,7 +35,7 @@ fn centred(call: &mut Call<'_, '_>, operand: usize, zero: usize, axis: usize) ->
 }
 
 /// A number, or one for each index of an axis of `x`, so that it broadcasts with that.
-fn along(call: &mut Call<'_, '_>, numbers: Value, x: Value, axis: usize) -> Result<Value, Refusal> {
+fn along(call: &mut NodeConversion<'_, '_>, numbers: Value, x: Value, axis: usize) -> Result<Value, Refusal> {
     let sizes = call.dims(numbers)?;
     let shape = call.dims(x)?;
     if sizes.iter().all(|size| *size == Dim::Known(1)) {
@@ -47,7 +50,7 @@ fn along(call: &mut Call<'_, '_>, numbers: Value, x: Value, axis: usize) -> Resu
 }
 
 /// The product of two matrices of small integers, as integers of 32 bits.
-fn exact_product(call: &mut Call<'_, '_>, a: Value, b: Value) -> Result<Value, Refusal> {
+fn exact_product(call: &mut NodeConversion<'_, '_>, a: Value, b: Value) -> Result<Value, Refusal> {
     let last = call.rank(a)?.checked_sub(1).ok_or("a number, expected a matrix")?;
     let row = call.rank(b)?.saturating_sub(2);
     let int32 = call.ctx().int(32);
@@ -67,7 +70,7 @@ fn exact_product(call: &mut Call<'_, '_>, a: Value, b: Value) -> Result<Value, R
 }
 
 /// MatMulInteger.
-pub(crate) fn matmul_integer(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn matmul_integer(call: &mut NodeConversion<'_, '_>) -> Results {
     let rank = call.rank(call.operand(0)?)?;
     let columns = call.rank(call.operand(1)?)?.saturating_sub(1);
     let a = centred(call, 0, 2, rank.saturating_sub(2))?;
@@ -76,13 +79,13 @@ pub(crate) fn matmul_integer(call: &mut Call<'_, '_>) -> Results {
 }
 
 /// A convolution of small integers, as integers of 32 bits.
-fn exact_convolution(call: &mut Call<'_, '_>, x: Value, filter: Value) -> Result<Value, Refusal> {
+fn exact_convolution(call: &mut NodeConversion<'_, '_>, x: Value, filter: Value) -> Result<Value, Refusal> {
     let (image, weights) = (call.shape(x)?, call.shape(filter)?);
     if image.len() < 3 || weights.len() != image.len() {
         return Err("an image or weights of another rank".into());
     }
     let spatial: Vec<Dim> = image[2..].iter().copied().map(Dim::Known).collect();
-    let window = Window::of(call, &spatial, Some(&weights[2..]))?;
+    let window = WindowAttrs::of(call, &spatial, Some(&weights[2..]))?;
     let area: u64 = weights[2..].iter().product();
     let most = EXACT / area.max(1);
     let channels = weights[1];
@@ -106,14 +109,19 @@ fn exact_convolution(call: &mut Call<'_, '_>, x: Value, filter: Value) -> Result
 }
 
 /// ConvInteger.
-pub(crate) fn conv_integer(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn conv_integer(call: &mut NodeConversion<'_, '_>) -> Results {
     let x = centred(call, 0, 2, 1)?;
     let filter = centred(call, 1, 3, 0)?;
     Ok(vec![exact_convolution(call, x, filter)?])
 }
 
 /// A sum times its scale, rounded, plus a zero point, cut to the range of that.
-fn requantised(call: &mut Call<'_, '_>, sum: Value, scale: Value, zero: usize) -> Result<Value, Refusal> {
+fn requantised(
+    call: &mut NodeConversion<'_, '_>,
+    sum: Value,
+    scale: Value,
+    zero: usize,
+) -> Result<Value, Refusal> {
     let zero = call.operand(zero)?;
     let to = call.element(zero);
     let f32 = call.ctx().f32();
@@ -128,7 +136,7 @@ fn requantised(call: &mut Call<'_, '_>, sum: Value, scale: Value, zero: usize) -
 
 /// The product of two scales over a third, which is one number.
 fn joint_scale(
-    call: &mut Call<'_, '_>,
+    call: &mut NodeConversion<'_, '_>,
     [a, b, y]: [usize; 3],
     like: Value,
     [row, column]: [usize; 2],
@@ -145,7 +153,7 @@ fn joint_scale(
 }
 
 /// QLinearMatMul.
-pub(crate) fn qlinear_matmul(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn qlinear_matmul(call: &mut NodeConversion<'_, '_>) -> Results {
     let rank = call.rank(call.operand(0)?)?;
     let columns = call.rank(call.operand(3)?)?.saturating_sub(1);
     let a = centred(call, 0, 2, rank.saturating_sub(2))?;
@@ -157,7 +165,7 @@ pub(crate) fn qlinear_matmul(call: &mut Call<'_, '_>) -> Results {
 }
 
 /// QLinearConv.
-pub(crate) fn qlinear_conv(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn qlinear_conv(call: &mut NodeConversion<'_, '_>) -> Results {
     let x = centred(call, 0, 2, 1)?;
     let filter = centred(call, 3, 5, 0)?;
     let mut sum = exact_convolution(call, x, filter)?;

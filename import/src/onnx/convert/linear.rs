@@ -1,18 +1,22 @@
 //! Conversion of matrix products, normalizations and softmax.
 
-use ir::dims::Sizes;
+use ir::dims::SizeArithmetic;
 use ir::{Attr, Dim, FloatKind, TypeData, Value};
 
-use crate::onnx::call::{Call, Refusal};
+use crate::onnx::call::{NodeConversion, Refusal, Results};
 
 /// MatMul.
-pub(crate) fn matmul(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
+pub(crate) fn matmul(call: &mut NodeConversion<'_, '_>) -> Results {
     let (a, b) = (call.operand(0)?, call.operand(1)?);
     Ok(vec![multiply(call, &[a, b], &[])?])
 }
 
 /// `nn.matmul`. Of a size that depends on data, what lies after the elements adds nothing to the sums.
-fn multiply(call: &mut Call<'_, '_>, operands: &[Value], attrs: &[(&str, Attr)]) -> Result<Value, Refusal> {
+fn multiply(
+    call: &mut NodeConversion<'_, '_>,
+    operands: &[Value],
+    attrs: &[(&str, Attr)],
+) -> Result<Value, Refusal> {
     let is_turned = |side: &str| attrs.iter().any(|(name, _)| *name == side);
     let outer = [!is_turned("transpose_a"), is_turned("transpose_b")];
     let mut terms = [None; 2];
@@ -34,7 +38,7 @@ fn multiply(call: &mut Call<'_, '_>, operands: &[Value], attrs: &[(&str, Attr)])
 
 /// The products of matrices `[batch, rows, terms]` and `[batch, terms, columns]` of any numbers; those that
 /// no kernel multiplies are multiplied element by element.
-pub(super) fn product(call: &mut Call<'_, '_>, a: Value, b: Value) -> Result<Value, Refusal> {
+pub(super) fn product(call: &mut NodeConversion<'_, '_>, a: Value, b: Value) -> Result<Value, Refusal> {
     if matches!(
         call.ctx().type_data(call.element(a)),
         TypeData::Float(FloatKind::F32 | FloatKind::F16 | FloatKind::Bf16)
@@ -52,7 +56,7 @@ pub(super) fn product(call: &mut Call<'_, '_>, a: Value, b: Value) -> Result<Val
 }
 
 /// Gemm: `alpha * A' * B' + beta * C`, where `'` transposes on request and C broadcasts.
-pub(crate) fn gemm(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
+pub(crate) fn gemm(call: &mut NodeConversion<'_, '_>) -> Results {
     let (a, b) = (call.operand(0)?, call.operand(1)?);
     let alpha = call.node.float("alpha")?.unwrap_or(1.0);
     let beta = call.node.float("beta")?.unwrap_or(1.0);
@@ -78,7 +82,7 @@ pub(crate) fn gemm(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
     Ok(vec![call.emit("nn.add", &[product, c], &[])?])
 }
 
-fn scaled(call: &mut Call<'_, '_>, value: Value, factor: f32) -> Result<Value, Refusal> {
+fn scaled(call: &mut NodeConversion<'_, '_>, value: Value, factor: f32) -> Result<Value, Refusal> {
     if factor == 1.0 {
         return Ok(value);
     }
@@ -86,11 +90,11 @@ fn scaled(call: &mut Call<'_, '_>, value: Value, factor: f32) -> Result<Value, R
     call.emit("nn.mul", &[value, factor], &[])
 }
 
-fn matrix_size(call: &Call<'_, '_>, b: Value, axis: usize) -> Result<Dim, Refusal> {
+fn matrix_size(call: &NodeConversion<'_, '_>, b: Value, axis: usize) -> Result<Dim, Refusal> {
     match call.dims(b)?[..].as_ref() {
         shape @ [_, _] => Ok(shape[axis]),
         shape => {
-            let shape = Sizes(call.ctx()).list(shape);
+            let shape = SizeArithmetic(call.ctx()).list(shape);
             Err(format!("input 1 has shape {shape}, expected a matrix").into())
         }
     }
@@ -101,7 +105,7 @@ fn is_row(shape: &[Dim], columns: Dim) -> bool {
 }
 
 /// BatchNormalization with the statistics that training left: the first result alone.
-pub(crate) fn batch_normalization(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
+pub(crate) fn batch_normalization(call: &mut NodeConversion<'_, '_>) -> Results {
     if call.node.truth("training_mode")?.unwrap_or(false) {
         return Err("training mode, expected inference".into());
     }
@@ -118,7 +122,7 @@ pub(crate) fn batch_normalization(call: &mut Call<'_, '_>) -> Result<Vec<Value>,
 }
 
 /// Softmax: along one axis from version 13 on; before, along all dimensions from `axis` on, taken as one.
-pub(crate) fn softmax(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
+pub(crate) fn softmax(call: &mut NodeConversion<'_, '_>) -> Results {
     let x = call.operand(0)?;
     let shape = call.dims(x)?;
     if call.version >= 13 {
@@ -126,14 +130,18 @@ pub(crate) fn softmax(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
         return Ok(vec![softmax_along(call, x, axis)?]);
     }
     let axis = call.position(call.node.int("axis")?.unwrap_or(1), shape.len())?;
-    let sizes = Sizes(call.ctx());
+    let sizes = SizeArithmetic(call.ctx());
     let matrix = [sizes.product(&shape[..axis]), sizes.product(&shape[axis..])];
     let x = call.reshape_to(x, &matrix)?;
     let y = softmax_along(call, x, 1)?;
     Ok(vec![call.reshape_to(y, &shape)?])
 }
 
-pub(super) fn softmax_along(call: &mut Call<'_, '_>, x: Value, axis: usize) -> Result<Value, Refusal> {
+pub(super) fn softmax_along(
+    call: &mut NodeConversion<'_, '_>,
+    x: Value,
+    axis: usize,
+) -> Result<Value, Refusal> {
     let attrs = [("axis", call.ctx().int_attr(axis as i64))];
     let Some(open) = call.open_along(x, axis) else { return call.emit("nn.softmax", &[x], &attrs) };
     let x = call.filled(x, open, f64::NEG_INFINITY)?;

@@ -4,18 +4,16 @@ use ir::{Dim, Value};
 
 use super::composed::numbered_type;
 use super::reduce::log_softmax_over;
-use crate::onnx::call::{Call, Refusal};
-
-type Results = Result<Vec<Value>, Refusal>;
+use crate::onnx::call::{NodeConversion, Refusal, Results};
 
 /// NegativeLogLikelihoodLoss.
-pub(crate) fn negative_log_likelihood(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn negative_log_likelihood(call: &mut NodeConversion<'_, '_>) -> Results {
     let x = call.operand(0)?;
     Ok(vec![likelihood_loss(call, x)?])
 }
 
 /// SoftmaxCrossEntropyLoss: that of the logarithms of the softmax along axis 1, which are the second result.
-pub(crate) fn softmax_cross_entropy(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn softmax_cross_entropy(call: &mut NodeConversion<'_, '_>) -> Results {
     let x = call.operand(0)?;
     let logarithms = log_softmax_over(call, x, &[1])?;
     Ok(vec![likelihood_loss(call, logarithms)?, logarithms])
@@ -23,7 +21,7 @@ pub(crate) fn softmax_cross_entropy(call: &mut Call<'_, '_>) -> Results {
 
 /// Of each target the opposite of the number of its class, times the weight of that, summed up, or over the
 /// sum of the weights. A target that is `ignore_index`, or no class, weighs nothing.
-fn likelihood_loss(call: &mut Call<'_, '_>, x: Value) -> Result<Value, Refusal> {
+fn likelihood_loss(call: &mut NodeConversion<'_, '_>, x: Value) -> Result<Value, Refusal> {
     let shape = call.dims(x)?;
     let [batch, classes, rest @ ..] = &shape[..] else {
         return Err("an input without classes".into());
@@ -82,13 +80,13 @@ fn likelihood_loss(call: &mut Call<'_, '_>, x: Value) -> Result<Value, Refusal> 
 }
 
 /// How far each element of a matrix stands after the diagonal: its column less its row.
-fn after_diagonal(call: &mut Call<'_, '_>, [rows, columns]: [Dim; 2]) -> Result<Value, Refusal> {
+fn after_diagonal(call: &mut NodeConversion<'_, '_>, [rows, columns]: [Dim; 2]) -> Result<Value, Refusal> {
     let (row, column) = (call.indices_along(rows, 0, 2)?, call.indices_along(columns, 1, 2)?);
     call.two("nn.sub", column, row)
 }
 
 /// Trilu: the elements on and above a diagonal, or on and below it; 0 elsewhere.
-pub(crate) fn trilu(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn trilu(call: &mut NodeConversion<'_, '_>) -> Results {
     let x = call.operand(0)?;
     let shape = call.dims(x)?;
     let [.., rows, columns] = shape[..] else { return Err("an input that is no matrix".into()) };
@@ -105,7 +103,7 @@ pub(crate) fn trilu(call: &mut Call<'_, '_>) -> Results {
 }
 
 /// EyeLike: 1 on a diagonal, 0 elsewhere, in the input's shape.
-pub(crate) fn eye_like(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn eye_like(call: &mut NodeConversion<'_, '_>) -> Results {
     let x = call.operand(0)?;
     let [rows, columns] = call.dims(x)?[..] else { return Err("an input that is no matrix".into()) };
     let elem = match call.node.int("dtype")? {
@@ -120,7 +118,7 @@ pub(crate) fn eye_like(call: &mut Call<'_, '_>) -> Results {
 
 /// OneHot: along a new axis one value at the index that an element says, counted from the end where it is
 /// negative, and another elsewhere.
-pub(crate) fn one_hot(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn one_hot(call: &mut NodeConversion<'_, '_>) -> Results {
     let (indices, values) = (call.operand(0)?, call.operand(2)?);
     let depth = call.known_number(1)?.filter(|depth| (1.0..=f64::from(u32::MAX)).contains(depth));
     let depth = depth.ok_or("a depth that is no size")?;

@@ -11,14 +11,14 @@
 //! See [`crate::onnx::open`]. An index after the elements of indices is 0: that is inside, unless there is
 //! nothing to pick from.
 
-use ir::dims::Sizes;
+use ir::dims::SizeArithmetic;
 use ir::{Attr, Dim, DimExpr, TypeData, Value};
 
-use super::pick::{ENDLESS, Part, along, number};
-use crate::onnx::call::{Call, Refusal};
+use super::pick::{ENDLESS, SliceWindow, along, number};
+use crate::onnx::call::{NodeConversion, Refusal, Results};
 use crate::onnx::open::OpenAxis;
 
-impl Call<'_, '_> {
+impl NodeConversion<'_, '_> {
     /// The open axis of a value. By asking, a converter says that it knows what to do with it.
     pub(super) fn open(&mut self, value: Value) -> Option<OpenAxis> {
         self.open.ask(value)
@@ -29,7 +29,7 @@ impl Call<'_, '_> {
         self.open(value).filter(|open| open.axis == axis)
     }
 
-    /// As [`Call::emit`], of an operation of whose result the converter knows what is open in it.
+    /// As [`NodeConversion::emit`], of an operation of whose result the converter knows what is open in it.
     pub(super) fn emit_open(
         &mut self,
         name: &str,
@@ -52,7 +52,7 @@ impl Call<'_, '_> {
         at: usize,
     ) -> Result<Value, Refusal> {
         let own = self.dims(x)?;
-        let sizes = Sizes(self.ctx());
+        let sizes = SizeArithmetic(self.ctx());
         let (before, inside) = (sizes.product(&own[..open.axis]), sizes.product(&own[open.axis + 1..]));
         let (new_before, new_inside) = (sizes.product(&shape[..at]), sizes.product(&shape[at + 1..]));
         let each = sizes.floor_div(inside, new_inside);
@@ -215,7 +215,7 @@ impl Call<'_, '_> {
     }
 
     /// The sizes of a value as numbers, each of rank 0.
-    fn extents(&mut self, value: Value) -> Result<Vec<Value>, Refusal> {
+    fn extents(&mut self, value: Value) -> Results {
         let open = self.open(value);
         let dims = self.dims(value)?.into_iter().enumerate();
         let extent = |(axis, dim)| match open {
@@ -248,8 +248,8 @@ impl Call<'_, '_> {
     }
 
     /// The least number of a value's type, or the greatest.
-    pub(super) fn extreme(&self, value: Value, which: Extreme) -> f64 {
-        let is_least = which == Extreme::Least;
+    pub(super) fn extreme(&self, value: Value, which: RangeEnd) -> f64 {
+        let is_least = which == RangeEnd::Least;
         match self.ctx().type_data(self.element(value)) {
             TypeData::Integer { width: 1, .. } => f64::from(u8::from(!is_least)),
             // All bits are set in the greatest number without a sign, as they are in -1.
@@ -276,7 +276,7 @@ impl Call<'_, '_> {
 
     /// How many elements a fold of an open axis, and of others of these sizes, takes: of rank 0, of 64 bits.
     pub(super) fn folded_count(&mut self, open: OpenAxis, others: &[Dim]) -> Result<Value, Refusal> {
-        match Sizes(self.ctx()).product(others) {
+        match SizeArithmetic(self.ctx()).product(others) {
             Dim::Known(1) => Ok(open.count),
             others => {
                 let others = number(self, others)?;
@@ -288,7 +288,7 @@ impl Call<'_, '_> {
 
 /// An end of the numbers of a type.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Extreme {
+pub(super) enum RangeEnd {
     Least,
     Greatest,
 }
@@ -296,7 +296,7 @@ pub(super) enum Extreme {
 /// A slice along an open axis. From an element on that is counted from the start, it is a window; from one
 /// that is counted from the end, a gather.
 pub(super) fn part_of_elements(
-    call: &mut Call<'_, '_>,
+    call: &mut NodeConversion<'_, '_>,
     x: Value,
     open: OpenAxis,
     bounds: [DimExpr; 2],
@@ -318,12 +318,12 @@ pub(super) fn part_of_elements(
     let count = call.with_number("nn.max", count, 0.0)?;
     let kept = Some(OpenAxis { axis, count });
     if start >= 0 {
-        let mut part = Part::whole(&shape);
+        let mut part = SliceWindow::whole(&shape);
         (part.starts[axis], part.sizes[axis]) = along(call, shape[axis], bounds[0], bounds[1], step)?;
         part.strides[axis] = step;
         return call.emit_open("nn.slice", &[x], &part.attrs(ctx), kept);
     }
-    let sizes = Sizes(ctx);
+    let sizes = SizeArithmetic(ctx);
     let most = sizes.min(shape[axis], Dim::Known(start.unsigned_abs()));
     let steps = sizes.floor_div(sizes.offset(most, step - 1), Dim::Known(step.unsigned_abs()));
     let numbers = call.indices(steps)?;

@@ -1,16 +1,14 @@
 //! Conversion of Pad: a padding with a number, or a gather of the input's own elements.
 
-use ir::dims::{self, Sizes};
+use ir::dims::{self, SizeArithmetic};
 use ir::{Dim, DimExpr, Value};
 
 use super::pick::{broadcast, gather_along, number};
-use crate::onnx::call::{Call, Refusal};
-
-type Results = Result<Vec<Value>, Refusal>;
+use crate::onnx::call::{NodeConversion, Refusal, Results};
 
 /// Pad: sizes are attributes up to version 10 and operands from 11 on. Mode `constant` is a padding; `edge`,
 /// `reflect` and `wrap` pick elements of the input.
-pub(crate) fn pad(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn pad(call: &mut NodeConversion<'_, '_>) -> Results {
     let x = call.operand(0)?;
     let shape = call.dims(x)?;
     let ctx = call.ctx();
@@ -59,16 +57,16 @@ pub(crate) fn pad(call: &mut Call<'_, '_>) -> Results {
             }
             Ok(vec![padded])
         }
-        "edge" => pad_from_inside(call, x, Mode::Edge, &low, &high),
-        "wrap" => pad_from_inside(call, x, Mode::Wrap, &low, &high),
-        "reflect" => pad_from_inside(call, x, Mode::Reflect, &low, &high),
+        "edge" => pad_from_inside(call, x, PadMode::Edge, &low, &high),
+        "wrap" => pad_from_inside(call, x, PadMode::Wrap, &low, &high),
+        "reflect" => pad_from_inside(call, x, PadMode::Reflect, &low, &high),
         other => Err(format!("`mode` {other:?}, expected constant, edge, reflect or wrap").into()),
     }
 }
 
 /// A value with a number before and after all along an axis, as often as sizes say.
 fn surrounded(
-    call: &mut Call<'_, '_>,
+    call: &mut NodeConversion<'_, '_>,
     x: Value,
     axis: usize,
     pads: [DimExpr; 2],
@@ -94,7 +92,7 @@ fn surrounded(
 
 /// Which element of an axis stands at a place outside of it.
 #[derive(Clone, Copy)]
-enum Mode {
+enum PadMode {
     /// The nearest one.
     Edge,
     /// That of the axis repeated.
@@ -103,13 +101,13 @@ enum Mode {
     Reflect,
 }
 
-impl Mode {
+impl PadMode {
     /// The index that stands at `at` of an axis of `size` elements, 1 or more.
     fn index(self, at: i64, size: i64) -> i64 {
         match self {
-            Mode::Edge => at.clamp(0, size - 1),
-            Mode::Wrap => at.rem_euclid(size),
-            Mode::Reflect => {
+            PadMode::Edge => at.clamp(0, size - 1),
+            PadMode::Wrap => at.rem_euclid(size),
+            PadMode::Reflect => {
                 let period = (2 * (size - 1)).max(1);
                 let at = at.rem_euclid(period);
                 at.min(period - at).min(size - 1)
@@ -117,16 +115,16 @@ impl Mode {
         }
     }
 
-    /// [`Mode::index`] of every element of `at`, for a size that the program is run with.
-    fn indices(self, call: &mut Call<'_, '_>, at: Value, size: Value) -> Result<Value, Refusal> {
+    /// [`PadMode::index`] of every element of `at`, for a size that the program is run with.
+    fn indices(self, call: &mut NodeConversion<'_, '_>, at: Value, size: Value) -> Result<Value, Refusal> {
         let last = call.with_number("nn.sub", size, 1.0)?;
         match self {
-            Mode::Edge => {
+            PadMode::Edge => {
                 let at = call.two("nn.min", at, last)?;
                 call.with_number("nn.max", at, 0.0)
             }
-            Mode::Wrap => remainder(call, at, size),
-            Mode::Reflect => {
+            PadMode::Wrap => remainder(call, at, size),
+            PadMode::Reflect => {
                 let period = call.with_number("nn.mul", last, 2.0)?;
                 let period = call.with_number("nn.max", period, 1.0)?;
                 let at = remainder(call, at, period)?;
@@ -139,13 +137,19 @@ impl Mode {
 }
 
 /// What is left of integers by a divisor above 0, from 0 on.
-fn remainder(call: &mut Call<'_, '_>, at: Value, by: Value) -> Result<Value, Refusal> {
+fn remainder(call: &mut NodeConversion<'_, '_>, at: Value, by: Value) -> Result<Value, Refusal> {
     let rest = call.two("nn.rem", at, by)?;
     let moved = call.two("nn.add", rest, by)?;
     call.two("nn.rem", moved, by)
 }
 
-fn pad_from_inside(call: &mut Call<'_, '_>, x: Value, mode: Mode, low: &[i64], high: &[i64]) -> Results {
+fn pad_from_inside(
+    call: &mut NodeConversion<'_, '_>,
+    x: Value,
+    mode: PadMode,
+    low: &[i64],
+    high: &[i64],
+) -> Results {
     let shape = call.dims(x)?;
     let mut padded = x;
     for axis in (0..shape.len()).filter(|axis| low[*axis] != 0 || high[*axis] != 0) {
@@ -158,7 +162,7 @@ fn pad_from_inside(call: &mut Call<'_, '_>, x: Value, mode: Mode, low: &[i64], h
                 call.int64_constant(&picked, &[picked.len() as u64])?
             }
             size => {
-                let count = Sizes(call.ctx()).offset(size, low[axis].saturating_add(high[axis]));
+                let count = SizeArithmetic(call.ctx()).offset(size, low[axis].saturating_add(high[axis]));
                 let from_low = call.indices(count)?;
                 let places = call.with_number("nn.sub", from_low, low[axis] as f64)?;
                 let size = number(call, size)?;

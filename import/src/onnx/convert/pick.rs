@@ -1,31 +1,29 @@
 //! Conversion of operators that take parts of a tensor or repeat them (Gather, Slice, Tile, ...).
 
-use ir::dims::{self, Sizes};
+use ir::dims::{self, SizeArithmetic};
 use ir::{Attr, Blob, Context, Dim, DimExpr, Value};
 
 use super::counted::{bounds, expected_one, range_of_elements, stretched};
 use super::opened::part_of_elements;
-use crate::onnx::call::{Call, Refusal};
+use crate::onnx::call::{NodeConversion, Refusal, Results};
 use crate::onnx::element::Element;
 use crate::onnx::weights::Weight;
 
-type Results = Result<Vec<Value>, Refusal>;
-
 /// A window on a value: where it begins along each axis, how many elements it takes, and their distance.
-pub(super) struct Part {
+pub(super) struct SliceWindow {
     pub(super) starts: Vec<Dim>,
     pub(super) sizes: Vec<Dim>,
     pub(super) strides: Vec<i64>,
 }
 
-impl Part {
+impl SliceWindow {
     /// All of a value of this shape.
-    pub(super) fn whole(shape: &[Dim]) -> Part {
+    pub(super) fn whole(shape: &[Dim]) -> SliceWindow {
         let starts = vec![Dim::Known(0); shape.len()];
-        Part { starts, sizes: shape.to_vec(), strides: vec![1; shape.len()] }
+        SliceWindow { starts, sizes: shape.to_vec(), strides: vec![1; shape.len()] }
     }
 
-    pub(super) fn emit(&self, call: &mut Call<'_, '_>, x: Value) -> Result<Value, Refusal> {
+    pub(super) fn emit(&self, call: &mut NodeConversion<'_, '_>, x: Value) -> Result<Value, Refusal> {
         if self.sizes == call.dims(x)? && self.strides.iter().all(|stride| *stride == 1) {
             return Ok(x);
         }
@@ -43,10 +41,10 @@ impl Part {
 
 /// Slice: attributes up to version 9, operands from 10 on, which also brought steps. Bounds beyond the ends
 /// are cut.
-pub(crate) fn slice(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn slice(call: &mut NodeConversion<'_, '_>) -> Results {
     let x = call.operand(0)?;
     let shape = call.dims(x)?;
-    let given = |call: &Call<'_, '_>, name: &str, index: usize| match call.version {
+    let given = |call: &NodeConversion<'_, '_>, name: &str, index: usize| match call.version {
         ..10 => Ok(call
             .node
             .ints(name)?
@@ -64,7 +62,7 @@ pub(crate) fn slice(call: &mut Call<'_, '_>) -> Results {
     if [ends.len(), axes.len(), steps.len()] != [starts.len(); 3] {
         return Err("starts, ends, axes and steps of different lengths".into());
     }
-    let mut part = Part::whole(&shape);
+    let mut part = SliceWindow::whole(&shape);
     let open = call.open(x);
     let mut of_open = None;
     for index in 0..starts.len() {
@@ -85,7 +83,7 @@ pub(crate) fn slice(call: &mut Call<'_, '_>) -> Results {
 
 /// Where a slice of an axis of `size` elements begins, and how many elements it takes.
 pub(super) fn along(
-    call: &Call<'_, '_>,
+    call: &NodeConversion<'_, '_>,
     size: Dim,
     start: DimExpr,
     end: DimExpr,
@@ -97,8 +95,8 @@ pub(super) fn along(
         let (start, count) = along_known(size.cast_signed(), start, end, step)?;
         return Ok((Dim::Known(start.cast_unsigned()), Dim::Known(count.cast_unsigned())));
     }
-    let text = Sizes(ctx).text(size);
-    let size = Sizes(ctx).expr(size).ok_or("a slice of an axis of unknown size")?;
+    let text = SizeArithmetic(ctx).text(size);
+    let size = SizeArithmetic(ctx).expr(size).ok_or("a slice of an axis of unknown size")?;
     if step < 1 {
         return Err(format!("a step of {step} along a size `{text}`, expected 1 or more").into());
     }
@@ -117,7 +115,7 @@ pub(super) fn along(
 pub(super) const ENDLESS: i64 = i32::MAX as i64;
 
 /// A bound of a slice, counted from the end where it is below 0, and cut to what the axis has.
-fn cut(call: &Call<'_, '_>, bound: DimExpr, size: DimExpr) -> Result<DimExpr, Refusal> {
+fn cut(call: &NodeConversion<'_, '_>, bound: DimExpr, size: DimExpr) -> Result<DimExpr, Refusal> {
     let ctx = call.ctx();
     let zero = dims::constant(ctx, 0);
     if ctx.dim_expr(bound).constant().is_some_and(|bound| bound >= ENDLESS) {
@@ -160,13 +158,13 @@ fn along_known(size: i64, start: i64, end: i64, step: i64) -> Result<(i64, i64),
 }
 
 /// Gather along an axis; with known indices that follow one another, a slice.
-pub(crate) fn gather(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn gather(call: &mut NodeConversion<'_, '_>) -> Results {
     let (x, indices) = (call.operand(0)?, call.operand(1)?);
     let shape = call.dims(x)?;
     let axis = call.axis(call.node.int("axis")?.unwrap_or(0), shape.len())?;
     let is_open = call.open_along(x, axis).is_some();
     if let Some((start, count)) = run_of_indices(call, shape[axis]).filter(|_| !is_open) {
-        let mut part = Part::whole(&shape);
+        let mut part = SliceWindow::whole(&shape);
         (part.starts[axis], part.sizes[axis]) = (start, Dim::Known(count));
         let part = part.emit(call, x)?;
         let joined = [&shape[..axis], &call.dims(indices)?, &shape[axis + 1..]].concat();
@@ -183,10 +181,10 @@ pub(crate) fn gather(call: &mut Call<'_, '_>) -> Results {
 
 /// Where the known indices of operand 1 into an axis of this size begin, and how many they are, if they
 /// follow one another and are all inside.
-fn run_of_indices(call: &Call<'_, '_>, size: Dim) -> Option<(Dim, u64)> {
+fn run_of_indices(call: &NodeConversion<'_, '_>, size: Dim) -> Option<(Dim, u64)> {
     let ctx = call.ctx();
     let zero = dims::constant(ctx, 0);
-    let size = Sizes(ctx).expr(size)?;
+    let size = SizeArithmetic(ctx).expr(size)?;
     let from_start = |index: DimExpr| match () {
         () if call.is_at_most(zero, index) => Some(index),
         () if call.is_at_most(index, dims::constant(ctx, -1)) => dims::add(ctx, index, size),
@@ -203,7 +201,7 @@ fn run_of_indices(call: &Call<'_, '_>, size: Dim) -> Option<(Dim, u64)> {
 }
 
 pub(super) fn gather_along(
-    call: &mut Call<'_, '_>,
+    call: &mut NodeConversion<'_, '_>,
     x: Value,
     indices: Value,
     axis: usize,
@@ -213,12 +211,12 @@ pub(super) fn gather_along(
 }
 
 /// Expand: the shape is broadcast with the input's.
-pub(crate) fn expand(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn expand(call: &mut NodeConversion<'_, '_>) -> Results {
     let x = call.operand(0)?;
     let wanted = call.counted_sizes(1)?.ok_or("the shape is left out")?;
     let (wanted, open) = bounds(call, &wanted)?;
     let from = call.dims(x)?;
-    let sizes = Sizes(call.ctx());
+    let sizes = SizeArithmetic(call.ctx());
     let rank = wanted.len().max(from.len());
     let mut shape = Vec::with_capacity(rank);
     for axis in 0..rank {
@@ -248,7 +246,11 @@ pub(crate) fn expand(call: &mut Call<'_, '_>) -> Results {
     }])
 }
 
-pub(super) fn broadcast(call: &mut Call<'_, '_>, x: Value, shape: &[Dim]) -> Result<Value, Refusal> {
+pub(super) fn broadcast(
+    call: &mut NodeConversion<'_, '_>,
+    x: Value,
+    shape: &[Dim],
+) -> Result<Value, Refusal> {
     if call.dims(x)? == shape {
         return Ok(x);
     }
@@ -257,7 +259,7 @@ pub(super) fn broadcast(call: &mut Call<'_, '_>, x: Value, shape: &[Dim]) -> Res
 }
 
 /// Tile: the input repeated along each axis.
-pub(crate) fn tile(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn tile(call: &mut NodeConversion<'_, '_>) -> Results {
     let x = call.operand(0)?;
     let times = call.known_sizes(1)?.ok_or("the repeats are left out")?;
     let shape = call.dims(x)?;
@@ -267,7 +269,7 @@ pub(crate) fn tile(call: &mut Call<'_, '_>) -> Results {
     }
     let apart: Vec<Dim> = shape.iter().flat_map(|size| [Dim::Known(1), *size]).collect();
     let wide: Vec<Dim> = times.iter().zip(&shape).flat_map(|(times, size)| [*times, *size]).collect();
-    let sizes = Sizes(call.ctx());
+    let sizes = SizeArithmetic(call.ctx());
     let joined: Vec<Dim> = times.iter().zip(&shape).map(|(times, size)| sizes.mul(*times, *size)).collect();
     if joined.contains(&Dim::Unknown) {
         return Err("more elements than can be counted".into());
@@ -278,9 +280,9 @@ pub(crate) fn tile(call: &mut Call<'_, '_>) -> Results {
 }
 
 /// DepthToSpace: blocks of channels become blocks of pixels, in the order of `mode`.
-pub(crate) fn depth_to_space(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn depth_to_space(call: &mut NodeConversion<'_, '_>) -> Results {
     let (x, [n, c, h, w], block) = image_and_block(call)?;
-    let sizes = Sizes(call.ctx());
+    let sizes = SizeArithmetic(call.ctx());
     let side = Dim::Known(block);
     let area = block * block;
     if sizes.are_different(sizes.modulo(c, area), Dim::Known(0)) {
@@ -296,9 +298,9 @@ pub(crate) fn depth_to_space(call: &mut Call<'_, '_>) -> Results {
 }
 
 /// SpaceToDepth: blocks of pixels become blocks of channels.
-pub(crate) fn space_to_depth(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn space_to_depth(call: &mut NodeConversion<'_, '_>) -> Results {
     let (x, [n, c, h, w], block) = image_and_block(call)?;
-    let sizes = Sizes(call.ctx());
+    let sizes = SizeArithmetic(call.ctx());
     let side = Dim::Known(block);
     if [h, w].iter().any(|size| sizes.are_different(sizes.modulo(*size, block), Dim::Known(0))) {
         let (h, w) = (sizes.text(h), sizes.text(w));
@@ -315,7 +317,7 @@ pub(crate) fn space_to_depth(call: &mut Call<'_, '_>) -> Results {
     rearranged(call, x, &apart, &order, &[n, channels, rows, columns])
 }
 
-fn image_and_block(call: &mut Call<'_, '_>) -> Result<(Value, [Dim; 4], u64), Refusal> {
+fn image_and_block(call: &mut NodeConversion<'_, '_>) -> Result<(Value, [Dim; 4], u64), Refusal> {
     let x = call.operand(0)?;
     let image = <[Dim; 4]>::try_from(call.dims(x)?)
         .map_err(|shape| format!("an input of {} axes, expected 4", shape.len()))?;
@@ -324,7 +326,13 @@ fn image_and_block(call: &mut Call<'_, '_>) -> Result<(Value, [Dim; 4], u64), Re
     Ok((x, image, block.filter(|size| *size < 1 << 16).ok_or("`blocksize` is left out or not a size")?))
 }
 
-fn rearranged(call: &mut Call<'_, '_>, x: Value, apart: &[Dim], order: &[i64], joined: &[Dim]) -> Results {
+fn rearranged(
+    call: &mut NodeConversion<'_, '_>,
+    x: Value,
+    apart: &[Dim],
+    order: &[i64],
+    joined: &[Dim],
+) -> Results {
     let x = call.reshape_to(x, apart)?;
     let order = call.ctx().ints_attr(order);
     let x = call.emit("nn.transpose", &[x], &[("permutation", order)])?;
@@ -332,17 +340,17 @@ fn rearranged(call: &mut Call<'_, '_>, x: Value, apart: &[Dim], order: &[i64], j
 }
 
 /// Size: the number of elements, a constant if all sizes are known.
-pub(crate) fn size(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn size(call: &mut NodeConversion<'_, '_>) -> Results {
     let x = call.operand(0)?;
     if call.open(x).is_some() {
         return Ok(vec![call.open_size(x)?]);
     }
-    let count = Sizes(call.ctx()).product(&call.dims(x)?);
+    let count = SizeArithmetic(call.ctx()).product(&call.dims(x)?);
     Ok(vec![number(call, count)?])
 }
 
 /// A tensor of rank 0 that holds a size.
-pub(super) fn number(call: &mut Call<'_, '_>, size: Dim) -> Result<Value, Refusal> {
+pub(super) fn number(call: &mut NodeConversion<'_, '_>, size: Dim) -> Result<Value, Refusal> {
     match size {
         Dim::Known(size) => call.int64_constant(&[size.cast_signed()], &[]),
         Dim::Symbolic(_) => {
@@ -355,7 +363,7 @@ pub(super) fn number(call: &mut Call<'_, '_>, size: Dim) -> Result<Value, Refusa
 }
 
 /// ConstantOfShape: a tensor filled with one number.
-pub(crate) fn constant_of_shape(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn constant_of_shape(call: &mut NodeConversion<'_, '_>) -> Results {
     let shape = call.counted_sizes(0)?.ok_or("the shape is left out")?;
     let (shape, open) = bounds(call, &shape)?;
     let filler = match call.node.tensor("value")? {
@@ -377,7 +385,7 @@ pub(crate) fn constant_of_shape(call: &mut Call<'_, '_>) -> Results {
 }
 
 /// Range: from a start to a limit in steps, all of them constants, or sizes that are named or depend on data.
-pub(crate) fn range(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn range(call: &mut NodeConversion<'_, '_>) -> Results {
     let numbers = |index| {
         let sizes = call.known_sizes(index).ok().flatten()?;
         sizes.iter().map(|size| call.ctx().dim_expr(*size).constant()).collect::<Option<Vec<i64>>>()
@@ -413,7 +421,7 @@ pub(crate) fn range(call: &mut Call<'_, '_>) -> Results {
 }
 
 /// A range of integers whose bounds follow from sizes; none if they do not.
-fn symbolic_range(call: &mut Call<'_, '_>) -> Result<Option<Value>, Refusal> {
+fn symbolic_range(call: &mut NodeConversion<'_, '_>) -> Result<Option<Value>, Refusal> {
     let ctx = call.ctx();
     let bounds = [0, 1, 2].map(|index| call.known_sizes(index).ok().flatten());
     let [Some(start), Some(limit), Some(step)] = &bounds else { return Ok(None) };
@@ -438,7 +446,7 @@ fn symbolic_range(call: &mut Call<'_, '_>) -> Result<Option<Value>, Refusal> {
     Ok(Some(if call.element(range) == elem { range } else { cast_to(call, range, elem)? }))
 }
 
-fn cast_to(call: &mut Call<'_, '_>, x: Value, to: ir::Type) -> Result<Value, Refusal> {
+fn cast_to(call: &mut NodeConversion<'_, '_>, x: Value, to: ir::Type) -> Result<Value, Refusal> {
     let to = call.ctx().type_attr(to);
     call.emit("nn.cast", &[x], &[("to", to)])
 }

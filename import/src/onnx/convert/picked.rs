@@ -1,20 +1,18 @@
 //! Conversion of operators with data-dependent result sizes: the result has its upper bound, see
 //! [`crate::onnx::open`].
 
-use ir::dims::Sizes;
+use ir::dims::SizeArithmetic;
 use ir::{Dim, OpSpec, Traits, Value};
 
 use super::pick::number;
-use crate::onnx::call::{Call, Refusal};
-
-type Results = Result<Vec<Value>, Refusal>;
+use crate::onnx::call::{NodeConversion, Refusal, Results};
 
 /// Compress: along an axis, or of all elements in a row.
-pub(crate) fn compress(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn compress(call: &mut NodeConversion<'_, '_>) -> Results {
     let (x, condition) = (call.operand(0)?, call.operand(1)?);
     let shape = call.dims(x)?;
     let Some(axis) = call.node.int("axis")? else {
-        let count = Sizes(call.ctx()).product(&shape);
+        let count = SizeArithmetic(call.ctx()).product(&shape);
         let flat = call.reshape_to(x, &[count])?;
         return pick(call, flat, condition, 0);
     };
@@ -24,7 +22,7 @@ pub(crate) fn compress(call: &mut Call<'_, '_>) -> Results {
 
 /// The slices of which a condition holds: none after the elements, if the sizes of both depend on the same
 /// data.
-fn pick(call: &mut Call<'_, '_>, x: Value, condition: Value, axis: usize) -> Results {
+fn pick(call: &mut NodeConversion<'_, '_>, x: Value, condition: Value, axis: usize) -> Results {
     let condition = match (call.open_along(x, axis), call.open(condition)) {
         (None, None) => condition,
         (Some(x), Some(own)) if x.count == own.count => call.filled(condition, own, 0.0)?,
@@ -32,7 +30,7 @@ fn pick(call: &mut Call<'_, '_>, x: Value, condition: Value, axis: usize) -> Res
             return Err("a size that depends on data, with conditions that need not be as many".into());
         }
         (None, Some(own)) => {
-            let sizes = Sizes(call.ctx());
+            let sizes = SizeArithmetic(call.ctx());
             if !sizes.are_equal(call.dims(x)?[axis], call.dims(condition)?[0]) {
                 return Err(
                     "conditions whose number depends on data, and may be larger than what they pick from"
@@ -49,14 +47,14 @@ fn pick(call: &mut Call<'_, '_>, x: Value, condition: Value, axis: usize) -> Res
 }
 
 /// NonZero: of the numbers of all elements, along each axis one, those whose element is not zero.
-pub(crate) fn non_zero(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn non_zero(call: &mut NodeConversion<'_, '_>) -> Results {
     let x = call.operand(0)?;
     let shape = call.dims(x)?;
     if shape.is_empty() {
         return Err("a number has no axes to say where it is not zero".into());
     }
     let ctx = call.ctx();
-    let sizes = Sizes(call.ctx());
+    let sizes = SizeArithmetic(call.ctx());
     let truth = truth(call, x);
     if let Some(found) = call.open.found.get(&truth).copied() {
         call.open(x);
@@ -92,7 +90,7 @@ pub(crate) fn non_zero(call: &mut Call<'_, '_>) -> Results {
 }
 
 /// The truth values that a value has as numbers, or the value itself.
-fn truth(call: &Call<'_, '_>, x: Value) -> Value {
+fn truth(call: &NodeConversion<'_, '_>, x: Value) -> Value {
     let body = &*call.builder.body;
     let of = body.defining_op(x).map(|op| body.at(call.ctx(), op)).filter(|op| op.has(Traits::CAST));
     of.map(|op| op.operand(0)).filter(|of| call.element(*of) == call.ctx().int(1)).unwrap_or(x)
@@ -101,7 +99,7 @@ fn truth(call: &Call<'_, '_>, x: Value) -> Value {
 /// Where elements of these numbers stand along an axis of this size, none for the outermost, with this number
 /// of elements inside it.
 fn coordinates(
-    call: &mut Call<'_, '_>,
+    call: &mut NodeConversion<'_, '_>,
     numbers: Value,
     inside: Dim,
     size: Option<Dim>,

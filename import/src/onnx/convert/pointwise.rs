@@ -3,19 +3,19 @@
 //! Up to version 6, a binary operator broadcasts only on request (`broadcast`), with its second operand laid
 //! along the first from `axis` on; from version 7 on, numpy's rule holds, which is the IR's own.
 
-use ir::dims::Sizes;
+use ir::dims::SizeArithmetic;
 use ir::{Dim, FloatKind, TypeData, Value};
 
-use crate::onnx::call::{Call, Refusal};
+use crate::onnx::call::{NodeConversion, Refusal, Results};
 
 /// `nn.NAME` of the one operand.
-pub(crate) fn unary(call: &mut Call<'_, '_>, name: &str) -> Result<Vec<Value>, Refusal> {
+pub(crate) fn unary(call: &mut NodeConversion<'_, '_>, name: &str) -> Results {
     let x = call.operand(0)?;
     Ok(vec![call.emit(name, &[x], &[])?])
 }
 
 /// `nn.NAME` of two operands.
-pub(crate) fn binary(call: &mut Call<'_, '_>, name: &str) -> Result<Vec<Value>, Refusal> {
+pub(crate) fn binary(call: &mut NodeConversion<'_, '_>, name: &str) -> Results {
     let a = call.operand(0)?;
     let mut b = call.operand(1)?;
     if call.version < 7 {
@@ -25,7 +25,7 @@ pub(crate) fn binary(call: &mut Call<'_, '_>, name: &str) -> Result<Vec<Value>, 
 }
 
 /// `nn.NAME` of all operands, from left to right.
-pub(crate) fn fold(call: &mut Call<'_, '_>, name: &str) -> Result<Vec<Value>, Refusal> {
+pub(crate) fn fold(call: &mut NodeConversion<'_, '_>, name: &str) -> Results {
     let mut result = call.operand(0)?;
     for index in 1..call.operand_count() {
         let operand = call.operand(index)?;
@@ -34,9 +34,9 @@ pub(crate) fn fold(call: &mut Call<'_, '_>, name: &str) -> Result<Vec<Value>, Re
     Ok(vec![result])
 }
 
-fn legacy_broadcast(call: &mut Call<'_, '_>, a: Value, b: Value) -> Result<Value, Refusal> {
+fn legacy_broadcast(call: &mut NodeConversion<'_, '_>, a: Value, b: Value) -> Result<Value, Refusal> {
     let (full, part) = (call.dims(a)?, call.dims(b)?);
-    let list = |shape: &[Dim]| Sizes(call.ctx()).list(shape);
+    let list = |shape: &[Dim]| SizeArithmetic(call.ctx()).list(shape);
     if !call.node.truth("broadcast")?.unwrap_or(false) {
         let found =
             format!("shapes {} and {}, expected equal ones without `broadcast`", list(&full), list(&part));
@@ -53,7 +53,7 @@ fn legacy_broadcast(call: &mut Call<'_, '_>, a: Value, b: Value) -> Result<Value
 }
 
 /// Clip: bounds are attributes up to version 10, then operands, either of which may be left out.
-pub(crate) fn clip(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
+pub(crate) fn clip(call: &mut NodeConversion<'_, '_>) -> Results {
     let x = call.operand(0)?;
     if call.version < 11 {
         let lo = call.node.float("min")?.unwrap_or(f32::MIN);
@@ -77,28 +77,28 @@ pub(crate) fn clip(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
     Ok(vec![result])
 }
 
-fn clip_between(call: &mut Call<'_, '_>, x: Value, lo: f32, hi: f32) -> Result<Vec<Value>, Refusal> {
+fn clip_between(call: &mut NodeConversion<'_, '_>, x: Value, lo: f32, hi: f32) -> Results {
     let (lo, hi) = (call.ctx().f32_attr(lo), call.ctx().f32_attr(hi));
     Ok(vec![call.emit("nn.clip", &[x], &[("lo", lo), ("hi", hi)])?])
 }
 
 /// LeakyRelu.
-pub(crate) fn leaky_relu(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
+pub(crate) fn leaky_relu(call: &mut NodeConversion<'_, '_>) -> Results {
     with_floats(call, "nn.leaky_relu", &[("alpha", 0.01)])
 }
 
 /// Elu.
-pub(crate) fn elu(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
+pub(crate) fn elu(call: &mut NodeConversion<'_, '_>) -> Results {
     with_floats(call, "nn.elu", &[("alpha", 1.0)])
 }
 
 /// HardSigmoid.
-pub(crate) fn hard_sigmoid(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
+pub(crate) fn hard_sigmoid(call: &mut NodeConversion<'_, '_>) -> Results {
     with_floats(call, "nn.hard_sigmoid", &[("alpha", 0.2), ("beta", 0.5)])
 }
 
 /// A unary operator with float attributes of the same names, and their defaults.
-fn with_floats(call: &mut Call<'_, '_>, name: &str, defaults: &[(&str, f32)]) -> Result<Vec<Value>, Refusal> {
+fn with_floats(call: &mut NodeConversion<'_, '_>, name: &str, defaults: &[(&str, f32)]) -> Results {
     let x = call.operand(0)?;
     let mut attrs = Vec::new();
     for &(attr, default) in defaults {
@@ -109,13 +109,13 @@ fn with_floats(call: &mut Call<'_, '_>, name: &str, defaults: &[(&str, f32)]) ->
 }
 
 /// Identity, and Dropout outside training: the operand itself.
-pub(crate) fn identity(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
+pub(crate) fn identity(call: &mut NodeConversion<'_, '_>) -> Results {
     Ok(vec![call.operand(0)?])
 }
 
 /// Dropout: the operand, and the mask of what was kept: everything. In training it would be random, unless
 /// nothing is dropped: from version 12 on an operand says so, and another how much.
-pub(crate) fn dropout(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
+pub(crate) fn dropout(call: &mut NodeConversion<'_, '_>) -> Results {
     let x = call.operand(0)?;
     if call.version >= 12
         && call.known_ints(2)?.is_some_and(|training| training.iter().any(|&flag| flag != 0))

@@ -7,14 +7,12 @@ use ir::{Dim, Type, TypeData, Value};
 
 use super::composed::numbered_type;
 use super::small::is_small;
-use crate::onnx::call::{Call, Refusal};
+use crate::onnx::call::{NodeConversion, Refusal, Results};
 use crate::onnx::element::Element;
 use crate::onnx::weights::element_type;
 
-type Results = Result<Vec<Value>, Refusal>;
-
 /// DequantizeLinear: `(x - zero point) * scale`.
-pub(crate) fn dequantize(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn dequantize(call: &mut NodeConversion<'_, '_>) -> Results {
     let (x, scale) = (call.operand(0)?, call.operand(1)?);
     let elem = named_type(call, "output_dtype")?.unwrap_or_else(|| call.element(scale));
     if !is_small(call.ctx(), call.element(x)) {
@@ -32,7 +30,7 @@ pub(crate) fn dequantize(call: &mut Call<'_, '_>) -> Results {
 }
 
 /// QuantizeLinear: `x / scale`, rounded to even, plus the zero point, cut to the range of the result's type.
-pub(crate) fn quantize(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn quantize(call: &mut NodeConversion<'_, '_>) -> Results {
     let (x, scale) = (call.operand(0)?, call.operand(1)?);
     let precision = named_type(call, "precision")?.unwrap_or_else(|| call.element(scale));
     let named = named_type(call, "output_dtype")?;
@@ -57,7 +55,7 @@ pub(crate) fn quantize(call: &mut Call<'_, '_>) -> Results {
 
 /// DynamicQuantizeLinear: scale and zero point such that the range of x and 0 is that of `uint8`; the result,
 /// then both.
-pub(crate) fn dynamic_quantize(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn dynamic_quantize(call: &mut NodeConversion<'_, '_>) -> Results {
     let x = call.operand(0)?;
     let to = element_type(call.ctx(), Element::Uint8)?;
     let axes: Vec<i64> = (0..call.rank(x)? as i64).collect();
@@ -77,13 +75,13 @@ pub(crate) fn dynamic_quantize(call: &mut Call<'_, '_>) -> Results {
 }
 
 /// The type that attribute `name` numbers; none if it is left out or 0.
-fn named_type(call: &Call<'_, '_>, name: &str) -> Result<Option<Type>, Refusal> {
+fn named_type(call: &NodeConversion<'_, '_>, name: &str) -> Result<Option<Type>, Refusal> {
     let Some(number) = call.node.int(name)?.filter(|number| *number != 0) else { return Ok(None) };
     Ok(Some(numbered_type(call, name, number)?))
 }
 
 /// The numbers of an integer type.
-fn range(call: &Call<'_, '_>, elem: Type) -> Result<(f32, f32), Refusal> {
+fn range(call: &NodeConversion<'_, '_>, elem: Type) -> Result<(f32, f32), Refusal> {
     match call.ctx().type_data(elem) {
         TypeData::Integer { width: width @ (2 | 4 | 8 | 16 | 32), signedness } => Ok(match signedness {
             ir::Signedness::Unsigned => (0.0, ((1u64 << width) - 1) as f32),
@@ -96,12 +94,12 @@ fn range(call: &Call<'_, '_>, elem: Type) -> Result<(f32, f32), Refusal> {
     }
 }
 
-fn clip(call: &mut Call<'_, '_>, x: Value, (lo, hi): (f32, f32)) -> Result<Value, Refusal> {
+fn clip(call: &mut NodeConversion<'_, '_>, x: Value, (lo, hi): (f32, f32)) -> Result<Value, Refusal> {
     let (lo, hi) = (call.ctx().f32_attr(lo), call.ctx().f32_attr(hi));
     call.emit("nn.clip", &[x], &[("lo", lo), ("hi", hi)])
 }
 
-pub(super) fn saturate(call: &mut Call<'_, '_>, x: Value, to: Type) -> Result<Value, Refusal> {
+pub(super) fn saturate(call: &mut NodeConversion<'_, '_>, x: Value, to: Type) -> Result<Value, Refusal> {
     if is_small(call.ctx(), to) {
         return call.cast(x, to);
     }
@@ -111,7 +109,7 @@ pub(super) fn saturate(call: &mut Call<'_, '_>, x: Value, to: Type) -> Result<Va
 }
 
 /// A scale or zero point so that it broadcasts with `x`.
-fn spread(call: &mut Call<'_, '_>, scale: Value, x: Value) -> Result<Value, Refusal> {
+fn spread(call: &mut NodeConversion<'_, '_>, scale: Value, x: Value) -> Result<Value, Refusal> {
     let (shape, sizes) = (call.dims(x)?, call.dims(scale)?);
     let block = call.node.int("block_size")?.unwrap_or(0);
     if sizes.iter().all(|size| *size == Dim::Known(1)) && block == 0 {

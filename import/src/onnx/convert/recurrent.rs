@@ -6,9 +6,7 @@
 use ir::{Dim, Value};
 
 use super::attention::{by_heads, four, heads, of_heads, shared_product};
-use crate::onnx::call::{Call, Refusal};
-
-type Results = Result<Vec<Value>, Refusal>;
+use crate::onnx::call::{NodeConversion, Refusal, Results};
 
 /// Steps of a sequence, at most.
 const MOST_STEPS: u64 = 1024;
@@ -48,24 +46,24 @@ impl Cell {
 }
 
 /// RNN.
-pub(crate) fn rnn(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn rnn(call: &mut NodeConversion<'_, '_>) -> Results {
     recurrent(call, Cell::Rnn)
 }
 
 /// GRU.
-pub(crate) fn gru(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn gru(call: &mut NodeConversion<'_, '_>) -> Results {
     recurrent(call, Cell::Gru)
 }
 
 /// LSTM.
-pub(crate) fn lstm(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn lstm(call: &mut NodeConversion<'_, '_>) -> Results {
     recurrent(call, Cell::Lstm)
 }
 
 /// One direction of a recurrent node.
-struct Direction {
+struct RecurrentDirection {
     cell: Cell,
-    activations: Vec<Activation>,
+    activations: Vec<GateActivation>,
     batch: u64,
     hidden: u64,
     /// `[hidden, gates * hidden]`.
@@ -81,15 +79,15 @@ struct Direction {
 
 /// A function of a gate.
 #[derive(Clone)]
-struct Activation {
+struct GateActivation {
     name: String,
     alpha: Option<f32>,
     beta: Option<f32>,
 }
 
-impl Activation {
-    fn emit(&self, call: &mut Call<'_, '_>, x: Value) -> Result<Value, Refusal> {
-        let with = |call: &Call<'_, '_>, names: &[(&'static str, Option<f32>)]| {
+impl GateActivation {
+    fn emit(&self, call: &mut NodeConversion<'_, '_>, x: Value) -> Result<Value, Refusal> {
+        let with = |call: &NodeConversion<'_, '_>, names: &[(&'static str, Option<f32>)]| {
             let attrs =
                 names.iter().filter_map(|(name, number)| Some((*name, call.ctx().f32_attr((*number)?))));
             attrs.collect::<Vec<_>>()
@@ -126,7 +124,11 @@ impl Activation {
 }
 
 /// The activations of all directions.
-fn activations(call: &Call<'_, '_>, cell: Cell, directions: usize) -> Result<Vec<Vec<Activation>>, Refusal> {
+fn activations(
+    call: &NodeConversion<'_, '_>,
+    cell: Cell,
+    directions: usize,
+) -> Result<Vec<Vec<GateActivation>>, Refusal> {
     let count = cell.activations().len();
     let default = || cell.activations().iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
     let names = match call.node.strings("activations")? {
@@ -146,23 +148,23 @@ fn activations(call: &Call<'_, '_>, cell: Cell, directions: usize) -> Result<Vec
     }
     alphas = alphas.filter(|alphas| !alphas.is_empty());
     betas = betas.filter(|betas| !betas.is_empty());
-    let all = names.into_iter().enumerate().map(|(index, name)| Activation {
+    let all = names.into_iter().enumerate().map(|(index, name)| GateActivation {
         name,
         alpha: alphas.and_then(|alphas| alphas.get(index).copied()),
         beta: betas.and_then(|betas| betas.get(index).copied()),
     });
-    let all: Vec<Activation> = all.collect();
-    Ok(all.chunks(count).map(<[Activation]>::to_vec).collect())
+    let all: Vec<GateActivation> = all.collect();
+    Ok(all.chunks(count).map(<[GateActivation]>::to_vec).collect())
 }
 
 /// Slice `index` of a value along its first axis, which is gone then.
-fn slice_of(call: &mut Call<'_, '_>, x: Value, index: u64) -> Result<Value, Refusal> {
+fn slice_of(call: &mut NodeConversion<'_, '_>, x: Value, index: u64) -> Result<Value, Refusal> {
     let shape = call.dims(x)?;
     let part = call.part(x, 0, Dim::Known(index), Dim::Known(1))?;
     call.reshape_to(part, &shape[1..])
 }
 
-fn recurrent(call: &mut Call<'_, '_>, cell: Cell) -> Results {
+fn recurrent(call: &mut NodeConversion<'_, '_>, cell: Cell) -> Results {
     let mut x = call.operand(0)?;
     let is_batch_first = call.node.truth("layout")?.unwrap_or(false);
     if is_batch_first {
@@ -192,7 +194,7 @@ fn recurrent(call: &mut Call<'_, '_>, cell: Cell) -> Results {
     for (index, activations) in activations.into_iter().enumerate() {
         let number = index as u64;
         let along = Sequence { steps, lengths, is_backward: backwards[index] };
-        let direction = Direction::of(call, cell, number, activations, [batch, hidden])?;
+        let direction = RecurrentDirection::of(call, cell, number, activations, [batch, hidden])?;
         let inputs = direction.inputs(call, x, number)?;
         let initial = direction.initial(call, x, number)?;
         let (all, last) = direction.run(call, inputs, initial, &along)?;
@@ -217,7 +219,7 @@ fn recurrent(call: &mut Call<'_, '_>, cell: Cell) -> Results {
 }
 
 /// The size of the state that the recurrent weights are for.
-fn hidden_size(call: &Call<'_, '_>, cell: Cell, directions: u64) -> Result<u64, Refusal> {
+fn hidden_size(call: &NodeConversion<'_, '_>, cell: Cell, directions: u64) -> Result<u64, Refusal> {
     let shape = call.shape(call.operand(2)?)?;
     match shape[..] {
         [count, rows, hidden] if count == directions && rows == cell.gates() * hidden => Ok(hidden),
@@ -236,7 +238,7 @@ impl Sequence {
     /// The new value where a step is one of the sequence, else another.
     fn where_inside(
         &self,
-        call: &mut Call<'_, '_>,
+        call: &mut NodeConversion<'_, '_>,
         step: u64,
         new: Value,
         other: Option<Value>,
@@ -250,14 +252,14 @@ impl Sequence {
     }
 }
 
-impl Direction {
+impl RecurrentDirection {
     fn of(
-        call: &mut Call<'_, '_>,
+        call: &mut NodeConversion<'_, '_>,
         cell: Cell,
         index: u64,
-        activations: Vec<Activation>,
+        activations: Vec<GateActivation>,
         [batch, hidden]: [u64; 2],
-    ) -> Result<Direction, Refusal> {
+    ) -> Result<RecurrentDirection, Refusal> {
         let recurrence = call.operand(2)?;
         let recurrence = slice_of(call, recurrence, index)?;
         let recurrence = call.transposed(recurrence, &[1, 0])?;
@@ -273,7 +275,7 @@ impl Direction {
             Some(peepholes) => Some(slice_of(call, peepholes, index)?),
             None => None,
         };
-        Ok(Direction {
+        Ok(RecurrentDirection {
             cell,
             activations,
             batch,
@@ -288,7 +290,7 @@ impl Direction {
     }
 
     /// The states before the first step: zeros, where none are given.
-    fn initial(&self, call: &mut Call<'_, '_>, x: Value, index: u64) -> Result<Vec<Value>, Refusal> {
+    fn initial(&self, call: &mut NodeConversion<'_, '_>, x: Value, index: u64) -> Results {
         let is_batch_first = call.node.truth("layout")?.unwrap_or(false);
         let operands: &[usize] = if self.cell == Cell::Lstm { &[5, 6] } else { &[5] };
         let mut initial = Vec::new();
@@ -305,7 +307,7 @@ impl Direction {
     }
 
     /// What the inputs of all steps give to all gates: `[steps, batch, gates * hidden]`.
-    fn inputs(&self, call: &mut Call<'_, '_>, x: Value, index: u64) -> Result<Value, Refusal> {
+    fn inputs(&self, call: &mut NodeConversion<'_, '_>, x: Value, index: u64) -> Result<Value, Refusal> {
         let weights = call.operand(1)?;
         let weights = slice_of(call, weights, index)?;
         let weights = call.transposed(weights, &[1, 0])?;
@@ -319,7 +321,7 @@ impl Direction {
     /// The states after each step, in the order of the steps, and the last ones.
     fn run(
         &self,
-        call: &mut Call<'_, '_>,
+        call: &mut NodeConversion<'_, '_>,
         inputs: Value,
         mut states: Vec<Value>,
         along: &Sequence,
@@ -344,12 +346,23 @@ impl Direction {
     }
 
     /// Columns of some gates.
-    fn gates(&self, call: &mut Call<'_, '_>, x: Value, first: u64, count: u64) -> Result<Value, Refusal> {
+    fn gates(
+        &self,
+        call: &mut NodeConversion<'_, '_>,
+        x: Value,
+        first: u64,
+        count: u64,
+    ) -> Result<Value, Refusal> {
         let axis = call.rank(x)? - 1;
         call.part(x, axis, Dim::Known(first * self.hidden), Dim::Known(count * self.hidden))
     }
 
-    fn activated(&self, call: &mut Call<'_, '_>, number: usize, x: Value) -> Result<Value, Refusal> {
+    fn activated(
+        &self,
+        call: &mut NodeConversion<'_, '_>,
+        number: usize,
+        x: Value,
+    ) -> Result<Value, Refusal> {
         let x = match self.clip {
             Some(most) => {
                 let below = call.with_number("nn.min", x, most)?;
@@ -363,7 +376,7 @@ impl Direction {
     /// A state times some columns of the recurrence, plus their bias.
     fn recurred(
         &self,
-        call: &mut Call<'_, '_>,
+        call: &mut NodeConversion<'_, '_>,
         state: Value,
         first: u64,
         count: u64,
@@ -375,14 +388,24 @@ impl Direction {
         call.two("nn.add", product, bias)
     }
 
-    fn rnn_step(&self, call: &mut Call<'_, '_>, input: Value, state: Value) -> Result<Value, Refusal> {
+    fn rnn_step(
+        &self,
+        call: &mut NodeConversion<'_, '_>,
+        input: Value,
+        state: Value,
+    ) -> Result<Value, Refusal> {
         let recurred = self.recurred(call, state, 0, 1)?;
         let sum = call.two("nn.add", input, recurred)?;
         self.activated(call, 0, sum)
     }
 
     /// Gates update, reset, hidden.
-    fn gru_step(&self, call: &mut Call<'_, '_>, input: Value, state: Value) -> Result<Value, Refusal> {
+    fn gru_step(
+        &self,
+        call: &mut NodeConversion<'_, '_>,
+        input: Value,
+        state: Value,
+    ) -> Result<Value, Refusal> {
         let recurred = self.recurred(call, state, 0, 2)?;
         let both = self.gates(call, input, 0, 2)?;
         let sum = call.two("nn.add", both, recurred)?;
@@ -406,7 +429,7 @@ impl Direction {
     /// Gates input, output, forget, cell; the new hidden state and the new cell.
     fn lstm_step(
         &self,
-        call: &mut Call<'_, '_>,
+        call: &mut NodeConversion<'_, '_>,
         input: Value,
         [hidden, cell]: [Value; 2],
     ) -> Result<[Value; 2], Refusal> {
@@ -432,7 +455,7 @@ impl Direction {
 
     fn lstm_gate(
         &self,
-        call: &mut Call<'_, '_>,
+        call: &mut NodeConversion<'_, '_>,
         sum: Value,
         number: u64,
         peephole: Option<(u64, Value)>,
@@ -449,7 +472,7 @@ impl Direction {
 
 /// LinearAttention: a state `S` of a matrix for each head, to which each step adds the product of its key and
 /// value (less what the state has for that key already), and from which its query reads.
-pub(crate) fn linear_attention(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn linear_attention(call: &mut NodeConversion<'_, '_>) -> Results {
     let (queries, keys) = (heads(call, "q_num_heads")?, heads(call, "kv_num_heads")?);
     let rule = call.node.text("update_rule")?.unwrap_or("gated_delta");
     let (is_gated, corrects) = match rule {
@@ -503,7 +526,7 @@ pub(crate) fn linear_attention(call: &mut Call<'_, '_>) -> Results {
 
 /// What a step's query reads, and the state after it. Parts are queries, keys, values, decays and rates.
 fn linear_step(
-    call: &mut Call<'_, '_>,
+    call: &mut NodeConversion<'_, '_>,
     parts: &[Value],
     mut state: Value,
     step: u64,

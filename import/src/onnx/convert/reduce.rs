@@ -1,24 +1,22 @@
 //! Conversion of reductions, and of the normalizations that are made of them.
 
-use ir::dims::Sizes;
+use ir::dims::SizeArithmetic;
 use ir::{Attr, Dim, FloatKind, TypeData, Value};
 
-use super::opened::Extreme;
-use crate::onnx::call::{Call, Refusal};
+use super::opened::RangeEnd;
+use crate::onnx::call::{NodeConversion, Refusal, Results};
 use crate::onnx::open::OpenAxis;
 
-type Results = Result<Vec<Value>, Refusal>;
-
 /// The axes that a reduction folds, and whether they stay with size 1.
-struct Folding {
+struct ReducedAxes {
     axes: Vec<i64>,
     keeps: bool,
 }
 
-impl Folding {
+impl ReducedAxes {
     /// Of a node: the axes are an attribute up to a version and an operand from then on; none are all of
     /// them, or with `noop_with_empty_axes` none.
-    fn of(call: &Call<'_, '_>, operand_from: i64) -> Result<Folding, Refusal> {
+    fn of(call: &NodeConversion<'_, '_>, operand_from: i64) -> Result<ReducedAxes, Refusal> {
         let rank = call.rank(call.operand(0)?)?;
         let axes = if call.version >= operand_from {
             call.known_ints(1)?
@@ -32,16 +30,16 @@ impl Folding {
             None => (0..rank as i64).collect(),
         };
         let axes = axes.iter().map(|axis| Ok(call.axis(*axis, rank)? as i64));
-        Ok(Folding { axes: axes.collect::<Result<_, Refusal>>()?, keeps })
+        Ok(ReducedAxes { axes: axes.collect::<Result<_, Refusal>>()?, keeps })
     }
 
     /// Those axes, which stay.
-    fn kept(axes: &[usize]) -> Folding {
-        Folding { axes: axes.iter().map(|axis| *axis as i64).collect(), keeps: true }
+    fn kept(axes: &[usize]) -> ReducedAxes {
+        ReducedAxes { axes: axes.iter().map(|axis| *axis as i64).collect(), keeps: true }
     }
 
     /// `nn.reduce_NAME` of a value.
-    fn emit(&self, call: &mut Call<'_, '_>, name: &str, x: Value) -> Result<Value, Refusal> {
+    fn emit(&self, call: &mut NodeConversion<'_, '_>, name: &str, x: Value) -> Result<Value, Refusal> {
         if self.axes.is_empty() {
             return Ok(x);
         }
@@ -53,7 +51,7 @@ impl Folding {
         }
     }
 
-    fn attrs(&self, call: &Call<'_, '_>) -> Vec<(&'static str, Attr)> {
+    fn attrs(&self, call: &NodeConversion<'_, '_>) -> Vec<(&'static str, Attr)> {
         let keeps = self.keeps.then(|| ("keepdims", call.ctx().unit_attr()));
         [("axes", call.ctx().ints_attr(&self.axes))].into_iter().chain(keeps).collect()
     }
@@ -61,7 +59,7 @@ impl Folding {
     /// The same along an open axis: what lies after the elements changes no result.
     fn of_elements(
         &self,
-        call: &mut Call<'_, '_>,
+        call: &mut NodeConversion<'_, '_>,
         name: &str,
         x: Value,
         open: OpenAxis,
@@ -69,8 +67,8 @@ impl Folding {
         let neutral = match name {
             "sum" => 0.0,
             "prod" => 1.0,
-            "max" => call.extreme(x, Extreme::Least),
-            "min" => call.extreme(x, Extreme::Greatest),
+            "max" => call.extreme(x, RangeEnd::Least),
+            "min" => call.extreme(x, RangeEnd::Greatest),
             other => return Err(format!("`nn.reduce_{other}` of a size that depends on data").into()),
         };
         let x = call.filled(x, open, neutral)?;
@@ -79,7 +77,12 @@ impl Folding {
 
     /// The mean of the elements: of none, it is 0 / 0. Sums are of a type that holds them as those of a mean
     /// are.
-    fn mean_of_elements(&self, call: &mut Call<'_, '_>, x: Value, open: OpenAxis) -> Result<Value, Refusal> {
+    fn mean_of_elements(
+        &self,
+        call: &mut NodeConversion<'_, '_>,
+        x: Value,
+        open: OpenAxis,
+    ) -> Result<Value, Refusal> {
         let ctx = call.ctx();
         let elem = call.element(x);
         let shape = call.dims(x)?;
@@ -103,41 +106,41 @@ impl Folding {
 const OPERAND_FROM: i64 = 18;
 
 /// ReduceSum: its axes are an operand from version 13 on.
-pub(crate) fn sum(call: &mut Call<'_, '_>) -> Results {
-    let folding = Folding::of(call, 13)?;
+pub(crate) fn sum(call: &mut NodeConversion<'_, '_>) -> Results {
+    let folding = ReducedAxes::of(call, 13)?;
     let x = call.operand(0)?;
     Ok(vec![folding.emit(call, "sum", x)?])
 }
 
-fn plain(call: &mut Call<'_, '_>, name: &str) -> Results {
-    let folding = Folding::of(call, OPERAND_FROM)?;
+fn plain(call: &mut NodeConversion<'_, '_>, name: &str) -> Results {
+    let folding = ReducedAxes::of(call, OPERAND_FROM)?;
     let x = call.operand(0)?;
     Ok(vec![folding.emit(call, name, x)?])
 }
 
 /// ReduceMean.
-pub(crate) fn mean(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn mean(call: &mut NodeConversion<'_, '_>) -> Results {
     plain(call, "mean")
 }
 
 /// ReduceMax.
-pub(crate) fn max(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn max(call: &mut NodeConversion<'_, '_>) -> Results {
     plain(call, "max")
 }
 
 /// ReduceMin.
-pub(crate) fn min(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn min(call: &mut NodeConversion<'_, '_>) -> Results {
     plain(call, "min")
 }
 
 /// ReduceProd.
-pub(crate) fn prod(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn prod(call: &mut NodeConversion<'_, '_>) -> Results {
     plain(call, "prod")
 }
 
 /// The sum of a function of the elements, and a function of that sum.
-fn mapped(call: &mut Call<'_, '_>, inner: &str, outer: Option<&str>) -> Results {
-    let folding = Folding::of(call, OPERAND_FROM)?;
+fn mapped(call: &mut NodeConversion<'_, '_>, inner: &str, outer: Option<&str>) -> Results {
+    let folding = ReducedAxes::of(call, OPERAND_FROM)?;
     let x = call.operand(0)?;
     let x = call.emit(inner, &[x], &[])?;
     let sum = folding.emit(call, "sum", x)?;
@@ -145,31 +148,31 @@ fn mapped(call: &mut Call<'_, '_>, inner: &str, outer: Option<&str>) -> Results 
 }
 
 /// ReduceSumSquare.
-pub(crate) fn sum_square(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn sum_square(call: &mut NodeConversion<'_, '_>) -> Results {
     mapped(call, "nn.square", None)
 }
 
 /// ReduceL1: the sum of sizes.
-pub(crate) fn l1(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn l1(call: &mut NodeConversion<'_, '_>) -> Results {
     mapped(call, "nn.abs", None)
 }
 
 /// ReduceL2: the root of the sum of squares.
-pub(crate) fn l2(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn l2(call: &mut NodeConversion<'_, '_>) -> Results {
     mapped(call, "nn.square", Some("nn.sqrt"))
 }
 
 /// ReduceLogSum.
-pub(crate) fn log_sum(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn log_sum(call: &mut NodeConversion<'_, '_>) -> Results {
     let sum = plain(call, "sum")?[0];
     Ok(vec![call.emit("nn.log", &[sum], &[])?])
 }
 
 /// ReduceLogSumExp: `max + log(sum(e^(x - max)))`.
-pub(crate) fn log_sum_exp(call: &mut Call<'_, '_>) -> Results {
-    let folding = Folding::of(call, OPERAND_FROM)?;
+pub(crate) fn log_sum_exp(call: &mut NodeConversion<'_, '_>) -> Results {
+    let folding = ReducedAxes::of(call, OPERAND_FROM)?;
     let x = call.operand(0)?;
-    let max = Folding { keeps: true, axes: folding.axes.clone() }.emit(call, "max", x)?;
+    let max = ReducedAxes { keeps: true, axes: folding.axes.clone() }.emit(call, "max", x)?;
     let centred = call.two("nn.sub", x, max)?;
     let powers = call.emit("nn.exp", &[centred], &[])?;
     let sum = folding.emit(call, "sum", powers)?;
@@ -181,7 +184,7 @@ pub(crate) fn log_sum_exp(call: &mut Call<'_, '_>) -> Results {
 
 /// LogSoftmax: `x - max - log(sum(e^(x - max)))` along one axis from version 13 on; before, along all
 /// dimensions from `axis` on.
-pub(crate) fn log_softmax(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn log_softmax(call: &mut NodeConversion<'_, '_>) -> Results {
     let x = call.operand(0)?;
     let rank = call.rank(x)?;
     let axes: Vec<usize> = match (call.version >= 13, call.node.int("axis")?) {
@@ -192,8 +195,12 @@ pub(crate) fn log_softmax(call: &mut Call<'_, '_>) -> Results {
 }
 
 /// The logarithm of the softmax over some axes.
-pub(super) fn log_softmax_over(call: &mut Call<'_, '_>, x: Value, axes: &[usize]) -> Result<Value, Refusal> {
-    let folding = Folding::kept(axes);
+pub(super) fn log_softmax_over(
+    call: &mut NodeConversion<'_, '_>,
+    x: Value,
+    axes: &[usize],
+) -> Result<Value, Refusal> {
+    let folding = ReducedAxes::kept(axes);
     let max = folding.emit(call, "max", x)?;
     let centred = call.two("nn.sub", x, max)?;
     let powers = call.emit("nn.exp", &[centred], &[])?;
@@ -204,12 +211,12 @@ pub(super) fn log_softmax_over(call: &mut Call<'_, '_>, x: Value, axes: &[usize]
 
 /// `(x - mean) / sqrt(variance + epsilon)` over some axes, with the mean and the divisor's reciprocal.
 fn normalised(
-    call: &mut Call<'_, '_>,
+    call: &mut NodeConversion<'_, '_>,
     x: Value,
     axes: &[usize],
     epsilon: f64,
 ) -> Result<[Value; 3], Refusal> {
-    let folding = Folding::kept(axes);
+    let folding = ReducedAxes::kept(axes);
     let mean = folding.emit(call, "mean", x)?;
     let centred = call.two("nn.sub", x, mean)?;
     let square = call.emit("nn.square", &[centred], &[])?;
@@ -222,7 +229,7 @@ fn normalised(
 
 /// LayerNormalization over the axes from `axis` on, times the second operand, plus the third; then the mean
 /// and the reciprocal of the deviation.
-pub(crate) fn layer_normalization(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn layer_normalization(call: &mut NodeConversion<'_, '_>) -> Results {
     let (x, scale) = (call.operand(0)?, call.operand(1)?);
     let rank = call.rank(x)?;
     let axis = call.axis(call.node.int("axis")?.unwrap_or(-1), rank)?;
@@ -236,7 +243,7 @@ pub(crate) fn layer_normalization(call: &mut Call<'_, '_>) -> Results {
 }
 
 /// InstanceNormalization: each channel of each image by itself, times the second operand, plus the third.
-pub(crate) fn instance_normalization(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn instance_normalization(call: &mut NodeConversion<'_, '_>) -> Results {
     let x = call.operand(0)?;
     let rank = call.rank(x)?;
     if rank < 3 {
@@ -253,18 +260,18 @@ pub(crate) fn instance_normalization(call: &mut Call<'_, '_>) -> Results {
     Ok(vec![scaled_channels(call, y)?])
 }
 
-fn is_f32(call: &Call<'_, '_>, x: Value) -> bool {
+fn is_f32(call: &NodeConversion<'_, '_>, x: Value) -> bool {
     call.element(x) == call.ctx().f32()
 }
 
 /// The size of axis 1.
-fn channels(call: &Call<'_, '_>, x: Value) -> Result<Dim, Refusal> {
+fn channels(call: &NodeConversion<'_, '_>, x: Value) -> Result<Dim, Refusal> {
     Ok(*call.dims(x)?.get(1).ok_or("an input without channels")?)
 }
 
 /// `nn.group_norm` of x, scale and bias, with channels at axis 1.
 fn grouped(
-    call: &mut Call<'_, '_>,
+    call: &mut NodeConversion<'_, '_>,
     operands: [Value; 3],
     groups: u64,
     epsilon: f32,
@@ -281,7 +288,7 @@ fn grouped(
 
 /// An operand with a number for each group, with that number for each of its channels.
 fn for_each_channel(
-    call: &mut Call<'_, '_>,
+    call: &mut NodeConversion<'_, '_>,
     operand: usize,
     groups: u64,
     channels: Dim,
@@ -291,7 +298,7 @@ fn for_each_channel(
         return Ok(value);
     }
     let column = call.reshape(value, &[groups, 1])?;
-    let in_group = Sizes(call.ctx()).floor_div(channels, Dim::Known(groups));
+    let in_group = SizeArithmetic(call.ctx()).floor_div(channels, Dim::Known(groups));
     let sizes = call.ctx().dims_attr(&[Dim::Known(groups), in_group]);
     let table = call.emit("nn.broadcast", &[column], &[("shape", sizes)])?;
     call.reshape_to(table, &[channels])
@@ -299,13 +306,13 @@ fn for_each_channel(
 
 /// GroupNormalization: the channels of each of `num_groups` groups together; the factors are those of groups
 /// up to version 20, of channels from 21 on.
-pub(crate) fn group_normalization(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn group_normalization(call: &mut NodeConversion<'_, '_>) -> Results {
     let x = call.operand(0)?;
     let shape = call.dims(x)?;
     let channels = channels(call, x)?;
     let groups = call.node.int("num_groups")?.ok_or("`num_groups` is left out")?;
     let groups = u64::try_from(groups).ok().filter(|groups| *groups > 0);
-    let sizes = Sizes(call.ctx());
+    let sizes = SizeArithmetic(call.ctx());
     let is_divisor = |groups: &u64| !sizes.are_different(sizes.modulo(channels, *groups), Dim::Known(0));
     let groups = groups
         .filter(is_divisor)
@@ -329,7 +336,7 @@ pub(crate) fn group_normalization(call: &mut Call<'_, '_>) -> Results {
 }
 
 /// A value times the second operand, plus the third, which have a number for each index of axis 1.
-fn scaled_channels(call: &mut Call<'_, '_>, y: Value) -> Result<Value, Refusal> {
+fn scaled_channels(call: &mut NodeConversion<'_, '_>, y: Value) -> Result<Value, Refusal> {
     let shape = call.dims(y)?;
     let mut per_channel = vec![Dim::Known(1); shape.len() - 1];
     per_channel[0] = shape[1];
@@ -340,7 +347,7 @@ fn scaled_channels(call: &mut Call<'_, '_>, y: Value) -> Result<Value, Refusal> 
 }
 
 /// MeanVarianceNormalization over `axes`.
-pub(crate) fn mean_variance_normalization(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn mean_variance_normalization(call: &mut NodeConversion<'_, '_>) -> Results {
     let x = call.operand(0)?;
     let rank = call.rank(x)?;
     let axes = call.node.ints("axes")?.unwrap_or(&[0, 2, 3]);
@@ -350,13 +357,13 @@ pub(crate) fn mean_variance_normalization(call: &mut Call<'_, '_>) -> Results {
 }
 
 /// RMSNormalization over the axes from `axis` on, times the second operand.
-pub(crate) fn rms_normalization(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn rms_normalization(call: &mut NodeConversion<'_, '_>) -> Results {
     let (x, scale) = (call.operand(0)?, call.operand(1)?);
     let rank = call.rank(x)?;
     let axis = call.axis(call.node.int("axis")?.unwrap_or(-1), rank)?;
     let epsilon = call.node.float("epsilon")?.unwrap_or(1e-5);
     let square = call.emit("nn.square", &[x], &[])?;
-    let mean = Folding::kept(&(axis..rank).collect::<Vec<_>>()).emit(call, "mean", square)?;
+    let mean = ReducedAxes::kept(&(axis..rank).collect::<Vec<_>>()).emit(call, "mean", square)?;
     let moved = call.with_number("nn.add", mean, epsilon.into())?;
     let root = call.emit("nn.sqrt", &[moved], &[])?;
     let y = call.two("nn.div", x, root)?;
@@ -364,11 +371,11 @@ pub(crate) fn rms_normalization(call: &mut Call<'_, '_>) -> Results {
 }
 
 /// LpNormalization along an axis, for p = 1 and 2; what has no length stays.
-pub(crate) fn lp_normalization(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn lp_normalization(call: &mut NodeConversion<'_, '_>) -> Results {
     let x = call.operand(0)?;
     let rank = call.rank(x)?;
     let axis = call.axis(call.node.int("axis")?.unwrap_or(-1), rank)?;
-    let folding = Folding::kept(&[axis]);
+    let folding = ReducedAxes::kept(&[axis]);
     let norm = match call.node.int("p")?.unwrap_or(2) {
         1 => {
             let sizes = call.emit("nn.abs", &[x], &[])?;

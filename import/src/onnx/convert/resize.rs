@@ -5,15 +5,13 @@
 //! the coordinate modes says. Few weights are as many gathers; many are a product with a matrix of them.
 //! Pixels that are all repeated a whole number of times are so at any size.
 
-use ir::dims::{self, Sizes};
+use ir::dims::{self, SizeArithmetic};
 use ir::{Dim, TypeData, Value};
 
-use crate::onnx::call::{Call, Refusal};
-
-type Results = Result<Vec<Value>, Refusal>;
+use crate::onnx::call::{NodeConversion, Refusal, Results};
 
 /// What the attributes say.
-struct Mode<'a> {
+struct ResizeMode<'a> {
     interpolation: &'a str,
     transform: &'a str,
     nearest: &'a str,
@@ -23,12 +21,12 @@ struct Mode<'a> {
     outside: f64,
 }
 
-impl<'a> Mode<'a> {
-    fn of(call: &Call<'_, 'a>) -> Result<Mode<'a>, Refusal> {
+impl<'a> ResizeMode<'a> {
+    fn of(call: &NodeConversion<'_, 'a>) -> Result<ResizeMode<'a>, Refusal> {
         let old = call.version < 11;
         let transform = call.node.text("coordinate_transformation_mode")?;
         let nearest = call.node.text("nearest_mode")?;
-        Ok(Mode {
+        Ok(ResizeMode {
             interpolation: call.node.text("mode")?.unwrap_or("nearest"),
             transform: transform.unwrap_or(if old { "asymmetric" } else { "half_pixel" }),
             nearest: nearest.unwrap_or(if old { "floor" } else { "round_prefer_floor" }),
@@ -41,10 +39,10 @@ impl<'a> Mode<'a> {
 }
 
 /// Resize.
-pub(crate) fn resize(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn resize(call: &mut NodeConversion<'_, '_>) -> Results {
     let x = call.operand(0)?;
     let shape = call.dims(x)?;
-    let mode = Mode::of(call)?;
+    let mode = ResizeMode::of(call)?;
     let all_axes = call.node.ints("axes")?.is_none();
     if mode.interpolation == "nearest"
         && all_axes
@@ -67,7 +65,7 @@ pub(crate) fn resize(call: &mut Call<'_, '_>) -> Results {
 }
 
 /// Whether a pixel that is repeated a whole number of times is the one that the attributes choose.
-fn is_plain(mode: &Mode<'_>) -> bool {
+fn is_plain(mode: &ResizeMode<'_>) -> bool {
     let rounds = matches!(mode.nearest, "round_prefer_floor" | "round_prefer_ceil");
     match mode.transform {
         "asymmetric" => mode.nearest == "floor",
@@ -76,7 +74,7 @@ fn is_plain(mode: &Mode<'_>) -> bool {
     }
 }
 
-fn scales(call: &Call<'_, '_>) -> Result<Option<Vec<f32>>, Refusal> {
+fn scales(call: &NodeConversion<'_, '_>) -> Result<Option<Vec<f32>>, Refusal> {
     let scales = match call.version {
         ..9 => call.node.floats("scales")?.map(<[f32]>::to_vec),
         9 | 10 => call.known_floats(1)?,
@@ -86,7 +84,7 @@ fn scales(call: &Call<'_, '_>) -> Result<Option<Vec<f32>>, Refusal> {
 }
 
 /// How often each pixel is repeated along each axis.
-fn whole_factors(call: &Call<'_, '_>, shape: &[Dim]) -> Result<Vec<u64>, Refusal> {
+fn whole_factors(call: &NodeConversion<'_, '_>, shape: &[Dim]) -> Result<Vec<u64>, Refusal> {
     if let Some(scales) = scales(call)? {
         let whole =
             |scale: &f32| (scale.fract() == 0.0 && (1.0..65536.0).contains(scale)).then_some(*scale as u64);
@@ -98,7 +96,7 @@ fn whole_factors(call: &Call<'_, '_>, shape: &[Dim]) -> Result<Vec<u64>, Refusal
     let ctx = call.ctx();
     let sizes = call.known_sizes(3)?.ok_or("scales and sizes are left out")?;
     let times = sizes.iter().zip(shape).map(|(size, own)| {
-        let own = Sizes(ctx).expr(*own)?;
+        let own = SizeArithmetic(ctx).expr(*own)?;
         let times = ctx.dim_expr(dims::floor_div(ctx, *size, own)?).constant().filter(|times| *times > 0)?;
         let is_whole = dims::mul(ctx, own, dims::constant(ctx, times))? == *size;
         is_whole.then_some(times.unsigned_abs())
@@ -106,13 +104,13 @@ fn whole_factors(call: &Call<'_, '_>, shape: &[Dim]) -> Result<Vec<u64>, Refusal
     let times: Option<Vec<u64>> = times.collect();
     times.filter(|_| sizes.len() == shape.len()).ok_or_else(|| {
         let sizes: Vec<Dim> = sizes.iter().map(|size| dims::size(ctx, *size)).collect();
-        let (sizes, own) = (Sizes(ctx).list(&sizes), Sizes(ctx).list(shape));
+        let (sizes, own) = (SizeArithmetic(ctx).list(&sizes), SizeArithmetic(ctx).list(shape));
         format!("sizes {sizes}, expected multiples of {own}").into()
     })
 }
 
 /// How an axis is resized.
-struct Line {
+struct AxisResize {
     axis: usize,
     size: u64,
     scale: f64,
@@ -125,7 +123,7 @@ struct Line {
 const MOST: f64 = 1e6;
 
 /// The axes that are resized.
-fn lines(call: &Call<'_, '_>, x: Value, mode: &Mode<'_>) -> Result<Vec<Line>, Refusal> {
+fn lines(call: &NodeConversion<'_, '_>, x: Value, mode: &ResizeMode<'_>) -> Result<Vec<AxisResize>, Refusal> {
     let shape = call.shape(x)?;
     let axes = match call.node.ints("axes")? {
         Some(axes) => axes.iter().map(|axis| call.axis(*axis, shape.len())).collect::<Result<_, _>>()?,
@@ -153,7 +151,7 @@ fn lines(call: &Call<'_, '_>, x: Value, mode: &Mode<'_>) -> Result<Vec<Line>, Re
             return Err(format!("{count} elements along axis {axis}").into());
         }
         let region = [region[index].into(), region[axes.len() + index].into()];
-        let line = Line { axis, size: shape[axis], scale, count: count as u64, region };
+        let line = AxisResize { axis, size: shape[axis], scale, count: count as u64, region };
         if line.scale != 1.0 || line.count != line.size || mode.transform == "tf_crop_and_resize" {
             lines.push(line);
         }
@@ -162,7 +160,7 @@ fn lines(call: &Call<'_, '_>, x: Value, mode: &Mode<'_>) -> Result<Vec<Line>, Re
 }
 
 /// Scales and sizes from wanted sizes.
-fn by_sizes(call: &Call<'_, '_>, own: &[f64]) -> Result<(Vec<f64>, Vec<f64>), Refusal> {
+fn by_sizes(call: &NodeConversion<'_, '_>, own: &[f64]) -> Result<(Vec<f64>, Vec<f64>), Refusal> {
     let wanted = call.known_ints(3)?.ok_or("scales and sizes are left out")?;
     if wanted.len() != own.len() {
         return Err(format!("{} sizes for {} axes", wanted.len(), own.len()).into());
@@ -181,9 +179,9 @@ fn by_sizes(call: &Call<'_, '_>, own: &[f64]) -> Result<(Vec<f64>, Vec<f64>), Re
 /// The elements of the operand that one of the result is the sum of, each with its weight.
 type Taps = Vec<(u64, f64)>;
 
-impl Line {
+impl AxisResize {
     /// Where an element of the result has its centre in the operand.
-    fn centre(&self, mode: &Mode<'_>, index: u64) -> Result<f64, Refusal> {
+    fn centre(&self, mode: &ResizeMode<'_>, index: u64) -> Result<f64, Refusal> {
         let (x, size) = (index as f64, self.size as f64);
         let length = self.scale * size;
         let half_pixel = (x + 0.5) / self.scale - 0.5;
@@ -207,7 +205,7 @@ impl Line {
         })
     }
 
-    fn taps(&self, mode: &Mode<'_>, centre: f64) -> Result<Taps, Refusal> {
+    fn taps(&self, mode: &ResizeMode<'_>, centre: f64) -> Result<Taps, Refusal> {
         let below = centre.floor();
         let ratio = centre - below;
         let width = if mode.smooths { self.scale.min(1.0) } else { 1.0 };
@@ -249,7 +247,12 @@ impl Line {
         at.clamp(0.0, (self.size - 1) as f64) as u64
     }
 
-    fn emit(&self, call: &mut Call<'_, '_>, x: Value, mode: &Mode<'_>) -> Result<Value, Refusal> {
+    fn emit(
+        &self,
+        call: &mut NodeConversion<'_, '_>,
+        x: Value,
+        mode: &ResizeMode<'_>,
+    ) -> Result<Value, Refusal> {
         let centres = (0..self.count).map(|index| self.centre(mode, index)).collect::<Result<Vec<_>, _>>()?;
         let taps = centres.iter().map(|centre| self.taps(mode, *centre)).collect::<Result<Vec<_>, _>>()?;
         let most = taps.iter().map(Vec::len).max().unwrap_or(0);
@@ -265,7 +268,12 @@ impl Line {
     }
 
     /// Numbers for each element along the axis.
-    fn along(&self, call: &mut Call<'_, '_>, numbers: &[f64], like: Value) -> Result<Value, Refusal> {
+    fn along(
+        &self,
+        call: &mut NodeConversion<'_, '_>,
+        numbers: &[f64],
+        like: Value,
+    ) -> Result<Value, Refusal> {
         let mut shape = vec![1; call.rank(like)?];
         shape[self.axis] = self.count;
         call.numbers_like(numbers, &shape, like)
@@ -273,7 +281,7 @@ impl Line {
 
     fn gathered(
         &self,
-        call: &mut Call<'_, '_>,
+        call: &mut NodeConversion<'_, '_>,
         x: Value,
         taps: &[Taps],
         most: usize,
@@ -294,7 +302,7 @@ impl Line {
         sum.ok_or_else(|| "an element without any that it is made of".into())
     }
 
-    fn product(&self, call: &mut Call<'_, '_>, x: Value, taps: &[Taps]) -> Result<Value, Refusal> {
+    fn product(&self, call: &mut NodeConversion<'_, '_>, x: Value, taps: &[Taps]) -> Result<Value, Refusal> {
         let shape = call.shape(x)?;
         let mut weights = vec![0.0; (self.count * self.size) as usize];
         for (row, taps) in taps.iter().enumerate() {

@@ -2,13 +2,11 @@
 
 use ir::{Dim, Value};
 
-use crate::onnx::call::{Call, Refusal};
-
-type Results = Result<Vec<Value>, Refusal>;
+use crate::onnx::call::{NodeConversion, Refusal, Results};
 
 /// What lies beyond the border of an image.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Beyond {
+enum BorderMode {
     Zeros,
     Border,
     Reflection,
@@ -25,15 +23,15 @@ struct Tap {
 }
 
 /// An axis of an image.
-struct Axis {
+struct ImageAxis {
     size: u64,
-    beyond: Beyond,
+    beyond: BorderMode,
     aligns_corners: bool,
 }
 
-impl Axis {
+impl ImageAxis {
     /// Coordinates from -1 to 1 in elements.
-    fn in_elements(&self, call: &mut Call<'_, '_>, x: Value) -> Result<Value, Refusal> {
+    fn in_elements(&self, call: &mut NodeConversion<'_, '_>, x: Value) -> Result<Value, Refusal> {
         let size = self.size as f64;
         let moved = call.with_number("nn.add", x, 1.0)?;
         if self.aligns_corners {
@@ -46,11 +44,11 @@ impl Axis {
     }
 
     /// The place that stands for one beyond the border; zeros are seen to where elements are read.
-    fn brought_inside(&self, call: &mut Call<'_, '_>, x: Value) -> Result<Value, Refusal> {
+    fn brought_inside(&self, call: &mut NodeConversion<'_, '_>, x: Value) -> Result<Value, Refusal> {
         let last = self.size as f64 - 1.0;
         match self.beyond {
-            Beyond::Zeros => Ok(x),
-            Beyond::Border => {
+            BorderMode::Zeros => Ok(x),
+            BorderMode::Border => {
                 let least = if self.aligns_corners { 0.0 } else { -0.5 };
                 let after = call.with_number("nn.ge", x, least)?;
                 let before = call.with_number("nn.le", x, last - least)?;
@@ -59,7 +57,7 @@ impl Axis {
                 let cut = call.with_number("nn.min", below, last)?;
                 call.select(is_inside, x, cut)
             }
-            Beyond::Reflection => {
+            BorderMode::Reflection => {
                 let least = if self.aligns_corners { 0.0 } else { -0.5 };
                 let range = last - 2.0 * least;
                 if range == 0.0 {
@@ -80,10 +78,15 @@ impl Axis {
     }
 
     /// The element at a place that is a whole number.
-    fn element(&self, call: &mut Call<'_, '_>, place: Value, weight: Option<Value>) -> Result<Tap, Refusal> {
+    fn element(
+        &self,
+        call: &mut NodeConversion<'_, '_>,
+        place: Value,
+        weight: Option<Value>,
+    ) -> Result<Tap, Refusal> {
         let last = self.size as f64 - 1.0;
         let inside = self.brought_inside(call, place)?;
-        let exists = if self.beyond == Beyond::Zeros {
+        let exists = if self.beyond == BorderMode::Zeros {
             let after = call.with_number("nn.ge", inside, 0.0)?;
             let before = call.with_number("nn.le", inside, last)?;
             Some(call.two("nn.and", after, before)?)
@@ -98,7 +101,7 @@ impl Axis {
     }
 
     /// What is read of an axis at coordinates from -1 to 1.
-    fn taps(&self, call: &mut Call<'_, '_>, x: Value, mode: &str) -> Result<Vec<Tap>, Refusal> {
+    fn taps(&self, call: &mut NodeConversion<'_, '_>, x: Value, mode: &str) -> Result<Vec<Tap>, Refusal> {
         let mut place = self.in_elements(call, x)?;
         if mode == "nearest" {
             place = call.one("nn.round", place)?;
@@ -124,13 +127,13 @@ impl Axis {
 }
 
 /// `1 - x`.
-fn falling(call: &mut Call<'_, '_>, x: Value) -> Result<Value, Refusal> {
+fn falling(call: &mut NodeConversion<'_, '_>, x: Value) -> Result<Value, Refusal> {
     let one = call.scalar_like(1.0, x)?;
     call.two("nn.sub", one, x)
 }
 
 /// A polynomial, its highest coefficient first.
-fn polynomial(call: &mut Call<'_, '_>, x: Value, coefficients: &[f64]) -> Result<Value, Refusal> {
+fn polynomial(call: &mut NodeConversion<'_, '_>, x: Value, coefficients: &[f64]) -> Result<Value, Refusal> {
     let mut sum = call.scalar_like(coefficients[0], x)?;
     for coefficient in &coefficients[1..] {
         sum = call.two("nn.mul", sum, x)?;
@@ -140,7 +143,7 @@ fn polynomial(call: &mut Call<'_, '_>, x: Value, coefficients: &[f64]) -> Result
 }
 
 /// The kernel of Keys (1981) with the coefficient -0.75, at distances up to 2.
-fn cubic(call: &mut Call<'_, '_>, x: Value) -> Result<Value, Refusal> {
+fn cubic(call: &mut NodeConversion<'_, '_>, x: Value) -> Result<Value, Refusal> {
     let a = -0.75;
     let near = polynomial(call, x, &[a + 2.0, -(a + 3.0), 0.0, 1.0])?;
     let far = polynomial(call, x, &[a, -5.0 * a, 8.0 * a, -4.0 * a])?;
@@ -149,7 +152,7 @@ fn cubic(call: &mut Call<'_, '_>, x: Value) -> Result<Value, Refusal> {
 }
 
 /// GridSample.
-pub(crate) fn grid_sample(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn grid_sample(call: &mut NodeConversion<'_, '_>) -> Results {
     let (x, grid) = (call.operand(0)?, call.operand(1)?);
     let (shape, places) = (call.shape(x)?, call.shape(grid)?);
     let rank = shape.len().saturating_sub(2);
@@ -164,9 +167,9 @@ pub(crate) fn grid_sample(call: &mut Call<'_, '_>) -> Results {
         other => return Err(format!("`mode` {other:?}, expected nearest, linear or cubic").into()),
     };
     let beyond = match call.node.text("padding_mode")?.unwrap_or("zeros") {
-        "zeros" => Beyond::Zeros,
-        "border" => Beyond::Border,
-        "reflection" => Beyond::Reflection,
+        "zeros" => BorderMode::Zeros,
+        "border" => BorderMode::Border,
+        "reflection" => BorderMode::Reflection,
         other => return Err(format!("`padding_mode` {other:?}").into()),
     };
     let aligns_corners = call.node.truth("align_corners")?.unwrap_or(false);
@@ -178,7 +181,7 @@ pub(crate) fn grid_sample(call: &mut Call<'_, '_>) -> Results {
     let mut taps = vec![Tap { index: first, weight: None, exists: None }];
     let mut inside = area;
     for (number, size) in spatial.iter().enumerate() {
-        let axis = Axis { size: *size, beyond, aligns_corners };
+        let axis = ImageAxis { size: *size, beyond, aligns_corners };
         inside /= size;
         let along = call.part(points, 2, Dim::Known((rank - 1 - number) as u64), Dim::Known(1))?;
         let along = call.reshape(along, &[batch, count])?;
@@ -208,7 +211,12 @@ pub(crate) fn grid_sample(call: &mut Call<'_, '_>) -> Results {
 }
 
 /// What is read of an image: for all that is read of its outer axes, all that is read of the next.
-fn crossed(call: &mut Call<'_, '_>, outer: &[Tap], own: &[Tap], inside: u64) -> Result<Vec<Tap>, Refusal> {
+fn crossed(
+    call: &mut NodeConversion<'_, '_>,
+    outer: &[Tap],
+    own: &[Tap],
+    inside: u64,
+) -> Result<Vec<Tap>, Refusal> {
     let mut taps = Vec::new();
     for a in outer {
         for b in own {
@@ -227,7 +235,7 @@ fn crossed(call: &mut Call<'_, '_>, outer: &[Tap], own: &[Tap], inside: u64) -> 
 }
 
 /// AffineGrid: for each element of an image, where a matrix sends it, from -1 to 1.
-pub(crate) fn affine_grid(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn affine_grid(call: &mut NodeConversion<'_, '_>) -> Results {
     let theta = call.operand(0)?;
     let sizes = call.known_ints(1)?.ok_or("the size is left out")?;
     let sizes: Option<Vec<u64>> = sizes

@@ -7,17 +7,15 @@
 //! ScatterND(x, transpose(NonZero(mask)), updates)  =>  select(mask, gather(updates, cum_sum(mask) - 1), x)
 //! ```
 
-use ir::dims::Sizes;
+use ir::dims::SizeArithmetic;
 use ir::{Dim, FloatKind, TypeData, Value};
 
-use super::gather::Places;
+use super::gather::PickedIndices;
 use super::pick::{broadcast, number};
-use crate::onnx::call::{Call, Refusal};
-
-type Results = Result<Vec<Value>, Refusal>;
+use crate::onnx::call::{NodeConversion, Refusal, Results};
 
 /// What attribute `reduction` makes of an old and a new element.
-fn join(call: &Call<'_, '_>) -> Result<&'static str, Refusal> {
+fn join(call: &NodeConversion<'_, '_>) -> Result<&'static str, Refusal> {
     Ok(match call.node.text("reduction")?.unwrap_or("none") {
         "none" => "none",
         "add" => "add",
@@ -30,14 +28,14 @@ fn join(call: &Call<'_, '_>) -> Result<&'static str, Refusal> {
 
 /// Writes slices, one for each number, into a value of as many slices as there are places.
 fn written(
-    call: &mut Call<'_, '_>,
+    call: &mut NodeConversion<'_, '_>,
     x: Value,
     (places, all): (Value, Dim),
     updates: Value,
     join: &str,
 ) -> Result<Value, Refusal> {
     let shape = call.dims(x)?;
-    let sizes = Sizes(call.ctx());
+    let sizes = SizeArithmetic(call.ctx());
     let count = sizes.product(&call.dims(places)?);
     let slice = sizes.floor_div(sizes.product(&shape), all);
     let elem = call.element(x);
@@ -56,7 +54,7 @@ fn written(
 }
 
 /// ScatterND.
-pub(crate) fn scatter_nd(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn scatter_nd(call: &mut NodeConversion<'_, '_>) -> Results {
     let (x, indices, updates) = (call.operand(0)?, call.operand(1)?, call.operand(2)?);
     if let Some((holds, found)) = condition(call, indices) {
         return scatter_by_condition(call, holds, &found);
@@ -66,7 +64,7 @@ pub(crate) fn scatter_nd(call: &mut Call<'_, '_>) -> Results {
     let (last, outer) = picked.split_last().ok_or("indices of rank 0")?;
     let depth = last.known().and_then(|depth| usize::try_from(depth).ok());
     let depth = depth.filter(|depth| (1..=shape.len()).contains(depth)).ok_or("indices of no axes")?;
-    let mut places = Places::new(&shape[..depth], None);
+    let mut places = PickedIndices::new(&shape[..depth], None);
     for axis in 0..depth {
         let along = call.part(indices, outer.len(), Dim::Known(axis as u64), Dim::Known(1))?;
         let along = call.reshape_to(along, outer)?;
@@ -79,7 +77,7 @@ pub(crate) fn scatter_nd(call: &mut Call<'_, '_>) -> Results {
 
 /// The numbers among all elements of a shape of those that indices say along an axis.
 fn along(
-    call: &mut Call<'_, '_>,
+    call: &mut NodeConversion<'_, '_>,
     shape: &[Dim],
     indices: Value,
     axis: usize,
@@ -88,7 +86,7 @@ fn along(
     if picked.len() != shape.len() {
         return Err(format!("indices of {} axes, expected {}", picked.len(), shape.len()).into());
     }
-    let mut places = Places::new(shape, None);
+    let mut places = PickedIndices::new(shape, None);
     for (other, size) in picked.iter().enumerate() {
         if other == axis {
             places.pick(call, axis, indices)?;
@@ -101,7 +99,7 @@ fn along(
 }
 
 /// ScatterElements, and Scatter before it.
-pub(crate) fn scatter_elements(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn scatter_elements(call: &mut NodeConversion<'_, '_>) -> Results {
     let (x, indices, updates) = (call.operand(0)?, call.operand(1)?, call.operand(2)?);
     let shape = call.dims(x)?;
     let axis = call.axis(call.node.int("axis")?.unwrap_or(0), shape.len())?;
@@ -111,7 +109,7 @@ pub(crate) fn scatter_elements(call: &mut Call<'_, '_>) -> Results {
 }
 
 /// TensorScatter: slices written one after the other from an index on, one for each batch.
-pub(crate) fn tensor_scatter(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn tensor_scatter(call: &mut NodeConversion<'_, '_>) -> Results {
     let (x, updates) = (call.operand(0)?, call.operand(1)?);
     let shape = call.dims(x)?;
     let axis = call.axis(call.node.int("axis")?.unwrap_or(-2), shape.len())?;
@@ -136,7 +134,7 @@ pub(crate) fn tensor_scatter(call: &mut Call<'_, '_>) -> Results {
         }
         other => return Err(format!("`mode` {other:?}, expected \"linear\" or \"circular\"").into()),
     }
-    let mut places = Places::new(&shape[..=axis], None);
+    let mut places = PickedIndices::new(&shape[..=axis], None);
     for (other, size) in outer.iter().enumerate() {
         places.stay(call, other, *size, (axis + 1, None))?;
     }
@@ -147,7 +145,7 @@ pub(crate) fn tensor_scatter(call: &mut Call<'_, '_>) -> Results {
 }
 
 /// MaxUnpool: elements written to where MaxPool has found them; 0 elsewhere.
-pub(crate) fn max_unpool(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn max_unpool(call: &mut NodeConversion<'_, '_>) -> Results {
     let (x, indices) = (call.operand(0)?, call.operand(1)?);
     let shape = call.shape(x)?;
     let rank = shape.len().saturating_sub(2);
@@ -180,7 +178,7 @@ pub(crate) fn max_unpool(call: &mut Call<'_, '_>) -> Results {
 }
 
 /// TopK: the largest or smallest elements along an axis, and their indices.
-pub(crate) fn top_k(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn top_k(call: &mut NodeConversion<'_, '_>) -> Results {
     let x = call.operand(0)?;
     let shape = call.dims(x)?;
     let axis = call.axis(call.node.int("axis")?.unwrap_or(-1), shape.len())?;
@@ -212,14 +210,14 @@ pub(crate) fn top_k(call: &mut Call<'_, '_>) -> Results {
 
 /// ScatterND to where a condition holds. Each element is written once or not at all, so the order of writing
 /// does not matter, and nothing after the updates is written.
-fn scatter_by_condition(call: &mut Call<'_, '_>, holds: Value, found: &[Dim]) -> Results {
+fn scatter_by_condition(call: &mut NodeConversion<'_, '_>, holds: Value, found: &[Dim]) -> Results {
     let (x, indices, updates) = (call.operand(0)?, call.operand(1)?, call.operand(2)?);
     let join = match join(call)? {
         "none" => None,
         join => Some(format!("nn.{join}")),
     };
     let shape = call.dims(x)?;
-    let sizes = Sizes(call.ctx());
+    let sizes = SizeArithmetic(call.ctx());
     let fits = |own: &[Dim], other: &[Dim]| {
         own.len() == other.len() && own.iter().zip(other).all(|(a, b)| sizes.are_equal(*a, *b))
     };
@@ -241,7 +239,7 @@ fn scatter_by_condition(call: &mut Call<'_, '_>, holds: Value, found: &[Dim]) ->
 }
 
 /// The condition whose places these indices are, in a row, and the shape in which it stands.
-fn condition(call: &Call<'_, '_>, indices: Value) -> Option<(Value, Vec<Dim>)> {
+fn condition(call: &NodeConversion<'_, '_>, indices: Value) -> Option<(Value, Vec<Dim>)> {
     let body = &*call.builder.body;
     let op = body.at(call.ctx(), body.defining_op(indices)?);
     let is_turned = op.name() == "nn.transpose" && op.ints("permutation").as_deref() == Some(&[1, 0]);
@@ -249,7 +247,7 @@ fn condition(call: &Call<'_, '_>, indices: Value) -> Option<(Value, Vec<Dim>)> {
 }
 
 /// For each element of a condition the slice for it, where it holds; any other, where it does not.
-fn ranked(call: &mut Call<'_, '_>, holds: Value, slices: Value) -> Result<Value, Refusal> {
+fn ranked(call: &mut NodeConversion<'_, '_>, holds: Value, slices: Value) -> Result<Value, Refusal> {
     let int64 = call.ctx().int(64);
     let numbers = call.cast(holds, int64)?;
     let axis = [("axis", call.ctx().int_attr(0))];

@@ -1,20 +1,20 @@
 //! Conversion of constants, and of operators that move elements but compute none (Reshape, Transpose, ...).
 
-use ir::dims::{self, Sizes};
+use ir::dims::{self, SizeArithmetic};
 use ir::{Blob, Dim, Value};
 
 use super::counted::reshape_counted;
-use crate::onnx::call::{Call, Refusal};
+use crate::onnx::call::{NodeConversion, Refusal, Results};
 use crate::onnx::element::Element;
 use crate::onnx::model::AttributeValue;
 use crate::onnx::weights::Weight;
 
 /// Flatten: a matrix, of the dimensions before `axis` and those from it on.
-pub(crate) fn flatten(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
+pub(crate) fn flatten(call: &mut NodeConversion<'_, '_>) -> Results {
     let x = call.operand(0)?;
     let shape = call.dims(x)?;
     let axis = call.position(call.node.int("axis")?.unwrap_or(1), shape.len())?;
-    let sizes = Sizes(call.ctx());
+    let sizes = SizeArithmetic(call.ctx());
     let matrix = [sizes.product(&shape[..axis]), sizes.product(&shape[axis..])];
     if let Some(open) = call.open(x) {
         return Ok(vec![call.reshape_open(x, open, &matrix, usize::from(open.axis >= axis))?]);
@@ -23,7 +23,7 @@ pub(crate) fn flatten(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
 }
 
 /// Reshape: in the new shape, -1 is what remains, and 0 keeps the old size unless `allowzero`.
-pub(crate) fn reshape(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
+pub(crate) fn reshape(call: &mut NodeConversion<'_, '_>) -> Results {
     let x = call.operand(0)?;
     let wanted = match call.version {
         ..5 => call
@@ -38,7 +38,7 @@ pub(crate) fn reshape(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
         return Ok(vec![reshape_counted(call, x, &wanted, at)?]);
     }
     let old = call.dims(x)?;
-    let sizes = Sizes(call.ctx());
+    let sizes = SizeArithmetic(call.ctx());
     let ctx = call.ctx();
     let new = wanted.iter().enumerate().map(|(axis, size)| match ctx.dim_expr(*size).constant() {
         Some(0) if !keeps_zero => Some(Some(*old.get(axis)?)),
@@ -66,7 +66,7 @@ pub(crate) fn reshape(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
 
 /// A new shape with the size that is not given; `None` where several are not, or the number of elements is
 /// another one.
-fn new_shape(sizes: Sizes<'_>, old: &[Dim], wanted: Vec<Option<Dim>>) -> Option<Vec<Dim>> {
+fn new_shape(sizes: SizeArithmetic<'_>, old: &[Dim], wanted: Vec<Option<Dim>>) -> Option<Vec<Dim>> {
     let rest = wanted.iter().position(Option::is_none);
     let mut shape: Vec<Dim> = wanted.iter().map(|size| size.unwrap_or(Dim::Known(1))).collect();
     if wanted.iter().filter(|size| size.is_none()).count() > 1 {
@@ -81,7 +81,7 @@ fn new_shape(sizes: Sizes<'_>, old: &[Dim], wanted: Vec<Option<Dim>>) -> Option<
     (!sizes.are_different(known, count)).then_some(shape)
 }
 /// Transpose: without `perm`, the dimensions in reverse.
-pub(crate) fn transpose(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
+pub(crate) fn transpose(call: &mut NodeConversion<'_, '_>) -> Results {
     let x = call.operand(0)?;
     let rank = call.rank(x)? as i64;
     let permutation = call.node.ints("perm")?.map_or_else(|| (0..rank).rev().collect(), <[i64]>::to_vec);
@@ -90,7 +90,7 @@ pub(crate) fn transpose(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> 
 }
 
 /// Concat. `axis` has a default in version 1 only.
-pub(crate) fn concat(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
+pub(crate) fn concat(call: &mut NodeConversion<'_, '_>) -> Results {
     let operands = (0..call.operand_count()).map(|index| call.operand(index));
     let operands = operands.collect::<Result<Vec<Value>, Refusal>>()?;
     let rank = call.rank(call.operand(0)?)?;
@@ -108,10 +108,10 @@ pub(crate) fn concat(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
 }
 
 /// Squeeze: without the given dimensions of size 1, or without all of that size.
-pub(crate) fn squeeze(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
+pub(crate) fn squeeze(call: &mut NodeConversion<'_, '_>) -> Results {
     let x = call.operand(0)?;
     let shape = call.dims(x)?;
-    let sizes = Sizes(call.ctx());
+    let sizes = SizeArithmetic(call.ctx());
     let open = call.open(x);
     let axes = match axes(call, shape.len())? {
         Some(axes) if open.is_some_and(|open| axes.contains(&open.axis)) => {
@@ -134,7 +134,7 @@ pub(crate) fn squeeze(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
 }
 
 /// Unsqueeze: with dimensions of size 1 at the given places of the result.
-pub(crate) fn unsqueeze(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
+pub(crate) fn unsqueeze(call: &mut NodeConversion<'_, '_>) -> Results {
     let x = call.operand(0)?;
     let shape = call.dims(x)?;
     let added = match call.version {
@@ -155,7 +155,7 @@ pub(crate) fn unsqueeze(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> 
 }
 
 /// The axes of Squeeze: an attribute up to version 12, then an operand.
-fn axes(call: &Call<'_, '_>, rank: usize) -> Result<Option<Vec<usize>>, Refusal> {
+fn axes(call: &NodeConversion<'_, '_>, rank: usize) -> Result<Option<Vec<usize>>, Refusal> {
     let axes = match call.version {
         ..13 => call.node.ints("axes")?.map(<[i64]>::to_vec),
         _ => call.known_ints(1)?,
@@ -163,7 +163,7 @@ fn axes(call: &Call<'_, '_>, rank: usize) -> Result<Option<Vec<usize>>, Refusal>
     axes.map(|axes| distinct(call, &axes, rank)).transpose()
 }
 
-fn distinct(call: &Call<'_, '_>, axes: &[i64], rank: usize) -> Result<Vec<usize>, Refusal> {
+fn distinct(call: &NodeConversion<'_, '_>, axes: &[i64], rank: usize) -> Result<Vec<usize>, Refusal> {
     let mut found = Vec::new();
     for &axis in axes {
         let axis = call.axis(axis, rank)?;
@@ -176,7 +176,7 @@ fn distinct(call: &Call<'_, '_>, axes: &[i64], rank: usize) -> Result<Vec<usize>
 }
 
 /// Shape: the sizes from `start` to `end`, a constant if all are known.
-pub(crate) fn shape(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
+pub(crate) fn shape(call: &mut NodeConversion<'_, '_>) -> Results {
     let x = call.operand(0)?;
     let shape = call.dims(x)?;
     let rank = shape.len() as i64;
@@ -202,7 +202,7 @@ pub(crate) fn shape(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
 }
 
 /// Constant: one attribute holds the value.
-pub(crate) fn constant(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
+pub(crate) fn constant(call: &mut NodeConversion<'_, '_>) -> Results {
     let [attribute] = &call.node.attributes[..] else {
         return Err(format!("{} attributes, expected one value", call.node.attributes.len()).into());
     };

@@ -6,16 +6,14 @@ use std::f64::consts::TAU;
 use ir::{Type, Value};
 
 use super::composed::numbered_type;
-use crate::onnx::call::{Call, Refusal};
+use crate::onnx::call::{NodeConversion, Refusal, Results};
 use ir::Dim;
-
-type Results = Result<Vec<Value>, Refusal>;
 
 /// Elements of a table, at most.
 const MOST: u64 = 1 << 24;
 
 /// A small size that is known from an operand.
-fn known_size(call: &Call<'_, '_>, index: usize) -> Result<Option<u64>, Refusal> {
+fn known_size(call: &NodeConversion<'_, '_>, index: usize) -> Result<Option<u64>, Refusal> {
     let Some(numbers) = call.known_ints(index)? else { return Ok(None) };
     match numbers[..] {
         [number] if (1..MOST.cast_signed()).contains(&number) => Ok(Some(number.unsigned_abs())),
@@ -24,7 +22,7 @@ fn known_size(call: &Call<'_, '_>, index: usize) -> Result<Option<u64>, Refusal>
 }
 
 /// The type that an attribute numbers, or `f32`.
-fn output_type(call: &Call<'_, '_>) -> Result<Type, Refusal> {
+fn output_type(call: &NodeConversion<'_, '_>) -> Result<Type, Refusal> {
     match call.node.int("output_datatype")? {
         Some(number) => numbered_type(call, "output_datatype", number),
         None => Ok(call.ctx().f32()),
@@ -32,13 +30,18 @@ fn output_type(call: &Call<'_, '_>) -> Result<Type, Refusal> {
 }
 
 /// A table of numbers of a type.
-fn table(call: &mut Call<'_, '_>, numbers: &[f64], shape: &[u64], elem: Type) -> Result<Value, Refusal> {
+fn table(
+    call: &mut NodeConversion<'_, '_>,
+    numbers: &[f64],
+    shape: &[u64],
+    elem: Type,
+) -> Result<Value, Refusal> {
     let table = call.numbers(numbers, shape)?;
     call.cast(table, elem)
 }
 
 /// A sum of cosines with these weights over a period, or from end to end.
-fn window(call: &mut Call<'_, '_>, weights: &[f64]) -> Results {
+fn window(call: &mut NodeConversion<'_, '_>, weights: &[f64]) -> Results {
     let size = known_size(call, 0)?.ok_or("the size is left out")?;
     let is_periodic = call.node.truth("periodic")?.unwrap_or(true);
     let period = if is_periodic { size } else { size - 1 } as f64;
@@ -53,23 +56,23 @@ fn window(call: &mut Call<'_, '_>, weights: &[f64]) -> Results {
 }
 
 /// HannWindow.
-pub(crate) fn hann_window(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn hann_window(call: &mut NodeConversion<'_, '_>) -> Results {
     window(call, &[0.5, -0.5])
 }
 
 /// HammingWindow.
-pub(crate) fn hamming_window(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn hamming_window(call: &mut NodeConversion<'_, '_>) -> Results {
     window(call, &[25.0 / 46.0, -21.0 / 46.0])
 }
 
 /// BlackmanWindow.
-pub(crate) fn blackman_window(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn blackman_window(call: &mut NodeConversion<'_, '_>) -> Results {
     window(call, &[0.42, -0.5, 0.08])
 }
 
 /// Cosines, then sines, of `2 pi row column / length`, times a factor: two matrices.
 fn waves(
-    call: &mut Call<'_, '_>,
+    call: &mut NodeConversion<'_, '_>,
     [rows, columns, length]: [u64; 3],
     factor: &dyn Fn(u64) -> f64,
     like: Value,
@@ -104,7 +107,7 @@ enum Transform {
 /// The transform of lines along the last axis: the real parts, and the imaginary ones if there are any, of
 /// the operand and of the result.
 fn transformed(
-    call: &mut Call<'_, '_>,
+    call: &mut NodeConversion<'_, '_>,
     [real, imaginary]: [Option<Value>; 2],
     length: u64,
     transform: Transform,
@@ -143,7 +146,7 @@ fn transformed(
 }
 
 /// The parts of numbers that the last axis holds: real ones, and imaginary ones if there are two.
-fn parts(call: &mut Call<'_, '_>, x: Value) -> Result<[Option<Value>; 2], Refusal> {
+fn parts(call: &mut NodeConversion<'_, '_>, x: Value) -> Result<[Option<Value>; 2], Refusal> {
     let shape = call.shape(x)?;
     let (last, rest) = shape.split_last().ok_or("a number, expected a signal")?;
     let mut parts = [None, None];
@@ -158,7 +161,7 @@ fn parts(call: &mut Call<'_, '_>, x: Value) -> Result<[Option<Value>; 2], Refusa
 }
 
 /// Parts side by side along a new last axis.
-fn side_by_side(call: &mut Call<'_, '_>, parts: [Option<Value>; 2]) -> Result<Value, Refusal> {
+fn side_by_side(call: &mut NodeConversion<'_, '_>, parts: [Option<Value>; 2]) -> Result<Value, Refusal> {
     let mut all = Vec::new();
     for part in parts.into_iter().flatten() {
         let shape = call.shape(part)?;
@@ -169,7 +172,7 @@ fn side_by_side(call: &mut Call<'_, '_>, parts: [Option<Value>; 2]) -> Result<Va
 }
 
 /// DFT along an axis.
-pub(crate) fn dft(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn dft(call: &mut NodeConversion<'_, '_>) -> Results {
     let x = call.operand(0)?;
     let rank = call.rank(x)?;
     let axis = match call.version {
@@ -217,7 +220,7 @@ pub(crate) fn dft(call: &mut Call<'_, '_>) -> Results {
 }
 
 /// STFT: the transforms of windows that begin every `frame_step` samples.
-pub(crate) fn stft(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn stft(call: &mut NodeConversion<'_, '_>) -> Results {
     let x = call.operand(0)?;
     let step = known_size(call, 1)?.ok_or("the step is left out")?;
     let window = call.optional(2);
@@ -253,7 +256,7 @@ pub(crate) fn stft(call: &mut Call<'_, '_>) -> Results {
 }
 
 /// MelWeightMatrix: triangles over the spectrum, equally wide on the mel scale.
-pub(crate) fn mel_weight_matrix(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn mel_weight_matrix(call: &mut NodeConversion<'_, '_>) -> Results {
     let bins = known_size(call, 0)?.ok_or("the number of bands is left out")?;
     let length = known_size(call, 1)?.ok_or("the length of the transform is left out")?;
     let rate = known_size(call, 2)?.ok_or("the sample rate is left out")? as f64;
@@ -290,7 +293,7 @@ pub(crate) fn mel_weight_matrix(call: &mut Call<'_, '_>) -> Results {
 
 /// ReverseSequence: the first elements along the time of each batch in the opposite order, as many as its
 /// length says.
-pub(crate) fn reverse_sequence(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn reverse_sequence(call: &mut NodeConversion<'_, '_>) -> Results {
     let (mut x, lengths) = (call.operand(0)?, call.operand(1)?);
     let shape = call.shape(x)?;
     let axis = |name: &str, default: i64| call.axis(call.node.int(name)?.unwrap_or(default), shape.len());
@@ -323,7 +326,7 @@ pub(crate) fn reverse_sequence(call: &mut Call<'_, '_>) -> Results {
 }
 
 /// Det: by Gaussian elimination of a row after the other, each time with the largest pivot.
-pub(crate) fn determinant(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn determinant(call: &mut NodeConversion<'_, '_>) -> Results {
     let x = call.operand(0)?;
     let shape = call.shape(x)?;
     let [outer @ .., rows, columns] = &shape[..] else { return Err("an input that is no matrix".into()) };

@@ -7,11 +7,11 @@
 
 use ir::{FloatKind, Signedness, Type, TypeData, Value};
 
-use crate::onnx::call::{Call, Refusal};
+use crate::onnx::call::{NodeConversion, Refusal};
 
 /// What bits mean: one for the sign, then the exponent, then the mantissa.
 #[derive(Clone, Copy)]
-struct Format {
+struct SmallFloat {
     mantissa: u32,
     bias: i32,
     /// The code of the greatest number.
@@ -26,7 +26,7 @@ struct Format {
     sign: u8,
 }
 
-fn format(ctx: &ir::Context, elem: Type) -> Option<Format> {
+fn format(ctx: &ir::Context, elem: Type) -> Option<SmallFloat> {
     let TypeData::Float(kind) = ctx.type_data(elem) else { return None };
     let (mantissa, bias, most, beyond, nan, signs_zero) = match kind {
         // What is no number becomes -0.
@@ -38,7 +38,7 @@ fn format(ctx: &ir::Context, elem: Type) -> Option<Format> {
         _ => return None,
     };
     let sign = if *kind == FloatKind::F4E2M1FN { 8 } else { 0x80 };
-    Some(Format { mantissa, bias, most, beyond, nan, signs_zero, sign })
+    Some(SmallFloat { mantissa, bias, most, beyond, nan, signs_zero, sign })
 }
 
 /// Whether it is a float of 8 or 4 bits that is converted here.
@@ -52,7 +52,7 @@ pub(super) fn is_packed(ctx: &ir::Context, elem: Type) -> bool {
 }
 
 /// The low bits of integers, or of floats cut towards zero, as packed integers.
-pub(super) fn packed(call: &mut Call<'_, '_>, x: Value, to: Type) -> Result<Value, Refusal> {
+pub(super) fn packed(call: &mut NodeConversion<'_, '_>, x: Value, to: Type) -> Result<Value, Refusal> {
     let (int32, int8) = (call.ctx().int(32), call.ctx().int(8));
     let wide = match call.ctx().type_data(call.element(x)) {
         TypeData::Float(_) => call.cast(x, int32)?,
@@ -62,7 +62,7 @@ pub(super) fn packed(call: &mut Call<'_, '_>, x: Value, to: Type) -> Result<Valu
     call.emit("nn.pack", &[bytes], &[("to", call.ctx().type_attr(to))])
 }
 
-impl Format {
+impl SmallFloat {
     /// The number that a code stands for.
     fn number(self, code: u8) -> f64 {
         let magnitude = code & (self.sign - 1);
@@ -84,12 +84,12 @@ impl Format {
     }
 }
 
-fn byte(call: &Call<'_, '_>) -> Type {
+fn byte(call: &NodeConversion<'_, '_>) -> Type {
     call.ctx().ty(TypeData::Integer { width: 8, signedness: Signedness::Unsigned })
 }
 
 /// Floats of 8 or 4 bits as `f32`.
-pub(super) fn widened(call: &mut Call<'_, '_>, x: Value) -> Result<Value, Refusal> {
+pub(super) fn widened(call: &mut NodeConversion<'_, '_>, x: Value) -> Result<Value, Refusal> {
     let format = format(call.ctx(), call.element(x)).ok_or("elements that are no floats of 8 bits")?;
     let numbers: Vec<f64> = (0..=2 * (format.sign - 1) + 1).map(|code| format.number(code)).collect();
     let table = call.numbers(&numbers, &[numbers.len() as u64])?;
@@ -104,7 +104,7 @@ pub(super) fn widened(call: &mut Call<'_, '_>, x: Value) -> Result<Value, Refusa
 
 /// What becomes of numbers beyond the greatest.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Beyond {
+pub(super) enum OverflowMode {
     /// They are cut to it.
     Cut,
     /// They become infinite, or no number.
@@ -113,10 +113,10 @@ pub(super) enum Beyond {
 
 /// `f32` rounded to floats of 8 or 4 bits, to nearest, ties to even.
 pub(super) fn narrowed(
-    call: &mut Call<'_, '_>,
+    call: &mut NodeConversion<'_, '_>,
     x: Value,
     to: Type,
-    beyond: Beyond,
+    beyond: OverflowMode,
 ) -> Result<Value, Refusal> {
     let format = format(call.ctx(), to).ok_or("elements that are no floats of 8 bits")?;
     let int32 = call.ctx().int(32);
@@ -139,8 +139,8 @@ pub(super) fn narrowed(
     let is_small = call.with_number("nn.lt", magnitude, f64::from(1 - format.bias).exp2())?;
     let code = call.select(is_small, small, normal)?;
     let greatest = match beyond {
-        Beyond::Cut => format.most,
-        Beyond::Kept => format.beyond,
+        OverflowMode::Cut => format.most,
+        OverflowMode::Kept => format.beyond,
     };
     let is_beyond = call.with_number("nn.gt", code, f64::from(format.most))?;
     let greatest = call.scalar_like(f64::from(greatest), code)?;

@@ -1,16 +1,14 @@
 //! Conversion of Split: a view of the operand for each part.
 
-use ir::dims::{self, Sizes};
+use ir::dims::{self, SizeArithmetic};
 use ir::{Dim, DimExpr, Value};
 
-use super::pick::Part;
-use crate::onnx::call::{Call, Refusal};
-
-type Results = Result<Vec<Value>, Refusal>;
+use super::pick::SliceWindow;
+use crate::onnx::call::{NodeConversion, Refusal, Results};
 
 /// Split: sizes are an attribute up to version 12 and an operand from 13 on; left out, the parts are equal,
 /// from version 18 on the last of them smaller if need be.
-pub(crate) fn split(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn split(call: &mut NodeConversion<'_, '_>) -> Results {
     let x = call.operand(0)?;
     let shape = call.dims(x)?;
     let axis = call.axis(call.node.int("axis")?.unwrap_or(0), shape.len())?;
@@ -27,15 +25,15 @@ pub(crate) fn split(call: &mut Call<'_, '_>) -> Results {
         Some(given) => given_parts(call, whole, given)?,
         None if call.version >= 18 => nearly_equal_parts(call, whole, count)?,
         None => {
-            let text = Sizes(call.ctx()).text(whole);
-            let rest = Sizes(call.ctx()).modulo(whole, count);
+            let text = SizeArithmetic(call.ctx()).text(whole);
+            let rest = SizeArithmetic(call.ctx()).modulo(whole, count);
             match (whole, rest) {
                 (Dim::Unknown, _) => return Err("parts of an axis of unknown size".into()),
                 (Dim::Known(_), Dim::Known(1..)) => {
                     return Err(format!("{count} equal parts of an axis of {text}").into());
                 }
                 (_, Dim::Known(0)) => {
-                    vec![Sizes(call.ctx()).floor_div(whole, Dim::Known(count)); count as usize]
+                    vec![SizeArithmetic(call.ctx()).floor_div(whole, Dim::Known(count)); count as usize]
                 }
                 _ => return equal_parts(call, x, axis, count),
             }
@@ -47,17 +45,21 @@ pub(crate) fn split(call: &mut Call<'_, '_>) -> Results {
     let mut start = Dim::Known(0);
     let mut results = Vec::new();
     for size in parts {
-        let mut part = Part::whole(&shape);
+        let mut part = SliceWindow::whole(&shape);
         (part.starts[axis], part.sizes[axis]) = (start, size);
         results.push(part.emit(call, x)?);
-        start = Sizes(call.ctx()).add(start, size);
+        start = SizeArithmetic(call.ctx()).add(start, size);
     }
     Ok(results)
 }
 
 /// Parts of given sizes, which must be all of the axis.
-fn given_parts(call: &mut Call<'_, '_>, whole: Dim, given: Vec<DimExpr>) -> Result<Vec<Dim>, Refusal> {
-    let sizes = Sizes(call.ctx());
+fn given_parts(
+    call: &mut NodeConversion<'_, '_>,
+    whole: Dim,
+    given: Vec<DimExpr>,
+) -> Result<Vec<Dim>, Refusal> {
+    let sizes = SizeArithmetic(call.ctx());
     let parts: Vec<Dim> = given.into_iter().map(|size| dims::size(call.ctx(), size)).collect();
     let total = parts.iter().fold(Dim::Known(0), |total, size| sizes.add(total, *size));
     if sizes.are_equal(total, whole) {
@@ -68,9 +70,9 @@ fn given_parts(call: &mut Call<'_, '_>, whole: Dim, given: Vec<DimExpr>) -> Resu
 }
 
 /// As many parts, of which the last is smaller if need be, or empty.
-fn nearly_equal_parts(call: &Call<'_, '_>, whole: Dim, count: u64) -> Result<Vec<Dim>, Refusal> {
+fn nearly_equal_parts(call: &NodeConversion<'_, '_>, whole: Dim, count: u64) -> Result<Vec<Dim>, Refusal> {
     let ctx = call.ctx();
-    let sizes = Sizes(call.ctx());
+    let sizes = SizeArithmetic(call.ctx());
     let text = || format!("{count} parts of an axis of {}", sizes.text(whole));
     let part = sizes.floor_div(sizes.offset(whole, count.cast_signed() - 1), Dim::Known(count));
     let size = |index: u64| {
@@ -86,15 +88,15 @@ fn nearly_equal_parts(call: &Call<'_, '_>, whole: Dim, count: u64) -> Result<Vec
 
 /// As many parts of an axis of a size that they need not divide: at each run, no other number of elements has
 /// the shape of them.
-fn equal_parts(call: &mut Call<'_, '_>, x: Value, axis: usize, count: u64) -> Results {
+fn equal_parts(call: &mut NodeConversion<'_, '_>, x: Value, axis: usize, count: u64) -> Results {
     let shape = call.dims(x)?;
-    let size = Sizes(call.ctx()).floor_div(shape[axis], Dim::Known(count));
+    let size = SizeArithmetic(call.ctx()).floor_div(shape[axis], Dim::Known(count));
     let apart = [&shape[..axis], &[Dim::Known(count), size], &shape[axis + 1..]].concat();
     let one = [&shape[..axis], &[size], &shape[axis + 1..]].concat();
     let x = call.reshape_to(x, &apart)?;
     let mut parts = Vec::new();
     for index in 0..count {
-        let mut part = Part::whole(&apart);
+        let mut part = SliceWindow::whole(&apart);
         (part.starts[axis], part.sizes[axis]) = (Dim::Known(index), Dim::Known(1));
         let part = part.emit(call, x)?;
         parts.push(call.reshape_to(part, &one)?);

@@ -8,11 +8,9 @@
 
 use ir::{Dim, Value};
 
-use super::pick::Part;
-use super::window::{Window, convolution_2d, pads_of, pool_2d};
-use crate::onnx::call::{Call, Refusal};
-
-type Results = Result<Vec<Value>, Refusal>;
+use super::pick::SliceWindow;
+use super::window::{WindowAttrs, convolution_2d, pads_of, pool_2d};
+use crate::onnx::call::{NodeConversion, Refusal, Results};
 
 /// More steps than that are refused: each is some operations of the program.
 const MOST_STEPS: u64 = 4096;
@@ -59,11 +57,11 @@ impl Along {
 
 /// A convolution of any number of spatial axes, of known sizes if there are more than two.
 pub(super) fn convolution(
-    call: &mut Call<'_, '_>,
+    call: &mut NodeConversion<'_, '_>,
     x: Value,
     filter: Value,
     bias: Option<Value>,
-    window: &Window,
+    window: &WindowAttrs,
 ) -> Result<Value, Refusal> {
     match window.kernel.len() {
         1 => {
@@ -80,11 +78,11 @@ pub(super) fn convolution(
 
 /// The sum of the convolutions of slices along the first spatial axis.
 fn convolution_of_slices(
-    call: &mut Call<'_, '_>,
+    call: &mut NodeConversion<'_, '_>,
     x: Value,
     filter: Value,
     bias: Option<Value>,
-    window: &Window,
+    window: &WindowAttrs,
 ) -> Result<Value, Refusal> {
     let (first, rest) = window.first_and_rest()?;
     let x = call.padded(x, 2, [first.low.cast_signed(), first.high.cast_signed()], 0.0)?;
@@ -97,7 +95,7 @@ fn convolution_of_slices(
     let images = [&[shape[0] * count, shape[1]], &shape[3..]].concat();
     let mut sum = None;
     for step in 0..first.kernel {
-        let mut part = Part::whole(&call.dims(x)?);
+        let mut part = SliceWindow::whole(&call.dims(x)?);
         part.starts[2] = Dim::Known(step * first.dilation);
         part.sizes[2] = Dim::Known(count);
         part.strides[2] = first.stride.cast_signed();
@@ -117,19 +115,19 @@ fn convolution_of_slices(
 }
 
 /// A line for each channel as an image of one row.
-fn one_row(call: &mut Call<'_, '_>, x: Value) -> Result<Value, Refusal> {
+fn one_row(call: &mut NodeConversion<'_, '_>, x: Value) -> Result<Value, Refusal> {
     let [batch, channels, width] = call.dims(x)?[..] else { return Err("lines of another rank".into()) };
     call.reshape_to(x, &[batch, channels, Dim::Known(1), width])
 }
 
-fn of_one_row(call: &mut Call<'_, '_>, x: Value) -> Result<Value, Refusal> {
+fn of_one_row(call: &mut NodeConversion<'_, '_>, x: Value) -> Result<Value, Refusal> {
     let [batch, channels, _, width] = call.dims(x)?[..] else { return Err("rows of another rank".into()) };
     call.reshape_to(x, &[batch, channels, width])
 }
 
 /// What a pool makes of a window.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Pool {
+pub(super) enum Pooling {
     Largest,
     /// The mean, with or without the padding.
     Mean {
@@ -139,10 +137,10 @@ pub(super) enum Pool {
 
 /// A pool of any number of spatial axes.
 pub(super) fn pool(
-    call: &mut Call<'_, '_>,
+    call: &mut NodeConversion<'_, '_>,
     x: Value,
-    pool_kind: Pool,
-    window: &Window,
+    pool_kind: Pooling,
+    window: &WindowAttrs,
 ) -> Result<Value, Refusal> {
     match window.kernel.len() {
         1 => {
@@ -150,7 +148,7 @@ pub(super) fn pool(
             let y = pool(call, row, pool_kind, &window.of_one_row())?;
             of_one_row(call, y)
         }
-        2 if pool_kind != Pool::Largest && window.dilations.iter().any(|dilation| *dilation != 1) => {
+        2 if pool_kind != Pooling::Largest && window.dilations.iter().any(|dilation| *dilation != 1) => {
             dilated_mean(call, x, pool_kind, window)
         }
         2 => pool_2d(call, x, pool_kind, window),
@@ -172,10 +170,10 @@ pub(super) fn pool(
 
 /// The mean of windows with gaps: a convolution with ones, over the number of elements of each.
 fn dilated_mean(
-    call: &mut Call<'_, '_>,
+    call: &mut NodeConversion<'_, '_>,
     x: Value,
-    pool_kind: Pool,
-    window: &Window,
+    pool_kind: Pooling,
+    window: &WindowAttrs,
 ) -> Result<Value, Refusal> {
     let shape = call.shape(x)?;
     let sum = window_sums(call, x, window)?;
@@ -185,7 +183,7 @@ fn dilated_mean(
         let size = shape[2 + axis];
         let whole = if window.ceil { along.with_ceil(size) } else { along };
         let (low, high) = match pool_kind {
-            Pool::Mean { counts_padding: true } => (0, size + along.low + along.high),
+            Pooling::Mean { counts_padding: true } => (0, size + along.low + along.high),
             _ => (along.low, size + along.low),
         };
         let count = whole.windows(size);
@@ -202,7 +200,7 @@ fn dilated_mean(
 }
 
 /// The sum of each window of each channel, padding being 0.
-fn window_sums(call: &mut Call<'_, '_>, x: Value, window: &Window) -> Result<Value, Refusal> {
+fn window_sums(call: &mut NodeConversion<'_, '_>, x: Value, window: &WindowAttrs) -> Result<Value, Refusal> {
     let shape = call.shape(x)?;
     let channels = shape[1];
     let filter: Vec<Dim> = [channels, 1].into_iter().chain(window.kernel.clone()).map(Dim::Known).collect();
@@ -222,9 +220,9 @@ fn window_sums(call: &mut Call<'_, '_>, x: Value, window: &Window) -> Result<Val
 /// Where in the input the first of the largest elements of each window is: its number among all elements, the
 /// last axis fastest, or with `storage_order` 1 the first spatial axis.
 pub(super) fn places_of_largest(
-    call: &mut Call<'_, '_>,
+    call: &mut NodeConversion<'_, '_>,
     x: Value,
-    window: &Window,
+    window: &WindowAttrs,
 ) -> Result<Value, Refusal> {
     let shape = call.shape(x)?;
     let rank = shape.len() - 2;
@@ -253,7 +251,7 @@ pub(super) fn places_of_largest(
     check_steps(taps)?;
     let mut best: Option<[Value; 2]> = None;
     for tap in 0..taps {
-        let mut part = Part::whole(&call.dims(wide)?);
+        let mut part = SliceWindow::whole(&call.dims(wide)?);
         let mut rest = tap;
         for axis in (0..rank).rev() {
             part.starts[2 + axis] = Dim::Known(rest % window.kernel[axis] * along[axis].dilation);
@@ -274,9 +272,9 @@ pub(super) fn places_of_largest(
 }
 
 /// LpPool: `(sum |x|^p)^(1/p)` of each window.
-pub(crate) fn lp_pool(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn lp_pool(call: &mut NodeConversion<'_, '_>) -> Results {
     let x = call.operand(0)?;
-    let window = Window::of_pool(call, x)?;
+    let window = WindowAttrs::of_pool(call, x)?;
     let p = call.node.int("p")?.unwrap_or(2);
     if p < 1 {
         return Err(format!("`p` {p}, expected 1 or more").into());
@@ -289,7 +287,7 @@ pub(crate) fn lp_pool(call: &mut Call<'_, '_>) -> Results {
 
 /// The value with `stride - 1` zeros between two elements along an axis.
 pub(super) fn with_gaps(
-    call: &mut Call<'_, '_>,
+    call: &mut NodeConversion<'_, '_>,
     x: Value,
     axis: usize,
     stride: u64,
@@ -307,7 +305,7 @@ pub(super) fn with_gaps(
 
 /// ConvTranspose: a convolution, of stride 1, of the input with zeros between its elements, with the kernel
 /// turned round.
-pub(crate) fn transposed_convolution(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn transposed_convolution(call: &mut NodeConversion<'_, '_>) -> Results {
     let (mut x, filter) = (call.operand(0)?, call.operand(1)?);
     let (shape, weights) = (call.shape(x)?, call.shape(filter)?);
     let rank = shape.len().checked_sub(2).filter(|rank| *rank > 0 && weights.len() == shape.len());
@@ -315,7 +313,7 @@ pub(crate) fn transposed_convolution(call: &mut Call<'_, '_>) -> Results {
     let groups = call.node.int("group")?.unwrap_or(1);
     let groups = u64::try_from(groups).ok().filter(|groups| *groups > 0 && weights[0] % groups == 0);
     let groups = groups.ok_or("a `group` that does not divide the channels")?;
-    let window = Window::of_transposed(call, &shape[2..], &weights[2..])?;
+    let window = WindowAttrs::of_transposed(call, &shape[2..], &weights[2..])?;
     let mut pads = [Vec::new(), Vec::new()];
     for (axis, along) in window.iter().enumerate() {
         x = with_gaps(call, x, 2 + axis, along.stride)?;
@@ -326,7 +324,7 @@ pub(crate) fn transposed_convolution(call: &mut Call<'_, '_>) -> Results {
             pads[side].push(Dim::Known(pad.max(0).cast_unsigned()));
         }
     }
-    let mut turned = Part::whole(&call.dims(filter)?);
+    let mut turned = SliceWindow::whole(&call.dims(filter)?);
     for (axis, size) in weights.iter().enumerate().skip(2) {
         turned.starts[axis] = Dim::Known(size.saturating_sub(1));
         turned.strides[axis] = -1;
@@ -338,7 +336,7 @@ pub(crate) fn transposed_convolution(call: &mut Call<'_, '_>) -> Results {
     let order: Vec<i64> = [0, 2, 1].into_iter().chain(3..3 + rank as i64).collect();
     let filter = call.transposed(filter, &order)?;
     let filter = call.reshape(filter, &[&[groups * weights[1], weights[0] / groups], kernel].concat())?;
-    let window = Window {
+    let window = WindowAttrs {
         kernel: kernel.to_vec(),
         strides: vec![1; rank],
         dilations: window.iter().map(|along| along.dilation).collect(),
@@ -351,7 +349,7 @@ pub(crate) fn transposed_convolution(call: &mut Call<'_, '_>) -> Results {
 }
 
 /// How the kernel of a transposed convolution lies over an axis of the result.
-pub(super) struct Transposed {
+pub(super) struct TransposedWindow {
     pub(super) kernel: u64,
     pub(super) stride: u64,
     pub(super) dilation: u64,
@@ -361,16 +359,16 @@ pub(super) struct Transposed {
     pub(super) more: i64,
 }
 
-impl Transposed {
+impl TransposedWindow {
     fn reach(&self) -> u64 {
         (self.kernel - 1) * self.dilation + 1
     }
 }
 
 /// Col2Im: columns, each the elements of a block, added up where the blocks lie in an image.
-pub(crate) fn columns_to_image(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn columns_to_image(call: &mut NodeConversion<'_, '_>) -> Results {
     let x = call.operand(0)?;
-    let known = |call: &Call<'_, '_>, index: usize| -> Result<Vec<u64>, Refusal> {
+    let known = |call: &NodeConversion<'_, '_>, index: usize| -> Result<Vec<u64>, Refusal> {
         let numbers = call.known_ints(index)?.ok_or_else(|| format!("input {index} is left out"))?;
         let sizes = numbers.iter().map(|number| u64::try_from(*number).ok().filter(|size| *size > 0));
         sizes.collect::<Option<_>>().ok_or_else(|| format!("input {index} has a size below 1").into())
@@ -380,7 +378,7 @@ pub(crate) fn columns_to_image(call: &mut Call<'_, '_>) -> Results {
         return Err("an input that is not [batch, elements, columns]".into());
     };
     let spatial: Vec<Dim> = image.iter().copied().map(Dim::Known).collect();
-    let window = Window::of(call, &spatial, Some(&block))?;
+    let window = WindowAttrs::of(call, &spatial, Some(&block))?;
     let along = pads_of(&window)?;
     let counts: Vec<u64> = along.iter().zip(&image).map(|(along, size)| along.windows(*size)).collect();
     let area: u64 = block.iter().product();
@@ -412,7 +410,7 @@ pub(crate) fn columns_to_image(call: &mut Call<'_, '_>) -> Results {
 }
 
 /// LRN: `x / (bias + alpha / size * sum of squares of neighbouring channels) ^ beta`.
-pub(crate) fn local_response_normalization(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn local_response_normalization(call: &mut NodeConversion<'_, '_>) -> Results {
     let x = call.operand(0)?;
     let size = call.node.int("size")?.filter(|size| *size > 0).ok_or("`size` is left out or below 1")?;
     check_steps(size.unsigned_abs())?;
@@ -433,7 +431,7 @@ pub(crate) fn local_response_normalization(call: &mut Call<'_, '_>) -> Results {
 }
 
 /// CenterCropPad: axes cut or padded with zeros at both ends to given sizes.
-pub(crate) fn center_crop_pad(call: &mut Call<'_, '_>) -> Results {
+pub(crate) fn center_crop_pad(call: &mut NodeConversion<'_, '_>) -> Results {
     let mut x = call.operand(0)?;
     let shape = call.shape(x)?;
     let wanted = call.known_ints(1)?.ok_or("the shape is left out")?;

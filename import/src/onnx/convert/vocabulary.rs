@@ -2,13 +2,13 @@
 
 use ir::{Blob, Dim, Type, Value};
 
-use super::pick::{Part, broadcast};
-use super::small::{Beyond, is_packed, is_small, narrowed, packed, widened};
-use crate::onnx::call::{Call, Refusal};
+use super::pick::{SliceWindow, broadcast};
+use super::small::{OverflowMode, is_packed, is_small, narrowed, packed, widened};
+use crate::onnx::call::{NodeConversion, Refusal};
 use crate::onnx::element::Element;
 use crate::onnx::weights::Weight;
 
-impl Call<'_, '_> {
+impl NodeConversion<'_, '_> {
     pub(super) fn one(&mut self, name: &str, x: Value) -> Result<Value, Refusal> {
         self.emit(name, &[x], &[])
     }
@@ -35,11 +35,11 @@ impl Call<'_, '_> {
 
     /// The value in another element type.
     pub(super) fn cast(&mut self, x: Value, to: Type) -> Result<Value, Refusal> {
-        self.cast_or(x, to, Beyond::Cut)
+        self.cast_or(x, to, OverflowMode::Cut)
     }
 
     /// The same, with what becomes of numbers beyond the greatest of small floats.
-    pub(super) fn cast_or(&mut self, x: Value, to: Type, beyond: Beyond) -> Result<Value, Refusal> {
+    pub(super) fn cast_or(&mut self, x: Value, to: Type, beyond: OverflowMode) -> Result<Value, Refusal> {
         let ctx = self.ctx();
         let from = self.element(x);
         if from == to {
@@ -88,7 +88,7 @@ impl Call<'_, '_> {
         start: Dim,
         size: Dim,
     ) -> Result<Value, Refusal> {
-        let mut part = Part::whole(&self.dims(x)?);
+        let mut part = SliceWindow::whole(&self.dims(x)?);
         part.starts[axis] = start;
         part.sizes[axis] = size;
         part.emit(self, x)

@@ -4,15 +4,15 @@
 //! each dimension `max((output - 1) * stride + (kernel - 1) * dilation + 1 - input, 0)` in all, half before
 //! and half after, the odd one after (SAME_UPPER) or before (SAME_LOWER).
 
-use ir::dims::{self, Sizes};
+use ir::dims::{self, SizeArithmetic};
 use ir::{Attr, Dim, TypeData, Value};
 
-use super::spread::{Along, Pool, Transposed, convolution, places_of_largest, pool};
-use crate::onnx::call::{Call, Refusal};
+use super::spread::{Along, Pooling, TransposedWindow, convolution, places_of_largest, pool};
+use crate::onnx::call::{NodeConversion, Refusal, Results};
 
 /// A window's sizes in each spatial dimension, as the node gives them.
 #[derive(Clone)]
-pub(super) struct Window {
+pub(super) struct WindowAttrs {
     pub(super) kernel: Vec<u64>,
     pub(super) strides: Vec<u64>,
     pub(super) dilations: Vec<u64>,
@@ -27,14 +27,14 @@ pub(super) struct Window {
 /// Sizes beyond this are refused, so that no sum or product of two overflows.
 const MAX_SIZE: u64 = 1 << 31;
 
-impl Window {
+impl WindowAttrs {
     /// The window of a node over an image of the sizes `spatial`; `kernel` is known from the weights or must
     /// be an attribute.
     pub(super) fn of(
-        call: &Call<'_, '_>,
+        call: &NodeConversion<'_, '_>,
         spatial: &[Dim],
         kernel: Option<&[u64]>,
-    ) -> Result<Window, Refusal> {
+    ) -> Result<WindowAttrs, Refusal> {
         let rank = spatial.len();
         let given = sizes(call, "kernel_shape", rank)?;
         let kernel = match (given, kernel) {
@@ -56,27 +56,27 @@ impl Window {
         }
         let groups = call.node.int("group")?.unwrap_or(1);
         let ceil = call.node.truth("ceil_mode")?.unwrap_or(false);
-        let mut window = Window { kernel, strides, dilations, pads: Vec::new(), groups, ceil };
+        let mut window = WindowAttrs { kernel, strides, dilations, pads: Vec::new(), groups, ceil };
         window.pads = window.padding(call, spatial)?;
         Ok(window)
     }
 
     /// The window of a pool over `x`.
-    pub(super) fn of_pool(call: &Call<'_, '_>, x: Value) -> Result<Window, Refusal> {
+    pub(super) fn of_pool(call: &NodeConversion<'_, '_>, x: Value) -> Result<WindowAttrs, Refusal> {
         let spatial = spatial(call, x)?;
-        Window::of(call, &spatial, None)
+        WindowAttrs::of(call, &spatial, None)
     }
 
     /// How the kernel of a transposed convolution lies over each axis of a result, from the sizes of the
     /// input and of the weights.
     pub(super) fn of_transposed(
-        call: &Call<'_, '_>,
+        call: &NodeConversion<'_, '_>,
         spatial: &[u64],
         kernel: &[u64],
-    ) -> Result<Vec<Transposed>, Refusal> {
+    ) -> Result<Vec<TransposedWindow>, Refusal> {
         let rank = spatial.len();
         let dims: Vec<Dim> = spatial.iter().copied().map(Dim::Known).collect();
-        let window = Window::of(call, &dims, Some(kernel))?;
+        let window = WindowAttrs::of(call, &dims, Some(kernel))?;
         let more = sizes(call, "output_padding", rank)?.unwrap_or_else(|| vec![0; rank]);
         let wanted = sizes(call, "output_shape", rank)?;
         let policy = call.node.text("auto_pad")?.unwrap_or("NOTSET");
@@ -104,7 +104,7 @@ impl Window {
                     }
                 }
             };
-            all.push(Transposed {
+            all.push(TransposedWindow {
                 kernel: window.kernel[axis],
                 stride: window.strides[axis],
                 dilation: window.dilations[axis],
@@ -117,10 +117,10 @@ impl Window {
     }
 
     /// How the kernel lies over the first axis, whose padding is known, and the window of the others.
-    pub(super) fn first_and_rest(&self) -> Result<(Along, Window), Refusal> {
+    pub(super) fn first_and_rest(&self) -> Result<(Along, WindowAttrs), Refusal> {
         let first = pads_of(self)?[0];
         let rank = self.kernel.len();
-        let rest = Window {
+        let rest = WindowAttrs {
             kernel: self.kernel[1..].to_vec(),
             strides: self.strides[1..].to_vec(),
             dilations: self.dilations[1..].to_vec(),
@@ -131,10 +131,10 @@ impl Window {
     }
 
     /// The window along the first axis alone, over an image of lines.
-    pub(super) fn of_first_column(&self) -> Result<Window, Refusal> {
+    pub(super) fn of_first_column(&self) -> Result<WindowAttrs, Refusal> {
         let (first, _) = self.first_and_rest()?;
         let none = Dim::Known(0);
-        Ok(Window {
+        Ok(WindowAttrs {
             kernel: vec![first.kernel, 1],
             strides: vec![first.stride, 1],
             dilations: vec![first.dilation, 1],
@@ -144,9 +144,9 @@ impl Window {
     }
 
     /// The window of a line as that of an image of one row.
-    pub(super) fn of_one_row(&self) -> Window {
+    pub(super) fn of_one_row(&self) -> WindowAttrs {
         let none = Dim::Known(0);
-        Window {
+        WindowAttrs {
             kernel: [&[1], &self.kernel[..]].concat(),
             strides: [&[1], &self.strides[..]].concat(),
             dilations: [&[1], &self.dilations[..]].concat(),
@@ -155,7 +155,7 @@ impl Window {
         }
     }
 
-    fn padding(&self, call: &Call<'_, '_>, spatial: &[Dim]) -> Result<Vec<Dim>, Refusal> {
+    fn padding(&self, call: &NodeConversion<'_, '_>, spatial: &[Dim]) -> Result<Vec<Dim>, Refusal> {
         let rank = spatial.len();
         let none = || vec![Dim::Known(0); 2 * rank];
         let odd_one_behind = match call.node.text("auto_pad")?.unwrap_or("NOTSET") {
@@ -173,7 +173,7 @@ impl Window {
         };
         let mut pads = none();
         for (i, &size) in spatial.iter().enumerate() {
-            let sizes = Sizes(call.ctx());
+            let sizes = SizeArithmetic(call.ctx());
             let total = self.same_padding(call, i, size);
             let less = sizes.floor_div(total, Dim::Known(2));
             // Together they are the total, in the same form.
@@ -189,9 +189,9 @@ impl Window {
     }
 
     /// Elements that are added to a dimension.
-    fn same_padding(&self, call: &Call<'_, '_>, i: usize, size: Dim) -> Dim {
+    fn same_padding(&self, call: &NodeConversion<'_, '_>, i: usize, size: Dim) -> Dim {
         let ctx = call.ctx();
-        let sizes = Sizes(call.ctx());
+        let sizes = SizeArithmetic(call.ctx());
         let stride = self.strides[i];
         let reach = (self.kernel[i] - 1) * self.dilations[i] + 1;
         if let Dim::Known(size) = size {
@@ -216,13 +216,13 @@ impl Window {
     }
 }
 
-fn sizes_attr(call: &Call<'_, '_>, sizes: &[u64]) -> Attr {
+fn sizes_attr(call: &NodeConversion<'_, '_>, sizes: &[u64]) -> Attr {
     let sizes: Vec<i64> = sizes.iter().map(|size| size.cast_signed()).collect();
     call.ctx().ints_attr(&sizes)
 }
 
 /// The attribute `name`: `count` sizes.
-fn sizes(call: &Call<'_, '_>, name: &str, count: usize) -> Result<Option<Vec<u64>>, Refusal> {
+fn sizes(call: &NodeConversion<'_, '_>, name: &str, count: usize) -> Result<Option<Vec<u64>>, Refusal> {
     let Some(numbers) = call.node.ints(name)? else { return Ok(None) };
     let sizes = numbers.iter().map(|&size| u64::try_from(size).ok().filter(|&size| size < MAX_SIZE));
     match sizes.collect::<Option<Vec<u64>>>() {
@@ -232,7 +232,7 @@ fn sizes(call: &Call<'_, '_>, name: &str, count: usize) -> Result<Option<Vec<u64
 }
 
 /// How a window lies over each axis; its padding must be known.
-pub(super) fn pads_of(window: &Window) -> Result<Vec<Along>, Refusal> {
+pub(super) fn pads_of(window: &WindowAttrs) -> Result<Vec<Along>, Refusal> {
     let rank = window.kernel.len();
     let known = |pad: Dim| pad.known().ok_or("padding that is no number");
     let along = (0..rank).map(|axis| {
@@ -248,20 +248,20 @@ pub(super) fn pads_of(window: &Window) -> Result<Vec<Along>, Refusal> {
 }
 
 /// The sizes of an image after `[batch, channels]`.
-fn spatial(call: &Call<'_, '_>, x: Value) -> Result<Vec<Dim>, Refusal> {
+fn spatial(call: &NodeConversion<'_, '_>, x: Value) -> Result<Vec<Dim>, Refusal> {
     let shape = call.dims(x)?;
     let is_small = |size: &Dim| size.known().is_none_or(|size| size < MAX_SIZE);
     match &shape[..] {
         [_, _, spatial @ ..] if !spatial.is_empty() && spatial.iter().all(is_small) => Ok(spatial.to_vec()),
         _ => {
-            let shape = Sizes(call.ctx()).list(&shape);
+            let shape = SizeArithmetic(call.ctx()).list(&shape);
             Err(format!("an input of shape {shape}, expected [batch, channels, sizes...]").into())
         }
     }
 }
 
 /// Conv.
-pub(crate) fn conv(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
+pub(crate) fn conv(call: &mut NodeConversion<'_, '_>) -> Results {
     let (x, filter) = (call.operand(0)?, call.operand(1)?);
     let image = spatial(call, x)?;
     let kernel = spatial(call, filter)?;
@@ -269,18 +269,18 @@ pub(crate) fn conv(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
         return Err("weights of another rank than the input".into());
     }
     let kernel = call.shape(filter)?[2..].to_vec();
-    let window = Window::of(call, &image, Some(&kernel))?;
+    let window = WindowAttrs::of(call, &image, Some(&kernel))?;
     let bias = call.optional(2);
     Ok(vec![convolution(call, x, filter, bias, &window)?])
 }
 
 /// A convolution of images.
 pub(super) fn convolution_2d(
-    call: &mut Call<'_, '_>,
+    call: &mut NodeConversion<'_, '_>,
     x: Value,
     filter: Value,
     bias: Option<Value>,
-    window: &Window,
+    window: &WindowAttrs,
 ) -> Result<Value, Refusal> {
     let attrs = [
         ("strides", sizes_attr(call, &window.strides)),
@@ -294,14 +294,14 @@ pub(super) fn convolution_2d(
 }
 
 /// MaxPool. Its second result is where in the input each element was found.
-pub(crate) fn max_pool(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
+pub(crate) fn max_pool(call: &mut NodeConversion<'_, '_>) -> Results {
     let x = call.operand(0)?;
-    let window = Window::of_pool(call, x)?;
+    let window = WindowAttrs::of_pool(call, x)?;
     let elem = call.element(x);
     // All integers of 16 bits and less are floats too.
     let narrow = matches!(call.ctx().type_data(elem), TypeData::Integer { width: 8 | 16, .. });
     let floats = if narrow { call.cast(x, call.ctx().f32())? } else { x };
-    let largest = pool(call, floats, Pool::Largest, &window)?;
+    let largest = pool(call, floats, Pooling::Largest, &window)?;
     let mut results = vec![call.cast(largest, elem)?];
     if call.wants_result(1) {
         results.push(places_of_largest(call, floats, &window)?);
@@ -310,19 +310,19 @@ pub(crate) fn max_pool(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
 }
 
 /// AveragePool. Whether the padding counts is `count_include_pad`'s to say.
-pub(crate) fn average_pool(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
+pub(crate) fn average_pool(call: &mut NodeConversion<'_, '_>) -> Results {
     let x = call.operand(0)?;
-    let window = Window::of_pool(call, x)?;
+    let window = WindowAttrs::of_pool(call, x)?;
     let counts_padding = call.node.truth("count_include_pad")?.unwrap_or(false);
-    Ok(vec![pool(call, x, Pool::Mean { counts_padding }, &window)?])
+    Ok(vec![pool(call, x, Pooling::Mean { counts_padding }, &window)?])
 }
 
 /// A pool over images.
 pub(super) fn pool_2d(
-    call: &mut Call<'_, '_>,
+    call: &mut NodeConversion<'_, '_>,
     x: Value,
-    pool_kind: Pool,
-    window: &Window,
+    pool_kind: Pooling,
+    window: &WindowAttrs,
 ) -> Result<Value, Refusal> {
     let mut attrs = vec![
         ("kernel", sizes_attr(call, &window.kernel)),
@@ -333,11 +333,11 @@ pub(super) fn pool_2d(
         attrs.push(("ceil", call.ctx().unit_attr()));
     }
     match pool_kind {
-        Pool::Largest => {
+        Pooling::Largest => {
             attrs.push(("dilations", sizes_attr(call, &window.dilations)));
             call.emit("nn.max_pool2d", &[x], &attrs)
         }
-        Pool::Mean { counts_padding } => {
+        Pooling::Mean { counts_padding } => {
             if counts_padding {
                 attrs.push(("count_include_pad", call.ctx().unit_attr()));
             }
@@ -347,16 +347,16 @@ pub(super) fn pool_2d(
 }
 
 /// GlobalAveragePool: the mean of each channel.
-pub(crate) fn global_average_pool(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
+pub(crate) fn global_average_pool(call: &mut NodeConversion<'_, '_>) -> Results {
     global_pool(call, "nn.reduce_mean")
 }
 
 /// GlobalMaxPool: the largest of each channel.
-pub(crate) fn global_max_pool(call: &mut Call<'_, '_>) -> Result<Vec<Value>, Refusal> {
+pub(crate) fn global_max_pool(call: &mut NodeConversion<'_, '_>) -> Results {
     global_pool(call, "nn.reduce_max")
 }
 
-fn global_pool(call: &mut Call<'_, '_>, name: &str) -> Result<Vec<Value>, Refusal> {
+fn global_pool(call: &mut NodeConversion<'_, '_>, name: &str) -> Results {
     let x = call.operand(0)?;
     let axes: Vec<i64> = (2..call.rank(x)? as i64).collect();
     let axes = call.ctx().ints_attr(&axes);

@@ -10,7 +10,7 @@
 //! Nothing here looks at what lies after the elements; an operation for which that matters has no law.
 
 use ir::body::OpRef;
-use ir::dims::Sizes;
+use ir::dims::SizeArithmetic;
 use ir::opdef::{Contract, View};
 use ir::{Dim, Kind, Traits, Value};
 
@@ -69,7 +69,7 @@ fn viewed(axes: &OpenAxes, at: OpRef<'_>) -> Option<OpenAxis> {
     let OpenAxis { axis, count } = axes.of(at.operand(0))?;
     let from = shape(at, at.operand(0));
     let to = shape(at, at.result(0));
-    let sizes = Sizes(at.ctx);
+    let sizes = SizeArithmetic(at.ctx);
     let is_whole = |axis: usize, found: usize| sizes.are_equal(from[axis], to[found]);
     let found = match at.name() {
         "nn.transpose" => at.ints("permutation")?.iter().position(|from| *from == axis as i64)?,

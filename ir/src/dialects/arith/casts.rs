@@ -9,14 +9,14 @@ use crate::types::TypeData;
 
 const X: &Scalar = &Scalar::Arg(0);
 
-type Law = fn(OpRef<'_>) -> Result<(), String>;
+type CastLaw = fn(OpRef<'_>) -> Result<(), String>;
 
 const fn row(
     name: &'static str,
     doc: &'static str,
     example: &'static str,
     types: [&'static [OperandDef]; 2],
-    verify: Option<Law>,
+    verify: Option<CastLaw>,
     tree: &'static Scalar,
 ) -> OpDef {
     OpDef {

@@ -1,6 +1,6 @@
 //! Which types elementwise rows give: how sizes broadcast.
 
-use crate::dims::Sizes;
+use crate::dims::SizeArithmetic;
 use crate::entities::Type;
 use crate::opdef::{InferError, InferInput};
 use crate::types::Dim;
@@ -9,7 +9,7 @@ use crate::types::Dim;
 ///
 /// A size that is not known may be 1, and then stretches; so it never decides by itself. Two that are not
 /// provably equal give an unknown one, and one against another that is known to be above 1 gives that other.
-pub(super) fn broadcast_shapes(sizes: Sizes<'_>, shapes: &[&[Dim]]) -> Result<Vec<Dim>, InferError> {
+pub(super) fn broadcast_shapes(sizes: SizeArithmetic<'_>, shapes: &[&[Dim]]) -> Result<Vec<Dim>, InferError> {
     let rank = shapes.iter().map(|shape| shape.len()).max().unwrap_or(0);
     let mut result = vec![Dim::Known(1); rank];
     for shape in shapes {
@@ -25,7 +25,7 @@ pub(super) fn broadcast_shapes(sizes: Sizes<'_>, shapes: &[&[Dim]]) -> Result<Ve
 }
 
 /// The size that two broadcast to; none if they do for no symbols.
-fn broadcast_sizes(sizes: Sizes<'_>, a: Dim, b: Dim) -> Option<Dim> {
+fn broadcast_sizes(sizes: SizeArithmetic<'_>, a: Dim, b: Dim) -> Option<Dim> {
     let is_not_1 = |size| sizes.are_different(size, Dim::Known(1));
     match (a, b) {
         _ if a == b || sizes.are_equal(a, b) => Some(a),

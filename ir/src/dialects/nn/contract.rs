@@ -2,9 +2,9 @@
 
 use super::window::{DILATIONS, PADS, STRIDES, infer_window, slide};
 use super::{LAYOUT, attr};
-use crate::dims::Sizes;
+use crate::dims::SizeArithmetic;
 use crate::entities::Type;
-use crate::interp::nn;
+use crate::interp::nn::{self, Side};
 use crate::opdef::{
     AttrKind, Contract, Infer, InferError, InferInput, Kind, OpDef, OperandDef, Presence, Traits, TypeClass,
 };
@@ -69,7 +69,7 @@ pub(super) static OPS: &[OpDef] = &[
 ];
 
 /// Refuses two sizes that are known to differ.
-fn expect_equal(sizes: Sizes<'_>, what: &str, a: Dim, b: Dim) -> Result<(), InferError> {
+fn expect_equal(sizes: SizeArithmetic<'_>, what: &str, a: Dim, b: Dim) -> Result<(), InferError> {
     if sizes.are_different(a, b) {
         Err(format!("{what}: {} and {} differ", sizes.text(a), sizes.text(b)).into())
     } else {
@@ -138,12 +138,6 @@ fn infer_matmul(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {
     shape.extend((a.len() > 1).then_some(a_matrix[0]));
     shape.extend((b.len() > 1).then_some(b_matrix[1]));
     Ok(vec![input.tensor(shape, input.elem(0)?)])
-}
-
-#[derive(PartialEq)]
-enum Side {
-    Left,
-    Right,
 }
 
 #[derive(PartialEq)]

@@ -2,7 +2,7 @@
 
 use super::attr;
 use crate::body::OpRef;
-use crate::dims::Sizes;
+use crate::dims::SizeArithmetic;
 use crate::entities::Type;
 use crate::interp::nn;
 use crate::opdef::{
@@ -69,7 +69,7 @@ fn verify_scatter(op: OpRef<'_>) -> Result<(), String> {
     if op.ctx.elem(op.operand_type(0)) != op.ctx.elem(op.operand_type(2)) {
         return Err("the updates are of another type than what they are written to".to_owned());
     }
-    let sizes = Sizes(op.ctx);
+    let sizes = SizeArithmetic(op.ctx);
     let wanted = [&[*count], &shape(0)[1..]].concat();
     let differ = wanted.len() != shape(2).len()
         || wanted.iter().zip(shape(2)).any(|(wanted, own)| sizes.are_different(*wanted, *own));

@@ -2,7 +2,7 @@
 
 use super::attr;
 use crate::body::OpRef;
-use crate::dims::Sizes;
+use crate::dims::SizeArithmetic;
 use crate::entities::Type;
 use crate::interp::nn;
 use crate::opdef::{
@@ -221,7 +221,7 @@ fn verify_batch_norm(op: OpRef<'_>) -> Result<(), String> {
     let shape = op.ctx.type_data(op.operand_type(0)).tensor_shape().unwrap_or(&[]);
     for index in 1..op.operand_count() {
         match op.ctx.type_data(op.operand_type(index)).tensor_shape() {
-            Some(&[size]) if !Sizes(op.ctx).are_different(size, shape[axis]) => {}
+            Some(&[size]) if !SizeArithmetic(op.ctx).are_different(size, shape[axis]) => {}
             _ => return Err(format!("operand {index} is not a tensor of one number for each channel")),
         }
     }
@@ -243,7 +243,7 @@ fn verify_group_norm(op: OpRef<'_>) -> Result<(), String> {
     if groups == 0 {
         return Ok(());
     }
-    let sizes = Sizes(op.ctx);
+    let sizes = SizeArithmetic(op.ctx);
     let channels = shape[axis as usize];
     if sizes.are_different(sizes.modulo(channels, groups), Dim::Known(0)) {
         Err(format!("{} channels are not divided by {groups} groups", sizes.text(channels)))

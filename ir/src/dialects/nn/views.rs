@@ -2,7 +2,7 @@
 
 use super::attr;
 use crate::body::OpRef;
-use crate::dims::{self, Sizes};
+use crate::dims::{self, SizeArithmetic};
 use crate::entities::Type;
 use crate::interp::nn;
 use crate::opdef::{
@@ -278,7 +278,7 @@ fn check_window(input: &InferInput<'_>, shape: &[Dim], window: &[Dim]) -> Result
 }
 
 /// Whether, for some symbols, `count` elements from `start` on lie in an axis of this size.
-fn may_lie_in(sizes: Sizes<'_>, size: Dim, start: Dim, count: Dim, stride: i64) -> bool {
+fn may_lie_in(sizes: SizeArithmetic<'_>, size: Dim, start: Dim, count: Dim, stride: i64) -> bool {
     if let [Some(size), Some(first), Some(count)] = [size, start, count].map(small_number) {
         let last = first + (count - 1) * i128::from(stride);
         return count == 0 || first < size && (0..size).contains(&last);

@@ -3,7 +3,7 @@
 use super::{LAYOUT, attr};
 use crate::attrs::AttrData;
 use crate::body::OpRef;
-use crate::dims::Sizes;
+use crate::dims::SizeArithmetic;
 use crate::entities::Type;
 use crate::interp::nn;
 use crate::opdef::{
@@ -13,7 +13,7 @@ use crate::types::Dim;
 
 /// How a window slides over an image, with all defaults filled in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Window {
+pub struct SlidingWindow {
     /// Rows and columns of the window.
     pub kernel: [u64; 2],
     /// Distance between neighbouring windows.
@@ -35,7 +35,7 @@ pub enum Rounding {
     Up,
 }
 
-impl Window {
+impl SlidingWindow {
     /// How many windows fit along `axis` (0: height, 1: width) of an image of `size` elements; none if no
     /// window does.
     pub fn count(&self, axis: usize, size: u64) -> Option<u64> {
@@ -60,8 +60,8 @@ impl Window {
         pads: &[i64],
         dilations: &[i64],
         rounding: Rounding,
-    ) -> Result<Window, InferError> {
-        let window = Window {
+    ) -> Result<SlidingWindow, InferError> {
+        let window = SlidingWindow {
             kernel: sizes("kernel", kernel, 1)?,
             strides: sizes("strides", strides, 1)?,
             pads: sizes("pads", pads, 0)?,
@@ -75,13 +75,13 @@ impl Window {
 /// A window as types follow from it: its padding may be what follows from named sizes.
 pub(super) struct Sliding {
     /// With no padding where that is not a number.
-    window: Window,
+    window: SlidingWindow,
     pads: [Dim; 4],
 }
 
 impl Sliding {
-    /// [`Window::count`] of a size of an image; none if no window fits, whatever the symbols are.
-    fn count_of(&self, sizes: Sizes<'_>, axis: usize, size: Dim) -> Option<Dim> {
+    /// [`SlidingWindow::count`] of a size of an image; none if no window fits, whatever the symbols are.
+    fn count_of(&self, sizes: SizeArithmetic<'_>, axis: usize, size: Dim) -> Option<Dim> {
         let window = &self.window;
         let extent = (window.kernel[axis] as i64 - 1) * window.dilations[axis] as i64 + 1;
         let (before, after) = (self.pads[axis], self.pads[axis + 2]);
@@ -119,14 +119,14 @@ fn sizes<const N: usize>(name: &str, values: &[i64], least: i64) -> Result<[u64;
 }
 
 /// The window of a convolution or pool; none if its attributes are malformed.
-pub fn window_of(op: OpRef<'_>) -> Option<Window> {
+pub fn window_of(op: OpRef<'_>) -> Option<SlidingWindow> {
     let kernel = match op.ints("kernel") {
         Some(kernel) => kernel,
         None => op.operand_shape(1)?.get(2..4)?.iter().map(|size| *size as i64).collect(),
     };
     let rounding = if op.attr("ceil").is_some() { Rounding::Up } else { Rounding::Down };
     let dilations = op.ints("dilations").unwrap_or(vec![1, 1]);
-    Window::from_lists(&kernel, &op.ints("strides")?, &op.ints("pads")?, &dilations, rounding).ok()
+    SlidingWindow::from_lists(&kernel, &op.ints("strides")?, &op.ints("pads")?, &dilations, rounding).ok()
 }
 
 /// The window that an inference rule sees; `kernel` as given or read off a filter.
@@ -141,10 +141,10 @@ pub(super) fn infer_window(input: &InferInput<'_>, kernel: &[i64]) -> Result<Sli
     if let Some(AttrData::Dims(pads)) = named {
         let pads = <[Dim; 4]>::try_from(&pads[..]).ok().filter(|pads| !pads.contains(&Dim::Unknown));
         let pads = pads.ok_or("`pads` is not 4 sizes")?;
-        let window = Window::from_lists(kernel, &strides, &[0; 4], &dilations, rounding)?;
+        let window = SlidingWindow::from_lists(kernel, &strides, &[0; 4], &dilations, rounding)?;
         return Ok(Sliding { window, pads });
     }
-    let window = Window::from_lists(kernel, &strides, &input.ints("pads")?, &dilations, rounding)?;
+    let window = SlidingWindow::from_lists(kernel, &strides, &input.ints("pads")?, &dilations, rounding)?;
     Ok(Sliding { window, pads: window.pads.map(Dim::Known) })
 }
 

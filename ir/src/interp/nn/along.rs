@@ -10,16 +10,16 @@ use crate::interp::tensor::{EvalError, Tensor};
 use crate::opdef::Kind;
 
 /// The lines along an axis of a dense operand `[outer, count, inner]`.
-pub(super) struct Lines {
+pub(super) struct AxisLines {
     outer: usize,
     count: usize,
     inner: usize,
 }
 
-impl Lines {
-    pub(super) fn of(shape: &[usize], axis: usize) -> Lines {
+impl AxisLines {
+    pub(super) fn of(shape: &[usize], axis: usize) -> AxisLines {
         let (outer, inner) = (shape[..axis].iter().product(), shape[axis + 1..].iter().product());
-        Lines { outer, count: shape[axis], inner }
+        AxisLines { outer, count: shape[axis], inner }
     }
 
     /// For each line its elements' positions, in order.
@@ -40,7 +40,7 @@ impl Lines {
 pub fn arg_extreme(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, EvalError> {
     let operand = Operand::of(op, operands, 0)?;
     let axis = axis_below(op, operand.shape.len())?;
-    let lines = Lines::of(&operand.shape, axis);
+    let lines = AxisLines::of(&operand.shape, axis);
     if lines.count == 0 {
         return Err("has no element along `axis`".into());
     }
@@ -61,7 +61,7 @@ pub fn arg_extreme(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, Ev
     Ok(vec![Tensor::of_shape(op.ctx, op.result_type(0), &shape, bytes)?])
 }
 
-fn extremes<L: Lane>(operand: &Operand<'_>, lines: &Lines, (is_max, is_last): (bool, bool)) -> Vec<i64> {
+fn extremes<L: Lane>(operand: &Operand<'_>, lines: &AxisLines, (is_max, is_last): (bool, bool)) -> Vec<i64> {
     let lanes = read_all::<L>(operand.elem, operand.bytes);
     let wanted = if is_max { Ordering::Greater } else { Ordering::Less };
     let replaces = |x: L, best: L| {
@@ -93,12 +93,12 @@ fn is_long_unsigned(elem: Elem) -> bool {
 pub fn cumulate(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, EvalError> {
     let operand = Operand::of(op, operands, 0)?;
     let axis = axis_below(op, operand.shape.len())?;
-    let lines = Lines::of(&operand.shape, axis);
+    let lines = AxisLines::of(&operand.shape, axis);
     let bytes = by_lane!(operand.elem, running(op, &operand, &lines));
     Ok(vec![Tensor::of_shape(op.ctx, op.result_type(0), &operand.shape, bytes)?])
 }
 
-fn running<L: Lane>(op: OpRef<'_>, operand: &Operand<'_>, lines: &Lines) -> Vec<u8> {
+fn running<L: Lane>(op: OpRef<'_>, operand: &Operand<'_>, lines: &AxisLines) -> Vec<u8> {
     let mut lanes = read_all::<L>(operand.elem, operand.bytes);
     let (exclusive, reverse) = (op.attr("exclusive").is_some(), op.attr("reverse").is_some());
     let adds = matches!(op.kind(), Kind::Kernel("cum_sum"));

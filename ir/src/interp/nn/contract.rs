@@ -5,10 +5,10 @@
 //! channels-last and the filter is `[group][row][column][channel][output channel]`, so that the innermost
 //! loop runs over output channels.
 
-use super::tile::{COLUMNS, ROWS, Tile, multiply_add, swap_last_axes};
+use super::tile::{COLUMNS, ROWS, RowTile, multiply_add, swap_last_axes};
 use super::{Operand, by_lane};
 use crate::body::OpRef;
-use crate::dialects::nn::{Window, window_of};
+use crate::dialects::nn::{SlidingWindow, window_of};
 use crate::interp::element::{Lane, read_all, write_all};
 use crate::interp::tensor::{EvalError, Tensor};
 use crate::interp::vector::vectorised;
@@ -34,23 +34,29 @@ pub(super) struct Image {
 
 /// Where the channels are among a tensor's axes.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Layout {
+pub(super) enum ChannelLayout {
     ChannelsFirst,
     ChannelsLast,
 }
 
-impl Layout {
-    pub(super) fn of(op: OpRef<'_>) -> Layout {
-        if op.text("layout") == Some("NHWC") { Layout::ChannelsLast } else { Layout::ChannelsFirst }
+impl ChannelLayout {
+    pub(super) fn of(op: OpRef<'_>) -> ChannelLayout {
+        if op.text("layout") == Some("NHWC") {
+            ChannelLayout::ChannelsLast
+        } else {
+            ChannelLayout::ChannelsFirst
+        }
     }
 
     /// Batch and image of a tensor of four axes.
     pub(super) fn image(self, shape: &[usize]) -> Result<(usize, Image), EvalError> {
         match (self, shape) {
-            (Layout::ChannelsFirst, &[batch, channels, h, w]) => {
+            (ChannelLayout::ChannelsFirst, &[batch, channels, h, w]) => {
                 Ok((batch, Image { channels, size: [h, w] }))
             }
-            (Layout::ChannelsLast, &[batch, h, w, channels]) => Ok((batch, Image { channels, size: [h, w] })),
+            (ChannelLayout::ChannelsLast, &[batch, h, w, channels]) => {
+                Ok((batch, Image { channels, size: [h, w] }))
+            }
             _ => Err(format!("an image has 4 axes, found {}", shape.len()).into()),
         }
     }
@@ -59,8 +65,8 @@ impl Layout {
     pub(super) fn sizes(self, batch: usize, image: Image) -> [usize; 4] {
         let [h, w] = image.size;
         match self {
-            Layout::ChannelsFirst => [batch, image.channels, h, w],
-            Layout::ChannelsLast => [batch, h, w, image.channels],
+            ChannelLayout::ChannelsFirst => [batch, image.channels, h, w],
+            ChannelLayout::ChannelsLast => [batch, h, w, image.channels],
         }
     }
 }
@@ -69,7 +75,7 @@ impl Layout {
 ///
 /// # Errors
 /// If it does not fit.
-pub(super) fn slide(window: &Window, image: Image, channels: usize) -> Result<Image, EvalError> {
+pub(super) fn slide(window: &SlidingWindow, image: Image, channels: usize) -> Result<Image, EvalError> {
     let count = |axis: usize| window.count(axis, image.size[axis] as u64).map(|count| count as usize);
     match (count(0), count(1)) {
         (Some(rows), Some(columns)) => Ok(Image { channels, size: [rows, columns] }),
@@ -80,23 +86,29 @@ pub(super) fn slide(window: &Window, image: Image, channels: usize) -> Result<Im
 /// The pixel of an image of `size` that element `tap` of window `number` covers along `axis`, unless it lies
 /// in the padding.
 #[inline(always)]
-pub(super) fn pixel(window: &Window, axis: usize, size: usize, number: usize, tap: usize) -> Option<usize> {
+pub(super) fn pixel(
+    window: &SlidingWindow,
+    axis: usize,
+    size: usize,
+    number: usize,
+    tap: usize,
+) -> Option<usize> {
     let at = number * window.strides[axis] as usize + tap * window.dilations[axis] as usize;
     at.checked_sub(window.pads[axis] as usize).filter(|at| *at < size)
 }
 
 struct Conv {
-    layout: Layout,
+    layout: ChannelLayout,
     batch: usize,
     input: Image,
     out: Image,
     groups: usize,
-    window: Window,
+    window: SlidingWindow,
 }
 
 impl Conv {
     fn of(op: OpRef<'_>, operands: &[Tensor]) -> Result<Conv, EvalError> {
-        let layout = Layout::of(op);
+        let layout = ChannelLayout::of(op);
         let (batch, input) = layout.image(&Operand::of(op, operands, 0)?.shape)?;
         let filter = Operand::of(op, operands, 1)?.shape;
         let &[channels, depth, _, _] = filter.as_slice() else {
@@ -127,7 +139,7 @@ fn run<L: Lane>(op: OpRef<'_>, conv: &Conv, operands: &[Tensor]) -> Result<Vec<u
     let input = Operand::of(op, operands, 0)?;
     let pixels = |image: Image| image.size[0] * image.size[1];
     let mut image = read_all::<L>(input.elem, input.bytes);
-    if conv.layout == Layout::ChannelsFirst {
+    if conv.layout == ChannelLayout::ChannelsFirst {
         image = swap_last_axes(&image, conv.input.channels, pixels(conv.input));
     }
     let filter = Operand::like(op, operands, 1, input.elem)?;
@@ -147,7 +159,7 @@ fn run<L: Lane>(op: OpRef<'_>, conv: &Conv, operands: &[Tensor]) -> Result<Vec<u
         #[inline(always)]
         || accumulate(conv, &image, &filter, &mut out),
     );
-    if conv.layout == Layout::ChannelsFirst {
+    if conv.layout == ChannelLayout::ChannelsFirst {
         out = swap_last_axes(&out, pixels(conv.out), conv.out.channels);
     }
     Ok(write_all(input.elem, &out))
@@ -213,7 +225,7 @@ fn accumulate_tile<L: Lane>(
             }
             let tap = (group * kernel_height + tap_y) * kernel_width + tap_x;
             let block = (tap * depth * width + columns.start, width);
-            let tile = Tile { rows: &rows[..count], depth, block, width: columns.len() };
+            let tile = RowTile { rows: &rows[..count], depth, block, width: columns.len() };
             multiply_add(&tile, image, filter, out);
         }
     }

@@ -3,7 +3,7 @@
 //! Each sum starts at the bias (or 0) and takes one fused multiply-add per term, in the order of the shared
 //! axis.
 
-use super::tile::{COLUMNS, ROWS, Tile, multiply_add, swap_last_axes};
+use super::tile::{COLUMNS, ROWS, RowTile, multiply_add, swap_last_axes};
 use super::{Operand, by_lane};
 use crate::body::OpRef;
 use crate::interp::element::{Elem, Lane, read_all, write_all};
@@ -17,8 +17,8 @@ use crate::interp::vector::vectorised;
 /// # Errors
 /// If sizes do not fit.
 pub fn matmul(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, EvalError> {
-    let a = Matrices::of(op, Operand::of(op, operands, 0)?, Side::Left)?;
-    let b = Matrices::of(op, Operand::of(op, operands, 1)?, Side::Right)?;
+    let a = MatmulOperand::of(op, Operand::of(op, operands, 0)?, Side::Left)?;
+    let b = MatmulOperand::of(op, Operand::of(op, operands, 1)?, Side::Right)?;
     if a.columns != b.rows || a.elem != b.elem {
         return Err(format!("{} columns do not meet {} rows", a.columns, b.rows).into());
     }
@@ -34,13 +34,16 @@ pub fn matmul(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, EvalErr
     Ok(vec![Tensor::of_shape(op.ctx, op.result_type(0), &shape, bytes)?])
 }
 
-#[derive(Clone, Copy)]
-enum Side {
+/// Which operand of a product.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Side {
+    /// The first one; without a second axis it is a row.
     Left,
+    /// The second one; without a second axis it is a column.
     Right,
 }
 
-struct Matrices<'a> {
+struct MatmulOperand<'a> {
     elem: Elem,
     bytes: &'a [u8],
     batch: Vec<usize>,
@@ -50,8 +53,8 @@ struct Matrices<'a> {
     is_vector: bool,
 }
 
-impl<'a> Matrices<'a> {
-    fn of(op: OpRef<'_>, from: Operand<'a>, side: Side) -> Result<Matrices<'a>, EvalError> {
+impl<'a> MatmulOperand<'a> {
+    fn of(op: OpRef<'_>, from: Operand<'a>, side: Side) -> Result<MatmulOperand<'a>, EvalError> {
         let is_transposed = match side {
             Side::Left => op.attr("transpose_a").is_some(),
             Side::Right => op.attr("transpose_b").is_some(),
@@ -64,7 +67,15 @@ impl<'a> Matrices<'a> {
             ([batch @ .., rows, columns], _) => (batch.to_vec(), *rows, *columns, false),
         };
         let is_vector = from.shape.len() == 1;
-        Ok(Matrices { elem: from.elem, bytes: from.bytes, batch, rows, columns, is_transposed, is_vector })
+        Ok(MatmulOperand {
+            elem: from.elem,
+            bytes: from.bytes,
+            batch,
+            rows,
+            columns,
+            is_transposed,
+            is_vector,
+        })
     }
 
     fn read<L: Lane>(&self) -> Vec<L> {
@@ -100,7 +111,12 @@ fn broadcast_batch(a: &[usize], b: &[usize]) -> Result<Vec<usize>, EvalError> {
     sizes.collect()
 }
 
-fn run<L: Lane>(a: &Matrices<'_>, b: &Matrices<'_>, bias: Option<&Operand<'_>>, batch: &[usize]) -> Vec<u8> {
+fn run<L: Lane>(
+    a: &MatmulOperand<'_>,
+    b: &MatmulOperand<'_>,
+    bias: Option<&Operand<'_>>,
+    batch: &[usize],
+) -> Vec<u8> {
     let (left, right) = (a.read::<L>(), b.read::<L>());
     let row = match bias {
         Some(bias) => read_all(bias.elem, bias.bytes),
@@ -131,7 +147,7 @@ fn accumulate<L: Lane>([rows, depth, columns]: [usize; 3], a: &[L], b: &[L], out
                 *start = ((first + i) * depth, (first + i) * columns + column);
             }
             let width = COLUMNS.min(columns - column);
-            let tile = Tile { rows: &starts[..count], depth, block: (column, columns), width };
+            let tile = RowTile { rows: &starts[..count], depth, block: (column, columns), width };
             multiply_add(&tile, a, b, out);
         }
     }

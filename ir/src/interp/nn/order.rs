@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::along::Lines;
+use super::along::AxisLines;
 use super::{Operand, axis_below};
 use crate::body::OpRef;
 use crate::interp::element::{Elem, IntElem, Lane, LaneKind, read_all, write_all};
@@ -85,7 +85,7 @@ fn written<L: Lane>(
 /// If there is no such axis.
 pub fn arg_sort(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, EvalError> {
     let x = Operand::of(op, operands, 0)?;
-    let lines = Lines::of(&x.shape, axis_below(op, x.shape.len())?);
+    let lines = AxisLines::of(&x.shape, axis_below(op, x.shape.len())?);
     let descending = op.attr("descending").is_some();
     let turned = |order: Ordering| if descending { order.reverse() } else { order };
     let found = match x.elem {
@@ -106,7 +106,7 @@ fn floats<L: Lane>(a: L, b: L) -> Ordering {
     a.partial_cmp(&b).unwrap_or_else(|| is_nan(a).cmp(&is_nan(b)))
 }
 
-fn sorted<L: Lane>(x: &Operand<'_>, lines: &Lines, order: impl Fn(L, L) -> Ordering) -> Vec<i64> {
+fn sorted<L: Lane>(x: &Operand<'_>, lines: &AxisLines, order: impl Fn(L, L) -> Ordering) -> Vec<i64> {
     let lanes = read_all::<L>(x.elem, x.bytes);
     let mut found = vec![0; lanes.len()];
     for line in lines.positions() {

@@ -3,10 +3,10 @@
 //! A window is read row by row. Its largest element is found by `x > largest ? x : largest`, starting at
 //! minus infinity: padding and NaN never win. Its mean is the sum from left to right, divided by the count.
 
-use super::contract::{Image, Layout, pixel, slide};
+use super::contract::{ChannelLayout, Image, pixel, slide};
 use super::{Operand, by_lane, row_major};
 use crate::body::OpRef;
-use crate::dialects::nn::{Window, window_of};
+use crate::dialects::nn::{SlidingWindow, window_of};
 use crate::interp::element::{Lane, read_all, write_all};
 use crate::interp::tensor::{EvalError, Tensor};
 
@@ -15,7 +15,7 @@ use crate::interp::tensor::{EvalError, Tensor};
 /// # Errors
 /// If sizes do not fit, or an attribute is missing.
 pub fn max_pool2d(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, EvalError> {
-    pool(op, operands, Fold::Max)
+    pool(op, operands, PoolFold::Max)
 }
 
 /// The mean of each window, over the image only, or with `count_include_pad` over the padding too.
@@ -24,37 +24,37 @@ pub fn max_pool2d(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, Eva
 /// If sizes do not fit, or an attribute is missing.
 pub fn avg_pool2d(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, EvalError> {
     let with_pad = op.attr("count_include_pad").is_some();
-    pool(op, operands, if with_pad { Fold::MeanWithPad } else { Fold::Mean })
+    pool(op, operands, if with_pad { PoolFold::MeanWithPad } else { PoolFold::Mean })
 }
 
 #[derive(Clone, Copy)]
-enum Fold {
+enum PoolFold {
     Max,
     Mean,
     MeanWithPad,
 }
 
-struct Pool {
-    fold: Fold,
-    layout: Layout,
+struct PoolGeometry {
+    fold: PoolFold,
+    layout: ChannelLayout,
     batch: usize,
     input: Image,
     out: Image,
-    window: Window,
+    window: SlidingWindow,
 }
 
-fn pool(op: OpRef<'_>, operands: &[Tensor], fold: Fold) -> Result<Vec<Tensor>, EvalError> {
+fn pool(op: OpRef<'_>, operands: &[Tensor], fold: PoolFold) -> Result<Vec<Tensor>, EvalError> {
     let operand = Operand::of(op, operands, 0)?;
-    let layout = Layout::of(op);
+    let layout = ChannelLayout::of(op);
     let (batch, input) = layout.image(&operand.shape)?;
     let window = window_of(op).ok_or("its window is malformed")?;
     let out = slide(&window, input, input.channels)?;
-    let pool = Pool { fold, layout, batch, input, out, window };
+    let pool = PoolGeometry { fold, layout, batch, input, out, window };
     let bytes = by_lane!(operand.elem, run(&pool, &operand));
     Ok(vec![Tensor::of_shape(op.ctx, op.result_type(0), &layout.sizes(batch, out), bytes)?])
 }
 
-fn run<L: Lane>(pool: &Pool, operand: &Operand<'_>) -> Vec<u8> {
+fn run<L: Lane>(pool: &PoolGeometry, operand: &Operand<'_>) -> Vec<u8> {
     let lanes = read_all::<L>(operand.elem, operand.bytes);
     let input_strides = image_strides(pool.layout, pool.batch, pool.input);
     let out_strides = image_strides(pool.layout, pool.batch, pool.out);
@@ -75,16 +75,16 @@ fn run<L: Lane>(pool: &Pool, operand: &Operand<'_>) -> Vec<u8> {
 }
 
 /// Strides of batch, channels, rows and columns.
-fn image_strides(layout: Layout, batch: usize, image: Image) -> [usize; 4] {
+fn image_strides(layout: ChannelLayout, batch: usize, image: Image) -> [usize; 4] {
     let strides = row_major(&layout.sizes(batch, image));
     let [a, b, c, d] = [0, 1, 2, 3].map(|axis| strides[axis] as usize);
     match layout {
-        Layout::ChannelsFirst => [a, b, c, d],
-        Layout::ChannelsLast => [a, d, b, c],
+        ChannelLayout::ChannelsFirst => [a, b, c, d],
+        ChannelLayout::ChannelsLast => [a, d, b, c],
     }
 }
 
-impl Pool {
+impl PoolGeometry {
     /// The pixels along `axis` that window `number` covers.
     fn pixels(&self, axis: usize, number: usize) -> impl Iterator<Item = usize> + Clone {
         let taps = 0..self.window.kernel[axis] as usize;
@@ -109,9 +109,11 @@ impl Pool {
             .flat_map(|row| columns.clone().map(move |column| row * strides[2] + column * strides[3]));
         let elements = elements.map(|at| plane[at]);
         match self.fold {
-            Fold::Max => elements.fold(L::extremes().0, |largest, x| if x > largest { x } else { largest }),
-            Fold::Mean => elements.fold(L::default(), L::plus).over(rows.count() * columns.count()),
-            Fold::MeanWithPad => {
+            PoolFold::Max => {
+                elements.fold(L::extremes().0, |largest, x| if x > largest { x } else { largest })
+            }
+            PoolFold::Mean => elements.fold(L::default(), L::plus).over(rows.count() * columns.count()),
+            PoolFold::MeanWithPad => {
                 let count = self.padded_count(0, y) * self.padded_count(1, x);
                 elements.fold(L::default(), L::plus).over(count)
             }

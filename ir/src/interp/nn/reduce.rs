@@ -28,7 +28,7 @@ pub fn reduce(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, EvalErr
     if axes.iter().any(|axis| !(0..rank as i64).contains(axis)) {
         return Err(format!("`axes` are {axes:?}, not below {rank}").into());
     }
-    let fold = Fold::of(kind, &operand.shape, &axes);
+    let fold = FoldedAxes::of(kind, &operand.shape, &axes);
     let is_long = matches!(operand.elem, Elem::Int(IntElem { width: 64, extension: Extension::Zero }));
     let bytes = match kind {
         Reduce::Mean if is_long => return Err("is no mean of 64-bit unsigned integers".into()),
@@ -56,15 +56,15 @@ pub(super) fn ordered(bytes: &[u8]) -> Vec<u8> {
 }
 
 /// What is folded: sizes and strides of the axes that stay and of those that go.
-struct Fold {
+struct FoldedAxes {
     kind: Reduce,
     kept: Vec<(usize, usize)>,
     folded: Vec<(usize, usize)>,
     accumulators: usize,
 }
 
-impl Fold {
-    fn of(kind: Reduce, shape: &[usize], axes: &[i64]) -> Fold {
+impl FoldedAxes {
+    fn of(kind: Reduce, shape: &[usize], axes: &[i64]) -> FoldedAxes {
         let strides = row_major(shape);
         let is_folded = |axis: usize| axes.contains(&(axis as i64));
         let pick = |wanted: bool| {
@@ -73,7 +73,7 @@ impl Fold {
         };
         let last = (0..shape.len()).rev().find(|axis| shape[*axis] != 1);
         let accumulators = if last.is_some_and(is_folded) { ACCUMULATORS } else { 1 };
-        Fold { kind, kept: pick(false), folded: pick(true), accumulators }
+        FoldedAxes { kind, kept: pick(false), folded: pick(true), accumulators }
     }
 }
 
@@ -87,7 +87,7 @@ fn offset(axes: &[(usize, usize)], mut number: usize) -> usize {
     offset
 }
 
-fn run<L: Lane>(fold: &Fold, operand: &Operand<'_>) -> Vec<u8> {
+fn run<L: Lane>(fold: &FoldedAxes, operand: &Operand<'_>) -> Vec<u8> {
     let lanes = read_all::<L>(operand.elem, operand.bytes);
     let size = |axes: &[(usize, usize)]| axes.iter().map(|axis| axis.0).product::<usize>();
     let count = size(&fold.folded);

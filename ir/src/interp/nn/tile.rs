@@ -8,7 +8,7 @@ pub(super) const ROWS: usize = 8;
 pub(super) const COLUMNS: usize = 256;
 
 /// Rows of `out` that grow by rows of `a` times a block of `b`.
-pub(super) struct Tile<'a> {
+pub(super) struct RowTile<'a> {
     /// For each row: where it starts in `a`, and in `out`.
     pub(super) rows: &'a [(usize, usize)],
     /// Elements of a row of `a`, which is rows of `b`.
@@ -21,7 +21,7 @@ pub(super) struct Tile<'a> {
 
 /// `out[row][j] += sum over k of a[row][k] * b[k][j]`: one fused multiply-add for each `k`, in order.
 #[inline(always)]
-pub(super) fn multiply_add<L: Lane>(tile: &Tile<'_>, a: &[L], b: &[L], out: &mut [L]) {
+pub(super) fn multiply_add<L: Lane>(tile: &RowTile<'_>, a: &[L], b: &[L], out: &mut [L]) {
     let (start, stride) = tile.block;
     let row_of_b = |k: usize| &b[start + k * stride..start + k * stride + tile.width];
     let fours = tile.depth / 4 * 4;

@@ -3,7 +3,7 @@
 use super::*;
 use crate::interp::element::{Elem, Extension, IntElem};
 use crate::interp::lanes;
-use crate::interp::program::{CHUNK, Lanes};
+use crate::interp::program::{CHUNK, LaneValues};
 use crate::scalar::Binary;
 use crate::types::{FloatKind, Signedness, TypeData};
 
@@ -87,10 +87,10 @@ fn integers_wrap_and_no_division_traps() {
 #[test]
 fn shifts_from_the_width_on_leave_zero_or_the_sign() {
     let shifted = |binary: Binary, int: IntElem, a: i64, by: i64| {
-        let mut target = Lanes::new(Elem::Int(int));
-        let operands = [&Lanes::Int(vec![a]), &Lanes::Int(vec![by])];
+        let mut target = LaneValues::new(Elem::Int(int));
+        let operands = [&LaneValues::Int(vec![a]), &LaneValues::Int(vec![by])];
         lanes::binary(binary, Elem::Int(int), &mut target, operands, 1);
-        let Lanes::Int(lanes) = target else { unreachable!("integers are in integer lanes") };
+        let LaneValues::Int(lanes) = target else { unreachable!("integers are in integer lanes") };
         lanes[0]
     };
     let signed = IntElem { width: 8, extension: Extension::Sign };

@@ -2,13 +2,13 @@
 
 use std::time::Instant;
 
-use super::super::forest::{Rows, Uses, live_in};
+use super::super::forest::{BlockUses, ValueSets, live_in};
 use super::*;
 use crate::flow::Act;
 
 /// The values that are live at each moment, from those that are live where basic blocks begin.
 fn moments(ctx: &Context, body: &Body, graph: &FlowGraph) -> BTreeMap<Moment, BTreeSet<Value>> {
-    let uses = Uses::of(ctx, body, graph);
+    let uses = BlockUses::of(ctx, body, graph);
     let rows = &live_in(&uses);
     let uses = &uses;
     let begin = |place: usize| {
@@ -104,14 +104,14 @@ fn large_body(ctx: &Context, far: usize, [ops, blocks]: [usize; 2]) -> Body {
 }
 
 /// The sets of the data-flow equations, iterated over a list of the places whose set may change.
-fn iterate(uses: &Uses) -> Rows {
+fn iterate(uses: &BlockUses) -> ValueSets {
     let places = uses.next.len();
     let mut before = vec![Vec::new(); places];
     uses.next
         .iter()
         .enumerate()
         .for_each(|(place, next)| next.iter().for_each(|next| before[*next].push(place)));
-    let mut live = Rows::new(places, uses.values.len());
+    let mut live = ValueSets::new(places, uses.values.len());
     let mut open: Vec<usize> = (0..places).collect();
     let mut is_open = vec![true; places];
     while let Some(place) = open.pop() {
@@ -141,7 +141,7 @@ fn three_ways_at_a_million_operations() {
         let paths = Liveness::of(&ctx, &body, &graph, Some);
         let paths_ms = time.elapsed().as_millis();
         let time = Instant::now();
-        let uses = Uses::of(&ctx, &body, &graph);
+        let uses = BlockUses::of(&ctx, &body, &graph);
         let uses_ms = time.elapsed().as_millis();
         let time = Instant::now();
         let live = live_in(&uses);

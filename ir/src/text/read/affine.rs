@@ -2,18 +2,18 @@
 
 use rustc_hash::FxHashMap;
 
-use super::{Read, Reader};
+use super::{Read, TextReader};
 use crate::affine::{AffineExpr, AffineMap, AffineOp, Constraint, IntegerSet};
-use crate::text::lexer::Kind;
+use crate::text::lexer::TokenKind;
 
 /// Names of dimensions and symbols.
-type Names<'c> = FxHashMap<&'c str, AffineExpr>;
+type AffineNames<'c> = FxHashMap<&'c str, AffineExpr>;
 
-impl<'c> Reader<'c> {
+impl<'c> TextReader<'c> {
     /// `(d0)[s0] -> (d0 + s0)`.
     pub(super) fn affine_map_body(&mut self) -> Read<AffineMap> {
         let (dims, symbols, names) = self.affine_names()?;
-        self.expect_kind(Kind::Arrow, "`->`")?;
+        self.expect_kind(TokenKind::Arrow, "`->`")?;
         self.expect(b'(')?;
         let mut results = Vec::new();
         self.list(b')', |reader| {
@@ -32,8 +32,8 @@ impl<'c> Reader<'c> {
         self.list(b')', |reader| {
             let lhs = reader.affine_sum(&names)?;
             let constraint = match reader.token.kind {
-                Kind::AtLeast => Constraint::AtLeast,
-                Kind::Equals => Constraint::Equal,
+                TokenKind::AtLeast => Constraint::AtLeast,
+                TokenKind::Equals => Constraint::Equal,
                 _ => return Err(reader.expected("`>=` or `==`")),
             };
             reader.advance();
@@ -44,8 +44,8 @@ impl<'c> Reader<'c> {
         Ok(IntegerSet { dims, symbols, constraints })
     }
 
-    fn affine_names(&mut self) -> Read<(u32, u32, Names<'c>)> {
-        let mut names = Names::default();
+    fn affine_names(&mut self) -> Read<(u32, u32, AffineNames<'c>)> {
+        let mut names = AffineNames::default();
         self.expect(b'(')?;
         let dims = self.affine_name_list(b')', AffineExpr::Dim, &mut names)?;
         let mut symbols = 0;
@@ -59,12 +59,12 @@ impl<'c> Reader<'c> {
         &mut self,
         close: u8,
         make: fn(u32) -> AffineExpr,
-        names: &mut Names<'c>,
+        names: &mut AffineNames<'c>,
     ) -> Read<u32> {
         let mut count = 0;
         self.list(close, |reader| {
             let at = reader.token.start;
-            let name = reader.expect_kind(Kind::Word, "a name")?;
+            let name = reader.expect_kind(TokenKind::Word, "a name")?;
             if names.insert(name, make(count)).is_some() {
                 return Err(reader.fault(at, format!("`{}` is named twice", super::shortened(name))));
             }
@@ -74,7 +74,7 @@ impl<'c> Reader<'c> {
         Ok(count)
     }
 
-    fn affine_sum(&mut self, names: &Names<'c>) -> Read<AffineExpr> {
+    fn affine_sum(&mut self, names: &AffineNames<'c>) -> Read<AffineExpr> {
         self.nested(|reader| {
             let mut sum = reader.affine_product(names)?;
             let mut terms = 0;
@@ -92,15 +92,15 @@ impl<'c> Reader<'c> {
         })
     }
 
-    fn affine_product(&mut self, names: &Names<'c>) -> Read<AffineExpr> {
+    fn affine_product(&mut self, names: &AffineNames<'c>) -> Read<AffineExpr> {
         let mut product = self.affine_operand(names)?;
         let mut factors = 0;
         loop {
             let op = match (self.token.kind, self.spelling()) {
-                (Kind::Byte(b'*'), _) => AffineOp::Mul,
-                (Kind::Word, "mod") => AffineOp::Mod,
-                (Kind::Word, "floordiv") => AffineOp::FloorDiv,
-                (Kind::Word, "ceildiv") => AffineOp::CeilDiv,
+                (TokenKind::Byte(b'*'), _) => AffineOp::Mul,
+                (TokenKind::Word, "mod") => AffineOp::Mod,
+                (TokenKind::Word, "floordiv") => AffineOp::FloorDiv,
+                (TokenKind::Word, "ceildiv") => AffineOp::CeilDiv,
                 _ => return Ok(product),
             };
             factors += 1;
@@ -130,27 +130,27 @@ impl<'c> Reader<'c> {
         Ok(AffineExpr::binary(op, lhs, rhs))
     }
 
-    fn affine_operand(&mut self, names: &Names<'c>) -> Read<AffineExpr> {
+    fn affine_operand(&mut self, names: &AffineNames<'c>) -> Read<AffineExpr> {
         let at = self.token.start;
         match self.token.kind {
-            Kind::Byte(b'-') => {
+            TokenKind::Byte(b'-') => {
                 self.advance();
                 let operand = self.nested(|reader| reader.affine_operand(names))?;
                 Ok(AffineExpr::binary(AffineOp::Mul, operand, AffineExpr::Constant(-1)))
             }
-            Kind::Byte(b'(') => {
+            TokenKind::Byte(b'(') => {
                 self.advance();
                 let sum = self.affine_sum(names)?;
                 self.expect(b')')?;
                 Ok(sum)
             }
-            Kind::Integer => {
+            TokenKind::Integer => {
                 let literal = self.literal()?;
                 let value =
                     literal.to_i64().ok_or_else(|| self.fault(at, "constants have at most 64 bits"))?;
                 Ok(AffineExpr::Constant(value))
             }
-            Kind::Word => {
+            TokenKind::Word => {
                 let name = self.advance();
                 match names.get(name) {
                     Some(expr) => Ok(expr.clone()),

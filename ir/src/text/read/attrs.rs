@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::{Alias, Failed, Read, Reader};
+use super::{Alias, Failed, Read, TextReader};
 use crate::attrs::{AttrData, Layout};
 use crate::diag::did_you_mean;
 use crate::entities::{Attr, Ident, Type};
-use crate::text::lexer::Kind;
+use crate::text::lexer::TokenKind;
 use crate::types::{FloatKind, TypeData};
 
 /// Whether the `: type` after an attribute is read with it.
@@ -18,20 +18,20 @@ pub(super) enum Suffix {
     Leave,
 }
 
-impl<'c> Reader<'c> {
+impl<'c> TextReader<'c> {
     /// An attribute.
     pub(in crate::text) fn attr(&mut self) -> Read<Attr> {
         match self.token.kind {
-            Kind::Text => {
+            TokenKind::Text => {
                 let bytes = self.string()?;
                 let ty = self.type_suffix(Suffix::Read)?;
                 Ok(self.ctx.attr(AttrData::String { bytes: bytes.into(), ty }))
             }
-            Kind::Integer | Kind::Float | Kind::Byte(b'-') => self.number_attr(),
-            Kind::At => self.symbol_attr(),
-            Kind::Hash => self.nested(|reader| reader.hash_attr(Suffix::Read)),
-            Kind::Byte(b'{') => self.dict(),
-            Kind::Byte(b'[') => self.nested(|reader| {
+            TokenKind::Integer | TokenKind::Float | TokenKind::Byte(b'-') => self.number_attr(),
+            TokenKind::At => self.symbol_attr(),
+            TokenKind::Hash => self.nested(|reader| reader.hash_attr(Suffix::Read)),
+            TokenKind::Byte(b'{') => self.dict(),
+            TokenKind::Byte(b'[') => self.nested(|reader| {
                 let mut items = Vec::new();
                 reader.advance();
                 reader.list(b']', |reader| {
@@ -40,8 +40,8 @@ impl<'c> Reader<'c> {
                 })?;
                 Ok(reader.ctx.attr(AttrData::Array(items.into())))
             }),
-            Kind::Byte(b'(') | Kind::Bang => self.type_attr(),
-            Kind::Word => self.nested(|reader| reader.word_attr(Suffix::Read)),
+            TokenKind::Byte(b'(') | TokenKind::Bang => self.type_attr(),
+            TokenKind::Word => self.nested(|reader| reader.word_attr(Suffix::Read)),
             _ => Err(self.expected("an attribute")),
         }
     }
@@ -175,11 +175,11 @@ impl<'c> Reader<'c> {
 
     fn attr_name(&mut self) -> Read<Ident> {
         match self.token.kind {
-            Kind::Word => {
+            TokenKind::Word => {
                 let name = self.advance();
                 Ok(self.ctx.ident(name))
             }
-            Kind::Text => self.text_ident(),
+            TokenKind::Text => self.text_ident(),
             _ => Err(self.expected("the name of an attribute")),
         }
     }
@@ -197,7 +197,7 @@ impl<'c> Reader<'c> {
     /// A string, its escapes resolved.
     pub(super) fn string(&mut self) -> Read<Vec<u8>> {
         let at = self.token.start;
-        let token = self.expect_kind(Kind::Text, "a string")?;
+        let token = self.expect_kind(TokenKind::Text, "a string")?;
         self.unescape(at + 1, &token[1..token.len() - 1])
     }
 
@@ -234,7 +234,7 @@ impl<'c> Reader<'c> {
     /// The symbol after `@`.
     pub(super) fn symbol(&mut self) -> Read<Ident> {
         let at = self.token.start;
-        let token = self.expect_kind(Kind::At, "a symbol")?;
+        let token = self.expect_kind(TokenKind::At, "a symbol")?;
         let name = &token[1..];
         if !name.starts_with('"') {
             return Ok(self.ctx.ident(name));
@@ -249,7 +249,7 @@ impl<'c> Reader<'c> {
     fn symbol_attr(&mut self) -> Read<Attr> {
         let root = self.symbol()?;
         let mut nested = Vec::new();
-        while self.token.kind == Kind::DoubleColon {
+        while self.token.kind == TokenKind::DoubleColon {
             self.advance();
             nested.push(self.symbol()?);
         }
@@ -289,11 +289,11 @@ impl<'c> Reader<'c> {
     /// The name of a resource: a word or a string.
     pub(super) fn resource_key(&mut self) -> Read<Ident> {
         match self.token.kind {
-            Kind::Word => {
+            TokenKind::Word => {
                 let name = self.advance();
                 Ok(self.ctx.ident(name))
             }
-            Kind::Text => self.text_ident(),
+            TokenKind::Text => self.text_ident(),
             _ => Err(self.expected("the name of a resource")),
         }
     }
@@ -334,7 +334,7 @@ impl<'c> Reader<'c> {
         self.advance();
         self.expect(b'[')?;
         let at = self.token.start;
-        let digits = self.expect_kind(Kind::Integer, "a number")?;
+        let digits = self.expect_kind(TokenKind::Integer, "a number")?;
         let Ok(number) = digits.parse::<u64>() else {
             return Err(self.fault(at, "the number of a distinct attribute has at most 64 bits"));
         };

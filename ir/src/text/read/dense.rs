@@ -5,10 +5,10 @@
 
 use std::sync::Arc;
 
-use super::{Read, Reader};
+use super::{Read, TextReader};
 use crate::attrs::{AttrData, DenseData, Splat};
 use crate::entities::{Attr, Type};
-use crate::text::lexer::{self, Kind};
+use crate::text::lexer::{self, TokenKind};
 use crate::types::{Dim, FloatKind, TypeData};
 
 /// Elements of more bytes than this are counted, so that no short text needs much memory.
@@ -27,7 +27,7 @@ struct Noted {
     has_brackets: bool,
 }
 
-impl Reader<'_> {
+impl TextReader<'_> {
     /// `dense<elements> : type`.
     pub(super) fn dense(&mut self) -> Read<Attr> {
         self.advance();
@@ -143,13 +143,13 @@ impl Reader<'_> {
 
     fn skip_element(&mut self) -> Read<()> {
         match self.token.kind {
-            Kind::Text => {
+            TokenKind::Text => {
                 self.advance();
             }
-            Kind::Word if self.is_word("true") || self.is_word("false") => {
+            TokenKind::Word if self.is_word("true") || self.is_word("false") => {
                 self.advance();
             }
-            Kind::Byte(b'(') => {
+            TokenKind::Byte(b'(') => {
                 self.advance();
                 self.literal()?;
                 self.expect(b',')?;
@@ -231,7 +231,7 @@ impl Reader<'_> {
                 self.element(*part, bytes)?;
                 self.expect(b')')
             }
-            TypeData::Integer { width: 1, .. } if self.token.kind == Kind::Word => {
+            TypeData::Integer { width: 1, .. } if self.token.kind == TokenKind::Word => {
                 let value = self.eat_word("true");
                 if !value {
                     self.expect_word("false")?;

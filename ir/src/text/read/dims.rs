@@ -1,16 +1,16 @@
 //! How sizes that are computed from named ones are read.
 
-use super::{Failed, Read, Reader};
+use super::{Failed, Read, TextReader};
 use crate::attrs::AttrData;
 use crate::dims::{self, RESERVED};
 use crate::entities::{Attr, DimExpr};
-use crate::text::lexer::Kind;
+use crate::text::lexer::TokenKind;
 use crate::types::Dim;
 
 /// What combines two expressions.
 type Combine = fn(&crate::Context, DimExpr, DimExpr) -> Option<DimExpr>;
 
-impl Reader<'_> {
+impl TextReader<'_> {
     /// Whether `#optc.dims<` stands here.
     pub(super) fn is_dims(&self) -> bool {
         self.spelling() == "#optc.dims" && self.bytes().get(self.token.end) == Some(&b'<')
@@ -67,8 +67,8 @@ impl Reader<'_> {
             loop {
                 let at = reader.token.start;
                 let of: Combine = match reader.token.kind {
-                    Kind::Byte(b'+') => dims::add,
-                    Kind::Byte(b'-') => dims::sub,
+                    TokenKind::Byte(b'+') => dims::add,
+                    TokenKind::Byte(b'-') => dims::sub,
                     _ => return Ok(sum),
                 };
                 reader.advance();
@@ -83,10 +83,10 @@ impl Reader<'_> {
         loop {
             let at = self.token.start;
             let of: Combine = match (self.token.kind, self.spelling()) {
-                (Kind::Byte(b'*'), _) => dims::mul,
-                (Kind::Word, "floordiv") => dims::floor_div,
-                (Kind::Word, "ceildiv") => dims::ceil_div,
-                (Kind::Word, "mod") => dims::modulo,
+                (TokenKind::Byte(b'*'), _) => dims::mul,
+                (TokenKind::Word, "floordiv") => dims::floor_div,
+                (TokenKind::Word, "ceildiv") => dims::ceil_div,
+                (TokenKind::Word, "mod") => dims::modulo,
                 _ => return Ok(product),
             };
             self.advance();
@@ -103,30 +103,30 @@ impl Reader<'_> {
     fn dim_operand(&mut self) -> Read<DimExpr> {
         let at = self.token.start;
         match (self.token.kind, self.spelling()) {
-            (Kind::Byte(b'-'), _) => {
+            (TokenKind::Byte(b'-'), _) => {
                 self.advance();
                 let operand = self.nested(|reader| reader.dim_operand())?;
                 let zero = dims::constant(self.ctx, 0);
                 self.combined(at, dims::sub(self.ctx, zero, operand))
             }
-            (Kind::Byte(b'('), _) => {
+            (TokenKind::Byte(b'('), _) => {
                 self.advance();
                 let sum = self.dim_expr()?;
                 self.expect(b')')?;
                 Ok(sum)
             }
-            (Kind::Integer, _) => {
+            (TokenKind::Integer, _) => {
                 let literal = self.literal()?;
                 let value = literal.to_i64().ok_or_else(|| self.fault(at, "numbers have at most 64 bits"))?;
                 Ok(dims::constant(self.ctx, value))
             }
-            (Kind::Word, "min") => self.dim_extreme(dims::min),
-            (Kind::Word, "max") => self.dim_extreme(dims::max),
-            (Kind::Word, word) if !RESERVED.contains(&word) => {
+            (TokenKind::Word, "min") => self.dim_extreme(dims::min),
+            (TokenKind::Word, "max") => self.dim_extreme(dims::max),
+            (TokenKind::Word, word) if !RESERVED.contains(&word) => {
                 self.advance();
                 Ok(dims::symbol(self.ctx, word))
             }
-            (Kind::Text, _) => {
+            (TokenKind::Text, _) => {
                 let name = self.string()?;
                 let name = String::from_utf8(name);
                 let name = name.map_err(|_| self.fault(at, "the name of a size is not UTF-8"))?;

@@ -7,8 +7,8 @@
 
 use rustc_hash::FxHashSet;
 
-use super::values::Frame;
-use super::{Read, Reader};
+use super::values::OpenBody;
+use super::{Read, TextReader};
 use crate::diag::{Diagnostic, MOST_FAULTS};
 use crate::entities::{Attr, Ident, Op};
 use crate::verify::verify_isolated;
@@ -18,7 +18,7 @@ const SMALL: usize = 64;
 
 /// The symbols that isolated operations of a body define.
 #[derive(Default)]
-pub(super) struct Symbols {
+pub(super) struct DefinedSymbols {
     known: FxHashSet<Attr>,
     /// What is defined again, with the first byte of that.
     again: Vec<(Attr, usize)>,
@@ -26,7 +26,7 @@ pub(super) struct Symbols {
 
 /// What was seen of the isolated operations of a text.
 #[derive(Default)]
-pub(super) struct Seen {
+pub(super) struct SeenBodies {
     /// The name of the attribute that says a symbol, once it was asked for.
     sym_name: Option<Ident>,
     /// How many there were.
@@ -35,10 +35,10 @@ pub(super) struct Seen {
     breaches: Vec<Diagnostic>,
 }
 
-impl<'c> Reader<'c> {
+impl<'c> TextReader<'c> {
     /// Looks at an isolated operation that was just read, and begins at byte `at`; too many faults end the
     /// reading.
-    pub(super) fn look_early(&mut self, frame: &mut Frame<'c>, op: Op, at: usize) -> Read<()> {
+    pub(super) fn look_early(&mut self, frame: &mut OpenBody<'c>, op: Op, at: usize) -> Read<()> {
         self.note_symbol(&mut frame.symbols, frame.body.properties(op), at)?;
         self.seen.count += 1;
         let is_small = self.seen.count >= MOST_FAULTS && self.passed / self.seen.count < SMALL;
@@ -53,7 +53,7 @@ impl<'c> Reader<'c> {
         self.stop_at_most_faults()
     }
 
-    fn note_symbol(&mut self, symbols: &mut Symbols, properties: Attr, at: usize) -> Read<()> {
+    fn note_symbol(&mut self, symbols: &mut DefinedSymbols, properties: Attr, at: usize) -> Read<()> {
         let sym_name = *self.seen.sym_name.get_or_insert_with(|| self.ctx.ident("sym_name"));
         let Some(symbol) = self.ctx.dict_get(properties, sym_name) else { return Ok(()) };
         if symbols.known.insert(symbol) {

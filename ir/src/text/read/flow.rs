@@ -5,16 +5,16 @@
 
 use std::rc::Rc;
 
-use super::memo::Signature;
-use super::ops::Parts;
-use super::pretty::Head;
-use super::regions::Argument;
-use super::values::{Frame, Mention};
-use super::{Read, Reader};
+use super::memo::OpTypes;
+use super::ops::ReadOp;
+use super::pretty::PrettyHead;
+use super::regions::EntryArgument;
+use super::values::{Mention, OpenBody};
+use super::{Read, TextReader};
 use crate::body::OpRef;
 use crate::entities::{Block, Type};
 use crate::opdef::Traits;
-use crate::text::lexer::Kind;
+use crate::text::lexer::TokenKind;
 
 /// `%a = %x`: an argument of a region, and the value that it begins with.
 #[derive(Default)]
@@ -24,15 +24,15 @@ struct Carried<'c> {
 }
 
 impl<'c> Carried<'c> {
-    fn arguments(&self, types: &[Type]) -> Vec<Argument<'c>> {
+    fn arguments(&self, types: &[Type]) -> Vec<EntryArgument<'c>> {
         let pairs = self.names.iter().zip(types);
-        pairs.map(|((name, at), ty)| Argument { name, at: *at, ty: *ty, location: None }).collect()
+        pairs.map(|((name, at), ty)| EntryArgument { name, at: *at, ty: *ty, location: None }).collect()
     }
 }
 
-impl<'c> Reader<'c> {
+impl<'c> TextReader<'c> {
     /// `scf.if %c -> (type) { ... } else { ... } {attributes}`.
-    pub(super) fn condition(&mut self, frame: &mut Frame<'c>, head: Head) -> Read<Parts> {
+    pub(super) fn condition(&mut self, frame: &mut OpenBody<'c>, head: PrettyHead) -> Read<ReadOp> {
         let mut mentions = Vec::new();
         self.push_mention(&mut mentions)?;
         let results = self.arrow_types()?;
@@ -47,20 +47,20 @@ impl<'c> Reader<'c> {
         let mut parts = self.parts(head, entries)?;
         let inputs = vec![self.ctx.int(1)];
         parts.operands = self.operands(frame, &mentions, &inputs, head.at)?;
-        parts.results = Rc::new(Signature { inputs, results });
+        parts.results = Rc::new(OpTypes { inputs, results });
         parts.regions = vec![then, otherwise];
         parts.location = self.trailing_location(head.at)?;
         Ok(parts)
     }
 
     /// `scf.for unsigned %i = %a to %b step %c iter_args(%y = %x) -> (type) : type { ... } {attributes}`.
-    pub(super) fn counted_loop(&mut self, frame: &mut Frame<'c>, head: Head) -> Read<Parts> {
+    pub(super) fn counted_loop(&mut self, frame: &mut OpenBody<'c>, head: PrettyHead) -> Read<ReadOp> {
         let mut entries = Vec::new();
         if self.eat_word("unsigned") {
             entries.push((self.ctx.ident("unsignedCmp"), self.ctx.unit_attr()));
         }
         let counter_at = self.token.start;
-        let counter = &self.expect_kind(Kind::Percent, "the loop's counter")?[1..];
+        let counter = &self.expect_kind(TokenKind::Percent, "the loop's counter")?[1..];
         let mut mentions = Vec::new();
         self.expect(b'=')?;
         self.push_mention(&mut mentions)?;
@@ -79,7 +79,7 @@ impl<'c> Reader<'c> {
             return Err(self.fault(head.at, message));
         }
         let ty = if self.eat(b':') { self.ty()? } else { self.ctx.index() };
-        let mut arguments = vec![Argument { name: counter, at: counter_at, ty, location: None }];
+        let mut arguments = vec![EntryArgument { name: counter, at: counter_at, ty, location: None }];
         arguments.extend(carried.arguments(&results));
         let blocks = self.region(frame, &arguments)?;
         let blocks = self.ended(frame, head, blocks)?;
@@ -88,14 +88,14 @@ impl<'c> Reader<'c> {
         mentions.extend(carried.initial);
         let inputs: Vec<Type> = [ty; 3].into_iter().chain(results.iter().copied()).collect();
         parts.operands = self.operands(frame, &mentions, &inputs, head.at)?;
-        parts.results = Rc::new(Signature { inputs, results });
+        parts.results = Rc::new(OpTypes { inputs, results });
         parts.regions = vec![blocks];
         parts.location = self.trailing_location(head.at)?;
         Ok(parts)
     }
 
     /// `scf.while (%y = %x) : (type) -> type { ... } do { ... } attributes {...}`.
-    pub(super) fn conditional_loop(&mut self, frame: &mut Frame<'c>, head: Head) -> Read<Parts> {
+    pub(super) fn conditional_loop(&mut self, frame: &mut OpenBody<'c>, head: PrettyHead) -> Read<ReadOp> {
         let carried = if self.is(b'(') { self.carried()? } else { Carried::default() };
         self.expect(b':')?;
         let signature = self.signature()?;
@@ -118,7 +118,7 @@ impl<'c> Reader<'c> {
         self.expect(b'(')?;
         self.list(b')', |reader| {
             let at = reader.token.start;
-            let name = &reader.expect_kind(Kind::Percent, "an argument")?[1..];
+            let name = &reader.expect_kind(TokenKind::Percent, "an argument")?[1..];
             reader.expect(b'=')?;
             carried.names.push((name, at));
             reader.push_mention(&mut carried.initial)
@@ -129,7 +129,7 @@ impl<'c> Reader<'c> {
     /// `-> type`, `-> (types)`, or nothing.
     fn arrow_types(&mut self) -> Read<Vec<Type>> {
         let mut types = Vec::new();
-        if self.token.kind != Kind::Arrow {
+        if self.token.kind != TokenKind::Arrow {
             return Ok(types);
         }
         self.advance();
@@ -144,7 +144,12 @@ impl<'c> Reader<'c> {
     }
 
     /// The blocks of a region, which has at least one; the last ends with a terminator.
-    fn ended(&mut self, frame: &mut Frame<'c>, head: Head, mut blocks: Vec<Block>) -> Read<Vec<Block>> {
+    fn ended(
+        &mut self,
+        frame: &mut OpenBody<'c>,
+        head: PrettyHead,
+        mut blocks: Vec<Block>,
+    ) -> Read<Vec<Block>> {
         let last = match blocks.last() {
             Some(last) => *last,
             None => {

@@ -14,10 +14,10 @@ use std::rc::Rc;
 
 use memchr::memchr;
 
-use super::memo::Signature;
-use super::ops::Operands;
-use super::values::{Frame, Mention};
-use super::{MAX_DEPTH, Reader};
+use super::memo::OpTypes;
+use super::ops::OperandList;
+use super::values::{Mention, OpenBody};
+use super::{MAX_DEPTH, TextReader};
 use crate::body::OpParts;
 use crate::entities::{Attr, Block, OpName, Type, Value};
 use crate::text::Unregistered;
@@ -29,32 +29,32 @@ const LONGEST: usize = 4096;
 
 /// What the name and the end of a line mean.
 #[derive(Clone)]
-pub(super) struct Ending {
+pub(super) struct LineMeaning {
     pub name: OpName,
     pub properties: Attr,
     pub attrs: Attr,
-    pub signature: Rc<Signature>,
+    pub signature: Rc<OpTypes>,
 }
 
 /// Lines that were read, addressed by their first and last bytes; of each address the last one.
 #[derive(Default)]
-pub(super) struct Lines<'c> {
-    slots: Vec<Option<Line<'c>>>,
+pub(super) struct SeenLines<'c> {
+    slots: Vec<Option<SeenLine<'c>>>,
 }
 
-struct Line<'c> {
+struct SeenLine<'c> {
     /// The name, in its quotes.
     name: &'c [u8],
     /// What stands after the operands.
     tail: &'c [u8],
-    ending: Ending,
+    ending: LineMeaning,
     /// How deep it nests.
     height: u32,
 }
 
 /// A value whose name is a number: `%12`, `%12#1`.
 #[derive(Clone, Copy)]
-pub(super) struct Number {
+pub(super) struct NumberedName {
     value: usize,
     part: u32,
     /// First digit.
@@ -65,7 +65,7 @@ pub(super) struct Number {
 
 /// What stands where in a line.
 struct Scan<'c> {
-    result: Option<Number>,
+    result: Option<NumberedName>,
     name_start: usize,
     name: &'c [u8],
     tail: &'c [u8],
@@ -73,16 +73,16 @@ struct Scan<'c> {
     end: usize,
 }
 
-impl<'c> Lines<'c> {
-    fn find(&self, name: &[u8], tail: &[u8]) -> Option<&Line<'c>> {
+impl<'c> SeenLines<'c> {
+    fn find(&self, name: &[u8], tail: &[u8]) -> Option<&SeenLine<'c>> {
         let line = self.slots.get(slot(name, tail))?.as_ref()?;
         (line.tail == tail && line.name == name).then_some(line)
     }
 }
 
-impl<'c> Reader<'c> {
+impl<'c> TextReader<'c> {
     /// Reads an operation, to the end of its line, if the line is like one that was read before.
-    pub(super) fn line(&mut self, frame: &mut Frame<'c>, block: Block) -> bool {
+    pub(super) fn line(&mut self, frame: &mut OpenBody<'c>, block: Block) -> bool {
         if self.lines.slots.is_empty() {
             return false;
         }
@@ -93,10 +93,15 @@ impl<'c> Reader<'c> {
         is_known
     }
 
-    fn known_line(&mut self, frame: &mut Frame<'c>, block: Block, numbers: &mut Vec<Number>) -> Option<()> {
+    fn known_line(
+        &mut self,
+        frame: &mut OpenBody<'c>,
+        block: Block,
+        numbers: &mut Vec<NumberedName>,
+    ) -> Option<()> {
         let scan = scan(self.bytes(), self.token.start, numbers)?;
-        let Line { ending, height, .. } = self.lines.find(scan.name, scan.tail)?;
-        let Ending { name, properties, attrs, ref signature } = *ending;
+        let SeenLine { ending, height, .. } = self.lines.find(scan.name, scan.tail)?;
+        let LineMeaning { name, properties, attrs, ref signature } = *ending;
         let deepest = self.depth + height;
         let is_alike = signature.inputs.len() == numbers.len()
             && (scan.result.is_none() || signature.results.len() == 1)
@@ -107,14 +112,15 @@ impl<'c> Reader<'c> {
         let signature = signature.clone();
         self.deepest = self.deepest.max(deepest);
         let pairs = numbers.iter().zip(&signature.inputs);
-        let operands: Operands = pairs.map(|(number, ty)| self.numbered_value(frame, *number, *ty)).collect();
+        let operands: OperandList =
+            pairs.map(|(number, ty)| self.numbered_value(frame, *number, *ty)).collect();
         let location = self.location(scan.name_start);
         let parts = OpParts { name, properties, attrs, location };
         let op = frame.body.make(parts, &operands, &signature.results);
         frame.body.append(op, block);
         self.resume(scan.end);
         self.make_room(frame);
-        if let Some(Number { value, start, end, .. }) = scan.result {
+        if let Some(NumberedName { value, start, end, .. }) = scan.result {
             let result = frame.body.result(op, 0);
             if value >= self.number_limit || !frame.define_next(value, result) {
                 self.define(frame, &self.text[start..end], start - 1, result, 1);
@@ -123,8 +129,8 @@ impl<'c> Reader<'c> {
         Some(())
     }
 
-    fn numbered_value(&mut self, frame: &mut Frame<'c>, number: Number, ty: Type) -> Value {
-        let Number { value, part, start, end } = number;
+    fn numbered_value(&mut self, frame: &mut OpenBody<'c>, number: NumberedName, ty: Type) -> Value {
+        let NumberedName { value, part, start, end } = number;
         match frame.single(value, ty) {
             Some(found) if part == 0 => found,
             _ => {
@@ -140,7 +146,7 @@ impl<'c> Reader<'c> {
         &mut self,
         name_start: usize,
         tail_start: usize,
-        ending: Ending,
+        ending: LineMeaning,
         height: u32,
     ) {
         let tail_end = self.passed;
@@ -158,12 +164,12 @@ impl<'c> Reader<'c> {
         if self.lines.slots.is_empty() {
             self.lines.slots.resize_with(SLOTS, || None);
         }
-        self.lines.slots[slot(name, tail)] = Some(Line { name, tail, ending, height });
+        self.lines.slots[slot(name, tail)] = Some(SeenLine { name, tail, ending, height });
     }
 }
 
 /// Takes a line apart: `%12 = "name"(%1, %2#1)tail`.
-fn scan<'c>(text: &'c [u8], mut at: usize, operands: &mut Vec<Number>) -> Option<Scan<'c>> {
+fn scan<'c>(text: &'c [u8], mut at: usize, operands: &mut Vec<NumberedName>) -> Option<Scan<'c>> {
     let mut result = None;
     if text.get(at) == Some(&b'%') {
         let number = digits(text, at + 1)?;
@@ -216,7 +222,7 @@ fn name_end(text: &[u8], start: usize) -> Option<usize> {
 }
 
 /// A number of at most nine digits, without zeros before it.
-fn digits(text: &[u8], start: usize) -> Option<Number> {
+fn digits(text: &[u8], start: usize) -> Option<NumberedName> {
     let mut value = 0;
     let mut end = start;
     while let Some(byte @ b'0'..=b'9') = text.get(end) {
@@ -227,7 +233,7 @@ fn digits(text: &[u8], start: usize) -> Option<Number> {
         }
     }
     let is_canonical = end == start + 1 || end > start && text[start] != b'0';
-    is_canonical.then_some(Number { value, part: 0, start, end })
+    is_canonical.then_some(NumberedName { value, part: 0, start, end })
 }
 
 fn slot(name: &[u8], tail: &[u8]) -> usize {

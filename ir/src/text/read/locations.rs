@@ -7,38 +7,38 @@
 use cranelift_entity::EntityRef;
 
 use super::attrs::Suffix;
-use super::{Read, Reader};
+use super::{Read, TextReader};
 use crate::attrs::AttrData;
 use crate::body::Body;
 use crate::context::Context;
 use crate::entities::{Attr, Location, Op};
 use crate::location::LocationData;
-use crate::text::lexer::Kind;
+use crate::text::lexer::TokenKind;
 
 /// Where a location is read.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum LocationContext {
     /// After an operation or argument, where an alias may be defined later.
     Trailing,
     /// In an attribute or in another location.
     Inside,
 }
 
-impl Reader<'_> {
+impl TextReader<'_> {
     /// `loc(...)` after an operation or block argument, if it stands here; else where `at` is.
     pub(super) fn trailing_location(&mut self, at: usize) -> Read<Location> {
         if !self.is_word("loc") {
             return Ok(self.location(at));
         }
-        self.located(Place::Trailing)
+        self.located(LocationContext::Trailing)
     }
 
     /// `loc(...)` as an attribute.
     pub(super) fn attr_location(&mut self) -> Read<Location> {
-        self.located(Place::Inside)
+        self.located(LocationContext::Inside)
     }
 
-    fn located(&mut self, place: Place) -> Read<Location> {
+    fn located(&mut self, place: LocationContext) -> Read<Location> {
         self.expect_word("loc")?;
         self.expect(b'(')?;
         let location = self.nested(|reader| reader.place(place))?;
@@ -46,11 +46,11 @@ impl Reader<'_> {
         Ok(location)
     }
 
-    fn place(&mut self, place: Place) -> Read<Location> {
+    fn place(&mut self, place: LocationContext) -> Read<Location> {
         match self.token.kind {
-            Kind::Hash => self.location_alias(place),
-            Kind::Text => self.text_location(),
-            Kind::Word => match self.spelling() {
+            TokenKind::Hash => self.location_alias(place),
+            TokenKind::Text => self.text_location(),
+            TokenKind::Word => match self.spelling() {
                 "unknown" => {
                     self.advance();
                     Ok(Location::UNKNOWN)
@@ -64,13 +64,13 @@ impl Reader<'_> {
     }
 
     fn inner(&mut self) -> Read<Location> {
-        self.nested(|reader| reader.place(Place::Inside))
+        self.nested(|reader| reader.place(LocationContext::Inside))
     }
 
-    fn location_alias(&mut self, place: Place) -> Read<Location> {
+    fn location_alias(&mut self, place: LocationContext) -> Read<Location> {
         let at = self.token.start;
         let name = &self.spelling()[1..];
-        if place == Place::Trailing && !self.attr_aliases.contains_key(name) {
+        if place == LocationContext::Trailing && !self.attr_aliases.contains_key(name) {
             self.advance();
             self.has_deferred = true;
             return Ok(self.location(at));
@@ -103,7 +103,7 @@ impl Reader<'_> {
             return location;
         }
         self.resume(at);
-        self.place(Place::Inside).unwrap_or(location)
+        self.place(LocationContext::Inside).unwrap_or(location)
     }
 
     /// The location that an attribute is.
@@ -140,7 +140,7 @@ impl Reader<'_> {
 
     fn number(&mut self) -> Read<u32> {
         let at = self.token.start;
-        let digits = self.expect_kind(Kind::Integer, "a line or column")?;
+        let digits = self.expect_kind(TokenKind::Integer, "a line or column")?;
         digits.parse().map_err(|_| self.fault(at, "lines and columns are less than 2^32"))
     }
 

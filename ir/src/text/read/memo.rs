@@ -16,7 +16,7 @@ const HASHED_BYTES: usize = 32;
 
 /// The types of an operation's operands and results.
 #[derive(Debug, Default)]
-pub(super) struct Signature {
+pub(super) struct OpTypes {
     pub inputs: Vec<Type>,
     pub results: Vec<Type>,
 }
@@ -25,22 +25,22 @@ pub(super) struct Signature {
 #[derive(Default)]
 pub(super) struct Memo<'c> {
     pub names: FxHashMap<&'c str, OpName>,
-    pub dicts: Table<'c, Attr>,
-    pub signatures: Table<'c, Rc<Signature>>,
+    pub dicts: MemoTable<'c, Attr>,
+    pub signatures: MemoTable<'c, Rc<OpTypes>>,
 }
 
 /// What pieces mean, and how deep each nests.
-pub(super) struct Table<'c, T> {
+pub(super) struct MemoTable<'c, T> {
     slots: Vec<Option<(&'c str, T, u32)>>,
 }
 
-impl<T> Default for Table<'_, T> {
+impl<T> Default for MemoTable<'_, T> {
     fn default() -> Self {
-        Table { slots: Vec::new() }
+        MemoTable { slots: Vec::new() }
     }
 }
 
-impl<'c, T: Clone> Table<'c, T> {
+impl<'c, T: Clone> MemoTable<'c, T> {
     /// The piece that `rest` begins with, if it was read before: its length, meaning and height.
     pub(super) fn find(&self, rest: &'c str) -> Option<(usize, T, u32)> {
         let (piece, value, height) = self.slots.get(slot(rest.as_bytes()))?.as_ref()?;

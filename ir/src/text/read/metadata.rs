@@ -9,31 +9,31 @@
 //! A builtin resource is its alignment in four bytes, least significant first, then its contents. Those of
 //! other dialects are kept as they are written; external ones of other tools are dropped, as mlir-opt does.
 
-use super::{Read, Reader};
+use super::{Read, TextReader};
 use crate::blob::Blob;
 use crate::context::BlobHome;
 use crate::entities::Ident;
 use crate::module::Resource;
-use crate::text::lexer::Kind;
+use crate::text::lexer::TokenKind;
 
-impl<'c> Reader<'c> {
+impl<'c> TextReader<'c> {
     /// `{-# ... #-}`.
     pub(super) fn metadata(&mut self) -> Read<()> {
         self.advance();
         loop {
-            if self.token.kind == Kind::CloseMetadata {
+            if self.token.kind == TokenKind::CloseMetadata {
                 self.advance();
                 return Ok(());
             }
             let at = self.token.start;
-            let kind = self.expect_kind(Kind::Word, "`dialect_resources` or `external_resources`")?;
+            let kind = self.expect_kind(TokenKind::Word, "`dialect_resources` or `external_resources`")?;
             if !matches!(kind, "dialect_resources" | "external_resources") {
                 return Err(self.fault(at, "expected `dialect_resources` or `external_resources`"));
             }
             self.expect(b':')?;
             self.expect(b'{')?;
             self.list(b'}', |reader| reader.resources(kind))?;
-            if !self.eat(b',') && self.token.kind != Kind::CloseMetadata {
+            if !self.eat(b',') && self.token.kind != TokenKind::CloseMetadata {
                 return Err(self.expected("`,` or `#-}`"));
             }
         }
@@ -51,8 +51,8 @@ impl<'c> Reader<'c> {
         self.expect(b':')?;
         let at = self.token.start;
         let value = match self.token.kind {
-            Kind::Text => self.advance(),
-            Kind::Word if matches!(self.spelling(), "true" | "false") => self.advance(),
+            TokenKind::Text => self.advance(),
+            TokenKind::Word if matches!(self.spelling(), "true" | "false") => self.advance(),
             _ => return Err(self.expected("a string, `true` or `false`")),
         };
         let inside = value.strip_prefix('"').and_then(|value| value.strip_suffix('"'));

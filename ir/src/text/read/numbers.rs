@@ -1,11 +1,11 @@
 //! How numbers are read into the bits of their type.
 
-use super::{Failed, Read, Reader};
+use super::{Failed, Read, TextReader};
 use crate::attrs::AttrData;
 use crate::entities::{Attr, Type};
 use crate::text::big::Big;
-use crate::text::float::{self, Sign};
-use crate::text::lexer::Kind;
+use crate::text::float::{self, FloatSign};
+use crate::text::lexer::TokenKind;
 use crate::types::{FloatKind, Signedness, TypeData};
 
 /// More digits than any integer that is ever written has.
@@ -13,14 +13,14 @@ const MAX_DIGITS: usize = 10_000;
 
 /// A number as it is written.
 #[derive(Clone, Copy)]
-pub(super) struct Literal<'c> {
+pub(super) struct NumberLiteral<'c> {
     pub negative: bool,
     /// Digits, without the sign.
     pub text: &'c str,
     pub is_float: bool,
 }
 
-impl Literal<'_> {
+impl NumberLiteral<'_> {
     fn is_hex(&self) -> bool {
         !self.is_float && self.text.starts_with("0x")
     }
@@ -64,14 +64,18 @@ struct Range {
 impl Range {
     /// Two's complement of a number in the range, least significant word first, without words at the top that
     /// follow from the word below: a type of 2^24 bits costs no more than its numbers.
-    fn words(self, sign: Sign, magnitude: &Big) -> Option<Vec<u64>> {
+    fn words(self, sign: FloatSign, magnitude: &Big) -> Option<Vec<u64>> {
         let bits = magnitude.bits();
-        let is_lowest = || sign == Sign::Minus && bits == self.width && magnitude.is_power_of_two();
+        let is_lowest = || sign == FloatSign::Minus && bits == self.width && magnitude.is_power_of_two();
         let fits = match (self.signedness, sign) {
             _ if magnitude.is_zero() => true,
-            (Signedness::Signed, _) | (Signedness::Signless, Sign::Minus) => bits < self.width || is_lowest(),
-            (Signedness::Signless, Sign::Plus) | (Signedness::Unsigned, Sign::Plus) => bits <= self.width,
-            (Signedness::Unsigned, Sign::Minus) => false,
+            (Signedness::Signed, _) | (Signedness::Signless, FloatSign::Minus) => {
+                bits < self.width || is_lowest()
+            }
+            (Signedness::Signless, FloatSign::Plus) | (Signedness::Unsigned, FloatSign::Plus) => {
+                bits <= self.width
+            }
+            (Signedness::Unsigned, FloatSign::Minus) => false,
         };
         if !fits {
             return None;
@@ -79,7 +83,7 @@ impl Range {
         let mut words = magnitude.words64();
         let whole = self.width.div_ceil(64).max(1) as usize;
         words.resize(whole.min(bits as usize / 64 + 1), 0);
-        if sign == Sign::Minus {
+        if sign == FloatSign::Minus {
             let mut carry = true;
             for word in &mut words {
                 (*word, carry) = (!*word).overflowing_add(u64::from(carry));
@@ -111,19 +115,19 @@ impl Range {
     }
 }
 
-impl<'c> Reader<'c> {
+impl<'c> TextReader<'c> {
     /// An integer or float literal, with its sign.
-    pub(super) fn literal(&mut self) -> Read<Literal<'c>> {
+    pub(super) fn literal(&mut self) -> Read<NumberLiteral<'c>> {
         let negative = self.eat(b'-');
-        let is_float = self.token.kind == Kind::Float;
-        if !is_float && self.token.kind != Kind::Integer {
+        let is_float = self.token.kind == TokenKind::Float;
+        if !is_float && self.token.kind != TokenKind::Integer {
             return Err(self.expected("a number"));
         }
-        Ok(Literal { negative, text: self.advance(), is_float })
+        Ok(NumberLiteral { negative, text: self.advance(), is_float })
     }
 
     /// The attribute of an integer literal.
-    pub(super) fn integer_attr(&mut self, at: usize, literal: &Literal<'_>, ty: Type) -> Read<Attr> {
+    pub(super) fn integer_attr(&mut self, at: usize, literal: &NumberLiteral<'_>, ty: Type) -> Read<Attr> {
         let words = self.integer_words(at, literal, ty)?;
         let data = match self.ctx.type_data(ty) {
             TypeData::Integer { width: 1, signedness: Signedness::Signless } => AttrData::Bool(words[0] != 0),
@@ -157,7 +161,12 @@ impl<'c> Reader<'c> {
     }
 
     /// The words of an integer literal of an integer or index type.
-    pub(super) fn integer_words(&mut self, at: usize, literal: &Literal<'_>, ty: Type) -> Read<Vec<u64>> {
+    pub(super) fn integer_words(
+        &mut self,
+        at: usize,
+        literal: &NumberLiteral<'_>,
+        ty: Type,
+    ) -> Read<Vec<u64>> {
         let range = match self.ctx.type_data(ty) {
             TypeData::Integer { width, signedness } => Range { width: *width, signedness: *signedness },
             _ => Range { width: 64, signedness: Signedness::Signless },
@@ -171,7 +180,12 @@ impl<'c> Reader<'c> {
     }
 
     /// The bits of a float literal of a format.
-    pub(super) fn float_bits(&mut self, at: usize, literal: &Literal<'_>, kind: FloatKind) -> Read<u128> {
+    pub(super) fn float_bits(
+        &mut self,
+        at: usize,
+        literal: &NumberLiteral<'_>,
+        kind: FloatKind,
+    ) -> Read<u128> {
         if literal.is_float {
             return Ok(float::parse(kind, literal.negative.into(), literal.text));
         }
@@ -183,7 +197,7 @@ impl<'c> Reader<'c> {
         bits.ok_or_else(|| self.fault(at, format!("these bits do not fit `{}`", kind.keyword())))
     }
 
-    fn not_a_float(&mut self, at: usize, literal: &Literal<'_>) -> Failed {
+    fn not_a_float(&mut self, at: usize, literal: &NumberLiteral<'_>) -> Failed {
         let failed = self.fault(at, "expected a float, found an integer");
         let number = super::shortened(literal.text);
         if let Some(diagnostic) = self.diagnostics.last_mut() {

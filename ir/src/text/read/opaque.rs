@@ -5,11 +5,11 @@
 //! `#d.x<affine_map<(d0) -> (d0)>>` are equal.
 
 use super::attrs::Suffix;
-use super::{Read, Reader};
+use super::{Read, TextReader};
 use crate::entities::{Attr, Ident};
-use crate::text::lexer::{self, Kind};
+use crate::text::lexer::{self, TokenKind};
 use crate::text::mentions;
-use crate::types::Piece;
+use crate::types::OpaquePiece;
 
 /// Printers of MLIR that write two blanks: dialect, how the text begins, one blank, and two.
 const TWO_BLANKS: [(&str, &str, &str, &str); 2] = [
@@ -19,16 +19,16 @@ const TWO_BLANKS: [(&str, &str, &str, &str); 2] = [
 
 /// The pieces of an opaque text while they are collected.
 #[derive(Default)]
-struct Pieces {
-    done: Vec<Piece>,
+struct OpaquePieces {
+    done: Vec<OpaquePiece>,
     text: String,
 }
 
-impl Pieces {
-    fn push(&mut self, piece: Piece) {
+impl OpaquePieces {
+    fn push(&mut self, piece: OpaquePiece) {
         self.part();
         if !self.text.is_empty() {
-            self.done.push(Piece::Text(std::mem::take(&mut self.text).into()));
+            self.done.push(OpaquePiece::Text(std::mem::take(&mut self.text).into()));
         }
         self.done.push(piece);
     }
@@ -47,13 +47,13 @@ impl Pieces {
         }
     }
 
-    fn finish(mut self, dialect: &str) -> Box<[Piece]> {
+    fn finish(mut self, dialect: &str) -> Box<[OpaquePiece]> {
         if !self.text.is_empty() {
-            self.done.push(Piece::Text(self.text.into()));
+            self.done.push(OpaquePiece::Text(self.text.into()));
         }
         for (name, start, blank, blanks) in TWO_BLANKS {
             match self.done.first_mut() {
-                Some(Piece::Text(text)) if name == dialect && text.starts_with(start) => {
+                Some(OpaquePiece::Text(text)) if name == dialect && text.starts_with(start) => {
                     *text = text.replace(blank, blanks).into();
                 }
                 _ => {}
@@ -63,14 +63,14 @@ impl Pieces {
     }
 }
 
-impl Reader<'_> {
+impl TextReader<'_> {
     /// The dialect and body of the `!dialect.body`, `!dialect<body>` (or `#`) that stands here; none for an
     /// alias.
-    pub(super) fn dialect_symbol(&mut self) -> Read<Option<(Ident, Box<[Piece]>)>> {
+    pub(super) fn dialect_symbol(&mut self) -> Read<Option<(Ident, Box<[OpaquePiece]>)>> {
         let name = &self.spelling()[1..];
         let end = self.token.end;
         let is_open = self.bytes().get(end) == Some(&b'<');
-        let mut pieces = Pieces::default();
+        let mut pieces = OpaquePieces::default();
         let Some((dialect, rest)) = name.split_once('.') else {
             if !is_open {
                 return Ok(None);
@@ -93,7 +93,7 @@ impl Reader<'_> {
     }
 
     /// Collects the text from `at`, after an open `<`, until that is closed; gives the byte after.
-    fn opaque(&mut self, mut at: usize, pieces: &mut Pieces) -> Read<usize> {
+    fn opaque(&mut self, mut at: usize, pieces: &mut OpaquePieces) -> Read<usize> {
         let bytes = self.bytes();
         let start = at;
         let mut open = vec![b'>'];
@@ -145,7 +145,7 @@ impl Reader<'_> {
     }
 
     /// Reads what stands at `at` if it has a meaning of its own; gives the byte after it.
-    fn piece(&mut self, at: usize, pieces: &mut Pieces) -> Read<Option<usize>> {
+    fn piece(&mut self, at: usize, pieces: &mut OpaquePieces) -> Read<Option<usize>> {
         let bytes = self.bytes();
         let is_inside_word = pieces.text.bytes().next_back().is_some_and(lexer::is_word_byte);
         let rest = &bytes[at..];
@@ -172,8 +172,8 @@ impl Reader<'_> {
         }
         self.token = lexer::next(bytes, at);
         let piece = self.nested(|reader| match reader.token.kind {
-            Kind::Bang => reader.ty().map(Piece::Type),
-            _ => reader.attr_without_type().map(Piece::Attr),
+            TokenKind::Bang => reader.ty().map(OpaquePiece::Type),
+            _ => reader.attr_without_type().map(OpaquePiece::Attr),
         })?;
         pieces.push(piece);
         // White space after a piece belongs to the text.
@@ -183,7 +183,7 @@ impl Reader<'_> {
     /// An attribute, without the `: type` that may stand after it.
     fn attr_without_type(&mut self) -> Read<Attr> {
         match self.token.kind {
-            Kind::Hash => self.hash_attr(Suffix::Leave),
+            TokenKind::Hash => self.hash_attr(Suffix::Leave),
             _ => self.word_attr(Suffix::Leave),
         }
     }

@@ -4,16 +4,16 @@ use std::rc::Rc;
 
 use smallvec::SmallVec;
 
-use super::lines::Ending;
-use super::memo::Signature;
-use super::regions::Count;
-use super::values::{Frame, Mention};
-use super::{Read, Reader, shortened};
+use super::lines::LineMeaning;
+use super::memo::OpTypes;
+use super::regions::RegionArity;
+use super::values::{Mention, OpenBody};
+use super::{Read, TextReader, shortened};
 use crate::body::{Body, OpParts, Successor};
 use crate::branch;
 use crate::entities::{Attr, Block, Location, Op, OpName, Type, Value};
 use crate::opdef::{OpDef, Traits};
-use crate::text::lexer::Kind;
+use crate::text::lexer::TokenKind;
 
 /// A name left of `=`, with how many results it stands for.
 #[derive(Clone, Copy)]
@@ -27,15 +27,15 @@ pub(super) struct ResultName<'c> {
 type ResultNames<'c> = SmallVec<[ResultName<'c>; 1]>;
 
 /// Values that an operation reads; seldom more than a few.
-pub(super) type Operands = SmallVec<[Value; 4]>;
+pub(super) type OperandList = SmallVec<[Value; 4]>;
 
 /// All that an operation is made of.
-pub(super) struct Parts {
+pub(super) struct ReadOp {
     pub name: OpName,
     pub properties: Attr,
     pub attrs: Attr,
-    pub operands: Operands,
-    pub results: Rc<Signature>,
+    pub operands: OperandList,
+    pub results: Rc<OpTypes>,
     pub successors: Vec<Successor>,
     pub regions: Vec<Vec<Block>>,
     pub child: Option<Body>,
@@ -45,22 +45,22 @@ pub(super) struct Parts {
 /// Operations have at most this many operands, and results.
 const MAX_VALUES: usize = u16::MAX as usize;
 
-impl<'c> Reader<'c> {
+impl<'c> TextReader<'c> {
     /// An operation, with the names of its results, at the end of `block`.
-    pub(super) fn op(&mut self, frame: &mut Frame<'c>, block: Block) -> Read<()> {
+    pub(super) fn op(&mut self, frame: &mut OpenBody<'c>, block: Block) -> Read<()> {
         if self.line(frame, block) {
             return Ok(());
         }
         self.stop_at_most_faults()?;
         let mut results = ResultNames::new();
         let start = self.token.start;
-        if self.token.kind == Kind::Percent {
+        if self.token.kind == TokenKind::Percent {
             self.result_names(&mut results)?;
         }
         let at = self.token.start;
         let op = match self.token.kind {
-            Kind::Text => self.generic_op(frame)?,
-            Kind::Word => match self.pretty_op(frame)? {
+            TokenKind::Text => self.generic_op(frame)?,
+            TokenKind::Word => match self.pretty_op(frame)? {
                 Some(parts) => parts,
                 None => {
                     results.iter().for_each(|result| self.poison(frame, result.name));
@@ -76,11 +76,11 @@ impl<'c> Reader<'c> {
     fn result_names(&mut self, results: &mut ResultNames<'c>) -> Read<()> {
         loop {
             let at = self.token.start;
-            let name = &self.expect_kind(Kind::Percent, "a result")?[1..];
+            let name = &self.expect_kind(TokenKind::Percent, "a result")?[1..];
             let mut count = 1;
             if self.eat(b':') {
                 let at = self.token.start;
-                let digits = self.expect_kind(Kind::Integer, "a number of results")?;
+                let digits = self.expect_kind(TokenKind::Integer, "a number of results")?;
                 count =
                     digits.parse().ok().filter(|count| (1..=MAX_VALUES as u32).contains(count)).unwrap_or(0);
                 if count == 0 {
@@ -97,9 +97,9 @@ impl<'c> Reader<'c> {
     /// Makes an operation of its parts and names its results.
     fn make(
         &mut self,
-        frame: &mut Frame<'c>,
+        frame: &mut OpenBody<'c>,
         block: Block,
-        parts: Parts,
+        parts: ReadOp,
         names: &[ResultName<'c>],
         at: usize,
     ) -> Read<()> {
@@ -107,7 +107,7 @@ impl<'c> Reader<'c> {
         if parts.operands.len() > MAX_VALUES || types.len() > MAX_VALUES {
             return Err(self.fault(at, format!("operations have at most {MAX_VALUES} operands and results")));
         }
-        let Parts { name, properties, attrs, location, .. } = parts;
+        let ReadOp { name, properties, attrs, location, .. } = parts;
         let op = frame.body.make(OpParts { name, properties, attrs, location }, &parts.operands, types);
         if let Some(child) = parts.child {
             frame.body.set_child(op, child);
@@ -126,7 +126,7 @@ impl<'c> Reader<'c> {
         if frame.body.child(op).is_some() { self.look_early(frame, op, at) } else { Ok(()) }
     }
 
-    fn name_results(&mut self, frame: &mut Frame<'c>, op: Op, names: &[ResultName<'c>], at: usize) {
+    fn name_results(&mut self, frame: &mut OpenBody<'c>, op: Op, names: &[ResultName<'c>], at: usize) {
         let count = frame.body.result_count(op) as u64;
         let named: u64 = names.iter().map(|name| u64::from(name.count)).sum();
         if named != count && !names.is_empty() {
@@ -144,7 +144,7 @@ impl<'c> Reader<'c> {
     }
 
     /// `"name"(operands)[successors] <{properties}> (regions) {attributes} : (types) -> types`.
-    fn generic_op(&mut self, frame: &mut Frame<'c>) -> Read<Parts> {
+    fn generic_op(&mut self, frame: &mut OpenBody<'c>) -> Read<ReadOp> {
         let at = self.token.start;
         let (name, def) = self.quoted_name()?;
         let mut mentions = std::mem::take(&mut self.mentions);
@@ -164,7 +164,7 @@ impl<'c> Reader<'c> {
         let is_isolated = def.is_some_and(|def| def.traits.contains(Traits::ISOLATED));
         if self.eat(b'(') {
             if is_isolated {
-                child = Some(self.isolated(Count::Listed, &[])?);
+                child = Some(self.isolated(RegionArity::Listed, &[])?);
                 self.expect(b')')?;
             } else {
                 self.list(b')', |reader| {
@@ -183,12 +183,12 @@ impl<'c> Reader<'c> {
         let operands = self.operands(frame, &mentions, &signature.inputs, at)?;
         self.mentions = mentions;
         if successors.is_empty() && regions.is_empty() && child.is_none() {
-            let ending = Ending { name, properties, attrs, signature: signature.clone() };
+            let ending = LineMeaning { name, properties, attrs, signature: signature.clone() };
             self.remember_line(at, tail_start, ending, self.deepest - self.depth);
         }
         self.deepest = self.deepest.max(outside);
         let location = self.trailing_location(at)?;
-        Ok(Parts {
+        Ok(ReadOp {
             name,
             properties,
             attrs,
@@ -240,9 +240,9 @@ impl<'c> Reader<'c> {
     /// `%x`, `%x#1`.
     fn mention(&mut self) -> Read<Mention<'c>> {
         let at = self.token.start;
-        let name = &self.expect_kind(Kind::Percent, "a value")?[1..];
+        let name = &self.expect_kind(TokenKind::Percent, "a value")?[1..];
         let mut number = 0;
-        if self.token.kind == Kind::Hash && self.token.start == self.passed {
+        if self.token.kind == TokenKind::Hash && self.token.start == self.passed {
             let digits = self.advance();
             number = match digits[1..].parse() {
                 Ok(number) => number,
@@ -253,7 +253,7 @@ impl<'c> Reader<'c> {
     }
 
     /// `(types) -> types`; the same text again is not read again.
-    pub(super) fn signature(&mut self) -> Read<Rc<Signature>> {
+    pub(super) fn signature(&mut self) -> Read<Rc<OpTypes>> {
         let start = self.token.start;
         let rest = &self.text[start..];
         if let Some((length, signature, height)) = self.memo.signatures.find(rest) {
@@ -269,7 +269,7 @@ impl<'c> Reader<'c> {
             return Err(self.expected("`(`"));
         }
         let (inputs, results) = self.function_type()?;
-        let signature = Rc::new(Signature { inputs, results });
+        let signature = Rc::new(OpTypes { inputs, results });
         let height = self.deepest - self.depth;
         self.memo.signatures.remember(rest, self.passed - start, signature.clone(), height);
         self.deepest = self.deepest.max(outside);
@@ -279,11 +279,11 @@ impl<'c> Reader<'c> {
     /// The values that are mentioned, with these types.
     pub(super) fn operands(
         &mut self,
-        frame: &mut Frame<'c>,
+        frame: &mut OpenBody<'c>,
         mentions: &[Mention<'c>],
         types: &[Type],
         at: usize,
-    ) -> Read<Operands> {
+    ) -> Read<OperandList> {
         if mentions.len() != types.len() {
             let message = format!("{} operands have {} types", mentions.len(), types.len());
             return Err(self.fault(at, message));

@@ -4,35 +4,35 @@
 
 use std::rc::Rc;
 
-use super::memo::Signature;
-use super::ops::{Operands, Parts};
-use super::regions::{Argument, Count};
-use super::values::Frame;
-use super::{Failed, Read, Reader, shortened};
+use super::memo::OpTypes;
+use super::ops::{OperandList, ReadOp};
+use super::regions::{EntryArgument, RegionArity};
+use super::values::OpenBody;
+use super::{Failed, Read, TextReader, shortened};
 use crate::attrs::AttrData;
 use crate::body::{Body, Successor};
 use crate::diag::Diagnostic;
 use crate::entities::{Attr, Block, Ident, OpName, Type};
 use crate::opdef::{OpDef, Traits};
-use crate::text::form::{self, Form, SHORT_DIALECTS};
-use crate::text::lexer::{self, Kind};
+use crate::text::form::{self, PrettyForm, SHORT_DIALECTS};
+use crate::text::lexer::{self, TokenKind};
 use crate::types::TypeData;
 
 /// The operation that is read in pretty form.
 #[derive(Clone, Copy)]
-pub(super) struct Head {
+pub(super) struct PrettyHead {
     pub name: OpName,
     pub def: &'static OpDef,
     pub at: usize,
 }
 
 /// Attributes in the order of reading.
-pub(super) type Entries = Vec<(Ident, Attr)>;
+pub(super) type AttrEntries = Vec<(Ident, Attr)>;
 
-impl<'c> Reader<'c> {
+impl<'c> TextReader<'c> {
     /// An operation in pretty form; none if its name is unknown, and then what follows on its line is passed
     /// over.
-    pub(super) fn pretty_op(&mut self, frame: &mut Frame<'c>) -> Read<Option<Parts>> {
+    pub(super) fn pretty_op(&mut self, frame: &mut OpenBody<'c>) -> Read<Option<ReadOp>> {
         let at = self.token.start;
         let word = self.spelling();
         let Some((name, def)) = self.pretty_name(word) else {
@@ -41,18 +41,18 @@ impl<'c> Reader<'c> {
             return Ok(None);
         };
         self.advance();
-        let head = Head { name, def, at };
-        let parts = match Form::of(def) {
-            Form::Function => self.function(head)?,
-            Form::Module => self.module(head)?,
-            Form::Constant => self.constant(head)?,
-            Form::Call => self.call(frame, head)?,
-            Form::Group => self.group(frame, head)?,
-            Form::If => self.condition(frame, head)?,
-            Form::For => self.counted_loop(frame, head)?,
-            Form::While => self.conditional_loop(frame, head)?,
-            Form::Syntax(syntax) => self.by_syntax(frame, head, syntax)?,
-            Form::Plain => self.plain(frame, head)?,
+        let head = PrettyHead { name, def, at };
+        let parts = match PrettyForm::of(def) {
+            PrettyForm::Function => self.function(head)?,
+            PrettyForm::Module => self.module(head)?,
+            PrettyForm::Constant => self.constant(head)?,
+            PrettyForm::Call => self.call(frame, head)?,
+            PrettyForm::Group => self.group(frame, head)?,
+            PrettyForm::If => self.condition(frame, head)?,
+            PrettyForm::For => self.counted_loop(frame, head)?,
+            PrettyForm::While => self.conditional_loop(frame, head)?,
+            PrettyForm::Syntax(syntax) => self.by_syntax(frame, head, syntax)?,
+            PrettyForm::Plain => self.plain(frame, head)?,
         };
         Ok(Some(parts))
     }
@@ -81,10 +81,10 @@ impl<'c> Reader<'c> {
         loop {
             self.advance();
             match self.token.kind {
-                Kind::End => return Err(Failed),
-                Kind::Byte(b'(' | b'[' | b'{') => open += 1,
-                Kind::Byte(b')' | b']' | b'}') if open > 0 => open -= 1,
-                Kind::Byte(b'}') => return Ok(()),
+                TokenKind::End => return Err(Failed),
+                TokenKind::Byte(b'(' | b'[' | b'{') => open += 1,
+                TokenKind::Byte(b')' | b']' | b'}') if open > 0 => open -= 1,
+                TokenKind::Byte(b'}') => return Ok(()),
                 _ if open == 0 && self.bytes()[self.passed..self.token.start].contains(&b'\n') => {
                     return Ok(());
                 }
@@ -94,7 +94,7 @@ impl<'c> Reader<'c> {
     }
 
     /// `{attributes}`, if they stand here.
-    pub(super) fn optional_dict(&mut self) -> Read<Entries> {
+    pub(super) fn optional_dict(&mut self) -> Read<AttrEntries> {
         if !self.is(b'{') {
             return Ok(Vec::new());
         }
@@ -103,7 +103,7 @@ impl<'c> Reader<'c> {
     }
 
     /// Parts with these attributes and no operands, results or regions.
-    pub(super) fn parts(&mut self, head: Head, entries: Entries) -> Read<Parts> {
+    pub(super) fn parts(&mut self, head: PrettyHead, entries: AttrEntries) -> Read<ReadOp> {
         let mut sorted = entries;
         sorted.sort_by_key(|entry| entry.0);
         if let Some(pair) = sorted.windows(2).find(|pair| pair[0].0 == pair[1].0) {
@@ -112,11 +112,11 @@ impl<'c> Reader<'c> {
         }
         let (inherent, other) =
             sorted.into_iter().partition(|(name, _)| head.def.attr(self.ctx.str(*name)).is_some());
-        Ok(Parts {
+        Ok(ReadOp {
             name: head.name,
             properties: self.ctx.dict(inherent),
             attrs: self.ctx.dict(other),
-            operands: Operands::new(),
+            operands: OperandList::new(),
             results: Rc::default(),
             successors: Vec::new(),
             regions: Vec::new(),
@@ -130,20 +130,20 @@ impl<'c> Reader<'c> {
     }
 
     /// `attributes {...}`, if it stands here.
-    pub(super) fn attributes_clause(&mut self) -> Read<Entries> {
+    pub(super) fn attributes_clause(&mut self) -> Read<AttrEntries> {
         if self.eat_word("attributes") { self.optional_dict() } else { Ok(Vec::new()) }
     }
 
     /// `module @name attributes {...} { ... }`.
-    fn module(&mut self, head: Head) -> Read<Parts> {
+    fn module(&mut self, head: PrettyHead) -> Read<ReadOp> {
         let mut entries = Vec::new();
-        if self.token.kind == Kind::At {
+        if self.token.kind == TokenKind::At {
             let symbol = self.symbol()?;
             entries.push(self.text_entry("sym_name", symbol));
         }
         entries.extend(self.attributes_clause()?);
         let mut parts = self.parts(head, entries)?;
-        let mut child = self.isolated(Count::One, &[])?;
+        let mut child = self.isolated(RegionArity::One, &[])?;
         if child.entry(child.root()).is_none() {
             child.add_block(child.root());
         }
@@ -153,7 +153,7 @@ impl<'c> Reader<'c> {
     }
 
     /// `func.func private @f(%a: type {attributes}) -> (type {attributes}) attributes {...} { ... }`.
-    fn function(&mut self, head: Head) -> Read<Parts> {
+    fn function(&mut self, head: PrettyHead) -> Read<ReadOp> {
         let mut entries = Vec::new();
         if let Some(visibility) = ["private", "public", "nested"].into_iter().find(|word| self.is_word(word))
         {
@@ -166,11 +166,11 @@ impl<'c> Reader<'c> {
         self.expect(b'(')?;
         self.list(b')', |reader| {
             let at = reader.token.start;
-            if reader.token.kind == Kind::Percent {
+            if reader.token.kind == TokenKind::Percent {
                 let name = &reader.advance()[1..];
                 reader.expect(b':')?;
                 let ty = reader.ty()?;
-                arguments.push(Argument { name, at, ty, location: None });
+                arguments.push(EntryArgument { name, at, ty, location: None });
                 inputs.push(ty);
             } else {
                 inputs.push(reader.ty()?);
@@ -197,7 +197,8 @@ impl<'c> Reader<'c> {
         }
         entries.extend(self.attributes_clause()?);
         let mut parts = self.parts(head, entries)?;
-        parts.child = Some(if self.is(b'{') { self.isolated(Count::One, &arguments)? } else { Body::new(1) });
+        parts.child =
+            Some(if self.is(b'{') { self.isolated(RegionArity::One, &arguments)? } else { Body::new(1) });
         parts.location = self.trailing_location(head.at)?;
         Ok(parts)
     }
@@ -205,7 +206,7 @@ impl<'c> Reader<'c> {
     /// `-> type`, `-> (type {attributes}, ...)` or nothing.
     fn function_results(&mut self) -> Read<(Vec<Type>, Vec<Attr>)> {
         let (mut types, mut attrs) = (Vec::new(), Vec::new());
-        if self.token.kind != Kind::Arrow {
+        if self.token.kind != TokenKind::Arrow {
             return Ok((types, attrs));
         }
         self.advance();
@@ -221,7 +222,7 @@ impl<'c> Reader<'c> {
     }
 
     /// `nn.constant {attributes} value`.
-    fn constant(&mut self, head: Head) -> Read<Parts> {
+    fn constant(&mut self, head: PrettyHead) -> Read<ReadOp> {
         let mut entries = self.optional_dict()?;
         let at = self.token.start;
         let value = self.attr()?;
@@ -230,13 +231,13 @@ impl<'c> Reader<'c> {
         };
         entries.push((self.ctx.ident("value"), value));
         let mut parts = self.parts(head, entries)?;
-        parts.results = Rc::new(Signature { inputs: Vec::new(), results: vec![ty] });
+        parts.results = Rc::new(OpTypes { inputs: Vec::new(), results: vec![ty] });
         parts.location = self.trailing_location(head.at)?;
         Ok(parts)
     }
 
     /// `call @f(%a) {attributes} : (type) -> type`.
-    fn call(&mut self, frame: &mut Frame<'c>, head: Head) -> Read<Parts> {
+    fn call(&mut self, frame: &mut OpenBody<'c>, head: PrettyHead) -> Read<ReadOp> {
         let at = self.token.start;
         let callee = self.attr()?;
         if !matches!(self.ctx.attr_data(callee), AttrData::SymbolRef { .. }) {
@@ -257,12 +258,12 @@ impl<'c> Reader<'c> {
     }
 
     /// `optc.group(%a = %x) {attributes} : (type) -> type { ... }`.
-    fn group(&mut self, frame: &mut Frame<'c>, head: Head) -> Read<Parts> {
+    fn group(&mut self, frame: &mut OpenBody<'c>, head: PrettyHead) -> Read<ReadOp> {
         let (mut names, mut mentions) = (Vec::new(), Vec::new());
         self.expect(b'(')?;
         self.list(b')', |reader| {
             let at = reader.token.start;
-            let name = &reader.expect_kind(Kind::Percent, "an argument")?[1..];
+            let name = &reader.expect_kind(TokenKind::Percent, "an argument")?[1..];
             reader.expect(b'=')?;
             names.push((name, at));
             reader.push_mention(&mut mentions)
@@ -273,22 +274,22 @@ impl<'c> Reader<'c> {
         parts.results = self.signature()?;
         parts.operands = self.operands(frame, &mentions, &parts.results.inputs, head.at)?;
         let types = parts.results.inputs.iter();
-        let arguments = names.iter().zip(types).map(|((name, at), ty)| Argument {
+        let arguments = names.iter().zip(types).map(|((name, at), ty)| EntryArgument {
             name,
             at: *at,
             ty: *ty,
             location: None,
         });
-        let arguments: Vec<Argument<'c>> = arguments.collect();
+        let arguments: Vec<EntryArgument<'c>> = arguments.collect();
         parts.regions.push(self.region(frame, &arguments)?);
         parts.location = self.trailing_location(head.at)?;
         Ok(parts)
     }
 
     /// `nn.add %a, %b {attributes} : types ({ regions })`.
-    fn plain(&mut self, frame: &mut Frame<'c>, head: Head) -> Read<Parts> {
+    fn plain(&mut self, frame: &mut OpenBody<'c>, head: PrettyHead) -> Read<ReadOp> {
         let mut mentions = Vec::new();
-        if self.token.kind == Kind::Percent && !self.is_next_op() {
+        if self.token.kind == TokenKind::Percent && !self.is_next_op() {
             self.push_mention(&mut mentions)?;
             while self.eat(b',') {
                 self.push_mention(&mut mentions)?;
@@ -300,10 +301,10 @@ impl<'c> Reader<'c> {
         parts.successors = successors;
         parts.results = self.plain_types(head, mentions.len())?;
         parts.operands = self.operands(frame, &mentions, &parts.results.inputs, head.at)?;
-        if self.is(b'(') && lexer::next(self.bytes(), self.token.end).kind == Kind::Byte(b'{') {
+        if self.is(b'(') && lexer::next(self.bytes(), self.token.end).kind == TokenKind::Byte(b'{') {
             self.advance();
             if head.def.traits.contains(Traits::ISOLATED) {
-                parts.child = Some(self.isolated(Count::Listed, &[])?);
+                parts.child = Some(self.isolated(RegionArity::Listed, &[])?);
                 self.expect(b')')?;
             } else {
                 let mut regions: Vec<Vec<Block>> = Vec::new();
@@ -325,15 +326,15 @@ impl<'c> Reader<'c> {
             return false;
         }
         let mut token = self.token;
-        while matches!(token.kind, Kind::Percent | Kind::Integer | Kind::Byte(b',' | b':')) {
+        while matches!(token.kind, TokenKind::Percent | TokenKind::Integer | TokenKind::Byte(b',' | b':')) {
             token = lexer::next(bytes, token.end);
         }
-        token.kind == Kind::Byte(b'=')
+        token.kind == TokenKind::Byte(b'=')
     }
 
     /// The types after the colon: a signature, one type for all, a list for a terminator, `from to into` for
     /// a cast.
-    fn plain_types(&mut self, head: Head, operand_count: usize) -> Read<Rc<Signature>> {
+    fn plain_types(&mut self, head: PrettyHead, operand_count: usize) -> Read<Rc<OpTypes>> {
         let result_count = head.def.results.len();
         if !self.eat(b':') {
             return match operand_count + result_count {
@@ -346,13 +347,13 @@ impl<'c> Reader<'c> {
             while self.eat(b',') {
                 inputs.push(self.ty()?);
             }
-            return Ok(Rc::new(Signature { inputs, results: Vec::new() }));
+            return Ok(Rc::new(OpTypes { inputs, results: Vec::new() }));
         }
         if self.is(b'(') {
             return self.signature();
         }
         let ty = self.ty()?;
         let result = if self.eat_word("to") { self.ty()? } else { ty };
-        Ok(Rc::new(Signature { inputs: vec![ty; operand_count], results: vec![result; result_count] }))
+        Ok(Rc::new(OpTypes { inputs: vec![ty; operand_count], results: vec![result; result_count] }))
     }
 }

@@ -5,15 +5,15 @@
 
 use rustc_hash::FxHashMap;
 
-use super::values::{Frame, Label};
-use super::{Read, Reader, shortened};
+use super::values::{Label, OpenBody};
+use super::{Read, TextReader, shortened};
 use crate::body::{Body, Successor};
 use crate::entities::{Block, Location, Type};
-use crate::text::lexer::Kind;
+use crate::text::lexer::TokenKind;
 
 /// An argument of an entry block whose name stands outside of the region.
 #[derive(Clone, Copy)]
-pub(super) struct Argument<'c> {
+pub(super) struct EntryArgument<'c> {
     /// The name, without `%`.
     pub name: &'c str,
     pub at: usize,
@@ -21,9 +21,13 @@ pub(super) struct Argument<'c> {
     pub location: Option<Location>,
 }
 
-impl<'c> Reader<'c> {
+impl<'c> TextReader<'c> {
     /// `{ blocks }`. The blocks stand in no region yet.
-    pub(super) fn region(&mut self, frame: &mut Frame<'c>, arguments: &[Argument<'c>]) -> Read<Vec<Block>> {
+    pub(super) fn region(
+        &mut self,
+        frame: &mut OpenBody<'c>,
+        arguments: &[EntryArgument<'c>],
+    ) -> Read<Vec<Block>> {
         self.expect(b'{')?;
         let scope = frame.scope();
         frame.region_depth += 1;
@@ -46,9 +50,9 @@ impl<'c> Reader<'c> {
     }
 
     /// Blocks up to the closing brace, which is passed.
-    fn blocks(&mut self, frame: &mut Frame<'c>, arguments: &[Argument<'c>]) -> Read<Vec<Block>> {
+    fn blocks(&mut self, frame: &mut OpenBody<'c>, arguments: &[EntryArgument<'c>]) -> Read<Vec<Block>> {
         let mut blocks = Vec::new();
-        let has_header = self.token.kind == Kind::Caret && arguments.is_empty();
+        let has_header = self.token.kind == TokenKind::Caret && arguments.is_empty();
         if !has_header && (!self.is(b'}') || !arguments.is_empty()) {
             let block = frame.body.make_block();
             for argument in arguments {
@@ -61,7 +65,7 @@ impl<'c> Reader<'c> {
             blocks.push(block);
             self.block_ops(frame, block)?;
         }
-        while self.token.kind == Kind::Caret {
+        while self.token.kind == TokenKind::Caret {
             let block = self.block_header(frame)?;
             blocks.push(block);
             self.block_ops(frame, block)?;
@@ -70,15 +74,15 @@ impl<'c> Reader<'c> {
         Ok(blocks)
     }
 
-    fn block_ops(&mut self, frame: &mut Frame<'c>, block: Block) -> Read<()> {
-        while self.token.kind != Kind::Caret && !self.is(b'}') {
+    fn block_ops(&mut self, frame: &mut OpenBody<'c>, block: Block) -> Read<()> {
+        while self.token.kind != TokenKind::Caret && !self.is(b'}') {
             self.op(frame, block)?;
         }
         Ok(())
     }
 
     /// `^bb0(%a: type, ...):`.
-    fn block_header(&mut self, frame: &mut Frame<'c>) -> Read<Block> {
+    fn block_header(&mut self, frame: &mut OpenBody<'c>) -> Read<Block> {
         let at = self.token.start;
         let name = &self.advance()[1..];
         let block = self.label(frame, name, at);
@@ -91,7 +95,7 @@ impl<'c> Reader<'c> {
         if self.eat(b'(') {
             self.list(b')', |reader| {
                 let at = reader.token.start;
-                let name = &reader.expect_kind(Kind::Percent, "an argument")?[1..];
+                let name = &reader.expect_kind(TokenKind::Percent, "an argument")?[1..];
                 reader.expect(b':')?;
                 let ty = reader.ty()?;
                 let value = frame.body.add_arg(block, ty);
@@ -107,20 +111,20 @@ impl<'c> Reader<'c> {
         Ok(block)
     }
 
-    fn innermost<'f>(&self, frame: &'f mut Frame<'c>, name: &'c str) -> &'f mut Label {
+    fn innermost<'f>(&self, frame: &'f mut OpenBody<'c>, name: &'c str) -> &'f mut Label {
         let labels = frame.labels.last_mut().expect("blocks stand in regions");
         labels.get_mut(name).expect("the label was just mentioned")
     }
 
     /// The block called `name` in the innermost region; made if it is not read yet.
-    pub(super) fn label(&mut self, frame: &mut Frame<'c>, name: &'c str, at: usize) -> Block {
-        let Frame { body, labels, .. } = frame;
+    pub(super) fn label(&mut self, frame: &mut OpenBody<'c>, name: &'c str, at: usize) -> Block {
+        let OpenBody { body, labels, .. } = frame;
         let labels = labels.last_mut().expect("blocks stand in regions");
         labels.entry(name).or_insert_with(|| Label { block: body.make_block(), at, is_defined: false }).block
     }
 
     /// `[^bb1, ^bb2]`, if it stands here.
-    pub(super) fn successors(&mut self, frame: &mut Frame<'c>) -> Read<Vec<Successor>> {
+    pub(super) fn successors(&mut self, frame: &mut OpenBody<'c>) -> Read<Vec<Successor>> {
         let mut successors = Vec::new();
         if !self.eat(b'[') {
             return Ok(successors);
@@ -130,7 +134,7 @@ impl<'c> Reader<'c> {
         }
         self.list(b']', |reader| {
             let at = reader.token.start;
-            let name = &reader.expect_kind(Kind::Caret, "a block")?[1..];
+            let name = &reader.expect_kind(TokenKind::Caret, "a block")?[1..];
             let block = reader.label(frame, name, at);
             successors.push(Successor { block, first_operand: 0, operand_count: 0 });
             Ok(())
@@ -139,15 +143,15 @@ impl<'c> Reader<'c> {
     }
 
     /// The regions of an isolated operation, read into tables of their own.
-    pub(super) fn isolated(&mut self, count: Count, arguments: &[Argument<'c>]) -> Read<Body> {
-        let mut frame = Frame::new(0, self.token.start);
+    pub(super) fn isolated(&mut self, count: RegionArity, arguments: &[EntryArgument<'c>]) -> Read<Body> {
+        let mut frame = OpenBody::new(0, self.token.start);
         loop {
             let blocks = self.region(&mut frame, arguments)?;
             let root = frame.body.add_root();
             for block in blocks {
                 frame.body.attach_block(root, block);
             }
-            if count == Count::One || !self.eat(b',') {
+            if count == RegionArity::One || !self.eat(b',') {
                 return Ok(self.finish(frame));
             }
         }
@@ -156,7 +160,7 @@ impl<'c> Reader<'c> {
 
 /// How many regions stand in a row.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Count {
+pub(super) enum RegionArity {
     /// One.
     One,
     /// As many as commas divide.

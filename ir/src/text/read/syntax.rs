@@ -5,19 +5,19 @@
 
 use std::rc::Rc;
 
-use super::memo::Signature;
-use super::ops::Parts;
-use super::pretty::{Entries, Head};
-use super::values::{Frame, Mention};
-use super::{Read, Reader};
+use super::memo::OpTypes;
+use super::ops::ReadOp;
+use super::pretty::{AttrEntries, PrettyHead};
+use super::values::{Mention, OpenBody};
+use super::{Read, TextReader};
 use crate::attrs::AttrData;
 use crate::body::Successor;
 use crate::builder::infer;
 use crate::context::Context;
 use crate::entities::{Attr, Type};
 use crate::opdef::{Arity, AttrDef, AttrKind, OperandDef, Presence, TypeClass};
-use crate::text::form::{self, Piece};
-use crate::text::lexer::Kind;
+use crate::text::form::{self, FormPiece};
+use crate::text::lexer::TokenKind;
 use crate::types::{TypeData, VectorDim};
 use crate::words::{Flags, Words};
 
@@ -26,20 +26,20 @@ struct Filling<'c> {
     mentions: Vec<Vec<Mention<'c>>>,
     operand_types: Vec<Vec<Type>>,
     result_types: Vec<Option<Vec<Type>>>,
-    entries: Entries,
+    entries: AttrEntries,
     successors: Vec<Successor>,
     /// A type that was read too early.
     pending: Option<Type>,
 }
 
-impl<'c> Reader<'c> {
+impl<'c> TextReader<'c> {
     /// An operation after its name.
     pub(super) fn by_syntax(
         &mut self,
-        frame: &mut Frame<'c>,
-        head: Head,
+        frame: &mut OpenBody<'c>,
+        head: PrettyHead,
         syntax: &'static str,
-    ) -> Read<Parts> {
+    ) -> Read<ReadOp> {
         let mut filling = Filling {
             mentions: vec![Vec::new(); head.def.operands.len()],
             operand_types: head.def.operands.iter().map(|def| self.only_type(def)).collect(),
@@ -58,7 +58,7 @@ impl<'c> Reader<'c> {
         parts.properties = crate::words::fill(self.ctx, head.def, parts.properties);
         let types = operand_types.concat();
         parts.operands = self.operands(frame, &mentions.concat(), &types, head.at)?;
-        parts.results = Rc::new(Signature {
+        parts.results = Rc::new(OpTypes {
             results: self.result_types(head, result_types, &types, parts.properties)?,
             inputs: types,
         });
@@ -78,7 +78,7 @@ impl<'c> Reader<'c> {
 
     fn result_types(
         &mut self,
-        head: Head,
+        head: PrettyHead,
         said: Vec<Option<Vec<Type>>>,
         operands: &[Type],
         properties: Attr,
@@ -96,32 +96,32 @@ impl<'c> Reader<'c> {
 
     fn pieces(
         &mut self,
-        frame: &mut Frame<'c>,
-        head: Head,
+        frame: &mut OpenBody<'c>,
+        head: PrettyHead,
         syntax: &'static str,
         filling: &mut Filling<'c>,
     ) -> Read<()> {
         for piece in form::pieces(syntax) {
             match piece {
-                Piece::Name(name) => self.named(head, name, filling)?,
-                Piece::Dict => filling.entries.extend(self.optional_dict()?),
-                Piece::Types(names) => self.types_of(head, names, filling)?,
-                Piece::TypeUnlessBool(name) => {
+                FormPiece::Name(name) => self.named(head, name, filling)?,
+                FormPiece::Dict => filling.entries.extend(self.optional_dict()?),
+                FormPiece::Types(names) => self.types_of(head, names, filling)?,
+                FormPiece::TypeUnlessBool(name) => {
                     let ty = self.ty()?;
                     let is_said = self.eat(b',');
                     let (said, pending) = if is_said { (ty, None) } else { (self.ctx.int(1), Some(ty)) };
                     filling.pending = pending;
                     self.set_types(head, name, vec![said], filling);
                 }
-                Piece::CallType(name) => self.call_type(head, name, filling)?,
-                Piece::Block(index) => {
+                FormPiece::CallType(name) => self.call_type(head, name, filling)?,
+                FormPiece::Block(index) => {
                     let place = form::block_place(head.def, index);
                     self.successor(frame, place, filling)?;
                 }
-                Piece::Cases => self.cases(frame, head, filling)?,
-                Piece::Word(word) => self.expect_word(word)?,
-                Piece::Byte(byte) => self.expect(byte)?,
-                Piece::Optional(inner) => {
+                FormPiece::Cases => self.cases(frame, head, filling)?,
+                FormPiece::Word(word) => self.expect_word(word)?,
+                FormPiece::Byte(byte) => self.expect(byte)?,
+                FormPiece::Optional(inner) => {
                     if self.begins(form::pieces(inner).next()) {
                         self.pieces(frame, head, inner, filling)?;
                     }
@@ -132,23 +132,23 @@ impl<'c> Reader<'c> {
     }
 
     /// Whether an optional part that begins with `first` stands here.
-    fn begins(&self, first: Option<Piece>) -> bool {
+    fn begins(&self, first: Option<FormPiece>) -> bool {
         match first {
-            Some(Piece::Word(word)) => self.is_word(word),
-            Some(Piece::Byte(byte)) => self.is(byte),
-            Some(Piece::Name(_)) => self.token.kind == Kind::Percent && !self.is_next_op(),
+            Some(FormPiece::Word(word)) => self.is_word(word),
+            Some(FormPiece::Byte(byte)) => self.is(byte),
+            Some(FormPiece::Name(_)) => self.token.kind == TokenKind::Percent && !self.is_next_op(),
             _ => false,
         }
     }
 
     /// The operands, or the attribute, called `name`.
-    fn named(&mut self, head: Head, name: &'static str, filling: &mut Filling<'c>) -> Read<()> {
+    fn named(&mut self, head: PrettyHead, name: &'static str, filling: &mut Filling<'c>) -> Read<()> {
         if let Some(place) = form::operand_place(head.def, name) {
             let mentions = &mut filling.mentions[place];
             if head.def.operands[place].arity == Arity::One {
                 return self.push_mention(mentions);
             }
-            if self.token.kind == Kind::Percent && !self.is_next_op() {
+            if self.token.kind == TokenKind::Percent && !self.is_next_op() {
                 self.push_mention(mentions)?;
                 while self.eat(b',') {
                     self.push_mention(mentions)?;
@@ -173,14 +173,14 @@ impl<'c> Reader<'c> {
             }
             AttrKind::Word(_) | AttrKind::Flags(_) => Ok(None),
             AttrKind::Int32s => self.int32s().map(Some),
-            AttrKind::Symbol if self.token.kind != Kind::At => Err(self.expected("a symbol")),
-            AttrKind::Text if self.token.kind != Kind::Text => Err(self.expected("a string")),
+            AttrKind::Symbol if self.token.kind != TokenKind::At => Err(self.expected("a symbol")),
+            AttrKind::Text if self.token.kind != TokenKind::Text => Err(self.expected("a string")),
             _ => self.attr().map(Some),
         }
     }
 
     fn is_one_of(&self, words: &Words) -> bool {
-        self.token.kind == Kind::Word && words.words.contains(&self.spelling())
+        self.token.kind == TokenKind::Word && words.words.contains(&self.spelling())
     }
 
     fn word(&mut self, words: &Words) -> Read<Attr> {
@@ -200,7 +200,7 @@ impl<'c> Reader<'c> {
         let at = self.token.start;
         let mut words = Vec::new();
         self.list(b'>', |reader| {
-            words.push(reader.expect_kind(Kind::Word, "a word")?);
+            words.push(reader.expect_kind(TokenKind::Word, "a word")?);
             Ok(())
         })?;
         let message = || format!("expected some of {}", flags.words.join(", "));
@@ -217,7 +217,7 @@ impl<'c> Reader<'c> {
     }
 
     /// The type of all values at these places, or the types of a run of values.
-    fn types_of(&mut self, head: Head, list: &'static str, filling: &mut Filling<'c>) -> Read<()> {
+    fn types_of(&mut self, head: PrettyHead, list: &'static str, filling: &mut Filling<'c>) -> Read<()> {
         let first = form::names(list).next().expect("`type` names values");
         let arity = match form::operand_place(head.def, first) {
             Some(place) => head.def.operands[place].arity,
@@ -236,7 +236,7 @@ impl<'c> Reader<'c> {
         Ok(())
     }
 
-    fn set_types(&self, head: Head, name: &str, types: Vec<Type>, filling: &mut Filling<'c>) {
+    fn set_types(&self, head: PrettyHead, name: &str, types: Vec<Type>, filling: &mut Filling<'c>) {
         if let Some(place) = form::operand_place(head.def, name) {
             filling.operand_types[place] = types;
         } else if let Some(place) = form::result_place(head.def, name) {
@@ -244,7 +244,7 @@ impl<'c> Reader<'c> {
         }
     }
 
-    fn call_type(&mut self, head: Head, name: &'static str, filling: &mut Filling<'c>) -> Read<()> {
+    fn call_type(&mut self, head: PrettyHead, name: &'static str, filling: &mut Filling<'c>) -> Read<()> {
         let at = self.token.start;
         let ty = self.ty()?;
         let TypeData::Function { inputs, results } = self.ctx.type_data(ty) else {
@@ -258,12 +258,12 @@ impl<'c> Reader<'c> {
     }
 
     /// `^bb1(%x : type)`: a block, and what it is given; these operands stand at `place`.
-    fn successor(&mut self, frame: &mut Frame<'c>, place: usize, filling: &mut Filling<'c>) -> Read<()> {
+    fn successor(&mut self, frame: &mut OpenBody<'c>, place: usize, filling: &mut Filling<'c>) -> Read<()> {
         let at = self.token.start;
         if frame.labels.is_empty() {
             return Err(self.expected("no block, for no region is around"));
         }
-        let name = &self.expect_kind(Kind::Caret, "a block")?[1..];
+        let name = &self.expect_kind(TokenKind::Caret, "a block")?[1..];
         let block = self.label(frame, name, at);
         filling.successors.push(Successor { block, first_operand: 0, operand_count: 0 });
         if !self.eat(b'(') {
@@ -282,7 +282,7 @@ impl<'c> Reader<'c> {
     }
 
     /// `[default: ^bb1, 42: ^bb2(%x : type)]`, of a switch on operand 0.
-    fn cases(&mut self, frame: &mut Frame<'c>, head: Head, filling: &mut Filling<'c>) -> Read<()> {
+    fn cases(&mut self, frame: &mut OpenBody<'c>, head: PrettyHead, filling: &mut Filling<'c>) -> Read<()> {
         let elem = filling.operand_types[0].first().copied();
         let is_integer =
             |ty: &Type| matches!(self.ctx.type_data(*ty), TypeData::Integer { .. } | TypeData::Index);

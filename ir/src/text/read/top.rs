@@ -1,22 +1,22 @@
 //! How a file is read: aliases, operations, metadata.
 
-use super::values::Frame;
-use super::{Alias, Read, Reader, shortened};
+use super::values::OpenBody;
+use super::{Alias, Read, TextReader, shortened};
 use crate::body::Body;
 use crate::entities::Location;
-use crate::text::lexer::{self, Kind};
+use crate::text::lexer::{self, TokenKind};
 
-impl<'c> Reader<'c> {
+impl<'c> TextReader<'c> {
     /// The whole file, as a body with one operation.
     pub(super) fn top(&mut self) -> Read<Body> {
-        let mut frame = Frame::new(1, self.token.start);
+        let mut frame = OpenBody::new(1, self.token.start);
         let block = frame.body.add_block(frame.body.root());
         loop {
             match self.token.kind {
-                Kind::End => break,
-                Kind::Hash => self.attr_alias()?,
-                Kind::Bang => self.type_alias()?,
-                Kind::OpenMetadata => self.metadata()?,
+                TokenKind::End => break,
+                TokenKind::Hash => self.attr_alias()?,
+                TokenKind::Bang => self.type_alias()?,
+                TokenKind::OpenMetadata => self.metadata()?,
                 _ => self.op(&mut frame, block)?,
             }
         }
@@ -69,7 +69,7 @@ impl<'c> Reader<'c> {
     fn alias_name(&mut self) -> Read<&'c str> {
         let at = self.token.start;
         let spelling = self.spelling();
-        if lexer::next(self.bytes(), self.token.end).kind != Kind::Byte(b'=') {
+        if lexer::next(self.bytes(), self.token.end).kind != TokenKind::Byte(b'=') {
             return Err(self.expected("an operation or the definition of an alias"));
         }
         self.advance();

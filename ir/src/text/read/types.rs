@@ -1,29 +1,29 @@
 //! How types are read.
 
-use super::{Alias, Read, Reader};
+use super::{Alias, Read, TextReader};
 use crate::attrs::AttrData;
 use crate::diag::did_you_mean;
 use crate::entities::{Attr, Type};
-use crate::text::lexer::Kind;
+use crate::text::lexer::TokenKind;
 use crate::types::{Dim, FloatKind, Signedness, TypeData, VectorDim};
 
 /// Integers are at most this wide.
 const MAX_WIDTH: u32 = (1 << 24) - 1;
 
 /// One size as it is written.
-enum Size {
+enum WrittenSize {
     Known(u64),
     Unknown,
     Scalable(u64),
 }
 
-impl<'c> Reader<'c> {
+impl<'c> TextReader<'c> {
     /// A type.
     pub(in crate::text) fn ty(&mut self) -> Read<Type> {
         match self.token.kind {
-            Kind::Word => self.builtin_type(),
-            Kind::Bang => self.nested(|reader| reader.dialect_type()),
-            Kind::Byte(b'(') => self.nested(|reader| {
+            TokenKind::Word => self.builtin_type(),
+            TokenKind::Bang => self.nested(|reader| reader.dialect_type()),
+            TokenKind::Byte(b'(') => self.nested(|reader| {
                 let (inputs, results) = reader.function_type()?;
                 Ok(reader.ctx.ty(TypeData::Function { inputs: inputs.into(), results: results.into() }))
             }),
@@ -34,7 +34,7 @@ impl<'c> Reader<'c> {
     /// `(types) -> types`.
     pub(super) fn function_type(&mut self) -> Read<(Vec<Type>, Vec<Type>)> {
         let inputs = self.type_list()?;
-        self.expect_kind(Kind::Arrow, "`->`")?;
+        self.expect_kind(TokenKind::Arrow, "`->`")?;
         let results = if self.is(b'(') { self.type_list()? } else { vec![self.ty()?] };
         Ok((inputs, results))
     }
@@ -54,7 +54,7 @@ impl<'c> Reader<'c> {
     pub(super) fn is_builtin_type(&self) -> bool {
         const SHAPED: [&str; 7] = ["index", "none", "complex", "tuple", "vector", "tensor", "memref"];
         let word = self.spelling();
-        self.token.kind == Kind::Word
+        self.token.kind == TokenKind::Word
             && (SHAPED.contains(&word) || float_kind(word).is_some() || integer_type(word).is_some())
     }
 
@@ -132,8 +132,8 @@ impl<'c> Reader<'c> {
         let mut shape = Vec::new();
         for size in self.sizes()? {
             match size {
-                Size::Known(size) if size > 0 => shape.push(VectorDim { size, scalable: false }),
-                Size::Scalable(size) if size > 0 => shape.push(VectorDim { size, scalable: true }),
+                WrittenSize::Known(size) if size > 0 => shape.push(VectorDim { size, scalable: false }),
+                WrittenSize::Scalable(size) if size > 0 => shape.push(VectorDim { size, scalable: true }),
                 _ => return Err(self.fault(at, "the sizes of a vector are positive numbers")),
             }
         }
@@ -221,7 +221,7 @@ impl<'c> Reader<'c> {
         match self.ctx.attr_data(attr) {
             AttrData::AffineMap(_) | AttrData::Strided(_) => true,
             AttrData::Opaque { body, .. } => match body.first() {
-                Some(crate::types::Piece::Text(text)) => text.contains("layout"),
+                Some(crate::types::OpaquePiece::Text(text)) => text.contains("layout"),
                 _ => false,
             },
             _ => false,
@@ -254,9 +254,9 @@ impl<'c> Reader<'c> {
         let at = self.token.start;
         let sizes = self.sizes()?;
         let dims = sizes.into_iter().map(|size| match size {
-            Size::Known(size) => Some(Dim::Known(size)),
-            Size::Unknown => Some(Dim::Unknown),
-            Size::Scalable(_) => None,
+            WrittenSize::Known(size) => Some(Dim::Known(size)),
+            WrittenSize::Unknown => Some(Dim::Unknown),
+            WrittenSize::Scalable(_) => None,
         });
         let dims: Option<Box<[Dim]>> = dims.collect();
         dims.ok_or_else(|| self.fault(at, "only vectors have scalable sizes"))
@@ -264,7 +264,7 @@ impl<'c> Reader<'c> {
 
     /// Sizes, each with an `x` after it: `4x?x[8]x`. They are read byte by byte, for `x8xf32` would be one
     /// token.
-    fn sizes(&mut self) -> Read<Vec<Size>> {
+    fn sizes(&mut self) -> Read<Vec<WrittenSize>> {
         let mut sizes = Vec::new();
         loop {
             let start = self.token.start;
@@ -274,10 +274,10 @@ impl<'c> Reader<'c> {
                 bytes[(start + open).min(bytes.len())..].iter().take_while(|b| b.is_ascii_digit()).count();
             let end = start + open + digits;
             let (size, end) = match (open, bytes.get(start)) {
-                (0, Some(b'?')) => (Size::Unknown, start + 1),
-                (0, Some(b'0'..=b'9')) => (Size::Known(self.size(start, end)?), end),
+                (0, Some(b'?')) => (WrittenSize::Unknown, start + 1),
+                (0, Some(b'0'..=b'9')) => (WrittenSize::Known(self.size(start, end)?), end),
                 (1, _) if digits > 0 && bytes.get(end) == Some(&b']') => {
-                    (Size::Scalable(self.size(start + 1, end)?), end + 1)
+                    (WrittenSize::Scalable(self.size(start + 1, end)?), end + 1)
                 }
                 (1, _) => return Err(self.expected("a size")),
                 _ => return Ok(sizes),

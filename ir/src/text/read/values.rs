@@ -5,8 +5,8 @@
 
 use rustc_hash::FxHashMap;
 
-use super::early::Symbols;
-use super::{Reader, shortened};
+use super::early::DefinedSymbols;
+use super::{TextReader, shortened};
 use crate::body::Body;
 use crate::diag::{Diagnostic, MOST_FAULTS, did_you_mean};
 use crate::entities::{Block, Type, Value};
@@ -15,12 +15,12 @@ use crate::entities::{Block, Type, Value};
 const FORESEEN_FROM: usize = 4096;
 
 /// An isolated operation while it is read: its tables and what names mean in them.
-pub(super) struct Frame<'c> {
+pub(super) struct OpenBody<'c> {
     pub body: Body,
     numbered: Vec<Packed>,
     /// What the slots in `numbered` that are [`Packed::MANY`] hold.
-    many: Vec<Slot>,
-    named: FxHashMap<&'c str, Slot>,
+    many: Vec<NamedValues>,
+    named: FxHashMap<&'c str, NamedValues>,
     /// Names defined in the regions that are open, but for the outermost, innermost last.
     nested: Vec<&'c str>,
     pub region_depth: u32,
@@ -32,7 +32,7 @@ pub(super) struct Frame<'c> {
     limbo: Option<Block>,
     /// Labels of the open regions, innermost last.
     pub labels: Vec<FxHashMap<&'c str, Label>>,
-    pub symbols: Symbols,
+    pub symbols: DefinedSymbols,
 }
 
 /// A block's name.
@@ -46,14 +46,14 @@ pub(super) struct Label {
 
 /// What a name stands for: that many values from `first` on.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Slot {
+struct NamedValues {
     /// Index of the first value.
     first: u32,
     count: u32,
 }
 
-impl Slot {
-    const FREE: Slot = Slot { first: 0, count: 0 };
+impl NamedValues {
+    const FREE: NamedValues = NamedValues { first: 0, count: 0 };
     /// The count of a name whose definition is at fault.
     const POISON: u32 = u32::MAX;
 }
@@ -82,10 +82,10 @@ pub(super) struct Mention<'c> {
     pub at: usize,
 }
 
-impl<'c> Frame<'c> {
+impl<'c> OpenBody<'c> {
     /// Tables for an isolated operation whose text begins at byte `start`.
-    pub(super) fn new(roots: usize, start: usize) -> Frame<'c> {
-        Frame {
+    pub(super) fn new(roots: usize, start: usize) -> OpenBody<'c> {
+        OpenBody {
             body: Body::new(roots),
             numbered: Vec::new(),
             many: Vec::new(),
@@ -97,21 +97,23 @@ impl<'c> Frame<'c> {
             forward: FxHashMap::default(),
             limbo: None,
             labels: Vec::new(),
-            symbols: Symbols::default(),
+            symbols: DefinedSymbols::default(),
         }
     }
 
-    fn slot(&self, index: Option<usize>, name: &str) -> Slot {
+    fn slot(&self, index: Option<usize>, name: &str) -> NamedValues {
         match index {
-            Some(index) => self.numbered.get(index).map_or(Slot::FREE, |packed| self.unpacked(*packed)),
-            None => self.named.get(name).copied().unwrap_or(Slot::FREE),
+            Some(index) => {
+                self.numbered.get(index).map_or(NamedValues::FREE, |packed| self.unpacked(*packed))
+            }
+            None => self.named.get(name).copied().unwrap_or(NamedValues::FREE),
         }
     }
 
-    fn unpacked(&self, packed: Packed) -> Slot {
+    fn unpacked(&self, packed: Packed) -> NamedValues {
         match packed {
-            Packed::FREE => Slot::FREE,
-            Packed(first) if first < Packed::MANY => Slot { first, count: 1 },
+            Packed::FREE => NamedValues::FREE,
+            Packed(first) if first < Packed::MANY => NamedValues { first, count: 1 },
             Packed(many) => self.many[(many & !Packed::MANY) as usize],
         }
     }
@@ -133,12 +135,12 @@ impl<'c> Frame<'c> {
         is_next
     }
 
-    fn set_slot(&mut self, index: Option<usize>, name: &'c str, slot: Slot) {
+    fn set_slot(&mut self, index: Option<usize>, name: &'c str, slot: NamedValues) {
         match index {
             Some(index) => {
                 let packed = match slot {
-                    Slot::FREE => Packed::FREE,
-                    Slot { first, count: 1 } if first < Packed::MANY => Packed(first),
+                    NamedValues::FREE => Packed::FREE,
+                    NamedValues { first, count: 1 } if first < Packed::MANY => Packed(first),
                     many => {
                         self.many.push(many);
                         Packed(Packed::MANY | (self.many.len() as u32 - 1))
@@ -164,13 +166,13 @@ impl<'c> Frame<'c> {
         self.body.add_arg(block, ty)
     }
 
-    /// How many names were defined in nested regions: what [`Reader::close_scope`] goes back to.
+    /// How many names were defined in nested regions: what [`TextReader::close_scope`] goes back to.
     pub(super) fn scope(&self) -> usize {
         self.nested.len()
     }
 }
 
-impl<'c> Reader<'c> {
+impl<'c> TextReader<'c> {
     /// The index of a name that is a number; small ones only, so that the table stays small beside the text.
     fn numbered(&self, name: &str) -> Option<usize> {
         let is_number = match name.as_bytes() {
@@ -185,7 +187,7 @@ impl<'c> Reader<'c> {
     /// Says that a name stands for `count` values from `first` on.
     pub(super) fn define(
         &mut self,
-        frame: &mut Frame<'c>,
+        frame: &mut OpenBody<'c>,
         name: &'c str,
         at: usize,
         first: Value,
@@ -196,7 +198,7 @@ impl<'c> Reader<'c> {
             self.note(at, format!("`%{}` is defined twice", shortened(name)));
             return;
         }
-        frame.set_slot(index, name, Slot { first: first.as_u32(), count });
+        frame.set_slot(index, name, NamedValues { first: first.as_u32(), count });
         if frame.region_depth > 1 {
             frame.nested.push(name);
         }
@@ -214,17 +216,17 @@ impl<'c> Reader<'c> {
     }
 
     /// Says that a name's definition is at fault, so that its readers are not.
-    pub(super) fn poison(&mut self, frame: &mut Frame<'c>, name: &'c str) {
+    pub(super) fn poison(&mut self, frame: &mut OpenBody<'c>, name: &'c str) {
         let index = self.numbered(name);
-        frame.set_slot(index, name, Slot { count: Slot::POISON, ..Slot::FREE });
+        frame.set_slot(index, name, NamedValues { count: NamedValues::POISON, ..NamedValues::FREE });
         frame.forward.retain(|key, _| key.0 != name);
     }
 
     /// The value that is mentioned, which must be of type `ty`.
-    pub(super) fn value(&mut self, frame: &mut Frame<'c>, mention: Mention<'c>, ty: Type) -> Value {
+    pub(super) fn value(&mut self, frame: &mut OpenBody<'c>, mention: Mention<'c>, ty: Type) -> Value {
         let Mention { name, number, at } = mention;
         let slot = frame.slot(self.numbered(name), name);
-        if number < slot.count && slot.count != Slot::POISON {
+        if number < slot.count && slot.count != NamedValues::POISON {
             let value = Value::from_u32(slot.first + number);
             if frame.body.ty(value) != ty {
                 self.note_types(frame, mention, value, ty);
@@ -232,7 +234,7 @@ impl<'c> Reader<'c> {
             return value;
         }
         if slot.count > 0 {
-            if slot.count != Slot::POISON {
+            if slot.count != NamedValues::POISON {
                 self.note(at, format!("`%{}` stands for {} values", shortened(name), slot.count));
             }
             return frame.stand_in(ty);
@@ -249,7 +251,7 @@ impl<'c> Reader<'c> {
         stand_in
     }
 
-    fn note_types(&mut self, frame: &Frame<'c>, mention: Mention<'c>, value: Value, expected: Type) {
+    fn note_types(&mut self, frame: &OpenBody<'c>, mention: Mention<'c>, value: Value, expected: Type) {
         let found = crate::text::short_type(self.ctx, frame.body.ty(value));
         let expected = crate::text::short_type(self.ctx, expected);
         let name = shortened(mention.name);
@@ -257,16 +259,16 @@ impl<'c> Reader<'c> {
     }
 
     /// Forgets the names that were defined since `scope`.
-    pub(super) fn close_scope(&mut self, frame: &mut Frame<'c>, scope: usize) {
+    pub(super) fn close_scope(&mut self, frame: &mut OpenBody<'c>, scope: usize) {
         while frame.nested.len() > scope {
             let name = frame.nested.pop().expect("the scope is shorter");
             let index = self.numbered(name);
-            frame.set_slot(index, name, Slot::FREE);
+            frame.set_slot(index, name, NamedValues::FREE);
         }
     }
 
     /// Foresees, once there are many operations, how many will follow, so that tables need not grow.
-    pub(super) fn make_room(&self, frame: &mut Frame<'c>) {
+    pub(super) fn make_room(&self, frame: &mut OpenBody<'c>) {
         let ops = frame.body.op_capacity();
         if ops < frame.room {
             return;
@@ -275,14 +277,14 @@ impl<'c> Reader<'c> {
         let left = self.text.len() - self.passed;
         let foreseen = |count: usize| (count as u128 * left as u128 / done.max(1) as u128) as usize;
         let more = |count: usize| foreseen(count) + foreseen(count) / 64 + FORESEEN_FROM;
-        let Frame { body, numbered, room, .. } = frame;
+        let OpenBody { body, numbered, room, .. } = frame;
         *room = ops + more(ops);
         body.reserve(more(ops), more(body.operand_capacity()), more(body.value_capacity()));
         numbered.reserve_exact(more(numbered.len()));
     }
 
     /// Notes every value that was read and never defined; the frame is read to its end.
-    pub(super) fn finish(&mut self, mut frame: Frame<'c>) -> Body {
+    pub(super) fn finish(&mut self, mut frame: OpenBody<'c>) -> Body {
         frame.body.shrink_to_fit();
         if frame.forward.is_empty() {
             return frame.body;

@@ -10,7 +10,7 @@ use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 use super::index_of;
-use super::lines::Lines;
+use super::lines::LineStarts;
 use crate::attrs::AttrData;
 use crate::body::Body;
 use crate::context::Context;
@@ -18,14 +18,14 @@ use crate::entities::{Attr, Ident, Location, Op, Region, Type, Value};
 use crate::location::LocationData;
 use crate::module::Module;
 use crate::text::{Locations, mentions};
-use crate::types::{Piece, TypeData};
+use crate::types::{OpaquePiece, TypeData};
 
 /// Tuples of more types than this get a name.
 const BIG_TUPLE: usize = 16;
 
 /// Something that may have a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Subject {
+pub(super) enum AliasSubject {
     /// An attribute that is not a location.
     Attr(Attr),
     /// A type.
@@ -36,7 +36,7 @@ pub(super) enum Subject {
 
 /// When a named thing is defined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Turn {
+pub(super) enum DefinitionTime {
     /// Before the module.
     Before,
     /// After it.
@@ -46,16 +46,16 @@ pub(super) enum Turn {
 /// The names of a module's text.
 #[derive(Default)]
 pub(super) struct AliasNames {
-    names: FxHashMap<Subject, Box<str>>,
+    names: FxHashMap<AliasSubject, Box<str>>,
     /// What has a name, in the order of definition.
-    pub order: Vec<(Subject, Turn)>,
+    pub order: Vec<(AliasSubject, DefinitionTime)>,
     /// Resources in the order of visiting.
     pub resources: Vec<Ident>,
 }
 
 impl AliasNames {
     /// The names of all that a module mentions.
-    pub(super) fn of(module: &Module, locations: Locations, lines: &mut Lines) -> AliasNames {
+    pub(super) fn of(module: &Module, locations: Locations, lines: &mut LineStarts) -> AliasNames {
         let mut visitor = Visitor {
             ctx: &module.ctx,
             module,
@@ -73,17 +73,17 @@ impl AliasNames {
     }
 
     /// The name of something, with its sigil.
-    pub(super) fn get(&self, subject: Subject) -> Option<&str> {
+    pub(super) fn get(&self, subject: AliasSubject) -> Option<&str> {
         if self.names.is_empty() { None } else { self.names.get(&subject).map(|name| &**name) }
     }
 }
 
 /// What is known of a subject.
-struct Found {
+struct SubjectFacts {
     name: Option<Name>,
     /// 0 if neither it nor anything in it has a name; else one more than the deepest named thing in it.
     depth: u32,
-    turn: Turn,
+    turn: DefinitionTime,
     children: Vec<usize>,
 }
 
@@ -100,8 +100,8 @@ struct Visitor<'m> {
     ctx: &'m Context,
     module: &'m Module,
     locations: Locations,
-    lines: &'m mut Lines,
-    found: IndexMap<Subject, Found, FxBuildHasher>,
+    lines: &'m mut LineStarts,
+    found: IndexMap<AliasSubject, SubjectFacts, FxBuildHasher>,
     /// Which types of values were visited, by their index.
     types: Vec<bool>,
     /// Attributes of operations (inherent, other) that were visited.
@@ -115,16 +115,16 @@ struct Visitor<'m> {
 }
 
 /// What the parts of a subject amount to, while they are visited.
-struct Parts {
+struct VisitedParts {
     depth: u32,
     children: Vec<usize>,
-    turn: Turn,
+    turn: DefinitionTime,
 }
 
 impl<'m> Visitor<'m> {
     fn op(&mut self, body: &'m Body, op: Op) {
         if self.locations == Locations::Shown {
-            self.location(body.location(op), Turn::Behind);
+            self.location(body.location(op), DefinitionTime::Behind);
         }
         match body.child(op) {
             Some(child) => self.regions(child, child.roots()),
@@ -145,9 +145,9 @@ impl<'m> Visitor<'m> {
     }
 
     fn arg(&mut self, body: &Body, arg: Value) {
-        self.top(Subject::Type(body.ty(arg)));
+        self.top(AliasSubject::Type(body.ty(arg)));
         if self.locations == Locations::Shown {
-            self.location(body.arg_location(arg), Turn::Before);
+            self.location(body.arg_location(arg), DefinitionTime::Before);
         }
     }
 
@@ -157,7 +157,7 @@ impl<'m> Visitor<'m> {
             self.types.resize(index + 1, false);
         }
         if !std::mem::replace(&mut self.types[index], true) {
-            self.top(Subject::Type(ty));
+            self.top(AliasSubject::Type(ty));
         }
     }
 
@@ -177,39 +177,40 @@ impl<'m> Visitor<'m> {
         }
     }
 
-    fn location(&mut self, location: Location, turn: Turn) {
+    fn location(&mut self, location: Location, turn: DefinitionTime) {
         let location = self.lines.interned(self.ctx, location);
-        self.visit(Subject::Location(location), turn);
+        self.visit(AliasSubject::Location(location), turn);
     }
 
-    fn top(&mut self, subject: Subject) {
-        self.visit(subject, Turn::Before);
+    fn top(&mut self, subject: AliasSubject) {
+        self.visit(subject, DefinitionTime::Before);
     }
 
-    fn subject(&mut self, attr: Attr) -> Subject {
+    fn subject(&mut self, attr: Attr) -> AliasSubject {
         match self.ctx.attr_data(attr) {
-            AttrData::Location(location) => Subject::Location(self.lines.interned(self.ctx, *location)),
-            _ => Subject::Attr(attr),
+            AttrData::Location(location) => AliasSubject::Location(self.lines.interned(self.ctx, *location)),
+            _ => AliasSubject::Attr(attr),
         }
     }
 
     /// Visits a subject with all its parts; gives its place among those found, and its depth.
-    fn visit(&mut self, subject: Subject, turn: Turn) -> (usize, u32) {
+    fn visit(&mut self, subject: AliasSubject, turn: DefinitionTime) -> (usize, u32) {
         if let Some((index, _, found)) = self.found.get_full(&subject) {
             let depth = found.depth;
-            if turn == Turn::Before {
+            if turn == DefinitionTime::Before {
                 self.define_before(index);
             }
             return (index, depth);
         }
         let name = self.name(subject);
         let depth = u32::from(name.is_some());
-        let (index, _) = self.found.insert_full(subject, Found { name, depth, turn, children: Vec::new() });
-        let mut parts = Parts { depth: 0, children: Vec::new(), turn };
+        let (index, _) =
+            self.found.insert_full(subject, SubjectFacts { name, depth, turn, children: Vec::new() });
+        let mut parts = VisitedParts { depth: 0, children: Vec::new(), turn };
         match subject {
-            Subject::Attr(attr) => self.attr_parts(attr, &mut parts),
-            Subject::Type(ty) => self.type_parts(ty, &mut parts),
-            Subject::Location(location) => self.location_parts(location, &mut parts),
+            AliasSubject::Attr(attr) => self.attr_parts(attr, &mut parts),
+            AliasSubject::Type(ty) => self.type_parts(ty, &mut parts),
+            AliasSubject::Location(location) => self.location_parts(location, &mut parts),
         }
         let found = &mut self.found[index];
         found.children = parts.children;
@@ -224,58 +225,58 @@ impl<'m> Visitor<'m> {
         let mut pending = vec![index];
         while let Some(index) = pending.pop() {
             let found = &mut self.found[index];
-            if found.turn == Turn::Behind {
-                found.turn = Turn::Before;
+            if found.turn == DefinitionTime::Behind {
+                found.turn = DefinitionTime::Before;
                 pending.extend_from_slice(&found.children);
             }
         }
     }
 
-    fn part(&mut self, subject: Subject, parts: &mut Parts) {
+    fn part(&mut self, subject: AliasSubject, parts: &mut VisitedParts) {
         let (index, depth) = self.visit(subject, parts.turn);
         parts.children.push(index);
         parts.depth = parts.depth.max(depth);
     }
 
-    fn attr_part(&mut self, attr: Attr, parts: &mut Parts) {
+    fn attr_part(&mut self, attr: Attr, parts: &mut VisitedParts) {
         let subject = self.subject(attr);
         self.part(subject, parts);
     }
 
-    fn attr_parts(&mut self, attr: Attr, parts: &mut Parts) {
+    fn attr_parts(&mut self, attr: Attr, parts: &mut VisitedParts) {
         match self.ctx.attr_data(attr) {
             AttrData::Dict(entries) => entries.iter().for_each(|(_, value)| self.attr_part(*value, parts)),
             AttrData::Array(items) => items.iter().for_each(|item| self.attr_part(*item, parts)),
             AttrData::Distinct { inner, .. } => self.attr_part(*inner, parts),
             AttrData::Type(ty) | AttrData::Dense { ty, .. } | AttrData::Sparse { ty, .. } => {
-                self.part(Subject::Type(*ty), parts);
+                self.part(AliasSubject::Type(*ty), parts);
             }
             AttrData::Resource { ty, key } => {
                 self.resources.push(*key);
-                self.part(Subject::Type(*ty), parts);
+                self.part(AliasSubject::Type(*ty), parts);
             }
             AttrData::String { ty, .. } => {
-                ty.iter().for_each(|ty| self.part(Subject::Type(*ty), parts));
+                ty.iter().for_each(|ty| self.part(AliasSubject::Type(*ty), parts));
             }
             AttrData::Opaque { body, ty, .. } => {
                 self.pieces(body, parts);
-                ty.iter().for_each(|ty| self.part(Subject::Type(*ty), parts));
+                ty.iter().for_each(|ty| self.part(AliasSubject::Type(*ty), parts));
             }
             _ => {}
         }
     }
 
-    fn pieces(&mut self, body: &'m [Piece], parts: &mut Parts) {
+    fn pieces(&mut self, body: &'m [OpaquePiece], parts: &mut VisitedParts) {
         for piece in body {
             match piece {
-                Piece::Text(text) => self.undefined.extend(mentions::of_text(text)),
-                Piece::Attr(attr) => self.attr_part(*attr, parts),
-                Piece::Type(ty) => self.part(Subject::Type(*ty), parts),
+                OpaquePiece::Text(text) => self.undefined.extend(mentions::of_text(text)),
+                OpaquePiece::Attr(attr) => self.attr_part(*attr, parts),
+                OpaquePiece::Type(ty) => self.part(AliasSubject::Type(*ty), parts),
             }
         }
     }
 
-    fn type_parts(&mut self, ty: Type, parts: &mut Parts) {
+    fn type_parts(&mut self, ty: Type, parts: &mut VisitedParts) {
         let (types, attrs): (&[Type], [Option<Attr>; 2]) = match self.ctx.type_data(ty) {
             TypeData::Complex(part) => (std::slice::from_ref(part), [None, None]),
             TypeData::Tuple(types) => (types, [None, None]),
@@ -286,21 +287,21 @@ impl<'m> Visitor<'m> {
             TypeData::MemRef { elem, layout, space, .. } => (std::slice::from_ref(elem), [*layout, *space]),
             TypeData::UnrankedMemRef { elem, space } => (std::slice::from_ref(elem), [*space, None]),
             TypeData::Function { inputs, results } => {
-                inputs.iter().chain(results).for_each(|ty| self.part(Subject::Type(*ty), parts));
+                inputs.iter().chain(results).for_each(|ty| self.part(AliasSubject::Type(*ty), parts));
                 return;
             }
             TypeData::Opaque { body, .. } => return self.pieces(body, parts),
             _ => return,
         };
-        types.iter().for_each(|ty| self.part(Subject::Type(*ty), parts));
+        types.iter().for_each(|ty| self.part(AliasSubject::Type(*ty), parts));
         attrs.into_iter().flatten().for_each(|attr| self.attr_part(attr, parts));
     }
 
-    fn location_parts(&mut self, location: Location, parts: &mut Parts) {
+    fn location_parts(&mut self, location: Location, parts: &mut VisitedParts) {
         let ctx = self.ctx;
         let mut inside = |visitor: &mut Self, location: Location| {
             let location = visitor.lines.interned(ctx, location);
-            visitor.part(Subject::Location(location), parts);
+            visitor.part(AliasSubject::Location(location), parts);
         };
         match ctx.location_data(location) {
             LocationData::Name { child, .. } if *child != Location::UNKNOWN => inside(self, *child),
@@ -313,7 +314,7 @@ impl<'m> Visitor<'m> {
                 metadata.into_iter().for_each(|subject| self.part(subject, parts));
                 for location in locations {
                     let location = self.lines.interned(ctx, *location);
-                    self.part(Subject::Location(location), parts);
+                    self.part(AliasSubject::Location(location), parts);
                 }
             }
             _ => {}
@@ -322,18 +323,18 @@ impl<'m> Visitor<'m> {
 
     /// The name that a subject is to have: what the text called it, unless that is but its usual name with a
     /// number.
-    fn name(&self, subject: Subject) -> Option<Name> {
+    fn name(&self, subject: AliasSubject) -> Option<Name> {
         let aliases = &self.module.aliases;
         let (kept, usual) = match subject {
-            Subject::Attr(attr) => {
+            AliasSubject::Attr(attr) => {
                 (aliases.attrs.get_full(&attr).map(|found| (*found.2, found.0)), self.usual(attr))
             }
-            Subject::Type(ty) => {
+            AliasSubject::Type(ty) => {
                 let is_big =
                     matches!(self.ctx.type_data(ty), TypeData::Tuple(types) if types.len() > BIG_TUPLE);
                 (aliases.types.get_full(&ty).map(|found| (*found.2, found.0)), is_big.then_some("tuple"))
             }
-            Subject::Location(_) => (None, Some("loc")),
+            AliasSubject::Location(_) => (None, Some("loc")),
         };
         match (kept, usual) {
             (Some((name, _)), Some(usual)) if without_number(self.ctx.str(name)) == usual => {
@@ -357,17 +358,17 @@ impl<'m> Visitor<'m> {
 
     /// Sorts what has a name, and deals the names out.
     fn finish(mut self) -> AliasNames {
-        let mut named: Vec<(Subject, Name, u32, Turn)> = self
+        let mut named: Vec<(AliasSubject, Name, u32, DefinitionTime)> = self
             .found
             .drain(..)
             .filter_map(|(subject, found)| Some((subject, found.name?, found.depth, found.turn)))
             .collect();
-        let key = |(subject, name, depth, _): &(Subject, Name, u32, Turn)| {
+        let key = |(subject, name, depth, _): &(AliasSubject, Name, u32, DefinitionTime)| {
             let prefix = match name {
                 Name::Prefix(prefix) => prefix,
                 Name::Kept(name, _) => without_number(self.ctx.str(*name)),
             };
-            (*depth, !matches!(subject, Subject::Type(_)), prefix)
+            (*depth, !matches!(subject, AliasSubject::Type(_)), prefix)
         };
         named.sort_by(|a, b| key(a).cmp(&key(b)));
         keep_order(&mut named);
@@ -403,17 +404,17 @@ impl<'m> Visitor<'m> {
 }
 
 /// Puts names that were kept, among those of one depth, in the order of the text that was read.
-fn keep_order(named: &mut [(Subject, Name, u32, Turn)]) {
+fn keep_order(named: &mut [(AliasSubject, Name, u32, DefinitionTime)]) {
     for group in named.chunk_by_mut(|a, b| (a.2, sigil(a.0)) == (b.2, sigil(b.0))) {
-        let is_kept = |entry: &(Subject, Name, u32, Turn)| matches!(entry.1, Name::Kept(..));
+        let is_kept = |entry: &(AliasSubject, Name, u32, DefinitionTime)| matches!(entry.1, Name::Kept(..));
         let mut kept: Vec<_> = group.iter().copied().filter(is_kept).collect();
         kept.sort_by_key(|entry| if let Name::Kept(_, place) = entry.1 { place } else { 0 });
         group.iter_mut().filter(|entry| is_kept(entry)).zip(kept).for_each(|(place, entry)| *place = entry);
     }
 }
 
-fn sigil(subject: Subject) -> &'static str {
-    if let Subject::Type(_) = subject { "!" } else { "#" }
+fn sigil(subject: AliasSubject) -> &'static str {
+    if let AliasSubject::Type(_) = subject { "!" } else { "#" }
 }
 
 fn without_number(name: &str) -> &str {

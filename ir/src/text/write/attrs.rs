@@ -1,7 +1,7 @@
 //! How attributes are written.
 
-use super::Writer;
-use super::aliases::Subject;
+use super::TextWriter;
+use super::aliases::AliasSubject;
 use crate::attrs::AttrData;
 use crate::entities::{Attr, Ident, Type};
 use crate::text::big::Big;
@@ -18,13 +18,13 @@ enum Usual {
     Hidden,
 }
 
-impl Writer<'_> {
+impl TextWriter<'_> {
     /// An attribute.
     pub(in crate::text) fn attr(&mut self, attr: Attr) {
         if self.buffer.len() > self.limit {
             return;
         }
-        if !self.alias(Subject::Attr(attr)) {
+        if !self.alias(AliasSubject::Attr(attr)) {
             self.attr_with(attr, Usual::Shown);
         }
     }
@@ -39,7 +39,7 @@ impl Writer<'_> {
         if self.buffer.len() > self.limit {
             return;
         }
-        if !self.alias(Subject::Attr(attr)) {
+        if !self.alias(AliasSubject::Attr(attr)) {
             self.attr_with(attr, Usual::Hidden);
         }
     }

@@ -7,11 +7,11 @@ use std::fmt;
 
 /// Text that grows at its end.
 #[derive(Default)]
-pub(super) struct Buffer {
+pub(super) struct TextBuffer {
     bytes: Vec<u8>,
 }
 
-impl Buffer {
+impl TextBuffer {
     /// Adds a text.
     pub(super) fn push_str(&mut self, text: &str) {
         self.bytes.extend_from_slice(text.as_bytes());
@@ -41,7 +41,7 @@ impl Buffer {
     }
 
     /// Adds again what was written from byte `start` to byte `end` of another buffer.
-    pub(super) fn push_part(&mut self, other: &Buffer, start: usize, end: usize) {
+    pub(super) fn push_part(&mut self, other: &TextBuffer, start: usize, end: usize) {
         self.bytes.extend_from_slice(&other.bytes[start..end]);
     }
 
@@ -66,7 +66,7 @@ impl Buffer {
     }
 }
 
-impl fmt::Write for Buffer {
+impl fmt::Write for TextBuffer {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         self.push_str(text);
         Ok(())
@@ -91,7 +91,7 @@ mod tests {
     #[test]
     fn numbers_are_written_as_they_are_displayed() {
         for number in (0..1200).chain([9_999, 10_000, 99_999, 100_000, 1_234_567, u32::MAX]) {
-            let mut buffer = Buffer::default();
+            let mut buffer = TextBuffer::default();
             buffer.push_number(number);
             assert_eq!(buffer.as_str(), number.to_string());
         }

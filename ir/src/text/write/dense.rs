@@ -1,6 +1,6 @@
 //! How the elements of constants are written.
 
-use super::Writer;
+use super::TextWriter;
 use crate::attrs::{AttrData, DenseData, Splat};
 use crate::entities::{Attr, Type};
 use crate::text::read::element_bytes;
@@ -18,7 +18,7 @@ enum Hex {
     Never,
 }
 
-impl Writer<'_> {
+impl TextWriter<'_> {
     /// `dense`, `sparse`, `dense_resource`, `array`.
     pub(super) fn elements(&mut self, attr: &AttrData) {
         match attr {

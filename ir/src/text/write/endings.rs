@@ -5,7 +5,7 @@
 
 use smallvec::SmallVec;
 
-use super::buffer::Buffer;
+use super::buffer::TextBuffer;
 use crate::body::Body;
 use crate::entities::{Attr, Op, OpName, Type};
 
@@ -20,31 +20,31 @@ const MOST: usize = 1 << 20;
 /// The texts of operations in generic form, operands and results apart.
 #[derive(Default)]
 pub(super) struct Endings {
-    slots: Vec<Option<Ending>>,
-    texts: Buffer,
+    slots: Vec<Option<OpEnding>>,
+    texts: TextBuffer,
 }
 
 /// What the text of an operation is before its operands, and after them.
-struct Ending {
+struct OpEnding {
     name: OpName,
     properties: Attr,
     attrs: Attr,
     operand_count: usize,
     types: SmallVec<[Type; 6]>,
-    head: Part,
-    tail: Part,
+    head: TextRange,
+    tail: TextRange,
 }
 
 /// Bytes of a buffer: from `start` to `end`.
 #[derive(Clone, Copy)]
-pub(super) struct Part {
+pub(super) struct TextRange {
     pub start: usize,
     pub end: usize,
 }
 
 impl Endings {
     /// The kept texts before and after the operands of an operation that is alike.
-    pub(super) fn find(&self, body: &Body, op: Op) -> Option<(Part, Part)> {
+    pub(super) fn find(&self, body: &Body, op: Op) -> Option<(TextRange, TextRange)> {
         let ending = self.slots.get(slot(body, op))?.as_ref()?;
         let is_alike = ending.name == body.name(op)
             && ending.properties == body.properties(op)
@@ -55,12 +55,19 @@ impl Endings {
     }
 
     /// Adds a kept text to `buffer`.
-    pub(super) fn write(&self, part: Part, buffer: &mut Buffer) {
+    pub(super) fn write(&self, part: TextRange, buffer: &mut TextBuffer) {
         buffer.push_part(&self.texts, part.start, part.end);
     }
 
     /// Keeps the text of an operation, which stands in `buffer`.
-    pub(super) fn keep(&mut self, body: &Body, op: Op, buffer: &Buffer, head: Part, tail: Part) {
+    pub(super) fn keep(
+        &mut self,
+        body: &Body,
+        op: Op,
+        buffer: &TextBuffer,
+        head: TextRange,
+        tail: TextRange,
+    ) {
         if head.end - head.start + tail.end - tail.start > LONGEST {
             return;
         }
@@ -69,13 +76,13 @@ impl Endings {
             self.slots.clear();
             self.slots.resize_with(SLOTS, || None);
         }
-        let mut kept = |part: Part| {
+        let mut kept = |part: TextRange| {
             let start = self.texts.len();
             self.texts.push_part(buffer, part.start, part.end);
-            Part { start, end: self.texts.len() }
+            TextRange { start, end: self.texts.len() }
         };
         let (head, tail) = (kept(head), kept(tail));
-        self.slots[slot(body, op)] = Some(Ending {
+        self.slots[slot(body, op)] = Some(OpEnding {
             name: body.name(op),
             properties: body.properties(op),
             attrs: body.attrs(op),

@@ -2,17 +2,17 @@
 
 use std::fmt::{self, Write};
 
-use super::{Header, Scope, Writer};
+use super::{BlockHeader, TextWriter, WrittenBody};
 use crate::body::{Body, OpRef};
 use crate::entities::{Block, Op, Region, Type, Value};
 use crate::opdef::{OpDef, Traits};
 use crate::text::Locations;
 
-impl<'m> Writer<'m> {
+impl<'m> TextWriter<'m> {
     /// `scf.if %c -> (type) { ... } else { ... } {attributes}`.
     pub(super) fn condition(
         &mut self,
-        scope: Scope<'m>,
+        scope: WrittenBody<'m>,
         op: Op,
         def: &OpDef,
         out: &mut dyn Write,
@@ -35,7 +35,7 @@ impl<'m> Writer<'m> {
         self.buffer.push(' ');
         self.operands(scope, op);
         self.arrow_types(&types);
-        let header = if types.is_empty() { Header::Bare } else { Header::Never };
+        let header = if types.is_empty() { BlockHeader::Bare } else { BlockHeader::Never };
         self.buffer.push(' ');
         self.region(scope, then, header, out)?;
         if !has_no_else {
@@ -50,7 +50,7 @@ impl<'m> Writer<'m> {
     /// `scf.for unsigned %i = %a to %b step %c iter_args(%y = %x) -> (type) : type { ... } {attributes}`.
     pub(super) fn counted_loop(
         &mut self,
-        scope: Scope<'m>,
+        scope: WrittenBody<'m>,
         op: Op,
         def: &OpDef,
         out: &mut dyn Write,
@@ -90,7 +90,12 @@ impl<'m> Writer<'m> {
             self.ty(ty);
         }
         self.buffer.push(' ');
-        self.region(scope, region, if results.is_empty() { Header::Bare } else { Header::Never }, out)?;
+        self.region(
+            scope,
+            region,
+            if results.is_empty() { BlockHeader::Bare } else { BlockHeader::Never },
+            out,
+        )?;
         let attrs = self.visible_attrs(body, op, &["unsignedCmp"]);
         self.optional_dict(" ", &attrs);
         Ok(true)
@@ -99,7 +104,7 @@ impl<'m> Writer<'m> {
     /// `scf.while (%y = %x) : (type) -> type { ... } do { ... } attributes {...}`.
     pub(super) fn conditional_loop(
         &mut self,
-        scope: Scope<'m>,
+        scope: WrittenBody<'m>,
         op: Op,
         def: &OpDef,
         out: &mut dyn Write,
@@ -122,16 +127,16 @@ impl<'m> Writer<'m> {
         self.buffer.push_str(" : ");
         self.signature(body, op);
         self.buffer.push(' ');
-        self.region(scope, before, Header::Never, out)?;
+        self.region(scope, before, BlockHeader::Never, out)?;
         self.buffer.push_str(" do ");
-        self.region(scope, after, Header::Arguments, out)?;
+        self.region(scope, after, BlockHeader::Arguments, out)?;
         let attrs = self.visible_attrs(body, op, &[]);
         self.optional_dict(" attributes ", &attrs);
         Ok(true)
     }
 
     /// `(%a = %x, ...)`.
-    fn carried(&mut self, scope: Scope<'m>, args: &[Value], initial: &[Value]) {
+    fn carried(&mut self, scope: WrittenBody<'m>, args: &[Value], initial: &[Value]) {
         self.buffer.push('(');
         self.list(args.iter().zip(initial), |writer, (arg, value)| {
             writer.value(scope, *arg);

@@ -8,12 +8,12 @@ use crate::location::LocationData;
 
 /// Where the lines of texts begin, found once for each text.
 #[derive(Default)]
-pub(super) struct Lines {
+pub(super) struct LineStarts {
     /// By a text's first place: offsets in it at which lines begin.
     starts: FxHashMap<u32, Vec<u32>>,
 }
 
-impl Lines {
+impl LineStarts {
     /// A location with its content interned: a place in a text becomes file, line and column (in bytes, from
     /// 1).
     pub(super) fn interned(&mut self, ctx: &Context, location: Location) -> Location {

@@ -1,12 +1,12 @@
 //! How locations are written.
 
-use super::aliases::Subject;
-use super::{Locations, Writer};
+use super::aliases::AliasSubject;
+use super::{Locations, TextWriter};
 use crate::body::Body;
 use crate::entities::{Ident, Location, Value};
 use crate::location::LocationData;
 
-impl Writer<'_> {
+impl TextWriter<'_> {
     /// ` loc(...)` of a block's argument, if locations are shown; in full, even if it has a name.
     pub(super) fn arg_location(&mut self, body: &Body, arg: Value) {
         if self.options.locations == Locations::Shown {
@@ -25,7 +25,7 @@ impl Writer<'_> {
     /// `loc(...)`, or `#name`.
     pub(super) fn location_attr(&mut self, location: Location) {
         let location = self.lines.interned(self.ctx, location);
-        if !self.alias(Subject::Location(location)) {
+        if !self.alias(AliasSubject::Location(location)) {
             self.location_itself(location);
         }
     }
@@ -39,7 +39,7 @@ impl Writer<'_> {
 
     fn location_inside(&mut self, location: Location) {
         let location = self.lines.interned(self.ctx, location);
-        if self.buffer.len() <= self.limit && !self.alias(Subject::Location(location)) {
+        if self.buffer.len() <= self.limit && !self.alias(AliasSubject::Location(location)) {
             self.location_content(location);
         }
     }

@@ -2,7 +2,7 @@
 
 use indexmap::{IndexMap, IndexSet};
 
-use super::Writer;
+use super::TextWriter;
 use crate::blob::Blob;
 use crate::context::BlobHome;
 use crate::entities::Ident;
@@ -14,7 +14,7 @@ const ALIGNMENT: u32 = 64;
 /// Bytes of a blob that are read at once.
 const CHUNK: usize = 1 << 16;
 
-impl Writer<'_> {
+impl TextWriter<'_> {
     /// `{-# ... #-}`, if there is anything to say.
     pub(super) fn metadata(&mut self, resources: &[Resource]) {
         let references = self.ctx.references();

@@ -7,7 +7,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::buffer::Buffer;
+use super::buffer::TextBuffer;
 use super::index_of;
 use crate::body::Body;
 use crate::entities::{Block, Op, Region, Value};
@@ -34,7 +34,7 @@ impl Numbering {
 
 /// The numbers of all values and blocks.
 #[derive(Default)]
-pub(super) struct Names {
+pub(super) struct ValueNumbers {
     bodies: Vec<BodyNames>,
     children: FxHashMap<(u32, Op), u32>,
 }
@@ -60,7 +60,7 @@ pub(super) enum Named {
 
 /// Numbers that are given next.
 #[derive(Clone, Copy)]
-struct Next {
+struct NextNumbers {
     value: u32,
     argument: u32,
 }
@@ -70,15 +70,15 @@ struct Pending<'m> {
     body: &'m Body,
     number: u32,
     region: Region,
-    next: Next,
+    next: NextNumbers,
 }
 
-impl Names {
+impl ValueNumbers {
     /// Names for all that `op` holds.
-    pub(super) fn of_op(body: &Body, op: Op, numbering: Numbering) -> Names {
-        let mut names = Names::default();
+    pub(super) fn of_op(body: &Body, op: Op, numbering: Numbering) -> ValueNumbers {
+        let mut names = ValueNumbers::default();
         names.add_body(body);
-        let mut next = Next { value: 0, argument: 0 };
+        let mut next = NextNumbers { value: 0, argument: 0 };
         let mut stack = Vec::new();
         names.number_op(body, 0, op, &mut next);
         names.push_regions(body, 0, op, next, &mut stack);
@@ -87,16 +87,16 @@ impl Names {
     }
 
     /// Names for all that a body holds.
-    pub(super) fn of_body(body: &Body, numbering: Numbering) -> Names {
-        let mut names = Names::default();
+    pub(super) fn of_body(body: &Body, numbering: Numbering) -> ValueNumbers {
+        let mut names = ValueNumbers::default();
         names.add_body(body);
-        let next = Next { value: 0, argument: 0 };
+        let next = NextNumbers { value: 0, argument: 0 };
         let stack = body.roots().iter().map(|&region| Pending { body, number: 0, region, next }).collect();
         names.run(stack, next, numbering);
         names
     }
 
-    fn run(&mut self, mut stack: Vec<Pending<'_>>, mut next: Next, numbering: Numbering) {
+    fn run(&mut self, mut stack: Vec<Pending<'_>>, mut next: NextNumbers, numbering: Numbering) {
         while let Some(Pending { body, number, region, next: around }) = stack.pop() {
             if numbering == Numbering::PerScope {
                 next = around;
@@ -124,7 +124,7 @@ impl Names {
         body: &'m Body,
         number: u32,
         op: Op,
-        next: Next,
+        next: NextNumbers,
         stack: &mut Vec<Pending<'m>>,
     ) {
         if let Some(child) = body.child(op) {
@@ -144,7 +144,7 @@ impl Names {
         stack.extend(body.regions(op).iter().map(|&region| Pending { body, number, region, next }));
     }
 
-    fn number_block(&mut self, body: &Body, number: u32, block: Block, index: u32, next: &mut Next) {
+    fn number_block(&mut self, body: &Body, number: u32, block: Block, index: u32, next: &mut NextNumbers) {
         let names = &mut self.bodies[number as usize];
         names.blocks[index_of(block)] = index;
         for &arg in body.args(block) {
@@ -157,7 +157,7 @@ impl Names {
         }
     }
 
-    fn number_op(&mut self, body: &Body, number: u32, op: Op, next: &mut Next) {
+    fn number_op(&mut self, body: &Body, number: u32, op: Op, next: &mut NextNumbers) {
         let names = &mut self.bodies[number as usize].values;
         match body.result_count(op) {
             0 => return,
@@ -179,7 +179,7 @@ impl Names {
     }
 
     /// Writes the name that a value has, alone or with the other results of its operation.
-    pub(super) fn write_value(&self, number: u32, value: Value, out: &mut Buffer) -> Named {
+    pub(super) fn write_value(&self, number: u32, value: Value, out: &mut TextBuffer) -> Named {
         let code = self.bodies[number as usize].values[index_of(value)];
         if code < PACK {
             out.push_number(code);

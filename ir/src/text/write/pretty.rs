@@ -4,24 +4,24 @@
 
 use std::fmt::{self, Write};
 
-use super::{Header, Locations, Scope, Writer};
+use super::{BlockHeader, Locations, TextWriter, WrittenBody};
 use crate::attrs::AttrData;
 use crate::body::Body;
 use crate::context::Context;
 use crate::entities::{Attr, Ident, Location, Op, Region, Type};
 use crate::opdef::OpDef;
-use crate::text::form::{self, Form, SHORT_DIALECTS};
+use crate::text::form::{self, PrettyForm, SHORT_DIALECTS};
 use crate::text::lexer;
 use crate::types::TypeData;
 
 /// Attributes that the form itself shows.
 const FUNCTION_ATTRS: [&str; 5] = ["sym_name", "function_type", "sym_visibility", "arg_attrs", "res_attrs"];
 
-impl<'m> Writer<'m> {
+impl<'m> TextWriter<'m> {
     /// Writes an operation in pretty form, without its results; gives whether it has one.
     pub(super) fn pretty_op(
         &mut self,
-        scope: Scope<'m>,
+        scope: WrittenBody<'m>,
         op: Op,
         out: &mut dyn Write,
     ) -> Result<bool, fmt::Error> {
@@ -30,18 +30,20 @@ impl<'m> Writer<'m> {
         else {
             return Ok(false);
         };
-        match Form::of(def) {
-            Form::Group | Form::For | Form::While if self.hides_locations(body, op) => Ok(false),
-            Form::Function => self.function(scope, op, out),
-            Form::Module => self.module_op(scope, op, def, out),
-            Form::Constant => Ok(self.constant(scope, op, def)),
-            Form::Call => Ok(self.call(scope, op, def)),
-            Form::Group => self.group(scope, op, def, out),
-            Form::If => self.condition(scope, op, def, out),
-            Form::For => self.counted_loop(scope, op, def, out),
-            Form::While => self.conditional_loop(scope, op, def, out),
-            Form::Syntax(syntax) => Ok(self.by_syntax(scope, op, def, syntax)),
-            Form::Plain => self.plain(scope, op, def, out),
+        match PrettyForm::of(def) {
+            PrettyForm::Group | PrettyForm::For | PrettyForm::While if self.hides_locations(body, op) => {
+                Ok(false)
+            }
+            PrettyForm::Function => self.function(scope, op, out),
+            PrettyForm::Module => self.module_op(scope, op, def, out),
+            PrettyForm::Constant => Ok(self.constant(scope, op, def)),
+            PrettyForm::Call => Ok(self.call(scope, op, def)),
+            PrettyForm::Group => self.group(scope, op, def, out),
+            PrettyForm::If => self.condition(scope, op, def, out),
+            PrettyForm::For => self.counted_loop(scope, op, def, out),
+            PrettyForm::While => self.conditional_loop(scope, op, def, out),
+            PrettyForm::Syntax(syntax) => Ok(self.by_syntax(scope, op, def, syntax)),
+            PrettyForm::Plain => self.plain(scope, op, def, out),
         }
     }
 
@@ -55,7 +57,7 @@ impl<'m> Writer<'m> {
 
     /// The operation's name; the dialect of functions is left out directly in a function, and that of modules
     /// for these.
-    pub(super) fn op_word(&mut self, scope: Scope<'m>, op: Op, def: &OpDef) {
+    pub(super) fn op_word(&mut self, scope: WrittenBody<'m>, op: Op, def: &OpDef) {
         let stands_in_function = || {
             scope.body.parent_op(op).is_none()
                 && scope.body.own_attr(self.ctx, self.ctx.ident("function_type")).is_some()
@@ -63,7 +65,7 @@ impl<'m> Writer<'m> {
         let [functions, modules] = SHORT_DIALECTS;
         let (dialect, word) = def.name.split_once('.').unwrap_or(("", def.name));
         let is_short = dialect == functions && stands_in_function()
-            || dialect == modules && Form::of(def) == Form::Module;
+            || dialect == modules && PrettyForm::of(def) == PrettyForm::Module;
         self.buffer.push_str(if is_short { word } else { def.name });
     }
 
@@ -96,7 +98,7 @@ impl<'m> Writer<'m> {
 
     fn module_op(
         &mut self,
-        scope: Scope<'m>,
+        scope: WrittenBody<'m>,
         op: Op,
         def: &OpDef,
         out: &mut dyn Write,
@@ -117,11 +119,11 @@ impl<'m> Writer<'m> {
         let attrs = self.visible_attrs(scope.body, op, hidden);
         self.optional_dict(" attributes ", &attrs);
         self.buffer.push(' ');
-        self.region(inside, *region, Header::Never, out)?;
+        self.region(inside, *region, BlockHeader::Never, out)?;
         Ok(true)
     }
 
-    fn function(&mut self, scope: Scope<'m>, op: Op, out: &mut dyn Write) -> Result<bool, fmt::Error> {
+    fn function(&mut self, scope: WrittenBody<'m>, op: Op, out: &mut dyn Write) -> Result<bool, fmt::Error> {
         let (inside, regions) = self.regions(scope, op);
         let Some(header) = self.function_header(scope.body, op, inside, regions) else { return Ok(false) };
         self.buffer.push_str(self.ctx.op_name_str(scope.body.name(op)));
@@ -151,7 +153,7 @@ impl<'m> Writer<'m> {
         self.optional_dict(" attributes ", &attrs);
         if entry.is_some() {
             self.buffer.push(' ');
-            self.region(inside, regions[0], Header::Never, out)?;
+            self.region(inside, regions[0], BlockHeader::Never, out)?;
         }
         Ok(true)
     }
@@ -161,7 +163,7 @@ impl<'m> Writer<'m> {
         &self,
         body: &Body,
         op: Op,
-        inside: Scope<'m>,
+        inside: WrittenBody<'m>,
         regions: &[Region],
     ) -> Option<FunctionHeader<'m>> {
         let symbol = self.symbol_value(self.own(body, op, "sym_name"))?;
@@ -223,7 +225,7 @@ impl<'m> Writer<'m> {
         self.buffer.push(')');
     }
 
-    fn constant(&mut self, scope: Scope<'m>, op: Op, def: &OpDef) -> bool {
+    fn constant(&mut self, scope: WrittenBody<'m>, op: Op, def: &OpDef) -> bool {
         let body = scope.body;
         let Some(value) = self.own(body, op, "value") else { return false };
         let is_plain = body.operand_count(op) == 0 && body.result_count(op) == 1;
@@ -238,7 +240,7 @@ impl<'m> Writer<'m> {
         true
     }
 
-    fn call(&mut self, scope: Scope<'m>, op: Op, def: &OpDef) -> bool {
+    fn call(&mut self, scope: WrittenBody<'m>, op: Op, def: &OpDef) -> bool {
         let key = form::symbol_attr(def).expect("the form asks for a symbol");
         let callee = self.own(scope.body, op, key);
         let Some(callee) =
@@ -261,7 +263,7 @@ impl<'m> Writer<'m> {
 
     fn group(
         &mut self,
-        scope: Scope<'m>,
+        scope: WrittenBody<'m>,
         op: Op,
         def: &OpDef,
         out: &mut dyn Write,
@@ -287,13 +289,13 @@ impl<'m> Writer<'m> {
         self.buffer.push_str(" : ");
         self.signature(body, op);
         self.buffer.push(' ');
-        self.region(scope, *region, Header::Never, out)?;
+        self.region(scope, *region, BlockHeader::Never, out)?;
         Ok(true)
     }
 
     fn plain(
         &mut self,
-        scope: Scope<'m>,
+        scope: WrittenBody<'m>,
         op: Op,
         def: &OpDef,
         out: &mut dyn Write,

@@ -6,18 +6,18 @@
 use std::fmt::Write as _;
 use std::ops::Range;
 
-use super::{Scope, Writer};
+use super::{TextWriter, WrittenBody};
 use crate::attrs::AttrData;
 use crate::body::OpRef;
 use crate::branch;
 use crate::builder::infer;
 use crate::entities::{Attr, Op, Type, Value};
 use crate::opdef::{Arity, AttrDef, AttrKind, OpDef, OperandDef, Presence};
-use crate::text::form::{self, Piece};
+use crate::text::form::{self, FormPiece};
 
 /// An operation whose text is written piece by piece.
-struct Subject<'m> {
-    scope: Scope<'m>,
+struct WrittenOp<'m> {
+    scope: WrittenBody<'m>,
     op: OpRef<'m>,
     def: &'static OpDef,
     /// Which operands stand at each place of the row.
@@ -29,14 +29,14 @@ struct Subject<'m> {
 /// What the text cannot say.
 struct Unsayable;
 
-type Said<T> = Result<T, Unsayable>;
+type SyntaxResult<T> = Result<T, Unsayable>;
 
-impl<'m> Writer<'m> {
+impl<'m> TextWriter<'m> {
     /// Writes an operation without its results; gives whether its text says all of it, and else writes
     /// nothing.
     pub(super) fn by_syntax(
         &mut self,
-        scope: Scope<'m>,
+        scope: WrittenBody<'m>,
         op: Op,
         def: &'static OpDef,
         syntax: &'static str,
@@ -51,13 +51,13 @@ impl<'m> Writer<'m> {
 
     fn try_syntax(
         &mut self,
-        scope: Scope<'m>,
+        scope: WrittenBody<'m>,
         op: Op,
         def: &'static OpDef,
         syntax: &'static str,
-    ) -> Said<()> {
+    ) -> SyntaxResult<()> {
         let op_ref = OpRef::new(self.ctx, scope.body, op);
-        let subject = Subject {
+        let subject = WrittenOp {
             scope,
             op: op_ref,
             def,
@@ -66,8 +66,8 @@ impl<'m> Writer<'m> {
         };
         let says_results = |list| form::names(list).any(|name| form::result_place(def, name).is_some());
         let says_types = form::pieces(syntax).any(|piece| match piece {
-            Piece::Types(list) => says_results(list),
-            Piece::CallType(_) => true,
+            FormPiece::Types(list) => says_results(list),
+            FormPiece::CallType(_) => true,
             _ => false,
         });
         if !def.results.is_empty() && !says_types {
@@ -77,7 +77,7 @@ impl<'m> Writer<'m> {
         self.pieces(&subject, syntax, syntax)
     }
 
-    fn check_inferred(&self, subject: &Subject<'m>) -> Said<()> {
+    fn check_inferred(&self, subject: &WrittenOp<'m>) -> SyntaxResult<()> {
         let OpRef { body, op, .. } = subject.op;
         let types: Vec<Type> = body.operands(op).map(|value| body.ty(value)).collect();
         let inferred = infer(self.ctx, body.name(op), &types, body.properties(op));
@@ -86,18 +86,23 @@ impl<'m> Writer<'m> {
     }
 
     /// Writes the pieces of `syntax`, which is `whole` or an optional part of it.
-    fn pieces(&mut self, subject: &Subject<'m>, syntax: &'static str, whole: &'static str) -> Said<()> {
+    fn pieces(
+        &mut self,
+        subject: &WrittenOp<'m>,
+        syntax: &'static str,
+        whole: &'static str,
+    ) -> SyntaxResult<()> {
         let def = subject.def;
         for piece in form::pieces(syntax) {
             match piece {
-                Piece::Name(name) => self.called(subject, name)?,
-                Piece::Dict => {
+                FormPiece::Name(name) => self.called(subject, name)?,
+                FormPiece::Dict => {
                     let hidden = hidden_attrs(def, whole);
                     let attrs = self.visible_attrs(subject.op.body, subject.op.op, &hidden);
                     self.optional_dict(" ", &attrs);
                 }
-                Piece::Types(list) => self.types_of(subject, list)?,
-                Piece::TypeUnlessBool(name) => {
+                FormPiece::Types(list) => self.types_of(subject, list)?,
+                FormPiece::TypeUnlessBool(name) => {
                     let ty = subject.types(name).and_then(|types| types.first().copied()).ok_or(Unsayable)?;
                     if ty != self.ctx.int(1) {
                         self.gap();
@@ -105,23 +110,23 @@ impl<'m> Writer<'m> {
                         self.buffer.push(',');
                     }
                 }
-                Piece::CallType(name) => self.call_type(subject, name)?,
-                Piece::Block(index) => {
+                FormPiece::CallType(name) => self.call_type(subject, name)?,
+                FormPiece::Block(index) => {
                     self.gap();
                     self.successor(subject, index)?;
                 }
-                Piece::Cases => self.cases(subject)?,
-                Piece::Word(word) => {
+                FormPiece::Cases => self.cases(subject)?,
+                FormPiece::Word(word) => {
                     self.gap();
                     self.buffer.push_str(word);
                 }
-                Piece::Byte(byte) => {
+                FormPiece::Byte(byte) => {
                     if byte == b':' {
                         self.gap();
                     }
                     self.buffer.push(byte.into());
                 }
-                Piece::Optional(inner) => {
+                FormPiece::Optional(inner) => {
                     if form::pieces(inner).any(|piece| subject.has(piece)) {
                         self.pieces(subject, inner, whole)?;
                     }
@@ -138,7 +143,7 @@ impl<'m> Writer<'m> {
         }
     }
 
-    fn called(&mut self, subject: &Subject<'m>, name: &'static str) -> Said<()> {
+    fn called(&mut self, subject: &WrittenOp<'m>, name: &'static str) -> SyntaxResult<()> {
         if let Some(place) = form::operand_place(subject.def, name) {
             let range = subject.operands[place].clone();
             if !range.is_empty() {
@@ -155,12 +160,12 @@ impl<'m> Writer<'m> {
         }
     }
 
-    fn values(&mut self, subject: &Subject<'m>, range: Range<usize>) {
+    fn values(&mut self, subject: &WrittenOp<'m>, range: Range<usize>) {
         self.list(range, |writer, index| writer.value(subject.scope, subject.op.operand(index)));
     }
 
     /// An attribute as its kind is written; flags that are none need not be.
-    fn attr_by_row(&mut self, attr: &AttrDef, value: Attr) -> Said<()> {
+    fn attr_by_row(&mut self, attr: &AttrDef, value: Attr) -> SyntaxResult<()> {
         match (attr.kind, self.ctx.attr_data(value)) {
             (AttrKind::Word(words), _) => {
                 let word = words.get(self.ctx, value).ok_or(Unsayable)?;
@@ -194,7 +199,7 @@ impl<'m> Writer<'m> {
         Ok(())
     }
 
-    fn types_of(&mut self, subject: &Subject<'m>, list: &'static str) -> Said<()> {
+    fn types_of(&mut self, subject: &WrittenOp<'m>, list: &'static str) -> SyntaxResult<()> {
         let mut all = form::names(list).map(|name| subject.types(name));
         let first = all.next().flatten().filter(|types| !types.is_empty()).ok_or(Unsayable)?;
         if !all.all(|types| types.as_ref() == Some(&first)) {
@@ -205,7 +210,7 @@ impl<'m> Writer<'m> {
         Ok(())
     }
 
-    fn call_type(&mut self, subject: &Subject<'m>, name: &'static str) -> Said<()> {
+    fn call_type(&mut self, subject: &WrittenOp<'m>, name: &'static str) -> SyntaxResult<()> {
         use crate::types::TypeData;
         let OpRef { body, op, .. } = subject.op;
         let ty = subject.types(name).and_then(|types| types.first().copied()).ok_or(Unsayable)?;
@@ -222,7 +227,7 @@ impl<'m> Writer<'m> {
     }
 
     /// `^bb1(%x : type)`.
-    fn successor(&mut self, subject: &Subject<'m>, index: usize) -> Said<()> {
+    fn successor(&mut self, subject: &WrittenOp<'m>, index: usize) -> SyntaxResult<()> {
         let OpRef { body, op, .. } = subject.op;
         let ranges = branch::forwarded(subject.op).ok_or(Unsayable)?;
         let (Some(successor), Some(range)) = (body.successors(op).get(index), ranges.get(index)) else {
@@ -240,7 +245,7 @@ impl<'m> Writer<'m> {
     }
 
     /// `[default: ^bb1, 42: ^bb2(%x : type)]`.
-    fn cases(&mut self, subject: &Subject<'m>) -> Said<()> {
+    fn cases(&mut self, subject: &WrittenOp<'m>) -> SyntaxResult<()> {
         let values = branch::case_values(subject.op).map_err(|_| Unsayable)?;
         if values.len() + 1 != subject.op.body.successors(subject.op.op).len() {
             return Err(Unsayable);
@@ -256,7 +261,7 @@ impl<'m> Writer<'m> {
     }
 }
 
-impl Subject<'_> {
+impl WrittenOp<'_> {
     /// The types of the values at the place called `name`.
     fn types(&self, name: &str) -> Option<Vec<Type>> {
         let ty = |value: Value| self.op.body.ty(value);
@@ -270,8 +275,8 @@ impl Subject<'_> {
     }
 
     /// Whether what a piece names is there.
-    fn has(&self, piece: Piece) -> bool {
-        let Piece::Name(name) = piece else { return false };
+    fn has(&self, piece: FormPiece) -> bool {
+        let FormPiece::Name(name) = piece else { return false };
         match form::operand_place(self.def, name) {
             Some(place) => !self.operands[place].is_empty(),
             None => self.op.attr(name).is_some(),
@@ -284,9 +289,9 @@ fn hidden_attrs(def: &OpDef, syntax: &'static str) -> Vec<&'static str> {
     let mut hidden = vec![form::SEGMENTS];
     for piece in form::pieces(syntax) {
         match piece {
-            Piece::Name(name) if def.attr(name).is_some() => hidden.push(name),
-            Piece::Cases => hidden.extend(["case_values", "case_operand_segments"]),
-            Piece::Optional(inner) => hidden.extend(hidden_attrs(def, inner)),
+            FormPiece::Name(name) if def.attr(name).is_some() => hidden.push(name),
+            FormPiece::Cases => hidden.extend(["case_values", "case_operand_segments"]),
+            FormPiece::Optional(inner) => hidden.extend(hidden_attrs(def, inner)),
             _ => {}
         }
     }

@@ -1,17 +1,17 @@
 //! How types are written.
 
-use super::Writer;
-use super::aliases::Subject;
+use super::TextWriter;
+use super::aliases::AliasSubject;
 use crate::entities::Type;
-use crate::types::{Dim, Piece, Signedness, TypeData};
+use crate::types::{Dim, OpaquePiece, Signedness, TypeData};
 
-impl Writer<'_> {
+impl TextWriter<'_> {
     /// A type.
     pub(in crate::text) fn ty(&mut self, ty: Type) {
         if self.buffer.len() > self.limit {
             return;
         }
-        if !self.alias(Subject::Type(ty)) {
+        if !self.alias(AliasSubject::Type(ty)) {
             self.type_itself(ty);
         }
     }
@@ -142,16 +142,16 @@ impl Writer<'_> {
     }
 
     /// `!dialect.body`, or `!dialect<body>` where the body does not begin with a word.
-    pub(super) fn opaque(&mut self, sigil: char, dialect: &str, body: &[Piece]) {
+    pub(super) fn opaque(&mut self, sigil: char, dialect: &str, body: &[OpaquePiece]) {
         self.buffer.push(sigil);
         self.buffer.push_str(dialect);
         let is_simple = is_simple(body);
         self.buffer.push(if is_simple { '.' } else { '<' });
         for piece in body {
             match piece {
-                Piece::Text(text) => self.buffer.push_str(text),
-                Piece::Attr(attr) => self.attr(*attr),
-                Piece::Type(ty) => self.ty(*ty),
+                OpaquePiece::Text(text) => self.buffer.push_str(text),
+                OpaquePiece::Attr(attr) => self.attr(*attr),
+                OpaquePiece::Type(ty) => self.ty(*ty),
             }
         }
         if !is_simple {
@@ -161,8 +161,8 @@ impl Writer<'_> {
 }
 
 /// Whether a body is a word, or a word with one pair of angle brackets after it.
-fn is_simple(body: &[Piece]) -> bool {
-    let Some(Piece::Text(first)) = body.first() else { return false };
+fn is_simple(body: &[OpaquePiece]) -> bool {
+    let Some(OpaquePiece::Text(first)) = body.first() else { return false };
     let is_word_byte = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'.' || byte == b'_';
     let word = first.bytes().take_while(|byte| is_word_byte(*byte)).count();
     if !first.starts_with(|c: char| c.is_ascii_alphabetic()) {
@@ -171,15 +171,15 @@ fn is_simple(body: &[Piece]) -> bool {
     if word == first.len() && body.len() == 1 {
         return true;
     }
-    let ends_with_bracket = matches!(body.last(), Some(Piece::Text(last)) if last.ends_with('>'));
+    let ends_with_bracket = matches!(body.last(), Some(OpaquePiece::Text(last)) if last.ends_with('>'));
     first.as_bytes().get(word) == Some(&b'<') && ends_with_bracket && closes_at_end(body, word)
 }
 
 /// Whether the bracket at byte `at` of the first piece is closed by the body's last byte.
-fn closes_at_end(body: &[Piece], at: usize) -> bool {
+fn closes_at_end(body: &[OpaquePiece], at: usize) -> bool {
     let mut depth = 0u32;
     for (index, piece) in body.iter().enumerate() {
-        let Piece::Text(text) = piece else { continue };
+        let OpaquePiece::Text(text) = piece else { continue };
         let bytes = text.as_bytes();
         let mut i = if index == 0 { at } else { 0 };
         while i < bytes.len() {

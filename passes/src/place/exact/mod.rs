@@ -13,16 +13,16 @@ mod state;
 mod strategy;
 
 use super::portfolio::{Best, try_orders};
-use super::{Options, Placement, Problem, Stop};
+use super::{Placement, PlannerOptions, Problem, Stop};
 use cranelift_entity::PrimaryMap;
-use model::Model;
+use model::PlacementModel;
 use race::{Verdict, race};
 
 /// The most members of sections in all that the search takes on; it keeps three lists of each.
 const MAX_MEMBERS: usize = 4_000_000;
 
 /// The best greedy placement, then the search; see the module's documentation.
-pub(super) fn exact(problem: &Problem, options: &Options, stop: Stop<'_>) -> Placement {
+pub(super) fn exact(problem: &Problem, options: &PlannerOptions, stop: Stop<'_>) -> Placement {
     let mut best = Best::new(problem);
     try_orders(problem, &mut best, stop, ..);
     improve(problem, options, stop, &mut best);
@@ -38,27 +38,33 @@ pub(super) fn is_plain(problem: &Problem) -> bool {
 /// `max_members` members.
 pub(super) fn fit(
     problem: &Problem,
-    options: &Options,
+    options: &PlannerOptions,
     stop: Stop<'_>,
     max_members: usize,
 ) -> Option<Placement> {
-    let model = Model::new(problem, max_members)?;
+    let model = PlacementModel::new(problem, max_members)?;
     let mut best = Best::new(problem);
     descend(problem, &model, options, stop, &mut best);
     best.is_enough().then(|| best.into_placement())
 }
 
 /// Searches for smaller placements until one is enough, `options.max_nodes` are used up, or `stop` says so.
-pub(super) fn improve(problem: &Problem, options: &Options, stop: Stop<'_>, best: &mut Best) {
+pub(super) fn improve(problem: &Problem, options: &PlannerOptions, stop: Stop<'_>, best: &mut Best) {
     if best.is_enough() || !is_plain(problem) {
         return;
     }
-    if let Some(model) = Model::new(problem, MAX_MEMBERS) {
+    if let Some(model) = PlacementModel::new(problem, MAX_MEMBERS) {
         descend(problem, &model, options, stop, best);
     }
 }
 
-fn descend(problem: &Problem, model: &Model, options: &Options, stop: Stop<'_>, best: &mut Best) {
+fn descend(
+    problem: &Problem,
+    model: &PlacementModel,
+    options: &PlannerOptions,
+    stop: Stop<'_>,
+    best: &mut Best,
+) {
     let mut descent = Descent { problem, model, options, stop, best, nodes_left: options.max_nodes };
     // With a capacity there is only one question, which may have all nodes.
     let mut nodes = match problem.capacity {
@@ -73,8 +79,8 @@ fn descend(problem: &Problem, model: &Model, options: &Options, stop: Stop<'_>, 
 /// The state of the search for ever smaller sizes.
 struct Descent<'a, 'b> {
     problem: &'a Problem,
-    model: &'a Model,
-    options: &'a Options,
+    model: &'a PlacementModel,
+    options: &'a PlannerOptions,
     stop: Stop<'a>,
     best: &'b mut Best,
     nodes_left: u64,

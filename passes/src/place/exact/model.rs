@@ -12,8 +12,8 @@ use std::ops::Range;
 
 /// A buffer that takes part in the search.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct Item(u32);
-entity_impl!(Item, "item");
+pub(super) struct PlacementItem(u32);
+entity_impl!(PlacementItem, "item");
 
 /// A maximal set of items alive at once.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -45,18 +45,18 @@ impl ItemFacts {
 
 /// The items and sections of a problem without pins and overlaps.
 #[derive(Debug)]
-pub(super) struct Model {
-    pub(super) items: PrimaryMap<Item, ItemFacts>,
+pub(super) struct PlacementModel {
+    pub(super) items: PrimaryMap<PlacementItem, ItemFacts>,
     /// The items of each section.
-    pub(super) sections: PrimaryMap<Section, Vec<Item>>,
+    pub(super) sections: PrimaryMap<Section, Vec<PlacementItem>>,
     /// What divides every size and alignment, so every size of an arena that is worth trying.
     pub(super) grain: u64,
-    neighbours: Vec<Item>,
+    neighbours: Vec<PlacementItem>,
     /// The items of each kind.
-    kinds: Vec<Vec<Item>>,
+    kinds: Vec<Vec<PlacementItem>>,
 }
 
-impl Model {
+impl PlacementModel {
     /// `None` if the sections have more than `max_members` members in all.
     pub(super) fn new(problem: &Problem, max_members: usize) -> Option<Self> {
         let mut items = PrimaryMap::new();
@@ -99,7 +99,7 @@ impl Model {
     }
 
     fn sort_kinds(&mut self) {
-        let mut kinds: BTreeMap<(u32, u32, u64, u64), Vec<Item>> = BTreeMap::new();
+        let mut kinds: BTreeMap<(u32, u32, u64, u64), Vec<PlacementItem>> = BTreeMap::new();
         for (item, facts) in &self.items {
             kinds.entry((facts.from, facts.to, facts.size, facts.align)).or_default().push(item);
         }
@@ -112,12 +112,12 @@ impl Model {
     }
 
     /// The items that are interchangeable with this one, itself included.
-    pub(super) fn twins(&self, item: Item) -> &[Item] {
+    pub(super) fn twins(&self, item: PlacementItem) -> &[PlacementItem] {
         &self.kinds[self.items[item].kind as usize]
     }
 
     /// All items that conflict with this one.
-    pub(super) fn neighbours(&self, item: Item) -> &[Item] {
+    pub(super) fn neighbours(&self, item: PlacementItem) -> &[PlacementItem] {
         &self.neighbours[self.items[item].neighbours.clone()]
     }
 }
@@ -130,14 +130,14 @@ pub(super) fn range_of(facts: &ItemFacts) -> impl Iterator<Item = Section> + use
 /// Sweeps over the steps: a set is maximal if a death follows a birth.
 fn sections(
     problem: &Problem,
-    items: &PrimaryMap<Item, ItemFacts>,
+    items: &PrimaryMap<PlacementItem, ItemFacts>,
     max_members: usize,
-) -> Option<PrimaryMap<Section, Vec<Item>>> {
-    let life = |item: Item| &problem.buffers[items[item].id];
-    let mut births: Vec<Item> = items.keys().collect();
+) -> Option<PrimaryMap<Section, Vec<PlacementItem>>> {
+    let life = |item: PlacementItem| &problem.buffers[items[item].id];
+    let mut births: Vec<PlacementItem> = items.keys().collect();
     births.sort_by_key(|&item| life(item).first);
     let mut sections = PrimaryMap::new();
-    let mut live: Vec<Item> = Vec::new();
+    let mut live: Vec<PlacementItem> = Vec::new();
     let mut members = 0;
     for item in births {
         let first = life(item).first;

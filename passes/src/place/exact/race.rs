@@ -6,8 +6,8 @@
 //! to its end halts only those after it.
 
 use super::super::{BufferId, Stop};
-use super::model::Model;
-use super::search::{Outcome, Search};
+use super::model::PlacementModel;
+use super::search::{PlacementSearch, SearchOutcome};
 use super::strategy::strategies;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -30,8 +30,15 @@ const WIDTH: usize = 8;
 const NODES_PER_ITEM: u64 = 4;
 
 /// Runs the strategies against each other, with `nodes` in all. Returns the verdict and the nodes used.
-pub(super) fn race(model: &Model, target: u64, nodes: u64, threads: usize, stop: Stop<'_>) -> (Verdict, u64) {
-    let runners: Vec<Mutex<Option<Search<'_>>>> = strategies().iter().map(|_| Mutex::new(None)).collect();
+pub(super) fn race(
+    model: &PlacementModel,
+    target: u64,
+    nodes: u64,
+    threads: usize,
+    stop: Stop<'_>,
+) -> (Verdict, u64) {
+    let runners: Vec<Mutex<Option<PlacementSearch<'_>>>> =
+        strategies().iter().map(|_| Mutex::new(None)).collect();
     let mut left = nodes;
     let mut slice = NODES_PER_ITEM * model.items.len().max(1) as u64;
     let mut width = WIDTH;
@@ -51,9 +58,9 @@ pub(super) fn race(model: &Model, target: u64, nodes: u64, threads: usize, stop:
 
 /// One round.
 struct Heat<'h, 'm> {
-    model: &'m Model,
+    model: &'m PlacementModel,
     target: u64,
-    runners: &'h [Mutex<Option<Search<'m>>>],
+    runners: &'h [Mutex<Option<PlacementSearch<'m>>>],
     slice: u64,
     left: u64,
     stop: Stop<'h>,
@@ -97,17 +104,18 @@ impl Heat<'_, '_> {
 
     fn run_one(&self, index: usize, winner: &AtomicUsize) -> (Verdict, u64) {
         let mut runner = self.runners[index].lock().expect("no thread panics");
-        let search = runner.get_or_insert_with(|| Search::new(self.model, self.target, strategies()[index]));
+        let search =
+            runner.get_or_insert_with(|| PlacementSearch::new(self.model, self.target, strategies()[index]));
         let before = search.nodes();
         let nodes = self.slice.min(self.left.saturating_sub(self.slice.saturating_mul(index as u64)));
         let halt = || winner.load(Ordering::Relaxed) < index || (self.stop)();
         let verdict = match search.run(nodes, &halt) {
-            Outcome::Solved => {
+            SearchOutcome::Solved => {
                 let offset = |(item, facts): (_, &super::model::ItemFacts)| (facts.id, search.offset(item));
                 Verdict::Fits(self.model.items.iter().map(offset).collect())
             }
-            Outcome::Impossible => Verdict::Impossible,
-            Outcome::Unfinished => Verdict::Unknown,
+            SearchOutcome::Impossible => Verdict::Impossible,
+            SearchOutcome::Unfinished => Verdict::Unknown,
         };
         (verdict, search.nodes() - before)
     }

@@ -14,16 +14,16 @@
 //!
 //! The search is a machine with an explicit stack: it can be halted after any node and resumed.
 
-use super::model::{Item, Model, Section};
+use super::model::{PlacementItem, PlacementModel, Section};
 use super::nogoods::Nogoods;
-use super::state::{Dead, State};
+use super::state::{Dead, SearchState};
 use super::strategy::{Focus, Rank, choose};
 use cranelift_entity::PrimaryMap;
 use std::ops::Range;
 
 /// What a run of the search came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Outcome {
+pub(super) enum SearchOutcome {
     /// All items are placed.
     Solved,
     /// No placement fits.
@@ -32,14 +32,14 @@ pub(super) enum Outcome {
     Unfinished,
 }
 
-/// A run of [`Search::lists`]: the open items of a part when it was entered.
-type List = Range<usize>;
+/// A run of [`PlacementSearch::lists`]: the open items of a part when it was entered.
+type ItemRange = Range<usize>;
 
-enum Frame {
+enum SearchFrame {
     /// The item was placed, or (after that failed, or as it floats) lifted.
-    Decision { item: Item, mark: usize, list: List, key: u128, alternative: Alternative },
+    Decision { item: PlacementItem, mark: usize, list: ItemRange, key: u128, alternative: Alternative },
     /// All parts have to be solved; those before `next` are, or are being solved above this frame.
-    Parts { mark: usize, parts: Vec<List>, next: usize },
+    Parts { mark: usize, parts: Vec<ItemRange>, next: usize },
 }
 
 #[derive(Clone, Copy)]
@@ -48,33 +48,33 @@ enum Alternative {
     None,
 }
 
-enum Next {
-    Enter(List),
+enum NextMove {
+    Enter(ItemRange),
     Fail,
     Solved,
 }
 
 /// A search for a placement within one capacity, by one strategy.
-pub(super) struct Search<'m> {
-    state: State<'m>,
+pub(super) struct PlacementSearch<'m> {
+    state: SearchState<'m>,
     focus: Focus,
-    rank: PrimaryMap<Item, u32>,
-    frames: Vec<Frame>,
-    lists: Vec<Item>,
-    next: Next,
+    rank: PrimaryMap<PlacementItem, u32>,
+    frames: Vec<SearchFrame>,
+    lists: Vec<PlacementItem>,
+    next: NextMove,
     nogoods: Nogoods,
     nodes: u64,
 }
 
-impl<'m> Search<'m> {
-    pub(super) fn new(model: &'m Model, capacity: u64, (focus, rank): (Focus, Rank)) -> Self {
+impl<'m> PlacementSearch<'m> {
+    pub(super) fn new(model: &'m PlacementModel, capacity: u64, (focus, rank): (Focus, Rank)) -> Self {
         Self {
-            state: State::new(model, capacity),
+            state: SearchState::new(model, capacity),
             focus,
             rank: rank.positions(model),
             frames: Vec::new(),
             lists: model.items.keys().collect(),
-            next: Next::Enter(0..model.items.len()),
+            next: NextMove::Enter(0..model.items.len()),
             nogoods: Nogoods::new(),
             nodes: 0,
         }
@@ -85,30 +85,30 @@ impl<'m> Search<'m> {
         self.nodes
     }
 
-    /// The offsets, after [`Outcome::Solved`].
-    pub(super) fn offset(&self, item: Item) -> u64 {
+    /// The offsets, after [`SearchOutcome::Solved`].
+    pub(super) fn offset(&self, item: PlacementItem) -> u64 {
         self.state.positions[item].low
     }
 
     /// Visits up to `nodes` more nodes; `halt` is asked every 64.
-    pub(super) fn run(&mut self, nodes: u64, halt: &dyn Fn() -> bool) -> Outcome {
+    pub(super) fn run(&mut self, nodes: u64, halt: &dyn Fn() -> bool) -> SearchOutcome {
         let limit = self.nodes + nodes;
         loop {
-            self.next = match std::mem::replace(&mut self.next, Next::Fail) {
-                Next::Enter(list) if self.nodes >= limit || (self.nodes.is_multiple_of(64) && halt()) => {
-                    self.next = Next::Enter(list);
-                    return Outcome::Unfinished;
+            self.next = match std::mem::replace(&mut self.next, NextMove::Fail) {
+                NextMove::Enter(list) if self.nodes >= limit || (self.nodes.is_multiple_of(64) && halt()) => {
+                    self.next = NextMove::Enter(list);
+                    return SearchOutcome::Unfinished;
                 }
-                Next::Enter(list) => self.enter(list),
-                Next::Fail => match self.fail() {
+                NextMove::Enter(list) => self.enter(list),
+                NextMove::Fail => match self.fail() {
                     Some(next) => next,
-                    None => return Outcome::Impossible,
+                    None => return SearchOutcome::Impossible,
                 },
-                Next::Solved => match self.next_part() {
+                NextMove::Solved => match self.next_part() {
                     Some(next) => next,
                     None => {
-                        self.next = Next::Solved;
-                        return Outcome::Solved;
+                        self.next = NextMove::Solved;
+                        return SearchOutcome::Solved;
                     }
                 },
             }
@@ -116,35 +116,35 @@ impl<'m> Search<'m> {
     }
 
     /// Draws conclusions and takes a decision.
-    fn enter(&mut self, list: List) -> Next {
+    fn enter(&mut self, list: ItemRange) -> NextMove {
         self.nodes += 1;
         if self.state.propagate().is_err() {
-            return Next::Fail;
+            return NextMove::Fail;
         }
         let list = self.still_open(list);
         if list.is_empty() {
-            return Next::Solved;
+            return NextMove::Solved;
         }
         if std::mem::take(&mut self.state.severed) {
             let parts = self.split(list.clone());
             if parts.len() > 1 {
                 let first = parts[0].clone();
-                self.frames.push(Frame::Parts { mark: self.state.mark(), parts, next: 1 });
-                return Next::Enter(first);
+                self.frames.push(SearchFrame::Parts { mark: self.state.mark(), parts, next: 1 });
+                return NextMove::Enter(first);
             }
         }
         let key = self.key(&self.lists[list.clone()]);
         if self.nogoods.contains(key) {
-            return Next::Fail;
+            return NextMove::Fail;
         }
         let mark = self.state.mark();
         let item = choose(&self.state, &self.lists[list.clone()], self.focus, &self.rank);
         if self.state.positions[item].floats {
             let alternative = Alternative::None;
-            self.frames.push(Frame::Decision { item, mark, list: list.clone(), key, alternative });
+            self.frames.push(SearchFrame::Decision { item, mark, list: list.clone(), key, alternative });
             return self.lift(item, list);
         }
-        self.frames.push(Frame::Decision {
+        self.frames.push(SearchFrame::Decision {
             item,
             mark,
             list: list.clone(),
@@ -152,58 +152,58 @@ impl<'m> Search<'m> {
             alternative: Alternative::Lift,
         });
         self.state.place(item);
-        Next::Enter(list)
+        NextMove::Enter(list)
     }
 
     /// Lifts an item and its twins.
-    fn lift(&mut self, item: Item, list: List) -> Next {
+    fn lift(&mut self, item: PlacementItem, list: ItemRange) -> NextMove {
         let position = self.state.positions[item];
         let model = self.state.model;
         let twins = model.twins(item).iter().copied();
         let same = twins.filter(|&twin| self.state.open[twin] && self.state.positions[twin] == position);
         let result: Result<(), Dead> =
-            same.collect::<Vec<Item>>().into_iter().try_for_each(|twin| self.state.lift(twin));
-        if result.is_ok() { Next::Enter(list) } else { Next::Fail }
+            same.collect::<Vec<PlacementItem>>().into_iter().try_for_each(|twin| self.state.lift(twin));
+        if result.is_ok() { NextMove::Enter(list) } else { NextMove::Fail }
     }
 
     /// Takes back the last decision and tries its alternative.
-    fn fail(&mut self) -> Option<Next> {
+    fn fail(&mut self) -> Option<NextMove> {
         match self.frames.pop()? {
-            Frame::Parts { mark, parts, .. } => {
+            SearchFrame::Parts { mark, parts, .. } => {
                 self.state.undo(mark);
                 self.lists.truncate(parts[0].start);
-                Some(Next::Fail)
+                Some(NextMove::Fail)
             }
-            Frame::Decision { item, mark, list, key, alternative: Alternative::Lift } => {
+            SearchFrame::Decision { item, mark, list, key, alternative: Alternative::Lift } => {
                 self.state.undo(mark);
                 self.lists.truncate(list.end);
                 let alternative = Alternative::None;
-                self.frames.push(Frame::Decision { item, mark, list: list.clone(), key, alternative });
+                self.frames.push(SearchFrame::Decision { item, mark, list: list.clone(), key, alternative });
                 Some(self.lift(item, list))
             }
-            Frame::Decision { mark, list, key, alternative: Alternative::None, .. } => {
+            SearchFrame::Decision { mark, list, key, alternative: Alternative::None, .. } => {
                 self.state.undo(mark);
                 self.lists.truncate(list.start);
                 self.nogoods.insert(key);
-                Some(Next::Fail)
+                Some(NextMove::Fail)
             }
         }
     }
 
     /// The current part is solved: on to the next one of the innermost split.
-    fn next_part(&mut self) -> Option<Next> {
+    fn next_part(&mut self) -> Option<NextMove> {
         loop {
             match self.frames.last_mut()? {
-                Frame::Parts { parts, next, .. } if *next < parts.len() => {
+                SearchFrame::Parts { parts, next, .. } if *next < parts.len() => {
                     *next += 1;
-                    return Some(Next::Enter(parts[*next - 1].clone()));
+                    return Some(NextMove::Enter(parts[*next - 1].clone()));
                 }
                 _ => self.frames.pop(),
             };
         }
     }
 
-    fn still_open(&mut self, list: List) -> List {
+    fn still_open(&mut self, list: ItemRange) -> ItemRange {
         let start = self.lists.len();
         for index in list {
             if self.state.open[self.lists[index]] {
@@ -214,7 +214,7 @@ impl<'m> Search<'m> {
     }
 
     /// Splits a list into lists that share no section.
-    fn split(&mut self, list: List) -> Vec<List> {
+    fn split(&mut self, list: ItemRange) -> Vec<ItemRange> {
         let model = self.state.model;
         let items = &self.lists[list.clone()];
         let from = items.iter().map(|&item| model.items[item].from).min().unwrap_or(0);
@@ -242,8 +242,8 @@ impl<'m> Search<'m> {
     }
 
     /// The hash of a part: a sum, so that twins with the same position add up.
-    fn key(&self, list: &[Item]) -> u128 {
-        let hash = |&item: &Item| {
+    fn key(&self, list: &[PlacementItem]) -> u128 {
+        let hash = |&item: &PlacementItem| {
             let position = self.state.positions[item];
             mix(self.state.model.items[item].kind, 2 * position.low + u64::from(position.floats))
         };

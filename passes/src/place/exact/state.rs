@@ -12,7 +12,7 @@
 //! An item raised by such an argument *floats*: nothing placed ends at its `low`. As every placement can be
 //! pushed down until each item rests on another one or on the floor, it has to rest on an open neighbour.
 
-use super::model::{Item, Model, Section, range_of};
+use super::model::{PlacementItem, PlacementModel, Section, range_of};
 use cranelift_entity::PrimaryMap;
 
 /// No placement within the capacity extends the state.
@@ -21,9 +21,9 @@ pub(super) struct Dead;
 
 /// One step to be undone.
 #[derive(Clone, Copy)]
-enum Change {
-    Raised(Item, Position),
-    Placed(Item),
+enum UndoStep {
+    Raised(PlacementItem, Position),
+    Placed(PlacementItem),
     Refilled(Section, Fill),
 }
 
@@ -48,10 +48,10 @@ pub(super) struct Fill {
 }
 
 /// The partial placement, with a trail to undo it.
-pub(super) struct State<'m> {
-    pub(super) model: &'m Model,
-    pub(super) positions: PrimaryMap<Item, Position>,
-    pub(super) open: PrimaryMap<Item, bool>,
+pub(super) struct SearchState<'m> {
+    pub(super) model: &'m PlacementModel,
+    pub(super) positions: PrimaryMap<PlacementItem, Position>,
+    pub(super) open: PrimaryMap<PlacementItem, bool>,
     pub(super) fills: PrimaryMap<Section, Fill>,
     /// How often a section was found to be overfull, plus one.
     pub(super) weights: PrimaryMap<Section, u64>,
@@ -60,19 +60,19 @@ pub(super) struct State<'m> {
     /// Whether a cut has come to 0 since this was last reset.
     pub(super) severed: bool,
     capacity: u64,
-    trail: Vec<Change>,
+    trail: Vec<UndoStep>,
     dirty: Vec<Section>,
     is_dirty: PrimaryMap<Section, bool>,
     /// The items of each section, sorted by `low` when it was last looked at.
-    by_low: PrimaryMap<Section, Vec<Item>>,
+    by_low: PrimaryMap<Section, Vec<PlacementItem>>,
     /// The same, by `low + size`.
-    by_end: PrimaryMap<Section, Vec<Item>>,
-    raises: Vec<(Item, u64)>,
+    by_end: PrimaryMap<Section, Vec<PlacementItem>>,
+    raises: Vec<(PlacementItem, u64)>,
 }
 
-impl<'m> State<'m> {
+impl<'m> SearchState<'m> {
     /// Nothing placed.
-    pub(super) fn new(model: &'m Model, capacity: u64) -> Self {
+    pub(super) fn new(model: &'m PlacementModel, capacity: u64) -> Self {
         let ground = Position { low: 0, floats: false };
         let mut state = Self {
             model,
@@ -102,7 +102,7 @@ impl<'m> State<'m> {
         state
     }
 
-    /// The point to which [`State::undo`] can return.
+    /// The point to which [`SearchState::undo`] can return.
     pub(super) fn mark(&self) -> usize {
         self.trail.len()
     }
@@ -111,9 +111,9 @@ impl<'m> State<'m> {
         self.forget_dirty();
         for change in self.trail.drain(mark..).rev() {
             match change {
-                Change::Raised(item, position) => self.positions[item] = position,
-                Change::Refilled(section, fill) => self.fills[section] = fill,
-                Change::Placed(item) => {
+                UndoStep::Raised(item, position) => self.positions[item] = position,
+                UndoStep::Refilled(section, fill) => self.fills[section] = fill,
+                UndoStep::Placed(item) => {
                     self.open[item] = true;
                     let facts = &self.model.items[item];
                     for section in facts.from..facts.to - 1 {
@@ -125,14 +125,14 @@ impl<'m> State<'m> {
     }
 
     /// Where the item would end if it stood as low as possible.
-    pub(super) fn end(&self, item: Item) -> u64 {
+    pub(super) fn end(&self, item: PlacementItem) -> u64 {
         self.positions[item].low + self.model.items[item].size
     }
 
     /// Puts an open item at its lowest offset. No open neighbour may be able to end below that.
-    pub(super) fn place(&mut self, item: Item) {
+    pub(super) fn place(&mut self, item: PlacementItem) {
         let model = self.model;
-        self.trail.push(Change::Placed(item));
+        self.trail.push(UndoStep::Placed(item));
         self.open[item] = false;
         let facts = &model.items[item];
         for section in facts.from..facts.to - 1 {
@@ -156,7 +156,7 @@ impl<'m> State<'m> {
 
     /// Rules out that an open item stands at its lowest offset on what is placed: it rests on an open
     /// neighbour.
-    pub(super) fn lift(&mut self, item: Item) -> Result<(), Dead> {
+    pub(super) fn lift(&mut self, item: PlacementItem) -> Result<(), Dead> {
         let facts = &self.model.items[item];
         let open = self.model.neighbours(item).iter().filter(|&&other| self.open[other]);
         let low = open.map(|&other| facts.align_up(self.end(other))).min().ok_or(Dead)?;
@@ -167,16 +167,16 @@ impl<'m> State<'m> {
         Ok(())
     }
 
-    fn raise(&mut self, item: Item, position: Position) {
+    fn raise(&mut self, item: PlacementItem, position: Position) {
         let old = self.positions[item];
-        self.trail.push(Change::Raised(item, old));
+        self.trail.push(UndoStep::Raised(item, old));
         self.positions[item] = position;
         if old.low != position.low {
             self.touch(item);
         }
     }
 
-    fn touch(&mut self, item: Item) {
+    fn touch(&mut self, item: PlacementItem) {
         for section in range_of(&self.model.items[item]) {
             if !self.is_dirty[section] {
                 self.is_dirty[section] = true;
@@ -223,7 +223,7 @@ impl<'m> State<'m> {
     }
 
     /// Stacks the open items of a section; returns the sum of their sizes.
-    fn stack(&mut self, section: Section, by_low: &[Item]) -> Result<u64, Dead> {
+    fn stack(&mut self, section: Section, by_low: &[PlacementItem]) -> Result<u64, Dead> {
         let (mut top, mut total) = (0, 0);
         for &item in by_low {
             let size = self.model.items[item].size;
@@ -236,14 +236,19 @@ impl<'m> State<'m> {
         let floor = by_low.first().map_or(u64::MAX, |&item| self.positions[item].low);
         let fill = Fill { floor, slack: self.capacity - top, front: by_low.len() };
         if fill != self.fills[section] {
-            self.trail.push(Change::Refilled(section, self.fills[section]));
+            self.trail.push(UndoStep::Refilled(section, self.fills[section]));
             self.fills[section] = fill;
         }
         Ok(total)
     }
 
     /// Raises the open items of a section that cannot be first among those above them.
-    fn find_not_first(&mut self, by_low: &[Item], by_end: &[Item], total: u64) -> Result<u64, Dead> {
+    fn find_not_first(
+        &mut self,
+        by_low: &[PlacementItem],
+        by_end: &[PlacementItem],
+        total: u64,
+    ) -> Result<u64, Dead> {
         let mut raises = std::mem::take(&mut self.raises);
         raises.clear();
         let mut above = total;
@@ -273,7 +278,12 @@ impl<'m> State<'m> {
 
     /// The lowest offset at which `item` fits below those of `by_end` that cannot end below it. `above` is
     /// the sum of the sizes in `by_end`, which contains `item`.
-    fn lowest_first(&self, item: Item, by_end: &[Item], mut above: u64) -> Result<u64, Dead> {
+    fn lowest_first(
+        &self,
+        item: PlacementItem,
+        by_end: &[PlacementItem],
+        mut above: u64,
+    ) -> Result<u64, Dead> {
         let mut low = self.positions[item].low;
         let mut others = by_end.iter().filter(|&&other| other != item);
         while low + above > self.capacity {
@@ -286,7 +296,7 @@ impl<'m> State<'m> {
 }
 
 /// Sorts a list that is nearly sorted.
-fn insertion_sort(items: &mut [Item], key: impl Fn(Item) -> u64) {
+fn insertion_sort(items: &mut [PlacementItem], key: impl Fn(PlacementItem) -> u64) {
     for i in 1..items.len() {
         let item = items[i];
         let value = key(item);

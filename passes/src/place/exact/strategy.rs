@@ -4,8 +4,8 @@
 //! is the best for all problems, and the same problem takes one strategy 300 nodes and another 10^7; so the
 //! search runs many of them in turns.
 
-use super::model::{Item, Model, Section, range_of};
-use super::state::State;
+use super::model::{PlacementItem, PlacementModel, Section, range_of};
+use super::state::SearchState;
 use cranelift_entity::PrimaryMap;
 use std::cmp::Reverse;
 
@@ -76,17 +76,17 @@ pub(super) fn strategies() -> Vec<(Focus, Rank)> {
 
 impl Rank {
     /// The position of each item in this order.
-    pub(super) fn positions(self, model: &Model) -> PrimaryMap<Item, u32> {
-        let mut order: Vec<Item> = model.items.keys().collect();
+    pub(super) fn positions(self, model: &PlacementModel) -> PrimaryMap<PlacementItem, u32> {
+        let mut order: Vec<PlacementItem> = model.items.keys().collect();
         order.sort_by_cached_key(|&item| (Reverse(self.keys(model, item)), item));
-        let mut positions: PrimaryMap<Item, u32> = model.items.values().map(|_| 0).collect();
+        let mut positions: PrimaryMap<PlacementItem, u32> = model.items.values().map(|_| 0).collect();
         for (position, &item) in order.iter().enumerate() {
             positions[item] = position as u32;
         }
         positions
     }
 
-    fn keys(self, model: &Model, item: Item) -> (u128, u128) {
+    fn keys(self, model: &PlacementModel, item: PlacementItem) -> (u128, u128) {
         let facts = &model.items[item];
         let size = u128::from(facts.size);
         let life = u128::from(facts.life);
@@ -107,8 +107,13 @@ impl Rank {
 
 /// Chooses an open item of `list`, a part that shares no section with other open items: one that no open
 /// neighbour can end below.
-pub(super) fn choose(state: &State<'_>, list: &[Item], focus: Focus, rank: &PrimaryMap<Item, u32>) -> Item {
-    let lowest = |items: &mut dyn Iterator<Item = Item>| {
+pub(super) fn choose(
+    state: &SearchState<'_>,
+    list: &[PlacementItem],
+    focus: Focus,
+    rank: &PrimaryMap<PlacementItem, u32>,
+) -> PlacementItem {
+    let lowest = |items: &mut dyn Iterator<Item = PlacementItem>| {
         items.min_by_key(|&item| (state.positions[item].low, rank[item]))
     };
     let model = state.model;
@@ -129,7 +134,7 @@ pub(super) fn choose(state: &State<'_>, list: &[Item], focus: Focus, rank: &Prim
     }
 }
 
-fn focused_section(state: &State<'_>, list: &[Item], focus: Focus) -> Option<Section> {
+fn focused_section(state: &SearchState<'_>, list: &[PlacementItem], focus: Focus) -> Option<Section> {
     if focus == Focus::Lowest {
         return None;
     }
