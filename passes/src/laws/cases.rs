@@ -124,6 +124,11 @@ pub(super) const CASES: &[LawCase] = &[
     ("matmul-of-transposed-right", &["2x3", "4x3"], &["{}", "{permutation = array<i64: 1, 0>}"]),
     ("matmul-of-transposed-right", &["2x3", "3x4"], &["{transpose_b}", "{permutation = array<i64: 1, 0>}"]),
     ("matmul-of-transposed-right", &["0x3", "1x3"], &["{}", "{permutation = array<i64: 1, 0>}"]),
+    ("reshaped-matmul", &["6x4", "4x5"], &["{shape = array<i64: 2, 3, 5>}", "{}"]),
+    ("reshaped-matmul", &["2x3x4", "5x4"], &["{shape = array<i64: 6, 5>}", "{transpose_b}"]),
+    ("reshaped-matmul", &["2x1x4", "4x1"], &["{shape = array<i64: 2, 1, 1, 1>}", "{}"]),
+    ("reshaped-matmul", &["0x4", "4x5"], &["{shape = array<i64: 3, 0, 5>}", "{}"]),
+    ("reshaped-matmul-with-bias", &["6x4", "4x5", "5"], &["{shape = array<i64: 3, 2, 5>}", "{}"]),
 ];
 
 /// Left sides by their names and variables at which an attribute or a size must keep the law from applying.
@@ -156,4 +161,11 @@ pub(super) const REFUSED: &[LawCase] = &[
     ("mean-of-mean", &["2x3x4"], &["{axes = array<i64: 1>}", "{axes = array<i64: 2>}"]),
     ("matmul-of-transposed-left", &["3x2x4", "2x4x5"], &["{}", "{permutation = array<i64: 1, 0, 2>}"]),
     ("matmul-of-transposed-right", &["2x3", "3x4"], &["{}", "{permutation = array<i64: 0, 1>}"]),
+    ("reshaped-matmul", &["6x4", "4x10"], &["{shape = array<i64: 12, 5>}", "{}"]),
+    ("reshaped-matmul", &["6x4", "4x10"], &["{shape = array<i64: 60>}", "{}"]),
+    ("reshaped-matmul", &["2x3x4", "2x4x5"], &["{shape = array<i64: 6, 5>}", "{}"]),
+    ("reshaped-matmul", &["4x6", "4x5"], &["{shape = array<i64: 2, 3, 5>}", "{transpose_a}"]),
+    ("reshaped-matmul", &["4", "4x5"], &["{shape = array<i64: 1, 5>}", "{}"]),
+    ("reshaped-matmul", &["6x4", "4x0"], &["{shape = array<i64: 3, 7, 0>}", "{}"]),
+    ("reshaped-matmul-with-bias", &["6x4", "4x5", "5"], &["{shape = array<i64: 5, 6>}", "{}"]),
 ];

@@ -1,6 +1,6 @@
-//! How views, pads and means join with each other and with what reads them.
+//! How views, pads and means join with each other, with what reads them and with what makes them.
 
-use ir::TypeData;
+use ir::{Dim, TypeData};
 
 use crate::rewrite::{LawMatch, Matched, Rule, Term, Terms};
 
@@ -30,6 +30,10 @@ pub(super) static LAWS: &[Rule] = &[
         "the product with its flag `transpose_a` turned, where the last two axes change places", matmul_of_transposed_left).near(),
     Rule::computed("matmul-of-transposed-right", "(nn.matmul ?x (nn.transpose ?w))",
         "the product with its flag `transpose_b` turned, where the last two axes change places", matmul_of_transposed_right).near(),
+    Rule::computed("reshaped-matmul", "(nn.reshape (nn.matmul ?x ?w))",
+        "the product of x reshaped, where w is one matrix and columns stay columns", reshaped_matmul).near(),
+    Rule::computed("reshaped-matmul-with-bias", "(nn.reshape (nn.matmul ?x ?w ?b))",
+        "the product of x reshaped, where w is one matrix and columns stay columns", reshaped_matmul).near(),
 ];
 
 /// Two transposes as one.
@@ -136,4 +140,23 @@ fn matmul_of_transposed_left(terms: &mut dyn Terms<'_>, found: &LawMatch) -> Opt
 /// A product with a transposed right matrix, by the product's own flag.
 fn matmul_of_transposed_right(terms: &mut dyn Terms<'_>, found: &LawMatch) -> Option<Term> {
     turned(terms, found, "transpose_b")
+}
+
+/// A product whose rows are put into another shape, as the product of its left operand in that shape.
+fn reshaped_matmul(terms: &mut dyn Terms<'_>, found: &LawMatch) -> Option<Term> {
+    let [_, matmul] = &found.ops[..] else { return None };
+    let ctx = terms.ctx();
+    let shape = ctx.type_data(found.ty).tensor_shape()?;
+    let &[k, n] = terms.shape(found.vars[1])?.as_slice() else { return None };
+    let is_transposed = terms.input(matmul).attr("transpose_b").is_some();
+    let (depth, columns) = if is_transposed { (n, k) } else { (k, n) };
+    let is_plain = terms.input(matmul).attr("transpose_a").is_none() && terms.dims(found.vars[0])?.len() > 1;
+    let (last, rows) = shape.split_last()?;
+    if !is_plain || rows.is_empty() || columns == 0 || *last != Dim::Known(columns) {
+        return None;
+    }
+    let sizes = ctx.dims_attr(&[rows, &[Dim::Known(depth)]].concat());
+    let mut operands = found.vars.clone();
+    operands[0] = terms.make("nn.reshape", &[found.vars[0]], &[("shape", sizes)])?;
+    terms.make_like(matmul, &operands)
 }

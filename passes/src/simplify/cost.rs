@@ -3,12 +3,12 @@
 //! The unit is one byte moved to or from memory; a core does about [`FLOPS_PER_BYTE`] operations meanwhile.
 //! What is elementwise is nearly always fused with its neighbours and pays an eighth of its bytes, so that a
 //! batch norm that could not go into its convolution is cheaper than a second convolution; a kernel of its
-//! own stands alone. A weight is computed once, when the program is loaded, and costs next to nothing. Sizes
-//! that are not known count as [`UNKNOWN_SIZE`]: a wrong guess costs time, never the right result.
+//! own stands alone. A weight is computed once, when the program is loaded, and costs next to nothing. Names
+//! of sizes, and sizes without one, count as [`UNKNOWN_SIZE`]: a wrong guess costs time, never the right result.
 
 use ir::opdef::Contract;
 use ir::scalar::{Binary, Scalar, Unary};
-use ir::{Context, Dim, Kind, Traits, Type, size};
+use ir::{Context, Dim, Kind, Traits, Type, dims, size};
 
 use super::graph::{ENode, LawGraph, OpHead};
 
@@ -83,7 +83,14 @@ fn binary_steps(binary: Binary) -> f64 {
 
 fn sizes(ctx: &Context, ty: Type) -> impl Iterator<Item = u64> + '_ {
     let shape: &[Dim] = ctx.type_data(ty).tensor_shape().unwrap_or_default();
-    shape.iter().map(|dim| dim.known().unwrap_or(UNKNOWN_SIZE))
+    shape.iter().map(|dim| match dim {
+        Dim::Known(size) => *size,
+        Dim::Symbolic(expr) => {
+            let size = dims::evaluate(ctx, *expr, &|_| Some(UNKNOWN_SIZE as i64));
+            size.and_then(|size| u64::try_from(size).ok()).unwrap_or(UNKNOWN_SIZE)
+        }
+        Dim::Unknown => UNKNOWN_SIZE,
+    })
 }
 
 fn elements(ctx: &Context, ty: Type) -> f64 {

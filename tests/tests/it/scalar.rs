@@ -59,7 +59,7 @@ fn row(ctx: &Context, name: &str, attrs: &[(&str, f32)]) -> Vec<f32> {
 fn rows_compute_what_the_kernels_functions_do() {
     let ctx = Context::new();
     type Row = (&'static str, &'static [(&'static str, f32)], ScalarFunction);
-    let functions: [Row; 15] = [
+    let functions: [Row; 16] = [
         ("nn.relu", &[], ScalarFunction::Relu),
         ("nn.clip", &[("lo", -0.5), ("hi", 6.0)], ScalarFunction::Clip { lo: -0.5, hi: 6.0 }),
         ("nn.sigmoid", &[], ScalarFunction::Sigmoid),
@@ -72,6 +72,7 @@ fn rows_compute_what_the_kernels_functions_do() {
         ("nn.hard_swish", &[], ScalarFunction::HardSwish),
         ("nn.tanh", &[], ScalarFunction::Tanh),
         ("nn.gelu", &[], ScalarFunction::Gelu),
+        ("nn.gelu_tanh", &[], ScalarFunction::GeluTanh),
         ("nn.leaky_relu", &[("alpha", 0.01)], ScalarFunction::LeakyRelu { alpha: 0.01 }),
         ("nn.exp", &[], ScalarFunction::Exp),
         ("nn.log", &[], ScalarFunction::Log),

@@ -212,17 +212,7 @@ pub(crate) fn gelu(call: &mut NodeConversion<'_, '_>) -> Results {
     let x = call.operand(0)?;
     match call.node.text("approximate")?.unwrap_or("none") {
         "none" => Ok(vec![call.one("nn.gelu", x)?]),
-        "tanh" => {
-            let square = call.one("nn.square", x)?;
-            let cube = call.two("nn.mul", square, x)?;
-            let small = call.with_number("nn.mul", cube, 0.044715)?;
-            let sum = call.two("nn.add", x, small)?;
-            let inner = call.with_number("nn.mul", sum, (2.0 / std::f64::consts::PI).sqrt())?;
-            let tanh = call.one("nn.tanh", inner)?;
-            let gate = call.with_number("nn.add", tanh, 1.0)?;
-            let half = call.with_number("nn.mul", x, 0.5)?;
-            Ok(vec![call.two("nn.mul", half, gate)?])
-        }
+        "tanh" => Ok(vec![call.one("nn.gelu_tanh", x)?]),
         other => Err(format!("`approximate` {other:?}, expected \"none\" or \"tanh\"").into()),
     }
 }

@@ -19,6 +19,14 @@ const ERF_OF_GELU: &Scalar = &Scalar::Unary(
     &Scalar::Binary(Binary::Mul, X, &Scalar::Const(std::f32::consts::FRAC_1_SQRT_2 as f64)),
 );
 const GELU: Scalar = Scalar::Fma(HALF_X, ERF_OF_GELU, HALF_X);
+const SCALE_OF_GELU: &Scalar = &Scalar::Fma(
+    &Scalar::Binary(Binary::Mul, X, X),
+    &Scalar::Const(0.044715 * ROOT_OF_2_OVER_PI),
+    &Scalar::Const(ROOT_OF_2_OVER_PI),
+);
+const TANH_OF_GELU: &Scalar = &Scalar::Unary(Unary::Tanh, &Scalar::Binary(Binary::Mul, X, SCALE_OF_GELU));
+const GELU_TANH: Scalar = Scalar::Fma(HALF_X, TANH_OF_GELU, HALF_X);
+const ROOT_OF_2_OVER_PI: f64 = std::f64::consts::FRAC_2_SQRT_PI * std::f64::consts::FRAC_1_SQRT_2;
 const E: &Scalar = &Scalar::Unary(Unary::Exp, &Scalar::Unary(Unary::Neg, &Scalar::Unary(Unary::Abs, X)));
 const ONE_MORE: &Scalar = &Scalar::Binary(Binary::Add, ONE, E);
 const LOST: &Scalar = &Scalar::Binary(Binary::Sub, E, &Scalar::Binary(Binary::Sub, ONE_MORE, ONE));
@@ -240,6 +248,17 @@ pub(super) static OPS: &[OpDef] = &[
         infer: Infer::SameAs(0),
         traits: Traits::PURE.union(Traits::SAME_TYPE),
         kind: Kind::Elementwise(&GELU),
+        ..OpDef::BLANK
+    },
+    OpDef {
+        name: "nn.gelu_tanh",
+        doc: "The tanh form of GELU: x/2 * (1 + tanh(sqrt(2/pi) * (x + 0.044715 x^3))).",
+        example: "%1 = nn.gelu_tanh %0 : tensor<4xf32>",
+        operands: &[OperandDef::one("x", TypeClass::FloatTensor)],
+        results: RESULT,
+        infer: Infer::SameAs(0),
+        traits: Traits::PURE.union(Traits::SAME_TYPE),
+        kind: Kind::Elementwise(&GELU_TANH),
         ..OpDef::BLANK
     },
     OpDef {
