@@ -165,12 +165,14 @@ pub enum Arrangement {
 }
 
 impl Arrangement {
-    /// The arrangement that a layout is; axes of one element do not count.
+    /// The arrangement that a layout is. Axes of one element do not count, but that a last one is a row: its
+    /// element has no neighbour.
     pub fn of(layout: &Strided) -> Arrangement {
+        let mut side_by_side = layout.shape.last() == Some(&1) || layout.strides.last() == Some(&1);
+        let mut expected = 1;
         let axes = layout.shape.iter().zip(&layout.strides).rev();
-        let (mut side_by_side, mut expected) = (true, 1);
         for (size, stride) in axes.filter(|(size, _)| **size != 1) {
-            side_by_side &= if expected == 1 { *stride == 1 } else { *stride >= expected };
+            side_by_side &= *stride >= expected;
             expected = *size as i64 * *stride;
         }
         match side_by_side {
@@ -316,6 +318,9 @@ mod tests {
         assert_eq!(arrangement(&[2, 3], &[3, 1]), Arrangement::Plain);
         assert_eq!(arrangement(&[4, 4, 3], &[30, 6, 1]), Arrangement::Rows);
         assert_eq!(arrangement(&[4, 3, 1], &[6, 1, 9]), Arrangement::Rows);
+        // Rows of one element, as the channel of a tiny image in a larger one.
+        assert_eq!(arrangement(&[3, 1, 1, 1], &[4, 1, 1, 1]), Arrangement::Rows);
+        assert_eq!(arrangement(&[4, 3, 1], &[8, 2, 1]), Arrangement::Rows);
         assert_eq!(arrangement(&[3, 2], &[1, 3]), Arrangement::Strides);
         assert_eq!(arrangement(&[3, 2], &[4, 2]), Arrangement::Strides);
         assert_eq!(arrangement(&[3, 2], &[1, 0]), Arrangement::Strides);

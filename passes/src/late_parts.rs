@@ -38,7 +38,7 @@ const MOST_TRIALS: usize = 64;
 /// The copies that let a whole die early: after an operation, of these values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Cut {
-    behind: Op,
+    after: Op,
     parts: Vec<Value>,
     /// The root's bytes less those of the copies.
     saved_bytes: u64,
@@ -66,52 +66,67 @@ pub fn copy_late_parts(ctx: &Context, target: &dyn Target, body: &mut Body) -> V
         }
         trials = trials.saturating_sub(cuts.len());
         let Some((bytes, cut)) = best.map(|(bytes, cut)| (bytes, cut.clone())) else { break };
-        remarks.extend(cut.parts.iter().map(|part| remark(body, *part, cut.behind, given - bytes)));
+        remarks.extend(cut.parts.iter().map(|part| remark(body, *part, cut.after, given - bytes)));
         apply(ctx, body, &cut);
         cuts = self::cuts(ctx, body);
     }
     remarks
 }
 
-fn remark(body: &Body, part: Value, behind: Op, saved: u64) -> Diagnostic {
+fn remark(body: &Body, part: Value, after: Op, saved: u64) -> Diagnostic {
     let location = body.defining_op(part).map_or(ir::Location::UNKNOWN, |op| body.location(op));
     let message =
         format!("this part is copied, so that the rest need not be kept: {saved} bytes fewer are live");
-    Diagnostic::remark(location, message).with_note(body.location(behind), "it is copied after this")
+    Diagnostic::remark(location, message).with_note(body.location(after), "it is copied after this")
 }
 
 /// Copies the parts of a cut, and lets what stands after it read the copies.
 fn apply(ctx: &Context, body: &mut Body, cut: &Cut) {
-    let mut behind = cut.behind;
+    let mut after = cut.after;
     for &part in &cut.parts {
         let view = body.defining_op(part).expect("parts are views");
-        let block = body.block_of(behind).expect("a cut is in a block");
-        let late: Vec<(Op, usize)> = late_uses(ctx, body, part, block, cut.behind);
-        hoist(body, view, behind);
-        let at = if body.is_before(behind, view) { view } else { behind };
-        let copy = copy_behind(ctx, body, part, at);
-        late.into_iter().for_each(|(op, index)| body.set_operand(op, index, copy));
-        behind = body.defining_op(copy).expect("a copy is an operation");
+        let block = body.block_of(after).expect("a cut is in a block");
+        let late: Vec<(Op, usize)> = late_uses(ctx, body, part, block, cut.after);
+        hoist(body, view, after);
+        let at = if body.is_before(after, view) { view } else { after };
+        let copy = copy_after(ctx, body, part, at);
+        after = body.defining_op(copy).expect("a copy is an operation");
+        for (op, index) in late {
+            sink(body, op, after);
+            body.set_operand(op, index, copy);
+        }
     }
+}
+
+/// Moves a view that is to read a copy, and the views of it, to after the copy, if they are before it. They
+/// do not run, and what reads them is after the copy.
+fn sink(body: &mut Body, view: Op, copy: Op) {
+    if !body.is_before(view, copy) {
+        return;
+    }
+    body.detach(view);
+    body.insert_after(view, copy);
+    let users: Vec<Op> = body.uses(body.result(view, 0)).map(|used| used.op).collect();
+    users.into_iter().for_each(|user| sink(body, user, view));
 }
 
 /// Moves a view, and the views that it is of, up to right after an operation that their root is known at.
 /// They do not run.
-fn hoist(body: &mut Body, view: Op, behind: Op) {
-    if body.is_before(view, behind) {
+fn hoist(body: &mut Body, view: Op, after: Op) {
+    if body.is_before(view, after) {
         return;
     }
-    let mut at = behind;
-    if let Some(operand) = body.defining_op(body.operand(view, 0)).filter(|op| body.is_before(behind, *op)) {
-        hoist(body, operand, behind);
+    let mut at = after;
+    if let Some(operand) = body.defining_op(body.operand(view, 0)).filter(|op| body.is_before(after, *op)) {
+        hoist(body, operand, after);
         at = operand;
     }
     body.detach(view);
     body.insert_after(view, at);
 }
 
-fn copy_behind(ctx: &Context, body: &mut Body, value: Value, behind: Op) -> Value {
-    let next = body.next_op(behind).expect("a cut is before the end of its block");
+fn copy_after(ctx: &Context, body: &mut Body, value: Value, after: Op) -> Value {
+    let next = body.next_op(after).expect("a cut is before the end of its block");
     let copy = Builder::before(ctx, body, next).value("optc.copy", &[value], &[]);
     copy.expect("a copy has the type of its operand")
 }
@@ -163,17 +178,17 @@ fn cuts_of(
     readers.extend(body.defining_op(root));
     sort_by_order(body, block, &mut readers);
     let bytes = |value: Value| aliases.size_bytes(value).unwrap_or(u64::MAX);
-    let cut = |&behind: &Op| {
-        let is_late = |part: &Value| !late_uses(ctx, body, *part, block, behind).is_empty();
+    let cut = |&after: &Op| {
+        let is_late = |part: &Value| !late_uses(ctx, body, *part, block, after).is_empty();
         let late: Vec<Value> = parts.iter().copied().filter(is_late).collect();
         let copied = late.iter().fold(0u64, |sum, part| sum.saturating_add(bytes(*part)));
         let mut covered = Vec::new();
-        for (op, _) in late.iter().flat_map(|part| late_uses(ctx, body, *part, block, behind)) {
+        for (op, _) in late.iter().flat_map(|part| late_uses(ctx, body, *part, block, after)) {
             readers_through(ctx, body, op, block, &mut covered);
         }
-        let mut left = readers.iter().filter(|reader| body.is_before(behind, **reader));
+        let mut left = readers.iter().filter(|reader| body.is_before(after, **reader));
         let is_cut = copied < bytes(root) && !late.is_empty() && left.all(|reader| covered.contains(reader));
-        is_cut.then(|| Cut { behind, parts: late, saved_bytes: bytes(root) - copied })
+        is_cut.then(|| Cut { after, parts: late, saved_bytes: bytes(root) - copied })
     };
     readers[..readers.len() - 1].iter().filter_map(cut).collect()
 }
@@ -204,13 +219,13 @@ fn readers_through(ctx: &Context, body: &Body, op: Op, block: Block, readers: &m
 }
 
 /// The uses of a part through which only operations after `after` read it.
-fn late_uses(ctx: &Context, body: &Body, part: Value, block: Block, behind: Op) -> Vec<(Op, usize)> {
+fn late_uses(ctx: &Context, body: &Body, part: Value, block: Block, after: Op) -> Vec<(Op, usize)> {
     let uses = body.uses(part).map(|used| (used.op, used.index));
     let is_late = |(op, _): &(Op, usize)| {
         let mut readers = Vec::new();
         readers_through(ctx, body, *op, block, &mut readers)
             && !readers.is_empty()
-            && readers.iter().all(|reader| body.is_before(behind, *reader))
+            && readers.iter().all(|reader| body.is_before(after, *reader))
     };
     uses.filter(is_late).collect()
 }

@@ -15,9 +15,9 @@
 
 use cranelift_entity::SecondaryMap;
 use ir::alias::{AliasSets, is_free_view, ties};
+use ir::memory_pools::wanted;
 use ir::opdef::{Strided, View};
 use ir::plan::attrs;
-use ir::pools::wanted;
 use ir::weights::WeightSet;
 use ir::window::{Arrangement, ByteWindow, layout};
 use ir::{Body, Context, Diagnostic, Kind, Op, Target, Value, flow};
@@ -128,15 +128,48 @@ fn mark_all(
     }
     let mut views = Vec::new();
     let aliases = AliasSets::of(ctx, body);
+    let overwritten = overwritten(ctx, body);
     for (op, arrangement) in taken {
         let result = body.result(op, 0);
-        if are_known(ctx, body, &aliases, result) {
-            views.push(Marked { op, root: aliases.root(result), arrangement })
-        } else {
+        if !are_known(ctx, body, &aliases, result) {
             remarks.push(refusal(body, op, &UNKNOWN.into()))
+        } else if is_overwritten(ctx, body, &overwritten, result) {
+            remarks.push(refusal(body, op, &OVERWRITTEN.into()))
+        } else {
+            views.push(Marked { op, root: aliases.root(result), arrangement })
         }
     }
     (views, remarks)
+}
+
+/// The value whose elements a view has, through views that are no copies.
+fn viewed(ctx: &Context, body: &Body, mut value: Value) -> Value {
+    while let Some(view) = body.defining_op(value).filter(|op| is_free_view(body.at(ctx, *op))) {
+        value = body.operand(view, 0);
+    }
+    value
+}
+
+/// The operations that overwrite an operand at its place in a concatenation, each with that.
+fn overwritten(ctx: &Context, body: &Body) -> Vec<(Op, Value)> {
+    let mut found = Vec::new();
+    flow::walk(ctx, body, |op| {
+        let operands = ties(body.at(ctx, op)).map(|(_, operand)| body.operand(op, operand));
+        found.extend(operands.map(|operand| (op, viewed(ctx, body, operand))));
+    });
+    found
+}
+
+/// Whether a view's elements are overwritten before all that read it have run.
+fn is_overwritten(ctx: &Context, body: &Body, overwritten: &[(Op, Value)], view: Value) -> bool {
+    let whole = viewed(ctx, body, view);
+    let mut readers = Vec::new();
+    collect_readers(ctx, body, view, &mut readers);
+    overwritten.iter().filter(|(_, value)| *value == whole).any(|(writer, _)| {
+        let block = body.block_of(*writer);
+        let is_before = |op: &Op| body.block_of(*op) == block && body.is_before(*op, *writer);
+        !readers.iter().all(is_before)
+    })
 }
 
 /// Whether the bytes of a value and of all views of it are known.
@@ -150,10 +183,7 @@ fn are_known(ctx: &Context, body: &Body, aliases: &AliasSets, value: Value) -> b
 fn lying(ctx: &Context, target: &dyn Target, body: &Body, op: Op) -> Result<Strided, MoveObstacle> {
     let op_ref = body.at(ctx, op);
     let Kind::View(View::OfOperand(map)) = op_ref.kind() else { return Err("it is no view".into()) };
-    let mut whole = op_ref.operand(0);
-    while let Some(view) = body.defining_op(whole).filter(|op| is_free_view(body.at(ctx, *op))) {
-        whole = body.operand(view, 0);
-    }
+    let whole = viewed(ctx, body, op_ref.operand(0));
     if wanted(ctx, body, whole) != wanted(ctx, body, op_ref.result(0)) {
         return Err("it is to lie in another pool".into());
     }
@@ -178,6 +208,7 @@ fn refusal(body: &Body, op: Op, obstacle: &MoveObstacle) -> Diagnostic {
 
 /// Why views are copied that all readers could read where they lie.
 const UNKNOWN: &str = "its place in its operand is not known";
+const OVERWRITTEN: &str = "its bytes are overwritten before it is read";
 const RAISES: &str = "else more bytes were live at one time";
 const SAVES_NOTHING: &str = "reading it in another order would save no byte";
 

@@ -62,6 +62,9 @@ impl Folding<'_> {
         let is_folded = |axis: &usize| self.axes.contains(&(*axis as i64));
         let (folded, kept): (Vec<usize>, Vec<usize>) = (0..self.shape.len()).partition(is_folded);
         let last = (0..self.shape.len()).rev().find(|axis| self.shape[*axis] != 1);
+        // Else rows have one element each, that of the last axis.
+        let is_side_by_side = last.is_none_or(|axis| self.strides[axis] == 1);
+        let last = if is_side_by_side { last } else { self.shape.len().checked_sub(1) };
         let innermost =
             if last.as_ref().is_some_and(is_folded) { Innermost::Folded } else { Innermost::Kept };
         let pick = |axes: &[usize]| -> (Vec<u64>, Vec<i64>) {
@@ -69,11 +72,14 @@ impl Folding<'_> {
         };
         let ((kept_shape, kept_strides), (folded_shape, folded_strides)) = (pick(&kept), pick(&folded));
         let mut nest = LoopNest::collapse(&kept_shape, &[dense_strides(&kept_shape), kept_strides]);
-        if innermost == Innermost::Folded {
-            nest.sizes.push(1);
-            nest.strides.iter_mut().for_each(|strides| strides.push(1));
+        let mut folds = LoopNest::collapse(&folded_shape, &[folded_strides]);
+        match innermost {
+            Innermost::Kept => nest.end_side_by_side(1),
+            Innermost::Folded => {
+                nest.push_one();
+                folds.end_side_by_side(0);
+            }
         }
-        let folds = LoopNest::collapse(&folded_shape, &[folded_strides]);
         let (outer, folded_outer) = (nest.outer(), folds.outer());
         let form = FoldForm { reduce: self.reduce, elem: self.elem, outer, folded_outer, innermost };
         let count = folds.rows() * folds.inner_size();
@@ -89,7 +95,7 @@ impl Folding<'_> {
     }
 }
 
-/// What is folded, behind the words of the loops over what stays: runs, then size and distance of each loop,
+/// What is folded, after the words of the loops over what stays: runs, then size and distance of each loop,
 /// outermost first.
 fn descriptor(nest: &LoopNest, folds: &LoopNest, elem: ElemType, parts: PartSplit) -> Vec<u8> {
     let mut bytes = rows::descriptor(nest, &[elem.bytes(); 2], parts);

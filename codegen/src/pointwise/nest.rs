@@ -51,10 +51,22 @@ impl LoopNest {
             }
         }
         if nest.sizes.is_empty() {
-            nest.sizes.push(1);
-            nest.strides.iter_mut().for_each(|strides| strides.push(1));
+            nest.push_one();
         }
         nest
+    }
+
+    /// Adds an innermost loop that runs once.
+    pub(crate) fn push_one(&mut self) {
+        self.sizes.push(1);
+        self.strides.iter_mut().for_each(|strides| strides.push(1));
+    }
+
+    /// Adds such a loop if an operand's elements are not side by side along the innermost one.
+    pub(crate) fn end_side_by_side(&mut self, operand: usize) {
+        if self.inner(operand) != Inner::Contiguous {
+            self.push_one();
+        }
     }
 
     /// Loops around the innermost.

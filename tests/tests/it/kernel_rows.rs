@@ -122,6 +122,50 @@ static EXAMPLES: &[Example] = &[
         result: &[3, 8],
         ..F32
     },
+    // Rows of one element, which lie apart where they are part of longer ones.
+    Example {
+        kernel: "reduce",
+        args: &[&[3, 4, 1]],
+        op: "nn.reduce_sum %0 {axes = array<i64: 1>, keepdims} : (tensor<3x4x1xf32>) -> tensor<3x1x1xf32>",
+        result: &[3, 1, 1],
+        ..F32
+    },
+    Example {
+        kernel: "reduce",
+        args: &[&[3, 4, 1]],
+        op: "nn.reduce_mean %0 {axes = array<i64: 0, 2>} : (tensor<3x4x1xf32>) -> tensor<4xf32>",
+        result: &[4],
+        ..F32
+    },
+    Example {
+        kernel: "conv2d",
+        args: &[&[1, 6, 5, 1]],
+        constants: "%w = nn.constant dense<0.25> : tensor<1x1x3x3xf32>",
+        op: "nn.conv2d %0, %w {layout = \"NHWC\"} : (tensor<1x6x5x1xf32>, tensor<1x1x3x3xf32>) -> tensor<1x4x3x1xf32>",
+        result: &[1, 4, 3, 1],
+        ..F32
+    },
+    Example {
+        kernel: "max_pool2d",
+        args: &[&[1, 6, 6, 1]],
+        op: "nn.max_pool2d %0 {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, layout = \"NHWC\"} : (tensor<1x6x6x1xf32>) -> tensor<1x3x3x1xf32>",
+        result: &[1, 3, 3, 1],
+        ..F32
+    },
+    Example {
+        kernel: "avg_pool2d",
+        args: &[&[3, 2, 2, 1]],
+        op: "nn.avg_pool2d %0 {kernel = array<i64: 2, 2>, layout = \"NHWC\"} : (tensor<3x2x2x1xf32>) -> tensor<3x1x1x1xf32>",
+        result: &[3, 1, 1, 1],
+        ..F32
+    },
+    Example {
+        kernel: "softmax",
+        args: &[&[3, 1]],
+        op: "nn.softmax %0 {axis = 0 : i64} : tensor<3x1xf32>",
+        result: &[3, 1],
+        ..F32
+    },
     // It is computed by a loop nest.
     Example {
         kernel: "pointwise",
@@ -356,7 +400,9 @@ fn operands_are_read_where_they_lie_if_the_row_says_so() {
             let rows = Cpu::native().reads_rows(op, index);
             let strides = Cpu::native().reads_strides(op, index);
             assert!(rows || !strides, "{}: who reads any strides reads rows", example.kernel);
-            for (says, module) in [(rows, example.in_rows(index)), (strides, example.apart(index))] {
+            // Elements apart are rows where each is one.
+            let apart = if example.args[index].last() == Some(&1) { rows } else { strides };
+            for (says, module) in [(rows, example.in_rows(index)), (apart, example.apart(index))] {
                 if example.args[index].len() < 2 {
                     continue;
                 }
