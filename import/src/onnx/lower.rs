@@ -506,7 +506,7 @@ fn misnamed(ctx: &Context, source: &ModelSource<'_>) -> Vec<Diagnostic> {
 }
 
 /// Refuses a type that no memory holds; what converters multiply later is thus in range. Sizes that are no
-/// numbers yet are judged when they are.
+/// numbers yet are checked when they are.
 fn check_fits_memory(ctx: &Context, ty: Type) -> Result<(), Refusal> {
     let is_open =
         ctx.type_data(ty).tensor_shape().is_some_and(|dims| dims.iter().any(|dim| dim.known().is_none()));

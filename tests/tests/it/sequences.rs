@@ -1,8 +1,8 @@
 //! Transformers whose batch and sequence are named sizes, against the program for each; and what they cannot
 //! take.
 //!
-//! GPT-2 gives the same bits. BERT adds what it looks up by place and by segment to each token: where sizes
-//! are numbers, both are weights, and are added first, so that the sums are rounded otherwise.
+//! Both give the same bits. BERT adds what it looks up by place and by segment to each token: these are
+//! weights, whether sizes are names or numbers, and are added first.
 //!
 //! They are in the folder that `OPTC_MODELS` names:
 //! `OPTC_MODELS=/path/to/models cargo test -p optc-tests --test it sequences:: -- --nocapture`.
@@ -53,23 +53,7 @@ fn views(buffers: &mut [Vec<u8>]) -> Vec<&mut [u8]> {
     buffers.iter_mut().map(|buffer| &mut buffer[..]).collect()
 }
 
-/// How equal results are.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Exactly {
-    ToTheBit,
-    UpToRounding,
-}
-
-fn are_close(a: &[u8], b: &[u8]) -> bool {
-    let floats = |bytes: &[u8]| -> Vec<f32> {
-        bytes.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect()
-    };
-    let (a, b) = (floats(a), floats(b));
-    let most = a.iter().fold(0.0f32, |most, x| most.max(x.abs()));
-    a.iter().zip(&b).all(|(a, b)| (a - b).abs() <= 1e-4 * most)
-}
-
-fn check_at(path: &Path, exactly: Exactly, context: &mut RunContext<'_>, [batch, seq]: [u64; 2]) {
+fn check_at(path: &Path, context: &mut RunContext<'_>, [batch, seq]: [u64; 2]) {
     let sizes = options(&[("batch", batch), ("seq", seq)]);
     let mut module = load(path, &sizes).unwrap_or_else(|failure| panic!("{batch} x {seq}: {failure}"));
     let fixed = Model::compile(&mut module, &compile_options()).unwrap_or_else(|failure| panic!("{failure}"));
@@ -85,10 +69,7 @@ fn check_at(path: &Path, exactly: Exactly, context: &mut RunContext<'_>, [batch,
     let mut alone = fixed.context(THREADS).expect("it is planned for them");
     alone.run(&inputs, &mut views(&mut expected)).unwrap_or_else(|error| panic!("{batch} x {seq}: {error}"));
     context.run(&inputs, &mut views(&mut found)).unwrap_or_else(|error| panic!("{batch} x {seq}: {error}"));
-    let mut pairs = found.iter().zip(&expected);
-    let is_close =
-        exactly == Exactly::UpToRounding && pairs.all(|(found, expected)| are_close(found, expected));
-    assert!(found == expected || is_close, "{batch} x {seq}: other bits");
+    assert!(found == expected, "{batch} x {seq}: other bits");
 }
 
 #[test]
@@ -98,12 +79,12 @@ fn gpt2_takes_sequences_as_long_as_its_mask() {
     let program = program(&path);
     let mut context = program.context(THREADS).expect("it is planned for them");
     for size in [[1, 1], [1, 7], [2, 16], [1, 64], [3, 5]] {
-        check_at(&path, Exactly::ToTheBit, &mut context, size);
+        check_at(&path, &mut context, size);
     }
     let error = context.set_shape("input_ids", &[1, 2000]).expect_err("the mask is of 1024");
     let expected = "dimension 1 of input `input_ids`, number 0, is 2000, expected 1 <= seq <= 1024";
     assert_eq!(error.to_string(), expected);
-    check_at(&path, Exactly::ToTheBit, &mut context, [1, 7]);
+    check_at(&path, &mut context, [1, 7]);
 }
 
 #[test]
@@ -113,6 +94,6 @@ fn bert_takes_any_sequence_that_it_has_places_for() {
     let program = program(&path);
     let mut context = program.context(THREADS).expect("it is planned for them");
     for size in [[1, 9], [2, 16], [1, 40], [1, 2], [3, 1], [1, 1]] {
-        check_at(&path, Exactly::UpToRounding, &mut context, size);
+        check_at(&path, &mut context, size);
     }
 }

@@ -94,7 +94,7 @@ impl PickedIndices {
         let (places, all) = self.numbers(call)?;
         let shape = [&[all], &call.dims(x)?[self.sizes.len()..]].concat();
         let flat = match self.open {
-            // Places were judged by how many elements there are.
+            // places were checked by how many elements there are.
             Some(_) => {
                 call.emit_open("nn.reshape", &[x], &[("shape", call.ctx().dims_attr(&shape))], None)?
             }

@@ -145,8 +145,8 @@ impl NodeConversion<'_, '_> {
         let size = self.dims(x)?[axis];
         let size = number(self, size)?;
         let (wrapped, is_inside) = self.wrapped(indices, open.count)?;
-        let judged = self.emit("nn.select", &[is_inside, wrapped, size], &[])?;
-        let indices = self.filled_indices(judged)?;
+        let kept = self.emit("nn.select", &[is_inside, wrapped, size], &[])?;
+        let indices = self.filled_indices(kept)?;
         let open = self.open(indices).map(|open| OpenAxis { axis: axis + open.axis, ..open });
         self.emit_open("nn.gather", &[x, indices], &attrs, open)
     }

@@ -1,7 +1,7 @@
 //! Conversion of operators that take parts of a tensor or repeat them (Gather, Slice, Tile, ...).
 
 use ir::dims::{self, SizeArithmetic};
-use ir::{Attr, Blob, Context, Dim, DimExpr, Value};
+use ir::{Attr, AttrData, Blob, Context, Dim, DimExpr, Value};
 
 use super::counted::{bounds, expected_one, range_of_elements, stretched};
 use super::opened::part_of_elements;
@@ -165,7 +165,8 @@ pub(crate) fn gather(call: &mut NodeConversion<'_, '_>) -> Results {
     let is_open = call.open_along(x, axis).is_some();
     if let Some((start, count)) = run_of_indices(call, shape[axis]).filter(|_| !is_open) {
         let mut part = SliceWindow::whole(&shape);
-        (part.starts[axis], part.sizes[axis]) = (start, Dim::Known(count));
+        part.starts[axis] = start;
+        part.sizes[axis] = count;
         let part = part.emit(call, x)?;
         let joined = [&shape[..axis], &call.dims(indices)?, &shape[axis + 1..]].concat();
         return Ok(vec![match call.open(part) {
@@ -179,12 +180,16 @@ pub(crate) fn gather(call: &mut NodeConversion<'_, '_>) -> Results {
     Ok(vec![call.picked(x, indices, axis)?])
 }
 
-/// Where the known indices of operand 1 into an axis of this size begin, and how many they are, if they
-/// follow one another and are all inside.
-fn run_of_indices(call: &NodeConversion<'_, '_>, size: Dim) -> Option<(Dim, u64)> {
+/// Where the indices of operand 1 into an axis of this size begin, and how many they are, if they follow one
+/// another and are all inside. A range of a named size is such indices as much as one of numbers.
+fn run_of_indices(call: &NodeConversion<'_, '_>, size: Dim) -> Option<(Dim, Dim)> {
     let ctx = call.ctx();
     let zero = dims::constant(ctx, 0);
-    let size = SizeArithmetic(ctx).expr(size)?;
+    let sizes = SizeArithmetic(ctx);
+    let size = sizes.expr(size)?;
+    if let Some(count) = iota_size(call, call.operand(1).ok()?) {
+        return call.is_at_most(sizes.expr(count)?, size).then_some((Dim::Known(0), count));
+    }
     let from_start = |index: DimExpr| match () {
         () if call.is_at_most(zero, index) => Some(index),
         () if call.is_at_most(index, dims::constant(ctx, -1)) => dims::add(ctx, index, size),
@@ -197,7 +202,21 @@ fn run_of_indices(call: &NodeConversion<'_, '_>, size: Dim) -> Option<(Dim, u64)
     let first = *known.first()?;
     let last = *known.last()?;
     let is_inside = call.is_at_most(zero, first) && call.is_at_most(dims::add(ctx, last, one)?, size);
-    (follow && is_inside).then(|| (dims::size(ctx, first), known.len() as u64))
+    (follow && is_inside).then(|| (dims::size(ctx, first), Dim::Known(known.len() as u64)))
+}
+
+/// The size of the range from 0 on that a value holds, in whatever shape.
+fn iota_size(call: &NodeConversion<'_, '_>, value: Value) -> Option<Dim> {
+    let ctx = call.ctx();
+    let body = &*call.builder.body;
+    let op = body.at(ctx, body.defining_op(value)?);
+    if op.name() == "nn.reshape" {
+        return iota_size(call, op.operand(0));
+    }
+    match ctx.attr_data(op.attr("size").filter(|_| op.name() == "nn.iota")?) {
+        AttrData::Dims(size) => size.first().copied(),
+        _ => None,
+    }
 }
 
 pub(super) fn gather_along(
