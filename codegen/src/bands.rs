@@ -4,7 +4,7 @@
 //! conv2d of 112 rows {mem.overlap = array<i64: 0, 4>}   =>   28 calls of 4 rows each
 //! ```
 //! A call is the same kernel on the part of the image that its band reads, with the padding that is left
-//! there, so that each element is the same sum in the same order. All threads meet behind each call: when a
+//! there, so that each element is the same sum in the same order. All threads meet after each call: when a
 //! band is written, nobody reads the rows that only it and earlier bands read. The plan has proved that these
 //! are the rows that it overwrites.
 
@@ -35,20 +35,20 @@ pub(crate) struct Slide {
 /// A run of the result's rows with what it reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Band {
-    /// The first row that is written.
+    /// First row written.
     pub(crate) first: usize,
-    /// How many are.
+    /// Rows written.
     pub(crate) rows: usize,
-    /// The first row that is read.
+    /// First row read.
     pub(crate) first_input: usize,
-    /// How many are.
+    /// Rows read.
     pub(crate) inputs: usize,
     /// Rows of zeros above and below them.
     pub(crate) pads: [usize; 2],
 }
 
 impl Slide {
-    /// Bands of so many rows, the last one first if there are fewer than none.
+    /// Bands of `rows.abs()` rows, from the bottom up if `rows < 0`.
     ///
     /// # Errors
     /// If some window lies outside the image.
@@ -64,7 +64,7 @@ impl Slide {
         Ok(bands)
     }
 
-    /// So many rows from one on; none if some window lies outside the image.
+    /// The band of `rows` rows from `first` on; none if some window lies outside the image.
     pub(crate) fn band(&self, first: usize, rows: usize) -> Option<Band> {
         let (start, extent) = (first * self.stride, (self.kernel - 1) * self.dilation + 1);
         let end = start + (rows - 1) * self.stride + extent;
@@ -93,7 +93,7 @@ pub(crate) struct Rowwise {
     pub(crate) row_bytes: [u64; 2],
     /// What a row costs.
     pub(crate) work: RowWork,
-    /// Makes the call for a band, with so many bytes of scratch for each worker, if there is a limit.
+    /// Makes the call for a band, with at most that many bytes of scratch for each worker, if given.
     pub(crate) call: Box<dyn Fn(Band, Option<usize>) -> LoweredCall>,
 }
 
@@ -110,11 +110,11 @@ pub(crate) struct RowWork {
 
 /// Cycles that a call costs besides its work: handing it out, and waiting for the slowest thread.
 pub(crate) const CALL_CYCLES: usize = 3000;
-/// The share of a band's own work that may be lost: one in so many.
+/// The share of a band's own work that may be lost: 1 / this.
 pub(crate) const FREE: usize = 50;
 
 impl RowWork {
-    /// How many rows a band must have to cost as good as nothing, on so many threads.
+    /// The fewest rows of a band whose cost does not show on this number of threads.
     pub(crate) fn free_rows(&self, threads: usize) -> u64 {
         (self.call_cycles() * FREE).div_ceil(self.row_cycles(threads)) as u64
     }
@@ -131,7 +131,7 @@ impl RowWork {
 }
 
 /// The rows of a band where an operation runs in bands, as `mem.overlap` says: `[operand, rows]`, with rows
-/// below 0 if the last band is the first.
+/// below 0 if bands go from the bottom up.
 ///
 /// # Errors
 /// If it is malformed, or names another operand than the kernel reads row by row.

@@ -126,7 +126,7 @@ pub(crate) enum Pointer {
 }
 
 impl Pointer {
-    /// Points so many bytes further into a result or an operand; other pointers stay.
+    /// Points further into a result or an operand, by that many bytes; other pointers stay.
     pub(crate) fn advance(&mut self, bytes: u64) {
         if let Pointer::Result(_, offset) | Pointer::Operand(_, offset) = self {
             *offset += bytes;

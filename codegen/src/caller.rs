@@ -24,7 +24,7 @@ impl CallerBuffers {
     pub(crate) fn of(ctx: &Context, body: &Body) -> Result<CallerBuffers, String> {
         let signature = Signature::of(ctx, body)?;
         let Some(last) = signature.states.last() else { return Ok(CallerBuffers { signature, start: 0 }) };
-        let pool = ir::pools::pools(ctx, body)?.into_iter().find(|pool| pool.name == STATE);
+        let pool = ir::memory_pools::pools(ctx, body)?.into_iter().find(|pool| pool.name == STATE);
         let pool = pool.ok_or("the function has states, but no pool `state`")?;
         let end = last.offset + last.size_bytes;
         if end > pool.size_bytes {

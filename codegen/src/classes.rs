@@ -48,7 +48,7 @@ impl StepClasses {
         let aliases = AliasSets::of(ctx, body);
         for op in steps {
             let next = classes.members.len() as u32;
-            let mut words = likeness(ctx, body, op);
+            let mut words = key(ctx, body, op);
             let spacing = spacing(ctx, body, &aliases, op);
             classes.spaced.extend(spacing.iter().any(|word| *word > 0).then_some(op));
             words.extend(spacing);
@@ -168,7 +168,7 @@ fn spacing(ctx: &Context, body: &Body, aliases: &AliasSets, op: Op) -> Vec<u64> 
 }
 
 /// All that a lowering may ask of an operation, but for the contents of weights.
-fn likeness(ctx: &Context, body: &Body, op: Op) -> Vec<u64> {
+fn key(ctx: &Context, body: &Body, op: Op) -> Vec<u64> {
     let mut writer = ClassWriter { body, words: Vec::new(), numbers: SecondaryMap::new(), count: 0 };
     for operand in body.operands(op) {
         writer.words.push(u64::from(is_weight(ctx, body, operand)));

@@ -57,7 +57,7 @@ fn fill_bases(e: &mut Emitter<'_>, PointerCounts { inputs, outputs, .. }: Pointe
     bases
 }
 
-/// Room on the stack for so many pointers.
+/// Room on the stack for `count` pointers.
 fn table(e: &mut Emitter<'_>, pointers: usize) -> Value {
     let slot = StackSlotData::new(StackSlotKind::ExplicitSlot, 8 * pointers as u32, 3);
     let slot = e.ins.create_sized_stack_slot(slot);

@@ -2,9 +2,9 @@
 //! on.
 //!
 //! A segment is a basic block of the function's [`FlowGraph`]. Values lie in memory; only what chooses the
-//! way is read into a [`NumberRegister`]: truths, flags, and the counters of loops with their bounds. Nothing here
-//! depends on sizes: segments name operations and values, and [`crate::frame`] knows what these are at some
-//! sizes.
+//! way is read into a [`NumberRegister`]: truths, flags, and the counters of loops with their bounds. Nothing
+//! here depends on sizes: segments name operations and values, and [`crate::frame`] knows what these are at
+//! some sizes.
 
 use cranelift_entity::SecondaryMap;
 use ir::branch::case_values;
@@ -65,7 +65,7 @@ pub(crate) enum Exit {
     /// To the first if the first number is less than the second, compared as signed numbers or not, else to
     /// the second.
     Count(NumberRegister, NumberRegister, CompareSign, [usize; 2]),
-    /// To the segment behind the number that the slot has, else to the last one.
+    /// To the block that the table has for the number in the register, else to the last one.
     Switch(NumberRegister, Vec<(i64, usize)>, usize),
 }
 
@@ -270,7 +270,7 @@ impl BlockMaker<'_> {
         Ok(())
     }
 
-    /// Behind the hand-over at the end of a counting loop's body, counts on.
+    /// After the parallel copy at the end of a counting loop's body, counts on.
     fn advance(&mut self, terminator: Op, segment: &mut CodeBlock) {
         let parent = self.body.parent_op(terminator);
         if let Some(counter) = parent.and_then(|parent| self.counter(parent)) {

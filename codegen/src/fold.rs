@@ -47,7 +47,7 @@ pub(crate) enum Innermost {
 }
 
 impl FoldForm {
-    /// The forms that fold the same at any sizes of so many axes, those that stay and those that are folded.
+    /// The forms that fold the same at any sizes, given the number of axes that stay and that are folded.
     pub(crate) fn general(self, [kept, folded]: [usize; 2]) -> [FoldForm; 2] {
         let folded_outer = folded.max(1) - 1;
         let with = |outer, innermost| FoldForm { outer, folded_outer, innermost, ..self };
@@ -178,7 +178,7 @@ impl FoldEmitter {
         }
     }
 
-    /// The element (or vector) so many bytes after an address, as an accumulator takes it.
+    /// The element (or vector) at an offset in bytes from an address, as an accumulator takes it.
     fn load(&self, e: &mut Emitter<'_>, lanes: Lanes, address: Value, offset: i32) -> Value {
         let x = e.ins.ins().load(lanes.clif(self.form.elem), PLAIN, address, offset);
         match self.form.elem {

@@ -1,7 +1,7 @@
 //! Which generated function runs a loop nest whose own form was never compiled.
 //!
 //! A form is what decides the code of a step (see [`crate::pointwise`] and [`crate::fold`]); sizes decide the
-//! form, since axes that lie behind one another become one. Code that takes its sizes at run time is compiled
+//! form, since neighbouring axes without a gap become one. Code that takes its sizes at run time is compiled
 //! once, so each expression gets the forms of the samples, the same with as many loops as it has axes, and
 //! one whose elements may lie at any distance:
 //!

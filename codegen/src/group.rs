@@ -85,7 +85,7 @@ pub(crate) fn is_sum(op: OpRef<'_>) -> bool {
     matches!(meaning, Scalar::Binary(Binary::Add, Scalar::Arg(0), Scalar::Arg(1)))
 }
 
-/// Whether the kernels of contractions do an operation at a place behind their own work: a sum, or an
+/// Whether the kernels of contractions do an operation at a place after their own work: a sum, or an
 /// activation.
 pub(crate) fn follows(op: OpRef<'_>, place: GroupPosition) -> bool {
     match place {

@@ -23,7 +23,8 @@
 //! }"#;
 //! let ctx = std::sync::Arc::new(ir::Context::new());
 //! let module = ir::text::parse(&ctx, "relu.mlir", text.to_owned()).expect("the text is right");
-//! let program = codegen::compile(&module, "main", &codegen::CodegenOptions::new(1)).expect("the plan is right");
+//! let options = codegen::CodegenOptions::new(1);
+//! let program = codegen::compile(&module, "main", &options).expect("the plan is right");
 //! let mut y = [0f32; 4];
 //! let mut context = std::sync::Arc::new(program).context(1)?;
 //! context.run(&[runtime::as_bytes(&[-1f32, 2.0, -3.0, 4.0])], &mut [runtime::as_bytes_mut(&mut y)])?;
@@ -73,5 +74,5 @@ pub use crate::kernels::kernels;
 pub use ::kernels::{Isa, KernelFn};
 pub use program::{CodegenOptions, DeadMemory, compile, element_kind, open_outputs};
 pub use row::{KernelRow, KernelWork};
-pub use sized::{KernelNeeds, Offsets, SizeFault, SizedCode, SizedPlan, SizedStep, SizedStorage, Workspace};
+pub use sized::{KernelNeeds, Offsets, SizeFault, SizedCode, SizedPlan, SizedStep, Workspace};
 pub use target::Cpu;

@@ -23,7 +23,7 @@ use crate::kernels::row_of;
 use crate::refusal::CodeRefusal;
 use crate::row::Machine;
 
-/// The share of the largest image between two steps that may be spent on fewer calls: one in so many.
+/// The share of the largest image between two steps that may be spent on fewer calls: 1 / this.
 const SHARE: u64 = 32;
 
 /// Whether an operation is a group that runs row by row.
@@ -179,7 +179,7 @@ impl<'a> RowChain<'a> {
         turns(&slides, rows).ok_or_else(|| CodeRefusal::new("some windows of its steps lie in the padding"))
     }
 
-    /// What lies behind each step but the last.
+    /// The line buffer after each step but the last.
     fn windows(&self, turns: &[Vec<Band>]) -> Vec<LineBuffer> {
         let mut base = 0;
         let windows = (0..self.steps.len() - 1).map(|step| {
@@ -302,8 +302,8 @@ fn turns(slides: &[Slide], rows: usize) -> Option<Vec<Vec<Band>>> {
     (0..last.output).step_by(rows.max(1)).map(turn).collect()
 }
 
-/// How many rows the window behind a step must hold: those of the turn that reads most, and as many besides
-/// as ever stay, so that what moves to the beginning never overlaps where it was.
+/// How many rows the line buffer after a step must hold: those of the turn that reads most, and as many
+/// besides as ever stay, so that what moves to the beginning never overlaps where it was.
 fn capacity(turns: &[Vec<Band>], step: usize) -> usize {
     let read = turns.iter().map(|turn| turn[step + 1].inputs).max().unwrap_or(0);
     let kept = turns.iter().map(|turn| turn[step].first.saturating_sub(turn[step + 1].first_input));

@@ -6,9 +6,9 @@
 use cranelift_entity::SecondaryMap;
 use ir::alias::{AliasSets, is_free_view, parts, ties};
 use ir::body::OpRef;
+use ir::memory_pools::{MemoryPool, pools};
 use ir::plan::attrs;
 use ir::plan::signature::{Argument, Signature};
-use ir::pools::{MemoryPool, pools};
 use ir::size::{storage_bits, tensor_bytes};
 use ir::weights::WeightSet;
 use ir::window::{ByteWindow, pitch};
@@ -324,7 +324,7 @@ fn planned_pools(ctx: &Context, body: &Body, all_bytes: u64) -> (Vec<MemoryPool>
     }
 }
 
-/// Where in the memory of all pools so many bytes at an offset of a pool are.
+/// Where in the memory of all pools bytes at an offset of a pool are.
 fn in_pool(pools: &[MemoryPool], name: &str, offset: u64, bytes: u64) -> Result<u64, String> {
     let pool = pools.iter().find(|pool| pool.name == name);
     let pool = pool.ok_or_else(|| format!("names the pool `{name}`, which does not exist"))?;

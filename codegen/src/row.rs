@@ -91,7 +91,7 @@ pub(crate) enum Runs {
 pub(crate) struct EmbedderKernel {
     /// The function.
     pub(crate) entry: KernelFn,
-    /// What it is told of an operation that so many threads run.
+    /// What it is told of an operation, given the number of threads.
     pub(crate) describe: fn(OpRef<'_>, usize) -> Result<KernelWork, String>,
 }
 

@@ -15,6 +15,7 @@ use std::sync::Arc;
 use cranelift_entity::SecondaryMap;
 use ir::opdef::Access;
 use ir::plan::signature::Signature;
+use ir::plan::storage::Storage;
 use ir::sized::{SizedBody, SizedTypes};
 use ir::target::Bands;
 use ir::weights::WeightSet;
@@ -35,17 +36,6 @@ use crate::row::Machine;
 use crate::store::WeightStore;
 use crate::weights::{KnownWeights, SizedWeights};
 
-/// Where a value is at all sizes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum SizedStorage {
-    /// In the input of this number.
-    Input(usize),
-    /// In the output of this number.
-    Output(usize),
-    /// In the buffer of this number.
-    Buffer(usize),
-}
-
 /// An operation that runs.
 #[derive(Clone, Copy, Debug)]
 pub struct SizedStep {
@@ -63,7 +53,7 @@ pub struct SizedPlan {
     /// What runs.
     pub steps: Vec<SizedStep>,
     /// Where values are; none for weights.
-    pub values: SecondaryMap<Value, Option<SizedStorage>>,
+    pub values: SecondaryMap<Value, Option<Storage<usize>>>,
     /// The buffers in which operations pass values on that change places.
     pub moves: Vec<(Op, usize)>,
 }
@@ -71,9 +61,9 @@ pub struct SizedPlan {
 /// What a step's kernel needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KernelNeeds {
-    /// The scratch that it wishes for, in bytes.
+    /// The scratch that it prefers, in bytes.
     pub scratch_bytes: u64,
-    /// The scratch that it can do with.
+    /// The least scratch that it can run with.
     pub least_scratch_bytes: u64,
     /// How it may run in bands.
     pub bands: Option<Bands>,
@@ -398,9 +388,10 @@ impl PlacedFunction for SizedFunction<'_> {
 
     fn address(&self, value: Value) -> Option<Address> {
         let (base, start) = match self.code.homes.values[value]? {
-            SizedStorage::Input(index) => (Base::Input(index), 0),
-            SizedStorage::Output(index) => (Base::Output(index), 0),
-            SizedStorage::Buffer(buffer) => (Base::Arena, (self.offsets.buffers)(buffer).start),
+            Storage::Input(index) => (Base::Input(index), 0),
+            Storage::Output(index) => (Base::Output(index), 0),
+            Storage::Buffer(buffer) => (Base::Arena, (self.offsets.buffers)(buffer).start),
+            Storage::Pool(..) => unreachable!("a function of named sizes has no pools beside the arena"),
         };
         let first = self.sized.first_byte(value).expect("the structure of a plan has known windows");
         Some(Address { base, offset: start + first })
@@ -474,11 +465,11 @@ fn tensors(body: &Body, signature: &Signature, homes: &SizedPlan) -> (Vec<Passed
     let results = homes.steps.iter().flat_map(|step| body.results(step.op));
     let inner = body.all_blocks().filter(|block| body.entry(body.root()) != Some(*block));
     let written = results.chain(inner.flat_map(|block| body.args(block).iter().copied()));
-    let written: HashSet<SizedStorage> = written.filter_map(|value| homes.values[value]).collect();
+    let written: HashSet<Storage<usize>> = written.filter_map(|value| homes.values[value]).collect();
     let inputs = signature.inputs().enumerate().map(|(index, input)| PassedTensor {
         name: input.name.clone(),
         ty: input.ty,
-        is_overwritten: written.contains(&SizedStorage::Input(index)),
+        is_overwritten: written.contains(&Storage::Input(index)),
     });
     let outputs = signature.outputs();
     let outputs = outputs.map(|output| PassedTensor {

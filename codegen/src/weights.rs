@@ -284,7 +284,7 @@ impl WeightTable {
         fill_all(ctx, body, weights, known, split(&self.pieces, buffer.as_mut_slice())).map(|()| buffer)
     }
 
-    /// The pieces, each behind the one before.
+    /// The pieces, each after the one before.
     pub(crate) fn pieces(&self) -> &[WeightPiece] {
         &self.pieces
     }

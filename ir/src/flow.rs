@@ -2,8 +2,8 @@
 //!
 //! A [`FlowGraph`] numbers what happens at run time: *points*, in text order through all blocks and nested
 //! regions. Points that always follow one another make a *basic block*; basic blocks name what may come next.
-//! Every hand-over of values (what a region yields, what a branch passes on) is a point of its own, at which
-//! all its [`Move`]s happen at once:
+//! Every parallel copy of values (what a region yields, what a branch passes on) is a point of its own, at
+//! which all its [`Move`]s happen at once:
 //!
 //! ```text
 //! %r = scf.for %i = %a to %b step %c iter_args(%x = %y) {     =>   0 enter  %x <- %y
@@ -111,7 +111,7 @@ pub struct Event {
     pub act: Act,
 }
 
-/// A value that is handed on.
+/// A value that is copied to an argument or a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Move {
     /// What is read.
@@ -241,7 +241,7 @@ impl Event {
         }
     }
 
-    /// What is handed on, all at once.
+    /// The values that are copied, all at once.
     pub fn moves(self, ctx: &Context, body: &Body) -> Vec<Move> {
         let targets = self.targets(ctx, body);
         let all = body.operand_count(self.op);

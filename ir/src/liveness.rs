@@ -2,7 +2,7 @@
 //!
 //! A *variable* is what the caller maps values to: each value itself, or the root that owns its bytes (see
 //! [`crate::alias`]), so that a variable may be written several times: by what overwrites it, and by each
-//! hand-over into a loop's argument. It is *live* at a moment if some way leads from there to a read with no
+//! copy into a loop's argument. It is *live* at a moment if some way leads from there to a read with no
 //! write between. The answer is a list of [`LiveSpan`]s for each variable, in the order of the graph's
 //! points; a write that nothing reads is a span of its own.
 //!

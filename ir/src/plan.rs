@@ -3,4 +3,5 @@
 
 pub mod attrs;
 pub mod signature;
+pub mod storage;
 pub(crate) mod views;

@@ -400,7 +400,7 @@ impl SizedBody {
     }
 }
 
-/// Whether values of a function may begin behind the first byte of their storage.
+/// Whether values of a function may begin after the first byte of their storage.
 fn has_windows(ctx: &Context, body: &Body) -> bool {
     let mut has_some = false;
     flow::walk(ctx, body, |op| {

@@ -18,8 +18,8 @@
 use crate::body::Body;
 use crate::context::Context;
 use crate::entities::{Attr, Value};
+use crate::memory_pools::{ALIGN_BYTES, MemoryPool, pools};
 use crate::plan::attrs;
-use crate::pools::{ALIGN_BYTES, MemoryPool, pools};
 use crate::size::tensor_bytes;
 
 /// The name of the pool of states.

@@ -4,8 +4,8 @@
 //! that planning counts scratch without knowing a kernel.
 
 use crate::body::OpRef;
+use crate::memory_pools::MemoryPool;
 use crate::opdef::Access;
-use crate::pools::MemoryPool;
 
 /// A machine.
 pub trait Target: Sync {

@@ -1,7 +1,7 @@
 //! What named sizes cost beside a program for each: a new size, and runs.
 //!
 //! ```text
-//! cargo run --release -p optc --example size_cost -- MODEL INPUT:0=N,2=H,3=W ROUNDS N=1,H=224,W=224 N=2,H=160,W=192 ...
+//! cargo run --release -p optc --example size_cost -- MODEL INPUT:0=N,2=H,3=W ROUNDS N=1,H=224,W=224 ...
 //! ```
 //!
 //! At each of the sizes the model is compiled for these alone, and taken from the program for all, which

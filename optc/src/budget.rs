@@ -3,7 +3,7 @@
 //! The ways are tried in the order of what they cost at run time: operations in another order, and what the
 //! goal allows (always); images made and read in turns, results written over rows of their operands
 //! (`--optimize=memory`); values computed again (the pass `recompute`). Where none suffices, the failure
-//! names the smallest arena that was reached, what makes up its fullest step, and what would save how much:
+//! names the smallest arena that was reached, what makes up its peak, and what would save how much:
 //! tried, not estimated.
 
 use ir::plan::attrs;

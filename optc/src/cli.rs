@@ -17,12 +17,12 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use ::passes::fit::Goal;
+use ::passes::tradeoff::Goal;
 use clap::{Args, Parser, Subcommand};
 use codegen::Cpu;
 use import::onnx::StrippedWeights;
 use import::onnx::declared::Symbolized;
-use ir::pools::{MemoryPool, parse_bytes};
+use ir::memory_pools::{MemoryPool, parse_bytes};
 use runtime::CountingAllocator;
 
 pub use tool::tool;

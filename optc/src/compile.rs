@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use codegen::{Cpu, Isa};
+use ir::memory_pools::{MemoryPool, add_pools};
 use ir::plan::attrs;
 use ir::plan::signature::Signature;
-use ir::pools::{MemoryPool, add_pools};
 use ir::{Body, Context, Module, Target, Traits};
 use passes::manager::{Pipeline, Registry, Report, RunOptions, Stage};
 use runtime::Program;
@@ -17,7 +17,7 @@ use crate::failure::Failure;
 use crate::specialize::{self, AllSizes, has_named_sizes};
 
 pub use codegen::DeadMemory;
-pub use passes::fit::Goal;
+pub use passes::tradeoff::Goal;
 
 /// How a module is compiled.
 #[derive(Clone)]
@@ -242,7 +242,7 @@ impl<'a> PlanRoute<'a> {
 pub(crate) enum PassSequence {
     /// Those of the canonical pipeline.
     Canonical,
-    /// The same, and values computed again until so many bytes suffice.
+    /// The same, and values computed again until the budget suffices.
     Recompute { budget_bytes: u64 },
 }
 

@@ -13,7 +13,7 @@
 //! ```
 //!
 //! The first line says what is run on what stands above the output, exactly as on the command line but in
-//! process; the comment behind it is all that comes out: first what goes to standard error, then what goes to
+//! process; the comment after it is all that comes out: first what goes to standard error, then what goes to
 //! standard output. If the input is refused, the diagnostics are the output. A program that comes out must
 //! print as itself when it is read again.
 //!

@@ -1,7 +1,7 @@
 //! Which outputs have a size that is known only when a program has run, as the IR says it.
 //!
 //! Such an output has the shape of its bound, and says which axis is open and which further output holds its
-//! size (`optc.open` in `res_attrs`, see [`import::onnx`]). What is behind that size is no element. Machine
+//! size (`optc.open` in `res_attrs`, see [`import::onnx`]). What lies beyond that size is no element. Machine
 //! code's outputs are cut by [`runtime`], those of the interpreter here.
 
 use ir::Module;
@@ -43,7 +43,7 @@ impl OpenOutputs {
         }
     }
 
-    /// The outputs as they are: without what is behind their elements, and without those that only say how
+    /// The outputs as they are: without the padding after their elements, and without those that only say how
     /// many these are.
     ///
     /// # Panics

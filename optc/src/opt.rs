@@ -37,7 +37,7 @@ pub struct Setup<'a> {
 pub struct Source<'a> {
     /// What diagnostics call it.
     pub name: &'a str,
-    /// The text; one that is handed over is not copied.
+    /// The text; an owned one is not copied.
     pub text: Cow<'a, str>,
     /// The file; a model whose weights the text takes may lie beside it.
     pub path: Option<&'a Path>,
@@ -387,7 +387,7 @@ fn told(args: &OptArgs, report: &Report) -> String {
     text
 }
 
-/// The parts between lines `// -----`, each behind as many empty lines as stood before it, so that lines keep
+/// The parts between lines `// -----`, each after as many empty lines as stood before it, so that lines keep
 /// their numbers.
 fn split(text: &str) -> Vec<String> {
     let mut parts = vec![String::new()];

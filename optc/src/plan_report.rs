@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use cranelift_entity::{EntityRef, EntitySet, SecondaryMap};
 use ir::alias::AliasSets;
-use ir::pools::MemoryPool;
+use ir::memory_pools::MemoryPool;
 use ir::weights::WeightSet;
 use ir::{Attr, Block, Body, Context, Op, Traits, Value, size};
 use passes::liveness::Steps;
@@ -234,7 +234,7 @@ impl<'a> PlanReader<'a> {
                 .map(|value| self.names[value].clone());
             let (input, output) =
                 if banding.order == RowOrder::Down { (read, written) } else { (written, read) };
-            // A part of wider rows begins so far behind them.
+            // A part of wider rows begins that far after them.
             let first = self.aliases.window(self.body.result(op, 0))?.first as i64;
             let sign = if banding.order == RowOrder::Down { -1 } else { 1 };
             let min_distance_bytes = rows.distance(banding.rows, banding.order) + sign * first;
@@ -357,7 +357,7 @@ impl<'a> PlanReader<'a> {
         let number =
             |index: usize| entry.get(index).and_then(|attr| self.ctx.int_value(*attr)).unwrap_or(0) as u64;
         let pool = entry.first().and_then(|attr| self.ctx.str_value(*attr)).unwrap_or("arena");
-        // An output's number is no offset; a part of a value begins so many bytes behind it.
+        // An output's number is no offset; a part of a value begins that many bytes after it.
         (pool, number(1) + if is_planned(pool) { number(3) } else { 0 }, number(2))
     }
 }

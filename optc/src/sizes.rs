@@ -89,7 +89,8 @@ pub(crate) fn gather(symbolized: &[Vec<Symbolized>], args: &[DimArg]) -> Result<
     Ok(sizes)
 }
 
-/// The numbers of symbols that are symbolized: they are no symbols of the model, and are put in place behind the import.
+/// The numbers of symbols that are symbolized: they are no symbols of the model, and are bound after the
+/// import.
 pub(crate) fn take_symbolized(ctx: &Context, sizes: &mut DeclaredSizes) -> BTreeMap<String, u64> {
     let exprs = sizes.symbolized.iter().map(|entry| read_size(ctx, &entry.size));
     let names: Vec<&str> =
@@ -100,10 +101,12 @@ pub(crate) fn take_symbolized(ctx: &Context, sizes: &mut DeclaredSizes) -> BTree
     later
 }
 
-/// Puts numbers in the place of symbols, and verifies what they make of the program. A name that follows from others must be what follows.
+/// Puts numbers in the place of symbols, and verifies what they make of the program. A name that follows from
+/// others must be what follows.
 ///
 /// # Errors
-/// A symbol that the program does not have, one that is not what follows from others, and whatever does not fit.
+/// A symbol that the program does not have, one that is not what follows from others, and whatever does not
+/// fit.
 pub(crate) fn bind(module: &mut Module, values: &BTreeMap<String, u64>) -> Result<(), Failure> {
     if values.is_empty() {
         return Ok(());
@@ -140,8 +143,8 @@ pub(crate) fn bind(module: &mut Module, values: &BTreeMap<String, u64>) -> Resul
 /// Does to a program in text what the import does to a model.
 ///
 /// # Errors
-/// As [`bind`], a range of a symbol that the program does not have, and inputs to symbolize: their operations may have been
-/// made for the sizes that they had.
+/// As [`bind`], a range of a symbol that the program does not have, and inputs to symbolize: their operations
+/// may have been made for the sizes that they had.
 pub(crate) fn apply(module: &mut Module, sizes: &DeclaredSizes) -> Result<(), Failure> {
     if !sizes.symbolized.is_empty() {
         return Err(Failure::input(
@@ -155,7 +158,8 @@ pub(crate) fn apply(module: &mut Module, sizes: &DeclaredSizes) -> Result<(), Fa
     bind(module, &sizes.values)
 }
 
-/// Takes functions of named sizes back to where sizes have decided nothing: with numbers, kernels, order, ties and places are others.
+/// Takes functions of named sizes back to where sizes have decided nothing: with numbers, kernels, order,
+/// ties and places are others.
 pub(crate) fn forget_decisions(module: &mut Module) {
     let ctx = module.ctx.clone();
     let names: Vec<String> =

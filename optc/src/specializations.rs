@@ -9,15 +9,15 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use codegen::{DeadMemory, Offsets, SizeFault, SizedCode, SizedPlan, SizedStep, SizedStorage, Workspace};
+use codegen::{DeadMemory, Offsets, SizeFault, SizedCode, SizedPlan, SizedStep, Workspace};
 use cranelift_entity::SecondaryMap;
 use ir::dims::SizeValues;
 use ir::plan::attrs;
+use ir::plan::storage::Storage;
 use ir::{Body, Context, Diagnostic, Value};
 use passes::memory::assign::{Saving, StepNeeds};
 use passes::memory::buffers::Buffers;
 use passes::place::BufferId;
-use passes::plan::Storage;
 use runtime::{Specialization, Specialize};
 
 use crate::failure::Failure;
@@ -148,15 +148,11 @@ fn reason(all: &AllSizes, sizes: &[u64], fault: SizeFault) -> Failure {
 /// Where everything of a function is at all sizes, but for offsets.
 fn homes(buffers: &Buffers) -> SizedPlan {
     let body = &buffers.body;
-    let mut values: SecondaryMap<Value, Option<SizedStorage>> = SecondaryMap::new();
+    let mut values: SecondaryMap<Value, Option<Storage<usize>>> = SecondaryMap::new();
     for block in body.all_blocks() {
         let results = body.ops(block).flat_map(|op| body.results(op));
         for value in body.args(block).iter().copied().chain(results) {
-            values[value] = buffers.storage(value).map(|storage| match storage {
-                Storage::Input(index) => SizedStorage::Input(index),
-                Storage::Output(index) => SizedStorage::Output(index),
-                Storage::Buffer(id) | Storage::Pool(_, id) => SizedStorage::Buffer(number(id)),
-            });
+            values[value] = buffers.storage(value).map(|storage| storage.renamed(number));
         }
     }
     let step = |run: &passes::memory::buffers::OpRun| SizedStep {

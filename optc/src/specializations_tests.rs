@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use codegen::DeadMemory;
 use ir::interp::Tensor;
-use passes::fit::Goal;
 use passes::memory::specialize::Specializer;
+use passes::tradeoff::Goal;
 use runtime::{ElementKind, Program, as_bytes, as_bytes_mut};
 
 use super::*;

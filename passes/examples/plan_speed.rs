@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 
 use ir::builder::OpSpec;
 use ir::{Body, Builder, Context, Value};
-use passes::fit::Goal;
 use passes::inplace::inplace;
 use passes::manager::PlainTarget;
 use passes::plan::plan;
+use passes::tradeoff::Goal;
 
 fn main() {
     let ctx = Context::new();

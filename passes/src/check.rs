@@ -1,13 +1,13 @@
-//! Is a plan right? An independent judge.
+//! Is a plan right? An independent checker.
 //!
 //! It runs the planned program on bytes that remember who wrote them: each step first finds every operand
 //! whole where the plan says it is, then writes scratch and results. A plan under which some operand was
 //! overwritten before its last reader, was never written, or lies where a result of the same step is written,
-//! is refused. The judge shares nothing with the planner: no liveness, no alias sets, no lives; it walks
-//! views itself and derives on its own which operands an operation may overwrite while it reads them. Control
-//! flow is run on all ways at once: where ways meet, only what both agree on is known, and loops are run
-//! until nothing more is forgotten. (The idea is that of register-allocation checkers: Rideau and Leroy 2010,
-//! regalloc2's `checker`.) Time O(s log s) for s operands and results.
+//! is refused. The checker shares nothing with the planner: no liveness, no alias sets, no live ranges; it
+//! walks views itself and derives on its own which operands an operation may overwrite while it reads them.
+//! Control flow is run on all ways at once: where ways meet, only what both agree on is known, and loops are
+//! run until nothing more is forgotten. (The idea is that of register-allocation checkers: Rideau and Leroy
+//! 2010, regalloc2's `checker`.) Time O(s log s) for s operands and results.
 
 use ir::plan::attrs;
 use std::collections::BTreeSet;
@@ -26,9 +26,9 @@ use views::Located;
 mod control;
 mod lines;
 mod memory;
+mod memory_pools;
 mod parts;
 mod places;
-mod pools;
 #[cfg(test)]
 mod pools_tests;
 mod rows;
@@ -47,15 +47,15 @@ const UNPLACED: &str = "this step has no `mem.place`";
 /// The operands of a step, without weights, each with its number and home.
 type OperandHomes = SmallVec<[(usize, Home); 2]>;
 
-/// Judges the plan of a function; empty means right.
+/// Checks the plan of a function; empty means right.
 pub fn check(ctx: &Context, body: &Body) -> Vec<Diagnostic> {
     let Some(block) = body.entry(body.root()) else { return Vec::new() };
-    let read = pools::ranges(ctx, body).and_then(|pools| Ok((pools, ir::states::states(ctx, body)?)));
+    let read = memory_pools::ranges(ctx, body).and_then(|pools| Ok((pools, ir::states::states(ctx, body)?)));
     let (pools, states) = match read {
         Ok(read) => read,
         Err(message) => return vec![Diagnostic::error(ir::Location::UNKNOWN, message)],
     };
-    let mut judge = Judge {
+    let mut checker = PlanChecker {
         ctx,
         body,
         weights: WeightSet::of(ctx, body),
@@ -70,17 +70,17 @@ pub fn check(ctx: &Context, body: &Body) -> Vec<Diagnostic> {
         said: BTreeSet::new(),
         read_last: None,
     };
-    judge.enter(block);
-    judge.run();
-    judge.faults
+    checker.enter(block);
+    checker.run();
+    checker.faults
 }
 
-struct Judge<'a> {
+struct PlanChecker<'a> {
     ctx: &'a Context,
     body: &'a Body,
     weights: WeightSet,
     /// The arena, then the other pools.
-    pools: Vec<ir::pools::MemoryPool>,
+    pools: Vec<ir::memory_pools::MemoryPool>,
     states: Vec<ir::states::StateArgument>,
     output_bytes: Vec<u64>,
     /// Bytes of each input; none for those that the caller keeps.
@@ -97,7 +97,7 @@ struct Judge<'a> {
     read_last: Option<(places::PlaceAttrs, places::StepHomes)>,
 }
 
-impl Judge<'_> {
+impl PlanChecker<'_> {
     fn enter(&mut self, block: ir::Block) {
         let attrs = self.body.own_attr(self.ctx, self.ctx.ident("arg_attrs"));
         let attrs = attrs.and_then(|attrs| self.ctx.array_value(attrs)).unwrap_or(&[]);

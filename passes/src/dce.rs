@@ -65,7 +65,7 @@ pub fn remove_dead(ctx: &Context, body: &mut Body) -> u64 {
     }
     // Blocks in what was dead are gone with it.
     dead_args.retain(|(block, _)| body.region_of(*block).is_some());
-    // Dead arguments may be handed to each other: all hand-overs go before the first argument does.
+    // Dead arguments may be handed to each other: all copies to arguments go before the first argument does.
     for (block, indices) in &dead_args {
         branches::stop_handing(ctx, body, *block, &ways, indices);
     }

@@ -12,13 +12,12 @@
 //! A group has one result; everything else that its operations make is read inside only, and never stored.
 //! First come the groups around several contractions and other kernels that the target runs as one, such as
 //! attention (`chains.rs`). Then each other contraction (or kernel) takes what its kernel can do after it,
-//! which the target says: a bias, a residual and an activation; then, of what is left, a prologue, which it can
-//! do before it.
-//! Contractions choose in reverse text order, so that of two that are added the later one gets the sum, and
-//! stays where it is, unless fewer bytes are live if the earlier one gets it (`sums.rs`). Then elementwise
-//! operations of one shape, each read only by the next, form groups. Blocks are looked at one by one, those
-//! in the regions of branches and loops too. A group stands where its last operation stood. Each operation is
-//! looked at a bounded number of times.
+//! which the target says: a bias, a residual and an activation; then, of what is left, a prologue, which it
+//! can do before it. Contractions choose in reverse text order, so that of two that are added the later one
+//! gets the sum, and stays where it is, unless fewer bytes are live if the earlier one gets it (`sums.rs`).
+//! Then elementwise operations of one shape, each read only by the next, form groups. Blocks are looked at
+//! one by one, those in the regions of branches and loops too. A group stands where its last operation stood.
+//! Each operation is looked at a bounded number of times.
 
 use ir::opdef::Traits;
 use ir::plan::attrs;

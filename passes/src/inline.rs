@@ -194,16 +194,16 @@ fn inline_blocks(ctx: &Context, body: &mut Body, call: Op, mut copying: Copying<
     others.iter().for_each(|block| {
         copying.add_block(body, *block, region);
     });
-    let behind = body.add_block(region);
+    let rest = body.add_block(region);
     let results: Vec<Value> = body.results(call).collect();
     for result in results {
-        let arg = body.add_arg(behind, body.ty(result));
+        let arg = body.add_arg(rest, body.ty(result));
         body.set_arg_location(arg, body.location(call));
         body.replace_uses(result, arg);
     }
     while let Some(op) = body.next_op(call) {
         body.detach(op);
-        body.append(op, behind);
+        body.append(op, rest);
     }
     body.erase(call);
     let mut returns = Vec::new();
@@ -218,6 +218,6 @@ fn inline_blocks(ctx: &Context, body: &mut Body, call: Op, mut copying: Copying<
     copying.finish(body);
     for op in returns {
         let args: Vec<Value> = body.operands(op).collect();
-        go_to(ctx, body, op, behind, &args);
+        go_to(ctx, body, op, rest, &args);
     }
 }

@@ -13,9 +13,9 @@
 
 use cranelift_entity::SecondaryMap;
 use ir::alias::AliasSets;
+use ir::memory_pools::wanted;
 use ir::opdef::Access;
 use ir::plan::attrs;
-use ir::pools::wanted;
 use ir::size::tensor_bytes;
 use ir::weights::WeightSet;
 use ir::{Attr, Body, Context, Diagnostic, Op, Target, Traits, Value};
@@ -84,9 +84,9 @@ fn tied(ctx: &Context, target: &dyn Target, body: &Body) -> (Body, AliasSets) {
     (trial, aliases)
 }
 
-/// Puts parts to their place, and what their makers overwrite there, unless more bytes were then live than if
-/// that lies beside, or if all parts are copied, as when a whole that is returned could hold something else
-/// before.
+/// Writes concatenation operands in place, with what their makers overwrite, unless that raises the peak
+/// compared with two alternatives: the overwritten values lie beside, or all operands are copied. (A copy can
+/// be better where the result is returned, and its buffer could hold another value before.)
 fn place_all_parts(ctx: &Context, target: &dyn Target, body: &mut Body) -> PlacedOperands {
     if !has_open_parts(ctx, body) {
         return PlacedOperands::default();
@@ -325,7 +325,7 @@ impl<'a> TieChooser<'a> {
             .map(|_| TieObstacle::new("another operand reads the same bytes in another order"))
     }
 
-    /// The obstacle that the bytes of a class are read behind a step.
+    /// The obstacle that the bytes of a class are read after a step.
     fn later_read(&self, step: Step, class: Value) -> TieObstacle {
         match self.classes.last_reader(class) {
             Some((last, user)) if last > step => {

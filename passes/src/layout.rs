@@ -11,8 +11,8 @@
 //! an operand of an operation whose row lets axes be permuted moves after it, if more bytes come transposed
 //! than not (at nominal sizes, where sizes are named: either is right); a transpose of a transpose becomes
 //! one, and nothing where they cancel. So in a convolutional network two transposes are left: at the input
-//! and at the output. One that only moves axes of size 1 becomes a reshape, which is free: those made here at the
-//! end, because no operation moves before a reshape.
+//! and at the output. One that only moves axes of size 1 becomes a reshape, which is free: those made here at
+//! the end, because no operation moves before a reshape.
 
 use ir::builder::InsertPoint;
 use ir::dims::{self, Bindings};

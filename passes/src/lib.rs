@@ -24,7 +24,7 @@
 //!
 //! [`manager`] names passes and runs them; [`PASSES`] lists ours. [`liveness`], [`access`] and `ir`'s alias
 //! analysis are what passes ask, [`place`] is the placement problem and its planners, [`check`](mod@check)
-//! judges every plan, and [`rewrite`] is the driver for rules.
+//! checks every plan, and [`rewrite`] is the driver for rules.
 
 pub mod access;
 pub mod branches;
@@ -37,7 +37,6 @@ pub mod cse;
 pub mod dce;
 pub mod edit;
 pub mod effects;
-pub mod fit;
 pub mod fuse;
 pub mod inline;
 pub mod inplace;
@@ -48,11 +47,11 @@ pub mod lines;
 pub mod liveness;
 pub mod manager;
 pub mod memory;
+pub mod memory_pools;
 pub mod overlap;
 pub mod parts;
 pub mod place;
 pub mod plan;
-pub mod pools;
 mod readers;
 pub mod recompute;
 pub mod rewrite;
@@ -63,6 +62,7 @@ mod stages;
 pub mod symbol_dce;
 pub mod symbolic;
 pub mod symbols;
+pub mod tradeoff;
 pub mod variants;
 mod views;
 

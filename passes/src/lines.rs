@@ -1,4 +1,5 @@
-//! Which images never exist whole, since what makes them and what reads them run row by row, in turns.
+//! Row streaming: which chains of operations run row by row through line buffers, so that the images between
+//! them never exist whole.
 //!
 //! ```text
 //! %1 = conv2d %x, %w                 %2 = optc.group(%a = %x, %b = %w, %c = %v) {mem.lines} {
@@ -7,14 +8,14 @@
 //!                                      optc.yield %2 }
 //! ```
 //!
-//! The steps of such a group are those that were there, each with the one before as its image; between two of
-//! them a few rows are kept, in scratch that the target asks for as for any other. So nothing after this
-//! pass need know of it, and results stay the same to the bit. (On small devices: Burrello et al., "DORY"
+//! The steps of such a group are the operations of the chain, each with the one before as its image. A line
+//! buffer of a few rows lies between two of them, in the group's scratch. So later passes need not know of
+//! it, and results stay the same to the bit. (On small devices: Burrello et al., "DORY"
 //! (2021), and Lin et al., "MCUNetV2" (2021), which computes rows at the seams twice; here they are kept.)
 //!
-//! Greedy: of the chains that hold an image which is live at the peak, the one is taken which leaves
-//! the fewest bytes, counted as the passes after will, on a copy; until none does. A chain costs time, so
-//! none is made elsewhere.
+//! Greedy: among the chains with an image that is live at the peak, it takes the one that lowers the peak
+//! most, measured by in-place and planning on a copy, until none lowers it. A chain costs time, so none is
+//! made elsewhere.
 
 use ir::plan::attrs;
 use std::cell::OnceCell;
@@ -27,12 +28,12 @@ use ir::{Block, Body, Builder, Context, Kind, Op, OpSpec, Target, Traits, Value}
 
 use crate::copy::Copying;
 use crate::edit::{entry, stands_in};
-use crate::fit;
 use crate::inplace::in_trial;
 use crate::manager::{Example, PassDef, PassRun, Stage, StageRule};
 use crate::select::select_again;
+use crate::tradeoff;
 
-/// The most operations that run in turns.
+/// The most operations of a chain.
 const MOST_STEPS: usize = 8;
 /// The most trials of a function.
 const MOST_TRIALS: usize = 1_000;
@@ -69,8 +70,8 @@ pub static LINES: PassDef = PassDef {
     }),
 };
 
-/// Makes chains of a function's first block run in turns, as long as that lowers the peak; returns
-/// how many chains were made or made longer. Does nothing where a size is not known, or no kernels are
+/// Streams chains of a function's first block row by row, as long as that lowers the peak; returns how many
+/// chains were made or made longer. Does nothing where a size is not known, or no kernels are
 /// chosen.
 pub fn lines(ctx: &Context, target: &dyn Target, body: &mut Body) -> usize {
     let Some(block) = entry(body) else { return 0 };
@@ -111,10 +112,10 @@ fn best_of(
     tried.min_by_key(|(chain, fullness)| (fullness.rank(), chain.ops.len()))
 }
 
-/// How full a function's arena is, each step run as sparingly as it can be.
+/// The peak of a function's arena, with the least scratch and the narrowest bands at each step.
 struct ArenaPeak {
     bytes: u64,
-    /// How many steps are as full.
+    /// How many steps are at the peak.
     steps: usize,
     /// The first of them.
     op: Op,
@@ -124,7 +125,7 @@ impl ArenaPeak {
     /// Counts as the passes after will, on a copy.
     fn of(ctx: &Context, target: &dyn Target, body: &Body) -> Option<ArenaPeak> {
         let (bytes, ops) =
-            in_trial(ctx, target, body, |trial, arena| fit::fullest(ctx, target, trial, arena))??;
+            in_trial(ctx, target, body, |trial, arena| tradeoff::at_peak(ctx, target, trial, arena))??;
         Some(ArenaPeak { bytes, steps: ops.len(), op: *ops.first()? })
     }
 
@@ -134,7 +135,7 @@ impl ArenaPeak {
     }
 }
 
-/// Which operations of a block can run in turns with the one that makes their image.
+/// Which operations of a block can run row by row with the one that makes their image.
 struct Links<'a> {
     /// What runs in the block, in its order.
     ops: Vec<Op>,
@@ -246,7 +247,7 @@ impl Finder<'_> {
     }
 }
 
-/// The steps of a group that runs in turns, without the operation that ends it; none for any other operation.
+/// The steps of a group that streams rows, without the operation that ends it; none for any other operation.
 fn inner_steps(ctx: &Context, body: &Body, op: Op) -> Vec<Op> {
     let is_lines = body.at(ctx, op).attr(attrs::MEM_LINES).is_some();
     let region = body.regions(op).first().filter(|_| is_lines);
@@ -331,7 +332,7 @@ impl StreamedChain {
     }
 }
 
-/// Appends an operation, or the steps of one that runs in turns already.
+/// Appends an operation, or the steps of a group that streams rows already.
 fn append(ctx: &Context, body: &mut Body, copying: &mut Copying<'_>, op: Op, block: Block) {
     let steps = inner_steps(ctx, copying.from(), op);
     let copies = match steps.first().and_then(|first| copying.from().block_of(*first)) {

@@ -1,12 +1,13 @@
 //! From which step to which the bytes of each value must be kept, and which values may share them.
 //!
 //! The steps of a function are the points of its [`FlowGraph`]: its operations in text order through all
-//! blocks and regions, and the hand-overs between them; without weights (evaluated when the program is
+//! blocks and regions, and the parallel copies between them; without weights (evaluated when the program is
 //! loaded) and views that need no copy. Lives belong to alias roots: the reader of a view keeps the view's
 //! root alive. A returned value lives to its return.
 //!
-//! Roots that are to have the same bytes are joined to a [class](AliasClasses), if their lives allow it: never
-//! both live at one moment. The live range of a class, as the planner sees it, is the hull of its spans.
+//! Roots that are to have the same bytes are joined to a [class](AliasClasses), if their live ranges allow
+//! it: never both live at one moment. The live range of a class, as the planner sees it, is the hull of its
+//! spans.
 
 use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityRef, SecondaryMap};
@@ -131,8 +132,8 @@ impl<'a> AliasClasses<'a> {
         meet(self.spans(a), self.spans(b), overlap)
     }
 
-    /// Whether two classes are ever needed by one step, unless that is a hand-over: it reads all before it
-    /// writes.
+    /// Whether two classes are ever needed by one step, unless that is a parallel copy: it reads all before
+    /// it writes.
     pub fn conflict_in_steps(&self, steps: &Steps, a: Value, b: Value) -> bool {
         let is_run = |point: Point| steps.graph().event(point).act == Act::Run;
         let touch = |end: Moment, start: Moment| {

@@ -105,8 +105,9 @@ impl OperandRows {
         })
     }
 
-    /// The least distance between the first bytes of the two, with bands of so many rows: from the result up
-    /// to the operand if it is written downwards, from the operand up to the result if it is written upwards.
+    /// The least distance between the first bytes of the two, with bands of `band_rows` rows: from the result
+    /// up to the operand if it is written downwards, from the operand up to the result if it is written
+    /// upwards.
     pub fn distance(&self, band_rows: u64, order: RowOrder) -> i64 {
         let bands = (0..self.output).step_by(band_rows.max(1) as usize);
         let excess = bands.map(|first| {

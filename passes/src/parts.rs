@@ -12,15 +12,15 @@
 //! (`mem.pitch`: the bytes of a row, and from row to row). Concatenations are looked at from the last to the
 //! first, since a whole may be a part of another; concatenations that begin alike are nested first (`nest`),
 //! so that a block in which each layer reads all that were made before has one buffer. An operand stays a
-//! copy if it is a weight or an argument, is handed on, is already a part, or if its producer or some reader
-//! works without gaps only; each refusal is a remark. What would raise the most bytes that are live at one
-//! time is not done (`peak`). Linear in uses.
+//! copy if it is a weight or an argument, is passed to a block, is already a part, or if its producer or some
+//! reader works without gaps only; each refusal is a remark. What would raise the most bytes that are live at
+//! one time is not done (`peak`). Linear in uses.
 
 use cranelift_entity::SecondaryMap;
 use ir::alias::{AliasSets, has_parts, part_window, parts, ties};
+use ir::memory_pools::wanted;
 use ir::opdef::Strided;
 use ir::plan::attrs;
-use ir::pools::wanted;
 use ir::size::{static_extents, storage_bits, tensor_bytes};
 use ir::weights::WeightSet;
 use ir::window::{Arrangement, ByteWindow};

@@ -1,27 +1,28 @@
-//! Where each value lives: one arena for everything between inputs and outputs.
+//! Where each value is: one arena for everything between inputs and outputs.
 //!
 //! ```text
 //! %2 = nn.relu %1   =>   %2 = nn.relu %1 {mem.place = [["arena", 4096, 1024]]}
 //! ```
 //!
-//! Every step gets `mem.place`: pool, offset and bytes of each result, and of its scratch behind them (a part
+//! Every step gets `mem.place`: pool, offset and bytes of each result, and of its scratch after them (a part
 //! of a concatenation has the whole's offset and its own bytes, then where in the whole it begins, and the
 //! bytes of its rows and from row to row); what has regions gets `mem.args`, the places of each block's
 //! arguments (and a function of several blocks, on itself). What is handed on (into a loop, from a region,
 //! along a branch) has the place of what gets it, unless both are needed at one time: then it is copied
-//! there, with scratch where the copies of one hand-over go in a circle. An alias root that is returned lives
+//! there, with scratch where the parallel copy goes in a circle. An alias root that is returned lives
 //! in the caller's buffer (`["out", index, bytes]`) for all its life, and other values before it, where they
 //! fit; an output that has no bytes of its own (an input, a weight, a part of something, a value returned
 //! twice) is copied first. The rest is one placement problem for [`crate::place`] (with the overlaps that
-//! [`crate::fit`] chooses; one for each pool, where there are several), and every plan is judged by
+//! [`crate::tradeoff`] chooses; one for each pool, where there are several), and every plan is checked by
 //! [`crate::check`]. The bytes of all pools together are `optc.arena` on the function.
 
 use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap};
 use ir::alias::AliasSets;
 use ir::dims::Ranges;
 use ir::flow::{Act, Event, Move, transfers};
+use ir::memory_pools::{ARENA, MemoryPool, wanted};
 use ir::plan::attrs;
-use ir::pools::{ARENA, MemoryPool, wanted};
+use ir::plan::storage::Storage;
 use ir::weights::WeightSet;
 use ir::window::ByteWindow;
 use ir::{Body, Builder, Context, Diagnostic, Op, Traits, Value};
@@ -33,17 +34,17 @@ use crate::overlap::{Banding, OperandRows, RowOrder};
 use crate::place::{Buffer, BufferId, Overlap, Problem, Step};
 
 mod lend;
+mod memory_pools;
 pub mod peak;
 mod pitch;
-mod pools;
 mod solve;
 mod states;
 mod write;
 
-pub use pools::PoolProblem;
+pub use memory_pools::PoolProblem;
 pub use solve::plan;
 
-pub use ir::pools::ALIGN_BYTES;
+pub use ir::memory_pools::ALIGN_BYTES;
 
 /// What a buffer of the placement problem holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,22 +55,9 @@ pub enum BufferContent {
     Scratch(Op),
 }
 
-/// Where a value is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Storage {
-    /// In the caller's input of this number.
-    Input(usize),
-    /// In the caller's output of this number.
-    Output(usize),
-    /// In a buffer of the arena.
-    Buffer(BufferId),
-    /// In a buffer of the pool of this number beside the arena.
-    Pool(usize, BufferId),
-}
-
 /// The placement problem of a function's arena.
 pub struct ArenaProblem<'a> {
-    /// Lives and sizes.
+    /// Live ranges and sizes.
     pub problem: Problem,
     /// What each buffer of the problem holds.
     pub contents: PrimaryMap<BufferId, BufferContent>,
@@ -80,10 +68,10 @@ pub struct ArenaProblem<'a> {
     steps: Steps,
     aliases: &'a AliasSets,
     classes: AliasClasses<'a>,
-    homes: SecondaryMap<Value, Option<Storage>>,
+    homes: SecondaryMap<Value, Option<Storage<BufferId>>>,
     /// States, as they are read and as they are next: two classes in one place.
     states: Vec<Value>,
-    /// Bytes of scratch that hand-overs of an operation take.
+    /// Bytes of scratch that parallel copies of an operation take.
     handing: SecondaryMap<Op, u64>,
     /// The values that share a place although each has bytes of its own.
     shared: Vec<(Value, Value)>,
@@ -152,7 +140,7 @@ impl<'a> ArenaProblem<'a> {
     }
 
     /// Where a value is; none for weights, and in blocks that control never reaches.
-    pub(crate) fn storage(&self, value: Value) -> Option<Storage> {
+    pub(crate) fn storage(&self, value: Value) -> Option<Storage<BufferId>> {
         self.homes[self.classes.class(value)]
     }
 
@@ -164,7 +152,7 @@ impl<'a> ArenaProblem<'a> {
         let weights = WeightSet::of(ctx, body);
         let steps = Steps::of(ctx, body, &weights);
         let classes = AliasClasses::of(ctx, body, &steps, &weights, aliases);
-        let (pool, pools) = pools::of(ctx, body)?;
+        let (pool, pools) = memory_pools::of(ctx, body)?;
         let mut arena = ArenaProblem {
             problem: Problem::default(),
             contents: PrimaryMap::new(),
@@ -282,7 +270,7 @@ impl<'a> ArenaProblem<'a> {
         }
     }
 
-    /// Lets what is handed on, and what gets it, have the same bytes where their lives allow it.
+    /// Lets block arguments and their sources have the same bytes where their live ranges allow it.
     fn join_handed(&mut self, ctx: &Context, body: &Body) {
         let weights = WeightSet::of(ctx, body);
         let kept = kept_inputs(ctx, body);
@@ -416,7 +404,7 @@ fn returns(ctx: &Context, body: &Body) -> Vec<Op> {
 }
 
 /// Copies each output that has no bytes of its own or is to lie in a pool, and all where a function returns
-/// at several places. Says who shares bytes with whom behind that.
+/// at several places. Says who shares bytes with whom after that.
 pub(crate) fn separate_outputs(ctx: &Context, body: &mut Body) -> AliasSets {
     let ends = returns(ctx, body);
     let aliases = AliasSets::of(ctx, body);

@@ -130,11 +130,11 @@ impl BudgetExcess {
         let live = live_bytes(&arena.problem);
         let peak_bytes = live.iter().copied().max()?;
         let excess_bytes = live.iter().map(|bytes| u128::from(bytes.saturating_sub(budget_bytes))).sum();
-        let fullest = |(step, event): (Step, ir::flow::Event)| {
+        let peak = |(step, event): (Step, ir::flow::Event)| {
             let is_full = live.get(step.index()) == Some(&peak_bytes);
             (is_full && event.act == Act::Run).then_some(event.op)
         };
-        let op = arena.steps().events().find_map(fullest)?;
+        let op = arena.steps().events().find_map(peak)?;
         Some(BudgetExcess { peak_bytes, excess_bytes, op })
     }
 
@@ -179,14 +179,14 @@ impl RecomputeCandidate {
     }
 }
 
-/// What lies idle while `fullest` runs, with the ways to compute it again.
-fn candidates(ctx: &Context, body: &Body, block: Block, fullest: Op) -> Vec<RecomputeCandidate> {
+/// What lies idle while `peak` runs, with the ways to compute it again.
+fn candidates(ctx: &Context, body: &Body, block: Block, peak: Op) -> Vec<RecomputeCandidate> {
     let mut at: SecondaryMap<Op, usize> = SecondaryMap::new();
     body.ops(block).enumerate().for_each(|(index, op)| at[op] = index);
-    let Some(fullest) = stands_in(body, fullest, block) else { return Vec::new() };
+    let Some(peak) = stands_in(body, peak, block) else { return Vec::new() };
     let weights = WeightSet::of(ctx, body);
-    let search = RecomputeSearch { ctx, body, block, at, fullest, weights };
-    let heads = body.ops(block).take_while(|op| *op != fullest);
+    let search = RecomputeSearch { ctx, body, block, at, peak, weights };
+    let heads = body.ops(block).take_while(|op| *op != peak);
     heads.filter(|head| search.may_copy(*head)).flat_map(|head| search.ways(head)).collect()
 }
 
@@ -196,7 +196,7 @@ struct RecomputeSearch<'a> {
     block: Block,
     /// The place of each operation in the block.
     at: SecondaryMap<Op, usize>,
-    fullest: Op,
+    peak: Op,
     weights: WeightSet,
 }
 
@@ -212,7 +212,7 @@ impl RecomputeSearch<'_> {
         let placed = uses.filter_map(|used| {
             Some((self.at[stands_in(self.body, used.op, self.block)?], used.op, used.index))
         });
-        placed.filter(|(place, ..)| *place > self.at[self.fullest]).collect()
+        placed.filter(|(place, ..)| *place > self.at[self.peak]).collect()
     }
 
     /// By the head alone, and with all that is dead by then.

@@ -30,11 +30,11 @@ pub fn select(ctx: &Context, target: &dyn Target, body: &mut Body, threads: usiz
     let mut answers: FxHashMap<OpKey, Option<KernelChoice>> = FxHashMap::default();
     for op in steps {
         forget_scratch(ctx, body, op);
-        let choice = match likeness(ctx, body, &weights, op) {
+        let choice = match key(ctx, body, &weights, op) {
             None => target.select(body.at(ctx, op), threads),
-            Some(likeness) => {
+            Some(key) => {
                 let ask = || target.select(body.at(ctx, op), threads);
-                answers.entry(likeness).or_insert_with(ask).clone()
+                answers.entry(key).or_insert_with(ask).clone()
             }
         };
         write(ctx, body, op, choice);
@@ -61,7 +61,7 @@ type OpKey = (OpName, [Attr; 2], SmallVec<[(Type, u32); 6]>);
 
 /// What is the same of operations that get the same kernel; none for one that reads weights, has regions, or
 /// whose values lie otherwise than side by side.
-fn likeness(ctx: &Context, body: &Body, weights: &WeightSet, op: Op) -> Option<OpKey> {
+fn key(ctx: &Context, body: &Body, weights: &WeightSet, op: Op) -> Option<OpKey> {
     let results = body.results(op).collect::<SmallVec<[Value; 2]>>();
     let operands = || body.operands(op).chain(results.iter().copied());
     let is_simple = |value: Value| !weights.contains(value) && is_plain(ctx, body, value);

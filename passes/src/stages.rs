@@ -1,14 +1,14 @@
 //! The rows of the passes that make the canonical pipeline.
 
-use ir::pools::{MemoryPool, add_pools};
+use ir::memory_pools::{MemoryPool, add_pools};
 use ir::{Diagnostic, Location};
 
-use crate::fit::Goal;
 use crate::manager::{Example, OptionDef, OptionKind, PassDef, PassRun, Stage, StageRule};
 use crate::memory::bound::Bound;
 use crate::memory::buffers::Buffers;
 use crate::memory::structure;
 use crate::symbolic::is_symbolic;
+use crate::tradeoff::Goal;
 use crate::variants::guard;
 
 /// Images turn to the layout that the target wants.
@@ -95,7 +95,7 @@ pub(crate) static SELECT: PassDef = PassDef {
     },
     stage: StageRule::Is(Stage::Select),
     run: PassRun::Function(|pass, body| {
-        crate::pools::assign(pass.ctx, pass.target, body)?;
+        crate::memory_pools::assign(pass.ctx, pass.target, body)?;
         crate::select::select(pass.ctx, pass.target, body, pass.threads);
         Ok(())
     }),
@@ -147,9 +147,9 @@ pub(crate) static INPLACE: PassDef = PassDef {
 /// Every value gets its place.
 pub(crate) static PLAN: PassDef = PassDef {
     name: "plan",
-    doc: "Gives every value that needs storage, and the scratch of every step, a place in one arena (or in the pool that it asks for), and has the plan judged \
-          by a checker that shares nothing with the planner. A function of named sizes gets a recipe: what is kept from which step to \
-          which, and how many bytes it takes (`optc.buffers`); offsets are found for the sizes of each run.",
+    doc: "Gives every value that needs storage, and the scratch of every step, a place in one arena (or in the pool that it asks for), and has the plan checked \
+          by code that shares nothing with the planner. Of a function of named sizes it writes the buffers, with live ranges and sizes as \
+          expressions (`optc.buffers`); their offsets are found for the sizes of each run.",
     options: &[
         OptionDef {
             name: "planner",

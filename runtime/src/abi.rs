@@ -4,7 +4,7 @@
 //! an object file.
 
 use crate::buffer::poison;
-use crate::pool::ThreadPool;
+use crate::threads::ThreadPool;
 
 /// A kernel, as compiled code hands it to [`optc_parallel`]: a descriptor of sizes (its layout is between
 /// code and kernel), a table of operand and result pointers, the part to do, and this worker's scratch.

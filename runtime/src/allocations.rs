@@ -55,8 +55,8 @@ impl Measured {
     }
 }
 
-/// What a piece of work did in its thread, and in the threads of a [`Pool`](crate::ThreadPool) while they ran parts
-/// for it.
+/// What a piece of work did in its thread, and in the threads of a [`Pool`](crate::ThreadPool) while they ran
+/// parts for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Allocations {
     /// Allocations, a growing or shrinking of one included.
@@ -84,8 +84,8 @@ impl CountingAllocator {
     }
 
     /// Runs `work` and counts what it allocates, in the calling thread and in the threads of a
-    /// [`Pool`](crate::ThreadPool) while they run parts for it. What other threads do meanwhile is not counted. One
-    /// measurement runs at a time; others wait, so `work` must not measure in its turn.
+    /// [`Pool`](crate::ThreadPool) while they run parts for it. What other threads do meanwhile is not
+    /// counted. One measurement runs at a time; others wait, so `work` must not measure in its turn.
     ///
     /// # Panics
     /// If this is not the program's global allocator, so that a count of nothing is never a mistake.

@@ -5,8 +5,8 @@ use std::ptr::NonNull;
 use crate::abi::CodeContext;
 use crate::error::RunError;
 use crate::jit::JitCode;
-use crate::pool::ThreadPool;
 use crate::tensor::TensorDesc;
+use crate::threads::ThreadPool;
 
 /// An input of a program that overwrites some of its inputs.
 #[derive(Debug)]
@@ -47,7 +47,7 @@ pub(crate) struct Entered<'r> {
 }
 
 impl Binding {
-    /// Tables for so many buffers.
+    /// Tables for these numbers of buffers.
     pub(crate) fn new(inputs: usize, outputs: usize) -> Binding {
         Binding {
             inputs: vec![NonNull::dangling().as_ptr() as *const u8; inputs],

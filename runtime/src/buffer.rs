@@ -159,7 +159,7 @@ impl<'a> Arena<'a> {
         memory.get_mut(..bytes).ok_or(ArenaError::TooSmall { needed: bytes, found })
     }
 
-    /// Lets an arena of its own memory have so many bytes at the least; what was given stays as it is.
+    /// Grows an arena of its own memory to this number of bytes; memory that was given stays as it is.
     ///
     /// # Errors
     /// If the allocator has no such memory.

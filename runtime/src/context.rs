@@ -7,10 +7,10 @@ use crate::binding::{Binding, Entered, InputBuffer};
 use crate::buffer::Arena;
 use crate::error::RunError;
 use crate::exact::Exact;
-use crate::pool::ThreadPool;
 use crate::program::Program;
 use crate::shapes::{ShapeError, Shapes};
 use crate::specialization::Specialization;
+use crate::threads::ThreadPool;
 
 /// What one caller needs to run a program: threads, an arena, the shapes of its inputs, and the tables of
 /// pointers. A run at sizes that were run before allocates nothing, and so does one of a program without

@@ -10,7 +10,7 @@
 
 use crate::tensor::TensorDesc;
 
-/// An output whose size along one axis is known behind a run.
+/// An output whose size along one axis is known after a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpenOutput {
     /// Its number.
@@ -34,7 +34,7 @@ impl OpenOutput {
 /// The shapes that such outputs had in a context's last run.
 #[derive(Debug)]
 pub(crate) struct Exact {
-    /// In the order of the program's open outputs; as long as their ranks behind a run, before it empty.
+    /// In the order of the program's open outputs; as long as their ranks after a run, empty before it.
     shapes: Vec<Vec<u64>>,
 }
 

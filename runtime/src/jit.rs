@@ -3,7 +3,7 @@
 //! Calling machine code is the one act here that no check can justify: that the code stays within its buffers
 //! follows from how it was made, not from anything that could be looked at now. So all constructors are
 //! `unsafe`, and who calls one gives his word: **the code reads and writes only what [`EntryFn`] hands it,
-//! within the sizes of the program's descriptors**. What stands behind the word of the room `codegen` are the
+//! within the sizes of the program's descriptors**. What stands after the word of the room `codegen` are the
 //! IR's verifier, the plan's checker and the law tests.
 
 use std::any::Any;

@@ -7,7 +7,8 @@
 //! owns everything that one caller needs: the arena and the threads. Many contexts share one program.
 //!
 //! ```
-//! use runtime::{ElementKind, JitCode, Program, ProgramParts, Specialization, SpecializationParts, TensorDesc, Weights};
+//! use runtime::{ElementKind, JitCode, Program, ProgramParts, Specialization, SpecializationParts};
+//! use runtime::{TensorDesc, Weights};
 //! use runtime::{as_bytes, as_bytes_mut};
 //! use std::sync::Arc;
 //!
@@ -61,11 +62,11 @@ mod jit;
 mod large;
 mod machine;
 mod mapped;
-mod pool;
 mod program;
 mod shapes;
 mod specialization;
 mod tensor;
+mod threads;
 mod wait;
 
 pub use abi::{CodeContext, EntryFn, KernelFn, optc_parallel, optc_poison, symbols};
@@ -80,8 +81,8 @@ pub use extent::{Extent, SizeExpr, SizeStep};
 pub use jit::{JitCode, WrongSignature};
 pub use machine::{available_threads, cpu_features, peak_resident_bytes};
 pub use mapped::MappedFile;
-pub use pool::ThreadPool;
 pub use program::{NamedSizes, Program, ProgramParts, Weights};
 pub use shapes::{InputDimension, ShapeError, Symbol, sizes_of, undetermined};
 pub use specialization::{Specialization, SpecializationParts, Specialize};
 pub use tensor::{ElementKind, StateDesc, TensorDesc, TensorSpec};
+pub use threads::ThreadPool;

@@ -13,10 +13,10 @@ use crate::context::RunContext;
 use crate::error::RunError;
 use crate::exact::OpenOutput;
 use crate::mapped::MappedFile;
-use crate::pool::ThreadPool;
 use crate::shapes::{Declared, ShapeError, Symbol};
 use crate::specialization::{Cache, Specialization, Specialize};
 use crate::tensor::{StateDesc, TensorSpec};
+use crate::threads::ThreadPool;
 
 /// The constants of a program, packed as its code expects them, beginning at a multiple of 64.
 #[derive(Debug)]

@@ -148,7 +148,7 @@ struct CacheEntry {
 }
 
 impl Cache {
-    /// Room for so many.
+    /// Room for `most` entries.
     pub(crate) fn new(most: usize) -> Cache {
         let entries = Vec::with_capacity(most.min(64));
         Cache { most, kept: Mutex::new(KeptEntries { entries, ..KeptEntries::default() }) }

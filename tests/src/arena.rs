@@ -78,7 +78,7 @@ impl<'a> Machine<'a> {
         let weights = WeightSet::of(ctx, body);
         let (known, pools) = (BTreeMap::new(), BTreeMap::new());
         let (homes, scratch) = (SecondaryMap::new(), SecondaryMap::new());
-        let planned = ir::pools::pools(ctx, body).unwrap_or_default().into_iter();
+        let planned = ir::memory_pools::pools(ctx, body).unwrap_or_default().into_iter();
         let ranges =
             planned.map(|pool| (pool.name, (pool.start as usize, pool.size_bytes as usize))).collect();
         Machine { ctx, body, target, weights, known, pools, ranges, homes, scratch, steps: 0 }
@@ -452,7 +452,7 @@ impl<'a> Machine<'a> {
         let is_done = |index: usize| places[index].0.as_ref() == Some(&places[index].1);
         let needed = transfers(&sizes, is_done, clobbers).1;
         let given = self.scratch[op].as_ref().map_or(0, |home| home.len() as u64);
-        if given < needed { Err("too little scratch for a hand-over".into()) } else { Ok(()) }
+        if given < needed { Err("too little scratch for a parallel copy".into()) } else { Ok(()) }
     }
 
     /// Runs a region and hands the operands of its terminator to `targets`.

@@ -7,9 +7,9 @@
 //! scratch gets less; rows are written in other bands; operations change their order, and read other values
 //! than they were planned to.
 
+use ir::memory_pools::{MemoryPool, pools, pools_attr};
 use ir::opdef::View;
 use ir::plan::attrs;
-use ir::pools::{MemoryPool, pools, pools_attr};
 use ir::weights::WeightSet;
 use ir::{Attr, Block, Body, Context, Kind, Op, Traits, Value, flow};
 

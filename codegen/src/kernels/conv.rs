@@ -159,7 +159,7 @@ fn prologue_of(fused: &Fused<'_>) -> kernels::ConvPrologue {
 /// A convolution with what it is called with.
 struct Call2d {
     conv: Convolution,
-    /// With all the scratch that it wishes for.
+    /// With all the scratch that it prefers.
     kernel: Conv2d,
     /// Those of the call for all rows.
     operands: Vec<Pointer>,

@@ -78,8 +78,8 @@ fn weights_are_evaluated_and_the_same_weight_is_kept_once() {
     assert_eq!(program.weights_bytes(), 8 * 16 * 4, "one panel of 16 columns");
 }
 
-/// The bits of a convolution of 9 rows by 7 with everything fused to it, its calls cut into bands of so many
-/// rows.
+/// The bits of a convolution of 9 rows by 7 with everything fused to it, its calls cut into bands of this
+/// many rows.
 fn in_bands(rows: Option<i64>, groups: u64, kernel: u64, stride: i64, pad: i64) -> Vec<u32> {
     let input = [1, 9, 7, 32];
     let channels = 32;

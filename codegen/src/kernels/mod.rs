@@ -12,7 +12,7 @@ pub(crate) mod matmul;
 pub(crate) mod norm;
 pub(crate) mod order;
 pub(crate) mod pointwise;
-pub(crate) mod pool;
+pub(crate) mod pooling;
 pub(crate) mod reduce;
 
 use ir::body::OpRef;
@@ -30,8 +30,8 @@ static KERNELS: &[KernelRow] = &[
     conv::ROW,
     matmul::ROW,
     attention::ROW,
-    pool::MAX,
-    pool::AVERAGE,
+    pooling::MAX,
+    pooling::AVERAGE,
     norm::SOFTMAX,
     norm::BATCH_NORM,
     norm::GROUP_NORM,

@@ -36,7 +36,7 @@ impl DescriptorLayout {
         Self::ROWS + 1 + self.outer + operand * (self.outer + 1) + axis
     }
 
-    /// The first word behind those that `count` operands take.
+    /// The first word after those that `count` operands take.
     pub(crate) fn end(self, count: usize) -> usize {
         self.stride(count, 0)
     }
@@ -103,7 +103,7 @@ pub(crate) fn descriptor(nest: &LoopNest, elem_bytes: &[u32], parts: PartSplit) 
 }
 
 /// A descriptor of `count` operands for a function of more outer loops: those in front run once. What stands
-/// behind the words of the loops stays.
+/// after the words of the loops stays.
 pub(crate) fn widen(
     descriptor: &[u8],
     count: usize,

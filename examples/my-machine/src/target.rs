@@ -2,8 +2,8 @@
 
 use codegen::Cpu;
 use ir::body::OpRef;
+use ir::memory_pools::MemoryPool;
 use ir::opdef::Access;
-use ir::pools::MemoryPool;
 use ir::target::{GroupPosition, KernelChoice};
 use ir::{Kind, Target};
 

@@ -12,8 +12,8 @@
 //! Graphs with zones are not for it: their regions hand values to several places at once.
 //!
 //! On a million operations in 10,000 blocks, 1 % (10 %) of whose reads are from other blocks, finding these
-//! sets took 250 ms (830 ms); paths (`ways`) gave all lives in 200 ms (600 ms), and a worklist the same sets
-//! in 4.9 s (33 s). So this judges, and does not serve: `cargo test --release -p optc-ir three_ways --
+//! sets took 250 ms (830 ms); paths (`ways`) gave all live ranges in 200 ms (600 ms), and a worklist the same
+//! sets in 4.9 s (33 s). So this judges, and does not serve: `cargo test --release -p optc-ir three_ways --
 //! --ignored --nocapture` measures it again.
 
 use std::cmp::Ordering;

@@ -39,7 +39,7 @@ fn check(text: &str, expected: &[(u32, &[(u32, u32)])]) {
     judge(&ctx, body, &graph, &liveness, &root);
 }
 
-/// Compares all lives with the worklist's, at each moment.
+/// Compares all live ranges with the worklist's, at each moment.
 fn judge(
     ctx: &Context,
     body: &Body,
@@ -76,7 +76,7 @@ fn a_value_from_outside_lives_to_the_end_of_the_loop() {
   return %r : tensor<4xf32>
 }"#,
         // %y through point 4, the end of the body; the carried value not between its last read and the next
-        // hand-over.
+        // copy.
         &[
             (0, &[(0, 0)]),
             (1, &[(0, 0)]),

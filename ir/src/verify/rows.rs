@@ -49,8 +49,8 @@ impl<'m> Checker<'m> {
     pub(super) fn row(&mut self, op: OpRef<'m>, def: &OpDef) {
         let before = self.breach_count;
         self.region_count(op, def);
-        let likeness = RowKey::of(op);
-        if def.verify.is_none() && self.checked.contains(&likeness) {
+        let key = RowKey::of(op);
+        if def.verify.is_none() && self.checked.contains(&key) {
             return;
         }
         let operands: Vec<Value> = op.body.operands(op.op).collect();
@@ -73,7 +73,7 @@ impl<'m> Checker<'m> {
             Some(Err(message)) => self.breach(op.body, op.op, format!("`{}`: {message}", def.name)),
             Some(Ok(())) => {}
             None if self.breach_count == before => {
-                self.checked.insert(likeness);
+                self.checked.insert(key);
             }
             None => {}
         }

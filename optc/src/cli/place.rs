@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use ir::pools::parse_bytes;
-use passes::place::{self, PlannerOptions, csv, judge};
+use ir::memory_pools::parse_bytes;
+use passes::place::{self, PlannerOptions, checker, csv};
 
 use super::output::is_stdout;
 use super::write_output;
@@ -71,7 +71,7 @@ pub(super) fn run(args: &PlaceArgs) -> Result<(), Failure> {
     if args.out.as_ref().is_none_or(|path| !is_stdout(path)) {
         write_output(&report, None)?;
     }
-    let faults = judge::judge(&table.problem, &placement);
+    let faults = checker::check_placement(&table.problem, &placement);
     match faults.is_empty() {
         true => Ok(()),
         false => Err(Failure::Input(faults.iter().map(|fault| format!("error: {fault}")).collect())),

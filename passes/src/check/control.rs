@@ -1,4 +1,4 @@
-//! How the judge runs branches and loops: on all ways, keeping where they meet what all ways agree on.
+//! How the checker runs branches and loops: on all ways, keeping where they meet what all ways agree on.
 
 use ir::plan::attrs;
 use std::collections::{BTreeMap, VecDeque};
@@ -8,9 +8,9 @@ use ir::opdef::RegionFlow;
 use ir::{Attr, Block, Kind, Op, Region, Traits, Value};
 
 use super::memory::{CheckedMemory, Home};
-use super::{Judge, UNPLACED};
+use super::{PlanChecker, UNPLACED};
 
-impl Judge<'_> {
+impl PlanChecker<'_> {
     /// Runs the function's blocks until what is known where each begins does not change.
     pub(super) fn run(&mut self) {
         let blocks = self.body.blocks(self.body.root()).to_vec();

@@ -8,11 +8,11 @@ use ir::body::OpRef;
 use ir::plan::attrs;
 use ir::{Op, Traits, size};
 
-use super::Judge;
+use super::PlanChecker;
 use super::memory::Home;
 use super::rows::touched_rows;
 
-impl Judge<'_> {
+impl PlanChecker<'_> {
     /// Says so if scratch can't hold the rows between the steps of a group with `mem.lines`.
     pub(super) fn check_lines(&mut self, op: Op, scratch: Option<&Home>) {
         let op_ref = self.body.at(self.ctx, op);

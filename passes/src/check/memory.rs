@@ -1,4 +1,4 @@
-//! What the bytes of all pools hold while the judge runs a program.
+//! What the bytes of all pools hold while the checker runs a program.
 //!
 //! A *run* is rows of bytes at one distance that hold rows of one value; what has no gaps is one row. Runs
 //! whose hulls meet (the parts of a concatenation) are kept together, by their first byte: so a write costs

@@ -1,10 +1,10 @@
-//! How the judge treats concatenations whose operands stand at their place in the result.
+//! How the checker treats concatenations whose operands stand at their place in the result.
 
 use ir::opdef::{Strided, View};
 use ir::{Attr, Kind, Op, size};
 
 use super::memory::{Home, ValueBytes};
-use super::{Judge, OperandHomes};
+use super::{OperandHomes, PlanChecker};
 
 /// The rows of its result that an operand of a concatenation is, in bytes.
 pub(super) struct ConcatRows {
@@ -13,7 +13,7 @@ pub(super) struct ConcatRows {
     pub(super) pitch: u64,
 }
 
-impl Judge<'_> {
+impl PlanChecker<'_> {
     /// Looks whether the operands that `mem.parts` says are in place are there. The operands that are read
     /// where the result is written: all, but for a concatenation that has parts in place those under the
     /// copies of its other operands.

@@ -4,7 +4,7 @@ use ir::body::Decisions;
 use ir::{Attr, Block, Op, Type, size};
 use smallvec::SmallVec;
 
-use super::Judge;
+use super::PlanChecker;
 use super::memory::{Home, MemorySpace};
 
 /// The homes of a step's results.
@@ -21,7 +21,7 @@ pub(super) struct PlaceAttrs {
     ty: Type,
 }
 
-impl Judge<'_> {
+impl PlanChecker<'_> {
     /// Homes of the results, and of scratch if the step has some; none if no place was given.
     pub(super) fn parse_places(&mut self, op: Op, decided: &Decisions) -> Result<Option<StepHomes>, String> {
         let Some(place) = decided.place else { return Ok(None) };

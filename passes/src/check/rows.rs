@@ -10,10 +10,10 @@ use ir::body::OpRef;
 use ir::dialects::nn::window_of;
 use ir::{Attr, Kind, Op, Value, size};
 
-use super::Judge;
+use super::PlanChecker;
 use super::memory::Home;
 
-impl Judge<'_> {
+impl PlanChecker<'_> {
     /// Whether `op` says that it writes result 0 in bands of rows over operand `index`, and may.
     pub(super) fn follows_rows(
         &self,

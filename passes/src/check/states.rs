@@ -3,10 +3,10 @@
 use ir::states::{STATE, StateArgument};
 use ir::{Op, Value};
 
-use super::Judge;
+use super::PlanChecker;
 use super::memory::Home;
 
-impl Judge<'_> {
+impl PlanChecker<'_> {
     /// The home of an argument that is a state; none for an input. Says so if the pool does not hold it.
     pub(super) fn home_of_state(&mut self, arg: Value) -> Option<Home> {
         let StateArgument { offset, size_bytes, index, .. } =

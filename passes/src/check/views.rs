@@ -1,14 +1,14 @@
-//! Where the judge finds the elements of a view.
+//! Where the checker finds the elements of a view.
 //!
 //! A view without gaps is bytes of its operand. One that is marked (`mem.view`) lies as its row says: the
-//! judge follows the rows from the value that has a place to the view, and looks for rows of bytes that have
-//! all elements and, where the elements are no rows, what lies between them too.
+//! checker follows the rows from the value that has a place to the view, and looks for rows of bytes that
+//! have all elements and, where the elements are no rows, what lies between them too.
 
 use ir::opdef::{Strided, View};
 use ir::plan::attrs;
 use ir::{Kind, Value, size};
 
-use super::Judge;
+use super::PlanChecker;
 use super::memory::{Home, ValueBytes};
 use super::parts::ConcatRows;
 
@@ -18,7 +18,7 @@ pub(super) struct Located {
     pub(super) content: ValueBytes,
 }
 
-impl Judge<'_> {
+impl PlanChecker<'_> {
     /// Where the elements of a value are.
     ///
     /// # Errors

@@ -1,9 +1,9 @@
 //! Where the buffers of a function are at given sizes, without making IR.
 //!
 //! As [`crate::plan`] does for a function of known sizes: where the goal says so, the steps at the peak get
-//! less scratch than their kernels prefer, or are written over rows of their operands ([`crate::fit`]),
+//! less scratch than their kernels prefer, or are written over rows of their operands ([`crate::tradeoff`]),
 //! unless whole tensors take next to no more ([`ENOUGH`]). Orders of buffers that were good at other sizes
-//! are tried first ([`Again`]).
+//! are tried first ([`KnownOrders`]).
 
 use std::ops::Range;
 
@@ -15,18 +15,18 @@ use ir::{Body, Context, DimExpr, Op, Target};
 use super::bound::Bound;
 use super::buffers::{BufferSize, Buffers};
 use super::shared_rows::SharedRows;
-use crate::fit::{self, Goal, Offer, OverlapCandidate, Question, RunningStep, TradeOff};
 use crate::overlap::{Banding, OperandRows, RowOrder};
-use crate::place::again::{Again, ENOUGH, Effort, PlacedAgain};
+use crate::place::orders::{BoundedPlacement, ENOUGH, Effort, KnownOrders};
 use crate::place::{Buffer, BufferId, Overlap};
 use crate::plan::ALIGN_BYTES;
+use crate::tradeoff::{self, Goal, Offer, OverlapCandidate, Question, RunningStep, TradeOff};
 
 /// What a step's kernel needs at some sizes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StepNeeds {
-    /// The scratch that it wishes for, in bytes.
+    /// The scratch that it prefers, in bytes.
     pub scratch_bytes: u64,
-    /// The scratch that it can do with.
+    /// The least scratch that it can run with.
     pub least_scratch_bytes: u64,
     /// How it may run in bands.
     pub bands: Option<Bands>,
@@ -36,7 +36,7 @@ pub struct StepNeeds {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Assignment {
     /// Where each buffer is.
-    pub placed: PlacedAgain,
+    pub placed: BoundedPlacement,
     /// The bytes of each.
     pub sizes: PrimaryMap<BufferId, u64>,
     /// What steps do to save memory.
@@ -56,7 +56,7 @@ impl Assignment {
 pub struct Saving {
     /// The step.
     pub step: usize,
-    /// The bytes of scratch that it gets, if its kernel wishes for more.
+    /// The bytes of scratch that it gets, if its kernel prefers more.
     pub scratch_bytes: Option<u64>,
     /// The rows in bands of which it is written over an operand.
     pub banding: Option<Banding>,
@@ -68,7 +68,7 @@ pub struct Assigner {
     pub buffers: Buffers,
     /// Where the bytes of each buffer come from.
     sources: PrimaryMap<BufferId, BytesAt>,
-    again: Again,
+    orders: KnownOrders,
     goal: Goal,
 }
 
@@ -87,8 +87,8 @@ impl Assigner {
             BufferSize::Scratch(number) => BytesAt::Scratch(number),
         };
         let sources = buffers.sizes.values().map(&mut source).collect();
-        let again = Again::new(buffers.problem.clone());
-        Assigner { buffers, sources, again, goal }
+        let orders = KnownOrders::new(buffers.problem.clone());
+        Assigner { buffers, sources, orders, goal }
     }
 
     /// Places all buffers, in no more bytes than the bound, where there is one; `body` is the function with
@@ -128,7 +128,7 @@ impl Assigner {
         };
         let offers: Vec<(Offer, RowOrder)> = bound.shared_rows().iter().filter_map(offer).collect();
         let overlaps = offers.iter().map(|(offer, order)| overlap(&self.buffers, offer, *order)).collect();
-        let placed = self.again.place_in_order(&sizes, overlaps, bound.order());
+        let placed = self.orders.place_in_order(&sizes, overlaps, bound.order());
         let offers: Vec<Offer> = offers.into_iter().map(|(offer, _)| offer).collect();
         settled(&self.buffers, placed, sizes, Vec::new(), &offers)
     }
@@ -142,26 +142,26 @@ impl Assigner {
     ) -> Assignment {
         let sizes = self.sizes(at, needs);
         let asked = TradeOffQuery::new((ctx, body), &self.buffers, self.goal, needs, &sizes);
-        let way = self.goal.band_shares().first().and_then(|share| fit::way(&asked, *share));
+        let way = self.goal.band_shares().first().and_then(|share| tradeoff::way(&asked, *share));
         let Some(way) = way else {
-            return whole(self.again.place(&sizes, Vec::new(), 0, Effort::AsNeeded), &sizes);
+            return whole(self.orders.place(&sizes, Vec::new(), 0, Effort::AsNeeded), &sizes);
         };
         let is_enough = |bytes: u64| bytes <= way.target_bytes + way.target_bytes / ENOUGH;
-        let quickly = || self.again.place(&sizes, Vec::new(), 0, Effort::Little);
+        let quickly = || self.orders.place(&sizes, Vec::new(), 0, Effort::Little);
         // No placement of whole tensors is smaller than what is live at the peak.
         let quick = asked.peak().is_none_or(is_enough).then(quickly);
         if let Some(quick) = quick.as_ref().filter(|quick| is_enough(quick.size_bytes)) {
             return whole(quick.clone(), &sizes);
         }
-        let saved = asked.saved(&self.again, &way, Effort::Little);
+        let saved = asked.saved(&self.orders, &way, Effort::Little);
         if is_enough(saved.placed.size_bytes) {
             return saved;
         }
         // A whole planner's walk through many buffers costs milliseconds.
         let (quick, saved) = match self.buffers.runs.len() {
             ..MANY => (
-                self.again.place(&sizes, Vec::new(), 0, Effort::AsNeeded),
-                asked.saved(&self.again, &way, Effort::AsNeeded),
+                self.orders.place(&sizes, Vec::new(), 0, Effort::AsNeeded),
+                asked.saved(&self.orders, &way, Effort::AsNeeded),
             ),
             _ => (quick.unwrap_or_else(quickly), saved),
         };
@@ -172,11 +172,11 @@ impl Assigner {
     pub fn learn(&mut self, ctx: &Context, body: &Body, at: &dyn Fn(SizeId) -> u64, needs: &[StepNeeds]) {
         let sizes = self.sizes(at, needs);
         let asked = TradeOffQuery::new((ctx, body), &self.buffers, self.goal, needs, &sizes);
-        let way = self.goal.band_shares().first().and_then(|share| fit::way(&asked, *share));
-        let saved = way.map(|way| asked.saved(&self.again, &way, Effort::Full));
-        let whole = self.again.place(&sizes, Vec::new(), 0, Effort::Full);
+        let way = self.goal.band_shares().first().and_then(|share| tradeoff::way(&asked, *share));
+        let saved = way.map(|way| asked.saved(&self.orders, &way, Effort::Full));
+        let whole = self.orders.place(&sizes, Vec::new(), 0, Effort::Full);
         for placed in saved.map(|saved| saved.placed).into_iter().chain([whole]) {
-            self.again.learn(&sizes, &placed);
+            self.orders.learn(&sizes, &placed);
         }
     }
 
@@ -193,7 +193,7 @@ impl Assigner {
 /// From how many steps on what a few orders give is taken, where it is not near what may be possible.
 const MANY: usize = 200;
 
-fn whole(placed: PlacedAgain, sizes: &PrimaryMap<BufferId, u64>) -> Assignment {
+fn whole(placed: BoundedPlacement, sizes: &PrimaryMap<BufferId, u64>) -> Assignment {
     Assignment { placed, sizes: sizes.clone(), savings: Vec::new() }
 }
 
@@ -211,7 +211,7 @@ pub(super) fn overlap(buffers: &Buffers, offer: &Offer, order: RowOrder) -> Over
 /// places take.
 fn settled(
     buffers: &Buffers,
-    placed: PlacedAgain,
+    placed: BoundedPlacement,
     sizes: PrimaryMap<BufferId, u64>,
     mut savings: Vec<Saving>,
     offers: &[Offer],
@@ -219,7 +219,7 @@ fn settled(
     for Offer { op, operand, band_rows, rows } in offers {
         let pair = buffers.pair(*op, *operand).expect("a candidate is a pair");
         let places = pair.map(|id| placed.offsets[id]..placed.offsets[id] + sizes[id]);
-        let Some((rows, order)) = fit::settled(*rows, *band_rows, places) else { continue };
+        let Some((rows, order)) = tradeoff::settled(*rows, *band_rows, places) else { continue };
         let step = buffers.number(*op).expect("only runs are in bands");
         let banding = Some(Banding { operand: *operand, rows, order });
         match savings.iter_mut().find(|saving| saving.step == step) {
@@ -250,7 +250,7 @@ fn live(buffers: &Buffers, sizes: &PrimaryMap<BufferId, u64>) -> Vec<u64> {
     sums.collect()
 }
 
-/// What [`crate::fit`] asks about a function at given sizes.
+/// What [`crate::tradeoff`] asks about a function at given sizes.
 pub(super) struct TradeOffQuery<'a> {
     ctx: &'a Context,
     body: &'a Body,
@@ -280,7 +280,7 @@ impl<'a> TradeOffQuery<'a> {
     }
 
     /// The placement in which the steps at the peak save memory.
-    fn saved(&self, again: &Again, way: &TradeOff, effort: Effort) -> Assignment {
+    fn saved(&self, orders: &KnownOrders, way: &TradeOff, effort: Effort) -> Assignment {
         let buffers = self.buffers;
         let mut sizes = self.sizes.clone();
         let mut savings: Vec<Saving> = Vec::new();
@@ -291,7 +291,7 @@ impl<'a> TradeOffQuery<'a> {
         }
         let both = |offer| [RowOrder::Down, RowOrder::Up].map(|order| overlap(buffers, offer, order));
         let overlaps = way.offers.iter().flat_map(both).collect();
-        let placed = again.place(&sizes, overlaps, way.target_bytes, effort);
+        let placed = orders.place(&sizes, overlaps, way.target_bytes, effort);
         settled(buffers, placed, sizes, savings, &way.offers)
     }
 }

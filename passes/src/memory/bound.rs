@@ -26,10 +26,10 @@ use super::assign::{StepNeeds, TradeOffQuery, needs, overlap};
 use super::buffers::{BufferSize, Buffers};
 use super::shared_rows::SharedRows;
 use super::structure::write_rows;
-use crate::fit::{self, Goal, Offer};
 use crate::overlap::RowOrder;
 use crate::place::{self, Buffer, BufferId, Placement, PlannerOptions, Problem};
 use crate::plan::ALIGN_BYTES;
+use crate::tradeoff::{self, Goal, Offer};
 
 /// What is enough for the buffers of a function at all its sizes.
 #[derive(Clone, Debug)]
@@ -130,7 +130,7 @@ fn share_rows(
 ) -> (Vec<BufferId>, Vec<SharedRows>) {
     let bytes: PrimaryMap<BufferId, u64> = problem.buffers.values().map(|buffer| buffer.size_bytes).collect();
     let asked = TradeOffQuery::new((ctx, at), buffers, goal, needs, &bytes);
-    let way = goal.band_shares().first().and_then(|share| fit::way(&asked, *share));
+    let way = goal.band_shares().first().and_then(|share| tradeoff::way(&asked, *share));
     let offers: Vec<Offer> = way.map_or_else(Vec::new, |way| way.offers);
     let both = |offer| [RowOrder::Down, RowOrder::Up].map(|order| overlap(buffers, offer, order));
     problem.overlaps = offers.iter().flat_map(both).collect();
@@ -138,7 +138,7 @@ fn share_rows(
     let shared = offers.iter().filter_map(|offer| {
         let [input, output] = buffers.pair(offer.op, offer.operand)?;
         let range = |id: BufferId| placement.offsets[id]..placement.offsets[id] + bytes[id];
-        let (_, order) = fit::settled(offer.rows, offer.band_rows, [range(input), range(output)])?;
+        let (_, order) = tradeoff::settled(offer.rows, offer.band_rows, [range(input), range(output)])?;
         let stacked = match order {
             RowOrder::Down => [output, input],
             RowOrder::Up => [input, output],

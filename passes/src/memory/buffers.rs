@@ -3,15 +3,15 @@
 //!
 //! The structure of the plan is decided before ([`structure`]), so buffers and their live ranges do not
 //! depend on sizes. They are those of the function at the sizes for which its structure was chosen, as
-//! [`ArenaProblem`] finds them; values share a buffer only if that is right at all sizes, by proof. Only the number
-//! of bytes is an expression:
+//! [`ArenaProblem`] finds them; values share a buffer only if that is right at all sizes, by proof. Only the
+//! number of bytes is an expression:
 //!
 //! ```text
 //! %0 = nn.exp %x   : tensor<?x8xf32, #optc.dims<N>>     buffer 0: 32 * N bytes, steps 0 to 1
 //! %1 = nn.relu %0 {mem.tie = [0]}                       buffer 0, too
 //! ```
 //!
-//! The checker judges the plan for these sizes once. At other sizes only offsets are new, and
+//! The checker checks the plan for these sizes once. At other sizes only offsets are new, and
 //! [`crate::memory::assign`] checks that buffers that are live together share no byte.
 
 use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap};
@@ -19,6 +19,7 @@ use ir::alias::{AliasSets, ties};
 use ir::dims::{self, Ranges};
 use ir::flow::{Act, Event, walk};
 use ir::plan::attrs;
+use ir::plan::storage::Storage;
 use ir::weights::WeightSet;
 use ir::{Attr, Body, Context, Diagnostic, Dim, DimExpr, Location, Op, Target, Value};
 use rustc_hash::FxHashMap;
@@ -29,7 +30,7 @@ use super::structure;
 use crate::access::asks_target;
 use crate::check::check;
 use crate::place::{self, Buffer, BufferId, PlannerOptions, Problem, Step};
-use crate::plan::{ArenaProblem, BufferContent, SizeRanges, Storage};
+use crate::plan::{ArenaProblem, BufferContent, SizeRanges};
 use crate::select::select;
 
 /// What runs at a step.
@@ -65,7 +66,7 @@ pub struct Buffers {
     pub runs: Vec<OpRun>,
     /// The number of the run of each operation.
     numbers: SecondaryMap<Op, u32>,
-    storage: SecondaryMap<Value, Option<Storage>>,
+    storage: SecondaryMap<Value, Option<Storage<BufferId>>>,
     /// The buffers that are all of a value, and those in whose rows a value has a part each.
     filled: SecondaryMap<Value, [Option<BufferId>; 2]>,
     /// The scratch of operations that pass values on.
@@ -108,7 +109,7 @@ impl Buffers {
     }
 
     /// Where a value is; none for weights.
-    pub fn storage(&self, value: Value) -> Option<Storage> {
+    pub fn storage(&self, value: Value) -> Option<Storage<BufferId>> {
         self.storage[value]
     }
 
@@ -283,7 +284,7 @@ impl Buffers {
                 entries.push(ctx.array_attr(&[step(first), step(last), bytes]));
             }
         }
-        let entry = |storage: Option<Storage>| match storage {
+        let entry = |storage: Option<Storage<BufferId>>| match storage {
             Some(Storage::Buffer(id)) => numbers[id].map(|number| ctx.int_attr(number)),
             Some(Storage::Output(index)) => Some(caller(ctx, "out", index)),
             Some(Storage::Input(index)) => Some(caller(ctx, "in", index)),

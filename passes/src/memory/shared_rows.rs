@@ -11,9 +11,9 @@ use ir::dims::{self, Ranges, SizeArithmetic};
 use ir::{Context, Dim, DimExpr, Ident, Op, Value};
 
 use super::buffers::{BufferSize, Buffers};
-use crate::fit::Offer;
 use crate::overlap::{OperandRows, RowOrder, window_in};
 use crate::place::BufferId;
+use crate::tradeoff::Offer;
 
 /// A result that is written over rows of an operand, in bands of `band_rows` rows.
 #[derive(Clone, Copy, Debug)]

@@ -1,13 +1,14 @@
 //! The plan of a function with named sizes at given ones, in the IR.
 //!
 //! Nothing is decided anew but offsets ([`assign`](crate::memory::assign)), scratch and bands: structure and
-//! buffers are those for all sizes. The checker judges the result as it does every plan.
+//! buffers are those for all sizes. The checker checks the result as it does every plan.
 
 use std::ops::Range;
 
 use ir::alias::AliasSets;
 use ir::dims::{Bindings, SizeTable, SizeValues};
 use ir::plan::attrs;
+use ir::plan::storage::Storage;
 use ir::{Body, Context, Diagnostic, Ident, Target};
 
 use super::assign::{Assigner, Assignment, StepNeeds, needs};
@@ -15,11 +16,11 @@ use super::bound::Bound;
 use super::buffers::{Buffers, fault};
 use super::structure::at_sizes;
 use crate::check::check;
-use crate::fit::Goal;
 use crate::manager::Stage;
 use crate::place::{BufferId, Placement};
-use crate::plan::{ArenaProblem, BufferContent, Storage};
+use crate::plan::{ArenaProblem, BufferContent};
 use crate::select::select;
+use crate::tradeoff::Goal;
 
 /// The buffers of a function, ready to be placed at any sizes.
 pub struct Specializer {

@@ -9,8 +9,8 @@
 //! that one dies there and can be made, and read, in the same rows. Then it is a part too, and so is what its
 //! maker overwrites.
 
+use ir::memory_pools::wanted;
 use ir::opdef::Access;
-use ir::pools::wanted;
 use ir::window::ByteWindow;
 use ir::{Diagnostic, Op, Value};
 

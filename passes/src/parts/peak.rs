@@ -31,7 +31,7 @@ pub(super) struct Peak {
 }
 
 impl Peak {
-    /// The lives in a function in which nothing shares bytes yet but views and their operands.
+    /// The live ranges in a function in which nothing shares bytes yet but views and their operands.
     pub(super) fn of(ctx: &Context, body: &Body, weights: &WeightSet, aliases: &AliasSets) -> Peak {
         let steps = Steps::of(ctx, body, weights);
         let classes = AliasClasses::of(ctx, body, &steps, weights, aliases);

@@ -10,7 +10,7 @@
 
 use std::time::Instant;
 
-use super::judge::judge;
+use super::checker::check_placement;
 use super::portfolio::{ATTEMPTS, single};
 use super::testing::Family;
 use super::{BufferId, PlannerOptions, Problem, lower_bound, place};
@@ -144,7 +144,7 @@ struct Row {
 impl Row {
     fn add(&mut self, name: &str, problem: &Problem, options: &PlannerOptions) {
         let placement = place(problem, options);
-        assert_eq!(judge(problem, &placement), [], "{name}");
+        assert_eq!(check_placement(problem, &placement), [], "{name}");
         let bound = lower_bound(problem);
         self.worst = self.worst.max(placement.size_bytes as f64 / bound.max(1) as f64 - 1.0);
         if placement.size_bytes == bound {

@@ -1,7 +1,8 @@
 //! Where a buffer goes when the buffers are placed one after another and never moved.
 //!
-//! An [`GreedyOrder`] says who comes first, a [`Fit`] which of the free gaps is taken. Both are the classical ones
-//! (Pisarchyk and Lee, *Efficient Memory Management for Deep Neural Net Inference*, 2020; Sekiyama et al.,
+//! An [`GreedyOrder`] says who comes first, a [`Fit`] which of the free gaps is taken. Both are the classical
+//! ones (Pisarchyk and Lee, *Efficient Memory Management for Deep Neural Net Inference*, 2020; Sekiyama et
+//! al.,
 //! *Profile-guided memory optimization for deep neural networks*, 2018).
 //!
 //! The placed buffers are kept in a list by offset; a buffer walks up the list past those that are alive with

@@ -1,6 +1,6 @@
 //! Laws that hold for every row of the registry, on random problems of every family.
 
-use super::judge::judge;
+use super::checker::check_placement;
 use super::portfolio::{ATTEMPTS, single};
 use super::testing::Family;
 use super::{BufferId, PLANNERS, PlannerOptions, Problem, lower_bound, place, whole_tensor_bound};
@@ -31,7 +31,7 @@ fn every_planner_is_sound_and_at_least_the_bound() {
     for (name, problem) in problems() {
         for planner in PLANNERS {
             let placement = (planner.run)(&problem, &OPTIONS, &|| false);
-            assert_eq!(judge(&problem, &placement), [], "{} on {name}", planner.name);
+            assert_eq!(check_placement(&problem, &placement), [], "{} on {name}", planner.name);
             assert!(placement.lower_bound_bytes >= lower_bound(&problem), "{} on {name}", planner.name);
             assert!(placement.gap_bytes() > 0 || placement.proved_best, "{} on {name}", planner.name);
             assert!(lower_bound(&problem) <= whole_tensor_bound(&problem), "{name}");
@@ -81,7 +81,7 @@ fn every_planner_returns_at_once_when_told_to_stop() {
     for (name, problem) in problems().step_by(5) {
         for planner in PLANNERS {
             let placement = (planner.run)(&problem, &OPTIONS, &|| true);
-            assert_eq!(judge(&problem, &placement), [], "{} on {name}", planner.name);
+            assert_eq!(check_placement(&problem, &placement), [], "{} on {name}", planner.name);
         }
     }
 }

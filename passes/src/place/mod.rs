@@ -2,10 +2,10 @@
 //!
 //! The problem is *dynamic storage allocation*: buffers with known live ranges and sizes get offsets so that
 //! buffers alive at the same step share no bytes, and the highest end is as low as possible. It is
-//! NP-hard, so there are several planners ([`PLANNERS`]) and one independent [`judge`].
+//! NP-hard, so there are several planners ([`PLANNERS`]) and one independent [`checker`].
 //!
 //! ```text
-//! life  0 1 2 3 4        offset
+//! live  0 1 2 3 4        offset
 //! a     ###       4  =>  b:0  a:8  c:4     size 12, which is the bound:
 //! b     #####     4      at step 1, a, b and c are alive
 //! c       ###     4
@@ -21,17 +21,17 @@
 
 use cranelift_entity::{PrimaryMap, entity_impl};
 
-pub mod again;
 mod bound;
+pub mod checker;
 pub mod csv;
 mod exact;
 #[cfg(test)]
 mod families;
 mod greedy;
-pub mod judge;
 #[cfg(test)]
 mod laws;
 mod neighbours;
+pub mod orders;
 mod peak;
 mod placer;
 mod portfolio;

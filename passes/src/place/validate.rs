@@ -40,7 +40,7 @@ impl fmt::Display for ProblemFault {
 
 impl Problem {
     /// All faults of the problem, in the order of its tables. Two pins that collide are not among them: that
-    /// every placement is then wrong is for the judge to say.
+    /// every placement is then wrong is for the checker to say.
     pub fn validate(&self) -> Vec<ProblemFault> {
         let mut faults = Vec::new();
         let mut total = 0u64;

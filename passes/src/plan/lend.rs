@@ -1,7 +1,7 @@
 //! Which intermediates live in a caller's buffer while it does not hold the caller's own value.
 //!
-//! An output's buffer is free until the output is written, a donated input's behind its last reader. What
-//! lies there is not in the arena. So what the fullest step needs is moved there, the largest value first,
+//! An output's buffer is free until the output is written, a donated input's after its last reader. What
+//! lies there is not in the arena. So what the peak needs is moved there, the largest value first,
 //! until nothing more fits.
 
 use std::cmp::Reverse;
@@ -18,7 +18,7 @@ use crate::place::Step;
 const MOST_LOANS: usize = 16;
 
 impl ArenaProblem<'_> {
-    /// Moves values of the fullest steps into the callers' buffers.
+    /// Moves values of the steps at the peak into the callers' buffers.
     pub(super) fn lend(&mut self, ctx: &Context, body: &Body) {
         let lenders = self.lenders(ctx, body);
         let runs = self.steps.events().filter(|(_, event)| event.act == Act::Run);
@@ -39,13 +39,13 @@ impl ArenaProblem<'_> {
         inputs.chain(outputs).collect()
     }
 
-    /// The largest value of the fullest step that fits a caller's buffer, with the value that the buffer is
-    /// for.
+    /// The largest value of the step at the peak that fits a caller's buffer, with the value that the buffer
+    /// is for.
     fn loan(&self, ctx: &Context, lenders: &[Value], scratch: &[(Step, u64)]) -> Option<(Value, Value)> {
         let capacity = lenders.iter().filter_map(|lender| self.aliases.size_bytes(*lender)).max()?;
-        let fullest = self.fullest(scratch)?;
+        let peak = self.peak(scratch)?;
         let is_live = |class: &Value| {
-            self.classes.life(*class).is_some_and(|life| life.first <= fullest && fullest <= life.last)
+            self.classes.life(*class).is_some_and(|life| life.first <= peak && peak <= life.last)
         };
         let size = |value: Value| self.aliases.extent_bytes(value).unwrap_or(u64::MAX);
         let mut live: Vec<Value> = self.in_arena().filter(|class| size(*class) <= capacity).collect();
@@ -82,7 +82,7 @@ impl ArenaProblem<'_> {
     }
 
     /// The first of the steps at which most bytes of the arena are needed.
-    fn fullest(&self, scratch: &[(Step, u64)]) -> Option<Step> {
+    fn peak(&self, scratch: &[(Step, u64)]) -> Option<Step> {
         let mut changes = Vec::new();
         for class in self.in_arena() {
             let (life, bytes) = (self.classes.life(class)?, self.aliases.extent_bytes(class)?);
@@ -94,17 +94,17 @@ impl ArenaProblem<'_> {
             changes.push((step, LiveChange::Death(bytes)));
         }
         changes.sort_unstable();
-        let (mut live, mut most, mut fullest) = (0, 0, None);
+        let (mut live, mut most, mut peak) = (0, 0, None);
         for (step, change) in changes {
             match change {
                 LiveChange::Birth(bytes) => live += bytes,
                 LiveChange::Death(bytes) => live -= bytes,
             }
             if live > most {
-                (most, fullest) = (live, Some(step));
+                (most, peak) = (live, Some(step));
             }
         }
-        fullest
+        peak
     }
 }
 

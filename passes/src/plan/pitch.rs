@@ -13,9 +13,9 @@
 
 use cranelift_entity::SecondaryMap;
 use ir::alias::{AliasSets, is_marked_view, parts, view_offset_bytes};
+use ir::memory_pools::{MemoryPool, pools, wanted};
 use ir::opdef::Strided;
 use ir::plan::attrs;
-use ir::pools::{MemoryPool, pools, wanted};
 use ir::size::{static_extents, storage_bits};
 use ir::weights::WeightSet;
 use ir::window::{Arrangement, ByteWindow};

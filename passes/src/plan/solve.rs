@@ -1,4 +1,4 @@
-//! How a function gets its places: the problem is made and solved, the plan is written and judged.
+//! How a function gets its places: the problem is made and solved, the plan is written and checked.
 
 use ir::alias::AliasSets;
 use ir::{Body, Context, Diagnostic, Target};
@@ -6,8 +6,8 @@ use ir::{Body, Context, Diagnostic, Target};
 use super::{ArenaProblem, pitch, separate_outputs};
 use crate::check::check;
 use crate::edit::entry;
-use crate::fit::{self, Goal};
 use crate::place::{self, Placer};
+use crate::tradeoff::{self, Goal};
 
 /// Places the values of a function, and saves memory as the goal says; `planner` names a row of
 /// [`place::PLANNERS`]. Gives a remark for each image that does not have the rows that its pool asks for.
@@ -25,14 +25,14 @@ pub fn plan(
         return Ok(Vec::new());
     }
     let placer = Placer::named(planner).ok_or_else(|| vec![unknown_planner(planner)])?;
-    fit::forget(ctx, body);
+    tradeoff::forget(ctx, body);
     let mut aliases = separate_outputs(ctx, body);
     let (pitched, remarks) = pitch::pitch_rows(ctx, target, body, &aliases)?;
     if pitched > 0 {
         aliases = AliasSets::of(ctx, body);
     }
     let arena = ArenaProblem::of(ctx, body, &aliases)?;
-    let (arena, placement) = fit::place(ctx, target, body, arena, &aliases, goal, placer)?;
+    let (arena, placement) = tradeoff::place(ctx, target, body, arena, &aliases, goal, placer)?;
     let placed = arena.place_pools(ctx, body, &|problem| placer.place(problem), placement)?;
     arena.write(ctx, body, &placed);
     placed.write(ctx, body);

@@ -13,16 +13,17 @@
 
 use cranelift_entity::{EntityRef, EntitySet, PrimaryMap};
 use ir::alias::AliasSets;
-use ir::pools::{ARENA, wanted};
+use ir::memory_pools::{ARENA, wanted};
+use ir::plan::storage::Storage;
 use ir::states::{STATE, StateArgument, state_pool, states};
 use ir::weights::WeightSet;
 use ir::{Body, Builder, Context, Diagnostic, Location, Op, Value};
 
-use super::{ArenaProblem, BufferContent, PoolProblem, Storage, entry_args, returns};
+use super::{ArenaProblem, BufferContent, PoolProblem, entry_args, returns};
 use crate::liveness::{AliasClasses, Steps};
-use crate::place::{Buffer, Problem, Step};
+use crate::place::{Buffer, BufferId, Problem, Step};
 
-/// Copies each next state that can't be made in its place. Says who shares bytes with whom behind that.
+/// Copies each next state that can't be made in its place. Says who shares bytes with whom after that.
 pub(super) fn separate(
     ctx: &Context,
     body: &mut Body,
@@ -115,7 +116,7 @@ impl ArenaProblem<'_> {
     }
 
     /// Whether two classes may share a place with the states that are there besides.
-    pub(super) fn is_free_for(&self, home: Option<Storage>, classes: [Value; 2]) -> bool {
+    pub(super) fn is_free_for(&self, home: Option<Storage<BufferId>>, classes: [Value; 2]) -> bool {
         let others = self.states.iter().map(|value| self.classes.class(*value));
         let mut others = others.filter(|other| self.homes[*other] == home && !classes.contains(other));
         home.is_none()

@@ -1,19 +1,21 @@
-//! How a placement is written into a function: `mem.place`, `mem.args`, the scratch of moves, and the pools' sizes.
+//! How a placement is written into a function: `mem.place`, `mem.args`, the scratch of moves, and the pools'
+//! sizes.
 
 use std::cell::RefCell;
 
 use cranelift_entity::SecondaryMap;
 use ir::alias::{is_free, parts};
 use ir::flow::{self, Act};
+use ir::memory_pools::ARENA;
 use ir::plan::attrs;
-use ir::pools::ARENA;
+use ir::plan::storage::Storage;
 use ir::window::ByteWindow;
 use ir::{Attr, Block, Body, Context, Diagnostic, Op, Region, Value};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::pools::PoolPlacements;
-use super::{ArenaProblem, BufferContent, Storage, scratch_bytes};
+use super::memory_pools::PoolPlacements;
+use super::{ArenaProblem, BufferContent, scratch_bytes};
 use crate::edit::{Setter, entry};
 use crate::place::{self, PlannerOptions, Problem};
 

@@ -25,7 +25,7 @@ impl RewriteLimits {
     /// For functions of few operations.
     const LEAST: usize = 1024;
 
-    /// For a function of so many operations.
+    /// For a function of this number of operations.
     fn total(self, ops: usize) -> usize {
         self.per_op.saturating_mul(ops).saturating_add(Self::LEAST)
     }
@@ -44,7 +44,7 @@ pub struct Driver<'r> {
 }
 
 impl<'r> Driver<'r> {
-    /// A driver for a body of so many operations.
+    /// A driver for a body of this number of operations.
     pub fn new(rules: &'r RuleSet, limits: RewriteLimits, ops: usize) -> Driver<'r> {
         Driver {
             rules,

@@ -71,7 +71,7 @@ impl Rule {
     /// An exact law: wherever the left side stands, the right side computes the same, to the bit.
     ///
     /// ```text
-    /// (nn.mul ?x (nn.sigmoid ?x))   an operation with its operands; the same variable stands for the same value
+    /// (nn.mul ?x (nn.sigmoid ?x))   an operation with its operands; a variable stands for one value
     /// $w                            a variable that takes only what is known before the program runs
     /// 0.5                           a constant all of whose elements are this number
     /// ```

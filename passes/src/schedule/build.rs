@@ -2,9 +2,9 @@
 
 use cranelift_entity::{PrimaryMap, SecondaryMap};
 use ir::alias::AliasSets;
+use ir::memory_pools::ALIGN_BYTES;
 use ir::opdef::{Access, RegionFlow};
 use ir::plan::attrs;
-use ir::pools::ALIGN_BYTES;
 use ir::weights::WeightSet;
 use ir::{Block, Body, Context, Kind, Op, Target, Traits, Value, flow};
 use smallvec::SmallVec;

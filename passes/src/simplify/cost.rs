@@ -4,7 +4,8 @@
 //! What is elementwise is nearly always fused with its neighbours and pays an eighth of its bytes, so that a
 //! batch norm that could not go into its convolution is cheaper than a second convolution; a kernel of its
 //! own stands alone. A weight is computed once, when the program is loaded, and costs next to nothing. Names
-//! of sizes, and sizes without one, count as [`UNKNOWN_SIZE`]: a wrong guess costs time, never the right result.
+//! of sizes, and sizes without one, count as [`UNKNOWN_SIZE`]: a wrong guess costs time, never the right
+//! result.
 
 use ir::opdef::Contract;
 use ir::scalar::{Binary, Scalar, Unary};

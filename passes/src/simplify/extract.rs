@@ -23,7 +23,7 @@ const PASSES: usize = 2;
 type Level = (u32, i32);
 
 const NOWHERE: Level = (u32::MAX, i32::MAX);
-/// After so many rounds, a level that still sinks is part of a cycle.
+/// After this number of rounds, a level that still sinks is part of a cycle.
 const ROUNDS: usize = 64;
 
 /// The chosen nodes.

@@ -11,7 +11,7 @@ use super::graph::{ENode, LawGraph};
 use super::terms::{class, matched};
 use crate::rewrite::{Law, LawMatch};
 
-/// A round looks at so many matches at least.
+/// The least number of matches that a round looks at.
 const LEAST_MATCHES: usize = 4096;
 
 /// How far an e-graph may grow.

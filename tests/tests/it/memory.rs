@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use ir::pools::MemoryPool;
+use ir::memory_pools::MemoryPool;
 use ir::{Context, Module};
 use optc::plan_report::{PoolReport, plan_report};
 use optc::{Array, CompileOptions, LoadOptions, Model, StrippedWeights, load};

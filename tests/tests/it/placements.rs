@@ -6,7 +6,7 @@
 
 use std::path::Path;
 
-use passes::place::judge::judge;
+use passes::place::checker::check_placement;
 use passes::place::{Placement, PlannerOptions, Problem, csv, place};
 use tests::given::given;
 use tests::workspace::root;
@@ -18,7 +18,7 @@ fn read(path: &Path) -> Problem {
 
 fn place_judged(problem: &Problem) -> Placement {
     let placement = place(problem, &PlannerOptions { max_nodes: 1_000_000, threads: 2 });
-    assert_eq!(judge(problem, &placement), []);
+    assert_eq!(check_placement(problem, &placement), []);
     placement
 }
 

@@ -42,7 +42,7 @@ fn check(seed: u64) {
     bare_plan(seed, &module, &inputs, &expected);
 }
 
-/// Bytes of the arena behind a pipeline, and what machine code then computes.
+/// Bytes of the arena after a pipeline, and what machine code then computes.
 fn planned(seed: u64, pipeline: &str) -> (u64, Vec<Array>) {
     let (mut module, inputs) = graph(seed);
     let done = optc::run_pipeline(&mut module, pipeline, &RunOptions::new(codegen::Cpu::native()));

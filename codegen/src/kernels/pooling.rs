@@ -130,7 +130,7 @@ impl PoolKernel {
         }
     }
 
-    /// The call for some of the rows, which begin so many bytes into result and operand.
+    /// The call for some of the rows, which begin at these bytes of result and operand.
     fn call(&self, shape: Pool2dShape, [to, from]: [u64; 2], machine: &Machine) -> LoweredCall {
         let [input, output] = self.strides;
         let kernel = Pool2d::new(&shape, input, output, self.kind, machine.isa, machine.threads);

@@ -5,11 +5,12 @@
 //! only within one pool.
 
 use cranelift_entity::PrimaryMap;
+use ir::memory_pools::{ARENA, MemoryPool, pools, pools_attr, wanted};
 use ir::plan::attrs;
-use ir::pools::{ARENA, MemoryPool, pools, pools_attr, wanted};
+use ir::plan::storage::Storage;
 use ir::{Body, Context, Diagnostic, Location, Value};
 
-use super::{ALIGN_BYTES, ArenaProblem, BufferContent, Storage, peak};
+use super::{ALIGN_BYTES, ArenaProblem, BufferContent, peak};
 use crate::place::{Buffer, BufferId, Placement, Problem};
 
 /// The placement problem of a pool beside the arena.

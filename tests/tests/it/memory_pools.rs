@@ -3,8 +3,8 @@
 
 use ir::body::OpRef;
 use ir::interp::{self, Tensor};
+use ir::memory_pools::{MemoryPool, pools};
 use ir::opdef::Access;
-use ir::pools::{MemoryPool, pools};
 use ir::target::{GroupPosition, KernelChoice};
 use ir::{Kind, Module, Target};
 use optc::{CompileOptions, DeadMemory};

@@ -161,7 +161,8 @@ impl ThreadPool {
     }
 
     /// Calls `kernel(desc, ptrs, part, scratch + worker * scratch_stride)` for each part below `parts`, as
-    /// [`ThreadPool::for_each`] does. `scratch_stride` is in bytes; `scratch` may be null if the kernel uses none.
+    /// [`ThreadPool::for_each`] does. `scratch_stride` is in bytes; `scratch` may be null if the kernel uses
+    /// none.
     ///
     /// # Safety
     /// `kernel` must be sound for `desc` and `ptrs` with each part, on any thread, with all parts at once;
@@ -202,8 +203,8 @@ struct KernelCall {
     scratch_stride: usize,
 }
 
-// SAFETY: shared between workers only to call `part`, whose safety the caller of `ThreadPool::run` vouches for on
-// any thread.
+// SAFETY: shared between workers only to call `part`, whose safety the caller of `ThreadPool::run` vouches
+// for on any thread.
 unsafe impl Sync for KernelCall {}
 
 impl KernelCall {
@@ -379,5 +380,5 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 #[cfg(test)]
-#[path = "pool_tests.rs"]
+#[path = "threads_tests.rs"]
 mod tests;

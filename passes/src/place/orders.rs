@@ -1,11 +1,11 @@
-//! Where buffers go whose live ranges are known long before their sizes, again and again.
+//! Which orders of buffers placed them well at other sizes, and so place them at new ones.
 //!
 //! At each choice of sizes, the orders that were best at others are tried first, then a few of the classical
 //! ones, each by first fit, until one meets the most bytes that are live at a step, or comes [near](NEAR) it.
 //! Only where none is [good enough](ENOUGH), the whole portfolio is asked. As a rule one order is enough.
 //! Which buffers are alive together is known before, so that each looks at those only.
 //!
-//! Each placement is judged before it is given: buffers that are alive at one step share no byte.
+//! Each placement is checked before it is given: buffers that are alive at one step share no byte.
 
 use cranelift_entity::PrimaryMap;
 
@@ -14,16 +14,16 @@ use super::portfolio::portfolio;
 use super::separations::Separations;
 use super::{BufferId, Overlap, PlannerOptions, Problem};
 
-/// How near to the bound ends the search: one part in so many above it.
+/// The search ends at a placement at most 1 / this above the bound.
 pub const NEAR: u64 = 64;
 
-/// How near to the bound is good enough when all orders were tried.
+/// When all orders were tried, a placement at most 1 / this above the bound is good enough.
 pub const ENOUGH: u64 = 25;
 
 /// The most orders that are kept.
 const MOST_ORDERS: usize = 8;
 
-/// After so many orders, less is good enough.
+/// After this number of orders, [near](NEAR) is enough.
 const PATIENCE: usize = 1;
 
 /// The classical orders that are tried.
@@ -44,7 +44,7 @@ pub enum Effort {
 }
 
 /// Buffers whose live ranges are known.
-pub struct Again {
+pub struct KnownOrders {
     /// The live ranges; all sizes are 0.
     problem: Problem,
     /// The buffers in the order in which they begin.
@@ -57,7 +57,7 @@ pub struct Again {
 
 /// Where the buffers are at some sizes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PlacedAgain {
+pub struct BoundedPlacement {
     /// The first byte of each.
     pub offsets: PrimaryMap<BufferId, u64>,
     /// The highest end.
@@ -66,13 +66,13 @@ pub struct PlacedAgain {
     pub bound_bytes: u64,
 }
 
-impl Again {
+impl KnownOrders {
     /// Buffers with these live ranges and alignments, without pins and overlaps.
-    pub fn new(problem: Problem) -> Again {
+    pub fn new(problem: Problem) -> KnownOrders {
         let mut births: Vec<BufferId> = problem.buffers.keys().collect();
         births.sort_by_key(|id| problem.buffers[*id].first);
         let neighbours = neighbours(&problem, &births, MOST_PAIRS);
-        Again { problem, births, orders: Vec::new(), neighbours }
+        KnownOrders { problem, births, orders: Vec::new(), neighbours }
     }
 
     /// The live ranges.
@@ -81,7 +81,7 @@ impl Again {
     }
 
     /// Keeps the order of a good placement of some sizes for others.
-    pub fn learn(&mut self, sizes: &PrimaryMap<BufferId, u64>, placed: &PlacedAgain) {
+    pub fn learn(&mut self, sizes: &PrimaryMap<BufferId, u64>, placed: &BoundedPlacement) {
         // What has no bytes here may have some elsewhere.
         let mut order = self.births.clone();
         order.sort_by_key(|id| (sizes[*id] == 0, placed.offsets[*id]));
@@ -90,8 +90,8 @@ impl Again {
         }
     }
 
-    /// Places buffers of these sizes, of which some may share bytes; so many bytes are few enough, if no
-    /// bound is above them.
+    /// Places buffers of these sizes, of which some may share bytes. Stops once the size is at most
+    /// `max(enough, bound)`.
     ///
     /// # Panics
     /// If the planner's placement is refused.
@@ -101,7 +101,7 @@ impl Again {
         overlaps: Vec<Overlap>,
         enough: u64,
         effort: Effort,
-    ) -> PlacedAgain {
+    ) -> BoundedPlacement {
         match effort {
             Effort::Little => self.place_quickly(sizes, overlaps, enough),
             Effort::Full => self.place_fully(sizes, overlaps),
@@ -126,7 +126,7 @@ impl Again {
         sizes: &PrimaryMap<BufferId, u64>,
         overlaps: Vec<Overlap>,
         order: &[BufferId],
-    ) -> PlacedAgain {
+    ) -> BoundedPlacement {
         let problem = Problem { overlaps, ..self.sized(sizes) };
         let separations = Separations::new(&problem);
         let order: Vec<BufferId> =
@@ -134,14 +134,14 @@ impl Again {
         let placed = self.first_fit(&problem, &separations, &order, u64::MAX);
         let (offsets, _) = placed.expect("there is no limit");
         let bound_bytes = if problem.overlaps.is_empty() { most_live(&problem) } else { 0 };
-        self.judged(&problem, sizes, offsets, bound_bytes)
+        self.checked(&problem, sizes, offsets, bound_bytes)
     }
 
-    fn place_fully(&self, sizes: &PrimaryMap<BufferId, u64>, overlaps: Vec<Overlap>) -> PlacedAgain {
+    fn place_fully(&self, sizes: &PrimaryMap<BufferId, u64>, overlaps: Vec<Overlap>) -> BoundedPlacement {
         let problem = Problem { overlaps, ..self.sized(sizes) };
         let bound_bytes = if problem.overlaps.is_empty() { most_live(&problem) } else { 0 };
         let placement = portfolio(&problem, &PlannerOptions::default(), &|| false);
-        self.judged(&problem, sizes, placement.offsets, bound_bytes)
+        self.checked(&problem, sizes, placement.offsets, bound_bytes)
     }
 
     fn place_quickly(
@@ -149,7 +149,7 @@ impl Again {
         sizes: &PrimaryMap<BufferId, u64>,
         overlaps: Vec<Overlap>,
         enough: u64,
-    ) -> PlacedAgain {
+    ) -> BoundedPlacement {
         let problem = Problem { overlaps, ..self.sized(sizes) };
         let has_bound = problem.overlaps.is_empty();
         let bound_bytes = if has_bound { most_live(&problem) } else { 0 };
@@ -181,7 +181,7 @@ impl Again {
             CLASSICAL.iter().any(|order| attempt(&order.sort(&problem)) <= near);
         }
         let (offsets, _) = best.expect("the first order has no limit");
-        self.judged(&problem, sizes, offsets, bound_bytes)
+        self.checked(&problem, sizes, offsets, bound_bytes)
     }
 
     /// What [`greedy`] makes of an order by first fit.
@@ -231,13 +231,13 @@ impl Again {
 
     /// A placement of the rounded sizes, checked; what is left of the highest buffer's last multiple of its
     /// alignment is not counted.
-    fn judged(
+    fn checked(
         &self,
         problem: &Problem,
         sizes: &PrimaryMap<BufferId, u64>,
         offsets: PrimaryMap<BufferId, u64>,
         bound_bytes: u64,
-    ) -> PlacedAgain {
+    ) -> BoundedPlacement {
         let ends = |sizes: &dyn Fn(BufferId) -> u64| {
             let all = offsets.iter().map(|(id, offset)| (id, *offset, sizes(id)));
             all.filter(|(.., size)| *size > 0).map(|(_, offset, size)| offset + size).max().unwrap_or(0)
@@ -246,7 +246,7 @@ impl Again {
         let is_right = self.is_right(problem, &offsets, rounded_bytes);
         assert!(is_right, "buffers that live at one time share bytes");
         let size_bytes = ends(&|id| sizes[id]);
-        PlacedAgain { offsets, size_bytes, bound_bytes: bound_bytes.min(size_bytes) }
+        BoundedPlacement { offsets, size_bytes, bound_bytes: bound_bytes.min(size_bytes) }
     }
 
     /// The problem at some sizes, each rounded up to its alignment.
@@ -323,9 +323,9 @@ mod tests {
     use super::super::testing::{buffer, problem};
     use super::*;
 
-    fn again(lives: &[(u32, u32)]) -> Again {
+    fn orders(lives: &[(u32, u32)]) -> KnownOrders {
         let buffers: Vec<_> = lives.iter().map(|(first, last)| buffer(*first, *last, 0)).collect();
-        Again::new(problem(&buffers))
+        KnownOrders::new(problem(&buffers))
     }
 
     fn sizes(sizes: &[u64]) -> PrimaryMap<BufferId, u64> {
@@ -334,19 +334,19 @@ mod tests {
 
     #[test]
     fn the_order_of_other_sizes_serves() {
-        let mut again = again(&[(0, 1), (0, 2), (2, 4)]);
+        let mut orders = orders(&[(0, 1), (0, 2), (2, 4)]);
         let few = sizes(&[4, 4, 4]);
-        let placed = again.place(&few, Vec::new(), 0, Effort::AsNeeded);
-        again.learn(&few, &placed);
-        let placed = again.place(&sizes(&[40, 40, 40]), Vec::new(), 0, Effort::AsNeeded);
+        let placed = orders.place(&few, Vec::new(), 0, Effort::AsNeeded);
+        orders.learn(&few, &placed);
+        let placed = orders.place(&sizes(&[40, 40, 40]), Vec::new(), 0, Effort::AsNeeded);
         assert_eq!((placed.size_bytes, placed.bound_bytes), (80, 80));
     }
 
     #[test]
     fn a_placement_that_shares_bytes_is_refused() {
-        let again = again(&[(0, 1), (1, 2), (2, 3)]);
-        let problem = again.sized(&sizes(&[8, 8, 8]));
-        let is_right = |offsets: &[u64], size| again.is_right(&problem, &sizes(offsets), size);
+        let orders = orders(&[(0, 1), (1, 2), (2, 3)]);
+        let problem = orders.sized(&sizes(&[8, 8, 8]));
+        let is_right = |offsets: &[u64], size| orders.is_right(&problem, &sizes(offsets), size);
         assert!(is_right(&[0, 8, 0], 16));
         assert!(!is_right(&[0, 7, 0], 16), "a byte of the one before");
         assert!(!is_right(&[0, 0, 8], 16), "all bytes of the one before");
@@ -367,8 +367,8 @@ mod tests {
         let (mut random, mut sharing) = (Random(11), 0);
         for _ in 0..200 {
             let lives = lives(&mut random, 30);
-            let again = again(&lives);
-            let mut problem = again.sized(&lives.iter().map(|_| random.range(0, 50)).collect());
+            let orders = orders(&lives);
+            let mut problem = orders.sized(&lives.iter().map(|_| random.range(0, 50)).collect());
             let ids: Vec<BufferId> = problem.buffers.keys().collect();
             for pair in ids.windows(2).filter(|pair| lives[pair[0].index()].1 == lives[pair[1].index()].0) {
                 let overlap = |input, output, distance: u64| Overlap {
@@ -384,7 +384,7 @@ mod tests {
             for (order, limit) in CLASSICAL.into_iter().zip([u64::MAX, u64::MAX, 150]) {
                 let order = order.sort(&problem);
                 let expected = greedy(&problem, &separations, &order, Fit::First, limit);
-                assert_eq!(again.first_fit(&problem, &separations, &order, limit), expected);
+                assert_eq!(orders.first_fit(&problem, &separations, &order, limit), expected);
             }
         }
         assert!(sharing > 100, "{sharing} overlaps");
@@ -392,7 +392,7 @@ mod tests {
 
     #[test]
     fn too_many_pairs_are_not_kept() {
-        let problem = again(&[(0, 3), (1, 2), (2, 3), (4, 4)]).problem;
+        let problem = orders(&[(0, 3), (1, 2), (2, 3), (4, 4)]).problem;
         let births: Vec<BufferId> = problem.buffers.keys().collect();
         assert!(neighbours(&problem, &births, 2).is_none(), "there are three");
         let found = neighbours(&problem, &births, 3).expect("three are not too many");
@@ -405,14 +405,14 @@ mod tests {
         let mut random = Random(7);
         for _ in 0..50 {
             let lives = lives(&mut random, 30);
-            let mut again = again(&lives);
+            let mut orders = orders(&lives);
             let mut draw = || sizes(&lives.iter().map(|_| random.range(0, 50)).collect::<Vec<_>>());
             let others = draw();
-            let placed = again.place_fully(&others, Vec::new());
-            again.learn(&others, &placed);
+            let placed = orders.place_fully(&others, Vec::new());
+            orders.learn(&others, &placed);
             let sizes = draw();
-            let placed = again.place(&sizes, Vec::new(), 0, Effort::AsNeeded);
-            let problem = again.sized(&sizes);
+            let placed = orders.place(&sizes, Vec::new(), 0, Effort::AsNeeded);
+            let problem = orders.sized(&sizes);
             let best = portfolio(&problem, &PlannerOptions::default(), &|| false).size_bytes;
             assert!(super::super::lower_bound(&problem) >= placed.bound_bytes);
             let enough = placed.bound_bytes + placed.bound_bytes / ENOUGH;

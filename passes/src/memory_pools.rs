@@ -7,8 +7,8 @@
 //! Runs with the pass `select`, before anything is decided about memory. What the text says by itself stays
 //! as it is, of operations (`mem.pool`) and of pools (`optc.pools`).
 
+use ir::memory_pools::{ARENA, add_pools, pools};
 use ir::plan::attrs;
-use ir::pools::{ARENA, add_pools, pools};
 use ir::weights::WeightSet;
 use ir::{Attr, Body, Context, Diagnostic, Location, Op, Target, flow};
 

@@ -1,12 +1,12 @@
 //! Whether pools are ranges of memory that do not meet, within their capacity, and whether results lie where
 //! they are to.
 
+use ir::memory_pools::{ARENA, MemoryPool as Range, pools};
 use ir::plan::attrs;
-use ir::pools::{ARENA, MemoryPool as Range, pools};
 use ir::states::STATE;
 use ir::{Attr, Body, Context, Op, Value};
 
-use super::Judge;
+use super::PlanChecker;
 use super::memory::{Home, MemorySpace};
 
 /// The pools of a function, the arena first, each a range of its memory.
@@ -34,7 +34,7 @@ pub(super) fn ranges(ctx: &Context, body: &Body) -> Result<Vec<Range>, String> {
     Ok(pools)
 }
 
-impl Judge<'_> {
+impl PlanChecker<'_> {
     /// Where bytes from `offset` on, `span` of them, are in a pool.
     pub(super) fn in_pool(&self, name: &str, offset: u64, span: u64) -> Result<(MemorySpace, u64), String> {
         let index = self.pools.iter().position(|pool| pool.name == name);

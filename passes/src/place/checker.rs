@@ -1,6 +1,6 @@
 //! Whether a placement is right.
 //!
-//! The judge knows the problem and the offsets, and nothing of how a planner works: it shares no code with
+//! The checker knows the problem and the offsets, and nothing of how a planner works: it shares no code with
 //! them. It sweeps over births and deaths, and keeps the live buffers in a tree over their offsets, each node
 //! with the highest end below it; so all live buffers that share bytes with a newcomer are found in
 //! O((1 + found) log n). Every violation is listed, in the order of the buffers' births.
@@ -88,7 +88,7 @@ impl fmt::Display for Violation {
 }
 
 /// All violations of `placement`; none means that it is right. O((n + violations + shared pairs) log n).
-pub fn judge(problem: &Problem, placement: &Placement) -> Vec<Violation> {
+pub fn check_placement(problem: &Problem, placement: &Placement) -> Vec<Violation> {
     let (found, expected) = (placement.offsets.len(), problem.buffers.len());
     if found != expected {
         return vec![Violation::WrongCount { found, expected }];
@@ -262,27 +262,30 @@ mod tests {
     fn every_pair_that_shares_bytes_is_listed() {
         let problem = problem(&[buffer(0, 9, 100), buffer(1, 2, 5), buffer(2, 3, 5), buffer(4, 5, 5)]);
         let shared = |first, second| SharedBytes { first: id(first), second: id(second) };
-        let found = judge(&problem, &placement(&[0, 50, 54, 50], 100));
+        let found = check_placement(&problem, &placement(&[0, 50, 54, 50], 100));
         assert_eq!(found, [shared(0, 1), shared(0, 2), shared(1, 2), shared(0, 3)]);
-        assert_eq!(judge(&problem, &placement(&[0, 100, 105, 100], 110)), []);
+        assert_eq!(check_placement(&problem, &placement(&[0, 100, 105, 100], 110)), []);
     }
 
     #[test]
     fn lives_that_touch_in_one_step_conflict() {
         let problem = problem(&[buffer(0, 1, 4), buffer(1, 2, 4)]);
-        assert_eq!(judge(&problem, &placement(&[0, 0], 4)), [SharedBytes { first: id(0), second: id(1) }]);
+        assert_eq!(
+            check_placement(&problem, &placement(&[0, 0], 4)),
+            [SharedBytes { first: id(0), second: id(1) }]
+        );
     }
 
     #[test]
     fn an_overlap_holds_only_from_its_distance_on() {
         let mut problem = problem(&[buffer(0, 1, 8), buffer(1, 2, 8)]);
         problem.overlaps.push(Overlap { input: id(0), output: id(1), min_distance_bytes: 3 });
-        assert_eq!(judge(&problem, &placement(&[3, 0], 11)), []);
-        assert_eq!(judge(&problem, &placement(&[0, 8], 16)), []);
+        assert_eq!(check_placement(&problem, &placement(&[3, 0], 11)), []);
+        assert_eq!(check_placement(&problem, &placement(&[0, 8], 16)), []);
         let close = TooClose { input: id(0), output: id(1), found: 2, expected: 3 };
-        assert_eq!(judge(&problem, &placement(&[2, 0], 10)), [close]);
+        assert_eq!(check_placement(&problem, &placement(&[2, 0], 10)), [close]);
         problem.overlaps.push(Overlap { input: id(0), output: id(1), min_distance_bytes: 2 });
-        assert_eq!(judge(&problem, &placement(&[2, 0], 10)), []);
+        assert_eq!(check_placement(&problem, &placement(&[2, 0], 10)), []);
     }
 
     #[test]
@@ -290,7 +293,7 @@ mod tests {
         let mut problem = problem(&[aligned(0, 0, 4, 4), buffer(1, 1, 4), buffer(2, 2, 4), buffer(3, 3, 0)]);
         problem.buffers[id(1)].pin = Some(1);
         problem.capacity = Some(9);
-        let found = judge(&problem, &placement(&[2, 2, 6, 1], 10));
+        let found = check_placement(&problem, &placement(&[2, 2, 6, 1], 10));
         assert_eq!(
             found,
             [Misaligned(id(0)), NotAtItsPin(id(1)), AboveCapacity(id(2)), EmptyNotAtZero(id(3))]
@@ -300,10 +303,10 @@ mod tests {
     #[test]
     fn the_numbers_about_the_whole_are_judged() {
         let problem = problem(&[buffer(0, 0, 4)]);
-        assert_eq!(judge(&problem, &placement(&[0], 5)), [WrongSize { found: 5, expected: 4 }]);
-        assert_eq!(judge(&problem, &placement(&[], 0)), [WrongCount { found: 0, expected: 1 }]);
+        assert_eq!(check_placement(&problem, &placement(&[0], 5)), [WrongSize { found: 5, expected: 4 }]);
+        assert_eq!(check_placement(&problem, &placement(&[], 0)), [WrongCount { found: 0, expected: 1 }]);
         let placement = Placement { lower_bound_bytes: 5, ..placement(&[0], 4) };
-        assert_eq!(judge(&problem, &placement), [BelowBound]);
+        assert_eq!(check_placement(&problem, &placement), [BelowBound]);
     }
 
     /// The law itself, word for word and in O(n^2): the oracle of the sweep.
@@ -344,7 +347,8 @@ mod tests {
                 TooClose { input, output, .. } => Some((input.min(output), input.max(output))),
                 _ => None,
             };
-            let mut found: Vec<_> = judge(&problem, &placement).into_iter().filter_map(pair).collect();
+            let mut found: Vec<_> =
+                check_placement(&problem, &placement).into_iter().filter_map(pair).collect();
             found.sort();
             assert_eq!(found, pairs_that_share(&problem, &placement), "seed {seed}");
         }
@@ -356,13 +360,13 @@ mod tests {
         for seed in 0..200 {
             let problem = Family::ALL[seed as usize % Family::ALL.len()].draw(3 + seed as u32 % 20, seed);
             let good = place(&problem, &PlannerOptions::default());
-            assert_eq!(judge(&problem, &good), [], "seed {seed}");
+            assert_eq!(check_placement(&problem, &good), [], "seed {seed}");
             for (victim, _) in problem.buffers.iter().filter(|(_, buffer)| buffer.size_bytes > 0) {
                 rejected += reject_moves(&problem, &good, victim);
                 rejected += reject_growth(&problem, &good, victim);
             }
             let shrunk = Placement { size_bytes: good.size_bytes.wrapping_sub(1), ..good.clone() };
-            assert_ne!(judge(&problem, &shrunk), [], "a smaller size, seed {seed}");
+            assert_ne!(check_placement(&problem, &shrunk), [], "a smaller size, seed {seed}");
         }
         assert!(rejected > 2000, "only {rejected} corrupted plans were tried");
     }
@@ -377,7 +381,7 @@ mod tests {
                 continue;
             }
             count += 1;
-            let named = judge(problem, &bad).into_iter().any(|violation| match violation {
+            let named = check_placement(problem, &bad).into_iter().any(|violation| match violation {
                 SharedBytes { first, second } => first == victim || second == victim,
                 TooClose { input, output, .. } => input == victim || output == victim,
                 _ => false,
@@ -398,7 +402,7 @@ mod tests {
         for problem in [longer, larger] {
             let bad_pairs = pairs_that_share(&problem, good);
             count += bad_pairs.len() as u32;
-            assert!(bad_pairs.is_empty() || !judge(&problem, good).is_empty(), "{victim} grew");
+            assert!(bad_pairs.is_empty() || !check_placement(&problem, good).is_empty(), "{victim} grew");
         }
         count
     }

@@ -3,8 +3,8 @@
 //!
 //! Decided before anything is placed, from what is live at each step. The arena can't be smaller than the
 //! step that needs most, each run as sparingly as the goal allows; that is the *target*. A step that fits
-//! below the target with all the scratch that its kernel wishes for, and with its operands whole, stays as it
-//! is: only the others get less scratch, or write their result over rows that they have read. Behind the
+//! below the target with all the scratch that its kernel prefers, and with its operands whole, stays as it
+//! is: only the others get less scratch, or write their result over rows that they have read. After the
 //! placement, bands are made as wide as the places allow, and those that share no byte after all are
 //! forgotten.
 
@@ -18,7 +18,7 @@ use ir::{Body, Context, Diagnostic, Op, Target};
 use rustc_hash::FxHashMap;
 
 use crate::overlap::{Banding, OperandRows, RowOrder};
-use crate::place::judge::judge;
+use crate::place::checker::check_placement;
 use crate::place::{self, Placement, Placer, Problem};
 use crate::plan::{ALIGN_BYTES, ArenaProblem, BufferContent};
 
@@ -39,8 +39,8 @@ impl Goal {
     pub const NAMES: &[&str] = &["memory", "balanced", "speed"];
     const ALL: [Goal; 3] = [Goal::Memory, Goal::Balanced, Goal::Speed];
 
-    /// The shares of a pair's larger tensor, one in so many, that may lie between the two for the sake of
-    /// wider bands: each is a way that is tried until one meets its target.
+    /// Divisors `d`: operand and result may be up to 1 / d of the larger tensor apart, which allows wider
+    /// bands. Each is a candidate, tried until one meets its target.
     pub(crate) fn band_shares(self) -> &'static [u64] {
         match self {
             Goal::Memory => &[256, 128, 64],
@@ -60,7 +60,7 @@ impl Goal {
     }
 }
 
-/// The share of the whole tensors that a balanced plan spends on scratch before it saves any: one in so many.
+/// The share of the whole tensors that a balanced plan spends on scratch before it saves any: 1 / this.
 const SPARE: u64 = 200;
 
 /// What a step needs.
@@ -68,7 +68,7 @@ struct Need {
     op: Op,
     /// Bytes of the tensors that are live.
     live: u64,
-    /// Bytes of scratch: what its kernel wishes for, and what it can do with.
+    /// Bytes of scratch: what its kernel prefers, and the least that it can run with.
     wished: u64,
     least: u64,
     overlap: Option<OverlapCandidate>,
@@ -86,7 +86,7 @@ pub(crate) struct OverlapCandidate {
 }
 
 impl OverlapCandidate {
-    /// The pair of a step's operand and result, of so many bytes, if bands of them share some.
+    /// The pair of a step's operand and result, if bands of them share bytes.
     pub(crate) fn new(
         goal: Goal,
         rows: OperandRows,
@@ -103,7 +103,7 @@ impl OverlapCandidate {
         (band_rows < rows.output && candidate.saved(band_rows) > 0).then_some(candidate)
     }
 
-    /// The bytes that both share, with bands of so many rows, in the better order.
+    /// The bytes that both share, with bands of that many rows, in the better order.
     fn saved(&self, band_rows: u64) -> u64 {
         let distance =
             |order| self.rows.distance(band_rows, order).max(0).unsigned_abs().next_multiple_of(ALIGN_BYTES);
@@ -138,7 +138,7 @@ impl Need {
     }
 }
 
-/// An operation that may run in bands of so many rows, or more, to be written over an operand.
+/// An operation that may run in bands of at least that many rows, written over an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Offer {
     pub(crate) op: Op,
@@ -148,17 +148,17 @@ pub(crate) struct Offer {
     pub(crate) rows: OperandRows,
 }
 
-/// A way to save memory.
+/// A trade-off: what to overlap and which scratch to cut.
 pub(crate) struct TradeOff {
     /// What planners may overlap, in whichever order of rows suits them.
     pub(crate) offers: Vec<Offer>,
-    /// The scratch of the steps that get less than they wish for.
+    /// The scratch of the steps that get less than they prefer.
     pub(crate) scratch: Vec<(Op, u64)>,
-    /// What no step exceeds.
+    /// The most bytes that a step takes.
     pub(crate) target_bytes: u64,
 }
 
-/// A step, the bytes of the tensors that are live there, and those of the scratch that its kernel wishes for.
+/// A step, the bytes of the tensors that are live there, and those of the scratch that its kernel prefers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RunningStep {
     pub(crate) op: Op,
@@ -172,13 +172,13 @@ pub(crate) trait Question {
     fn goal(&self) -> Goal;
     /// All steps.
     fn steps(&self) -> Vec<RunningStep>;
-    /// The scratch that a step can do with, and how it may run in bands.
+    /// The least scratch that a step can run with, and how it may run in bands.
     fn scratch(&self, op: Op, wished: u64) -> (u64, Option<Bands>);
     /// The operand and result that bands of a step may share, with bands that may take so large a share.
     fn candidate(&self, op: Op, bands: Bands, share: u64) -> Option<OverlapCandidate>;
 }
 
-/// How the fullest steps save what they must, with bands that may take so large a share; none if nothing is
+/// How the steps at the peak save what they must, with bands that may take that share; none if nothing is
 /// saved.
 pub(crate) fn way(question: &impl Question, share: u64) -> Option<TradeOff> {
     let needs = fullest_needs(question, share);
@@ -193,7 +193,7 @@ pub(crate) fn way(question: &impl Question, share: u64) -> Option<TradeOff> {
     is_way.then_some(TradeOff { offers, scratch, target_bytes })
 }
 
-/// The needs of the fullest steps, down to those that fit whole below what a fuller one needs at the least.
+/// The needs of the steps at the peak, down to those that fit whole below what another needs at the least.
 fn fullest_needs(question: &impl Question, share: u64) -> Vec<Need> {
     let mut steps = question.steps();
     steps.sort_by_key(|step| std::cmp::Reverse(step.live + step.wished));
@@ -211,8 +211,8 @@ fn fullest_needs(question: &impl Question, share: u64) -> Vec<Need> {
     needs
 }
 
-/// Places the values of a function whose whole tensors make the problem of `arena`, in the best of some ways
-/// to save memory that the goal allows; writes `mem.overlap` and `mem.scratch`. Gives the problem that is
+/// Places the values of a function, with the best of the trade-offs that the goal allows; `arena` is the
+/// problem without any. Writes `mem.overlap` and `mem.scratch`. Gives the problem that is
 /// then written down, with its placement.
 ///
 /// # Errors
@@ -277,7 +277,7 @@ fn refine<'a>(
         let found = placer.place(&arena.problem);
         if found.size_bytes < best.1.size_bytes {
             best = (arena, found);
-        } else if judge(&arena.problem, &best.1).is_empty() {
+        } else if check_placement(&arena.problem, &best.1).is_empty() {
             best.0 = arena;
         } else {
             break;
@@ -300,8 +300,8 @@ fn settled_offers(ctx: &Context, body: &Body, arena: &ArenaProblem<'_>) -> Vec<O
 }
 
 /// The bytes that the smallest arena needs at the least, each step run as sparingly as it can be, and the
-/// steps that need so many.
-pub(crate) fn fullest(
+/// steps that need them.
+pub(crate) fn at_peak(
     ctx: &Context,
     target: &dyn Target,
     body: &Body,
@@ -310,8 +310,8 @@ pub(crate) fn fullest(
     let share = *Goal::Memory.band_shares().first()?;
     let needs = fullest_needs(&Asker::new(ctx, target, body, arena, Goal::Memory), share);
     let bytes = needs.iter().map(Need::least_bytes).max()?;
-    let fullest = needs.iter().filter(|need| need.least_bytes() == bytes);
-    Some((bytes, fullest.map(|need| need.op).collect()))
+    let at_peak = needs.iter().filter(|need| need.least_bytes() == bytes);
+    Some((bytes, at_peak.map(|need| need.op).collect()))
 }
 
 /// The bytes that no step should exceed.
@@ -438,7 +438,7 @@ fn settle(
     is_news
 }
 
-/// How wide bands of at least so many rows may be where an operand and a result are, and which is first; none
+/// How wide bands of at least `least` rows may be where an operand and a result are, and which is first; none
 /// if they share no byte.
 pub(crate) fn settled(
     rows: OperandRows,
