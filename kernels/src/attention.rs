@@ -524,6 +524,8 @@ impl Product {
                         cols: self.columns - column,
                         start,
                         finish: crate::map::Finish::Store,
+                        ahead: self.b,
+                        ahead_stride: 0,
                     };
                     tile_function::<S>(height.min(self.rows - row), vectors)(&tile);
                 }

@@ -2,7 +2,9 @@
 //!
 //! A part is a range of rows and of panels. Rows go in blocks, K in blocks; each block of rows is read in
 //! place or copied to scratch once and used by all the part's panels of its group. Within a block the panel
-//! is the outer loop, so that its weights stay in the first-level cache while the tiles of rows pass.
+//! is the outer loop, so that its weights stay in the first-level cache while the tiles of rows pass. Each of
+//! these tiles fetches its share of the weights that come next, so that memory is never waited for by the
+//! first tile alone.
 
 use crate::abi::piece;
 use crate::conv::{Conv2d, ConvOperands, Path};
@@ -147,6 +149,15 @@ unsafe fn panel_block<S: Simd>(
     let pixel = conv.pixel(block.rows.start);
     let (output, residual) = (conv.strides.output, conv.strides.residual);
     let finish = if block.depth.end == conv.depth() { conv.activation.finish() } else { Finish::Store };
+    let first = panel.offset + block.depth.start * panel.width;
+    // Rows that are read in place meet a panel from end to end, others one block of K in each panel.
+    let next = match conv.path {
+        Path::Direct => first + block.depth.len() * panel.width,
+        _ => first + conv.depth() * panel.width,
+    };
+    let tiles = rows.div_ceil(height) * panel.count.div_ceil(columns);
+    let ahead_stride = panel.width.div_ceil(tiles);
+    let mut ahead = images.weights.wrapping_add(next);
     let mut column = 0;
     while column < panel.count {
         let channel = panel.first + column;
@@ -172,16 +183,19 @@ unsafe fn panel_block<S: Simd>(
                     depth: block.depth.len(),
                     a: from.start.add(row * from.stride),
                     a_stride: from.stride,
-                    b: images.weights.add(panel.offset + block.depth.start * panel.width + column),
+                    b: images.weights.add(first + column),
                     b_stride: panel.width,
                     c: images.out.add(output.offset(pixel) + row * output.w as usize + channel),
                     c_stride: output.w as usize,
                     cols: panel.count - column,
                     start,
                     finish,
+                    ahead,
+                    ahead_stride,
                 };
                 tile_function::<S>(tile_rows, columns / S::LANES)(&tile);
             }
+            ahead = ahead.wrapping_add(block.depth.len() * ahead_stride);
             row += tile_rows;
         }
         column += columns;

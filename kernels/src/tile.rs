@@ -34,14 +34,17 @@ pub(crate) struct Tile {
     pub(crate) cols: usize,
     pub(crate) start: Start,
     pub(crate) finish: Finish,
+    /// What is fetched from memory meanwhile, for the next block: at step `k` the line at `ahead + k *
+    /// ahead_stride`.
+    pub(crate) ahead: *const f32,
+    pub(crate) ahead_stride: usize,
 }
 
 /// A tile function for a fixed number of rows and of vectors of columns.
 pub(crate) type TileFn = unsafe fn(&Tile);
 
-/// Floats of packed weights that are fetched ahead of their use: 64 steps of K, about 900 cycles for a full
-/// tile.
-const PREFETCH: usize = 2048;
+/// Floats of a cache line.
+pub(crate) const LINE: usize = 16;
 
 /// The tile function for `rows` in `1..=S::TILE_ROWS` and `vectors` of 1 or 2.
 #[inline(always)]
@@ -81,9 +84,10 @@ impl<S: Simd, const ROWS: usize, const VECTORS: usize> Task<S> for TileTask<'_, 
                 for (v, weight) in weights.iter_mut().enumerate() {
                     *weight = s.load(b.add(v * S::LANES));
                 }
-                prefetch(b.wrapping_add(PREFETCH));
-                if VECTORS * S::LANES > 16 {
-                    prefetch(b.wrapping_add(PREFETCH + 16));
+                let ahead = tile.ahead.wrapping_add(k * tile.ahead_stride);
+                prefetch(ahead);
+                if tile.ahead_stride > LINE {
+                    prefetch(ahead.wrapping_add(LINE));
                 }
                 b = b.add(tile.b_stride);
                 for (row, sums) in sums.iter_mut().enumerate() {

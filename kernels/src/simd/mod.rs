@@ -191,13 +191,14 @@ pub(crate) fn opaque(pointer: *const f32) -> *const f32 {
     pointer
 }
 
-/// Fetches the cache line at `address` ahead of its use. Any address is allowed: a prefetch never faults.
+/// Fetches the cache line at `address` into the second-level cache ahead of its use. Any address is allowed: a
+/// prefetch never faults.
 #[inline(always)]
 pub(crate) fn prefetch(address: *const f32) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: SSE is part of x86-64, and a prefetch does not access memory architecturally.
     unsafe {
-        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(address.cast());
+        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T1 }>(address.cast());
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = address;
