@@ -64,6 +64,16 @@ const MOST_CHUNKS: usize = 32;
 /// The elements of a block of a chunk, about.
 const BLOCK: usize = 8 * 1024;
 
+/// What deviations are from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Centre {
+    /// The mean.
+    Mean = 0,
+    /// Zero: nothing is subtracted.
+    Zero = 1,
+}
+
 /// What one call does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
@@ -91,9 +101,9 @@ pub struct GroupNorm {
     epsilon: f32,
     activation: FunctionCode,
     step: GroupNormStep,
+    centre: Centre,
     parts: u32,
     isa: Isa,
-    reserved: u32,
 }
 
 impl GroupNorm {
@@ -101,6 +111,7 @@ impl GroupNorm {
     pub fn new(
         shape: &GroupNormShape,
         step: GroupNormStep,
+        centre: Centre,
         epsilon: f32,
         activation: Activation,
         isa: Isa,
@@ -127,9 +138,9 @@ impl GroupNorm {
             epsilon,
             activation: activation.into(),
             step,
+            centre,
             parts: parts as u32,
             isa,
-            reserved: 0,
         }
     }
 
@@ -272,7 +283,7 @@ impl GroupNorm {
             let weight = |(chunk, _): (usize, usize)| self.chunk(chunk).len() as f64;
             let count = self.pixels as f64 * size as f64;
             let total: f64 = of_group().map(|at| weight(at) * mean(at)).sum();
-            let centre = total / count;
+            let centre = if self.centre == Centre::Zero { 0.0 } else { total / count };
             let spread = |at| square(at) + weight(at) * (mean(at) - centre).powi(2);
             let variance = of_group().map(spread).sum::<f64>() / count;
             let factor = 1.0 / (variance + f64::from(self.epsilon)).sqrt();

@@ -18,6 +18,7 @@ fn run(kernel: &GroupNorm, operands: &[*mut f32]) {
 /// All steps on `x`, in place.
 fn normalise(
     shape: &GroupNormShape,
+    centre: Centre,
     x: &mut [f32],
     scale: &mut [f32],
     bias: &mut [f32],
@@ -26,14 +27,14 @@ fn normalise(
 ) {
     let mut moments = vec![f32::NAN; shape.moments_len()];
     let mut factors = vec![f32::NAN; shape.factors_len()];
-    let step = |step| GroupNorm::new(shape, step, 1e-5, ScalarFunction::Silu, isa, threads);
+    let step = |step| GroupNorm::new(shape, step, centre, 1e-5, ScalarFunction::Silu, isa, threads);
     let (moments, factors) = (moments.as_mut_ptr(), factors.as_mut_ptr());
     run(&step(GroupNormStep::Moments), &[moments, x.as_mut_ptr()]);
     run(&step(GroupNormStep::Factors), &[factors, moments, scale.as_mut_ptr(), bias.as_mut_ptr()]);
     run(&step(GroupNormStep::Apply), &[x.as_mut_ptr(), x.as_mut_ptr(), factors, bias.as_mut_ptr()]);
 }
 
-fn expected(shape: &GroupNormShape, x: &[f32], scale: &[f32], bias: &[f32]) -> Vec<f32> {
+fn expected(shape: &GroupNormShape, centre: Centre, [x, scale, bias]: [&[f32]; 3]) -> Vec<f32> {
     let size = shape.channels / shape.groups;
     let mut out = vec![0.0; x.len()];
     for (n, group) in (0..shape.batch).flat_map(|n| (0..shape.groups).map(move |group| (n, group))) {
@@ -47,7 +48,10 @@ fn expected(shape: &GroupNormShape, x: &[f32], scale: &[f32], bias: &[f32]) -> V
                 )
             })
             .collect();
-        let mean = at.iter().map(|(at, _)| f64::from(x[*at])).sum::<f64>() / at.len() as f64;
+        let mean = match centre {
+            Centre::Mean => at.iter().map(|(at, _)| f64::from(x[*at])).sum::<f64>() / at.len() as f64,
+            Centre::Zero => 0.0,
+        };
         let square = |(at, _): &(usize, usize)| (f64::from(x[*at]) - mean).powi(2);
         let deviation = (at.iter().map(square).sum::<f64>() / at.len() as f64 + 1e-5).sqrt();
         for (at, channel) in at {
@@ -84,16 +88,17 @@ fn every_channel_is_normalised_with_its_group() {
     let first =
         |shape: &GroupNormShape| GroupNormShape { pixel_stride: 1, channel_stride: shape.pixels, ..*shape };
     for shape in channels_last.iter().flat_map(|shape| [*shape, first(shape)]) {
-        for centre in [0.0, 30.0] {
-            let x = values(shape.batch * shape.pixels * shape.channels, centre);
+        let cases = [(0.0, Centre::Mean), (30.0, Centre::Mean), (0.5, Centre::Zero)];
+        for (about, centre) in cases {
+            let x = values(shape.batch * shape.pixels * shape.channels, about);
             let (mut scale, mut bias) = (values(shape.channels, 1.0), values(shape.channels, 0.5));
-            let wanted = expected(&shape, &x, &scale, &bias);
+            let wanted = expected(&shape, centre, [&x, &scale, &bias]);
             for isa in Isa::available() {
                 let mut y = x.clone();
-                normalise(&shape, &mut y, &mut scale, &mut bias, isa, 2);
+                normalise(&shape, centre, &mut y, &mut scale, &mut bias, isa, 2);
                 for (index, (y, wanted)) in y.iter().zip(&wanted).enumerate() {
                     assert!(
-                        (y - wanted).abs() < 2e-5 + 1e-6 * centre,
+                        (y - wanted).abs() < 2e-5 + 1e-6 * about,
                         "{shape:?} {isa:?} at {index}: {y}, expected {wanted}"
                     );
                 }
@@ -108,10 +113,10 @@ fn the_bits_depend_on_no_instruction_set_and_no_number_of_threads() {
     let x = values(100_000, 0.3);
     let (mut scale, mut bias) = (values(20, 1.0), values(20, 0.5));
     let mut one = x.clone();
-    normalise(&shape, &mut one, &mut scale, &mut bias, Isa::Scalar, 1);
+    normalise(&shape, Centre::Mean, &mut one, &mut scale, &mut bias, Isa::Scalar, 1);
     for isa in Isa::available() {
         let mut other = x.clone();
-        normalise(&shape, &mut other, &mut scale, &mut bias, isa, 3);
+        normalise(&shape, Centre::Mean, &mut other, &mut scale, &mut bias, isa, 3);
         assert!(one.iter().zip(&other).all(|(a, b)| a.to_bits() == b.to_bits()), "{isa:?}");
     }
 }

@@ -68,6 +68,83 @@ macro_rules! strips {
 
 strips! { Exp Log Tanh Erf Sigmoid }
 
+/// A function of one number of which a compiler makes vector code: its branches are selections.
+pub trait Formula {
+    /// The function at `x`.
+    fn value(x: f32) -> f32;
+
+    /// The function at an `x` that is usual: only this becomes vector code.
+    fn usual(x: f32) -> f32 {
+        Self::value(x)
+    }
+
+    /// Whether `usual` is the function at `x`.
+    fn is_usual(_x: f32) -> bool {
+        true
+    }
+}
+
+/// A strip waiting to be mapped by a formula.
+struct FormulaStrip<F> {
+    to: *mut f32,
+    from: *const f32,
+    n: usize,
+    formula: PhantomData<F>,
+}
+
+/// Elements that are copied to where nothing overlaps them, and mapped there.
+const CHUNK: usize = 64;
+
+impl<S: Simd, F: Formula> Task<S> for FormulaStrip<F> {
+    #[inline(always)]
+    unsafe fn run(self, _: S) {
+        let mut x = [0.0; CHUNK];
+        let mut y = [0.0; CHUNK];
+        for first in (0..self.n).step_by(CHUNK) {
+            let count = CHUNK.min(self.n - first);
+            // SAFETY: passed on from `enter_formula`.
+            unsafe { copy(self.from.wrapping_add(first), x.as_mut_ptr(), count) };
+            if x.iter().fold(true, |all, x| all & F::is_usual(*x)) {
+                for (y, x) in y.iter_mut().zip(&x) {
+                    *y = F::usual(*x);
+                }
+            } else {
+                for (y, x) in y.iter_mut().zip(&x) {
+                    *y = F::value(*x);
+                }
+            }
+            // SAFETY: passed on from `enter_formula`.
+            unsafe { copy(y.as_ptr(), self.to.wrapping_add(first), count) };
+        }
+    }
+}
+
+/// Copies `count` floats, which may lie at any address.
+///
+/// # Safety
+/// `from` is valid for reads and `to` for writes of them, and they do not overlap.
+#[inline(always)]
+unsafe fn copy(from: *const f32, to: *mut f32, count: usize) {
+    // SAFETY: the caller's promise.
+    unsafe { std::ptr::copy_nonoverlapping(from.cast::<u8>(), to.cast::<u8>(), count * size_of::<f32>()) }
+}
+
+unsafe extern "C" fn enter_formula<F: Formula, S: Simd>(to: *mut f32, from: *const f32, n: u64) {
+    // SAFETY: `StripFn`'s contract, and `formula_function` was asked for an instruction set that exists.
+    unsafe { S::vectorize(FormulaStrip::<F> { to, from, n: n as usize, formula: PhantomData }) }
+}
+
+/// A formula on strips, for an instruction set that this machine has.
+pub fn formula_function<F: Formula>(isa: Isa) -> StripFn {
+    match isa {
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx512 => enter_formula::<F, crate::simd::Avx512>,
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx2 => enter_formula::<F, crate::simd::Avx2>,
+        _ => enter_formula::<F, Portable>,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -84,5 +161,39 @@ mod tests {
             assert_eq!((&y[..37], &y[37..]), (&expected[..], &[7.0; 3][..]), "{isa:?}");
         }
         assert!(strip_function(ScalarFunction::Relu, Isa::Scalar).is_none());
+    }
+
+    /// A root, with a formula that is wrong below zero.
+    struct Root;
+
+    impl Formula for Root {
+        fn value(x: f32) -> f32 {
+            if x < 0.0 { -(-x).sqrt() } else { x.sqrt() }
+        }
+
+        fn usual(x: f32) -> f32 {
+            x.sqrt()
+        }
+
+        fn is_usual(x: f32) -> bool {
+            x >= 0.0
+        }
+    }
+
+    #[test]
+    fn a_strip_gets_a_formulas_values_in_place_too_usual_or_not() {
+        for (count, first) in [(1, 0.0), (64, 0.0), (65, 0.0), (200, 0.0), (200, -70.0), (130, -129.0)] {
+            let x: Vec<f32> = (0..count).map(|i| i as f32 + first).collect();
+            let expected: Vec<f32> = x.iter().map(|x| Root::value(*x)).collect();
+            for isa in Isa::available() {
+                let mut y = vec![7.0; count + 3];
+                y[..count].copy_from_slice(&x);
+                let place = y.as_mut_ptr();
+                let root = formula_function::<Root>(isa);
+                // SAFETY: so many elements are there.
+                unsafe { root(place, place, count as u64) };
+                assert_eq!((&y[..count], &y[count..]), (&expected[..], &[7.0; 3][..]), "{isa:?}");
+            }
+        }
     }
 }

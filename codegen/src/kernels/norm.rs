@@ -5,7 +5,7 @@ use ir::opdef::{Access, Reduce};
 use ir::scalar::{Binary, Unary};
 use ir::target::GroupPosition;
 use ir::window::Arrangement;
-use kernels::{GroupNorm, GroupNormShape, GroupNormStep};
+use kernels::{Centre, GroupNorm, GroupNormShape, GroupNormStep, RowNorm, RowNormShape};
 
 use crate::activation::activation;
 use crate::call::{Lowered, LoweredCall, Pointer};
@@ -42,7 +42,7 @@ pub(crate) const SOFTMAX: KernelRow = KernelRow {
 /// `nn.group_norm`, alone or with its activation.
 pub(crate) const GROUP_NORM: KernelRow = KernelRow {
     name: "group_norm",
-    doc: "Normalises groups of channels, and maps what it writes.",
+    doc: "Normalises groups of channels, or rows by themselves, and maps what it writes.",
     runs: Runs::Kernel("group_norm"),
     access: |group, operand| match Fused::of(group) {
         Ok(fused) if fused.operands[0] == operand => Access::Whole,
@@ -125,15 +125,22 @@ fn lower_softmax(op: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRefusa
     Ok(Lowered { shared_bytes, ..Lowered::new("softmax", calls) })
 }
 
-/// A normalisation of groups of channels with its activation, in three calls: the moments of pieces of the
-/// image go to scratch, the factors of each channel likewise, then all elements are mapped.
+/// A normalisation with its activation. That of rows by themselves is one call, else there are three: the
+/// moments of pieces of the image go to scratch, the factors of each channel likewise, then all elements are
+/// mapped.
 fn lower_group_norm(whole: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRefusal> {
     let fused = Fused::of(whole)?;
     let op = fused.root;
     check_f32(op)?;
-    let shape = group_norm_shape(op)?;
     let epsilon = op.float("epsilon").unwrap_or(0.0) as f32;
+    let centre = if op.attr("about_zero").is_some() { Centre::Zero } else { Centre::Mean };
     let operand = |index: usize| Pointer::Operand(fused.operands[index], 0);
+    if let Some(shape) = row_norm_shape(op)? {
+        let kernel = RowNorm::new(&shape, centre, epsilon, fused.activation, machine.isa, machine.threads);
+        let operands = vec![Pointer::Result(0, 0), operand(0), operand(1), operand(2)];
+        return Ok(Lowered::new("group_norm", vec![LoweredCall::kernel(&kernel, operands)]));
+    }
+    let shape = group_norm_shape(op)?;
     let moments_bytes = (shape.moments_len() as u64 * 4).next_multiple_of(64);
     let (moments, factors) = (Pointer::Shared(0), Pointer::Shared(moments_bytes));
     let steps = [
@@ -142,11 +149,25 @@ fn lower_group_norm(whole: OpRef<'_>, machine: &Machine) -> Result<Lowered, Code
         (GroupNormStep::Apply, vec![Pointer::Result(0, 0), operand(0), factors, operand(2)]),
     ];
     let calls = steps.into_iter().map(|(step, operands)| {
-        let kernel = GroupNorm::new(&shape, step, epsilon, fused.activation, machine.isa, machine.threads);
+        let kernel =
+            GroupNorm::new(&shape, step, centre, epsilon, fused.activation, machine.isa, machine.threads);
         LoweredCall::kernel(&kernel, operands)
     });
     let shared_bytes = moments_bytes + (shape.factors_len() as u64 * 4).next_multiple_of(64);
     Ok(Lowered { shared_bytes, ..Lowered::new("group_norm", calls.collect()) })
+}
+
+/// The sizes of a normalisation of each row of channels by itself, if it is one.
+fn row_norm_shape(op: OpRef<'_>) -> Result<Option<RowNormShape>, CodeRefusal> {
+    let shape = known_shape(op, op.operand(0))?;
+    let axis = op.int("axis").and_then(|axis| usize::try_from(axis).ok()).filter(|axis| *axis < shape.len());
+    let is_of_rows = op.ints("axes").is_some_and(|axes| axes.is_empty()) && op.int("groups") == Some(1);
+    let product = |sizes: &[u64]| sizes.iter().product::<u64>() as usize;
+    Ok(axis.filter(|_| is_of_rows).map(|axis| RowNormShape {
+        blocks: product(&shape[..axis]),
+        channels: shape[axis] as usize,
+        rows: product(&shape[axis + 1..]),
+    }))
 }
 
 fn group_norm_shape(op: OpRef<'_>) -> Result<GroupNormShape, CodeRefusal> {

@@ -182,6 +182,13 @@ static EXAMPLES: &[Example] = &[
         ..F32
     },
     Example {
+        kernel: "group_norm",
+        args: &[&[3, 8], &[8], &[8]],
+        op: "nn.group_norm %0, %1, %2 {axes = array<i64>, groups = 1 : i64} : (tensor<3x8xf32>, tensor<8xf32>, tensor<8xf32>) -> tensor<3x8xf32>",
+        result: &[3, 8],
+        ..F32
+    },
+    Example {
         kernel: "arg_extreme",
         args: &[&[3, 8]],
         op: "nn.arg_max %0 {axis = 1 : i64, keepdims} : (tensor<3x8xf32>) -> tensor<3x1xi64>",

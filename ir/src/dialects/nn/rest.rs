@@ -77,7 +77,8 @@ pub(super) static OPS: &[OpDef] = &[
     OpDef {
         name: "nn.group_norm",
         doc: "(x - mean) / sqrt(variance + `epsilon`) * scale + bias, with a scale and a bias for each channel, and the mean and \
-              variance over `axes` and the channels of each of `groups` groups of consecutive ones; 0 for a group for each channel.",
+              variance over `axes` and the channels of each of `groups` groups of consecutive ones; 0 for a group for each channel. \
+              Without other axes and in one group, it is a layer norm, and about zero an RMS norm.",
         example: "%1 = nn.group_norm %x, %s, %b {axes = array<i64: 2, 3>, groups = 2 : i64} : (tensor<1x8x4x4xf32>, tensor<8xf32>, tensor<8xf32>) -> tensor<1x8x4x4xf32>",
         operands: &[
             OperandDef::one("x", TypeClass::FloatTensor),
@@ -94,6 +95,12 @@ pub(super) static OPS: &[OpDef] = &[
                 AttrKind::Int,
                 Presence::Required,
                 "How many groups the channels are divided into.",
+            ),
+            attr(
+                "about_zero",
+                AttrKind::Unit,
+                Presence::Optional,
+                "If there, no mean is subtracted, and the variance is about 0.",
             ),
         ],
         infer: Infer::SameAs(0),

@@ -155,7 +155,8 @@ fn batch_norm_lanes<L: Real>(
 
 /// Per channel (attribute `axis`): `(x - mean) * (scale / sqrt(variance + epsilon)) + bias`, the last two
 /// steps one fused multiply-add, with the mean and variance of the elements that differ in `axes` and in the
-/// channels of one of `groups` groups, summed in `f64`. Operands: x, scale, bias.
+/// channels of one of `groups` groups, summed in `f64`; with `about_zero` the mean is 0. Operands: x, scale,
+/// bias.
 ///
 /// # Errors
 /// If an operand has not one number for each channel, or the elements are no floats.
@@ -175,7 +176,8 @@ pub fn group_norm(op: OpRef<'_>, operands: &[Tensor]) -> Result<Vec<Tensor>, Eva
         numbers.push(operand);
     }
     let folded = (0..x.shape.len()).map(|axis| axes.contains(&(axis as i64))).collect();
-    let groups = Groups { shape: x.shape.to_vec(), axis, folded, size: size.max(1) };
+    let is_about_zero = op.attr("about_zero").is_some();
+    let groups = Groups { shape: x.shape.to_vec(), axis, folded, size: size.max(1), is_about_zero };
     let epsilon = op.float("epsilon").ok_or("lacks `epsilon`")?;
     let bytes = match x.elem.lane() {
         LaneKind::F32 => group_norm_lanes::<f32>(&x, &numbers, &groups, epsilon),
@@ -194,6 +196,8 @@ struct Groups {
     folded: Vec<bool>,
     /// Channels of a group.
     size: usize,
+    /// Whether no mean is subtracted.
+    is_about_zero: bool,
 }
 
 impl Groups {
@@ -234,6 +238,9 @@ fn group_norm_lanes<L: Real>(
         (*sum, *count) = (*sum + x.to_f64(), *count + 1);
     }
     means.iter_mut().for_each(|(sum, count)| *sum /= *count as f64);
+    if groups.is_about_zero {
+        means.iter_mut().for_each(|(mean, _)| *mean = 0.0);
+    }
     let mut squares = vec![0.0; lanes.len()];
     for (index, x) in lanes.iter().enumerate() {
         let group = groups.of(index).0;

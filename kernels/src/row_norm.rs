@@ -1,0 +1,305 @@
+//! How rows are normalised by themselves, each read from memory once: layer and RMS normalization.
+//!
+//! Row `r`, channel `c`: `activation((x - mean(r)) * (scale[c] * (1 / sqrt(variance(r) + epsilon))) +
+//! bias[c])`, the last product and sum rounded once. The sum is taken first, then that of the squared
+//! deviations, then the row is mapped, while it stays in the first-level cache: so a mean far from zero costs
+//! no precision.
+//!
+//! - Where the channels of a row lie side by side, channel `c` joins accumulator `c mod 64`; the accumulators
+//!   are joined halves with halves.
+//! - Where rows lie side by side, a lane is a row; channel `c` joins accumulator `c mod 4`, the last
+//!   `channels mod 4` join the first.
+//!
+//! So the bits are the same on any instruction set, and at any number of threads.
+
+use crate::abi::{Kernel, KernelBody, KernelFn, OperandTable, entry_of, piece};
+use crate::isa::Isa;
+use crate::map::{Activation, FunctionCode, MapBody, apply};
+use crate::norm::Centre;
+use crate::simd::Simd;
+
+/// The sizes of a dense tensor whose middle axis is normalised.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RowNormShape {
+    /// The first axis.
+    pub blocks: usize,
+    /// The middle axis: the numbers of a row.
+    pub channels: usize,
+    /// The last axis: rows side by side.
+    pub rows: usize,
+}
+
+/// Accumulators of a row whose channels lie side by side.
+const ACCUMULATORS: usize = 64;
+/// The most vectors that hold them.
+const MOST_VECTORS: usize = ACCUMULATORS / 8;
+/// Rows side by side that are one unit of work.
+const ROWS: usize = 16;
+/// The least elements of a part.
+const PART: usize = 8 * 1024;
+
+/// A normalisation of rows. Operands: `[out, x, scale, bias]`; `out` may be `x` itself, else they do not
+/// overlap.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct RowNorm {
+    blocks: u64,
+    channels: u64,
+    rows: u64,
+    epsilon: f32,
+    activation: FunctionCode,
+    centre: Centre,
+    parts: u32,
+    isa: Isa,
+    reserved: u32,
+}
+
+impl RowNorm {
+    /// A normalisation of rows about `centre`.
+    pub fn new(
+        shape: &RowNormShape,
+        centre: Centre,
+        epsilon: f32,
+        activation: Activation,
+        isa: Isa,
+        threads: usize,
+    ) -> RowNorm {
+        let RowNormShape { blocks, channels, rows } = *shape;
+        let elements = blocks * channels * rows;
+        let units = blocks * rows.div_ceil(ROWS);
+        let parts = if elements == 0 { 0 } else { units.min(threads * 8).min(elements.div_ceil(PART)) };
+        RowNorm {
+            blocks: blocks as u64,
+            channels: channels as u64,
+            rows: rows as u64,
+            epsilon,
+            activation: activation.into(),
+            centre,
+            parts: parts as u32,
+            isa,
+            reserved: 0,
+        }
+    }
+
+    fn channels(&self) -> usize {
+        self.channels as usize
+    }
+
+    /// Normalises a row whose channels lie side by side.
+    ///
+    /// # Safety
+    /// All are valid for as many floats as there are channels.
+    #[inline(always)]
+    unsafe fn row<S: Simd>(&self, s: S, [out, x]: [*mut f32; 2], [scale, bias]: [*const f32; 2]) {
+        let channels = self.channels();
+        let count = channels as f32;
+        // SAFETY: the caller's promise.
+        unsafe {
+            let mean = match self.centre {
+                Centre::Mean => sum_row::<S, RowValues>(s, x, channels, 0.0) / count,
+                Centre::Zero => 0.0,
+            };
+            let variance = sum_row::<S, RowSquares>(s, x, channels, mean) / count;
+            let factor = s.splat(1.0 / (variance + self.epsilon).sqrt());
+            let mean = s.splat(mean);
+            for first in (0..channels).step_by(S::LANES) {
+                let left = channels - first;
+                let deviation = s.sub(s.load_first(x.add(first), left), mean);
+                let factor = s.mul(s.load_first(scale.add(first), left), factor);
+                let value = s.mul_add(deviation, factor, s.load_first(bias.add(first), left));
+                s.store_first(out.add(first), left, value);
+            }
+            apply::<S>(MapBody { code: self.activation, from: out, to: out, n: channels });
+        }
+    }
+
+    /// Normalises `count` rows that lie side by side, at most as many as a vector has lanes.
+    ///
+    /// # Safety
+    /// `out` and `x` point at the first channel of the first row; the others are valid for as many floats as
+    /// there are channels.
+    #[inline(always)]
+    unsafe fn rows<S: Simd>(
+        &self,
+        s: S,
+        [out, x]: [*mut f32; 2],
+        [scale, bias]: [*const f32; 2],
+        count: usize,
+    ) {
+        let channels = self.channels();
+        let stride = self.rows as usize;
+        let divisor = s.splat(self.channels as f32);
+        let zero = s.splat(0.0);
+        // SAFETY: the caller's promise.
+        unsafe {
+            let mean = match self.centre {
+                Centre::Mean => s.div(self.sum_rows::<S, RowValues>(s, x, count, zero), divisor),
+                Centre::Zero => zero,
+            };
+            let variance = s.div(self.sum_rows::<S, RowSquares>(s, x, count, mean), divisor);
+            let deviation = s.sqrt(s.add(variance, s.splat(self.epsilon)));
+            let factor = s.div(s.splat(1.0), deviation);
+            for channel in 0..channels {
+                let deviation = s.sub(s.load_first(x.add(channel * stride), count), mean);
+                let factor = s.mul(s.splat(*scale.add(channel)), factor);
+                let value = s.mul_add(deviation, factor, s.splat(*bias.add(channel)));
+                let to = out.add(channel * stride);
+                s.store_first(to, count, value);
+                if self.activation.is_deferred() {
+                    apply::<S>(MapBody { code: self.activation, from: to, to, n: count.min(S::LANES) });
+                }
+            }
+        }
+    }
+
+    /// The sum over the channels of `count` rows that lie side by side.
+    ///
+    /// # Safety
+    /// As [`Self::rows`].
+    #[inline(always)]
+    unsafe fn sum_rows<S: Simd, T: RowSummand>(
+        &self,
+        s: S,
+        x: *const f32,
+        count: usize,
+        centre: S::F,
+    ) -> S::F {
+        let channels = self.channels();
+        let stride = self.rows as usize;
+        let whole = channels - channels % 4;
+        let mut sums = [s.splat(0.0); 4];
+        // SAFETY: the caller's promise.
+        unsafe {
+            for channel in (0..whole).step_by(4) {
+                for (next, sum) in sums.iter_mut().enumerate() {
+                    *sum = T::add(s, *sum, s.load_first(x.add((channel + next) * stride), count), centre);
+                }
+            }
+            for channel in whole..channels {
+                sums[0] = T::add(s, sums[0], s.load_first(x.add(channel * stride), count), centre);
+            }
+        }
+        s.add(s.add(sums[0], sums[2]), s.add(sums[1], sums[3]))
+    }
+}
+
+/// What is summed over a row.
+trait RowSummand {
+    /// A sum with one more element of each lane.
+    fn add<S: Simd>(s: S, sum: S::F, x: S::F, centre: S::F) -> S::F;
+    /// A sum with one more element.
+    fn add_one(sum: f32, x: f32, centre: f32) -> f32;
+}
+
+/// The elements.
+struct RowValues;
+
+impl RowSummand for RowValues {
+    #[inline(always)]
+    fn add<S: Simd>(s: S, sum: S::F, x: S::F, _: S::F) -> S::F {
+        s.add(sum, x)
+    }
+
+    #[inline(always)]
+    fn add_one(sum: f32, x: f32, _: f32) -> f32 {
+        sum + x
+    }
+}
+
+/// The squares of their deviations from the centre.
+struct RowSquares;
+
+impl RowSummand for RowSquares {
+    #[inline(always)]
+    fn add<S: Simd>(s: S, sum: S::F, x: S::F, centre: S::F) -> S::F {
+        let deviation = s.sub(x, centre);
+        s.mul_add(deviation, deviation, sum)
+    }
+
+    #[inline(always)]
+    fn add_one(sum: f32, x: f32, centre: f32) -> f32 {
+        (x - centre).mul_add(x - centre, sum)
+    }
+}
+
+/// The sum over a row whose channels lie side by side.
+///
+/// # Safety
+/// `x` is valid for `count` floats.
+#[inline(always)]
+unsafe fn sum_row<S: Simd, T: RowSummand>(s: S, x: *const f32, count: usize, centre: f32) -> f32 {
+    let middle = s.splat(centre);
+    let vectors = ACCUMULATORS / S::LANES;
+    let whole = count - count % ACCUMULATORS;
+    let mut sums = [s.splat(0.0); MOST_VECTORS];
+    let mut lanes = [0.0; ACCUMULATORS];
+    // SAFETY: the caller's promise.
+    unsafe {
+        for first in (0..whole).step_by(ACCUMULATORS) {
+            for (number, sum) in sums.iter_mut().enumerate().take(vectors) {
+                *sum = T::add(s, *sum, s.load(x.add(first + number * S::LANES)), middle);
+            }
+        }
+        for (number, sum) in sums.into_iter().enumerate().take(vectors) {
+            s.store(lanes.as_mut_ptr().add(number * S::LANES), sum);
+        }
+        for (channel, lane) in (whole..count).zip(&mut lanes) {
+            *lane = T::add_one(*lane, *x.add(channel), centre);
+        }
+    }
+    let mut joined = ACCUMULATORS;
+    while joined > 1 {
+        joined /= 2;
+        for lane in 0..joined {
+            lanes[lane] += lanes[lane + joined];
+        }
+    }
+    lanes[0]
+}
+
+// SAFETY: three `u64`, then eight of four bytes, without padding; `entry` reads this type.
+unsafe impl Kernel for RowNorm {
+    fn parts(&self) -> u32 {
+        self.parts
+    }
+
+    fn scratch_bytes(&self) -> usize {
+        0
+    }
+
+    fn entry(&self) -> KernelFn {
+        entry_of::<RowNorm>(self.isa)
+    }
+}
+
+impl KernelBody for RowNorm {
+    #[inline(always)]
+    unsafe fn run<S: Simd>(&self, s: S, operands: OperandTable, part: u32, _: *mut u8) {
+        let rows = self.rows as usize;
+        let units = rows.div_ceil(ROWS);
+        // SAFETY: the operands have the extents that the descriptor was made for; parts write other rows.
+        unsafe {
+            let weights = [operands.get::<f32>(2).cast_const(), operands.get::<f32>(3).cast_const()];
+            for unit in piece(self.blocks as usize * units, self.parts as usize, part as usize) {
+                let block = unit / units;
+                let first = unit % units * ROWS;
+                let at = |row: usize| {
+                    let at = block * self.channels() * rows + row;
+                    [operands.get::<f32>(0).add(at), operands.get::<f32>(1).add(at)]
+                };
+                if rows == 1 {
+                    self.row(s, at(0), weights);
+                    continue;
+                }
+                let last = rows.min(first + ROWS);
+                for row in (first..last).step_by(S::LANES) {
+                    self.rows(s, at(row), weights, last - row);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "row_norm_tests.rs"]
+mod tests;

@@ -1,0 +1,72 @@
+//! Rows against their definition in `f64`.
+
+use super::*;
+use crate::map::ScalarFunction;
+
+fn run(kernel: &RowNorm, operands: [*mut f32; 4]) {
+    let ptrs = operands.map(|operand| operand.cast::<u8>());
+    for part in 0..kernel.parts() {
+        // SAFETY: the operands have the extents that the test made the descriptor for.
+        unsafe {
+            kernel.entry()(kernel.as_bytes().as_ptr(), ptrs.as_ptr(), part, std::ptr::null_mut());
+        }
+    }
+}
+
+fn values(count: usize, centre: f32) -> Vec<f32> {
+    (0..count).map(|i| ((i * 7919) % 1013) as f32 / 500.0 - 1.0 + centre).collect()
+}
+
+fn shapes() -> Vec<RowNormShape> {
+    let counts = (1..=70).chain([128, 200, 768]);
+    let last = counts.map(|channels| RowNormShape { blocks: 3, channels, rows: 1 });
+    let sizes = [(1, 3), (4, 16), (5, 17), (7, 33), (96, 49)];
+    let middle = sizes.map(|(channels, rows)| RowNormShape { blocks: 2, channels, rows });
+    last.chain(middle).collect()
+}
+
+fn expected(shape: &RowNormShape, centre: Centre, [x, scale, bias]: [&[f32]; 3]) -> Vec<f32> {
+    let RowNormShape { blocks, channels, rows } = *shape;
+    let mut out = vec![0.0; x.len()];
+    for (block, row) in (0..blocks).flat_map(|block| (0..rows).map(move |row| (block, row))) {
+        let at = |channel: usize| (block * channels + channel) * rows + row;
+        let of = |channel: usize| f64::from(x[at(channel)]);
+        let count = channels as f64;
+        let mean = match centre {
+            Centre::Mean => (0..channels).map(of).sum::<f64>() / count,
+            Centre::Zero => 0.0,
+        };
+        let squares: f64 = (0..channels).map(|channel| (of(channel) - mean).powi(2)).sum();
+        let deviation = (squares / count + 1e-5).sqrt();
+        for channel in 0..channels {
+            let y = (of(channel) - mean) / deviation * f64::from(scale[channel]) + f64::from(bias[channel]);
+            out[at(channel)] = (y / (1.0 + (-y).exp())) as f32;
+        }
+    }
+    out
+}
+
+#[test]
+fn rows_are_normalised_alike_on_each_instruction_set_and_at_any_number_of_threads() {
+    for (shape, about) in shapes().into_iter().flat_map(|shape| [(shape, 0.0), (shape, 30.0)]) {
+        for centre in [Centre::Mean, Centre::Zero] {
+            let x = values(shape.blocks * shape.channels * shape.rows, about);
+            let [mut scale, mut bias] = [1.0, 0.5].map(|middle| values(shape.channels, middle));
+            let wanted = expected(&shape, centre, [&x, &scale, &bias]);
+            let mut first: Option<Vec<f32>> = None;
+            for (isa, threads) in Isa::available().into_iter().flat_map(|isa| [(isa, 1), (isa, 3)]) {
+                let mut y = x.clone();
+                let kernel = RowNorm::new(&shape, centre, 1e-5, ScalarFunction::Silu, isa, threads);
+                let place = y.as_mut_ptr();
+                run(&kernel, [place, place, scale.as_mut_ptr(), bias.as_mut_ptr()]);
+                for (index, (y, wanted)) in y.iter().zip(&wanted).enumerate() {
+                    let is_near = (y - wanted).abs() < 2e-5 + 2e-6 * about;
+                    assert!(is_near, "{shape:?} {isa:?} at {index}: {y}, expected {wanted}");
+                }
+                let first = first.get_or_insert_with(|| y.clone());
+                let is_same = first.iter().zip(&y).all(|(a, b)| a.to_bits() == b.to_bits());
+                assert!(is_same, "{shape:?} {isa:?} with {threads} threads");
+            }
+        }
+    }
+}
