@@ -1,11 +1,12 @@
 //! Which functions of single numbers generated code calls, where it has no instruction for them.
 //!
-//! They are the interpreter's own, so the bits agree. Vectors of `f32` use `kernels`' functions on strips
-//! instead (see [`crate::pointwise::stages`]), which give the same bits.
+//! They are the interpreter's own, so the bits agree. Vectors of `f32` use functions on strips instead (see
+//! [`crate::pointwise::stages`]), which give the same bits: those of `kernels`, and vector code that is made
+//! of the interpreter's formulas.
 
 use ir::math;
 use ir::scalar::{Binary, Unary};
-use kernels::{Isa, ScalarFunction, strip_function};
+use kernels::{Formula, Isa, ScalarFunction, StripFn, formula_function, strip_function};
 
 use crate::elem::ElemType;
 
@@ -109,16 +110,70 @@ pub(crate) fn binary_name(function: Binary, elem: ElemType) -> Option<&'static s
     name_of(FunctionMeaning::Binary(function), elem)
 }
 
+macro_rules! formulas {
+    ($($name:ident $value:path $(, $usual:path, $is_usual:path)?;)+) => {
+        $(struct $name;
+        impl Formula for $name {
+            #[inline(always)]
+            fn value(x: f32) -> f32 {
+                $value(x)
+            }
+            $(
+            #[inline(always)]
+            fn usual(x: f32) -> f32 {
+                $usual(x)
+            }
+            #[inline(always)]
+            fn is_usual(x: f32) -> bool {
+                $is_usual(x)
+            })?
+        })+
+    };
+}
+
+formulas! {
+    Sin math::sin, math::near_sin, math::is_near;
+    Cos math::cos, math::near_cos, math::is_near;
+    Tan math::tan, math::near_tan, math::is_near;
+    Asin math::asin;
+    Acos math::acos;
+    Atan math::atan;
+    Sinh math::sinh;
+    Cosh math::cosh;
+    Asinh math::asinh;
+    Acosh math::acosh;
+    Atanh math::atanh;
+}
+
+/// The vector form of a function.
+type StripMaker = fn(Isa) -> StripFn;
+
+/// A vector form that `kernels` has.
+fn known(function: ScalarFunction, isa: Isa) -> StripFn {
+    strip_function(function, isa).expect("functions of strips have a vector form")
+}
+
 /// The vector functions of strips of `f32`: `(to, from, count)`.
-static STRIPS: &[(Unary, &str, ScalarFunction)] = &[
-    (Unary::Exp, "optc_strip_exp", ScalarFunction::Exp),
-    (Unary::Log, "optc_strip_log", ScalarFunction::Log),
-    (Unary::Tanh, "optc_strip_tanh", ScalarFunction::Tanh),
-    (Unary::Erf, "optc_strip_erf", ScalarFunction::Erf),
-    (Unary::Sigmoid, "optc_strip_sigmoid", ScalarFunction::Sigmoid),
+static STRIPS: &[(Unary, &str, StripMaker)] = &[
+    (Unary::Exp, "optc_strip_exp", |isa| known(ScalarFunction::Exp, isa)),
+    (Unary::Log, "optc_strip_log", |isa| known(ScalarFunction::Log, isa)),
+    (Unary::Tanh, "optc_strip_tanh", |isa| known(ScalarFunction::Tanh, isa)),
+    (Unary::Erf, "optc_strip_erf", |isa| known(ScalarFunction::Erf, isa)),
+    (Unary::Sigmoid, "optc_strip_sigmoid", |isa| known(ScalarFunction::Sigmoid, isa)),
+    (Unary::Sin, "optc_strip_sin", formula_function::<Sin>),
+    (Unary::Cos, "optc_strip_cos", formula_function::<Cos>),
+    (Unary::Tan, "optc_strip_tan", formula_function::<Tan>),
+    (Unary::Asin, "optc_strip_asin", formula_function::<Asin>),
+    (Unary::Acos, "optc_strip_acos", formula_function::<Acos>),
+    (Unary::Atan, "optc_strip_atan", formula_function::<Atan>),
+    (Unary::Sinh, "optc_strip_sinh", formula_function::<Sinh>),
+    (Unary::Cosh, "optc_strip_cosh", formula_function::<Cosh>),
+    (Unary::Asinh, "optc_strip_asinh", formula_function::<Asinh>),
+    (Unary::Acosh, "optc_strip_acosh", formula_function::<Acosh>),
+    (Unary::Atanh, "optc_strip_atanh", formula_function::<Atanh>),
 ];
 
-/// The symbol of `kernels`' function on a strip of `f32`: `(to, from, count)`.
+/// The symbol of a function on a strip of `f32`: `(to, from, count)`.
 pub(crate) fn strip_name(function: Unary) -> Option<&'static str> {
     Some(STRIPS.iter().find(|row| row.0 == function)?.1)
 }
@@ -137,10 +192,7 @@ pub(crate) fn symbols(isa: Isa) -> Vec<(&'static str, *const u8)> {
         };
         symbols.push((row.name, address));
     }
-    for (_, name, function) in STRIPS {
-        let strip = strip_function(*function, isa).expect("functions of strips have a vector form");
-        symbols.push((name, strip as *const u8));
-    }
+    symbols.extend(STRIPS.iter().map(|(_, name, strip)| (*name, strip(isa) as *const u8)));
     symbols
 }
 
@@ -149,21 +201,7 @@ mod tests {
     use super::*;
 
     /// The functions of `f32` that loops call element by element, as they have no vector form.
-    const PER_ELEMENT: [&str; 13] = [
-        "optc_sin_f32",
-        "optc_cos_f32",
-        "optc_tan_f32",
-        "optc_asin_f32",
-        "optc_acos_f32",
-        "optc_atan_f32",
-        "optc_sinh_f32",
-        "optc_cosh_f32",
-        "optc_asinh_f32",
-        "optc_acosh_f32",
-        "optc_atanh_f32",
-        "optc_rem_f32",
-        "optc_pow_f32",
-    ];
+    const PER_ELEMENT: [&str; 2] = ["optc_rem_f32", "optc_pow_f32"];
 
     #[test]
     fn loops_over_f32_call_only_these_functions_element_by_element() {

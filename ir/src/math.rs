@@ -7,15 +7,19 @@
 //! decides what becomes of NaN and of signed zeros. A NaN result has an unspecified sign and payload.
 //!
 //! Errors against the exact value, over all finite inputs: `exp`, `log`, `sigmoid` 4 ulp; `tanh` 5 ulp; `erf`
-//! 5 ulp or 3e-7; `pow`, trigonometric and hyperbolic functions (but `tanh`) half an ulp, but for one case in
-//! about 10^8. Functions on `f64` are those of `libm` (a port of musl's), within 1 ulp, the same on every
-//! platform.
+//! 5 ulp or 3e-7; `pow`, trigonometric and hyperbolic functions (but `tanh`) 0.501 ulp. Functions
+//! on `f64` are those of `libm` (a port of musl's), within 1 ulp, the same on every platform.
 //!
 //! Sources: Cephes `expf` and `logf` (Moshier, 1989) for the polynomials of `exp` and `log`; Eigen's rational
 //! minimax approximations (`MathFunctionsImpl.h`) for `tanh` and `erf`.
 //!
 //! Functions are always inlined, so that a caller compiled for fused multiply-add gets one instruction for
 //! `mul_add`.
+
+mod wide;
+
+pub use wide::{acos, acosh, asin, asinh, atan, atanh, cos, cosh, is_near, near_cos, near_sin, near_tan};
+pub use wide::{pow, sin, sinh, tan};
 
 /// `a` if `a > b`, else `b`: `b` where either is NaN or both are zeros.
 #[inline(always)]
@@ -145,35 +149,6 @@ pub fn sigmoid(x: f32) -> f32 {
     let e = exp(-x.abs());
     let top = if x < 0.0 { e } else { 1.0 };
     top / (1.0 + e)
-}
-
-macro_rules! in_f64 {
-    ($($name:ident $doc:literal;)*) => {$(
-        #[doc = concat!("The ", $doc, ", computed in `f64` and rounded once.")]
-        pub fn $name(x: f32) -> f32 {
-            libm::$name(x.into()) as f32
-        }
-    )*};
-}
-
-in_f64! {
-    sin "sine; NaN for infinities";
-    cos "cosine; NaN for infinities";
-    tan "tangent; NaN for infinities";
-    asin "inverse sine; NaN beyond [-1, 1]";
-    acos "inverse cosine; NaN beyond [-1, 1]";
-    atan "inverse tangent";
-    sinh "hyperbolic sine";
-    cosh "hyperbolic cosine";
-    asinh "inverse hyperbolic sine";
-    acosh "inverse hyperbolic cosine; NaN below 1";
-    atanh "inverse hyperbolic tangent; infinite at -1 and 1, NaN beyond";
-}
-
-/// `x` to the power `y`, computed in `f64` and rounded once; C's `pow` in the special cases: 1 for `y` = 0,
-/// whatever `x`.
-pub fn pow(x: f32, y: f32) -> f32 {
-    libm::pow(x.into(), y.into()) as f32
 }
 
 /// `sigmoid` on `f64`.

@@ -150,14 +150,9 @@ unsafe fn panel_block<S: Simd>(
     let (output, residual) = (conv.strides.output, conv.strides.residual);
     let finish = if block.depth.end == conv.depth() { conv.activation.finish() } else { Finish::Store };
     let first = panel.offset + block.depth.start * panel.width;
-    // Rows that are read in place meet a panel from end to end, others one block of K in each panel.
-    let next = match conv.path {
-        Path::Direct => first + block.depth.len() * panel.width,
-        _ => first + conv.depth() * panel.width,
-    };
     let tiles = rows.div_ceil(height) * panel.count.div_ceil(columns);
     let ahead_stride = panel.width.div_ceil(tiles);
-    let mut ahead = images.weights.wrapping_add(next);
+    let mut ahead = images.weights.wrapping_add(next_weights(conv, block, panel));
     let mut column = 0;
     while column < panel.count {
         let channel = panel.first + column;
@@ -200,6 +195,16 @@ unsafe fn panel_block<S: Simd>(
         }
         column += columns;
     }
+}
+
+/// Where the weights begin that come after those of a block: rows that are read in place meet a panel from
+/// end to end, others one block of K in each panel.
+fn next_weights(conv: &Conv2d, block: &Block, panel: Panel) -> usize {
+    let depth = match conv.path {
+        Path::Direct => block.depth.end,
+        _ => block.depth.start + conv.depth(),
+    };
+    panel.offset + depth * panel.width
 }
 
 /// `base + index`, or null for null.

@@ -191,8 +191,8 @@ pub(crate) fn opaque(pointer: *const f32) -> *const f32 {
     pointer
 }
 
-/// Fetches the cache line at `address` into the second-level cache ahead of its use. Any address is allowed: a
-/// prefetch never faults.
+/// Fetches the cache line at `address` into the second-level cache ahead of its use. Any address is allowed:
+/// a prefetch never faults.
 #[inline(always)]
 pub(crate) fn prefetch(address: *const f32) {
     #[cfg(target_arch = "x86_64")]
