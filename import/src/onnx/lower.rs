@@ -237,10 +237,11 @@ impl<'m> GraphLowering<'m> {
             Convert::Graphs(flow) => self.flow(flow, node, operands, location)?,
             convert => self.call(node, operands, location, |call| convert.run(call))?,
         };
-        let ops: Vec<Op> = match before {
-            Some(before) => self.body.ops(block).skip_while(|op| *op != before).skip(1).collect(),
-            None => self.body.ops(block).collect(),
+        let first = match before {
+            Some(before) => self.body.next_op(before),
+            None => self.body.ops(block).next(),
         };
+        let ops: Vec<Op> = std::iter::successors(first, |op| self.body.next_op(*op)).collect();
         self.open.follow_node(self.ctx, &self.body, &ops, [&read, &results])?;
         self.require(&ops);
         for (index, &name) in node.outputs.iter().enumerate().filter(|(_, name)| !name.is_empty()) {

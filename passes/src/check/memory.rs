@@ -198,7 +198,7 @@ impl ByteRun {
     /// What is left if `home` is written.
     fn without(&self, home: &Home) -> RemainingRuns {
         let Range { start, end } = home.bytes;
-        if end <= self.start || self.end <= start {
+        if end <= self.start || self.end <= start || self.is_missed(home) {
             return smallvec![*self];
         }
         match (self.is_dense(), home.is_dense()) {
@@ -210,6 +210,20 @@ impl ByteRun {
             },
             (false, _) => self.rows_outside(&home.bytes),
         }
+    }
+
+    /// Whether a home lies in the gaps between rows, whether it is one row there or many at the same distance.
+    fn is_missed(&self, home: &Home) -> bool {
+        if self.is_dense() {
+            return false;
+        }
+        if home.is_dense() {
+            let rows = Home::of_rows(home.pool, self.start, self.row_count(), self.row, self.pitch);
+            return !rows.meets_row(&home.bytes);
+        }
+        // From the beginning of a row of this run to the next row of the home.
+        let shift = (home.bytes.start + self.pitch - self.start % self.pitch) % self.pitch;
+        home.pitch == self.pitch && shift >= self.row && shift + home.row <= self.pitch
     }
 
     /// Of bytes without gaps, those outside a range.
