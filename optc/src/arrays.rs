@@ -11,6 +11,7 @@ use rawzip::path::EntryPath;
 use rawzip::{CompressionMethod, ZipArchive, ZipArchiveWriter, ZipFileHeaderRecord, ZipSliceArchive};
 use runtime::{ElementKind, MappedFile};
 
+use crate::elements;
 use crate::failure::Failure;
 use crate::npy;
 
@@ -37,35 +38,20 @@ impl Array {
 
     /// The elements as numbers; integers beyond 2^53 are rounded.
     pub fn to_f64(&self) -> Vec<f64> {
-        fn widen<T: Copy, const N: usize>(
-            bytes: &[u8],
-            read: fn([u8; N]) -> T,
-            widen: fn(T) -> f64,
-        ) -> Vec<f64> {
-            let words = bytes.chunks_exact(N);
-            words.map(|word| widen(read(word.try_into().expect("a chunk of that length")))).collect()
-        }
-        let bytes = &self.bytes;
-        match self.element {
-            ElementKind::F32 => widen(bytes, f32::from_le_bytes, f64::from),
-            ElementKind::F64 => widen(bytes, f64::from_le_bytes, f64::from),
-            ElementKind::I64 => widen(bytes, i64::from_le_bytes, |x| x as f64),
-            ElementKind::U64 => widen(bytes, u64::from_le_bytes, |x| x as f64),
-            ElementKind::I32 => widen(bytes, i32::from_le_bytes, f64::from),
-            ElementKind::U32 => widen(bytes, u32::from_le_bytes, f64::from),
-            ElementKind::I16 => widen(bytes, i16::from_le_bytes, f64::from),
-            ElementKind::U16 => widen(bytes, u16::from_le_bytes, f64::from),
-            ElementKind::I8 => widen(bytes, i8::from_le_bytes, f64::from),
-            _ => bytes.iter().map(|byte| f64::from(*byte)).collect(),
-        }
+        let count = self.shape.iter().product::<u64>() as usize;
+        elements::numbers(self.element, &self.bytes, count)
     }
 }
 
-/// Every array of a `.npz` file.
+/// Which element type an array of this name has by what it is for, where numpy lacks a name for it.
+pub type Expected<'a> = &'a dyn Fn(&str) -> Option<ElementKind>;
+
+/// Every array of a `.npz` file. Elements that numpy calls raw bytes have the type that is `expected` of the
+/// array.
 ///
 /// # Errors
 /// If the file can't be read or is damaged, or an array is of a type that no tensor has.
-pub fn read_npz(path: &Path) -> Result<Vec<Array>, Failure> {
+pub fn read_npz(path: &Path, expected: Expected<'_>) -> Result<Vec<Array>, Failure> {
     let file = MappedFile::open(path).map_err(|error| fault(path, error))?;
     let archive = ZipArchive::from_slice(file.bytes()).map_err(|error| fault(path, error))?;
     let mut arrays = Vec::new();
@@ -74,7 +60,7 @@ pub fn read_npz(path: &Path) -> Result<Vec<Array>, Failure> {
         let file_path = entry.file_path();
         let entry_name = String::from_utf8_lossy(file_path.as_ref());
         let Some(name) = entry_name.strip_suffix(".npy") else { continue };
-        let array = content(&archive, &entry).and_then(|bytes| npy::read(&bytes, name));
+        let array = content(&archive, &entry).and_then(|bytes| npy::read(&bytes, name, expected(name)));
         arrays.push(array.map_err(|error| fault(path, format!("array `{name}`: {error}")))?);
     }
     Ok(arrays)
@@ -105,19 +91,22 @@ fn content<'a>(
     Ok(bytes)
 }
 
-/// The array of a `.npy` file, under the given name.
+/// The array of a `.npy` file, under the given name; raw bytes are of the element type that is `expected` of
+/// it.
 ///
 /// # Errors
 /// If the file can't be read, or the array is of a type that no tensor has.
-pub fn read_npy(path: &Path, name: &str) -> Result<Array, Failure> {
+pub fn read_npy(path: &Path, name: &str, expected: Expected<'_>) -> Result<Array, Failure> {
     let file = MappedFile::open(path).map_err(|error| fault(path, error))?;
-    npy::read(file.bytes(), name).map_err(|error| fault(path, format!("array `{name}`: {error}")))
+    npy::read(file.bytes(), name, expected(name))
+        .map_err(|error| fault(path, format!("array `{name}`: {error}")))
 }
 
 /// Writes arrays to a `.npz` file, or to standard output (`-`), as `numpy.savez` does: without compression.
+/// Elements of types that numpy lacks are raw bytes, as `ml_dtypes` has them.
 ///
 /// # Errors
-/// If the file can't be written, or an array is of a type that numpy lacks.
+/// If the file can't be written.
 pub fn write_npz(path: &Path, arrays: &[Array]) -> Result<(), Failure> {
     let output: Box<dyn Write> = match path.as_os_str() == "-" {
         true => Box::new(io::stdout().lock()),
@@ -125,18 +114,13 @@ pub fn write_npz(path: &Path, arrays: &[Array]) -> Result<(), Failure> {
     };
     let mut archive = ZipArchiveWriter::new(BufWriter::new(output));
     for array in arrays {
-        let header = npy::header(array).map_err(|error| fault(path, error))?;
-        append(&mut archive, array, &header).map_err(|error| fault(path, error))?;
+        append(&mut archive, array).map_err(|error| fault(path, error))?;
     }
     let mut written = archive.finish().map_err(|error| fault(path, error))?;
     written.flush().map_err(|error| fault(path, error))
 }
 
-fn append<W: Write>(
-    archive: &mut ZipArchiveWriter<W>,
-    array: &Array,
-    header: &[u8],
-) -> Result<(), rawzip::Error> {
+fn append<W: Write>(archive: &mut ZipArchiveWriter<W>, array: &Array) -> Result<(), rawzip::Error> {
     let file_name = format!("{}.npy", array.name);
     // Verbatim, since a model's names may begin with `/`; the other way says that the name is UTF-8.
     let file_name = if file_name.is_ascii() {
@@ -146,8 +130,8 @@ fn append<W: Write>(
     };
     let (mut entry, config) = archive.new_file(file_name).start()?;
     let mut writer = config.wrap(&mut entry);
-    writer.write_all(header)?;
-    writer.write_all(&array.bytes)?;
+    writer.write_all(&npy::header(array))?;
+    writer.write_all(&npy::elements(array))?;
     let (_, sums) = writer.finish()?;
     entry.finish(sums)?;
     Ok(())
@@ -167,12 +151,12 @@ mod tests {
 
     /// The file's arrays as name, kind, shape and numbers.
     fn read(path: &Path) -> Vec<(String, ElementKind, Vec<u64>, Vec<f64>)> {
-        let arrays = read_npz(path).unwrap();
+        let arrays = read_npz(path, &|_| None).unwrap();
         arrays.into_iter().map(|a| (a.name.clone(), a.element, a.shape.clone(), a.to_f64())).collect()
     }
 
     fn refuses(path: &Path, words: &str) {
-        let message = format!("{:?}", read_npz(path).expect_err("the file is wrong"));
+        let message = format!("{:?}", read_npz(path, &|_| None).expect_err("the file is wrong"));
         assert!(message.contains(words), "no `{words}` in: {message}");
     }
 
@@ -197,11 +181,14 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read_again() {
-        let mut arrays = read_npz(&data("compressed.npz")).unwrap();
+        let mut arrays = read_npz(&data("compressed.npz"), &|_| None).unwrap();
         arrays.push(Array::f32("größe", &[1], &[3.0]));
+        let nibbles =
+            Array { name: "n".into(), element: ElementKind::I4, shape: vec![3], bytes: vec![0x21, 3] };
+        arrays.push(nibbles);
         let path = std::env::temp_dir().join(format!("optc-arrays-{}.npz", std::process::id()));
         write_npz(&path, &arrays).unwrap();
-        let again = read_npz(&path).unwrap();
+        let again = read_npz(&path, &|name| (name == "n").then_some(ElementKind::I4)).unwrap();
         std::fs::remove_file(&path).unwrap();
         assert_eq!(again, arrays);
     }
@@ -216,12 +203,13 @@ mod tests {
     fn every_damaged_byte_of_an_archive_is_found_or_harmless() {
         let path = std::env::temp_dir().join(format!("optc-damaged-{}.npz", std::process::id()));
         for name in ["stored.npz", "compressed.npz"] {
-            let (good, arrays) = (std::fs::read(data(name)).unwrap(), read_npz(&data(name)).unwrap());
+            let (good, arrays) =
+                (std::fs::read(data(name)).unwrap(), read_npz(&data(name), &|_| None).unwrap());
             for at in 0..good.len() {
                 let mut bad = good.clone();
                 bad[at] ^= 0x55;
                 std::fs::write(&path, &bad).unwrap();
-                let Ok(found) = read_npz(&path) else { continue };
+                let Ok(found) = read_npz(&path, &|_| None) else { continue };
                 for array in &found {
                     let same = |other: &&Array| (other.shape == array.shape) && other.bytes == array.bytes;
                     assert!(arrays.iter().any(|other| same(&other)), "{name}, byte {at}: {array:?}");

@@ -60,7 +60,7 @@ enum Verb {
     /// List the passes, or describe one.
     Passes(list::NameArgs),
     /// List the operations, or describe one.
-    Ops(list::NameArgs),
+    Ops(list::OpsArgs),
 }
 
 /// What a program is read from.

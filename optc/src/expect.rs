@@ -4,15 +4,20 @@
 //! `shape`, `mean`, `std`, `absmax`, and samples (`index`, `value`). A result counts as right where every
 //! compared number is within `tolerance * absmax` of the expected one; mean and standard deviation count as
 //! numbers.
+//!
+//! Or it is a folder with `output_0.pb`, `output_1.pb`, ..., as ONNX ships its tests. There each element has
+//! a tolerance of its own, see [`elements_agree`].
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use runtime::ElementKind;
 use serde::Deserialize;
 
 use crate::arrays::{Array, read_npz};
 use crate::failure::Failure;
+use crate::protobuf::read_folder;
 
 /// What is known of one output.
 #[derive(Deserialize)]
@@ -31,8 +36,11 @@ struct Sampled {
 /// If the expectation can't be read, or an output is missing, of another shape, or too far off: every such
 /// fault.
 pub fn check(outputs: &[Array], expected: &Path, tolerance: f64) -> Result<Vec<String>, Failure> {
+    if expected.is_dir() {
+        return check_folder(outputs, expected);
+    }
     let is_npz = expected.extension().is_some_and(|extension| extension == "npz");
-    let wanted = if is_npz { from_npz(expected)? } else { from_json(expected)? };
+    let wanted = if is_npz { from_npz(expected, outputs)? } else { from_json(expected)? };
     let mut lines = Vec::new();
     let mut faults = Vec::new();
     for (name, wanted) in &wanted {
@@ -56,7 +64,7 @@ fn from_json(path: &Path) -> Result<BTreeMap<String, Sampled>, Failure> {
     serde_json::from_str(&text).map_err(|error| fault(error.to_string()))
 }
 
-fn from_npz(path: &Path) -> Result<BTreeMap<String, Sampled>, Failure> {
+fn from_npz(path: &Path, outputs: &[Array]) -> Result<BTreeMap<String, Sampled>, Failure> {
     let sampled = |array: Array| {
         let value = array.to_f64();
         let (mean, std) = mean_and_std(&value);
@@ -66,7 +74,65 @@ fn from_npz(path: &Path) -> Result<BTreeMap<String, Sampled>, Failure> {
             Sampled { shape: array.shape, mean, std, absmax, index: (0..value.len()).collect(), value },
         )
     };
-    Ok(read_npz(path)?.into_iter().map(sampled).collect())
+    let element = |name: &str| outputs.iter().find(|output| output.name == name).map(|output| output.element);
+    Ok(read_npz(path, &element)?.into_iter().map(sampled).collect())
+}
+
+/// Compares outputs with those of a folder, by their order.
+fn check_folder(outputs: &[Array], folder: &Path) -> Result<Vec<String>, Failure> {
+    let expected = read_folder(folder, "output")?;
+    if expected.len() != outputs.len() {
+        let counts = format!("{} outputs, expected {}", outputs.len(), expected.len());
+        return Err(Failure::input(format!("{}: the program has {counts}", folder.display())));
+    }
+    let mut lines = Vec::new();
+    let mut faults = Vec::new();
+    for (output, expected) in outputs.iter().zip(&expected) {
+        match elements_agree(expected, output) {
+            Ok(()) => lines.push(format!("output `{}`: every element is as expected", output.name)),
+            Err(reason) => faults.push(format!("error: output `{}`: {reason}", output.name)),
+        }
+    }
+    if faults.is_empty() { Ok(lines) } else { Err(Failure::Input(faults)) }
+}
+
+/// The relative and the absolute error that an element may have; none, where bits count.
+fn tolerance_of(element: ElementKind) -> Option<(f64, f64)> {
+    match element {
+        ElementKind::F32 | ElementKind::F64 => Some((1e-3, 1e-5)),
+        ElementKind::F16 => Some((5e-3, 1e-3)),
+        ElementKind::BF16 => Some((1.0 / 64.0, 1e-2)),
+        ElementKind::F4E2M1FN | ElementKind::F8E4M3FN | ElementKind::F8E4M3FNUZ => Some((0.0, 0.0)),
+        ElementKind::F8E5M2 | ElementKind::F8E5M2FNUZ => Some((0.0, 0.0)),
+        _ => None,
+    }
+}
+
+/// Whether an array has the elements that another has, as ONNX compares the results of its tests: type and
+/// shape are the same, floats of 32 and 64 bits within 1e-3 of the expected number and 1e-5 beside that,
+/// narrower ones within what their format can tell apart, and everything else is equal. NaN is NaN.
+///
+/// # Errors
+/// Says the first difference.
+pub fn elements_agree(expected: &Array, found: &Array) -> Result<(), String> {
+    let types = [expected, found].map(|array| (array.element, &array.shape));
+    if types[0] != types[1] {
+        return Err(format!("it is {:?}, expected {:?}", types[1], types[0]));
+    }
+    let (relative, absolute) = tolerance_of(expected.element).unwrap_or_default();
+    let is_near = |(a, b): &(f64, f64)| {
+        a == b || (a.is_nan() && b.is_nan()) || (a - b).abs() <= absolute + relative * a.abs()
+    };
+    let pairs: Vec<(f64, f64)> = expected.to_f64().into_iter().zip(found.to_f64()).collect();
+    if let Some(at) = pairs.iter().position(|pair| !is_near(pair)) {
+        let (expected, found) = pairs[at];
+        return Err(format!("{found} at {at}, expected {expected}"));
+    }
+    match tolerance_of(expected.element) {
+        // Integers that are too large to be told apart as numbers.
+        None if expected.bytes != found.bytes => Err("its elements differ by less than 2^-53 of them".into()),
+        _ => Ok(()),
+    }
 }
 
 fn mean_and_std(values: &[f64]) -> (f64, f64) {
@@ -110,7 +176,7 @@ mod tests {
     fn array(values: &[f32]) -> Array {
         let bytes = values.iter().flat_map(|value| value.to_le_bytes()).collect();
         let shape = vec![values.len() as u64];
-        Array { name: "y".into(), element: runtime::ElementKind::F32, shape, bytes }
+        Array { name: "y".into(), element: ElementKind::F32, shape, bytes }
     }
 
     fn wanted(values: &[f64]) -> Sampled {
@@ -128,6 +194,25 @@ mod tests {
     #[test]
     fn a_nan_is_never_within_tolerance() {
         assert_eq!(compare(&array(&[1.0, f32::NAN]), &wanted(&[1.0, 2.0])), Ok(f64::INFINITY));
+    }
+
+    #[test]
+    fn elements_agree_within_their_own_size() {
+        let agree = |expected: &[f32], found: &[f32]| elements_agree(&array(expected), &array(found));
+        assert_eq!(agree(&[1000.0, f32::NAN, f32::INFINITY], &[1000.9, f32::NAN, f32::INFINITY]), Ok(()));
+        assert_eq!(agree(&[0.0], &[9e-6]), Ok(()));
+        assert_eq!(agree(&[1.0, 0.0], &[1.0, 0.5]), Err("0.5 at 1, expected 0".into()));
+        assert!(agree(&[0.0], &[2e-5]).is_err());
+        assert!(agree(&[1.0], &[1.002]).is_err() && agree(&[1.0], &[f32::NAN]).is_err());
+        assert!(agree(&[1.0], &[1.0, 2.0]).is_err());
+        let integer = |number: i64| Array {
+            name: "y".into(),
+            element: ElementKind::I64,
+            shape: vec![],
+            bytes: number.to_le_bytes().to_vec(),
+        };
+        assert!(elements_agree(&integer(i64::MAX), &integer(i64::MAX - 1)).is_err());
+        assert!(elements_agree(&integer(1000), &integer(1001)).is_err());
     }
 
     #[test]

@@ -9,16 +9,20 @@
 //! ```
 //!
 //! Elements in Fortran's order or with the high byte first are put into ours. Records and text are refused.
+//! Elements of types that numpy lacks are raw bytes (`V2`), as the package `ml_dtypes` writes them.
+
+use std::borrow::Cow;
 
 use runtime::ElementKind;
 
 use crate::arrays::Array;
+use crate::elements::{bits, packed, unpacked};
 
 /// The first bytes of every file, before the version.
 const MAGIC: &[u8] = b"\x93NUMPY";
 
 /// What the element types of tensors are called in a header, after the order of their bytes.
-const ELEMENTS: [(&str, ElementKind); 11] = [
+const ELEMENTS: [(&str, ElementKind); 12] = [
     ("b1", ElementKind::Bool),
     ("i1", ElementKind::I8),
     ("i2", ElementKind::I16),
@@ -28,18 +32,34 @@ const ELEMENTS: [(&str, ElementKind); 11] = [
     ("u2", ElementKind::U16),
     ("u4", ElementKind::U32),
     ("u8", ElementKind::U64),
+    ("f2", ElementKind::F16),
     ("f4", ElementKind::F32),
     ("f8", ElementKind::F64),
 ];
 
-/// Reads the bytes of a `.npy` file, and calls the array so.
+/// The element types that numpy lacks, by their names in the package `ml_dtypes`.
+const FURTHER: [(&str, ElementKind); 10] = [
+    ("bfloat16", ElementKind::BF16),
+    ("float8_e4m3fn", ElementKind::F8E4M3FN),
+    ("float8_e4m3fnuz", ElementKind::F8E4M3FNUZ),
+    ("float8_e5m2", ElementKind::F8E5M2),
+    ("float8_e5m2fnuz", ElementKind::F8E5M2FNUZ),
+    ("float4_e2m1fn", ElementKind::F4E2M1FN),
+    ("int4", ElementKind::I4),
+    ("uint4", ElementKind::U4),
+    ("int2", ElementKind::I2),
+    ("uint2", ElementKind::U2),
+];
+
+/// Reads the bytes of a `.npy` file, and calls the array so. Elements of a type that numpy lacks stand there
+/// as raw bytes, one at least for each; they are of the `expected` type.
 ///
 /// # Errors
 /// Says what is wrong with the file, or that no tensor has such elements.
-pub(crate) fn read(file: &[u8], name: &str) -> Result<Array, String> {
+pub(crate) fn read(file: &[u8], name: &str, expected: Option<ElementKind>) -> Result<Array, String> {
     let (header, elements) = split(file)?;
     let header = NpyHeader::parse(header)?;
-    let (element, size_bytes) = header.element()?;
+    let (element, size_bytes) = header.element(expected)?;
     let count = header.shape.iter().try_fold(size_bytes as u64, |count, size| count.checked_mul(*size));
     let count = count.and_then(|count| usize::try_from(count).ok()).ok_or("it is too large")?;
     let found = elements.len();
@@ -51,16 +71,17 @@ pub(crate) fn read(file: &[u8], name: &str) -> Result<Array, String> {
     if header.fortran_order {
         bytes = row_major(&bytes, size_bytes, &header.shape);
     }
+    if bits(element) < 8 {
+        bytes = packed(&bytes, bits(element));
+    }
     Ok(Array { name: name.to_owned(), element, shape: header.shape, bytes })
 }
 
 /// What stands before the elements of an array in a `.npy` file.
-///
-/// # Errors
-/// If numpy has no such elements.
-pub(crate) fn header(array: &Array) -> Result<Vec<u8>, String> {
+pub(crate) fn header(array: &Array) -> Vec<u8> {
     let known = ELEMENTS.iter().find(|(_, element)| *element == array.element);
-    let (class, _) = known.ok_or_else(|| format!("numpy has no type for {:?}", array.element))?;
+    let class = known
+        .map_or_else(|| format!("V{}", bits(array.element).div_ceil(8)), |(class, _)| (*class).to_owned());
     let order = if class.ends_with('1') { '|' } else { '<' };
     let sizes: Vec<String> = array.shape.iter().map(u64::to_string).collect();
     let comma = if sizes.len() == 1 { "," } else { "" };
@@ -72,7 +93,18 @@ pub(crate) fn header(array: &Array) -> Result<Vec<u8>, String> {
     text.extend(std::iter::repeat_n(' ', padded - 1 - text.len()));
     text.push('\n');
     let length = u32::try_from(text.len()).expect("a header is short");
-    Ok([MAGIC, &[2, 0], &length.to_le_bytes(), text.as_bytes()].concat())
+    [MAGIC, &[2, 0], &length.to_le_bytes(), text.as_bytes()].concat()
+}
+
+/// The elements of an array in a `.npy` file, where none share a byte.
+pub(crate) fn elements(array: &Array) -> Cow<'_, [u8]> {
+    match bits(array.element) {
+        bits if bits < 8 => {
+            let count = array.shape.iter().product::<u64>() as usize;
+            Cow::Owned(unpacked(&array.bytes, bits, count).collect())
+        }
+        _ => Cow::Borrowed(&array.bytes),
+    }
 }
 
 /// The header's text, and the bytes after it.
@@ -128,13 +160,21 @@ impl<'t> NpyHeader<'t> {
     }
 
     /// The kind of the elements, and how many bytes each takes.
-    fn element(&self) -> Result<(ElementKind, usize), String> {
+    fn element(&self, expected: Option<ElementKind>) -> Result<(ElementKind, usize), String> {
         let class = self.descr.trim_start_matches(['<', '>', '|', '=']);
-        let known = ELEMENTS.iter().find(|(name, _)| *name == class);
-        let unknown = || format!("no tensor has elements of type `{}`", self.descr);
-        let (name, element) = known.ok_or_else(unknown)?;
-        let size_bytes = name[1..].parse().expect("the table says the bytes");
-        Ok((*element, size_bytes))
+        if let Some((name, element)) = ELEMENTS.iter().find(|(name, _)| *name == class) {
+            return Ok((*element, name[1..].parse().expect("the table says the bytes")));
+        }
+        if let Some((_, element)) = FURTHER.iter().find(|(name, _)| *name == class) {
+            return Ok((*element, bits(*element).div_ceil(8)));
+        }
+        // Floats of 8 bits are raw bytes or `f1`, by their format.
+        let raw = class.strip_prefix(['V', 'f']).and_then(|size| size.parse().ok());
+        let further = expected.filter(|element| FURTHER.iter().any(|(_, further)| further == element));
+        match (raw, further) {
+            (Some(size), Some(element)) if bits(element).div_ceil(8) == size => Ok((element, size)),
+            _ => Err(format!("no tensor has elements of type `{}`", self.descr)),
+        }
     }
 }
 

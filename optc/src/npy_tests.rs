@@ -11,7 +11,7 @@ fn file(header: &str) -> Vec<u8> {
 
 fn bytes(descr: &str, fortran_order: &str, shape: &str) -> Result<Vec<u8>, String> {
     let header = format!("{{'descr': '{descr}', 'fortran_order': {fortran_order}, 'shape': {shape}, }}  \n");
-    read(&file(&header), "x").map(|array| array.bytes)
+    read(&file(&header), "x", None).map(|array| array.bytes)
 }
 
 fn refuses(found: Result<impl std::fmt::Debug, String>, words: &str) {
@@ -44,22 +44,41 @@ fn arrays_without_axes_or_elements_are_arrays() {
 #[test]
 fn old_and_odd_spellings_are_read() {
     let header = r#"{"shape":(2L,2L),"fortran_order":False,"descr":"|u1"}"#;
-    assert_eq!(read(&file(header), "x").unwrap().shape, [2, 2]);
+    assert_eq!(read(&file(header), "x", None).unwrap().shape, [2, 2]);
 }
 
 #[test]
 fn what_is_written_is_read_again() {
-    for (name, element) in ELEMENTS {
-        let size_bytes: u64 = name[1..].parse().unwrap();
+    for (_, element) in ELEMENTS.into_iter().chain(FURTHER) {
         for shape in [vec![], vec![3], vec![2, 3], vec![0, 2]] {
-            let count = shape.iter().product::<u64>() * size_bytes;
-            let bytes = (0..count).map(|i| i as u8).collect();
+            let count = shape.iter().product::<u64>() as usize;
+            let bytes: Vec<u8> = match bits(element) {
+                bits if bits < 8 => packed(&(0..count).map(|i| i as u8 + 1).collect::<Vec<_>>(), bits),
+                bits => (0..count * bits / 8).map(|i| i as u8).collect(),
+            };
             let array = Array { name: "x".to_owned(), element, shape, bytes };
-            let header = header(&array).unwrap();
+            let header = header(&array);
             assert_eq!(header.len() % 64, 0, "numpy aligns the elements");
-            assert_eq!(read(&[header, array.bytes.clone()].concat(), "x").unwrap(), array);
+            let file = [header, elements(&array).into_owned()].concat();
+            assert_eq!(read(&file, "x", Some(element)).unwrap(), array);
         }
     }
+}
+
+/// What `numpy.save` writes of an array of `ml_dtypes`, and what other tools write.
+#[test]
+fn types_that_numpy_lacks_are_read_by_name_or_by_what_is_expected() {
+    let read = |descr: &str, expected| {
+        let header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': (3,)}}");
+        super::read(&file(&header), "x", expected).map(|array| (array.element, array.bytes))
+    };
+    assert_eq!(read("bfloat16", None).unwrap(), (ElementKind::BF16, vec![0, 1, 2, 3, 4, 5]));
+    assert_eq!(read("<V2", Some(ElementKind::BF16)).unwrap().0, ElementKind::BF16);
+    assert_eq!(read("<f1", Some(ElementKind::F8E5M2)).unwrap(), (ElementKind::F8E5M2, vec![0, 1, 2]));
+    assert_eq!(read("int4", None).unwrap(), (ElementKind::I4, vec![0x10, 2]));
+    refuses(read("<V2", None), "no tensor has elements of type `<V2`");
+    refuses(read("<V2", Some(ElementKind::F8E5M2)), "no tensor has elements of type `<V2`");
+    refuses(read("|V4", Some(ElementKind::F32)), "no tensor has elements of type `|V4`");
 }
 
 #[test]
@@ -67,9 +86,7 @@ fn what_no_tensor_holds_is_refused() {
     refuses(bytes("<c8", "False", "(1,)"), "no tensor has elements of type `<c8`");
     refuses(bytes("<U2", "False", "(1,)"), "no tensor has elements of type `<U2`");
     let records = "{'descr': [('a', '<i4')], 'fortran_order': False, 'shape': (2,), }";
-    refuses(read(&file(records), "x"), "it holds records");
-    let array = Array { name: "x".to_owned(), element: ElementKind::BF16, shape: vec![], bytes: vec![0; 2] };
-    refuses(header(&array), "numpy has no type for BF16");
+    refuses(read(&file(records), "x", None), "it holds records");
 }
 
 #[test]
@@ -81,13 +98,16 @@ fn damaged_files_are_refused() {
     refuses(bytes("|u1", "False", "(1 2)"), malformed);
     refuses(bytes("|u1", "False", "(-1,)"), malformed);
     refuses(bytes("|u1", "False", "(99999999999999999999,)"), malformed);
-    refuses(read(&file("{'descr': '|u1', 'shape': (1,), }"), "x"), malformed);
-    refuses(read(&file("{'descr': '|u1', 'fortran_order': False, 'shape': (1,)} more"), "x"), malformed);
-    refuses(read(&file("{'descr': '|u1' 'fortran_order': False, 'shape': (1,)}"), "x"), malformed);
-    refuses(read(b"PK\x03\x04", "x"), "it is no `.npy` file");
-    refuses(read(b"\x93NUMPY\x09\x00", "x"), "version 9");
+    refuses(read(&file("{'descr': '|u1', 'shape': (1,), }"), "x", None), malformed);
+    refuses(
+        read(&file("{'descr': '|u1', 'fortran_order': False, 'shape': (1,)} more"), "x", None),
+        malformed,
+    );
+    refuses(read(&file("{'descr': '|u1' 'fortran_order': False, 'shape': (1,)}"), "x", None), malformed);
+    refuses(read(b"PK\x03\x04", "x", None), "it is no `.npy` file");
+    refuses(read(b"\x93NUMPY\x09\x00", "x", None), "version 9");
     let whole = file("{'descr': '|u1', 'fortran_order': False, 'shape': (1,)}");
     for length in MAGIC.len()..40 {
-        refuses(read(&whole[..length], "x"), "it ends within its header");
+        refuses(read(&whole[..length], "x", None), "it ends within its header");
     }
 }

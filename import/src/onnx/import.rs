@@ -1,12 +1,13 @@
 //! How a model file becomes a module.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use ir::{Context, Diagnostic, Module};
 
 use super::declared::DeclaredSizes;
 use super::external::{ExternalFiles, OpenFile, SharedBytes};
+use super::functions;
 use super::lower::{ModelSource, lower};
 use super::model::{AttributeValue, ModelProto};
 use super::rows::NEWEST;
@@ -106,6 +107,8 @@ struct Opened<'c> {
     ctx: &'c Context,
     path: &'c Path,
     bytes: SharedBytes,
+    /// Names that are not in the file: those of values in calls of functions.
+    names: OnceLock<Vec<String>>,
 }
 
 impl<'c> Opened<'c> {
@@ -115,15 +118,23 @@ impl<'c> Opened<'c> {
         options: &ImportOptions<'_>,
     ) -> Result<Opened<'c>, Vec<Diagnostic>> {
         let bytes = (options.open_file)(path).map_err(|error| fault(ctx, path, error.to_string()))?;
-        Ok(Opened { ctx, path, bytes })
+        Ok(Opened { ctx, path, bytes, names: OnceLock::new() })
     }
 
     fn fault(&self, message: String) -> Vec<Diagnostic> {
         fault(self.ctx, self.path, message)
     }
 
+    /// The model, with the bodies of its functions in the place of calls.
     fn model(&self) -> Result<ModelProto<'_>, Vec<Diagnostic>> {
-        ModelProto::read((*self.bytes).as_ref()).map_err(|error| self.fault(error.to_string()))
+        let model =
+            ModelProto::read((*self.bytes).as_ref()).map_err(|error| self.fault(error.to_string()))?;
+        if model.functions.is_empty() {
+            return Ok(model);
+        }
+        let names = functions::new_names(&model).map_err(|message| self.fault(message))?;
+        let graph = functions::expand(&model, self.names.get_or_init(|| names));
+        Ok(ModelProto { graph: graph.map_err(|message| self.fault(message))?, ..model })
     }
 
     fn weights<'a>(

@@ -30,6 +30,7 @@ use super::model::{AttributeValue, GraphProto, NodeProto};
 use super::open::OpenAxes;
 use super::order::order;
 use super::rows::{self, Convert, OperatorRow};
+use super::sequences::NodeResults;
 use super::tensor::{Dimension, TensorProto, TypeProto, ValueInfoProto};
 use super::unsupported::unsupported;
 use super::weights::WeightFiles;
@@ -106,6 +107,8 @@ pub(super) struct GraphLowering<'m> {
     declared: HashMap<&'m str, &'m ValueInfoProto<'m>>,
     /// The value that a name stands for; none where a fault was told that leaves the name without one.
     values: HashMap<&'m str, Option<Value>>,
+    /// The names that stand for sequences.
+    pub(super) sequences: HashMap<&'m str, Vec<Value>>,
     argument_names: Vec<&'m str>,
     body: Body,
     /// What is known of named sizes, and what the nodes need beside that.
@@ -129,6 +132,7 @@ impl<'m> GraphLowering<'m> {
             initializers: graph.initializers.iter().map(|tensor| (tensor.name, tensor)).collect(),
             declared: declared.map(|info| (info.name, info)).collect(),
             values: HashMap::new(),
+            sequences: HashMap::new(),
             argument_names: Vec::new(),
             body,
             facts,
@@ -184,6 +188,10 @@ impl<'m> GraphLowering<'m> {
             return *value;
         }
         let location = self.ctx.name_location(name);
+        if self.sequences.contains_key(name) {
+            self.refuse(location, "a sequence, expected a tensor".into());
+            return None;
+        }
         let weight = match self.initializers.get(name) {
             Some(tensor) => self.source.weights.read(tensor, name),
             None => Err("its data is sparse, expected a dense tensor".to_owned()),
@@ -201,9 +209,10 @@ impl<'m> GraphLowering<'m> {
     fn node(&mut self, index: usize, row: &'static OperatorRow) {
         let node = &self.source.graph.nodes[index];
         let location = self.ctx.name_location(&self.source.graph.node_name(index));
-        let value = |name: &&'m str| if name.is_empty() { None } else { self.value(name) };
+        let is_tensor = |name: &str, all: &Self| !name.is_empty() && !all.sequences.contains_key(name);
+        let value = |name: &&'m str| if is_tensor(name, self) { self.value(name) } else { None };
         let operands: Vec<Option<Value>> = node.inputs.iter().map(value).collect();
-        let lacks = |(name, value): (&&str, &Option<Value>)| value.is_none() && !name.is_empty();
+        let lacks = |(name, value): (&&str, &Option<Value>)| value.is_none() && is_tensor(name, self);
         if node.inputs.iter().zip(&operands).any(lacks) {
             return self.abandon(node);
         }
@@ -232,10 +241,21 @@ impl<'m> GraphLowering<'m> {
         check_form(node, row)?;
         let block = self.block();
         let before = self.body.last_op(block);
-        let read: Vec<Value> = operands.iter().flatten().copied().collect();
+        let read = self.read(node, &operands);
         let results = match row.convert {
-            Convert::Graphs(flow) => self.flow(flow, node, operands, location)?,
-            convert => self.call(node, operands, location, |call| convert.run(call))?,
+            Convert::Sequences(operator) => self.sequence(operator, node, operands, location)?,
+            _ if row.op == "Identity" && self.sequences.contains_key(node.inputs[0]) => {
+                NodeResults::Sequences(vec![self.sequences[node.inputs[0]].clone()])
+            }
+            _ if node.inputs.iter().any(|name| self.sequences.contains_key(name)) => {
+                return Err("an input is a sequence, expected a tensor".into());
+            }
+            Convert::Graphs(flow) => NodeResults::Tensors(self.flow(flow, node, operands, location)?),
+            convert => NodeResults::Tensors(self.call(node, operands, location, |call| convert.run(call))?),
+        };
+        let (results, sequences) = match results {
+            NodeResults::Tensors(results) => (results, None),
+            NodeResults::Sequences(sequences) => (sequences.concat(), Some(sequences)),
         };
         let first = match before {
             Some(before) => self.body.next_op(before),
@@ -244,6 +264,10 @@ impl<'m> GraphLowering<'m> {
         let ops: Vec<Op> = std::iter::successors(first, |op| self.body.next_op(*op)).collect();
         self.open.follow_node(self.ctx, &self.body, &ops, [&read, &results])?;
         self.require(&ops);
+        if let Some(sequences) = sequences {
+            self.sequences.extend(node.outputs.iter().copied().zip(sequences));
+            return Ok(());
+        }
         for (index, &name) in node.outputs.iter().enumerate().filter(|(_, name)| !name.is_empty()) {
             let value =
                 *results.get(index).ok_or_else(|| format!("result {index}, `{name}`, is not supported"))?;
@@ -255,6 +279,12 @@ impl<'m> GraphLowering<'m> {
             self.values.insert(name, Some(value));
         }
         Ok(())
+    }
+
+    /// The values that a node reads, those in sequences too.
+    fn read(&self, node: &NodeProto<'m>, operands: &[Option<Value>]) -> Vec<Value> {
+        let sequences = node.inputs.iter().filter_map(|name| self.sequences.get(name)).flatten();
+        operands.iter().flatten().chain(sequences).copied().collect()
     }
 
     /// What is done with a call of a node.
@@ -300,8 +330,9 @@ impl<'m> GraphLowering<'m> {
             let row = row_of(node, self.source.version);
             let row = row.ok_or_else(|| format!("operator `{}` is not supported", node.op_type))?;
             let operands: Vec<Option<Value>> = node.inputs.iter().map(|name| self.named(name)).collect();
-            let lacks =
-                node.inputs.iter().zip(&operands).find(|(name, value)| value.is_none() && !name.is_empty());
+            let lacks = node.inputs.iter().zip(&operands).find(|(name, value)| {
+                value.is_none() && !name.is_empty() && !self.sequences.contains_key(*name)
+            });
             if let Some((name, _)) = lacks {
                 return Err(format!("`{name}` is not defined").into());
             }
@@ -311,6 +342,7 @@ impl<'m> GraphLowering<'m> {
             graph.outputs.iter().map(|output| self.named(output.name)).collect::<Option<Vec<Value>>>();
         for name in graph.nodes.iter().flat_map(|node| &node.outputs) {
             self.values.remove(name);
+            self.sequences.remove(name);
         }
         for tensor in &graph.initializers {
             self.values.remove(tensor.name);

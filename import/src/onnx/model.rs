@@ -73,6 +73,8 @@ pub struct NodeProto<'a> {
     pub op_type: &'a str,
     /// The operator's set; empty for ONNX's own.
     pub domain: &'a str,
+    /// Which of the functions of that name; mostly empty.
+    pub overload: &'a str,
     /// The attributes, in the order of the file.
     pub attributes: Vec<AttributeProto<'a>>,
     /// Offset of the node in the file, in bytes.
@@ -130,6 +132,8 @@ pub struct FunctionProto<'a> {
     pub name: &'a str,
     /// The operator's set.
     pub domain: &'a str,
+    /// Tells functions of one name apart; mostly empty.
+    pub overload: &'a str,
     /// Names of the operands.
     pub inputs: Vec<&'a str>,
     /// Names of the results.
@@ -237,6 +241,7 @@ impl<'a> NodeProto<'a> {
                     AttributeProto::read(message, depth)
                 })?,
                 7 => node.domain = field.string("domain")?,
+                8 => node.overload = field.string("overload")?,
                 _ => {}
             }
         }
@@ -366,6 +371,7 @@ impl<'a> FunctionProto<'a> {
                 7 => push(&mut function.nodes, field, "node", |message| NodeProto::read(message, 1))?,
                 9 => push(&mut function.opsets, field, "opset_import", Opset::read)?,
                 10 => function.domain = field.string("domain")?,
+                13 => function.overload = field.string("overload")?,
                 11 => {
                     push(&mut function.defaults, field, "attribute_proto", |message| {
                         AttributeProto::read(message, 1)

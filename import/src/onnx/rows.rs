@@ -4,6 +4,7 @@
 //! or attributes changed, it has a row before and a row after. What changed in meaning only is asked by the
 //! converter. The versions are those of onnx.ai/onnx/operators.
 
+use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use super::call::{NodeConversion, Results};
@@ -12,6 +13,7 @@ use super::convert::{
     quantised, recurrent, reduce, resize, sample, scatter, shape, signal, split, spread, window,
 };
 use super::flow::ControlOperator;
+use super::sequences::SequenceOperator;
 
 /// The newest version of ONNX's operator set of which the rows were checked.
 pub const NEWEST: i64 = 28;
@@ -41,6 +43,8 @@ pub enum Convert {
     Fold(&'static str),
     /// Its graphs are written down in its place.
     Graphs(ControlOperator),
+    /// It takes or makes sequences, which are there only while the model is read.
+    Sequences(SequenceOperator),
     /// A converter of its own.
     With(fn(&mut NodeConversion<'_, '_>) -> Results),
 }
@@ -53,7 +57,9 @@ impl Convert {
             Convert::Binary(name) => pointwise::binary(call, name),
             Convert::Fold(name) => pointwise::fold(call, name),
             Convert::With(convert) => convert(call),
-            Convert::Graphs(_) => Err("a graph is no converter's".into()),
+            Convert::Graphs(_) | Convert::Sequences(_) => {
+                Err("graphs and sequences are no converter's".into())
+            }
         }
     }
 }
@@ -63,7 +69,33 @@ pub fn find(op: &str, version: i64) -> Option<&'static OperatorRow> {
     ROWS.iter().find(|row| row.op == op && row.versions.contains(&version))
 }
 
-use Convert::{Binary, Fold, Graphs, Unary, With};
+/// What is known of an operator over all its versions.
+pub struct Coverage {
+    /// The operator's name in ONNX.
+    pub op: &'static str,
+    /// The versions of the operator set from the first to the last in which it has rows.
+    pub versions: RangeInclusive<i64>,
+    /// The attributes that a node may have in the newest of them.
+    pub attributes: &'static [&'static str],
+}
+
+/// The operators that are imported, by name.
+pub fn coverage() -> Vec<Coverage> {
+    let mut operators: BTreeMap<&str, Coverage> = BTreeMap::new();
+    for OperatorRow { op, versions, attributes, .. } in ROWS {
+        let known = operators.entry(*op);
+        let first = || Coverage { op, versions: versions.clone(), attributes };
+        let known = known.or_insert_with(first);
+        known.versions =
+            *known.versions.start().min(versions.start())..=*known.versions.end().max(versions.end());
+        if versions.end() == known.versions.end() {
+            known.attributes = *attributes;
+        }
+    }
+    operators.into_values().collect()
+}
+
+use Convert::{Binary, Fold, Graphs, Sequences, Unary, With};
 
 const fn row(
     op: &'static str,
@@ -186,6 +218,7 @@ pub static ROWS: &[OperatorRow] = &[
     row("Col2Im", 18..=NEWEST, 3..=3, &["dilations", "pads", "strides"], With(spread::columns_to_image)),
     row("Compress", 9..=NEWEST, 2..=2, &["axis"], With(picked::compress)),
     row("Concat", 1..=NEWEST, 1..=ANY, &["axis"], With(shape::concat)),
+    row("ConcatFromSequence", 11..=NEWEST, 1..=1, &["axis", "new_axis"], Sequences(SequenceOperator::Concat)),
     row("Constant", 1..=NEWEST, 0..=0, VALUE, With(shape::constant)),
     row("ConstantOfShape", 9..=NEWEST, 1..=1, &["value"], With(pick::constant_of_shape)),
     row("Conv", 1..=NEWEST, 2..=3, CONV, With(window::conv)),
@@ -318,6 +351,13 @@ pub static ROWS: &[OperatorRow] = &[
     row("ScatterElements", 11..=NEWEST, 3..=3, &["axis", "reduction"], With(scatter::scatter_elements)),
     row("ScatterND", 11..=NEWEST, 3..=3, &["reduction"], With(scatter::scatter_nd)),
     row("Selu", 1..=NEWEST, 1..=1, &["alpha", "consumed_inputs", "gamma"], With(composed::selu)),
+    row("SequenceAt", 11..=NEWEST, 2..=2, &[], Sequences(SequenceOperator::At)),
+    row("SequenceConstruct", 11..=NEWEST, 1..=ANY, &[], Sequences(SequenceOperator::Construct)),
+    row("SequenceEmpty", 11..=NEWEST, 0..=0, &["dtype"], Sequences(SequenceOperator::Empty)),
+    row("SequenceErase", 11..=NEWEST, 1..=2, &[], Sequences(SequenceOperator::Erase)),
+    row("SequenceInsert", 11..=NEWEST, 2..=3, &[], Sequences(SequenceOperator::Insert)),
+    row("SequenceLength", 11..=NEWEST, 1..=1, &[], Sequences(SequenceOperator::Length)),
+    row("SequenceMap", 17..=NEWEST, 1..=ANY, &["body"], Sequences(SequenceOperator::Map)),
     row("Shape", 1..=14, 1..=1, &[], With(shape::shape)),
     row("Shape", 15..=NEWEST, 1..=1, &["end", "start"], With(shape::shape)),
     row("Shrink", 9..=NEWEST, 1..=1, &["bias", "lambd"], With(composed::shrink)),
@@ -335,6 +375,7 @@ pub static ROWS: &[OperatorRow] = &[
     row("SpaceToDepth", 1..=NEWEST, 1..=1, &["blocksize", "mode"], With(pick::space_to_depth)),
     row("Split", 2..=12, 1..=1, &["axis", "split"], With(split::split)),
     row("Split", 13..=NEWEST, 1..=2, &["axis", "num_outputs"], With(split::split)),
+    row("SplitToSequence", 11..=NEWEST, 1..=2, &["axis", "keepdims"], Sequences(SequenceOperator::Split)),
     row("Sqrt", 1..=NEWEST, 1..=1, OLD, Unary("nn.sqrt")),
     row("Squeeze", 1..=12, 1..=1, &["axes"], With(shape::squeeze)),
     row("Squeeze", 13..=NEWEST, 1..=2, &[], With(shape::squeeze)),

@@ -9,12 +9,14 @@ mod external;
 #[cfg(test)]
 mod fixture;
 #[cfg(test)]
+mod functions;
 mod fuzz;
 #[cfg(test)]
 mod model;
 mod open;
 mod operators;
 mod required;
+mod sequences;
 mod sizes;
 #[cfg(test)]
 mod synth;

@@ -16,7 +16,12 @@ use crate::writer::{
 
 /// The sizes of the first result, and its elements, where every argument counts 1, 2, 3, ...
 pub(crate) fn compute(version: i64, graph: Graph) -> (Vec<u64>, Vec<f32>) {
-    let module = import_bytes(&model(version, graph).0, StrippedWeights::Refuse, &[]).unwrap();
+    compute_model(&model(version, graph))
+}
+
+/// The same of a model.
+pub(crate) fn compute_model(model: &Message) -> (Vec<u64>, Vec<f32>) {
+    let module = import_bytes(&model.0, StrippedWeights::Refuse, &[]).unwrap();
     let ctx = &module.ctx;
     let body = module.function("main").unwrap();
     let counted = body.args(body.entry(body.root()).unwrap()).iter().map(|&arg| {

@@ -1,11 +1,10 @@
 //! Which arrays a program is run on, and which sizes they have.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use import::onnx::declared::DeclaredSizes;
-use import::onnx::element::Element;
 use ir::dims;
 use ir::plan::signature::{Argument, Signature};
 use ir::{Context, Dim, Ident, Module};
@@ -13,16 +12,19 @@ use runtime::ElementKind;
 
 use crate::arrays::{Array, read_npy, read_npz};
 use crate::compile::{SizeOptions, no_input, signature};
+use crate::elements::onnx_element;
 use crate::failure::Failure;
+use crate::protobuf::read_folder;
 use crate::sizes;
 use crate::specialize::{has_named_sizes, sizes_of};
 
 /// Where the inputs come from.
 #[derive(Args, Clone)]
 pub(super) struct InputArgs {
-    /// Take the inputs of these names from a `.npz` file. May be repeated: the program runs once on each, and
-    /// each may have other sizes.
-    #[arg(long, value_name = "X.npz")]
+    /// Take the inputs of these names from a `.npz` file, or all in order from the files `input_0.pb`,
+    /// `input_1.pb`, ... of a folder, as ONNX ships its tests. May be repeated: the program runs once on
+    /// each, and each may have other sizes.
+    #[arg(long, value_name = "X.npz|DIR")]
     inputs: Vec<PathBuf>,
     /// Take one input from a `.npy` file; may be repeated.
     #[arg(long, num_args = 2, value_names = ["NAME", "X.npy"], action = clap::ArgAction::Append)]
@@ -71,7 +73,7 @@ impl InputArgs {
     pub(super) fn cases(&self, module: &Module, entry: &str) -> Result<Vec<RunInputs>, Failure> {
         let taken = signature(module, entry)?;
         let mut cases = Vec::new();
-        for given in self.given()? {
+        for given in self.given(&module.ctx, &taken)? {
             check_names(&given, &taken)?;
             let sizes = given_sizes(module, entry, &taken, &given)?;
             let wanted = describe(&module.ctx, &taken, &sizes)?;
@@ -81,15 +83,26 @@ impl InputArgs {
     }
 
     /// The arrays that files give, for each run.
-    fn given(&self) -> Result<Vec<Vec<Array>>, Failure> {
+    fn given(&self, ctx: &Context, taken: &Signature) -> Result<Vec<Vec<Array>>, Failure> {
+        let element = |name: &str| {
+            let arg = taken.args.iter().find(|arg| arg.name == name)?;
+            codegen::element_kind(ctx.type_data(ctx.elem(arg.ty)))
+        };
         let mut single = Vec::new();
         for pair in self.input.chunks_exact(2) {
-            single.push(read_npy(pair[1].as_ref(), &pair[0])?);
+            single.push(read_npy(pair[1].as_ref(), &pair[0], &element)?);
         }
         if self.inputs.is_empty() {
             return Ok(vec![single]);
         }
-        self.inputs.iter().map(|path| Ok([single.clone(), read_npz(path)?].concat())).collect()
+        let given = self.inputs.iter().map(|path| {
+            let arrays = match path.is_dir() {
+                true => in_order(path, taken)?,
+                false => read_npz(path, &element)?,
+            };
+            Ok([single.clone(), arrays].concat())
+        });
+        given.collect()
     }
 
     /// An array for each input, in order: of those that files give, or made.
@@ -109,6 +122,18 @@ impl InputArgs {
         }
         if faults.is_empty() { Ok(arrays) } else { Err(Failure::Input(faults)) }
     }
+}
+
+/// The arrays of a folder, by the names of the inputs in order.
+fn in_order(folder: &Path, taken: &Signature) -> Result<Vec<Array>, Failure> {
+    let arrays = read_folder(folder, "input")?;
+    let count = taken.args.len();
+    if arrays.len() > count {
+        let what = format!("{} inputs, but the program has {count}", arrays.len());
+        return Err(Failure::input(format!("{}: {what}", folder.display())));
+    }
+    let named = taken.args.iter().zip(arrays);
+    Ok(named.map(|(arg, array)| Array { name: arg.name.clone(), ..array }).collect())
 }
 
 /// What is said of named sizes to the compiler: the code is made for those of the first run.
@@ -159,16 +184,9 @@ pub(super) fn fix_sizes(module: &mut Module, cases: &[RunInputs]) -> Result<(), 
 }
 
 fn random(desc: &InputDesc, seed: Option<u64>) -> Result<Array, Failure> {
-    let element = match desc.element {
-        ElementKind::F32 => Element::Float,
-        ElementKind::I64 => Element::Int64,
-        other => {
-            let what =
-                format!("no rule makes elements of {other:?} for input `{}`; give it by --input", desc.name);
-            return Err(Failure::input(what));
-        }
-    };
-    let blob = import::synth::input(&desc.name, seed, element, &desc.shape).map_err(Failure::input)?;
+    let blob = import::synth::input(&desc.name, seed, onnx_element(desc.element), &desc.shape);
+    let blob =
+        blob.map_err(|fault| Failure::input(format!("input `{}`: {fault}; give it by --input", desc.name)))?;
     let mut bytes = Vec::new();
     let count = blob.len_bytes();
     let reserved = bytes.try_reserve_exact(count);

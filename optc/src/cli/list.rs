@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use clap::Args;
+use import::onnx::rows::{Coverage, coverage};
 use ir::diag::nearest;
 use ir::opdef::{Arity, OpDef};
 use passes::canonicalize::CANONICALIZE;
@@ -20,6 +21,17 @@ use crate::opt::Setup;
 pub(super) struct NameArgs {
     /// The one to describe in full, or a dialect whose operations to list [default: list all].
     name: Option<String>,
+}
+
+/// The operation to describe, or the operators of ONNX.
+#[derive(Args)]
+pub(super) struct OpsArgs {
+    /// The one to describe in full, or a dialect whose operations to list [default: list all].
+    name: Option<String>,
+    /// List the operators of ONNX that models may have, with the versions of the operator set in which they
+    /// are known and their attributes, or the one of this name.
+    #[arg(long)]
+    onnx: bool,
 }
 
 pub(super) fn passes(setup: &Setup<'_>, args: &NameArgs) -> Result<(), Failure> {
@@ -47,7 +59,10 @@ pub(super) fn passes(setup: &Setup<'_>, args: &NameArgs) -> Result<(), Failure> 
     write_output(&text, None)
 }
 
-pub(super) fn ops(setup: &Setup<'_>, args: &NameArgs) -> Result<(), Failure> {
+pub(super) fn ops(setup: &Setup<'_>, args: &OpsArgs) -> Result<(), Failure> {
+    if args.onnx {
+        return onnx_operators(args.name.as_deref());
+    }
     let ctx = setup.context();
     let mut text = String::new();
     match &args.name {
@@ -63,6 +78,25 @@ pub(super) fn ops(setup: &Setup<'_>, args: &NameArgs) -> Result<(), Failure> {
         }
     }
     write_output(&text, None)
+}
+
+fn onnx_operators(name: Option<&str>) -> Result<(), Failure> {
+    let all = coverage();
+    let mut text = String::new();
+    for Coverage { op, versions, attributes } in &all {
+        if name.is_none_or(|name| name == *op) {
+            let versions = format!("{} to {}", versions.start(), versions.end());
+            let line = format!("{op:26} {versions:9} {}", attributes.join(", "));
+            writeln!(text, "{}", line.trim_end()).expect("writing to a string");
+        }
+    }
+    match name {
+        Some(name) if text.is_empty() => {
+            let near = nearest(name, all.iter().map(|known| known.op));
+            Err(unknown("operator of ONNX", name, near.first().copied()))
+        }
+        _ => write_output(&text, None),
+    }
 }
 
 fn unknown(what: &str, name: &str, near: Option<&str>) -> Failure {

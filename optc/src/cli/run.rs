@@ -22,6 +22,7 @@ use crate::load::load;
 use crate::model::Model;
 use crate::open::OpenOutputs;
 use crate::opt::{OptArgs, Setup};
+use crate::protobuf::{is_folder, write_folder};
 
 /// Compile a program and run it.
 #[derive(Args)]
@@ -37,13 +38,15 @@ pub(super) struct RunArgs {
     machine: MachineArgs,
     #[command(flatten)]
     memory: MemoryArgs,
-    /// Write the outputs to a `.npz` file, or `-`: to standard output; once for each `--inputs`.
-    #[arg(long, value_name = "Y.npz")]
+    /// Write the outputs to a `.npz` file, or to standard output (`-`), or to the files `output_0.pb`,
+    /// `output_1.pb`, ... of a folder (`DIR/`); once for each `--inputs`.
+    #[arg(long, value_name = "Y.npz|DIR/")]
     out: Vec<PathBuf>,
-    /// Compare the outputs with expected ones: `.json` (samples) or `.npz`; once for each `--inputs`.
+    /// Compare the outputs with expected ones: `.json` (samples), `.npz`, or a folder with `output_0.pb`,
+    /// ..., each element as ONNX compares those of its tests; once for each `--inputs`.
     #[arg(long, value_name = "EXPECTED")]
     check: Vec<PathBuf>,
-    /// How far off an output may be, as a share of its absolute maximum.
+    /// How far off an output may be, as a share of its absolute maximum; a folder has tolerances of its own.
     #[arg(long, default_value_t = 1e-4)]
     tolerance: f64,
     /// Function to compile [default: the only public one, else `main`].
@@ -91,7 +94,10 @@ pub(super) fn run(args: &RunArgs) -> Result<(), Failure> {
     };
     say(&said)?;
     for (run, path) in runs.iter().zip(&args.out) {
-        write_npz(path, &run.outputs)?;
+        match is_folder(path) {
+            true => write_folder(path, "output", &run.outputs)?,
+            false => write_npz(path, &run.outputs)?,
+        }
     }
     for (run, path) in runs.iter().zip(&args.check) {
         let lines = expect::check(&run.outputs, path, args.tolerance)?;

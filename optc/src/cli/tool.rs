@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use super::list::{self, NameArgs};
+use super::list::{self, NameArgs, OpsArgs};
 use super::passes::{self, PassesArgs};
 use super::{exit, misused};
 use crate::opt::Setup;
@@ -25,7 +25,7 @@ enum ToolVerb {
     /// List the passes, or describe one.
     Passes(NameArgs),
     /// List the operations, or describe one.
-    Ops(NameArgs),
+    Ops(OpsArgs),
 }
 
 /// Does what the arguments of a tool say (the first is the program's own name): `my-opt --passes=... FILE`,

@@ -31,3 +31,16 @@ fn types_of_operands_are_told_in_words() {
     let described = ops("arith.addf");
     assert!(described.contains("operand lhs: a float, or a vector or tensor of floats"), "{described}");
 }
+
+#[test]
+fn operators_of_onnx_are_listed_with_versions_and_attributes() {
+    let onnx = |names: &[&str]| {
+        let args = [&["ops", "--onnx"], names].concat();
+        let output = Command::new(env!("CARGO_BIN_EXE_optc")).args(args).output().expect("the command runs");
+        String::from_utf8([output.stdout, output.stderr].concat()).expect("it prints text")
+    };
+    assert!(onnx(&["Gemm"]).starts_with("Gemm  "), "{}", onnx(&["Gemm"]));
+    assert!(onnx(&["Gemm"]).trim_end().ends_with("alpha, beta, broadcast, transA, transB"));
+    assert_eq!(onnx(&["gemm"]), "error: there is no operator of ONNX `gemm` (did you mean `Gemm`?)\n");
+    assert!(onnx(&[]).lines().count() > 150, "all are listed");
+}

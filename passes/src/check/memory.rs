@@ -212,7 +212,7 @@ impl ByteRun {
         }
     }
 
-    /// Whether a home lies in the gaps between rows, whether it is one row there or many at the same distance.
+    /// Whether a home lies in the gaps between rows, as one row there or as many at the same distance.
     fn is_missed(&self, home: &Home) -> bool {
         if self.is_dense() {
             return false;

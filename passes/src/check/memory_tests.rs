@@ -77,16 +77,16 @@ fn rows_beside_rows_stay() {
 #[test]
 fn rows_stay_whole_where_others_are_written_between_them() {
     let [x, y, z] = values();
-    let mut memory = Memory::default();
+    let mut memory = CheckedMemory::default();
     memory.write(&rows(0, 8), Some(x));
     memory.write(&home(28, 40), Some(y));
     memory.write(&home(9, 11), Some(z));
     assert!(memory.holds(&rows(0, 8), x, 0) && memory.holds(&home(28, 40), y, 0));
     memory.write(&rows(8, 12), Some(z));
     assert!(memory.holds(&rows(0, 8), x, 0) && !memory.holds(&home(28, 40), y, 0));
-    memory.write(&Home::of_rows(Pool::Planned(0), 8, 2, 12, 20), Some(y));
+    memory.write(&Home::of_rows(MemorySpace::Planned(0), 8, 2, 12, 20), Some(y));
     assert!(memory.holds(&rows(0, 8), x, 0));
-    memory.write(&Home::of_rows(Pool::Planned(0), 28, 2, 13, 20), Some(y));
+    memory.write(&Home::of_rows(MemorySpace::Planned(0), 28, 2, 13, 20), Some(y));
     assert!(!memory.holds(&rows(0, 8), x, 0));
 }
 

@@ -16,11 +16,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use import::onnx::element::Element;
 use import::onnx::external::{SharedBytes, read_file};
 use import::onnx::wire::Message;
-use import::onnx::{ImportOptions, StrippedWeights, weights};
+use import::onnx::{ImportOptions, StrippedWeights};
 use ir::{Context, Module};
+use optc::expect::elements_agree;
+use optc::protobuf::array_of;
 use optc::{Array, CompileOptions, Failure, Model};
 use runtime::ElementKind;
 use tests::given::given;
@@ -90,40 +91,10 @@ type Files<'a> = &'a dyn Fn(&str) -> Option<Vec<u8>>;
 fn arrays(files: Files<'_>, prefix: &str) -> Result<Vec<(Vec<u8>, Array)>, String> {
     let found = (0..).map_while(|index| files(&format!("{prefix}_{index}.pb")));
     let read = |bytes: Vec<u8>| {
-        let array = array(&bytes).map_err(|fault| format!("test data: {fault}"))?;
+        let array = array_of(bytes.clone()).map_err(|fault| format!("test data: {fault}"))?;
         Ok((bytes, array))
     };
     found.map(read).collect()
-}
-
-fn array(file: &[u8]) -> Result<Array, String> {
-    let weight = weights::tensor_of_file(Arc::new(file.to_vec()))?;
-    let element = match weight.element {
-        Element::Float => ElementKind::F32,
-        Element::Double => ElementKind::F64,
-        Element::Float16 => ElementKind::F16,
-        Element::Bfloat16 => ElementKind::BF16,
-        Element::Bool => ElementKind::Bool,
-        Element::Int8 => ElementKind::I8,
-        Element::Int16 => ElementKind::I16,
-        Element::Int32 => ElementKind::I32,
-        Element::Int64 => ElementKind::I64,
-        Element::Uint8 => ElementKind::U8,
-        Element::Uint16 => ElementKind::U16,
-        Element::Uint32 => ElementKind::U32,
-        Element::Uint64 => ElementKind::U64,
-        Element::Int2 => ElementKind::I2,
-        Element::Uint2 => ElementKind::U2,
-        Element::Int4 => ElementKind::I4,
-        Element::Uint4 => ElementKind::U4,
-        Element::Float4E2m1 => ElementKind::F4E2M1FN,
-        Element::Float8E4m3fn => ElementKind::F8E4M3FN,
-        Element::Float8E4m3fnuz => ElementKind::F8E4M3FNUZ,
-        Element::Float8E5m2 => ElementKind::F8E5M2,
-        Element::Float8E5m2fnuz => ElementKind::F8E5M2FNUZ,
-        other => return Err(format!("elements of type {}", other.name())),
-    };
-    Ok(Array { name: String::new(), element, shape: weight.dims, bytes: weight.blob.to_vec() })
 }
 
 impl Case {
@@ -209,81 +180,12 @@ fn input_names(model: &[u8]) -> Result<Vec<String>, String> {
     Ok(inputs.map(|input| input.name.to_owned()).collect())
 }
 
-/// The relative and the absolute error that an element may have; none, where bits count.
-fn tolerance(element: ElementKind) -> Option<(f64, f64)> {
-    match element {
-        ElementKind::F32 | ElementKind::F64 => Some((1e-3, 1e-5)),
-        ElementKind::F16 => Some((5e-3, 1e-3)),
-        ElementKind::BF16 => Some((1.0 / 64.0, 1e-2)),
-        ElementKind::F4E2M1FN | ElementKind::F8E4M3FN | ElementKind::F8E4M3FNUZ => Some((0.0, 0.0)),
-        ElementKind::F8E5M2 | ElementKind::F8E5M2FNUZ => Some((0.0, 0.0)),
-        _ => None,
-    }
-}
-
-/// The number that 8 bits stand for: from `first` on, codes without their sign are no numbers.
-fn small_float(code: u8, mantissa: u32, bias: i32, [infinite, first]: [u8; 2]) -> f64 {
-    let size = code & 0x7f;
-    let sign = if code & 0x80 == 0 { 1.0 } else { -1.0 };
-    if size >= first || (first == 0x80 && code == 0x80) {
-        return f64::NAN;
-    }
-    if size == infinite {
-        return sign * f64::INFINITY;
-    }
-    let exponent = i32::from(size >> mantissa);
-    let fraction = f64::from(size & ((1 << mantissa) - 1)) / f64::from(1 << mantissa);
-    let (exponent, whole) = if exponent == 0 { (1, 0.0) } else { (exponent, 1.0) };
-    sign * (whole + fraction) * f64::from(exponent - bias).exp2()
-}
-
-fn floats(array: &Array) -> Vec<f64> {
-    let small = |mantissa: u32, bias: i32, codes: [u8; 2]| -> Vec<f64> {
-        array.bytes.iter().map(|code| small_float(*code, mantissa, bias, codes)).collect()
-    };
-    let halves = || array.bytes.as_chunks::<2>().0.iter();
-    match array.element {
-        ElementKind::F16 => halves().map(|bytes| half::f16::from_le_bytes(*bytes).to_f64()).collect(),
-        ElementKind::BF16 => halves().map(|bytes| half::bf16::from_le_bytes(*bytes).to_f64()).collect(),
-        ElementKind::F4E2M1FN => {
-            let count = array.shape.iter().product::<u64>() as usize;
-            let code = |at: usize| array.bytes[at / 2] >> (4 * (at % 2)) & 15;
-            let codes = (0..count).map(|at| (code(at) & 8) << 4 | code(at) & 7);
-            codes.map(|code| small_float(code, 1, 1, [0x80, 0x7f])).collect()
-        }
-        ElementKind::F8E4M3FN => small(3, 7, [0x80, 0x7f]),
-        ElementKind::F8E4M3FNUZ => small(3, 8, [0x80, 0x80]),
-        ElementKind::F8E5M2 => small(2, 15, [0x7c, 0x7d]),
-        ElementKind::F8E5M2FNUZ => small(2, 16, [0x80, 0x80]),
-        _ => array.to_f64(),
-    }
-}
-
 fn compare(expected: &[Array], found: &[Array]) -> Result<(), String> {
     if expected.len() != found.len() {
         return Err(format!("{} outputs, expected {}", found.len(), expected.len()));
     }
     for (index, (expected, found)) in expected.iter().zip(found).enumerate() {
-        let types = [expected, found].map(|array| (array.element, &array.shape));
-        if types[0] != types[1] {
-            return Err(format!("output {index} is {:?}, expected {:?}", types[1], types[0]));
-        }
-        let Some((relative, absolute)) = tolerance(expected.element) else {
-            if expected.bytes != found.bytes {
-                let [expected, found] = [expected, found].map(Array::to_f64);
-                let at = (0..found.len()).find(|at| expected[*at] != found[*at]).unwrap_or(0);
-                return Err(format!("output {index}: {} at {at}, expected {}", found[at], expected[at]));
-            }
-            continue;
-        };
-        let is_near = |(a, b): &(f64, f64)| {
-            a == b || (a.is_nan() && b.is_nan()) || (a - b).abs() <= absolute + relative * a.abs()
-        };
-        let pairs: Vec<(f64, f64)> = floats(expected).into_iter().zip(floats(found)).collect();
-        if let Some(at) = pairs.iter().position(|pair| !is_near(pair)) {
-            let (expected, found) = pairs[at];
-            return Err(format!("output {index}: {found} at {at}, expected {expected}"));
-        }
+        elements_agree(expected, found).map_err(|difference| format!("output {index}: {difference}"))?;
     }
     Ok(())
 }
@@ -363,7 +265,7 @@ impl fmt::Display for Count {
 /// The sample is an archive of numpy's with the files of some tests as bytes; `tests/onnx/sample` makes it.
 #[test]
 fn a_sample_of_onnx_s_own_tests_is_passed() {
-    let arrays = optc::arrays::read_npz(&root().join("tests/data/conformance.npz"));
+    let arrays = optc::arrays::read_npz(&root().join("tests/data/conformance.npz"), &|_| None);
     let arrays = arrays.unwrap_or_else(|failure| panic!("{failure}"));
     let files: BTreeMap<&str, &[u8]> = arrays.iter().map(|file| (&file.name[..], &file.bytes[..])).collect();
     let names: BTreeSet<&str> = files.keys().filter_map(|name| name.strip_suffix("/model.onnx")).collect();

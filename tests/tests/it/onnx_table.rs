@@ -1,30 +1,20 @@
 //! Whether `docs/ONNX.md` has the operators that are imported: `OPTC_BLESS=1` writes it anew from the rows.
 
-use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use import::onnx::rows::{NEWEST, ROWS};
+use import::onnx::rows::{Coverage, coverage};
 use tests::workspace::root;
 
 const BEGIN: &str = "<!-- from the rows: OPTC_BLESS=1 cargo test -p optc-tests --test it onnx_table -->\n";
 const END: &str = "<!-- end of the rows -->\n";
 
-/// A line for each operator: its versions, and how many of ONNX's own node tests name it and are passed.
+/// A line for each operator: its versions, and the attributes that a node may have.
 fn table() -> String {
-    let mut versions: BTreeMap<&str, (i64, i64)> = BTreeMap::new();
-    let mut attributes: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for row in ROWS {
-        let span = versions.entry(row.op).or_insert((*row.versions.start(), *row.versions.end()));
-        span.1 = *row.versions.end();
-        if *row.versions.end() == NEWEST {
-            attributes.insert(row.op, row.attributes.to_vec());
-        }
-    }
     let mut table = "| operator | versions | attributes in the newest |\n|---|---|---|\n".to_owned();
-    for (op, (first, last)) in versions {
-        let attributes: Vec<String> =
-            attributes.get(op).into_iter().flatten().map(|name| format!("`{name}`")).collect();
-        writeln!(table, "| {op} | {first} to {last} | {} |", attributes.join(", ")).expect("it is a text");
+    for Coverage { op, versions, attributes } in coverage() {
+        let attributes: Vec<String> = attributes.iter().map(|name| format!("`{name}`")).collect();
+        let versions = format!("{} to {}", versions.start(), versions.end());
+        writeln!(table, "| {op} | {versions} | {} |", attributes.join(", ")).expect("it is a text");
     }
     table
 }

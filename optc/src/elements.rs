@@ -1,0 +1,173 @@
+//! What the bytes of an array's elements stand for: as numbers, and as the element types of ONNX's files.
+
+use half::{bf16, f16};
+use import::onnx::element::Element;
+use runtime::ElementKind;
+
+/// The element types of arrays, and what ONNX calls each.
+const ELEMENTS: [(ElementKind, Element); 22] = [
+    (ElementKind::Bool, Element::Bool),
+    (ElementKind::I2, Element::Int2),
+    (ElementKind::U2, Element::Uint2),
+    (ElementKind::I4, Element::Int4),
+    (ElementKind::U4, Element::Uint4),
+    (ElementKind::I8, Element::Int8),
+    (ElementKind::U8, Element::Uint8),
+    (ElementKind::I16, Element::Int16),
+    (ElementKind::U16, Element::Uint16),
+    (ElementKind::I32, Element::Int32),
+    (ElementKind::U32, Element::Uint32),
+    (ElementKind::I64, Element::Int64),
+    (ElementKind::U64, Element::Uint64),
+    (ElementKind::F4E2M1FN, Element::Float4E2m1),
+    (ElementKind::F8E4M3FN, Element::Float8E4m3fn),
+    (ElementKind::F8E4M3FNUZ, Element::Float8E4m3fnuz),
+    (ElementKind::F8E5M2, Element::Float8E5m2),
+    (ElementKind::F8E5M2FNUZ, Element::Float8E5m2fnuz),
+    (ElementKind::F16, Element::Float16),
+    (ElementKind::BF16, Element::Bfloat16),
+    (ElementKind::F32, Element::Float),
+    (ElementKind::F64, Element::Double),
+];
+
+/// What ONNX calls an element type.
+pub(crate) fn onnx_element(kind: ElementKind) -> Element {
+    let pair = ELEMENTS.iter().find(|(known, _)| *known == kind);
+    pair.expect("the table has every element type").1
+}
+
+/// The element type of arrays that ONNX calls so; none for text, complex numbers, and floats that are powers
+/// of two.
+pub(crate) fn of_onnx(element: Element) -> Option<ElementKind> {
+    ELEMENTS.iter().find(|(_, known)| *known == element).map(|(kind, _)| *kind)
+}
+
+/// How many bits an element takes; those of less than eight share bytes, the first in the low bits.
+pub(crate) fn bits(kind: ElementKind) -> usize {
+    onnx_element(kind).bits() as usize
+}
+
+/// The bits of each of `count` elements that share bytes.
+pub(crate) fn unpacked(bytes: &[u8], bits: usize, count: usize) -> impl Iterator<Item = u8> + '_ {
+    let mask = ((1u16 << bits) - 1) as u8;
+    (0..count).map(move |index| bytes[index * bits / 8] >> (index * bits % 8) & mask)
+}
+
+/// Elements of less than eight bits as they share bytes, from a byte for each.
+pub(crate) fn packed(elements: &[u8], bits: usize) -> Vec<u8> {
+    let mut bytes = vec![0; (elements.len() * bits).div_ceil(8)];
+    for (index, element) in elements.iter().enumerate() {
+        let element = element & ((1u16 << bits) - 1) as u8;
+        bytes[index * bits / 8] |= element << (index * bits % 8);
+    }
+    bytes
+}
+
+/// Elements as numbers: `count` of them. Integers beyond 2^53 are rounded.
+pub(crate) fn numbers(kind: ElementKind, bytes: &[u8], count: usize) -> Vec<f64> {
+    let float = |sign: u8, mantissa, bias, end| move |code: u8| small_float(code, sign, mantissa, bias, end);
+    match kind {
+        ElementKind::F32 => words(bytes, |word| f64::from(f32::from_le_bytes(word))),
+        ElementKind::F64 => words(bytes, f64::from_le_bytes),
+        ElementKind::F16 => words(bytes, |word| f16::from_le_bytes(word).to_f64()),
+        ElementKind::BF16 => words(bytes, |word| bf16::from_le_bytes(word).to_f64()),
+        ElementKind::I64 => words(bytes, |word| i64::from_le_bytes(word) as f64),
+        ElementKind::U64 => words(bytes, |word| u64::from_le_bytes(word) as f64),
+        ElementKind::I32 => words(bytes, |word| f64::from(i32::from_le_bytes(word))),
+        ElementKind::U32 => words(bytes, |word| f64::from(u32::from_le_bytes(word))),
+        ElementKind::I16 => words(bytes, |word| f64::from(i16::from_le_bytes(word))),
+        ElementKind::U16 => words(bytes, |word| f64::from(u16::from_le_bytes(word))),
+        ElementKind::I8 => words(bytes, |word| f64::from(i8::from_le_bytes(word))),
+        ElementKind::U8 | ElementKind::Bool => bytes.iter().map(|byte| f64::from(*byte)).collect(),
+        ElementKind::U2 | ElementKind::U4 => unpacked(bytes, bits(kind), count).map(f64::from).collect(),
+        ElementKind::I2 | ElementKind::I4 => {
+            let unused = 8 - bits(kind);
+            let signed = |code: u8| f64::from((code << unused).cast_signed() >> unused);
+            unpacked(bytes, bits(kind), count).map(signed).collect()
+        }
+        ElementKind::F4E2M1FN => unpacked(bytes, 4, count).map(float(8, 1, 1, FloatEnd::Numbers)).collect(),
+        ElementKind::F8E4M3FN => bytes.iter().copied().map(float(0x80, 3, 7, FloatEnd::OneNan)).collect(),
+        ElementKind::F8E5M2 => bytes.iter().copied().map(float(0x80, 2, 15, FloatEnd::Infinity)).collect(),
+        ElementKind::F8E4M3FNUZ => {
+            bytes.iter().copied().map(float(0x80, 3, 8, FloatEnd::NegativeZero)).collect()
+        }
+        ElementKind::F8E5M2FNUZ => {
+            bytes.iter().copied().map(float(0x80, 2, 16, FloatEnd::NegativeZero)).collect()
+        }
+    }
+}
+
+fn words<const WIDTH: usize>(bytes: &[u8], number: impl Fn([u8; WIDTH]) -> f64) -> Vec<f64> {
+    bytes.as_chunks().0.iter().map(|word| number(*word)).collect()
+}
+
+/// Which codes of a small float are no finite numbers.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum FloatEnd {
+    /// None.
+    Numbers,
+    /// The largest code of each sign is no number.
+    OneNan,
+    /// The largest exponent is infinity, and with a fraction no number.
+    Infinity,
+    /// What would be zero with a sign is no number.
+    NegativeZero,
+}
+
+/// The number that a code of at most eight bits stands for; `sign` is the bit of its sign.
+fn small_float(code: u8, sign: u8, mantissa: u32, bias: i32, end: FloatEnd) -> f64 {
+    let size = code & (sign - 1);
+    let fraction = size & ((1 << mantissa) - 1);
+    let factor = if code & sign == 0 { 1.0 } else { -1.0 };
+    let is_largest = (size - fraction) == (sign - 1) & !((1 << mantissa) - 1);
+    match end {
+        FloatEnd::OneNan if size == sign - 1 => return f64::NAN,
+        FloatEnd::NegativeZero if code == sign => return f64::NAN,
+        FloatEnd::Infinity if is_largest && fraction == 0 => return factor * f64::INFINITY,
+        FloatEnd::Infinity if is_largest => return f64::NAN,
+        _ => {}
+    }
+    let exponent = i32::from(size >> mantissa);
+    let fraction = f64::from(fraction) / f64::from(1 << mantissa);
+    let (exponent, whole) = if exponent == 0 { (1, 0.0) } else { (exponent, 1.0) };
+    factor * (whole + fraction) * f64::from(exponent - bias).exp2()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_element_type_has_a_name_in_onnx() {
+        for (kind, element) in ELEMENTS {
+            assert_eq!((onnx_element(kind), of_onnx(element)), (element, Some(kind)));
+        }
+    }
+
+    /// The greatest, the least and the special codes of each format, by the definitions of the Open Compute
+    /// Project and of Graphcore's and AMD's formats.
+    #[test]
+    fn small_floats_are_the_numbers_of_their_formats() {
+        let number = |kind, code: u8| numbers(kind, &[code], 1)[0];
+        assert_eq!(number(ElementKind::F8E4M3FN, 0x7e), 448.0);
+        assert_eq!(number(ElementKind::F8E4M3FN, 0x01), 2f64.powi(-9));
+        assert!(number(ElementKind::F8E4M3FN, 0xff).is_nan());
+        assert_eq!(number(ElementKind::F8E5M2, 0x7b), 57344.0);
+        assert_eq!(number(ElementKind::F8E5M2, 0xfc), f64::NEG_INFINITY);
+        assert!(number(ElementKind::F8E5M2, 0x7d).is_nan());
+        assert_eq!(number(ElementKind::F8E4M3FNUZ, 0x7f), 240.0);
+        assert!(number(ElementKind::F8E4M3FNUZ, 0x80).is_nan());
+        assert_eq!(number(ElementKind::F8E5M2FNUZ, 0xff), -57344.0);
+        assert_eq!(numbers(ElementKind::F4E2M1FN, &[0x97], 2), [6.0, -0.5]);
+    }
+
+    #[test]
+    fn elements_that_share_bytes_are_those_that_were_put_there() {
+        assert_eq!(numbers(ElementKind::I4, &[0x8f, 0x07], 3), [-1.0, -8.0, 7.0]);
+        assert_eq!(numbers(ElementKind::U2, &[0b11_10_01_00, 0b01], 5), [0.0, 1.0, 2.0, 3.0, 1.0]);
+        for bits in [2, 4] {
+            let elements: Vec<u8> = (0..13).map(|i| i & ((1 << bits) - 1)).collect();
+            assert_eq!(unpacked(&packed(&elements, bits), bits, 13).collect::<Vec<_>>(), elements);
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! How arrays are read from and written to files as ONNX ships the data of its tests: a folder with a
+//! `TensorProto` for each input and output, `input_0.pb`, `input_1.pb`, ..., `output_0.pb`, ...
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use import::onnx::weights::tensor_of_file;
+
+use crate::arrays::Array;
+use crate::elements::{of_onnx, onnx_element};
+use crate::failure::Failure;
+
+/// The array that the bytes of a file hold, by the name that it has there.
+///
+/// # Errors
+/// If the file is damaged, or no array has such elements: text, complex numbers.
+pub fn array_of(file: Vec<u8>) -> Result<Array, String> {
+    let weight = tensor_of_file(Arc::new(file))?;
+    let name = weight.element.name();
+    let element = of_onnx(weight.element).ok_or_else(|| format!("elements of type {name}"))?;
+    Ok(Array { name: String::new(), element, shape: weight.dims, bytes: weight.blob.to_vec() })
+}
+
+/// The bytes of a file with an array and its name. The fields are those of `TensorProto`: `dims` (1),
+/// `data_type` (2), `name` (8) and `raw_data` (9).
+pub fn file_of(array: &Array) -> Vec<u8> {
+    let mut file = Vec::new();
+    for size in &array.shape {
+        file.push(1 << 3);
+        append_number(&mut file, *size);
+    }
+    file.push(2 << 3);
+    append_number(&mut file, u64::from(onnx_element(array.element).number().cast_unsigned()));
+    append_bytes(&mut file, 8, array.name.as_bytes());
+    append_bytes(&mut file, 9, &array.bytes);
+    file
+}
+
+/// A number in the form that takes seven bits of it into each byte.
+fn append_number(file: &mut Vec<u8>, mut number: u64) {
+    while number >= 128 {
+        file.push(number as u8 | 128);
+        number >>= 7;
+    }
+    file.push(number as u8);
+}
+
+fn append_bytes(file: &mut Vec<u8>, field: u8, bytes: &[u8]) {
+    file.push(field << 3 | 2);
+    append_number(file, bytes.len() as u64);
+    file.extend_from_slice(bytes);
+}
+
+/// The arrays of the files `PREFIX_0.pb`, `PREFIX_1.pb`, ... of a folder, as far as there are such files.
+///
+/// # Errors
+/// If there is none, or one can't be read.
+pub fn read_folder(folder: &Path, prefix: &str) -> Result<Vec<Array>, Failure> {
+    let paths = (0..).map(|index| path_of(folder, prefix, index)).take_while(|path| path.exists());
+    let arrays = paths.map(|path| {
+        let file = fs::read(&path).map_err(|error| error.to_string());
+        file.and_then(array_of).map_err(|error| fault(&path, error))
+    });
+    let arrays = arrays.collect::<Result<Vec<_>, _>>()?;
+    match arrays.is_empty() {
+        true => Err(fault(&path_of(folder, prefix, 0), "there is no such file")),
+        false => Ok(arrays),
+    }
+}
+
+/// Writes arrays to the files `PREFIX_0.pb`, `PREFIX_1.pb`, ... of a folder, which is made if need be.
+///
+/// # Errors
+/// If a file can't be written.
+pub fn write_folder(folder: &Path, prefix: &str, arrays: &[Array]) -> Result<(), Failure> {
+    fs::create_dir_all(folder).map_err(|error| fault(folder, error))?;
+    for (index, array) in arrays.iter().enumerate() {
+        let path = path_of(folder, prefix, index);
+        fs::write(&path, file_of(array)).map_err(|error| fault(&path, error))?;
+    }
+    Ok(())
+}
+
+/// Whether a path stands for a folder: one that is there, or by the slash at its end.
+pub(crate) fn is_folder(path: &Path) -> bool {
+    path.is_dir() || path.as_os_str().as_encoded_bytes().ends_with(b"/")
+}
+
+fn path_of(folder: &Path, prefix: &str, index: usize) -> PathBuf {
+    folder.join(format!("{prefix}_{index}.pb"))
+}
+
+fn fault(path: &Path, what: impl std::fmt::Display) -> Failure {
+    Failure::input(format!("{}: {what}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use runtime::ElementKind;
+
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let numbers = Array::f32("", &[2, 300], &[0.5; 600]);
+        let nibbles =
+            Array { name: String::new(), element: ElementKind::U4, shape: vec![3], bytes: vec![0x21, 3] };
+        let scalar =
+            Array { name: String::new(), element: ElementKind::BF16, shape: vec![], bytes: vec![0, 1] };
+        let arrays = [numbers, nibbles, scalar, Array::f32("", &[0, 3], &[])];
+        write_folder(&folder.path().join("new"), "output", &arrays).unwrap();
+        assert_eq!(read_folder(&folder.path().join("new"), "output").unwrap(), arrays);
+        let missing = format!("{:?}", read_folder(folder.path(), "input").unwrap_err());
+        assert!(missing.contains("input_0.pb: there is no such file"), "{missing}");
+    }
+
+    #[test]
+    fn a_damaged_file_is_refused_or_holds_an_array() {
+        let file = file_of(&Array::f32("name", &[2, 2], &[1.0, 2.0, 3.0, 4.0]));
+        for length in 0..file.len() {
+            let _ = array_of(file[..length].to_vec());
+        }
+        for at in 0..file.len() {
+            for bit in 0..8 {
+                let mut damaged = file.clone();
+                damaged[at] ^= 1 << bit;
+                if let Ok(array) = array_of(damaged) {
+                    let bits =
+                        array.shape.iter().product::<u64>() as usize * crate::elements::bits(array.element);
+                    assert_eq!(array.bytes.len(), bits.div_ceil(8), "byte {at}, bit {bit}");
+                }
+            }
+        }
+        assert!(array_of(file[..file.len() - 1].to_vec()).is_err());
+    }
+}
