@@ -1,7 +1,8 @@
 //! How moves that happen at once are done one after the other.
 //!
 //! A move may be done as soon as no other move still reads the bytes that it writes. Where moves wait for
-//! each other in a circle (`%a, %b <- %b, %a`), what one of them reads is first copied to scratch. Planning
+//! each other in a circle (`%a, %b <- %b, %a`), what one of them reads is first copied to scratch; so is what
+//! a move reads that writes a part of these bytes itself, because copies are of separate bytes. Planning
 //! and code generation both ask here, so that the scratch that is planned is the scratch that is used.
 //! Quadratic in the moves of one point.
 
@@ -32,10 +33,7 @@ pub fn transfers(
     let mut scratch_bytes = 0;
     while !waiting.is_empty() {
         let blocker = |index: usize| {
-            waiting
-                .iter()
-                .copied()
-                .find(|other| *other != index && saved[*other].is_none() && clobbers(index, *other))
+            waiting.iter().copied().find(|other| saved[*other].is_none() && clobbers(index, *other))
         };
         if let Some(position) = waiting.iter().position(|index| blocker(*index).is_none()) {
             let index = waiting.remove(position);
@@ -87,6 +85,12 @@ mod tests {
     #[test]
     fn a_move_to_its_own_place_is_nothing() {
         check(&[(1, 1), (1, 2)], 0);
+    }
+
+    #[test]
+    fn a_move_onto_a_part_of_what_it_reads_saves_it() {
+        let (copies, bytes) = transfers(&[96, 96], |index| index == 1, |_, _| true);
+        assert_eq!((copies, bytes), (vec![Transfer::Save(0, 0), Transfer::Restore(0, 0)], 128));
     }
 
     #[test]

@@ -108,6 +108,24 @@ fn places_of_arguments_are_read_strictly() {
     refuses(BLOCKS, r#"["arena", 64, 64]], "#, r#"["arena", 64, 32]], "#, "32 bytes, expected 64");
 }
 
+/// Such a copy reads bytes that it has overwritten.
+#[test]
+fn what_is_handed_on_does_not_go_to_a_part_of_where_it_is() {
+    const BRANCH: &str = r#"func.func @main(%x: tensor<32xf32>, %c: i1) -> tensor<32xf32> attributes {optc.arena = 256 : i64} {
+  %0 = nn.neg %x {mem.place = [["arena", 0, 128]]} : tensor<32xf32>
+  %1 = scf.if %c -> (tensor<32xf32>) {
+    scf.yield %0 : tensor<32xf32>
+  } else {
+    scf.yield %x : tensor<32xf32>
+  } {mem.place = [["arena", 128, 128]]}
+  %2 = nn.abs %1 {mem.place = [["out", 0, 128]]} : tensor<32xf32>
+  return %2 : tensor<32xf32>
+}"#;
+    assert_eq!(faults(BRANCH, "neg", "neg"), [""; 0]);
+    assert_eq!(faults(BRANCH, r#"["arena", 128, 128]"#, r#"["arena", 0, 128]"#), [""; 0]);
+    refuses(BRANCH, r#"["arena", 128, 128]"#, r#"["arena", 64, 128]"#, "needs 128 bytes of scratch, found 0");
+}
+
 #[test]
 fn what_is_handed_on_at_once_has_separate_bytes() {
     refuses(BLOCKS, r#"["arena", 64, 64]], "#, r#"["arena", 0, 64]], "#, "handed to bytes that another");
