@@ -1,9 +1,10 @@
-//! How factors, offsets and reshapes move into the normalisation of groups of channels.
+//! How the normalisation of rows is found, and how factors, offsets and reshapes move into that of groups.
 
-use ir::Dim;
+use ir::{Context, Dim};
 
 use super::reshaped;
 use super::scale::per_channel;
+use crate::constants;
 use crate::rewrite::{LawMatch, Matched, Rule, Term, Terms};
 
 /// The laws.
@@ -15,6 +16,13 @@ pub(super) static LAWS: &[Rule] = &[
         "the norm with b + k, where k differs along the channels only", biased).near(),
     Rule::computed("group-norm-of-reshape", "(nn.reshape (nn.group_norm (nn.reshape ?x) $s $b))",
         "one norm of x, where the inner reshape joins each group's channels with the pixels", of_reshape).near(),
+    Rule::computed("rms-norm-by-reciprocal",
+        "(nn.mul ?x (nn.reciprocal (nn.sqrt (nn.add (nn.reduce_mean (nn.square ?x)) $e))))",
+        "the norm of x about zero, where the mean is that of the last axis, whose size is known, and e is one number", of_rows).near(),
+    Rule::computed("rms-norm-by-quotient", "(nn.div ?x (nn.sqrt (nn.add (nn.reduce_mean (nn.square ?x)) $e)))",
+        "the norm of x about zero, where the mean is that of the last axis, whose size is known, and e is one number", of_rows).near(),
+    Rule::computed("norm-of-centred", "(nn.group_norm (nn.sub ?x (nn.reduce_mean ?x)) ?s ?b)",
+        "the norm of x about its mean, where the norm was about zero and both are of the same rows", of_centred).near(),
 ];
 
 /// Which axis, counted from the last one, which is 1, the channels are, and how many they are.
@@ -64,13 +72,13 @@ fn of_reshape(terms: &mut dyn Terms<'_>, found: &LawMatch) -> Option<Term> {
     }
     let groups = terms.input(norm).int("groups")?;
     let groups = if groups == 0 { i64::try_from(runs).ok()? } else { groups };
-    let epsilon = terms.input(norm).attr("epsilon");
+    let others = ["epsilon", "about_zero"].map(|name| (name, terms.input(norm).attr(name)));
     let (scale, bias) = (repeated(terms, scale, channels)?, repeated(terms, bias, channels)?);
     let ctx = terms.ctx();
     let axes: Vec<i64> = (2..sizes.len() as i64).collect();
     let mut attrs =
         vec![("axis", ctx.int_attr(1)), ("axes", ctx.ints_attr(&axes)), ("groups", ctx.int_attr(groups))];
-    attrs.extend(epsilon.map(|epsilon| ("epsilon", epsilon)));
+    attrs.extend(others.into_iter().filter_map(|(name, attr)| Some((name, attr?))));
     let norm = terms.make("nn.group_norm", &[x, scale, bias], &attrs)?;
     terms.make_like(outer, &[norm])
 }
@@ -82,4 +90,52 @@ fn repeated(terms: &mut dyn Terms<'_>, vector: Term, count: u64) -> Option<Term>
     let sizes = terms.ctx().ints_attr(&[size as i64, (count / size) as i64]);
     let table = terms.make("nn.broadcast", &[column], &[("shape", sizes)])?;
     reshaped(terms, table, &[count])
+}
+
+/// Whether a mean is that of the last of `rank` axes alone, and keeps it.
+fn is_of_last_axis(terms: &dyn Terms<'_>, mean: &Matched, rank: usize) -> bool {
+    let axes = terms.input(mean).ints("axes").unwrap_or_default();
+    let keeps = terms.input(mean).attr("keepdims").is_some();
+    keeps && axes.iter().map(|axis| *axis as usize + 1).eq([rank])
+}
+
+/// A quotient of x and its root mean square along the last axis as a norm about zero.
+fn of_rows(terms: &mut dyn Terms<'_>, found: &LawMatch) -> Option<Term> {
+    let [.., mean, _] = &found.ops[..] else { return None };
+    let &[x, epsilon] = &found.vars[..] else { return None };
+    let ctx: &Context = terms.ctx();
+    let sizes = terms.dims(x)?;
+    let &Dim::Known(channels) = sizes.last()? else { return None };
+    if ctx.elem(found.ty) != ctx.f32() || !is_of_last_axis(terms, mean, sizes.len()) {
+        return None;
+    }
+    let epsilon = constants::splat(ctx, terms.constant(epsilon)?, terms.ty(epsilon))?;
+    let attrs = [
+        ("axis", ctx.int_attr(sizes.len() as i64 - 1)),
+        ("axes", ctx.ints_attr(&[])),
+        ("groups", ctx.int_attr(1)),
+        ("epsilon", ctx.f32_attr(*epsilon.to_f32().first()?)),
+        ("about_zero", ctx.unit_attr()),
+    ];
+    let ty = ctx.tensor(&[channels], ctx.f32());
+    let scale = terms.make_constant(constants::filled(ctx, ty, 1.0)?, ty)?;
+    let bias = terms.make_constant(constants::filled(ctx, ty, 0.0)?, ty)?;
+    terms.make("nn.group_norm", &[x, scale, bias], &attrs)
+}
+
+/// A norm about zero of what has the mean of its rows subtracted as the norm about the mean.
+fn of_centred(terms: &mut dyn Terms<'_>, found: &LawMatch) -> Option<Term> {
+    let [norm, _, mean] = &found.ops[..] else { return None };
+    let ctx = terms.ctx();
+    let rank = terms.dims(found.vars[0])?.len();
+    let input = terms.input(norm);
+    let is_of_rows = input.int("axis")? as usize + 1 == rank
+        && input.int("groups")? == 1
+        && input.ints("axes").ok()?.is_empty();
+    if !is_of_rows || !is_of_last_axis(terms, mean, rank) {
+        return None;
+    }
+    input.attr("about_zero")?;
+    let properties = ctx.dict_remove(norm.properties, ctx.ident("about_zero"));
+    terms.make_op(norm.name, &found.vars, properties)
 }

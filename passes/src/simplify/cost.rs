@@ -48,8 +48,7 @@ fn work(ctx: &Context, op: &OpHead, operands: &[Type], moved: f64) -> f64 {
             };
             START + moved + 2.0 * results * depth / FLOPS_PER_BYTE
         }
-        Kind::Reduce(_) => START + moved,
-        _ => START + 8.0 * moved,
+        _ => START + moved,
     }
 }
 
