@@ -190,7 +190,7 @@ mod tests {
                 y[..count].copy_from_slice(&x);
                 let place = y.as_mut_ptr();
                 let root = formula_function::<Root>(isa);
-                // SAFETY: so many elements are there.
+                // SAFETY: `y` has `count` elements and three more.
                 unsafe { root(place, place, count as u64) };
                 assert_eq!((&y[..count], &y[count..]), (&expected[..], &[7.0; 3][..]), "{isa:?}");
             }

@@ -18,11 +18,12 @@ pub(super) static LAWS: &[Rule] = &[
         "one norm of x, where the inner reshape joins each group's channels with the pixels", of_reshape).near(),
     Rule::computed("rms-norm-by-reciprocal",
         "(nn.mul ?x (nn.reciprocal (nn.sqrt (nn.add (nn.reduce_mean (nn.square ?x)) $e))))",
-        "the norm of x about zero, where the mean is that of the last axis, whose size is known, and e is one number", of_rows).near(),
+        "the norm of x about zero, where the mean is that of the last axis, of known size, and e is one number", of_rows).near(),
     Rule::computed("rms-norm-by-quotient", "(nn.div ?x (nn.sqrt (nn.add (nn.reduce_mean (nn.square ?x)) $e)))",
-        "the norm of x about zero, where the mean is that of the last axis, whose size is known, and e is one number", of_rows).near(),
+        "the norm of x about zero, where the mean is that of the last axis, of known size, and e is one number", of_rows).near(),
     Rule::computed("norm-of-centred", "(nn.group_norm (nn.sub ?x (nn.reduce_mean ?x)) ?s ?b)",
-        "the norm of x about its mean, where the norm was about zero and both are of the same rows", of_centred).near(),
+        "the norm of x about its mean, where the norm was about zero and both are of the same rows",
+        of_centred).near(),
 ];
 
 /// Which axis, counted from the last one, which is 1, the channels are, and how many they are.
