@@ -70,7 +70,7 @@ impl Panels {
 
     /// Panels of one group.
     #[inline(always)]
-    pub(crate) fn of_group(&self) -> usize {
+    pub fn of_group(&self) -> usize {
         self.group_channels.div_ceil(self.widest)
     }
 

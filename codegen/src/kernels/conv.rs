@@ -13,6 +13,7 @@ use crate::bands::{Band, RowWork, Rowwise, Slide, band_rows};
 use crate::call::{Lowered, LoweredCall, Pointer};
 use crate::constant::is_weight;
 use crate::group::{self, Fused, PrologueStep, prologue_step};
+use crate::kernels::packing::ComputedFilter;
 use crate::refusal::CodeRefusal;
 use crate::row::{KernelRow, Machine, Runs};
 use crate::shape::{check_f32, known_layout};
@@ -23,10 +24,12 @@ pub(crate) mod prepared;
 /// `nn.conv2d`, alone or with what is fused to it.
 pub(crate) const ROW: KernelRow = KernelRow {
     name: "conv2d",
-    doc: "Convolutions of NHWC images with weights, with prologue, bias, residual and activation; `depthwise` if each channel has a group of its own.",
+    doc: "Convolutions of NHWC images, with prologue, bias, residual and activation; `depthwise` if each channel has a group of its own.",
     runs: Runs::Contract(Contract::Conv2d),
     reads: |whole, operand| match Fused::of(whole) {
-        Ok(fused) if operand == fused.operands[0] && !fused.adds(operand) => Arrangement::Strides,
+        Ok(fused) if fused.adds(operand) => Arrangement::Rows,
+        Ok(fused) if operand == fused.operands[0] => Arrangement::Strides,
+        Ok(fused) if operand == fused.operands[1] && !has_weights(whole, &fused) => Arrangement::Strides,
         Ok(_) => Arrangement::Rows,
         Err(_) => Arrangement::Plain,
     },
@@ -127,22 +130,25 @@ fn lower(whole: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRefusal> {
 /// The calls of a convolution, in bands and with the scratch that its attributes say.
 fn lower_call(whole: OpRef<'_>, call: Call2d, machine: &Machine) -> Result<Lowered, CodeRefusal> {
     // Each worker's piece is a multiple of 64.
-    let scratch = attrs::scratch_bytes(whole).map(|bytes| bytes as usize);
+    let shared_bytes = call.shared_bytes();
+    let scratch = attrs::scratch_bytes(whole).map(|bytes| bytes.saturating_sub(shared_bytes) as usize);
     let limit = scratch.map(|bytes| bytes / machine.threads / 64 * 64);
     let kernel = limit.map_or(call.kernel, |bytes| call.kernel.within(bytes, machine.threads));
     let bands = call.bands(machine);
-    let calls = match band_rows(whole, bands)? {
-        None => vec![LoweredCall::kernel(&kernel, call.operands)],
+    let mut calls = call.packs.clone();
+    match band_rows(whole, bands)? {
+        None => calls.push(LoweredCall::kernel(&kernel, call.operands)),
         Some(rows) => {
             let bands = call.conv.slide().bands(rows)?;
-            bands.into_iter().map(|band| call.band(band, limit, machine)).collect()
+            calls.extend(bands.into_iter().map(|band| call.band(band, limit, machine)));
         }
-    };
+    }
     let shape = call.conv.shape;
     let name = if shape.groups > 1 && shape.groups == shape.in_channels { "depthwise" } else { "conv2d" };
     let least = (kernel.least_scratch_bytes() as u64).next_multiple_of(64);
     Ok(Lowered {
-        least_scratch_bytes: Some(least * machine.threads as u64),
+        shared_bytes,
+        least_scratch_bytes: Some(shared_bytes + least * machine.threads as u64),
         bands,
         ..Lowered::new(name, calls)
     })
@@ -161,6 +167,8 @@ struct Call2d {
     conv: Convolution,
     /// With all the scratch that it prefers.
     kernel: Conv2d,
+    /// The calls that pack the filter, where it is computed.
+    packs: Vec<LoweredCall>,
     /// Those of the call for all rows.
     operands: Vec<Pointer>,
     /// The operand that is read by rows, if that can be.
@@ -180,16 +188,27 @@ impl Call2d {
                 .residual
                 .map_or(Ok(output), |index| image_strides(whole, whole.operand(index)))?,
         };
-        check_weights(whole, fused)?;
         let conv = Convolution { shape, strides, prologue: prologue_of(fused), activation: fused.activation };
         let kernel = conv.kernel(None, machine);
-        Ok(Call2d::of(conv, kernel, conv_operands(&conv, kernel, fused), image_of(fused)))
+        let operands = conv_operands(&conv, kernel, fused);
+        if has_weights(whole, fused) {
+            return Ok(Call2d::of(conv, kernel, operands, image_of(fused)));
+        }
+        let mut call = Call2d::of(conv, kernel, operands, None);
+        call.operands[2] = Pointer::Shared(0);
+        call.packs = computed_filter(whole, fused, &shape)?.pack(&kernel.panels(), machine);
+        Ok(call)
     }
 
     /// A convolution's call with these operands; `image` is what it reads row by row if it has rows.
     fn of(conv: Convolution, kernel: Conv2d, operands: Vec<Pointer>, image: Option<usize>) -> Call2d {
         let image = image.filter(|_| conv.slide().is_divisible(conv.shape.batch));
-        Call2d { conv, kernel, operands, image, weight_bytes: kernel.packed_len() * 4 }
+        Call2d { conv, kernel, packs: Vec::new(), operands, image, weight_bytes: kernel.packed_len() * 4 }
+    }
+
+    /// Scratch for the filter, where it is computed.
+    fn shared_bytes(&self) -> u64 {
+        if self.packs.is_empty() { 0 } else { (self.weight_bytes as u64).next_multiple_of(64) }
     }
 
     fn bands(&self, machine: &Machine) -> Option<Bands> {
@@ -300,26 +319,30 @@ pub(crate) fn image_strides(op: OpRef<'_>, image: Value) -> Result<ImageStrides,
     }
 }
 
-/// `[out, x, packed weights, bias, residual]`.
-pub(crate) fn weight_operands(
+/// Whether the second operand is known before the program runs.
+pub(crate) fn has_weights(whole: OpRef<'_>, fused: &Fused<'_>) -> bool {
+    is_weight(whole.ctx, whole.body, whole.operand(fused.operands[1]))
+}
+
+/// Where a filter lies that is computed.
+fn computed_filter(
     whole: OpRef<'_>,
     fused: &Fused<'_>,
-    packing: WeightPacking,
-) -> Result<Vec<Pointer>, CodeRefusal> {
-    check_weights(whole, fused)?;
-    Ok(pointers(fused, packing))
+    shape: &Conv2dShape,
+) -> Result<ComputedFilter, CodeRefusal> {
+    let operand = fused.operands[1];
+    let layout = known_layout(whole, whole.operand(operand))?;
+    let [o, i, h, w] = layout.strides[..] else {
+        return Err(CodeRefusal::new("its filter has not four axes"));
+    };
+    let [o, i, h, w] = [o, i, h, w].map(|stride| stride as usize);
+    let [height, width] = shape.kernel;
+    let taps = [height, width, shape.in_channels / shape.groups];
+    Ok(ComputedFilter { operand, first_byte: 0, strides: WeightStrides { o, i, h, w }, taps })
 }
 
-fn check_weights(whole: OpRef<'_>, fused: &Fused<'_>) -> Result<(), CodeRefusal> {
-    let weights: Value = whole.operand(fused.operands[1]);
-    if is_weight(whole.ctx, whole.body, weights) {
-        Ok(())
-    } else {
-        Err(CodeRefusal::new("its second operand is not known before the program runs"))
-    }
-}
-
-fn pointers(fused: &Fused<'_>, packing: WeightPacking) -> Vec<Pointer> {
+/// `[out, x, packed weights, bias, residual]`.
+pub(crate) fn pointers(fused: &Fused<'_>, packing: WeightPacking) -> Vec<Pointer> {
     let optional = |operand: Option<usize>| match operand {
         Some(index) => Pointer::Operand(index, 0),
         None => Pointer::Absent,

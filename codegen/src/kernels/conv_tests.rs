@@ -46,6 +46,46 @@ fn a_small_network_gives_the_interpreters_numbers() {
 }
 
 #[test]
+fn a_filter_that_is_computed_is_packed_before_it_is_read() {
+    for (channels, groups, kernel) in [
+        (1, 1, 1),
+        (17, 1, 3),
+        (32, 1, 2),
+        (33, 1, 1),
+        (64, 1, 3),
+        (40, 2, 3),
+        (66, 2, 1),
+        (96, 3, 3),
+        (24, 24, 3),
+        (48, 12, 2),
+    ] {
+        let inputs = if groups == channels { channels } else { 8 * groups };
+        let filter = [channels, inputs / groups, kernel, kernel];
+        let image = [2, 6, 5, inputs];
+        let mut net = Net::f32(&[&image, &filter, &[channels]]);
+        let attrs = conv_attrs(&net, 1, 1, groups as i64);
+        let y = net.op("nn.conv2d", &[net.arg(0), net.arg(1), net.arg(2)], &attrs);
+        let count = |shape: &[u64]| shape.iter().product::<u64>() as usize;
+        let arguments =
+            [numbers(count(&image), 6), numbers(count(&filter), 7), numbers(channels as usize, 8)];
+        close(net, &[y], &arguments.each_ref().map(|numbers| &numbers[..]), 1e-4);
+    }
+}
+
+#[test]
+fn a_computed_filter_may_be_a_view_and_its_convolution_may_have_little_scratch() {
+    let mut net = Net::f32(&[&[1, 12, 10, 16], &[16, 24, 3, 3]]);
+    let ctx = net.ctx.clone();
+    let turned = [("permutation", ctx.ints_attr(&[1, 0, 2, 3]))];
+    let filter = net.op("nn.transpose", &[net.arg(1)], &turned);
+    let attrs = conv_attrs(&net, 1, 1, 1);
+    let y = net.op("nn.conv2d", &[net.arg(0), filter], &attrs);
+    let op = net.body.defining_op(y).unwrap();
+    net.body.set_attr(&ctx, op, attrs::MEM_SCRATCH, ctx.int_attr(1 << 16));
+    close(net, &[y], &[&numbers(12 * 10 * 16, 6), &numbers(16 * 24 * 9, 7)], 1e-4);
+}
+
+#[test]
 fn a_group_adds_bias_and_residual_and_activates() {
     for residual_first in [[0, 1], [1, 0]] {
         let mut net = Net::f32(&[&[1, 6, 6, 8], &[1, 6, 6, 16]]);

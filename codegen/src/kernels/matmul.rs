@@ -7,12 +7,12 @@
 use ir::body::OpRef;
 use ir::opdef::{Contract, Strided};
 use ir::window::Arrangement;
-use kernels::{Copy, Gemm, GemmShape};
+use kernels::{Copy, Gemm, GemmShape, WeightStrides};
 
 use crate::call::{Lowered, LoweredCall, Pointer};
-use crate::constant::is_weight;
 use crate::group::{self, Fused};
-use crate::kernels::conv::weight_operands;
+use crate::kernels::conv::{has_weights, pointers};
+use crate::kernels::packing::ComputedFilter;
 use crate::refusal::CodeRefusal;
 use crate::row::{KernelRow, Machine, Runs};
 use crate::shape::{check_f32, known_layout};
@@ -38,9 +38,8 @@ fn lower(whole: OpRef<'_>, machine: &Machine) -> Result<Lowered, CodeRefusal> {
     let fused = &Fused::of(whole)?;
     check_f32(fused.root)?;
     let sizes = MatmulSizes::of(whole, fused)?;
-    let is_packed = is_weight(whole.ctx, whole.body, whole.operand(fused.operands[1]));
-    if is_packed && sizes.b.batch.is_empty() && !sizes.a.is_turned() {
-        return with_weights(whole, fused, &sizes, machine);
+    if has_weights(whole, fused) && sizes.b.batch.is_empty() && !sizes.a.is_turned() {
+        return Ok(with_weights(fused, &sizes, machine));
     }
     let calls = Products { fused, sizes: &sizes, machine }.calls();
     let shared_bytes = sizes.packed_bytes(machine) + sizes.turned_bytes();
@@ -176,19 +175,14 @@ impl MatmulSizes {
     }
 }
 
-fn with_weights(
-    whole: OpRef<'_>,
-    fused: &Fused<'_>,
-    sizes: &MatmulSizes,
-    machine: &Machine,
-) -> Result<Lowered, CodeRefusal> {
+fn with_weights(fused: &Fused<'_>, sizes: &MatmulSizes, machine: &Machine) -> Lowered {
     let kernel = sizes.kernel(fused, machine);
     let [k_stride, n_stride] = sizes.b.strides;
     let key = PackingKey::new(&kernel.as_convolution().panels(), [n_stride, k_stride, 0, 0]);
     let packing = WeightPacking::new(key, kernel.packed_len(), move |from, to| {
         kernel.pack(from, k_stride, n_stride, to)
     });
-    let operands = weight_operands(whole, fused, packing)?;
+    let operands = pointers(fused, packing);
     let calls = (0..sizes.batch.iter().product::<u64>()).map(|number| {
         let mut operands = operands.clone();
         let result_bytes = number * sizes.result_bytes();
@@ -197,7 +191,7 @@ fn with_weights(
         operands[4].advance(result_bytes);
         LoweredCall::kernel(&kernel, operands)
     });
-    Ok(Lowered::new("gemm", calls.collect()))
+    Lowered::new("gemm", calls.collect())
 }
 
 /// Products of pairs of matrices.
@@ -245,34 +239,16 @@ impl Products<'_> {
         calls
     }
 
-    /// Copies a right matrix into the kernel's panels. Lanes after the last column keep what they hold: no
-    /// column of the result reads them.
-    fn pack(&self, kernel: &Gemm, from_bytes: u64) -> Vec<LoweredCall> {
-        let panels = kernel.as_convolution().panels();
-        let [down, along] = self.sizes.b.strides.map(|stride| stride as i64);
-        let depth = panels.depth();
-        let last = panels.get(panels.count() - 1);
-        let is_full = |count: usize| count == panels.get(0).width;
-        let full = panels.count() - usize::from(!is_full(last.count));
-        let mut calls = Vec::new();
-        let mut copy = |count: usize, columns: usize, width: usize, first: usize, offset: usize| {
-            let reads = [(width as i64) * along, down, along];
-            let writes = [(depth * width) as i64, width as i64, 1];
-            let sizes = [count, depth, columns];
-            let kernel = Copy::new(&sizes, &reads, &writes, 4, self.machine.isa, self.machine.threads);
-            let from =
-                Pointer::Operand(self.fused.operands[1], from_bytes + (first as u64 * along as u64) * 4);
-            let operands = vec![Pointer::Shared(offset as u64 * 4), from];
-            calls.push(LoweredCall::kernel(&kernel, operands));
+    /// Copies a right matrix into the kernel's panels.
+    fn pack(&self, kernel: &Gemm, first_byte: u64) -> Vec<LoweredCall> {
+        let [down, along] = self.sizes.b.strides;
+        let filter = ComputedFilter {
+            operand: self.fused.operands[1],
+            first_byte,
+            strides: WeightStrides { o: along, i: down, h: 0, w: 0 },
+            taps: [1, 1, self.sizes.b.rows],
         };
-        if full > 0 {
-            let width = panels.get(0).width;
-            copy(full, width, width, 0, 0);
-        }
-        if full < panels.count() {
-            copy(1, last.count, last.width, last.first, last.offset);
-        }
-        calls
+        filter.pack(&kernel.as_convolution().panels(), self.machine)
     }
 
     /// Copies a left matrix so that its rows lie one after the other.

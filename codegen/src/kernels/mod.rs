@@ -11,6 +11,7 @@ pub(crate) mod gather;
 pub(crate) mod matmul;
 pub(crate) mod norm;
 pub(crate) mod order;
+pub(crate) mod packing;
 pub(crate) mod pointwise;
 pub(crate) mod pooling;
 pub(crate) mod reduce;

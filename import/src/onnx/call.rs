@@ -404,15 +404,20 @@ impl<'c> NodeConversion<'c, '_> {
         Ok((self.ctx().elem(found.ty), found.bytes.to_vec()))
     }
 
-    /// The value of an expression of small constants that nests at most `steps` deep.
+    /// The value of an expression of small constants that nests at most `steps` deep; one without elements is
+    /// known wherever it comes from.
     fn evaluate(&self, value: Value, steps: usize) -> Result<ir::interp::Tensor, UnknownValue> {
         let body = &*self.builder.body;
+        let ty = body.ty(value);
+        if tensor_bytes(self.ctx(), ty) == Some(0) {
+            return Ok(ir::interp::Tensor { ty, bytes: Vec::new().into() });
+        }
         let op = body.defining_op(value).ok_or(UnknownValue::Computed)?;
         let op = body.at(self.ctx(), op);
         if steps == 0 || !op.has(ir::Traits::PURE) || body.result_count(op.op) != 1 {
             return Err(UnknownValue::Computed);
         }
-        let bytes = tensor_bytes(self.ctx(), body.ty(value)).ok_or(UnknownValue::Computed)?;
+        let bytes = tensor_bytes(self.ctx(), ty).ok_or(UnknownValue::Computed)?;
         if bytes > MAX_KNOWN_BYTES as u64 {
             return Err(UnknownValue::Large(bytes));
         }

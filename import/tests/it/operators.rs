@@ -96,6 +96,43 @@ fn reductions_take_axes_as_attributes_and_later_as_operands() {
     close(&compute(13, old("LogSoftmax", &[])).1, &[below, below + 1.0, below, below + 1.0]);
 }
 
+/// A running sum of a 2 x 2 input along an axis that is computed from the input `a`, which is 1.
+fn running_sum_along(steps: &[&str], add: f32) -> Graph {
+    let mut graph = Graph::default().input("x", &[2, 2]).input("a", &[]).output("y");
+    graph = graph.weight(floats_tensor("more", &[], &[add])).node("Add", &["a", "more"], &["a0"], &[]);
+    let mut last = "a0".to_owned();
+    for (index, step) in steps.iter().enumerate() {
+        let next = format!("a{}", index + 1);
+        graph = graph.node(step, &[&last], &[&next], &[]);
+        last = next;
+    }
+    let graph = graph.node("Cast", &[&last], &["axis"], &[int("to", 7)]);
+    graph.node("CumSum", &["x", "axis"], &["y"], &[])
+}
+
+#[test]
+fn an_axis_may_be_computed_and_is_checked_then() {
+    check(17, running_sum_along(&[], 0.0), &[2, 2], &[1.0, 3.0, 3.0, 7.0]);
+    check(17, running_sum_along(&[], -1.0), &[2, 2], &[1.0, 2.0, 4.0, 6.0]);
+    check(17, running_sum_along(&["Neg"], 1.0), &[2, 2], &[1.0, 2.0, 4.0, 6.0]);
+    for axis in [2.0, -3.0] {
+        let outside = crate::writer::model(17, running_sum_along(&[], axis - 1.0));
+        let module =
+            crate::fixture::import_bytes(&outside.0, import::onnx::StrippedWeights::Refuse, &[]).unwrap();
+        let ctx = &module.ctx;
+        let x = ir::interp::Tensor::from_f32(ctx, &[2, 2], &[1.0; 4]);
+        let a = ir::interp::Tensor::from_f32(ctx, &[], &[1.0]);
+        assert!(ir::interp::run(&module, "main", &[x, a]).is_err(), "axis {axis} is none of two");
+    }
+}
+
+#[test]
+fn axes_without_elements_are_known_wherever_they_come_from() {
+    let graph = Graph::default().input("x", &[2, 2]).input("none", &[0]).output("y");
+    let graph = graph.node("Cast", &["none"], &["axes"], &[int("to", 7)]);
+    check(18, graph.node("ReduceMax", &["x", "axes"], &["y"], &[]), &[1, 1], &[4.0]);
+}
+
 #[test]
 fn normalisations_centre_and_scale() {
     let (scale, bias) = (floats_tensor("w0", &[2], &[1.0, 2.0]), floats_tensor("w1", &[2], &[0.5, 0.0]));

@@ -12,7 +12,8 @@ use ir::{Body, Context, Kind, Value};
 use kernels::{Conv2dShape, ConvStrides, ImageStrides};
 
 use super::{
-    Call2d, Convolution, ROW, conv_operands, conv2d_shape, image_of, image_strides, lower_call, prologue_of,
+    Call2d, Convolution, ROW, conv_operands, conv2d_shape, has_weights, image_of, image_strides, lower_call,
+    prologue_of,
 };
 use crate::arrangement;
 use crate::call::{Lowered, Pointer};
@@ -45,7 +46,8 @@ pub(crate) enum ImageLayout {
 }
 
 impl PreparedConv {
-    /// A convolution that has known sizes now; none if the operation is none, or its images lie otherwise.
+    /// A convolution that has known sizes now; none if the operation is none, its filter is computed, or its
+    /// images lie otherwise.
     pub(crate) fn of(op: OpRef<'_>, images: ImageLayout, machine: &Machine) -> Option<PreparedConv> {
         if row_of(op, machine.own)?.runs != ROW.runs {
             return None;
@@ -55,6 +57,7 @@ impl PreparedConv {
         let is_dense = |value: Value| is_plain(op.ctx, op.body, value);
         let mut values = op.body.operands(op.op).chain(op.body.results(op.op));
         if !is_conv
+            || !has_weights(op, &fused)
             || images == ImageLayout::Dense && !values.all(is_dense)
             || op.attr(attrs::MEM_OVERLAP).is_some()
             || op.attr(attrs::MEM_SCRATCH).is_some()

@@ -1,10 +1,10 @@
 //! Conversion of operators along one axis (ArgMax, CumSum, Hardmax, ...), and of GlobalLpPool.
 
 use ir::dims::SizeArithmetic;
-use ir::{Dim, TypeData};
+use ir::{Dim, TypeData, Value};
 
 use super::opened::RangeEnd;
-use crate::onnx::call::{NodeConversion, Results};
+use crate::onnx::call::{NodeConversion, Refusal, Results};
 
 /// ArgMax.
 pub(crate) fn arg_max(call: &mut NodeConversion<'_, '_>) -> Results {
@@ -53,20 +53,59 @@ pub(crate) fn cum_prod(call: &mut NodeConversion<'_, '_>) -> Results {
 
 fn cumulate(call: &mut NodeConversion<'_, '_>, name: &str) -> Results {
     let x = call.operand(0)?;
-    let Some([axis]) = call.known_ints(1)?.as_deref().and_then(|axes| axes.as_array()).copied() else {
-        return Err("the axis is not one number".into());
-    };
-    let axis = call.axis(axis, call.rank(x)?)?;
-    let mut attrs = vec![("axis", call.ctx().int_attr(axis as i64))];
-    for flag in ["exclusive", "reverse"] {
-        if call.node.truth(flag)?.unwrap_or(false) {
-            attrs.push((flag, call.ctx().unit_attr()));
+    let rank = call.rank(x)?;
+    along_operand(call, 1, (rank, rank), |call, axis| {
+        let mut attrs = vec![("axis", call.ctx().int_attr(axis as i64))];
+        for flag in ["exclusive", "reverse"] {
+            if call.node.truth(flag)?.unwrap_or(false) {
+                attrs.push((flag, call.ctx().unit_attr()));
+            }
         }
+        let Some(open) = call.open_along(x, axis) else { return call.emit(name, &[x], &attrs) };
+        let neutral = if name == "nn.cum_prod" { 1.0 } else { 0.0 };
+        let x = call.filled(x, open, neutral)?;
+        call.emit_open(name, &[x], &attrs, Some(open))
+    })
+}
+
+/// What `make` makes along the axis that operand `index` says, one of the first `allowed` of `rank`. If that
+/// is computed while the program runs, all of them are made, and the right one is gathered; the run fails for
+/// an axis that there is not.
+pub(super) fn along_operand(
+    call: &mut NodeConversion<'_, '_>,
+    index: usize,
+    (rank, allowed): (usize, usize),
+    make: impl Fn(&mut NodeConversion<'_, '_>, usize) -> Result<Value, Refusal>,
+) -> Results {
+    let refusal = match call.known_ints(index) {
+        Ok(axes) => {
+            let Some([axis]) = axes.as_deref() else { return Err("the axis is not one number".into()) };
+            let axis = call.axis(*axis, rank)?;
+            return Ok(vec![make(call, axis)?]);
+        }
+        Err(refusal) => refusal,
+    };
+    let axis = call.operand(index)?;
+    let x = call.operand(0)?;
+    if call.shape(axis)?.iter().product::<u64>() != 1 || call.open(x).is_some() {
+        return Err(refusal);
     }
-    let Some(open) = call.open_along(x, axis) else { return Ok(vec![call.emit(name, &[x], &attrs)?]) };
-    let neutral = if name == "nn.cum_prod" { 1.0 } else { 0.0 };
-    let x = call.filled(x, open, neutral)?;
-    Ok(vec![call.emit_open(name, &[x], &attrs, Some(open))?])
+    let mut found: Vec<Value> = Vec::new();
+    for axis in 0..allowed {
+        let value = make(call, axis)?;
+        let shape = call.dims(value)?;
+        let whole = [&[Dim::Known(1)], &shape[..]].concat();
+        if found.first().map(|first| call.dims(*first)).transpose()?.is_some_and(|first| first != whole) {
+            return Err(refusal);
+        }
+        found.push(call.reshape_to(value, &whole)?);
+    }
+    let [count, most] = [call.int(rank as i64)?, call.int(allowed as i64)?];
+    let axis = call.reshape(axis, &[])?;
+    let (axis, is_inside) = call.wrapped(axis, count)?;
+    let axis = call.select(is_inside, axis, most)?;
+    let all = call.concatenated(&found, 0)?;
+    Ok(vec![call.picked(all, axis, 0)?])
 }
 
 /// Hardmax: 1 for the first largest element, else 0: along one axis from version 13 on; before, along all

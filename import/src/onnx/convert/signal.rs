@@ -5,6 +5,7 @@ use std::f64::consts::TAU;
 
 use ir::{Type, Value};
 
+use super::along::along_operand;
 use super::composed::numbered_type;
 use crate::onnx::call::{NodeConversion, Refusal, Results};
 use ir::Dim;
@@ -171,19 +172,20 @@ fn side_by_side(call: &mut NodeConversion<'_, '_>, parts: [Option<Value>; 2]) ->
     if all.len() == 1 { Ok(all[0]) } else { call.concatenated(&all, axis) }
 }
 
-/// DFT along an axis.
+/// DFT along an axis. The last axis has the real and the imaginary part.
 pub(crate) fn dft(call: &mut NodeConversion<'_, '_>) -> Results {
+    let rank = call.rank(call.operand(0)?)?;
+    if call.version >= 20 && call.optional(2).is_some() {
+        return along_operand(call, 2, (rank, rank.saturating_sub(1)), dft_along);
+    }
+    let axis = if call.version < 20 { call.node.int("axis")?.unwrap_or(1) } else { -2 };
+    let axis = call.axis(axis, rank)?;
+    Ok(vec![dft_along(call, axis)?])
+}
+
+fn dft_along(call: &mut NodeConversion<'_, '_>, axis: usize) -> Result<Value, Refusal> {
     let x = call.operand(0)?;
     let rank = call.rank(x)?;
-    let axis = match call.version {
-        ..20 => call.node.int("axis")?.unwrap_or(1),
-        _ => match call.known_ints(2)?.as_deref() {
-            None => -2,
-            Some([axis]) => *axis,
-            Some(_) => return Err("an axis that is not one number".into()),
-        },
-    };
-    let axis = call.axis(axis, rank)?;
     if axis + 1 == rank {
         return Err("the axis of real and imaginary parts".into());
     }
@@ -216,7 +218,7 @@ pub(crate) fn dft(call: &mut NodeConversion<'_, '_>) -> Results {
     for part in found.iter_mut().flatten() {
         *part = call.transposed(*part, &back)?;
     }
-    Ok(vec![side_by_side(call, found)?])
+    side_by_side(call, found)
 }
 
 /// STFT: the transforms of windows that begin every `frame_step` samples.
