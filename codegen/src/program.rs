@@ -8,7 +8,7 @@ use cranelift_entity::SecondaryMap;
 use ir::alias::AliasSets;
 use ir::flow::{Act, FlowGraph};
 use ir::plan::attrs;
-use ir::plan::signature::{DataDimension, Returned, Signature};
+use ir::plan::signature::{Argument, DataDimension, Returned, Signature};
 use ir::size::{static_extents, tensor_bytes};
 use ir::states::StateArgument;
 use ir::weights::WeightSet;
@@ -74,7 +74,8 @@ pub fn compile(
     let specialization = planned.specialization(&code)?;
     let parts = ProgramParts { weights: Arc::new(Weights::none()), threads: options.threads };
     let open = open_outputs(planned.ctx, planned.signature());
-    Ok(Program::new(parts, specialization).with_open(open))
+    let states = state_descs(planned.ctx, planned.signature())?;
+    Ok(Program::new(parts, specialization).with_open(open).with_states(states))
 }
 
 /// A processor as the plan of a function has it: with the instructions that `optc.target` names, if it is
@@ -95,6 +96,21 @@ fn planned_for(ctx: &Context, body: &Body, cpu: Cpu) -> Result<Cpu, String> {
         Some(feature) => Err(format!("the plan is for `{}`, and this machine lacks {feature}", isa.name())),
         None => Ok(cpu.with_isa(isa)),
     }
+}
+
+/// What contexts of a program with this signature keep from run to run.
+///
+/// # Errors
+/// If a state is of a type that can't be passed.
+pub(crate) fn state_descs(ctx: &Context, signature: &Signature) -> Result<Vec<StateDesc>, Vec<Diagnostic>> {
+    let desc = |state: &StateArgument| {
+        let Argument { name, ty, .. } = &signature.args[state.index];
+        let tensor = describe(ctx, name.clone(), *ty);
+        let tensor = tensor.ok_or_else(|| fault(format!("`{name}` can't be kept")))?;
+        let result = state.result.map(|index| signature.results[index].name.clone());
+        Ok(StateDesc { tensor, result })
+    };
+    signature.states.iter().map(desc).collect()
 }
 
 /// A planned function of known sizes, with what its operations became.
@@ -198,7 +214,7 @@ impl<'a> Planned<'a> {
             known: &mut KnownWeights::default(),
         };
         let only = code.specialization(self, &mut weights, tensors, 0)?;
-        Ok(only.with_states(self.states()?))
+        Ok(only.with_states(self.places.caller.states().map(|(_, offset)| offset as usize).collect()))
     }
 
     /// Faults of returned values that are not where the caller expects them.
@@ -227,19 +243,6 @@ impl<'a> Planned<'a> {
     /// Its outputs.
     fn outputs(&self) -> Result<Vec<TensorDesc>, Vec<Diagnostic>> {
         self.descs(self.signature().outputs().map(|output| (&*output.name, output.ty)))
-    }
-
-    /// What the program keeps from run to run.
-    fn states(&self) -> Result<Vec<StateDesc>, Vec<Diagnostic>> {
-        let Signature { args, results, states } = self.signature();
-        let tensors = states.iter().map(|state| (&*args[state.index].name, args[state.index].ty));
-        let places = self.places.caller.states();
-        let state = |(tensor, (state, offset)): (TensorDesc, (&StateArgument, u64))| StateDesc {
-            tensor,
-            offset: offset as usize,
-            result: state.result.map(|index| results[index].name.clone()),
-        };
-        Ok(self.descs(tensors)?.into_iter().zip(places).map(state).collect())
     }
 
     fn signature(&self) -> &Signature {

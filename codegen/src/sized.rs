@@ -20,7 +20,7 @@ use ir::sized::{SizedBody, SizedTypes};
 use ir::target::Bands;
 use ir::weights::WeightSet;
 use ir::{Body, Context, Diagnostic, Ident, Op, Type, Value};
-use runtime::{Specialization, TensorDesc};
+use runtime::{Specialization, StateDesc, TensorDesc};
 
 use crate::address::{Address, Base};
 use crate::arrangement::access;
@@ -30,7 +30,7 @@ use crate::elem::ElemType;
 use crate::frame::{Callee, PlacedFunction, fault};
 use crate::machine_code::{MachineCode, Samples, Tensors, WeightSource};
 use crate::place::Place;
-use crate::program::{CodegenOptions, describe};
+use crate::program::{CodegenOptions, describe, state_descs};
 use crate::refusal::CodeRefusal;
 use crate::row::Machine;
 use crate::store::WeightStore;
@@ -95,6 +95,8 @@ pub struct SizedCode {
     asked_ties: Vec<(Op, usize)>,
     inputs: Vec<PassedTensor>,
     outputs: Vec<PassedTensor>,
+    states: Vec<Value>,
+    state_descs: Vec<StateDesc>,
     weights: WeightSet,
     sized_weights: SizedWeights,
     store: Arc<WeightStore>,
@@ -143,11 +145,13 @@ impl Workspace {
 
 /// Where the buffers of a function are at some sizes.
 pub struct Offsets<'a> {
-    /// The bytes of the arena that each buffer has.
+    /// The bytes that each buffer of the arena has.
     pub buffers: &'a dyn Fn(usize) -> Range<u64>,
-    /// The bytes of the arena.
+    /// Where each buffer begins that is in a pool beside the arena: the pool's number, and its own.
+    pub pools: &'a dyn Fn(usize, usize) -> u64,
+    /// The bytes of all pools, the arena among them.
     pub arena_bytes: usize,
-    /// Bytes of the arena that are poisoned after a step.
+    /// Bytes of them that are poisoned after a step.
     pub dead: Vec<(usize, Range<u64>)>,
 }
 
@@ -187,6 +191,7 @@ impl SizedCode {
         let weights = WeightSet::of(ctx, body);
         let signature = Signature::of(ctx, body).map_err(|message| SizeFault::Code(fault(message)))?;
         let (inputs, outputs) = tensors(body, &signature, &homes);
+        let state_descs = state_descs(ctx, &signature).map_err(SizeFault::Code)?;
         let samples = Samples {
             lowered: lowered.iter().map(|(op, lowered)| (*op, lowered)).collect(),
             copied: Some(copied(ctx, body)),
@@ -209,6 +214,8 @@ impl SizedCode {
             classes,
             inputs,
             outputs,
+            states: signature.states.iter().map(|state| state.value).collect(),
+            state_descs,
             sized_weights,
             weights,
             store: Arc::default(),
@@ -231,6 +238,11 @@ impl SizedCode {
     /// Bytes of weights that are in memory for all sizes.
     pub fn weights_bytes(&self) -> usize {
         self.store.bytes()
+    }
+
+    /// What contexts keep from run to run.
+    pub fn states(&self) -> &[StateDesc] {
+        &self.state_descs
     }
 
     /// How many classes of steps there are.
@@ -346,7 +358,11 @@ impl SizedCode {
         let placed = SizedFunction { code: self, sized, lowered, callees, firsts, own, offsets, dead };
         let made = self.code.specialization(&placed, &mut weights, tensors, *words)?;
         *words = made.frame_bytes() / 8;
-        Ok(made)
+        let state = |state: &Value| match self.homes.values[*state] {
+            Some(Storage::Pool(pool, buffer)) => (offsets.pools)(pool, buffer) as usize,
+            _ => unreachable!("states are in a pool"),
+        };
+        Ok(made.with_states(self.states.iter().map(state).collect()))
     }
 }
 
@@ -391,7 +407,7 @@ impl PlacedFunction for SizedFunction<'_> {
             Storage::Input(index) => (Base::Input(index), 0),
             Storage::Output(index) => (Base::Output(index), 0),
             Storage::Buffer(buffer) => (Base::Arena, (self.offsets.buffers)(buffer).start),
-            Storage::Pool(..) => unreachable!("a function of named sizes has no pools beside the arena"),
+            Storage::Pool(pool, buffer) => (Base::Arena, (self.offsets.pools)(pool, buffer)),
         };
         let first = self.sized.first_byte(value).expect("the structure of a plan has known windows");
         Some(Address { base, offset: start + first })

@@ -156,6 +156,16 @@ pub fn pools(ctx: &Context, body: &Body) -> Result<Vec<MemoryPool>, String> {
     Ok(pools)
 }
 
+/// Lays pools one after the other, each from a multiple of its alignment; gives the bytes of them all.
+pub fn stack(pools: &mut [MemoryPool]) -> u64 {
+    let mut end = 0u64;
+    for pool in pools {
+        pool.start = end.next_multiple_of(pool.align.max(ALIGN_BYTES));
+        end = pool.start.saturating_add(pool.size_bytes);
+    }
+    end
+}
+
 /// What `optc.pools` says of these pools.
 pub fn pools_attr(ctx: &Context, pools: &[MemoryPool]) -> Attr {
     let entries = pools.iter().map(|pool| (ctx.ident(&pool.name), pool.write(ctx)));

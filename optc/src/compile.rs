@@ -115,7 +115,7 @@ pub fn compile(module: &mut Module, options: &CompileOptions) -> Result<Program,
     let body = module.function(&entry).expect("the entry was just found");
     let options = &options.planned(&module.ctx, body);
     if has_named_sizes(&module.ctx, body) {
-        return compile_for_all_sizes(module, &entry, options);
+        return specialize::compile(AllSizes::decide(module, options)?, options);
     }
     donate(module, &entry, &options.donated)?;
     let ctx = module.ctx.clone();
@@ -129,26 +129,6 @@ pub fn compile(module: &mut Module, options: &CompileOptions) -> Result<Program,
         codegen::CodegenOptions { threads: options.threads, cpu: options.cpu, dead: options.dead };
     codegen::compile(module, &entry, &code_options)
         .map_err(|faults| Failure::diagnostics(&module.ctx, &faults))
-}
-
-fn compile_for_all_sizes(
-    module: &mut Module,
-    entry: &str,
-    options: &CompileOptions,
-) -> Result<Program, Failure> {
-    let has_states = !signature(module, entry)?.states.is_empty();
-    let limits = [(!options.pools.is_empty(), "a pool"), (has_states, "a state")];
-    if let Some((_, limit)) = limits.into_iter().find(|(is_asked, _)| *is_asked) {
-        return Err(for_known_sizes(limit));
-    }
-    specialize::compile(AllSizes::decide(module, options)?, options)
-}
-
-/// That a program with named sizes can't have something.
-pub(crate) fn for_known_sizes(what: &str) -> Failure {
-    Failure::input(format!(
-        "{what} is for known sizes, and the program has named ones: say what they are (--dim, --fix-sizes)"
-    ))
 }
 
 /// What the entry of a module takes and returns.

@@ -13,12 +13,14 @@ use codegen::{DeadMemory, Offsets, SizeFault, SizedCode, SizedPlan, SizedStep, W
 use cranelift_entity::SecondaryMap;
 use ir::dims::SizeValues;
 use ir::plan::attrs;
+use ir::plan::signature::Signature;
 use ir::plan::storage::Storage;
-use ir::{Body, Context, Diagnostic, Value};
+use ir::{Body, Context, Diagnostic, Location, Value};
 use passes::memory::assign::{Saving, StepNeeds};
 use passes::memory::buffers::Buffers;
+use passes::memory::specialize::AssignFault;
 use passes::place::BufferId;
-use runtime::{Specialization, Specialize};
+use runtime::{Specialization, Specialize, StateDesc};
 
 use crate::failure::Failure;
 use crate::specialize::{AllSizes, Guard, Variant};
@@ -68,10 +70,16 @@ impl Specializations {
     fn of(all: AllSizes, options: &codegen::CodegenOptions) -> Result<Specializations, Failure> {
         let (ctx, names) = all.named();
         let buffers = all.plans().buffers();
-        let made = SizedCode::compile(ctx, &buffers.body, names, homes(buffers), &all.samples(), options);
+        let homes = homes(buffers, &all.signature()?);
+        let made = SizedCode::compile(ctx, &buffers.body, names, homes, &all.samples(), options);
         let (code, work) = made.map_err(|fault| reason(&all, all.sample(), fault))?;
         let spare = Mutex::new(vec![SpecializationScratch::new(work)]);
         Ok(Specializations { code, dead: options.dead, spare, all, variants: Vec::new() })
+    }
+
+    /// What contexts keep from run to run.
+    pub(crate) fn states(&self) -> &[StateDesc] {
+        self.code.states()
     }
 
     /// The function.
@@ -90,7 +98,13 @@ impl Specializations {
             bands: needs.bands,
         }));
         let at = (lowered.ctx(), lowered.body());
-        let plan = plans.assign(at, sizes, needs, self.all.bound().ok(), values).ok_or(SizeFault::Types)?;
+        let plan = plans.assign(at, sizes, needs, self.all.bound().ok(), values);
+        let plan = plan.map_err(|fault| match fault {
+            AssignFault::Sizes => SizeFault::Types,
+            AssignFault::Pool(message) => {
+                SizeFault::Code(vec![Diagnostic::error(Location::UNKNOWN, message)])
+            }
+        })?;
         for Saving { step, scratch_bytes, banding } in &plan.savings {
             let op = plans.buffers().runs[*step].op;
             let limit = scratch_bytes.unwrap_or(needs[*step].scratch_bytes);
@@ -104,7 +118,8 @@ impl Specializations {
         }
         let offsets = Offsets {
             buffers: &|buffer| plan.place(BufferId::from_u32(buffer as u32)),
-            arena_bytes: usize::try_from(plan.placed.size_bytes).map_err(|_| SizeFault::Types)?,
+            pools: &|pool, buffer| plan.pools[pool].place(BufferId::from_u32(buffer as u32)).start,
+            arena_bytes: usize::try_from(plan.size_bytes).map_err(|_| SizeFault::Types)?,
             dead: match self.dead {
                 DeadMemory::Kept => Vec::new(),
                 DeadMemory::Poisoned => plans.dead(&plan),
@@ -146,13 +161,19 @@ fn reason(all: &AllSizes, sizes: &[u64], fault: SizeFault) -> Failure {
 }
 
 /// Where everything of a function is at all sizes, but for offsets.
-fn homes(buffers: &Buffers) -> SizedPlan {
+fn homes(buffers: &Buffers, signature: &Signature) -> SizedPlan {
+    // The caller passes no states.
+    let passed = |storage: Storage<usize>| match storage {
+        Storage::Input(arg) => signature.args[arg].input.map(Storage::Input),
+        Storage::Output(result) => signature.results[result].output.map(Storage::Output),
+        Storage::Buffer(_) | Storage::Pool(..) => Some(storage),
+    };
     let body = &buffers.body;
     let mut values: SecondaryMap<Value, Option<Storage<usize>>> = SecondaryMap::new();
     for block in body.all_blocks() {
         let results = body.ops(block).flat_map(|op| body.results(op));
         for value in body.args(block).iter().copied().chain(results) {
-            values[value] = buffers.storage(value).map(|storage| storage.renamed(number));
+            values[value] = buffers.storage(value).and_then(|storage| passed(storage.renamed(number)));
         }
     }
     let step = |run: &passes::memory::buffers::OpRun| SizedStep {

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ir::dims::{self, Atom, Monomial, Ranges};
+use ir::memory_pools::add_pools;
 use ir::plan::attrs;
 use ir::plan::signature::Signature;
 use ir::{Body, Context, Dim, DimExpr, Ident, Module, Type};
@@ -21,7 +22,7 @@ use runtime::{
 };
 
 use crate::budget;
-use crate::compile::{CompileOptions, donate, entry, for_known_sizes, run_pipeline, signature};
+use crate::compile::{CompileOptions, donate, entry, run_pipeline, signature};
 use crate::failure::Failure;
 use crate::sizes::{declare, forget_decisions};
 use crate::specializations::Specializations;
@@ -48,14 +49,12 @@ pub fn has_named_sizes(ctx: &Context, body: &Body) -> bool {
 /// Every fault of the first stage that finds some.
 pub(crate) fn compile(all: AllSizes, options: &CompileOptions) -> Result<Program, Failure> {
     let CompileOptions { threads, cpu, dead, .. } = *options;
-    if all.plans.buffers().has_pools {
-        return Err(for_known_sizes("a pool"));
-    }
     let made = Specializations::compile(all, &codegen::CodegenOptions { threads, cpu, dead })?;
     let all = made.all();
     let parts = ProgramParts { weights: Arc::new(Weights::none()), threads };
     let open = codegen::open_outputs(&all.module.ctx, &signature(&all.module, &all.entry)?);
     let sample = all.sample.clone();
+    let states = made.states().to_vec();
     let sizes = NamedSizes {
         symbols: all.symbols.clone(),
         inputs: all.inputs.clone(),
@@ -64,7 +63,7 @@ pub(crate) fn compile(all: AllSizes, options: &CompileOptions) -> Result<Program
         cached: options.sizes.cached,
         specialize: Box::new(made),
     };
-    let program = Program::with_sizes(parts, sizes).with_open(open);
+    let program = Program::with_sizes(parts, sizes).with_open(open).with_states(states);
     // So that weights are packed now, and not in the first request.
     program.at(&sample).map_err(|error| Failure::input(error.to_string()))?;
     Ok(program)
@@ -116,10 +115,13 @@ impl AllSizes {
     /// # Errors
     /// Every fault of the first stage that finds some; a named size that the shapes of inputs do not say.
     pub fn decide(module: &mut Module, options: &CompileOptions) -> Result<AllSizes, Failure> {
-        let CompileOptions { threads, donated, entry: wanted, sizes, reproducer, .. } = options;
+        let CompileOptions { threads, donated, pools, entry: wanted, sizes, reproducer, .. } = options;
         declare(module, &sizes.ranges)?;
         let entry = entry(module, wanted.as_deref())?;
         donate(module, &entry, donated)?;
+        let ctx = module.ctx.clone();
+        let body = module.function_mut(&entry).expect("the entry was just found");
+        add_pools(&ctx, body, pools).map_err(Failure::input)?;
         forget_decisions(module);
         let reached = module.function(&entry).and_then(|body| Stage::of(&module.ctx, body));
         let missing = FRONT.into_iter().filter(|stage| Some(*stage) > reached).map(Stage::name);
@@ -267,6 +269,16 @@ impl AllSizes {
     #[cfg(test)]
     pub(crate) fn with_plans(self, plans: Specializer) -> AllSizes {
         AllSizes { plans, ..self }
+    }
+
+    /// What the function takes and returns.
+    pub(crate) fn signature(&self) -> Result<Signature, Failure> {
+        signature(&self.module, &self.entry)
+    }
+
+    /// The buffers of the function.
+    pub(crate) fn buffers(&self) -> &Buffers {
+        self.plans.buffers()
     }
 
     /// Its plans.

@@ -4,8 +4,9 @@
 //! %0 = nn.conv2d %x, %w    =>    %0 = nn.conv2d %x, %w {mem.pool = ["vtcm"]}
 //! ```
 //!
-//! Runs with the pass `select`, before anything is decided about memory. What the text says by itself stays
-//! as it is, of operations (`mem.pool`) and of pools (`optc.pools`).
+//! Runs with the pass `select` (with `inplace` where sizes have names), before anything is decided about
+//! memory. What the text says by itself stays as it is, of operations (`mem.pool`) and of pools
+//! (`optc.pools`).
 
 use ir::memory_pools::{ARENA, add_pools, pools};
 use ir::plan::attrs;

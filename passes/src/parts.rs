@@ -130,12 +130,20 @@ struct ConcatOperand {
     window: ByteWindow,
     /// What its maker overwrites there, and so on.
     links: Vec<Link>,
+    /// What overwrites it, where it is a part of what is overwritten.
+    overwriter: Option<Op>,
 }
 
 impl ConcatOperand {
     /// The values that stand in its window, one after the other.
     fn roots(&self) -> impl Iterator<Item = Value> + '_ {
         std::iter::once(self.root).chain(self.links.iter().map(|link| link.root))
+    }
+
+    /// What overwrites a value that stands in its window.
+    fn overwriter(&self, root: Value) -> Option<Op> {
+        let link = self.links.iter().find(|link| link.root == root);
+        link.map_or(self.overwriter, |link| Some(link.op))
     }
 }
 
@@ -219,13 +227,18 @@ impl<'a> ConcatChooser<'a> {
             return Err("it is to lie in another pool".into());
         }
         let near = part_window(self.body.at(self.ctx, op), operand).ok_or_else(unknown)?;
-        let (whole, window) = match self.part_of[result].map(|index| &self.chosen[index]) {
+        let outer = self.part_of[result].map(|index| &self.chosen[index]);
+        let (whole, window) = match outer {
             Some(outer) => (outer.whole, near.within(&outer.window).ok_or_else(unknown)?),
             None => (self.aliases.root(result), near),
         };
+        let overwriter = outer.and_then(|outer| outer.overwriter(result));
+        if let Some(overwriter) = overwriter {
+            self.check_last_reader(overwriter, root).map_err(|obstacle| obstacle.reason)?;
+        }
         self.check_maker(maker, window)?;
         self.check_readers(Some(op), root, window).map_err(|obstacle| obstacle.reason)?;
-        Ok(ConcatOperand { op, operand, root, whole, window, links: Vec::new() })
+        Ok(ConcatOperand { op, operand, root, whole, window, links: Vec::new(), overwriter })
     }
 
     /// Refuses a producer that writes without gaps only, and rows that are less than its last axis.

@@ -42,6 +42,7 @@ mod states;
 mod write;
 
 pub use memory_pools::PoolProblem;
+pub(crate) use memory_pools::too_small;
 pub use solve::plan;
 
 pub use ir::memory_pools::ALIGN_BYTES;

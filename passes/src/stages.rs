@@ -126,6 +126,8 @@ pub(crate) static INPLACE: PassDef = PassDef {
     stage: StageRule::Is(Stage::Inplace),
     run: PassRun::Function(|pass, body| {
         if is_symbolic(pass.ctx, body) || !guard(pass.ctx, body).is_empty() {
+            // `select` decides at each size, but pools are the same at all.
+            crate::memory_pools::assign(pass.ctx, pass.target, body)?;
             let outcome = structure::decide(pass.ctx, pass.target, body);
             pass.count("ties", outcome.ties as u64);
             pass.count("parts", outcome.parts as u64);

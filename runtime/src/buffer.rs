@@ -199,7 +199,7 @@ impl<'a> Arena<'a> {
         poison(&mut self.contents()[range]);
     }
 
-    fn contents(&mut self) -> &mut [u8] {
+    pub(crate) fn contents(&mut self) -> &mut [u8] {
         match &mut self.0 {
             ArenaMemory::Unallocated => &mut [],
             ArenaMemory::Owned(buffer) => buffer.as_mut_slice(),

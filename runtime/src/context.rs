@@ -10,6 +10,7 @@ use crate::exact::Exact;
 use crate::program::Program;
 use crate::shapes::{ShapeError, Shapes};
 use crate::specialization::Specialization;
+use crate::states::KeptStates;
 use crate::threads::ThreadPool;
 
 /// What one caller needs to run a program: threads, an arena, the shapes of its inputs, and the tables of
@@ -26,6 +27,7 @@ pub struct RunContext<'a> {
     current: Option<Arc<Specialization>>,
     binding: Binding,
     exact: Exact,
+    states: KeptStates,
 }
 
 impl<'a> RunContext<'a> {
@@ -41,7 +43,8 @@ impl<'a> RunContext<'a> {
         let sizes = vec![0; program.symbols().len()];
         let binding = Binding::new(program.inputs().len(), program.outputs().len());
         let exact = Exact::new(program.open());
-        Ok(RunContext { program, pool, arena, shapes, sizes, current, binding, exact })
+        let states = KeptStates::of(&program);
+        Ok(RunContext { program, pool, arena, shapes, sizes, current, binding, exact, states })
     }
 
     /// The program that is run.
@@ -66,8 +69,9 @@ impl<'a> RunContext<'a> {
         self.exact.shape(self.program.open(), output)
     }
 
-    /// The bytes of a state, by its number in [`Specialization::states`]: what the last run left, or what was
-    /// written here; zeros before, or what the embedder's memory held. Prepares the context first.
+    /// The bytes of a state, by its number in [`Program::states`]: what the last run left, whatever its sizes
+    /// were, or what was written here; zeros before, or what the embedder's memory held. Prepares the context
+    /// first.
     ///
     /// # Errors
     /// As [`RunContext::prepare`].
@@ -76,9 +80,10 @@ impl<'a> RunContext<'a> {
     /// If there is no such state.
     pub fn state(&mut self, index: usize) -> Result<&mut [u8], RunError> {
         let specialization = self.specialization()?;
-        let state = &specialization.states()[index];
-        let bytes = state.offset..state.offset + state.tensor.size_bytes;
-        Ok(&mut reserve(&mut self.arena, &self.program, &specialization)?[bytes])
+        let start = specialization.states()[index];
+        let bytes = start..start + self.program.states()[index].tensor.size_bytes;
+        let RunContext { arena, program, states, .. } = self;
+        Ok(&mut reserve(arena, states, program, &specialization)?[bytes])
     }
 
     /// Sets the shape of an input for the runs that follow. Shapes may be set in any order: whether they fit
@@ -106,7 +111,7 @@ impl<'a> RunContext<'a> {
     /// [`RunError::Arena`] if there is no memory, or the memory given is too small.
     pub fn prepare(&mut self) -> Result<Arc<Specialization>, RunError> {
         let specialization = self.specialization()?;
-        reserve(&mut self.arena, &self.program, &specialization)?;
+        reserve(&mut self.arena, &mut self.states, &self.program, &specialization)?;
         Ok(specialization)
     }
 
@@ -154,11 +159,11 @@ impl<'a> RunContext<'a> {
     /// Binds the outputs and enters the code; the inputs are bound and checked.
     fn run_bound(
         &mut self,
-        specialization: &Specialization,
+        specialization: &Arc<Specialization>,
         outputs: &mut [&mut [u8]],
     ) -> Result<(), RunError> {
         self.binding.fill(specialization.outputs(), outputs)?;
-        let arena = reserve(&mut self.arena, &self.program, specialization)?;
+        let arena = reserve(&mut self.arena, &mut self.states, &self.program, specialization)?;
         let run = Entered {
             code: specialization.code(),
             faults: specialization.faults(),
@@ -176,14 +181,19 @@ impl<'a> RunContext<'a> {
     }
 }
 
-/// The arena of a specialization; one of our own holds what is enough at all sizes, where that is known.
+/// The arena of a specialization, with the states in it; one of our own holds what is enough at all sizes,
+/// where that is known.
 fn reserve<'m>(
     arena: &'m mut Arena<'_>,
+    states: &mut KeptStates,
     program: &Program,
-    specialization: &Specialization,
+    specialization: &Arc<Specialization>,
 ) -> Result<&'m mut [u8], RunError> {
+    states.leave(arena.contents(), specialization);
     if let Some(bytes) = program.bound_bytes() {
         arena.hold(bytes).map_err(RunError::Arena)?;
     }
-    arena.reserve(specialization.arena_bytes()).map_err(RunError::Arena)
+    let memory = arena.reserve(specialization.arena_bytes()).map_err(RunError::Arena)?;
+    states.enter(memory, specialization);
+    Ok(memory)
 }

@@ -65,6 +65,7 @@ mod mapped;
 mod program;
 mod shapes;
 mod specialization;
+mod states;
 mod tensor;
 mod threads;
 mod wait;

@@ -95,6 +95,7 @@ pub struct Program {
     specialize: Option<Box<dyn Specialize>>,
     kept: Cache,
     bound_bytes: Option<usize>,
+    states: Vec<StateDesc>,
 }
 
 impl Program {
@@ -126,8 +127,16 @@ impl Program {
 
     fn of(parts: ProgramParts, declared: Declared, outputs: Vec<TensorSpec>, cached: usize) -> Program {
         assert!(parts.threads > 0, "a program is planned for one thread at the least");
-        let kept = Cache::new(cached);
-        Program { parts, declared, outputs, open: Vec::new(), specialize: None, kept, bound_bytes: None }
+        Program {
+            parts,
+            declared,
+            outputs,
+            open: Vec::new(),
+            specialize: None,
+            kept: Cache::new(cached),
+            bound_bytes: None,
+            states: Vec::new(),
+        }
     }
 
     /// The same program, some outputs of which have a dimension that data decide.
@@ -144,6 +153,25 @@ impl Program {
             );
         }
         Program { open, ..self }
+    }
+
+    /// The same program, whose contexts keep these tensors from run to run.
+    ///
+    /// # Panics
+    /// If its only specialization has no place for one in its arena: a fault of the compiler.
+    #[must_use]
+    pub fn with_states(self, states: Vec<StateDesc>) -> Program {
+        let program = Program { states, ..self };
+        program.only().iter().for_each(|only| program.check_states(only));
+        program
+    }
+
+    fn check_states(&self, made: &Specialization) {
+        assert_eq!(self.states.len(), made.states().len(), "each state has a place");
+        for (StateDesc { tensor, .. }, start) in self.states.iter().zip(made.states()) {
+            let end = start + tensor.size_bytes;
+            assert!(end <= made.arena_bytes(), "the state {} ends at {end} of the arena", tensor.name);
+        }
     }
 
     /// A context with `threads` threads of its own and an arena that it allocates when it is prepared, or at
@@ -201,10 +229,9 @@ impl Program {
         if self.symbols().is_empty() { self.kept.find(&[]) } else { None }
     }
 
-    /// What a context keeps from run to run, see [`RunContext::state`]: no program of named sizes keeps
-    /// anything.
-    pub fn states(&self) -> Vec<StateDesc> {
-        self.only().map_or_else(Vec::new, |only| only.states().to_vec())
+    /// What a context keeps from run to run, see [`RunContext::state`].
+    pub fn states(&self) -> &[StateDesc] {
+        &self.states
     }
 
     /// Bytes of arena that are enough at all sizes, where that is known.
@@ -269,6 +296,7 @@ impl Program {
         }
         let most = self.bound_bytes.unwrap_or(usize::MAX);
         assert!(made.arena_bytes() <= most, "a specialization fits what is enough for all sizes");
+        self.check_states(made);
     }
 
     pub(crate) fn declared(&self) -> &Declared {

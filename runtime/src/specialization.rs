@@ -6,7 +6,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::jit::JitCode;
-use crate::tensor::{StateDesc, TensorDesc};
+use crate::tensor::TensorDesc;
 
 /// What [`Specialization::new`] takes.
 pub struct SpecializationParts {
@@ -31,7 +31,8 @@ pub struct SpecializationParts {
 /// A program at some sizes.
 pub struct Specialization {
     parts: SpecializationParts,
-    states: Vec<StateDesc>,
+    /// Where in the arena each state begins.
+    states: Vec<usize>,
 }
 
 impl Specialization {
@@ -51,15 +52,10 @@ impl Specialization {
         Specialization { parts, states: Vec::new() }
     }
 
-    /// The same, where contexts keep these tensors from run to run.
-    ///
-    /// # Panics
-    /// If one lies outside the arena: a fault of the compiler.
-    pub fn with_states(self, states: Vec<StateDesc>) -> Specialization {
-        for StateDesc { tensor, offset, .. } in &states {
-            let end = offset + tensor.size_bytes;
-            assert!(end <= self.parts.arena_bytes, "the state {} ends at {end} of the arena", tensor.name);
-        }
+    /// The same, where each of the program's [states](crate::Program::states) begins at one of these bytes of
+    /// the arena.
+    #[must_use]
+    pub fn with_states(self, states: Vec<usize>) -> Specialization {
         Specialization { states, ..self }
     }
 
@@ -89,8 +85,8 @@ impl Specialization {
         &self.parts.outputs
     }
 
-    /// What contexts keep from run to run.
-    pub fn states(&self) -> &[StateDesc] {
+    /// Where in the arena each of the program's states begins.
+    pub fn states(&self) -> &[usize] {
         &self.states
     }
 

@@ -83,8 +83,6 @@ impl From<&TensorDesc> for TensorSpec {
 pub struct StateDesc {
     /// What it is; its name is that by which it is set.
     pub tensor: TensorDesc,
-    /// Where in the arena it begins.
-    pub offset: usize,
     /// The name of its next value, if runs change it.
     pub result: Option<String>,
 }

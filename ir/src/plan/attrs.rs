@@ -76,7 +76,7 @@ plan_attrs! {
         "the sizes at which it runs in the place of the function that lists it: `{N = 1 : i64}`",
         written by "`variants`", read by "the compilation for all sizes, reports";
     OPTC_BUFFERS = "optc.buffers" on "functions":
-        "for each buffer its first and last step, and its bytes as an expression of the named sizes",
+        "for each buffer its first and last step, its bytes as an expression of the named sizes, and its pool if that is not the arena",
         written by "`plan`, where sizes have names", read by "`optc plan`";
     OPTC_NAME = "optc.name" on "arguments, results":
         "the name in the model",

@@ -6,9 +6,9 @@ use std::fmt::Write;
 
 use cranelift_entity::SecondaryMap;
 use ir::dims::{self, Ranges};
+use ir::memory_pools::{ARENA, MemoryPool};
+use ir::states::{STATE, states};
 use ir::{Attr, AttrData, Body, Context, Value, flow};
-use passes::memory::bound::Bound;
-use passes::plan::ALIGN_BYTES;
 use serde::Serialize;
 
 use crate::compile::CompileOptions;
@@ -42,10 +42,10 @@ struct SymbolReport {
     most: Option<u64>,
 }
 
-/// The arena.
+/// The arena, or another pool.
 #[derive(Serialize)]
 struct ArenaReport {
-    name: &'static str,
+    name: String,
     /// What a run allocates at any sizes; none where it allocates what its sizes need.
     size_bytes: Option<u64>,
     /// Whether some sizes need that much, as buffers are stacked.
@@ -61,7 +61,7 @@ struct BufferReport {
     size_bytes: String,
     first: i64,
     last: i64,
-    pool: &'static str,
+    pool: String,
 }
 
 /// A function that runs in the place of another.
@@ -96,21 +96,32 @@ pub(super) fn report(module: &mut ir::Module, options: &CompileOptions) -> Resul
         SymbolReport { name: ctx.str(symbol).to_owned(), least, most }
     });
     let bound = symbolic.bound();
-    let arena = ArenaReport {
-        name: "arena",
-        size_bytes: bound.ok().map(Bound::size_bytes),
-        is_exact: bound.is_ok_and(|bound| bound.maximum().is_exact),
-        align: ALIGN_BYTES,
-    };
     Ok(SymbolicReport {
         version: 1,
         symbols: symbols.collect(),
-        pools: vec![arena],
+        pools: pool_reports(&symbolic),
         values: buffers(&ctx, body),
         variants: symbolic.variants().iter().map(|variant| variant_report(&symbolic, variant)).collect(),
         nominal: nominal(&symbolic)?,
         grows: bound.err().map(str::to_owned),
     })
+}
+
+/// The arena, then each pool beside it.
+fn pool_reports(symbolic: &AllSizes) -> Vec<ArenaReport> {
+    let (buffers, bound) = (symbolic.buffers(), symbolic.bound().ok());
+    let report = |pool: &MemoryPool, bound: Option<(u64, bool)>| ArenaReport {
+        name: pool.name.clone(),
+        size_bytes: bound.map(|bound| bound.0),
+        is_exact: bound.is_some_and(|bound| bound.1),
+        align: pool.align,
+    };
+    let arena = report(&buffers.pool, bound.map(|bound| (bound.arena_bytes(), bound.is_arena_exact())));
+    let others = buffers.pools.iter().enumerate().map(|(number, buffers)| {
+        let bound = bound.map(|bound| &bound.pools()[number]);
+        report(&buffers.pool, bound.map(|bound| (bound.size_bytes(), bound.is_exact())))
+    });
+    std::iter::once(arena).chain(others).collect()
 }
 
 fn variant_report(symbolic: &AllSizes, Variant { guard, all }: &Variant) -> VariantReport {
@@ -136,7 +147,13 @@ fn buffers(ctx: &Context, body: &Body) -> Vec<BufferReport> {
     let buffers = body.own_attr(ctx, ctx.ident(attrs::OPTC_BUFFERS));
     let buffers = buffers.and_then(|buffers| ctx.array_value(buffers)).unwrap_or(&[]);
     let names = body.entry(body.root()).map(|block| names(body, block)).unwrap_or_default();
-    let holders = holders(ctx, body, &names, buffers.len());
+    let mut holders = holders(ctx, body, &names, buffers.len());
+    // States have a pool of their own, in the order of the arguments.
+    let pool = |buffer: &Attr| ctx.str_value(*ctx.array_value(*buffer)?.get(3)?);
+    let in_state = holders.iter_mut().zip(buffers).filter(|(_, buffer)| pool(buffer) == Some(STATE));
+    for ((holder, _), state) in in_state.zip(states(ctx, body).unwrap_or_default()) {
+        holder.insert(0, names[state.value].clone());
+    }
     buffers.iter().zip(holders).map(|(buffer, names)| buffer_report(ctx, *buffer, names)).collect()
 }
 
@@ -149,7 +166,8 @@ fn buffer_report(ctx: &Context, buffer: Attr, names: Vec<String>) -> BufferRepor
         (_, Some(bytes)) => bytes.to_string(),
         _ => "?".to_owned(),
     };
-    BufferReport { names, size_bytes, first: step(0), last: step(1), pool: "arena" }
+    let pool = entry.get(3).and_then(|name| ctx.str_value(*name)).unwrap_or(ARENA).to_owned();
+    BufferReport { names, size_bytes, first: step(0), last: step(1), pool }
 }
 
 /// The names of the values in each buffer, or of the operation whose scratch it is.
@@ -193,9 +211,10 @@ impl SymbolicReport {
         let mut text =
             format!("sizes {symbols}: offsets are found at each size; `--dim {first}=4` plans for one\n");
         for (index, buffer) in self.values.iter().enumerate() {
-            let BufferReport { names, size_bytes, first, last, .. } = buffer;
+            let BufferReport { names, size_bytes, first, last, pool } = buffer;
             let names = names.join(" ");
-            writeln!(text, "buffer {index}: {size_bytes} bytes, steps {first} to {last}; {names}")
+            let place = if pool == ARENA { String::new() } else { format!(" in `{pool}`") };
+            writeln!(text, "buffer {index}: {size_bytes} bytes{place}, steps {first} to {last}; {names}")
                 .expect("text is written to memory");
         }
         for VariantReport { name, guard, steps, of_steps } in &self.variants {
@@ -203,19 +222,22 @@ impl SymbolicReport {
                 .expect("text is written to memory");
         }
         let NominalReport { sizes, arena_bytes } = &self.nominal;
-        writeln!(text, "at {}: arena {arena_bytes} bytes", equations(sizes))
+        let what = if self.pools.len() == 1 { "arena" } else { "arena and pools" };
+        writeln!(text, "at {}: {what} {arena_bytes} bytes", equations(sizes))
             .expect("text is written to memory");
         text + &self.arena()
     }
 
     fn arena(&self) -> String {
-        match (&self.pools[0], &self.grows) {
-            (ArenaReport { size_bytes: Some(bytes), is_exact, .. }, _) => {
-                let verdict = if *is_exact { "the joint maximum" } else { "an upper bound" };
-                format!("at all sizes: arena {bytes} bytes, {verdict}\n")
-            }
-            (_, Some(why)) => format!("the arena grows with the sizes: {why}\n"),
-            _ => String::new(),
+        if let Some(why) = &self.grows {
+            return format!("the arena grows with the sizes: {why}\n");
         }
+        let pools = self.pools.iter().filter_map(|ArenaReport { name, size_bytes, is_exact, .. }| {
+            let bytes = (*size_bytes)?;
+            let verdict = if *is_exact { "the joint maximum" } else { "an upper bound" };
+            let name = if name == ARENA { name.clone() } else { format!("pool `{name}`") };
+            Some(format!("at all sizes: {name} {bytes} bytes, {verdict}\n"))
+        });
+        pools.collect()
     }
 }

@@ -9,16 +9,18 @@ use std::ops::Range;
 
 use cranelift_entity::{EntityRef, PrimaryMap};
 use ir::dims::SizeId;
+use ir::memory_pools::{MemoryPool, stack};
 use ir::target::Bands;
 use ir::{Body, Context, DimExpr, Op, Target};
 
 use super::bound::Bound;
 use super::buffers::{BufferSize, Buffers};
+use super::pools::{PoolAssigner, PoolAssignment};
 use super::shared_rows::SharedRows;
 use crate::overlap::{Banding, OperandRows, RowOrder};
 use crate::place::orders::{BoundedPlacement, ENOUGH, Effort, KnownOrders};
 use crate::place::{Buffer, BufferId, Overlap};
-use crate::plan::ALIGN_BYTES;
+use crate::plan::{ALIGN_BYTES, too_small};
 use crate::tradeoff::{self, Goal, Offer, OverlapCandidate, Question, RunningStep, TradeOff};
 
 /// What a step's kernel needs at some sizes.
@@ -35,16 +37,20 @@ pub struct StepNeeds {
 /// Where all buffers are at given sizes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Assignment {
-    /// Where each buffer is.
+    /// Where each buffer of the arena is.
     pub placed: BoundedPlacement,
     /// The bytes of each.
     pub sizes: PrimaryMap<BufferId, u64>,
     /// What steps do to save memory.
     pub savings: Vec<Saving>,
+    /// Where the buffers of each pool beside the arena are.
+    pub pools: Vec<PoolAssignment>,
+    /// The bytes of all pools, the arena among them.
+    pub size_bytes: u64,
 }
 
 impl Assignment {
-    /// The bytes of the arena that a buffer has.
+    /// The bytes that a buffer of the arena has.
     pub fn place(&self, buffer: BufferId) -> Range<u64> {
         let start = self.placed.offsets[buffer];
         start..start + self.sizes[buffer]
@@ -69,6 +75,7 @@ pub struct Assigner {
     /// Where the bytes of each buffer come from.
     sources: PrimaryMap<BufferId, BytesAt>,
     orders: KnownOrders,
+    pools: Vec<PoolAssigner>,
     goal: Goal,
 }
 
@@ -88,12 +95,42 @@ impl Assigner {
         };
         let sources = buffers.sizes.values().map(&mut source).collect();
         let orders = KnownOrders::new(buffers.problem.clone());
-        Assigner { buffers, sources, orders, goal }
+        let pools = buffers.pools.iter().map(|pool| PoolAssigner::new(pool, table)).collect();
+        Assigner { buffers, sources, orders, pools, goal }
     }
 
     /// Places all buffers, in no more bytes than the bound, where there is one; `body` is the function with
     /// the sizes' types, `at` gives the numbers of the table's expressions, `needs` are those of its runs.
+    ///
+    /// # Errors
+    /// Which pool holds too little.
     pub fn assign(
+        &self,
+        ctx: &Context,
+        body: &Body,
+        at: &dyn Fn(SizeId) -> u64,
+        needs: &[StepNeeds],
+        bound: Option<&Bound>,
+    ) -> Result<Assignment, String> {
+        let mut found = self.assign_arena(ctx, body, at, needs, bound);
+        let mut pools = vec![MemoryPool { size_bytes: found.placed.size_bytes, ..self.buffers.pool.clone() }];
+        for (number, pool) in self.pools.iter().enumerate() {
+            let placed = pool.assign(at, bound.map(|bound| &bound.pools()[number]));
+            pools.push(MemoryPool { size_bytes: placed.placed.size_bytes, ..pool.pool().clone() });
+            found.pools.push(placed);
+        }
+        let is_over = |pool: &&MemoryPool| pool.capacity.is_some_and(|capacity| pool.size_bytes > capacity);
+        if let Some(pool) = pools.iter().find(is_over) {
+            return Err(too_small(pool, pool.capacity.unwrap_or(0), pool.size_bytes));
+        }
+        found.size_bytes = stack(&mut pools);
+        for (placed, pool) in found.pools.iter_mut().zip(&pools[1..]) {
+            placed.start = pool.start;
+        }
+        Ok(found)
+    }
+
+    fn assign_arena(
         &self,
         ctx: &Context,
         body: &Body,
@@ -103,7 +140,7 @@ impl Assigner {
     ) -> Assignment {
         let found = self.assign_freely(ctx, body, at, needs);
         match bound {
-            Some(bound) if found.placed.size_bytes > bound.size_bytes() => {
+            Some(bound) if found.placed.size_bytes > bound.arena_bytes() => {
                 self.assign_in_order(ctx, body, at, needs, bound)
             }
             _ => found,
@@ -178,6 +215,7 @@ impl Assigner {
         for placed in saved.map(|saved| saved.placed).into_iter().chain([whole]) {
             self.orders.learn(&sizes, &placed);
         }
+        self.pools.iter_mut().for_each(|pool| pool.learn(at));
     }
 
     /// The bytes of each buffer, for runs with these needs.
@@ -194,7 +232,7 @@ impl Assigner {
 const MANY: usize = 200;
 
 fn whole(placed: BoundedPlacement, sizes: &PrimaryMap<BufferId, u64>) -> Assignment {
-    Assignment { placed, sizes: sizes.clone(), savings: Vec::new() }
+    of_arena(placed, sizes.clone(), Vec::new())
 }
 
 /// What an offer means for a placement, if the rows are written in this order.
@@ -227,7 +265,11 @@ fn settled(
             None => savings.push(Saving { step, scratch_bytes: None, banding }),
         }
     }
-    Assignment { placed, sizes, savings }
+    of_arena(placed, sizes, savings)
+}
+
+fn of_arena(placed: BoundedPlacement, sizes: PrimaryMap<BufferId, u64>, savings: Vec<Saving>) -> Assignment {
+    Assignment { placed, sizes, savings, pools: Vec::new(), size_bytes: 0 }
 }
 
 /// The bytes of the tensors that are live at each step, each rounded up to a whole number of places.

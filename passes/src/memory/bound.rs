@@ -20,10 +20,12 @@ use std::ops::Range;
 
 use cranelift_entity::PrimaryMap;
 use ir::dims::{self, Maximum, Ranges};
+use ir::memory_pools::{MemoryPool, stack};
 use ir::{Body, Context, DimExpr, Ident, Target};
 
 use super::assign::{StepNeeds, TradeOffQuery, needs, overlap};
 use super::buffers::{BufferSize, Buffers};
+use super::pools::PoolBound;
 use super::shared_rows::SharedRows;
 use super::structure::write_rows;
 use crate::overlap::RowOrder;
@@ -38,6 +40,8 @@ pub struct Bound {
     order: Vec<BufferId>,
     scratch: PrimaryMap<BufferId, Option<u64>>,
     shared_rows: Vec<SharedRows>,
+    pools: Vec<PoolBound>,
+    size_bytes: u64,
 }
 
 impl Bound {
@@ -52,9 +56,6 @@ impl Bound {
         threads: usize,
         goal: Goal,
     ) -> Result<Bound, String> {
-        if buffers.has_pools {
-            return Err("it has pools beside the arena".to_owned());
-        }
         let ranges = Ranges::of_function(ctx, &buffers.body);
         for name in dims::symbols_in(ctx, &buffers.body) {
             if ranges.of(name).1 == u64::MAX {
@@ -66,36 +67,66 @@ impl Bound {
         let mut in_rows = greatest.clone();
         write_rows(ctx, &mut in_rows);
         let scratch = most_scratch(ctx, target, buffers, [&greatest, &in_rows], threads)?;
-        let sizes = BufferSizes::of(ctx, buffers, &ranges, &scratch);
-        let mut problem = buffers.problem.clone();
-        for (id, buffer) in problem.buffers.iter_mut() {
-            buffer.size_bytes = u64::try_from(sizes.greatest(id)).unwrap_or(u64::MAX);
-        }
-        let order = order_of(&problem, &place::place(&problem, &PlannerOptions::default()));
-        let maximum = sizes.joint_maximum(&problem, &order, &[]);
-        let whole = Bound { maximum, order, scratch, shared_rows: Vec::new() };
+        let expr = |(id, size): (BufferId, &BufferSize)| match *size {
+            BufferSize::Bytes(expr) | BufferSize::Moves(expr) => expr,
+            BufferSize::Scratch(_) => dims::constant(ctx, scratch[id].unwrap_or(0) as i64),
+        };
+        let sizes = BufferSizes::new(ctx, buffers.sizes.iter().map(expr), &ranges);
+        let pools = buffers.pools.iter().map(|pool| PoolBound::of(ctx, pool, &ranges));
+        let pools: Vec<PoolBound> = pools.collect::<Result<_, _>>()?;
+        let problem = sizes.at_greatest(&buffers.problem);
+        let (order, maximum) = sizes.stacked(&problem);
+        let whole = Bound { maximum, order, scratch, shared_rows: Vec::new(), pools, size_bytes: 0 };
         let needs = needs(ctx, target, buffers, &in_rows, threads);
         let (order, shared_rows) =
             share_rows(ctx, buffers, &ranges, problem.clone(), (&in_rows, &needs), goal);
         if shared_rows.is_empty() {
-            return Ok(whole);
+            return Ok(whole.with_pools(buffers));
         }
         let maximum = sizes.joint_maximum(&problem, &order, &shared_rows);
         let is_better = maximum.value < whole.maximum.value;
-        Ok(if is_better { Bound { maximum, order, shared_rows, ..whole } } else { whole })
+        let best = if is_better { Bound { maximum, order, shared_rows, ..whole } } else { whole };
+        Ok(best.with_pools(buffers))
     }
 
-    /// The bytes, and whether some sizes need as many, stacked in this order.
-    pub fn maximum(&self) -> Maximum {
-        self.maximum
+    /// With the bytes of the arena and of all pools after it.
+    fn with_pools(self, buffers: &Buffers) -> Bound {
+        let mut pools = vec![MemoryPool { size_bytes: self.arena_bytes(), ..buffers.pool.clone() }];
+        pools.extend(
+            buffers.pools.iter().zip(&self.pools).map(|(buffers, bound)| MemoryPool {
+                size_bytes: bound.size_bytes(),
+                ..buffers.pool.clone()
+            }),
+        );
+        Bound { size_bytes: stack(&mut pools), ..self }
     }
 
-    /// The bytes.
+    /// The bytes of the arena and of all other pools.
     pub fn size_bytes(&self) -> u64 {
+        self.size_bytes
+    }
+
+    /// Whether some sizes need as many, with all buffers in these orders.
+    pub fn is_exact(&self) -> bool {
+        self.maximum.is_exact && self.pools.iter().all(PoolBound::is_constant)
+    }
+
+    /// Whether some sizes need as many bytes of the arena alone, with its buffers in this order.
+    pub fn is_arena_exact(&self) -> bool {
+        self.maximum.is_exact
+    }
+
+    /// The bytes of the arena alone.
+    pub fn arena_bytes(&self) -> u64 {
         u64::try_from(self.maximum.value).unwrap_or(u64::MAX)
     }
 
-    /// All buffers from the bottom up: first fit in this order never takes more bytes.
+    /// What is enough for each pool beside the arena.
+    pub fn pools(&self) -> &[PoolBound] {
+        &self.pools
+    }
+
+    /// All buffers of the arena from the bottom up: first fit in this order never takes more bytes.
     pub fn order(&self) -> &[BufferId] {
         &self.order
     }
@@ -169,8 +200,8 @@ fn most_scratch(
     Ok(bytes?.into_iter().collect())
 }
 
-/// The bytes of all buffers, as expressions.
-struct BufferSizes<'a> {
+/// The bytes of the buffers of a pool, as expressions.
+pub(super) struct BufferSizes<'a> {
     ctx: &'a Context,
     /// The symbols in them, with their ranges.
     names: Vec<Ident>,
@@ -183,19 +214,15 @@ struct BufferSizes<'a> {
 }
 
 impl<'a> BufferSizes<'a> {
-    fn of(
+    /// The sizes of buffers, in their order.
+    pub(super) fn new(
         ctx: &'a Context,
-        buffers: &Buffers,
+        sizes: impl Iterator<Item = DimExpr>,
         ranges: &Ranges,
-        scratch: &PrimaryMap<BufferId, Option<u64>>,
     ) -> BufferSizes<'a> {
         let mut exprs: Vec<DimExpr> = Vec::new();
         let mut numbers: PrimaryMap<BufferId, usize> = PrimaryMap::new();
-        for (id, size) in buffers.sizes.iter() {
-            let expr = match *size {
-                BufferSize::Bytes(expr) | BufferSize::Moves(expr) => expr,
-                BufferSize::Scratch(_) => dims::constant(ctx, scratch[id].unwrap_or(0) as i64),
-            };
+        for expr in sizes {
             let known = exprs.iter().position(|known| *known == expr);
             numbers.push(known.unwrap_or_else(|| {
                 exprs.push(expr);
@@ -214,8 +241,22 @@ impl<'a> BufferSizes<'a> {
         BufferSizes { ctx, names, sides, exprs, numbers, greatest }
     }
 
-    fn greatest(&self, id: BufferId) -> i128 {
-        self.greatest[self.numbers[id]]
+    /// The buffers, each at its greatest size.
+    fn at_greatest(&self, problem: &Problem) -> Problem {
+        let mut problem = problem.clone();
+        for (id, buffer) in problem.buffers.iter_mut() {
+            buffer.size_bytes = u64::try_from(self.greatest[self.numbers[id]]).unwrap_or(u64::MAX);
+        }
+        problem
+    }
+
+    /// The order of buffers, none over rows of another, that is good at their greatest sizes, and the maximum
+    /// over all sizes of their height in it.
+    pub(super) fn stacked(&self, problem: &Problem) -> (Vec<BufferId>, Maximum) {
+        let problem = self.at_greatest(problem);
+        let order = order_of(&problem, &place::place(&problem, &PlannerOptions::default()));
+        let maximum = self.joint_maximum(&problem, &order, &[]);
+        (order, maximum)
     }
 
     /// The maximum over the ranges of all symbols of the height of the buffers, stacked in an order.

@@ -18,6 +18,7 @@ use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap};
 use ir::alias::{AliasSets, ties};
 use ir::dims::{self, Ranges};
 use ir::flow::{Act, Event, walk};
+use ir::memory_pools::{MemoryPool, pools};
 use ir::plan::attrs;
 use ir::plan::storage::Storage;
 use ir::weights::WeightSet;
@@ -30,7 +31,7 @@ use super::structure;
 use crate::access::asks_target;
 use crate::check::check;
 use crate::place::{self, Buffer, BufferId, PlannerOptions, Problem, Step};
-use crate::plan::{ArenaProblem, BufferContent, SizeRanges};
+use crate::plan::{ArenaProblem, BufferContent, PoolProblem, SizeRanges};
 use crate::select::select;
 
 /// What runs at a step.
@@ -57,6 +58,17 @@ pub enum BufferSize {
     Moves(DimExpr),
 }
 
+/// The buffers of a pool beside the arena, at all sizes.
+#[derive(Clone)]
+pub struct PoolBuffers {
+    /// The pool.
+    pub pool: MemoryPool,
+    /// The bytes of each buffer.
+    pub sizes: PrimaryMap<BufferId, DimExpr>,
+    /// The live range of each buffer, and where it must be if it is a state; all sizes are 0.
+    pub problem: Problem,
+}
+
 /// The buffers of a function at all its sizes.
 #[derive(Clone)]
 pub struct Buffers {
@@ -73,8 +85,10 @@ pub struct Buffers {
     moves: FxHashMap<Op, BufferId>,
     /// The values that share a buffer although each has bytes of its own.
     pub(crate) shared: Vec<(Value, Value)>,
-    /// Whether values lie in pools beside the arena, or are states.
-    pub has_pools: bool,
+    /// What is said of the arena itself.
+    pub pool: MemoryPool,
+    /// The buffers of each pool beside the arena, in the order in which the pools lie.
+    pub pools: Vec<PoolBuffers>,
     /// The bytes of each buffer.
     pub sizes: PrimaryMap<BufferId, BufferSize>,
     /// Whether a buffer of scratch has bytes at the sizes for which the structure was chosen.
@@ -97,6 +111,11 @@ impl Buffers {
     ) -> Result<Buffers, Vec<Diagnostic>> {
         let sizes = structure::choice(ctx, body).ok_or_else(|| fault("it can't have its greatest sizes"))?;
         let mut at = structure::at_sizes(ctx, body, &sizes)?;
+        let known = pools(ctx, body).map_err(|message| fault(&message))?;
+        if let Some(pool) = known.iter().find(|pool| pool.pitch > 1) {
+            let what = format!("the pool `{}` has a pitch, which is for known sizes", pool.name);
+            return Err(fault(&what));
+        }
         select(ctx, target, &mut at, threads);
         let (aliases, ranges) = (AliasSets::of(ctx, &at), Ranges::of_function(ctx, body));
         let arena = ArenaProblem::at_some_sizes(ctx, &at, &aliases, SizeRanges { body, ranges: &ranges })?;
@@ -170,7 +189,8 @@ impl BufferMaker<'_> {
             filled: SecondaryMap::new(),
             moves: FxHashMap::default(),
             shared: self.arena.shared().to_vec(),
-            has_pools: !self.arena.pools.is_empty(),
+            pool: self.arena.pool.clone(),
+            pools: self.arena.pools.iter().map(|pool| self.pool(pool)).collect::<Result<_, _>>()?,
             sizes: PrimaryMap::new(),
             has_scratch: SecondaryMap::new(),
             problem: Problem::default(),
@@ -179,6 +199,19 @@ impl BufferMaker<'_> {
         self.add_runs(&mut buffers, &scratch);
         self.add_values(&mut buffers);
         Ok(buffers)
+    }
+
+    /// The buffers of a pool beside the arena, which has them at some sizes.
+    fn pool(&self, at: &PoolProblem) -> Result<PoolBuffers, Vec<Diagnostic>> {
+        let size = |content: &BufferContent| match *content {
+            BufferContent::Root(value) => bytes_of(self.ctx, self.body.ty(value)),
+            BufferContent::Scratch(_) => None,
+        };
+        let sizes: Option<PrimaryMap<BufferId, DimExpr>> = at.contents.values().map(size).collect();
+        let sizes = sizes.ok_or_else(|| fault("the size of a value follows from no symbols"))?;
+        let mut problem = at.problem.clone();
+        problem.buffers.values_mut().for_each(|buffer| buffer.size_bytes = 0);
+        Ok(PoolBuffers { pool: at.pool.clone(), sizes, problem })
     }
 
     /// Adds what the arena has at some sizes; gives the scratch of each operation.
@@ -262,8 +295,8 @@ impl BufferMaker<'_> {
 
 impl Buffers {
     /// Writes the buffers into a function: `optc.buffers` has the first step, the last one and the bytes of
-    /// each, and `mem.buffer` of each operation that runs the number of the buffer of each result (or the
-    /// output or input that it is in), then that of its scratch.
+    /// each (and its pool, if that is not the arena), and `mem.buffer` of each operation that runs the
+    /// number of the buffer of each result (or the output or input that it is in), then that of its scratch.
     ///
     /// The bytes of scratch are the most that a kernel takes, if the ranges of sizes say that, else a unit
     /// attribute. Scratch of no bytes is left out.
@@ -284,11 +317,21 @@ impl Buffers {
                 entries.push(ctx.array_attr(&[step(first), step(last), bytes]));
             }
         }
+        let mut firsts = Vec::new();
+        for PoolBuffers { pool, sizes, problem } in &self.pools {
+            firsts.push(entries.len());
+            for (id, size) in sizes {
+                let Buffer { first, last, .. } = problem.buffers[id];
+                let step = |step: Step| ctx.int_attr(step.index() as i64);
+                let bytes = ctx.dims_attr(&[dims::size(ctx, *size)]);
+                entries.push(ctx.array_attr(&[step(first), step(last), bytes, ctx.str_attr(&pool.name)]));
+            }
+        }
         let entry = |storage: Option<Storage<BufferId>>| match storage {
             Some(Storage::Buffer(id)) => numbers[id].map(|number| ctx.int_attr(number)),
             Some(Storage::Output(index)) => Some(caller(ctx, "out", index)),
             Some(Storage::Input(index)) => Some(caller(ctx, "in", index)),
-            Some(Storage::Pool(index, id)) => Some(caller(ctx, &format!("pool{index}"), id.index())),
+            Some(Storage::Pool(pool, id)) => Some(ctx.int_attr((firsts[pool] + id.index()) as i64)),
             None => None,
         };
         for run in &self.runs {

@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 
+use cranelift_entity::PrimaryMap;
 use ir::alias::AliasSets;
 use ir::dims::{Bindings, SizeTable, SizeValues};
 use ir::plan::attrs;
@@ -17,10 +18,20 @@ use super::buffers::{Buffers, fault};
 use super::structure::at_sizes;
 use crate::check::check;
 use crate::manager::Stage;
-use crate::place::{BufferId, Placement};
+use crate::place::orders::BoundedPlacement;
+use crate::place::{BufferId, Placement, Problem};
 use crate::plan::{ArenaProblem, BufferContent};
 use crate::select::select;
 use crate::tradeoff::Goal;
+
+/// Why the buffers of a function have no places at some sizes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AssignFault {
+    /// A size is below 0 or too large.
+    Sizes,
+    /// A pool holds too little.
+    Pool(String),
+}
 
 /// The buffers of a function, ready to be placed at any sizes.
 pub struct Specializer {
@@ -61,7 +72,10 @@ impl Specializer {
     }
 
     /// Assigns offsets at given sizes, of which `body` has the types, for runs with these needs; `values` are
-    /// written over. None if a size is below 0 or too large.
+    /// written over.
+    ///
+    /// # Errors
+    /// If a size is below 0 or too large, or a pool holds too little.
     pub fn assign(
         &self,
         (ctx, body): (&Context, &Body),
@@ -69,23 +83,32 @@ impl Specializer {
         needs: &[StepNeeds],
         bound: Option<&Bound>,
         values: &mut SizeValues,
-    ) -> Option<Assignment> {
-        self.table.evaluate(ctx, sizes, values)?;
-        Some(self.assigner.assign(ctx, body, &|id| values.get(id), needs, bound))
+    ) -> Result<Assignment, AssignFault> {
+        self.table.evaluate(ctx, sizes, values).ok_or(AssignFault::Sizes)?;
+        let found = self.assigner.assign(ctx, body, &|id| values.get(id), needs, bound);
+        found.map_err(AssignFault::Pool)
     }
 
-    /// The bytes of the arena that nothing reads after each run, by its number, where the buffers are
-    /// assigned so: for debug runs that fill them with NaN.
+    /// The bytes of the arena and of all pools that nothing reads after each run, by its number, where the
+    /// buffers are assigned so: for debug runs that fill them with NaN.
     pub fn dead(&self, assignment: &Assignment) -> Vec<(usize, Range<u64>)> {
         let buffers = self.buffers();
-        let bytes = &assignment.sizes;
-        let place = |id: BufferId| assignment.place(id);
+        let mut dead = self.dead_in(&buffers.problem, &|id| assignment.place(id));
+        for (pool, placed) in buffers.pools.iter().zip(&assignment.pools) {
+            dead.extend(self.dead_in(&pool.problem, &|id| placed.place(id)));
+        }
+        dead
+    }
+
+    /// The same of one pool, whose buffers have these bytes.
+    fn dead_in(&self, problem: &Problem, place: &dyn Fn(BufferId) -> Range<u64>) -> Vec<(usize, Range<u64>)> {
+        let life = |id: BufferId| &problem.buffers[id];
         let mut dead = Vec::new();
-        for (number, run) in buffers.runs.iter().enumerate() {
-            let begun = bytes.keys().filter(|id| buffers.live_range(*id).0 <= run.step);
+        for (number, run) in self.buffers().runs.iter().enumerate() {
+            let begun = problem.buffers.keys().filter(|id| life(*id).first <= run.step);
             let (live, ended): (Vec<BufferId>, Vec<BufferId>) =
-                begun.partition(|id| buffers.live_range(*id).1 > run.step);
-            for id in ended.into_iter().filter(|id| buffers.live_range(*id).1 == run.step) {
+                begun.partition(|id| life(*id).last > run.step);
+            for id in ended.into_iter().filter(|id| life(*id).last == run.step) {
                 let pieces = without(place(id), live.iter().map(|id| place(*id)));
                 dead.extend(pieces.into_iter().map(|piece| (number, piece)));
             }
@@ -124,6 +147,7 @@ impl Specializer {
         let mut at = self.at(ctx, target, sizes, &mut values)?;
         let needs = self.needs(ctx, target, &at);
         let found = self.assigner.assign(ctx, &at, &|id| values.get(id), &needs, bound);
+        let found = found.map_err(|message| fault(&message))?;
         self.write(ctx, &mut at, &found)?;
         let faults = check(ctx, &at);
         if faults.is_empty() { Ok(at) } else { Err(faults) }
@@ -154,19 +178,42 @@ impl Specializer {
                 buffers.number(op).map(|run| buffers.runs[run].scratch).or_else(|| buffers.moves(op))
             }
         };
-        let offsets = arena.contents.values().map(|content| Some(found.placed.offsets[number(content)?]));
-        let offsets: Option<_> = offsets.collect();
-        let placement = Placement {
-            size_bytes: found.placed.size_bytes,
-            lower_bound_bytes: found.placed.bound_bytes,
-            proved_best: false,
-            planner: "specialize",
-            offsets: offsets.ok_or_else(|| fault("a value is stored that is stored at no other size"))?,
-        };
-        arena.write_alone(ctx, at, placement)?;
+        let mut placements = vec![placement(&found.placed, arena.contents.values().map(number))];
+        for (index, (pool, found)) in arena.pools.iter().zip(&found.pools).enumerate() {
+            let number = |content: &BufferContent| match *content {
+                BufferContent::Root(value) => match buffers.storage(value) {
+                    Some(Storage::Pool(pool, id)) if pool == index => Some(id),
+                    _ => None,
+                },
+                BufferContent::Scratch(_) => None,
+            };
+            placements.push(placement(&found.placed, pool.contents.values().map(number)));
+        }
+        let placements: Option<Vec<Placement>> = placements.into_iter().collect();
+        let placements =
+            placements.ok_or_else(|| fault("a value is stored that is stored at no other size"))?;
+        arena.write_placements(ctx, at, placements)?;
         Stage::Plan.mark(ctx, at);
         Ok(())
     }
+}
+
+/// The placement of the buffers of these numbers.
+fn placement(
+    found: &BoundedPlacement,
+    mut numbers: impl Iterator<Item = Option<BufferId>>,
+) -> Option<Placement> {
+    let offsets = numbers.try_fold(PrimaryMap::new(), |mut offsets, number| {
+        offsets.push(found.offsets[number?]);
+        Some(offsets)
+    });
+    Some(Placement {
+        size_bytes: found.size_bytes,
+        lower_bound_bytes: found.bound_bytes,
+        proved_best: false,
+        planner: "specialize",
+        offsets: offsets?,
+    })
 }
 
 /// Sizes about the first sample's, for which good orders of placing are looked for.

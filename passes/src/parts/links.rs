@@ -7,7 +7,7 @@
 //! ```
 //! An operation that makes a part may overwrite an operand at the same index (a convolution its residual) if
 //! that one dies there and can be made, and read, in the same rows. Then it is a part too, and so is what its
-//! maker overwrites.
+//! maker overwrites. If it is a concatenation itself, an operand that is read after that is no part of it.
 
 use ir::memory_pools::wanted;
 use ir::opdef::Access;
@@ -98,7 +98,7 @@ impl ConcatChooser<'_> {
     }
 
     /// Refuses readers of a value after `op`, which is in the block where the value is made.
-    fn check_last_reader(&self, op: Op, root: Value) -> Result<(), MoveObstacle> {
+    pub(super) fn check_last_reader(&self, op: Op, root: Value) -> Result<(), MoveObstacle> {
         let mut readers = Vec::new();
         collect_readers(self.ctx, self.body, root, &mut readers);
         let block = self.body.block_of(op).expect("a maker of a part is in a block");

@@ -5,12 +5,12 @@
 //! only within one pool.
 
 use cranelift_entity::PrimaryMap;
-use ir::memory_pools::{ARENA, MemoryPool, pools, pools_attr, wanted};
+use ir::memory_pools::{ARENA, MemoryPool, pools, pools_attr, stack, wanted};
 use ir::plan::attrs;
 use ir::plan::storage::Storage;
 use ir::{Body, Context, Diagnostic, Location, Value};
 
-use super::{ALIGN_BYTES, ArenaProblem, BufferContent, peak};
+use super::{ArenaProblem, BufferContent, peak};
 use crate::place::{Buffer, BufferId, Placement, Problem};
 
 /// The placement problem of a pool beside the arena.
@@ -94,26 +94,20 @@ impl ArenaProblem<'_> {
         &self,
         ctx: &Context,
         body: &Body,
-        planner: &dyn Fn(&Problem) -> Placement,
-        arena: Placement,
+        placements: Vec<Placement>,
     ) -> Result<PoolPlacements, Vec<Diagnostic>> {
-        let mut placements = vec![arena];
-        placements.extend(self.pools.iter().map(|pool| planner(&pool.problem)));
         let mut faults = Vec::new();
         let mut pools: Vec<MemoryPool> = Vec::new();
-        let mut end = 0u64;
         for (index, placement) in placements.iter().enumerate() {
             let (pool, problem, contents) = self.problem_of(index);
             let size_bytes = placement.size_bytes;
             if let Some(capacity) = pool.capacity.filter(|capacity| size_bytes > *capacity) {
-                let message =
-                    format!("the pool `{}` holds {capacity} bytes, but {size_bytes} are needed", pool.name);
+                let message = too_small(pool, capacity, size_bytes);
                 faults.push(peak::explain(ctx, body, &self.steps, problem, contents, message));
             }
-            let start = if index == 0 { 0 } else { end.next_multiple_of(pool.align.max(ALIGN_BYTES)) };
-            end = start + size_bytes;
-            pools.push(MemoryPool { start, size_bytes, ..pool.clone() });
+            pools.push(MemoryPool { size_bytes, ..pool.clone() });
         }
+        stack(&mut pools);
         if faults.is_empty() { Ok(PoolPlacements { placements, pools }) } else { Err(faults) }
     }
 
@@ -124,6 +118,11 @@ impl ArenaProblem<'_> {
             None => (&self.pool, &self.problem, &self.contents),
         }
     }
+}
+
+/// That a pool can't hold its values.
+pub(crate) fn too_small(pool: &MemoryPool, capacity: u64, size_bytes: u64) -> String {
+    format!("the pool `{}` holds {capacity} bytes, but {size_bytes} are needed", pool.name)
 }
 
 fn unknown_pool(name: &str, pools: &[PoolProblem]) -> Diagnostic {

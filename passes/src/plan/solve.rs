@@ -33,7 +33,8 @@ pub fn plan(
     }
     let arena = ArenaProblem::of(ctx, body, &aliases)?;
     let (arena, placement) = tradeoff::place(ctx, target, body, arena, &aliases, goal, placer)?;
-    let placed = arena.place_pools(ctx, body, &|problem| placer.place(problem), placement)?;
+    let others = arena.pools.iter().map(|pool| placer.place(&pool.problem));
+    let placed = arena.place_pools(ctx, body, std::iter::once(placement).chain(others).collect())?;
     arena.write(ctx, body, &placed);
     placed.write(ctx, body);
     let faults = check(ctx, body);

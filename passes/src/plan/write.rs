@@ -17,10 +17,10 @@ use smallvec::SmallVec;
 use super::memory_pools::PoolPlacements;
 use super::{ArenaProblem, BufferContent, scratch_bytes};
 use crate::edit::{Setter, entry};
-use crate::place::{self, PlannerOptions, Problem};
+use crate::place::{self, PlannerOptions};
 
 impl ArenaProblem<'_> {
-    /// The function with a placement of the arena written into it, where no other pool is.
+    /// Writes a placement of the arena into the function; other pools are placed as by the default planner.
     ///
     /// # Errors
     /// If a pool needs more than it holds.
@@ -30,8 +30,21 @@ impl ArenaProblem<'_> {
         body: &mut Body,
         placement: place::Placement,
     ) -> Result<(), Vec<Diagnostic>> {
-        let other = |problem: &Problem| place::place(problem, &PlannerOptions::default());
-        let placed = self.place_pools(ctx, body, &other, placement)?;
+        let others = self.pools.iter().map(|pool| place::place(&pool.problem, &PlannerOptions::default()));
+        self.write_placements(ctx, body, std::iter::once(placement).chain(others).collect())
+    }
+
+    /// Writes the placement of each pool into the function, the arena's first.
+    ///
+    /// # Errors
+    /// If a pool needs more than it holds.
+    pub(crate) fn write_placements(
+        &self,
+        ctx: &Context,
+        body: &mut Body,
+        placements: Vec<place::Placement>,
+    ) -> Result<(), Vec<Diagnostic>> {
+        let placed = self.place_pools(ctx, body, placements)?;
         self.write(ctx, body, &placed);
         placed.write(ctx, body);
         Ok(())

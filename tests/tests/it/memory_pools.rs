@@ -16,7 +16,7 @@ use tests::programs::{execute, floats, interpret};
 
 /// The CPU, with the results of elementwise operations and groups in a pool of their own, and those of
 /// convolutions in another.
-struct Pooled;
+pub(crate) struct Pooled;
 
 impl Target for Pooled {
     fn name(&self) -> &str {
@@ -48,7 +48,7 @@ impl Target for Pooled {
     }
 
     fn pools(&self) -> Vec<MemoryPool> {
-        MemoryPool::parse_all("bank:align=1024,capacity=1MiB; image").expect("two pools")
+        MemoryPool::parse_all("bank:align=1024; image").expect("two pools")
     }
 
     fn pool(&self, op: OpRef<'_>, _result: usize) -> Option<&str> {

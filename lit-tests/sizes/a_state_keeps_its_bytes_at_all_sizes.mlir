@@ -1,6 +1,5 @@
 // RUN: optc plan --dim 'N<=100' --threads=1
-// A function with state has pools beside the arena, for which no bound over all sizes is computed. The output
-// says so.
+// A state lies in a pool beside the arena, of the same bytes at all sizes. The bound is that of both.
 
 func.func @main(%x: tensor<?x8xi32, #optc.dims<N>> {optc.name = "x"}, %s: tensor<8xi32> {optc.name = "s", optc.state = 0 : i64}) -> (tensor<8xi32>, tensor<?x8xi32, #optc.dims<N>>) {
   %0 = nn.cum_sum %x {axis = 0} : tensor<?x8xi32, #optc.dims<N>>
@@ -11,5 +10,7 @@ func.func @main(%x: tensor<?x8xi32, #optc.dims<N>> {optc.name = "x"}, %s: tensor
 }
 // ----- output
 // sizes 1 <= N <= 100: offsets are found at each size; `--dim N=4` plans for one
-// at N = 100: arena 32 bytes
-// the arena grows with the sizes: it has pools beside the arena
+// buffer 0: 32 bytes in `state`, steps 0 to 4; %arg1
+// at N = 100: arena and pools 32 bytes
+// at all sizes: arena 0 bytes, the joint maximum
+// at all sizes: pool `state` 32 bytes, the joint maximum
