@@ -27,6 +27,10 @@ mod views;
 #[cfg(test)]
 mod cases;
 #[cfg(test)]
+mod conditions;
+#[cfg(test)]
+mod random;
+#[cfg(test)]
 mod tests;
 
 use ir::Dim;

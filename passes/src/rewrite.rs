@@ -52,6 +52,6 @@ mod tests;
 pub use driver::{Driver, RewriteLimits, RewriteOutcome};
 pub use law::Law;
 pub use rewriter::{Applied, Rewriter};
-pub use rule::{Action, Compute, Right, Roots, Rule, RuleFn};
+pub use rule::{Action, Compute, LawCondition, Right, Roots, Rule, RuleFn};
 pub use rule_set::RuleSet;
 pub use terms::{LawMatch, Matched, Term, TermList, Terms};

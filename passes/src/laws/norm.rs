@@ -3,28 +3,66 @@
 use ir::{Context, Dim};
 
 use super::reshaped;
-use super::scale::per_channel;
+use super::scale::{is_along, per_channel};
 use crate::constants;
-use crate::rewrite::{LawMatch, Matched, Rule, Term, Terms};
+use crate::rewrite::{LawCondition, LawMatch, Matched, Rule, Term, Terms};
 
 /// The laws.
 #[rustfmt::skip]
 pub(super) static LAWS: &[Rule] = &[
     Rule::computed("scaled-group-norm", "(nn.mul (nn.group_norm ?x $s $b) $k)",
-        "the norm with s * k and b * k, where k differs along the channels only", scaled).near(),
+        "the norm with s * k and b * k", scaled).near().only(&[ALONG_CHANNELS]),
     Rule::computed("group-norm-plus-bias", "(nn.add (nn.group_norm ?x $s $b) $k)",
-        "the norm with b + k, where k differs along the channels only", biased).near(),
+        "the norm with b + k", biased).near().only(&[ALONG_CHANNELS]),
     Rule::computed("group-norm-of-reshape", "(nn.reshape (nn.group_norm (nn.reshape ?x) $s $b))",
-        "one norm of x, where the inner reshape joins each group's channels with the pixels", of_reshape).near(),
+        "one norm of x", of_reshape).near().only(&[
+        LawCondition { doc: "the channels come second", holds: |terms, found| terms.input(&found.ops[1]).int("axis") == Some(1) },
+        LawCondition { doc: "the norm is of all axes after them", holds: |terms, found| {
+            let rank = terms.dims(found.ops[1].operands[0]).map_or(0, <[Dim]>::len);
+            terms.input(&found.ops[1]).ints("axes").is_ok_and(|axes| axes.into_iter().eq(2..rank as i64))
+        } },
+        LawCondition { doc: "the inner reshape joins each group's channels with the pixels", holds: joins_channels },
+    ]),
     Rule::computed("rms-norm-by-reciprocal",
         "(nn.mul ?x (nn.reciprocal (nn.sqrt (nn.add (nn.reduce_mean (nn.square ?x)) $e))))",
-        "the norm of x about zero, where the mean is that of the last axis, of known size, and e is one number", of_rows).near(),
+        "the norm of x about zero", of_rows).near().only(&[MEAN_OF_ROWS]),
     Rule::computed("rms-norm-by-quotient", "(nn.div ?x (nn.sqrt (nn.add (nn.reduce_mean (nn.square ?x)) $e)))",
-        "the norm of x about zero, where the mean is that of the last axis, of known size, and e is one number", of_rows).near(),
+        "the norm of x about zero", of_rows).near().only(&[MEAN_OF_ROWS]),
     Rule::computed("norm-of-centred", "(nn.group_norm (nn.sub ?x (nn.reduce_mean ?x)) ?s ?b)",
-        "the norm of x about its mean, where the norm was about zero and both are of the same rows",
-        of_centred).near(),
+        "the norm of x about its mean", of_centred).near().only(&[
+        MEAN_OF_ROWS,
+        LawCondition { doc: "the channels of the norm are the last axis", holds: |terms, found| {
+            let rank = terms.dims(found.vars[0]).map_or(0, <[Dim]>::len);
+            terms.input(&found.ops[0]).int("axis").is_some_and(|axis| axis + 1 == rank as i64)
+        } },
+        LawCondition { doc: "they are one group", holds: |terms, found| terms.input(&found.ops[0]).int("groups") == Some(1) },
+        LawCondition { doc: "it is of no other axis", holds: |terms, found| {
+            terms.input(&found.ops[0]).ints("axes").is_ok_and(|axes| axes.is_empty())
+        } },
+    ]),
 ];
+
+/// A factor or an offset of each channel is one of the norm's.
+const ALONG_CHANNELS: LawCondition = LawCondition {
+    doc: "k differs along the channels only",
+    holds: |terms, found| {
+        channels(terms, &found.ops[1]).is_some_and(|(axis, count)| is_along(terms, found, axis, count))
+    },
+};
+
+/// The mean of rows, beside the rows.
+const MEAN_OF_ROWS: LawCondition = LawCondition {
+    doc: "the mean is that of the last axis alone, which it keeps",
+    holds: |terms, found| {
+        let mean = found.ops.iter().find(|op| op.def.name == "nn.reduce_mean");
+        let rank = terms.dims(found.vars[0]).map_or(0, <[Dim]>::len);
+        mean.is_some_and(|mean| {
+            let axes = terms.input(mean).ints("axes").unwrap_or_default();
+            let keeps = terms.input(mean).attr("keepdims").is_some();
+            keeps && axes.iter().map(|axis| *axis as usize + 1).eq([rank])
+        })
+    },
+};
 
 /// Which axis, counted from the last one, which is 1, the channels are, and how many they are.
 fn channels(terms: &dyn Terms<'_>, norm: &Matched) -> Option<(usize, u64)> {
@@ -36,8 +74,8 @@ fn channels(terms: &dyn Terms<'_>, norm: &Matched) -> Option<(usize, u64)> {
 /// `norm(x, s, b) * k` as `norm(x, s * k, b * k)`.
 fn scaled(terms: &mut dyn Terms<'_>, found: &LawMatch) -> Option<Term> {
     let norm = &found.ops[1];
-    let (from_last, channels) = channels(terms, norm)?;
-    let k = per_channel(terms, *found.vars.last()?, from_last, channels)?;
+    let (_, channels) = channels(terms, norm)?;
+    let k = per_channel(terms, found, channels)?;
     let scale = terms.make("nn.mul", &[norm.operands[1], k], &[])?;
     let bias = terms.make("nn.mul", &[norm.operands[2], k], &[])?;
     terms.make_like(norm, &[norm.operands[0], scale, bias])
@@ -46,10 +84,20 @@ fn scaled(terms: &mut dyn Terms<'_>, found: &LawMatch) -> Option<Term> {
 /// `norm(x, s, b) + k` as `norm(x, s, b + k)`.
 fn biased(terms: &mut dyn Terms<'_>, found: &LawMatch) -> Option<Term> {
     let norm = &found.ops[1];
-    let (from_last, channels) = channels(terms, norm)?;
-    let k = per_channel(terms, *found.vars.last()?, from_last, channels)?;
+    let (_, channels) = channels(terms, norm)?;
+    let k = per_channel(terms, found, channels)?;
     let bias = terms.make("nn.add", &[norm.operands[2], k], &[])?;
     terms.make_like(norm, &[norm.operands[0], norm.operands[1], bias])
+}
+
+/// Whether a reshape leaves the first axis and makes of each group's channels and pixels one row or several.
+fn joins_channels(terms: &dyn Terms<'_>, found: &LawMatch) -> bool {
+    match [found.vars[0], found.ops[1].operands[0]].map(|term| terms.dims(term)) {
+        [Some(&[n, Dim::Known(channels), ..]), Some(&[joined_n, Dim::Known(runs), ..])] => {
+            n == joined_n && n != Dim::Unknown && runs != 0 && channels % runs == 0
+        }
+        _ => false,
+    }
 }
 
 /// A reshape of the norm of a reshape that joins each group's channels with the pixels, as one norm of what
@@ -61,16 +109,9 @@ fn biased(terms: &mut dyn Terms<'_>, found: &LawMatch) -> Option<Term> {
 fn of_reshape(terms: &mut dyn Terms<'_>, found: &LawMatch) -> Option<Term> {
     let (outer, norm) = (&found.ops[0], &found.ops[1]);
     let &[x, scale, bias] = &found.vars[..] else { return None };
-    let (sizes, joined) = (terms.dims(x)?, terms.dims(norm.operands[0])?);
-    let axis = terms.input(norm).int("axis")?;
-    let axes = terms.input(norm).ints("axes").ok()?;
-    let is_plain = axis == 1 && axes.iter().copied().eq(2..joined.len() as i64);
-    let (&[n, Dim::Known(channels), ..], &[joined_n, Dim::Known(runs), ..]) = (sizes, joined) else {
-        return None;
-    };
-    if !is_plain || n != joined_n || n == Dim::Unknown || runs == 0 || channels % runs != 0 {
-        return None;
-    }
+    let sizes = terms.dims(x)?;
+    let channels = sizes.get(1)?.known()?;
+    let runs = terms.dims(norm.operands[0])?.get(1)?.known()?;
     let groups = terms.input(norm).int("groups")?;
     let groups = if groups == 0 { i64::try_from(runs).ok()? } else { groups };
     let others = ["epsilon", "about_zero"].map(|name| (name, terms.input(norm).attr(name)));
@@ -93,21 +134,14 @@ fn repeated(terms: &mut dyn Terms<'_>, vector: Term, count: u64) -> Option<Term>
     reshaped(terms, table, &[count])
 }
 
-/// Whether a mean is that of the last of `rank` axes alone, and keeps it.
-fn is_of_last_axis(terms: &dyn Terms<'_>, mean: &Matched, rank: usize) -> bool {
-    let axes = terms.input(mean).ints("axes").unwrap_or_default();
-    let keeps = terms.input(mean).attr("keepdims").is_some();
-    keeps && axes.iter().map(|axis| *axis as usize + 1).eq([rank])
-}
-
 /// A quotient of x and its root mean square along the last axis as a norm about zero.
 fn of_rows(terms: &mut dyn Terms<'_>, found: &LawMatch) -> Option<Term> {
-    let [.., mean, _] = &found.ops[..] else { return None };
     let &[x, epsilon] = &found.vars[..] else { return None };
     let ctx: &Context = terms.ctx();
     let sizes = terms.dims(x)?;
     let &Dim::Known(channels) = sizes.last()? else { return None };
-    if ctx.elem(found.ty) != ctx.f32() || !is_of_last_axis(terms, mean, sizes.len()) {
+    // The norm's vectors are of f32.
+    if ctx.elem(found.ty) != ctx.f32() {
         return None;
     }
     let epsilon = constants::splat(ctx, terms.constant(epsilon)?, terms.ty(epsilon))?;
@@ -124,19 +158,10 @@ fn of_rows(terms: &mut dyn Terms<'_>, found: &LawMatch) -> Option<Term> {
     terms.make("nn.group_norm", &[x, scale, bias], &attrs)
 }
 
-/// A norm about zero of what has the mean of its rows subtracted as the norm about the mean.
+/// A norm, about zero or its mean, of what has the mean of its rows subtracted as the norm about the mean.
 fn of_centred(terms: &mut dyn Terms<'_>, found: &LawMatch) -> Option<Term> {
-    let [norm, _, mean] = &found.ops[..] else { return None };
+    let norm = &found.ops[0];
     let ctx = terms.ctx();
-    let rank = terms.dims(found.vars[0])?.len();
-    let input = terms.input(norm);
-    let is_of_rows = input.int("axis")? as usize + 1 == rank
-        && input.int("groups")? == 1
-        && input.ints("axes").ok()?.is_empty();
-    if !is_of_rows || !is_of_last_axis(terms, mean, rank) {
-        return None;
-    }
-    input.attr("about_zero")?;
     let properties = ctx.dict_remove(norm.properties, ctx.ident("about_zero"));
     terms.make_op(norm.name, &found.vars, properties)
 }

@@ -4,7 +4,7 @@ use ir::Dim;
 
 use super::reshaped;
 use crate::constants::dense;
-use crate::rewrite::{LawMatch, Matched, Rule, Term, Terms};
+use crate::rewrite::{LawCondition, LawMatch, Matched, Rule, Term, Terms};
 
 /// The laws.
 #[rustfmt::skip]
@@ -12,21 +12,21 @@ pub(super) static LAWS: &[Rule] = &[
     Rule::computed("batch-norm", "(nn.batch_norm ?x ?scale ?bias ?mean ?variance)",
         "x * k + c, with k = scale / sqrt(variance + epsilon) and c = bias - mean * k for each channel", batch_norm).near(),
     Rule::computed("scaled-conv", "(nn.mul (nn.conv2d ?x $w) $k)",
-        "a convolution by w * k, where k differs along the output channels only", scaled_conv).near(),
+        "a convolution by w * k", scaled_conv).near().only(&[ALONG_FILTERS]),
     Rule::computed("scaled-conv-with-bias", "(nn.mul (nn.conv2d ?x $w $b) $k)",
-        "a convolution by w * k with the bias b * k, where k differs along the output channels only", scaled_conv).near(),
+        "a convolution by w * k with the bias b * k", scaled_conv).near().only(&[ALONG_FILTERS]),
     Rule::computed("conv-plus-bias", "(nn.add (nn.conv2d ?x $w) $k)",
-        "a convolution with the bias k, where k differs along the output channels only", biased_conv).near(),
+        "a convolution with the bias k", biased_conv).near().only(&[ALONG_FILTERS]),
     Rule::computed("conv-plus-second-bias", "(nn.add (nn.conv2d ?x $w $b) $k)",
-        "a convolution with the bias b + k, where k differs along the output channels only", biased_conv).near(),
+        "a convolution with the bias b + k", biased_conv).near().only(&[ALONG_FILTERS]),
     Rule::computed("scaled-matmul", "(nn.mul (nn.matmul ?x $w) $k)",
-        "a product with w * k, where w is one matrix and k differs along the columns only", scaled_matmul).near(),
+        "a product with w * k, where w is one matrix", scaled_matmul).near().only(&[ALONG_COLUMNS]),
     Rule::computed("scaled-matmul-with-bias", "(nn.mul (nn.matmul ?x $w $b) $k)",
-        "a product with w * k and the bias b * k, where w is one matrix and k differs along the columns only", scaled_matmul).near(),
+        "a product with w * k and the bias b * k, where w is one matrix", scaled_matmul).near().only(&[ALONG_COLUMNS]),
     Rule::computed("matmul-plus-bias", "(nn.add (nn.matmul ?x ?w) $k)",
-        "a product with the bias k, where w is one matrix and k differs along the columns only", biased_matmul).near(),
+        "a product with the bias k, where w is one matrix", biased_matmul).near().only(&[ALONG_COLUMNS]),
     Rule::computed("matmul-plus-second-bias", "(nn.add (nn.matmul ?x ?w $b) $k)",
-        "a product with the bias b + k, where w is one matrix and k differs along the columns only", biased_matmul).near(),
+        "a product with the bias b + k, where w is one matrix", biased_matmul).near().only(&[ALONG_COLUMNS]),
 ];
 
 /// A reshape to these sizes.
@@ -61,25 +61,42 @@ fn batch_norm(terms: &mut dyn Terms<'_>, found: &LawMatch) -> Option<Term> {
     terms.make("nn.add", &[scaled, c], &[])
 }
 
-/// `k` as a vector of `channels` numbers, if it differs along the channel axis only; a single number as a
-/// tensor without axes.
-pub(super) fn per_channel(
-    terms: &mut dyn Terms<'_>,
-    k: Term,
+/// Whether `k`, which is the last variable, differs along one axis only, which is counted from the last one,
+/// which is 1, and has this size. One number differs along none.
+pub(super) fn is_along(
+    terms: &dyn Terms<'_>,
+    found: &LawMatch,
     channel_from_last: usize,
     channels: u64,
-) -> Option<Term> {
-    let sizes = terms.shape(k)?;
-    if sizes.iter().all(|size| *size == 1) {
-        return reshaped(terms, k, &[]);
-    }
-    let axis = sizes.len().checked_sub(channel_from_last)?;
-    let is_right = |(other, size): (usize, &u64)| *size == if other == axis { channels } else { 1 };
-    match sizes.iter().enumerate().all(is_right) {
-        true => reshaped(terms, k, &[channels]),
-        false => None,
-    }
+) -> bool {
+    let Some(sizes) = found.vars.last().and_then(|k| terms.shape(*k)) else { return false };
+    let axis = sizes.len().checked_sub(channel_from_last);
+    let is_right = |(other, size): (usize, &u64)| *size == if Some(other) == axis { channels } else { 1 };
+    sizes.iter().all(|size| *size == 1) || sizes.iter().enumerate().all(is_right)
 }
+
+/// `k` as a vector of `channels` numbers, or one number as a tensor without axes.
+pub(super) fn per_channel(terms: &mut dyn Terms<'_>, found: &LawMatch, channels: u64) -> Option<Term> {
+    let k = *found.vars.last()?;
+    let is_one = terms.shape(k)?.iter().all(|size| *size == 1);
+    reshaped(terms, k, &[channels][usize::from(is_one)..])
+}
+
+/// A factor or an offset of each output channel is one of each filter.
+const ALONG_FILTERS: LawCondition = LawCondition {
+    doc: "k differs along the output channels only",
+    holds: |terms, found| {
+        conv_channels(terms, &found.ops[1]).is_some_and(|(axis, count)| is_along(terms, found, axis, count))
+    },
+};
+
+/// A factor or an offset of each column is one of each column of the right matrix.
+const ALONG_COLUMNS: LawCondition = LawCondition {
+    doc: "k differs along the columns only",
+    holds: |terms, found| {
+        matmul_columns(terms, &found.ops[1]).is_some_and(|count| is_along(terms, found, 1, count))
+    },
+};
 
 /// Which axis, counted from the last one, which is 1, a convolution's output channels are, and how many they
 /// are.
@@ -92,8 +109,8 @@ fn conv_channels(terms: &dyn Terms<'_>, conv: &Matched) -> Option<(usize, u64)> 
 /// `conv(x, w, b) * k` as `conv(x, w * k, b * k)`.
 fn scaled_conv(terms: &mut dyn Terms<'_>, found: &LawMatch) -> Option<Term> {
     let conv = &found.ops[1];
-    let (from_last, channels) = conv_channels(terms, conv)?;
-    let k = per_channel(terms, *found.vars.last()?, from_last, channels)?;
+    let (_, channels) = conv_channels(terms, conv)?;
+    let k = per_channel(terms, found, channels)?;
     let filter_k = match terms.shape(k)?.is_empty() {
         true => k,
         false => reshaped(terms, k, &[channels, 1, 1, 1])?,
@@ -108,16 +125,15 @@ fn scaled_conv(terms: &mut dyn Terms<'_>, found: &LawMatch) -> Option<Term> {
 
 /// `conv(x, w, b) + k` as `conv(x, w, b + k)`.
 fn biased_conv(terms: &mut dyn Terms<'_>, found: &LawMatch) -> Option<Term> {
-    let conv = &found.ops[1];
-    let (from_last, channels) = conv_channels(terms, conv)?;
-    biased(terms, conv, *found.vars.last()?, from_last, channels)
+    let (_, channels) = conv_channels(terms, &found.ops[1])?;
+    biased(terms, found, channels)
 }
 
 /// `a b * k` as `a (b * k)`, with a bias likewise.
 fn scaled_matmul(terms: &mut dyn Terms<'_>, found: &LawMatch) -> Option<Term> {
     let matmul = &found.ops[1];
     let columns = matmul_columns(terms, matmul)?;
-    let k = per_channel(terms, *found.vars.last()?, 1, columns)?;
+    let k = per_channel(terms, found, columns)?;
     let is_transposed = terms.input(matmul).attr("transpose_b").is_some();
     let matrix_k = match terms.shape(k)?.is_empty() || !is_transposed {
         true => k,
@@ -133,9 +149,8 @@ fn scaled_matmul(terms: &mut dyn Terms<'_>, found: &LawMatch) -> Option<Term> {
 
 /// `a b + k` as a product with a bias.
 fn biased_matmul(terms: &mut dyn Terms<'_>, found: &LawMatch) -> Option<Term> {
-    let matmul = &found.ops[1];
-    let columns = matmul_columns(terms, matmul)?;
-    biased(terms, matmul, *found.vars.last()?, 1, columns)
+    let columns = matmul_columns(terms, &found.ops[1])?;
+    biased(terms, found, columns)
 }
 
 /// The columns of the right matrix, which must have exactly two axes.
@@ -145,8 +160,9 @@ fn matmul_columns(terms: &dyn Terms<'_>, matmul: &Matched) -> Option<u64> {
     Some(if is_transposed { rows } else { columns })
 }
 
-fn biased(terms: &mut dyn Terms<'_>, op: &Matched, k: Term, from_last: usize, channels: u64) -> Option<Term> {
-    let mut k = per_channel(terms, k, from_last, channels)?;
+fn biased(terms: &mut dyn Terms<'_>, found: &LawMatch, channels: u64) -> Option<Term> {
+    let op = &found.ops[1];
+    let mut k = per_channel(terms, found, channels)?;
     if let Some(bias) = op.operands.get(2) {
         k = terms.make("nn.add", &[*bias, k], &[])?;
     } else if terms.shape(k)?.is_empty() {

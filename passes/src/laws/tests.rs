@@ -8,7 +8,7 @@
 use ir::builder::infer;
 use ir::interp::element::{Elem, LaneKind};
 use ir::interp::{Tensor, eval_op};
-use ir::{Attr, Block, Body, Builder, Context, Op, OpSpec, Type, Value};
+use ir::{Attr, Block, Body, Builder, Context, Op, OpDef, OpSpec, Type, Value};
 use rustc_hash::FxHashMap;
 
 use super::cases::{CASES, LawCase, REFUSED};
@@ -19,14 +19,14 @@ use crate::rewrite::pattern::Pattern;
 use crate::rewrite::{Law, Rewriter, Rule, RuleSet};
 use crate::simplify::SIMPLIFY;
 
-const FLOATS: [&str; 4] = ["f32", "f64", "f16", "bf16"];
-const INTEGERS: [&str; 6] = ["i1", "i8", "i16", "i32", "i64", "index"];
+pub(super) const FLOATS: [&str; 4] = ["f32", "f64", "f16", "bf16"];
+pub(super) const INTEGERS: [&str; 6] = ["i1", "i8", "i16", "i32", "i64", "index"];
 /// Different inputs for each program.
 const ROUNDS: u32 = 6;
 
 /// A function that computes the left side of a law and returns it.
 #[derive(Clone)]
-struct Program {
+pub(super) struct Program {
     body: Body,
     root: Op,
 }
@@ -40,7 +40,8 @@ struct Writer<'a> {
     sizes: &'a [Option<&'a str>],
     /// The sizes of constants.
     constants: Option<&'a str>,
-    attrs: &'a [&'a str],
+    /// Makes the attributes of an operation, from its number, its row and the types of its operands.
+    attrs: &'a mut dyn FnMut(usize, &'static OpDef, &[Type]) -> Attr,
     /// Makes an element of a weight.
     weights: Element,
     vars: FxHashMap<usize, Value>,
@@ -48,7 +49,7 @@ struct Writer<'a> {
 }
 
 /// Makes an element from a random number.
-type Element = fn(Elem, u32) -> f64;
+pub(super) type Element = fn(Elem, u32) -> f64;
 
 /// A type of these sizes, a number of type `elem` without.
 fn sized(ctx: &Context, sizes: Option<&str>, elem: &str) -> Type {
@@ -88,8 +89,7 @@ impl Writer<'_> {
     }
 
     fn op(&mut self, name: &str, children: &[Pattern], elem: &str) -> Option<Value> {
-        let attrs =
-            self.attrs.get(self.ops).map_or_else(|| "{}".to_owned(), |text| text.replace("ELEM", elem));
+        let number = self.ops;
         self.ops += 1;
         let mut operands = Vec::new();
         for (index, child) in children.iter().enumerate() {
@@ -97,7 +97,7 @@ impl Writer<'_> {
             operands.push(self.value(child, if is_condition { "i1" } else { elem })?);
         }
         let types: Vec<Type> = operands.iter().map(|operand| self.body.ty(*operand)).collect();
-        let attrs = ir::text::parse_attr(self.ctx, &attrs).unwrap();
+        let attrs = (self.attrs)(number, self.ctx.def(self.ctx.op_name(name))?, &types);
         infer(self.ctx, self.ctx.op_name(name), &types, attrs).ok()?;
         let attrs: Vec<(&str, Attr)> =
             self.ctx.dict_entries(attrs).iter().map(|(name, attr)| (self.ctx.str(*name), *attr)).collect();
@@ -113,6 +113,12 @@ impl Writer<'_> {
     }
 }
 
+/// The attributes of an operation in a case.
+pub(super) fn written(ctx: &Context, attrs: &[&str], number: usize, elem: &str) -> Attr {
+    let text = attrs.get(number).map_or_else(|| "{}".to_owned(), |text| text.replace("ELEM", elem));
+    ir::text::parse_attr(ctx, &text).unwrap()
+}
+
 impl Program {
     /// The left side with variables of these sizes; none if no row takes it, or it is wrong.
     fn write(
@@ -120,6 +126,18 @@ impl Program {
         (left, elem): (&Pattern, &str),
         (sizes, constants): (&[Option<&str>], Option<&str>),
         attrs: &[&str],
+        weights: Element,
+    ) -> Option<Program> {
+        let mut attrs = |number: usize, _: &'static OpDef, _: &[Type]| written(ctx, attrs, number, elem);
+        Program::write_with(ctx, (left, elem), (sizes, constants), &mut attrs, weights)
+    }
+
+    /// The same with attributes that a function makes.
+    pub(super) fn write_with(
+        ctx: &Context,
+        (left, elem): (&Pattern, &str),
+        (sizes, constants): (&[Option<&str>], Option<&str>),
+        attrs: &mut dyn FnMut(usize, &'static OpDef, &[Type]) -> Attr,
         weights: Element,
     ) -> Option<Program> {
         let mut body = Body::new(1);
@@ -136,7 +154,7 @@ impl Program {
     }
 
     /// The same program, which returns what each operation computes.
-    fn with_readers(&self) -> Program {
+    pub(super) fn with_readers(&self) -> Program {
         let mut body = self.body.clone();
         let last = body.last_op(self.block()).unwrap();
         let ops = body.ops(self.block()).filter(|op| *op != last);
@@ -176,7 +194,7 @@ impl Program {
     }
 
     /// The program with the right side in the place of the left one, if the law applies.
-    fn rewritten(&self, ctx: &Context, law: &Law) -> Option<Program> {
+    pub(super) fn rewritten(&self, ctx: &Context, law: &Law) -> Option<Program> {
         let mut body = self.body.clone();
         law.apply(&mut Rewriter::new(ctx, &mut body), self.root)?;
         Some(Program { body, root: self.root })
@@ -247,7 +265,7 @@ fn elements(ctx: &Context, ty: Type, seed: u32, make: Element) -> Vec<u8> {
 }
 
 /// A number between 0.5 and 2, or a small integer.
-fn moderate(elem: Elem, random: u32) -> f64 {
+pub(super) fn moderate(elem: Elem, random: u32) -> f64 {
     match elem.lane() {
         LaneKind::Int => f64::from(random % 5),
         _ => 0.5 + f64::from(random % 97) / 64.0,
@@ -255,7 +273,7 @@ fn moderate(elem: Elem, random: u32) -> f64 {
 }
 
 /// NaN, infinities, zeros, ends of integers, or a number between.
-fn special(elem: Elem, random: u32) -> f64 {
+pub(super) fn special(elem: Elem, random: u32) -> f64 {
     let between = f64::from(random / 16 % 401) / 50.0 - 4.0;
     match (elem, random % 16) {
         (Elem::Int(int), 0) => int.range().0 as f64,
@@ -346,7 +364,7 @@ fn programs_of(ctx: &Context, law: &Law, left: &Pattern) -> Vec<Program> {
 }
 
 /// A pattern with each of its numbers a little off, or quite another.
-fn other_numbers(pattern: &Pattern) -> Vec<Pattern> {
+pub(super) fn other_numbers(pattern: &Pattern) -> Vec<Pattern> {
     match pattern {
         Pattern::Var(_) | Pattern::Weight(_) => Vec::new(),
         Pattern::Number(number) => {
@@ -378,7 +396,7 @@ fn variables(pattern: &Pattern) -> usize {
     }
 }
 
-fn laws() -> Vec<Law> {
+pub(super) fn laws() -> Vec<Law> {
     Registry::new().rules().laws().cloned().collect()
 }
 
@@ -406,7 +424,7 @@ fn both_sides_of_every_law_compute_the_same() {
 }
 
 /// Where other programs compute something else than this.
-fn difference(ctx: &Context, law: &Law, program: &Program, others: &[&Program]) -> Option<String> {
+pub(super) fn difference(ctx: &Context, law: &Law, program: &Program, others: &[&Program]) -> Option<String> {
     for seed in 1..=ROUNDS {
         let inputs = program.inputs(ctx, seed, law);
         let expected = program.run(ctx, &inputs);

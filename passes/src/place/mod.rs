@@ -35,7 +35,7 @@ pub mod orders;
 mod peak;
 mod placer;
 mod portfolio;
-mod random;
+pub(crate) mod random;
 mod registry;
 mod reorder;
 mod separations;

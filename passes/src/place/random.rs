@@ -1,10 +1,10 @@
 //! Numbers that look random and are the same in every run.
 
 /// SplitMix64 (Steele, Lea and Flood, *Fast splittable pseudorandom number generators*, 2014).
-pub(super) struct Random(pub(super) u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
-    pub(super) fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -13,7 +13,7 @@ impl Random {
     }
 
     /// A number from `low` to `high`, both included.
-    pub(super) fn range(&mut self, low: u64, high: u64) -> u64 {
+    pub(crate) fn range(&mut self, low: u64, high: u64) -> u64 {
         low + self.next() % (high - low + 1)
     }
 }

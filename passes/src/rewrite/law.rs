@@ -8,7 +8,7 @@
 use ir::{Traits, Type};
 
 use super::pattern::{Pattern, PatternReader};
-use super::rule::{Compute, Right, Rule};
+use super::rule::{Compute, LawCondition, Right, Rule};
 use super::terms::{LawMatch, Matched, Term, TermList, Terms};
 use crate::constants;
 
@@ -22,6 +22,8 @@ pub struct Law {
     pub rule: &'static Rule,
     left: Pattern,
     right: Made,
+    /// What must hold beside the left side.
+    pub(super) conditions: Vec<&'static LawCondition>,
     /// Whether both sides are equal to the bit for all inputs.
     pub(super) is_exact: bool,
 }
@@ -42,7 +44,7 @@ impl Law {
             Right::Pattern(text) => Made::Pattern(reader.read(text)),
             Right::Computed(_, compute) => Made::Computed(compute),
         };
-        Law { rule, left, right, is_exact: true }
+        Law { rule, left, right, conditions: Vec::new(), is_exact: true }
     }
 
     /// Its name.
@@ -61,6 +63,20 @@ impl Law {
         &self.left
     }
 
+    /// How many conditions it has.
+    #[cfg(test)]
+    pub(crate) fn conditions(&self) -> &[&'static LawCondition] {
+        &self.conditions
+    }
+
+    /// The law without one of its conditions, which need not hold of its sides.
+    #[cfg(test)]
+    pub(crate) fn without(&self, condition: usize) -> Law {
+        let mut law = self.clone();
+        law.conditions.remove(condition);
+        law
+    }
+
     /// The name of the operations at which its left side may stand.
     pub(crate) fn root(&self) -> &'static str {
         self.left.root()
@@ -77,6 +93,9 @@ impl Law {
 
     /// Makes the right side; none where the law does not apply, or its type would be another.
     pub(crate) fn build<'c>(&self, terms: &mut impl Terms<'c>, found: &LawMatch) -> Option<Term> {
+        if !self.conditions.iter().all(|condition| (condition.holds)(terms, found)) {
+            return None;
+        }
         let right = match &self.right {
             Made::Computed(compute) => compute(terms, found)?,
             Made::Pattern(Pattern::Number(number)) => number_of(terms, *number, found.ty)?,

@@ -40,6 +40,8 @@ pub enum Action {
         /// Whether both sides are equal to the bit for all inputs, infinities and zeros of either sign
         /// included, and NaN on the same ones.
         exact: bool,
+        /// What must hold beside for the law to apply.
+        conditions: &'static [LawCondition],
     },
     /// What a function does to an operation where it stands; only `canonicalize` applies it.
     Code {
@@ -61,7 +63,16 @@ pub enum Right {
     Computed(&'static str, Compute),
 }
 
-/// Makes the right side of a law; none where it does not apply.
+/// What must hold of what the left side of a law found. Without it, the sides of the law differ somewhere.
+#[derive(Clone, Copy)]
+pub struct LawCondition {
+    /// What it asks, as the end of a sentence that begins with "where".
+    pub doc: &'static str,
+    /// Whether it holds.
+    pub holds: fn(&dyn Terms<'_>, &LawMatch) -> bool,
+}
+
+/// Makes the right side of a law; none where there is none.
 pub type Compute = fn(&mut dyn Terms<'_>, &LawMatch) -> Option<Term>;
 
 /// Applies a rule to its root; none, and nothing changed, if it does not apply.
@@ -79,25 +90,38 @@ impl Rule {
     /// The operands of a commutative operation match in either order. Attributes of the left side's
     /// operations are ignored, those of the right side have none.
     pub const fn law(name: &'static str, left: &'static str, right: &'static str) -> Rule {
-        Rule { name, action: Action::Law { left, right: Right::Pattern(right), exact: true } }
+        Rule {
+            name,
+            action: Action::Law { left, right: Right::Pattern(right), exact: true, conditions: &[] },
+        }
     }
 
-    /// An exact law whose right side, and where it applies, depends on attributes and sizes; `doc` says how
-    /// in a sentence.
+    /// An exact law whose right side depends on attributes and sizes; `doc` says what it is.
     pub const fn computed(
         name: &'static str,
         left: &'static str,
         doc: &'static str,
         compute: Compute,
     ) -> Rule {
-        Rule { name, action: Action::Law { left, right: Right::Computed(doc, compute), exact: true } }
+        let right = Right::Computed(doc, compute);
+        Rule { name, action: Action::Law { left, right, exact: true, conditions: &[] } }
+    }
+
+    /// The law as one that applies where all these conditions hold.
+    pub const fn only(self, conditions: &'static [LawCondition]) -> Rule {
+        match self.action {
+            Action::Law { left, right, exact, .. } => {
+                Rule { name: self.name, action: Action::Law { left, right, exact, conditions } }
+            }
+            Action::Code { .. } => panic!("only laws have conditions"),
+        }
     }
 
     /// The law as one that holds for numbers as they round, not to the bit: only `simplify` applies it.
     pub const fn near(self) -> Rule {
         match self.action {
-            Action::Law { left, right, .. } => {
-                Rule { name: self.name, action: Action::Law { left, right, exact: false } }
+            Action::Law { left, right, conditions, .. } => {
+                Rule { name: self.name, action: Action::Law { left, right, exact: false, conditions } }
             }
             Action::Code { .. } => panic!("only laws are near"),
         }
@@ -110,10 +134,19 @@ impl Rule {
 
     /// What it does: the law, or a sentence.
     pub fn doc(&self) -> String {
-        match self.action {
-            Action::Law { left, right: Right::Pattern(right), .. } => format!("{left} => {right}"),
-            Action::Law { left, right: Right::Computed(doc, _), .. } => format!("{left}: {doc}"),
-            Action::Code { doc, .. } => doc.to_owned(),
+        let (what, conditions) = match self.action {
+            Action::Law { left, right: Right::Pattern(right), conditions, .. } => {
+                (format!("{left} => {right}"), conditions)
+            }
+            Action::Law { left, right: Right::Computed(doc, _), conditions, .. } => {
+                (format!("{left}: {doc}"), conditions)
+            }
+            Action::Code { doc, .. } => return doc.to_owned(),
+        };
+        let conditions: Vec<&str> = conditions.iter().map(|condition| condition.doc).collect();
+        match conditions.is_empty() {
+            true => what,
+            false => format!("{what}, where {}", conditions.join(" and ")),
         }
     }
 }

@@ -27,9 +27,10 @@ impl RuleSet {
         assert!(self.iter().all(|known| known.name != rule.name), "two rules are named `{}`", rule.name);
         let index = self.rules.len();
         match rule.action {
-            Action::Law { left, right, exact } => {
+            Action::Law { left, right, exact, conditions } => {
                 let mut law = Law::read(rule, left, right);
                 law.is_exact = exact;
+                law.conditions = conditions.iter().collect();
                 if exact {
                     self.by_name.entry(law.root()).or_default().push(index);
                 }
