@@ -5,6 +5,7 @@ use crate::context::Context;
 use crate::entities::{Attr, Block, Location, Op, OpName, Type, Value};
 use crate::opdef::{Infer, InferError, InferInput};
 use crate::words;
+use cranelift_entity::EntityRef;
 
 /// Where a builder puts what it makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,8 +56,10 @@ impl<'a> Builder<'a> {
     /// Makes an operation.
     ///
     /// # Errors
-    /// If the result types can't be inferred from operands and attributes.
+    /// If the result types can't be inferred from operands and attributes, an operand is no value of this
+    /// body, or an attribute is given twice.
     pub fn build(&mut self, name: &str, spec: OpSpec<'_>) -> Result<Op, InferError> {
+        self.check(name, &spec)?;
         let name = self.ctx.op_name(name);
         let (inherent, other) = self.split_attrs(name, spec.attrs);
         let inherent = self.ctx.def(name).map_or(inherent, |def| words::fill(self.ctx, def, inherent));
@@ -75,10 +78,24 @@ impl<'a> Builder<'a> {
         Ok(op)
     }
 
+    /// What can be seen of a specification to be wrong before anything is made.
+    fn check(&self, name: &str, spec: &OpSpec<'_>) -> Result<(), InferError> {
+        let is_here = |value: &Value| value.index() < self.body.value_capacity();
+        if let Some(index) = spec.operands.iter().position(|value| !is_here(value)) {
+            return Err(InferError(format!("operand {index} of `{name}` is no value of this body")));
+        }
+        let twice =
+            (1..spec.attrs.len()).find(|at| spec.attrs[..*at].iter().any(|a| a.0 == spec.attrs[*at].0));
+        match twice {
+            Some(at) => Err(InferError(format!("`{}` of `{name}` is given twice", spec.attrs[at].0))),
+            None => Ok(()),
+        }
+    }
+
     /// Makes an operation with inferred types and gives its first result.
     ///
     /// # Errors
-    /// If the result types can't be inferred.
+    /// If the result types can't be inferred, or there is no result; in that case the operation is made.
     pub fn value(
         &mut self,
         name: &str,
@@ -86,7 +103,8 @@ impl<'a> Builder<'a> {
         attrs: &[(&str, Attr)],
     ) -> Result<Value, InferError> {
         let op = self.build(name, OpSpec { operands, attrs, ..OpSpec::default() })?;
-        Ok(self.body.result(op, 0))
+        let first = self.body.results(op).next();
+        first.ok_or_else(|| InferError(format!("`{name}` has no result")))
     }
 
     /// Makes a constant: `nn.constant` with this value and type.
@@ -142,5 +160,36 @@ impl Body {
     /// An operation with what is needed to ask about it.
     pub fn at<'a>(&'a self, ctx: &'a Context, op: Op) -> OpRef<'a> {
         OpRef::new(ctx, self, op)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wrong_uses_are_told() {
+        let ctx = Context::new();
+        let mut body = Body::new(1);
+        let block = body.add_block(body.root());
+        let vector = ctx.tensor(&[4], ctx.f32());
+        let x = body.add_arg(block, vector);
+        let mut other = Body::new(1);
+        let entry = other.add_block(other.root());
+        let far = (0..9).map(|_| other.add_arg(entry, vector)).last().unwrap();
+        let mut builder = Builder::at_end(&ctx, &mut body, block);
+        let axis = ("axis", ctx.int_attr(0));
+        let said = |result: Result<Value, InferError>| result.unwrap_err().0;
+        assert_eq!(
+            said(builder.value("nn.softmax", &[x], &[axis, axis])),
+            "`axis` of `nn.softmax` is given twice"
+        );
+        assert_eq!(
+            said(builder.value("nn.exp", &[far], &[])),
+            "operand 0 of `nn.exp` is no value of this body"
+        );
+        assert_eq!(said(builder.value("func.return", &[x], &[])), "`func.return` has no result");
+        assert!(said(builder.value("nn.softmax", &[], &[axis])).contains("operand 0"));
+        assert!(said(builder.value("nn.exq", &[x], &[])).contains("not registered"));
     }
 }

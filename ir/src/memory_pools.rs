@@ -119,6 +119,9 @@ impl MemoryPool {
 
     fn read(ctx: &Context, name: &str, dict: Attr) -> Result<MemoryPool, String> {
         let mut pool = MemoryPool::named(name)?;
+        if !matches!(ctx.attr_data(dict), crate::AttrData::Dict(_)) {
+            return Err(format!("the pool `{name}` is no dictionary"));
+        }
         for (key, value) in ctx.dict_entries(dict) {
             let bytes = ctx.int_value(*value).and_then(|value| u64::try_from(value).ok());
             let key = ctx.str(*key);

@@ -9,6 +9,7 @@
 //!   hand in and out what their operands and results are; blocks get the arguments that they take; a
 //!   function's attributes are for its arguments and results, and only a private one is declared without a
 //!   body.
+//! - `decisions`: what an operation says of its memory has its form.
 //! - `sizes`: what a function says of its named sizes.
 //! - `flow`: what goes into the regions of a condition or a loop, and comes out of them.
 //! - `dominance`: a value is defined before it is read, on every way through the blocks.
@@ -26,6 +27,7 @@ use crate::entities::{Block, Location, Op, Region};
 use crate::module::Module;
 use crate::opdef::OpDef;
 
+mod decisions;
 mod dominance;
 mod flow;
 mod rows;

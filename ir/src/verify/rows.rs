@@ -58,6 +58,7 @@ impl<'m> Checker<'m> {
         self.values(op, "operand", def.operands, &operands);
         self.values(op, "result", def.results, &results);
         self.attrs(op, def);
+        self.decisions(op);
         // Rules may trust what was checked so far.
         if self.breach_count > before {
             return;

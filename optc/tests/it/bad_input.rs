@@ -153,3 +153,27 @@ fn wrong_usage_is_told_apart() {
     expect(1, &["passes", "fues"], &["did you mean `fuse`?"]);
     expect(1, &["ops", "nn.rleu"], &["did you mean `nn.relu`?"]);
 }
+
+/// What a planned text says of its memory, and what is said of it.
+const LIES: [(&str, &str, &str, &str); 5] = [
+    ("tie", "", "mem.tie = array<i64: 99>", "`mem.tie` is a list"),
+    ("place", "", "mem.place = [[\"arena\", 0]]", "`mem.place` is for each result"),
+    ("scratch", "", "mem.scratch = -1 : i64", "`mem.scratch` is a number of bytes"),
+    ("pool", "attributes {optc.pools = {a = 3 : i64}} ", "", "the pool `a` is no dictionary"),
+    ("pools", "attributes {optc.pools = 3 : i64} ", "", "`optc.pools` is no dictionary"),
+];
+
+#[test]
+fn plans_that_lie_are_refused() {
+    for (name, of_function, of_operation, said) in LIES {
+        let text = format!(
+            "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {of_function}{{\n  %0 = nn.exp %x {{{of_operation}}} : \
+             tensor<4xf32>\n  %1 = nn.softmax %0 {{axis = 0}} : tensor<4xf32>\n  return %1 : tensor<4xf32>\n}}\n"
+        );
+        let path = file(&format!("{name}.mlir"), text.as_bytes());
+        let path = path.to_str().expect("plain path");
+        expect(1, &["plan", path], &[said]);
+        expect(1, &["run", path, "--random"], &[said]);
+        expect(1, &["--passes=plan", path], &[said]);
+    }
+}

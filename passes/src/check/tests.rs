@@ -221,3 +221,29 @@ fn rows_are_read_strictly() {
     refuses(PARTS, "mem.pitch = array<i64: 8, 32>", "mem.pitch = array<i64: 8, 24>", "`mem.pitch` is");
     refuses(PARTS, "mem.pitch = array<i64: 8, 32>, ", "", "`mem.pitch` is");
 }
+
+/// A value, and an argument, whose size may be unknown.
+const SIZES: &str = r#"func.func @main(%c: i1, %x: tensor<16xf32>) -> tensor<16xf32> attributes {mem.args = [[], [["arena", 64, 64]]], optc.arena = 256 : i64} {
+  %y = nn.neg %x {mem.place = [["arena", 0, 64]]} : tensor<16xf32>
+  cf.br ^bb1(%y : tensor<16xf32>)
+^bb1(%a: tensor<16xf32>):
+  %z = nn.neg %a {mem.place = [["out", 0, 64]]} : tensor<16xf32>
+  return %z : tensor<16xf32>
+}"#;
+
+#[test]
+fn places_without_a_size_or_a_form_are_refused() {
+    assert_eq!(faults(SIZES, "cf.br", "cf.br"), [""; 0]);
+    let unknown = SIZES.replace("tensor<16xf32>", "tensor<?xf32>");
+    refuses(&unknown, "cf.br", "cf.br", "the size of a result is not known");
+    refuses(&unknown, "cf.br", "cf.br", "the size of an argument is not known");
+    let place = r#"mem.place = [["arena", 0, 64]]"#;
+    refuses(SIZES, place, "mem.place = 3 : i64", "`mem.place` is not an array");
+}
+
+#[test]
+fn rows_with_gaps_are_not_handed_on() {
+    let gaps = r#"mem.pitch = array<i64: 32, 64>, mem.place = [["arena", 128, 64, 0, 32, 64]]"#;
+    let expected = "operand 0 is handed on, but does not lie without gaps";
+    refuses(SIZES, r#"mem.place = [["arena", 0, 64]]"#, gaps, expected);
+}

@@ -22,7 +22,7 @@ use tests::random::Random;
 use tests::{arena, damage};
 
 const FOLDERS: [&str; 4] = ["fuse", "inplace", "known-failures", "plan"];
-const PIPELINES: [&str; 2] = ["inplace,plan", "layout,fuse,inplace,plan{optimize=memory}"];
+pub(crate) const PIPELINES: [&str; 2] = ["inplace,plan", "layout,fuse,inplace,plan{optimize=memory}"];
 
 /// How many plans of a kind of damage were tried, and what became of them.
 #[derive(Default)]
@@ -122,21 +122,35 @@ fn parse(ctx: &std::sync::Arc<Context>, text: &str) -> Option<Module> {
     ir::text::parse_with(ctx, "test", input, &ParseOptions { unregistered: Unregistered::Allow }).ok()
 }
 
-fn files_of_passes() -> Vec<Case> {
+/// The programs of lit files, with their names.
+fn modules_of_files() -> Vec<(String, Module)> {
     let setup = Setup::default();
-    let mut cases = Vec::new();
+    let mut modules = Vec::new();
     for folder in FOLDERS {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../lit-tests").join(folder);
         for path in files(&root).expect("a folder of lit files") {
-            let Some(module) = parse(&setup.context(), &std::fs::read_to_string(&path).expect("a lit file"))
-            else {
-                continue;
-            };
+            let text = std::fs::read_to_string(&path).expect("a lit file");
             let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-            cases.extend(PIPELINES.iter().filter_map(|pipeline| Case::new(&name, &module, pipeline)));
+            modules.extend(parse(&setup.context(), &text).map(|module| (name, module)));
         }
     }
-    cases
+    modules
+}
+
+fn files_of_passes() -> Vec<Case> {
+    let planned = |(name, module): (String, Module)| {
+        PIPELINES.iter().filter_map(move |pipeline| Case::new(&name, &module, pipeline)).collect::<Vec<_>>()
+    };
+    modules_of_files().into_iter().flat_map(planned).collect()
+}
+
+/// Programs of all kinds, to be planned and damaged.
+pub(crate) fn sources() -> Vec<Module> {
+    let setup = Setup::default();
+    let files = modules_of_files().into_iter().map(|(_, module)| module);
+    let flows = (0..8).filter_map(|seed| parse(&setup.context(), &function(seed)));
+    let turns = LINES.iter().filter_map(|text| parse(&setup.context(), text));
+    files.chain((0..6).map(|seed| graph(seed).0)).chain(flows).chain(turns).collect()
 }
 
 fn graphs() -> Vec<Case> {

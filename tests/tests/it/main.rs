@@ -7,6 +7,7 @@ use runtime::CountingAllocator;
 mod any_size;
 mod bad_text;
 mod bound;
+mod checker_rules;
 mod conformance;
 mod control_flow;
 #[cfg(test)]
@@ -39,6 +40,7 @@ mod reference;
 mod required_sizes;
 mod same_results;
 mod scalar;
+mod security;
 mod sequences;
 mod shapes;
 mod states;

@@ -28,9 +28,10 @@ fn in_a_plain_room(path: &str) -> bool {
     PLAIN_ROOMS.iter().any(|room| path.starts_with(room))
 }
 
-/// `fuzz` is a workspace of its own, beside the rooms.
+/// `fuzz` and `tests/mutants` are workspaces of their own, beside the rooms.
 fn manifest_of_a_room(path: &str) -> bool {
-    path.ends_with("/Cargo.toml") && !path.starts_with("fuzz/")
+    let is_beside = path.starts_with("fuzz/") || path.starts_with("tests/mutants/");
+    path.ends_with("/Cargo.toml") && !is_beside
 }
 
 #[test]

@@ -1,0 +1,149 @@
+//! How test programs are run with one mutant, and what they say.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::tree::TestProgram;
+
+/// A test that takes longer is tried after those of other programs that do not.
+const LONG: Duration = Duration::from_secs(3);
+
+/// A test program as it runs without a mutant.
+pub struct Known {
+    /// The program.
+    pub program: TestProgram,
+    /// Tests that fail there, as those of the tree's own text do.
+    pub failing: BTreeSet<String>,
+    /// For each mutant the tests that reach its place; `?` stands for the whole program.
+    pub reached: BTreeMap<u32, BTreeSet<String>>,
+    /// How long each test takes.
+    pub times: BTreeMap<String, Duration>,
+    /// How long it takes.
+    pub time: Duration,
+}
+
+/// How a test program ended.
+#[derive(Debug)]
+pub enum Outcome {
+    /// All its tests passed.
+    Passed,
+    /// The first test that failed, or what else ended it.
+    Failed(String),
+}
+
+fn start(program: &TestProgram, variables: &[(&str, String)], arguments: &[String]) -> Child {
+    let mut command = Command::new(&program.path);
+    command.args(arguments).envs(variables.iter().map(|(name, value)| (*name, value.as_str())));
+    command.env("RUST_BACKTRACE", "0").current_dir(&program.folder);
+    command.stdout(Stdio::piped()).stderr(Stdio::null()).stdin(Stdio::null());
+    command.spawn().expect("a test program starts")
+}
+
+/// Runs all tests of a program once, one by one, and notes what fails and which places are reached.
+pub fn know(program: TestProgram) -> Known {
+    let log = std::env::temp_dir().join(format!("mutants-{}", std::process::id()));
+    let _ = fs::remove_file(&log);
+    let begun = Instant::now();
+    let arguments = ["--test-threads=1".to_owned()];
+    let mut child = start(&program, &[("MUTANT_REACHED", log.display().to_string())], &arguments);
+    let lines = BufReader::new(child.stdout.take().expect("it is piped")).lines().map_while(Result::ok);
+    let mut failing = BTreeSet::new();
+    let mut times = BTreeMap::new();
+    let mut last = begun;
+    for (name, is_right) in lines.filter_map(|line| ended(&line)) {
+        times.insert(name.clone(), last.elapsed());
+        last = Instant::now();
+        if !is_right {
+            failing.insert(name);
+        }
+    }
+    let _ = child.wait();
+    let mut reached: BTreeMap<u32, BTreeSet<String>> = BTreeMap::new();
+    for line in fs::read_to_string(&log).unwrap_or_default().lines() {
+        let Some((number, test)) = line.split_once(' ') else { continue };
+        if let Ok(number) = number.parse() {
+            let is_test = times.contains_key(test);
+            reached.entry(number).or_default().insert(if is_test { test.to_owned() } else { "?".into() });
+        }
+    }
+    Known { program, failing, reached, times, time: begun.elapsed() }
+}
+
+/// The test that a line of a program's output says has ended, and whether it passed.
+fn ended(line: &str) -> Option<(String, bool)> {
+    let (name, result) = line.strip_prefix("test ")?.rsplit_once(" ... ")?;
+    (result != "ignored").then(|| (name.trim().to_owned(), result.starts_with("ok")))
+}
+
+/// What a program has to run for a mutant: nothing, or its arguments and how long they take without it.
+pub struct Trial<'k> {
+    known: &'k Known,
+    arguments: Vec<String>,
+    time: Duration,
+}
+
+/// The trials of a mutant: the quick tests of all programs, then the long ones.
+pub fn trials(programs: &[Known], mutant: u32) -> Vec<Trial<'_>> {
+    let mut found = Vec::new();
+    for known in programs {
+        let Some(tests) = known.reached.get(&mutant) else { continue };
+        if tests.contains("?") {
+            let skip = known.failing.iter().flat_map(|name| ["--skip".to_owned(), name.clone()]);
+            let arguments = std::iter::once("--exact".to_owned()).chain(skip).collect();
+            found.push(Trial { known, arguments, time: known.time });
+            continue;
+        }
+        let (long, quick): (Vec<&String>, Vec<&String>) =
+            tests.difference(&known.failing).partition(|name| known.times[*name] > LONG);
+        let each = long.into_iter().map(|name| vec![name]);
+        for names in std::iter::once(quick).chain(each).filter(|names| !names.is_empty()) {
+            let time = names.iter().map(|name| known.times[*name]).sum();
+            let names = names.into_iter().cloned();
+            let arguments = std::iter::once("--exact".to_owned()).chain(names).collect();
+            found.push(Trial { known, arguments, time });
+        }
+    }
+    found.sort_by_key(|trial| trial.time);
+    found
+}
+
+impl Trial<'_> {
+    /// What it is called.
+    pub fn name(&self) -> &str {
+        &self.known.program.name
+    }
+
+    /// Runs its tests with a mutant until one fails.
+    pub fn run(&self, mutant: u32, longest: Duration) -> Outcome {
+        let mut child = start(&self.known.program, &[("MUTANT", mutant.to_string())], &self.arguments);
+        let stdout = BufReader::new(child.stdout.take().expect("it is piped"));
+        let (send, receive) = channel();
+        let reader = thread::spawn(move || {
+            let ends = stdout.lines().map_while(Result::ok).filter_map(|line| ended(&line));
+            ends.filter(|(_, is_right)| !is_right).for_each(|(name, _)| {
+                let _ = send.send(name);
+            });
+        });
+        let limit = (self.time * 5 + Duration::from_secs(20)).min(longest);
+        let failed = match receive.recv_timeout(limit) {
+            Ok(name) => Some(name),
+            Err(RecvTimeoutError::Timeout) => Some("no end".into()),
+            Err(RecvTimeoutError::Disconnected) => None,
+        };
+        if failed.is_some() {
+            let _ = child.kill();
+        }
+        let status = child.wait().expect("a child ends");
+        let _ = reader.join();
+        match failed {
+            Some(name) => Outcome::Failed(name),
+            None if status.success() => Outcome::Passed,
+            None => Outcome::Failed(format!("{status}")),
+        }
+    }
+}
