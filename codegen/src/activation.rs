@@ -22,10 +22,10 @@ const SCALE_OF_GELU: &Scalar = &Scalar::Fma(
 );
 const TANH: &Scalar = &Scalar::Unary(Unary::Tanh, &Scalar::Binary(Binary::Mul, X, SCALE_OF_GELU));
 const SIXTH_AND_HALF: &Scalar = &Scalar::Fma(&Scalar::Const(1.0 / 6.0), X, HALF);
-const SWISH: &Scalar = &Scalar::Binary(Binary::Min, &Scalar::Binary(Binary::Max, SIXTH_AND_HALF, ZERO), ONE);
+const SWISH: &Scalar = &Scalar::Binary(Binary::Min, ONE, &Scalar::Binary(Binary::Max, ZERO, SIXTH_AND_HALF));
 const HARD_SIGMOID: &Scalar =
-    &Scalar::Binary(Binary::Max, &Scalar::Fma(&Scalar::Attr("alpha"), X, &Scalar::Attr("beta")), ZERO);
-const CLIP_BELOW: &Scalar = &Scalar::Binary(Binary::Max, X, &Scalar::Attr("lo"));
+    &Scalar::Binary(Binary::Max, ZERO, &Scalar::Fma(&Scalar::Attr("alpha"), X, &Scalar::Attr("beta")));
+const CLIP_BELOW: &Scalar = &Scalar::Binary(Binary::Max, &Scalar::Attr("lo"), X);
 const IS_POSITIVE: &Scalar = &Scalar::Binary(Binary::Gt, X, ZERO);
 
 /// A meaning with the kernels' name for it.
@@ -35,9 +35,9 @@ struct ActivationRow {
 }
 
 static ROWS: &[ActivationRow] = &[
-    ActivationRow { meaning: Scalar::Binary(Binary::Max, X, ZERO), activation: |_| Some(Activation::Relu) },
+    ActivationRow { meaning: Scalar::Binary(Binary::Max, ZERO, X), activation: |_| Some(Activation::Relu) },
     ActivationRow {
-        meaning: Scalar::Binary(Binary::Min, CLIP_BELOW, &Scalar::Attr("hi")),
+        meaning: Scalar::Binary(Binary::Min, &Scalar::Attr("hi"), CLIP_BELOW),
         activation: |op| Some(Activation::Clip { lo: number(op, "lo")?, hi: number(op, "hi")? }),
     },
     ActivationRow {
@@ -45,7 +45,7 @@ static ROWS: &[ActivationRow] = &[
         activation: |_| Some(Activation::Silu),
     },
     ActivationRow {
-        meaning: Scalar::Binary(Binary::Min, HARD_SIGMOID, ONE),
+        meaning: Scalar::Binary(Binary::Min, ONE, HARD_SIGMOID),
         activation: |op| {
             Some(Activation::HardSigmoid { alpha: number(op, "alpha")?, beta: number(op, "beta")? })
         },

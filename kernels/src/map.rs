@@ -10,9 +10,9 @@ use crate::{math, scalar};
 pub enum ScalarFunction {
     /// The identity.
     None,
-    /// `x > 0 ? x : 0`: +0 for NaN.
+    /// `0 > x ? 0 : x`: NaN for NaN.
     Relu,
-    /// `min(max(x, lo), hi)`: `lo` for NaN.
+    /// `min(hi, max(lo, x))`: NaN for NaN.
     Clip {
         /// The least result.
         lo: f32,

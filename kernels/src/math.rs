@@ -121,12 +121,12 @@ pub(crate) fn softplus<S: Simd>(s: S, x: S::F) -> S::F {
 
 #[inline(always)]
 pub(crate) fn relu<S: Simd>(s: S, x: S::F) -> S::F {
-    s.max(x, s.splat(0.0))
+    s.max(s.splat(0.0), x)
 }
 
 #[inline(always)]
 pub(crate) fn clip<S: Simd>(s: S, x: S::F, lo: f32, hi: f32) -> S::F {
-    s.min(s.max(x, s.splat(lo)), s.splat(hi))
+    s.min(s.splat(hi), s.max(s.splat(lo), x))
 }
 
 #[inline(always)]

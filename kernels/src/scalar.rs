@@ -177,16 +177,16 @@ pub fn softplus(x: f32) -> f32 {
     max(0.0, x) + (log(one_more) + lost / one_more)
 }
 
-/// `x > 0 ? x : 0`, one `maxps(x, 0)`: +0 for NaN and for either zero.
+/// `0 > x ? 0 : x`, one `maxps(0, x)`: itself for NaN and for either zero.
 #[inline]
 pub fn relu(x: f32) -> f32 {
-    max(x, 0.0)
+    max(0.0, x)
 }
 
-/// `minps(maxps(x, lo), hi)`: `lo` for NaN.
+/// `minps(hi, maxps(lo, x))`: NaN for NaN.
 #[inline]
 pub fn clip(x: f32, lo: f32, hi: f32) -> f32 {
-    min(max(x, lo), hi)
+    min(hi, max(lo, x))
 }
 
 /// `x > 0 ? x : alpha * x`; NaN for NaN.
@@ -195,7 +195,7 @@ pub fn leaky_relu(x: f32, alpha: f32) -> f32 {
     if x > 0.0 { x } else { alpha * x }
 }
 
-/// clip(alpha * x + beta, 0, 1), the sum rounded once; 0 for NaN.
+/// clip(alpha * x + beta, 0, 1), the sum rounded once; NaN for NaN.
 #[inline]
 pub fn hard_sigmoid(x: f32, alpha: f32, beta: f32) -> f32 {
     clip(alpha.mul_add(x, beta), 0.0, 1.0)

@@ -1,9 +1,9 @@
 // RUN: optc --passes='simplify{laws=max-zero}'
-// The law `max(x, 0) = relu(x)`.
+// The law `max(0, x) = relu(x)`: both are NaN where x is.
 
 func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
   %c = nn.constant dense<0.0> : tensor<f32>
-  %0 = nn.max %x, %c : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
+  %0 = nn.max %c, %x : (tensor<f32>, tensor<2x3xf32>) -> tensor<2x3xf32>
   return %0 : tensor<2x3xf32>
 }
 // ----- output

@@ -30,7 +30,7 @@ func.func @f(%s: tensor<f32>, %a: tensor<4xf32>, %b: tensor<3xf32>, %ab: tensor<
   %12 = "nn.reduce_sum"(%a) <{axes = array<i64: 3>}> : (tensor<4xf32>) -> tensor<f32>
   // expected-error@+1 {{`nn.sizes`: `value` has a size that is not given}}
   %13 = "nn.sizes"() <{value = #optc.dims<_>}> : () -> tensor<1xi64>
-  // expected-error@+1 {{`nn.iota`: `size` is not one size that follows from named ones}}
+  // expected-error@+1 {{`nn.iota`: `size` is not one size that is a number or follows from named ones}}
   %14 = "nn.iota"() <{size = array<i64: 1, 2>}> : () -> tensor<1xi64>
   // expected-error@+1 {{`nn.pad`: `low` and `high` do not have 1 numbers each}}
   %15 = "nn.pad"(%a) <{low = array<i64: 1, 2>, high = array<i64: 1>}> : (tensor<4xf32>) -> tensor<4xf32>

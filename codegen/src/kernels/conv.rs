@@ -56,7 +56,11 @@ fn conv2d_shape(op: OpRef<'_>) -> Result<Conv2dShape, CodeRefusal> {
         window_of(op).ok_or_else(|| CodeRefusal::new("its window is malformed"))?;
     let groups =
         op.int("groups").and_then(|groups| usize::try_from(groups).ok()).filter(|groups| *groups > 0);
+    let groups = groups.ok_or_else(|| CodeRefusal::new("`groups` is not at least 1"))?;
     let size = |size: u64| size as usize;
+    if size(image[3]) != size(filter[1]) * groups || !size(filter[0]).is_multiple_of(groups) {
+        return Err(CodeRefusal::new("its channels are not those of its groups at all sizes"));
+    }
     Ok(Conv2dShape {
         batch: size(image[0]),
         input: [size(image[1]), size(image[2])],
@@ -66,7 +70,7 @@ fn conv2d_shape(op: OpRef<'_>) -> Result<Conv2dShape, CodeRefusal> {
         stride: strides.map(size),
         dilation: dilations.map(size),
         pads: pads.map(size),
-        groups: groups.ok_or_else(|| CodeRefusal::new("`groups` is not at least 1"))?,
+        groups,
     })
 }
 

@@ -32,6 +32,36 @@ fn inverse_and_hyperbolic_functions_are_exact_to_a_rounding() {
 }
 
 #[test]
+fn what_cuts_numbers_off_keeps_nan() {
+    for op in ["Relu", "HardSigmoid", "HardSwish", "LeakyRelu", "Elu", "Sign"] {
+        assert!(of_numbers(18, op, &[f32::NAN], &[])[0].is_nan(), "{op}");
+    }
+    let of_two =
+        |op: &str, a: &str, b: &str| {
+            let graph = Graph::default()
+                .weight(floats_tensor("nan", &[1], &[f32::NAN]))
+                .weight(floats_tensor("one", &[1], &[1.0]));
+            let graph = graph.input("x", &[1]).node("Mul", &["x", "nan"], &["n"], &[]).node(
+                "Mul",
+                &["x", "one"],
+                &["m"],
+                &[],
+            );
+            compute(18, graph.node(op, &[a, b], &["y"], &[]).output("y")).1
+        };
+    for op in ["Max", "Min", "Clip"] {
+        assert!(of_two(op, "n", "one")[0].is_nan(), "{op} of NaN and a constant");
+    }
+    for op in ["Max", "Min"] {
+        assert!(of_two(op, "one", "n")[0].is_nan(), "{op} of a constant and NaN");
+        assert!(of_two(op, "n", "m")[0].is_nan(), "{op} of NaN and a number");
+        assert!(of_two(op, "m", "n")[0].is_nan(), "{op} of a number and NaN");
+        assert!(of_two(op, "nan", "m")[0].is_nan(), "{op} of a constant that is NaN");
+        assert_eq!(of_two(op, "m", "one"), [1.0]);
+    }
+}
+
+#[test]
 fn logic_comparisons_and_powers_broadcast_from_an_axis_up_to_version_6() {
     let weight = floats_tensor("w", &[2], &[2.0, 3.0]);
     let along_rows = [int("broadcast", 1), int("axis", 0)];

@@ -19,7 +19,11 @@ use crate::entities::{Attr, DimExpr, Ident, Location, Op, Type};
 use crate::interp::eval_op;
 use crate::module::Module;
 use crate::opdef::{Kind, Traits};
+use crate::size::tensor_bytes;
 use crate::types::{Dim, TypeData};
+
+/// The most bytes of a source that becomes a constant.
+const MOST_SETTLED_BYTES: u64 = 1 << 20;
 
 /// Numbers for symbols.
 pub type Bindings = BTreeMap<Ident, u64>;
@@ -178,12 +182,16 @@ impl<'a> Substitution<'a> {
         }
     }
 
-    /// A source of what follows from sizes that have all become numbers is a constant.
+    /// A source of what follows from sizes that have all become numbers is a constant, unless it is large:
+    /// sizes may only be tried, and a constant's elements are hashed.
     fn settle(&self, body: &mut Body, op: Op) {
         let ctx = self.ctx;
         let at = body.at(self.ctx, op);
-        let is_open =
-            matches!(at.kind(), Kind::Source) && !at.has(Traits::CONSTANT) && at.operand_count() == 0;
+        let is_small = |ty| tensor_bytes(ctx, ty).is_some_and(|bytes| bytes <= MOST_SETTLED_BYTES);
+        let is_open = matches!(at.kind(), Kind::Source)
+            && !at.has(Traits::CONSTANT)
+            && at.operand_count() == 0
+            && body.results(op).all(|result| is_small(body.ty(result)));
         let value = if is_open { eval_op(at, &[]).ok() } else { None };
         let Some([value]) = value.as_deref() else { return };
         let width = value.bytes.len()

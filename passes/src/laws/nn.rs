@@ -18,7 +18,7 @@ pub(super) static LAWS: &[Rule] = &[
     Rule::law("neg-neg", "(nn.neg (nn.neg ?x))", "?x"),
     Rule::law("add-neg", "(nn.add ?x (nn.neg ?y))", "(nn.sub ?x ?y)"),
     Rule::law("sub-neg", "(nn.sub ?x (nn.neg ?y))", "(nn.add ?x ?y)"),
-    Rule::law("max-zero", "(nn.max ?x 0)", "(nn.relu ?x)"),
+    Rule::law("max-zero", "(nn.max 0 ?x)", "(nn.relu ?x)"),
     Rule::law("relu-relu", "(nn.relu (nn.relu ?x))", "(nn.relu ?x)"),
     Rule::law("abs-abs", "(nn.abs (nn.abs ?x))", "(nn.abs ?x)"),
     Rule::law("add-add", "(nn.add (nn.add ?x $a) $b)", "(nn.add ?x (nn.add $a $b))").near(),

@@ -88,6 +88,21 @@ fn a_size_that_a_window_does_not_fit_is_refused() {
 }
 
 #[test]
+fn a_source_becomes_a_constant_only_where_it_is_small() {
+    let text = "func.func @main(%x: tensor<?xf32, #optc.dims<N>>) -> tensor<?xi64, #optc.dims<N>> {\n\
+        %0 = nn.iota {size = #optc.dims<N>} : tensor<?xi64, #optc.dims<N>>\n\
+        return %0 : tensor<?xi64, #optc.dims<N>>\n}";
+    for (size, op) in [(8, "nn.constant"), (1 << 20, "nn.iota")] {
+        let ctx = std::sync::Arc::new(ir::Context::new());
+        let mut module = ir::text::parse(&ctx, "iota", text.to_owned())
+            .unwrap_or_else(|faults| panic!("{}", faults[0].message));
+        bind(&mut module, &[("N", size)]);
+        let printed = ir::text::print(&module);
+        assert!(printed.contains(op), "{size} elements: {printed:.200}");
+    }
+}
+
+#[test]
 fn a_misspelt_symbol_is_told_with_the_one_that_was_meant() {
     let mut module = symbolic();
     let bindings: Bindings = [(module.ctx.ident("Hh"), 4)].into();

@@ -108,13 +108,18 @@ pub(crate) fn mean(call: &mut NodeConversion<'_, '_>) -> Results {
     Ok(vec![call.with_number("nn.div", sum, count)?])
 }
 
-/// Sign: -1, 0 or 1.
+/// Sign: -1, 0 or 1; NaN for NaN.
 pub(crate) fn sign(call: &mut NodeConversion<'_, '_>) -> Results {
     let x = call.operand(0)?;
     let (above, below) = (call.with_number("nn.gt", x, 0.0)?, call.with_number("nn.lt", x, 0.0)?);
     let elem = call.element(x);
     let (above, below) = (call.cast(above, elem)?, call.cast(below, elem)?);
-    Ok(vec![call.two("nn.sub", above, below)?])
+    let sign = call.two("nn.sub", above, below)?;
+    if !matches!(call.ctx().type_data(elem), TypeData::Float(_)) {
+        return Ok(vec![sign]);
+    }
+    let is_number = call.two("nn.eq", x, x)?;
+    Ok(vec![call.select(is_number, sign, x)?])
 }
 
 /// Selu: `gamma` times Elu.

@@ -34,6 +34,40 @@ pub(crate) fn fold(call: &mut NodeConversion<'_, '_>, name: &str) -> Results {
     Ok(vec![result])
 }
 
+/// Max.
+pub(crate) fn largest(call: &mut NodeConversion<'_, '_>) -> Results {
+    extreme(call, "nn.max")
+}
+
+/// Min.
+pub(crate) fn smallest(call: &mut NodeConversion<'_, '_>) -> Results {
+    extreme(call, "nn.min")
+}
+
+/// `nn.NAME` of all operands, where that is its second operand if one of two is NaN: a number that is known
+/// comes first.
+fn extreme(call: &mut NodeConversion<'_, '_>, name: &str) -> Results {
+    let mut result = call.operand(0)?;
+    let is_number = |index: usize| matches!(call.known_number(index), Ok(Some(number)) if !number.is_nan());
+    let numbers: Vec<bool> = (0..call.operand_count()).map(is_number).collect();
+    for (index, operand_is_number) in numbers.iter().enumerate().skip(1) {
+        let operand = call.operand(index)?;
+        let larger = if *operand_is_number {
+            call.two(name, operand, result)?
+        } else {
+            call.two(name, result, operand)?
+        };
+        let is_float = matches!(call.ctx().type_data(call.element(result)), TypeData::Float(_));
+        result = if !is_float || *operand_is_number || (index == 1 && numbers[0]) {
+            larger
+        } else {
+            let is_nan = call.two("nn.ne", result, result)?;
+            call.select(is_nan, result, larger)?
+        };
+    }
+    Ok(vec![result])
+}
+
 fn legacy_broadcast(call: &mut NodeConversion<'_, '_>, a: Value, b: Value) -> Result<Value, Refusal> {
     let (full, part) = (call.dims(a)?, call.dims(b)?);
     let list = |shape: &[Dim]| SizeArithmetic(call.ctx()).list(shape);

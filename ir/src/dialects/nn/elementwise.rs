@@ -12,7 +12,7 @@ const ZERO: &Scalar = &Scalar::Const(0.0);
 const ONE: &Scalar = &Scalar::Const(1.0);
 const HALF: &Scalar = &Scalar::Const(0.5);
 const SIGMOID: Scalar = Scalar::Unary(Unary::Sigmoid, X);
-const RELU: Scalar = Scalar::Binary(Binary::Max, X, ZERO);
+const RELU: Scalar = Scalar::Binary(Binary::Max, ZERO, X);
 const HALF_X: &Scalar = &Scalar::Binary(Binary::Mul, HALF, X);
 const ERF_OF_GELU: &Scalar = &Scalar::Unary(
     Unary::Erf,
@@ -40,7 +40,7 @@ const SOFTPLUS: Scalar = Scalar::Binary(
     ),
 );
 const CLIP: Scalar =
-    Scalar::Binary(Binary::Min, &Scalar::Binary(Binary::Max, X, &Scalar::Attr("lo")), &Scalar::Attr("hi"));
+    Scalar::Binary(Binary::Min, &Scalar::Attr("hi"), &Scalar::Binary(Binary::Max, &Scalar::Attr("lo"), X));
 const IS_POSITIVE: &Scalar = &Scalar::Binary(Binary::Gt, X, ZERO);
 const ALPHA: &Scalar = &Scalar::Attr("alpha");
 const LEAKY_RELU: Scalar = Scalar::Select(IS_POSITIVE, X, &Scalar::Binary(Binary::Mul, ALPHA, X));
@@ -51,13 +51,13 @@ const ELU: Scalar = Scalar::Select(
 );
 const HARD_SIGMOID: Scalar = Scalar::Binary(
     Binary::Min,
-    &Scalar::Binary(Binary::Max, &Scalar::Fma(ALPHA, X, &Scalar::Attr("beta")), ZERO),
     ONE,
+    &Scalar::Binary(Binary::Max, ZERO, &Scalar::Fma(ALPHA, X, &Scalar::Attr("beta"))),
 );
 const HARD_SIGMOID_OF_SWISH: Scalar = Scalar::Binary(
     Binary::Min,
-    &Scalar::Binary(Binary::Max, &Scalar::Fma(&Scalar::Const(1.0 / 6.0), X, HALF), ZERO),
     ONE,
+    &Scalar::Binary(Binary::Max, ZERO, &Scalar::Fma(&Scalar::Const(1.0 / 6.0), X, HALF)),
 );
 
 const RESULT: &[OperandDef] = &[OperandDef::one("result", TypeClass::Tensor)];
@@ -219,7 +219,7 @@ pub(super) static OPS: &[OpDef] = &[
     },
     OpDef {
         name: "nn.relu",
-        doc: "x where x > 0, else 0 (also for NaN).",
+        doc: "x, but at least 0; NaN for NaN.",
         example: "%1 = nn.relu %0 : tensor<4xf32>",
         operands: &[OperandDef::one("x", TypeClass::Tensor)],
         results: RESULT,
@@ -307,7 +307,7 @@ pub(super) static OPS: &[OpDef] = &[
     },
     OpDef {
         name: "nn.clip",
-        doc: "x, but at least `lo` (also for NaN) and at most `hi`.",
+        doc: "x, but at least `lo` and at most `hi`; NaN for NaN.",
         example: "%1 = nn.clip %0 : tensor<4xf32>",
         operands: &[OperandDef::one("x", TypeClass::FloatTensor)],
         results: RESULT,

@@ -207,8 +207,8 @@ fn infer_sizes(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {
 
 fn infer_iota(input: &InferInput<'_>) -> Result<Vec<Type>, InferError> {
     match input.dims("size")?[..] {
-        [size @ Dim::Symbolic(_)] => Ok(vec![input.tensor(vec![size], input.ctx.int(64))]),
-        _ => Err("`size` is not one size that follows from named ones".into()),
+        [size @ (Dim::Symbolic(_) | Dim::Known(_))] => Ok(vec![input.tensor(vec![size], input.ctx.int(64))]),
+        _ => Err("`size` is not one size that is a number or follows from named ones".into()),
     }
 }
 

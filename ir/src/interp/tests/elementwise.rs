@@ -39,15 +39,15 @@ fn chunks_and_runs_of_a_stretched_operand_meet() {
 }
 
 #[test]
-fn the_second_operand_wins_on_nan_and_among_zeros() {
+fn the_second_operand_wins_on_nan_and_among_zeros_and_clips_keep_nan() {
     let ctx = Context::new();
     let a = row(&ctx, &[f32::NAN, 1.0, -0.0, 0.0, 2.0]);
     let b = row(&ctx, &[1.0, f32::NAN, 0.0, -0.0, 1.0]);
     assert_eq!(text(&eval(&ctx, "nn.max", &[&a, &b], &[]).unwrap()), "1 NaN 0 -0 2");
     assert_eq!(text(&eval(&ctx, "nn.min", &[&a, &b], &[]).unwrap()), "1 NaN 0 -0 1");
-    assert_eq!(text(&eval(&ctx, "nn.relu", &[&a], &[]).unwrap()), "0 1 0 0 2");
+    assert_eq!(text(&eval(&ctx, "nn.relu", &[&a], &[]).unwrap()), "NaN 1 -0 0 2");
     let clip = [("lo", ctx.f32_attr(-1.0)), ("hi", ctx.f32_attr(1.5))];
-    assert_eq!(text(&eval(&ctx, "nn.clip", &[&a], &clip).unwrap()), "-1 1 -0 0 1.5");
+    assert_eq!(text(&eval(&ctx, "nn.clip", &[&a], &clip).unwrap()), "NaN 1 -0 0 1.5");
 }
 
 #[test]
