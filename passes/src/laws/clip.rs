@@ -12,14 +12,10 @@ pub(super) static LAWS: &[Rule] = &[
         LawCondition { doc: "there is no upper bound", holds: |terms, found| bounds(terms, &found.ops[0]).1 == f64::INFINITY },
     ]),
     Rule::computed("clip-of-clip", "(nn.clip (nn.clip ?x))", "one clip, by the outer bounds where they cross the inner ones", clip_of_clip).near().only(&[
-        LawCondition { doc: "the outer bounds do not cross", holds: |terms, found| in_order(terms, &found.ops[0]) },
         LawCondition { doc: "the inner bounds do not cross", holds: |terms, found| in_order(terms, &found.ops[1]) },
     ]),
-    Rule::computed("clip-of-relu", "(nn.clip (nn.relu ?x))", "one clip from at least 0", clip_of_relu).near().only(&[
-        LawCondition { doc: "the bounds do not cross", holds: |terms, found| in_order(terms, &found.ops[0]) },
-    ]),
+    Rule::computed("clip-of-relu", "(nn.clip (nn.relu ?x))", "one clip from at least 0", clip_of_relu).near(),
     Rule::computed("relu-of-clip", "(nn.relu (nn.clip ?x))", "one clip from at least 0", relu_of_clip).near().only(&[
-        LawCondition { doc: "the bounds do not cross", holds: |terms, found| in_order(terms, &found.ops[1]) },
         LawCondition { doc: "the upper bound is at least 0", holds: |terms, found| bounds(terms, &found.ops[1]).1 >= 0.0 },
     ]),
     Rule::computed("hard-sigmoid", "(nn.div (nn.clip (nn.add ?x 3)) 6)", "hard_sigmoid of slope 1/6 and offset 1/2", hard_sigmoid).near().only(&[
