@@ -677,7 +677,8 @@ def window(graph, sizes, kernel):
     extents = [dilation * (size - 1) + 1 for dilation, size in zip(dilations, kernel)]
     way = graph.random.random()
     # With strides above the window's extent, `SAME` has fewer than no pads, of which readings differ.
-    if way < 0.25 and all(stride <= extent for stride, extent in zip(attributes["strides"], extents)):
+    # With dilations, onnxruntime and the reference each pad in their own way.
+    if way < 0.25 and "dilations" not in attributes and all(stride <= extent for stride, extent in zip(attributes["strides"], extents)):
         attributes["auto_pad"] = graph.random.choice(["SAME_UPPER", "SAME_LOWER", "VALID"])
         pads = [0] * (2 * rank)
         fits = attributes["auto_pad"] != "VALID"
@@ -817,6 +818,9 @@ def determinant(graph, name):
 def fourier(graph, name):
     shape = [graph.random.randint(1, 2), graph.random.randint(2, 6), graph.random.randint(2, 4), graph.random.randint(1, 2)]
     x = graph.fresh(shape, np.float32)
+    # A coefficient of zero makes NaN of an infinity, and it depends on the algorithm which are zero.
+    if not np.all(np.isfinite(graph.array(x))):
+        return None
     axis = graph.random.randint(1, 2)
     is_inverse = graph.random.randint(0, 1) if shape[-1] == 2 else 0
     attributes = {"inverse": is_inverse, "onesided": 0 if shape[-1] == 2 else graph.random.randint(0, 1)}
