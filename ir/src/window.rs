@@ -325,4 +325,133 @@ mod tests {
         assert_eq!(arrangement(&[3, 2], &[4, 2]), Arrangement::Strides);
         assert_eq!(arrangement(&[3, 2], &[1, 0]), Arrangement::Strides);
     }
+
+    /// The addresses of a window's bytes, in their order.
+    fn bytes(window: &ByteWindow) -> Vec<u64> {
+        let rows = (0..window.rows).map(|row| window.first + row * window.pitch);
+        rows.flat_map(|start| start..start + window.row).collect()
+    }
+
+    /// The addresses of a layout's elements of one byte, the last axis innermost; none if one is negative.
+    fn addresses(layout: &Strided) -> Option<Vec<u64>> {
+        let mut found = vec![layout.offset];
+        for (size, stride) in layout.shape.iter().zip(&layout.strides) {
+            found = found.iter().flat_map(|at| (0..*size as i64).map(move |i| at + i * stride)).collect();
+        }
+        found.into_iter().map(|at| u64::try_from(at).ok()).collect()
+    }
+
+    /// Whether addresses are rows of one length at one distance, which do not meet.
+    fn are_rows(found: &[u64]) -> bool {
+        let rows_of = |row: usize| {
+            let starts: Vec<u64> = found.iter().step_by(row).copied().collect();
+            let is_even = starts
+                .windows(2)
+                .all(|pair| pair[1] >= pair[0] + row as u64 && pair[1] - pair[0] == starts[1] - starts[0]);
+            is_even
+                && found.iter().enumerate().all(|(at, byte)| *byte == starts[at / row] + (at % row) as u64)
+        };
+        (1..=found.len()).filter(|row| found.len().is_multiple_of(*row)).any(rows_of)
+    }
+
+    /// All layouts of three axes of few elements.
+    fn layouts() -> Vec<Strided> {
+        let mut found = Vec::new();
+        for sizes in 0..64i64 {
+            for steps in 0..10 * 10 * 10i64 {
+                let shape = [sizes % 4, sizes / 4 % 4, sizes / 16].map(|size| size as u64);
+                let strides = [steps % 10, steps / 10 % 10, steps / 100]
+                    .map(|step| [0, 1, 2, 3, 4, 6, 9, 12, 18, -1][step as usize]);
+                found.push(Strided { offset: sizes % 3, shape: shape.to_vec(), strides: strides.to_vec() });
+            }
+        }
+        found
+    }
+
+    #[test]
+    fn a_layout_is_a_window_wherever_its_elements_are_rows_and_nowhere_else() {
+        let mut windows = 0;
+        for layout in layouts() {
+            let goes_back = layout.strides.contains(&-1);
+            let Some(found) = addresses(&layout).filter(|_| !goes_back) else {
+                assert!(ByteWindow::of_layout(&layout, 8).is_none(), "{layout:?}");
+                continue;
+            };
+            let window = ByteWindow::of_layout(&layout, 8);
+            if found.is_empty() {
+                continue;
+            }
+            windows += usize::from(window.is_some());
+            assert_eq!(window.is_some(), are_rows(&found), "{layout:?}: {window:?}");
+            if let Some(window) = window {
+                assert_eq!(bytes(&window), found, "{layout:?}");
+                assert_eq!(window.hull(), found[0]..found[found.len() - 1] + 1, "{layout:?}");
+                assert_eq!(window.end(), Some(window.hull().end), "{layout:?}");
+                assert_eq!(window.is_dense(), window.hull().end - window.hull().start == found.len() as u64);
+                let wide = ByteWindow::of_layout(&layout, 32).unwrap();
+                assert_eq!(bytes(&wide), found.iter().flat_map(|at| 4 * at..4 * at + 4).collect::<Vec<_>>());
+            }
+            assert_eq!(ByteWindow::of_layout(&layout, 4), None);
+        }
+        assert!(windows > 1000, "{windows}");
+    }
+
+    #[test]
+    fn what_covers_a_layout_has_its_bytes_and_no_more_than_lie_between() {
+        for layout in layouts() {
+            let window = ByteWindow::covering(&layout, 8);
+            let Some(mut found) = addresses(&layout).filter(|found| !found.is_empty()) else { continue };
+            let goes_back =
+                layout.shape.iter().zip(&layout.strides).any(|(size, step)| *size > 1 && *step < 0);
+            assert_eq!(window.is_none(), goes_back, "{layout:?}");
+            let Some(window) = window else { continue };
+            found.sort_unstable();
+            found.dedup();
+            let covered = bytes(&window);
+            assert!(found.iter().all(|byte| covered.contains(byte)), "{layout:?}: {window:?}");
+            assert_eq!(window.hull(), found[0]..found[found.len() - 1] + 1, "{layout:?}");
+            // Bytes between are there only where the layout is no rows.
+            assert!(covered.len() == found.len() || window.is_dense(), "{layout:?}: {window:?}");
+        }
+    }
+
+    #[test]
+    fn a_window_on_a_window_has_the_bytes_that_it_says() {
+        let mut found = 0;
+        for outer in (1..5).flat_map(|row| (row..7).map(move |pitch| ByteWindow::of_rows(3, 5, row, pitch))) {
+            let all = bytes(&outer);
+            for number in 0..12 * 6 * 6 * 12u64 {
+                let (row, rows) = (1 + number % 6, 1 + number / 6 % 6);
+                let (first, pitch) = (number / 36 % 12, row + number / 432);
+                let inner = ByteWindow::of_rows(first, rows, row, pitch);
+                if inner.hull().end > all.len() as u64 {
+                    continue;
+                }
+                let picked: Vec<u64> = bytes(&inner).iter().map(|at| all[*at as usize]).collect();
+                if let Some(window) = inner.within(&outer) {
+                    assert_eq!(bytes(&window), picked, "{inner:?} in {outer:?}");
+                    found += 1;
+                }
+                let is_cut = inner.first % outer.row + inner.row > outer.row;
+                let is_even = inner.is_dense() || inner.pitch.is_multiple_of(outer.row);
+                let is_plain = outer.is_dense() || !is_cut && is_even;
+                assert!(!is_plain || inner.within(&outer).is_some(), "{inner:?} in {outer:?}");
+            }
+        }
+        assert!(found > 1000, "{found}");
+    }
+
+    #[test]
+    fn rows_are_strides_that_reach_the_same_bytes() {
+        for layout in layouts() {
+            let Some(window) = ByteWindow::of_layout(&layout, 8) else { continue };
+            if layout.shape.contains(&0) {
+                continue;
+            }
+            if let Some(strides) = window.strides(&layout.shape, 8) {
+                let again = Strided { offset: window.first as i64, shape: layout.shape.clone(), strides };
+                assert_eq!(addresses(&again), addresses(&layout), "{layout:?}");
+            }
+        }
+    }
 }

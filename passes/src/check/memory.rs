@@ -83,13 +83,15 @@ impl Home {
     /// So many rows of a value that is here, the first of which begins at its byte `first`; none if they are
     /// no rows here.
     pub(super) fn rows_within(&self, first: u64, count: u64, row: u64, pitch: u64) -> Option<Home> {
-        if count <= 1 {
+        if count <= 1 || row == pitch {
             return self.part(first, count * row);
         }
-        let start = self.part(first, row)?.bytes.start;
-        let next = self.part(first + pitch, row)?.bytes.start;
-        let last = self.part(first + (count - 1) * pitch, row)?;
-        let is_even = last.bytes.start - start == (count - 1) * (next - start);
+        // A row that has gaps here is several.
+        let begin = |at: u64| Some(self.part(at, row).filter(Home::is_dense)?.bytes.start);
+        let start = begin(first)?;
+        let next = begin(first + pitch)?;
+        let last = begin(first + (count - 1) * pitch)?;
+        let is_even = last - start == (count - 1) * (next - start);
         is_even.then(|| Home::of_rows(self.pool, start, count, row, next - start))
     }
 

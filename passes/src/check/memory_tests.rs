@@ -142,3 +142,65 @@ fn it_knows_no_byte_that_an_array_of_bytes_does_not() {
         }
     }
 }
+
+/// The addresses of a home's bytes, in their order.
+fn addresses(home: &Home) -> Vec<u64> {
+    home.starts().flat_map(|start| start..(start + home.row).min(home.bytes.end)).collect()
+}
+
+/// Homes of few rows.
+fn small_homes() -> Vec<Home> {
+    let rows = (0..3 * 4 * 4 * 4u64).map(|number| {
+        let (row, gap) = (1 + number / 3 % 4, number / 12 % 4);
+        Home::of_rows(MemorySpace::Planned(0), number % 3, 1 + number / 48, row, row + gap)
+    });
+    rows.collect()
+}
+
+#[test]
+fn homes_meet_if_a_byte_is_in_both_and_only_then() {
+    let homes = small_homes();
+    for a in &homes {
+        for b in &homes {
+            let (bytes, others) = (addresses(a), addresses(b));
+            let is_shared = bytes.iter().any(|byte| others.contains(byte));
+            assert_eq!(a.meets(b), is_shared, "{a:?} and {b:?}");
+            let elsewhere = Home { pool: MemorySpace::Planned(1), ..b.clone() };
+            assert!(!a.meets(&elsewhere));
+        }
+    }
+}
+
+#[test]
+fn parts_and_rows_of_a_home_have_the_bytes_that_they_say() {
+    for home in small_homes() {
+        let bytes = addresses(&home);
+        assert_eq!(home.count(), bytes.len() as u64 / home.row, "{home:?}");
+        for from in 0..bytes.len() {
+            for count in 1..=bytes.len() - from {
+                let wanted = &bytes[from..from + count];
+                let part = home.part(from as u64, count as u64);
+                let (first, row) = (from as u64 % home.row, home.row);
+                let is_rows = first + count as u64 <= row || first == 0 && (count as u64).is_multiple_of(row);
+                assert_eq!(part.is_some(), is_rows, "{from}, {count} of {home:?}");
+                assert!(part.is_none_or(|part| addresses(&part) == wanted), "{from}, {count} of {home:?}");
+            }
+            for number in 0..5 * 3 * 6 {
+                let (rows, row, pitch) = (1 + number % 5, 1 + number / 5 % 3, 1 + number / 15);
+                let end = from + (rows - 1) * pitch + row;
+                if end > bytes.len() || row > pitch {
+                    continue;
+                }
+                let wanted: Vec<u64> =
+                    (0..rows).flat_map(|at| &bytes[from + at * pitch..][..row]).copied().collect();
+                let found = home.rows_within(from as u64, rows as u64, row as u64, pitch as u64);
+                assert!(
+                    found.as_ref().is_none_or(|found| addresses(found) == wanted),
+                    "{rows} rows of {row} at {pitch} from {from} of {home:?}: {found:?}"
+                );
+                let is_dense = home.is_dense() && found.is_none();
+                assert!(!is_dense, "{rows} rows of {row} at {pitch} from {from} of {home:?}");
+            }
+        }
+    }
+}
