@@ -72,7 +72,7 @@ mod weights;
 
 pub use crate::kernels::kernels;
 pub use ::kernels::{Isa, KernelFn};
-pub use program::{CodegenOptions, DeadMemory, compile, element_kind, open_outputs};
+pub use program::{CodegenOptions, DeadMemory, compile, element_kind, open_outputs, weights_bytes};
 pub use row::{KernelRow, KernelWork};
 pub use sized::{KernelNeeds, Offsets, SizeFault, SizedCode, SizedPlan, SizedStep, Workspace};
 pub use target::Cpu;

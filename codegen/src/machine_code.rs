@@ -67,20 +67,9 @@ impl MachineCode {
         machine: Machine,
         samples: Samples<'_>,
     ) -> Result<MachineCode, Vec<Diagnostic>> {
-        let Samples { lowered, copied, inputs, outputs } = samples;
-        let mut faults: Vec<(Op, String)> = Vec::new();
-        for (op, lowered) in &lowered {
-            if let Some(condition) = &lowered.condition
-                && !faults.iter().any(|known| known.0 == *op)
-            {
-                faults.push((*op, condition.message.clone()));
-            }
-        }
-        let graph = FlowGraph::of(ctx, body, weights);
-        let segments = segments(ctx, body, &graph, &faults)?;
+        let CodeOutline { faults, segments, buffers } = CodeOutline::of(ctx, body, weights, &samples)?;
+        let Samples { lowered, copied, .. } = samples;
         let calls = || lowered.iter().flat_map(|(_, lowered)| &lowered.calls);
-        let widest = calls().map(|call| call.operands.len()).max().unwrap_or(0).max(LEAST_WIDEST);
-        let buffers = PointerCounts { inputs, outputs, widest };
         let mut jit = Jit::new(&symbols(machine.isa)).map_err(fault)?;
         let forms = Forms::compile(&mut jit, calls().map(|call| &call.code), copied.as_deref());
         let poison = entry::emit_poison(&mut jit);
@@ -139,6 +128,66 @@ impl MachineCode {
             SpecializationParts { code, faults, frame, arena_bytes, inputs, outputs, weights_bytes, weights };
         Ok(trust::specialization(parts))
     }
+}
+
+/// What the code of a function is made from.
+struct CodeOutline {
+    /// The operations that may stop the program, each with what is said then.
+    faults: Vec<(Op, String)>,
+    segments: Vec<CodeBlock>,
+    buffers: PointerCounts,
+}
+
+impl CodeOutline {
+    /// That of a function.
+    ///
+    /// # Errors
+    /// If an operation decides by what is no number.
+    fn of(
+        ctx: &Context,
+        body: &Body,
+        weights: &WeightSet,
+        samples: &Samples<'_>,
+    ) -> Result<CodeOutline, Vec<Diagnostic>> {
+        let Samples { lowered, inputs, outputs, .. } = samples;
+        let mut faults: Vec<(Op, String)> = Vec::new();
+        for (op, lowered) in lowered {
+            if let Some(condition) = &lowered.condition
+                && !faults.iter().any(|known| known.0 == *op)
+            {
+                faults.push((*op, condition.message.clone()));
+            }
+        }
+        let graph = FlowGraph::of(ctx, body, weights);
+        let segments = segments(ctx, body, &graph, &faults)?;
+        let calls = lowered.iter().flat_map(|(_, lowered)| &lowered.calls);
+        let widest = calls.map(|call| call.operands.len()).max().unwrap_or(0).max(LEAST_WIDEST);
+        let buffers = PointerCounts { inputs: *inputs, outputs: *outputs, widest };
+        Ok(CodeOutline { faults, segments, buffers })
+    }
+}
+
+/// The bytes of all weights that code for a function would read, as packed; no weight is read, and no code is
+/// made.
+///
+/// # Errors
+/// As for [`MachineCode::compile`] and [`FrameWriter::write`].
+pub(crate) fn weights_bytes(
+    placed: &impl PlacedFunction,
+    weights: &WeightSet,
+    machine: Machine,
+    samples: &Samples<'_>,
+) -> Result<u64, Vec<Diagnostic>> {
+    let (ctx, body) = (placed.ctx(), placed.body());
+    let CodeOutline { segments, buffers, .. } = CodeOutline::of(ctx, body, weights, samples)?;
+    let known = KnownWeights::default();
+    // A frame names all weights, and is thrown away.
+    let written = FrameWriter::new(placed, buffers, machine, 0, &known, 0).write(&segments)?;
+    let mut table = WeightTable::default();
+    for missing in &written.missing {
+        table.add_missing(ctx, body, missing);
+    }
+    Ok(table.bytes())
 }
 
 /// The memory that a function takes at some sizes, but for weights.

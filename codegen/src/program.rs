@@ -24,7 +24,7 @@ use crate::dead::dead_bytes;
 use crate::elem::ElemType;
 use crate::frame::{Callee, PlacedFunction, check_scratch, fault};
 use crate::lower::lower;
-use crate::machine_code::{MachineCode, Samples, Tensors, WeightSource};
+use crate::machine_code::{self, MachineCode, Samples, Tensors, WeightSource};
 use crate::place::{Place, Places};
 use crate::row::Machine;
 use crate::target::Cpu;
@@ -76,6 +76,22 @@ pub fn compile(
     let open = open_outputs(planned.ctx, planned.signature());
     let states = state_descs(planned.ctx, planned.signature())?;
     Ok(Program::new(parts, specialization).with_open(open).with_states(states))
+}
+
+/// The bytes that the weights of a planned function of `module` take, as its kernels want them packed. No
+/// weight is read for that, and no code is made.
+///
+/// # Errors
+/// As for [`compile`], but for weights that can't be evaluated.
+pub fn weights_bytes(
+    module: &Module,
+    function: &str,
+    options: &CodegenOptions,
+) -> Result<u64, Vec<Diagnostic>> {
+    let mut planned = Planned::of(module, function, options)?;
+    planned.callees =
+        planned.lowered.iter().map(|(_, lowered)| vec![(0, None); lowered.calls.len()]).collect();
+    machine_code::weights_bytes(&planned, &planned.weights, planned.machine, &planned.samples(None))
 }
 
 /// A processor as the plan of a function has it: with the instructions that `optc.target` names, if it is
@@ -185,11 +201,14 @@ impl<'a> Planned<'a> {
         &self,
         copied: Option<Vec<(ElemType, usize)>>,
     ) -> Result<MachineCode, Vec<Diagnostic>> {
+        MachineCode::compile(self.ctx, self.body, &self.weights, self.machine, self.samples(copied))
+    }
+
+    fn samples(&self, copied: Option<Vec<(ElemType, usize)>>) -> Samples<'_> {
         let lowered = self.lowered.iter().map(|(op, lowered)| (*op, lowered)).collect();
         let inputs = self.signature().inputs().count();
         let outputs = self.signature().outputs().count();
-        let samples = Samples { lowered, copied, inputs, outputs };
-        MachineCode::compile(self.ctx, self.body, &self.weights, self.machine, samples)
+        Samples { lowered, copied, inputs, outputs }
     }
 
     /// What code runs at these sizes.

@@ -284,6 +284,11 @@ impl WeightTable {
         fill_all(ctx, body, weights, known, split(&self.pieces, buffer.as_mut_slice())).map(|()| buffer)
     }
 
+    /// The bytes of the buffer.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
     /// The pieces, each after the one before.
     pub(crate) fn pieces(&self) -> &[WeightPiece] {
         &self.pieces

@@ -7,18 +7,15 @@
 //! tried, not estimated.
 
 use ir::plan::attrs;
-use std::cmp::Reverse;
 
 use ir::alias::AliasSets;
 use ir::{Diagnostic, Module};
 use passes::plan::{ArenaProblem, peak};
 
-use crate::compile::{CompileOptions, Goal, PassSequence, PlanRoute, complete_with, donate, signature};
+use crate::compile::{CompileOptions, Goal, PassSequence, PlanRoute, complete_with, donate};
 use crate::failure::Failure;
+use crate::levers::{Lever, changes_beside_budget, levers_of};
 use crate::specialize::AllSizes;
-
-/// The most inputs whose donation is tried for advice.
-const MOST_DONATIONS: usize = 8;
 
 /// Takes a module through the stages that its entry lacks, such that its arena has at most `budget_bytes`.
 ///
@@ -101,23 +98,27 @@ fn explain(planned: &Module, entry: &str, message: String) -> Result<Diagnostic,
     Ok(peak::explain(ctx, body, arena.steps(), &arena.problem, &arena.contents, message))
 }
 
+/// The least arena that is found with all that saves memory, values computed again among it.
+///
+/// # Errors
+/// Every fault of the first pass that finds some.
+pub(crate) fn least_bytes(module: &Module, entry: &str, options: &CompileOptions) -> Result<u64, Failure> {
+    Ok(try_way(least_way(options), module, entry)?.0)
+}
+
+fn least_way(options: &CompileOptions) -> PlanRoute<'_> {
+    let steps = PassSequence::Recompute { budget_bytes: 0 };
+    PlanRoute { goal: Goal::Memory, steps, ..PlanRoute::of(options) }
+}
+
 /// What else would save memory, the most first: a line for each.
 fn advice(module: &Module, entry: &str, options: &CompileOptions, least_bytes: u64) -> Vec<String> {
-    let args = signature(module, entry).map_or_else(|_| Vec::new(), |signature| signature.args);
-    let names = args.into_iter().map(|arg| arg.name).filter(|name| !options.donated.contains(name));
-    let donations =
-        names.take(MOST_DONATIONS).map(|name| (format!("--donate={name}"), Some(name), options.threads));
-    let single = (options.threads > 1).then(|| ("--threads=1".to_owned(), None, 1));
-    let mut savings: Vec<(u64, String)> = Vec::new();
-    for (flag, donated, threads) in donations.chain(single) {
-        let mut trial = module.clone();
-        let steps = PassSequence::Recompute { budget_bytes: 0 };
-        let way = PlanRoute { goal: Goal::Memory, steps, threads, ..PlanRoute::of(options) };
-        let done = donate(&mut trial, entry, donated.as_slice());
-        let tried = done.and_then(|()| try_way(way, &trial, entry));
-        let saved = tried.map_or(0, |(bytes, _)| least_bytes.saturating_sub(bytes));
-        savings.extend((saved > 0).then_some((saved, flag)));
-    }
-    savings.sort_by_key(|(saved, _)| Reverse(*saved));
-    savings.iter().map(|(saved, flag)| format!("  = help: {flag} saves {saved} bytes")).collect()
+    let plan = |trial: &mut Module, options: &CompileOptions| {
+        donate(trial, entry, &options.donated)?;
+        complete_with(trial, entry, least_way(options)).map(drop)
+    };
+    let changes = changes_beside_budget(module, entry, options);
+    let levers = levers_of(module, entry, changes, least_bytes, &plan);
+    let line = |lever: Lever| format!("  = help: {} saves {} bytes", lever.flags, lever.saved_bytes);
+    levers.into_iter().map(line).collect()
 }

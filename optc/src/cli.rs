@@ -1,6 +1,7 @@
 //! The command line: what each verb takes.
 
 mod bench;
+mod explain;
 mod inputs;
 mod list;
 mod output;
@@ -53,6 +54,8 @@ enum Verb {
     Run(run::RunArgs),
     /// Print the size of the arena; with `--json`, the place of every value.
     Plan(plan::PlanArgs),
+    /// Say what the peak of the arena is made of and what would lower it, or where one value is and why.
+    Explain(explain::ExplainArgs),
     /// Time a program: load, compilation, first run, latency.
     Bench(bench::BenchArgs),
     /// Solve a placement problem from a CSV file.
@@ -172,6 +175,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>, allocator: &CountingA
         None => passes::run(&setup, &cli.passes),
         Some(Verb::Run(args)) => run::run(&args),
         Some(Verb::Plan(args)) => plan::run(&args),
+        Some(Verb::Explain(args)) => explain::run(&args),
         Some(Verb::Bench(args)) => bench::run(&args, allocator),
         Some(Verb::Place(args)) => place::run(&args),
         Some(Verb::Passes(args)) => list::passes(&setup, &args),
@@ -192,6 +196,7 @@ pub(crate) fn verb_text(file: &Path, arguments: &[String]) -> Result<String, Str
     let said = match cli.verb {
         Some(Verb::Run(args)) => run::text(&args),
         Some(Verb::Plan(args)) => plan::text(&args),
+        Some(Verb::Explain(args)) => explain::text(&args),
         _ => return Err(format!("`{verb}` is no verb that a test can have")),
     };
     Ok(said.unwrap_or_else(|failure| format!("{failure}\n")))

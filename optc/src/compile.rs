@@ -9,7 +9,7 @@ use ir::memory_pools::{MemoryPool, add_pools};
 use ir::plan::attrs;
 use ir::plan::signature::Signature;
 use ir::{Body, Context, Module, Target, Traits};
-use passes::manager::{Pipeline, Registry, Report, RunOptions, Stage};
+use passes::manager::{Pipeline, Registry, Remark, Report, RunOptions, Selection, Stage};
 use runtime::Program;
 
 use crate::budget;
@@ -95,6 +95,11 @@ impl CompileOptions {
         self.target.as_deref().unwrap_or(&self.cpu)
     }
 
+    /// What code generation is told.
+    pub(crate) fn code(&self) -> codegen::CodegenOptions {
+        codegen::CodegenOptions { threads: self.threads, cpu: self.cpu, dead: self.dead }
+    }
+
     /// With the processor that a function is planned for in part, if its plan names one.
     pub(crate) fn planned(&self, ctx: &Context, body: &Body) -> CompileOptions {
         let named = body.own_attr(ctx, ctx.ident(attrs::OPTC_TARGET)).and_then(|attr| ctx.str_value(attr));
@@ -117,18 +122,31 @@ pub fn compile(module: &mut Module, options: &CompileOptions) -> Result<Program,
     if has_named_sizes(&module.ctx, body) {
         return specialize::compile(AllSizes::decide(module, options)?, options);
     }
-    donate(module, &entry, &options.donated)?;
+    plan_known_sizes(module, &entry, options)?;
+    codegen::compile(module, &entry, &options.code())
+        .map_err(|faults| Failure::diagnostics(&module.ctx, &faults))
+}
+
+/// Takes a function of known sizes through the stages that it lacks, up to its plan. Gives what the passes
+/// remarked, if there is no budget: to meet one, several ways are tried.
+///
+/// # Errors
+/// Every fault of the first stage that finds some; that the budget can't be met.
+pub(crate) fn plan_known_sizes(
+    module: &mut Module,
+    entry: &str,
+    options: &CompileOptions,
+) -> Result<Vec<Remark>, Failure> {
+    let body = module.function(entry).expect("the entry was just found");
+    let options = &options.planned(&module.ctx, body);
+    donate(module, entry, &options.donated)?;
     let ctx = module.ctx.clone();
-    let body = module.function_mut(&entry).expect("the entry was just found");
+    let body = module.function_mut(entry).expect("the entry was just found");
     add_pools(&ctx, body, &options.pools).map_err(Failure::input)?;
     match options.budget_bytes {
-        Some(budget_bytes) => budget::meet(module, &entry, options, budget_bytes)?,
-        None => complete_with(module, &entry, PlanRoute::of(options)).map(drop)?,
+        Some(budget_bytes) => budget::meet(module, entry, options, budget_bytes).map(|()| Vec::new()),
+        None => Ok(complete_with(module, entry, PlanRoute::of(options))?.remarks),
     }
-    let code_options =
-        codegen::CodegenOptions { threads: options.threads, cpu: options.cpu, dead: options.dead };
-    codegen::compile(module, &entry, &code_options)
-        .map_err(|faults| Failure::diagnostics(&module.ctx, &faults))
 }
 
 /// What the entry of a module takes and returns.
@@ -253,7 +271,8 @@ pub(crate) fn complete_with(module: &mut Module, entry: &str, way: PlanRoute<'_>
     });
     let names: Vec<String> = inline.into_iter().chain(stages).collect();
     let reproducer = reproducer.map(Path::to_owned);
-    run_pipeline(module, &names.join(","), &RunOptions { threads, reproducer, ..RunOptions::new(target) })
+    let options = RunOptions { threads, reproducer, remarks: Selection::All, ..RunOptions::new(target) };
+    run_pipeline(module, &names.join(","), &options)
 }
 
 /// Runs a textual pipeline.

@@ -140,7 +140,7 @@ fn run_in(setup: &Setup<'_>, name: &str, content: &str, path: Option<&Path>) -> 
     let marker = content.lines().position(|line| line == OUTPUT).unwrap_or(usize::MAX);
     let input: String = content.split_inclusive('\n').take(marker).collect();
     let output = match (words.first().map(String::as_str), path) {
-        (Some("plan" | "run"), Some(path)) => {
+        (Some("plan" | "run" | "explain"), Some(path)) => {
             verb_text(path, &for_target(setup, words.clone()))?.replace(&path.display().to_string(), name)
         }
         _ => output(setup, &OptArgs::parse(&words)?, name, &input)?,

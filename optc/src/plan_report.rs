@@ -104,6 +104,13 @@ pub struct ValueReport {
     pub kind: &'static str,
 }
 
+impl ValueReport {
+    /// Whether it lies in memory of the caller: then its offset is the number of an input or output.
+    pub fn is_with_caller(&self) -> bool {
+        !is_planned(&self.pool)
+    }
+}
+
 /// A pair that may share bytes.
 #[derive(Clone, Debug, Serialize)]
 pub struct OverlapReport {

@@ -116,6 +116,8 @@ fn weights_are_evaluated_and_the_same_weight_is_kept_once() {
     let module = net.plan(&[b], 2);
     let program = crate::compile(&module, "main", &crate::CodegenOptions::new(2)).unwrap();
     assert_eq!(program.weights_bytes(), 8 * 16 * 4, "one panel of 16 columns");
+    let alone = crate::weights_bytes(&module, "main", &crate::CodegenOptions::new(2));
+    assert_eq!(alone.unwrap(), 8 * 16 * 4, "the same without code");
 }
 
 /// The bits of a convolution of 9 rows by 7 with everything fused to it, its calls cut into bands of this

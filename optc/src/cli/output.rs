@@ -5,6 +5,9 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
+use serde::Serialize;
+
+use super::write_output;
 use crate::failure::Failure;
 
 /// Whether a path stands for standard output.
@@ -54,5 +57,24 @@ impl fmt::Write for Output<'_> {
             self.error = Some(error);
             fmt::Error
         })
+    }
+}
+
+/// A report as JSON.
+pub(super) fn json(report: &impl Serialize) -> String {
+    serde_json::to_string_pretty(report).expect("a report is plain JSON") + "\n"
+}
+
+/// What is printed: a text that is asked for at `-`, else what was to be printed. A text that is asked for in
+/// a file is written there.
+pub(super) fn instead(
+    path: &Option<PathBuf>,
+    text: impl FnOnce() -> String,
+    printed: String,
+) -> Result<String, Failure> {
+    match path {
+        None => Ok(printed),
+        Some(path) if is_stdout(path) => Ok(text()),
+        Some(path) => write_output(&text(), Some(path)).map(|()| printed),
     }
 }

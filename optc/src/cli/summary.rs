@@ -29,7 +29,8 @@ fn top_result(output: &Array) -> String {
 
 /// The arena beside its lower bound, and beside what it would be without reuse.
 pub(super) fn memory_line(module: &Module, entry: &str, program: &Program) -> Result<String, Failure> {
-    Ok(memory_summary(&report(module, entry, program)?))
+    let body = module.function(entry).expect("the entry was just compiled");
+    Ok(memory_summary(&plan_report(&module.ctx, body, program.weights_bytes() as u64)?))
 }
 
 /// What a program of named sizes allocates at any of them.
@@ -94,26 +95,28 @@ impl Specialized {
     }
 }
 
-/// The plan of a compiled program.
-pub(super) fn report(module: &Module, entry: &str, program: &Program) -> Result<PlanReport, Failure> {
-    let body = module.function(entry).expect("the entry was just compiled");
-    plan_report(&module.ctx, body, program.weights_bytes() as u64)
+/// The same, of a plan that was read.
+pub(super) fn memory_summary(report: &PlanReport) -> String {
+    let weights = format!("; weights {}", bytes(report.weights_bytes));
+    arena_line(report) + &weights + "\n" + &other_pools(report)
 }
 
-/// The same, of a plan that was read already.
-pub(super) fn memory_summary(report: &PlanReport) -> String {
+/// The same without weights.
+pub(super) fn arena_text(report: &PlanReport) -> String {
+    arena_line(report) + "\n" + &other_pools(report)
+}
+
+fn arena_line(report: &PlanReport) -> String {
     let arena = &report.pools[0];
+    let reuse = reuse(arena.size_bytes, report.naive_bytes);
+    format!("arena {}, {}{reuse}", bytes(arena.size_bytes), verdict(arena))
+}
+
+fn other_pools(report: &PlanReport) -> String {
     let others = report.pools[1..]
         .iter()
         .map(|pool| format!("pool `{}` {}, {}\n", pool.name, bytes(pool.size_bytes), verdict(pool)));
-    let others: String = others.collect();
-    format!(
-        "arena {}, {}{}; weights {}\n{others}",
-        bytes(arena.size_bytes),
-        verdict(arena),
-        reuse(arena.size_bytes, report.naive_bytes),
-        bytes(report.weights_bytes),
-    )
+    others.collect()
 }
 
 /// How near a pool is to the least that it can take.

@@ -1,20 +1,24 @@
 //! The plan of a program with named sizes, as `optc plan` reports it: buffers with sizes as expressions, and
 //! the arena that is enough for all sizes.
 
-use ir::plan::attrs;
+use std::cmp::Reverse;
 use std::fmt::Write;
 
 use cranelift_entity::SecondaryMap;
 use ir::dims::{self, Ranges};
 use ir::memory_pools::{ARENA, MemoryPool};
+use ir::plan::attrs;
 use ir::states::{STATE, states};
-use ir::{Attr, AttrData, Body, Context, Value, flow};
+use ir::{Attr, AttrData, Body, Context, Ident, Value, flow};
 use serde::Serialize;
 
 use crate::compile::CompileOptions;
 use crate::failure::Failure;
 use crate::plan_report::names;
 use crate::specialize::{AllSizes, Variant};
+
+/// The most buffers that the text lists.
+const MOST_BUFFERS: usize = 10;
 
 /// Everything that `optc plan --json` says of such a program.
 #[derive(Serialize)]
@@ -62,6 +66,9 @@ struct BufferReport {
     first: i64,
     last: i64,
     pool: String,
+    /// The bytes at the sizes of [`NominalReport`].
+    #[serde(skip)]
+    nominal_bytes: u64,
 }
 
 /// A function that runs in the place of another.
@@ -96,13 +103,14 @@ pub(super) fn report(module: &mut ir::Module, options: &CompileOptions) -> Resul
         SymbolReport { name: ctx.str(symbol).to_owned(), least, most }
     });
     let bound = symbolic.bound();
+    let nominal = nominal(&symbolic)?;
     Ok(SymbolicReport {
         version: 1,
         symbols: symbols.collect(),
         pools: pool_reports(&symbolic),
-        values: buffers(&ctx, body),
+        values: buffers(&ctx, body, &nominal.sizes),
         variants: symbolic.variants().iter().map(|variant| variant_report(&symbolic, variant)).collect(),
-        nominal: nominal(&symbolic)?,
+        nominal,
         grows: bound.err().map(str::to_owned),
     })
 }
@@ -143,7 +151,7 @@ fn nominal(symbolic: &AllSizes) -> Result<NominalReport, Failure> {
     Ok(NominalReport { sizes, arena_bytes })
 }
 
-fn buffers(ctx: &Context, body: &Body) -> Vec<BufferReport> {
+fn buffers(ctx: &Context, body: &Body, sizes: &[(String, u64)]) -> Vec<BufferReport> {
     let buffers = body.own_attr(ctx, ctx.ident(attrs::OPTC_BUFFERS));
     let buffers = buffers.and_then(|buffers| ctx.array_value(buffers)).unwrap_or(&[]);
     let names = body.entry(body.root()).map(|block| names(body, block)).unwrap_or_default();
@@ -154,20 +162,29 @@ fn buffers(ctx: &Context, body: &Body) -> Vec<BufferReport> {
     for ((holder, _), state) in in_state.zip(states(ctx, body).unwrap_or_default()) {
         holder.insert(0, names[state.value].clone());
     }
-    buffers.iter().zip(holders).map(|(buffer, names)| buffer_report(ctx, *buffer, names)).collect()
+    let report = |(buffer, names): (&Attr, Vec<String>)| buffer_report(ctx, *buffer, names, sizes);
+    buffers.iter().zip(holders).map(report).collect()
 }
 
-fn buffer_report(ctx: &Context, buffer: Attr, names: Vec<String>) -> BufferReport {
+fn buffer_report(ctx: &Context, buffer: Attr, names: Vec<String>, sizes: &[(String, u64)]) -> BufferReport {
     let entry = ctx.array_value(buffer).unwrap_or(&[]);
     let step = |index: usize| entry.get(index).and_then(|step| ctx.int_value(*step)).unwrap_or(0);
     let bytes = entry.get(2).copied().unwrap_or(Attr::EMPTY);
-    let size_bytes = match (ctx.attr_data(bytes), ctx.ints_in(bytes).and_then(|mut bytes| bytes.next())) {
-        (AttrData::Dims(bytes), _) => dims::SizeArithmetic(ctx).text(bytes[0]),
-        (_, Some(bytes)) => bytes.to_string(),
-        _ => "?".to_owned(),
-    };
+    let arithmetic = dims::SizeArithmetic(ctx);
+    let size_of = |name: Ident| Some(sizes.iter().find(|(known, _)| known == ctx.str(name))?.1 as i64);
+    let (size_bytes, nominal) =
+        match (ctx.attr_data(bytes), ctx.ints_in(bytes).and_then(|mut bytes| bytes.next())) {
+            (AttrData::Dims(bytes), _) => {
+                let expr = arithmetic.expr(bytes[0]);
+                let nominal = expr.and_then(|expr| dims::evaluate(ctx, expr, &size_of));
+                (arithmetic.text(bytes[0]), nominal)
+            }
+            (_, Some(bytes)) => (bytes.to_string(), Some(bytes)),
+            _ => ("?".to_owned(), None),
+        };
+    let nominal_bytes = nominal.and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or(0);
     let pool = entry.get(3).and_then(|name| ctx.str_value(*name)).unwrap_or(ARENA).to_owned();
-    BufferReport { names, size_bytes, first: step(0), last: step(1), pool }
+    BufferReport { names, size_bytes, first: step(0), last: step(1), pool, nominal_bytes }
 }
 
 /// The names of the values in each buffer, or of the operation whose scratch it is.
@@ -199,7 +216,7 @@ fn equations(sizes: &[(String, u64)]) -> String {
 }
 
 impl SymbolicReport {
-    /// A line for the symbols, one for each buffer and each variant, one for the arena at nominal sizes, and
+    /// A line for the symbols, one for each of the largest buffers and each variant, one for the arena at nominal sizes, and
     /// one for that at all sizes.
     pub(super) fn text(&self) -> String {
         let symbols = self.symbols.iter().map(|SymbolReport { name, least, most }| match most {
@@ -210,12 +227,25 @@ impl SymbolicReport {
         let first = self.symbols.first().map_or("N", |symbol| &symbol.name);
         let mut text =
             format!("sizes {symbols}: offsets are found at each size; `--dim {first}=4` plans for one\n");
-        for (index, buffer) in self.values.iter().enumerate() {
-            let BufferReport { names, size_bytes, first, last, pool } = buffer;
+        let mut ranked: Vec<(usize, &BufferReport)> = self.values.iter().enumerate().collect();
+        ranked.sort_by_key(|(_, buffer)| Reverse(buffer.nominal_bytes));
+        for (index, buffer) in ranked.iter().take(MOST_BUFFERS) {
+            let BufferReport { names, size_bytes, first, last, pool, .. } = buffer;
             let names = names.join(" ");
             let place = if pool == ARENA { String::new() } else { format!(" in `{pool}`") };
             writeln!(text, "buffer {index}: {size_bytes} bytes{place}, steps {first} to {last}; {names}")
                 .expect("text is written to memory");
+        }
+        let (shown, all) = (MOST_BUFFERS.min(ranked.len()), ranked.len());
+        if shown < all {
+            let bytes: u64 = ranked[shown..].iter().map(|(_, buffer)| buffer.nominal_bytes).sum();
+            let at = equations(&self.nominal.sizes);
+            writeln!(
+                text,
+                "and {} smaller buffers, of {bytes} bytes at {at}; `--json=-` has all",
+                all - shown
+            )
+            .expect("text is written to memory");
         }
         for VariantReport { name, guard, steps, of_steps } in &self.variants {
             writeln!(text, "where {}: `{name}` runs, {steps} steps in place of {of_steps}", equations(guard))

@@ -1,6 +1,7 @@
 //! What the command does, in one test program.
 
 mod bad_input;
+mod explain;
 mod folders;
 mod list;
 mod numbers;

@@ -1,0 +1,16 @@
+// RUN: optc explain --threads=1 --dim 'N<=16'
+// With a greatest size, the plan there is explained.
+
+func.func @main(%x: tensor<?x64xf32, #optc.dims<N>>) -> tensor<?x64xf32, #optc.dims<N>> {
+  %0 = nn.exp %x : tensor<?x64xf32, #optc.dims<N>>
+  %1 = nn.softmax %0 {axis = 1} : tensor<?x64xf32, #optc.dims<N>>
+  %2 = nn.mul %1, %0 : tensor<?x64xf32, #optc.dims<N>>
+  return %2 : tensor<?x64xf32, #optc.dims<N>>
+}
+// ----- output
+// at N = 16:
+// arena 4160 bytes, optimal for this order and these kernels; 3.0 times less than without reuse (12352 bytes)
+// live bytes, step 0 to 2: |███|
+// peak at step 1, `nn.softmax`: 4160 bytes are live
+//         4096 bytes  %0: tensor<16x64xf32> of `nn.exp`, steps 0 to 2
+//           64 bytes  scratch of `nn.softmax`

@@ -1,0 +1,311 @@
+//! `optc explain`: what the peak of an arena is made of, what would lower it, and where a value is.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use clap::Args;
+use ir::{Body, Diagnostic, Location, Module};
+use passes::manager::Remark;
+use serde::Serialize;
+
+use super::output::{instead, json};
+use super::summary::{arena_text, bytes};
+use super::{FileArgs, MachineArgs, MemoryArgs, write_output};
+use crate::compile::{CompileOptions, DeadMemory, entry, plan_known_sizes};
+use crate::explain::{ArenaOverTime, LiveBuffer, node_text};
+use crate::failure::Failure;
+use crate::levers::{Lever, all_changes, levers};
+use crate::load::load;
+use crate::plan_report::{PlanReport, ValueReport, plan_report};
+use crate::specialize::{AllSizes, has_named_sizes};
+
+/// How many columns a line of bars has at most.
+pub(super) const COLUMNS: usize = 64;
+
+/// Say what the peak of the arena is made of and what would lower it, or where one value is and why.
+#[derive(Args)]
+pub(super) struct ExplainArgs {
+    #[command(flatten)]
+    file: FileArgs,
+    /// `peak`, the number of a step, the name of a value in the printed plan (`%12`), or of a model's node.
+    #[arg(value_name = "WHAT", default_value = "peak")]
+    what: String,
+    #[command(flatten)]
+    machine: MachineArgs,
+    #[command(flatten)]
+    memory: MemoryArgs,
+    /// The most buffers of a step that are listed.
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    top: usize,
+    /// Write the explanation as JSON to a file; `-` prints it instead of the text.
+    #[arg(long, value_name = "F.json")]
+    json: Option<PathBuf>,
+    /// Write the explanation to a file.
+    #[arg(short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Function to compile [default: the only public one, else `main`].
+    #[arg(long, value_name = "NAME")]
+    entry: Option<String>,
+}
+
+pub(super) fn run(args: &ExplainArgs) -> Result<(), Failure> {
+    write_output(&text(args)?, args.output.as_ref())
+}
+
+/// A planned program, with what there is to say about it.
+struct Explained {
+    planned: Module,
+    entry: String,
+    /// The sizes at which it is planned, where they have names.
+    sizes: Vec<(String, u64)>,
+    remarks: Vec<Remark>,
+    memory: ArenaOverTime,
+    report: PlanReport,
+}
+
+/// What is printed.
+pub(super) fn text(args: &ExplainArgs) -> Result<String, Failure> {
+    let module = load(&args.file.file, &args.file.options()?)?;
+    let entry = entry(&module, args.entry.as_deref())?;
+    let options = args.memory.options(&args.machine, &entry, DeadMemory::Kept);
+    let explained = Explained::of(&module, entry, &options)?;
+    if args.what == "peak" {
+        // With names for sizes, options are for all of them, and the plan is one of many.
+        let found = match explained.sizes.is_empty() {
+            true => {
+                let changes = all_changes(&module, &explained.entry, &options);
+                levers(&module, &explained.entry, changes, explained.memory.arena_bytes)
+            }
+            false => Vec::new(),
+        };
+        return explained.peak(&found, args);
+    }
+    if let Ok(step) = args.what.parse::<usize>() {
+        return explained.step(step, args);
+    }
+    explained.value(args)
+}
+
+impl Explained {
+    /// Plans a program, at its greatest sizes if they have names and an end, else at those that are taken
+    /// where none is said.
+    fn of(module: &Module, entry: String, options: &CompileOptions) -> Result<Explained, Failure> {
+        let mut planned = module.clone();
+        let body = planned.function(&entry).expect("the entry was just found");
+        let (mut sizes, mut remarks) = (Vec::new(), Vec::new());
+        if has_named_sizes(&planned.ctx, body) {
+            let all = AllSizes::decide(&mut planned, options)?;
+            let greatest: Vec<u64> = all.symbols().iter().map(|symbol| symbol.most).collect();
+            let at = if all.bound().is_ok() { &greatest } else { all.sample() };
+            planned = all.at(at)?;
+            sizes = all.symbols().iter().map(|symbol| symbol.name.clone()).zip(at.iter().copied()).collect();
+        } else {
+            remarks = plan_known_sizes(&mut planned, &entry, options)?;
+        }
+        let body = planned.function(&entry).expect("the entry was just planned");
+        let memory = ArenaOverTime::of(&planned.ctx, body)?;
+        let report = plan_report(&planned.ctx, body, 0)?;
+        Ok(Explained { planned, entry, sizes, remarks, memory, report })
+    }
+
+    fn body(&self) -> &Body {
+        self.planned.function(&self.entry).expect("the entry was planned")
+    }
+
+    /// The line that says at which sizes the plan is; nothing if none has a name.
+    fn sizes_text(&self) -> String {
+        if self.sizes.is_empty() {
+            return String::new();
+        }
+        let sizes: Vec<String> = self.sizes.iter().map(|(name, size)| format!("{name} = {size}")).collect();
+        format!("at {}:\n", sizes.join(", "))
+    }
+
+    fn peak(&self, levers: &[Lever], args: &ExplainArgs) -> Result<String, Failure> {
+        let report = PeakJson { version: 1, sizes: &self.sizes, memory: &self.memory, levers };
+        let mut text = self.sizes_text() + &arena_text(&self.report) + &peak_text(&self.memory, args.top);
+        text += &levers_text(levers);
+        instead(&args.json, || json(&report), text)
+    }
+
+    fn step(&self, step: usize, args: &ExplainArgs) -> Result<String, Failure> {
+        let Some(live_bytes) = self.memory.live_bytes.get(step).copied() else {
+            let last = self.memory.live_bytes.len().saturating_sub(1);
+            return Err(Failure::input(format!("there is no step {step}: the last one is {last}")));
+        };
+        let live: Vec<&LiveBuffer> = self.memory.live_at(step).collect();
+        let report = StepJson { version: 1, sizes: &self.sizes, step, live_bytes, live };
+        let header = format!("{}: {} are live\n", self.memory.step_text(step), bytes(live_bytes));
+        let text = self.sizes_text() + &header + &buffers_text(&self.memory, step, args.top);
+        instead(&args.json, || json(&report), text)
+    }
+
+    fn value(&self, args: &ExplainArgs) -> Result<String, Failure> {
+        let value = self.find(&args.what)?;
+        let shares: Vec<&ValueReport> =
+            self.values().filter(|other| other.root == value.root && other.name != value.name).collect();
+        let is_elsewhen = |other: &&ValueReport| {
+            let is_apart = other.last < value.first || value.last < other.first;
+            let ends = [value, other].map(|value| value.offset + value.size_bytes);
+            let meets = match value.is_with_caller() {
+                true => value.offset == other.offset,
+                false => value.offset < ends[1] && other.offset < ends[0],
+            };
+            is_apart && meets && other.pool == value.pool && other.root != value.root
+        };
+        let same_bytes: Vec<&ValueReport> = self.values().filter(is_elsewhen).collect();
+        let remarks: Vec<String> = self.remarks_on(value).map(|remark| remark.message.clone()).collect();
+        let maker = self.memory.steps.iter().find(|step| step.index == value.step);
+        let (op, node) = maker.map_or(("", ""), |step| (&*step.op, &*step.name));
+        let found =
+            ValueJson { version: 1, sizes: &self.sizes, value, op, node, shares, same_bytes, remarks };
+        let text = self.sizes_text() + &self.value_text(&found);
+        instead(&args.json, || json(&found), text)
+    }
+
+    fn values(&self) -> impl Iterator<Item = &ValueReport> {
+        self.report.values.iter()
+    }
+
+    /// A value by its name in the text, with or without `%`, or by the name of the model's node.
+    fn find(&self, what: &str) -> Result<&ValueReport, Failure> {
+        let name = format!("%{}", what.trim_start_matches('%'));
+        let node = self.memory.steps.iter().find(|step| !step.name.is_empty() && step.name == what);
+        let made = |value: &&ValueReport| node.is_some_and(|node| value.step == node.index);
+        let found = self.values().find(|value| value.name == name || value.name == what);
+        let found = found.or_else(|| self.values().filter(|value| value.kind != "input").find(made));
+        found.ok_or_else(|| {
+            let names = self.values().map(|value| value.name.as_str());
+            let nodes = self.memory.steps.iter().map(|step| step.name.as_str());
+            let hint = ir::diag::did_you_mean(what, names.chain(nodes).filter(|name| !name.is_empty()));
+            let hint = hint.map(|hint| format!(" ({hint})")).unwrap_or_default();
+            Failure::input(format!("the plan has no value or node `{what}`{hint}"))
+        })
+    }
+
+    /// What passes remarked about the operation that makes a value, and those that read it.
+    fn remarks_on<'a>(&'a self, value: &'a ValueReport) -> impl Iterator<Item = &'a Diagnostic> {
+        let body = self.body();
+        let mut places: Vec<Location> = Vec::new();
+        if let Some(block) = body.entry(body.root()) {
+            let names = crate::plan_report::names(body, block);
+            for op in body.ops(block) {
+                let mut values = body.results(op).chain(body.operands(op));
+                if values.any(|known| names[known] == value.name) {
+                    places.push(body.location(op));
+                }
+            }
+        }
+        places.retain(|place| *place != Location::UNKNOWN);
+        let remarks = self.remarks.iter().map(|remark| &remark.diagnostic);
+        remarks.filter(move |remark| places.contains(&remark.location))
+    }
+
+    fn value_text(&self, found: &ValueJson<'_>) -> String {
+        let ValueReport { name, pool, offset, size_bytes, first, last, kind, .. } = found.value;
+        let maker = if found.op.is_empty() {
+            String::new()
+        } else {
+            format!(", of {}", node_text(found.op, found.node))
+        };
+        let mut text = format!("{name}: {kind}{maker}, {}\n", bytes(*size_bytes));
+        let until = self.memory.step_text(*last);
+        say(&mut text, &format!("kept from step {first} until it is read last, at {until}"));
+        match found.value.is_with_caller() {
+            true => say(&mut text, &format!("lies in the caller's {pool} {offset}")),
+            false => say(&mut text, &format!("lies in `{pool}`, bytes {offset} to {}", offset + size_bytes)),
+        }
+        if !found.shares.is_empty() {
+            let names: Vec<&str> = found.shares.iter().map(|value| value.name.as_str()).collect();
+            say(&mut text, &format!("one buffer with {} (overwritten, or views)", names.join(", ")));
+        }
+        for other in &found.same_bytes {
+            let when = if other.last < *first { "before" } else { "after" };
+            let ValueReport { name, first, last, .. } = other;
+            say(&mut text, &format!("{when} it, in the same bytes: {name}, steps {first} to {last}"));
+        }
+        found.remarks.iter().for_each(|remark| say(&mut text, &format!("remark: {remark}")));
+        text
+    }
+}
+
+fn say(text: &mut String, line: &str) {
+    writeln!(text, "  {line}").expect("text is written to memory");
+}
+
+/// The live bytes of all steps, and what is live at the peak.
+pub(super) fn peak_text(memory: &ArenaOverTime, top: usize) -> String {
+    let Some(live_bytes) = memory.live_bytes.get(memory.peak) else { return String::new() };
+    let bars = format!("live bytes, step 0 to {}: |{}|\n", memory.live_bytes.len() - 1, memory.bars(COLUMNS));
+    let header = format!("peak at {}: {} are live\n", memory.step_text(memory.peak), bytes(*live_bytes));
+    bars + &header + &buffers_text(memory, memory.peak, top)
+}
+
+fn buffers_text(memory: &ArenaOverTime, step: usize, top: usize) -> String {
+    let mut text = String::new();
+    for buffer in memory.live_at(step).take(top) {
+        let LiveBuffer { value, ty, op, node, size_bytes, first, last } = buffer;
+        let made = node_text(op, node);
+        let what = match (ty, value) {
+            (None, _) => format!("scratch of {made}"),
+            (Some(ty), Some(value)) => format!("{value}: {ty} of {made}, steps {first} to {last}"),
+            (Some(ty), None) => format!("{ty} of {made}, steps {first} to {last}"),
+        };
+        writeln!(text, "{size_bytes:>12} bytes  {what}").expect("text is written to memory");
+    }
+    let all = memory.live_at(step).count();
+    if all > top {
+        let rest: u64 = memory.live_at(step).skip(top).map(|buffer| buffer.size_bytes).sum();
+        writeln!(text, "{rest:>12} bytes  in {} more", all - top).expect("text is written to memory");
+    }
+    text
+}
+
+/// What would lower the arena, a line for each.
+pub(super) fn levers_text(levers: &[Lever]) -> String {
+    if levers.is_empty() {
+        return String::new();
+    }
+    let mut text = "a smaller arena, each tried by planning again:\n".to_owned();
+    for Lever { flags, arena_bytes, saved_bytes, steps } in levers {
+        writeln!(text, "  {flags}: {}, {saved_bytes} bytes fewer; {steps} steps", bytes(*arena_bytes))
+            .expect("text is written to memory");
+    }
+    text
+}
+
+#[derive(Serialize)]
+struct PeakJson<'a> {
+    version: u32,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    sizes: &'a [(String, u64)],
+    #[serde(flatten)]
+    memory: &'a ArenaOverTime,
+    levers: &'a [Lever],
+}
+
+#[derive(Serialize)]
+struct StepJson<'a> {
+    version: u32,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    sizes: &'a [(String, u64)],
+    step: usize,
+    live_bytes: u64,
+    live: Vec<&'a LiveBuffer>,
+}
+
+#[derive(Serialize)]
+struct ValueJson<'a> {
+    version: u32,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    sizes: &'a [(String, u64)],
+    value: &'a ValueReport,
+    op: &'a str,
+    node: &'a str,
+    /// The values that have the same buffer.
+    shares: Vec<&'a ValueReport>,
+    /// The values that have some of its bytes at other times.
+    same_bytes: Vec<&'a ValueReport>,
+    /// What passes remarked about the operations that make and read it.
+    remarks: Vec<String>,
+}

@@ -1,0 +1,136 @@
+//! What would lower the arena of a program: each change is tried by planning again, so that its figure is
+//! what the command gives with it.
+
+use std::cmp::Reverse;
+
+use ir::Module;
+use ir::plan::attrs;
+use serde::Serialize;
+
+use crate::budget::least_bytes;
+use crate::compile::{CompileOptions, Goal, plan_known_sizes, signature};
+use crate::failure::Failure;
+
+/// The most inputs whose donation is tried.
+const MOST_DONATIONS: usize = 8;
+
+/// How the flag of a budget begins.
+const BUDGET: &str = "--budget=";
+
+/// A change that makes the arena smaller.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Lever {
+    /// What is added to the command line.
+    pub flags: String,
+    /// The bytes of the arena with it.
+    pub arena_bytes: u64,
+    /// How many fewer that is.
+    pub saved_bytes: u64,
+    /// How many operations run with it.
+    pub steps: usize,
+}
+
+/// A change of options, with the words of the command line that make it.
+pub(crate) struct Change {
+    flags: String,
+    options: CompileOptions,
+}
+
+impl Change {
+    fn new(flags: String, options: &CompileOptions, change: impl FnOnce(&mut CompileOptions)) -> Change {
+        let mut options = CompileOptions { budget_bytes: None, ..options.clone() };
+        change(&mut options);
+        Change { flags, options }
+    }
+
+    /// To the goal `memory`, if that is not the goal.
+    fn sparing(options: &CompileOptions) -> Option<Change> {
+        let change = |changed: &mut CompileOptions| changed.goal = Goal::Memory;
+        (options.goal != Goal::Memory).then(|| Change::new("--optimize=memory".to_owned(), options, change))
+    }
+
+    /// To one thread, if there are several: each has scratch of its own.
+    fn alone(options: &CompileOptions) -> Option<Change> {
+        let change = |changed: &mut CompileOptions| changed.threads = 1;
+        (options.threads > 1).then(|| Change::new("--threads=1".to_owned(), options, change))
+    }
+
+    /// To one with this input donated, for each input that is not.
+    fn donations(module: &Module, entry: &str, options: &CompileOptions) -> Vec<Change> {
+        let signature = signature(module, entry);
+        let inputs = signature.iter().flat_map(|signature| signature.inputs());
+        let kept = inputs.filter(|input| !input.is_donated && !options.donated.contains(&input.name));
+        let donation = |name: &String| {
+            let flag = format!("--donate={name}");
+            Change::new(flag, options, |changed| changed.donated.push(name.clone()))
+        };
+        kept.take(MOST_DONATIONS).map(|input| donation(&input.name)).collect()
+    }
+
+    /// To the least arena that is found by computing values again.
+    fn recomputing(module: &Module, entry: &str, options: &CompileOptions) -> Option<Change> {
+        let least = least_bytes(module, entry, options).ok()?;
+        let flag = format!("{BUDGET}{least}");
+        Some(Change::new(flag, options, |changed| changed.budget_bytes = Some(least)))
+    }
+}
+
+/// The changes that cost no more than planning twice again, for a summary.
+pub(crate) fn quick_changes(options: &CompileOptions) -> Vec<Change> {
+    Change::sparing(options).into_iter().chain(Change::alone(options)).collect()
+}
+
+/// The changes that a budget does not make by itself.
+pub(crate) fn changes_beside_budget(module: &Module, entry: &str, options: &CompileOptions) -> Vec<Change> {
+    Change::donations(module, entry, options).into_iter().chain(Change::alone(options)).collect()
+}
+
+/// All changes.
+pub(crate) fn all_changes(module: &Module, entry: &str, options: &CompileOptions) -> Vec<Change> {
+    let mut changes = quick_changes(options);
+    if let (Some(sparing), true) = (Change::sparing(options), options.threads > 1) {
+        let both = Change::alone(&sparing.options);
+        let flags = |alone: &Change| format!("{} {}", sparing.flags, alone.flags);
+        changes.extend(both.map(|alone| Change { flags: flags(&alone), ..alone }));
+    }
+    changes.extend(Change::donations(module, entry, options));
+    changes.extend(Change::recomputing(module, entry, options));
+    changes
+}
+
+/// Those changes that make the arena of a module, which is not planned yet, smaller than `arena_bytes`; the
+/// one that saves most first.
+pub(crate) fn levers(module: &Module, entry: &str, changes: Vec<Change>, arena_bytes: u64) -> Vec<Lever> {
+    let plan =
+        |trial: &mut Module, options: &CompileOptions| plan_known_sizes(trial, entry, options).map(drop);
+    levers_of(module, entry, changes, arena_bytes, &plan)
+}
+
+/// The same, where modules are planned in another way.
+pub(crate) fn levers_of(
+    module: &Module,
+    entry: &str,
+    changes: Vec<Change>,
+    arena_bytes: u64,
+    plan: &dyn Fn(&mut Module, &CompileOptions) -> Result<(), Failure>,
+) -> Vec<Lever> {
+    let lever = |Change { flags, options }: Change| {
+        let mut trial = module.clone();
+        plan(&mut trial, &options).ok()?;
+        let body = trial.function(entry)?;
+        let found = attrs::arena_bytes(&trial.ctx, body)?;
+        let saved_bytes = arena_bytes.checked_sub(found).filter(|saved| *saved > 0)?;
+        let weights = ir::weights::WeightSet::of(&trial.ctx, body);
+        let steps = passes::liveness::Steps::of(&trial.ctx, body, &weights).iter().count();
+        Some(Lever { flags, arena_bytes: found, saved_bytes, steps })
+    };
+    let mut levers: Vec<Lever> = changes.into_iter().filter_map(lever).collect();
+    levers.sort_by_key(|lever| Reverse(lever.saved_bytes));
+    // A budget that another change meets by itself says nothing new.
+    let least =
+        levers.iter().filter(|lever| !lever.flags.starts_with(BUDGET)).map(|lever| lever.arena_bytes).min();
+    levers.retain(|lever| {
+        !lever.flags.starts_with(BUDGET) || least.is_none_or(|least| lever.arena_bytes < least)
+    });
+    levers
+}
