@@ -38,6 +38,7 @@ pub mod protobuf;
 mod sizes;
 mod specializations;
 pub mod specialize;
+pub mod view;
 
 pub use arrays::Array;
 pub use compile::{CompileOptions, DeadMemory, Goal, SizeOptions, compile, run_pipeline};

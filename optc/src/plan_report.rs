@@ -102,6 +102,9 @@ pub struct ValueReport {
     pub root: String,
     /// `result`, `scratch`, `input` or `output`.
     pub kind: &'static str,
+    /// Its type; none for scratch.
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    pub ty: Option<String>,
 }
 
 impl ValueReport {
@@ -298,6 +301,7 @@ impl<'a> PlanReader<'a> {
             last: self.last[value].max(step),
             root: self.names[self.aliases.root(value)].clone(),
             kind,
+            ty: Some(ir::text::type_text(self.ctx, self.body.ty(value))),
         }
     }
 
@@ -336,6 +340,7 @@ impl<'a> PlanReader<'a> {
                 last: step,
                 root,
                 kind: "scratch",
+                ty: None,
             });
         }
     }

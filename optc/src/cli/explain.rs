@@ -14,7 +14,7 @@ use super::{FileArgs, MachineArgs, MemoryArgs, write_output};
 use crate::compile::{CompileOptions, DeadMemory, entry, plan_known_sizes};
 use crate::explain::{ArenaOverTime, LiveBuffer, node_text};
 use crate::failure::Failure;
-use crate::levers::{Lever, all_changes, levers};
+use crate::levers::{Change, Lever, all_changes, levers};
 use crate::load::load;
 use crate::plan_report::{PlanReport, ValueReport, plan_report};
 use crate::specialize::{AllSizes, has_named_sizes};
@@ -53,14 +53,14 @@ pub(super) fn run(args: &ExplainArgs) -> Result<(), Failure> {
 }
 
 /// A planned program, with what there is to say about it.
-struct Explained {
-    planned: Module,
-    entry: String,
+pub(super) struct Explained {
+    pub(super) planned: Module,
+    pub(super) entry: String,
     /// The sizes at which it is planned, where they have names.
-    sizes: Vec<(String, u64)>,
-    remarks: Vec<Remark>,
-    memory: ArenaOverTime,
-    report: PlanReport,
+    pub(super) sizes: Vec<(String, u64)>,
+    pub(super) remarks: Vec<Remark>,
+    pub(super) memory: ArenaOverTime,
+    pub(super) report: PlanReport,
 }
 
 /// What is printed.
@@ -72,10 +72,7 @@ pub(super) fn text(args: &ExplainArgs) -> Result<String, Failure> {
     if args.what == "peak" {
         // With names for sizes, options are for all of them, and the plan is one of many.
         let found = match explained.sizes.is_empty() {
-            true => {
-                let changes = all_changes(&module, &explained.entry, &options);
-                levers(&module, &explained.entry, changes, explained.memory.arena_bytes)
-            }
+            true => explained.levers(&module, all_changes(&module, &explained.entry, &options)),
             false => Vec::new(),
         };
         return explained.peak(&found, args);
@@ -89,7 +86,7 @@ pub(super) fn text(args: &ExplainArgs) -> Result<String, Failure> {
 impl Explained {
     /// Plans a program, at its greatest sizes if they have names and an end, else at those that are taken
     /// where none is said.
-    fn of(module: &Module, entry: String, options: &CompileOptions) -> Result<Explained, Failure> {
+    pub(super) fn of(module: &Module, entry: String, options: &CompileOptions) -> Result<Explained, Failure> {
         let mut planned = module.clone();
         let body = planned.function(&entry).expect("the entry was just found");
         let (mut sizes, mut remarks) = (Vec::new(), Vec::new());
@@ -106,6 +103,11 @@ impl Explained {
         let memory = ArenaOverTime::of(&planned.ctx, body)?;
         let report = plan_report(&planned.ctx, body, 0)?;
         Ok(Explained { planned, entry, sizes, remarks, memory, report })
+    }
+
+    /// Which of these changes make the arena smaller; the module is the one that was planned.
+    pub(super) fn levers(&self, module: &Module, changes: Vec<Change>) -> Vec<Lever> {
+        levers(module, &self.entry, changes, self.memory.arena_bytes)
     }
 
     fn body(&self) -> &Body {
@@ -237,7 +239,12 @@ fn say(text: &mut String, line: &str) {
 pub(super) fn peak_text(memory: &ArenaOverTime, top: usize) -> String {
     let Some(live_bytes) = memory.live_bytes.get(memory.peak) else { return String::new() };
     let bars = format!("live bytes, step 0 to {}: |{}|\n", memory.live_bytes.len() - 1, memory.bars(COLUMNS));
-    let header = format!("peak at {}: {} are live\n", memory.step_text(memory.peak), bytes(*live_bytes));
+    let shared = match live_bytes.saturating_sub(memory.arena_bytes) {
+        0 => String::new(),
+        _ => ", some in rows of others".to_owned(),
+    };
+    let at = memory.step_text(memory.peak);
+    let header = format!("peak at {at}: {} are live{shared}\n", bytes(*live_bytes));
     bars + &header + &buffers_text(memory, memory.peak, top)
 }
 

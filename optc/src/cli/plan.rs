@@ -1,6 +1,7 @@
 //! `optc plan`: the arena's size and the place of every value.
 
 use std::path::PathBuf;
+use std::process::Command;
 
 use clap::Args;
 use ir::size::tensor_bytes;
@@ -9,18 +10,17 @@ use ir::{Module, Value};
 use passes::place::csv;
 use passes::plan::{ArenaProblem, BufferContent};
 
-use super::explain::{levers_text, peak_text};
+use super::explain::{Explained, levers_text, peak_text};
 use super::output::{instead, is_stdout, json};
 use super::summary::memory_summary;
 use super::symbolic;
 use super::{FileArgs, MachineArgs, MemoryArgs, write_output};
-use crate::compile::{CompileOptions, DeadMemory, entry, plan_known_sizes};
-use crate::explain::ArenaOverTime;
+use crate::compile::{CompileOptions, DeadMemory, entry};
 use crate::failure::Failure;
-use crate::levers::{levers, quick_changes};
+use crate::levers::{Lever, quick_changes};
 use crate::load::load;
-use crate::plan_report::{PlanReport, plan_report};
 use crate::specialize::has_named_sizes;
+use crate::view::PlanView;
 
 /// Print the size of the arena; with `--json`, the place of every value.
 #[derive(Args)]
@@ -37,6 +37,12 @@ pub(super) struct PlanArgs {
     /// Write the placement problem as CSV to a file; `-` prints it instead of the summary.
     #[arg(long, value_name = "F.csv")]
     csv: Option<PathBuf>,
+    /// Write the plan as a picture to a file: one page for a browser that needs no network.
+    #[arg(long, value_name = "F.html")]
+    html: Option<PathBuf>,
+    /// Show that page in the browser.
+    #[arg(long, requires = "html")]
+    open: bool,
     /// Write the summary to a file.
     #[arg(short, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -64,28 +70,53 @@ pub(super) fn text(args: &PlanArgs) -> Result<String, Failure> {
                 "a placement problem is one of known sizes: give them with `--dim NAME=SIZE`",
             ));
         }
+        if args.html.is_some() {
+            let mut explained = Explained::of(&module, entry, &options)?;
+            explained.report.weights_bytes = weights(&explained.planned, &explained.entry, &options).0;
+            show(args, &explained, &[])?;
+        }
         let report = symbolic::report(&mut module, &options)?;
         return instead(&args.json, || json(&report), report.text());
     }
-    let given = module.clone();
-    plan_known_sizes(&mut module, &entry, &options)?;
-    let (weights_bytes, note) = weights(&module, &entry, &options);
-    let body = module.function(&entry).expect("the entry was just planned");
-    let report = plan_report(&module.ctx, body, weights_bytes)?;
-    let is_summary =
-        [&args.json, &args.csv].iter().all(|path| path.as_ref().is_none_or(|path| !is_stdout(path)));
-    let mut printed =
-        if is_summary { summary(&given, &module, &report, &options)? + &note } else { String::new() };
+    let mut explained = Explained::of(&module, entry, &options)?;
+    let (weights_bytes, note) = weights(&explained.planned, &explained.entry, &options);
+    explained.report.weights_bytes = weights_bytes;
+    let (planned, report) = (&explained.planned, &explained.report);
+    let is_printed = |path: &Option<PathBuf>| path.as_ref().is_some_and(|path| is_stdout(path));
+    let is_summary = !is_printed(&args.json) && !is_printed(&args.csv) && !is_printed(&args.html);
+    let wants_levers = (is_summary || args.html.is_some()) && report.steps.len() <= MOST_STEPS;
+    let changes = if wants_levers { quick_changes(&options) } else { Vec::new() };
+    let levers = explained.levers(&module, changes);
+    show(args, &explained, &levers)?;
+    let mut printed = String::new();
+    if is_summary {
+        printed = summary(&explained, &levers, options.threads) + &note;
+    }
     if args.csv.is_some() {
-        let ctx = &module.ctx;
-        let body = module.function(&entry).expect("the entry was just compiled");
+        let ctx = &planned.ctx;
+        let body = planned.function(&explained.entry).expect("the entry was just planned");
         let aliases = ir::alias::AliasSets::of(ctx, body);
         let arena =
             ArenaProblem::of(ctx, body, &aliases).map_err(|faults| Failure::diagnostics(ctx, &faults))?;
         let names: Vec<String> = arena.contents.values().map(content_name).collect();
         printed = instead(&args.csv, || csv::write(&arena.problem, &names, None), printed)?;
     }
-    instead(&args.json, || json(&report), printed)
+    instead(&args.json, || json(report), printed)
+}
+
+/// Writes the picture of a plan, and shows it in the browser, as far as that is asked for.
+fn show(args: &PlanArgs, explained: &Explained, levers: &[Lever]) -> Result<(), Failure> {
+    let Some(path) = &args.html else { return Ok(()) };
+    let sizes = explained.sizes.iter().map(|(name, size)| format!(", {name} = {size}")).collect::<String>();
+    let title = args.file.file.file_name().map_or("-".into(), |name| name.to_string_lossy()) + &*sizes;
+    let Explained { planned, entry, memory, report, remarks, .. } = explained;
+    let view = PlanView { title: &title, planned, entry, report, memory, remarks, levers };
+    write_output(&view.page(), Some(path))?;
+    if !args.open {
+        return Ok(());
+    }
+    let started = Command::new("xdg-open").arg(path).spawn();
+    started.map(drop).map_err(|error| Failure::input(format!("`xdg-open` can't be started: {error}")))
 }
 
 /// The bytes of weights as kernels want them packed; where there is no machine code, as they are, with a line
@@ -117,15 +148,9 @@ const MOST_STEPS: usize = 5000;
 /// The most buffers of the peak that a summary lists.
 const MOST_BUFFERS: usize = 10;
 
-/// The size of the arena, what its peak consists of, and which options would lower it. `given` is the module
-/// before it was planned.
-fn summary(
-    given: &Module,
-    planned: &Module,
-    report: &PlanReport,
-    options: &CompileOptions,
-) -> Result<String, Failure> {
-    let threads = options.threads;
+/// The size of the arena, what its peak consists of, and which options would lower it.
+fn summary(explained: &Explained, levers: &[Lever], threads: usize) -> String {
+    let report = &explained.report;
     let steps = format!(
         "{} steps on {threads} {}; inputs {} bytes, outputs {} bytes\n",
         report.steps.len(),
@@ -133,12 +158,7 @@ fn summary(
         report.inputs_bytes,
         report.outputs_bytes
     );
-    let entry = options.entry.as_deref().expect("the command names it");
-    let body = planned.function(entry).expect("the entry was just compiled");
-    let memory = ArenaOverTime::of(&planned.ctx, body)?;
-    let changes = if report.steps.len() > MOST_STEPS { Vec::new() } else { quick_changes(options) };
-    let levers = levers(given, entry, changes, memory.arena_bytes);
-    Ok(memory_summary(report) + &steps + &peak_text(&memory, MOST_BUFFERS) + &levers_text(&levers))
+    memory_summary(report) + &steps + &peak_text(&explained.memory, MOST_BUFFERS) + &levers_text(levers)
 }
 
 fn content_name(content: &BufferContent) -> String {

@@ -216,8 +216,8 @@ fn equations(sizes: &[(String, u64)]) -> String {
 }
 
 impl SymbolicReport {
-    /// A line for the symbols, one for each of the largest buffers and each variant, one for the arena at nominal sizes, and
-    /// one for that at all sizes.
+    /// A line for the symbols, one for each of the largest buffers and each variant, one for the arena at
+    /// nominal sizes, and one for that at all sizes.
     pub(super) fn text(&self) -> String {
         let symbols = self.symbols.iter().map(|SymbolReport { name, least, most }| match most {
             None => format!("{name} >= {least}"),
