@@ -57,8 +57,9 @@ def check(browser, arguments, hovers):
     assert steps >= len(plan["steps"])
     box = page.locator("#map canvas").bounding_box()
     found = 0
-    values = [v for v in plan["values"] if v["pool"] == "arena" and v["size_bytes"] and v["name"] == v["root"]
-              and not any(v is not o and o["root"] == v["name"] for o in plan["values"])]
+    shared = {value["root"] for value in plan["values"] if value["root"] != value["name"]}
+    arenas = [value for value in plan["values"] if value["pool"] == "arena" and value["size_bytes"]]
+    values = [value for value in arenas if value["name"] == value["root"] and value["name"] not in shared]
     for value in sorted(values, key=lambda value: -value["size_bytes"])[:hovers]:
         x = box["x"] + (value["first"] + 0.5) / steps * box["width"]
         y = box["y"] + box["height"] * (1 - (value["offset"] + value["size_bytes"] / 2) / arena["size_bytes"])
@@ -67,7 +68,7 @@ def check(browser, arguments, hovers):
         page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
         head = page.inner_text("#about h2")
         at = value["offset"] + value["size_bytes"] // 2
-        there = [v["root"] for v in plan["values"] if v["pool"] == "arena" and v["first"] <= value["first"] <= v["last"]
+        there = [v["root"] for v in arenas if v["first"] <= value["first"] <= v["last"]
                  and v["offset"] <= at < v["offset"] + v["size_bytes"]]
         names = [name if not name.startswith("scratch") else "scratch" for name in there]
         assert head.split(":")[0] in names, (head, there)
