@@ -18,7 +18,7 @@ HOSTILE = """func.func @main(%x: tensor<64xf32> {optc.name = "</script><script>w
 
 
 def chain(length):
-    """A program of so many steps, each with a buffer of its own."""
+    """A program of `length` steps, each with a buffer of its own."""
     rows = ["func.func @main(%x: tensor<8x8xf32>, %w: tensor<8x8xf32>) -> tensor<8x8xf32> {"]
     before = "%x"
     for index in range(length):
