@@ -56,7 +56,6 @@ mod intern;
 pub mod interp;
 pub mod liveness;
 pub mod location;
-pub mod math;
 pub mod memory_pools;
 pub mod module;
 pub mod opdef;
@@ -84,6 +83,8 @@ pub use context::{BlobHome, Context};
 pub use diag::{Diagnostic, Severity};
 pub use entities::{Attr, Block, DimExpr, Ident, Location, Op, OpName, Region, Type, Use, Value};
 pub use location::LocationData;
+/// What elementwise functions compute, to the last bit.
+pub use math;
 pub use module::{Aliases, Module, Resource};
 pub use opdef::{
     Access, Arity, AttrDef, AttrKind, Branch, Dialect, Infer, InferError, Kind, OpDef, OperandDef,

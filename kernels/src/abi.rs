@@ -7,7 +7,8 @@
 //! `scratch_bytes` long, contents arbitrary). Kernels neither allocate nor unwind.
 
 use crate::isa::Isa;
-use crate::simd::{Portable, Simd, Task};
+use crate::simd::{Avx2, Avx512, Portable, Simd, Task};
+use crate::table::Tabled;
 
 /// The signature of every kernel.
 ///
@@ -101,15 +102,14 @@ unsafe extern "C" fn enter<K: KernelBody, S: Simd>(
     }
 }
 
+/// The machine code of `K`'s body, for each of [`Isa::ALL`].
+pub(crate) const fn entries<K: KernelBody>() -> [KernelFn; 3] {
+    [enter::<K, Portable>, enter::<K, Avx2>, enter::<K, Avx512>]
+}
+
 /// The entry point of `K`'s body for an instruction set.
-pub(crate) fn entry_of<K: KernelBody>(isa: Isa) -> KernelFn {
-    match isa {
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => enter::<K, crate::simd::Avx512>,
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 => enter::<K, crate::simd::Avx2>,
-        _ => enter::<K, Portable>,
-    }
+pub(crate) fn entry_of<K: Tabled>(isa: Isa) -> KernelFn {
+    K::entries()[isa as usize]
 }
 
 /// The `index`-th of `parts` nearly equal pieces of `0..count`.

@@ -2,9 +2,8 @@
 
 use std::marker::PhantomData;
 
-use crate::isa::Isa;
 use crate::map::{MapBody, ScalarFunction};
-use crate::simd::{Portable, Simd, Task};
+use crate::simd::{Avx2, Avx512, Portable, Simd, Task};
 
 /// `to[i] = function(from[i])` for `n` elements; a call costs about a nanosecond.
 ///
@@ -38,14 +37,8 @@ unsafe extern "C" fn enter<F: Fixed, S: Simd>(to: *mut f32, from: *const f32, n:
     unsafe { S::vectorize(MapStrip::<F> { to, from, n: n as usize, function: PhantomData }) }
 }
 
-fn entry<F: Fixed>(isa: Isa) -> StripFn {
-    match isa {
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => enter::<F, crate::simd::Avx512>,
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 => enter::<F, crate::simd::Avx2>,
-        _ => enter::<F, Portable>,
-    }
+const fn entries<F: Fixed>() -> [StripFn; 3] {
+    [enter::<F, Portable>, enter::<F, Avx2>, enter::<F, Avx512>]
 }
 
 macro_rules! strips {
@@ -55,12 +48,11 @@ macro_rules! strips {
             const FUNCTION: ScalarFunction = ScalarFunction::$name;
         })*
 
-        /// The vector form of a function without parameters, for an instruction set that this machine has;
-        /// none for functions that take only a few instructions.
-        pub fn strip_function(function: ScalarFunction, isa: Isa) -> Option<StripFn> {
+        /// The vector forms of a function without parameters, for each of [`crate::Isa::ALL`].
+        pub(crate) const fn strip_functions(function: ScalarFunction) -> [StripFn; 3] {
             match function {
-                $(ScalarFunction::$name => Some(entry::<$name>(isa)),)*
-                _ => None,
+                $(ScalarFunction::$name => entries::<$name>(),)*
+                _ => panic!("a function that takes only a few instructions has no vector form"),
             }
         }
     };
@@ -69,7 +61,7 @@ macro_rules! strips {
 strips! { Exp Log Tanh Erf Sigmoid }
 
 /// A function of one number of which a compiler makes vector code: its branches are selections.
-pub trait Formula {
+pub(crate) trait Formula {
     /// The function at `x`.
     fn value(x: f32) -> f32;
 
@@ -134,33 +126,27 @@ unsafe extern "C" fn enter_formula<F: Formula, S: Simd>(to: *mut f32, from: *con
     unsafe { S::vectorize(FormulaStrip::<F> { to, from, n: n as usize, formula: PhantomData }) }
 }
 
-/// A formula on strips, for an instruction set that this machine has.
-pub fn formula_function<F: Formula>(isa: Isa) -> StripFn {
-    match isa {
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => enter_formula::<F, crate::simd::Avx512>,
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 => enter_formula::<F, crate::simd::Avx2>,
-        _ => enter_formula::<F, Portable>,
-    }
+/// A formula on strips, for each of [`crate::Isa::ALL`].
+pub(crate) const fn formula_functions<F: Formula>() -> [StripFn; 3] {
+    [enter_formula::<F, Portable>, enter_formula::<F, Avx2>, enter_formula::<F, Avx512>]
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::isa::Isa;
 
     #[test]
     fn a_strip_gets_the_functions_bits_and_nothing_behind_it_changes() {
         let x: Vec<f32> = (0..37).map(|i| i as f32 * 0.3 - 5.0).collect();
         for isa in Isa::available() {
             let mut y = vec![7.0; 40];
-            let exp = strip_function(ScalarFunction::Exp, isa).unwrap();
+            let exp = strip_functions(ScalarFunction::Exp)[isa as usize];
             // SAFETY: 37 elements on both sides.
             unsafe { exp(y.as_mut_ptr(), x.as_ptr(), 37) };
             let expected: Vec<f32> = x.iter().map(|x| ScalarFunction::Exp.apply(*x)).collect();
             assert_eq!((&y[..37], &y[37..]), (&expected[..], &[7.0; 3][..]), "{isa:?}");
         }
-        assert!(strip_function(ScalarFunction::Relu, Isa::Scalar).is_none());
     }
 
     /// A root, with a formula that is wrong below zero.
@@ -189,7 +175,7 @@ mod tests {
                 let mut y = vec![7.0; count + 3];
                 y[..count].copy_from_slice(&x);
                 let place = y.as_mut_ptr();
-                let root = formula_function::<Root>(isa);
+                let root = formula_functions::<Root>()[isa as usize];
                 // SAFETY: `y` has `count` elements and three more.
                 unsafe { root(place, place, count as u64) };
                 assert_eq!((&y[..count], &y[count..]), (&expected[..], &[7.0; 3][..]), "{isa:?}");

@@ -20,12 +20,13 @@ pub const MOST_ARCHITECTURE_LINES: usize = 200;
 
 /// The rooms, and for each the rooms that it may depend on. The crate `tests` is above all of them; the
 /// example is what another crate would be.
-pub const ARROWS: [(&str, &[&str]); 11] = [
+pub const ARROWS: [(&str, &[&str]); 12] = [
     ("features", &[]),
-    ("ir", &["features"]),
+    ("math", &[]),
+    ("ir", &["math", "features"]),
     ("import", &["ir", "features"]),
     ("passes", &["ir", "features"]),
-    ("kernels", &[]),
+    ("kernels", &["math"]),
     ("runtime", &["features"]),
     ("codegen", &["ir", "kernels", "runtime", "features"]),
     ("optc", &["ir", "import", "passes", "codegen", "runtime", "features"]),

@@ -8,8 +8,8 @@ use super::element::{Elem, Extension, IntElem};
 use super::program::{LaneValues, Register};
 use super::tensor::EvalError;
 use super::vector::vectorised;
-use crate::math;
 use crate::scalar::{Binary, Unary};
+use ::math;
 use half::{bf16, f16};
 
 /// Whether the operation gives a boolean.

@@ -14,6 +14,8 @@ mod portable;
 pub(crate) use portable::Portable;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use {avx2::Avx2, avx512::Avx512};
+#[cfg(not(target_arch = "x86_64"))]
+pub(crate) use {portable::Portable as Avx2, portable::Portable as Avx512};
 
 /// A piece of work to be compiled for an instruction set.
 pub(crate) trait Task<S> {

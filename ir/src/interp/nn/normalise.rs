@@ -6,8 +6,8 @@ use crate::body::OpRef;
 use crate::interp::element::{Lane, LaneKind, read_all, write_all};
 use crate::interp::tensor::{EvalError, Tensor};
 use crate::interp::vector::vectorised;
-use crate::math;
 use crate::opdef::Reduce;
+use ::math;
 
 /// Lanes of real numbers.
 trait Real: Lane {

@@ -1,0 +1,180 @@
+//! Which functions generated code calls by name: of single numbers where it has no instruction for them, and
+//! of strips of `f32`.
+//!
+//! Both are the interpreter's own formulas (the crate `math`), so the bits agree.
+
+use crate::isa::Isa;
+use crate::map::ScalarFunction;
+use crate::strip::{Formula, StripFn, formula_functions, strip_functions};
+
+/// A function of single numbers.
+pub struct NumberFunction {
+    /// The symbol that generated code calls it by.
+    pub name: &'static str,
+    code: Code,
+}
+
+#[derive(Clone, Copy)]
+enum Code {
+    F32(extern "C" fn(f32) -> f32),
+    F32Pair(extern "C" fn(f32, f32) -> f32),
+    F64(extern "C" fn(f64) -> f64),
+    F64Pair(extern "C" fn(f64, f64) -> f64),
+    I64Pair(extern "C" fn(i64, i64) -> i64),
+    U64Pair(extern "C" fn(u64, u64) -> u64),
+}
+
+impl NumberFunction {
+    /// Where it is.
+    pub fn address(&self) -> *const u8 {
+        match self.code {
+            Code::F32(code) => code as *const u8,
+            Code::F32Pair(code) => code as *const u8,
+            Code::F64(code) => code as *const u8,
+            Code::F64Pair(code) => code as *const u8,
+            Code::I64Pair(code) => code as *const u8,
+            Code::U64Pair(code) => code as *const u8,
+        }
+    }
+}
+
+macro_rules! numbers {
+    ($($name:literal $function:ident($($arg:ident),+) $ty:ty, $code:ident, $body:expr;)+) => {
+        // SAFETY: nothing else has a name that begins with `optc_`.
+        $(#[unsafe(export_name = $name)]
+        extern "C" fn $function($($arg: $ty),+) -> $ty {
+            $body
+        })+
+
+        /// All functions of single numbers.
+        pub static NUMBER_FUNCTIONS: &[NumberFunction] =
+            &[$(NumberFunction { name: $name, code: Code::$code($function) }),+];
+    };
+}
+
+numbers! {
+    "optc_exp_f32" exp_f32(x) f32, F32, math::exp(x);
+    "optc_log_f32" log_f32(x) f32, F32, math::log(x);
+    "optc_tanh_f32" tanh_f32(x) f32, F32, math::tanh(x);
+    "optc_erf_f32" erf_f32(x) f32, F32, math::erf(x);
+    "optc_sigmoid_f32" sigmoid_f32(x) f32, F32, math::sigmoid(x);
+    "optc_sin_f32" sin_f32(x) f32, F32, math::sin(x);
+    "optc_cos_f32" cos_f32(x) f32, F32, math::cos(x);
+    "optc_tan_f32" tan_f32(x) f32, F32, math::tan(x);
+    "optc_asin_f32" asin_f32(x) f32, F32, math::asin(x);
+    "optc_acos_f32" acos_f32(x) f32, F32, math::acos(x);
+    "optc_atan_f32" atan_f32(x) f32, F32, math::atan(x);
+    "optc_sinh_f32" sinh_f32(x) f32, F32, math::sinh(x);
+    "optc_cosh_f32" cosh_f32(x) f32, F32, math::cosh(x);
+    "optc_asinh_f32" asinh_f32(x) f32, F32, math::asinh(x);
+    "optc_acosh_f32" acosh_f32(x) f32, F32, math::acosh(x);
+    "optc_atanh_f32" atanh_f32(x) f32, F32, math::atanh(x);
+    "optc_rem_f32" rem_f32(x, y) f32, F32Pair, x % y;
+    "optc_pow_f32" pow_f32(x, y) f32, F32Pair, math::pow(x, y);
+    "optc_exp_f64" exp_f64(x) f64, F64, libm::exp(x);
+    "optc_log_f64" log_f64(x) f64, F64, libm::log(x);
+    "optc_tanh_f64" tanh_f64(x) f64, F64, libm::tanh(x);
+    "optc_erf_f64" erf_f64(x) f64, F64, libm::erf(x);
+    "optc_sigmoid_f64" sigmoid_f64(x) f64, F64, math::sigmoid_f64(x);
+    "optc_sin_f64" sin_f64(x) f64, F64, libm::sin(x);
+    "optc_cos_f64" cos_f64(x) f64, F64, libm::cos(x);
+    "optc_tan_f64" tan_f64(x) f64, F64, libm::tan(x);
+    "optc_asin_f64" asin_f64(x) f64, F64, libm::asin(x);
+    "optc_acos_f64" acos_f64(x) f64, F64, libm::acos(x);
+    "optc_atan_f64" atan_f64(x) f64, F64, libm::atan(x);
+    "optc_sinh_f64" sinh_f64(x) f64, F64, libm::sinh(x);
+    "optc_cosh_f64" cosh_f64(x) f64, F64, libm::cosh(x);
+    "optc_asinh_f64" asinh_f64(x) f64, F64, libm::asinh(x);
+    "optc_acosh_f64" acosh_f64(x) f64, F64, libm::acosh(x);
+    "optc_atanh_f64" atanh_f64(x) f64, F64, libm::atanh(x);
+    "optc_rem_f64" rem_f64(x, y) f64, F64Pair, x % y;
+    "optc_pow_i64" pow_i64(x, y) i64, I64Pair, math::power_i64(x, y);
+    "optc_pow_u64" pow_u64(x, y) u64, U64Pair, math::power_u64(x, y);
+    "optc_pow_f64" pow_f64(x, y) f64, F64Pair, libm::pow(x, y);
+}
+
+macro_rules! formulas {
+    ($($name:ident $value:path $(, $usual:path, $is_usual:path)?;)+) => {
+        $(struct $name;
+        impl Formula for $name {
+            #[inline(always)]
+            fn value(x: f32) -> f32 {
+                $value(x)
+            }
+            $(
+            #[inline(always)]
+            fn usual(x: f32) -> f32 {
+                $usual(x)
+            }
+            #[inline(always)]
+            fn is_usual(x: f32) -> bool {
+                $is_usual(x)
+            })?
+        })+
+    };
+}
+
+formulas! {
+    Sin math::sin, math::near_sin, math::is_near;
+    Cos math::cos, math::near_cos, math::is_near;
+    Tan math::tan, math::near_tan, math::is_near;
+    Asin math::asin;
+    Acos math::acos;
+    Atan math::atan;
+    Sinh math::sinh;
+    Cosh math::cosh;
+    Asinh math::asinh;
+    Acosh math::acosh;
+    Atanh math::atanh;
+}
+
+/// A function of strips of `f32`.
+pub struct StripFunction {
+    /// The symbol that generated code calls it by.
+    pub name: &'static str,
+    number: usize,
+}
+
+impl StripFunction {
+    /// The function for an instruction set; to call it, the machine must have that.
+    pub fn function(&self, isa: Isa) -> StripFn {
+        STRIP_TABLE[self.number][isa as usize]
+    }
+}
+
+macro_rules! strips {
+    ($($name:literal $functions:expr;)+) => {
+        /// The machine code of [`STRIP_FUNCTIONS`], for each of [`Isa::ALL`].
+        // SAFETY: nothing else has a name that begins with `optc_`.
+        #[unsafe(export_name = "optc_strips")]
+        static STRIP_TABLE: [[StripFn; 3]; STRIP_FUNCTIONS.len()] = [$($functions),+];
+
+        /// All functions of strips.
+        pub static STRIP_FUNCTIONS: &[StripFunction] = &{
+            let mut number = 0;
+            [$({
+                number += 1;
+                StripFunction { name: $name, number: number - 1 }
+            }),+]
+        };
+    };
+}
+
+strips! {
+    "optc_strip_exp" strip_functions(ScalarFunction::Exp);
+    "optc_strip_log" strip_functions(ScalarFunction::Log);
+    "optc_strip_tanh" strip_functions(ScalarFunction::Tanh);
+    "optc_strip_erf" strip_functions(ScalarFunction::Erf);
+    "optc_strip_sigmoid" strip_functions(ScalarFunction::Sigmoid);
+    "optc_strip_sin" formula_functions::<Sin>();
+    "optc_strip_cos" formula_functions::<Cos>();
+    "optc_strip_tan" formula_functions::<Tan>();
+    "optc_strip_asin" formula_functions::<Asin>();
+    "optc_strip_acos" formula_functions::<Acos>();
+    "optc_strip_atan" formula_functions::<Atan>();
+    "optc_strip_sinh" formula_functions::<Sinh>();
+    "optc_strip_cosh" formula_functions::<Cosh>();
+    "optc_strip_asinh" formula_functions::<Asinh>();
+    "optc_strip_acosh" formula_functions::<Acosh>();
+    "optc_strip_atanh" formula_functions::<Atanh>();
+}

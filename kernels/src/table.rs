@@ -1,0 +1,89 @@
+//! Where the machine code of each kernel is, for each instruction set.
+//!
+//! A process knows a kernel by its address, an object file by its name: this table ties them together, since
+//! every address that a descriptor gives ([`crate::Kernel::entry`]) is read from it.
+
+use crate::abi::{KernelBody, KernelFn, entries};
+use crate::isa::Isa;
+use crate::{
+    ArgExtreme, ArgSort, Attention, Bits, CheckIndices, Compress, Conv2d, Copy, Cumulate, Gemm,
+    GlobalAveragePool, GroupNorm, Pool2d, Put, RowNorm, Take, VectorMap,
+};
+
+/// A kernel whose machine code is in the table.
+pub(crate) trait Tabled: KernelBody {
+    /// Its machine code, for each of [`Isa::ALL`].
+    fn entries() -> &'static [KernelFn; 3];
+}
+
+macro_rules! kernels {
+    ($($kernel:ident)+) => {
+        enum Number { $($kernel),+ }
+
+        $(impl Tabled for $kernel {
+            fn entries() -> &'static [KernelFn; 3] {
+                &ENTRIES[Number::$kernel as usize]
+            }
+        })+
+
+        const NAMES: &[&str] = &[$(stringify!($kernel)),+];
+
+        // SAFETY: nothing else has a name that begins with `optc_`.
+        #[unsafe(export_name = "optc_kernels")]
+        static ENTRIES: [[KernelFn; 3]; NAMES.len()] = [$(entries::<$kernel>()),+];
+    };
+}
+
+kernels! {
+    ArgExtreme
+    ArgSort
+    Attention
+    Bits
+    CheckIndices
+    Compress
+    Conv2d
+    Copy
+    Cumulate
+    Gemm
+    GlobalAveragePool
+    GroupNorm
+    Pool2d
+    Put
+    RowNorm
+    Take
+    VectorMap
+}
+
+/// The number of a function in the table and its instruction set, and so what a symbol for it may say; none
+/// if it is not of this crate. Of several with the same code it is the first.
+pub fn kernel_number(function: KernelFn) -> Option<(usize, Isa)> {
+    let find = |row: &[KernelFn; 3]| {
+        Isa::ALL.into_iter().find(|isa| std::ptr::fn_addr_eq(row[*isa as usize], function))
+    };
+    ENTRIES.iter().enumerate().find_map(|(number, row)| Some((number, find(row)?)))
+}
+
+/// The name of a kernel.
+///
+/// # Panics
+/// If there are fewer kernels.
+pub fn kernel_name(number: usize) -> &'static str {
+    NAMES[number]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Kernel;
+
+    #[test]
+    fn a_descriptors_function_is_found_in_the_table() {
+        for isa in Isa::available() {
+            let kernel = Copy::new(&[3], &[1], &[1], 4, isa, 1);
+            let (number, found) = kernel_number(kernel.entry()).unwrap();
+            assert_eq!((kernel_name(number), found), ("Copy", isa));
+        }
+        unsafe extern "C" fn other(_: *const u8, _: *const *mut u8, _: u32, _: *mut u8) {}
+        assert_eq!(kernel_number(other), None);
+    }
+}
