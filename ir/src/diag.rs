@@ -9,7 +9,7 @@
 //!   = help: ...
 //! ```
 
-use std::fmt::Write;
+use std::fmt::{self, Write};
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
@@ -70,6 +70,15 @@ impl Diagnostic {
         self
     }
 
+    /// The further places with what is there, each in a line.
+    pub fn note_texts(&self, ctx: &Context) -> Vec<String> {
+        let text = |(location, note): &(Location, String)| match describe(ctx, *location) {
+            Some(place) => format!("{place}: {note}"),
+            None => note.clone(),
+        };
+        self.notes.iter().map(text).collect()
+    }
+
     /// The text for a terminal without colours: message, place with a caret under it, notes, hint.
     pub fn render(&self, ctx: &Context) -> String {
         let level = match self.severity {
@@ -77,13 +86,7 @@ impl Diagnostic {
             Severity::Warning => Level::WARNING,
             Severity::Remark => Level::NOTE.with_name("remark"),
         };
-        let mut notes: Vec<String> = Vec::new();
-        for (location, note) in &self.notes {
-            notes.push(match describe(ctx, *location) {
-                Some(place) => format!("{place}: {note}"),
-                None => note.clone(),
-            });
-        }
+        let notes = self.note_texts(ctx);
         let place = describe(ctx, self.location);
         let excerpt = excerpt(ctx, self.location, self.length);
         let title = match (&place, &excerpt) {
@@ -105,22 +108,52 @@ impl Diagnostic {
     }
 }
 
-/// `file:line:column` of a location, or the name that it carries.
-pub fn describe(ctx: &Context, location: Location) -> Option<String> {
+/// Where something is that a message speaks of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MessagePlace {
+    /// In a text.
+    Text {
+        /// What the text is called.
+        file: String,
+        /// The line, from 1.
+        line: u32,
+        /// The column in characters, from 1.
+        column: u32,
+    },
+    /// At what has this name: a file, a node or a tensor of a model.
+    Named(String),
+}
+
+impl fmt::Display for MessagePlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            MessagePlace::Text { file, line, column } => write!(f, "{file}:{line}:{column}"),
+            MessagePlace::Named(name) => write!(f, "`{name}`"),
+        }
+    }
+}
+
+/// Where a location is, if it says that.
+pub fn place(ctx: &Context, location: Location) -> Option<MessagePlace> {
     if let Some(offset) = location.source_offset() {
         let source = ctx.source_at(offset)?;
         let SourcePosition { line, column, .. } = source.place((offset - source.start) as usize);
-        return Some(format!("{}:{line}:{column}", source.name));
+        return Some(MessagePlace::Text { file: source.name.to_string(), line, column });
     }
     match ctx.location_data(location) {
         LocationData::FileLineCol { file, line, column, .. } => {
-            Some(format!("{}:{line}:{column}", ctx.str(*file)))
+            Some(MessagePlace::Text { file: ctx.str(*file).to_owned(), line: *line, column: *column })
         }
-        LocationData::Name { name, .. } => Some(format!("`{}`", ctx.str(*name))),
-        LocationData::CallSite { callee, .. } => describe(ctx, *callee),
-        LocationData::Fused { parts, .. } => parts.iter().find_map(|part| describe(ctx, *part)),
+        LocationData::Name { name, .. } => Some(MessagePlace::Named(ctx.str(*name).to_owned())),
+        LocationData::CallSite { callee, .. } => place(ctx, *callee),
+        LocationData::Fused { parts, .. } => parts.iter().find_map(|part| place(ctx, *part)),
         LocationData::Unknown => None,
     }
+}
+
+/// `file:line:column` of a location, or the name that it carries.
+pub fn describe(ctx: &Context, location: Location) -> Option<String> {
+    Some(place(ctx, location)?.to_string())
 }
 
 /// Line and column, both from 1 and the column in characters, of a byte offset.

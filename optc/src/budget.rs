@@ -13,7 +13,7 @@ use ir::{Diagnostic, Module};
 use passes::plan::{ArenaProblem, peak};
 
 use crate::compile::{CompileOptions, Goal, PassSequence, PlanRoute, complete_with, donate};
-use crate::failure::Failure;
+use crate::failure::{Failure, Fault};
 use crate::levers::{Lever, changes_beside_budget, levers_of};
 use crate::specialize::AllSizes;
 
@@ -48,8 +48,7 @@ pub fn meet(
     );
     let fault = explain(&planned, entry, message)?;
     let advice = advice(module, entry, options, least_bytes);
-    let text = fault.render(&module.ctx);
-    Err(Failure::Input(vec![[&[text.trim_end().to_owned()], &advice[..]].concat().join("\n")]))
+    Err(Failure::Input(vec![Fault::of(&module.ctx, &fault).with_help(advice)]))
 }
 
 /// Holds the arena that is enough at all sizes to a budget.
@@ -119,6 +118,6 @@ fn advice(module: &Module, entry: &str, options: &CompileOptions, least_bytes: u
     };
     let changes = changes_beside_budget(module, entry, options);
     let levers = levers_of(module, entry, changes, least_bytes, &plan);
-    let line = |lever: Lever| format!("  = help: {} saves {} bytes", lever.flags, lever.saved_bytes);
+    let line = |lever: Lever| format!("{} saves {} bytes", lever.flags, lever.saved_bytes);
     levers.into_iter().map(line).collect()
 }

@@ -159,7 +159,11 @@ struct MachineArgs {
     target_cpu: &'static Cpu,
 }
 
-pub(crate) fn parse_threads(text: &str) -> Result<usize, String> {
+/// A number of threads, 1 to 256.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn parse_threads(text: &str) -> Result<usize, String> {
     let threads: usize = text.parse().map_err(|_| "not a number of threads".to_owned())?;
     if (1..=256).contains(&threads) { Ok(threads) } else { Err("1 to 256 threads".to_owned()) }
 }

@@ -177,12 +177,11 @@ pub(crate) fn donate(module: &mut Module, entry: &str, names: &[String]) -> Resu
         match known.iter().position(|arg| arg.name == *name) {
             Some(index) => ir::plan::signature::donate(&ctx, body, index),
             None => {
-                let fault = no_input(name, " to donate", known.iter().map(|arg| arg.name.as_str()));
-                faults.push(format!("error: {fault}"));
+                faults.push(no_input(name, " to donate", known.iter().map(|arg| arg.name.as_str())));
             }
         }
     }
-    if faults.is_empty() { Ok(()) } else { Err(Failure::Input(faults)) }
+    Failure::unless_none(faults)
 }
 
 /// That a program has no input of a name, for some purpose.

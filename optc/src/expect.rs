@@ -45,17 +45,21 @@ pub fn check(outputs: &[Array], expected: &Path, tolerance: f64) -> Result<Vec<S
     let mut faults = Vec::new();
     for (name, wanted) in &wanted {
         let output = outputs.iter().find(|output| output.name == *name);
-        match output.ok_or_else(|| "the program has no such output".to_owned()).and_then(|o| compare(o, wanted)) {
+        match output
+            .ok_or_else(|| "the program has no such output".to_owned())
+            .and_then(|o| compare(o, wanted))
+        {
             Ok(worst) if worst <= tolerance => {
                 lines.push(format!("output `{name}`: within {worst:.1e} of absmax {}", wanted.absmax));
             }
             Ok(worst) => faults.push(format!(
-                "error: output `{name}` is off by {worst:.1e} of its absmax, more than the tolerance {tolerance:.1e}"
+                "output `{name}` is off by {worst:.1e} of its absmax, more than the tolerance {tolerance:.1e}"
             )),
-            Err(reason) => faults.push(format!("error: output `{name}`: {reason}")),
+            Err(reason) => faults.push(format!("output `{name}`: {reason}")),
         }
     }
-    if faults.is_empty() { Ok(lines) } else { Err(Failure::Input(faults)) }
+    Failure::unless_none(faults)?;
+    Ok(lines)
 }
 
 fn from_json(path: &Path) -> Result<BTreeMap<String, Sampled>, Failure> {
@@ -90,10 +94,11 @@ fn check_folder(outputs: &[Array], folder: &Path) -> Result<Vec<String>, Failure
     for (output, expected) in outputs.iter().zip(&expected) {
         match elements_agree(expected, output) {
             Ok(()) => lines.push(format!("output `{}`: every element is as expected", output.name)),
-            Err(reason) => faults.push(format!("error: output `{}`: {reason}", output.name)),
+            Err(reason) => faults.push(format!("output `{}`: {reason}", output.name)),
         }
     }
-    if faults.is_empty() { Ok(lines) } else { Err(Failure::Input(faults)) }
+    Failure::unless_none(faults)?;
+    Ok(lines)
 }
 
 /// The relative and the absolute error that an element may have; none, where bits count.

@@ -4,14 +4,112 @@ use std::cmp::Reverse;
 
 use cranelift_entity::EntityRef;
 use ir::alias::AliasSets;
-use ir::{Body, Context, Op, Value};
+use ir::{Body, Context, Module, Op, Value};
+use passes::manager::Remark;
 use passes::place::{live_bytes, peak_of};
 use passes::plan::peak::main_op;
 use passes::plan::{ArenaProblem, BufferContent};
 use serde::Serialize;
 
+use crate::compile::{CompileOptions, plan_known_sizes};
 use crate::failure::Failure;
-use crate::plan_report::{StepReport, names};
+use crate::levers::{Change, Lever, levers};
+use crate::plan_report::{PlanReport, StepReport, names, plan_report};
+use crate::specialize::{AllSizes, has_named_sizes};
+
+/// A planned program, with what there is to say about it.
+///
+/// ```
+/// let text = "func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
+///     %0 = nn.softmax %x {axis = 0} : tensor<8xf32>
+///     %1 = nn.cum_sum %0 {axis = 0} : tensor<8xf32>
+///     return %1 : tensor<8xf32>
+/// }";
+/// let module = optc::parse("sums.mlir", text.into(), None, &Default::default())?;
+/// let explained = optc::Explained::of(&module, "main", &Default::default(), &[])?;
+/// assert_eq!(explained.report.steps.len(), 2);
+/// assert_eq!(explained.report.pools[0].size_bytes, explained.memory.arena_bytes);
+/// # Ok::<(), optc::Failure>(())
+/// ```
+pub struct Explained {
+    /// The program with its plan.
+    pub planned: Module,
+    /// The function that is the program.
+    pub entry: String,
+    /// The sizes at which it is planned, where they have names.
+    pub sizes: Vec<(String, u64)>,
+    /// What the passes remarked.
+    pub remarks: Vec<Remark>,
+    /// Its memory, step by step.
+    pub memory: ArenaOverTime,
+    /// Its plan. The bytes of weights are those of a compiled program, which this is not: 0.
+    pub report: PlanReport,
+}
+
+impl Explained {
+    /// Plans a program. Where sizes have names, these are as `given`, and the others the greatest that they
+    /// can be; if they have no end, those that are taken where none is said.
+    ///
+    /// # Errors
+    /// Every fault of the first stage that finds some, and names among those `given` that no size has.
+    ///
+    /// # Panics
+    /// If there is no such function.
+    pub fn of(
+        module: &Module,
+        entry: &str,
+        options: &CompileOptions,
+        given: &[(String, u64)],
+    ) -> Result<Explained, Failure> {
+        let mut planned = module.clone();
+        let body = planned.function(entry).expect("the entry has a body");
+        let (mut sizes, mut remarks) = (Vec::new(), Vec::new());
+        if has_named_sizes(&planned.ctx, body) {
+            let all = AllSizes::decide(&mut planned, options)?;
+            sizes = sizes_to_explain(&all, given);
+            check_names(given, &sizes)?;
+            let numbers: Vec<u64> = sizes.iter().map(|(_, size)| *size).collect();
+            planned = all.at(&numbers)?;
+        } else {
+            check_names(given, &sizes)?;
+            remarks = plan_known_sizes(&mut planned, entry, options)?;
+        }
+        let body = planned.function(entry).expect("the entry was just planned");
+        let memory = ArenaOverTime::of(&planned.ctx, body)?;
+        let report = plan_report(&planned.ctx, body, 0)?;
+        Ok(Explained { planned, entry: entry.to_owned(), sizes, remarks, memory, report })
+    }
+
+    /// Which of these changes make the arena smaller; the module is the one that was planned.
+    pub(crate) fn levers(&self, module: &Module, changes: Vec<Change>) -> Vec<Lever> {
+        levers(module, &self.entry, changes, self.memory.arena_bytes)
+    }
+
+    /// The function.
+    pub(crate) fn body(&self) -> &Body {
+        self.planned.function(&self.entry).expect("the entry was planned")
+    }
+}
+
+fn sizes_to_explain(all: &AllSizes, given: &[(String, u64)]) -> Vec<(String, u64)> {
+    let is_bounded = all.bound().is_ok();
+    let symbols = all.symbols().iter().zip(all.sample());
+    let sizes = symbols.map(|(symbol, sample)| {
+        let said = given.iter().find(|(name, _)| *name == symbol.name).map(|(_, size)| *size);
+        let size = said.unwrap_or(if is_bounded { symbol.most } else { *sample });
+        (symbol.name.clone(), size)
+    });
+    sizes.collect()
+}
+
+fn check_names(given: &[(String, u64)], sizes: &[(String, u64)]) -> Result<(), Failure> {
+    let known = || sizes.iter().map(|(name, _)| name.as_str());
+    let unknown = given.iter().filter(|(name, _)| known().all(|known| known != name));
+    Failure::unless_none(unknown.map(|(name, _)| {
+        let hint = ir::diag::did_you_mean(name, known()).map_or(String::new(), |hint| format!(" ({hint})"));
+        format!("no size of the program is called `{name}`{hint}")
+    }))
+}
 
 /// A buffer of the arena, with what it holds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

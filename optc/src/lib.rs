@@ -16,6 +16,7 @@
 //! to run. Programs without that (an embedder's own threads and arena) are in [`runtime`]: see
 //! [`Model::program`].
 
+mod apart;
 pub mod arrays;
 pub mod budget;
 pub mod cli;
@@ -35,16 +36,23 @@ pub mod open;
 pub mod opt;
 pub mod plan_report;
 pub mod protobuf;
-mod sizes;
+pub mod sizes;
 mod specializations;
 pub mod specialize;
 pub mod view;
 
+pub use {codegen, import, ir, passes, runtime};
+
+/// The version of this library.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+pub use apart::{BufferUse, are_apart};
 pub use arrays::Array;
 pub use compile::{CompileOptions, DeadMemory, Goal, SizeOptions, compile, run_pipeline};
-pub use failure::Failure;
+pub use explain::Explained;
+pub use failure::{Failure, Fault};
 pub use import::onnx::StrippedWeights;
-pub use load::{LoadOptions, load, parse};
+pub use load::{LoadOptions, load, load_model_bytes, parse};
 pub use model::Model;
 
 /// The README's code is tested with the documentation.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use import::onnx::declared::DeclaredSizes;
-use import::onnx::external::SharedBytes;
+use import::onnx::external::{OpenFile, SharedBytes};
 use import::onnx::{ImportOptions, StrippedWeights};
 use ir::size::fits_memory;
 use ir::text::type_text;
@@ -86,13 +86,31 @@ pub fn parse(
     Ok(module)
 }
 
+/// The program of an ONNX model whose bytes are in memory; messages call it `name`. Data that it keeps in
+/// other files is not found.
+///
+/// # Errors
+/// Every fault that was found in the model.
+pub fn load_model_bytes(name: &str, bytes: Vec<u8>, options: &LoadOptions) -> Result<Module, Failure> {
+    let bytes: SharedBytes = Arc::new(bytes);
+    let open = |path: &Path| match path == Path::new(name) {
+        true => Ok(bytes.clone()),
+        false => Err(io::Error::other("a model in memory has no files beside it")),
+    };
+    import_model(Path::new(name), &open, options)
+}
+
+fn load_model(path: &Path, options: &LoadOptions) -> Result<Module, Failure> {
+    import_model(path, &map_file, options)
+}
+
 /// Sizes that the model names are numbers before anything is converted; those that are symbolized are symbols
 /// first, so that what a symbol becomes is what the whole compiler made of it.
-fn load_model(path: &Path, options: &LoadOptions) -> Result<Module, Failure> {
+fn import_model(path: &Path, open_file: OpenFile<'_>, options: &LoadOptions) -> Result<Module, Failure> {
     let ctx = Arc::new(Context::new());
     let mut sizes = options.sizes.clone();
     let later = sizes::take_symbolized(&ctx, &mut sizes);
-    let import_options = ImportOptions { open_file: &map_file, stripped: options.stripped, sizes };
+    let import_options = ImportOptions { open_file, stripped: options.stripped, sizes };
     let module = import::onnx::import(&ctx, path, &import_options);
     let mut module = module.map_err(|faults| Failure::diagnostics(&ctx, &faults))?;
     sizes::bind(&mut module, &later)?;

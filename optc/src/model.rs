@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use ir::Module;
-use runtime::{InputBuffer, Program, RunContext, RunError, Specialization, TensorDesc, TensorSpec};
+use runtime::{
+    Arena, InputBuffer, Program, RunContext, RunError, Specialization, TensorDesc, TensorSpec, ThreadPool,
+};
 
 use crate::arrays::Array;
 use crate::compile::{CompileOptions, compile, entry};
@@ -47,6 +49,32 @@ impl Model {
         let program = Arc::new(compile(module, options)?);
         let context = program.context(options.threads).map_err(failed)?;
         Ok(Model { program, context, open })
+    }
+
+    /// The same program in a context of its own, to run side by side with this one: on these threads, which
+    /// other contexts may have too (what one needs of them while another has them, it does in its caller's
+    /// thread), and in this arena.
+    ///
+    /// # Errors
+    /// If the threads are more than the program is planned for, or the arena can't serve it.
+    pub fn beside(&self, threads: Arc<ThreadPool>, arena: Arena<'static>) -> Result<Model, Failure> {
+        let context = self.program.context_in(threads, arena).map_err(failed)?;
+        Ok(Model { program: self.program.clone(), context, open: self.open.clone() })
+    }
+
+    /// The threads that run the program.
+    pub fn threads(&self) -> &Arc<ThreadPool> {
+        self.context.pool()
+    }
+
+    /// What runs the program, for callers with memory of their own.
+    pub fn context(&mut self) -> &mut RunContext<'static> {
+        &mut self.context
+    }
+
+    /// Which outputs have a size that data decide.
+    pub fn open(&self) -> &OpenOutputs {
+        &self.open
     }
 
     /// The compiled program; contexts of it may run side by side.
@@ -252,12 +280,13 @@ fn order(wanted: &[TensorDesc], inputs: &[Array]) -> Result<Vec<usize>, Failure>
     for (index, desc) in wanted.iter().enumerate() {
         let found = find(&desc.name, index, wanted.len(), inputs);
         match found.map(|index| (index, &inputs[index])) {
-            None => faults.push(format!("error: input `{}` is missing", desc.name)),
+            None => faults.push(format!("input `{}` is missing", desc.name)),
             Some((_, array)) if array.shape != desc.shape || array.element != desc.element => {
-                faults.push(format!("error: {}", unlike("input", array, desc)))
+                faults.push(unlike("input", array, desc))
             }
             Some((index, _)) => ordered.push(index),
         }
     }
-    if faults.is_empty() { Ok(ordered) } else { Err(Failure::Input(faults)) }
+    Failure::unless_none(faults)?;
+    Ok(ordered)
 }

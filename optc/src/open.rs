@@ -31,6 +31,11 @@ impl OpenOutputs {
         Ok(OpenOutputs { open: codegen::open_outputs(&module.ctx, &signature), counts })
     }
 
+    /// Whether an output only says the size of another one.
+    pub fn is_count(&self, output: usize) -> bool {
+        self.counts.contains(&output)
+    }
+
     /// Moves the elements of outputs together, that [`runtime`] has not cut.
     ///
     /// # Panics
@@ -57,7 +62,7 @@ impl OpenOutputs {
             shape[open.axis] = count.min(shape[open.axis]);
             bytes.truncate((shape[..=open.axis].iter().product::<u64>() * slice) as usize);
         }
-        let kept = outputs.into_iter().enumerate().filter(|(index, _)| !self.counts.contains(index));
+        let kept = outputs.into_iter().enumerate().filter(|(index, _)| !self.is_count(*index));
         kept.map(|(_, output)| output).collect()
     }
 }

@@ -274,7 +274,7 @@ impl Setup<'_> {
         let ctx = self.context();
         let fail = |faults: Vec<Diagnostic>| Failure::diagnostics(&ctx, &faults);
         if args.verify_diagnostics {
-            let announced = expected::read(&text).map_err(|fault| Failure::Input(vec![fault]))?;
+            let announced = expected::read(&text).map_err(Failure::input)?;
             let (output, told) = match self.read(args, source, text, &ctx) {
                 Err(Refused::Failure(failure)) => return Err(failure),
                 Err(Refused::Faults(faults)) => (String::new(), faults),
@@ -283,7 +283,8 @@ impl Setup<'_> {
                     Err(faults) => (String::new(), faults),
                 },
             };
-            expected::compare(&ctx, source.name, &announced, &told).map_err(Failure::Input)?;
+            let compared = expected::compare(&ctx, source.name, &announced, &told);
+            compared.or_else(Failure::unless_none)?;
             return put(out, &output);
         }
         match self.read(args, source, text, &ctx) {

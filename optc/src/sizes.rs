@@ -21,7 +21,7 @@ use crate::failure::Failure;
 ///
 /// # Errors
 /// What is not of that form.
-pub(crate) fn parse_symbolize(text: &str) -> Result<Vec<Symbolized>, String> {
+pub fn parse_symbolize(text: &str) -> Result<Vec<Symbolized>, String> {
     let form = "expected INPUT:AXIS=NAME,...";
     // The name of an input may have colons, and sizes have none.
     let (input, entries) = text.rsplit_once(':').ok_or(form)?;
@@ -39,7 +39,7 @@ pub(crate) fn parse_symbolize(text: &str) -> Result<Vec<Symbolized>, String> {
 
 /// What `--dim` says of a symbol.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct DimArg {
+pub struct DimArg {
     name: String,
     low: u64,
     high: u64,
@@ -49,7 +49,7 @@ pub(crate) struct DimArg {
 ///
 /// # Errors
 /// What is not of that form.
-pub(crate) fn parse_dim(text: &str) -> Result<DimArg, String> {
+pub fn parse_dim(text: &str) -> Result<DimArg, String> {
     let form = "expected NAME=NUMBER or NAME<=NUMBER";
     let (name, number) = text.rsplit_once('=').ok_or(form)?;
     let high: u64 = number.trim().parse().map_err(|_| format!("`{number}` is no number, {form}"))?;
@@ -68,7 +68,7 @@ pub(crate) fn parse_dim(text: &str) -> Result<DimArg, String> {
 ///
 /// # Errors
 /// A symbol that is two numbers.
-pub(crate) fn gather(symbolized: &[Vec<Symbolized>], args: &[DimArg]) -> Result<DeclaredSizes, Failure> {
+pub fn gather(symbolized: &[Vec<Symbolized>], args: &[DimArg]) -> Result<DeclaredSizes, Failure> {
     let mut sizes = DeclaredSizes { symbolized: symbolized.concat(), ..DeclaredSizes::new() };
     for DimArg { name, low, high } in args {
         if low == high {
@@ -143,9 +143,10 @@ pub(crate) fn bind(module: &mut Module, values: &BTreeMap<String, u64>) -> Resul
 /// Does to a program in text what the import does to a model.
 ///
 /// # Errors
-/// As [`bind`], a range of a symbol that the program does not have, and inputs to symbolize: their operations
+/// A symbol that the program does not have, one that is not what follows from others, what does not fit, and
+/// inputs to symbolize: their operations
 /// may have been made for the sizes that they had.
-pub(crate) fn apply(module: &mut Module, sizes: &DeclaredSizes) -> Result<(), Failure> {
+pub fn apply(module: &mut Module, sizes: &DeclaredSizes) -> Result<(), Failure> {
     if !sizes.symbolized.is_empty() {
         return Err(Failure::input(
             "`--symbolize` is for models; in IR text, write a named size as `tensor<?x4xf32, #optc.dims<N>>`",

@@ -5,34 +5,16 @@
 
 use std::collections::HashMap;
 
-use ir::{Body, Location, Module};
+use ir::{Body, Location};
 use passes::manager::Remark;
 use serde::Serialize;
 
-use crate::explain::ArenaOverTime;
+use crate::explain::Explained;
 use crate::levers::Lever;
 use crate::plan_report::{PlanReport, names};
 
 const PAGE: &str = include_str!("view/plan.html");
 const SCRIPT: &str = include_str!("view/plan.js");
-
-/// What a page shows.
-pub struct PlanView<'a> {
-    /// What is planned, in a few words.
-    pub title: &'a str,
-    /// The planned module.
-    pub planned: &'a Module,
-    /// The function.
-    pub entry: &'a str,
-    /// Its plan.
-    pub report: &'a PlanReport,
-    /// Its memory, step by step.
-    pub memory: &'a ArenaOverTime,
-    /// What the passes remarked.
-    pub remarks: &'a [Remark],
-    /// What would lower the arena.
-    pub levers: &'a [Lever],
-}
 
 /// The data of a page, beside those of [`PlanReport`].
 #[derive(Serialize)]
@@ -49,27 +31,23 @@ struct PageData<'a> {
     text: String,
 }
 
-impl PlanView<'_> {
-    /// The page.
-    ///
-    /// # Panics
-    /// If the module has no such function.
-    pub fn page(&self) -> String {
-        let body = self.planned.function(self.entry).expect("the view is of a function of the module");
-        let data = PageData {
-            title: self.title,
-            report: self.report,
-            live_bytes: &self.memory.live_bytes,
-            peak: self.memory.peak,
-            levers: self.levers,
-            remarks: remarks_by_value(body, self.remarks),
-            text: ir::text::print_body(&self.planned.ctx, body),
-        };
-        let data = serde_json::to_string(&data).expect("a report is plain JSON").replace('<', "\\u003c");
-        let (before, rest) = PAGE.split_once("@DATA@").expect("the page has a place for data");
-        let (between, after) = rest.split_once("@SCRIPT@").expect("the page has a place for its script");
-        [before, &data, between, SCRIPT, after].concat()
-    }
+/// The page of a plan, under a title of a few words, with what would lower its arena.
+pub fn page(title: &str, explained: &Explained, levers: &[Lever]) -> String {
+    let Explained { planned, report, memory, remarks, .. } = explained;
+    let body = explained.body();
+    let data = PageData {
+        title,
+        report,
+        live_bytes: &memory.live_bytes,
+        peak: memory.peak,
+        levers,
+        remarks: remarks_by_value(body, remarks),
+        text: ir::text::print_body(&planned.ctx, body),
+    };
+    let data = serde_json::to_string(&data).expect("a report is plain JSON").replace('<', "\\u003c");
+    let (before, rest) = PAGE.split_once("@DATA@").expect("the page has a place for data");
+    let (between, after) = rest.split_once("@SCRIPT@").expect("the page has a place for its script");
+    [before, &data, between, SCRIPT, after].concat()
 }
 
 /// The remarks on the operations that make values, each by the name of the first value.

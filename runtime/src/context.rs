@@ -52,6 +52,11 @@ impl<'a> RunContext<'a> {
         &self.program
     }
 
+    /// The threads that run it.
+    pub fn pool(&self) -> &Arc<ThreadPool> {
+        &self.pool
+    }
+
     /// The bytes of arena held now: 0 before the first preparation or run, unless the arena was given.
     pub fn arena_bytes(&self) -> usize {
         self.arena.size_bytes()

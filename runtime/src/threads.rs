@@ -60,6 +60,8 @@ pub struct ThreadPool {
     workers: Vec<JoinHandle<()>>,
     /// True while a call has the workers; a second call meanwhile runs in its own thread.
     busy: AtomicBool,
+    /// The process that started the workers: a child that it forks has none of them.
+    process: u32,
 }
 
 /// What a part is given to: the worker's number (below the pool's threads) and the part's.
@@ -131,7 +133,7 @@ impl ThreadPool {
         let workers =
             (1..threads).map(|worker| start(worker, Arc::clone(&shared), Arc::clone(&started))).collect();
         started.wait();
-        ThreadPool { shared, workers, busy: AtomicBool::new(false) }
+        ThreadPool { shared, workers, busy: AtomicBool::new(false), process: std::process::id() }
     }
 
     /// The number of threads, the caller's included.
@@ -186,6 +188,10 @@ impl ThreadPool {
 
 impl Drop for ThreadPool {
     fn drop(&mut self) {
+        if self.process != std::process::id() {
+            self.workers.drain(..).for_each(mem::forget);
+            return;
+        }
         self.shared.gate.0.fetch_or(STOP, AcqRel);
         self.shared.notify(&self.shared.opened);
         for worker in self.workers.drain(..) {

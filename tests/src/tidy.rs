@@ -35,10 +35,16 @@ pub const ARROWS: [(&str, &[&str]); 12] = [
     ("examples/my-opt", &["ir", "passes", "optc", "features"]),
 ];
 
-/// The rooms in which `unsafe` is allowed, and the files of others: what `codegen` vouches for, and an
-/// embedder's kernel.
-const UNSAFE_PLACES: [&str; 4] =
-    ["kernels/", "runtime/", "codegen/src/trust.rs", "examples/my-machine/src/kernel.rs"];
+/// The rooms in which `unsafe` is allowed, and the files of others: what `codegen` vouches for, an embedder's
+/// kernel, and the memory of Python's arrays.
+const UNSAFE_PLACES: [&str; 6] = [
+    "kernels/",
+    "runtime/",
+    "codegen/src/trust.rs",
+    "examples/my-machine/src/kernel.rs",
+    "python/src/dlpack.rs",
+    "python/src/memory.rs",
+];
 
 /// The rooms whose lints are not the workspace's: those in which `unsafe` is allowed, somewhere or
 /// everywhere.

@@ -4,20 +4,18 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use ir::{Body, Diagnostic, Location, Module};
-use passes::manager::Remark;
+use ir::{Diagnostic, Location};
 use serde::Serialize;
 
 use super::output::{instead, json};
 use super::summary::{arena_text, bytes};
 use super::{FileArgs, MachineArgs, MemoryArgs, write_output};
-use crate::compile::{CompileOptions, DeadMemory, entry, plan_known_sizes};
-use crate::explain::{ArenaOverTime, LiveBuffer, node_text};
+use crate::compile::{DeadMemory, entry};
+use crate::explain::{ArenaOverTime, Explained, LiveBuffer, node_text};
 use crate::failure::Failure;
-use crate::levers::{Change, Lever, all_changes, levers};
+use crate::levers::{Lever, all_changes};
 use crate::load::load;
-use crate::plan_report::{PlanReport, ValueReport, plan_report};
-use crate::specialize::{AllSizes, has_named_sizes};
+use crate::plan_report::ValueReport;
 
 /// How many columns a line of bars has at most.
 pub(super) const COLUMNS: usize = 64;
@@ -52,23 +50,12 @@ pub(super) fn run(args: &ExplainArgs) -> Result<(), Failure> {
     write_output(&text(args)?, args.output.as_ref())
 }
 
-/// A planned program, with what there is to say about it.
-pub(super) struct Explained {
-    pub(super) planned: Module,
-    pub(super) entry: String,
-    /// The sizes at which it is planned, where they have names.
-    pub(super) sizes: Vec<(String, u64)>,
-    pub(super) remarks: Vec<Remark>,
-    pub(super) memory: ArenaOverTime,
-    pub(super) report: PlanReport,
-}
-
 /// What is printed.
 pub(super) fn text(args: &ExplainArgs) -> Result<String, Failure> {
     let module = load(&args.file.file, &args.file.options()?)?;
     let entry = entry(&module, args.entry.as_deref())?;
     let options = args.memory.options(&args.machine, &entry, DeadMemory::Kept);
-    let explained = Explained::of(&module, entry, &options)?;
+    let explained = Explained::of(&module, &entry, &options, &[])?;
     if args.what == "peak" {
         // With names for sizes, options are for all of them, and the plan is one of many.
         let found = match explained.sizes.is_empty() {
@@ -84,36 +71,6 @@ pub(super) fn text(args: &ExplainArgs) -> Result<String, Failure> {
 }
 
 impl Explained {
-    /// Plans a program, at its greatest sizes if they have names and an end, else at those that are taken
-    /// where none is said.
-    pub(super) fn of(module: &Module, entry: String, options: &CompileOptions) -> Result<Explained, Failure> {
-        let mut planned = module.clone();
-        let body = planned.function(&entry).expect("the entry was just found");
-        let (mut sizes, mut remarks) = (Vec::new(), Vec::new());
-        if has_named_sizes(&planned.ctx, body) {
-            let all = AllSizes::decide(&mut planned, options)?;
-            let greatest: Vec<u64> = all.symbols().iter().map(|symbol| symbol.most).collect();
-            let at = if all.bound().is_ok() { &greatest } else { all.sample() };
-            planned = all.at(at)?;
-            sizes = all.symbols().iter().map(|symbol| symbol.name.clone()).zip(at.iter().copied()).collect();
-        } else {
-            remarks = plan_known_sizes(&mut planned, &entry, options)?;
-        }
-        let body = planned.function(&entry).expect("the entry was just planned");
-        let memory = ArenaOverTime::of(&planned.ctx, body)?;
-        let report = plan_report(&planned.ctx, body, 0)?;
-        Ok(Explained { planned, entry, sizes, remarks, memory, report })
-    }
-
-    /// Which of these changes make the arena smaller; the module is the one that was planned.
-    pub(super) fn levers(&self, module: &Module, changes: Vec<Change>) -> Vec<Lever> {
-        levers(module, &self.entry, changes, self.memory.arena_bytes)
-    }
-
-    fn body(&self) -> &Body {
-        self.planned.function(&self.entry).expect("the entry was planned")
-    }
-
     /// The line that says at which sizes the plan is; nothing if none has a name.
     fn sizes_text(&self) -> String {
         if self.sizes.is_empty() {

@@ -115,12 +115,14 @@ impl InputArgs {
                 None => match (&desc.zeros, self.random) {
                     (Some(zeros), _) => arrays.push(desc.array(zeros.clone())),
                     (None, Some(seed)) => arrays.push(random(desc, seed)?),
-                    (None, None) => faults
-                        .push(format!("error: input `{}` is missing (see --inputs, --random)", desc.name)),
+                    (None, None) => {
+                        faults.push(format!("input `{}` is missing (see --inputs, --random)", desc.name))
+                    }
                 },
             }
         }
-        if faults.is_empty() { Ok(arrays) } else { Err(Failure::Input(faults)) }
+        Failure::unless_none(faults)?;
+        Ok(arrays)
     }
 }
 
@@ -146,9 +148,7 @@ pub(super) fn sample(cases: &[RunInputs]) -> SizeOptions {
 fn check_names(given: &[Array], taken: &Signature) -> Result<(), Failure> {
     let known = || taken.args.iter().map(|arg| arg.name.as_str());
     let unknown = given.iter().filter(|array| known().all(|name| name != array.name));
-    let faults: Vec<String> =
-        unknown.map(|array| format!("error: {}", no_input(&array.name, "", known()))).collect();
-    if faults.is_empty() { Ok(()) } else { Err(Failure::Input(faults)) }
+    Failure::unless_none(unknown.map(|array| no_input(&array.name, "", known())))
 }
 
 /// The numbers of named sizes that follow from arrays; none are known where no array is given.

@@ -9,7 +9,7 @@ use passes::place::{self, PlannerOptions, checker, csv};
 
 use super::output::is_stdout;
 use super::write_output;
-use crate::failure::Failure;
+use crate::failure::{Failure, Fault};
 use crate::load::read_text;
 
 /// Solve a placement problem from a CSV file.
@@ -36,10 +36,10 @@ const MAX_NODES: u64 = 1_000_000;
 pub(super) fn run(args: &PlaceArgs) -> Result<(), Failure> {
     let (name, text) = read_text(&args.problem)?;
     let mut table = csv::read(&text).map_err(|faults| {
-        let describe = |fault: &csv::CsvError| {
-            format!("error: {name}:{}:{}: {}", fault.line, fault.column, fault.message)
+        let fault = |fault: &csv::CsvError| {
+            Fault::new(format!("{name}:{}:{}: {}", fault.line, fault.column, fault.message))
         };
-        Failure::Input(faults.iter().map(describe).collect())
+        Failure::Input(faults.iter().map(fault).collect())
     })?;
     table.problem.capacity = args.capacity;
     let start = Instant::now();
@@ -72,8 +72,5 @@ pub(super) fn run(args: &PlaceArgs) -> Result<(), Failure> {
         write_output(&report, None)?;
     }
     let faults = checker::check_placement(&table.problem, &placement);
-    match faults.is_empty() {
-        true => Ok(()),
-        false => Err(Failure::Input(faults.iter().map(|fault| format!("error: {fault}")).collect())),
-    }
+    Failure::unless_none(faults.iter().map(ToString::to_string))
 }

@@ -10,17 +10,18 @@ use ir::{Module, Value};
 use passes::place::csv;
 use passes::plan::{ArenaProblem, BufferContent};
 
-use super::explain::{Explained, levers_text, peak_text};
+use super::explain::{levers_text, peak_text};
 use super::output::{instead, is_stdout, json};
 use super::summary::memory_summary;
 use super::symbolic;
 use super::{FileArgs, MachineArgs, MemoryArgs, write_output};
 use crate::compile::{CompileOptions, DeadMemory, entry};
+use crate::explain::Explained;
 use crate::failure::Failure;
 use crate::levers::{Lever, quick_changes};
 use crate::load::load;
 use crate::specialize::has_named_sizes;
-use crate::view::PlanView;
+use crate::view;
 
 /// Print the size of the arena; with `--json`, the place of every value.
 #[derive(Args)]
@@ -71,14 +72,14 @@ pub(super) fn text(args: &PlanArgs) -> Result<String, Failure> {
             ));
         }
         if args.html.is_some() {
-            let mut explained = Explained::of(&module, entry, &options)?;
+            let mut explained = Explained::of(&module, &entry, &options, &[])?;
             explained.report.weights_bytes = weights(&explained.planned, &explained.entry, &options).0;
             show(args, &explained, &[])?;
         }
         let report = symbolic::report(&mut module, &options)?;
         return instead(&args.json, || json(&report), report.text());
     }
-    let mut explained = Explained::of(&module, entry, &options)?;
+    let mut explained = Explained::of(&module, &entry, &options, &[])?;
     let (weights_bytes, note) = weights(&explained.planned, &explained.entry, &options);
     explained.report.weights_bytes = weights_bytes;
     let (planned, report) = (&explained.planned, &explained.report);
@@ -109,9 +110,7 @@ fn show(args: &PlanArgs, explained: &Explained, levers: &[Lever]) -> Result<(), 
     let Some(path) = &args.html else { return Ok(()) };
     let sizes = explained.sizes.iter().map(|(name, size)| format!(", {name} = {size}")).collect::<String>();
     let title = args.file.file.file_name().map_or("-".into(), |name| name.to_string_lossy()) + &*sizes;
-    let Explained { planned, entry, memory, report, remarks, .. } = explained;
-    let view = PlanView { title: &title, planned, entry, report, memory, remarks, levers };
-    write_output(&view.page(), Some(path))?;
+    write_output(&view::page(&title, explained, levers), Some(path))?;
     if !args.open {
         return Ok(());
     }

@@ -1,0 +1,164 @@
+"""Compiled programs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from . import _native
+from ._module import Dims, Module, Source, Symbolize
+from ._plan import Plan
+
+
+@dataclass(frozen=True)
+class TensorSpec:
+    """An input or output of a model."""
+
+    name: str
+    """As the model calls it."""
+    shape: tuple[int | str, ...]
+    """Its sizes: numbers, or names and what follows from names (`"2 * seq"`)."""
+    dtype: str
+    """Its elements, as numpy and `ml_dtypes` call them: `"float32"`, `"bfloat16"`."""
+
+
+class Model(_native.Model):
+    """A compiled program, made by `optc.compile`; calling it runs it.
+
+    Arrays are given in the order of `inputs`, or by name. An array is what has a buffer (numpy) or
+    `__dlpack__` (torch, jax) in the memory of the CPU, or else what `numpy.asarray` makes of it; it is not
+    copied if its elements lie without gaps. Named sizes are those of the arrays. The results are a list of
+    fresh numpy arrays in the order of `outputs`, or of the arrays given as `out`: a list (`None` for a fresh
+    array), a dictionary by name, or one array if there is one output.
+
+    >>> import numpy as np, optc
+    >>> model = optc.compile(optc.Module.parse('''
+    ... func.func @main(%x: tensor<?x2xf32, #optc.dims<N>>) -> tensor<?xf32, #optc.dims<N>> {
+    ...   %0 = nn.reduce_sum %x {axes = array<i64: 1>} : (tensor<?x2xf32, #optc.dims<N>>) -> tensor<?xf32, #optc.dims<N>>
+    ...   return %0 : tensor<?xf32, #optc.dims<N>>
+    ... }'''))
+    >>> model.inputs
+    (TensorSpec(name='arg0', shape=('N', 2), dtype='float32'),)
+    >>> model(np.ones((3, 2), np.float32))
+    [array([2., 2., 2.], dtype=float32)]
+    >>> sums = np.empty(1, np.float32)
+    >>> model(arg0=np.ones((1, 2), np.float32), out=sums)[0] is sums
+    True
+
+    Any number of threads may call a model at one time. The interpreter is free while it runs. Each call has a
+    context with an arena of its own, and contexts are kept for later calls: so a model takes as many arenas as
+    calls ever ran at one time. They share the model's threads, which serve one call; another one meanwhile
+    runs in its caller's thread alone. Calls of a model with states wait for each other. Arrays must not be
+    written to while a call reads them.
+    """
+
+    @property
+    def inputs(self) -> tuple[TensorSpec, ...]:
+        """What it takes, in order."""
+        return tuple(TensorSpec(name, tuple(shape), dtype) for name, shape, dtype in self.input_specs())
+
+    @property
+    def outputs(self) -> tuple[TensorSpec, ...]:
+        """What it returns, in order. Where data decide a size, it is the greatest that it can be."""
+        return tuple(TensorSpec(name, tuple(shape), dtype) for name, shape, dtype in self.output_specs())
+
+    @property
+    def dims(self) -> dict[str, tuple[int, int | None]]:
+        """The least and the greatest number of each named size; `None` where it has no end."""
+        return {name: (least, most) for name, least, most in self.sizes()}
+
+    @property
+    def plan(self) -> Plan:
+        """Where every value lies; of a model with named sizes, at the greatest (see `plan_at`)."""
+        return self.plan_at()
+
+    def plan_at(self, **sizes: int) -> Plan:
+        """The plan at these named sizes; the others are the greatest that they can be."""
+        return Plan(self.explain(list(sizes.items())), "model")
+
+    def prepare(self, shapes: Mapping[str, Sequence[int]] | None = None) -> int:
+        """Makes all ready for arrays of these shapes, as a first call does, and gives the bytes of the arena."""
+        return super().prepare([(name, list(shape)) for name, shape in (shapes or {}).items()])
+
+    def run(
+        self, output_names: Sequence[str] | None, input_feed: Mapping[str, Any]
+    ) -> list[Any]:
+        """As `onnxruntime.InferenceSession.run`: the outputs of these names, or all, for inputs by name."""
+        results = self(**input_feed)
+        if output_names is None:
+            return results
+        known = {spec.name: result for spec, result in zip(self.outputs, results)}
+        missing = [name for name in output_names if name not in known]
+        if missing:
+            raise ValueError(f"the program has no output `{missing[0]}`, expected of {list(known)}")
+        return [known[name] for name in output_names]
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a compiled model can't be pickled: pickle the model that it was compiled from")
+
+    def __repr__(self) -> str:
+        def side(specs: tuple[TensorSpec, ...]) -> str:
+            return ", ".join(f"{s.name}: {s.dtype}[{', '.join(map(str, s.shape))}]" for s in specs)
+
+        return f"<optc.Model ({side(self.inputs)}) -> ({side(self.outputs)})>"
+
+
+def compile(
+    source: Source,
+    *,
+    dims: Dims | None = None,
+    symbolize: Symbolize | None = None,
+    optimize: str = "balanced",
+    threads: int | None = None,
+    target_cpu: str = "native",
+    donate: Iterable[str] = (),
+    budget: int | str | None = None,
+    pools: Iterable[str] = (),
+    entry: str | None = None,
+    sample: Mapping[str, int] | None = None,
+    synthesize_weights: bool = False,
+    poison: bool = False,
+    reproducer: str | os.PathLike[str] | None = None,
+) -> Model:
+    """Compiles a model to machine code.
+
+    `source` is the path of an ONNX model or of IR text, the bytes of an ONNX model, an `onnx.ModelProto`, or
+    a `Module`, which stays as it is. `dims`, `symbolize` and `synthesize_weights` are as for `Module.load`.
+
+    - `optimize`: `"memory"` for the smallest arena, `"speed"` for the fastest kernels, `"balanced"` saves
+      memory where that costs almost no time.
+    - `threads`: how many run the program, the caller's included; all processors, at most two, unless given.
+    - `target_cpu`: `"native"`, `"x86-64-v4"`, `"x86-64-v3"` or `"portable"`.
+    - `donate`: inputs whose memory the program may overwrite.
+    - `budget`: the most bytes of arena, as a number or a text (`"4MB"`); an `Error` says what would help.
+    - `pools`: memory pools beside the arena, as for `optc --pool`.
+    - `entry`: the function that is the program; the only public one, else `main`, unless given.
+    - `sample`: sizes that code is made for first, by name.
+    - `poison`: fills dead memory with NaN, which makes a wrong plan visible.
+    - `reproducer`: a file for the program on which a pass panics.
+
+    >>> import optc
+    >>> optc.compile("no_such.onnx")
+    Traceback (most recent call last):
+    optc._diagnostics.Error: error: `no_such.onnx`: No such file or directory (os error 2)
+
+    Raises `Error` with every fault of the first stage that finds some.
+    """
+    module = Module.load(
+        source, dims=dims, symbolize=symbolize, synthesize_weights=synthesize_weights
+    )
+    arguments = {
+        "optimize": optimize,
+        "threads": threads,
+        "target_cpu": target_cpu,
+        "donate": list(donate),
+        "budget": budget,
+        "pools": list(pools),
+        "entry": entry,
+        "sample": dict(sample or {}),
+        "poison": poison,
+        "reproducer": reproducer,
+    }
+    return Model(module._handle, arguments)
