@@ -1,16 +1,20 @@
 //! How Cranelift is set up: the one module that names its crates, so that an upgrade is an edit of one file.
 //!
-//! A [`Jit`] collects functions, all referred to by symbol, and becomes executable code in
-//! [`Jit::finish`].
+//! An [`ImageBuilder`] collects functions, all referred to by name or number, and gives relocatable machine
+//! code ([`CodeImage`]). What it makes depends on the instruction set that it is told and on nothing of the
+//! machine that it runs on, so an image can be loaded by another one. Given an image that was made before, it
+//! makes nothing: its functions are looked up in the order in which they are defined.
 
-use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use cranelift_codegen::Context;
-use cranelift_codegen::ir::UserFuncName;
+use cranelift_codegen::binemit::Reloc;
+use cranelift_codegen::ir::{ExtFuncData, ExternalName, Function, LibCall, UserExternalName, UserFuncName};
+use cranelift_codegen::isa::TargetIsa;
 use cranelift_codegen::settings::{self, Configurable};
+use cranelift_codegen::{Context, FinalizedMachReloc, FinalizedRelocTarget};
 use cranelift_frontend::FunctionBuilderContext;
-use cranelift_jit::{JITBuilder, JITModule};
-use cranelift_module::{FuncId, Linkage, Module, default_libcall_names};
+use kernels::Isa;
+use runtime::{CodeImage, FUNCTION_ALIGNMENT, ImageFunction, Relocation, RelocationKind, RelocationTarget};
 
 pub(crate) use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 pub(crate) use cranelift_codegen::ir::{
@@ -20,51 +24,88 @@ pub(crate) use cranelift_codegen::ir::{
 pub(crate) use cranelift_frontend::{FunctionBuilder, Variable};
 
 /// Functions on their way to machine code.
-pub(crate) struct Jit {
-    module: JITModule,
+pub(crate) struct ImageBuilder {
+    isa: Arc<dyn TargetIsa>,
     context: Context,
     builder: FunctionBuilderContext,
+    image: CodeImage,
+    signatures: Vec<Signature>,
+    /// What was made before, if it was.
+    known: Option<Arc<CodeImage>>,
 }
 
-/// A function of the module, as the code of another sees it.
+/// A function of the image, by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct ModuleFunction(FuncId);
+pub(crate) struct FunctionNumber(u32);
 
-impl Jit {
-    /// A module for this machine that may refer to `symbols`.
+/// The flags of Cranelift for the features of an instruction set of x86-64.
+fn features(isa: Isa) -> &'static [&'static str] {
+    static FEATURES: [&str; 14] = [
+        "has_sse3",
+        "has_ssse3",
+        "has_sse41",
+        "has_sse42",
+        "has_popcnt",
+        "has_avx",
+        "has_avx2",
+        "has_fma",
+        "has_bmi1",
+        "has_bmi2",
+        "has_lzcnt",
+        "has_avx512f",
+        "has_avx512vl",
+        "has_avx512dq",
+    ];
+    match isa {
+        Isa::Scalar => &[],
+        Isa::Avx2 => &FEATURES[..11],
+        Isa::Avx512 => &FEATURES,
+    }
+}
+
+/// Cranelift's back end for an instruction set; outside of x86-64 that of this machine.
+fn target_isa(isa: Isa) -> Result<Arc<dyn TargetIsa>, String> {
+    let mut flags = settings::builder();
+    for (name, value) in [
+        ("opt_level", "speed"),
+        ("use_colocated_libcalls", "false"),
+        ("is_pic", "false"),
+        ("enable_verifier", if cfg!(debug_assertions) { "true" } else { "false" }),
+    ] {
+        flags.set(name, value).map_err(|error| error.to_string())?;
+    }
+    let mut builder = cranelift_native::builder_with_options(!cfg!(target_arch = "x86_64"))?;
+    for feature in features(isa).iter().filter(|_| cfg!(target_arch = "x86_64")) {
+        builder.enable(feature).map_err(|error| error.to_string())?;
+    }
+    builder.finish(settings::Flags::new(flags)).map_err(|error| error.to_string())
+}
+
+impl ImageBuilder {
+    /// A builder of code for an instruction set of this machine's architecture, or of `known`, which was made
+    /// of the same functions before.
     ///
     /// # Errors
     /// If Cranelift does not support the machine.
-    pub(crate) fn new(symbols: &BTreeMap<String, *const u8>) -> Result<Jit, String> {
-        let mut flags = settings::builder();
-        for (name, value) in [
-            ("opt_level", "speed"),
-            ("use_colocated_libcalls", "false"),
-            ("is_pic", "false"),
-            ("enable_verifier", if cfg!(debug_assertions) { "true" } else { "false" }),
-        ] {
-            flags.set(name, value).map_err(|error| error.to_string())?;
-        }
-        let isa = cranelift_native::builder().map_err(str::to_owned)?;
-        let isa = isa.finish(settings::Flags::new(flags)).map_err(|error| error.to_string())?;
-        let mut builder = JITBuilder::with_isa(isa, default_libcall_names());
-        builder.symbols(symbols.iter().map(|(name, address)| (name.clone(), *address)));
-        let module = JITModule::new(builder);
-        let context = module.make_context();
-        Ok(Jit { module, context, builder: FunctionBuilderContext::new() })
+    pub(crate) fn new(isa: Isa, known: Option<Arc<CodeImage>>) -> Result<ImageBuilder, String> {
+        Ok(ImageBuilder {
+            isa: target_isa(isa)?,
+            context: Context::new(),
+            builder: FunctionBuilderContext::new(),
+            image: CodeImage::default(),
+            signatures: Vec::new(),
+            known,
+        })
     }
 
     /// The type of a pointer.
     pub(crate) fn pointer(&self) -> Clif {
-        self.module.isa().pointer_type()
+        self.isa.pointer_type()
     }
 
     /// A signature in the machine's C calling convention.
     pub(crate) fn signature(&self, params: &[Clif], returns: &[Clif]) -> Signature {
-        let mut signature = self.module.make_signature();
-        signature.params.extend(params.iter().map(|ty| AbiParam::new(*ty)));
-        signature.returns.extend(returns.iter().map(|ty| AbiParam::new(*ty)));
-        signature
+        signature(&*self.isa, params, returns)
     }
 
     /// Compiles a function whose blocks `build` makes; the builder stands in the entry block, which has the
@@ -74,46 +115,142 @@ impl Jit {
         name: &str,
         signature: Signature,
         build: impl FnOnce(&mut Emitter<'_>),
-    ) -> ModuleFunction {
-        let id = self.module.declare_function(name, Linkage::Local, &signature);
-        let id = id.expect("a function is declared once");
-        self.context.func.signature = signature;
-        self.context.func.name = UserFuncName::user(0, id.as_u32());
+    ) -> FunctionNumber {
+        let number = self.signatures.len() as u32;
+        self.signatures.push(signature.clone());
+        if self.known.is_some() {
+            self.image.functions.push(ImageFunction { name: name.to_owned(), start: 0, size: 0 });
+            return FunctionNumber(number);
+        }
+        self.context.func = Function::with_name_signature(UserFuncName::user(DEFINED, number), signature);
         let mut builder = FunctionBuilder::new(&mut self.context.func, &mut self.builder);
         let entry = builder.create_block();
         builder.append_block_params_for_function_params(entry);
         builder.switch_to_block(entry);
-        let mut emitter = Emitter { ins: builder, entry, module: &mut self.module };
+        let (isa, signatures, symbols) = (&*self.isa, &self.signatures[..], &mut self.image.symbols);
+        let mut emitter = Emitter { ins: builder, entry, isa, signatures, symbols };
         build(&mut emitter);
-        let Emitter { ins: mut builder, module, .. } = emitter;
+        let Emitter { ins: mut builder, .. } = emitter;
         builder.seal_all_blocks();
-        builder.finalize(module.target_config());
-        let compiled = self.module.define_function(id, &mut self.context);
-        compiled.expect("Cranelift compiles what the emitter verified");
-        self.module.clear_context(&mut self.context);
-        ModuleFunction(id)
+        builder.finalize(self.isa.frontend_config());
+        self.append(name);
+        FunctionNumber(number)
     }
 
-    /// The executable code, entered at `entry`, with the addresses of `functions`, which are defined here.
-    pub(crate) fn finish(
-        mut self,
-        entry: ModuleFunction,
-        functions: &[ModuleFunction],
-    ) -> (Finished, Vec<u64>) {
-        self.module.finalize_definitions().expect("all symbols were given to `new`");
-        let address =
-            |function: &ModuleFunction| self.module.get_finalized_function(function.0) as usize as u64;
-        let addresses = functions.iter().map(address).collect();
-        (Finished { module: self.module, entry: entry.0 }, addresses)
+    /// Compiles the function that was built, behind those before it.
+    fn append(&mut self, name: &str) {
+        let compiled = self.context.compile(&*self.isa, &mut Default::default());
+        compiled.expect("Cranelift compiles what the emitter verified");
+        let compiled = self.context.compiled_code().expect("it was just compiled");
+        let buffer = &compiled.buffer;
+        let code = &mut self.image.code;
+        assert!(buffer.alignment <= FUNCTION_ALIGNMENT, "Cranelift aligns constants to at most 64 bytes");
+        code.resize(code.len().next_multiple_of(FUNCTION_ALIGNMENT as usize), 0);
+        let start = code.len() as u32;
+        code.extend_from_slice(buffer.data());
+        let size = buffer.data().len() as u32;
+        let number = self.image.functions.len() as u32;
+        self.image.functions.push(ImageFunction { name: name.to_owned(), start, size });
+        for found in buffer.relocs() {
+            let kind = relocation_kind(found.kind);
+            let (target, within) = target(found, &self.context.func, number, &mut self.image.symbols);
+            let addend = found.addend + i64::from(within);
+            let offset = start + found.offset;
+            self.image.relocations.push(Relocation { offset, kind, target, addend });
+        }
+        self.context.clear();
+    }
+
+    /// All functions that were defined.
+    ///
+    /// # Errors
+    /// If the image that was made before has others.
+    pub(crate) fn finish(self) -> Result<Arc<CodeImage>, String> {
+        let Some(known) = self.known else { return Ok(Arc::new(self.image)) };
+        let names = |image: &CodeImage| -> Vec<String> {
+            image.functions.iter().map(|function| function.name.clone()).collect()
+        };
+        let is_same = names(&known) == names(&self.image);
+        is_same.then_some(known).ok_or_else(|| "the machine code is that of another program".to_owned())
     }
 }
 
-/// Executable code that nobody has vouched for yet.
-pub(crate) struct Finished {
-    /// The module, whose functions are all defined.
-    pub(crate) module: JITModule,
-    /// Where it is entered.
-    pub(crate) entry: FuncId,
+impl FunctionNumber {
+    /// Its number among the functions of the image.
+    pub(crate) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// The namespaces of function names: functions of the image, and symbols.
+const DEFINED: u32 = 0;
+const IMPORTED: u32 = 1;
+
+fn signature(isa: &dyn TargetIsa, params: &[Clif], returns: &[Clif]) -> Signature {
+    let mut signature = Signature::new(isa.default_call_conv());
+    signature.params.extend(params.iter().map(|ty| AbiParam::new(*ty)));
+    signature.returns.extend(returns.iter().map(|ty| AbiParam::new(*ty)));
+    signature
+}
+
+/// The number of a symbol, which is added if it is new.
+fn symbol_number(symbols: &mut Vec<String>, name: &str) -> u32 {
+    let known = symbols.iter().position(|known| known == name);
+    let number = known.unwrap_or_else(|| {
+        symbols.push(name.to_owned());
+        symbols.len() - 1
+    });
+    number as u32
+}
+
+fn relocation_kind(kind: Reloc) -> RelocationKind {
+    match kind {
+        Reloc::Abs8 => RelocationKind::Absolute64,
+        Reloc::X86PCRel4 | Reloc::X86CallPCRel4 => RelocationKind::Relative32,
+        Reloc::Arm64Call => RelocationKind::Arm64Call,
+        other => unreachable!("code that is not position independent has no relocation {other:?}"),
+    }
+}
+
+/// Whose address a relocation of the function `number` wants, and how far from its beginning.
+fn target(
+    relocation: &FinalizedMachReloc,
+    function: &Function,
+    number: u32,
+    symbols: &mut Vec<String>,
+) -> (RelocationTarget, u32) {
+    let symbol = match &relocation.target {
+        FinalizedRelocTarget::Func(offset) => return (RelocationTarget::Function(number), *offset),
+        FinalizedRelocTarget::ExternalName(ExternalName::User(name)) => {
+            let UserExternalName { namespace, index } = function.params.user_named_funcs()[*name];
+            match namespace {
+                DEFINED => return (RelocationTarget::Function(index), 0),
+                _ => index,
+            }
+        }
+        FinalizedRelocTarget::ExternalName(ExternalName::LibCall(call)) => {
+            symbol_number(symbols, library_name(*call))
+        }
+        FinalizedRelocTarget::ExternalName(other) => unreachable!("nothing is called {other:?}"),
+    };
+    (RelocationTarget::Symbol(symbol), 0)
+}
+
+/// What C calls a function by which Cranelift computes what the instruction set has no instruction for.
+fn library_name(call: LibCall) -> &'static str {
+    match call {
+        LibCall::CeilF32 => "ceilf",
+        LibCall::CeilF64 => "ceil",
+        LibCall::FloorF32 => "floorf",
+        LibCall::FloorF64 => "floor",
+        LibCall::TruncF32 => "truncf",
+        LibCall::TruncF64 => "trunc",
+        LibCall::NearestF32 => "nearbyintf",
+        LibCall::NearestF64 => "nearbyint",
+        LibCall::FmaF32 => "fmaf",
+        LibCall::FmaF64 => "fma",
+        other => unreachable!("generated code has no use for {other}"),
+    }
 }
 
 /// A function while its blocks are made.
@@ -121,7 +258,9 @@ pub(crate) struct Emitter<'m> {
     /// Makes instructions and blocks.
     pub(crate) ins: FunctionBuilder<'m>,
     entry: Block,
-    module: &'m mut JITModule,
+    isa: &'m dyn TargetIsa,
+    signatures: &'m [Signature],
+    symbols: &'m mut Vec<String>,
 }
 
 /// Memory accesses of generated code: never trap, any alignment.
@@ -134,17 +273,25 @@ impl Emitter<'_> {
     }
 
     /// What instructions call `function` by.
-    pub(crate) fn callee(&mut self, function: ModuleFunction) -> FuncRef {
-        self.module.declare_func_in_func(function.0, self.ins.func)
+    pub(crate) fn callee(&mut self, function: FunctionNumber) -> FuncRef {
+        let signature = self.signatures[function.index()].clone();
+        self.declare(DEFINED, function.0, signature)
     }
 
     /// A function that is defined elsewhere, for calls from here.
     pub(crate) fn import(&mut self, name: &str, params: &[Clif], returns: &[Clif]) -> FuncRef {
-        let mut signature = self.module.make_signature();
-        signature.params.extend(params.iter().map(|ty| AbiParam::new(*ty)));
-        signature.returns.extend(returns.iter().map(|ty| AbiParam::new(*ty)));
-        let id = self.module.declare_function(name, Linkage::Import, &signature);
-        self.callee(ModuleFunction(id.expect("a symbol has one signature")))
+        let signature = signature(self.isa, params, returns);
+        let symbol = symbol_number(self.symbols, name);
+        self.declare(IMPORTED, symbol, signature)
+    }
+
+    fn declare(&mut self, namespace: u32, index: u32, signature: Signature) -> FuncRef {
+        let function = &mut self.ins.func;
+        let signature = function.import_signature(signature);
+        let name = function.declare_imported_user_function(UserExternalName { namespace, index });
+        let name = ExternalName::user(name);
+        let colocated = namespace == DEFINED;
+        function.import_function(ExtFuncData { name, signature, colocated, patchable: false })
     }
 
     /// `for (i = start; i + step <= end; i += step) body(i)`; gives the first `i` that was not done.

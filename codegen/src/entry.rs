@@ -8,19 +8,26 @@
 //! is the same for every size.
 
 use crate::cranelift::{
-    Block, Emitter, FuncRef, Inst, InstBuilder, IntCC, Jit, ModuleFunction, PLAIN, Signature, StackSlotData,
-    StackSlotKind, Value, Variable, types,
+    Block, Emitter, FuncRef, FunctionNumber, ImageBuilder, Inst, InstBuilder, IntCC, PLAIN, Signature,
+    StackSlotData, StackSlotKind, Value, Variable, types,
 };
 use crate::flow::{CodeBlock, CompareSign, Exit, Instr, NumberRegister, pieces};
 use crate::frame::{PAIR, PointerCounts, Record};
 
+/// The name of the entry.
+pub(crate) const NAME: &str = "optc_main";
+
 /// Emits the entry, which runs any frame of programs with these segments.
-pub(crate) fn emit(jit: &mut Jit, segments: &[CodeBlock], buffers: PointerCounts) -> ModuleFunction {
-    let pointer = jit.pointer();
-    let kernel = jit.signature(&[pointer, pointer, types::I32, pointer], &[]);
-    let run = emit_run(jit, kernel);
-    let signature = jit.signature(&[pointer; 6], &[types::I32]);
-    jit.define("optc_main", signature, |e| {
+pub(crate) fn emit(
+    image: &mut ImageBuilder,
+    segments: &[CodeBlock],
+    buffers: PointerCounts,
+) -> FunctionNumber {
+    let pointer = image.pointer();
+    let kernel = image.signature(&[pointer, pointer, types::I32, pointer], &[]);
+    let run = emit_run(image, kernel);
+    let signature = image.signature(&[pointer; 6], &[types::I32]);
+    image.define(NAME, signature, |e| {
         let bases = fill_bases(e, buffers);
         let table = table(e, buffers.widest);
         let blocks = segments.iter().map(|_| e.ins.create_block()).collect();
@@ -73,10 +80,10 @@ fn parallel(e: &mut Emitter<'_>) -> FuncRef {
 }
 
 /// Emits the function with a kernel's interface that poisons its operand; the descriptor says how many bytes.
-pub(crate) fn emit_poison(jit: &mut Jit) -> ModuleFunction {
-    let pointer = jit.pointer();
-    let kernel = jit.signature(&[pointer, pointer, types::I32, pointer], &[]);
-    jit.define("optc_poison_step", kernel, |e| {
+pub(crate) fn emit_poison(image: &mut ImageBuilder) -> FunctionNumber {
+    let pointer = image.pointer();
+    let kernel = image.signature(&[pointer, pointer, types::I32, pointer], &[]);
+    image.define("optc_poison_step", kernel, |e| {
         let [descriptor, operands] = [e.param(0), e.param(1)];
         let bytes = load(e, descriptor, 0);
         let address = load(e, operands, 0);
@@ -87,10 +94,10 @@ pub(crate) fn emit_poison(jit: &mut Jit) -> ModuleFunction {
 }
 
 /// Emits `(context, bases, table, first, end)`, which runs the calls of the records from `first` to `end`.
-fn emit_run(jit: &mut Jit, kernel: Signature) -> ModuleFunction {
-    let pointer = jit.pointer();
-    let signature = jit.signature(&[pointer; 5], &[]);
-    jit.define("optc_run", signature, |e| {
+fn emit_run(image: &mut ImageBuilder, kernel: Signature) -> FunctionNumber {
+    let pointer = image.pointer();
+    let signature = image.signature(&[pointer; 5], &[]);
+    image.define("optc_run", signature, |e| {
         let kernel = e.ins.import_signature(kernel);
         let (header, inside, exit) = (e.ins.create_block(), e.ins.create_block(), e.ins.create_block());
         let record = e.ins.append_block_param(header, types::I64);
@@ -157,7 +164,7 @@ fn address(e: &mut Emitter<'_>, bases: Value, from: Value, offset: i32) -> Value
 /// The entry while it is emitted.
 struct EntryEmitter {
     /// The function that makes calls.
-    run: ModuleFunction,
+    run: FunctionNumber,
     /// The table of pointers that addresses are based on.
     bases: Value,
     /// The table of operands.

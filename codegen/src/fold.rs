@@ -9,7 +9,8 @@ use ir::opdef::Reduce;
 use ir::scalar::Binary;
 
 use crate::cranelift::{
-    Clif, Emitter, InstBuilder, Jit, ModuleFunction, PLAIN, StackSlotData, StackSlotKind, Value, types,
+    Clif, Emitter, FunctionNumber, ImageBuilder, InstBuilder, PLAIN, StackSlotData, StackSlotKind, Value,
+    types,
 };
 use crate::elem::ElemType;
 use crate::pointwise::integers;
@@ -79,10 +80,10 @@ impl FoldForm {
 }
 
 /// Compiles a form.
-pub(crate) fn emit(jit: &mut Jit, name: &str, form: FoldForm) -> ModuleFunction {
-    let pointer = jit.pointer();
-    let signature = jit.signature(&[pointer, pointer, types::I32, pointer], &[]);
-    jit.define(name, signature, |emitter| {
+pub(crate) fn emit(image: &mut ImageBuilder, name: &str, form: FoldForm) -> FunctionNumber {
+    let pointer = image.pointer();
+    let signature = image.signature(&[pointer, pointer, types::I32, pointer], &[]);
+    image.define(name, signature, |emitter| {
         let layout = DescriptorLayout { outer: form.outer };
         let fold = FoldEmitter { form, first_word: layout.end(2) };
         OuterLoops { layout, count: 2 }.emit(emitter, |e, bases, start, end| match form.innermost {

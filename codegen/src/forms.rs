@@ -14,7 +14,7 @@
 //! widened to match.
 
 use crate::call::KernelCode;
-use crate::cranelift::{Jit, ModuleFunction};
+use crate::cranelift::{FunctionNumber, ImageBuilder};
 use crate::elem::ElemType;
 use crate::fold;
 use crate::pointwise::expr::{Expr, ExprNode};
@@ -63,15 +63,15 @@ fn is_general(inner: &[Inner]) -> bool {
     inner.iter().all(|inner| *inner == Inner::Strided)
 }
 
-impl Forms<ModuleFunction> {
+impl Forms<FunctionNumber> {
     /// Compiles what the calls of the samples need, and what stands in for all other sizes, if there are
     /// some: `copied` are the elements, each with the most axes, of which another size may need a copy that
     /// no sample has.
     pub(crate) fn compile<'s>(
-        jit: &mut Jit,
+        image: &mut ImageBuilder,
         codes: impl Iterator<Item = &'s KernelCode>,
         copied: Option<&[(ElemType, usize)]>,
-    ) -> Forms<ModuleFunction> {
+    ) -> Forms<FunctionNumber> {
         let has_others = copied.is_some();
         let copied = copied.unwrap_or_default().iter();
         let mut wanted: Vec<(PointwiseForm, usize)> =
@@ -94,31 +94,31 @@ impl Forms<ModuleFunction> {
         }
         let mut forms = Forms { families: Vec::new(), reductions: Vec::new() };
         for (form, axes) in &wanted {
-            forms.add(jit, form);
+            forms.add(image, form);
             if has_others {
-                forms.add_general(jit, form, *axes);
+                forms.add_general(image, form, *axes);
             }
         }
         for form in folds {
             if !forms.reductions.iter().any(|known| known.0 == form) {
                 let name = format!("optc_reduce_{}", forms.reductions.len());
-                forms.reductions.push((form, fold::emit(jit, &name, form)));
+                forms.reductions.push((form, fold::emit(image, &name, form)));
             }
         }
         forms
     }
 
     /// Adds a form with all loops, and the one of any distances.
-    fn add_general(&mut self, jit: &mut Jit, form: &PointwiseForm, axes: usize) {
+    fn add_general(&mut self, image: &mut ImageBuilder, form: &PointwiseForm, axes: usize) {
         let outer = axes.max(1) - 1;
-        self.add(jit, &PointwiseForm { outer, ..form.clone() });
+        self.add(image, &PointwiseForm { outer, ..form.clone() });
         self.add(
-            jit,
+            image,
             &PointwiseForm { outer, inner: vec![Inner::Strided; form.inner.len()], ..form.clone() },
         );
     }
 
-    fn add(&mut self, jit: &mut Jit, form: &PointwiseForm) {
+    fn add(&mut self, image: &mut ImageBuilder, form: &PointwiseForm) {
         let number: usize = self.families.iter().map(|family| family.variants.len()).sum();
         let family = self.families.iter().position(|family| family.is_of(form)).unwrap_or_else(|| {
             let PointwiseForm { expr, outputs, inputs, .. } = form.clone();
@@ -127,33 +127,26 @@ impl Forms<ModuleFunction> {
         });
         let variants = &mut self.families[family].variants;
         if !variants.iter().any(|known| known.outer == form.outer && known.inner == form.inner) {
-            let function = pointwise::emit::emit(jit, &format!("optc_pointwise_{number}"), form);
+            let function = pointwise::emit::emit(image, &format!("optc_pointwise_{number}"), form);
             variants.push(LoopVariant { outer: form.outer, inner: form.inner.clone(), function });
         }
     }
 
-    /// All functions, in the order in which [`Forms::located`] takes their addresses.
-    pub(crate) fn functions(&self) -> Vec<ModuleFunction> {
-        let variants = self.families.iter().flat_map(|family| &family.variants);
-        let variants = variants.map(|variant| variant.function);
-        variants.chain(self.reductions.iter().map(|known| known.1)).collect()
-    }
-
-    /// The same forms with addresses.
+    /// The same forms, with the addresses of the image's functions.
     pub(crate) fn located(self, addresses: &[u64]) -> Forms<u64> {
-        let mut addresses = addresses.iter().copied();
-        let mut next = || addresses.next().expect("each function has an address");
-        let variant = |LoopVariant { outer, inner, .. }: LoopVariant<ModuleFunction>, function| LoopVariant {
+        let address = |function: FunctionNumber| addresses[function.index()];
+        let variant = |LoopVariant { outer, inner, function }: LoopVariant<FunctionNumber>| LoopVariant {
             outer,
             inner,
-            function,
+            function: address(function),
         };
         let mut families = Vec::new();
         for ExprForms { expr, outputs, inputs, variants } in self.families {
-            let variants = variants.into_iter().map(|known| variant(known, next())).collect();
+            let variants = variants.into_iter().map(&variant).collect();
             families.push(ExprForms { expr, outputs, inputs, variants });
         }
-        let reductions = self.reductions.into_iter().map(|(form, _)| (form, next())).collect();
+        let reductions =
+            self.reductions.into_iter().map(|(form, function)| (form, address(function))).collect();
         Forms { families, reductions }
     }
 }

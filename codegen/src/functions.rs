@@ -85,6 +85,31 @@ static STRIPS: &[(Unary, &str)] = &[
     (Unary::Atanh, "optc_strip_atanh"),
 ];
 
+macro_rules! library {
+    ($($name:literal $wrapper:ident($($arg:ident),+) $ty:ty, $body:expr;)+) => {
+        $(extern "C" fn $wrapper($($arg: $ty),+) -> $ty {
+            $body
+        })+
+        /// What Cranelift calls where an instruction set has no instruction, under the names of C.
+        pub(crate) fn library() -> Vec<(&'static str, *const u8)> {
+            vec![$(($name, $wrapper as *const u8)),+]
+        }
+    };
+}
+
+library! {
+    "ceilf" ceil_f32(x) f32, x.ceil();
+    "ceil" ceil_f64(x) f64, x.ceil();
+    "floorf" floor_f32(x) f32, x.floor();
+    "floor" floor_f64(x) f64, x.floor();
+    "truncf" trunc_f32(x) f32, x.trunc();
+    "trunc" trunc_f64(x) f64, x.trunc();
+    "nearbyintf" nearest_f32(x) f32, x.round_ties_even();
+    "nearbyint" nearest_f64(x) f64, x.round_ties_even();
+    "fmaf" fma_f32(x, y, z) f32, x.mul_add(y, z);
+    "fma" fma_f64(x, y, z) f64, x.mul_add(y, z);
+}
+
 fn name_of(meaning: FunctionMeaning, elem: ElemType) -> Option<&'static str> {
     Some(NUMBERS.iter().find(|row| (row.0, row.1) == (meaning, elem))?.2)
 }

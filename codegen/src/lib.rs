@@ -58,6 +58,7 @@ mod lower;
 mod machine_code;
 mod place;
 mod pointwise;
+mod prepared;
 mod program;
 mod refusal;
 mod row;
@@ -72,6 +73,7 @@ mod weights;
 
 pub use crate::kernels::kernels;
 pub use ::kernels::{Isa, KernelFn};
+pub use prepared::{Prepared, PreparedMisses, PreparedWeight, WeightKey};
 pub use program::{CodegenOptions, DeadMemory, compile, element_kind, open_outputs, weights_bytes};
 pub use row::{KernelRow, KernelWork};
 pub use sized::{KernelNeeds, Offsets, SizeFault, SizedCode, SizedPlan, SizedStep, Workspace};

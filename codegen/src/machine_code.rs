@@ -11,14 +11,15 @@ use ir::flow::FlowGraph;
 use ir::weights::WeightSet;
 use ir::{Body, Context, Diagnostic, Op};
 use kernels::Isa;
-use runtime::{AlignedBuffer, JitCode, Specialization, SpecializationParts, TensorDesc};
+use runtime::{AlignedBuffer, LoadedCode, Specialization, SpecializationParts, TensorDesc};
 
 use crate::call::{Lowered, LoweredCall};
-use crate::cranelift::Jit;
+use crate::cranelift::ImageBuilder;
 use crate::elem::ElemType;
 use crate::flow::{CodeBlock, segments};
 use crate::forms::Forms;
 use crate::frame::{Callee, FrameWriter, PlacedFunction, PointerCounts, fault};
+use crate::prepared::Prepared;
 use crate::row::Machine;
 use crate::store::WeightStore;
 use crate::weights::{KnownWeights, Missing, SizedWeights, WeightTable};
@@ -28,7 +29,7 @@ use crate::{entry, functions, trust};
 pub(crate) struct MachineCode {
     /// What it is made for.
     pub(crate) machine: Machine,
-    code: JitCode,
+    code: LoadedCode,
     /// The ways between the segments.
     segments: Vec<CodeBlock>,
     buffers: PointerCounts,
@@ -56,33 +57,41 @@ pub(crate) struct Samples<'a> {
 const LEAST_WIDEST: usize = 8;
 
 impl MachineCode {
-    /// Compiles a function from samples.
+    /// Compiles a function from samples, or takes its code from what is prepared.
     ///
     /// # Errors
-    /// If Cranelift does not support the machine, or an operation decides by what is no number.
+    /// If Cranelift does not support the machine, an operation decides by what is no number, or the system
+    /// does not let code run.
     pub(crate) fn compile(
         ctx: &Context,
         body: &Body,
         weights: &WeightSet,
         machine: Machine,
         samples: Samples<'_>,
+        prepared: Option<&Prepared>,
     ) -> Result<MachineCode, Vec<Diagnostic>> {
         let CodeOutline { faults, segments, buffers } = CodeOutline::of(ctx, body, weights, &samples)?;
         let Samples { lowered, copied, .. } = samples;
         let calls = || lowered.iter().flat_map(|(_, lowered)| &lowered.calls);
-        let mut jit = Jit::new(&symbols(machine.isa)).map_err(fault)?;
-        let forms = Forms::compile(&mut jit, calls().map(|call| &call.code), copied.as_deref());
-        let poison = entry::emit_poison(&mut jit);
-        let entry = entry::emit(&mut jit, &segments, buffers);
-        let mut functions = forms.functions();
-        functions.push(poison);
-        let (finished, addresses) = jit.finish(entry, &functions);
+        let name = body.symbol(ctx).unwrap_or_default();
+        let known = prepared.and_then(|prepared| prepared.image(name));
+        let is_new = known.is_none();
+        let mut image = ImageBuilder::new(machine.isa, known).map_err(fault)?;
+        let forms = Forms::compile(&mut image, calls().map(|call| &call.code), copied.as_deref());
+        let poison = entry::emit_poison(&mut image);
+        entry::emit(&mut image, &segments, buffers);
+        let image = image.finish().map_err(fault)?;
+        if let Some(prepared) = prepared.filter(|_| is_new) {
+            prepared.add_image(name, image.clone());
+        }
+        let loaded = trust::load(&image, &symbols(machine.isa));
+        let (code, addresses) = loaded.map_err(|error| fault(error.to_string()))?;
         Ok(MachineCode {
             machine,
-            code: trust::load(finished),
+            code,
             segments,
             buffers,
-            poison: addresses[addresses.len() - 1],
+            poison: addresses[poison.index()],
             forms: forms.located(&addresses),
             faults: faults.into_iter().map(|fault| fault.1).collect(),
         })
@@ -119,7 +128,8 @@ impl MachineCode {
         let mut written = writer.write(&self.segments)?;
         let own = weights.fill_in(placed, &mut written.words, written.missing)?;
         let Tensors { arena_bytes, inputs, outputs } = tensors;
-        let weights_bytes = own.as_ref().map_or(0, |own| own.as_slice().len());
+        let own_bytes = own.as_ref().map_or(0, |own| own.as_slice().len());
+        let weights_bytes = own_bytes + if weights.is_alone { weights.store.bytes() } else { 0 };
         let weights = Arc::new((weights.store.clone(), own));
         let frame = written.words;
         let code = self.code.clone();
@@ -204,6 +214,8 @@ pub(crate) struct WeightSource<'a> {
     pub(crate) sized: &'a SizedWeights,
     /// Those that are the same at all sizes, in memory.
     pub(crate) store: &'a Arc<WeightStore>,
+    /// Whether no other specialization has the store.
+    pub(crate) is_alone: bool,
     /// The addresses in it that were asked for before.
     pub(crate) known: &'a mut KnownWeights,
 }
@@ -247,7 +259,7 @@ impl WeightSource<'_> {
 }
 
 /// All symbols that the code may refer to.
-fn symbols(isa: Isa) -> BTreeMap<String, *const u8> {
-    let own = runtime::symbols().into_iter();
-    own.chain(functions::symbols(isa)).map(|(name, address)| (name.to_owned(), address)).collect()
+fn symbols(isa: Isa) -> BTreeMap<&'static str, *const u8> {
+    let own = runtime::symbols().into_iter().chain(functions::symbols(isa));
+    own.chain(functions::library()).collect()
 }

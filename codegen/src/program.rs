@@ -26,12 +26,14 @@ use crate::frame::{Callee, PlacedFunction, check_scratch, fault};
 use crate::lower::lower;
 use crate::machine_code::{self, MachineCode, Samples, Tensors, WeightSource};
 use crate::place::{Place, Places};
+use crate::prepared::Prepared;
 use crate::row::Machine;
+use crate::store::WeightStore;
 use crate::target::Cpu;
 use crate::weights::{KnownWeights, SizedWeights};
 
 /// How a program is compiled.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone)]
 pub struct CodegenOptions {
     /// Threads that scratch was planned for, and the most that may run the program.
     pub threads: usize,
@@ -40,12 +42,14 @@ pub struct CodegenOptions {
     pub cpu: Cpu,
     /// What happens to dead memory.
     pub dead: DeadMemory,
+    /// What is made already, and where what is made now is kept for others.
+    pub prepared: Option<Arc<Prepared>>,
 }
 
 impl CodegenOptions {
     /// The processor that this process runs on; dead memory is left as it is.
     pub fn new(threads: usize) -> CodegenOptions {
-        CodegenOptions { threads, cpu: *Cpu::native(), dead: DeadMemory::Kept }
+        CodegenOptions { threads, cpu: *Cpu::native(), dead: DeadMemory::Kept, prepared: None }
     }
 }
 
@@ -70,8 +74,9 @@ pub fn compile(
     options: &CodegenOptions,
 ) -> Result<Program, Vec<Diagnostic>> {
     let mut planned = Planned::of(module, function, options)?;
-    let code = planned.compile(None)?;
-    let specialization = planned.specialization(&code)?;
+    let code = planned.compile(None, options.prepared.as_deref())?;
+    let store = Arc::new(WeightStore::with(options.prepared.clone()));
+    let specialization = planned.specialization(&code, &store)?;
     let parts = ProgramParts { weights: Arc::new(Weights::none()), threads: options.threads };
     let open = open_outputs(planned.ctx, planned.signature());
     let states = state_descs(planned.ctx, planned.signature())?;
@@ -200,8 +205,10 @@ impl<'a> Planned<'a> {
     pub(crate) fn compile(
         &self,
         copied: Option<Vec<(ElemType, usize)>>,
+        prepared: Option<&Prepared>,
     ) -> Result<MachineCode, Vec<Diagnostic>> {
-        MachineCode::compile(self.ctx, self.body, &self.weights, self.machine, self.samples(copied))
+        let samples = self.samples(copied);
+        MachineCode::compile(self.ctx, self.body, &self.weights, self.machine, samples, prepared)
     }
 
     fn samples(&self, copied: Option<Vec<(ElemType, usize)>>) -> Samples<'_> {
@@ -211,11 +218,15 @@ impl<'a> Planned<'a> {
         Samples { lowered, copied, inputs, outputs }
     }
 
-    /// What code runs at these sizes.
+    /// What code runs at these sizes, with its weights in a store.
     ///
     /// # Errors
     /// As for [`MachineCode::specialization`]; if an argument or result is of a type that can't be passed.
-    pub(crate) fn specialization(&mut self, code: &MachineCode) -> Result<Specialization, Vec<Diagnostic>> {
+    pub(crate) fn specialization(
+        &mut self,
+        code: &MachineCode,
+        store: &Arc<WeightStore>,
+    ) -> Result<Specialization, Vec<Diagnostic>> {
         for (_, lowered) in &self.lowered {
             let mut callees = Vec::new();
             code.callees(&lowered.calls, &mut callees)?;
@@ -228,8 +239,9 @@ impl<'a> Planned<'a> {
         };
         let mut weights = WeightSource {
             weights: &self.weights,
-            sized: &SizedWeights::All,
-            store: &Arc::default(),
+            sized: &SizedWeights::default(),
+            store,
+            is_alone: true,
             known: &mut KnownWeights::default(),
         };
         let only = code.specialization(self, &mut weights, tensors, 0)?;

@@ -177,17 +177,7 @@ impl SizedCode {
         let ops: Vec<Op> = homes.steps.iter().map(|step| step.op).collect();
         let mut classes = StepClasses::of(ctx, body, ops.iter().copied());
         let mut work = Workspace::new(SizedBody::new(ctx, &types, body));
-        let mut lowered: Vec<(Op, Lowered)> = Vec::new();
-        let mut first_fault = None;
-        for sizes in samples {
-            match lower_sample(&types, sizes, &ops, &machine, &mut classes, &mut work.sized) {
-                Ok(found) => lowered.extend(classes.members.iter().copied().zip(found)),
-                Err(fault) => first_fault = first_fault.or(Some(fault)),
-            }
-        }
-        if let Some(fault) = first_fault.filter(|_| lowered.is_empty()) {
-            return Err(fault);
-        }
+        let lowered = lower_samples(&types, samples, &ops, &machine, &mut classes, &mut work.sized)?;
         let weights = WeightSet::of(ctx, body);
         let signature = Signature::of(ctx, body).map_err(|message| SizeFault::Code(fault(message)))?;
         let (inputs, outputs) = tensors(body, &signature, &homes);
@@ -198,7 +188,9 @@ impl SizedCode {
             inputs: inputs.len(),
             outputs: outputs.len(),
         };
-        let code = MachineCode::compile(ctx, body, &weights, machine, samples).map_err(SizeFault::Code)?;
+        let prepared = options.prepared.as_deref();
+        let code = MachineCode::compile(ctx, body, &weights, machine, samples, prepared);
+        let code = code.map_err(SizeFault::Code)?;
         let (numbers, scratch) = numbered(&homes);
         let sized_weights = SizedWeights::of(ctx, body, &weights);
         let sized_weights = sized_weights.map_err(|fault| SizeFault::Code(vec![fault]))?;
@@ -218,7 +210,7 @@ impl SizedCode {
             state_descs,
             sized_weights,
             weights,
-            store: Arc::default(),
+            store: Arc::new(WeightStore::with(options.prepared.clone())),
         };
         Ok((sized, work))
     }
@@ -353,8 +345,13 @@ impl SizedCode {
             outputs: self.outputs.iter().map(describe).collect::<Result<_, _>>()?,
         };
         let Workspace { sized, lowered, callees, firsts, own, known, words, .. } = work;
-        let mut weights =
-            WeightSource { weights: &self.weights, sized: &self.sized_weights, store: &self.store, known };
+        let mut weights = WeightSource {
+            weights: &self.weights,
+            sized: &self.sized_weights,
+            store: &self.store,
+            is_alone: false,
+            known,
+        };
         let placed = SizedFunction { code: self, sized, lowered, callees, firsts, own, offsets, dead };
         let made = self.code.specialization(&placed, &mut weights, tensors, *words)?;
         *words = made.frame_bytes() / 8;
@@ -431,6 +428,29 @@ impl PlacedFunction for SizedFunction<'_> {
     fn dead(&self, op: Op) -> &[(Address, u64)] {
         self.dead.get(&op).map_or(&[], |dead| dead)
     }
+}
+
+/// What the members of all classes become at the samples that the function can have.
+///
+/// # Errors
+/// If it can have none of them, with the reason for the first.
+fn lower_samples(
+    types: &SizedTypes,
+    samples: &[Vec<u64>],
+    ops: &[Op],
+    machine: &Machine,
+    classes: &mut StepClasses,
+    sized: &mut SizedBody,
+) -> Result<Vec<(Op, Lowered)>, SizeFault> {
+    let mut lowered: Vec<(Op, Lowered)> = Vec::new();
+    let mut first_fault = None;
+    for sizes in samples {
+        match lower_sample(types, sizes, ops, machine, classes, sized) {
+            Ok(found) => lowered.extend(classes.members.iter().copied().zip(found)),
+            Err(fault) => first_fault = first_fault.or(Some(fault)),
+        }
+    }
+    first_fault.filter(|_| lowered.is_empty()).map_or(Ok(lowered), Err)
 }
 
 /// What each class of steps becomes at sizes at which code is made; steps that are lowered otherwise than the

@@ -183,11 +183,11 @@ fn what_no_sample_computes_is_refused() {
     let options = CodegenOptions::new(THREADS);
     let sample = sum(&ctx, "nn.relu", 8);
     let planned = Planned::of(&sample, "main", &options).unwrap_or_else(|_| panic!("it is planned"));
-    let code = planned.compile(Some(copied(&ctx, sample.function("main").unwrap())));
+    let code = planned.compile(Some(copied(&ctx, sample.function("main").unwrap())), None);
     let code = code.unwrap_or_else(|_| panic!("it has code"));
     let said = |module: &Module| {
         let mut planned = Planned::of(module, "main", &options).unwrap_or_else(|_| panic!("it is planned"));
-        planned.specialization(&code).err().map(|faults| faults[0].message.clone())
+        planned.specialization(&code, &Arc::default()).err().map(|faults| faults[0].message.clone())
     };
     assert_eq!(said(&sum(&ctx, "nn.relu", 9)), None);
     let other = said(&sum(&ctx, "nn.neg", 8)).unwrap();

@@ -6,33 +6,41 @@
 //!
 //! Threads specialize bodies of their own, in copies of one context. Two values of them are the same weight
 //! if they are computed by the same operations from the same constants: each operation with its operands'
-//! numbers is itself given a number, once.
+//! numbers is itself given a number, once. In other contexts, and in an artifact, it is known by a
+//! [`WeightKey`].
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cranelift_entity::SecondaryMap;
 use ir::body::ValueDef;
 use ir::entities::OpName;
+use ir::text::{attr_text, type_text};
 use ir::weights::WeightSet;
-use ir::{Attr, Body, Context, Diagnostic, Location, Op, Type, Value};
+use ir::{Attr, Body, Context, Diagnostic, Location, SharedBytes, Type, Value};
 use runtime::AlignedBuffer;
 
+use crate::prepared::{Prepared, PreparedWeight, WeightKey};
 use crate::weights::{PackingKey, SizedWeights, WeightContent, WeightPiece, WeightTable, fill_all, split};
 
 /// Weights in memory.
 #[derive(Default)]
 pub(crate) struct WeightStore {
     known: Mutex<Known>,
+    /// Where weights are found that were packed before, and put that are packed here.
+    prepared: Option<Arc<Prepared>>,
 }
 
 #[derive(Default)]
 struct Known {
     numbers: HashMap<Expression, WeightNumber>,
+    /// What each number is in other contexts.
+    keys: Vec<WeightKey>,
     /// What each value was when it was last asked for: bodies mostly differ in sizes only.
     recent: SecondaryMap<Value, Option<(Expression, WeightNumber)>>,
     addresses: HashMap<Stored, u64>,
-    chunks: Vec<AlignedBuffer>,
+    /// What is in memory.
+    kept: Vec<PreparedWeight>,
 }
 
 /// What stands for equal weights.
@@ -50,7 +58,7 @@ struct Expression {
 }
 
 /// What an address was given for.
-#[derive(PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Stored {
     Plain(WeightNumber),
     Packed(WeightNumber, PackingKey),
@@ -58,9 +66,14 @@ enum Stored {
 }
 
 impl WeightStore {
-    /// Bytes of weights in memory.
+    /// An empty store, which takes from what is prepared what is there.
+    pub(crate) fn with(prepared: Option<Arc<Prepared>>) -> WeightStore {
+        WeightStore { known: Mutex::default(), prepared }
+    }
+
+    /// Bytes of weights in memory, each from one multiple of 64 to another.
     pub(crate) fn bytes(&self) -> usize {
-        self.lock().chunks.iter().map(|chunk| chunk.as_slice().len()).sum()
+        self.lock().kept.iter().map(|weight| weight.bytes().len().next_multiple_of(64)).sum()
     }
 
     /// The address of each of the table's pieces; those that are not yet in memory are evaluated and packed.
@@ -76,31 +89,24 @@ impl WeightStore {
     ) -> Result<Vec<u64>, Vec<Diagnostic>> {
         let mut known = self.lock();
         let mut numbers = SecondaryMap::new();
-        let keys = table.pieces().iter().map(|piece| known.stored(body, piece, &mut numbers));
+        let keys = table.pieces().iter().map(|piece| known.stored(ctx, body, piece, &mut numbers));
         let keys: Vec<Stored> = keys.collect();
-        let is_missing = |index: &usize| !known.addresses.contains_key(&keys[*index]);
-        let missing: Vec<usize> = (0..keys.len()).filter(is_missing).collect();
-        if !missing.is_empty() {
-            let mut pieces = Vec::new();
-            let mut bytes = 0;
-            for index in &missing {
-                let WeightPiece { content, bytes: size, .. } = &table.pieces()[*index];
-                pieces.push(WeightPiece { content: content.clone(), offset: bytes, bytes: *size });
-                bytes = (bytes + size).next_multiple_of(64);
+        let pieces = || keys.iter().zip(table.pieces());
+        let missing = pieces().filter(|(key, _)| !known.addresses.contains_key(key));
+        let missing: Vec<(Stored, &WeightPiece)> = missing.map(|(key, piece)| (*key, piece)).collect();
+        let mut unmade = Vec::new();
+        for (key, piece) in missing {
+            let prepared = self.prepared.as_ref();
+            match prepared.and_then(|prepared| prepared.weight(known.key(&key), piece.bytes)) {
+                Some(weight) => known.keep(key, weight),
+                None => unmade.push((key, piece)),
             }
-            let mut chunk = AlignedBuffer::zeroed(bytes as usize)
-                .map_err(|error| vec![Diagnostic::error(Location::UNKNOWN, format!("weights: {error}"))])?;
-            fill_all(ctx, body, weights, &SizedWeights::All, split(&pieces, chunk.as_mut_slice()))?;
-            let start = chunk.as_slice().as_ptr() as usize as u64;
-            let found = missing.iter().zip(&pieces).map(|(index, piece)| (*index, start + piece.offset));
-            let mut added: HashMap<usize, u64> = found.collect();
-            known.chunks.push(chunk);
-            let mut all = Vec::new();
-            for (index, key) in keys.into_iter().enumerate() {
-                let address = added.remove(&index);
-                all.push(*known.addresses.entry(key).or_insert_with(|| address.expect("it was missing")));
+        }
+        for (key, weight) in known.pack(ctx, body, weights, &unmade)? {
+            if let Some(prepared) = &self.prepared {
+                prepared.add_weight(weight.clone());
             }
-            return Ok(all);
+            known.keep(key, weight);
         }
         Ok(keys.iter().map(|key| known.addresses[key]).collect())
     }
@@ -111,41 +117,100 @@ impl WeightStore {
 }
 
 impl Known {
-    fn stored(&mut self, body: &Body, piece: &WeightPiece, numbers: &mut WeightNumbers) -> Stored {
+    /// Evaluates and packs weights, next to each other.
+    fn pack(
+        &self,
+        ctx: &Context,
+        body: &Body,
+        weights: &WeightSet,
+        unmade: &[(Stored, &WeightPiece)],
+    ) -> Result<Vec<(Stored, PreparedWeight)>, Vec<Diagnostic>> {
+        let mut pieces = Vec::new();
+        let mut end = 0;
+        for (_, WeightPiece { content, bytes, .. }) in unmade {
+            pieces.push(WeightPiece { content: content.clone(), offset: end, bytes: *bytes });
+            end = (end + bytes).next_multiple_of(64);
+        }
+        if pieces.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut chunk = AlignedBuffer::zeroed(end as usize)
+            .map_err(|error| vec![Diagnostic::error(Location::UNKNOWN, format!("weights: {error}"))])?;
+        let known = SizedWeights::default();
+        fill_all(ctx, body, weights, &known, split(&pieces, chunk.as_mut_slice()))?;
+        let chunk: SharedBytes = Arc::new(chunk);
+        let weight = |((key, _), piece): (&(Stored, &WeightPiece), &WeightPiece)| {
+            let range = piece.offset as usize..(piece.offset + piece.bytes) as usize;
+            (*key, PreparedWeight::new(self.key(key), chunk.clone(), range))
+        };
+        Ok(unmade.iter().zip(&pieces).map(weight).collect())
+    }
+
+    /// Keeps a weight in memory, and its address.
+    fn keep(&mut self, key: Stored, weight: PreparedWeight) {
+        let address = weight.bytes().as_ptr() as usize as u64;
+        if self.addresses.insert(key, address).is_none() {
+            self.kept.push(weight);
+        }
+    }
+
+    /// What a weight is in other contexts.
+    fn key(&self, stored: &Stored) -> WeightKey {
+        let key = |number: &WeightNumber| self.keys[number.0 as usize];
+        match stored {
+            Stored::Plain(number) => WeightKey::of(&("plain", key(number))),
+            Stored::Packed(number, packing) => WeightKey::of(&("packed", key(number), packing)),
+            Stored::Repeated(bits, bytes) => WeightKey::of(&("repeated", bits, bytes)),
+        }
+    }
+
+    fn stored(
+        &mut self,
+        ctx: &Context,
+        body: &Body,
+        piece: &WeightPiece,
+        numbers: &mut WeightNumbers,
+    ) -> Stored {
         match &piece.content {
-            WeightContent::Plain(value) => Stored::Plain(self.number(body, *value, numbers)),
+            WeightContent::Plain(value) => Stored::Plain(self.number(ctx, body, *value, numbers)),
             WeightContent::Packed(value, packing) => {
-                Stored::Packed(self.number(body, *value, numbers), packing.key())
+                Stored::Packed(self.number(ctx, body, *value, numbers), packing.key())
             }
             WeightContent::Repeated(number) => Stored::Repeated(number.to_bits(), piece.bytes),
         }
     }
 
     /// The number of a weight; `numbers` are those of this body that were asked for before.
-    fn number(&mut self, body: &Body, weight: Value, numbers: &mut WeightNumbers) -> WeightNumber {
+    fn number(
+        &mut self,
+        ctx: &Context,
+        body: &Body,
+        weight: Value,
+        numbers: &mut WeightNumbers,
+    ) -> WeightNumber {
         let mut stack = vec![weight];
         while let Some(&value) = stack.last() {
-            let ValueDef::Result(op, result) = body.def(value) else { unreachable!("weights are results") };
+            let ValueDef::Result(op, _) = body.def(value) else { unreachable!("weights are results") };
             let waiting = stack.len();
             stack.extend(body.operands(op).filter(|operand| numbers[*operand].is_none()));
             if stack.len() > waiting {
                 continue;
             }
             stack.pop();
-            numbers[value] = Some(self.number_of(body, value, op, result, numbers));
+            numbers[value] = Some(self.number_of(ctx, body, value, numbers));
         }
         numbers[weight].expect("the last value on the stack is the weight")
     }
 
-    /// The number of result `result` of an operation whose operands have numbers.
+    /// The number of a result of an operation whose operands have numbers.
     fn number_of(
         &mut self,
+        ctx: &Context,
         body: &Body,
         value: Value,
-        op: Op,
-        result: usize,
         numbers: &WeightNumbers,
     ) -> WeightNumber {
+        let ValueDef::Result(op, result) = body.def(value) else { unreachable!("weights are results") };
         let operands = || body.operands(op).map(|operand| numbers[operand].expect("operands come first"));
         let name = body.name(op);
         let properties = body.properties(op);
@@ -162,6 +227,12 @@ impl Known {
         let expression = Expression { name, properties, operands: operands().collect(), result, ty };
         let next = WeightNumber(self.numbers.len() as u32);
         let number = *self.numbers.entry(expression.clone()).or_insert(next);
+        if number == next {
+            let keys: Vec<WeightKey> = operands().map(|operand| self.keys[operand.0 as usize]).collect();
+            let name = body.at(ctx, op).name();
+            let texts = [attr_text(ctx, properties), type_text(ctx, ty)];
+            self.keys.push(WeightKey::of(&(name, texts, result, keys)));
+        }
         self.recent[value] = Some((expression, number));
         number
     }

@@ -157,9 +157,9 @@ pub(crate) fn run_with_code_of(sample: &Module, module: &Module, inputs: &[&[u8]
     let options = CodegenOptions::new(THREADS);
     let planned =
         |module| Planned::of(module, "main", &options).unwrap_or_else(|faults| panic!("{}", said(faults)));
-    let code = planned(sample).compile(Some(copied(ctx, sample.function("main").unwrap())));
+    let code = planned(sample).compile(Some(copied(ctx, sample.function("main").unwrap())), None);
     let code = code.unwrap_or_else(|faults| panic!("{}", said(faults)));
-    let only = planned(module).specialization(&code);
+    let only = planned(module).specialization(&code, &Arc::default());
     let only = only.unwrap_or_else(|faults| panic!("{}", said(faults)));
     let mut outputs: Vec<AlignedBuffer> =
         only.outputs().iter().map(|desc| AlignedBuffer::zeroed(desc.size_bytes).unwrap()).collect();

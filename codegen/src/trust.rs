@@ -10,21 +10,27 @@
     reason = "code that was made here is handed to who runs it, and embedders vouch for theirs"
 )]
 
+use std::collections::BTreeMap;
+
 use ir::body::OpRef;
 use kernels::KernelFn;
-use runtime::{JitCode, Specialization, SpecializationParts};
+use runtime::{CodeImage, LoadError, LoadedCode, Specialization, SpecializationParts};
 
-use crate::cranelift::Finished;
+use crate::entry;
 use crate::row::{EmbedderKernel, KernelRow, KernelWork, Runs};
 
-/// Finished code, whose entry [`crate::entry`] emitted.
-pub(crate) fn load(finished: Finished) -> JitCode {
-    let Finished { module, entry } = finished;
-    // SAFETY: the functions were emitted by this crate, for a plan whose places `place` found to lie within
-    // the memory that the program's descriptors say; kernels are called with the descriptors that were made
-    // with their operands.
-    let code = unsafe { JitCode::from_module(module, entry) };
-    code.expect("the entry has the entry's signature")
+/// Code whose entry [`crate::entry`] emitted, with the addresses of the image's functions.
+///
+/// # Errors
+/// If the image is damaged, or the system gives no memory for it.
+pub(crate) fn load(
+    image: &CodeImage,
+    symbols: &BTreeMap<&'static str, *const u8>,
+) -> Result<(LoadedCode, Vec<u64>), LoadError> {
+    // SAFETY: the functions were emitted by this crate, now or when an artifact was made that its reader has
+    // found undamaged, for a plan whose places `place` found to lie within the memory that the program's
+    // descriptors say; kernels are called with the descriptors that were made with their operands.
+    unsafe { LoadedCode::load(image, entry::NAME, |name| symbols.get(name).copied()) }
 }
 
 /// A program at some sizes, of a frame that [`crate::frame`] wrote for its code.

@@ -148,12 +148,12 @@ impl KnownWeights {
     }
 }
 
-/// Which weights belong to one size.
-pub(crate) enum SizedWeights {
-    /// All: there are no other sizes.
-    All,
-    /// What sizes say, and what is computed from that; with what that reads of the others.
-    Some(EntitySet<Value>, KnownTensors),
+/// Which weights belong to one size: what sizes say, and what is computed from that.
+#[derive(Default)]
+pub(crate) struct SizedWeights {
+    values: EntitySet<Value>,
+    /// What these read of the others.
+    read: KnownTensors,
 }
 
 /// Weights that are evaluated already.
@@ -187,23 +187,17 @@ impl SizedWeights {
                 known.insert(value, weights.evaluate(ctx, body, value)?);
             }
         }
-        Ok(SizedWeights::Some(sized, known))
+        Ok(SizedWeights { values: sized, read: known })
     }
 
     /// What is evaluated already.
     pub(crate) fn known(&self, value: Value) -> Option<Tensor> {
-        match self {
-            SizedWeights::All => None,
-            SizedWeights::Some(_, known) => known.get(&value).cloned(),
-        }
+        self.read.get(&value).cloned()
     }
 
     /// Whether what is asked for belongs to one size.
     pub(crate) fn has(&self, key: &AddressKey) -> bool {
-        match self {
-            SizedWeights::All => true,
-            SizedWeights::Some(sized, _) => key.value().is_some_and(|value| sized.contains(value)),
-        }
+        key.value().is_some_and(|value| self.values.contains(value))
     }
 }
 

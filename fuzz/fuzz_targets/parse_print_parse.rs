@@ -8,13 +8,17 @@
 use std::sync::Arc;
 
 use ir::text::{
-    Locations, ParseOptions, PrintForm, PrintOptions, Unregistered, check_round_trip, parse_with, print_with,
+    Locations, ParseOptions, PrintForm, PrintOptions, ResourceText, Unregistered, check_round_trip, parse_with, print_with,
 };
 use ir::{Context, Module};
 use libfuzzer_sys::fuzz_target;
 
 const ANYTHING: ParseOptions = ParseOptions { unregistered: Unregistered::Allow };
-const GENERIC: PrintOptions = PrintOptions { form: PrintForm::Generic, locations: Locations::Shown };
+const GENERIC: PrintOptions = PrintOptions {
+    form: PrintForm::Generic,
+    locations: Locations::Shown,
+    resources: ResourceText::Kept,
+};
 
 fuzz_target!(|bytes: &[u8]| {
     let Ok(text) = std::str::from_utf8(bytes) else { return };

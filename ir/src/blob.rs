@@ -7,13 +7,16 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
+/// Bytes that something keeps in memory: a mapped file, a vector.
+pub type SharedBytes = Arc<dyn AsRef<[u8]> + Send + Sync>;
+
 /// The bytes of a constant.
 #[derive(Clone)]
 pub enum Blob {
     /// Bytes that something else owns: a mapped file, a vector.
     Shared {
         /// The owner.
-        owner: Arc<dyn AsRef<[u8]> + Send + Sync>,
+        owner: SharedBytes,
         /// Which of the owner's bytes.
         range: Range<usize>,
     },
@@ -25,6 +28,14 @@ pub enum Blob {
 pub trait ConstantSource: Send + Sync + fmt::Debug {
     /// How many bytes there are.
     fn len_bytes(&self) -> usize;
+
+    /// Whether the bytes are what they should be; asked before a constant is evaluated.
+    ///
+    /// # Errors
+    /// Why they are not.
+    fn check(&self) -> Result<(), String> {
+        Ok(())
+    }
 
     /// Writes the bytes from `start_byte` on, as many as `out` holds.
     ///
@@ -52,6 +63,17 @@ impl Blob {
         match self {
             Blob::Shared { owner, range } => Some(&(**owner).as_ref()[range.clone()]),
             Blob::Lazy(_) => None,
+        }
+    }
+
+    /// Whether the bytes are what they should be.
+    ///
+    /// # Errors
+    /// Why they are not.
+    pub fn check(&self) -> Result<(), String> {
+        match self {
+            Blob::Shared { .. } => Ok(()),
+            Blob::Lazy(source) => source.check(),
         }
     }
 

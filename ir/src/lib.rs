@@ -76,7 +76,7 @@ pub mod window;
 pub mod words;
 
 pub use attrs::{AttrData, DenseData};
-pub use blob::{Blob, ConstantSource};
+pub use blob::{Blob, ConstantSource, SharedBytes};
 pub use body::{Body, OpParts, Successor};
 pub use builder::{Builder, OpSpec};
 pub use context::{BlobHome, Context};

@@ -97,6 +97,18 @@ pub struct PrintOptions {
     pub form: PrintForm,
     /// Whether locations are.
     pub locations: Locations,
+    /// Whether the bytes of resources are, or where they are found.
+    pub resources: ResourceText,
+}
+
+/// Whether the bytes of resources are written, or where they are found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ResourceText {
+    /// They are.
+    #[default]
+    Kept,
+    /// They are not: who reads the text knows what each name stands for.
+    Omitted,
 }
 
 /// In which form operations are written.

@@ -32,8 +32,12 @@ macro_rules! features {
 /// Each instruction set with its name and the features that it takes, the narrowest first.
 static SETS: [(Isa, &str, &[Feature]); 3] = [
     (Isa::Scalar, "portable", &[]),
-    (Isa::Avx2, "x86-64-v3", features!("avx2", "fma")),
-    (Isa::Avx512, "x86-64-v4", features!("avx2", "fma", "avx512f", "avx512vl", "avx512bw", "avx512dq")),
+    (Isa::Avx2, "x86-64-v3", features!("avx2", "fma", "bmi1", "bmi2", "lzcnt")),
+    (
+        Isa::Avx512,
+        "x86-64-v4",
+        features!("avx2", "fma", "bmi1", "bmi2", "lzcnt", "avx512f", "avx512vl", "avx512bw", "avx512dq"),
+    ),
 ];
 
 impl Isa {

@@ -1,6 +1,7 @@
 //! The command line: what each verb takes.
 
 mod bench;
+mod build;
 mod explain;
 mod inputs;
 mod list;
@@ -9,6 +10,7 @@ mod passes;
 mod place;
 mod plan;
 mod run;
+mod source;
 mod summary;
 mod symbolic;
 mod tool;
@@ -52,6 +54,8 @@ struct Cli {
 enum Verb {
     /// Compile a program and run it.
     Run(run::RunArgs),
+    /// Compile a program into a file that runs without compiling again.
+    Build(build::BuildArgs),
     /// Print the size of the arena; with `--json`, the place of every value.
     Plan(plan::PlanArgs),
     /// Say what the peak of the arena is made of and what would lower it, or where one value is and why.
@@ -69,7 +73,8 @@ enum Verb {
 /// What a program is read from.
 #[derive(Args, Clone)]
 struct FileArgs {
-    /// IR text (`.mlir`, or `-` for standard input) or a model (`.onnx`).
+    /// IR text (`.mlir`, or `-` for standard input), a model (`.onnx`), or an artifact that `optc build`
+    /// wrote.
     file: PathBuf,
     /// Generate the missing weights of a weight-stripped model from the recipe in its metadata.
     #[arg(long)]
@@ -125,6 +130,11 @@ struct MemoryArgs {
 }
 
 impl MemoryArgs {
+    /// Whether the arguments say what a program that was planned before does not.
+    fn says_more(&self) -> bool {
+        !self.donate.is_empty() || !self.pool.is_empty() || self.budget.is_some()
+    }
+
     fn goal(&self) -> Goal {
         Goal::named(&self.optimize).expect("the parser takes names of goals only")
     }
@@ -143,6 +153,7 @@ impl MemoryArgs {
             pools: self.pool.clone(),
             reproducer: self.reproducer.clone(),
             sizes: SizeOptions::default(),
+            prepared: None,
         }
     }
 }
@@ -178,6 +189,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>, allocator: &CountingA
     let done = match cli.verb {
         None => passes::run(&setup, &cli.passes),
         Some(Verb::Run(args)) => run::run(&args),
+        Some(Verb::Build(args)) => build::run(&args),
         Some(Verb::Plan(args)) => plan::run(&args),
         Some(Verb::Explain(args)) => explain::run(&args),
         Some(Verb::Bench(args)) => bench::run(&args, allocator),

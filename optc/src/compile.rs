@@ -16,7 +16,7 @@ use crate::budget;
 use crate::failure::Failure;
 use crate::specialize::{self, AllSizes, has_named_sizes};
 
-pub use codegen::DeadMemory;
+pub use codegen::{DeadMemory, Prepared};
 pub use passes::tradeoff::Goal;
 
 /// How a module is compiled.
@@ -46,6 +46,8 @@ pub struct CompileOptions {
     pub reproducer: Option<PathBuf>,
     /// What is said of named sizes.
     pub sizes: SizeOptions,
+    /// What is made already, and where what is made now is kept for others.
+    pub prepared: Option<Arc<Prepared>>,
 }
 
 /// How a program of named sizes is compiled.
@@ -85,6 +87,7 @@ impl Default for CompileOptions {
             pools: Vec::new(),
             reproducer: None,
             sizes: SizeOptions::default(),
+            prepared: None,
         }
     }
 }
@@ -97,7 +100,12 @@ impl CompileOptions {
 
     /// What code generation is told.
     pub(crate) fn code(&self) -> codegen::CodegenOptions {
-        codegen::CodegenOptions { threads: self.threads, cpu: self.cpu, dead: self.dead }
+        codegen::CodegenOptions {
+            threads: self.threads,
+            cpu: self.cpu,
+            dead: self.dead,
+            prepared: self.prepared.clone(),
+        }
     }
 
     /// With the processor that a function is planned for in part, if its plan names one.

@@ -18,7 +18,9 @@
 
 mod apart;
 pub mod arrays;
+pub mod artifact;
 pub mod budget;
+pub mod cache;
 pub mod cli;
 pub mod compile;
 pub mod describe;
@@ -48,6 +50,8 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 pub use apart::{BufferUse, are_apart};
 pub use arrays::Array;
+pub use artifact::Artifact;
+pub use cache::Cache;
 pub use compile::{CompileOptions, DeadMemory, Goal, SizeOptions, compile, run_pipeline};
 pub use explain::Explained;
 pub use failure::{Failure, Fault};

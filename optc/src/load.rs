@@ -6,13 +6,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use import::onnx::declared::DeclaredSizes;
-use import::onnx::external::{OpenFile, SharedBytes};
+use import::onnx::external::OpenFile;
 use import::onnx::{ImportOptions, StrippedWeights};
+use indexmap::IndexSet;
 use ir::size::fits_memory;
 use ir::text::type_text;
-use ir::{Attr, AttrData, Body, Context, Diagnostic, Location, Module};
+use ir::{AttrData, Blob, Body, Context, Diagnostic, Location, Module, SharedBytes};
 use runtime::MappedFile;
 
+use crate::artifact::{Artifact, is_artifact};
 use crate::failure::Failure;
 use crate::sizes;
 
@@ -34,13 +36,19 @@ impl Default for LoadOptions {
     }
 }
 
-/// The program in a file: a model (`.onnx`), or IR text (anything else; `-` is standard input).
+/// The program in a file: a model (`.onnx`), the plan of an artifact (whatever it is called), or IR text
+/// (anything else; `-` is standard input).
 ///
 /// # Errors
 /// Every fault that was found in the file.
 pub fn load(path: &Path, options: &LoadOptions) -> Result<Module, Failure> {
     if path.extension().is_some_and(|extension| extension == "onnx") {
         return load_model(path, options);
+    }
+    if is_artifact(path) {
+        let mut module = Artifact::open(path)?.plan()?;
+        sizes::apply(&mut module, &options.sizes)?;
+        return Ok(module);
     }
     let (name, text) = read_text(path)?;
     let mut module = parse(&name, text, Some(path), options)?;
@@ -102,6 +110,28 @@ pub fn load_model_bytes(name: &str, bytes: Vec<u8>, options: &LoadOptions) -> Re
 
 fn load_model(path: &Path, options: &LoadOptions) -> Result<Module, Failure> {
     import_model(path, &map_file, options)
+}
+
+/// The module that a text says whose resources are omitted, and given here by their names.
+///
+/// # Errors
+/// Every fault that was found in the text; if a resource that it names is not given.
+pub(crate) fn parse_stored(
+    name: &str,
+    text: String,
+    resources: impl Iterator<Item = (String, Blob)>,
+) -> Result<Module, Failure> {
+    let ctx = Arc::new(Context::new());
+    for (key, blob) in resources {
+        ctx.set_blob(ctx.ident(&key), blob);
+    }
+    let module = ir::text::parse(&ctx, name, text);
+    let mut module = module.map_err(|faults| Failure::diagnostics(&ctx, &faults))?;
+    ir::verify::verify_touched(&mut module).map_err(|faults| Failure::diagnostics(&ctx, &faults))?;
+    match &missing_blobs(&module)[..] {
+        [] => Ok(module),
+        [key, ..] => Err(Failure::input(format!("{name} has no bytes for `{key}`"))),
+    }
 }
 
 /// Sizes that the model names are numbers before anything is converted; those that are symbolized are symbols
@@ -176,30 +206,31 @@ fn model_path(model: &str, text_path: Option<&Path>) -> PathBuf {
 }
 
 fn missing_blobs(module: &Module) -> Vec<String> {
-    let mut keys = Vec::new();
     if module.ctx.resources().all(|key| module.ctx.blob(key).is_some()) {
-        return keys;
+        return Vec::new();
     }
-    collect_missing(&module.ctx, &module.top, &mut keys);
+    let mut keys = named_resources(module);
+    keys.retain(|key| module.ctx.blob(module.ctx.ident(key)).is_none());
+    keys.into_iter().collect()
+}
+
+/// The resources that operations of a module name, in the order in which they do.
+pub(crate) fn named_resources(module: &Module) -> IndexSet<String> {
+    let mut keys = IndexSet::new();
+    collect_resources(&module.ctx, &module.top, &mut keys);
     keys
 }
 
-fn collect_missing(ctx: &Context, body: &Body, keys: &mut Vec<String>) {
+fn collect_resources(ctx: &Context, body: &Body, keys: &mut IndexSet<String>) {
     for op in body.all_blocks().flat_map(|block| body.ops(block)) {
         for (_, attr) in ctx.dict_entries(body.properties(op)).iter().chain(ctx.dict_entries(body.attrs(op)))
         {
-            add_missing(ctx, *attr, keys);
+            if let AttrData::Resource { key, .. } = ctx.attr_data(*attr) {
+                keys.insert(ctx.str(*key).to_owned());
+            }
         }
         if let Some(child) = body.child(op) {
-            collect_missing(ctx, child, keys);
+            collect_resources(ctx, child, keys);
         }
-    }
-}
-
-fn add_missing(ctx: &Context, attr: Attr, keys: &mut Vec<String>) {
-    let AttrData::Resource { key, .. } = ctx.attr_data(attr) else { return };
-    let name = ctx.str(*key);
-    if ctx.blob(*key).is_none() && !keys.iter().any(|known| known == name) {
-        keys.push(name.to_owned());
     }
 }

@@ -45,9 +45,21 @@ impl Model {
     /// # Errors
     /// Every fault of the first stage that finds some.
     pub fn compile(module: &mut Module, options: &CompileOptions) -> Result<Model, Failure> {
+        Model::compile_for(module, options, options.threads)
+    }
+
+    /// The same, run by fewer threads than it is compiled for.
+    ///
+    /// # Errors
+    /// As [`Model::compile`].
+    pub(crate) fn compile_for(
+        module: &mut Module,
+        options: &CompileOptions,
+        threads: usize,
+    ) -> Result<Model, Failure> {
         let open = OpenOutputs::of(module, &entry(module, options.entry.as_deref())?)?;
         let program = Arc::new(compile(module, options)?);
-        let context = program.context(options.threads).map_err(failed)?;
+        let context = program.context(threads).map_err(failed)?;
         Ok(Model { program, context, open })
     }
 

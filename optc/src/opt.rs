@@ -172,7 +172,7 @@ impl OptArgs {
     pub fn print_options(&self) -> PrintOptions {
         let form = if self.print_generic { PrintForm::Generic } else { PrintForm::Pretty };
         let locations = if self.print_locations { Locations::Shown } else { Locations::Hidden };
-        PrintOptions { form, locations }
+        PrintOptions { form, locations, ..PrintOptions::default() }
     }
 }
 

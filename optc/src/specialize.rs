@@ -48,10 +48,9 @@ pub fn has_named_sizes(ctx: &Context, body: &Body) -> bool {
 /// # Errors
 /// Every fault of the first stage that finds some.
 pub(crate) fn compile(all: AllSizes, options: &CompileOptions) -> Result<Program, Failure> {
-    let CompileOptions { threads, cpu, dead, .. } = *options;
-    let made = Specializations::compile(all, &codegen::CodegenOptions { threads, cpu, dead })?;
+    let made = Specializations::compile(all, &options.code())?;
     let all = made.all();
-    let parts = ProgramParts { weights: Arc::new(Weights::none()), threads };
+    let parts = ProgramParts { weights: Arc::new(Weights::none()), threads: options.threads };
     let open = codegen::open_outputs(&all.module.ctx, &signature(&all.module, &all.entry)?);
     let sample = all.sample.clone();
     let states = made.states().to_vec();

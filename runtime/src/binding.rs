@@ -3,8 +3,8 @@
 use std::ptr::NonNull;
 
 use crate::abi::CodeContext;
+use crate::code::LoadedCode;
 use crate::error::RunError;
-use crate::jit::JitCode;
 use crate::tensor::TensorDesc;
 use crate::threads::ThreadPool;
 
@@ -38,7 +38,7 @@ unsafe impl Send for Binding {}
 
 /// What else a run takes: all but the buffers.
 pub(crate) struct Entered<'r> {
-    pub(crate) code: &'r JitCode,
+    pub(crate) code: &'r LoadedCode,
     pub(crate) faults: &'r [String],
     pub(crate) pool: &'r ThreadPool,
     pub(crate) arena: &'r mut [u8],

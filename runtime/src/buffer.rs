@@ -100,6 +100,12 @@ impl AlignedBuffer {
 #[repr(align(64))]
 struct CacheLine;
 
+impl AsRef<[u8]> for AlignedBuffer {
+    fn as_ref(&self) -> &[u8] {
+        self.as_slice()
+    }
+}
+
 impl Drop for AlignedBuffer {
     fn drop(&mut self) {
         if self.layout.size() > 0 {

@@ -1,13 +1,13 @@
 //! What a compiled program needs to run: arena, mapped files, fork-join pool, the call into machine code.
 //!
 //! This room knows neither the IR nor the kernels. Machine code comes in as an address with an owner
-//! ([`JitCode`]), with what sizes decide (the arena's bytes, the descriptions of inputs and outputs): a
+//! ([`LoadedCode`]), with what sizes decide (the arena's bytes, the descriptions of inputs and outputs): a
 //! [`Specialization`]. A [`Program`] without named sizes has one, others have one for each combination of
 //! sizes that comes up. A program is run from a [`RunContext`], which
 //! owns everything that one caller needs: the arena and the threads. Many contexts share one program.
 //!
 //! ```
-//! use runtime::{ElementKind, JitCode, Program, ProgramParts, Specialization, SpecializationParts};
+//! use runtime::{ElementKind, LoadedCode, Program, ProgramParts, Specialization, SpecializationParts};
 //! use runtime::{TensorDesc, Weights};
 //! use runtime::{as_bytes, as_bytes_mut};
 //! use std::sync::Arc;
@@ -28,7 +28,7 @@
 //!
 //! let tensor = |name: &str| TensorDesc::new(name, ElementKind::F32, vec![4], 16);
 //! // SAFETY: `double` is a function, which stays loaded, and touches only what the descriptors name.
-//! let code = unsafe { JitCode::from_entry(double, Arc::new(())) };
+//! let code = unsafe { LoadedCode::from_entry(double, Arc::new(())) };
 //! // SAFETY: `double` reads and writes four numbers.
 //! let only = unsafe { Specialization::new(SpecializationParts {
 //!     code,
@@ -54,11 +54,12 @@ mod allocations;
 mod binding;
 mod buffer;
 mod bytes;
+mod code;
 mod context;
 mod error;
 mod exact;
 mod extent;
-mod jit;
+mod image;
 mod large;
 mod machine;
 mod mapped;
@@ -75,11 +76,14 @@ pub use allocations::{Allocations, CountingAllocator};
 pub use binding::{InputBuffer, TensorSide};
 pub use buffer::{AlignedBuffer, Arena, ArenaError, OutOfMemory, POISON, poison};
 pub use bytes::{Plain, as_bytes, as_bytes_mut, from_bytes, from_bytes_mut};
+pub use code::LoadedCode;
 pub use context::RunContext;
 pub use error::RunError;
 pub use exact::{OpenOutput, cut};
 pub use extent::{Extent, SizeExpr, SizeStep};
-pub use jit::{JitCode, WrongSignature};
+pub use image::{
+    CodeImage, FUNCTION_ALIGNMENT, ImageFunction, LoadError, Relocation, RelocationKind, RelocationTarget,
+};
 pub use machine::{available_threads, cpu_features, peak_resident_bytes};
 pub use mapped::MappedFile;
 pub use program::{NamedSizes, Program, ProgramParts, Weights};

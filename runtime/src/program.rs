@@ -14,7 +14,7 @@ use crate::error::RunError;
 use crate::exact::OpenOutput;
 use crate::mapped::MappedFile;
 use crate::shapes::{Declared, ShapeError, Symbol};
-use crate::specialization::{Cache, Specialization, Specialize};
+use crate::specialization::{Specialization, SpecializationCache, Specialize};
 use crate::tensor::{StateDesc, TensorSpec};
 use crate::threads::ThreadPool;
 
@@ -93,7 +93,7 @@ pub struct Program {
     outputs: Vec<TensorSpec>,
     open: Vec<OpenOutput>,
     specialize: Option<Box<dyn Specialize>>,
-    kept: Cache,
+    kept: SpecializationCache,
     bound_bytes: Option<usize>,
     states: Vec<StateDesc>,
 }
@@ -133,7 +133,7 @@ impl Program {
             outputs,
             open: Vec::new(),
             specialize: None,
-            kept: Cache::new(cached),
+            kept: SpecializationCache::new(cached),
             bound_bytes: None,
             states: Vec::new(),
         }

@@ -5,13 +5,13 @@ use std::any::Any;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::jit::JitCode;
+use crate::code::LoadedCode;
 use crate::tensor::TensorDesc;
 
 /// What [`Specialization::new`] takes.
 pub struct SpecializationParts {
     /// The machine code; most specializations of a program have the same.
-    pub code: JitCode,
+    pub code: LoadedCode,
     /// What the code's statuses 1, 2, ... mean, as messages for the user.
     pub faults: Arc<[String]>,
     /// What the code reads through its last argument; empty for code that reads nothing there.
@@ -94,7 +94,7 @@ impl Specialization {
         &self.parts.frame
     }
 
-    pub(crate) fn code(&self) -> &JitCode {
+    pub(crate) fn code(&self) -> &LoadedCode {
         &self.parts.code
     }
 
@@ -122,7 +122,7 @@ pub trait Specialize: Send + Sync {
 }
 
 /// Specializations by their sizes; where there is no room, the one that was not asked for the longest goes.
-pub(crate) struct Cache {
+pub(crate) struct SpecializationCache {
     most: usize,
     kept: Mutex<KeptEntries>,
 }
@@ -143,11 +143,11 @@ struct CacheEntry {
     used: u64,
 }
 
-impl Cache {
+impl SpecializationCache {
     /// Room for `most` entries.
-    pub(crate) fn new(most: usize) -> Cache {
+    pub(crate) fn new(most: usize) -> SpecializationCache {
         let entries = Vec::with_capacity(most.min(64));
-        Cache { most, kept: Mutex::new(KeptEntries { entries, ..KeptEntries::default() }) }
+        SpecializationCache { most, kept: Mutex::new(KeptEntries { entries, ..KeptEntries::default() }) }
     }
 
     pub(crate) fn len(&self) -> usize {

@@ -11,15 +11,15 @@ use super::lanes::{LaneLowering, Lanes};
 use super::nest::Inner;
 use super::rows::{DescriptorLayout, OuterLoops, word};
 use super::stages::{LoopSchedule, Plan, PointwiseForm, STRIP, StripStorage, VectorCall};
-use crate::cranelift::{Emitter, InstBuilder, Jit, ModuleFunction, PLAIN, Value, types};
+use crate::cranelift::{Emitter, FunctionNumber, ImageBuilder, InstBuilder, PLAIN, Value, types};
 use crate::elem::ElemType;
 use crate::functions;
 
 /// Compiles a form.
-pub(crate) fn emit(jit: &mut Jit, name: &str, form: &PointwiseForm) -> ModuleFunction {
-    let pointer = jit.pointer();
-    let signature = jit.signature(&[pointer, pointer, types::I32, pointer], &[]);
-    jit.define(name, signature, |emitter| {
+pub(crate) fn emit(image: &mut ImageBuilder, name: &str, form: &PointwiseForm) -> FunctionNumber {
+    let pointer = image.pointer();
+    let signature = image.signature(&[pointer, pointer, types::I32, pointer], &[]);
+    image.define(name, signature, |emitter| {
         let layout = DescriptorLayout { outer: form.outer };
         let schedule = form.schedule();
         OuterLoops { layout, count: form.inner.len() }.emit(emitter, |e, bases, start, end| {

@@ -11,10 +11,7 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use ir::Blob;
-
-/// Bytes that stay where they are while anybody reads them: a mapped file, or memory.
-pub type SharedBytes = Arc<dyn AsRef<[u8]> + Send + Sync>;
+use ir::{Blob, SharedBytes};
 
 /// How the bytes of a file are had; whoever can map files gives that, [`read_file`] needs nothing but memory.
 pub type OpenFile<'a> = &'a dyn Fn(&Path) -> io::Result<SharedBytes>;

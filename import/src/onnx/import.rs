@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use ir::{Context, Diagnostic, Module};
+use ir::{Context, Diagnostic, Module, SharedBytes};
 
 use super::declared::DeclaredSizes;
-use super::external::{ExternalFiles, OpenFile, SharedBytes};
+use super::external::{ExternalFiles, OpenFile};
 use super::functions;
 use super::lower::{ModelSource, lower};
 use super::model::{AttributeValue, ModelProto};

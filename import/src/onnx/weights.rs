@@ -8,10 +8,10 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use ir::{Blob, Context, FloatKind, Signedness, Type, TypeData};
+use ir::{Blob, Context, FloatKind, SharedBytes, Signedness, Type, TypeData};
 
 use super::element::Element;
-use super::external::{ExternalFiles, SharedBytes};
+use super::external::ExternalFiles;
 use super::numbers::NumberField;
 use super::tensor::TensorProto;
 use super::wire::{ByteSpan, Message};

@@ -6,8 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use import::onnx::declared::DeclaredSizes;
-use import::onnx::external::SharedBytes;
 use import::onnx::{ImportOptions, StrippedWeights, import};
+use ir::SharedBytes;
 use ir::{Context, Diagnostic, Module};
 
 use crate::writer::Message;

@@ -166,10 +166,14 @@ fn printed_text_parses_back_and_finds_its_weights_again() {
     let options = ImportOptions { open_file: &read_file, stripped: synthesize, sizes: DeclaredSizes::new() };
     let module = import(&Arc::new(Context::new()), &path, &options).ok().unwrap();
     for form in [PrintForm::Pretty, PrintForm::Generic] {
-        let text = print_with(&module, &PrintOptions { form, locations: Locations::Shown });
+        let text =
+            print_with(&module, &PrintOptions { form, locations: Locations::Shown, ..Default::default() });
         let ctx = Arc::new(Context::new());
         let again = parse(&ctx, "squeezenet.mlir", text.clone()).ok().unwrap();
-        assert_eq!(print_with(&again, &PrintOptions { form, locations: Locations::Shown }), text);
+        assert_eq!(
+            print_with(&again, &PrintOptions { form, locations: Locations::Shown, ..Default::default() }),
+            text
+        );
         let model_path = path.display().to_string();
         let references = [("model".to_owned(), model_path), ("synthesize".to_owned(), "true".to_owned())];
         assert_eq!(ctx.references(), references);

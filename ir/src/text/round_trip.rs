@@ -17,14 +17,14 @@ pub fn check_round_trip(module: &Module) -> Result<(), String> {
         for locations in [Locations::Hidden, Locations::Shown] {
             let ctx = Arc::new(Context::new());
             module.ctx.dialects().for_each(|dialect| ctx.register(dialect));
-            let text = print_with(module, &PrintOptions { form, locations });
+            let text = print_with(module, &PrintOptions { form, locations, ..Default::default() });
             let options = ParseOptions { unregistered: Unregistered::Allow };
             let again = parse_with(&ctx, "printed", text, &options).map_err(|errors| {
                 let errors: Vec<String> = errors.iter().map(|error| error.render(&ctx)).collect();
                 format!("{form:?} text does not read back:\n{}", errors.join("\n"))
             })?;
             for other in [PrintForm::Pretty, PrintForm::Generic] {
-                let options = PrintOptions { form: other, locations };
+                let options = PrintOptions { form: other, locations, ..Default::default() };
                 same(&print_with(module, &options), &print_with(&again, &options))
                     .map_err(|line| format!("read from {form:?} text, {other:?} text differs: {line}"))?;
             }

@@ -30,7 +30,10 @@ fn check_generic(text: &str, expected: &str) {
     let options = ParseOptions { unregistered: Unregistered::Allow };
     let module = parse_with(&Arc::new(Context::new()), "t", text.to_owned(), &options).unwrap();
     let form = PrintForm::Generic;
-    assert_eq!(print_with(&module, &PrintOptions { form, locations: Locations::Hidden }), expected);
+    assert_eq!(
+        print_with(&module, &PrintOptions { form, locations: Locations::Hidden, ..Default::default() }),
+        expected
+    );
 }
 
 fn rendered(ctx: &Context, errors: &[Diagnostic]) -> String {
@@ -190,7 +193,7 @@ fn locations_of_the_arguments_of_loops_are_kept() {
 "#;
     let module = parse(&Arc::new(Context::new()), "t", text.to_owned()).unwrap();
     round_trip::check_round_trip(&module).unwrap();
-    let options = PrintOptions { form: PrintForm::Pretty, locations: Locations::Shown };
+    let options = PrintOptions { form: PrintForm::Pretty, locations: Locations::Shown, ..Default::default() };
     let shown = print_with(&module, &options);
     ["\"i\"", "\"carried\"", "\"before\"", "\"after\""]
         .iter()

@@ -9,7 +9,7 @@ use std::fmt::{self, Write};
 use cranelift_entity::EntityRef;
 use rustc_hash::FxHashMap;
 
-use super::{Locations, PrintForm, PrintOptions};
+use super::{Locations, PrintForm, PrintOptions, ResourceText};
 use crate::body::{Body, OpRef, ValueDef};
 use crate::context::Context;
 use crate::entities::{Attr, Block, Location, Op, Region, Value};
@@ -75,7 +75,9 @@ pub(super) fn module(module: &Module, options: &PrintOptions, out: &mut dyn Writ
     writer.op(WrittenBody { body: &module.top, number: 0 }, op, out)?;
     writer.buffer.push('\n');
     writer.definitions(DefinitionTime::Behind);
-    writer.metadata(&module.resources);
+    if options.resources == ResourceText::Kept {
+        writer.metadata(&module.resources);
+    }
     out.write_str(writer.buffer.as_str())
 }
 

@@ -7,13 +7,13 @@ use clap::Args;
 use runtime::{CountingAllocator, InputBuffer};
 use serde_json::{Map, Value, json};
 
-use super::inputs::{InputArgs, fix_sizes, sample};
+use super::inputs::InputArgs;
+use super::source::{ArtifactArgs, ProgramSource};
 use super::summary::Specialized;
 use super::{FileArgs, MachineArgs, MemoryArgs, write_output};
 use crate::arrays::Array;
-use crate::compile::{CompileOptions, DeadMemory, entry};
+use crate::compile::DeadMemory;
 use crate::failure::Failure;
-use crate::load::load;
 use crate::model::Model;
 
 /// Time a program.
@@ -36,6 +36,8 @@ pub(super) struct BenchArgs {
     /// Function to compile [default: the only public one, else `main`].
     #[arg(long, value_name = "NAME")]
     entry: Option<String>,
+    #[command(flatten)]
+    artifact: ArtifactArgs,
 }
 
 /// Runs that warm caches and are not timed.
@@ -43,20 +45,23 @@ const WARM_UP_RUNS: u64 = 3;
 
 pub(super) fn run(args: &BenchArgs, allocator: &CountingAllocator) -> Result<(), Failure> {
     let start = Instant::now();
-    let mut module = load(&args.file.file, &args.file.options()?)?;
-    let entry = entry(&module, args.entry.as_deref())?;
-    let cases = args.inputs.cases(&module, &entry)?;
+    let source = ProgramSource {
+        file: &args.file,
+        machine: &args.machine,
+        memory: &args.memory,
+        entry: args.entry.as_deref(),
+    };
+    let mut program = source.program(&args.artifact, DeadMemory::Kept)?;
+    let cases = args.inputs.cases(&program.module, &program.entry)?;
     if args.inputs.fix_sizes() {
-        fix_sizes(&mut module, &cases)?;
+        program.fix_sizes(&cases)?;
     }
     let load_ms = milliseconds(start);
     let start = Instant::now();
-    let threads = args.machine.threads;
-    let options = args.memory.options(&args.machine, &entry, DeadMemory::Kept);
-    let options = CompileOptions { sizes: sample(&cases), ..options };
-    let mut model = Model::compile(&mut module, &options)?;
+    let mut model = program.compile(&cases)?;
     let compile_ms = milliseconds(start);
-    drop(module);
+    let threads = program.threads;
+    drop(program);
     let mut all: Vec<Map<String, Value>> = Vec::new();
     for mut case in cases {
         all.push(time(&mut model, &mut case.inputs, args.runs, allocator)?);

@@ -9,16 +9,16 @@ use ir::interp::{self, Tensor};
 use ir::plan::signature::{Returned, Signature};
 use ir::size::static_extents;
 
-use super::inputs::{InputArgs, RunInputs, fix_sizes, sample};
+use super::inputs::{InputArgs, RunInputs};
 use super::output::is_stdout;
 use super::passes::replay;
+use super::source::{ArtifactArgs, ProgramSource, SourceProgram};
 use super::summary::{Specialized, memory_line, named_memory_line, top_results};
 use super::{FileArgs, MachineArgs, MemoryArgs, write_output};
 use crate::arrays::{Array, write_npz};
-use crate::compile::{CompileOptions, DeadMemory, entry, signature};
+use crate::compile::{DeadMemory, signature};
 use crate::expect;
 use crate::failure::Failure;
-use crate::load::load;
 use crate::model::Model;
 use crate::open::OpenOutputs;
 use crate::opt::{OptArgs, Setup};
@@ -58,6 +58,8 @@ pub(super) struct RunArgs {
     /// Fill memory with NaN after its last reader, which makes a wrong plan visible.
     #[arg(long)]
     poison: bool,
+    #[command(flatten)]
+    artifact: ArtifactArgs,
 }
 
 /// What the runs say of themselves.
@@ -130,15 +132,19 @@ impl RunArgs {
 
 fn ran(args: &RunArgs) -> Result<Ran, Failure> {
     let Some(file) = &args.file else { return Err(Failure::Usage("a file is required".to_owned())) };
-    let mut module = load(&file.file, &file.options()?)?;
-    let entry = entry(&module, args.entry.as_deref())?;
-    let cases = args.inputs.cases(&module, &entry)?;
+    let dead = if args.poison { DeadMemory::Poisoned } else { DeadMemory::Kept };
+    let source =
+        ProgramSource { file, machine: &args.machine, memory: &args.memory, entry: args.entry.as_deref() };
+    let mut program = source.program(&args.artifact, dead)?;
+    let (module, entry) = (&mut program.module, &program.entry);
+    let cases = args.inputs.cases(module, entry)?;
     if args.interpret || args.inputs.fix_sizes() {
-        fix_sizes(&mut module, &cases)?;
+        program.fix_sizes(&cases)?;
     }
     if !args.interpret {
-        return compile_and_run(args, &mut module, &entry, cases);
+        return compile_and_run(program, cases);
     }
+    let SourceProgram { module, entry, .. } = program;
     let runs = cases.iter().map(|case| {
         let outputs = interpret(&module, &entry, &case.inputs)?;
         Ok(RanOnce { outputs, sizes: String::new(), times: String::new() })
@@ -147,25 +153,17 @@ fn ran(args: &RunArgs) -> Result<Ran, Failure> {
     Ok(Ran { runs, memory: String::new() })
 }
 
-fn compile_and_run(
-    args: &RunArgs,
-    module: &mut Module,
-    entry: &str,
-    cases: Vec<RunInputs>,
-) -> Result<Ran, Failure> {
-    let dead = if args.poison { DeadMemory::Poisoned } else { DeadMemory::Kept };
-    let options = args.memory.options(&args.machine, entry, dead);
-    let options = CompileOptions { sizes: sample(&cases), ..options };
+fn compile_and_run(mut program: SourceProgram, cases: Vec<RunInputs>) -> Result<Ran, Failure> {
     let start = Instant::now();
-    let mut model = Model::compile(module, &options)?;
-    let mut before = format!("compiled in {:.0} ms", start.elapsed().as_secs_f64() * 1e3);
+    let mut model = program.compile(&cases)?;
+    let mut before = format!("{} in {:.0} ms", program.made(), start.elapsed().as_secs_f64() * 1e3);
     let mut runs = Vec::new();
     for case in cases {
         runs.push(run_once(&mut model, case, before)?);
         before = String::new();
     }
     let memory = match model.program().symbols().is_empty() {
-        true => memory_line(module, entry, model.program())?,
+        true => memory_line(&program.module, &program.entry, model.program())?,
         false => named_memory_line(model.program()),
     };
     Ok(Ran { runs, memory })

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::thread;
 
 use runtime::{
-    AlignedBuffer, Arena, ArenaError, CodeContext, CountingAllocator, ElementKind, Extent, JitCode,
+    AlignedBuffer, Arena, ArenaError, CodeContext, CountingAllocator, ElementKind, Extent, LoadedCode,
     NamedSizes, Program, ProgramParts, RunContext, RunError, Specialization, SpecializationParts, Specialize,
     Symbol, TensorDesc, TensorSpec, ThreadPool, Weights,
 };
@@ -63,7 +63,7 @@ fn specialization(size: usize) -> Specialization {
     let desc = |name: &str| TensorDesc::new(name, ElementKind::U8, vec![size as u64], size);
     let parts = SpecializationParts {
         // SAFETY: `double` is a function, which touches what its frame says.
-        code: unsafe { JitCode::from_entry(double, Arc::new(())) },
+        code: unsafe { LoadedCode::from_entry(double, Arc::new(())) },
         faults: Arc::new([]),
         frame: vec![size as i64],
         arena_bytes: ARENA_BYTES * size / SIZE,

@@ -2,16 +2,13 @@
 
 use std::sync::Arc;
 
-use cranelift_codegen::ir::{AbiParam, InstBuilder, MemFlagsData, Value, types};
-use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
-use cranelift_jit::{JITBuilder, JITModule};
-use cranelift_module::{FuncId, Linkage, Module, default_libcall_names};
 use runtime::{
-    AlignedBuffer, Arena, ArenaError, ElementKind, InputBuffer, JitCode, Program, ProgramParts, RunError,
-    Specialization, SpecializationParts, TensorDesc, TensorSide, ThreadPool, Weights, as_bytes, as_bytes_mut,
+    AlignedBuffer, Arena, ArenaError, CodeContext, ElementKind, EntryFn, InputBuffer, LoadedCode, Program,
+    ProgramParts, RunError, Specialization, SpecializationParts, TensorDesc, TensorSide, ThreadPool, Weights,
+    as_bytes, as_bytes_mut, optc_parallel,
 };
 
-/// What the compiled function under test does.
+/// What the code under test does.
 #[derive(Clone, Copy)]
 enum Body {
     /// `y[i] = x[i] + w` on 8 f32, a part of `optc_parallel` for each `i`; each part goes by way of its
@@ -35,76 +32,52 @@ unsafe extern "C" fn add_weight(_: *const u8, ptrs: *const *mut u8, part: u32, s
 /// The pointer table, then 64 bytes of scratch for each of two workers.
 const ARENA_BYTES: usize = 64 + 2 * 64;
 
-/// Compiles an entry with `pointers` parameters.
-fn compile(body: Body, pointers: usize) -> (JITModule, FuncId) {
-    let mut builder = JITBuilder::new(default_libcall_names()).expect("the test compiles");
-    builder.symbols(runtime::symbols());
-    builder.symbol("add_weight", add_weight as *const u8);
-    let mut module = JITModule::new(builder);
-    let mut context = module.make_context();
-    context.func.signature.params = vec![AbiParam::new(types::I64); pointers];
-    context.func.signature.returns = vec![AbiParam::new(types::I32)];
-    let entry = module
-        .declare_function("entry", Linkage::Export, &context.func.signature)
-        .expect("the test compiles");
-    let mut builder_context = FunctionBuilderContext::new();
-    let mut builder = FunctionBuilder::new(&mut context.func, &mut builder_context);
-    let block = builder.create_block();
-    builder.append_block_params_for_function_params(block);
-    builder.switch_to_block(block);
-    builder.seal_block(block);
-    let params = builder.block_params(block).to_vec();
-    let status = match body {
-        Body::AddWeight => {
-            emit_add_weight(&mut module, &mut builder, &params);
-            0
-        }
-        Body::Status(status) => status,
-    };
-    let status = builder.ins().iconst(types::I32, status);
-    builder.ins().return_(&[status]);
-    builder.finalize(module.target_config());
-    module.define_function(entry, &mut context).expect("the test compiles");
-    module.finalize_definitions().expect("the test compiles");
-    (module, entry)
+/// The entry for [`Body::AddWeight`].
+unsafe extern "C" fn run_add_weight(
+    ctx: *const CodeContext,
+    arena: *mut u8,
+    weights: *const u8,
+    inputs: *const *const u8,
+    outputs: *const *mut u8,
+    _: *const i64,
+) -> i32 {
+    // SAFETY: the arena has room for the table and the scratch, inputs and outputs are one of 8 f32 each.
+    unsafe {
+        let table = arena.cast::<*mut u8>();
+        let pointers = [(*inputs).cast_mut(), weights.cast_mut(), *outputs];
+        pointers.into_iter().enumerate().for_each(|(slot, pointer)| *table.add(slot) = pointer);
+        optc_parallel(ctx, add_weight, weights, table, 8, arena.add(64), 64);
+    }
+    0
 }
 
-fn emit_add_weight(module: &mut JITModule, builder: &mut FunctionBuilder<'_>, params: &[Value]) {
-    let &[ctx, arena, weights, inputs, outputs, _frame] = params else { panic!("an entry's parameters") };
-    let flags = MemFlagsData::trusted();
-    let x = builder.ins().load(types::I64, flags, inputs, 0);
-    let y = builder.ins().load(types::I64, flags, outputs, 0);
-    for (slot, pointer) in [x, weights, y].into_iter().enumerate() {
-        builder.ins().store(flags, pointer, arena, 8 * slot as i32);
-    }
-    let mut parallel = module.make_signature();
-    let (pointer, part) = (AbiParam::new(types::I64), AbiParam::new(types::I32));
-    parallel.params = vec![pointer, pointer, pointer, pointer, part, pointer, pointer];
-    let parallel =
-        module.declare_function("optc_parallel", Linkage::Import, &parallel).expect("the test compiles");
-    let mut kernel = module.make_signature();
-    kernel.params = vec![pointer, pointer, part, pointer];
-    let kernel = module.declare_function("add_weight", Linkage::Import, &kernel).expect("the test compiles");
-    let parallel = module.declare_func_in_func(parallel, builder.func);
-    let kernel = module.declare_func_in_func(kernel, builder.func);
-    let kernel = builder.ins().func_addr(types::I64, kernel);
-    let parts = builder.ins().iconst(types::I32, 8);
-    let scratch = builder.ins().iadd_imm_u(arena, 64);
-    let stride = builder.ins().iconst(types::I64, 64);
-    builder.ins().call(parallel, &[ctx, kernel, weights, arena, parts, scratch, stride]);
+/// The entry for [`Body::Status`].
+unsafe extern "C" fn run_status(
+    _: *const CodeContext,
+    _: *mut u8,
+    _: *const u8,
+    _: *const *const u8,
+    _: *const *mut u8,
+    frame: *const i64,
+) -> i32 {
+    // SAFETY: the frame has the status.
+    unsafe { *frame as i32 }
 }
 
 fn parts(body: Body) -> (ProgramParts, SpecializationParts) {
-    let (module, entry) = compile(body, 6);
+    let (entry, frame): (EntryFn, Vec<i64>) = match body {
+        Body::AddWeight => (run_add_weight, Vec::new()),
+        Body::Status(status) => (run_status, vec![status]),
+    };
     let mut weights = AlignedBuffer::zeroed(4).expect("the test compiles");
     weights.as_mut_slice().copy_from_slice(as_bytes(&[100.0f32]));
     let tensor = |name: &str| TensorDesc::new(name, ElementKind::F32, vec![8], 32);
     let parts = ProgramParts { weights: Arc::new(Weights::buffer(weights)), threads: 2 };
     let only = SpecializationParts {
         // SAFETY: the code adds the weight to eight elements, within the buffers below, or only returns.
-        code: unsafe { JitCode::from_module(module, entry) }.expect("the test compiles"),
+        code: unsafe { LoadedCode::from_entry(entry, Arc::new(())) },
         faults: Arc::new(["the index is out of range".to_owned()]),
-        frame: Vec::new(),
+        frame,
         arena_bytes: ARENA_BYTES,
         inputs: vec![tensor("x")],
         outputs: vec![tensor("y")],
@@ -246,13 +219,4 @@ fn threads_beyond_the_planned_scratch_are_refused() {
     }
     let error = program.context_in(Arc::new(ThreadPool::new(3)), Arena::owned()).err();
     assert_eq!(error, Some(RunError::Threads { most: 2, found: 3 }));
-}
-
-#[test]
-fn an_entry_of_another_signature_is_refused() {
-    let (module, entry) = compile(Body::Status(0), 5);
-    // SAFETY: it is refused, and never called.
-    let error = unsafe { JitCode::from_module(module, entry) }.unwrap_err();
-    assert_eq!(error.expected, "(i64, i64, i64, i64, i64, i64) -> i32 system_v");
-    assert_eq!(error.found, "(i64, i64, i64, i64, i64) -> i32 system_v");
 }

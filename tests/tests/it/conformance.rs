@@ -16,11 +16,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use import::onnx::external::{SharedBytes, read_file};
+use import::onnx::external::read_file;
 use import::onnx::tensor::{Dimension, TypeProto};
 use import::onnx::wire::Message;
 use import::onnx::{ImportOptions, StrippedWeights};
-use ir::{Context, Module};
+use ir::{Context, Module, SharedBytes};
 use optc::expect::elements_agree;
 use optc::protobuf::array_of;
 use optc::{Array, CompileOptions, Failure, Model};

@@ -35,7 +35,7 @@ fn generic(text: &str, name: &str, locations: Locations) -> Result<String, Strin
     let options = ParseOptions { unregistered: Unregistered::Allow };
     let module =
         parse_with(&ctx, name, text.to_owned(), &options).map_err(|errors| rendered(&ctx, &errors))?;
-    let options = PrintOptions { form: PrintForm::Generic, locations };
+    let options = PrintOptions { form: PrintForm::Generic, locations, ..Default::default() };
     Ok(print_with(&module, &options) + "\n")
 }
 

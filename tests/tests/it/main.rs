@@ -5,6 +5,7 @@
 use runtime::CountingAllocator;
 
 mod any_size;
+mod artifacts;
 mod bad_text;
 mod bound;
 mod checker_rules;

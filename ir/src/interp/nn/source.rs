@@ -51,6 +51,7 @@ pub fn constant_value(ctx: &Context, attr: Attr, ty: Type) -> Result<Tensor, Eva
         }
         AttrData::Resource { key, .. } => {
             let blob = ctx.blob(*key).ok_or_else(|| format!("no data for resource `{}`", ctx.str(*key)))?;
+            blob.check().map_err(|why| format!("resource `{}`: {why}", ctx.str(*key)))?;
             blob.to_vec()
         }
         AttrData::Sparse { indices, values, .. } => sparse(ctx, *indices, *values, ty, size)?,

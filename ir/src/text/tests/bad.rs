@@ -43,10 +43,19 @@ fn survive(text: &str) {
         Ok(module) => {
             let _ = crate::verify::verify(&module);
             for form in [PrintForm::Pretty, PrintForm::Generic] {
-                let printed = print_with(&module, &PrintOptions { form, locations: Locations::Shown });
+                let printed = print_with(
+                    &module,
+                    &PrintOptions { form, locations: Locations::Shown, ..Default::default() },
+                );
                 let again = parse_with(&ctx, "again", printed.clone(), &options);
                 let again = again.unwrap_or_else(|errors| panic!("{}\n{printed}", rendered(&ctx, &errors)));
-                assert_eq!(print_with(&again, &PrintOptions { form, locations: Locations::Shown }), printed);
+                assert_eq!(
+                    print_with(
+                        &again,
+                        &PrintOptions { form, locations: Locations::Shown, ..Default::default() }
+                    ),
+                    printed
+                );
             }
         }
         Err(errors) => {

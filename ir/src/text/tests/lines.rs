@@ -7,9 +7,10 @@ fn meaning(text: &str) -> String {
     let ctx = Arc::new(Context::new());
     let options = ParseOptions { unregistered: Unregistered::Allow };
     match parse_with(&ctx, "t", text.to_owned(), &options) {
-        Ok(module) => {
-            print_with(&module, &PrintOptions { form: PrintForm::Generic, locations: Locations::Shown })
-        }
+        Ok(module) => print_with(
+            &module,
+            &PrintOptions { form: PrintForm::Generic, locations: Locations::Shown, ..Default::default() },
+        ),
         Err(errors) => {
             let line = |error: &Diagnostic| crate::diag::describe(&ctx, error.location).unwrap_or_default();
             errors.iter().map(|error| format!("{}: {}\n", line(error), error.message)).collect()

@@ -1,0 +1,118 @@
+//! What takes long to make of a program: its machine code, and its weights as kernels want them packed.
+//!
+//! A compilation that is given a [`Prepared`] takes from it what is there, and puts there what it had to
+//! make. So an empty one collects what an artifact keeps, and the artifact's own makes the same program again
+//! in the time that it takes to read its IR. Everything else, which decides whether that is right, is
+//! computed and checked as always.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use ir::SharedBytes;
+use runtime::CodeImage;
+
+/// Machine code and packed weights, of all functions of a program.
+#[derive(Default)]
+pub struct Prepared {
+    images: Mutex<Vec<(String, Arc<CodeImage>)>>,
+    weights: Mutex<Vec<PreparedWeight>>,
+    missed: Mutex<PreparedMisses>,
+}
+
+/// How much was not there, and had to be made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PreparedMisses {
+    /// Functions that were compiled.
+    pub functions: usize,
+    /// Weights that were evaluated and packed.
+    pub weights: usize,
+}
+
+/// A weight as it is in memory.
+#[derive(Clone)]
+pub struct PreparedWeight {
+    /// What it is: how it is computed from which constants, and how it is packed.
+    pub key: WeightKey,
+    owner: SharedBytes,
+    range: Range<usize>,
+}
+
+/// Equal for equal weights in the same packing, in all contexts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct WeightKey(pub u64);
+
+impl WeightKey {
+    /// The key of what is hashed.
+    pub(crate) fn of(content: &impl Hash) -> WeightKey {
+        let mut hasher = DefaultHasher::new();
+        content.hash(&mut hasher);
+        WeightKey(hasher.finish())
+    }
+}
+
+impl PreparedWeight {
+    /// The weight in these bytes of what `owner` keeps.
+    ///
+    /// # Panics
+    /// If there are not so many.
+    pub fn new(key: WeightKey, owner: SharedBytes, range: Range<usize>) -> PreparedWeight {
+        assert!((*owner).as_ref().get(range.clone()).is_some(), "a weight lies in its owner's bytes");
+        PreparedWeight { key, owner, range }
+    }
+
+    /// Its bytes, where they stay as long as this value or a clone lives.
+    pub fn bytes(&self) -> &[u8] {
+        &(*self.owner).as_ref()[self.range.clone()]
+    }
+}
+
+impl Prepared {
+    /// What was prepared before: the machine code of functions by name, and weights.
+    pub fn of(images: Vec<(String, Arc<CodeImage>)>, weights: Vec<PreparedWeight>) -> Prepared {
+        Prepared { images: Mutex::new(images), weights: Mutex::new(weights), missed: Mutex::default() }
+    }
+
+    /// The machine code of each function, in the order in which they were compiled.
+    pub fn images(&self) -> Vec<(String, Arc<CodeImage>)> {
+        lock(&self.images).clone()
+    }
+
+    /// The weights, in the order in which they were asked for.
+    pub fn weights(&self) -> Vec<PreparedWeight> {
+        lock(&self.weights).clone()
+    }
+
+    /// What compilations had to make.
+    pub fn missed(&self) -> PreparedMisses {
+        *lock(&self.missed)
+    }
+
+    pub(crate) fn image(&self, function: &str) -> Option<Arc<CodeImage>> {
+        lock(&self.images).iter().find(|known| known.0 == function).map(|known| known.1.clone())
+    }
+
+    pub(crate) fn add_image(&self, function: &str, image: Arc<CodeImage>) {
+        lock(&self.images).push((function.to_owned(), image));
+        lock(&self.missed).functions += 1;
+    }
+
+    /// The weight of this key that has so many bytes.
+    pub(crate) fn weight(&self, key: WeightKey, bytes: u64) -> Option<PreparedWeight> {
+        let weights = lock(&self.weights);
+        let is_it = |known: &&PreparedWeight| {
+            let found = known.bytes();
+            known.key == key && found.len() as u64 == bytes && found.as_ptr().addr().is_multiple_of(64)
+        };
+        weights.iter().find(is_it).cloned()
+    }
+
+    pub(crate) fn add_weight(&self, weight: PreparedWeight) {
+        lock(&self.weights).push(weight);
+        lock(&self.missed).weights += 1;
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,359 @@
+//! A compiled program as a file: built once, then loaded by any number of processes, which share its pages.
+//!
+//! An artifact holds the program as it was read and as it is planned (IR as text), the bytes of its
+//! constants, its machine code, and its weights as kernels want them packed. Loading it compiles the planned
+//! IR as always, with all the checks of that, but takes machine code and packed weights from the file where a
+//! compilation would make them ([`Prepared`]). So there is no second way to run a program, and what an
+//! artifact's plan says is what runs.
+//!
+//! ```
+//! let text = "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+//!     %0 = nn.relu %x : tensor<4xf32>
+//!     return %0 : tensor<4xf32>
+//! }";
+//! let module = optc::parse("relu.mlir", text.into(), None, &Default::default())?;
+//! let path = std::env::temp_dir().join(format!("optc-doc-{}.optc", std::process::id()));
+//! optc::Artifact::build(&module, &Default::default())?.write(&path)?;
+//! let mut model = optc::Artifact::open(&path)?.model(&Default::default())?;
+//! let outputs = model.run(&[optc::Array::f32("x", &[4], &[-1.0, 0.0, 1.0, 2.0])])?;
+//! assert_eq!(outputs[0].to_f64(), [0.0, 0.0, 1.0, 2.0]);
+//! # std::fs::remove_file(&path).unwrap();
+//! # Ok::<(), optc::Failure>(())
+//! ```
+
+use std::fs;
+use std::io::{self, BufWriter, Read, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use codegen::Isa;
+use ir::text::{Locations, PrintOptions, ResourceText, print_with};
+use ir::{Blob, Module, SharedBytes};
+use runtime::MappedFile;
+
+use crate::compile::{CompileOptions, Goal, Prepared, SizeOptions, compile, entry, plan_known_sizes};
+use crate::failure::Failure;
+use crate::load::{named_resources, parse_stored};
+use crate::model::Model;
+use crate::specialize::{AllSizes, has_named_sizes};
+
+mod format;
+
+use format::{Contents, Header, StoredArtifact, VERSION};
+
+pub(crate) use format::blob_hash;
+
+/// A compiled program on its way into a file.
+pub struct BuiltArtifact {
+    header: Header,
+    contents: Contents,
+}
+
+/// A compiled program that was read from a file.
+pub struct Artifact {
+    stored: StoredArtifact,
+    header: Header,
+    /// What messages call it.
+    name: String,
+}
+
+/// How an artifact is loaded.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ArtifactOptions {
+    /// The most threads that will run it, at most as many as it was built for; none for these.
+    pub threads: Option<usize>,
+    /// Which machine code runs.
+    pub code: ArtifactCode,
+}
+
+/// Which machine code of an artifact runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ArtifactCode {
+    /// That in the file.
+    #[default]
+    Stored,
+    /// That of a new compilation of the IR in the file, for the processor that this is.
+    Recompiled,
+}
+
+/// Whether a file begins as an artifact does.
+pub fn is_artifact(path: &Path) -> bool {
+    let mut start = [0; format::MAGIC.len()];
+    let read = fs::File::open(path).and_then(|mut file| file.read_exact(&mut start));
+    read.is_ok() && start == *format::MAGIC
+}
+
+/// The build of this compiler: an artifact's machine code runs only in the one that made it, for code, frames
+/// and kernels know each other's layouts.
+pub(crate) const BUILD: &str = concat!(env!("CARGO_PKG_VERSION"), "+", env!("OPTC_BUILD"));
+
+impl Artifact {
+    /// Compiles a module into an artifact.
+    ///
+    /// # Errors
+    /// Every fault of the first stage that finds some.
+    pub fn build(module: &Module, options: &CompileOptions) -> Result<BuiltArtifact, Failure> {
+        let entry = entry(module, options.entry.as_deref())?;
+        let body = module.function(&entry).expect("the entry was just found");
+        let options = options.planned(&module.ctx, body);
+        let mut planned = module.clone();
+        let sizes = match has_named_sizes(&module.ctx, body) {
+            true => {
+                let all = AllSizes::decide(&mut planned, &options)?;
+                planned = all.planned()?;
+                let names = all.symbols().iter().map(|symbol| symbol.name.clone());
+                names.zip(all.sample().iter().copied()).collect()
+            }
+            false => {
+                plan_known_sizes(&mut planned, &entry, &options)?;
+                Vec::new()
+            }
+        };
+        let prepared = Arc::new(Prepared::default());
+        let contents = Contents {
+            source: text(module),
+            plan: text(&planned),
+            images: Vec::new(),
+            weights: Vec::new(),
+            resources: named_blobs(&[module, &planned]),
+        };
+        let header = Header {
+            version: VERSION,
+            build: BUILD.to_owned(),
+            architecture: std::env::consts::ARCH.to_owned(),
+            cpu: options.cpu.isa().name().to_owned(),
+            entry,
+            threads: options.threads,
+            goal: options.goal.name().to_owned(),
+            sizes,
+            ..Header::default()
+        };
+        // What is kept is what compiling the text gives, for that is what loading it does.
+        let mut again = parse_stored("plan", contents.plan.clone(), contents.resources.iter().cloned())?;
+        compile(&mut again, &CompileOptions { cpu: options.cpu, ..header.options(&prepared)? })?;
+        let (images, weights) = (prepared.images(), prepared.weights());
+        Ok(BuiltArtifact { header, contents: Contents { images, weights, ..contents } })
+    }
+
+    /// Maps an artifact's file, and checks what running it needs.
+    ///
+    /// # Errors
+    /// If it can't be read, is damaged, or was made by another version of this crate.
+    pub fn open(path: &Path) -> Result<Artifact, Failure> {
+        let name = path.display().to_string();
+        let mapped = MappedFile::open(path);
+        let mapped = mapped.map_err(|error| Failure::input(format!("{name}: {error}")))?;
+        Artifact::from_bytes(&name, mapped.into_shared())
+    }
+
+    /// The artifact in bytes that begin at a multiple of 64; `name` is what messages call it.
+    ///
+    /// # Errors
+    /// As for [`Artifact::open`].
+    pub fn from_bytes(name: &str, bytes: SharedBytes) -> Result<Artifact, Failure> {
+        let name = name.to_owned();
+        match StoredArtifact::open(bytes) {
+            Ok((stored, header)) => Ok(Artifact { stored, header, name }),
+            Err(why) => Err(Failure::input(format!("{name} is no artifact of this version: {why}"))),
+        }
+    }
+
+    /// The named sizes of the program, each with the one that code was made for first.
+    pub fn sizes(&self) -> &[(String, u64)] {
+        &self.header.sizes
+    }
+
+    /// The most threads that may run it.
+    pub fn threads(&self) -> usize {
+        self.header.threads
+    }
+
+    /// The function that is the program.
+    pub fn entry(&self) -> &str {
+        &self.header.entry
+    }
+
+    /// The processor that it is for, as `--target-cpu` names it.
+    pub fn cpu(&self) -> &str {
+        &self.header.cpu
+    }
+
+    /// The program as it is planned.
+    ///
+    /// # Errors
+    /// If it is damaged.
+    pub fn plan(&self) -> Result<Module, Failure> {
+        self.module(&self.header.plan, "its plan")
+    }
+
+    /// The program as it was read.
+    ///
+    /// # Errors
+    /// If it is damaged.
+    pub fn source(&self) -> Result<Module, Failure> {
+        self.module(&self.header.source, "its source")
+    }
+
+    /// What runs, with options under which [`crate::compile()`] makes it from what is in the file.
+    ///
+    /// # Errors
+    /// If the file is damaged; where its machine code is to run, if another build of this crate made it, or
+    /// this processor lacks instructions.
+    pub fn program(&self, options: &ArtifactOptions) -> Result<(Module, CompileOptions), Failure> {
+        let threads = options.threads.unwrap_or(self.header.threads);
+        if options.code == ArtifactCode::Recompiled {
+            let compile = self.header.options(&Arc::default())?;
+            return Ok((self.source()?, CompileOptions { prepared: None, threads, ..compile }));
+        }
+        self.runs_here()?;
+        let damaged = |why: String| self.fault(&why);
+        let images = self.stored.images(&self.header).map_err(damaged)?;
+        let weights = self.stored.weights(&self.header).map_err(damaged)?;
+        let prepared = Arc::new(Prepared::of(images, weights));
+        Ok((self.plan()?, self.header.options(&prepared)?))
+    }
+
+    /// The program, ready to run.
+    ///
+    /// # Errors
+    /// As for [`Artifact::program`].
+    pub fn model(&self, options: &ArtifactOptions) -> Result<Model, Failure> {
+        let (mut module, compile) = self.program(options)?;
+        let threads = options.threads.unwrap_or(self.header.threads).min(self.header.threads);
+        Model::compile_for(&mut module, &compile, threads)
+    }
+
+    /// That this process can run its machine code.
+    fn runs_here(&self) -> Result<(), Failure> {
+        let Header { build, architecture, cpu, .. } = &self.header;
+        let here = std::env::consts::ARCH;
+        let why = if architecture != here {
+            format!("it is for {architecture}, and this is {here}")
+        } else if build != BUILD {
+            format!("it was built by optc {build}, and this is {BUILD}")
+        } else {
+            match Isa::named(cpu).map(Isa::missing) {
+                Some(None) => return Ok(()),
+                Some(Some(feature)) => format!("it is for `{cpu}`, and this machine lacks {feature}"),
+                None => format!("it is for `{cpu}`, which is no processor that is known here"),
+            }
+        };
+        Err(self.fault(&format!("its machine code can't run: {why}; `--recompile` compiles the IR inside")))
+    }
+
+    fn module(&self, section: &format::FileSection, what: &str) -> Result<Module, Failure> {
+        let resources = self.stored.resources(&self.header).map_err(|why| self.fault(&why))?;
+        let text = self.stored.section(section, what).map_err(|why| self.fault(&why))?;
+        let text = std::str::from_utf8(text).map_err(|_| self.fault("its IR is not UTF-8"))?;
+        parse_stored(&self.name, text.to_owned(), resources.into_iter())
+    }
+
+    fn fault(&self, why: &str) -> Failure {
+        Failure::input(format!("{}: {why}", self.name))
+    }
+}
+
+impl BuiltArtifact {
+    /// What it consists of, in a line.
+    pub fn summary(&self) -> String {
+        let Contents { images, weights, resources, .. } = &self.contents;
+        let code: usize = images.iter().map(|(_, image)| image.code.len()).sum();
+        let packed: usize = weights.iter().map(|weight| weight.bytes().len()).sum();
+        let constants: usize = resources.iter().map(|(_, blob)| blob.len_bytes()).sum();
+        let Header { cpu, threads, .. } = &self.header;
+        let threads = if *threads == 1 { "1 thread".to_owned() } else { format!("{threads} threads") };
+        format!(
+            "for {cpu} and {threads}; machine code {code} bytes, packed weights {packed}, constants {constants}"
+        )
+    }
+
+    /// What runs, with options under which [`crate::compile()`] makes it from what is here.
+    ///
+    /// # Errors
+    /// As for [`Artifact::program`].
+    pub fn program(&self) -> Result<(Module, CompileOptions), Failure> {
+        let Contents { plan, images, weights, resources, .. } = &self.contents;
+        let module = parse_stored("plan", plan.clone(), resources.iter().cloned())?;
+        let prepared = Arc::new(Prepared::of(images.clone(), weights.clone()));
+        Ok((module, self.header.options(&prepared)?))
+    }
+
+    /// Writes the artifact to a file: beside it first, so that whoever reads the file finds the old one or
+    /// the whole of the new one.
+    ///
+    /// # Errors
+    /// If it can't be written.
+    pub fn write(&self, path: &Path) -> Result<(), Failure> {
+        self.replace(path).map_err(|error| Failure::input(format!("{}: {error}", path.display())))
+    }
+
+    fn replace(&self, path: &Path) -> io::Result<()> {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let mut file = tempfile::Builder::new()
+            .prefix(".optc-")
+            .permissions(permissions(path)?)
+            .tempfile_in(folder.unwrap_or(Path::new(".")))?;
+        self.write_to(&mut BufWriter::new(&mut file))?;
+        file.as_file().sync_all()?;
+        file.persist(path).map_err(|error| error.error)?;
+        Ok(())
+    }
+
+    /// Writes the artifact's bytes.
+    ///
+    /// # Errors
+    /// If `to` refuses.
+    pub fn write_to(&self, to: &mut dyn Write) -> io::Result<()> {
+        format::write(&self.header, &self.contents, to)
+    }
+}
+
+/// The permissions of a file that is to be replaced, or of a new one that all may read.
+#[cfg(unix)]
+fn permissions(path: &Path) -> io::Result<fs::Permissions> {
+    use std::os::unix::fs::PermissionsExt;
+
+    match fs::metadata(path) {
+        Ok(old) if old.is_file() => Ok(old.permissions()),
+        Ok(_) => Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file")),
+        Err(_) => Ok(fs::Permissions::from_mode(0o644)),
+    }
+}
+
+impl Header {
+    /// How the planned program is compiled, with what is prepared of it.
+    fn options(&self, prepared: &Arc<Prepared>) -> Result<CompileOptions, Failure> {
+        let goal = Goal::named(&self.goal);
+        let goal = goal.ok_or_else(|| Failure::input(format!("`{}` is no goal", self.goal)))?;
+        Ok(CompileOptions {
+            threads: self.threads,
+            entry: Some(self.entry.clone()),
+            goal,
+            sizes: SizeOptions { sample: self.sizes.clone(), ..SizeOptions::default() },
+            prepared: Some(prepared.clone()),
+            ..CompileOptions::default()
+        })
+    }
+}
+
+/// A module's text without the bytes of its resources.
+pub(crate) fn text(module: &Module) -> String {
+    let options = PrintOptions {
+        locations: Locations::Shown,
+        resources: ResourceText::Omitted,
+        ..PrintOptions::default()
+    };
+    print_with(module, &options)
+}
+
+/// The resources that modules of one context name.
+pub(crate) fn named_blobs(modules: &[&Module]) -> Vec<(String, Blob)> {
+    let mut names = indexmap::IndexSet::new();
+    modules.iter().for_each(|module| names.extend(named_resources(module)));
+    let ctx = &modules[0].ctx;
+    let resource = |name: String| Some((name.clone(), ctx.blob(ctx.ident(&name))?));
+    names.into_iter().filter_map(resource).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,170 @@
+//! That what is wrong with an artifact is said, and that nothing else happens.
+
+use runtime::AlignedBuffer;
+
+use super::*;
+use crate::arrays::Array;
+
+/// A product with a weight, which is packed, and a table, which is not.
+const TEXT: &str = r#"func.func @main(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %w = nn.constant dense_resource<w> : tensor<8x8xf32>
+  %0 = nn.matmul %x, %w : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32>
+  %1 = nn.exp %0 : tensor<4x8xf32>
+  return %1 : tensor<4x8xf32>
+}
+"#;
+
+fn module() -> Module {
+    let weight: Vec<u8> = (0..64).flat_map(|k| (k as f32 / 64.0).to_le_bytes()).collect();
+    let resources = [("w".to_owned(), Blob::from_bytes(weight))];
+    parse_stored("test", TEXT.to_owned(), resources.into_iter()).unwrap()
+}
+
+fn input() -> Array {
+    Array::f32("x", &[4, 8], &(0..32).map(|k| k as f32 / 32.0).collect::<Vec<_>>())
+}
+
+fn built() -> BuiltArtifact {
+    Artifact::build(&module(), &CompileOptions { threads: 1, ..CompileOptions::default() }).unwrap()
+}
+
+/// The bytes of an artifact.
+fn bytes(built: &BuiltArtifact) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    built.write_to(&mut bytes).unwrap();
+    bytes
+}
+
+fn open(bytes: &[u8]) -> Result<Artifact, Failure> {
+    let mut buffer = AlignedBuffer::zeroed(bytes.len()).unwrap();
+    buffer.as_mut_slice().copy_from_slice(bytes);
+    Artifact::from_bytes("m.optc", Arc::new(buffer))
+}
+
+/// What an artifact computes.
+fn results(bytes: &[u8], options: &ArtifactOptions) -> Result<Vec<Array>, Failure> {
+    open(bytes)?.model(options)?.run(&[input()])
+}
+
+/// Why an artifact does not run.
+fn refusal(built: &BuiltArtifact) -> String {
+    results(&bytes(built), &ArtifactOptions::default()).unwrap_err().to_string()
+}
+
+const RECOMPILED: ArtifactOptions = ArtifactOptions { threads: None, code: ArtifactCode::Recompiled };
+
+#[test]
+fn it_computes_what_its_program_does_and_makes_nothing() {
+    let expected = Model::compile(&mut module(), &CompileOptions { threads: 1, ..CompileOptions::default() });
+    let expected = expected.unwrap().run(&[input()]).unwrap();
+    let bytes = bytes(&built());
+    assert_eq!(results(&bytes, &ArtifactOptions::default()).unwrap(), expected);
+    assert_eq!(results(&bytes, &RECOMPILED).unwrap(), expected);
+    let (mut module, options) = open(&bytes).unwrap().program(&ArtifactOptions::default()).unwrap();
+    Model::compile(&mut module, &options).unwrap();
+    assert_eq!(options.prepared.unwrap().missed(), Default::default());
+    assert_eq!(text(&open(&bytes).unwrap().source().unwrap()), text(&self::module()));
+}
+
+#[test]
+fn every_damaged_byte_is_found_or_harmless() {
+    let (good, expected) = (bytes(&built()), results(&bytes(&built()), &ArtifactOptions::default()).unwrap());
+    let (mut found, mut harmless) = (0, 0);
+    for at in 0..good.len() {
+        let mut bad = good.clone();
+        bad[at] ^= 1 << (at % 8);
+        let run = || -> Result<Vec<Array>, Failure> {
+            let artifact = open(&bad)?;
+            // Most harmless bytes lie between sections, and are alike.
+            let (mut module, options) = artifact.program(&ArtifactOptions::default())?;
+            if at % 16 == 0 {
+                Model::compile(&mut module, &options)?.run(&[input()])
+            } else {
+                Ok(expected.clone())
+            }
+        };
+        match run() {
+            Ok(outputs) => {
+                harmless += 1;
+                assert_eq!(outputs, expected, "byte {at}");
+            }
+            Err(_) => found += 1,
+        }
+    }
+    assert!(found > 2000 && harmless > 2000, "{found} were found, {harmless} were harmless");
+}
+
+#[test]
+fn no_damaged_constant_is_read() {
+    let good = bytes(&built());
+    let (stored, header) = StoredArtifact::open(Arc::new(good.clone())).unwrap();
+    let constant = stored.resources(&header).unwrap().remove(0).1;
+    assert_eq!(constant.check(), Ok(()));
+    let content = constant.to_vec();
+    let at = good.windows(content.len()).rposition(|window| window == content).unwrap();
+    for byte in [0, 100, 255] {
+        let mut bad = good.clone();
+        bad[at + byte] ^= 4;
+        let fault = results(&bad, &RECOMPILED).unwrap_err().to_string();
+        assert!(fault.contains("resource `w`: the constant is damaged"), "{fault}");
+    }
+}
+
+#[test]
+fn every_shorter_file_is_refused() {
+    let good = bytes(&built());
+    for length in 0..good.len() {
+        let shorter = open(&good[..length]).and_then(|artifact| {
+            artifact.source()?;
+            artifact.program(&ArtifactOptions::default()).map(|_| ())
+        });
+        assert!(shorter.is_err(), "{length} of {} bytes", good.len());
+    }
+}
+
+#[test]
+fn machine_code_that_does_not_run_here_is_refused_with_the_reason() {
+    let help = "; `--recompile` compiles the IR inside";
+    let start = "error: m.optc: its machine code can't run: it ";
+    let mut other = built();
+    other.header.build = "0.0.1+0".to_owned();
+    assert_eq!(refusal(&other), format!("{start}was built by optc 0.0.1+0, and this is {BUILD}{help}"));
+    assert!(results(&bytes(&other), &RECOMPILED).is_ok());
+    other.header.architecture = "pdp11".to_owned();
+    let here = std::env::consts::ARCH;
+    assert_eq!(refusal(&other), format!("{start}is for pdp11, and this is {here}{help}"));
+    let mut other = built();
+    other.header.cpu = "x86-64-v9".to_owned();
+    let why = "is for `x86-64-v9`, which is no processor that is known here";
+    assert_eq!(refusal(&other), format!("{start}{why}{help}"));
+}
+
+#[test]
+fn code_and_weights_of_another_program_are_not_taken() {
+    let mut other = built();
+    let images = std::mem::take(&mut other.contents.images);
+    let (mut module, options) = open(&bytes(&other)).unwrap().program(&ArtifactOptions::default()).unwrap();
+    Model::compile(&mut module, &options).unwrap();
+    assert_eq!(options.prepared.unwrap().missed().functions, 1, "code that is not there is made");
+    let mut image = (*images[0].1).clone();
+    image.functions[0].name = "another".to_owned();
+    other.contents.images = vec![("main".to_owned(), Arc::new(image))];
+    assert_eq!(refusal(&other), "error: the machine code is that of another program");
+}
+
+#[test]
+fn a_file_is_replaced_as_a_whole_or_not_at_all() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("m.optc");
+    built().write(&path).unwrap();
+    assert!(is_artifact(&path));
+    let before = fs::read(&path).unwrap();
+    built().write(&path).unwrap();
+    assert_eq!(fs::read(&path).unwrap(), before, "the same program gives the same bytes");
+    let entries = fs::read_dir(folder.path()).unwrap().count();
+    assert_eq!(entries, 1, "no other file is left");
+    assert!(built().write(folder.path()).unwrap_err().to_string().contains("not a regular file"));
+    let missing = folder.path().join("none/m.optc");
+    assert!(built().write(&missing).is_err());
+    assert!(!is_artifact(&missing) && !is_artifact(folder.path()));
+}

@@ -1,0 +1,120 @@
+//! What a verb that runs a program makes it from: a file that is compiled now, or an artifact.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use ir::Module;
+use ir::memory_pools::parse_bytes;
+
+use super::inputs::{RunInputs, fix_sizes, sample};
+use super::{FileArgs, MachineArgs, MemoryArgs};
+use crate::artifact::{Artifact, ArtifactCode, ArtifactOptions, is_artifact};
+use crate::cache::{Cache, MOST_BYTES};
+use crate::compile::{CompileOptions, DeadMemory, entry};
+use crate::failure::Failure;
+use crate::load::load;
+use crate::model::Model;
+
+/// How a program that was compiled before is used.
+#[derive(Args, Clone)]
+pub(super) struct ArtifactArgs {
+    /// Compile the IR inside an artifact again, for this CPU, in place of running its machine code.
+    #[arg(long)]
+    recompile: bool,
+    /// Keep compiled programs in this folder, and load from it what was compiled before.
+    #[arg(long, value_name = "DIR", env = "OPTC_CACHE")]
+    cache: Option<PathBuf>,
+    /// The most bytes that the cache takes, also given as `4GiB`; then programs go that were not used the
+    /// longest.
+    #[arg(long, value_name = "BYTES", default_value_t = MOST_BYTES, value_parser = parse_bytes)]
+    cache_limit: u64,
+}
+
+/// What the arguments say of a program.
+pub(super) struct ProgramSource<'a> {
+    pub(super) file: &'a FileArgs,
+    pub(super) machine: &'a MachineArgs,
+    pub(super) memory: &'a MemoryArgs,
+    pub(super) entry: Option<&'a str>,
+}
+
+/// A program that is to be compiled, or loaded.
+pub(super) struct SourceProgram {
+    pub(super) module: Module,
+    pub(super) entry: String,
+    /// The threads that run it.
+    pub(super) threads: usize,
+    options: CompileOptions,
+    /// Where it is kept when it is compiled.
+    cache: Option<Cache>,
+}
+
+impl ProgramSource<'_> {
+    /// The program, whose dead memory becomes what `dead` says.
+    pub(super) fn program(&self, args: &ArtifactArgs, dead: DeadMemory) -> Result<SourceProgram, Failure> {
+        let path = &self.file.file;
+        if is_artifact(path) {
+            return self.artifact(&Artifact::open(path)?, args, dead);
+        }
+        if args.recompile {
+            return Err(Failure::Usage("--recompile is for artifacts, which `optc build` writes".to_owned()));
+        }
+        let module = load(path, &self.file.options()?)?;
+        let entry = entry(&module, self.entry)?;
+        let options = self.memory.options(self.machine, &entry, dead);
+        let cache = args.cache.as_ref().map(|folder| Cache::open(folder, args.cache_limit)).transpose()?;
+        Ok(SourceProgram { module, entry, threads: self.machine.threads, options, cache })
+    }
+
+    /// The program in an artifact. What was decided when it was built can't be decided again.
+    fn artifact(
+        &self,
+        artifact: &Artifact,
+        args: &ArtifactArgs,
+        dead: DeadMemory,
+    ) -> Result<SourceProgram, Failure> {
+        let is_other = self.entry.is_some_and(|entry| entry != artifact.entry());
+        if is_other || self.file.says_sizes() || self.memory.says_more() {
+            return Err(Failure::Usage(
+                "an artifact has one function, with sizes and memory as they were when it was built"
+                    .to_owned(),
+            ));
+        }
+        let (code, threads) = match args.recompile {
+            true => (ArtifactCode::Recompiled, self.machine.threads),
+            false => (ArtifactCode::Stored, self.machine.threads.min(artifact.threads())),
+        };
+        let (module, options) = artifact.program(&ArtifactOptions { threads: Some(threads), code })?;
+        let options = CompileOptions { dead, ..options };
+        Ok(SourceProgram { module, entry: artifact.entry().to_owned(), threads, options, cache: None })
+    }
+}
+
+impl SourceProgram {
+    /// Gives named sizes the numbers that inputs have.
+    pub(super) fn fix_sizes(&mut self, cases: &[RunInputs]) -> Result<(), Failure> {
+        self.options.prepared = None;
+        fix_sizes(&mut self.module, cases)
+    }
+
+    /// The program, ready to run; its code is made first for the sizes of these inputs, if it is made now.
+    pub(super) fn compile(&mut self, cases: &[RunInputs]) -> Result<Model, Failure> {
+        if self.options.prepared.is_none() {
+            self.options.sizes = sample(cases);
+        }
+        if let Some(cache) = &self.cache {
+            let (module, options) = cache.program(&self.module, &self.options)?;
+            self.module = module;
+            self.options = CompileOptions { dead: self.options.dead, ..options };
+        }
+        Model::compile_for(&mut self.module, &self.options, self.threads)
+    }
+
+    /// What was done to it before its first run.
+    pub(super) fn made(&self) -> &'static str {
+        match &self.options.prepared {
+            Some(prepared) if prepared.missed() == Default::default() => "loaded",
+            _ => "compiled",
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! Does a program that is loaded from an artifact compute what it computes when it is compiled, to the bit,
+//! and is nothing of it made again?
+
+use codegen::PreparedMisses;
+use optc::artifact::ArtifactOptions;
+use optc::{Array, Artifact, CompileOptions, Failure, Model};
+use tests::graphs::graph;
+use tests::sized_graphs::sized_graph;
+
+fn options() -> CompileOptions {
+    CompileOptions { threads: 2, ..CompileOptions::default() }
+}
+
+/// The program of a module, written to a file and loaded from it; nothing is made that was made before.
+fn loaded(module: &ir::Module) -> Result<Model, Failure> {
+    let folder = tempfile::tempdir().expect("there is a folder for files");
+    let path = folder.path().join("m.optc");
+    Artifact::build(module, &options())?.write(&path)?;
+    let (mut module, options) = Artifact::open(&path)?.program(&ArtifactOptions::default())?;
+    let model = Model::compile(&mut module, &options)?;
+    let prepared = options.prepared.expect("an artifact has code and weights");
+    assert_eq!(prepared.missed(), PreparedMisses::default());
+    Ok(model)
+}
+
+#[test]
+fn random_graphs_give_the_same_bits() -> Result<(), Failure> {
+    for seed in 0..24 {
+        let (module, inputs) = graph(seed);
+        let mut compiled = Model::compile(&mut module.clone(), &options())?;
+        let mut loaded = loaded(&module)?;
+        assert_eq!(loaded.run(&inputs)?, compiled.run(&inputs)?, "seed {seed}");
+        let arena = |model: &Model| model.program().only().map(|only| only.arena_bytes());
+        assert_eq!(arena(&loaded), arena(&compiled), "seed {seed}");
+    }
+    Ok(())
+}
+
+#[test]
+fn graphs_of_named_sizes_give_the_same_bits_at_each_size() -> Result<(), Failure> {
+    let mut ran = 0;
+    for seed in 0..8 {
+        let module = sized_graph(seed);
+        let mut compiled = Model::compile(&mut module.clone(), &options())?;
+        let mut loaded = loaded(&module)?;
+        assert_eq!(loaded.program().bound_bytes(), compiled.program().bound_bytes(), "seed {seed}");
+        let least: Vec<u64> = compiled.program().symbols().iter().map(|symbol| symbol.least).collect();
+        for add in [0, 1, 5] {
+            let sizes: Vec<u64> = least.iter().map(|size| size + add).collect();
+            let Ok(specialization) = compiled.program().at(&sizes) else { continue };
+            let inputs: Vec<Array> = specialization.inputs().iter().map(ones).collect();
+            assert_eq!(loaded.run(&inputs)?, compiled.run(&inputs)?, "seed {seed} at {sizes:?}");
+            let own = loaded.program().at(&sizes).map(|own| own.arena_bytes());
+            assert_eq!(own, Ok(specialization.arena_bytes()), "seed {seed} at {sizes:?}");
+            ran += 1;
+        }
+    }
+    assert!(ran > 12, "{ran} sizes ran");
+    Ok(())
+}
+
+/// An input that is all ones, as far as its type has a one of four bytes.
+fn ones(desc: &runtime::TensorDesc) -> Array {
+    let mut bytes = vec![0; desc.size_bytes];
+    bytes.chunks_exact_mut(4).for_each(|word| word.copy_from_slice(&1f32.to_le_bytes()));
+    Array { name: desc.name.clone(), element: desc.element, shape: desc.shape.clone(), bytes }
+}
