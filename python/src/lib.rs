@@ -14,6 +14,12 @@ mod options;
 mod outputs;
 mod plan;
 
+use optc::runtime::CountingAllocator;
+
+/// As the command has it: arenas and weights stand in huge pages.
+#[global_allocator]
+static ALLOCATOR: CountingAllocator = CountingAllocator::new();
+
 /// What `optc/__init__.py` is made of.
 #[pyo3::pymodule]
 mod _native {

@@ -90,4 +90,4 @@ pub use program::{NamedSizes, Program, ProgramParts, Weights};
 pub use shapes::{InputDimension, ShapeError, Symbol, sizes_of, undetermined};
 pub use specialization::{Specialization, SpecializationParts, Specialize};
 pub use tensor::{ElementKind, StateDesc, TensorDesc, TensorSpec};
-pub use threads::ThreadPool;
+pub use threads::{ParallelFor, ThreadPool};

@@ -44,6 +44,20 @@ use crate::abi::KernelFn;
 use crate::allocations::Measured;
 use crate::wait::spin_for;
 
+/// Threads that another program has: what spreads the parts of a kernel over them, in the place of workers of
+/// a [`ThreadPool`]'s own.
+///
+/// # Safety
+/// [`ParallelFor::for_each`] calls its body once for each part, and returns when all calls have returned. At
+/// any time no two of its calls run with the same worker, which is below both `threads` and `parts`.
+pub unsafe trait ParallelFor: Send + Sync {
+    /// The number of threads, the caller's included; always the same.
+    fn threads(&self) -> usize;
+
+    /// Calls `body(worker, part)` for each part below `parts`. Several threads may be in it at one time.
+    fn for_each(&self, parts: u32, body: &(dyn Fn(usize, u32) + Sync));
+}
+
 /// A fork-join pool of a fixed number of threads, the caller's included.
 ///
 /// ```
@@ -60,6 +74,8 @@ pub struct ThreadPool {
     workers: Vec<JoinHandle<()>>,
     /// True while a call has the workers; a second call meanwhile runs in its own thread.
     busy: AtomicBool,
+    /// The threads that do the work in the workers' place, if there are some.
+    others: Option<Box<dyn ParallelFor>>,
     /// The process that started the workers: a child that it forks has none of them.
     process: u32,
 }
@@ -133,12 +149,25 @@ impl ThreadPool {
         let workers =
             (1..threads).map(|worker| start(worker, Arc::clone(&shared), Arc::clone(&started))).collect();
         started.wait();
-        ThreadPool { shared, workers, busy: AtomicBool::new(false), process: std::process::id() }
+        ThreadPool {
+            shared,
+            workers,
+            busy: AtomicBool::new(false),
+            others: None,
+            process: std::process::id(),
+        }
+    }
+
+    /// A pool whose work threads of another program do.
+    pub fn of(threads: Box<dyn ParallelFor>) -> ThreadPool {
+        let mut pool = ThreadPool::new(1);
+        pool.others = Some(threads);
+        pool
     }
 
     /// The number of threads, the caller's included.
     pub fn threads(&self) -> usize {
-        self.workers.len() + 1
+        self.others.as_ref().map_or(self.workers.len() + 1, |others| others.threads())
     }
 
     /// Calls `body(worker, part)` once for each part below `parts`, and returns when all calls have returned.
@@ -149,6 +178,16 @@ impl ThreadPool {
     /// With the payload of the first panic in `body`; parts not begun by then are dropped. The pool stays
     /// usable.
     pub fn for_each(&self, parts: u32, body: &PartFn<'_>) {
+        if let Some(others) = self.others.as_ref().filter(|_| parts > 1) {
+            let most = others.threads().min(parts as usize);
+            return others.for_each(parts, &|worker, part| {
+                assert!(
+                    worker < most && part < parts,
+                    "worker {worker} of {most} has part {part} of {parts}"
+                );
+                body(worker, part);
+            });
+        }
         if parts <= 1 || self.workers.is_empty() || self.busy.swap(true, Acquire) {
             (0..parts).for_each(|part| body(0, part));
             return;

@@ -193,3 +193,58 @@ fn kernels_get_their_part_and_their_workers_scratch() {
 fn a_pool_without_threads_is_refused() {
     let _ = ThreadPool::new(0);
 }
+
+/// Starts threads for each job.
+struct Started(usize);
+
+// SAFETY: each thread has a number of its own, takes parts from one counter, and ends within the scope.
+unsafe impl ParallelFor for Started {
+    fn threads(&self) -> usize {
+        self.0
+    }
+
+    fn for_each(&self, parts: u32, body: &(dyn Fn(usize, u32) + Sync)) {
+        let next = AtomicU32::new(0);
+        thread::scope(|scope| {
+            for worker in 0..self.0.min(parts as usize) {
+                let next = &next;
+                scope.spawn(move || {
+                    while let Some(part) = Some(next.fetch_add(1, Relaxed)).filter(|part| *part < parts) {
+                        body(worker, part);
+                    }
+                });
+            }
+        });
+    }
+}
+
+#[test]
+fn threads_of_another_program_do_each_part_once() {
+    let pool = ThreadPool::of(Box::new(Started(3)));
+    assert_eq!(pool.threads(), 3);
+    for parts in [0, 1, 2, 100] {
+        let done: Vec<AtomicU32> = (0..parts).map(|_| AtomicU32::new(0)).collect();
+        pool.for_each(parts, &|worker, part| {
+            assert!(worker < 3.min(parts as usize));
+            done[part as usize].fetch_add(1, Relaxed);
+        });
+        assert!(done.into_iter().all(|times| times.into_inner() == 1));
+    }
+}
+
+#[test]
+#[should_panic(expected = "worker 2 of 2 has part 0 of 2")]
+fn a_worker_without_scratch_does_nothing() {
+    struct Wrong;
+    // SAFETY: what it does wrong is refused before anything is touched.
+    unsafe impl ParallelFor for Wrong {
+        fn threads(&self) -> usize {
+            3
+        }
+
+        fn for_each(&self, _: u32, body: &(dyn Fn(usize, u32) + Sync)) {
+            body(2, 0);
+        }
+    }
+    ThreadPool::of(Box::new(Wrong)).for_each(2, &|_, _| {});
+}

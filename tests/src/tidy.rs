@@ -36,8 +36,9 @@ pub const ARROWS: [(&str, &[&str]); 12] = [
 ];
 
 /// The rooms in which `unsafe` is allowed, and the files of others: what `codegen` vouches for, an embedder's
-/// kernel, and the memory of Python's arrays.
-const UNSAFE_PLACES: [&str; 6] = [
+/// kernel, and what C and Python give.
+const UNSAFE_PLACES: [&str; 7] = [
+    "capi/",
     "kernels/",
     "runtime/",
     "codegen/src/trust.rs",
