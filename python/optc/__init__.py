@@ -16,9 +16,9 @@ lies, and `Module` runs passes. What is at fault is an `Error` with `diagnostics
 """
 
 from ._diagnostics import Diagnostic, Error
-from ._model import Model, TensorSpec, compile
+from ._model import Model, TensorSpec, compile, load
 from ._module import Module
 from ._native import VERSION as __version__
 from ._plan import Plan
 
-__all__ = ["Diagnostic", "Error", "Model", "Module", "Plan", "TensorSpec", "__version__", "compile"]
+__all__ = ["Diagnostic", "Error", "Model", "Module", "Plan", "TensorSpec", "__version__", "compile", "load"]

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any
 
 from . import _native
+from ._diagnostics import Error
 from ._module import Dims, Module, Source, Symbolize
 from ._plan import Plan
 
@@ -95,8 +96,12 @@ class Model(_native.Model):
             raise ValueError(f"the program has no output `{missing[0]}`, expected of {list(known)}")
         return [known[name] for name in output_names]
 
-    def __reduce__(self) -> NoReturn:
-        raise TypeError("a compiled model can't be pickled: pickle the model that it was compiled from")
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes an artifact, with machine code and packed weights, which `optc.load` reads in milliseconds."""
+        super().save(path)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_unpickled, (self.to_bytes(),))
 
     def __repr__(self) -> str:
         def side(specs: tuple[TensorSpec, ...]) -> str:
@@ -162,3 +167,34 @@ def compile(
         "reproducer": reproducer,
     }
     return Model(module._handle, arguments)
+
+
+def load(
+    path: str | os.PathLike[str], *, threads: int | None = None, recompile: bool = False
+) -> Model:
+    """The model of an artifact, as `Model.save` and `optc build` write it.
+
+    The file is mapped: processes share its pages. `threads` is at most what it was built for, and that unless
+    given. Machine code of another build of optc, or for a processor that this is not, is an `Error`;
+    `recompile` makes it anew from the program in the file.
+
+    >>> import numpy as np, optc, tempfile
+    >>> model = optc.compile(optc.Module.parse('''
+    ... func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+    ...   %0 = nn.neg %x : tensor<2xf32>
+    ...   return %0 : tensor<2xf32>
+    ... }'''))
+    >>> with tempfile.NamedTemporaryFile(suffix=".optc") as file:
+    ...     model.save(file.name)
+    ...     optc.load(file.name)(np.array([1, -2], np.float32))
+    [array([-1.,  2.], dtype=float32)]
+    """
+    return Model(os.fspath(path), {"threads": threads, "recompile": recompile})
+
+
+def _unpickled(data: bytes) -> Model:
+    """The model in an artifact; compiled again on a machine that its code is not for."""
+    try:
+        return Model(data, {"threads": None, "recompile": False})
+    except Error:
+        return Model(data, {"threads": None, "recompile": True})

@@ -185,7 +185,8 @@ fn no_array(object: &Bound<'_, PyAny>) -> PyErr {
     PyTypeError::new_err(format!("`{name}` is no array: it has neither a buffer nor `__dlpack__`"))
 }
 
-fn buffer(bytes: usize) -> PyResult<AlignedBuffer> {
+/// Memory of our own.
+pub(crate) fn buffer(bytes: usize) -> PyResult<AlignedBuffer> {
     AlignedBuffer::zeroed(bytes).map_err(|error| PyMemoryError::new_err(error.to_string()))
 }
 

@@ -1,22 +1,24 @@
 //! A compiled program: what it takes and returns, its plan, and how it runs on arrays.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
+use optc::artifact::{Artifact, ArtifactCode, ArtifactOptions};
 use optc::compile::entry;
-use optc::ir::Module;
 use optc::ir::diag::did_you_mean;
-use optc::runtime::{Extent, InputBuffer, Program, Specialization, TensorDesc, TensorSpec};
+use optc::ir::{Module, SharedBytes};
+use optc::runtime::{Extent, InputBuffer, MappedFile, Program, Specialization, TensorDesc, TensorSpec};
 use optc::{BufferUse, CompileOptions, Explained, Failure, Model, are_apart};
 use pyo3::exceptions::{PyBufferError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 
 use crate::contexts::{Contexts, TakenContext};
 use crate::element::ElementRow;
 use crate::failure::raised;
-use crate::memory::ArrayMemory;
+use crate::memory::{ArrayMemory, buffer};
 use crate::module::ParsedModule;
-use crate::options::CompileArguments;
+use crate::options::{CompileArguments, LoadArguments};
 use crate::outputs::{OutputArray, by_name, check};
 use crate::plan::ExplainedPlan;
 
@@ -27,10 +29,22 @@ pub(crate) struct CompiledModel {
     contexts: Contexts,
     /// Whether each output is one that the caller gets.
     is_visible: Vec<bool>,
-    /// What was compiled, to be planned again for those who ask for the plan.
-    source: Module,
     entry: String,
-    options: CompileOptions,
+    origin: Origin,
+}
+
+/// Where a program comes from: what is read again by those who ask for its plan, or save it.
+enum Origin {
+    Compiled { source: Module, options: CompileOptions },
+    Loaded { artifact: Artifact, bytes: SharedBytes },
+}
+
+/// What a model is made of: a program to be compiled, or an artifact in memory or in a file.
+#[derive(FromPyObject)]
+enum ModelArgument<'py> {
+    Module(Bound<'py, ParsedModule>),
+    Bytes(Bound<'py, PyBytes>),
+    File(PathBuf),
 }
 
 /// A dimension: a number, or an expression of named sizes.
@@ -45,12 +59,58 @@ impl CompiledModel {
     #[new]
     fn new(
         py: Python<'_>,
-        module: &Bound<'_, ParsedModule>,
-        arguments: CompileArguments,
+        source: ModelArgument<'_>,
+        arguments: &Bound<'_, PyAny>,
     ) -> PyResult<CompiledModel> {
-        let module = module.get();
-        let made = py.detach(|| CompiledModel::compile(module.copied(), arguments.options()?));
+        let made = match source {
+            ModelArgument::Module(module) => {
+                let module = module.get();
+                let arguments: CompileArguments = arguments.extract()?;
+                py.detach(|| CompiledModel::compile(module.copied(), arguments.options()?))
+            }
+            ModelArgument::Bytes(bytes) => {
+                let options = arguments.extract::<LoadArguments>()?.options();
+                let mut copy = buffer(bytes.as_bytes().len())?;
+                copy.as_mut_slice().copy_from_slice(bytes.as_bytes());
+                py.detach(|| CompiledModel::load("<bytes>", Arc::new(copy), &options))
+            }
+            ModelArgument::File(path) => {
+                let options = arguments.extract::<LoadArguments>()?.options();
+                py.detach(|| {
+                    let name = path.display().to_string();
+                    let mapped = MappedFile::open(&path);
+                    let mapped = mapped.map_err(|error| Failure::input(format!("{name}: {error}")))?;
+                    CompiledModel::load(&name, mapped.into_shared(), &options)
+                })
+            }
+        };
         made.map_err(|failure| raised(py, &failure))
+    }
+
+    /// The program as an artifact, with its machine code and packed weights.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let (source, options) = match &self.origin {
+            Origin::Loaded { bytes, .. } => return Ok(PyBytes::new(py, (**bytes).as_ref())),
+            Origin::Compiled { source, options } => (source, options),
+        };
+        let done = py.detach(|| {
+            let mut bytes = Vec::new();
+            let written = Artifact::build(source, options)?.write_to(&mut bytes);
+            written.map_err(|error| Failure::input(error.to_string())).map(|()| bytes)
+        });
+        Ok(PyBytes::new(py, &done.map_err(|failure: Failure| raised(py, &failure))?))
+    }
+
+    /// Writes the same to a file.
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        let done = py.detach(|| match &self.origin {
+            Origin::Loaded { bytes, .. } => {
+                let written = std::fs::write(&path, (**bytes).as_ref());
+                written.map_err(|error| Failure::input(format!("{}: {error}", path.display())))
+            }
+            Origin::Compiled { source, options } => Artifact::build(source, options)?.write(&path),
+        });
+        done.map_err(|failure| raised(py, &failure))
     }
 
     /// Runs the program.
@@ -138,7 +198,13 @@ impl CompiledModel {
 
     /// The plan; of a program with named sizes that at these, the others being the greatest.
     fn explain(&self, py: Python<'_>, sizes: Vec<(String, u64)>) -> PyResult<ExplainedPlan> {
-        let explained = py.detach(|| Explained::of(&self.source, &self.entry, &self.options, &sizes));
+        let explained = py.detach(|| match &self.origin {
+            Origin::Compiled { source, options } => Explained::of(source, &self.entry, options, &sizes),
+            Origin::Loaded { artifact, .. } => {
+                let (planned, options) = artifact.program(&ArtifactOptions::default())?;
+                Explained::of(&planned, &self.entry, &options, &sizes)
+            }
+        });
         let mut explained = explained.map_err(|failure| raised(py, &failure))?;
         explained.report.weights_bytes = self.program.weights_bytes() as u64;
         Ok(ExplainedPlan { explained, bound_bytes: self.program.bound_bytes() })
@@ -149,9 +215,23 @@ impl CompiledModel {
     fn compile(source: Module, options: CompileOptions) -> Result<CompiledModel, Failure> {
         let entry = entry(&source, options.entry.as_deref())?;
         let model = Model::compile(&mut source.clone(), &options)?;
+        CompiledModel::of(model, entry, Origin::Compiled { source, options })
+    }
+
+    fn load(name: &str, bytes: SharedBytes, options: &ArtifactOptions) -> Result<CompiledModel, Failure> {
+        let artifact = Artifact::from_bytes(name, bytes.clone())?;
+        let entry = artifact.entry().to_owned();
+        if options.code == ArtifactCode::Recompiled {
+            let (source, compile) = artifact.program(options)?;
+            return CompiledModel::compile(source, compile);
+        }
+        CompiledModel::of(artifact.model(options)?, entry, Origin::Loaded { artifact, bytes })
+    }
+
+    fn of(model: Model, entry: String, origin: Origin) -> Result<CompiledModel, Failure> {
         let program = model.program().clone();
         let is_visible = (0..program.outputs().len()).map(|output| !model.open().is_count(output)).collect();
-        Ok(CompiledModel { program, contexts: Contexts::new(model)?, is_visible, source, entry, options })
+        Ok(CompiledModel { program, contexts: Contexts::new(model)?, is_visible, entry, origin })
     }
 
     /// A context for a call. Only one of a model with states may have to be waited for.

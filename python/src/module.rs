@@ -91,7 +91,10 @@ impl ParsedModule {
         py.detach(|| {
             let form = if generic { PrintForm::Generic } else { PrintForm::Pretty };
             let locations = if locations { Locations::Shown } else { Locations::Hidden };
-            optc::ir::text::print_with(&self.lock(), &PrintOptions { form, locations })
+            optc::ir::text::print_with(
+                &self.lock(),
+                &PrintOptions { form, locations, ..PrintOptions::default() },
+            )
         })
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use optc::artifact::{ArtifactCode, ArtifactOptions};
 use optc::codegen::Cpu;
 use optc::import::onnx::StrippedWeights;
 use optc::import::onnx::declared::{DeclaredSizes, Symbolized};
@@ -117,6 +118,22 @@ impl CompileArguments {
             sizes: SizeOptions { sample: self.sample.into_iter().collect(), ..SizeOptions::default() },
             ..defaults
         })
+    }
+}
+
+/// How an artifact is loaded.
+#[derive(FromPyObject)]
+pub(crate) struct LoadArguments {
+    #[pyo3(item)]
+    threads: Option<usize>,
+    #[pyo3(item)]
+    recompile: bool,
+}
+
+impl LoadArguments {
+    pub(crate) fn options(self) -> ArtifactOptions {
+        let code = if self.recompile { ArtifactCode::Recompiled } else { ArtifactCode::Stored };
+        ArtifactOptions { threads: self.threads, code }
     }
 }
 

@@ -294,9 +294,42 @@ def test_a_preparation_says_the_bytes_of_a_run(sized, relu):
         sized.prepare({"z": (2, 3)})
 
 
-def test_models_and_their_errors_are_pickled_or_refused(relu):
-    with pytest.raises(TypeError, match="can't be pickled"):
-        pickle.dumps(relu)
+def test_models_are_saved_and_pickled(sized, relu, tmp_path):
+    x, y = np.random.default_rng(7).standard_normal((2, 9, 3), np.float32)
+    expected = sized(x, y)[0]
+    sized.save(tmp_path / "rows.optc")
+    loaded = optc.load(tmp_path / "rows.optc")
+    again = pickle.loads(pickle.dumps(loaded))
+    single = optc.load(tmp_path / "rows.optc", threads=1)
+    recompiled = optc.load(tmp_path / "rows.optc", recompile=True)
+    for model in (loaded, again, single, recompiled, pickle.loads(pickle.dumps(sized))):
+        assert model.inputs == sized.inputs and model.dims == sized.dims
+        assert np.array_equal(model(x, y)[0], expected)
+        assert model.plan_at(N=9).arena_bytes == sized.plan_at(N=9).arena_bytes
+    fixed = pickle.loads(pickle.dumps(relu))
+    assert np.array_equal(fixed(X)[0], Y) and fixed.plan.arena_bytes == relu.plan.arena_bytes
+    assert loaded.to_bytes() == (tmp_path / "rows.optc").read_bytes()
+    (tmp_path / "damaged.optc").write_bytes(loaded.to_bytes()[:-100])
+    with pytest.raises(optc.Error, match="it ends within"):
+        optc.load(tmp_path / "damaged.optc")
+    with pytest.raises(optc.Error, match="No such file"):
+        optc.load(tmp_path / "none.optc")
+
+
+def in_spawned(queue, model):
+    queue.put(model(X)[0].tolist())
+
+
+def test_a_model_goes_to_another_process(relu):
+    context = multiprocessing.get_context("spawn")
+    queue = context.Queue()
+    child = context.Process(target=in_spawned, args=(queue, relu))
+    child.start()
+    assert queue.get(timeout=60) == Y.tolist()
+    child.join(60)
+
+
+def test_errors_are_pickled():
     with pytest.raises(optc.Error) as caught:
         optc.Module.parse("func.func")
     again = pickle.loads(pickle.dumps(caught.value))
