@@ -58,12 +58,12 @@ typedef struct optc_program optc_program;
 // meanwhile works in its caller's thread.
 typedef struct optc_threads optc_threads;
 
-// A part of a kernel's work: `worker` is below the number of threads and of parts, and no two calls that run at
-// one time have the same; each part is done once.
+// A part of a kernel's work: `worker` is below the number of threads and of parts, and no two calls that run
+// at one time have the same; each part is done once.
 typedef void (*optc_work)(void *work, size_t worker, uint32_t part);
 
-// Does all parts below `parts` of `work` by `run`, in any order and on any threads, and returns when all are done;
-// `data` is what was given with it.
+// Does all parts below `parts` of `work` by `run`, in any order and on any threads, and returns when all are
+// done; `data` is what was given with it.
 typedef void (*optc_parallel_for)(void *data, uint32_t parts, optc_work run, void *work);
 
 // A value with its place. All text lives as long as the plan.
@@ -78,7 +78,8 @@ typedef struct optc_buffer {
   const char *node;
   // Its type; empty for scratch.
   const char *type_name;
-  // Where it lies: `arena` or another pool; `input` or `output`: a buffer of the caller, whose number is `offset`.
+  // Where it lies: `arena` or another pool; `input` or `output`: a buffer of the caller, whose number is
+  // `offset`.
   const char *pool;
   // `input`, `result`, `scratch` or `output`.
   const char *kind;
@@ -155,8 +156,8 @@ enum optc_status optc_threads_new(size_t count,
                                   struct optc_threads **threads,
                                   struct optc_diagnostics **errors);
 
-// Threads of the caller: `count` of them, which `parallel_for` uses. It may be called by any thread that runs a
-// context, by several at one time, until the last context and the handle are freed.
+// Threads of the caller: `count` of them, which `parallel_for` uses. It may be called by any thread that
+// runs a context, by several at one time, until the last context and the handle are freed.
 //
 // # Safety
 // `parallel_for` does what its type says, for `data`; `threads` and `errors` are NULL or places.
@@ -172,12 +173,12 @@ enum optc_status optc_threads_of(size_t count,
 // `threads` is NULL or a handle, which is not used again.
 void optc_threads_free(struct optc_threads *threads);
 
-// What runs a program on `threads` (NULL: its own) in an arena of `arena_bytes` at a multiple of 64 (NULL: its
-// own). The arena is used until the context is freed, and holds garbage then.
+// What runs a program on `threads` (NULL: its own) in an arena of `arena_bytes` at a multiple of 64 (NULL:
+// its own). The arena is used until the context is freed, and holds garbage then.
 //
 // # Safety
-// `program` is NULL or a handle, and so is `threads`; `arena` is NULL or has `arena_bytes` that nobody else uses
-// until the context is freed; `context` and `errors` are NULL or places.
+// `program` is NULL or a handle, and so is `threads`; `arena` is NULL or has `arena_bytes` that nobody else
+// uses until the context is freed; `context` and `errors` are NULL or places.
 enum optc_status optc_context_new(const struct optc_program *program,
                                   const struct optc_threads *threads,
                                   void *arena,
@@ -188,16 +189,16 @@ enum optc_status optc_context_new(const struct optc_program *program,
 // Sets the shape of an input, from which named sizes follow, for the runs that follow.
 //
 // # Safety
-// `context` is NULL or a handle; `input` is NULL or ends with 0; `sizes` has `rank` elements; `errors` is NULL or a
-// place.
+// `context` is NULL or a handle; `input` is NULL or ends with 0; `sizes` has `rank` elements; `errors` is
+// NULL or a place.
 enum optc_status optc_context_set_shape(struct optc_context *context,
                                         const char *input,
                                         const uint64_t *sizes,
                                         size_t rank,
                                         struct optc_diagnostics **errors);
 
-// Makes all ready for runs with the shapes as they are set, which a run else does. Unless `arena_bytes` is NULL,
-// `*arena_bytes` is then what a run takes.
+// Makes all ready for runs with the shapes as they are set, which a run else does. Unless `arena_bytes` is
+// NULL, `*arena_bytes` is then what a run takes.
 //
 // # Safety
 // `context` is NULL or a handle; `arena_bytes` and `errors` are NULL or places.
@@ -205,7 +206,8 @@ enum optc_status optc_context_prepare(struct optc_context *context,
                                       size_t *arena_bytes,
                                       struct optc_diagnostics **errors);
 
-// Writes to `*bytes` what the buffer of an input (`is_output` 0) or output has, with the shapes as they are set.
+// Writes to `*bytes` what the buffer of an input (`is_output` 0) or output has, with the shapes as they are
+// set.
 //
 // # Safety
 // `context` is NULL or a handle; `bytes` and `errors` are NULL or places.
@@ -216,12 +218,12 @@ enum optc_status optc_context_bytes(struct optc_context *context,
                                     struct optc_diagnostics **errors);
 
 // Runs the program on buffers in the order of its inputs and outputs, each of exactly the bytes that
-// `optc_context_bytes` says, rows first and without gaps, at a multiple of 4. Inputs that were donated when the
-// program was compiled are overwritten; else an output that shares bytes with another buffer is refused.
+// `optc_context_bytes` says, rows first and without gaps, at a multiple of 4. Inputs that were donated when
+// the program was compiled are overwritten; else an output that shares bytes with another buffer is refused.
 //
 // # Safety
-// `context` is NULL or a handle; `inputs` and `input_bytes` have `input_count` elements, and outputs likewise; each
-// buffer has its bytes; `errors` is NULL or a place.
+// `context` is NULL or a handle; `inputs` and `input_bytes` have `input_count` elements, and outputs
+// likewise; each buffer has its bytes; `errors` is NULL or a place.
 enum optc_status optc_context_run(struct optc_context *context,
                                   const void *const *inputs,
                                   const size_t *input_bytes,
@@ -231,8 +233,9 @@ enum optc_status optc_context_run(struct optc_context *context,
                                   size_t output_count,
                                   struct optc_diagnostics **errors);
 
-// Writes the shape of an output to `sizes`, which has room for its rank: where data decide a size, that of the
-// last run, whose elements come first in the buffer, and else the shape that follows from those of inputs.
+// Writes the shape of an output to `sizes`, which has room for its rank: where data decide a size, that of
+// the last run, whose elements come first in the buffer, and else the shape that follows from those of
+// inputs.
 //
 // # Safety
 // `context` is NULL or a handle; `sizes` has room for `room` numbers; `errors` is NULL or a place.
@@ -242,11 +245,12 @@ enum optc_status optc_context_output_shape(struct optc_context *context,
                                            size_t room,
                                            struct optc_diagnostics **errors);
 
-// Writes to `*bytes` and `*length` where the state of this name lies, which runs keep and change; zeros at first.
-// It may be written before the next use of the context, which moves it.
+// Writes to `*bytes` and `*length` where the state of this name lies, which runs keep and change; zeros at
+// first. It may be written before the next use of the context, which moves it.
 //
 // # Safety
-// `context` is NULL or a handle; `name` is NULL or ends with 0; `bytes`, `length` and `errors` are NULL or places.
+// `context` is NULL or a handle; `name` is NULL or ends with 0; `bytes`, `length` and `errors` are NULL or
+// places.
 enum optc_status optc_context_state(struct optc_context *context,
                                     const char *name,
                                     void **bytes,
@@ -301,12 +305,12 @@ enum optc_status optc_module_import(const uint8_t *model,
                                     struct optc_diagnostics **errors);
 
 // Runs passes (`fuse,inplace,plan`) for the threads and processor of `options`, which may be NULL. Unless
-// `remarks` is NULL, `*remarks` is then a list of what the passes remarked. If a pass finds a fault, the module
-// stays as it was.
+// `remarks` is NULL, `*remarks` is then a list of what the passes remarked. If a pass finds a fault, the
+// module stays as it was.
 //
 // # Safety
-// `module` is NULL or a handle, and so is `options`; `pipeline` is NULL or ends with 0; `remarks` and `errors` are
-// NULL or places.
+// `module` is NULL or a handle, and so is `options`; `pipeline` is NULL or ends with 0; `remarks` and
+// `errors` are NULL or places.
 enum optc_status optc_module_run_pipeline(struct optc_module *module,
                                           const char *pipeline,
                                           const struct optc_options *options,
@@ -336,10 +340,10 @@ enum optc_status optc_options_new(struct optc_options **options, struct optc_dia
 
 // Sets an option by its name on the command line, without `--`:
 //
-// `threads` (a number), `optimize` (`memory`, `balanced`, `speed`), `budget` (`4MB`), `target-cpu`, `donate` (an
-// input's name), `pool` (`name:align=..,pitch=..,capacity=..`), `entry`, `dim` (`N=4`, `N<=512`), `symbolize`
-// (`input:0=N,2=H`), `synthesize-weights` and `poison` (`true` or `false`). `donate`, `pool`, `dim` and `symbolize`
-// add to what was set before.
+// `threads` (a number), `optimize` (`memory`, `balanced`, `speed`), `budget` (`4MB`), `target-cpu`, `donate`
+// (an input's name), `pool` (`name:align=..,pitch=..,capacity=..`), `entry`, `dim` (`N=4`, `N<=512`),
+// `symbolize` (`input:0=N,2=H`), `synthesize-weights` and `poison` (`true` or `false`). `donate`, `pool`,
+// `dim` and `symbolize` add to what was set before.
 //
 // # Safety
 // `options` is NULL or a handle; the texts are NULL or end with 0; `errors` is NULL or a place.
@@ -354,10 +358,12 @@ enum optc_status optc_options_set(struct optc_options *options,
 // `options` is NULL or a handle, which is not used again.
 void optc_options_free(struct optc_options *options);
 
-// The plan of a program; at `count` sizes of these names, where sizes have names, the others being the greatest.
+// The plan of a program; at `count` sizes of these names, where sizes have names, the others being the
+// greatest.
 //
 // # Safety
-// `program` is NULL or a handle; `names` and `sizes` have `count` elements; `plan` and `errors` are NULL or places.
+// `program` is NULL or a handle; `names` and `sizes` have `count` elements; `plan` and `errors` are NULL or
+// places.
 enum optc_status optc_program_plan(const struct optc_program *program,
                                    const char *const *names,
                                    const uint64_t *sizes,
@@ -442,8 +448,8 @@ enum optc_status optc_program_tensor(const struct optc_program *program,
                                      size_t index,
                                      struct optc_tensor *tensor);
 
-// The size of a dimension of an input (`is_output` 0) or output, as text: `4`, `N`, `2 * N`. NULL if there is
-// none. Lives as long as the program.
+// The size of a dimension of an input (`is_output` 0) or output, as text: `4`, `N`, `2 * N`. NULL if there
+// is none. Lives as long as the program.
 //
 // # Safety
 // `program` is NULL or a handle.
@@ -464,7 +470,8 @@ size_t optc_program_size_count(const struct optc_program *program);
 // `program` is NULL or a handle; `size` is NULL or a place.
 enum optc_status optc_program_size(const struct optc_program *program, size_t index, struct optc_size *size);
 
-// Bytes of arena that are enough at all sizes; SIZE_MAX where they grow with sizes without end, and for NULL.
+// Bytes of arena that are enough at all sizes; SIZE_MAX where they grow with sizes without end, and for
+// NULL.
 //
 // # Safety
 // `program` is NULL or a handle.
