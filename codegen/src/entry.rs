@@ -12,10 +12,10 @@ use crate::cranelift::{
     StackSlotData, StackSlotKind, Value, Variable, types,
 };
 use crate::flow::{CodeBlock, CompareSign, Exit, Instr, NumberRegister, pieces};
-use crate::frame::{PAIR, PointerCounts, Record};
+use crate::frame::{BASES_BEFORE_INPUTS, PAIR, PointerCounts, Record, WEIGHTS_BASE};
 
 /// The name of the entry.
-pub(crate) const NAME: &str = "optc_main";
+pub const NAME: &str = "optc_main";
 
 /// Emits the entry, which runs any frame of programs with these segments.
 pub(crate) fn emit(
@@ -49,12 +49,15 @@ pub(crate) fn emit(
 
 /// The table of pointers that addresses are based on, see [`crate::frame`].
 fn fill_bases(e: &mut Emitter<'_>, PointerCounts { inputs, outputs, .. }: PointerCounts) -> Value {
-    let bases = table(e, 2 + inputs + outputs);
+    let bases = table(e, BASES_BEFORE_INPUTS + inputs + outputs);
     let zero = e.int(0);
     e.ins.ins().store(PLAIN, zero, bases, 0);
     let arena = e.param(1);
     e.ins.ins().store(PLAIN, arena, bases, 8);
-    for (param, count, first) in [(3, inputs, 2), (4, outputs, 2 + inputs)] {
+    let weights = e.param(2);
+    e.ins.ins().store(PLAIN, weights, bases, WEIGHTS_BASE as i32);
+    let first = BASES_BEFORE_INPUTS;
+    for (param, count, first) in [(3, inputs, first), (4, outputs, first + inputs)] {
         let buffers = e.param(param);
         for index in 0..count {
             let buffer = load(e, buffers, 8 * index as i32);

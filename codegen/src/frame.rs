@@ -11,8 +11,9 @@
 //! records  one for each call: 8 words, then [base, offset] for each operand, then the descriptor
 //! ```
 //! `first` and `end` are bytes from the frame's start. A `base` is the place, in bytes, of a pointer in a
-//! table that the entry makes: zero, the arena, the inputs, the outputs; weights and null are addresses on
-//! zero. All of a record is read once and in order.
+//! table that the entry makes: zero, the arena, the weights, the inputs, the outputs. Null is zero on zero;
+//! weights are addresses on zero in a process, and distances on the weights in an object file. All of a
+//! record is read once and in order.
 
 use ir::body::OpRef;
 use ir::flow::{Move, Transfer, transfers};
@@ -45,6 +46,12 @@ impl Record {
 
 /// Bytes of a site, and of an operand.
 pub(crate) const PAIR: i32 = 16;
+
+/// The base of the weights that the entry is handed.
+pub(crate) const WEIGHTS_BASE: i64 = 16;
+
+/// Pointers of the table of bases before those of inputs.
+pub(crate) const BASES_BEFORE_INPUTS: usize = 3;
 
 /// How many pointers there are of each kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -369,7 +376,7 @@ impl<'w, P: PlacedFunction> FrameWriter<'w, P> {
     }
 
     fn pair(&self, Address { base, offset }: Address) -> Pair {
-        let pointer = |index: usize| 8 * (2 + index) as i64;
+        let pointer = |index: usize| 8 * (BASES_BEFORE_INPUTS + index) as i64;
         match base {
             Base::Arena => [8, offset as i64],
             Base::Input(index) => [pointer(index), offset as i64],
@@ -388,6 +395,18 @@ enum CopyEnd {
 /// Whether an instruction that is no call reads or writes memory.
 fn has_site(instr: &Instr) -> bool {
     matches!(instr, Instr::Read(..) | Instr::Write(..) | Instr::Assert(..))
+}
+
+/// The words of a frame that are addresses of functions, one in each record.
+pub(crate) fn function_words(words: &[i64], segments: &[CodeBlock]) -> Vec<usize> {
+    let sites: usize = segments.iter().map(count_sites).sum();
+    let mut record = 2 * sites;
+    let mut found = Vec::new();
+    while record < words.len() {
+        found.push(record + Record::FUNCTION as usize / 8);
+        record += words[record + Record::SIZE as usize / 8] as usize / 8;
+    }
+    found
 }
 
 fn count_sites(segment: &CodeBlock) -> usize {

@@ -61,6 +61,7 @@ mod pointwise;
 mod prepared;
 mod program;
 mod refusal;
+mod relocatable;
 mod row;
 mod shape;
 mod sized;
@@ -73,8 +74,10 @@ mod weights;
 
 pub use crate::kernels::kernels;
 pub use ::kernels::{Isa, KernelFn};
+pub use entry::NAME as ENTRY;
 pub use prepared::{Prepared, PreparedMisses, PreparedWeight, WeightKey};
 pub use program::{CodegenOptions, DeadMemory, compile, element_kind, open_outputs, weights_bytes};
+pub use relocatable::{FrameCallee, RelocatableProgram, relocatable};
 pub use row::{KernelRow, KernelWork};
 pub use sized::{KernelNeeds, Offsets, SizeFault, SizedCode, SizedPlan, SizedStep, Workspace};
 pub use target::Cpu;

@@ -11,25 +11,36 @@ use ir::flow::FlowGraph;
 use ir::weights::WeightSet;
 use ir::{Body, Context, Diagnostic, Op};
 use kernels::Isa;
-use runtime::{AlignedBuffer, LoadedCode, Specialization, SpecializationParts, TensorDesc};
+use runtime::{AlignedBuffer, CodeImage, LoadedCode, Specialization, SpecializationParts, TensorDesc};
 
 use crate::call::{Lowered, LoweredCall};
-use crate::cranelift::ImageBuilder;
+use crate::cranelift::{FunctionNumber, ImageBuilder};
 use crate::elem::ElemType;
 use crate::flow::{CodeBlock, segments};
 use crate::forms::Forms;
-use crate::frame::{Callee, FrameWriter, PlacedFunction, PointerCounts, fault};
+use crate::frame::{Callee, FrameWords, FrameWriter, PlacedFunction, PointerCounts, fault, function_words};
 use crate::prepared::Prepared;
 use crate::row::Machine;
 use crate::store::WeightStore;
 use crate::weights::{KnownWeights, Missing, SizedWeights, WeightTable};
 use crate::{entry, functions, trust};
 
-/// Machine code of a function.
-pub(crate) struct MachineCode {
+/// Machine code of a function that is not at its addresses yet.
+pub(crate) struct CompiledCode {
+    machine: Machine,
+    image: Arc<CodeImage>,
+    segments: Vec<CodeBlock>,
+    buffers: PointerCounts,
+    forms: Forms<FunctionNumber>,
+    poison: FunctionNumber,
+    faults: Arc<[String]>,
+}
+
+/// Machine code of a function at addresses; `C` is what is there.
+pub(crate) struct MachineCode<C = LoadedCode> {
     /// What it is made for.
     pub(crate) machine: Machine,
-    code: LoadedCode,
+    code: C,
     /// The ways between the segments.
     segments: Vec<CodeBlock>,
     buffers: PointerCounts,
@@ -56,12 +67,14 @@ pub(crate) struct Samples<'a> {
 /// The most operands of a call that are made room for, if no sample has more.
 const LEAST_WIDEST: usize = 8;
 
-impl MachineCode {
+/// The address that function 0 has in code that is not loaded; the next one has the next.
+pub(crate) const UNLOADED: u64 = 1 << 63;
+
+impl CompiledCode {
     /// Compiles a function from samples, or takes its code from what is prepared.
     ///
     /// # Errors
-    /// If Cranelift does not support the machine, an operation decides by what is no number, or the system
-    /// does not let code run.
+    /// If Cranelift does not support the machine, or an operation decides by what is no number.
     pub(crate) fn compile(
         ctx: &Context,
         body: &Body,
@@ -69,7 +82,7 @@ impl MachineCode {
         machine: Machine,
         samples: Samples<'_>,
         prepared: Option<&Prepared>,
-    ) -> Result<MachineCode, Vec<Diagnostic>> {
+    ) -> Result<CompiledCode, Vec<Diagnostic>> {
         let CodeOutline { faults, segments, buffers } = CodeOutline::of(ctx, body, weights, &samples)?;
         let Samples { lowered, copied, .. } = samples;
         let calls = || lowered.iter().flat_map(|(_, lowered)| &lowered.calls);
@@ -84,19 +97,51 @@ impl MachineCode {
         if let Some(prepared) = prepared.filter(|_| is_new) {
             prepared.add_image(name, image.clone());
         }
-        let loaded = trust::load(&image, &symbols(machine.isa));
-        let (code, addresses) = loaded.map_err(|error| fault(error.to_string()))?;
-        Ok(MachineCode {
-            machine,
-            code,
-            segments,
-            buffers,
-            poison: addresses[poison.index()],
-            forms: forms.located(&addresses),
-            faults: faults.into_iter().map(|fault| fault.1).collect(),
-        })
+        let faults = faults.into_iter().map(|fault| fault.1).collect();
+        Ok(CompiledCode { machine, image, segments, buffers, forms, poison, faults })
     }
 
+    /// The code in memory, where it can be run.
+    ///
+    /// # Errors
+    /// If this machine lacks instructions of it, or the system does not let it run.
+    pub(crate) fn load(self) -> Result<MachineCode, Vec<Diagnostic>> {
+        let isa = self.machine.isa;
+        if let Some(feature) = isa.missing() {
+            return Err(fault(format!("the plan is for `{}`, and this machine lacks {feature}", isa.name())));
+        }
+        let loaded = trust::load(&self.image, &symbols(isa));
+        let (code, addresses) = loaded.map_err(|error| fault(error.to_string()))?;
+        Ok(self.at(code, &addresses))
+    }
+
+    /// The code as it is, its functions from [`UNLOADED`] on.
+    pub(crate) fn unloaded(self) -> MachineCode<Arc<CodeImage>> {
+        let addresses: Vec<u64> = (UNLOADED..).take(self.image.functions.len()).collect();
+        let image = self.image.clone();
+        self.at(image, &addresses)
+    }
+
+    fn at<C>(self, code: C, addresses: &[u64]) -> MachineCode<C> {
+        let CompiledCode { machine, segments, buffers, forms, poison, faults, .. } = self;
+        let poison = addresses[poison.index()];
+        MachineCode { machine, code, segments, buffers, poison, forms: forms.located(addresses), faults }
+    }
+}
+
+impl MachineCode<Arc<CodeImage>> {
+    /// The code.
+    pub(crate) fn image(&self) -> &Arc<CodeImage> {
+        &self.code
+    }
+
+    /// What the code's statuses 1, 2, ... mean.
+    pub(crate) fn faults(&self) -> &Arc<[String]> {
+        &self.faults
+    }
+}
+
+impl<C> MachineCode<C> {
     /// What calls call.
     ///
     /// # Errors
@@ -111,6 +156,27 @@ impl MachineCode {
         Ok(())
     }
 
+    /// The frame at the sizes at which the function is `placed`, with room for `expected_words` at first.
+    ///
+    /// # Errors
+    /// As for [`FrameWriter::write`].
+    pub(crate) fn frame(
+        &self,
+        placed: &impl PlacedFunction,
+        known: &KnownWeights,
+        expected_words: usize,
+    ) -> Result<FrameWords, Vec<Diagnostic>> {
+        let writer = FrameWriter::new(placed, self.buffers, self.machine, self.poison, known, expected_words);
+        writer.write(&self.segments)
+    }
+
+    /// The words of its frames that are addresses of functions.
+    pub(crate) fn function_words(&self, words: &[i64]) -> Vec<usize> {
+        function_words(words, &self.segments)
+    }
+}
+
+impl MachineCode {
     /// The specialization at the sizes at which the function is `placed`; the frame has room for
     /// `expected_words` at first.
     ///
@@ -123,9 +189,7 @@ impl MachineCode {
         tensors: Tensors,
         expected_words: usize,
     ) -> Result<Specialization, Vec<Diagnostic>> {
-        let known = &*weights.known;
-        let writer = FrameWriter::new(placed, self.buffers, self.machine, self.poison, known, expected_words);
-        let mut written = writer.write(&self.segments)?;
+        let mut written = self.frame(placed, weights.known, expected_words)?;
         let own = weights.fill_in(placed, &mut written.words, written.missing)?;
         let Tensors { arena_bytes, inputs, outputs } = tensors;
         let own_bytes = own.as_ref().map_or(0, |own| own.as_slice().len());

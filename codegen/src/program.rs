@@ -22,15 +22,16 @@ use crate::address::Address;
 use crate::call::Lowered;
 use crate::dead::dead_bytes;
 use crate::elem::ElemType;
-use crate::frame::{Callee, PlacedFunction, check_scratch, fault};
+use crate::frame::{Callee, FrameWords, PlacedFunction, WEIGHTS_BASE, check_scratch, fault};
 use crate::lower::lower;
-use crate::machine_code::{self, MachineCode, Samples, Tensors, WeightSource};
+use crate::machine_code::{self, CompiledCode, MachineCode, Samples, Tensors, WeightSource};
 use crate::place::{Place, Places};
 use crate::prepared::Prepared;
+use crate::relocatable::{FrameCallee, RelocatableProgram};
 use crate::row::Machine;
 use crate::store::WeightStore;
 use crate::target::Cpu;
-use crate::weights::{KnownWeights, SizedWeights};
+use crate::weights::{KnownWeights, SizedWeights, WeightTable};
 
 /// How a program is compiled.
 #[derive(Clone)]
@@ -103,7 +104,7 @@ pub fn weights_bytes(
 /// there.
 ///
 /// # Errors
-/// If the plan is for another kind of machine, or this machine lacks some of the instructions.
+/// If the plan is for another kind of machine.
 fn planned_for(ctx: &Context, body: &Body, cpu: Cpu) -> Result<Cpu, String> {
     let target = body.own_attr(ctx, ctx.ident(attrs::OPTC_TARGET)).and_then(|attr| ctx.str_value(attr));
     let isa = match target {
@@ -113,10 +114,7 @@ fn planned_for(ctx: &Context, body: &Body, cpu: Cpu) -> Result<Cpu, String> {
         })?,
         None => cpu.isa(),
     };
-    match isa.missing() {
-        Some(feature) => Err(format!("the plan is for `{}`, and this machine lacks {feature}", isa.name())),
-        None => Ok(cpu.with_isa(isa)),
-    }
+    Ok(cpu.with_isa(isa))
 }
 
 /// What contexts of a program with this signature keep from run to run.
@@ -200,15 +198,23 @@ impl<'a> Planned<'a> {
         Ok(())
     }
 
-    /// Machine code for these sizes, and for others if `copied` says of which element types copies may be
-    /// made there (see [`Samples`]).
+    /// Machine code for these sizes, ready to run; and for others if `copied` says of which element types
+    /// copies may be made there (see [`Samples`]).
     pub(crate) fn compile(
         &self,
         copied: Option<Vec<(ElemType, usize)>>,
         prepared: Option<&Prepared>,
     ) -> Result<MachineCode, Vec<Diagnostic>> {
+        self.compiled(copied, prepared)?.load()
+    }
+
+    fn compiled(
+        &self,
+        copied: Option<Vec<(ElemType, usize)>>,
+        prepared: Option<&Prepared>,
+    ) -> Result<CompiledCode, Vec<Diagnostic>> {
         let samples = self.samples(copied);
-        MachineCode::compile(self.ctx, self.body, &self.weights, self.machine, samples, prepared)
+        CompiledCode::compile(self.ctx, self.body, &self.weights, self.machine, samples, prepared)
     }
 
     fn samples(&self, copied: Option<Vec<(ElemType, usize)>>) -> Samples<'_> {
@@ -227,16 +233,8 @@ impl<'a> Planned<'a> {
         code: &MachineCode,
         store: &Arc<WeightStore>,
     ) -> Result<Specialization, Vec<Diagnostic>> {
-        for (_, lowered) in &self.lowered {
-            let mut callees = Vec::new();
-            code.callees(&lowered.calls, &mut callees)?;
-            self.callees.push(callees);
-        }
-        let tensors = Tensors {
-            arena_bytes: self.places.arena_bytes as usize,
-            inputs: self.inputs()?,
-            outputs: self.outputs()?,
-        };
+        self.find_callees(code)?;
+        let tensors = self.tensors()?;
         let mut weights = WeightSource {
             weights: &self.weights,
             sized: &SizedWeights::default(),
@@ -245,7 +243,58 @@ impl<'a> Planned<'a> {
             known: &mut KnownWeights::default(),
         };
         let only = code.specialization(self, &mut weights, tensors, 0)?;
-        Ok(only.with_states(self.places.caller.states().map(|(_, offset)| offset as usize).collect()))
+        Ok(only.with_states(self.state_offsets()))
+    }
+
+    /// What code runs at these sizes, without an address in it.
+    ///
+    /// # Errors
+    /// As for [`Planned::specialization`].
+    pub(crate) fn relocatable(&mut self) -> Result<RelocatableProgram, Vec<Diagnostic>> {
+        let code = self.compiled(None, None)?.unloaded();
+        self.find_callees(&code)?;
+        let Tensors { arena_bytes, inputs, outputs } = self.tensors()?;
+        let FrameWords { words: mut frame, missing } = code.frame(self, &KnownWeights::default(), 0)?;
+        let mut table = WeightTable::default();
+        for missing in &missing {
+            frame[missing.word] += table.add_missing(self.ctx, self.body, missing) as i64;
+            frame[missing.word - 1] = WEIGHTS_BASE;
+        }
+        let callee = |word: usize| (word, FrameCallee::of(frame[word] as u64));
+        let states = state_descs(self.ctx, self.signature())?;
+        Ok(RelocatableProgram {
+            isa: self.machine.isa,
+            threads: self.machine.threads,
+            image: code.image().clone(),
+            callees: code.function_words(&frame).into_iter().map(callee).collect(),
+            weights: table.build(self.ctx, self.body, &self.weights, &SizedWeights::default())?,
+            frame,
+            arena_bytes,
+            inputs,
+            outputs,
+            open: open_outputs(self.ctx, self.signature()),
+            states: states.into_iter().zip(self.state_offsets()).collect(),
+            faults: code.faults().clone(),
+        })
+    }
+
+    /// Finds the functions that steps call in code.
+    fn find_callees<C>(&mut self, code: &MachineCode<C>) -> Result<(), Vec<Diagnostic>> {
+        for (_, lowered) in &self.lowered {
+            let mut callees = Vec::new();
+            code.callees(&lowered.calls, &mut callees)?;
+            self.callees.push(callees);
+        }
+        Ok(())
+    }
+
+    fn tensors(&self) -> Result<Tensors, Vec<Diagnostic>> {
+        let arena_bytes = self.places.arena_bytes as usize;
+        Ok(Tensors { arena_bytes, inputs: self.inputs()?, outputs: self.outputs()? })
+    }
+
+    fn state_offsets(&self) -> Vec<usize> {
+        self.places.caller.states().map(|(_, offset)| offset as usize).collect()
     }
 
     /// Faults of returned values that are not where the caller expects them.

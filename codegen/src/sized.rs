@@ -28,7 +28,7 @@ use crate::call::Lowered;
 use crate::classes::StepClasses;
 use crate::elem::ElemType;
 use crate::frame::{Callee, PlacedFunction, fault};
-use crate::machine_code::{MachineCode, Samples, Tensors, WeightSource};
+use crate::machine_code::{CompiledCode, MachineCode, Samples, Tensors, WeightSource};
 use crate::place::Place;
 use crate::program::{CodegenOptions, describe, state_descs};
 use crate::refusal::CodeRefusal;
@@ -189,8 +189,8 @@ impl SizedCode {
             outputs: outputs.len(),
         };
         let prepared = options.prepared.as_deref();
-        let code = MachineCode::compile(ctx, body, &weights, machine, samples, prepared);
-        let code = code.map_err(SizeFault::Code)?;
+        let code = CompiledCode::compile(ctx, body, &weights, machine, samples, prepared);
+        let code = code.and_then(CompiledCode::load).map_err(SizeFault::Code)?;
         let (numbers, scratch) = numbered(&homes);
         let sized_weights = SizedWeights::of(ctx, body, &weights);
         let sized_weights = sized_weights.map_err(|fault| SizeFault::Code(vec![fault]))?;

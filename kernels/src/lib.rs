@@ -73,5 +73,5 @@ pub use put::{Join, Put};
 pub use row_norm::{RowNorm, RowNormShape};
 pub use sort::ArgSort;
 pub use strip::StripFn;
-pub use table::{kernel_name, kernel_number};
+pub use table::{kernel_count, kernel_name, kernel_number};
 pub use take::{CheckIndices, Indices, Take};

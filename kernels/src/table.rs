@@ -54,13 +54,17 @@ kernels! {
     VectorMap
 }
 
-/// The number of a function in the table and its instruction set, and so what a symbol for it may say; none
-/// if it is not of this crate. Of several with the same code it is the first.
-pub fn kernel_number(function: KernelFn) -> Option<(usize, Isa)> {
-    let find = |row: &[KernelFn; 3]| {
-        Isa::ALL.into_iter().find(|isa| std::ptr::fn_addr_eq(row[*isa as usize], function))
-    };
+/// The number of the kernel whose machine code is at an address, and its instruction set; none if that is no
+/// kernel of this crate. Of several with the same code it is the first.
+pub fn kernel_number(address: u64) -> Option<(usize, Isa)> {
+    let find =
+        |row: &[KernelFn; 3]| Isa::ALL.into_iter().find(|isa| row[*isa as usize] as usize as u64 == address);
     ENTRIES.iter().enumerate().find_map(|(number, row)| Some((number, find(row)?)))
+}
+
+/// How many kernels there are.
+pub fn kernel_count() -> usize {
+    NAMES.len()
 }
 
 /// The name of a kernel.
@@ -80,10 +84,9 @@ mod tests {
     fn a_descriptors_function_is_found_in_the_table() {
         for isa in Isa::available() {
             let kernel = Copy::new(&[3], &[1], &[1], 4, isa, 1);
-            let (number, found) = kernel_number(kernel.entry()).unwrap();
+            let (number, found) = kernel_number(kernel.entry() as usize as u64).unwrap();
             assert_eq!((kernel_name(number), found), ("Copy", isa));
         }
-        unsafe extern "C" fn other(_: *const u8, _: *const *mut u8, _: u32, _: *mut u8) {}
-        assert_eq!(kernel_number(other), None);
+        assert_eq!(kernel_number(0), None);
     }
 }

@@ -20,6 +20,8 @@ mod apart;
 pub mod arrays;
 pub mod artifact;
 pub mod budget;
+#[cfg(feature = "aot")]
+pub mod bundle;
 pub mod cache;
 pub mod cli;
 pub mod compile;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use super::{FileArgs, MachineArgs, MemoryArgs, write_output};
 use crate::artifact::Artifact;
@@ -21,19 +21,62 @@ pub(super) struct BuildArgs {
     machine: MachineArgs,
     #[command(flatten)]
     memory: MemoryArgs,
-    /// The file to write: an artifact of machine code, packed weights, plan and IR.
-    #[arg(short, long, value_name = "M.optc")]
+    /// What to write: an artifact, which is a file of machine code, packed weights, plan and IR; or, into a
+    /// folder, an object file for C with its header, weights, an example and a description.
+    #[arg(long, value_name = "KIND", default_value = "artifact")]
+    emit: Emit,
+    /// The artifact's file, or the object file's folder.
+    #[arg(short, long, value_name = "M.optc|FOLDER")]
     output: PathBuf,
+    /// Put the weights into the object file, in place of a file beside it.
+    #[arg(long)]
+    embed_weights: bool,
+    /// What names of the object file's functions begin with [default: the name of the file].
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
     /// Function to compile [default: the only public one, else `main`].
     #[arg(long, value_name = "NAME")]
     entry: Option<String>,
 }
 
+/// What is written.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Emit {
+    Artifact,
+    Obj,
+}
+
 pub(super) fn run(args: &BuildArgs) -> Result<(), Failure> {
+    if args.emit == Emit::Obj {
+        return write_object(args);
+    }
+    if args.embed_weights || args.name.is_some() {
+        return Err(Failure::Usage("--embed-weights and --name are for --emit=obj".to_owned()));
+    }
     let module = load(&args.file.file, &args.file.options()?)?;
     let entry = entry(&module, args.entry.as_deref())?;
     let options = args.memory.options(&args.machine, &entry, DeadMemory::Kept);
     let built = Artifact::build(&module, &options)?;
     built.write(&args.output)?;
     write_output(&format!("{}: {}\n", args.output.display(), built.summary()), None)
+}
+
+#[cfg(feature = "aot")]
+fn write_object(args: &BuildArgs) -> Result<(), Failure> {
+    use crate::bundle::{Bundle, WeightsPlace};
+
+    let mut module = load(&args.file.file, &args.file.options()?)?;
+    let entry = entry(&module, args.entry.as_deref())?;
+    let options = args.memory.options(&args.machine, &entry, DeadMemory::Kept);
+    let place = if args.embed_weights { WeightsPlace::Embedded } else { WeightsPlace::File };
+    let stem = args.file.file.file_stem().map_or("model".into(), |stem| stem.to_string_lossy());
+    let name = args.name.as_deref().unwrap_or(&stem);
+    let bundle = Bundle::build(&mut module, &options, name, place)?;
+    bundle.write(&args.output)?;
+    write_output(bundle.summary(), None)
+}
+
+#[cfg(not(feature = "aot"))]
+fn write_object(_: &BuildArgs) -> Result<(), Failure> {
+    Err(Failure::Usage("this optc was built without the feature `aot`".to_owned()))
 }

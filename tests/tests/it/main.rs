@@ -25,6 +25,7 @@ mod memory;
 mod memory_pools;
 mod models;
 mod node_sizes;
+mod object_files;
 mod onnx_table;
 mod open;
 mod open_views;

@@ -1,0 +1,267 @@
+//! Which pieces of a static library the functions of object files reach.
+
+use std::collections::HashMap;
+
+use object::read::archive::ArchiveFile;
+use object::{
+    File, Object, ObjectSection, ObjectSymbol, RelocationFlags, RelocationTarget, SectionIndex, SectionKind,
+    SymbolIndex, elf,
+};
+
+use crate::library::{Library, Piece, Relocation, RelocationKind, Section, Target};
+
+/// The crates whose machine code is kept. What they refer to beside is defined elsewhere, or a panic.
+const CRATES: [&str; 4] = ["kernels-", "libm-", "math-", "standalone-"];
+
+/// Tables of functions; what each entry points to is known by the table's name and its number.
+const TABLES: [&str; 2] = ["optc_kernels", "optc_strips"];
+
+/// What Rust calls where it panics.
+const TRAP: &str = "optc_standalone_trap";
+
+/// What is in names of functions of `core` and `alloc` that panic, or print what a panic says.
+const PANICS: [&str; 7] = [
+    "4core9panicking",
+    "4core3fmt",
+    "core..fmt",
+    "slice_index_fail",
+    "panic_on_ord_violation",
+    "assert_failed",
+    "5alloc7raw_vec12handle_error",
+];
+
+/// A section of an object.
+type SectionKey = (usize, SectionIndex);
+
+/// What becomes a piece.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum PieceKey {
+    Section(SectionKey),
+    /// The address of a target, for instructions that read it from memory.
+    Address(Target, i64),
+}
+
+/// The library of all that the tables' functions, and the functions for C, reach.
+///
+/// # Errors
+/// If something is not as rustc leaves it.
+pub(crate) fn library(archive: &[u8]) -> Result<Library, String> {
+    let files = objects(archive)?;
+    let mut linker = Linker {
+        files: &files,
+        defined: HashMap::new(),
+        numbers: HashMap::new(),
+        queue: Vec::new(),
+        library: Library::default(),
+    };
+    linker.define();
+    linker.add_roots()?;
+    let mut next = 0;
+    while next < linker.queue.len() {
+        let piece = match linker.queue[next] {
+            PieceKey::Section(key) => linker.piece(key)?,
+            PieceKey::Address(target, addend) => address(target, addend),
+        };
+        linker.library.pieces.push(piece);
+        next += 1;
+    }
+    Ok(linker.library)
+}
+
+fn objects(archive: &[u8]) -> Result<Vec<File<'_>>, String> {
+    let said = |error: object::Error| error.to_string();
+    let mut files = Vec::new();
+    for member in ArchiveFile::parse(archive).map_err(said)?.members() {
+        let member = member.map_err(said)?;
+        let name = String::from_utf8_lossy(member.name()).into_owned();
+        if CRATES.iter().any(|own| name.starts_with(own)) {
+            files.push(File::parse(member.data(archive).map_err(said)?).map_err(said)?);
+        }
+    }
+    Ok(files)
+}
+
+struct Linker<'a> {
+    files: &'a [File<'a>],
+    /// Where a name is defined, and how far into the section.
+    defined: HashMap<&'a str, (SectionKey, u64)>,
+    /// The number of each piece that is kept.
+    numbers: HashMap<PieceKey, u32>,
+    /// The pieces that are kept, in order.
+    queue: Vec<PieceKey>,
+    library: Library,
+}
+
+impl<'a> Linker<'a> {
+    fn define(&mut self) {
+        for (file, object) in self.files.iter().enumerate() {
+            for symbol in object.symbols().filter(|symbol| symbol.is_global() && !symbol.is_undefined()) {
+                if let (Some(section), Ok(name)) = (symbol.section_index(), symbol.name()) {
+                    self.defined.insert(name, ((file, section), symbol.address()));
+                }
+            }
+        }
+    }
+
+    /// The functions that are asked for by name: those of tables, and all others whose names are ours.
+    fn add_roots(&mut self) -> Result<(), String> {
+        let mut names: Vec<&str> =
+            self.defined.keys().copied().filter(|name| name.starts_with("optc_")).collect();
+        names.sort_unstable();
+        for name in names {
+            let (key, offset) = self.defined[name];
+            if !TABLES.contains(&name) {
+                self.add_root(name.to_owned(), key, offset)?;
+                continue;
+            }
+            let section = self.section(key)?;
+            let mut entries: Vec<(u64, object::Relocation)> = section.relocations().collect();
+            entries.sort_by_key(|entry| entry.0);
+            for (at, relocation) in entries.into_iter().filter(|entry| entry.0 >= offset) {
+                let number = (at - offset) / 8;
+                let (found, within) =
+                    self.place(key.0, &relocation)?.map_err(|name| format!("{name} is no kernel"))?;
+                self.add_root(
+                    format!("{name}.{}.{}", number / 3, number % 3),
+                    found,
+                    within + relocation.addend() as u64,
+                )?;
+            }
+        }
+        Ok(())
+    }
+
+    fn add_root(&mut self, name: String, key: SectionKey, offset: u64) -> Result<(), String> {
+        if offset != 0 {
+            return Err(format!("{name} does not begin its section"));
+        }
+        let number = self.number(PieceKey::Section(key));
+        self.library.roots.push((name, number));
+        Ok(())
+    }
+
+    fn number(&mut self, key: PieceKey) -> u32 {
+        let Linker { numbers, queue, .. } = self;
+        *numbers.entry(key).or_insert_with(|| {
+            queue.push(key);
+            queue.len() as u32 - 1
+        })
+    }
+
+    fn section(&self, (file, section): SectionKey) -> Result<object::Section<'a, 'a>, String> {
+        self.files[file].section_by_index(section).map_err(|error| error.to_string())
+    }
+
+    /// Where a relocation points, or the name that is defined elsewhere.
+    fn place(
+        &self,
+        file: usize,
+        relocation: &object::Relocation,
+    ) -> Result<Result<(SectionKey, u64), &'a str>, String> {
+        match relocation.target() {
+            RelocationTarget::Section(section) => Ok(Ok(((file, section), 0))),
+            RelocationTarget::Symbol(symbol) => self.symbol(file, symbol),
+            other => Err(format!("a relocation to {other:?}")),
+        }
+    }
+
+    fn symbol(&self, file: usize, symbol: SymbolIndex) -> Result<Result<(SectionKey, u64), &'a str>, String> {
+        let symbol = self.files[file].symbol_by_index(symbol).map_err(|error| error.to_string())?;
+        if let Some(section) = symbol.section_index() {
+            return Ok(Ok(((file, section), symbol.address())));
+        }
+        let name = symbol.name().map_err(|error| error.to_string())?;
+        let name = if PANICS.iter().any(|panic| name.contains(panic)) { TRAP } else { name };
+        Ok(self.defined.get(name).copied().ok_or(name))
+    }
+
+    fn piece(&mut self, key: SectionKey) -> Result<Piece, String> {
+        let section = self.section(key)?;
+        let name = section.name().map_err(|error| error.to_string())?.to_owned();
+        let kind = match section.kind() {
+            SectionKind::Text => Section::Code,
+            SectionKind::ReadOnlyData | SectionKind::ReadOnlyString => Section::Constants,
+            SectionKind::ReadOnlyDataWithRel => Section::Pointers,
+            SectionKind::Data if name.starts_with(".data.rel.ro") => Section::Pointers,
+            other => return Err(format!("{name} is {other:?}: kernels keep no state")),
+        };
+        let mut bytes = section.data().map_err(|error| error.to_string())?.to_vec();
+        let mut relocations = Vec::new();
+        for (offset, relocation) in section.relocations() {
+            let found = self.relocation(key.0, &mut bytes, offset, &relocation);
+            relocations.push(found.map_err(|fault| format!("{name}: {fault}"))?);
+        }
+        let name = name.trim_start_matches(".text.").to_owned();
+        Ok(Piece { name, section: kind, align: section.align() as u32, bytes, relocations })
+    }
+
+    fn relocation(
+        &mut self,
+        file: usize,
+        bytes: &mut [u8],
+        offset: u64,
+        relocation: &object::Relocation,
+    ) -> Result<Relocation, String> {
+        let RelocationFlags::Elf { r_type } = relocation.flags() else { return Err("no ELF".to_owned()) };
+        let (target, within) = match self.place(file, relocation)? {
+            Ok((key, within)) => (Target::Piece(self.number(PieceKey::Section(key))), within),
+            Err(name) => (Target::Symbol(self.external(name)), 0),
+        };
+        let addend = relocation.addend() + within as i64;
+        let offset = offset as u32;
+        let kind = match r_type {
+            elf::R_X86_64_64 => RelocationKind::Absolute,
+            elf::R_X86_64_PC32 => RelocationKind::Relative,
+            elf::R_X86_64_PLT32 => RelocationKind::Call,
+            elf::R_X86_64_GOTPCREL | elf::R_X86_64_GOTPCRELX | elf::R_X86_64_REX_GOTPCRELX => {
+                let past = relocation.addend();
+                let found = Relocation { offset, kind: RelocationKind::Relative, target, addend };
+                if let Some(direct) = direct(bytes, found) {
+                    return Ok(direct);
+                }
+                let slot = self.number(PieceKey::Address(target, within as i64));
+                return Ok(Relocation { target: Target::Piece(slot), addend: past, ..found });
+            }
+            other => return Err(format!("a relocation of kind {other}")),
+        };
+        Ok(Relocation { offset, kind, target, addend })
+    }
+
+    fn external(&mut self, name: &str) -> u32 {
+        let symbols = &mut self.library.symbols;
+        let known = symbols.iter().position(|symbol| symbol == name);
+        known.unwrap_or_else(|| {
+            symbols.push(name.to_owned());
+            symbols.len() - 1
+        }) as u32
+    }
+}
+
+/// The address of a target, in a piece of its own.
+fn address(target: Target, addend: i64) -> Piece {
+    let relocations = vec![Relocation { offset: 0, kind: RelocationKind::Absolute, target, addend }];
+    Piece { name: "address".to_owned(), section: Section::Pointers, align: 8, bytes: vec![0; 8], relocations }
+}
+
+/// An instruction that reads an address from memory, as one that has it, where there is one: what linkers do
+/// with it too (System V ABI for AMD64, B.2).
+fn direct(bytes: &mut [u8], relocation: Relocation) -> Option<Relocation> {
+    let at = relocation.offset as usize;
+    let is_piece = matches!(relocation.target, Target::Piece(_));
+    match (bytes[at - 2], bytes[at - 1]) {
+        (0xff, 0x15) => {
+            bytes[at - 2..at].copy_from_slice(&[0x67, 0xe8]);
+            Some(Relocation { kind: RelocationKind::Call, ..relocation })
+        }
+        (0xff, 0x25) => {
+            bytes[at - 2] = 0xe9;
+            bytes[at + 3] = 0x90;
+            Some(Relocation { kind: RelocationKind::Call, offset: relocation.offset - 1, ..relocation })
+        }
+        (0x8b, register) if is_piece && register & 0xc7 == 5 => {
+            bytes[at - 2] = 0x8d;
+            Some(relocation)
+        }
+        _ => None,
+    }
+}

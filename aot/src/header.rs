@@ -1,0 +1,222 @@
+//! The header file of a program: its sizes, its functions, and what a caller must know.
+
+use std::fmt::Write;
+
+use codegen::RelocatableProgram;
+use runtime::{ElementKind, TensorDesc};
+
+use crate::names::identifiers;
+use crate::{Bundle, CTensor, WeightsPlace};
+
+/// The header file.
+pub(crate) fn text(bundle: &Bundle<'_>) -> String {
+    let Bundle { program, name, place } = bundle;
+    let upper = name.to_ascii_uppercase();
+    let mut out =
+        format!("/* `{name}`: a program without a runtime, for {}. Made by optc.\n *\n", program.isa.name());
+    out += INTRODUCTION;
+    let _ = write!(out, "#ifndef {upper}_H\n#define {upper}_H\n\n#include <stdint.h>\n\n");
+    out += "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
+    sizes(&mut out, bundle);
+    let [inputs, outputs, states] = tensors(program);
+    structure(&mut out, bundle, Side::Input, &inputs);
+    structure(&mut out, bundle, Side::Output, &outputs);
+    state_offsets(&mut out, bundle, &states);
+    statuses(&mut out, bundle);
+    functions(&mut out, name, *place);
+    out += "#ifdef __cplusplus\n}\n#endif\n\n#endif\n";
+    out
+}
+
+const INTRODUCTION: &str = " * The object file calls nothing but memory functions and functions of <math.h>: it allocates nothing, starts
+ * no thread, and keeps nothing from run to run outside of the arena. Two runs may go on at the same time if
+ * they have different arenas and outputs.
+ */
+";
+
+/// The sizes of arena and weights.
+fn sizes(out: &mut String, Bundle { program, name, place }: &Bundle<'_>) {
+    let _ = write!(
+        out,
+        "/* Memory for intermediate values: as many bytes, at a multiple of so many. What is in it before a run does\n \
+         * not matter{}. */\n\
+         #define {name}_ARENA_BYTES {}\n#define {name}_ARENA_ALIGN 64\n\n",
+        if program.states.is_empty() { "" } else { ", but for the states (see below)" },
+        program.arena_bytes,
+    );
+    let bytes = program.weights.as_slice().len();
+    match place {
+        WeightsPlace::File => {
+            let _ = write!(
+                out,
+                "/* The contents of the file, as they are: read or mapped to a multiple of so many bytes. */\n\
+                 #define {name}_WEIGHTS_FILE \"{name}_weights.bin\"\n\
+                 #define {name}_WEIGHTS_BYTES {bytes}\n#define {name}_WEIGHTS_ALIGN 64\n\n"
+            );
+        }
+        WeightsPlace::Embedded => {
+            let _ = write!(out, "/* The {bytes} bytes of weights are in the object file. */\n\n");
+        }
+    }
+    let _ = write!(
+        out,
+        "/* The most threads that the arena has room for. */\n#define {name}_MAX_THREADS {}\n\n",
+        program.threads
+    );
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Input,
+    Output,
+}
+
+/// The inputs, outputs and states, as C has them.
+pub(crate) fn tensors(program: &RelocatableProgram) -> [Vec<CTensor>; 3] {
+    let states: Vec<&TensorDesc> = program.states.iter().map(|(state, _)| &state.tensor).collect();
+    let sides = [program.inputs.iter().collect(), program.outputs.iter().collect(), states];
+    sides.map(|descs: Vec<&TensorDesc>| {
+        let names = identifiers(descs.iter().map(|desc| &*desc.name));
+        let tensor = |(identifier, desc): (String, &&TensorDesc)| CTensor {
+            identifier,
+            element: c_type(desc.element),
+        };
+        names.into_iter().zip(&descs).map(tensor).collect()
+    })
+}
+
+/// The type that C has for elements: their bits, where it has no type of them.
+fn c_type(element: ElementKind) -> &'static str {
+    match element {
+        ElementKind::Bool => "uint8_t",
+        ElementKind::I8 => "int8_t",
+        ElementKind::I16 => "int16_t",
+        ElementKind::U16 | ElementKind::F16 | ElementKind::BF16 => "uint16_t",
+        ElementKind::I32 => "int32_t",
+        ElementKind::U32 => "uint32_t",
+        ElementKind::I64 => "int64_t",
+        ElementKind::U64 => "uint64_t",
+        ElementKind::F32 => "float",
+        ElementKind::F64 => "double",
+        _ => "uint8_t",
+    }
+}
+
+fn shape_text(desc: &TensorDesc) -> String {
+    let shape: String = desc.shape.iter().map(|size| format!("[{size}]")).collect();
+    format!("{:?}{shape}", desc.element).to_lowercase()
+}
+
+/// The structure of pointers to inputs or outputs.
+fn structure(out: &mut String, bundle: &Bundle<'_>, side: Side, tensors: &[CTensor]) {
+    let Bundle { program, name, .. } = bundle;
+    let (word, descs) = match side {
+        Side::Input => ("input", &program.inputs),
+        Side::Output => ("output", &program.outputs),
+    };
+    let upper = word.to_ascii_uppercase();
+    for (CTensor { identifier, .. }, desc) in tensors.iter().zip(descs) {
+        let _ = writeln!(out, "#define {name}_{upper}_{identifier}_BYTES {}", desc.size_bytes);
+    }
+    let said = match side {
+        Side::Input => "What a run reads.",
+        Side::Output => "What a run writes. Outputs overlap neither each other nor inputs or the arena.",
+    };
+    let _ = write!(out, "\n/* {said} */\nstruct {name}_{word}s {{\n");
+    for (index, (CTensor { identifier, element }, desc)) in tensors.iter().zip(descs).enumerate() {
+        let mut remark = format!("`{}`: {}", comment(&desc.name), shape_text(desc));
+        if desc.overwritten {
+            remark += ", overwritten";
+        }
+        if side == Side::Output
+            && let Some(open) = program.open.iter().find(|open| open.output == index)
+        {
+            let count = comment(&program.outputs[open.count].name);
+            let _ =
+                write!(remark, ", room for the most; output `{count}` says the size of axis {}", open.axis);
+        }
+        let constant = if side == Side::Input && !desc.overwritten { "const " } else { "" };
+        let _ = writeln!(out, "    {constant}{element} *{identifier}; /* {remark} */");
+    }
+    if tensors.is_empty() {
+        out.push_str("    const void *none; /* there are none */\n");
+    }
+    out.push_str("};\n\n");
+}
+
+/// Text that does not end a comment.
+fn comment(text: &str) -> String {
+    text.replace("*/", "* /")
+}
+
+/// Where states are in the arena.
+fn state_offsets(out: &mut String, Bundle { program, name, .. }: &Bundle<'_>, states: &[CTensor]) {
+    if states.is_empty() {
+        return;
+    }
+    out.push_str(
+        "/* States stay in the arena from run to run, at these offsets. Before the first run their first values\n \
+         * must be there: zeros, if nothing else is known. */\n",
+    );
+    for (CTensor { identifier, element }, (state, offset)) in states.iter().zip(&program.states) {
+        let _ = write!(
+            out,
+            "#define {name}_STATE_{identifier}_OFFSET {offset}\n#define {name}_STATE_{identifier}_BYTES {} /* \
+             {element}: `{}`: {} */\n",
+            state.tensor.size_bytes,
+            comment(&state.tensor.name),
+            shape_text(&state.tensor)
+        );
+    }
+    out.push('\n');
+}
+
+/// What a run says.
+fn statuses(out: &mut String, Bundle { program, name, place }: &Bundle<'_>) {
+    let _ = write!(out, "/* What a run returns. */\nenum {name}_status {{\n    {name}_OK = 0,\n");
+    for (number, fault) in program.faults.iter().enumerate() {
+        let number = number + 1;
+        let _ = writeln!(out, "    {name}_FAULT_{number} = {number}, /* {} */", comment(fault));
+    }
+    let weights = match place {
+        WeightsPlace::File => format!("    {name}_BAD_WEIGHTS = -2, /* null or not aligned */\n"),
+        WeightsPlace::Embedded => String::new(),
+    };
+    let _ = write!(
+        out,
+        "    {name}_BAD_ARENA = -1, /* null or not aligned */\n{weights}    {name}_BAD_INPUT = -3, /* an input is \
+         null or not aligned to 4 bytes */\n    {name}_BAD_OUTPUT = -4, /* an output is null or not aligned to 4 \
+         bytes */\n    {name}_BAD_THREADS = -5 /* no threads, or more than {name}_MAX_THREADS */\n}};\n\n"
+    );
+}
+
+/// The functions.
+fn functions(out: &mut String, name: &str, place: WeightsPlace) {
+    let weights = match place {
+        WeightsPlace::File => "const void *weights, ",
+        WeightsPlace::Embedded => "",
+    };
+    let _ = write!(
+        out,
+        "/* 1 if this processor has the instructions that the program needs, else 0: then a run would end the\n \
+         * process. It takes microseconds, so ask once. */\n\
+         int {name}_supported(void);\n\n\
+         /* Runs the program once, in the calling thread. Returns a status; unless it is 0, outputs are garbage. */\n\
+         int {name}_run(void *arena, {weights}const struct {name}_inputs *inputs,\n    const struct \
+         {name}_outputs *outputs);\n\n"
+    );
+    let _ = write!(
+        out,
+        "/* Threads of the caller's: `parallel_for` calls `task(job, index)` once for each index below `count`, at\n \
+         * the same time if it can, and returns when all have returned. Results are the same bits as without. */\n\
+         struct {name}_threads {{\n    \
+         void (*parallel_for)(void *context, uint32_t count, void (*task)(void *job, uint32_t index), void *job);\n    \
+         void *context; /* what `parallel_for` is given first */\n    \
+         uint32_t count; /* tasks at the same time: 1 to {name}_MAX_THREADS */\n}};\n\n\
+         /* Runs the program once, on these threads. */\n\
+         int {name}_run_threads(void *arena, {weights}const struct {name}_inputs *inputs,\n    const struct \
+         {name}_outputs *outputs, const struct {name}_threads *threads);\n\n\
+         /* What a status means, in words. */\n\
+         const char *{name}_message(int status);\n\n"
+    );
+}

@@ -1,0 +1,106 @@
+//! What object file is this program? Machine code, frame and kernels for a C linker, and the C text around.
+//!
+//! An object file has what a program reaches: generated code, its frame as data whose function words are
+//! addresses for the linker, the machine code of the kernels that the frame names, and four functions for C.
+//! Nothing in it allocates, keeps state, starts threads or calls the system.
+//!
+//! 1. The build script compiles `kernels` a second time, and cuts the result into pieces (`library`).
+//! 2. `link` adds the program's own pieces, keeps what the functions for C reach, and writes ELF.
+//! 3. `header` and `example` write the C text: what a caller must know, and a program that calls it.
+//!
+//! A panic in a kernel, which would be a fault of ours, ends the process by an illegal instruction.
+//!
+//! Deliberately not here: choices. The program is planned and its code is made before.
+
+mod example;
+mod header;
+mod library;
+mod link;
+mod names;
+mod read;
+
+use std::fmt;
+
+use codegen::RelocatableProgram;
+
+pub use link::EXTERNALS;
+
+/// Where the weights of a program are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WeightsPlace {
+    /// In a file beside the object file, for the caller to load or map.
+    File,
+    /// In the object file, as constants.
+    Embedded,
+}
+
+/// A program for C.
+pub struct Bundle<'p> {
+    program: &'p RelocatableProgram,
+    /// What its functions' names begin with.
+    name: String,
+    place: WeightsPlace,
+}
+
+/// Why there is no object file of a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault(pub String);
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Fault {}
+
+/// An input, output or state, as C has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CTensor {
+    /// The identifier of its member and of its macros.
+    pub identifier: String,
+    /// The type of its elements.
+    pub element: &'static str,
+}
+
+impl<'p> Bundle<'p> {
+    /// A program whose functions have names that begin like `name`.
+    pub fn new(program: &'p RelocatableProgram, name: &str, place: WeightsPlace) -> Bundle<'p> {
+        Bundle { program, name: names::identifier(name), place }
+    }
+
+    /// What the names of its functions, and of its files, begin with.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The object file: ELF for x86-64.
+    ///
+    /// # Errors
+    /// If the program calls what an object file can't have.
+    pub fn object(&self) -> Result<Vec<u8>, Fault> {
+        link::object(self.program, &self.name, self.place)
+    }
+
+    /// The header file.
+    pub fn header(&self) -> String {
+        header::text(self)
+    }
+
+    /// A C program that runs it.
+    pub fn example(&self) -> String {
+        example::text(self)
+    }
+
+    /// The inputs, outputs and states, as C has them.
+    pub fn tensors(&self) -> [Vec<CTensor>; 3] {
+        header::tensors(self.program)
+    }
+}
+
+/// The precompiled pieces.
+fn library() -> library::Library {
+    let bytes = include_bytes!(concat!(env!("OUT_DIR"), "/library.bin"));
+    let bytes = miniz_oxide::inflate::decompress_to_vec(bytes).expect("the build script compressed them");
+    library::Library::read(&bytes)
+}

@@ -1,0 +1,72 @@
+//! How the bytes of a library of pieces are read.
+
+use crate::library::{Library, Piece, Relocation, RelocationKind, Section, Target};
+
+impl Library {
+    /// The library that the build script made bytes of.
+    ///
+    /// # Panics
+    /// On other bytes.
+    pub(crate) fn read(bytes: &[u8]) -> Library {
+        let mut reader = Reader { rest: bytes };
+        let symbols = reader.list(Reader::text);
+        let roots = reader.list(|reader| (reader.text(), reader.number()));
+        let pieces = reader.list(Reader::piece);
+        Library { pieces, symbols, roots }
+    }
+}
+
+/// The bytes that are still to be read.
+struct Reader<'a> {
+    rest: &'a [u8],
+}
+
+impl Reader<'_> {
+    fn bytes(&mut self, count: usize) -> &[u8] {
+        let (bytes, rest) = self.rest.split_at(count);
+        self.rest = rest;
+        bytes
+    }
+
+    fn number(&mut self) -> u32 {
+        u32::from_le_bytes(self.bytes(4).try_into().expect("there are four bytes"))
+    }
+
+    fn text(&mut self) -> String {
+        let count = self.number() as usize;
+        String::from_utf8(self.bytes(count).to_vec()).expect("names are text")
+    }
+
+    fn list<T>(&mut self, one: impl Fn(&mut Self) -> T) -> Vec<T> {
+        let count = self.number();
+        (0..count).map(|_| one(self)).collect()
+    }
+
+    fn piece(&mut self) -> Piece {
+        let name = self.text();
+        let section = match self.number() {
+            0 => Section::Code,
+            1 => Section::Constants,
+            _ => Section::Pointers,
+        };
+        let align = self.number();
+        let count = self.number() as usize;
+        let bytes = self.bytes(count).to_vec();
+        Piece { name, section, align, bytes, relocations: self.list(Reader::relocation) }
+    }
+
+    fn relocation(&mut self) -> Relocation {
+        let offset = self.number();
+        let kind = match self.number() {
+            0 => RelocationKind::Absolute,
+            1 => RelocationKind::Relative,
+            _ => RelocationKind::Call,
+        };
+        let target = match self.number() {
+            0 => Target::Piece(self.number()),
+            _ => Target::Symbol(self.number()),
+        };
+        let addend = i64::from_le_bytes(self.bytes(8).try_into().expect("there are eight bytes"));
+        Relocation { offset, kind, target, addend }
+    }
+}

@@ -1,0 +1,296 @@
+//! What an object file has besides generated code and kernels: the functions that a C program calls.
+//!
+//! This crate is compiled once, with `kernels`, to machine code that `optc` carries; an object file gets what
+//! of it a program reaches. So nothing here allocates, keeps state, starts threads, or calls the system.
+
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+use kernels::KernelFn;
+
+mod cpu;
+
+/// The entry of generated code, as `runtime` has it.
+type EntryFn = unsafe extern "C" fn(
+    threads: *const Threads,
+    arena: *mut u8,
+    weights: *const u8,
+    inputs: *const *const u8,
+    outputs: *const *mut u8,
+    frame: *const i64,
+) -> i32;
+
+/// A program, as its object file describes it; written by the crate `aot`.
+#[repr(C)]
+pub struct Program {
+    entry: EntryFn,
+    frame: *const i64,
+    /// The weights, if they are in the object file.
+    weights: *const u8,
+    /// One for each input, then one for each output.
+    buffers: *const Buffer,
+    inputs: u64,
+    outputs: u64,
+    /// The most threads that scratch is planned for.
+    threads: u64,
+    /// What the program's statuses 1, 2, ... mean.
+    messages: *const *const c_char,
+    faults: u64,
+    /// The number of the instruction set in [`kernels::Isa::ALL`].
+    isa: u64,
+}
+
+/// An input or output.
+#[repr(C)]
+struct Buffer {
+    bytes: u64,
+    align: u64,
+}
+
+unsafe extern "C" {
+    /// The program of the object file.
+    static optc_program: Program;
+}
+
+/// A caller's threads.
+#[repr(C)]
+pub struct Threads {
+    /// Calls `task(job, index)` for each index below `count`, at the same time if it can, and returns when
+    /// all have returned.
+    parallel_for: Option<ParallelFor>,
+    context: *mut c_void,
+    /// How many tasks there are at most.
+    count: u32,
+}
+
+type ParallelFor = unsafe extern "C" fn(context: *mut c_void, count: u32, task: Task, job: *mut c_void);
+
+type Task = unsafe extern "C" fn(job: *mut c_void, index: u32);
+
+/// What a run says of its arguments; positive numbers are the program's own.
+const BAD_ARENA: c_int = -1;
+const BAD_WEIGHTS: c_int = -2;
+const BAD_INPUT: c_int = -3;
+const BAD_OUTPUT: c_int = -4;
+const BAD_THREADS: c_int = -5;
+
+/// `M_run` of a program whose weights are in a file.
+///
+/// # Safety
+/// The arena, the weights and the buffers are as the header file says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn optc_standalone_run(
+    arena: *mut u8,
+    weights: *const u8,
+    inputs: *const *const u8,
+    outputs: *const *mut u8,
+) -> c_int {
+    // SAFETY: passed on.
+    unsafe { run(arena, weights, inputs, outputs, std::ptr::null()) }
+}
+
+/// `M_run_threads` of a program whose weights are in a file.
+///
+/// # Safety
+/// As for [`optc_standalone_run`]; `threads` is null or says what is true.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn optc_standalone_run_threads(
+    arena: *mut u8,
+    weights: *const u8,
+    inputs: *const *const u8,
+    outputs: *const *mut u8,
+    threads: *const Threads,
+) -> c_int {
+    // SAFETY: passed on.
+    unsafe { run(arena, weights, inputs, outputs, threads) }
+}
+
+/// `M_run` of a program whose weights are in the object file.
+///
+/// # Safety
+/// As for [`optc_standalone_run`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn optc_standalone_run_embedded(
+    arena: *mut u8,
+    inputs: *const *const u8,
+    outputs: *const *mut u8,
+) -> c_int {
+    // SAFETY: passed on; the program is constant.
+    unsafe { run(arena, optc_program.weights, inputs, outputs, std::ptr::null()) }
+}
+
+/// `M_run_threads` of a program whose weights are in the object file.
+///
+/// # Safety
+/// As for [`optc_standalone_run_threads`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn optc_standalone_run_threads_embedded(
+    arena: *mut u8,
+    inputs: *const *const u8,
+    outputs: *const *mut u8,
+    threads: *const Threads,
+) -> c_int {
+    // SAFETY: passed on; the program is constant.
+    unsafe { run(arena, optc_program.weights, inputs, outputs, threads) }
+}
+
+/// # Safety
+/// As for [`optc_standalone_run_threads`].
+#[inline(always)]
+unsafe fn run(
+    arena: *mut u8,
+    weights: *const u8,
+    inputs: *const *const u8,
+    outputs: *const *mut u8,
+    threads: *const Threads,
+) -> c_int {
+    // SAFETY: the program's tables have as many entries as it says, and so have the caller's.
+    unsafe {
+        let Program { entry, frame, buffers, inputs: input_count, outputs: output_count, .. } = &optc_program;
+        if arena.is_null() || !is_aligned(arena, 64) {
+            return BAD_ARENA;
+        }
+        if weights.is_null() || !is_aligned(weights, 64) {
+            return BAD_WEIGHTS;
+        }
+        if !fit(inputs.cast(), *buffers, *input_count) {
+            return BAD_INPUT;
+        }
+        if !fit(outputs.cast(), buffers.add(*input_count as usize), *output_count) {
+            return BAD_OUTPUT;
+        }
+        if let Some(threads) = threads.as_ref()
+            && (threads.count == 0 || u64::from(threads.count) > optc_program.threads)
+        {
+            return BAD_THREADS;
+        }
+        entry(threads, arena, weights, inputs, outputs, *frame)
+    }
+}
+
+/// Whether pointers are there and aligned, but those to nothing.
+///
+/// # Safety
+/// There are `count` buffers, and as many pointers unless they are null.
+#[inline(always)]
+unsafe fn fit(pointers: *const *const u8, buffers: *const Buffer, count: u64) -> bool {
+    if pointers.is_null() {
+        return count == 0;
+    }
+    for index in 0..count as usize {
+        // SAFETY: as the caller says.
+        let (pointer, buffer) = unsafe { (*pointers.add(index), &*buffers.add(index)) };
+        if buffer.bytes > 0 && (pointer.is_null() || !is_aligned(pointer, buffer.align)) {
+            return false;
+        }
+    }
+    true
+}
+
+#[inline(always)]
+fn is_aligned(pointer: *const u8, align: u64) -> bool {
+    pointer as u64 & (align - 1) == 0
+}
+
+/// `M_message`: what a status means.
+///
+/// # Safety
+/// None: any number is fine.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn optc_standalone_message(status: c_int) -> *const c_char {
+    let text: &CStr = match status {
+        0 => c"done",
+        BAD_ARENA => c"the arena is null or not aligned to 64",
+        BAD_WEIGHTS => c"the weights are null or not aligned to 64",
+        BAD_INPUT => c"an input is null or not aligned to its elements",
+        BAD_OUTPUT => c"an output is null or not aligned to its elements",
+        BAD_THREADS => c"no threads, or more than scratch is planned for",
+        // SAFETY: the table has as many messages as the program has faults.
+        _ => unsafe {
+            let Program { messages, faults, .. } = &optc_program;
+            if status > 0 && status as u64 <= *faults {
+                return *messages.add(status as usize - 1);
+            }
+            c"a number that is no status"
+        },
+    };
+    text.as_ptr()
+}
+
+/// `M_supported`: 1 if this machine has the instructions that the program needs, else 0.
+///
+/// # Safety
+/// None: it reads nothing.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn optc_standalone_supported() -> c_int {
+    // SAFETY: the program is constant.
+    c_int::from(cpu::has(unsafe { optc_program.isa }))
+}
+
+/// A kernel's parts while threads take them.
+struct Job {
+    kernel: KernelFn,
+    desc: *const u8,
+    ptrs: *const *mut u8,
+    parts: u32,
+    scratch: *mut u8,
+    scratch_stride: u64,
+    next: AtomicU32,
+}
+
+/// Runs all parts of a kernel, on the caller's threads if it has some; generated code calls it.
+///
+/// # Safety
+/// `threads` is null, or says what is true; the rest as for [`KernelFn`], with scratch for each of them.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn optc_parallel(
+    threads: *const Threads,
+    kernel: KernelFn,
+    desc: *const u8,
+    ptrs: *const *mut u8,
+    parts: u32,
+    scratch: *mut u8,
+    scratch_stride: u64,
+) {
+    let mut job = Job { kernel, desc, ptrs, parts, scratch, scratch_stride, next: AtomicU32::new(0) };
+    // SAFETY: as the caller says. The job lives until all tasks have returned.
+    unsafe {
+        match threads.as_ref() {
+            Some(Threads { parallel_for: Some(parallel_for), context, count }) => {
+                parallel_for(*context, parts.min(*count), take_parts, (&raw mut job).cast());
+            }
+            _ => take_parts((&raw mut job).cast(), 0),
+        }
+    }
+}
+
+/// Runs parts until none is left.
+///
+/// # Safety
+/// `job` is a [`Job`], and no other task has this index.
+unsafe extern "C" fn take_parts(job: *mut c_void, index: u32) {
+    // SAFETY: `optc_parallel` made the job, and waits for this.
+    unsafe {
+        let job = &*job.cast::<Job>();
+        let scratch = job.scratch.wrapping_add((u64::from(index) * job.scratch_stride) as usize);
+        loop {
+            let part = job.next.fetch_add(1, Relaxed);
+            if part >= job.parts {
+                return;
+            }
+            (job.kernel)(job.desc, job.ptrs, part, scratch);
+        }
+    }
+}
+
+/// Ends the process, where Rust would panic: in an object file there is nobody to tell.
+#[unsafe(no_mangle)]
+pub extern "C" fn optc_standalone_trap() -> ! {
+    // SAFETY: the instruction does nothing but end the process.
+    unsafe {
+        #[cfg(target_arch = "x86_64")]
+        std::arch::asm!("ud2", options(noreturn, nomem, nostack));
+        #[cfg(target_arch = "aarch64")]
+        std::arch::asm!("brk #1", options(noreturn, nomem, nostack));
+    }
+}
