@@ -9,8 +9,8 @@ use ir::opdef::Reduce;
 use ir::scalar::Binary;
 
 use crate::cranelift::{
-    Clif, Emitter, FunctionNumber, ImageBuilder, InstBuilder, PLAIN, StackSlotData, StackSlotKind, Value,
-    types,
+    Clif, Emitter, FloatCC, FunctionNumber, ImageBuilder, InstBuilder, PLAIN, StackSlotData, StackSlotKind,
+    Value, types,
 };
 use crate::elem::ElemType;
 use crate::pointwise::integers;
@@ -167,7 +167,15 @@ impl FoldEmitter {
             Reduce::Max => (Binary::Max, x, sum),
             Reduce::Min => (Binary::Min, x, sum),
         };
-        LaneLowering { emitter: e, lanes }.binary(function, self.accumulator(), a, b)
+        let elem = self.accumulator();
+        let mut lowering = LaneLowering { emitter: e, lanes };
+        let joined = lowering.binary(function, elem, a, b);
+        if !elem.is_float() || !matches!(function, Binary::Max | Binary::Min) {
+            return joined;
+        }
+        // Comparing forgets NaN: it wins, and stays.
+        let is_number = lowering.compare(FloatCC::Equal, x, x);
+        lowering.select(is_number, joined, x)
     }
 
     /// What an accumulator holds.

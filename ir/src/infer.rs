@@ -1,5 +1,7 @@
 //! Type inference: what a rule sees of an operation, and how it refuses.
 
+use std::fmt;
+
 use crate::context::Context;
 use crate::dims::SizeArithmetic;
 use crate::entities::{Attr, Type};
@@ -114,6 +116,14 @@ impl<'a> InferInput<'a> {
 /// Why no result type follows: a phrase in lower case, what was found and what was expected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InferError(pub String);
+
+impl fmt::Display for InferError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for InferError {}
 
 impl<S: Into<String>> From<S> for InferError {
     fn from(text: S) -> Self {

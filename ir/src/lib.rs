@@ -51,6 +51,7 @@ pub mod dims;
 pub mod dominance;
 pub mod entities;
 pub mod flow;
+pub mod function;
 mod infer;
 mod intern;
 pub mod interp;
@@ -82,6 +83,7 @@ pub use builder::{Builder, OpSpec};
 pub use context::{BlobHome, Context};
 pub use diag::{Diagnostic, Severity};
 pub use entities::{Attr, Block, DimExpr, Ident, Location, Op, OpName, Region, Type, Use, Value};
+pub use function::{ConstantElement, FunctionBuilder, OpBuilder};
 pub use location::LocationData;
 /// What elementwise functions compute, to the last bit.
 pub use math;

@@ -1,7 +1,7 @@
 //! Pooling of channels-last images: the largest element of each window, or the mean.
 //!
 //! A vector holds consecutive channels of one pixel. A window's elements are taken in row-major order, from
-//! minus infinity (a NaN never wins) or from zero; a mean is the sum divided by the count.
+//! minus infinity (NaN wins and stays) or from zero; a mean is the sum divided by the count.
 
 use crate::abi::{Kernel, KernelBody, KernelFn, OperandTable, entry_of, piece};
 use crate::conv::ImageStrides;
@@ -137,7 +137,7 @@ impl Pool2d {
                     let at = top * down + left * across + ky * step_down + kx * step_across + channel;
                     // SAFETY: `span` keeps rows and columns within the image, and `lanes` the channels.
                     let value = unsafe { s.load_first(x.add(at), lanes) };
-                    sum = if is_max { s.max(value, sum) } else { s.add(sum, value) };
+                    sum = if is_max { larger(s, value, sum) } else { s.add(sum, value) };
                 }
             }
             let result = if is_max { sum } else { s.div(sum, s.splat(count as f32)) };
@@ -145,6 +145,12 @@ impl Pool2d {
             unsafe { s.store_first(out.add(channel), lanes, result) };
         }
     }
+}
+
+/// Per lane the larger of a number and the largest so far; NaN once there was one.
+#[inline(always)]
+fn larger<S: Simd>(s: S, x: S::F, largest: S::F) -> S::F {
+    s.select_eq(x, x, s.max(x, largest), x)
 }
 
 // SAFETY: 64 + 16 + 5 * 16 + 32 bytes of `u64`, then four `u32`, without padding; `entry` reads this type.
@@ -319,7 +325,7 @@ mod tests {
                     let (row, col) = (at[0] - shape.pads[0], at[1] - shape.pads[1]);
                     let value = x[(row * shape.input[1] + col) * shape.channels + channel];
                     sum += value;
-                    max = if value > max { value } else { max };
+                    max = if value > max || value.is_nan() { value } else { max };
                     inside += 1;
                 }
             }
@@ -369,6 +375,37 @@ mod tests {
                     let (pixel, channel) = (index / shape.channels, index % shape.channels);
                     let wanted = expected(shape, kind, &x, [pixel / to[1], pixel % to[1], channel]);
                     assert_eq!(found.to_bits(), wanted.to_bits(), "{shape:?} {kind:?} {isa:?} at {index}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_window_with_nan_has_nan_for_its_largest_element() {
+        let shape = Pool2dShape {
+            batch: 1,
+            input: [6, 6],
+            channels: 19,
+            kernel: [3, 2],
+            stride: [1, 1],
+            dilation: [1, 1],
+            pads: [1, 1, 0, 0],
+            output: [5, 6],
+        };
+        for at in 0..36 * 19 {
+            let mut x = values(36 * 19);
+            x[at] = f32::NAN;
+            x[(at + 40) % (36 * 19)] = f32::INFINITY;
+            for isa in Isa::available() {
+                let strides =
+                    [shape.input, shape.output].map(|size| ImageStrides::nhwc(size, shape.channels));
+                let pool = Pool2d::new(&shape, strides[0], strides[1], PoolKind::Max, isa, 1);
+                let mut out = vec![0.0; 30 * 19];
+                run(&pool, &mut out, &x);
+                for (index, found) in out.iter().enumerate() {
+                    let (pixel, channel) = (index / 19, index % 19);
+                    let wanted = expected(&shape, PoolKind::Max, &x, [pixel / 6, pixel % 6, channel]);
+                    assert!(*found == wanted || found.is_nan() && wanted.is_nan(), "{isa:?} {at} at {index}");
                 }
             }
         }

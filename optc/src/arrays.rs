@@ -6,6 +6,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
+use ir::ConstantElement;
 use miniz_oxide::inflate::decompress_to_vec_with_limit;
 use rawzip::path::EntryPath;
 use rawzip::{CompressionMethod, ZipArchive, ZipArchiveWriter, ZipFileHeaderRecord, ZipSliceArchive};
@@ -30,16 +31,75 @@ pub struct Array {
 
 impl Array {
     /// An array of `f32`; as many values as `shape` says.
+    ///
+    /// # Panics
+    /// If there are more or fewer.
     pub fn f32(name: &str, shape: &[u64], values: &[f32]) -> Array {
+        Array::of(name, shape, values)
+    }
+
+    /// An array of elements of any type that Rust has; as many values as `shape` says.
+    ///
+    /// # Panics
+    /// If there are more or fewer.
+    pub fn of<T: ArrayElement>(name: &str, shape: &[u64], values: &[T]) -> Array {
         assert_eq!(shape.iter().product::<u64>(), values.len() as u64, "an array's values fill its shape");
-        let bytes = values.iter().flat_map(|value| value.to_le_bytes()).collect();
-        Array { name: name.to_owned(), element: ElementKind::F32, shape: shape.to_vec(), bytes }
+        let mut bytes = Vec::new();
+        values.iter().for_each(|value| value.write(&mut bytes));
+        Array { name: name.to_owned(), element: T::KIND, shape: shape.to_vec(), bytes }
+    }
+
+    /// The elements, if they are of this type.
+    pub fn to_vec<T: ArrayElement>(&self) -> Option<Vec<T>> {
+        (self.element == T::KIND).then(|| self.bytes.chunks_exact(size_of::<T>()).map(T::read).collect())
     }
 
     /// The elements as numbers; integers beyond 2^53 are rounded.
     pub fn to_f64(&self) -> Vec<f64> {
         let count = self.shape.iter().product::<u64>() as usize;
         elements::numbers(self.element, &self.bytes, count)
+    }
+}
+
+/// A type of Rust that elements of arrays have.
+pub trait ArrayElement: ConstantElement {
+    /// Its format.
+    const KIND: ElementKind;
+
+    /// The element in as many bytes as it has, least significant first.
+    fn read(bytes: &[u8]) -> Self;
+}
+
+macro_rules! elements {
+    ($($ty:ty, $kind:ident;)+) => {
+        $(impl ArrayElement for $ty {
+            const KIND: ElementKind = ElementKind::$kind;
+
+            fn read(bytes: &[u8]) -> $ty {
+                <$ty>::from_le_bytes(bytes.try_into().expect("as many bytes as an element has"))
+            }
+        })+
+    };
+}
+
+elements! {
+    f32, F32;
+    f64, F64;
+    i8, I8;
+    i16, I16;
+    i32, I32;
+    i64, I64;
+    u8, U8;
+    u16, U16;
+    u32, U32;
+    u64, U64;
+}
+
+impl ArrayElement for bool {
+    const KIND: ElementKind = ElementKind::Bool;
+
+    fn read(bytes: &[u8]) -> bool {
+        bytes[0] != 0
     }
 }
 
@@ -191,6 +251,17 @@ mod tests {
         let again = read_npz(&path, &|name| (name == "n").then_some(ElementKind::I4)).unwrap();
         std::fs::remove_file(&path).unwrap();
         assert_eq!(again, arrays);
+    }
+
+    #[test]
+    fn elements_of_each_type_go_in_and_come_back() {
+        let array = Array::of("x", &[3], &[1i64, -2, i64::MAX]);
+        assert_eq!(array.element, ElementKind::I64);
+        assert_eq!(array.to_vec::<i64>(), Some(vec![1, -2, i64::MAX]));
+        assert_eq!(array.to_vec::<u64>(), None, "it has another type");
+        assert_eq!(Array::of("x", &[1, 2], &[true, false]).to_vec(), Some(vec![true, false]));
+        assert_eq!(Array::f32("x", &[2], &[0.5, -1.5]).to_vec(), Some(vec![0.5f32, -1.5]));
+        assert_eq!(Array::of("x", &[0], &[0u16; 0]).to_vec::<u16>(), Some(Vec::new()));
     }
 
     #[test]

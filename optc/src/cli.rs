@@ -2,6 +2,7 @@
 
 mod bench;
 mod build;
+mod doctor;
 mod explain;
 mod inputs;
 mod list;
@@ -10,6 +11,7 @@ mod passes;
 mod place;
 mod plan;
 mod run;
+mod shell;
 mod source;
 mod summary;
 mod symbolic;
@@ -19,6 +21,7 @@ use std::ffi::OsString;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::LazyLock;
 
 use ::passes::tradeoff::Goal;
 use clap::{Args, Parser, Subcommand};
@@ -30,11 +33,15 @@ use runtime::CountingAllocator;
 
 pub use tool::tool;
 
+use crate::artifact::BUILD;
 use crate::compile::{CompileOptions, DeadMemory, SizeOptions};
 use crate::failure::Failure;
 use crate::load::LoadOptions;
 use crate::opt::Setup;
 use crate::sizes::{self, DimArg};
+
+/// The version, the build that artifacts name, and the CPU that programs are compiled for.
+static VERSION: LazyLock<String> = LazyLock::new(|| format!("{BUILD} for {}", codegen::Isa::detect().name()));
 
 /// A compiler pass framework with an MLIR-like IR, whose speciality is memory.
 ///
@@ -42,7 +49,7 @@ use crate::sizes::{self, DimArg};
 /// intermediate a place in one arena, and compiles the program to machine code. Without a verb it runs the
 /// passes of `--passes` and prints the IR. Exit status: 0 done, 1 the input is at fault, 2 wrong usage.
 #[derive(Parser)]
-#[command(name = "optc", version, args_conflicts_with_subcommands = true, arg_required_else_help = true)]
+#[command(name = "optc", version = VERSION.as_str(), args_conflicts_with_subcommands = true, arg_required_else_help = true)]
 struct Cli {
     #[command(subcommand)]
     verb: Option<Verb>,
@@ -68,6 +75,12 @@ enum Verb {
     Passes(list::NameArgs),
     /// List the operations, or describe one.
     Ops(list::OpsArgs),
+    /// Say what CPU, threads and memory this machine has, and what is chosen for it.
+    Doctor(doctor::DoctorArgs),
+    /// Print completions for a shell.
+    Completions(shell::CompletionsArgs),
+    /// Print the manual page of the command, or of a verb.
+    Man(shell::ManArgs),
 }
 
 /// What a program is read from.
@@ -196,6 +209,9 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>, allocator: &CountingA
         Some(Verb::Place(args)) => place::run(&args),
         Some(Verb::Passes(args)) => list::passes(&setup, &args),
         Some(Verb::Ops(args)) => list::ops(&setup, &args),
+        Some(Verb::Doctor(args)) => doctor::run(&args),
+        Some(Verb::Completions(args)) => shell::completions(&args),
+        Some(Verb::Man(args)) => shell::manual(&args),
     };
     exit(done)
 }

@@ -1,5 +1,7 @@
 //! The facade library that an embedder depends on, and the logic of the `optc` binary.
 //!
+//! # A program, from text to results
+//!
 //! ```
 //! let text = "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 //!     %0 = nn.relu %x : tensor<4xf32>
@@ -12,9 +14,58 @@
 //! # Ok::<(), optc::Failure>(())
 //! ```
 //!
-//! [`load()`] reads a file, [`run_pipeline`] runs passes, [`Model`] is a compiled program with what it needs
-//! to run. Programs without that (an embedder's own threads and arena) are in [`runtime`]: see
-//! [`Model::program`].
+//! [`load()`] reads a file (an ONNX model, text, an artifact), [`run_pipeline`] runs passes, [`Model`] is a
+//! compiled program with what it needs to run.
+//!
+//! # A program that is built here
+//!
+//! ```
+//! use std::sync::Arc;
+//! use optc::prelude::*;
+//!
+//! let ctx = Arc::new(Context::new());
+//! let mut module = Module::new(ctx.clone());
+//! let mut main = FunctionBuilder::new(&mut module, "main", &[("x", ctx.tensor(&[2, 3], ctx.f32()))]);
+//! let weight = main.constant(&[3, 2], &[1.0f32, 0.0, 0.0, 1.0, 1.0, 1.0])?;
+//! let x = main.input(0);
+//! let product = main.op("nn.matmul").operands(&[x, weight]).build()?;
+//! let y = main.op("nn.relu").operands(&[product]).build()?;
+//! main.finish(&[("y", y)])?;
+//!
+//! // The plan is in the IR.
+//! optc::run_pipeline(&mut module, "fuse,inplace,plan", &RunOptions::new(Cpu::native()))?;
+//! let mut model = Model::compile(&mut module, &CompileOptions::default())?;
+//! let outputs = model.run(&[Array::of("x", &[2, 3], &[1.0f32, -2.0, 3.0, 0.0, 0.0, -1.0])])?;
+//! assert_eq!(outputs[0].to_vec::<f32>(), Some(vec![4.0, 1.0, 0.0, 0.0]));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Threads and memory of one's own
+//!
+//! A [`Program`](runtime::Program) is shared: it is `Send` and `Sync`, and each thread runs it in a context
+//! of its own, in an arena that may be the embedder's.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use optc::prelude::*;
+//!
+//! let text = "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+//!     %0 = nn.exp %x : tensor<4xf32>
+//!     return %0 : tensor<4xf32>
+//! }";
+//! let mut module = optc::parse("exp.mlir", text.into(), None, &Default::default())?;
+//! let program = Arc::new(optc::compile(&mut module, &CompileOptions { threads: 1, ..Default::default() })?);
+//! let bytes = program.only().map_or(0, |only| only.arena_bytes());
+//! let mut memory = AlignedBuffer::zeroed(bytes)?;
+//! let pool = Arc::new(ThreadPool::new(1));
+//! let mut context = program.context_in(pool, Arena::given(memory.as_mut_slice()))?;
+//! let mut y = [0f32; 4];
+//! context.run(&[as_bytes(&[0f32, 1.0, 0.0, 1.0])], &mut [as_bytes_mut(&mut y)])?;
+//! assert_eq!(y[0], 1.0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Operations, passes and kernels of one's own, and a target: `examples/my-opt` and `examples/my-machine`.
 
 mod apart;
 pub mod arrays;
@@ -47,11 +98,23 @@ pub mod view;
 
 pub use {codegen, import, ir, passes, runtime};
 
+/// What most embedders name.
+pub mod prelude {
+    pub use codegen::Cpu;
+    pub use ir::{
+        Attr, Blob, Body, Builder, Context, Diagnostic, FunctionBuilder, Module, OpSpec, Target, Type, Value,
+    };
+    pub use passes::manager::{Pipeline, Registry, RunOptions};
+    pub use runtime::{AlignedBuffer, Arena, Program, RunContext, ThreadPool, as_bytes, as_bytes_mut};
+
+    pub use crate::{Array, Artifact, Cache, CompileOptions, Failure, Goal, LoadOptions, Model};
+}
+
 /// The version of this library.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 pub use apart::{BufferUse, are_apart};
-pub use arrays::Array;
+pub use arrays::{Array, ArrayElement};
 pub use artifact::Artifact;
 pub use cache::Cache;
 pub use compile::{CompileOptions, DeadMemory, Goal, SizeOptions, compile, run_pipeline};

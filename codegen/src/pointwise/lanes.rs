@@ -189,11 +189,11 @@ impl LaneLowering<'_, '_> {
         integers::convert(self.emitter, wide, elem, power)
     }
 
-    fn compare(&mut self, condition: FloatCC, a: Value, b: Value) -> Value {
+    pub(crate) fn compare(&mut self, condition: FloatCC, a: Value, b: Value) -> Value {
         self.emitter.ins.ins().fcmp(condition, a, b)
     }
 
-    fn select(&mut self, cond: Value, a: Value, b: Value) -> Value {
+    pub(crate) fn select(&mut self, cond: Value, a: Value, b: Value) -> Value {
         match self.lanes {
             Lanes::One => self.emitter.ins.ins().select(cond, a, b),
             Lanes::Four => {

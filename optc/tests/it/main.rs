@@ -1,5 +1,6 @@
 //! What the command does, in one test program.
 
+mod artifact;
 mod bad_input;
 mod explain;
 mod folders;
@@ -7,4 +8,5 @@ mod list;
 mod numbers;
 mod replay;
 mod scratch;
+mod shell;
 mod sizes;

@@ -40,8 +40,8 @@ pub(super) static OPS: &[OpDef] = &[
     row!("reduce_sum", "The sum over `axes`.", Sum),
     row!("reduce_mean", "The mean over `axes`.", Mean),
     row!("reduce_prod", "The product over `axes`.", Prod),
-    row!("reduce_max", "The largest element over `axes`.", Max),
-    row!("reduce_min", "The smallest element over `axes`.", Min),
+    row!("reduce_max", "The largest element over `axes`; NaN if one is.", Max),
+    row!("reduce_min", "The smallest element over `axes`; NaN if one is.", Min),
     row!("reduce_sum_square", "The sum of squares over `axes`.", SumSquare),
 ];
 

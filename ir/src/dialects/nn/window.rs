@@ -203,7 +203,7 @@ const CEIL: AttrDef = attr(
 pub(super) static OPS: &[OpDef] = &[
     OpDef {
         name: "nn.max_pool2d",
-        doc: "The largest element of each window; padding never is.",
+        doc: "The largest element of each window; padding never is, and NaN is if there is one.",
         example: "%1 = nn.max_pool2d %0 {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>} : (tensor<1x8x4x4xf32>) -> tensor<1x8x2x2xf32>",
         operands: &[OperandDef::one("input", TypeClass::FloatTensor)],
         results: &[OperandDef::one("result", TypeClass::FloatTensor)],

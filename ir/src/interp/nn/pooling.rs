@@ -1,9 +1,10 @@
 //! What pooling means.
 //!
-//! A window is read row by row. Its largest element is found by `x > largest ? x : largest`, starting at
-//! minus infinity: padding and NaN never win. Its mean is the sum from left to right, divided by the count.
+//! A window is read row by row. Its largest element is found starting at minus infinity: padding never wins,
+//! NaN always does. Its mean is the sum from left to right, divided by the count.
 
 use super::contract::{ChannelLayout, Image, pixel, slide};
+use super::reduce::larger;
 use super::{Operand, by_lane, row_major};
 use crate::body::OpRef;
 use crate::dialects::nn::{SlidingWindow, window_of};
@@ -109,9 +110,7 @@ impl PoolGeometry {
             .flat_map(|row| columns.clone().map(move |column| row * strides[2] + column * strides[3]));
         let elements = elements.map(|at| plane[at]);
         match self.fold {
-            PoolFold::Max => {
-                elements.fold(L::extremes().0, |largest, x| if x > largest { x } else { largest })
-            }
+            PoolFold::Max => elements.fold(L::extremes().0, |largest, x| larger(x, largest)),
             PoolFold::Mean => elements.fold(L::default(), L::plus).over(rows.count() * columns.count()),
             PoolFold::MeanWithPad => {
                 let count = self.padded_count(0, y) * self.padded_count(1, x);

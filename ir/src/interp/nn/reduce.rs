@@ -123,6 +123,16 @@ pub(super) struct Accumulators<L> {
     next: usize,
 }
 
+/// Whether a number is none.
+fn is_nan<L: Lane>(x: L) -> bool {
+    x.partial_cmp(&x).is_none()
+}
+
+/// The larger of a number and the largest so far; NaN once there was one.
+pub(super) fn larger<L: Lane>(x: L, largest: L) -> L {
+    if x > largest || is_nan(x) { x } else { largest }
+}
+
 impl<L: Lane> Accumulators<L> {
     pub(super) fn new(kind: Reduce, count: usize) -> Accumulators<L> {
         let start = match kind {
@@ -144,20 +154,9 @@ impl<L: Lane> Accumulators<L> {
         match self.kind {
             Reduce::Sum | Reduce::Mean | Reduce::SumSquare => sum.plus(x),
             Reduce::Prod => sum.times(x),
-            Reduce::Max => {
-                if x > sum {
-                    x
-                } else {
-                    sum
-                }
-            }
-            Reduce::Min => {
-                if x < sum {
-                    x
-                } else {
-                    sum
-                }
-            }
+            Reduce::Max => larger(x, sum),
+            Reduce::Min if x < sum || is_nan(x) => x,
+            Reduce::Min => sum,
         }
     }
 

@@ -44,10 +44,11 @@ fn a_fold_along_the_last_axis_takes_sixteen_accumulators() {
 }
 
 #[test]
-fn nan_is_never_largest_and_nothing_sums_to_zero() {
+fn nan_is_largest_and_smallest_and_nothing_sums_to_zero() {
     let ctx = Context::new();
     let x = Tensor::from_f32(&ctx, &[3], &[f32::NAN, -2.0, f32::NAN]);
-    assert_eq!(reduce(&ctx, "nn.reduce_max", &x, &[0]), "-2");
+    assert_eq!(reduce(&ctx, "nn.reduce_max", &x, &[0]), "NaN");
+    assert_eq!(reduce(&ctx, "nn.reduce_min", &x, &[0]), "NaN");
     assert_eq!(reduce(&ctx, "nn.reduce_sum", &x, &[0]), "NaN");
     let empty = Tensor::from_f32(&ctx, &[2, 0], &[]);
     assert_eq!(reduce(&ctx, "nn.reduce_sum", &empty, &[1]), "0 0");

@@ -1,0 +1,129 @@
+//! `optc doctor`: what of this machine decides how programs run, and what was decided.
+
+use std::fs;
+use std::path::PathBuf;
+
+use clap::Args;
+use codegen::Isa;
+use serde::Serialize;
+
+use super::output::{instead, json};
+use super::write_output;
+use crate::artifact::BUILD;
+use crate::failure::Failure;
+
+/// Say what CPU, threads and memory this machine has, and what is chosen for it.
+#[derive(Args)]
+pub(super) struct DoctorArgs {
+    /// Write the same as JSON to a file; `-` prints it.
+    #[arg(long, value_name = "F.json")]
+    json: Option<PathBuf>,
+}
+
+/// What was found.
+#[derive(Serialize)]
+struct Findings {
+    version: u32,
+    build: &'static str,
+    /// The processor's name, as the system has it.
+    cpu: Option<String>,
+    /// The architecture and the features that kernels choose by.
+    features: String,
+    /// What `--target-cpu=native` is.
+    target_cpu: &'static str,
+    /// The first feature that a wider one would need.
+    lacks: Option<&'static str>,
+    /// The threads that the system allots to the process.
+    available_threads: usize,
+    /// What `--threads` is where it is not said.
+    threads: usize,
+    /// How the system gives out huge pages: `always`, `madvise` or `never`.
+    huge_pages: Option<String>,
+    /// The most bytes that the process may take, where a control group says so.
+    memory_limit_bytes: Option<u64>,
+    /// Where compiled programs are kept.
+    cache: Option<PathBuf>,
+}
+
+impl Findings {
+    fn here() -> Findings {
+        let isa = Isa::detect();
+        let available_threads = runtime::available_threads();
+        let wider = Isa::ALL.into_iter().find(|wider| *wider as u32 > isa as u32);
+        Findings {
+            version: 1,
+            build: BUILD,
+            cpu: line_after("/proc/cpuinfo", "model name"),
+            features: runtime::cpu_features(),
+            target_cpu: isa.name(),
+            lacks: wider.and_then(Isa::missing),
+            available_threads,
+            threads: available_threads.clamp(1, 2),
+            huge_pages: huge_pages(),
+            memory_limit_bytes: read("/sys/fs/cgroup/memory.max").and_then(|text| text.trim().parse().ok()),
+            cache: std::env::var_os("OPTC_CACHE").map(PathBuf::from),
+        }
+    }
+
+    /// Each finding, and what follows from it.
+    fn text(&self) -> String {
+        let Findings { build, features, target_cpu, available_threads, threads, .. } = self;
+        let mut text = format!("optc {build}\n");
+        let mut line = |what: &str, found: String| text += &format!("{what:<14}{found}\n");
+        line("CPU", self.cpu.clone().unwrap_or_else(|| "not named by the system".to_owned()));
+        line("features", features.clone());
+        let wider = match self.lacks {
+            Some(lacks) => format!(" (the next wider needs {lacks})"),
+            None => String::new(),
+        };
+        line("--target-cpu", format!("{target_cpu}: the widest instruction set that kernels have{wider}"));
+        line("--threads", format!("{threads} of {available_threads}: more must be asked for"));
+        line(
+            "huge pages",
+            match self.huge_pages.as_deref() {
+                Some("never") => "never: large arenas and weights take longer to reach".to_owned(),
+                Some(mode) => format!("{mode}: arenas and weights of 2 MiB or more ask for them"),
+                None => "not known by the system".to_owned(),
+            },
+        );
+        line(
+            "memory",
+            match self.memory_limit_bytes {
+                Some(bytes) => format!("at most {bytes} bytes"),
+                None => "no limit by a control group".to_owned(),
+            },
+        );
+        line(
+            "cache",
+            match &self.cache {
+                Some(folder) => folder.display().to_string(),
+                None => "none: `--cache=DIR` or OPTC_CACHE keeps compiled programs".to_owned(),
+            },
+        );
+        text
+    }
+}
+
+fn read(path: &str) -> Option<String> {
+    fs::read_to_string(path).ok()
+}
+
+/// What a file says after a key and a colon.
+fn line_after(path: &str, key: &str) -> Option<String> {
+    let text = read(path)?;
+    let (_, found) =
+        text.lines().filter_map(|line| line.split_once(':')).find(|line| line.0.trim() == key)?;
+    Some(found.trim().to_owned())
+}
+
+/// The word in brackets, of those that the system knows.
+fn huge_pages() -> Option<String> {
+    let text = read("/sys/kernel/mm/transparent_hugepage/enabled")?;
+    let (_, rest) = text.split_once('[')?;
+    Some(rest.split_once(']')?.0.to_owned())
+}
+
+pub(super) fn run(args: &DoctorArgs) -> Result<(), Failure> {
+    let findings = Findings::here();
+    write_output(&instead(&args.json, || json(&findings), findings.text())?, None)
+}
