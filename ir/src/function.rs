@@ -115,7 +115,7 @@ impl<'m> FunctionBuilder<'m> {
     /// Input `index`.
     ///
     /// # Panics
-    /// If there are not so many.
+    /// If the function has no such input.
     pub fn input(&self, index: usize) -> Value {
         self.body.args(self.block)[index]
     }
@@ -134,7 +134,7 @@ impl<'m> FunctionBuilder<'m> {
     /// A constant tensor of these elements, in row-major order.
     ///
     /// # Errors
-    /// If they are not as many as the shape says.
+    /// If their number is not the number of elements of the shape.
     pub fn constant<T: ConstantElement>(&mut self, shape: &[u64], values: &[T]) -> Result<Value, InferError> {
         let count: u64 = shape.iter().product();
         if count != values.len() as u64 {
@@ -300,10 +300,7 @@ impl OpBuilder<'_> {
             return Err(hinted(format!("`{name}` has no attribute `{unknown}`"), hint).into());
         }
         let fewest = def.operands.iter().filter(|operand| operand.arity == Arity::One).count();
-        let most = match fewest == def.operands.len() {
-            true => fewest,
-            false => usize::MAX,
-        };
+        let most = if fewest == def.operands.len() { fewest } else { usize::MAX };
         let found = self.operands.len();
         if !(fewest..=most).contains(&found) {
             let expected = if most == fewest { "" } else { "at least " };

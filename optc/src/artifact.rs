@@ -60,7 +60,7 @@ pub struct Artifact {
 /// How an artifact is loaded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ArtifactOptions {
-    /// The most threads that will run it, at most as many as it was built for; none for these.
+    /// The number of threads that run it, at most the number that it was built for; none for that number.
     pub threads: Option<usize>,
     /// Which machine code runs.
     pub code: ArtifactCode,
@@ -97,17 +97,14 @@ impl Artifact {
         let body = module.function(&entry).expect("the entry was just found");
         let options = options.planned(&module.ctx, body);
         let mut planned = module.clone();
-        let sizes = match has_named_sizes(&module.ctx, body) {
-            true => {
-                let all = AllSizes::decide(&mut planned, &options)?;
-                planned = all.planned()?;
-                let names = all.symbols().iter().map(|symbol| symbol.name.clone());
-                names.zip(all.sample().iter().copied()).collect()
-            }
-            false => {
-                plan_known_sizes(&mut planned, &entry, &options)?;
-                Vec::new()
-            }
+        let sizes = if has_named_sizes(&module.ctx, body) {
+            let all = AllSizes::decide(&mut planned, &options)?;
+            planned = all.planned()?;
+            let names = all.symbols().iter().map(|symbol| symbol.name.clone());
+            names.zip(all.sample().iter().copied()).collect()
+        } else {
+            plan_known_sizes(&mut planned, &entry, &options)?;
+            Vec::new()
         };
         let prepared = Arc::new(Prepared::default());
         let contents = Contents {
@@ -263,7 +260,8 @@ impl BuiltArtifact {
         let Header { cpu, threads, .. } = &self.header;
         let threads = if *threads == 1 { "1 thread".to_owned() } else { format!("{threads} threads") };
         format!(
-            "for {cpu} and {threads}; machine code {code} bytes, packed weights {packed}, constants {constants}"
+            "for {cpu} and {threads}; machine code {code} bytes, packed weights {packed}, \
+             constants {constants}"
         )
     }
 

@@ -64,7 +64,7 @@ pub(super) struct Header {
     pub resources: Vec<StoredResource>,
 }
 
-/// Bytes of the file, from the first page behind the header on.
+/// Bytes of the file, counted from the first page after the header.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(super) struct FileSection {
     start: u64,
@@ -329,10 +329,7 @@ impl StoredArtifact {
     pub(super) fn section(&self, section: &FileSection, what: &str) -> Result<&[u8], String> {
         let range = self.range(section).ok_or_else(|| format!("it ends within {what}"))?;
         let bytes = &(*self.bytes).as_ref()[range];
-        match XxHash3_64::oneshot(bytes) == section.hash {
-            true => Ok(bytes),
-            false => Err(format!("{what} is damaged")),
-        }
+        if XxHash3_64::oneshot(bytes) == section.hash { Ok(bytes) } else { Err(format!("{what} is damaged")) }
     }
 
     fn range(&self, section: &FileSection) -> Option<Range<usize>> {

@@ -80,9 +80,10 @@ impl ProgramSource<'_> {
                     .to_owned(),
             ));
         }
-        let (code, threads) = match args.recompile {
-            true => (ArtifactCode::Recompiled, self.machine.threads),
-            false => (ArtifactCode::Stored, self.machine.threads.min(artifact.threads())),
+        let (code, threads) = if args.recompile {
+            (ArtifactCode::Recompiled, self.machine.threads)
+        } else {
+            (ArtifactCode::Stored, self.machine.threads.min(artifact.threads()))
         };
         let (module, options) = artifact.program(&ArtifactOptions { threads: Some(threads), code })?;
         let options = CompileOptions { dead, ..options };
