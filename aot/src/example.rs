@@ -10,9 +10,10 @@ pub(crate) fn text(bundle: &Bundle<'_>) -> String {
     let Bundle { program, name, place } = bundle;
     let [inputs, outputs, _] = tensors(program);
     let mut out = format!(
-        "/* Runs `{name}` once:  cc main.c {name}.o -lm -o {name} && ./{name} [INPUT.bin ... [OUTPUT.bin ...]]\n *\n \
-         * Files are the bytes of inputs and outputs, in the order of `{name}.h`. Inputs without a file are zeros;\n \
-         * the first numbers of each output are printed. */\n\n\
+        "/* Runs `{name}` once:\n *\n \
+         *     cc main.c {name}.o -lm -o {name} && ./{name} [INPUT.bin ... [OUTPUT.bin ...]]\n *\n \
+         * Files are the bytes of inputs and outputs, in the order of `{name}.h`. Inputs without a\n \
+         * file are zeros; the first numbers of each output are printed. */\n\n\
          #include <stdio.h>\n\n#include \"{name}.h\"\n\n\
          static _Alignas({name}_ARENA_ALIGN) unsigned char arena[{name}_ARENA_BYTES + 1];\n"
     );
@@ -27,7 +28,8 @@ pub(crate) fn text(bundle: &Bundle<'_>) -> String {
             let lower = side.to_ascii_lowercase();
             let _ = writeln!(
                 out,
-                "static {element} {lower}_{identifier}[{name}_{side}_{identifier}_BYTES / sizeof({element}) + 1];"
+                "static {element} \
+                 {lower}_{identifier}[{name}_{side}_{identifier}_BYTES / sizeof({element}) + 1];"
             );
         }
     }
@@ -101,15 +103,17 @@ fn main_text(out: &mut String, bundle: &Bundle<'_>, inputs: &[CTensor], outputs:
     }
     let _ = write!(
         out,
-        "    status = {name}_run(arena, {weights}&inputs, &outputs);\n    if (status != {name}_OK) {{\n        \
+        "    status = {name}_run(arena, {weights}&inputs, &outputs);\n    \
+         if (status != {name}_OK) {{\n        \
          fprintf(stderr, \"%s\\n\", {name}_message(status));\n        return 1;\n    }}\n"
     );
     for (index, CTensor { identifier, element }) in outputs.iter().enumerate() {
         let number = inputs.len() + index + 1;
         let _ = write!(
             out,
-            "    printf(\"{identifier}:\");\n    for (size_t i = 0; i < 4 && i < {name}_OUTPUT_{identifier}_BYTES / \
-             sizeof({element}); i++)\n        printf(\" %g\", (double)output_{identifier}[i]);\n    \
+            "    printf(\"{identifier}:\");\n    \
+             for (size_t i = 0; i < 4 && i < {name}_OUTPUT_{identifier}_BYTES / sizeof({element}); i++)\n        \
+             printf(\" %g\", (double)output_{identifier}[i]);\n    \
              printf(\"\\n\");\n    if (argc > {number} && !write_file(argv[{number}], output_{identifier}, \
              {name}_OUTPUT_{identifier}_BYTES))\n        return 1;\n"
         );

@@ -28,9 +28,10 @@ pub(crate) fn text(bundle: &Bundle<'_>) -> String {
     out
 }
 
-const INTRODUCTION: &str = " * The object file calls nothing but memory functions and functions of <math.h>: it allocates nothing, starts
- * no thread, and keeps nothing from run to run outside of the arena. Two runs may go on at the same time if
- * they have different arenas and outputs.
+const INTRODUCTION: &str = "\
+\x20* The object file calls nothing but memory functions and functions of <math.h>: it allocates nothing,
+ * starts no thread, and keeps nothing from run to run outside of the arena. Two runs may go on at the same
+ * time if they have different arenas and outputs.
  */
 ";
 
@@ -38,8 +39,8 @@ const INTRODUCTION: &str = " * The object file calls nothing but memory function
 fn sizes(out: &mut String, Bundle { program, name, place }: &Bundle<'_>) {
     let _ = write!(
         out,
-        "/* Memory for intermediate values: as many bytes, at a multiple of so many. What is in it before a run does\n \
-         * not matter{}. */\n\
+        "/* Memory for intermediate values: {name}_ARENA_BYTES bytes, aligned to {name}_ARENA_ALIGN.\n \
+         * What is in it before a run does not matter{}. */\n\
          #define {name}_ARENA_BYTES {}\n#define {name}_ARENA_ALIGN 64\n\n",
         if program.states.is_empty() { "" } else { ", but for the states (see below)" },
         program.arena_bytes,
@@ -49,7 +50,7 @@ fn sizes(out: &mut String, Bundle { program, name, place }: &Bundle<'_>) {
         WeightsPlace::File => {
             let _ = write!(
                 out,
-                "/* The contents of the file, as they are: read or mapped to a multiple of so many bytes. */\n\
+                "/* The contents of the file, read or mapped to memory aligned to {name}_WEIGHTS_ALIGN. */\n\
                  #define {name}_WEIGHTS_FILE \"{name}_weights.bin\"\n\
                  #define {name}_WEIGHTS_BYTES {bytes}\n#define {name}_WEIGHTS_ALIGN 64\n\n"
             );
@@ -155,14 +156,14 @@ fn state_offsets(out: &mut String, Bundle { program, name, .. }: &Bundle<'_>, st
         return;
     }
     out.push_str(
-        "/* States stay in the arena from run to run, at these offsets. Before the first run their first values\n \
-         * must be there: zeros, if nothing else is known. */\n",
+        "/* States stay in the arena from run to run, at these offsets. Before the first run their first\n \
+         * values must be there: zeros, if nothing else is known. */\n",
     );
     for (CTensor { identifier, element }, (state, offset)) in states.iter().zip(&program.states) {
         let _ = write!(
             out,
-            "#define {name}_STATE_{identifier}_OFFSET {offset}\n#define {name}_STATE_{identifier}_BYTES {} /* \
-             {element}: `{}`: {} */\n",
+            "#define {name}_STATE_{identifier}_OFFSET {offset}\n\
+             #define {name}_STATE_{identifier}_BYTES {} /* {element}: `{}`: {} */\n",
             state.tensor.size_bytes,
             comment(&state.tensor.name),
             shape_text(&state.tensor)
@@ -184,9 +185,10 @@ fn statuses(out: &mut String, Bundle { program, name, place }: &Bundle<'_>) {
     };
     let _ = write!(
         out,
-        "    {name}_BAD_ARENA = -1, /* null or not aligned */\n{weights}    {name}_BAD_INPUT = -3, /* an input is \
-         null or not aligned to 4 bytes */\n    {name}_BAD_OUTPUT = -4, /* an output is null or not aligned to 4 \
-         bytes */\n    {name}_BAD_THREADS = -5 /* no threads, or more than {name}_MAX_THREADS */\n}};\n\n"
+        "    {name}_BAD_ARENA = -1, /* null or not aligned */\n{weights}    \
+         {name}_BAD_INPUT = -3, /* an input is null or not aligned to 4 bytes */\n    \
+         {name}_BAD_OUTPUT = -4, /* an output is null or not aligned to 4 bytes */\n    \
+         {name}_BAD_THREADS = -5 /* no threads, or more than {name}_MAX_THREADS */\n}};\n\n"
     );
 }
 
@@ -198,19 +200,22 @@ fn functions(out: &mut String, name: &str, place: WeightsPlace) {
     };
     let _ = write!(
         out,
-        "/* 1 if this processor has the instructions that the program needs, else 0: then a run would end the\n \
-         * process. It takes microseconds, so ask once. */\n\
+        "/* 1 if this processor has the instructions that the program needs, else 0: then a run would end\n \
+         * the process. It takes microseconds, so ask once. */\n\
          int {name}_supported(void);\n\n\
-         /* Runs the program once, in the calling thread. Returns a status; unless it is 0, outputs are garbage. */\n\
+         /* Runs the program once, in the calling thread. Returns a status; unless it is 0, outputs are\n \
+         * garbage. */\n\
          int {name}_run(void *arena, {weights}const struct {name}_inputs *inputs,\n    const struct \
          {name}_outputs *outputs);\n\n"
     );
     let _ = write!(
         out,
-        "/* Threads of the caller's: `parallel_for` calls `task(job, index)` once for each index below `count`, at\n \
-         * the same time if it can, and returns when all have returned. Results are the same bits as without. */\n\
+        "/* Threads of the caller: `parallel_for` calls `task(job, index)` once for each index below\n \
+         * `count`, at the same time if it can, and returns when all have returned. Results are the\n \
+         * same bits as without. */\n\
          struct {name}_threads {{\n    \
-         void (*parallel_for)(void *context, uint32_t count, void (*task)(void *job, uint32_t index), void *job);\n    \
+         void (*parallel_for)(void *context, uint32_t count, \
+         void (*task)(void *job, uint32_t index), void *job);\n    \
          void *context; /* what `parallel_for` is given first */\n    \
          uint32_t count; /* tasks at the same time: 1 to {name}_MAX_THREADS */\n}};\n\n\
          /* Runs the program once, on these threads. */\n\

@@ -25,7 +25,7 @@ pub(crate) unsafe fn changed<'a, T>(pointer: *mut T, what: &'static str) -> Resu
 /// An array; an empty one may be null.
 ///
 /// # Safety
-/// It has so many elements that live, and that nobody changes meanwhile.
+/// It has `count` live elements that nobody changes meanwhile.
 pub(crate) unsafe fn listed<'a, T>(
     start: *const T,
     count: usize,

@@ -137,7 +137,7 @@ impl ImageBuilder {
         FunctionNumber(number)
     }
 
-    /// Compiles the function that was built, behind those before it.
+    /// Compiles the function that was built, and appends its code.
     fn append(&mut self, name: &str) {
         let compiled = self.context.compile(&*self.isa, &mut Default::default());
         compiled.expect("Cranelift compiles what the emitter verified");

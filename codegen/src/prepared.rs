@@ -55,7 +55,7 @@ impl PreparedWeight {
     /// The weight in these bytes of what `owner` keeps.
     ///
     /// # Panics
-    /// If there are not so many.
+    /// If the range lies outside of them.
     pub fn new(key: WeightKey, owner: SharedBytes, range: Range<usize>) -> PreparedWeight {
         assert!((*owner).as_ref().get(range.clone()).is_some(), "a weight lies in its owner's bytes");
         PreparedWeight { key, owner, range }
@@ -97,7 +97,7 @@ impl Prepared {
         lock(&self.missed).functions += 1;
     }
 
-    /// The weight of this key that has so many bytes.
+    /// The weight of this key and size in bytes.
     pub(crate) fn weight(&self, key: WeightKey, bytes: u64) -> Option<PreparedWeight> {
         let weights = lock(&self.weights);
         let is_it = |known: &&PreparedWeight| {

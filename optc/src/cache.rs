@@ -49,7 +49,8 @@ impl Cache {
         let own = fs::metadata("/proc/self").map_err(fault)?.uid();
         if metadata.mode() & 0o022 != 0 || metadata.uid() != own {
             return Err(Failure::input(format!(
-                "the cache {name} can be written to by others, expected a folder of this user alone (mode 700)"
+                "the cache {name} can be written to by others, expected a folder of this user alone \
+                 (mode 700)"
             )));
         }
         Ok(Cache { folder: folder.to_owned(), most_bytes })
@@ -135,7 +136,8 @@ mod tests {
 
     fn module(op: &str) -> Module {
         let text = format!(
-            "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {{\n  %0 = nn.{op} %x : tensor<4xf32>\n  return %0 : tensor<4xf32>\n}}"
+            "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {{\n  %0 = nn.{op} %x : tensor<4xf32>\n  \
+             return %0 : tensor<4xf32>\n}}"
         );
         crate::load::parse("test", text, None, &Default::default()).unwrap()
     }

@@ -1,4 +1,4 @@
-//! Which calls of a model run side by side: as many as threads make, each in a context with its own arena.
+//! Which contexts the concurrent calls of a model run in: one for each call, with its own arena.
 //!
 //! Contexts that are not in use are kept, so there are as many as calls ran at one time. They share the
 //! model's threads, which serve one call at a time; another one meanwhile does its work in its caller's

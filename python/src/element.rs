@@ -68,7 +68,7 @@ impl ElementRow {
         ELEMENTS.iter().find(|row| row.code == code && usize::from(row.bits) == bits)
     }
 
-    /// The element type that a buffer's format says, of elements of so many bytes.
+    /// The element type that a buffer's format says, of elements of `item_bytes` bytes.
     pub(crate) fn of_format(format: &[u8], item_bytes: usize) -> Option<&'static ElementRow> {
         let code = match format {
             [code] | [b'@' | b'=' | b'<', code] => *code,

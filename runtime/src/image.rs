@@ -73,7 +73,7 @@ pub enum RelocationTarget {
     Symbol(u32),
 }
 
-/// Functions begin at multiples of so many bytes.
+/// The alignment of functions, in bytes.
 pub const FUNCTION_ALIGNMENT: u32 = 64;
 
 /// Why an image can't be loaded.
