@@ -10,6 +10,8 @@ mod output;
 mod passes;
 mod place;
 mod plan;
+mod progress;
+mod reduce;
 mod run;
 mod shell;
 mod source;
@@ -69,6 +71,8 @@ enum Verb {
     Explain(explain::ExplainArgs),
     /// Time a program: load, compilation, first run, latency.
     Bench(bench::BenchArgs),
+    /// Find the smallest program that still fails.
+    Reduce(reduce::ReduceArgs),
     /// Solve a placement problem from a CSV file.
     Place(place::PlaceArgs),
     /// List the passes, or describe one.
@@ -206,6 +210,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>, allocator: &CountingA
         Some(Verb::Plan(args)) => plan::run(&args),
         Some(Verb::Explain(args)) => explain::run(&args),
         Some(Verb::Bench(args)) => bench::run(&args, allocator),
+        Some(Verb::Reduce(args)) => reduce::run(&args),
         Some(Verb::Place(args)) => place::run(&args),
         Some(Verb::Passes(args)) => list::passes(&setup, &args),
         Some(Verb::Ops(args)) => list::ops(&setup, &args),

@@ -9,11 +9,11 @@
 //! a tolerance of its own, see [`elements_agree`].
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
+use std::{fmt, fs};
 
 use runtime::ElementKind;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::arrays::{Array, read_npz};
 use crate::failure::Failure;
@@ -161,17 +161,93 @@ fn compare(output: &Array, wanted: &Sampled) -> Result<f64, String> {
         let value = values.get(*index).ok_or_else(|| format!("it has no element {index}"))?;
         pairs.push((*value, *expected));
     }
-    let scale = if wanted.absmax > 0.0 { wanted.absmax } else { 1.0 };
-    let off = |(found, expected): (f64, f64)| {
-        if found == expected || (found.is_nan() && expected.is_nan()) {
-            0.0
-        } else if found.is_nan() || expected.is_nan() {
-            f64::INFINITY
-        } else {
-            (found - expected).abs() / scale
+    Ok(pairs.into_iter().map(|(found, expected)| off(found, expected, wanted.absmax)).fold(0.0, f64::max))
+}
+
+/// The difference of two numbers as a share of an absolute maximum; infinite where one of them is NaN.
+fn off(found: f64, expected: f64, absmax: f64) -> f64 {
+    let scale = if absmax > 0.0 && absmax.is_finite() { absmax } else { 1.0 };
+    if found == expected || (found.is_nan() && expected.is_nan()) {
+        0.0
+    } else if found.is_nan() || expected.is_nan() {
+        f64::INFINITY
+    } else {
+        (found - expected).abs() / scale
+    }
+}
+
+/// Where an array is not the expected one.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Difference {
+    /// The name of the expected array.
+    pub name: String,
+    /// Its shape.
+    pub shape: Vec<u64>,
+    /// The shape that was found; the next three say nothing if it is another.
+    pub found_shape: Vec<u64>,
+    /// The index of the first element that differs.
+    pub index: Vec<u64>,
+    /// What that element is expected to be.
+    pub expected: f64,
+    /// What it is.
+    pub found: f64,
+    /// How many elements differ.
+    pub count: usize,
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Difference { name, shape, found_shape, index, expected, found, count } = self;
+        if shape != found_shape {
+            return write!(f, "`{name}` has shape {found_shape:?}, expected {shape:?}");
         }
+        let total: u64 = shape.iter().product();
+        write!(
+            f,
+            "`{name}` is {found} at {index:?}, expected {expected} ({count} of {total} elements differ)"
+        )
+    }
+}
+
+/// The first of some arrays that is not the expected one, within a tolerance that is a share of its absolute
+/// maximum. Arrays are compared by their order.
+pub fn first_difference(found: &[Array], expected: &[Array], tolerance: f64) -> Option<Difference> {
+    found.iter().zip(expected).find_map(|(found, expected)| difference(found, expected, tolerance))
+}
+
+/// Where an array is not the expected one, within a tolerance that is a share of its absolute maximum.
+pub fn difference(found: &Array, expected: &Array, tolerance: f64) -> Option<Difference> {
+    let unlike = |index: usize, pair: (f64, f64), count: usize| Difference {
+        name: expected.name.clone(),
+        shape: expected.shape.clone(),
+        found_shape: found.shape.clone(),
+        index: index_of(index as u64, &expected.shape),
+        expected: pair.1,
+        found: pair.0,
+        count,
     };
-    Ok(pairs.into_iter().map(off).fold(0.0, f64::max))
+    if found.shape != expected.shape {
+        return Some(unlike(0, (0.0, 0.0), 0));
+    }
+    if found.bytes == expected.bytes {
+        return None;
+    }
+    let values = expected.to_f64();
+    let absmax = values.iter().filter(|x| x.is_finite()).fold(0.0f64, |max, x| max.max(x.abs()));
+    let pairs: Vec<(f64, f64)> = found.to_f64().into_iter().zip(values).collect();
+    let differs = |pair: &(f64, f64)| off(pair.0, pair.1, absmax) > tolerance;
+    let first = pairs.iter().position(differs)?;
+    Some(unlike(first, pairs[first], pairs.iter().filter(|pair| differs(pair)).count()))
+}
+
+/// The index along each axis of the element of this number.
+fn index_of(mut number: u64, shape: &[u64]) -> Vec<u64> {
+    let mut index = vec![0; shape.len()];
+    for (axis, size) in shape.iter().enumerate().rev() {
+        index[axis] = number % size.max(&1);
+        number /= size.max(&1);
+    }
+    index
 }
 
 #[cfg(test)]
@@ -218,6 +294,20 @@ mod tests {
         };
         assert!(elements_agree(&integer(i64::MAX), &integer(i64::MAX - 1)).is_err());
         assert!(elements_agree(&integer(1000), &integer(1001)).is_err());
+    }
+
+    #[test]
+    fn the_first_difference_says_where_and_what() {
+        let [mut found, expected] = [array(&[1.0, -2.0, 0.5, 9.0]), array(&[1.0, -2.0, 0.5, 4.0])]
+            .map(|array| Array { shape: vec![2, 2], ..array });
+        let text = |found: &Array| difference(found, &expected, 1e-4).map(|found| found.to_string());
+        let said = "`y` is 9 at [1, 1], expected 4 (1 of 4 elements differ)";
+        assert_eq!(text(&found).as_deref(), Some(said));
+        assert_eq!(text(&expected), None);
+        found.shape = vec![4];
+        assert_eq!(text(&found).as_deref(), Some("`y` has shape [4], expected [2, 2]"));
+        let near = Array { bytes: array(&[1.0, -2.0, 0.5, 4.0002]).bytes, ..expected.clone() };
+        assert_eq!(text(&near), None);
     }
 
     #[test]

@@ -20,6 +20,7 @@ mod branches;
 mod flow;
 mod general;
 
+pub(crate) use blocks::simplify as simplify_blocks;
 use ir::{Body, Diagnostic, Region};
 
 use crate::dce::remove_dead;
@@ -67,7 +68,7 @@ fn run(cx: &PassContext<'_>, func: &mut Body) -> Result<(), Vec<Diagnostic>> {
     let mut driver = Driver::new(cx.rules, RewriteLimits { per_op }, ops);
     loop {
         driver.run(cx.ctx, func).map_err(|error| vec![error])?;
-        if blocks::simplify(cx.ctx, func) == RewriteOutcome::Unchanged {
+        if simplify_blocks(cx.ctx, func) == RewriteOutcome::Unchanged {
             break;
         }
     }

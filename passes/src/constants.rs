@@ -72,15 +72,27 @@ pub(crate) fn dense(ctx: &Context, ty: Type, bytes: &[u8]) -> Attr {
 
 /// A constant of this type all of whose elements are a number; none if no element is exactly that.
 pub(crate) fn filled(ctx: &Context, ty: Type, number: f64) -> Option<Attr> {
-    let elem = Elem::of(ctx, ty).ok()?;
+    let element = element_of(Elem::of(ctx, ty).ok()?, number);
     let count = usize::try_from(elements(ctx, ty)?).ok()?;
-    let element = match elem.lane() {
+    let value = attr(ctx, ty, &element.repeat(count));
+    (count > 0 && is_filled(&Tensor::new(ctx, ty, element.repeat(count)), ctx, number)).then_some(value)
+}
+
+/// A constant of this type all of whose elements are a number, or what their type has nearest to it; none if
+/// it has no elements, or not known how many.
+pub(crate) fn splat_of(ctx: &Context, ty: Type, number: f64) -> Option<Attr> {
+    let element = element_of(Elem::of(ctx, ty).ok()?, number);
+    elements(ctx, ty).filter(|count| *count > 0)?;
+    Some(attr(ctx, ty, &element))
+}
+
+/// The bytes of a number as an element.
+fn element_of(elem: Elem, number: f64) -> Vec<u8> {
+    match elem.lane() {
         LaneKind::F32 => written_lane(elem, number as f32),
         LaneKind::F64 => written_lane(elem, number),
         LaneKind::Int => written_lane(elem, number as i64),
-    };
-    let value = attr(ctx, ty, &element.repeat(count));
-    (count > 0 && is_filled(&Tensor::new(ctx, ty, element.repeat(count)), ctx, number)).then_some(value)
+    }
 }
 
 /// The element, as a tensor without axes, that all elements of a constant are; none if they differ, or there

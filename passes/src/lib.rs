@@ -24,7 +24,8 @@
 //!
 //! [`manager`] names passes and runs them; [`PASSES`] lists ours. [`liveness`], [`access`] and `ir`'s alias
 //! analysis are what passes ask, [`place`] is the placement problem and its planners, [`check`](mod@check)
-//! checks every plan, and [`rewrite`] is the driver for rules.
+//! checks every plan, and [`rewrite`] is the driver for rules. [`mod@reduce`] makes programs small that
+//! fail.
 
 pub mod access;
 pub mod branches;
@@ -54,6 +55,7 @@ pub mod place;
 pub mod plan;
 mod readers;
 pub mod recompute;
+pub mod reduce;
 pub mod rewrite;
 pub mod schedule;
 pub mod select;

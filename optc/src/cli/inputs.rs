@@ -55,6 +55,11 @@ struct InputDesc {
 }
 
 impl InputArgs {
+    /// Pseudo-random numbers for every input.
+    pub(super) fn all_random() -> InputArgs {
+        InputArgs { inputs: Vec::new(), input: Vec::new(), random: Some(None), fix_sizes: false }
+    }
+
     /// Whether the program is to be compiled for the sizes of its inputs alone.
     pub(super) fn fix_sizes(&self) -> bool {
         self.fix_sizes

@@ -4,10 +4,6 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::Args;
-use ir::Module;
-use ir::interp::{self, Tensor};
-use ir::plan::signature::{Returned, Signature};
-use ir::size::static_extents;
 
 use super::inputs::{InputArgs, RunInputs};
 use super::output::is_stdout;
@@ -16,11 +12,11 @@ use super::source::{ArtifactArgs, ProgramSource, SourceProgram};
 use super::summary::{Specialized, memory_line, named_memory_line, top_results};
 use super::{FileArgs, MachineArgs, MemoryArgs, write_output};
 use crate::arrays::{Array, write_npz};
-use crate::compile::{DeadMemory, signature};
+use crate::compile::DeadMemory;
 use crate::expect;
 use crate::failure::Failure;
+use crate::interpret::interpret;
 use crate::model::Model;
-use crate::open::OpenOutputs;
 use crate::opt::{OptArgs, Setup};
 use crate::protobuf::{is_folder, write_folder};
 
@@ -184,39 +180,4 @@ fn run_once(model: &mut Model, case: RunInputs, before: String) -> Result<RanOnc
     let before = if before.is_empty() { specialized.cost_text() } else { before };
     let times = format!("{before}, first run in {run_ms:.2} ms\n");
     Ok(RanOnce { outputs, sizes: specialized.sizes_text(), times })
-}
-
-/// Runs the reference interpreter; gives the outputs, then the next states, as a model does.
-fn interpret(module: &Module, entry: &str, inputs: &[Array]) -> Result<Vec<Array>, Failure> {
-    let ctx = &module.ctx;
-    let Signature { args, results, states } = signature(module, entry)?;
-    let mut tensors = Vec::new();
-    for (arg, input) in args.iter().zip(inputs) {
-        if static_extents(ctx, arg.ty).as_deref() != Some(&input.shape) {
-            let expected =
-                ir::dims::SizeArithmetic(ctx).list(ctx.type_data(arg.ty).tensor_shape().unwrap_or(&[]));
-            return Err(Failure::input(format!(
-                "input `{}` has shape {:?}, expected {expected}",
-                input.name, input.shape
-            )));
-        }
-        tensors.push(Tensor::new(ctx, arg.ty, input.bytes.clone()));
-    }
-    let found = interp::run(module, entry, &tensors).map_err(|fault| Failure::diagnostics(ctx, &[fault]))?;
-    let array = |index: usize| {
-        let Returned { name, ty, .. } = &results[index];
-        let element = codegen::element_kind(ctx.type_data(ctx.elem(*ty)));
-        let element = element
-            .ok_or_else(|| Failure::input(format!("output `{name}` has elements of no numeric type")))?;
-        let shape = ctx.static_shape(found[index].ty).unwrap_or_default();
-        Ok(Array { name: name.clone(), element, shape, bytes: found[index].bytes.to_vec() })
-    };
-    let outputs = (0..results.len()).filter(|index| results[*index].output.is_some()).map(array);
-    let (open, mut outputs) = (OpenOutputs::of(module, entry)?, outputs.collect::<Result<Vec<Array>, _>>()?);
-    open.cut(&mut outputs);
-    let mut outputs = open.exact(outputs);
-    for state in states.iter().filter_map(|state| state.result) {
-        outputs.push(array(state)?);
-    }
-    Ok(outputs)
 }

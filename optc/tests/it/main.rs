@@ -6,6 +6,7 @@ mod explain;
 mod folders;
 mod list;
 mod numbers;
+mod reduce;
 mod replay;
 mod scratch;
 mod shell;

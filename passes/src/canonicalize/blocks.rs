@@ -20,7 +20,7 @@ use crate::branches::{self, Ways};
 use crate::rewrite::RewriteOutcome;
 
 /// Simplifies all regions of a body.
-pub(super) fn simplify(ctx: &Context, body: &mut Body) -> RewriteOutcome {
+pub(crate) fn simplify(ctx: &Context, body: &mut Body) -> RewriteOutcome {
     let mut outcome = RewriteOutcome::Unchanged;
     for region in regions(body) {
         if body.blocks(region).len() < 2 {

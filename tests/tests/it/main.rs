@@ -38,6 +38,7 @@ mod random_flow;
 mod random_graphs;
 mod random_sizes;
 mod readme;
+mod reduce;
 mod reference;
 mod required_sizes;
 mod same_results;

@@ -1,0 +1,222 @@
+//! `optc reduce`: the smallest program that still fails.
+
+use std::ffi::OsString;
+use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use codegen::Cpu;
+use ir::{Module, text};
+use passes::manager::{Pipeline, Registry, Reproducer, RunOptions};
+use passes::reduce::{ReduceOptions, ReduceProgress, op_count, reduce};
+
+use super::inputs::InputArgs;
+use super::progress::ProgressLine;
+use super::{FileArgs, write_output};
+use crate::compile::{entry, run_pipeline};
+use crate::expect::first_difference;
+use crate::failure::Failure;
+use crate::interpret::interpret;
+use crate::load::{load, read_text};
+use crate::outcome::{Outcome, ProcessEnd, ProgramCommand};
+
+/// Find the smallest program that still fails.
+///
+/// Leaves out functions, blocks, operations, operands and attributes, and makes sizes, constants and types
+/// simpler, as long as the program still fails; every program that is tried is a valid one. A model is
+/// imported first: what is reduced, and printed, is IR text.
+///
+/// A program fails if COMMAND ends on it as on the original: with the same exit status, which is not 0 unless
+/// `--status=0` says so, or by the same signal, or after `--timeout`; and if it panicked, at the same place.
+///
+/// Examples:
+///   optc reduce big.mlir -o small.mlir -- optc --passes=fuse,plan
+///   optc reduce model.onnx --synthesize-weights -- optc run {} --random --poison
+///   optc reduce big.mlir --crash=fuse,plan
+///   optc reduce big.mlir --differs=simplify
+#[derive(Args)]
+#[command(verbatim_doc_comment)]
+pub(super) struct ReduceArgs {
+    #[command(flatten)]
+    file: FileArgs,
+    /// A program fails if `optc --passes=PIPELINE` panics on it, or is killed; without a pipeline, that of
+    /// the crash file that `--reproducer` wrote.
+    #[arg(long, value_name = "PIPELINE", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    crash: Option<String>,
+    /// A program fails if the interpreter computes something else after these passes, for pseudo-random
+    /// inputs. Programs on which they panic do not count.
+    #[arg(long, value_name = "PIPELINE")]
+    differs: Option<String>,
+    /// How far off an output must be for `--differs`, as a share of its absolute maximum.
+    #[arg(long, default_value_t = 1e-4)]
+    tolerance: f64,
+    /// The exit status that says that a program fails [default: that of the original].
+    #[arg(long, value_name = "N")]
+    status: Option<i32>,
+    /// A program fails only if COMMAND writes this text to standard error.
+    #[arg(long, value_name = "TEXT")]
+    stderr: Option<String>,
+    /// How long COMMAND may run on one program, in seconds.
+    #[arg(long, value_name = "SECONDS", default_value_t = 30.0, value_parser = seconds)]
+    timeout: f64,
+    /// Stop after this many seconds with the smallest program so far.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    time_limit: Option<f64>,
+    /// Write the reduced program to a file.
+    #[arg(short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// What is run on each program; its path stands in the place of `{}`, or is the last argument.
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+/// A time in seconds.
+fn seconds(text: &str) -> Result<f64, String> {
+    let seconds: f64 = text.parse().map_err(|_| "not a number of seconds".to_owned())?;
+    if seconds > 0.0 && seconds < 1e9 { Ok(seconds) } else { Err("a time above 0".to_owned()) }
+}
+
+pub(super) fn run(args: &ReduceArgs) -> Result<(), Failure> {
+    let start = Instant::now();
+    let module = load(&args.file.file, &args.file.options()?)?;
+    let before = op_count(&module);
+    let line = ProgressLine::new();
+    let progress = |progress: &ReduceProgress| {
+        let ReduceProgress { step, ops, tried } = progress;
+        line.say(&format!("{ops} of {before} operations left after {tried} programs; trying {step}"));
+    };
+    let deadline = args.time_limit.map(|limit| start + Duration::from_secs_f64(limit));
+    let options = ReduceOptions { deadline, progress: Some(&progress) };
+    let mut fails = args.test(&module)?;
+    let reduced = reduce(module, &options, &mut fails);
+    drop(line);
+    let (after, tried, took) = (op_count(&reduced.module), reduced.tried, start.elapsed().as_secs_f64());
+    let end = if reduced.is_minimal { "" } else { "; the time was over" };
+    eprintln!("{before} -> {after} operations, {tried} programs tried in {took:.1} s{end}");
+    write_output(&text::print(&reduced.module), args.output.as_ref())
+}
+
+type Test<'a> = Box<dyn FnMut(&Module) -> bool + 'a>;
+
+impl ReduceArgs {
+    /// Says of a program whether it fails; the original does.
+    fn test(&self, original: &Module) -> Result<Test<'_>, Failure> {
+        match (&self.crash, &self.differs, &self.command[..]) {
+            (Some(pipeline), None, []) => self.crashes(original, pipeline),
+            (None, Some(pipeline), []) => self.computes_other(original, pipeline),
+            (None, None, [_, ..]) => self.ends_alike(original, &self.command),
+            (None, None, []) => {
+                Err(Failure::Usage("give `-- COMMAND`, `--crash=PIPELINE` or `--differs=PIPELINE`".into()))
+            }
+            _ => Err(Failure::Usage("give one of `-- COMMAND`, `--crash` and `--differs`".into())),
+        }
+    }
+
+    fn crashes(&self, original: &Module, pipeline: &str) -> Result<Test<'_>, Failure> {
+        let mut words = vec![own_path()?];
+        let pipeline = match pipeline {
+            "" => {
+                let (name, content) = read_text(&self.file.file)?;
+                let Some(Reproducer { pipeline, threads }) = Reproducer::of(&content) else {
+                    let what =
+                        "its first line does not say which passes panicked: name them as --crash=PIPELINE";
+                    return Err(Failure::input(format!("{name}: {what}")));
+                };
+                words.push(format!("--threads={threads}").into());
+                pipeline
+            }
+            given => given.to_owned(),
+        };
+        let parsed = Pipeline::parse(&original.ctx, &pipeline, &Registry::new());
+        parsed.map_err(|faults| Failure::diagnostics(&original.ctx, &faults))?;
+        words.push(format!("--passes={pipeline}").into());
+        self.ends_alike(original, &words)
+    }
+
+    /// Whether a command ends as it does on the original.
+    fn ends_alike(&self, original: &Module, words: &[OsString]) -> Result<Test<'_>, Failure> {
+        let name = words[0].display();
+        let unable = |error: std::io::Error| Failure::input(format!("can't run `{name}`: {error}"));
+        let command = ProgramCommand::new(words, Duration::from_secs_f64(self.timeout)).map_err(unable)?;
+        let first = command.run(original).map_err(unable)?;
+        self.check_first(&first)?;
+        let wanted = self.status.map_or(first.end, ProcessEnd::Status);
+        let place = first.panic_place().map(str::to_owned);
+        Ok(Box::new(move |module| {
+            // A candidate that can't be tried does not fail.
+            command.run(module).is_ok_and(|found| {
+                let says = self.stderr.as_ref().is_none_or(|text| found.stderr.contains(text));
+                found.end == wanted && says && found.panic_place() == place.as_deref()
+            })
+        }))
+    }
+
+    /// The original must fail.
+    fn check_first(&self, first: &Outcome) -> Result<(), Failure> {
+        let said =
+            first.stderr.trim_end().lines().take(5).map(|line| format!("\n  {line}")).collect::<String>();
+        if let Some(text) = self.stderr.as_ref().filter(|text| !first.stderr.contains(*text)) {
+            let what = "on the original, the command does not write to standard error";
+            return Err(Failure::input(format!("{what}: {text}{said}")));
+        }
+        match (first.end, self.status) {
+            (end, Some(status)) if end != ProcessEnd::Status(status) => Err(Failure::input(format!(
+                "on the original, the command ends with {end}, not {status}{said}"
+            ))),
+            (ProcessEnd::Status(status), None) if self.crash.is_some() && status != PANIC => {
+                let what = "the passes neither panic on the original, nor are they killed";
+                Err(Failure::input(format!("{what}: they end with exit status {status}{said}")))
+            }
+            (ProcessEnd::Status(0), None) => {
+                let what = "the command succeeds on the original, so that there is nothing to reduce";
+                Err(Failure::input(format!("{what}; if 0 means that a program fails, say --status=0")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether passes change what a program computes.
+    fn computes_other(&self, original: &Module, pipeline: &str) -> Result<Test<'_>, Failure> {
+        let test = Differs { pipeline: pipeline.to_owned(), tolerance: self.tolerance };
+        if !test.differs(original)? {
+            let what = format!("the interpreter computes the same before and after `{pipeline}`");
+            return Err(Failure::input(format!("{what}, within {:.0e}", self.tolerance)));
+        }
+        Ok(Box::new(move |module| {
+            let hook = take_hook();
+            set_hook(Box::new(|_| {}));
+            let found = catch_unwind(AssertUnwindSafe(|| test.differs(module)));
+            set_hook(hook);
+            matches!(found, Ok(Ok(true)))
+        }))
+    }
+}
+
+/// The exit status of a Rust program that panicked.
+const PANIC: i32 = 101;
+
+/// Passes that may change what programs compute.
+struct Differs {
+    pipeline: String,
+    tolerance: f64,
+}
+
+impl Differs {
+    fn differs(&self, module: &Module) -> Result<bool, Failure> {
+        let entry = entry(module, None)?;
+        let mut after = module.clone();
+        run_pipeline(&mut after, &self.pipeline, &RunOptions::new(Cpu::native()))?;
+        let cases = InputArgs::all_random().cases(module, &entry)?;
+        let [case] = &cases[..] else { unreachable!("random inputs are one case") };
+        let expected = interpret(module, &entry, &case.inputs)?;
+        let found = interpret(&after, &entry, &case.inputs)?;
+        Ok(first_difference(&found, &expected, self.tolerance).is_some())
+    }
+}
+
+/// The path of this command.
+fn own_path() -> Result<OsString, Failure> {
+    let path = std::env::current_exe();
+    path.map(OsString::from).map_err(|error| Failure::input(format!("can't find this command: {error}")))
+}

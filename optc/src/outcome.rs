@@ -1,0 +1,132 @@
+//! How does a command end on a program?
+//!
+//! The program is written as IR text into a folder of its own, the command is started on it, and what counts
+//! is its exit status or the signal that ended it, what it wrote to standard error, and whether it took too
+//! long.
+
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use ir::{Module, text};
+use tempfile::TempDir;
+
+/// How a process ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProcessEnd {
+    /// With this exit status.
+    Status(i32),
+    /// By this signal.
+    Signal(i32),
+    /// It took too long, and was killed.
+    TimedOut,
+}
+
+/// What a command did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// How it ended.
+    pub end: ProcessEnd,
+    /// What it wrote to standard error: the first megabyte.
+    pub stderr: String,
+}
+
+impl Outcome {
+    /// Where in a Rust program it panicked, `file:line:column`, if it says so.
+    pub fn panic_place(&self) -> Option<&str> {
+        let (_, rest) = self.stderr.split_once("panicked at ")?;
+        Some(rest.lines().next()?.trim_end_matches(':'))
+    }
+}
+
+impl fmt::Display for ProcessEnd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ProcessEnd::Status(status) => write!(f, "exit status {status}"),
+            ProcessEnd::Signal(signal) => write!(f, "signal {signal}"),
+            ProcessEnd::TimedOut => f.write_str("a timeout"),
+        }
+    }
+}
+
+/// How much of standard error is kept.
+const STDERR_BYTES: u64 = 1 << 20;
+
+/// A command that is started on programs.
+pub struct ProgramCommand {
+    words: Vec<OsString>,
+    timeout: Duration,
+    folder: TempDir,
+}
+
+impl ProgramCommand {
+    /// The command of these words, of which `{}` stands for the path of the program; without it, the path is
+    /// the last word. It may take so long.
+    ///
+    /// # Errors
+    /// If there is no folder for the program.
+    pub fn new(words: &[OsString], timeout: Duration) -> io::Result<ProgramCommand> {
+        assert!(!words.is_empty(), "a command has a first word");
+        let folder = tempfile::Builder::new().prefix("optc_").tempdir()?;
+        let path = folder.path().join("candidate.mlir");
+        let mut replaced: Vec<OsString> = words.iter().map(|word| with_path(word, &path)).collect();
+        if replaced == words {
+            replaced.push(path.into());
+        }
+        Ok(ProgramCommand { words: replaced, timeout, folder })
+    }
+
+    /// Runs the command on a program.
+    ///
+    /// # Errors
+    /// If the program can't be written, or the command can't be started.
+    pub fn run(&self, module: &Module) -> io::Result<Outcome> {
+        fs::write(self.folder.path().join("candidate.mlir"), text::print(module))?;
+        let said = self.folder.path().join("stderr");
+        let mut command = Command::new(&self.words[0]);
+        command.args(&self.words[1..]).stdin(Stdio::null()).stdout(Stdio::null());
+        // A backtrace costs more time than everything else.
+        command.stderr(File::create(&said)?).env("RUST_BACKTRACE", "0");
+        let end = match wait(command.spawn()?, self.timeout)? {
+            None => ProcessEnd::TimedOut,
+            Some(status) => match status.code() {
+                Some(code) => ProcessEnd::Status(code),
+                None => ProcessEnd::Signal(status.signal().unwrap_or(0)),
+            },
+        };
+        let mut stderr = Vec::new();
+        File::open(said)?.take(STDERR_BYTES).read_to_end(&mut stderr)?;
+        Ok(Outcome { end, stderr: String::from_utf8_lossy(&stderr).into_owned() })
+    }
+}
+
+/// A word with a path in the place of `{}`.
+fn with_path(word: &OsStr, path: &Path) -> OsString {
+    match word.to_str() {
+        Some(word) => word.replace("{}", &path.display().to_string()).into(),
+        None => word.to_owned(),
+    }
+}
+
+/// Waits for a process; none if it took too long, and was killed.
+fn wait(mut child: Child, timeout: Duration) -> io::Result<Option<ExitStatus>> {
+    let start = Instant::now();
+    let mut pause = Duration::from_micros(200);
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
+        }
+        if start.elapsed() >= timeout {
+            child.kill()?;
+            child.wait()?;
+            return Ok(None);
+        }
+        std::thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(5));
+    }
+}

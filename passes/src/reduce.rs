@@ -1,0 +1,61 @@
+//! What is the smallest program that still fails?
+//!
+//! Delta debugging on the IR (Zeller and Hildebrandt, "Simplifying and Isolating Failure-Inducing Input",
+//! 2002; as `mlir-reduce` and `llvm-reduce`): whoever asks says what counts as failing, and gets a program in
+//! which nothing can be left out any more.
+//!
+//! ```text
+//! func.func @main(%x, %y) -> ...          func.func @main(%x: tensor<1xf32>) {
+//!   ... 10,000 operations ...        =>     %0 = nn.exp %x : tensor<1xf32>
+//!                                           return
+//!                                         }
+//! ```
+//!
+//! Each step lists what could go (operations, branches, operands, ...), and tries to do without all of it,
+//! without each half, each quarter, and so on to each one alone. Of `k` operations that must stay among `n`,
+//! about `2 k log n` candidates are tried. The steps go round until a round changes nothing, so that the
+//! result is minimal in all of them: 1-minimal in the words of the paper. The same program and the same
+//! answers give the same result.
+//!
+//! What an operation computed is afterwards an operand of it of the same type, an argument of a block around
+//! it, or a new argument of the function. Sizes and element types are changed where the program begins, and
+//! what follows from them is inferred anew. Every candidate that is tried passes the verifier.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use passes::reduce::{ReduceOptions, reduce};
+//!
+//! let ctx = Arc::new(ir::Context::new());
+//! let text = "func.func @main(%x: tensor<8x4xf32>) -> tensor<8x4xf32> {
+//!     %0 = nn.relu %x : tensor<8x4xf32>
+//!     %1 = nn.exp %0 : tensor<8x4xf32>
+//!     %2 = nn.neg %1 : tensor<8x4xf32>
+//!     return %2 : tensor<8x4xf32>
+//! }";
+//! let module = ir::text::parse(&ctx, "main.mlir", text.to_owned()).expect("the text is right");
+//! let mut fails = |module: &ir::Module| ir::text::print(module).contains("nn.exp");
+//! let reduced = reduce(module, &ReduceOptions::default(), &mut fails);
+//! let expected = "module {
+//!   func.func @main(%arg0: tensor<1x1xf32>) {
+//!     %0 = nn.exp %arg0 : tensor<1x1xf32>
+//!     return
+//!   }
+//! }
+//! ";
+//! assert_eq!(ir::text::print(&reduced.module), expected);
+//! ```
+
+mod attributes;
+mod constants;
+mod flow;
+mod operands;
+mod operations;
+mod retype;
+mod search;
+mod signature;
+mod sites;
+
+#[cfg(test)]
+mod tests;
+
+pub use search::{ReduceOptions, ReduceProgress, Reduced, op_count, reduce};

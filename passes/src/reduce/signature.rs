@@ -1,0 +1,122 @@
+//! Which arguments and results functions can do without.
+
+use ir::{Attr, AttrData, Body, Context, Module, Op, Traits, Type, TypeData, Value};
+
+use super::search::{Search, change_each};
+use super::sites::{self, BodyPath, body_at, body_at_mut};
+
+/// Tries to leave out results of functions.
+pub(super) fn results(search: &mut Search<'_>) {
+    let mut found = Vec::new();
+    for path in sites::uncalled(&search.module) {
+        found.extend((0..result_count(&search.module, &path)).map(|index| (path.clone(), index)));
+    }
+    search.halve(found, |module, found| {
+        // The last ones go first, so that the others keep their numbers.
+        change_each(found.iter().rev(), |(path, index)| remove_result(module, path, *index))
+    });
+}
+
+fn result_count(module: &Module, path: &[Op]) -> usize {
+    let body = body_at(module, path);
+    body.and_then(|body| Some(body.operand_count(*returns(&module.ctx, body).first()?))).unwrap_or(0)
+}
+
+/// The operations that return from a function.
+fn returns(ctx: &Context, body: &Body) -> Vec<Op> {
+    let ends = body.blocks(body.root()).iter().filter_map(|block| body.last_op(*block));
+    ends.filter(|op| body.at(ctx, *op).has(Traits::RETURN)).collect()
+}
+
+fn remove_result(module: &mut Module, path: &[Op], index: usize) -> bool {
+    let ctx = module.ctx.clone();
+    let Some(body) = body_at_mut(module, path) else { return false };
+    let returns = returns(&ctx, body);
+    if returns.iter().any(|op| body.operand_count(*op) <= index) {
+        return false;
+    }
+    for op in returns {
+        let mut operands: Vec<Value> = body.operands(op).collect();
+        operands.remove(index);
+        body.set_operands(op, &operands);
+    }
+    edit_dicts(&ctx, body, "res_attrs", |dicts| {
+        dicts.remove(index);
+    });
+    write_type(&ctx, body);
+    true
+}
+
+/// Tries to leave out arguments of functions that nobody reads, and to read an earlier one of the same type
+/// in the place of another.
+pub(super) fn arguments(search: &mut Search<'_>) {
+    let module = &search.module;
+    let mut found: Vec<(BodyPath, Value)> = Vec::new();
+    for path in sites::uncalled(module) {
+        let body = body_at(module, &path).expect("the place was just found");
+        let args = body.entry(body.root()).map_or(&[][..], |entry| body.args(entry));
+        found.extend(args.iter().map(|arg| (path.clone(), *arg)));
+    }
+    search.halve(found, |module, found| {
+        change_each(found.iter().rev(), |(path, arg)| remove_argument(module, path, *arg))
+    });
+}
+
+fn remove_argument(module: &mut Module, path: &[Op], arg: Value) -> bool {
+    let ctx = module.ctx.clone();
+    let Some(body) = body_at_mut(module, path) else { return false };
+    let Some(entry) = body.entry(body.root()) else { return false };
+    let args = body.args(entry).to_vec();
+    let Some(index) = args.iter().position(|other| *other == arg) else { return false };
+    if let Some(same) = args[..index].iter().find(|other| body.ty(**other) == body.ty(arg)) {
+        body.replace_uses(arg, *same);
+    }
+    if body.is_used(arg) {
+        return false;
+    }
+    body.remove_arg(entry, index);
+    edit_dicts(&ctx, body, "arg_attrs", |dicts| {
+        dicts.remove(index);
+    });
+    write_type(&ctx, body);
+    true
+}
+
+/// Adds an argument to a function.
+pub(super) fn add_argument(ctx: &Context, body: &mut Body, ty: Type) -> Option<Value> {
+    let entry = body.entry(body.root())?;
+    let arg = body.add_arg(entry, ty);
+    edit_dicts(ctx, body, "arg_attrs", |dicts| dicts.push(Attr::EMPTY));
+    write_type(ctx, body);
+    Some(arg)
+}
+
+/// Changes the dictionaries of a function's arguments or results, if it has some.
+fn edit_dicts(ctx: &Context, body: &mut Body, key: &str, edit: impl FnOnce(&mut Vec<Attr>)) {
+    let key = ctx.ident(key);
+    let dicts = ctx.dict_get(body.properties, key).and_then(|attr| ctx.array_value(attr));
+    if let Some(dicts) = dicts {
+        let mut dicts = dicts.to_vec();
+        edit(&mut dicts);
+        body.properties = ctx.dict_set(body.properties, key, ctx.array_attr(&dicts));
+    }
+}
+
+/// Makes the type of a function say what it takes and returns.
+pub(super) fn write_type(ctx: &Context, body: &mut Body) {
+    let key = ctx.ident("function_type");
+    let Some(old) = ctx.dict_get(body.properties, key) else { return };
+    let Some(entry) = body.entry(body.root()) else { return };
+    let types = |values: &mut dyn Iterator<Item = Value>| values.map(|value| body.ty(value)).collect();
+    let inputs = types(&mut body.args(entry).iter().copied());
+    let results = match (returns(ctx, body).first(), ctx.attr_data(old)) {
+        (Some(op), _) => types(&mut body.operands(*op)),
+        (None, AttrData::Type(old)) => match ctx.type_data(*old) {
+            TypeData::Function { results, .. } => results.clone(),
+            _ => return,
+        },
+        (None, _) => return,
+    };
+    let new = ctx.type_attr(ctx.ty(TypeData::Function { inputs, results }));
+    body.properties = ctx.dict_set(body.properties, key, new);
+}

@@ -1,0 +1,32 @@
+//! Programs that fail come out small, whatever operation they fail on.
+
+use ir::{Body, Context, Module, Op, text};
+use optc::{LoadOptions, parse};
+use passes::reduce::{ReduceOptions, op_count, reduce};
+use tests::examples::program;
+
+/// Whether an operation of this name stands anywhere in a body.
+fn holds(ctx: &Context, body: &Body, name: &str) -> bool {
+    let is_it = |op: Op| ctx.op_name_str(body.name(op)) == name;
+    body.all_blocks().flat_map(|block| body.ops(block)).any(is_it)
+        || body.children().any(|(_, child)| holds(ctx, child, name))
+}
+
+/// What an operation can't be without: the function that is called, the loop that its terminator ends.
+const MOST_OPS: usize = 3;
+
+#[test]
+fn a_program_that_fails_on_an_operation_comes_down_to_it() {
+    let ctx = Context::new();
+    for def in ctx.dialects().flat_map(ir::Dialect::ops) {
+        let module = parse(def.name, program(def.example), None, &LoadOptions::default());
+        let module = module.unwrap_or_else(|failure| panic!("{}: {failure}", def.name));
+        let mut fails = |module: &Module| holds(&module.ctx, &module.top, def.name);
+        let reduced = reduce(module, &ReduceOptions::default(), &mut fails);
+        let left = text::print(&reduced.module);
+        assert!(fails(&reduced.module) && reduced.is_minimal, "{}", def.name);
+        assert!(op_count(&reduced.module) <= MOST_OPS, "{}\n{left}", def.name);
+        parse(def.name, left.clone(), None, &LoadOptions::default())
+            .unwrap_or_else(|failure| panic!("{}: {failure}\n{left}", def.name));
+    }
+}
