@@ -7,7 +7,7 @@ use crate::abi::{KernelBody, KernelFn, entries};
 use crate::isa::Isa;
 use crate::{
     ArgExtreme, ArgSort, Attention, Bits, CheckIndices, Compress, Conv2d, Copy, Cumulate, Gemm,
-    GlobalAveragePool, GroupNorm, Pool2d, Put, RowNorm, Take, VectorMap,
+    GlobalAveragePool, GroupNorm, NonMaxSuppression, Pool2d, Put, RowNorm, Take, VectorMap,
 };
 
 /// A kernel whose machine code is in the table.
@@ -47,6 +47,7 @@ kernels! {
     Gemm
     GlobalAveragePool
     GroupNorm
+    NonMaxSuppression
     Pool2d
     Put
     RowNorm

@@ -15,6 +15,7 @@ pub(crate) mod packing;
 pub(crate) mod pointwise;
 pub(crate) mod pooling;
 pub(crate) mod reduce;
+pub(crate) mod suppress;
 
 use ir::body::OpRef;
 
@@ -46,6 +47,7 @@ static KERNELS: &[KernelRow] = &[
     bits::UNPACK,
     bits::PACK,
     compress::ROW,
+    suppress::ROW,
     assert::ROW,
 ];
 

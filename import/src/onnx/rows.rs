@@ -9,8 +9,9 @@ use std::ops::RangeInclusive;
 
 use super::call::{NodeConversion, Results};
 use super::convert::{
-    along, attention, composed, einsum, gather, integer, linear, loss, pads, pick, picked, pointwise,
-    quantised, recurrent, reduce, resize, sample, scatter, shape, signal, split, spread, window,
+    along, attention, boxes, composed, deformed, einsum, gather, integer, linear, loss, ngrams, pads, pick,
+    picked, pointwise, quantised, random, recurrent, reduce, resize, sample, scatter, shape, signal, split,
+    spread, unique, window,
 };
 use super::flow::ControlOperator;
 use super::sequences::SequenceOperator;
@@ -160,6 +161,26 @@ const SCAN: &[&str] = &[
     "scan_output_axes",
     "scan_output_directions",
 ];
+const DEFORMED: &[&str] = &["dilations", "group", "kernel_shape", "offset_group", "pads", "strides"];
+const ROI: &[&str] = &[
+    "coordinate_transformation_mode",
+    "mode",
+    "output_height",
+    "output_width",
+    "sampling_ratio",
+    "spatial_scale",
+];
+const TF_IDF: &[&str] = &[
+    "max_gram_length",
+    "max_skip_count",
+    "min_gram_length",
+    "mode",
+    "ngram_counts",
+    "ngram_indexes",
+    "pool_int64s",
+    "pool_strings",
+    "weights",
+];
 const WINDOW: &[&str] = &["output_datatype", "periodic"];
 const ARG: &[&str] = &["axis", "keepdims", "select_last_index"];
 /// The last two concern floats of 8 bits; `round_mode` those that are powers of two, which are not supported.
@@ -200,6 +221,7 @@ pub static ROWS: &[OperatorRow] = &[
     row("Attention", 23..=NEWEST, 3..=7, ATTENTION, With(attention::attention)),
     row("AveragePool", 1..=NEWEST, 1..=1, POOL, With(window::average_pool)),
     row("BatchNormalization", 1..=NEWEST, 5..=5, NORM, With(linear::batch_normalization)),
+    row("Bernoulli", 15..=NEWEST, 1..=1, &["dtype", "seed"], With(random::bernoulli)),
     row("BitCast", 26..=NEWEST, 1..=1, &["to"], With(composed::bit_cast)),
     row("BitShift", 11..=NEWEST, 2..=2, &["direction"], With(composed::bit_shift)),
     row("BitwiseAnd", 18..=NEWEST, 2..=2, &[], Binary("nn.and")),
@@ -229,6 +251,7 @@ pub static ROWS: &[OperatorRow] = &[
     row("CumProd", 26..=NEWEST, 2..=2, RUNNING, With(along::cum_prod)),
     row("CumSum", 11..=NEWEST, 2..=2, RUNNING, With(along::cum_sum)),
     row("DFT", 17..=NEWEST, 1..=3, &["axis", "inverse", "onesided"], With(signal::dft)),
+    row("DeformConv", 19..=NEWEST, 3..=5, DEFORMED, With(deformed::deformed_convolution)),
     row("DepthToSpace", 1..=NEWEST, 1..=1, &["blocksize", "mode"], With(pick::depth_to_space)),
     row("DequantizeLinear", 10..=NEWEST, 2..=3, QUANTISED, With(quantised::dequantize)),
     row("Det", 11..=NEWEST, 1..=1, &[], With(signal::determinant)),
@@ -298,8 +321,10 @@ pub static ROWS: &[OperatorRow] = &[
     row("Mod", 10..=NEWEST, 2..=2, &["fmod"], With(composed::remainder)),
     row("Mul", 1..=6, 2..=2, OLD_BROADCAST, Binary("nn.mul")),
     row("Mul", 7..=NEWEST, 2..=2, &[], Binary("nn.mul")),
+    row("Multinomial", 7..=NEWEST, 1..=1, &["dtype", "sample_size", "seed"], With(random::multinomial)),
     row("Neg", 1..=NEWEST, 1..=1, OLD, Unary("nn.neg")),
     row("NegativeLogLikelihoodLoss", 12..=NEWEST, 2..=3, LOSS, With(loss::negative_log_likelihood)),
+    row("NonMaxSuppression", 10..=NEWEST, 2..=5, &["center_point_box"], With(boxes::non_max_suppression)),
     row("NonZero", 9..=NEWEST, 1..=1, &[], With(picked::non_zero)),
     row("Not", 1..=NEWEST, 1..=1, &[], Unary("nn.not")),
     row("OneHot", 9..=NEWEST, 3..=3, &["axis"], With(loss::one_hot)),
@@ -315,6 +340,10 @@ pub static ROWS: &[OperatorRow] = &[
     row("QuantizeLinear", 10..=NEWEST, 2..=3, QUANTISED, With(quantised::quantize)),
     row("RMSNormalization", 23..=NEWEST, 2..=2, &["axis", "epsilon", "stash_type"], With(reduce::rms_normalization)),
     row("RNN", 7..=NEWEST, 3..=6, RECURRENT, With(recurrent::rnn)),
+    row("RandomNormal", 1..=NEWEST, 0..=0, &["dtype", "mean", "scale", "seed", "shape"], With(random::normal)),
+    row("RandomNormalLike", 1..=NEWEST, 1..=1, &["dtype", "mean", "scale", "seed"], With(random::normal)),
+    row("RandomUniform", 1..=NEWEST, 0..=0, &["dtype", "high", "low", "seed", "shape"], With(random::uniform)),
+    row("RandomUniformLike", 1..=NEWEST, 1..=1, &["dtype", "high", "low", "seed"], With(random::uniform)),
     row("Range", 11..=NEWEST, 3..=3, &[], With(pick::range)),
     row("Reciprocal", 1..=NEWEST, 1..=1, OLD, Unary("nn.reciprocal")),
     row("ReduceL1", 1..=17, 1..=1, FOLD, With(reduce::l1)),
@@ -343,6 +372,7 @@ pub static ROWS: &[OperatorRow] = &[
     row("Resize", 10..=10, 2..=2, &["mode"], With(resize::resize)),
     row("Resize", 11..=NEWEST, 1..=4, RESIZE, With(resize::resize)),
     row("ReverseSequence", 10..=NEWEST, 2..=2, &["batch_axis", "time_axis"], With(signal::reverse_sequence)),
+    row("RoiAlign", 10..=NEWEST, 3..=3, ROI, With(boxes::roi_align)),
     row("RotaryEmbedding", 23..=NEWEST, 3..=4, &["interleaved", "num_heads", "rotary_embedding_dim"], With(attention::rotary_embedding)),
     row("Round", 11..=NEWEST, 1..=1, &[], Unary("nn.round")),
     row("STFT", 17..=NEWEST, 2..=4, &["onesided"], With(signal::stft)),
@@ -387,12 +417,14 @@ pub static ROWS: &[OperatorRow] = &[
     row("Tan", 7..=NEWEST, 1..=1, &[], Unary("nn.tan")),
     row("Tanh", 1..=NEWEST, 1..=1, OLD, Unary("nn.tanh")),
     row("TensorScatter", 24..=NEWEST, 2..=3, &["axis", "mode"], With(scatter::tensor_scatter)),
+    row("TfIdfVectorizer", 9..=NEWEST, 1..=1, TF_IDF, With(ngrams::tf_idf_vectorizer)),
     row("ThresholdedRelu", 10..=NEWEST, 1..=1, &["alpha"], With(composed::thresholded_relu)),
     row("Tile", 6..=NEWEST, 2..=2, &[], With(pick::tile)),
     row("TopK", 1..=9, 1..=1, &["axis", "k"], With(scatter::top_k)),
     row("TopK", 10..=NEWEST, 2..=2, &["axis", "largest", "sorted"], With(scatter::top_k)),
     row("Transpose", 1..=NEWEST, 1..=1, &["perm"], With(shape::transpose)),
     row("Trilu", 14..=NEWEST, 1..=2, &["upper"], With(loss::trilu)),
+    row("Unique", 11..=NEWEST, 1..=1, &["axis", "sorted"], With(unique::unique)),
     row("Unsqueeze", 1..=12, 1..=1, &["axes"], With(shape::unsqueeze)),
     row("Unsqueeze", 13..=NEWEST, 2..=2, &[], With(shape::unsqueeze)),
     row("Upsample", 7..=8, 1..=1, &["mode", "scales"], With(resize::resize)),

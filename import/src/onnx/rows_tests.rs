@@ -119,9 +119,6 @@ const REDUCTIONS: &[(&str, &[i64])] = &[
 
 /// Operators of the tables that are not imported, and why.
 const REFUSED: &[(&str, &str)] = &[
-    ("Bernoulli", "random: no two runs need agree"),
-    ("RandomNormalLike", "random: no two runs need agree"),
-    ("RandomUniformLike", "random: no two runs need agree"),
     ("RegexFullMatch", "of texts, which are no elements of a tensor here"),
     ("StringConcat", "of texts, which are no elements of a tensor here"),
 ];

@@ -2,6 +2,7 @@
 
 #[cfg(test)]
 mod bad_input;
+mod boxes;
 #[cfg(test)]
 mod elementwise;
 #[cfg(test)]
@@ -15,6 +16,7 @@ mod fuzz;
 mod model;
 mod open;
 mod operators;
+mod random;
 mod required;
 mod sequences;
 mod sizes;

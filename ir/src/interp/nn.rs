@@ -14,6 +14,7 @@ mod order;
 mod pooling;
 mod reduce;
 mod source;
+mod suppress;
 mod tile;
 mod views;
 
@@ -29,6 +30,7 @@ pub use order::{arg_sort, scatter};
 pub use pooling::{avg_pool2d, max_pool2d};
 pub use reduce::reduce;
 pub use source::{constant, constant_value, iota, sizes};
+pub use suppress::non_max_suppression;
 pub use views::{bitcast, broadcast, concat, insert_slice, reshape, slice, transpose};
 
 use super::element::Elem;

@@ -220,6 +220,14 @@ static EXAMPLES: &[Example] = &[
         ..F32
     },
     Example {
+        kernel: "non_max_suppression",
+        args: &[&[1, 8, 4], &[1, 2, 8]],
+        constants: "%k = nn.constant dense<3> : tensor<i64>\n%o = nn.constant dense<0.5> : tensor<f32>\n%l = nn.constant dense<0.0> : tensor<f32>",
+        op: "nn.non_max_suppression %0, %1, %k, %o, %l {places = array<i64: 3>} : (tensor<1x8x4xf32>, tensor<1x2x8xf32>, tensor<i64>, tensor<f32>, tensor<f32>) -> (tensor<1x2x3xi64>, tensor<1x2x3xi1>)",
+        result: &[1, 2, 3],
+        elem: "i64",
+    },
+    Example {
         kernel: "put",
         args: &[&[3, 8]],
         constants: "%i = nn.constant dense<[2, 0]> : tensor<2xi64>\n%u = nn.constant dense<0.25> : tensor<2x8xf32>",
@@ -253,8 +261,8 @@ impl Example {
     fn program(&self, args: &[Vec<u64>], before: &str, after: &str, returned: &[u64]) -> Module {
         let list: Vec<String> =
             args.iter().enumerate().map(|(index, shape)| format!("%{index}: {}", ty(shape, "f32"))).collect();
-        let (result, returned) =
-            (if self.kernel == "compress" { "%r, %n" } else { "%r" }, ty(returned, self.elem));
+        let result = if self.op.contains("-> (") { "%r, %n" } else { "%r" };
+        let returned = ty(returned, self.elem);
         let value = if after.is_empty() { "%r" } else { "%whole" };
         let text = format!(
             "func.func @main({}) -> {returned} {{\n{}\n{before}\n{result} = {}\n{after}\nreturn {value} : {returned}\n}}",

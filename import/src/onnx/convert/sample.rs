@@ -2,6 +2,7 @@
 
 use ir::{Dim, Value};
 
+use super::pick::broadcast;
 use crate::onnx::call::{NodeConversion, Refusal, Results};
 
 /// What lies beyond the border of an image.
@@ -13,23 +14,49 @@ enum BorderMode {
 }
 
 /// The weight of each element that is read along an axis, and its index.
-struct Tap {
+pub(super) struct Tap {
     /// Of 64 bits, and inside.
-    index: Value,
+    pub(super) index: Value,
     /// None: all of it.
-    weight: Option<Value>,
+    pub(super) weight: Option<Value>,
     /// Whether there is such an element; none if there is.
-    exists: Option<Value>,
+    pub(super) exists: Option<Value>,
+}
+
+impl Tap {
+    /// The slices of `pixels` that are read, weighted; zeros where there are none.
+    pub(super) fn read(&self, call: &mut NodeConversion<'_, '_>, pixels: Value) -> Result<Value, Refusal> {
+        let mut term = call.picked(pixels, self.index, 0)?;
+        let shape = call.dims(self.index)?;
+        let each = [&shape[..], &[Dim::Known(1)]].concat();
+        if let Some(exists) = self.exists {
+            let exists = broadcast(call, exists, &shape)?;
+            let exists = call.reshape_to(exists, &each)?;
+            term = call.where_or(exists, term, 0.0)?;
+        }
+        if let Some(weight) = self.weight {
+            let weight = broadcast(call, weight, &shape)?;
+            let weight = call.reshape_to(weight, &each)?;
+            let weight = call.cast(weight, call.element(pixels))?;
+            term = call.two("nn.mul", term, weight)?;
+        }
+        Ok(term)
+    }
 }
 
 /// An axis of an image.
-struct ImageAxis {
+pub(super) struct ImageAxis {
     size: u64,
     beyond: BorderMode,
     aligns_corners: bool,
 }
 
 impl ImageAxis {
+    /// An axis at whose places, which are numbers of elements, zeros lie beyond the border.
+    pub(super) fn of_pixels(size: u64) -> ImageAxis {
+        ImageAxis { size, beyond: BorderMode::Zeros, aligns_corners: true }
+    }
+
     /// Coordinates from -1 to 1 in elements.
     fn in_elements(&self, call: &mut NodeConversion<'_, '_>, x: Value) -> Result<Value, Refusal> {
         let size = self.size as f64;
@@ -102,7 +129,17 @@ impl ImageAxis {
 
     /// What is read of an axis at coordinates from -1 to 1.
     fn taps(&self, call: &mut NodeConversion<'_, '_>, x: Value, mode: &str) -> Result<Vec<Tap>, Refusal> {
-        let mut place = self.in_elements(call, x)?;
+        let place = self.in_elements(call, x)?;
+        self.taps_at(call, place, mode)
+    }
+
+    /// The same at places that are numbers of elements.
+    pub(super) fn taps_at(
+        &self,
+        call: &mut NodeConversion<'_, '_>,
+        mut place: Value,
+        mode: &str,
+    ) -> Result<Vec<Tap>, Refusal> {
         if mode == "nearest" {
             place = call.one("nn.round", place)?;
         }
@@ -193,16 +230,7 @@ pub(crate) fn grid_sample(call: &mut NodeConversion<'_, '_>) -> Results {
     let pixels = call.reshape(pixels, &[batch * area, channels])?;
     let mut sum = None;
     for tap in taps {
-        let mut term = call.picked(pixels, tap.index, 0)?;
-        if let Some(exists) = tap.exists {
-            let exists = call.reshape(exists, &[batch, count, 1])?;
-            term = call.where_or(exists, term, 0.0)?;
-        }
-        if let Some(weight) = tap.weight {
-            let weight = call.reshape(weight, &[batch, count, 1])?;
-            let weight = call.cast(weight, call.element(x))?;
-            term = call.two("nn.mul", term, weight)?;
-        }
+        let term = tap.read(call, pixels)?;
         sum = Some(sum.map_or(Ok(term), |sum| call.two("nn.add", sum, term))?);
     }
     let sum = sum.ok_or("nothing is read")?;
@@ -211,7 +239,7 @@ pub(crate) fn grid_sample(call: &mut NodeConversion<'_, '_>) -> Results {
 }
 
 /// What is read of an image: for all that is read of its outer axes, all that is read of the next.
-fn crossed(
+pub(super) fn crossed(
     call: &mut NodeConversion<'_, '_>,
     outer: &[Tap],
     own: &[Tap],

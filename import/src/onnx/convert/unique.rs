@@ -1,0 +1,158 @@
+//! Conversion of Unique: elements or slices without those that are equal to one before them.
+//!
+//! ```text
+//! order  = arg_sort(x)                         equal elements in their order
+//! is_new = sorted[i] != sorted[i - 1]          the first of its group
+//! group  = cum_sum(is_new) - 1                 the number of the group, by value
+//! Y      = compress(sorted, is_new)            indices = compress(order, is_new)
+//! ```
+//!
+//! In the order of their first appearance, groups are numbered by where their first elements stand.
+
+use ir::dims::SizeArithmetic;
+use ir::{Dim, FloatKind, TypeData, Value};
+
+use super::pick::broadcast;
+use crate::onnx::call::{NodeConversion, Refusal, Results};
+
+/// Numbers of a slice that are compared, at most: each is sorted by on its own.
+const MOST_NUMBERS: u64 = 256;
+
+/// Unique.
+pub(crate) fn unique(call: &mut NodeConversion<'_, '_>) -> Results {
+    let x = call.operand(0)?;
+    let shape = call.dims(x)?;
+    let sizes = SizeArithmetic(call.ctx());
+    let (slices, order) = match call.node.int("axis")? {
+        None => (call.reshape_to(x, &[sizes.product(&shape)])?, vec![0]),
+        Some(axis) => {
+            let axis = call.axis(axis, shape.len())?;
+            let mut order: Vec<i64> = (0..shape.len() as i64).collect();
+            order.swap(0, axis);
+            (call.transposed(x, &order)?, order)
+        }
+    };
+    let groups = EqualSlices::of(call, slices)?;
+    let is_sorted = call.node.truth("sorted")?.unwrap_or(true);
+    let (from, indices, is_first, ids) =
+        if is_sorted { groups.by_value(call, slices)? } else { groups.by_appearance(call, slices)? };
+    let unique = call.compressed(from, is_first, 0)?;
+    let firsts = call.compressed(indices, is_first, 0)?;
+    let zeros = groups.zeros(call)?;
+    let inverse = call.emit("nn.scatter", &[zeros, groups.order, ids], &[])?;
+    let one = call.int(1)?;
+    let ones = broadcast(call, one, &[groups.count])?;
+    let join = call.ctx().str_attr("add");
+    let counts = call.emit("nn.scatter", &[zeros, inverse, ones], &[("join", join)])?;
+    let open = call.open(firsts);
+    call.open.say(counts, open);
+    call.open.say_zeros(counts);
+    Ok(vec![call.transposed(unique, &order)?, firsts, inverse, counts])
+}
+
+/// Slices in their order, and which are the first of those that are equal.
+struct EqualSlices {
+    count: Dim,
+    /// The numbers of the slices in their order.
+    order: Value,
+    /// Of the slices in their order, which are unlike the one before.
+    is_new: Value,
+    /// Of the slices in their order, the number of the group.
+    group: Value,
+}
+
+/// Slices and their numbers; which of them are the first of their groups; and the groups' numbers of the
+/// slices in the order of their values.
+type Numbered = (Value, Value, Value, Value);
+
+impl EqualSlices {
+    /// Slices along the first axis.
+    fn of(call: &mut NodeConversion<'_, '_>, slices: Value) -> Result<EqualSlices, Refusal> {
+        let shape = call.dims(slices)?;
+        let count = shape[0];
+        let each = SizeArithmetic(call.ctx()).product(&shape[1..]);
+        let each = each.known().filter(|each| *each <= MOST_NUMBERS);
+        let each = each.ok_or_else(|| format!("slices of more than {MOST_NUMBERS} numbers"))?;
+        let rows = call.reshape_to(slices, &[count, Dim::Known(each)])?;
+        let rows = comparable(call, rows)?;
+        let numbers = call.indices(count)?;
+        let axis = [("axis", call.ctx().int_attr(0))];
+        let mut order = numbers;
+        for index in (0..each).rev() {
+            let column = call.part(rows, 1, Dim::Known(index), Dim::Known(1))?;
+            let column = call.reshape_to(column, &[count])?;
+            let sorted = call.emit("nn.gather", &[column, order], &axis)?;
+            let own = call.emit("nn.arg_sort", &[sorted], &axis)?;
+            order = call.emit("nn.gather", &[order, own], &axis)?;
+        }
+        let sorted = call.emit("nn.gather", &[rows, order], &axis)?;
+        let before = call.with_number("nn.sub", numbers, 1.0)?;
+        let before = call.with_number("nn.max", before, 0.0)?;
+        let before = call.emit("nn.gather", &[sorted, before], &axis)?;
+        let mut is_new = call.with_number("nn.eq", numbers, 0.0)?;
+        for index in 0..each {
+            let [own, before] = [sorted, before].map(|rows| {
+                let column = call.part(rows, 1, Dim::Known(index), Dim::Known(1))?;
+                call.reshape_to(column, &[count])
+            });
+            let differs = differ(call, own?, before?)?;
+            is_new = call.two("nn.or", is_new, differs)?;
+        }
+        let int64 = call.ctx().int(64);
+        let steps = call.cast(is_new, int64)?;
+        let group = call.emit("nn.cum_sum", &[steps], &axis)?;
+        let group = call.with_number("nn.sub", group, 1.0)?;
+        Ok(EqualSlices { count, order, is_new, group })
+    }
+
+    fn zeros(&self, call: &mut NodeConversion<'_, '_>) -> Result<Value, Refusal> {
+        let zero = call.int(0)?;
+        broadcast(call, zero, &[self.count])
+    }
+
+    /// The groups in the order of their values.
+    fn by_value(&self, call: &mut NodeConversion<'_, '_>, slices: Value) -> Result<Numbered, Refusal> {
+        let axis = [("axis", call.ctx().int_attr(0))];
+        let sorted = call.emit("nn.gather", &[slices, self.order], &axis)?;
+        Ok((sorted, self.order, self.is_new, self.group))
+    }
+
+    /// The groups in the order in which they appear.
+    fn by_appearance(&self, call: &mut NodeConversion<'_, '_>, slices: Value) -> Result<Numbered, Refusal> {
+        let axis = [("axis", call.ctx().int_attr(0))];
+        let int64 = call.ctx().int(64);
+        let zeros = self.zeros(call)?;
+        let steps = call.cast(self.is_new, int64)?;
+        let firsts = call.emit("nn.scatter", &[zeros, self.order, steps], &[])?;
+        let appeared = call.emit("nn.cum_sum", &[firsts], &axis)?;
+        let appeared = call.with_number("nn.sub", appeared, 1.0)?;
+        let appeared = call.emit("nn.gather", &[appeared, self.order], &axis)?;
+        let of_firsts = call.where_or(self.is_new, appeared, 0.0)?;
+        let join = call.ctx().str_attr("add");
+        let by_group = call.emit("nn.scatter", &[zeros, self.group, of_firsts], &[("join", join)])?;
+        let ids = call.emit("nn.gather", &[by_group, self.group], &axis)?;
+        let is_first = call.with_number("nn.ne", firsts, 0.0)?;
+        let numbers = call.indices(self.count)?;
+        Ok((slices, numbers, is_first, ids))
+    }
+}
+
+/// The numbers in a type that is sorted.
+fn comparable(call: &mut NodeConversion<'_, '_>, x: Value) -> Result<Value, Refusal> {
+    let ctx = call.ctx();
+    match ctx.type_data(call.element(x)) {
+        TypeData::Float(kind) if !matches!(kind, FloatKind::F32 | FloatKind::F64) => call.cast(x, ctx.f32()),
+        _ => Ok(x),
+    }
+}
+
+/// Whether numbers differ; NaN is like NaN.
+fn differ(call: &mut NodeConversion<'_, '_>, a: Value, b: Value) -> Result<Value, Refusal> {
+    let differs = call.two("nn.ne", a, b)?;
+    if !matches!(call.ctx().type_data(call.element(a)), TypeData::Float(_)) {
+        return Ok(differs);
+    }
+    let (a_is_number, b_is_number) = (call.two("nn.eq", a, a)?, call.two("nn.eq", b, b)?);
+    let is_number = call.two("nn.or", a_is_number, b_is_number)?;
+    call.two("nn.and", differs, is_number)
+}
