@@ -178,31 +178,42 @@ struct Excerpt<'c> {
     span: std::ops::Range<usize>,
 }
 
-/// The line of the marked span, its end cut so that long inputs stay cheap to render; none where too much
-/// stands before the span.
-fn excerpt(ctx: &Context, location: Location, length: u32) -> Option<Excerpt<'_>> {
-    /// So much of a line is shown before the span, and after it, in bytes.
-    const MOST: usize = 2000;
+/// So much of a line is shown before a span, and after it, in bytes.
+const MOST_SHOWN: usize = 2000;
+
+/// The bytes of its source text that a message marks: `length` of them from the location on, or the word that
+/// stands there, within its line. None where the location is in no source text.
+pub fn marked_span(ctx: &Context, location: Location, length: u32) -> Option<std::ops::Range<usize>> {
     let offset = location.source_offset()?;
     let source = ctx.source_at(offset)?;
     let start = source.text.floor_char_boundary((offset - source.start) as usize);
-    let SourcePosition { line, line_start, .. } = source.place(start);
-    let line_start = line_start as usize;
-    if start - line_start > MOST {
-        return None;
-    }
     let rest = &source.text[start..];
-    let rest = &rest[..rest.floor_char_boundary(MOST)];
+    let rest = &rest[..rest.floor_char_boundary(MOST_SHOWN)];
     let line_end = rest.find('\n').unwrap_or(rest.len());
     let word = rest.find(|c: char| c.is_whitespace() || "(){}<>[],:=".contains(c)).unwrap_or(rest.len());
     let wanted = if length > 0 { length as usize } else { word };
     let end = rest.floor_char_boundary(wanted.min(line_end).max(usize::from(line_end > 0)));
-    let before = start - line_start;
+    Some(start..start + end)
+}
+
+/// The line of the marked span, its end cut so that long inputs stay cheap to render; none where too much
+/// stands before the span.
+fn excerpt(ctx: &Context, location: Location, length: u32) -> Option<Excerpt<'_>> {
+    let span = marked_span(ctx, location, length)?;
+    let source = ctx.source_at(location.source_offset()?)?;
+    let SourcePosition { line, line_start, .. } = source.place(span.start);
+    let line_start = line_start as usize;
+    if span.start - line_start > MOST_SHOWN {
+        return None;
+    }
+    let rest = &source.text[span.start..];
+    let rest = &rest[..rest.floor_char_boundary(MOST_SHOWN)];
+    let line_end = span.start + rest.find('\n').unwrap_or(rest.len());
     Some(Excerpt {
         name: &source.name,
-        text: &source.text[line_start..start + line_end],
+        text: &source.text[line_start..line_end],
         line: line as usize,
-        span: before..before + end,
+        span: span.start - line_start..span.end - line_start,
     })
 }
 

@@ -61,6 +61,7 @@ use crate::module::Module;
 mod big;
 mod float;
 mod form;
+pub mod index;
 mod lexer;
 mod mentions;
 pub(crate) mod quote;
@@ -134,10 +135,11 @@ pub enum Locations {
 /// Reads a module of registered operations.
 ///
 /// # Errors
-/// All faults that were found, in text order: of grammar (the first ends the reading), of names and types of
-/// values. What rows demand is the verifier's matter ([`crate::verify`]). A thousand faults end the reading,
-/// so that bad text needs no multiple of its memory; so do a thousand symbols that are defined again, and a
-/// thousand breaches of laws by small isolated operations.
+/// All faults that were found, in text order: of grammar, of names and types of values. After a fault of
+/// grammar, reading goes on with the next operation. What rows demand is the verifier's matter
+/// ([`crate::verify`]); where the text is at fault, the functions that are not are verified here. A thousand
+/// faults end the reading, so that bad text needs no multiple of its memory; so do a thousand symbols that
+/// are defined again, and a thousand breaches of laws by small isolated operations.
 pub fn parse(ctx: &Arc<Context>, name: &str, text: String) -> Result<Module, Vec<Diagnostic>> {
     parse_with(ctx, name, text, &ParseOptions::default())
 }
@@ -153,6 +155,19 @@ pub fn parse_with(
     options: &ParseOptions,
 ) -> Result<Module, Vec<Diagnostic>> {
     read::module(ctx, name, text, options)
+}
+
+/// A text that was read for an editor.
+pub struct IndexedText {
+    /// The module, or all faults of the text.
+    pub module: Result<Module, Vec<Diagnostic>>,
+    /// Where its names stand, and its operations, as far as they could be read.
+    pub index: index::TextIndex,
+}
+
+/// Reads a module as [`parse_with`], and where its names and operations stand, faults or not.
+pub fn parse_indexed(ctx: &Arc<Context>, name: &str, text: String, options: &ParseOptions) -> IndexedText {
+    read::indexed(ctx, name, text, options)
 }
 
 /// Reads a type.

@@ -3,19 +3,22 @@
 //! A recursive descent over tokens, one pass, no backtracking but for the insides of opaque types. Nesting is
 //! bounded ([`MAX_DEPTH`]), counted through aliases too, so that no text can exhaust the stack of the reader
 //! or of whoever walks what was read. Faults of meaning (an unknown value, a wrong count) are noted and
-//! reading goes on; a fault of grammar ends it.
+//! reading goes on; a fault of grammar ends it. Then the text is read once more, for all its faults: this
+//! time reading goes on with the operation after the one at fault (`recover`).
 
 use std::fmt::Display;
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::ParseOptions;
+use super::index::TextIndex;
 use super::lexer::{self, Token, TokenKind};
+use super::{IndexedText, ParseOptions};
 use crate::context::Context;
 use crate::diag::{Diagnostic, MOST_FAULTS};
 use crate::entities::{Attr, Location, Type};
 use crate::module::{Aliases, Module, Resource};
+use crate::source::SourceText;
 
 mod affine;
 mod attrs;
@@ -31,6 +34,8 @@ mod numbers;
 mod opaque;
 mod ops;
 mod pretty;
+mod record;
+mod recover;
 mod regions;
 mod syntax;
 mod top;
@@ -85,6 +90,20 @@ pub(super) struct TextReader<'c> {
     numbers: Vec<lines::NumberedName>,
     /// Operands of the operation that is being read; kept for its room.
     mentions: Vec<values::Mention<'c>>,
+    after_fault: AfterFault,
+    /// Laws that isolated operations break, each of which was read without a fault.
+    breaches: Vec<Diagnostic>,
+    /// Notes where names stand, if that is asked.
+    recorder: Option<Box<record::Recorder<'c>>>,
+}
+
+/// What happens after a fault of grammar.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum AfterFault {
+    /// Nothing more is read.
+    Stop,
+    /// Reading goes on with the next operation.
+    GoOn,
 }
 
 /// What an alias stands for, and how deep that nests.
@@ -101,14 +120,37 @@ pub(super) fn module(
     text: String,
     options: &ParseOptions,
 ) -> Result<Module, Vec<Diagnostic>> {
-    let mut reader = TextReader::new(ctx, name, text, options)?;
-    let top = reader.top();
-    if reader.diagnostics.is_empty() {
-        let top = top.expect("a reader that failed has noted why");
-        return Ok(Module { ctx: ctx.clone(), top, aliases: reader.aliases, resources: reader.resources });
+    let source = add_source(ctx, name, text)?;
+    let mut reader = TextReader::new(ctx, source, options, AfterFault::Stop);
+    reader.whole_module(ctx).map_err(|faults| {
+        if faults.len() >= MOST_FAULTS {
+            return faults;
+        }
+        let mut again = TextReader::new(ctx, source, options, AfterFault::GoOn);
+        again.whole_module(ctx).err().unwrap_or(faults)
+    })
+}
+
+/// Reads a module, and notes where its names stand.
+pub(super) fn indexed(ctx: &Arc<Context>, name: &str, text: String, options: &ParseOptions) -> IndexedText {
+    let source = match add_source(ctx, name, text) {
+        Ok(source) => source,
+        Err(faults) => return IndexedText { module: Err(faults), index: TextIndex::default() },
+    };
+    let mut reader = TextReader::new(ctx, source, options, AfterFault::GoOn);
+    reader.recorder = Some(Box::default());
+    let module = reader.whole_module(ctx);
+    let mut index = reader.recorder.take().map(|recorder| recorder.index).unwrap_or_default();
+    index.add_global_names(&source.text);
+    IndexedText { module, index }
+}
+
+fn add_source<'c>(ctx: &'c Context, name: &str, text: String) -> Result<&'c SourceText, Vec<Diagnostic>> {
+    if ctx.has_room(text.len()) {
+        return Ok(ctx.add_source(name, text));
     }
-    reader.diagnostics.sort_by_key(|diagnostic| diagnostic.location.source_offset());
-    Err(reader.diagnostics)
+    let message = format!("`{name}` is too long: all texts of a run together hold at most 2 GiB");
+    Err(vec![Diagnostic::error(Location::UNKNOWN, message)])
 }
 
 /// Reads one thing, which must be all of the text.
@@ -118,7 +160,8 @@ pub(super) fn whole<T>(
     read: impl FnOnce(&mut TextReader<'_>) -> Read<T>,
 ) -> Result<T, Vec<Diagnostic>> {
     let options = ParseOptions::default();
-    let mut reader = TextReader::new(ctx, "<text>", text.to_owned(), &options)?;
+    let source = add_source(ctx, "<text>", text.to_owned())?;
+    let mut reader = TextReader::new(ctx, source, &options, AfterFault::Stop);
     let found = read(&mut reader).and_then(|found| match reader.token.kind {
         TokenKind::End => Ok(found),
         _ => Err(reader.expected("the end of the text")),
@@ -129,16 +172,11 @@ pub(super) fn whole<T>(
 impl<'c> TextReader<'c> {
     fn new(
         ctx: &'c Context,
-        name: &str,
-        text: String,
+        source: &'c SourceText,
         options: &'c ParseOptions,
-    ) -> Result<TextReader<'c>, Vec<Diagnostic>> {
-        if !ctx.has_room(text.len()) {
-            let message = format!("`{name}` is too long: all texts of a run together hold at most 2 GiB");
-            return Err(vec![Diagnostic::error(Location::UNKNOWN, message)]);
-        }
-        let source = ctx.add_source(name, text);
-        Ok(TextReader {
+        after_fault: AfterFault,
+    ) -> TextReader<'c> {
+        TextReader {
             ctx,
             options,
             text: &source.text,
@@ -162,7 +200,28 @@ impl<'c> TextReader<'c> {
             number_limit: source.text.len() / 8 + 16,
             numbers: Vec::new(),
             mentions: Vec::new(),
-        })
+            after_fault,
+            breaches: Vec::new(),
+            recorder: None,
+        }
+    }
+
+    /// The whole text, as a module.
+    fn whole_module(&mut self, ctx: &Arc<Context>) -> Result<Module, Vec<Diagnostic>> {
+        self.open_names();
+        let top = self.top();
+        self.close_names();
+        if self.diagnostics.is_empty() {
+            let top = top.expect("a reader that failed has noted why");
+            let aliases = std::mem::take(&mut self.aliases);
+            let resources = std::mem::take(&mut self.resources);
+            return Ok(Module { ctx: ctx.clone(), top, aliases, resources });
+        }
+        let mut faults = std::mem::take(&mut self.diagnostics);
+        faults.append(&mut self.breaches);
+        faults.sort_by_key(|diagnostic| diagnostic.location.source_offset());
+        faults.truncate(MOST_FAULTS + 1);
+        Err(faults)
     }
 
     fn bytes(&self) -> &'c [u8] {

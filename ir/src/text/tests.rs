@@ -5,7 +5,9 @@ use super::*;
 mod bad;
 mod dims;
 mod early;
+mod index;
 mod lines;
+mod recover;
 mod syntax;
 
 /// Reads a text and writes it, pretty, in a fresh context.

@@ -83,7 +83,7 @@ impl<'c> SeenLines<'c> {
 impl<'c> TextReader<'c> {
     /// Reads an operation, to the end of its line, if the line is like one that was read before.
     pub(super) fn line(&mut self, frame: &mut OpenBody<'c>, block: Block) -> bool {
-        if self.lines.slots.is_empty() {
+        if self.lines.slots.is_empty() || self.recorder.is_some() {
             return false;
         }
         let mut numbers = std::mem::take(&mut self.numbers);

@@ -8,7 +8,7 @@ use super::lines::LineMeaning;
 use super::memo::OpTypes;
 use super::regions::RegionArity;
 use super::values::{Mention, OpenBody};
-use super::{Read, TextReader, shortened};
+use super::{AfterFault, Failed, Read, TextReader, shortened};
 use crate::body::{Body, OpParts, Successor};
 use crate::branch;
 use crate::entities::{Attr, Block, Location, Op, OpName, Type, Value};
@@ -52,18 +52,35 @@ impl<'c> TextReader<'c> {
             return Ok(());
         }
         self.stop_at_most_faults()?;
+        let start = self.token.start;
+        let faults = self.diagnostics.len();
+        self.open_op_site();
+        let done = self.named_op(frame, block);
+        self.close_op_site();
+        match done {
+            Err(Failed) if self.goes_on() => self.skip_to_next_op(frame, start),
+            Ok(()) if self.after_fault == AfterFault::GoOn && self.diagnostics.len() == faults => {
+                self.verify_alone(frame, block);
+                Ok(())
+            }
+            done => done,
+        }
+    }
+
+    fn named_op(&mut self, frame: &mut OpenBody<'c>, block: Block) -> Read<()> {
         let mut results = ResultNames::new();
         let start = self.token.start;
         if self.token.kind == TokenKind::Percent {
             self.result_names(&mut results)?;
         }
         let at = self.token.start;
+        self.note_op_name();
         let op = match self.token.kind {
             TokenKind::Text => self.generic_op(frame)?,
             TokenKind::Word => match self.pretty_op(frame)? {
                 Some(parts) => parts,
                 None => {
-                    results.iter().for_each(|result| self.poison(frame, result.name));
+                    results.iter().for_each(|result| self.poison(frame, *result));
                     return Ok(());
                 }
             },
@@ -122,6 +139,7 @@ impl<'c> TextReader<'c> {
         }
         frame.body.append(op, block);
         self.make_room(frame);
+        self.note_op(frame, op);
         self.name_results(frame, op, names, at);
         if frame.body.child(op).is_some() { self.look_early(frame, op, at) } else { Ok(()) }
     }
@@ -132,7 +150,7 @@ impl<'c> TextReader<'c> {
         if named != count && !names.is_empty() {
             let op = self.ctx.op_name_str(frame.body.name(op));
             self.note(at, format!("`{}` has {count} results, {named} are named", shortened(op)));
-            names.iter().for_each(|name| self.poison(frame, name.name));
+            names.iter().for_each(|name| self.poison(frame, *name));
             return;
         }
         let mut index = 0;

@@ -9,6 +9,7 @@ use super::values::{Label, OpenBody};
 use super::{Read, TextReader, shortened};
 use crate::body::{Body, Successor};
 use crate::entities::{Block, Location, Type};
+use crate::text::index::NameRole;
 use crate::text::lexer::TokenKind;
 
 /// An argument of an entry block whose name stands outside of the region.
@@ -85,7 +86,7 @@ impl<'c> TextReader<'c> {
     fn block_header(&mut self, frame: &mut OpenBody<'c>) -> Read<Block> {
         let at = self.token.start;
         let name = &self.advance()[1..];
-        let block = self.label(frame, name, at);
+        let block = self.label(frame, name, at, NameRole::Definition);
         let label = self.innermost(frame, name);
         if label.is_defined {
             self.note(at, format!("`^{}` is defined twice", shortened(name)));
@@ -117,10 +118,20 @@ impl<'c> TextReader<'c> {
     }
 
     /// The block called `name` in the innermost region; made if it is not read yet.
-    pub(super) fn label(&mut self, frame: &mut OpenBody<'c>, name: &'c str, at: usize) -> Block {
+    pub(super) fn label(
+        &mut self,
+        frame: &mut OpenBody<'c>,
+        name: &'c str,
+        at: usize,
+        role: NameRole,
+    ) -> Block {
         let OpenBody { body, labels, .. } = frame;
         let labels = labels.last_mut().expect("blocks stand in regions");
-        labels.entry(name).or_insert_with(|| Label { block: body.make_block(), at, is_defined: false }).block
+        let label =
+            labels.entry(name).or_insert_with(|| Label { block: body.make_block(), at, is_defined: false });
+        let block = label.block;
+        self.note_block(name, at, block, role);
+        block
     }
 
     /// `[^bb1, ^bb2]`, if it stands here.
@@ -135,7 +146,7 @@ impl<'c> TextReader<'c> {
         self.list(b']', |reader| {
             let at = reader.token.start;
             let name = &reader.expect_kind(TokenKind::Caret, "a block")?[1..];
-            let block = reader.label(frame, name, at);
+            let block = reader.label(frame, name, at, NameRole::Mention);
             successors.push(Successor { block, first_operand: 0, operand_count: 0 });
             Ok(())
         })?;
@@ -145,14 +156,27 @@ impl<'c> TextReader<'c> {
     /// The regions of an isolated operation, read into tables of their own.
     pub(super) fn isolated(&mut self, count: RegionArity, arguments: &[EntryArgument<'c>]) -> Read<Body> {
         let mut frame = OpenBody::new(0, self.token.start);
+        self.open_names();
+        let read = self.isolated_regions(&mut frame, count, arguments);
+        self.close_names();
+        read?;
+        Ok(self.finish(frame))
+    }
+
+    fn isolated_regions(
+        &mut self,
+        frame: &mut OpenBody<'c>,
+        count: RegionArity,
+        arguments: &[EntryArgument<'c>],
+    ) -> Read<()> {
         loop {
-            let blocks = self.region(&mut frame, arguments)?;
+            let blocks = self.region(frame, arguments)?;
             let root = frame.body.add_root();
             for block in blocks {
                 frame.body.attach_block(root, block);
             }
             if count == RegionArity::One || !self.eat(b',') {
-                return Ok(self.finish(frame));
+                return Ok(());
             }
         }
     }

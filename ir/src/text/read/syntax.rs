@@ -17,6 +17,7 @@ use crate::context::Context;
 use crate::entities::{Attr, Type};
 use crate::opdef::{Arity, AttrDef, AttrKind, OperandDef, Presence, TypeClass};
 use crate::text::form::{self, FormPiece};
+use crate::text::index::NameRole;
 use crate::text::lexer::TokenKind;
 use crate::types::{TypeData, VectorDim};
 use crate::words::{Flags, Words};
@@ -264,7 +265,7 @@ impl<'c> TextReader<'c> {
             return Err(self.expected("no block, for no region is around"));
         }
         let name = &self.expect_kind(TokenKind::Caret, "a block")?[1..];
-        let block = self.label(frame, name, at);
+        let block = self.label(frame, name, at, NameRole::Mention);
         filling.successors.push(Successor { block, first_operand: 0, operand_count: 0 });
         if !self.eat(b'(') {
             return Ok(());

@@ -1,7 +1,7 @@
 //! How a file is read: aliases, operations, metadata.
 
 use super::values::OpenBody;
-use super::{Alias, Read, TextReader, shortened};
+use super::{Alias, Failed, Read, TextReader, shortened};
 use crate::body::Body;
 use crate::entities::Location;
 use crate::text::lexer::{self, TokenKind};
@@ -11,13 +11,17 @@ impl<'c> TextReader<'c> {
     pub(super) fn top(&mut self) -> Read<Body> {
         let mut frame = OpenBody::new(1, self.token.start);
         let block = frame.body.add_block(frame.body.root());
-        loop {
-            match self.token.kind {
-                TokenKind::End => break,
-                TokenKind::Hash => self.attr_alias()?,
-                TokenKind::Bang => self.type_alias()?,
-                TokenKind::OpenMetadata => self.metadata()?,
-                _ => self.op(&mut frame, block)?,
+        while self.token.kind != TokenKind::End {
+            let start = self.token.start;
+            let done = match self.token.kind {
+                TokenKind::Hash => self.attr_alias(),
+                TokenKind::Bang => self.type_alias(),
+                TokenKind::OpenMetadata => self.metadata(),
+                _ => self.op(&mut frame, block),
+            };
+            match done {
+                Err(Failed) if self.goes_on() => self.skip_to_next_op(&mut frame, start)?,
+                done => done?,
             }
         }
         let mut body = self.finish(frame);
@@ -29,7 +33,7 @@ impl<'c> TextReader<'c> {
 
     /// Puts whatever is not one module into one. An operation that nobody registered may be another kind of
     /// module.
-    fn wrapped(&self, body: Body) -> Body {
+    fn wrapped(&mut self, body: Body) -> Body {
         let name = self.ctx.op_name("builtin.module");
         let block = body.entry(body.root()).expect("the file's own block");
         let mut ops = body.ops(block).map(|op| body.name(op));
@@ -38,6 +42,9 @@ impl<'c> TextReader<'c> {
         drop(ops);
         if is_one {
             return body;
+        }
+        if let Some(recorder) = &mut self.recorder {
+            recorder.index.is_wrapped = true;
         }
         let mut top = Body::new(1);
         let block = top.add_block(top.root());

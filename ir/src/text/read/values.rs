@@ -6,6 +6,7 @@
 use rustc_hash::FxHashMap;
 
 use super::early::DefinedSymbols;
+use super::ops::ResultName;
 use super::{TextReader, shortened};
 use crate::body::Body;
 use crate::diag::{Diagnostic, MOST_FAULTS, did_you_mean};
@@ -194,6 +195,7 @@ impl<'c> TextReader<'c> {
         count: u32,
     ) {
         let index = self.numbered(name);
+        self.note_definition(name, at, Some((first, frame.body.ty(first))), count);
         if frame.slot(index, name).count > 0 {
             self.note(at, format!("`%{}` is defined twice", shortened(name)));
             return;
@@ -216,15 +218,21 @@ impl<'c> TextReader<'c> {
     }
 
     /// Says that a name's definition is at fault, so that its readers are not.
-    pub(super) fn poison(&mut self, frame: &mut OpenBody<'c>, name: &'c str) {
+    pub(super) fn poison(&mut self, frame: &mut OpenBody<'c>, result: ResultName<'c>) {
+        let ResultName { name, at, .. } = result;
+        self.note_definition(name, at, None, 0);
         let index = self.numbered(name);
         frame.set_slot(index, name, NamedValues { count: NamedValues::POISON, ..NamedValues::FREE });
+        if frame.region_depth > 1 {
+            frame.nested.push(name);
+        }
         frame.forward.retain(|key, _| key.0 != name);
     }
 
     /// The value that is mentioned, which must be of type `ty`.
     pub(super) fn value(&mut self, frame: &mut OpenBody<'c>, mention: Mention<'c>, ty: Type) -> Value {
         let Mention { name, number, at } = mention;
+        self.note_mention(mention, ty);
         let slot = frame.slot(self.numbered(name), name);
         if number < slot.count && slot.count != NamedValues::POISON {
             let value = Value::from_u32(slot.first + number);
@@ -264,6 +272,7 @@ impl<'c> TextReader<'c> {
             let name = frame.nested.pop().expect("the scope is shorter");
             let index = self.numbered(name);
             frame.set_slot(index, name, NamedValues::FREE);
+            self.note_end_of_name(name);
         }
     }
 

@@ -1,0 +1,162 @@
+//! How it is noted, while a text is read, where the names of values and blocks stand, and the operations.
+
+use rustc_hash::FxHashMap;
+
+use super::TextReader;
+use super::values::Mention;
+use crate::entities::{Block, Op, Type, Value};
+use crate::text::index::{NameKind, NameRole, NameSite, NamedThing, ReadTextOp, TextIndex, TextOp};
+
+/// What is noted of a text.
+#[derive(Default)]
+pub(super) struct Recorder<'c> {
+    pub index: TextIndex,
+    /// The operations that are being read, the innermost last, by their places in the index.
+    open: Vec<usize>,
+    /// The isolated operations that are being read, the innermost last, and the file.
+    scopes: Vec<RecordedScope<'c>>,
+}
+
+/// What names mean in an isolated operation that is being read.
+#[derive(Default)]
+struct RecordedScope<'c> {
+    op: Option<usize>,
+    values: FxHashMap<&'c str, usize>,
+    /// Places, in the index, of values that are read before their definition.
+    waiting: FxHashMap<&'c str, Vec<usize>>,
+    blocks: FxHashMap<Block, usize>,
+}
+
+impl<'c> Recorder<'c> {
+    fn scope(&mut self) -> &mut RecordedScope<'c> {
+        self.scopes.last_mut().expect("names stand in a scope")
+    }
+
+    fn thing(&mut self, kind: NameKind, values: Option<(Value, u32)>) -> usize {
+        let scope = self.scope().op;
+        let value = values.map(|(first, _)| first);
+        let value_count = values.map_or(0, |(_, count)| count);
+        self.index.things.push(NamedThing { kind, value, value_count, scope });
+        self.index.things.len() - 1
+    }
+
+    fn site(&mut self, at: usize, name: &str, thing: usize, role: NameRole, ty: Option<Type>) {
+        self.index.names.push(NameSite { span: at..at + 1 + name.len(), thing, role, ty });
+    }
+
+    /// Where no text says what a name stands for, the places where it is read belong together all the same.
+    fn name_what_waits(&mut self) {
+        let mut waiting: Vec<Vec<usize>> = std::mem::take(&mut self.scope().waiting).into_values().collect();
+        waiting.sort_unstable();
+        for sites in waiting {
+            let thing = self.thing(NameKind::Value, None);
+            sites.into_iter().for_each(|site| self.index.names[site].thing = thing);
+        }
+    }
+}
+
+impl<'c> TextReader<'c> {
+    fn recorder(&mut self) -> Option<&mut Recorder<'c>> {
+        self.recorder.as_deref_mut()
+    }
+
+    /// Says that an operation begins here.
+    pub(super) fn open_op_site(&mut self) {
+        let start = self.token.start;
+        let Some(recorder) = self.recorder() else { return };
+        let parent = recorder.open.last().copied();
+        let scope = recorder.scope().op;
+        recorder.open.push(recorder.index.ops.len());
+        recorder.index.ops.push(TextOp { span: start..start, name_start: start, op: None, parent, scope });
+    }
+
+    /// Says that the name of the operation begins here.
+    pub(super) fn note_op_name(&mut self) {
+        let start = self.token.start;
+        let Some(recorder) = self.recorder() else { return };
+        let innermost = *recorder.open.last().expect("an operation is read");
+        recorder.index.ops[innermost].name_start = start;
+    }
+
+    /// Says what the operation is.
+    pub(super) fn note_op(&mut self, frame: &super::values::OpenBody<'c>, op: Op) {
+        let Some(recorder) = self.recorder.as_deref_mut() else { return };
+        let body = &frame.body;
+        let innermost = *recorder.open.last().expect("an operation is read");
+        recorder.index.ops[innermost].op = Some(ReadTextOp {
+            name: body.name(op),
+            properties: body.properties(op),
+            attrs: body.attrs(op),
+            results: body.results(op).map(|result| body.ty(result)).collect(),
+            handle: op,
+        });
+    }
+
+    /// Says that the operation has ended.
+    pub(super) fn close_op_site(&mut self) {
+        let end = self.passed;
+        let Some(recorder) = self.recorder() else { return };
+        let innermost = recorder.open.pop().expect("an operation is read");
+        let span = &mut recorder.index.ops[innermost].span;
+        span.end = end.max(span.start);
+    }
+
+    /// Says that names stand in the operation that is being read, and nowhere else.
+    pub(super) fn open_names(&mut self) {
+        let Some(recorder) = self.recorder() else { return };
+        let op = recorder.open.last().copied();
+        recorder.scopes.push(RecordedScope { op, ..RecordedScope::default() });
+    }
+
+    /// Says that they are all read.
+    pub(super) fn close_names(&mut self) {
+        let Some(recorder) = self.recorder() else { return };
+        recorder.name_what_waits();
+        recorder.scopes.pop();
+    }
+
+    /// Notes where `count` values are defined, from the first one on; of what is at fault, none is known.
+    pub(super) fn note_definition(
+        &mut self,
+        name: &'c str,
+        at: usize,
+        first: Option<(Value, Type)>,
+        count: u32,
+    ) {
+        let Some(recorder) = self.recorder() else { return };
+        let thing = recorder.thing(NameKind::Value, first.map(|(value, _)| (value, count)));
+        recorder.site(at, name, thing, NameRole::Definition, first.map(|(_, ty)| ty));
+        recorder.scope().values.insert(name, thing);
+        for site in recorder.scope().waiting.remove(name).unwrap_or_default() {
+            recorder.index.names[site].thing = thing;
+        }
+    }
+
+    /// Notes where a value is read.
+    pub(super) fn note_mention(&mut self, mention: Mention<'c>, ty: Type) {
+        let Some(recorder) = self.recorder() else { return };
+        let known = recorder.scope().values.get(mention.name).copied();
+        if known.is_none() {
+            let site = recorder.index.names.len();
+            recorder.scope().waiting.entry(mention.name).or_default().push(site);
+        }
+        let thing = known.unwrap_or(usize::MAX);
+        recorder.site(mention.at, mention.name, thing, NameRole::Mention, Some(ty));
+    }
+
+    /// Says that a name is free again.
+    pub(super) fn note_end_of_name(&mut self, name: &'c str) {
+        if let Some(recorder) = self.recorder() {
+            recorder.scope().values.remove(name);
+        }
+    }
+
+    /// Notes where a block is named.
+    pub(super) fn note_block(&mut self, name: &'c str, at: usize, block: Block, role: NameRole) {
+        let Some(recorder) = self.recorder() else { return };
+        let known = recorder.scope().blocks.get(&block).copied();
+        let thing = known.unwrap_or_else(|| recorder.thing(NameKind::Block, None));
+        recorder.scope().blocks.insert(block, thing);
+        recorder.site(at, name, thing, role, None);
+    }
+}

@@ -1,0 +1,79 @@
+//! How reading goes on after a fault of grammar: with the operation after the one at fault.
+//!
+//! Where that begins is guessed by brackets and by lines: it is the first on a line of its own after the
+//! fault, outside of all braces that the faulty operation opened, or as little indented as that operation.
+
+use super::ops::ResultName;
+use super::values::OpenBody;
+use super::{AfterFault, Failed, Read, TextReader};
+use crate::diag::MOST_FAULTS;
+use crate::entities::Block;
+use crate::text::lexer::{self, TokenKind};
+use crate::verify::verify_isolated;
+
+impl<'c> TextReader<'c> {
+    /// Whether reading goes on after the fault of grammar that was just noted.
+    pub(super) fn goes_on(&self) -> bool {
+        self.after_fault == AfterFault::GoOn
+            && self.token.kind != TokenKind::End
+            && self.diagnostics.len() < MOST_FAULTS
+    }
+
+    /// Passes over what is left of an operation at fault that begins at byte `start`. Who reads its results
+    /// is not at fault.
+    pub(super) fn skip_to_next_op(&mut self, frame: &mut OpenBody<'c>, start: usize) -> Read<()> {
+        let bytes = self.bytes();
+        let fault = self.token.start;
+        let indent = self.indent(start);
+        let mut open = 0u32;
+        let mut is_before_name = true;
+        let mut token = lexer::next(bytes, start);
+        loop {
+            let before = token;
+            token = lexer::next(bytes, token.end);
+            match before.kind {
+                TokenKind::Word | TokenKind::Text => is_before_name = false,
+                TokenKind::Percent if is_before_name && token.kind != TokenKind::End => {
+                    let name = &self.text[before.start + 1..before.end];
+                    self.poison(frame, ResultName { name, at: before.start, count: 1 });
+                }
+                TokenKind::Byte(b'{') => open += 1,
+                TokenKind::Byte(b'}') => open = open.saturating_sub(1),
+                _ => {}
+            }
+            if token.kind == TokenKind::End {
+                self.resume(token.start);
+                return Err(Failed);
+            }
+            let begins_line = bytes[before.end..token.start].contains(&b'\n');
+            let is_outside = open == 0 || begins_line && self.indent(token.start) <= indent;
+            let ends_skip = match token.kind {
+                TokenKind::Byte(b'}') => open == 0,
+                TokenKind::Percent | TokenKind::Word | TokenKind::Text | TokenKind::Caret => {
+                    begins_line && is_outside
+                }
+                TokenKind::Hash | TokenKind::Bang | TokenKind::OpenMetadata => begins_line && is_outside,
+                _ => false,
+            };
+            if token.start >= fault && token.start > start && ends_skip {
+                self.resume(token.start);
+                return Ok(());
+            }
+        }
+    }
+
+    /// How many bytes stand before the first token of the line of a byte.
+    fn indent(&self, at: usize) -> usize {
+        let line = &self.bytes()[self.text[..at].rfind('\n').map_or(0, |newline| newline + 1)..];
+        line.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count()
+    }
+
+    /// Looks at the operation that was just read without a fault, if it is isolated: where others are at
+    /// fault, nobody verifies the module.
+    pub(super) fn verify_alone(&mut self, frame: &OpenBody<'c>, block: Block) {
+        let Some(op) = frame.body.last_op(block) else { return };
+        if frame.body.child(op).is_some() && self.breaches.len() < MOST_FAULTS {
+            self.breaches.extend(verify_isolated(self.ctx, &frame.body, op));
+        }
+    }
+}
