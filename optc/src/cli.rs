@@ -6,6 +6,8 @@ mod doctor;
 mod explain;
 mod inputs;
 mod list;
+mod lit;
+mod new_dialect;
 mod output;
 mod passes;
 mod place;
@@ -79,6 +81,13 @@ enum Verb {
     Passes(list::NameArgs),
     /// List the operations, or describe one.
     Ops(list::OpsArgs),
+    /// Run tests that are files of IR text.
+    Lit(lit::LitArgs),
+    /// Write a crate with a dialect, a pass, a law, tests and a command of its own.
+    NewDialect(new_dialect::NewDialectArgs),
+    /// Serve an editor: faults, types, completion and more in IR text (Language Server Protocol, on standard
+    /// input and output).
+    Lsp,
     /// Say what CPU, threads and memory this machine has, and what is chosen for it.
     Doctor(doctor::DoctorArgs),
     /// Print completions for a shell.
@@ -214,6 +223,9 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>, allocator: &CountingA
         Some(Verb::Place(args)) => place::run(&args),
         Some(Verb::Passes(args)) => list::passes(&setup, &args),
         Some(Verb::Ops(args)) => list::ops(&setup, &args),
+        Some(Verb::Lit(args)) => lit::run(&lit::same_everywhere(), &args),
+        Some(Verb::NewDialect(args)) => new_dialect::run(&args),
+        Some(Verb::Lsp) => crate::lsp::run(&setup),
         Some(Verb::Doctor(args)) => doctor::run(&args),
         Some(Verb::Completions(args)) => shell::completions(&args),
         Some(Verb::Man(args)) => shell::manual(&args),

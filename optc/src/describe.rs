@@ -1,7 +1,53 @@
-//! In which words the columns of a row are told, in lists and in the reference.
+//! In which words the columns of a row are told, in lists, in the reference and in editors.
 
 use ir::Kind;
-use ir::opdef::{AttrKind, Presence};
+use ir::opdef::{Arity, AttrDef, AttrKind, OpDef, Presence};
+use passes::manager::PassDef;
+
+/// A pass in full: what it does, its options, an example.
+pub fn pass(def: &PassDef) -> String {
+    let mut text = format!("{}\n\n{}\n", def.name, def.doc);
+    for option in def.options {
+        let expected = option.kind.expected();
+        text += &format!("\n  {}={}   {} ({expected})\n", option.name, option.default, option.doc);
+    }
+    if !def.example.before.is_empty() {
+        text += &format!(
+            "\nbefore:\n{}\nafter:\n{}\n",
+            def.example.before.trim_end(),
+            def.example.after.trim_end()
+        );
+    }
+    text
+}
+
+/// An operation in full: what it computes, an example, its operands, results and attributes.
+pub fn op(def: &OpDef) -> String {
+    let mut text = format!("{}\n\n{}\n\n  {}\n", def.name, def.doc, def.example);
+    for (what, values) in [("operand", def.operands), ("result", def.results)] {
+        for value in values {
+            let arity = match value.arity {
+                Arity::One => "",
+                Arity::Optional => ", optional",
+                Arity::Variadic => ", any number",
+            };
+            text += &format!("\n  {what} {}: {}{arity}", value.name, value.types.words());
+        }
+    }
+    def.attrs.iter().for_each(|def| text += &format!("\n  {}", attr(def)));
+    text += &format!("\n\n  kind: {}\n", kind(def.kind));
+    let traits: Vec<String> =
+        def.traits.iter_names().map(|(name, _)| name.to_lowercase().replace('_', "-")).collect();
+    if !traits.is_empty() {
+        text += &format!("  traits: {}\n", traits.join(", "));
+    }
+    text
+}
+
+/// An attribute of an operation, in a line.
+pub fn attr(def: &AttrDef) -> String {
+    format!("{} ({}, {}): {}", def.name, attr_kind(def.kind), presence(def.presence), def.doc)
+}
 
 /// What kind of computation an operation is.
 pub fn kind(kind: Kind) -> String {

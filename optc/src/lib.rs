@@ -86,6 +86,7 @@ pub mod interpret;
 pub mod levers;
 pub mod lit;
 pub mod load;
+pub mod lsp;
 pub mod model;
 mod npy;
 pub mod open;

@@ -21,6 +21,21 @@
 //! All is compiled for the setup's target, whatever machine the test runs on, unless the line has
 //! `--target-cpu`.
 //!
+//! In the place of the whole output, comments may demand parts of it (see below):
+//!
+//! ```text
+//! // RUN: optc --passes=fuse
+//! func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+//!   // CHECK: optc.group([[A:%.*]] = %arg0)
+//!   // CHECK-NEXT: nn.exp [[A]]
+//! ```
+//!
+//! # Directives
+//!
+//! They are FileCheck's: `CHECK`, `CHECK-NEXT`, `CHECK-SAME`, `CHECK-NOT`, `CHECK-DAG`, `CHECK-LABEL`, with
+//! `{{expression}}`, `[[NAME:expression]]` and `[[NAME]]` in their patterns. One that is misspelt is an
+//! error, and so is one that can't fail.
+//!
 //! [`run_folder`] runs every such file in a folder, [`LitMode::Bless`] writes the output into the files.
 //! [`check`] does the same with strings, for tests beside the code. All take a [`Setup`], and the first line
 //! names its tool, so that a crate with passes and dialects of its own tests them in the same way:
@@ -33,6 +48,8 @@
 //! run_folder(&my_opt, "lit-tests".as_ref(), LitMode::from_environment().unwrap()).unwrap();
 //! ```
 
+mod directives;
+
 use std::cell::RefCell;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -40,6 +57,7 @@ use std::path::{Path, PathBuf};
 use codegen::Cpu;
 use passes::manager::unified_diff;
 
+use self::directives::Directives;
 use crate::cli::verb_text;
 use crate::opt::{OptArgs, Setup, Source};
 
@@ -108,25 +126,52 @@ pub fn run_folder(setup: &Setup<'_>, folder: &Path, mode: LitMode) -> Result<usi
 /// # Errors
 /// If the file is no test, what comes out differs from what it says, or does not read back as itself.
 pub fn run_file(setup: &Setup<'_>, path: &Path, mode: LitMode) -> Result<(), String> {
-    let fault = |error: std::io::Error| format!("{}: {error}", path.display());
-    let content = fs::read_to_string(path).map_err(fault)?;
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let blessed = run_in(setup, &name, &content, Some(path))?;
-    match mode {
-        _ if blessed == content => Ok(()),
-        LitMode::Check => Err(format!(
+    match (difference(setup, path)?, mode) {
+        (None, _) => Ok(()),
+        (Some(difference), LitMode::Check) => Err(format!(
             "what comes out is not what {} says (OPTC_BLESS=1 rewrites it):\n{}",
             path.display(),
-            unified_diff(&content, &blessed)
+            difference.text
         )),
-        LitMode::Bless => fs::write(path, blessed).map_err(fault),
+        (Some(difference), LitMode::Bless) => difference.bless(path),
     }
 }
 
-/// Runs the test in a text; gives the text with the output that came out in place of what it says.
+/// A test whose output is not what it says.
+pub(crate) struct LitDifference {
+    /// The lines that differ, as a unified diff.
+    pub(crate) text: String,
+    blessed: String,
+}
+
+impl LitDifference {
+    /// Writes the output into the test.
+    ///
+    /// # Errors
+    /// If the file can't be written.
+    pub(crate) fn bless(&self, path: &Path) -> Result<(), String> {
+        fs::write(path, &self.blessed).map_err(|error| format!("{}: {error}", path.display()))
+    }
+}
+
+/// Runs the test in a file; gives what differs from what it says, if that is the whole output.
 ///
 /// # Errors
-/// If the text is no test, or what comes out does not read back as itself.
+/// If the file is no test, its output does not have what directives demand, or does not read back as itself.
+pub(crate) fn difference(setup: &Setup<'_>, path: &Path) -> Result<Option<LitDifference>, String> {
+    let said = |fault: &dyn std::fmt::Display| format!("{}: {fault}", path.display());
+    let content = fs::read_to_string(path).map_err(|error| said(&error))?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let blessed = run_in(setup, &name, &content, Some(path)).map_err(|fault| said(&fault))?;
+    let differs = blessed != content;
+    Ok(differs.then(|| LitDifference { text: unified_diff(&content, &blessed), blessed }))
+}
+
+/// Runs the test in a text; gives the text with the output that came out in place of what it says, or the
+/// same text if it has directives.
+///
+/// # Errors
+/// If the text is no test, its output does not have what directives demand, or does not read back as itself.
 pub fn run_text(setup: &Setup<'_>, name: &str, content: &str) -> Result<String, String> {
     run_in(setup, name, content, None)
 }
@@ -137,14 +182,21 @@ fn run_in(setup: &Setup<'_>, name: &str, content: &str, path: Option<&Path>) -> 
     let arguments = arguments.filter(|rest| rest.is_empty() || rest.starts_with(' '));
     let arguments = arguments.ok_or_else(|| format!("the first line is not `{RUN}{} ...`", setup.name))?;
     let words = words(arguments)?;
-    let marker = content.lines().position(|line| line == OUTPUT).unwrap_or(usize::MAX);
-    let input: String = content.split_inclusive('\n').take(marker).collect();
+    let marker = content.lines().position(|line| line == OUTPUT);
+    let input: String = content.split_inclusive('\n').take(marker.unwrap_or(usize::MAX)).collect();
+    let directives = Directives::read(&input)?;
     let output = match (words.first().map(String::as_str), path) {
         (Some("plan" | "run" | "explain"), Some(path)) => {
             verb_text(path, &for_target(setup, words.clone()))?.replace(&path.display().to_string(), name)
         }
         _ => output(setup, &OptArgs::parse(&words)?, name, &input)?,
     };
+    if let Some(directives) = directives {
+        return match marker {
+            Some(_) => Err("a test says its whole output, or has directives, not both".to_owned()),
+            None => directives.check(&output).map(|()| content.to_owned()),
+        };
+    }
     let comment: String = output.lines().map(comment_line).collect();
     let newline = if input.ends_with('\n') { "" } else { "\n" };
     Ok(format!("{input}{newline}{OUTPUT}\n{comment}"))
@@ -225,6 +277,11 @@ fn comment_line(line: &str) -> String {
     if line.is_empty() { "//\n".to_owned() } else { format!("// {line}\n") }
 }
 
+/// The words of a `// RUN:` line, the tool's name first; none if the line is none.
+pub(crate) fn run_line_words(line: &str) -> Option<Vec<String>> {
+    words(line.strip_prefix(RUN)?).ok()
+}
+
 /// The words of a command, which may be quoted.
 fn words(text: &str) -> Result<Vec<String>, String> {
     let mut words = Vec::new();
@@ -289,6 +346,18 @@ mod tests {
         assert_eq!(fault, "the first line is not `// RUN: optc ...`");
         let longer = test.replace("my-opt", "my-optimizer");
         assert!(run_text(&my_opt, "t", &longer).is_err());
+    }
+
+    #[test]
+    fn directives_take_the_place_of_the_output() {
+        let setup = Setup::default();
+        let test = format!("// RUN: optc --passes=dce\n{PROGRAM}// CHECK: func.func @f()\n");
+        assert_eq!(run_text(&setup, "t", &test).unwrap(), test);
+        let fault =
+            run_text(&setup, "t", &test.replace("CHECK: func.func @f", "CHECK: func.func @g")).unwrap_err();
+        assert!(fault.starts_with("line 5: `CHECK: func.func @g()` is not in the output"), "{fault}");
+        let both = format!("{test}// ----- output\n");
+        assert!(run_text(&setup, "t", &both).unwrap_err().contains("not both"));
     }
 
     #[test]

@@ -1,11 +1,11 @@
 //! What a dialect, its laws and a pass look like that live in a crate of their own.
 
-use ir::opdef::TypeClass::{FloatTensor, Own};
-use ir::scalar::{Binary, Scalar, Unary};
-use ir::{Body, Diagnostic, Dialect, Infer, Kind, OpDef, OperandDef, Traits, opdef::TypeDef};
+use optc::ir::opdef::TypeClass::{FloatTensor, Own};
+use optc::ir::scalar::{Binary, Scalar, Unary};
+use optc::ir::{Body, Diagnostic, Dialect, Infer, Kind, Op, OpDef, OperandDef, Traits, opdef::TypeDef};
 use optc::opt::Setup;
-use passes::manager::{PassContext, PassDef, PassRun, Registry};
-use passes::rewrite::Rule;
+use optc::passes::manager::{PassContext, PassDef, PassRun, Registry};
+use optc::passes::rewrite::Rule;
 
 /// The dialect. From each row follow parsing, printing, verifying, interpretation, fusion, in-place and
 /// machine code.
@@ -33,7 +33,7 @@ const START: OpDef = OpDef { name: "my.start", doc: "Starts a clock.", results: 
 pub static LAWS: &[Rule] = &[Rule::law("odd", "(my.softsign (nn.neg ?x))", "(nn.neg (my.softsign ?x))")];
 
 fn count(pass: &PassContext<'_>, body: &mut Body) -> Result<(), Vec<Diagnostic>> {
-    let is_elementwise = |op: &ir::Op| matches!(body.at(pass.ctx, *op).kind(), Kind::Elementwise(_));
+    let is_elementwise = |op: &Op| matches!(body.at(pass.ctx, *op).kind(), Kind::Elementwise(_));
     let ops = body.blocks(body.root()).iter().flat_map(|block| body.ops(*block));
     let count = ops.filter(is_elementwise).count();
     body.set_own_attr(pass.ctx, "my.count", pass.ctx.int_attr(count as i64));

@@ -37,10 +37,10 @@ fn the_interpreter_knows_the_operation_by_its_row() {
         %0 = my.softsign %x : tensor<2xf32>
         return %0 : tensor<2xf32>
     }";
-    let module = ir::text::parse(&setup().context(), "f.mlir", text.to_owned()).unwrap();
+    let module = optc::ir::text::parse(&setup().context(), "f.mlir", text.to_owned()).unwrap();
     let bytes = [1.0f32, -3.0].iter().flat_map(|x| x.to_le_bytes()).collect();
-    let x = ir::interp::Tensor::new(&module.ctx, module.ctx.tensor(&[2], module.ctx.f32()), bytes);
-    assert_eq!(ir::interp::run(&module, "f", &[x]).unwrap()[0].to_f32(), [0.5, -0.75]);
+    let x = optc::ir::interp::Tensor::new(&module.ctx, module.ctx.tensor(&[2], module.ctx.f32()), bytes);
+    assert_eq!(optc::ir::interp::run(&module, "f", &[x]).unwrap()[0].to_f32(), [0.5, -0.75]);
 }
 
 #[test]

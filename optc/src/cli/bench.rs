@@ -1,12 +1,15 @@
 //! `optc bench`: how long loading, compiling and running take.
 
-use std::path::PathBuf;
+mod report;
+
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args;
 use runtime::{CountingAllocator, InputBuffer};
 use serde_json::{Map, Value, json};
 
+use self::report::Comparison;
 use super::inputs::InputArgs;
 use super::source::{ArtifactArgs, ProgramSource};
 use super::summary::Specialized;
@@ -16,7 +19,10 @@ use crate::compile::DeadMemory;
 use crate::failure::Failure;
 use crate::model::Model;
 
-/// Time a program.
+/// Time a program: loading, compilation, the first run, and the latency of those that follow.
+///
+/// Prints a table; `--json` has the same figures. Example: `optc bench model.onnx --random --threads=1
+/// --json=before.json`, and after a change `--compare=before.json`.
 #[derive(Args)]
 pub(super) struct BenchArgs {
     #[command(flatten)]
@@ -30,9 +36,13 @@ pub(super) struct BenchArgs {
     /// Timed runs, after 3 warm-up runs.
     #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u64).range(1..))]
     runs: u64,
-    /// Write the figures to a file, or `-`: to standard output, as without this.
+    /// Write the figures to a file as JSON, or with `-` to standard output in the place of the table.
     #[arg(long, value_name = "F.json")]
     json: Option<PathBuf>,
+    /// Compare the latencies with those of a file that `--json` wrote: a difference counts if it is larger
+    /// than the noise of both, which is what lies between the fastest run and the median.
+    #[arg(long, value_name = "OLD.json")]
+    compare: Option<PathBuf>,
     /// Function to compile [default: the only public one, else `main`].
     #[arg(long, value_name = "NAME")]
     entry: Option<String>,
@@ -62,9 +72,16 @@ pub(super) fn run(args: &BenchArgs, allocator: &CountingAllocator) -> Result<(),
     let compile_ms = milliseconds(start);
     let threads = program.threads;
     drop(program);
-    let mut all: Vec<Map<String, Value>> = Vec::new();
-    for mut case in cases {
-        all.push(time(&mut model, &mut case.inputs, args.runs, allocator)?);
+    let old = args.compare.as_deref().map(read_figures).transpose()?;
+    let mut all: Vec<(Value, Option<Comparison>)> = Vec::new();
+    for (number, mut case) in cases.into_iter().enumerate() {
+        let mut timed = time(&mut model, &mut case.inputs, args.runs, allocator)?;
+        let old = old.as_ref().map(|old| old["inputs"].get(number).unwrap_or(old));
+        let comparison = old.map(|old| Comparison::of(old, &Value::Object(timed.clone()))).transpose()?;
+        if let Some(comparison) = &comparison {
+            timed.insert("compare".to_owned(), json!(comparison));
+        }
+        all.push((Value::Object(timed), comparison));
     }
     let program = model.program();
     let mut figures = json!({
@@ -72,13 +89,27 @@ pub(super) fn run(args: &BenchArgs, allocator: &CountingAllocator) -> Result<(),
         "load_ms": load_ms, "compile_ms": compile_ms,
         "weights_bytes": program.weights_bytes(), "peak_rss_bytes": runtime::peak_resident_bytes(),
     });
+    let to_output = args.json.as_deref() == Some(Path::new("-"));
+    if !to_output {
+        let name = args.file.file.display().to_string();
+        write_output(&report::table(&name, &figures, &all), None)?;
+    }
+    let Some(path) = &args.json else { return Ok(()) };
     let first = figures.as_object_mut().expect("the figures have names");
-    first.extend(all[0].clone());
+    first.extend(all[0].0.as_object().cloned().unwrap_or_default());
     if all.len() > 1 {
-        first.insert("inputs".to_owned(), json!(all));
+        let cases: Vec<&Value> = all.iter().map(|(case, _)| case).collect();
+        first.insert("inputs".to_owned(), json!(cases));
     }
     let text = serde_json::to_string_pretty(&figures).expect("figures are plain JSON") + "\n";
-    write_output(&text, args.json.as_ref())
+    write_output(&text, Some(path))
+}
+
+/// The figures of an earlier run.
+fn read_figures(path: &Path) -> Result<Value, Failure> {
+    let fault = |error: &dyn std::fmt::Display| Failure::input(format!("{}: {error}", path.display()));
+    let text = std::fs::read_to_string(path).map_err(|error| fault(&error))?;
+    serde_json::from_str(&text).map_err(|error| fault(&error))
 }
 
 /// The figures of runs on some inputs, at their sizes.

@@ -5,9 +5,8 @@ use std::fmt::Write;
 use clap::Args;
 use import::onnx::rows::{Coverage, coverage};
 use ir::diag::nearest;
-use ir::opdef::{Arity, OpDef};
 use passes::canonicalize::CANONICALIZE;
-use passes::manager::{PassDef, Registry};
+use passes::manager::Registry;
 use passes::rewrite::Action;
 use passes::simplify::SIMPLIFY;
 
@@ -41,7 +40,7 @@ pub(super) fn passes(setup: &Setup<'_>, args: &NameArgs) -> Result<(), Failure> 
         None => registry.iter().for_each(|def| line(&mut text, def.name, def.doc)),
         Some(name) => match registry.get(name) {
             Some(def) => {
-                describe_pass(&mut text, def);
+                text.push_str(&describe::pass(def));
                 if def.name == CANONICALIZE.name {
                     list_rules(&mut text, registry, |action| {
                         !matches!(action, Action::Law { exact: false, .. })
@@ -69,7 +68,7 @@ pub(super) fn ops(setup: &Setup<'_>, args: &OpsArgs) -> Result<(), Failure> {
         None => ctx.dialects().flat_map(ir::Dialect::ops).for_each(|def| line(&mut text, def.name, def.doc)),
         Some(name) => {
             match (ctx.def(ctx.op_name(name)), ctx.dialects().find(|dialect| dialect.name == name.as_str())) {
-                (Some(def), _) => describe_op(&mut text, def),
+                (Some(def), _) => text.push_str(&describe::op(def)),
                 (None, Some(dialect)) => dialect.ops().for_each(|def| line(&mut text, def.name, def.doc)),
                 (None, None) => {
                     return Err(unknown("operation", name, ctx.similar_ops(name).first().copied()));
@@ -109,22 +108,6 @@ fn line(text: &mut String, name: &str, doc: &str) {
     writeln!(text, "{name:24} {first}").expect("writing to a string");
 }
 
-fn describe_pass(text: &mut String, def: &PassDef) {
-    let mut out = format!("{}\n\n{}\n", def.name, def.doc);
-    for option in def.options {
-        let expected = option.kind.expected();
-        out += &format!("\n  {}={}   {} ({expected})\n", option.name, option.default, option.doc);
-    }
-    if !def.example.before.is_empty() {
-        out += &format!(
-            "\nbefore:\n{}\nafter:\n{}\n",
-            def.example.before.trim_end(),
-            def.example.after.trim_end()
-        );
-    }
-    text.push_str(&out);
-}
-
 /// The rules that a pass applies, those of other crates too, and which laws hold for numbers only.
 fn list_rules(text: &mut String, registry: &Registry, applies: impl Fn(&Action) -> bool) {
     text.push_str("\nrules:\n");
@@ -132,34 +115,4 @@ fn list_rules(text: &mut String, registry: &Registry, applies: impl Fn(&Action) 
         let near = if let Action::Law { exact: false, .. } = rule.action { "  (near)" } else { "" };
         writeln!(text, "  {:26} {}{near}", rule.name, rule.doc()).expect("writing to a string");
     }
-}
-
-fn describe_op(text: &mut String, def: &OpDef) {
-    let mut out = format!("{}\n\n{}\n\n  {}\n", def.name, def.doc, def.example);
-    for (what, values) in [("operand", def.operands), ("result", def.results)] {
-        for value in values {
-            let arity = match value.arity {
-                Arity::One => "",
-                Arity::Optional => ", optional",
-                Arity::Variadic => ", any number",
-            };
-            out += &format!("\n  {what} {}: {}{arity}", value.name, value.types.words());
-        }
-    }
-    for attr in def.attrs {
-        out += &format!(
-            "\n  {} ({}, {}): {}",
-            attr.name,
-            describe::attr_kind(attr.kind),
-            describe::presence(attr.presence),
-            attr.doc
-        );
-    }
-    out += &format!("\n\n  kind: {}\n", describe::kind(def.kind));
-    let traits: Vec<String> =
-        def.traits.iter_names().map(|(name, _)| name.to_lowercase().replace('_', "-")).collect();
-    if !traits.is_empty() {
-        out += &format!("  traits: {}\n", traits.join(", "));
-    }
-    text.push_str(&out);
 }

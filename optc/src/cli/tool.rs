@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use super::list::{self, NameArgs, OpsArgs};
+use super::lit::{self, LitArgs};
 use super::passes::{self, PassesArgs};
 use super::{exit, misused};
 use crate::opt::Setup;
@@ -26,10 +27,16 @@ enum ToolVerb {
     Passes(NameArgs),
     /// List the operations, or describe one.
     Ops(OpsArgs),
+    /// Run tests that are files of IR text.
+    Lit(LitArgs),
+    /// Serve an editor: faults, types, completion and more in IR text (Language Server Protocol, on standard
+    /// input and output).
+    Lsp,
 }
 
 /// Does what the arguments of a tool say (the first is the program's own name): `my-opt --passes=... FILE`,
-/// `my-opt passes [NAME]`, `my-opt ops [NAME]`. The exit status is that of `optc`.
+/// `my-opt passes [NAME]`, `my-opt ops [NAME]`, `my-opt lit FILES`,
+/// `my-opt lsp`. The exit status is that of `optc`.
 ///
 /// ```no_run
 /// use optc::opt::Setup;
@@ -49,5 +56,7 @@ pub fn tool(setup: &Setup<'_>, arguments: impl IntoIterator<Item = OsString>) ->
         None => passes::run(setup, &tool.passes),
         Some(ToolVerb::Passes(args)) => list::passes(setup, &args),
         Some(ToolVerb::Ops(args)) => list::ops(setup, &args),
+        Some(ToolVerb::Lit(args)) => lit::run(setup, &args),
+        Some(ToolVerb::Lsp) => crate::lsp::run(setup),
     })
 }

@@ -5,6 +5,8 @@ mod bad_input;
 mod explain;
 mod folders;
 mod list;
+mod lit;
+mod lsp;
 mod numbers;
 mod reduce;
 mod replay;

@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 use optc::Array;
 use optc::arrays::write_npz;
 
-use crate::scratch::file;
+use crate::scratch::{file, path};
 
 const PROGRAM: &str = "func.func @main(%x: tensor<?x2xf32, #optc.dims<N>> {optc.name = \"x\"}, \
                        %y: tensor<?xf32, #optc.dims<2 * N>> {optc.name = \"y\"}) -> tensor<?x2xf32, #optc.dims<N>> {
@@ -218,6 +218,23 @@ fn bench_takes_sizes_from_its_inputs() {
     assert!(json["specialize_us"].is_null(), "the code is made for the first sizes");
     assert!(json["inputs"][1]["specialize_us"].as_f64().is_some_and(|us| us > 0.0), "{said}");
     assert_eq!(json["inputs"][1]["allocations_per_run"], 0);
+}
+
+#[test]
+fn bench_prints_a_table_and_compares_with_older_figures() {
+    let program = file("table.mlir", PROGRAM.as_bytes()).display().to_string();
+    let two = inputs(2);
+    let old = path("old.json").display().to_string();
+    let bench = ["bench", &program, "--inputs", &two, "--runs", "3"];
+    let table = printed(&[&bench[..], &["--json", &old]].concat());
+    assert!(table.contains("at           N=2 ") && table.contains("the median of 3 runs"), "{table}");
+    let compared = printed(&[&bench[..], &["--compare", &old]].concat());
+    assert!(compared.contains(" x the time of before: "), "{compared}");
+    let json = printed(&[&bench[..], &["--compare", &old, "--json=-"]].concat());
+    let json: serde_json::Value = serde_json::from_str(&json).expect("it is JSON");
+    assert!(json["compare"]["ratio"].as_f64().is_some_and(|ratio| ratio > 0.0), "{json}");
+    let other = file("other.json", b"{}").display().to_string();
+    assert!(refused(&[&bench[..], &["--compare", &other]].concat()).contains("it is not of `optc bench`"));
 }
 
 #[test]

@@ -1,0 +1,126 @@
+//! `optc lit FILES`: run tests that are files of IR text.
+
+use std::io::{IsTerminal, Write, stdin, stdout};
+use std::path::PathBuf;
+
+use clap::Args;
+use codegen::{Cpu, Isa};
+
+use crate::failure::Failure;
+use crate::lit::{self, LitDifference};
+use crate::opt::Setup;
+
+/// Run tests: files whose first line is `// RUN: optc ...`, and which say what comes out of that.
+///
+/// What comes out stands after a line `// ----- output`, or comments demand parts of it: `// CHECK: text`,
+/// `CHECK-NEXT`, `CHECK-SAME`, `CHECK-NOT`, `CHECK-DAG`, `CHECK-LABEL`, with `{{expression}}`,
+/// `[[NAME:expression]]` and `[[NAME]]`. Programs are compiled for `x86-64-v3` and one thread, unless the
+/// first line says another `--target-cpu` or `--threads`, so that a test says the same everywhere. Example:
+/// `optc lit lit-tests --bless`.
+#[derive(Args)]
+pub(super) struct LitArgs {
+    /// Tests (`.mlir`), and folders of them.
+    #[arg(required = true, value_name = "FILE")]
+    paths: Vec<PathBuf>,
+    /// Write what comes out into tests that say otherwise. On a terminal, each difference is shown, and asked
+    /// about.
+    #[arg(long)]
+    bless: bool,
+    /// Run only tests whose path contains this.
+    #[arg(long, value_name = "TEXT")]
+    filter: Option<String>,
+}
+
+/// What tests are run with, whatever this machine is.
+pub(super) fn same_everywhere() -> Setup<'static> {
+    Setup { target: Cpu::level(Isa::Avx2), ..Setup::default() }
+}
+
+/// What becomes of a test that differs.
+enum Blessing {
+    Failed,
+    Blessed,
+}
+
+pub(super) fn run(setup: &Setup<'_>, args: &LitArgs) -> Result<(), Failure> {
+    let mut tests = Vec::new();
+    for path in &args.paths {
+        if path.is_dir() {
+            tests.extend(lit::files(path).map_err(Failure::input)?);
+        } else {
+            tests.push(path.clone());
+        }
+    }
+    let filter = args.filter.as_deref().unwrap_or_default();
+    tests.retain(|path| path.to_string_lossy().contains(filter));
+    if tests.is_empty() {
+        return Err(Failure::input("there is no test: no such file ends in `.mlir`"));
+    }
+    let mut asking = Asking { bless: args.bless, all: !stdin().is_terminal() || !stdout().is_terminal() };
+    let mut failed = Vec::new();
+    let mut blessed = 0;
+    for path in &tests {
+        let faults = match lit::difference(setup, path) {
+            Ok(None) => continue,
+            Err(fault) => fault,
+            Ok(Some(difference)) => match asking.decide(path, &difference)? {
+                Blessing::Failed => {
+                    format!("{}: what comes out differs:\n{}", path.display(), difference.text)
+                }
+                Blessing::Blessed => {
+                    difference.bless(path).map_err(Failure::input)?;
+                    blessed += 1;
+                    continue;
+                }
+            },
+        };
+        failed.push(faults);
+    }
+    let counted = |count: usize, what: &str| match count {
+        0 => String::new(),
+        _ => format!(", {count} {what}"),
+    };
+    let summary = format!(
+        "{} tests{}{}\n",
+        tests.len(),
+        counted(blessed, "rewritten"),
+        counted(failed.len(), "failed")
+    );
+    super::write_output(&summary, None)?;
+    Failure::unless_none(failed)
+}
+
+/// Who decides what is blessed.
+struct Asking {
+    bless: bool,
+    /// Whether nobody is asked any more.
+    all: bool,
+}
+
+impl Asking {
+    fn decide(&mut self, path: &std::path::Path, difference: &LitDifference) -> Result<Blessing, Failure> {
+        if !self.bless {
+            return Ok(Blessing::Failed);
+        }
+        while !self.all {
+            let question =
+                format!("{}:\n{}rewrite it? [y]es, [n]o, [a]ll, [q]uit ", path.display(), difference.text);
+            let mut answer = String::new();
+            let asked = stdout().write_all(question.as_bytes()).and_then(|()| stdout().flush());
+            let read = asked.and_then(|()| stdin().read_line(&mut answer));
+            let length = read.map_err(|error| Failure::input(format!("nobody answers: {error}")))?;
+            match answer.trim() {
+                "y" | "yes" => return Ok(Blessing::Blessed),
+                "n" | "no" => return Ok(Blessing::Failed),
+                "a" | "all" => self.all = true,
+                "q" | "quit" => self.bless = false,
+                _ if length == 0 => self.bless = false,
+                _ => {}
+            }
+            if !self.bless {
+                return Ok(Blessing::Failed);
+            }
+        }
+        Ok(Blessing::Blessed)
+    }
+}

@@ -1,0 +1,216 @@
+//! A document that is open in an editor: its text, and what is known of it.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use ir::opdef::Traits;
+use ir::text::index::{NameSite, TextIndex};
+use ir::text::{ParseOptions, parse_indexed};
+use ir::{Context, Module};
+use passes::manager::Pipeline;
+use serde_json::{Value, json};
+
+use super::protocol::{ContentChange, Span, TextPosition};
+use crate::lit;
+use crate::opt::{OptArgs, Setup};
+
+/// A document, and what is known of its present text.
+pub(super) struct Document {
+    pub text: String,
+    /// Where each line begins.
+    lines: Vec<usize>,
+    parts: Option<Vec<Part>>,
+}
+
+/// A program in a document: all of it, or what stands between lines `// -----`.
+pub(super) struct Part {
+    /// Where it begins in the document.
+    pub start: usize,
+    /// Its length in bytes.
+    pub length: usize,
+    pub ctx: Arc<Context>,
+    /// None if the text is at fault.
+    pub module: Option<Module>,
+    pub index: TextIndex,
+    faults: Vec<ir::Diagnostic>,
+}
+
+impl Document {
+    pub(super) fn new(text: String) -> Document {
+        let lines = line_starts(&text);
+        Document { text, lines, parts: None }
+    }
+
+    /// Puts in what was typed.
+    pub(super) fn change(&mut self, change: &ContentChange) {
+        match change.range {
+            Some(span) => {
+                let range = self.bytes(span);
+                self.text.replace_range(range, &change.text);
+            }
+            None => self.text.clone_from(&change.text),
+        }
+        self.lines = line_starts(&self.text);
+        self.parts = None;
+    }
+
+    /// Reads the programs of the text, if it was changed since they were read.
+    pub(super) fn read(&mut self, setup: &Setup<'_>) {
+        if self.parts.is_some() {
+            return;
+        }
+        let options = self.parse_options();
+        let read = |range: Range<usize>| {
+            let ctx = setup.context();
+            let indexed = parse_indexed(&ctx, "text", self.text[range.clone()].to_owned(), &options);
+            let read = indexed.module.and_then(|module| ir::verify::verify(&module).map(|()| module));
+            let (module, faults) = match read {
+                Ok(module) => (Some(module), Vec::new()),
+                Err(faults) => (None, faults),
+            };
+            Part { start: range.start, length: range.len(), ctx, module, index: indexed.index, faults }
+        };
+        self.parts = Some(part_ranges(&self.text).into_iter().map(read).collect());
+    }
+
+    /// How the first line says that the text is read.
+    pub(super) fn parse_options(&self) -> ParseOptions {
+        self.run_line().map(|line| line.args.parse_options()).unwrap_or_default()
+    }
+
+    /// The programs that were read.
+    pub(super) fn parts(&self) -> &[Part] {
+        self.parts.as_deref().unwrap_or_default()
+    }
+
+    /// The program at a byte.
+    pub(super) fn part_at(&self, at: usize) -> Option<&Part> {
+        self.parts().iter().find(|part| (part.start..=part.start + part.length).contains(&at))
+    }
+
+    /// All faults of the text, as the protocol's `Diagnostic`s.
+    pub(super) fn diagnostics(&self, setup: &Setup<'_>) -> Vec<Value> {
+        let mut said = Vec::new();
+        for part in self.parts() {
+            for fault in &part.faults {
+                let marked = ir::diag::marked_span(&part.ctx, fault.location, fault.length);
+                let range = marked.map_or(0..0, |range| part.start + range.start..part.start + range.end);
+                let mut message = fault.message.clone();
+                message.extend(fault.help.iter().map(|help| format!("\nhelp: {help}")));
+                message.extend(fault.note_texts(&part.ctx).iter().map(|note| format!("\nnote: {note}")));
+                said.push(self.diagnostic(range, &message));
+            }
+        }
+        if let Some(RunLine { args, pipeline }) = self.run_line() {
+            let ctx = setup.context();
+            for fault in Pipeline::parse(&ctx, &args.passes, &setup.registry).err().unwrap_or_default() {
+                let marked = ir::diag::marked_span(&ctx, fault.location, fault.length).unwrap_or(0..0);
+                let range = pipeline.start + marked.start..pipeline.start + marked.end;
+                let help = fault.help.iter().map(|help| format!("\nhelp: {help}"));
+                said.push(self.diagnostic(range, &(fault.message.clone() + &help.collect::<String>())));
+            }
+        }
+        said
+    }
+
+    fn diagnostic(&self, range: Range<usize>, message: &str) -> Value {
+        json!({ "range": self.span(range), "severity": 1, "source": "optc", "message": message })
+    }
+
+    /// What the first line says is run on the text, if it says that.
+    fn run_line(&self) -> Option<RunLine> {
+        let line = self.text.lines().next()?;
+        let words = lit::run_line_words(line)?;
+        let args = OptArgs::parse(words.get(1..)?).ok()?;
+        let start = line.find("--passes=").map_or(0, |at| at + "--passes=".len());
+        let start = start + line[start..].find(&args.passes)?;
+        let pipeline = start..start + args.passes.len();
+        Some(RunLine { args, pipeline })
+    }
+
+    /// The bytes from one place to another.
+    pub(super) fn bytes(&self, span: Span) -> Range<usize> {
+        let start = self.offset(span.start);
+        start..self.offset(span.end).max(start)
+    }
+
+    /// The byte of a place; the end of the line, or of the text, where it has no such place.
+    pub(super) fn offset(&self, position: TextPosition) -> usize {
+        let Some(&start) = self.lines.get(position.line as usize) else { return self.text.len() };
+        let line = self.line_text(position.line as usize);
+        let mut units = 0;
+        for (at, character) in line.char_indices() {
+            if units >= position.character as usize {
+                return start + at;
+            }
+            units += character.len_utf16();
+        }
+        start + line.len()
+    }
+
+    /// A line without its end.
+    pub(super) fn line_text(&self, line: usize) -> &str {
+        let start = self.lines[line];
+        let end = self.lines.get(line + 1).copied().unwrap_or(self.text.len());
+        self.text[start..end].trim_end_matches(['\n', '\r'])
+    }
+
+    /// The place of a byte.
+    pub(super) fn position(&self, at: usize) -> TextPosition {
+        let at = self.text.floor_char_boundary(at.min(self.text.len()));
+        let line = self.lines.partition_point(|start| *start <= at) - 1;
+        let before = &self.text[self.lines[line]..at];
+        TextPosition { line: line as u32, character: before.encode_utf16().count() as u32 }
+    }
+
+    /// The places of some bytes.
+    pub(super) fn span(&self, range: Range<usize>) -> Span {
+        Span { start: self.position(range.start), end: self.position(range.end) }
+    }
+}
+
+/// The first line of a test.
+struct RunLine {
+    args: OptArgs,
+    /// Where the pipeline stands in the text.
+    pipeline: Range<usize>,
+}
+
+impl Part {
+    /// Bytes of the part, as bytes of the document.
+    pub(super) fn in_document(&self, range: &Range<usize>) -> Range<usize> {
+        self.start + range.start..self.start + range.end
+    }
+
+    /// The name at a byte of the document.
+    pub(super) fn name_at(&self, at: usize) -> Option<&NameSite> {
+        self.index.name_at(at.checked_sub(self.start)?)
+    }
+
+    /// Whether names in an operation stand for nothing outside it.
+    pub(super) fn is_isolated(&self, op: usize) -> bool {
+        let def = self.index.ops[op].op.as_ref().and_then(|op| self.ctx.def(op.name));
+        def.is_some_and(|def| def.traits.contains(Traits::ISOLATED))
+    }
+}
+
+fn line_starts(text: &str) -> Vec<usize> {
+    let newlines = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+    std::iter::once(0).chain(newlines.map(|(at, _)| at + 1)).collect()
+}
+
+/// What stands between the lines `// -----`.
+pub(super) fn part_ranges(text: &str) -> Vec<Range<usize>> {
+    let mut ranges = Vec::new();
+    let mut start = 0;
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        if line.trim_end() == "// -----" {
+            ranges.push(start..at);
+            start = at + line.len();
+        }
+        at += line.len();
+    }
+    ranges.push(start..text.len());
+    ranges
+}

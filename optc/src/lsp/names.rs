@@ -1,0 +1,136 @@
+//! Where a name is defined and read, and how it gets another; the outline of a document; types beside names.
+
+use std::ops::Range;
+
+use ir::Attr;
+use ir::text::index::{NameKind, NameRole, NameSite, TextIndex};
+use serde_json::{Value, json};
+
+use super::document::{Document, Part};
+use super::protocol::{OutlineEntry, TextEdit};
+
+/// Whether the place where a name is defined is asked for too.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Definitions {
+    Included,
+    LeftOut,
+}
+
+/// Where the name at a byte is defined.
+pub(super) fn definition(document: &Document, at: usize) -> Option<Range<usize>> {
+    let part = document.part_at(at)?;
+    let site = part.name_at(at)?;
+    Some(part.in_document(&part.index.definition(site.thing)?.span))
+}
+
+/// Where the name at a byte stands.
+pub(super) fn references(document: &Document, at: usize, definitions: Definitions) -> Vec<Range<usize>> {
+    let Some(part) = document.part_at(at) else { return Vec::new() };
+    let Some(site) = part.name_at(at) else { return Vec::new() };
+    let wanted = |site: &&NameSite| definitions == Definitions::Included || site.role == NameRole::Mention;
+    part.index.sites(site.thing).filter(wanted).map(|site| part.in_document(&site.span)).collect()
+}
+
+/// What gives the name at a byte another.
+///
+/// # Errors
+/// Why it can't have that.
+pub(super) fn rename(document: &Document, at: usize, new_name: &str) -> Result<Vec<TextEdit>, String> {
+    let part = document.part_at(at).ok_or("there is no name")?;
+    let site = part.name_at(at).ok_or("there is no name")?;
+    let text = &document.text[part.start..part.start + part.length];
+    let kind = part.index.things[site.thing].kind;
+    let name = new_name.strip_prefix(['%', '^', '@', '#', '!']).unwrap_or(new_name);
+    let is_name = |c: char| c.is_ascii_alphanumeric() || "_$.-".contains(c);
+    let begins =
+        |c: char| c.is_ascii_alphabetic() || c == '_' || c.is_ascii_digit() && kind == NameKind::Value;
+    if !name.chars().all(is_name) || !name.starts_with(begins) {
+        return Err(format!("`{new_name}` is no name: letters, digits and `_` are"));
+    }
+    if kind == NameKind::Alias && name.contains('.') {
+        return Err("the name of an alias has no `.`: that is how dialects' names are told apart".to_owned());
+    }
+    if part.index.definition(site.thing).is_none() {
+        return Err(format!("`{}` is not defined in this text", &text[site.span.clone()]));
+    }
+    if is_taken(&part.index, text, site, name) {
+        return Err(format!("something else is called `{name}` there"));
+    }
+    let edit = |site: &NameSite| {
+        let sigil = kind.sigil(&text[site.span.clone()]).map(String::from).unwrap_or_default();
+        let range = document.span(part.in_document(&site.span));
+        TextEdit { range, new_text: sigil + name }
+    };
+    Ok(part.index.sites(site.thing).map(edit).collect())
+}
+
+/// Whether a name stands for something else where this one is known.
+fn is_taken(index: &TextIndex, text: &str, site: &NameSite, name: &str) -> bool {
+    let thing = &index.things[site.thing];
+    index.names.iter().filter(|other| other.thing != site.thing).any(|other| {
+        let known = &index.things[other.thing];
+        let spelling = &text[other.span.clone()];
+        let bare = spelling.trim_start_matches(['%', '^', '@', '#', '!']);
+        known.kind == thing.kind && known.scope == thing.scope && bare == name
+    })
+}
+
+/// The functions and modules of a document, each with those that it holds.
+pub(super) fn outline(document: &Document) -> Vec<OutlineEntry> {
+    document.parts().iter().flat_map(|part| outline_of(document, part, None)).collect()
+}
+
+fn outline_of(document: &Document, part: &Part, parent: Option<usize>) -> Vec<OutlineEntry> {
+    const MODULE: u8 = 2;
+    const FUNCTION: u8 = 12;
+    let mut entries = Vec::new();
+    for (number, site) in part.index.ops.iter().enumerate().filter(|(_, site)| site.parent == parent) {
+        let Some(op) = &site.op else { continue };
+        let kind = part.ctx.op_name_str(op.name).to_owned();
+        let name = symbol(part, op.properties).or_else(|| symbol(part, op.attrs));
+        let is_module = kind.ends_with("module");
+        let Some(name) = name.or_else(|| is_module.then(|| "module".to_owned())) else { continue };
+        entries.push(OutlineEntry {
+            name,
+            detail: kind,
+            kind: if is_module { MODULE } else { FUNCTION },
+            range: document.span(part.in_document(&site.span)),
+            selection_range: document.span(part.in_document(&(site.name_start..site.name_start + 1))),
+            children: outline_of(document, part, Some(number)),
+        });
+    }
+    entries
+}
+
+fn symbol(part: &Part, attrs: Attr) -> Option<String> {
+    let value = part.ctx.dict_get(attrs, part.ctx.ident("sym_name"))?;
+    part.ctx.str_value(value).map(str::to_owned)
+}
+
+/// The types of values in some bytes of a document where the text does not say them: beside arguments
+/// without a type, and beside results whose type does not stand on the line.
+pub(super) fn type_hints(document: &Document, range: Range<usize>) -> Vec<Value> {
+    let mut hints = Vec::new();
+    for part in document.parts() {
+        let sites = part.index.names.iter().filter(|site| site.role == NameRole::Definition);
+        for site in sites.filter(|site| range.contains(&(part.start + site.span.start))) {
+            let Some(ty) = site.ty else { continue };
+            let ty = ir::text::type_text(&part.ctx, ty);
+            let end = part.start + site.span.end;
+            let rest = &document.text[end..];
+            let line = rest.split('\n').next().unwrap_or_default();
+            let op = part.index.op_at(site.span.start).map(|op| &part.index.ops[op]);
+            let is_result = op.is_some_and(|op| site.span.start < op.name_start);
+            let is_said = if is_result { line.contains(&ty) } else { line.trim_start().starts_with(':') };
+            if !is_said {
+                hints.push(json!({
+                    "position": document.position(end),
+                    "label": format!(": {ty}"),
+                    "kind": 1,
+                    "paddingLeft": true,
+                }));
+            }
+        }
+    }
+    hints
+}
