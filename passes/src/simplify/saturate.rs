@@ -2,12 +2,12 @@
 //!
 //! In rounds: matches of all laws are found first, then applied, then congruence is restored. Rounds, nodes
 //! and matches are bounded, time is not, and matches come in the order of classes and laws, so that the same
-//! program always grows the same way.
+//! program always grows the same way. Classes of a known value are not looked into: they are their constant.
 
-use egg::Id;
+use egg::{EClass, Id};
 use rustc_hash::FxHashMap;
 
-use super::graph::{ENode, LawGraph};
+use super::graph::{ENode, Fact, LawGraph};
 use super::terms::{class, matched};
 use crate::rewrite::{Law, LawMatch};
 
@@ -54,7 +54,8 @@ fn find(graph: &LawGraph<'_>, laws: &[&Law], most: usize) -> Vec<(usize, Id, Law
     for (index, law) in laws.iter().enumerate() {
         by_root.entry(law.root()).or_default().push(index);
     }
-    let mut classes: Vec<Id> = graph.classes().map(|class| class.id).collect();
+    let is_unknown = |class: &&EClass<ENode, Fact>| class.data.constant.is_none();
+    let mut classes: Vec<Id> = graph.classes().filter(is_unknown).map(|class| class.id).collect();
     classes.sort_unstable();
     let mut out = Vec::new();
     for class in classes {

@@ -42,8 +42,13 @@ impl<'a> Terms<'a> for LawGraph<'a> {
     }
 
     fn ops(&self, term: Term, name: &str) -> SmallVec<[Matched; 1]> {
+        let class = &self[class(term)];
+        // How a value is computed that is known says nothing more; there are many ways.
+        if class.data.constant.is_some() {
+            return SmallVec::new();
+        }
         let is_named = |node: &&ENode| self.analysis.op(node).is_some_and(|op| op.def.name == name);
-        self[class(term)].nodes.iter().filter(is_named).filter_map(|node| matched(self, node)).collect()
+        class.nodes.iter().filter(is_named).filter_map(|node| matched(self, node)).collect()
     }
 
     fn make_constant(&mut self, value: Attr, ty: Type) -> Option<Term> {
