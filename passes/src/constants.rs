@@ -60,12 +60,12 @@ pub(crate) fn attr(ctx: &Context, ty: Type, bytes: &[u8]) -> Attr {
     }
 }
 
-/// `dense<...>` of packed elements; equal ones are written once.
+/// `dense<...>` of packed elements; equal ones, if there are some, are written once.
 pub(crate) fn dense(ctx: &Context, ty: Type, bytes: &[u8]) -> Attr {
     let width =
         size::storage_bytes(ctx, ctx.elem(ty), 1).expect("what was computed has a memory format") as usize;
     let first = &bytes[..width.min(bytes.len())];
-    let is_splat = bytes.chunks_exact(width).all(|element| element == first);
+    let is_splat = !bytes.is_empty() && bytes.chunks_exact(width).all(|element| element == first);
     let (splat, bytes) = if is_splat { (Splat::One, first) } else { (Splat::All, bytes) };
     ctx.attr(AttrData::Dense { ty, data: DenseData::Bytes { splat, bytes: Arc::from(bytes) } })
 }

@@ -328,6 +328,8 @@ pub static ROWS: &[OperatorRow] = &[
     row("NonZero", 9..=NEWEST, 1..=1, &[], With(picked::non_zero)),
     row("Not", 1..=NEWEST, 1..=1, &[], Unary("nn.not")),
     row("OneHot", 9..=NEWEST, 3..=3, &["axis"], With(loss::one_hot)),
+    row("OptionalGetElement", 15..=NEWEST, 1..=1, &[], With(pointwise::identity)),
+    row("OptionalHasElement", 15..=NEWEST, 0..=1, &[], With(shape::has_element)),
     row("Or", 1..=6, 2..=2, OLD_BROADCAST, Binary("nn.or")),
     row("Or", 7..=NEWEST, 2..=2, &[], Binary("nn.or")),
     row("PRelu", 1..=NEWEST, 2..=2, OLD, With(composed::prelu)),

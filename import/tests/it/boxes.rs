@@ -155,6 +155,10 @@ fn equal_slices_are_found_by_all_their_numbers() {
     check(11, graph(&[int("axis", 0), int("sorted", 0)], "u"), &[3, 2], &[1.0, 2.0, 1.0, 1.0, 0.0, 0.0]);
     check(11, graph(&[int("axis", 0), int("sorted", 0)], "inverse"), &[3], &[0.0, 1.0, 0.0]);
     check(11, graph(&[int("axis", -1)], "u"), &[3, 2], &[1.0, 2.0, 1.0, 1.0, 1.0, 2.0]);
+    // Slices [[0, 1], [1, 0]] and [[0, 0], [2, 0]]: the second is less, as its second number is.
+    let cube = floats_tensor("w", &[2, 2, 2], &[0.0, 0.0, 1.0, 0.0, 1.0, 2.0, 0.0, 0.0]);
+    let graph = Graph::default().weight(cube).node("Unique", &["w"], &["u"], &[int("axis", 2)]);
+    check(11, as_floats(graph, "u"), &[2, 2, 2], &[0.0, 0.0, 0.0, 1.0, 2.0, 1.0, 0.0, 0.0]);
 }
 
 #[test]

@@ -289,3 +289,15 @@ fn a_convolution_of_lines_is_one_of_images_of_one_row() {
         &[310.5, 420.5, 31.5, 42.5],
     );
 }
+
+#[test]
+fn a_tensor_is_an_optional_with_an_element() {
+    let graph = |inputs: &[&str]| {
+        let graph = Graph::default().input("x", &[2]).node("OptionalHasElement", inputs, &["h"], &[]);
+        graph.node("Cast", &["h"], &["y"], &[int("to", 1)]).output("y")
+    };
+    check(18, graph(&["x"]), &[], &[1.0]);
+    check(18, graph(&[""]), &[], &[0.0]);
+    check(18, graph(&[]), &[], &[0.0]);
+    check(18, one_node("OptionalGetElement", &[2], &["x"], &[]), &[2], &[1.0, 2.0]);
+}

@@ -160,3 +160,13 @@ fn a_quotient_of_what_no_input_has_is_a_name() {
     assert_eq!(named(&["seq/2", "seq"]), [half, seq]);
     assert_eq!(named(&["seq/2", "seq/2"]), [name.clone(), name]);
 }
+
+#[test]
+fn there_is_a_score_for_each_box() {
+    let scores = floats_tensor("scores", &[1, 2, 3], &[0.5; 6]);
+    let most = ints_tensor("most", &[1]);
+    let graph = Graph::default().input("x", &[-1, -1, 4]).weight(scores).weight(most);
+    let graph = graph.node("NonMaxSuppression", &["x", "scores", "most"], &["y"], &[]);
+    let sizes = "{x_0 = array<i64: 1>, x_1 = array<i64: 3>}";
+    check(graph, "tensor<1x3x4xf32>", "tensor<2x3xi64>", Some(sizes));
+}

@@ -16,6 +16,9 @@ pub(crate) fn non_max_suppression(call: &mut NodeConversion<'_, '_>) -> Results 
     let (scores, counted) = scores(call, boxes)?;
     let shape = call.dims(scores)?;
     let &[images, classes, count] = &shape[..] else { return Err("scores of other than three axes".into()) };
+    for (own, expected) in call.dims(boxes)?.into_iter().zip([images, count, Dim::Known(4)]) {
+        call.require_equal(own, expected);
+    }
     let int64 = call.ctx().int(64);
     let most = match call.optional(2) {
         Some(most) => call.cast(most, int64)?,
@@ -124,22 +127,20 @@ pub(crate) fn roi_align(call: &mut NodeConversion<'_, '_>) -> Results {
     let [Some(height), Some(width)] = [height.known(), width.known()] else {
         return Err("an image of a size that is not known".into());
     };
-    let count = call.dims(boxes)?.first().copied().ok_or("boxes of no axis")?;
-    let size = |name: &str| {
-        let size = call.node.int(name)?.unwrap_or(1);
-        let size = u64::try_from(size).ok().filter(|size| (1..1 << 16).contains(size));
-        size.ok_or_else(|| Refusal::from(format!("`{name}` is no size")))
-    };
-    let bins = [size("output_height")?, size("output_width")?];
+    let &[count, corners] = &call.dims(boxes)?[..] else { return Err("boxes of other than two axes".into()) };
+    call.require_equal(corners, Dim::Known(4));
+    let &[numbers] = &call.dims(images)?[..] else { return Err("images of other than one axis".into()) };
+    call.require_equal(numbers, count);
+    let bins = [bins(call, "output_height")?, bins(call, "output_width")?];
     let samples = call.node.int("sampling_ratio")?.unwrap_or(0);
     if !(1..=MOST_SAMPLES).contains(&samples) {
         let message = format!("`sampling_ratio` {samples}, expected 1 to {MOST_SAMPLES}");
         let help = "at 0 the number of samples depends on the sizes of the boxes".to_owned();
         return Err(Refusal { message, help: Some(help) });
     }
-    let is_max = match call.node.text("mode")?.unwrap_or("avg") {
-        "avg" => false,
-        "max" => true,
+    let join = match call.node.text("mode")?.unwrap_or("avg") {
+        "avg" => "nn.add",
+        "max" => "nn.max",
         other => return Err(format!("`mode` {other:?}, expected \"avg\" or \"max\"").into()),
     };
     let rows = sampled(call, boxes, 1, height, bins[0], samples)?;
@@ -162,19 +163,24 @@ pub(crate) fn roi_align(call: &mut NodeConversion<'_, '_>) -> Results {
             let mut sample = None;
             for tap in &taps {
                 let term = tap.read(call, pixels)?;
-                let join = if is_max { "nn.max" } else { "nn.add" };
                 sample = Some(sample.map_or(Ok(term), |sample| call.two(join, sample, term))?);
             }
             let sample = sample.ok_or("nothing is read")?;
-            let join = if is_max { "nn.max" } else { "nn.add" };
             result = Some(result.map_or(Ok(sample), |result| call.two(join, result, sample))?);
         }
     }
     let mut result = result.ok_or("no sample is read")?;
-    if !is_max {
+    if join == "nn.add" {
         result = call.with_number("nn.div", result, (samples * samples) as f64)?;
     }
     Ok(vec![call.transposed(result, &[0, 3, 1, 2])?])
+}
+
+/// How many bins a box has in the direction of an attribute.
+fn bins(call: &NodeConversion<'_, '_>, name: &str) -> Result<u64, Refusal> {
+    let size = call.node.int(name)?.unwrap_or(1);
+    let size = u64::try_from(size).ok().filter(|size| (1..1 << 16).contains(size));
+    size.ok_or_else(|| format!("`{name}` is no size").into())
 }
 
 /// What is read along an axis of an image for each sample of a bin: the taps of all boxes and bins, for axis

@@ -201,6 +201,17 @@ pub(crate) fn shape(call: &mut NodeConversion<'_, '_>) -> Results {
     }])
 }
 
+/// OptionalHasElement: a tensor is there, and what is left out is not.
+pub(crate) fn has_element(call: &mut NodeConversion<'_, '_>) -> Results {
+    let x = call.optional(0);
+    if let Some(x) = x {
+        call.open(x);
+    }
+    let is_there = call.int(i64::from(x.is_some()))?;
+    let truth = call.ctx().int(1);
+    Ok(vec![call.cast(is_there, truth)?])
+}
+
 /// Constant: one attribute holds the value.
 pub(crate) fn constant(call: &mut NodeConversion<'_, '_>) -> Results {
     let [attribute] = &call.node.attributes[..] else {

@@ -23,13 +23,16 @@ pub(crate) fn unique(call: &mut NodeConversion<'_, '_>) -> Results {
     let x = call.operand(0)?;
     let shape = call.dims(x)?;
     let sizes = SizeArithmetic(call.ctx());
-    let (slices, order) = match call.node.int("axis")? {
+    let (slices, back) = match call.node.int("axis")? {
         None => (call.reshape_to(x, &[sizes.product(&shape)])?, vec![0]),
         Some(axis) => {
             let axis = call.axis(axis, shape.len())?;
-            let mut order: Vec<i64> = (0..shape.len() as i64).collect();
-            order.swap(0, axis);
-            (call.transposed(x, &order)?, order)
+            // The axis comes first, and the others stay in their order, in which slices are compared.
+            let others = (0..shape.len()).filter(|other| *other != axis);
+            let order: Vec<i64> = [axis].into_iter().chain(others).map(|axis| axis as i64).collect();
+            let mut back: Vec<i64> = (1..shape.len() as i64).collect();
+            back.insert(axis, 0);
+            (call.transposed(x, &order)?, back)
         }
     };
     let groups = EqualSlices::of(call, slices)?;
@@ -47,7 +50,7 @@ pub(crate) fn unique(call: &mut NodeConversion<'_, '_>) -> Results {
     let open = call.open(firsts);
     call.open.say(counts, open);
     call.open.say_zeros(counts);
-    Ok(vec![call.transposed(unique, &order)?, firsts, inverse, counts])
+    Ok(vec![call.transposed(unique, &back)?, firsts, inverse, counts])
 }
 
 /// Slices in their order, and which are the first of those that are equal.
