@@ -1,7 +1,9 @@
 //! The command line: what each verb takes.
 
 mod bench;
+mod bisect;
 mod build;
+mod diff;
 mod doctor;
 mod explain;
 mod inputs;
@@ -73,6 +75,10 @@ enum Verb {
     Explain(explain::ExplainArgs),
     /// Time a program: load, compilation, first run, latency.
     Bench(bench::BenchArgs),
+    /// Find the pass, and the change of it, that makes a program compute something else.
+    Bisect(bisect::BisectArgs),
+    /// Say how two programs, or two plans, differ.
+    Diff(diff::DiffArgs),
     /// Find the smallest program that still fails.
     Reduce(reduce::ReduceArgs),
     /// Solve a placement problem from a CSV file.
@@ -219,6 +225,8 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>, allocator: &CountingA
         Some(Verb::Plan(args)) => plan::run(&args),
         Some(Verb::Explain(args)) => explain::run(&args),
         Some(Verb::Bench(args)) => bench::run(&args, allocator),
+        Some(Verb::Bisect(args)) => return exit_compared(bisect::run(&args)),
+        Some(Verb::Diff(args)) => return exit_compared(diff::run(&args)),
         Some(Verb::Reduce(args)) => reduce::run(&args),
         Some(Verb::Place(args)) => place::run(&args),
         Some(Verb::Passes(args)) => list::passes(&setup, &args),
@@ -257,6 +265,21 @@ fn misused(error: &clap::Error) -> ExitCode {
     match error.print() {
         Ok(()) => ExitCode::from(status),
         Err(_) => ExitCode::from(2),
+    }
+}
+
+/// Whether what was compared is the same.
+enum CompareOutcome {
+    Same,
+    Different,
+}
+
+/// Exit status 0 where what was compared is the same, and 1 where it is not.
+fn exit_compared(compared: Result<CompareOutcome, Failure>) -> ExitCode {
+    match compared {
+        Ok(CompareOutcome::Different) => ExitCode::FAILURE,
+        Ok(CompareOutcome::Same) => exit(Ok(())),
+        Err(failure) => exit(Err(failure)),
     }
 }
 

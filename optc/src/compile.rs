@@ -253,9 +253,24 @@ pub(crate) enum PassSequence {
 
 /// As [`complete`], in this way.
 pub(crate) fn complete_with(module: &mut Module, entry: &str, way: PlanRoute<'_>) -> Result<Report, Failure> {
-    let PlanRoute { target, threads, goal, steps, reproducer } = way;
-    let ctx = module.ctx.clone();
-    let reached = module.function(entry).and_then(|body| Stage::of(&ctx, body));
+    let PlanRoute { target, threads, reproducer, .. } = way;
+    let passes = missing_passes(module, entry, way.goal, way.steps);
+    let reproducer = reproducer.map(Path::to_owned);
+    let options = RunOptions { threads, reproducer, remarks: Selection::All, ..RunOptions::new(target) };
+    run_pipeline(module, &passes, &options)
+}
+
+/// The pipeline that takes a function to its plan from where it is.
+///
+/// # Panics
+/// If there is no such function.
+pub fn passes_to_plan(module: &Module, entry: &str, goal: Goal) -> String {
+    assert!(module.function(entry).is_some(), "the module has the function");
+    missing_passes(module, entry, goal, PassSequence::Canonical)
+}
+
+fn missing_passes(module: &Module, entry: &str, goal: Goal, steps: PassSequence) -> String {
+    let reached = module.function(entry).and_then(|body| Stage::of(&module.ctx, body));
     let registry = Registry::new();
     let missing = Stage::ALL.into_iter().filter(|stage| Some(*stage) > reached);
     let inline = reached.is_none().then_some(INLINE_ALL.to_owned());
@@ -276,10 +291,7 @@ pub(crate) fn complete_with(module: &mut Module, entry: &str, way: PlanRoute<'_>
             _ => name.to_owned(),
         })
     });
-    let names: Vec<String> = inline.into_iter().chain(stages).collect();
-    let reproducer = reproducer.map(Path::to_owned);
-    let options = RunOptions { threads, reproducer, remarks: Selection::All, ..RunOptions::new(target) };
-    run_pipeline(module, &names.join(","), &options)
+    inline.into_iter().chain(stages).collect::<Vec<String>>().join(",")
 }
 
 /// Runs a textual pipeline.

@@ -70,6 +70,7 @@
 mod apart;
 pub mod arrays;
 pub mod artifact;
+pub mod bisect;
 pub mod budget;
 #[cfg(feature = "aot")]
 pub mod bundle;
@@ -82,12 +83,14 @@ pub mod expect;
 mod expected;
 pub mod explain;
 pub mod failure;
+pub mod intermediates;
 pub mod interpret;
 pub mod levers;
 pub mod lit;
 pub mod load;
 pub mod lsp;
 pub mod model;
+pub mod module_diff;
 mod npy;
 pub mod open;
 pub mod opt;

@@ -13,7 +13,7 @@ use codegen::Cpu;
 use import::onnx::StrippedWeights;
 use ir::text::{Locations, ParseOptions, PrintForm, PrintOptions, Unregistered};
 use ir::{Context, Diagnostic, Dialect, Module, Target};
-use passes::manager::{Pipeline, Registry, Report, Reproducer, RunOptions, Selection, Verify};
+use passes::manager::{ChangeLimit, Pipeline, Registry, Report, Reproducer, RunOptions, Selection, Verify};
 
 use crate::expected;
 use crate::failure::Failure;
@@ -98,6 +98,10 @@ pub struct OptArgs {
     /// After every pass that changed the program, write it and the difference to files in this folder.
     #[arg(long, value_name = "FOLDER")]
     pub dump_dir: Option<PathBuf>,
+    /// Let a pass make only its first K changes (a rule applied, a group, a tie, ...), as `optc bisect` does;
+    /// may be repeated.
+    #[arg(long, value_name = "PASS:K", value_parser = ChangeLimit::parse)]
+    pub stop_after: Vec<ChangeLimit>,
     /// If a pass panics, write its input program here.
     #[arg(long, value_name = "FILE")]
     pub reproducer: Option<PathBuf>,
@@ -352,7 +356,9 @@ impl Setup<'_> {
             Some([name]) if name.is_empty() => Selection::All,
             Some(names) => named(names)?,
         };
+        named(&args.stop_after.iter().map(|limit| limit.pass.clone()).collect::<Vec<_>>())?;
         Ok(RunOptions {
+            limits: args.stop_after.clone(),
             threads: args.threads.unwrap_or(self.threads),
             verify: if args.no_verify { Verify::Never } else { Verify::AfterEach },
             print_before: named(&args.print_before)?,

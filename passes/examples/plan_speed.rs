@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use ir::builder::OpSpec;
 use ir::{Body, Builder, Context, Value};
 use passes::inplace::inplace;
-use passes::manager::PlainTarget;
+use passes::manager::{Changes, PlainTarget};
 use passes::plan::plan;
 use passes::tradeoff::Goal;
 
@@ -70,10 +70,11 @@ fn measure(ctx: &Context, make: impl Fn() -> Body, runs: usize) -> [Duration; 2]
     for _ in 0..runs {
         let mut body = make();
         let start = Instant::now();
-        inplace(ctx, &PlainTarget, &mut body);
+        inplace(ctx, &PlainTarget, &mut body, &Changes::unlimited());
         times[0].push(start.elapsed());
         let start = Instant::now();
-        plan(ctx, &PlainTarget, &mut body, "auto", Goal::Balanced).expect("the plan is right");
+        plan(ctx, &PlainTarget, &mut body, "auto", Goal::Balanced, &Changes::unlimited())
+            .expect("the plan is right");
         times[1].push(start.elapsed());
     }
     times.map(|mut times| {

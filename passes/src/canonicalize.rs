@@ -67,13 +67,16 @@ fn run(cx: &PassContext<'_>, func: &mut Body) -> Result<(), Vec<Diagnostic>> {
     let ops = func.roots().iter().map(|root| count(func, *root)).sum();
     let mut driver = Driver::new(cx.rules, RewriteLimits { per_op }, ops);
     loop {
-        driver.run(cx.ctx, func).map_err(|error| vec![error])?;
-        if simplify_blocks(cx.ctx, func) == RewriteOutcome::Unchanged {
+        driver.run(cx.ctx, func, &cx.changes).map_err(|error| vec![error])?;
+        let may_join = cx.changes.allow(|| "blocks are left out and put together".to_owned());
+        if !may_join || simplify_blocks(cx.ctx, func) == RewriteOutcome::Unchanged {
             break;
         }
     }
     driver.counts().for_each(|(rule, count)| cx.count(rule, count));
-    cx.count("removed", remove_dead(cx.ctx, func));
+    if cx.changes.allow(|| "what nobody reads is removed".to_owned()) {
+        cx.count("removed", remove_dead(cx.ctx, func));
+    }
     Ok(())
 }
 

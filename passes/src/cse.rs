@@ -18,7 +18,7 @@ use ir::{Block, Body, Context, Diagnostic, Op, Region, Traits, Value};
 use rustc_hash::{FxHashMap, FxHasher};
 
 use crate::effects::is_pure;
-use crate::manager::{Example, PassContext, PassDef, PassRun, Stage, StageRule};
+use crate::manager::{Changes, Example, PassContext, PassDef, PassRun, Stage, StageRule};
 
 /// The pass `cse`.
 pub static CSE: PassDef = PassDef {
@@ -54,6 +54,7 @@ fn run(cx: &PassContext<'_>, func: &mut Body) -> Result<(), Vec<Diagnostic>> {
         open: EntitySet::with_capacity(func.block_capacity()),
         table: HashTable::new(),
         removed: 0,
+        changes: &cx.changes,
     };
     for root in func.roots().to_vec() {
         sweep.region(func, root);
@@ -71,6 +72,7 @@ struct Sweep<'a> {
     /// Of the operations whose operands have many readers, by hash, the last one that was seen.
     table: HashTable<(u64, Op)>,
     removed: u64,
+    changes: &'a Changes,
 }
 
 impl Sweep<'_> {
@@ -116,7 +118,8 @@ impl Sweep<'_> {
             Some(value) => self.among_readers(body, op, value),
             None => self.in_table(body, op),
         };
-        match found {
+        let what = |body: &Body| format!("{} is computed before", body.at(self.ctx, op).describe());
+        match found.filter(|_| self.changes.allow(|| what(body))) {
             Some(earlier) => {
                 let results: Vec<_> = body.results(earlier).zip(body.results(op)).collect();
                 results.into_iter().for_each(|(old, new)| body.replace_uses(new, old));

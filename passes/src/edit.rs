@@ -4,7 +4,9 @@ use cranelift_entity::SecondaryMap;
 use ir::builder::{InsertPoint, infer};
 use ir::opdef::InferError;
 use ir::plan::attrs;
-use ir::{Attr, Block, Body, Builder, Context, Dim, Kind, Op, OpSpec, Type, Value};
+use ir::{
+    Attr, AttrData, Block, Body, Builder, Context, Dim, Kind, Op, OpSpec, Traits, Type, TypeData, Value,
+};
 use rustc_hash::FxHashMap;
 
 /// The entry block of a function's body; none for a declaration.
@@ -126,4 +128,29 @@ pub fn stands_in(body: &Body, op: Op, block: Block) -> Option<Op> {
         at = body.parent_op(op);
     }
     None
+}
+
+/// The operations that return from a function.
+pub fn returns(ctx: &Context, body: &Body) -> Vec<Op> {
+    let ends = body.blocks(body.root()).iter().filter_map(|block| body.last_op(*block));
+    ends.filter(|op| body.at(ctx, *op).has(Traits::RETURN)).collect()
+}
+
+/// Makes the type of a function say what it takes and returns.
+pub fn write_function_type(ctx: &Context, body: &mut Body) {
+    let key = ctx.ident("function_type");
+    let Some(old) = ctx.dict_get(body.properties, key) else { return };
+    let Some(entry) = body.entry(body.root()) else { return };
+    let types = |values: &mut dyn Iterator<Item = Value>| values.map(|value| body.ty(value)).collect();
+    let inputs = types(&mut body.args(entry).iter().copied());
+    let results = match (returns(ctx, body).first(), ctx.attr_data(old)) {
+        (Some(op), _) => types(&mut body.operands(*op)),
+        (None, AttrData::Type(old)) => match ctx.type_data(*old) {
+            TypeData::Function { results, .. } => results.clone(),
+            _ => return,
+        },
+        (None, _) => return,
+    };
+    let new = ctx.type_attr(ctx.ty(TypeData::Function { inputs, results }));
+    body.properties = ctx.dict_set(body.properties, key, new);
 }

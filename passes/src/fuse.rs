@@ -28,15 +28,16 @@ use ir::{Block, Body, Builder, Context, Kind, Op, OpSpec, Target, Type, Value, s
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::edit::{blocks, copy_to};
+use crate::manager::Changes;
 
 mod chains;
 mod sums;
 
 /// Groups the operations of a function; a group has at most `max_ops` of them. Returns how many groups were
 /// made.
-pub fn fuse(ctx: &Context, target: &dyn Target, body: &mut Body, max_ops: usize) -> usize {
+pub fn fuse(ctx: &Context, target: &dyn Target, body: &mut Body, max_ops: usize, changes: &Changes) -> usize {
     let left = sums::sums_for_the_earlier(ctx, target, body, max_ops);
-    fuse_with(ctx, target, body, max_ops, &left)
+    fuse_with(ctx, target, body, (max_ops, changes), &left)
 }
 
 /// [`fuse`], where of two contractions that one of the sums in `left` adds, the later one leaves it to the
@@ -45,11 +46,17 @@ fn fuse_with(
     ctx: &Context,
     target: &dyn Target,
     body: &mut Body,
-    max_ops: usize,
+    (max_ops, changes): (usize, &Changes),
     left: &BTreeSet<Op>,
 ) -> usize {
     let mut chooser = FusionChooser::new(ctx, target, body, max_ops, left);
-    let groups: Vec<Group> = blocks(ctx, body).into_iter().flat_map(|block| chooser.choose(block)).collect();
+    let mut groups: Vec<Group> =
+        blocks(ctx, body).into_iter().flat_map(|block| chooser.choose(block)).collect();
+    groups.retain(|group| {
+        let what =
+            || format!("a group of {} around {}", group.ops.len(), body.at(ctx, group.root).describe());
+        changes.allow(what)
+    });
     groups.iter().for_each(|group| outline(ctx, body, group));
     groups.len()
 }

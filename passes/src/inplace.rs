@@ -25,6 +25,7 @@ use smallvec::{SmallVec, smallvec};
 use crate::access::access;
 use crate::edit::{Setter, entry, kept_inputs};
 use crate::liveness::{AliasClasses, Steps};
+use crate::manager::Changes;
 use crate::parts::{Overwritten, PlacedOperands, copied_parts, has_open_parts, place_parts};
 use crate::place::{Step, lower_bound};
 use crate::plan::{ArenaProblem, separate_outputs};
@@ -45,11 +46,21 @@ pub struct InplaceOutcome {
 
 /// Puts the parts of concatenations and paddings to their place (`mem.parts`), marks views that need no copy
 /// (`mem.view`), and ties the results of a function's operations to dying operands (`mem.tie`).
-pub fn inplace(ctx: &Context, target: &dyn Target, body: &mut Body) -> InplaceOutcome {
-    let PlacedOperands { parts, ties: placed_ties, mut remarks, .. } = place_all_parts(ctx, target, body);
-    let (views, more) = place_views(ctx, target, body, &|trial, values| live(ctx, target, trial, values));
-    remarks.extend(more);
-    let (ties, more) = tie(ctx, target, body);
+pub fn inplace(ctx: &Context, target: &dyn Target, body: &mut Body, changes: &Changes) -> InplaceOutcome {
+    let placed =
+        match changes.allow(|| "parts of concatenations and paddings are written in place".to_owned()) {
+            true => place_all_parts(ctx, target, body),
+            false => PlacedOperands::default(),
+        };
+    let PlacedOperands { parts, ties: placed_ties, mut remarks, .. } = placed;
+    let mut views = 0;
+    if changes.allow(|| "views are read where their operand lies".to_owned()) {
+        let (placed, more) =
+            place_views(ctx, target, body, &|trial, values| live(ctx, target, trial, values));
+        views = placed;
+        remarks.extend(more);
+    }
+    let (ties, more) = tie(ctx, target, body, changes);
     remarks.extend(more);
     InplaceOutcome { ties: ties + placed_ties, parts, views, remarks }
 }
@@ -79,7 +90,7 @@ pub(crate) fn in_trial<R>(
 /// A copy with results tied to operands and outputs separated.
 fn tied(ctx: &Context, target: &dyn Target, body: &Body) -> (Body, AliasSets) {
     let mut trial = body.clone();
-    tie(ctx, target, &mut trial);
+    tie(ctx, target, &mut trial, &Changes::unlimited());
     let aliases = separate_outputs(ctx, &mut trial);
     (trial, aliases)
 }
@@ -129,7 +140,7 @@ fn output_bytes(ctx: &Context, body: &Body) -> u64 {
 
 /// Ties results to dying operands. Returns how many operations, and a remark for each declared pair that was
 /// refused.
-fn tie(ctx: &Context, target: &dyn Target, body: &mut Body) -> (usize, Vec<Diagnostic>) {
+fn tie(ctx: &Context, target: &dyn Target, body: &mut Body, changes: &Changes) -> (usize, Vec<Diagnostic>) {
     let kept = kept_inputs(ctx, body);
     let mut chosen = TieChooser::choose(ctx, target, body, kept.clone());
     if !chosen.donated.is_empty() {
@@ -146,6 +157,10 @@ fn tie(ctx: &Context, target: &dyn Target, body: &mut Body) -> (usize, Vec<Diagn
             }
         }
     }
+    // Each tie was chosen with those before it in place, and needs none after it.
+    chosen.ties.retain(|(op, _)| {
+        changes.allow(|| format!("{} overwrites an operand", body.at(ctx, *op).describe()))
+    });
     write_ties(ctx, body, &chosen.ties);
     (chosen.ties.len(), chosen.remarks)
 }

@@ -25,6 +25,7 @@ use ir::{
 
 use crate::dce::remove_dead;
 use crate::edit::{blocks, permutation, rebuild, reshape};
+use crate::manager::Changes;
 
 /// Axis `i` of an NHWC image is axis `TO_NHWC[i]` of the NCHW one.
 const TO_NHWC: [usize; 4] = [0, 2, 3, 1];
@@ -33,11 +34,16 @@ const TO_NHWC: [usize; 4] = [0, 2, 3, 1];
 ///
 /// # Errors
 /// If an operation can't be rebuilt in another layout, which means that its row declares a wrong fact.
-pub fn layout(ctx: &Context, target: &dyn Target, body: &mut Body) -> Result<(), Vec<Diagnostic>> {
+pub fn layout(
+    ctx: &Context,
+    target: &dyn Target,
+    body: &mut Body,
+    changes: &Changes,
+) -> Result<(), Vec<Diagnostic>> {
     let ops: Vec<Op> = blocks(ctx, body).into_iter().flat_map(|block| body.ops(block)).collect();
     let weights = WeightSet::of(ctx, body);
     let nominal = dims::nominal(ctx, body);
-    let mut pass = LayoutChooser { ctx, target, weights, nominal, body };
+    let mut pass = LayoutChooser { ctx, target, weights, nominal, body, changes };
     let mut faults = Vec::new();
     for op in ops {
         if let Err(InferError(reason)) = pass.visit(op) {
@@ -76,6 +82,7 @@ struct LayoutChooser<'a> {
     weights: WeightSet,
     nominal: Bindings,
     body: &'a mut Body,
+    changes: &'a Changes,
 }
 
 impl LayoutChooser<'_> {
@@ -86,17 +93,28 @@ impl LayoutChooser<'_> {
         }
         if op_ref.def().is_some_and(|def| def.attr("layout").is_some()) {
             return match (op_ref.text("layout"), self.target.layout(op_ref)) {
+                // What the target wants is no choice: there is no code for anything else.
                 (Some("NCHW"), Some("NHWC")) => self.turn_to_nhwc(op),
                 _ => Ok(()),
             };
         }
         if let Some(permutation) = permutation(self.ctx, self.body, op) {
-            return self.shorten_transpose(op, &permutation);
+            return match self.may(op, "is joined with the transpose before it") {
+                true => self.shorten_transpose(op, &permutation),
+                false => Ok(()),
+            };
         }
         match self.profitable_permutation(op) {
-            Some(permutation) => self.sink_transpose(op, &permutation),
-            None => Ok(()),
+            Some(permutation) if self.may(op, "stands before the transpose that it read") => {
+                self.sink_transpose(op, &permutation)
+            }
+            _ => Ok(()),
         }
+    }
+
+    /// Whether an operation may be changed, and how.
+    fn may(&self, op: Op, how: &str) -> bool {
+        self.changes.allow(|| format!("{} {how}", self.body.at(self.ctx, op).describe()))
     }
 
     /// Joins a transpose with one before it. One without such that only moves axes of size 1 was the

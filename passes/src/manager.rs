@@ -27,6 +27,7 @@
 //! assert!(report.remarks.is_empty());
 //! ```
 
+mod changes;
 mod context;
 mod crash;
 mod diff;
@@ -44,6 +45,7 @@ mod trace;
 #[cfg(test)]
 mod tests;
 
+pub use changes::{ChangeLimit, Changes};
 pub use context::PassContext;
 pub use crash::Reproducer;
 pub use diff::unified_diff;
@@ -51,6 +53,6 @@ pub use options::{OptionDef, OptionKind, OptionValue, PassOptions};
 pub use pipeline::{Anchor, Invocation, Origin, Pipeline, PipelineItem};
 pub use plain::PlainTarget;
 pub use registry::{Example, PassDef, PassRun, Registry};
-pub use report::{Remark, Report, Statistic, Timing};
+pub use report::{PassChanges, Remark, Report, Statistic, Timing};
 pub use run_options::{RunOptions, Selection, Verify};
 pub use stage::{Stage, StageRule};

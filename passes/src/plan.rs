@@ -25,9 +25,9 @@ use ir::plan::attrs;
 use ir::plan::storage::Storage;
 use ir::weights::WeightSet;
 use ir::window::ByteWindow;
-use ir::{Body, Builder, Context, Diagnostic, Op, Traits, Value};
+use ir::{Body, Builder, Context, Diagnostic, Op, Value};
 
-use crate::edit::{entry, kept_inputs};
+use crate::edit::{entry, kept_inputs, returns};
 use crate::liveness::{AliasClasses, Life, Steps};
 use crate::memory::bytes::are_as_large;
 use crate::overlap::{Banding, OperandRows, RowOrder};
@@ -396,12 +396,6 @@ fn scratch_bytes(ctx: &Context, body: &Body, op: Op) -> Option<u64> {
 
 fn entry_args(body: &Body) -> &[Value] {
     entry(body).map_or(&[], |block| body.args(block))
-}
-
-/// The operations that return from a function.
-fn returns(ctx: &Context, body: &Body) -> Vec<Op> {
-    let ends = body.blocks(body.root()).iter().filter_map(|block| body.last_op(*block));
-    ends.filter(|op| body.at(ctx, *op).has(Traits::RETURN)).collect()
 }
 
 /// Copies each output that has no bytes of its own or is to lie in a pool, and all where a function returns

@@ -97,7 +97,9 @@ fn run_pass(cx: &PassContext<'_>, func: &mut Body) -> Result<(), Vec<Diagnostic>
     for root in func.roots().to_vec() {
         simplify_region(cx, func, root, limits, &laws);
     }
-    cx.count("removed", remove_dead(cx.ctx, func));
+    if cx.changes.allow(|| "what nobody reads is removed".to_owned()) {
+        cx.count("removed", remove_dead(cx.ctx, func));
+    }
     Ok(())
 }
 
@@ -138,10 +140,16 @@ fn simplify_block(
     laws: &[&Law],
 ) {
     for ops in run::runs(body, block) {
+        if !cx
+            .changes
+            .allow(|| "constants are folded, and what is computed twice is computed once".to_owned())
+        {
+            return;
+        }
         let mut graph = LawGraph::new(GraphFacts::new(cx.ctx));
         let entries = GraphEntries::new(&mut graph, body, ops);
         graph.rebuild();
-        for (law, count) in saturate::saturate(&mut graph, limits, laws) {
+        for (law, count) in saturate::saturate(&mut graph, limits, laws, &cx.changes) {
             cx.count(law, count);
         }
         let run = BlockRun::settle(&graph, entries);

@@ -34,7 +34,7 @@ pub(crate) static LAYOUT: PassDef = PassDef {
 }"#,
     },
     stage: StageRule::Is(Stage::Layout),
-    run: PassRun::Function(|pass, body| crate::layout::layout(pass.ctx, pass.target, body)),
+    run: PassRun::Function(|pass, body| crate::layout::layout(pass.ctx, pass.target, body, &pass.changes)),
 };
 
 /// Operations are put into groups that run as one.
@@ -67,7 +67,8 @@ pub(crate) static FUSE: PassDef = PassDef {
     },
     stage: StageRule::Is(Stage::Fuse),
     run: PassRun::Function(|pass, body| {
-        let groups = crate::fuse::fuse(pass.ctx, pass.target, body, pass.options.int("max-ops") as usize);
+        let max_ops = pass.options.int("max-ops") as usize;
+        let groups = crate::fuse::fuse(pass.ctx, pass.target, body, max_ops, &pass.changes);
         pass.count("groups", groups as u64);
         Ok(())
     }),
@@ -135,9 +136,12 @@ pub(crate) static INPLACE: PassDef = PassDef {
             outcome.remarks.into_iter().for_each(|remark| pass.add_remark(remark));
             return Ok(());
         }
-        let copies = crate::late_parts::copy_late_parts(pass.ctx, pass.target, body);
+        let copies = match pass.changes.allow(|| "slices that outlive the rest are copied".to_owned()) {
+            true => crate::late_parts::copy_late_parts(pass.ctx, pass.target, body),
+            false => Vec::new(),
+        };
         pass.count("copies", copies.len() as u64);
-        let outcome = crate::inplace::inplace(pass.ctx, pass.target, body);
+        let outcome = crate::inplace::inplace(pass.ctx, pass.target, body, &pass.changes);
         pass.count("ties", outcome.ties as u64);
         pass.count("parts", outcome.parts as u64);
         pass.count("views", outcome.views as u64);
@@ -201,7 +205,8 @@ pub(crate) static PLAN: PassDef = PassDef {
             buffers.write(pass.ctx, body, bound.as_ref());
             return Ok(());
         }
-        let remarks = crate::plan::plan(pass.ctx, pass.target, body, &pass.options.text("planner"), goal)?;
+        let planner = pass.options.text("planner");
+        let remarks = crate::plan::plan(pass.ctx, pass.target, body, &planner, goal, &pass.changes)?;
         remarks.into_iter().for_each(|remark| pass.add_remark(remark));
         Ok(())
     }),

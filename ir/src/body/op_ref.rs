@@ -3,6 +3,7 @@
 use super::Body;
 use crate::context::{Context, DECISIONS, decision_number};
 use crate::entities::{Attr, Op, Type, Value};
+use crate::location::describe_op;
 use crate::opdef::{Kind, OpDef, Presence, Traits};
 use crate::scalar::Scalar;
 
@@ -53,6 +54,11 @@ impl<'a> OpRef<'a> {
     /// The name's text.
     pub fn name(&self) -> &'a str {
         self.ctx.op_name_str(self.body.name(self.op))
+    }
+
+    /// What a person calls the operation (see [`describe_op`]).
+    pub fn describe(&self) -> String {
+        describe_op(self.ctx, self.body.name(self.op), self.body.location(self.op))
     }
 
     /// The row, if the operation is registered.

@@ -1,5 +1,7 @@
 //! `optc run`: compile a program and run it.
 
+mod debug;
+
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -54,6 +56,17 @@ pub(super) struct RunArgs {
     /// Fill memory with NaN after its last reader, which makes a wrong plan visible.
     #[arg(long)]
     poison: bool,
+    /// Show values that are computed on the way, by the names of the model's nodes (`Conv_5`) or in the
+    /// printed program (`%12`), or `all`, and compare them with the interpreter's. They become outputs,
+    /// which no group leaves out and nothing overwrites; dead memory is NaN, as with `--poison`.
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    debug_tensors: Vec<String>,
+    /// Write the values of `--debug-tensors` to a file.
+    #[arg(long, value_name = "T.npz", requires = "debug_tensors")]
+    debug_out: Option<PathBuf>,
+    /// Compare the values of `--debug-tensors` with those of a file, by name, in place of the interpreter's.
+    #[arg(long, value_name = "T.npz", requires = "debug_tensors")]
+    debug_check: Option<PathBuf>,
     #[command(flatten)]
     artifact: ArtifactArgs,
 }
@@ -79,6 +92,9 @@ pub(super) fn run(args: &RunArgs) -> Result<(), Failure> {
         return replay(&Setup::default(), &OptArgs::default(), crash, None);
     }
     args.check_counts()?;
+    if !args.debug_tensors.is_empty() {
+        return debug::run(args);
+    }
     let Ran { runs, memory } = ran(args)?;
     let said = runs.iter().map(|run| top_results(&run.outputs) + &run.sizes + &run.times);
     let said = said.collect::<String>() + &memory;

@@ -2,6 +2,8 @@
 
 mod artifact;
 mod bad_input;
+mod bisect;
+mod diff;
 mod explain;
 mod folders;
 mod list;

@@ -20,6 +20,7 @@ use ir::{Body, Context, Kind, Op, Target, Value, dims, size};
 
 use super::fuse_with;
 use crate::edit::blocks;
+use crate::manager::Changes;
 use crate::schedule::{max_live_bytes, schedule};
 use crate::select::select;
 
@@ -43,7 +44,7 @@ pub(super) fn sums_for_the_earlier(
     let sums: Vec<Op> = ops.filter(|op| is_worth_a_trial(ctx, body, *op)).take(MOST).collect();
     let bytes = |left: &BTreeSet<Op>| {
         let mut trial = body.clone();
-        fuse_with(ctx, target, &mut trial, max_ops, left);
+        fuse_with(ctx, target, &mut trial, (max_ops, &Changes::unlimited()), left);
         select(ctx, target, &mut trial, 1);
         schedule(ctx, target, &mut trial);
         max_live_bytes(ctx, target, &trial)

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use ir::{Context, Diagnostic, Location, Target};
 
-use super::PassOptions;
+use super::{Changes, PassOptions};
 use crate::rewrite::RuleSet;
 
 /// What a pass is told beside the function or module that it works on. Each function gets its own.
@@ -19,6 +19,8 @@ pub struct PassContext<'a> {
     pub options: &'a PassOptions,
     /// The rules that the registry knows.
     pub rules: &'a RuleSet,
+    /// What it asks before each change that it could leave out.
+    pub changes: Changes,
     notes: RefCell<Notes>,
 }
 
@@ -27,6 +29,8 @@ pub struct PassContext<'a> {
 pub(super) struct Notes {
     pub(super) remarks: Vec<Diagnostic>,
     pub(super) counts: Vec<(&'static str, u64)>,
+    /// How many changes it made, and the last one, if it may make no more.
+    pub(super) changes: (u64, Option<String>),
 }
 
 impl<'a> PassContext<'a> {
@@ -38,7 +42,13 @@ impl<'a> PassContext<'a> {
         options: &'a PassOptions,
         rules: &'a RuleSet,
     ) -> PassContext<'a> {
-        PassContext { ctx, target, threads, options, rules, notes: RefCell::default() }
+        let changes = Changes::unlimited();
+        PassContext { ctx, target, threads, options, rules, changes, notes: RefCell::default() }
+    }
+
+    /// The same, which may make these changes only.
+    pub(super) fn limited(self, changes: Changes) -> PassContext<'a> {
+        PassContext { changes, ..self }
     }
 
     /// Says what was done or why it was not, for those who ask with `--remarks`.
@@ -61,6 +71,8 @@ impl<'a> PassContext<'a> {
     }
 
     pub(super) fn into_notes(self) -> Notes {
-        self.notes.into_inner()
+        let mut notes = self.notes.into_inner();
+        notes.changes = (self.changes.made(), self.changes.last());
+        notes
     }
 }

@@ -11,8 +11,8 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use super::context::Notes;
 use super::trace::Trace;
 use super::{
-    Invocation, Origin, PassContext, PassRun, Pipeline, PipelineItem, Remark, Report, RunOptions, Stage,
-    StageRule, Statistic, Timing, Verify, crash,
+    Changes, Invocation, Origin, PassChanges, PassContext, PassRun, Pipeline, PipelineItem, Remark, Report,
+    RunOptions, Stage, StageRule, Statistic, Timing, Verify, crash,
 };
 use crate::rewrite::RuleSet;
 
@@ -39,10 +39,12 @@ impl Pipeline {
             trace: Trace::new(options),
             statistics: Vec::new(),
             remarks: Vec::new(),
+            changes: Vec::new(),
         };
         let children = execution.items(self.items(), module)?;
         let timing = Timing { name: "total".to_owned(), time: start.elapsed(), children };
-        Ok(Report { timing, statistics: execution.statistics, remarks: execution.remarks })
+        let Execution { statistics, remarks, changes, .. } = execution;
+        Ok(Report { timing, statistics, remarks, changes })
     }
 }
 
@@ -53,6 +55,7 @@ struct Execution<'a> {
     trace: Trace<'a>,
     statistics: Vec<Statistic>,
     remarks: Vec<Remark>,
+    changes: Vec<PassChanges>,
 }
 
 impl Execution<'_> {
@@ -75,6 +78,7 @@ impl Execution<'_> {
             PassRun::Function(run) => self.on_functions(pass, module, run),
             PassRun::Module(run) => self.on_module(pass, module, run),
         })?;
+        self.changes.push(changes_of(pass, &notes));
         notes.into_iter().for_each(|notes| self.keep(pass, notes));
         self.trace.after(pass, module)?;
         match self.options.verify {
@@ -99,8 +103,11 @@ impl Execution<'_> {
             return Ok(Vec::new());
         }
         let RunOptions { target, threads, .. } = *self.options;
-        let context = PassContext::new(&ctx, target, threads, &pass.options, self.rules);
+        let changes = self.allowed(pass);
+        let given = changes.is_spent().then(|| module.clone());
+        let context = PassContext::new(&ctx, target, threads, &pass.options, self.rules).limited(changes);
         run(&context, module)?;
+        settle(pass, &context, given, module);
         functions(&ctx, module).into_iter().for_each(|func| mark(&ctx, pass, func.body));
         Ok(vec![context.into_notes()])
     }
@@ -114,17 +121,29 @@ impl Execution<'_> {
         let ctx = module.ctx.clone();
         let funcs = functions(&ctx, module);
         let (target, threads, rules) = (self.options.target, self.options.threads, self.rules);
-        let one = |func: DefinedFunction<'_>| {
+        let one = |func: DefinedFunction<'_>, changes: Changes| {
             if let Some(error) = stage_error(&ctx, pass, &func) {
                 return Err(vec![error]);
             }
-            let context = PassContext::new(&ctx, target, threads, &pass.options, rules);
+            let context = PassContext::new(&ctx, target, threads, &pass.options, rules).limited(changes);
             if !is_done(&ctx, pass, func.body) {
+                let given = context.changes.is_spent().then(|| func.body.clone());
                 run(&context, func.body)?;
+                settle(pass, &context, given, func.body);
                 mark(&ctx, pass, func.body);
             }
             Ok(context.into_notes())
         };
+        if let Some(mut left) = self.left(pass) {
+            let mut all = Vec::new();
+            for func in funcs {
+                let notes = one(func, Changes::at_most(left))?;
+                left -= notes.changes.0;
+                all.push(notes);
+            }
+            return Ok(all);
+        }
+        let one = |func| one(func, Changes::unlimited());
         let results: Vec<Result<Notes, Vec<Diagnostic>>> = match (funcs.len(), threads) {
             (0 | 1, _) | (_, 0 | 1) => funcs.into_iter().map(one).collect(),
             _ => self.pool().install(|| funcs.into_par_iter().map(one).collect()),
@@ -158,6 +177,18 @@ impl Execution<'_> {
         Ok(vec![Timing { name: VERIFY.to_owned(), time: start.elapsed(), children: Vec::new() }])
     }
 
+    /// How many changes a pass may still make, if there is a limit.
+    fn left(&self, pass: &Invocation) -> Option<u64> {
+        let name = pass.def.name;
+        let limit = self.options.limits.iter().find(|limit| limit.pass == name)?;
+        let made: u64 = self.changes.iter().filter(|run| run.pass == name).map(|run| run.count).sum();
+        Some(limit.changes.saturating_sub(made))
+    }
+
+    fn allowed(&self, pass: &Invocation) -> Changes {
+        self.left(pass).map_or_else(Changes::unlimited, Changes::at_most)
+    }
+
     fn pool(&mut self) -> &ThreadPool {
         let threads = self.options.threads;
         self.pool.get_or_insert_with(|| {
@@ -182,6 +213,29 @@ impl Execution<'_> {
             self.remarks.extend(remarks.map(|diagnostic| Remark { pass: name, diagnostic }));
         }
     }
+}
+
+/// Counts one change for a pass that counts none. One that may make none has its work undone, unless what
+/// comes after needs it.
+fn settle<T>(pass: &Invocation, context: &PassContext<'_>, given: Option<T>, work: &mut T) {
+    if context.changes.made() > 0 {
+        return;
+    }
+    let is_optional = pass.def.stage.stage().is_none_or(|stage| !stage.is_mandatory());
+    match given {
+        Some(given) if is_optional => *work = given,
+        Some(_) => {}
+        None => {
+            context.changes.allow(|| "all that the pass does".to_owned());
+        }
+    }
+}
+
+/// The changes of a pass over all functions.
+fn changes_of(pass: &Invocation, notes: &[Notes]) -> PassChanges {
+    let count = notes.iter().map(|notes| notes.changes.0).sum();
+    let last = notes.iter().find_map(|notes| notes.changes.1.clone());
+    PassChanges { pass: pass.def.name, count, last }
 }
 
 /// All results if there is no error, else all errors.

@@ -15,6 +15,19 @@ pub struct Report {
     pub statistics: Vec<Statistic>,
     /// What the passes remarked, in the order of the pipeline and, within a pass, of the text.
     pub remarks: Vec<Remark>,
+    /// How much each pass changed, in the order of the pipeline.
+    pub changes: Vec<PassChanges>,
+}
+
+/// The changes of one run of a pass (see [`Changes`](super::Changes)).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PassChanges {
+    /// The pass.
+    pub pass: &'static str,
+    /// How many there were.
+    pub count: u64,
+    /// The last one, if a limit was reached with it.
+    pub last: Option<String>,
 }
 
 /// A number that a pass counted, over all functions.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use ir::diag::did_you_mean;
 use ir::{Diagnostic, Location, Target};
 
-use super::Registry;
+use super::{ChangeLimit, Registry};
 
 /// How a pipeline is run.
 pub struct RunOptions<'a> {
@@ -26,6 +26,8 @@ pub struct RunOptions<'a> {
     pub dump_dir: Option<PathBuf>,
     /// Of which passes remarks are kept.
     pub remarks: Selection,
+    /// After how many changes passes stop; those of functions are then made one function after the other.
+    pub limits: Vec<ChangeLimit>,
     /// Where the module as it was before the pass goes when a pass panics.
     pub reproducer: Option<PathBuf>,
     /// Gets what is printed on the way.
@@ -92,6 +94,7 @@ impl<'a> RunOptions<'a> {
             print_after_change: Selection::None,
             dump_dir: None,
             remarks: Selection::None,
+            limits: Vec::new(),
             reproducer: None,
             trace: &|_| {},
         }

@@ -29,6 +29,7 @@ use super::bytes::are_as_large;
 use crate::access::access;
 use crate::inplace::{InplaceOutcome, inplace};
 use crate::late_parts::copy_late_parts;
+use crate::manager::Changes;
 use crate::plan::separate_outputs;
 use crate::select::select;
 
@@ -43,7 +44,7 @@ pub fn decide(ctx: &Context, target: &dyn Target, body: &mut Body) -> InplaceOut
         let mut at = choice.clone();
         select(ctx, target, &mut at, 1);
         let copies = copy_late_parts(ctx, target, &mut at);
-        outcome = inplace(ctx, target, &mut at);
+        outcome = inplace(ctx, target, &mut at, &Changes::unlimited());
         outcome.remarks.extend(copies);
         decided = with_named_sizes(ctx, body, at);
     }

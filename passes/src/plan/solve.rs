@@ -3,10 +3,11 @@
 use ir::alias::AliasSets;
 use ir::{Body, Context, Diagnostic, Target};
 
-use super::{ArenaProblem, pitch, separate_outputs};
+use super::{ArenaProblem, BufferContent, pitch, separate_outputs};
 use crate::check::check;
 use crate::edit::entry;
-use crate::place::{self, Placer};
+use crate::manager::Changes;
+use crate::place::{self, Placement, Placer};
 use crate::tradeoff::{self, Goal};
 
 /// Places the values of a function, and saves memory as the goal says; `planner` names a row of
@@ -20,6 +21,7 @@ pub fn plan(
     body: &mut Body,
     planner: &str,
     goal: Goal,
+    changes: &Changes,
 ) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
     if entry(body).is_none() {
         return Ok(Vec::new());
@@ -32,13 +34,41 @@ pub fn plan(
         aliases = AliasSets::of(ctx, body);
     }
     let arena = ArenaProblem::of(ctx, body, &aliases)?;
-    let (arena, placement) = tradeoff::place(ctx, target, body, arena, &aliases, goal, placer)?;
+    let goal = match changes.allow(|| "results overlap operands, and scratch is smaller".to_owned()) {
+        true => goal,
+        false => Goal::Speed,
+    };
+    let (arena, mut placement) = tradeoff::place(ctx, target, body, arena, &aliases, goal, placer)?;
+    set_apart(ctx, body, &arena, &mut placement, changes);
     let others = arena.pools.iter().map(|pool| placer.place(&pool.problem));
     let placed = arena.place_pools(ctx, body, std::iter::once(placement).chain(others).collect())?;
     arena.write(ctx, body, &placed);
     placed.write(ctx, body);
     let faults = check(ctx, body);
     if faults.is_empty() { Ok(remarks) } else { Err(faults) }
+}
+
+/// Gives each buffer that may not share bytes, since that would be one change too many, bytes of its own.
+fn set_apart(
+    ctx: &Context,
+    body: &Body,
+    arena: &ArenaProblem<'_>,
+    placement: &mut Placement,
+    changes: &Changes,
+) {
+    for (id, buffer) in arena.problem.buffers.iter() {
+        let op = match arena.contents[id] {
+            BufferContent::Root(value) => body.defining_op(value),
+            BufferContent::Scratch(op) => Some(op),
+        };
+        let place = || op.map_or("an argument".to_owned(), |op| body.at(ctx, op).describe());
+        let is_pinned = buffer.pin.is_some();
+        if changes.allow(|| format!("the buffer of {} shares bytes", place())) || is_pinned {
+            continue;
+        }
+        placement.offsets[id] = placement.size_bytes.next_multiple_of(buffer.align);
+        placement.size_bytes = placement.offsets[id] + buffer.size_bytes;
+    }
 }
 
 fn unknown_planner(name: &str) -> Diagnostic {

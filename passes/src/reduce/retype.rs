@@ -12,9 +12,9 @@ use ir::{Attr, Body, Context, Dim, Kind, Module, Op, Region, Traits, Type, TypeD
 use rustc_hash::FxHashMap;
 
 use super::search::Search;
-use super::signature::write_type;
 use super::sites::{self, BodyPath, body_at, body_at_mut, mapped};
 use crate::constants::{splat, splat_of};
+use crate::edit::write_function_type;
 
 /// Tries to make named sizes numbers, and all sizes smaller.
 pub(super) fn sizes(search: &mut Search<'_>) {
@@ -274,7 +274,7 @@ pub(super) fn infer_again(ctx: &Context, body: &mut Body) -> Option<()> {
     for root in body.roots().to_vec() {
         infer_region(ctx, body, root)?;
     }
-    write_type(ctx, body);
+    write_function_type(ctx, body);
     Some(())
 }
 

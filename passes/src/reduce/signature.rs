@@ -1,9 +1,10 @@
 //! Which arguments and results functions can do without.
 
-use ir::{Attr, AttrData, Body, Context, Module, Op, Traits, Type, TypeData, Value};
+use ir::{Attr, Body, Context, Module, Op, Type, Value};
 
 use super::search::{Search, change_each};
 use super::sites::{self, BodyPath, body_at, body_at_mut};
+use crate::edit::{returns, write_function_type};
 
 /// Tries to leave out results of functions.
 pub(super) fn results(search: &mut Search<'_>) {
@@ -22,12 +23,6 @@ fn result_count(module: &Module, path: &[Op]) -> usize {
     body.and_then(|body| Some(body.operand_count(*returns(&module.ctx, body).first()?))).unwrap_or(0)
 }
 
-/// The operations that return from a function.
-fn returns(ctx: &Context, body: &Body) -> Vec<Op> {
-    let ends = body.blocks(body.root()).iter().filter_map(|block| body.last_op(*block));
-    ends.filter(|op| body.at(ctx, *op).has(Traits::RETURN)).collect()
-}
-
 fn remove_result(module: &mut Module, path: &[Op], index: usize) -> bool {
     let ctx = module.ctx.clone();
     let Some(body) = body_at_mut(module, path) else { return false };
@@ -43,7 +38,7 @@ fn remove_result(module: &mut Module, path: &[Op], index: usize) -> bool {
     edit_dicts(&ctx, body, "res_attrs", |dicts| {
         dicts.remove(index);
     });
-    write_type(&ctx, body);
+    write_function_type(&ctx, body);
     true
 }
 
@@ -78,7 +73,7 @@ fn remove_argument(module: &mut Module, path: &[Op], arg: Value) -> bool {
     edit_dicts(&ctx, body, "arg_attrs", |dicts| {
         dicts.remove(index);
     });
-    write_type(&ctx, body);
+    write_function_type(&ctx, body);
     true
 }
 
@@ -87,7 +82,7 @@ pub(super) fn add_argument(ctx: &Context, body: &mut Body, ty: Type) -> Option<V
     let entry = body.entry(body.root())?;
     let arg = body.add_arg(entry, ty);
     edit_dicts(ctx, body, "arg_attrs", |dicts| dicts.push(Attr::EMPTY));
-    write_type(ctx, body);
+    write_function_type(ctx, body);
     Some(arg)
 }
 
@@ -100,23 +95,4 @@ fn edit_dicts(ctx: &Context, body: &mut Body, key: &str, edit: impl FnOnce(&mut 
         edit(&mut dicts);
         body.properties = ctx.dict_set(body.properties, key, ctx.array_attr(&dicts));
     }
-}
-
-/// Makes the type of a function say what it takes and returns.
-pub(super) fn write_type(ctx: &Context, body: &mut Body) {
-    let key = ctx.ident("function_type");
-    let Some(old) = ctx.dict_get(body.properties, key) else { return };
-    let Some(entry) = body.entry(body.root()) else { return };
-    let types = |values: &mut dyn Iterator<Item = Value>| values.map(|value| body.ty(value)).collect();
-    let inputs = types(&mut body.args(entry).iter().copied());
-    let results = match (returns(ctx, body).first(), ctx.attr_data(old)) {
-        (Some(op), _) => types(&mut body.operands(*op)),
-        (None, AttrData::Type(old)) => match ctx.type_data(*old) {
-            TypeData::Function { results, .. } => results.clone(),
-            _ => return,
-        },
-        (None, _) => return,
-    };
-    let new = ctx.type_attr(ctx.ty(TypeData::Function { inputs, results }));
-    body.properties = ctx.dict_set(body.properties, key, new);
 }

@@ -2,12 +2,14 @@
 
 use std::collections::VecDeque;
 
+use ir::location::describe_op;
 use ir::{Body, Context, Diagnostic, OpName, Region};
 use rustc_hash::FxHashMap;
 
 use super::fold::{FOLD, fold};
 use super::{Applied, Rewriter, RuleSet};
 use crate::effects::is_pure;
+use crate::manager::Changes;
 
 /// The name under which the removal of what nobody reads is counted.
 const DEAD: &str = "dead";
@@ -57,17 +59,28 @@ impl<'r> Driver<'r> {
         }
     }
 
-    /// Applies rules until none applies; whether any did.
+    /// Applies rules until none applies, or no more changes are allowed; whether any did.
     ///
     /// # Errors
     /// If they have applied as often as they may: the rules that applied last.
-    pub fn run(&mut self, ctx: &Context, body: &mut Body) -> Result<RewriteOutcome, Diagnostic> {
+    pub fn run(
+        &mut self,
+        ctx: &Context,
+        body: &mut Body,
+        changes: &Changes,
+    ) -> Result<RewriteOutcome, Diagnostic> {
         let roots = body.roots().to_vec();
         let mut rewriter = Rewriter::new(ctx, body);
         roots.iter().for_each(|root| look_at_all(&mut rewriter, *root));
         let before = self.left;
         while let Some(op) = rewriter.next() {
+            if changes.is_spent() {
+                break;
+            }
+            let name_before = rewriter.body().name(op);
+            let location = rewriter.body().location(op);
             let Some((Applied { .. }, name)) = self.visit(&mut rewriter, op) else { continue };
+            changes.allow(|| format!("rule `{name}` at {}", describe_op(ctx, name_before, location)));
             if self.last.len() == LAST {
                 self.last.pop_front();
             }

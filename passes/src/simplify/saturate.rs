@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 
 use super::graph::{ENode, Fact, LawGraph};
 use super::terms::{class, matched};
+use crate::manager::Changes;
 use crate::rewrite::{Law, LawMatch};
 
 /// The least number of matches that a round looks at.
@@ -29,13 +30,20 @@ pub(super) fn saturate(
     graph: &mut LawGraph<'_>,
     limits: SaturationLimits,
     laws: &[&Law],
+    changes: &Changes,
 ) -> Vec<(&'static str, u64)> {
     let mut joined = vec![0; laws.len()];
     for _ in 0..limits.rounds {
         let found = find(graph, laws, limits.nodes.max(LEAST_MATCHES));
         let before = joined.iter().sum::<u64>();
         for (law, class, found) in found {
-            joined[law] += u64::from(apply(graph, laws[law], class, &found));
+            if changes.is_spent() {
+                break;
+            }
+            if apply(graph, laws[law], class, &found) {
+                joined[law] += 1;
+                changes.allow(|| format!("law `{}`", laws[law].name()));
+            }
             if graph.total_size() > limits.nodes {
                 break;
             }

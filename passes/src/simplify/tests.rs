@@ -9,7 +9,7 @@ use super::graph::{GraphFacts, LawGraph};
 use super::run::GraphEntries;
 use super::saturate::{SaturationLimits, saturate};
 use crate::constants;
-use crate::manager::{PassContext, PassOptions, PassRun, PlainTarget, Registry};
+use crate::manager::{Changes, PassContext, PassOptions, PassRun, PlainTarget, Registry};
 use crate::rewrite::Law;
 
 /// A function whose only block is being written.
@@ -183,7 +183,7 @@ fn grown(program: &Program<'_>) -> usize {
     let ops = program.body.ops(program.block()).collect();
     GraphEntries::new(&mut graph, &program.body, ops);
     graph.rebuild();
-    saturate(&mut graph, SaturationLimits { rounds: 20, nodes: 100_000 }, &laws);
+    saturate(&mut graph, SaturationLimits { rounds: 20, nodes: 100_000 }, &laws, &Changes::unlimited());
     graph.total_size()
 }
 

@@ -34,6 +34,7 @@ mod parts;
 mod pipelines;
 mod placements;
 mod plan_and_place;
+mod planted_faults;
 mod random_flow;
 mod random_graphs;
 mod random_sizes;

@@ -1,0 +1,148 @@
+//! `optc bisect`: the pass, and the change of it, that makes a program compute something else.
+
+use std::panic::{set_hook, take_hook};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use ir::Module;
+use passes::manager::Registry;
+use serde::Serialize;
+
+use super::inputs::{InputArgs, fix_sizes};
+use super::output::{instead, json};
+use super::{CompareOutcome, FileArgs, MachineArgs, MemoryArgs, write_output};
+use crate::arrays::{Array, read_npz};
+use crate::bisect::{BisectOptions, Bisected, Trouble, bisect};
+use crate::compile::{DeadMemory, entry, passes_to_plan, signature};
+use crate::expect::first_difference;
+use crate::failure::Failure;
+use crate::interpret::interpret;
+use crate::load::load;
+
+/// Find the pass, and the change of it, that makes a program compute something else.
+///
+/// The interpreter runs the program as it was read, and again after passes, which are cut off at one after
+/// the other; then a real run on poisoned memory is compared in the same way. Says which pass is at fault,
+/// which of its changes, and the first value that differs. Exit status: 0 if nothing differs, 1 if something
+/// does.
+///
+/// Examples:
+///   optc bisect model.onnx --synthesize-weights --random
+///   optc bisect net.mlir --inputs=x.npz --check=y.npz --passes=simplify,fuse
+#[derive(Args)]
+#[command(verbatim_doc_comment)]
+pub(super) struct BisectArgs {
+    #[command(flatten)]
+    file: FileArgs,
+    #[command(flatten)]
+    inputs: InputArgs,
+    /// The passes to search [default: those that take the program to its plan].
+    #[arg(long, value_name = "PIPELINE")]
+    passes: Option<String>,
+    /// What the program is to compute: a `.npz` file with an array for each output [default: what the
+    /// interpreter computes].
+    #[arg(long, value_name = "Y.npz")]
+    check: Option<PathBuf>,
+    /// How far off an output may be, as a share of its absolute maximum.
+    #[arg(long, default_value_t = 1e-4)]
+    tolerance: f64,
+    #[command(flatten)]
+    machine: MachineArgs,
+    #[command(flatten)]
+    memory: MemoryArgs,
+    /// Function to compile [default: the only public one, else `main`].
+    #[arg(long, value_name = "NAME")]
+    entry: Option<String>,
+    /// Write what was found as JSON to a file; `-` prints it instead of the text.
+    #[arg(long, value_name = "F.json")]
+    json: Option<PathBuf>,
+}
+
+/// What `--json` writes.
+#[derive(Serialize)]
+struct BisectReport<'a> {
+    version: u32,
+    differs: bool,
+    #[serde(flatten)]
+    found: Option<&'a Bisected>,
+}
+
+pub(super) fn run(args: &BisectArgs) -> Result<CompareOutcome, Failure> {
+    let mut module = load(&args.file.file, &args.file.options()?)?;
+    let entry = entry(&module, args.entry.as_deref())?;
+    let cases = args.inputs.cases(&module, &entry)?;
+    let [case] = &cases[..] else { return Err(Failure::Usage("one --inputs can be bisected".to_owned())) };
+    fix_sizes(&mut module, &cases)?;
+    let expected = match &args.check {
+        Some(path) => Some(expected(&module, &entry, (&case.inputs, path), args.tolerance)?),
+        None => None,
+    };
+    let compile = args.memory.options(&args.machine, &entry, DeadMemory::Poisoned);
+    let passes = args.passes.clone().unwrap_or_else(|| passes_to_plan(&module, &entry, args.memory.goal()));
+    let registry = Registry::new();
+    let options = BisectOptions { registry: &registry, passes: &passes, compile, tolerance: args.tolerance };
+    // A pass that panics is one that fails; its message is in what is found.
+    let hook = take_hook();
+    set_hook(Box::new(|_| {}));
+    let found = bisect(&module, &entry, &case.inputs, expected.as_deref(), &options);
+    set_hook(hook);
+    let found = found?;
+    let report = BisectReport { version: 1, differs: found.is_some(), found: found.as_ref() };
+    let text = match &found {
+        Some(found) => found.text(&args.file.file, &passes),
+        None => "nothing differs: the interpreter and a real run compute the same\n".to_owned(),
+    };
+    write_output(&instead(&args.json, || json(&report), text)?, None)?;
+    Ok(if found.is_some() { CompareOutcome::Different } else { CompareOutcome::Same })
+}
+
+/// The arrays of a file in the order of the outputs, which the interpreter must compute.
+fn expected(
+    module: &Module,
+    entry: &str,
+    (inputs, path): (&[Array], &Path),
+    tolerance: f64,
+) -> Result<Vec<Array>, Failure> {
+    let mut arrays = read_npz(path, &|_| None)?;
+    let signature = signature(module, entry)?;
+    let mut expected = Vec::new();
+    for output in signature.outputs() {
+        let Some(index) = arrays.iter().position(|array| array.name == output.name) else {
+            return Err(Failure::input(format!("{}: there is no array `{}`", path.display(), output.name)));
+        };
+        expected.push(arrays.swap_remove(index));
+    }
+    let computed = interpret(module, entry, inputs)?;
+    match first_difference(&computed, &expected, tolerance) {
+        None => Ok(expected),
+        Some(difference) => {
+            let what = "the interpreter computes something else already before any pass";
+            Err(Failure::input(format!("{what}: {difference}")))
+        }
+    }
+}
+
+impl Bisected {
+    fn text(&self, file: &Path, passes: &str) -> String {
+        let by = if self.is_interpreted { "as the interpreter runs it" } else { "as machine code" };
+        let mut text = match &self.pass {
+            Some(pass) => format!("pass `{pass}` makes the program wrong, {by}\n"),
+            None => "code generation or a kernel is wrong, whatever the passes do\n".to_owned(),
+        };
+        if let Some(change) = &self.change {
+            text += &format!("change {} of {}: {}\n", change.number, change.count, change.what);
+        }
+        text += &match &self.trouble {
+            Trouble::Differs(difference) => format!("output {difference}\n"),
+            Trouble::Fails(message) => format!("it fails: {message}\n"),
+        };
+        if let Some(value) = &self.value {
+            text += &format!("first value that differs: {}; {} makes it\n", value.difference, value.op);
+        }
+        if let (Some(pass), Some(change)) = (&self.pass, &self.change) {
+            let limit = format!("--stop-after={pass}:{}", change.number);
+            text += &format!("see it: optc --passes='{passes}' {limit} {}\n", file.display());
+        }
+        text
+    }
+}

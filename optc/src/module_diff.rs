@@ -1,0 +1,262 @@
+//! How do two programs, or two plans, differ, as a person means it?
+//!
+//! Operations are matched by what they compute, not by the names of values: first those that are equal with
+//! all that they read; then those that read what corresponds (so that a changed attribute is one change, and
+//! not one of everything after it); then, from the results back, those that are read by what corresponds (so
+//! that an operation put between two is one operation added); then those of the same node of a model; then
+//! those of the same name and types, in text order. A group is transparent: what reads it reads what it
+//! yields, so that fusion adds groups and changes nothing else.
+//!
+//! After Falleri et al., "Fine-grained and Accurate Source Code Differencing" (2014): equal subtrees first,
+//! then containers of what is matched. O(operations + operands), but for ties between equal candidates.
+
+mod matching;
+mod nodes;
+
+use std::collections::BTreeMap;
+
+use ir::plan::attrs;
+use ir::{Body, Context, Module};
+use serde::Serialize;
+
+use crate::plan_report::{PlanReport, plan_report};
+use matching::Matching;
+use nodes::{FunctionNodes, Node};
+
+/// How two programs differ.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ModuleDiff {
+    /// Functions that only the second has.
+    pub added: Vec<String>,
+    /// Functions that only the first has.
+    pub removed: Vec<String>,
+    /// Functions that both have, in the order of the first.
+    pub functions: Vec<FunctionDiff>,
+}
+
+/// How two functions differ.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct FunctionDiff {
+    /// The name in the first; in the second, if that is another, after an arrow.
+    pub name: String,
+    /// How many operations are the same.
+    pub same: usize,
+    /// How many of those that both have run in another order.
+    pub reordered: usize,
+    /// Attributes of the function, as changes of one thing.
+    pub signature: Vec<String>,
+    /// Operations that only the second has.
+    pub added: Vec<String>,
+    /// Operations that only the first has.
+    pub removed: Vec<String>,
+    /// Operations that both have, each with its changes.
+    pub changed: Vec<OpChange>,
+    /// How the plans differ, where both are planned.
+    pub plan: Option<PlanDiff>,
+}
+
+/// An operation with its changes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct OpChange {
+    /// The operation, as a person calls it.
+    pub op: String,
+    /// What is another.
+    pub changes: Vec<String>,
+}
+
+/// How two plans differ.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct PlanDiff {
+    /// Bytes of the arena, before and after.
+    pub arena_bytes: [u64; 2],
+    /// Bytes below which no placement is, before and after.
+    pub bound_bytes: [u64; 2],
+    /// Results that overwrite an operand only in the second.
+    pub ties_gained: Vec<String>,
+    /// Results that overwrite an operand only in the first.
+    pub ties_lost: Vec<String>,
+    /// Other decisions: kernels, scratch, views, parts.
+    pub decisions: Vec<OpChange>,
+    /// Values that lie elsewhere.
+    pub moved: Vec<String>,
+    /// Values that are kept for more steps.
+    pub longer: Vec<String>,
+    /// Values that are kept for fewer steps.
+    pub shorter: Vec<String>,
+}
+
+impl ModuleDiff {
+    /// Compares two programs.
+    pub fn of(before: &Module, after: &Module) -> ModuleDiff {
+        let [before_names, after_names] = [before, after].map(function_names);
+        let mut diff = ModuleDiff {
+            added: after_names.iter().filter(|name| !before_names.contains(name)).cloned().collect(),
+            removed: before_names.iter().filter(|name| !after_names.contains(name)).cloned().collect(),
+            functions: Vec::new(),
+        };
+        let both = before_names.iter().filter(|name| after_names.contains(name));
+        let mut pairs: Vec<(String, String)> = both.map(|name| (name.clone(), name.clone())).collect();
+        // A function that was renamed is the only one that is left on either side.
+        if let ([old], [new]) = (&diff.removed[..], &diff.added[..]) {
+            pairs.push((old.clone(), new.clone()));
+            diff.removed = Vec::new();
+            diff.added = Vec::new();
+        }
+        for (old, new) in pairs {
+            let name = if old == new { format!("@{old}") } else { format!("@{old} -> @{new}") };
+            if let (Some(a), Some(b)) = (before.function(&old), after.function(&new)) {
+                diff.functions.push(FunctionDiff::of(name, (&before.ctx, a), (&after.ctx, b)));
+            }
+        }
+        diff
+    }
+
+    /// Whether nothing differs.
+    pub fn is_empty(&self) -> bool {
+        self.added.is_empty() && self.removed.is_empty() && self.functions.iter().all(FunctionDiff::is_empty)
+    }
+}
+
+fn function_names(module: &Module) -> Vec<String> {
+    module.functions().filter_map(|(_, body)| body.symbol(&module.ctx)).map(str::to_owned).collect()
+}
+
+impl FunctionDiff {
+    fn of(name: String, (ctx_a, a): (&Context, &Body), (ctx_b, b): (&Context, &Body)) -> FunctionDiff {
+        let nodes = [FunctionNodes::of(ctx_a, a), FunctionNodes::of(ctx_b, b)];
+        let matching = Matching::of(&nodes[0], &nodes[1]);
+        let mut diff = FunctionDiff {
+            name,
+            reordered: matching.reordered(),
+            signature: changed_entries(&nodes[0].own, &nodes[1].own),
+            ..FunctionDiff::default()
+        };
+        for (node, found) in nodes[0].nodes.iter().zip(&matching.to_second) {
+            let Some(found) = found else {
+                diff.removed.push(node.text());
+                continue;
+            };
+            let other = &nodes[1].nodes[*found];
+            let changes = op_changes(node, other, &matching, &nodes);
+            if changes.is_empty() {
+                diff.same += 1;
+            } else {
+                diff.changed.push(OpChange { op: node.text(), changes });
+            }
+        }
+        let is_new = |index: &usize| matching.to_first[*index].is_none();
+        let new = (0..nodes[1].nodes.len()).filter(is_new);
+        diff.added = new.map(|index| nodes[1].nodes[index].text()).collect();
+        let reports = [plan_report(ctx_a, a, 0), plan_report(ctx_b, b, 0)];
+        if let [Ok(old), Ok(new)] = &reports {
+            let arena_bytes =
+                [(ctx_a, a), (ctx_b, b)].map(|(ctx, body)| attrs::arena_bytes(ctx, body).unwrap_or(0));
+            diff.plan = Some(PlanDiff::of(arena_bytes, [old, new], &nodes, &matching));
+        }
+        diff
+    }
+
+    fn is_empty(&self) -> bool {
+        let is_same = self.added.is_empty() && self.removed.is_empty() && self.changed.is_empty();
+        let plan = self.plan.as_ref().is_none_or(PlanDiff::is_empty);
+        is_same && self.reordered == 0 && self.signature.is_empty() && plan && !self.name.contains(" -> ")
+    }
+}
+
+/// What is another of two operations that correspond, decisions about memory apart.
+fn op_changes(a: &Node, b: &Node, matching: &Matching, nodes: &[FunctionNodes; 2]) -> Vec<String> {
+    let mut changes = changed_entries(&a.attrs, &b.attrs);
+    if a.types != b.types {
+        changes.push(format!("type {} -> {}", a.types.join(", "), b.types.join(", ")));
+    }
+    if a.operands.len() != b.operands.len() {
+        changes.push(format!("{} operands -> {}", a.operands.len(), b.operands.len()));
+    }
+    for (index, (old, new)) in a.operands.iter().zip(&b.operands).enumerate() {
+        if !matching.corresponds(old, new) {
+            let [old, new] = [nodes[0].source_text(old), nodes[1].source_text(new)];
+            changes.push(format!("operand {index}: {old} -> {new}"));
+        }
+    }
+    changes
+}
+
+/// The entries that differ between two dictionaries.
+fn changed_entries(a: &BTreeMap<String, String>, b: &BTreeMap<String, String>) -> Vec<String> {
+    let mut changes = Vec::new();
+    for (name, old) in a {
+        match b.get(name) {
+            None => changes.push(format!("`{name}` was {old}")),
+            Some(new) if new != old => changes.push(format!("`{name}` {old} -> {new}")),
+            Some(_) => {}
+        }
+    }
+    let new = b.iter().filter(|(name, _)| !a.contains_key(*name));
+    changes.extend(new.map(|(name, new)| format!("`{name}` is {new}")));
+    changes
+}
+
+impl PlanDiff {
+    fn of(
+        arena_bytes: [u64; 2],
+        reports: [&PlanReport; 2],
+        nodes: &[FunctionNodes; 2],
+        matching: &Matching,
+    ) -> PlanDiff {
+        let bound_bytes = reports.map(|report| report.pools.first().map_or(0, |pool| pool.lower_bound_bytes));
+        let mut diff = PlanDiff { arena_bytes, bound_bytes, ..PlanDiff::default() };
+        let lives = reports.map(|report| {
+            let values = report.values.iter().filter(|value| value.kind == "result");
+            values.map(|value| (value.name.clone(), value.last - value.first + 1)).collect::<BTreeMap<_, _>>()
+        });
+        for (a, found) in nodes[0].nodes.iter().zip(&matching.to_second) {
+            let Some(found) = found else { continue };
+            let b = &nodes[1].nodes[*found];
+            diff.compare(a, b);
+            let steps = |side: usize, node: &Node| lives[side].get(node.printed.as_ref()?).copied();
+            if let (Some(old), Some(new)) = (steps(0, a), steps(1, b)) {
+                let text = format!("{}: {old} -> {new} steps", a.text());
+                match new.cmp(&old) {
+                    std::cmp::Ordering::Greater => diff.longer.push(text),
+                    std::cmp::Ordering::Less => diff.shorter.push(text),
+                    std::cmp::Ordering::Equal => {}
+                }
+            }
+        }
+        diff
+    }
+
+    /// Notes how the decisions about an operation differ.
+    fn compare(&mut self, a: &Node, b: &Node) {
+        let place = |node: &Node| node.decisions.get(attrs::MEM_PLACE).cloned();
+        if let (Some(old), Some(new)) = (place(a), place(b))
+            && old != new
+        {
+            self.moved.push(format!("{}: {old} -> {new}", a.text()));
+        }
+        let tie = |node: &Node| node.decisions.get(attrs::MEM_TIE).cloned();
+        match (tie(a), tie(b)) {
+            (None, Some(new)) => self.ties_gained.push(format!("{}: {new}", b.text())),
+            (Some(old), None) => self.ties_lost.push(format!("{}: {old}", a.text())),
+            _ => {}
+        }
+        let others = |node: &Node| {
+            let mut decisions = node.decisions.clone();
+            decisions.remove(attrs::MEM_PLACE);
+            if tie(a).is_some() != tie(b).is_some() {
+                decisions.remove(attrs::MEM_TIE);
+            }
+            decisions
+        };
+        let changes = changed_entries(&others(a), &others(b));
+        if !changes.is_empty() {
+            self.decisions.push(OpChange { op: a.text(), changes });
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        let lists = [&self.ties_gained, &self.ties_lost, &self.moved, &self.longer, &self.shorter];
+        let is_same = self.arena_bytes[0] == self.arena_bytes[1];
+        is_same && self.decisions.is_empty() && lists.iter().all(|list| list.is_empty())
+    }
+}

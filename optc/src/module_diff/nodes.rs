@@ -1,0 +1,167 @@
+//! What an operation is, as far as two programs are compared.
+
+use std::collections::BTreeMap;
+
+use cranelift_entity::SecondaryMap;
+use ir::plan::attrs;
+use ir::text::{attr_text, type_text};
+use ir::{Attr, Body, Context, Ident, Kind, Op, Region, Traits, Value};
+
+use crate::plan_report::names;
+
+/// The operations of a function.
+pub(super) struct FunctionNodes {
+    /// What is in an operation stands before it.
+    pub(super) nodes: Vec<Node>,
+    /// Attributes of the function itself, but for what its passes wrote of a plan's places.
+    pub(super) own: BTreeMap<String, String>,
+}
+
+/// An operation.
+pub(super) struct Node {
+    pub(super) name: String,
+    /// How a person calls it.
+    describe: String,
+    /// The node of a model that it comes from.
+    pub(super) location: Option<String>,
+    /// The name of its first result in the printed text.
+    pub(super) printed: Option<String>,
+    pub(super) operands: Vec<OperandSource>,
+    pub(super) attrs: BTreeMap<String, String>,
+    /// What passes decided about its memory.
+    pub(super) decisions: BTreeMap<String, String>,
+    pub(super) types: Vec<String>,
+    /// What stands in its regions.
+    pub(super) inner: Vec<usize>,
+}
+
+/// Where an operand comes from.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) enum OperandSource {
+    /// A result of a node.
+    Result(usize, usize),
+    /// An argument of a block: of the function, or of what owns it.
+    Arg(String),
+}
+
+impl Node {
+    pub(super) fn text(&self) -> String {
+        match &self.types[..] {
+            [] => self.describe.clone(),
+            types => format!("{} : {}", self.describe, types.join(", ")),
+        }
+    }
+}
+
+impl FunctionNodes {
+    pub(super) fn of(ctx: &Context, body: &Body) -> FunctionNodes {
+        let printed = body.entry(body.root()).map(|block| names(body, block));
+        let sources = SecondaryMap::new();
+        let mut reader = Reader { ctx, body, printed, sources, nodes: Vec::new() };
+        for (index, region) in body.roots().iter().enumerate() {
+            reader.region(*region, &format!("argument of region {index}"), &[]);
+        }
+        // Dictionaries have an order of their own; stage and arena are the plan's.
+        let plans = [attrs::OPTC_ARENA, attrs::OPTC_STAGE, attrs::MEM_ARGS, attrs::OPTC_BUFFERS];
+        let mut own = entries(ctx, body.properties, |_| true);
+        own.extend(entries(ctx, body.attrs, |name| !plans.contains(&name)));
+        own.remove("sym_name");
+        FunctionNodes { nodes: reader.nodes, own }
+    }
+
+    pub(super) fn source_text(&self, source: &OperandSource) -> String {
+        match source {
+            OperandSource::Result(node, 0) => self.nodes[*node].describe.clone(),
+            OperandSource::Result(node, index) => format!("{}#{index}", self.nodes[*node].describe),
+            OperandSource::Arg(name) => name.clone(),
+        }
+    }
+}
+
+fn entries(ctx: &Context, dict: Attr, holds: impl Fn(&str) -> bool) -> BTreeMap<String, String> {
+    let entry = |(name, attr): &(Ident, Attr)| (ctx.str(*name).to_owned(), attr_text(ctx, *attr));
+    ctx.dict_entries(dict).iter().map(entry).filter(|(name, _)| holds(name)).collect()
+}
+
+struct Reader<'a> {
+    ctx: &'a Context,
+    body: &'a Body,
+    printed: Option<SecondaryMap<Value, String>>,
+    sources: SecondaryMap<Value, Option<OperandSource>>,
+    nodes: Vec<Node>,
+}
+
+impl Reader<'_> {
+    /// Reads a region, whose first block's arguments are `given`, as far as that is known; gives its nodes.
+    fn region(&mut self, region: Region, owner: &str, given: &[OperandSource]) -> Vec<usize> {
+        let body = self.body;
+        let mut found = Vec::new();
+        for (number, block) in body.blocks(region).iter().enumerate() {
+            for (index, arg) in body.args(*block).iter().enumerate() {
+                let known = given.get(index).filter(|_| number == 0).cloned();
+                let own = || OperandSource::Arg(format!("{owner}, block {number}, {index}"));
+                self.sources[*arg] = Some(known.unwrap_or_else(own));
+            }
+        }
+        for op in body.blocks(region).iter().flat_map(|block| body.ops(*block)) {
+            found.extend(self.op(op));
+        }
+        found
+    }
+
+    fn source(&self, value: Value) -> OperandSource {
+        self.sources[value]
+            .clone()
+            .unwrap_or_else(|| OperandSource::Arg("a value of a later block".to_owned()))
+    }
+
+    /// Reads an operation after what is in it; gives its number, unless it only hands over values of a group.
+    fn op(&mut self, op: Op) -> Option<usize> {
+        let (ctx, body) = (self.ctx, self.body);
+        let at = body.at(ctx, op);
+        let operands: Vec<OperandSource> = body.operands(op).map(|operand| self.source(operand)).collect();
+        let is_group = matches!(at.kind(), Kind::Group);
+        let mut inner = Vec::new();
+        for (index, region) in body.regions(op).iter().enumerate() {
+            let given = if is_group { &operands[..] } else { &[] };
+            inner.extend(self.region(*region, &format!("argument of {}, region {index}", at.name()), given));
+        }
+        let in_group =
+            body.parent_op(op).is_some_and(|owner| matches!(body.at(ctx, owner).kind(), Kind::Group));
+        if at.has(Traits::YIELD) && in_group {
+            return None;
+        }
+        let number = self.nodes.len();
+        for (index, result) in body.results(op).enumerate() {
+            self.sources[result] = Some(OperandSource::Result(number, index));
+        }
+        if is_group {
+            self.pass_through(op);
+        }
+        let is_decision = |name: &str| name.starts_with("mem.");
+        let mut all = entries(ctx, body.properties(op), |_| true);
+        all.extend(entries(ctx, body.attrs(op), |name| !is_decision(name)));
+        self.nodes.push(Node {
+            name: at.name().to_owned(),
+            describe: at.describe(),
+            location: ctx.location_name(body.location(op)).map(str::to_owned),
+            printed: body.results(op).next().and_then(|value| Some(self.printed.as_ref()?[value].clone())),
+            operands,
+            attrs: all,
+            decisions: entries(ctx, body.attrs(op), is_decision),
+            types: body.results(op).map(|value| type_text(ctx, body.ty(value))).collect(),
+            inner,
+        });
+        Some(number)
+    }
+
+    /// What reads the results of a group reads what it yields.
+    fn pass_through(&mut self, group: Op) {
+        let body = self.body;
+        let block = body.regions(group).first().and_then(|region| body.entry(*region));
+        let Some(end) = block.and_then(|block| body.last_op(block)) else { return };
+        for (result, yielded) in body.results(group).zip(body.operands(end)) {
+            self.sources[result] = Some(self.source(yielded));
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! How many changes a pass may still make, and what the last one was.
+//!
+//! A pass asks before each change that it could as well leave out (a rule applied, a group, a tie): what it
+//! decides is then counted, and can be cut off after any number, so that the one that goes wrong is found by
+//! halving (as LLVM's `-opt-bisect-limit`). A pass that never asks makes one change: all that it does to a
+//! function, or to the module.
+
+use std::cell::{Cell, RefCell};
+
+/// The changes of one run of a pass on a function, or on a module.
+pub struct Changes {
+    left: Cell<u64>,
+    made: Cell<u64>,
+    last: RefCell<Option<String>>,
+}
+
+/// The most changes that the runs of a pass may make in a pipeline, functions in text order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChangeLimit {
+    /// The pass.
+    pub pass: String,
+    /// How many changes.
+    pub changes: u64,
+}
+
+impl Changes {
+    /// As many as the pass wants.
+    pub fn unlimited() -> Changes {
+        Changes::at_most(u64::MAX)
+    }
+
+    /// At most this many.
+    pub fn at_most(count: u64) -> Changes {
+        Changes { left: Cell::new(count), made: Cell::new(0), last: RefCell::default() }
+    }
+
+    /// Whether one more change may be made, which then counts as made. `what` says it in a phrase; it is
+    /// asked for the last one only.
+    pub fn allow(&self, what: impl FnOnce() -> String) -> bool {
+        if self.is_spent() {
+            return false;
+        }
+        self.left.set(self.left.get() - 1);
+        self.made.set(self.made.get() + 1);
+        if self.is_spent() {
+            *self.last.borrow_mut() = Some(what());
+        }
+        true
+    }
+
+    /// Whether no more changes may be made.
+    pub fn is_spent(&self) -> bool {
+        self.left.get() == 0
+    }
+
+    /// How many were made.
+    pub fn made(&self) -> u64 {
+        self.made.get()
+    }
+
+    /// The last one that was allowed, if no more are.
+    pub fn last(&self) -> Option<String> {
+        self.last.borrow().clone()
+    }
+}
+
+impl ChangeLimit {
+    /// Reads `PASS:K`.
+    ///
+    /// # Errors
+    /// What was expected.
+    pub fn parse(text: &str) -> Result<ChangeLimit, String> {
+        let limit = text.split_once(':').and_then(|(pass, changes)| Some((pass, changes.parse().ok()?)));
+        let (pass, changes) = limit.ok_or("expected PASS:K, a pass and a number of changes")?;
+        Ok(ChangeLimit { pass: pass.to_owned(), changes })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_are_refused_after_the_last_one_which_is_described() {
+        let changes = Changes::at_most(2);
+        let asked: Vec<bool> = (0..4).map(|number| changes.allow(|| format!("change {number}"))).collect();
+        assert_eq!(asked, [true, true, false, false]);
+        assert_eq!((changes.made(), changes.last().as_deref()), (2, Some("change 1")));
+        assert_eq!(Changes::unlimited().last(), None);
+    }
+
+    #[test]
+    fn limits_are_read_as_a_pass_and_a_number() {
+        let limit = ChangeLimit { pass: "fuse".into(), changes: 3 };
+        assert_eq!(ChangeLimit::parse("fuse:3"), Ok(limit));
+        for wrong in ["fuse", "fuse:", "fuse:x", "fuse:-1"] {
+            assert!(ChangeLimit::parse(wrong).is_err(), "{wrong}");
+        }
+    }
+}
