@@ -27,8 +27,9 @@ use crate::outcome::{Outcome, ProcessEnd, ProgramCommand};
 /// simpler, as long as the program still fails; every program that is tried is a valid one. A model is
 /// imported first: what is reduced, and printed, is IR text.
 ///
-/// A program fails if COMMAND ends on it as on the original: with the same exit status, which is not 0 unless
-/// `--status=0` says so, or by the same signal, or after `--timeout`; and if it panicked, at the same place.
+/// A program fails if COMMAND ends on it as on the original: with the same exit status (which may be 0, of a
+/// command that says in this way whether a program is still of interest), or by the same signal, or after
+/// `--timeout`; and if it panicked, at the same place.
 ///
 /// Examples:
 ///   optc reduce big.mlir -o small.mlir -- optc --passes=fuse,plan
@@ -167,10 +168,6 @@ impl ReduceArgs {
             (ProcessEnd::Status(status), None) if self.crash.is_some() && status != PANIC => {
                 let what = "the passes neither panic on the original, nor are they killed";
                 Err(Failure::input(format!("{what}: they end with exit status {status}{said}")))
-            }
-            (ProcessEnd::Status(0), None) => {
-                let what = "the command succeeds on the original, so that there is nothing to reduce";
-                Err(Failure::input(format!("{what}; if 0 means that a program fails, say --status=0")))
             }
             _ => Ok(()),
         }
