@@ -66,14 +66,27 @@ struct Cli {
 #[derive(Subcommand)]
 enum Verb {
     /// Compile a program and run it.
+    #[command(
+        after_help = "Examples:\n  optc run model.onnx --inputs=x.npz --check=y.npz\n  optc run model.onnx --random --synthesize-weights --threads=1\n  optc run net.mlir --random --poison"
+    )]
     Run(run::RunArgs),
     /// Compile a program into a file that runs without compiling again.
+    #[command(
+        after_help = "Examples:\n  optc build model.onnx -o model.optc\n  optc build model.onnx --emit=obj -o out --target-cpu=x86-64-v3"
+    )]
     Build(build::BuildArgs),
     /// Print the size of the arena; with `--json`, the place of every value.
+    #[command(
+        after_help = "Examples:\n  optc plan model.onnx\n  optc plan model.onnx --optimize=memory --html=plan.html\n  optc plan model.onnx --dim N=4 --json=-"
+    )]
     Plan(plan::PlanArgs),
     /// Say what the peak of the arena is made of and what would lower it, or where one value is and why.
+    #[command(after_help = "Examples:\n  optc explain model.onnx\n  optc explain net.mlir %12")]
     Explain(explain::ExplainArgs),
     /// Time a program: load, compilation, first run, latency.
+    #[command(
+        after_help = "Examples:\n  optc bench model.onnx --random --threads=1 --json=before.json\n  optc bench model.onnx --random --threads=1 --compare=before.json"
+    )]
     Bench(bench::BenchArgs),
     /// Find the pass, and the change of it, that makes a program compute something else.
     Bisect(bisect::BisectArgs),
@@ -82,23 +95,32 @@ enum Verb {
     /// Find the smallest program that still fails.
     Reduce(reduce::ReduceArgs),
     /// Solve a placement problem from a CSV file.
+    #[command(after_help = "Example:\n  optc place problem.csv --capacity=4MB --out=placed.csv")]
     Place(place::PlaceArgs),
     /// List the passes, or describe one.
+    #[command(after_help = "Example:\n  optc passes fuse")]
     Passes(list::NameArgs),
     /// List the operations, or describe one.
+    #[command(after_help = "Examples:\n  optc ops nn.conv2d\n  optc ops --onnx")]
     Ops(list::OpsArgs),
     /// Run tests that are files of IR text.
+    #[command(after_help = "Examples:\n  optc lit lit-tests\n  optc lit lit-tests --filter=fuse --bless")]
     Lit(lit::LitArgs),
     /// Write a crate with a dialect, a pass, a law, tests and a command of its own.
+    #[command(after_help = "Example:\n  optc new-dialect dsp")]
     NewDialect(new_dialect::NewDialectArgs),
     /// Serve an editor: faults, types, completion and more in IR text (Language Server Protocol, on standard
     /// input and output).
+    #[command(after_help = "Example:\n  optc lsp")]
     Lsp,
     /// Say what CPU, threads and memory this machine has, and what is chosen for it.
+    #[command(after_help = "Example:\n  optc doctor")]
     Doctor(doctor::DoctorArgs),
     /// Print completions for a shell.
+    #[command(after_help = "Example:\n  optc completions bash")]
     Completions(shell::CompletionsArgs),
     /// Print the manual page of the command, or of a verb.
+    #[command(after_help = "Example:\n  optc man run")]
     Man(shell::ManArgs),
 }
 
@@ -298,4 +320,35 @@ fn write_output(text: &str, path: Option<&PathBuf>) -> Result<(), Failure> {
     let mut output = output::Output::to(path);
     let done = output.write_str(text).map_err(|_| Failure::input("the output can't be written"));
     output.finish(done)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    /// What `--help` of a verb shows, where it shows examples: the commands.
+    fn examples(help: &str) -> Vec<String> {
+        let (_, examples) = help.split_once("Example").unwrap_or_default();
+        let lines = examples.lines().skip(1).map(str::trim).take_while(|line| line.starts_with("optc "));
+        lines.map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn every_verb_has_examples_that_are_read() {
+        for verb in Cli::command().get_subcommands_mut() {
+            let help = verb.render_long_help().to_string();
+            let examples = examples(&help);
+            assert!(!examples.is_empty(), "{} has no example:\n{help}", verb.get_name());
+            for example in examples {
+                let read = Cli::try_parse_from(example.split(' '));
+                assert!(
+                    read.is_ok(),
+                    "{example}: {}",
+                    read.err().map_or(String::new(), |error| error.to_string())
+                );
+            }
+        }
+    }
 }

@@ -21,8 +21,7 @@ use crate::model::Model;
 
 /// Time a program: loading, compilation, the first run, and the latency of those that follow.
 ///
-/// Prints a table; `--json` has the same figures. Example: `optc bench model.onnx --random --threads=1
-/// --json=before.json`, and after a change `--compare=before.json`.
+/// Prints a table; `--json` has the same figures.
 #[derive(Args)]
 pub(super) struct BenchArgs {
     #[command(flatten)]

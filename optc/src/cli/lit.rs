@@ -15,8 +15,7 @@ use crate::opt::Setup;
 /// What comes out stands after a line `// ----- output`, or comments demand parts of it: `// CHECK: text`,
 /// `CHECK-NEXT`, `CHECK-SAME`, `CHECK-NOT`, `CHECK-DAG`, `CHECK-LABEL`, with `{{expression}}`,
 /// `[[NAME:expression]]` and `[[NAME]]`. Programs are compiled for `x86-64-v3` and one thread, unless the
-/// first line says another `--target-cpu` or `--threads`, so that a test says the same everywhere. Example:
-/// `optc lit lit-tests --bless`.
+/// first line says another `--target-cpu` or `--threads`, so that a test says the same everywhere.
 #[derive(Args)]
 pub(super) struct LitArgs {
     /// Tests (`.mlir`), and folders of them.

@@ -9,8 +9,7 @@ use crate::failure::Failure;
 
 /// Write a crate with a dialect, a pass, a law, tests and a command of its own, which also serves editors.
 ///
-/// It is the example `my-opt` with another name: an operation, a type, a law and a pass to change. Example:
-/// `optc new-dialect dsp && cd dsp-opt && cargo test`.
+/// It is the example `my-opt` with another name: an operation, a type, a law and a pass to change.
 #[derive(Args)]
 pub(super) struct NewDialectArgs {
     /// What the dialect is called: lower-case letters, digits and `_`.
