@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 use std::fmt::Write;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -397,16 +398,25 @@ fn told(args: &OptArgs, report: &Report) -> String {
 /// The parts between lines `// -----`, each after as many empty lines as stood before it, so that lines keep
 /// their numbers.
 fn split(text: &str) -> Vec<String> {
-    let mut parts = vec![String::new()];
-    for (number, line) in text.lines().enumerate() {
-        match line.trim_end() == "// -----" {
-            true => parts.push("\n".repeat(number + 1)),
-            false => {
-                let part = parts.last_mut().expect("there is a part from the beginning");
-                part.push_str(line);
-                part.push('\n');
-            }
+    let padded = |range: Range<usize>| {
+        let before = text[..range.start].matches('\n').count();
+        "\n".repeat(before) + &text[range]
+    };
+    part_ranges(text).into_iter().map(padded).collect()
+}
+
+/// Where the parts between lines `// -----` stand in a text.
+pub(crate) fn part_ranges(text: &str) -> Vec<Range<usize>> {
+    let mut ranges = Vec::new();
+    let mut start = 0;
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        if line.trim_end() == "// -----" {
+            ranges.push(start..at);
+            start = at + line.len();
         }
+        at += line.len();
     }
-    parts
+    ranges.push(start..text.len());
+    ranges
 }

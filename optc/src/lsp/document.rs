@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::protocol::{ContentChange, Span, TextPosition};
 use crate::lit;
-use crate::opt::{OptArgs, Setup};
+use crate::opt::{OptArgs, Setup, part_ranges};
 
 /// A document, and what is known of its present text.
 pub(super) struct Document {
@@ -197,20 +197,4 @@ impl Part {
 fn line_starts(text: &str) -> Vec<usize> {
     let newlines = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
     std::iter::once(0).chain(newlines.map(|(at, _)| at + 1)).collect()
-}
-
-/// What stands between the lines `// -----`.
-pub(super) fn part_ranges(text: &str) -> Vec<Range<usize>> {
-    let mut ranges = Vec::new();
-    let mut start = 0;
-    let mut at = 0;
-    for line in text.split_inclusive('\n') {
-        if line.trim_end() == "// -----" {
-            ranges.push(start..at);
-            start = at + line.len();
-        }
-        at += line.len();
-    }
-    ranges.push(start..text.len());
-    ranges
 }
