@@ -134,3 +134,10 @@ pub use model::Model;
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 struct Readme;
+
+/// The book's code, too.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/book/dialect.md")]
+#[doc = include_str!("../../docs/book/pass.md")]
+#[doc = include_str!("../../docs/book/embed.md")]
+struct Book;

@@ -1,4 +1,5 @@
-//! The tables of `docs/IR.md`: the attributes of a plan, and the operations of each dialect, from their rows.
+//! The tables of the documents, from their rows: the operations of each dialect (`docs/IR.md`), and the
+//! attributes of a plan (`docs/book/attributes.md`).
 
 use std::fmt::Write;
 
@@ -18,15 +19,21 @@ const ATTRIBUTES: [&str; 2] = [
     "<!-- end of the attributes -->\n",
 ];
 
-/// A document with the text between its marks replaced by tables: all attributes of a plan, and all dialects
-/// of `ctx`.
+/// A document with the text between its marks replaced by tables of all dialects of `ctx`.
 ///
 /// # Errors
 /// If it does not have the marks.
-pub fn with_tables(document: &str, ctx: &Context) -> Result<String, String> {
+pub fn with_operations(document: &str, ctx: &Context) -> Result<String, String> {
     let operations: String = ctx.dialects().map(table).collect();
-    let document = replaced(document, ATTRIBUTES, &plan_table())?;
-    replaced(&document, OPERATIONS, &format!("{operations}\n"))
+    replaced(document, OPERATIONS, &format!("{operations}\n"))
+}
+
+/// A document with the text between its marks replaced by a table of all attributes of a plan.
+///
+/// # Errors
+/// If it does not have the marks.
+pub fn with_attributes(document: &str) -> Result<String, String> {
+    replaced(document, ATTRIBUTES, &plan_table())
 }
 
 fn replaced(document: &str, [begin, end]: [&str; 2], text: &str) -> Result<String, String> {
@@ -98,12 +105,19 @@ mod tests {
     #[test]
     fn the_text_between_the_marks_is_replaced() {
         let ctx = Context::new();
-        let between = |[begin, end]: [&str; 2]| format!("{begin}STALE\n{end}");
-        let document = format!("a\n{}b\n{}c\n", between(ATTRIBUTES), between(OPERATIONS));
-        let found = with_tables(&document, &ctx).unwrap();
-        assert!(found.starts_with("a\n") && found.ends_with("c\n") && !found.contains("STALE"), "{found}");
-        assert!(found.contains("| `nn.relu` |") && found.contains("| `mem.tie` |"), "{found}");
-        assert_eq!(with_tables(&found, &ctx).unwrap(), found);
-        assert!(with_tables("a\nb\n", &ctx).unwrap_err().starts_with("the document lacks the line <!--"));
+        let stale = |[begin, end]: [&str; 2]| format!("a\n{begin}STALE\n{end}c\n");
+        let check = |found: &str, row: &str| {
+            let is_around = found.starts_with("a\n") && found.ends_with("c\n");
+            assert!(is_around && !found.contains("STALE") && found.contains(row), "{found}");
+        };
+        let operations = with_operations(&stale(OPERATIONS), &ctx).unwrap();
+        check(&operations, "| `nn.relu` |");
+        assert_eq!(with_operations(&operations, &ctx).unwrap(), operations);
+        let attributes = with_attributes(&stale(ATTRIBUTES)).unwrap();
+        check(&attributes, "| `mem.tie` |");
+        assert_eq!(with_attributes(&attributes).unwrap(), attributes);
+        for missing in [with_operations("a\nb\n", &ctx), with_attributes("a\nb\n")] {
+            assert!(missing.unwrap_err().starts_with("the document lacks the line <!--"));
+        }
     }
 }

@@ -1,8 +1,8 @@
 //! The attributes of a plan: each name once, with its meaning, its writer and its readers.
 //!
 //! Everything a pass decides stands in the IR as an attribute (`mem.*` on operations, `optc.*` on functions,
-//! arguments and results), so that every later stage works from printed text too. `docs/IR.md` prints this
-//! table. Operations carry only part of it at each stage:
+//! arguments and results), so that every later stage works from printed text too. `docs/book/attributes.md`
+//! prints this table. Operations carry only part of it at each stage:
 //!
 //! ```text
 //! select:  %1 = nn.abs %0 {mem.kernel = "pointwise"} : tensor<4xf32>

@@ -3,6 +3,7 @@
 mod artifact;
 mod bad_input;
 mod bisect;
+mod book;
 mod diff;
 mod explain;
 mod folders;

@@ -1,22 +1,33 @@
-//! Whether `docs/IR.md` says of the operations what their rows say.
+//! Whether the documents say of operations and attributes what their rows say.
 
 use optc::lit::LitMode;
 use passes::manager::unified_diff;
-use tests::reference::with_tables;
+use tests::reference::{with_attributes, with_operations};
 use tests::workspace::root;
+
+/// Demands that a document is what `corrected` makes of it.
+#[track_caller]
+fn check(path: &str, corrected: impl Fn(&str) -> Result<String, String>) {
+    let file = root().join(path);
+    let document = std::fs::read_to_string(&file).unwrap();
+    let expected = corrected(&document).unwrap_or_else(|fault| panic!("{fault}"));
+    match LitMode::from_environment().unwrap_or_else(|fault| panic!("{fault}")) {
+        _ if document == expected => {}
+        LitMode::Bless => std::fs::write(&file, expected).unwrap(),
+        LitMode::Check => {
+            panic!("{path} is old; OPTC_BLESS=1 rewrites it:\n{}", unified_diff(&document, &expected))
+        }
+    }
+}
 
 #[test]
 fn the_reference_of_operations_is_what_the_rows_say() {
-    let path = root().join("docs/IR.md");
-    let document = std::fs::read_to_string(&path).unwrap();
-    let expected = with_tables(&document, &ir::Context::new()).unwrap_or_else(|fault| panic!("{fault}"));
-    match LitMode::from_environment().unwrap_or_else(|fault| panic!("{fault}")) {
-        _ if document == expected => {}
-        LitMode::Bless => std::fs::write(&path, expected).unwrap(),
-        LitMode::Check => {
-            panic!("docs/IR.md is old; OPTC_BLESS=1 rewrites it:\n{}", unified_diff(&document, &expected))
-        }
-    }
+    check("docs/IR.md", |document| with_operations(document, &ir::Context::new()));
+}
+
+#[test]
+fn the_reference_of_attributes_is_what_the_rows_say() {
+    check("docs/book/attributes.md", with_attributes);
 }
 
 #[test]
