@@ -251,9 +251,15 @@ pub(crate) enum PassSequence {
     Recompute { budget_bytes: u64 },
 }
 
-/// As [`complete`], in this way.
+/// As [`complete`], in this way. A plan that is there already, from a text or a file, is checked as one that is
+/// made here.
 pub(crate) fn complete_with(module: &mut Module, entry: &str, way: PlanRoute<'_>) -> Result<Report, Failure> {
     let PlanRoute { target, threads, reproducer, .. } = way;
+    let body = module.function(entry).filter(|body| Stage::of(&module.ctx, body) == Some(Stage::Plan));
+    let faults = body.map_or_else(Vec::new, |body| passes::check::check(&module.ctx, body));
+    if !faults.is_empty() {
+        return Err(Failure::diagnostics(&module.ctx, &faults));
+    }
     let passes = missing_passes(module, entry, way.goal, way.steps);
     let reproducer = reproducer.map(Path::to_owned);
     let options = RunOptions { threads, reproducer, remarks: Selection::All, ..RunOptions::new(target) };

@@ -91,6 +91,8 @@ impl Case {
         match (faults.is_empty(), &fault) {
             (true, None) => count.accepted += 1,
             (false, _) => {
+                let compiled = optc::compile::complete(&mut damaged, "main", 1, optc::Goal::default());
+                assert!(compiled.is_err(), "{}: compiled, though it is refused: {damage:?}", self.name);
                 count.refused += 1;
                 count.harmless += usize::from(fault.is_none());
             }
