@@ -9,11 +9,11 @@ use tests::workspace::root;
 #[track_caller]
 fn check(path: &str, corrected: impl Fn(&str) -> Result<String, String>) {
     let file = root().join(path);
-    let document = std::fs::read_to_string(&file).unwrap();
+    let document = std::fs::read_to_string(&file).expect("the document is read");
     let expected = corrected(&document).unwrap_or_else(|fault| panic!("{fault}"));
     match LitMode::from_environment().unwrap_or_else(|fault| panic!("{fault}")) {
         _ if document == expected => {}
-        LitMode::Bless => std::fs::write(&file, expected).unwrap(),
+        LitMode::Bless => std::fs::write(&file, expected).expect("the document can be written"),
         LitMode::Check => {
             panic!("{path} is old; OPTC_BLESS=1 rewrites it:\n{}", unified_diff(&document, &expected))
         }
