@@ -251,8 +251,8 @@ pub(crate) enum PassSequence {
     Recompute { budget_bytes: u64 },
 }
 
-/// As [`complete`], in this way. A plan that is there already, from a text or a file, is checked as one that is
-/// made here.
+/// As [`complete`], in this way. A plan that is there already, from a text or a file, is checked as one that
+/// is made here.
 pub(crate) fn complete_with(module: &mut Module, entry: &str, way: PlanRoute<'_>) -> Result<Report, Failure> {
     let PlanRoute { target, threads, reproducer, .. } = way;
     let body = module.function(entry).filter(|body| Stage::of(&module.ctx, body) == Some(Stage::Plan));
