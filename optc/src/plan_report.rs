@@ -359,7 +359,9 @@ impl<'a> PlanReader<'a> {
             let first = |value| self.aliases.window(value).map_or(0, |window| window.first);
             let Some(base) = values.iter().find(|value| value.name == self.names[operand]) else { continue };
             let (pool, step) = (base.pool.clone(), base.step);
-            let offset = base.offset + if is_planned(&pool) { first(result) - first(operand) } else { 0 };
+            // A view of a view may begin before it: one that walks back.
+            let offset =
+                if is_planned(&pool) { base.offset + first(result) - first(operand) } else { base.offset };
             values.push(self.entry(result, step, &pool, offset, "result"));
         }
     }

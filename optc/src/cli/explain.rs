@@ -8,7 +8,7 @@ use ir::{Diagnostic, Location};
 use serde::Serialize;
 
 use super::output::{instead, json};
-use super::summary::{arena_text, bytes};
+use super::summary::{arena_text, bytes, counted};
 use super::{FileArgs, MachineArgs, MemoryArgs, write_output};
 use crate::compile::{DeadMemory, entry};
 use crate::explain::{ArenaOverTime, Explained, LiveBuffer, node_text};
@@ -232,8 +232,13 @@ pub(super) fn levers_text(levers: &[Lever]) -> String {
     }
     let mut text = "a smaller arena, each tried by planning again:\n".to_owned();
     for Lever { flags, arena_bytes, saved_bytes, steps } in levers {
-        writeln!(text, "  {flags}: {}, {saved_bytes} bytes fewer; {steps} steps", bytes(*arena_bytes))
-            .expect("text is written to memory");
+        writeln!(
+            text,
+            "  {flags}: {}, {saved_bytes} bytes fewer; {}",
+            bytes(*arena_bytes),
+            counted(*steps, "step")
+        )
+        .expect("text is written to memory");
     }
     text
 }

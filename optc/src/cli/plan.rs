@@ -12,7 +12,7 @@ use passes::plan::{ArenaProblem, BufferContent};
 
 use super::explain::{levers_text, peak_text};
 use super::output::{instead, is_stdout, json};
-use super::summary::memory_summary;
+use super::summary::{counted, memory_summary};
 use super::symbolic;
 use super::{FileArgs, MachineArgs, MemoryArgs, write_output};
 use crate::compile::{CompileOptions, DeadMemory, entry};
@@ -150,10 +150,12 @@ const MOST_BUFFERS: usize = 10;
 /// The size of the arena, what its peak consists of, and which options would lower it.
 fn summary(explained: &Explained, levers: &[Lever], threads: usize) -> String {
     let report = &explained.report;
+    // A program that was planned before has the scratch of as many threads as were said then.
+    let threads = ir::plan::attrs::threads(&explained.planned.ctx, explained.body()).unwrap_or(threads);
     let steps = format!(
-        "{} steps on {threads} {}; inputs {} bytes, outputs {} bytes\n",
-        report.steps.len(),
-        if threads == 1 { "thread" } else { "threads" },
+        "{} on {}; inputs {} bytes, outputs {} bytes\n",
+        counted(report.steps.len(), "step"),
+        counted(threads, "thread"),
         report.inputs_bytes,
         report.outputs_bytes
     );

@@ -140,6 +140,11 @@ fn reuse(arena_bytes: u64, naive_bytes: u64) -> String {
     }
 }
 
+/// `1 step`, `2 steps`.
+pub(super) fn counted(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}
+
 /// A number of bytes, from ten thousand on in a larger unit, too.
 pub(super) fn bytes(bytes: u64) -> String {
     let number = bytes as f64;

@@ -55,7 +55,9 @@ fn every_verb_takes_an_artifact() {
     assert_eq!(output(&said(&["run", &artifact, "--random", "--poison"])), output(&compiled));
     assert_eq!(output(&said(&["run", &artifact, "--random", "--interpret"])), output(&compiled));
     let arena = |text: String| text.lines().find(|line| line.starts_with("arena")).map(str::to_owned);
-    assert_eq!(arena(said(&["plan", &artifact])), arena(said(&["plan", &program, "--threads=1"])));
+    let plan = said(&["plan", &artifact]);
+    assert!(plan.contains(" on 1 thread; "), "{plan}");
+    assert_eq!(arena(plan), arena(said(&["plan", &program, "--threads=1"])));
     assert!(said(&["bench", &artifact, "--random", "--runs=2"]).contains(", 1 thread\n"));
     assert!(said(&["explain", &artifact]).contains("peak"));
 }

@@ -75,8 +75,8 @@ pub(super) fn table(name: &str, figures: &Value, cases: &[(Value, Option<Compari
     };
     let ms = |figures: &Value, key: &str| figures[key].as_f64().unwrap_or(0.0);
     let bytes = |figures: &Value, key: &str| summary::bytes(figures[key].as_u64().unwrap_or(0));
-    let threads = figures["threads"].as_u64().unwrap_or(1);
-    line("program", format!("{name}, {threads} thread{}", if threads == 1 { "" } else { "s" }));
+    let threads = figures["threads"].as_u64().unwrap_or(1) as usize;
+    line("program", format!("{name}, {}", summary::counted(threads, "thread")));
     line("load", format!("{:9.2} ms", ms(figures, "load_ms")));
     line("compile", format!("{:9.2} ms", ms(figures, "compile_ms")));
     line("weights", bytes(figures, "weights_bytes"));
