@@ -63,6 +63,7 @@ struct Cli {
     passes: passes::PassesArgs,
 }
 
+// A verb without a comment here has that of its arguments, which may be longer.
 #[derive(Subcommand)]
 enum Verb {
     /// Compile a program and run it.
@@ -70,7 +71,6 @@ enum Verb {
         after_help = "Examples:\n  optc run model.onnx --inputs=x.npz --check=y.npz\n  optc run model.onnx --random --synthesize-weights --threads=1\n  optc run net.mlir --random --poison"
     )]
     Run(run::RunArgs),
-    /// Compile a program into a file that runs without compiling again.
     #[command(
         after_help = "Examples:\n  optc build model.onnx -o model.optc\n  optc build model.onnx --emit=obj -o out --target-cpu=x86-64-v3"
     )]
@@ -83,16 +83,12 @@ enum Verb {
     /// Say what the peak of the arena is made of and what would lower it, or where one value is and why.
     #[command(after_help = "Examples:\n  optc explain model.onnx\n  optc explain net.mlir %12")]
     Explain(explain::ExplainArgs),
-    /// Time a program: load, compilation, first run, latency.
     #[command(
         after_help = "Examples:\n  optc bench model.onnx --random --threads=1 --json=before.json\n  optc bench model.onnx --random --threads=1 --compare=before.json"
     )]
     Bench(bench::BenchArgs),
-    /// Find the pass, and the change of it, that makes a program compute something else.
     Bisect(bisect::BisectArgs),
-    /// Say how two programs, or two plans, differ.
     Diff(diff::DiffArgs),
-    /// Find the smallest program that still fails.
     Reduce(reduce::ReduceArgs),
     /// Solve a placement problem from a CSV file.
     #[command(after_help = "Example:\n  optc place problem.csv --capacity=4MB --out=placed.csv")]
@@ -103,10 +99,8 @@ enum Verb {
     /// List the operations, or describe one.
     #[command(after_help = "Examples:\n  optc ops nn.conv2d\n  optc ops --onnx")]
     Ops(list::OpsArgs),
-    /// Run tests that are files of IR text.
     #[command(after_help = "Examples:\n  optc lit lit-tests\n  optc lit lit-tests --filter=fuse --bless")]
     Lit(lit::LitArgs),
-    /// Write a crate with a dialect, a pass, a law, tests and a command of its own.
     #[command(after_help = "Example:\n  optc new-dialect dsp")]
     NewDialect(new_dialect::NewDialectArgs),
     /// Serve an editor: faults, types, completion and more in IR text (Language Server Protocol, on standard

@@ -27,7 +27,6 @@ enum ToolVerb {
     Passes(NameArgs),
     /// List the operations, or describe one.
     Ops(OpsArgs),
-    /// Run tests that are files of IR text.
     Lit(LitArgs),
     /// Serve an editor: faults, types, completion and more in IR text (Language Server Protocol, on standard
     /// input and output).
