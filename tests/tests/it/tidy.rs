@@ -158,7 +158,7 @@ fn the_tests_of_one_package_use_the_builds_of_all() {
     let all = builds(&["--workspace"]);
     for (room, _) in tidy::ARROWS {
         let folder = room.rsplit('/').next().unwrap_or(room);
-        let package = if ["optc", "my-machine", "my-opt"].contains(&folder) {
+        let package = if ["optc", "my-machine", "my-opt", "toy-tensors"].contains(&folder) {
             folder.into()
         } else {
             format!("optc-{folder}")
