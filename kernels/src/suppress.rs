@@ -117,33 +117,10 @@ fn pick(
             break;
         }
         let own = boxes[*candidate as usize];
-        if !picked[..found].iter().any(|picked| overlaps(own, boxes[*picked as usize], overlap)) {
+        if !picked[..found].iter().any(|picked| math::boxes_overlap(own, boxes[*picked as usize], overlap)) {
             picked[found] = i64::from(*candidate);
             found += 1;
         }
     }
     found
-}
-
-/// Whether the intersection of two boxes is more than a part of their union.
-#[inline(always)]
-fn overlaps(a: [f32; 4], b: [f32; 4], part: f32) -> bool {
-    let sorted = |a: f32, b: f32| if a < b { [a, b] } else { [b, a] };
-    let mut intersection = 1.0;
-    let mut areas = [1.0, 1.0];
-    for axis in [1, 0] {
-        let [a_low, a_high] = sorted(a[axis], a[axis + 2]);
-        let [b_low, b_high] = sorted(b[axis], b[axis + 2]);
-        let low = if a_low < b_low { b_low } else { a_low };
-        let high = if b_high < a_high { b_high } else { a_high };
-        if high <= low {
-            return false;
-        }
-        intersection *= high - low;
-        areas[0] *= a_high - a_low;
-        areas[1] *= b_high - b_low;
-    }
-    let union = areas[0] + areas[1] - intersection;
-    let is_some = intersection > 0.0 && areas[0] > 0.0 && areas[1] > 0.0 && union > 0.0;
-    is_some && intersection / union > part
 }

@@ -33,6 +33,30 @@ pub fn min<T: PartialOrd>(a: T, b: T) -> T {
     if a < b { a } else { b }
 }
 
+/// Whether the intersection of two boxes, `[y, x, y, x]` of two opposite corners, is more than a part of
+/// their union.
+#[inline(always)]
+pub fn boxes_overlap(a: [f32; 4], b: [f32; 4], part: f32) -> bool {
+    let sorted = |a: f32, b: f32| if a < b { [a, b] } else { [b, a] };
+    let mut intersection = 1.0;
+    let mut areas = [1.0, 1.0];
+    for axis in [1, 0] {
+        let [a_low, a_high] = sorted(a[axis], a[axis + 2]);
+        let [b_low, b_high] = sorted(b[axis], b[axis + 2]);
+        let low = if a_low < b_low { b_low } else { a_low };
+        let high = if b_high < a_high { b_high } else { a_high };
+        if high <= low {
+            return false;
+        }
+        intersection *= high - low;
+        areas[0] *= a_high - a_low;
+        areas[1] *= b_high - b_low;
+    }
+    let union = areas[0] + areas[1] - intersection;
+    let is_some = intersection > 0.0 && areas[0] > 0.0 && areas[1] > 0.0 && union > 0.0;
+    is_some && intersection / union > part
+}
+
 /// Horner's rule with one rounding a step; the highest power's coefficient first.
 #[inline(always)]
 fn poly<const N: usize>(x: f32, coefficients: [f32; N]) -> f32 {

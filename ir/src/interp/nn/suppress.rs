@@ -62,33 +62,11 @@ fn picks(corners: &[[f32; 4]], scores: &[f32], most: usize, [overlap, least]: [f
         if found.len() == most {
             break;
         }
-        if !found.iter().any(|picked| overlaps(corners[candidate], corners[*picked], overlap)) {
+        if !found.iter().any(|picked| math::boxes_overlap(corners[candidate], corners[*picked], overlap)) {
             found.push(candidate);
         }
     }
     found
-}
-
-/// Whether the intersection of two boxes, `[y, x, y, x]` of two opposite corners, is more than a part of
-/// their union.
-fn overlaps(a: [f32; 4], b: [f32; 4], part: f32) -> bool {
-    let sorted = |a: f32, b: f32| if a < b { [a, b] } else { [b, a] };
-    let mut intersection = 1.0;
-    let mut areas = [1.0, 1.0];
-    for axis in [1, 0] {
-        let ([a_low, a_high], [b_low, b_high]) = (sorted(a[axis], a[axis + 2]), sorted(b[axis], b[axis + 2]));
-        let low = if a_low < b_low { b_low } else { a_low };
-        let high = if b_high < a_high { b_high } else { a_high };
-        if high <= low {
-            return false;
-        }
-        intersection *= high - low;
-        areas[0] *= a_high - a_low;
-        areas[1] *= b_high - b_low;
-    }
-    let union = areas[0] + areas[1] - intersection;
-    let is_some = intersection > 0.0 && areas[0] > 0.0 && areas[1] > 0.0 && union > 0.0;
-    is_some && intersection / union > part
 }
 
 #[cfg(test)]
@@ -121,9 +99,9 @@ mod tests {
 
     #[test]
     fn as_much_as_the_threshold_is_not_more_and_nothing_overlaps_an_empty_box() {
-        assert!(!overlaps([0.0, 0.0, 1.0, 2.0], [0.0, 0.0, 1.0, 1.0], 0.5));
-        assert!(overlaps([0.0, 0.0, 1.0, 2.0], [0.0, 0.0, 1.0, 1.0], 0.49));
-        assert!(!overlaps([0.0, 0.0, 1.0, 1.0], [0.5, 0.5, 0.5, 0.5], 0.0));
-        assert!(!overlaps([0.0, 0.0, 1.0, 1.0], [f32::NAN, 0.0, 1.0, 1.0], 0.0));
+        assert!(!math::boxes_overlap([0.0, 0.0, 1.0, 2.0], [0.0, 0.0, 1.0, 1.0], 0.5));
+        assert!(math::boxes_overlap([0.0, 0.0, 1.0, 2.0], [0.0, 0.0, 1.0, 1.0], 0.49));
+        assert!(!math::boxes_overlap([0.0, 0.0, 1.0, 1.0], [0.5, 0.5, 0.5, 0.5], 0.0));
+        assert!(!math::boxes_overlap([0.0, 0.0, 1.0, 1.0], [f32::NAN, 0.0, 1.0, 1.0], 0.0));
     }
 }
