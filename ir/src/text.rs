@@ -69,6 +69,7 @@ mod read;
 mod round_trip;
 mod write;
 
+pub use form::op_of_word;
 pub use round_trip::check_round_trip;
 
 #[cfg(test)]

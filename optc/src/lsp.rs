@@ -21,6 +21,7 @@ mod protocol;
 
 use std::collections::BTreeMap;
 
+use ir::Traits;
 use lsp_server::{Connection, ErrorCode, ExtractError, Message, Notification, Request, Response};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -184,7 +185,8 @@ impl Server<'_> {
             "textDocument/hover" => self.at(request, |setup, document, at| {
                 let said = hover::hover(setup, document, at.offset);
                 Ok(said.map_or(Value::Null, |(text, range)| {
-                    json!({ "contents": { "kind": "markdown", "value": text }, "range": document.span(range) })
+                    let contents = json!({ "kind": "markdown", "value": text });
+                    json!({ "contents": contents, "range": document.span(range) })
                 }))
             }),
             "textDocument/definition" => self.at(request, |_, document, at| {
@@ -312,9 +314,9 @@ fn faults(uri: &str, diagnostics: &[Value]) -> Message {
 fn lenses(document: &Document, uri: &str) -> Value {
     let mut lenses = Vec::new();
     for (number, part) in document.parts().iter().enumerate().filter(|(_, part)| part.module.is_some()) {
-        for site in &part.index.ops {
-            let name = site.op.as_ref().map(|op| part.ctx.op_name_str(op.name));
-            if name != Some("func.func") {
+        for site in part.index.ops.values() {
+            let def = site.op.as_ref().and_then(|op| part.ctx.def(op.name));
+            if def.is_none_or(|def| !def.traits.contains(Traits::FUNCTION)) {
                 continue;
             }
             let at: TextPosition = document.position(part.start + site.span.start);

@@ -3,10 +3,22 @@
 //! A row may say its pretty text itself, in [`OpDef::syntax`]: the notation of [`crate::text`], cut into
 //! [`FormPiece`]s here.
 
+use crate::context::Context;
+use crate::entities::OpName;
 use crate::opdef::{Arity, AttrKind, Kind, OpDef, Presence, RegionFlow, Traits};
 
 /// Dialects whose name may be left out, as in `return`, `module`.
 pub(super) const SHORT_DIALECTS: [&str; 2] = ["func", "builtin"];
+
+/// The operation that a word names in the pretty form, with or without its dialect.
+pub fn op_of_word(ctx: &Context, word: &str) -> Option<(OpName, &'static OpDef)> {
+    let full = ctx.op_name(word);
+    if let Some(def) = ctx.def(full) {
+        return Some((full, def));
+    }
+    let mut short = SHORT_DIALECTS.iter().map(|dialect| ctx.op_name(&format!("{dialect}.{word}")));
+    short.find_map(|name| Some((name, ctx.def(name)?)))
+}
 
 /// The attribute that divides operands among the places of a row.
 pub(super) const SEGMENTS: &str = "operandSegmentSizes";

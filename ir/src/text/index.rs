@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use cranelift_entity::{EntityRef, PrimaryMap, entity_impl};
 use rustc_hash::FxHashSet;
 
 use super::lexer::{self, TokenKind};
@@ -9,19 +10,34 @@ use crate::body::Body;
 use crate::entities::{Attr, Op, OpName, Type, Value};
 use crate::module::Module;
 
+/// An operation of a [`TextIndex`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TextOpId(u32);
+entity_impl!(TextOpId, "textop");
+
+/// What a name of a [`TextIndex`] stands for.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ThingId(u32);
+entity_impl!(ThingId, "thing");
+
+/// The bytes that names begin with, where they do.
+pub const SIGILS: [char; 5] = ['%', '^', '@', '#', '!'];
+
 /// Where the names of a text stand, and its operations. All places are bytes of the text.
 #[derive(Default)]
 pub struct TextIndex {
     /// The operations, as far as they could be read, in text order: each before those that it holds.
-    pub ops: Vec<TextOp>,
+    pub ops: PrimaryMap<TextOpId, TextOp>,
     /// Every place where a name stands, in text order.
     pub names: Vec<NameSite>,
     /// What the names stand for.
-    pub things: Vec<NamedThing>,
+    pub things: PrimaryMap<ThingId, NamedThing>,
     /// The comments, each from its `//` to the end of its line.
     pub comments: Vec<Range<usize>>,
     /// Whether the operations of the text stand in a module that the text does not have.
     pub(super) is_wrapped: bool,
+    /// Where symbols stand that are defined there.
+    pub(super) defined_symbols: FxHashSet<usize>,
 }
 
 /// An operation of a text.
@@ -33,10 +49,10 @@ pub struct TextOp {
     pub name_start: usize,
     /// What it is; none if its text is at fault.
     pub op: Option<ReadTextOp>,
-    /// The operation that holds it, by its place in [`TextIndex::ops`].
-    pub parent: Option<usize>,
-    /// The nearest isolated operation around it, likewise.
-    pub scope: Option<usize>,
+    /// The operation that holds it.
+    pub parent: Option<TextOpId>,
+    /// The nearest isolated operation around it.
+    pub scope: Option<TextOpId>,
 }
 
 /// An operation that was read.
@@ -48,8 +64,6 @@ pub struct ReadTextOp {
     pub properties: Attr,
     /// All others.
     pub attrs: Attr,
-    /// The types of its results.
-    pub results: Vec<Type>,
     /// The operation itself, in the tables of the nearest isolated operation around it.
     pub handle: Op,
 }
@@ -59,8 +73,8 @@ pub struct ReadTextOp {
 pub struct NameSite {
     /// The name, with its sigil, if it has one here.
     pub span: Range<usize>,
-    /// What it stands for, by its place in [`TextIndex::things`].
-    pub thing: usize,
+    /// What it stands for; none until its definition is read.
+    pub(super) stands_for: Option<ThingId>,
     /// Whether it is defined here.
     pub role: NameRole,
     /// The type of the value that is meant here.
@@ -85,9 +99,8 @@ pub struct NamedThing {
     pub value: Option<Value>,
     /// How many values it stands for; 0 for what is no value, or whose definition is at fault.
     pub value_count: u32,
-    /// The nearest isolated operation around a value or a block, by its place in [`TextIndex::ops`]; none at
-    /// the top of the text.
-    pub scope: Option<usize>,
+    /// The nearest isolated operation around a value or a block; none at the top of the text.
+    pub scope: Option<TextOpId>,
 }
 
 /// A kind of things that have names.
@@ -103,13 +116,6 @@ pub enum NameKind {
     Alias,
 }
 
-impl NameKind {
-    /// The byte before the name.
-    pub fn sigil(self, spelling: &str) -> Option<char> {
-        spelling.chars().next().filter(|first| "%^@#!".contains(*first))
-    }
-}
-
 impl TextIndex {
     /// Whether the operations of the text stand in a module that the text does not have.
     pub fn is_wrapped(&self) -> bool {
@@ -123,30 +129,38 @@ impl TextIndex {
     }
 
     /// All places of what a name stands for.
-    pub fn sites(&self, thing: usize) -> impl Iterator<Item = &NameSite> {
-        self.names.iter().filter(move |site| site.thing == thing)
+    pub fn sites(&self, thing: ThingId) -> impl Iterator<Item = &NameSite> {
+        self.names.iter().filter(move |site| site.stands_for == Some(thing))
     }
 
     /// Where a thing is defined, if the text does that.
-    pub fn definition(&self, thing: usize) -> Option<&NameSite> {
+    pub fn definition(&self, thing: ThingId) -> Option<&NameSite> {
         self.sites(thing).find(|site| site.role == NameRole::Definition)
     }
 
-    /// The innermost operation around a byte, by its place in [`TextIndex::ops`].
-    pub fn op_at(&self, at: usize) -> Option<usize> {
-        let after = self.ops.partition_point(|op| op.span.start <= at);
-        let mut found = after.checked_sub(1);
-        while let Some(index) = found {
-            if at <= self.ops[index].span.end {
-                return found;
-            }
-            found = self.ops[index].parent;
-        }
-        None
+    /// The first operation that begins after a byte.
+    pub fn op_after(&self, at: usize) -> Option<TextOpId> {
+        let after = self.ops.as_values_slice().partition_point(|op| op.span.start <= at);
+        (after < self.ops.len()).then(|| TextOpId::new(after))
     }
 
-    /// The tables that an operation of the text stands in, by its place in [`TextIndex::ops`].
-    pub fn body_around<'m>(&self, module: &'m Module, op: usize) -> Option<&'m Body> {
+    /// The last operation that begins at a byte or before it.
+    pub fn op_before(&self, at: usize) -> Option<TextOpId> {
+        let after = self.ops.as_values_slice().partition_point(|op| op.span.start <= at);
+        after.checked_sub(1).map(TextOpId::new)
+    }
+
+    /// The innermost operation around a byte.
+    pub fn op_at(&self, at: usize) -> Option<TextOpId> {
+        let mut found = self.op_before(at);
+        while let Some(op) = found.filter(|op| self.ops[*op].span.end < at) {
+            found = self.ops[op].parent;
+        }
+        found
+    }
+
+    /// The tables that an operation of the text stands in.
+    pub fn body_around<'m>(&self, module: &'m Module, op: TextOpId) -> Option<&'m Body> {
         match self.ops[op].scope {
             Some(scope) => self.body_of(module, scope),
             None if self.is_wrapped => Some(module.body()),
@@ -155,7 +169,7 @@ impl TextIndex {
     }
 
     /// The tables of an isolated operation of the text.
-    pub fn body_of<'m>(&self, module: &'m Module, op: usize) -> Option<&'m Body> {
+    pub fn body_of<'m>(&self, module: &'m Module, op: TextOpId) -> Option<&'m Body> {
         let handle = self.ops[op].op.as_ref()?.handle;
         self.body_around(module, op)?.child(handle)
     }
@@ -174,7 +188,7 @@ impl TextIndex {
             match token.kind {
                 TokenKind::End => break,
                 TokenKind::At => {
-                    let is_defined = before[1] == TokenKind::Word && defines_symbols(&text[word.clone()]);
+                    let is_defined = self.defined_symbols.contains(&token.start);
                     let role = if is_defined { NameRole::Definition } else { NameRole::Mention };
                     globals.add(NameKind::Symbol, spelling, &spelling[1..], token.start, role);
                 }
@@ -209,6 +223,10 @@ impl TextIndex {
 
     /// Adds the comments in what stands between two tokens.
     fn add_comments(&mut self, text: &str, gap: Range<usize>) {
+        // Nearly every gap is a space, or nothing.
+        if gap.len() < 2 {
+            return;
+        }
         let mut at = gap.start;
         while let Some(found) = text[at..gap.end].find("//") {
             let start = at + found;
@@ -217,13 +235,6 @@ impl TextIndex {
             self.comments.push(start..start + text[start..at].trim_end().len());
         }
     }
-}
-
-/// Whether a symbol after this word is defined there.
-fn defines_symbols(word: &str) -> bool {
-    matches!(word, "private" | "public" | "nested" | "module")
-        || word.ends_with(".func")
-        || word.ends_with(".module")
 }
 
 /// Symbols and aliases while they are collected.
@@ -255,12 +266,24 @@ impl<'t> GlobalNames<'t> {
             if site.kind == NameKind::Alias && !aliases.contains(site.name) {
                 continue;
             }
-            let thing = *things.entry((site.kind == NameKind::Alias, site.name)).or_insert_with(|| {
-                index.things.push(NamedThing { kind: site.kind, value: None, value_count: 0, scope: None });
-                index.things.len() - 1
+            let thing = NamedThing { kind: site.kind, value: None, value_count: 0, scope: None };
+            let thing = *things
+                .entry((site.kind == NameKind::Alias, site.name))
+                .or_insert_with(|| index.things.push(thing));
+            index.names.push(NameSite {
+                span: site.span,
+                stands_for: Some(thing),
+                role: site.role,
+                ty: None,
             });
-            index.names.push(NameSite { span: site.span, thing, role: site.role, ty: None });
         }
         index.names.sort_by_key(|site| site.span.start);
+    }
+}
+
+impl NameSite {
+    /// What the name stands for.
+    pub fn thing(&self) -> ThingId {
+        self.stands_for.expect("all names of a text that is read stand for something")
     }
 }

@@ -91,8 +91,8 @@ pub(super) struct TextReader<'c> {
     /// Operands of the operation that is being read; kept for its room.
     mentions: Vec<values::Mention<'c>>,
     after_fault: AfterFault,
-    /// Laws that isolated operations break, each of which was read without a fault.
-    breaches: Vec<Diagnostic>,
+    /// Where isolated operations are from that were read without a fault.
+    sound: FxHashSet<Location>,
     /// Notes where names stand, if that is asked.
     recorder: Option<Box<record::Recorder<'c>>>,
 }
@@ -201,7 +201,7 @@ impl<'c> TextReader<'c> {
             numbers: Vec::new(),
             mentions: Vec::new(),
             after_fault,
-            breaches: Vec::new(),
+            sound: FxHashSet::default(),
             recorder: None,
         }
     }
@@ -218,9 +218,14 @@ impl<'c> TextReader<'c> {
             return Ok(Module { ctx: ctx.clone(), top, aliases, resources });
         }
         let mut faults = std::mem::take(&mut self.diagnostics);
-        faults.append(&mut self.breaches);
         faults.sort_by_key(|diagnostic| diagnostic.location.source_offset());
-        faults.truncate(MOST_FAULTS + 1);
+        if let (Ok(top), AfterFault::GoOn) = (top, self.after_fault) {
+            let room = MOST_FAULTS.saturating_sub(faults.len());
+            let breaches = self.breaches(&top).into_iter();
+            let placed = breaches.filter(|breach| breach.location.source_offset().is_some());
+            faults.extend(placed.take(room));
+            faults.sort_by_key(|diagnostic| diagnostic.location.source_offset());
+        }
         Err(faults)
     }
 

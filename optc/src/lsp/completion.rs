@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use ir::opdef::OpDef;
 use ir::plan::attrs;
-use ir::text::index::{NameKind, NameRole};
+use ir::text::index::{NameKind, NameRole, SIGILS};
+use ir::text::op_of_word;
 use ir::{Context, Dialect};
 
 use super::document::{Document, Part};
@@ -67,7 +68,7 @@ pub(super) fn completion(setup: &Setup<'_>, document: &Document, at: usize) -> V
 fn expected(ctx: &Context, before: &str) -> ExpectedThing {
     let is_word = |c: char| c.is_alphanumeric() || "_.$-".contains(c);
     let typed = before.trim_end_matches(is_word);
-    if let Some(sigil) = typed.chars().last().filter(|last| "%@^#!".contains(*last)) {
+    if let Some(sigil) = typed.chars().last().filter(|last| SIGILS.contains(last)) {
         return ExpectedThing::Name(sigil);
     }
     // An operation's attributes stand between braces that are open on its line, and name a value after `=`.
@@ -92,7 +93,7 @@ fn expected(ctx: &Context, before: &str) -> ExpectedThing {
 fn op_of_line(ctx: &Context, line: &str) -> Option<&'static OpDef> {
     let text = line.split_once(" = ").map_or(line, |(_, rest)| rest).trim_start();
     let name = text.trim_start_matches('"').split([' ', '(', '"', '{']).next()?;
-    ["", "func.", "builtin."].iter().find_map(|dialect| ctx.def(ctx.op_name(&format!("{dialect}{name}"))))
+    op_of_word(ctx, name).map(|(_, def)| def)
 }
 
 fn item(kind: ItemKind, label: &str, detail: &str, documentation: String) -> Item {
@@ -105,12 +106,11 @@ fn passes(setup: &Setup<'_>) -> Vec<Item> {
 
 fn operations(ctx: &Context) -> Vec<Item> {
     let ops = ctx.dialects().flat_map(Dialect::ops);
-    let written = |def: &'static OpDef| {
-        let name = def.name.strip_prefix("func.").filter(|name| matches!(*name, "return" | "call"));
-        let name = name.or(def.name.strip_prefix("builtin.")).unwrap_or(def.name);
-        item(ItemKind::Operation, name, def.example.lines().next().unwrap_or_default(), def.doc.to_owned())
+    let item = |def: &'static OpDef| {
+        let example = def.example.lines().next().unwrap_or_default();
+        item(ItemKind::Operation, def.name, example, def.doc.to_owned())
     };
-    ops.map(written).collect()
+    ops.map(item).collect()
 }
 
 fn attributes(def: &'static OpDef) -> Vec<Item> {
@@ -146,7 +146,7 @@ fn names(document: &Document, part: &Part, at: usize, sigil: char) -> Vec<Item> 
     // A value is known after its definition in the same isolated operation; a block before it too.
     let scope = around.and_then(|op| if part.is_isolated(op) { Some(op) } else { part.index.ops[op].scope });
     let known = part.index.names.iter().filter(|site| {
-        let thing = &part.index.things[site.thing];
+        let thing = &part.index.things[site.thing()];
         let is_near = is_global || thing.scope == scope;
         let is_before = kind != NameKind::Value || site.span.end < inner;
         site.role == NameRole::Definition && thing.kind == kind && is_near && is_before
@@ -156,7 +156,7 @@ fn names(document: &Document, part: &Part, at: usize, sigil: char) -> Vec<Item> 
     for site in known {
         let spelling = &document.text[part.in_document(&site.span)];
         let is_wanted = kind == NameKind::Symbol || spelling.starts_with(sigil);
-        let name = spelling.trim_start_matches(['%', '^', '@', '#', '!']);
+        let name = spelling.trim_start_matches(SIGILS);
         if is_wanted && site.span != (inner..inner) && seen.insert(name.to_owned()) {
             let detail = site.ty.map_or(String::new(), |ty| ir::text::type_text(&part.ctx, ty));
             let kind = match kind {

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use ir::opdef::Traits;
-use ir::text::index::{NameSite, TextIndex};
+use ir::text::index::{NameSite, TextIndex, TextOpId};
 use ir::text::{ParseOptions, parse_indexed};
 use ir::{Context, Module};
 use passes::manager::Pipeline;
@@ -188,7 +188,7 @@ impl Part {
     }
 
     /// Whether names in an operation stand for nothing outside it.
-    pub(super) fn is_isolated(&self, op: usize) -> bool {
+    pub(super) fn is_isolated(&self, op: TextOpId) -> bool {
         let def = self.index.ops[op].op.as_ref().and_then(|op| self.ctx.def(op.name));
         def.is_some_and(|def| def.traits.contains(Traits::ISOLATED))
     }

@@ -4,10 +4,11 @@
 //! each name gets the document's spelling, and each comment goes to where its operation is. What came out is
 //! read once more; unless it is the same program, nothing is changed.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use ir::text::index::{NameKind, NameRole, TextIndex};
+use ir::text::index::{NameKind, NameRole, TextIndex, ThingId};
 use ir::text::{Locations, PrintForm, PrintOptions, parse_indexed};
 
 use super::document::{Document, Part};
@@ -31,7 +32,7 @@ pub(super) fn formatted(setup: &Setup<'_>, document: &Document) -> Result<String
 fn formatted_part(setup: &Setup<'_>, document: &Document, part: &Part) -> Result<String, String> {
     let text = &document.text[part.start..part.start + part.length];
     let module = part.module.as_ref().ok_or("the text is at fault")?;
-    let is_generic = part.index.ops.first().is_some_and(|op| text[op.name_start..].starts_with('"'));
+    let is_generic = part.index.ops.values().next().is_some_and(|op| text[op.name_start..].starts_with('"'));
     let has_locations = text.contains(" loc(");
     let options = PrintOptions {
         form: if is_generic { PrintForm::Generic } else { PrintForm::Pretty },
@@ -82,17 +83,17 @@ fn without_module(printed: &str) -> String {
 }
 
 /// The names of a kind where they are defined, in text order, and how many values each stands for.
-fn definitions<'t>(text: &'t str, index: &TextIndex, kind: NameKind) -> Vec<(usize, &'t str, u32)> {
+fn definitions<'t>(text: &'t str, index: &TextIndex, kind: NameKind) -> Vec<(ThingId, &'t str, u32)> {
     let sites = index.names.iter().filter(|site| site.role == NameRole::Definition);
-    let of_kind = sites.filter(|site| index.things[site.thing].kind == kind);
+    let of_kind = sites.filter(|site| index.things[site.thing()].kind == kind);
     let named =
-        of_kind.map(|site| (site.thing, &text[site.span.clone()], index.things[site.thing].value_count));
+        of_kind.map(|site| (site.thing(), &text[site.span.clone()], index.things[site.thing()].value_count));
     named.collect()
 }
 
 /// A printed text with the names of values and blocks that the document has.
 fn with_names(text: &str, index: &TextIndex, printed: &str, plain: &TextIndex) -> Result<String, String> {
-    let mut spellings: BTreeMap<usize, &str> = BTreeMap::new();
+    let mut spellings: BTreeMap<ThingId, &str> = BTreeMap::new();
     let wanted = definitions(text, index, NameKind::Value);
     let mut wanted = wanted.iter();
     for (thing, _, count) in definitions(printed, plain, NameKind::Value) {
@@ -112,7 +113,7 @@ fn with_names(text: &str, index: &TextIndex, printed: &str, plain: &TextIndex) -
     let mut named = String::new();
     let mut at = 0;
     for site in &plain.names {
-        if let Some(spelling) = spellings.get(&site.thing) {
+        if let Some(spelling) = spellings.get(&site.thing()) {
             named.push_str(&printed[at..site.span.start]);
             named.push_str(spelling);
             at = site.span.end;
@@ -148,10 +149,10 @@ fn with_comments(text: &str, index: &TextIndex, named: &str, plain: &TextIndex) 
     for comment in &index.comments {
         let said = &text[comment.clone()];
         let head = text[..comment.start].rsplit('\n').next().unwrap_or_default();
-        let next = index.ops.partition_point(|op| op.span.start < comment.start);
+        let next = index.op_after(comment.start);
         if !head.trim().is_empty() {
             // It ends the line of what began, or ended, last before it.
-            let line = match next.checked_sub(1) {
+            let line = match index.op_before(comment.start) {
                 _ if head.trim_start().starts_with('}') => {
                     closing_line(index, plain, comment.start, &line_of)
                 }
@@ -162,11 +163,11 @@ fn with_comments(text: &str, index: &TextIndex, named: &str, plain: &TextIndex) 
             continue;
         }
         let around = index.op_at(comment.start);
-        let line = match index.ops.get(next).filter(|op| op.parent == around) {
+        let line = match next.filter(|op| index.ops[*op].parent == around) {
             Some(op) => {
-                let mut line = line_of(plain.ops[next].span.start);
+                let mut line = line_of(plain.ops[op].span.start);
                 // It may stand before the block that the operation begins, or before the end of a region.
-                let between = &text[comment.end..op.span.start];
+                let between = &text[comment.end..index.ops[op].span.start];
                 while line > 0 && belongs_below(line_text(line - 1), between) {
                     line -= 1;
                 }
@@ -176,7 +177,7 @@ fn with_comments(text: &str, index: &TextIndex, named: &str, plain: &TextIndex) 
         };
         put.before.entry(line).or_default().push(said);
     }
-    for (op, plain) in index.ops.iter().zip(&plain.ops) {
+    for (op, plain) in index.ops.values().zip(plain.ops.values()) {
         let gap = text[..op.span.start].trim_end_matches([' ', '\t']);
         if gap.ends_with("\n\n") {
             put.spaced.push(line_of(plain.span.start));
@@ -193,8 +194,8 @@ fn belongs_below(line: &str, between: &str) -> bool {
 
 /// The line at which what ends before a byte of the document ends.
 fn closing_line(index: &TextIndex, plain: &TextIndex, at: usize, line_of: &dyn Fn(usize) -> usize) -> usize {
-    let ended = index.ops.iter().enumerate().filter(|(_, op)| op.span.end <= at);
-    let last = ended.max_by_key(|(number, op)| (op.span.end, usize::MAX - number));
+    let ended = index.ops.iter().filter(|(_, op)| op.span.end <= at);
+    let last = ended.max_by_key(|(number, op)| (op.span.end, Reverse(*number)));
     last.map_or(0, |(number, _)| line_of(plain.ops[number].span.end.saturating_sub(1)))
 }
 

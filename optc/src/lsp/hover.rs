@@ -63,13 +63,13 @@ pub(super) fn word_at(text: &str, at: usize) -> Range<usize> {
 /// What there is to say of a name.
 fn name_text(document: &Document, part: &Part, site: &NameSite) -> String {
     let spelling = &document.text[part.in_document(&site.span)];
-    let thing = &part.index.things[site.thing];
-    let readers = part.index.sites(site.thing).filter(|other| other.role == NameRole::Mention).count();
+    let thing = &part.index.things[site.thing()];
+    let readers = part.index.sites(site.thing()).filter(|other| other.role == NameRole::Mention).count();
     let mut text = format!("`{spelling}`");
     if let Some(ty) = site.ty {
         write!(text, " : `{}`", ir::text::type_text(&part.ctx, ty)).expect("writing to a string");
     }
-    if let Some(definition) = part.index.definition(site.thing) {
+    if let Some(definition) = part.index.definition(site.thing()) {
         let line = document.position(part.start + definition.span.start).line + 1;
         let by = part.index.op_at(definition.span.start).map(|op| &part.index.ops[op]);
         let by = by.filter(|op| definition.span.start < op.name_start).and_then(|op| op.op.as_ref());
@@ -110,7 +110,7 @@ fn place_text(document: &Document, part: &Part, thing: &NamedThing) -> Option<St
     let mut text = format!("{memory}, bytes {} to {end} ({} bytes)", place.offset, place.bytes);
     if let Some((first, last)) = lives(part, body, value) {
         let line = |op: Op| {
-            let site = part.index.ops.iter().find(|site| {
+            let site = part.index.ops.values().find(|site| {
                 site.scope == thing.scope && site.op.as_ref().is_some_and(|read| read.handle == op)
             });
             site.map(|site| document.position(part.start + site.name_start).line + 1)

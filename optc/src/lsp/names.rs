@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use ir::Attr;
-use ir::text::index::{NameKind, NameRole, NameSite, TextIndex};
+use ir::text::index::{NameKind, NameRole, NameSite, SIGILS, TextIndex, TextOp};
+use ir::{Attr, Traits};
 use serde_json::{Value, json};
 
 use super::document::{Document, Part};
@@ -20,7 +20,7 @@ pub(super) enum Definitions {
 pub(super) fn definition(document: &Document, at: usize) -> Option<Range<usize>> {
     let part = document.part_at(at)?;
     let site = part.name_at(at)?;
-    Some(part.in_document(&part.index.definition(site.thing)?.span))
+    Some(part.in_document(&part.index.definition(site.thing())?.span))
 }
 
 /// Where the name at a byte stands.
@@ -28,7 +28,7 @@ pub(super) fn references(document: &Document, at: usize, definitions: Definition
     let Some(part) = document.part_at(at) else { return Vec::new() };
     let Some(site) = part.name_at(at) else { return Vec::new() };
     let wanted = |site: &&NameSite| definitions == Definitions::Included || site.role == NameRole::Mention;
-    part.index.sites(site.thing).filter(wanted).map(|site| part.in_document(&site.span)).collect()
+    part.index.sites(site.thing()).filter(wanted).map(|site| part.in_document(&site.span)).collect()
 }
 
 /// What gives the name at a byte another.
@@ -39,8 +39,8 @@ pub(super) fn rename(document: &Document, at: usize, new_name: &str) -> Result<V
     let part = document.part_at(at).ok_or("there is no name")?;
     let site = part.name_at(at).ok_or("there is no name")?;
     let text = &document.text[part.start..part.start + part.length];
-    let kind = part.index.things[site.thing].kind;
-    let name = new_name.strip_prefix(['%', '^', '@', '#', '!']).unwrap_or(new_name);
+    let kind = part.index.things[site.thing()].kind;
+    let name = new_name.strip_prefix(SIGILS).unwrap_or(new_name);
     let is_name = |c: char| c.is_ascii_alphanumeric() || "_$.-".contains(c);
     let begins =
         |c: char| c.is_ascii_alphabetic() || c == '_' || c.is_ascii_digit() && kind == NameKind::Value;
@@ -50,56 +50,75 @@ pub(super) fn rename(document: &Document, at: usize, new_name: &str) -> Result<V
     if kind == NameKind::Alias && name.contains('.') {
         return Err("the name of an alias has no `.`: that is how dialects' names are told apart".to_owned());
     }
-    if part.index.definition(site.thing).is_none() {
+    if part.index.definition(site.thing()).is_none() {
         return Err(format!("`{}` is not defined in this text", &text[site.span.clone()]));
     }
     if is_taken(&part.index, text, site, name) {
         return Err(format!("something else is called `{name}` there"));
     }
     let edit = |site: &NameSite| {
-        let sigil = kind.sigil(&text[site.span.clone()]).map(String::from).unwrap_or_default();
+        let sigil = text[site.span.clone()].chars().next().filter(|first| SIGILS.contains(first));
+        let sigil = sigil.map(String::from).unwrap_or_default();
         let range = document.span(part.in_document(&site.span));
         TextEdit { range, new_text: sigil + name }
     };
-    Ok(part.index.sites(site.thing).map(edit).collect())
+    Ok(part.index.sites(site.thing()).map(edit).collect())
 }
 
 /// Whether a name stands for something else where this one is known.
 fn is_taken(index: &TextIndex, text: &str, site: &NameSite, name: &str) -> bool {
-    let thing = &index.things[site.thing];
-    index.names.iter().filter(|other| other.thing != site.thing).any(|other| {
-        let known = &index.things[other.thing];
+    let thing = &index.things[site.thing()];
+    index.names.iter().filter(|other| other.thing() != site.thing()).any(|other| {
+        let known = &index.things[other.thing()];
         let spelling = &text[other.span.clone()];
-        let bare = spelling.trim_start_matches(['%', '^', '@', '#', '!']);
+        let bare = spelling.trim_start_matches(SIGILS);
         known.kind == thing.kind && known.scope == thing.scope && bare == name
     })
 }
 
 /// The functions and modules of a document, each with those that it holds.
 pub(super) fn outline(document: &Document) -> Vec<OutlineEntry> {
-    document.parts().iter().flat_map(|part| outline_of(document, part, None)).collect()
+    document.parts().iter().flat_map(|part| outline_of(document, part)).collect()
 }
 
-fn outline_of(document: &Document, part: &Part, parent: Option<usize>) -> Vec<OutlineEntry> {
+fn outline_of(document: &Document, part: &Part) -> Vec<OutlineEntry> {
+    let mut outer = Vec::new();
+    // Entries whose text has not ended, the innermost last, each with its end.
+    let mut open: Vec<(usize, OutlineEntry)> = Vec::new();
+    for site in part.index.ops.values() {
+        close(&mut open, &mut outer, site.span.start);
+        open.extend(entry(document, part, site).map(|entry| (site.span.end, entry)));
+    }
+    close(&mut open, &mut outer, usize::MAX);
+    outer
+}
+
+/// Puts the entries that end before a byte into those around them.
+fn close(open: &mut Vec<(usize, OutlineEntry)>, outer: &mut Vec<OutlineEntry>, at: usize) {
+    while let Some((_, entry)) = open.pop_if(|(end, _)| *end <= at) {
+        match open.last_mut() {
+            Some((_, around)) => around.children.push(entry),
+            None => outer.push(entry),
+        }
+    }
+}
+
+/// What the outline has of an operation: of one with a symbol, and of modules.
+fn entry(document: &Document, part: &Part, site: &TextOp) -> Option<OutlineEntry> {
     const MODULE: u8 = 2;
     const FUNCTION: u8 = 12;
-    let mut entries = Vec::new();
-    for (number, site) in part.index.ops.iter().enumerate().filter(|(_, site)| site.parent == parent) {
-        let Some(op) = &site.op else { continue };
-        let kind = part.ctx.op_name_str(op.name).to_owned();
-        let name = symbol(part, op.properties).or_else(|| symbol(part, op.attrs));
-        let is_module = kind.ends_with("module");
-        let Some(name) = name.or_else(|| is_module.then(|| "module".to_owned())) else { continue };
-        entries.push(OutlineEntry {
-            name,
-            detail: kind,
-            kind: if is_module { MODULE } else { FUNCTION },
-            range: document.span(part.in_document(&site.span)),
-            selection_range: document.span(part.in_document(&(site.name_start..site.name_start + 1))),
-            children: outline_of(document, part, Some(number)),
-        });
-    }
-    entries
+    let op = site.op.as_ref()?;
+    let def = part.ctx.def(op.name);
+    let is_module = def.is_some_and(|def| def.traits.contains(Traits::SYMBOL_TABLE));
+    let name = symbol(part, op.properties).or_else(|| symbol(part, op.attrs));
+    Some(OutlineEntry {
+        name: name.or_else(|| is_module.then(|| "module".to_owned()))?,
+        detail: part.ctx.op_name_str(op.name).to_owned(),
+        kind: if is_module { MODULE } else { FUNCTION },
+        range: document.span(part.in_document(&site.span)),
+        selection_range: document.span(part.in_document(&(site.name_start..site.name_start + 1))),
+        children: Vec::new(),
+    })
 }
 
 fn symbol(part: &Part, attrs: Attr) -> Option<String> {

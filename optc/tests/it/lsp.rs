@@ -253,7 +253,8 @@ fn what_the_pointer_is_on_is_explained() {
 
 #[test]
 fn a_planned_value_has_its_place_and_its_life() {
-    let planned = "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {optc.arena = 64 : i64, optc.stage = \"plan\", optc.target = \"x86-64-v3\", optc.threads = 1 : i64} {
+    let planned = "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32>
+    attributes {optc.arena = 64 : i64, optc.stage = \"plan\", optc.target = \"x86-64-v3\", optc.threads = 1 : i64} {
   %0 = nn.exp %x {mem.kernel = \"pointwise\", mem.place = [[\"arena\", 0, 16]]} : tensor<4xf32>
   %1 = nn.relu %0 {mem.kernel = \"pointwise\", mem.place = [[\"out\", 0, 16]]} : tensor<4xf32>
   return %1 : tensor<4xf32>
@@ -263,7 +264,7 @@ fn a_planned_value_has_its_place_and_its_life() {
     let mut text =
         |mark: &str| editor.at("hover", mark)["contents"]["value"].as_str().unwrap_or_default().to_owned();
     let said = text("%0 = nn");
-    assert!(said.ends_with("arena, bytes 0 to 16 (16 bytes), kept from line 2 to line 3"), "{said}");
+    assert!(said.ends_with("arena, bytes 0 to 16 (16 bytes), kept from line 3 to line 4"), "{said}");
     assert!(text("%1 = nn").contains("output 0, bytes 0 to 16"), "{}", text("%1 = nn"));
     assert!(text(MEM_PLACE).starts_with(&format!("`{MEM_PLACE}` on operations")), "{}", text(MEM_PLACE));
 }
@@ -281,7 +282,7 @@ fn what_can_stand_at_a_place_is_offered() {
     };
     let has = |items: &[String], name: &str| items.iter().any(|item| item == name);
     let ops = offered("%9 = nn.re");
-    assert!(has(&ops, "nn.relu") && has(&ops, "return") && !has(&ops, "axes"), "{ops:?}");
+    assert!(has(&ops, "nn.relu") && has(&ops, "func.return") && !has(&ops, "axes"), "{ops:?}");
     let attributes = offered("{ax");
     assert!(has(&attributes, "axes") && has(&attributes, MEM_PLACE), "{attributes:?}");
     let values = offered("return %");
@@ -307,10 +308,9 @@ fn functions_are_listed_with_lenses_and_shown_after_passes() {
     let command = lenses[2]["command"].clone();
     let shown = editor.ask("workspace/executeCommand", command).expect("the passes run");
     assert!(shown.as_str().is_some_and(|text| text.contains(MEM_PLACE)), "{shown}");
-    let hints = editor.ask(
-        "textDocument/inlayHint",
-        json!({ "textDocument": { "uri": URI }, "range": { "start": editor.place("//"), "end": editor.end("return") } }),
-    );
+    let range = json!({ "start": editor.place("//"), "end": editor.end("return") });
+    let hints =
+        editor.ask("textDocument/inlayHint", json!({ "textDocument": { "uri": URI }, "range": range }));
     let hints = hints.expect("there is an answer");
     let labels: Vec<&str> =
         hints.as_array().expect("a list").iter().filter_map(|hint| hint["label"].as_str()).collect();

@@ -60,7 +60,7 @@ impl<'c> TextReader<'c> {
         match done {
             Err(Failed) if self.goes_on() => self.skip_to_next_op(frame, start),
             Ok(()) if self.after_fault == AfterFault::GoOn && self.diagnostics.len() == faults => {
-                self.verify_alone(frame, block);
+                self.note_sound(frame, block);
                 Ok(())
             }
             done => done,

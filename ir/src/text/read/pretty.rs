@@ -14,7 +14,7 @@ use crate::body::{Body, Successor};
 use crate::diag::Diagnostic;
 use crate::entities::{Attr, Block, Ident, OpName, Type};
 use crate::opdef::{OpDef, Traits};
-use crate::text::form::{self, PrettyForm, SHORT_DIALECTS};
+use crate::text::form::{self, PrettyForm};
 use crate::text::lexer::{self, TokenKind};
 use crate::types::TypeData;
 
@@ -35,7 +35,7 @@ impl<'c> TextReader<'c> {
     pub(super) fn pretty_op(&mut self, frame: &mut OpenBody<'c>) -> Read<Option<ReadOp>> {
         let at = self.token.start;
         let word = self.spelling();
-        let Some((name, def)) = self.pretty_name(word) else {
+        let Some((name, def)) = form::op_of_word(self.ctx, word) else {
             self.note_unregistered(at, word);
             self.skip_op()?;
             return Ok(None);
@@ -55,16 +55,6 @@ impl<'c> TextReader<'c> {
             PrettyForm::Plain => self.plain(frame, head)?,
         };
         Ok(Some(parts))
-    }
-
-    /// The operation that a word names, with or without its dialect.
-    fn pretty_name(&self, word: &str) -> Option<(OpName, &'static OpDef)> {
-        let full = self.ctx.op_name(word);
-        if let Some(def) = self.ctx.def(full) {
-            return Some((full, def));
-        }
-        let mut short = SHORT_DIALECTS.iter().map(|dialect| self.ctx.op_name(&format!("{dialect}.{word}")));
-        short.find_map(|name| Some((name, self.ctx.def(name)?)))
     }
 
     /// Notes that no operation is called `name`.
@@ -138,6 +128,7 @@ impl<'c> TextReader<'c> {
     fn module(&mut self, head: PrettyHead) -> Read<ReadOp> {
         let mut entries = Vec::new();
         if self.token.kind == TokenKind::At {
+            self.note_symbol_definition();
             let symbol = self.symbol()?;
             entries.push(self.text_entry("sym_name", symbol));
         }
@@ -160,6 +151,7 @@ impl<'c> TextReader<'c> {
             self.advance();
             entries.push(self.text_entry("sym_visibility", self.ctx.ident(visibility)));
         }
+        self.note_symbol_definition();
         let symbol = self.symbol()?;
         entries.push(self.text_entry("sym_name", symbol));
         let (mut arguments, mut inputs, mut arg_attrs) = (Vec::new(), Vec::new(), Vec::new());

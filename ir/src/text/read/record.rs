@@ -5,14 +5,16 @@ use rustc_hash::FxHashMap;
 use super::TextReader;
 use super::values::Mention;
 use crate::entities::{Block, Op, Type, Value};
-use crate::text::index::{NameKind, NameRole, NameSite, NamedThing, ReadTextOp, TextIndex, TextOp};
+use crate::text::index::{
+    NameKind, NameRole, NameSite, NamedThing, ReadTextOp, TextIndex, TextOp, TextOpId, ThingId,
+};
 
 /// What is noted of a text.
 #[derive(Default)]
 pub(super) struct Recorder<'c> {
     pub index: TextIndex,
-    /// The operations that are being read, the innermost last, by their places in the index.
-    open: Vec<usize>,
+    /// The operations that are being read, the innermost last.
+    open: Vec<TextOpId>,
     /// The isolated operations that are being read, the innermost last, and the file.
     scopes: Vec<RecordedScope<'c>>,
 }
@@ -20,11 +22,11 @@ pub(super) struct Recorder<'c> {
 /// What names mean in an isolated operation that is being read.
 #[derive(Default)]
 struct RecordedScope<'c> {
-    op: Option<usize>,
-    values: FxHashMap<&'c str, usize>,
+    op: Option<TextOpId>,
+    values: FxHashMap<&'c str, ThingId>,
     /// Places, in the index, of values that are read before their definition.
     waiting: FxHashMap<&'c str, Vec<usize>>,
-    blocks: FxHashMap<Block, usize>,
+    blocks: FxHashMap<Block, ThingId>,
 }
 
 impl<'c> Recorder<'c> {
@@ -32,16 +34,15 @@ impl<'c> Recorder<'c> {
         self.scopes.last_mut().expect("names stand in a scope")
     }
 
-    fn thing(&mut self, kind: NameKind, values: Option<(Value, u32)>) -> usize {
+    fn thing(&mut self, kind: NameKind, values: Option<(Value, u32)>) -> ThingId {
         let scope = self.scope().op;
         let value = values.map(|(first, _)| first);
         let value_count = values.map_or(0, |(_, count)| count);
-        self.index.things.push(NamedThing { kind, value, value_count, scope });
-        self.index.things.len() - 1
+        self.index.things.push(NamedThing { kind, value, value_count, scope })
     }
 
-    fn site(&mut self, at: usize, name: &str, thing: usize, role: NameRole, ty: Option<Type>) {
-        self.index.names.push(NameSite { span: at..at + 1 + name.len(), thing, role, ty });
+    fn site(&mut self, at: usize, name: &str, thing: Option<ThingId>, role: NameRole, ty: Option<Type>) {
+        self.index.names.push(NameSite { span: at..at + 1 + name.len(), stands_for: thing, role, ty });
     }
 
     /// Where no text says what a name stands for, the places where it is read belong together all the same.
@@ -50,7 +51,7 @@ impl<'c> Recorder<'c> {
         waiting.sort_unstable();
         for sites in waiting {
             let thing = self.thing(NameKind::Value, None);
-            sites.into_iter().for_each(|site| self.index.names[site].thing = thing);
+            sites.into_iter().for_each(|site| self.index.names[site].stands_for = Some(thing));
         }
     }
 }
@@ -66,8 +67,9 @@ impl<'c> TextReader<'c> {
         let Some(recorder) = self.recorder() else { return };
         let parent = recorder.open.last().copied();
         let scope = recorder.scope().op;
-        recorder.open.push(recorder.index.ops.len());
-        recorder.index.ops.push(TextOp { span: start..start, name_start: start, op: None, parent, scope });
+        let op = TextOp { span: start..start, name_start: start, op: None, parent, scope };
+        let op = recorder.index.ops.push(op);
+        recorder.open.push(op);
     }
 
     /// Says that the name of the operation begins here.
@@ -87,7 +89,6 @@ impl<'c> TextReader<'c> {
             name: body.name(op),
             properties: body.properties(op),
             attrs: body.attrs(op),
-            results: body.results(op).map(|result| body.ty(result)).collect(),
             handle: op,
         });
     }
@@ -125,10 +126,10 @@ impl<'c> TextReader<'c> {
     ) {
         let Some(recorder) = self.recorder() else { return };
         let thing = recorder.thing(NameKind::Value, first.map(|(value, _)| (value, count)));
-        recorder.site(at, name, thing, NameRole::Definition, first.map(|(_, ty)| ty));
+        recorder.site(at, name, Some(thing), NameRole::Definition, first.map(|(_, ty)| ty));
         recorder.scope().values.insert(name, thing);
         for site in recorder.scope().waiting.remove(name).unwrap_or_default() {
-            recorder.index.names[site].thing = thing;
+            recorder.index.names[site].stands_for = Some(thing);
         }
     }
 
@@ -140,8 +141,7 @@ impl<'c> TextReader<'c> {
             let site = recorder.index.names.len();
             recorder.scope().waiting.entry(mention.name).or_default().push(site);
         }
-        let thing = known.unwrap_or(usize::MAX);
-        recorder.site(mention.at, mention.name, thing, NameRole::Mention, Some(ty));
+        recorder.site(mention.at, mention.name, known, NameRole::Mention, Some(ty));
     }
 
     /// Says that a name is free again.
@@ -157,6 +157,14 @@ impl<'c> TextReader<'c> {
         let known = recorder.scope().blocks.get(&block).copied();
         let thing = known.unwrap_or_else(|| recorder.thing(NameKind::Block, None));
         recorder.scope().blocks.insert(block, thing);
-        recorder.site(at, name, thing, role, None);
+        recorder.site(at, name, Some(thing), role, None);
+    }
+
+    /// Says that the symbol that stands here is defined here.
+    pub(super) fn note_symbol_definition(&mut self) {
+        let start = self.token.start;
+        if let Some(recorder) = self.recorder() {
+            recorder.index.defined_symbols.insert(start);
+        }
     }
 }

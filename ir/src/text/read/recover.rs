@@ -1,4 +1,5 @@
-//! How reading goes on after a fault of grammar: with the operation after the one at fault.
+//! How reading goes on after a fault of grammar: with the operation after the one at fault. What was read
+//! without a fault is verified then, for nobody verifies a module that is not made.
 //!
 //! Where that begins is guessed by brackets and by lines: it is the first on a line of its own after the
 //! fault, outside of all braces that the faulty operation opened, or as little indented as that operation.
@@ -6,7 +7,8 @@
 use super::ops::ResultName;
 use super::values::OpenBody;
 use super::{AfterFault, Failed, Read, TextReader};
-use crate::diag::MOST_FAULTS;
+use crate::body::Body;
+use crate::diag::{Diagnostic, MOST_FAULTS};
 use crate::entities::Block;
 use crate::text::lexer::{self, TokenKind};
 use crate::verify::verify_isolated;
@@ -68,12 +70,24 @@ impl<'c> TextReader<'c> {
         line.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count()
     }
 
-    /// Looks at the operation that was just read without a fault, if it is isolated: where others are at
-    /// fault, nobody verifies the module.
-    pub(super) fn verify_alone(&mut self, frame: &OpenBody<'c>, block: Block) {
-        let Some(op) = frame.body.last_op(block) else { return };
-        if frame.body.child(op).is_some() && self.breaches.len() < MOST_FAULTS {
-            self.breaches.extend(verify_isolated(self.ctx, &frame.body, op));
+    /// Remembers the operation that was just read without a fault, if it is isolated.
+    pub(super) fn note_sound(&mut self, frame: &OpenBody<'c>, block: Block) {
+        let op = frame.body.last_op(block).filter(|op| frame.body.child(*op).is_some());
+        self.sound.extend(op.map(|op| frame.body.location(op)));
+    }
+
+    /// The laws that isolated operations of a body break which were read without a fault.
+    pub(super) fn breaches(&self, body: &Body) -> Vec<Diagnostic> {
+        let ops = body.all_blocks().flat_map(|block| body.ops(block));
+        let mut found = Vec::new();
+        for op in ops.filter(|op| body.child(*op).is_some()) {
+            if self.sound.contains(&body.location(op)) {
+                found.extend(verify_isolated(self.ctx, body, op));
+            }
+            if let Some(child) = body.child(op) {
+                found.extend(self.breaches(child));
+            }
         }
+        found
     }
 }

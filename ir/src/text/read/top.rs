@@ -1,7 +1,7 @@
 //! How a file is read: aliases, operations, metadata.
 
 use super::values::OpenBody;
-use super::{Alias, Failed, Read, TextReader, shortened};
+use super::{AfterFault, Alias, Failed, Read, TextReader, shortened};
 use crate::body::Body;
 use crate::entities::Location;
 use crate::text::lexer::{self, TokenKind};
@@ -20,7 +20,12 @@ impl<'c> TextReader<'c> {
                 _ => self.op(&mut frame, block),
             };
             match done {
-                Err(Failed) if self.goes_on() => self.skip_to_next_op(&mut frame, start)?,
+                Err(Failed) if self.goes_on() => {
+                    // Where nothing follows, the loop ends.
+                    let _ = self.skip_to_next_op(&mut frame, start);
+                }
+                // What was passed over reached to the end of the text.
+                Err(Failed) if self.after_fault == AfterFault::GoOn && self.token.kind == TokenKind::End => {}
                 done => done?,
             }
         }

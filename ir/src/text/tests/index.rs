@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use cranelift_entity::SecondaryMap;
+
 use crate::context::Context;
-use crate::text::index::{NameKind, NameRole, TextIndex};
+use crate::text::index::{NameKind, NameRole, TextIndex, ThingId};
 use crate::text::{ParseOptions, parse_indexed};
 
 const TEXT: &str = "#note = \"n\"
@@ -28,11 +30,11 @@ fn index(text: &str) -> (TextIndex, Vec<String>) {
     let ctx = Arc::new(Context::new());
     let indexed = parse_indexed(&ctx, "t", text.to_owned(), &ParseOptions::default());
     let index = indexed.index;
-    let mut counts = vec![(String::new(), 0); index.things.len()];
+    let mut counts = SecondaryMap::<ThingId, (String, usize)>::new();
     for site in &index.names {
-        counts[site.thing] = (text[site.span.clone()].to_owned(), counts[site.thing].1 + 1);
+        counts[site.thing()] = (text[site.span.clone()].to_owned(), counts[site.thing()].1 + 1);
     }
-    let mut said: Vec<String> = counts.into_iter().map(|(name, count)| format!("{name}*{count}")).collect();
+    let mut said: Vec<String> = counts.values().map(|(name, count)| format!("{name}*{count}")).collect();
     said.sort();
     (index, said)
 }
@@ -49,9 +51,9 @@ fn each_name_stands_for_what_its_scope_says() {
     {
         let at = TEXT.find(at).expect("the text has it");
         let site = index.name_at(at).expect("a name");
-        assert_eq!(index.things[site.thing].kind, kind);
+        assert_eq!(index.things[site.thing()].kind, kind);
         assert_eq!(site.role, NameRole::Mention);
-        let definition = index.definition(site.thing).expect("it is defined");
+        let definition = index.definition(site.thing()).expect("it is defined");
         assert_eq!(TEXT[definition.span.clone()], TEXT[site.span.clone()]);
         assert_ne!(definition.span, site.span);
     }
@@ -82,7 +84,7 @@ fn handles_lead_to_the_operations_of_the_module() {
     ] {
         let indexed = parse_indexed(&ctx, "t", text, &ParseOptions::default());
         let module = indexed.module.unwrap_or_else(|faults| panic!("{}", faults[0].render(&ctx)));
-        for (number, site) in indexed.index.ops.iter().enumerate() {
+        for (number, site) in indexed.index.ops.iter() {
             let read = site.op.as_ref().expect("nothing is at fault");
             let body = indexed.index.body_around(&module, number).expect("the module is whole");
             assert_eq!(body.name(read.handle), read.name);
@@ -97,5 +99,5 @@ fn names_are_known_in_a_text_at_fault() {
     let (index, counts) = index(&text);
     assert!(counts.contains(&"%1*2".to_owned()), "{counts:?}");
     let call = index.name_at(text.find("%1) : (").expect("the call")).expect("a name");
-    assert!(index.definition(call.thing).is_some());
+    assert!(index.definition(call.thing()).is_some());
 }
