@@ -3,16 +3,16 @@
  * Made by cbindgen from capi/src; tests/capi/run checks that it is.
  *
  * Handles. Functions that make a handle write it through their last argument but one, and nothing if they
- * fail; each kind has a function that frees it, which takes NULL too. Text is UTF-8 that ends with 0; text that
- * a function returns lives as long as the handle that it is of, unless it says otherwise.
+ * fail; each kind has a function that frees it, which takes NULL too. Text is UTF-8 that ends with 0; text
+ * that a function returns lives as long as the handle that it is of, unless it says otherwise.
  *
  * Errors. Functions that may fail return an `optc_status`. If it is not OPTC_OK and the argument `errors` is
  * not NULL, `*errors` is a list of diagnostics, which the caller frees. No function unwinds, aborts or exits,
  * but for a fault in machine code or in the caller's own functions.
  *
  * Threads. A handle that is only read (`const` in a signature) may be used by several threads at one time:
- * programs and plans are. Any other use of a handle is for one thread at a time. Modules and options are copied
- * by `optc_compile`, and a program lives until its last context is freed, whatever is freed first.
+ * programs and plans are. Any other use of a handle is for one thread at a time. Modules and options are
+ * copied by `optc_compile`, and a program lives until its last context is freed, whatever is freed first.
  */
 
 #ifndef OPTC_H

@@ -112,7 +112,8 @@ fn main_text(out: &mut String, bundle: &Bundle<'_>, inputs: &[CTensor], outputs:
         let _ = write!(
             out,
             "    printf(\"{identifier}:\");\n    \
-             for (size_t i = 0; i < 4 && i < {name}_OUTPUT_{identifier}_BYTES / sizeof({element}); i++)\n        \
+             for (size_t i = 0; i < 4 && i < {name}_OUTPUT_{identifier}_BYTES / sizeof({element}); \
+             i++)\n        \
              printf(\" %g\", (double)output_{identifier}[i]);\n    \
              printf(\"\\n\");\n    if (argc > {number} && !write_file(argv[{number}], output_{identifier}, \
              {name}_OUTPUT_{identifier}_BYTES))\n        return 1;\n"

@@ -8,7 +8,8 @@
 use std::sync::Arc;
 
 use ir::text::{
-    Locations, ParseOptions, PrintForm, PrintOptions, ResourceText, Unregistered, check_round_trip, parse_with,
+    Locations, ParseOptions, PrintForm, PrintOptions, ResourceText, Unregistered, check_round_trip,
+    parse_with,
     print_with,
 };
 use ir::{Context, Module};

@@ -67,25 +67,27 @@ struct Cli {
 #[derive(Subcommand)]
 enum Verb {
     /// Compile a program and run it.
-    #[command(
-        after_help = "Examples:\n  optc run model.onnx --inputs=x.npz --check=y.npz\n  optc run model.onnx --random --synthesize-weights --threads=1\n  optc run net.mlir --random --poison"
-    )]
+    #[command(after_help = "Examples:\n\
+            \x20 optc run model.onnx --inputs=x.npz --check=y.npz\n\
+            \x20 optc run model.onnx --random --synthesize-weights --threads=1\n\
+            \x20 optc run net.mlir --random --poison")]
     Run(run::RunArgs),
-    #[command(
-        after_help = "Examples:\n  optc build model.onnx -o model.optc\n  optc build model.onnx --emit=obj -o out --target-cpu=x86-64-v3"
-    )]
+    #[command(after_help = "Examples:\n\
+            \x20 optc build model.onnx -o model.optc\n\
+            \x20 optc build model.onnx --emit=obj -o out --target-cpu=x86-64-v3")]
     Build(build::BuildArgs),
     /// Print the size of the arena; with `--json`, the place of every value.
-    #[command(
-        after_help = "Examples:\n  optc plan model.onnx\n  optc plan model.onnx --optimize=memory --html=plan.html\n  optc plan model.onnx --dim N=4 --json=-"
-    )]
+    #[command(after_help = "Examples:\n\
+            \x20 optc plan model.onnx\n\
+            \x20 optc plan model.onnx --optimize=memory --html=plan.html\n\
+            \x20 optc plan model.onnx --dim N=4 --json=-")]
     Plan(plan::PlanArgs),
     /// Say what the peak of the arena is made of and what would lower it, or where one value is and why.
     #[command(after_help = "Examples:\n  optc explain model.onnx\n  optc explain net.mlir %12")]
     Explain(explain::ExplainArgs),
-    #[command(
-        after_help = "Examples:\n  optc bench model.onnx --random --threads=1 --json=before.json\n  optc bench model.onnx --random --threads=1 --compare=before.json"
-    )]
+    #[command(after_help = "Examples:\n\
+            \x20 optc bench model.onnx --random --threads=1 --json=before.json\n\
+            \x20 optc bench model.onnx --random --threads=1 --compare=before.json")]
     Bench(bench::BenchArgs),
     Bisect(bisect::BisectArgs),
     Diff(diff::DiffArgs),

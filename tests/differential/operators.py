@@ -24,7 +24,8 @@ OPERATORS = {}
 # Those whose results may be off by a share of the largest one.
 SUMS = {
     "AveragePool", "Conv", "ConvTranspose", "CumSum", "DFT", "Det", "Einsum", "Gemm", "GlobalAveragePool", "GridSample",
-    "BatchNormalization", "DeformConv", "GroupNormalization", "InstanceNormalization", "LayerNormalization", "MatMul", "Mean",
+    "BatchNormalization", "DeformConv", "GroupNormalization", "InstanceNormalization", "LayerNormalization",
+    "MatMul", "Mean",
     "MeanVarianceNormalization", "ReduceLogSum", "ReduceLogSumExp", "ReduceMean", "ReduceProd", "ReduceSum", "Resize",
     "RoiAlign", "Sum", "Attention", "LSTM", "GRU", "RNN", "Add", "Sub", "RotaryEmbedding", "LogSoftmax",
 }
@@ -811,13 +812,17 @@ def grid_sampled(graph, name):
 
 @operator("NonMaxSuppression", since=10)
 def suppressed(graph, name):
-    images, classes, count = graph.random.randint(1, 2), graph.random.randint(1, 3), graph.random.randint(1, 12)
+    images = graph.random.randint(1, 2)
+    classes = graph.random.randint(1, 3)
+    count = graph.random.randint(1, 12)
     boxes = graph.given((graph.numpy.integers(0, 17, [images, count, 4]) / 4).astype(np.float32))
     scores = graph.given((graph.numpy.integers(0, 9, [images, classes, count]) / 8).astype(np.float32))
     limits = [np.array([graph.random.randint(0, 6)], np.int64)]
-    limits += [np.array([graph.random.choice(choice)], np.float32) for choice in ([0.0, 0.3, 0.5], [0.0, 0.2, 0.5])]
+    choices = ([0.0, 0.3, 0.5], [0.0, 0.2, 0.5])
+    limits += [np.array([graph.random.choice(choice)], np.float32) for choice in choices]
     limits = [graph.given(limit, is_constant=graph.chance(0.5)) for limit in limits]
-    return [boxes, scores] + limits[:graph.random.randint(1, 3)], {"center_point_box": graph.random.randint(0, 1)}, 1
+    inputs = [boxes, scores] + limits[:graph.random.randint(1, 3)]
+    return inputs, {"center_point_box": graph.random.randint(0, 1)}, 1
 
 
 @operator("RoiAlign", since=16)
@@ -865,7 +870,8 @@ def deformed(graph, name):
     ]
     more = [normal([outputs]), normal([2, fields * area] + windows)]
     attributes = {
-        "group": groups, "offset_group": fields, "kernel_shape": kernel, "strides": strides, "dilations": dilations,
+        "group": groups, "offset_group": fields, "kernel_shape": kernel, "strides": strides,
+        "dilations": dilations,
         "pads": pads,
     }
     return inputs + more[:graph.random.randint(0, 2)], attributes, 1
@@ -881,7 +887,8 @@ def counted(graph, name):
         grams = {tuple(graph.random.randint(0, 2) for _ in range(length)) for _ in range(count)}
         pool += [number for gram in sorted(grams) for number in gram]
     total = sum(
-        (end - start) // length for length, (start, end) in enumerate(zip(starts, starts[1:] + [len(pool)]), 1)
+        (end - start) // length
+        for length, (start, end) in enumerate(zip(starts, starts[1:] + [len(pool)]), 1)
     )
     least = graph.random.randint(1, lengths)
     attributes = {
@@ -896,7 +903,8 @@ def counted(graph, name):
     if graph.chance(0.5):
         attributes["weights"] = [graph.random.choice([0.5, 1.0, 2.0]) for _ in range(total)]
     shape = [graph.random.randint(1, 8)] if graph.chance(0.4) else [2, graph.random.randint(1, 8)]
-    return [graph.given(graph.numpy.integers(0, 3, shape).astype(graph.random.choice([np.int64, np.int32])))], attributes, 1
+    kind = graph.random.choice([np.int64, np.int32])
+    return [graph.given(graph.numpy.integers(0, 3, shape).astype(kind))], attributes, 1
 
 
 @operator("Col2Im", since=18)

@@ -79,7 +79,8 @@ test("each piece has its scope", async () => {
 
 test("every file that the package names is there", () => {
   const { main, contributes } = JSON.parse(fs.readFileSync(path.join(root, "package.json"), "utf8"));
-  const named = [main, ...contributes.languages.map((l) => l.configuration), ...contributes.grammars.map((g) => g.path)];
+  const configurations = contributes.languages.map((language) => language.configuration);
+  const named = [main, ...configurations, ...contributes.grammars.map((grammar) => grammar.path)];
   for (const file of named) {
     assert.ok(fs.existsSync(path.join(root, file)), file);
   }

@@ -23,7 +23,8 @@ async function connect(opened) {
     new rpc.StreamMessageWriter(child.stdin),
   );
   const told = [];
-  connection.onNotification(rpc.PublishDiagnosticsNotification.type, ({ diagnostics }) => told.push(diagnostics));
+  const { type } = rpc.PublishDiagnosticsNotification;
+  connection.onNotification(type, ({ diagnostics }) => told.push(diagnostics));
   connection.listen();
   const params = { processId: process.pid, rootUri: null, capabilities: {} };
   const { capabilities } = await connection.sendRequest(rpc.InitializeRequest.type, params);
@@ -63,7 +64,7 @@ test("what a lens shows is opened beside the text", async () => {
   const opened = [];
   const vscode = {
     ViewColumn: { Beside: -2 },
-    window: { showTextDocument: async (document, options) => opened.push([document.content, options.viewColumn]) },
+    window: { showTextDocument: async ({ content }, { viewColumn }) => opened.push([content, viewColumn]) },
     workspace: { openTextDocument: async (document) => document },
   };
   const load = Module._load;

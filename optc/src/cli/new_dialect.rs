@@ -65,7 +65,7 @@ pub(super) fn run(args: &NewDialectArgs) -> Result<(), Failure> {
         written.map_err(|error| fault(&path, error))?;
     }
     let text = format!(
-        "wrote {0}: `cargo test` runs its tests, `cargo run -- --passes=fuse,{name}-count FILE` its command\n",
+        "wrote {}: there, `cargo test` runs its tests, and `cargo run` its command\n",
         folder.display()
     );
     super::write_output(&text, None)

@@ -172,9 +172,8 @@ fn chain(ops: usize) -> String {
         body += &format!("%{op} = {name} %{} : tensor<4x8xf32>\n", op - 1);
     }
     let last = ops - 1;
-    format!(
-        "func.func @main(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {{\n{body}return %{last} : tensor<4x8xf32>\n}}"
-    )
+    let head = "func.func @main(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {";
+    format!("{head}\n{body}return %{last} : tensor<4x8xf32>\n}}")
 }
 
 #[test]

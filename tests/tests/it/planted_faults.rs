@@ -263,7 +263,8 @@ const SOFTMAX: OpDef = OpDef {
     ..OpDef::BLANK
 };
 
-const PROGRAM: &str = r#"func.func @main(%x: tensor<1x4x4x4xf32>, %y: tensor<1x4x4x4xf32>) -> tensor<1x4x4x4xf32> {
+const PROGRAM: &str = r#"
+func.func @main(%x: tensor<1x4x4x4xf32>, %y: tensor<1x4x4x4xf32>) -> tensor<1x4x4x4xf32> {
   %w = nn.constant dense<0.25> : tensor<4x4x1x1xf32>
   %0 = nn.conv2d %x, %w : (tensor<1x4x4x4xf32>, tensor<4x4x1x1xf32>) -> tensor<1x4x4x4xf32>
   %1 = nn.add %0, %x : tensor<1x4x4x4xf32>

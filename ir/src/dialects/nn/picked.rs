@@ -30,11 +30,13 @@ const COMPRESS: OpDef = OpDef {
 
 const NON_MAX_SUPPRESSION: OpDef = OpDef {
     name: "nn.non_max_suppression",
-    doc: "For each image and class the numbers of at most `most` boxes, those of higher scores first, of equal ones in their order: of boxes \
-          whose score is above `least` and not NaN, without those whose intersection with one that is picked is more than `overlap` of \
-          their union. A `least` of NaN is below all scores. Beside each place whether a box is picked for it; 0 where none is.",
-    example: "%y, %p = nn.non_max_suppression %b, %s, %k, %o, %l {places = array<i64: 3>} : (tensor<1x8x4xf32>, tensor<1x2x8xf32>, tensor<i64>, \
-              tensor<f32>, tensor<f32>) -> (tensor<1x2x3xi64>, tensor<1x2x3xi1>)",
+    doc: "For each image and class the numbers of at most `most` boxes, those of higher scores first, of equal \
+          ones in their order: of boxes whose score is above `least` and not NaN, without those whose \
+          intersection with one that is picked is more than `overlap` of their union. A `least` of NaN is below \
+          all scores. Beside each place whether a box is picked for it; 0 where none is.",
+    example: "%y, %p = nn.non_max_suppression %b, %s, %k, %o, %l {places = array<i64: 3>} : \
+              (tensor<1x8x4xf32>, tensor<1x2x8xf32>, tensor<i64>, tensor<f32>, tensor<f32>) -> \
+              (tensor<1x2x3xi64>, tensor<1x2x3xi1>)",
     operands: &[
         OperandDef::one("boxes", TypeClass::FloatTensor),
         OperandDef::one("scores", TypeClass::FloatTensor),
